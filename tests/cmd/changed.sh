@@ -11,7 +11,7 @@ printf 'budget = %sW\ndb = %s\n' $BUDGET "$T/profiles.db" > "$T/conf"
 
 # changed: when the plant's minibatch after the $1 first ones of $train began, in ns
 changed() { awk -F, -v pid=$train -v n="$1" 'NR > 1 && $5 == pid && ++m == n + 1 { print $2 }' $TRUTH/minibatches; }
-how_often() { grep -c "learning anew" "$T/log"; }
+how_often() { grep -c "learning the job again" "$T/log"; }
 anew() { [ "$(how_often)" -gt "$1" ]; }
 
 # its_mode: within 10 % of the best?

@@ -161,12 +161,12 @@ budget_is() { [ "$(told budget_w)" = "$1" ]; }
 
 printf 'budget = 26W\nidle = c2-1-g1-e1\ndb = %s\n' "$DB" > "$T/conf"
 kill -HUP $daemon
-within 20 grep -q "the old one holds" "$T/log" && grep -q "is no mode" "$T/log" && budget_is $BUDGET
+within 20 grep -q "policy not reloaded" "$T/log" && grep -q "is not a mode" "$T/log" && budget_is $BUDGET
 result $? "SIGHUP: a policy that makes no sense leaves the old one"
 
 printf 'budget = 28W\ncgroup = / 26W\ndb = %s\n' "$DB" > "$T/conf"
 kill -HUP $daemon
-within 20 grep -q "policy read again" "$T/log" && within 20 budget_is 26
+within 20 grep -q "policy reloaded" "$T/log" && within 20 budget_is 26
 result $? "SIGHUP: another policy holds, with a budget of the job's cgroup"
 kill $train
 wait $train

@@ -30,7 +30,7 @@ refuses()
 {
 	from=$(($(wc -c < "$T/log") + 1))
 	kill -HUP $daemon
-	within 20 since "the old one holds" && since "$1" && [ "$(told budget_w)" = 30 ]
+	within 20 since "policy not reloaded" && since "$1" && [ "$(told budget_w)" = 30 ]
 }
 
 # Nobody writes there.
@@ -61,7 +61,7 @@ result $? "a policy that is a directory"
 rmdir "$T/conf"
 policy "cgroup = /';DROP TABLE row;-- 25W\n" > "$T/conf"
 kill -HUP $daemon
-within 20 grep -q "policy read again" "$T/log" && [ "$(told budget_w)" = 30 ] && guards
+within 20 grep -q "policy reloaded" "$T/log" && [ "$(told budget_w)" = 30 ] && guards
 result $? "SQL in a name is a name"
 
 # What is measured is not by that clock.

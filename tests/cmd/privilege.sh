@@ -66,7 +66,7 @@ kill -KILL $knobs
 wait $daemon
 status=$?
 cp "$T/log" "$T/err"
-exits 1 && says "jetwatt-knobs has been ended: so do we" && within 10 as_before "$T/before"
+exits 1 && says "has ended: jetwatt-knobs" && within 10 as_before "$T/before"
 result $? "SIGKILL of jetwatt-knobs: its guardian does, and jetwattd says so"
 
 knobs_start

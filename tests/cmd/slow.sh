@@ -35,7 +35,7 @@ result $? "it ends: the board is as it was"
 begun=$(now_ns)
 train --wait spin > /dev/null 2>&1 &
 train=$!
-within 10 grep -q "by no job that is seen" "$T/log"
+within 10 grep -q "without a known job" "$T/log"
 sleep 15
 draws=$(of_mode 6)
 echo "# of $(lowest) W in the lowest mode to $BUDGET: $draws W in $(told mode), $(told doing)"

@@ -124,17 +124,17 @@ moves $train && as_before "$T/before"
 result $? "SIGKILL of jetwatt-knobs as well: jetwatt-knobs --restore, as its unit has it"
 
 knobs_start
-start && within 30 grep -q "gives way to" "$T/log"
+start && within 30 grep -q "time slicing started" "$T/log"
 kill $server
 wait $server
-within 10 grep -q "no more turns: one of the two has ended" "$T/log" && moves $train
+within 10 grep -q "time slicing stopped: training or the server has ended" "$T/log" && moves $train
 result $? "the server ends: training goes on alone"
 
 sed -i 's,/batch,/other,' "$T/conf"
 inside serve serve
 server=$job
 kill -HUP $daemon
-within 20 grep -q "the policy is another one\|policy read again" "$T/log" && moves $train &&
+within 20 grep -q "the policy has changed\|policy reloaded" "$T/log" && moves $train &&
 	end && exits 0 && as_before "$T/before" && moves $train
 result $? "another policy holds at once; at the end the board is as it was, and nobody is held"
 kill $train $server $knobs

@@ -397,7 +397,7 @@ static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t val
 
 	while (n--) {
 		p.time_ns = ++*ms * 1000000;
-		on_power(&p, c);
+		cap_on_power(&p, c);
 	}
 	return c->dead ? (int)((c->dead - c->rail[0].label) / (long)sizeof(c->rail[0])) : -1;
 }

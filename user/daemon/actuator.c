@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The actuator: apply, verify and restore power modes for the loop and the cap, on user/board. */
 #include "daemon/actuator.h"
 
 #include <errno.h>
@@ -7,12 +8,13 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Knobs that were turned back more often than that are another process's. */
+/* With "others = reassert": a change of a knob by another process is reverted this many times; the
+ * next change is left in force. */
 #define FIGHTS		3
-/* Further restores of the board at the end, one a second. */
+/* Number of further attempts to restore the board at the end, 1 s apart. */
 #define LAST_TRIES	3
 
-static int switch_to(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
+static int actuator_switch(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_apply(a->board, mode, &e);
@@ -20,18 +22,19 @@ static int switch_to(struct jetwattd_actuator *a, const struct jetwatt_mode *mod
 	if (!err) {
 		a->mode = *mode;
 		a->applied = 1;
-		/* The state that was found is not tried again over this mode. */
+		/* A pending restore would replace this mode. */
 		a->busy = a->mixed = a->restoring = 0;
 		a->switched_ns = jetwatt_clock_ns();
 		a->tell(a->to, JETWATTD_SWITCHED, mode, "");
 		return 0;
 	}
-	/* The board is not ours for now, which says nothing of the mode. */
+	/* Another process holds the lease: no information about the mode. */
 	if (err == -EBUSY || err == -EAGAIN) {
 		if (!a->busy)
 			jetwatt_error_board(err, &e);
 		a->busy = 1;
-		/* Whoever gets the board back later begins anew. */
+		/* The lease may come back with another saved state, so the restore is not
+		 * retried. */
 		a->restoring = 0;
 		a->tell(a->to, JETWATTD_LEASED, NULL, e.why);
 		return -EBUSY;
@@ -41,24 +44,26 @@ static int switch_to(struct jetwattd_actuator *a, const struct jetwatt_mode *mod
 		return -EBUSY;
 	}
 	a->refused++;
-	/* What the knobs are now is our own doing. */
+	/* The switch failed half-way: verification must not take that for another process's
+	 * change. */
 	a->mixed |= err == -ENOTRECOVERABLE;
 	jetwatt_error_board(err, &e);
 	return err;
 }
 
-/* The knobs that we have put. */
-static int verify(struct jetwattd_actuator *a)
+/* Check that the knobs still have the applied mode. Return: 0; -EBUSY: another process has changed
+ * one and keeps it. */
+static int actuator_verify(struct jetwattd_actuator *a)
 {
 	struct jetwatt_error_text e;
 
 	if (!a->applied || a->mixed || jetwatt_board_verify(a->board, &a->mode, &e) != -ESTALE)
 		return 0;
 	a->others++;
-	jetwatt_error_note("another process has turned a knob: %s", e.what);
-	if (a->reassert && a->others % (FIGHTS + 1) && !switch_to(a, &a->mode))
+	jetwatt_error_note("another process has changed a knob: %s", e.what);
+	if (a->reassert && a->others % (FIGHTS + 1) && !actuator_switch(a, &a->mode))
 		return 0;
-	/* What was saved is not that process's: nothing of ours is to come back over it. */
+	/* A later restore must not overwrite the other process's settings. */
 	jetwatt_board_forget(a->board);
 	a->applied = 0;
 	a->ceded = 1;
@@ -68,38 +73,38 @@ static int verify(struct jetwattd_actuator *a)
 
 int jetwattd_mind(struct jetwattd_actuator *a)
 {
-	return a->restoring && !a->floor_only ? jetwattd_put_back(a) : verify(a);
+	return a->restoring && !a->floor_only ? jetwattd_put_back(a) : actuator_verify(a);
 }
 
 int jetwattd_put(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
 {
 	int err;
 
-	/* The loop may be on its way to the mode that it has just chosen. */
+	/* The loop may have chosen its mode before the power samples stopped. */
 	if (a->floor_only && !jetwatt_mode_same(mode, &a->floor))
 		return -EBUSY;
-	/* A switch would take back what another process has done, unseen. */
-	err = verify(a);
-	return err ? err : switch_to(a, mode);
+	/* A switch would silently overwrite a change by another process. */
+	err = actuator_verify(a);
+	return err ? err : actuator_switch(a, mode);
 }
 
 int jetwattd_put_low(struct jetwattd_actuator *a, const struct jetwatt_mode *to)
 {
 	struct jetwatt_mode low[] = { *to, a->floor, a->floor, a->floor }, now;
-	/* Not jetwattd_mind(): a restore would first write the clocks that were found. */
-	int n = 2, err = verify(a);
+	/* Not jetwattd_mind(): it may retry a restore, which would raise the clocks first. */
+	int n = 2, err = actuator_verify(a);
 
 	for (int i = 0; i < n && err != -EBUSY; i++) {
 		if (i && jetwatt_mode_same(&low[i], &low[i - 1]))
 			continue;
-		err = switch_to(a, &low[i]);
+		err = actuator_switch(a, &low[i]);
 		if (!err) {
 			a->low = low[i];
 			a->low_ns = i > 1 ? a->switched_ns : 0;
 			return 0;
 		}
 		a->tell(a->to, JETWATTD_LOW_REFUSED, &low[i], "");
-		/* What is online has to be known only now. */
+		/* The fallback modes need the cores that are online and the memory clock. */
 		if (n == 2 && !jetwatt_board_read(a->board, &now)) {
 			low[2].cores = low[3].cores = now.cores;
 			low[3].emc_hz = now.emc_hz;
@@ -114,16 +119,16 @@ int jetwattd_put_back(struct jetwattd_actuator *a)
 	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_restore(a->board, &e);
 
-	/* Of another jetwatt's nothing is ours. */
+	/* Another jetwatt holds the lease, and jetwattd has applied nothing. */
 	if (err == -EBUSY && !a->applied)
 		return 0;
-	/* jetwatt-knobs has gone, and restores the board as it goes. */
+	/* jetwatt-knobs has ended; it restores the board when it ends. */
 	if (err == -EPIPE) {
 		a->tell(a->to, JETWATTD_UNGUARDED, NULL, "");
 		return err;
 	}
 	if (err && err != -ENOENT) {
-		/* Tried again every second or two: once is enough to say it. */
+		/* Retried every one or two seconds; report it only once. */
 		if (!a->restoring)
 			jetwatt_error_board(err, &e);
 		a->unrestored++;
@@ -132,7 +137,7 @@ int jetwattd_put_back(struct jetwattd_actuator *a)
 		return err;
 	}
 	if (a->restoring) {
-		jetwatt_error_note("the board is as it was found");
+		jetwatt_error_note("board restored: the knob that had refused accepts the saved state now");
 		a->tell(a->to, JETWATTD_RESTORED, NULL, "");
 	}
 	a->applied = a->mixed = a->restoring = 0;
@@ -141,7 +146,7 @@ int jetwattd_put_back(struct jetwattd_actuator *a)
 
 int jetwattd_put_back_last(struct jetwattd_actuator *a)
 {
-	/* The first switch of all may have failed half-way. */
+	/* @mixed: the very first switch may have failed half-way. */
 	int err = a->applied || a->mixed ? jetwattd_put_back(a) : 0;
 
 	for (int i = 0; err == -EIO && i < LAST_TRIES; i++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The samples of power have broken off, so nothing can be compared with the budget. The lowest
- * mode is applied. It stays as long as a process that works on the GPU lives: to restore the
- * board would lift the cap from a job that runs.
+ * Blind: power samples are missing, so power cannot be compared with the budget. The lowest mode is
+ * applied and held while any process that uses the GPU lives, because restoring the board would
+ * lift the cap for a running job.
  */
 #include "daemon/loop.h"
 
@@ -16,10 +16,12 @@
 #include "util/clock.h"
 #include "util/error.h"
 
+/* Poll interval of the loop below. */
 #define TURN_NS		250000000
 /* Interval of checks of the knobs. */
 #define CHECK_NS	1000000000ull
-/* Interval of attempts to reach the module. It doubles while the samples break off again. */
+/* Interval of attempts to reach the module, and its maximum. It doubles each time the samples stop
+ * again. */
 #define RETRY_NS	1000000000ull
 #define RETRY_MOST_NS	60000000000ull
 
@@ -45,7 +47,7 @@ void jetwattd_blind(struct jetwattd *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
-static void add(struct jetwattd_held *h, pid_t pid, int fd)
+static void held_add(struct jetwattd_held *h, pid_t pid, int fd)
 {
 	if (fd < 0 || h->nr == JETWATTD_HELD) {
 		if (fd >= 0)
@@ -56,8 +58,8 @@ static void add(struct jetwattd_held *h, pid_t pid, int fd)
 	h->fd[h->nr++] = fd;
 }
 
-/* Those that have waited for the GPU lately and are not known yet. */
-static void add_seen(struct jetwattd_held *h, const struct jetwattd_run *r)
+/* Add the processes that have waited for the GPU recently. */
+static void held_add_seen(struct jetwattd_held *h, const struct jetwattd_run *r)
 {
 	uint64_t now = jetwatt_clock_ns();
 
@@ -68,12 +70,12 @@ static void add_seen(struct jetwattd_held *h, const struct jetwattd_run *r)
 		while (k < h->nr && h->pid[k] != seen->pid)
 			k++;
 		if (k == h->nr && seen->waits && seen->pid != getpid() && now - seen->last_ns < JETWATTD_JOB_NS)
-			add(h, seen->pid, jetwattd_pidfd(seen->pid));
+			held_add(h, seen->pid, jetwattd_pidfd(seen->pid));
 	}
 }
 
-/* Drop those that have ended. Return: how many are left. */
-static int alive(struct jetwattd_held *h)
+/* Drop processes that have ended. Return: number of those left. */
+static int held_drop_ended(struct jetwattd_held *h)
 {
 	for (int i = 0; i < h->nr;) {
 		if (!jetwattd_pidfd_ended(h->fd[i])) {
@@ -87,8 +89,9 @@ static int alive(struct jetwattd_held *h)
 	return h->nr;
 }
 
-/* Is the lowest mode in force, and is it still to be? */
-static int keeps(struct jetwattd *d)
+/* Apply the lowest mode again if it is not applied. Return: 1: keep holding it; 0: budget, policy,
+ * pause, end of jetwattd, or another process that controls the knobs ends the hold. */
+static int keep_lowest(struct jetwattd *d)
 {
 	int keeps;
 
@@ -96,17 +99,18 @@ static int keeps(struct jetwattd *d)
 	if (!jetwatt_board_guarded(d->act.board))
 		jetwattd_unguarded(d);
 	keeps = d->cap.budget_w > 0 && !d->pause && !d->policy->blind_restore && !atomic_load(&d->stop);
-	/* A mode that was refused is tried again, but not all the time. */
+	/* A mode that a knob refused is retried every JETWATTD_LOW_NS. */
 	if (keeps && !jetwattd_mind(&d->act) && !jetwattd_in(&d->act, &d->act.floor) &&
 	    (!d->act.low_ns || jetwatt_clock_ns() - d->act.low_ns > JETWATTD_LOW_NS))
 		jetwattd_put_low(&d->act, &d->act.floor);
-	/* Another process owns the knobs now. */
+	/* Refused in state "yielding" or "paused". */
 	keeps = keeps && !jetwattd_enter(d, JETWATTD_BLIND);
 	pthread_mutex_unlock(&d->lock);
 	return keeps;
 }
 
-static int answers(void)
+/* Return: 1: the module answers a request. */
+static int module_answers(void)
 {
 	struct jetwatt_info info;
 	struct jetwatt *jw;
@@ -119,8 +123,8 @@ static int answers(void)
 	return !err;
 }
 
-/* Sleep for a turn. Return: the signal that ends jetwattd, 0: none came. */
-static int doze(void)
+/* Sleep for TURN_NS. Return: number of the signal that ends jetwattd, 0: none. */
+static int blind_sleep(void)
 {
 	const struct timespec turn = { 0, TURN_NS };
 	sigset_t ends;
@@ -134,8 +138,8 @@ static int doze(void)
 	return sig > 0 ? sig : 0;
 }
 
-/* More seldom where the samples break off again as soon as they are back. */
-static void set_pace(struct jetwattd_run *r)
+/* Double the interval of attempts if the samples stopped again soon after the last success. */
+static void set_retry_interval(struct jetwattd_run *r)
 {
 	uint64_t since = jetwatt_clock_ns() - r->retried_ns;
 
@@ -149,36 +153,36 @@ int jetwattd_blind_hold(struct jetwattd_run *r)
 	uint64_t now = jetwatt_clock_ns(), asked = now, checked = 0;
 	struct jetwattd_held *h = &r->held;
 
-	set_pace(r);
+	set_retry_interval(r);
 	jetwattd_turns_end(r);
 	if (r->watch.pid)
-		add(h, r->watch.pid, fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0));
-	jetwattd_say(r->d, "no samples of power: the lowest mode is held while a process works on the GPU");
+		held_add(h, r->watch.pid, fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0));
+	jetwattd_say(r->d, "no power samples: holding the lowest mode while a process uses the GPU");
 	for (;;) {
-		/* New jobs are seen as long as the probe does not need the module. */
+		/* Detects new jobs too, if the probe works without the module. */
 		if (r->watch.probe)
 			jetwatt_probe_dispatch(r->watch.probe);
 		jetwattd_forget_waits(r);
-		add_seen(h, r);
+		held_add_seen(h, r);
 		if (now - checked >= CHECK_NS) {
 			checked = now;
 			jetwattd_notify("WATCHDOG=1");
 			jetwattd_reload(r);
-			if (!keeps(r->d))
+			if (!keep_lowest(r->d))
 				return 0;
 		}
-		if (!alive(h) && !r->ladder.on) {
-			jetwattd_say(r->d, "no samples of power, and no process works on the GPU: the board is restored");
+		if (!held_drop_ended(h) && !r->ladder.on) {
+			jetwattd_say(r->d, "no power samples and no process uses the GPU: restoring the board");
 			return 0;
 		}
 		if (now - asked >= r->retry_ns) {
 			asked = now;
-			if (answers()) {
+			if (module_answers()) {
 				r->retried_ns = now;
 				return 1;
 			}
 		}
-		r->watch.stop = doze();
+		r->watch.stop = blind_sleep();
 		if (r->watch.stop)
 			return 0;
 		now = jetwatt_clock_ns();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The mean of the module's power over the policy's window stays within the budget,
- * whatever anybody believes about a mode. What gets above it steps down at once to a mode
- * that was measured to be within, and from there to the lowest one; climbing back is the
- * loop's.
+ * Keep the mean power over the policy's window within the budget, independently of any prediction.
+ * If the mean exceeds the budget, step down at once to a mode that was measured to be within it,
+ * and from there to the lowest mode. Raising the mode again is the loop's task (cap_recovery.c).
  */
 #include "daemon/cap_limit.h"
 
@@ -12,67 +11,73 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* After a switch the chip still averages what was before; then so much of the new
- * mode is worth something. */
+/* Time after a switch during which the sensor chip still averages the earlier mode. */
 #define LAG_NS		100000000ull
+/* Minimum time in the new mode, after LAG_NS, for its mean power to be used. */
 #define WORTH_NS	100000000ull
-/* Over part of a window only so many budgets are too much; of one that is whole, in a mode
- * that was chosen, so many. */
+/* Thresholds for the mean over a quarter of a window, as multiples of the budget: while less than a
+ * window may be judged, or in the board's own state; and in a mode that jetwattd chose, once a
+ * whole window may be judged. */
 #define FAR		1.15
 #define FAR_CHOSEN	1.5
-/* Sensors err by so much: who stays that near the budget for half a window is over it. */
+/* A mean above this fraction of the budget for half a window exceeds the budget: the difference is
+ * within the error of the sensors. */
 #define ERRS		0.995
-/* A mean that is above for such a part of the window more has to come down faster. */
+/* If the mean would stay above the budget for more than this fraction of a window in the safe mode,
+ * step down to the lowest mode. */
 #define LONG		0.25
-/* Of a window's energy, for what is above a mode's mean and for the switch. */
+/* Reserve when an overshoot is repaid, as a fraction of a window's energy: covers fluctuations of a
+ * mode's power and the switch. */
 #define ROOM		0.03
 /* Relative error of a mean over half a second. */
 #define HALF_NS		500000000.0
 #define HALF_SD		0.02
 
-/* The part of the last @ns that is judged. */
-static uint64_t judged(const struct jetwattd_judge *j, uint64_t ns)
+/* Return the part of the last @ns nanoseconds that may be judged. */
+static uint64_t span_to_judge(const struct jetwattd_judge *j, uint64_t ns)
 {
 	uint64_t since = jetwattd_window_now(&j->drawn) - j->from_ns;
 
 	return ns < since ? ns : since;
 }
 
-static double mean(const struct jetwattd_judge *j, uint64_t ns, uint64_t *span)
+static double judged_mean(const struct jetwattd_judge *j, uint64_t ns, uint64_t *span)
 {
-	return jetwattd_window_mean(&j->drawn, judged(j, ns), span);
+	return jetwattd_window_mean(&j->drawn, span_to_judge(j, ns), span);
 }
 
-/* Is there no lower mode, or none that the knobs took lately? */
-static int lowest(const struct jetwattd_actuator *a)
+/* Return: 1: the lowest mode is applied, or the lowest one that the knobs accepted recently. */
+static int at_lowest(const struct jetwattd_actuator *a)
 {
 	return jetwattd_in(a, &a->floor) ||
 	       (a->low_ns && jetwattd_in(a, &a->low) && jetwatt_clock_ns() - a->low_ns < JETWATTD_LOW_NS);
 }
 
-/* Where to: what was measured to be within, also a budget that was just lowered, or the
- * lowest. NULL: it is there. */
-static const struct jetwatt_mode *lower(const struct jetwattd_judge *j, uint64_t window)
+/* Choose the mode to step down to: the safe mode if it is well within the budget, which may have
+ * been lowered just now, and fast enough to bring the mean down; else the lowest mode. Return:
+ * NULL: no lower mode. */
+static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_judge *j, uint64_t window)
 {
 	const struct jetwattd_cap *c = j->cap;
 
-	if (lowest(j->act))
+	if (at_lowest(j->act))
 		return NULL;
 	if (j->act->floor_only || !c->have_safe || c->safe_w > JETWATTD_SAFE * c->budget_w ||
-	    jetwattd_window_above(&j->drawn, c->safe_w, window, judged(j, window), c->budget_w) >
+	    jetwattd_window_above(&j->drawn, c->safe_w, window, span_to_judge(j, window), c->budget_w) >
 		    LONG * window ||
 	    jetwattd_in(j->act, &c->safe))
 		return &j->act->floor;
 	return &c->safe;
 }
 
-static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns, uint64_t window)
+/* Handle a cap event. @over_w: mean power over the last @over_ns nanoseconds. */
+static void cap_throttle(struct jetwattd_judge *j, double over_w, uint64_t over_ns, uint64_t window)
 {
 	struct jetwattd_cap *c = j->cap;
-	const struct jetwatt_mode *to = lower(j, window);
+	const struct jetwatt_mode *to = cap_lower_mode(j, window);
 	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS, span;
 
-	/* Nothing is lower: that it has come down the rest of the window will show. */
+	/* In the lowest mode: count an event only for a whole window, and once per window. */
 	if (!to && (over_ns < window || now - j->floored_ns < window))
 		return;
 	c->trips++;
@@ -84,23 +89,24 @@ static void step_down(struct jetwattd_judge *j, double over_w, uint64_t over_ns,
 		c->tripped_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
 	}
 	atomic_store(j->cut, 1);
-	j->debt_j = jetwattd_window_debt(&j->drawn, judged(j, window), c->budget_w);
+	j->debt_j = jetwattd_window_debt(&j->drawn, span_to_judge(j, window), c->budget_w);
 	j->owed_ns = now;
 	c->owing = 1;
 	c->left = j->act->mode;
 	if (!to) {
 		j->floored_ns = now;
 		if (!c->floors++)
-			jetwatt_error_note("%.2f W in the lowest mode: %g W cannot be held", over_w, c->budget_w);
+			jetwatt_error_note("budget exceeded in the lowest mode: %.2f W drawn, budget %g W",
+					   over_w, c->budget_w);
 		return;
 	}
 	jetwattd_put_low(j->act, to);
-	/* What was drawn before the switch says nothing about what comes after it. */
+	/* Power from before the switch must not cause the next step down. */
 	j->from_ns = now;
 }
 
-/* One more window in the same mode: how far is it from the one before? */
-static void swing(struct jetwattd_judge *j, double w)
+/* Update the swing with the mean of the window that ends now. */
+static void swing_update(struct jetwattd_judge *j, double w)
 {
 	struct jetwattd_cap *c = j->cap;
 	uint64_t from = j->act->switched_ns > c->measuring_ns ? j->act->switched_ns : c->measuring_ns;
@@ -109,27 +115,28 @@ static void swing(struct jetwattd_judge *j, double w)
 				  from + JETWATTD_SETTLED_NS, j->window_s * 1e9, c->swing);
 }
 
-/* For half a window the mean has been what may be above the budget but for the sensors' error;
- * but in the lowest mode. */
-static int near(struct jetwattd_judge *j, double w, int whole, uint64_t window)
+/* Return: 1: for half a window the mean has been so close to the budget that the error of the
+ * sensors may hide an excess. Never in the lowest mode. */
+static int near_budget(struct jetwattd_judge *j, double w, int whole, uint64_t window)
 {
 	const struct jetwattd_cap *c = j->cap;
 	uint64_t now = jetwattd_window_now(&j->drawn);
 
-	if (!whole || w <= ERRS * c->budget_w || lowest(j->act))
+	if (!whole || w <= ERRS * c->budget_w || at_lowest(j->act))
 		j->near_ns = 0;
 	else if (!j->near_ns)
 		j->near_ns = now;
 	return j->near_ns && now - j->near_ns > window / 2;
 }
 
-/* Is that too much? Over less than a window, as after a step down, a part of a minibatch
- * may be all there is: then it has to be far over. So has what is not yet seen in the whole
- * window; less so where a job begins on a board as it was found, which nobody has measured. */
-static int over(struct jetwattd_judge *j, double w, uint64_t span, uint64_t window)
+/* Return: 1: the budget is exceeded. @w: mean over the last @span nanoseconds. A span shorter than
+ * a window, as after a step down, may cover only part of a minibatch, so the threshold is higher
+ * there. The mean over the last quarter of a window detects a sudden rise early, also with a higher
+ * threshold; that threshold is lower in the board's own state, whose power was never measured. */
+static int over_budget(struct jetwattd_judge *j, double w, uint64_t span, uint64_t window)
 {
 	const struct jetwattd_cap *c = j->cap;
-	int whole = span >= window, close = near(j, w, whole, window);
+	int whole = span >= window, close = near_budget(j, w, whole, window);
 	double far;
 
 	if (!(c->budget_w > 0) || j->off)
@@ -138,12 +145,12 @@ static int over(struct jetwattd_judge *j, double w, uint64_t span, uint64_t wind
 		return 1;
 	far = j->act->applied && whole ? FAR_CHOSEN : FAR;
 	if (whole || !j->act->applied)
-		w = mean(j, window / 4, &span);
+		w = judged_mean(j, window / 4, &span);
 	return span >= window / 4 && w > far * c->budget_w;
 }
 
-/* Has so much less than the budget been drawn since the step down as there was too much? */
-static int repaid(const struct jetwattd_judge *j, uint64_t window)
+/* Return: 1: the energy saved below the budget since the cap event covers the overshoot. */
+static int overshoot_repaid(const struct jetwattd_judge *j, uint64_t window)
 {
 	double budget_w = j->cap->budget_w, w;
 	uint64_t span;
@@ -152,9 +159,9 @@ static int repaid(const struct jetwattd_judge *j, uint64_t window)
 	return (budget_w - w) * span * 1e-9 > j->debt_j + ROOM * budget_w * window * 1e-9;
 }
 
-/* What has come since the last time. A step down changes nothing of what was drawn before it: the
- * mean that is reported is over the whole window. */
-static void tell(struct jetwattd_judge *j, uint64_t window)
+/* Report the samples since the last decision. The mean that is reported includes the time before a
+ * step down, so it covers the whole window. */
+static void cap_report(struct jetwattd_judge *j, uint64_t window)
 {
 	struct jetwattd_cap *c = j->cap;
 	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS;
@@ -180,16 +187,16 @@ void jetwattd_judge(struct jetwattd_judge *j)
 	double w;
 
 	window = j->window_s * 1e9;
-	/* What was drawn while more was allowed is not held against the mode that is for less. */
+	/* Power drawn under a higher budget must not count against the lower one. */
 	if (c->budget_w > 0 && c->budget_w < j->budget_w)
 		j->from_ns = j->met_ns = jetwattd_window_now(&j->drawn);
 	j->budget_w = c->budget_w;
-	tell(j, window);
-	w = mean(j, window, &span);
+	cap_report(j, window);
+	w = judged_mean(j, window, &span);
 	if (span >= window)
-		swing(j, w);
-	if (over(j, w, span, window))
-		step_down(j, w, span, window);
-	else if (c->owing && repaid(j, window))
+		swing_update(j, w);
+	if (over_budget(j, w, span, window))
+		cap_throttle(j, w, span, window);
+	else if (c->owing && overshoot_repaid(j, window))
 		c->owing = 0;
 }

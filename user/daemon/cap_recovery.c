@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What follows a step down of the cap. jetwattd(8), "Recovery", says the same.
+ * Recovery after a cap event; jetwattd(8), "Recovery", describes it too.
  *
- * With a job: wait until the overshoot is repaid, then up again to the fastest other mode within
- * the budget. While the job is learned a mode that may draw too much is not tried before the
- * overshoot has left the window. From a mode that was held jetwattd backs off, each time
- * for longer.
+ * With a job: wait until the energy overshoot is repaid, then apply the fastest other mode within
+ * the budget. While the job is learned, no further mode is tried until the overshoot has left the
+ * averaging window. After a cap event in a held mode jetwattd backs off, each time for longer.
  *
- * Without one, where work is not known yet or its minibatches cannot be told apart, all that is
- * known is power: from the lowest mode up, with all knobs alike, as far as the budget has room.
+ * Without a job, because no job was detected yet or its minibatches cannot be recognised, only
+ * power is known: the ramp raises the mode level by level from the lowest mode, all knobs together,
+ * as far as the budget allows.
  */
 #include "daemon/loop.h"
 
@@ -17,23 +17,26 @@
 
 #include "util/clock.h"
 
-/* Interval of looks whether the overshoot is repaid. */
+/* Poll interval while the overshoot is being repaid, in s. */
 #define REPAID_S	0.02
-/* Backing off, doubled each time up to JETWATTD_CALM_S, until that is CALM_NS ago. */
+/* First back-off, in s; doubled each time up to JETWATTD_CALM_S. */
 #define BACK_OFF_S	2.0
+/* Poll interval while backing off, in s. */
 #define TURN_S		0.2
+/* Time without a cap event after which the back-off starts at BACK_OFF_S again. */
 #define CALM_NS		600000000000ull
-/* One step down from a mode that was held may have been another process's doing; this number is
- * not. */
+/* Number of cap events in held modes from which on the mode is excluded: a single one may have been
+ * caused by another process. */
 #define TRIPS		2
-/* From the lowest mode to the highest; one more is the board as it was found. */
+/* Highest ramp level, where all knobs are at their maximum; level 0 is the lowest mode. Level FOUND
+ * is the board's own state. */
 #define RUNGS		8
 #define FOUND		(RUNGS + 1)
-/* So long on a rung shows what it draws. */
+/* Minimum time on a level before its mean power is used. */
 #define RUNG_NS		400000000ull
-/* Most jobs are seen before that. */
+/* Time after which the ramp is logged: most jobs are detected earlier. */
 #define LASTS_NS	3000000000ull
-/* With so much of the budget drawn the next one may be tried, whatever the last step added. */
+/* Below this fraction of the limit the next level is tried regardless of the last increase. */
 #define ROOM		0.7
 
 int jetwattd_climb(struct jetwattd_run *r)
@@ -67,9 +70,9 @@ int jetwattd_let_out(struct jetwattd_run *r)
 	return until > now && jetwattd_nap(r, (until - now) * 1e-9);
 }
 
-/* In another mode, for so long; or in one more, if the cap leaves that too. Return: 1: there is
- * something else to do. */
-static int wait_out(struct jetwattd_run *r, double seconds)
+/* Stay in other modes for @seconds: recover once, and again after each further cap event. Return:
+ * 1: jetwattd_changed(). */
+static int wait_backoff(struct jetwattd_run *r, double seconds)
 {
 	uint64_t until = jetwatt_clock_ns() + seconds * 1e9;
 	int tripped = 1;
@@ -87,8 +90,6 @@ static int wait_out(struct jetwattd_run *r, double seconds)
 	return 0;
 }
 
-/* The cap has left a mode that was measured to be within. Once may have been somebody
- * else's doing. Return: 1: there is something else to do. */
 int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backing *b,
 		      const struct jetwattd_reading *got)
 {
@@ -97,17 +98,20 @@ int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backing *b,
 	if (!b->last_ns || now - b->last_ns > CALM_NS)
 		*b = (struct jetwattd_backing){ .seconds = BACK_OFF_S };
 	b->last_ns = now;
-	jetwattd_say(r->d, "over %g W: stepped down for %.0f s", r->budget_w, b->seconds);
+	jetwattd_say(r->d, "budget exceeded in the held mode: backing off for %.0f s, budget %g W", b->seconds,
+		     r->budget_w);
 	if (++b->trips >= TRIPS && got->over_w > 0)
 		jetwattd_forbid(r, got);
 	jetwattd_doing(r, JETWATTD_BACKING_OFF);
-	if (wait_out(r, b->seconds))
+	if (wait_backoff(r, b->seconds))
 		return 1;
 	b->seconds = fmin(2 * b->seconds, JETWATTD_CALM_S);
 	return 0;
 }
 
-static const struct jetwatt_mode *on_rung(const struct jetwattd_run *r, int rung)
+/* Return the candidate whose knobs are closest to the ramp level: all at @rung / RUNGS of their
+ * ranges. */
+static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int rung)
 {
 	const struct jetwatt_mode *nearest = &r->d->act.floor;
 	const struct jetwatt_learn *k = &r->learner.known;
@@ -127,8 +131,9 @@ static const struct jetwatt_mode *on_rung(const struct jetwattd_run *r, int rung
 	return nearest;
 }
 
-/* The cap has left the rung that we were on. */
-static void fallen(struct jetwattd_ladder *l, struct jetwattd *d)
+/* A cap event on the ramp, or the one that starts it: go down one level, or to the lowest mode if
+ * the cap has applied that. */
+static void ramp_cap_event(struct jetwattd_ladder *l, struct jetwattd *d)
 {
 	l->most = l->rung ? l->rung - 1 : 0;
 	l->rung = jetwatt_mode_same(&d->act.mode, &d->act.floor) ? 0 : l->most;
@@ -139,7 +144,9 @@ static void fallen(struct jetwattd_ladder *l, struct jetwattd *d)
 	d->cap.tripped = 0;
 }
 
-static int has_room(const struct jetwattd_ladder *l, struct jetwattd *d)
+/* Return: 1: the next level is expected to be within the limit: it adds at most the same factor as
+ * the last one. */
+static int ramp_may_rise(const struct jetwattd_ladder *l, struct jetwattd *d)
 {
 	double limit = jetwattd_cap_limit(&d->cap), w = d->cap.here_w;
 
@@ -155,25 +162,25 @@ int jetwattd_ladder(struct jetwattd_run *r)
 
 	pthread_mutex_lock(&d->lock);
 	if (d->cap.tripped && d->act.applied)
-		fallen(l, d);
+		ramp_cap_event(l, d);
 	if (now - l->fell_ns > JETWATTD_CALM_S * 1e9)
 		l->most = FOUND;
-	/* Nothing is to be held any more. */
+	/* Without a budget the ramp ends. */
 	found = l->on && !(d->cap.budget_w > 0);
 	if (l->on && !found && !d->cap.owing && l->rung < l->most && now - d->act.switched_ns > RUNG_NS &&
-	    has_room(l, d)) {
+	    ramp_may_rise(l, d)) {
 		d->cap.safe = d->act.mode;
 		d->cap.safe_w = l->below_w = d->cap.here_w;
 		d->cap.have_safe = 1;
 		found = ++l->rung == FOUND;
-		/* A rung that a knob refuses is left out. */
-		if (!found && jetwattd_put(&d->act, on_rung(r, l->rung)) == -EBUSY)
+		/* A level that a knob refuses is skipped. */
+		if (!found && jetwattd_put(&d->act, ramp_mode(r, l->rung)) == -EBUSY)
 			l->on = 0;
 	}
 	pthread_mutex_unlock(&d->lock);
 	lasts = l->on && !found && now - l->since_ns > LASTS_NS;
 	if (lasts && !l->said)
-		jetwattd_say(d, "over the budget, by no job that is seen: as high as there is room");
+		jetwattd_say(d, "budget exceeded without a known job: raising the mode step by step within the budget");
 	l->said |= lasts;
 	return found;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cap: every sample of the module's power, as it comes, and what cap_limit.c makes of it.
- * Nobody else may keep it waiting, but for a switch that is under way.
+ * Thread of the cap: receives every power sample from the module and passes it to cap_limit.c. It
+ * waits for no other thread, except for the lock during a mode switch.
  */
 #include "daemon/jetwattd.h"
 
@@ -16,15 +16,33 @@
 #include "tune/tuner.h"
 #include "util/error.h"
 
-/* Without a sample for so long nobody knows what is drawn. */
+/* Time without any sample after which the power counts as unknown. */
 #define BLIND_MS	1000
-/* The same of one rail of the total. The module asks a chip that has failed once again after 1 s. */
+/* Time without a value of one rail of the total after which the power counts as unknown. The module
+ * retries a failed chip after 1 s, so this is longer. */
 #define SILENT_NS	1500000000ull
-/* After a gap of this length in its values a rail has to be heard again. */
+/* Gap in the values of a rail after which it counts as silent until its next value. */
 #define GAP_NS		250000000ull
-/* Once all rails of the total are heard, for this time, the power is known. */
+/* Time for which all rails of the total must deliver values until the power counts as known. */
 #define SEEN_NS		500000000ull
 
+/**
+ * struct jetwattd_cap_thread - the thread and its connection to the module
+ * @d: jetwattd
+ * @jw: connection to the module
+ * @join: joins the samples of the chips to samples of all rails
+ * @before: settings of the sampler when the thread was started; the batch age is restored from it
+ * @age_ms: present maximum age of a batch of samples, in ms
+ * @thread: the thread
+ * @started: 1: @thread runs
+ * @end: eventfd that ends the thread
+ * @total: indices of the rails of the total
+ * @nr_total: number of elements of @total
+ * @rail: all rails
+ * @dead: label of a rail of the total without values, NULL: none
+ * @hearing: which rails deliver values
+ * @judge: state of the cap's decisions
+ */
 struct jetwattd_cap_thread {
 	struct jetwattd *d;
 	struct jetwatt *jw;
@@ -69,7 +87,7 @@ int jetwattd_hearing(struct jetwattd_hearing *h, const int *total, int nr, const
 	return dead;
 }
 
-static void on_power(const struct jetwatt_power *p, void *arg)
+static void cap_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwattd_cap_thread *c = arg;
 	int dead = jetwattd_hearing(&c->hearing, c->total, c->nr_total, p);
@@ -86,7 +104,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	c->judge.samples++;
 }
 
-static void on_samples(const struct jetwatt_samples *s, void *arg)
+static void cap_on_samples(const struct jetwatt_samples *s, void *arg)
 {
 	struct jetwattd_cap_thread *c = arg;
 
@@ -94,8 +112,8 @@ static void on_samples(const struct jetwatt_samples *s, void *arg)
 	jetwatt_join_samples(s, c->join);
 }
 
-/* Only the age of batches. Return: 0, negative errno. */
-static int set_age(struct jetwattd_cap_thread *c, unsigned int ms)
+/* Set the maximum age of a batch of samples, and no other setting. Return: 0, negative errno. */
+static int set_batch_age(struct jetwattd_cap_thread *c, unsigned int ms)
 {
 	struct jetwatt_config set = { UINT32_MAX, UINT32_MAX, ms, UINT32_MAX, 0, 0 };
 
@@ -103,8 +121,8 @@ static int set_age(struct jetwattd_cap_thread *c, unsigned int ms)
 	return jetwatt_config_set(c->jw, &set);
 }
 
-/* As often as is needed for what the loop does. */
-static void keep_pace(struct jetwattd_cap_thread *c)
+/* Adapt the interval of decisions to the state of the loop. */
+static void adapt_batch_age(struct jetwattd_cap_thread *c)
 {
 	struct jetwattd *d = c->d;
 	unsigned int ms;
@@ -114,10 +132,10 @@ static void keep_pace(struct jetwattd_cap_thread *c)
 	     JETWATTD_JUDGED_HELD_MS : JETWATTD_JUDGED_MS;
 	pthread_mutex_unlock(&d->lock);
 	if (ms != c->age_ms)
-		set_age(c, ms);
+		set_batch_age(c, ms);
 }
 
-static void judge(struct jetwattd_cap_thread *c)
+static void cap_judge(struct jetwattd_cap_thread *c)
 {
 	struct jetwattd *d = c->d;
 
@@ -128,7 +146,7 @@ static void judge(struct jetwattd_cap_thread *c)
 	pthread_mutex_unlock(&d->lock);
 }
 
-static void *run(void *arg)
+static void *cap_run(void *arg)
 {
 	struct jetwattd_cap_thread *c = arg;
 	struct pollfd p[] = { { jetwatt_fd(c->jw), POLLIN, 0 }, { c->end, POLLIN, 0 } };
@@ -141,28 +159,29 @@ static void *run(void *arg)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0 || jetwatt_dispatch(c->jw) < 0) {
-			jetwatt_error_say(JETWATT_EXIT_FAILED, n ? jetwatt_error(c->jw) : "none for a second",
-					  "was the module unloaded? jetwatt doctor",
-					  "the samples of power have broken off");
+			jetwatt_error_say(JETWATT_EXIT_FAILED, n ? jetwatt_error(c->jw) : "no sample for 1 s",
+					  "check that the module is loaded: jetwatt doctor",
+					  "power samples have stopped");
 			jetwattd_blind(c->d);
 			return NULL;
 		}
 		if (c->dead) {
-			/* While blind it is said by the loop. */
+			/* While blind the loop reports it. */
 			if (!atomic_load(&c->d->blind))
 				jetwatt_error_say(JETWATT_EXIT_FAILED,
-						  "its chip does not answer: what is left is no total",
-						  "jetwatt doctor; dmesg", "rail %s has broken off", c->dead);
+						  "its sensor chip does not answer, so the total power is unknown",
+						  "jetwatt doctor; dmesg", "power samples have stopped: rail %s",
+						  c->dead);
 			jetwattd_blind(c->d);
 			return NULL;
 		}
 		if (c->judge.drawn.nr > 1)
-			judge(c);
-		keep_pace(c);
+			cap_judge(c);
+		adapt_batch_age(c);
 	}
 }
 
-static int attach(struct jetwattd_cap_thread *c)
+static int cap_attach(struct jetwattd_cap_thread *c)
 {
 	struct jetwatt_rail *rail = c->rail;
 	struct jetwatt_info info;
@@ -174,20 +193,21 @@ static int attach(struct jetwattd_cap_thread *c)
 	n = jetwatt_rails(c->jw, rail, JETWATT_RAILS_MAX);
 	c->nr_total = n < 0 ? n : jetwatt_board_total(c->d->act.board, rail, n, c->total, &scope);
 	if (c->nr_total <= 0)
-		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, "no rail that belongs to the total",
-					 "jetwatt doctor; jetwatt list rails", "no power to hold");
-	/* With fewer rails than before a sum is too little. */
+		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, "no rail belongs to the total power",
+					 "jetwatt doctor; jetwatt list rails", "cannot enforce a budget");
+	/* If a rail is missing later, the sum is too low: cap_on_power() compares with this
+	 * number. */
 	if (!c->d->rails)
 		c->d->rails = c->nr_total;
 	err = jetwatt_config_get(c->jw, &c->before);
 	if (!err)
-		err = set_age(c, JETWATTD_JUDGED_MS);
+		err = set_batch_age(c, JETWATTD_JUDGED_MS);
 	if (!err)
 		err = jetwatt_join_new(&c->join, c->jw, 1);
 	if (err)
-		return jetwatt_reach_failed(c->jw, err, "cannot set the sampler up");
-	jetwatt_join_set(c->join, on_power, NULL, c);
-	err = jetwatt_subscribe(c->jw, on_samples, c);
+		return jetwatt_reach_failed(c->jw, err, "cannot configure the sampler");
+	jetwatt_join_set(c->join, cap_on_power, NULL, c);
+	err = jetwatt_subscribe(c->jw, cap_on_samples, c);
 	return err ? jetwatt_reach_failed(c->jw, err, "cannot read samples") : 0;
 }
 
@@ -206,10 +226,10 @@ int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap_thread **cap)
 	c->end = eventfd(0, EFD_CLOEXEC);
 	d->cap.swing = JETWATTD_SWING;
 	atomic_store(&d->seeing, 0);
-	err = attach(c);
+	err = cap_attach(c);
 	if (err)
 		return err;
-	err = pthread_create(&c->thread, NULL, run, c);
+	err = pthread_create(&c->thread, NULL, cap_run, c);
 	if (err)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(err), NULL,
 					 "cannot start a thread");
@@ -226,7 +246,7 @@ void jetwattd_cap_stop(struct jetwattd_cap_thread *c)
 		pthread_join(c->thread, NULL);
 	}
 	if (c->jw && c->before.batch_age_ms)
-		set_age(c, c->before.batch_age_ms);
+		set_batch_age(c, c->before.batch_age_ms);
 	jetwatt_join_free(c->join);
 	if (c->jw)
 		jetwatt_close(c->jw);

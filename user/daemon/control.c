@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control socket: one line of a request, one answer, good-bye. Who may ask and who
- * may change things is told by the groups that the kernel says the other end has.
+ * The control socket: a client sends a request of one line, gets one response, and is disconnected.
+ * Read and write permissions depend on the groups of the client process, as reported by the kernel.
+ * A thread of its own, so that it responds while the loop measures.
  */
 #include "daemon/jetwattd.h"
 
@@ -27,9 +28,16 @@
 
 #define CLIENTS		16
 #define LINE		256
-#define PATIENCE_NS	5000000000ull	/* with somebody who does not end his line */
+#define PATIENCE_NS	5000000000ull	/* until a client without a complete line is disconnected */
 #define GROUPS		256
 
+/**
+ * struct client - a connection
+ * @fd: socket, -1: unused
+ * @len: bytes received
+ * @since_ns: time of the connection, CLOCK_MONOTONIC
+ * @line: bytes received
+ */
 struct client {
 	int fd;
 	size_t len;
@@ -37,6 +45,18 @@ struct client {
 	char line[LINE];
 };
 
+/**
+ * struct jetwattd_control - the thread and its sockets
+ * @d: jetwattd
+ * @thread: the thread
+ * @listen: listening socket
+ * @end: eventfd that ends the thread
+ * @started: 1: @thread runs
+ * @client: connections
+ * @readers: group whose members may read, -1: none
+ * @writers: group whose members may read and write, -1: none
+ * @text: buffer of a response
+ */
 struct jetwattd_control {
 	struct jetwattd *d;
 	pthread_t thread;
@@ -47,8 +67,8 @@ struct jetwattd_control {
 	char text[JETWATTD_ASK_TEXT];
 };
 
-/* Is the other end root, or in a group? */
-static int is_in(int fd, gid_t group)
+/* Return: 1: the client is root, has jetwattd's user, or is a member of @group. */
+static int peer_may(int fd, gid_t group)
 {
 	struct ucred who;
 	gid_t groups[GROUPS];
@@ -71,22 +91,22 @@ static int is_in(int fd, gid_t group)
 	return 0;
 }
 
-static const char *budget(struct jetwattd *d, const char *text)
+static const char *set_budget(struct jetwattd *d, const char *text)
 {
 	double w = 0;
 
 	if (strcmp(text, "policy") && (jetwatt_unit_parse(text, "W", &w) || w < 0.1 || w > 1000))
-		return "budget: from 0.1W to 1000W, or policy";
+		return "the budget must be from 0.1W to 1000W, or the word policy";
 	pthread_mutex_lock(&d->lock);
 	d->told_w = w;
-	/* Whoever lowers it is in a hurry; the policy's is looked up by the loop. */
+	/* Takes effect at once; with "policy" the loop sets the budget at its next housekeeping. */
 	if (w > 0)
 		jetwattd_budget(d, w);
 	pthread_mutex_unlock(&d->lock);
 	return NULL;
 }
 
-static const char *stop(struct jetwattd *d, int pause)
+static const char *set_pause(struct jetwattd *d, int pause)
 {
 	pthread_mutex_lock(&d->lock);
 	d->pause = pause;
@@ -95,20 +115,21 @@ static const char *stop(struct jetwattd *d, int pause)
 	return NULL;
 }
 
-/* Return: NULL: done; what is wrong. */
-static const char *obey(struct jetwattd *d, const char *line)
+/* Execute a request that changes something. Return: NULL; why it is refused. */
+static const char *control_execute(struct jetwattd *d, const char *line)
 {
 	if (!strncmp(line, "budget ", 7))
-		return budget(d, line + 7);
+		return set_budget(d, line + 7);
 	if (!strcmp(line, "pause"))
-		return stop(d, 1);
+		return set_pause(d, 1);
 	if (!strcmp(line, "resume"))
-		return stop(d, 0);
-	return "status, status json, metrics, metrics openmetrics, budget WATTS, budget policy, pause or resume";
+		return set_pause(d, 0);
+	return "unknown request; known are status, status json, metrics, metrics openmetrics, budget WATTS, budget policy, pause, resume";
 }
 
-/* In room of its own: what is asked for every few seconds for months is to leave no holes. */
-static void answer(struct jetwattd_control *c, struct client *k)
+/* Send the response. It is built in a fixed buffer, so that months of periodic requests do not
+ * fragment the heap. */
+static void control_respond(struct jetwattd_control *c, struct client *k)
 {
 	FILE *f = fmemopen(c->text, sizeof(c->text), "w");
 	const char *no;
@@ -116,34 +137,34 @@ static void answer(struct jetwattd_control *c, struct client *k)
 
 	if (!f)
 		return;
-	if (!is_in(k->fd, c->readers) && !is_in(k->fd, c->writers))
-		fprintf(f, "refused: not in the group that may ask\n");
+	if (!peer_may(k->fd, c->readers) && !peer_may(k->fd, c->writers))
+		fprintf(f, "refused: the client is not in the group that may read\n");
 	else if (!strcmp(k->line, "status") || !strcmp(k->line, "status json"))
 		jetwattd_status(c->d, strlen(k->line) > 6, f);
 	else if (!strcmp(k->line, "metrics") || !strcmp(k->line, "metrics openmetrics"))
 		jetwattd_metrics(c->d, strlen(k->line) > 7, f);
-	else if (!is_in(k->fd, c->writers))
-		fprintf(f, "refused: not in the group that may change things\n");
-	else if ((no = obey(c->d, k->line)))
+	else if (!peer_may(k->fd, c->writers))
+		fprintf(f, "refused: the client is not in the group that may change settings\n");
+	else if ((no = control_execute(c->d, k->line)))
 		fprintf(f, "refused: %s\n", no);
 	else
 		fprintf(f, "done\n");
 	len = fflush(f) ? -1 : ftell(f);
 	fclose(f);
 	if (len < 0)
-		len = snprintf(c->text, sizeof(c->text), "refused: the answer is too long\n");
-	/* Who does not read has no answer; it is short enough for any buffer. */
+		len = snprintf(c->text, sizeof(c->text), "refused: the response is too long\n");
+	/* A client that does not read gets no response; the socket buffer holds any response. */
 	if (send(k->fd, c->text, (size_t)len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		errno = 0;
 }
 
-static void let_go(struct client *k)
+static void control_close(struct client *k)
 {
 	close(k->fd);
 	k->fd = -1;
 }
 
-static void hear(struct jetwattd_control *c, struct client *k)
+static void control_receive(struct jetwattd_control *c, struct client *k)
 {
 	ssize_t got = recv(k->fd, k->line + k->len, LINE - 1 - k->len, MSG_DONTWAIT);
 	char *end;
@@ -156,16 +177,16 @@ static void hear(struct jetwattd_control *c, struct client *k)
 	end = memchr(k->line, '\n', k->len);
 	if (end) {
 		*end = '\0';
-		/* What hides something behind a NUL is nothing that we know. */
+		/* A line with a NUL byte is not a known request. */
 		if (strlen(k->line) != (size_t)(end - k->line))
 			*k->line = '\0';
-		answer(c, k);
+		control_respond(c, k);
 	}
 	if (end || got <= 0 || k->len == LINE - 1)
-		let_go(k);
+		control_close(k);
 }
 
-static void welcome(struct jetwattd_control *c)
+static void control_accept(struct jetwattd_control *c)
 {
 	int fd = accept4(c->listen.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *oldest = NULL;
@@ -178,13 +199,13 @@ static void welcome(struct jetwattd_control *c)
 	}
 	if (fd < 0)
 		return;
-	/* Sixteen who say nothing do not keep out a seventeenth. */
+	/* Idle connections must not keep out a further client: close the oldest. */
 	if (oldest->fd >= 0)
-		let_go(oldest);
+		control_close(oldest);
 	*oldest = (struct client){ .fd = fd, .since_ns = jetwatt_clock_ns() };
 }
 
-static void *run(void *arg)
+static void *control_run(void *arg)
 {
 	struct jetwattd_control *c = arg;
 	struct pollfd p[CLIENTS + 2];
@@ -202,27 +223,28 @@ static void *run(void *arg)
 			struct client *k = &c->client[i];
 
 			if (k->fd >= 0 && p[i + 2].revents)
-				hear(c, k);
+				control_receive(c, k);
 			else if (k->fd >= 0 && jetwatt_clock_ns() - k->since_ns > PATIENCE_NS)
-				let_go(k);
+				control_close(k);
 		}
 		if (p[1].revents)
-			welcome(c);
+			control_accept(c);
 	}
 }
 
-/* @usual: where the policy names none, and it is there. */
-static int group(const char *name, const char *usual, gid_t *gid)
+/* Look up a group. @usual: group used if the policy names none; it may be missing. Return: 0 or an
+ * exit code; the error has been reported. */
+static int find_group(const char *name, const char *usual, gid_t *gid)
 {
 	struct group *g = getgrnam(*name ? name : usual);
 
 	*gid = g ? g->gr_gid : (gid_t)-1;
 	return *name && !g ? jetwatt_error_say(JETWATT_EXIT_USAGE, "no such group",
-					       "addgroup --system NAME, or leave the line away",
+					       "addgroup --system NAME, or remove the line",
 					       "readers or writers = %s", name) : 0;
 }
 
-/* The directories above the socket. */
+/* Make the directory of the socket. */
 static void make_dir(const char *path)
 {
 	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -236,11 +258,12 @@ static void make_dir(const char *path)
 	}
 }
 
-static int open_socket(struct jetwattd_control *c)
+static int control_listen(struct jetwattd_control *c)
 {
 	const char *path = c->d->policy->control;
 	gid_t owner = c->readers != (gid_t)-1 ? c->readers : c->writers;
-	/* Two groups may knock: who it is, is asked when they do. */
+	/* A socket has one group: with two, anyone may connect, and peer_may() checks each
+	 * request. */
 	int two = c->readers != c->writers && c->writers != (gid_t)-1;
 
 	make_dir(path);
@@ -260,22 +283,22 @@ int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **out)
 	c->end = eventfd(0, EFD_CLOEXEC);
 	for (int i = 0; i < CLIENTS; i++)
 		c->client[i].fd = -1;
-	err = group(d->policy->readers, "jetwatt", &c->readers);
+	err = find_group(d->policy->readers, "jetwatt", &c->readers);
 	if (!err)
-		err = group(d->policy->writers, "jetwatt-control", &c->writers);
+		err = find_group(d->policy->writers, "jetwatt-control", &c->writers);
 	if (err)
 		return err;
-	err = open_socket(c);
+	err = control_listen(c);
 	if (!err)
-		err = -pthread_create(&c->thread, NULL, run, c);
+		err = -pthread_create(&c->thread, NULL, control_run, c);
 	if (err == -EADDRINUSE)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "another jetwattd answers there",
-					 "end that one (systemctl stop jetwattd), or control = PATH in "
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "another jetwattd listens on it",
+					 "stop it (systemctl stop jetwattd), or set control = PATH in "
 					 JETWATTD_CONF, "cannot listen on %s", d->policy->control);
 	if (err)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED,
-					 err == -EEXIST ? "a file that is no socket is there" : strerror(-err),
-					 "control = PATH in " JETWATTD_CONF, "cannot listen on %s",
+					 err == -EEXIST ? "the file exists and is not a socket" : strerror(-err),
+					 "set control = PATH in " JETWATTD_CONF, "cannot listen on %s",
 					 d->policy->control);
 	c->started = 1;
 	return 0;
@@ -291,7 +314,7 @@ void jetwattd_control_stop(struct jetwattd_control *c)
 	}
 	for (int i = 0; i < CLIENTS; i++)
 		if (c->client[i].fd >= 0)
-			let_go(&c->client[i]);
+			control_close(&c->client[i]);
 	jetwattd_listen_end(&c->listen, c->d->policy->control);
 	close(c->end);
 	free(c);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rest of the world: who turns knobs, what time it is. */
+/*
+ * Housekeeping of the loop: watchdog, telemetry, policy reload, budget of the hour, changes of the
+ * knobs by other processes. The loop calls it in every wait.
+ */
 #include "daemon/loop.h"
 
 #include <errno.h>
@@ -14,14 +17,16 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Who only watches looks so often: the cap has a thread of its own. */
+/* Poll interval of the loop; the cap reacts in its own thread. */
 #define TURN_MS		250
+/* Minimum interval of the housekeeping. */
 #define TEND_NS		1000000000ull
-/* What takes its time, every other time: the module's counts, and all knobs. */
+/* Minimum interval of its slow parts: counters of the module, verification of all knobs. */
 #define SELDOM_NS	1500000000ull
-/* The last sample is older than batches and the join ever are. */
+/* Age of the last sample beyond which the telemetry is stale; batching and joining delay a sample
+ * by less. */
 #define STALE_NS	5000000000ull
-/* Waits of the job that are kept between two readings. */
+/* Maximum number of waits of the job that stay in memory between two readings. */
 #define WAITS_KEPT	1024
 
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
@@ -36,8 +41,9 @@ int jetwattd_stopped(const struct jetwattd_run *r)
 	return r->watch.stop || r->watch.failed || atomic_load(&r->d->stop) || atomic_load(&r->d->blind);
 }
 
-/* For some seconds now those who work beside the job have been others than when it was taken. */
-static int parted(struct jetwattd_run *r)
+/* Return: 1: for JETWATTD_APART checks the co-running commands have differed from those with which
+ * the workload was looked up. */
+static int corunners_changed(struct jetwattd_run *r)
 {
 	char now[JETWATTD_BESIDE];
 
@@ -46,7 +52,8 @@ static int parted(struct jetwattd_run *r)
 	return r->apart >= JETWATTD_APART;
 }
 
-static unsigned int minute(void)
+/* Minutes since midnight, local time. */
+static unsigned int minute_of_day(void)
 {
 	time_t now = time(NULL);
 	struct tm tm;
@@ -55,8 +62,8 @@ static unsigned int minute(void)
 	return 60 * tm.tm_hour + tm.tm_min;
 }
 
-/* Without samples nothing is known of now. */
-static void note_telemetry(struct jetwattd_run *r, uint64_t now_ns)
+/* Copy the telemetry for the metrics; clear it if it is stale. */
+static void copy_telemetry(struct jetwattd_run *r, uint64_t now_ns)
 {
 	struct jetwattd_meter *m = &r->d->meter;
 
@@ -67,8 +74,8 @@ static void note_telemetry(struct jetwattd_run *r, uint64_t now_ns)
 	pthread_mutex_unlock(&r->d->lock);
 }
 
-/* What the module counts. */
-static void read_meter(struct jetwattd_run *r)
+/* Read the counters of the module for the metrics. */
+static void read_module_counters(struct jetwattd_run *r)
 {
 	struct jetwatt_energy energy[JETWATT_RAILS_MAX + 1];
 	struct jetwattd_meter *m = &r->d->meter;
@@ -102,15 +109,15 @@ void jetwattd_tend(struct jetwattd_run *r)
 	if (seldom)
 		r->seldom_ns = now;
 	jetwattd_notify("WATCHDOG=1");
-	note_telemetry(r, now);
+	copy_telemetry(r, now);
 	if (seldom)
-		read_meter(r);
+		read_module_counters(r);
 	jetwattd_minibatch_learn(r->minibatch);
 	jetwattd_reload(r);
 	jetwattd_turns(r);
-	if (parted(r))
+	if (corunners_changed(r))
 		atomic_store(&d->cut, 1);
-	budget = jetwattd_policy_budget(d->policy, minute(), r->cgroup);
+	budget = jetwattd_policy_budget(d->policy, minute_of_day(), r->cgroup);
 	pthread_mutex_lock(&d->lock);
 	jetwattd_budget(d, d->told_w > 0 ? d->told_w : budget);
 	if (!jetwatt_board_guarded(d->act.board))
@@ -149,7 +156,6 @@ void jetwattd_turn(struct jetwattd_run *r, double most_s)
 	jetwattd_forget_waits(r);
 }
 
-/* Wait, and look after things. Return: 1: there is something else to do. */
 int jetwattd_nap(struct jetwattd_run *r, double seconds)
 {
 	uint64_t now, until = jetwatt_clock_ns() + seconds * 1e9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The board without a job of ours: idle, paused, or another process's. */
+/* The board while jetwattd has no job: idle, paused, or yielding to another process. */
 #include "daemon/loop.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include "daemon/state.h"
 #include "util/clock.h"
 
-/* Is the lease still another jetwatt's? Asked so often. */
+/* Time until jetwattd tries to get the lease again. */
 #define BUSY_NS		2000000000ull
 
 int jetwattd_yields(struct jetwattd_run *r, int *paused)
@@ -29,7 +29,8 @@ void jetwattd_idle(struct jetwattd_run *r)
 	struct jetwatt_mode mode;
 
 	pthread_mutex_lock(&d->lock);
-	/* The lowest mode stays: jetwattd_blind_hold(). The cap's thread sets this under the lock. */
+	/* jetwattd_blind_hold() keeps the lowest mode. The thread of the cap sets @blind under the
+	 * lock. */
 	if (atomic_load(&d->blind)) {
 		pthread_mutex_unlock(&d->lock);
 		return;
@@ -37,7 +38,7 @@ void jetwattd_idle(struct jetwattd_run *r)
 	jetwattd_ladder_leave(r);
 	jetwattd_enter(d, JETWATTD_IDLE);
 	d->cap.have_safe = d->cap.tripped = 0;
-	/* What another process has set is not to be undone by the policy's idle mode. */
+	/* @ceded: the idle mode must not overwrite another process's settings. */
 	if (d->act.ceded || !*d->policy->idle ||
 	    jetwatt_board_mode_parse(d->act.board, d->policy->idle, &mode) || jetwattd_put(&d->act, &mode))
 		jetwattd_put_back(&d->act);
@@ -54,13 +55,13 @@ void jetwattd_stand_back(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	busy = d->act.busy;
 	if (paused) {
-		/* A restore that is refused is tried again. */
+		/* If a knob refuses, the housekeeping retries. */
 		jetwattd_enter(d, JETWATTD_PAUSED);
 		jetwattd_put_back(&d->act);
-		/* Whoever resumes us gives the board back. */
+		/* A later resume is a request to control the board again. */
 		d->act.ceded = 0;
 	} else if (r->watch.pid) {
-		/* Its pid may soon be another process's. */
+		/* By descriptor: the pid may be reused. */
 		job = fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0);
 	}
 	pthread_mutex_unlock(&d->lock);

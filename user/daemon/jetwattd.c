@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the threads share: what follows from the actuator's events, and what was said last. */
+/* Functions on the shared state: events of the actuator, the budget, and log messages. */
 #include "daemon/jetwattd.h"
 
 #include <stdarg.h>
@@ -8,7 +8,8 @@
 #include "daemon/state.h"
 #include "util/error.h"
 
-static void yield(struct jetwattd *d, const char *why)
+/* Another process controls the board. */
+static void enter_yielding(struct jetwattd *d, const char *why)
 {
 	jetwattd_enter(d, JETWATTD_YIELDING);
 	snprintf(d->why, sizeof(d->why), "yielding: %.200s", why);
@@ -27,16 +28,16 @@ void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt
 			jetwattd_enter(d, d->pause ? JETWATTD_PAUSED : JETWATTD_IDLE);
 		break;
 	case JETWATTD_LOW_REFUSED:
-		/* Not to be tried at the next step down. */
+		/* The next step down must not try it again. */
 		if (d->cap.have_safe && jetwatt_mode_same(mode, &d->cap.safe))
 			d->cap.have_safe = 0;
 		break;
 	case JETWATTD_CEDED:
 		d->cap.have_safe = 0;
-		yield(d, why);
+		enter_yielding(d, why);
 		break;
 	case JETWATTD_LEASED:
-		yield(d, why);
+		enter_yielding(d, why);
 		break;
 	case JETWATTD_UNRESTORED:
 		jetwattd_enter(d, JETWATTD_RESTORING);
@@ -51,8 +52,8 @@ void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt
 void jetwattd_unguarded(struct jetwattd *d)
 {
 	if (!atomic_exchange(&d->stop, JETWATT_EXIT_FAILED))
-		jetwatt_error_note("%s has been ended: so do we",
-				   d->by_remote ? "jetwatt-knobs" : "the guardian of the knobs");
+		jetwatt_error_note("ending, because the process that restores the knobs has ended: %s",
+				   d->by_remote ? "jetwatt-knobs" : "guardian of jetwattd");
 	atomic_store(&d->cut, 1);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One job: into the best mode that is known, and there as long as it does what was expected. */
+/* One job: load what is known of it, apply its best mode, and hold that mode while its time and
+ * power agree with the reading. */
 #include "daemon/loop.h"
 
 #include <errno.h>
@@ -12,27 +13,32 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* So many readings in a row that are others than before are no chance. */
+/* Number of consecutive deviating readings that count as a drift. */
 #define DRIFTS		2
-/* So many standard deviations of a window's mean below the budget is too near. */
+/* A mode whose mean power is closer to the budget than this many standard deviations of a window's
+ * mean is measured again. */
 #define TIGHT		1.5
-/* Where the mode that was found cannot be held, so much slower is a reason to look further. */
+/* If the mode that replaces one that could not be held is slower by this factor, further modes are
+ * searched. */
 #define WORSE		1.04
 
+/* Limits of a full reading while a mode is held. */
 static const struct jetwatt_measure_limits watching = {
 	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 30, .idle_s = 30, .few = 3,
 	.look_s = 3,
 };
-/* To look is most of what we cost: as long as nothing has changed a glance will do. */
+/* Limits of a quick check. Full readings dominate jetwattd's CPU use, so they are taken only when a
+ * quick check finds a deviation. */
 static const struct jetwatt_measure_limits glancing = {
 	.batches = 20, .seconds = 8, .most_s = 30, .few = 3,
 };
 
-/* Workloads that a new one is compared with: more of them only cost time. */
+/* Maximum number of other workloads that serve as training data; more only cost time. */
 #define OTHERS		4
 
-/* What the database has of the job's workload, and as long as that is little, of others. */
-static void begin(struct jetwattd_run *r, int found)
+/* Load the readings of the job's workload from the database, and if there are few, those of other
+ * workloads. @found: 1: the database is open and the workload identified. */
+static void load_prior(struct jetwattd_run *r, int found)
 {
 	struct jetwattd_prior prior = { .key = r->keep.key };
 	struct jetwatt_corpus other[OTHERS];
@@ -65,15 +71,15 @@ static void begin(struct jetwattd_run *r, int found)
 	free(db);
 }
 
-/* For the log. */
-static const char *elsewhere(const struct jetwatt_estimator *by)
+/* Part of the log message about the prior. */
+static const char *prior_text(const struct jetwatt_estimator *by)
 {
 	return !by->prior ? "" : jetwatt_estimator_foretells(by, NULL, 0) ?
-	       ", and it is known elsewhere" : ", and there are other workloads to compare it with";
+	       ", and readings of other devices" : ", and readings of other workloads";
 }
 
-/* What is known of the job's workload, beside those who work on the GPU now. */
-static void look_up(struct jetwattd_run *r)
+/* Look up the job's workload with the present co-running jobs, and load what is known of it. */
+static void load_workload(struct jetwattd_run *r)
 {
 	const struct jetwatt_learn *known = &r->learner.known;
 	struct jetwatt_watch *w = &r->watch;
@@ -87,11 +93,12 @@ static void look_up(struct jetwattd_run *r)
 	jetwattd_minibatch_forget(r->minibatch);
 	if (!r->keep.db)
 		jetwatt_keep_open(&r->keep, &args);
-	begin(r, r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->act.board, w, &job) &&
-		 r->keep.db);
+	load_prior(r, r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->act.board, w, &job) &&
+		      r->keep.db);
 	if (d->verbose)
-		jetwatt_error_note("process %d%s%s: %zu readings of its workload are known%s", w->pid,
-				   *r->beside ? " beside " : "", r->beside, known->nr_rows, elsewhere(&known->by));
+		jetwatt_error_note("job attached: process %d%s%s, %zu stored readings of its workload%s", w->pid,
+				   *r->beside ? " co-running with " : "", r->beside, known->nr_rows,
+				   prior_text(&known->by));
 	pthread_mutex_lock(&d->lock);
 	d->cap.have_safe = 0;
 	d->expect_ms = d->expect_w = 0;
@@ -114,7 +121,7 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	w->begun_ns = jetwatt_clock_ns();
 	jetwatt_watch_add(w, fd);
 	jetwattd_ladder_leave(r);
-	look_up(r);
+	load_workload(r);
 	pthread_mutex_lock(&d->lock);
 	d->pid = pid;
 	jetwatt_keep_command(pid, d->command, sizeof(d->command));
@@ -122,7 +129,7 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	d->count.known += r->learner.known.nr_rows >= JETWATTD_KNOWN;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));
-	/* It may have another budget. */
+	/* Its cgroup may have a budget of its own: do the housekeeping at once. */
 	r->tended_ns = 0;
 	jetwattd_tend(r);
 	return 0;
@@ -149,8 +156,8 @@ void jetwattd_leave(struct jetwattd_run *r)
 	pthread_mutex_unlock(&r->d->lock);
 }
 
-/* Into the best mode that is known. Return: its row, NULL: there is none. */
-static const struct jetwatt_row *settle(struct jetwattd_run *r)
+/* Apply the best known mode; if a knob refuses, the next best one. Return: its row, NULL: none. */
+static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 {
 	const struct jetwatt_row *best = jetwattd_best(r);
 	struct jetwattd *d = r->d;
@@ -160,7 +167,7 @@ static const struct jetwatt_row *settle(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	d->expect_ms = best->time_ms;
 	d->expect_w = best->power_w;
-	/* What it was for is seen to, or jetwattd_changed() tells. */
+	/* The reason for setting it is handled here, or still visible to jetwattd_changed(). */
 	atomic_store(&d->cut, 0);
 	if (!jetwattd_in(&d->act, &best->mode)) {
 		int err;
@@ -172,16 +179,16 @@ static const struct jetwatt_row *settle(struct jetwattd_run *r)
 			if (err == -EBUSY)
 				return NULL;
 			jetwattd_learner_refused(&r->learner, &best->mode, JETWATTD_REFUSED);
-			return settle(r);
+			return apply_best(r);
 		}
 	}
 	pthread_mutex_unlock(&d->lock);
 	return best;
 }
 
-/* Of many quick readings at the limit the best one is one that was too low: now and then a
- * window would be over the budget. */
-static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
+/* Return: 1: the power is so close to the budget that a window may exceed it now and then. The best
+ * of many quick readings near the limit tends to be one that reads too low. */
+static int too_near_budget(struct jetwattd_run *r, const struct jetwatt_row *is)
 {
 	int much;
 
@@ -191,8 +198,9 @@ static int too_much(struct jetwattd_run *r, const struct jetwatt_row *is)
 	return much;
 }
 
-/* May another mode be looked for? By default where what was found cannot be held. */
-static int further(struct jetwattd_run *r, int worse)
+/* Return: 1: further modes may be searched: with a share when that may pay, else if the chosen mode
+ * could not be held (@worse). */
+static int may_search_further(struct jetwattd_run *r, int worse)
 {
 	struct jetwattd_terms terms;
 
@@ -201,22 +209,22 @@ static int further(struct jetwattd_run *r, int worse)
 				 worse && jetwattd_learner_more(&r->learner, &terms);
 }
 
-/* Is a reading another one than it was, and not for heat? */
-static int drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
-		   const struct jetwatt_row *was)
+/* Return: 1: the reading deviates from the earlier one, and not because of throttling. */
+static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
+			const struct jetwatt_row *was)
 {
 	return jetwattd_differs(is, was) && !jetwattd_throttled(r, &was->mode);
 }
 
-/* Stay in the mode that was chosen as long as it does what was expected of it.
- * Return: JETWATTD_MEASURED: it has to be learned again. */
-static enum jetwattd_outcome hold(struct jetwattd_run *r, struct jetwattd_backing *backing)
+/* Hold the best mode while time and power agree with its reading. Return: JETWATTD_MEASURED: search
+ * modes again; else why it stopped. */
+static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_backing *backing)
 {
 	struct jetwatt_row was = { .time_ms = INFINITY };
 	int drifts = 0, calm = 0;
 
 	while (!jetwattd_changed(r)) {
-		const struct jetwatt_row *best = settle(r);
+		const struct jetwatt_row *best = apply_best(r);
 		struct jetwattd_reading got;
 		enum jetwattd_outcome out;
 
@@ -224,11 +232,12 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r, struct jetwattd_backin
 			return JETWATTD_CUT;
 		jetwattd_doing(r, JETWATTD_HOLDING);
 		if (!best) {
-			jetwattd_say(r->d, "no mode is known to be within %g W", r->budget_w);
+			jetwattd_say(r->d, "no measured mode is within the budget: %g W", r->budget_w);
 			return jetwattd_nap(r, JETWATTD_CALM_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
-		/* Beside the one that was too good to be true others had not been of interest. */
-		if (further(r, best->time_ms > WORSE * was.time_ms))
+		/* Modes that seemed slower than the one that could not be held were not
+		 * measured. */
+		if (may_search_further(r, best->time_ms > WORSE * was.time_ms))
 			return JETWATTD_MEASURED;
 		was = *best;
 		if (calm) {
@@ -236,7 +245,7 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r, struct jetwattd_backin
 			size_t n = jetwattd_glance(r, &glancing, &is);
 
 			drifts = n ? jetwattd_differs(&is, &was) : jetwattd_minibatch_strange(r->minibatch);
-			if (jetwattd_changed(r) || (n && !drifts && !too_much(r, &is)))
+			if (jetwattd_changed(r) || (n && !drifts && !too_near_budget(r, &is)))
 				continue;
 		}
 		out = jetwattd_look(r, &was.mode, &watching, &got);
@@ -244,14 +253,14 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r, struct jetwattd_backin
 			return out;
 		if (out == JETWATTD_OVER && jetwattd_back_off(r, backing, &got))
 			return JETWATTD_CUT;
-		drifts = out == JETWATTD_MEASURED && drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
+		drifts = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
 		calm = out == JETWATTD_MEASURED && !drifts;
-		if (!drifts && out == JETWATTD_MEASURED && too_much(r, &got.m.row) &&
+		if (!drifts && out == JETWATTD_MEASURED && too_near_budget(r, &got.m.row) &&
 		    jetwattd_keep(r, &got))
 			return JETWATTD_ENDED;
 		if (drifts < DRIFTS)
 			continue;
-		/* What was backed off from was the other job's. */
+		/* The earlier back-offs belong to the job before the drift. */
 		*backing = (struct jetwattd_backing){ 0 };
 		jetwattd_learner_forget(&r->learner, &got.m.row, &was);
 		jetwattd_pass_on(r);
@@ -260,7 +269,6 @@ static enum jetwattd_outcome hold(struct jetwattd_run *r, struct jetwattd_backin
 	return JETWATTD_CUT;
 }
 
-/* For the budget that holds now. */
 enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
 {
 	struct jetwattd_backing backing = { 0 };
@@ -268,20 +276,20 @@ enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
 	double limit_w;
 
 	if (r->apart >= JETWATTD_APART)
-		look_up(r);
+		load_workload(r);
 	pthread_mutex_lock(&r->d->lock);
 	r->budget_w = r->d->cap.budget_w;
 	limit_w = jetwattd_cap_limit(&r->d->cap);
-	/* Modes of the job come over whatever a refused restore has left. */
+	/* Modes of the job replace a restore that is still pending. */
 	r->d->act.restoring = 0;
 	pthread_mutex_unlock(&r->d->lock);
 	jetwattd_learner_budget(&r->learner, r->budget_w, limit_w);
 	do {
 		jetwattd_doing(r, JETWATTD_LEARNING);
-		settle(r);
+		apply_best(r);
 		out = jetwattd_seek(r);
 		if (out == JETWATTD_MEASURED || out == JETWATTD_SHARED)
-			out = hold(r, &backing);
+			out = hold_mode(r, &backing);
 	} while (out == JETWATTD_MEASURED && !jetwattd_changed(r));
 	return out;
 }

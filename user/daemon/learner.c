@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The learner's messages, and how a step follows from the one before. */
+/* The learner's messages, and the sequence of its steps: passes of tries, with checks in
+ * between. */
 #include "daemon/learner_inside.h"
 
 #include <cblas.h>
@@ -8,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With this number of readings the model knows what to expect; where other workloads are known, with
- * fewer. */
+/* Number of complete readings with which the model predicts well enough for the first row to be
+ * checked; with readings of other workloads fewer are enough. */
 #define SURE		9
 #define SURE_WITH	5
 
@@ -38,8 +39,8 @@ void jetwattd_learner_close(struct jetwattd_learner *l)
 	free(l->choice_at);
 }
 
-/* Those that are candidates. */
-static void first(struct jetwattd_learner *l, const struct jetwattd_prior *prior)
+/* Keep the modes of the prior that are candidates, to be tried first. */
+static void set_first(struct jetwattd_learner *l, const struct jetwattd_prior *prior)
 {
 	l->firsts = 0;
 	for (size_t k = 0; k < prior->firsts && l->firsts < JETWATTD_FIRST; k++)
@@ -51,15 +52,16 @@ static void first(struct jetwattd_learner *l, const struct jetwattd_prior *prior
 			}
 }
 
-/* What other workloads teach, and this one elsewhere. Return: exit code, said. */
-static int others(struct jetwattd_learner *l, const struct jetwattd_prior *prior)
+/* Pass the readings of other workloads, and those of other devices, to the predictor. Return: 0 or
+ * an exit code; the error has been reported. */
+static int learn_other_workloads(struct jetwattd_learner *l, const struct jetwattd_prior *prior)
 {
 	int err = 0;
 
 	if (prior->others)
 		err = jetwatt_estimator_learn(&l->known.by, prior->other, prior->others,
 					      JETWATT_LEARN_SEED);
-	/* A predictor that does not use them does without. */
+	/* -ENOTSUP: this predictor does not use other workloads. */
 	if (err && err != -ENOTSUP)
 		return jetwatt_learn_failed(&l->known, err, "cannot use other workloads");
 	err = prior->twins ? jetwatt_learn_twin(&l->known, prior->twin, prior->twins) : 0;
@@ -79,10 +81,10 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	l->taken = l->looked = 0;
 	l->run_ns = l->ran_ns = 0;
 	jetwattd_learner_in_time(l);
-	first(l, prior);
+	set_first(l, prior);
 	for (size_t i = 0; i < prior->rows && !err; i++)
 		err = jetwatt_learn_add(&l->known, &prior->row[i]);
-	return err ? err : others(l, prior);
+	return err ? err : learn_other_workloads(l, prior);
 }
 
 void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double limit_w)
@@ -95,13 +97,13 @@ void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
 {
 	l->terms = *terms;
-	/* A check without a result is asked for again. */
+	/* A check that was interrupted is asked for again. */
 	if (l->check.state)
 		l->looked = 0;
 	l->check.state = JETWATTD_NO_CHECK;
 	l->foretold = 0;
 	jetwattd_level_first(l);
-	/* A share is granted to a run once, however often it is learned. */
+	/* With a share the allowance is looked up once for a run of the job. */
 	if (!l->run_ns || !(terms->share > 0))
 		l->spent = jetwattd_allowance(l);
 	if (!l->spent->most)
@@ -111,22 +113,24 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	l->again_s = 0;
 }
 
-static int check(const struct jetwattd_learner *l, struct jetwattd_step *step)
+/* Fill in the step of the pending check. Return: 1. */
+static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *step)
 {
 	step->ask = l->check.state == JETWATTD_CHECK_JUMP ? JETWATTD_CHECK_HERE : JETWATTD_CHECK;
 	step->mode = l->check.mode;
 	return 1;
 }
 
-/* The next mode of those that are to be known. Return: its index, -1: none. */
-static long unknown(struct jetwattd_learner *l, int *exact)
+/* Choose the next mode while the allowance lasts. Return: its index, -1: the search is complete. */
+static long next_unknown(struct jetwattd_learner *l, int *exact)
 {
 	long i = -1;
 
 	while (l->spent->most && !l->spent->done && (i = jetwattd_pick(l, exact)) < 0) {
 		if (!l->twin || jetwattd_foretold(l))
 			break;
-		/* It is not what is known from elsewhere, after all. */
+		/* The job contradicts the readings of other devices: measure as many modes as
+		 * without. */
 		l->spent->most = jetwattd_enough(l);
 		l->twin = 0;
 	}
@@ -135,9 +139,10 @@ static long unknown(struct jetwattd_learner *l, int *exact)
 	return i;
 }
 
-/* Is it time to read the first mode again? Once in a pass: when the model is sure, or before the pass ends
- * with fewer readings, if it has taken some and may take more. */
-static int look_back(struct jetwattd_learner *l, int ending)
+/* Ask for a check of the first row if it is due. It is due once in a pass: when the number of
+ * complete readings reaches SURE, or when the pass ends with fewer readings, if at least two were
+ * taken in it and the allowance is not used up. Return: 1: a check is pending. */
+static int check_first_row(struct jetwattd_learner *l, int ending)
 {
 	size_t whole = jetwattd_whole_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;
 
@@ -160,21 +165,21 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 	l->terms = *terms;
 	jetwattd_share_ran(l);
 	if (l->check.state)
-		return check(l, step);
+		return check_step(l, step);
 	best = jetwattd_fastest(l);
 	l->best_ms = best ? best->time_ms : 0;
 	l->begun_ns = terms->now_ns;
 	l->begun_j = l->learned_j;
-	i = terms->share > 0 ? jetwattd_pays(l, &exact) : unknown(l, &exact);
+	i = terms->share > 0 ? jetwattd_pays(l, &exact) : next_unknown(l, &exact);
 	if (i < 0)
-		return look_back(l, 1) && check(l, step);
+		return check_first_row(l, 1) && check_step(l, step);
 	l->trying = (size_t)i;
 	step->ask = exact ? JETWATTD_TRY_EXACT : JETWATTD_TRY;
 	step->mode = l->known.mode[i];
 	return 1;
 }
 
-static void push(struct jetwattd_learner *l, const struct jetwattd_news *news)
+static void news_add(struct jetwattd_learner *l, const struct jetwattd_news *news)
 {
 	if (l->nr_news < JETWATTD_NEWS)
 		l->news[l->nr_news++] = *news;
@@ -192,12 +197,12 @@ int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news
 void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_row *is,
 			      const struct jetwatt_row *was)
 {
-	push(l, &(struct jetwattd_news){ .what = JETWATTD_DRIFTED, .is = *is, .was = *was });
+	news_add(l, &(struct jetwattd_news){ .what = JETWATTD_DRIFTED, .is = *is, .was = *was });
 }
 
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got)
 {
-	push(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *got });
+	news_add(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *got });
 	return jetwatt_learn_add(&l->known, &got->m.row);
 }
 
@@ -211,8 +216,8 @@ void jetwattd_learner_spent(struct jetwattd_learner *l, double joules)
 	l->learned_j += joules;
 }
 
-/* The job is another one: it is learned again, in a new pass. */
-static enum jetwattd_follow turned(struct jetwattd_learner *l)
+/* Start a new pass after a drift. */
+static enum jetwattd_follow start_new_pass(struct jetwattd_learner *l)
 {
 	l->spent = jetwattd_allowance_half(l, l->spent);
 	jetwattd_level_first(l);
@@ -222,8 +227,8 @@ static enum jetwattd_follow turned(struct jetwattd_learner *l)
 	return JETWATTD_FOLLOW_PLAN;
 }
 
-/* Does the outcome end the learning, until the loop resumes it? */
-static int ends(enum jetwattd_outcome out)
+/* Return: 1: the outcome ends the search until the loop resumes it. */
+static int ends_search(enum jetwattd_outcome out)
 {
 	return out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED &&
 	       out != JETWATTD_HOT && out != JETWATTD_LATE;
@@ -246,18 +251,18 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 		if (jetwattd_suspect(l, result))
 			return JETWATTD_FOLLOW_CHECK;
 	}
-	if (out == JETWATTD_MEASURED && tried && !has_turned && look_back(l, 0))
+	if (out == JETWATTD_MEASURED && tried && !has_turned && check_first_row(l, 0))
 		return JETWATTD_FOLLOW_CHECK;
 	jetwattd_share_ran(l);
 	jetwattd_share_spend(l, out);
 	l->spent->seconds += (terms->now_ns - l->begun_ns) * 1e-9;
 	l->spent->joules += l->learned_j - l->begun_j;
 	if (has_turned)
-		return turned(l);
-	/* Or what was too much was drawn before it. */
+		return start_new_pass(l);
+	/* Not if the power was drawn before the switch to this mode. */
 	if (out == JETWATTD_OVER && jetwattd_barred(l, l->trying))
 		jetwattd_level_lower(l, l->trying);
-	return ends(out) ? JETWATTD_FOLLOW_STOP : JETWATTD_FOLLOW_PLAN;
+	return ends_search(out) ? JETWATTD_FOLLOW_STOP : JETWATTD_FOLLOW_PLAN;
 }
 
 int jetwattd_learner_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms)

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What learning may take, of a workload and for a budget, in all of its runs. */
+/* Allowance: limits of the time and energy used to learn a workload for a budget, over all runs;
+ * or, with a share, of the time that learning costs the job. */
 #include "daemon/learner_inside.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Time for learning, where the policy does not say; or if that is longer, this number of
- * minibatches in the best mode: a job with such long ones is there for long. */
+/* Time limit for learning if the policy sets none: LEARN_S seconds or the time of LEARN minibatches
+ * in the best mode, whichever is longer, because a job with long minibatches runs for long. */
 #define LEARN_S		40
 #define LEARN		200
-/* Time whose share a workload is granted from the start. */
+/* Running time, in s, that is assumed at the start, so that learning may begin at once. */
 #define SHARE_S		120
-/* Number of further modes that are worth a try when the best one turns out not to be. */
+/* Number of further modes that may be measured when the best mode could not be held. */
 #define FURTHER		4
 
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l)
 {
-	/* A share is one of the workload's time, under whichever budget. */
+	/* A share is a fraction of the running time under all budgets: one allowance for all of
+	 * them. */
 	double budget_w = l->terms.share > 0 ? 0 : l->budget_w;
 	struct jetwattd_allowance *a;
 
@@ -69,7 +71,7 @@ int jetwattd_allowance_more(struct jetwattd_learner *l)
 
 void jetwattd_allowance_forget(struct jetwattd_learner *l)
 {
-	/* A share is one of the job's time, whatever it has become. */
+	/* A share is a fraction of the running time, which a drift does not change. */
 	for (int i = 0; i < JETWATTD_ALLOWANCES && !(l->terms.share > 0); i++)
 		if (!strcmp(l->allowance[i].key, l->key))
 			*l->allowance[i].key = '\0';
@@ -94,7 +96,8 @@ void jetwattd_share_ran(struct jetwattd_learner *l)
 	l->ran_ns = l->terms.now_ns;
 }
 
-/* In its mode, or in the one that the cap has stepped down to, beside the best that was known. */
+/* The time lost follows from the best mode known before the step: compared with the measured mode,
+ * or, if the step was not measured, with the mode that the cap steps down to. */
 void jetwattd_share_spend(struct jetwattd_learner *l, enum jetwattd_outcome out)
 {
 	const struct jetwatt_row *row = out == JETWATTD_MEASURED ?

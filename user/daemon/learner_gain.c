@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which reading pays, for a job that is learned by a share of its time. Each has a gain: that its
- * mode turns out to be within the limit and faster than the best one (expected improvement: Jones et
- * al., Journal of Global Optimization 13, 1998), for as long as the job is expected to run. And it
- * has a cost: its time in a slower mode, and a step down of the cap where the mode draws too much.
- * A job is expected to run for as long again as it has run (Gott, Nature 363, 1993: the median of
- * what is left of something that is met at a random moment).
+ * With a share: which reading pays. The gain of a reading is the expected improvement of the best
+ * time within the limit (Jones et al., Journal of Global Optimization 13, 1998), multiplied by the
+ * time that the job is expected to run. Its cost is the time lost in a slower mode, and that of a
+ * step down of the cap if the mode draws too much. The expected remaining time of a job equals its
+ * running time so far (Gott, Nature 363, 1993: median remaining duration of a process observed at a
+ * random moment).
  */
 #include "daemon/learner_inside.h"
 
@@ -13,33 +13,40 @@
 
 #include "plan/plan.h"
 
-/* Time of a quick reading, or that number of minibatches if it is longer; of a switch; of a step
- * down and back. */
+/* Time of a quick reading: READING_S seconds or READING minibatches, whichever is longer. */
 #define READING_S	1.6
 #define READING		2.5
+/* Time of a mode switch, in s. */
 #define SWITCH_S	0.05
+/* Time of a step down of the cap and the recovery, in s. */
 #define OVER_S		2
-/* What is more likely over the budget than not is not tried. */
+/* Maximum probability of being over the budget with which a mode is tried. */
 #define OVER		0.5
-/* Least gain of a longer reading of a mode near the limit, and of any, as a part of the time. */
+/* Minimum gain of a longer reading of a mode near the limit, in s. */
 #define EXACT_S		0.5
+/* Minimum expected improvement of any reading, as a fraction of the time. */
 #define GAIN		1e-5
-/* Least time for which a job is expected to go on. */
+/* Minimum expected remaining time of a job, in s. */
 #define LEAST_S		30
-/* Before the model has seen SURE readings, or other workloads, a reading may cost at most PART of what
- * is granted, and take LONG_S or LONGER times a reading of the best mode, whatever the model says. */
+/* Until the model has SURE readings or uses other workloads, its predictions do not permit long
+ * readings: at worst a reading may cost PART of the remaining share, and take LONG_S seconds or
+ * LONGER times as long as a reading of the best mode. */
 #define SURE		9
 #define PART		0.5
 #define LONG_S		4
 #define LONGER		2
-/* Of the vendor's presets one of twice the watts by its name draws at least a fifth more. */
+/* Exponent of real power over the power that a preset's name states: with twice the stated power a
+ * preset draws at least 2^0.3, a fifth more. */
 #define NAMED		0.3
-/* Slope of power over the level of a mode, at most: from level 0 to 1 it rises by STEEP times itself. */
+/* Maximum increase of power from level 0 to level 1, as a multiple of the power at the starting
+ * level. */
 #define STEEP		4
-/* A look takes CPU time: the next one is due when the job has run LATER times as long, and LATER_S. */
+/* Choosing a reading takes CPU time: if none pays, the next attempt is due when the job's running
+ * time has grown by the factor LATER and by LATER_S seconds. */
 #define LATER		1.1
 #define LATER_S		5
 
+/* Expected remaining time of the job, in s. */
 static double expected_s(const struct jetwattd_learner *l)
 {
 	double run_s = (l->terms.now_ns - l->run_ns) * 1e-9;
@@ -47,6 +54,7 @@ static double expected_s(const struct jetwattd_learner *l)
 	return fmax(LEAST_S, fmax(run_s, l->spent->ran_s));
 }
 
+/* Time that a reading of a mode with time @t_ms costs compared with the best mode, in s. */
 static double cost_s(double t_ms, double best_ms)
 {
 	double s = fmax(READING_S, READING * 1e-3 * t_ms);
@@ -68,9 +76,10 @@ int jetwattd_near(const struct jetwattd_learner *l, size_t i, const struct jetwa
 	       cost_s(worst_ms, best->time_ms) <= PART * jetwattd_share_left(l);
 }
 
-/* A preset: the highest that by its name is within; then, as long as none is, the next lower one, and
- * else the next higher one that may be by what the best one draws. Return: its index, -1: none. */
-static long preset(const struct jetwattd_learner *l, const struct jetwatt_row *best)
+/* Choose a preset: while no mode within the limit is known, the highest one that is within the
+ * limit by its name; then, if the best mode is a preset, the highest one whose power, extrapolated
+ * from the best mode, is within the limit. Return: its index, -1: none. */
+static long next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	double named = 0, most = 0;
 	long found = -1;
@@ -92,9 +101,9 @@ static long preset(const struct jetwattd_learner *l, const struct jetwatt_row *b
 	return found;
 }
 
-/* Before there is a model, from the best mode up: one knob at a time, as far as power allows. None of
- * these is slower. Return: its index, -1: none. */
-static long upward(const struct jetwattd_learner *l, const struct jetwatt_row *best)
+/* Without a model: raise one knob of the best mode, as far as power allows; such a mode is not
+ * slower. The knobs take turns. Return: its index, -1: none. */
+static long raise_one_knob(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	double least, from = jetwattd_span_level(&l->span, &best->mode, &least);
 	size_t turn = l->known.nr_rows;
@@ -121,8 +130,8 @@ static long upward(const struct jetwattd_learner *l, const struct jetwatt_row *b
 	return found;
 }
 
-/* Of those that only their reading's error keeps from being chosen, one that is worth another. */
-static long unsure(const struct jetwattd_learner *l, const struct jetwatt_row *best)
+/* Find a mode near the limit whose longer reading pays. Return: its index, -1: none. */
+static long reread_near_limit(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	long i = jetwattd_unsure(l);
 	const struct jetwatt_row *row = i < 0 ? NULL : jetwatt_learn_row(&l->known, &l->known.mode[i]);
@@ -130,7 +139,8 @@ static long unsure(const struct jetwattd_learner *l, const struct jetwatt_row *b
 	return row && log(best->time_ms / row->time_ms) / 2 * expected_s(l) > EXACT_S ? i : -1;
 }
 
-static double above(double z)
+/* Probability that a standard normal variable exceeds @z. */
+static double upper_tail(double z)
 {
 	return 0.5 * erfc(z * M_SQRT1_2);
 }
@@ -140,18 +150,19 @@ double jetwattd_gain(const struct jetwatt_prediction *p, double best_ms, double 
 	double t = hypot(p->time_sd, least), w = hypot(p->power_sd, least);
 	double z = log(best_ms / p->time_ms) / t;
 
-	return above(log(p->power_w / limit_w) / w) * t *
-	       (z * above(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
+	return upper_tail(log(p->power_w / limit_w) / w) * t *
+	       (z * upper_tail(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
 }
 
-static void choose(struct jetwattd_learner *l, size_t i)
+static void choice_add(struct jetwattd_learner *l, size_t i)
 {
 	l->choice[l->choices] = l->known.mode[i];
 	l->choice_at[l->choices++] = i;
 }
 
-/* The plan's choice among those that pay and those that are known. Return: its index, -1: none. */
-static long planned(const struct jetwattd_learner *l)
+/* Ask the plan to choose among the modes that pay and the known ones. Return: its index, -1:
+ * none. */
+static long plan_among_choices(const struct jetwattd_learner *l)
 {
 	const struct jetwatt_learn *k = &l->known;
 	struct jetwatt_plan_next n;
@@ -160,9 +171,9 @@ static long planned(const struct jetwattd_learner *l)
 				 JETWATT_LEARN_SEED, &n) ? -1 : (long)l->choice_at[n.index];
 }
 
-/* By the model. @sure: it counts also for modes that may be far slower. Return: index, -1: none pays
- * now. */
-static long modelled(struct jetwattd_learner *l, const struct jetwatt_row *best, double least, int sure)
+/* Choose by the model's predictions. @least: relative error added to them; @sure: 1: the model has
+ * enough readings to permit modes that could be far slower. Return: index, -1: none pays now. */
+static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *best, double least, int sure)
 {
 	const struct jetwatt_row *safe = jetwattd_learner_within(l, l->terms.safe_w, NULL);
 	double over_s = OVER_S * (safe ? fmax(0, 1 - best->time_ms / safe->time_ms) : 1), top = 0;
@@ -177,11 +188,11 @@ static long modelled(struct jetwattd_learner *l, const struct jetwatt_row *best,
 		if (jetwattd_barred(l, i))
 			continue;
 		if (jetwattd_is_known(l, i)) {
-			choose(l, i);
+			choice_add(l, i);
 			continue;
 		}
 		by = jetwattd_gain(p, best->time_ms, l->terms.limit_w, least);
-		over = above(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
+		over = upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
 		if (by < GAIN || over > OVER || (!sure && !jetwattd_near(l, i, best)))
 			continue;
 		cost = cost_s(p->time_ms, best->time_ms) + over * over_s;
@@ -190,18 +201,18 @@ static long modelled(struct jetwattd_learner *l, const struct jetwatt_row *best,
 			l->again_s = fmin(l->again_s, fmax(cost / by, when));
 			continue;
 		}
-		choose(l, i);
+		choice_add(l, i);
 		if (by * expected - cost > top) {
 			top = by * expected - cost;
 			at = (long)i;
 		}
 	}
-	asked = at < 0 ? -1 : planned(l);
+	asked = at < 0 ? -1 : plan_among_choices(l);
 	return asked < 0 ? at : asked;
 }
 
-/* Beside the best mode that is known. Return: index, -1: none pays now. */
-static long beside(struct jetwattd_learner *l, const struct jetwatt_row *best)
+/* Choose a mode that may improve on @best. Return: index, -1: none pays now. */
+static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	int foretold = jetwattd_foretold(l), known = foretold || jetwattd_foreseen(l);
 	size_t rows = jetwattd_whole_rows(l);
@@ -209,9 +220,9 @@ static long beside(struct jetwattd_learner *l, const struct jetwatt_row *best)
 
 	if ((known || rows >= JETWATTD_ROWS) && !jetwatt_learn_predict(&l->known)) {
 		l->foretold = 1;
-		return modelled(l, best, foretold ? 0 : JETWATTD_DOUBT / sqrt(l->known.nr_rows + 1.0), known || rows >= SURE);
+		return best_by_model(l, best, foretold ? 0 : JETWATTD_DOUBT / sqrt(l->known.nr_rows + 1.0), known || rows >= SURE);
 	}
-	i = upward(l, best);
+	i = raise_one_knob(l, best);
 	if (i < 0)
 		i = jetwattd_planned(l, l->terms.most);
 	if (i < 0)
@@ -219,29 +230,29 @@ static long beside(struct jetwattd_learner *l, const struct jetwatt_row *best)
 	return i;
 }
 
-/* Is what the policy grants in time and energy, in all, used up? */
-static int used_up(const struct jetwattd_learner *l)
+/* Return: 1: the time or energy that the policy allows for learning is used up. */
+static int allowance_used_up(const struct jetwattd_learner *l)
 {
 	const struct jetwattd_terms *t = &l->terms;
 
 	return (t->learn_s > 0 && l->spent->seconds >= t->learn_s) || l->spent->joules >= t->learn_j;
 }
 
-static long pick(struct jetwattd_learner *l, int *exact)
+static long best_paying(struct jetwattd_learner *l, int *exact)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
 	long i;
 
-	if (used_up(l))
+	if (allowance_used_up(l))
 		return -1;
-	i = preset(l, best);
+	i = next_preset(l, best);
 	if (i >= 0)
 		return i;
 	if (!best)
 		return jetwattd_planned(l, l->terms.most);
-	i = unsure(l, best);
+	i = reread_near_limit(l, best);
 	*exact = i >= 0;
-	return *exact ? i : beside(l, best);
+	return *exact ? i : improve_on(l, best);
 }
 
 long jetwattd_pays(struct jetwattd_learner *l, int *exact)
@@ -252,8 +263,8 @@ long jetwattd_pays(struct jetwattd_learner *l, int *exact)
 	*exact = 0;
 	l->foretold = 0;
 	l->again_s = INFINITY;
-	i = pick(l, exact);
-	/* After a step that was cut it is asked for again. */
+	i = best_paying(l, exact);
+	/* If a step is interrupted, this is when the next attempt is due. */
 	l->again_s = i < 0 ? fmax(l->again_s, later_s) : later_s;
 	return i;
 }

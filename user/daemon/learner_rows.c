@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What follows from what was measured and refused for the choice of a mode. */
+/* Rows and refusals: which mode is best, which modes are excluded, which are near the limit. */
 #include "daemon/learner_inside.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Time of a minibatch where nothing at all is known. */
+/* Assumed time of a minibatch without any row, in ms. */
 #define TIME_MS		100
-/* A reading has to stay below the limit with this number of its standard errors: of many near the
- * limit the one that is chosen reads too low. */
+/* Margin between a reading's power and the limit, in standard errors: the best of many noisy
+ * readings near the limit tends to be one that reads too low. */
 #define READ		2
-/* Of a mode that may be within but for its reading's error, this is worth another reading. */
+/* A mode near the limit is read again if its time is below this fraction of the best time. */
 #define FASTER		0.99
-/* For some this number of readings is not enough. */
+/* Maximum number of further readings of a mode near the limit. */
 #define READINGS	2
 
 size_t jetwattd_whole_rows(const struct jetwattd_learner *l)
@@ -24,8 +24,8 @@ size_t jetwattd_whole_rows(const struct jetwattd_learner *l)
 	return n;
 }
 
-/* Index of a candidate, -1: it is none. */
-static long place(const struct jetwattd_learner *l, const struct jetwatt_mode *mode)
+/* Return the index of a mode among the candidates, -1: it is none. */
+static long mode_index(const struct jetwattd_learner *l, const struct jetwatt_mode *mode)
 {
 	for (size_t i = 0; i < l->known.nr_modes; i++)
 		if (jetwatt_mode_same(&l->known.mode[i], mode))
@@ -33,15 +33,16 @@ static long place(const struct jetwattd_learner *l, const struct jetwatt_mode *m
 	return -1;
 }
 
-/* The same of one that can be had. */
-static long offered(const struct jetwattd_learner *l, const struct jetwatt_mode *mode)
+/* Return the index of a mode that is a candidate and not excluded, else -1. */
+static long usable_index(const struct jetwattd_learner *l, const struct jetwatt_mode *mode)
 {
-	long at = place(l, mode);
+	long at = mode_index(l, mode);
 
 	return at >= 0 && l->barred[at] < JETWATTD_BARRED ? at : -1;
 }
 
-/* There are a thousand times as many modes as rows: those are looked up last. */
+/* The cheap conditions come first: usable_index() searches all candidates, about a thousand times
+ * as many as there are rows. */
 const struct jetwatt_row *jetwattd_learner_within(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but)
 {
@@ -58,8 +59,9 @@ const struct jetwatt_row *jetwattd_learner_within(const struct jetwattd_learner 
 		    (but && jetwatt_mode_same(but, &row->mode)) ||
 		    jetwatt_learn_row(k, &row->mode) != row)
 			continue;
-		at = offered(l, &row->mode);
-		/* One in which the server is too late only where it is so in all. */
+		at = usable_index(l, &row->mode);
+		/* A mode in which the server misses its deadline is chosen only if there is no
+		 * other. */
 		if (at < 0 || (best && l->late[at] > late) ||
 		    (best && l->late[at] == late && row->time_ms >= best->time_ms))
 			continue;
@@ -74,7 +76,8 @@ const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l)
 	return jetwattd_learner_within(l, l->terms.limit_w, NULL);
 }
 
-/* Is it known as well as it can be, or for what that takes? */
+/* Return: 1: a further reading of the mode is not needed: its power is known well, or it has been
+ * read more than READINGS times. */
 static int well_known(const struct jetwatt_learn *k, const struct jetwatt_row *row)
 {
 	int n = 0;
@@ -97,7 +100,7 @@ long jetwattd_unsure(const struct jetwattd_learner *l)
 		if (row->power_w > watts || row->power_w * (1 + READ * row->power_sd) <= watts ||
 		    row->time_ms >= top || !jetwattd_whole(row) || well_known(k, row))
 			continue;
-		at = offered(l, &row->mode);
+		at = usable_index(l, &row->mode);
 		if (at < 0 || l->late[at])
 			continue;
 		found = at;
@@ -106,8 +109,8 @@ long jetwattd_unsure(const struct jetwattd_learner *l)
 	return found;
 }
 
-/* A guess at the time of a mode that was left before it had made a minibatch. */
-static double time_of(struct jetwattd_learner *l, const struct jetwatt_mode *mode)
+/* Estimate the time of a mode that the cap left before a minibatch ended, in ms. */
+static double estimate_time(struct jetwattd_learner *l, const struct jetwatt_mode *mode)
 {
 	struct jetwatt_learn *k = &l->known;
 	struct jetwatt_prediction p;
@@ -126,7 +129,7 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 {
 	struct jetwatt_row row = { .mode = *mode, .time_sd = JETWATTD_NO_TIME, .power_w = over_w,
 				   .power_sd = over_sd };
-	long at = place(l, mode);
+	long at = mode_index(l, mode);
 
 	l->again_s = 0;
 	if (!(over_w > 0)) {
@@ -134,7 +137,7 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 			l->barred[at]++;
 		return;
 	}
-	row.time_ms = time_of(l, mode);
+	row.time_ms = estimate_time(l, mode);
 	jetwatt_learn_add(&l->known, &row);
 	for (size_t i = 0; i < l->known.nr_modes; i++)
 		if (jetwattd_reaches(&l->known.mode[i], mode))
@@ -144,7 +147,7 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      enum jetwattd_outcome why)
 {
-	long at = place(l, mode);
+	long at = mode_index(l, mode);
 
 	if (at < 0)
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which mode is worth a measurement, within what the policy allows for the job. */
+/* Without a share: which mode to measure next, within the allowance of the policy. */
 #include "daemon/learner_inside.h"
 
 #include <errno.h>
@@ -7,24 +7,28 @@
 
 #include "plan/plan.h"
 
-/* A best mode so near the limit was looked for at this limit; else a few more, or where we
- * have just learned it for another limit, as many again: what is known lies elsewhere. */
+/* If the best mode draws more than this fraction of the limit, the known modes were chosen for this
+ * limit and no further ones are needed once their number suffices. Else MORE further modes are
+ * measured; or the full number again, if few are known or this run has already learned for another
+ * limit, because the known modes lie near that one. */
 #define NEAR		0.93
 #define MORE		6
-/* The last of the allowance is for those that only their reading's error keeps from being
- * chosen. */
+/* The last fraction of the allowance that is reserved for longer readings of modes near the
+ * limit. */
 #define LAST		0.25
-/* So many confirm what others know of a workload. */
+/* Number of modes that confirm the readings of other devices. */
 #define CONFIRM		4
-/* Before, modes up to this level, and after each that was too much, this share of it; none
- * with a knob near its lower end, which may be many times slower. */
+/* Without predictions: maximum level of the modes that are tried; factor on it after each mode that
+ * was over the budget; minimum position of each knob in its range, because a job may be many times
+ * slower with one knob near its lower end. */
 #define LEVEL		0.6
 #define LOWER		0.7
 #define EDGE		0.2
-/* A mean gain that is worth a try. */
+/* Minimum expected improvement that is worth a reading, as a fraction of the time. */
 #define GAIN		0.005
-/* What is far slower than a mode that we have costs the job more than it can teach;
- * what is probably over the budget costs a switch there and back. */
+/* A mode is not tried if its predicted time exceeds the best time by the factor SLOWER, because
+ * such a reading costs the job more than it gains; nor if it is over the budget with a probability
+ * above OVER, because a step down of the cap is likely. */
 #define SLOWER		2.0
 #define OVER		0.5
 
@@ -40,14 +44,15 @@ void jetwattd_level_lower(struct jetwattd_learner *l, size_t i)
 	l->level = LOWER * fmin(l->level, jetwattd_level(l, i, &least));
 }
 
-static int cautious(const struct jetwattd_learner *l, size_t i, double most)
+/* Return: 1: the mode's level is at most @most, and no knob is near its lower end. */
+static int is_cautious(const struct jetwattd_learner *l, size_t i, double most)
 {
 	double least;
 
 	return jetwattd_level(l, i, &least) <= most && least >= EDGE * most / LEVEL;
 }
 
-/* Those of another budget say less of this one. */
+/* Modes that were chosen for another budget tell less about this one. */
 size_t jetwattd_enough(const struct jetwattd_learner *l)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
@@ -73,27 +78,28 @@ int jetwattd_foreseen(struct jetwattd_learner *l)
 	return !jetwatt_learn_fit(k) && jetwatt_fitted_foreseen(k->model) >= JETWATT_PLAN_FORESEEN;
 }
 
-/* Is it worth a switch, by the model? */
-static int worth(const struct jetwatt_prediction *p, double best_ms, double limit_w)
+/* Return: 1: by its prediction the mode is worth a switch. */
+static int is_worth_reading(const struct jetwatt_prediction *p, double best_ms, double limit_w)
 {
 	double over = log(p->power_w / limit_w) / fmax(p->power_sd, 1e-3);
 
 	return p->time_ms < SLOWER * best_ms && 0.5 * erfc(over * M_SQRT1_2) > 1 - OVER;
 }
 
-/* What is asked of a mode that no model speaks for: that it is cautious; only that it is low; or it
- * is the lowest that there is. */
+/* Conditions for a mode without a prediction, weaker step by step: is_cautious(); only a low level;
+ * the lowest level of the modes that are left. */
 enum { CAUTIOUS, LOW, LOWEST, GIVEN_UP };
 
-static int asked(const struct jetwattd_learner *l, size_t i, int how)
+/* Return: 1: candidate @i satisfies condition @how. */
+static int satisfies(const struct jetwattd_learner *l, size_t i, int how)
 {
 	double least, most = how == LOWEST ? l->lowest : l->level;
 
-	return how == CAUTIOUS ? cautious(l, i, most) : jetwattd_level(l, i, &least) <= most;
+	return how == CAUTIOUS ? is_cautious(l, i, most) : jetwattd_level(l, i, &least) <= most;
 }
 
-/* Of those that can be had and are not known. */
-static double lowest(const struct jetwattd_learner *l)
+/* Return the lowest level of the candidates that are neither known nor excluded. */
+static double lowest_unknown_level(const struct jetwattd_learner *l)
 {
 	double least, low = INFINITY;
 
@@ -103,20 +109,22 @@ static double lowest(const struct jetwattd_learner *l)
 	return low;
 }
 
-/* All that can be had and is worth it; cautious ones first. Return: 0, negative errno. */
-static int narrow(struct jetwattd_learner *l)
+/* Collect the choices for the plan: the known modes, and those worth a reading. Without predictions
+ * the strictest condition is used that leaves a mode that is not known. Return: 0, -ENODATA:
+ * none. */
+static int collect_choices(struct jetwattd_learner *l)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
 	struct jetwatt_learn *k = &l->known;
-	/* A prior that knows the workload, or others like it, weighs all of them itself. */
+	/* With readings of other devices or workloads, the plan weighs all modes itself. */
 	int twin = jetwattd_foretold(l), weighed = twin || jetwattd_foreseen(l);
 	int modelled = !twin && best && jetwattd_whole_rows(l) >= JETWATTD_ROWS;
 	int err = modelled ? jetwatt_learn_predict(k) : -ENODATA;
 	size_t fresh = 0;
 
-	/* Others say after one reading what to expect of the next. */
+	/* With readings of other workloads one row is enough for predictions. */
 	l->foretold = !err || (!twin && weighed && k->nr_rows && !jetwatt_learn_predict(k));
-	l->lowest = err ? lowest(l) : 0;
+	l->lowest = err ? lowest_unknown_level(l) : 0;
 	for (int how = CAUTIOUS; !fresh && how < GIVEN_UP; how++) {
 		l->choices = 0;
 		for (size_t i = 0; i < k->nr_modes; i++) {
@@ -124,8 +132,8 @@ static int narrow(struct jetwattd_learner *l)
 
 			if (jetwattd_barred(l, i))
 				continue;
-			if (!known && (err ? !weighed && !(asked(l, i, how) && jetwattd_near(l, i, best)) :
-					     !worth(&k->prediction[i], best->time_ms, k->budget_w)))
+			if (!known && (err ? !weighed && !(satisfies(l, i, how) && jetwattd_near(l, i, best)) :
+					     !is_worth_reading(&k->prediction[i], best->time_ms, k->budget_w)))
 				continue;
 			l->choice[l->choices] = k->mode[i];
 			l->choice_at[l->choices++] = i;
@@ -137,10 +145,10 @@ static int narrow(struct jetwattd_learner *l)
 	return l->choices ? 0 : -ENODATA;
 }
 
-/* The plan has no more to ask for, by what the model is sure of. With few readings it is too
- * sure: a mode that would be worth it if the model knew JETWATTD_DOUBT / sqrt(readings) less is tried
- * all the same. Return: its index, -1: none. */
-static long doubt(struct jetwattd_learner *l, size_t most)
+/* The plan asks for no further mode. With few readings the model underestimates its error: find the
+ * mode with the highest expected improvement after JETWATTD_DOUBT / sqrt(readings) is added to it.
+ * Return: its index, -1: none is worth a reading. */
+static long pick_uncertain(struct jetwattd_learner *l, size_t most)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
 	struct jetwatt_learn *k = &l->known;
@@ -168,7 +176,7 @@ long jetwattd_planned(struct jetwattd_learner *l, size_t most)
 	int err;
 
 	l->known.budget_w = l->terms.limit_w;
-	err = narrow(l);
+	err = collect_choices(l);
 	if (!err)
 		err = jetwatt_plan_next(l->choice, l->choices, l->known.row, l->known.nr_rows,
 					&l->known.by, l->known.budget_w, most,
@@ -176,15 +184,16 @@ long jetwattd_planned(struct jetwattd_learner *l, size_t most)
 	return err ? -1 : (long)l->choice_at[n.index];
 }
 
-static long planned(struct jetwattd_learner *l, size_t most)
+/* Ask the plan, then pick_uncertain(). Return: index, -1: none. */
+static long plan_or_uncertain(struct jetwattd_learner *l, size_t most)
 {
 	long i = jetwattd_planned(l, most);
 
-	return i < 0 ? doubt(l, most) : i;
+	return i < 0 ? pick_uncertain(l, most) : i;
 }
 
-/* The next one of the prior's first candidates. Return: its index, -1: none. */
-static long first(struct jetwattd_learner *l)
+/* Take the next one of the modes that are to be tried first. Return: its index, -1: none. */
+static long next_first(struct jetwattd_learner *l)
 {
 	while (l->firsts) {
 		size_t i = l->first[0];
@@ -206,13 +215,13 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 	*exact = 0;
 	if (!(left > 0))
 		return -1;
-	i = first(l);
+	i = next_first(l);
 	if (i >= 0) {
 		l->foretold = 0;
 		return i;
 	}
 	again = left < LAST && !jetwattd_foretold(l) ? jetwattd_unsure(l) : -1;
-	i = again < 0 ? planned(l, l->spent->most) : again;
+	i = again < 0 ? plan_or_uncertain(l, l->spent->most) : again;
 	if (i < 0 && !jetwattd_foretold(l))
 		i = again = jetwattd_unsure(l);
 	*exact = again >= 0;

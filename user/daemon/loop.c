@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The loop: no job, a job that is learned, a job that is held in its mode.
- * What was measured of a workload is in the database, so its next start is in its
- * best mode at once.
+ * Main loop: wait for a job, learn it, hold it in its best mode. Readings of a workload are stored
+ * in the database, so that its next run starts in its best mode. Also opens and closes everything
+ * that the loop and the other threads work with.
  */
 #include "daemon/loop.h"
 
@@ -17,13 +17,15 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* For this time after the module has answered again all rails of the total may take to be heard:
- * a chip that failed is asked again after 1 s. */
+/* Time limit for all rails of the total to deliver values after the module answers again: it
+ * retries a failed chip after 1 s. */
 #define SEES_NS		3000000000ull
+/* Poll interval meanwhile. */
 #define SEES_MS		100
 
-/* A job from when it is seen to its end. Return: 1: the board is somebody else's. */
-static int job(struct jetwattd_run *r, pid_t pid)
+/* Work on a job until it ends. Return: 1: jetwattd yields or pauses; 0: the job has ended, its
+ * minibatches cannot be recognised, or jetwattd is to end or is blind. */
+static int loop_job(struct jetwattd_run *r, pid_t pid)
 {
 	enum jetwattd_outcome out = JETWATTD_CUT;
 	int paused = 0;
@@ -36,15 +38,15 @@ static int job(struct jetwattd_run *r, pid_t pid)
 		return 0;
 	if (out == JETWATTD_NOTHING && r->watch.last_wait_ns + JETWATTD_JOB_NS > jetwatt_clock_ns()) {
 		jetwattd_find(r, pid)->opaque = 1;
-		jetwattd_say(r->d, "no minibatches to be told apart in process %d: only the budget is held",
-			     pid);
+		jetwattd_say(r->d, "no minibatches recognised, only the budget is enforced: process %d", pid);
 	}
 	jetwattd_leave(r);
 	jetwattd_idle(r);
 	return 0;
 }
 
-static void jobs(struct jetwattd_run *r)
+/* Work on jobs until jetwattd is to end or is blind. */
+static void loop_jobs(struct jetwattd_run *r)
 {
 	int paused;
 	pid_t pid;
@@ -58,13 +60,14 @@ static void jobs(struct jetwattd_run *r)
 		r->reloaded = 0;
 		pid = jetwattd_working(r);
 		if (jetwattd_yields(r, &paused) ||
-		    (pid && r->d->cap.budget_w > 0 && !jetwattd_take(r, pid) && job(r, pid)))
+		    (pid && r->d->cap.budget_w > 0 && !jetwattd_take(r, pid) && loop_job(r, pid)))
 			jetwattd_stand_back(r);
 	}
 }
 
-/* The rails do not change while we are attached to the module. */
-static int meter(struct jetwattd_run *r)
+/* Prepare the metrics and the recorder of minibatches. The rails do not change while the session is
+ * open. Return: 0 or an exit code; the error has been reported. */
+static int open_recorder(struct jetwattd_run *r)
 {
 	struct jetwattd_meter *m = &r->d->meter;
 
@@ -76,7 +79,7 @@ static int meter(struct jetwattd_run *r)
 						    "cannot start");
 }
 
-static int probe(struct jetwattd_run *r)
+static int open_probe(struct jetwattd_run *r)
 {
 	struct jetwatt_probe_opts opts = { .tgid = 0 };
 	int err = jetwatt_probe_open(&r->watch.probe, &opts, jetwattd_on_wait, r);
@@ -85,11 +88,14 @@ static int probe(struct jetwattd_run *r)
 		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
 					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
 					 "jetwatt doctor says what this kernel lacks",
-					 "cannot see who waits for the GPU");
+					 "cannot trace waits for the GPU");
 	return jetwatt_watch_add(&r->watch, jetwatt_probe_fd(r->watch.probe)) ? JETWATT_EXIT_FAILED : 0;
 }
 
-static int candidates(struct jetwattd_run *r)
+/* Load the candidates, check the policy, and open the learner. Finds the lowest mode: the lowest
+ * GPU clock, then CPU clock, cores, and memory clock. Return: 0 or an exit code; the error has been
+ * reported. */
+static int load_candidates(struct jetwattd_run *r)
 {
 	const char *path = *r->d->policy->modes ? r->d->policy->modes : NULL;
 	struct jetwatt_learn *l = &r->learner.known;
@@ -118,25 +124,26 @@ static int candidates(struct jetwattd_run *r)
 	return 0;
 }
 
-/* The module, the probe, and the threads. Return: exit code, said. */
-static int attach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap, struct jetwattd_control **control)
+/* Open the session and the probe, and start the threads. Return: 0 or an exit code; the error has
+ * been reported. */
+static int loop_attach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap, struct jetwattd_control **control)
 {
 	struct jetwattd *d = r->d;
-	/* Signals are blocked from here on, for the threads to come too. */
+	/* Blocks the signals before any thread is created, so the threads inherit that. */
 	int err = jetwatt_watch_open(&r->watch, d->act.board, (unsigned int)d->policy->rate_hz);
 
 	if (!err)
 		err = jetwattd_reload_open(r);
 	if (!err)
-		err = meter(r);
+		err = open_recorder(r);
 	if (!err)
-		err = probe(r);
+		err = open_probe(r);
 	if (!err)
 		err = jetwattd_cap_start(d, cap);
 	return err ? err : jetwattd_control_start(d, control);
 }
 
-static void detach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap, struct jetwattd_control **control)
+static void loop_detach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap, struct jetwattd_control **control)
 {
 	jetwattd_turns_end(r);
 	jetwattd_control_stop(*control);
@@ -152,8 +159,8 @@ static void detach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap, str
 	r->hangup = -1;
 }
 
-/* Do all rails of the total answer again? jetwattd is still blind. */
-static int sees(struct jetwattd_run *r)
+/* While still blind, wait until all rails of the total deliver values. Return: 1: they do. */
+static int wait_for_rails(struct jetwattd_run *r)
 {
 	uint64_t begun = jetwatt_clock_ns();
 
@@ -165,13 +172,13 @@ static int sees(struct jetwattd_run *r)
 		jetwattd_forget_waits(r);
 	}
 	if (!atomic_load(&r->d->seeing) && !r->watch.stop)
-		jetwattd_say(r->d, "the module answers, but not all rails of the total do");
+		jetwattd_say(r->d, "still blind: the module answers, but some rails of the total deliver no samples");
 	return atomic_load(&r->d->seeing);
 }
 
-/* The samples are back: from the lowest mode up, as for work that is no job's, until a job is
- * seen. Return: 0: they have broken off again. */
-static int see_again(struct jetwattd_run *r)
+/* Leave the state "blind". @tripped starts the ramp, which raises the mode from the lowest one
+ * until a job is detected. Return: 1: left; 0: the samples have stopped again. */
+static int leave_blind(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	int seeing;
@@ -188,16 +195,16 @@ static int see_again(struct jetwattd_run *r)
 	if (!seeing)
 		return 0;
 	jetwattd_blind_end(r);
-	jetwattd_say(d, "the samples of power are back");
+	jetwattd_say(d, "power samples are back");
 	return 1;
 }
 
-/* Jobs until jetwattd is to end, or the samples break off. Return: exit code. */
-static int work(struct jetwattd_run *r)
+/* Work on jobs until jetwattd is to end or the samples stop. Return: exit code. */
+static int jobs_until_blind(struct jetwattd_run *r)
 {
 	int code = 0;
 
-	jobs(r);
+	loop_jobs(r);
 	if (r->watch.failed && !r->watch.stop) {
 		code = jetwatt_watch_why(&r->watch);
 		jetwattd_blind(r->d);
@@ -205,41 +212,41 @@ static int work(struct jetwattd_run *r)
 	return code;
 }
 
-/* Until jetwattd is to end. Return: exit code. */
-static int serve(struct jetwattd_run *r)
+/* Run until jetwattd is to end, with reconnections after blind times. Return: exit code. */
+static int loop_serve(struct jetwattd_run *r)
 {
 	struct jetwattd_control *control = NULL;
 	struct jetwattd_cap_thread *cap = NULL;
 	struct jetwattd *d = r->d;
-	int err = attach(r, &cap, &control);
+	int err = loop_attach(r, &cap, &control);
 
 	if (!err) {
 		jetwattd_say(d, "ready");
 		jetwattd_notify("READY=1");
 		jetwattd_idle(r);
-		err = work(r);
+		err = jobs_until_blind(r);
 	}
 	while (atomic_load(&d->blind) && !r->watch.stop) {
 		err = JETWATT_EXIT_FAILED;
 		if (!jetwattd_blind_hold(r))
 			break;
 		jetwattd_leave(r);
-		detach(r, &cap, &control);
-		if (attach(r, &cap, &control)) {
-			/* The status is answered while blind too. */
+		loop_detach(r, &cap, &control);
+		if (loop_attach(r, &cap, &control)) {
+			/* The control socket works while blind too. */
 			if (!control)
 				jetwattd_control_start(d, &control);
 			continue;
 		}
-		if (!sees(r) || !see_again(r))
+		if (!wait_for_rails(r) || !leave_blind(r))
 			continue;
-		err = work(r);
+		err = jobs_until_blind(r);
 	}
 	if (r->watch.stop)
 		err = 0;
 	jetwattd_blind_end(r);
 	jetwattd_notify("STOPPING=1");
-	detach(r, &cap, &control);
+	loop_detach(r, &cap, &control);
 	return err ? err : atomic_load(&d->stop);
 }
 
@@ -250,11 +257,11 @@ int jetwattd_loop(struct jetwattd *d)
 	int err;
 
 	jetwatt_watch_init(&r.watch);
-	err = candidates(&r);
+	err = load_candidates(&r);
 	if (!err)
 		err = jetwatt_keep_open(&r.keep, &keep);
 	if (!err)
-		err = serve(&r);
+		err = loop_serve(&r);
 	pthread_mutex_lock(&d->lock);
 	if (jetwattd_put_back_last(&d->act) && !err)
 		err = JETWATT_EXIT_FAILED;

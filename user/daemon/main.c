@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* jetwattd: options, policy, board, restriction of system calls; then the main loop (loop.c). */
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@
 
 enum { CONF = 'c', BUDGET = 'w', CHECK = JETWATT_ARGS_LONG };
 
-/* What is larger than that goes back to the system as soon as it is freed: left to itself, the
- * library keeps more the larger what was freed before. */
+/* Allocations of at least this size, in bytes, return to the system when they are freed. By default
+ * glibc raises this threshold with the sizes that are freed, and keeps more memory. */
 #define LARGE		(64 << 10)
 
 struct jetwattd_input {
@@ -27,9 +28,9 @@ struct jetwattd_input {
 };
 
 static const struct argp_option options[] = {
-	{ "conf", CONF, "FILE", 0, "The policy (" JETWATTD_CONF ")", 0 },
-	{ "power", BUDGET, "WATTS", 0, "The budget, instead of the policy's", 0 },
-	{ "check", CHECK, NULL, 0, "Only read the policy and say what is wrong with it", 0 },
+	{ "conf", CONF, "FILE", 0, "Policy file (default: " JETWATTD_CONF ")", 0 },
+	{ "power", BUDGET, "WATTS", 0, "Power budget, replaces all budgets of the policy", 0 },
+	{ "check", CHECK, NULL, 0, "Check the policy file, report errors, and exit", 0 },
 	{ 0 }
 };
 
@@ -53,22 +54,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* What a daemon before us, or a command, has left is not what the board was; whom it held
- * is let go. */
-static int leftovers(struct jetwatt_board *b)
+/* Restore the board and thaw all jobs if an earlier jetwattd or command was killed: otherwise the
+ * mode that it left would be saved as the board's own state. Return: 0 or an exit code. */
+static int restore_leftover(struct jetwatt_board *b)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_restore(b, &e);
 
 	jetwatt_board_thaw(b);
 	if (!err)
-		jetwatt_error_note("a mode was applied and not taken back: it is now");
-	/* Nothing, or another jetwatt's. */
+		jetwatt_error_note("board restored: an earlier jetwatt had left a mode applied");
+	/* -ENOENT: nothing was applied; -EBUSY: another jetwatt has applied it and still runs. */
 	return !err || err == -ENOENT || err == -EBUSY ? 0 : jetwatt_error_board(err, &e);
 }
 
-/* Who may not write knobs has them written. */
-static int reach_board(struct jetwattd *d)
+/* Open the board. Without root's rights jetwatt-knobs writes the knobs. Return: 0 or an exit
+ * code. */
+static int open_board(struct jetwattd *d)
 {
 	struct jetwatt_board_roots roots = { .knobs = geteuid() ? JETWATT_REMOTE_SOCKET : NULL };
 	struct jetwatt_error_text e = { "", "", "" };
@@ -77,7 +79,8 @@ static int reach_board(struct jetwattd *d)
 	d->by_remote = roots.knobs != NULL;
 	if (err)
 		return jetwatt_error_board(err, &e);
-	/* Metrics need no knob; a budget is held with those that there are. */
+	/* A missing knob is not fatal: the budget is enforced with the others, and metrics need
+	 * none. */
 	jetwatt_each_knob(k) {
 		const struct jetwatt_error_text *lack = jetwatt_board_lacks(d->act.board, k);
 
@@ -98,8 +101,8 @@ int main(int argc, char **argv)
 
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	jetwatt_telemetry_clear(&d.meter.telemetry);
-	jetwatt_args_parse("jetwattd", "", "Hold a power budget, and find the best mode of every GPU job within "
-			   "it while it works.", options, parse, argc, argv, &in);
+	jetwatt_args_parse("jetwattd", "", "Enforce a power budget, and find the best power mode within it for "
+			   "each GPU job while the job runs.", options, parse, argc, argv, &in);
 	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);
 	if (err || in.check)
 		return err;
@@ -109,19 +112,21 @@ int main(int argc, char **argv)
 	jetwattd_policy_override(&policy, d.power_w);
 	d.verbose = in.args.verbose;
 	d.act.reassert = policy.reassert;
-	/* Before there are threads: a taken-over jetwattd is to reach into no other process. */
+	/* Before any thread exists, so that it covers all of them: a compromised jetwattd must not
+	 * be able to reach into another process. */
 	err = jetwattd_fence();
 	if (jetwattd_fence_lacks(err))
-		jetwatt_error_note("this kernel has no CONFIG_SECCOMP_FILTER: no system call is given up");
+		jetwatt_error_note("running without a system call filter: this kernel lacks CONFIG_SECCOMP_FILTER");
 	else if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), "allow seccomp(2) where it runs",
-					 "cannot give up system calls");
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+					 "allow seccomp(2) in the service or container",
+					 "cannot install the system call filter");
 	err = jetwatt_reach_kernel();
 	if (!err)
-		err = reach_board(&d);
+		err = open_board(&d);
 	if (err)
 		return err;
-	err = leftovers(d.act.board);
+	err = restore_leftover(d.act.board);
 	if (!err && jetwatt_board_guardian(d.act.board, &e))
 		err = jetwatt_error_board(-EAGAIN, &e);
 	if (!err)

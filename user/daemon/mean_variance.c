@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Running estimate of the swing, with a prior and with older deviations fading out. */
 #include "daemon/mean_variance.h"
 
 #include <math.h>
 
-/* What is thought of it at first is worth so many windows; and the most that are. */
+/* Weight of the prior JETWATTD_SWING, in windows. */
 #define FIRST	8
+/* Number of windows beyond which the weight of all earlier ones is halved. */
 #define MOST	600
-/* What jumps by so many times the swing is a change, of the job or of the clocks. */
+/* A deviation beyond this multiple of the swing is a change of the job or of the clocks, and starts
+ * a new mean. */
 #define JUMP	6
 
 double jetwattd_swing(struct jetwattd_swing *s, double w, uint64_t now, uint64_t from,
@@ -27,7 +30,8 @@ double jetwattd_swing(struct jetwattd_swing *s, double w, uint64_t now, uint64_t
 	s->mean_w = s->nr ? mean_w + (w - mean_w) / (s->nr + 1) : w;
 	if (!s->nr++)
 		return was;
-	/* About the mean of all, which it is part of: a slow swing is in it too. */
+	/* Deviation from the mean of all windows, not from the previous one, so that slow swings
+	 * count too. The product of both deviations is Welford's update. */
 	s->squares += off * (w / s->mean_w - 1);
 	if (++s->n > MOST) {
 		s->squares /= 2;

@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The mode that the board is in: what the job does in it. */
+/* Measure time and power of the job in the applied mode: full readings, quick checks,
+ * throttling. */
 #include "daemon/loop.h"
 #include "util/clock.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Clocks that are below their mode's in such a part of the samples are no chance. */
+/* Fraction of the samples with too low clocks beyond which the mode counts as throttled. */
 #define BELOW		0.1
-/* So long after a switch a sample may still tell of the clocks before. */
+/* Time after a switch during which samples may still have the clocks from before. */
 #define TAKEN_NS	100000000ull
 
-static void tend(const struct jetwatt_measure *m, double part, void *arg)
+/* Progress callback of a measurement: do the housekeeping. */
+static void on_progress(const struct jetwatt_measure *m, double part, void *arg)
 {
 	(void)m;
 	(void)part;
 	jetwattd_tend(arg);
 }
 
-/* Since then there is nothing but the job in what is drawn; 0: it may not be so. */
-static void measuring(struct jetwattd *d, uint64_t since_ns)
+/* Tell the cap the time since which only the job has drawn power; 0: unknown. */
+static void set_measuring(struct jetwattd *d, uint64_t since_ns)
 {
 	pthread_mutex_lock(&d->lock);
 	d->cap.measuring_ns = since_ns;
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* What the cap did meanwhile. */
-static int tripped(struct jetwattd *d, struct jetwattd_reading *got)
+/* End a measurement: fetch the cap event of its time, if any. Return: 1: there was one. */
+static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
 {
 	int was;
 
 	pthread_mutex_lock(&d->lock);
 	was = d->cap.tripped;
-	/* What was drawn before the switch is not this mode's doing. */
+	/* If the mode itself is within the limit, the power was drawn before the switch. */
 	got->over_w = d->cap.tripped_w > jetwattd_cap_limit(&d->cap) ? d->cap.tripped_w : 0;
 	got->over_sd = d->cap.tripped_sd;
 	d->cap.tripped = 0;
@@ -42,8 +44,8 @@ static int tripped(struct jetwattd *d, struct jetwattd_reading *got)
 	return was;
 }
 
-/* Others' work in it makes it a reading of something else. */
-static int shared(const struct jetwattd_run *r)
+/* Return: 1: the co-running commands are not those of the workload, so the reading is not of it. */
+static int corunners_differ(const struct jetwattd_run *r)
 {
 	char beside[JETWATTD_BESIDE];
 
@@ -62,11 +64,11 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 	jetwattd_forget_waits(r);
 	until.cut = &r->d->cut;
 	got->m.row.mode = *mode;
-	measuring(r->d, jetwatt_clock_ns());
-	err = jetwatt_measure_mode(&r->watch, jetwatt_clock_ns(), &until, &got->m, tend, r);
+	set_measuring(r->d, jetwatt_clock_ns());
+	err = jetwatt_measure_mode(&r->watch, jetwatt_clock_ns(), &until, &got->m, on_progress, r);
 	got->m.row.mode = *mode;
 	got->lost = r->watch.lost - lost;
-	if (tripped(r->d, got))
+	if (fetch_cap_event(r->d, got))
 		return JETWATTD_OVER;
 	if (err == -ECANCELED)
 		return JETWATTD_CUT;
@@ -74,7 +76,7 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 		return JETWATTD_NOTHING;
 	if (err)
 		return JETWATTD_ENDED;
-	return shared(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
+	return corunners_differ(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
 }
 
 enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct jetwatt_mode *mode,
@@ -89,7 +91,7 @@ enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct j
 		return JETWATTD_CUT;
 	until.decay = &r->decay;
 	pthread_mutex_lock(&r->d->lock);
-	/* What it was for has been seen to. */
+	/* jetwattd_changed() has checked its reasons. */
 	atomic_store(&r->d->cut, 0);
 	r->d->cap.tripped = 0;
 	err = jetwattd_put(&r->d->act, &to);
@@ -108,7 +110,7 @@ size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limi
 	int cut;
 
 	jetwattd_minibatch_anew(r->minibatch);
-	measuring(r->d, begun);
+	set_measuring(r->d, begun);
 	do {
 		jetwattd_turn(r, limits->seconds);
 		cut = atomic_load(&r->d->cut) || jetwattd_changed(r) ||
@@ -117,14 +119,14 @@ size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limi
 		span_s = (jetwatt_clock_ns() - begun) * 1e-9;
 	} while (!cut && (span_s < limits->seconds ||
 			  (n && n < limits->batches && span_s < limits->most_s)));
-	measuring(r->d, 0);
-	if (cut || n < limits->few || shared(r))
+	set_measuring(r->d, 0);
+	if (cut || n < limits->few || corunners_differ(r))
 		return 0;
 	return jetwattd_minibatch_mean(r->minibatch, row);
 }
 
-/* Does a clock that is seen run below what the mode says? */
-static int slower(const struct jetwatt_mode *seen, const struct jetwatt_mode *mode)
+/* Return: 1: a clock is more than 2 % below that of the mode. Clocks that are not sampled are 0. */
+static int clocks_below(const struct jetwatt_mode *seen, const struct jetwatt_mode *mode)
 {
 	jetwatt_each_knob(k)
 		if (jetwatt_knob_row(k)->hz && jetwatt_mode_get(seen, k) &&
@@ -144,13 +146,13 @@ int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
 		if (w->power[i].time_ns < r->d->act.switched_ns + TAKEN_NS || (!c->gpu_hz && !c->cpu_khz))
 			continue;
 		n++;
-		below += slower(c, mode);
+		below += clocks_below(c, mode);
 	}
 	if (!n || below <= BELOW * n)
 		return 0;
 	pthread_mutex_lock(&r->d->lock);
 	r->d->count.throttled++;
 	pthread_mutex_unlock(&r->d->lock);
-	jetwattd_say(r->d, "the clocks are below their mode's: too hot, or too much current");
+	jetwattd_say(r->d, "throttled: clocks below those of the mode, by a temperature or current limit");
 	return 1;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What jetwattd does, as metrics. Energy is the module's own counter, so a scrape that
- * is missed loses nothing of it; histograms say what a minibatch takes.
+ * Metrics of jetwattd in the Prometheus and OpenMetrics text formats. Energy comes from the
+ * counters of the module, so that a missed scrape loses none; energy and duration of minibatches
+ * are histograms.
  */
 #include "daemon/jetwattd.h"
 
@@ -22,7 +23,7 @@ void jetwattd_metrics_minibatch(struct jetwattd *d, const char *key, double seco
 		i++;
 	w = &m->workload[i];
 	if (i == m->workloads) {
-		/* The last one is everybody's who comes too late. */
+		/* The last element is shared by all further workloads. */
 		m->workloads += i < JETWATTD_WORKLOADS;
 		snprintf(w->key, sizeof(w->key), "%s", i < JETWATTD_WORKLOADS ? key : "other");
 	}
@@ -39,9 +40,10 @@ static const struct jetwatt_rail *rail_of(const struct jetwattd_meter *t, uint32
 	return NULL;
 }
 
-/* Rails of the total, or those inside and beside them, which would count twice. */
-static void rails(const struct jetwatt_metrics *m, const struct jetwattd_meter *t, const char *name,
-		  unsigned int in_total)
+/* Write the energy of the rails that belong to the total (@in_total 1), or of the others, which a
+ * sum must not include. */
+static void metrics_rails(const struct jetwatt_metrics *m, const struct jetwattd_meter *t, const char *name,
+			  unsigned int in_total)
 {
 	const struct jetwatt_rail *rail;
 
@@ -52,48 +54,48 @@ static void rails(const struct jetwatt_metrics *m, const struct jetwattd_meter *
 	}
 }
 
-static void energy(const struct jetwatt_metrics *m, const struct jetwattd_meter *t)
+static void metrics_energy(const struct jetwatt_metrics *m, const struct jetwattd_meter *t)
 {
 	if (!t->energies)
 		return;
 	jetwatt_metrics_family(m, "jetwatt_module_energy_joules", "counter", "joules",
-			       "Energy of the total, since the kernel module was loaded");
+			       "Energy of all rails of the total since the kernel module was loaded");
 	jetwatt_metrics_sample(m, "jetwatt_module_energy_joules_total", "scope", t->scope,
 			       t->energy[0].uj * 1e-6);
 	jetwatt_metrics_counter(m, "jetwatt_module_blind_seconds", "seconds",
-				"Time whose energy is not counted, because nobody could read a rail",
+				"Time without counted energy, because a rail could not be read",
 				t->energy[0].blind_ns * 1e-9);
 	jetwatt_metrics_family(m, "jetwatt_rail_energy_joules", "counter", "joules",
-			       "Energy of a rail that is a part of the total");
-	rails(m, t, "jetwatt_rail_energy_joules_total", 1);
+			       "Energy of a rail that belongs to the total");
+	metrics_rails(m, t, "jetwatt_rail_energy_joules_total", 1);
 	jetwatt_metrics_family(m, "jetwatt_inner_rail_energy_joules", "counter", "joules",
-			       "Energy of a rail that is inside another one or beside the total");
-	rails(m, t, "jetwatt_inner_rail_energy_joules_total", 0);
+			       "Energy of a rail that is fed by another rail or does not belong to the total");
+	metrics_rails(m, t, "jetwatt_inner_rail_energy_joules_total", 0);
 }
 
-static void sampler(const struct jetwatt_metrics *m, const struct jetwattd *now)
+static void metrics_sampler(const struct jetwatt_metrics *m, const struct jetwattd *now)
 {
 	const struct jetwatt_stats *s = &now->meter.stats;
 
-	jetwatt_metrics_counter(m, "jetwatt_sampler_samples", NULL, "Samples received",
+	jetwatt_metrics_counter(m, "jetwatt_sampler_samples", NULL, "Power samples received",
 				now->cap.samples);
-	jetwatt_metrics_counter(m, "jetwatt_sampler_dropped_samples", NULL, "Samples that are missing",
+	jetwatt_metrics_counter(m, "jetwatt_sampler_dropped_samples", NULL, "Power samples lost",
 				now->cap.lost);
-	jetwatt_metrics_counter(m, "jetwatt_waits_lost", NULL, "Waits for the GPU that are missing",
+	jetwatt_metrics_counter(m, "jetwatt_waits_lost", NULL, "Events of waits for the GPU lost",
 				now->meter.waits_lost);
 	if (!s->ticks)
 		return;
 	jetwatt_metrics_counter(m, "jetwatt_sampler_missed_deadlines", NULL,
-				"Samples that were not read in time", s->missed);
-	jetwatt_metrics_counter(m, "jetwatt_sampler_i2c_errors", NULL, "Reads that a sensor refused",
+				"Samples that the sampler thread read too late", s->missed);
+	jetwatt_metrics_counter(m, "jetwatt_sampler_i2c_errors", NULL, "Failed reads of a sensor",
 				s->i2c_errors);
 	jetwatt_metrics_counter(m, "jetwatt_sampler_cpu_seconds", "seconds",
-				"CPU time of the kernel's sampling thread", s->cpu_ns * 1e-9);
-	jetwatt_metrics_gauge(m, "jetwatt_sampler_rate_hertz", "hertz", "Samples a second",
+				"CPU time of the kernel's sampler thread", s->cpu_ns * 1e-9);
+	jetwatt_metrics_gauge(m, "jetwatt_sampler_rate_hertz", "hertz", "Samples per second",
 			      now->meter.rate_hz);
 }
 
-static void clocks(const struct jetwatt_metrics *m, const struct jetwattd_cap *t)
+static void metrics_clocks(const struct jetwatt_metrics *m, const struct jetwattd_cap *t)
 {
 	if (t->clock.cpu_khz)
 		jetwatt_metrics_gauge(m, "jetwatt_cpu_frequency_hertz", "hertz", "Clock of the CPU",
@@ -106,54 +108,57 @@ static void clocks(const struct jetwatt_metrics *m, const struct jetwattd_cap *t
 				      t->clock.emc_hz);
 }
 
-static void counts(const struct jetwatt_metrics *m, const struct jetwattd *now)
+static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwattd *now)
 {
 	const struct jetwattd_count *c = &now->count;
 
-	jetwatt_metrics_counter(m, "jetwatt_jobs", NULL, "GPU jobs seen", c->jobs);
-	jetwatt_metrics_counter(m, "jetwatt_known_jobs", NULL, "Of those, known when they started",
+	jetwatt_metrics_counter(m, "jetwatt_jobs", NULL, "GPU jobs detected", c->jobs);
+	jetwatt_metrics_counter(m, "jetwatt_known_jobs", NULL,
+				"GPU jobs whose workload had stored readings when they were detected",
 				c->known);
 	jetwatt_metrics_counter(m, "jetwatt_modes_measured", NULL, "Readings of power modes",
 				c->measured);
-	jetwatt_metrics_counter(m, "jetwatt_learning_seconds", "seconds", "Time of these readings",
+	jetwatt_metrics_counter(m, "jetwatt_learning_seconds", "seconds", "Time spent on learning jobs",
 				c->learning_s);
 	jetwatt_metrics_counter(m, "jetwatt_learning_lost_seconds", "seconds",
-				"Of that, what the best mode known at each moment would have saved",
+				"Part of the learning time that the best mode known at each moment would have saved",
 				c->lost_s);
 	jetwatt_metrics_counter(m, "jetwatt_cap_steps", NULL,
-				"How often power was above the budget, and the mode was left", now->cap.trips);
+				"Cap events: power exceeded the budget", now->cap.trips);
 	jetwatt_metrics_counter(m, "jetwatt_cap_floors", NULL,
-				"Of those, how often there was no lower mode", now->cap.floors);
+				"Cap events in the lowest mode", now->cap.floors);
 	jetwatt_metrics_counter(m, "jetwatt_drifts", NULL,
-				"How often time or power of a job was no longer as measured", c->drifts);
+				"Drifts: time or power of a job no longer agreed with its readings", c->drifts);
 	jetwatt_metrics_counter(m, "jetwatt_throttled_readings", NULL,
-				"Readings in which the clocks were below their mode's", c->throttled);
+				"Readings with clocks below those of the mode", c->throttled);
 	jetwatt_metrics_counter(m, "jetwatt_other_writers", NULL,
-				"Knobs that somebody else had turned", now->act.others);
+				"Changes of a knob by another process", now->act.others);
 	jetwatt_metrics_counter(m, "jetwatt_blind", NULL,
-				"How often the samples of power broke off", c->blind);
-	jetwatt_metrics_counter(m, "jetwatt_switches_refused", NULL, "Switches that a knob refused",
+				"Times at which the power samples stopped", c->blind);
+	jetwatt_metrics_counter(m, "jetwatt_switches_refused", NULL, "Mode switches that a knob refused",
 				now->act.refused);
 	jetwatt_metrics_counter(m, "jetwatt_restores_refused", NULL,
-				"Times that a knob refused the state that was found", now->act.unrestored);
+				"Restores that a knob refused", now->act.unrestored);
 }
 
-static void turns(const struct jetwatt_metrics *m, const struct jetwattd_taking_turns *t)
+static void metrics_timeshare(const struct jetwatt_metrics *m, const struct jetwattd_taking_turns *t)
 {
-	jetwatt_metrics_counter(m, "jetwatt_turns", NULL, "Turns of jobs that give way to a server", t->turns);
+	jetwatt_metrics_counter(m, "jetwatt_turns", NULL,
+				"Time slices of training that shares the GPU with a server", t->turns);
 	jetwatt_metrics_counter(m, "jetwatt_late_turns", NULL,
-				"Of those, how many had to end elsewhere than at a minibatch's bound", t->late);
+				"Time slices of training that did not end at a minibatch boundary", t->late);
 	if (!t->planned)
 		return;
-	jetwatt_metrics_gauge(m, "jetwatt_request_rate_hertz", "hertz", "Requests a second to the server",
+	jetwatt_metrics_gauge(m, "jetwatt_request_rate_hertz", "hertz", "Requests per second to the server",
 			      t->arrival_hz);
 	jetwatt_metrics_gauge(m, "jetwatt_planned_latency_seconds", "seconds",
-			      "In which 99 of 100 requests are to be answered, by the plan", t->latency_ms * 1e-3);
+			      "Planned latency of 99 of 100 requests", t->latency_ms * 1e-3);
 }
 
-/* A label makes a series of each of its values, and there are thousands of modes: only those that
- * were held have a name, up to a number of them. Under the lock. */
-static void note_mode(struct jetwattd *d)
+/* Record the applied mode as one that the metrics list by name. Each value of a label is a time
+ * series, and there are thousands of modes, so only the first JETWATTD_MODES modes that were held
+ * get a name. Caller holds the lock. */
+static void record_mode(struct jetwattd *d)
 {
 	struct jetwattd_meter *t = &d->meter;
 	int i = 0;
@@ -166,7 +171,7 @@ static void note_mode(struct jetwattd *d)
 		t->mode[t->modes++] = d->act.mode;
 }
 
-static void mode_name(const struct jetwattd *now, char *name, size_t len)
+static void metrics_mode_name(const struct jetwattd *now, char *name, size_t len)
 {
 	const struct jetwattd_meter *t = &now->meter;
 	int i = 0;
@@ -177,8 +182,8 @@ static void mode_name(const struct jetwattd *now, char *name, size_t len)
 		snprintf(name, len, "other");
 }
 
-/* The same in numbers, which need no labels. */
-static void mode_numbers(const struct jetwatt_metrics *m, const struct jetwattd *now)
+/* Write the clocks and cores of the applied mode as gauges, which need no labels. */
+static void metrics_mode(const struct jetwatt_metrics *m, const struct jetwattd *now)
 {
 	if (!now->act.applied)
 		return;
@@ -191,60 +196,61 @@ static void mode_numbers(const struct jetwatt_metrics *m, const struct jetwattd 
 		if (!row->hz || v <= JETWATT_BOARD_NO_CLOCK)
 			continue;
 		snprintf(name, sizeof(name), "jetwatt_mode_%s_hertz", row->key);
-		snprintf(help, sizeof(help), "Highest clock of the %s in it",
+		snprintf(help, sizeof(help), "Maximum clock of the %s in the power mode",
 			 k == JETWATT_KNOB_EMC ? "memory" : row->label);
 		jetwatt_metrics_gauge(m, name, "hertz", help, (double)v * row->hz);
 	}
 }
 
-static void state(const struct jetwatt_metrics *m, const struct jetwattd *now)
+static void metrics_state(const struct jetwatt_metrics *m, const struct jetwattd *now)
 {
 	char name[96] = "as found";
 
 	if (now->act.applied)
-		mode_name(now, name, sizeof(name));
+		metrics_mode_name(now, name, sizeof(name));
 	jetwatt_metrics_family(m, "jetwatt_mode_info", "gauge", NULL,
-			       "The power mode, always 1; other: one that is only measured, or of too many");
+			       "The applied power mode, always 1; other: a mode that is only measured, or too many modes");
 	jetwatt_metrics_sample(m, "jetwatt_mode_info", "mode", name, 1);
-	mode_numbers(m, now);
-	jetwatt_metrics_family(m, "jetwatt_doing", "gauge", NULL, "1: what jetwattd does now");
+	metrics_mode(m, now);
+	jetwatt_metrics_family(m, "jetwatt_doing", "gauge", NULL, "1 for the present state of jetwattd");
 	for (int i = 0; i < JETWATTD_DOINGS; i++)
 		jetwatt_metrics_sample(m, "jetwatt_doing", "doing", jetwattd_state[i].name,
 				       now->doing == (enum jetwattd_doing)i);
 	jetwatt_metrics_gauge(m, "jetwatt_module_power_watts", "watts",
-			      "Mean power of the total over the policy's window", now->cap.mean_w);
+			      "Mean total power over the averaging window of the policy", now->cap.mean_w);
 	if (now->cap.budget_w > 0)
-		jetwatt_metrics_gauge(m, "jetwatt_budget_watts", "watts", "What it may be", now->cap.budget_w);
+		jetwatt_metrics_gauge(m, "jetwatt_budget_watts", "watts", "Power budget in force",
+				      now->cap.budget_w);
 	jetwatt_metrics_counter(m, "jetwatt_over_budget_seconds", "seconds",
-				"Time for which it was more", now->cap.over_s);
+				"Time for which the mean power exceeded the budget", now->cap.over_s);
 	if (!now->pid || !(now->expect_ms > 0))
 		return;
 	jetwatt_metrics_gauge(m, "jetwatt_expected_minibatch_seconds", "seconds",
-			      "Time of a minibatch as measured in this mode", now->expect_ms * 1e-3);
+			      "Duration of a minibatch as measured in the held mode", now->expect_ms * 1e-3);
 	jetwatt_metrics_gauge(m, "jetwatt_expected_power_watts", "watts",
-			      "Power as measured in this mode", now->expect_w);
+			      "Power as measured in the held mode", now->expect_w);
 }
 
-static void minibatches(const struct jetwatt_metrics *m, const struct jetwattd_meter *t)
+static void metrics_minibatches(const struct jetwatt_metrics *m, const struct jetwattd_meter *t)
 {
 	int n = t->workloads + (t->workload[JETWATTD_WORKLOADS].second.n > 0);
 
 	jetwatt_metrics_family(m, "jetwatt_minibatch_energy_joules", "histogram", "joules",
-			       "Energy per minibatch, of the whole total while it lasted");
+			       "Energy of all rails of the total during a minibatch");
 	for (int i = 0; i < n; i++)
 		jetwatt_metrics_histogram(m, "jetwatt_minibatch_energy_joules", "workload",
 					  t->workload[i].key, jetwatt_metrics_joules,
 					  &t->workload[i].joule);
 	jetwatt_metrics_family(m, "jetwatt_minibatch_duration_seconds", "histogram", "seconds",
-			       "Time per minibatch");
+			       "Duration of a minibatch");
 	for (int i = 0; i < n; i++)
 		jetwatt_metrics_histogram(m, "jetwatt_minibatch_duration_seconds", "workload",
 					  t->workload[i].key, jetwatt_metrics_seconds,
 					  &t->workload[i].second);
 }
 
-/* What we cost, in the names that every exporter has for it. */
-static void own(const struct jetwatt_metrics *m)
+/* Resource usage of jetwattd, by the names that Prometheus client libraries use. */
+static void metrics_process(const struct jetwatt_metrics *m)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
 	DIR *dir = opendir("/proc/self/fd");
@@ -275,19 +281,19 @@ void jetwattd_metrics(struct jetwattd *d, int open, FILE *f)
 	struct jetwattd now;
 
 	pthread_mutex_lock(&d->lock);
-	note_mode(d);
+	record_mode(d);
 	now = *d;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_metrics_family(&m, "jetwatt_build_info", "gauge", NULL, "The version, always 1");
 	jetwatt_metrics_sample(&m, "jetwatt_build_info", "version", JETWATT_VERSION, 1);
-	state(&m, &now);
-	energy(&m, &now.meter);
-	clocks(&m, &now.cap);
+	metrics_state(&m, &now);
+	metrics_energy(&m, &now.meter);
+	metrics_clocks(&m, &now.cap);
 	jetwatt_metrics_telemetry(&m, &now.meter.telemetry);
-	minibatches(&m, &now.meter);
-	counts(&m, &now);
-	turns(&m, &now.turns);
-	sampler(&m, &now);
-	own(&m);
+	metrics_minibatches(&m, &now.meter);
+	metrics_counts(&m, &now);
+	metrics_timeshare(&m, &now.turns);
+	metrics_sampler(&m, &now);
+	metrics_process(&m);
 	jetwatt_metrics_end(&m);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The job's minibatches as they end, with the energy between their ends, for the
- * histograms. Counted while the job runs, so an evaluation between two of them that
- * waits as they do is one too; what a reading of a mode rests on is measured apart. But
- * it shows whether there is something to measure.
+ * Record the job's minibatches as they end, with the energy between their ends, for the histograms
+ * and for quick checks. The online detection may take an evaluation that waits for the GPU in the
+ * same way for a minibatch; readings of modes therefore do not rest on it (measure/mode.h).
  */
 #include "daemon/loop.h"
 
@@ -14,33 +13,51 @@
 #include "minibatch/minibatch.h"
 #include "util/clock.h"
 
-/* Ends whose energy is not known yet: samples come later than waits, and both in one go after
- * a quarter of a second. */
+/* Maximum number of ends that wait for a power sample: samples arrive later than waits, and both
+ * arrive in batches of up to a quarter of a second. */
 #define ENDS	4096
-/* What takes so many times as long as the median is a pause. */
+/* A minibatch longer than this multiple of the usual length contains a pause. */
 #define PAUSE	4
-/* One that is so far from the median may end elsewhere; else it is looked so often whether
- * they still end there, for to look is most of what we cost. */
+/* Ratio to the usual length beyond which a length deviates. */
 #define ODD	1.25
-/* So many in a row that are so far from what they were: that is another job now. */
+/* Number of consecutive deviating minibatches that count as a change of the job. */
 #define STRANGE	8
-/* In a mode the first ones, FEW at least, are as they are there, but the very first, which a
- * switch delays. */
+/* The first FIRST minibatches in a mode are the reference for later ones, at least FEW. The very
+ * first one is left out, because the switch delays it. */
 #define FIRST	8
 #define FEW	3
+/* Interval at which the period of the minibatches is determined again while no length deviates. It
+ * dominates the CPU use of this file. */
 #define LEARN_NS	20000000000ull
-/* So many are kept for their mean, which errs by what blocks of them differ. */
+/* Maximum number of minibatches in a mean, and length of the blocks whose scatter gives its error
+ * (measure/block_mean.h). */
 #define KEPT	2048
 #define BLOCK_NS	50e6
 
 /**
- * struct jetwattd_minibatch - where we are
- * @end: ends of minibatches, in order of time, that no sample lies behind yet
- * @t_ns, @w, @uj: the last sample, and the energy up to it
- * @here: in the mode that the board is in @since_ns: lengths of the @n first ones in order, but of
- *	the very first, and how many in a row were @far from them afterwards
- * @begin_ns, @begin_uj: the end of the minibatch before; 0: there is none, or something
- *	is missing since
+ * struct jetwattd_minibatch - the recorder
+ * @r: the loop
+ * @track: online detection of minibatch boundaries
+ * @end: ends of minibatches that wait for a power sample, in order of time
+ * @ends: number of elements of @end
+ * @t_ns: time of the last power sample, 0: none
+ * @begin_ns: end of the last minibatch, 0: none, or events are missing since
+ * @usual_ns: usual length of a minibatch, 0: unknown
+ * @was_ns: @usual_ns when the mean was started
+ * @learned_ns: time at which the period was last determined
+ * @w: power of the last sample, in W
+ * @uj: energy up to the last sample, in uJ
+ * @begin_uj: energy up to @begin_ns, in uJ
+ * @took_ns: lengths of the minibatches in the mean
+ * @took_uj: their energies
+ * @kept: number of minibatches in the mean
+ * @odd: 1: a length has deviated since the period was last determined
+ * @strange: number of consecutive minibatches that deviate from @was_ns
+ * @here: minibatches in the applied mode
+ * @here.since_ns: time of the switch to it
+ * @here.first_ns: lengths of the first minibatches, sorted
+ * @here.n: number of elements of @here.first_ns
+ * @here.far: number of consecutive minibatches that deviate from the median of these
  */
 struct jetwattd_minibatch {
 	struct jetwattd_run *r;
@@ -57,7 +74,8 @@ struct jetwattd_minibatch {
 	} here;
 };
 
-static void keep(struct jetwattd_minibatch *m, double took_ns, double uj)
+/* Add a minibatch to the mean. */
+static void mean_add(struct jetwattd_minibatch *m, double took_ns, double uj)
 {
 	if (m->kept == KEPT)
 		return;
@@ -65,20 +83,22 @@ static void keep(struct jetwattd_minibatch *m, double took_ns, double uj)
 	m->took_uj[m->kept++] = uj;
 }
 
-static int far(uint64_t took, uint64_t usual)
+/* Return: 1: the lengths differ by more than the factor ODD. */
+static int deviates_by_ratio(uint64_t took, uint64_t usual)
 {
 	return took > ODD * usual || ODD * took < usual;
 }
 
-/* One more that began in the mode that the board is in since @since_ns. */
-static void compare(struct jetwattd_minibatch *m, uint64_t since_ns, uint64_t took)
+/* Compare a minibatch with the first ones in the applied mode, to which the switch was at
+ * @since_ns. */
+static void compare_in_mode(struct jetwattd_minibatch *m, uint64_t since_ns, uint64_t took)
 {
 	int at = m->here.n;
 
 	if (m->here.since_ns != since_ns) {
 		memset(&m->here, 0, sizeof(m->here));
 		m->here.since_ns = since_ns;
-	} else if (at >= FEW && far(took, m->here.first_ns[at / 2])) {
+	} else if (at >= FEW && deviates_by_ratio(took, m->here.first_ns[at / 2])) {
 		m->here.far++;
 	} else {
 		m->here.far = 0;
@@ -91,21 +111,21 @@ static void compare(struct jetwattd_minibatch *m, uint64_t since_ns, uint64_t to
 	}
 }
 
-/* A minibatch has ended, @uj since we began to count. */
-static void ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
+/* A minibatch has ended at @end_ns; @uj: energy up to then. */
+static void minibatch_ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
 {
 	struct jetwattd *d = m->r->d;
 	uint64_t took = end_ns - m->begin_ns;
 
 	if (!m->usual_ns)
 		m->usual_ns = jetwatt_batch_track_ns(m->track);
-	m->odd |= m->begin_ns && far(took, m->usual_ns);
-	m->strange = m->begin_ns && m->was_ns && far(took, m->was_ns) ? m->strange + 1 : 0;
+	m->odd |= m->begin_ns && deviates_by_ratio(took, m->usual_ns);
+	m->strange = m->begin_ns && m->was_ns && deviates_by_ratio(took, m->was_ns) ? m->strange + 1 : 0;
 	if (m->begin_ns && took < PAUSE * m->usual_ns) {
-		keep(m, took, uj - m->begin_uj);
+		mean_add(m, took, uj - m->begin_uj);
 		pthread_mutex_lock(&d->lock);
 		if (m->begin_ns > d->act.switched_ns)
-			compare(m, d->act.switched_ns, took);
+			compare_in_mode(m, d->act.switched_ns, took);
 		jetwattd_metrics_minibatch(d, d->key, took * 1e-9, (uj - m->begin_uj) * 1e-6);
 		pthread_mutex_unlock(&d->lock);
 	}
@@ -113,7 +133,7 @@ static void ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
 	m->begin_uj = uj;
 }
 
-static void on_power(const struct jetwatt_power *p, void *arg)
+static void minibatch_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwattd_minibatch *m = arg;
 	double w = jetwatt_watch_total(&m->r->watch, p), part, uj;
@@ -128,7 +148,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 		}
 		part = (m->end[done] - m->t_ns) * 1e-3;
 		uj = m->w + (w - m->w) * (m->end[done] - m->t_ns) / (p->time_ns - m->t_ns);
-		ended(m, m->end[done], m->uj + (m->w + uj) / 2 * part);
+		minibatch_ended(m, m->end[done], m->uj + (m->w + uj) / 2 * part);
 	}
 	m->ends -= done;
 	memmove(m->end, m->end + done, (size_t)m->ends * sizeof(*m->end));
@@ -158,7 +178,7 @@ void jetwattd_minibatch_learn(struct jetwattd_minibatch *m)
 	m->odd = 0;
 	m->learned_ns = now;
 	period = jetwatt_batch_track_period(m->track);
-	/* Where they end may be another place now, and twice as many may be one. */
+	/* The boundaries may lie at other waits now, and the period may be another multiple. */
 	if (jetwatt_batch_track_learn(m->track))
 		m->begin_ns = 0;
 	if (jetwatt_batch_track_period(m->track) != period) {
@@ -185,8 +205,8 @@ double jetwattd_minibatch_jumped(const struct jetwattd_minibatch *m)
 {
 	const uint64_t *first = m->here.first_ns;
 
-	/* Where they scatter so among themselves, that says nothing. */
-	if (!m->here.far || far(first[0], first[m->here.n - 1]))
+	/* No statement if the first minibatches themselves differ that much. */
+	if (!m->here.far || deviates_by_ratio(first[0], first[m->here.n - 1]))
 		return 0;
 	return first[m->here.n / 2] * 1e-6;
 }
@@ -210,7 +230,7 @@ struct jetwattd_minibatch *jetwattd_minibatch_new(struct jetwattd_run *r)
 		free(m);
 		return NULL;
 	}
-	r->watch.on_power = on_power;
+	r->watch.on_power = minibatch_on_power;
 	r->watch.arg = m;
 	return m;
 }

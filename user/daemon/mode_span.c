@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Level of a mode within the ranges of the knobs. */
 #include "daemon/mode_span.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ void jetwattd_span_of(struct jetwattd_span *s, const struct jetwatt_mode *mode, 
 	}
 }
 
-static double part(double v, double lo, double hi)
+static double position(double v, double lo, double hi)
 {
 	return hi > lo ? log(v / lo) / log(hi / lo) : 0;
 }
@@ -24,8 +25,8 @@ int jetwattd_span_parts(const struct jetwattd_span *s, const struct jetwatt_mode
 
 	jetwatt_each_knob(k)
 		if (!jetwatt_knob_row(k)->optional)
-			p[n++] = part(jetwatt_mode_get(m, k), jetwatt_mode_get(&s->lowest, k),
-				      jetwatt_mode_get(&s->highest, k));
+			p[n++] = position(jetwatt_mode_get(m, k), jetwatt_mode_get(&s->lowest, k),
+					  jetwatt_mode_get(&s->highest, k));
 	return n;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Means over the newest power samples; energy between samples by the trapezoidal rule. */
 #include "daemon/moving_mean.h"
 
 #include <math.h>
 
-static size_t at(const struct jetwattd_window *s, size_t i)
+static size_t ring_index(const struct jetwattd_window *s, size_t i)
 {
 	return (s->first + i) % JETWATTD_SAMPLES;
 }
@@ -15,7 +16,7 @@ void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, 
 	if (gap)
 		s->nr = 0;
 	if (s->nr) {
-		size_t last = at(s, s->nr - 1);
+		size_t last = ring_index(s, s->nr - 1);
 
 		uj = s->uj[last] + (w + s->w) / 2 * (time_ns - s->t[last]) * 1e-3;
 	}
@@ -23,41 +24,41 @@ void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, 
 		s->first = (s->first + 1) % JETWATTD_SAMPLES;
 	else
 		s->nr++;
-	s->t[at(s, s->nr - 1)] = time_ns;
-	s->uj[at(s, s->nr - 1)] = uj;
+	s->t[ring_index(s, s->nr - 1)] = time_ns;
+	s->uj[ring_index(s, s->nr - 1)] = uj;
 	s->w = w;
 }
 
 uint64_t jetwattd_window_now(const struct jetwattd_window *s)
 {
-	return s->t[at(s, s->nr - 1)];
+	return s->t[ring_index(s, s->nr - 1)];
 }
 
 double jetwattd_window_mean(const struct jetwattd_window *s, uint64_t ns, uint64_t *span)
 {
-	size_t last = at(s, s->nr - 1), lo = 0, hi = s->nr - 1;
+	size_t last = ring_index(s, s->nr - 1), lo = 0, hi = s->nr - 1;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo + 1) / 2;
 
-		if (s->t[last] - s->t[at(s, mid)] >= ns)
+		if (s->t[last] - s->t[ring_index(s, mid)] >= ns)
 			lo = mid;
 		else
 			hi = mid - 1;
 	}
-	*span = s->t[last] - s->t[at(s, lo)];
-	return *span ? (s->uj[last] - s->uj[at(s, lo)]) * 1e3 / *span : s->w;
+	*span = s->t[last] - s->t[ring_index(s, lo)];
+	return *span ? (s->uj[last] - s->uj[ring_index(s, lo)]) * 1e3 / *span : s->w;
 }
 
 uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64_t window,
 			       uint64_t known, double budget_w)
 {
-	size_t last = at(s, s->nr - 1);
+	size_t last = ring_index(s, s->nr - 1);
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < s->nr; i++) {
-		uint64_t gone = s->t[last] - s->t[at(s, i)], to = window - gone;
-		double uj = s->uj[last] - s->uj[at(s, i)] + w * to * 1e-3;
+		uint64_t gone = s->t[last] - s->t[ring_index(s, i)], to = window - gone;
+		double uj = s->uj[last] - s->uj[ring_index(s, i)] + w * to * 1e-3;
 
 		if (gone <= known && to > most && uj > budget_w * window * 1e-3)
 			most = to;
@@ -67,15 +68,15 @@ uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64
 
 double jetwattd_window_debt(const struct jetwattd_window *s, uint64_t window, double budget_w)
 {
-	size_t last = at(s, s->nr - 1);
+	size_t last = ring_index(s, s->nr - 1);
 	double most = 0;
 
 	for (size_t i = s->nr; i-- > 0;) {
-		uint64_t gone = s->t[last] - s->t[at(s, i)];
+		uint64_t gone = s->t[last] - s->t[ring_index(s, i)];
 
 		if (gone > window)
 			break;
-		most = fmax(most, (s->uj[last] - s->uj[at(s, i)]) * 1e-6 - budget_w * gone * 1e-9);
+		most = fmax(most, (s->uj[last] - s->uj[ring_index(s, i)]) * 1e-6 - budget_w * gone * 1e-9);
 	}
 	return most;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The vendor's presets: with learn-share the first modes to be tried. */
+/* The presets of the vendor's nvpmodel.conf. With learn-share they are the first modes that are
+ * tried. */
 #include "daemon/loop.h"
 
 #include <errno.h>
@@ -9,8 +10,9 @@
 #include "board/preset.h"
 #include "util/error.h"
 
-/* What a preset is named for, as "MODE_30W" or "15W"; 0: it is not, as "MAXN". */
-static double named_w(const char *name)
+/* Return the power that the name of a preset states, in W, such as "MODE_30W" or "15W"; 0: none,
+ * such as "MAXN". */
+static double stated_power(const char *name)
 {
 	double w = 0;
 	int n = 0;
@@ -34,11 +36,11 @@ void jetwattd_presets(struct jetwattd_run *r)
 
 	r->presets = 0;
 	if (err && err != -ENOENT && r->d->policy->learn_share > 0)
-		jetwatt_error_note("%s: %s; no preset is tried", e.what, e.why);
+		jetwatt_error_note("learning without the vendor's presets: %s: %s", e.what, e.why);
 	if (err)
 		return;
 	for (size_t i = 0; i < all->nr && r->presets < JETWATTD_FIRST; i++) {
-		double w = named_w(all->preset[i].name);
+		double w = stated_power(all->preset[i].name);
 
 		if (!(w > 0) || jetwatt_preset_reboot(r->d->act.board, &all->preset[i]))
 			continue;

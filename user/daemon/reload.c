@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* SIGHUP: the policy anew. One that cannot be used changes nothing. */
+/* SIGHUP: reload the policy. A policy that cannot be used changes nothing. */
 #include "daemon/loop.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@ int jetwattd_reload_open(struct jetwattd_run *r)
 {
 	sigset_t ends, again;
 
-	/* All of them are blocked; of those that end us, one no longer does. */
+	/* All signals are blocked. The session's descriptor ends jetwattd; take SIGHUP out of its
+	 * set. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGQUIT);
@@ -24,11 +25,11 @@ int jetwattd_reload_open(struct jetwattd_run *r)
 	r->hangup = signalfd(-1, &again, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r->hangup >= 0 && signalfd(r->watch.signals, &ends, SFD_CLOEXEC | SFD_NONBLOCK) >= 0)
 		return 0;
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot wait for signals");
+	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot receive signals");
 }
 
-/* What is open, or was learned with it, stays. Return: 1: that is not as in the file. */
-static int keep(char *now, const char *was, size_t len)
+/* Keep the old value @was of a setting. Return: 1: the new policy has another value. */
+static int keep_setting(char *now, const char *was, size_t len)
 {
 	int differs = strcmp(now, was) != 0;
 
@@ -36,13 +37,14 @@ static int keep(char *now, const char *was, size_t len)
 	return differs;
 }
 
-static int keep_open(struct jetwattd_policy *p, const struct jetwattd_policy *old)
+/* Keep the settings that take effect only at the start. Return: 1: one of them has changed. */
+static int keep_start_settings(struct jetwattd_policy *p, const struct jetwattd_policy *old)
 {
-	return keep(p->modes, old->modes, sizeof(p->modes)) | keep(p->db, old->db, sizeof(p->db)) |
-	       keep(p->method, old->method, sizeof(p->method)) |
-	       keep(p->control, old->control, sizeof(p->control)) |
-	       keep(p->readers, old->readers, sizeof(p->readers)) |
-	       keep(p->writers, old->writers, sizeof(p->writers));
+	return keep_setting(p->modes, old->modes, sizeof(p->modes)) | keep_setting(p->db, old->db, sizeof(p->db)) |
+	       keep_setting(p->method, old->method, sizeof(p->method)) |
+	       keep_setting(p->control, old->control, sizeof(p->control)) |
+	       keep_setting(p->readers, old->readers, sizeof(p->readers)) |
+	       keep_setting(p->writers, old->writers, sizeof(p->writers));
 }
 
 void jetwattd_reload(struct jetwattd_run *r)
@@ -61,11 +63,11 @@ void jetwattd_reload(struct jetwattd_run *r)
 	err = err ? err : jetwattd_usable(d, &p);
 	pthread_mutex_unlock(&d->lock);
 	if (err) {
-		jetwattd_say(d, "the policy cannot be used: the old one holds");
+		jetwattd_say(d, "policy not reloaded, it cannot be used: the old policy stays in force");
 		return;
 	}
 	jetwattd_policy_override(&p, d->power_w);
-	kept = keep_open(&p, d->policy);
+	kept = keep_start_settings(&p, d->policy);
 	pthread_mutex_lock(&d->lock);
 	*d->policy = p;
 	d->act.reassert = p.reassert;
@@ -74,6 +76,6 @@ void jetwattd_reload(struct jetwattd_run *r)
 	for (int i = 0; i < JETWATTD_SEEN; i++)
 		r->seen[i].serves = -1;
 	r->reloaded = 1;
-	jetwattd_say(d, kept ? "policy read again; modes, method, db, control, readers, writers at the next start" :
-		     "policy read again");
+	jetwattd_say(d, kept ? "policy reloaded; modes, method, db, control, readers, writers change only after a restart" :
+		     "policy reloaded");
 }

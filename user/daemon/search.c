@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Learn a job: the messages between the three owners. The learner (learner.c) says what to try,
- * within the limit of the cap (cap_limit.c); the actuator (actuator.c) applies it; the learner gets
- * what was measured, and the cap the mode that it may step down to.
+ * Search: pass messages between learner, cap and actuator while a job is learned. The learner
+ * (learner.c) chooses a mode within the limit of the cap (cap_limit.c), the actuator (actuator.c)
+ * applies it, the learner gets the reading, and the cap gets the mode that it may step down to.
  */
 #include "daemon/loop.h"
 
@@ -13,7 +13,7 @@ const struct jetwatt_measure_limits jetwattd_quick = {
 	.drop = 1, .settle_s = 3,
 };
 
-/* Of those that are too near the limit for a quick one. */
+/* Limits of a longer reading, for modes near the limit. */
 static const struct jetwatt_measure_limits exact = {
 	.batches = 10, .seconds = 2, .target = 0.004, .most_s = 6, .idle_s = 30, .few = 3,
 };
@@ -33,9 +33,9 @@ void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 	pthread_mutex_unlock(&r->d->lock);
 }
 
-/* A mode that is not known, or not well enough. */
-static void try(struct jetwattd_run *r, const struct jetwattd_step *step,
-		struct jetwattd_result *result)
+/* Measure a mode that is not known, or not well enough. */
+static void measure_new(struct jetwattd_run *r, const struct jetwattd_step *step,
+			struct jetwattd_result *result)
 {
 	result->outcome = jetwattd_try(r, &step->mode,
 				       step->ask == JETWATTD_TRY ? &jetwattd_quick : &exact);
@@ -45,9 +45,9 @@ static void try(struct jetwattd_run *r, const struct jetwattd_step *step,
 	pthread_mutex_unlock(&r->d->lock);
 }
 
-/* One that is known: is it still so? */
-static void check(struct jetwattd_run *r, const struct jetwattd_step *step,
-		  struct jetwattd_result *result)
+/* Measure a known mode again. */
+static void measure_known(struct jetwattd_run *r, const struct jetwattd_step *step,
+			  struct jetwattd_result *result)
 {
 	if (step->ask == JETWATTD_CHECK_HERE) {
 		result->outcome = jetwattd_look(r, &step->mode, &jetwattd_quick, &result->reading);
@@ -75,13 +75,13 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 		if (!jetwattd_learner_next(l, &terms, &step))
 			return JETWATTD_MEASURED;
 		result = (struct jetwattd_result){ .outcome = JETWATTD_CUT };
-		/* Orders and budgets that came while the learner was planning. */
+		/* Requests and budgets that arrived while the learner was planning. */
 		if (follow == JETWATTD_FOLLOW_PLAN && jetwattd_changed(r))
 			return JETWATTD_CUT;
 		if (step.ask == JETWATTD_CHECK || step.ask == JETWATTD_CHECK_HERE)
-			check(r, &step, &result);
+			measure_known(r, &step, &result);
 		else
-			try(r, &step, &result);
+			measure_new(r, &step, &result);
 		jetwattd_terms(r, &terms);
 		follow = jetwattd_learner_done(l, &terms, &result);
 		jetwattd_pass_on(r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Processes that wait for the GPU. */
+/* The processes that wait for the GPU: which of them is a job, and which are co-running. */
 #include "daemon/loop.h"
 #include "util/clock.h"
 
@@ -8,11 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So many waits are a job, or so long a one: in a low mode a minibatch may take many seconds. */
+/* A process uses the GPU if it has waited WAITS times or for WAITED_NS in total: in a low mode a
+ * minibatch may take many seconds. */
 #define WAITS		3
 #define WAITED_NS	500000000ull
-/* Of the words of a job so many characters tell it from others. */
+/* Number of characters of a command that identify a co-running job. */
 #define WORDS		48
+/* A co-running job counts for this time after its last wait, plus twice its longest recent
+ * pause. */
 #define OTHERS_NS	2000000000ull
 
 struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid)
@@ -31,8 +34,8 @@ struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid)
 	return oldest;
 }
 
-/* When a process started, in ticks since the boot; 0: it has ended. */
-static uint64_t born(pid_t pid)
+/* Return the start time of a process, in clock ticks since boot; 0: it has ended. */
+static uint64_t start_ticks(pid_t pid)
 {
 	unsigned long long ticks = 0;
 	char path[64], line[1024];
@@ -47,7 +50,8 @@ static uint64_t born(pid_t pid)
 	n = fread(line, 1, sizeof(line) - 1, f);
 	fclose(f);
 	line[n] = '\0';
-	/* A name may have any character; behind it there are state, ppid, ... starttime. */
+	/* The command name may contain any character. The fields after it: state, ppid, ...
+	 * starttime. */
 	p = strrchr(line, ')');
 	if (p && sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
 			&ticks) != 1)
@@ -55,10 +59,10 @@ static uint64_t born(pid_t pid)
 	return ticks;
 }
 
-/* Is it still the process that this was noted of? Asked where it has been silent for a while. */
-static void check_pid(struct jetwattd_seen *seen)
+/* After a pause of a process: if its pid was reused by another one, reset the entry. */
+static void detect_pid_reuse(struct jetwattd_seen *seen)
 {
-	uint64_t now = born(seen->pid);
+	uint64_t now = start_ticks(seen->pid);
 
 	if (seen->born && now != seen->born) {
 		*seen = (struct jetwattd_seen){ .pid = seen->pid, .last_ns = seen->last_ns };
@@ -67,13 +71,13 @@ static void check_pid(struct jetwattd_seen *seen)
 	seen->born = now;
 }
 
-/* Processes of one group are one job. */
 int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid)
 {
 	return r->watch.pid && (pid == r->watch.pid || getpgid(pid) == getpgid(r->watch.pid));
 }
 
-static int works(const struct jetwattd_seen *seen)
+/* Return: 1: the process uses the GPU. */
+static int uses_gpu(const struct jetwattd_seen *seen)
 {
 	return seen->waits >= WAITS || seen->waited_ns >= WAITED_NS;
 }
@@ -85,7 +89,7 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 	uint64_t turn_ns = s->exit_ns - seen->last_ns, faded_ns = seen->turn_ns / 8 * 7;
 
 	if (s->enter_ns > seen->last_ns + JETWATTD_JOB_NS) {
-		check_pid(seen);
+		detect_pid_reuse(seen);
 		seen->waits = seen->waited_ns = seen->turn_ns = 0;
 	} else {
 		seen->turn_ns = turn_ns > faded_ns ? turn_ns : faded_ns;
@@ -99,7 +103,7 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 	jetwattd_minibatch_wait(r->minibatch, s);
 }
 
-static int by_text(const void *a, const void *b)
+static int compare_text(const void *a, const void *b)
 {
 	return strcmp(a, b);
 }
@@ -114,25 +118,25 @@ void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len)
 	for (int i = 0; i < JETWATTD_SEEN; i++) {
 		const struct jetwattd_seen *seen = &r->seen[i];
 
-		if (!works(seen) || now - seen->last_ns > OTHERS_NS + 2 * seen->turn_ns ||
+		if (!uses_gpu(seen) || now - seen->last_ns > OTHERS_NS + 2 * seen->turn_ns ||
 		    jetwattd_of_job(r, seen->pid))
 			continue;
 		group[n] = getpgid(seen->pid);
 		for (k = 0; k < n && group[k] != group[n]; k++)
 			;
-		/* Gone, or another process of a job that is counted. */
+		/* The process has ended, or its process group is in the list already. */
 		if (group[n] < 0 || k < n)
 			continue;
 		jetwatt_keep_command(seen->pid, word[n++], WORDS);
 	}
-	qsort(word, n, WORDS, by_text);
+	qsort(word, n, WORDS, compare_text);
 	*text = '\0';
 	for (k = 0; k < n && at < len; k++)
 		at += (size_t)snprintf(text + at, len - at, "%s%s", k ? " + " : "", word[k]);
 }
 
-/* Is it in the database? Asked once. */
-static int known(struct jetwattd_run *r, struct jetwattd_seen *seen)
+/* Return: 1: the process's workload is in the database. Looked up once. */
+static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 {
 	struct jetwatt_keep_args args = { .path = NULL };
 
@@ -142,8 +146,8 @@ static int known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 	return seen->known;
 }
 
-/* Is it of the server that jobs give way to? Asked once. */
-static int serves(struct jetwattd_run *r, struct jetwattd_seen *seen)
+/* Return: 1: the process belongs to the server of the policy's "turns" line. Looked up once. */
+static int is_server(struct jetwattd_run *r, struct jetwattd_seen *seen)
 {
 	const char *server = r->d->policy->turns.serve;
 	char cgroup[sizeof(r->cgroup)];
@@ -165,9 +169,9 @@ pid_t jetwattd_working(struct jetwattd_run *r)
 		struct jetwattd_seen *seen = &r->seen[i];
 
 		if (!seen->waits || now - seen->last_ns > JETWATTD_JOB_NS || seen->opaque ||
-		    seen->pid == getpid() || serves(r, seen))
+		    seen->pid == getpid() || is_server(r, seen))
 			continue;
-		if (works(seen) || known(r, seen))
+		if (uses_gpu(seen) || workload_known(r, seen))
 			return seen->pid;
 	}
 	return 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Modes that are too slow for the server to which training gives way: in them and in all below
- * them its latency cannot be kept. A plan says so, made of what was seen in the mode; or sooner,
- * windows that are longer than the latency, for who asks at the beginning of one is answered at
- * its end.
+ * The server's deadline: find modes that are too slow for a server that shares the GPU with
+ * training. In such a mode, and in all lower ones, its latency limit cannot be met. Either
+ * consecutive plans for the mode exceed the limit; or, sooner, the windows are longer than the
+ * limit, because a request that arrives at the start of a window is answered at its end.
  */
 #include "daemon/loop.h"
 #include "util/clock.h"
@@ -11,26 +11,31 @@
 #include <math.h>
 #include <string.h>
 
-/* So many plans in a row that do not keep the latency are no chance. */
+/* Number of consecutive plans beyond the latency limit that count as a miss. */
 #define BEYOND		3
-/* Windows may be so many latencies longer than one each, in all: one is in the middle, and
- * training may have been in the middle of something; and more, in the one in which the board
- * was switched, for what a slower mode had left to be answered. */
+/* Total allowed overrun of the windows since a switch, in units of the latency limit: the present
+ * window has not ended, and the first one may have begun in the middle of a minibatch. */
 #define GRACE		2
+/* Allowed length of the window during which the mode was switched, in units of the latency limit:
+ * the server also answers what a slower mode has left over. */
 #define LEFT		6
-/* In a mode that was good so far a burst may take so long to be answered. */
+/* Minimum allowed length of a window in a held mode, in ms: a burst of requests may need it. */
 #define BURST_MS	5000
-/* Fewer requests by this part, and a mode that was too slow may no longer be. */
+/* When the request rate falls below this fraction of the rate of the last miss, all modes are
+ * allowed again. */
 #define FEWER		0.8
-/* What is known of a mode's time and power that was left before it was read. */
+/* Relative errors of the estimated time and power of a mode that was left before it was
+ * measured. */
 #define TIME_SD		0.3
 #define POWER_SD	0.1
-/* So long the server is given to answer what a mode has left, and so often it is looked. */
+/* Time limit for the server to answer the requests that a slow mode has left over, and poll
+ * interval meanwhile. */
 #define CATCH_UP_NS	2000000000ull
 #define TURN_S		0.02
 
-/* Have windows been too long for that since the switch? */
-static int overrun(const struct jetwattd *d)
+/* Return: 1: the windows since the last switch have been longer than the latency limit allows.
+ * Caller holds the lock. */
+static int windows_overrun(const struct jetwattd *d)
 {
 	const struct jetwattd_taking_turns *t = &d->turns;
 	double ms = 1e-6 * jetwatt_clock_ns(), open_ms, limit_ms = t->limit_ms;
@@ -45,10 +50,10 @@ static int overrun(const struct jetwattd *d)
 	return ms - 1e-6 * t->first_ns > (t->windows + GRACE) * limit_ms;
 }
 
-/* While a mode is read: no longer than it takes to see that. Under the lock. */
-static void look(struct jetwattd *d)
+/* End a reading as soon as the windows overrun. Caller holds the lock. */
+static void end_late_reading(struct jetwattd *d)
 {
-	if (d->doing != JETWATTD_LEARNING || !overrun(d))
+	if (d->doing != JETWATTD_LEARNING || !windows_overrun(d))
 		return;
 	d->turns.over = 1;
 	atomic_store(&d->cut, 1);
@@ -65,7 +70,7 @@ void jetwattd_late_window(struct jetwattd *d, int switched)
 	} else {
 		t->windows++;
 	}
-	look(d);
+	end_late_reading(d);
 }
 
 int jetwattd_late(struct jetwattd_run *r)
@@ -77,13 +82,13 @@ int jetwattd_late(struct jetwattd_run *r)
 	int late;
 
 	pthread_mutex_lock(&d->lock);
-	late = d->act.applied && t->on && ((t->planned && t->beyond >= BEYOND) || t->over || overrun(d));
+	late = d->act.applied && t->on && ((t->planned && t->beyond >= BEYOND) || t->over || windows_overrun(d));
 	mode = d->act.mode;
 	hz = t->arrival_hz;
 	pthread_mutex_unlock(&d->lock);
 	if (!late || !jetwattd_learner_too_slow(&r->learner, &mode, hz))
 		return 0;
-	jetwattd_say(d, "too slow for the server here: %.3g requests a second", hz);
+	jetwattd_say(d, "mode excluded, too slow for the server: %.3g requests/s", hz);
 	return 1;
 }
 
@@ -97,7 +102,7 @@ int jetwattd_late_row(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	since = t->first_ns > d->act.switched_ns ? t->first_ns : d->act.switched_ns;
 	row.mode = d->act.mode;
-	/* A minibatch in each window, as few as can be. */
+	/* Assumes the minimum of one minibatch in each window. */
 	row.time_ms = 1e-6 * (jetwatt_clock_ns() - since) /
 		      (t->first_ns > d->act.switched_ns ? fmax(t->windows, 1) : 1);
 	row.power_w = d->cap.mean_w;
@@ -118,8 +123,8 @@ void jetwattd_late_catch_up(struct jetwattd_run *r)
 	} while (behind && jetwatt_clock_ns() < until && !jetwattd_nap(r, TURN_S));
 }
 
-/* Fewer requests than when modes were found too slow for them? */
-static void eased(struct jetwattd_run *r)
+/* Allow all modes again if the request rate has dropped since the last miss. */
+static void allow_all_if_eased(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	double hz;
@@ -138,10 +143,10 @@ void jetwattd_late_tend(struct jetwattd_run *r)
 	struct jetwattd *d = r->d;
 	int holding;
 
-	eased(r);
+	allow_all_if_eased(r);
 	pthread_mutex_lock(&d->lock);
 	holding = d->doing == JETWATTD_HOLDING;
-	look(d);
+	end_late_reading(d);
 	pthread_mutex_unlock(&d->lock);
 	if (holding && jetwattd_late(r))
 		atomic_store(&d->cut, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What `jetwatt daemon` prints: text, or JSON. */
+/* The status that "jetwatt daemon" prints, as text or JSON. */
 #include "daemon/jetwattd.h"
 
 #include <inttypes.h>
@@ -7,7 +7,8 @@
 #include "daemon/state.h"
 #include "out/json.h"
 
-static void mode(struct jetwatt_json *j, const char *key, const struct jetwatt_mode *m, int known)
+/* Write a mode, or null if it is not known. */
+static void json_mode(struct jetwatt_json *j, const char *key, const struct jetwatt_mode *m, int known)
 {
 	char name[96] = "";
 
@@ -19,7 +20,8 @@ static void mode(struct jetwatt_json *j, const char *key, const struct jetwatt_m
 		jetwatt_json_null(j, key);
 }
 
-static void real(struct jetwatt_json *j, const char *key, double v)
+/* Write a number, or null if it is not positive. */
+static void json_positive(struct jetwatt_json *j, const char *key, double v)
 {
 	if (v > 0)
 		jetwatt_json_real(j, key, v, 5);
@@ -27,7 +29,7 @@ static void real(struct jetwatt_json *j, const char *key, double v)
 		jetwatt_json_null(j, key);
 }
 
-static void turns_json(struct jetwatt_json *j, const struct jetwattd_taking_turns *t)
+static void json_timeshare(struct jetwatt_json *j, const struct jetwattd_taking_turns *t)
 {
 	if (!t->on) {
 		jetwatt_json_null(j, "turns");
@@ -35,26 +37,26 @@ static void turns_json(struct jetwatt_json *j, const struct jetwattd_taking_turn
 	}
 	jetwatt_json_object(j, "turns");
 	jetwatt_json_bool(j, "in_time", t->planned && !t->beyond);
-	real(j, "minibatches", t->planned ? t->minibatches : 0);
-	real(j, "requests", t->planned ? t->requests : 0);
-	real(j, "window_ms", t->planned ? t->window_ms : 0);
-	real(j, "latency_ms", t->planned ? t->latency_ms : 0);
-	real(j, "arrival_hz", t->arrival_hz);
+	json_positive(j, "minibatches", t->planned ? t->minibatches : 0);
+	json_positive(j, "requests", t->planned ? t->requests : 0);
+	json_positive(j, "window_ms", t->planned ? t->window_ms : 0);
+	json_positive(j, "latency_ms", t->planned ? t->latency_ms : 0);
+	json_positive(j, "arrival_hz", t->arrival_hz);
 	jetwatt_json_uint(j, "count", t->turns);
 	jetwatt_json_uint(j, "late", t->late);
 	jetwatt_json_end(j);
 }
 
-static void text(const struct jetwattd *now, FILE *f)
+static void status_text(const struct jetwattd *now, FILE *f)
 {
 	const struct jetwattd_count *c = &now->count;
-	char name[96] = "as it was found";
+	char name[96] = "in its own state";
 
 	if (now->act.applied)
 		jetwatt_board_mode_format(&now->act.mode, name, sizeof(name));
 	fprintf(f, "%-9s %.2f W", jetwattd_state[now->doing].name, now->cap.mean_w);
 	if (now->cap.budget_w > 0)
-		fprintf(f, " of %g W%s", now->cap.budget_w, now->told_w > 0 ? ", as told" : "");
+		fprintf(f, " of %g W%s", now->cap.budget_w, now->told_w > 0 ? ", set on request" : "");
 	fprintf(f, "\nboard     %s\n", name);
 	if (now->pid)
 		fprintf(f, "job       %d %.60s\n", now->pid, now->command);
@@ -62,11 +64,11 @@ static void text(const struct jetwattd *now, FILE *f)
 		fprintf(f, "expected  %.2f ms/minibatch, %.2f W\n", now->expect_ms, now->expect_w);
 	if (now->turns.planned)
 		fprintf(f, "turns     %.3g minibatches, then %.3g requests: %.3g ms%s\n", now->turns.minibatches,
-			now->turns.requests, now->turns.latency_ms, now->turns.beyond ? ", too late" : "");
+			now->turns.requests, now->turns.latency_ms, now->turns.beyond ? ", over the limit" : "");
 	else if (now->turns.on)
 		fprintf(f, "turns     not planned yet\n");
 	fprintf(f, "so far    %" PRIu64 " jobs, %" PRIu64 " of them known; %" PRIu64 " modes measured\n"
-		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " other writers, %" PRIu64
+		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " changes by others, %" PRIu64
 		" refusals\n", c->jobs, c->known, c->measured, now->cap.trips, c->drifts, now->act.others,
 		now->act.refused + now->act.unrestored);
 	fprintf(f, "last      %.69s\n", now->why);
@@ -81,30 +83,30 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	now = *d;
 	pthread_mutex_unlock(&d->lock);
 	if (!json) {
-		text(&now, f);
+		status_text(&now, f);
 		return;
 	}
 	jetwatt_json_init(&j, f, 1);
 	jetwatt_json_object(&j, NULL);
 	jetwatt_json_string(&j, "doing", jetwattd_state[now.doing].name);
-	real(&j, "budget_w", now.cap.budget_w);
+	json_positive(&j, "budget_w", now.cap.budget_w);
 	jetwatt_json_bool(&j, "budget_told", now.told_w > 0);
-	real(&j, "power_w", now.cap.mean_w);
-	real(&j, "swing_pct", 100 * now.cap.swing);
-	mode(&j, "mode", &now.act.mode, now.act.applied);
-	mode(&j, "safe", &now.cap.safe, now.cap.have_safe);
+	json_positive(&j, "power_w", now.cap.mean_w);
+	json_positive(&j, "swing_pct", 100 * now.cap.swing);
+	json_mode(&j, "mode", &now.act.mode, now.act.applied);
+	json_mode(&j, "safe", &now.cap.safe, now.cap.have_safe);
 	if (now.pid) {
 		jetwatt_json_object(&j, "job");
 		jetwatt_json_int(&j, "pid", now.pid);
 		jetwatt_json_string(&j, "command", now.command);
 		jetwatt_json_string(&j, "workload", now.key);
-		real(&j, "time_ms", now.expect_ms);
-		real(&j, "power_w", now.expect_w);
+		json_positive(&j, "time_ms", now.expect_ms);
+		json_positive(&j, "power_w", now.expect_w);
 		jetwatt_json_end(&j);
 	} else {
 		jetwatt_json_null(&j, "job");
 	}
-	turns_json(&j, &now.turns);
+	json_timeshare(&j, &now.turns);
 	jetwatt_json_string(&j, "last", now.why);
 	jetwatt_json_object(&j, "count");
 	jetwatt_json_uint(&j, "jobs", now.count.jobs);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Training that gives way to a server: while there is somebody in both of the cgroups that
- * the policy's line "turns" names, a thread has them take turns (timeshare/run.c), in
- * whatever mode the board is. The loop learns modes as without it: a minibatch's time has
- * the server's turns in it then, and modes in which the server is too late are not chosen.
+ * Time slicing of training and a server: while both cgroups of the policy's line "turns" contain
+ * processes, a thread runs them in turn (timeshare/run.c), in whatever mode is applied. The loop
+ * learns modes as usual: the time of a minibatch then includes time slices of the server, and modes
+ * in which the server misses its latency limit are not chosen.
  */
 #include "daemon/loop.h"
 
@@ -19,16 +19,25 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* After it has failed. */
+/* Time until the next start after a failure. */
 #define AGAIN_NS	60000000000ull
 
 /**
- * struct jetwattd_interleaver - who takes turns
- * @of: the policy's line, when it began
- * @dir: where cgroups are mounted, empty: not looked for yet
- * @train, @serve: the cgroups, to see whether anybody is in them; empty: not there yet
- * @switched_ns: of the mode that the plan is for; @turns, @late: that were told of
- * @begun: the thread has; @ended: it has ended by itself; @again_ns: not before that
+ * struct jetwattd_interleaver - time slicing of two cgroups
+ * @d: jetwattd
+ * @of: the policy's line for which the thread was started
+ * @dir: mount point of cgroup v2, empty: not mounted
+ * @train: cgroup of training, opened to see whether it contains processes
+ * @serve: cgroup of the server, likewise
+ * @conf: configuration of @s
+ * @s: the time slicing; belongs to the thread while it runs
+ * @switched_ns: time of the switch to the mode that the plan is for
+ * @again_ns: earliest time of the next start
+ * @turns: time slices of training that are counted in the metrics
+ * @late: those that did not end at a minibatch boundary
+ * @thread: the thread
+ * @begun: 1: the thread was started
+ * @ended: 1: the thread has ended by itself
  */
 struct jetwattd_interleaver {
 	struct jetwattd *d;
@@ -43,8 +52,8 @@ struct jetwattd_interleaver {
 	atomic_int ended;
 };
 
-/* Between two windows, in the thread. */
-static void on_window(struct jetwatt_schedule *s, void *arg)
+/* Callback of @s after each window, in its thread: pass the state on. */
+static void timeshare_on_window(struct jetwatt_schedule *s, void *arg)
 {
 	struct jetwattd_interleaver *i = arg;
 	struct jetwattd_taking_turns *t = &i->d->turns;
@@ -73,7 +82,7 @@ static void on_window(struct jetwatt_schedule *s, void *arg)
 	pthread_mutex_unlock(&d->lock);
 }
 
-static void *run(void *arg)
+static void *timeshare_run(void *arg)
 {
 	struct jetwattd_interleaver *i = arg;
 
@@ -82,8 +91,9 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static int adopt(struct jetwattd_interleaver *i, struct jetwatt_corunner *t, const char *name,
-		 const char *cgroup)
+/* Take over the processes of a cgroup. Return: 0 or an exit code; the error has been reported. */
+static int timeshare_adopt(struct jetwattd_interleaver *i, struct jetwatt_corunner *t, const char *name,
+			   const char *cgroup)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	char path[PATH_MAX + JETWATT_BOARD_CGROUP];
@@ -98,10 +108,11 @@ static int adopt(struct jetwattd_interleaver *i, struct jetwatt_corunner *t, con
 	snprintf(path, sizeof(path), "%s%s", i->dir, cgroup);
 	err = jetwatt_tenant_adopt(t, path, freeze);
 	return err ? jetwatt_error_say(jetwatt_error_code(err), strerror(-err), NULL,
-				       "cannot see who is in %s", path) : 0;
+				       "cannot list the processes of %s", path) : 0;
 }
 
-static void let_go(struct jetwattd_interleaver *i)
+/* Thaw both cgroups and close everything that timeshare_begin() has opened. */
+static void timeshare_close(struct jetwattd_interleaver *i)
 {
 	struct jetwatt_schedule *s = &i->s;
 
@@ -116,7 +127,7 @@ static void let_go(struct jetwattd_interleaver *i)
 	free(s->span);
 }
 
-static void begin(struct jetwattd_interleaver *i)
+static void timeshare_begin(struct jetwattd_interleaver *i)
 {
 	struct jetwatt_schedule *s = &i->s;
 	int err;
@@ -125,51 +136,52 @@ static void begin(struct jetwattd_interleaver *i)
 	i->conf.latency_ms = i->of.latency_ms;
 	s->conf = &i->conf;
 	s->guard = -1;
-	s->on_window = on_window;
+	s->on_window = timeshare_on_window;
 	s->arg = i;
 	s->end = eventfd(0, EFD_CLOEXEC);
 	s->track = jetwatt_batch_track_new();
 	jetwatt_watch_init(&s->watch);
-	err = adopt(i, &s->train, "training", i->of.train);
+	err = timeshare_adopt(i, &s->train, "training", i->of.train);
 	if (!err)
-		err = adopt(i, &s->infer, "the server", i->of.serve);
+		err = timeshare_adopt(i, &s->infer, "the server", i->of.serve);
 	else
 		jetwatt_tenant_init(&s->infer, "the server", NULL);
 	if (!err && (!s->track || s->end < 0))
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot take turns");
+		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+					"cannot start time slicing");
 	atomic_store(&i->ended, 0);
 	i->turns = i->late = 0;
 	if (!err)
-		err = pthread_create(&i->thread, NULL, run, i);
+		err = pthread_create(&i->thread, NULL, timeshare_run, i);
 	i->begun = !err;
 	if (i->begun) {
-		jetwattd_say(i->d, "%s gives way to %s: %g ms", i->of.train, i->of.serve,
-			     i->of.latency_ms);
+		jetwattd_say(i->d, "time slicing started: training %s, server %s, latency limit %g ms",
+			     i->of.train, i->of.serve, i->of.latency_ms);
 		return;
 	}
-	let_go(i);
+	timeshare_close(i);
 	i->again_ns = jetwatt_clock_ns() + AGAIN_NS;
 }
 
-static void end(struct jetwattd_interleaver *i, const char *why)
+static void timeshare_end(struct jetwattd_interleaver *i, const char *why)
 {
 	if (!i->begun)
 		return;
 	eventfd_write(i->s.end, 1);
 	pthread_join(i->thread, NULL);
-	let_go(i);
+	timeshare_close(i);
 	i->begun = 0;
 	if (atomic_load(&i->ended))
 		i->again_ns = jetwatt_clock_ns() + AGAIN_NS;
-	jetwattd_say(i->d, "no more turns: %s", why);
+	jetwattd_say(i->d, "time slicing stopped: %s", why);
 	pthread_mutex_lock(&i->d->lock);
-	/* Turns are counted on. */
+	/* The counters of the metrics must not go back. */
 	i->d->turns = (struct jetwattd_taking_turns){ .turns = i->d->turns.turns, .late = i->d->turns.late };
 	pthread_mutex_unlock(&i->d->lock);
 }
 
-/* Is somebody in it? */
-static int alive(const struct jetwattd_interleaver *i, struct jetwatt_cgroup *c, const char *cgroup)
+/* Return: 1: the cgroup contains processes. Opens and closes @c as the cgroup comes and goes. */
+static int cgroup_populated(const struct jetwattd_interleaver *i, struct jetwatt_cgroup *c, const char *cgroup)
 {
 	char path[PATH_MAX + JETWATT_BOARD_CGROUP];
 
@@ -177,7 +189,7 @@ static int alive(const struct jetwattd_interleaver *i, struct jetwatt_cgroup *c,
 	if (!*c->path && jetwatt_cgroup_open(c, path))
 		*c->path = '\0';
 	if (*c->path && jetwatt_cgroup_empty(c)) {
-		/* It may be another one when it comes again. */
+		/* The cgroup may be removed and made again. */
 		jetwatt_cgroup_close(c);
 		return 0;
 	}
@@ -201,11 +213,11 @@ void jetwattd_turns(struct jetwattd_run *r)
 		i->train.events = i->serve.events = -1;
 		if (jetwatt_cgroup_mount(i->dir)) {
 			*i->dir = '\0';
-			jetwattd_say(d, "no cgroups of version 2 here: nobody gives way");
+			jetwattd_say(d, "no time slicing: cgroup v2 is not mounted");
 		}
 	}
 	if (memcmp(&i->of, of, sizeof(*of))) {
-		end(i, "the policy is another one");
+		timeshare_end(i, "the policy has changed");
 		jetwatt_cgroup_close(&i->train);
 		jetwatt_cgroup_close(&i->serve);
 		i->of = *of;
@@ -215,11 +227,11 @@ void jetwattd_turns(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	paused = d->pause;
 	pthread_mutex_unlock(&d->lock);
-	both = alive(i, &i->train, of->train) & alive(i, &i->serve, of->serve);
+	both = cgroup_populated(i, &i->train, of->train) & cgroup_populated(i, &i->serve, of->serve);
 	if (paused || !both || atomic_load(&i->ended))
-		end(i, paused ? "paused" : both ? "it has failed" : "one of the two has ended");
+		timeshare_end(i, paused ? "paused" : both ? "it has failed" : "training or the server has ended");
 	else if (!i->begun && jetwatt_clock_ns() >= i->again_ns)
-		begin(i);
+		timeshare_begin(i);
 	jetwattd_late_tend(r);
 }
 
@@ -229,7 +241,7 @@ void jetwattd_turns_end(struct jetwattd_run *r)
 
 	if (!i)
 		return;
-	end(i, "jetwattd ends");
+	timeshare_end(i, "jetwattd ends");
 	jetwatt_board_thaw(r->d->act.board);
 	jetwatt_cgroup_close(&i->train);
 	jetwatt_cgroup_close(&i->serve);

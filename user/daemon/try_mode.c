@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One mode: switched to and measured, and what of that is passed on to the learner. */
+/* Try one mode: apply it, measure it, and pass the result to the learner, the database and the
+ * log. */
 #include "daemon/loop.h"
 
 #include <errno.h>
@@ -8,13 +9,13 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Beyond so many times the best one's time nobody needs to know exactly how slow it is; where
- * a server's turns are in some minibatches, so many more. */
+/* A mode whose time exceeds the best time by this factor needs only a short reading. UNEVEN:
+ * further factor if some minibatches include time slices of a server. */
 #define SLOW		1.2
 #define UNEVEN		2
 
-/* What was measured: said, and stored. */
-static void store(struct jetwattd_run *r, const struct jetwattd_reading *got)
+/* Log a reading and store it in the database. */
+static void report_reading(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
 	char name[96] = "";
 
@@ -22,18 +23,18 @@ static void store(struct jetwattd_run *r, const struct jetwattd_reading *got)
 	r->d->count.measured++;
 	pthread_mutex_unlock(&r->d->lock);
 	if (r->d->verbose && !jetwatt_board_mode_format(&got->m.row.mode, name, sizeof(name)))
-		jetwatt_error_note("%s: %.2f ms +- %.1f %%, %.2f W +- %.1f %%, %.1f s", name,
+		jetwatt_error_note("measured %s: %.2f ms +- %.1f %%, %.2f W +- %.1f %%, in %.1f s", name,
 				   got->m.row.time_ms, 100 * got->m.row.time_sd, got->m.row.power_w,
 				   100 * got->m.row.power_sd, got->m.dwell_s);
 	jetwatt_keep_add(&r->keep, &got->m, got->lost);
 }
 
-static void drifted(struct jetwattd *d, const struct jetwatt_row *is, const struct jetwatt_row *was)
+static void report_drift(struct jetwattd *d, const struct jetwatt_row *is, const struct jetwatt_row *was)
 {
 	pthread_mutex_lock(&d->lock);
 	d->count.drifts++;
 	pthread_mutex_unlock(&d->lock);
-	jetwattd_say(d, "%.2f ms and %.2f W where %.2f and %.2f were expected: learning anew",
+	jetwattd_say(d, "drift, learning the job again: %.2f ms and %.2f W, expected %.2f ms and %.2f W",
 		     is->time_ms, is->power_w, was->time_ms, was->power_w);
 }
 
@@ -43,9 +44,9 @@ void jetwattd_pass_on(struct jetwattd_run *r)
 
 	while (jetwattd_learner_news(&r->learner, &news))
 		if (news.what == JETWATTD_STORE)
-			store(r, &news.reading);
+			report_reading(r, &news.reading);
 		else
-			drifted(r->d, &news.is, &news.was);
+			report_drift(r->d, &news.is, &news.was);
 }
 
 int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got)
@@ -62,7 +63,7 @@ void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got)
 	char name[96] = "";
 
 	if (r->d->verbose && !jetwatt_board_mode_format(mode, name, sizeof(name)))
-		jetwatt_error_note("%s: over, %.2f W +- %.1f %%", name, got->over_w,
+		jetwatt_error_note("over the budget %s: %.2f W +- %.1f %%", name, got->over_w,
 				   100 * got->over_sd);
 	jetwattd_learner_over(&r->learner, mode, got->over_w, got->over_sd);
 }
@@ -85,10 +86,11 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 	return best;
 }
 
-/* In the mode no minibatch was seen. Is there any where they were seen before? Then they are too
- * slow in this one, else the job does something else. */
-static enum jetwattd_outcome nothing(struct jetwattd_run *r, const struct jetwatt_mode *mode,
-				     const struct jetwatt_measure_limits *limits)
+/* No minibatch was recognised in @mode. If minibatches are still recognised in the best mode, @mode
+ * is too slow and is excluded; else the job does something else. Return: JETWATTD_REFUSED or
+ * JETWATTD_NOTHING. */
+static enum jetwattd_outcome no_minibatches(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+					    const struct jetwatt_measure_limits *limits)
 {
 	const struct jetwatt_row *best = jetwattd_best(r);
 	struct jetwattd_reading got;
@@ -145,12 +147,13 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, const struct jetwatt_
 		return JETWATTD_ENDED;
 	}
 	if (out == JETWATTD_NOTHING)
-		out = nothing(r, mode, limits);
+		out = no_minibatches(r, mode, limits);
 	late = jetwattd_late(r);
 	if (late && out == JETWATTD_CUT && !jetwattd_changed(r))
 		out = jetwattd_late_row(r) ? JETWATTD_ENDED : JETWATTD_LATE;
 	best = jetwattd_best(r);
-	/* Over by so little that the cap has let it pass, or too slow for others: not while we think. */
+	/* Planning the next step takes time: leave a mode whose excess is too small for the cap, or
+	 * that is too slow for the server. */
 	pthread_mutex_lock(&d->lock);
 	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->cap.budget_w)
 		jetwattd_put_low(&d->act, best ? &best->mode : &d->act.floor);

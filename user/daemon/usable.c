@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Is a policy one for this board, and for this program? */
+/* Check that this board and this program can follow a policy. */
 #include "daemon/jetwattd.h"
 
 #include "tune/method.h"
@@ -19,8 +19,8 @@ int jetwattd_method(const struct jetwattd_policy *p, const struct jetwatt_predic
 		return 0;
 	return jetwatt_error_say(JETWATT_EXIT_USAGE,
 				 (*by)->kind & JETWATT_PREDICTOR_REFERENCE ?
-				 "it needs references, of which jetwattd has none" :
-				 "a fit takes seconds of the CPU that the job needs",
+				 "it needs a training corpus, which jetwattd does not have" :
+				 "fitting it takes seconds of CPU time that the job needs",
 				 jetwatt_method_list(fix, sizeof(fix), "method = ", jetwatt_method_light),
 				 "method = %s cannot be used by jetwattd", p->method);
 }
@@ -38,5 +38,5 @@ int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p)
 			  !jetwatt_board_has(d->act.board, &mode, &e)))
 		return 0;
 	return jetwatt_error_say(JETWATT_EXIT_USAGE, *e.what ? e.what : NULL, "jetwatt list modes",
-				 "idle = %s is no mode", p->idle);
+				 "idle = %s is not a mode of this board", p->idle);
 }
