@@ -6,52 +6,55 @@
 
 #define FROM(state)	(1u << JETWATTD_##state)
 #define ANY		((1u << JETWATTD_DOINGS) - 1)
-/* States in which the loop switches no mode. */
+/* In these states the loop applies no mode: another process controls the board, the operator has
+ * asked for a pause, or there are no power samples. */
 #define STANDS_BACK	(FROM(YIELDING) | FROM(PAUSED) | FROM(BLIND))
 
 const struct jetwattd_state jetwattd_state[] = {
 	[JETWATTD_IDLE] = {
-		"idle", "at the start; the job has ended; jetwattd controls the board again",
-		"a process uses the GPU while a budget is in force",
-		"the policy's idle mode, or the board's own state; lower modes if that exceeds the budget",
+		"idle",
+		"jetwattd starts; the job ends; yielding, paused, restoring or blind is left",
+		"a job starts and a budget is in force",
+		"the policy's idle mode, or without one the board as it was found; lower modes while that draws too much",
 		ANY,
 	},
 	[JETWATTD_LEARNING] = {
-		"learning", "a job begins; its budget changes; the job drifts; with learn-share, a further reading pays",
-		"no further mode is worth a reading, or the policy allows none",
+		"learning",
+		"a job starts; its budget, its time or power, or the jobs beside it change; a further measurement pays",
+		"no further mode is worth a measurement, or a learning limit of the policy is reached",
 		"the mode that is being measured",
 		ANY & ~STANDS_BACK,
 	},
 	[JETWATTD_HOLDING] = {
-		"holding", "the search for this budget is complete",
-		"time or power differ from the readings; the cap steps down; the job ends",
+		"holding", "the job has been learned for this budget",
+		"time or power differ from the measured values; the cap steps down; a further measurement pays; the job ends",
 		"the fastest mode measured to be within the budget",
 		FROM(LEARNING) | FROM(HOLDING) | FROM(BACKING_OFF),
 	},
 	[JETWATTD_BACKING_OFF] = {
 		"backing off", "the cap has stepped down from the mode that was held",
-		"after 2 seconds; after repeated steps down, after up to 80 seconds",
-		"the fastest other mode within the budget, or the mode that the cap has applied",
+		"after 2 seconds; each further time after twice as long, at most 80 seconds",
+		"the fastest other mode within the budget, or the mode to which the cap has stepped down",
 		FROM(HOLDING),
 	},
 	[JETWATTD_YIELDING] = {
 		"yielding", "another process has changed a knob, or holds the lease of the board",
-		"the job ends; if another process holds the lease, after 2 seconds; a pause is requested",
-		"nothing: the settings of the other process stay",
+		"the job ends or there is none, if a knob was changed; after 2 seconds, if the lease is held; jetwatt daemon pause",
+		"nothing; the knobs stay as the other process has set them",
 		ANY,
 	},
 	[JETWATTD_PAUSED] = {
-		"paused", "on request: jetwatt daemon pause", "on request: jetwatt daemon resume",
-		"the board's own state", ANY,
+		"paused", "jetwatt daemon pause", "jetwatt daemon resume",
+		"the board as it was found", ANY,
 	},
 	[JETWATTD_RESTORING] = {
-		"restoring", "a knob has refused the saved state of the board",
-		"the knob accepts it at a retry, every one or two seconds; a mode is applied",
-		"the saved state, as far as the knobs accept it", ANY,
+		"restoring", "a knob has refused the state that was found",
+		"a retry succeeds (every 1 to 2 seconds); a mode is applied",
+		"the state that was found, as far as the knobs accept it", ANY,
 	},
 	[JETWATTD_BLIND] = {
-		"blind", "the power samples, or those of a rail of the total, have stopped",
-		"all rails of the total deliver samples again; no process uses the GPU any more",
+		"blind", "under a budget, the samples of power or of a rail of the total have stopped",
+		"every rail of the total has samples again; no process uses the GPU any more, and jetwattd ends",
 		"the lowest mode", ANY & ~(FROM(YIELDING) | FROM(PAUSED)),
 	},
 };

@@ -50,7 +50,7 @@ static void json_timeshare(struct jetwatt_json *j, const struct jetwattd_taking_
 static void status_text(const struct jetwattd *now, FILE *f)
 {
 	const struct jetwattd_count *c = &now->count;
-	char name[96] = "in its own state";
+	char name[96] = "as it was found";
 
 	if (now->act.applied)
 		jetwatt_board_mode_format(&now->act.mode, name, sizeof(name));
