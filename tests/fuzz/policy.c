@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if (jetwattd_policy_budget(&p, minute, "/a/b") < 0)
 			abort();
 		for (int i = 0; i < p.nr_hours; i++)
-			n += within(&p.hours[i], minute);
+			n += hours_contain(&p.hours[i], minute);
 		if (n > 1)
 			abort();
 	}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parser of the policy file: a table of keys, each with the function that parses its value. */
 #include "policy/policy.h"
 
 #include <arpa/inet.h>
@@ -13,10 +14,15 @@
 
 /**
  * struct policy_key - one key of the policy file
- * @set: parses the value and sets the member at offset @at, of @size bytes
- * @unit, @lo, @hi: of a number; @lo and @hi of a count too
- * @word: the choices 0 and 1
- * @repeats: the key may be given more than once
+ * @name: the key
+ * @set: parses a value and stores it
+ * @at: offset of the member in struct jetwattd_policy
+ * @size: size of the member, in bytes
+ * @unit: unit of a number
+ * @word: words of a choice, for the values 0 and 1
+ * @lo: minimum of a number or count
+ * @hi: maximum of a number or count
+ * @repeats: 1: the key may be given several times
  */
 struct policy_key {
 	const char *name;
@@ -30,20 +36,23 @@ struct policy_key {
 
 #define DAY_MIN	1440
 
-static int within(const struct jetwattd_hours *h, unsigned int minute)
+/* Return: 1: the minute is within the hours. */
+static int hours_contain(const struct jetwattd_hours *h, unsigned int minute)
 {
 	int after = minute >= h->from_min, before = minute < h->to_min;
 
 	return h->from_min < h->to_min ? after && before : after || before;
 }
 
-/* Do two of them share a minute? Then what holds would hang on their order. */
-static int overlap(const struct jetwattd_hours *a, const struct jetwattd_hours *b)
+/* Return: 1: the hours share a minute, so that the budget would depend on the order of the
+ * lines. */
+static int hours_overlap(const struct jetwattd_hours *a, const struct jetwattd_hours *b)
 {
-	return within(a, b->from_min) || within(b, a->from_min);
+	return hours_contain(a, b->from_min) || hours_contain(b, a->from_min);
 }
 
-/* A time of the day, as one digit or two each. Return: minutes since midnight, -1. */
+/* Parse a time of day such as 6:00 or 22:30. @end: first character after it. Return: minutes since
+ * midnight, -1: invalid. */
 static int clock_time(const char *text, const char **end)
 {
 	unsigned int hour, minute;
@@ -56,7 +65,7 @@ static int clock_time(const char *text, const char **end)
 	return (int)(60 * hour + minute);
 }
 
-/* "22:00-06:00 15W" */
+/* Parse "22:00-06:00 15W". */
 static int set_hours(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 		     unsigned int line, struct jetwatt_conf_error *e)
 {
@@ -67,30 +76,30 @@ static int set_hours(struct jetwattd_policy *p, const struct policy_key *k, cons
 
 	(void)k;
 	if (p->nr_hours == JETWATTD_HOURS)
-		return jetwatt_conf_refuse(e, line, "fewer of them", "there are more than %d hours",
+		return jetwatt_conf_refuse(e, line, "remove some of them", "there are more than %d lines hours =",
 					   JETWATTD_HOURS);
 	from = clock_time(at, &at);
 	if (from >= 0 && *at++ == '-')
 		to = clock_time(at, &at);
-	/* Nothing behind the budget: what would it be for? */
+	/* Text after the budget is an error, not a comment. */
 	if (from < 0 || to < 0 || sscanf(at, " %31s%n", watts, &n) != 1 || at[n] ||
 	    jetwatt_unit_parse(watts, "W", &h->budget_w) || h->budget_w < 0.1 || h->budget_w > 1000)
-		return jetwatt_conf_refuse(e, line, "like hours = 22:00-06:00 15W",
-					   "\"%.40s\" are no hours with a budget", value);
+		return jetwatt_conf_refuse(e, line, "write it like hours = 22:00-06:00 15W",
+					   "\"%.40s\" is not a period with a budget", value);
 	h->from_min = (unsigned int)from;
 	h->to_min = (unsigned int)to;
 	if (from == DAY_MIN || from == to)
-		return jetwatt_conf_refuse(e, line, "for the whole day: budget =; midnight is 24:00 as an end, 00:00 as a beginning",
-					   "\"%.40s\" hold at no time of the day", value);
+		return jetwatt_conf_refuse(e, line, "for the whole day use budget =; midnight is 24:00 as the end, 00:00 as the start",
+					   "\"%.40s\" is an empty period", value);
 	for (int i = 0; i < p->nr_hours; i++)
-		if (overlap(h, &p->hours[i]))
-			return jetwatt_conf_refuse(e, line, "hours that do not overlap",
-						   "some of \"%.40s\" have another budget already", value);
+		if (hours_overlap(h, &p->hours[i]))
+			return jetwatt_conf_refuse(e, line, "use periods that do not overlap",
+						   "\"%.40s\" overlaps another line hours =", value);
 	p->nr_hours++;
 	return 0;
 }
 
-/* "/user.slice 15W" */
+/* Parse "/user.slice 15W". */
 static int set_cgroup(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 		      unsigned int line, struct jetwatt_conf_error *e)
 {
@@ -100,21 +109,21 @@ static int set_cgroup(struct jetwattd_policy *p, const struct policy_key *k, con
 
 	(void)k;
 	if (p->nr_cgroups == JETWATTD_CGROUPS)
-		return jetwatt_conf_refuse(e, line, "fewer of them", "there are more than %d cgroups",
+		return jetwatt_conf_refuse(e, line, "remove some of them", "there are more than %d lines cgroup =",
 					   JETWATTD_CGROUPS);
 	while (len && value[len - 1] == ' ')
 		len--;
 	if (*value != '/' || !len || len >= sizeof(c->path) ||
 	    jetwatt_unit_parse(watts + 1, "W", &c->budget_w) || c->budget_w < 0.1 || c->budget_w > 1000)
-		return jetwatt_conf_refuse(e, line, "like cgroup = /user.slice 15W",
-					   "\"%.40s\" is no cgroup with a budget", value);
+		return jetwatt_conf_refuse(e, line, "write it like cgroup = /user.slice 15W",
+					   "\"%.40s\" is not a cgroup with a budget", value);
 	memcpy(c->path, value, len);
 	c->path[len] = '\0';
 	p->nr_cgroups++;
 	return 0;
 }
 
-/* "/batch.slice /system.slice/serve.service 100ms" */
+/* Parse "/batch.slice /system.slice/serve.service 100ms". */
 static int set_turns(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 		     unsigned int line, struct jetwatt_conf_error *e)
 {
@@ -125,15 +134,15 @@ static int set_turns(struct jetwattd_policy *p, const struct policy_key *k, cons
 
 	(void)k;
 	if (*t->train)
-		return jetwatt_conf_refuse(e, line, "one of them", "there is another line turns =");
+		return jetwatt_conf_refuse(e, line, "remove one of them", "there is another line turns =");
 	if (sscanf(value, "%223s %223s %31s%n", t->train, t->serve, latency, &end) != 3 || value[end] ||
 	    *t->train != '/' || *t->serve != '/' || jetwatt_unit_parse(latency, "s", &s) || s < 1e-4 ||
 	    s > 1e4)
-		return jetwatt_conf_refuse(e, line, "like turns = /batch.slice /system.slice/serve.service 100ms",
-					   "\"%.40s\" are no two cgroups with a latency", value);
+		return jetwatt_conf_refuse(e, line, "write it like turns = /batch.slice /system.slice/serve.service 100ms",
+					   "\"%.40s\" is not two cgroups with a latency", value);
 	if (jetwatt_cgroup_below(t->train, t->serve) || jetwatt_cgroup_below(t->serve, t->train))
-		return jetwatt_conf_refuse(e, line, "two that can be held one without the other",
-					   "one of the cgroups is in the other");
+		return jetwatt_conf_refuse(e, line, "use two cgroups that can be frozen independently",
+					   "one of the cgroups is inside the other");
 	t->latency_ms = 1e3 * s;
 	return 0;
 }
@@ -142,7 +151,7 @@ static int set_text(struct jetwattd_policy *p, const struct policy_key *k, const
 		    unsigned int line, struct jetwatt_conf_error *e)
 {
 	if (strlen(value) >= k->size)
-		return jetwatt_conf_refuse(e, line, "a shorter one", "%s is too long", k->name);
+		return jetwatt_conf_refuse(e, line, "use a shorter value", "%s is too long", k->name);
 	strcpy((char *)p + k->at, value);
 	return 0;
 }
@@ -151,8 +160,8 @@ static int set_address(struct jetwattd_policy *p, const struct policy_key *k, co
 		       unsigned int line, struct jetwatt_conf_error *e)
 {
 	if (jetwattd_policy_address(value, &(struct sockaddr_storage){ 0 }))
-		return jetwatt_conf_refuse(e, line, "like metrics = 127.0.0.1:9417",
-					   "\"%.40s\" is no address with a port", value);
+		return jetwatt_conf_refuse(e, line, "write it like metrics = 127.0.0.1:9417",
+					   "\"%.40s\" is not a numeric address with a port", value);
 	return set_text(p, k, value, line, e);
 }
 
@@ -162,8 +171,8 @@ static int set_number(struct jetwattd_policy *p, const struct policy_key *k, con
 	double v;
 
 	if (jetwatt_unit_parse(value, k->unit, &v) || v < k->lo || v > k->hi)
-		return jetwatt_conf_refuse(e, line, "man jetwattd.conf says what fits",
-					   "\"%.40s\" is no %s from %g to %g%s", value, k->name, k->lo,
+		return jetwatt_conf_refuse(e, line, "see man jetwattd.conf",
+					   "\"%.40s\" is not a %s from %g to %g%s", value, k->name, k->lo,
 					   k->hi, k->unit);
 	memcpy((char *)p + k->at, &v, sizeof(v));
 	return 0;
@@ -175,9 +184,9 @@ static int set_count(struct jetwattd_policy *p, const struct policy_key *k, cons
 	char fix[64];
 	long n;
 
-	snprintf(fix, sizeof(fix), "a whole number from %g to %g", k->lo, k->hi);
+	snprintf(fix, sizeof(fix), "use a whole number from %g to %g", k->lo, k->hi);
 	if (jetwatt_unit_count(value, (long)k->lo, (long)k->hi, &n))
-		return jetwatt_conf_refuse(e, line, fix, "\"%.40s\" is no such number", value);
+		return jetwatt_conf_refuse(e, line, fix, "\"%.40s\" is not a valid value of %s", value, k->name);
 	memcpy((char *)p + k->at, &n, sizeof(n));
 	return 0;
 }
@@ -188,9 +197,9 @@ static int set_choice(struct jetwattd_policy *p, const struct policy_key *k, con
 	int second = !strcmp(value, k->word[1]);
 	char fix[64];
 
-	snprintf(fix, sizeof(fix), "%s or %s", k->word[0], k->word[1]);
+	snprintf(fix, sizeof(fix), "use %s or %s", k->word[0], k->word[1]);
 	if (!second && strcmp(value, k->word[0]))
-		return jetwatt_conf_refuse(e, line, fix, "\"%.40s\" is neither", value);
+		return jetwatt_conf_refuse(e, line, fix, "\"%.40s\" is not a valid value of %s", value, k->name);
 	memcpy((char *)p + k->at, &second, sizeof(second));
 	return 0;
 }
@@ -200,7 +209,7 @@ static int set_choice(struct jetwattd_policy *p, const struct policy_key *k, con
 #define NUMBER(member, unit_, lo_, hi_)	set_number, AT(member), .unit = unit_, .lo = lo_, .hi = hi_
 #define CHOICE(member, first, second)	set_choice, AT(member), .word = { first, second }
 
-/* The keys of the policy file, in the order in which the manual has them. */
+/* The keys of the policy file. Bit i of @given belongs to row i. */
 static const struct policy_key keys[] = {
 	{ "budget", NUMBER(budget_w, "W", 0.1, 1000) },
 	{ "hours", set_hours, .repeats = 1 },
@@ -226,8 +235,9 @@ static const struct policy_key keys[] = {
 #define KEYS	(sizeof(keys) / sizeof(*keys))
 _Static_assert(KEYS <= 8 * sizeof(((struct jetwattd_policy *)0)->given), "a bit of @given for each key");
 
-static int set(const char *name, const char *value, unsigned int line, void *arg,
-	       struct jetwatt_conf_error *e)
+/* Callback for each line of the file. */
+static int policy_set(const char *name, const char *value, unsigned int line, void *arg,
+		      struct jetwatt_conf_error *e)
 {
 	struct jetwattd_policy *p = arg;
 	const char *names[KEYS + 1] = { NULL };
@@ -239,11 +249,11 @@ static int set(const char *name, const char *value, unsigned int line, void *arg
 	if (i < 0)
 		return i;
 	if (!keys[i].repeats && p->given & 1u << i)
-		return jetwatt_conf_refuse(e, line, "one of them", "there is another line %s =", name);
+		return jetwatt_conf_refuse(e, line, "remove one of them", "there is another line %s =", name);
 	p->given |= 1u << i;
 	for (const char *c = value; *c; c++)
 		if ((unsigned char)*c < ' ' && *c != '\t')
-			return jetwatt_conf_refuse(e, line, "a plain text file", "there is a control character in it");
+			return jetwatt_conf_refuse(e, line, "remove it", "the value contains a control character");
 	return keys[i].set(p, &keys[i], value, line, e);
 }
 
@@ -280,7 +290,7 @@ int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy 
 		.window_s = 1, .learn_j = 1e9, .most = 25,
 		.control = "/run/jetwatt/control", .metrics = "127.0.0.1:9417",
 	};
-	return jetwatt_conf_parse(text, size, set, p, e);
+	return jetwatt_conf_parse(text, size, policy_set, p, e);
 }
 
 int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p)
@@ -296,10 +306,11 @@ int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p)
 	return jetwattd_policy_parse(text, size, p, &e) ? jetwatt_conf_say(path, &e) : 0;
 }
 
-static double of_day(const struct jetwattd_policy *p, unsigned int minute)
+/* Return the budget of the hours, else the general one. */
+static double budget_of_day(const struct jetwattd_policy *p, unsigned int minute)
 {
 	for (int i = 0; i < p->nr_hours; i++)
-		if (within(&p->hours[i], minute))
+		if (hours_contain(&p->hours[i], minute))
 			return p->hours[i].budget_w;
 	return p->budget_w;
 }
@@ -307,7 +318,7 @@ static double of_day(const struct jetwattd_policy *p, unsigned int minute)
 double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute,
 			      const char *cgroup)
 {
-	double w = of_day(p, minute);
+	double w = budget_of_day(p, minute);
 
 	for (int i = 0; i < p->nr_cgroups; i++)
 		if (jetwatt_cgroup_below(cgroup, p->cgroups[i].path) && p->cgroups[i].budget_w < w)

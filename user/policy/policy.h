@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What jetwattd is to do: /etc/jetwatt/jetwattd.conf, see man 5 jetwattd.conf. */
+/*
+ * The policy of jetwattd: /etc/jetwatt/jetwattd.conf, described in jetwattd.conf(5). Read by
+ * jetwattd, jetwatt-knobs and the exporters. Built on util/conf.h.
+ */
 #ifndef JETWATT_POLICY_POLICY_H
 #define JETWATT_POLICY_POLICY_H
 
@@ -11,51 +14,69 @@
 #include "util/conf.h"
 
 #define JETWATTD_CONF		"/etc/jetwatt/jetwattd.conf"
+/* Maximum number of lines "hours" and "cgroup". */
 #define JETWATTD_HOURS		8
 #define JETWATTD_CGROUPS	8
 
 /**
- * struct jetwattd_hours - another budget at some time of the day
- * @from_min, @to_min: minutes since midnight, local time; over midnight where @to_min is less
+ * struct jetwattd_hours - a budget for part of the day
+ * @from_min: start, in minutes since midnight, local time
+ * @to_min: end, likewise; not after @from_min: the period includes midnight
+ * @budget_w: the budget, in W
  */
 struct jetwattd_hours {
 	unsigned int from_min, to_min;
 	double budget_w;
 };
 
-/* A lower budget while a job of this cgroup, or of one below it, runs. */
+/**
+ * struct jetwattd_cgroup - a lower budget for the jobs of a cgroup and those below it
+ * @path: path as in /proc/PID/cgroup
+ * @budget_w: the budget, in W
+ */
 struct jetwattd_cgroup {
 	char path[128];
 	double budget_w;
 };
 
-/* Jobs of one cgroup, or of those below it, give way to the server of another one, whose
- * requests are to be answered in so long; empty: nobody does. */
+/**
+ * struct jetwattd_turns - time slicing of training and a server
+ * @train: cgroup of the training jobs, with those below it; empty: no time slicing
+ * @serve: cgroup of the server
+ * @latency_ms: latency limit for 99 of 100 requests, in ms
+ */
 struct jetwattd_turns {
 	char train[JETWATT_BOARD_CGROUP], serve[JETWATT_BOARD_CGROUP];
 	double latency_ms;
 };
 
 /**
- * struct jetwattd_policy - all of it
- * @budget_w: of the module's mean power; 0: none, nothing is switched
- * @hours, @nr_hours: where they hold, @budget_w does not
- * @cgroups, @nr_cgroups: of jobs that may have less
- * @window_s: the mean that must not get above the budget is over so long
- * @modes: file with the candidates, empty: the board's
- * @idle: mode while no job runs, empty: as it was found
- * @db: the profile database, empty: the usual place
- * @control: the socket; @readers, @writers: groups that may ask, and that may change
- * @metrics: where jetwatt-exporter serves
- * @method: name of the predictor, empty: the default; the daemon knows the names
- * @rate_hz: of samples; 0: the highest possible
- * @most: modes to measure of a job at most; @learn_s, @learn_j: time and energy for it;
- *	@learn_s 0: as the job's minibatches ask for; @learn_share: part of a job's time that learning may
- *	cost it, in per cent, instead; 0: not so
- * @reassert: a knob that somebody else has turned is turned back, else left to him
- * @given: bits of the settings that the file has
- * @blind_restore: restore the board when the samples of power break off; 0: hold the lowest mode
- *	while a process works on the GPU
+ * struct jetwattd_policy - all settings
+ * @budget_w: budget for the mean total power, in W; 0: no budget, no mode is chosen
+ * @window_s: length of the averaging window, in s
+ * @rate_hz: rate of power samples, in Hz; 0: the highest possible
+ * @learn_s: maximum time for learning a job, in s; 0: derived from the length of its minibatches
+ * @learn_j: maximum energy for learning a job, in J
+ * @learn_share: share of a job's time that learning may cost, in per cent, instead of @most; 0: not
+ *	used
+ * @hours: budgets for parts of the day, which replace @budget_w
+ * @cgroups: lower budgets for the jobs of cgroups
+ * @turns: time slicing
+ * @nr_hours: number of elements of @hours
+ * @nr_cgroups: number of elements of @cgroups
+ * @reassert: 1: apply the mode again when another process changes a knob; 0: yield to it
+ * @blind_restore: 1: restore the board and end when the power samples stop; 0: hold the lowest mode
+ *	while a process uses the GPU
+ * @given: bit i: the file contains key i of the table of keys
+ * @most: maximum number of modes to measure for a job
+ * @modes: file with the modes that may be chosen; empty: all modes of the board
+ * @db: profile database; empty: the default one
+ * @control: path of the control socket
+ * @method: name of the predictor; empty: the default one. The daemon checks it.
+ * @idle: mode while no job runs; empty: the board as it was found
+ * @readers: group whose members may read on the control socket; empty: the default one
+ * @writers: group whose members may also change settings; empty: the default one
+ * @metrics: address and port on which jetwatt-exporter listens
  */
 struct jetwattd_policy {
 	double budget_w, window_s, rate_hz, learn_s, learn_j, learn_share;
@@ -69,22 +90,23 @@ struct jetwattd_policy {
 	char method[32], idle[96], readers[33], writers[33], metrics[64];
 };
 
-/* From the text of a file. Return: 0, -EINVAL. */
+/* Parse the text of a policy file. Return: 0; -EINVAL: @e has the line, the reason and a fix. */
 int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy *p,
 			  struct jetwatt_conf_error *e);
 
-/* Read @path; one that is not there says nothing, unless it @must be. Says what is wrong.
- * Return: exit code. */
+/* Read and parse a policy file. @must: 1: a missing file is an error; 0: it means defaults. Return:
+ * 0 or an exit code; the error has been reported. */
 int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p);
 
-/* "127.0.0.1:9417", "[::1]:9417". Return: 0, -EINVAL. */
+/* Parse a numeric address with a port, such as "127.0.0.1:9417" or "[::1]:9417". Return: 0,
+ * -EINVAL. */
 int jetwattd_policy_address(const char *text, struct sockaddr_storage *at);
 
-/* What holds at a minute of the day while a job of a cgroup runs, "": while none does. */
+/* Return the budget, in W, at a minute of the day while a job of @cgroup runs; empty: no job. */
 double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute,
 			      const char *cgroup);
 
-/* @power_w instead of all of its budgets, 0: no. */
+/* Replace all budgets of the policy by @power_w; 0: leave them. */
 void jetwattd_policy_override(struct jetwattd_policy *p, double power_w);
 
 #endif
