@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parser of the configuration file of "jetwatt schedule". */
 #include "timeshare/conf.h"
 
 #include <errno.h>
@@ -6,9 +7,9 @@
 
 #include "util/units.h"
 
-/* A name with its value, both with a NUL at their end. */
-static int set(const char *name, const char *value, unsigned int line, void *arg,
-	       struct jetwatt_conf_error *e)
+/* Callback for each line of the file. */
+static int schedule_conf_set(const char *name, const char *value, unsigned int line, void *arg,
+			     struct jetwatt_conf_error *e)
 {
 	enum { LATENCY = 5, ARRIVAL, POWER };
 	static const char *const names[] = { "train", "infer", "batch-file", "train-modes",
@@ -24,20 +25,23 @@ static int set(const char *name, const char *value, unsigned int line, void *arg
 	if (i < LATENCY)
 		strcpy(text[i], value);
 	else if (i == LATENCY && (jetwatt_unit_parse(value, "s", &v) || v < 1e-4 || v > 1e4))
-		return jetwatt_conf_refuse(e, line, "like latency = 100ms", "\"%.40s\" is no time", value);
+		return jetwatt_conf_refuse(e, line, "write it like latency = 100ms, from 0.1ms to 10000s",
+					   "\"%.40s\" is not a valid latency", value);
 	else if (i == LATENCY)
 		c->latency_ms = 1e3 * v;
 	else if (i == ARRIVAL && (jetwatt_unit_parse(value, "Hz", &v) || v < 1e-3 || v > 1e6))
-		return jetwatt_conf_refuse(e, line, "like arrival = 40Hz", "\"%.40s\" is no rate", value);
+		return jetwatt_conf_refuse(e, line, "write it like arrival = 40Hz, from 0.001Hz to 1MHz",
+					   "\"%.40s\" is not a valid request rate", value);
 	else if (i == ARRIVAL)
 		c->arrival_hz = v;
 	else if (i == POWER && (jetwatt_unit_parse(value, "W", &v) || v < 0.1 || v > 1e4))
-		return jetwatt_conf_refuse(e, line, "like power = 30W", "\"%.40s\" is no power", value);
+		return jetwatt_conf_refuse(e, line, "write it like power = 30W, from 0.1W to 10000W",
+					   "\"%.40s\" is not a valid power", value);
 	else if (i == POWER)
 		c->power_w = v;
 	else if (jetwatt_unit_count(value, 1, 1000000, &c->minibatches))
-		return jetwatt_conf_refuse(e, line, "a whole number from 1 to 1000000", "\"%.40s\" is no such number",
-					   value);
+		return jetwatt_conf_refuse(e, line, "use a whole number from 1 to 1000000",
+					   "\"%.40s\" is not a valid number of minibatches", value);
 	return 0;
 }
 
@@ -45,24 +49,24 @@ int jetwatt_schedule_conf_parse(const char *text, size_t size, struct jetwatt_sc
 				struct jetwatt_conf_error *e)
 {
 	memset(c, 0, sizeof(*c));
-	if (jetwatt_conf_parse(text, size, set, c, e))
+	if (jetwatt_conf_parse(text, size, schedule_conf_set, c, e))
 		return -EINVAL;
 	if (!*c->train)
-		return jetwatt_conf_refuse(e, 0, "train = COMMAND", "it does not say what trains");
+		return jetwatt_conf_refuse(e, 0, "add train = COMMAND", "the command of the training is missing");
 	if (!*c->infer)
-		return jetwatt_conf_refuse(e, 0, "infer = COMMAND", "it does not say what serves");
+		return jetwatt_conf_refuse(e, 0, "add infer = COMMAND", "the command of the server is missing");
 	if (!(c->latency_ms > 0))
-		return jetwatt_conf_refuse(e, 0, "latency = 100ms, in which 99 of 100 requests are to be answered",
-					   "it does not say how long requests may take");
+		return jetwatt_conf_refuse(e, 0, "add a limit for 99 of 100 requests, like latency = 100ms",
+					   "the latency limit is missing");
 	if (c->power_w > 0 && (!*c->train_modes || !*c->infer_modes))
-		return jetwatt_conf_refuse(e, 0, "train-modes = FILE.csv and infer-modes = FILE.csv",
-					   "it does not say what was measured of both programs");
+		return jetwatt_conf_refuse(e, 0, "add train-modes = FILE.csv and infer-modes = FILE.csv",
+					   "power = needs the measured modes of both programs");
 	if (c->power_w > 0 && !(c->arrival_hz > 0))
-		return jetwatt_conf_refuse(e, 0, "arrival = 40Hz: counted requests replace it",
-					   "it does not say how many requests there will be at first");
+		return jetwatt_conf_refuse(e, 0, "add the rate at the start, like arrival = 40Hz; counted requests replace it",
+					   "power = needs the request rate");
 	if (!(c->power_w > 0) && (*c->train_modes || *c->infer_modes))
-		return jetwatt_conf_refuse(e, 0, "power = 30W, or leave them away",
-					   "there are modes but no power to choose one for");
+		return jetwatt_conf_refuse(e, 0, "add power = 30W, or remove train-modes and infer-modes",
+					   "train-modes and infer-modes need a power budget");
 	return 0;
 }
 

@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The file that jetwatt schedule reads: NAME = VALUE in each line; # begins a comment line. */
+/*
+ * Configuration file of "jetwatt schedule": a line NAME = VALUE for each setting; a line that
+ * begins with # is a comment. Built on util/conf.h.
+ */
 #ifndef JETWATT_TIMESHARE_CONF_H
 #define JETWATT_TIMESHARE_CONF_H
 
 #include "util/conf.h"
 
+/* Size of a text setting, in bytes. */
 #define JETWATT_SCHEDULE_TEXT	JETWATT_CONF_TEXT
 
 /**
- * struct jetwatt_schedule_conf - what is wanted
- * @train, @infer: commands, for a shell
- * @batch_file: file or socket that the server's minibatch size is written to, empty: none
- * @power_w: budget, 0: the board stays in its mode; @train_modes, @infer_modes: what was measured
- *	of both in which modes
- * @latency_ms: in which 99 of 100 requests are to be answered
- * @arrival_hz: requests per second, until they have been counted; 0: not told
- * @minibatches: of training in a turn, 0: planned
+ * struct jetwatt_schedule_conf - settings
+ * @train: shell command of the training
+ * @infer: shell command of the server
+ * @batch_file: file or socket to which the maximum minibatch size of the server is written; empty:
+ *	none
+ * @train_modes: file with time and power of the training in each mode; needed with @power_w
+ * @infer_modes: likewise of the server
+ * @power_w: power budget, in W; 0: the mode is not changed
+ * @latency_ms: latency limit for 99 of 100 requests, in ms
+ * @arrival_hz: requests per second, used until enough requests have been counted; 0: unknown
+ * @minibatches: minibatches of training in a time slice; 0: planned
  */
 struct jetwatt_schedule_conf {
 	char train[JETWATT_SCHEDULE_TEXT], infer[JETWATT_SCHEDULE_TEXT];
@@ -25,11 +32,11 @@ struct jetwatt_schedule_conf {
 	long minibatches;
 };
 
-/* From the text of a file. Return: 0, -EINVAL. */
+/* Parse the text of a file. Return: 0; -EINVAL: @e has the line, the reason and a fix. */
 int jetwatt_schedule_conf_parse(const char *text, size_t size, struct jetwatt_schedule_conf *c,
 				struct jetwatt_conf_error *e);
 
-/* Read @path. Says what is wrong. Return: exit code. */
+/* Read and parse a file. Return: 0 or an exit code; the error has been reported. */
 int jetwatt_schedule_conf_read(const char *path, struct jetwatt_schedule_conf *c);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A program that shares the GPU: start or adopt it, trace its waits, detect that it is idle. */
 #include "timeshare/corunner.h"
 
 #include <errno.h>
@@ -25,8 +26,9 @@ void jetwatt_tenant_init(struct jetwatt_corunner *t, const char *name, const cha
 		t->status[i] = -1;
 }
 
-/* The shell becomes the command, so that signals reach it, unless it is more than one. */
-static int start(struct jetwatt_corunner *t)
+/* Start the command in a process group and, if possible, a cgroup of its own. The shell replaces
+ * itself by a simple command, so that signals reach the command. */
+static int corunner_spawn(struct jetwatt_corunner *t)
 {
 	char *argv[] = { "/bin/sh", "-c", (char *)t->command, NULL };
 	int mark[2] = { -1, -1 }, err = jetwatt_mark_pair(mark);
@@ -39,7 +41,8 @@ static int start(struct jetwatt_corunner *t)
 	if (err)
 		return err;
 	t->pidfd = syscall(SYS_pidfd_open, t->child.pid, 0);
-	/* Of its own, so that signals hold all of it where there is no freezer. */
+	/* A process group of its own: without a freezer, SIGSTOP to the group stops all
+	 * processes. */
 	if (t->pidfd < 0 || setpgid(t->child.pid, t->child.pid))
 		return -errno;
 	if (!jetwatt_cgroup_make(&t->cgroup) && jetwatt_cgroup_put(&t->cgroup, t->child.pid))
@@ -51,7 +54,7 @@ static int start(struct jetwatt_corunner *t)
 
 int jetwatt_tenant_start(struct jetwatt_corunner *t)
 {
-	int err = start(t);
+	int err = corunner_spawn(t);
 
 	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 				       "cannot start %s = %s", t->name, t->command) : 0;
@@ -88,7 +91,7 @@ int jetwatt_tenant_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *a
 	return err ? jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
 				       err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
 				       "jetwatt doctor says what this kernel lacks",
-				       "cannot see the waits of %s as they end", t->name) : 0;
+				       "cannot trace waits for the GPU of %s", t->name) : 0;
 }
 
 int jetwatt_tenant_go(struct jetwatt_corunner *t)
@@ -99,9 +102,10 @@ int jetwatt_tenant_go(struct jetwatt_corunner *t)
 				       "cannot run /bin/sh for %s", t->name) : 0;
 }
 
-/* The @i-th thread's status, by a descriptor that stays. Return: length; 0: it has ended. */
-static ssize_t status(struct jetwatt_corunner *t, size_t i, unsigned int tid, char *text,
-		      size_t max)
+/* Read /proc/TID/status of the @i-th thread through a descriptor that stays open. Return: length of
+ * @text; 0: the thread has ended. */
+static ssize_t read_thread_status(struct jetwatt_corunner *t, size_t i, unsigned int tid, char *text,
+				  size_t max)
 {
 	size_t at = i < JETWATT_TENANT_THREADS ? i : JETWATT_TENANT_THREADS - 1;
 	char path[64];
@@ -121,13 +125,14 @@ static ssize_t status(struct jetwatt_corunner *t, size_t i, unsigned int tid, ch
 	return n > 0 ? n : 0;
 }
 
-/* Return: 1: it sleeps; 0: it does not. @runs: how often it has run so far. */
-static int asleep(struct jetwatt_corunner *t, size_t i, unsigned int tid, uint64_t *runs)
+/* Return: 1: the thread sleeps or has ended; 0: it is runnable. @runs: grows by the number of times
+ * that it has run so far. */
+static int thread_sleeps(struct jetwatt_corunner *t, size_t i, unsigned int tid, uint64_t *runs)
 {
 	uint64_t own = 0, forced = 0;
 	char text[4096], *at;
 
-	if (!status(t, i, tid, text, sizeof(text)))
+	if (!read_thread_status(t, i, tid, text, sizeof(text)))
 		return 1;
 	at = strstr(text, "\nState:\t");
 	if (!at || !strchr("STtZXI", at[8]))
@@ -140,8 +145,9 @@ static int asleep(struct jetwatt_corunner *t, size_t i, unsigned int tid, uint64
 	return 1;
 }
 
-/* Its threads, as many as fit. Return: how many. */
-static size_t threads(const struct jetwatt_corunner *t, unsigned int *tid, size_t max)
+/* List the threads, at most @max. Without a cgroup, only the process itself. Return: number of
+ * threads. */
+static size_t list_threads(const struct jetwatt_corunner *t, unsigned int *tid, size_t max)
 {
 	char text[16384], *at = text, *end;
 	ssize_t len = t->threads < 0 ? -1 : pread(t->threads, text, sizeof(text) - 1, 0);
@@ -162,17 +168,17 @@ int jetwatt_tenant_idle(struct jetwatt_corunner *t, uint64_t *stamp)
 {
 	uint64_t runs = 1, before = *stamp;
 	unsigned int tid[2048];
-	size_t n = threads(t, tid, sizeof(tid) / sizeof(tid[0]));
+	size_t n = list_threads(t, tid, sizeof(tid) / sizeof(tid[0]));
 
 	*stamp = 0;
-	/* Cheaper than to ask whether it sleeps. */
+	/* First, because it costs less than reading the status files. */
 	for (size_t i = 0; i < n; i++)
 		if (jetwatt_probe_waiting(t->probe, tid[i]) == 1)
 			return -EBUSY;
 	for (size_t i = 0; i < n; i++)
-		if (!asleep(t, i, tid[i], &runs))
+		if (!thread_sleeps(t, i, tid[i], &runs))
 			return 0;
-	/* One that began to wait while we looked at others. */
+	/* Again: a thread may have begun a wait while the others were checked. */
 	for (size_t i = 0; i < n; i++)
 		if (jetwatt_probe_waiting(t->probe, tid[i]) == 1)
 			return -EBUSY;
@@ -183,7 +189,7 @@ int jetwatt_tenant_idle(struct jetwatt_corunner *t, uint64_t *stamp)
 int jetwatt_tenant_stop(struct jetwatt_corunner *t)
 {
 	jetwatt_hold_let_go(&t->hold, jetwatt_clock_ns());
-	/* A shell that waits for its command would keep the signal to itself. */
+	/* To the group: a shell that waits for its command does not pass a signal on. */
 	if (t->child.pid && !t->child.gone)
 		kill(-t->child.pid, SIGTERM);
 	jetwatt_child_stop(&t->child);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A command, or what runs in a cgroup already, that shares the board with another: under
- * a probe of its own, and held still while it is the other's turn.
+ * A co-runner: a program that shares the GPU with another one in time slices. Either a command that
+ * is started here, or the processes of a cgroup that run already. Each co-runner has a probe of its
+ * own, and is frozen outside its time slices (job/freezer.h).
  */
 #ifndef JETWATT_TIMESHARE_CORUNNER_H
 #define JETWATT_TIMESHARE_CORUNNER_H
@@ -11,16 +12,24 @@
 #include "job/child.h"
 #include "job/freezer.h"
 
-/* Threads whose files stay open between two looks. */
+/* Number of threads whose /proc/TID/status stays open between two checks; the last slot serves all
+ * further threads. */
 #define JETWATT_TENANT_THREADS	256
 
 /**
- * struct jetwatt_corunner - one of them
- * @name: for messages: "train"; @command: for a shell; NULL: it runs already
- * @pidfd: readable when it has ended; @ended: we have seen that
- * @mark_fd: where its marks arrive, -1: nowhere
- * @threads: descriptor of its cgroup's cgroup.threads, -1: there is none; of the first of
- *	them, @tid, /proc/TID/status is open as @status
+ * struct jetwatt_corunner - a program that shares the GPU
+ * @name: name in messages, such as "train"
+ * @command: shell command; NULL: the processes run already
+ * @child: process of the command
+ * @cgroup: its cgroup, with an empty path: none
+ * @hold: its freezer
+ * @probe: probe of its waits for the GPU; NULL: not attached
+ * @pidfd: pidfd of the command, readable when it has ended; -1: none
+ * @mark_fd: descriptor on which marks of the program arrive, -1: none
+ * @ended: 1: the end of the program was noticed
+ * @threads: descriptor of cgroup.threads, -1: none
+ * @tid: thread of each open status file
+ * @status: descriptors of /proc/TID/status, -1: none
  */
 struct jetwatt_corunner {
 	const char *name, *command;
@@ -33,33 +42,40 @@ struct jetwatt_corunner {
 	int status[JETWATT_TENANT_THREADS];
 };
 
-/* Nothing is open: jetwatt_tenant_stop() may be called. */
+/* Initialise @t without opening anything; jetwatt_tenant_stop() may be called from here on. */
 void jetwatt_tenant_init(struct jetwatt_corunner *t, const char *name, const char *command);
 
-/* It stands still before its first instruction. Says what is wrong. Return: exit code. */
+/* Create the process of the command; it waits before its first instruction. Return: 0 or an exit
+ * code; the error has been reported. */
 int jetwatt_tenant_start(struct jetwatt_corunner *t);
 
-/* Whoever is in a cgroup, at @path, is it from here on; its freezer is @freeze, which is closed
- * with it. Return: 0, negative errno. */
+/* Take over the processes of the cgroup at @path. @freeze: descriptor of its cgroup.freeze, which
+ * belongs to @t from here on, also after an error. Return: 0, negative errno. */
 int jetwatt_tenant_adopt(struct jetwatt_corunner *t, const char *path, int freeze);
 
-/* Attach the probe: @fn is called at the end of every wait, at once. Says what is
- * wrong. Return: exit code. */
+/* Attach the probe. @fn is called without delay at the end of each wait for the GPU. Return: 0 or
+ * an exit code; the error has been reported. */
 int jetwatt_tenant_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg);
 
-/* Return: exit code; 126 and 127 where it cannot be executed. */
+/* Let the command run. Return: 0; exit code, if the shell cannot be executed; the error has been
+ * reported. */
 int jetwatt_tenant_go(struct jetwatt_corunner *t);
 
 /**
- * jetwatt_tenant_idle() - has it nothing to do?
- * @stamp: of the last look, 0: none; gets this look's
+ * jetwatt_tenant_idle() - check whether a program has nothing to do
+ * @t: the program
+ * @stamp: state of the previous check, 0: none; receives the state of this one
  *
- * All its threads sleep, none of them waits for the GPU, and none has run since
- * the last look. Return: 1; 0; -EBUSY: one waits for the GPU, and its wait's end will be told.
+ * A program is idle if all its threads sleep, none of them waits for the GPU, and none has run
+ * since the previous check.
+ *
+ * Return: 1: idle; 0: not idle; -EBUSY: a thread waits for the GPU, and the probe will report the
+ * end of this wait.
  */
 int jetwatt_tenant_idle(struct jetwatt_corunner *t, uint64_t *stamp);
 
-/* Ask it to end if it has not, and let go of all. Return: its exit status. */
+/* Thaw the program, end it if it is a command, and close everything. Return: its exit status; 0 for
+ * adopted processes. */
 int jetwatt_tenant_stop(struct jetwatt_corunner *t);
 
 #endif

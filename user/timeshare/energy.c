@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Energy by turns: what the board draws in a program's turn is that program's. */
+/* Energy of each program: the energy that the board uses during its time slices. */
 #include <stdlib.h>
 
 #include "energy/energy.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Choose and apply the power mode of "jetwatt schedule". */
 #include "timeshare/mode.h"
 
 #include <errno.h>
@@ -9,13 +10,15 @@
 #include "tune/mode_table.h"
 #include "util/error.h"
 
-/* Switching disturbs both programs: less is gained than that, and it is not done. */
+/* Minimum ratio of training throughput for a switch, because a switch disturbs both programs. */
 #define GAIN	1.05
-/* So much more or fewer requests are a reason to look again. */
+/* Relative change of the request rate from which on the mode is chosen again. */
 #define MOVED	0.1
 
-static int find(const struct jetwatt_schedule_mode *m, const struct jetwatt_schedule_conf *conf,
-		double arrival_hz, size_t from, size_t n, struct jetwatt_slice_plan *plan)
+/* Find the best plan among @n modes from index @from on. Return: 1; 0: no mode is within the
+ * limits. */
+static int find_plan(const struct jetwatt_schedule_mode *m, const struct jetwatt_schedule_conf *conf,
+		     double arrival_hz, size_t from, size_t n, struct jetwatt_slice_plan *plan)
 {
 	const struct jetwatt_slice_query q = { conf->power_w, conf->latency_ms, arrival_hz };
 	struct jetwatt_slice_work work[JETWATT_KNOWN_WORKS];
@@ -27,7 +30,7 @@ static int find(const struct jetwatt_schedule_mode *m, const struct jetwatt_sche
 
 		work[w] = (struct jetwatt_slice_work){ f->size, f->sizes, f->time_ms, f->power_w };
 	}
-	/* Of one mode all sizes, as an array of their own. */
+	/* For a single mode, gather its times of all minibatch sizes in arrays. */
 	for (size_t z = 0; one && z < work[1].sizes; z++) {
 		time[z] = work[1].time_ms[z * m->files->n + from];
 		power[z] = work[1].power_w[z * m->files->n + from];
@@ -41,8 +44,8 @@ static int find(const struct jetwatt_schedule_mode *m, const struct jetwatt_sche
 	return jetwatt_slice_find(JETWATT_SLICE_BESIDE, work, n, &q, plan);
 }
 
-/* What the board cannot be switched to is never chosen. */
-static void leave_out(struct jetwatt_schedule_mode *m, const struct jetwatt_board *board)
+/* Exclude modes that the board does not support: NAN is never chosen. */
+static void exclude_unsupported(struct jetwatt_schedule_mode *m, const struct jetwatt_board *board)
 {
 	struct jetwatt_error_text e;
 
@@ -51,8 +54,8 @@ static void leave_out(struct jetwatt_schedule_mode *m, const struct jetwatt_boar
 			m->files->work[0].time_ms[i] = NAN;
 }
 
-static int apply(struct jetwatt_schedule_mode *m, const struct jetwatt_slice_plan *plan,
-		 double arrival_hz)
+static int apply_plan(struct jetwatt_schedule_mode *m, const struct jetwatt_slice_plan *plan,
+		      double arrival_hz)
 {
 	int err = jetwatt_guard_apply(&m->guard, &m->files->mode[plan->mode]);
 
@@ -81,15 +84,15 @@ int jetwatt_schedule_mode_open(struct jetwatt_schedule_mode *m, struct jetwatt_b
 	err = jetwatt_mode_table_load(m->files);
 	if (err)
 		return err;
-	leave_out(m, board);
-	if (!find(m, conf, conf->arrival_hz, 0, m->files->n, &plan))
-		return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "no mode that both were measured in does",
-					 "more power, a longer latency, or more modes in both files",
-					 "cannot keep %g W and %g ms with %g requests a second",
+	exclude_unsupported(m, board);
+	if (!find_plan(m, conf, conf->arrival_hz, 0, m->files->n, &plan))
+		return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "no mode measured for both programs is within the limits",
+					 "allow more power or a longer latency, or measure more modes for both files",
+					 "no mode within %g W and %g ms at %g requests per second",
 					 conf->power_w, conf->latency_ms, conf->arrival_hz);
 	err = jetwatt_guard_hold(&m->guard, board);
 	m->held = !err;
-	return err ? err : apply(m, &plan, conf->arrival_hz);
+	return err ? err : apply_plan(m, &plan, conf->arrival_hz);
 }
 
 int jetwatt_schedule_mode_follow(struct jetwatt_schedule_mode *m,
@@ -100,16 +103,16 @@ int jetwatt_schedule_mode_follow(struct jetwatt_schedule_mode *m,
 
 	if (!m->held || fabs(arrival_hz / m->arrival_hz - 1) < MOVED)
 		return 0;
-	/* Where nothing keeps the limits the mode at hand is as good as any. */
-	if (!find(m, conf, arrival_hz, 0, m->files->n, &plan))
+	/* No mode is within the limits: stay in the present one. */
+	if (!find_plan(m, conf, arrival_hz, 0, m->files->n, &plan))
 		return 0;
-	same = find(m, conf, arrival_hz, m->plan.mode, 1, &here) &&
+	same = find_plan(m, conf, arrival_hz, m->plan.mode, 1, &here) &&
 	       plan.throughput_hz <= GAIN * here.throughput_hz;
 	if (same || plan.mode == m->plan.mode) {
 		m->arrival_hz = arrival_hz;
 		return 0;
 	}
-	return apply(m, &plan, arrival_hz) ? -EIO : 1;
+	return apply_plan(m, &plan, arrival_hz) ? -EIO : 1;
 }
 
 void jetwatt_schedule_mode_json(const struct jetwatt_schedule_mode *m, struct jetwatt_json *j)
@@ -134,7 +137,7 @@ void jetwatt_schedule_mode_show(const struct jetwatt_schedule_mode *m, FILE *f)
 	char name[96];
 
 	jetwatt_board_mode_format(&m->files->mode[m->plan.mode], name, sizeof(name));
-	fprintf(f, " mode %s, the last of %u: %.3g W and %.3g minibatches a second in the files\n",
+	fprintf(f, " mode %s, the last of %u applied; planned %.3g W, %.3g minibatches per second\n",
 		name, m->switches, m->plan.power_w, m->plan.throughput_hz);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which power mode two programs take turns in: of the modes in which both were
- * measured, the one in which most training fits beside so many requests, within a
- * power budget and the latency.
+ * Power mode for two programs in time slices: among the modes in which both were measured, choose
+ * the one with the highest training throughput within the power budget and the latency limit, at a
+ * given request rate. Built on plan/slice.h.
  */
 #ifndef JETWATT_TIMESHARE_MODE_H
 #define JETWATT_TIMESHARE_MODE_H
@@ -17,10 +17,13 @@
 struct jetwatt_mode_table;
 
 /**
- * struct jetwatt_schedule_mode - the mode at hand
- * @files: what was measured
- * @plan: why this one; @arrival_hz: for so many requests
- * @switches: modes that were applied
+ * struct jetwatt_schedule_mode - the chosen mode
+ * @files: measured modes of both programs; NULL: no power budget
+ * @guard: restores the board at the end
+ * @plan: the plan that chose the mode
+ * @arrival_hz: request rate of the plan, in requests per second
+ * @switches: number of modes applied
+ * @held: 1: the lease of the board is held
  */
 struct jetwatt_schedule_mode {
 	struct jetwatt_mode_table *files;
@@ -31,22 +34,22 @@ struct jetwatt_schedule_mode {
 	int held;
 };
 
-/* Read the files, hold the board and switch to the first mode. Nothing without a power
- * budget. Says what is wrong. Return: exit code. */
+/* Read the files, take the lease of the board and apply the first mode. Without a power budget do
+ * nothing. Return: 0 or an exit code; the error has been reported. */
 int jetwatt_schedule_mode_open(struct jetwatt_schedule_mode *m, struct jetwatt_board *board,
 			       const struct jetwatt_schedule_conf *conf);
 
-/* So many requests come now. Another mode is switched to if the one at hand cannot keep the
- * limits, or another one trains more. Return: 1: it was switched, 0: not; -EIO: refused, and
- * it was said why. */
+/* Adapt the mode to a new request rate: switch if the present mode exceeds the limits, or if
+ * another mode has at least 5 % more training throughput. Return: 1: switched; 0: not switched;
+ * -EIO: the switch failed; the error has been reported. */
 int jetwatt_schedule_mode_follow(struct jetwatt_schedule_mode *m,
 				 const struct jetwatt_schedule_conf *conf, double arrival_hz);
 
-/* For the report, as JSON and as text. */
+/* Write the mode to the report, as JSON or as text. */
 void jetwatt_schedule_mode_json(const struct jetwatt_schedule_mode *m, struct jetwatt_json *j);
 void jetwatt_schedule_mode_show(const struct jetwatt_schedule_mode *m, FILE *f);
 
-/* The board as it was. Return: exit code. */
+/* Restore the board and free everything. Return: 0 or an exit code. */
 int jetwatt_schedule_mode_close(struct jetwatt_schedule_mode *m);
 
 #endif

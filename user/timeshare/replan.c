@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is learned from a window that has ended, and what is aimed at in the next one. */
+/* After each window: update the statistics, choose the mode, plan the next windows, and tell the
+ * server its minibatch size. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,12 +12,13 @@
 #include "timeshare/timeshare.h"
 #include "util/error.h"
 
-#define ENOUGH		20	/* requests, to tell a rate */
-#define WINDOWS		8	/* until the next plan */
-#define BEYOND		10	/* plans in a row that cannot keep the latency: that is said */
+#define ENOUGH		20	/* minimum number of requests for an estimate of the rate */
+#define WINDOWS		8	/* number of windows between two plans */
+#define BEYOND		10	/* consecutive plans beyond the latency limit that are logged */
 
-/* Written beside it and moved there, so that nobody reads half of it. */
-static int to_file(const char *path, const char *text)
+/* Write a new file and rename it, so that the server never reads a partial file. Return: 0,
+ * negative errno. */
+static int write_batch_file(const char *path, const char *text)
 {
 	char beside[JETWATT_SCHEDULE_TEXT + 8];
 	FILE *f;
@@ -31,7 +33,8 @@ static int to_file(const char *path, const char *text)
 	return bad || rename(beside, path) ? -errno : 0;
 }
 
-static int to_socket(const char *path, const char *text)
+/* Send the text to a socket. Return: 0, negative errno. */
+static int write_batch_socket(const char *path, const char *text)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd, bad;
@@ -48,8 +51,9 @@ static int to_socket(const char *path, const char *text)
 	return bad;
 }
 
-/* The largest minibatch that the server may take, where it wants to be told. */
-static void hand_batch(struct jetwatt_schedule *s)
+/* Write the maximum minibatch size of the server to batch-file, if that is set and the size has
+ * changed. */
+static void write_batch_size(struct jetwatt_schedule *s)
 {
 	int batch = ceil(fmax(s->plan.requests_most, 1)), err;
 	char text[16];
@@ -57,16 +61,17 @@ static void hand_batch(struct jetwatt_schedule *s)
 	if (!*s->conf->batch_file || batch == s->handed)
 		return;
 	snprintf(text, sizeof(text), "%d\n", batch);
-	err = to_socket(s->conf->batch_file, text);
+	err = write_batch_socket(s->conf->batch_file, text);
 	if (err == -ENOTSOCK || err == -ECONNREFUSED || err == -ENOENT)
-		err = to_file(s->conf->batch_file, text);
+		err = write_batch_file(s->conf->batch_file, text);
 	if (err && s->handed >= 0)
-		jetwatt_error_note("batch-file = %s: %s; the server's minibatches are left alone",
+		jetwatt_error_note("cannot write the server's minibatch size to batch-file: %s: %s",
 				   s->conf->batch_file, strerror(-err));
 	s->handed = err ? -1 : batch;
 }
 
-static void plan(struct jetwatt_schedule *s)
+/* Make a new plan, once the times of both programs and the request rate are known. */
+static void make_plan(struct jetwatt_schedule *s)
 {
 	struct jetwatt_interleave_query q = {
 		.latency_ms = s->conf->latency_ms,
@@ -85,13 +90,14 @@ static void plan(struct jetwatt_schedule *s)
 	s->plan_hz = q.arrival_hz;
 	s->beyond = s->feasible ? 0 : s->beyond + 1;
 	if (s->beyond == BEYOND && !s->said++)
-		jetwatt_error_note("a latency of %.3g ms cannot be kept: %.3g requests a second, %.3g ms for a minibatch of training; the least there is, is aimed at",
+		jetwatt_error_note("the latency limit cannot be met, using the shortest windows: limit %.3g ms, %.3g requests per second, minibatch of training %.3g ms",
 				   q.latency_ms, q.arrival_hz, q.train_ms);
-	hand_batch(s);
+	write_batch_size(s);
 }
 
-/* The rate is what was counted lately, or until that is something, what the file says. */
-static void learn(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w)
+/* Update the statistics and the request rate: the rate counted recently, or the configured one
+ * until enough requests have been counted. */
+static void update_statistics(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w)
 {
 	if (!s->counted)
 		w->requests = 1e-3 * w->window_ms * s->conf->arrival_hz;
@@ -112,8 +118,8 @@ void jetwatt_schedule_forget(struct jetwatt_schedule *s)
 	s->planned = s->beyond = 0;
 }
 
-/* Once the rate is known: in another mode all times are other ones. */
-static void choose_mode(struct jetwatt_schedule *s)
+/* Adapt the mode to the request rate, once that is known. After a switch all times are unknown. */
+static void adapt_mode(struct jetwatt_schedule *s)
 {
 	int moved;
 
@@ -128,16 +134,16 @@ static void choose_mode(struct jetwatt_schedule *s)
 
 void jetwatt_schedule_window(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w)
 {
-	learn(s, w);
+	update_statistics(s, w);
 	if (s->planned)
 		s->promised += 1e-3 * s->plan.throughput_hz * w->window_ms;
-	choose_mode(s);
+	adapt_mode(s);
 	if (jetwatt_batch_track_learn(s->track))
 		return;
-	/* A plan is as good as what is known, and that moves slowly but for changes. */
+	/* The statistics change slowly, except after a change of the request rate. */
 	if (s->planned && s->since == s->seen.since && ++s->windows < WINDOWS)
 		return;
 	s->since = s->seen.since;
 	s->windows = 0;
-	plan(s);
+	make_plan(s);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The loop. Whoever has the turn runs; the other one is held still.
+ * Main loop of the time slicing: one program runs, the other one is frozen.
  *
- * Training gives way at the end of its tau-th minibatch, which a wait of its own
- * shows, so that its work on the GPU is done; where none comes in time (it
- * evaluates, or writes a checkpoint) it is held wherever it is, and that is
- * counted. The server has its turn until it sleeps and waits for nothing.
+ * Training is frozen at the end of its tau-th minibatch. A wait for the GPU marks that end, so its
+ * work on the GPU is complete then. If no boundary comes in time, because it evaluates or writes a
+ * checkpoint, training is frozen wherever it is, and the overrun is counted. The server runs until
+ * all its threads sleep and none waits for the GPU.
  */
 #include "timeshare/timeshare.h"
 
@@ -23,51 +23,54 @@
 #include "util/error.h"
 
 #define MS		1000000ull
-#define LOOK_NS		(MS / 4)	/* between two looks at whether the server is done */
-#define AGAIN_NS	(MS / 10)	/* until the one that confirms it */
-#define BUSY_NS		(5 * MS)	/* while it waits for the GPU, whose end is told */
-#define TELL_NS		(250 * MS)	/* the guard is told that we are here */
-#define STILL_MS	100		/* for a job to stop moving */
-/* Until it is known where minibatches end: turns of this share of the latency. */
+#define LOOK_NS		(MS / 4)	/* between two checks whether the server is idle */
+#define AGAIN_NS	(MS / 10)	/* until the check that confirms it */
+#define BUSY_NS		(5 * MS)	/* while it waits for the GPU: the probe reports the end */
+#define TELL_NS		(250 * MS)	/* between two notifications of the guard */
+#define STILL_MS	100		/* time limit for freezing a program */
+/* Length of a time slice of training while no minibatch boundaries are known, as a fraction of the
+ * latency limit. */
 #define BLIND		0.5
-/* Weight of one more change in the mean of them. */
+/* Weight of the newest change in the running mean of their durations. */
 #define WEIGHT		0.1
 
-static void say_failed(struct jetwatt_schedule *s, const struct jetwatt_corunner *t, int err)
+static void freeze_failed(struct jetwatt_schedule *s, const struct jetwatt_corunner *t, int err)
 {
 	if (!s->failed)
-		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL, "cannot hold %s still, or let it go",
+		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL, "cannot freeze or thaw %s",
 				  t->name);
 	s->failed = 1;
 }
 
-static void stop(struct jetwatt_schedule *s, struct jetwatt_corunner *t)
+/* Freeze a program and wait until it is frozen. */
+static void freeze_program(struct jetwatt_schedule *s, struct jetwatt_corunner *t)
 {
 	int err = t->ended ? 0 : jetwatt_hold_still(&t->hold, jetwatt_clock_ns());
 
 	if (!err && t->hold.held)
 		err = jetwatt_hold_wait(&t->hold, STILL_MS);
-	/* A process deep in a driver stops when it comes out of it. */
+	/* -ETIMEDOUT: a process inside a driver freezes when it returns from it. */
 	if (err && err != -ETIMEDOUT)
-		say_failed(s, t, err);
+		freeze_failed(s, t, err);
 }
 
-static void let_go(struct jetwatt_schedule *s, struct jetwatt_corunner *t)
+static void thaw_program(struct jetwatt_schedule *s, struct jetwatt_corunner *t)
 {
 	int err = jetwatt_hold_let_go(&t->hold, jetwatt_clock_ns());
 
 	if (err && !t->ended)
-		say_failed(s, t, err);
+		freeze_failed(s, t, err);
 }
 
-static void hand_over(struct jetwatt_schedule *s, enum jetwatt_schedule_who to)
+/* End the present time slice and start one of program @to. */
+static void change_program(struct jetwatt_schedule *s, enum jetwatt_schedule_who to)
 {
 	struct jetwatt_corunner *from = to == JETWATT_SCHEDULE_TRAIN ? &s->infer : &s->train;
 	uint64_t t0 = jetwatt_clock_ns(), t1;
 
 	jetwatt_schedule_spent(s, s->turn_ns, t0, s->turn);
-	stop(s, from);
-	let_go(s, to == JETWATT_SCHEDULE_TRAIN ? &s->train : &s->infer);
+	freeze_program(s, from);
+	thaw_program(s, to == JETWATT_SCHEDULE_TRAIN ? &s->train : &s->infer);
 	t1 = jetwatt_clock_ns();
 	jetwatt_schedule_spent(s, t0, t1, JETWATT_SCHEDULE_SWITCH);
 	s->change_ms += ((t1 - t0) * 1e-6 - s->change_ms) * (s->turns ? WEIGHT : 1);
@@ -80,9 +83,9 @@ static void hand_over(struct jetwatt_schedule *s, enum jetwatt_schedule_who to)
 		s->turns++;
 }
 
-/* When training has to give way, bound or no bound. A minibatch that takes somewhat longer
- * than others is let to its end. */
-static uint64_t deadline(const struct jetwatt_schedule *s)
+/* Return the time at which training is frozen even without a boundary. The margin of two
+ * minibatches lets one that takes somewhat longer than usual end. */
+static uint64_t train_deadline(const struct jetwatt_schedule *s)
 {
 	uint64_t bound = s->bound_ns > s->turn_ns ? s->bound_ns : s->turn_ns, last;
 
@@ -93,8 +96,9 @@ static uint64_t deadline(const struct jetwatt_schedule *s)
 	return bound > last ? bound : last;
 }
 
-/* At a bound, or at a wait as long as it is not known which are: is it the server's turn? */
-static int is_due(const struct jetwatt_schedule *s, uint64_t now)
+/* Return: 1: the time slice of training ends now. Called at a boundary, or at each wait while
+ * boundaries are not known. */
+static int train_slice_over(const struct jetwatt_schedule *s, uint64_t now)
 {
 	if (s->planned)
 		return s->done >= s->plan.most ||
@@ -102,6 +106,7 @@ static int is_due(const struct jetwatt_schedule *s, uint64_t now)
 	return jetwatt_schedule_asked(s) || now - s->turn_ns >= BLIND * s->conf->latency_ms * MS;
 }
 
+/* Callback of the probe for each wait of the training. */
 static void on_train(const struct jetwatt_sync *w, void *arg)
 {
 	struct jetwatt_schedule *s = arg;
@@ -116,10 +121,10 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 	}
 	if (s->turn != JETWATT_SCHEDULE_TRAIN || s->infer.ended)
 		return;
-	s->give_way = bound && is_due(s, now);
+	s->give_way = bound && train_slice_over(s, now);
 	if (!s->give_way)
 		return;
-	/* At once: a moment later it gives the GPU work again. */
+	/* Freeze without delay, before the training submits further work to the GPU. */
 	if (jetwatt_hold_still(&s->train.hold, now))
 		s->failed = 1;
 	if (bound == 1) {
@@ -128,8 +133,8 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 	}
 }
 
-/* The server has answered what there was. */
-static void infer_done(struct jetwatt_schedule *s, uint64_t counted)
+/* The server is idle: the window ends. @counted: requests counted before the check. */
+static void window_ended(struct jetwatt_schedule *s, uint64_t counted)
 {
 	struct jetwatt_interleave_window w = s->window;
 	uint64_t now = jetwatt_clock_ns();
@@ -140,50 +145,53 @@ static void infer_done(struct jetwatt_schedule *s, uint64_t counted)
 	w.infer_ms = (now - s->turn_ns) * 1e-6;
 	s->window = (struct jetwatt_interleave_window){ 0 };
 	s->window_ns = now;
-	hand_over(s, JETWATT_SCHEDULE_TRAIN);
+	change_program(s, JETWATT_SCHEDULE_TRAIN);
 	jetwatt_schedule_window(s, &w);
 	if (s->on_window)
 		s->on_window(s, s->arg);
 }
 
+/* Callback of the probe for each wait of the server. */
 static void on_infer(const struct jetwatt_sync *w, void *arg)
 {
 	struct jetwatt_schedule *s = arg;
 
 	(void)w;
 	s->answers++;
-	/* Now it gives the answers: time enough to do so. */
+	/* The server sends its answers now: the next check is one interval later. */
 	s->look_ns = jetwatt_clock_ns() + LOOK_NS;
 }
 
-static void look(struct jetwatt_schedule *s)
+/* Check whether the server is idle. */
+static void check_server(struct jetwatt_schedule *s)
 {
-	/* Counted first: who comes while we look is of the next window. */
+	/* Counted before the check: later requests belong to the next window. */
 	uint64_t counted = s->arrivals ? jetwatt_arrivals(s->arrivals) : 0;
 
 	int idle = jetwatt_tenant_idle(&s->infer, &s->idle_stamp);
 
 	if (idle == 1)
-		infer_done(s, counted);
+		window_ended(s, counted);
 	else
 		s->look_ns = jetwatt_clock_ns() + (idle < 0 ? BUSY_NS : s->idle_stamp ? AGAIN_NS :
 						    LOOK_NS);
 }
 
-static void turns(struct jetwatt_schedule *s)
+/* Change to the other program if it is time. */
+static void change_if_due(struct jetwatt_schedule *s)
 {
 	uint64_t now = jetwatt_clock_ns();
 
 	if (s->infer.ended)
 		return;
-	if (s->turn == JETWATT_SCHEDULE_TRAIN && !s->give_way && now >= deadline(s)) {
+	if (s->turn == JETWATT_SCHEDULE_TRAIN && !s->give_way && now >= train_deadline(s)) {
 		s->late += s->planned;
 		s->give_way = 1;
 	}
 	if (s->turn == JETWATT_SCHEDULE_TRAIN && s->give_way) {
-		hand_over(s, JETWATT_SCHEDULE_INFER);
+		change_program(s, JETWATT_SCHEDULE_INFER);
 	} else if (s->turn == JETWATT_SCHEDULE_INFER && now >= s->look_ns) {
-		look(s);
+		check_server(s);
 	}
 }
 
@@ -195,38 +203,38 @@ static void on_signal(struct jetwatt_schedule *s)
 		s->watch.stop = si.ssi_signo;
 }
 
-static int guard(struct jetwatt_schedule *s)
+static int start_guard(struct jetwatt_schedule *s)
 {
 	struct jetwatt_hold h[] = { s->train.hold, s->infer.hold };
 
 	s->guard = jetwatt_hold_guard(h, 2);
 	return s->guard < 0 ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-s->guard), NULL,
-						"cannot start what lets go of the jobs should we end") : 0;
+						"cannot start the guard process, which thaws frozen programs") : 0;
 }
 
-/* Somebody has ended it: nothing stays held while there is none. */
-static int guard_gone(struct jetwatt_schedule *s)
+/* The guard process was killed: thaw everything, start another one, and freeze again. */
+static int restart_guard(struct jetwatt_schedule *s)
 {
 	int held = s->train.hold.held;
 
-	let_go(s, &s->train);
-	let_go(s, &s->infer);
+	thaw_program(s, &s->train);
+	thaw_program(s, &s->infer);
 	close(s->guard);
-	if (guard(s))
+	if (start_guard(s))
 		return JETWATT_EXIT_FAILED;
-	stop(s, held ? &s->train : &s->infer);
+	freeze_program(s, held ? &s->train : &s->infer);
 	return 0;
 }
 
-/* The server has gone: training has the board to itself. */
-static void infer_gone(struct jetwatt_schedule *s)
+/* The server has ended: let the training run all the time. */
+static void server_ended(struct jetwatt_schedule *s)
 {
 	s->infer.ended = 1;
 	jetwatt_child_reap(&s->infer.child);
 	jetwatt_error_note("the server has ended; training goes on alone");
 	if (s->turn == JETWATT_SCHEDULE_INFER)
-		hand_over(s, JETWATT_SCHEDULE_TRAIN);
-	let_go(s, &s->train);
+		change_program(s, JETWATT_SCHEDULE_TRAIN);
+	thaw_program(s, &s->train);
 }
 
 static int dispatch(struct jetwatt_schedule *s, const struct pollfd *p)
@@ -235,8 +243,8 @@ static int dispatch(struct jetwatt_schedule *s, const struct pollfd *p)
 
 	if (p[0].revents && jetwatt_probe_dispatch(s->train.probe) < 0)
 		err = -EIO;
-	/* Before all that can wait. */
-	turns(s);
+	/* First: everything below may wait. */
+	change_if_due(s);
 	if (p[1].revents && jetwatt_probe_dispatch(s->infer.probe) < 0)
 		err = -EIO;
 	if (p[2].revents && jetwatt_dispatch(s->watch.jw) < 0)
@@ -248,23 +256,23 @@ static int dispatch(struct jetwatt_schedule *s, const struct pollfd *p)
 		jetwatt_child_reap(&s->train.child);
 	}
 	if (p[5].revents && !s->infer.ended)
-		infer_gone(s);
+		server_ended(s);
 	if (p[7].revents)
 		s->watch.stop = SIGTERM;
 	if (p[6].revents & (POLLHUP | POLLERR))
-		return guard_gone(s);
+		return restart_guard(s);
 	jetwatt_schedule_count(s);
 	if (s->watch.failed)
 		return jetwatt_watch_why(&s->watch);
 	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
-				       "cannot see the jobs' waits") : s->failed;
+				       "cannot trace the programs' waits for the GPU") : s->failed;
 }
 
-/* For so long nothing has to be done that nobody wakes us for. */
-static uint64_t quiet_ns(const struct jetwatt_schedule *s)
+/* Return the time until the next action that no descriptor announces, in ns. */
+static uint64_t poll_timeout_ns(const struct jetwatt_schedule *s)
 {
 	uint64_t now = jetwatt_clock_ns(), until = s->turn == JETWATT_SCHEDULE_INFER ? s->look_ns :
-						    deadline(s);
+						    train_deadline(s);
 
 	if (s->infer.ended)
 		return TELL_NS;
@@ -273,7 +281,7 @@ static uint64_t quiet_ns(const struct jetwatt_schedule *s)
 
 static void loop_once(struct jetwatt_schedule *s, int *err)
 {
-	struct timespec wait = { 0, quiet_ns(s) };
+	struct timespec wait = { 0, poll_timeout_ns(s) };
 	struct pollfd p[] = {
 		{ jetwatt_probe_fd(s->train.probe), POLLIN, 0 },
 		{ jetwatt_probe_fd(s->infer.probe), POLLIN, 0 },
@@ -299,27 +307,27 @@ static int count_arrivals(struct jetwatt_schedule *s)
 		return 0;
 	if (!(s->conf->arrival_hz > 0))
 		return jetwatt_error_say(jetwatt_error_code(err), strerror(-err),
-					 "say how many come: a line arrival = 40Hz in the file",
+					 "add their rate to the file, like arrival = 40Hz",
 					 "cannot count the server's requests");
-	jetwatt_error_note("requests are not counted (%s): taken to be %g a second", strerror(-err),
+	jetwatt_error_note("cannot count requests (%s), using the configured rate: %g per second", strerror(-err),
 			   s->conf->arrival_hz);
 	return 0;
 }
 
-/* What we do takes microseconds, and both programs wait for it. */
-static void go_first(void)
+/* Run with real-time priority: each action takes microseconds, and both programs wait for it. */
+static void raise_priority(void)
 {
 	struct sched_param p = { .sched_priority = 1 };
 
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p))
-		jetwatt_error_note("cannot run ahead of the jobs (%s): turns end less exactly",
+		jetwatt_error_note("no real-time priority (%s): time slices end less exactly",
 				   strerror(errno));
 }
 
 int jetwatt_schedule_run(struct jetwatt_schedule *s)
 {
 	uint64_t told = 0, now;
-	int err = guard(s);
+	int err = start_guard(s);
 
 	if (!err)
 		err = count_arrivals(s);
@@ -327,7 +335,7 @@ int jetwatt_schedule_run(struct jetwatt_schedule *s)
 		err = jetwatt_tenant_watch(&s->train, on_train, s);
 	if (!err)
 		err = jetwatt_tenant_watch(&s->infer, on_infer, s);
-	go_first();
+	raise_priority();
 	if (!err)
 		err = jetwatt_tenant_go(&s->infer);
 	if (!err)
@@ -343,7 +351,7 @@ int jetwatt_schedule_run(struct jetwatt_schedule *s)
 	}
 	s->ended_ns = jetwatt_clock_ns();
 	jetwatt_schedule_spent(s, s->turn_ns, s->ended_ns, s->turn);
-	let_go(s, &s->train);
-	let_go(s, &s->infer);
+	thaw_program(s, &s->train);
+	thaw_program(s, &s->infer);
 	return err;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Training and inference by turns: one of them runs, the other one is held still;
- * training gives way at a minibatch's bound, the server when it has nothing to do.
+ * Time slicing of training and an inference server on one GPU: one of them runs, the other one is
+ * frozen. A time slice of training ends at a minibatch boundary, one of the server when it is idle.
+ * A window is one time slice of training and the following one of the server (plan/interleave.h).
  */
 #ifndef JETWATT_TIMESHARE_TIMESHARE_H
 #define JETWATT_TIMESHARE_TIMESHARE_H
@@ -13,41 +14,78 @@
 #include "timeshare/corunner.h"
 #include "timeshare/mode.h"
 
+/* What a span of time belongs to. */
 enum jetwatt_schedule_who {
-	JETWATT_SCHEDULE_TRAIN,
-	JETWATT_SCHEDULE_INFER,
-	JETWATT_SCHEDULE_SWITCH,	/* neither: one stops, the other begins */
+	JETWATT_SCHEDULE_TRAIN,		/* a time slice of training */
+	JETWATT_SCHEDULE_INFER,		/* a time slice of the server */
+	JETWATT_SCHEDULE_SWITCH,	/* a change: one is being frozen, the other thawed */
 	JETWATT_SCHEDULE_WHO
 };
 
+/**
+ * struct jetwatt_schedule_span - a span of time whose energy is to be counted
+ * @from_ns: start, CLOCK_MONOTONIC
+ * @to_ns: end
+ * @who: what it belongs to
+ */
 struct jetwatt_schedule_span {
 	uint64_t from_ns, to_ns;
 	enum jetwatt_schedule_who who;
 };
 
 /**
- * struct jetwatt_schedule - a run
- * @mode: the board's, where that is planned
- * @watch: power, and signals; both may be left away
- * @end: readable: it is to end; -1: a signal says so
- * @on_window, @arg: called at the end of every window, may be NULL
- * @arrivals: counts requests, NULL: the file has said how many come; @counted: so far
- * @guard: lets go of both should we end
- * @turn: whose it is, since @turn_ns; training has ended @done minibatches in it, and
- *	is to give way (@give_way)
- * @bound_ns: the last bound of training
- * @look_ns: when it is looked next whether the server is done, and @idle_stamp of the last look
- * @change_ms: from one to the other: mean of the last
- * @seen: the windows so far; @window: what is known of the one at hand
- * @plan, @planned: what is aimed at, once it is known; @plan_hz: with so many requests
- * @windows: since the last plan, which was made when the rate had changed at @since
- * @beyond: plans in a row that cannot keep the latency; @said: that was said
- * @promised: minibatches that plans have promised in the time they held;
- *	@kept: those that ended in it
- * @minibatches, @answers: in all: bounds of training, waits of the server
- * @turns, @late: turns of training; those that had to end elsewhere than at a bound
- * @span, @spans: time by turns, whose energy is not counted yet
- * @ns, @uj: of each
+ * struct jetwatt_schedule - state of the time slicing
+ *
+ * The caller sets:
+ * @conf: settings
+ * @mode: power mode, if one is planned
+ * @watch: session with power samples and signals; both are optional
+ * @end: descriptor that ends the run when it becomes readable; -1: only signals do
+ * @on_window: called at the end of each window, may be NULL
+ * @arg: argument of @on_window
+ * @train: the training, started or adopted
+ * @infer: the server, started or adopted
+ * @track: online detection of minibatch boundaries
+ *
+ * State of the run:
+ * @arrivals: counter of requests; NULL: requests are not counted
+ * @counted: requests counted up to the last window
+ * @seen: statistics of the windows so far
+ * @window: the window in progress
+ * @plan: the plan, if @planned is 1
+ * @guard: descriptor of the guard process, which thaws both programs if this process ends; -1: none
+ * @planned: 1: @plan is valid
+ * @feasible: 1: the plan is within the latency limit
+ * @give_way: 1: the time slice of training is to end
+ * @failed: 1: freezing, thawing or a mode switch failed, so the run ends
+ * @handed: minibatch size last written to the server; -1: that failed
+ * @said: not 0: the log says that the latency limit cannot be met
+ * @beyond: number of consecutive plans beyond the latency limit
+ * @windows: windows since the last plan
+ * @turn: program whose time slice it is
+ * @begun_ns: start of the run, CLOCK_MONOTONIC
+ * @ended_ns: end of the run
+ * @turn_ns: start of the time slice
+ * @window_ns: end of the last window
+ * @bound_ns: last minibatch boundary of training
+ * @look_ns: time of the next check whether the server is idle
+ * @done: minibatches of training that have ended in this time slice
+ * @idle_stamp: state of the last check whether the server is idle
+ * @since: index of the first window at the request rate of the last plan
+ * @change_ms: mean duration of a change from one program to the other, in ms
+ * @arrival_hz: request rate, in requests per second
+ * @plan_hz: request rate of the plan
+ * @promised: minibatches of training planned for the time in which plans were valid
+ * @kept: minibatches that ended in that time
+ * @minibatches: all minibatches of training
+ * @answers: all waits of the server
+ * @turns: time slices of training
+ * @late: those that did not end at a minibatch boundary
+ * @span: spans whose energy is not counted yet
+ * @spans: number of elements of @span in use
+ * @max_spans: number of elements of @span allocated
+ * @ns: total time, by enum jetwatt_schedule_who
+ * @uj: total energy, in uJ, likewise
  */
 struct jetwatt_schedule {
 	const struct jetwatt_schedule_conf *conf;
@@ -77,22 +115,25 @@ struct jetwatt_schedule {
 	double uj[JETWATT_SCHEDULE_WHO];
 };
 
-/* Both have been started, or adopted. Until training ends or a signal comes.
- * Return: exit code. */
+/* run.c: run both programs in time slices until the training ends, a signal arrives or @s->end
+ * becomes readable; then thaw both. Return: 0 or an exit code; the error has been reported. */
 int jetwatt_schedule_run(struct jetwatt_schedule *s);
 
-/* Both run at another speed from now on: what is known of their times is forgotten. */
+/* replan.c: forget the times of both programs and the plan, because the mode has changed. The
+ * request rate stays known. */
 void jetwatt_schedule_forget(struct jetwatt_schedule *s);
 
-/* Has a request come since the server had its turn? 0 where requests are not counted. */
+/* Return: 1: a request has arrived since the last time slice of the server; 0: none has, or
+ * requests are not counted. */
 int jetwatt_schedule_asked(const struct jetwatt_schedule *s);
 
-/* A window is over: learn from it, and plan the next one. */
+/* A window has ended: update the statistics, the mode and the plan. */
 void jetwatt_schedule_window(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w);
 
-/* A stretch of time is over: its energy is counted when it is known. */
+/* energy.c: record a span of time; its energy is counted when the power samples have arrived. */
 void jetwatt_schedule_spent(struct jetwatt_schedule *s, uint64_t from_ns, uint64_t to_ns,
 			    enum jetwatt_schedule_who who);
+/* Count the energy of all recorded spans whose power samples have arrived. */
 void jetwatt_schedule_count(struct jetwatt_schedule *s);
 
 #endif
