@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Make, open, watch and remove cgroups, through the files of the v2 hierarchy. */
 #include "job/cgroup.h"
 
 #include <dirent.h>
@@ -26,7 +27,7 @@ int jetwatt_cgroup_mount(char *dir)
 	return found ? 0 : -ENOENT;
 }
 
-/* The line without a controller: "0::/path". */
+/* In /proc/PID/cgroup the line of the v2 hierarchy begins with "0::". */
 int jetwatt_cgroup_of(pid_t pid, char *path, size_t len)
 {
 	char line[PATH_MAX + 128], name[32] = "/proc/self/cgroup";
@@ -47,7 +48,8 @@ int jetwatt_cgroup_of(pid_t pid, char *path, size_t len)
 	return (size_t)snprintf(path, len, "%s", line + 3) < len ? 0 : -ENAMETOOLONG;
 }
 
-static int own(char *path, size_t len)
+/* Get the directory of the cgroup of this process. Return: 0, negative errno. */
+static int cgroup_own_path(char *path, size_t len)
 {
 	char dir[PATH_MAX], at[PATH_MAX];
 	int err = jetwatt_cgroup_mount(dir);
@@ -60,8 +62,9 @@ static int own(char *path, size_t len)
 	       0 : -ENAMETOOLONG;
 }
 
-/* "jetwatt-PID-N" of a process that is gone; busy ones stay. */
-static void sweep(const char *parent)
+/* Remove cgroups "jetwatt-PID-N" whose process PID has ended. rmdir() fails for those with
+ * processes. */
+static void cgroup_remove_stale(const char *parent)
 {
 	char path[PATH_MAX + 300];
 	DIR *dir = opendir(parent);
@@ -103,13 +106,13 @@ int jetwatt_cgroup_make(struct jetwatt_cgroup *c)
 {
 	static int made;
 	char parent[PATH_MAX - 64], path[PATH_MAX];
-	int err = own(parent, sizeof(parent));
+	int err = cgroup_own_path(parent, sizeof(parent));
 
 	memset(c, 0, sizeof(*c));
 	c->events = -1;
 	if (err)
 		return err;
-	sweep(parent);
+	cgroup_remove_stale(parent);
 	snprintf(path, sizeof(path), "%s/" NAME "%d-%d", parent, getpid(), made++);
 	if (mkdir(path, 0755))
 		return -errno;
@@ -142,7 +145,8 @@ int jetwatt_cgroup_empty(const struct jetwatt_cgroup *c)
 	return !strstr(text, "populated 1");
 }
 
-static void put_back(const struct jetwatt_cgroup *c)
+/* Move all processes of a cgroup to its parent. */
+static void cgroup_empty_to_parent(const struct jetwatt_cgroup *c)
 {
 	struct jetwatt_cgroup parent = { .events = -1 };
 	char path[PATH_MAX + 32];
@@ -164,11 +168,11 @@ void jetwatt_cgroup_close(struct jetwatt_cgroup *c)
 	if (c->events >= 0)
 		close(c->events);
 	c->events = -1;
-	/* Who is dying is still in it for a moment. */
+	/* A process that is ending stays in its cgroup for a moment. */
 	for (int i = 0; c->ours && *c->path && i < 50; i++) {
 		if (!rmdir(c->path) || errno != EBUSY)
 			break;
-		put_back(c);
+		cgroup_empty_to_parent(c);
 		usleep(10000);
 	}
 	c->path[0] = '\0';

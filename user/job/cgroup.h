@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A job's own cgroup of the v2 hierarchy: whoever is in it, is the job, however
- * it came about and whatever number it has.
+ * Cgroups of the v2 hierarchy. A job in a cgroup of its own consists of all processes in it,
+ * however they were started.
  */
 #ifndef JETWATT_JOB_CGROUP_H
 #define JETWATT_JOB_CGROUP_H
@@ -11,39 +11,40 @@
 
 /**
  * struct jetwatt_cgroup - a cgroup
- * @path: empty: there is none
- * @ours: we have made it and remove it
- * @events: descriptor of cgroup.events, which tells when the last one has gone
+ * @path: directory of the cgroup; empty: none
+ * @ours: 1: made by this process, which removes it at the end
+ * @events: descriptor of cgroup.events, which shows whether the cgroup contains processes; -1: none
  */
 struct jetwatt_cgroup {
 	char path[PATH_MAX];
 	int ours, events;
 };
 
-/* Make one below our own. Return: 0; negative errno: no v2 hierarchy that we
- * may write to. Removes what a jetwatt that was killed has left. */
+/* Make a cgroup below the one of this process, and remove empty ones that a killed jetwatt has
+ * left. Return: 0; negative errno: there is no v2 hierarchy that this process may write to. */
 int jetwatt_cgroup_make(struct jetwatt_cgroup *c);
 
-/* Which one a process is in, as in /proc/PID/cgroup, 0: ourselves. Return: 0, -ENOENT: none, and
- * @path is empty; -ENAMETOOLONG: it has what fits. */
+/* Get the cgroup of a process, as in /proc/PID/cgroup. @pid: 0: this process. Return: 0; -ENOENT:
+ * none, @path is empty; -ENAMETOOLONG: @path is truncated. */
 int jetwatt_cgroup_of(pid_t pid, char *path, size_t len);
 
-/* Where the v2 hierarchy is mounted, in @dir of PATH_MAX. Return: 0, -ENOENT. */
+/* Get the mount point of the v2 hierarchy. @dir: buffer of PATH_MAX bytes. Return: 0, -ENOENT. */
 int jetwatt_cgroup_mount(char *dir);
 
-/* One that somebody else has made. Return: 0, negative errno. */
+/* Open a cgroup that exists already. Return: 0, negative errno. */
 int jetwatt_cgroup_open(struct jetwatt_cgroup *c, const char *path);
 
-/* One of its files, closed at exec. Return: descriptor, negative errno. */
+/* Open file @name of a cgroup, close-on-exec. Return: descriptor, negative errno. */
 int jetwatt_cgroup_file(const struct jetwatt_cgroup *c, const char *name, int flags);
 
-/* Return: 0, negative errno. */
+/* Move a process into the cgroup. Return: 0, negative errno. */
 int jetwatt_cgroup_put(const struct jetwatt_cgroup *c, pid_t pid);
 
-/* Is nobody in it any more, or is it gone? */
+/* Return: 1: the cgroup contains no process, or was removed. */
 int jetwatt_cgroup_empty(const struct jetwatt_cgroup *c);
 
-/* Whoever is still in ours goes back to where we are. */
+/* Close a cgroup; remove it if this process made it. Processes that are still in it move to its
+ * parent. */
 void jetwatt_cgroup_close(struct jetwatt_cgroup *c);
 
 #endif

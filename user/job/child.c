@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Fork, release, wait for and end a command. */
 #include "job/child.h"
 
 #include <errno.h>
@@ -11,9 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_MS	10000
+#define PATIENCE_MS	10000	/* between SIGTERM and SIGKILL */
 
-static void run(int go, int failed, char **argv, int mark_fd)
+/* In the child: wait for the byte on @go, then execute the command. Does not return. */
+static void child_exec(int go, int failed, char **argv, int mark_fd)
 {
 	char c, number[16];
 	sigset_t none;
@@ -25,12 +27,12 @@ static void run(int go, int failed, char **argv, int mark_fd)
 		setenv("JETWATT_MARK_FD", number, 1);
 	}
 
-	/* We block the signals that we handle, and ignore SIGPIPE; a command
-	 * expects neither. */
+	/* The parent blocks the signals that it handles and ignores SIGPIPE; reset both for the
+	 * command. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	/* End of file: our parent died before it was ready. */
+	/* End of file: the parent ended before it released the child. */
 	if (read(go, &c, 1) != 1)
 		_exit(1);
 	execvp(argv[0], argv);
@@ -58,10 +60,10 @@ int jetwatt_child_start(struct jetwatt_child *c, char **argv, int mark_fd)
 		goto close_failed;
 	}
 	if (!c->pid) {
-		/* Ours would keep the pipe open when the parent is gone. */
+		/* A copy of the write end in the child would hide the end of the parent. */
 		close(go[1]);
 		close(failed[0]);
-		run(go[0], failed[1], argv, mark_fd);
+		child_exec(go[0], failed[1], argv, mark_fd);
 	}
 	close(go[0]);
 	close(failed[1]);
@@ -89,7 +91,7 @@ int jetwatt_child_go(struct jetwatt_child *c)
 			n = read(c->failed, &err, sizeof(err));
 		while (n < 0 && errno == EINTR);
 	close(c->failed);
-	/* Close-on-exec: nothing to read means that exec() has happened. */
+	/* The pipe is close-on-exec: end of file means that exec() has succeeded. */
 	if (n != sizeof(err))
 		return 0;
 	wait4(c->pid, &c->status, 0, &c->used);

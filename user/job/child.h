@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A command that is started by us: it stands still until the probe is
- * attached, so that no wait is missed, and its exit status becomes ours.
+ * A command as a child process. It waits before its first instruction until the probe is attached,
+ * so that no wait for the GPU is missed.
  */
 #ifndef JETWATT_JOB_CHILD_H
 #define JETWATT_JOB_CHILD_H
@@ -11,10 +11,12 @@
 
 /**
  * struct jetwatt_child - a command
- * @pid: 0: none
- * @go, @failed: pipes: ours to let it run, its to say why exec() failed
- * @gone: it has been waited for; @status is its status as of wait(2), @used what
- *	it has used, with all whom it has waited for
+ * @pid: process; 0: none
+ * @go: pipe to the child; a byte lets it run
+ * @failed: pipe from the child, for the errno of a failed exec()
+ * @gone: 1: the child has ended and was waited for
+ * @status: then its status as of wait(2)
+ * @used: then the resources used by it and by the processes that it has waited for
  */
 struct jetwatt_child {
 	pid_t pid;
@@ -23,20 +25,20 @@ struct jetwatt_child {
 	struct rusage used;
 };
 
-/* Fork; the child waits for jetwatt_child_go(). @mark_fd: it inherits that and
- * is told so, -1: none. Return: 0, negative errno. */
+/* Fork; the child waits for jetwatt_child_go(). @mark_fd: descriptor for marks that the child
+ * inherits, with its number in JETWATT_MARK_FD; -1: none. Return: 0, negative errno. */
 int jetwatt_child_start(struct jetwatt_child *c, char **argv, int mark_fd);
 
-/* Let it run. Return: 0; negative errno of exec(), the child is gone then. */
+/* Let the child run. Waits for exec(). Return: 0; negative errno of exec(): the child has ended. */
 int jetwatt_child_go(struct jetwatt_child *c);
 
-/* Collect it if it has ended. Return: 1: it has. */
+/* Wait for the child if it has ended; does not block. Return: 1: it has ended. */
 int jetwatt_child_reap(struct jetwatt_child *c);
 
-/* What a shell would call its exit: its code, or 128 + signal. */
+/* Return the exit status as a shell has it: the exit code, or 128 + signal. */
 int jetwatt_child_exit(const struct jetwatt_child *c);
 
-/* Ask it to end; after ten seconds, end it. */
+/* Send SIGTERM to the child, after 10 s SIGKILL, and wait for it. Blocks. */
 void jetwatt_child_stop(struct jetwatt_child *c);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Freeze and thaw jobs, and the guard process that thaws them if this process cannot. */
 #include "job/freezer.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ int jetwatt_hold_open(struct jetwatt_hold *h, const struct jetwatt_cgroup *cgrou
 		return 0;
 	h->freeze = jetwatt_cgroup_file(cgroup, "cgroup.freeze", O_WRONLY);
 	h->events = jetwatt_cgroup_file(cgroup, "cgroup.events", O_RDONLY);
-	/* No v2 freezer before 5.2: signals do. */
+	/* Linux before 5.2 has no v2 freezer: use signals. */
 	if (h->freeze < 0 || h->events < 0)
 		jetwatt_hold_close(h);
 	return 0;
@@ -34,16 +35,17 @@ void jetwatt_hold_close(struct jetwatt_hold *h)
 	h->freeze = h->events = -1;
 }
 
-/* Also for the guard, so nothing here may depend on what we remember. */
-static int set(const struct jetwatt_hold *h, int still)
+/* Freeze (@still 1) or thaw a job. The guard calls this too, with a copy of @h, so it must not
+ * depend on @held. */
+static int write_state(const struct jetwatt_hold *h, int still)
 {
 	if (h->freeze < 0)
 		return kill(-h->group, still ? SIGSTOP : SIGCONT) ? -errno : 0;
 	return pwrite(h->freeze, still ? "1" : "0", 1, 0) == 1 ? 0 : -errno;
 }
 
-/* It is no more: nothing of it moves, and nothing is held. */
-static int but_gone(int err)
+/* Ignore the errors of a job that has ended. */
+static int ignore_ended(int err)
 {
 	return err == -ESRCH || err == -ENODEV ? 0 : err;
 }
@@ -56,10 +58,10 @@ int jetwatt_hold_still(struct jetwatt_hold *h, uint64_t now_ns)
 		return 0;
 	h->held = 1;
 	h->since_ns = now_ns;
-	err = set(h, 1);
+	err = write_state(h, 1);
 	if (err)
 		h->held = 0;
-	return but_gone(err);
+	return ignore_ended(err);
 }
 
 int jetwatt_hold_let_go(struct jetwatt_hold *h, uint64_t now_ns)
@@ -68,10 +70,10 @@ int jetwatt_hold_let_go(struct jetwatt_hold *h, uint64_t now_ns)
 
 	if (!h->held)
 		return 0;
-	err = set(h, 0);
+	err = write_state(h, 0);
 	h->held = 0;
 	h->ns += now_ns - h->since_ns;
-	return but_gone(err);
+	return ignore_ended(err);
 }
 
 uint64_t jetwatt_hold_ns(const struct jetwatt_hold *h, uint64_t now_ns)
@@ -85,7 +87,7 @@ int jetwatt_hold_wait(const struct jetwatt_hold *h, int ms)
 	char text[128];
 	ssize_t n;
 
-	/* A signal stops whoever runs before he runs on. */
+	/* SIGSTOP takes effect before a process returns to user space: nothing to wait for. */
 	if (h->events < 0)
 		return 0;
 	for (long us = 0; us <= ms * 1000l; us += nap.tv_nsec / 1000) {
@@ -95,7 +97,7 @@ int jetwatt_hold_wait(const struct jetwatt_hold *h, int ms)
 		text[n] = '\0';
 		if (strstr(text, "frozen 1") || strstr(text, "populated 0"))
 			return 0;
-		/* The kernel tells of it, but not twice within ten milliseconds. */
+		/* Poll: the kernel limits notifications of cgroup.events to one in 10 ms. */
 		nanosleep(&nap, NULL);
 		if (nap.tv_nsec < 1000000)
 			nap.tv_nsec += nap.tv_nsec / 2;
@@ -103,7 +105,8 @@ int jetwatt_hold_wait(const struct jetwatt_hold *h, int ms)
 	return -ETIMEDOUT;
 }
 
-static int among(int fd, const struct jetwatt_hold *h, int n)
+/* Return: 1: @fd is the cgroup.freeze of one of the jobs. */
+static int is_freeze_fd(int fd, const struct jetwatt_hold *h, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (fd == h[i].freeze)
@@ -111,7 +114,8 @@ static int among(int fd, const struct jetwatt_hold *h, int n)
 	return 0;
 }
 
-/* Nothing that anybody waits for may stay open here. */
+/* In the guard, close all inherited descriptors except those that it needs: other processes may
+ * wait for their end of file. */
 static void close_others(int ours, const struct jetwatt_hold *h, int n)
 {
 	long max = sysconf(_SC_OPEN_MAX);
@@ -120,11 +124,12 @@ static void close_others(int ours, const struct jetwatt_hold *h, int n)
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		dup2(null, fd);
 	for (int fd = 3; fd < (max > 0 && max < 65536 ? max : 65536); fd++)
-		if (fd != ours && !among(fd, h, n))
+		if (fd != ours && !is_freeze_fd(fd, h, n))
 			close(fd);
 }
 
-static void __attribute__((noreturn)) guard(int ours, const struct jetwatt_hold *h, int n)
+/* Main function of the guard process. @ours: its end of the socket pair. */
+static void __attribute__((noreturn)) guard_main(int ours, const struct jetwatt_hold *h, int n)
 {
 	struct pollfd p = { .fd = ours, .events = POLLIN };
 	char word[64];
@@ -141,14 +146,14 @@ static void __attribute__((noreturn)) guard(int ours, const struct jetwatt_hold 
 		errno = 0;
 	do {
 		p.revents = 0;
-		/* Who is stopped himself would hold them as well. */
+		/* No notification in time: the parent may be stopped itself. */
 		if (!poll(&p, 1, JETWATT_HOLD_SILENT_MS))
 			for (int i = 0; i < n; i++)
-				set(&h[i], 0);
+				write_state(&h[i], 0);
 		got = p.revents ? read(ours, word, sizeof(word)) : 1;
 	} while (got > 0 || (got < 0 && errno == EINTR));
 	for (int i = 0; i < n; i++)
-		set(&h[i], 0);
+		write_state(&h[i], 0);
 	_exit(0);
 }
 
@@ -162,10 +167,10 @@ int jetwatt_hold_guard(const struct jetwatt_hold *h, int n)
 	pid = fork();
 	if (!pid) {
 		close(pair[0]);
-		/* Nobody's child, so that nobody has to wait for it. */
+		/* A second fork: the guard becomes a child of init, which waits for it. */
 		pid = fork();
 		if (!pid)
-			guard(pair[1], h, n);
+			guard_main(pair[1], h, n);
 		_exit(pid < 0);
 	}
 	close(pair[1]);

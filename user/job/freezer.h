@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Jobs that are held still and let go again: by the freezer of their cgroup (v2),
- * or where there is none by SIGSTOP to their process group. Whatever becomes of
- * us, none stays held: a process of its own lets all go when we have ended in any
- * way, or have not been heard of for some time.
+ * Freeze and thaw jobs: with the freezer of their cgroup (v2), or if there is none with SIGSTOP and
+ * SIGCONT to their process group. A guard process makes sure that no job stays frozen: it thaws all
+ * jobs when this process has ended in any way, or has not notified it for some time.
  */
 #ifndef JETWATT_JOB_FREEZER_H
 #define JETWATT_JOB_FREEZER_H
@@ -16,12 +15,13 @@
 #define JETWATT_HOLD_JOBS	4
 
 /**
- * struct jetwatt_hold - one job
- * @freeze: descriptor of its cgroup's cgroup.freeze, -1: there is none
- * @events: descriptor of cgroup.events, which tells when all are still
- * @group: its process group, for signals
- * @held: it is held, or is being
- * @since_ns: since when; @ns: for how long in all, before that
+ * struct jetwatt_hold - freezer of one job
+ * @freeze: descriptor of cgroup.freeze; -1: none, signals are used
+ * @events: descriptor of cgroup.events, which shows when all processes are frozen; -1: none
+ * @group: process group, for signals
+ * @held: 1: the job is frozen, or is being frozen
+ * @since_ns: time at which it was frozen, CLOCK_MONOTONIC
+ * @ns: total time for which it was frozen before, in ns
  */
 struct jetwatt_hold {
 	int freeze, events;
@@ -30,34 +30,40 @@ struct jetwatt_hold {
 	uint64_t since_ns, ns;
 };
 
-/* @group: leads its own process group. Return: 0, negative errno. */
+/* Open the freezer of a job. @cgroup: its cgroup, empty path: none; @group: its process group.
+ * Return: 0. */
 int jetwatt_hold_open(struct jetwatt_hold *h, const struct jetwatt_cgroup *cgroup, pid_t group);
 void jetwatt_hold_close(struct jetwatt_hold *h);
 
-/* Hold it still from now on; jetwatt_hold_wait() returns when it is. Return: 0, negative
- * errno. */
+/* Start freezing the job; jetwatt_hold_wait() waits until it is frozen. A job that has ended is no
+ * error. Return: 0, negative errno. */
 int jetwatt_hold_still(struct jetwatt_hold *h, uint64_t now_ns);
 
-/* Return: 0; -ETIMEDOUT: some of it still moves after @ms. */
+/* Wait at most @ms milliseconds until the job is frozen. Return: 0; -ETIMEDOUT: some processes
+ * still run; other negative errno. */
 int jetwatt_hold_wait(const struct jetwatt_hold *h, int ms);
 
+/* Thaw the job. A job that has ended is no error. Return: 0, negative errno. */
 int jetwatt_hold_let_go(struct jetwatt_hold *h, uint64_t now_ns);
 
-/* Time for which it was held, up to now. */
+/* Return the total time for which the job has been frozen up to now, in ns. */
 uint64_t jetwatt_hold_ns(const struct jetwatt_hold *h, uint64_t now_ns);
 
 /**
- * jetwatt_hold_guard() - have a guard, before anything is held
- * @h, @n: all that will be
+ * jetwatt_hold_guard() - start a guard process, before any job is frozen
+ * @h: freezers of all jobs that will be frozen
+ * @n: number of elements of @h
  *
- * Return: its descriptor: readable means that the guard has gone; negative errno.
+ * Return: its descriptor, for jetwatt_hold_tell(); it becomes readable when the guard ends.
+ * Negative errno.
  */
 int jetwatt_hold_guard(const struct jetwatt_hold *h, int n);
 
-/* It lets go what it has not been told of for so long. */
+/* Time without a notification after which the guard thaws all jobs, in ms. */
 #define JETWATT_HOLD_SILENT_MS	2000
 
-/* We are here, to be said every few hundred milliseconds. Return: 0; -EPIPE: the guard is not. */
+/* Notify the guard that this process still runs; call it several times per second. Return: 0;
+ * -EPIPE: the guard has ended. */
 int jetwatt_hold_tell(int guard);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Sample the resource usage of a job from /proc, /sys and the page cache. */
 #include "job/resource_usage.h"
 
 #include <ctype.h>
@@ -19,9 +20,9 @@
 #define __NR_cachestat 451
 #endif
 
-/* One process's counters. Return: 0; -ESRCH: it is gone. */
-static int count(pid_t pid, pid_t *parent, uint64_t *start, uint64_t *rss,
-		 struct jetwatt_usage_count *c)
+/* Read the counters of a process. Return: 0; -ESRCH: it has ended. */
+static int read_process(pid_t pid, pid_t *parent, uint64_t *start, uint64_t *rss,
+			struct jetwatt_usage_count *c)
 {
 	unsigned long long minor, major, user, system, since, pages, v;
 	char path[64], line[1024], *p;
@@ -36,8 +37,9 @@ static int count(pid_t pid, pid_t *parent, uint64_t *start, uint64_t *rss,
 	fclose(f);
 	line[n] = '\0';
 	p = strrchr(line, ')');
-	/* state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime
-	 * cutime cstime priority nice threads itrealvalue starttime vsize rss */
+	/* Fields after the command name (proc(5)): state ppid pgrp session tty tpgid flags minflt
+	 * cminflt majflt cmajflt utime stime cutime cstime priority nice threads itrealvalue
+	 * starttime vsize rss */
 	if (!p || sscanf(p + 1, " %*c %d %*d %*d %*d %*d %*u %llu %*u %llu %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu %*u %llu",
 			 parent, &minor, &major, &user, &system, &since, &pages) != 7)
 		return -ESRCH;
@@ -58,8 +60,9 @@ static int count(pid_t pid, pid_t *parent, uint64_t *start, uint64_t *rss,
 	return 0;
 }
 
-static void add(struct jetwatt_usage_count *sum, const struct jetwatt_usage_count *last,
-		const struct jetwatt_usage_count *first)
+/* Add the difference of two readings of a process to the sum. */
+static void count_add(struct jetwatt_usage_count *sum, const struct jetwatt_usage_count *last,
+		      const struct jetwatt_usage_count *first)
 {
 	sum->cpu_ticks += last->cpu_ticks - first->cpu_ticks;
 	sum->minor += last->minor - first->minor;
@@ -68,8 +71,9 @@ static void add(struct jetwatt_usage_count *sum, const struct jetwatt_usage_coun
 	sum->read_calls += last->read_calls - first->read_calls;
 }
 
-/* A regular file of a file system, kept open so that it can be asked at the end. */
-static void keep(struct jetwatt_usage *u, const char *link)
+/* Open a regular file that the job reads, so that its part in the page cache can be determined at
+ * the end. */
+static void keep_file(struct jetwatt_usage *u, const char *link)
 {
 	struct stat st;
 	int i, fd;
@@ -91,8 +95,9 @@ static void keep(struct jetwatt_usage *u, const char *link)
 	u->file[u->nr_file++].fd = fd;
 }
 
-/* Files that it reads: what it writes, logs and checkpoints, is no data set. */
-static void files(struct jetwatt_usage *u, pid_t pid)
+/* Find the files that a process has open only for reading: files that it writes are logs and
+ * checkpoints, not data sets. */
+static void find_files(struct jetwatt_usage *u, pid_t pid)
 {
 	char path[64], link[340], to[32];
 	struct dirent *e;
@@ -107,20 +112,21 @@ static void files(struct jetwatt_usage *u, pid_t pid)
 		snprintf(link, sizeof(link), "%s/%s", path, e->d_name);
 		if (!lstat(link, &st) && st.st_mode & S_IRUSR && !(st.st_mode & S_IWUSR) &&
 		    readlink(link, to, sizeof(to)) > 0 && to[0] == '/')
-			keep(u, link);
+			keep_file(u, link);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static void look_at(struct jetwatt_usage *u, pid_t pid, uint64_t *rss)
+/* Update the entry of a process. @rss: grows by its resident memory, in bytes. */
+static void update_process(struct jetwatt_usage *u, pid_t pid, uint64_t *rss)
 {
 	struct jetwatt_usage_count c;
 	uint64_t start, mine;
 	pid_t parent;
 	int i;
 
-	if (count(pid, &parent, &start, &mine, &c))
+	if (read_process(pid, &parent, &start, &mine, &c))
 		return;
 	*rss += mine;
 	for (i = 0; i < u->nr_process; i++)
@@ -135,16 +141,17 @@ static void look_at(struct jetwatt_usage *u, pid_t pid, uint64_t *rss)
 		memset(&u->process[i], 0, sizeof(u->process[i]));
 		u->process[i].pid = pid;
 		u->process[i].start = start;
-		/* who was there before us has a past that is none of ours */
+		/* Counters from before the first sample do not belong to the job's run. */
 		if (!u->begun)
 			u->process[i].first = c;
 	}
 	u->process[i].last = c;
 	u->process[i].seen = u->looks;
-	files(u, pid);
+	find_files(u, pid);
 }
 
-static void look_cgroup(struct jetwatt_usage *u, uint64_t *rss)
+/* Update all processes of the job's cgroup. */
+static void update_cgroup(struct jetwatt_usage *u, uint64_t *rss)
 {
 	char path[4200];
 	FILE *f;
@@ -153,14 +160,14 @@ static void look_cgroup(struct jetwatt_usage *u, uint64_t *rss)
 	snprintf(path, sizeof(path), "%s/cgroup.procs", u->cgroup);
 	f = fopen(path, "re");
 	while (f && fscanf(f, "%d", &pid) == 1)
-		look_at(u, pid, rss);
+		update_process(u, pid, rss);
 	if (f)
 		fclose(f);
 }
 
-/* Those whose parent is one of them. A child's number is mostly above its
- * parent's; where it isn't, it is found in the next look. */
-static void look_tree(struct jetwatt_usage *u, uint64_t *rss)
+/* Update the job's process and its descendants. /proc lists processes by pid, and a child's pid is
+ * usually above its parent's; if it is not, the child is found at the next sample. */
+static void update_tree(struct jetwatt_usage *u, uint64_t *rss)
 {
 	DIR *proc = opendir("/proc");
 	struct jetwatt_usage_count c;
@@ -168,14 +175,14 @@ static void look_tree(struct jetwatt_usage *u, uint64_t *rss)
 	struct dirent *e;
 	pid_t pid, parent;
 
-	look_at(u, u->pid, rss);
+	update_process(u, u->pid, rss);
 	while (proc && (e = readdir(proc))) {
 		pid = atoi(e->d_name);
-		if (pid <= 0 || pid == u->pid || count(pid, &parent, &start, &mine, &c))
+		if (pid <= 0 || pid == u->pid || read_process(pid, &parent, &start, &mine, &c))
 			continue;
 		for (int i = 0; i < u->nr_process; i++)
 			if (u->process[i].pid == parent && u->process[i].seen == (int)u->looks) {
-				look_at(u, pid, rss);
+				update_process(u, pid, rss);
 				break;
 			}
 	}
@@ -183,7 +190,8 @@ static void look_tree(struct jetwatt_usage *u, uint64_t *rss)
 		closedir(proc);
 }
 
-static void memory_and_gpu(struct jetwatt_usage *u)
+/* Add the memory in use and the GPU load of the machine to their sums. */
+static void read_memory_and_gpu(struct jetwatt_usage *u)
 {
 	unsigned long long v, total = 0, available = 0;
 	char line[128];
@@ -211,28 +219,28 @@ void jetwatt_usage_look(struct jetwatt_usage *u)
 	uint64_t rss = 0, t = jetwatt_clock_ns();
 	int i;
 
-	/* A tree is found by reading all of /proc, which costs. */
+	/* Without a cgroup a sample reads all of /proc, which takes CPU time. */
 	if (t - u->looked_ns < (u->cgroup ? 200000000 : 1000000000))
 		return;
 	u->looked_ns = t;
 	u->looks++;
 	if (u->cgroup)
-		look_cgroup(u, &rss);
+		update_cgroup(u, &rss);
 	else
-		look_tree(u, &rss);
+		update_tree(u, &rss);
 	if (rss > u->rss_max)
 		u->rss_max = rss;
 	for (i = 0; i < u->nr_process; i++) {
 		if (u->process[i].seen == (int)u->looks)
 			continue;
-		add(&u->sum, &u->process[i].last, &u->process[i].first);
+		count_add(&u->sum, &u->process[i].last, &u->process[i].first);
 		u->process[i--] = u->process[--u->nr_process];
 	}
-	memory_and_gpu(u);
+	read_memory_and_gpu(u);
 }
 
-/* Processor time of the machine in ticks; reads of its disks. */
-static void machine(uint64_t *busy, uint64_t *idle, uint64_t *reads, uint64_t *sectors)
+/* Read the CPU time of the machine, in clock ticks, and the reads and sectors of its disks. */
+static void read_machine(uint64_t *busy, uint64_t *idle, uint64_t *reads, uint64_t *sectors)
 {
 	unsigned long long t[8] = { 0 }, r, s;
 	char line[256], name[64], path[128];
@@ -250,7 +258,8 @@ static void machine(uint64_t *busy, uint64_t *idle, uint64_t *reads, uint64_t *s
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%*u %*u %63s %llu %*u %llu", name, &r, &s) != 3)
 			continue;
-		/* what stands on hardware, once: no partition, no mapping, no memory */
+		/* Only hardware disks: partitions, mappings and RAM disks would count twice or not
+		 * at all. */
 		snprintf(path, sizeof(path), "/sys/block/%s/device", name);
 		if (access(path, F_OK))
 			continue;
@@ -261,7 +270,7 @@ static void machine(uint64_t *busy, uint64_t *idle, uint64_t *reads, uint64_t *s
 		fclose(f);
 }
 
-/* Parts per thousand, of NVIDIA's driver. */
+/* Find the load file of NVIDIA's GPU driver. Its unit is 1/1000. */
 static void find_gpu(struct jetwatt_usage *u)
 {
 	glob_t g;
@@ -278,13 +287,14 @@ void jetwatt_usage_begin(struct jetwatt_usage *u, pid_t pid, const char *cgroup)
 	u->pid = pid;
 	u->cgroup = cgroup && *cgroup ? cgroup : NULL;
 	find_gpu(u);
-	machine(&u->busy0, &u->idle0, &u->reads0, &u->sectors0);
+	read_machine(&u->busy0, &u->idle0, &u->reads0, &u->sectors0);
 	jetwatt_usage_look(u);
 	u->begun = 1;
 }
 
-/* Return: pages of it that are in the cache, of @pages. */
-static uint64_t cached(int fd, uint64_t size, uint64_t *pages)
+/* Return the number of a file's pages that are in the page cache. @pages: number of pages examined;
+ * 0: they could not be examined. */
+static uint64_t cached_pages(int fd, uint64_t size, uint64_t *pages)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE), most = 1ull << 30;
 	struct { uint64_t off, len; } range = { 0, size };
@@ -296,7 +306,8 @@ static uint64_t cached(int fd, uint64_t size, uint64_t *pages)
 	*pages = (size + page - 1) / page;
 	if (!syscall(__NR_cachestat, fd, &range, &stat, 0))
 		return stat.cache < *pages ? stat.cache : *pages;
-	/* before 6.5; of a large file the begin stands for all */
+	/* Linux before 6.5 has no cachestat(): mincore() on the first GiB, which stands for the
+	 * whole file. */
 	size = size < most ? size : most;
 	*pages = (size + page - 1) / page;
 	in = malloc(*pages);
@@ -312,6 +323,7 @@ static uint64_t cached(int fd, uint64_t size, uint64_t *pages)
 	return n;
 }
 
+/* Return the fraction of all files, by size, that is in the page cache; -1: no file. */
 static double cached_share(const struct jetwatt_usage *u)
 {
 	double in = 0, size = 0;
@@ -322,7 +334,7 @@ static double cached_share(const struct jetwatt_usage *u)
 
 		if (fstat(u->file[i].fd, &st) || !st.st_size)
 			continue;
-		n = cached(u->file[i].fd, st.st_size, &pages);
+		n = cached_pages(u->file[i].fd, st.st_size, &pages);
 		if (!pages)
 			continue;
 		in += (double)n / pages * st.st_size;
@@ -339,12 +351,12 @@ void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *chil
 
 	memset(f, 0, sizeof(*f));
 	for (int i = 0; i < u->nr_process; i++)
-		add(&u->sum, &u->process[i].last, &u->process[i].first);
+		count_add(&u->sum, &u->process[i].last, &u->process[i].first);
 	f->cpu_s = u->sum.cpu_ticks * tick;
 	f->minor = u->sum.minor;
 	f->major = u->sum.major;
 	f->rss_max = u->rss_max;
-	/* Those who ended between two looks are in here. */
+	/* The kernel's counts include processes that started and ended between two samples. */
 	if (child && child->pid && child->gone) {
 		const struct rusage *r = &child->used;
 		double s = r->ru_utime.tv_sec + r->ru_stime.tv_sec +
@@ -359,7 +371,7 @@ void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *chil
 	f->cores = elapsed_s > 0 ? f->cpu_s / elapsed_s : 0;
 	f->job_read_bytes = u->sum.read_bytes;
 	f->read_calls = u->sum.read_calls;
-	machine(&busy, &idle, &reads, &sectors);
+	read_machine(&busy, &idle, &reads, &sectors);
 	busy -= u->busy0;
 	idle -= u->idle0;
 	f->machine = busy + idle ? (double)busy / (busy + idle) : 0;
@@ -382,7 +394,7 @@ void jetwatt_usage_print(const struct jetwatt_usage_figures *u, double elapsed_s
 		100 * u->machine);
 	if (u->gpu >= 0)
 		fprintf(f, ", GPU %.0f %%", 100 * u->gpu);
-	fprintf(f, "\n %10.0f MB  at most; %.0f %% of the machine's memory in use\n",
+	fprintf(f, "\n %10.0f MB  maximum memory; %.0f %% of the machine's memory in use\n",
 		u->rss_max * 1e-6, 100 * u->memory);
 	fprintf(f, " %10llu     page faults, %llu of them major\n",
 		(unsigned long long)(u->minor + u->major), (unsigned long long)u->major);
@@ -392,8 +404,7 @@ void jetwatt_usage_print(const struct jetwatt_usage_figures *u, double elapsed_s
 		fprintf(f, " %10.0f %%   of its %d file%s in the page cache\n", 100 * u->cached,
 			u->files, u->files == 1 ? "" : "s");
 	if (u->missed)
-		fprintf(f, " hint: more processes or files than could be looked at: %u left out\n",
-			u->missed);
+		fprintf(f, " hint: too many processes or files to track: %u left out\n", u->missed);
 }
 
 void jetwatt_usage_json(const struct jetwatt_usage_figures *u, struct jetwatt_json *j)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What else a job takes: processor, memory, storage, and how much of what it
- * reads lies in the page cache already. From /proc, a few times a second.
+ * Resource usage of a job: CPU time, memory, storage reads, and the part of its files that is in
+ * the page cache. Sampled from /proc a few times per second.
  */
 #ifndef JETWATT_JOB_RESOURCE_USAGE_H
 #define JETWATT_JOB_RESOURCE_USAGE_H
@@ -13,22 +13,51 @@
 #include "job/child.h"
 #include "out/json.h"
 
+/* Maximum number of processes and files that are tracked. */
 #define JETWATT_USAGE_PROCESSES	512
 #define JETWATT_USAGE_FILES	128
 
-/* Of one process, since it began. */
+/**
+ * struct jetwatt_usage_count - counters of one process since it started
+ * @cpu_ticks: CPU time, in clock ticks
+ * @minor: minor page faults
+ * @major: major page faults
+ * @read_bytes: bytes read from storage
+ * @read_calls: read system calls
+ */
 struct jetwatt_usage_count {
 	uint64_t cpu_ticks, minor, major, read_bytes, read_calls;
 };
 
 /**
- * struct jetwatt_usage - sums
- * @process: those alive at the last look; @first: what was not ours to count
- * @sum: of those that are gone
- * @file: those that it has had open, by descriptors of our own
- * @missed: processes or files for which there was no room
- * @rss_max: the most memory at a time, of all its processes
- * @memory, @gpu: mean of what was seen, in parts of 1; @gpu negative: not known
+ * struct jetwatt_usage - state of the sampling
+ * @pid: first process of the job
+ * @cgroup: directory of its cgroup; NULL: the job is @pid and its descendants
+ * @process: processes that were alive at the last sample
+ * @process.pid: process id
+ * @process.start: start time in clock ticks, to detect that the pid was reused
+ * @process.first: counters when the job began, for processes that had started before
+ * @process.last: counters at the last sample
+ * @process.seen: number of the sample that found the process last
+ * @nr_process: number of elements of @process
+ * @sum: counters of processes that have ended
+ * @file: files that the job has had open for reading
+ * @file.dev: device of the file
+ * @file.ino: inode of the file
+ * @file.fd: descriptor of this process
+ * @nr_file: number of elements of @file
+ * @missed: processes and files beyond the maximum numbers
+ * @looks: number of samples
+ * @begun: 1: the first sample was taken
+ * @looked_ns: time of the last sample, CLOCK_MONOTONIC
+ * @rss_max: maximum resident memory of all processes together, in bytes
+ * @busy0: busy CPU time of the machine when the job began, in clock ticks
+ * @idle0: idle CPU time of the machine then
+ * @reads0: reads of all disks then
+ * @sectors0: sectors read from all disks then
+ * @memory: sum over the samples of the fraction of the machine's memory in use
+ * @gpu: sum over the samples of the GPU load, from 0 to 1
+ * @gpu_load: path of the GPU's load file; empty: none
  */
 struct jetwatt_usage {
 	pid_t pid;
@@ -51,9 +80,21 @@ struct jetwatt_usage {
 
 /**
  * struct jetwatt_usage_figures - the result
- * @cores: processor time over time; @machine: share of all cores' time, of everybody
- * @reads, @read_bytes: of the machine's disks; @job_read_bytes: of the job alone
- * @cached: share of the job's files in the page cache, negative: it has none open
+ * @cpu_s: CPU time of the job, in s
+ * @cores: @cpu_s divided by the elapsed time
+ * @machine: fraction of the CPU time of all cores that was used by all processes, from 0 to 1
+ * @gpu: mean GPU load, from 0 to 1; negative: unknown
+ * @memory: mean fraction of the machine's memory in use, from 0 to 1
+ * @cached: fraction of the job's files that is in the page cache; negative: it has had none open
+ * @rss_max: maximum resident memory of the job, in bytes
+ * @minor: minor page faults
+ * @major: major page faults
+ * @reads: reads of all disks of the machine
+ * @read_bytes: bytes read from all disks of the machine
+ * @job_read_bytes: bytes that the job has read from storage
+ * @read_calls: read system calls of the job
+ * @files: number of files of @cached
+ * @missed: processes and files that were left out
  */
 struct jetwatt_usage_figures {
 	double cpu_s, cores, machine, gpu, memory, cached;
@@ -62,14 +103,18 @@ struct jetwatt_usage_figures {
 	unsigned int missed;
 };
 
-/* @cgroup: its directory, or NULL: @pid and what it forks */
+/* Begin sampling. @cgroup: directory of the job's cgroup; NULL or empty: the job is @pid and its
+ * descendants. The string must live until jetwatt_usage_end(). */
 void jetwatt_usage_begin(struct jetwatt_usage *u, pid_t pid, const char *cgroup);
-/* Look again; at most five times a second at a cgroup, once at a tree. */
+/* Take a sample, unless the last one was less than 0.2 s ago, or without a cgroup less than 1 s
+ * ago. */
 void jetwatt_usage_look(struct jetwatt_usage *u);
-/* @child: of ours, whose resources the kernel has counted exactly; may be NULL */
+/* Compute the result and close all files. @child: the job if it is a child of this process that has
+ * ended: the kernel's exact counts are then used where they are higher; may be NULL. */
 void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *child,
 		       double elapsed_s, struct jetwatt_usage_figures *f);
 
+/* Write the result to a report, as text or as JSON. */
 void jetwatt_usage_print(const struct jetwatt_usage_figures *u, double elapsed_s, FILE *f);
 void jetwatt_usage_json(const struct jetwatt_usage_figures *u, struct jetwatt_json *j);
 

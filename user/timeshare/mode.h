@@ -40,7 +40,7 @@ int jetwatt_schedule_mode_open(struct jetwatt_schedule_mode *m, struct jetwatt_b
 			       const struct jetwatt_schedule_conf *conf);
 
 /* Adapt the mode to a new request rate: switch if the present mode exceeds the limits, or if
- * another mode has at least 5 % more training throughput. Return: 1: switched; 0: not switched;
+ * another mode has over 5 % more training throughput. Return: 1: switched; 0: not switched;
  * -EIO: the switch failed; the error has been reported. */
 int jetwatt_schedule_mode_follow(struct jetwatt_schedule_mode *m,
 				 const struct jetwatt_schedule_conf *conf, double arrival_hz);
