@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Client of jetwattd's control socket: one request for each connection. */
 #include "exporter/client.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define ASK_S	2
+#define ASK_S	2	/* time limit of each send and receive */
 
 int jetwattd_ask(const char *path, const char *line, char *text, size_t *len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A question to jetwattd over its control socket, of those who hand on what it counts. */
+/* Client of jetwattd's control socket, for the exporters. */
 #ifndef JETWATT_EXPORTER_CLIENT_H
 #define JETWATT_EXPORTER_CLIENT_H
 
@@ -7,8 +7,10 @@
 
 #include "util/unix_request.h"
 
-/* @text: room for JETWATTD_ASK_TEXT bytes, @len of them are the answer. Return: 0;
- * -EACCES: refused; -EPROTO: too long, or nothing; negative errno; @len is 0 then. */
+/* Send the request @line to the socket at @path and receive the response. @text: buffer of
+ * JETWATTD_ASK_TEXT bytes; @len: length of the response, 0 after an error. Blocks for at most some
+ * seconds. Return: 0; -EACCES: refused; -EPROTO: the response is empty or too long; other negative
+ * errno. */
 int jetwattd_ask(const char *path, const char *line, char *text, size_t *len);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-exporter: what jetwattd counts, by HTTP, for Prometheus. A process of its
- * own: whoever breaks it has nothing of the daemon's but its counts, and the daemon
- * has no network at all. It asks over the control socket, and not more often than
- * twice a second, however often it is asked.
+ * jetwatt-exporter: serves jetwattd's metrics by HTTP, for Prometheus. It is a process of its own,
+ * so that jetwattd needs no network, and an attacker who takes over the exporter gets nothing but
+ * the metrics. It requests them over the control socket at most twice per second and format,
+ * however often it is scraped.
  */
 #include <errno.h>
 #include <microhttpd.h>
@@ -21,15 +21,18 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* At once; one more, and the oldest of them has to go, which takes a moment. */
+/* Number of connections beyond which the oldest is closed, and limit of libmicrohttpd, which is
+ * higher because closing takes a moment. */
 #define CONNECTIONS	32
 #define LIMIT		64
+/* Poll interval of the main loop. */
 #define TURN_MS		500
-/* In all, and without a word. */
+/* Maximum duration of a connection, and maximum time without data. */
 #define PATIENCE_NS	5000000000ull
 #define SILENCE_S	3u
-/* Of a request's head: Prometheus needs some hundred bytes. */
+/* Memory for a request header, in bytes; Prometheus needs a few hundred. */
 #define MEMORY		8192
+/* Time for which a response of jetwattd is reused. */
 #define FRESH_NS	500000000ull
 
 static const char types[2][64] = {
@@ -44,13 +47,24 @@ struct exporter_input {
 	const char *conf, *listen, *socket;
 };
 
-/* Of each format: what jetwattd said last, and when; @len 0: nothing. */
-struct answer {
+/**
+ * struct response - last response of jetwattd in one format
+ * @text: the response
+ * @len: its length, in bytes; 0: none
+ * @at_ns: time at which it was received, CLOCK_MONOTONIC
+ */
+struct response {
 	char text[JETWATTD_ASK_TEXT];
 	size_t len;
 	uint64_t at_ns;
 };
 
+/**
+ * struct connection - a HTTP connection
+ * @fd: socket; -1: unused
+ * @cut: 1: it was shut down here, and libmicrohttpd will close it
+ * @since_ns: time at which it was opened, CLOCK_MONOTONIC
+ */
 struct connection {
 	int fd, cut;
 	uint64_t since_ns;
@@ -58,14 +72,14 @@ struct connection {
 
 static struct exporter {
 	const char *socket;
-	struct answer answer[2];
+	struct response response[2];
 	struct connection connection[LIMIT];
 } exporter;
 
 static const struct argp_option options[] = {
-	{ "conf", CONF, "FILE", 0, "jetwattd's policy (" JETWATTD_CONF ")", 0 },
-	{ "listen", LISTEN, "ADDRESS:PORT", 0, "Serve there, whatever the policy says", 0 },
-	{ "socket", SOCKET, "PATH", 0, "The daemon's socket, whatever the policy says", 0 },
+	{ "conf", CONF, "FILE", 0, "Policy file of jetwattd (default: " JETWATTD_CONF ")", 0 },
+	{ "listen", LISTEN, "ADDRESS:PORT", 0, "Listen on this address, instead of the policy's", 0 },
+	{ "socket", SOCKET, "PATH", 0, "Control socket of jetwattd, instead of the policy's", 0 },
 	{ 0 }
 };
 
@@ -92,8 +106,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* ------------------------------------------------------------------ */
 /* HTTP                                                               */
 
-static enum MHD_Result say(struct MHD_Connection *c, unsigned int status, const char *type,
-			   const char *text, size_t len)
+static enum MHD_Result http_respond(struct MHD_Connection *c, unsigned int status, const char *type,
+				    const char *text, size_t len)
 {
 	struct MHD_Response *r = MHD_create_response_from_buffer(len, (void *)text,
 								 MHD_RESPMEM_MUST_COPY);
@@ -102,7 +116,7 @@ static enum MHD_Result say(struct MHD_Connection *c, unsigned int status, const 
 	if (!r)
 		return MHD_NO;
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	/* Nobody who scrapes every few seconds needs to stay. */
+	/* A client that scrapes every few seconds needs no persistent connection. */
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
@@ -111,16 +125,17 @@ static enum MHD_Result say(struct MHD_Connection *c, unsigned int status, const 
 	return put;
 }
 
-static enum MHD_Result words(struct MHD_Connection *c, unsigned int status, const char *text)
+static enum MHD_Result http_respond_text(struct MHD_Connection *c, unsigned int status, const char *text)
 {
-	return say(c, status, "text/plain; charset=utf-8", text, strlen(text));
+	return http_respond(c, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
-static enum MHD_Result metrics(struct MHD_Connection *c)
+/* Respond with the metrics, from jetwattd or from the last response. */
+static enum MHD_Result http_metrics(struct MHD_Connection *c)
 {
 	const char *accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 	int open = accept && strstr(accept, "application/openmetrics-text");
-	struct answer *a = &exporter.answer[open];
+	struct response *a = &exporter.response[open];
 	char why[160];
 	int err = 0;
 
@@ -130,14 +145,14 @@ static enum MHD_Result metrics(struct MHD_Connection *c)
 		a->at_ns = jetwatt_clock_ns();
 	}
 	if (!err)
-		return say(c, MHD_HTTP_OK, types[open], a->text, a->len);
+		return http_respond(c, MHD_HTTP_OK, types[open], a->text, a->len);
 	snprintf(why, sizeof(why), "jetwattd does not answer: %s\n", strerror(-err));
-	return words(c, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+	return http_respond_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, why);
 }
 
-static enum MHD_Result request(void *arg, struct MHD_Connection *c, const char *url,
-			       const char *method, const char *version, const char *body,
-			       size_t *body_len, void **seen)
+static enum MHD_Result http_request(void *arg, struct MHD_Connection *c, const char *url,
+				    const char *method, const char *version, const char *body,
+				    size_t *body_len, void **seen)
 {
 	(void)arg;
 	(void)version;
@@ -145,20 +160,21 @@ static enum MHD_Result request(void *arg, struct MHD_Connection *c, const char *
 	(void)body_len;
 	(void)seen;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return words(c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD\n");
+		return http_respond_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD\n");
 	if (!strcmp(url, "/metrics"))
-		return metrics(c);
-	return words(c, strcmp(url, "/") ? MHD_HTTP_NOT_FOUND : MHD_HTTP_OK, "jetwatt: /metrics\n");
+		return http_metrics(c);
+	return http_respond_text(c, strcmp(url, "/") ? MHD_HTTP_NOT_FOUND : MHD_HTTP_OK, "jetwatt: /metrics\n");
 }
 
-static void cut(struct connection *k)
+static void connection_cut(struct connection *k)
 {
 	shutdown(k->fd, SHUT_RDWR);
 	k->cut = 1;
 }
 
-/* Who sends a byte now and then is not silent, so how long he is here counts. */
-static void expire(void)
+/* Close connections that are open for too long. The idle timeout of libmicrohttpd does not catch
+ * slow senders. */
+static void connections_expire(void)
 {
 	uint64_t now = jetwatt_clock_ns();
 
@@ -166,12 +182,13 @@ static void expire(void)
 		struct connection *k = &exporter.connection[i];
 
 		if (k->fd >= 0 && !k->cut && now - k->since_ns > PATIENCE_NS)
-			cut(k);
+			connection_cut(k);
 	}
 }
 
-static void came_or_went(void *arg, struct MHD_Connection *c, void **at,
-			 enum MHD_ConnectionNotificationCode what)
+/* Callback of libmicrohttpd when a connection is opened or closed. */
+static void on_connection(void *arg, struct MHD_Connection *c, void **at,
+			  enum MHD_ConnectionNotificationCode what)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -193,15 +210,15 @@ static void came_or_went(void *arg, struct MHD_Connection *c, void **at,
 				oldest = k;
 		}
 	}
-	/* Many who say nothing do not keep out one more. */
+	/* Idle connections must not keep out a further client. */
 	if (live >= CONNECTIONS)
-		cut(oldest);
+		connection_cut(oldest);
 	*at = place;
 	if (place)
 		*place = (struct connection){ info->connect_fd, 0, jetwatt_clock_ns() };
 }
 
-static int serve(struct MHD_Daemon *http)
+static int http_serve(struct MHD_Daemon *http)
 {
 	const union MHD_DaemonInfo *info = MHD_get_daemon_info(http, MHD_DAEMON_INFO_EPOLL_FD);
 	struct pollfd p[2] = { { .events = POLLIN }, { info->epoll_fd, POLLIN, 0 } };
@@ -218,36 +235,36 @@ static int serve(struct MHD_Daemon *http)
 		if (poll(p, 2, TURN_MS) < 0 && errno != EINTR)
 			break;
 		MHD_run(http);
-		expire();
+		connections_expire();
 	}
 	close(p[0].fd);
 	return 0;
 }
 
-static int start(const char *where)
+static int http_start(const char *where)
 {
 	struct sockaddr_storage at;
 	struct MHD_Daemon *http;
 	int err;
 
 	if (jetwattd_policy_address(where, &at))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "ADDRESS:PORT, as 127.0.0.1:9417 or "
-					 "[::1]:9417", "\"%.60s\" is no address to listen on", where);
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "ADDRESS:PORT, such as 127.0.0.1:9417 or "
+					 "[::1]:9417", "\"%.60s\" is not a numeric address with a port", where);
 	errno = 0;
 	http = MHD_start_daemon(MHD_USE_EPOLL | (at.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, NULL,
-				NULL, request, NULL, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&at,
+				NULL, http_request, NULL, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&at,
 				MHD_OPTION_CONNECTION_LIMIT, (unsigned int)LIMIT,
 				MHD_OPTION_CONNECTION_TIMEOUT, SILENCE_S,
 				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
 				MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
-				MHD_OPTION_NOTIFY_CONNECTION, came_or_went, NULL, MHD_OPTION_END);
+				MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL, MHD_OPTION_END);
 	if (!http)
 		return jetwatt_error_say(errno == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
 					 errno ? strerror(errno) : "libmicrohttpd does not start",
-					 "metrics = ADDRESS:PORT in " JETWATTD_CONF, "cannot listen on %s",
+					 "set metrics = ADDRESS:PORT in " JETWATTD_CONF, "cannot listen on %s",
 					 where);
 	jetwatt_error_note("serving http://%s/metrics", where);
-	err = serve(http);
+	err = http_serve(http);
 	MHD_stop_daemon(http);
 	return err;
 }
@@ -266,5 +283,5 @@ int main(int argc, char **argv)
 	exporter.socket = in.socket ? in.socket : policy.control;
 	for (int i = 0; i < LIMIT; i++)
 		exporter.connection[i].fd = -1;
-	return start(in.listen ? in.listen : policy.metrics);
+	return http_start(in.listen ? in.listen : policy.metrics);
 }

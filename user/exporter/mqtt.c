@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-mqtt: what jetwattd counts, once a second to an MQTT broker, for links that
- * cannot be scraped. A process and a package of its own, as the exporter is. Messages wait
- * for the broker in order, the oldest go when there are too many, and each says how many
- * have gone.
+ * jetwatt-mqtt: publishes jetwattd's metrics once per second to an MQTT broker, for networks in
+ * which a board cannot be scraped. A process and a package of its own, as the exporter is. While
+ * the broker is unreachable, messages wait in a queue; when the queue is full, the oldest is
+ * dropped. Each message has the number of those dropped.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -28,18 +28,21 @@
 #include "util/settings.h"
 #include "util/units.h"
 
-/* A quarter of an hour at one a second, some 3 MiB. */
+/* Default length of the queue, a quarter of an hour at one message per second, about 3 MiB; and its
+ * maximum. */
 #define KEEP		900
 #define KEEP_MOST	1000000
-/* Of those, handed over and not acknowledged. */
+/* Maximum number of messages passed to the library and not acknowledged by the broker. */
 #define IN_FLIGHT	16
-#define QOS		1
+#define QOS		1	/* at least once */
 #define KEEPALIVE_S	30
+/* Delay before a reconnection, and its maximum. */
 #define BACK_S		2
 #define BACK_MOST_S	60
 #define PORT		1883
-/* What is not yet acknowledged at the end. */
+/* Time limit at the end for messages that are not acknowledged yet. */
 #define FAREWELL_MS	2000
+/* Time limit at the end for the library's thread. */
 #define END_S		3
 
 enum { BROKER = 'b', CONF = 'c', SOCKET = JETWATT_ARGS_LONG, DEVICE, CA, LOGIN, KEPT };
@@ -51,11 +54,21 @@ struct mqtt_input {
 };
 
 /**
- * struct link - messages on their way
- * @waiting: ring of @room texts, @n of them from @first on; not those handed over
- * @flying: handed over, not acknowledged; by the library's thread too, as @up is
- * @seq: of the next message; @dropped: never sent
- * @ends: the thread is to end
+ * struct link - connection to the broker and queue of messages
+ * @mqtt: the library's client
+ * @topic: topic of the metrics
+ * @state: topic of the state, "online" or "offline"
+ * @waiting: queue of messages, a ring; without those passed to the library
+ * @first: index of the oldest message
+ * @n: number of messages
+ * @room: number of elements of @waiting
+ * @flying: messages passed to the library and not acknowledged; also changed by the library's
+ *	thread
+ * @up: 1: connected; set by the library's thread
+ * @told: 1: the log says that the broker is unreachable
+ * @ends: 1: the library's thread is to end
+ * @seq: sequence number of the next message
+ * @dropped: number of messages that were never sent
  */
 static struct link {
 	struct mosquitto *mqtt;
@@ -67,13 +80,13 @@ static struct link {
 } link_;
 
 static const struct argp_option options[] = {
-	{ "broker", BROKER, "HOST[:PORT]", 0, "Publish there; default: mqtt = of jetwatt.conf", 0 },
-	{ "device", DEVICE, "NAME", 0, "What to call this device; default: a hash of its machine-id", 0 },
-	{ "tls-ca", CA, "FILE", 0, "Speak TLS, and take brokers that these certificates vouch for", 0 },
-	{ "login", LOGIN, "FILE", 0, "User and password, a line each", 0 },
-	{ "keep", KEPT, "N", 0, "Messages that wait for a broker that is away, at most (900)", 0 },
-	{ "conf", CONF, "FILE", 0, "jetwattd's policy (" JETWATTD_CONF ")", 0 },
-	{ "socket", SOCKET, "PATH", 0, "The daemon's socket, whatever the policy says", 0 },
+	{ "broker", BROKER, "HOST[:PORT]", 0, "MQTT broker; default: the setting mqtt in jetwatt.conf", 0 },
+	{ "device", DEVICE, "NAME", 0, "Name of this device; default: a hash of its machine-id", 0 },
+	{ "tls-ca", CA, "FILE", 0, "Use TLS, and accept brokers with a certificate signed by one of these", 0 },
+	{ "login", LOGIN, "FILE", 0, "File with user and password, one line each", 0 },
+	{ "keep", KEPT, "N", 0, "Maximum number of messages that wait for the broker (default: 900)", 0 },
+	{ "conf", CONF, "FILE", 0, "Policy file of jetwattd (default: " JETWATTD_CONF ")", 0 },
+	{ "socket", SOCKET, "PATH", 0, "Control socket of jetwattd, instead of the policy's", 0 },
 	{ 0 }
 };
 
@@ -86,7 +99,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		in->broker = arg;
 		break;
 	case DEVICE:
-		/* A level of a topic. */
+		/* The name is one level of a topic. */
 		if (!*arg || strlen(arg) >= JETWATT_DEVICE_NAME || strpbrk(arg, "/+#$"))
 			argp_error(state, "--device: 1 to 64 characters, none of them / + # $");
 		in->device = arg;
@@ -116,32 +129,32 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* ------------------------------------------------------------------ */
 /* The library's thread                                               */
 
-static void connected(struct mosquitto *m, void *arg, int rc)
+static void on_connect(struct mosquitto *m, void *arg, int rc)
 {
 	struct link *l = arg;
 
 	if (rc) {
-		jetwatt_error_note("the broker refuses: %s", mosquitto_connack_string(rc));
+		jetwatt_error_note("connection refused by the broker: %s", mosquitto_connack_string(rc));
 		return;
 	}
 	mosquitto_publish(m, NULL, l->state, 6, "online", QOS, true);
 	atomic_fetch_add(&l->flying, 1);
 	atomic_store(&l->up, 1);
 	atomic_store(&l->told, 0);
-	jetwatt_error_note("publishing %s", l->topic);
+	jetwatt_error_note("connected to the broker, publishing: %s", l->topic);
 }
 
-static void gone(struct mosquitto *m, void *arg, int rc)
+static void on_disconnect(struct mosquitto *m, void *arg, int rc)
 {
 	struct link *l = arg;
 
 	(void)m;
 	atomic_store(&l->up, 0);
 	if (rc && !atomic_exchange(&l->told, 1))
-		jetwatt_error_note("no broker: %s; what is measured waits", mosquitto_strerror(rc));
+		jetwatt_error_note("broker unreachable, messages wait: %s", mosquitto_strerror(rc));
 }
 
-static void arrived(struct mosquitto *m, void *arg, int id)
+static void on_published(struct mosquitto *m, void *arg, int id)
 {
 	struct link *l = arg;
 
@@ -150,15 +163,16 @@ static void arrived(struct mosquitto *m, void *arg, int id)
 	atomic_fetch_sub(&l->flying, 1);
 }
 
-/* A broker whose name cannot be resolved yet ends the library's loop: not ours. */
-static void *network(void *arg)
+/* Thread that runs the library's loop. The loop ends if the name of the broker cannot be resolved
+ * yet; it is then started again. */
+static void *mqtt_thread(void *arg)
 {
 	struct link *l = arg;
 
 	while (!atomic_load(&l->ends)) {
 		int err = mosquitto_loop_forever(l->mqtt, -1, 1);
 
-		gone(l->mqtt, l, err);
+		on_disconnect(l->mqtt, l, err);
 		for (int i = 0; i < 10 * BACK_S && !atomic_load(&l->ends); i++)
 			usleep(100000);
 		if (!atomic_load(&l->ends))
@@ -170,24 +184,26 @@ static void *network(void *arg)
 /* ------------------------------------------------------------------ */
 /* Messages                                                           */
 
-static void oldest_goes(struct link *l)
+static void queue_drop_oldest(struct link *l)
 {
 	free(l->waiting[l->first]);
 	l->first = (l->first + 1) % l->room;
 	l->n--;
 }
 
-/* What is new is worth more than what is old. */
-static void wait_in_line(struct link *l, char *text)
+/* Append a message to the queue. If the queue is full, drop the oldest: new metrics are worth
+ * more. */
+static void queue_append(struct link *l, char *text)
 {
 	if (l->n == l->room) {
-		oldest_goes(l);
+		queue_drop_oldest(l);
 		l->dropped++;
 	}
 	l->waiting[(l->first + l->n++) % l->room] = text;
 }
 
-static void hand_over(struct link *l)
+/* Pass messages of the queue to the library while the broker acknowledges them. */
+static void queue_send(struct link *l)
 {
 	while (l->n && atomic_load(&l->up) && atomic_load(&l->flying) < IN_FLIGHT) {
 		const char *text = l->waiting[l->first];
@@ -197,13 +213,13 @@ static void hand_over(struct link *l)
 			atomic_fetch_sub(&l->flying, 1);
 			return;
 		}
-		oldest_goes(l);
+		queue_drop_oldest(l);
 	}
 }
 
-/* Gauges and counters by the names that they have for Prometheus; of histograms how many
- * there are, and their sum. */
-static void metrics(struct jetwatt_json *j, char *text)
+/* Write the metrics as JSON members with their Prometheus names; of a histogram only count and
+ * sum. */
+static void json_metrics(struct jetwatt_json *j, char *text)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
 
@@ -218,8 +234,9 @@ static void metrics(struct jetwatt_json *j, char *text)
 	}
 }
 
-/* Return: the message, caller frees; NULL: no memory. */
-static char *message(struct link *l, char *answer, size_t len, int err)
+/* Build a message from jetwattd's response, or from the error @err. Return: the message, caller
+ * frees; NULL: no memory. */
+static char *build_message(struct link *l, char *answer, size_t len, int err)
 {
 	struct jetwatt_json j;
 	struct timespec t;
@@ -238,26 +255,27 @@ static char *message(struct link *l, char *answer, size_t len, int err)
 	if (err)
 		jetwatt_json_string(&j, "error", strerror(-err));
 	else
-		answer[len] = '\0', metrics(&j, answer);
+		answer[len] = '\0', json_metrics(&j, answer);
 	jetwatt_json_end(&j);
 	return fclose(f) ? free(text), NULL : text;
 }
 
-static void turn(struct link *l, const char *socket)
+/* Request the metrics and queue a message. */
+static void publish_metrics(struct link *l, const char *socket)
 {
 	static char answer[JETWATTD_ASK_TEXT + 1];
 	size_t len;
 	int err = jetwattd_ask(socket, "metrics\n", answer, &len);
-	char *text = message(l, answer, len, err);
+	char *text = build_message(l, answer, len, err);
 
 	if (text)
-		wait_in_line(l, text);
+		queue_append(l, text);
 	else
 		l->dropped++;
-	hand_over(l);
+	queue_send(l);
 }
 
-static int run(struct link *l, const char *socket)
+static int mqtt_run(struct link *l, const char *socket)
 {
 	struct pollfd p[2] = { { .events = POLLIN }, { .events = POLLIN } };
 	const struct itimerspec second = { { 1, 0 }, { 0, 1 } };
@@ -272,19 +290,19 @@ static int run(struct link *l, const char *socket)
 	if (p[0].fd < 0 || p[1].fd < 0 || timerfd_settime(p[1].fd, 0, &second, NULL))
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
 	while (!p[0].revents) {
-		/* What waits while the broker was away goes as fast as it is taken. */
+		/* After a reconnection, the queue is sent as fast as the broker acknowledges. */
 		if (poll(p, 2, l->n && atomic_load(&l->up) ? 20 : -1) < 0 && errno != EINTR)
 			break;
 		if (read(p[1].fd, &ticks, sizeof(ticks)) == sizeof(ticks)) {
-			/* Seconds that nobody was asked in. */
+			/* Seconds that were missed count as dropped messages. */
 			l->dropped += ticks - 1;
 			l->seq += ticks - 1;
-			turn(l, socket);
+			publish_metrics(l, socket);
 		}
-		hand_over(l);
+		queue_send(l);
 	}
 	for (int i = 0; i < FAREWELL_MS / 20 && atomic_load(&l->up) && (l->n || atomic_load(&l->flying)); i++) {
-		hand_over(l);
+		queue_send(l);
 		usleep(20000);
 	}
 	close(p[0].fd);
@@ -295,8 +313,8 @@ static int run(struct link *l, const char *socket)
 /* ------------------------------------------------------------------ */
 /* The broker                                                         */
 
-/* "host", "host:1883", "[::1]:1883" */
-static int address(const char *text, char *host, size_t len, long *port)
+/* Parse "host", "host:1883" or "[::1]:1883". Return: 0, -EINVAL. */
+static int parse_broker(const char *text, char *host, size_t len, long *port)
 {
 	const char *colon = strrchr(text, ':'), *close = strchr(text, ']');
 	int six = *text == '[';
@@ -317,7 +335,8 @@ static int address(const char *text, char *host, size_t len, long *port)
 	return 0;
 }
 
-static int login(struct mosquitto *m, const char *path)
+/* Read user and password. Return: 0 or an exit code. */
+static int read_login(struct mosquitto *m, const char *path)
 {
 	char user[256] = "", word[256] = "";
 	FILE *f = fopen(path, "re");
@@ -327,13 +346,14 @@ static int login(struct mosquitto *m, const char *path)
 		fclose(f);
 	user[strcspn(user, "\n")] = word[strcspn(word, "\n")] = '\0';
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(err), "a user and a password, a line each",
-					 "cannot read %s", path);
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(err),
+					 "the file needs two lines: the user and the password",
+					 "cannot read user and password from %s", path);
 	return mosquitto_username_pw_set(m, user, word) ? JETWATT_EXIT_FAILED : 0;
 }
 
-static int start(struct link *l, const struct mqtt_input *in, const char *host, int port,
-		 pthread_t *thread)
+static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *host, int port,
+		      pthread_t *thread)
 {
 	int err;
 
@@ -343,29 +363,30 @@ static int start(struct link *l, const struct mqtt_input *in, const char *host, 
 	if (!l->mqtt || !l->waiting)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
 	mosquitto_threaded_set(l->mqtt, true);
-	mosquitto_connect_callback_set(l->mqtt, connected);
-	mosquitto_disconnect_callback_set(l->mqtt, gone);
-	mosquitto_publish_callback_set(l->mqtt, arrived);
+	mosquitto_connect_callback_set(l->mqtt, on_connect);
+	mosquitto_disconnect_callback_set(l->mqtt, on_disconnect);
+	mosquitto_publish_callback_set(l->mqtt, on_published);
 	mosquitto_will_set(l->mqtt, l->state, 7, "offline", QOS, true);
 	mosquitto_reconnect_delay_set(l->mqtt, BACK_S, BACK_MOST_S, true);
-	err = in->login ? login(l->mqtt, in->login) : 0;
+	err = in->login ? read_login(l->mqtt, in->login) : 0;
 	if (err)
 		return err;
 	if (in->ca && mosquitto_tls_set(l->mqtt, in->ca, NULL, NULL, NULL, NULL))
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), "--tls-ca FILE in PEM",
 					 "cannot use %s", in->ca);
-	/* A broker that is away is no failure: the library goes on trying. */
+	/* An unreachable broker is not a failure: the library retries. */
 	err = mosquitto_connect_async(l->mqtt, host, port, KEEPALIVE_S);
 	if (err == MOSQ_ERR_INVAL)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, mosquitto_strerror(err), NULL, "cannot start");
 	if (err)
-		gone(l->mqtt, l, err);
-	err = pthread_create(thread, NULL, network, l);
+		on_disconnect(l->mqtt, l, err);
+	err = pthread_create(thread, NULL, mqtt_thread, l);
 	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(err), NULL, "cannot start") : 0;
 }
 
-/* The broker is told; who is about to connect is not waited for. */
-static void stop(struct link *l, pthread_t thread)
+/* Announce the end to the broker and disconnect. Do not wait for a connection attempt in
+ * progress. */
+static void mqtt_stop(struct link *l, pthread_t thread)
 {
 	struct timespec until;
 
@@ -396,10 +417,10 @@ int main(int argc, char **argv)
 			   options, parse, argc, argv, &in);
 	broker = in.broker ? in.broker : jetwatt_settings_get("mqtt", buf, sizeof(buf));
 	port = in.ca ? 8883 : PORT;
-	if (!broker || address(broker, host, sizeof(host), &port))
+	if (!broker || parse_broker(broker, host, sizeof(host), &port))
 		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--broker HOST:PORT, or mqtt = HOST:PORT in "
-					 "/etc/jetwatt/jetwatt.conf", "%s%.60s%s", broker ? "\"" : "no broker",
-					 broker ? broker : "", broker ? "\" is no broker" : "");
+					 "/etc/jetwatt/jetwatt.conf", "%s%.60s%s", broker ? "\"" : "no broker is set",
+					 broker ? broker : "", broker ? "\" is not a broker address" : "");
 	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);
 	if (!err)
 		err = jetwatt_device_name(in.device, name);
@@ -407,19 +428,19 @@ int main(int argc, char **argv)
 		return err;
 	snprintf(l->topic, sizeof(l->topic), "jetwatt/%s/metrics", name);
 	snprintf(l->state, sizeof(l->state), "jetwatt/%s/state", name);
-	/* Before there is another thread. */
+	/* Before another thread exists, so that it inherits the blocked signals. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	mosquitto_lib_init();
-	err = start(l, &in, host, (int)port, &thread);
+	err = mqtt_start(l, &in, host, (int)port, &thread);
 	if (!err) {
-		err = run(l, in.socket ? in.socket : policy.control);
-		stop(l, thread);
+		err = mqtt_run(l, in.socket ? in.socket : policy.control);
+		mqtt_stop(l, thread);
 	}
 	while (l->n)
-		oldest_goes(l);
+		queue_drop_oldest(l);
 	free(l->waiting);
 	mosquitto_lib_cleanup();
 	return err;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-files: tells jetwattd which kind of file a descriptor of another user's process is,
- * one of seven kinds, and nothing else. It alone has CAP_SYS_PTRACE, with which a process could
- * write the memory of any other one, so it gives up every system call with which that can be
- * done, and all others but the few that it needs, before it answers.
+ * jetwatt-files: tells jetwattd which kind of file a descriptor of another user's process refers
+ * to, one of seven kinds. It is the only program with CAP_SYS_PTRACE, which permits a process to
+ * write the memory of any other one. Before it serves requests, a system call filter therefore
+ * allows only the few calls that it needs.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -24,7 +24,7 @@
 #define USER	"jetwatt"
 #define CLIENTS	4
 
-static int fail(const char *what, const char *why, const char *fix)
+static int files_fail(const char *what, const char *why, const char *fix)
 {
 	fprintf(stderr, "jetwatt-files: %s\n  why: %s\n  fix: %s\n", what, why, fix);
 	return 1;
@@ -34,9 +34,9 @@ static int usage(int status)
 {
 	fprintf(status ? stderr : stdout,
 		"Usage: jetwatt-files [--socket PATH] [--user NAME]\n"
-		"Tell jetwattd which kind of file a descriptor of another process is.\n\n"
-		"  --socket PATH  where it asks (" JETWATT_FILES_SOCKET ")\n"
-		"  --user NAME    who may ask, besides root (" USER ")\n");
+		"Tell jetwattd which kind of file a descriptor of another process refers to.\n\n"
+		"  --socket PATH  socket for requests (" JETWATT_FILES_SOCKET ")\n"
+		"  --user NAME    user that may connect, besides root (" USER ")\n");
 	return status;
 }
 
@@ -70,7 +70,8 @@ static int parse(int argc, char **argv, const char **socket, const char **user)
 	return optind < argc ? usage(2) : 0;
 }
 
-static void welcome(int listen, uid_t user, struct pollfd *client)
+/* Accept a connection if a slot is free and the client's user is root or @user. */
+static void files_accept(int listen, uid_t user, struct pollfd *client)
 {
 	int fd = accept4(listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), i = 0;
 	struct ucred who;
@@ -88,8 +89,8 @@ static void welcome(int listen, uid_t user, struct pollfd *client)
 	client[i] = (struct pollfd){ fd, POLLIN, 0 };
 }
 
-/* A request of another length, or an asker who does not read, is hung up on. */
-static void answer(struct pollfd *client)
+/* Respond to a request. A client that sends another length, or does not read, is disconnected. */
+static void files_respond(struct pollfd *client)
 {
 	struct jetwatt_files_request r;
 	ssize_t got = recv(client->fd, &r, sizeof(r), MSG_DONTWAIT | MSG_TRUNC);
@@ -107,7 +108,7 @@ static void answer(struct pollfd *client)
 	client->fd = -1;
 }
 
-static void __attribute__((noreturn)) serve(int listen, uid_t user)
+static void __attribute__((noreturn)) files_serve(int listen, uid_t user)
 {
 	struct pollfd p[CLIENTS + 1];
 
@@ -119,9 +120,9 @@ static void __attribute__((noreturn)) serve(int listen, uid_t user)
 			_exit(1);
 		for (int i = 0; i < CLIENTS; i++)
 			if (p[i].fd >= 0 && p[i].revents)
-				answer(&p[i]);
+				files_respond(&p[i]);
 		if (p[CLIENTS].revents)
-			welcome(listen, user, p);
+			files_accept(listen, user, p);
 	}
 }
 
@@ -136,18 +137,18 @@ int main(int argc, char **argv)
 		return err;
 	user = getpwnam(name);
 	if (!user)
-		return fail("there is no user to serve", name, "systemd-sysusers, or --user NAME");
+		return files_fail("no such user", name, "run systemd-sysusers, or use --user NAME");
 	err = jetwattd_listen(&l, path, SOCK_SEQPACKET,
 			      geteuid() == user->pw_uid ? (gid_t)-1 : user->pw_gid, 0, CLIENTS);
 	if (err)
-		return fail("cannot listen", err == -EADDRINUSE ? "another jetwatt-files answers there" :
-			    strerror(-err), path);
-	/* Nor may a process of the same user look into this one. */
+		return files_fail("cannot listen", err == -EADDRINUSE ? "another jetwatt-files listens on the socket" :
+				  strerror(-err), path);
+	/* A process of the same user must not trace this one and use its capability. */
 	prctl(PR_SET_DUMPABLE, 0);
 	jetwattd_notify("READY=1");
 	err = jetwattd_fence_links();
 	if (err)
-		return fail("cannot give up system calls", strerror(-err),
-			    "a kernel with CONFIG_SECCOMP_FILTER, on arm64 or x86-64");
-	serve(l.fd, user->pw_uid);
+		return files_fail("cannot install the system call filter", strerror(-err),
+				  "use a kernel with CONFIG_SECCOMP_FILTER, on arm64 or x86-64");
+	files_serve(l.fd, user->pw_uid);
 }

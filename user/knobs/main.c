@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-knobs: the part of jetwattd that may write knobs, and nothing else. It knows the
- * board (user/board) and seven requests (request.c); what they are worth is decided by
- * jetwattd, which runs without that right.
+ * jetwatt-knobs: the part of jetwattd that has the right to write knobs. It knows only the board
+ * (user/board) and seven requests (request.c); jetwattd, which runs without this right, decides
+ * which mode to apply.
  *
- * Whatever ends first, the board is restored: if jetwattd does, by this program; if this
- * program does, by its guardian (board/guardian.c); if both do, by jetwatt-knobs --restore
- * (ExecStopPost) or by the next start.
+ * Whichever process ends first, the board is restored: if jetwattd ends, by this program; if this
+ * program ends, by its guardian process (board/guardian.c); if both end, by jetwatt-knobs --restore
+ * (ExecStopPost of the unit) or at the next start.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -37,7 +37,7 @@ struct options {
 	int restore;
 };
 
-static int fail(const char *what, const char *why, const char *fix)
+static int knobs_fail(const char *what, const char *why, const char *fix)
 {
 	fprintf(stderr, "jetwatt-knobs: %s\n  why: %s\n  fix: %s\n", what, why, fix);
 	return 1;
@@ -49,11 +49,11 @@ static int usage(int status)
 		"Usage: jetwatt-knobs [--socket PATH] [--user NAME] [--conf FILE] [--root DIR]\n"
 		"       jetwatt-knobs --restore [--root DIR]\n"
 		"Write the knobs of this board for jetwattd.\n\n"
-		"  --socket PATH  where it asks (" JETWATT_REMOTE_SOCKET ")\n"
-		"  --user NAME    who may ask, besides root (" USER ")\n"
-		"  --conf FILE    jetwattd's policy, which says whose jobs may be held\n"
-		"  --restore      take back what was applied, and end\n"
-		"  --root DIR     look for /sys, /proc, /etc and /var/lib below it\n");
+		"  --socket PATH  socket for requests (" JETWATT_REMOTE_SOCKET ")\n"
+		"  --user NAME    user that may connect, besides root (" USER ")\n"
+		"  --conf FILE    jetwattd's policy, which names the cgroups that may be frozen\n"
+		"  --restore      restore the board and exit\n"
+		"  --root DIR     use /sys, /proc, /etc and /var/lib below DIR\n");
 	return status;
 }
 
@@ -99,7 +99,8 @@ static int parse(int argc, char **argv, struct options *o)
 	return optind < argc ? usage(2) : 0;
 }
 
-static int open_board(const char *root, struct jetwatt_board **b)
+/* Open the board below @root. Return: 0 or an exit code; the error has been reported. */
+static int knobs_open_board(const char *root, struct jetwatt_board **b)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	char sys[256], proc[256], etc[256], state[256];
@@ -109,20 +110,21 @@ static int open_board(const char *root, struct jetwatt_board **b)
 	snprintf(proc, sizeof(proc), "%s/proc", root);
 	snprintf(etc, sizeof(etc), "%s/etc", root);
 	snprintf(state, sizeof(state), "%s/var/lib/jetwatt", root);
-	return jetwatt_board_open(b, &roots, &e) ? fail(e.what, e.why, e.fix) : 0;
+	return jetwatt_board_open(b, &roots, &e) ? knobs_fail(e.what, e.why, e.fix) : 0;
 }
 
-/* For the user's group, which is ours in the unit; by hand root gives it away. Who of
- * them it is the kernel tells, at the door. */
-static int open_socket(const struct options *o, const struct passwd *user,
-		       struct jetwattd_listener *l)
+/* Listen on the socket. Its group is that of the user; the unit gives this process the same group.
+ * The user itself is checked for each connection. Return: as jetwattd_listen(). */
+static int knobs_listen(const struct options *o, const struct passwd *user,
+			struct jetwattd_listener *l)
 {
 	gid_t group = geteuid() == user->pw_uid ? (gid_t)-1 : user->pw_gid;
 
 	return jetwattd_listen(l, o->socket, SOCK_SEQPACKET, group, 0, JETWATT_KNOBS_CLIENTS);
 }
 
-static int open_signals(void)
+/* Block the signals that end the program and receive them by a descriptor. Return: it, -1. */
+static int block_signals(void)
 {
 	sigset_t set;
 
@@ -135,8 +137,8 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* Return: 0: told to end; 1: cannot go on. */
-static int serve(struct jetwatt_knobs *k, int listen, int signals)
+/* Serve requests. Return: 0: a signal ended it; 1: an error, which has been reported. */
+static int knobs_serve(struct jetwatt_knobs *k, int listen, int signals)
 {
 	struct pollfd p[JETWATT_KNOBS_CLIENTS + 2];
 
@@ -146,14 +148,14 @@ static int serve(struct jetwatt_knobs *k, int listen, int signals)
 		for (int i = 0; i < JETWATT_KNOBS_CLIENTS; i++)
 			p[i + 2] = (struct pollfd){ k->client[i].fd, POLLIN, 0 };
 		if (poll(p, JETWATT_KNOBS_CLIENTS + 2, TURN_MS) < 0 && errno != EINTR)
-			return fail("cannot wait for requests", strerror(errno), "");
+			return knobs_fail("cannot wait for requests", strerror(errno), "");
 		jetwattd_notify("WATCHDOG=1");
 		if (p[0].revents)
 			return 0;
 		if (!jetwatt_board_guarded(k->board))
-			return fail("the guardian of the knobs has been ended: so do we",
-				    "without it a mode could outlive us",
-				    "systemd starts both again");
+			return knobs_fail("ending, because the guardian process has ended",
+					  "without it, a mode would stay applied if jetwatt-knobs were killed",
+					  "nothing to do: systemd restarts both");
 		for (int i = 0; i < JETWATT_KNOBS_CLIENTS; i++)
 			if (p[i + 2].revents)
 				jetwatt_knobs_hear(k, &k->client[i]);
@@ -179,34 +181,34 @@ int main(int argc, char **argv)
 	jetwatt_error_name("jetwatt-knobs");
 	err = parse(argc, argv, &o);
 	if (!err)
-		err = open_board(o.root, &k.board);
+		err = knobs_open_board(o.root, &k.board);
 	if (err)
 		return err;
-	/* Of one of us that was killed, and its guardian. */
+	/* Jobs may be frozen if an earlier jetwatt-knobs and its guardian were killed. */
 	jetwatt_board_thaw(k.board);
 	if (o.restore)
 		return jetwatt_knobs_put_back(&k) != 0;
 	user = getpwnam(o.user);
 	if (!user)
-		return fail("there is no user to serve", o.user,
-			    "systemd-sysusers, or --user NAME");
+		return knobs_fail("no such user", o.user, "run systemd-sysusers, or use --user NAME");
 	k.user = user->pw_uid;
 	k.policy = o.conf;
 	err = jetwattd_fence();
 	if (err && !jetwattd_fence_lacks(err))
-		return fail("cannot give up system calls", strerror(-err), "allow seccomp(2) where it runs");
-	signals = open_signals();
-	/* Before it has anything that a guardian should not have. */
+		return knobs_fail("cannot install the system call filter", strerror(-err),
+				  "allow seccomp(2) in the service or container");
+	signals = block_signals();
+	/* Before the socket is opened, which the guardian must not inherit. */
 	if (jetwatt_board_guardian(k.board, &e))
-		return fail(e.what, e.why, e.fix);
-	listening = open_socket(&o, user, &l);
+		return knobs_fail(e.what, e.why, e.fix);
+	listening = knobs_listen(&o, user, &l);
 	if (listening == -EADDRINUSE)
-		return fail("cannot listen", "another jetwatt-knobs answers there", o.socket);
+		return knobs_fail("cannot listen", "another jetwatt-knobs listens on the socket", o.socket);
 	if (listening < 0 || signals < 0)
-		return fail("cannot listen", listening < 0 ? strerror(-listening) : strerror(errno),
-			    o.socket);
+		return knobs_fail("cannot listen", listening < 0 ? strerror(-listening) : strerror(errno),
+				  o.socket);
 	jetwattd_notify("READY=1");
-	err = serve(&k, l.fd, signals);
+	err = knobs_serve(&k, l.fd, signals);
 	jetwattd_notify("STOPPING=1");
 	jetwattd_listen_end(&l, o.socket);
 	jetwatt_board_thaw(k.board);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What may be asked: seven words, two of them with a mode, one with a cgroup. Everything else
- * is refused. */
+/* The seven requests; two have a mode as argument, one has a cgroup. Everything else is refused. */
 #include "knobs/request.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@ static const struct {
 	[JETWATT_KNOBS_FREEZER] = { "freezer", CGROUP },
 };
 
-static int wrong(const char **why, const char *text)
+static int parse_refuse(const char **why, const char *text)
 {
 	*why = text;
 	return -EINVAL;
@@ -33,9 +32,9 @@ int jetwatt_knobs_parse(const char *text, size_t len, struct jetwatt_knobs_reque
 	char line[JETWATT_REMOTE_REQUEST], *of;
 
 	if (!len || len >= sizeof(line))
-		return wrong(why, "a request has from 1 to 255 bytes");
+		return parse_refuse(why, "a request has from 1 to 255 bytes");
 	if (memchr(text, '\0', len))
-		return wrong(why, "a request has no zero bytes");
+		return parse_refuse(why, "a request has no zero bytes");
 	memcpy(line, text, len);
 	line[len] = '\0';
 	of = strchr(line, ' ');
@@ -45,17 +44,17 @@ int jetwatt_knobs_parse(const char *text, size_t len, struct jetwatt_knobs_reque
 		if (strcmp(line, verbs[i].word))
 			continue;
 		if (!of != !verbs[i].of)
-			return wrong(why, of ? "this request has no argument" :
-				     verbs[i].of == MODE ? "of which mode?" : "of which cgroup?");
+			return parse_refuse(why, of ? "this request takes no argument" :
+					    verbs[i].of == MODE ? "a mode is missing" : "a cgroup is missing");
 		*r = (struct jetwatt_knobs_request){ .verb = (enum jetwatt_knobs_verb)i };
-		/* Without a board: it takes numbers, and no names. */
+		/* Without a board only numeric modes are accepted, no names. */
 		if (verbs[i].of == MODE && jetwatt_board_mode_parse(NULL, of, &r->mode))
-			return wrong(why, "that is no mode");
+			return parse_refuse(why, "the argument is not a mode");
 		if (verbs[i].of == CGROUP && (*of != '/' || strlen(of) >= sizeof(r->cgroup)))
-			return wrong(why, "that is no cgroup");
+			return parse_refuse(why, "the argument is not the path of a cgroup");
 		if (verbs[i].of == CGROUP)
 			strcpy(r->cgroup, of);
 		return 0;
 	}
-	return wrong(why, "emc, apply MODE, verify MODE, restore, forget, status or freezer CGROUP");
+	return parse_refuse(why, "known requests are emc, apply MODE, verify MODE, restore, forget, status, freezer CGROUP");
 }

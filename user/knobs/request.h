@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Parser of the requests to jetwatt-knobs; board/remote.h describes the protocol. */
 #ifndef JETWATT_KNOBS_REQUEST_H
 #define JETWATT_KNOBS_REQUEST_H
 
@@ -6,7 +7,7 @@
 
 #include "board/board.h"
 
-/* The closed list: board/remote.h says what each does. */
+/* All requests; board/remote.h describes each. */
 enum jetwatt_knobs_verb {
 	JETWATT_KNOBS_EMC,
 	JETWATT_KNOBS_APPLY,
@@ -18,14 +19,20 @@ enum jetwatt_knobs_verb {
 	JETWATT_KNOBS_VERBS
 };
 
+/**
+ * struct jetwatt_knobs_request - a parsed request
+ * @verb: the request
+ * @mode: mode of apply and verify
+ * @cgroup: cgroup of freezer
+ */
 struct jetwatt_knobs_request {
 	enum jetwatt_knobs_verb verb;
 	struct jetwatt_mode mode;
 	char cgroup[JETWATT_BOARD_CGROUP];
 };
 
-/* @text: a packet of @len bytes, not terminated. Return: 0; -EINVAL, *why says why. That a
- * mode is one of this board's is for jetwatt_board_has() to say, and of a cgroup, for the policy. */
+/* Parse a packet of @len bytes, not NUL-terminated. Whether the board supports a mode, and whether
+ * the policy names a cgroup, is checked later. Return: 0; -EINVAL: @why has the reason. */
 int jetwatt_knobs_parse(const char *text, size_t len, struct jetwatt_knobs_request *r,
 			const char **why);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests and their answers. */
+/* Execute requests and respond. A client that has applied a mode owns the board until it sends
+ * restore or forget, or disconnects. */
 #include "knobs/serve.h"
 
 #include <errno.h>
@@ -18,20 +19,20 @@ int jetwatt_knobs_put_back(struct jetwatt_knobs *k)
 	struct jetwatt_error_text e = { "", "", "" };
 	int rc = jetwatt_board_restore(k->board, &e);
 
-	/* Nothing was applied, or what was is another jetwatt's. */
+	/* -ENOENT: nothing was applied; -EBUSY: another jetwatt has applied a mode. */
 	if (rc == -ENOENT || (rc == -EBUSY && !k->holder))
 		rc = 0;
 	else if (!rc)
 		k->restored++;
-	/* Tried again every second: once is enough to say it. */
+	/* Retried every second; report it only once. */
 	if (rc && !k->owed)
 		fprintf(stderr, "jetwatt-knobs: %s\n  why: %s\n  fix: %s\n", e.what, e.why, e.fix);
 	k->owed = rc != 0;
 	return rc;
 }
 
-/* Does a client that is there have it? */
-static int has_freezer(const struct jetwatt_knobs *k, const char *cgroup)
+/* Return: 1: a connected client has received the freezer of the cgroup. */
+static int client_has_freezer(const struct jetwatt_knobs *k, const char *cgroup)
 {
 	for (const struct jetwatt_knobs_client *c = k->client; c < k->client + JETWATT_KNOBS_CLIENTS; c++)
 		for (int i = 0; c->fd >= 0 && i < c->freezers; i++)
@@ -41,16 +42,17 @@ static int has_freezer(const struct jetwatt_knobs *k, const char *cgroup)
 }
 
 /*
- * Thaw the cgroups whose freezer only clients had that have hung up. A process may have kept the
- * descriptor, which cannot be taken back: so they stay on disk until we end, if @keep.
+ * Thaw the cgroups whose freezer only clients received that have disconnected. @keep: 1: they stay
+ * in the list on disk until this process ends, because a process may still have the descriptor,
+ * which cannot be revoked.
  */
-static void thaw_left(struct jetwatt_knobs *k, int keep)
+static void thaw_abandoned(struct jetwatt_knobs *k, int keep)
 {
 	const char *cgroup;
 	int i = 0;
 
 	while ((cgroup = jetwatt_board_held(k->board, i))) {
-		int ours = has_freezer(k, cgroup);
+		int ours = client_has_freezer(k, cgroup);
 
 		if (!ours)
 			jetwatt_board_let_go(k->board, cgroup, keep);
@@ -58,7 +60,8 @@ static void thaw_left(struct jetwatt_knobs *k, int keep)
 	}
 }
 
-static void let_go(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
+/* End a connection: thaw its cgroups, and restore the board if the client owned it. */
+static void client_close(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
 	close(c->fd);
 	c->fd = -1;
@@ -67,30 +70,30 @@ static void let_go(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 	c->freezers = 0;
 	if (k->holder != c)
 		return;
-	fprintf(stderr, "jetwatt-knobs: process %d has gone: the board as it was\n", c->pid);
+	fprintf(stderr, "jetwatt-knobs: owner disconnected, restoring the board: process %d\n", c->pid);
 	jetwatt_knobs_put_back(k);
 	k->holder = NULL;
 }
 
-static void say(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, const char *answer)
+static void client_send(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, const char *answer)
 {
-	/* Who does not read has no answer, and nobody to wait for him. */
+	/* A client that does not read is disconnected; this process never waits for it. */
 	if (send(c->fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		let_go(k, c);
+		client_close(k, c);
 }
 
-static void refuse(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, int rc,
-		   const struct jetwatt_error_text *e)
+static void client_refuse(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, int rc,
+			  const struct jetwatt_error_text *e)
 {
 	char answer[JETWATT_REMOTE_ANSWER];
 
-	/* A knob that is not as it should be is an answer, no refusal. */
+	/* -ESTALE, a knob with another value, and -ENOENT are results, not refusals. */
 	k->refused += rc != -ESTALE && rc != -ENOENT;
 	snprintf(answer, sizeof(answer), "no %d\n%s\n%s\n%s", -rc, e->what, e->why, e->fix);
-	say(k, c, answer);
+	client_send(k, c, answer);
 }
 
-static void emc(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
+static void knobs_emc(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
 	char answer[JETWATT_REMOTE_ANSWER] = "ok";
 	size_t at = 2;
@@ -99,21 +102,21 @@ static void emc(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 
 	for (int i = 0; i < n && at < sizeof(answer); i++)
 		at += (size_t)snprintf(answer + at, sizeof(answer) - at, " %" PRIu64, v[i]);
-	say(k, c, answer);
+	client_send(k, c, answer);
 }
 
-static void status(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
+static void knobs_status(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
 	char answer[JETWATT_REMOTE_ANSWER];
 
 	snprintf(answer, sizeof(answer),
 		 "ok holder %d applied %lu restored %lu refused %lu strangers %lu",
 		 k->holder ? k->holder->pid : 0, k->applied, k->restored, k->refused, k->strangers);
-	say(k, c, answer);
+	client_send(k, c, answer);
 }
 
-/* The policy is root's: whose jobs it does not name are not held. Return: descriptor,
- * negative errno. */
+/* Open the freezer of a cgroup if the policy's line "turns" names it. Only root can write the
+ * policy. Return: a descriptor; negative errno with the reason in @e. */
 static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetwatt_error_text *e)
 {
 	static struct jetwattd_policy policy;
@@ -124,18 +127,18 @@ static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetw
 		fd = jetwatt_board_freezer(k->board, cgroup, e);
 		if (fd != -ENOSPC)
 			return fd;
-		/* Those of an earlier policy make room. */
-		thaw_left(k, 0);
+		/* Free the slots of cgroups of an earlier policy. */
+		thaw_abandoned(k, 0);
 		return jetwatt_board_freezer(k->board, cgroup, e);
 	}
-	snprintf(e->what, sizeof(e->what), "the jobs of %.100s are not to be held", cgroup);
-	snprintf(e->why, sizeof(e->why), "no line turns = in %.100s names it", k->policy);
-	snprintf(e->fix, sizeof(e->fix), "man jetwattd.conf");
+	snprintf(e->what, sizeof(e->what), "the jobs of %.100s may not be frozen", cgroup);
+	snprintf(e->why, sizeof(e->why), "no line turns = in %.100s names this cgroup", k->policy);
+	snprintf(e->fix, sizeof(e->fix), "see man jetwattd.conf");
 	return -EACCES;
 }
 
-/* Return: 1; 0: it has too many. */
-static int keep_freezer(struct jetwatt_knobs_client *c, const char *cgroup)
+/* Record that the client has the freezer of a cgroup. Return: 1; 0: it has too many. */
+static int client_add_freezer(struct jetwatt_knobs_client *c, const char *cgroup)
 {
 	for (int i = 0; i < c->freezers; i++)
 		if (!strcmp(c->freezer[i], cgroup))
@@ -146,7 +149,8 @@ static int keep_freezer(struct jetwatt_knobs_client *c, const char *cgroup)
 	return 1;
 }
 
-static void freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, const char *cgroup)
+/* Send the descriptor of a cgroup's freezer to the client. */
+static void knobs_freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, const char *cgroup)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	union {
@@ -159,25 +163,26 @@ static void freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, con
 	int fd = open_freezer(k, cgroup, &e), gone;
 
 	if (fd < 0) {
-		refuse(k, c, fd, &e);
+		client_refuse(k, c, fd, &e);
 		return;
 	}
-	if (!keep_freezer(c, cgroup)) {
+	if (!client_add_freezer(c, cgroup)) {
 		close(fd);
-		snprintf(e.what, sizeof(e.what), "more than %d cgroups to be held", JETWATT_BOARD_HELD);
-		refuse(k, c, -ENOSPC, &e);
+		snprintf(e.what, sizeof(e.what), "a client may freeze at most %d cgroups", JETWATT_BOARD_HELD);
+		client_refuse(k, c, -ENOSPC, &e);
 		return;
 	}
 	memcpy(CMSG_DATA(&with.head), &fd, sizeof(fd));
 	gone = sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0;
 	close(fd);
 	if (gone)
-		let_go(k, c);
+		client_close(k, c);
 }
 
-/* What changes something. */
-static int turn(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
-		const struct jetwatt_knobs_request *r, struct jetwatt_error_text *e)
+/* Execute a request that changes the knobs or the saved state. Return: 0, negative errno with the
+ * reason in @e. */
+static int knobs_change(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
+			const struct jetwatt_knobs_request *r, struct jetwatt_error_text *e)
 {
 	int rc;
 
@@ -188,7 +193,7 @@ static int turn(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 		return -EBUSY;
 	}
 	if (r->verb == JETWATT_KNOBS_FORGET) {
-		/* What an asker that is gone has left is not this one's to forget. */
+		/* The saved state may belong to an earlier owner whose restore has failed. */
 		if (!k->holder) {
 			snprintf(e->what, sizeof(e->what), "nothing to forget");
 			snprintf(e->why, sizeof(e->why), "this process has applied no mode");
@@ -206,7 +211,7 @@ static int turn(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 	}
 	rc = jetwatt_board_apply(k->board, &r->mode, e);
 	k->applied += !rc;
-	/* One that could not be rolled back is for us to take back as well. */
+	/* After a switch that failed half-way the board has to be restored too. */
 	if (!rc || rc == -ENOTRECOVERABLE) {
 		k->holder = c;
 		k->owed = 0;
@@ -214,53 +219,53 @@ static int turn(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 	return rc;
 }
 
-static void obey(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
-		 const struct jetwatt_knobs_request *r)
+static void knobs_execute(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
+			  const struct jetwatt_knobs_request *r)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	int rc;
 
 	if (r->verb == JETWATT_KNOBS_EMC) {
-		emc(k, c);
+		knobs_emc(k, c);
 		return;
 	}
 	if (r->verb == JETWATT_KNOBS_STATUS) {
-		status(k, c);
+		knobs_status(k, c);
 		return;
 	}
 	if (r->verb == JETWATT_KNOBS_FREEZER) {
-		freezer(k, c, r->cgroup);
+		knobs_freezer(k, c, r->cgroup);
 		return;
 	}
 	rc = r->verb == JETWATT_KNOBS_VERIFY ? jetwatt_board_verify(k->board, &r->mode, &e)
-					     : turn(k, c, r, &e);
+					     : knobs_change(k, c, r, &e);
 	if (rc)
-		refuse(k, c, rc, &e);
+		client_refuse(k, c, rc, &e);
 	else
-		say(k, c, "ok");
+		client_send(k, c, "ok");
 }
 
 void jetwatt_knobs_hear(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
-	struct jetwatt_error_text e = { "no such request", "", "this socket is jetwattd's" };
+	struct jetwatt_error_text e = { "unknown request", "", "only jetwattd uses this socket" };
 	char text[JETWATT_REMOTE_REQUEST];
 	struct jetwatt_knobs_request r;
 	const char *why;
-	/* The length that was sent, not the one that had room: a longer one is refused. */
+	/* MSG_TRUNC: returns the length that was sent, so that longer requests are refused. */
 	ssize_t got = recv(c->fd, text, sizeof(text), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got <= 0) {
-		let_go(k, c);
+		client_close(k, c);
 		return;
 	}
 	if (!jetwatt_knobs_parse(text, (size_t)got, &r, &why)) {
-		obey(k, c, &r);
+		knobs_execute(k, c, &r);
 		return;
 	}
 	snprintf(e.why, sizeof(e.why), "%s", why);
-	refuse(k, c, -EINVAL, &e);
+	client_refuse(k, c, -EINVAL, &e);
 }
 
 void jetwatt_knobs_welcome(struct jetwatt_knobs *k, int listen)
@@ -280,7 +285,8 @@ void jetwatt_knobs_welcome(struct jetwatt_knobs *k, int listen)
 		close(fd);
 		return;
 	}
-	/* The one before it may have left a process that held jobs after it had hung up. */
-	thaw_left(k, 1);
+	/* A process that an earlier client has left may have frozen jobs after the client
+	 * disconnected. */
+	thaw_abandoned(k, 1);
 	*c = (struct jetwatt_knobs_client){ .fd = fd, .pid = who.pid };
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Server side of jetwatt-knobs: clients, their requests, and which client controls the board. */
 #ifndef JETWATT_KNOBS_SERVE_H
 #define JETWATT_KNOBS_SERVE_H
 
@@ -8,20 +9,33 @@
 
 #define JETWATT_KNOBS_CLIENTS 4
 
+/**
+ * struct jetwatt_knobs_client - a connection
+ * @fd: socket; -1: unused
+ * @pid: process of the client
+ * @freezer: cgroups whose cgroup.freeze the client has received
+ * @freezers: number of elements of @freezer
+ */
 struct jetwatt_knobs_client {
-	int fd; /* -1: none */
+	int fd;
 	pid_t pid;
-	char freezer[JETWATT_BOARD_HELD][JETWATT_BOARD_CGROUP]; /* cgroups whose freezer it has */
+	char freezer[JETWATT_BOARD_HELD][JETWATT_BOARD_CGROUP];
 	int freezers;
 };
 
 /**
- * struct jetwatt_knobs - one board, and who asks for it
- * @user: may ask, besides root
- * @policy: file of jetwattd's, which says whose jobs may be held
- * @holder: has applied a mode; when it hangs up the board is restored
- * @owed: that has failed so far
- * @applied, @restored, @refused: requests; @strangers: turned away at the door
+ * struct jetwatt_knobs - the board and its clients
+ * @board: the board
+ * @user: user that may connect, besides root
+ * @policy: path of jetwattd's policy, which names the cgroups that may be frozen
+ * @client: connections
+ * @holder: client that has applied a mode and owns the board; when it disconnects, the board is
+ *	restored
+ * @owed: 1: that restore has failed, and is retried
+ * @applied: number of modes applied
+ * @restored: number of restores
+ * @refused: number of requests refused
+ * @strangers: number of connections refused
  */
 struct jetwatt_knobs {
 	struct jetwatt_board *board;
@@ -32,11 +46,13 @@ struct jetwatt_knobs {
 	unsigned long applied, restored, refused, strangers;
 };
 
-/* Somebody at the socket @listen. */
+/* Accept a connection on the socket @listen, if the client's user may connect and a slot is
+ * free. */
 void jetwatt_knobs_welcome(struct jetwatt_knobs *k, int listen);
-/* A request, or a hang-up. */
+/* Receive a request and respond, or handle the end of a connection. */
 void jetwatt_knobs_hear(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c);
-/* As it was before us. Return: 0; negative errno, said. */
+/* Restore the saved state of the board. Return: 0, also if nothing was applied; negative errno,
+ * reported. */
 int jetwatt_knobs_put_back(struct jetwatt_knobs *k);
 
 #endif
