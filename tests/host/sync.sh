@@ -127,7 +127,7 @@ check "a row that was committed late is not missed" '[ $before -ge 4 ] && [ $((b
 sql "ALTER TABLE jetwatt.measurement DROP CONSTRAINT measurement_time_ms_check"
 sql "$(printf "$odd" b "'NaN'")"; sql "$(printf "$odd" c -3)"; sql "$(printf "$odd" d "'-infinity'")"
 run $J sync --device device-8 --db "$d/8.db" --json
-check "invalid rows of the server are not stored" '[ $status = 0 ] && jq -e ".refused == 3" "$d/out" && grep -q "no measurements" "$d/err"'
+check "invalid rows of the server are not stored" '[ $status = 0 ] && jq -e ".refused == 3" "$d/out" && grep -q "not valid measurements" "$d/err"'
 bad="'); DROP TABLE jetwatt.measurement; -- \$1 \\\" %s"
 $J import "$d/1.csv" --command "$bad" --board "$bad" --release "$bad" --db "$d/bad.db" -q
 run $J sync --device "$bad" --db "$d/bad.db" --json

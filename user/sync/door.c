@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Requests for the profile database: client and server side. Data of the other end is checked
+ * before use. */
 #include "sync/door.h"
 
 #include <errno.h>
@@ -12,11 +14,21 @@
 #include "sync/server.h"
 #include "util/error.h"
 
-/* Changes with the form of requests, answers and rows. */
+/* Version of the layout of requests, responses and rows; increase it with each change. */
 #define FORM	1u
 
 enum verb { PLACE, KEEP, OWN, TAKE, BOARDS, VERBS };
 
+/**
+ * struct door_request - a request
+ * @form: FORM
+ * @row: size of a row, in bytes, as a further check of the version
+ * @verb: enum verb
+ * @rows: number of rows that follow
+ * @after: OWN: rows with a higher id are returned
+ * @pool: PLACE and KEEP: name of the pool
+ * @place: KEEP: progress of the exchange with the pool
+ */
 struct door_request {
 	uint32_t form, row, verb, rows;
 	int64_t after;
@@ -24,6 +36,15 @@ struct door_request {
 	struct jetwatt_pool_place place;
 };
 
+/**
+ * struct door_answer - a response
+ * @rc: return value of the function
+ * @rows: number of rows that follow
+ * @odd: TAKE: number of rows that are not valid measurements
+ * @place: PLACE: progress of the exchange with the pool
+ * @board: BOARDS: names
+ * @err: reason of an error
+ */
 struct door_answer {
 	int32_t rc;
 	uint32_t rows;
@@ -33,8 +54,9 @@ struct door_answer {
 	struct jetwatt_error_text err;
 };
 
-/* Return: 1; 0: the end comes first; negative errno. */
-static int get(int fd, void *buf, size_t len)
+/* Receive @len bytes. Return: 1; 0: the connection was closed before the first byte; -EPROTO:
+ * closed later; other negative errno. */
+static int door_recv(int fd, void *buf, size_t len)
 {
 	size_t at = 0;
 	ssize_t n;
@@ -50,7 +72,8 @@ static int get(int fd, void *buf, size_t len)
 	return 1;
 }
 
-static int put(int fd, const void *buf, size_t len)
+/* Send @len bytes. Return: 0, negative errno. */
+static int door_send(int fd, const void *buf, size_t len)
 {
 	size_t at = 0;
 	ssize_t n;
@@ -66,10 +89,11 @@ static int put(int fd, const void *buf, size_t len)
 	return 0;
 }
 
+/* Terminate a text that was received. */
 #define END(text)	((text)[sizeof(text) - 1] = '\0')
 
-/* A row may come from anywhere: its texts end, and its flag is one. */
-static void tame(struct jetwatt_pool_row *r)
+/* Make a received row safe to use: terminate its texts, and make its flag 0 or 1. */
+static void sanitize_row(struct jetwatt_pool_row *r)
 {
 	struct jetwatt_workload *w = &r->workload;
 	unsigned char settled;
@@ -85,30 +109,33 @@ static void tame(struct jetwatt_pool_row *r)
 	r->row.settled = settled != 0;
 }
 
-static int gone(struct jetwatt_error_text *err, int rc)
+/* Describe a broken connection. Return: -EPROTO. */
+static int connection_lost(struct jetwatt_error_text *err, int rc)
 {
-	snprintf(err->what, sizeof(err->what), "cannot reach the profiles");
-	snprintf(err->why, sizeof(err->why), "the socket's other end %s",
-		 rc == -EPROTO || !rc ? "has hung up, or is another version's" : strerror(-rc));
+	snprintf(err->what, sizeof(err->what), "cannot reach the profile database");
+	snprintf(err->why, sizeof(err->why), "%s",
+		 rc == -EPROTO || !rc ? "the process behind the socket closed the connection, or is another version" :
+		 strerror(-rc));
 	snprintf(err->fix, sizeof(err->fix), "systemctl status jetwatt-profiles.socket; journalctl -u 'jetwatt-profiles*'");
 	return -EPROTO;
 }
 
-/* @row: NULL: none go there. Return: the answer's code; -EPROTO. */
-static int ask(struct jetwatt_door *d, struct door_request *q, const struct jetwatt_pool_row *row,
-	       struct door_answer *a, struct jetwatt_error_text *err)
+/* Send a request and receive the response. @row: rows to send, NULL: none. Return: the code of the
+ * response; -EPROTO. */
+static int door_call(struct jetwatt_door *d, struct door_request *q, const struct jetwatt_pool_row *row,
+		     struct door_answer *a, struct jetwatt_error_text *err)
 {
 	int rc;
 
 	q->form = FORM;
 	q->row = sizeof(*row);
-	rc = put(d->fd, q, sizeof(*q));
+	rc = door_send(d->fd, q, sizeof(*q));
 	if (!rc && q->rows)
-		rc = put(d->fd, row, q->rows * sizeof(*row));
+		rc = door_send(d->fd, row, q->rows * sizeof(*row));
 	if (!rc)
-		rc = get(d->fd, a, sizeof(*a)) == 1 ? 0 : -EPROTO;
+		rc = door_recv(d->fd, a, sizeof(*a)) == 1 ? 0 : -EPROTO;
 	if (rc || a->rows > JETWATT_SYNC_ROWS || a->rc > JETWATT_SYNC_ROWS)
-		return gone(err, rc);
+		return connection_lost(err, rc);
 	END(a->err.what);
 	END(a->err.why);
 	END(a->err.fix);
@@ -117,7 +144,7 @@ static int ask(struct jetwatt_door *d, struct door_request *q, const struct jetw
 	return a->rc;
 }
 
-static void name_pool(struct door_request *q, const char *pool)
+static void door_set_pool(struct door_request *q, const char *pool)
 {
 	snprintf(q->pool, sizeof(q->pool), "%s", pool);
 }
@@ -131,8 +158,8 @@ int jetwatt_door_place(struct jetwatt_door *d, const char *pool, struct jetwatt_
 
 	if (d->db)
 		return jetwatt_pool_place(d->db, pool, p, err);
-	name_pool(&q, pool);
-	rc = ask(d, &q, NULL, &a, err);
+	door_set_pool(&q, pool);
+	rc = door_call(d, &q, NULL, &a, err);
 	if (!rc)
 		*p = a.place;
 	return rc;
@@ -146,8 +173,8 @@ int jetwatt_door_keep(struct jetwatt_door *d, const char *pool, const struct jet
 
 	if (d->db)
 		return jetwatt_pool_keep(d->db, pool, p, err);
-	name_pool(&q, pool);
-	return ask(d, &q, NULL, &a, err);
+	door_set_pool(&q, pool);
+	return door_call(d, &q, NULL, &a, err);
 }
 
 int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_row **row,
@@ -159,17 +186,17 @@ int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_
 
 	if (d->db)
 		return jetwatt_pool_own(d->db, after, JETWATT_SYNC_ROWS, row, err);
-	rc = ask(d, &q, NULL, &a, err);
+	rc = door_call(d, &q, NULL, &a, err);
 	if (rc <= 0)
 		return rc;
 	*row = calloc(JETWATT_SYNC_ROWS, sizeof(**row));
-	if (!*row || (uint32_t)rc != a.rows || get(d->fd, *row, a.rows * sizeof(**row)) != 1) {
+	if (!*row || (uint32_t)rc != a.rows || door_recv(d->fd, *row, a.rows * sizeof(**row)) != 1) {
 		free(*row);
 		*row = NULL;
-		return gone(err, -EPROTO);
+		return connection_lost(err, -EPROTO);
 	}
 	for (int i = 0; i < rc; i++)
-		tame(&(*row)[i]);
+		sanitize_row(&(*row)[i]);
 	return rc;
 }
 
@@ -182,14 +209,15 @@ int jetwatt_door_take(struct jetwatt_door *d, const struct jetwatt_pool_row *row
 
 	if (d->db)
 		return jetwatt_pool_take(d->db, row, n, odd, err);
-	rc = ask(d, &q, row, &a, err);
+	rc = door_call(d, &q, row, &a, err);
 	if (rc >= 0)
 		*odd += a.odd;
 	return rc;
 }
 
-static int boards(struct jetwatt_db *db, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
-		  struct jetwatt_error_text *err)
+/* As jetwatt_door_boards(), from the database. */
+static int list_boards(struct jetwatt_db *db, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
+		       struct jetwatt_error_text *err)
 {
 	struct jetwatt_db_profile *p = NULL;
 	int n = jetwatt_db_profiles(db, &p, err), nr = 0;
@@ -214,10 +242,10 @@ int jetwatt_door_boards(struct jetwatt_door *d, char board[JETWATT_DOOR_BOARDS][
 	int rc;
 
 	if (d->db)
-		return boards(d->db, board, err);
-	rc = ask(d, &q, NULL, &a, err);
+		return list_boards(d->db, board, err);
+	rc = door_call(d, &q, NULL, &a, err);
 	if (rc > JETWATT_DOOR_BOARDS)
-		return gone(err, -EPROTO);
+		return connection_lost(err, -EPROTO);
 	for (int i = 0; i < rc; i++) {
 		END(a.board[i]);
 		memcpy(board[i], a.board[i], JETWATT_DOOR_BOARD);
@@ -237,8 +265,8 @@ int jetwatt_door_open(struct jetwatt_door *d, const char *path)
 		err = d->fd < 0 || connect(d->fd, (struct sockaddr *)&at, sizeof(at)) ? errno : 0;
 	}
 	return err ? jetwatt_error_say(err == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED, strerror(err),
-				       "systemctl start jetwatt-profiles.socket", "cannot reach the profiles at %s",
-				       path) : 0;
+				       "systemctl start jetwatt-profiles.socket",
+				       "cannot reach the profile database at %s", path) : 0;
 }
 
 void jetwatt_door_close(struct jetwatt_door *d)
@@ -250,8 +278,9 @@ void jetwatt_door_close(struct jetwatt_door *d)
 	d->db = NULL;
 }
 
-/* @row: room for JETWATT_SYNC_ROWS, with those that came. Return: 0; negative errno. */
-static int answer(int fd, struct jetwatt_db *db, struct door_request *q, struct jetwatt_pool_row *row)
+/* Execute a request and send the response. @row: buffer of JETWATT_SYNC_ROWS rows, with those
+ * received. Return: 0, negative errno. */
+static int door_respond(int fd, struct jetwatt_db *db, struct door_request *q, struct jetwatt_pool_row *row)
 {
 	struct jetwatt_pool_row *own = NULL;
 	struct door_answer a = { .rc = 0 };
@@ -274,11 +303,11 @@ static int answer(int fd, struct jetwatt_db *db, struct door_request *q, struct 
 		a.rc = jetwatt_pool_take(db, row, q->rows, &a.odd, &a.err);
 		break;
 	default:
-		a.rc = boards(db, a.board, &a.err);
+		a.rc = list_boards(db, a.board, &a.err);
 	}
-	rc = put(fd, &a, sizeof(a));
+	rc = door_send(fd, &a, sizeof(a));
 	if (!rc && a.rows)
-		rc = put(fd, own, a.rows * sizeof(*own));
+		rc = door_send(fd, own, a.rows * sizeof(*own));
 	free(own);
 	return rc;
 }
@@ -290,7 +319,7 @@ int jetwatt_door_serve(int fd, struct jetwatt_db *db)
 	int rc = row ? 1 : -ENOMEM;
 
 	while (rc == 1) {
-		rc = get(fd, &q, sizeof(q));
+		rc = door_recv(fd, &q, sizeof(q));
 		if (rc != 1)
 			break;
 		if (q.form != FORM || q.row != sizeof(*row) || q.verb >= VERBS ||
@@ -298,11 +327,11 @@ int jetwatt_door_serve(int fd, struct jetwatt_db *db)
 			rc = -EPROTO;
 			break;
 		}
-		rc = q.rows ? get(fd, row, q.rows * sizeof(*row)) : 1;
+		rc = q.rows ? door_recv(fd, row, q.rows * sizeof(*row)) : 1;
 		for (uint32_t i = 0; rc == 1 && i < q.rows; i++)
-			tame(&row[i]);
+			sanitize_row(&row[i]);
 		if (rc == 1)
-			rc = answer(fd, db, &q, row) ?: 1;
+			rc = door_respond(fd, db, &q, row) ?: 1;
 		else if (!rc)
 			rc = -EPROTO;
 	}

@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The profile database, here or behind a socket. The process that talks to the network runs as
- * a user who may not open the database: it asks another jetwatt-sync, started by systemd for
- * each connection as the user jetwatt and without a network. Five requests; each is a struct
- * door_request and its rows, each answer a struct door_answer and its rows. Both ends are the
- * same program, on one machine.
+ * Access to the profile database, directly or through a socket. The jetwatt-sync that uses the
+ * network runs as a user that may not open the database. It sends requests to a second
+ * jetwatt-sync, which systemd starts for each connection as user jetwatt and without network
+ * access. There are five requests; each is a struct door_request followed by its rows, each
+ * response a struct door_answer followed by its rows. Both ends are the same program on one
+ * machine, so they are sent as they are in memory.
  */
 #ifndef JETWATT_SYNC_DOOR_H
 #define JETWATT_SYNC_DOOR_H
 
 #include "store/pool.h"
 
+/* Maximum number of board names, and size of each in bytes. */
 #define JETWATT_DOOR_BOARDS	8
 #define JETWATT_DOOR_BOARD	96
 
 /**
- * struct jetwatt_door - where the database is
- * @db: here; NULL: behind @fd
+ * struct jetwatt_door - access to the database
+ * @db: the database, opened in this process; NULL: it is reached through @fd
+ * @fd: socket to the process that has opened it; -1: none
  */
 struct jetwatt_door {
 	struct jetwatt_db *db;
 	int fd;
 };
 
-/* Connect to a socket. Return: 0; exit code, said. */
+/* Connect to the socket at @path. Return: 0 or an exit code; the error has been reported. */
 int jetwatt_door_open(struct jetwatt_door *d, const char *path);
 void jetwatt_door_close(struct jetwatt_door *d);
 
-/* As the functions of jetwatt_pool with these names; -EPROTO: the other end is gone, or is
- * another version of this program. */
+/* As the functions jetwatt_pool_*() of the same names (store/pool.h). Return: also -EPROTO: the
+ * other end has closed the connection, or is another version of this program. */
 int jetwatt_door_place(struct jetwatt_door *d, const char *pool, struct jetwatt_pool_place *p,
 		       struct jetwatt_error_text *err);
 int jetwatt_door_keep(struct jetwatt_door *d, const char *pool, const struct jetwatt_pool_place *p,
@@ -37,12 +40,13 @@ int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_
 		     struct jetwatt_error_text *err);
 int jetwatt_door_take(struct jetwatt_door *d, const struct jetwatt_pool_row *row, size_t n,
 		      uint64_t *odd, struct jetwatt_error_text *err);
-/* Names of boards on which this device has measured. Return: how many; negative errno. */
+/* Get the names of the boards for which the database has own measurements. Return: number of names;
+ * negative errno with the reason in @err. */
 int jetwatt_door_boards(struct jetwatt_door *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
 			struct jetwatt_error_text *err);
 
-/* Answer requests on @fd for @db, until the other end hangs up, or sends what is none.
- * Return: 0; -EPROTO; other negative errno. */
+/* Serve requests on @fd until the other end closes the connection. Return: 0; -EPROTO: it has sent
+ * something that is not a request; other negative errno. */
 int jetwatt_door_serve(int fd, struct jetwatt_db *db);
 
 #endif

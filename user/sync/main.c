@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-sync: what this device has measured into the fleet's pool, what others have
- * measured out of it. A program of its own, behind "jetwatt sync": devices without a
+ * jetwatt-sync: pushes the measurements of this device to the fleet's pool, and pulls those of
+ * other devices. It is a program of its own, started by "jetwatt sync", so that devices without a
  * pool need no libpq.
  */
 #include <stddef.h>
@@ -32,14 +32,14 @@ struct sync_input {
 
 static const struct argp_option options[] = {
 	{ "pool", POOL, "CONNINFO", 0,
-	  "The PostgreSQL database, as psql takes it; default: as set, else as its environment says", 0 },
+	  "PostgreSQL database, as for psql; default: the setting pool, else the environment of libpq", 0 },
 	{ "board", BOARD, "NAME", 0,
-	  "Take what was measured on such boards; may be given several times; default: this one", 0 },
-	{ "device", DEVICE, "NAME", 0, "What to call this device; default: a hash of its machine-id", 0 },
-	{ "again", AGAIN, NULL, 0, "Everything once more, as after the pool was brought back from a backup", 0 },
-	{ "json", JSON, NULL, 0, "The result as JSON", 0 },
-	{ "through", THROUGH, "SOCKET", 0, "Ask the process behind a socket for the profiles, instead of opening them", 0 },
-	{ "serve", SERVE, NULL, 0, "Be that process, on stdin: for systemd", 0 },
+	  "Pull measurements of boards of this name; may be given several times; default: this board", 0 },
+	{ "device", DEVICE, "NAME", 0, "Name of this device; default: a hash of its machine-id", 0 },
+	{ "again", AGAIN, NULL, 0, "Push and pull all rows again, for example after the pool was restored from a backup", 0 },
+	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 },
+	{ "through", THROUGH, "SOCKET", 0, "Reach the profile database through this socket, instead of opening it", 0 },
+	{ "serve", SERVE, NULL, 0, "Serve requests for the profile database on standard input, for systemd", 0 },
 	{ 0 }
 };
 
@@ -58,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case BOARD:
 		if (in->boards == BOARDS_MAX)
-			argp_error(state, "--board: %d of them are enough", BOARDS_MAX);
+			argp_error(state, "--board: at most %d", BOARDS_MAX);
 		in->board[in->boards++] = arg;
 		break;
 	case AGAIN:
@@ -82,6 +82,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+/**
+ * struct sync - state of an exchange
+ * @door: profile database
+ * @server: the pool
+ * @pushed: result of the push
+ * @pulled: rows of other devices that were new here
+ * @odd: rows of the pool that are not valid measurements
+ */
 struct sync {
 	struct jetwatt_door door;
 	struct jetwatt_server server;
@@ -89,7 +97,8 @@ struct sync {
 	uint64_t pulled, odd;
 };
 
-/* This board; where there is none, those that were measured here. @name: room for their names. */
+/* If no board was given, use this board; if this machine is no board, use those of the database.
+ * @name: buffer for their names. Return: 0 or an exit code. */
 static int find_boards(struct sync_input *in, struct jetwatt_door *door, char name[BOARDS_MAX][96])
 {
 	struct jetwatt_board *board = NULL;
@@ -111,7 +120,8 @@ static int find_boards(struct sync_input *in, struct jetwatt_door *door, char na
 	return n < 0 ? jetwatt_keep_error(n, &e) : 0;
 }
 
-static int push(struct sync *y, const char *device, struct jetwatt_pool_place *place)
+/* Push all rows of this device that the pool does not have. Return: 0 or an exit code. */
+static int push_rows(struct sync *y, const char *device, struct jetwatt_pool_place *place)
 {
 	struct jetwatt_error_text e;
 	int code = 0, n;
@@ -133,7 +143,8 @@ static int push(struct sync *y, const char *device, struct jetwatt_pool_place *p
 	return code ?: n < 0 ? jetwatt_keep_error(n, &e) : 0;
 }
 
-static int take(const struct jetwatt_pool_row *row, size_t n, void *arg)
+/* Callback of jetwatt_server_pull(): store rows of other devices. */
+static int store_pulled(const struct jetwatt_pool_row *row, size_t n, void *arg)
 {
 	struct jetwatt_error_text e;
 	struct sync *y = arg;
@@ -145,8 +156,9 @@ static int take(const struct jetwatt_pool_row *row, size_t n, void *arg)
 	return 0;
 }
 
-/* What is known of one kind of board says nothing of how far we are with another. */
-static int pull(struct sync *y, const char *device, const char *board, int again)
+/* Pull the rows of one kind of board. The progress is stored for each kind separately. Return: 0 or
+ * an exit code. */
+static int pull_board(struct sync *y, const char *device, const char *board, int again)
 {
 	struct jetwatt_pool_place place;
 	struct jetwatt_error_text e;
@@ -157,7 +169,7 @@ static int pull(struct sync *y, const char *device, const char *board, int again
 	err = jetwatt_door_place(&y->door, pool, &place, &e);
 	if (err)
 		return jetwatt_keep_error(err, &e);
-	code = jetwatt_server_pull(&y->server, device, board, again ? "" : place.seen, upto, take, y);
+	code = jetwatt_server_pull(&y->server, device, board, again ? "" : place.seen, upto, store_pulled, y);
 	if (code)
 		return code;
 	memcpy(place.seen, upto, sizeof(place.seen));
@@ -165,7 +177,7 @@ static int pull(struct sync *y, const char *device, const char *board, int again
 	return err ? jetwatt_keep_error(err, &e) : 0;
 }
 
-static void tell(const struct sync_input *in, const struct sync *y)
+static void report_result(const struct sync_input *in, const struct sync *y)
 {
 	struct jetwatt_json j;
 
@@ -179,14 +191,14 @@ static void tell(const struct sync_input *in, const struct sync *y)
 		jetwatt_json_end(&j);
 		putchar('\n');
 	} else if (!in->args.quiet) {
-		printf("%llu rows of this device are new to the pool, %llu of others are new here\n",
+		printf("pushed %llu new rows of this device, pulled %llu new rows of other devices\n",
 		       (unsigned long long)y->pushed.fresh, (unsigned long long)y->pulled);
 	}
 	if (y->odd)
-		jetwatt_error_note("%llu rows of the pool are no measurements: left there",
+		jetwatt_error_note("ignored rows of the pool that are not valid measurements: %llu",
 				   (unsigned long long)y->odd);
 	if (y->pushed.refused)
-		jetwatt_error_note("the pool refused %llu rows of this device (%s); when it takes them: jetwatt sync --again",
+		jetwatt_error_note("rows of this device refused by the pool: %llu (%s); when the pool accepts them, run jetwatt sync --again",
 				   (unsigned long long)y->pushed.refused, y->pushed.why);
 }
 
@@ -207,13 +219,13 @@ static int sync_all(struct sync_input *in, struct sync *y, const char *device)
 		return jetwatt_keep_error(err, &e);
 	if (in->again)
 		place.pushed = 0;
-	code = push(y, device, &place);
+	code = push_rows(y, device, &place);
 	for (size_t i = 0; i < in->boards && !code; i++)
-		code = pull(y, device, in->board[i], in->again);
+		code = pull_board(y, device, in->board[i], in->again);
 	return code;
 }
 
-/* The database itself. Return: 0; exit code, said. */
+/* Open the database in this process. Return: 0 or an exit code; the error has been reported. */
 static int open_db(const struct sync_input *in, struct jetwatt_door *door)
 {
 	char buf[256];
@@ -223,18 +235,18 @@ static int open_db(const struct sync_input *in, struct jetwatt_door *door)
 
 	*door = (struct jetwatt_door){ .fd = -1 };
 	if (!strcmp(path, "none"))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--db FILE", "there is no profile database to share");
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "use --db FILE", "no profile database to share");
 	err = jetwatt_db_open(&door->db, path, true, &e);
 	return err ? jetwatt_keep_error(err, &e) : 0;
 }
 
-static int serve(struct jetwatt_door *door)
+static int serve_database(struct jetwatt_door *door)
 {
 	int err = jetwatt_door_serve(0, door->db);
 
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, err == -EPROTO ? "it has sent what is no request" :
-				       strerror(-err), "both have to be the same version of jetwatt-sync",
-				       "hung up on the process that shares the profiles") : 0;
+	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, err == -EPROTO ? "it sent data that is not a request" :
+				       strerror(-err), "use the same version of jetwatt-sync on both ends",
+				       "closed the connection to the client") : 0;
 }
 
 int main(int argc, char **argv)
@@ -247,23 +259,23 @@ int main(int argc, char **argv)
 	struct sync y = { .pushed = 0 };
 	int code;
 
-	jetwatt_args_parse_with("sync", "", "Share measured modes with the fleet: push own ones, pull those of boards like this.\v"
-				"Rows of other devices are no measurements of this one: --reuse begins with "
-				"them as a prior, and measures a few modes to see how far they hold.",
+	jetwatt_args_parse_with("sync", "", "Share measured modes with the fleet: push those of this device, pull those of similar boards.\v"
+				"Rows of other devices do not count as measurements of this device: --reuse uses "
+				"them as a prior, and measures a few modes to check them.",
 				options, parse, group, argc, argv, &in);
 	if (in.through && (in.db || in.serve))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave one of them away",
-					 "--through with --%s", in.db ? "db" : "serve");
+		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "use only one of them",
+					 "--through cannot be combined with --%s", in.db ? "db" : "serve");
 	code = in.serve ? 0 : jetwatt_device_name(in.device, device);
 	if (code)
 		return code;
 	code = in.through ? jetwatt_door_open(&y.door, in.through) : open_db(&in, &y.door);
 	if (!code && in.serve)
-		code = serve(&y.door);
+		code = serve_database(&y.door);
 	else if (!code)
 		code = sync_all(&in, &y, device);
 	if (!code && !in.serve)
-		tell(&in, &y);
+		report_result(&in, &y);
 	jetwatt_server_close(&y.server);
 	jetwatt_door_close(&y.door);
 	return code;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The pool through libpq: its tables, push and pull of rows. Rows are pushed as one JSON
+ * parameter. */
 #include "sync/server.h"
 
 #include <errno.h>
@@ -10,13 +12,13 @@
 #include "util/error.h"
 
 #define VERSION		1
-/* Whoever makes the tables holds this advisory lock meanwhile ("JWTT"). */
+/* Key of the advisory lock that a client holds while it creates the tables ("JWTT"). */
 #define LOCK		"1247237204"
 
 /*
- * xact says which transaction brought a row. Serial numbers would not do as a mark of
- * what has been seen: they are given out before the commit, so that a lower one can
- * turn up after a higher one was read.
+ * The column xact holds the transaction that inserted a row; it serves as the position of a pull. A
+ * serial number could not: it is assigned before the commit, so a row with a lower number may
+ * become visible after a row with a higher one was read.
  */
 #define DEFINE(ID, type, member, key, label, tag, hz, optional) \
 	" " #member " bigint NOT NULL CHECK (" #member " > 0),"
@@ -25,8 +27,8 @@
 
 static const char tables[] =
 	"BEGIN; SELECT pg_advisory_xact_lock(" LOCK ");"
-	/* Again, now that nobody else can: who makes an index twice is in the way of those
-	 * who insert already. */
+	/* Check again under the lock: another client may have created the tables, and creating an
+	 * index would block clients that insert rows. */
 	"DO $do$ BEGIN IF to_regclass('jetwatt.pool') IS NULL THEN "
 	"CREATE SCHEMA IF NOT EXISTS jetwatt;"
 	"CREATE TABLE jetwatt.pool ("
@@ -63,8 +65,9 @@ static const char tables[] =
 	"INSERT INTO jetwatt.pool(version) VALUES (1);"
 	"END IF; END $do$; COMMIT";
 
-/* PostgreSQL says more than a line. */
-static int refused(struct jetwatt_server *s, const PGresult *r, const char *what)
+/* Report an error of the server; only the first line of its message. @r: result, NULL: the
+ * connection's error. Return: exit code. */
+static int report_refused(struct jetwatt_server *s, const PGresult *r, const char *what)
 {
 	const char *text = r ? PQresultErrorMessage(r) : PQerrorMessage(s->pg);
 	const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
@@ -73,30 +76,32 @@ static int refused(struct jetwatt_server *s, const PGresult *r, const char *what
 	snprintf(why, sizeof(why), "%.*s", (int)strcspn(text, "\n"), text);
 	if (state && !strcmp(state, "42501"))
 		return jetwatt_error_say(JETWATT_EXIT_PERMISSION, why,
-					 "let its owner run jetwatt sync once, then: GRANT USAGE ON SCHEMA jetwatt, SELECT, INSERT ON its tables",
+					 "the pool's owner must run jetwatt sync once, then GRANT USAGE ON SCHEMA jetwatt and SELECT, INSERT ON its tables",
 					 "%s", what);
 	return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
-				 "nothing is lost: what is not shared yet goes with the next jetwatt sync",
+				 "nothing is lost: run jetwatt sync again later, it pushes the remaining rows",
 				 "%s", what);
 }
 
-static int done(struct jetwatt_server *s, PGresult *r, const char *what)
+/* Check the result of a command and free it. Return: 0 or an exit code; the error has been
+ * reported. */
+static int finish_command(struct jetwatt_server *s, PGresult *r, const char *what)
 {
 	ExecStatusType status = PQresultStatus(r);
-	int code = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? 0 : refused(s, r, what);
+	int code = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? 0 : report_refused(s, r, what);
 
 	PQclear(r);
 	return code;
 }
 
-/* One value of one row. Return: 0; 1: no row; exit code, said. */
-static int ask(struct jetwatt_server *s, const char *sql, char *buf, size_t len, const char *what)
+/* Query a single value. Return: 0; 1: no row or NULL; exit code, the error has been reported. */
+static int query_value(struct jetwatt_server *s, const char *sql, char *buf, size_t len, const char *what)
 {
 	PGresult *r = PQexec(s->pg, sql);
 	int code = 0;
 
 	if (PQresultStatus(r) != PGRES_TUPLES_OK)
-		code = refused(s, r, what);
+		code = report_refused(s, r, what);
 	else if (PQntuples(r) != 1 || PQgetisnull(r, 0, 0))
 		code = 1;
 	else
@@ -105,41 +110,43 @@ static int ask(struct jetwatt_server *s, const char *sql, char *buf, size_t len,
 	return code;
 }
 
-static int see_tables(struct jetwatt_server *s)
+/* Create the tables if they are missing, and check their version. Return: 0 or an exit code. */
+static int check_tables(struct jetwatt_server *s)
 {
 	static const char what[] = "cannot use the pool";
 	char text[64] = "";
-	int code = ask(s, "SELECT to_regclass('jetwatt.pool')", text, sizeof(text), what);
+	int code = query_value(s, "SELECT to_regclass('jetwatt.pool')", text, sizeof(text), what);
 
 	if (code == 1)
-		code = done(s, PQexec(s->pg, tables), "cannot make the pool's tables");
+		code = finish_command(s, PQexec(s->pg, tables), "cannot create the pool's tables");
 	if (!code)
-		code = ask(s, "SELECT version FROM jetwatt.pool", text, sizeof(text), what);
+		code = query_value(s, "SELECT version FROM jetwatt.pool", text, sizeof(text), what);
 	if (!code && atoi(text) != VERSION)
 		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "update jetwatt on this device",
-					 "the pool is version %.16s, this jetwatt knows %d", text, VERSION);
+					 "the pool is version %.16s, this jetwatt supports version %d", text, VERSION);
 	if (!code)
-		code = ask(s, "SELECT id FROM jetwatt.pool", s->id, sizeof(s->id), what);
+		code = query_value(s, "SELECT id FROM jetwatt.pool", s->id, sizeof(s->id), what);
 	return code == 1 ? jetwatt_error_say(JETWATT_EXIT_FAILED, "the table jetwatt.pool is empty",
-					     "DROP SCHEMA jetwatt CASCADE, and sync again", "%s", what) : code;
+					     "run DROP SCHEMA jetwatt CASCADE in the pool, then jetwatt sync again",
+					     "%s", what) : code;
 }
 
 int jetwatt_server_open(struct jetwatt_server *s, const char *conninfo)
 {
-	/* What @conninfo says goes before what stands in front of it. */
+	/* Parameters in @conninfo override those listed before it. */
 	static const char * const key[] = { "connect_timeout", "tcp_user_timeout", "application_name",
 					    "client_encoding", "dbname", NULL };
 	const char *value[] = { "10", "30000", "jetwatt", "UTF8", conninfo ? conninfo : "", NULL };
 
 	s->pg = PQconnectdbParams(key, value, 1);
 	if (PQstatus(s->pg) != CONNECTION_OK)
-		return refused(s, NULL, "cannot reach the pool");
+		return report_refused(s, NULL, "cannot reach the pool");
 	if (PQserverVersion(s->pg) < 130000)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "PostgreSQL 13 or newer",
-					 "the pool's PostgreSQL is version %d", PQserverVersion(s->pg) / 10000);
-	/* A server that hangs is one that is away. */
-	return done(s, PQexec(s->pg, "SET statement_timeout = '60s'; SET client_min_messages = error"),
-		    "cannot use the pool") ?: see_tables(s);
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "use PostgreSQL 13 or newer",
+					 "the pool's PostgreSQL is too old: version %d", PQserverVersion(s->pg) / 10000);
+	/* A server that hangs counts as unreachable. */
+	return finish_command(s, PQexec(s->pg, "SET statement_timeout = '60s'; SET client_min_messages = error"),
+			      "cannot use the pool") ?: check_tables(s);
 }
 
 void jetwatt_server_close(struct jetwatt_server *s)
@@ -148,6 +155,7 @@ void jetwatt_server_close(struct jetwatt_server *s)
 	s->pg = NULL;
 }
 
+/* Write a row as a JSON object. */
 static void row_json(struct jetwatt_json *j, const char *device, const struct jetwatt_pool_row *p)
 {
 	const struct jetwatt_workload *w = &p->workload;
@@ -178,7 +186,7 @@ static void row_json(struct jetwatt_json *j, const char *device, const struct je
 	jetwatt_json_end(j);
 }
 
-/* All of @row as one parameter. Caller frees. */
+/* Return all rows as one JSON text, caller frees; NULL: no memory. */
 static char *rows_json(const char *device, const struct jetwatt_pool_row *row, size_t n)
 {
 	char *text = NULL;
@@ -200,12 +208,13 @@ static char *rows_json(const char *device, const struct jetwatt_pool_row *row, s
 	return text;
 }
 
-/* In one order on every device: two that push the same must not wait for each other. */
+/* Rows are inserted in the order of their keys, so that two devices that push the same rows cannot
+ * deadlock. */
 #define WORKLOAD	"key, command, batch, cgroup, board, release, params"
 #define MEASUREMENT	"key, workload, device" JETWATT_KNOB_REQUIRED(NAME) ", time_ms, power_w," \
 			" time_sd, power_sd, minibatches, span_s, settled, lost, when_ms"
 
-/* May this user insert rows at all? */
+/* Return: 1: this user has the right to insert rows. */
 static int may_insert(struct jetwatt_server *s)
 {
 	PGresult *r = PQexec(s->pg, "SELECT has_table_privilege('jetwatt.workload', 'INSERT')"
@@ -216,12 +225,13 @@ static int may_insert(struct jetwatt_server *s)
 	return may;
 }
 
-/* Is it the rows that the server refuses, and not the connection, the right to write, the pool's
- * tables, or the time that it takes? A trigger may name any code; a row-level policy has the code
- * of a missing right. */
+/* Return: 1: the server refuses the rows themselves; 0: the error has another cause, such as the
+ * connection, a missing right, the tables, or a timeout. A trigger may raise any SQLSTATE; a
+ * row-level policy raises that of a missing right (42501). */
 static int refuses_rows(struct jetwatt_server *s, const PGresult *r)
 {
-	/* Connection, transaction, name or definition, resources, state, operator, system. */
+	/* SQLSTATE classes: connection, transaction, name or definition, resources, object state,
+	 * operator intervention, system error. */
 	static const char *const others[] = { "08", "0A", "25", "26", "28", "2D", "34", "3B", "3D", "3F", "40",
 					      "42", "53", "55", "57", "58", "F0", "HV", "XX" };
 	const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
@@ -231,13 +241,14 @@ static int refuses_rows(struct jetwatt_server *s, const PGresult *r)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strncmp(state, others[i], 2) && strcmp(state, "42501"))
 			return 0;
-	/* Data exception, constraint, view's condition. */
+	/* Classes 22: data exception, 23: integrity constraint, 44: condition of a view. */
 	return !strncmp(state, "22", 2) || !strncmp(state, "23", 2) || !strncmp(state, "44", 2) || may_insert(s);
 }
 
-/* Return: as jetwatt_server_push(); -EINVAL: the server refuses one of the rows, or several. */
-static int insert(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
-		  size_t n, struct jetwatt_server_pushed *pushed)
+/* Insert rows in one statement. Return: as jetwatt_server_push(); -EINVAL: the server refuses at
+ * least one row. */
+static int insert_rows(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
+		       size_t n, struct jetwatt_server_pushed *pushed)
 {
 	static const char sql[] =
 		"WITH r AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(key text,"
@@ -256,13 +267,13 @@ static int insert(struct jetwatt_server *s, const char *device, const struct jet
 	PGresult *r;
 
 	if (!text)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot share");
+		return jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot push rows");
 	r = PQexecParams(s->pg, sql, 1, NULL, value, NULL, NULL, 0);
 	free(text);
 	if (PQresultStatus(r) == PGRES_COMMAND_OK)
 		pushed->fresh += strtoull(PQcmdTuples(r), NULL, 10);
 	if (!refuses_rows(s, r))
-		return done(s, r, "the pool does not take what was measured here");
+		return finish_command(s, r, "cannot push rows to the pool");
 	if (n == 1 && !pushed->refused++)
 		snprintf(pushed->why, sizeof(pushed->why), "%.*s",
 			 (int)strcspn(PQresultErrorMessage(r), "\n"), PQresultErrorMessage(r));
@@ -274,7 +285,7 @@ int jetwatt_server_push(struct jetwatt_server *s, const char *device, const stru
 			size_t n, struct jetwatt_server_pushed *pushed)
 {
 	size_t half = n / 2;
-	int code = insert(s, device, row, n, pushed);
+	int code = insert_rows(s, device, row, n, pushed);
 
 	if (code != -EINVAL || n == 1)
 		return code == -EINVAL ? 0 : code;
@@ -287,6 +298,7 @@ static void text_of(const PGresult *r, int column, char *buf, size_t len)
 	snprintf(buf, len, "%s", PQgetvalue(r, 0, column));
 }
 
+/* Convert a row of jetwatt_server_pull()'s query. */
 static void read_row(const PGresult *r, struct jetwatt_pool_row *p)
 {
 	struct jetwatt_workload *w = &p->workload;
@@ -320,16 +332,17 @@ static void read_row(const PGresult *r, struct jetwatt_pool_row *p)
 					 strtoull(PQgetvalue(r, 0, at++), NULL, 10));
 }
 
-/* The rows of a query that has been sent, as they come. */
-static int stream(struct jetwatt_server *s, int (*take)(const struct jetwatt_pool_row *, size_t, void *),
-		  void *arg)
+/* Pass the rows of a query that was sent to @take, as they arrive. Return: as
+ * jetwatt_server_pull(). */
+static int stream_rows(struct jetwatt_server *s, int (*take)(const struct jetwatt_pool_row *, size_t, void *),
+		       void *arg)
 {
 	struct jetwatt_pool_row *row = calloc(JETWATT_SYNC_ROWS, sizeof(*row));
-	int code = row ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot share");
+	int code = row ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot pull rows");
 	size_t n = 0;
 	PGresult *r;
 
-	/* To the end, also after a refusal: the connection is not free before. */
+	/* Read all results, also after an error: before that libpq accepts no further command. */
 	while ((r = PQgetResult(s->pg))) {
 		if (!code && PQresultStatus(r) == PGRES_SINGLE_TUPLE) {
 			read_row(r, &row[n++]);
@@ -338,7 +351,7 @@ static int stream(struct jetwatt_server *s, int (*take)(const struct jetwatt_poo
 				n = 0;
 			}
 		} else if (!code && PQresultStatus(r) != PGRES_TUPLES_OK) {
-			code = refused(s, r, "cannot read from the pool");
+			code = report_refused(s, r, "cannot read from the pool");
 		}
 		PQclear(r);
 	}
@@ -358,14 +371,14 @@ int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char
 		JETWATT_KNOB_REQUIRED(NAME) " FROM jetwatt.measurement m JOIN jetwatt.workload w ON w.key = m.workload"
 		" WHERE w.board = $1 AND m.device <> $2 AND m.xact >= $3::xid8 AND m.xact < $4::xid8";
 	const char *value[] = { board, device, "0", upto };
-	int code = ask(s, "SELECT pg_snapshot_xmin(pg_current_snapshot())", upto, 32, "cannot read from the pool");
+	int code = query_value(s, "SELECT pg_snapshot_xmin(pg_current_snapshot())", upto, 32, "cannot read from the pool");
 
 	if (code)
 		return code;
-	/* A pool that is behind has been brought back from a backup: everything again. */
+	/* If the pool's position is behind @since, it was restored from a backup: pull all rows. */
 	if (*since && strtoull(since, NULL, 10) <= strtoull(upto, NULL, 10))
 		value[2] = since;
 	if (!PQsendQueryParams(s->pg, sql, 4, NULL, value, NULL, NULL, 0) || !PQsetSingleRowMode(s->pg))
-		return refused(s, NULL, "cannot read from the pool");
-	return stream(s, take, arg);
+		return report_refused(s, NULL, "cannot read from the pool");
+	return stream_rows(s, take, arg);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pool: a PostgreSQL database (13 or newer) that a fleet shares. Its tables are
- * made by the first who may; later ones need no more than to read and insert.
+ * The pool: a PostgreSQL database (version 13 or newer) that a fleet shares. The first client with
+ * the permission to do so creates its tables; all others only need to read and insert rows.
  */
 #ifndef JETWATT_SYNC_SERVER_H
 #define JETWATT_SYNC_SERVER_H
@@ -10,42 +10,53 @@
 
 #include "store/pool.h"
 
-/* Rows at a time, there and back. */
+/* Number of rows that are transferred at a time, in both directions. */
 #define JETWATT_SYNC_ROWS	500
 
+/**
+ * struct jetwatt_server - connection to the pool
+ * @pg: connection of libpq
+ * @id: name that the pool has given itself
+ */
 struct jetwatt_server {
 	PGconn *pg;
 	char id[64];
 };
 
 /**
- * struct jetwatt_server_pushed - what has become of rows
- * @fresh: that were new; @refused: that the server does not take, and @why the first of them
+ * struct jetwatt_server_pushed - result of pushing rows
+ * @fresh: number of rows that were new to the pool
+ * @refused: number of rows that the server refused
+ * @why: why it refused the first of them
  */
 struct jetwatt_server_pushed {
 	uint64_t fresh, refused;
 	char why[240];
 };
 
-/* Connect to where @conninfo says (NULL: the environment, as psql does) and see that
- * the tables are there. Return: 0; exit code, said. */
+/* Connect and create the tables if they are missing. @conninfo: connection string of libpq; NULL:
+ * its environment variables. Return: 0 or an exit code; the error has been reported. */
 int jetwatt_server_open(struct jetwatt_server *s, const char *conninfo);
 void jetwatt_server_close(struct jetwatt_server *s);
 
-/* Push rows that this device measured; those that are there change nothing. Rows that the
- * server refuses are looked for by halves, counted and left out: they must not keep the others
- * back. @pushed: grows. Return: 0; exit code, said. */
+/* Push rows of this device; rows that the pool has already are skipped. If the server refuses a
+ * row, bisection finds it; it is counted and left out, so that the other rows are pushed. @pushed:
+ * counters, which grow. Return: 0 or an exit code; the error has been reported. */
 int jetwatt_server_push(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
 			size_t n, struct jetwatt_server_pushed *pushed);
 
 /**
- * jetwatt_server_pull() - rows of other devices on one kind of board
- * @since: the mark of the last time, "": everything
- * @upto: gets the mark for the next time: whatever was not committed by now, by
- *	whomever and in whichever order, comes after it
- * @take: called with up to JETWATT_SYNC_ROWS rows; anything but 0 ends it
+ * jetwatt_server_pull() - pull the rows of other devices for one kind of board
+ * @s: connection to the pool
+ * @device: name of this device, whose rows are left out
+ * @board: name of the board
+ * @since: position of the last pull; "": pull all rows
+ * @upto: receives the position for the next pull: every row that is not committed yet lies behind
+ *	it
+ * @take: called with up to JETWATT_SYNC_ROWS rows; a return value other than 0 ends the pull
+ * @arg: argument of @take
  *
- * Return: 0; exit code, said; what @take returned.
+ * Return: 0; exit code, the error has been reported; the value that @take returned.
  */
 int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char *board,
 			const char *since, char upto[32],
