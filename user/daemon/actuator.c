@@ -22,19 +22,19 @@ static int actuator_switch(struct jetwattd_actuator *a, const struct jetwatt_mod
 	if (!err) {
 		a->mode = *mode;
 		a->applied = 1;
-		/* A pending restore would replace this mode. */
+		/* Cancel a pending restore, which would replace this mode. */
 		a->busy = a->mixed = a->restoring = 0;
 		a->switched_ns = jetwatt_clock_ns();
 		a->tell(a->to, JETWATTD_SWITCHED, mode, "");
 		return 0;
 	}
-	/* Another process holds the lease: no information about the mode. */
+	/* Another process holds the lease, so the failure says nothing about the mode. */
 	if (err == -EBUSY || err == -EAGAIN) {
 		if (!a->busy)
 			jetwatt_error_board(err, &e);
 		a->busy = 1;
-		/* The lease may come back with another saved state, so the restore is not
-		 * retried. */
+		/* Cancel a pending restore: when jetwattd gets the lease again, the saved state may
+		 * be another one. */
 		a->restoring = 0;
 		a->tell(a->to, JETWATTD_LEASED, NULL, e.why);
 		return -EBUSY;
@@ -128,7 +128,7 @@ int jetwattd_put_back(struct jetwattd_actuator *a)
 		return err;
 	}
 	if (err && err != -ENOENT) {
-		/* Retried every one or two seconds; report it only once. */
+		/* The restore is retried every one or two seconds; report the failure only once. */
 		if (!a->restoring)
 			jetwatt_error_board(err, &e);
 		a->unrestored++;

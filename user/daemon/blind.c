@@ -16,7 +16,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Poll interval of the loop below. */
+/* Poll interval while blind. */
 #define TURN_NS		250000000
 /* Interval of checks of the knobs. */
 #define CHECK_NS	1000000000ull
@@ -103,7 +103,7 @@ static int keep_lowest(struct jetwattd *d)
 	if (keeps && !jetwattd_mind(&d->act) && !jetwattd_in(&d->act, &d->act.floor) &&
 	    (!d->act.low_ns || jetwatt_clock_ns() - d->act.low_ns > JETWATTD_LOW_NS))
 		jetwattd_put_low(&d->act, &d->act.floor);
-	/* Refused in state "yielding" or "paused". */
+	/* In state "yielding" or "paused" jetwattd_enter() refuses, which ends the hold. */
 	keeps = keeps && !jetwattd_enter(d, JETWATTD_BLIND);
 	pthread_mutex_unlock(&d->lock);
 	return keeps;

@@ -14,21 +14,21 @@
 /* Time after a switch during which the sensor chip still averages the earlier mode. */
 #define LAG_NS		100000000ull
 /* Minimum time in the new mode, after LAG_NS, for its mean power to be used. */
-#define WORTH_NS	100000000ull
-/* Thresholds for the mean over a quarter of a window, as multiples of the budget: while less than a
- * window may be judged, or in the board's own state; and in a mode that jetwattd chose, once a
- * whole window may be judged. */
+#define MIN_SPAN_NS	100000000ull
+/* Thresholds for the mean over a quarter of a window, as multiples of the budget. FAR_CHOSEN is
+ * used in a mode that jetwattd has applied, once a whole window may be judged; FAR in all other
+ * cases. */
 #define FAR		1.15
 #define FAR_CHOSEN	1.5
 /* A mean above this fraction of the budget for half a window exceeds the budget: the difference is
  * within the error of the sensors. */
-#define ERRS		0.995
+#define SENSOR_MARGIN	0.995
 /* If the mean would stay above the budget for more than this fraction of a window in the safe mode,
  * step down to the lowest mode. */
-#define LONG		0.25
+#define LONG_RETURN	0.25
 /* Reserve when an overshoot is repaid, as a fraction of a window's energy: covers fluctuations of a
  * mode's power and the switch. */
-#define ROOM		0.03
+#define REPAY_RESERVE	0.03
 /* Relative error of a mean over half a second. */
 #define HALF_NS		500000000.0
 #define HALF_SD		0.02
@@ -64,7 +64,7 @@ static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_judge *j,
 		return NULL;
 	if (j->act->floor_only || !c->have_safe || c->safe_w > JETWATTD_SAFE * c->budget_w ||
 	    jetwattd_window_above(&j->drawn, c->safe_w, window, span_to_judge(j, window), c->budget_w) >
-		    LONG * window ||
+		    LONG_RETURN * window ||
 	    jetwattd_in(j->act, &c->safe))
 		return &j->act->floor;
 	return &c->safe;
@@ -84,7 +84,7 @@ static void cap_throttle(struct jetwattd_judge *j, double over_w, uint64_t over_
 	c->tripped = 1;
 	c->stepped_ns = jetwatt_clock_ns();
 	c->tripped_w = c->tripped_sd = 0;
-	if (now > from + WORTH_NS) {
+	if (now > from + MIN_SPAN_NS) {
 		c->tripped_w = jetwattd_window_mean(&j->drawn, now - from, &span);
 		c->tripped_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
 	}
@@ -116,13 +116,13 @@ static void swing_update(struct jetwattd_judge *j, double w)
 }
 
 /* Return: 1: for half a window the mean has been so close to the budget that the error of the
- * sensors may hide an excess. Never in the lowest mode. */
+ * sensors may hide an excess. Always 0 in the lowest mode. */
 static int near_budget(struct jetwattd_judge *j, double w, int whole, uint64_t window)
 {
 	const struct jetwattd_cap *c = j->cap;
 	uint64_t now = jetwattd_window_now(&j->drawn);
 
-	if (!whole || w <= ERRS * c->budget_w || at_lowest(j->act))
+	if (!whole || w <= SENSOR_MARGIN * c->budget_w || at_lowest(j->act))
 		j->near_ns = 0;
 	else if (!j->near_ns)
 		j->near_ns = now;
@@ -156,7 +156,7 @@ static int overshoot_repaid(const struct jetwattd_judge *j, uint64_t window)
 	uint64_t span;
 
 	w = jetwattd_window_mean(&j->drawn, jetwattd_window_now(&j->drawn) - j->owed_ns, &span);
-	return (budget_w - w) * span * 1e-9 > j->debt_j + ROOM * budget_w * window * 1e-9;
+	return (budget_w - w) * span * 1e-9 > j->debt_j + REPAY_RESERVE * budget_w * window * 1e-9;
 }
 
 /* Report the samples since the last decision. The mean that is reported includes the time before a
@@ -170,7 +170,7 @@ static void cap_report(struct jetwattd_judge *j, uint64_t window)
 	int whole = span >= window;
 
 	c->mean_w = w;
-	c->here_w = now > from + WORTH_NS ? jetwattd_window_mean(&j->drawn, now - from, &span) : 0;
+	c->here_w = now > from + MIN_SPAN_NS ? jetwattd_window_mean(&j->drawn, now - from, &span) : 0;
 	c->samples += j->samples;
 	c->lost += j->lost;
 	j->samples = j->lost = 0;

@@ -24,20 +24,20 @@
 /* Poll interval while backing off, in s. */
 #define TURN_S		0.2
 /* Time without a cap event after which the back-off starts at BACK_OFF_S again. */
-#define CALM_NS		600000000000ull
+#define BACKOFF_RESET_NS	600000000000ull
 /* Number of cap events in held modes from which on the mode is excluded: a single one may have been
  * caused by another process. */
-#define TRIPS		2
-/* Highest ramp level, where all knobs are at their maximum; level 0 is the lowest mode. Level FOUND
- * is the board's own state. */
-#define RUNGS		8
-#define FOUND		(RUNGS + 1)
+#define CAP_EVENTS	2
+/* Highest ramp level, where all knobs are at their maximum; level 0 is the lowest mode. Level
+ * RAMP_END is the board's own state. */
+#define RAMP_LEVELS	8
+#define RAMP_END	(RAMP_LEVELS + 1)
 /* Minimum time on a level before its mean power is used. */
-#define RUNG_NS		400000000ull
+#define RAMP_LEVEL_NS	400000000ull
 /* Time after which the ramp is logged: most jobs are detected earlier. */
-#define LASTS_NS	3000000000ull
+#define RAMP_LOG_NS	3000000000ull
 /* Below this fraction of the limit the next level is tried regardless of the last increase. */
-#define ROOM		0.7
+#define HEADROOM	0.7
 
 int jetwattd_climb(struct jetwattd_run *r)
 {
@@ -70,8 +70,8 @@ int jetwattd_let_out(struct jetwattd_run *r)
 	return until > now && jetwattd_nap(r, (until - now) * 1e-9);
 }
 
-/* Stay in other modes for @seconds: recover once, and again after each further cap event. Return:
- * 1: jetwattd_changed(). */
+/* For @seconds, do not return to the mode that the cap left: apply the fastest other mode within
+ * the budget, and the next one after each further cap event. Return: 1: jetwattd_changed(). */
 static int wait_backoff(struct jetwattd_run *r, double seconds)
 {
 	uint64_t until = jetwatt_clock_ns() + seconds * 1e9;
@@ -95,12 +95,12 @@ int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backing *b,
 {
 	uint64_t now = jetwatt_clock_ns();
 
-	if (!b->last_ns || now - b->last_ns > CALM_NS)
+	if (!b->last_ns || now - b->last_ns > BACKOFF_RESET_NS)
 		*b = (struct jetwattd_backing){ .seconds = BACK_OFF_S };
 	b->last_ns = now;
 	jetwattd_say(r->d, "budget exceeded in the held mode: backing off for %.0f s, budget %g W", b->seconds,
 		     r->budget_w);
-	if (++b->trips >= TRIPS && got->over_w > 0)
+	if (++b->trips >= CAP_EVENTS && got->over_w > 0)
 		jetwattd_forbid(r, got);
 	jetwattd_doing(r, JETWATTD_BACKING_OFF);
 	if (wait_backoff(r, b->seconds))
@@ -109,8 +109,8 @@ int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backing *b,
 	return 0;
 }
 
-/* Return the candidate whose knobs are closest to the ramp level: all at @rung / RUNGS of their
- * ranges. */
+/* Return the candidate whose knobs are closest to the ramp level: all at @rung / RAMP_LEVELS of
+ * their ranges. */
 static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int rung)
 {
 	const struct jetwatt_mode *nearest = &r->d->act.floor;
@@ -122,7 +122,7 @@ static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int ru
 
 		far = 0;
 		for (int q = 0; q < n; q++)
-			far += (p[q] - (double)rung / RUNGS) * (p[q] - (double)rung / RUNGS);
+			far += (p[q] - (double)rung / RAMP_LEVELS) * (p[q] - (double)rung / RAMP_LEVELS);
 		if (far < least) {
 			least = far;
 			nearest = &k->mode[i];
@@ -144,13 +144,13 @@ static void ramp_cap_event(struct jetwattd_ladder *l, struct jetwattd *d)
 	d->cap.tripped = 0;
 }
 
-/* Return: 1: the next level is expected to be within the limit: it adds at most the same factor as
- * the last one. */
+/* Return: 1: the power of the next level is expected to be within the limit. The power is assumed
+ * to grow by the same factor as at the last step. */
 static int ramp_may_rise(const struct jetwattd_ladder *l, struct jetwattd *d)
 {
 	double limit = jetwattd_cap_limit(&d->cap), w = d->cap.here_w;
 
-	return w > 0 && (w < ROOM * limit || (l->below_w > 0 && w * w / l->below_w < limit));
+	return w > 0 && (w < HEADROOM * limit || (l->below_w > 0 && w * w / l->below_w < limit));
 }
 
 int jetwattd_ladder(struct jetwattd_run *r)
@@ -164,21 +164,21 @@ int jetwattd_ladder(struct jetwattd_run *r)
 	if (d->cap.tripped && d->act.applied)
 		ramp_cap_event(l, d);
 	if (now - l->fell_ns > JETWATTD_CALM_S * 1e9)
-		l->most = FOUND;
+		l->most = RAMP_END;
 	/* Without a budget the ramp ends. */
 	found = l->on && !(d->cap.budget_w > 0);
-	if (l->on && !found && !d->cap.owing && l->rung < l->most && now - d->act.switched_ns > RUNG_NS &&
+	if (l->on && !found && !d->cap.owing && l->rung < l->most && now - d->act.switched_ns > RAMP_LEVEL_NS &&
 	    ramp_may_rise(l, d)) {
 		d->cap.safe = d->act.mode;
 		d->cap.safe_w = l->below_w = d->cap.here_w;
 		d->cap.have_safe = 1;
-		found = ++l->rung == FOUND;
+		found = ++l->rung == RAMP_END;
 		/* A level that a knob refuses is skipped. */
 		if (!found && jetwattd_put(&d->act, ramp_mode(r, l->rung)) == -EBUSY)
 			l->on = 0;
 	}
 	pthread_mutex_unlock(&d->lock);
-	lasts = l->on && !found && now - l->since_ns > LASTS_NS;
+	lasts = l->on && !found && now - l->since_ns > RAMP_LOG_NS;
 	if (lasts && !l->said)
 		jetwattd_say(d, "budget exceeded without a known job: raising the mode step by step within the budget");
 	l->said |= lasts;
@@ -188,5 +188,5 @@ int jetwattd_ladder(struct jetwattd_run *r)
 void jetwattd_ladder_leave(struct jetwattd_run *r)
 {
 	r->ladder.on = r->ladder.said = 0;
-	r->ladder.rung = FOUND;
+	r->ladder.rung = RAMP_END;
 }

@@ -167,7 +167,7 @@ static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	d->expect_ms = best->time_ms;
 	d->expect_w = best->power_w;
-	/* The reason for setting it is handled here, or still visible to jetwattd_changed(). */
+	/* The event that set @cut is handled here, or jetwattd_changed() still reports it. */
 	atomic_store(&d->cut, 0);
 	if (!jetwattd_in(&d->act, &best->mode)) {
 		int err;

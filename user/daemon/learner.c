@@ -121,7 +121,8 @@ static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *st
 	return 1;
 }
 
-/* Choose the next mode while the allowance lasts. Return: its index, -1: the search is complete. */
+/* Choose the next mode while the allowance lasts. Return: index of the mode, -1: the search is
+ * complete. */
 static long next_unknown(struct jetwattd_learner *l, int *exact)
 {
 	long i = -1;
@@ -130,7 +131,7 @@ static long next_unknown(struct jetwattd_learner *l, int *exact)
 		if (!l->twin || jetwattd_foretold(l))
 			break;
 		/* The job contradicts the readings of other devices: measure as many modes as
-		 * without. */
+		 * without them. */
 		l->spent->most = jetwattd_enough(l);
 		l->twin = 0;
 	}
@@ -259,7 +260,7 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	l->spent->joules += l->learned_j - l->begun_j;
 	if (has_turned)
 		return start_new_pass(l);
-	/* Not if the power was drawn before the switch to this mode. */
+	/* A mode that is not excluded was left for power drawn before the switch to it. */
 	if (out == JETWATTD_OVER && jetwattd_barred(l, l->trying))
 		jetwattd_level_lower(l, l->trying);
 	return ends_search(out) ? JETWATTD_FOLLOW_STOP : JETWATTD_FOLLOW_PLAN;

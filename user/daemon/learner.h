@@ -49,7 +49,7 @@ enum jetwattd_outcome {
  * struct jetwattd_reading - result of measuring a mode
  * @m: the measurement
  * @lost: power samples lost meanwhile
- * @over_w: if the cap stepped down, the power over the budget that it saw in the mode, in W;
+ * @over_w: if the cap stepped down: mean power in the mode, which exceeded the limit, in W;
  *	0: unknown
  * @over_sd: relative error of @over_w
  */

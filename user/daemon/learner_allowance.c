@@ -96,8 +96,8 @@ void jetwattd_share_ran(struct jetwattd_learner *l)
 	l->ran_ns = l->terms.now_ns;
 }
 
-/* The time lost follows from the best mode known before the step: compared with the measured mode,
- * or, if the step was not measured, with the mode that the cap steps down to. */
+/* The time lost in a step is what the best mode known before it would have saved: compared with the
+ * measured mode, or, if nothing was measured, with the mode that the cap steps down to. */
 void jetwattd_share_spend(struct jetwattd_learner *l, enum jetwattd_outcome out)
 {
 	const struct jetwatt_row *row = out == JETWATTD_MEASURED ?

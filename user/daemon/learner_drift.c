@@ -153,7 +153,8 @@ int jetwattd_suspect(struct jetwattd_learner *l, const struct jetwattd_result *r
 
 	if (!is)
 		return 0;
-	/* @here: if the mode drew too much, the cap has left it. */
+	/* The mode can be read again only while it is applied; if it drew too much, the cap has
+	 * left it. */
 	if (result->jumped_ms > 0 && result->here) {
 		l->check = (struct jetwattd_drift_check){ .tried = 1, .was = *is,
 							  .before_ms = result->jumped_ms };

@@ -28,9 +28,10 @@
 #define GAIN		1e-5
 /* Minimum expected remaining time of a job, in s. */
 #define LEAST_S		30
-/* Until the model has SURE readings or uses other workloads, its predictions do not permit long
- * readings: at worst a reading may cost PART of the remaining share, and take LONG_S seconds or
- * LONGER times as long as a reading of the best mode. */
+/* With fewer than SURE readings and without other workloads, predictions are not trusted for slow
+ * modes. A mode is tried only if its reading, at the longest possible time of a minibatch, costs at
+ * most PART of the remaining share, and takes at most LONG_S seconds or LONGER times as long as a
+ * reading of the best mode. */
 #define SURE		9
 #define PART		0.5
 #define LONG_S		4
@@ -78,7 +79,7 @@ int jetwattd_near(const struct jetwattd_learner *l, size_t i, const struct jetwa
 
 /* Choose a preset: while no mode within the limit is known, the highest one that is within the
  * limit by its name; then, if the best mode is a preset, the highest one whose power, extrapolated
- * from the best mode, is within the limit. Return: its index, -1: none. */
+ * from the best mode, is within the limit. Return: index of the mode, -1: none. */
 static long next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	double named = 0, most = 0;
@@ -102,7 +103,7 @@ static long next_preset(const struct jetwattd_learner *l, const struct jetwatt_r
 }
 
 /* Without a model: raise one knob of the best mode, as far as power allows; such a mode is not
- * slower. The knobs take turns. Return: its index, -1: none. */
+ * slower. The knobs take turns. Return: index of the mode, -1: none. */
 static long raise_one_knob(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	double least, from = jetwattd_span_level(&l->span, &best->mode, &least);
@@ -130,7 +131,7 @@ static long raise_one_knob(const struct jetwattd_learner *l, const struct jetwat
 	return found;
 }
 
-/* Find a mode near the limit whose longer reading pays. Return: its index, -1: none. */
+/* Find a mode near the limit whose longer reading pays. Return: index of the mode, -1: none. */
 static long reread_near_limit(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	long i = jetwattd_unsure(l);
@@ -160,8 +161,8 @@ static void choice_add(struct jetwattd_learner *l, size_t i)
 	l->choice_at[l->choices++] = i;
 }
 
-/* Ask the plan to choose among the modes that pay and the known ones. Return: its index, -1:
- * none. */
+/* Ask the plan to choose among the modes that pay and the known ones. Return: index of the mode,
+ * -1: none. */
 static long plan_among_choices(const struct jetwattd_learner *l)
 {
 	const struct jetwatt_learn *k = &l->known;

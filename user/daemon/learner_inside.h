@@ -56,27 +56,27 @@ void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_r
 const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l);
 /* Find the fastest mode whose reading is within the limit, but not by a sufficient margin for its
  * error; it must be faster than the best mode, and a further reading must reduce the error. Return:
- * its index, -1: none. */
+ * index of the mode, -1: none. */
 long jetwattd_unsure(const struct jetwattd_learner *l);
 /* Return the number of complete readings. */
 size_t jetwattd_whole_rows(const struct jetwattd_learner *l);
 
 /* learner_search.c: return the number of known modes at which the search ends; 0: end it now. */
 size_t jetwattd_enough(const struct jetwattd_learner *l);
-/* Find the next mode to measure. @exact: set to 1 if its power is near the limit, so that it needs
- * a longer reading. Return: its index, -1: none is worth a reading. */
+/* Find the next mode to measure. @exact: set to 1 if the mode's power is near the limit, so that
+ * it needs a longer reading. Return: index of the mode, -1: none is worth a reading. */
 long jetwattd_pick(struct jetwattd_learner *l, int *exact);
 /* Reset the maximum level of modes that are tried without a prediction. */
 void jetwattd_level_first(struct jetwattd_learner *l);
 /* Reduce that level: candidate @i was over the budget. */
 void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
-/* Ask the plan for the next mode. @most: number of modes at which the search ends. Return: its
- * index, -1: none. */
+/* Ask the plan for the next mode. @most: number of modes at which the search ends. Return: index of
+ * the mode, -1: none. */
 long jetwattd_planned(struct jetwattd_learner *l, size_t most);
 
 /* learner_gain.c: with a share: find the reading with the highest expected gain minus cost, over
- * the time that the job is expected to run. @exact: as for jetwattd_pick(). Return: its index, -1:
- * none pays now. */
+ * the time that the job is expected to run. @exact: as for jetwattd_pick(). Return: index of the
+ * mode, -1: none pays now. */
 long jetwattd_pays(struct jetwattd_learner *l, int *exact);
 /* Return the expected improvement over @best_ms, as a fraction of it, weighted by the probability
  * that the mode is within @limit_w. @least: relative error added to those of the prediction. */

@@ -13,7 +13,7 @@
  * limit, because the known modes lie near that one. */
 #define NEAR		0.93
 #define MORE		6
-/* The last fraction of the allowance that is reserved for longer readings of modes near the
+/* Fraction of the allowance, at its end, that is reserved for longer readings of modes near the
  * limit. */
 #define LAST		0.25
 /* Number of modes that confirm the readings of other devices. */
@@ -147,7 +147,7 @@ static int collect_choices(struct jetwattd_learner *l)
 
 /* The plan asks for no further mode. With few readings the model underestimates its error: find the
  * mode with the highest expected improvement after JETWATTD_DOUBT / sqrt(readings) is added to it.
- * Return: its index, -1: none is worth a reading. */
+ * Return: index of the mode, -1: none is worth a reading. */
 static long pick_uncertain(struct jetwattd_learner *l, size_t most)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
@@ -192,7 +192,8 @@ static long plan_or_uncertain(struct jetwattd_learner *l, size_t most)
 	return i < 0 ? pick_uncertain(l, most) : i;
 }
 
-/* Take the next one of the modes that are to be tried first. Return: its index, -1: none. */
+/* Take the next one of the modes that are to be tried first. Return: index of the mode, -1:
+ * none. */
 static long next_first(struct jetwattd_learner *l)
 {
 	while (l->firsts) {

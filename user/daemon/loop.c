@@ -17,8 +17,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Time limit for all rails of the total to deliver values after the module answers again: it
- * retries a failed chip after 1 s. */
+/* Time limit for all rails of the total to deliver values after the module answers again. The
+ * module retries a failed chip after 1 s. */
 #define SEES_NS		3000000000ull
 /* Poll interval meanwhile. */
 #define SEES_MS		100

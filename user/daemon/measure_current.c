@@ -35,7 +35,8 @@ static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
 
 	pthread_mutex_lock(&d->lock);
 	was = d->cap.tripped;
-	/* If the mode itself is within the limit, the power was drawn before the switch. */
+	/* If the power in this mode was within the limit, the excess was drawn before the
+	 * switch. */
 	got->over_w = d->cap.tripped_w > jetwattd_cap_limit(&d->cap) ? d->cap.tripped_w : 0;
 	got->over_sd = d->cap.tripped_sd;
 	d->cap.tripped = 0;
@@ -44,7 +45,8 @@ static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
 	return was;
 }
 
-/* Return: 1: the co-running commands are not those of the workload, so the reading is not of it. */
+/* Return: 1: the co-running commands are not those of the workload, so the reading does not
+ * describe the workload. */
 static int corunners_differ(const struct jetwattd_run *r)
 {
 	char beside[JETWATTD_BESIDE];

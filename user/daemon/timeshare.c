@@ -28,13 +28,13 @@
  * @of: the policy's line for which the thread was started
  * @dir: mount point of cgroup v2, empty: not mounted
  * @train: cgroup of training, opened to see whether it contains processes
- * @serve: cgroup of the server, likewise
+ * @serve: cgroup of the server, opened for the same purpose
  * @conf: configuration of @s
  * @s: the time slicing; belongs to the thread while it runs
  * @switched_ns: time of the switch to the mode that the plan is for
  * @again_ns: earliest time of the next start
  * @turns: time slices of training that are counted in the metrics
- * @late: those that did not end at a minibatch boundary
+ * @late: those of @turns that did not end at a minibatch boundary
  * @thread: the thread
  * @begun: 1: the thread was started
  * @ended: 1: the thread has ended by itself

@@ -152,8 +152,8 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, const struct jetwatt_
 	if (late && out == JETWATTD_CUT && !jetwattd_changed(r))
 		out = jetwattd_late_row(r) ? JETWATTD_ENDED : JETWATTD_LATE;
 	best = jetwattd_best(r);
-	/* Planning the next step takes time: leave a mode whose excess is too small for the cap, or
-	 * that is too slow for the server. */
+	/* Planning the next step takes time. Leave the mode before, if its excess is too small for
+	 * the cap to react, or if it is too slow for the server. */
 	pthread_mutex_lock(&d->lock);
 	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->cap.budget_w)
 		jetwattd_put_low(&d->act, best ? &best->mode : &d->act.floor);
