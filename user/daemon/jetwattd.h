@@ -77,7 +77,7 @@ struct jetwattd_count {
  * @first_ns: end of the window during which the mode was last switched; 0: none has ended
  * @windows: windows that have ended since @first_ns
  * @turns: time slices of training since jetwattd started
- * @late: those of @turns that did not end at a minibatch boundary
+ * @late: those of @turns that did not end at a minibatch boundary, counted while a plan was valid
  */
 struct jetwattd_taking_turns {
 	int on, planned, beyond, over;

@@ -167,7 +167,8 @@ int jetwattd_nap(struct jetwattd_run *r, double seconds);
 void jetwattd_forget_waits(struct jetwattd_run *r);
 /* seen.c: callback of the probe for each wait of any process. @run: struct jetwattd_run. */
 void jetwattd_on_wait(const struct jetwatt_sync *s, void *run);
-/* Return the entry of a process; a new process replaces the one that has not waited for longest. */
+/* Return the entry of a process; a new process replaces the one whose last
+ * wait is the oldest. */
 struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid);
 /* Return: 1: the process is in the process group of the job. */
 int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid);

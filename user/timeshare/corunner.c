@@ -125,8 +125,8 @@ static ssize_t read_thread_status(struct jetwatt_corunner *t, size_t i, unsigned
 	return n > 0 ? n : 0;
 }
 
-/* Return: 1: the thread sleeps or has ended; 0: it is runnable. @runs: grows by the number of times
- * that it has run so far. */
+/* Return: 1: the thread sleeps or has ended; 0: it runs, or is in an uninterruptible sleep. @runs:
+ * grows by the number of times that it has run so far. */
 static int thread_sleeps(struct jetwatt_corunner *t, size_t i, unsigned int tid, uint64_t *runs)
 {
 	uint64_t own = 0, forced = 0;

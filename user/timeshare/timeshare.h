@@ -80,7 +80,7 @@ struct jetwatt_schedule_span {
  * @minibatches: all minibatches of training
  * @answers: all waits of the server
  * @turns: time slices of training
- * @late: those that did not end at a minibatch boundary
+ * @late: those of @turns that did not end at a minibatch boundary, counted while a plan was valid
  * @span: spans whose energy is not counted yet
  * @spans: number of elements of @span in use
  * @max_spans: number of elements of @span allocated
