@@ -7,7 +7,7 @@
 #define JETWATT_BPF_STATE_H
 
 #include "arch.h"
-#include "place.h"
+#include "wait_slot.h"
 #include "sync.h"
 
 #ifndef NULL
@@ -45,12 +45,12 @@ struct {
 	__uint(max_entries, 1 << 20);	/* bytes; the library may change it */
 } records SEC(".maps");
 
-/* Per thread: the present call, in a slot; see place.h. */
+/* Per thread: the present call, in a slot; see wait_slot.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, PLACES);
+	__uint(max_entries, WAIT_SLOTS);
 	__type(key, u32);		/* lower bits of the tid */
-	__type(value, struct place);
+	__type(value, struct wait_slot);
 } places SEC(".maps");
 
 /* Per thread without a slot in @places: the present call. */

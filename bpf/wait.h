@@ -31,8 +31,8 @@
 /* Return the present call of a thread; NULL: it has no entry. */
 static __always_inline struct wait *wait_of(u32 tid)
 {
-	u32 i = tid & (PLACES - 1);
-	struct place *p = bpf_map_lookup_elem(&places, &i);
+	u32 i = tid & (WAIT_SLOTS - 1);
+	struct wait_slot *p = bpf_map_lookup_elem(&places, &i);
 
 	if (!p || !p->tid)
 		return NULL;
@@ -43,13 +43,13 @@ static __always_inline struct wait *wait_of(u32 tid)
 static __always_inline struct wait *get_wait_slot(u32 tid, struct wait *w)
 {
 	struct wait none = { .name = { -1, -1 } };
-	u32 i = tid & (PLACES - 1);
-	struct place *p;
+	u32 i = tid & (WAIT_SLOTS - 1);
+	struct wait_slot *p;
 
 	if (w)
 		return w;
 	p = bpf_map_lookup_elem(&places, &i);
-	if (p && (!p->tid || p->tid == LEFT)) {
+	if (p && (!p->tid || p->tid == SLOT_FREED)) {
 		p->tid = tid;
 		p->w = none;
 		return &p->w;
@@ -62,11 +62,11 @@ static __always_inline struct wait *get_wait_slot(u32 tid, struct wait *w)
 /* The thread exits: free its entry. */
 static __always_inline void free_wait_slot(u32 tid)
 {
-	u32 i = tid & (PLACES - 1);
-	struct place *p = bpf_map_lookup_elem(&places, &i);
+	u32 i = tid & (WAIT_SLOTS - 1);
+	struct wait_slot *p = bpf_map_lookup_elem(&places, &i);
 
 	if (p && p->tid == tid)
-		p->tid = LEFT;
+		p->tid = SLOT_FREED;
 	else if (p && p->tid)
 		bpf_map_delete_elem(&waits, &tid);
 }

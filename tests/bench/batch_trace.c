@@ -191,9 +191,9 @@ int main(int argc, char **argv)
 		return 1;
 	n = jetwatt_batch_segment(r.sync, r.syncs, b, &info);
 	for (int i = 0; i < n; i++) {
-		struct jetwatt_batch_cost c = { .total_uj = -1 };
+		struct jetwatt_batch_energy_result c = { .total_uj = -1 };
 
-		if (jetwatt_batch_cost(r.power, r.powers, s, r.rails, &b[i], &c))
+		if (jetwatt_batch_energy_result(r.power, r.powers, s, r.rails, &b[i], &c))
 			c.total_uj = -1;
 		printf("%u %d %u %" PRIu64 " %.0f %.0f %.4f\n", b[i].tgid, b[i].kind, b[i].flags,
 		       b[i].end_ns, c.total_uj, c.total_sd_uj, c.covered);

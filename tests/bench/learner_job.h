@@ -131,7 +131,7 @@ static struct jetwattd_terms terms(const struct bench *b)
 /* Where the cap steps down to. */
 static size_t safe(struct bench *b)
 {
-	const struct jetwatt_row *row = jetwattd_learner_within(&b->l, SAFE * room(b), NULL);
+	const struct jetwatt_row *row = jetwattd_learner_best_under(&b->l, SAFE * room(b), NULL);
 
 	return row ? place(b, &row->mode) : lowest(b);
 }
@@ -149,10 +149,10 @@ static struct jetwattd_reading reading(struct bench *b, size_t i, double s, doub
 	return got;
 }
 
-/* As jetwattd_try(). */
+/* As jetwattd_try_mode(). */
 static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *step)
 {
-	const struct jetwatt_row *best = jetwattd_learner_within(&b->l, room(b), NULL);
+	const struct jetwatt_row *best = jetwattd_learner_best_under(&b->l, room(b), NULL);
 	size_t i = place(b, &step->mode);
 	double t = b->row[i].time_ms * 1e-3, w = b->row[i].power_w;
 	int quick = step->ask != JETWATTD_TRY_EXACT;
@@ -165,7 +165,7 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 	if (w > b->budget_w && (w > FAR * b->budget_w || s > WINDOW_S)) {
 		s = w > FAR * b->budget_w ? FAR_S : WINDOW_S;
 		stay(b, s, i, 1);
-		jetwattd_learner_spent(&b->l, s * w);
+		jetwattd_learner_add_energy(&b->l, s * w);
 		b->overs++;
 		got = reading(b, i, s, 0.02);
 		jetwattd_learner_over(&b->l, &step->mode, fmax(got.m.row.power_w, 1.0001 * room(b)), 0.02);
@@ -174,7 +174,7 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 	} else {
 		stay(b, s, i, 1);
 		got = reading(b, i, s, 0);
-		jetwattd_learner_spent(&b->l, s * w);
+		jetwattd_learner_add_energy(&b->l, s * w);
 		if (jetwattd_learner_reading(&b->l, &got))
 			exit(1);
 	}
@@ -185,7 +185,7 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 	return out;
 }
 
-/* As jetwattd_seek(). */
+/* As jetwattd_search(). */
 static void seek(struct bench *b)
 {
 	struct jetwattd_terms t = terms(b);
@@ -229,13 +229,13 @@ static void hold(struct bench *b)
 		struct jetwattd_terms t = terms(b);
 		size_t i;
 
-		best = jetwattd_learner_within(&b->l, room(b), NULL);
+		best = jetwattd_learner_best_under(&b->l, room(b), NULL);
 		if (!best) {
 			stay(b, CALM_S, lowest(b), 0);
 			return;
 		}
-		if (b->share > 0 ? jetwattd_learner_again(&b->l, &t) :
-				   best->time_ms > WORSE * was_ms && jetwattd_learner_more(&b->l, &t))
+		if (b->share > 0 ? jetwattd_learner_is_due(&b->l, &t) :
+				   best->time_ms > WORSE * was_ms && jetwattd_learner_allow_more(&b->l, &t))
 			return;
 		was_ms = best->time_ms;
 		i = place(b, &best->mode);

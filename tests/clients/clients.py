@@ -116,7 +116,7 @@ def perf_watts(process):
     return float(found.group(1).replace(",", "")) / float(took.group(1))
 
 
-def jetwatt_watts(process):
+def jetwatt_power_form(process):
     out, _ = process.communicate(timeout=600)
     said = json.loads(out)
     return said["total_j"] / said["elapsed_s"]
@@ -138,7 +138,7 @@ def main():
         "perf stat": (perf_watts, subprocess.Popen(
             ["perf", "stat", "-a", "-e", "jetwatt/energy_total/", "--"] + sleep,
             stderr=subprocess.PIPE, text=True)),
-        "jetwatt stat": (jetwatt_watts, subprocess.Popen(
+        "jetwatt stat": (jetwatt_power_form, subprocess.Popen(
             ["jetwatt", "stat", "--json", "--"] + sleep, stdout=subprocess.PIPE, text=True)),
     }
     watts = {name: read(process) for name, (read, process) in running.items()}

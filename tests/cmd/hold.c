@@ -30,7 +30,7 @@ static int kills(void)
 /* @signals: without a cgroup. */
 FIXTURE(hold) {
 	struct jetwatt_cgroup cgroup;
-	struct jetwatt_hold hold;
+	struct jetwatt_freezer hold;
 	volatile uint64_t *count;
 	pid_t job;
 };
@@ -67,9 +67,9 @@ FIXTURE_SETUP(hold)
 	}
 	setpgid(self->job, self->job);
 	if (!variant->signals)
-		ASSERT_EQ(0, jetwatt_cgroup_put(&self->cgroup, self->job));
+		ASSERT_EQ(0, jetwatt_cgroup_move(&self->cgroup, self->job));
 	self->count[2] = 1;
-	ASSERT_EQ(0, jetwatt_hold_open(&self->hold, &self->cgroup, self->job));
+	ASSERT_EQ(0, jetwatt_freezer_open(&self->hold, &self->cgroup, self->job));
 	ASSERT_EQ(variant->signals, self->hold.freeze < 0);
 }
 
@@ -77,7 +77,7 @@ FIXTURE_TEARDOWN(hold)
 {
 	kill(-self->job, SIGKILL);
 	waitpid(self->job, NULL, 0);
-	jetwatt_hold_close(&self->hold);
+	jetwatt_freezer_close(&self->hold);
 	jetwatt_cgroup_close(&self->cgroup);
 }
 
@@ -105,20 +105,20 @@ TEST_F(hold, stands_still)
 {
 	ASSERT_TRUE(runs(self->count));
 	for (int i = 0; i < 20; i++) {
-		ASSERT_EQ(0, jetwatt_hold_still(&self->hold, now()));
-		ASSERT_EQ(0, jetwatt_hold_wait(&self->hold, 5000));
+		ASSERT_EQ(0, jetwatt_freezer_freeze(&self->hold, now()));
+		ASSERT_EQ(0, jetwatt_freezer_wait(&self->hold, 5000));
 		EXPECT_TRUE(stands(self->count));
-		ASSERT_EQ(0, jetwatt_hold_let_go(&self->hold, now()));
+		ASSERT_EQ(0, jetwatt_freezer_thaw(&self->hold, now()));
 		ASSERT_TRUE(runs(self->count));
 	}
-	EXPECT_LE(20 * 5000000ull, jetwatt_hold_ns(&self->hold, now()));
+	EXPECT_LE(20 * 5000000ull, jetwatt_freezer_frozen_ns(&self->hold, now()));
 }
 
 /* Holds and lets go as fast as it can, now and then a moment later. */
-static void hold_for_ever(struct jetwatt_hold *h, unsigned int seed, int ready)
+static void hold_for_ever(struct jetwatt_freezer *h, unsigned int seed, int ready)
 {
-	struct jetwatt_hold all[] = { *h };
-	int guard = jetwatt_hold_guard(all, 1);
+	struct jetwatt_freezer all[] = { *h };
+	int guard = jetwatt_freezer_guard(all, 1);
 
 	if (guard < 0 || write(ready, "r", 1) != 1)
 		_exit(1);
@@ -126,11 +126,11 @@ static void hold_for_ever(struct jetwatt_hold *h, unsigned int seed, int ready)
 	for (;;) {
 		struct timespec nap = { 0, rand() % 3 ? 0 : rand() % 2000000 };
 
-		jetwatt_hold_tell(guard);
-		jetwatt_hold_still(h, now());
-		jetwatt_hold_wait(h, 1000);
+		jetwatt_freezer_notify_guard(guard);
+		jetwatt_freezer_freeze(h, now());
+		jetwatt_freezer_wait(h, 1000);
 		nanosleep(&nap, NULL);
-		jetwatt_hold_let_go(h, now());
+		jetwatt_freezer_thaw(h, now());
 		nanosleep(&nap, NULL);
 	}
 }
@@ -177,12 +177,12 @@ TEST_F(hold, runs_on_when_the_holder_is_stopped)
 	ASSERT_EQ(0, pipe2(ready, O_CLOEXEC));
 	pid = fork();
 	if (!pid) {
-		struct jetwatt_hold all[] = { self->hold };
-		int guard = jetwatt_hold_guard(all, 1);
+		struct jetwatt_freezer all[] = { self->hold };
+		int guard = jetwatt_freezer_guard(all, 1);
 
-		jetwatt_hold_still(&self->hold, now());
-		jetwatt_hold_wait(&self->hold, 1000);
-		jetwatt_hold_tell(guard);
+		jetwatt_freezer_freeze(&self->hold, now());
+		jetwatt_freezer_wait(&self->hold, 1000);
+		jetwatt_freezer_notify_guard(guard);
 		if (write(ready[1], "r", 1) != 1)
 			_exit(1);
 		for (;;)
@@ -233,9 +233,9 @@ static pid_t guard_after(pid_t before)
 /* Whoever holds is told when there is nobody left to let go for him. */
 TEST_F(hold, knows_of_its_guards_end)
 {
-	struct jetwatt_hold all[] = { self->hold };
+	struct jetwatt_freezer all[] = { self->hold };
 	pid_t before = number();
-	int guard = jetwatt_hold_guard(all, 1);
+	int guard = jetwatt_freezer_guard(all, 1);
 	struct pollfd p = { .fd = guard, .events = POLLIN };
 	pid_t found = 0;
 

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct jetwatt_knobs_request r;
-	char again[JETWATT_REMOTE_REQUEST], name[JETWATT_BOARD_CGROUP] = "";
+	char again[JETWATT_REMOTE_REQUEST], name[JETWATT_BOARD_CGROUP_LEN] = "";
 	const char *why = NULL;
 	size_t n;
 

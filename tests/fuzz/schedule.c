@@ -12,10 +12,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static struct jetwatt_schedule_conf c;
+	static struct jetwatt_timeshare_conf c;
 	struct jetwatt_conf_error e;
 
-	if (!jetwatt_schedule_conf_parse((const char *)data, len, &c, &e)) {
+	if (!jetwatt_timeshare_conf_parse((const char *)data, len, &c, &e)) {
 		if (!*c.train || !*c.infer || !(c.latency_ms > 0) || c.arrival_hz < 0)
 			abort();
 	} else if (!*e.why || !*e.fix) {

@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (a[i].end_ns < a[i].start_ns || (i && a[i].end_ns < a[i - 1].end_ns) ||
 		    !(a[i].confidence >= 0 && a[i].confidence <= 1))
 			abort();
-	if (rc > 0 && (jetwatt_batch_explain(s, n, b, &info, why) != rc ||
+	if (rc > 0 && (jetwatt_batch_segment_why(s, n, b, &info, why) != rc ||
 		       memcmp(a, b, (size_t)rc * sizeof(*a))))
 		abort();
 	if (rc > 0)

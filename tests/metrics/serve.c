@@ -19,7 +19,7 @@ static void end(int sig)
 	ended = 1;
 }
 
-static void rail(struct jetwattd_meter *t, uint32_t id, const char *label, unsigned int in_total)
+static void rail(struct jetwattd_telemetry *t, uint32_t id, const char *label, unsigned int in_total)
 {
 	struct jetwatt_rail *r = &t->rail[t->rails++];
 
@@ -33,7 +33,7 @@ static void rail(struct jetwattd_meter *t, uint32_t id, const char *label, unsig
 /* As on an Orin NX: one rail is the total, the others are inside. */
 static void board(struct jetwattd *d)
 {
-	struct jetwattd_meter *t = &d->meter;
+	struct jetwattd_telemetry *t = &d->meter;
 
 	rail(t, 0, "VDD_IN", 1);
 	rail(t, 1, "VDD_CPU_GPU_CV", 0);

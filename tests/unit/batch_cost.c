@@ -62,13 +62,13 @@ TEST(silent_rail_is_a_gap)
 	struct jetwatt_batch_bound b = { .start_ns = 100 * MS, .end_ns = 900 * MS };
 	const int both[] = { 0, 1 };
 	static struct jetwatt_power p[1000];
-	struct jetwatt_batch_cost c;
+	struct jetwatt_batch_energy_result c;
 	uint64_t covered;
 	double uj;
 
 	for (int i = 0; i < 1000; i++)
 		p[i] = reading((uint64_t)i * MS, 3000000, 1000000, i >= 400 && i < 700 ? 1 : 3);
-	ASSERT_EQ(jetwatt_batch_cost(p, 1000, s, 2, &b, &c), 0);
+	ASSERT_EQ(jetwatt_batch_energy_result(p, 1000, s, 2, &b, &c), 0);
 	EXPECT_LT(fabs(c.total_uj - 3200000), 1);
 	EXPECT_LT(fabs(c.covered - 499.0 / 800), 0.01);
 	EXPECT_EQ(c.grade, 'D');
@@ -86,11 +86,11 @@ TEST(idle_and_dynamic_energy_and_grade)
 					     { .idle_uw = 5e5, .counts = 0 } };
 	struct jetwatt_batch_bound b = { .start_ns = 100 * MS, .end_ns = 200 * MS };
 	static struct jetwatt_power p[400];
-	struct jetwatt_batch_cost c;
+	struct jetwatt_batch_energy_result c;
 
 	for (int i = 0; i < 400; i++)
 		p[i] = reading((uint64_t)i * MS, 3000000, 1000000, 3);
-	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
+	ASSERT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), 0);
 	EXPECT_LT(fabs(c.total_uj - 300000), 1);
 	EXPECT_LT(fabs(c.idle_uj - 100000), 1);
 	EXPECT_LT(fabs(c.dynamic_uj - 200000), 1);
@@ -98,30 +98,30 @@ TEST(idle_and_dynamic_energy_and_grade)
 	EXPECT_EQ(c.grade, 'A');
 	/* With an LSB of 0.5 W and a constant reading, power is not known to 1 %. */
 	s[0].quantum_uw = 5e5;
-	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
+	ASSERT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'C');
 	s[0].quantum_uw = 0;
 	/* Short minibatches have few samples; a minibatch with an inferred end has no true end. */
 	b.end_ns = 120 * MS;
-	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
+	ASSERT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'B');
 	b.end_ns = 200 * MS;
 	b.flags = JETWATT_BATCH_INFERRED;
-	ASSERT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), 0);
+	ASSERT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'D');
 	/* Bounds outside the samples, on either side. */
 	b.end_ns = 400 * MS;
-	EXPECT_EQ(jetwatt_batch_cost(p, 400, s, 2, &b, &c), -ENODATA);
-	EXPECT_EQ(jetwatt_batch_cost(p + 150, 200, s, 2, &b, &c), -ENODATA);
-	EXPECT_EQ(jetwatt_batch_cost(p, 0, s, 2, &b, &c), -ENODATA);
+	EXPECT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), -ENODATA);
+	EXPECT_EQ(jetwatt_batch_energy_result(p + 150, 200, s, 2, &b, &c), -ENODATA);
+	EXPECT_EQ(jetwatt_batch_energy_result(p, 0, s, 2, &b, &c), -ENODATA);
 }
 
 /* Samples are added one by one, and old ones dropped, as in a live session. */
 TEST(incremental_energy_equals_batch_energy)
 {
 	struct jetwatt_batch_sensor s[PLANT_RAILS];
-	struct jetwatt_batch_mark from, to;
-	struct jetwatt_batch_cost a, b;
+	struct jetwatt_energy_mark from, to;
+	struct jetwatt_batch_energy_result a, b;
 	struct jetwatt_batch_sum *sum;
 	struct plant p;
 	size_t next = 3, seen = 0;
@@ -140,7 +140,7 @@ TEST(incremental_energy_equals_batch_energy)
 							 .end_ns = p.bound_ns[next] };
 
 			jetwatt_batch_cost_between(&from, &to, s, &o, &a);
-			ASSERT_EQ(jetwatt_batch_cost(p.power, p.samples, s, PLANT_RAILS, &o, &b), 0);
+			ASSERT_EQ(jetwatt_batch_energy_result(p.power, p.samples, s, PLANT_RAILS, &o, &b), 0);
 			EXPECT_LT(fabs(a.total_uj - b.total_uj), 1e-6 * b.total_uj);
 			EXPECT_EQ(a.grade, b.grade);
 			seen++;

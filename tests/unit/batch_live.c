@@ -72,7 +72,7 @@ static void compare(const struct job *j, uint32_t tgid, struct outcome *o)
 	struct jetwatt_batch_info info;
 	size_t truth = 0;
 
-	if (!b || !why || !t || jetwatt_batch_explain(j->sync, j->waits, b, &info, why) < 0)
+	if (!b || !why || !t || jetwatt_batch_segment_why(j->sync, j->waits, b, &info, why) < 0)
 		abort();
 	for (size_t i = 0; i < j->waits; i++) {
 		const struct jetwatt_sync *s = &j->sync[i];

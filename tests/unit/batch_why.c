@@ -36,7 +36,7 @@ static void find(struct found *f)
 		abort();
 	/* Fill with a pattern, so that unwritten records show. */
 	memset(f->why, 0xee, f->j.waits * sizeof(*f->why));
-	f->n = jetwatt_batch_explain(f->j.sync, f->j.waits, f->bound, &f->info, f->why);
+	f->n = jetwatt_batch_segment_why(f->j.sync, f->j.waits, f->bound, &f->info, f->why);
 	for (size_t i = 0; i < f->j.waits; i++)
 		if (f->why[i].rule < JETWATT_RULES)
 			seen[f->why[i].rule]++;

@@ -288,7 +288,7 @@ TEST_F(board, failed_first_switch_releases_lease_and_saved_state)
 	self->t.fail = EINVAL;
 	EXPECT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EIO);
 	EXPECT_FALSE(tree_saved(&self->t));
-	EXPECT_EQ(jetwatt_board_saved(self->b, &owner), 0);
+	EXPECT_EQ(jetwatt_board_saved_owner(self->b, &owner), 0);
 	self->t.fail_at = 0;
 	b = another(&self->t);
 	ASSERT_NE(b, NULL);
@@ -345,11 +345,11 @@ TEST_F(board, only_the_lease_holder_may_write)
 		_exit(jetwatt_board_forget(b) != -ENOENT);
 	ASSERT_EQ(waitpid(pid, &st, 0), pid);
 	EXPECT_EQ(st, 0);
-	EXPECT_EQ(jetwatt_board_saved(b, &owner), 1);
+	EXPECT_EQ(jetwatt_board_saved_owner(b, &owner), 1);
 	EXPECT_EQ(owner, getpid());
 	EXPECT_EQ(self->t.writes, 0);
 	ASSERT_EQ(jetwatt_board_restore(self->b, NULL), 0);
-	EXPECT_EQ(jetwatt_board_saved(b, &owner), 0);
+	EXPECT_EQ(jetwatt_board_saved_owner(b, &owner), 0);
 
 	/* A writer dies halfway: its lease ends, its saved state stays. */
 	pid = fork();
@@ -360,7 +360,7 @@ TEST_F(board, only_the_lease_holder_may_write)
 	}
 	ASSERT_EQ(waitpid(pid, &st, 0), pid);
 	EXPECT_TRUE(WIFSIGNALED(st));
-	EXPECT_EQ(jetwatt_board_saved(b, &owner), 1);
+	EXPECT_EQ(jetwatt_board_saved_owner(b, &owner), 1);
 	EXPECT_EQ(owner, 0);
 	EXPECT_EQ(jetwatt_board_restore(b, &self->err), 0);
 	jetwatt_board_close(b);

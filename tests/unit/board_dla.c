@@ -124,7 +124,7 @@ TEST_F(dla, mode_with_dla_caps_both_accelerators)
 	EXPECT_EQ(jetwatt_board_verify(self->b, &four, &self->err), 0);
 
 	/* Once included, the knob is in the grid and in the mode that is read. */
-	ASSERT_EQ(jetwatt_board_grid(self->b, JETWATT_KNOB_DLA), 0);
+	ASSERT_EQ(jetwatt_board_grid_include(self->b, JETWATT_KNOB_DLA), 0);
 	n = jetwatt_board_modes(self->b, &all);
 	ASSERT_EQ(n, 12 * 7 * 4 * 4 * 6);
 	EXPECT_TRUE(all[0].dla_hz == 153600000 && all[5].dla_hz == 1600000000 &&
@@ -212,7 +212,7 @@ TEST_F(dla, board_without_dla)
 	tree_orin(&self->t);
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	ASSERT_NE(jetwatt_board_lacks(self->b, JETWATT_KNOB_DLA), NULL);
-	EXPECT_EQ(jetwatt_board_grid(self->b, JETWATT_KNOB_DLA), -ENODEV);
+	EXPECT_EQ(jetwatt_board_grid_include(self->b, JETWATT_KNOB_DLA), -ENODEV);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &five, &self->err), -EINVAL);
 	EXPECT_NE(strstr(self->err.what, "no DLA clock to control"), NULL);
 	EXPECT_EQ(jetwatt_board_apply(self->b, &four, &self->err), 0) TH_LOG("%s", self->err.what);
@@ -244,7 +244,7 @@ TEST_F(dla, presets_with_dla)
 	/* The mode of the preset is in the grid. */
 	jetwatt_preset_mode(self->b, &p->preset[1], &m);
 	EXPECT_EQ(m.dla_hz, 0);
-	ASSERT_EQ(jetwatt_board_grid(self->b, JETWATT_KNOB_DLA), 0);
+	ASSERT_EQ(jetwatt_board_grid_include(self->b, JETWATT_KNOB_DLA), 0);
 	jetwatt_preset_mode(self->b, &p->preset[1], &m);
 	EXPECT_EQ(m.dla_hz, 614400000);
 	jetwatt_preset_mode(self->b, &p->preset[0], &m);

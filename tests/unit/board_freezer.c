@@ -69,11 +69,11 @@ TEST_F(board, cgroups_of_a_dead_process_are_thawed)
 	/* The process dies: another one finds the record. */
 	next = another(&self->t);
 	ASSERT_NE(next, NULL);
-	EXPECT_EQ(jetwatt_board_thaw(next), 0);
+	EXPECT_EQ(jetwatt_board_thaw_all(next), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 0);
 	EXPECT_EQ(on_disk(&self->t), 0);
-	EXPECT_EQ(jetwatt_board_thaw(next), 0);
+	EXPECT_EQ(jetwatt_board_thaw_all(next), 0);
 	jetwatt_board_close(next);
 }
 
@@ -94,7 +94,7 @@ TEST_F(board, cgroups_of_a_live_process_stay_frozen)
 		_exit(1);
 	}
 	ASSERT_EQ(read(ready[0], &c, 1), 1);
-	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+	EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(on_disk(&self->t), 1);
 	/* The record is not overwritten either: its cgroups would be lost. */
@@ -102,7 +102,7 @@ TEST_F(board, cgroups_of_a_live_process_stay_frozen)
 	EXPECT_TRUE(*self->err.why && *self->err.fix);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+	EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
 	EXPECT_EQ(on_disk(&self->t), 0);
 	close(ready[0]);
@@ -137,11 +137,11 @@ TEST_F(board, reused_pid_counts_as_dead)
 			_exit(1);
 		}
 		ASSERT_EQ(read(ready[0], &c, 1), 1);
-		EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+		EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 		EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 		snprintf(path, sizeof(path), "proc/%d/stat", pid);
 		tree_put(&self->t, path, now[i], pid);
-		EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+		EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 		EXPECT_EQ(tree_get(&self->t, BATCH), 0) TH_LOG("case %d", i);
 		EXPECT_EQ(on_disk(&self->t), 0);
 		kill(pid, SIGKILL);
@@ -159,14 +159,14 @@ TEST_F(board, one_of_two_cgroups_is_thawed)
 	ASSERT_NE(next, NULL);
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
 	ASSERT_EQ(hold(self->b, "/system.slice/serve.service"), 0);
-	EXPECT_EQ(jetwatt_board_let_go(self->b, "/batch.slice", 1), 0);
+	EXPECT_EQ(jetwatt_board_thaw_cgroup(self->b, "/batch.slice", 1), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
-	EXPECT_EQ(jetwatt_board_let_go(self->b, "/system.slice/serve.service", 0), 0);
+	EXPECT_EQ(jetwatt_board_thaw_cgroup(self->b, "/system.slice/serve.service", 0), 0);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 0);
 	/* The cgroup with @keep is still on disk. */
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
 	EXPECT_EQ(on_disk(&self->t), 1);
-	EXPECT_EQ(jetwatt_board_let_go(self->b, "/batch.slice", 0), 0);
+	EXPECT_EQ(jetwatt_board_thaw_cgroup(self->b, "/batch.slice", 0), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
 	EXPECT_EQ(on_disk(&self->t), 0);
 	jetwatt_board_close(next);
@@ -178,7 +178,7 @@ TEST_F(board, damaged_record_is_thawed_as_far_as_readable)
 	tree_put(&self->t, "sys/fs/cgroup/escape/cgroup.freeze", "1");
 	tree_put(&self->t, "var/lib/jetwatt/held", "jetwatt-held 1\ncgroup /x/../escape\n"
 		 "cgroup /batch.slice\ncgroup /gone\ncgr");
-	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+	EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
 	EXPECT_EQ(tree_get(&self->t, "sys/fs/cgroup/escape/cgroup.freeze"), 1);
 	EXPECT_EQ(on_disk(&self->t), 0);
@@ -189,7 +189,7 @@ TEST_F(board, record_of_an_earlier_boot_is_ignored)
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
 	/* In this one another process has frozen the jobs. */
 	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000002\n");
-	EXPECT_EQ(jetwatt_board_thaw(self->b), 0);
+	EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(on_disk(&self->t), 0);
 }
@@ -197,7 +197,7 @@ TEST_F(board, record_of_an_earlier_boot_is_ignored)
 TEST_F(board, invalid_path_is_refused)
 {
 	static const char *const bad[] = { "", "/", "batch.slice", "/a/../b", "/a b", "/a\nb" };
-	char longest[JETWATT_BOARD_CGROUP + 1];
+	char longest[JETWATT_BOARD_CGROUP_LEN + 1];
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		EXPECT_EQ(jetwatt_board_freezer(self->b, bad[i], &self->err), -EINVAL);

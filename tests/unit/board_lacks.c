@@ -257,17 +257,17 @@ TEST_F(lacks, two_caps_of_the_memory_clock)
 TEST_F(lacks, other_machine_is_not_a_board)
 {
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_TRUE(jetwatt_board_present(self->b));
+	EXPECT_TRUE(jetwatt_board_is_jetson(self->b));
 
 	/* No driver of any clock is loaded: the device tree identifies the board. */
 	drop(&self->t, "sys/devices/system/cpu/cpufreq");
 	drop(&self->t, "sys/class/devfreq");
 	drop(&self->t, EMC6);
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_TRUE(jetwatt_board_present(self->b));
+	EXPECT_TRUE(jetwatt_board_is_jetson(self->b));
 	tree_put(&self->t, "proc/device-tree/compatible", "nvidia,tegra186");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_TRUE(jetwatt_board_present(self->b));
+	EXPECT_TRUE(jetwatt_board_is_jetson(self->b));
 
 	/* Another vendor's board, with a GPU and without NVIDIA's caps of the memory clock. */
 	tree_free(&self->t);
@@ -275,20 +275,20 @@ TEST_F(lacks, other_machine_is_not_a_board)
 	tree_put(&self->t, "proc/device-tree/compatible", "acme,toaster");
 	drop(&self->t, EMC6);
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_FALSE(jetwatt_board_present(self->b));
+	EXPECT_FALSE(jetwatt_board_is_jetson(self->b));
 
 	/* A PC has no device tree. */
 	drop(&self->t, "proc/device-tree");
 	drop(&self->t, "sys/class/devfreq");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_FALSE(jetwatt_board_present(self->b));
+	EXPECT_FALSE(jetwatt_board_is_jetson(self->b));
 
 	/* With every knob of a Jetson it counts as one, whatever its name. */
 	tree_free(&self->t);
 	tree_orin(&self->t);
 	drop(&self->t, "proc/device-tree");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
-	EXPECT_TRUE(jetwatt_board_present(self->b));
+	EXPECT_TRUE(jetwatt_board_is_jetson(self->b));
 }
 
 /* The firmware lists 3200 MHz, the clock supports 3199 MHz. */

@@ -353,7 +353,7 @@ TEST_F(board, saved_state_of_an_earlier_boot_is_replaced)
 	tree_state(&self->t, now, sizeof(now));
 	/* Before it is replaced it is not restored either: this boot has changed nothing. */
 	self->t.writes = 0;
-	EXPECT_EQ(jetwatt_board_saved(self->b, &owner), 0);
+	EXPECT_EQ(jetwatt_board_saved_owner(self->b, &owner), 0);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
 	EXPECT_EQ(self->t.writes, 0);
 	m.cores = 8;

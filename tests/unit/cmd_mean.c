@@ -27,7 +27,7 @@ TEST(mean_power_is_energy_by_time)
 	double t[2] = { 1e9, 3e9 }, e[2] = { 10e6, 90e6 };
 	struct jetwatt_row row;
 
-	EXPECT_EQ(2, jetwatt_mean(t, e, 2, 0, &row));
+	EXPECT_EQ(2, jetwatt_block_mean(t, e, 2, 0, &row));
 	EXPECT_EQ(2000, row.time_ms);
 	EXPECT_EQ(25, row.power_w);
 }
@@ -37,9 +37,9 @@ TEST(no_and_one_minibatch)
 	double t = 1e9, e = 10e6;
 	struct jetwatt_row row;
 
-	EXPECT_EQ(0, jetwatt_mean(&t, &e, 0, 0, &row));
+	EXPECT_EQ(0, jetwatt_block_mean(&t, &e, 0, 0, &row));
 	EXPECT_EQ(0, row.time_ms);
-	EXPECT_EQ(1, jetwatt_mean(&t, &e, 1, 0, &row));
+	EXPECT_EQ(1, jetwatt_block_mean(&t, &e, 1, 0, &row));
 	EXPECT_EQ(10, row.power_w);
 	EXPECT_EQ(0, row.time_sd);
 }
@@ -50,7 +50,7 @@ TEST(zero_power_is_not_nan)
 	double t[3] = { 1e9, 1e9, 1e9 }, e[3] = { 0, 0, 0 };
 	struct jetwatt_row row;
 
-	EXPECT_EQ(3, jetwatt_mean(t, e, 3, 0, &row));
+	EXPECT_EQ(3, jetwatt_block_mean(t, e, 3, 0, &row));
 	EXPECT_EQ(0, row.power_w);
 	EXPECT_EQ(0, row.power_sd);
 }
@@ -74,7 +74,7 @@ static double coverage(int hold, double block_ns, double *time_in)
 			t[i] = 20e6 * (1 + 0.05 * normal());
 			e[i] = t[i] * 1e-3 * 25 * (1 + 0.03 * noise);
 		}
-		jetwatt_mean(t, e, N, block_ns, &row);
+		jetwatt_block_mean(t, e, N, block_ns, &row);
 		in_t += fabs(row.time_ms / 20 - 1) < 1.96 * row.time_sd;
 		in_w += fabs(row.power_w / 25 - 1) < 1.96 * row.power_sd;
 	}

@@ -68,7 +68,7 @@ static void cost_sensors(const struct plant *p, struct jetwatt_batch_sensor *s)
 static int cost_run_add(struct cost_run *r, const struct plant_shape *h, uint64_t seed)
 {
 	struct jetwatt_batch_sensor s[PLANT_RAILS];
-	struct jetwatt_batch_cost c;
+	struct jetwatt_batch_energy_result c;
 	struct plant p;
 	int err = 0;
 
@@ -82,7 +82,7 @@ static int cost_run_add(struct cost_run *r, const struct plant_shape *h, uint64_
 		if (o.start_ns < p.power[0].time_ns ||
 		    o.end_ns + 20000000 > p.power[p.samples - 1].time_ns)
 			continue;
-		err = jetwatt_batch_cost(p.power, p.samples, s, PLANT_RAILS, &o, &c);
+		err = jetwatt_batch_energy_result(p.power, p.samples, s, PLANT_RAILS, &o, &c);
 		off = fabs(c.total_uj - uj) / uj;
 		width = JETWATT_BATCH_COVER * c.total_sd_uj / uj;
 		r->covered += off <= width;

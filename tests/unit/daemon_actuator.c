@@ -13,7 +13,7 @@ uint64_t jetwatt_clock_ns(void)
 	return 1000000000000;
 }
 
-void jetwatt_error_note(const char *text, ...)
+void jetwatt_notice(const char *text, ...)
 {
 	(void)text;
 }
@@ -75,22 +75,22 @@ static void refuse(struct tree *t, int nr, int n)
 
 TEST_F(actuator, switch_and_restore)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->a, &mid));
+	ASSERT_EQ(0, jetwattd_apply(&self->a, &mid));
 	ASSERT_EQ(1, self->n);
 	EXPECT_EQ(JETWATTD_SWITCHED, self->told[0]);
-	EXPECT_TRUE(jetwattd_in(&self->a, &mid));
-	EXPECT_EQ(0, jetwattd_mind(&self->a));
+	EXPECT_TRUE(jetwattd_is_applied(&self->a, &mid));
+	EXPECT_EQ(0, jetwattd_check_knobs(&self->a));
 	/* Restoring the board is not an event. */
-	EXPECT_EQ(0, jetwattd_put_back(&self->a));
+	EXPECT_EQ(0, jetwattd_restore(&self->a));
 	EXPECT_EQ(1, self->n);
 	EXPECT_FALSE(self->a.applied);
 }
 
 TEST_F(actuator, foreign_change_cedes_the_board)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->a, &mid));
+	ASSERT_EQ(0, jetwattd_apply(&self->a, &mid));
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
-	EXPECT_EQ(-EBUSY, jetwattd_put(&self->a, &low));
+	EXPECT_EQ(-EBUSY, jetwattd_apply(&self->a, &low));
 	ASSERT_EQ(2, self->n);
 	EXPECT_EQ(JETWATTD_CEDED, self->told[1]);
 	EXPECT_TRUE(self->a.ceded);
@@ -104,11 +104,11 @@ TEST_F(actuator, reassert_reverts_three_of_four_foreign_changes)
 	int again = 0;
 
 	self->a.reassert = 1;
-	ASSERT_EQ(0, jetwattd_put(&self->a, &mid));
+	ASSERT_EQ(0, jetwattd_apply(&self->a, &mid));
 	/* Three of four times. */
 	for (int i = 0; i < 4; i++) {
 		tree_put(&self->t, GPU "max_freq", "1300500000\n");
-		again += !jetwattd_mind(&self->a);
+		again += !jetwattd_check_knobs(&self->a);
 	}
 	EXPECT_EQ(3, again);
 	EXPECT_EQ(4, self->a.others);
@@ -117,19 +117,19 @@ TEST_F(actuator, reassert_reverts_three_of_four_foreign_changes)
 
 TEST_F(actuator, refused_restore_is_reported_and_retried)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->a, &low));
+	ASSERT_EQ(0, jetwattd_apply(&self->a, &low));
 	refuse(&self->t, 1, 1000);
-	EXPECT_EQ(-EIO, jetwattd_put_back(&self->a));
-	EXPECT_EQ(-EIO, jetwattd_mind(&self->a));
+	EXPECT_EQ(-EIO, jetwattd_restore(&self->a));
+	EXPECT_EQ(-EIO, jetwattd_check_knobs(&self->a));
 	EXPECT_EQ(JETWATTD_UNRESTORED, self->told[1]);
 	EXPECT_EQ(2, self->a.unrestored);
 	/* Without power samples, a restore would lift the cap. */
 	self->a.floor_only = 1;
-	EXPECT_EQ(0, jetwattd_mind(&self->a));
+	EXPECT_EQ(0, jetwattd_check_knobs(&self->a));
 	EXPECT_EQ(2, self->a.unrestored);
 	self->a.floor_only = 0;
 	self->t.fail_at = 0;
-	EXPECT_EQ(0, jetwattd_mind(&self->a));
+	EXPECT_EQ(0, jetwattd_check_knobs(&self->a));
 	EXPECT_EQ(JETWATTD_RESTORED, self->told[self->n - 1]);
 	EXPECT_FALSE(self->a.restoring);
 }
@@ -137,10 +137,10 @@ TEST_F(actuator, refused_restore_is_reported_and_retried)
 TEST_F(actuator, floor_only_refuses_other_modes)
 {
 	self->a.floor_only = 1;
-	EXPECT_EQ(-EBUSY, jetwattd_put(&self->a, &mid));
+	EXPECT_EQ(-EBUSY, jetwattd_apply(&self->a, &mid));
 	EXPECT_EQ(0, self->n);
-	EXPECT_EQ(0, jetwattd_put(&self->a, &lowest));
-	EXPECT_TRUE(jetwattd_in(&self->a, &lowest));
+	EXPECT_EQ(0, jetwattd_apply(&self->a, &lowest));
+	EXPECT_TRUE(jetwattd_is_applied(&self->a, &lowest));
 }
 
 /* A CPU refuses to go offline: each refused mode is reported, then only the clocks are lowered. */
@@ -150,7 +150,7 @@ TEST_F(actuator, lowest_possible_mode_if_a_core_stays_online)
 
 	self->t.sticks = CPU "cpu4/online";
 	self->t.fail = EBUSY;
-	EXPECT_EQ(0, jetwattd_put_low(&self->a, &low));
+	EXPECT_EQ(0, jetwattd_apply_low(&self->a, &low));
 	ASSERT_EQ(3, self->n);
 	EXPECT_EQ(JETWATTD_LOW_REFUSED, self->told[0]);
 	EXPECT_EQ(JETWATTD_LOW_REFUSED, self->told[1]);

@@ -83,7 +83,7 @@ static int checks(FIXTURE_DATA(another) *self, int asked)
 		looked_again += !here;
 		result.reading.m.row = row_of(here ? &self->board : &l->check.mode, factor);
 		result.reading.m.row.mode = l->check.mode;
-		asked = jetwattd_checked(l, &result, &turned);
+		asked = jetwattd_drift_evaluate(l, &result, &turned);
 		while (jetwattd_learner_news(l, &news))
 			drifts += news.what == JETWATTD_DRIFTED;
 	}
@@ -92,7 +92,7 @@ static int checks(FIXTURE_DATA(another) *self, int asked)
 
 static int was_another(FIXTURE_DATA(another) *self)
 {
-	return checks(self, jetwattd_suspect_first(&self->learner));
+	return checks(self, jetwattd_drift_check_first(&self->learner));
 }
 
 /* Mode @i was just measured; @foretold is its earlier prediction. */
@@ -106,13 +106,13 @@ static int another(FIXTURE_DATA(another) *self, size_t i, const struct jetwatt_p
 	l->foretold = foretold != NULL;
 	if (foretold)
 		l->known.prediction[i] = *foretold;
-	return checks(self, jetwattd_suspect(l, &tried));
+	return checks(self, jetwattd_drift_suspected(l, &tried));
 }
 
 /* @old readings of a job that takes @by times as long, and the others as it is now. */
 static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 {
-	struct jetwatt_learn *k = &self->learner.known;
+	struct jetwatt_tuner *k = &self->learner.known;
 
 	k->nr_rows = 0;
 	jetwatt_estimator_forget(&k->by);
@@ -135,7 +135,7 @@ static int wrong(FIXTURE_DATA(another) *self)
 	for (size_t i = 0; i < self->learner.known.nr_rows; i++) {
 		const struct jetwatt_row *row = &self->learner.known.row[i];
 
-		n += jetwattd_whole(row) && fabs(log(row->time_ms / row_of(&row->mode, factor).time_ms)) > 0.05;
+		n += jetwattd_is_complete(row) && fabs(log(row->time_ms / row_of(&row->mode, factor).time_ms)) > 0.05;
 	}
 	return n;
 }
@@ -174,7 +174,7 @@ TEST_F(another, old_readings_serve_as_prior)
 
 	learned(self, ROWS, 2);
 	ASSERT_EQ(1, was_another(self));
-	ASSERT_TRUE(jetwatt_estimator_foretells(&self->learner.known.by, self->learner.known.row,
+	ASSERT_TRUE(jetwatt_estimator_cross_device_agrees(&self->learner.known.by, self->learner.known.row,
 						self->learner.known.nr_rows));
 	ASSERT_EQ(0, jetwatt_estimator_fit(&m, &self->learner.known.by, self->learner.known.row,
 					   self->learner.known.nr_rows, 0, 1));
@@ -196,7 +196,7 @@ TEST_F(another, throttling_is_not_drift)
 /* The job changes during a reading, so the reading mixes both. */
 TEST_F(another, reading_across_the_drift_is_dropped)
 {
-	struct jetwatt_learn *k = &self->learner.known;
+	struct jetwatt_tuner *k = &self->learner.known;
 	struct jetwatt_row *last;
 
 	learned(self, ROWS, 2);
@@ -229,7 +229,7 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 TEST_F(another, only_unexpected_readings_are_checked)
 {
 	struct jetwatt_prediction foretold = { .time_sd = 0.05, .power_sd = 0.05 };
-	struct jetwatt_learn *k = &self->learner.known;
+	struct jetwatt_tuner *k = &self->learner.known;
 	size_t i = ((ROWS - 1) * 37 + 11) % MODES;
 
 	learned(self, 0, 1);

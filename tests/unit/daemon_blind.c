@@ -70,7 +70,7 @@ void jetwattd_notify(const char *text)
 	(void)text;
 }
 
-void jetwattd_turns_end(struct jetwattd_run *r)
+void jetwattd_timeshare_end(struct jetwattd_run *r)
 {
 	(void)r;
 }
@@ -118,7 +118,7 @@ FIXTURE_SETUP(blind)
 	self->d.act.floor = low;
 	self->d.cap.budget_w = 20;
 	self->d.doing = JETWATTD_HOLDING;
-	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
+	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	self->job = fork();
 	if (!self->job) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -172,7 +172,7 @@ TEST_F(blind, lowest_mode_stays_until_the_job_ends)
 	EXPECT_EQ(1, atomic_load(&self->d.cut));
 	EXPECT_EQ(1, self->d.count.blind);
 	/* The loop may be about to switch to the mode that it has just chosen. */
-	EXPECT_EQ(-EBUSY, jetwattd_put(&self->d.act, &top));
+	EXPECT_EQ(-EBUSY, jetwattd_apply(&self->d.act, &top));
 	on_check = ends_after_100;
 	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
 	EXPECT_EQ(100, checks);
@@ -234,11 +234,11 @@ TEST_F(blind, refused_knob_is_retried)
 /* A switch to a faster mode fails halfway, so the knobs are no longer in the lowest mode. */
 TEST_F(blind, torn_switch_returns_to_the_lowest_mode)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->d.act, &low));
+	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &low));
 	self->t.fail_at = self->t.writes + 14;
 	self->t.fail_for = 1000;
 	self->t.fail = EBUSY;
-	ASSERT_EQ(-ENOTRECOVERABLE, jetwattd_put(&self->d.act, &top));
+	ASSERT_EQ(-ENOTRECOVERABLE, jetwattd_apply(&self->d.act, &top));
 	jetwattd_blind(&self->d);
 	EXPECT_TRUE(self->d.act.mixed);
 	self->t.fail_at = 0;
@@ -255,12 +255,12 @@ TEST_F(blind, pending_restore_does_not_lift_the_cap)
 	self->t.fail_at = self->t.writes + 1;
 	self->t.fail_for = 1000;
 	self->t.fail = EBUSY;
-	ASSERT_NE(0, jetwattd_put_back(&self->d.act));
+	ASSERT_NE(0, jetwattd_restore(&self->d.act));
 	jetwattd_blind(&self->d);
 	EXPECT_EQ(JETWATTD_RESTORING, self->d.doing);
 	self->t.fail_at = 0;
 	pthread_mutex_lock(&self->d.lock);
-	EXPECT_EQ(0, jetwattd_mind(&self->d.act));
+	EXPECT_EQ(0, jetwattd_check_knobs(&self->d.act));
 	pthread_mutex_unlock(&self->d.lock);
 	EXPECT_TRUE(self->d.act.applied);
 	signal_in = 4 * 15;

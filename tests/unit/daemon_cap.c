@@ -41,7 +41,7 @@ FIXTURE(cap) {
 	struct tree t;
 	struct jetwattd d;
 	struct jetwattd_policy policy;
-	struct jetwattd_judge *j;
+	struct jetwattd_cap_check *j;
 	double found_w, half_w, top_w, floor_w, drawn_w, err, sum, last[SECOND];
 	unsigned int n, age_ms;	/* of a batch of samples */
 	uint64_t since, longest, over;
@@ -126,7 +126,7 @@ static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
 		self->drawn_w += (w - self->drawn_w) * (burst ? 1 : TICK_NS * 1e-9 / LAG_S);
 		jetwattd_window_add(&self->j->drawn, clock_ns += TICK_NS, self->drawn_w * (1 + self->err), 0);
 		if (!(self->n % (self->age_ms / TICK_MS)) && self->j->drawn.nr > 1)
-			jetwattd_judge(self->j);
+			jetwattd_cap_check(self->j);
 		self->sum += self->drawn_w - self->last[at];
 		self->last[at] = self->drawn_w;
 		if (self->n >= SECOND && self->sum > self->d.cap.budget_w * SECOND)
@@ -143,7 +143,7 @@ static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
 static void put(FIXTURE_DATA(cap) *self, const struct jetwatt_mode *mode)
 {
 	pthread_mutex_lock(&self->d.lock);
-	jetwattd_put(&self->d.act, mode);
+	jetwattd_apply(&self->d.act, mode);
 	pthread_mutex_unlock(&self->d.lock);
 }
 
@@ -160,7 +160,7 @@ TEST_F(cap, cap_applies_to_an_unmanaged_board)
 		passes(self, 5, 0);
 		EXPECT_TRUE(self->d.act.applied);
 		EXPECT_GE(0.7e9, self->longest) TH_LOG("%g budgets", times[i]);
-		ASSERT_EQ(0, jetwattd_put_back(&self->d.act));
+		ASSERT_EQ(0, jetwattd_restore(&self->d.act));
 	}
 }
 
@@ -325,7 +325,7 @@ TEST_F(cap, cap_steps_down_during_a_refused_restore)
 		put(self, &mid);
 		passes(self, 3, 0);
 		self->found_sticks = 1;
-		ASSERT_NE(0, jetwattd_put_back(&self->d.act));
+		ASSERT_NE(0, jetwattd_restore(&self->d.act));
 		ASSERT_EQ(JETWATTD_RESTORING, self->d.doing);
 		self->found_w = self->half_w = 1.3 * BUDGET;
 		self->found_sticks = longer;
@@ -334,7 +334,7 @@ TEST_F(cap, cap_steps_down_during_a_refused_restore)
 		for (int i = 0; i < 20; i++) {
 			passes(self, 1, 0);
 			pthread_mutex_lock(&self->d.lock);
-			jetwattd_mind(&self->d.act);
+			jetwattd_check_knobs(&self->d.act);
 			pthread_mutex_unlock(&self->d.lock);
 			self->found_sticks = longer && i < 2;
 		}

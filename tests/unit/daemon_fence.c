@@ -72,8 +72,8 @@ TEST(other_processes_are_out_of_reach)
 
 	/* Without the filter the first call works, so the test is valid. */
 	EXPECT_EQ(child(NULL, pid, fd), 1);
-	EXPECT_EQ(child(jetwattd_fence, pid, fd), 0);
-	EXPECT_EQ(child(jetwattd_fence_links, pid, fd), 0);
+	EXPECT_EQ(child(jetwatt_seccomp_deny, pid, fd), 0);
+	EXPECT_EQ(child(jetwatt_seccomp_links_only, pid, fd), 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -102,7 +102,7 @@ TEST(existing_threads_get_the_filter)
 	ASSERT_EQ(pipe(go), 0);
 	c = fork();
 	if (!c) {
-		if (pthread_create(&thread, NULL, before, &pid) || jetwattd_fence())
+		if (pthread_create(&thread, NULL, before, &pid) || jetwatt_seccomp_deny())
 			END(3);
 		if (write(go[1], "x", 1) != 1)
 			END(4);
@@ -124,7 +124,7 @@ TEST(allowed_calls_still_work)
 	if (!c) {
 		int fd[2];
 
-		if (jetwattd_fence())
+		if (jetwatt_seccomp_deny())
 			END(1);
 		if (pipe(fd) || write(fd[1], "x", 1) != 1 || open("/dev/null", O_RDWR) < 0)
 			END(2);
@@ -149,7 +149,7 @@ TEST(jetwatt_files_can_only_read_links)
 		char path[64];
 		int s[2];
 
-		if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, s) || jetwattd_fence_links())
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, s) || jetwatt_seccomp_links_only())
 			END(1);
 		if (syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof(path)) <= 0)
 			END(2);

@@ -28,7 +28,7 @@ static double watts(const struct jetwatt_mode *m)
 	return 8 + load * m->gpu_hz * 1e-9 * m->cores;
 }
 
-int jetwattd_put(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
+int jetwattd_apply(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
 {
 	a->mode = *mode;
 	a->applied = 1;
@@ -37,7 +37,7 @@ int jetwattd_put(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
 	return 0;
 }
 
-void jetwattd_say(struct jetwattd *d, const char *text, ...)
+void jetwattd_log(struct jetwattd *d, const char *text, ...)
 {
 	(void)d;
 	(void)text;
@@ -45,7 +45,7 @@ void jetwattd_say(struct jetwattd *d, const char *text, ...)
 }
 
 /* What recovery with a job needs besides. */
-int jetwattd_nap(struct jetwattd_run *r, double seconds)
+int jetwattd_sleep(struct jetwattd_run *r, double seconds)
 {
 	(void)r;
 	(void)seconds;
@@ -57,7 +57,7 @@ void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
 	r->d->doing = doing;
 }
 
-void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got)
+void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
 	(void)r;
 	(void)got;
@@ -87,7 +87,7 @@ FIXTURE_SETUP(ladder)
 	self->d.cap.swing = 0.01;
 	r->learner.known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(&r->learner));
-	jetwattd_ladder_leave(r);
+	jetwattd_ramp_end(r);
 	switches = said = 0;
 }
 
@@ -107,7 +107,7 @@ static void cap(FIXTURE_DATA(ladder) *self)
 	d->cap.here_w = w;
 	if (w <= d->cap.budget_w || (d->act.applied && jetwatt_mode_same(now, &d->act.floor)))
 		return;
-	jetwattd_put(&d->act, d->cap.have_safe && !jetwatt_mode_same(now, &d->cap.safe) ? &d->cap.safe : &d->act.floor);
+	jetwattd_apply(&d->act, d->cap.have_safe && !jetwatt_mode_same(now, &d->cap.safe) ? &d->cap.safe : &d->act.floor);
 	d->cap.tripped = 1;
 }
 
@@ -116,13 +116,13 @@ static void turns(FIXTURE_DATA(ladder) *self, int n)
 	while (n--) {
 		clock_ns += TURN_NS;
 		cap(self);
-		if (!jetwattd_ladder(&self->run))
+		if (!jetwattd_ramp(&self->run))
 			continue;
 		/* The board before jetwattd changed it. */
 		self->found++;
 		self->d.act.applied = self->d.cap.have_safe = 0;
 		self->d.act.switched_ns = clock_ns;
-		jetwattd_ladder_leave(&self->run);
+		jetwattd_ramp_end(&self->run);
 	}
 }
 
@@ -156,8 +156,8 @@ TEST_F(ladder, board_is_restored_when_the_work_ends)
 	turns(self, 40);
 	EXPECT_EQ(0, self->found);
 	load = 0.1;
-	/* The level above is retried only after JETWATTD_CALM_S. */
-	turns(self, 4 * (int)JETWATTD_CALM_S + 40);
+	/* The level above is retried only after JETWATTD_BACKOFF_MAX_S. */
+	turns(self, 4 * (int)JETWATTD_BACKOFF_MAX_S + 40);
 	EXPECT_EQ(1, self->found);
 	EXPECT_FALSE(self->d.act.applied);
 }
@@ -182,7 +182,7 @@ TEST_F(ladder, board_is_restored_without_a_budget)
 	EXPECT_TRUE(self->d.act.applied);
 	self->d.cap.budget_w = 0;
 	self->d.cap.here_w = 0;
-	EXPECT_EQ(1, jetwattd_ladder(&self->run));
+	EXPECT_EQ(1, jetwattd_ramp(&self->run));
 }
 
 TEST_F(ladder, ramp_falls_back_to_the_level_below)

@@ -22,12 +22,12 @@ uint64_t jetwatt_clock_ns(void)
 }
 
 /* The rest of the loop: time passes, and windows end. */
-int jetwattd_nap(struct jetwattd_run *r, double seconds)
+int jetwattd_sleep(struct jetwattd_run *r, double seconds)
 {
 	clock_ns += seconds * 1e9;
 	if (clock_ns - r->d->act.switched_ns > window_ms * 1e6 && r->d->turns.ended_ns < r->d->act.switched_ns) {
 		pthread_mutex_lock(&r->d->lock);
-		jetwattd_late_window(r->d, 1);
+		jetwattd_deadline_window(r->d, 1);
 		pthread_mutex_unlock(&r->d->lock);
 	}
 	return 0;
@@ -74,7 +74,7 @@ FIXTURE_TEARDOWN(late)
 /* The row that was stored last. */
 static const struct jetwatt_row *kept(FIXTURE_DATA(late) *self)
 {
-	const struct jetwatt_learn *k = &self->run.learner.known;
+	const struct jetwatt_tuner *k = &self->run.learner.known;
 
 	return &k->row[k->nr_rows - 1];
 }
@@ -90,7 +90,7 @@ static void windows(FIXTURE_DATA(late) *self, int n, double ms, int switched)
 {
 	for (int i = 0; i < n; i++) {
 		clock_ns += ms * 1e6;
-		jetwattd_late_window(&self->d, switched && !i);
+		jetwattd_deadline_window(&self->d, switched && !i);
 	}
 }
 
@@ -98,17 +98,17 @@ TEST_F(late, windows_within_the_latency_limit_are_fine)
 {
 	switches(self);
 	windows(self, 1000, 0.95 * LIMIT_MS, 1);
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_FALSE(atomic_load(&self->d.cut));
-	EXPECT_FALSE(jetwattd_late(&self->run));
+	EXPECT_FALSE(jetwattd_deadline_miss(&self->run));
 	/* Left over from a slower mode, and a pause of training. */
 	switches(self);
 	windows(self, 1, 5 * LIMIT_MS, 1);
 	windows(self, 1, 1.9 * LIMIT_MS, 0);
 	windows(self, 100, 0.9 * LIMIT_MS, 0);
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_FALSE(atomic_load(&self->d.cut));
-	EXPECT_FALSE(jetwattd_late(&self->run));
+	EXPECT_FALSE(jetwattd_deadline_miss(&self->run));
 }
 
 TEST_F(late, slow_mode_is_aborted_and_excludes_slower_modes)
@@ -117,13 +117,13 @@ TEST_F(late, slow_mode_is_aborted_and_excludes_slower_modes)
 	windows(self, 1, 300, 1);
 	windows(self, 4, 300, 0);
 	EXPECT_TRUE(atomic_load(&self->d.cut));
-	ASSERT_TRUE(jetwattd_late(&self->run));
-	EXPECT_FALSE(jetwattd_late(&self->run));
+	ASSERT_TRUE(jetwattd_deadline_miss(&self->run));
+	EXPECT_FALSE(jetwattd_deadline_miss(&self->run));
 	EXPECT_EQ(1, self->barred[0]);
 	EXPECT_EQ(1, self->barred[1]);
 	EXPECT_EQ(0, self->barred[2]);
 	EXPECT_EQ(0, self->barred[3]);
-	ASSERT_EQ(0, jetwattd_late_row(&self->run));
+	ASSERT_EQ(0, jetwattd_deadline_estimate(&self->run));
 	EXPECT_EQ(1, self->run.learner.known.nr_rows);
 	EXPECT_TRUE(jetwatt_mode_same(&kept(self)->mode, &offer[1]));
 	EXPECT_GE(0.01, fabs(kept(self)->time_ms - 300.0));
@@ -141,22 +141,22 @@ TEST_F(late, overloaded_server_is_detected_without_a_window)
 	windows(self, 10, 80, 0);
 	switches(self);
 	clock_ns += 5.5 * LIMIT_MS * 1e6;
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_FALSE(atomic_load(&self->d.cut));
 	clock_ns += LIMIT_MS * 1e6;
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_TRUE(atomic_load(&self->d.cut));
-	EXPECT_TRUE(jetwattd_late(&self->run));
-	ASSERT_EQ(0, jetwattd_late_row(&self->run));
+	EXPECT_TRUE(jetwattd_deadline_miss(&self->run));
+	ASSERT_EQ(0, jetwattd_deadline_estimate(&self->run));
 	EXPECT_GE(0.01, fabs(kept(self)->time_ms - 6.5 * LIMIT_MS));
 	/* The next mode starts without leftovers of this one. */
 	window_ms = 400;
 	switches(self);
-	jetwattd_late_catch_up(&self->run);
+	jetwattd_deadline_catch_up(&self->run);
 	EXPECT_LE(self->d.act.switched_ns, self->d.turns.ended_ns);
 	window_ms = INFINITY;
 	switches(self);
-	jetwattd_late_catch_up(&self->run);
+	jetwattd_deadline_catch_up(&self->run);
 	EXPECT_GE(2.1e9, clock_ns - self->d.act.switched_ns);
 }
 
@@ -166,10 +166,10 @@ TEST_F(late, held_mode_is_left_for_a_flood_not_for_a_burst)
 	windows(self, 1000, 100, 1);
 	self->d.doing = JETWATTD_HOLDING;
 	clock_ns += 4000000000ull;
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_FALSE(atomic_load(&self->d.cut));
 	clock_ns += 2000000000ull;
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_TRUE(atomic_load(&self->d.cut));
 	EXPECT_EQ(1, self->barred[1]);
 }
@@ -180,19 +180,19 @@ TEST_F(late, verdict_of_the_plan_lasts_until_requests_drop)
 	windows(self, 1000, 100, 1);
 	self->d.doing = JETWATTD_HOLDING;
 	self->d.turns.beyond = BEYOND - 1;
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_FALSE(atomic_load(&self->d.cut));
 	self->d.turns.beyond = BEYOND;
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_TRUE(atomic_load(&self->d.cut));
 	EXPECT_EQ(1, self->barred[1]);
 	atomic_store(&self->d.cut, 0);
 	self->d.turns.beyond = 0;
 	self->d.turns.arrival_hz = 17;
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_EQ(1, self->barred[1]);
 	self->d.turns.arrival_hz = 15;
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_EQ(0, self->barred[1]);
 	EXPECT_TRUE(atomic_load(&self->d.cut));
 }
@@ -204,9 +204,9 @@ TEST_F(late, without_timeshare_nothing_is_late)
 	self->d.turns.over = 1;
 	switches(self);
 	clock_ns += 60000000000ull;
-	jetwattd_late_tend(&self->run);
+	jetwattd_deadline_check(&self->run);
 	EXPECT_FALSE(atomic_load(&self->d.cut));
-	EXPECT_FALSE(jetwattd_late(&self->run));
+	EXPECT_FALSE(jetwattd_deadline_miss(&self->run));
 }
 
 TEST_HARNESS_MAIN

@@ -46,7 +46,7 @@ TEST_F(learner, finds_a_mode_for_a_tight_budget)
 	/* After a mode was over the budget, no mode with all knobs higher was tried. */
 	for (int i = 0; i < self->p.tries; i++)
 		for (int k = 0; k < i; k++)
-			EXPECT_FALSE(jetwattd_reaches(&self->p.tried[i], &self->p.tried[k]));
+			EXPECT_FALSE(jetwattd_dominates(&self->p.tried[i], &self->p.tried[k]));
 }
 
 TEST_F(learner, refused_modes_are_excluded)
@@ -133,14 +133,14 @@ TEST_F(learner, rest_of_the_allowance_is_used)
 	EXPECT_EQ(0, step(self));
 	t = terms(&self->p);
 	jetwattd_learner_over(&self->l, &best(self)->mode, 1.02 * self->p.budget_w, 0.005);
-	ASSERT_EQ(1, jetwattd_learner_more(&self->l, &t));
+	ASSERT_EQ(1, jetwattd_learner_allow_more(&self->l, &t));
 	jetwattd_learner_resume(&self->l, &t);
 	while (step(self) > 0 && self->p.tries < STEPS)
 		;
 	EXPECT_LE(tries, self->p.tries);
 	EXPECT_GE(tries + 8, self->p.tries);
 	t.learn_s = 0.1;
-	EXPECT_EQ(0, jetwattd_learner_more(&self->l, &t));
+	EXPECT_EQ(0, jetwattd_learner_allow_more(&self->l, &t));
 }
 
 /* With rows of the same workload from elsewhere, four modes are enough. Rows of this device are not
@@ -270,10 +270,10 @@ TEST_F(learner, mode_too_slow_for_a_server_excludes_slower_modes)
 
 	learn(self, &unknown);
 	was = best(self)->mode;
-	ASSERT_EQ(1, jetwattd_learner_too_slow(&self->l, &was, 20));
-	EXPECT_EQ(0, jetwattd_learner_too_slow(&self->l, &was, 20));
-	EXPECT_FALSE(jetwattd_reaches(&was, &best(self)->mode));
-	jetwattd_learner_in_time(&self->l);
+	ASSERT_EQ(1, jetwattd_learner_deadline_miss(&self->l, &was, 20));
+	EXPECT_EQ(0, jetwattd_learner_deadline_miss(&self->l, &was, 20));
+	EXPECT_FALSE(jetwattd_dominates(&was, &best(self)->mode));
+	jetwattd_learner_forget_misses(&self->l);
 	EXPECT_TRUE(jetwatt_mode_same(&was, &best(self)->mode));
 }
 

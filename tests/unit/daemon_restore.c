@@ -8,29 +8,29 @@
 unsigned int test_sleep(unsigned int seconds);
 /* Stubs for what job.c calls besides. */
 #pragma weak jetwatt_cgroup_of
-#pragma weak jetwatt_estimator_foretells
+#pragma weak jetwatt_estimator_cross_device_agrees
 #pragma weak jetwatt_keep_command
 #pragma weak jetwatt_keep_open
 #pragma weak jetwatt_keep_rows
 #pragma weak jetwatt_keep_workload
-#pragma weak jetwatt_watch_add
+#pragma weak jetwatt_session_add
 #pragma weak jetwattd_back_off
 #pragma weak jetwattd_changed
-#pragma weak jetwattd_pass_on
+#pragma weak jetwattd_handle_news
 #pragma weak jetwattd_terms
 #pragma weak jetwatt_keep_others
 #pragma weak jetwatt_keep_prior
-#pragma weak jetwattd_company
+#pragma weak jetwattd_corunners
 #pragma weak jetwattd_differs
-#pragma weak jetwattd_glance
-#pragma weak jetwattd_keep
-#pragma weak jetwattd_ladder_leave
-#pragma weak jetwattd_look
+#pragma weak jetwattd_quick_check
+#pragma weak jetwattd_store_reading
+#pragma weak jetwattd_ramp_end
+#pragma weak jetwattd_measure
 #pragma weak jetwattd_minibatch_forget
-#pragma weak jetwattd_minibatch_strange
-#pragma weak jetwattd_nap
-#pragma weak jetwattd_of_job
-#pragma weak jetwattd_tend
+#pragma weak jetwattd_minibatch_deviates
+#pragma weak jetwattd_sleep
+#pragma weak jetwattd_in_job
+#pragma weak jetwattd_housekeeping
 #pragma weak jetwattd_throttled
 #include "../../user/daemon/job_hold.c"
 /* With sleep() replaced. */
@@ -48,7 +48,7 @@ uint64_t test_now(void)
 	return 1000000000000;
 }
 
-void jetwatt_error_note(const char *text, ...)
+void jetwatt_notice(const char *text, ...)
 {
 	(void)text;
 	notes++;
@@ -67,7 +67,7 @@ int jetwatt_error_board(int err, const struct jetwatt_error_text *e)
 	return err;
 }
 
-int jetwatt_error_say(int code, const char *why, const char *fix, const char *what, ...)
+int jetwatt_error_report(int code, const char *why, const char *fix, const char *what, ...)
 {
 	(void)why;
 	(void)fix;
@@ -89,7 +89,7 @@ unsigned int test_sleep(unsigned int seconds)
 
 static const struct jetwatt_row *best;
 
-const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
+const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r)
 {
 	(void)r;
 	return best;
@@ -100,7 +100,7 @@ void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
 	r->d->doing = doing;
 }
 
-enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
+enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r)
 {
 	(void)r;
 	return JETWATTD_ENDED;
@@ -133,7 +133,7 @@ FIXTURE_SETUP(restore)
 	roots = tree_roots(&self->t);
 	ASSERT_EQ(jetwatt_board_open(&self->d.act.board, &roots, &e), 0) TH_LOG("%s", e.what);
 	notes = errors = 0;
-	ASSERT_EQ(jetwattd_put(&self->d.act, &low), 0);
+	ASSERT_EQ(jetwattd_apply(&self->d.act, &low), 0);
 	self->d.doing = JETWATTD_IDLE;
 }
 
@@ -166,18 +166,18 @@ TEST_F(restore, restore_is_retried_after_one_refusal)
 
 	for (int nr = 1; nr <= 60; nr++) {
 		self->t.fail_at = 0;
-		ASSERT_EQ(jetwattd_put(&d->act, &low), 0);
+		ASSERT_EQ(jetwattd_apply(&d->act, &low), 0);
 		d->doing = JETWATTD_IDLE;
 		refuse(&self->t, nr, 1);
 		/* A switch writes some knobs twice, so a single refusal may have no effect. */
-		if (!jetwattd_put_back(&d->act))
+		if (!jetwattd_restore(&d->act))
 			continue;
 		refused++;
 		EXPECT_EQ(d->doing, JETWATTD_RESTORING);
 		EXPECT_EQ(d->act.unrestored, refused);
 		EXPECT_TRUE(tree_saved(&self->t));
 		/* One or two seconds later. */
-		EXPECT_EQ(jetwattd_mind(&d->act), 0);
+		EXPECT_EQ(jetwattd_check_knobs(&d->act), 0);
 		EXPECT_EQ(d->act.others, 0);
 		EXPECT_EQ(d->doing, JETWATTD_IDLE);
 		EXPECT_FALSE(d->act.applied);
@@ -195,7 +195,7 @@ TEST_F(restore, restore_is_retried_for_a_long_time)
 
 	refuse(&self->t, 1, 1000);
 	for (int i = 0; i < 4; i++)
-		EXPECT_EQ(i ? jetwattd_mind(&d->act) : jetwattd_put_back(&d->act), -EIO);
+		EXPECT_EQ(i ? jetwattd_check_knobs(&d->act) : jetwattd_restore(&d->act), -EIO);
 	/* Reported once, counted each time; the saved state stays on disk. */
 	EXPECT_EQ(errors, 1);
 	EXPECT_EQ(d->act.unrestored, 4);
@@ -210,7 +210,7 @@ TEST_F(restore, restore_is_retried_for_a_long_time)
 	/* A pause command meanwhile: it pauses after the restore. */
 	d->pause = 1;
 	self->t.fail_at = 0;
-	EXPECT_EQ(jetwattd_mind(&d->act), 0);
+	EXPECT_EQ(jetwattd_check_knobs(&d->act), 0);
 	EXPECT_EQ(d->doing, JETWATTD_PAUSED);
 	EXPECT_TRUE(as_found(&self->t));
 }
@@ -222,19 +222,19 @@ TEST_F(restore, job_gets_its_mode_during_retries)
 	struct jetwatt_error_text e;
 
 	refuse(&self->t, 6, 1);
-	ASSERT_EQ(jetwattd_put_back(&d->act), -EIO);
+	ASSERT_EQ(jetwattd_restore(&d->act), -EIO);
 	d->doing = JETWATTD_LEARNING;
-	EXPECT_EQ(jetwattd_mind(&d->act), 0);
-	ASSERT_EQ(jetwattd_put(&d->act, &mid), 0);
+	EXPECT_EQ(jetwattd_check_knobs(&d->act), 0);
+	ASSERT_EQ(jetwattd_apply(&d->act, &mid), 0);
 	EXPECT_EQ(jetwatt_board_verify(d->act.board, &mid, &e), 0);
 	EXPECT_EQ(d->act.others, 0);
 	/* From then on, another process's change counts as foreign. */
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
-	jetwattd_mind(&d->act);
+	jetwattd_check_knobs(&d->act);
 	EXPECT_EQ(d->act.others, 1);
 	d->act.applied = 1;
 	d->doing = JETWATTD_IDLE;
-	jetwattd_put_back(&d->act);
+	jetwattd_restore(&d->act);
 	EXPECT_TRUE(as_found(&self->t) || !variant->reassert);
 }
 
@@ -253,13 +253,13 @@ TEST_F(restore, same_mode_is_applied_again_during_retries)
 	best = &row;
 	for (int nr = 1; nr <= 12; nr++) {
 		self->t.fail_at = 0;
-		ASSERT_EQ(jetwattd_put(&d->act, &low), 0);
+		ASSERT_EQ(jetwattd_apply(&d->act, &low), 0);
 		refuse(&self->t, nr, 1);
-		if (!jetwattd_put_back(&d->act))
+		if (!jetwattd_restore(&d->act))
 			continue;
-		EXPECT_EQ(jetwattd_work(&r), JETWATTD_ENDED);
+		EXPECT_EQ(jetwattd_learn_and_hold(&r), JETWATTD_ENDED);
 		EXPECT_EQ(d->doing, JETWATTD_LEARNING);
-		EXPECT_TRUE(jetwattd_in(&d->act, &low));
+		EXPECT_TRUE(jetwattd_is_applied(&d->act, &low));
 		EXPECT_EQ(jetwatt_board_verify(d->act.board, &low, &e), 0) TH_LOG("write %d: %s", nr, e.what);
 	}
 	jetwattd_learner_close(&r.learner);
@@ -272,18 +272,18 @@ TEST_F(restore, restore_at_the_end_after_a_torn_switch)
 {
 	struct jetwattd *d = &self->d;
 
-	ASSERT_EQ(jetwattd_put_back(&d->act), 0);
+	ASSERT_EQ(jetwattd_restore(&d->act), 0);
 	for (int times = 1; times < 6; times++) {
 		ASSERT_EQ(d->act.applied, 0);
 		refuse(&self->t, 4, 1000);
-		ASSERT_EQ(jetwattd_put(&d->act, &low), -ENOTRECOVERABLE);
+		ASSERT_EQ(jetwattd_apply(&d->act, &low), -ENOTRECOVERABLE);
 		ASSERT_EQ(d->act.applied, 0);
 		refuse(&self->t, 1, 1000);
 		tree = &self->t;
 		naps = times == 5 ? 99 : times;
-		EXPECT_EQ(jetwattd_put_back_last(&d->act), times < 4 ? 0 : -EIO);
+		EXPECT_EQ(jetwattd_restore_at_end(&d->act), times < 4 ? 0 : -EIO);
 		self->t.fail_at = 0;
-		EXPECT_EQ(jetwattd_put_back_last(&d->act), 0);
+		EXPECT_EQ(jetwattd_restore_at_end(&d->act), 0);
 		EXPECT_TRUE(as_found(&self->t));
 		EXPECT_FALSE(tree_saved(&self->t));
 	}
@@ -297,12 +297,12 @@ TEST_F(restore, new_mode_is_not_undone_by_a_retry)
 
 	for (int pause = 0; pause < 2; pause++) {
 		refuse(&self->t, 1, 1000);
-		ASSERT_EQ(jetwattd_put_back(&d->act), -EIO);
+		ASSERT_EQ(jetwattd_restore(&d->act), -EIO);
 		self->t.fail_at = 0;
 		d->pause = pause;
-		EXPECT_EQ(jetwattd_put(&d->act, &mid), 0);
+		EXPECT_EQ(jetwattd_apply(&d->act, &mid), 0);
 		EXPECT_EQ(d->doing, pause ? JETWATTD_PAUSED : JETWATTD_IDLE);
-		EXPECT_EQ(jetwattd_mind(&d->act), 0);
+		EXPECT_EQ(jetwattd_check_knobs(&d->act), 0);
 		EXPECT_EQ(jetwatt_board_verify(d->act.board, &mid, &e), 0) TH_LOG("%s", e.what);
 	}
 }
@@ -314,13 +314,13 @@ TEST_F(restore, torn_switch_is_not_a_foreign_change)
 
 	d->doing = JETWATTD_HOLDING;
 	refuse(&self->t, 4, 1000);
-	ASSERT_EQ(jetwattd_put(&d->act, &mid), -ENOTRECOVERABLE);
-	EXPECT_EQ(jetwattd_mind(&d->act), 0);
+	ASSERT_EQ(jetwattd_apply(&d->act, &mid), -ENOTRECOVERABLE);
+	EXPECT_EQ(jetwattd_check_knobs(&d->act), 0);
 	EXPECT_EQ(d->act.others, 0);
 	EXPECT_TRUE(tree_saved(&self->t));
 	self->t.fail_at = 0;
 	d->doing = JETWATTD_IDLE;
-	EXPECT_EQ(jetwattd_put_back(&d->act), 0);
+	EXPECT_EQ(jetwattd_restore(&d->act), 0);
 	EXPECT_TRUE(as_found(&self->t));
 }
 

@@ -29,10 +29,10 @@ uint64_t test_now(void)
 	return 1;
 }
 
-void jetwatt_watch_wait(const struct jetwatt_sync *s, void *w) { (void)s; (void)w; }
+void jetwatt_session_wait(const struct jetwatt_sync *s, void *w) { (void)s; (void)w; }
 void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s) { (void)m; (void)s; }
 void jetwatt_keep_command(pid_t pid, char *buf, size_t len) { (void)pid; (void)buf; (void)len; }
-uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_args *a, const struct jetwatt_board *b, const char *s, pid_t pid) { (void)k; (void)a; (void)b; (void)s; (void)pid; return 0; }
+uint64_t jetwatt_keep_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *a, const struct jetwatt_board *b, const char *s, pid_t pid) { (void)k; (void)a; (void)b; (void)s; (void)pid; return 0; }
 int jetwatt_cgroup_of(pid_t pid, char *buf, size_t len) { (void)pid; (void)buf; (void)len; return 0; }
 
 static struct jetwattd_run r;
@@ -43,7 +43,7 @@ static struct jetwattd_seen *waits(double at_s)
 	struct jetwatt_sync s = { .tgid = 77, .enter_ns = at_s * 1e9, .exit_ns = at_s * 1e9 + 10000000 };
 
 	jetwattd_on_wait(&s, &r);
-	return jetwattd_find(&r, 77);
+	return jetwattd_seen_find(&r, 77);
 }
 
 TEST(reused_pid_is_a_new_process)

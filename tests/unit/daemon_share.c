@@ -12,7 +12,7 @@ static void hold_on(FIXTURE_DATA(learner) *self, double seconds)
 		struct jetwattd_terms t = terms(p);
 		int n = 0;
 
-		if (jetwattd_learner_again(&self->l, &t)) {
+		if (jetwattd_learner_is_due(&self->l, &t)) {
 			jetwattd_learner_resume(&self->l, &t);
 			while (n++ < STEPS / 4 && p->tries < STEPS && step(self) > 0)
 				;
@@ -79,7 +79,7 @@ TEST_F(learner, share_is_kept_when_the_job_changes)
 
 		self->p.by *= i % 2 ? 1 / 1.5 : 1.5;
 		is.time_ms = time_ms(&self->p, &is.mode);
-		jetwattd_learner_forget(&self->l, &is, &was);
+		jetwattd_learner_relearn(&self->l, &is, &was);
 		while (jetwattd_learner_news(&self->l, &news))
 			;
 		self->p.tries = 0;
@@ -107,9 +107,9 @@ TEST_F(learner, share_after_an_interrupted_step)
 	t = terms(&self->p);
 	ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
 	ASSERT_EQ(JETWATTD_FOLLOW_STOP, jetwattd_learner_done(&self->l, &t, &cut));
-	EXPECT_EQ(0, jetwattd_learner_again(&self->l, &t));
+	EXPECT_EQ(0, jetwattd_learner_is_due(&self->l, &t));
 	t.now_ns += 60000000000ull;
-	EXPECT_EQ(1, jetwattd_learner_again(&self->l, &t));
+	EXPECT_EQ(1, jetwattd_learner_is_due(&self->l, &t));
 }
 
 TEST_HARNESS_MAIN

@@ -41,7 +41,7 @@ uint64_t test_now(void)
 	return 1000000000ull + 250000000ull * turns;
 }
 
-void jetwattd_turn(struct jetwattd_run *r, double most_s)
+void jetwattd_poll(struct jetwattd_run *r, double most_s)
 {
 	(void)most_s;
 	turns++;
@@ -55,14 +55,14 @@ int jetwattd_stopped(const struct jetwattd_run *r)
 	return turns >= MOST;
 }
 
-void jetwattd_leave(struct jetwattd_run *r)
+void jetwattd_detach_job(struct jetwattd_run *r)
 {
 	close(r->watch.pidfd);
 	r->watch.pidfd = -1;
 	r->watch.pid = 0;
 }
 
-void jetwattd_ladder_leave(struct jetwattd_run *r)
+void jetwattd_ramp_end(struct jetwattd_run *r)
 {
 	(void)r;
 }
@@ -136,7 +136,7 @@ static void turned(long long hz)
 	tree_put(&it->t, GPU "min_freq", "114750000\n");
 	tree_put(&it->t, GPU "max_freq", "%lld\n", hz);
 	pthread_mutex_lock(&it->d.lock);
-	jetwattd_mind(&it->d.act);
+	jetwattd_check_knobs(&it->d.act);
 	pthread_mutex_unlock(&it->d.lock);
 }
 
@@ -154,11 +154,11 @@ static void ends(struct jetwattd_run *r)
 
 TEST_F(yield, yields_until_the_job_is_a_zombie)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
+	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	turned(THEIRS_HZ);
 	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
 	on_turn = ends;
-	jetwattd_stand_back(&self->run);
+	jetwattd_wait_for_board(&self->run);
 	EXPECT_EQ(20, turns);
 	EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
 	EXPECT_EQ(THEIRS_HZ, gpu());
@@ -175,17 +175,17 @@ TEST_F(yield, idle_mode_does_not_undo_a_foreign_change)
 	self->run.watch.pid = 0;
 	turned(THEIRS_HZ);
 	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
-	jetwattd_stand_back(&self->run);
+	jetwattd_wait_for_board(&self->run);
 	EXPECT_EQ(THEIRS_HZ, gpu());
 	EXPECT_FALSE(self->d.act.applied);
 	/* The end of a later job does not undo it either. */
-	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
+	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	jetwattd_idle(&self->run);
 	EXPECT_EQ(THEIRS_HZ, gpu());
 	/* Until a command gives the board back to jetwattd. */
 	self->d.pause = 1;
 	turns = MOST - 1;
-	jetwattd_stand_back(&self->run);
+	jetwattd_wait_for_board(&self->run);
 	EXPECT_EQ(IDLE_HZ, gpu());
 }
 
@@ -197,10 +197,10 @@ static void resumes(struct jetwattd_run *r)
 
 TEST_F(yield, pause_lasts_until_resume)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
+	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	self->d.pause = 1;
 	on_turn = resumes;
-	jetwattd_stand_back(&self->run);
+	jetwattd_wait_for_board(&self->run);
 	/* Whatever the job does. */
 	EXPECT_EQ(10, turns);
 	EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
@@ -220,12 +220,12 @@ static void pauses(struct jetwattd_run *r)
 TEST_F(yield, pause_while_yielding)
 {
 	snprintf(self->policy.idle, sizeof(self->policy.idle), "%s", IDLE);
-	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
+	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	turned(THEIRS_HZ);
 	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
 	EXPECT_EQ(1, self->d.act.ceded);
 	on_turn = pauses;
-	jetwattd_stand_back(&self->run);
+	jetwattd_wait_for_board(&self->run);
 	EXPECT_EQ(JETWATTD_PAUSED, did);
 	EXPECT_EQ(10, turns);
 	EXPECT_EQ(0, self->d.act.ceded);
@@ -236,7 +236,7 @@ static void minds(struct jetwattd_run *r)
 {
 	if (turns == 5)
 		it->t.fail_at = 0;
-	jetwattd_mind(&r->d->act);
+	jetwattd_check_knobs(&r->d->act);
 	did = r->d->doing;
 	if (turns == 10)
 		r->d->pause = 0;
@@ -245,13 +245,13 @@ static void minds(struct jetwattd_run *r)
 /* While paused, a refused restore is retried. */
 TEST_F(yield, pause_with_a_refused_restore)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
+	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	self->d.pause = 1;
 	self->t.fail_at = self->t.writes + 1;
 	self->t.fail_for = 1000;
 	self->t.fail = EBUSY;
 	on_turn = minds;
-	jetwattd_stand_back(&self->run);
+	jetwattd_wait_for_board(&self->run);
 	EXPECT_EQ(JETWATTD_PAUSED, did);
 	EXPECT_FALSE(self->d.act.applied);
 }
@@ -259,7 +259,7 @@ TEST_F(yield, pause_with_a_refused_restore)
 /* The samples stop just before the restore: the cap has applied the lowest mode, which stays. */
 TEST_F(yield, lowest_mode_stays_if_samples_stop_before_a_restore)
 {
-	ASSERT_EQ(0, jetwattd_put(&self->d.act, &top));
+	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	locks_blind = 1;
 	jetwattd_idle(&self->run);
 	EXPECT_TRUE(self->d.act.applied);

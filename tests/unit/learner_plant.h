@@ -128,7 +128,7 @@ static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struc
 		return JETWATTD_REFUSED;
 	}
 	measure(p, &step->mode, step->ask == JETWATTD_TRY ? QUICK_S : EXACT_S, &got);
-	jetwattd_learner_spent(l, got.m.dwell_s * got.m.row.power_w);
+	jetwattd_learner_add_energy(l, got.m.dwell_s * got.m.row.power_w);
 	p->most_w = fmax(p->most_w, watts(p, &step->mode));
 	if (watts(p, &step->mode) > p->budget_w) {
 		p->overs++;
@@ -187,7 +187,7 @@ static inline void learn(FIXTURE_DATA(learner) *self, const struct jetwattd_prio
 
 static const struct jetwatt_row *best(FIXTURE_DATA(learner) *self)
 {
-	return jetwattd_learner_within(&self->l, terms(&self->p).limit_w, NULL);
+	return jetwattd_learner_best_under(&self->l, terms(&self->p).limit_w, NULL);
 }
 
 /* Return how much slower the chosen mode is than the fastest possible one within the limit. */

@@ -6,7 +6,7 @@
 
 #include "kselftest_harness.h"
 #include "../demo/optimum.c"
-#include "model/dirty.h"
+#include "model/outlier.h"
 #include "model/linreg.h"
 #include "world.h"
 
@@ -17,7 +17,7 @@ static void compare(struct __test_metadata *_metadata, const struct jetwatt_row 
 	long count;
 
 	ASSERT_TRUE(a && b);
-	count = jetwatt_dirty_mark(row, n, a);
+	count = jetwatt_outlier_mark(row, n, a);
 	EXPECT_EQ(optimum_dirty(row, n, b), count);
 	EXPECT_EQ(0, memcmp(a, b, n));
 	if (want >= 0)

@@ -310,8 +310,8 @@ TEST(unsupported_operations_are_refused)
 	EXPECT_EQ(-ENOTSUP, jetwatt_estimator_fit(&f, &fixed, seen, k, 0, 1));
 	EXPECT_EQ(NULL, f);
 	EXPECT_EQ(-ENOTSUP, jetwatt_estimator_learn(&lin, &c, 1, 1));
-	EXPECT_EQ(-ENOTSUP, jetwatt_estimator_twin(&lin, row, n, 1));
-	EXPECT_FALSE(jetwatt_estimator_foretells(&lin, seen, k));
+	EXPECT_EQ(-ENOTSUP, jetwatt_estimator_add_cross_device(&lin, row, n, 1));
+	EXPECT_FALSE(jetwatt_estimator_cross_device_agrees(&lin, seen, k));
 	EXPECT_FALSE(jetwatt_estimator_enough(&lin, 0));
 	EXPECT_TRUE(jetwatt_estimator_enough(&lin, 1));
 	EXPECT_FALSE(jetwatt_estimator_enough(NULL, 2));

@@ -6,7 +6,7 @@
 #include "model/form.h"
 #include "search_run.h"
 
-static struct jetwatt_point random_point(uint64_t *s)
+static struct jetwatt_features random_point(uint64_t *s)
 {
 	struct jetwatt_mode m = {
 		.cores = 1 + search_uniform(s) * 12,
@@ -14,15 +14,15 @@ static struct jetwatt_point random_point(uint64_t *s)
 		.gpu_hz = 1e8 + search_uniform(s) * 1.2e9,
 		.emc_hz = 2e8 + search_uniform(s) * 3e9,
 	};
-	struct jetwatt_point x;
+	struct jetwatt_features x;
 
-	jetwatt_point_of(&x, &m);
-	jetwatt_point_batch(&x, 1 + search_uniform(s) * 64);
+	jetwatt_features_of(&x, &m);
+	jetwatt_features_batch(&x, 1 + search_uniform(s) * 64);
 	x.rate = exp(search_normal(s));
 	return x;
 }
 
-static double at(const struct jetwatt_form *f, const double *th, const struct jetwatt_point *x,
+static double at(const struct jetwatt_form *f, const double *th, const struct jetwatt_features *x,
 		 double *g)
 {
 	double coef[JETWATT_PARAMS_MAX];
@@ -37,7 +37,7 @@ static double worst_gradient(const struct jetwatt_form *f)
 	uint64_t s = 1;
 
 	for (int round = 0; round < 200; round++) {
-		struct jetwatt_point x = random_point(&s);
+		struct jetwatt_features x = random_point(&s);
 
 		for (int k = 0; k < f->np; k++)
 			th[k] = f->mu[k] + f->sd[k] * search_normal(&s);
@@ -58,24 +58,24 @@ static double worst_gradient(const struct jetwatt_form *f)
 
 TEST(gradients_of_time)
 {
-	EXPECT_LT(worst_gradient(&jetwatt_roof), 1e-6);
+	EXPECT_LT(worst_gradient(&jetwatt_time_form), 1e-6);
 }
 
 TEST(gradients_of_power)
 {
-	EXPECT_LT(worst_gradient(&jetwatt_watts), 1e-6);
+	EXPECT_LT(worst_gradient(&jetwatt_power_form), 1e-6);
 }
 
 /* More of any knob is never slower, and at an equal rate never draws less. */
 TEST(monotone_in_every_knob)
 {
-	const struct jetwatt_form *f[] = { &jetwatt_roof, &jetwatt_watts };
+	const struct jetwatt_form *f[] = { &jetwatt_time_form, &jetwatt_power_form };
 	double th[JETWATT_PARAMS_MAX];
 	uint64_t s = 2;
 
 	for (int round = 0; round < 400; round++) {
 		int which = round % 2;
-		struct jetwatt_point x = random_point(&s), y = x;
+		struct jetwatt_features x = random_point(&s), y = x;
 		int d = search_uniform(&s) * JETWATT_DIMS;
 		double a, b;
 
@@ -92,9 +92,9 @@ TEST(monotone_in_every_knob)
 TEST(feature_vector_refuses_a_zero_knob)
 {
 	struct jetwatt_mode m = { 4, 1000000, 0, 2133000000 };
-	struct jetwatt_point x;
+	struct jetwatt_features x;
 
-	EXPECT_EQ(-EINVAL, jetwatt_point_of(&x, &m));
+	EXPECT_EQ(-EINVAL, jetwatt_features_of(&x, &m));
 }
 
 TEST_HARNESS_MAIN

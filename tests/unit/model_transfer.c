@@ -129,7 +129,7 @@ TEST(first_modes_are_predicted)
 		struct job j, none;
 
 		ASSERT_EQ(0, job_open(&j, 701 + 10 * seed, 0));
-		EXPECT_TRUE(jetwatt_estimator_foresees(&j.by, j.mode, (size_t)j.n));
+		EXPECT_TRUE(jetwatt_estimator_references_cover(&j.by, j.mode, (size_t)j.n));
 		for (size_t n = 0; n <= FEW; n += FEW)
 			ASSERT_EQ(0, errors(&j, n, &time[n], &power[n]));
 		none = j;
@@ -194,7 +194,7 @@ TEST(misleading_references_are_ignored)
 	double time = 0, power = 0, alone[2] = { 0 };
 
 	ASSERT_EQ(0, job_open(&j, 701, 1));
-	EXPECT_FALSE(jetwatt_estimator_foresees(&j.by, j.mode, (size_t)j.n));
+	EXPECT_FALSE(jetwatt_estimator_references_cover(&j.by, j.mode, (size_t)j.n));
 	ASSERT_EQ(0, errors(&j, FEW, &time, &power));
 	jetwatt_estimator_forget(&j.by);
 	ASSERT_EQ(0, errors(&j, FEW, &alone[0], &alone[1]));
@@ -218,8 +218,8 @@ TEST(references_of_another_board_are_ignored)
 	ASSERT_LT(0, n);
 	c = (struct jetwatt_corpus){ row, NULL, thin(row, n, ROWS) };
 	ASSERT_EQ(0, jetwatt_estimator_learn(&j.by, &c, 1, 1));
-	EXPECT_FALSE(jetwatt_estimator_foresees(&j.by, j.mode, (size_t)j.n));
-	EXPECT_TRUE(jetwatt_estimator_foresees(&j.by, &row[0].mode, 1));
+	EXPECT_FALSE(jetwatt_estimator_references_cover(&j.by, j.mode, (size_t)j.n));
+	EXPECT_TRUE(jetwatt_estimator_references_cover(&j.by, &row[0].mode, 1));
 	free(row);
 	job_close(&j);
 }

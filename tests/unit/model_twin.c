@@ -66,7 +66,7 @@ TEST(three_rows_are_enough_with_a_cross_device_profile)
 		long n = elsewhere(seed, 1.01, 0.94, &here, &there, &nr);
 
 		ASSERT_GT(n, 0);
-		ASSERT_EQ(0, jetwatt_prior_twin(&twin, there, nr, 1));
+		ASSERT_EQ(0, jetwatt_prior_add_cross_device(&twin, there, nr, 1));
 		errors(here, n, FEW, twin, &t, &w);
 		time += t / 4;
 		power += w / 4;
@@ -94,7 +94,7 @@ TEST(contradicting_profile_is_ignored)
 	long n = elsewhere(5, 2, 0.5, &here, &there, &nr);
 
 	ASSERT_GT(n, 40);
-	ASSERT_EQ(0, jetwatt_prior_twin(&twin, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_prior_add_cross_device(&twin, there, nr, 1));
 	ASSERT_EQ(0, jetwatt_model_fit_prior(&with, here, 3, twin, 1));
 	ASSERT_EQ(0, jetwatt_model_fit(&without, here, 3, 1));
 	for (long i = 0; i < n; i += 17) {
@@ -131,7 +131,7 @@ TEST(peculiar_mode_is_known_from_the_profile)
 		there[i].time_ms *= by;
 		there[i].power_w /= by;
 	}
-	ASSERT_EQ(0, jetwatt_prior_twin(&twin, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_prior_add_cross_device(&twin, there, nr, 1));
 	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, few, FEW, twin, 1));
 	for (size_t i = 0; i < nr; i++) {
 		if (jetwatt_mode_same(&there[i].mode, &few[0].mode) ||
@@ -169,7 +169,7 @@ TEST(local_rows_take_precedence)
 	few[0] = here[n / 2];
 	few[1] = here[n / 4];
 	few[2] = here[3 * n / 4];
-	ASSERT_EQ(0, jetwatt_prior_twin(&twin, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_prior_add_cross_device(&twin, there, nr, 1));
 	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, few, FEW, twin, 1));
 	ASSERT_EQ(0, jetwatt_model_predict(m, &few[0].mode, 1, &p));
 	TH_LOG("off by %.1f %%", 100 * fabs(log(p.time_ms / few[0].time_ms)));
@@ -178,8 +178,8 @@ TEST(local_rows_take_precedence)
 	jetwatt_prior_free(twin);
 	twin = NULL;
 	there[3].power_w = NAN;
-	EXPECT_EQ(-EINVAL, jetwatt_prior_twin(&twin, there, nr, 1));
-	EXPECT_EQ(-ENODATA, jetwatt_prior_twin(&twin, here, 2, 1));
+	EXPECT_EQ(-EINVAL, jetwatt_prior_add_cross_device(&twin, there, nr, 1));
+	EXPECT_EQ(-ENODATA, jetwatt_prior_add_cross_device(&twin, here, 2, 1));
 	EXPECT_EQ(NULL, twin);
 	free(here);
 	free(there);

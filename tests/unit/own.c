@@ -5,12 +5,12 @@
 
 #include "kselftest_harness.h"
 #include "lib/fdname.h"
-#include "lib/own.h"
+#include "lib/helper_filter.h"
 
 #define MS	1000000ull
 
 FIXTURE(own) {
-	struct jetwatt_own own;
+	struct jetwatt_helper_filter own;
 	struct jetwatt_sync told[1024];
 	size_t nr;
 };
@@ -31,7 +31,7 @@ static size_t wait_at(FIXTURE_DATA(own) *self, uint32_t tgid, uint32_t call, uin
 				  .tid = tgid + (call == JETWATT_SYNC_HELPER), .call = call };
 	size_t before = self->nr;
 
-	jetwatt_own_add(&self->own, &s, tell, self);
+	jetwatt_helper_filter_add(&self->own, &s, tell, self);
 	return self->nr - before;
 }
 
@@ -49,7 +49,7 @@ static size_t until(FIXTURE_DATA(own) *self, uint64_t now)
 {
 	size_t before = self->nr;
 
-	jetwatt_own_release(&self->own, now, tell, self);
+	jetwatt_helper_filter_release(&self->own, now, tell, self);
 	return self->nr - before;
 }
 
@@ -92,15 +92,15 @@ TEST_F(own, helper_waits_count_again_when_own_waits_cease)
  * order. */
 TEST_F(own, helper_waits_are_released_after_a_delay)
 {
-	uint64_t hold = JETWATT_OWN_HOLD_NS, t;
+	uint64_t hold = JETWATT_HELPER_FILTER_HOLD_NS, t;
 
 	for (t = 10; t <= 50; t += 10)
 		EXPECT_EQ(0, wait_at(self, 7, JETWATT_SYNC_HELPER, t * MS));
 	EXPECT_EQ(0, wait_at(self, 8, JETWATT_SYNC_HELPER, 60 * MS));
-	EXPECT_EQ(10 * MS + hold, jetwatt_own_release(&self->own, 10 * MS + hold - 1, tell, self));
+	EXPECT_EQ(10 * MS + hold, jetwatt_helper_filter_release(&self->own, 10 * MS + hold - 1, tell, self));
 	EXPECT_EQ(0, self->nr);
 	/* with the first, all others of that process are reported: it is decided */
-	EXPECT_EQ(60 * MS + hold, jetwatt_own_release(&self->own, 10 * MS + hold, tell, self));
+	EXPECT_EQ(60 * MS + hold, jetwatt_helper_filter_release(&self->own, 10 * MS + hold, tell, self));
 	ASSERT_EQ(5, self->nr);
 	for (t = 0; t < 5; t++) {
 		EXPECT_EQ((t + 1) * 10 * MS, self->told[t].exit_ns);
@@ -108,7 +108,7 @@ TEST_F(own, helper_waits_are_released_after_a_delay)
 	}
 	EXPECT_EQ(1, wait_at(self, 7, JETWATT_SYNC_HELPER, 700 * MS));
 	EXPECT_EQ(1, wait_at(self, 8, JETWATT_SYNC_POLLFD, 700 * MS));
-	EXPECT_EQ(0, jetwatt_own_release(&self->own, UINT64_MAX, tell, self));
+	EXPECT_EQ(0, jetwatt_helper_filter_release(&self->own, UINT64_MAX, tell, self));
 	EXPECT_EQ(7, self->nr);
 	EXPECT_EQ(1, self->own.dropped);
 }
@@ -119,15 +119,15 @@ TEST_F(own, number_of_delayed_waits_is_bounded)
 	size_t i;
 
 	EXPECT_EQ(0, wait_at(self, 7, JETWATT_SYNC_HELPER, MS));
-	for (i = 1; i < JETWATT_OWN_HELD; i++)
+	for (i = 1; i < JETWATT_HELPER_FILTER_HELD; i++)
 		ASSERT_EQ(0, wait_at(self, 8, JETWATT_SYNC_HELPER, (1 + i) * MS));
 	EXPECT_EQ(1, wait_at(self, 8, JETWATT_SYNC_HELPER, 300 * MS));
 	EXPECT_EQ(7, self->told[0].tgid);
-	EXPECT_EQ(JETWATT_OWN_HELD + 1, wait_at(self, 8, JETWATT_SYNC_HELPER, 301 * MS));
-	EXPECT_EQ(301 * MS, self->told[JETWATT_OWN_HELD + 1].exit_ns);
+	EXPECT_EQ(JETWATT_HELPER_FILTER_HELD + 1, wait_at(self, 8, JETWATT_SYNC_HELPER, 301 * MS));
+	EXPECT_EQ(301 * MS, self->told[JETWATT_HELPER_FILTER_HELD + 1].exit_ns);
 	EXPECT_EQ(0, until(self, UINT64_MAX));
 	/* in the same slot of the table */
-	EXPECT_EQ(0, wait_at(self, 7 + JETWATT_OWN_PROCESSES, JETWATT_SYNC_HELPER, 302 * MS));
+	EXPECT_EQ(0, wait_at(self, 7 + JETWATT_HELPER_FILTER_PROCESSES, JETWATT_SYNC_HELPER, 302 * MS));
 	EXPECT_EQ(0, wait_at(self, 7, JETWATT_SYNC_HELPER, 303 * MS));
 	EXPECT_EQ(2, until(self, UINT64_MAX));
 	EXPECT_EQ(0, self->own.dropped);
@@ -138,7 +138,7 @@ TEST_F(own, losses_are_reported_with_the_next_wait)
 {
 	struct jetwatt_sync s = { .tgid = 7, .tid = 8, .call = JETWATT_SYNC_HELPER, .lost = 3 };
 
-	jetwatt_own_add(&self->own, &s, tell, self);
+	jetwatt_helper_filter_add(&self->own, &s, tell, self);
 	EXPECT_EQ(1, add(self, 7, JETWATT_SYNC_SYNCPT, 1));
 	EXPECT_EQ(3, self->told[0].lost);
 	EXPECT_EQ(1, add(self, 7, JETWATT_SYNC_SYNCPT, 1));

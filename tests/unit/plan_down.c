@@ -39,7 +39,7 @@ static size_t walk(struct jetwatt_row *seen, const struct jetwatt_row *row,
 {
 	struct jetwatt_plan_next p;
 
-	while (from < MOST && !jetwatt_plan_down(mode, n, seen, from, MOST, &p))
+	while (from < MOST && !jetwatt_plan_descend(mode, n, seen, from, MOST, &p))
 		seen[from++] = row[p.index];
 	return from;
 }
@@ -75,15 +75,15 @@ TEST_F(board, interrupted_profile_continues_below)
 	memcpy(whole, self->seen, sizeof(whole));
 	ASSERT_EQ(MOST, walk(self->seen, self->row, self->mode, self->n, 8));
 	EXPECT_EQ(0, memcmp(whole, self->seen, sizeof(whole)));
-	EXPECT_EQ(1, jetwatt_plan_down(self->mode, self->n, self->seen, MOST, MOST, &p));
-	EXPECT_EQ(-EINVAL, jetwatt_plan_down(self->mode, 0, NULL, 0, MOST, &p));
+	EXPECT_EQ(1, jetwatt_plan_descend(self->mode, self->n, self->seen, MOST, MOST, &p));
+	EXPECT_EQ(-EINVAL, jetwatt_plan_descend(self->mode, 0, NULL, 0, MOST, &p));
 	/* Below the lowest level there is none. */
 	self->seen[0] = self->row[0];
 	for (size_t i = 0; i < self->n; i++)
 		if (self->mode[i].cpu_khz <= self->seen[0].mode.cpu_khz &&
 		    self->mode[i].gpu_hz <= self->seen[0].mode.gpu_hz)
 			self->seen[0] = self->row[i];
-	EXPECT_EQ(1, jetwatt_plan_down(&self->seen[0].mode, 1, self->seen, 1, MOST, &p));
+	EXPECT_EQ(1, jetwatt_plan_descend(&self->seen[0].mode, 1, self->seen, 1, MOST, &p));
 }
 
 TEST_F(board, descending_profile_predicts_well)
@@ -115,11 +115,11 @@ TEST(uncertainty_is_that_of_modes_in_question)
 	};
 
 	/* All: (0.02 + 0.04 + 0.02 + 0.5) / 4; with 25 W: the second and the third. */
-	EXPECT_LT(fabs(jetwatt_plan_spread(p, 4, 0) - 1.96 * 0.145), 1e-9);
-	EXPECT_LT(fabs(jetwatt_plan_spread(p, 4, 25) - 1.96 * 0.03), 1e-9);
+	EXPECT_LT(fabs(jetwatt_plan_uncertainty(p, 4, 0) - 1.96 * 0.145), 1e-9);
+	EXPECT_LT(fabs(jetwatt_plan_uncertainty(p, 4, 25) - 1.96 * 0.03), 1e-9);
 	/* No mode is within 10 W, so all count. */
-	EXPECT_LT(fabs(jetwatt_plan_spread(p, 4, 10) - 1.96 * 0.145), 1e-9);
-	EXPECT_EQ(0, jetwatt_plan_spread(p, 0, 25));
+	EXPECT_LT(fabs(jetwatt_plan_uncertainty(p, 4, 10) - 1.96 * 0.145), 1e-9);
+	EXPECT_EQ(0, jetwatt_plan_uncertainty(p, 0, 25));
 }
 
 TEST_HARNESS_MAIN

@@ -144,14 +144,14 @@ TEST(shares_add_up)
 	for (int round = 0; round < 200; round++) {
 		struct jetwatt_mode m = { 1 + search_uniform(&s) * 12, 115200 + search_uniform(&s) * 2e6,
 					  1e8 + search_uniform(&s) * 1.2e9, 2e8 + search_uniform(&s) * 3e9 };
-		struct jetwatt_point x;
+		struct jetwatt_features x;
 		double all = 0;
 
-		jetwatt_point_of(&x, &m);
-		for (int k = 0; k < jetwatt_roof.np; k++)
-			th[k] = jetwatt_roof.mu[k] + jetwatt_roof.sd[k] * search_normal(&s);
-		jetwatt_roof.prepare(th, coef);
-		jetwatt_roof_shares(coef, &x, share);
+		jetwatt_features_of(&x, &m);
+		for (int k = 0; k < jetwatt_time_form.np; k++)
+			th[k] = jetwatt_time_form.mu[k] + jetwatt_time_form.sd[k] * search_normal(&s);
+		jetwatt_time_form.prepare(th, coef);
+		jetwatt_time_form_shares(coef, &x, share);
 		for (int i = 0; i < JETWATT_SHARES; i++) {
 			EXPECT_GE(share[i], 0);
 			all += share[i];

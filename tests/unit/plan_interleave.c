@@ -71,7 +71,7 @@ static void window(struct play *p, struct jetwatt_interleave *i, unsigned int ta
 	seen.window_ms = p->ms - t;
 	p->made += seen.minibatches;
 	if (i)
-		jetwatt_interleave_note(i, &seen);
+		jetwatt_interleave_add(i, &seen);
 }
 
 /* Run @n windows. Return: minibatches per second; @late: share of requests answered later than

@@ -131,7 +131,7 @@ TEST(decisions_are_deterministic)
 	int err, end;
 	size_t k = walk(row, n, 25, 12, seen, &end), l = walk(row, n, 25, 12, again, &err);
 
-	ASSERT_TRUE(k == 12 || (end == 1 && k >= JETWATT_PLAN_LEAST));
+	ASSERT_TRUE(k == 12 || (end == 1 && k >= JETWATT_PLAN_MIN_ROWS));
 	ASSERT_EQ(k, l);
 	EXPECT_EQ(end, err);
 	EXPECT_EQ(0, memcmp(seen, again, k * sizeof(*seen)));
@@ -179,8 +179,8 @@ TEST(ends_when_other_modes_are_predicted_well)
 	last = left_open(row, n, seen, k);
 	before = left_open(row, n, seen, k - 1);
 	TH_LOG("%zu of %ld modes: %.2f %%, one before %.2f %%", k, n, 100 * last, 100 * before);
-	EXPECT_LT(last, JETWATT_PLAN_ENOUGH);
-	EXPECT_LE(JETWATT_PLAN_ENOUGH, before);
+	EXPECT_LT(last, JETWATT_PLAN_SD_ENOUGH);
+	EXPECT_LE(JETWATT_PLAN_SD_ENOUGH, before);
 	free(row);
 }
 

@@ -89,32 +89,32 @@ TEST(impossible_budget_returns_the_closest_mode)
 /* 100 ms at 15 W ... 50 ms at 30 W: energy 1.5, 1.62, 1.68, 1.68, 1.62, 1.5 J. */
 TEST(other_objectives)
 {
-	struct jetwatt_plan_question q = { JETWATT_LEAST_POWER, 0, 82, 0.05 };
+	struct jetwatt_plan_objective q = { JETWATT_MIN_POWER, 0, 82, 0.05 };
 	struct jetwatt_row row = { .mode = mode[2], .time_ms = 81, .power_w = 20, .time_sd = 0.003,
 				   .power_sd = 0.003 };
 	struct jetwatt_plan_choice c[N];
 	double power, time;
 
 	/* 80 ms x exp(1.645 x 0.02) = 82.7 ms is too slow, until it is measured. */
-	ASSERT_EQ(3, jetwatt_plan_ask(mode, p, N, NULL, 0, &q, c, N));
+	ASSERT_EQ(3, jetwatt_plan_candidates(mode, p, N, NULL, 0, &q, c, N));
 	EXPECT_EQ(3, c[0].index);
-	ASSERT_EQ(4, jetwatt_plan_ask(mode, p, N, &row, 1, &q, c, N));
+	ASSERT_EQ(4, jetwatt_plan_candidates(mode, p, N, &row, 1, &q, c, N));
 	EXPECT_EQ(2, c[0].index);
 	EXPECT_EQ(1, c[0].measured);
-	q.least = JETWATT_LEAST_ENERGY;
-	ASSERT_EQ(4, jetwatt_plan_ask(mode, p, N, &row, 1, &q, c, N));
+	q.least = JETWATT_MIN_ENERGY;
+	ASSERT_EQ(4, jetwatt_plan_candidates(mode, p, N, &row, 1, &q, c, N));
 	EXPECT_EQ(5, c[0].index);
 	/* Two limits share the risk: 24 W x exp(1.96 x 0.02) = 24.96 W. */
-	q = (struct jetwatt_plan_question){ JETWATT_LEAST_TIME, 25, 85, 0.05 };
-	ASSERT_EQ(2, jetwatt_plan_ask(mode, p, N, NULL, 0, &q, c, N));
+	q = (struct jetwatt_plan_objective){ JETWATT_MIN_TIME, 25, 85, 0.05 };
+	ASSERT_EQ(2, jetwatt_plan_candidates(mode, p, N, NULL, 0, &q, c, N));
 	EXPECT_EQ(3, c[0].index);
 	q.power_w = 24.9;
-	ASSERT_EQ(1, jetwatt_plan_ask(mode, p, N, NULL, 0, &q, c, N));
+	ASSERT_EQ(1, jetwatt_plan_candidates(mode, p, N, NULL, 0, &q, c, N));
 	/* No mode takes 60 ms at 21 W: 70 ms and 24 W exceed both by a sixth. */
-	q = (struct jetwatt_plan_question){ JETWATT_LEAST_TIME, 21, 60, 0.05 };
-	ASSERT_EQ(0, jetwatt_plan_ask(mode, p, N, NULL, 0, &q, c, N));
+	q = (struct jetwatt_plan_objective){ JETWATT_MIN_TIME, 21, 60, 0.05 };
+	ASSERT_EQ(0, jetwatt_plan_candidates(mode, p, N, NULL, 0, &q, c, N));
 	EXPECT_EQ(3, c[0].index);
-	jetwatt_plan_need(mode, p, N, NULL, 0, &q, &power, &time);
+	jetwatt_plan_required_limits(mode, p, N, NULL, 0, &q, &power, &time);
 	EXPECT_LT(fabs(power - 30 * exp(1.959964 * 0.02)), 1e-4);
 	EXPECT_LT(fabs(time - 90 * exp(1.959964 * 0.02)), 1e-4);
 }

@@ -69,7 +69,7 @@ static void look(struct twin *t, enum jetwatt_slice_kind kind, const struct pair
 		if (late > limit || a * t0 > size[i])
 			return;
 		good = -late;
-	} else if (kind == JETWATT_SLICE_BESIDE) {
+	} else if (kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		late = size[j] / a + t1;
 		if (late > limit || a * t1 > size[j])
 			return;
@@ -91,7 +91,7 @@ TEST(result_equals_exhaustive_search)
 	static struct pair_of d;
 	size_t found = 0, runs = 0, some = 0;
 
-	for (int kind = JETWATT_SLICE_TRAIN; kind <= JETWATT_SLICE_PAIR; kind++)
+	for (int kind = JETWATT_SLICE_TRAIN; kind <= JETWATT_SLICE_TWO_INFER; kind++)
 		for (uint64_t seed = 1; seed <= 150; seed++) {
 			struct jetwatt_slice_plan plan;
 			struct twin t = { 0 };
@@ -100,7 +100,7 @@ TEST(result_equals_exhaustive_search)
 			draw(&d, kind, seed);
 			for (size_t m = 0; m < d.n; m++)
 				for (size_t i = 0; i < d.work[0].sizes; i++)
-					for (size_t j = 0; j < (kind >= JETWATT_SLICE_BESIDE ? SIZES : 1);
+					for (size_t j = 0; j < (kind >= JETWATT_SLICE_TRAIN_AND_INFER ? SIZES : 1);
 					     j++)
 						look(&t, kind, &d, i, j, m);
 			is = jetwatt_slice_find(kind, d.work, d.n, &d.q, &plan);
@@ -115,7 +115,7 @@ TEST(result_equals_exhaustive_search)
 				continue;
 			}
 			EXPECT_EQ(1, fabs(plan.latency_ms / 1e3 - t.late) < 1e-9);
-			if (kind == JETWATT_SLICE_BESIDE) {
+			if (kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 				EXPECT_EQ(1, fabs(plan.throughput_hz - t.good) < 1e-9);
 				EXPECT_EQ(1, fabs(plan.tau * d.q.arrival_hz / size[plan.size[1]] -
 						  t.good) < 1e-9);
@@ -138,18 +138,18 @@ TEST(lower_latency_breaks_a_tie)
 	struct jetwatt_slice_query q = { 30, 1000, 10 };
 	struct jetwatt_slice_plan plan;
 
-	ASSERT_EQ(1, jetwatt_slice_find(JETWATT_SLICE_BESIDE, work, 2, &q, &plan));
+	ASSERT_EQ(1, jetwatt_slice_find(JETWATT_SLICE_TRAIN_AND_INFER, work, 2, &q, &plan));
 	EXPECT_EQ(0, plan.size[1]);
 	EXPECT_EQ(1, plan.tau);
 	EXPECT_EQ(1, plan.mode);	/* less power */
 	EXPECT_EQ(150, plan.latency_ms);
 	/* No time for training: inference alone is a valid plan. */
 	train[0] = train[1] = 1e4;
-	ASSERT_EQ(1, jetwatt_slice_find(JETWATT_SLICE_BESIDE, work, 2, &q, &plan));
+	ASSERT_EQ(1, jetwatt_slice_find(JETWATT_SLICE_TRAIN_AND_INFER, work, 2, &q, &plan));
 	EXPECT_EQ(0, plan.tau);
 	EXPECT_EQ(0, plan.throughput_hz);
 	q.power_w = 18.5;
-	EXPECT_EQ(0, jetwatt_slice_find(JETWATT_SLICE_BESIDE, work, 2, &q, &plan));
+	EXPECT_EQ(0, jetwatt_slice_find(JETWATT_SLICE_TRAIN_AND_INFER, work, 2, &q, &plan));
 }
 
 /* Two servers, first come first served. Return: the longest latency, in ms. */
@@ -189,7 +189,7 @@ TEST(latency_of_two_servers_stays_within_the_bound)
 		double phase[2] = { 0, 1e3 * jetwatt_random_unit(&s) };
 		struct jetwatt_slice_plan plan;
 
-		if (!jetwatt_slice_find(JETWATT_SLICE_PAIR, work, 1, &q, &plan))
+		if (!jetwatt_slice_find(JETWATT_SLICE_TWO_INFER, work, 1, &q, &plan))
 			continue;
 		worst = play(time, one, a, phase);
 		EXPECT_LE(worst, plan.latency_ms + 1e-6);

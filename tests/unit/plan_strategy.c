@@ -215,7 +215,7 @@ static void model_guided(struct __test_metadata *_metadata, enum jetwatt_slice_k
 	EXPECT_EQ(0, t.over);
 	EXPECT_EQ(0, t.twice);
 	EXPECT_GE(15, t.most);
-	if (kind == JETWATT_SLICE_BESIDE) {
+	if (kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		EXPECT_LT(0.93, t.ratio / t.training);
 	} else {
 		EXPECT_GT(0.03, t.excess / t.solved);
@@ -234,20 +234,20 @@ TEST(inference)
 
 TEST(training_and_inference)
 {
-	model_guided(_metadata, JETWATT_SLICE_BESIDE);
+	model_guided(_metadata, JETWATT_SLICE_TRAIN_AND_INFER);
 }
 
 TEST(two_inferences)
 {
-	model_guided(_metadata, JETWATT_SLICE_PAIR);
+	model_guided(_metadata, JETWATT_SLICE_TWO_INFER);
 }
 
 TEST(earlier_measurements_serve_later_queries)
 {
 	struct tally t, cold;
 
-	ASSERT_EQ(0, run(&t, &jetwatt_strategy_auto, JETWATT_SLICE_BESIDE, 15, 1, 21, 1, 12));
-	ASSERT_EQ(0, run(&cold, &jetwatt_strategy_auto, JETWATT_SLICE_BESIDE, 15, 0, 21, 1, 3));
+	ASSERT_EQ(0, run(&t, &jetwatt_strategy_auto, JETWATT_SLICE_TRAIN_AND_INFER, 15, 1, 21, 1, 12));
+	ASSERT_EQ(0, run(&cold, &jetwatt_strategy_auto, JETWATT_SLICE_TRAIN_AND_INFER, 15, 0, 21, 1, 3));
 	TH_LOG("%.1f modes a query (cold %.1f), throughput %.3f", t.modes / t.runs,
 	       cold.modes / cold.runs, t.ratio / t.training);
 	EXPECT_EQ(t.runs, t.solved);
@@ -258,7 +258,7 @@ TEST(earlier_measurements_serve_later_queries)
 
 TEST(gradient_descent)
 {
-	for (int kind = JETWATT_SLICE_TRAIN; kind <= JETWATT_SLICE_PAIR; kind++) {
+	for (int kind = JETWATT_SLICE_TRAIN; kind <= JETWATT_SLICE_TWO_INFER; kind++) {
 		struct tally t;
 
 		ASSERT_EQ(0, run(&t, &jetwatt_strategy_gmd, kind, 15, 0, 1, 6, 6));

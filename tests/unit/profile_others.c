@@ -9,12 +9,12 @@
 
 FIXTURE(others) {
 	char dir[64], path[96];
-	struct jetwatt_keep k;
+	struct jetwatt_profile_store k;
 };
 
 FIXTURE_SETUP(others)
 {
-	struct jetwatt_keep_args args = { .path = self->path };
+	struct jetwatt_profile_store_args args = { .path = self->path };
 
 	strcpy(self->dir, "/tmp/jetwatt-others-XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->dir));

@@ -67,9 +67,9 @@ TEST_F(pool, own_rows_are_sent_in_order)
 		own[i] = made(i, 100 + i);
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, own, 3, &self->err), 3);
 	other = from("b", &self->w, 9, 90);
-	ASSERT_EQ(jetwatt_pool_take(self->db, &other, 1, &odd, &self->err), 1);
+	ASSERT_EQ(jetwatt_pool_store(self->db, &other, 1, &odd, &self->err), 1);
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, own, 5, &self->err), 2);
-	ASSERT_EQ(jetwatt_pool_own(self->db, 0, 4, &row, &self->err), 4);
+	ASSERT_EQ(jetwatt_pool_read_own(self->db, 0, 4, &row, &self->err), 4);
 	for (int i = 0; i < 4; i++) {
 		EXPECT_GT(row[i].id, last);
 		EXPECT_EQ(row[i].row.row.time_ms, 100 + i);
@@ -78,7 +78,7 @@ TEST_F(pool, own_rows_are_sent_in_order)
 		last = row[i].id;
 	}
 	free(row);
-	ASSERT_EQ(jetwatt_pool_own(self->db, last, 4, &row, &self->err), 1);
+	ASSERT_EQ(jetwatt_pool_read_own(self->db, last, 4, &row, &self->err), 1);
 	EXPECT_EQ(row[0].row.row.time_ms, 104);
 	free(row);
 }
@@ -95,9 +95,9 @@ TEST_F(pool, rows_of_other_devices_are_kept_apart)
 	other[2] = from("b", &self->w, 4, NAN);
 	other[3] = from("c", &self->w, 5, -1);
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, &row, 1, &self->err), 1);
-	ASSERT_EQ(jetwatt_pool_take(self->db, other, 4, &odd, &self->err), 1);
+	ASSERT_EQ(jetwatt_pool_store(self->db, other, 4, &odd, &self->err), 1);
 	EXPECT_EQ(odd, 3);
-	EXPECT_EQ(jetwatt_pool_take(self->db, other, 1, &odd, &self->err), 0);
+	EXPECT_EQ(jetwatt_pool_store(self->db, other, 1, &odd, &self->err), 0);
 	ASSERT_EQ(jetwatt_db_rows(self->db, self->id, &own, &self->err), 1);
 	EXPECT_EQ(own[0].row.time_ms, 100);
 	free(own);
@@ -126,12 +126,12 @@ TEST_F(pool, prior_is_the_cross_device_median)
 	other[3] = from("b", &self->w, 2, 40);
 	other[4] = from("b", &later, 2, 44);
 	other[5] = from("b", &else_, 1, 7);
-	ASSERT_EQ(jetwatt_pool_take(self->db, other, 6, &odd, &self->err), 6);
+	ASSERT_EQ(jetwatt_pool_store(self->db, other, 6, &odd, &self->err), 6);
 	/* Its own rows are not in its prior; those of an older release are. */
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, &own, 1, &self->err), 1);
 	ASSERT_EQ(jetwatt_db_workload(self->db, &later, &id, &self->err), 0);
 	ASSERT_EQ(jetwatt_db_add(self->db, id, &before, 1, &self->err), 1);
-	ASSERT_EQ(jetwatt_pool_prior(self->db, &self->w, &row, &self->err), 3);
+	ASSERT_EQ(jetwatt_pool_read_prior(self->db, &self->w, &row, &self->err), 3);
 	EXPECT_LE(100, row[0].time_ms);
 	EXPECT_GE(112, row[0].time_ms);
 	EXPECT_LE(40, row[1].time_ms);
@@ -139,7 +139,7 @@ TEST_F(pool, prior_is_the_cross_device_median)
 	EXPECT_LT(fabs(row[2].time_ms - 70), 1e-9);
 	free(row);
 	snprintf(else_.board, sizeof(else_.board), "Nano");
-	ASSERT_EQ(jetwatt_pool_prior(self->db, &else_, &row, &self->err), 0);
+	ASSERT_EQ(jetwatt_pool_read_prior(self->db, &else_, &row, &self->err), 0);
 	free(row);
 }
 
@@ -182,15 +182,15 @@ TEST_F(pool, offset_of_a_device_does_not_bias_a_mode)
 
 TEST_F(pool, progress_is_kept_per_pool)
 {
-	struct jetwatt_pool_place p = { 17, "4711" };
+	struct jetwatt_pool_progress p = { 17, "4711" };
 
-	ASSERT_EQ(jetwatt_pool_keep(self->db, "x", &p, &self->err), 0);
+	ASSERT_EQ(jetwatt_pool_progress_store(self->db, "x", &p, &self->err), 0);
 	p.pushed = 18;
-	ASSERT_EQ(jetwatt_pool_keep(self->db, "x", &p, &self->err), 0);
-	ASSERT_EQ(jetwatt_pool_place(self->db, "y", &p, &self->err), 0);
+	ASSERT_EQ(jetwatt_pool_progress_store(self->db, "x", &p, &self->err), 0);
+	ASSERT_EQ(jetwatt_pool_progress(self->db, "y", &p, &self->err), 0);
 	EXPECT_EQ(p.pushed, 0);
 	EXPECT_STREQ(p.seen, "");
-	ASSERT_EQ(jetwatt_pool_place(self->db, "x", &p, &self->err), 0);
+	ASSERT_EQ(jetwatt_pool_progress(self->db, "x", &p, &self->err), 0);
 	EXPECT_EQ(p.pushed, 18);
 	EXPECT_STREQ(p.seen, "4711");
 }

@@ -89,7 +89,7 @@ static int report_missing_knob(const struct jetwatt_board *b, enum jetwatt_knob 
 	return -EINVAL;
 }
 
-int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *m,
+int jetwatt_board_check_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
 		      struct jetwatt_error_text *err)
 {
 	jetwatt_each_knob(k) {
@@ -153,8 +153,8 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 	int rc;
 
 	if (b->by_remote)
-		return jetwatt_remote_do(b, "apply", mode, err);
-	rc = jetwatt_board_has(b, mode, err);
+		return jetwatt_remote_request(b, "apply", mode, err);
+	rc = jetwatt_board_check_mode(b, mode, err);
 	if (rc)
 		return rc;
 	rc = save_state(b, &created, err);
@@ -192,8 +192,8 @@ int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mod
 	int rc;
 
 	if (b->by_remote)
-		return jetwatt_remote_do(b, "verify", mode, err);
-	rc = jetwatt_board_has(b, mode, err);
+		return jetwatt_remote_request(b, "verify", mode, err);
+	rc = jetwatt_board_check_mode(b, mode, err);
 	if (!rc)
 		rc = jetwatt_state_of_mode(b, mode, &want);
 	if (!rc)
@@ -208,7 +208,7 @@ int jetwatt_board_forget(struct jetwatt_board *b)
 	int rc;
 
 	if (b->by_remote)
-		return jetwatt_remote_do(b, "forget", NULL, NULL);
+		return jetwatt_remote_request(b, "forget", NULL, NULL);
 	/* Without the lease, the saved state belongs to another process. */
 	if (b->lease < 0)
 		return -ENOENT;
@@ -233,9 +233,9 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *er
 	int rc, first = 0, owner;
 
 	if (b->by_remote)
-		return jetwatt_remote_do(b, "restore", NULL, err);
+		return jetwatt_remote_request(b, "restore", NULL, err);
 	/* Check this first: without a saved state, no right to write is needed. */
-	if (!had_lease && !jetwatt_board_saved(b, &owner))
+	if (!had_lease && !jetwatt_board_saved_owner(b, &owner))
 		return report_nothing_saved(b, err);
 	rc = jetwatt_lease_take(b, err);
 	if (rc)

@@ -83,13 +83,13 @@ const struct jetwatt_error_text *jetwatt_board_lacks(const struct jetwatt_board 
 int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /**
- * jetwatt_board_present() - check whether this machine is a Jetson
+ * jetwatt_board_is_jetson() - check whether this machine is a Jetson
  *
  * jetwatt_board_open() succeeds on any machine with a CPU, as no knob is required. A machine is a
  * Jetson if its device tree names a Tegra chip or a listed board, or if both the GPU clock and
  * the memory clock can be set.
  */
-bool jetwatt_board_present(const struct jetwatt_board *b);
+bool jetwatt_board_is_jetson(const struct jetwatt_board *b);
 
 const char *jetwatt_board_name(const struct jetwatt_board *b);	/* For example "Jetson AGX Orin". */
 
@@ -105,7 +105,7 @@ int jetwatt_board_levels(const struct jetwatt_board *b, enum jetwatt_knob k, con
 
 /* Include the optional knob @k: jetwatt_board_modes(), jetwatt_board_read() and the mode "MAXN"
  * have a value of it from now on. Return: 0; -ENODEV: the board lacks the knob. */
-int jetwatt_board_grid(struct jetwatt_board *b, enum jetwatt_knob k);
+int jetwatt_board_grid_include(struct jetwatt_board *b, enum jetwatt_knob k);
 
 /* List all power modes: every combination of levels (the grid). The caller frees *modes.
  * Return: number of modes; -ENOMEM. */
@@ -116,7 +116,7 @@ const char *jetwatt_board_grid_text(const struct jetwatt_board *b, char *buf, si
 
 /* Check that @m is a mode of this board. Return: 0; -EINVAL: @err names the knob without that
  * level. */
-int jetwatt_board_has(const struct jetwatt_board *b, const struct jetwatt_mode *m,
+int jetwatt_board_check_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
 		      struct jetwatt_error_text *err);
 
 /**
@@ -137,7 +137,7 @@ const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *labe
 
 /* Read the mode that the knobs have now. The clocks are the caps that are set. A memory clock
  * without a cap reads as its highest level, a cap that the driver has rounded as the nearest
- * level, a missing knob as its only level. An optional knob is 0 unless jetwatt_board_grid() has
+ * level, a missing knob as its only level. An optional knob is 0 unless jetwatt_board_grid_include() has
  * included it. Return: 0; negative errno. */
 int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
 
@@ -203,8 +203,8 @@ int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *e
 int jetwatt_board_guarded(const struct jetwatt_board *b);
 
 /* Longest path of a cgroup, in bytes with its NUL; most cgroups with an open freezer. */
-#define JETWATT_BOARD_CGROUP	224
-#define JETWATT_BOARD_HELD	4
+#define JETWATT_BOARD_CGROUP_LEN	224
+#define JETWATT_BOARD_FREEZERS_MAX	4
 
 /* Check whether @cgroup is @path or below it. */
 static inline int jetwatt_cgroup_below(const char *cgroup, const char *path)
@@ -222,7 +222,7 @@ static inline int jetwatt_cgroup_below(const char *cgroup, const char *path)
  * process is killed.
  * Return: descriptor of its cgroup.freeze; -EINVAL: not a path, or the cgroup contains this
  * process or process 1; -ENOENT: no such cgroup, or a kernel before 5.2; -ENOSPC: more than
- * JETWATT_BOARD_HELD cgroups; -EBUSY: another process has opened freezers; -EACCES: jetwatt-knobs
+ * JETWATT_BOARD_FREEZERS_MAX cgroups; -EBUSY: another process has opened freezers; -EACCES: jetwatt-knobs
  * is not configured to freeze this cgroup; -EPERM; other negative errno.
  */
 int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
@@ -231,19 +231,19 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 /* Thaw all cgroups that this process, or one that has ended, has recorded on disk, and delete the
  * record. Leaves those of another live process alone. Does nothing with jetwatt-knobs, which
  * thaws them when this process disconnects. Return: 0; negative errno. */
-int jetwatt_board_thaw(struct jetwatt_board *b);
+int jetwatt_board_thaw_all(struct jetwatt_board *b);
 
 /* Return: the @i-th cgroup whose freezer this process has opened and recorded; NULL: no more.
  * Valid until the next call that opens or thaws a freezer. */
-const char *jetwatt_board_held(const struct jetwatt_board *b, int i);
+const char *jetwatt_board_frozen(const struct jetwatt_board *b, int i);
 
 /* Thaw the jobs of one cgroup. @keep: keep its record on disk, because it will be frozen again.
  * Return: 0; negative errno. */
-int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep);
+int jetwatt_board_thaw_cgroup(struct jetwatt_board *b, const char *cgroup, int keep);
 
 /* Check whether a saved state of this boot exists. Return: 1, with *@owner the PID that holds the
  * lease (0: none); 0: no; negative errno. */
-int jetwatt_board_saved(struct jetwatt_board *b, int *owner);
+int jetwatt_board_saved_owner(struct jetwatt_board *b, int *owner);
 
 /**
  * struct jetwatt_board_sensors - conversion settings of the power sensors
@@ -262,7 +262,7 @@ struct jetwatt_board_sensors {
  * jetwatt_board_sensors_set() - change the conversion settings
  *
  * Writes attributes of the hwmon driver and of the I2C adapter. The previous settings are written
- * to @state/sensors first. jetwatt_board_sensors_back() restores them. If this process ends
+ * to @state/sensors first. jetwatt_board_sensors_reset() restores them. If this process ends
  * without that, a guardian process, which is forked here, restores them.
  *
  * Return: 0; -EBUSY: another process has changed the sensors; -EOPNOTSUPP: the kernel lacks the
@@ -275,7 +275,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 /* Restore the settings from before jetwatt_board_sensors_set(), and end the guardian process.
  * Return: 0, also if nothing was changed; -EIO: a setting could not be restored; other negative
  * errno. */
-int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_error_text *err);
+int jetwatt_board_sensors_reset(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /* Restore the settings that an ended process and its guardian have left behind. Return: 0;
  * -ENOENT: nothing is saved in this boot; -EBUSY: the process that changed them still runs;
@@ -285,7 +285,7 @@ int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_
 /* Convert a mode to and from text, "c8-1728000-g624750000-e3199000000": the tag and the value of
  * each row of JETWATT_KNOB_ROWS(), without optional knobs that are 0. The parser also takes "MAXN",
  * the highest level of each knob, if @b is not NULL. It does not check that the board has the
- * mode: jetwatt_board_has() does.
+ * mode: jetwatt_board_check_mode() does.
  * Return: 0; -EINVAL: not of this form; -ENOSPC: @buf is too short. */
 int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t len);
 int jetwatt_board_mode_parse(const struct jetwatt_board *b, const char *s, struct jetwatt_mode *m);

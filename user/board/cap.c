@@ -101,7 +101,7 @@ static bool cap_write(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool
 	if ((is != want && up != (want > is)) || (p->before && is >= top && want >= top))
 		return true;
 	p->now.cap[k][i] = p->target->cap[k][i];
-	return jetwatt_switch_put(p, p->b->cap[k][i].path, p->target->cap[k][i].hz);
+	return jetwatt_switch_write(p, p->b->cap[k][i].path, p->target->cap[k][i].hz);
 }
 
 static bool cap_write_all(struct jetwatt_switch *p, enum jetwatt_knob k, bool up)

@@ -85,7 +85,7 @@ int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_stat
 	int rc = state_matches(b, s, err);
 
 	for (int waited = 0; rc == -ESTALE && waited < SETTLE_MS; waited += 5) {
-		jetwatt_sysfs_nap();
+		jetwatt_sysfs_settle_wait();
 		rc = state_matches(b, s, err);
 	}
 	return rc;

@@ -124,7 +124,7 @@ static bool cores_write_online(struct jetwatt_switch *p, int cpu)
 	if (p->now.online[cpu] == p->target->online[cpu] || p->b->cpu[cpu].fixed)
 		return true;
 	snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", p->b->cpu[cpu].id);
-	return jetwatt_switch_put(p, path, p->target->online[cpu]);
+	return jetwatt_switch_write(p, path, p->target->online[cpu]);
 }
 
 static bool cores_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
@@ -142,7 +142,7 @@ static bool cores_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 	for (int i = 0; i < p->b->cpus; i++)
 		if (p->target->online[i] && !cores_write_online(p, i))
 			return false;
-	return jetwatt_cpu_woken(p);
+	return jetwatt_cpu_cores_online(p);
 }
 
 static int cores_same(const struct jetwatt_board *b, enum jetwatt_knob k,

@@ -169,7 +169,7 @@ static int cpu_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 		jetwatt_error_why(err, "%s/devices/system/cpu/cpufreq has no policy", b->sys);
 		jetwatt_error_fix(err, "load the board's cpufreq driver (tegra194-cpufreq on Xavier and Orin)");
 	}
-	jetwatt_levels_none(b, k, JETWATT_BOARD_NO_CLOCK);
+	jetwatt_levels_set_missing(b, k, JETWATT_BOARD_NO_CLOCK);
 	return 0;
 }
 
@@ -282,7 +282,7 @@ static bool cpu_save_new_policies(struct jetwatt_switch *p)
 	return !rc || p->best_effort;
 }
 
-bool jetwatt_cpu_woken(struct jetwatt_switch *p)
+bool jetwatt_cpu_cores_online(struct jetwatt_switch *p)
 {
 	if (!cpu_save_new_policies(p))
 		return false;

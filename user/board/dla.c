@@ -105,7 +105,7 @@ static bool dla_preset(const char *path, struct jetwatt_preset_line *l)
 	static const char * const core[] = { "/clk_cap/dla0_core", "/clk_cap/dla1_core", NULL };
 
 	l->kind = JETWATT_PRESET_MAX;
-	return jetwatt_path_holds(path, core);
+	return jetwatt_path_contains(path, core);
 }
 
 const struct jetwatt_knob_ops jetwatt_knob_DLA = {

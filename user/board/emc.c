@@ -89,7 +89,7 @@ static int emc_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 	}
 	/* A missing knob has one level: the memory runs at its highest clock without a cap. */
 	top = jetwatt_levels_top(b, k);
-	jetwatt_levels_none(b, k, top ? top : JETWATT_BOARD_NO_CLOCK);
+	jetwatt_levels_set_missing(b, k, top ? top : JETWATT_BOARD_NO_CLOCK);
 	b->nr_caps[k] = 0;
 	return 0;
 }
@@ -110,7 +110,7 @@ static bool emc_preset(const char *path, struct jetwatt_preset_line *l)
 	};
 
 	l->kind = JETWATT_PRESET_MAX;
-	return jetwatt_path_holds(path, parts) && !jetwatt_path_ends(path, "/min_freq");
+	return jetwatt_path_contains(path, parts) && !jetwatt_path_ends(path, "/min_freq");
 }
 
 const struct jetwatt_knob_ops jetwatt_knob_EMC = {

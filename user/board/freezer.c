@@ -28,7 +28,7 @@
 
 static int is_cgroup(const char *path)
 {
-	return *path == '/' && path[1] && strlen(path) < JETWATT_BOARD_CGROUP && !strstr(path, "/..") &&
+	return *path == '/' && path[1] && strlen(path) < JETWATT_BOARD_CGROUP_LEN && !strstr(path, "/..") &&
 	       !strpbrk(path, " \t\r\n");
 }
 
@@ -55,7 +55,7 @@ static int open_freeze_file(const struct jetwatt_board *b, const char *cgroup)
 {
 	/* cgroup v2 alone, or mounted beside the version 1 hierarchies */
 	static const char *const mounts[] = { "", "/unified" };
-	char path[PATH_LEN + JETWATT_BOARD_CGROUP];
+	char path[PATH_LEN + JETWATT_BOARD_CGROUP_LEN];
 	int fd = -ENOENT;
 
 	for (int i = 0; i < 2 && fd == -ENOENT; i++) {
@@ -100,13 +100,13 @@ static int frozen_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 
 	if (!f)
 		return jetwatt_error_sys(err, -errno, "cannot record the cgroups to freeze");
-	jetwatt_sealed_begin(b, KIND, f);
+	jetwatt_statefile_begin(b, KIND, f);
 	fprintf(f, "owner %d %lld\n", b->opener, process_start_ticks(b, b->opener));
 	for (int i = 0; i < b->nr_freezers; i++)
 		fprintf(f, "cgroup %s\n", b->freezer_cgroup[i]);
-	len = jetwatt_sealed_end(f, text);
+	len = jetwatt_statefile_end(f, text);
 	return len < 0 ? jetwatt_error_sys(err, len, "cannot record the cgroups to freeze") :
-			 jetwatt_sealed_store(b, LEAF, text, len, err);
+			 jetwatt_statefile_store(b, LEAF, text, len, err);
 }
 
 /* Check whether a record of this boot belongs to another live process. In a guardian process, the
@@ -129,10 +129,10 @@ static int owner_is_other(const struct jetwatt_board *b, const char *text)
 static int refuse_other_owner(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
-	ssize_t len = jetwatt_sealed_load(b, LEAF, path, text);
+	ssize_t len = jetwatt_statefile_load(b, LEAF, path, text);
 
-	if (len < 0 || jetwatt_sealed_intact(KIND, text, (size_t)len, boot) ||
-	    !jetwatt_sealed_now(b, boot) || !owner_is_other(b, text))
+	if (len < 0 || jetwatt_statefile_intact(KIND, text, (size_t)len, boot) ||
+	    !jetwatt_statefile_now(b, boot) || !owner_is_other(b, text))
 		return 0;
 	jetwatt_board_error_set(err, -EBUSY, "another jetwatt process freezes jobs");
 	jetwatt_error_why(err, "%s belongs to a running process", path);
@@ -150,9 +150,9 @@ static int frozen_record(struct jetwatt_board *b, const char *cgroup,
 	for (int i = 0; i < b->nr_freezers; i++)
 		if (!strcmp(b->freezer_cgroup[i], cgroup))
 			return 0;
-	if (b->nr_freezers == JETWATT_BOARD_HELD)
+	if (b->nr_freezers == JETWATT_BOARD_FREEZERS_MAX)
 		return jetwatt_board_error_set(err, -ENOSPC, "cannot freeze more than %d cgroups",
-					       JETWATT_BOARD_HELD);
+					       JETWATT_BOARD_FREEZERS_MAX);
 	rc = refuse_other_owner(b, err);
 	if (!rc)
 		rc = jetwatt_lease_dir(b, err);
@@ -212,12 +212,12 @@ static void thaw_cgroup(const struct jetwatt_board *b, const char *cgroup)
 	close(fd);
 }
 
-const char *jetwatt_board_held(const struct jetwatt_board *b, int i)
+const char *jetwatt_board_frozen(const struct jetwatt_board *b, int i)
 {
 	return i < b->nr_freezers ? b->freezer_cgroup[i] : NULL;
 }
 
-int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep)
+int jetwatt_board_thaw_cgroup(struct jetwatt_board *b, const char *cgroup, int keep)
 {
 	int i;
 
@@ -228,13 +228,13 @@ int jetwatt_board_let_go(struct jetwatt_board *b, const char *cgroup, int keep)
 		return 0;
 	if (i != --b->nr_freezers)
 		strcpy(b->freezer_cgroup[i], b->freezer_cgroup[b->nr_freezers]);
-	return b->nr_freezers ? frozen_store(b, NULL) : jetwatt_sealed_delete(b, LEAF, NULL);
+	return b->nr_freezers ? frozen_store(b, NULL) : jetwatt_statefile_delete(b, LEAF, NULL);
 }
 
 /* Thaw every cgroup of a record. */
 static void thaw_listed(const struct jetwatt_board *b, const char *text)
 {
-	char cgroup[JETWATT_BOARD_CGROUP];
+	char cgroup[JETWATT_BOARD_CGROUP_LEN];
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
@@ -243,7 +243,7 @@ static void thaw_listed(const struct jetwatt_board *b, const char *text)
 	}
 }
 
-int jetwatt_board_thaw(struct jetwatt_board *b)
+int jetwatt_board_thaw_all(struct jetwatt_board *b)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
 	const char *damaged;
@@ -252,15 +252,15 @@ int jetwatt_board_thaw(struct jetwatt_board *b)
 	if (b->by_remote)
 		return 0;
 	b->nr_freezers = 0;
-	len = jetwatt_sealed_load(b, LEAF, path, text);
+	len = jetwatt_statefile_load(b, LEAF, path, text);
 	if (len < 0)
 		return len == -ENOENT ? 0 : (int)len;
 	/* Nothing stays frozen across a reboot. From a damaged record, thaw the cgroups that can be
 	 * read. */
-	damaged = jetwatt_sealed_intact(KIND, text, (size_t)len, boot);
-	if (!damaged && jetwatt_sealed_now(b, boot) && owner_is_other(b, text))
+	damaged = jetwatt_statefile_intact(KIND, text, (size_t)len, boot);
+	if (!damaged && jetwatt_statefile_now(b, boot) && owner_is_other(b, text))
 		return 0;
-	if (damaged || jetwatt_sealed_now(b, boot))
+	if (damaged || jetwatt_statefile_now(b, boot))
 		thaw_listed(b, text);
-	return jetwatt_sealed_delete(b, LEAF, NULL);
+	return jetwatt_statefile_delete(b, LEAF, NULL);
 }

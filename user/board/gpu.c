@@ -29,7 +29,7 @@ static int gpu_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 				  device);
 		jetwatt_error_fix(err, "use the board's own GPU driver");
 	}
-	jetwatt_levels_none(b, k, JETWATT_BOARD_NO_CLOCK);
+	jetwatt_levels_set_missing(b, k, JETWATT_BOARD_NO_CLOCK);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static bool gpu_preset(const char *path, struct jetwatt_preset_line *l)
 	static const char * const video[] = { "gpu-nvd", NULL };
 
 	l->kind = jetwatt_path_ends(path, "/min_freq") ? JETWATT_PRESET_MIN : JETWATT_PRESET_MAX;
-	return jetwatt_path_holds(path, parts) && !jetwatt_path_holds(path, video) &&
+	return jetwatt_path_contains(path, parts) && !jetwatt_path_contains(path, video) &&
 	       (l->kind == JETWATT_PRESET_MIN || jetwatt_path_ends(path, "/max_freq"));
 }
 

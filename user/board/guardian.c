@@ -120,10 +120,10 @@ static int guardian_restore_knobs(struct jetwatt_board *b, struct jetwatt_error_
 {
 	int rc = -EBUSY, refused = 0;
 
-	jetwatt_board_thaw(b);
+	jetwatt_board_thaw_all(b);
 	for (int i = 0; (rc == -EBUSY || rc == -EIO) && i < KNOBS_TRIES && refused < REFUSED_TRIES; i++) {
 		if (i)
-			jetwatt_sysfs_nap();
+			jetwatt_sysfs_settle_wait();
 		rc = jetwatt_board_restore(b, err);
 		refused += rc == -EIO;
 	}
@@ -155,7 +155,7 @@ void jetwatt_guardian_end(struct jetwatt_board *b)
 		guardian_finish(&b->knobs_guardian);
 }
 
-int jetwatt_board_sensors_back(struct jetwatt_board *b, struct jetwatt_error_text *err)
+int jetwatt_board_sensors_reset(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int rc;
 

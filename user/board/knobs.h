@@ -96,7 +96,7 @@ struct jetwatt_knob_cap {
  * @lack: why each knob is missing; an empty @what: it is not
  * @cooling, @coolings: numbers of the cooling devices that may limit a CPU or devfreq clock
  * @level, @nr_levels: levels of each knob, ascending
- * @in_grid: jetwatt_board_grid() has included the optional knob
+ * @in_grid: jetwatt_board_grid_include() has included the optional knob
  * @lease: descriptor of the lease, -1: this process does not hold it
  * @sensors_guardian, @knobs_guardian: sockets of the guardian processes, -1: none
  * @by_remote: jetwatt-knobs writes the knobs
@@ -134,7 +134,7 @@ struct jetwatt_board {
 	int sensors_guardian, knobs_guardian;
 	bool by_remote;
 	int remote;
-	char freezer_cgroup[JETWATT_BOARD_HELD][JETWATT_BOARD_CGROUP];
+	char freezer_cgroup[JETWATT_BOARD_FREEZERS_MAX][JETWATT_BOARD_CGROUP_LEN];
 	int nr_freezers;
 	pid_t opener;
 	bool have_saved;
@@ -169,7 +169,7 @@ int jetwatt_sysfs_list(const struct jetwatt_board *b, const char *path, uint64_t
 int jetwatt_sysfs_write(const struct jetwatt_board *b, const char *path, uint64_t v);
 bool jetwatt_sysfs_exists(const struct jetwatt_board *b, const char *path);
 /* Sleep 5 ms before reading a knob again that has not settled. */
-void jetwatt_sysfs_nap(void);
+void jetwatt_sysfs_settle_wait(void);
 
 /**
  * struct jetwatt_switch - a switch in progress
@@ -261,19 +261,19 @@ int jetwatt_levels_table(const uint64_t *from, uint64_t *v);
 int jetwatt_levels_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			   uint64_t *v);
 /* Set the only level, @v, of a missing knob. */
-void jetwatt_levels_none(struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v);
+void jetwatt_levels_set_missing(struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v);
 /* Return the highest level; 0: none. */
 uint64_t jetwatt_levels_top(const struct jetwatt_board *b, enum jetwatt_knob k);
 /* Find the devfreq device whose name contains one of @parts; @name: room for NAME_LEN. Return:
  * true: found. */
 bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *parts, char *name);
 /* Check whether a path contains one of @part, which ends with NULL; whether it ends with @end. */
-bool jetwatt_path_holds(const char *path, const char * const *part);
+bool jetwatt_path_contains(const char *path, const char * const *part);
 bool jetwatt_path_ends(const char *path, const char *end);
 
 /* switch.c: write one value; write a lowest and a highest clock. Return: true: go on with the
  * switch. */
-bool jetwatt_switch_put(struct jetwatt_switch *p, const char *path, uint64_t v);
+bool jetwatt_switch_write(struct jetwatt_switch *p, const char *path, uint64_t v);
 bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const char *max_path,
 			  const struct jetwatt_range *now, const struct jetwatt_range *want);
 
@@ -317,7 +317,7 @@ bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board
 /* cpu.c: find new cpufreq policies */
 void jetwatt_cpu_policies(struct jetwatt_board *b);
 /* Continue a switch after cores.c has brought CPUs online. Return: true: go on with the switch. */
-bool jetwatt_cpu_woken(struct jetwatt_switch *p);
+bool jetwatt_cpu_cores_online(struct jetwatt_switch *p);
 
 /* lack.c: check that the board has the knob */
 bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_knob knob);
@@ -357,19 +357,19 @@ void jetwatt_lease_release(struct jetwatt_board *b);
 /* sealed.c: files with a checksum in the state directory; @leaf: name of the file; @kind: its first
  * word */
 #define JETWATT_SEALED_MAX	16384
-void jetwatt_sealed_begin(const struct jetwatt_board *b, const char *kind, FILE *f);
-int jetwatt_sealed_end(FILE *f, const char *buf);
-int jetwatt_sealed_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,
+void jetwatt_statefile_begin(const struct jetwatt_board *b, const char *kind, FILE *f);
+int jetwatt_statefile_end(FILE *f, const char *buf);
+int jetwatt_statefile_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,
 			 struct jetwatt_error_text *err);
-ssize_t jetwatt_sealed_load(const struct jetwatt_board *b, const char *leaf, char *path,
+ssize_t jetwatt_statefile_load(const struct jetwatt_board *b, const char *leaf, char *path,
 			    char *text);
-const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char *boot);
-bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot);
-int jetwatt_sealed_delete(struct jetwatt_board *b, const char *leaf,
+const char *jetwatt_statefile_intact(const char *kind, char *text, size_t len, char *boot);
+bool jetwatt_statefile_now(const struct jetwatt_board *b, const char *boot);
+int jetwatt_statefile_delete(struct jetwatt_board *b, const char *leaf,
 			  struct jetwatt_error_text *err);
 
 /* sensors.c: write the saved settings back to the sensors, and delete their file if that worked */
-int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_error_text *err);
+int jetwatt_sensors_restore_saved(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /* guardian.c: a guardian process calls its function when its parent ends. Return: 0; negative
  * errno. */

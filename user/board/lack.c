@@ -15,7 +15,7 @@ const struct jetwatt_error_text *jetwatt_board_lacks(const struct jetwatt_board 
 	return jetwatt_lack_not(b, knob) ? NULL : &b->lack[knob];
 }
 
-bool jetwatt_board_present(const struct jetwatt_board *b)
+bool jetwatt_board_is_jetson(const struct jetwatt_board *b)
 {
 	return b->tegra || (jetwatt_lack_not(b, JETWATT_KNOB_GPU) &&
 			    jetwatt_lack_not(b, JETWATT_KNOB_EMC));

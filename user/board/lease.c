@@ -64,10 +64,10 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 		  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot take the lease %s", path);
-	/* jetwatt_board_saved() takes the lock for an instant to see whether it is held, so
+	/* jetwatt_board_saved_owner() takes the lock for an instant to see whether it is held, so
 	 * retry. */
 	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) && i < LOCK_RETRIES; i++)
-		jetwatt_sysfs_nap();
+		jetwatt_sysfs_settle_wait();
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		rc = -errno;
 		if (rc != -EWOULDBLOCK) {
@@ -116,7 +116,7 @@ void jetwatt_lease_release(struct jetwatt_board *b)
 	b->lease = -1;
 }
 
-int jetwatt_board_saved(struct jetwatt_board *b, int *owner)
+int jetwatt_board_saved_owner(struct jetwatt_board *b, int *owner)
 {
 	char path[PATH_LEN], pid[16] = "";
 	struct stat st;

@@ -42,7 +42,7 @@ int jetwatt_levels_devfreq(const struct jetwatt_board *b, const char *device, co
 	return hi > lo ? 2 : 1;
 }
 
-void jetwatt_levels_none(struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v)
+void jetwatt_levels_set_missing(struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v)
 {
 	b->level[k][0] = v;
 	b->nr_levels[k] = 1;
@@ -82,7 +82,7 @@ bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *par
 	return name[0];
 }
 
-bool jetwatt_path_holds(const char *path, const char * const *part)
+bool jetwatt_path_contains(const char *path, const char * const *part)
 {
 	while (*part && !strstr(path, *part))
 		part++;

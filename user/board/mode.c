@@ -38,7 +38,7 @@ int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **mod
 	return (int)n;
 }
 
-int jetwatt_board_grid(struct jetwatt_board *b, enum jetwatt_knob k)
+int jetwatt_board_grid_include(struct jetwatt_board *b, enum jetwatt_knob k)
 {
 	if (!jetwatt_lack_not(b, k))
 		return -ENODEV;

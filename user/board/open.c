@@ -50,7 +50,7 @@ void jetwatt_board_close(struct jetwatt_board *b)
 {
 	if (!b)
 		return;
-	jetwatt_board_sensors_back(b, NULL);
+	jetwatt_board_sensors_reset(b, NULL);
 	jetwatt_lease_release(b);
 	jetwatt_guardian_end(b);
 	jetwatt_remote_close(b);

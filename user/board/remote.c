@@ -27,7 +27,7 @@ static int remote_lost(struct jetwatt_board *b, struct jetwatt_error_text *err, 
 	return -EPIPE;
 }
 
-/* Receive a packet into @answer of JETWATT_REMOTE_ANSWER; *@fd gets the descriptor that it carries,
+/* Receive a packet into @answer of JETWATT_REMOTE_RESPONSE; *@fd gets the descriptor that it carries,
  * -1: none. Return: length; negative: as recvmsg(2). */
 static ssize_t remote_receive(int from, char *answer, int *fd)
 {
@@ -35,7 +35,7 @@ static ssize_t remote_receive(int from, char *answer, int *fd)
 		struct cmsghdr head;
 		char buf[CMSG_SPACE(sizeof(int))];
 	} with;
-	struct iovec text = { answer, JETWATT_REMOTE_ANSWER - 1 };
+	struct iovec text = { answer, JETWATT_REMOTE_RESPONSE - 1 };
 	struct msghdr m = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = &with,
 			    .msg_controllen = sizeof(with) };
 	ssize_t got = recvmsg(from, &m, MSG_CMSG_CLOEXEC);
@@ -48,7 +48,7 @@ static ssize_t remote_receive(int from, char *answer, int *fd)
 	return got;
 }
 
-/* Send a request and receive its response into @answer of JETWATT_REMOTE_ANSWER.
+/* Send a request and receive its response into @answer of JETWATT_REMOTE_RESPONSE.
  * @fd: gets the descriptor of the response, -1: none; NULL: close it.
  * Return: length; -EPIPE: no response, and the connection is closed. */
 static ssize_t remote_request(struct jetwatt_board *b, const char *request, char *answer, int *fd,
@@ -132,10 +132,10 @@ int jetwatt_remote_alive(const struct jetwatt_board *b)
 	return b->remote >= 0 && !poll(&p, 1, 0);
 }
 
-int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
+int jetwatt_remote_request(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
 		      struct jetwatt_error_text *err)
 {
-	char request[JETWATT_REMOTE_REQUEST], answer[JETWATT_REMOTE_ANSWER], name[96] = "";
+	char request[JETWATT_REMOTE_REQUEST], answer[JETWATT_REMOTE_RESPONSE], name[96] = "";
 	ssize_t len;
 
 	if (mode)
@@ -150,7 +150,7 @@ int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct je
 int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
 			   struct jetwatt_error_text *err)
 {
-	char request[JETWATT_REMOTE_REQUEST], answer[JETWATT_REMOTE_ANSWER];
+	char request[JETWATT_REMOTE_REQUEST], answer[JETWATT_REMOTE_RESPONSE];
 	ssize_t len;
 	int fd;
 
@@ -167,7 +167,7 @@ int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
 
 int jetwatt_remote_emc(struct jetwatt_board *b, uint64_t *v)
 {
-	char answer[JETWATT_REMOTE_ANSWER], *p = answer + 2, *end;
+	char answer[JETWATT_REMOTE_RESPONSE], *p = answer + 2, *end;
 	int n = 0;
 
 	if (remote_request(b, "emc", answer, NULL, NULL) < 0 || strncmp(answer, "ok ", 3))

@@ -28,7 +28,7 @@
 
 /* Longest request and longest response, in bytes with the NUL. */
 #define JETWATT_REMOTE_REQUEST 256
-#define JETWATT_REMOTE_ANSWER  1024
+#define JETWATT_REMOTE_RESPONSE  1024
 
 /* Connect to the socket @path. Return: 0; -ENOENT, -ECONNREFUSED: jetwatt-knobs does not run;
  * -EPERM: this user may not connect; other negative errno. */
@@ -41,11 +41,11 @@ int jetwatt_remote_alive(const struct jetwatt_board *b);
 /* Send @verb, with @mode if that is not NULL, and wait for the response, 20 s at most. Return: what
  * the function of that name returned in jetwatt-knobs; -EPIPE: no response, the connection is
  * closed, and the board is restored. */
-int jetwatt_remote_do(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
+int jetwatt_remote_request(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
 		      struct jetwatt_error_text *err);
 
 /* Request the freezer of a cgroup. Return: its descriptor; errors as jetwatt_board_freezer(), and
- * -EPIPE as jetwatt_remote_do(). */
+ * -EPIPE as jetwatt_remote_request(). */
 int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
 			   struct jetwatt_error_text *err);
 

@@ -33,10 +33,10 @@ static int saved_compose(const struct jetwatt_board *b, char *buf, size_t len)
 
 	if (!f)
 		return -errno;
-	jetwatt_sealed_begin(b, KIND, f);
+	jetwatt_statefile_begin(b, KIND, f);
 	jetwatt_each_knob(k)
 		jetwatt_knob_ops(k)->save(b, k, f);
-	return jetwatt_sealed_end(f, buf);
+	return jetwatt_statefile_end(f, buf);
 }
 
 /* Write jetwatt_board::saved to the file. Return: 0; negative errno. */
@@ -47,7 +47,7 @@ int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 
 	if (len < 0)
 		return jetwatt_error_sys(err, len, "cannot save the board's state");
-	return jetwatt_sealed_store(b, "saved", text, len, err);
+	return jetwatt_statefile_store(b, "saved", text, len, err);
 }
 
 static int saved_damaged(const struct jetwatt_board *b, struct jetwatt_error_text *err,
@@ -104,19 +104,19 @@ static const char *saved_parse(struct jetwatt_board *b, char *text)
 int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
-	ssize_t len = jetwatt_sealed_load(b, "saved", path, text);
+	ssize_t len = jetwatt_statefile_load(b, "saved", path, text);
 	const char *wrong;
 
 	if (len < 0)
 		return jetwatt_error_sys(err, (int)len, "cannot read the saved state %s", path);
 	b->have_saved = false;
-	wrong = jetwatt_sealed_intact(KIND, text, (size_t)len, boot);
+	wrong = jetwatt_statefile_intact(KIND, text, (size_t)len, boot);
 	if (!wrong)
 		wrong = saved_parse(b, text);
 	if (wrong)
 		return saved_damaged(b, err, wrong);
 	/* The state of an earlier boot is not restored: a reboot has reset the knobs. */
-	b->have_saved = jetwatt_sealed_now(b, boot);
+	b->have_saved = jetwatt_statefile_now(b, boot);
 	return !b->have_saved;
 }
 
@@ -125,15 +125,15 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 bool jetwatt_saved_old(const struct jetwatt_board *b)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
-	ssize_t len = jetwatt_sealed_load(b, "saved", path, text);
+	ssize_t len = jetwatt_statefile_load(b, "saved", path, text);
 
-	if (len < 0 || jetwatt_sealed_intact(KIND, text, (size_t)len, boot))
+	if (len < 0 || jetwatt_statefile_intact(KIND, text, (size_t)len, boot))
 		return false;
-	return !jetwatt_sealed_now(b, boot);
+	return !jetwatt_statefile_now(b, boot);
 }
 
 int jetwatt_saved_delete(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	b->have_saved = false;
-	return jetwatt_sealed_delete(b, "saved", err);
+	return jetwatt_statefile_delete(b, "saved", err);
 }

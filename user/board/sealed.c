@@ -46,7 +46,7 @@ static void read_boot_id(const struct jetwatt_board *b, char *buf, size_t len)
 }
 
 /* Write the first two lines to @f: the kind, the version of the format, and the boot id. */
-void jetwatt_sealed_begin(const struct jetwatt_board *b, const char *kind, FILE *f)
+void jetwatt_statefile_begin(const struct jetwatt_board *b, const char *kind, FILE *f)
 {
 	char boot[64];
 
@@ -56,7 +56,7 @@ void jetwatt_sealed_begin(const struct jetwatt_board *b, const char *kind, FILE 
 
 /* Append the checksum to the text in @buf, and close @f, which is fmemopen() of @buf.
  * Return: length of the text; -EOVERFLOW: it does not fit. */
-int jetwatt_sealed_end(FILE *f, const char *buf)
+int jetwatt_statefile_end(FILE *f, const char *buf)
 {
 	long end;
 
@@ -70,7 +70,7 @@ int jetwatt_sealed_end(FILE *f, const char *buf)
 }
 
 /* Replace the file @leaf atomically by @text, and sync it to disk. Return: 0; negative errno. */
-int jetwatt_sealed_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,
+int jetwatt_statefile_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,
 			 struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], temp[PATH_LEN], fresh[NAME_LEN];
@@ -107,7 +107,7 @@ int jetwatt_sealed_store(struct jetwatt_board *b, const char *leaf, const char *
 
 /* Read the file @leaf into @text of JETWATT_SEALED_MAX; @path of PATH_LEN gets its path.
  * Return: length; negative errno. */
-ssize_t jetwatt_sealed_load(const struct jetwatt_board *b, const char *leaf, char *path, char *text)
+ssize_t jetwatt_statefile_load(const struct jetwatt_board *b, const char *leaf, char *path, char *text)
 {
 	int fd = open(jetwatt_lease_path(b, leaf, path), O_RDONLY | O_CLOEXEC);
 	ssize_t len;
@@ -123,7 +123,7 @@ ssize_t jetwatt_sealed_load(const struct jetwatt_board *b, const char *leaf, cha
 
 /* Check the first line and the checksum; cut the checksum off @text; copy the boot id to @boot of
  * 64 bytes. Return: NULL, or what is wrong. */
-const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char *boot)
+const char *jetwatt_statefile_intact(const char *kind, char *text, size_t len, char *boot)
 {
 	size_t n = strlen(kind);
 	char *sum;
@@ -147,7 +147,7 @@ const char *jetwatt_sealed_intact(const char *kind, char *text, size_t len, char
 }
 
 /* Check whether @boot is the id of the current boot. */
-bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot)
+bool jetwatt_statefile_now(const struct jetwatt_board *b, const char *boot)
 {
 	char now[64];
 
@@ -157,7 +157,7 @@ bool jetwatt_sealed_now(const struct jetwatt_board *b, const char *boot)
 
 /* Delete the file @leaf, and sync the directory. Return: 0, also if there is none; negative
  * errno. */
-int jetwatt_sealed_delete(struct jetwatt_board *b, const char *leaf,
+int jetwatt_statefile_delete(struct jetwatt_board *b, const char *leaf,
 			  struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN];

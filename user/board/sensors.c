@@ -132,16 +132,16 @@ static int sensors_store(struct jetwatt_board *b, const struct settings *s,
 
 	if (!f)
 		return -errno;
-	jetwatt_sealed_begin(b, KIND, f);
+	jetwatt_statefile_begin(b, KIND, f);
 	for (int i = 0; i < s->chips; i++)
 		fprintf(f, "chip %s %" PRIu64 " %" PRIu64 "\n", s->chip[i].dir, s->chip[i].samples,
 			s->chip[i].interval);
 	for (int i = 0; i < s->adapters; i++)
 		fprintf(f, "adapter %s %" PRIu64 "\n", s->adapter[i].file, s->adapter[i].hz);
-	len = jetwatt_sealed_end(f, text);
+	len = jetwatt_statefile_end(f, text);
 	if (len < 0)
 		return jetwatt_error_sys(err, len, "cannot save the settings of the sensors");
-	return jetwatt_sealed_store(b, LEAF, text, len, err);
+	return jetwatt_statefile_store(b, LEAF, text, len, err);
 }
 
 static int sensors_load_line(const char *line, struct settings *s)
@@ -167,7 +167,7 @@ static int sensors_load_line(const char *line, struct settings *s)
 static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64], *save, *line;
-	ssize_t len = jetwatt_sealed_load(b, LEAF, path, text);
+	ssize_t len = jetwatt_statefile_load(b, LEAF, path, text);
 	const char *wrong;
 	int rc = 0;
 
@@ -176,8 +176,8 @@ static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetw
 	if (len < 0)
 		return jetwatt_error_sys(err, (int)len, "cannot read %s", path);
 	memset(s, 0, sizeof(*s));
-	wrong = jetwatt_sealed_intact(KIND, text, (size_t)len, boot);
-	if (!wrong && !jetwatt_sealed_now(b, boot))
+	wrong = jetwatt_statefile_intact(KIND, text, (size_t)len, boot);
+	if (!wrong && !jetwatt_statefile_now(b, boot))
 		return -ENOENT;
 	if (!wrong) {
 		strtok_r(text, "\n", &save);
@@ -264,7 +264,7 @@ static bool sensors_match(const struct jetwatt_board *b, const struct settings *
 }
 
 /* Restore the settings in the file; keep the file if a setting cannot be restored. */
-int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_error_text *err)
+int jetwatt_sensors_restore_saved(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	struct settings s;
 	int rc = sensors_load(b, &s, err);
@@ -276,7 +276,7 @@ int jetwatt_sensors_put_back(struct jetwatt_board *b, struct jetwatt_error_text 
 		rc = -EIO;
 	if (rc)
 		return jetwatt_error_sys(err, rc, "cannot restore the settings of the sensors");
-	return jetwatt_sealed_delete(b, LEAF, err);
+	return jetwatt_statefile_delete(b, LEAF, err);
 }
 
 static int sensors_lock(struct jetwatt_board *b, struct jetwatt_error_text *err)
@@ -295,7 +295,7 @@ int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_
 	if (fd < 0)
 		return fd;
 	/* The previous holder may have restored the settings meanwhile: then the file is gone. */
-	rc = jetwatt_sensors_put_back(b, err);
+	rc = jetwatt_sensors_restore_saved(b, err);
 	close(fd);
 	return rc;
 }
@@ -339,7 +339,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 	if (fd < 0)
 		return fd;
 	/* First restore what an ended process has left: only that state is worth saving. */
-	rc = jetwatt_sensors_put_back(b, err);
+	rc = jetwatt_sensors_restore_saved(b, err);
 	if (rc && rc != -ENOENT)
 		goto unlock;
 	sensors_read(b, &before);
@@ -347,7 +347,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 	if (!rc)
 		rc = sensors_store(b, &before, err);
 	if (!rc)
-		rc = jetwatt_guardian_start(b, fd, jetwatt_sensors_put_back, &b->sensors_guardian,
+		rc = jetwatt_guardian_start(b, fd, jetwatt_sensors_restore_saved, &b->sensors_guardian,
 					    err);
 	if (rc)
 		goto unlock;
@@ -360,7 +360,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 		jetwatt_error_fix(err, "averages are 1, 4, 16, 64, 128, 256, 512 or 1024");
 	}
 	if (rc)
-		jetwatt_board_sensors_back(b, NULL);
+		jetwatt_board_sensors_reset(b, NULL);
 unlock:
 	/* The guardian process has inherited the descriptor, and so keeps the lock. */
 	close(fd);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-bool jetwatt_switch_put(struct jetwatt_switch *p, const char *path, uint64_t v)
+bool jetwatt_switch_write(struct jetwatt_switch *p, const char *path, uint64_t v)
 {
 	int rc = jetwatt_sysfs_write(p->b, path, v);
 
@@ -24,11 +24,11 @@ bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const 
 	bool max_first = want->min > now->max;
 	bool max = p->all || want->max != now->max, min = p->all || want->min != now->min;
 
-	if (max_first && max && !jetwatt_switch_put(p, max_path, want->max))
+	if (max_first && max && !jetwatt_switch_write(p, max_path, want->max))
 		return false;
-	if (min && !jetwatt_switch_put(p, min_path, want->min))
+	if (min && !jetwatt_switch_write(p, min_path, want->min))
 		return false;
-	return max_first || !max || jetwatt_switch_put(p, max_path, want->max);
+	return max_first || !max || jetwatt_switch_write(p, max_path, want->max);
 }
 
 static bool switch_step(struct jetwatt_switch *p, enum jetwatt_switch_step at)

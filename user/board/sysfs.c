@@ -125,7 +125,7 @@ bool jetwatt_sysfs_exists(const struct jetwatt_board *b, const char *path)
 	return !sysfs_full_path(b, path, name) && !access(name, F_OK);
 }
 
-void jetwatt_sysfs_nap(void)
+void jetwatt_sysfs_settle_wait(void)
 {
 	struct timespec t = { .tv_nsec = 5000000 };
 

@@ -47,7 +47,7 @@ static error_t apply_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!in->mode)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "jetwatt apply c8-1728000-g624750000-e3199000000, or jetwatt apply MAXN; jetwatt list modes prints all modes",
 					       "no mode is given"));
 		break;
@@ -79,8 +79,8 @@ static void apply_print(const struct jetwatt_board *b, const struct jetwatt_mode
 			continue;
 		if (row->hz)
 			apply_print_knob(jetwatt_board_lacks(b, k) != NULL, row->key,
-					 jetwatt_screen_mhz(was * row->hz),
-					 jetwatt_screen_mhz(is * row->hz), "MHz");
+					 jetwatt_terminal_mhz(was * row->hz),
+					 jetwatt_terminal_mhz(is * row->hz), "MHz");
 		else
 			apply_print_knob(0, row->key, was, is, "online");
 	}
@@ -100,13 +100,13 @@ static void apply_print_json(const char *before, const char *after, int applied)
 
 static int apply_mode(struct jetwatt_board *board, const struct apply_input *in)
 {
-	struct jetwatt_guard guard;
+	struct jetwatt_mode_guard guard;
 	struct jetwatt_mode to;
 	char was[96] = "", is[96] = "";
 	int err;
 
 	if (jetwatt_board_mode_parse(board, in->mode, &to))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE,
 					 "a mode is cCORES-CPU_KHZ-gGPU_HZ-eEMC_HZ, or MAXN",
 					 "jetwatt list modes prints all modes of this board",
 					 "not a mode: %s", in->mode);
@@ -114,14 +114,14 @@ static int apply_mode(struct jetwatt_board *board, const struct apply_input *in)
 	 * read and can be printed. */
 	jetwatt_each_knob(k)
 		if (jetwatt_knob_row(k)->optional && jetwatt_mode_get(&to, k))
-			jetwatt_board_grid(board, k);
-	err = jetwatt_guard_open(&guard, board);
+			jetwatt_board_grid_include(board, k);
+	err = jetwatt_mode_guard_open(&guard, board);
 	if (!err && !in->dry_run)
-		err = jetwatt_guard_apply(&guard, &to);
+		err = jetwatt_mode_guard_apply(&guard, &to);
 	if (err) {
-		/* jetwatt_guard_apply() has rolled the knobs back; if that rollback failed, try
+		/* jetwatt_mode_guard_apply() has rolled the knobs back; if that rollback failed, try
 		 * once more. */
-		jetwatt_guard_back(&guard);
+		jetwatt_mode_guard_restore(&guard);
 		return err;
 	}
 	jetwatt_board_mode_format(&guard.before, was, sizeof(was));
@@ -146,8 +146,8 @@ int jetwatt_cmd_apply(int argc, char **argv)
 	jetwatt_args_parse("apply", "MODE",
 			   "Switch to a power mode: every knob is saved, written and read back. "
 			   "If one fails, all are rolled back.", options, apply_parse, argc, argv, &in);
-	jetwatt_reach_undisturbed(&set);
-	err = jetwatt_reach_knobs(&board);
+	jetwatt_block_signals(&set);
+	err = jetwatt_open_knobs(&board);
 	if (!err)
 		err = apply_mode(board, &in);
 	jetwatt_board_close(board);

@@ -23,7 +23,7 @@ struct daemon_input {
 };
 
 static const struct argp_option options[] = {
-	{ "socket", SOCKET, "PATH", 0, "Control socket of jetwattd; default: " JETWATT_ASK_CONTROL, 0 },
+	{ "socket", SOCKET, "PATH", 0, "Control socket of jetwattd; default: " JETWATT_CONTROL_SOCKET, 0 },
 	{ 0 }
 };
 
@@ -49,7 +49,7 @@ static error_t daemon_parse(int key, char *arg, struct argp_state *state)
 
 static int daemon_request_failed(const char *path, int err)
 {
-	return jetwatt_error_say(err == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
+	return jetwatt_error_report(err == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
 				 err == ENOENT || err == ECONNREFUSED ? "jetwattd is not running" :
 				 strerror(err),
 				 err == EACCES ?
@@ -60,7 +60,7 @@ static int daemon_request_failed(const char *path, int err)
 
 int jetwatt_cmd_daemon(int argc, char **argv)
 {
-	struct daemon_input in = { .socket = JETWATT_ASK_CONTROL };
+	struct daemon_input in = { .socket = JETWATT_CONTROL_SOCKET };
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_args_json_argp, offsetof(struct daemon_input, json) }, { NULL, 0 },
 	};
@@ -76,12 +76,12 @@ int jetwatt_cmd_daemon(int argc, char **argv)
 	if (!*in.line)
 		strcpy(in.line, "status");
 	strcat(in.line, in.json && !strcmp(in.line, "status") ? " json\n" : "\n");
-	err = jetwatt_ask(in.socket, SOCK_STREAM, in.line, answer, sizeof(answer));
+	err = jetwatt_unix_request(in.socket, SOCK_STREAM, in.line, answer, sizeof(answer));
 	if (err)
 		return daemon_request_failed(in.socket, -err);
 	if (!strncmp(answer, "refused: ", 9)) {
 		answer[strcspn(answer, "\n")] = '\0';
-		return jetwatt_error_say(strstr(answer, "group") ? JETWATT_EXIT_PERMISSION :
+		return jetwatt_error_report(strstr(answer, "group") ? JETWATT_EXIT_PERMISSION :
 					 JETWATT_EXIT_USAGE, NULL, answer + 9,
 					 "jetwattd refused the request");
 	}

@@ -67,7 +67,7 @@ static error_t import_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!in->file)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "jetwatt import FILE.csv --command \"python3 train.py\"",
 					       "no file is given"));
 		break;
@@ -104,7 +104,7 @@ static void import_describe(const struct import_input *in, struct jetwatt_worklo
 	snprintf(w->command, sizeof(w->command), "%s", in->command ? in->command :
 		 base ? base + 1 : in->file);
 	if (!in->board && !jetwatt_board_open(&board, NULL, NULL) &&
-	    jetwatt_board_present(board)) {
+	    jetwatt_board_is_jetson(board)) {
 		snprintf(w->board, sizeof(w->board), "%s", jetwatt_board_name(board));
 		jetwatt_board_release(board, w->release, sizeof(w->release));
 	}
@@ -188,7 +188,7 @@ int jetwatt_cmd_import(int argc, char **argv)
 		return jetwatt_references_unreadable(in.file, n, &e);
 	for (int i = 0; i < n && !err; i++)
 		if (isnan(row[i].time_ms))
-			err = jetwatt_error_say(JETWATT_EXIT_FAILED,
+			err = jetwatt_error_report(JETWATT_EXIT_FAILED,
 						"its columns time_ms and power_w are missing",
 						"jetwatt profile -o FILE.csv writes such a file",
 						"%s is a list of modes, not a profile", in.file);

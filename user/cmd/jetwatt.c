@@ -65,7 +65,7 @@ static int flush_output(int status)
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	jetwatt_error_say(JETWATT_EXIT_FAILED, errno ? strerror(errno) : NULL,
+	jetwatt_error_report(JETWATT_EXIT_FAILED, errno ? strerror(errno) : NULL,
 			  "check that the disk is not full and that the reader of the pipe still runs; verbs with -o FILE can write to a file",
 			  "cannot write to standard output");
 	return status ? status : JETWATT_EXIT_FAILED;
@@ -82,7 +82,7 @@ static int unknown_verb(const char *name)
 	near = jetwatt_suggest(name, word);
 	if (near)
 		snprintf(fix, sizeof(fix), "did you mean \"jetwatt %s\"?", near);
-	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "no such verb: %s", name);
+	return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix, "no such verb: %s", name);
 }
 
 int main(int argc, char **argv)

@@ -56,7 +56,7 @@ int jetwatt_cmd_mark(int argc, char **argv)
 			   options, mark_parse, argc, argv, &in);
 	name = in.word[in.words - 1];
 	if (!getenv("JETWATT_MARK_FD"))
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "this program is not being measured: the environment variable JETWATT_MARK_FD is not set",
 					 "start the program with jetwatt stat -- COMMAND or jetwatt record, and call jetwatt mark from inside it",
 					 "cannot mark %s", name);
@@ -70,13 +70,13 @@ int jetwatt_cmd_mark(int argc, char **argv)
 	else if (!strcmp(in.word[0], "end"))
 		err = jetwatt_mark_end(name);
 	else
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					 "jetwatt mark begin NAME, jetwatt mark end NAME, or jetwatt mark NAME",
 					 "expected begin or end, not %s", in.word[0]);
 	if (err == -EINVAL)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE,
 					 "a name has 1 to 63 printable characters, without spaces and without @",
 					 NULL, "not a valid name for a mark: %s", name);
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 				       "cannot mark %s", name) : JETWATT_EXIT_OK;
 }

@@ -82,7 +82,7 @@ static error_t predict_parse(int key, char *arg, struct argp_state *state)
 		in->json = 1;
 		break;
 	case PLOT:
-		in->plot = jetwatt_picture_path("--plot", arg);
+		in->plot = jetwatt_plot_path("--plot", arg);
 		break;
 	case 'w':
 		in->power_w = jetwatt_args_quantity("--power", arg, "W", 0.1, 1000);
@@ -98,10 +98,10 @@ static error_t predict_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (in->profile && in->model)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave out one of them",
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "leave out one of them",
 					       "--profile and --model cannot be combined"));
 		if (!in->profile && !in->model)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "--profile FILE.csv, as written by jetwatt profile -o",
 					       "no profile and no model is given"));
 		break;
@@ -113,12 +113,12 @@ static error_t predict_parse(int key, char *arg, struct argp_state *state)
 
 /* Determine the minibatch sizes to predict. @size: array of SIZES_MAX entries; @n: number of sizes,
  * 0 if the size is no feature of the model. Return: 0, or an exit code after printing the error. */
-static int choose_sizes(struct jetwatt_learn *l, const struct predict_input *in, uint32_t *size,
+static int choose_sizes(struct jetwatt_tuner *l, const struct predict_input *in, uint32_t *size,
 			size_t *n)
 {
 	*n = jetwatt_fitted_sizes(l->model, size, SIZES_MAX);
 	if (in->batch && !*n)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE,
 					 "all rows of the profile have the same minibatch size, so other sizes cannot be predicted",
 					 "use a profile that has a column batch with several sizes",
 					 "--batch cannot be used");
@@ -127,7 +127,7 @@ static int choose_sizes(struct jetwatt_learn *l, const struct predict_input *in,
 		*n = 1;
 	}
 	if (*n > 1 && in->plot)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "a plot shows one minibatch size only",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, "a plot shows one minibatch size only",
 					 "--batch N", "--plot: the profile has %zu minibatch sizes",
 					 *n);
 	return 0;
@@ -135,7 +135,7 @@ static int choose_sizes(struct jetwatt_learn *l, const struct predict_input *in,
 
 /* Expand the list of modes to every combination of a mode and one of the @n minibatch sizes.
  * Return: 0, or an exit code after printing the error. */
-static int expand_sizes(struct jetwatt_learn *l, const uint32_t *size, size_t n)
+static int expand_sizes(struct jetwatt_tuner *l, const uint32_t *size, size_t n)
 {
 	size_t modes = l->nr_modes, kept = 0;
 	struct jetwatt_mode *mode;
@@ -146,7 +146,7 @@ static int expand_sizes(struct jetwatt_learn *l, const uint32_t *size, size_t n)
 	l->mode = mode ? mode : l->mode;
 	l->batch = calloc(modes * n, sizeof(*l->batch));
 	if (!mode || !l->batch)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot predict");
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot predict");
 	for (size_t i = 0; i < modes * n; i++) {
 		mode[i] = mode[i % modes];
 		l->batch[i] = size[i / modes];
@@ -163,7 +163,7 @@ static int expand_sizes(struct jetwatt_learn *l, const uint32_t *size, size_t n)
 	return 0;
 }
 
-static int predict_sizes(struct jetwatt_learn *l, const struct predict_input *in)
+static int predict_sizes(struct jetwatt_tuner *l, const struct predict_input *in)
 {
 	uint32_t size[SIZES_MAX];
 	size_t n;
@@ -175,12 +175,12 @@ static int predict_sizes(struct jetwatt_learn *l, const struct predict_input *in
 	return err ? err : expand_sizes(l, size, n);
 }
 
-static uint32_t minibatch_size(const struct jetwatt_learn *l, size_t i)
+static uint32_t minibatch_size(const struct jetwatt_tuner *l, size_t i)
 {
 	return l->batch ? l->batch[i] : 0;
 }
 
-static int is_measured(const struct jetwatt_learn *l, size_t i)
+static int is_measured(const struct jetwatt_tuner *l, size_t i)
 {
 	for (size_t k = 0; k < l->nr_rows; k++)
 		if (l->row[k].batch == minibatch_size(l, i) &&
@@ -191,7 +191,7 @@ static int is_measured(const struct jetwatt_learn *l, size_t i)
 
 /* Find the Pareto front of time and power. With several minibatch sizes, the time per sample is
  * compared, not the time per minibatch. Return: number of entries in @at. */
-static size_t find_front(const struct jetwatt_learn *l, size_t *at)
+static size_t find_front(const struct jetwatt_tuner *l, size_t *at)
 {
 	double *time = calloc(l->nr_modes, sizeof(*time));
 	double *power = calloc(l->nr_modes, sizeof(*power));
@@ -210,7 +210,7 @@ static size_t find_front(const struct jetwatt_learn *l, size_t *at)
 }
 
 /* Count the modes that have a knob outside the measured range. */
-static size_t count_beyond(const struct jetwatt_learn *l)
+static size_t count_beyond(const struct jetwatt_tuner *l)
 {
 	size_t n = 0;
 
@@ -219,7 +219,7 @@ static size_t count_beyond(const struct jetwatt_learn *l)
 	return n;
 }
 
-static void predict_print(const struct jetwatt_learn *l, const size_t *at, size_t n, size_t lines)
+static void predict_print(const struct jetwatt_tuner *l, const size_t *at, size_t n, size_t lines)
 {
 	size_t far = count_beyond(l);
 	char note[32];
@@ -231,18 +231,18 @@ static void predict_print(const struct jetwatt_learn *l, const size_t *at, size_
 	if (far)
 		printf("%zu modes are outside the measured range: their +- values are unreliable\n",
 		       far);
-	jetwatt_screen_front_head();
+	jetwatt_terminal_predicted_heading();
 	lines = lines < n ? lines : n;
 	for (size_t k = 0; k < lines; k++) {
 		size_t i = at[lines > 1 ? k * (n - 1) / (lines - 1) : 0];
 		int len = l->batch ? snprintf(note, sizeof(note), "batch %u ", l->batch[i]) : 0;
 
 		snprintf(note + len, sizeof(note) - len, "%s", is_measured(l, i) ? "measured" : "");
-		jetwatt_screen_front(' ', &l->mode[i], &l->prediction[i], note);
+		jetwatt_terminal_predicted_row(' ', &l->mode[i], &l->prediction[i], note);
 	}
 }
 
-static void predict_print_json(const struct jetwatt_learn *l, const size_t *at, size_t n)
+static void predict_print_json(const struct jetwatt_tuner *l, const size_t *at, size_t n)
 {
 	char name[96];
 	struct jetwatt_json j;
@@ -279,27 +279,27 @@ static void predict_print_json(const struct jetwatt_learn *l, const size_t *at, 
 	free(on);
 }
 
-static int predict_read_model(struct jetwatt_learn *l, const char *path)
+static int predict_read_model(struct jetwatt_tuner *l, const char *path)
 {
 	int err = jetwatt_model_file_read(path, &l->model);
 
 	l->given = !err;
 	if (!err && l->by.by && l->by.by != l->model->by)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "a saved model is not fitted again",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, "a saved model is not fitted again",
 					 "leave out --method, or --profile FILE.csv instead of --model",
 					 "the model in %s is of method %s, not %s", path,
 					 l->model->by->name, l->by.by->name);
 	if (err == -EINVAL)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "the file is damaged, or is not a model",
 					 "jetwatt predict --profile FILE.csv --save-model FILE",
 					 "%s is not a model file", path);
 	if (err == -EPROTONOSUPPORT)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "it was written by an incompatible version of jetwatt",
 					 "jetwatt predict --profile FILE.csv --save-model FILE",
 					 "cannot use the model in %s", path);
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 				       jetwatt_error_advice(err), "cannot read %s", path) : 0;
 }
 
@@ -310,17 +310,17 @@ static int check_save_option(const struct predict_input *in)
 
 	if (!by || !in->save || by->save)
 		return 0;
-	return jetwatt_error_say(JETWATT_EXIT_USAGE,
+	return jetwatt_error_report(JETWATT_EXIT_USAGE,
 				 "models of this method cannot be saved to a file",
 				 "leave out --save-model; the profile can be used again instead",
 				 "--save-model cannot be combined with --method %s", by->name);
 }
 
-static int save_model(const struct jetwatt_learn *l, const char *path)
+static int save_model(const struct jetwatt_tuner *l, const char *path)
 {
 	int err = jetwatt_model_file_write(path, l->model);
 
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 				       "cannot write %s", path) : 0;
 }
 
@@ -332,8 +332,8 @@ int jetwatt_cmd_predict(int argc, char **argv)
 		{ &jetwatt_knob_argp, offsetof(struct predict_input, knobs) }, { NULL, 0 },
 	};
 	struct predict_input in = { 0 };
-	struct jetwatt_learn l = { .args = &in.args, .sizes = 1 };
-	struct jetwatt_baseline baseline = { .presets = NULL };
+	struct jetwatt_tuner l = { .args = &in.args, .sizes = 1 };
+	struct jetwatt_preset_compare baseline = { .presets = NULL };
 	struct jetwatt_board *board = NULL;
 	size_t *at = NULL, n;
 	int err;
@@ -345,7 +345,7 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	/* With --modes, no board is needed: the prediction can run on any machine. */
 	err = check_save_option(&in);
 	if (!err && !in.modes)
-		err = jetwatt_reach_knobs(&board);
+		err = jetwatt_open_knobs(&board);
 	if (!err)
 		err = jetwatt_knob_use(board, in.knobs);
 	if (!err)
@@ -356,7 +356,7 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	if (!err && in.plot)
 		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
 	if (!err)
-		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_LEARN_SEED);
+		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_TUNER_SEED);
 	if (!err)
 		err = predict_sizes(&l, &in);
 	if (!err)
@@ -375,7 +375,7 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	if (in.out && !err)
 		err = jetwatt_answer_predictions(&l, in.out);
 	if (!err && in.plot)
-		err = jetwatt_picture_front(in.plot, &l, &baseline,
+		err = jetwatt_plot_front(in.plot, &l, &baseline,
 					    board ? jetwatt_board_name(board) : NULL, NULL);
 out:
 	jetwatt_baseline_close(&baseline);

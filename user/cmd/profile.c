@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt profile: measure a running job in a few power modes and store the rows. Which mode to
- * measure next is decided by plan/ (default), by a strategy (--strategy) or by jetwatt_plan_down()
+ * measure next is decided by plan/ (default), by a strategy (--strategy) or by jetwatt_plan_descend()
  * (--descending).
  */
 #include <errno.h>
@@ -30,7 +30,7 @@ enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY 
 struct profile_input {
 	struct jetwatt_args args;
 	struct jetwatt_args_job job;
-	struct jetwatt_keep_args keep;
+	struct jetwatt_profile_store_args keep;
 	struct jetwatt_references reference;
 	const struct jetwatt_predictor *method;
 	unsigned int knobs;
@@ -64,26 +64,26 @@ static void check_strategy(struct profile_input *in)
 	if (in->strategy == &jetwatt_strategy_auto)
 		in->strategy = NULL;
 	if (in->keep.sizes > 1)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "a profile describes the job as it runs now, with one minibatch size",
 				       "give one size: --batch N; jetwatt optimize --latency can choose among several sizes",
 				       "--batch: only one size is allowed here"));
 	if (in->method && in->strategy)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "this strategy does not use a prediction method", "--strategy auto",
 				       "--method cannot be combined with --strategy %s",
 				       in->strategy->name));
 	if (in->strategy && (in->descending || in->until > 0))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "only the strategy auto has these options", "--strategy auto",
 				       "--descending and --until cannot be combined with --strategy %s",
 				       in->strategy->name));
 	if (in->strategy == &jetwatt_strategy_gmd && !(in->power_w > 0))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "it searches downwards from a power budget", "--power 30W",
 				       "--strategy gmd needs a power budget"));
 	if (!in->most)
-		in->most = in->strategy ? (long)in->strategy->modes : JETWATT_LEARN_MOST;
+		in->most = in->strategy ? (long)in->strategy->modes : JETWATT_TUNER_MAX_MODES;
 }
 
 static error_t profile_parse(int key, char *arg, struct argp_state *state)
@@ -109,7 +109,7 @@ static error_t profile_parse(int key, char *arg, struct argp_state *state)
 	case STRATEGY:
 		in->strategy = jetwatt_strategy_find(arg);
 		if (!in->strategy)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
 					       "--strategy: unknown strategy \"%s\"", arg));
 		break;
 	case DESCENDING:
@@ -131,7 +131,7 @@ static error_t profile_parse(int key, char *arg, struct argp_state *state)
 		jetwatt_args_one_job(&in->job, 1);
 		check_strategy(in);
 		if (in->descending && in->power_w > 0)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 					       "a search under a budget must be able to raise the clocks too",
 					       "leave out one of the two options",
 					       "--descending and --power cannot be combined"));
@@ -144,7 +144,7 @@ static error_t profile_parse(int key, char *arg, struct argp_state *state)
 
 /* Check whether the mean half width of the 95 % intervals is at most @until. Sets @done. Return: 0,
  * or an exit code after printing the error. */
-static int check_until(struct jetwatt_learn *l, double until, int *done)
+static int check_until(struct jetwatt_tuner *l, double until, int *done)
 {
 	double spread;
 	int err;
@@ -154,42 +154,42 @@ static int check_until(struct jetwatt_learn *l, double until, int *done)
 	err = jetwatt_learn_predict(l);
 	if (err)
 		return err;
-	spread = jetwatt_plan_spread(l->prediction, l->nr_modes, l->budget_w);
+	spread = jetwatt_plan_uncertainty(l->prediction, l->nr_modes, l->budget_w);
 	*done = spread <= until;
 	if (*done)
-		jetwatt_error_note("time and power are known to +- %.1f %% (mean half width of the 95 %% intervals)", 100 * spread);
+		jetwatt_notice("time and power are known to +- %.1f %% (mean half width of the 95 %% intervals)", 100 * spread);
 	return 0;
 }
 
 /* Measure the modes that the strategy asks for, until it has enough. Return: 0, exit code,
  * -ENODATA. */
-static int profile_by_strategy(struct jetwatt_learn *l, const struct profile_input *in)
+static int profile_by_strategy(struct jetwatt_tuner *l, const struct profile_input *in)
 {
 	static const uint32_t size = 0;
-	struct jetwatt_seek s = { .learn = l, .strategy = in->strategy, .q.power_w = in->power_w,
+	struct jetwatt_strategy_search s = { .learn = l, .strategy = in->strategy, .q.power_w = in->power_w,
 				  .most = in->most };
 	struct jetwatt_cell c;
-	int err = jetwatt_seek_open(&s, JETWATT_SLICE_TRAIN, &size, 1);
+	int err = jetwatt_strategy_search_open(&s, JETWATT_SLICE_TRAIN, &size, 1);
 
 	while (!err) {
-		err = jetwatt_seek_next(&s, &c);
+		err = jetwatt_strategy_search_next(&s, &c);
 		if (!err)
 			err = jetwatt_learn_measure(l, c.mode, s.strategy->name, NULL);
 		if (!err)
-			err = jetwatt_seek_took(&s, &c);
+			err = jetwatt_strategy_search_add(&s, &c);
 	}
-	jetwatt_seek_close(&s);
+	jetwatt_strategy_search_close(&s);
 	return err;
 }
 
-static int profile_measure(struct jetwatt_learn *l, const struct profile_input *in)
+static int profile_measure(struct jetwatt_tuner *l, const struct profile_input *in)
 {
 	int err = jetwatt_learn_read(l, in->out ? in->out : "", 0);
 	size_t known;
 	int done = 0;
 
 	if (!err && l->from_file)
-		jetwatt_error_note("%zu modes are already in %s", jetwatt_learn_known(l), in->out);
+		jetwatt_notice("%zu modes are already in %s", jetwatt_learn_known(l), in->out);
 	if (!err && in->keep.reuse)
 		err = jetwatt_learn_reuse(l);
 	if (err)
@@ -198,7 +198,7 @@ static int profile_measure(struct jetwatt_learn *l, const struct profile_input *
 	l->most = (size_t)in->most > known ? in->most - known : 0;
 	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
-		jetwatt_screen_head();
+		jetwatt_terminal_measured_heading();
 	err = in->strategy ? profile_by_strategy(l, in) : check_until(l, in->until, &done);
 	while (!err && !done && !in->strategy) {
 		err = jetwatt_learn_one(l, in->most);
@@ -209,37 +209,37 @@ static int profile_measure(struct jetwatt_learn *l, const struct profile_input *
 }
 
 static int profile_run(struct profile_input *in, struct jetwatt_board *board,
-		       struct jetwatt_watch *w)
+		       struct jetwatt_session *w)
 {
-	struct jetwatt_guard guard;
-	struct jetwatt_keep keep = { .db = NULL };
-	struct jetwatt_learn l = {
+	struct jetwatt_mode_guard guard;
+	struct jetwatt_profile_store keep = { .db = NULL };
+	struct jetwatt_tuner l = {
 		.args = &in->args, .by.by = in->method, .watch = w, .guard = &guard, .keep = &keep, .out = in->out,
 		.budget_w = in->power_w, .wait_s = in->wait_s, .down = in->descending,
 		.silent = in->args.quiet || (in->json && !strcmp(in->json, "-")),
 	};
-	struct jetwatt_answer a = { .board = jetwatt_board_name(board), .learn = &l };
+	struct jetwatt_result a = { .board = jetwatt_board_name(board), .learn = &l };
 	int err = jetwatt_learn_modes(&l, board, in->modes), back;
 
 	if (!err && in->modes)
-		err = jetwatt_offered(board, l.mode, &l.nr_modes, in->modes);
+		err = jetwatt_mode_filter(board, l.mode, &l.nr_modes, in->modes);
 	/* Read the reference profiles before the job starts: learning from them takes time, and the
 	 * files may be invalid. */
 	if (!err)
-		err = jetwatt_references_learn(&in->reference, &l.by, JETWATT_LEARN_SEED);
+		err = jetwatt_references_learn(&in->reference, &l.by, JETWATT_TUNER_SEED);
 	if (!err)
 		err = jetwatt_keep_open(&keep, &in->keep);
 	if (!err)
-		err = jetwatt_guard_hold(&guard, board);
+		err = jetwatt_mode_guard_hold(&guard, board);
 	if (err)
 		goto out;
-	err = jetwatt_watch_job(w, &in->job);
+	err = jetwatt_session_job(w, &in->job);
 	if (!err)
 		err = jetwatt_keep_workload(&keep, &in->keep, board, w, &in->job);
 	if (!err)
 		err = profile_measure(&l, in);
-	jetwatt_screen_clear(&in->args);
-	back = jetwatt_guard_back(&guard);
+	jetwatt_terminal_clear_progress(&in->args);
+	back = jetwatt_mode_guard_restore(&guard);
 	err = err ? err : back;
 	if (!err && in->json)
 		err = jetwatt_answer_json(&a, in->json);
@@ -265,7 +265,7 @@ int jetwatt_cmd_profile(int argc, char **argv)
 	};
 	struct profile_input in = { .wait_s = 30 };
 	struct jetwatt_board *board = NULL;
-	struct jetwatt_watch w;
+	struct jetwatt_session w;
 	int err;
 
 	jetwatt_args_parse_with("profile", "-p PID\n-- COMMAND [ARGUMENT...]",
@@ -273,7 +273,7 @@ int jetwatt_cmd_profile(int argc, char **argv)
 				"The knobs are restored at the end, also after an error or a signal. A "
 				"command is ended by SIGTERM when the profile is complete.",
 				options, profile_parse, group, argc, argv, &in);
-	err = jetwatt_reach_knobs(&board);
+	err = jetwatt_open_knobs(&board);
 	if (err)
 		return err;
 	err = jetwatt_knob_use(board, in.knobs);
@@ -281,10 +281,10 @@ int jetwatt_cmd_profile(int argc, char **argv)
 		jetwatt_board_close(board);
 		return err;
 	}
-	err = jetwatt_watch_open(&w, board, 0);
+	err = jetwatt_session_open(&w, board, 0);
 	if (!err)
 		err = profile_run(&in, board, &w);
-	jetwatt_watch_close(&w);
+	jetwatt_session_close(&w);
 	jetwatt_board_close(board);
 	return err;
 }

@@ -47,7 +47,7 @@ struct record_input {
  * @fd: the open file
  */
 struct record {
-	struct jetwatt_watch watch;
+	struct jetwatt_session watch;
 	struct jetwatt_trace_writer *writer;
 	const char *path;
 	int fd;
@@ -83,7 +83,7 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	case TRIGGER:
 		in->trigger = jetwatt_blackbox_parse(arg);
 		if (in->trigger == JETWATT_BLACKBOX_NONE)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "known triggers are oc, thermal and signal",
 					       "--trigger: unknown trigger %s", arg));
 		break;
@@ -105,14 +105,14 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		jetwatt_args_one_job(&in->job, !in->trigger);
 		if (in->trigger && in->job.argv)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "start the command first, then run jetwatt record --trigger WHAT -p PID",
 					       "--trigger cannot be combined with a command"));
 		if (!in->out)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "-o FILE",
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "-o FILE",
 					       "no output file is given"));
 		if (in->for_s > 0 && in->job.argv)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "jetwatt record -- COMMAND records until the command ends",
 					       "--for needs a running job (-p)"));
 		break;
@@ -134,7 +134,7 @@ static void join_arguments(char **argv, char *buf, size_t len)
 
 static int write_rails(struct record *rec, const struct jetwatt_board *board)
 {
-	const struct jetwatt_watch *w = &rec->watch;
+	const struct jetwatt_session *w = &rec->watch;
 	struct jetwatt_rail now[JETWATT_RAILS_MAX];
 	int n = jetwatt_rails(w->jw, now, JETWATT_RAILS_MAX), err = 0;
 
@@ -185,7 +185,7 @@ static int write_description(struct record *rec, const struct record_input *in,
 
 static int record_unwritable(const struct record *rec, int err)
 {
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), err == -ENOSPC ?
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), err == -ENOSPC ?
 				 "free some space, or record to another disk; what was written so far can be read" :
 				 "name a file that can be written with -o",
 				 "cannot write %s", rec->path ? rec->path : "standard output");
@@ -196,10 +196,10 @@ static int record_unwritable(const struct record *rec, int err)
 static void record_poll(void *arg)
 {
 	struct record *rec = arg;
-	struct jetwatt_watch *w = &rec->watch;
-	int err = jetwatt_trace_flush(rec->writer, jetwatt_watch_waits_lost(w), 0);
+	struct jetwatt_session *w = &rec->watch;
+	int err = jetwatt_trace_flush(rec->writer, jetwatt_session_waits_lost(w), 0);
 
-	jetwatt_watch_drop(w, w->power_ns);
+	jetwatt_session_discard(w, w->power_ns);
 	w->nr_sync = w->nr_mark = 0;
 	if (!err || w->why)
 		return;
@@ -231,14 +231,14 @@ static void write_probe(struct record *rec)
  * printing the error. */
 static int close_trace(struct record *rec, const struct jetwatt_board *board)
 {
-	struct jetwatt_watch *w = &rec->watch;
+	struct jetwatt_session *w = &rec->watch;
 	struct jetwatt_trace_end end = { w->ended ? w->ended_ns : jetwatt_clock_ns(), 0, 0, -1 };
 	int err;
 
 	if (!w->failed)
-		jetwatt_watch_settle(w);
-	end.waits_lost = jetwatt_watch_waits_lost(w);
-	end.missed = jetwatt_watch_missed(w);
+		jetwatt_session_finish(w);
+	end.waits_lost = jetwatt_session_waits_lost(w);
+	end.missed = jetwatt_session_missed(w);
 	if (w->child.gone)
 		end.status = w->child.status;
 	/* Write the rails again, now with the rates that were reached. */
@@ -253,7 +253,7 @@ static int print_summary(const struct record *rec, const struct record_input *in
 {
 	struct jetwatt_replay replay;
 	struct jetwatt_summary s;
-	struct jetwatt_meter m;
+	struct jetwatt_run_energy m;
 	int err;
 
 	if (!rec->path || (in->args.quiet && !in->json))
@@ -263,13 +263,13 @@ static int print_summary(const struct record *rec, const struct record_input *in
 	if (!err)
 		err = jetwatt_replay_run(&replay, &m);
 	if (!err && jetwatt_summary_make(&s, &m))
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					"cannot compute the summary of the run");
 	if (!err && in->json)
 		jetwatt_summary_json(&s, stdout);
 	else if (!err)
 		jetwatt_summary_print(&s, stdout, &in->args);
-	jetwatt_meter_free(&m);
+	jetwatt_run_energy_free(&m);
 	jetwatt_replay_close(&replay);
 	return err;
 }
@@ -277,14 +277,14 @@ static int print_summary(const struct record *rec, const struct record_input *in
 /* Write the samples of the module's black box, and those of in->post_s after the trigger. */
 static int record_blackbox(const struct record_input *in, struct record *rec)
 {
-	struct jetwatt_watch *w = &rec->watch;
+	struct jetwatt_session *w = &rec->watch;
 	struct jetwatt_probe_opts everybody = { 0 };
-	int err = in->job.pid ? jetwatt_watch_job(w, &in->job) : 0;
+	int err = in->job.pid ? jetwatt_session_job(w, &in->job) : 0;
 
-	if (!in->job.pid && jetwatt_probe_open(&w->probe, &everybody, jetwatt_watch_wait, w))
-		jetwatt_error_note("recording power only, no waits of jobs: %s",
+	if (!in->job.pid && jetwatt_probe_open(&w->probe, &everybody, jetwatt_session_wait, w))
+		jetwatt_notice("recording power only, no waits of jobs: %s",
 				   jetwatt_probe_error());
-	else if (!in->job.pid && jetwatt_watch_add(w, jetwatt_probe_fd(w->probe)))
+	else if (!in->job.pid && jetwatt_session_add(w, jetwatt_probe_fd(w->probe)))
 		return JETWATT_EXIT_FAILED;
 	if (!err)
 		err = jetwatt_blackbox_record(w, rec->writer, in->trigger, in->pre_s, in->post_s);
@@ -294,7 +294,7 @@ static int record_blackbox(const struct record_input *in, struct record *rec)
 static int record_run(const struct record_input *in, struct record *rec,
 		      const struct jetwatt_board *board)
 {
-	struct jetwatt_watch *w = &rec->watch;
+	struct jetwatt_session *w = &rec->watch;
 	struct jetwatt_trace_job job;
 	int err = write_description(rec, in, board), late;
 
@@ -307,17 +307,17 @@ static int record_run(const struct record_input *in, struct record *rec,
 		return record_blackbox(in, rec);
 	w->tee = rec->writer;
 	jetwatt_events(w->jw, jetwatt_trace_write_event, rec->writer);
-	err = jetwatt_watch_job(w, &in->job);
+	err = jetwatt_session_job(w, &in->job);
 	if (err)
 		return err;
 	job = (struct jetwatt_trace_job){ w->begun_ns, w->pid };
 	jetwatt_trace_write_job(rec->writer, &job);
-	err = jetwatt_follow(w, in->for_s, record_poll, rec);
+	err = jetwatt_wait_job(w, in->for_s, record_poll, rec);
 	late = close_trace(rec, board);
 	w->tee = NULL;
 	if (!err)
 		err = late ? late : print_summary(rec, in);
-	return err ? err : jetwatt_follow_exit(w);
+	return err ? err : jetwatt_wait_job_exit(w);
 }
 
 int jetwatt_cmd_record(int argc, char **argv)
@@ -336,13 +336,13 @@ int jetwatt_cmd_record(int argc, char **argv)
 				"With a command, record returns the exit status of the command. jetwatt "
 				"report, export, compare and top read the trace, also while it is being "
 				"written.", options, record_parse, group, argc, argv, &in);
-	err = jetwatt_reach_board(&board);
+	err = jetwatt_open_board(&board);
 	if (err)
 		return err;
-	jetwatt_watch_init(&rec.watch);
-	err = jetwatt_sensors_begin(&in.sensors, board);
+	jetwatt_session_init(&rec.watch);
+	err = jetwatt_sensors_apply(&in.sensors, board);
 	if (!err)
-		err = jetwatt_watch_open(&rec.watch, board, in.rate_hz);
+		err = jetwatt_session_open(&rec.watch, board, in.rate_hz);
 	if (err)
 		goto out;
 	/* Mode 0600: a power trace at this rate can reveal what was computed, so other users must
@@ -355,8 +355,8 @@ int jetwatt_cmd_record(int argc, char **argv)
 	err = err ? record_unwritable(&rec, err) : record_run(&in, &rec, board);
 out:
 	jetwatt_child_stop(&rec.watch.child);
-	jetwatt_watch_close(&rec.watch);
-	late = jetwatt_sensors_end(&in.sensors, board);
+	jetwatt_session_close(&rec.watch);
+	late = jetwatt_sensors_restore(&in.sensors, board);
 	err = err ? err : late;
 	jetwatt_trace_writer_free(rec.writer);
 	if (rec.path && rec.fd >= 0)

@@ -33,7 +33,7 @@ static void restore_print(struct jetwatt_board *board, const struct restore_inpu
 	} else if (!in->args.quiet) {
 		printf("%s: %s\n", restored ? "all knobs were restored" :
 		       "nothing to restore: there is no saved state",
-		       jetwatt_screen_mode(&mode, text, sizeof(text)));
+		       jetwatt_terminal_mode(&mode, text, sizeof(text)));
 	}
 }
 
@@ -50,8 +50,8 @@ int jetwatt_cmd_restore(int argc, char **argv)
 
 	jetwatt_args_parse_with("restore", NULL, "Restore the knob values from before the first switch.",
 				NULL, NULL, group, argc, argv, &in);
-	jetwatt_reach_undisturbed(&set);
-	err = jetwatt_reach_board(&board);
+	jetwatt_block_signals(&set);
+	err = jetwatt_open_board(&board);
 	if (err)
 		return err;
 	sensors = jetwatt_board_sensors_restore(board, &e);

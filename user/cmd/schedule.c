@@ -50,7 +50,7 @@ static error_t schedule_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!in->config)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "jetwatt schedule -c FILE; man jetwatt-schedule has an example of FILE",
 					       "no configuration file is given"));
 		break;
@@ -62,17 +62,17 @@ static error_t schedule_parse(int key, char *arg, struct argp_state *state)
 
 /* Minibatches completed while a plan was in force, in percent of the number that the plans aimed
  * at. */
-static double completed_pct(const struct jetwatt_schedule *s)
+static double completed_pct(const struct jetwatt_timeshare *s)
 {
 	return 100.0 * s->kept / s->promised;
 }
 
-static double elapsed_s(const struct jetwatt_schedule *s)
+static double elapsed_s(const struct jetwatt_timeshare *s)
 {
 	return (s->ended_ns - s->begun_ns) * 1e-9;
 }
 
-static void schedule_print_json(const struct jetwatt_schedule *s, FILE *f)
+static void schedule_print_json(const struct jetwatt_timeshare *s, FILE *f)
 {
 	struct jetwatt_json j;
 
@@ -98,7 +98,7 @@ static void schedule_print_json(const struct jetwatt_schedule *s, FILE *f)
 	jetwatt_json_real(&j, "change_ms", s->change_ms, 4);
 	jetwatt_json_end(&j);
 	if (s->mode.switches)
-		jetwatt_schedule_mode_json(&s->mode, &j);
+		jetwatt_timeshare_mode_json(&s->mode, &j);
 	jetwatt_json_object(&j, "train");
 	jetwatt_json_uint(&j, "minibatches", s->minibatches);
 	jetwatt_json_real(&j, "promised", s->promised, 6);
@@ -106,29 +106,29 @@ static void schedule_print_json(const struct jetwatt_schedule *s, FILE *f)
 	jetwatt_json_real(&j, "kept_pct", completed_pct(s), 4);
 	jetwatt_json_uint(&j, "turns", s->turns);
 	jetwatt_json_uint(&j, "late", s->late);
-	jetwatt_json_real(&j, "s", s->ns[JETWATT_SCHEDULE_TRAIN] * 1e-9, 9);
-	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_SCHEDULE_TRAIN] * 1e-6, 6);
+	jetwatt_json_real(&j, "s", s->ns[JETWATT_TIMESHARE_TRAIN] * 1e-9, 9);
+	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_TIMESHARE_TRAIN] * 1e-6, 6);
 	jetwatt_json_end(&j);
 	jetwatt_json_object(&j, "infer");
 	jetwatt_json_uint(&j, "waits", s->answers);
 	jetwatt_json_uint(&j, "requests", s->counted);
-	jetwatt_json_real(&j, "s", s->ns[JETWATT_SCHEDULE_INFER] * 1e-9, 9);
-	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_SCHEDULE_INFER] * 1e-6, 6);
+	jetwatt_json_real(&j, "s", s->ns[JETWATT_TIMESHARE_INFER] * 1e-9, 9);
+	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_TIMESHARE_INFER] * 1e-6, 6);
 	jetwatt_json_end(&j);
 	jetwatt_json_object(&j, "change");
-	jetwatt_json_real(&j, "s", s->ns[JETWATT_SCHEDULE_SWITCH] * 1e-9, 9);
-	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_SCHEDULE_SWITCH] * 1e-6, 6);
+	jetwatt_json_real(&j, "s", s->ns[JETWATT_TIMESHARE_SWITCH] * 1e-9, 9);
+	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_TIMESHARE_SWITCH] * 1e-6, 6);
 	jetwatt_json_end(&j);
 	jetwatt_json_end(&j);
 }
 
-static void schedule_print(const struct jetwatt_schedule *s, FILE *f)
+static void schedule_print(const struct jetwatt_timeshare *s, FILE *f)
 {
 	static const char *const who[] = { "training", "inference", "changes" };
 	double all = s->ns[0] + s->ns[1] + s->ns[2];
 
 	fprintf(f, "\n %-12s %10s %8s %12s\n", "", "time", "share", "energy");
-	for (int i = 0; i < JETWATT_SCHEDULE_WHO; i++)
+	for (int i = 0; i < JETWATT_TIMESHARE_WHO; i++)
 		fprintf(f, " %-12s %8.2f s %6.1f %% %10.1f J\n", who[i], s->ns[i] * 1e-9,
 			100 * s->ns[i] / all, s->uj[i] * 1e-6);
 	fprintf(f,
@@ -136,7 +136,7 @@ static void schedule_print(const struct jetwatt_schedule *s, FILE *f)
 		(unsigned long long)s->minibatches, (unsigned long long)s->turns,
 		(unsigned long long)s->late);
 	if (s->mode.switches)
-		jetwatt_schedule_mode_show(&s->mode, f);
+		jetwatt_timeshare_mode_show(&s->mode, f);
 	if (s->planned)
 		fprintf(f,
 			" last plan: %u minibatches per %.3g requests, in windows of %.4g ms%s\n %.4g minibatches planned, %llu completed: %.1f %%\n",
@@ -147,47 +147,47 @@ static void schedule_print(const struct jetwatt_schedule *s, FILE *f)
 		fprintf(f, " no plan was made: too few minibatches, or no requests\n");
 }
 
-static int schedule_start(struct jetwatt_schedule *s, struct jetwatt_board *board)
+static int schedule_start(struct jetwatt_timeshare *s, struct jetwatt_board *board)
 {
-	int err = jetwatt_schedule_mode_open(&s->mode, board, s->conf);
+	int err = jetwatt_timeshare_mode_open(&s->mode, board, s->conf);
 
 	if (!err)
-		err = jetwatt_watch_open(&s->watch, board, 0);
+		err = jetwatt_session_open(&s->watch, board, 0);
 	if (!err && !s->track)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot schedule");
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot schedule");
 	if (!err)
-		err = jetwatt_tenant_start(&s->train);
+		err = jetwatt_corunner_start(&s->train);
 	if (!err)
-		err = jetwatt_tenant_start(&s->infer);
-	return err ? err : jetwatt_schedule_run(s);
+		err = jetwatt_corunner_start(&s->infer);
+	return err ? err : jetwatt_timeshare_run(s);
 }
 
-static int schedule(const struct schedule_input *in, const struct jetwatt_schedule_conf *conf,
+static int schedule(const struct schedule_input *in, const struct jetwatt_timeshare_conf *conf,
 		    FILE *f)
 {
-	struct jetwatt_schedule s = { .conf = conf, .guard = -1, .end = -1, .arrival_hz = conf->arrival_hz };
+	struct jetwatt_timeshare s = { .conf = conf, .guard = -1, .end = -1, .arrival_hz = conf->arrival_hz };
 	struct jetwatt_board *board;
-	int err = jetwatt_reach_knobs(&board), status, back;
+	int err = jetwatt_open_knobs(&board), status, back;
 
 	if (err)
 		return err;
-	jetwatt_watch_init(&s.watch);
-	jetwatt_tenant_init(&s.train, "train", conf->train);
-	jetwatt_tenant_init(&s.infer, "infer", conf->infer);
+	jetwatt_session_init(&s.watch);
+	jetwatt_corunner_init(&s.train, "train", conf->train);
+	jetwatt_corunner_init(&s.infer, "infer", conf->infer);
 	s.track = jetwatt_batch_track_new();
 	err = schedule_start(&s, board);
-	jetwatt_tenant_stop(&s.infer);
-	status = jetwatt_tenant_stop(&s.train);
+	jetwatt_corunner_stop(&s.infer);
+	status = jetwatt_corunner_stop(&s.train);
 	if (!err) {
-		jetwatt_watch_settle(&s.watch);
-		jetwatt_schedule_count(&s);
+		jetwatt_session_finish(&s.watch);
+		jetwatt_timeshare_count_energy(&s);
 		if (in->json)
 			schedule_print_json(&s, f);
 		else
 			schedule_print(&s, f);
 	}
-	back = jetwatt_schedule_mode_close(&s.mode);
-	jetwatt_watch_close(&s.watch);
+	back = jetwatt_timeshare_mode_close(&s.mode);
+	jetwatt_session_close(&s.watch);
 	jetwatt_arrivals_close(s.arrivals);
 	jetwatt_batch_track_free(s.track);
 	free(s.span);
@@ -197,7 +197,7 @@ static int schedule(const struct schedule_input *in, const struct jetwatt_schedu
 
 int jetwatt_cmd_schedule(int argc, char **argv)
 {
-	static struct jetwatt_schedule_conf conf;
+	static struct jetwatt_timeshare_conf conf;
 	struct schedule_input in = { 0 };
 	FILE *f = stdout;
 	int err;
@@ -206,14 +206,14 @@ int jetwatt_cmd_schedule(int argc, char **argv)
 			   "Run training and an inference server in alternating time slices.\v"
 			   "Neither program is changed. The exit status is that of training.",
 			   options, schedule_parse, argc, argv, &in);
-	err = jetwatt_schedule_conf_read(in.config, &conf);
+	err = jetwatt_timeshare_conf_read(in.config, &conf);
 	if (err)
 		return err;
 	if (in.out && strcmp(in.out, "-"))
 		f = fopen(in.out, "we");
 	err = f ? schedule(&in, &conf, f) : 0;
 	if (!f || (f != stdout && fclose(f)))
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
 					"-o names a file that can be written; is the disk full?",
 					"cannot write %s", in.out);
 	return err;

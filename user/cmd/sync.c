@@ -27,10 +27,10 @@ int jetwatt_cmd_sync(int argc, char **argv)
 		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - self), self, place[i]);
 		execv(path, argv);
 		if (errno != ENOENT)
-			return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+			return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
 						 jetwatt_error_advice(errno), "cannot run %s", path);
 	}
-	return jetwatt_error_say(JETWATT_EXIT_FAILED,
+	return jetwatt_error_report(JETWATT_EXIT_FAILED,
 				 "it is a separate package, because it needs libpq",
 				 "install the package jetwatt-sync; to build it from source, install libpq-dev first",
 				 "jetwatt-sync is not installed");

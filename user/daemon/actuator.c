@@ -60,7 +60,7 @@ static int actuator_verify(struct jetwattd_actuator *a)
 	if (!a->applied || a->mixed || jetwatt_board_verify(a->board, &a->mode, &e) != -ESTALE)
 		return 0;
 	a->others++;
-	jetwatt_error_note("another process has changed a knob: %s", e.what);
+	jetwatt_notice("another process has changed a knob: %s", e.what);
 	if (a->reassert && a->others % (FIGHTS + 1) && !actuator_switch(a, &a->mode))
 		return 0;
 	/* A later restore must not overwrite the other process's settings. */
@@ -71,12 +71,12 @@ static int actuator_verify(struct jetwattd_actuator *a)
 	return -EBUSY;
 }
 
-int jetwattd_mind(struct jetwattd_actuator *a)
+int jetwattd_check_knobs(struct jetwattd_actuator *a)
 {
-	return a->restoring && !a->floor_only ? jetwattd_put_back(a) : actuator_verify(a);
+	return a->restoring && !a->floor_only ? jetwattd_restore(a) : actuator_verify(a);
 }
 
-int jetwattd_put(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
+int jetwattd_apply(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
 {
 	int err;
 
@@ -88,10 +88,10 @@ int jetwattd_put(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
 	return err ? err : actuator_switch(a, mode);
 }
 
-int jetwattd_put_low(struct jetwattd_actuator *a, const struct jetwatt_mode *to)
+int jetwattd_apply_low(struct jetwattd_actuator *a, const struct jetwatt_mode *to)
 {
 	struct jetwatt_mode low[] = { *to, a->floor, a->floor, a->floor }, now;
-	/* Not jetwattd_mind(): it may retry a restore, which would raise the clocks first. */
+	/* Not jetwattd_check_knobs(): it may retry a restore, which would raise the clocks first. */
 	int n = 2, err = actuator_verify(a);
 
 	for (int i = 0; i < n && err != -EBUSY; i++) {
@@ -114,7 +114,7 @@ int jetwattd_put_low(struct jetwattd_actuator *a, const struct jetwatt_mode *to)
 	return err;
 }
 
-int jetwattd_put_back(struct jetwattd_actuator *a)
+int jetwattd_restore(struct jetwattd_actuator *a)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_restore(a->board, &e);
@@ -137,21 +137,21 @@ int jetwattd_put_back(struct jetwattd_actuator *a)
 		return err;
 	}
 	if (a->restoring) {
-		jetwatt_error_note("board restored: the knob that had refused accepts the saved state now");
+		jetwatt_notice("board restored: the knob that had refused accepts the saved state now");
 		a->tell(a->to, JETWATTD_RESTORED, NULL, "");
 	}
 	a->applied = a->mixed = a->restoring = 0;
 	return 0;
 }
 
-int jetwattd_put_back_last(struct jetwattd_actuator *a)
+int jetwattd_restore_at_end(struct jetwattd_actuator *a)
 {
 	/* @mixed: the very first switch may have failed half-way. */
-	int err = a->applied || a->mixed ? jetwattd_put_back(a) : 0;
+	int err = a->applied || a->mixed ? jetwattd_restore(a) : 0;
 
 	for (int i = 0; err == -EIO && i < LAST_TRIES; i++) {
 		sleep(1);
-		err = jetwattd_put_back(a);
+		err = jetwattd_restore(a);
 	}
 	return err;
 }

@@ -77,7 +77,7 @@ struct jetwattd_actuator {
 };
 
 /* Return: 1: mode @m is applied. After a switch or a restore that failed half-way no mode is. */
-static inline int jetwattd_in(const struct jetwattd_actuator *a, const struct jetwatt_mode *m)
+static inline int jetwattd_is_applied(const struct jetwattd_actuator *a, const struct jetwatt_mode *m)
 {
 	return a->applied && !a->mixed && jetwatt_mode_same(&a->mode, m);
 }
@@ -87,19 +87,19 @@ static inline int jetwattd_in(const struct jetwattd_actuator *a, const struct je
 
 /* Apply a mode. Return: 0; -EBUSY: another process controls the board, or only the lowest mode may
  * be applied; other negative errno, reported. */
-int jetwattd_put(struct jetwattd_actuator *a, const struct jetwatt_mode *mode);
+int jetwattd_apply(struct jetwattd_actuator *a, const struct jetwatt_mode *mode);
 /* Step down to @to. If a knob refuses it, try the lowest mode, then the lowest clocks with the
- * cores that are online, then the same with the present memory clock. Return: as jetwattd_put(). */
-int jetwattd_put_low(struct jetwattd_actuator *a, const struct jetwatt_mode *to);
+ * cores that are online, then the same with the present memory clock. Return: as jetwattd_apply(). */
+int jetwattd_apply_low(struct jetwattd_actuator *a, const struct jetwatt_mode *to);
 /* Verify that the knobs still have the applied mode; or retry a restore that was refused. Return:
- * as jetwattd_put(). */
-int jetwattd_mind(struct jetwattd_actuator *a);
+ * as jetwattd_apply(). */
+int jetwattd_check_knobs(struct jetwattd_actuator *a);
 
-/* Restore the saved state of the board. If a knob refuses, jetwattd_mind() retries until a mode is
+/* Restore the saved state of the board. If a knob refuses, jetwattd_check_knobs() retries until a mode is
  * applied. Return: 0; -EPIPE: jetwatt-knobs has ended; other negative errno, reported. */
-int jetwattd_put_back(struct jetwattd_actuator *a);
+int jetwattd_restore(struct jetwattd_actuator *a);
 /* Restore the saved state when jetwattd ends, if a mode was applied. A refused restore is retried
- * at once, three times, 1 s apart. Return: as jetwattd_put_back(). */
-int jetwattd_put_back_last(struct jetwattd_actuator *a);
+ * at once, three times, 1 s apart. Return: as jetwattd_restore(). */
+int jetwattd_restore_at_end(struct jetwattd_actuator *a);
 
 #endif

@@ -40,7 +40,7 @@ void jetwattd_blind(struct jetwattd *d)
 			atomic_store(&d->stop, JETWATT_EXIT_FAILED);
 		}
 		if (capped)
-			jetwattd_put_low(&d->act, &d->act.floor);
+			jetwattd_apply_low(&d->act, &d->act.floor);
 	}
 	atomic_store(&d->seeing, 0);
 	atomic_store(&d->cut, 1);
@@ -63,7 +63,7 @@ static void held_add_seen(struct jetwattd_held *h, const struct jetwattd_run *r)
 {
 	uint64_t now = jetwatt_clock_ns();
 
-	for (int i = 0; i < JETWATTD_SEEN; i++) {
+	for (int i = 0; i < JETWATTD_PROCESSES_MAX; i++) {
 		const struct jetwattd_seen *seen = &r->seen[i];
 		int k = 0;
 
@@ -100,9 +100,9 @@ static int keep_lowest(struct jetwattd *d)
 		jetwattd_unguarded(d);
 	keeps = d->cap.budget_w > 0 && !d->pause && !d->policy->blind_restore && !atomic_load(&d->stop);
 	/* A mode that a knob refused is retried every JETWATTD_LOW_NS. */
-	if (keeps && !jetwattd_mind(&d->act) && !jetwattd_in(&d->act, &d->act.floor) &&
+	if (keeps && !jetwattd_check_knobs(&d->act) && !jetwattd_is_applied(&d->act, &d->act.floor) &&
 	    (!d->act.low_ns || jetwatt_clock_ns() - d->act.low_ns > JETWATTD_LOW_NS))
-		jetwattd_put_low(&d->act, &d->act.floor);
+		jetwattd_apply_low(&d->act, &d->act.floor);
 	/* In state "yielding" or "paused" jetwattd_enter() refuses, which ends the hold. */
 	keeps = keeps && !jetwattd_enter(d, JETWATTD_BLIND);
 	pthread_mutex_unlock(&d->lock);
@@ -154,10 +154,10 @@ int jetwattd_blind_hold(struct jetwattd_run *r)
 	struct jetwattd_held *h = &r->held;
 
 	set_retry_interval(r);
-	jetwattd_turns_end(r);
+	jetwattd_timeshare_end(r);
 	if (r->watch.pid)
 		held_add(h, r->watch.pid, fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0));
-	jetwattd_say(r->d, "no power samples: holding the lowest mode while a process uses the GPU");
+	jetwattd_log(r->d, "no power samples: holding the lowest mode while a process uses the GPU");
 	for (;;) {
 		/* Detects new jobs too, if the probe works without the module. */
 		if (r->watch.probe)
@@ -172,7 +172,7 @@ int jetwattd_blind_hold(struct jetwattd_run *r)
 				return 0;
 		}
 		if (!held_drop_ended(h) && !r->ladder.on) {
-			jetwattd_say(r->d, "no power samples and no process uses the GPU: restoring the board");
+			jetwattd_log(r->d, "no power samples and no process uses the GPU: restoring the board");
 			return 0;
 		}
 		if (now - asked >= r->retry_ns) {

@@ -34,14 +34,14 @@
 #define HALF_SD		0.02
 
 /* Return the part of the last @ns nanoseconds that may be judged. */
-static uint64_t span_to_judge(const struct jetwattd_judge *j, uint64_t ns)
+static uint64_t span_to_judge(const struct jetwattd_cap_check *j, uint64_t ns)
 {
 	uint64_t since = jetwattd_window_now(&j->drawn) - j->from_ns;
 
 	return ns < since ? ns : since;
 }
 
-static double judged_mean(const struct jetwattd_judge *j, uint64_t ns, uint64_t *span)
+static double judged_mean(const struct jetwattd_cap_check *j, uint64_t ns, uint64_t *span)
 {
 	return jetwattd_window_mean(&j->drawn, span_to_judge(j, ns), span);
 }
@@ -49,14 +49,14 @@ static double judged_mean(const struct jetwattd_judge *j, uint64_t ns, uint64_t 
 /* Return: 1: the lowest mode is applied, or the lowest one that the knobs accepted recently. */
 static int at_lowest(const struct jetwattd_actuator *a)
 {
-	return jetwattd_in(a, &a->floor) ||
-	       (a->low_ns && jetwattd_in(a, &a->low) && jetwatt_clock_ns() - a->low_ns < JETWATTD_LOW_NS);
+	return jetwattd_is_applied(a, &a->floor) ||
+	       (a->low_ns && jetwattd_is_applied(a, &a->low) && jetwatt_clock_ns() - a->low_ns < JETWATTD_LOW_NS);
 }
 
 /* Choose the mode to step down to: the safe mode if it is well within the budget, which may have
  * been lowered just now, and fast enough to bring the mean down; else the lowest mode. Return:
  * NULL: no lower mode. */
-static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_judge *j, uint64_t window)
+static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_cap_check *j, uint64_t window)
 {
 	const struct jetwattd_cap *c = j->cap;
 
@@ -65,13 +65,13 @@ static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_judge *j,
 	if (j->act->floor_only || !c->have_safe || c->safe_w > JETWATTD_SAFE * c->budget_w ||
 	    jetwattd_window_above(&j->drawn, c->safe_w, window, span_to_judge(j, window), c->budget_w) >
 		    LONG_RETURN * window ||
-	    jetwattd_in(j->act, &c->safe))
+	    jetwattd_is_applied(j->act, &c->safe))
 		return &j->act->floor;
 	return &c->safe;
 }
 
 /* Handle a cap event. @over_w: mean power over the last @over_ns nanoseconds. */
-static void cap_throttle(struct jetwattd_judge *j, double over_w, uint64_t over_ns, uint64_t window)
+static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t over_ns, uint64_t window)
 {
 	struct jetwattd_cap *c = j->cap;
 	const struct jetwatt_mode *to = cap_lower_mode(j, window);
@@ -96,17 +96,17 @@ static void cap_throttle(struct jetwattd_judge *j, double over_w, uint64_t over_
 	if (!to) {
 		j->floored_ns = now;
 		if (!c->floors++)
-			jetwatt_error_note("budget exceeded in the lowest mode: %.2f W drawn, budget %g W",
+			jetwatt_notice("budget exceeded in the lowest mode: %.2f W drawn, budget %g W",
 					   over_w, c->budget_w);
 		return;
 	}
-	jetwattd_put_low(j->act, to);
+	jetwattd_apply_low(j->act, to);
 	/* Power from before the switch must not cause the next step down. */
 	j->from_ns = now;
 }
 
 /* Update the swing with the mean of the window that ends now. */
-static void swing_update(struct jetwattd_judge *j, double w)
+static void swing_update(struct jetwattd_cap_check *j, double w)
 {
 	struct jetwattd_cap *c = j->cap;
 	uint64_t from = j->act->switched_ns > c->measuring_ns ? j->act->switched_ns : c->measuring_ns;
@@ -117,7 +117,7 @@ static void swing_update(struct jetwattd_judge *j, double w)
 
 /* Return: 1: for half a window the mean has been so close to the budget that the error of the
  * sensors may hide an excess. Always 0 in the lowest mode. */
-static int near_budget(struct jetwattd_judge *j, double w, int whole, uint64_t window)
+static int near_budget(struct jetwattd_cap_check *j, double w, int whole, uint64_t window)
 {
 	const struct jetwattd_cap *c = j->cap;
 	uint64_t now = jetwattd_window_now(&j->drawn);
@@ -133,7 +133,7 @@ static int near_budget(struct jetwattd_judge *j, double w, int whole, uint64_t w
  * a window, as after a step down, may cover only part of a minibatch, so the threshold is higher
  * there. The mean over the last quarter of a window detects a sudden rise early, also with a higher
  * threshold; that threshold is lower in the board's own state, whose power was never measured. */
-static int over_budget(struct jetwattd_judge *j, double w, uint64_t span, uint64_t window)
+static int over_budget(struct jetwattd_cap_check *j, double w, uint64_t span, uint64_t window)
 {
 	const struct jetwattd_cap *c = j->cap;
 	int whole = span >= window, close = near_budget(j, w, whole, window);
@@ -150,7 +150,7 @@ static int over_budget(struct jetwattd_judge *j, double w, uint64_t span, uint64
 }
 
 /* Return: 1: the energy saved below the budget since the cap event covers the overshoot. */
-static int overshoot_repaid(const struct jetwattd_judge *j, uint64_t window)
+static int overshoot_repaid(const struct jetwattd_cap_check *j, uint64_t window)
 {
 	double budget_w = j->cap->budget_w, w;
 	uint64_t span;
@@ -161,7 +161,7 @@ static int overshoot_repaid(const struct jetwattd_judge *j, uint64_t window)
 
 /* Report the samples since the last decision. The mean that is reported includes the time before a
  * step down, so it covers the whole window. */
-static void cap_report(struct jetwattd_judge *j, uint64_t window)
+static void cap_report(struct jetwattd_cap_check *j, uint64_t window)
 {
 	struct jetwattd_cap *c = j->cap;
 	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS;
@@ -180,7 +180,7 @@ static void cap_report(struct jetwattd_judge *j, uint64_t window)
 	j->judged_ns = now;
 }
 
-void jetwattd_judge(struct jetwattd_judge *j)
+void jetwattd_cap_check(struct jetwattd_cap_check *j)
 {
 	struct jetwattd_cap *c = j->cap;
 	uint64_t window, span;

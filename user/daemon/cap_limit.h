@@ -80,7 +80,7 @@ static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
 }
 
 /**
- * struct jetwattd_judge - state of the cap's decisions; belongs to the thread of the cap
+ * struct jetwattd_cap_check - state of the cap's decisions; belongs to the thread of the cap
  * @cap: budget and results
  * @act: actuator for steps down
  * @cut: set to 1 at a cap event, to invalidate the reading in progress
@@ -103,7 +103,7 @@ static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
  * @owed_ns: time of the last cap event
  * @floored_ns: time of the last cap event at which no lower mode was available
  */
-struct jetwattd_judge {
+struct jetwattd_cap_check {
 	struct jetwattd_cap *cap;
 	struct jetwattd_actuator *act;
 	atomic_int *cut;
@@ -118,14 +118,14 @@ struct jetwattd_judge {
 };
 
 /**
- * struct jetwattd_hearing - which rails of the total deliver values
+ * struct jetwattd_rail_check - which rails of the total deliver values
  * @heard: bit r: rail r has delivered values recently
  * @silent_ns: for each rail the time of the first sample in a row without a value; 0: the last
  *	sample has one
  * @since_ns: time since which all rails of the total deliver values; 0: not all do
  * @seeing: 1: all rails have delivered values for at least 0.5 s
  */
-struct jetwattd_hearing {
+struct jetwattd_rail_check {
 	uint32_t heard;
 	uint64_t silent_ns[JETWATT_RAILS_MAX], since_ns;
 	int seeing;
@@ -133,10 +133,10 @@ struct jetwattd_hearing {
 
 /* cap_thread.c: update the state with one sample. @total: indices of the @nr rails of the total.
  * Return: index in @total of a rail without values for 1.5 s, -1: none. */
-int jetwattd_hearing(struct jetwattd_hearing *h, const int *total, int nr, const struct jetwatt_power *p);
+int jetwattd_rail_check(struct jetwattd_rail_check *h, const int *total, int nr, const struct jetwatt_power *p);
 
 /* Compare the samples received so far, at least two, with the budget, and step down if it is
  * exceeded. Caller holds the lock. */
-void jetwattd_judge(struct jetwattd_judge *j);
+void jetwattd_cap_check(struct jetwattd_cap_check *j);
 
 #endif

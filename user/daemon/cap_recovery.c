@@ -19,7 +19,7 @@
 
 /* Poll interval while the overshoot is being repaid, in s. */
 #define REPAID_S	0.02
-/* First back-off, in s; doubled each time up to JETWATTD_CALM_S. */
+/* First back-off, in s; doubled each time up to JETWATTD_BACKOFF_MAX_S. */
 #define BACK_OFF_S	2.0
 /* Poll interval while backing off, in s. */
 #define TURN_S		0.2
@@ -39,35 +39,35 @@
 /* Below this fraction of the limit the next level is tried regardless of the last increase. */
 #define HEADROOM	0.7
 
-int jetwattd_climb(struct jetwattd_run *r)
+int jetwattd_recover(struct jetwattd_run *r)
 {
 	const struct jetwatt_row *best;
 	struct jetwattd *d = r->d;
 	int owing, busy;
 
 	do {
-		busy = jetwattd_nap(r, REPAID_S);
+		busy = jetwattd_sleep(r, REPAID_S);
 		pthread_mutex_lock(&d->lock);
 		owing = d->cap.owing &&
 			jetwatt_clock_ns() - d->cap.stepped_ns < d->policy->window_s * 1e9;
 		best = busy || owing ? NULL :
-		       jetwattd_learner_within(&r->learner, jetwattd_cap_limit(&d->cap),
+		       jetwattd_learner_best_under(&r->learner, jetwattd_cap_limit(&d->cap),
 					       &d->cap.left);
 		if (best)
-			jetwattd_put(&d->act, &best->mode);
+			jetwattd_apply(&d->act, &best->mode);
 		pthread_mutex_unlock(&d->lock);
 	} while (!busy && owing);
 	return busy;
 }
 
-int jetwattd_let_out(struct jetwattd_run *r)
+int jetwattd_wait_window(struct jetwattd_run *r)
 {
 	uint64_t until, now = jetwatt_clock_ns();
 
 	pthread_mutex_lock(&r->d->lock);
 	until = r->d->cap.stepped_ns + r->d->policy->window_s * 1e9;
 	pthread_mutex_unlock(&r->d->lock);
-	return until > now && jetwattd_nap(r, (until - now) * 1e-9);
+	return until > now && jetwattd_sleep(r, (until - now) * 1e-9);
 }
 
 /* For @seconds, do not return to the mode that the cap left: apply the fastest other mode within
@@ -78,34 +78,34 @@ static int wait_backoff(struct jetwattd_run *r, double seconds)
 	int tripped = 1;
 
 	do {
-		if (tripped && jetwattd_climb(r))
+		if (tripped && jetwattd_recover(r))
 			return 1;
 		pthread_mutex_lock(&r->d->lock);
 		tripped = r->d->cap.tripped;
 		r->d->cap.tripped = 0;
 		pthread_mutex_unlock(&r->d->lock);
-		if (jetwattd_nap(r, TURN_S))
+		if (jetwattd_sleep(r, TURN_S))
 			return 1;
 	} while (jetwatt_clock_ns() < until);
 	return 0;
 }
 
-int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backing *b,
+int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 		      const struct jetwattd_reading *got)
 {
 	uint64_t now = jetwatt_clock_ns();
 
 	if (!b->last_ns || now - b->last_ns > BACKOFF_RESET_NS)
-		*b = (struct jetwattd_backing){ .seconds = BACK_OFF_S };
+		*b = (struct jetwattd_backoff){ .seconds = BACK_OFF_S };
 	b->last_ns = now;
-	jetwattd_say(r->d, "budget exceeded in the held mode: backing off for %.0f s, budget %g W", b->seconds,
+	jetwattd_log(r->d, "budget exceeded in the held mode: backing off for %.0f s, budget %g W", b->seconds,
 		     r->budget_w);
 	if (++b->trips >= CAP_EVENTS && got->over_w > 0)
-		jetwattd_forbid(r, got);
+		jetwattd_exclude_mode(r, got);
 	jetwattd_doing(r, JETWATTD_BACKING_OFF);
 	if (wait_backoff(r, b->seconds))
 		return 1;
-	b->seconds = fmin(2 * b->seconds, JETWATTD_CALM_S);
+	b->seconds = fmin(2 * b->seconds, JETWATTD_BACKOFF_MAX_S);
 	return 0;
 }
 
@@ -114,7 +114,7 @@ int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backing *b,
 static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int rung)
 {
 	const struct jetwatt_mode *nearest = &r->d->act.floor;
-	const struct jetwatt_learn *k = &r->learner.known;
+	const struct jetwatt_tuner *k = &r->learner.known;
 	double p[JETWATT_KNOBS], far, least = INFINITY;
 
 	for (size_t i = 0; i < k->nr_modes; i++) {
@@ -133,7 +133,7 @@ static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int ru
 
 /* A cap event on the ramp, or the one that starts it: go down one level, or to the lowest mode if
  * the cap has applied that. */
-static void ramp_cap_event(struct jetwattd_ladder *l, struct jetwattd *d)
+static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 {
 	l->most = l->rung ? l->rung - 1 : 0;
 	l->rung = jetwatt_mode_same(&d->act.mode, &d->act.floor) ? 0 : l->most;
@@ -146,16 +146,16 @@ static void ramp_cap_event(struct jetwattd_ladder *l, struct jetwattd *d)
 
 /* Return: 1: the power of the next level is expected to be within the limit. The power is assumed
  * to grow by the same factor as at the last step. */
-static int ramp_may_rise(const struct jetwattd_ladder *l, struct jetwattd *d)
+static int ramp_may_rise(const struct jetwattd_ramp *l, struct jetwattd *d)
 {
 	double limit = jetwattd_cap_limit(&d->cap), w = d->cap.here_w;
 
 	return w > 0 && (w < HEADROOM * limit || (l->below_w > 0 && w * w / l->below_w < limit));
 }
 
-int jetwattd_ladder(struct jetwattd_run *r)
+int jetwattd_ramp(struct jetwattd_run *r)
 {
-	struct jetwattd_ladder *l = &r->ladder;
+	struct jetwattd_ramp *l = &r->ladder;
 	struct jetwattd *d = r->d;
 	uint64_t now = jetwatt_clock_ns();
 	int found, lasts;
@@ -163,7 +163,7 @@ int jetwattd_ladder(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	if (d->cap.tripped && d->act.applied)
 		ramp_cap_event(l, d);
-	if (now - l->fell_ns > JETWATTD_CALM_S * 1e9)
+	if (now - l->fell_ns > JETWATTD_BACKOFF_MAX_S * 1e9)
 		l->most = RAMP_END;
 	/* Without a budget the ramp ends. */
 	found = l->on && !(d->cap.budget_w > 0);
@@ -174,18 +174,18 @@ int jetwattd_ladder(struct jetwattd_run *r)
 		d->cap.have_safe = 1;
 		found = ++l->rung == RAMP_END;
 		/* A level that a knob refuses is skipped. */
-		if (!found && jetwattd_put(&d->act, ramp_mode(r, l->rung)) == -EBUSY)
+		if (!found && jetwattd_apply(&d->act, ramp_mode(r, l->rung)) == -EBUSY)
 			l->on = 0;
 	}
 	pthread_mutex_unlock(&d->lock);
 	lasts = l->on && !found && now - l->since_ns > RAMP_LOG_NS;
 	if (lasts && !l->said)
-		jetwattd_say(d, "budget exceeded without a known job: raising the mode step by step within the budget");
+		jetwattd_log(d, "budget exceeded without a known job: raising the mode step by step within the budget");
 	l->said |= lasts;
 	return found;
 }
 
-void jetwattd_ladder_leave(struct jetwattd_run *r)
+void jetwattd_ramp_end(struct jetwattd_run *r)
 {
 	r->ladder.on = r->ladder.said = 0;
 	r->ladder.rung = RAMP_END;

@@ -54,11 +54,11 @@ struct jetwattd_cap_thread {
 	int total[JETWATT_RAILS_MAX], nr_total;
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
 	const char *dead;
-	struct jetwattd_hearing hearing;
-	struct jetwattd_judge judge;
+	struct jetwattd_rail_check hearing;
+	struct jetwattd_cap_check judge;
 };
 
-int jetwattd_hearing(struct jetwattd_hearing *h, const int *total, int nr, const struct jetwatt_power *p)
+int jetwattd_rail_check(struct jetwattd_rail_check *h, const int *total, int nr, const struct jetwatt_power *p)
 {
 	uint32_t all = 0;
 	int dead = -1;
@@ -90,7 +90,7 @@ int jetwattd_hearing(struct jetwattd_hearing *h, const int *total, int nr, const
 static void cap_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwattd_cap_thread *c = arg;
-	int dead = jetwattd_hearing(&c->hearing, c->total, c->nr_total, p);
+	int dead = jetwattd_rail_check(&c->hearing, c->total, c->nr_total, p);
 	double w = 0;
 
 	if (dead >= 0)
@@ -142,7 +142,7 @@ static void cap_judge(struct jetwattd_cap_thread *c)
 	pthread_mutex_lock(&d->lock);
 	c->judge.window_s = d->policy->window_s;
 	c->judge.off = d->pause || d->doing == JETWATTD_YIELDING;
-	jetwattd_judge(&c->judge);
+	jetwattd_cap_check(&c->judge);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -159,7 +159,7 @@ static void *cap_run(void *arg)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0 || jetwatt_dispatch(c->jw) < 0) {
-			jetwatt_error_say(JETWATT_EXIT_FAILED, n ? jetwatt_error(c->jw) : "no sample for 1 s",
+			jetwatt_error_report(JETWATT_EXIT_FAILED, n ? jetwatt_error(c->jw) : "no sample for 1 s",
 					  "check that the module is loaded: jetwatt doctor",
 					  "power samples have stopped");
 			jetwattd_blind(c->d);
@@ -168,7 +168,7 @@ static void *cap_run(void *arg)
 		if (c->dead) {
 			/* While blind the loop reports it. */
 			if (!atomic_load(&c->d->blind))
-				jetwatt_error_say(JETWATT_EXIT_FAILED,
+				jetwatt_error_report(JETWATT_EXIT_FAILED,
 						  "its sensor chip does not answer, so the total power is unknown",
 						  "jetwatt doctor; dmesg", "power samples have stopped: rail %s",
 						  c->dead);
@@ -186,14 +186,14 @@ static int cap_attach(struct jetwattd_cap_thread *c)
 	struct jetwatt_rail *rail = c->rail;
 	struct jetwatt_info info;
 	const char *scope;
-	int n, err = jetwatt_reach_module(&c->jw, &info);
+	int n, err = jetwatt_open_module(&c->jw, &info);
 
 	if (err)
 		return err;
 	n = jetwatt_rails(c->jw, rail, JETWATT_RAILS_MAX);
 	c->nr_total = n < 0 ? n : jetwatt_board_total(c->d->act.board, rail, n, c->total, &scope);
 	if (c->nr_total <= 0)
-		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, "no rail belongs to the total power",
+		return jetwatt_error_report(JETWATT_EXIT_UNSUPPORTED, "no rail belongs to the total power",
 					 "jetwatt doctor; jetwatt list rails", "cannot enforce a budget");
 	/* If a rail is missing later, the sum is too low: cap_on_power() compares with this
 	 * number. */
@@ -205,10 +205,10 @@ static int cap_attach(struct jetwattd_cap_thread *c)
 	if (!err)
 		err = jetwatt_join_new(&c->join, c->jw, 1);
 	if (err)
-		return jetwatt_reach_failed(c->jw, err, "cannot configure the sampler");
+		return jetwatt_connect_error(c->jw, err, "cannot configure the sampler");
 	jetwatt_join_set(c->join, cap_on_power, NULL, c);
 	err = jetwatt_subscribe(c->jw, cap_on_samples, c);
-	return err ? jetwatt_reach_failed(c->jw, err, "cannot read samples") : 0;
+	return err ? jetwatt_connect_error(c->jw, err, "cannot read samples") : 0;
 }
 
 int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap_thread **cap)
@@ -218,7 +218,7 @@ int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap_thread **cap)
 
 	*cap = c;
 	if (!c)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
 	c->d = d;
 	c->judge.cap = &d->cap;
 	c->judge.act = &d->act;
@@ -231,7 +231,7 @@ int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap_thread **cap)
 		return err;
 	err = pthread_create(&c->thread, NULL, cap_run, c);
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(err), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err), NULL,
 					 "cannot start a thread");
 	c->started = 1;
 	return 0;

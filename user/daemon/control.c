@@ -64,7 +64,7 @@ struct jetwattd_control {
 	int end, started;
 	struct client client[CLIENTS];
 	gid_t readers, writers;
-	char text[JETWATTD_ASK_TEXT];
+	char text[JETWATTD_RESPONSE_MAX];
 };
 
 /* Return: 1: the client is root, has jetwattd's user, or is a member of @group. */
@@ -239,7 +239,7 @@ static int find_group(const char *name, const char *usual, gid_t *gid)
 	struct group *g = getgrnam(*name ? name : usual);
 
 	*gid = g ? g->gr_gid : (gid_t)-1;
-	return *name && !g ? jetwatt_error_say(JETWATT_EXIT_USAGE, "no such group",
+	return *name && !g ? jetwatt_error_report(JETWATT_EXIT_USAGE, "no such group",
 					       "addgroup --system NAME, or remove the line",
 					       "readers or writers = %s", name) : 0;
 }
@@ -277,7 +277,7 @@ int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **out)
 
 	*out = c;
 	if (!c)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
 	c->d = d;
 	c->listen.fd = -1;
 	c->end = eventfd(0, EFD_CLOEXEC);
@@ -292,11 +292,11 @@ int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **out)
 	if (!err)
 		err = -pthread_create(&c->thread, NULL, control_run, c);
 	if (err == -EADDRINUSE)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "another jetwattd listens on it",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "another jetwattd listens on it",
 					 "stop it (systemctl stop jetwattd), or set control = PATH in "
 					 JETWATTD_CONF, "cannot listen on %s", d->policy->control);
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 err == -EEXIST ? "the file exists and is not a socket" : strerror(-err),
 					 "set control = PATH in " JETWATTD_CONF, "cannot listen on %s",
 					 d->policy->control);

@@ -41,15 +41,15 @@ int jetwattd_stopped(const struct jetwattd_run *r)
 	return r->watch.stop || r->watch.failed || atomic_load(&r->d->stop) || atomic_load(&r->d->blind);
 }
 
-/* Return: 1: for JETWATTD_APART checks the co-running commands have differed from those with which
+/* Return: 1: for JETWATTD_CORUNNERS_CHECKS checks the co-running commands have differed from those with which
  * the workload was looked up. */
 static int corunners_changed(struct jetwattd_run *r)
 {
-	char now[JETWATTD_BESIDE];
+	char now[JETWATTD_CORUNNERS_LEN];
 
-	jetwattd_company(r, now, sizeof(now));
+	jetwattd_corunners(r, now, sizeof(now));
 	r->apart = r->watch.pid && strcmp(now, r->beside) ? r->apart + 1 : 0;
-	return r->apart >= JETWATTD_APART;
+	return r->apart >= JETWATTD_CORUNNERS_CHECKS;
 }
 
 /* Minutes since midnight, local time. */
@@ -65,7 +65,7 @@ static unsigned int minute_of_day(void)
 /* Copy the telemetry for the metrics; clear it if it is stale. */
 static void copy_telemetry(struct jetwattd_run *r, uint64_t now_ns)
 {
-	struct jetwattd_meter *m = &r->d->meter;
+	struct jetwattd_telemetry *m = &r->d->meter;
 
 	pthread_mutex_lock(&r->d->lock);
 	m->telemetry = r->watch.telemetry;
@@ -78,7 +78,7 @@ static void copy_telemetry(struct jetwattd_run *r, uint64_t now_ns)
 static void read_module_counters(struct jetwattd_run *r)
 {
 	struct jetwatt_energy energy[JETWATT_RAILS_MAX + 1];
-	struct jetwattd_meter *m = &r->d->meter;
+	struct jetwattd_telemetry *m = &r->d->meter;
 	struct jetwatt_config config;
 	struct jetwatt_stats stats;
 	int n;
@@ -89,13 +89,13 @@ static void read_module_counters(struct jetwattd_run *r)
 	pthread_mutex_lock(&r->d->lock);
 	m->stats = stats;
 	m->rate_hz = config.active_hz;
-	m->waits_lost = jetwatt_watch_waits_lost(&r->watch);
+	m->waits_lost = jetwatt_session_waits_lost(&r->watch);
 	m->energies = n > 0 ? n : 0;
 	memcpy(m->energy, energy, (size_t)m->energies * sizeof(*energy));
 	pthread_mutex_unlock(&r->d->lock);
 }
 
-void jetwattd_tend(struct jetwattd_run *r)
+void jetwattd_housekeeping(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	uint64_t now = jetwatt_clock_ns();
@@ -114,7 +114,7 @@ void jetwattd_tend(struct jetwattd_run *r)
 		read_module_counters(r);
 	jetwattd_minibatch_learn(r->minibatch);
 	jetwattd_reload(r);
-	jetwattd_turns(r);
+	jetwattd_timeshare(r);
 	if (corunners_changed(r))
 		atomic_store(&d->cut, 1);
 	budget = jetwattd_policy_budget(d->policy, minute_of_day(), r->cgroup);
@@ -123,7 +123,7 @@ void jetwattd_tend(struct jetwattd_run *r)
 	if (!jetwatt_board_guarded(d->act.board))
 		jetwattd_unguarded(d);
 	if (seldom)
-		jetwattd_mind(&d->act);
+		jetwattd_check_knobs(&d->act);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -135,12 +135,12 @@ int jetwattd_changed(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	changed = d->cap.budget_w != r->budget_w || d->pause || d->doing == JETWATTD_YIELDING;
 	pthread_mutex_unlock(&d->lock);
-	return changed || r->apart >= JETWATTD_APART || jetwattd_stopped(r) || r->watch.ended;
+	return changed || r->apart >= JETWATTD_CORUNNERS_CHECKS || jetwattd_stopped(r) || r->watch.ended;
 }
 
 void jetwattd_forget_waits(struct jetwattd_run *r)
 {
-	struct jetwatt_watch *w = &r->watch;
+	struct jetwatt_session *w = &r->watch;
 
 	if (w->nr_sync <= WAITS_KEPT)
 		return;
@@ -148,19 +148,19 @@ void jetwattd_forget_waits(struct jetwattd_run *r)
 	w->nr_sync = WAITS_KEPT;
 }
 
-void jetwattd_turn(struct jetwattd_run *r, double most_s)
+void jetwattd_poll(struct jetwattd_run *r, double most_s)
 {
-	jetwatt_watch_rest(&r->watch, (int)fmin(TURN_MS, ceil(most_s * 1e3)));
-	jetwattd_tend(r);
-	jetwatt_watch_drop(&r->watch, r->watch.power_ns);
+	jetwatt_session_sleep(&r->watch, (int)fmin(TURN_MS, ceil(most_s * 1e3)));
+	jetwattd_housekeeping(r);
+	jetwatt_session_discard(&r->watch, r->watch.power_ns);
 	jetwattd_forget_waits(r);
 }
 
-int jetwattd_nap(struct jetwattd_run *r, double seconds)
+int jetwattd_sleep(struct jetwattd_run *r, double seconds)
 {
 	uint64_t now, until = jetwatt_clock_ns() + seconds * 1e9;
 
 	while (!jetwattd_changed(r) && (now = jetwatt_clock_ns()) < until)
-		jetwattd_turn(r, (until - now) * 1e-9);
+		jetwattd_poll(r, (until - now) * 1e-9);
 	return jetwattd_changed(r);
 }

@@ -12,7 +12,7 @@
 /* Time until jetwattd tries to get the lease again. */
 #define BUSY_NS		2000000000ull
 
-int jetwattd_yields(struct jetwattd_run *r, int *paused)
+int jetwattd_must_yield(struct jetwattd_run *r, int *paused)
 {
 	int yields;
 
@@ -35,29 +35,29 @@ void jetwattd_idle(struct jetwattd_run *r)
 		pthread_mutex_unlock(&d->lock);
 		return;
 	}
-	jetwattd_ladder_leave(r);
+	jetwattd_ramp_end(r);
 	jetwattd_enter(d, JETWATTD_IDLE);
 	d->cap.have_safe = d->cap.tripped = 0;
 	/* @ceded: the idle mode must not overwrite another process's settings. */
 	if (d->act.ceded || !*d->policy->idle ||
-	    jetwatt_board_mode_parse(d->act.board, d->policy->idle, &mode) || jetwattd_put(&d->act, &mode))
-		jetwattd_put_back(&d->act);
+	    jetwatt_board_mode_parse(d->act.board, d->policy->idle, &mode) || jetwattd_apply(&d->act, &mode))
+		jetwattd_restore(&d->act);
 	pthread_mutex_unlock(&d->lock);
 }
 
-void jetwattd_stand_back(struct jetwattd_run *r)
+void jetwattd_wait_for_board(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	uint64_t since = jetwatt_clock_ns();
 	int paused, busy, job = -1;
 
-	jetwattd_yields(r, &paused);
+	jetwattd_must_yield(r, &paused);
 	pthread_mutex_lock(&d->lock);
 	busy = d->act.busy;
 	if (paused) {
 		/* If a knob refuses, the housekeeping retries. */
 		jetwattd_enter(d, JETWATTD_PAUSED);
-		jetwattd_put_back(&d->act);
+		jetwattd_restore(&d->act);
 		/* A later resume is a request to control the board again. */
 		d->act.ceded = 0;
 	} else if (r->watch.pid) {
@@ -65,9 +65,9 @@ void jetwattd_stand_back(struct jetwattd_run *r)
 		job = fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0);
 	}
 	pthread_mutex_unlock(&d->lock);
-	jetwattd_leave(r);
+	jetwattd_detach_job(r);
 	while (!jetwattd_stopped(r)) {
-		jetwattd_turn(r, INFINITY);
+		jetwattd_poll(r, INFINITY);
 		pthread_mutex_lock(&d->lock);
 		paused = d->pause;
 		if (paused && d->doing == JETWATTD_YIELDING) {

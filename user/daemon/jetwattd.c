@@ -52,7 +52,7 @@ void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt
 void jetwattd_unguarded(struct jetwattd *d)
 {
 	if (!atomic_exchange(&d->stop, JETWATT_EXIT_FAILED))
-		jetwatt_error_note("ending, because the process that restores the knobs has ended: %s",
+		jetwatt_notice("ending, because the process that restores the knobs has ended: %s",
 				   d->by_remote ? "jetwatt-knobs" : "guardian of jetwattd");
 	atomic_store(&d->cut, 1);
 }
@@ -65,7 +65,7 @@ void jetwattd_budget(struct jetwattd *d, double watts)
 	atomic_store(&d->cut, 1);
 }
 
-void jetwattd_say(struct jetwattd *d, const char *text, ...)
+void jetwattd_log(struct jetwattd *d, const char *text, ...)
 {
 	char why[sizeof(d->why)];
 	va_list ap;
@@ -73,7 +73,7 @@ void jetwattd_say(struct jetwattd *d, const char *text, ...)
 	va_start(ap, text);
 	vsnprintf(why, sizeof(why), text, ap);
 	va_end(ap);
-	jetwatt_error_note("%s", why);
+	jetwatt_notice("%s", why);
 	pthread_mutex_lock(&d->lock);
 	memcpy(d->why, why, sizeof(why));
 	pthread_mutex_unlock(&d->lock);

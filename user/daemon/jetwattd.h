@@ -61,7 +61,7 @@ struct jetwattd_count {
 };
 
 /**
- * struct jetwattd_taking_turns - state of the time slicing of training and a server
+ * struct jetwattd_timeshare_status - state of the time slicing of training and a server
  * @on: 1: time slicing is active
  * @planned: 1: a plan exists for the mode that is applied
  * @beyond: number of consecutive plans for this mode that exceed the latency limit
@@ -79,14 +79,14 @@ struct jetwattd_count {
  * @turns: time slices of training since jetwattd started
  * @late: those of @turns that did not end at a minibatch boundary, counted while a plan was valid
  */
-struct jetwattd_taking_turns {
+struct jetwattd_timeshare_status {
 	int on, planned, beyond, over;
 	double minibatches, requests, window_ms, latency_ms, limit_ms, arrival_hz;
 	uint64_t ended_ns, first_ns, windows, turns, late;
 };
 
 /**
- * struct jetwattd_meter - measurements for the metrics
+ * struct jetwattd_telemetry - measurements for the metrics
  * @stats: sampler statistics of the module
  * @energy: energy counters of the module; the first one is the total
  * @rail: descriptions of the rails, found by rail id
@@ -102,7 +102,7 @@ struct jetwattd_taking_turns {
  * @workload: histograms of energy and duration of the minibatches of each workload, by its key;
  *	the last element is shared by all workloads beyond JETWATTD_WORKLOADS
  */
-struct jetwattd_meter {
+struct jetwattd_telemetry {
 	struct jetwatt_stats stats;
 	struct jetwatt_energy energy[JETWATT_RAILS_MAX + 1];
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
@@ -166,8 +166,8 @@ struct jetwattd {
 	char command[256], key[40], why[256];
 	double expect_ms, expect_w;
 	struct jetwattd_count count;
-	struct jetwattd_meter meter;
-	struct jetwattd_taking_turns turns;
+	struct jetwattd_telemetry meter;
+	struct jetwattd_timeshare_status turns;
 };
 
 /* Set the budget to @watts, 0: none. A change invalidates the reading in progress. Caller holds
@@ -175,7 +175,7 @@ struct jetwattd {
 void jetwattd_budget(struct jetwattd *d, double watts);
 
 /* Write a line to the log and store it in @d->why. Caller must not hold the lock. */
-void jetwattd_say(struct jetwattd *d, const char *text, ...) __attribute__((format(printf, 2, 3)));
+void jetwattd_log(struct jetwattd *d, const char *text, ...) __attribute__((format(printf, 2, 3)));
 
 /* End jetwattd because the process that would restore the knobs has ended: if jetwattd were
  * killed now, the mode would stay applied. Caller holds the lock. */

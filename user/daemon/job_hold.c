@@ -74,21 +74,21 @@ static void load_prior(struct jetwattd_run *r, int found)
 /* Part of the log message about the prior. */
 static const char *prior_text(const struct jetwatt_estimator *by)
 {
-	return !by->prior ? "" : jetwatt_estimator_foretells(by, NULL, 0) ?
+	return !by->prior ? "" : jetwatt_estimator_cross_device_agrees(by, NULL, 0) ?
 	       ", and readings of other devices" : ", and readings of other workloads";
 }
 
 /* Look up the job's workload with the present co-running jobs, and load what is known of it. */
 static void load_workload(struct jetwattd_run *r)
 {
-	const struct jetwatt_learn *known = &r->learner.known;
-	struct jetwatt_watch *w = &r->watch;
+	const struct jetwatt_tuner *known = &r->learner.known;
+	struct jetwatt_session *w = &r->watch;
 	struct jetwattd *d = r->d;
-	struct jetwatt_keep_args args = { .path = *d->policy->db ? d->policy->db : NULL,
+	struct jetwatt_profile_store_args args = { .path = *d->policy->db ? d->policy->db : NULL,
 					  .beside = r->beside };
 	struct jetwatt_args_job job = { .pid = w->pid };
 
-	jetwattd_company(r, r->beside, sizeof(r->beside));
+	jetwattd_corunners(r, r->beside, sizeof(r->beside));
 	r->apart = 0;
 	jetwattd_minibatch_forget(r->minibatch);
 	if (!r->keep.db)
@@ -96,7 +96,7 @@ static void load_workload(struct jetwattd_run *r)
 	load_prior(r, r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->act.board, w, &job) &&
 		      r->keep.db);
 	if (d->verbose)
-		jetwatt_error_note("job attached: process %d%s%s, %zu stored readings of its workload%s", w->pid,
+		jetwatt_notice("job attached: process %d%s%s, %zu stored readings of its workload%s", w->pid,
 				   *r->beside ? " co-running with " : "", r->beside, known->nr_rows,
 				   prior_text(&known->by));
 	pthread_mutex_lock(&d->lock);
@@ -106,9 +106,9 @@ static void load_workload(struct jetwattd_run *r)
 	pthread_mutex_unlock(&d->lock);
 }
 
-int jetwattd_take(struct jetwattd_run *r, pid_t pid)
+int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid)
 {
-	struct jetwatt_watch *w = &r->watch;
+	struct jetwatt_session *w = &r->watch;
 	struct jetwattd *d = r->d;
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
@@ -119,8 +119,8 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	w->ended = 0;
 	w->nr_sync = w->nr_mark = 0;
 	w->begun_ns = jetwatt_clock_ns();
-	jetwatt_watch_add(w, fd);
-	jetwattd_ladder_leave(r);
+	jetwatt_session_add(w, fd);
+	jetwattd_ramp_end(r);
 	load_workload(r);
 	pthread_mutex_lock(&d->lock);
 	d->pid = pid;
@@ -131,19 +131,19 @@ int jetwattd_take(struct jetwattd_run *r, pid_t pid)
 	jetwatt_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));
 	/* Its cgroup may have a budget of its own: do the housekeeping at once. */
 	r->tended_ns = 0;
-	jetwattd_tend(r);
+	jetwattd_housekeeping(r);
 	return 0;
 }
 
-void jetwattd_leave(struct jetwattd_run *r)
+void jetwattd_detach_job(struct jetwattd_run *r)
 {
-	struct jetwatt_watch *w = &r->watch;
+	struct jetwatt_session *w = &r->watch;
 
 	if (w->pidfd >= 0)
 		close(w->pidfd);
 	w->pidfd = -1;
-	for (int i = 0; i < JETWATTD_SEEN; i++)
-		if (jetwattd_of_job(r, r->seen[i].pid) || r->seen[i].pid == w->pid)
+	for (int i = 0; i < JETWATTD_PROCESSES_MAX; i++)
+		if (jetwattd_in_job(r, r->seen[i].pid) || r->seen[i].pid == w->pid)
 			r->seen[i].waits = r->seen[i].waited_ns = 0;
 	w->pid = 0;
 	w->ended = 0;
@@ -159,7 +159,7 @@ void jetwattd_leave(struct jetwattd_run *r)
 /* Apply the best known mode; if a knob refuses, the next best one. Return: its row, NULL: none. */
 static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 {
-	const struct jetwatt_row *best = jetwattd_best(r);
+	const struct jetwatt_row *best = jetwattd_best_mode(r);
 	struct jetwattd *d = r->d;
 
 	if (!best)
@@ -169,11 +169,11 @@ static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 	d->expect_w = best->power_w;
 	/* The event that set @cut is handled here, or jetwattd_changed() still reports it. */
 	atomic_store(&d->cut, 0);
-	if (!jetwattd_in(&d->act, &best->mode)) {
+	if (!jetwattd_is_applied(&d->act, &best->mode)) {
 		int err;
 
 		d->cap.tripped = 0;
-		err = jetwattd_put(&d->act, &best->mode);
+		err = jetwattd_apply(&d->act, &best->mode);
 		if (err) {
 			pthread_mutex_unlock(&d->lock);
 			if (err == -EBUSY)
@@ -205,8 +205,8 @@ static int may_search_further(struct jetwattd_run *r, int worse)
 	struct jetwattd_terms terms;
 
 	jetwattd_terms(r, &terms);
-	return terms.share > 0 ? jetwattd_learner_again(&r->learner, &terms) :
-				 worse && jetwattd_learner_more(&r->learner, &terms);
+	return terms.share > 0 ? jetwattd_learner_is_due(&r->learner, &terms) :
+				 worse && jetwattd_learner_allow_more(&r->learner, &terms);
 }
 
 /* Return: 1: the reading deviates from the earlier one, and not because of throttling. */
@@ -218,7 +218,7 @@ static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 
 /* Hold the best mode while time and power agree with its reading. Return: JETWATTD_MEASURED: search
  * modes again; else why it stopped. */
-static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_backing *backing)
+static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_backoff *backing)
 {
 	struct jetwatt_row was = { .time_ms = INFINITY };
 	int drifts = 0, calm = 0;
@@ -232,8 +232,8 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			return JETWATTD_CUT;
 		jetwattd_doing(r, JETWATTD_HOLDING);
 		if (!best) {
-			jetwattd_say(r->d, "no measured mode is within the budget: %g W", r->budget_w);
-			return jetwattd_nap(r, JETWATTD_CALM_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
+			jetwattd_log(r->d, "no measured mode is within the budget: %g W", r->budget_w);
+			return jetwattd_sleep(r, JETWATTD_BACKOFF_MAX_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
 		/* Modes that seemed slower than the one that could not be held were not
 		 * measured. */
@@ -242,13 +242,13 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		was = *best;
 		if (calm) {
 			struct jetwatt_row is;
-			size_t n = jetwattd_glance(r, &glancing, &is);
+			size_t n = jetwattd_quick_check(r, &glancing, &is);
 
-			drifts = n ? jetwattd_differs(&is, &was) : jetwattd_minibatch_strange(r->minibatch);
+			drifts = n ? jetwattd_differs(&is, &was) : jetwattd_minibatch_deviates(r->minibatch);
 			if (jetwattd_changed(r) || (n && !drifts && !too_near_budget(r, &is)))
 				continue;
 		}
-		out = jetwattd_look(r, &was.mode, &watching, &got);
+		out = jetwattd_measure(r, &was.mode, &watching, &got);
 		if (out == JETWATTD_ENDED || out == JETWATTD_NOTHING)
 			return out;
 		if (out == JETWATTD_OVER && jetwattd_back_off(r, backing, &got))
@@ -256,26 +256,26 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		drifts = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
 		calm = out == JETWATTD_MEASURED && !drifts;
 		if (!drifts && out == JETWATTD_MEASURED && too_near_budget(r, &got.m.row) &&
-		    jetwattd_keep(r, &got))
+		    jetwattd_store_reading(r, &got))
 			return JETWATTD_ENDED;
 		if (drifts < DRIFTS)
 			continue;
 		/* The earlier back-offs belong to the job before the drift. */
-		*backing = (struct jetwattd_backing){ 0 };
-		jetwattd_learner_forget(&r->learner, &got.m.row, &was);
-		jetwattd_pass_on(r);
+		*backing = (struct jetwattd_backoff){ 0 };
+		jetwattd_learner_relearn(&r->learner, &got.m.row, &was);
+		jetwattd_handle_news(r);
 		return JETWATTD_MEASURED;
 	}
 	return JETWATTD_CUT;
 }
 
-enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
+enum jetwattd_outcome jetwattd_learn_and_hold(struct jetwattd_run *r)
 {
-	struct jetwattd_backing backing = { 0 };
+	struct jetwattd_backoff backing = { 0 };
 	enum jetwattd_outcome out;
 	double limit_w;
 
-	if (r->apart >= JETWATTD_APART)
+	if (r->apart >= JETWATTD_CORUNNERS_CHECKS)
 		load_workload(r);
 	pthread_mutex_lock(&r->d->lock);
 	r->budget_w = r->d->cap.budget_w;
@@ -287,7 +287,7 @@ enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r)
 	do {
 		jetwattd_doing(r, JETWATTD_LEARNING);
 		apply_best(r);
-		out = jetwattd_seek(r);
+		out = jetwattd_search(r);
 		if (out == JETWATTD_MEASURED || out == JETWATTD_SHARED)
 			out = hold_mode(r, &backing);
 	} while (out == JETWATTD_MEASURED && !jetwattd_changed(r));

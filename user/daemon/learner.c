@@ -60,11 +60,11 @@ static int learn_other_workloads(struct jetwattd_learner *l, const struct jetwat
 
 	if (prior->others)
 		err = jetwatt_estimator_learn(&l->known.by, prior->other, prior->others,
-					      JETWATT_LEARN_SEED);
+					      JETWATT_TUNER_SEED);
 	/* -ENOTSUP: this predictor does not use other workloads. */
 	if (err && err != -ENOTSUP)
 		return jetwatt_learn_failed(&l->known, err, "cannot use other workloads");
-	err = prior->twins ? jetwatt_learn_twin(&l->known, prior->twin, prior->twins) : 0;
+	err = prior->twins ? jetwatt_learn_add_cross_device(&l->known, prior->twin, prior->twins) : 0;
 	return err < 0 ? -err : 0;
 }
 
@@ -80,7 +80,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	l->check.state = JETWATTD_NO_CHECK;
 	l->taken = l->looked = 0;
 	l->run_ns = l->ran_ns = 0;
-	jetwattd_learner_in_time(l);
+	jetwattd_learner_forget_misses(l);
 	set_first(l, prior);
 	for (size_t i = 0; i < prior->rows && !err; i++)
 		err = jetwatt_learn_add(&l->known, &prior->row[i]);
@@ -107,8 +107,8 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	if (!l->run_ns || !(terms->share > 0))
 		l->spent = jetwattd_allowance(l);
 	if (!l->spent->most)
-		l->spent->most = jetwattd_enough(l);
-	l->twin = jetwattd_foretold(l);
+		l->spent->most = jetwattd_search_size(l);
+	l->twin = jetwattd_cross_device_agrees(l);
 	l->run_ns = l->run_ns ? l->run_ns : terms->now_ns;
 	l->again_s = 0;
 }
@@ -128,11 +128,11 @@ static long next_unknown(struct jetwattd_learner *l, int *exact)
 	long i = -1;
 
 	while (l->spent->most && !l->spent->done && (i = jetwattd_pick(l, exact)) < 0) {
-		if (!l->twin || jetwattd_foretold(l))
+		if (!l->twin || jetwattd_cross_device_agrees(l))
 			break;
 		/* The job contradicts the readings of other devices: measure as many modes as
 		 * without them. */
-		l->spent->most = jetwattd_enough(l);
+		l->spent->most = jetwattd_search_size(l);
 		l->twin = 0;
 	}
 	if (i < 0)
@@ -145,15 +145,15 @@ static long next_unknown(struct jetwattd_learner *l, int *exact)
  * taken in it and the allowance is not used up. Return: 1: a check is pending. */
 static int check_first_row(struct jetwattd_learner *l, int ending)
 {
-	size_t whole = jetwattd_whole_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;
+	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;
 
-	if (l->looked || jetwattd_foretold(l))
+	if (l->looked || jetwattd_cross_device_agrees(l))
 		return 0;
 	if (ending ? whole >= sure || l->taken < 2 || !(jetwattd_allowance_left(l, l->spent) > 0) :
 		     whole != sure)
 		return 0;
 	l->looked = 1;
-	return jetwattd_suspect_first(l);
+	return jetwattd_drift_check_first(l);
 }
 
 int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
@@ -171,7 +171,7 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 	l->best_ms = best ? best->time_ms : 0;
 	l->begun_ns = terms->now_ns;
 	l->begun_j = l->learned_j;
-	i = terms->share > 0 ? jetwattd_pays(l, &exact) : next_unknown(l, &exact);
+	i = terms->share > 0 ? jetwattd_pick_paying(l, &exact) : next_unknown(l, &exact);
 	if (i < 0)
 		return check_first_row(l, 1) && check_step(l, step);
 	l->trying = (size_t)i;
@@ -212,7 +212,7 @@ int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_r
 	return jetwatt_learn_add(&l->known, row);
 }
 
-void jetwattd_learner_spent(struct jetwattd_learner *l, double joules)
+void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules)
 {
 	l->learned_j += joules;
 }
@@ -222,8 +222,8 @@ static enum jetwattd_follow start_new_pass(struct jetwattd_learner *l)
 {
 	l->spent = jetwattd_allowance_half(l, l->spent);
 	jetwattd_level_first(l);
-	l->spent->most = jetwattd_enough(l);
-	l->twin = jetwattd_foretold(l);
+	l->spent->most = jetwattd_search_size(l);
+	l->twin = jetwattd_cross_device_agrees(l);
 	l->taken = l->looked = 0;
 	return JETWATTD_FOLLOW_PLAN;
 }
@@ -245,11 +245,11 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	l->terms = *terms;
 	if (l->check.state) {
 		out = JETWATTD_MEASURED;
-		if (jetwattd_checked(l, result, &has_turned))
+		if (jetwattd_drift_evaluate(l, result, &has_turned))
 			return JETWATTD_FOLLOW_CHECK;
 	} else if (out == JETWATTD_MEASURED) {
 		l->taken++;
-		if (jetwattd_suspect(l, result))
+		if (jetwattd_drift_suspected(l, result))
 			return JETWATTD_FOLLOW_CHECK;
 	}
 	if (out == JETWATTD_MEASURED && tried && !has_turned && check_first_row(l, 0))
@@ -261,18 +261,18 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	if (has_turned)
 		return start_new_pass(l);
 	/* A mode that is not excluded was left for power drawn before the switch to it. */
-	if (out == JETWATTD_OVER && jetwattd_barred(l, l->trying))
+	if (out == JETWATTD_OVER && jetwattd_is_excluded(l, l->trying))
 		jetwattd_level_lower(l, l->trying);
 	return ends_search(out) ? JETWATTD_FOLLOW_STOP : JETWATTD_FOLLOW_PLAN;
 }
 
-int jetwattd_learner_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
+int jetwattd_learner_allow_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
 {
 	l->terms = *terms;
-	return jetwattd_allowance_more(l);
+	return jetwattd_allowance_extend(l);
 }
 
-int jetwattd_learner_again(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
+int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
 {
 	l->terms = *terms;
 	jetwattd_share_ran(l);

@@ -12,7 +12,7 @@
  *		..._reading(), ..._over(), ..._refused(), ..._too_slow()
  *		jetwattd_learner_done()			the step has ended
  *		jetwattd_learner_news()			what the loop has to store and log
- *	jetwattd_learner_again()			with a share: time for a further search?
+ *	jetwattd_learner_is_due()			with a share: time for a further search?
  *
  * A candidate is a mode that may be chosen. A row is a reading of one mode: time of a minibatch and
  * power, each with its error. Not thread-safe; one thread calls it.
@@ -109,7 +109,7 @@ struct jetwattd_prior {
 };
 
 /* What the loop has to do in a step. */
-enum jetwattd_ask {
+enum jetwattd_step_kind {
 	JETWATTD_TRY,		/* apply the mode and measure it */
 	JETWATTD_TRY_EXACT,	/* the same with a longer reading: its power is near the limit */
 	JETWATTD_CHECK,		/* apply a known mode and measure it again */
@@ -122,7 +122,7 @@ enum jetwattd_ask {
  * @mode: the mode to measure
  */
 struct jetwattd_step {
-	enum jetwattd_ask ask;
+	enum jetwattd_step_kind ask;
 	struct jetwatt_mode mode;
 };
 
@@ -233,7 +233,7 @@ struct jetwattd_drift_check {
  * @known: candidates, predictor, and the rows of the job
  *
  * All other members belong to the learner:
- * @barred: for each candidate: JETWATTD_BARRED: it is excluded, because it is over the budget or a
+ * @barred: for each candidate: JETWATTD_EXCLUDED: it is excluded, because it is over the budget or a
  *	knob refuses it; less: number of cap events or throttled readings in it
  * @late: for each candidate: 1: the server misses its latency limit in it
  * @late_hz: request rate at which @late was found, in requests per second
@@ -270,7 +270,7 @@ struct jetwattd_drift_check {
  * @nr_news: number of elements of @news
  */
 struct jetwattd_learner {
-	struct jetwatt_learn known;
+	struct jetwatt_tuner known;
 
 	unsigned char *barred, *late;
 	double late_hz;
@@ -334,12 +334,12 @@ void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_m
 /* A server misses its latency limit in @mode, at @hz requests per second. The mode and every mode
  * that is not higher in any knob are not chosen. Return: 1: at least one of them was not marked
  * before. */
-int jetwattd_learner_too_slow(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
+int jetwattd_learner_deadline_miss(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      double hz);
 /* Forget in which modes the server misses its latency limit. */
-void jetwattd_learner_in_time(struct jetwattd_learner *l);
+void jetwattd_learner_forget_misses(struct jetwattd_learner *l);
 /* Count energy that a step has used, in J. */
-void jetwattd_learner_spent(struct jetwattd_learner *l, double joules);
+void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules);
 
 /* A step has ended. Call this after the messages about its mode. Return: how to go on. */
 enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
@@ -350,19 +350,19 @@ int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news
 
 /* Return the row of the fastest mode measured to draw at most @watts; NULL: none. @but: a mode to
  * leave out, may be NULL. The pointer is valid until the next message to the learner. */
-const struct jetwatt_row *jetwattd_learner_within(const struct jetwattd_learner *l, double watts,
+const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but);
 /* The chosen mode could not be held: allow a few further readings. Return: 1: allowed; 0: the
  * allowance is used up. */
-int jetwattd_learner_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
+int jetwattd_learner_allow_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 /* With a share: count the running time up to now. Return: 1: a further reading may pay. */
-int jetwattd_learner_again(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
+int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
 /* Return: 1: the two rows of one mode differ in time or power by more than their errors explain. */
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);
 /* The job has drifted: reading @is replaces row @was of the same mode. All earlier rows are
  * dropped; scaled by the change, they serve as a prior. */
-void jetwattd_learner_forget(struct jetwattd_learner *l, const struct jetwatt_row *is,
+void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwatt_row *is,
 			     const struct jetwatt_row *was);
 
 #endif

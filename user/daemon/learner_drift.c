@@ -43,7 +43,7 @@ int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was
 static int is_read_again(const struct jetwatt_row *row, size_t i, size_t rows)
 {
 	for (size_t k = i + 1; k < rows; k++)
-		if (jetwattd_whole(&row[k]) && jetwatt_mode_same(&row[k].mode, &row[i].mode))
+		if (jetwattd_is_complete(&row[k]) && jetwatt_mode_same(&row[k].mode, &row[i].mode))
 			return 1;
 	return 0;
 }
@@ -55,12 +55,12 @@ static int is_read_again(const struct jetwatt_row *row, size_t i, size_t rows)
 static void keep_as_prior(struct jetwattd_learner *l, size_t rows, const struct jetwatt_row *is,
 			  const struct jetwatt_row *was)
 {
-	struct jetwatt_learn *k = &l->known;
+	struct jetwatt_tuner *k = &l->known;
 	struct jetwatt_row *row = malloc((rows + 1) * sizeof(*row));
 	size_t n = 0;
 
 	for (size_t i = 0; row && i < rows; i++) {
-		if (!jetwattd_whole(&k->row[i]) || is_read_again(k->row, i, rows))
+		if (!jetwattd_is_complete(&k->row[i]) || is_read_again(k->row, i, rows))
 			continue;
 		row[n] = k->row[i];
 		row[n].time_ms *= is->time_ms / was->time_ms;
@@ -69,7 +69,7 @@ static void keep_as_prior(struct jetwattd_learner *l, size_t rows, const struct 
 	/* With too few rows the job is learned without a prior. */
 	jetwatt_estimator_forget(&k->by);
 	if (n >= LIKE)
-		jetwatt_estimator_twin(&k->by, row, n, JETWATT_LEARN_SEED);
+		jetwatt_estimator_add_cross_device(&k->by, row, n, JETWATT_TUNER_SEED);
 	free(row);
 }
 
@@ -78,7 +78,7 @@ static void keep_as_prior(struct jetwattd_learner *l, size_t rows, const struct 
 static void drop_rows(struct jetwattd_learner *l, size_t rows, const struct jetwatt_row *is,
 		      const struct jetwatt_row *was)
 {
-	struct jetwatt_learn *k = &l->known;
+	struct jetwatt_tuner *k = &l->known;
 
 	jetwattd_learner_drifted(l, is, was);
 	keep_as_prior(l, rows, is, was);
@@ -88,7 +88,7 @@ static void drop_rows(struct jetwattd_learner *l, size_t rows, const struct jetw
 	memset(l->barred, 0, k->nr_modes);
 }
 
-void jetwattd_learner_forget(struct jetwattd_learner *l, const struct jetwatt_row *is,
+void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwatt_row *is,
 			     const struct jetwatt_row *was)
 {
 	drop_rows(l, l->known.nr_rows, is, was);
@@ -100,11 +100,11 @@ static int contradicts(const struct jetwatt_row *is, const struct jetwatt_row *w
 {
 	double by = log(is->time_ms / was->time_ms);
 
-	if (!jetwattd_whole(was) ||
+	if (!jetwattd_is_complete(was) ||
 	    fabs(by) < fmax(FAR, FAR_SIGMA * hypot(is->time_sd, was->time_sd)))
 		return 0;
-	return by > 0 ? jetwattd_reaches(&is->mode, &was->mode) :
-			jetwattd_reaches(&was->mode, &is->mode);
+	return by > 0 ? jetwattd_dominates(&is->mode, &was->mode) :
+			jetwattd_dominates(&was->mode, &is->mode);
 }
 
 /* Return: 1: the time deviates from its prediction (@foretold, may be NULL) or contradicts another
@@ -145,9 +145,9 @@ static int start_check(struct jetwattd_learner *l, size_t at, int tried)
 	return request_check(l, JETWATTD_CHECK_OLD, at);
 }
 
-int jetwattd_suspect(struct jetwattd_learner *l, const struct jetwattd_result *result)
+int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_result *result)
 {
-	const struct jetwatt_learn *k = &l->known;
+	const struct jetwatt_tuner *k = &l->known;
 	const struct jetwatt_row *is = jetwatt_learn_row(k, &k->mode[l->trying]), *best;
 	const struct jetwatt_prediction *foretold = l->foretold ? &k->prediction[l->trying] : NULL;
 
@@ -162,15 +162,15 @@ int jetwattd_suspect(struct jetwattd_learner *l, const struct jetwattd_result *r
 	}
 	if (!(result->jumped_ms > 0) && !is_suspicious(l, is, foretold))
 		return 0;
-	best = jetwattd_learner_within(l, l->terms.limit_w, &is->mode);
+	best = jetwattd_learner_best_under(l, l->terms.limit_w, &is->mode);
 	return best && start_check(l, (size_t)(best - l->known.row), 1);
 }
 
-int jetwattd_suspect_first(struct jetwattd_learner *l)
+int jetwattd_drift_check_first(struct jetwattd_learner *l)
 {
 	size_t at = 0, n = l->known.nr_rows;
 
-	while (at < n && !jetwattd_whole(&l->known.row[at]))
+	while (at < n && !jetwattd_is_complete(&l->known.row[at]))
 		at++;
 	/* Times that include time slices of a server vary too much. */
 	return at < n && !l->terms.uneven && start_check(l, at, 0);
@@ -205,7 +205,7 @@ static int bisect(struct jetwattd_learner *l)
 	while (c->now - c->old > 1) {
 		size_t half = c->old + (c->now - c->old) / 2, mid = half;
 
-		while (mid < c->now && !jetwattd_whole(&l->known.row[mid]))
+		while (mid < c->now && !jetwattd_is_complete(&l->known.row[mid]))
 			mid++;
 		if (mid < c->now)
 			return request_check(l, JETWATTD_CHECK_PART, mid);
@@ -270,7 +270,7 @@ static int checked_part(struct jetwattd_learner *l, const struct jetwattd_result
 	return 0;
 }
 
-int jetwattd_checked(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned)
+int jetwattd_drift_evaluate(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned)
 {
 	int more = 0;
 

@@ -63,7 +63,7 @@ static double cost_s(double t_ms, double best_ms)
 	return SWITCH_S + s * fmax(0, 1 - best_ms / t_ms);
 }
 
-int jetwattd_near(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best)
+int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best)
 {
 	double part = 1, worst_ms;
 
@@ -94,7 +94,7 @@ static long next_preset(const struct jetwattd_learner *l, const struct jetwatt_r
 
 		if (best)
 			w = named > 0 && w > named ? best->power_w * pow(w / named, NAMED) : INFINITY;
-		if (w > l->terms.limit_w || w <= most || jetwattd_barred(l, i) || jetwattd_is_known(l, i))
+		if (w > l->terms.limit_w || w <= most || jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i))
 			continue;
 		most = w;
 		found = (long)i;
@@ -121,7 +121,7 @@ static long raise_one_knob(const struct jetwattd_learner *l, const struct jetwat
 			jetwatt_each_knob(k)
 				only &= (size_t)k == turn % JETWATT_KNOBS ||
 					jetwatt_mode_get(m, k) == jetwatt_mode_get(&best->mode, k);
-			if (only && level > most && !jetwattd_barred(l, i) && !jetwattd_is_known(l, i) &&
+			if (only && level > most && !jetwattd_is_excluded(l, i) && !jetwattd_is_known(l, i) &&
 			    best->power_w * (1 + STEEP * (level - from)) <= l->terms.limit_w) {
 				most = level;
 				found = (long)i;
@@ -134,7 +134,7 @@ static long raise_one_knob(const struct jetwattd_learner *l, const struct jetwat
 /* Find a mode near the limit whose longer reading pays. Return: index of the mode, -1: none. */
 static long reread_near_limit(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
-	long i = jetwattd_unsure(l);
+	long i = jetwattd_uncertain_best(l);
 	const struct jetwatt_row *row = i < 0 ? NULL : jetwatt_learn_row(&l->known, &l->known.mode[i]);
 
 	return row && log(best->time_ms / row->time_ms) / 2 * expected_s(l) > EXACT_S ? i : -1;
@@ -165,18 +165,18 @@ static void choice_add(struct jetwattd_learner *l, size_t i)
  * -1: none. */
 static long plan_among_choices(const struct jetwattd_learner *l)
 {
-	const struct jetwatt_learn *k = &l->known;
+	const struct jetwatt_tuner *k = &l->known;
 	struct jetwatt_plan_next n;
 
 	return jetwatt_plan_next(l->choice, l->choices, k->row, k->nr_rows, &k->by, l->terms.limit_w, k->nr_modes,
-				 JETWATT_LEARN_SEED, &n) ? -1 : (long)l->choice_at[n.index];
+				 JETWATT_TUNER_SEED, &n) ? -1 : (long)l->choice_at[n.index];
 }
 
 /* Choose by the model's predictions. @least: relative error added to them; @sure: 1: the model has
  * enough readings to permit modes that could be far slower. Return: index, -1: none pays now. */
 static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *best, double least, int sure)
 {
-	const struct jetwatt_row *safe = jetwattd_learner_within(l, l->terms.safe_w, NULL);
+	const struct jetwatt_row *safe = jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
 	double over_s = OVER_S * (safe ? fmax(0, 1 - best->time_ms / safe->time_ms) : 1), top = 0;
 	double left = jetwattd_share_left(l), expected = expected_s(l);
 	long at = -1, asked;
@@ -186,7 +186,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		const struct jetwatt_prediction *p = &l->known.prediction[i];
 		double over, by, cost, when;
 
-		if (jetwattd_barred(l, i))
+		if (jetwattd_is_excluded(l, i))
 			continue;
 		if (jetwattd_is_known(l, i)) {
 			choice_add(l, i);
@@ -194,7 +194,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		}
 		by = jetwattd_gain(p, best->time_ms, l->terms.limit_w, least);
 		over = upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
-		if (by < GAIN || over > OVER || (!sure && !jetwattd_near(l, i, best)))
+		if (by < GAIN || over > OVER || (!sure && !jetwattd_is_affordable(l, i, best)))
 			continue;
 		cost = cost_s(p->time_ms, best->time_ms) + over * over_s;
 		if (cost > left || by * expected <= cost) {
@@ -215,8 +215,8 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 /* Choose a mode that may improve on @best. Return: index, -1: none pays now. */
 static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
-	int foretold = jetwattd_foretold(l), known = foretold || jetwattd_foreseen(l);
-	size_t rows = jetwattd_whole_rows(l);
+	int foretold = jetwattd_cross_device_agrees(l), known = foretold || jetwattd_others_agree(l);
+	size_t rows = jetwattd_complete_rows(l);
 	long i;
 
 	if ((known || rows >= JETWATTD_ROWS) && !jetwatt_learn_predict(&l->known)) {
@@ -256,7 +256,7 @@ static long best_paying(struct jetwattd_learner *l, int *exact)
 	return *exact ? i : improve_on(l, best);
 }
 
-long jetwattd_pays(struct jetwattd_learner *l, int *exact)
+long jetwattd_pick_paying(struct jetwattd_learner *l, int *exact)
 {
 	double later_s = LATER * l->spent->ran_s + LATER_S;
 	long i;

@@ -6,28 +6,28 @@
 #include "daemon/learner.h"
 
 /* Value of @barred in struct jetwattd_learner from which on a candidate is excluded. */
-#define JETWATTD_BARRED	2
+#define JETWATTD_EXCLUDED	2
 /* Number of complete readings from which on the model's predictions are used. With few readings the
  * model underestimates its error; JETWATTD_DOUBT / sqrt(readings), relative, is added to it. */
 #define JETWATTD_ROWS	4
 #define JETWATTD_DOUBT	0.15
 
 /* Return: 1: the row's time was measured; 0: the cap ended the reading. */
-static inline int jetwattd_whole(const struct jetwatt_row *row)
+static inline int jetwattd_is_complete(const struct jetwatt_row *row)
 {
 	return row->time_sd < JETWATTD_NO_TIME;
 }
 
 /* Return: 1: readings of this workload on other devices exist, and the job's rows agree with
  * them. */
-static inline int jetwattd_foretold(const struct jetwattd_learner *l)
+static inline int jetwattd_cross_device_agrees(const struct jetwattd_learner *l)
 {
-	return jetwatt_estimator_foretells(&l->known.by, l->known.row, l->known.nr_rows);
+	return jetwatt_estimator_cross_device_agrees(&l->known.by, l->known.row, l->known.nr_rows);
 }
 
 /* Return: 1: the predictor can use readings of other workloads for this job, and the job's rows
  * agree with them. */
-int jetwattd_foreseen(struct jetwattd_learner *l);
+int jetwattd_others_agree(struct jetwattd_learner *l);
 
 /* Return: 1: candidate @i has a row. */
 static inline int jetwattd_is_known(const struct jetwattd_learner *l, size_t i)
@@ -36,9 +36,9 @@ static inline int jetwattd_is_known(const struct jetwattd_learner *l, size_t i)
 }
 
 /* Return: 1: candidate @i is excluded, or a server misses its latency limit in it. */
-static inline int jetwattd_barred(const struct jetwattd_learner *l, size_t i)
+static inline int jetwattd_is_excluded(const struct jetwattd_learner *l, size_t i)
 {
-	return l->barred[i] >= JETWATTD_BARRED || l->late[i];
+	return l->barred[i] >= JETWATTD_EXCLUDED || l->late[i];
 }
 
 /* As jetwattd_span_level(), for candidate @i. */
@@ -57,12 +57,12 @@ const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l);
 /* Find the fastest mode whose reading is within the limit, but not by a sufficient margin for its
  * error; it must be faster than the best mode, and a further reading must reduce the error. Return:
  * index of the mode, -1: none. */
-long jetwattd_unsure(const struct jetwattd_learner *l);
+long jetwattd_uncertain_best(const struct jetwattd_learner *l);
 /* Return the number of complete readings. */
-size_t jetwattd_whole_rows(const struct jetwattd_learner *l);
+size_t jetwattd_complete_rows(const struct jetwattd_learner *l);
 
 /* learner_search.c: return the number of known modes at which the search ends; 0: end it now. */
-size_t jetwattd_enough(const struct jetwattd_learner *l);
+size_t jetwattd_search_size(const struct jetwattd_learner *l);
 /* Find the next mode to measure. @exact: set to 1 if the mode's power is near the limit, so that
  * it needs a longer reading. Return: index of the mode, -1: none is worth a reading. */
 long jetwattd_pick(struct jetwattd_learner *l, int *exact);
@@ -77,24 +77,24 @@ long jetwattd_planned(struct jetwattd_learner *l, size_t most);
 /* learner_gain.c: with a share: find the reading with the highest expected gain minus cost, over
  * the time that the job is expected to run. @exact: as for jetwattd_pick(). Return: index of the
  * mode, -1: none pays now. */
-long jetwattd_pays(struct jetwattd_learner *l, int *exact);
+long jetwattd_pick_paying(struct jetwattd_learner *l, int *exact);
 /* Return the expected improvement over @best_ms, as a fraction of it, weighted by the probability
  * that the mode is within @limit_w. @least: relative error added to those of the prediction. */
 double jetwattd_gain(const struct jetwatt_prediction *p, double best_ms, double limit_w, double least);
 /* With a share: check how slow candidate @i, which has no prediction, can be at worst: a minibatch
  * takes longer at most in proportion to the lowest knob. Return: 1: a reading of it is affordable,
  * or no share is used; 0: it may take too long. */
-int jetwattd_near(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
+int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
 /* learner_drift.c: mode @l->trying has just been measured: does this reading suggest that the job
  * has drifted since the earlier ones? Return: 1: a check is needed, in @l->check; 0: no. */
-int jetwattd_suspect(struct jetwattd_learner *l, const struct jetwattd_result *result);
+int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_result *result);
 /* Ask for a check of the first row. With few rows, a drift between two readings shows in neither of
- * them. Return: as jetwattd_suspect(). */
-int jetwattd_suspect_first(struct jetwattd_learner *l);
+ * them. Return: as jetwattd_drift_suspected(). */
+int jetwattd_drift_check_first(struct jetwattd_learner *l);
 /* Evaluate the result of a check. @turned: set to 1 if the job has drifted; the rows from before
  * have then been dropped. Return: 1: a further check is needed; 0: the check is complete. */
-int jetwattd_checked(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned);
+int jetwattd_drift_evaluate(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned);
 
 /* learner_allowance.c: return the allowance of the job's workload and budget, which earlier runs
  * may have used in part. A new one is returned if the workload is not in the database, or if no
@@ -116,8 +116,8 @@ double jetwattd_share_when(const struct jetwattd_learner *l, double cost_s);
 void jetwattd_share_ran(struct jetwattd_learner *l);
 /* Count the cost of a step that has ended with outcome @out. */
 void jetwattd_share_spend(struct jetwattd_learner *l, enum jetwattd_outcome out);
-/* As jetwattd_learner_more(). */
-int jetwattd_allowance_more(struct jetwattd_learner *l);
+/* As jetwattd_learner_allow_more(). */
+int jetwattd_allowance_extend(struct jetwattd_learner *l);
 /* The workload has drifted: forget what was used for it, under all budgets. With a share nothing is
  * forgotten. */
 void jetwattd_allowance_forget(struct jetwattd_learner *l);

@@ -15,12 +15,12 @@
 /* Maximum number of further readings of a mode near the limit. */
 #define READINGS	2
 
-size_t jetwattd_whole_rows(const struct jetwattd_learner *l)
+size_t jetwattd_complete_rows(const struct jetwattd_learner *l)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->known.nr_rows; i++)
-		n += jetwattd_whole(&l->known.row[i]);
+		n += jetwattd_is_complete(&l->known.row[i]);
 	return n;
 }
 
@@ -38,15 +38,15 @@ static long usable_index(const struct jetwattd_learner *l, const struct jetwatt_
 {
 	long at = mode_index(l, mode);
 
-	return at >= 0 && l->barred[at] < JETWATTD_BARRED ? at : -1;
+	return at >= 0 && l->barred[at] < JETWATTD_EXCLUDED ? at : -1;
 }
 
 /* The cheap conditions come first: usable_index() searches all candidates, about a thousand times
  * as many as there are rows. */
-const struct jetwatt_row *jetwattd_learner_within(const struct jetwattd_learner *l, double watts,
+const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but)
 {
-	const struct jetwatt_learn *k = &l->known;
+	const struct jetwatt_tuner *k = &l->known;
 	const struct jetwatt_row *best = NULL;
 	int late = 0;
 	long at;
@@ -73,32 +73,32 @@ const struct jetwatt_row *jetwattd_learner_within(const struct jetwattd_learner 
 
 const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l)
 {
-	return jetwattd_learner_within(l, l->terms.limit_w, NULL);
+	return jetwattd_learner_best_under(l, l->terms.limit_w, NULL);
 }
 
 /* Return: 1: a further reading of the mode is not needed: its power is known well, or it has been
  * read more than READINGS times. */
-static int well_known(const struct jetwatt_learn *k, const struct jetwatt_row *row)
+static int well_known(const struct jetwatt_tuner *k, const struct jetwatt_row *row)
 {
 	int n = 0;
 
 	for (size_t i = 0; i < k->nr_rows; i++)
 		n += jetwatt_mode_same(&k->row[i].mode, &row->mode);
-	return n > READINGS || (n > 1 && row->power_sd <= JETWATT_STEP_GOOD);
+	return n > READINGS || (n > 1 && row->power_sd <= JETWATT_POWER_ERROR_DECISIVE);
 }
 
-long jetwattd_unsure(const struct jetwattd_learner *l)
+long jetwattd_uncertain_best(const struct jetwattd_learner *l)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
 	double top = best ? FASTER * best->time_ms : INFINITY, watts = l->terms.limit_w;
-	const struct jetwatt_learn *k = &l->known;
+	const struct jetwatt_tuner *k = &l->known;
 	long at, found = -1;
 
 	for (size_t i = 0; i < k->nr_rows; i++) {
 		const struct jetwatt_row *row = &k->row[i];
 
 		if (row->power_w > watts || row->power_w * (1 + READ * row->power_sd) <= watts ||
-		    row->time_ms >= top || !jetwattd_whole(row) || well_known(k, row))
+		    row->time_ms >= top || !jetwattd_is_complete(row) || well_known(k, row))
 			continue;
 		at = usable_index(l, &row->mode);
 		if (at < 0 || l->late[at])
@@ -112,7 +112,7 @@ long jetwattd_unsure(const struct jetwattd_learner *l)
 /* Estimate the time of a mode that the cap left before a minibatch ended, in ms. */
 static double estimate_time(struct jetwattd_learner *l, const struct jetwatt_mode *mode)
 {
-	struct jetwatt_learn *k = &l->known;
+	struct jetwatt_tuner *k = &l->known;
 	struct jetwatt_prediction p;
 	double sum = 0;
 
@@ -140,8 +140,8 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 	row.time_ms = estimate_time(l, mode);
 	jetwatt_learn_add(&l->known, &row);
 	for (size_t i = 0; i < l->known.nr_modes; i++)
-		if (jetwattd_reaches(&l->known.mode[i], mode))
-			l->barred[i] = JETWATTD_BARRED;
+		if (jetwattd_dominates(&l->known.mode[i], mode))
+			l->barred[i] = JETWATTD_EXCLUDED;
 }
 
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
@@ -154,24 +154,24 @@ void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_m
 	if (why == JETWATTD_HOT)
 		l->barred[at]++;
 	else
-		l->barred[at] = JETWATTD_BARRED;
+		l->barred[at] = JETWATTD_EXCLUDED;
 }
 
-int jetwattd_learner_too_slow(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
+int jetwattd_learner_deadline_miss(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      double hz)
 {
 	int fresh = 0;
 
 	l->late_hz = hz;
 	for (size_t i = 0; i < l->known.nr_modes; i++)
-		if (jetwattd_reaches(mode, &l->known.mode[i])) {
+		if (jetwattd_dominates(mode, &l->known.mode[i])) {
 			fresh |= !l->late[i];
 			l->late[i] = 1;
 		}
 	return fresh;
 }
 
-void jetwattd_learner_in_time(struct jetwattd_learner *l)
+void jetwattd_learner_forget_misses(struct jetwattd_learner *l)
 {
 	memset(l->late, 0, l->known.nr_modes);
 	l->late_hz = 0;

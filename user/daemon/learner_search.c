@@ -53,12 +53,12 @@ static int is_cautious(const struct jetwattd_learner *l, size_t i, double most)
 }
 
 /* Modes that were chosen for another budget tell less about this one. */
-size_t jetwattd_enough(const struct jetwattd_learner *l)
+size_t jetwattd_search_size(const struct jetwattd_learner *l)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
 	size_t known = jetwatt_learn_known(&l->known), most = l->terms.most;
 
-	if (jetwattd_foretold(l) && most > CONFIRM)
+	if (jetwattd_cross_device_agrees(l) && most > CONFIRM)
 		most = CONFIRM;
 	if (!known)
 		return most;
@@ -67,15 +67,15 @@ size_t jetwattd_enough(const struct jetwattd_learner *l)
 	return known + (known < most || l->learned_j > 0 ? most : MORE);
 }
 
-int jetwattd_foreseen(struct jetwattd_learner *l)
+int jetwattd_others_agree(struct jetwattd_learner *l)
 {
-	struct jetwatt_learn *k = &l->known;
+	struct jetwatt_tuner *k = &l->known;
 
-	if (!k->by.prior || jetwattd_foretold(l))
+	if (!k->by.prior || jetwattd_cross_device_agrees(l))
 		return 0;
 	if (!k->nr_rows)
-		return jetwatt_estimator_foresees(&k->by, k->mode, k->nr_modes);
-	return !jetwatt_learn_fit(k) && jetwatt_fitted_foreseen(k->model) >= JETWATT_PLAN_FORESEEN;
+		return jetwatt_estimator_references_cover(&k->by, k->mode, k->nr_modes);
+	return !jetwatt_learn_fit(k) && jetwatt_fitted_reference_weight(k->model) >= JETWATT_PLAN_REFERENCE_WEIGHT;
 }
 
 /* Return: 1: by its prediction the mode is worth a switch. */
@@ -104,7 +104,7 @@ static double lowest_unknown_level(const struct jetwattd_learner *l)
 	double least, low = INFINITY;
 
 	for (size_t i = 0; i < l->known.nr_modes; i++)
-		if (!jetwattd_barred(l, i) && !jetwattd_is_known(l, i))
+		if (!jetwattd_is_excluded(l, i) && !jetwattd_is_known(l, i))
 			low = fmin(low, jetwattd_level(l, i, &least));
 	return low;
 }
@@ -115,10 +115,10 @@ static double lowest_unknown_level(const struct jetwattd_learner *l)
 static int collect_choices(struct jetwattd_learner *l)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
-	struct jetwatt_learn *k = &l->known;
+	struct jetwatt_tuner *k = &l->known;
 	/* With readings of other devices or workloads, the plan weighs all modes itself. */
-	int twin = jetwattd_foretold(l), weighed = twin || jetwattd_foreseen(l);
-	int modelled = !twin && best && jetwattd_whole_rows(l) >= JETWATTD_ROWS;
+	int twin = jetwattd_cross_device_agrees(l), weighed = twin || jetwattd_others_agree(l);
+	int modelled = !twin && best && jetwattd_complete_rows(l) >= JETWATTD_ROWS;
 	int err = modelled ? jetwatt_learn_predict(k) : -ENODATA;
 	size_t fresh = 0;
 
@@ -130,9 +130,9 @@ static int collect_choices(struct jetwattd_learner *l)
 		for (size_t i = 0; i < k->nr_modes; i++) {
 			int known = jetwattd_is_known(l, i);
 
-			if (jetwattd_barred(l, i))
+			if (jetwattd_is_excluded(l, i))
 				continue;
-			if (!known && (err ? !weighed && !(satisfies(l, i, how) && jetwattd_near(l, i, best)) :
+			if (!known && (err ? !weighed && !(satisfies(l, i, how) && jetwattd_is_affordable(l, i, best)) :
 					     !is_worth_reading(&k->prediction[i], best->time_ms, k->budget_w)))
 				continue;
 			l->choice[l->choices] = k->mode[i];
@@ -151,18 +151,18 @@ static int collect_choices(struct jetwattd_learner *l)
 static long pick_uncertain(struct jetwattd_learner *l, size_t most)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
-	struct jetwatt_learn *k = &l->known;
+	struct jetwatt_tuner *k = &l->known;
 	double least = JETWATTD_DOUBT / sqrt(k->nr_rows + 1.0), top = GAIN;
 	long at = -1;
 
-	if (!best || jetwattd_foretold(l) || jetwatt_learn_known(k) >= most ||
-	    jetwattd_whole_rows(l) < JETWATTD_ROWS || jetwatt_learn_predict(k))
+	if (!best || jetwattd_cross_device_agrees(l) || jetwatt_learn_known(k) >= most ||
+	    jetwattd_complete_rows(l) < JETWATTD_ROWS || jetwatt_learn_predict(k))
 		return -1;
 	for (size_t i = 0; i < k->nr_modes; i++) {
 		const struct jetwatt_prediction *p = &k->prediction[i];
 		double gain = jetwattd_gain(p, best->time_ms, k->budget_w, least);
 
-		if (!jetwattd_barred(l, i) && gain > top && !jetwattd_is_known(l, i)) {
+		if (!jetwattd_is_excluded(l, i) && gain > top && !jetwattd_is_known(l, i)) {
 			top = gain;
 			at = (long)i;
 		}
@@ -180,7 +180,7 @@ long jetwattd_planned(struct jetwattd_learner *l, size_t most)
 	if (!err)
 		err = jetwatt_plan_next(l->choice, l->choices, l->known.row, l->known.nr_rows,
 					&l->known.by, l->known.budget_w, most,
-					JETWATT_LEARN_SEED, &n);
+					JETWATT_TUNER_SEED, &n);
 	return err ? -1 : (long)l->choice_at[n.index];
 }
 
@@ -202,7 +202,7 @@ static long next_first(struct jetwattd_learner *l)
 		l->firsts--;
 		for (size_t k = 0; k < l->firsts; k++)
 			l->first[k] = l->first[k + 1];
-		if (!jetwattd_barred(l, i) && !jetwattd_is_known(l, i))
+		if (!jetwattd_is_excluded(l, i) && !jetwattd_is_known(l, i))
 			return (long)i;
 	}
 	return -1;
@@ -221,10 +221,10 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 		l->foretold = 0;
 		return i;
 	}
-	again = left < LAST && !jetwattd_foretold(l) ? jetwattd_unsure(l) : -1;
+	again = left < LAST && !jetwattd_cross_device_agrees(l) ? jetwattd_uncertain_best(l) : -1;
 	i = again < 0 ? plan_or_uncertain(l, l->spent->most) : again;
-	if (i < 0 && !jetwattd_foretold(l))
-		i = again = jetwattd_unsure(l);
+	if (i < 0 && !jetwattd_cross_device_agrees(l))
+		i = again = jetwattd_uncertain_best(l);
 	*exact = again >= 0;
 	return i;
 }

@@ -30,17 +30,17 @@ static int loop_job(struct jetwattd_run *r, pid_t pid)
 	enum jetwattd_outcome out = JETWATTD_CUT;
 	int paused = 0;
 
-	while (out == JETWATTD_CUT && !jetwattd_stopped(r) && !r->watch.ended && !jetwattd_yields(r, &paused))
-		out = jetwattd_work(r);
-	if (jetwattd_yields(r, &paused))
+	while (out == JETWATTD_CUT && !jetwattd_stopped(r) && !r->watch.ended && !jetwattd_must_yield(r, &paused))
+		out = jetwattd_learn_and_hold(r);
+	if (jetwattd_must_yield(r, &paused))
 		return 1;
 	if (atomic_load(&r->d->blind))
 		return 0;
 	if (out == JETWATTD_NOTHING && r->watch.last_wait_ns + JETWATTD_JOB_NS > jetwatt_clock_ns()) {
-		jetwattd_find(r, pid)->opaque = 1;
-		jetwattd_say(r->d, "no minibatches recognised, only the budget is enforced: process %d", pid);
+		jetwattd_seen_find(r, pid)->opaque = 1;
+		jetwattd_log(r->d, "no minibatches recognised, only the budget is enforced: process %d", pid);
 	}
-	jetwattd_leave(r);
+	jetwattd_detach_job(r);
 	jetwattd_idle(r);
 	return 0;
 }
@@ -52,16 +52,16 @@ static void loop_jobs(struct jetwattd_run *r)
 	pid_t pid;
 
 	while (!jetwattd_stopped(r)) {
-		jetwattd_turn(r, INFINITY);
+		jetwattd_poll(r, INFINITY);
 		if (jetwattd_stopped(r))
 			break;
-		if (jetwattd_ladder(r) || (r->reloaded && !r->ladder.on))
+		if (jetwattd_ramp(r) || (r->reloaded && !r->ladder.on))
 			jetwattd_idle(r);
 		r->reloaded = 0;
-		pid = jetwattd_working(r);
-		if (jetwattd_yields(r, &paused) ||
-		    (pid && r->d->cap.budget_w > 0 && !jetwattd_take(r, pid) && loop_job(r, pid)))
-			jetwattd_stand_back(r);
+		pid = jetwattd_find_job(r);
+		if (jetwattd_must_yield(r, &paused) ||
+		    (pid && r->d->cap.budget_w > 0 && !jetwattd_attach_job(r, pid) && loop_job(r, pid)))
+			jetwattd_wait_for_board(r);
 	}
 }
 
@@ -69,13 +69,13 @@ static void loop_jobs(struct jetwattd_run *r)
  * open. Return: 0 or an exit code; the error has been reported. */
 static int open_recorder(struct jetwattd_run *r)
 {
-	struct jetwattd_meter *m = &r->d->meter;
+	struct jetwattd_telemetry *m = &r->d->meter;
 
 	m->rails = r->watch.nr_rails;
 	memcpy(m->rail, r->watch.rail, (size_t)m->rails * sizeof(*m->rail));
 	m->scope = r->watch.scope;
 	r->minibatch = jetwattd_minibatch_new(r);
-	return r->minibatch ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+	return r->minibatch ? 0 : jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 						    "cannot start");
 }
 
@@ -85,11 +85,11 @@ static int open_probe(struct jetwattd_run *r)
 	int err = jetwatt_probe_open(&r->watch.probe, &opts, jetwattd_on_wait, r);
 
 	if (err)
-		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
+		return jetwatt_error_report(jetwatt_error_code(err), jetwatt_probe_error(),
 					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
 					 "jetwatt doctor says what this kernel lacks",
 					 "cannot trace waits for the GPU");
-	return jetwatt_watch_add(&r->watch, jetwatt_probe_fd(r->watch.probe)) ? JETWATT_EXIT_FAILED : 0;
+	return jetwatt_session_add(&r->watch, jetwatt_probe_fd(r->watch.probe)) ? JETWATT_EXIT_FAILED : 0;
 }
 
 /* Load the candidates, check the policy, and open the learner. Finds the lowest mode: the lowest
@@ -98,11 +98,11 @@ static int open_probe(struct jetwattd_run *r)
 static int load_candidates(struct jetwattd_run *r)
 {
 	const char *path = *r->d->policy->modes ? r->d->policy->modes : NULL;
-	struct jetwatt_learn *l = &r->learner.known;
+	struct jetwatt_tuner *l = &r->learner.known;
 	int err = jetwatt_learn_modes(l, r->d->act.board, path);
 
 	if (!err && path)
-		err = jetwatt_offered(r->d->act.board, l->mode, &l->nr_modes, path);
+		err = jetwatt_mode_filter(r->d->act.board, l->mode, &l->nr_modes, path);
 	if (!err)
 		err = jetwattd_usable(r->d, r->d->policy);
 	if (!err)
@@ -130,7 +130,7 @@ static int loop_attach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap,
 {
 	struct jetwattd *d = r->d;
 	/* Blocks the signals before any thread is created, so the threads inherit that. */
-	int err = jetwatt_watch_open(&r->watch, d->act.board, (unsigned int)d->policy->rate_hz);
+	int err = jetwatt_session_open(&r->watch, d->act.board, (unsigned int)d->policy->rate_hz);
 
 	if (!err)
 		err = jetwattd_reload_open(r);
@@ -145,13 +145,13 @@ static int loop_attach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap,
 
 static void loop_detach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap, struct jetwattd_control **control)
 {
-	jetwattd_turns_end(r);
+	jetwattd_timeshare_end(r);
 	jetwattd_control_stop(*control);
 	jetwattd_cap_stop(*cap);
 	*control = NULL;
 	*cap = NULL;
-	jetwatt_watch_close(&r->watch);
-	jetwatt_watch_init(&r->watch);
+	jetwatt_session_close(&r->watch);
+	jetwatt_session_init(&r->watch);
 	jetwattd_minibatch_free(r->minibatch);
 	r->minibatch = NULL;
 	if (r->hangup >= 0)
@@ -167,12 +167,12 @@ static int wait_for_rails(struct jetwattd_run *r)
 	jetwattd_notify("WATCHDOG=1");
 	while (!atomic_load(&r->d->seeing) && !r->watch.stop && !r->watch.failed &&
 	       jetwatt_clock_ns() - begun < SEES_NS) {
-		jetwatt_watch_rest(&r->watch, SEES_MS);
-		jetwatt_watch_drop(&r->watch, r->watch.power_ns);
+		jetwatt_session_sleep(&r->watch, SEES_MS);
+		jetwatt_session_discard(&r->watch, r->watch.power_ns);
 		jetwattd_forget_waits(r);
 	}
 	if (!atomic_load(&r->d->seeing) && !r->watch.stop)
-		jetwattd_say(r->d, "still blind: the module answers, but some rails of the total deliver no samples");
+		jetwattd_log(r->d, "still blind: the module answers, but some rails of the total deliver no samples");
 	return atomic_load(&r->d->seeing);
 }
 
@@ -195,7 +195,7 @@ static int leave_blind(struct jetwattd_run *r)
 	if (!seeing)
 		return 0;
 	jetwattd_blind_end(r);
-	jetwattd_say(d, "power samples are back");
+	jetwattd_log(d, "power samples are back");
 	return 1;
 }
 
@@ -206,7 +206,7 @@ static int jobs_until_blind(struct jetwattd_run *r)
 
 	loop_jobs(r);
 	if (r->watch.failed && !r->watch.stop) {
-		code = jetwatt_watch_why(&r->watch);
+		code = jetwatt_session_error(&r->watch);
 		jetwattd_blind(r->d);
 	}
 	return code;
@@ -221,7 +221,7 @@ static int loop_serve(struct jetwattd_run *r)
 	int err = loop_attach(r, &cap, &control);
 
 	if (!err) {
-		jetwattd_say(d, "ready");
+		jetwattd_log(d, "ready");
 		jetwattd_notify("READY=1");
 		jetwattd_idle(r);
 		err = jobs_until_blind(r);
@@ -230,7 +230,7 @@ static int loop_serve(struct jetwattd_run *r)
 		err = JETWATT_EXIT_FAILED;
 		if (!jetwattd_blind_hold(r))
 			break;
-		jetwattd_leave(r);
+		jetwattd_detach_job(r);
 		loop_detach(r, &cap, &control);
 		if (loop_attach(r, &cap, &control)) {
 			/* The control socket works while blind too. */
@@ -252,18 +252,18 @@ static int loop_serve(struct jetwattd_run *r)
 
 int jetwattd_loop(struct jetwattd *d)
 {
-	struct jetwatt_keep_args keep = { .path = *d->policy->db ? d->policy->db : NULL };
+	struct jetwatt_profile_store_args keep = { .path = *d->policy->db ? d->policy->db : NULL };
 	struct jetwattd_run r = { .d = d, .hangup = -1 };
 	int err;
 
-	jetwatt_watch_init(&r.watch);
+	jetwatt_session_init(&r.watch);
 	err = load_candidates(&r);
 	if (!err)
 		err = jetwatt_keep_open(&r.keep, &keep);
 	if (!err)
 		err = loop_serve(&r);
 	pthread_mutex_lock(&d->lock);
-	if (jetwattd_put_back_last(&d->act) && !err)
+	if (jetwattd_restore_at_end(&d->act) && !err)
 		err = JETWATT_EXIT_FAILED;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_keep_close(&r.keep);

@@ -13,19 +13,19 @@
 #include "tune/tuner.h"
 
 /* Maximum number of GPU processes that are tracked. */
-#define JETWATTD_SEEN	16
+#define JETWATTD_PROCESSES_MAX	16
 /* Number of consecutive checks, about 1 s apart, after which a change of the co-running processes
  * counts. */
-#define JETWATTD_APART	3
+#define JETWATTD_CORUNNERS_CHECKS	3
 /* Size of the text that lists the commands of all co-running jobs, in bytes. */
-#define JETWATTD_BESIDE	160
+#define JETWATTD_CORUNNERS_LEN	160
 /* Number of stored readings from which on a workload counts as known. */
 #define JETWATTD_KNOWN	4
 /* A process whose last wait for the GPU is older than this is not a job. */
 #define JETWATTD_JOB_NS	5000000000ull
 /* Upper limit, in seconds, of three waiting times: the back-off after a cap event; the time until
  * the ramp retries a level that the cap has left; the sleep while no mode is within the budget. */
-#define JETWATTD_CALM_S	80.0
+#define JETWATTD_BACKOFF_MAX_S	80.0
 
 /**
  * struct jetwattd_seen - a process that waits for the GPU
@@ -50,7 +50,7 @@ struct jetwattd_seen {
 };
 
 /**
- * struct jetwattd_ladder - the ramp: how far the mode has been raised without a known job
+ * struct jetwattd_ramp - the ramp: how far the mode has been raised without a known job
  *
  * After a cap event without a job the loop raises the mode level by level, from the lowest mode to
  * the highest one and then to the board's state at start.
@@ -63,14 +63,14 @@ struct jetwattd_seen {
  * @since_ns: time at which the ramp became active
  * @below_w: power on the level below the current one, in W; 0: unknown
  */
-struct jetwattd_ladder {
+struct jetwattd_ramp {
 	int on, rung, most, said;
 	uint64_t fell_ns, since_ns;
 	double below_w;
 };
 
 /* Maximum number of processes for which the lowest mode is held while power samples are missing. */
-#define JETWATTD_HELD	(2 * JETWATTD_SEEN)
+#define JETWATTD_HELD	(2 * JETWATTD_PROCESSES_MAX)
 /**
  * struct jetwattd_held - processes for which the lowest mode is held
  * @pid: process ids
@@ -83,15 +83,15 @@ struct jetwattd_held {
 };
 
 struct jetwattd_minibatch;
-struct jetwattd_interleaver;
+struct jetwattd_timeshare_thread;
 
 /**
- * struct jetwattd_backing - exponential back-off after cap events in held modes
+ * struct jetwattd_backoff - exponential back-off after cap events in held modes
  * @last_ns: time of the last back-off, 0: none
  * @seconds: duration of the next back-off, in s
  * @trips: number of back-offs with less than ten minutes between two of them
  */
-struct jetwattd_backing {
+struct jetwattd_backoff {
 	uint64_t last_ns;
 	double seconds;
 	int trips;
@@ -126,14 +126,14 @@ struct jetwattd_backing {
  */
 struct jetwattd_run {
 	struct jetwattd *d;
-	struct jetwatt_watch watch;
+	struct jetwatt_session watch;
 	struct jetwattd_learner learner;
-	struct jetwatt_keep keep;
-	struct jetwattd_seen seen[JETWATTD_SEEN];
-	struct jetwattd_ladder ladder;
+	struct jetwatt_profile_store keep;
+	struct jetwattd_seen seen[JETWATTD_PROCESSES_MAX];
+	struct jetwattd_ramp ladder;
 	struct jetwattd_minibatch *minibatch;
-	struct jetwattd_interleaver *interleaver;
-	char cgroup[256], beside[JETWATTD_BESIDE];
+	struct jetwattd_timeshare_thread *interleaver;
+	char cgroup[256], beside[JETWATTD_CORUNNERS_LEN];
 	int apart, hangup, reloaded;
 	struct jetwattd_held held;
 	uint64_t tended_ns, seldom_ns, retry_ns, retried_ns;
@@ -146,12 +146,12 @@ struct jetwattd_run {
 
 /* housekeeping.c: do the periodic work: watchdog, telemetry, policy reload, time slicing, budget
  * of the hour, check of the knobs. Does nothing if called within 1 s of the last time. */
-void jetwattd_tend(struct jetwattd_run *r);
+void jetwattd_housekeeping(struct jetwattd_run *r);
 /* Return: 1: the current activity has to stop: the budget or the co-running jobs have changed,
  * jetwattd pauses, yields or ends, or the job has ended; 0: go on. */
 int jetwattd_changed(struct jetwattd_run *r);
 /* List the commands of the jobs that use the GPU besides the job, sorted; empty: none. */
-void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len);
+void jetwattd_corunners(const struct jetwattd_run *r, char *text, size_t len);
 /* Enter a state, unless jetwattd_enter() refuses it. */
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing);
 
@@ -159,31 +159,31 @@ void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing);
 int jetwattd_stopped(const struct jetwattd_run *r);
 /* Collect samples and waits for at most @most_s seconds and at most 250 ms, then do the
  * housekeeping. */
-void jetwattd_turn(struct jetwattd_run *r, double most_s);
+void jetwattd_poll(struct jetwattd_run *r, double most_s);
 /* Sleep, with the housekeeping, until @seconds have passed or jetwattd_changed() returns 1.
  * Return: jetwattd_changed(). */
-int jetwattd_nap(struct jetwattd_run *r, double seconds);
+int jetwattd_sleep(struct jetwattd_run *r, double seconds);
 /* Drop old waits of the job; the newest ones stay, to recognise minibatches. */
 void jetwattd_forget_waits(struct jetwattd_run *r);
 /* seen.c: callback of the probe for each wait of any process. @run: struct jetwattd_run. */
 void jetwattd_on_wait(const struct jetwatt_sync *s, void *run);
 /* Return the entry of a process; a new process replaces the one whose last
  * wait is the oldest. */
-struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid);
+struct jetwattd_seen *jetwattd_seen_find(struct jetwattd_run *r, pid_t pid);
 /* Return: 1: the process is in the process group of the job. */
-int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid);
+int jetwattd_in_job(const struct jetwattd_run *r, pid_t pid);
 /* Find a process that is to become the job: it has waited for the GPU three times or for 0.5 s, or
  * once if its workload is known. Return: its pid, 0: none. */
-pid_t jetwattd_working(struct jetwattd_run *r);
+pid_t jetwattd_find_job(struct jetwattd_run *r);
 
 /* idle.c: no job: apply the policy's idle mode, or restore the board. */
 void jetwattd_idle(struct jetwattd_run *r);
 /* @paused: set to 1 if a pause is requested. Return: 1: jetwattd yields to another process or is to
  * pause. */
-int jetwattd_yields(struct jetwattd_run *r, int *paused);
+int jetwattd_must_yield(struct jetwattd_run *r, int *paused);
 /* Switch nothing until jetwattd is resumed, or the job that ran at the start has ended; if another
  * jetwatt holds the lease, for about 2 s. Detaches from the job. */
-void jetwattd_stand_back(struct jetwattd_run *r);
+void jetwattd_wait_for_board(struct jetwattd_run *r);
 
 /* blind.c: hold the lowest mode while a process that uses the GPU lives.
  * Return: 1: the module answers again, which does not show that its sensors do; 0: no process is
@@ -194,26 +194,26 @@ void jetwattd_blind_end(struct jetwattd_run *r);
 
 /* job_hold.c: attach to a process as the job and load what is known of its workload. Return: 0,
  * negative errno. */
-int jetwattd_take(struct jetwattd_run *r, pid_t pid);
+int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid);
 /* Detach from the job. */
-void jetwattd_leave(struct jetwattd_run *r);
+void jetwattd_detach_job(struct jetwattd_run *r);
 /* Learn the job for the present budget, then hold it in its best mode. Return: why it stopped. */
-enum jetwattd_outcome jetwattd_work(struct jetwattd_run *r);
+enum jetwattd_outcome jetwattd_learn_and_hold(struct jetwattd_run *r);
 
 /* measure_current.c: measure the mode that is applied. @mode: that mode. @got: the reading. Return:
  * the outcome; @got is complete with JETWATTD_MEASURED and JETWATTD_SHARED, and has the power that
  * the cap saw with JETWATTD_OVER. */
-enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got);
-/* Apply a mode that has been measured before and measure it again. As jetwattd_look(). */
-enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+/* Apply a mode that has been measured before and measure it again. As jetwattd_measure(). */
+enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 					  const struct jetwatt_measure_limits *limits,
 					  struct jetwattd_reading *got);
 /* Measure the applied mode from the minibatches that are counted for the metrics, at less CPU time
- * than jetwattd_look(). Return: number of minibatches; 0: too few of them, they deviate from the
+ * than jetwattd_measure(). Return: number of minibatches; 0: too few of them, they deviate from the
  * earlier ones, the cap has intervened, the co-running jobs differ, or the loop has to stop. */
-size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
+size_t jetwattd_quick_check(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
 		       struct jetwatt_row *row);
 /* Return: 1: the clocks were below those of the applied @mode, by a temperature or current limit;
  * this is logged. */
@@ -221,34 +221,34 @@ int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
 
 /* try_mode.c: apply a mode, measure it, and pass the result to the learner and the database.
  * Return: the outcome. */
-enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				   const struct jetwatt_measure_limits *limits);
 /* Add a reading to the learner and the database. Return: 0 or an exit code; the error has been
  * reported. */
-int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got);
+int jetwattd_store_reading(struct jetwattd_run *r, const struct jetwattd_reading *got);
 /* Pass the learner's news to the database, the counters and the log. */
-void jetwattd_pass_on(struct jetwattd_run *r);
+void jetwattd_handle_news(struct jetwattd_run *r);
 /* Return the row of the fastest mode measured to be within the budget, NULL: none; valid until the
  * learner changes. Also tells the cap which mode it may step down to. */
-const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r);
+const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r);
 /* Exclude a mode that was over the budget, and every mode that is at least as high in all knobs. */
-void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got);
+void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading *got);
 
 /* cap_recovery.c: wait until the overshoot of the last cap event is repaid, then apply the fastest
  * mode within the budget other than the one that the cap left. Return: 1: jetwattd_changed(). */
-int jetwattd_climb(struct jetwattd_run *r);
+int jetwattd_recover(struct jetwattd_run *r);
 /* Wait until the overshoot has left the averaging window. Return: 1: jetwattd_changed(). */
-int jetwattd_let_out(struct jetwattd_run *r);
+int jetwattd_wait_window(struct jetwattd_run *r);
 /* Back off from a held mode after a cap event: stay in other modes for @b->seconds. @got: the
  * reading that the event ended. Return: 1: jetwattd_changed(). */
-int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backing *b,
+int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 		      const struct jetwattd_reading *got);
 /* Without a job: start the ramp after a cap event, and raise the mode by one level if power allows.
  * Return: 1: the ramp has passed its last level or no budget is left, so the board may be
  * restored. */
-int jetwattd_ladder(struct jetwattd_run *r);
+int jetwattd_ramp(struct jetwattd_run *r);
 /* End the ramp: the board is restored, or a job begins. */
-void jetwattd_ladder_leave(struct jetwattd_run *r);
+void jetwattd_ramp_end(struct jetwattd_run *r);
 
 /* reload.c: receive SIGHUP by a descriptor, so that it no longer ends jetwattd. Return: 0 or an
  * exit code; the error has been reported. */
@@ -267,37 +267,37 @@ void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_
 /* Find the period of the minibatches again, if the last time was 20 s ago or lengths deviate. */
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
 /* Start a mean over the minibatches that end from now on. Pauses do not count. */
-void jetwattd_minibatch_anew(struct jetwattd_minibatch *m);
-/* Return: 1: the last minibatches deviate from those before jetwattd_minibatch_anew(). */
-int jetwattd_minibatch_strange(const struct jetwattd_minibatch *m);
+void jetwattd_minibatch_start_mean(struct jetwattd_minibatch *m);
+/* Return: 1: the last minibatches deviate from those before jetwattd_minibatch_start_mean(). */
+int jetwattd_minibatch_deviates(const struct jetwattd_minibatch *m);
 /* Return: if the last minibatch deviates from the first ones in this mode, the length of those, in
  * ms; 0: it does not, or there are too few. */
-double jetwattd_minibatch_jumped(const struct jetwattd_minibatch *m);
-/* Compute the mean since jetwattd_minibatch_anew(). @row: the mean, may be NULL. Return: number of
+double jetwattd_minibatch_last_deviates(const struct jetwattd_minibatch *m);
+/* Compute the mean since jetwattd_minibatch_start_mean(). @row: the mean, may be NULL. Return: number of
  * minibatches. */
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row);
 
 /* timeshare.c: start or stop the time slicing, as the policy and the two cgroups demand. */
-void jetwattd_turns(struct jetwattd_run *r);
+void jetwattd_timeshare(struct jetwattd_run *r);
 /* End the time slicing and thaw both cgroups. */
-void jetwattd_turns_end(struct jetwattd_run *r);
+void jetwattd_timeshare_end(struct jetwattd_run *r);
 
 /* server_deadline.c: if the server misses its latency limit in the applied mode, exclude this mode
  * and every mode that is not higher in any knob. Return: 1: at least one of them was not excluded
  * before; 0: no miss, or nothing new. */
-int jetwattd_late(struct jetwattd_run *r);
+int jetwattd_deadline_miss(struct jetwattd_run *r);
 /* A window of the time slicing has ended. @switched: 1: the mode was switched during it. Caller
  * holds the lock. */
-void jetwattd_late_window(struct jetwattd *d, int switched);
+void jetwattd_deadline_window(struct jetwattd *d, int switched);
 /* Store an estimate for a mode that was left for a missed deadline before its reading was complete.
  * Return: 0 or an exit code; the error has been reported. */
-int jetwattd_late_row(struct jetwattd_run *r);
+int jetwattd_deadline_estimate(struct jetwattd_run *r);
 /* Wait until the server has answered the requests that arrived before the last switch, at most
  * 2 s. */
-void jetwattd_late_catch_up(struct jetwattd_run *r);
+void jetwattd_deadline_catch_up(struct jetwattd_run *r);
 /* Check the server's deadline periodically, and allow the excluded modes again when the request
  * rate has dropped. */
-void jetwattd_late_tend(struct jetwattd_run *r);
+void jetwattd_deadline_check(struct jetwattd_run *r);
 
 /* Limits of a quick reading, used while a job is learned. */
 extern const struct jetwatt_measure_limits jetwattd_quick;
@@ -305,7 +305,7 @@ extern const struct jetwatt_measure_limits jetwattd_quick;
 void jetwattd_presets(struct jetwattd_run *r);
 /* search.c: measure modes until the learner asks for no more. Return: JETWATTD_MEASURED: the search
  * is complete; else why it stopped. */
-enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r);
+enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r);
 /* Fill in the terms by which the job is learned now. */
 void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms);
 

@@ -61,9 +61,9 @@ static int restore_leftover(struct jetwatt_board *b)
 	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_restore(b, &e);
 
-	jetwatt_board_thaw(b);
+	jetwatt_board_thaw_all(b);
 	if (!err)
-		jetwatt_error_note("board restored: an earlier jetwatt had left a mode applied");
+		jetwatt_notice("board restored: an earlier jetwatt had left a mode applied");
 	/* -ENOENT: nothing was applied; -EBUSY: another jetwatt has applied it and still runs. */
 	return !err || err == -ENOENT || err == -EBUSY ? 0 : jetwatt_error_board(err, &e);
 }
@@ -85,7 +85,7 @@ static int open_board(struct jetwattd *d)
 		const struct jetwatt_error_text *lack = jetwatt_board_lacks(d->act.board, k);
 
 		if (lack && jetwatt_knob_row(k)->hz && !jetwatt_knob_row(k)->optional)
-			jetwatt_error_note("%s: %s; fix: %s", lack->what, lack->why, lack->fix);
+			jetwatt_notice("%s: %s; fix: %s", lack->what, lack->why, lack->fix);
 	}
 	return 0;
 }
@@ -114,14 +114,14 @@ int main(int argc, char **argv)
 	d.act.reassert = policy.reassert;
 	/* Before any thread exists, so that it covers all of them: a compromised jetwattd must not
 	 * be able to reach into another process. */
-	err = jetwattd_fence();
-	if (jetwattd_fence_lacks(err))
-		jetwatt_error_note("running without a system call filter: this kernel lacks CONFIG_SECCOMP_FILTER");
+	err = jetwatt_seccomp_deny();
+	if (jetwatt_seccomp_unsupported(err))
+		jetwatt_notice("running without a system call filter: this kernel lacks CONFIG_SECCOMP_FILTER");
 	else if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 					 "allow seccomp(2) in the service or container",
 					 "cannot install the system call filter");
-	err = jetwatt_reach_kernel();
+	err = jetwatt_check_kernel();
 	if (!err)
 		err = open_board(&d);
 	if (err)

@@ -17,7 +17,7 @@ static void on_progress(const struct jetwatt_measure *m, double part, void *arg)
 {
 	(void)m;
 	(void)part;
-	jetwattd_tend(arg);
+	jetwattd_housekeeping(arg);
 }
 
 /* Tell the cap the time since which only the job has drawn power; 0: unknown. */
@@ -49,13 +49,13 @@ static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
  * describe the workload. */
 static int corunners_differ(const struct jetwattd_run *r)
 {
-	char beside[JETWATTD_BESIDE];
+	char beside[JETWATTD_CORUNNERS_LEN];
 
-	jetwattd_company(r, beside, sizeof(beside));
+	jetwattd_corunners(r, beside, sizeof(beside));
 	return strcmp(beside, r->beside) != 0;
 }
 
-enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got)
 {
@@ -81,7 +81,7 @@ enum jetwattd_outcome jetwattd_look(struct jetwattd_run *r, const struct jetwatt
 	return corunners_differ(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
 }
 
-enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 					  const struct jetwatt_measure_limits *limits,
 					  struct jetwattd_reading *got)
 {
@@ -96,14 +96,14 @@ enum jetwattd_outcome jetwattd_look_again(struct jetwattd_run *r, const struct j
 	/* jetwattd_changed() has checked its reasons. */
 	atomic_store(&r->d->cut, 0);
 	r->d->cap.tripped = 0;
-	err = jetwattd_put(&r->d->act, &to);
+	err = jetwattd_apply(&r->d->act, &to);
 	pthread_mutex_unlock(&r->d->lock);
 	if (err)
 		return err == -EBUSY ? JETWATTD_CUT : JETWATTD_REFUSED;
-	return jetwattd_look(r, &to, &until, got);
+	return jetwattd_measure(r, &to, &until, got);
 }
 
-size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
+size_t jetwattd_quick_check(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
 		       struct jetwatt_row *row)
 {
 	uint64_t begun = jetwatt_clock_ns();
@@ -111,12 +111,12 @@ size_t jetwattd_glance(struct jetwattd_run *r, const struct jetwatt_measure_limi
 	size_t n;
 	int cut;
 
-	jetwattd_minibatch_anew(r->minibatch);
+	jetwattd_minibatch_start_mean(r->minibatch);
 	set_measuring(r->d, begun);
 	do {
-		jetwattd_turn(r, limits->seconds);
+		jetwattd_poll(r, limits->seconds);
 		cut = atomic_load(&r->d->cut) || jetwattd_changed(r) ||
-		      jetwattd_minibatch_strange(r->minibatch);
+		      jetwattd_minibatch_deviates(r->minibatch);
 		n = jetwattd_minibatch_mean(r->minibatch, NULL);
 		span_s = (jetwatt_clock_ns() - begun) * 1e-9;
 	} while (!cut && (span_s < limits->seconds ||
@@ -139,7 +139,7 @@ static int clocks_below(const struct jetwatt_mode *seen, const struct jetwatt_mo
 
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
 {
-	const struct jetwatt_watch *w = &r->watch;
+	const struct jetwatt_session *w = &r->watch;
 	size_t below = 0, n = 0;
 
 	for (size_t i = 0; i < w->nr_power; i++) {
@@ -155,6 +155,6 @@ int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
 	pthread_mutex_lock(&r->d->lock);
 	r->d->count.throttled++;
 	pthread_mutex_unlock(&r->d->lock);
-	jetwattd_say(r->d, "throttled: clocks below those of the mode, by a temperature or current limit");
+	jetwattd_log(r->d, "throttled: clocks below those of the mode, by a temperature or current limit");
 	return 1;
 }

@@ -15,7 +15,7 @@
 
 void jetwattd_metrics_minibatch(struct jetwattd *d, const char *key, double second, double joule)
 {
-	struct jetwattd_meter *m = &d->meter;
+	struct jetwattd_telemetry *m = &d->meter;
 	struct jetwattd_workload *w;
 	int i = 0;
 
@@ -32,7 +32,7 @@ void jetwattd_metrics_minibatch(struct jetwattd *d, const char *key, double seco
 		jetwatt_metrics_observe(&w->joule, jetwatt_metrics_joules, joule);
 }
 
-static const struct jetwatt_rail *rail_of(const struct jetwattd_meter *t, uint32_t id)
+static const struct jetwatt_rail *rail_of(const struct jetwattd_telemetry *t, uint32_t id)
 {
 	for (int i = 0; i < t->rails; i++)
 		if (t->rail[i].id == id)
@@ -42,7 +42,7 @@ static const struct jetwatt_rail *rail_of(const struct jetwattd_meter *t, uint32
 
 /* Write the energy of the rails that belong to the total (@in_total 1), or of the others, which a
  * sum must not include. */
-static void metrics_rails(const struct jetwatt_metrics *m, const struct jetwattd_meter *t, const char *name,
+static void metrics_rails(const struct jetwatt_metrics *m, const struct jetwattd_telemetry *t, const char *name,
 			  unsigned int in_total)
 {
 	const struct jetwatt_rail *rail;
@@ -54,7 +54,7 @@ static void metrics_rails(const struct jetwatt_metrics *m, const struct jetwattd
 	}
 }
 
-static void metrics_energy(const struct jetwatt_metrics *m, const struct jetwattd_meter *t)
+static void metrics_energy(const struct jetwatt_metrics *m, const struct jetwattd_telemetry *t)
 {
 	if (!t->energies)
 		return;
@@ -141,7 +141,7 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 				"Restores that a knob refused", now->act.unrestored);
 }
 
-static void metrics_timeshare(const struct jetwatt_metrics *m, const struct jetwattd_taking_turns *t)
+static void metrics_timeshare(const struct jetwatt_metrics *m, const struct jetwattd_timeshare_status *t)
 {
 	jetwatt_metrics_counter(m, "jetwatt_turns", NULL,
 				"Time slices of training that shares the GPU with a server", t->turns);
@@ -160,7 +160,7 @@ static void metrics_timeshare(const struct jetwatt_metrics *m, const struct jetw
  * get a name. Caller holds the lock. */
 static void record_mode(struct jetwattd *d)
 {
-	struct jetwattd_meter *t = &d->meter;
+	struct jetwattd_telemetry *t = &d->meter;
 	int i = 0;
 
 	if (!d->act.applied || d->doing == JETWATTD_LEARNING || d->doing == JETWATTD_BACKING_OFF)
@@ -173,7 +173,7 @@ static void record_mode(struct jetwattd *d)
 
 static void metrics_mode_name(const struct jetwattd *now, char *name, size_t len)
 {
-	const struct jetwattd_meter *t = &now->meter;
+	const struct jetwattd_telemetry *t = &now->meter;
 	int i = 0;
 
 	while (i < t->modes && !jetwatt_mode_same(&t->mode[i], &now->act.mode))
@@ -231,7 +231,7 @@ static void metrics_state(const struct jetwatt_metrics *m, const struct jetwattd
 			      "Power as measured in the held mode", now->expect_w);
 }
 
-static void metrics_minibatches(const struct jetwatt_metrics *m, const struct jetwattd_meter *t)
+static void metrics_minibatches(const struct jetwatt_metrics *m, const struct jetwattd_telemetry *t)
 {
 	int n = t->workloads + (t->workload[JETWATTD_WORKLOADS].second.n > 0);
 

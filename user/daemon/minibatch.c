@@ -136,7 +136,7 @@ static void minibatch_ended(struct jetwattd_minibatch *m, uint64_t end_ns, doubl
 static void minibatch_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwattd_minibatch *m = arg;
-	double w = jetwatt_watch_total(&m->r->watch, p), part, uj;
+	double w = jetwatt_session_total(&m->r->watch, p), part, uj;
 	int done = 0;
 
 	if (p->gap)
@@ -189,19 +189,19 @@ void jetwattd_minibatch_learn(struct jetwattd_minibatch *m)
 	m->usual_ns = jetwatt_batch_track_ns(m->track);
 }
 
-void jetwattd_minibatch_anew(struct jetwattd_minibatch *m)
+void jetwattd_minibatch_start_mean(struct jetwattd_minibatch *m)
 {
 	m->kept = 0;
 	m->strange = 0;
 	m->was_ns = m->usual_ns;
 }
 
-int jetwattd_minibatch_strange(const struct jetwattd_minibatch *m)
+int jetwattd_minibatch_deviates(const struct jetwattd_minibatch *m)
 {
 	return m->strange >= STRANGE;
 }
 
-double jetwattd_minibatch_jumped(const struct jetwattd_minibatch *m)
+double jetwattd_minibatch_last_deviates(const struct jetwattd_minibatch *m)
 {
 	const uint64_t *first = m->here.first_ns;
 
@@ -214,7 +214,7 @@ double jetwattd_minibatch_jumped(const struct jetwattd_minibatch *m)
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row)
 {
 	if (row)
-		jetwatt_mean(m->took_ns, m->took_uj, m->kept, BLOCK_NS, row);
+		jetwatt_block_mean(m->took_ns, m->took_uj, m->kept, BLOCK_NS, row);
 	return m->kept;
 }
 
@@ -237,7 +237,7 @@ struct jetwattd_minibatch *jetwattd_minibatch_new(struct jetwattd_run *r)
 
 void jetwattd_minibatch_forget(struct jetwattd_minibatch *m)
 {
-	jetwatt_batch_track_forget(m->track);
+	jetwatt_batch_track_reset(m->track);
 	m->ends = 0;
 	m->begin_ns = m->usual_ns = 0;
 	m->kept = 0;

@@ -30,7 +30,7 @@ double jetwattd_span_level(const struct jetwattd_span *s, const struct jetwatt_m
 			   double *least);
 
 /* Return: 1: mode @a is at least as high as @b in all knobs. */
-static inline int jetwattd_reaches(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
+static inline int jetwattd_dominates(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
 	jetwatt_each_knob(k)
 		if (jetwatt_mode_get(a, k) < jetwatt_mode_get(b, k))

@@ -29,14 +29,14 @@ static double stated_power(const char *name)
 
 void jetwattd_presets(struct jetwattd_run *r)
 {
-	const struct jetwatt_learn *k = &r->learner.known;
+	const struct jetwatt_tuner *k = &r->learner.known;
 	struct jetwatt_presets *all = NULL;
 	struct jetwatt_error_text e;
 	int err = jetwatt_presets_read(&all, r->d->act.board, NULL, &e);
 
 	r->presets = 0;
 	if (err && err != -ENOENT && r->d->policy->learn_share > 0)
-		jetwatt_error_note("learning without the vendor's presets: %s: %s", e.what, e.why);
+		jetwatt_notice("learning without the vendor's presets: %s: %s", e.what, e.why);
 	if (err)
 		return;
 	for (size_t i = 0; i < all->nr && r->presets < JETWATTD_FIRST; i++) {

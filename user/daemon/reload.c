@@ -25,7 +25,7 @@ int jetwattd_reload_open(struct jetwattd_run *r)
 	r->hangup = signalfd(-1, &again, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (r->hangup >= 0 && signalfd(r->watch.signals, &ends, SFD_CLOEXEC | SFD_NONBLOCK) >= 0)
 		return 0;
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot receive signals");
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot receive signals");
 }
 
 /* Keep the old value @was of a setting. Return: 1: the new policy has another value. */
@@ -63,7 +63,7 @@ void jetwattd_reload(struct jetwattd_run *r)
 	err = err ? err : jetwattd_usable(d, &p);
 	pthread_mutex_unlock(&d->lock);
 	if (err) {
-		jetwattd_say(d, "policy not reloaded, it cannot be used: the old policy stays in force");
+		jetwattd_log(d, "policy not reloaded, it cannot be used: the old policy stays in force");
 		return;
 	}
 	jetwattd_policy_override(&p, d->power_w);
@@ -73,9 +73,9 @@ void jetwattd_reload(struct jetwattd_run *r)
 	d->act.reassert = p.reassert;
 	d->act.ceded = 0;
 	pthread_mutex_unlock(&d->lock);
-	for (int i = 0; i < JETWATTD_SEEN; i++)
+	for (int i = 0; i < JETWATTD_PROCESSES_MAX; i++)
 		r->seen[i].serves = -1;
 	r->reloaded = 1;
-	jetwattd_say(d, kept ? "policy reloaded; modes, method, db, control, readers, writers change only after a restart" :
+	jetwattd_log(d, kept ? "policy reloaded; modes, method, db, control, readers, writers change only after a restart" :
 		     "policy reloaded");
 }

@@ -37,11 +37,11 @@ void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 static void measure_new(struct jetwattd_run *r, const struct jetwattd_step *step,
 			struct jetwattd_result *result)
 {
-	result->outcome = jetwattd_try(r, &step->mode,
+	result->outcome = jetwattd_try_mode(r, &step->mode,
 				       step->ask == JETWATTD_TRY ? &jetwattd_quick : &exact);
-	result->jumped_ms = jetwattd_minibatch_jumped(r->minibatch);
+	result->jumped_ms = jetwattd_minibatch_last_deviates(r->minibatch);
 	pthread_mutex_lock(&r->d->lock);
-	result->here = jetwattd_in(&r->d->act, &step->mode);
+	result->here = jetwattd_is_applied(&r->d->act, &step->mode);
 	pthread_mutex_unlock(&r->d->lock);
 }
 
@@ -50,15 +50,15 @@ static void measure_known(struct jetwattd_run *r, const struct jetwattd_step *st
 			  struct jetwattd_result *result)
 {
 	if (step->ask == JETWATTD_CHECK_HERE) {
-		result->outcome = jetwattd_look(r, &step->mode, &jetwattd_quick, &result->reading);
+		result->outcome = jetwattd_measure(r, &step->mode, &jetwattd_quick, &result->reading);
 		return;
 	}
-	result->outcome = jetwattd_look_again(r, &step->mode, &jetwattd_quick, &result->reading);
+	result->outcome = jetwattd_remeasure(r, &step->mode, &jetwattd_quick, &result->reading);
 	if (result->outcome == JETWATTD_MEASURED && jetwattd_throttled(r, &step->mode))
 		result->outcome = JETWATTD_HOT;
 }
 
-enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
+enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r)
 {
 	enum jetwattd_follow follow = JETWATTD_FOLLOW_PLAN;
 	struct jetwattd_learner *l = &r->learner;
@@ -70,7 +70,7 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 	jetwattd_learner_resume(l, &terms);
 	while (follow != JETWATTD_FOLLOW_STOP) {
 		if (follow == JETWATTD_FOLLOW_PLAN)
-			jetwattd_best(r);
+			jetwattd_best_mode(r);
 		jetwattd_terms(r, &terms);
 		if (!jetwattd_learner_next(l, &terms, &step))
 			return JETWATTD_MEASURED;
@@ -84,7 +84,7 @@ enum jetwattd_outcome jetwattd_seek(struct jetwattd_run *r)
 			measure_new(r, &step, &result);
 		jetwattd_terms(r, &terms);
 		follow = jetwattd_learner_done(l, &terms, &result);
-		jetwattd_pass_on(r);
+		jetwattd_handle_news(r);
 		pthread_mutex_lock(&r->d->lock);
 		r->d->count.learning_s = l->cost.seconds;
 		r->d->count.lost_s = l->cost.lost_s;

@@ -18,11 +18,11 @@
  * pause. */
 #define OTHERS_NS	2000000000ull
 
-struct jetwattd_seen *jetwattd_find(struct jetwattd_run *r, pid_t pid)
+struct jetwattd_seen *jetwattd_seen_find(struct jetwattd_run *r, pid_t pid)
 {
 	struct jetwattd_seen *oldest = &r->seen[0];
 
-	for (int i = 0; i < JETWATTD_SEEN; i++) {
+	for (int i = 0; i < JETWATTD_PROCESSES_MAX; i++) {
 		if (r->seen[i].pid == pid)
 			return &r->seen[i];
 		if (r->seen[i].last_ns < oldest->last_ns)
@@ -71,7 +71,7 @@ static void detect_pid_reuse(struct jetwattd_seen *seen)
 	seen->born = now;
 }
 
-int jetwattd_of_job(const struct jetwattd_run *r, pid_t pid)
+int jetwattd_in_job(const struct jetwattd_run *r, pid_t pid)
 {
 	return r->watch.pid && (pid == r->watch.pid || getpgid(pid) == getpgid(r->watch.pid));
 }
@@ -85,7 +85,7 @@ static int uses_gpu(const struct jetwattd_seen *seen)
 void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 {
 	struct jetwattd_run *r = arg;
-	struct jetwattd_seen *seen = jetwattd_find(r, (pid_t)s->tgid);
+	struct jetwattd_seen *seen = jetwattd_seen_find(r, (pid_t)s->tgid);
 	uint64_t turn_ns = s->exit_ns - seen->last_ns, faded_ns = seen->turn_ns / 8 * 7;
 
 	if (s->enter_ns > seen->last_ns + JETWATTD_JOB_NS) {
@@ -97,9 +97,9 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 	seen->waits++;
 	seen->waited_ns += s->exit_ns - s->enter_ns;
 	seen->last_ns = s->exit_ns;
-	if (!jetwattd_of_job(r, seen->pid))
+	if (!jetwattd_in_job(r, seen->pid))
 		return;
-	jetwatt_watch_wait(s, &r->watch);
+	jetwatt_session_wait(s, &r->watch);
 	jetwattd_minibatch_wait(r->minibatch, s);
 }
 
@@ -108,18 +108,18 @@ static int compare_text(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len)
+void jetwattd_corunners(const struct jetwattd_run *r, char *text, size_t len)
 {
-	char word[JETWATTD_SEEN][WORDS];
+	char word[JETWATTD_PROCESSES_MAX][WORDS];
 	uint64_t now = jetwatt_clock_ns();
-	pid_t group[JETWATTD_SEEN];
+	pid_t group[JETWATTD_PROCESSES_MAX];
 	size_t n = 0, at = 0, k;
 
-	for (int i = 0; i < JETWATTD_SEEN; i++) {
+	for (int i = 0; i < JETWATTD_PROCESSES_MAX; i++) {
 		const struct jetwattd_seen *seen = &r->seen[i];
 
 		if (!uses_gpu(seen) || now - seen->last_ns > OTHERS_NS + 2 * seen->turn_ns ||
-		    jetwattd_of_job(r, seen->pid))
+		    jetwattd_in_job(r, seen->pid))
 			continue;
 		group[n] = getpgid(seen->pid);
 		for (k = 0; k < n && group[k] != group[n]; k++)
@@ -138,7 +138,7 @@ void jetwattd_company(const struct jetwattd_run *r, char *text, size_t len)
 /* Return: 1: the process's workload is in the database. Looked up once. */
 static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 {
-	struct jetwatt_keep_args args = { .path = NULL };
+	struct jetwatt_profile_store_args args = { .path = NULL };
 
 	if (seen->known < 0)
 		seen->known = jetwatt_keep_known(&r->keep, &args, r->d->act.board, r->watch.scope,
@@ -161,11 +161,11 @@ static int is_server(struct jetwattd_run *r, struct jetwattd_seen *seen)
 	return seen->serves;
 }
 
-pid_t jetwattd_working(struct jetwattd_run *r)
+pid_t jetwattd_find_job(struct jetwattd_run *r)
 {
 	uint64_t now = jetwatt_clock_ns();
 
-	for (int i = 0; i < JETWATTD_SEEN; i++) {
+	for (int i = 0; i < JETWATTD_PROCESSES_MAX; i++) {
 		struct jetwattd_seen *seen = &r->seen[i];
 
 		if (!seen->waits || now - seen->last_ns > JETWATTD_JOB_NS || seen->opaque ||

@@ -37,7 +37,7 @@
  * Caller holds the lock. */
 static int windows_overrun(const struct jetwattd *d)
 {
-	const struct jetwattd_taking_turns *t = &d->turns;
+	const struct jetwattd_timeshare_status *t = &d->turns;
 	double ms = 1e-6 * jetwatt_clock_ns(), open_ms, limit_ms = t->limit_ms;
 
 	if (!t->on || !d->act.applied)
@@ -59,9 +59,9 @@ static void end_late_reading(struct jetwattd *d)
 	atomic_store(&d->cut, 1);
 }
 
-void jetwattd_late_window(struct jetwattd *d, int switched)
+void jetwattd_deadline_window(struct jetwattd *d, int switched)
 {
-	struct jetwattd_taking_turns *t = &d->turns;
+	struct jetwattd_timeshare_status *t = &d->turns;
 
 	t->ended_ns = jetwatt_clock_ns();
 	if (switched) {
@@ -73,11 +73,11 @@ void jetwattd_late_window(struct jetwattd *d, int switched)
 	end_late_reading(d);
 }
 
-int jetwattd_late(struct jetwattd_run *r)
+int jetwattd_deadline_miss(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	struct jetwatt_mode mode;
-	const struct jetwattd_taking_turns *t = &d->turns;
+	const struct jetwattd_timeshare_status *t = &d->turns;
 	double hz;
 	int late;
 
@@ -86,16 +86,16 @@ int jetwattd_late(struct jetwattd_run *r)
 	mode = d->act.mode;
 	hz = t->arrival_hz;
 	pthread_mutex_unlock(&d->lock);
-	if (!late || !jetwattd_learner_too_slow(&r->learner, &mode, hz))
+	if (!late || !jetwattd_learner_deadline_miss(&r->learner, &mode, hz))
 		return 0;
-	jetwattd_say(d, "mode excluded, too slow for the server: %.3g requests/s", hz);
+	jetwattd_log(d, "mode excluded, too slow for the server: %.3g requests/s", hz);
 	return 1;
 }
 
-int jetwattd_late_row(struct jetwattd_run *r)
+int jetwattd_deadline_estimate(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
-	const struct jetwattd_taking_turns *t = &d->turns;
+	const struct jetwattd_timeshare_status *t = &d->turns;
 	struct jetwatt_row row = { .time_sd = TIME_SD, .power_sd = POWER_SD };
 	uint64_t since;
 
@@ -110,7 +110,7 @@ int jetwattd_late_row(struct jetwattd_run *r)
 	return jetwattd_learner_estimate(&r->learner, &row);
 }
 
-void jetwattd_late_catch_up(struct jetwattd_run *r)
+void jetwattd_deadline_catch_up(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	uint64_t until = jetwatt_clock_ns() + CATCH_UP_NS;
@@ -120,7 +120,7 @@ void jetwattd_late_catch_up(struct jetwattd_run *r)
 		pthread_mutex_lock(&d->lock);
 		behind = d->turns.on && d->turns.ended_ns < d->act.switched_ns;
 		pthread_mutex_unlock(&d->lock);
-	} while (behind && jetwatt_clock_ns() < until && !jetwattd_nap(r, TURN_S));
+	} while (behind && jetwatt_clock_ns() < until && !jetwattd_sleep(r, TURN_S));
 }
 
 /* Allow all modes again if the request rate has dropped since the last miss. */
@@ -134,11 +134,11 @@ static void allow_all_if_eased(struct jetwattd_run *r)
 	pthread_mutex_unlock(&d->lock);
 	if (!(r->learner.late_hz > 0) || !(hz > 0) || hz > FEWER * r->learner.late_hz)
 		return;
-	jetwattd_learner_in_time(&r->learner);
+	jetwattd_learner_forget_misses(&r->learner);
 	atomic_store(&d->cut, 1);
 }
 
-void jetwattd_late_tend(struct jetwattd_run *r)
+void jetwattd_deadline_check(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	int holding;
@@ -148,6 +148,6 @@ void jetwattd_late_tend(struct jetwattd_run *r)
 	holding = d->doing == JETWATTD_HOLDING;
 	end_late_reading(d);
 	pthread_mutex_unlock(&d->lock);
-	if (holding && jetwattd_late(r))
+	if (holding && jetwattd_deadline_miss(r))
 		atomic_store(&d->cut, 1);
 }

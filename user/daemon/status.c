@@ -29,7 +29,7 @@ static void json_positive(struct jetwatt_json *j, const char *key, double v)
 		jetwatt_json_null(j, key);
 }
 
-static void json_timeshare(struct jetwatt_json *j, const struct jetwattd_taking_turns *t)
+static void json_timeshare(struct jetwatt_json *j, const struct jetwattd_timeshare_status *t)
 {
 	if (!t->on) {
 		jetwatt_json_null(j, "turns");

@@ -23,7 +23,7 @@
 #define AGAIN_NS	60000000000ull
 
 /**
- * struct jetwattd_interleaver - time slicing of two cgroups
+ * struct jetwattd_timeshare_thread - time slicing of two cgroups
  * @d: jetwattd
  * @of: the policy's line for which the thread was started
  * @dir: mount point of cgroup v2, empty: not mounted
@@ -39,13 +39,13 @@
  * @begun: 1: the thread was started
  * @ended: 1: the thread has ended by itself
  */
-struct jetwattd_interleaver {
+struct jetwattd_timeshare_thread {
 	struct jetwattd *d;
-	struct jetwattd_turns of;
+	struct jetwattd_timeshare of;
 	char dir[PATH_MAX];
 	struct jetwatt_cgroup train, serve;
-	struct jetwatt_schedule_conf conf;
-	struct jetwatt_schedule s;
+	struct jetwatt_timeshare_conf conf;
+	struct jetwatt_timeshare s;
 	uint64_t switched_ns, again_ns, turns, late;
 	pthread_t thread;
 	int begun;
@@ -53,10 +53,10 @@ struct jetwattd_interleaver {
 };
 
 /* Callback of @s after each window, in its thread: pass the state on. */
-static void timeshare_on_window(struct jetwatt_schedule *s, void *arg)
+static void timeshare_on_window(struct jetwatt_timeshare *s, void *arg)
 {
-	struct jetwattd_interleaver *i = arg;
-	struct jetwattd_taking_turns *t = &i->d->turns;
+	struct jetwattd_timeshare_thread *i = arg;
+	struct jetwattd_timeshare_status *t = &i->d->turns;
 	struct jetwattd *d = i->d;
 	int switched;
 
@@ -64,7 +64,7 @@ static void timeshare_on_window(struct jetwatt_schedule *s, void *arg)
 	switched = i->switched_ns != d->act.switched_ns;
 	i->switched_ns = d->act.switched_ns;
 	if (switched)
-		jetwatt_schedule_forget(s);
+		jetwatt_timeshare_forget(s);
 	t->on = 1;
 	t->planned = s->planned;
 	t->beyond = s->beyond;
@@ -76,7 +76,7 @@ static void timeshare_on_window(struct jetwatt_schedule *s, void *arg)
 	t->arrival_hz = s->arrival_hz;
 	t->turns += s->turns - i->turns;
 	t->late += s->late - i->late;
-	jetwattd_late_window(d, switched);
+	jetwattd_deadline_window(d, switched);
 	i->turns = s->turns;
 	i->late = s->late;
 	pthread_mutex_unlock(&d->lock);
@@ -84,40 +84,40 @@ static void timeshare_on_window(struct jetwatt_schedule *s, void *arg)
 
 static void *timeshare_run(void *arg)
 {
-	struct jetwattd_interleaver *i = arg;
+	struct jetwattd_timeshare_thread *i = arg;
 
-	jetwatt_schedule_run(&i->s);
+	jetwatt_timeshare_run(&i->s);
 	atomic_store(&i->ended, 1);
 	return NULL;
 }
 
 /* Take over the processes of a cgroup. Return: 0 or an exit code; the error has been reported. */
-static int timeshare_adopt(struct jetwattd_interleaver *i, struct jetwatt_corunner *t, const char *name,
+static int timeshare_adopt(struct jetwattd_timeshare_thread *i, struct jetwatt_corunner *t, const char *name,
 			   const char *cgroup)
 {
 	struct jetwatt_error_text e = { "", "", "" };
-	char path[PATH_MAX + JETWATT_BOARD_CGROUP];
+	char path[PATH_MAX + JETWATT_BOARD_CGROUP_LEN];
 	int freeze, err;
 
-	jetwatt_tenant_init(t, name, NULL);
+	jetwatt_corunner_init(t, name, NULL);
 	pthread_mutex_lock(&i->d->lock);
 	freeze = jetwatt_board_freezer(i->d->act.board, cgroup, &e);
 	pthread_mutex_unlock(&i->d->lock);
 	if (freeze < 0)
 		return jetwatt_error_board(freeze, &e);
 	snprintf(path, sizeof(path), "%s%s", i->dir, cgroup);
-	err = jetwatt_tenant_adopt(t, path, freeze);
-	return err ? jetwatt_error_say(jetwatt_error_code(err), strerror(-err), NULL,
+	err = jetwatt_corunner_adopt(t, path, freeze);
+	return err ? jetwatt_error_report(jetwatt_error_code(err), strerror(-err), NULL,
 				       "cannot list the processes of %s", path) : 0;
 }
 
 /* Thaw both cgroups and close everything that timeshare_begin() has opened. */
-static void timeshare_close(struct jetwattd_interleaver *i)
+static void timeshare_close(struct jetwattd_timeshare_thread *i)
 {
-	struct jetwatt_schedule *s = &i->s;
+	struct jetwatt_timeshare *s = &i->s;
 
-	jetwatt_tenant_stop(&s->train);
-	jetwatt_tenant_stop(&s->infer);
+	jetwatt_corunner_stop(&s->train);
+	jetwatt_corunner_stop(&s->infer);
 	if (s->guard >= 0)
 		close(s->guard);
 	if (s->end >= 0)
@@ -127,9 +127,9 @@ static void timeshare_close(struct jetwattd_interleaver *i)
 	free(s->span);
 }
 
-static void timeshare_begin(struct jetwattd_interleaver *i)
+static void timeshare_begin(struct jetwattd_timeshare_thread *i)
 {
-	struct jetwatt_schedule *s = &i->s;
+	struct jetwatt_timeshare *s = &i->s;
 	int err;
 
 	memset(s, 0, sizeof(*s));
@@ -140,14 +140,14 @@ static void timeshare_begin(struct jetwattd_interleaver *i)
 	s->arg = i;
 	s->end = eventfd(0, EFD_CLOEXEC);
 	s->track = jetwatt_batch_track_new();
-	jetwatt_watch_init(&s->watch);
+	jetwatt_session_init(&s->watch);
 	err = timeshare_adopt(i, &s->train, "training", i->of.train);
 	if (!err)
 		err = timeshare_adopt(i, &s->infer, "the server", i->of.serve);
 	else
-		jetwatt_tenant_init(&s->infer, "the server", NULL);
+		jetwatt_corunner_init(&s->infer, "the server", NULL);
 	if (!err && (!s->track || s->end < 0))
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					"cannot start time slicing");
 	atomic_store(&i->ended, 0);
 	i->turns = i->late = 0;
@@ -155,7 +155,7 @@ static void timeshare_begin(struct jetwattd_interleaver *i)
 		err = pthread_create(&i->thread, NULL, timeshare_run, i);
 	i->begun = !err;
 	if (i->begun) {
-		jetwattd_say(i->d, "time slicing started: training %s, server %s, latency limit %g ms",
+		jetwattd_log(i->d, "time slicing started: training %s, server %s, latency limit %g ms",
 			     i->of.train, i->of.serve, i->of.latency_ms);
 		return;
 	}
@@ -163,7 +163,7 @@ static void timeshare_begin(struct jetwattd_interleaver *i)
 	i->again_ns = jetwatt_clock_ns() + AGAIN_NS;
 }
 
-static void timeshare_end(struct jetwattd_interleaver *i, const char *why)
+static void timeshare_end(struct jetwattd_timeshare_thread *i, const char *why)
 {
 	if (!i->begun)
 		return;
@@ -173,17 +173,17 @@ static void timeshare_end(struct jetwattd_interleaver *i, const char *why)
 	i->begun = 0;
 	if (atomic_load(&i->ended))
 		i->again_ns = jetwatt_clock_ns() + AGAIN_NS;
-	jetwattd_say(i->d, "time slicing stopped: %s", why);
+	jetwattd_log(i->d, "time slicing stopped: %s", why);
 	pthread_mutex_lock(&i->d->lock);
 	/* The counters of the metrics must not go back. */
-	i->d->turns = (struct jetwattd_taking_turns){ .turns = i->d->turns.turns, .late = i->d->turns.late };
+	i->d->turns = (struct jetwattd_timeshare_status){ .turns = i->d->turns.turns, .late = i->d->turns.late };
 	pthread_mutex_unlock(&i->d->lock);
 }
 
 /* Return: 1: the cgroup contains processes. Opens and closes @c as the cgroup comes and goes. */
-static int cgroup_populated(const struct jetwattd_interleaver *i, struct jetwatt_cgroup *c, const char *cgroup)
+static int cgroup_populated(const struct jetwattd_timeshare_thread *i, struct jetwatt_cgroup *c, const char *cgroup)
 {
-	char path[PATH_MAX + JETWATT_BOARD_CGROUP];
+	char path[PATH_MAX + JETWATT_BOARD_CGROUP_LEN];
 
 	snprintf(path, sizeof(path), "%s%s", i->dir, cgroup);
 	if (!*c->path && jetwatt_cgroup_open(c, path))
@@ -196,11 +196,11 @@ static int cgroup_populated(const struct jetwattd_interleaver *i, struct jetwatt
 	return *c->path != '\0';
 }
 
-void jetwattd_turns(struct jetwattd_run *r)
+void jetwattd_timeshare(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
-	const struct jetwattd_turns *of = &d->policy->turns;
-	struct jetwattd_interleaver *i = r->interleaver;
+	const struct jetwattd_timeshare *of = &d->policy->turns;
+	struct jetwattd_timeshare_thread *i = r->interleaver;
 	int paused, both;
 
 	if (!*of->train && !i)
@@ -213,7 +213,7 @@ void jetwattd_turns(struct jetwattd_run *r)
 		i->train.events = i->serve.events = -1;
 		if (jetwatt_cgroup_mount(i->dir)) {
 			*i->dir = '\0';
-			jetwattd_say(d, "no time slicing: cgroup v2 is not mounted");
+			jetwattd_log(d, "no time slicing: cgroup v2 is not mounted");
 		}
 	}
 	if (memcmp(&i->of, of, sizeof(*of))) {
@@ -232,17 +232,17 @@ void jetwattd_turns(struct jetwattd_run *r)
 		timeshare_end(i, paused ? "paused" : both ? "it has failed" : "training or the server has ended");
 	else if (!i->begun && jetwatt_clock_ns() >= i->again_ns)
 		timeshare_begin(i);
-	jetwattd_late_tend(r);
+	jetwattd_deadline_check(r);
 }
 
-void jetwattd_turns_end(struct jetwattd_run *r)
+void jetwattd_timeshare_end(struct jetwattd_run *r)
 {
-	struct jetwattd_interleaver *i = r->interleaver;
+	struct jetwattd_timeshare_thread *i = r->interleaver;
 
 	if (!i)
 		return;
 	timeshare_end(i, "jetwattd ends");
-	jetwatt_board_thaw(r->d->act.board);
+	jetwatt_board_thaw_all(r->d->act.board);
 	jetwatt_cgroup_close(&i->train);
 	jetwatt_cgroup_close(&i->serve);
 	free(i);

@@ -23,7 +23,7 @@ static void report_reading(struct jetwattd_run *r, const struct jetwattd_reading
 	r->d->count.measured++;
 	pthread_mutex_unlock(&r->d->lock);
 	if (r->d->verbose && !jetwatt_board_mode_format(&got->m.row.mode, name, sizeof(name)))
-		jetwatt_error_note("measured %s: %.2f ms +- %.1f %%, %.2f W +- %.1f %%, in %.1f s", name,
+		jetwatt_notice("measured %s: %.2f ms +- %.1f %%, %.2f W +- %.1f %%, in %.1f s", name,
 				   got->m.row.time_ms, 100 * got->m.row.time_sd, got->m.row.power_w,
 				   100 * got->m.row.power_sd, got->m.dwell_s);
 	jetwatt_keep_add(&r->keep, &got->m, got->lost);
@@ -34,11 +34,11 @@ static void report_drift(struct jetwattd *d, const struct jetwatt_row *is, const
 	pthread_mutex_lock(&d->lock);
 	d->count.drifts++;
 	pthread_mutex_unlock(&d->lock);
-	jetwattd_say(d, "drift, learning the job again: %.2f ms and %.2f W, expected %.2f ms and %.2f W",
+	jetwattd_log(d, "drift, learning the job again: %.2f ms and %.2f W, expected %.2f ms and %.2f W",
 		     is->time_ms, is->power_w, was->time_ms, was->power_w);
 }
 
-void jetwattd_pass_on(struct jetwattd_run *r)
+void jetwattd_handle_news(struct jetwattd_run *r)
 {
 	struct jetwattd_news news;
 
@@ -49,33 +49,33 @@ void jetwattd_pass_on(struct jetwattd_run *r)
 			report_drift(r->d, &news.is, &news.was);
 }
 
-int jetwattd_keep(struct jetwattd_run *r, const struct jetwattd_reading *got)
+int jetwattd_store_reading(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
 	int err = jetwattd_learner_reading(&r->learner, got);
 
-	jetwattd_pass_on(r);
+	jetwattd_handle_news(r);
 	return err;
 }
 
-void jetwattd_forbid(struct jetwattd_run *r, const struct jetwattd_reading *got)
+void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
 	const struct jetwatt_mode *mode = &got->m.row.mode;
 	char name[96] = "";
 
 	if (r->d->verbose && !jetwatt_board_mode_format(mode, name, sizeof(name)))
-		jetwatt_error_note("over the budget %s: %.2f W +- %.1f %%", name, got->over_w,
+		jetwatt_notice("over the budget %s: %.2f W +- %.1f %%", name, got->over_w,
 				   100 * got->over_sd);
 	jetwattd_learner_over(&r->learner, mode, got->over_w, got->over_sd);
 }
 
-const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
+const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r)
 {
 	const struct jetwatt_row *best, *safe;
 	struct jetwattd *d = r->d;
 
 	pthread_mutex_lock(&d->lock);
-	best = jetwattd_learner_within(&r->learner, jetwattd_cap_limit(&d->cap), NULL);
-	safe = jetwattd_learner_within(&r->learner, JETWATTD_SAFE * jetwattd_cap_limit(&d->cap),
+	best = jetwattd_learner_best_under(&r->learner, jetwattd_cap_limit(&d->cap), NULL);
+	safe = jetwattd_learner_best_under(&r->learner, JETWATTD_SAFE * jetwattd_cap_limit(&d->cap),
 				       NULL);
 	d->cap.have_safe = safe != NULL;
 	if (safe) {
@@ -92,16 +92,16 @@ const struct jetwatt_row *jetwattd_best(struct jetwattd_run *r)
 static enum jetwattd_outcome no_minibatches(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 					    const struct jetwatt_measure_limits *limits)
 {
-	const struct jetwatt_row *best = jetwattd_best(r);
+	const struct jetwatt_row *best = jetwattd_best_mode(r);
 	struct jetwattd_reading got;
 
-	if (!best || jetwattd_look_again(r, &best->mode, limits, &got) != JETWATTD_MEASURED)
+	if (!best || jetwattd_remeasure(r, &best->mode, limits, &got) != JETWATTD_MEASURED)
 		return JETWATTD_NOTHING;
 	jetwattd_learner_refused(&r->learner, mode, JETWATTD_REFUSED);
 	return JETWATTD_REFUSED;
 }
 
-enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, const struct jetwatt_mode *mode,
+enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				   const struct jetwatt_measure_limits *limits)
 {
 	struct jetwatt_measure_limits until = *limits;
@@ -112,14 +112,14 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, const struct jetwatt_
 	double slow;
 	int err, late;
 
-	if (jetwattd_let_out(r))
+	if (jetwattd_wait_window(r))
 		return JETWATTD_CUT;
 	pthread_mutex_lock(&d->lock);
 	atomic_store(&d->cut, 0);
 	d->cap.tripped = 0;
 	if (d->act.applied && jetwatt_clock_ns() - d->act.switched_ns > JETWATTD_SETTLED_NS)
 		until.before_w = d->cap.mean_w;
-	err = jetwattd_put(&d->act, mode);
+	err = jetwattd_apply(&d->act, mode);
 	until.limit_w = jetwattd_cap_limit(&d->cap);
 	slow = d->turns.on ? UNEVEN * SLOW : SLOW;
 	pthread_mutex_unlock(&d->lock);
@@ -129,40 +129,40 @@ enum jetwattd_outcome jetwattd_try(struct jetwattd_run *r, const struct jetwatt_
 		jetwattd_learner_refused(&r->learner, mode, JETWATTD_REFUSED);
 		return JETWATTD_REFUSED;
 	}
-	best = jetwattd_best(r);
+	best = jetwattd_best_mode(r);
 	until.good_ms = best ? best->time_ms : INFINITY;
 	until.decay = &r->decay;
 	until.slow_ms = best ? slow * best->time_ms : 0;
-	out = jetwattd_look(r, mode, &until, &got);
-	jetwattd_learner_spent(&r->learner,
+	out = jetwattd_measure(r, mode, &until, &got);
+	jetwattd_learner_add_energy(&r->learner,
 			       got.m.row.power_w > 0 ? got.m.dwell_s * got.m.row.power_w : 0);
 	if (out == JETWATTD_OVER && got.over_w > 0) {
-		jetwattd_forbid(r, &got);
+		jetwattd_exclude_mode(r, &got);
 	} else if (out == JETWATTD_OVER) {
 		jetwattd_learner_over(&r->learner, mode, 0, 0);
 	} else if (out == JETWATTD_MEASURED && jetwattd_throttled(r, mode)) {
 		jetwattd_learner_refused(&r->learner, mode, JETWATTD_HOT);
 		out = JETWATTD_HOT;
-	} else if (out == JETWATTD_MEASURED && jetwattd_keep(r, &got)) {
+	} else if (out == JETWATTD_MEASURED && jetwattd_store_reading(r, &got)) {
 		return JETWATTD_ENDED;
 	}
 	if (out == JETWATTD_NOTHING)
 		out = no_minibatches(r, mode, limits);
-	late = jetwattd_late(r);
+	late = jetwattd_deadline_miss(r);
 	if (late && out == JETWATTD_CUT && !jetwattd_changed(r))
-		out = jetwattd_late_row(r) ? JETWATTD_ENDED : JETWATTD_LATE;
-	best = jetwattd_best(r);
+		out = jetwattd_deadline_estimate(r) ? JETWATTD_ENDED : JETWATTD_LATE;
+	best = jetwattd_best_mode(r);
 	/* Planning the next step takes time. Leave the mode before, if its excess is too small for
 	 * the cap to react, or if it is too slow for the server. */
 	pthread_mutex_lock(&d->lock);
 	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->cap.budget_w)
-		jetwattd_put_low(&d->act, best ? &best->mode : &d->act.floor);
+		jetwattd_apply_low(&d->act, best ? &best->mode : &d->act.floor);
 	else if (late && best && (out == JETWATTD_MEASURED || out == JETWATTD_LATE))
-		jetwattd_put(&d->act, &best->mode);
+		jetwattd_apply(&d->act, &best->mode);
 	pthread_mutex_unlock(&d->lock);
 	if (late)
-		jetwattd_late_catch_up(r);
+		jetwattd_deadline_catch_up(r);
 	if (out == JETWATTD_OVER)
-		jetwattd_climb(r);
+		jetwattd_recover(r);
 	return out;
 }

@@ -17,7 +17,7 @@ int jetwattd_method(const struct jetwattd_policy *p, const struct jetwatt_predic
 		return JETWATT_EXIT_USAGE;
 	if (jetwatt_method_light(*by))
 		return 0;
-	return jetwatt_error_say(JETWATT_EXIT_USAGE,
+	return jetwatt_error_report(JETWATT_EXIT_USAGE,
 				 (*by)->kind & JETWATT_PREDICTOR_REFERENCE ?
 				 "it needs a training corpus, which jetwattd does not have" :
 				 "fitting it takes seconds of CPU time that the job needs",
@@ -35,8 +35,8 @@ int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p)
 	if (err)
 		return err;
 	if (!*p->idle || (!jetwatt_board_mode_parse(d->act.board, p->idle, &mode) &&
-			  !jetwatt_board_has(d->act.board, &mode, &e)))
+			  !jetwatt_board_check_mode(d->act.board, &mode, &e)))
 		return 0;
-	return jetwatt_error_say(JETWATT_EXIT_USAGE, *e.what ? e.what : NULL, "jetwatt list modes",
+	return jetwatt_error_report(JETWATT_EXIT_USAGE, *e.what ? e.what : NULL, "jetwatt list modes",
 				 "idle = %s is not a mode of this board", p->idle);
 }

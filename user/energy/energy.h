@@ -59,7 +59,7 @@ struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail
 						 const struct jetwatt_chip *chip, double bus_uv);
 
 /**
- * struct jetwatt_batch_mark - the running integrals of all rails at one time
+ * struct jetwatt_energy_mark - the running integrals of all rails at one time
  * @time_ns: the time
  * @nr: number of rails
  * @rail: per rail:
@@ -72,7 +72,7 @@ struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail
  *	covered_ns: time that is in no gap
  *	samples: number of readings
  */
-struct jetwatt_batch_mark {
+struct jetwatt_energy_mark {
 	uint64_t time_ns;
 	uint32_t nr;
 	struct {
@@ -82,7 +82,7 @@ struct jetwatt_batch_mark {
 };
 
 /**
- * struct jetwatt_batch_cost - energy of one minibatch
+ * struct jetwatt_batch_energy_result - energy of one minibatch
  * @uj: energy of each rail, uJ
  * @sd_uj: standard error of @uj; JETWATT_BATCH_COVER standard errors cover 90 %
  * @total_uj: energy of the rails that count, uJ
@@ -93,7 +93,7 @@ struct jetwatt_batch_mark {
  * @samples: number of new values, of the rail with the fewest
  * @grade: 'A' to 'D', see jetwatt_batch_cost_between()
  */
-struct jetwatt_batch_cost {
+struct jetwatt_batch_energy_result {
 	double uj[JETWATT_RAILS_MAX], sd_uj[JETWATT_RAILS_MAX];
 	double total_uj, total_sd_uj, idle_uj, dynamic_uj, covered, samples;
 	char grade;
@@ -118,7 +118,7 @@ void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_p
  * first reading, or before the last 64 readings, which are stored.
  */
 int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
-			 struct jetwatt_batch_mark *mark);
+			 struct jetwatt_energy_mark *mark);
 
 /**
  * jetwatt_batch_cost_between() - compute the energy between two marks, with its error
@@ -135,10 +135,10 @@ int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
  * Grade A: error <= 1 %, 50 new values, 99.9 % covered. B: 3 %, 10, 99 %. C: 10 %, 3, 90 %. D: all
  * others, and minibatches whose start or end was computed.
  */
-void jetwatt_batch_cost_between(const struct jetwatt_batch_mark *from,
-				const struct jetwatt_batch_mark *to,
+void jetwatt_batch_cost_between(const struct jetwatt_energy_mark *from,
+				const struct jetwatt_energy_mark *to,
 				const struct jetwatt_batch_sensor *s,
-				const struct jetwatt_batch_bound *b, struct jetwatt_batch_cost *c);
+				const struct jetwatt_batch_bound *b, struct jetwatt_batch_energy_result *c);
 #define JETWATT_BATCH_SKEW_NS	30000.0
 #define JETWATT_BATCH_COVER	1.55
 
@@ -146,9 +146,9 @@ void jetwatt_batch_cost_between(const struct jetwatt_batch_mark *from,
  * The same from an array of samples. Return: 0; -ENODATA: the samples do not reach around the
  * bound; -ENOMEM.
  */
-int jetwatt_batch_cost(const struct jetwatt_power *p, size_t n,
+int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
-		       const struct jetwatt_batch_bound *b, struct jetwatt_batch_cost *c);
+		       const struct jetwatt_batch_bound *b, struct jetwatt_batch_energy_result *c);
 
 /* ------------------------------------------------------------------ */
 /* Attribution to jobs                                                */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NOISE_FACTOR	1.2	/* factor of the noise: see struct jetwatt_batch_mark */
+#define NOISE_FACTOR	1.2	/* factor of the noise: see struct jetwatt_energy_mark */
 
 /* Limits of the grades: maximum relative error, minimum new values, minimum share covered. */
 static const struct {
@@ -19,7 +19,7 @@ static const struct {
 	{ 'C', 0.10, 3, 0.90 },
 };
 
-static char grade_of(const struct jetwatt_batch_cost *c, const struct jetwatt_batch_bound *b)
+static char grade_of(const struct jetwatt_batch_energy_result *c, const struct jetwatt_batch_bound *b)
 {
 	if (b && b->flags & JETWATT_BATCH_INFERRED)
 		return 'D';
@@ -47,10 +47,10 @@ static double quantisation_var(double step_uw, double noise_uw2, double s)
 	return square / 12 * left * s * s;
 }
 
-void jetwatt_batch_cost_between(const struct jetwatt_batch_mark *from,
-				const struct jetwatt_batch_mark *to,
+void jetwatt_batch_cost_between(const struct jetwatt_energy_mark *from,
+				const struct jetwatt_energy_mark *to,
 				const struct jetwatt_batch_sensor *s,
-				const struct jetwatt_batch_bound *b, struct jetwatt_batch_cost *c)
+				const struct jetwatt_batch_bound *b, struct jetwatt_batch_energy_result *c)
 {
 	double ns = (double)(to->time_ns - from->time_ns), skew = JETWATT_BATCH_SKEW_NS * 1e-9;
 	double var = 0, idle = 0, w0 = 0, w1 = 0;
@@ -92,14 +92,14 @@ void jetwatt_batch_cost_between(const struct jetwatt_batch_mark *from,
 	c->grade = grade_of(c, b);
 }
 
-int jetwatt_batch_cost(const struct jetwatt_power *p, size_t n,
+int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
-		       const struct jetwatt_batch_bound *b, struct jetwatt_batch_cost *c)
+		       const struct jetwatt_batch_bound *b, struct jetwatt_batch_energy_result *c)
 {
 	/* Rails are read in rotation, so include some samples before the bound. */
 	enum { BEFORE = 16 };
 	struct jetwatt_batch_sum *sum = jetwatt_batch_sum_new(s, nr);
-	struct jetwatt_batch_mark from, to;
+	struct jetwatt_energy_mark from, to;
 	size_t i = jetwatt_batch_sample_at(p, n, b->start_ns);
 	int a = -EAGAIN, z = -EAGAIN;
 

@@ -118,7 +118,7 @@ void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_p
 
 /* The integrals of one rail. @at: the time, with the age of the chip's values added. */
 static int rail_sum_at(const struct rail_sum *t, double at, double lag_ns,
-		       struct jetwatt_batch_mark *m, int r)
+		       struct jetwatt_energy_mark *m, int r)
 {
 	uint64_t oldest = t->count > READINGS ? t->count - READINGS : 0;
 	const struct point *from, *to;
@@ -149,7 +149,7 @@ static int rail_sum_at(const struct rail_sum *t, double at, double lag_ns,
 }
 
 int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
-			 struct jetwatt_batch_mark *mark)
+			 struct jetwatt_energy_mark *mark)
 {
 	mark->time_ns = time_ns;
 	mark->nr = (uint32_t)sum->nr;

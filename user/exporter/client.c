@@ -12,7 +12,7 @@
 
 #define ASK_S	2	/* time limit of each send and receive */
 
-int jetwattd_ask(const char *path, const char *line, char *text, size_t *len)
+int jetwattd_request(const char *path, const char *line, char *text, size_t *len)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct timeval patience = { ASK_S, 0 };
@@ -28,15 +28,15 @@ int jetwattd_ask(const char *path, const char *line, char *text, size_t *len)
 	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) ||
 	    send(fd, line, strlen(line), MSG_NOSIGNAL) < 0)
 		err = -errno;
-	while (!err && got > 0 && *len < JETWATTD_ASK_TEXT) {
-		got = recv(fd, text + *len, JETWATTD_ASK_TEXT - *len, 0);
+	while (!err && got > 0 && *len < JETWATTD_RESPONSE_MAX) {
+		got = recv(fd, text + *len, JETWATTD_RESPONSE_MAX - *len, 0);
 		*len += got > 0 ? (size_t)got : 0;
 		err = got < 0 ? -errno : 0;
 	}
 	close(fd);
 	if (!err && *len > 8 && !memcmp(text, "refused:", 8))
 		err = -EACCES;
-	if (!err && (!*len || *len == JETWATTD_ASK_TEXT))
+	if (!err && (!*len || *len == JETWATTD_RESPONSE_MAX))
 		err = -EPROTO;
 	if (err)
 		*len = 0;

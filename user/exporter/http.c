@@ -54,7 +54,7 @@ struct exporter_input {
  * @at_ns: time at which it was received, CLOCK_MONOTONIC
  */
 struct response {
-	char text[JETWATTD_ASK_TEXT];
+	char text[JETWATTD_RESPONSE_MAX];
 	size_t len;
 	uint64_t at_ns;
 };
@@ -140,7 +140,7 @@ static enum MHD_Result http_metrics(struct MHD_Connection *c)
 	int err = 0;
 
 	if (!a->len || jetwatt_clock_ns() - a->at_ns > FRESH_NS) {
-		err = jetwattd_ask(exporter.socket, open ? "metrics openmetrics\n" : "metrics\n",
+		err = jetwattd_request(exporter.socket, open ? "metrics openmetrics\n" : "metrics\n",
 				   a->text, &a->len);
 		a->at_ns = jetwatt_clock_ns();
 	}
@@ -230,7 +230,7 @@ static int http_serve(struct MHD_Daemon *http)
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	p[0].fd = signalfd(-1, &ends, SFD_CLOEXEC);
 	if (p[0].fd < 0)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
 	while (!p[0].revents) {
 		if (poll(p, 2, TURN_MS) < 0 && errno != EINTR)
 			break;
@@ -248,7 +248,7 @@ static int http_start(const char *where)
 	int err;
 
 	if (jetwattd_policy_address(where, &at))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "ADDRESS:PORT, such as 127.0.0.1:9417 or "
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "ADDRESS:PORT, such as 127.0.0.1:9417 or "
 					 "[::1]:9417", "\"%.60s\" is not a numeric address with a port", where);
 	errno = 0;
 	http = MHD_start_daemon(MHD_USE_EPOLL | (at.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, NULL,
@@ -259,11 +259,11 @@ static int http_start(const char *where)
 				MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
 				MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL, MHD_OPTION_END);
 	if (!http)
-		return jetwatt_error_say(errno == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(errno == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
 					 errno ? strerror(errno) : "libmicrohttpd does not start",
 					 "set metrics = ADDRESS:PORT in " JETWATTD_CONF, "cannot listen on %s",
 					 where);
-	jetwatt_error_note("serving http://%s/metrics", where);
+	jetwatt_notice("serving http://%s/metrics", where);
 	err = http_serve(http);
 	MHD_stop_daemon(http);
 	return err;

@@ -134,14 +134,14 @@ static void on_connect(struct mosquitto *m, void *arg, int rc)
 	struct link *l = arg;
 
 	if (rc) {
-		jetwatt_error_note("connection refused by the broker: %s", mosquitto_connack_string(rc));
+		jetwatt_notice("connection refused by the broker: %s", mosquitto_connack_string(rc));
 		return;
 	}
 	mosquitto_publish(m, NULL, l->state, 6, "online", QOS, true);
 	atomic_fetch_add(&l->flying, 1);
 	atomic_store(&l->up, 1);
 	atomic_store(&l->told, 0);
-	jetwatt_error_note("connected to the broker, publishing: %s", l->topic);
+	jetwatt_notice("connected to the broker, publishing: %s", l->topic);
 }
 
 static void on_disconnect(struct mosquitto *m, void *arg, int rc)
@@ -151,7 +151,7 @@ static void on_disconnect(struct mosquitto *m, void *arg, int rc)
 	(void)m;
 	atomic_store(&l->up, 0);
 	if (rc && !atomic_exchange(&l->told, 1))
-		jetwatt_error_note("broker unreachable, messages wait: %s", mosquitto_strerror(rc));
+		jetwatt_notice("broker unreachable, messages wait: %s", mosquitto_strerror(rc));
 }
 
 static void on_published(struct mosquitto *m, void *arg, int id)
@@ -263,9 +263,9 @@ static char *build_message(struct link *l, char *answer, size_t len, int err)
 /* Request the metrics and queue a message. */
 static void publish_metrics(struct link *l, const char *socket)
 {
-	static char answer[JETWATTD_ASK_TEXT + 1];
+	static char answer[JETWATTD_RESPONSE_MAX + 1];
 	size_t len;
-	int err = jetwattd_ask(socket, "metrics\n", answer, &len);
+	int err = jetwattd_request(socket, "metrics\n", answer, &len);
 	char *text = build_message(l, answer, len, err);
 
 	if (text)
@@ -288,7 +288,7 @@ static int mqtt_run(struct link *l, const char *socket)
 	p[0].fd = signalfd(-1, &ends, SFD_CLOEXEC);
 	p[1].fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (p[0].fd < 0 || p[1].fd < 0 || timerfd_settime(p[1].fd, 0, &second, NULL))
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
 	while (!p[0].revents) {
 		/* After a reconnection, the queue is sent as fast as the broker acknowledges. */
 		if (poll(p, 2, l->n && atomic_load(&l->up) ? 20 : -1) < 0 && errno != EINTR)
@@ -346,7 +346,7 @@ static int read_login(struct mosquitto *m, const char *path)
 		fclose(f);
 	user[strcspn(user, "\n")] = word[strcspn(word, "\n")] = '\0';
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(err),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err),
 					 "the file needs two lines: the user and the password",
 					 "cannot read user and password from %s", path);
 	return mosquitto_username_pw_set(m, user, word) ? JETWATT_EXIT_FAILED : 0;
@@ -361,7 +361,7 @@ static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *h
 	l->waiting = calloc(l->room, sizeof(*l->waiting));
 	l->mqtt = mosquitto_new(NULL, true, l);
 	if (!l->mqtt || !l->waiting)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
 	mosquitto_threaded_set(l->mqtt, true);
 	mosquitto_connect_callback_set(l->mqtt, on_connect);
 	mosquitto_disconnect_callback_set(l->mqtt, on_disconnect);
@@ -372,16 +372,16 @@ static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *h
 	if (err)
 		return err;
 	if (in->ca && mosquitto_tls_set(l->mqtt, in->ca, NULL, NULL, NULL, NULL))
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), "--tls-ca FILE in PEM",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), "--tls-ca FILE in PEM",
 					 "cannot use %s", in->ca);
 	/* An unreachable broker is not a failure: the library retries. */
 	err = mosquitto_connect_async(l->mqtt, host, port, KEEPALIVE_S);
 	if (err == MOSQ_ERR_INVAL)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, mosquitto_strerror(err), NULL, "cannot start");
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, mosquitto_strerror(err), NULL, "cannot start");
 	if (err)
 		on_disconnect(l->mqtt, l, err);
 	err = pthread_create(thread, NULL, mqtt_thread, l);
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(err), NULL, "cannot start") : 0;
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err), NULL, "cannot start") : 0;
 }
 
 /* Announce the end to the broker and disconnect. Do not wait for a connection attempt in
@@ -418,7 +418,7 @@ int main(int argc, char **argv)
 	broker = in.broker ? in.broker : jetwatt_settings_get("mqtt", buf, sizeof(buf));
 	port = in.ca ? 8883 : PORT;
 	if (!broker || parse_broker(broker, host, sizeof(host), &port))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--broker HOST:PORT, or mqtt = HOST:PORT in "
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--broker HOST:PORT, or mqtt = HOST:PORT in "
 					 "/etc/jetwatt/jetwatt.conf", "%s%.60s%s", broker ? "\"" : "no broker is set",
 					 broker ? broker : "", broker ? "\" is not a broker address" : "");
 	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);

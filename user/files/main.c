@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 	/* A process of the same user must not trace this one and use its capability. */
 	prctl(PR_SET_DUMPABLE, 0);
 	jetwattd_notify("READY=1");
-	err = jetwattd_fence_links();
+	err = jetwatt_seccomp_links_only();
 	if (err)
 		return files_fail("cannot install the system call filter", strerror(-err),
 				  "use a kernel with CONFIG_SECCOMP_FILTER, on arm64 or x86-64");

@@ -123,7 +123,7 @@ int jetwatt_cgroup_make(struct jetwatt_cgroup *c)
 	return err;
 }
 
-int jetwatt_cgroup_put(const struct jetwatt_cgroup *c, pid_t pid)
+int jetwatt_cgroup_move(const struct jetwatt_cgroup *c, pid_t pid)
 {
 	int fd = jetwatt_cgroup_file(c, "cgroup.procs", O_WRONLY), err;
 
@@ -158,7 +158,7 @@ static void cgroup_empty_to_parent(const struct jetwatt_cgroup *c)
 	snprintf(path, sizeof(path), "%s/cgroup.procs", c->path);
 	f = fopen(path, "re");
 	while (f && fscanf(f, "%d", &pid) == 1)
-		jetwatt_cgroup_put(&parent, pid);
+		jetwatt_cgroup_move(&parent, pid);
 	if (f)
 		fclose(f);
 }

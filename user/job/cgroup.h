@@ -38,7 +38,7 @@ int jetwatt_cgroup_open(struct jetwatt_cgroup *c, const char *path);
 int jetwatt_cgroup_file(const struct jetwatt_cgroup *c, const char *name, int flags);
 
 /* Move a process into the cgroup. Return: 0, negative errno. */
-int jetwatt_cgroup_put(const struct jetwatt_cgroup *c, pid_t pid);
+int jetwatt_cgroup_move(const struct jetwatt_cgroup *c, pid_t pid);
 
 /* Return: 1: the cgroup contains no process, or was removed. */
 int jetwatt_cgroup_empty(const struct jetwatt_cgroup *c);

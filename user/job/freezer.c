@@ -13,20 +13,20 @@
 #include <time.h>
 #include <unistd.h>
 
-int jetwatt_hold_open(struct jetwatt_hold *h, const struct jetwatt_cgroup *cgroup, pid_t group)
+int jetwatt_freezer_open(struct jetwatt_freezer *h, const struct jetwatt_cgroup *cgroup, pid_t group)
 {
-	*h = (struct jetwatt_hold){ .freeze = -1, .events = -1, .group = group };
+	*h = (struct jetwatt_freezer){ .freeze = -1, .events = -1, .group = group };
 	if (!*cgroup->path)
 		return 0;
 	h->freeze = jetwatt_cgroup_file(cgroup, "cgroup.freeze", O_WRONLY);
 	h->events = jetwatt_cgroup_file(cgroup, "cgroup.events", O_RDONLY);
 	/* Linux before 5.2 has no v2 freezer: use signals. */
 	if (h->freeze < 0 || h->events < 0)
-		jetwatt_hold_close(h);
+		jetwatt_freezer_close(h);
 	return 0;
 }
 
-void jetwatt_hold_close(struct jetwatt_hold *h)
+void jetwatt_freezer_close(struct jetwatt_freezer *h)
 {
 	if (h->freeze >= 0)
 		close(h->freeze);
@@ -37,7 +37,7 @@ void jetwatt_hold_close(struct jetwatt_hold *h)
 
 /* Freeze (@still 1) or thaw a job. The guard calls this too, with a copy of @h, so it must not
  * depend on @held. */
-static int write_state(const struct jetwatt_hold *h, int still)
+static int write_state(const struct jetwatt_freezer *h, int still)
 {
 	if (h->freeze < 0)
 		return kill(-h->group, still ? SIGSTOP : SIGCONT) ? -errno : 0;
@@ -50,7 +50,7 @@ static int ignore_ended(int err)
 	return err == -ESRCH || err == -ENODEV ? 0 : err;
 }
 
-int jetwatt_hold_still(struct jetwatt_hold *h, uint64_t now_ns)
+int jetwatt_freezer_freeze(struct jetwatt_freezer *h, uint64_t now_ns)
 {
 	int err;
 
@@ -64,7 +64,7 @@ int jetwatt_hold_still(struct jetwatt_hold *h, uint64_t now_ns)
 	return ignore_ended(err);
 }
 
-int jetwatt_hold_let_go(struct jetwatt_hold *h, uint64_t now_ns)
+int jetwatt_freezer_thaw(struct jetwatt_freezer *h, uint64_t now_ns)
 {
 	int err;
 
@@ -76,12 +76,12 @@ int jetwatt_hold_let_go(struct jetwatt_hold *h, uint64_t now_ns)
 	return ignore_ended(err);
 }
 
-uint64_t jetwatt_hold_ns(const struct jetwatt_hold *h, uint64_t now_ns)
+uint64_t jetwatt_freezer_frozen_ns(const struct jetwatt_freezer *h, uint64_t now_ns)
 {
 	return h->ns + (h->held && now_ns > h->since_ns ? now_ns - h->since_ns : 0);
 }
 
-int jetwatt_hold_wait(const struct jetwatt_hold *h, int ms)
+int jetwatt_freezer_wait(const struct jetwatt_freezer *h, int ms)
 {
 	struct timespec nap = { 0, 50000 };
 	char text[128];
@@ -106,7 +106,7 @@ int jetwatt_hold_wait(const struct jetwatt_hold *h, int ms)
 }
 
 /* Return: 1: @fd is the cgroup.freeze of one of the jobs. */
-static int is_freeze_fd(int fd, const struct jetwatt_hold *h, int n)
+static int is_freeze_fd(int fd, const struct jetwatt_freezer *h, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (fd == h[i].freeze)
@@ -116,7 +116,7 @@ static int is_freeze_fd(int fd, const struct jetwatt_hold *h, int n)
 
 /* In the guard, close all inherited descriptors except those that it needs: other processes may
  * wait for their end of file. */
-static void close_others(int ours, const struct jetwatt_hold *h, int n)
+static void close_others(int ours, const struct jetwatt_freezer *h, int n)
 {
 	long max = sysconf(_SC_OPEN_MAX);
 	int null = open("/dev/null", O_RDWR);
@@ -129,7 +129,7 @@ static void close_others(int ours, const struct jetwatt_hold *h, int n)
 }
 
 /* Main function of the guard process. @ours: its end of the socket pair. */
-static void __attribute__((noreturn)) guard_main(int ours, const struct jetwatt_hold *h, int n)
+static void __attribute__((noreturn)) guard_main(int ours, const struct jetwatt_freezer *h, int n)
 {
 	struct pollfd p = { .fd = ours, .events = POLLIN };
 	char word[64];
@@ -147,7 +147,7 @@ static void __attribute__((noreturn)) guard_main(int ours, const struct jetwatt_
 	do {
 		p.revents = 0;
 		/* No notification in time: the parent may be stopped itself. */
-		if (!poll(&p, 1, JETWATT_HOLD_SILENT_MS))
+		if (!poll(&p, 1, JETWATT_FREEZER_SILENT_MS))
 			for (int i = 0; i < n; i++)
 				write_state(&h[i], 0);
 		got = p.revents ? read(ours, word, sizeof(word)) : 1;
@@ -157,7 +157,7 @@ static void __attribute__((noreturn)) guard_main(int ours, const struct jetwatt_
 	_exit(0);
 }
 
-int jetwatt_hold_guard(const struct jetwatt_hold *h, int n)
+int jetwatt_freezer_guard(const struct jetwatt_freezer *h, int n)
 {
 	int pair[2], status = 0;
 	pid_t pid;
@@ -182,7 +182,7 @@ int jetwatt_hold_guard(const struct jetwatt_hold *h, int n)
 	return -EAGAIN;
 }
 
-int jetwatt_hold_tell(int guard)
+int jetwatt_freezer_notify_guard(int guard)
 {
 	if (send(guard, "h", 1, MSG_NOSIGNAL) == 1 || errno == EAGAIN || errno == EINTR)
 		return 0;

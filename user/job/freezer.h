@@ -15,7 +15,7 @@
 #define JETWATT_HOLD_JOBS	4
 
 /**
- * struct jetwatt_hold - freezer of one job
+ * struct jetwatt_freezer - freezer of one job
  * @freeze: descriptor of cgroup.freeze; -1: none, signals are used
  * @events: descriptor of cgroup.events, which shows when all processes are frozen; -1: none
  * @group: process group, for signals
@@ -23,7 +23,7 @@
  * @since_ns: time at which it was frozen, CLOCK_MONOTONIC
  * @ns: total time for which it was frozen before, in ns
  */
-struct jetwatt_hold {
+struct jetwatt_freezer {
 	int freeze, events;
 	pid_t group;
 	int held;
@@ -32,38 +32,38 @@ struct jetwatt_hold {
 
 /* Open the freezer of a job. @cgroup: its cgroup, empty path: none; @group: its process group.
  * Return: 0. */
-int jetwatt_hold_open(struct jetwatt_hold *h, const struct jetwatt_cgroup *cgroup, pid_t group);
-void jetwatt_hold_close(struct jetwatt_hold *h);
+int jetwatt_freezer_open(struct jetwatt_freezer *h, const struct jetwatt_cgroup *cgroup, pid_t group);
+void jetwatt_freezer_close(struct jetwatt_freezer *h);
 
-/* Start freezing the job; jetwatt_hold_wait() waits until it is frozen. A job that has ended is no
+/* Start freezing the job; jetwatt_freezer_wait() waits until it is frozen. A job that has ended is no
  * error. Return: 0, negative errno. */
-int jetwatt_hold_still(struct jetwatt_hold *h, uint64_t now_ns);
+int jetwatt_freezer_freeze(struct jetwatt_freezer *h, uint64_t now_ns);
 
 /* Wait at most @ms milliseconds until the job is frozen. Return: 0; -ETIMEDOUT: some processes
  * still run; other negative errno. */
-int jetwatt_hold_wait(const struct jetwatt_hold *h, int ms);
+int jetwatt_freezer_wait(const struct jetwatt_freezer *h, int ms);
 
 /* Thaw the job. A job that has ended is no error. Return: 0, negative errno. */
-int jetwatt_hold_let_go(struct jetwatt_hold *h, uint64_t now_ns);
+int jetwatt_freezer_thaw(struct jetwatt_freezer *h, uint64_t now_ns);
 
 /* Return the total time for which the job has been frozen up to now, in ns. */
-uint64_t jetwatt_hold_ns(const struct jetwatt_hold *h, uint64_t now_ns);
+uint64_t jetwatt_freezer_frozen_ns(const struct jetwatt_freezer *h, uint64_t now_ns);
 
 /**
- * jetwatt_hold_guard() - start a guard process, before any job is frozen
+ * jetwatt_freezer_guard() - start a guard process, before any job is frozen
  * @h: freezers of all jobs that will be frozen
  * @n: number of elements of @h
  *
- * Return: its descriptor, for jetwatt_hold_tell(); it becomes readable when the guard ends.
+ * Return: its descriptor, for jetwatt_freezer_notify_guard(); it becomes readable when the guard ends.
  * Negative errno.
  */
-int jetwatt_hold_guard(const struct jetwatt_hold *h, int n);
+int jetwatt_freezer_guard(const struct jetwatt_freezer *h, int n);
 
 /* Time without a notification after which the guard thaws all jobs, in ms. */
-#define JETWATT_HOLD_SILENT_MS	2000
+#define JETWATT_FREEZER_SILENT_MS	2000
 
 /* Notify the guard that this process still runs; call it several times per second. Return: 0;
  * -EPIPE: the guard has ended. */
-int jetwatt_hold_tell(int guard);
+int jetwatt_freezer_notify_guard(int guard);
 
 #endif

@@ -214,7 +214,7 @@ static void read_memory_and_gpu(struct jetwatt_usage *u)
 		fclose(f);
 }
 
-void jetwatt_usage_look(struct jetwatt_usage *u)
+void jetwatt_usage_sample(struct jetwatt_usage *u)
 {
 	uint64_t rss = 0, t = jetwatt_clock_ns();
 	int i;
@@ -288,7 +288,7 @@ void jetwatt_usage_begin(struct jetwatt_usage *u, pid_t pid, const char *cgroup)
 	u->cgroup = cgroup && *cgroup ? cgroup : NULL;
 	find_gpu(u);
 	read_machine(&u->busy0, &u->idle0, &u->reads0, &u->sectors0);
-	jetwatt_usage_look(u);
+	jetwatt_usage_sample(u);
 	u->begun = 1;
 }
 
@@ -344,7 +344,7 @@ static double cached_share(const struct jetwatt_usage *u)
 }
 
 void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *child,
-		       double elapsed_s, struct jetwatt_usage_figures *f)
+		       double elapsed_s, struct jetwatt_usage_result *f)
 {
 	const double tick = 1.0 / sysconf(_SC_CLK_TCK);
 	uint64_t busy, idle, reads, sectors;
@@ -386,7 +386,7 @@ void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *chil
 		close(u->file[--u->nr_file].fd);
 }
 
-void jetwatt_usage_print(const struct jetwatt_usage_figures *u, double elapsed_s, FILE *f)
+void jetwatt_usage_print(const struct jetwatt_usage_result *u, double elapsed_s, FILE *f)
 {
 	double s = elapsed_s > 0 ? elapsed_s : 1;
 
@@ -407,7 +407,7 @@ void jetwatt_usage_print(const struct jetwatt_usage_figures *u, double elapsed_s
 		fprintf(f, " hint: too many processes or files to track: %u left out\n", u->missed);
 }
 
-void jetwatt_usage_json(const struct jetwatt_usage_figures *u, struct jetwatt_json *j)
+void jetwatt_usage_json(const struct jetwatt_usage_result *u, struct jetwatt_json *j)
 {
 	jetwatt_json_object(j, "usage");
 	jetwatt_json_real(j, "cpu_s", u->cpu_s, 6);

@@ -79,7 +79,7 @@ struct jetwatt_usage {
 };
 
 /**
- * struct jetwatt_usage_figures - the result
+ * struct jetwatt_usage_result - the result
  * @cpu_s: CPU time of the job, in s
  * @cores: @cpu_s divided by the elapsed time
  * @machine: fraction of the CPU time of all cores that was used by all processes, from 0 to 1
@@ -96,7 +96,7 @@ struct jetwatt_usage {
  * @files: number of files of @cached
  * @missed: processes and files that were left out
  */
-struct jetwatt_usage_figures {
+struct jetwatt_usage_result {
 	double cpu_s, cores, machine, gpu, memory, cached;
 	uint64_t rss_max, minor, major, reads, read_bytes, job_read_bytes, read_calls;
 	int files;
@@ -108,14 +108,14 @@ struct jetwatt_usage_figures {
 void jetwatt_usage_begin(struct jetwatt_usage *u, pid_t pid, const char *cgroup);
 /* Take a sample, unless the last one was less than 0.2 s ago, or without a cgroup less than 1 s
  * ago. */
-void jetwatt_usage_look(struct jetwatt_usage *u);
+void jetwatt_usage_sample(struct jetwatt_usage *u);
 /* Compute the result and close all files. @child: the job if it is a child of this process that has
  * ended: the kernel's exact counts are then used where they are higher; may be NULL. */
 void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *child,
-		       double elapsed_s, struct jetwatt_usage_figures *f);
+		       double elapsed_s, struct jetwatt_usage_result *f);
 
 /* Write the result to a report, as text or as JSON. */
-void jetwatt_usage_print(const struct jetwatt_usage_figures *u, double elapsed_s, FILE *f);
-void jetwatt_usage_json(const struct jetwatt_usage_figures *u, struct jetwatt_json *j);
+void jetwatt_usage_print(const struct jetwatt_usage_result *u, double elapsed_s, FILE *f);
+void jetwatt_usage_json(const struct jetwatt_usage_result *u, struct jetwatt_json *j);
 
 #endif

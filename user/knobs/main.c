@@ -158,11 +158,11 @@ static int knobs_serve(struct jetwatt_knobs *k, int listen, int signals)
 					  "nothing to do: systemd restarts both");
 		for (int i = 0; i < JETWATT_KNOBS_CLIENTS; i++)
 			if (p[i + 2].revents)
-				jetwatt_knobs_hear(k, &k->client[i]);
+				jetwatt_knobs_receive(k, &k->client[i]);
 		if (p[1].revents)
-			jetwatt_knobs_welcome(k, listen);
+			jetwatt_knobs_accept(k, listen);
 		if (k->owed && !k->holder)
-			jetwatt_knobs_put_back(k);
+			jetwatt_knobs_restore(k);
 	}
 }
 
@@ -185,16 +185,16 @@ int main(int argc, char **argv)
 	if (err)
 		return err;
 	/* Jobs may be frozen if an earlier jetwatt-knobs and its guardian were killed. */
-	jetwatt_board_thaw(k.board);
+	jetwatt_board_thaw_all(k.board);
 	if (o.restore)
-		return jetwatt_knobs_put_back(&k) != 0;
+		return jetwatt_knobs_restore(&k) != 0;
 	user = getpwnam(o.user);
 	if (!user)
 		return knobs_fail("no such user", o.user, "run systemd-sysusers, or use --user NAME");
 	k.user = user->pw_uid;
 	k.policy = o.conf;
-	err = jetwattd_fence();
-	if (err && !jetwattd_fence_lacks(err))
+	err = jetwatt_seccomp_deny();
+	if (err && !jetwatt_seccomp_unsupported(err))
 		return knobs_fail("cannot install the system call filter", strerror(-err),
 				  "allow seccomp(2) in the service or container");
 	signals = block_signals();
@@ -211,8 +211,8 @@ int main(int argc, char **argv)
 	err = knobs_serve(&k, l.fd, signals);
 	jetwattd_notify("STOPPING=1");
 	jetwattd_listen_end(&l, o.socket);
-	jetwatt_board_thaw(k.board);
-	if ((k.holder || k.owed) && jetwatt_knobs_put_back(&k))
+	jetwatt_board_thaw_all(k.board);
+	if ((k.holder || k.owed) && jetwatt_knobs_restore(&k))
 		err = 1;
 	jetwatt_board_close(k.board);
 	return err;

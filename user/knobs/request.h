@@ -28,7 +28,7 @@ enum jetwatt_knobs_verb {
 struct jetwatt_knobs_request {
 	enum jetwatt_knobs_verb verb;
 	struct jetwatt_mode mode;
-	char cgroup[JETWATT_BOARD_CGROUP];
+	char cgroup[JETWATT_BOARD_CGROUP_LEN];
 };
 
 /* Parse a packet of @len bytes, not NUL-terminated. Whether the board supports a mode, and whether

@@ -14,7 +14,7 @@
 #include "knobs/request.h"
 #include "policy/policy.h"
 
-int jetwatt_knobs_put_back(struct jetwatt_knobs *k)
+int jetwatt_knobs_restore(struct jetwatt_knobs *k)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	int rc = jetwatt_board_restore(k->board, &e);
@@ -51,11 +51,11 @@ static void thaw_abandoned(struct jetwatt_knobs *k, int keep)
 	const char *cgroup;
 	int i = 0;
 
-	while ((cgroup = jetwatt_board_held(k->board, i))) {
+	while ((cgroup = jetwatt_board_frozen(k->board, i))) {
 		int ours = client_has_freezer(k, cgroup);
 
 		if (!ours)
-			jetwatt_board_let_go(k->board, cgroup, keep);
+			jetwatt_board_thaw_cgroup(k->board, cgroup, keep);
 		i += ours || keep;
 	}
 }
@@ -66,12 +66,12 @@ static void client_close(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c
 	close(c->fd);
 	c->fd = -1;
 	for (int i = 0; i < c->freezers; i++)
-		jetwatt_board_let_go(k->board, c->freezer[i], 1);
+		jetwatt_board_thaw_cgroup(k->board, c->freezer[i], 1);
 	c->freezers = 0;
 	if (k->holder != c)
 		return;
 	fprintf(stderr, "jetwatt-knobs: owner disconnected, restoring the board: process %d\n", c->pid);
-	jetwatt_knobs_put_back(k);
+	jetwatt_knobs_restore(k);
 	k->holder = NULL;
 }
 
@@ -85,7 +85,7 @@ static void client_send(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 static void client_refuse(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c, int rc,
 			  const struct jetwatt_error_text *e)
 {
-	char answer[JETWATT_REMOTE_ANSWER];
+	char answer[JETWATT_REMOTE_RESPONSE];
 
 	/* -ESTALE, a knob with another value, and -ENOENT are results, not refusals. */
 	k->refused += rc != -ESTALE && rc != -ENOENT;
@@ -95,7 +95,7 @@ static void client_refuse(struct jetwatt_knobs *k, struct jetwatt_knobs_client *
 
 static void knobs_emc(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
-	char answer[JETWATT_REMOTE_ANSWER] = "ok";
+	char answer[JETWATT_REMOTE_RESPONSE] = "ok";
 	size_t at = 2;
 	const uint64_t *v;
 	int n = jetwatt_board_levels(k->board, JETWATT_KNOB_EMC, &v);
@@ -107,7 +107,7 @@ static void knobs_emc(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 
 static void knobs_status(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
-	char answer[JETWATT_REMOTE_ANSWER];
+	char answer[JETWATT_REMOTE_RESPONSE];
 
 	snprintf(answer, sizeof(answer),
 		 "ok holder %d applied %lu restored %lu refused %lu strangers %lu",
@@ -143,7 +143,7 @@ static int client_add_freezer(struct jetwatt_knobs_client *c, const char *cgroup
 	for (int i = 0; i < c->freezers; i++)
 		if (!strcmp(c->freezer[i], cgroup))
 			return 1;
-	if (c->freezers == JETWATT_BOARD_HELD)
+	if (c->freezers == JETWATT_BOARD_FREEZERS_MAX)
 		return 0;
 	strcpy(c->freezer[c->freezers++], cgroup);
 	return 1;
@@ -168,7 +168,7 @@ static void knobs_freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *
 	}
 	if (!client_add_freezer(c, cgroup)) {
 		close(fd);
-		snprintf(e.what, sizeof(e.what), "a client may freeze at most %d cgroups", JETWATT_BOARD_HELD);
+		snprintf(e.what, sizeof(e.what), "a client may freeze at most %d cgroups", JETWATT_BOARD_FREEZERS_MAX);
 		client_refuse(k, c, -ENOSPC, &e);
 		return;
 	}
@@ -245,7 +245,7 @@ static void knobs_execute(struct jetwatt_knobs *k, struct jetwatt_knobs_client *
 		client_send(k, c, "ok");
 }
 
-void jetwatt_knobs_hear(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
+void jetwatt_knobs_receive(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 {
 	struct jetwatt_error_text e = { "unknown request", "", "only jetwattd uses this socket" };
 	char text[JETWATT_REMOTE_REQUEST];
@@ -268,7 +268,7 @@ void jetwatt_knobs_hear(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 	client_refuse(k, c, -EINVAL, &e);
 }
 
-void jetwatt_knobs_welcome(struct jetwatt_knobs *k, int listen)
+void jetwatt_knobs_accept(struct jetwatt_knobs *k, int listen)
 {
 	int fd = accept4(listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct jetwatt_knobs_client *c = k->client;

@@ -19,7 +19,7 @@
 struct jetwatt_knobs_client {
 	int fd;
 	pid_t pid;
-	char freezer[JETWATT_BOARD_HELD][JETWATT_BOARD_CGROUP];
+	char freezer[JETWATT_BOARD_FREEZERS_MAX][JETWATT_BOARD_CGROUP_LEN];
 	int freezers;
 };
 
@@ -48,11 +48,11 @@ struct jetwatt_knobs {
 
 /* Accept a connection on the socket @listen, if the client's user may connect and a slot is
  * free. */
-void jetwatt_knobs_welcome(struct jetwatt_knobs *k, int listen);
+void jetwatt_knobs_accept(struct jetwatt_knobs *k, int listen);
 /* Receive a request and respond, or handle the end of a connection. */
-void jetwatt_knobs_hear(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c);
+void jetwatt_knobs_receive(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c);
 /* Restore the saved state of the board. Return: 0, also if nothing was applied; negative errno,
  * reported. */
-int jetwatt_knobs_put_back(struct jetwatt_knobs *k);
+int jetwatt_knobs_restore(struct jetwatt_knobs *k);
 
 #endif

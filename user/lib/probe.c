@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/follow.h"
-#include "lib/own.h"
+#include "lib/process_tree.h"
+#include "lib/helper_filter.h"
 
 /* Poll again after this time: twice the time for which sync.bpf.c does not wake the reader. */
 #define POLL_AGAIN_NS	20000000
@@ -48,7 +48,7 @@ struct jetwatt_probe {
 	jetwatt_sync_fn fn;
 	void *arg;
 	int handled;
-	struct jetwatt_own own;
+	struct jetwatt_helper_filter own;
 	struct jetwatt_probe_state st;
 };
 
@@ -102,7 +102,7 @@ static void report_probe_wait(const struct jetwatt_sync *s, void *probe)
 
 void jetwatt_probe_deliver(struct jetwatt_probe *p, const struct jetwatt_sync *s)
 {
-	jetwatt_own_add(&p->own, s, report_probe_wait, p);
+	jetwatt_helper_filter_add(&p->own, s, report_probe_wait, p);
 }
 
 struct jetwatt_probe_state *jetwatt_probe_of(struct jetwatt_probe *p)
@@ -178,11 +178,11 @@ static int open_backends(struct jetwatt_probe *p, const struct jetwatt_probe_opt
 /* Process ids and times of the kernel's records must mean the same to this process. */
 static int check_namespaces(const struct jetwatt_probe_opts *o)
 {
-	if (o->tgid && !jetwatt_follow_initial_pids())
+	if (o->tgid && !jetwatt_process_initial_pids())
 		return probe_fail(-EOPNOTSUPP,
 				  "this is not the initial pid namespace, where process %u has another number: filter by cgroup",
 				  o->tgid);
-	if (!jetwatt_follow_initial_time())
+	if (!jetwatt_process_initial_time())
 		return probe_fail(-EOPNOTSUPP,
 				  "this is a time namespace whose clock has an offset from the kernel's: run jetwatt outside of it");
 	return 0;
@@ -278,7 +278,7 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p)
 		more |= err;
 	}
 	/* All waits that ended before @now have arrived. */
-	due = jetwatt_own_release(&p->own, now, report_probe_wait, p);
+	due = jetwatt_helper_filter_release(&p->own, now, report_probe_wait, p);
 	/* A record that arrives now may not wake the reader: see emit() in bpf/state.h. */
 	err = more ? set_poll_timer(p, POLL_AGAIN_NS) :
 	      due ? set_poll_timer(p, due > now + POLL_MIN_NS ? due - now : POLL_MIN_NS) : 0;
@@ -288,7 +288,7 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p)
 int jetwatt_probe_flush(struct jetwatt_probe *p)
 {
 	p->handled = 0;
-	jetwatt_own_release(&p->own, UINT64_MAX, report_probe_wait, p);
+	jetwatt_helper_filter_release(&p->own, UINT64_MAX, report_probe_wait, p);
 	return p->handled;
 }
 

@@ -18,10 +18,10 @@
 #define LIBBPF_MINOR_VERSION	5
 #endif
 
-#include "../bpf/place.h"
+#include "../bpf/wait_slot.h"
 #include "../bpf/sync.h"
 #include "lib/fdname.h"
-#include "lib/follow.h"
+#include "lib/process_tree.h"
 #include "lib/probe.h"
 #include "lib/probe_uprobe.h"
 #include "sync.skel.h"
@@ -174,13 +174,13 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	int calls = !!(rungs & JETWATT_RUNG_TRACEPOINT), api = !!(rungs & JETWATT_RUNG_UPROBE);
 	uint32_t level = 0;
 	uint64_t id = o->cgroup;
-	int err = o->cgroup_path ? jetwatt_follow_cgroup(o->cgroup_path, &id, &level) : 0;
+	int err = o->cgroup_path ? jetwatt_process_cgroup(o->cgroup_path, &id, &level) : 0;
 
 	if (err)
 		return err;
 	if (o->tgid && o->children) {
 		bpf->rodata->follow_set = 1;
-		bpf->rodata->fork_child_off = jetwatt_follow_fork_offset();
+		bpf->rodata->fork_child_off = jetwatt_process_fork_offset();
 		/* Without that offset, system calls show forks and exits. */
 		calls |= !bpf->rodata->fork_child_off;
 	} else {
@@ -211,14 +211,14 @@ static int follow_existing(struct sync *bpf, uint32_t tgid)
 	int fd = bpf_map__fd(bpf->maps.followed), nr, i;
 	uint32_t *tgids = NULL, one = 1;
 
-	nr = jetwatt_follow_tree(tgid, &tgids);
+	nr = jetwatt_process_tree(tgid, &tgids);
 	for (i = 0; i < nr; i++) {
 		if (bpf_map_update_elem(fd, &tgids[i], &one, BPF_NOEXIST) && errno != EEXIST) {
 			nr = -errno;
 			break;
 		}
 		/* It ended before it was in the map, so its exit was not seen. */
-		if (!jetwatt_follow_alive(tgids[i]))
+		if (!jetwatt_process_alive(tgids[i]))
 			bpf_map_delete_elem(fd, &tgids[i]);
 	}
 	free(tgids);
@@ -412,9 +412,9 @@ static uint64_t bpf_lost(const void *state)
 static int bpf_waiting(const void *state, uint32_t tid)
 {
 	const struct sync *bpf = ((const struct probe_bpf *)state)->bpf;
-	uint32_t at = tid & (PLACES - 1);
+	uint32_t at = tid & (WAIT_SLOTS - 1);
 	struct query q;
-	struct place p;
+	struct wait_slot p;
 	struct call c;
 
 	if (!bpf_map_lookup_elem(bpf_map__fd(bpf->maps.calls), &tid, &c))

@@ -13,7 +13,7 @@
 
 #include "lib/attr.h"
 #include "lib/fdname.h"
-#include "lib/follow.h"
+#include "lib/process_tree.h"
 #include "lib/lib.h"
 #include "lib/probe.h"
 
@@ -104,7 +104,7 @@ static int watched_processes(const struct jetwatt_probe_opts *o, uint32_t *tgid,
 	tgid[0] = o->tgid;
 	if (!o->children)
 		return 1;
-	n = jetwatt_follow_tree(o->tgid, &tree);
+	n = jetwatt_process_tree(o->tgid, &tree);
 	n = n < max ? n : max;
 	if (n > 0)
 		memcpy(tgid, tree, n * sizeof(*tgid));

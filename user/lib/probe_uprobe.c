@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../bpf/place.h"
-#include "lib/follow.h"
+#include "../bpf/wait_slot.h"
+#include "lib/process_tree.h"
 #include "lib/library.h"
 #include "sync.skel.h"
 
@@ -239,7 +239,7 @@ static void search_followed(struct jetwatt_uprobes *u)
 		}
 		/* The BPF program could not detect the end of @key: see process_exit(). */
 		if (!bpf_map_lookup_elem(fd, &key, &state) && state == 2 &&
-		    !jetwatt_follow_alive(key))
+		    !jetwatt_process_alive(key))
 			bpf_map_delete_elem(fd, &key);
 		else
 			search_process(u, key);

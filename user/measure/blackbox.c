@@ -33,7 +33,7 @@
  * @frozen: 1: the module has announced that the black box was filled
  */
 struct box {
-	struct jetwatt_watch *w;
+	struct jetwatt_session *w;
 	struct jetwatt_trace_writer *trace;
 	enum jetwatt_blackbox_trigger trigger;
 	uint64_t next_seq, last_ns;
@@ -66,7 +66,7 @@ static void on_event(const struct jetwatt_event *e, void *arg)
 static void on_samples(const struct jetwatt_samples *s, void *arg)
 {
 	struct box *b = arg;
-	struct jetwatt_watch *w = b->w;
+	struct jetwatt_session *w = b->w;
 	struct jetwatt_trace_job job = { s->time_ns[0], w->pid };
 
 	/* Skip samples that the previous dump contained already. */
@@ -101,12 +101,12 @@ static int is_trigger(const struct box *b, uint32_t cause)
 }
 
 /* Discard all samples, and the waits that ended more than @pre_s before the latest sample. */
-static void discard_old(struct jetwatt_watch *w, double pre_s)
+static void discard_old(struct jetwatt_session *w, double pre_s)
 {
 	uint64_t keep = pre_s * 1e9 + SLACK_NS, from = w->power_ns > keep ? w->power_ns - keep : 0;
 	size_t old = 0;
 
-	jetwatt_watch_drop(w, w->power_ns);
+	jetwatt_session_discard(w, w->power_ns);
 	while (old < w->nr_sync && w->sync[old].exit_ns < from)
 		old++;
 	memmove(w->sync, w->sync + old, (w->nr_sync - old) * sizeof(*w->sync));
@@ -116,7 +116,7 @@ static void discard_old(struct jetwatt_watch *w, double pre_s)
 /* Wait until the black box was filled by the trigger. Return: exit code. */
 static int wait_for_trigger(struct box *b, struct jetwatt_box *box, int signals, double pre_s)
 {
-	struct jetwatt_watch *w = b->w;
+	struct jetwatt_session *w = b->w;
 	struct signalfd_siginfo si;
 	int err = jetwatt_box(w->jw, box);
 
@@ -126,16 +126,16 @@ static int wait_for_trigger(struct box *b, struct jetwatt_box *box, int signals,
 			jetwatt_box_clear(w->jw);
 		b->frozen = 0;
 		while (!b->frozen) {
-			jetwatt_watch_run(w, POLL_MS);
+			jetwatt_session_run(w, POLL_MS);
 			discard_old(w, pre_s);
 			if (w->failed || w->stop)
-				return jetwatt_watch_why(w);
+				return jetwatt_session_error(w);
 			if (read(signals, &si, sizeof(si)) != sizeof(si) ||
 			    b->trigger != JETWATT_BLACKBOX_SIGNAL)
 				continue;
 			err = jetwatt_box_freeze(w->jw);
 			if (err && err != -EBUSY)
-				return jetwatt_reach_failed(w->jw, err, "cannot fill the black box");
+				return jetwatt_connect_error(w->jw, err, "cannot fill the black box");
 			b->frozen = 1;
 		}
 		err = jetwatt_box(w->jw, box);
@@ -143,7 +143,7 @@ static int wait_for_trigger(struct box *b, struct jetwatt_box *box, int signals,
 	return 0;
 }
 
-int jetwatt_blackbox_record(struct jetwatt_watch *w, struct jetwatt_trace_writer *trace,
+int jetwatt_blackbox_record(struct jetwatt_session *w, struct jetwatt_trace_writer *trace,
 			    enum jetwatt_blackbox_trigger trigger, double pre_s, double post_s)
 {
 	struct box b = { .w = w, .trace = trace, .trigger = trigger };
@@ -153,12 +153,12 @@ int jetwatt_blackbox_record(struct jetwatt_watch *w, struct jetwatt_trace_writer
 	uint64_t until;
 
 	if (signals < 0)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot wait for a signal");
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot wait for a signal");
 	err = jetwatt_events(w->jw, on_event, &b);
 	if (!err)
 		err = jetwatt_box_keep(w->jw, pre_s * 1e3);
 	if (err)
-		err = jetwatt_reach_failed(w->jw, err, "cannot set up the black box");
+		err = jetwatt_connect_error(w->jw, err, "cannot set up the black box");
 	else
 		err = wait_for_trigger(&b, &box, signals, pre_s);
 	if (err)
@@ -168,17 +168,17 @@ int jetwatt_blackbox_record(struct jetwatt_watch *w, struct jetwatt_trace_writer
 	if (err >= 0)
 		err = jetwatt_box_clear(w->jw);
 	while (!err && !w->failed && !w->stop && b.last_ns < until) {
-		jetwatt_watch_run(w, POLL_MS);
-		jetwatt_watch_drop(w, w->power_ns);
+		jetwatt_session_run(w, POLL_MS);
+		jetwatt_session_discard(w, w->power_ns);
 		err = jetwatt_samples_since(w->jw, b.next_seq, on_samples, &b);
-		err = err < 0 ? err : jetwatt_trace_flush(trace, jetwatt_watch_waits_lost(w), 0);
+		err = err < 0 ? err : jetwatt_trace_flush(trace, jetwatt_session_waits_lost(w), 0);
 	}
 	end.ended_ns = b.last_ns;
-	end.waits_lost = jetwatt_watch_waits_lost(w);
+	end.waits_lost = jetwatt_session_waits_lost(w);
 	if (!err)
 		err = jetwatt_trace_finish(trace, &end);
 	if (err)
-		err = jetwatt_reach_failed(w->jw, err, "cannot save the black box");
+		err = jetwatt_connect_error(w->jw, err, "cannot save the black box");
 out:
 	jetwatt_events(w->jw, NULL, NULL);
 	close(signals);

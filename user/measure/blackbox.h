@@ -30,7 +30,7 @@ enum jetwatt_blackbox_trigger jetwatt_blackbox_parse(const char *text);
  *
  * Return: exit code.
  */
-int jetwatt_blackbox_record(struct jetwatt_watch *w, struct jetwatt_trace_writer *trace,
+int jetwatt_blackbox_record(struct jetwatt_session *w, struct jetwatt_trace_writer *trace,
 			    enum jetwatt_blackbox_trigger trigger, double pre_s, double post_s);
 
 #endif

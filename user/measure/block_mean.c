@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-unsigned int jetwatt_mean(const double *time_ns, const double *uj, size_t n, double block_ns,
+unsigned int jetwatt_block_mean(const double *time_ns, const double *uj, size_t n, double block_ns,
 			  struct jetwatt_row *row)
 {
 	double sum_t = 0, sum_e = 0, rt = 0, re = 0, per_batch;

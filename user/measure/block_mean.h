@@ -9,7 +9,7 @@
 #include "model/model.h"
 
 /**
- * jetwatt_mean() - mean time and power, with relative standard errors
+ * jetwatt_block_mean() - mean time and power, with relative standard errors
  * @time_ns: duration of each minibatch, in order, ns
  * @uj: energy of each minibatch, uJ
  * @n: number of minibatches
@@ -21,7 +21,7 @@
  *
  * Return: number of blocks; with less than two the errors are 0.
  */
-unsigned int jetwatt_mean(const double *time_ns, const double *uj, size_t n, double block_ns,
+unsigned int jetwatt_block_mean(const double *time_ns, const double *uj, size_t n, double block_ns,
 			  struct jetwatt_row *row);
 
 #endif

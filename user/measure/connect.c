@@ -11,7 +11,7 @@
 
 #include "util/error.h"
 
-int jetwatt_reach_release(const char *release, char *why, size_t len)
+int jetwatt_check_release(const char *release, char *why, size_t len)
 {
 	int major = 0, minor = 0;
 
@@ -23,42 +23,42 @@ int jetwatt_reach_release(const char *release, char *why, size_t len)
 	return -EOPNOTSUPP;
 }
 
-int jetwatt_reach_kernel(void)
+int jetwatt_check_kernel(void)
 {
 	struct utsname u;
 	char why[160];
 
 	uname(&u);
-	if (!jetwatt_reach_release(u.release, why, sizeof(why)))
+	if (!jetwatt_check_release(u.release, why, sizeof(why)))
 		return 0;
-	return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, why,
+	return jetwatt_error_report(JETWATT_EXIT_UNSUPPORTED, why,
 				 "update the board to JetPack 5, 6 or 7", "kernel too old");
 }
 
-int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info)
+int jetwatt_open_module(struct jetwatt **jw, struct jetwatt_info *info)
 {
-	int err = jetwatt_reach_kernel();
+	int err = jetwatt_check_kernel();
 
 	if (err)
 		return err;
 	err = jetwatt_open(jw);
 	if (err == -ENOENT)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "the module jetwatt is not loaded (no netlink family of that name)",
 					 "sudo modprobe jetwatt; not installed: sudo make install, or dkms",
 					 "cannot reach the power sensors");
 	if (err == -EPROTO)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(NULL),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, jetwatt_error(NULL),
 					 "install module and command of the same version, then: sudo modprobe -r jetwatt; sudo modprobe jetwatt",
 					 "module and command have different versions");
 	if (err)
-		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_error(NULL), NULL,
+		return jetwatt_error_report(jetwatt_error_code(err), jetwatt_error(NULL), NULL,
 					 "cannot connect to the module");
 	err = jetwatt_info(*jw, info);
-	return err ? jetwatt_reach_failed(*jw, err, "the module does not answer") : 0;
+	return err ? jetwatt_connect_error(*jw, err, "the module does not answer") : 0;
 }
 
-const struct jetwatt_board_roots *jetwatt_reach_roots(const char *dir, struct jetwatt_reach_roots *at)
+const struct jetwatt_board_roots *jetwatt_board_roots_in(const char *dir, struct jetwatt_board_roots_in *at)
 {
 	if (!dir || !*dir)
 		return NULL;
@@ -71,22 +71,22 @@ const struct jetwatt_board_roots *jetwatt_reach_roots(const char *dir, struct je
 	return &at->roots;
 }
 
-int jetwatt_reach_board(struct jetwatt_board **b)
+int jetwatt_open_board(struct jetwatt_board **b)
 {
 	struct jetwatt_error_text e = { "", "", "" };
-	struct jetwatt_reach_roots at;
-	int err = jetwatt_reach_kernel();
+	struct jetwatt_board_roots_in at;
+	int err = jetwatt_check_kernel();
 
 	if (err)
 		return err;
-	err = jetwatt_board_open(b, jetwatt_reach_roots(getenv("JETWATT_ROOT"), &at), &e);
+	err = jetwatt_board_open(b, jetwatt_board_roots_in(getenv("JETWATT_ROOT"), &at), &e);
 	return err ? jetwatt_error_board(err, &e) : 0;
 }
 
-int jetwatt_reach_knobs(struct jetwatt_board **b)
+int jetwatt_open_knobs(struct jetwatt_board **b)
 {
 	struct jetwatt_error_text e = { "", "", "" };
-	int err = jetwatt_reach_board(b);
+	int err = jetwatt_open_board(b);
 
 	if (err)
 		return err;
@@ -100,12 +100,12 @@ int jetwatt_reach_knobs(struct jetwatt_board **b)
 		const struct jetwatt_error_text *lack = jetwatt_board_lacks(*b, k);
 
 		if (lack && jetwatt_knob_row(k)->hz && !jetwatt_knob_row(k)->optional)
-			jetwatt_error_note("%s: %s; fix: %s", lack->what, lack->why, lack->fix);
+			jetwatt_notice("%s: %s; fix: %s", lack->what, lack->why, lack->fix);
 	}
 	return 0;
 }
 
-void jetwatt_reach_undisturbed(sigset_t *set)
+void jetwatt_block_signals(sigset_t *set)
 {
 	struct sigaction hup;
 
@@ -122,16 +122,16 @@ void jetwatt_reach_undisturbed(sigset_t *set)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what)
+int jetwatt_connect_error(struct jetwatt *jw, int err, const char *what)
 {
 	char why[256];
 
 	snprintf(why, sizeof(why), "%s", jetwatt_error(jw));
 	if (err == -EPERM || err == -EACCES)
-		return jetwatt_error_say(JETWATT_EXIT_PERMISSION, why,
+		return jetwatt_error_report(JETWATT_EXIT_PERMISSION, why,
 					 "run as root: a fast power trace reveals secrets, so it is privileged",
 					 "%s", what);
-	return jetwatt_error_say(jetwatt_error_code(err) == JETWATT_EXIT_USAGE ?
+	return jetwatt_error_report(jetwatt_error_code(err) == JETWATT_EXIT_USAGE ?
 				 JETWATT_EXIT_FAILED : jetwatt_error_code(err),
 				 *why ? why : strerror(-err), "jetwatt doctor", "%s", what);
 }

@@ -11,21 +11,21 @@
 #include "jetwatt.h"
 
 /* Check that the kernel is new enough. Return: 0; or the exit code, after printing an error. */
-int jetwatt_reach_kernel(void);
+int jetwatt_check_kernel(void);
 
 /*
  * Check a kernel release, "5.10.104-tegra" for instance. Return: 0; -EOPNOTSUPP: it is too old, and
  * @why, of @len bytes, has the reason.
  */
-int jetwatt_reach_release(const char *release, char *why, size_t len);
+int jetwatt_check_release(const char *release, char *why, size_t len);
 
 /*
  * Open the module and read its properties. Return: 0; or the exit code, after printing an error.
  */
-int jetwatt_reach_module(struct jetwatt **jw, struct jetwatt_info *info);
+int jetwatt_open_module(struct jetwatt **jw, struct jetwatt_info *info);
 
 /* The root directories of a board, with the memory of their paths. */
-struct jetwatt_reach_roots {
+struct jetwatt_board_roots_in {
 	struct jetwatt_board_roots roots;
 	char sys[192], proc[192], state[192], etc[192];
 };
@@ -34,29 +34,29 @@ struct jetwatt_reach_roots {
  * Return the root directories of the board in @dir, as doctor --replay writes them. NULL: @dir is
  * NULL or empty, so the board is this machine.
  */
-const struct jetwatt_board_roots *jetwatt_reach_roots(const char *dir,
-						      struct jetwatt_reach_roots *at);
+const struct jetwatt_board_roots *jetwatt_board_roots_in(const char *dir,
+						      struct jetwatt_board_roots_in *at);
 
 /*
  * Open the board, which is in $JETWATT_ROOT if that is set. Return: 0; or the exit code, after
  * printing an error.
  */
-int jetwatt_reach_board(struct jetwatt_board **b);
+int jetwatt_open_board(struct jetwatt_board **b);
 
 /*
- * As jetwatt_reach_board(), for verbs that change clocks: a board without any clock that can be set
+ * As jetwatt_open_board(), for verbs that change clocks: a board without any clock that can be set
  * is an error. Clocks that cannot be set are reported, and the others are used.
  */
-int jetwatt_reach_knobs(struct jetwatt_board **b);
+int jetwatt_open_knobs(struct jetwatt_board **b);
 
 /*
  * Block the signals that would end the process, so that it is not ended in the middle of a change
  * of mode. The caller reads them with a signalfd of @set, or they take effect after the verb. Also
  * ignores SIGPIPE.
  */
-void jetwatt_reach_undisturbed(sigset_t *set);
+void jetwatt_block_signals(sigset_t *set);
 
 /* Print the error of a failed call on @jw. Return: exit code. */
-int jetwatt_reach_failed(struct jetwatt *jw, int err, const char *what);
+int jetwatt_connect_error(struct jetwatt *jw, int err, const char *what);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define CHIPS_MAX	16
 
-void jetwatt_quality_begin(struct jetwatt_quality *q, struct jetwatt_watch *w)
+void jetwatt_energy_error_begin(struct jetwatt_energy_error *q, struct jetwatt_session *w)
 {
 	struct jetwatt_chip chip[CHIPS_MAX];
 	/* A replayed trace has no connection to a module. */
@@ -31,11 +31,11 @@ void jetwatt_quality_begin(struct jetwatt_quality *q, struct jetwatt_watch *w)
 	q->sum = jetwatt_batch_sum_new(q->sensor, w->nr_rails);
 	q->mark = calloc(JETWATT_QUALITY_MARKS, sizeof(*q->mark));
 	if (!q->sum || !q->mark)
-		jetwatt_quality_free(q);
+		jetwatt_energy_error_free(q);
 }
 
 /* Index of the first sample that was not added to the integrals. */
-static size_t first_new(const struct jetwatt_quality *q, const struct jetwatt_watch *w)
+static size_t first_new(const struct jetwatt_energy_error *q, const struct jetwatt_session *w)
 {
 	size_t lo = 0, hi = w->nr_power;
 
@@ -50,15 +50,15 @@ static size_t first_new(const struct jetwatt_quality *q, const struct jetwatt_wa
 	return lo;
 }
 
-static void add_sample(struct jetwatt_quality *q, const struct jetwatt_power *p)
+static void add_sample(struct jetwatt_energy_error *q, const struct jetwatt_power *p)
 {
 	jetwatt_batch_sum_add(q->sum, p);
 	q->added_ns = p->time_ns;
 }
 
-void jetwatt_quality_note(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns)
+void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns)
 {
-	struct jetwatt_batch_mark *m;
+	struct jetwatt_energy_mark *m;
 	size_t i;
 
 	if (!q->sum)
@@ -73,7 +73,7 @@ void jetwatt_quality_note(struct jetwatt_quality *q, const struct jetwatt_watch 
 		q->nr++;
 }
 
-void jetwatt_quality_add(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns)
+void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns)
 {
 	for (size_t i = q->sum ? first_new(q, w) : w->nr_power;
 	     i < w->nr_power && w->power[i].time_ns <= ns; i++)
@@ -81,10 +81,10 @@ void jetwatt_quality_add(struct jetwatt_quality *q, const struct jetwatt_watch *
 }
 
 /* Find the integrals at @ns. Return: NULL: they are not stored. */
-static const struct jetwatt_batch_mark *mark_at(const struct jetwatt_quality *q, uint64_t ns)
+static const struct jetwatt_energy_mark *mark_at(const struct jetwatt_energy_error *q, uint64_t ns)
 {
 	size_t lo = q->nr > JETWATT_QUALITY_MARKS ? q->nr - JETWATT_QUALITY_MARKS : 0, hi = q->nr;
-	const struct jetwatt_batch_mark *m;
+	const struct jetwatt_energy_mark *m;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -98,10 +98,10 @@ static const struct jetwatt_batch_mark *mark_at(const struct jetwatt_quality *q,
 	return lo < q->nr && m->time_ns == ns ? m : NULL;
 }
 
-int jetwatt_quality_of(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
-		       struct jetwatt_batch_cost *c)
+int jetwatt_energy_error_of(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
+		       struct jetwatt_batch_energy_result *c)
 {
-	const struct jetwatt_batch_mark *from, *to;
+	const struct jetwatt_energy_mark *from, *to;
 
 	if (!q->sum || b->kind == JETWATT_BATCH_OTHER)
 		return -ENODATA;
@@ -113,8 +113,8 @@ int jetwatt_quality_of(const struct jetwatt_quality *q, const struct jetwatt_bat
 	return c->grade >= 'A' && c->grade <= 'D' && c->total_uj > 0 ? 0 : -ENODATA;
 }
 
-void jetwatt_quality_end(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
-			 int n, struct jetwatt_quality_figures *f)
+void jetwatt_energy_error_end(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
+			 int n, struct jetwatt_energy_errors *f)
 {
 	double *error = calloc(n + 1, sizeof(*error)), *samples = calloc(n + 1, sizeof(*samples));
 	size_t seen = 0;
@@ -122,9 +122,9 @@ void jetwatt_quality_end(const struct jetwatt_quality *q, const struct jetwatt_b
 	memset(f, 0, sizeof(*f));
 	f->grade = '-';
 	for (int i = 0; i < n && error && samples; i++) {
-		struct jetwatt_batch_cost c;
+		struct jetwatt_batch_energy_result c;
 
-		if (b[i].kind != JETWATT_BATCH_TRAIN || jetwatt_quality_of(q, &b[i], &c))
+		if (b[i].kind != JETWATT_BATCH_TRAIN || jetwatt_energy_error_of(q, &b[i], &c))
 			continue;
 		f->grades[c.grade - 'A']++;
 		samples[f->n] = c.samples;
@@ -145,7 +145,7 @@ void jetwatt_quality_end(const struct jetwatt_quality *q, const struct jetwatt_b
 	free(samples);
 }
 
-void jetwatt_quality_free(struct jetwatt_quality *q)
+void jetwatt_energy_error_free(struct jetwatt_energy_error *q)
 {
 	if (q->sum)
 		jetwatt_batch_sum_free(q->sum);

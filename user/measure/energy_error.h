@@ -12,51 +12,51 @@
 #define JETWATT_QUALITY_MARKS	8192	/* number of waits whose integrals are stored: 11 MB */
 
 /**
- * struct jetwatt_quality - running integrals, and their values at the last waits
+ * struct jetwatt_energy_error - running integrals, and their values at the last waits
  * @sum: running integrals; NULL: out of memory, so there are no errors
  * @sensor: accuracy of each rail's readings
  * @mark: ring of the integrals at the ends of waits
  * @nr: number of integrals stored so far
  * @added_ns: time of the last sample added to @sum
  */
-struct jetwatt_quality {
+struct jetwatt_energy_error {
 	struct jetwatt_batch_sum *sum;
 	struct jetwatt_batch_sensor sensor[JETWATT_RAILS_MAX];
-	struct jetwatt_batch_mark *mark;
+	struct jetwatt_energy_mark *mark;
 	size_t nr;
 	uint64_t added_ns;
 };
 
 /**
- * struct jetwatt_quality_figures - errors of the minibatches of a run
+ * struct jetwatt_energy_errors - errors of the minibatches of a run
  * @n: number of minibatches whose error is known
  * @grades: number of minibatches with grade A, B, C, D
  * @error_pct: median of the 90 % error of a minibatch's energy, in percent
  * @samples: median number of new values in a minibatch
  * @grade: median grade; '-': no minibatch
  */
-struct jetwatt_quality_figures {
+struct jetwatt_energy_errors {
 	size_t n, grades[4];
 	double error_pct, samples;
 	char grade;
 };
 
 /* Begin a run. Without memory, all other functions do nothing and no error is known. */
-void jetwatt_quality_begin(struct jetwatt_quality *q, struct jetwatt_watch *w);
+void jetwatt_energy_error_begin(struct jetwatt_energy_error *q, struct jetwatt_session *w);
 /* Store the integrals at @ns, which must not decrease. */
-void jetwatt_quality_note(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns);
+void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns);
 /* Add the samples up to @ns, before the session discards them. */
-void jetwatt_quality_add(struct jetwatt_quality *q, const struct jetwatt_watch *w, uint64_t ns);
+void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns);
 /*
  * Compute the energy of a minibatch with its error. Return: 0; -ENODATA: the integrals at its
  * begin or end are not stored (any more), or it is not a minibatch.
  */
-int jetwatt_quality_of(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
-		       struct jetwatt_batch_cost *c);
+int jetwatt_energy_error_of(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
+		       struct jetwatt_batch_energy_result *c);
 /* Compute the errors of the @n minibatches @b. */
-void jetwatt_quality_end(const struct jetwatt_quality *q, const struct jetwatt_batch_bound *b,
-			 int n, struct jetwatt_quality_figures *f);
+void jetwatt_energy_error_end(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
+			 int n, struct jetwatt_energy_errors *f);
 /* Free the memory. */
-void jetwatt_quality_free(struct jetwatt_quality *q);
+void jetwatt_energy_error_free(struct jetwatt_energy_error *q);
 
 #endif

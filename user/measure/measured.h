@@ -6,7 +6,7 @@
 #include "model/model.h"
 
 /* Relative error of power that is needed if the choice of a mode depends on it. */
-#define JETWATT_STEP_GOOD	0.006
+#define JETWATT_POWER_ERROR_DECISIVE	0.006
 
 /**
  * struct jetwatt_measure - measured time and power of one mode

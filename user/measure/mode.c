@@ -98,7 +98,7 @@ static uint64_t median_length(struct mode_work *k, int bounds, uint64_t since_ns
  * the change of mode (@drop long ones). Sets k->from_ns to the start of the first one. Return:
  * their number.
  */
-static size_t clean_batches(const struct jetwatt_watch *w, struct mode_work *k, int bounds,
+static size_t clean_batches(const struct jetwatt_session *w, struct mode_work *k, int bounds,
 			    uint64_t since_ns, uint64_t from_ns, int drop)
 {
 	size_t n = 0, lo = 0, hi = 0;
@@ -134,7 +134,7 @@ static size_t clean_batches(const struct jetwatt_watch *w, struct mode_work *k, 
 }
 
 /* Are the minibatches certainly slower than limits->slow_ms? Fills in @m if so. */
-static int is_slow(const struct jetwatt_watch *w, struct mode_work *k, int bounds,
+static int is_slow(const struct jetwatt_session *w, struct mode_work *k, int bounds,
 		   uint64_t since_ns, const struct jetwatt_measure_limits *limits,
 		   struct jetwatt_measure *m)
 {
@@ -143,7 +143,7 @@ static int is_slow(const struct jetwatt_watch *w, struct mode_work *k, int bound
 
 	/* If there is no other minibatch, use the first ones, which are at least not too short. */
 	n = n ? n : clean_batches(w, k, bounds, since_ns, since_ns, 0);
-	jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &row);
+	jetwatt_block_mean(k->time, k->uj, n, BLOCK_NS, &row);
 	if (n < SLOW_FEW && row.time_ms < FAR_SLOWER * limits->slow_ms)
 		return 0;
 	if (row.time_ms * (1 - 3 * row.time_sd) < limits->slow_ms)
@@ -167,7 +167,7 @@ static int compute_mean(struct mode_work *k, size_t n, const struct jetwatt_meas
 			struct jetwatt_measure *m)
 {
 	struct jetwatt_mode mode = m->row.mode;
-	unsigned int blocks = jetwatt_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
+	unsigned int blocks = jetwatt_block_mean(k->time, k->uj, n, BLOCK_NS, &m->row);
 
 	m->row.mode = mode;
 	m->batches = n;
@@ -176,26 +176,26 @@ static int compute_mean(struct mode_work *k, size_t n, const struct jetwatt_meas
 }
 
 /* Can the level of power be predicted, and are there enough minibatches? Fills in @m if so. */
-static int predict_mode(const struct jetwatt_watch *w, struct mode_work *k, int bounds,
-			const struct jetwatt_step *step, uint64_t length_ns,
+static int predict_mode(const struct jetwatt_session *w, struct mode_work *k, int bounds,
+			const struct jetwatt_settle *step, uint64_t length_ns,
 			const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
 {
 	size_t n = clean_batches(w, k, bounds, step->since_ns, step->since_ns, drop_count(limits));
 
 	if (!compute_mean(k, n, limits, m) || m->row.time_sd > limits->target ||
-	    jetwatt_step_level(step, k->from_ns, length_ns, limits, &m->row))
+	    jetwatt_settle_predict(step, k->from_ns, length_ns, limits, &m->row))
 		return 0;
 	m->settle_s = m->dwell_s;
 	return 1;
 }
 
 /* Evaluate the samples so far. @part: progress, 0 to 1. Return: 1: enough; 0: not yet. */
-static int evaluate(struct jetwatt_watch *w, struct mode_work *k, size_t first, uint64_t since_ns,
+static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first, uint64_t since_ns,
 		    const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
 		    double *part)
 {
 	struct jetwatt_batch_info info;
-	struct jetwatt_step step;
+	struct jetwatt_settle step;
 	uint64_t from, length_ns;
 	int bounds, close, done;
 	size_t n;
@@ -204,17 +204,17 @@ static int evaluate(struct jetwatt_watch *w, struct mode_work *k, size_t first, 
 	if (bounds < 0)
 		return 0;
 	length_ns = median_length(k, bounds, since_ns);
-	step = jetwatt_step_of(w, since_ns, k->t, k->w);
-	from = jetwatt_step_settled(&step, length_ns, limits, &m->settled);
+	step = jetwatt_settle_samples(w, since_ns, k->t, k->w);
+	from = jetwatt_settle_time(&step, length_ns, limits, &m->settled);
 	if (!from)
 		return predict_mode(w, k, bounds, &step, length_ns, limits, m) ||
 		       (limits->slow_ms > 0 && is_slow(w, k, bounds, since_ns, limits, m));
 	m->settle_s = (from - since_ns) * 1e-9;
 	n = clean_batches(w, k, bounds, since_ns, from, drop_count(limits));
 	done = compute_mean(k, n, limits, m);
-	close = jetwatt_step_close(m->row.time_ms, m->row.power_w, m->row.power_sd * m->row.power_w, limits);
+	close = jetwatt_settle_decisive(m->row.time_ms, m->row.power_w, m->row.power_sd * m->row.power_w, limits);
 	done &= m->row.time_sd <= limits->target &&
-		m->row.power_sd <= (close ? fmin(JETWATT_STEP_GOOD, limits->target) : limits->target);
+		m->row.power_sd <= (close ? fmin(JETWATT_POWER_ERROR_DECISIVE, limits->target) : limits->target);
 	if (n < SLOW_FEW) {
 		m->row.time_sd = fmax(m->row.time_sd, FEW_SD);
 		m->row.power_sd = fmax(m->row.power_sd, FEW_SD / 2);
@@ -224,12 +224,12 @@ static int evaluate(struct jetwatt_watch *w, struct mode_work *k, size_t first, 
 	*part = fmin(fmin((double)n / limits->batches, m->span_s / limits->seconds), 1);
 	done |= n >= limits->few && m->dwell_s >= (close ? CLOSE : 1) * limits->most_s;
 	if (done)
-		jetwatt_step_seen(&step, length_ns, limits);
+		jetwatt_settle_learn(&step, length_ns, limits);
 	return done;
 }
 
 /* Check for the end of GPU work and for the time limit. Return: 0; -ENODATA; -ETIMEDOUT. */
-static int check_idle(const struct jetwatt_watch *w, uint64_t since_ns,
+static int check_idle(const struct jetwatt_session *w, uint64_t since_ns,
 		      const struct jetwatt_measure_limits *limits, const struct jetwatt_measure *m)
 {
 	uint64_t last = w->last_wait_ns > since_ns ? w->last_wait_ns : since_ns;
@@ -240,7 +240,7 @@ static int check_idle(const struct jetwatt_watch *w, uint64_t since_ns,
 	return m->dwell_s > fmax(4 * limits->most_s, limits->idle_s) ? -ETIMEDOUT : 0;
 }
 
-int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
+int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
 			 jetwatt_measure_fn progress, void *arg)
 {
@@ -254,10 +254,10 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 
 	memset(m, 0, sizeof(*m));
 	m->row.mode = mode;
-	jetwatt_watch_drop(w, since_ns);
+	jetwatt_session_discard(w, since_ns);
 	first = w->nr_sync > WAITS_BEFORE ? w->nr_sync - WAITS_BEFORE : 0;
 	while (!ret) {
-		if (jetwatt_watch_run(w, POLL_MS)) {
+		if (jetwatt_session_run(w, POLL_MS)) {
 			ret = 1;
 			break;
 		}
@@ -282,27 +282,27 @@ int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
 	return ret;
 }
 
-int jetwatt_measure_why(const struct jetwatt_watch *w, int err,
+int jetwatt_measure_why(const struct jetwatt_session *w, int err,
 			const struct jetwatt_measure_limits *limits)
 {
 	if (err == -ENOMEM)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					 "cannot store the samples");
 	if (err == -ENODATA)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, w->waits ?
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, w->waits ?
 					 "it does not wait for the GPU any more: it may be stuck, or done" :
 					 "it never waited for the GPU; waits that spin on the GPU's memory cannot be detected",
 					 "check that this is the process that trains; to wait longer: --wait 120s",
 					 "no GPU work of process %d in %.0f s", w->pid, limits->idle_s);
 	if (err == -ETIMEDOUT)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "its waits for the GPU do not repeat, or a minibatch takes longer than 20 s",
 					 "run jetwatt stat -p PID to see its waits",
 					 "no minibatches found in process %d", w->pid);
 	if (w->ended && !w->stop && !w->failed)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "the process ended before its measurement was complete",
 					 "use a job that runs longer; a profile with -o FILE continues where it stopped",
 					 "the job has ended (process %d)", w->pid);
-	return jetwatt_watch_why(w);
+	return jetwatt_session_error(w);
 }

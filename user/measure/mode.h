@@ -60,12 +60,12 @@ typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double 
  * Return: 0; 1: @w was stopped, has ended or has failed: see jetwatt_measure_why(); -ENODATA: no
  * GPU work; -ETIMEDOUT: GPU work, but no minibatches found; -ECANCELED: by limits->cut; -ENOMEM.
  */
-int jetwatt_measure_mode(struct jetwatt_watch *w, uint64_t since_ns,
+int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
 			 jetwatt_measure_fn progress, void *arg);
 
 /* Print why a measurement has failed. @err: result of jetwatt_measure_mode(). Return: exit code. */
-int jetwatt_measure_why(const struct jetwatt_watch *w, int err,
+int jetwatt_measure_why(const struct jetwatt_session *w, int err,
 			const struct jetwatt_measure_limits *limits);
 
 #endif

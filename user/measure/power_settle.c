@@ -18,22 +18,22 @@
 #define PREDICTED_FAR	0.025
 #define FAR		3
 
-struct jetwatt_step jetwatt_step_of(const struct jetwatt_watch *watch, uint64_t since_ns, uint64_t *t,
+struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *watch, uint64_t since_ns, uint64_t *t,
 				    double *w)
 {
-	struct jetwatt_step s = { t, w, 0, since_ns };
+	struct jetwatt_settle s = { t, w, 0, since_ns };
 
 	for (size_t i = 0; i < watch->nr_power; i++) {
 		if (watch->power[i].time_ns < since_ns)
 			continue;
 		t[s.n] = watch->power[i].time_ns;
-		w[s.n++] = jetwatt_watch_total(watch, &watch->power[i]);
+		w[s.n++] = jetwatt_session_total(watch, &watch->power[i]);
 	}
 	return s;
 }
 
 /* Did power hardly change? */
-static int hardly_changed(const struct jetwatt_step *s, double before_w)
+static int hardly_changed(const struct jetwatt_settle *s, double before_w)
 {
 	double sum = 0, some = 0;
 
@@ -47,7 +47,7 @@ static int hardly_changed(const struct jetwatt_step *s, double before_w)
 	return fabs(sum / some / before_w - 1) < STEP;
 }
 
-uint64_t jetwatt_step_settled(const struct jetwatt_step *s, uint64_t minibatch_ns,
+uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_ns,
 			      const struct jetwatt_measure_limits *limits, int *settled)
 {
 	uint64_t most_ns = (limits->settle_s > 0 ? limits->settle_s : SETTLE_MAX_S) * 1e9;
@@ -64,7 +64,7 @@ uint64_t jetwatt_step_settled(const struct jetwatt_step *s, uint64_t minibatch_n
 }
 
 /* Predict the level from the samples from @from_ns on. Return: as jetwatt_batch_level(). */
-static int fit_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,
+static int fit_level(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t minibatch_ns,
 		     const struct jetwatt_measure_limits *limits, struct jetwatt_batch_level *l)
 {
 	size_t i = 0;
@@ -77,7 +77,7 @@ static int fit_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t mi
 	return jetwatt_batch_level(s->t + i, s->w + i, s->n - i, minibatch_ns, limits->decay, l);
 }
 
-int jetwatt_step_close(double time_ms, double w, double sd, const struct jetwatt_measure_limits *limits)
+int jetwatt_settle_decisive(double time_ms, double w, double sd, const struct jetwatt_measure_limits *limits)
 {
 	return time_ms < limits->good_ms && fabs(w - limits->limit_w) < FAR * sd;
 }
@@ -86,14 +86,14 @@ int jetwatt_step_close(double time_ms, double w, double sd, const struct jetwatt
 static int is_accurate(const struct jetwatt_batch_level *l, double time_ms,
 		       const struct jetwatt_measure_limits *limits)
 {
-	if (jetwatt_step_close(time_ms, l->w, l->sd, limits))
-		return l->sd < fmin(JETWATT_STEP_GOOD, limits->target) * l->w;
+	if (jetwatt_settle_decisive(time_ms, l->w, l->sd, limits))
+		return l->sd < fmin(JETWATT_POWER_ERROR_DECISIVE, limits->target) * l->w;
 	if (limits->limit_w > 0 && fabs(l->w - limits->limit_w) > FAR * l->sd)
 		return l->sd < PREDICTED_FAR * l->w;
 	return l->sd < fmin(PREDICTED, limits->target) * l->w;
 }
 
-int jetwatt_step_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,
+int jetwatt_settle_predict(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits, struct jetwatt_row *row)
 {
 	struct jetwatt_batch_level l;
@@ -107,7 +107,7 @@ int jetwatt_step_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t 
 	return 0;
 }
 
-void jetwatt_step_seen(const struct jetwatt_step *s, uint64_t minibatch_ns,
+void jetwatt_settle_learn(const struct jetwatt_settle *s, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits)
 {
 	struct jetwatt_batch_level l;

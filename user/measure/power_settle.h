@@ -8,13 +8,13 @@
 #include "measure/mode.h"
 
 /**
- * struct jetwatt_step - samples since a change of mode
+ * struct jetwatt_settle - samples since a change of mode
  * @t: times
  * @w: total power, W
  * @n: number of samples
  * @since_ns: time of the change
  */
-struct jetwatt_step {
+struct jetwatt_settle {
 	const uint64_t *t;
 	const double *w;
 	size_t n;
@@ -22,14 +22,14 @@ struct jetwatt_step {
 };
 
 /* Collect the samples of the total. @t, @w: arrays with as many entries as @watch has samples. */
-struct jetwatt_step jetwatt_step_of(const struct jetwatt_watch *watch, uint64_t since_ns, uint64_t *t,
+struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *watch, uint64_t since_ns, uint64_t *t,
 				    double *w);
 
 /*
  * Return the time from which on power is valid; 0: it has not settled yet, and the time limit has
  * not passed. @settled: set to 1 if it has settled, to 0 if the limit has passed.
  */
-uint64_t jetwatt_step_settled(const struct jetwatt_step *s, uint64_t minibatch_ns,
+uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_ns,
 			      const struct jetwatt_measure_limits *limits, int *settled);
 
 /*
@@ -37,17 +37,17 @@ uint64_t jetwatt_step_settled(const struct jetwatt_step *s, uint64_t minibatch_n
  * add what the samples show to limits->decay. Return: 0: row->power_w and row->power_sd are set;
  * -ENODATA: the error is too large.
  */
-int jetwatt_step_level(const struct jetwatt_step *s, uint64_t from_ns, uint64_t minibatch_ns,
+int jetwatt_settle_predict(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits, struct jetwatt_row *row);
 
 /*
  * Does the choice of a mode depend on this power? @time_ms: time of its minibatches, @w: its power,
  * @sd: the standard error in W.
  */
-int jetwatt_step_close(double time_ms, double w, double sd, const struct jetwatt_measure_limits *limits);
+int jetwatt_settle_decisive(double time_ms, double w, double sd, const struct jetwatt_measure_limits *limits);
 
 /* Power has settled: add what the samples show to limits->decay, for later predictions. */
-void jetwatt_step_seen(const struct jetwatt_step *s, uint64_t minibatch_ns,
+void jetwatt_settle_learn(const struct jetwatt_settle *s, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits);
 
 #endif

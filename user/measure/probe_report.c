@@ -20,7 +20,7 @@ static const struct {
 	[JETWATT_SYNC_QUERY] = { "query", JETWATT_RUNG_UPROBE },
 };
 
-uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st)
+uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st)
 {
 	uint32_t rung = 0;
 	uint64_t most = 0;
@@ -58,11 +58,11 @@ static const char *blind_to(uint32_t used)
 	       "waits that spin or query" : NULL;
 }
 
-void jetwatt_rung_print(const struct jetwatt_probe_state *st, FILE *f)
+void jetwatt_probe_report_print(const struct jetwatt_probe_state *st, FILE *f)
 {
-	uint32_t used = jetwatt_rung_used(st);
+	uint32_t used = jetwatt_probe_report_backend(st);
 
-	fprintf(f, " waits seen by %s", jetwatt_args_rung_name(used));
+	fprintf(f, " waits seen by %s", jetwatt_args_backend_name(used));
 	if (used == JETWATT_RUNG_UPROBE && *st->library)
 		fprintf(f, " (%.40s), %llu launches", st->library,
 			(unsigned long long)st->launches);
@@ -75,22 +75,22 @@ void jetwatt_rung_print(const struct jetwatt_probe_state *st, FILE *f)
 		fprintf(f, " warning: minibatches may be wrong: nearly all waits seen are those of CUDA's own thread cuda-EvtHandlr; use marks (jetwatt-mark(1))\n");
 }
 
-void jetwatt_rung_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j)
+void jetwatt_probe_report_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j)
 {
 	jetwatt_json_object(j, "probe");
-	jetwatt_json_string(j, "rung", jetwatt_args_rung_name(jetwatt_rung_used(st)));
+	jetwatt_json_string(j, "rung", jetwatt_args_backend_name(jetwatt_probe_report_backend(st)));
 	jetwatt_json_array(j, "attached");
 	for (int i = 0; i < JETWATT_RUNGS; i++)
 		if (st->attached & 1u << i)
-			jetwatt_json_string(j, NULL, jetwatt_args_rung_name(1u << i));
+			jetwatt_json_string(j, NULL, jetwatt_args_backend_name(1u << i));
 	jetwatt_json_end(j);
 	jetwatt_json_object(j, "missing");
 	for (int i = 0; i < JETWATT_RUNGS; i++)
 		if (st->why[i][0] && !(st->attached & 1u << i))
-			jetwatt_json_string(j, jetwatt_args_rung_name(1u << i), st->why[i]);
+			jetwatt_json_string(j, jetwatt_args_backend_name(1u << i), st->why[i]);
 	jetwatt_json_end(j);
-	if (blind_to(jetwatt_rung_used(st)))
-		jetwatt_json_string(j, "blind_to", blind_to(jetwatt_rung_used(st)));
+	if (blind_to(jetwatt_probe_report_backend(st)))
+		jetwatt_json_string(j, "blind_to", blind_to(jetwatt_probe_report_backend(st)));
 	if (*st->library)
 		jetwatt_json_string(j, "library", st->library);
 	jetwatt_json_object(j, "seen");

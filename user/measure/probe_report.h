@@ -11,10 +11,10 @@
 #include "out/json.h"
 
 /* Return the backend that detected most waits, without marks; else one that is attached. */
-uint32_t jetwatt_rung_used(const struct jetwatt_probe_state *st);
+uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st);
 
 /* Print a line for the summary; add the object "probe". */
-void jetwatt_rung_print(const struct jetwatt_probe_state *st, FILE *f);
-void jetwatt_rung_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j);
+void jetwatt_probe_report_print(const struct jetwatt_probe_state *st, FILE *f);
+void jetwatt_probe_report_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j);
 
 #endif

@@ -51,7 +51,7 @@ static void on_text(const char *key, const char *text, void *arg)
 			snprintf(known[i].to, known[i].size, "%s", text);
 }
 
-static int find_rail(const struct jetwatt_watch *w, uint32_t id)
+static int find_rail(const struct jetwatt_session *w, uint32_t id)
 {
 	int i = 0;
 
@@ -64,7 +64,7 @@ static int find_rail(const struct jetwatt_watch *w, uint32_t id)
 static void on_rail(const struct jetwatt_rail *rail, void *arg)
 {
 	struct jetwatt_replay *r = arg;
-	struct jetwatt_watch *w = &r->watch;
+	struct jetwatt_session *w = &r->watch;
 	int i = find_rail(w, rail->id);
 
 	if (i == w->nr_rails) {
@@ -88,7 +88,7 @@ static void on_clocks(const struct jetwatt_trace_clocks *clocks, void *arg)
 static void on_job(const struct jetwatt_trace_job *job, void *arg)
 {
 	struct jetwatt_replay *r = arg;
-	struct jetwatt_watch *w = &r->watch;
+	struct jetwatt_session *w = &r->watch;
 
 	w->pid = job->pid;
 	if (r->job)
@@ -102,16 +102,16 @@ static void on_job(const struct jetwatt_trace_job *job, void *arg)
 static void on_samples(const struct jetwatt_samples *s, void *arg)
 {
 	struct jetwatt_replay *r = arg;
-	struct jetwatt_watch *w = &r->watch;
+	struct jetwatt_session *w = &r->watch;
 
 	if (!w->join) {
 		if (!w->nr_total || jetwatt_join_new_rails(&w->join, w->rail, w->nr_rails, HOLD_MS))
 			return;
-		jetwatt_watch_join(w);
+		jetwatt_session_join(w);
 		if (r->early.time_ns)
-			jetwatt_watch_reading(&r->early, w);
+			jetwatt_session_reading(&r->early, w);
 	}
-	jetwatt_watch_samples(s, w);
+	jetwatt_session_samples(s, w);
 }
 
 static void on_reading(const struct jetwatt_reading *reading, void *arg)
@@ -121,7 +121,7 @@ static void on_reading(const struct jetwatt_reading *reading, void *arg)
 	if (!r->watch.join)
 		r->early = *reading;
 	else
-		jetwatt_watch_reading(reading, &r->watch);
+		jetwatt_session_reading(reading, &r->watch);
 }
 
 static void on_sync(const struct jetwatt_sync *s, void *arg)
@@ -132,7 +132,7 @@ static void on_sync(const struct jetwatt_sync *s, void *arg)
 		r->watch.told.seen[s->call]++;
 	r->watch.told.launches += s->launches;
 	if (r->watch.join)
-		jetwatt_watch_wait(s, &r->watch);
+		jetwatt_session_wait(s, &r->watch);
 }
 
 static void on_event(const struct jetwatt_event *e, void *arg)
@@ -147,7 +147,7 @@ static void on_event(const struct jetwatt_event *e, void *arg)
 static void on_end(const struct jetwatt_trace_end *end, void *arg)
 {
 	struct jetwatt_replay *r = arg;
-	struct jetwatt_watch *w = &r->watch;
+	struct jetwatt_session *w = &r->watch;
 
 	r->end = *end;
 	w->ended = 1;
@@ -163,9 +163,9 @@ static const struct jetwatt_trace_calls calls = {
 static int read_failed(const struct jetwatt_replay *r, int err)
 {
 	if (err == -EPROTO)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "a newer version wrote it",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "a newer version wrote it",
 					 "update jetwatt", "cannot read %s", r->path);
-	return jetwatt_error_say(err == -EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
+	return jetwatt_error_report(err == -EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
 				 strerror(-err), err == -EACCES ?
 				 "a trace belongs to the user who recorded it: run as root, or chown it" : NULL,
 				 "cannot read %s", r->path);
@@ -180,17 +180,17 @@ int jetwatt_replay_step(struct jetwatt_replay *r)
 	if (n < 0)
 		return -read_failed(r, n);
 	if (r->watch.out_of_memory)
-		return -jetwatt_watch_why(&r->watch);
+		return -jetwatt_session_error(&r->watch);
 	return n;
 }
 
 int jetwatt_replay_open(struct jetwatt_replay *r, const char *path)
 {
-	struct jetwatt_watch *w = &r->watch;
+	struct jetwatt_session *w = &r->watch;
 	int n;
 
 	memset(r, 0, sizeof(*r));
-	jetwatt_watch_init(w);
+	jetwatt_session_init(w);
 	w->scope = r->scope;
 	r->end.status = -1;
 	r->path = strcmp(path, "-") ? path : "standard input";
@@ -206,39 +206,39 @@ int jetwatt_replay_open(struct jetwatt_replay *r, const char *path)
 	if (n < 0)
 		return -n;
 	if (!r->state.blocks)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, r->state.skipped + r->state.tail ?
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, r->state.skipped + r->state.tail ?
 					 "it contains no block of a trace" : "it is empty",
 					 "jetwatt record -o FILE writes traces", "%s is not a trace", r->path);
 	if (!w->nr_total)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "the description of the run is missing",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "the description of the run is missing",
 					 "record it again", "cannot determine the rails of %s", r->path);
 	return 0;
 }
 
 void jetwatt_replay_finish(struct jetwatt_replay *r)
 {
-	struct jetwatt_watch *w = &r->watch;
+	struct jetwatt_session *w = &r->watch;
 	const struct jetwatt_trace_state *s = &r->state;
 
 	if (w->join)
 		jetwatt_join_flush(w->join);
 	if (s->damaged || s->missing || s->skipped)
-		jetwatt_error_note("%s: %" PRIu64 " blocks are damaged, %" PRIu64 " missing, %" PRIu64
+		jetwatt_notice("%s: %" PRIu64 " blocks are damaged, %" PRIu64 " missing, %" PRIu64
 				   " bytes were skipped", r->path, s->damaged, s->missing, s->skipped);
 	if (!s->ended)
-		jetwatt_error_note("%s was not closed: it ends with its last complete block%s", r->path,
+		jetwatt_notice("%s was not closed: it ends with its last complete block%s", r->path,
 				   s->tail ? ", the rest of it was cut off" : "");
 	if (w->dead >= 0)
-		jetwatt_error_note("%s: rail %s stopped answering", r->path, w->rail[w->dead].label);
+		jetwatt_notice("%s: rail %s stopped answering", r->path, w->rail[w->dead].label);
 	if (!w->ended) {
 		w->ended = 1;
 		w->ended_ns = w->power_ns;
 	}
 }
 
-int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_meter *m)
+int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 {
-	struct jetwatt_watch *w = &r->watch;
+	struct jetwatt_session *w = &r->watch;
 	int begun = 0, n;
 
 	memset(m, 0, sizeof(*m));
@@ -247,32 +247,32 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_meter *m)
 			/* Early samples may be missing, or not contain every rail. */
 			if (w->power[0].time_ns > w->begun_ns)
 				w->begun_ns = w->power[0].time_ns;
-			jetwatt_meter_begin(m, w);
+			jetwatt_run_energy_begin(m, w);
 			begun = 1;
 		}
 		if (begun)
-			jetwatt_meter_run(m);
+			jetwatt_run_energy_run(m);
 		n = jetwatt_replay_step(r);
 	} while (n > 0);
 	if (n < 0)
 		return -n;
 	jetwatt_replay_finish(r);
 	if (!w->nr_power)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "it contains no sample", NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "it contains no sample", NULL,
 					 "no energy to report from %s", r->path);
 	if (!r->job)
 		w->begun_ns = w->power[0].time_ns;
 	if (!begun)
-		jetwatt_meter_begin(m, w);
-	n = jetwatt_meter_end(m, w->ended_ns);
-	return !n ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL,
+		jetwatt_run_energy_begin(m, w);
+	n = jetwatt_run_energy_end(m, w->ended_ns);
+	return !n ? 0 : jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-n), NULL,
 					  "cannot compute the energy of %s", r->path);
 }
 
 void jetwatt_replay_close(struct jetwatt_replay *r)
 {
 	jetwatt_trace_reader_free(r->reader);
-	jetwatt_watch_close(&r->watch);
+	jetwatt_session_close(&r->watch);
 	if (r->fd > STDERR_FILENO)
 		close(r->fd);
 }

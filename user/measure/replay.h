@@ -26,7 +26,7 @@
  * @state: state of the reader: damaged and missing blocks
  */
 struct jetwatt_replay {
-	struct jetwatt_watch watch;
+	struct jetwatt_session watch;
 	struct jetwatt_trace_reader *reader;
 	const char *path;
 	int fd;
@@ -55,13 +55,13 @@ int jetwatt_replay_step(struct jetwatt_replay *r);
 /**
  * jetwatt_replay_run() - read the whole trace and compute its energy
  * @r: the trace
- * @m: receives the energy; free it with jetwatt_meter_free(), also after an error
+ * @m: receives the energy; free it with jetwatt_run_energy_free(), also after an error
  *
  * Damaged or missing parts are reported; the rest is used. Prints an error.
  *
  * Return: exit code.
  */
-int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_meter *m);
+int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m);
 
 /* After the last block: deliver records that are held back, and report damaged parts. */
 void jetwatt_replay_finish(struct jetwatt_replay *r);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void jetwatt_meter_begin(struct jetwatt_meter *m, struct jetwatt_watch *w)
+void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_session *w)
 {
 	memset(m, 0, sizeof(*m));
 	m->watch = w;
@@ -17,13 +17,13 @@ void jetwatt_meter_begin(struct jetwatt_meter *m, struct jetwatt_watch *w)
 	m->at_wait = calloc(m->waits + 1, sizeof(*m->at_wait));
 	m->max = m->at_wait ? m->waits + 1 : 0;
 	m->failed = !m->at_wait;
-	jetwatt_quality_begin(&m->quality, w);
+	jetwatt_energy_error_begin(&m->quality, w);
 }
 
 /* Integrate the total up to @to_ns. */
-static void integrate_total(struct jetwatt_meter *m, uint64_t to_ns)
+static void integrate_total(struct jetwatt_run_energy *m, uint64_t to_ns)
 {
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_session *w = m->watch;
 	uint64_t covered = 0;
 	double uj = 0;
 
@@ -36,9 +36,9 @@ static void integrate_total(struct jetwatt_meter *m, uint64_t to_ns)
 }
 
 /* Integrate each rail. */
-static void integrate_rails(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
+static void integrate_rails(struct jetwatt_run_energy *m, uint64_t from_ns, uint64_t to_ns)
 {
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_session *w = m->watch;
 	double uj;
 
 	for (int r = 0; r < w->nr_rails && to_ns > from_ns; r++)
@@ -47,7 +47,7 @@ static void integrate_rails(struct jetwatt_meter *m, uint64_t from_ns, uint64_t 
 }
 
 /* Append the present energy to an array. */
-static int append_energy(struct jetwatt_meter *m, double **at, size_t *n, size_t *max)
+static int append_energy(struct jetwatt_run_energy *m, double **at, size_t *n, size_t *max)
 {
 	if (*n == *max) {
 		size_t more = *max ? 2 * *max : 64;
@@ -68,9 +68,9 @@ static uint64_t end_of_next(const struct jetwatt_sync *s, size_t i, size_t n)
 }
 
 /* Store the energy at the waits and marks up to @until_ns, in order of time. */
-static void note_ends(struct jetwatt_meter *m, uint64_t until_ns)
+static void note_ends(struct jetwatt_run_energy *m, uint64_t until_ns)
 {
-	struct jetwatt_watch *w = m->watch;
+	struct jetwatt_session *w = m->watch;
 
 	while (!m->failed) {
 		uint64_t wait = end_of_next(w->sync, m->waits, w->nr_sync);
@@ -80,45 +80,45 @@ static void note_ends(struct jetwatt_meter *m, uint64_t until_ns)
 		    (m->waits == w->nr_sync && m->marks == w->nr_mark))
 			break;
 		integrate_total(m, wait < mark ? wait : mark);
-		jetwatt_quality_note(&m->quality, w, wait < mark ? wait : mark);
+		jetwatt_energy_error_mark(&m->quality, w, wait < mark ? wait : mark);
 		m->failed = wait < mark ? append_energy(m, &m->at_wait, &m->waits, &m->max) :
 					  append_energy(m, &m->at_mark, &m->marks, &m->max_marks);
 	}
 }
 
 /* The interval excludes @from_ns: the sample there belongs to the interval before. */
-static void sum_telemetry(struct jetwatt_meter *m, uint64_t from_ns, uint64_t to_ns)
+static void sum_telemetry(struct jetwatt_run_energy *m, uint64_t from_ns, uint64_t to_ns)
 {
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_session *w = m->watch;
 
 	for (size_t i = 0; i < w->nr_power; i++)
 		if (w->power[i].time_ns > from_ns && w->power[i].time_ns <= to_ns)
 			jetwatt_telemetry_add(&m->telemetry, &w->power[i].telemetry);
 }
 
-static void integrate_to(struct jetwatt_meter *m, uint64_t until_ns)
+static void integrate_to(struct jetwatt_run_energy *m, uint64_t until_ns)
 {
 	uint64_t from = m->at_ns;
 
 	note_ends(m, until_ns);
 	/* The join delivers waits in order, so no later wait ends before this sample. */
 	integrate_total(m, until_ns);
-	jetwatt_quality_add(&m->quality, m->watch, m->at_ns);
+	jetwatt_energy_error_add(&m->quality, m->watch, m->at_ns);
 	integrate_rails(m, from, m->at_ns);
 	sum_telemetry(m, from, m->at_ns);
 }
 
-void jetwatt_meter_run(void *meter)
+void jetwatt_run_energy_run(void *meter)
 {
-	struct jetwatt_meter *m = meter;
+	struct jetwatt_run_energy *m = meter;
 
 	integrate_to(m, m->watch->power_ns);
-	jetwatt_watch_drop(m->watch, m->at_ns);
+	jetwatt_session_discard(m->watch, m->at_ns);
 }
 
-int jetwatt_meter_end(struct jetwatt_meter *m, uint64_t end_ns)
+int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns)
 {
-	struct jetwatt_watch *w = m->watch;
+	struct jetwatt_session *w = m->watch;
 
 	integrate_to(m, end_ns < w->power_ns ? end_ns : w->power_ns);
 	/* Waits after the last sample have the final energy. */
@@ -131,10 +131,10 @@ int jetwatt_meter_end(struct jetwatt_meter *m, uint64_t end_ns)
 		m->why = calloc(w->nr_sync + 1, sizeof(*m->why));
 	if (m->failed || !m->bound || (w->explain && !m->why))
 		return -ENOMEM;
-	m->bounds = jetwatt_marks_bounds(m);
+	m->bounds = jetwatt_user_marks_bounds(m);
 	if (m->bounds)
 		return m->bounds < 0 ? m->bounds : 0;
-	m->bounds = jetwatt_batch_explain(w->sync, w->nr_sync, m->bound, &m->info, m->why);
+	m->bounds = jetwatt_batch_segment_why(w->sync, w->nr_sync, m->bound, &m->info, m->why);
 	if (m->bounds == -ENODATA)
 		m->bounds = 0;
 	return m->bounds < 0 ? m->bounds : 0;
@@ -156,9 +156,9 @@ static long wait_index(const struct jetwatt_sync *s, size_t n, uint64_t exit_ns)
 	return lo < n && s[lo].exit_ns == exit_ns ? (long)lo : -1;
 }
 
-double jetwatt_meter_bound(const struct jetwatt_meter *m, const struct jetwatt_batch_bound *b)
+double jetwatt_run_energy_bound(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b)
 {
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_session *w = m->watch;
 	const struct jetwatt_sync *s = m->marked ? w->mark : w->sync;
 	const double *uj = m->marked ? m->at_mark : m->at_wait;
 	size_t n = m->marked ? w->nr_mark : w->nr_sync;
@@ -169,7 +169,7 @@ double jetwatt_meter_bound(const struct jetwatt_meter *m, const struct jetwatt_b
 	return uj[to] - uj[from];
 }
 
-size_t jetwatt_meter_minibatches(const struct jetwatt_meter *m)
+size_t jetwatt_run_energy_minibatches(const struct jetwatt_run_energy *m)
 {
 	size_t n = 0;
 
@@ -178,9 +178,9 @@ size_t jetwatt_meter_minibatches(const struct jetwatt_meter *m)
 	return n;
 }
 
-void jetwatt_meter_free(struct jetwatt_meter *m)
+void jetwatt_run_energy_free(struct jetwatt_run_energy *m)
 {
-	jetwatt_quality_free(&m->quality);
+	jetwatt_energy_error_free(&m->quality);
 	free(m->at_wait);
 	free(m->at_mark);
 	free(m->bound);

@@ -11,7 +11,7 @@
 #include "minibatch/minibatch.h"
 
 /**
- * struct jetwatt_meter - integrals of a run
+ * struct jetwatt_run_energy - integrals of a run
  * @watch: the session
  * @begun_ns: start of the run
  * @at_ns: time up to which the integrals reach
@@ -21,7 +21,7 @@
  * @telemetry: sums of the telemetry
  * @at_wait: @uj at the end of each of the @waits waits of the session
  * @at_mark: @uj at the end of each of the @marks marks of the session
- * @bound: minibatches and other bounds, after jetwatt_meter_end()
+ * @bound: minibatches and other bounds, after jetwatt_run_energy_end()
  * @bounds: number of bounds
  * @max: allocated length of @at_wait; @max_marks: of @at_mark
  * @failed: 1: out of memory
@@ -30,8 +30,8 @@
  * @info: result of finding the minibatches
  * @quality: energy errors of minibatches
  */
-struct jetwatt_meter {
-	struct jetwatt_watch *watch;
+struct jetwatt_run_energy {
+	struct jetwatt_session *watch;
 	uint64_t begun_ns, at_ns, covered_ns;
 	double uj, rail_uj[JETWATT_RAILS_MAX];
 	struct jetwatt_telemetry_sums telemetry;
@@ -41,31 +41,31 @@ struct jetwatt_meter {
 	int bounds, failed, marked;
 	struct jetwatt_batch_why *why;
 	struct jetwatt_batch_info info;
-	struct jetwatt_quality quality;
+	struct jetwatt_energy_error quality;
 };
 
 /* Begin a run at w->begun_ns. */
-void jetwatt_meter_begin(struct jetwatt_meter *m, struct jetwatt_watch *w);
+void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_session *w);
 
-/* Integrate the new samples and discard them. @meter: the struct jetwatt_meter. */
-void jetwatt_meter_run(void *meter);
+/* Integrate the new samples and discard them. @meter: the struct jetwatt_run_energy. */
+void jetwatt_run_energy_run(void *meter);
 
 /* End the run at @end_ns and find the minibatches. Return: 0; or a negative errno. */
-int jetwatt_meter_end(struct jetwatt_meter *m, uint64_t end_ns);
+int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns);
 
 /* Return: energy of a bound, uJ; negative: unknown. */
-double jetwatt_meter_bound(const struct jetwatt_meter *m, const struct jetwatt_batch_bound *b);
+double jetwatt_run_energy_bound(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b);
 
 /*
  * user_marks.c: use the bounds that the program has marked. Return: number of bounds; 0: there are
  * no marks; -ENOMEM.
  */
-int jetwatt_marks_bounds(struct jetwatt_meter *m);
+int jetwatt_user_marks_bounds(struct jetwatt_run_energy *m);
 
 /* Return: number of training minibatches. */
-size_t jetwatt_meter_minibatches(const struct jetwatt_meter *m);
+size_t jetwatt_run_energy_minibatches(const struct jetwatt_run_energy *m);
 
 /* Free the memory of the meter, but not the session. */
-void jetwatt_meter_free(struct jetwatt_meter *m);
+void jetwatt_run_energy_free(struct jetwatt_run_energy *m);
 
 #endif

@@ -35,7 +35,7 @@ static error_t parse_sensors(int key, char *arg, struct argp_state *state)
 	case BUS:
 		a->want.bus_khz = jetwatt_args_count("--bus-khz", arg, 100, 400);
 		if (a->want.bus_khz != 100 && a->want.bus_khz != 400)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "use 100 or 400: higher bus clocks need another protocol",
 					       "--bus-khz: not %s", arg));
 		a->any = 1;
@@ -48,7 +48,7 @@ static error_t parse_sensors(int key, char *arg, struct argp_state *state)
 
 const struct argp jetwatt_sensors_argp = { options, parse_sensors, NULL, NULL, NULL, NULL, NULL };
 
-int jetwatt_sensors_begin(const struct jetwatt_sensors_args *a, struct jetwatt_board *board)
+int jetwatt_sensors_apply(const struct jetwatt_sensors_args *a, struct jetwatt_board *board)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	int err = a->any ? jetwatt_board_sensors_set(board, &a->want, &e) : 0;
@@ -56,10 +56,10 @@ int jetwatt_sensors_begin(const struct jetwatt_sensors_args *a, struct jetwatt_b
 	return err ? jetwatt_error_board(err, &e) : 0;
 }
 
-int jetwatt_sensors_end(const struct jetwatt_sensors_args *a, struct jetwatt_board *board)
+int jetwatt_sensors_restore(const struct jetwatt_sensors_args *a, struct jetwatt_board *board)
 {
 	struct jetwatt_error_text e = { "", "", "" };
-	int err = a->any ? jetwatt_board_sensors_back(board, &e) : 0;
+	int err = a->any ? jetwatt_board_sensors_reset(board, &e) : 0;
 
 	return err ? jetwatt_error_board(err, &e) : 0;
 }

@@ -23,9 +23,9 @@ struct jetwatt_sensors_args {
  * Apply the settings. Call it before opening the module, so that the module reads the new settings.
  * Prints an error. Return: exit code.
  */
-int jetwatt_sensors_begin(const struct jetwatt_sensors_args *a, struct jetwatt_board *board);
+int jetwatt_sensors_apply(const struct jetwatt_sensors_args *a, struct jetwatt_board *board);
 
 /* Restore the settings, also after a failed run. Return: exit code; 0 if nothing was changed. */
-int jetwatt_sensors_end(const struct jetwatt_sensors_args *a, struct jetwatt_board *board);
+int jetwatt_sensors_restore(const struct jetwatt_sensors_args *a, struct jetwatt_board *board);
 
 #endif

@@ -42,7 +42,7 @@ static void *append_entry(void **array, size_t *n, size_t *max, size_t size)
 
 static void on_power(const struct jetwatt_power *p, void *arg)
 {
-	struct jetwatt_watch *w = arg;
+	struct jetwatt_session *w = arg;
 	struct jetwatt_power *at = append_entry((void **)&w->power, &w->nr_power, &w->max_power,
 						sizeof(*at));
 
@@ -69,7 +69,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 
 static void on_sync(const struct jetwatt_sync *s, void *arg)
 {
-	struct jetwatt_watch *w = arg;
+	struct jetwatt_session *w = arg;
 	int mark = s->call == JETWATT_SYNC_MARK || s->call == JETWATT_SYNC_MARK_BEGIN;
 	struct jetwatt_sync *at = mark ?
 		append_entry((void **)&w->mark, &w->nr_mark, &w->max_mark, sizeof(*at)) :
@@ -86,18 +86,18 @@ static void on_sync(const struct jetwatt_sync *s, void *arg)
 	w->last_wait_ns = s->exit_ns;
 }
 
-void jetwatt_watch_wait(const struct jetwatt_sync *s, void *watch)
+void jetwatt_session_wait(const struct jetwatt_sync *s, void *watch)
 {
-	struct jetwatt_watch *w = watch;
+	struct jetwatt_session *w = watch;
 
 	if (w->tee)
 		jetwatt_trace_write_sync(s, w->tee);
 	jetwatt_join_sync(s, w->join);
 }
 
-void jetwatt_watch_reading(const struct jetwatt_reading *r, void *watch)
+void jetwatt_session_reading(const struct jetwatt_reading *r, void *watch)
 {
-	struct jetwatt_watch *w = watch;
+	struct jetwatt_session *w = watch;
 
 	if (w->tee)
 		jetwatt_trace_write_reading(r, w->tee);
@@ -105,7 +105,7 @@ void jetwatt_watch_reading(const struct jetwatt_reading *r, void *watch)
 		jetwatt_join_reading(r, w->join);
 }
 
-void jetwatt_watch_look(struct jetwatt_watch *w, int now)
+void jetwatt_session_read_sysfs(struct jetwatt_session *w, int now)
 {
 	uint64_t now_ns = jetwatt_clock_ns();
 	struct jetwatt_reading r;
@@ -114,15 +114,15 @@ void jetwatt_watch_look(struct jetwatt_watch *w, int now)
 		return;
 	w->looked_ns = now_ns;
 	jetwatt_sysfs_read(w->sysfs, &r);
-	jetwatt_watch_reading(&r, w);
+	jetwatt_session_reading(&r, w);
 }
 
-void jetwatt_watch_join(struct jetwatt_watch *w)
+void jetwatt_session_join(struct jetwatt_session *w)
 {
 	jetwatt_join_set(w->join, on_power, on_sync, w);
 }
 
-static void note_bus(struct jetwatt_watch *w, const struct jetwatt_samples *s)
+static void note_bus(struct jetwatt_session *w, const struct jetwatt_samples *s)
 {
 	for (uint32_t i = 0; i < s->nr_series; i++) {
 		const struct jetwatt_series_view *v = &s->series[i];
@@ -133,9 +133,9 @@ static void note_bus(struct jetwatt_watch *w, const struct jetwatt_samples *s)
 	}
 }
 
-void jetwatt_watch_samples(const struct jetwatt_samples *s, void *watch)
+void jetwatt_session_samples(const struct jetwatt_samples *s, void *watch)
 {
-	struct jetwatt_watch *w = watch;
+	struct jetwatt_session *w = watch;
 
 	w->running = 1;
 	w->heard_ns = jetwatt_clock_ns();
@@ -149,67 +149,67 @@ void jetwatt_watch_samples(const struct jetwatt_samples *s, void *watch)
 	jetwatt_join_samples(s, w->join);
 }
 
-int jetwatt_watch_add(struct jetwatt_watch *w, int fd)
+int jetwatt_session_add(struct jetwatt_session *w, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
 
 	return fd < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
 }
 
-static int open_loop(struct jetwatt_watch *w)
+static int open_loop(struct jetwatt_session *w)
 {
 	sigset_t set;
 
-	jetwatt_reach_undisturbed(&set);
+	jetwatt_block_signals(&set);
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
-	return w->epoll < 0 || jetwatt_watch_add(w, w->signals) ||
-	       jetwatt_watch_add(w, jetwatt_fd(w->jw)) ? -errno : 0;
+	return w->epoll < 0 || jetwatt_session_add(w, w->signals) ||
+	       jetwatt_session_add(w, jetwatt_fd(w->jw)) ? -errno : 0;
 }
 
 /* Find the rails of the total; report a total that does not include all of its rails. */
-static int find_total(struct jetwatt_watch *w, const struct jetwatt_board *board)
+static int find_total(struct jetwatt_session *w, const struct jetwatt_board *board)
 {
 	char rails[256];
 
 	w->nr_rails = jetwatt_rails(w->jw, w->rail, JETWATT_RAILS_MAX);
 	if (w->nr_rails < 0)
-		return jetwatt_reach_failed(w->jw, w->nr_rails, "cannot list the rails");
+		return jetwatt_connect_error(w->jw, w->nr_rails, "cannot list the rails");
 	w->nr_total = jetwatt_board_total(board, w->rail, w->nr_rails, w->total, &w->scope);
 	if (w->nr_total <= 0)
-		return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED,
+		return jetwatt_error_report(JETWATT_EXIT_UNSUPPORTED,
 					 w->nr_rails ? "no rail that belongs to the total is enabled" :
 					 "the module found no sensor chip that answers",
 					 "jetwatt doctor; jetwatt list rails", "no power to measure");
 	if (!strcmp(w->scope, "partial sum"))
-		jetwatt_error_note("total is a partial sum: only %s (others are disabled or missing: jetwatt list rails)",
-				   jetwatt_watch_scope(w, rails, sizeof(rails)));
+		jetwatt_notice("total is a partial sum: only %s (others are disabled or missing: jetwatt list rails)",
+				   jetwatt_session_scope(w, rails, sizeof(rails)));
 	return 0;
 }
 
-static int set_rate(struct jetwatt_watch *w, unsigned int rate_hz)
+static int set_rate(struct jetwatt_session *w, unsigned int rate_hz)
 {
 	struct jetwatt_config set = { rate_hz, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0 };
 	int err = jetwatt_config_get(w->jw, &w->config);
 
 	if (err)
-		return jetwatt_reach_failed(w->jw, err, "cannot read the sampler's settings");
+		return jetwatt_connect_error(w->jw, err, "cannot read the sampler's settings");
 	if (!rate_hz)
 		return 0;
 	/* All programs share one rate. */
 	if (w->info.running && rate_hz < w->config.active_hz)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "another program is measuring, and the module has one rate for all",
 					 "omit --rate, or wait until the other program has finished",
 					 "not lowering the rate from %u to %u Hz",
 					 w->config.active_hz, rate_hz);
 	err = jetwatt_config_set(w->jw, &set);
 	if (err == -ERANGE)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
 					 "use a lower rate, or omit --rate for the highest possible one",
 					 "%u Hz is too high", rate_hz);
 	if (err)
-		return jetwatt_reach_failed(w->jw, err, "cannot set the rate");
+		return jetwatt_connect_error(w->jw, err, "cannot set the rate");
 	w->rate_set = rate_hz;
 	return 0;
 }
@@ -218,37 +218,37 @@ static int set_rate(struct jetwatt_watch *w, unsigned int rate_hz)
  * Subscribe and wait for the first batch. The module reads the chips' configuration when the
  * sampler starts, so its description of the rails may be outdated before.
  */
-static int begin_stream(struct jetwatt_watch *w)
+static int begin_stream(struct jetwatt_session *w)
 {
-	int err = jetwatt_subscribe(w->jw, jetwatt_watch_samples, w);
+	int err = jetwatt_subscribe(w->jw, jetwatt_session_samples, w);
 
 	if (err)
-		return jetwatt_reach_failed(w->jw, err, "cannot read samples");
-	for (int i = 0; i < JETWATT_WATCH_TURNS && !w->running && !w->stop && !w->failed; i++)
-		jetwatt_watch_run(w, JETWATT_WATCH_TURN_MS);
+		return jetwatt_connect_error(w->jw, err, "cannot read samples");
+	for (int i = 0; i < JETWATT_SESSION_FIRST_POLLS && !w->running && !w->stop && !w->failed; i++)
+		jetwatt_session_run(w, JETWATT_SESSION_FIRST_POLL_MS);
 	return 0;
 }
 
-void jetwatt_watch_init(struct jetwatt_watch *w)
+void jetwatt_session_init(struct jetwatt_session *w)
 {
 	memset(w, 0, sizeof(*w));
 	jetwatt_telemetry_clear(&w->telemetry);
 	w->epoll = w->signals = w->pidfd = w->mark_fd = w->cgroup.events = w->dead = -1;
 }
 
-int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *board,
+int jetwatt_session_open(struct jetwatt_session *w, const struct jetwatt_board *board,
 		       unsigned int rate_hz)
 {
 	struct jetwatt_stats stats;
 	int err;
 
-	jetwatt_watch_init(w);
-	err = jetwatt_reach_module(&w->jw, &w->info);
+	jetwatt_session_init(w);
+	err = jetwatt_open_module(&w->jw, &w->info);
 	if (err)
 		return err;
 	err = open_loop(w);
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot set up the event loop");
 	err = set_rate(w, rate_hz);
 	if (!err)
@@ -261,35 +261,35 @@ int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *boar
 	if (!err)
 		err = jetwatt_join_new(&w->join, w->jw, HOLD_MS);
 	if (err)
-		return jetwatt_reach_failed(w->jw, err, "cannot join the streams");
-	jetwatt_watch_join(w);
+		return jetwatt_connect_error(w->jw, err, "cannot join the streams");
+	jetwatt_session_join(w);
 	if (!jetwatt_stats(w->jw, &stats))
 		w->missed0 = stats.missed;
 	return 0;
 }
 
-int jetwatt_watch_why(const struct jetwatt_watch *w)
+int jetwatt_session_error(const struct jetwatt_session *w)
 {
 	if (w->why)
 		return w->why;
 	if (w->stop)
 		return 128 + w->stop;
 	if (w->dead >= 0)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "its chip did not answer for 2 s, so the total is incomplete",
 					 "jetwatt doctor; dmesg", "rail %s is gone",
 					 w->rail[w->dead].label);
 	if (w->out_of_memory)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					 "cannot store the samples");
 	if (w->silent)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "the module sends no samples any more",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "the module sends no samples any more",
 					 "was it unloaded? jetwatt doctor", "the stream broke off");
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
 				 "was the module unloaded? jetwatt doctor", "the stream broke off");
 }
 
-uint64_t jetwatt_watch_missed(struct jetwatt_watch *w)
+uint64_t jetwatt_session_missed(struct jetwatt_session *w)
 {
 	struct jetwatt_stats s;
 
@@ -299,7 +299,7 @@ uint64_t jetwatt_watch_missed(struct jetwatt_watch *w)
 }
 
 /* Restore the rate, unless another program has changed it since. */
-static void restore_rate(struct jetwatt_watch *w)
+static void restore_rate(struct jetwatt_session *w)
 {
 	struct jetwatt_config old = { w->config.rate_hz, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0 };
 	struct jetwatt_config now;
@@ -308,7 +308,7 @@ static void restore_rate(struct jetwatt_watch *w)
 		jetwatt_config_set(w->jw, &old);
 }
 
-void jetwatt_watch_close(struct jetwatt_watch *w)
+void jetwatt_session_close(struct jetwatt_session *w)
 {
 	if (w->probe)
 		jetwatt_probe_close(w->probe);

@@ -13,7 +13,7 @@
 #include "util/args.h"
 
 /**
- * struct jetwatt_watch - a session
+ * struct jetwatt_session - a session
  * @jw: connection to the module; NULL: replayed
  * @probe: the probe; NULL: none
  * @join: orders samples and waits by time
@@ -35,7 +35,7 @@
  * @rate_set: rate that the session has set, Hz; 0: none
  * @running: 1: the module has sent samples
  * @missed0: number of ticks skipped before the session
- * @power: @nr_power power samples in order of time; jetwatt_watch_drop() discards old ones
+ * @power: @nr_power power samples in order of time; jetwatt_session_discard() discards old ones
  * @sync: @nr_sync waits in order of time, without marks
  * @mark: @nr_mark marks in order of time
  * @max_power: allocated length of @power; likewise @max_sync and @max_mark
@@ -55,7 +55,7 @@
  * @interrupted: as @stop, but not reset when the signal is passed on
  * @ended: 1: the job has ended, at @ended_ns
  * @out_of_memory: 1: a sample or wait could not be stored
- * @failed: 1: the session cannot continue: see jetwatt_watch_why()
+ * @failed: 1: the session cannot continue: see jetwatt_session_error()
  * @silent: 1: no samples have arrived for too long
  * @dead: index of a rail of the total that has failed; -1: none
  * @begun_ns: time at which the job was started, or the probe was attached
@@ -69,7 +69,7 @@
  * @why: exit code, if the caller has set @failed and printed an error
  * @explain: 1: record the decision about each wait
  */
-struct jetwatt_watch {
+struct jetwatt_session {
 	struct jetwatt *jw;
 	struct jetwatt_probe *probe;
 	struct jetwatt_join *join;
@@ -112,18 +112,18 @@ struct jetwatt_watch {
 };
 
 /* Wait at most 100 times 50 ms, which is 5 s, for the module's first samples. */
-#define JETWATT_WATCH_TURN_MS	50
-#define JETWATT_WATCH_TURNS	100
+#define JETWATT_SESSION_FIRST_POLL_MS	50
+#define JETWATT_SESSION_FIRST_POLLS	100
 
 /* Add a descriptor to the event loop. Return: 0; or a negative errno. */
-int jetwatt_watch_add(struct jetwatt_watch *w, int fd);
+int jetwatt_session_add(struct jetwatt_session *w, int fd);
 
-/* Initialise a session without opening anything, so that jetwatt_watch_close() may be called. */
-void jetwatt_watch_init(struct jetwatt_watch *w);
+/* Initialise a session without opening anything, so that jetwatt_session_close() may be called. */
+void jetwatt_session_init(struct jetwatt_session *w);
 
 /**
- * jetwatt_watch_open() - open the module and subscribe to samples
- * @w: the session; close it with jetwatt_watch_close(), also after an error
+ * jetwatt_session_open() - open the module and subscribe to samples
+ * @w: the session; close it with jetwatt_session_close(), also after an error
  * @board: knows which rails make up the total
  * @rate_hz: sampling rate, Hz; 0: do not change the configured one
  *
@@ -131,71 +131,71 @@ void jetwatt_watch_init(struct jetwatt_watch *w);
  *
  * Return: exit code.
  */
-int jetwatt_watch_open(struct jetwatt_watch *w, const struct jetwatt_board *board,
+int jetwatt_session_open(struct jetwatt_session *w, const struct jetwatt_board *board,
 		       unsigned int rate_hz);
 
 /*
  * Use the rails in @list, "A,B", instead of those of the total. Prints an error. Return: exit code.
  */
-int jetwatt_watch_choose(struct jetwatt_watch *w, const char *list);
+int jetwatt_session_select_rails(struct jetwatt_session *w, const char *list);
 
 /*
  * Attach the probe to a running job, or start a command. Prints an error. Return: exit code; 126 or
  * 127 if the command cannot be executed.
  */
-int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job);
+int jetwatt_session_job(struct jetwatt_session *w, const struct jetwatt_args_job *job);
 
-/* Callbacks through which samples, waits and readings arrive. @watch: the struct jetwatt_watch. */
-void jetwatt_watch_samples(const struct jetwatt_samples *s, void *watch);
-void jetwatt_watch_wait(const struct jetwatt_sync *s, void *watch);
-void jetwatt_watch_reading(const struct jetwatt_reading *r, void *watch);
+/* Callbacks through which samples, waits and readings arrive. @watch: the struct jetwatt_session. */
+void jetwatt_session_samples(const struct jetwatt_samples *s, void *watch);
+void jetwatt_session_wait(const struct jetwatt_sync *s, void *watch);
+void jetwatt_session_reading(const struct jetwatt_reading *r, void *watch);
 
 /* Read the series in sysfs, if @now is 1 or the last reading is more than one second old. */
-void jetwatt_watch_look(struct jetwatt_watch *w, int now);
+void jetwatt_session_read_sysfs(struct jetwatt_session *w, int now);
 
 /* Let the join deliver to @w. */
-void jetwatt_watch_join(struct jetwatt_watch *w);
+void jetwatt_session_join(struct jetwatt_session *w);
 
 /*
  * Run the event loop for @ms, or until the job ends or a signal arrives. Return: 0; 1: @stop,
  * @ended or @failed is set.
  */
-int jetwatt_watch_run(struct jetwatt_watch *w, int ms);
+int jetwatt_session_run(struct jetwatt_session *w, int ms);
 
 /*
  * Wait for @ms, then handle all samples and waits at once. It costs less CPU time than
- * jetwatt_watch_run(), because each wake-up costs more than the records. Return: as there.
+ * jetwatt_session_run(), because each wake-up costs more than the records. Return: as there.
  */
-int jetwatt_watch_rest(struct jetwatt_watch *w, int ms);
+int jetwatt_session_sleep(struct jetwatt_session *w, int ms);
 
 /* After the end of the job: run until a sample after the end has arrived (at most 2 s). */
-void jetwatt_watch_settle(struct jetwatt_watch *w);
+void jetwatt_session_finish(struct jetwatt_session *w);
 
 /* Discard the power samples before @before_ns, except the last one of them. */
-void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns);
+void jetwatt_session_discard(struct jetwatt_session *w, uint64_t before_ns);
 
 /* Return: number of waits that are missing: lost by the probe, or too late for the join. */
-uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w);
+uint64_t jetwatt_session_waits_lost(const struct jetwatt_session *w);
 
 /* Read how the waits were detected. */
-void jetwatt_watch_seen(const struct jetwatt_watch *w, struct jetwatt_probe_state *st);
+void jetwatt_session_probe_state(const struct jetwatt_session *w, struct jetwatt_probe_state *st);
 
 /* Return: number of minibatches in all waits so far. */
-size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w);
+size_t jetwatt_session_minibatches(const struct jetwatt_session *w);
 
 /* Return: total power of a sample, W. */
-double jetwatt_watch_total(const struct jetwatt_watch *w, const struct jetwatt_power *p);
+double jetwatt_session_total(const struct jetwatt_session *w, const struct jetwatt_power *p);
 
 /* Format the rails of the total, "VDD_GPU_SOC + VDD_CPU_CV" for instance. Return: @buf. */
-const char *jetwatt_watch_scope(const struct jetwatt_watch *w, char *buf, size_t len);
+const char *jetwatt_session_scope(const struct jetwatt_session *w, char *buf, size_t len);
 
 /* Print why the session cannot continue. Return: exit code. */
-int jetwatt_watch_why(const struct jetwatt_watch *w);
+int jetwatt_session_error(const struct jetwatt_session *w);
 
 /* Return: number of ticks that the sampler has skipped since the session was opened. */
-uint64_t jetwatt_watch_missed(struct jetwatt_watch *w);
+uint64_t jetwatt_session_missed(struct jetwatt_session *w);
 
 /* Close everything and free the memory; restores the sampling rate. */
-void jetwatt_watch_close(struct jetwatt_watch *w);
+void jetwatt_session_close(struct jetwatt_session *w);
 
 #endif

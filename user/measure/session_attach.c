@@ -12,30 +12,30 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-static int open_pid(struct jetwatt_watch *w)
+static int open_pid(struct jetwatt_session *w)
 {
 	char fix[64];
 
 	w->pidfd = syscall(SYS_pidfd_open, w->pid, 0);
-	if (w->pidfd >= 0 && !jetwatt_watch_add(w, w->pidfd))
+	if (w->pidfd >= 0 && !jetwatt_session_add(w, w->pidfd))
 		return 0;
 	if (errno != ESRCH)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL,
 					 "cannot follow process %d", w->pid);
 	snprintf(fix, sizeof(fix), "jetwatt needs the id of a running job: pgrep python");
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, "no such process", fix, "-p %d", w->pid);
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, "no such process", fix, "-p %d", w->pid);
 }
 
 /* Put the command into a new cgroup; if there is no v2 hierarchy, its descendants are followed. */
-static void make_cgroup(struct jetwatt_watch *w)
+static void make_cgroup(struct jetwatt_session *w)
 {
 	if (jetwatt_cgroup_make(&w->cgroup))
 		return;
-	if (jetwatt_cgroup_put(&w->cgroup, w->pid))
+	if (jetwatt_cgroup_move(&w->cgroup, w->pid))
 		jetwatt_cgroup_close(&w->cgroup);
 }
 
-static int start_command(struct jetwatt_watch *w, char **argv)
+static int start_command(struct jetwatt_session *w, char **argv)
 {
 	int mark[2] = { -1, -1 }, err = jetwatt_mark_pair(mark);
 
@@ -45,33 +45,33 @@ static int start_command(struct jetwatt_watch *w, char **argv)
 		close(mark[1]);
 	}
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot start %s", argv[0]);
 	w->pid = w->child.pid;
 	make_cgroup(w);
 	return 0;
 }
 
-static int open_cgroup(struct jetwatt_watch *w, const char *path)
+static int open_cgroup(struct jetwatt_session *w, const char *path)
 {
 	struct epoll_event e = { .events = EPOLLPRI };
 	int err = jetwatt_cgroup_open(&w->cgroup, path);
 
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 					 "a directory below the mount of the v2 hierarchy: systemd-cgls",
 					 "--cgroup %s", path);
 	if (jetwatt_cgroup_empty(&w->cgroup))
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "no process is in it", NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "no process is in it", NULL,
 					 "--cgroup %s", path);
 	e.data.fd = w->cgroup.events;
 	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->cgroup.events, &e))
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL,
 					 "cannot follow cgroup %s", path);
 	return 0;
 }
 
-static int find_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
+static int find_job(struct jetwatt_session *w, const struct jetwatt_args_job *job)
 {
 	int err;
 
@@ -82,7 +82,7 @@ static int find_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
 	return err ? err : open_pid(w);
 }
 
-static int open_probe(struct jetwatt_watch *w, uint32_t rungs)
+static int open_probe(struct jetwatt_session *w, uint32_t rungs)
 {
 	struct jetwatt_probe_opts opts = { .rungs = rungs };
 	int err;
@@ -99,20 +99,20 @@ static int open_probe(struct jetwatt_watch *w, uint32_t rungs)
 		if (rungs)
 			opts.rungs |= JETWATT_RUNG_MARKER;
 	}
-	err = jetwatt_probe_open(&w->probe, &opts, jetwatt_watch_wait, w);
+	err = jetwatt_probe_open(&w->probe, &opts, jetwatt_session_wait, w);
 	if (err)
-		return jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
+		return jetwatt_error_report(jetwatt_error_code(err), jetwatt_probe_error(),
 					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
 					 "run jetwatt doctor to see what this kernel lacks",
 					 "cannot watch the job's waits for the GPU");
-	return jetwatt_watch_add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : 0;
+	return jetwatt_session_add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : 0;
 }
 
 /* Wait for the first sample, which must be before the job's first instruction. */
-static int wait_first_sample(struct jetwatt_watch *w)
+static int wait_first_sample(struct jetwatt_session *w)
 {
-	for (int i = 0; i < JETWATT_WATCH_TURNS && !w->nr_power && !w->failed && !w->stop; i++) {
-		jetwatt_watch_run(w, JETWATT_WATCH_TURN_MS);
+	for (int i = 0; i < JETWATT_SESSION_FIRST_POLLS && !w->nr_power && !w->failed && !w->stop; i++) {
+		jetwatt_session_run(w, JETWATT_SESSION_FIRST_POLL_MS);
 		/* A command that has not started has no waits to order samples with. */
 		if (w->child.pid)
 			jetwatt_join_flush(w->join);
@@ -120,12 +120,12 @@ static int wait_first_sample(struct jetwatt_watch *w)
 	if (w->nr_power)
 		return 0;
 	if (w->stop || w->failed)
-		return jetwatt_watch_why(w);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, "5 s without a sample from the module",
+		return jetwatt_session_error(w);
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, "5 s without a sample from the module",
 				 "dmesg | grep jetwatt; jetwatt doctor", "no power to measure");
 }
 
-int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *job)
+int jetwatt_session_job(struct jetwatt_session *w, const struct jetwatt_args_job *job)
 {
 	int err = find_job(w, job);
 
@@ -134,17 +134,17 @@ int jetwatt_watch_job(struct jetwatt_watch *w, const struct jetwatt_args_job *jo
 	if (err)
 		return err;
 	/* Read sysfs before the job starts, so that counters have an initial value. */
-	jetwatt_watch_look(w, 1);
+	jetwatt_session_read_sysfs(w, 1);
 	err = wait_first_sample(w);
 	w->begun_ns = jetwatt_clock_ns();
 	/* What arrived during the preparation does not belong to the job. */
 	w->samples = w->lost = 0;
-	w->missed0 += jetwatt_watch_missed(w);
+	w->missed0 += jetwatt_session_missed(w);
 	if (err || !job->argv)
 		return err;
 	err = jetwatt_child_go(&w->child);
 	if (!err)
 		return 0;
-	return jetwatt_error_say(err == -ENOENT ? JETWATT_EXIT_NOTFOUND : JETWATT_EXIT_NOEXEC,
+	return jetwatt_error_report(err == -ENOENT ? JETWATT_EXIT_NOTFOUND : JETWATT_EXIT_NOEXEC,
 				 strerror(-err), NULL, "cannot run %s", job->argv[0]);
 }

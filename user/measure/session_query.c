@@ -26,7 +26,7 @@ static void shrink_array(void **array, size_t *max, size_t n, size_t size)
 	*max = less;
 }
 
-void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
+void jetwatt_session_discard(struct jetwatt_session *w, uint64_t before_ns)
 {
 	size_t n = 0;
 
@@ -39,13 +39,13 @@ void jetwatt_watch_drop(struct jetwatt_watch *w, uint64_t before_ns)
 	shrink_array((void **)&w->sync, &w->max_sync, w->nr_sync, sizeof(*w->sync));
 }
 
-uint64_t jetwatt_watch_waits_lost(const struct jetwatt_watch *w)
+uint64_t jetwatt_session_waits_lost(const struct jetwatt_session *w)
 {
 	return (w->probe ? jetwatt_probe_lost(w->probe) : w->waits_lost) +
 	       jetwatt_join_late(w->join);
 }
 
-size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w)
+size_t jetwatt_session_minibatches(const struct jetwatt_session *w)
 {
 	struct jetwatt_batch_bound *b = calloc(2 * w->nr_sync + 1, sizeof(*b));
 	struct jetwatt_batch_info info;
@@ -58,7 +58,7 @@ size_t jetwatt_watch_minibatches(const struct jetwatt_watch *w)
 	return count;
 }
 
-double jetwatt_watch_total(const struct jetwatt_watch *w, const struct jetwatt_power *p)
+double jetwatt_session_total(const struct jetwatt_session *w, const struct jetwatt_power *p)
 {
 	int64_t uw = 0;
 
@@ -67,7 +67,7 @@ double jetwatt_watch_total(const struct jetwatt_watch *w, const struct jetwatt_p
 	return uw * 1e-6;
 }
 
-const char *jetwatt_watch_scope(const struct jetwatt_watch *w, char *buf, size_t len)
+const char *jetwatt_session_scope(const struct jetwatt_session *w, char *buf, size_t len)
 {
 	size_t at = 0;
 
@@ -78,7 +78,7 @@ const char *jetwatt_watch_scope(const struct jetwatt_watch *w, char *buf, size_t
 	return buf;
 }
 
-void jetwatt_watch_seen(const struct jetwatt_watch *w, struct jetwatt_probe_state *st)
+void jetwatt_session_probe_state(const struct jetwatt_session *w, struct jetwatt_probe_state *st)
 {
 	if (w->probe)
 		jetwatt_probe_state(w->probe, st);

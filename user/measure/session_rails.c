@@ -8,7 +8,7 @@
 #include "util/error.h"
 #include "util/suggest.h"
 
-int jetwatt_watch_choose(struct jetwatt_watch *w, const char *list)
+int jetwatt_session_select_rails(struct jetwatt_session *w, const char *list)
 {
 	const char *label[JETWATT_RAILS_MAX + 1] = { NULL };
 	int n = 0;
@@ -29,7 +29,7 @@ int jetwatt_watch_choose(struct jetwatt_watch *w, const char *list)
 
 			if (near && strcmp(near, name))
 				snprintf(fix, sizeof(fix), "did you mean %s?", near);
-			return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix,
+			return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix,
 						 "-e: no such rail, or it is disabled: %s", name);
 		}
 		for (int i = 0; i < n; i++)
@@ -40,6 +40,6 @@ int jetwatt_watch_choose(struct jetwatt_watch *w, const char *list)
 	}
 	w->nr_total = n;
 	w->scope = "chosen rails";
-	return n ? 0 : jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt list rails",
+	return n ? 0 : jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "jetwatt list rails",
 					 "-e: no rail given");
 }

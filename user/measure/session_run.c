@@ -12,7 +12,7 @@
 /* Without samples for this time plus the age of a batch, the stream has ended. */
 #define SILENT_NS	6000000000ull
 
-static void on_signal(struct jetwatt_watch *w)
+static void on_signal(struct jetwatt_session *w)
 {
 	struct signalfd_siginfo si;
 
@@ -23,7 +23,7 @@ static void on_signal(struct jetwatt_watch *w)
 	}
 }
 
-static void on_end(struct jetwatt_watch *w)
+static void on_end(struct jetwatt_session *w)
 {
 	if (w->ended)
 		return;
@@ -35,7 +35,7 @@ static void on_end(struct jetwatt_watch *w)
 }
 
 /* The job is a cgroup: it has ended when the cgroup is empty. */
-static void on_change(struct jetwatt_watch *w)
+static void on_change(struct jetwatt_session *w)
 {
 	if (w->ended || !jetwatt_cgroup_empty(&w->cgroup))
 		return;
@@ -48,16 +48,16 @@ static void on_change(struct jetwatt_watch *w)
  * Read waits before samples, whatever woke the loop. If this process is late, samples up to now
  * would make the join discard waits that are still in the probe's buffer.
  */
-static void handle_streams(struct jetwatt_watch *w)
+static void handle_streams(struct jetwatt_session *w)
 {
-	jetwatt_watch_look(w, 0);
+	jetwatt_session_read_sysfs(w, 0);
 	if (w->probe && jetwatt_probe_dispatch(w->probe) < 0)
 		w->failed = 1;
 	if (jetwatt_dispatch(w->jw) < 0)
 		w->failed = 1;
 }
 
-static void handle_fd(struct jetwatt_watch *w, int fd)
+static void handle_fd(struct jetwatt_session *w, int fd)
 {
 	if (fd == w->signals)
 		on_signal(w);
@@ -70,19 +70,19 @@ static void handle_fd(struct jetwatt_watch *w, int fd)
 }
 
 /* A module that was unloaded sends no message about it. */
-static uint64_t silence_ns(const struct jetwatt_watch *w)
+static uint64_t silence_ns(const struct jetwatt_session *w)
 {
 	return SILENT_NS + w->config.batch_age_ms * 1000000ull;
 }
 
-static void check_silence(struct jetwatt_watch *w)
+static void check_silence(struct jetwatt_session *w)
 {
 	if (w->heard_ns && jetwatt_clock_ns() - w->heard_ns > silence_ns(w))
 		w->silent = w->failed = 1;
 }
 
 /* Handle events for @ms. Return: 1: at the end there was nothing left to read; 0: there was. */
-static int run_loop(struct jetwatt_watch *w, int ms)
+static int run_loop(struct jetwatt_session *w, int ms)
 {
 	uint64_t now = jetwatt_clock_ns(), until = now + ms * 1000000ull;
 	int was = w->stop || w->ended, n = -1;
@@ -101,7 +101,7 @@ static int run_loop(struct jetwatt_watch *w, int ms)
 	return !n;
 }
 
-static void set_listening(struct jetwatt_watch *w, int fd, int yes)
+static void set_listening(struct jetwatt_session *w, int fd, int yes)
 {
 	struct epoll_event e = { .events = yes ? EPOLLIN : 0, .data.fd = fd };
 
@@ -110,7 +110,7 @@ static void set_listening(struct jetwatt_watch *w, int fd, int yes)
 }
 
 /* Set whether samples and waits wake the event loop. */
-static void set_deaf(struct jetwatt_watch *w, int deaf)
+static void set_deaf(struct jetwatt_session *w, int deaf)
 {
 	if (w->deaf == deaf)
 		return;
@@ -120,7 +120,7 @@ static void set_deaf(struct jetwatt_watch *w, int deaf)
 		set_listening(w, jetwatt_probe_fd(w->probe), !deaf);
 }
 
-int jetwatt_watch_run(struct jetwatt_watch *w, int ms)
+int jetwatt_session_run(struct jetwatt_session *w, int ms)
 {
 	set_deaf(w, 0);
 	/* After a delay of this process, data is left to read, so the stream is not silent. */
@@ -129,7 +129,7 @@ int jetwatt_watch_run(struct jetwatt_watch *w, int ms)
 	return w->stop || w->ended || w->failed;
 }
 
-int jetwatt_watch_rest(struct jetwatt_watch *w, int ms)
+int jetwatt_session_sleep(struct jetwatt_session *w, int ms)
 {
 	set_deaf(w, 1);
 	run_loop(w, ms);
@@ -138,13 +138,13 @@ int jetwatt_watch_rest(struct jetwatt_watch *w, int ms)
 	return w->stop || w->ended || w->failed;
 }
 
-void jetwatt_watch_settle(struct jetwatt_watch *w)
+void jetwatt_session_finish(struct jetwatt_session *w)
 {
 	uint64_t end = w->ended ? w->ended_ns : jetwatt_clock_ns();
 
-	jetwatt_watch_look(w, 1);
+	jetwatt_session_read_sysfs(w, 1);
 	for (int i = 0; i < 40 && w->power_ns <= end && !w->failed; i++)
-		jetwatt_watch_run(w, 50);
+		jetwatt_session_run(w, 50);
 	if (w->probe)
 		jetwatt_probe_dispatch(w->probe);
 	if (w->probe && w->ended)

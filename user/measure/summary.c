@@ -29,7 +29,7 @@ static void fill_spread(struct jetwatt_summary_spread *s, double *v, size_t n, d
 	s->max = v[n - 1] * scale;
 }
 
-static void fill_rates(struct jetwatt_summary *s, struct jetwatt_watch *w)
+static void fill_rates(struct jetwatt_summary *s, struct jetwatt_session *w)
 {
 	struct jetwatt_rail now[JETWATT_RAILS_MAX];
 	int n = w->jw ? jetwatt_rails(w->jw, now, JETWATT_RAILS_MAX) : 0;
@@ -43,11 +43,11 @@ static void fill_rates(struct jetwatt_summary *s, struct jetwatt_watch *w)
 		s->read_hz = fmin(s->read_hz, r->read_mhz * 1e-3);
 		s->fresh_hz = fmin(s->fresh_hz, r->fresh_mhz * 1e-3);
 	}
-	s->missed = jetwatt_watch_missed(w);
-	s->waits_lost = jetwatt_watch_waits_lost(w);
+	s->missed = jetwatt_session_missed(w);
+	s->waits_lost = jetwatt_session_waits_lost(w);
 }
 
-static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_meter *m, double *time,
+static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_run_energy *m, double *time,
 			    double *uj)
 {
 	size_t skip = s->minibatches / 10, seen = 0, n = 0;
@@ -58,7 +58,7 @@ static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_mete
 	skip = skip < WARM_UP_MAX ? skip : WARM_UP_MAX;
 	for (int i = 0; i < m->bounds; i++) {
 		const struct jetwatt_batch_bound *b = &m->bound[i];
-		double e = jetwatt_meter_bound(m, b);
+		double e = jetwatt_run_energy_bound(m, b);
 
 		if (b->kind != JETWATT_BATCH_TRAIN || seen++ < skip || e < 0)
 			continue;
@@ -74,14 +74,14 @@ static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_mete
 	s->wait_share = length > 0 ? wait / length : 0;
 	s->stall_share = length > 0 ? stall / length : 0;
 	s->gpu_share = length > 0 ? gpu / length : 0;
-	jetwatt_quality_end(&m->quality, m->bound, m->bounds, &s->quality);
-	jetwatt_mean(time, uj, n, BLOCK_NS, &s->row);
+	jetwatt_energy_error_end(&m->quality, m->bound, m->bounds, &s->quality);
+	jetwatt_block_mean(time, uj, n, BLOCK_NS, &s->row);
 	s->energy_j = s->row.power_w * s->row.time_ms * 1e-3;
 	fill_spread(&s->time, time, n, 1e-6);
 	fill_spread(&s->energy, uj, n, 1e-6);
 }
 
-int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_meter *m)
+int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_run_energy *m)
 {
 	double *time = calloc(m->bounds + 1, sizeof(*time));
 	double *uj = calloc(m->bounds + 1, sizeof(*uj));
@@ -90,7 +90,7 @@ int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_meter *
 	memset(s, 0, sizeof(*s));
 	s->meter = m;
 	if (time && uj) {
-		s->minibatches = jetwatt_meter_minibatches(m);
+		s->minibatches = jetwatt_run_energy_minibatches(m);
 		s->elapsed_s = (m->at_ns - m->begun_ns) * 1e-9;
 		s->total_j = m->uj * 1e-6;
 		add_minibatches(s, m, time, uj);
@@ -102,7 +102,7 @@ int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_meter *
 	return err;
 }
 
-static void mode_line(const struct jetwatt_watch *w, FILE *f)
+static void mode_line(const struct jetwatt_session *w, FILE *f)
 {
 	const struct jetwatt_power *p = w->nr_power ? &w->power[w->nr_power - 1] : NULL;
 	char cpu[16], gpu[16], emc[16];
@@ -110,9 +110,9 @@ static void mode_line(const struct jetwatt_watch *w, FILE *f)
 	if (!p)
 		return;
 	fprintf(f, " %u cores at %s, GPU %s, EMC %s", p->clock.cores,
-		jetwatt_screen_clock(p->clock.cpu_khz * 1000ull, cpu),
-		jetwatt_screen_clock(p->clock.gpu_hz, gpu),
-		jetwatt_screen_clock(p->clock.emc_hz, emc));
+		jetwatt_terminal_clock(p->clock.cpu_khz * 1000ull, cpu),
+		jetwatt_terminal_clock(p->clock.gpu_hz, gpu),
+		jetwatt_terminal_clock(p->clock.emc_hz, emc));
 	if (p->temp_mc)
 		fprintf(f, ", %.0f C", p->temp_mc * 1e-3);
 	fprintf(f, "\n");
@@ -120,7 +120,7 @@ static void mode_line(const struct jetwatt_watch *w, FILE *f)
 
 static void batch_lines(const struct jetwatt_summary *s, FILE *f, const struct jetwatt_args *a)
 {
-	const char *on = jetwatt_screen_paint(a, 'b'), *off = jetwatt_screen_plain(a);
+	const char *on = jetwatt_terminal_color(a, 'b'), *off = jetwatt_terminal_color_end(a);
 	double e_sd = hypot(s->row.time_sd, s->row.power_sd);
 
 	fprintf(f, " %zu minibatches (first %zu left out), %.3g wait%s each, confidence %.0f %%\n\n",
@@ -142,8 +142,8 @@ static void batch_lines(const struct jetwatt_summary *s, FILE *f, const struct j
 
 static void rail_lines(const struct jetwatt_summary *s, FILE *f)
 {
-	const struct jetwatt_meter *m = s->meter;
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_run_energy *m = s->meter;
+	const struct jetwatt_session *w = m->watch;
 
 	for (int i = 0; i < w->nr_total; i++) {
 		int r = w->total[i];
@@ -159,8 +159,8 @@ static void rail_lines(const struct jetwatt_summary *s, FILE *f)
 
 void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struct jetwatt_args *a)
 {
-	const struct jetwatt_meter *m = s->meter;
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_run_energy *m = s->meter;
+	const struct jetwatt_session *w = m->watch;
 	double gap_s = s->elapsed_s - m->covered_ns * 1e-9;
 	struct jetwatt_probe_state st;
 
@@ -183,12 +183,12 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 		fprintf(f, " %10.0f Hz  requested; too short to tell what was read", s->requested_hz);
 	fprintf(f, "; %llu samples, %llu lost\n", (unsigned long long)w->samples,
 		(unsigned long long)w->lost);
-	jetwatt_watch_seen(w, &st);
-	jetwatt_rung_print(&st, f);
-	if (!w->waits || jetwatt_rung_used(&st) == JETWATT_RUNG_MODULE)
+	jetwatt_session_probe_state(w, &st);
+	jetwatt_probe_report_print(&st, f);
+	if (!w->waits || jetwatt_probe_report_backend(&st) == JETWATT_RUNG_MODULE)
 		for (int i = 0; i < JETWATT_RUNGS; i++)
 			if (st.why[i][0] && !(st.attached & 1u << i))
-				fprintf(f, " hint: %s: %.60s\n", jetwatt_args_rung_name(1u << i),
+				fprintf(f, " hint: %s: %.60s\n", jetwatt_args_backend_name(1u << i),
 					st.why[i]);
 	if (!w->waits)
 		fprintf(f, " hint: which calls of CUDA a running job makes: jetwatt doctor -p PID\n");
@@ -218,7 +218,7 @@ static void spread_json(struct jetwatt_json *j, const char *key,
 	jetwatt_json_end(j);
 }
 
-static void quality_json(struct jetwatt_json *j, const struct jetwatt_quality_figures *q)
+static void quality_json(struct jetwatt_json *j, const struct jetwatt_energy_errors *q)
 {
 	static const char *const grade[] = { "A", "B", "C", "D" };
 	char median[2] = { q->grade, '\0' };
@@ -257,8 +257,8 @@ static void batch_json(struct jetwatt_json *j, const struct jetwatt_summary *s)
 
 void jetwatt_summary_fields(const struct jetwatt_summary *s, struct jetwatt_json *j)
 {
-	const struct jetwatt_meter *m = s->meter;
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_run_energy *m = s->meter;
+	const struct jetwatt_session *w = m->watch;
 	struct jetwatt_probe_state st;
 
 	batch_json(j, s);
@@ -281,8 +281,8 @@ void jetwatt_summary_fields(const struct jetwatt_summary *s, struct jetwatt_json
 	jetwatt_json_end(j);
 	jetwatt_json_uint(j, "waits", w->waits);
 	jetwatt_json_uint(j, "waits_lost", s->waits_lost);
-	jetwatt_watch_seen(w, &st);
-	jetwatt_rung_json(&st, j);
+	jetwatt_session_probe_state(w, &st);
+	jetwatt_probe_report_json(&st, j);
 }
 
 void jetwatt_summary_json(const struct jetwatt_summary *s, FILE *f)

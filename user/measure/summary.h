@@ -39,20 +39,20 @@ struct jetwatt_summary_spread {
  * @waits_lost: number of waits that are missing
  */
 struct jetwatt_summary {
-	const struct jetwatt_meter *meter;
+	const struct jetwatt_run_energy *meter;
 	struct jetwatt_row row;
 	double energy_j;
 	struct jetwatt_summary_spread time, energy;
 	size_t minibatches, used;
 	double wait_share, stall_share, gpu_share, elapsed_s, total_j;
 	int launched;
-	struct jetwatt_quality_figures quality;
+	struct jetwatt_energy_errors quality;
 	double requested_hz, read_hz, fresh_hz;
 	uint64_t missed, waits_lost;
 };
 
 /* Compute the summary. Queries the module, so its stream must be open. Return: 0; -ENOMEM. */
-int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_meter *m);
+int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_run_energy *m);
 /* Print the summary as text. */
 void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struct jetwatt_args *a);
 /* Add the fields of the summary to the open object. */

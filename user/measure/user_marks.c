@@ -16,7 +16,7 @@ static int is_eval(const char *name)
 }
 
 /* Start of the bound that mark @i ends: its own, or the previous mark of its name and process. */
-static uint64_t bound_begin(const struct jetwatt_watch *w, size_t i)
+static uint64_t bound_begin(const struct jetwatt_session *w, size_t i)
 {
 	const struct jetwatt_sync *s = &w->mark[i];
 
@@ -30,7 +30,7 @@ static uint64_t bound_begin(const struct jetwatt_watch *w, size_t i)
 }
 
 /* Record that wait @i is the last one so far in bound @at. */
-static void record_wait(const struct jetwatt_meter *m, int at, size_t i,
+static void record_wait(const struct jetwatt_run_energy *m, int at, size_t i,
 			struct jetwatt_batch_why **last)
 {
 	struct jetwatt_batch_why *w = &m->why[i];
@@ -45,9 +45,9 @@ static void record_wait(const struct jetwatt_meter *m, int at, size_t i,
 }
 
 /* Add up the waits within bound @at. @from: index at which the search begins; updated. */
-static void add_waits(const struct jetwatt_meter *m, int at, size_t *from)
+static void add_waits(const struct jetwatt_run_energy *m, int at, size_t *from)
 {
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_session *w = m->watch;
 	struct jetwatt_batch_bound *b = &m->bound[at];
 	struct jetwatt_batch_why *last = NULL;
 
@@ -76,7 +76,7 @@ static void add_waits(const struct jetwatt_meter *m, int at, size_t *from)
 }
 
 /* Set what all records have in common. */
-static void record_rule(const struct jetwatt_meter *m)
+static void record_rule(const struct jetwatt_run_energy *m)
 {
 	for (size_t i = 0; i < m->watch->nr_sync; i++) {
 		struct jetwatt_batch_why *w = &m->why[i];
@@ -94,9 +94,9 @@ static int by_end(const void *a, const void *b)
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-int jetwatt_marks_bounds(struct jetwatt_meter *m)
+int jetwatt_user_marks_bounds(struct jetwatt_run_energy *m)
 {
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_session *w = m->watch;
 	size_t used[JETWATT_MARKS_MAX] = { 0 }, from = 0, syncs = 0, minibatches = 0;
 	struct jetwatt_probe_state *st;
 	int most = 0, n = 0;
@@ -106,7 +106,7 @@ int jetwatt_marks_bounds(struct jetwatt_meter *m)
 	st = malloc(sizeof(*st));
 	if (!st)
 		return -ENOMEM;
-	jetwatt_watch_seen(w, st);
+	jetwatt_session_probe_state(w, st);
 	for (size_t i = 0; i < w->nr_mark; i++)
 		if (w->mark[i].call == JETWATT_SYNC_MARK)
 			used[w->mark[i].ret]++;
@@ -134,7 +134,7 @@ int jetwatt_marks_bounds(struct jetwatt_meter *m)
 	}
 	qsort(m->bound, n, sizeof(*m->bound), by_end);
 	free(st);
-	if (m->why && n && jetwatt_batch_undecided(w->sync, w->nr_sync, m->why))
+	if (m->why && n && jetwatt_batch_why_init(w->sync, w->nr_sync, m->why))
 		return -ENOMEM;
 	for (int i = 0; i < n; i++) {
 		add_waits(m, i, &from);

@@ -16,7 +16,7 @@
 #define NICE	10	/* nice value: a ninth of the job's CPU share on a common CPU */
 
 /* Pass the signal on to the command, unless the terminal has sent it to both. */
-static void pass_signal(struct jetwatt_watch *w)
+static void pass_signal(struct jetwatt_session *w)
 {
 	if (!w->stop_by_tty && !w->child.gone)
 		kill(w->pid, w->stop);
@@ -24,14 +24,14 @@ static void pass_signal(struct jetwatt_watch *w)
 }
 
 /* The measurement has failed: wait for the command to end, and pass signals on to it. */
-static void wait_unmeasured(struct jetwatt_watch *w)
+static void wait_unmeasured(struct jetwatt_session *w)
 {
 	struct pollfd p[] = { { w->pidfd, POLLIN, 0 }, { w->signals, POLLIN, 0 } };
 	struct signalfd_siginfo si;
 
 	if (!w->child.pid || w->child.gone || w->ended)
 		return;
-	jetwatt_error_note("the command goes on, unmeasured");
+	jetwatt_notice("the command goes on, unmeasured");
 	while (!jetwatt_child_reap(&w->child)) {
 		if (poll(p, 2, -1) < 0 && errno != EINTR)
 			return;
@@ -54,13 +54,13 @@ static int lower_priority(void)
 	return was;
 }
 
-int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg), void *arg)
+int jetwatt_wait_job(struct jetwatt_session *w, double for_s, void (*each)(void *arg), void *arg)
 {
 	uint64_t begun = jetwatt_clock_ns();
 	int was = lower_priority(), err;
 
 	while (!w->ended && !w->failed) {
-		jetwatt_watch_run(w, POLL_MS);
+		jetwatt_session_run(w, POLL_MS);
 		if (each)
 			each(arg);
 		if (w->stop && !w->child.pid)
@@ -73,20 +73,20 @@ int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg
 	setpriority(PRIO_PROCESS, 0, was);
 	if (!w->failed)
 		return 0;
-	err = jetwatt_watch_why(w);
+	err = jetwatt_session_error(w);
 	wait_unmeasured(w);
 	return err;
 }
 
-void jetwatt_follow_forget(void *watch)
+void jetwatt_wait_job_discard(void *watch)
 {
-	struct jetwatt_watch *w = watch;
+	struct jetwatt_session *w = watch;
 
-	jetwatt_watch_drop(w, w->power_ns);
+	jetwatt_session_discard(w, w->power_ns);
 	w->nr_sync = 0;
 }
 
-int jetwatt_follow_exit(const struct jetwatt_watch *w)
+int jetwatt_wait_job_exit(const struct jetwatt_session *w)
 {
 	return w->child.gone ? jetwatt_child_exit(&w->child) : 0;
 }

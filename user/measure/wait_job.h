@@ -8,7 +8,7 @@
 #include "measure/session.h"
 
 /**
- * jetwatt_follow() - run the session until the job ends or a signal arrives
+ * jetwatt_wait_job() - run the session until the job ends or a signal arrives
  * @w: the session
  * @for_s: maximum duration, s; 0: no limit
  * @each: called several times per second; may be NULL
@@ -20,15 +20,15 @@
  *
  * Return: 0; or the exit code, after printing an error.
  */
-int jetwatt_follow(struct jetwatt_watch *w, double for_s, void (*each)(void *arg), void *arg);
+int jetwatt_wait_job(struct jetwatt_session *w, double for_s, void (*each)(void *arg), void *arg);
 
 /*
  * A callback for @each that discards all samples and waits, for callers that only wait for the job.
- * @watch: the struct jetwatt_watch.
+ * @watch: the struct jetwatt_session.
  */
-void jetwatt_follow_forget(void *watch);
+void jetwatt_wait_job_discard(void *watch);
 
 /* Return the exit status of a verb after its run: that of the command, if there is one; else 0. */
-int jetwatt_follow_exit(const struct jetwatt_watch *w);
+int jetwatt_wait_job_exit(const struct jetwatt_session *w);
 
 #endif

@@ -16,14 +16,14 @@ struct jetwatt_item {
 };
 
 /*
- * segment.c: as jetwatt_batch_explain(). @most_of: set to the result for the job with the most
+ * segment.c: as jetwatt_batch_segment_why(). @most_of: set to the result for the job with the most
  * waits; @tgid: set to the id of that process.
  */
-int jetwatt_batch_find(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
+int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
 		       struct jetwatt_period *most_of, uint32_t *tgid);
 
-/* beat.c: compute the times only; compute times and logarithms with a large floor. */
+/* wait_times.c: compute the times only; compute times and logarithms with a large floor. */
 void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b);
 void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b);
 

@@ -6,7 +6,7 @@
 
 #include "minibatch/minibatch.h"
 #include "minibatch/viterbi.h"
-#include "minibatch/walk.h"
+#include "minibatch/viterbi_path.h"
 
 /* Decoding stops if a multiple of CHECK_WAITS waits has a mean log-likelihood below SCORE_STOP. */
 #define CHECK_WAITS	512

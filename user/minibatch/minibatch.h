@@ -134,7 +134,7 @@ struct jetwatt_batch_why {
 };
 
 /**
- * jetwatt_batch_explain() - find minibatches and the reasons for their bounds
+ * jetwatt_batch_segment_why() - find minibatches and the reasons for their bounds
  * @sync: as for jetwatt_batch_segment()
  * @n: number of waits
  * @out: as for jetwatt_batch_segment()
@@ -143,13 +143,13 @@ struct jetwatt_batch_why {
  *
  * Return: as jetwatt_batch_segment(); if negative, @why is undefined.
  */
-int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
+int jetwatt_batch_segment_why(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 			  struct jetwatt_batch_info *info, struct jetwatt_batch_why *why);
 /*
  * Initialise records with the gaps but without decisions, for callers that know the bounds from
  * elsewhere. Return: 0; -ENOMEM.
  */
-int jetwatt_batch_undecided(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_why *why);
+int jetwatt_batch_why_init(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_why *why);
 
 /* The name of a rule (one word), its meaning (a sentence), and the meaning of its score. */
 const char *jetwatt_batch_rule_name(int rule);
@@ -188,7 +188,7 @@ struct jetwatt_batch_track *jetwatt_batch_track_new(void);
 /* @t: may be NULL. */
 void jetwatt_batch_track_free(struct jetwatt_batch_track *t);
 /* Reset the detector for another job. */
-void jetwatt_batch_track_forget(struct jetwatt_batch_track *t);
+void jetwatt_batch_track_reset(struct jetwatt_batch_track *t);
 
 /**
  * jetwatt_batch_track_add() - add the next wait or mark

@@ -72,7 +72,7 @@ void jetwatt_batch_track_free(struct jetwatt_batch_track *t)
 	free(t);
 }
 
-void jetwatt_batch_track_forget(struct jetwatt_batch_track *t)
+void jetwatt_batch_track_reset(struct jetwatt_batch_track *t)
 {
 	struct jetwatt_follower *follower = t->follower;
 
@@ -203,7 +203,7 @@ int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 		return t->period ? 0 : -EAGAIN;
 	t->fresh = 0;
 	t->learned_ns = t->wait[t->n - 1].exit_ns;
-	n = jetwatt_batch_find(t->wait, t->n, t->bound, &info, NULL, &r, &tgid);
+	n = jetwatt_batch_segment_job(t->wait, t->n, t->bound, &info, NULL, &r, &tgid);
 	if (n <= 0 || !(info.period_syncs >= 0.5))
 		return t->period ? 0 : -EAGAIN;
 	t->times = 0;

@@ -165,7 +165,7 @@ bool jetwatt_starts_are_own(const struct jetwatt_batch_wait *b, size_t n, double
 bool jetwatt_phase_is_own(const struct jetwatt_batch_wait *b, size_t n, const size_t *at,
 			  size_t peaks, int k, double *scratch);
 
-/* beat.c: compute the logarithms with a small floor, for learning and decoding. */
+/* wait_times.c: compute the logarithms with a small floor, for learning and decoding. */
 void jetwatt_wait_logs(struct jetwatt_batch_wait *b, size_t n);
 
 /* refine.c: learn the model and decode all waits. Return: 0; -ENOMEM. */

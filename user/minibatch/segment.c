@@ -198,16 +198,16 @@ out:
 int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 			  struct jetwatt_batch_bound *out, struct jetwatt_batch_info *info)
 {
-	return jetwatt_batch_explain(sync, n, out, info, NULL);
+	return jetwatt_batch_segment_why(sync, n, out, info, NULL);
 }
 
-int jetwatt_batch_explain(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
+int jetwatt_batch_segment_why(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 			  struct jetwatt_batch_info *info, struct jetwatt_batch_why *why)
 {
 	struct jetwatt_period r;
 	uint32_t tgid;
 
-	return jetwatt_batch_find(sync, n, out, info, why, &r, &tgid);
+	return jetwatt_batch_segment_job(sync, n, out, info, why, &r, &tgid);
 }
 
 /* Sort the waits by job; within a job they keep their order. */
@@ -232,7 +232,7 @@ static size_t job_end(const struct jetwatt_item *it, size_t n, size_t from)
 	return i;
 }
 
-int jetwatt_batch_undecided(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_why *why)
+int jetwatt_batch_why_init(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_why *why)
 {
 	struct jetwatt_item *it = by_jobs(sync, n);
 
@@ -246,7 +246,7 @@ int jetwatt_batch_undecided(const struct jetwatt_sync *sync, size_t n, struct je
 	return 0;
 }
 
-int jetwatt_batch_find(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
+int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
 		       struct jetwatt_period *most_of, uint32_t *tgid)
 {

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "minibatch/walk.h"
+#include "minibatch/viterbi_path.h"
 
 static double log_norm(double sd)
 {

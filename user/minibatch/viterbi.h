@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The hidden Markov model of a job's waits: learning (template.c), decoding (viterbi.c, decode.c),
- * and corrections of the labels (relabel.c, regain.c). Included by these files and refine.c.
+ * and corrections of the labels (relabel.c, relabel_period.c). Included by these files and refine.c.
  */
 #ifndef JETWATT_MINIBATCH_VITERBI_H
 #define JETWATT_MINIBATCH_VITERBI_H
@@ -68,7 +68,7 @@ void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_wai
 /* Label the next wait, as jetwatt_decode() does, but without a score. */
 void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_batch_wait *b);
 
-/* regain.c: label sequences in no cycle that show the job's period. Return: 0; -ENOMEM. */
+/* relabel_period.c: label sequences in no cycle that show the job's period. Return: 0; -ENOMEM. */
 int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r);
 
 #endif

@@ -34,7 +34,7 @@ static void auto_prior_free(void *prior)
 static int auto_twin(void **prior, const struct jetwatt_row *row, size_t n, uint64_t seed)
 {
 	struct jetwatt_prior *p = *prior;
-	int err = jetwatt_prior_twin(&p, row, n, seed);
+	int err = jetwatt_prior_add_cross_device(&p, row, n, seed);
 
 	*prior = p;
 	return err;
@@ -42,7 +42,7 @@ static int auto_twin(void **prior, const struct jetwatt_row *row, size_t n, uint
 
 static int auto_foretells(const void *prior, const struct jetwatt_row *row, size_t n)
 {
-	return jetwatt_prior_fits(prior, row, n);
+	return jetwatt_prior_agrees(prior, row, n);
 }
 
 static int auto_foresees(const void *prior, const struct jetwatt_mode *lo,
@@ -62,7 +62,7 @@ static int auto_fit(void **model, const struct jetwatt_predictor_input *in)
 {
 	const struct jetwatt_corpus *c = &in->sample;
 	struct jetwatt_model *m = NULL;
-	int err = in->few ? jetwatt_fit_few(&m, c->row, c->n, in->few, in->prior, in->seed) :
+	int err = in->few ? jetwatt_fit_subset(&m, c->row, c->n, in->few, in->prior, in->seed) :
 		  jetwatt_fit(&m, c->row, c->n, in->prior, in->seed);
 
 	*model = m;
@@ -87,19 +87,19 @@ static int auto_predict(const void *model, const struct jetwatt_mode *mode, cons
 static int auto_outline(const void *model, const struct jetwatt_mode *mode, size_t n,
 			double *time_ms, double *power_w)
 {
-	return jetwatt_model_outline(model, mode, n, time_ms, power_w);
+	return jetwatt_model_mean(model, mode, n, time_ms, power_w);
 }
 
-static struct jetwatt_point *auto_points(const struct jetwatt_model *m,
+static struct jetwatt_features *auto_points(const struct jetwatt_model *m,
 					 const struct jetwatt_predictor_modes *s, int *err)
 {
-	struct jetwatt_point *x = calloc(s->n ? s->n : 1, sizeof(*x));
+	struct jetwatt_features *x = calloc(s->n ? s->n : 1, sizeof(*x));
 
 	*err = x ? 0 : -ENOMEM;
 	for (size_t i = 0; i < s->n && !*err; i++) {
-		*err = jetwatt_point_of(&x[i], &s->mode[i]);
+		*err = jetwatt_features_of(&x[i], &s->mode[i]);
 		if (!*err)
-			jetwatt_model_point(m, s->time_ms[i], &x[i]);
+			jetwatt_model_features(m, s->time_ms[i], &x[i]);
 	}
 	return x;
 }
@@ -108,16 +108,16 @@ static int auto_reduce(const void *model, const struct jetwatt_predictor_modes *
 		       const struct jetwatt_predictor_modes *r, double sd, double *gain)
 {
 	const struct jetwatt_model *m = model;
-	struct jetwatt_point *x, *y = NULL;
+	struct jetwatt_features *x, *y = NULL;
 	int err;
 
 	x = auto_points(m, c, &err);
 	if (!err)
 		y = auto_points(m, r, &err);
 	if (!err)
-		err = jetwatt_surface_reduce(m->time, x, c->n, y, r->n, sd, gain);
+		err = jetwatt_surface_variance_reduction(m->time, x, c->n, y, r->n, sd, gain);
 	if (!err)
-		err = jetwatt_surface_reduce(m->power, x, c->n, y, r->n, sd, gain);
+		err = jetwatt_surface_variance_reduction(m->power, x, c->n, y, r->n, sd, gain);
 	free(x);
 	free(y);
 	return err;

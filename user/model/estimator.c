@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/cross.h"
+#include "model/crossval.h"
 
 const struct jetwatt_predictor *jetwatt_estimator_by(const struct jetwatt_estimator *e)
 {
@@ -24,7 +24,7 @@ int jetwatt_estimator_learn(struct jetwatt_estimator *e, const struct jetwatt_co
 	return by->prior ? by->prior(&e->prior, c, n, seed) : -ENOTSUP;
 }
 
-int jetwatt_estimator_twin(struct jetwatt_estimator *e, const struct jetwatt_row *row, size_t n,
+int jetwatt_estimator_add_cross_device(struct jetwatt_estimator *e, const struct jetwatt_row *row, size_t n,
 			   uint64_t seed)
 {
 	const struct jetwatt_predictor *by = jetwatt_estimator_by(e);
@@ -32,7 +32,7 @@ int jetwatt_estimator_twin(struct jetwatt_estimator *e, const struct jetwatt_row
 	return by->twin ? by->twin(&e->prior, row, n, seed) : -ENOTSUP;
 }
 
-int jetwatt_estimator_foretells(const struct jetwatt_estimator *e, const struct jetwatt_row *row,
+int jetwatt_estimator_cross_device_agrees(const struct jetwatt_estimator *e, const struct jetwatt_row *row,
 				size_t n)
 {
 	const struct jetwatt_predictor *by = jetwatt_estimator_by(e);
@@ -40,7 +40,7 @@ int jetwatt_estimator_foretells(const struct jetwatt_estimator *e, const struct 
 	return e && e->prior && by->foretells && by->foretells(e->prior, row, n);
 }
 
-int jetwatt_estimator_foresees(const struct jetwatt_estimator *e, const struct jetwatt_mode *mode,
+int jetwatt_estimator_references_cover(const struct jetwatt_estimator *e, const struct jetwatt_mode *mode,
 			       size_t n)
 {
 	const struct jetwatt_predictor *by = jetwatt_estimator_by(e);
@@ -107,7 +107,7 @@ static int fitted_train(struct jetwatt_fitted *f, const struct jetwatt_predictor
 {
 	if (f->by->kind & JETWATT_PREDICTOR_INTERVAL)
 		return f->by->fit(&f->model, in);
-	return jetwatt_cross_fit(&f->cross, f->by, in);
+	return jetwatt_crossval_fit(&f->cross, f->by, in);
 }
 
 int jetwatt_estimator_fit(struct jetwatt_fitted **out, const struct jetwatt_estimator *e,
@@ -172,11 +172,11 @@ int jetwatt_fitted_predict(const struct jetwatt_fitted *f, const struct jetwatt_
 			   const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
 {
 	if (f->cross)
-		return jetwatt_cross_predict(f->cross, mode, batch, n, out);
+		return jetwatt_crossval_predict(f->cross, mode, batch, n, out);
 	return f->by->predict(f->model, mode, batch, n, out);
 }
 
-double jetwatt_fitted_foreseen(const struct jetwatt_fitted *f)
+double jetwatt_fitted_reference_weight(const struct jetwatt_fitted *f)
 {
 	return f && f->model && f->by->foreseen ? f->by->foreseen(f->model) : 0;
 }
@@ -187,7 +187,7 @@ void jetwatt_fitted_free(struct jetwatt_fitted *f)
 		return;
 	if (f->model)
 		f->by->free(f->model);
-	jetwatt_cross_free(f->cross);
+	jetwatt_crossval_free(f->cross);
 	free(f->seen);
 	free(f);
 }

@@ -2,7 +2,7 @@
 /*
  * The predictor that a user has chosen, its prior, and models fitted by it: the interface for
  * searches, commands and jetwattd, equal for all predictors. A prediction always has standard
- * deviations: those of the predictor, or those of cross-validation (cross.h) if it has none.
+ * deviations: those of the predictor, or those of cross-validation (crossval.h) if it has none.
  */
 #ifndef JETWATT_ESTIMATOR_H
 #define JETWATT_ESTIMATOR_H
@@ -37,19 +37,19 @@ int jetwatt_estimator_learn(struct jetwatt_estimator *e, const struct jetwatt_co
  * Add @n rows of the same workload on other boards of this kind to the prior. Return: 0; -ENOTSUP
  * if the predictor does not use such rows; else as @twin of struct jetwatt_predictor.
  */
-int jetwatt_estimator_twin(struct jetwatt_estimator *e, const struct jetwatt_row *row, size_t n,
+int jetwatt_estimator_add_cross_device(struct jetwatt_estimator *e, const struct jetwatt_row *row, size_t n,
 			   uint64_t seed);
 /*
  * Return: 1 if the prior has rows of the same workload from other devices and the @n rows @row of
  * this board agree with them; else 0.
  */
-int jetwatt_estimator_foretells(const struct jetwatt_estimator *e, const struct jetwatt_row *row,
+int jetwatt_estimator_cross_device_agrees(const struct jetwatt_estimator *e, const struct jetwatt_row *row,
 				size_t n);
 /*
  * Return: 1 if the references of the prior cover the range of the @n modes, so that a fit to no
  * rows is possible; else 0.
  */
-int jetwatt_estimator_foresees(const struct jetwatt_estimator *e, const struct jetwatt_mode *mode,
+int jetwatt_estimator_references_cover(const struct jetwatt_estimator *e, const struct jetwatt_mode *mode,
 			       size_t n);
 /* Free the prior of @e. */
 void jetwatt_estimator_forget(struct jetwatt_estimator *e);
@@ -73,7 +73,7 @@ int jetwatt_estimator_enough(const struct jetwatt_estimator *e, size_t n);
 struct jetwatt_fitted {
 	const struct jetwatt_predictor *by;
 	void *model;
-	struct jetwatt_cross *cross;
+	struct jetwatt_crossval *cross;
 	struct jetwatt_seen_mode *seen;
 	size_t n;
 	struct jetwatt_seen_mode lo, hi;
@@ -130,7 +130,7 @@ void jetwatt_fitted_free(struct jetwatt_fitted *f);
  * Return: weight of the references' prediction in @f, 0 to 1, by how well it predicts the rows. @f
  * may be NULL.
  */
-double jetwatt_fitted_foreseen(const struct jetwatt_fitted *f);
+double jetwatt_fitted_reference_weight(const struct jetwatt_fitted *f);
 
 /*
  * Set @size to the minibatch sizes of the rows of @f, ascending, at most @max of them. Return:

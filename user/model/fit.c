@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fits the default model: chooses the rows, builds feature vectors, fits the surface of log time,
- * then that of log power, which needs the rate from the times. Adds rows of other devices (twin.h)
+ * then that of log power, which needs the rate from the times. Adds rows of other devices (cross_device.h)
  * and references (transfer.h) if the prior has them.
  */
 #include "model/fit.h"
@@ -14,7 +14,7 @@
 #include "model/order.h"
 #include "model/refit.h"
 #include "model/transfer.h"
-#include "model/twin.h"
+#include "model/cross_device.h"
 
 static int fit_row_valid(const struct jetwatt_row *r)
 {
@@ -51,17 +51,17 @@ double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms)
 	return exp(m->at_ref) / time_ms;
 }
 
-void jetwatt_model_point(const struct jetwatt_model *m, double time_ms, struct jetwatt_point *x)
+void jetwatt_model_features(const struct jetwatt_model *m, double time_ms, struct jetwatt_features *x)
 {
 	x->rate = jetwatt_model_rate(m, time_ms);
-	x->rough = jetwatt_surface_rough(m->time, x);
+	x->rough = jetwatt_surface_cpu_sensitivity(m->time, x);
 }
 
 static int fit_surfaces(struct jetwatt_model **out, const struct jetwatt_row *row, size_t n,
 			size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed)
 {
 	struct jetwatt_row *r = NULL;
-	struct jetwatt_point *x = NULL, ref = { .rate = 1, .v = { 1, 1, 1, 1, 1 } };
+	struct jetwatt_features *x = NULL, ref = { .rate = 1, .v = { 1, 1, 1, 1, 1 } };
 	struct jetwatt_model *m = NULL;
 	double *y = NULL, *sd;
 	int err = 0;
@@ -84,24 +84,24 @@ static int fit_surfaces(struct jetwatt_model **out, const struct jetwatt_row *ro
 		goto out;
 	sd = y + n;
 	for (size_t i = 0; i < n; i++) {
-		err = jetwatt_point_of(&x[i], &r[i].mode);
+		err = jetwatt_features_of(&x[i], &r[i].mode);
 		if (err)
 			goto out;
-		jetwatt_point_batch(&x[i], r[i].batch);
+		jetwatt_features_batch(&x[i], r[i].batch);
 		m->seen[i] = (struct jetwatt_seen_mode){ r[i].mode, r[i].batch };
 		y[i] = log(r[i].time_ms);
 		sd[i] = r[i].time_sd > 0 ? r[i].time_sd : JETWATT_SD_UNKNOWN;
 	}
-	err = jetwatt_prior_fit(&m->time, &jetwatt_roof, x, y, sd, n, prior);
+	err = jetwatt_prior_fit(&m->time, &jetwatt_time_form, x, y, sd, n, prior);
 	if (err)
 		goto out;
 	m->at_ref = jetwatt_surface_form(m->time, &ref);
 	for (size_t i = 0; i < n; i++) {
-		jetwatt_model_point(m, r[i].time_ms, &x[i]);
+		jetwatt_model_features(m, r[i].time_ms, &x[i]);
 		y[i] = log(r[i].power_w);
 		sd[i] = r[i].power_sd > 0 ? r[i].power_sd : JETWATT_SD_UNKNOWN;
 	}
-	err = jetwatt_prior_fit(&m->power, &jetwatt_watts, x, y, sd, n, prior);
+	err = jetwatt_prior_fit(&m->power, &jetwatt_power_form, x, y, sd, n, prior);
 out:
 	if (err) {
 		jetwatt_model_free(m);
@@ -127,7 +127,7 @@ static int fit_with_references(struct jetwatt_model **m, const struct jetwatt_ro
 	else
 		err = fit_surfaces(m, row, n, max_rows, prior, seed);
 	if (!err)
-		err = jetwatt_prior_tell(prior, row, n, *m);
+		err = jetwatt_prior_mix_references(prior, row, n, *m);
 	if (err) {
 		jetwatt_model_free(*m);
 		*m = NULL;
@@ -138,7 +138,7 @@ static int fit_with_references(struct jetwatt_model **m, const struct jetwatt_ro
 int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		const struct jetwatt_prior *prior, uint64_t seed)
 {
-	const struct jetwatt_twin *twin = jetwatt_prior_has(prior);
+	const struct jetwatt_cross_device *twin = jetwatt_prior_cross_device(prior);
 	struct jetwatt_row *all;
 	int err;
 
@@ -151,7 +151,7 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 	all = malloc((n + twin->n) * sizeof(*all));
 	if (!all)
 		return -ENOMEM;
-	err = jetwatt_twin_join(twin, row, n, all);
+	err = jetwatt_cross_device_join(twin, row, n, all);
 	/* The hyper-parameters come from the fit to the other devices' rows: a warm-start fit keeps
 	 * them. */
 	if (err > (int)n)
@@ -160,7 +160,7 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 		err = fit_surfaces(m, all, (size_t)err, JETWATT_FIT_MAX, prior, seed);
 	free(all);
 	if (!err)
-		err = jetwatt_twin_tell(twin, row, n, *m);
+		err = jetwatt_cross_device_transfer(twin, row, n, *m);
 	if (err) {
 		jetwatt_model_free(*m);
 		*m = NULL;
@@ -168,7 +168,7 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 	return err;
 }
 
-int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
+int jetwatt_fit_subset(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		    size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed)
 {
 	return fit_with_references(m, row, n, max_rows, prior, seed);

@@ -57,7 +57,7 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
  * As jetwatt_fit(), to an evenly spread selection of at most @max_rows rows, and without rows of
  * other devices.
  */
-int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
+int jetwatt_fit_subset(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		    size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed);
 
 /**
@@ -76,17 +76,17 @@ int jetwatt_fit_few(struct jetwatt_model **m, const struct jetwatt_row *row, siz
  * Return: as jetwatt_surface_fit().
  */
 int jetwatt_prior_fit(struct jetwatt_surface **s, const struct jetwatt_form *form,
-		      const struct jetwatt_point *x, const double *y, const double *sd, size_t n,
+		      const struct jetwatt_features *x, const double *y, const double *sd, size_t n,
 		      const struct jetwatt_prior *prior);
 
-struct jetwatt_twin;
+struct jetwatt_cross_device;
 
 /*
  * Set @like and @trust of @m from the references of @p and the @n rows of this workload. Leaves @m
  * unchanged if @p has no references or a row has a minibatch size. Return: 0, -EINVAL if a knob is
  * 0, -EDOM, -ENOMEM.
  */
-int jetwatt_prior_tell(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
+int jetwatt_prior_mix_references(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
 		       struct jetwatt_model *m);
 /*
  * Return: 1 if the references of @p cover the range of every knob from @lo to @hi, up to a factor
@@ -102,10 +102,10 @@ int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mod
 int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row);
 
 /* Return: the rows of other devices in @p, NULL: none. */
-const struct jetwatt_twin *jetwatt_prior_has(const struct jetwatt_prior *p);
+const struct jetwatt_cross_device *jetwatt_prior_cross_device(const struct jetwatt_prior *p);
 
 /**
- * jetwatt_model_outline() - predict with the parametric means only
+ * jetwatt_model_mean() - predict with the parametric means only
  * @m: the model
  * @mode: modes to predict
  * @n: number of modes
@@ -117,12 +117,12 @@ const struct jetwatt_twin *jetwatt_prior_has(const struct jetwatt_prior *p);
  *
  * Return: 0; -EINVAL if a knob of a mode is 0.
  */
-int jetwatt_model_outline(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
+int jetwatt_model_mean(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  double *time_ms, double *power_w);
 
-/* Return: @rate of struct jetwatt_point for a mode with a minibatch time of @time_ms. */
+/* Return: @rate of struct jetwatt_features for a mode with a minibatch time of @time_ms. */
 double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms);
 /* Set @rate and @rough of @x. @time_ms: time of a minibatch in this mode. */
-void jetwatt_model_point(const struct jetwatt_model *m, double time_ms, struct jetwatt_point *x);
+void jetwatt_model_features(const struct jetwatt_model *m, double time_ms, struct jetwatt_features *x);
 
 #endif

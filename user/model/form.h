@@ -17,7 +17,7 @@
 #define JETWATT_PARAMS_MAX	18
 
 /**
- * struct jetwatt_point - feature vector of a mode
+ * struct jetwatt_features - feature vector of a mode
  * @lg: logarithms of cores / 8, CPU / 2 GHz, GPU / 1 GHz, EMC / 2 GHz, minibatch size / 16, and
  *	optional knobs / 1 GHz; 0 if the quantity is not a feature
  * @v: the same ratios without the logarithm
@@ -27,7 +27,7 @@
  *	time, so both the parametric mean and measurements are less accurate if @rough is large
  * @serves: 1: an inference workload, which is one with a minibatch size; 0: training
  */
-struct jetwatt_point {
+struct jetwatt_features {
 	double lg[JETWATT_FEATURES];
 	double v[JETWATT_FEATURES];
 	double rate, rough;
@@ -56,7 +56,7 @@ static inline int jetwatt_feature(enum jetwatt_knob k)
  *	points
  * @eval: return the logarithm of time or power at @x; fill @grad (np derivatives with respect to
  *	the parameters) unless it is NULL
- * @rough: return @rough of struct jetwatt_point; NULL: this mean does not define it
+ * @rough: return @rough of struct jetwatt_features; NULL: this mean does not define it
  * @unease: expected value of @rough in struct jetwatt_gp: at point sensitivity r, the residuals are
  *	expected to be 1 + @unease * r times as large as at 0
  */
@@ -64,25 +64,25 @@ struct jetwatt_form {
 	int np, own;
 	const double *mu, *sd;
 	void (*prepare)(const double *theta, double *coef);
-	double (*eval)(const double *coef, const struct jetwatt_point *x, double *grad);
-	double (*rough)(const double *coef, const struct jetwatt_point *x);
+	double (*eval)(const double *coef, const struct jetwatt_features *x, double *grad);
+	double (*rough)(const double *coef, const struct jetwatt_features *x);
 	double unease;
 };
 
-/* Parametric mean of the time: a GPU chain that overlaps with a data loader (roof.c). */
-extern const struct jetwatt_form jetwatt_roof;
-/* Fill @share as in jetwatt_model_shares(), from prepared coefficients of jetwatt_roof. */
-void jetwatt_roof_shares(const double *coef, const struct jetwatt_point *x, double *share);
-/* Parametric mean of the power: non-negative terms in clocks and rate (watts.c). */
-extern const struct jetwatt_form jetwatt_watts;
+/* Parametric mean of the time: a GPU chain that overlaps with a data loader (time_form.c). */
+extern const struct jetwatt_form jetwatt_time_form;
+/* Fill @share as in jetwatt_model_shares(), from prepared coefficients of jetwatt_time_form. */
+void jetwatt_time_form_shares(const double *coef, const struct jetwatt_features *x, double *share);
+/* Parametric mean of the power: non-negative terms in clocks and rate (power_form.c). */
+extern const struct jetwatt_form jetwatt_power_form;
 
 /*
  * Fill the feature vector @x of mode @m, with no minibatch size, @rate 1 and @rough 0. Return: 0;
  * -EINVAL if a knob is 0.
  */
-int jetwatt_point_of(struct jetwatt_point *x, const struct jetwatt_mode *m);
+int jetwatt_features_of(struct jetwatt_features *x, const struct jetwatt_mode *m);
 /* Set the minibatch size in @x. @batch: samples in a minibatch; 0: not a feature. */
-void jetwatt_point_batch(struct jetwatt_point *x, uint32_t batch);
+void jetwatt_features_batch(struct jetwatt_features *x, uint32_t batch);
 
 /**
  * jetwatt_form_work() - growth of the work of a minibatch with its size
@@ -92,6 +92,6 @@ void jetwatt_point_batch(struct jetwatt_point *x, uint32_t batch);
  *
  * Return: log of the work of a minibatch, relative to that of 16 samples.
  */
-double jetwatt_form_work(double fixed, const struct jetwatt_point *x, double *slope);
+double jetwatt_form_work(double fixed, const struct jetwatt_features *x, double *slope);
 
 #endif

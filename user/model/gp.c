@@ -40,7 +40,7 @@ static unsigned int gp_cache_slot(double v)
 
 /* Return: the factors of feature @d between the value @v and all @na points of @a. */
 static const double *gp_factors(const struct jetwatt_gp *gp, struct gp_cache *c, int d, double v,
-				const struct jetwatt_point *a, size_t na)
+				const struct jetwatt_features *a, size_t na)
 {
 	unsigned int s = gp_cache_slot(v);
 
@@ -52,8 +52,8 @@ static const double *gp_factors(const struct jetwatt_gp *gp, struct gp_cache *c,
 	return c->factor[s];
 }
 
-int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
-		   const struct jetwatt_point *b, size_t nb, double *k)
+int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_features *a, size_t na,
+		   const struct jetwatt_features *b, size_t nb, double *k)
 {
 	struct gp_cache *c = malloc(JETWATT_FEATURES * sizeof(*c));
 	double *mem = malloc((JETWATT_FEATURES * SLOTS + 1) * na * sizeof(*mem)), *scale = mem;

@@ -25,7 +25,7 @@ struct jetwatt_gp {
 };
 
 /* Return: the factor on @amp and @noise at point @x. */
-static inline double jetwatt_gp_scale(const struct jetwatt_gp *gp, const struct jetwatt_point *x)
+static inline double jetwatt_gp_scale(const struct jetwatt_gp *gp, const struct jetwatt_features *x)
 {
 	return 1 + gp->rough * x->rough;
 }
@@ -41,7 +41,7 @@ static inline double jetwatt_gp_scale(const struct jetwatt_gp *gp, const struct 
  *
  * Return: 0, -ENOMEM.
  */
-int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_point *a, size_t na,
-		   const struct jetwatt_point *b, size_t nb, double *k);
+int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_features *a, size_t na,
+		   const struct jetwatt_features *b, size_t nb, double *k);
 
 #endif

@@ -107,7 +107,7 @@ int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference
 			uint64_t seed);
 
 /**
- * jetwatt_prior_twin() - add rows of the same workload from other devices to a prior
+ * jetwatt_prior_add_cross_device() - add rows of the same workload from other devices to a prior
  * @p: the prior; if *@p is NULL, a prior without references is created
  * @row: rows of the workload on other boards of the same kind, one row per mode
  * @n: number of rows, at least 3
@@ -118,12 +118,12 @@ int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference
  *
  * Return: 0; else as jetwatt_model_fit().
  */
-int jetwatt_prior_twin(struct jetwatt_prior **p, const struct jetwatt_row *row, size_t n, uint64_t seed);
+int jetwatt_prior_add_cross_device(struct jetwatt_prior **p, const struct jetwatt_row *row, size_t n, uint64_t seed);
 /*
  * Return: 1 if @p holds rows of the workload from other devices and the @n rows @row of this board
  * agree with them (no rows agree with everything); else 0.
  */
-int jetwatt_prior_fits(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n);
+int jetwatt_prior_agrees(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n);
 /* Free a prior. @p may be NULL. */
 void jetwatt_prior_free(struct jetwatt_prior *p);
 

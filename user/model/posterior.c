@@ -20,7 +20,7 @@
  * Compute for @c points x: n rows l^-1 k(., x), then np rows for the uncertainty of the parameters.
  * @mean: set to the parametric mean, unless NULL. Return: the rows, NULL if memory is short.
  */
-static double *posterior_rows(const struct jetwatt_surface *s, const struct jetwatt_point *x,
+static double *posterior_rows(const struct jetwatt_surface *s, const struct jetwatt_features *x,
 			      size_t c, double *mean)
 {
 	size_t n = s->n;
@@ -50,7 +50,7 @@ static double *posterior_rows(const struct jetwatt_surface *s, const struct jetw
 	return k;
 }
 
-int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwatt_point *x,
+int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwatt_features *x,
 			    size_t count, double *mean, double *var)
 {
 	size_t n = s->n, np = s->form->np;
@@ -81,8 +81,8 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
 	return 0;
 }
 
-int jetwatt_surface_reduce(const struct jetwatt_surface *s, const struct jetwatt_point *c, size_t nc,
-			   const struct jetwatt_point *r, size_t nr, double sd, double *gain)
+int jetwatt_surface_variance_reduction(const struct jetwatt_surface *s, const struct jetwatt_features *c, size_t nc,
+			   const struct jetwatt_features *r, size_t nr, double sd, double *gain)
 {
 	size_t n = s->n, np = s->form->np;
 	double *pc = posterior_rows(s, c, nc, NULL), *pr = posterior_rows(s, r, nr, NULL);

@@ -10,21 +10,21 @@
 #include <stdlib.h>
 
 #include "model/transfer.h"
-#include "model/twin.h"
+#include "model/cross_device.h"
 
 /* Modes per block: the intermediate arrays fit into the cache. */
 #define CHUNK	1024
 
 /* Scratch arrays of one block. */
 struct predict_work {
-	struct jetwatt_point x[CHUNK];
+	struct jetwatt_features x[CHUNK];
 	double mean[CHUNK], var[CHUNK];
 };
 
 /* Return: the change of log power if the time is longer by one standard deviation @time_sd; power
  * depends on the rate of minibatches. */
 static double power_shift_by_time(const struct jetwatt_form *form, const double *coef,
-				  struct jetwatt_point x, double time_sd)
+				  struct jetwatt_features x, double time_sd)
 {
 	double at = form->eval(coef, &x, NULL);
 
@@ -68,12 +68,12 @@ static int predict_block(const struct jetwatt_model *m, struct predict_work *w,
 
 	m->power->form->prepare(m->power->theta, coef);
 	for (size_t i = 0; i < n; i++) {
-		err = jetwatt_point_of(&w->x[i], &mode[i]);
+		err = jetwatt_features_of(&w->x[i], &mode[i]);
 		if (err)
 			return err;
 		if (batch)
-			jetwatt_point_batch(&w->x[i], batch[i]);
-		w->x[i].rough = jetwatt_surface_rough(m->time, &w->x[i]);
+			jetwatt_features_batch(&w->x[i], batch[i]);
+		w->x[i].rough = jetwatt_surface_cpu_sensitivity(m->time, &w->x[i]);
 	}
 	err = jetwatt_surface_predict(m->time, w->x, n, w->mean, w->var);
 	if (err)
@@ -91,7 +91,7 @@ static int predict_block(const struct jetwatt_model *m, struct predict_work *w,
 
 		out[i].power_w = exp(w->mean[i]);
 		out[i].power_sd = sqrt(w->var[i] + off * off);
-		jetwatt_twin_heard(m, &mode[i], batch ? batch[i] : 0, &out[i]);
+		jetwatt_cross_device_combine(m, &mode[i], batch ? batch[i] : 0, &out[i]);
 	}
 	return m->like ? predict_with_references(m, mode, n, out) : 0;
 }
@@ -119,26 +119,26 @@ int jetwatt_model_shares(const struct jetwatt_model *m, const struct jetwatt_mod
 			 double *share)
 {
 	double coef[JETWATT_PARAMS_MAX];
-	struct jetwatt_point x;
-	int err = jetwatt_point_of(&x, mode);
+	struct jetwatt_features x;
+	int err = jetwatt_features_of(&x, mode);
 
 	if (err)
 		return err;
 	m->time->form->prepare(m->time->theta, coef);
-	jetwatt_roof_shares(coef, &x, share);
+	jetwatt_time_form_shares(coef, &x, share);
 	return 0;
 }
 
-int jetwatt_model_outline(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
+int jetwatt_model_mean(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  double *time_ms, double *power_w)
 {
 	double time[JETWATT_PARAMS_MAX], power[JETWATT_PARAMS_MAX];
-	struct jetwatt_point x;
+	struct jetwatt_features x;
 
 	m->time->form->prepare(m->time->theta, time);
 	m->power->form->prepare(m->power->theta, power);
 	for (size_t i = 0; i < n; i++) {
-		int err = jetwatt_point_of(&x, &mode[i]);
+		int err = jetwatt_features_of(&x, &mode[i]);
 
 		if (err)
 			return err;

@@ -3,7 +3,7 @@
  * Priors from other workloads. A reference contributes the fitted parameters of its parametric
  * means, not its measurements, so it may come from another board with other frequency levels.
  * References of this board also contribute a weighted sum of their predictions (transfer.c), and
- * rows of the same workload from other devices are kept in a struct jetwatt_twin.
+ * rows of the same workload from other devices are kept in a struct jetwatt_cross_device.
  */
 #include "model/fit.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "model/transfer.h"
-#include "model/twin.h"
+#include "model/cross_device.h"
 
 /* Rows used of a reference: more do not improve the estimate of some 30 parameters. */
 #define ROWS_MAX	160
@@ -39,7 +39,7 @@
  * @ref: fitted parameters of both parametric means, for each reference
  */
 struct jetwatt_prior {
-	struct jetwatt_twin twin;
+	struct jetwatt_cross_device twin;
 	struct jetwatt_transfer *transfer;
 	size_t n;
 	struct {
@@ -63,7 +63,7 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 	for (size_t i = 0; i < n && !err; i++) {
 		struct jetwatt_model *m = NULL;
 
-		err = jetwatt_fit_few(&m, ref[i].row, ref[i].n, ROWS_MAX, NULL, seed);
+		err = jetwatt_fit_subset(&m, ref[i].row, ref[i].n, ROWS_MAX, NULL, seed);
 		if (err)
 			break;
 		/* Rows that do not predict each other are no help for another workload. */
@@ -86,38 +86,38 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 	return 0;
 }
 
-int jetwatt_prior_twin(struct jetwatt_prior **p, const struct jetwatt_row *row, size_t n, uint64_t seed)
+int jetwatt_prior_add_cross_device(struct jetwatt_prior **p, const struct jetwatt_row *row, size_t n, uint64_t seed)
 {
-	struct jetwatt_twin twin;
-	int err = jetwatt_twin_learn(&twin, row, n, seed);
+	struct jetwatt_cross_device twin;
+	int err = jetwatt_cross_device_learn(&twin, row, n, seed);
 
 	if (!err && !*p)
 		*p = calloc(1, sizeof(**p));
 	if (!err && !*p) {
-		jetwatt_twin_forget(&twin);
+		jetwatt_cross_device_free(&twin);
 		err = -ENOMEM;
 	}
 	if (err)
 		return err;
-	jetwatt_twin_forget(&(*p)->twin);
+	jetwatt_cross_device_free(&(*p)->twin);
 	(*p)->twin = twin;
 	return 0;
 }
 
-const struct jetwatt_twin *jetwatt_prior_has(const struct jetwatt_prior *p)
+const struct jetwatt_cross_device *jetwatt_prior_cross_device(const struct jetwatt_prior *p)
 {
 	return p && p->twin.m ? &p->twin : NULL;
 }
 
-int jetwatt_prior_fits(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n)
+int jetwatt_prior_agrees(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n)
 {
-	return p && jetwatt_twin_fits(&p->twin, row, n);
+	return p && jetwatt_cross_device_agrees(&p->twin, row, n);
 }
 
 void jetwatt_prior_free(struct jetwatt_prior *p)
 {
 	if (p) {
-		jetwatt_twin_forget(&p->twin);
+		jetwatt_cross_device_free(&p->twin);
 		jetwatt_transfer_put(p->transfer);
 	}
 	free(p);
@@ -159,7 +159,7 @@ static double prior_reference_weight(double evidence_gain)
 	return 1 / (1 + exp(-evidence_gain) / LIKE);
 }
 
-int jetwatt_prior_tell(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
+int jetwatt_prior_mix_references(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
 		       struct jetwatt_model *m)
 {
 	double time, power;
@@ -182,15 +182,15 @@ int jetwatt_prior_tell(const struct jetwatt_prior *p, const struct jetwatt_row *
 static const double *prior_theta(const struct jetwatt_prior *p, size_t i,
 				 const struct jetwatt_form *form)
 {
-	return form == &jetwatt_roof ? p->ref[i].time : p->ref[i].power;
+	return form == &jetwatt_time_form ? p->ref[i].time : p->ref[i].power;
 }
 
 /* Set @b to the prior by @n references from @first on: their mean, with a variance that includes
  * their scatter. The standard deviation never exceeds that of the default prior. */
-static void prior_from_references(struct jetwatt_belief *b, const struct jetwatt_prior *p,
+static void prior_from_references(struct jetwatt_param_prior *b, const struct jetwatt_prior *p,
 				  size_t first, size_t n, const struct jetwatt_form *form)
 {
-	jetwatt_surface_belief(form, b);
+	jetwatt_surface_default_prior(form, b);
 	for (int k = 0; k < form->np; k++) {
 		double mean = 0, var = 0, near = NEAR * form->sd[k];
 
@@ -212,21 +212,21 @@ static void prior_from_references(struct jetwatt_belief *b, const struct jetwatt
  * @evidence: log evidence of the measured points under it
  */
 struct prior_candidate {
-	struct jetwatt_belief belief;
+	struct jetwatt_param_prior belief;
 	double evidence;
 };
 
 /* Bayesian model averaging: set @out to the mean and standard deviation of the mixture of @n
  * candidates, weighted by evidence. If they differ, the standard deviation grows. The first
  * candidate is the default prior. */
-static void prior_average(struct jetwatt_belief *out, const struct prior_candidate *c, size_t n,
+static void prior_average(struct jetwatt_param_prior *out, const struct prior_candidate *c, size_t n,
 			  int np)
 {
 	double top = c[0].evidence, sum = 0;
 
 	for (size_t i = 1; i < n; i++)
 		top = fmax(top, c[i].evidence);
-	*out = (struct jetwatt_belief){ 0 };
+	*out = (struct jetwatt_param_prior){ 0 };
 	for (size_t i = 0; i < n; i++) {
 		double w = exp(c[i].evidence - top) * (i ? ODDS / (n - 1) : 1);
 
@@ -246,11 +246,11 @@ static void prior_average(struct jetwatt_belief *out, const struct prior_candida
 }
 
 int jetwatt_prior_fit(struct jetwatt_surface **out, const struct jetwatt_form *form,
-		      const struct jetwatt_point *x, const double *y, const double *sd, size_t n,
+		      const struct jetwatt_features *x, const double *y, const double *sd, size_t n,
 		      const struct jetwatt_prior *prior)
 {
 	size_t refs = prior ? prior->n : 0, nr = 1 + refs + (refs > 1);
-	struct jetwatt_belief mixed;
+	struct jetwatt_param_prior mixed;
 	struct prior_candidate *c;
 	int err = 0;
 
@@ -261,7 +261,7 @@ int jetwatt_prior_fit(struct jetwatt_surface **out, const struct jetwatt_form *f
 	if (!c)
 		return -ENOMEM;
 	/* Candidates: the default prior, each reference, and if there are several their mean. */
-	jetwatt_surface_belief(form, &c[0].belief);
+	jetwatt_surface_default_prior(form, &c[0].belief);
 	for (size_t i = 0; i < refs; i++)
 		prior_from_references(&c[1 + i].belief, prior, i, 1, form);
 	if (refs > 1)

@@ -17,7 +17,7 @@
 
 /* Return: the outlier weight of the point in @from; 1 if @from does not have the point. */
 static double refit_outlier_weight(const struct jetwatt_surface *from,
-				   const struct jetwatt_point *x, double y)
+				   const struct jetwatt_features *x, double y)
 {
 	for (size_t i = 0; i < from->n; i++)
 		if (from->y[i] == y && !memcmp(from->x[i].lg, x->lg, sizeof(x->lg)))
@@ -26,7 +26,7 @@ static double refit_outlier_weight(const struct jetwatt_surface *from,
 }
 
 static int refit_surface(struct jetwatt_surface **out, const struct jetwatt_surface *from,
-			 const struct jetwatt_point *x, const double *y, const double *sd, size_t n)
+			 const struct jetwatt_features *x, const double *y, const double *sd, size_t n)
 {
 	struct jetwatt_surface *s = jetwatt_surface_new(from->form, n);
 	double cost;
@@ -46,16 +46,16 @@ static int refit_surface(struct jetwatt_surface **out, const struct jetwatt_surf
 	for (size_t i = 0; i < n; i++) {
 		s->heavy[i] = refit_outlier_weight(from, &x[i], y[i]);
 		if (s->form->rough)
-			s->x[i].rough = jetwatt_surface_rough(from, &x[i]);
+			s->x[i].rough = jetwatt_surface_cpu_sensitivity(from, &x[i]);
 	}
 	err = jetwatt_surface_factor(s);
-	return err ? err : jetwatt_surface_climb(s, REFIT_STEPS, INFINITY, &cost);
+	return err ? err : jetwatt_surface_optimize(s, REFIT_STEPS, INFINITY, &cost);
 }
 
 int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
 		  const struct jetwatt_row *row, size_t n)
 {
-	struct jetwatt_point *x = calloc(n + 1, sizeof(*x)), ref = { .rate = 1, .v = { 1, 1, 1, 1, 1 } };
+	struct jetwatt_features *x = calloc(n + 1, sizeof(*x)), ref = { .rate = 1, .v = { 1, 1, 1, 1, 1 } };
 	struct jetwatt_model *m = calloc(1, sizeof(*m));
 	double *y = calloc(2 * n + 1, sizeof(*y)), *sd = y + n;
 	int err = x && m && y ? 0 : -ENOMEM;
@@ -68,10 +68,10 @@ int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
 	if (!err && !n)
 		err = -EINVAL;
 	for (size_t i = 0; i < n && !err; i++) {
-		err = jetwatt_point_of(&x[i], &row[i].mode);
+		err = jetwatt_features_of(&x[i], &row[i].mode);
 		if (err)
 			break;
-		jetwatt_point_batch(&x[i], row[i].batch);
+		jetwatt_features_batch(&x[i], row[i].batch);
 		m->seen[i] = (struct jetwatt_seen_mode){ row[i].mode, row[i].batch };
 		y[i] = log(row[i].time_ms);
 		sd[i] = row[i].time_sd > 0 ? row[i].time_sd : JETWATT_SD_UNKNOWN;
@@ -81,7 +81,7 @@ int jetwatt_refit(struct jetwatt_model **out, const struct jetwatt_model *from,
 	if (!err)
 		m->at_ref = jetwatt_surface_form(m->time, &ref);
 	for (size_t i = 0; i < n && !err; i++) {
-		jetwatt_model_point(m, row[i].time_ms, &x[i]);
+		jetwatt_model_features(m, row[i].time_ms, &x[i]);
 		y[i] = log(row[i].power_w);
 		sd[i] = row[i].power_sd > 0 ? row[i].power_sd : JETWATT_SD_UNKNOWN;
 	}

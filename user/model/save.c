@@ -13,7 +13,7 @@
  * a u64 for each of them at the end of a row, and the length scales of their features.
  *
  * The file holds only what cannot be computed from the rest. Matrices are computed on loading, so a
- * file cannot contain matrices that contradict its rows. Transferred rows (twin.h) and references
+ * file cannot contain matrices that contradict its rows. Transferred rows (cross_device.h) and references
  * (transfer.h) are not part of the file.
  */
 #include "model/fit.h"
@@ -132,8 +132,8 @@ static size_t save_surface_len(const struct jetwatt_form *f, size_t n, int optio
 static size_t save_model_len(size_t n, int optional)
 {
 	return MAGIC_LEN + 16 + (optional ? 4 : 0) + (ROW_LEN + 8 * optional) * n +
-	       save_surface_len(&jetwatt_roof, n, optional) +
-	       save_surface_len(&jetwatt_watts, n, optional) + 4;
+	       save_surface_len(&jetwatt_time_form, n, optional) +
+	       save_surface_len(&jetwatt_power_form, n, optional) + 4;
 }
 
 static enum jetwatt_knob optional_knob(int i)
@@ -203,10 +203,10 @@ static int load_points(struct jetwatt_model *m, struct bytes *b, size_t n, int o
 		s->batch = save_get(b, 4);
 		for (int k = 0; k < optional; k++)
 			jetwatt_mode_set(&s->mode, optional_knob(k), save_get(b, 8));
-		err = jetwatt_point_of(&m->time->x[i], &s->mode);
+		err = jetwatt_features_of(&m->time->x[i], &s->mode);
 		if (err)
 			return err;
-		jetwatt_point_batch(&m->time->x[i], s->batch);
+		jetwatt_features_batch(&m->time->x[i], s->batch);
 		m->power->x[i] = m->time->x[i];
 	}
 	return 0;
@@ -218,8 +218,8 @@ static int load_model(struct jetwatt_model *m, struct bytes *b, size_t n, int op
 
 	m->at_ref = save_get_real(b, -700, 700);
 	m->seen = calloc(n, sizeof(*m->seen));
-	m->time = jetwatt_surface_new(&jetwatt_roof, n);
-	m->power = jetwatt_surface_new(&jetwatt_watts, n);
+	m->time = jetwatt_surface_new(&jetwatt_time_form, n);
+	m->power = jetwatt_surface_new(&jetwatt_power_form, n);
 	if (!m->seen || !m->time || !m->power)
 		return -ENOMEM;
 	err = load_points(m, b, n, optional);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fit of the parameters of a response surface for given hyper-parameters: Levenberg-Marquardt on
- * residuals whitened by the covariance. tune.c searches the hyper-parameters.
+ * residuals whitened by the covariance. hyperparams.c searches the hyper-parameters.
  */
 #include "model/surface.h"
 
@@ -104,7 +104,7 @@ static int surface_hessian(struct jetwatt_surface *s, double damp, double *h)
 	return jetwatt_linalg_chol(h, np);
 }
 
-int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double hopeless, double *cost)
+int jetwatt_surface_optimize(struct jetwatt_surface *s, int steps, double hopeless, double *cost)
 {
 	int np = s->form->np, err;
 	double damp = DAMP, now = surface_cost_here(s);
@@ -151,9 +151,9 @@ int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double hopeless,
 	return surface_hessian(s, 0, s->hess);
 }
 
-void jetwatt_surface_belief(const struct jetwatt_form *form, struct jetwatt_belief *b)
+void jetwatt_surface_default_prior(const struct jetwatt_form *form, struct jetwatt_param_prior *b)
 {
-	*b = (struct jetwatt_belief){ 0 };
+	*b = (struct jetwatt_param_prior){ 0 };
 	memcpy(b->mu, form->mu, form->np * sizeof(*b->mu));
 	memcpy(b->sd, form->sd, form->np * sizeof(*b->sd));
 }
@@ -188,12 +188,12 @@ int jetwatt_surface_restore(struct jetwatt_surface *s)
 	double cost;
 	int err = jetwatt_surface_factor(s);
 
-	return err ? err : jetwatt_surface_climb(s, 0, INFINITY, &cost);
+	return err ? err : jetwatt_surface_optimize(s, 0, INFINITY, &cost);
 }
 
 int jetwatt_surface_fit(struct jetwatt_surface **out, const struct jetwatt_form *form,
-			const struct jetwatt_point *x, const double *y, const double *sd, size_t n,
-			const struct jetwatt_belief *belief)
+			const struct jetwatt_features *x, const double *y, const double *sd, size_t n,
+			const struct jetwatt_param_prior *belief)
 {
 	struct jetwatt_surface *s = jetwatt_surface_new(form, n);
 	int err;
@@ -209,9 +209,9 @@ int jetwatt_surface_fit(struct jetwatt_surface **out, const struct jetwatt_form 
 	if (belief)
 		s->belief = *belief;
 	else
-		jetwatt_surface_belief(form, &s->belief);
+		jetwatt_surface_default_prior(form, &s->belief);
 	memcpy(s->theta, s->belief.mu, sizeof(s->theta));
-	err = jetwatt_surface_tune(s);
+	err = jetwatt_surface_fit_hyperparams(s);
 	if (err)
 		jetwatt_surface_free(s);
 	else
@@ -228,7 +228,7 @@ void jetwatt_surface_free(struct jetwatt_surface *s)
 	free(s);
 }
 
-double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_point *x)
+double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_features *x)
 {
 	double coef[NP_MAX];
 
@@ -236,7 +236,7 @@ double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwat
 	return s->form->eval(coef, x, NULL);
 }
 
-double jetwatt_surface_rough(const struct jetwatt_surface *s, const struct jetwatt_point *x)
+double jetwatt_surface_cpu_sensitivity(const struct jetwatt_surface *s, const struct jetwatt_features *x)
 {
 	double coef[NP_MAX];
 

@@ -11,11 +11,11 @@
 #include "model/gp.h"
 
 /**
- * struct jetwatt_belief - prior of the parameters of a parametric mean
+ * struct jetwatt_param_prior - prior of the parameters of a parametric mean
  * @mu: means of the normal distributions, one per parameter
  * @sd: their standard deviations
  */
-struct jetwatt_belief {
+struct jetwatt_param_prior {
 	double mu[JETWATT_PARAMS_MAX], sd[JETWATT_PARAMS_MAX];
 };
 
@@ -47,10 +47,10 @@ struct jetwatt_belief {
 struct jetwatt_surface {
 	const struct jetwatt_form *form;
 	struct jetwatt_gp gp;
-	struct jetwatt_belief belief;
+	struct jetwatt_param_prior belief;
 	double theta[JETWATT_PARAMS_MAX], scale, evidence, untold;
 	size_t n;
-	struct jetwatt_point *x;
+	struct jetwatt_features *x;
 	double *y, *sd, *heavy, *l, *jac, *res, *off, *slope;
 	double there[JETWATT_PARAMS_MAX];
 	int known;
@@ -70,10 +70,10 @@ struct jetwatt_surface {
  * Return: 0; -EDOM if a covariance matrix is not positive definite; -ENOMEM.
  */
 int jetwatt_surface_fit(struct jetwatt_surface **s, const struct jetwatt_form *form,
-			const struct jetwatt_point *x, const double *y, const double *sd, size_t n,
-			const struct jetwatt_belief *belief);
+			const struct jetwatt_features *x, const double *y, const double *sd, size_t n,
+			const struct jetwatt_param_prior *belief);
 /* Set @b to the default prior of @form, which uses no reference. */
-void jetwatt_surface_belief(const struct jetwatt_form *form, struct jetwatt_belief *b);
+void jetwatt_surface_default_prior(const struct jetwatt_form *form, struct jetwatt_param_prior *b);
 /* Free a surface. @s may be NULL. */
 void jetwatt_surface_free(struct jetwatt_surface *s);
 
@@ -87,17 +87,17 @@ void jetwatt_surface_free(struct jetwatt_surface *s);
  *
  * Return: 0, -ENOMEM.
  */
-int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwatt_point *x,
+int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwatt_features *x,
 			    size_t n, double *mean, double *var);
 
 /* Return: the parametric mean at @x with the fitted parameters, without the Gaussian process. */
-double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_point *x);
+double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_features *x);
 
-/* Return: @rough of struct jetwatt_point at @x. The parametric mean of @s must define it. */
-double jetwatt_surface_rough(const struct jetwatt_surface *s, const struct jetwatt_point *x);
+/* Return: @rough of struct jetwatt_features at @x. The parametric mean of @s must define it. */
+double jetwatt_surface_cpu_sensitivity(const struct jetwatt_surface *s, const struct jetwatt_features *x);
 
 /**
- * jetwatt_surface_reduce() - variance reduction by one more measurement
+ * jetwatt_surface_variance_reduction() - variance reduction by one more measurement
  * @s: the surface
  * @c: feature vectors of the candidates
  * @nc: number of candidates
@@ -109,10 +109,10 @@ double jetwatt_surface_rough(const struct jetwatt_surface *s, const struct jetwa
  *
  * Return: 0, -ENOMEM.
  */
-int jetwatt_surface_reduce(const struct jetwatt_surface *s, const struct jetwatt_point *c, size_t nc,
-			   const struct jetwatt_point *r, size_t nr, double sd, double *gain);
+int jetwatt_surface_variance_reduction(const struct jetwatt_surface *s, const struct jetwatt_features *c, size_t nc,
+			   const struct jetwatt_features *r, size_t nr, double sd, double *gain);
 
-/* Steps of the fit, shared by surface.c, tune.c, refit.c and save.c. */
+/* Steps of the fit, shared by surface.c, hyperparams.c, refit.c and save.c. */
 
 /* Allocate a surface for @n points, all zero. Return: NULL if memory is short. */
 struct jetwatt_surface *jetwatt_surface_new(const struct jetwatt_form *form, size_t n);
@@ -122,7 +122,7 @@ int jetwatt_surface_restore(struct jetwatt_surface *s);
 /* Compute @l of @s from @gp, @sd and @heavy. Return: 0, -ENOMEM, -EDOM. */
 int jetwatt_surface_factor(struct jetwatt_surface *s);
 /**
- * jetwatt_surface_climb() - find the most probable parameters by Levenberg-Marquardt
+ * jetwatt_surface_optimize() - find the most probable parameters by Levenberg-Marquardt
  * @s: the surface, with @l set; starts at @theta, and sets @theta, @res, @jac and @hess
  * @steps: largest number of iterations
  * @hopeless: stop before the first step if @cost plus the log determinant of the Hessian is
@@ -131,11 +131,11 @@ int jetwatt_surface_factor(struct jetwatt_surface *s);
  *
  * Return: 0; -EDOM if the Hessian is not positive definite.
  */
-int jetwatt_surface_climb(struct jetwatt_surface *s, int steps, double hopeless, double *cost);
+int jetwatt_surface_optimize(struct jetwatt_surface *s, int steps, double hopeless, double *cost);
 /*
  * Fit the hyper-parameters, the outlier weights and the calibration factor of @s, and with them all
  * other computed fields. Return: 0, -ENOMEM, -EDOM.
  */
-int jetwatt_surface_tune(struct jetwatt_surface *s);
+int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s);
 
 #endif

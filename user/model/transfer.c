@@ -177,9 +177,9 @@ static int transfer_points_of(const struct jetwatt_transfer *t, const struct jet
 		}
 	}
 	for (size_t i = 0; i < n && !err; i++) {
-		struct jetwatt_point x;
+		struct jetwatt_features x;
 
-		err = jetwatt_point_of(&x, &mode[i]);
+		err = jetwatt_features_of(&x, &mode[i]);
 		for (int s = 0; s < SIDES && !err; s++) {
 			p->mean[s][i] += level[s];
 			memcpy(p->f[s] + i * features + t->n, x.lg, sizeof(x.lg));
@@ -276,7 +276,7 @@ static int transfer_choose_scale(const struct jetwatt_transferred *f, int s,
 	return d->by > 0 ? transfer_factor(f, s, d->by, d) : -EDOM;
 }
 
-/* Raise the outlier weight of rows that contradict the others, as in tune.c. Return: 1 if a row can
+/* Raise the outlier weight of rows that contradict the others, as in hyperparams.c. Return: 1 if a row can
  * be weighted down further, else 0; -ENOMEM. */
 static int transfer_weigh_outliers(const struct jetwatt_transferred *f, struct transfer_side *d)
 {

@@ -4,7 +4,7 @@
  * approximation: a gradient boosting machine, Annals of Statistics 2001) on log time and log power.
  * Features are the logarithms of the knobs and of the minibatch size. A tree is constant beyond the
  * outermost rows, so boosting starts from a log-linear regression, and the trees fit its residuals.
- * Standard deviations come from cross-validation (cross.h).
+ * Standard deviations come from cross-validation (crossval.h).
  *
  * The hyper-parameters are round numbers that were not fitted to any measurement. Nothing is
  * random: equal rows, in any order and with any seed, give an equal model.
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/cross.h"
+#include "model/crossval.h"
 #include "model/form.h"
 #include "model/linalg.h"
 #include "model/order.h"
@@ -235,12 +235,12 @@ static void trees_table_free(struct trees_table *t)
 
 static int trees_features(double *x, const struct jetwatt_mode *mode, uint32_t batch)
 {
-	struct jetwatt_point p;
-	int err = jetwatt_point_of(&p, mode);
+	struct jetwatt_features p;
+	int err = jetwatt_features_of(&p, mode);
 
 	if (err)
 		return err;
-	jetwatt_point_batch(&p, batch);
+	jetwatt_features_batch(&p, batch);
 	memcpy(x, p.lg, sizeof(p.lg));
 	return 0;
 }
@@ -348,8 +348,8 @@ static const struct jetwatt_predictor trees_bare = {
 
 static int trees_fit(void **model, const struct jetwatt_predictor_input *in)
 {
-	struct jetwatt_cross *c = NULL;
-	int err = jetwatt_cross_fit(&c, &trees_bare, in);
+	struct jetwatt_crossval *c = NULL;
+	int err = jetwatt_crossval_fit(&c, &trees_bare, in);
 
 	*model = c;
 	return err;
@@ -358,12 +358,12 @@ static int trees_fit(void **model, const struct jetwatt_predictor_input *in)
 static int trees_predict(const void *model, const struct jetwatt_mode *mode, const uint32_t *batch,
 			 size_t n, struct jetwatt_prediction *out)
 {
-	return jetwatt_cross_predict(model, mode, batch, n, out);
+	return jetwatt_crossval_predict(model, mode, batch, n, out);
 }
 
 static void trees_free(void *model)
 {
-	jetwatt_cross_free(model);
+	jetwatt_crossval_free(model);
 }
 
 const struct jetwatt_predictor jetwatt_predictor_trees = {

@@ -105,21 +105,21 @@ int jetwatt_report_html(FILE *f, const struct jetwatt_report *r);
 
 /* Plots that gnuplot draws: modes with the Pareto front, predicted against measured values, error
  * against the number of measured modes, roofs. */
-enum jetwatt_picture {
-	JETWATT_PICTURE_FRONT, JETWATT_PICTURE_FIT, JETWATT_PICTURE_LEARNING, JETWATT_PICTURE_ROOF,
+enum jetwatt_gnuplot {
+	JETWATT_GNUPLOT_FRONT, JETWATT_GNUPLOT_FIT, JETWATT_GNUPLOT_LEARNING, JETWATT_GNUPLOT_ROOF,
 };
 
 /* Write the gnuplot program of a plot. @png: for PNG, else for SVG. Return: 0; -EIO; -ENOMEM;
  * -ENODATA: nothing to draw. */
-int jetwatt_picture_script(FILE *f, const struct jetwatt_report *r, enum jetwatt_picture what,
+int jetwatt_gnuplot_script(FILE *f, const struct jetwatt_report *r, enum jetwatt_gnuplot what,
 			   int png);
 
-/* picture_roof.c: the body of the program for JETWATT_PICTURE_ROOF. Return: 0; -ENODATA: no
+/* gnuplot_roof.c: the body of the program for JETWATT_GNUPLOT_ROOF. Return: 0; -ENODATA: no
  * roofs. */
-int jetwatt_picture_roof(FILE *f, const struct jetwatt_report *r);
+int jetwatt_gnuplot_roof(FILE *f, const struct jetwatt_report *r);
 
 /**
- * jetwatt_picture() - draw a plot with gnuplot
+ * jetwatt_gnuplot() - draw a plot with gnuplot
  * @path: output file, *.svg or *.png; it is written completely or not at all
  * @r: the data
  * @what: which plot
@@ -130,7 +130,7 @@ int jetwatt_picture_roof(FILE *f, const struct jetwatt_report *r);
  * Return: 0; -EINVAL: unknown file name extension; -ENOEXEC: gnuplot is not installed; -EPROTO:
  * gnuplot failed; other negative errno.
  */
-int jetwatt_picture(const char *path, const struct jetwatt_report *r, enum jetwatt_picture what,
+int jetwatt_gnuplot(const char *path, const struct jetwatt_report *r, enum jetwatt_gnuplot what,
 		    char *why, size_t len);
 
 #endif

@@ -10,21 +10,21 @@
 
 #define BAR 24
 
-unsigned int jetwatt_screen_mhz(uint64_t hz)
+unsigned int jetwatt_terminal_mhz(uint64_t hz)
 {
 	return (hz + 500000) / 1000000;
 }
 
-const char *jetwatt_screen_clock(uint64_t hz, char buf[16])
+const char *jetwatt_terminal_clock(uint64_t hz, char buf[16])
 {
 	/* JETWATT_BOARD_NO_CLOCK (1) is the value of a knob that the board lacks. */
 	if (hz <= JETWATT_BOARD_NO_CLOCK)
 		return "unknown";
-	snprintf(buf, 16, "%u MHz", jetwatt_screen_mhz(hz));
+	snprintf(buf, 16, "%u MHz", jetwatt_terminal_mhz(hz));
 	return buf;
 }
 
-const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t len)
+const char *jetwatt_terminal_mode(const struct jetwatt_mode *m, char *buf, size_t len)
 {
 	size_t at = 0;
 
@@ -35,7 +35,7 @@ const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t 
 		if ((!v && row->optional) || at >= len)
 			continue;
 		at += (size_t)snprintf(buf + at, len - at, "%s%u", !k ? "c" : k == 1 ? " " : "/",
-				       row->hz ? jetwatt_screen_mhz(v * row->hz) : (unsigned int)v);
+				       row->hz ? jetwatt_terminal_mhz(v * row->hz) : (unsigned int)v);
 	}
 	if (at < len)
 		snprintf(buf + at, len - at, " MHz");
@@ -43,7 +43,7 @@ const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t 
 }
 
 /* Print the columns of the knobs that have one in the heading. */
-void jetwatt_screen_knobs(const struct jetwatt_mode *m)
+void jetwatt_terminal_knobs(const struct jetwatt_mode *m)
 {
 	jetwatt_each_knob(k) {
 		const struct jetwatt_knob_row *row = jetwatt_knob_row(k);
@@ -51,7 +51,7 @@ void jetwatt_screen_knobs(const struct jetwatt_mode *m)
 
 		if (!row->optional)
 			printf(row->hz ? " %4u" : "%5u",
-			       row->hz ? jetwatt_screen_mhz(v * row->hz) : (unsigned int)v);
+			       row->hz ? jetwatt_terminal_mhz(v * row->hz) : (unsigned int)v);
 	}
 }
 
@@ -63,19 +63,19 @@ static void print_optional_knobs(const struct jetwatt_mode *m)
 
 		if (row->optional && jetwatt_mode_get(m, k))
 			printf("  %s %u MHz", row->label,
-			       jetwatt_screen_mhz(jetwatt_mode_get(m, k) * row->hz));
+			       jetwatt_terminal_mhz(jetwatt_mode_get(m, k) * row->hz));
 	}
 }
 
-void jetwatt_screen_head(void)
+void jetwatt_terminal_measured_heading(void)
 {
 	printf(" nr cores  CPU  GPU  EMC MHz  ms/batch +- %%       W +- %%  why\n");
 }
 
-void jetwatt_screen_row(unsigned int nr, const struct jetwatt_row *row, const char *why)
+void jetwatt_terminal_measured_row(unsigned int nr, const struct jetwatt_row *row, const char *why)
 {
 	printf("%3u ", nr);
-	jetwatt_screen_knobs(&row->mode);
+	jetwatt_terminal_knobs(&row->mode);
 	printf(" %13.*f %4.1f %7.2f %4.1f  %s", row->time_ms < 10 ? 3 : row->time_ms < 100 ? 2 : 1,
 	       row->time_ms, 100 * row->time_sd, row->power_w, 100 * row->power_sd, why);
 	print_optional_knobs(&row->mode);
@@ -83,23 +83,23 @@ void jetwatt_screen_row(unsigned int nr, const struct jetwatt_row *row, const ch
 	fflush(stdout);
 }
 
-void jetwatt_screen_front_head(void)
+void jetwatt_terminal_predicted_heading(void)
 {
 	printf("  cores  CPU  GPU  EMC MHz  ms/batch  +- %%       W  +- %%\n");
 }
 
-void jetwatt_screen_front(char mark, const struct jetwatt_mode *m,
+void jetwatt_terminal_predicted_row(char mark, const struct jetwatt_mode *m,
 			  const struct jetwatt_prediction *p, const char *note)
 {
 	printf("%c ", mark);
-	jetwatt_screen_knobs(m);
+	jetwatt_terminal_knobs(m);
 	printf(" %13.*f %5.1f %7.2f %5.1f  %s", p->time_ms < 10 ? 3 : p->time_ms < 100 ? 2 : 1,
 	       p->time_ms, 100 * p->time_sd, p->power_w, 100 * p->power_sd, note);
 	print_optional_knobs(m);
 	printf("\n");
 }
 
-void jetwatt_screen_bar(const struct jetwatt_args *a, unsigned int nr, unsigned int most,
+void jetwatt_terminal_progress(const struct jetwatt_args *a, unsigned int nr, unsigned int most,
 			double part, const char *what)
 {
 	char bar[BAR + 1];
@@ -120,7 +120,7 @@ void jetwatt_screen_bar(const struct jetwatt_args *a, unsigned int nr, unsigned 
 	fflush(stderr);
 }
 
-void jetwatt_screen_clear(const struct jetwatt_args *a)
+void jetwatt_terminal_clear_progress(const struct jetwatt_args *a)
 {
 	if (!a->progress || a->lines)
 		return;
@@ -128,7 +128,7 @@ void jetwatt_screen_clear(const struct jetwatt_args *a)
 	fflush(stderr);
 }
 
-const char *jetwatt_screen_paint(const struct jetwatt_args *a, char color)
+const char *jetwatt_terminal_color(const struct jetwatt_args *a, char color)
 {
 	if (!a->color)
 		return "";
@@ -140,7 +140,7 @@ const char *jetwatt_screen_paint(const struct jetwatt_args *a, char color)
 	}
 }
 
-const char *jetwatt_screen_plain(const struct jetwatt_args *a)
+const char *jetwatt_terminal_color_end(const struct jetwatt_args *a)
 {
 	return a->color ? "\033[0m" : "";
 }

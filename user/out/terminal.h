@@ -10,37 +10,37 @@
 #include "util/args.h"
 
 /* Return: a clock in whole MHz, rounded. */
-unsigned int jetwatt_screen_mhz(uint64_t hz);
+unsigned int jetwatt_terminal_mhz(uint64_t hz);
 
 /* Format a clock: "2202 MHz", or "unknown". Return: @buf or a static string. */
-const char *jetwatt_screen_clock(uint64_t hz, char buf[16]);
+const char *jetwatt_terminal_clock(uint64_t hz, char buf[16]);
 
 /* Format a mode in @buf: "c12 2202/1300/3199 MHz" (cores, CPU, GPU, EMC). Return: @buf. */
-const char *jetwatt_screen_mode(const struct jetwatt_mode *m, char *buf, size_t len);
+const char *jetwatt_terminal_mode(const struct jetwatt_mode *m, char *buf, size_t len);
 
 /* Print the columns of a mode, "   12 2202 1300 3199", that both tables begin with. */
-void jetwatt_screen_knobs(const struct jetwatt_mode *m);
+void jetwatt_terminal_knobs(const struct jetwatt_mode *m);
 
 /* Print the heading, and a row, of the table of measured modes. @why: why the mode was measured. */
-void jetwatt_screen_head(void);
-void jetwatt_screen_row(unsigned int nr, const struct jetwatt_row *row, const char *why);
+void jetwatt_terminal_measured_heading(void);
+void jetwatt_terminal_measured_row(unsigned int nr, const struct jetwatt_row *row, const char *why);
 
 /* Print the heading, and a row, of the table of predicted modes. @mark: character in the first
  * column. */
-void jetwatt_screen_front_head(void);
-void jetwatt_screen_front(char mark, const struct jetwatt_mode *m,
+void jetwatt_terminal_predicted_heading(void);
+void jetwatt_terminal_predicted_row(char mark, const struct jetwatt_mode *m,
 			  const struct jetwatt_prediction *p, const char *note);
 
 /* Draw a progress bar on standard error. @part: progress within step @nr of @most, 0 to 1; @what:
  * text behind the bar. */
-void jetwatt_screen_bar(const struct jetwatt_args *a, unsigned int nr, unsigned int most,
+void jetwatt_terminal_progress(const struct jetwatt_args *a, unsigned int nr, unsigned int most,
 			double part, const char *what);
 /* Remove the progress bar before other output is written. */
-void jetwatt_screen_clear(const struct jetwatt_args *a);
+void jetwatt_terminal_clear_progress(const struct jetwatt_args *a);
 
 /* Return: the escape sequence for bold ('b'), green ('g'), yellow ('y') or red ('r'), and the one
  * that ends it; "" if colours are off. */
-const char *jetwatt_screen_paint(const struct jetwatt_args *a, char color);
-const char *jetwatt_screen_plain(const struct jetwatt_args *a);
+const char *jetwatt_terminal_color(const struct jetwatt_args *a, char color);
+const char *jetwatt_terminal_color_end(const struct jetwatt_args *a);
 
 #endif

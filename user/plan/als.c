@@ -92,7 +92,7 @@ static int als_add_random(struct als *a, size_t n, size_t most)
 static int als_predict(struct als *a, const struct jetwatt_known *k, size_t work, size_t size,
 		       double *time, double *power)
 {
-	const struct jetwatt_tenant *t = &k->work[work];
+	const struct jetwatt_workload_data *t = &k->work[work];
 	struct jetwatt_prediction *p = malloc(k->n * sizeof(*p));
 	uint32_t *batch = malloc((k->n + t->rows) * sizeof(*batch));
 	struct jetwatt_powertrain net;

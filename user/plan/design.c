@@ -20,10 +20,10 @@ struct design_range {
 
 static void design_range_of(const struct jetwatt_search *s, struct design_range *r)
 {
-	struct jetwatt_point x;
+	struct jetwatt_features x;
 
 	for (size_t i = 0; i < s->n; i++) {
-		jetwatt_point_of(&x, &s->mode[i]);
+		jetwatt_features_of(&x, &s->mode[i]);
 		for (int d = 0; d < JETWATT_FEATURES; d++) {
 			r->lo[d] = !i || x.lg[d] < r->lo[d] ? x.lg[d] : r->lo[d];
 			r->hi[d] = !i || x.lg[d] > r->hi[d] ? x.lg[d] : r->hi[d];
@@ -37,14 +37,14 @@ static int design_nearest(const struct jetwatt_search *s, const struct design_ra
 			  const double *frac, size_t *at)
 {
 	double best = INFINITY;
-	struct jetwatt_point x;
+	struct jetwatt_features x;
 
 	for (size_t i = 0; i < s->n; i++) {
 		double sum = 0;
 
 		if (s->seen[i])
 			continue;
-		jetwatt_point_of(&x, &s->mode[i]);
+		jetwatt_features_of(&x, &s->mode[i]);
 		for (int d = 0; d < JETWATT_FEATURES; d++) {
 			double w = r->hi[d] - r->lo[d];
 

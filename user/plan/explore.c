@@ -74,7 +74,7 @@ static void explore_draw(const struct jetwatt_search *s, struct explore_sample *
 
 /* Return: assumed correlation of the prediction errors of two modes: Matern-5/2 in the logarithm of
  * each knob. */
-static double explore_correlation(const struct jetwatt_point *a, const struct jetwatt_point *b)
+static double explore_correlation(const struct jetwatt_features *a, const struct jetwatt_features *b)
 {
 	double all = 1;
 
@@ -87,26 +87,26 @@ static double explore_correlation(const struct jetwatt_point *a, const struct je
 }
 
 /* Return: share of a variance at @x that remains after measuring the nearest row. */
-static double explore_variance_left(const struct jetwatt_search *s, const struct jetwatt_point *x)
+static double explore_variance_left(const struct jetwatt_search *s, const struct jetwatt_features *x)
 {
 	double near = 0;
-	struct jetwatt_point y;
+	struct jetwatt_features y;
 
 	for (size_t i = 0; i < s->rows; i++)
-		if (!jetwatt_point_of(&y, &s->row[i].mode))
+		if (!jetwatt_features_of(&y, &s->row[i].mode))
 			near = fmax(near, explore_correlation(x, &y));
 	return 1 - near * near;
 }
 
 /* Set @x and @var (variances of log time and log power) for each mode of the sample. */
 static void explore_variances(const struct jetwatt_search *s, const struct explore_sample *k,
-			      struct jetwatt_point *x, double (*var)[2])
+			      struct jetwatt_features *x, double (*var)[2])
 {
 	for (size_t i = 0; i < k->n; i++) {
 		const struct jetwatt_prediction *p = &s->p[k->index[i]];
 		double share;
 
-		jetwatt_point_of(&x[i], &k->mode[i]);
+		jetwatt_features_of(&x[i], &k->mode[i]);
 		share = explore_variance_left(s, &x[i]);
 		var[i][0] = share * p->time_sd * p->time_sd;
 		var[i][1] = share * p->power_sd * p->power_sd;
@@ -119,7 +119,7 @@ static void explore_variances(const struct jetwatt_search *s, const struct explo
 static int explore_reduce(const struct jetwatt_search *s, const struct explore_sample *c,
 			  const struct explore_sample *r, double sd, double *gain)
 {
-	struct jetwatt_point *x = malloc((c->n + r->n) * sizeof(*x)), *y = x + c->n;
+	struct jetwatt_features *x = malloc((c->n + r->n) * sizeof(*x)), *y = x + c->n;
 	double (*var)[2] = malloc((c->n + r->n) * sizeof(*var)), (*far)[2] = var + c->n;
 	int err = x && var ? 0 : -ENOMEM;
 
@@ -159,7 +159,7 @@ static double explore_switch_ms(const struct jetwatt_mode *a, const struct jetwa
 	       8.0 * (a->emc_hz != b->emc_hz) + 30 * fabs((double)a->cores - b->cores);
 }
 
-int jetwatt_explore_again(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
+int jetwatt_remeasure_outlier(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
 	double far = OUTLIER_LOG;
 
@@ -167,7 +167,7 @@ int jetwatt_explore_again(const struct jetwatt_search *s, struct jetwatt_plan_ne
 		struct jetwatt_row mean;
 		double d;
 
-		if (s->seen[i] != JETWATT_SEEN ||
+		if (s->seen[i] != JETWATT_MEASURED ||
 		    jetwatt_plan_reading(&s->mode[i], s->row, s->rows, &mean) > 1)
 			continue;
 		d = fabs(log(mean.power_w / s->p[i].power_w));
@@ -214,7 +214,7 @@ int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 
 		open += (p->time_sd * p->time_sd + p->power_sd * p->power_sd) / r->n;
 	}
-	err = open < JETWATT_PLAN_ENOUGH * JETWATT_PLAN_ENOUGH;
+	err = open < JETWATT_PLAN_SD_ENOUGH * JETWATT_PLAN_SD_ENOUGH;
 out:
 	free(c);
 	free(r);

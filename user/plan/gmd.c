@@ -151,7 +151,7 @@ static double gmd_slope(const struct gmd_walk *w, size_t a, size_t b)
 {
 	double power, dt, dp;
 	size_t work = gmd_max_power(w, a, &power);
-	const struct jetwatt_tenant *t = &w->k->work[work];
+	const struct jetwatt_workload_data *t = &w->k->work[work];
 
 	dt = gmd_value(w, t->time_ms, work, a) - gmd_value(w, t->time_ms, work, b);
 	dp = gmd_value(w, t->power_w, work, a) - gmd_value(w, t->power_w, work, b);
@@ -237,7 +237,7 @@ static int gmd_retry(struct gmd_walk *w, size_t size)
 static int gmd_largest_size(struct gmd_walk *w)
 {
 	size_t last = w->k->works - 1;
-	const struct jetwatt_tenant *t = &w->k->work[last];
+	const struct jetwatt_workload_data *t = &w->k->work[last];
 	int top[DIMS];
 	size_t mode;
 
@@ -265,7 +265,7 @@ static int gmd_largest_size(struct gmd_walk *w)
 static int gmd_next(void *state, const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
 		    size_t most, struct jetwatt_cell *cell)
 {
-	int beside = k->kind >= JETWATT_SLICE_BESIDE, done;
+	int beside = k->kind >= JETWATT_SLICE_TRAIN_AND_INFER, done;
 	struct gmd_walk *w = calloc(1, sizeof(*w));
 
 	(void)state;

@@ -44,7 +44,7 @@ static double improve_incumbent(const struct jetwatt_search *s, double *drawn)
 	for (size_t i = 0; i < s->n; i++) {
 		struct jetwatt_row mean;
 
-		if (s->seen[i] != JETWATT_SEEN)
+		if (s->seen[i] != JETWATT_MEASURED)
 			continue;
 		jetwatt_plan_reading(&s->mode[i], s->row, s->rows, &mean);
 		*drawn = fmin(*drawn, mean.power_w);
@@ -65,7 +65,7 @@ static double improve_caution(const struct jetwatt_search *s)
 	return over > 1 ? 1 + CAUTION * (over - 1) : 1;
 }
 
-int jetwatt_improve_again(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
+int jetwatt_remeasure_best(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
 	double sure = INFINITY, doubtful = INFINITY;
 
@@ -73,12 +73,12 @@ int jetwatt_improve_again(const struct jetwatt_search *s, struct jetwatt_plan_ne
 		struct jetwatt_row mean;
 		size_t times;
 
-		if (s->seen[i] != JETWATT_SEEN)
+		if (s->seen[i] != JETWATT_MEASURED)
 			continue;
 		times = jetwatt_plan_reading(&s->mode[i], s->row, s->rows, &mean);
 		if (mean.power_w > s->budget_w)
 			continue;
-		if (jetwatt_answer_ok(mean.power_w, times, &s->p[i], s->budget_w)) {
+		if (jetwatt_reading_plausible(mean.power_w, times, &s->p[i], s->budget_w)) {
 			sure = fmin(sure, mean.time_ms);
 		} else if (mean.time_ms < doubtful) {
 			doubtful = mean.time_ms;
@@ -129,5 +129,5 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 		next->why = "closest to the budget";
 		return least >= drawn;
 	}
-	return top < JETWATT_PLAN_GAIN && s->rows >= JETWATT_PLAN_LEAST;
+	return top < JETWATT_PLAN_MIN_GAIN && s->rows >= JETWATT_PLAN_MIN_ROWS;
 }

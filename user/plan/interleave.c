@@ -74,14 +74,14 @@ static void interleave_detect_change(struct jetwatt_interleave *i)
 	i->since = since;
 }
 
-void jetwatt_interleave_note(struct jetwatt_interleave *i,
+void jetwatt_interleave_add(struct jetwatt_interleave *i,
 			     const struct jetwatt_interleave_window *w)
 {
-	const size_t half = JETWATT_INTERLEAVE_KEEP / 2;
+	const size_t half = JETWATT_INTERLEAVE_WINDOWS / 2;
 
 	if (!(w->window_ms > 0))
 		return;
-	if (i->n == JETWATT_INTERLEAVE_KEEP) {
+	if (i->n == JETWATT_INTERLEAVE_WINDOWS) {
 		memmove(i->w, i->w + half, half * sizeof(*i->w));
 		i->n = half;
 		i->since = i->since > half ? i->since - half : 0;
@@ -121,7 +121,7 @@ double jetwatt_interleave_rate(const struct jetwatt_interleave *i)
 	return ms > 0 ? 1e3 * jetwatt_interleave_requests(i) / ms : NAN;
 }
 
-double jetwatt_interleave_most(const struct jetwatt_interleave *i, double expected)
+double jetwatt_interleave_requests_99(const struct jetwatt_interleave *i, double expected)
 {
 	return expected + TAIL * sqrt(interleave_dispersion(i) * expected);
 }
@@ -287,7 +287,7 @@ static int interleave_fill(const struct interleave_model *t, const struct jetwat
 		.window_ms = ms,
 		.infer_ms = ms - interleave_train_ms(t, n),
 		.requests = ms * t->rate,
-		.requests_most = jetwatt_interleave_most(i, ms * t->rate),
+		.requests_most = jetwatt_interleave_requests_99(i, ms * t->rate),
 		.latency_ms = fmin(late, 100 * q->latency_ms),
 		/* The planned throughput allows for the highest plausible rate. */
 		.throughput_hz = 1e3 * n / interleave_window_ms(t, n, t->high),

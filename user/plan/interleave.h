@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 /* Largest number of windows kept. */
-#define JETWATT_INTERLEAVE_KEEP	256
+#define JETWATT_INTERLEAVE_WINDOWS	256
 
 /**
  * struct jetwatt_interleave_window - measurements of one window
@@ -42,12 +42,12 @@ struct jetwatt_interleave_window {
  * @since: first window after the last change of the arrival rate
  */
 struct jetwatt_interleave {
-	struct jetwatt_interleave_window w[JETWATT_INTERLEAVE_KEEP];
+	struct jetwatt_interleave_window w[JETWATT_INTERLEAVE_WINDOWS];
 	size_t n, since;
 };
 
 /* Add a window; those of no length are ignored. */
-void jetwatt_interleave_note(struct jetwatt_interleave *i,
+void jetwatt_interleave_add(struct jetwatt_interleave *i,
 			     const struct jetwatt_interleave_window *w);
 
 /* Discard durations, for example after a change of the mode; keep the arrival rate. */
@@ -64,7 +64,7 @@ double jetwatt_interleave_rate(const struct jetwatt_interleave *i);
 double jetwatt_interleave_ms(const struct jetwatt_interleave *i, double requests);
 
 /* Return: number of requests that 99 % of the windows with @expected mean requests stay below. */
-double jetwatt_interleave_most(const struct jetwatt_interleave *i, double expected);
+double jetwatt_interleave_requests_99(const struct jetwatt_interleave *i, double expected);
 
 /**
  * struct jetwatt_interleave_query - limits and assumptions of a plan

@@ -24,7 +24,7 @@ static size_t next_mark_seen(struct jetwatt_search *s)
 	for (size_t j = 0; j < s->rows; j++)
 		for (size_t i = 0; i < s->n; i++)
 			if (jetwatt_mode_same(&s->mode[i], &s->row[j].mode))
-				s->seen[i] = JETWATT_SEEN;
+				s->seen[i] = JETWATT_MEASURED;
 	for (size_t i = 0; i < s->n; i++)
 		modes += s->seen[i];
 	return modes;
@@ -42,8 +42,8 @@ static size_t next_exclude(struct jetwatt_search *s, const double *time, const d
 	for (size_t i = 0; i < s->n; i++) {
 		if (!s->seen[i] && isfinite(best) &&
 		    (power[i] > s->budget_w * TOO_MUCH || time[i] > best * TOO_SLOW))
-			s->seen[i] = JETWATT_OUT;
-		left += s->seen[i] != JETWATT_OUT;
+			s->seen[i] = JETWATT_EXCLUDED;
+		left += s->seen[i] != JETWATT_EXCLUDED;
 	}
 	return left;
 }
@@ -69,12 +69,12 @@ static int next_predict_some(struct jetwatt_search *s)
 	if (!p || !mode)
 		goto out;
 	for (size_t i = 0; i < s->n; i++)
-		if (s->seen[i] != JETWATT_OUT)
+		if (s->seen[i] != JETWATT_EXCLUDED)
 			mode[k++] = s->mode[i];
 	err = jetwatt_fitted_predict(s->m, mode, NULL, k, p);
 	k = 0;
 	for (size_t i = 0; i < s->n && !err; i++)
-		if (s->seen[i] != JETWATT_OUT)
+		if (s->seen[i] != JETWATT_EXCLUDED)
 			s->p[i] = p[k++];
 out:
 	free(time);
@@ -100,7 +100,7 @@ static int next_remeasure(const struct jetwatt_search *s, struct jetwatt_plan_ne
 {
 	if (s->rows < JETWATT_DESIGN || s->rows > JETWATT_FIT_MAX)
 		return 1;
-	return s->budget_w > 0 ? jetwatt_improve_again(s, next) : jetwatt_explore_again(s, next);
+	return s->budget_w > 0 ? jetwatt_remeasure_best(s, next) : jetwatt_remeasure_outlier(s, next);
 }
 
 /* Choose the next mode. @left: number of new modes that may be measured. */
@@ -138,10 +138,10 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 	if (err)
 		goto out;
 	modes = next_mark_seen(&s);
-	s.foretold = jetwatt_estimator_foretells(by, row, rows);
-	if (rows || s.foretold || (budget_w > 0 && jetwatt_estimator_foresees(by, mode, n)))
+	s.foretold = jetwatt_estimator_cross_device_agrees(by, row, rows);
+	if (rows || s.foretold || (budget_w > 0 && jetwatt_estimator_references_cover(by, mode, n)))
 		err = next_predict(&s, seed);
-	s.foreseen = budget_w > 0 && jetwatt_fitted_foreseen(s.m) >= JETWATT_PLAN_FORESEEN;
+	s.foreseen = budget_w > 0 && jetwatt_fitted_reference_weight(s.m) >= JETWATT_PLAN_REFERENCE_WEIGHT;
 	if (!err)
 		err = next_choose(&s, most > modes ? most - modes : 0, seed, next);
 out:

@@ -28,17 +28,17 @@ struct jetwatt_plan_next {
 };
 
 /*
- * Without a budget the search ends if the mean standard deviation is below JETWATT_PLAN_ENOUGH.
- * With a budget it ends if the expected improvement is below JETWATT_PLAN_GAIN, as a share of the
+ * Without a budget the search ends if the mean standard deviation is below JETWATT_PLAN_SD_ENOUGH.
+ * With a budget it ends if the expected improvement is below JETWATT_PLAN_MIN_GAIN, as a share of the
  * time.
  */
-#define JETWATT_PLAN_ENOUGH	0.01
-#define JETWATT_PLAN_GAIN	2e-4
+#define JETWATT_PLAN_SD_ENOUGH	0.01
+#define JETWATT_PLAN_MIN_GAIN	2e-4
 /* Fewest rows before a search with a budget ends for lack of expected improvement. */
-#define JETWATT_PLAN_LEAST	10
+#define JETWATT_PLAN_MIN_ROWS	10
 /* If the weight of the references in the model is at least this, the search skips the initial
  * design. */
-#define JETWATT_PLAN_FORESEEN	0.1
+#define JETWATT_PLAN_REFERENCE_WEIGHT	0.1
 
 /**
  * jetwatt_plan_next() - choose the mode to measure next, for minimum time within a power budget
@@ -60,8 +60,8 @@ struct jetwatt_plan_next {
  * Return: 0; 1 if no mode is worth measuring; negative errno as jetwatt_estimator_fit(). No mode is
  * worth measuring if @most modes, or all, have been measured. Without a budget: if the variances of
  * log time and log power together, averaged over the unmeasured modes (a sample of 192 if there are
- * more), are below JETWATT_PLAN_ENOUGH squared. With a budget: from JETWATT_PLAN_LEAST rows on, if
- * no mode has an expected improvement above JETWATT_PLAN_GAIN; or if no mode can be within the
+ * more), are below JETWATT_PLAN_SD_ENOUGH squared. With a budget: from JETWATT_PLAN_MIN_ROWS rows on, if
+ * no mode has an expected improvement above JETWATT_PLAN_MIN_GAIN; or if no mode can be within the
  * budget and none is predicted to draw less than those measured.
  */
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
@@ -69,7 +69,7 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 		      uint64_t seed, struct jetwatt_plan_next *next);
 
 /**
- * jetwatt_plan_down() - choose the next mode on a board whose clocks can only be lowered
+ * jetwatt_plan_descend() - choose the next mode on a board whose clocks can only be lowered
  * @mode: modes of the board
  * @n: number of modes
  * @row: measured rows
@@ -82,11 +82,11 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
  *
  * Return: 0; 1 if no mode is left or @rows has reached @most; -EINVAL if @n is 0.
  */
-int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
+int jetwatt_plan_descend(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, size_t most, struct jetwatt_plan_next *next);
 
 /**
- * jetwatt_plan_spread() - mean uncertainty of predictions
+ * jetwatt_plan_uncertainty() - mean uncertainty of predictions
  * @p: predictions of all modes
  * @n: number of modes
  * @budget_w: 0: average over all modes; else over those that could be the answer to this power
@@ -94,7 +94,7 @@ int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct je
  *
  * Return: mean relative half width of the 95 % intervals, of time or power, whichever is wider.
  */
-double jetwatt_plan_spread(const struct jetwatt_prediction *p, size_t n, double budget_w);
+double jetwatt_plan_uncertainty(const struct jetwatt_prediction *p, size_t n, double budget_w);
 
 /**
  * struct jetwatt_plan_choice - a candidate for the answer
@@ -122,20 +122,20 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
 			    size_t rows, struct jetwatt_row *mean);
 
 /**
- * struct jetwatt_plan_question - objective and limits of a query
+ * struct jetwatt_plan_objective - objective and limits of a query
  * @least: quantity to minimise: time, power, or energy per minibatch
  * @power_w: limit of the module's mean power, in watts; 0: none
  * @time_ms: limit of the time of a minibatch, in milliseconds; 0: none
  * @risk: accepted probability that the answer exceeds a limit, for example 0.05
  */
-struct jetwatt_plan_question {
-	enum { JETWATT_LEAST_TIME, JETWATT_LEAST_POWER, JETWATT_LEAST_ENERGY } least;
+struct jetwatt_plan_objective {
+	enum { JETWATT_MIN_TIME, JETWATT_MIN_POWER, JETWATT_MIN_ENERGY } least;
 	double power_w, time_ms;
 	double risk;
 };
 
 /**
- * jetwatt_plan_ask() - rank the candidates for a query
+ * jetwatt_plan_candidates() - rank the candidates for a query
  * @mode: modes of the board
  * @p: predictions of all modes
  * @n: number of modes
@@ -153,12 +153,12 @@ struct jetwatt_plan_question {
  * Return: number of candidates written; 0 if no mode is within the limits, then @out[0] is the mode
  * that exceeds them least; -ENOMEM.
  */
-int jetwatt_plan_ask(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
+int jetwatt_plan_candidates(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		     const struct jetwatt_row *row, size_t rows,
-		     const struct jetwatt_plan_question *q, struct jetwatt_plan_choice *out,
+		     const struct jetwatt_plan_objective *q, struct jetwatt_plan_choice *out,
 		     int max);
 
-/* jetwatt_plan_ask() for minimum time within the power budget @budget_w. */
+/* jetwatt_plan_candidates() for minimum time within the power budget @budget_w. */
 int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		      const struct jetwatt_row *row, size_t rows, double budget_w, double risk,
 		      struct jetwatt_plan_choice *out, int max);
@@ -170,7 +170,7 @@ int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_pred
 double jetwatt_plan_quantile(double risk);
 
 /**
- * jetwatt_plan_need() - the smallest limits that a mode can meet
+ * jetwatt_plan_required_limits() - the smallest limits that a mode can meet
  * @mode: modes of the board
  * @p: predictions of all modes
  * @n: number of modes
@@ -181,9 +181,9 @@ double jetwatt_plan_quantile(double risk);
  *	@q's risk; INFINITY: no mode is within the time limit
  * @time_ms: set to the smallest time limit, in milliseconds, likewise
  */
-void jetwatt_plan_need(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
+void jetwatt_plan_required_limits(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
 		       size_t n, const struct jetwatt_row *row, size_t rows,
-		       const struct jetwatt_plan_question *q, double *power_w, double *time_ms);
+		       const struct jetwatt_plan_objective *q, double *power_w, double *time_ms);
 
 /*
  * Set @out (@n entries) to the indices of the Pareto front of less time and less power, by

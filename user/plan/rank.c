@@ -103,15 +103,15 @@ static void rank_lookup(const struct jetwatt_mode *mode, const struct jetwatt_pr
 /* Return: log of the quantity to minimise. The best of many predictions is likely too optimistic,
  * so half a standard deviation is added to that of an unmeasured mode. */
 static double rank_key(const struct rank_known *k, const struct jetwatt_prediction *p,
-		       const struct jetwatt_plan_question *q)
+		       const struct jetwatt_plan_objective *q)
 {
 	double v = 0, var = 0;
 
-	if (q->least != JETWATT_LEAST_POWER) {
+	if (q->least != JETWATT_MIN_POWER) {
 		v += log(k->time);
 		var += p->time_sd * p->time_sd;
 	}
-	if (q->least != JETWATT_LEAST_TIME) {
+	if (q->least != JETWATT_MIN_TIME) {
 		v += log(k->power);
 		var += p->power_sd * p->power_sd;
 	}
@@ -119,7 +119,7 @@ static double rank_key(const struct rank_known *k, const struct jetwatt_predicti
 }
 
 /* Return: log of the ratio to the limit that is exceeded most. */
-static double rank_excess(const struct rank_known *k, const struct jetwatt_plan_question *q)
+static double rank_excess(const struct rank_known *k, const struct jetwatt_plan_objective *q)
 {
 	double power = q->power_w > 0 ? log(k->power / q->power_w) : -INFINITY;
 	double time = q->time_ms > 0 ? log(k->time / q->time_ms) : -INFINITY;
@@ -128,14 +128,14 @@ static double rank_excess(const struct rank_known *k, const struct jetwatt_plan_
 }
 
 /* Return: the quantile for @q's risk; with two limits each gets half of the risk. */
-static double rank_quantile(const struct jetwatt_plan_question *q)
+static double rank_quantile(const struct jetwatt_plan_objective *q)
 {
 	return jetwatt_plan_quantile(q->power_w > 0 && q->time_ms > 0 ? q->risk / 2 : q->risk);
 }
 
-int jetwatt_plan_ask(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
+int jetwatt_plan_candidates(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		     const struct jetwatt_row *row, size_t rows,
-		     const struct jetwatt_plan_question *q, struct jetwatt_plan_choice *out,
+		     const struct jetwatt_plan_objective *q, struct jetwatt_plan_choice *out,
 		     int max)
 {
 	struct rank_entry *e = malloc((n ? n : 1) * sizeof(*e));
@@ -158,7 +158,7 @@ int jetwatt_plan_ask(const struct jetwatt_mode *mode, const struct jetwatt_predi
 		    (q->time_ms > 0 && v.time_most > q->time_ms))
 			continue;
 		e[k].doubtful = v.times && q->power_w > 0 &&
-				!jetwatt_answer_ok(v.power, v.times, &p[i], q->power_w);
+				!jetwatt_reading_plausible(v.power, v.times, &p[i], q->power_w);
 		e[k].key = rank_key(&v, &p[i], q);
 		e[k].measured = v.times > 0;
 		e[k++].index = i;
@@ -178,14 +178,14 @@ int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_pred
 		      const struct jetwatt_row *row, size_t rows, double budget_w, double risk,
 		      struct jetwatt_plan_choice *out, int max)
 {
-	const struct jetwatt_plan_question q = { JETWATT_LEAST_TIME, budget_w, 0, risk };
+	const struct jetwatt_plan_objective q = { JETWATT_MIN_TIME, budget_w, 0, risk };
 
-	return jetwatt_plan_ask(mode, p, n, row, rows, &q, out, max);
+	return jetwatt_plan_candidates(mode, p, n, row, rows, &q, out, max);
 }
 
-void jetwatt_plan_need(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
+void jetwatt_plan_required_limits(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
 		       size_t n, const struct jetwatt_row *row, size_t rows,
-		       const struct jetwatt_plan_question *q, double *power_w, double *time_ms)
+		       const struct jetwatt_plan_objective *q, double *power_w, double *time_ms)
 {
 	double z = rank_quantile(q);
 

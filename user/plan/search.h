@@ -14,10 +14,10 @@
 /**
  * enum jetwatt_seen - state of a mode in the search
  * @JETWATT_NEW: not measured
- * @JETWATT_SEEN: measured
- * @JETWATT_OUT: not measured, and excluded because it is far too slow or far over the budget
+ * @JETWATT_MEASURED: measured
+ * @JETWATT_EXCLUDED: not measured, and excluded because it is far too slow or far over the budget
  */
-enum jetwatt_seen { JETWATT_NEW, JETWATT_SEEN, JETWATT_OUT };
+enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
 
 /**
  * struct jetwatt_search - one decision of a search
@@ -58,13 +58,13 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
  * Choose the fastest mode within the budget for another measurement, if it has one reading only and
  * the model contradicts that. Return: 0, 1: there is none.
  */
-int jetwatt_improve_again(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
+int jetwatt_remeasure_best(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
 /*
  * Choose the mode whose single power reading deviates most from the model for another measurement,
  * if it is likely an outlier. Return: 0, 1: there is none.
  */
-int jetwatt_explore_again(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
+int jetwatt_remeasure_outlier(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
 /*
  * Choose the mode whose measurement reduces the variance of the others most. Return: 0; 1 if the
@@ -74,7 +74,7 @@ int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 			 struct jetwatt_plan_next *next);
 
 /**
- * jetwatt_answer_ok() - test whether a measured mode may be the answer
+ * jetwatt_reading_plausible() - test whether a measured mode may be the answer
  * @power_w: mean of its power readings, in watts
  * @times: number of readings
  * @p: its prediction, with these readings among the rows
@@ -86,7 +86,7 @@ int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
  *
  * Return: 1 if it may be the answer, else 0.
  */
-static inline int jetwatt_answer_ok(double power_w, size_t times,
+static inline int jetwatt_reading_plausible(double power_w, size_t times,
 				    const struct jetwatt_prediction *p, double budget_w)
 {
 	/* At most the error of a single reading, even if the model is poor. */

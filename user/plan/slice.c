@@ -145,7 +145,7 @@ int jetwatt_slice_find(enum jetwatt_slice_kind kind, const struct jetwatt_slice_
 					slice_score_train(&s, a, k, q);
 				else if (kind == JETWATT_SLICE_INFER)
 					slice_score_infer(&s, a, k, q);
-				else if (kind == JETWATT_SLICE_BESIDE)
+				else if (kind == JETWATT_SLICE_TRAIN_AND_INFER)
 					slice_score_train_infer(
 						&s, a, slice_column_of(last, j, n, from, q), k, q);
 				else
@@ -162,7 +162,7 @@ int jetwatt_slice_find(enum jetwatt_slice_kind kind, const struct jetwatt_slice_
 		plan->time_ms = work->time_ms[best.mode];
 	if (kind != JETWATT_SLICE_TRAIN)
 		plan->latency_ms = best.late;
-	if (kind == JETWATT_SLICE_BESIDE) {
+	if (kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		double window = 1e3 * last->size[best.size[1]] / q->arrival_hz;
 
 		plan->throughput_hz = best.good;

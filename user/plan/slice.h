@@ -29,15 +29,15 @@
  * enum jetwatt_slice_kind - workloads that share the board, and the objective
  * @JETWATT_SLICE_TRAIN: training alone: least time of a minibatch
  * @JETWATT_SLICE_INFER: inference alone: least latency
- * @JETWATT_SLICE_BESIDE: training and inference: most training minibatches per second, then least
+ * @JETWATT_SLICE_TRAIN_AND_INFER: training and inference: most training minibatches per second, then least
  *	latency
- * @JETWATT_SLICE_PAIR: two inference workloads: least latency of the slower one
+ * @JETWATT_SLICE_TWO_INFER: two inference workloads: least latency of the slower one
  */
 enum jetwatt_slice_kind {
 	JETWATT_SLICE_TRAIN,
 	JETWATT_SLICE_INFER,
-	JETWATT_SLICE_BESIDE,
-	JETWATT_SLICE_PAIR,
+	JETWATT_SLICE_TRAIN_AND_INFER,
+	JETWATT_SLICE_TWO_INFER,
 };
 
 /**
@@ -92,13 +92,13 @@ int jetwatt_slice_size(uint32_t *sizes, size_t *n, uint32_t size);
 /* Return: 1 if the kind includes training. */
 static inline int jetwatt_slice_trains(enum jetwatt_slice_kind kind)
 {
-	return kind == JETWATT_SLICE_TRAIN || kind == JETWATT_SLICE_BESIDE;
+	return kind == JETWATT_SLICE_TRAIN || kind == JETWATT_SLICE_TRAIN_AND_INFER;
 }
 
 /* Return: number of workloads of the kind. */
 static inline size_t jetwatt_slice_works(enum jetwatt_slice_kind kind)
 {
-	return kind >= JETWATT_SLICE_BESIDE ? 2 : 1;
+	return kind >= JETWATT_SLICE_TRAIN_AND_INFER ? 2 : 1;
 }
 
 /* Return: training minibatches that fit into @window_ms after inference has taken @infer_ms. */

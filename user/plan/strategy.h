@@ -7,7 +7,7 @@
 #ifndef JETWATT_STRATEGY_H
 #define JETWATT_STRATEGY_H
 
-#include "plan/known.h"
+#include "plan/observations.h"
 
 /**
  * struct jetwatt_strategy - a search strategy
@@ -31,7 +31,7 @@ struct jetwatt_strategy {
 	void (*free)(void *state);
 };
 
-/* Bayesian optimisation with a surrogate for each workload; the default (scout.c). */
+/* Bayesian optimisation with a surrogate for each workload; the default (strategy_auto.c). */
 extern const struct jetwatt_strategy jetwatt_strategy_auto;
 /*
  * Strategies of Fulcrum (arXiv 2509.20205): gradient descent over the knobs (gmd.c), and

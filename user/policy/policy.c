@@ -127,7 +127,7 @@ static int set_cgroup(struct jetwattd_policy *p, const struct policy_key *k, con
 static int set_turns(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 		     unsigned int line, struct jetwatt_conf_error *e)
 {
-	struct jetwattd_turns *t = &p->turns;
+	struct jetwattd_timeshare *t = &p->turns;
 	char latency[32];
 	double s;
 	int end = 0;
@@ -303,7 +303,7 @@ int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p)
 
 	if (err)
 		return err;
-	return jetwattd_policy_parse(text, size, p, &e) ? jetwatt_conf_say(path, &e) : 0;
+	return jetwattd_policy_parse(text, size, p, &e) ? jetwatt_conf_report(path, &e) : 0;
 }
 
 /* Return the budget of the hours, else the general one. */

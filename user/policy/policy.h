@@ -40,13 +40,13 @@ struct jetwattd_cgroup {
 };
 
 /**
- * struct jetwattd_turns - time slicing of training and a server
+ * struct jetwattd_timeshare - time slicing of training and a server
  * @train: cgroup of the training jobs, with those below it; empty: no time slicing
  * @serve: cgroup of the server
  * @latency_ms: latency limit for 99 of 100 requests, in ms
  */
-struct jetwattd_turns {
-	char train[JETWATT_BOARD_CGROUP], serve[JETWATT_BOARD_CGROUP];
+struct jetwattd_timeshare {
+	char train[JETWATT_BOARD_CGROUP_LEN], serve[JETWATT_BOARD_CGROUP_LEN];
 	double latency_ms;
 };
 
@@ -82,7 +82,7 @@ struct jetwattd_policy {
 	double budget_w, window_s, rate_hz, learn_s, learn_j, learn_share;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
-	struct jetwattd_turns turns;
+	struct jetwattd_timeshare turns;
 	int nr_hours, nr_cgroups, reassert, blind_restore;
 	unsigned int given;
 	long most;

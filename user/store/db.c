@@ -130,7 +130,7 @@ static int set_pragmas(struct jetwatt_db *db, bool write)
 static int become_owner(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was,
 			struct jetwatt_error_text *err)
 {
-	int rc = jetwatt_db_enter(o, was);
+	int rc = jetwatt_db_take_rights(o, was);
 
 	if (rc) {
 		snprintf(err->why, sizeof(err->why), "root may not take on the rights of the user %s (%s)", o->name,
@@ -157,7 +157,7 @@ static int make_dirs(const char *path, struct jetwatt_error_text *err)
 		if (bad)
 			return bad;
 		bad = mkdir(dir, 0755) ? errno : 0;
-		jetwatt_db_leave(&rights);
+		jetwatt_db_restore_rights(&rights);
 		if (bad && access(dir, F_OK))
 			return -bad;
 	}
@@ -206,7 +206,7 @@ static int open_connection(struct jetwatt_db *db, bool write)
 int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 		    struct jetwatt_error_text *err)
 {
-	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_leave))) = { 0 };
+	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_restore_rights))) = { 0 };
 	struct jetwatt_db_owner owner;
 	struct jetwatt_error_text none;
 	struct jetwatt_db *db;

@@ -151,7 +151,7 @@ int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o,
 
 static struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
 
-int jetwatt_db_enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was)
+int jetwatt_db_take_rights(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was)
 {
 	struct __user_cap_data_struct none[2];
 
@@ -174,11 +174,11 @@ int jetwatt_db_enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights 
 		    !syscall(SYS_capset, &head, none))
 			return 0;
 	}
-	jetwatt_db_leave(was);
+	jetwatt_db_restore_rights(was);
 	return -EPERM;
 }
 
-void jetwatt_db_leave(struct jetwatt_db_rights *was)
+void jetwatt_db_restore_rights(struct jetwatt_db_rights *was)
 {
 	if (!was->taken)
 		return;
@@ -189,12 +189,12 @@ void jetwatt_db_leave(struct jetwatt_db_rights *was)
 	syscall(SYS_setgroups, was->groups, was->group);
 }
 
-struct jetwatt_db_rights jetwatt_db_again(const struct jetwatt_db *db)
+struct jetwatt_db_rights jetwatt_db_become_owner(const struct jetwatt_db *db)
 {
 	struct jetwatt_db_rights was;
 
 	/* This worked when the database was opened. Never continue as root. */
-	if (jetwatt_db_enter(&db->owner, &was))
+	if (jetwatt_db_take_rights(&db->owner, &was))
 		abort();
 	return was;
 }

@@ -26,7 +26,7 @@ struct jetwatt_db_owner {
 };
 
 /**
- * struct jetwatt_db_rights - rights of a thread of root, to be restored by jetwatt_db_leave()
+ * struct jetwatt_db_rights - rights of a thread of root, to be restored by jetwatt_db_restore_rights()
  * @taken: they were changed
  * @gid, @group, @groups: file system group and supplementary groups
  * @cap: capabilities
@@ -51,17 +51,17 @@ int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o,
 			  struct jetwatt_error_text *err);
 /* Take on the rights of @o in this thread; save the previous ones in @was. Return: 0; negative
  * errno. */
-int jetwatt_db_enter(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was);
+int jetwatt_db_take_rights(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was);
 /* Restore the rights in @was. */
-void jetwatt_db_leave(struct jetwatt_db_rights *was);
+void jetwatt_db_restore_rights(struct jetwatt_db_rights *was);
 /* Take on the rights of the owner of an open database. Return: the previous rights. */
-struct jetwatt_db_rights jetwatt_db_again(const struct jetwatt_db *db);
+struct jetwatt_db_rights jetwatt_db_become_owner(const struct jetwatt_db *db);
 
 /* For every function that calls SQLite: the thread has the rights of the owner until the function
  * returns. SQLite may open, create and delete files in any call. */
 #define JETWATT_DB_AS_OWNER(db)							\
-	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_leave), unused)) =	\
-		jetwatt_db_again(db)
+	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_restore_rights), unused)) =	\
+		jetwatt_db_become_owner(db)
 
 /* Translate SQLite's result code @rc: @err gets @what, why and a fix. Return: a negative errno. */
 int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err,

@@ -193,7 +193,7 @@ static int onnx_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 	while (!rc && ref != JETWATT_GRAPH_NONE) {
 		const struct jetwatt_onnx_call *outer;
 
-		rc = jetwatt_onnx_refer(o, ref, &resolved, &outer);
+		rc = jetwatt_onnx_resolve_attr(o, ref, &resolved, &outer);
 		if (rc <= 0)
 			break;
 		o->call = outer;

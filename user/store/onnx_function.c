@@ -190,7 +190,7 @@ static int onnx_find_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire
 	return rc;
 }
 
-int jetwatt_onnx_refer(struct jetwatt_onnx *o, uint32_t ref, struct jetwatt_wire_field *attr,
+int jetwatt_onnx_resolve_attr(struct jetwatt_onnx *o, uint32_t ref, struct jetwatt_wire_field *attr,
 		       const struct jetwatt_onnx_call **outer)
 {
 	int rc;

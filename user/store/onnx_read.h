@@ -106,7 +106,7 @@ int jetwatt_onnx_expand(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 /* Find the attribute that @ref refers to in the call that is being expanded: an attribute of the
  * calling node, or the default of the function. *@outer: the call whose names the attribute uses.
  * Return: 1; 0: no such attribute; negative errno. */
-int jetwatt_onnx_refer(struct jetwatt_onnx *o, uint32_t ref, struct jetwatt_wire_field *attr,
+int jetwatt_onnx_resolve_attr(struct jetwatt_onnx *o, uint32_t ref, struct jetwatt_wire_field *attr,
 		       const struct jetwatt_onnx_call **outer);
 
 #endif

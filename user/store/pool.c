@@ -20,14 +20,14 @@ static int pool_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text
 	return jetwatt_db_refused(db, rc, err, "cannot share the profiles in %s", db->path);
 }
 
-int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_pool_place *p,
+int jetwatt_pool_progress(struct jetwatt_db *db, const char *pool, struct jetwatt_pool_progress *p,
 		       struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db->sql, "SELECT pushed, seen FROM pool WHERE id = ?", -1, &s, NULL);
 
-	*p = (struct jetwatt_pool_place){ .pushed = 0 };
+	*p = (struct jetwatt_pool_progress){ .pushed = 0 };
 	if (rc == SQLITE_OK)
 		rc = sqlite3_bind_text(s, 1, pool, -1, SQLITE_STATIC);
 	if (rc == SQLITE_OK)
@@ -40,7 +40,7 @@ int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_p
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : pool_refused(db, rc, err);
 }
 
-int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_place *p,
+int jetwatt_pool_progress_store(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_progress *p,
 		      struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
@@ -60,7 +60,7 @@ int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetw
 	return rc == SQLITE_DONE ? 0 : pool_refused(db, rc, err);
 }
 
-int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int max, struct jetwatt_pool_row **out,
+int jetwatt_pool_read_own(struct jetwatt_db *db, int64_t after, int max, struct jetwatt_pool_row **out,
 		     struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
@@ -102,7 +102,7 @@ int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int max, struct jetwa
 	return n;
 }
 
-int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
+int jetwatt_pool_store(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
 		      uint64_t *skipped, struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
@@ -128,7 +128,7 @@ int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row,
 	return rc == SQLITE_OK ? fresh : pool_refused(db, rc, err);
 }
 
-int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
+int jetwatt_pool_read_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 		       struct jetwatt_row **out, struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);

@@ -24,42 +24,42 @@ struct jetwatt_pool_row {
 };
 
 /**
- * struct jetwatt_pool_place - progress of the exchange with a pool
+ * struct jetwatt_pool_progress - progress of the exchange with a pool
  * @pushed: rows of this device with an id up to this one have been sent
  * @seen: position behind the last received rows, as the server names it; "": none received
  */
-struct jetwatt_pool_place {
+struct jetwatt_pool_progress {
 	int64_t pushed;
 	char seen[32];
 };
 
 /* Read the progress. @pool: name that the server gives itself. A new pool has a progress of all
  * zeros. Return: 0; errors as jetwatt_db_open(). */
-int jetwatt_pool_place(struct jetwatt_db *db, const char *pool, struct jetwatt_pool_place *p,
+int jetwatt_pool_progress(struct jetwatt_db *db, const char *pool, struct jetwatt_pool_progress *p,
 		       struct jetwatt_error_text *err);
 /* Store the progress. Return: 0; errors as jetwatt_db_open(). */
-int jetwatt_pool_keep(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_place *p,
+int jetwatt_pool_progress_store(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_progress *p,
 		      struct jetwatt_error_text *err);
 
 /* Read rows of this device with an id above @after, in the order of their id, @max at most. The
  * caller frees *row. Return: number of rows; errors as jetwatt_db_open(). */
-int jetwatt_pool_own(struct jetwatt_db *db, int64_t after, int max, struct jetwatt_pool_row **row,
+int jetwatt_pool_read_own(struct jetwatt_db *db, int64_t after, int max, struct jetwatt_pool_row **row,
 		     struct jetwatt_error_text *err);
 
 /* Store rows of other devices, all or none. Rows that cannot be measurements are skipped; *@skipped
  * is increased by their number. Return: number of new rows; errors as jetwatt_db_open(). */
-int jetwatt_pool_take(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
+int jetwatt_pool_store(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
 		      uint64_t *skipped, struct jetwatt_error_text *err);
 
 /**
- * jetwatt_pool_prior() - read what other measurements say about a workload
+ * jetwatt_pool_read_prior() - read what other measurements say about a workload
  *
  * Reads the rows of the same command, minibatch size, board and parameters that other devices
  * measured, or that this device measured with another software release or cgroup. They are merged
  * to one row for each mode (jetwatt_pool_merge()). The caller frees *row.
  * Return: number of rows; errors as jetwatt_db_open().
  */
-int jetwatt_pool_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
+int jetwatt_pool_read_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,
 		       struct jetwatt_row **row, struct jetwatt_error_text *err);
 
 /**

@@ -33,7 +33,7 @@ struct door_request {
 	uint32_t form, row, verb, rows;
 	int64_t after;
 	char pool[192];
-	struct jetwatt_pool_place place;
+	struct jetwatt_pool_progress place;
 };
 
 /**
@@ -49,7 +49,7 @@ struct door_answer {
 	int32_t rc;
 	uint32_t rows;
 	uint64_t odd;
-	struct jetwatt_pool_place place;
+	struct jetwatt_pool_progress place;
 	char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD];
 	struct jetwatt_error_text err;
 };
@@ -122,7 +122,7 @@ static int connection_lost(struct jetwatt_error_text *err, int rc)
 
 /* Send a request and receive the response. @row: rows to send, NULL: none. Return: the code of the
  * response; -EPROTO. */
-static int door_call(struct jetwatt_door *d, struct door_request *q, const struct jetwatt_pool_row *row,
+static int door_call(struct jetwatt_profile_access *d, struct door_request *q, const struct jetwatt_pool_row *row,
 		     struct door_answer *a, struct jetwatt_error_text *err)
 {
 	int rc;
@@ -149,7 +149,7 @@ static void door_set_pool(struct door_request *q, const char *pool)
 	snprintf(q->pool, sizeof(q->pool), "%s", pool);
 }
 
-int jetwatt_door_place(struct jetwatt_door *d, const char *pool, struct jetwatt_pool_place *p,
+int jetwatt_profile_access_progress(struct jetwatt_profile_access *d, const char *pool, struct jetwatt_pool_progress *p,
 		       struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = PLACE };
@@ -157,7 +157,7 @@ int jetwatt_door_place(struct jetwatt_door *d, const char *pool, struct jetwatt_
 	int rc;
 
 	if (d->db)
-		return jetwatt_pool_place(d->db, pool, p, err);
+		return jetwatt_pool_progress(d->db, pool, p, err);
 	door_set_pool(&q, pool);
 	rc = door_call(d, &q, NULL, &a, err);
 	if (!rc)
@@ -165,19 +165,19 @@ int jetwatt_door_place(struct jetwatt_door *d, const char *pool, struct jetwatt_
 	return rc;
 }
 
-int jetwatt_door_keep(struct jetwatt_door *d, const char *pool, const struct jetwatt_pool_place *p,
+int jetwatt_profile_access_progress_store(struct jetwatt_profile_access *d, const char *pool, const struct jetwatt_pool_progress *p,
 		      struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = KEEP, .place = *p };
 	struct door_answer a;
 
 	if (d->db)
-		return jetwatt_pool_keep(d->db, pool, p, err);
+		return jetwatt_pool_progress_store(d->db, pool, p, err);
 	door_set_pool(&q, pool);
 	return door_call(d, &q, NULL, &a, err);
 }
 
-int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_row **row,
+int jetwatt_profile_access_read_own(struct jetwatt_profile_access *d, int64_t after, struct jetwatt_pool_row **row,
 		     struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = OWN, .after = after };
@@ -185,7 +185,7 @@ int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_
 	int rc;
 
 	if (d->db)
-		return jetwatt_pool_own(d->db, after, JETWATT_SYNC_ROWS, row, err);
+		return jetwatt_pool_read_own(d->db, after, JETWATT_SYNC_ROWS, row, err);
 	rc = door_call(d, &q, NULL, &a, err);
 	if (rc <= 0)
 		return rc;
@@ -200,7 +200,7 @@ int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_
 	return rc;
 }
 
-int jetwatt_door_take(struct jetwatt_door *d, const struct jetwatt_pool_row *row, size_t n,
+int jetwatt_profile_access_store(struct jetwatt_profile_access *d, const struct jetwatt_pool_row *row, size_t n,
 		      uint64_t *odd, struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = TAKE, .rows = (uint32_t)n };
@@ -208,14 +208,14 @@ int jetwatt_door_take(struct jetwatt_door *d, const struct jetwatt_pool_row *row
 	int rc;
 
 	if (d->db)
-		return jetwatt_pool_take(d->db, row, n, odd, err);
+		return jetwatt_pool_store(d->db, row, n, odd, err);
 	rc = door_call(d, &q, row, &a, err);
 	if (rc >= 0)
 		*odd += a.odd;
 	return rc;
 }
 
-/* As jetwatt_door_boards(), from the database. */
+/* As jetwatt_profile_access_boards(), from the database. */
 static int list_boards(struct jetwatt_db *db, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
 		       struct jetwatt_error_text *err)
 {
@@ -234,7 +234,7 @@ static int list_boards(struct jetwatt_db *db, char board[JETWATT_DOOR_BOARDS][JE
 	return n < 0 ? n : nr;
 }
 
-int jetwatt_door_boards(struct jetwatt_door *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
+int jetwatt_profile_access_boards(struct jetwatt_profile_access *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
 			struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = BOARDS };
@@ -253,23 +253,23 @@ int jetwatt_door_boards(struct jetwatt_door *d, char board[JETWATT_DOOR_BOARDS][
 	return rc;
 }
 
-int jetwatt_door_open(struct jetwatt_door *d, const char *path)
+int jetwatt_profile_access_open(struct jetwatt_profile_access *d, const char *path)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int err = ENAMETOOLONG;
 
-	*d = (struct jetwatt_door){ .fd = -1 };
+	*d = (struct jetwatt_profile_access){ .fd = -1 };
 	if (strlen(path) < sizeof(at.sun_path)) {
 		strcpy(at.sun_path, path);
 		d->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		err = d->fd < 0 || connect(d->fd, (struct sockaddr *)&at, sizeof(at)) ? errno : 0;
 	}
-	return err ? jetwatt_error_say(err == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED, strerror(err),
+	return err ? jetwatt_error_report(err == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED, strerror(err),
 				       "systemctl start jetwatt-profiles.socket",
 				       "cannot reach the profile database at %s", path) : 0;
 }
 
-void jetwatt_door_close(struct jetwatt_door *d)
+void jetwatt_profile_access_close(struct jetwatt_profile_access *d)
 {
 	if (d->fd >= 0)
 		close(d->fd);
@@ -290,17 +290,17 @@ static int door_respond(int fd, struct jetwatt_db *db, struct door_request *q, s
 	END(q->place.seen);
 	switch (q->verb) {
 	case PLACE:
-		a.rc = jetwatt_pool_place(db, q->pool, &a.place, &a.err);
+		a.rc = jetwatt_pool_progress(db, q->pool, &a.place, &a.err);
 		break;
 	case KEEP:
-		a.rc = jetwatt_pool_keep(db, q->pool, &q->place, &a.err);
+		a.rc = jetwatt_pool_progress_store(db, q->pool, &q->place, &a.err);
 		break;
 	case OWN:
-		a.rc = jetwatt_pool_own(db, q->after, JETWATT_SYNC_ROWS, &own, &a.err);
+		a.rc = jetwatt_pool_read_own(db, q->after, JETWATT_SYNC_ROWS, &own, &a.err);
 		a.rows = a.rc > 0 ? (uint32_t)a.rc : 0;
 		break;
 	case TAKE:
-		a.rc = jetwatt_pool_take(db, row, q->rows, &a.odd, &a.err);
+		a.rc = jetwatt_pool_store(db, row, q->rows, &a.odd, &a.err);
 		break;
 	default:
 		a.rc = list_boards(db, a.board, &a.err);
@@ -312,7 +312,7 @@ static int door_respond(int fd, struct jetwatt_db *db, struct door_request *q, s
 	return rc;
 }
 
-int jetwatt_door_serve(int fd, struct jetwatt_db *db)
+int jetwatt_profile_access_serve(int fd, struct jetwatt_db *db)
 {
 	struct jetwatt_pool_row *row = calloc(JETWATT_SYNC_ROWS, sizeof(*row));
 	struct door_request q;

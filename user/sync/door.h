@@ -17,36 +17,36 @@
 #define JETWATT_DOOR_BOARD	96
 
 /**
- * struct jetwatt_door - access to the database
+ * struct jetwatt_profile_access - access to the database
  * @db: the database, opened in this process; NULL: it is reached through @fd
  * @fd: socket to the process that has opened it; -1: none
  */
-struct jetwatt_door {
+struct jetwatt_profile_access {
 	struct jetwatt_db *db;
 	int fd;
 };
 
 /* Connect to the socket at @path. Return: 0 or an exit code; the error has been reported. */
-int jetwatt_door_open(struct jetwatt_door *d, const char *path);
-void jetwatt_door_close(struct jetwatt_door *d);
+int jetwatt_profile_access_open(struct jetwatt_profile_access *d, const char *path);
+void jetwatt_profile_access_close(struct jetwatt_profile_access *d);
 
 /* As the functions jetwatt_pool_*() of the same names (store/pool.h). Return: also -EPROTO: the
  * other end has closed the connection, or is another version of this program. */
-int jetwatt_door_place(struct jetwatt_door *d, const char *pool, struct jetwatt_pool_place *p,
+int jetwatt_profile_access_progress(struct jetwatt_profile_access *d, const char *pool, struct jetwatt_pool_progress *p,
 		       struct jetwatt_error_text *err);
-int jetwatt_door_keep(struct jetwatt_door *d, const char *pool, const struct jetwatt_pool_place *p,
+int jetwatt_profile_access_progress_store(struct jetwatt_profile_access *d, const char *pool, const struct jetwatt_pool_progress *p,
 		      struct jetwatt_error_text *err);
-int jetwatt_door_own(struct jetwatt_door *d, int64_t after, struct jetwatt_pool_row **row,
+int jetwatt_profile_access_read_own(struct jetwatt_profile_access *d, int64_t after, struct jetwatt_pool_row **row,
 		     struct jetwatt_error_text *err);
-int jetwatt_door_take(struct jetwatt_door *d, const struct jetwatt_pool_row *row, size_t n,
+int jetwatt_profile_access_store(struct jetwatt_profile_access *d, const struct jetwatt_pool_row *row, size_t n,
 		      uint64_t *odd, struct jetwatt_error_text *err);
 /* Get the names of the boards for which the database has own measurements. Return: number of names;
  * negative errno with the reason in @err. */
-int jetwatt_door_boards(struct jetwatt_door *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
+int jetwatt_profile_access_boards(struct jetwatt_profile_access *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
 			struct jetwatt_error_text *err);
 
 /* Serve requests on @fd until the other end closes the connection. Return: 0; -EPROTO: it has sent
  * something that is not a request; other negative errno. */
-int jetwatt_door_serve(int fd, struct jetwatt_db *db);
+int jetwatt_profile_access_serve(int fd, struct jetwatt_db *db);
 
 #endif

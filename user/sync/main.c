@@ -91,7 +91,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
  * @odd: rows of the pool that are not valid measurements
  */
 struct sync {
-	struct jetwatt_door door;
+	struct jetwatt_profile_access door;
 	struct jetwatt_server server;
 	struct jetwatt_server_pushed pushed;
 	uint64_t pulled, odd;
@@ -99,7 +99,7 @@ struct sync {
 
 /* If no board was given, use this board; if this machine is no board, use those of the database.
  * @name: buffer for their names. Return: 0 or an exit code. */
-static int find_boards(struct sync_input *in, struct jetwatt_door *door, char name[BOARDS_MAX][96])
+static int find_boards(struct sync_input *in, struct jetwatt_profile_access *door, char name[BOARDS_MAX][96])
 {
 	struct jetwatt_board *board = NULL;
 	struct jetwatt_error_text e;
@@ -107,21 +107,21 @@ static int find_boards(struct sync_input *in, struct jetwatt_door *door, char na
 
 	if (in->boards)
 		return 0;
-	if (!jetwatt_board_open(&board, NULL, NULL) && jetwatt_board_present(board)) {
+	if (!jetwatt_board_open(&board, NULL, NULL) && jetwatt_board_is_jetson(board)) {
 		snprintf(name[0], sizeof(name[0]), "%s", jetwatt_board_name(board));
 		in->board[in->boards++] = name[0];
 	}
 	jetwatt_board_close(board);
 	if (in->boards)
 		return 0;
-	n = jetwatt_door_boards(door, name, &e);
+	n = jetwatt_profile_access_boards(door, name, &e);
 	for (int i = 0; i < n; i++)
 		in->board[in->boards++] = name[i];
 	return n < 0 ? jetwatt_keep_error(n, &e) : 0;
 }
 
 /* Push all rows of this device that the pool does not have. Return: 0 or an exit code. */
-static int push_rows(struct sync *y, const char *device, struct jetwatt_pool_place *place)
+static int push_rows(struct sync *y, const char *device, struct jetwatt_pool_progress *place)
 {
 	struct jetwatt_error_text e;
 	int code = 0, n;
@@ -129,14 +129,14 @@ static int push_rows(struct sync *y, const char *device, struct jetwatt_pool_pla
 	do {
 		struct jetwatt_pool_row *row = NULL;
 
-		n = jetwatt_door_own(&y->door, place->pushed, &row, &e);
+		n = jetwatt_profile_access_read_own(&y->door, place->pushed, &row, &e);
 		if (n < 0)
 			return jetwatt_keep_error(n, &e);
 		if (n)
 			code = jetwatt_server_push(&y->server, device, row, (size_t)n, &y->pushed);
 		if (n && !code) {
 			place->pushed = row[n - 1].id;
-			n = jetwatt_door_keep(&y->door, y->server.id, place, &e) ?: n;
+			n = jetwatt_profile_access_progress_store(&y->door, y->server.id, place, &e) ?: n;
 		}
 		free(row);
 	} while (!code && n == JETWATT_SYNC_ROWS);
@@ -148,7 +148,7 @@ static int store_pulled(const struct jetwatt_pool_row *row, size_t n, void *arg)
 {
 	struct jetwatt_error_text e;
 	struct sync *y = arg;
-	int fresh = jetwatt_door_take(&y->door, row, n, &y->odd, &e);
+	int fresh = jetwatt_profile_access_store(&y->door, row, n, &y->odd, &e);
 
 	if (fresh < 0)
 		return jetwatt_keep_error(fresh, &e);
@@ -160,20 +160,20 @@ static int store_pulled(const struct jetwatt_pool_row *row, size_t n, void *arg)
  * an exit code. */
 static int pull_board(struct sync *y, const char *device, const char *board, int again)
 {
-	struct jetwatt_pool_place place;
+	struct jetwatt_pool_progress place;
 	struct jetwatt_error_text e;
 	char pool[192], upto[32];
 	int code, err;
 
 	snprintf(pool, sizeof(pool), "%s %s", y->server.id, board);
-	err = jetwatt_door_place(&y->door, pool, &place, &e);
+	err = jetwatt_profile_access_progress(&y->door, pool, &place, &e);
 	if (err)
 		return jetwatt_keep_error(err, &e);
 	code = jetwatt_server_pull(&y->server, device, board, again ? "" : place.seen, upto, store_pulled, y);
 	if (code)
 		return code;
 	memcpy(place.seen, upto, sizeof(place.seen));
-	err = jetwatt_door_keep(&y->door, pool, &place, &e);
+	err = jetwatt_profile_access_progress_store(&y->door, pool, &place, &e);
 	return err ? jetwatt_keep_error(err, &e) : 0;
 }
 
@@ -195,17 +195,17 @@ static void report_result(const struct sync_input *in, const struct sync *y)
 		       (unsigned long long)y->pushed.fresh, (unsigned long long)y->pulled);
 	}
 	if (y->odd)
-		jetwatt_error_note("ignored rows of the pool that are not valid measurements: %llu",
+		jetwatt_notice("ignored rows of the pool that are not valid measurements: %llu",
 				   (unsigned long long)y->odd);
 	if (y->pushed.refused)
-		jetwatt_error_note("rows of this device refused by the pool: %llu (%s); when the pool accepts them, run jetwatt sync --again",
+		jetwatt_notice("rows of this device refused by the pool: %llu (%s); when the pool accepts them, run jetwatt sync --again",
 				   (unsigned long long)y->pushed.refused, y->pushed.why);
 }
 
 static int sync_all(struct sync_input *in, struct sync *y, const char *device)
 {
 	char board[BOARDS_MAX][96], buf[512];
-	struct jetwatt_pool_place place;
+	struct jetwatt_pool_progress place;
 	struct jetwatt_error_text e;
 	int code = find_boards(in, &y->door, board), err;
 
@@ -214,7 +214,7 @@ static int sync_all(struct sync_input *in, struct sync *y, const char *device)
 					   jetwatt_settings_get("pool", buf, sizeof(buf)));
 	if (code)
 		return code;
-	err = jetwatt_door_place(&y->door, y->server.id, &place, &e);
+	err = jetwatt_profile_access_progress(&y->door, y->server.id, &place, &e);
 	if (err)
 		return jetwatt_keep_error(err, &e);
 	if (in->again)
@@ -226,25 +226,25 @@ static int sync_all(struct sync_input *in, struct sync *y, const char *device)
 }
 
 /* Open the database in this process. Return: 0 or an exit code; the error has been reported. */
-static int open_db(const struct sync_input *in, struct jetwatt_door *door)
+static int open_db(const struct sync_input *in, struct jetwatt_profile_access *door)
 {
 	char buf[256];
 	const char *path = jetwatt_keep_path(in->db, buf, sizeof(buf));
 	struct jetwatt_error_text e;
 	int err;
 
-	*door = (struct jetwatt_door){ .fd = -1 };
+	*door = (struct jetwatt_profile_access){ .fd = -1 };
 	if (!strcmp(path, "none"))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "use --db FILE", "no profile database to share");
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "use --db FILE", "no profile database to share");
 	err = jetwatt_db_open(&door->db, path, true, &e);
 	return err ? jetwatt_keep_error(err, &e) : 0;
 }
 
-static int serve_database(struct jetwatt_door *door)
+static int serve_database(struct jetwatt_profile_access *door)
 {
-	int err = jetwatt_door_serve(0, door->db);
+	int err = jetwatt_profile_access_serve(0, door->db);
 
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, err == -EPROTO ? "it sent data that is not a request" :
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, err == -EPROTO ? "it sent data that is not a request" :
 				       strerror(-err), "use the same version of jetwatt-sync on both ends",
 				       "closed the connection to the client") : 0;
 }
@@ -264,12 +264,12 @@ int main(int argc, char **argv)
 				"them as a prior, and measures a few modes to check them.",
 				options, parse, group, argc, argv, &in);
 	if (in.through && (in.db || in.serve))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "use only one of them",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "use only one of them",
 					 "--through cannot be combined with --%s", in.db ? "db" : "serve");
 	code = in.serve ? 0 : jetwatt_device_name(in.device, device);
 	if (code)
 		return code;
-	code = in.through ? jetwatt_door_open(&y.door, in.through) : open_db(&in, &y.door);
+	code = in.through ? jetwatt_profile_access_open(&y.door, in.through) : open_db(&in, &y.door);
 	if (!code && in.serve)
 		code = serve_database(&y.door);
 	else if (!code)
@@ -277,6 +277,6 @@ int main(int argc, char **argv)
 	if (!code && !in.serve)
 		report_result(&in, &y);
 	jetwatt_server_close(&y.server);
-	jetwatt_door_close(&y.door);
+	jetwatt_profile_access_close(&y.door);
 	return code;
 }

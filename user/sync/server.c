@@ -75,10 +75,10 @@ static int report_refused(struct jetwatt_server *s, const PGresult *r, const cha
 
 	snprintf(why, sizeof(why), "%.*s", (int)strcspn(text, "\n"), text);
 	if (state && !strcmp(state, "42501"))
-		return jetwatt_error_say(JETWATT_EXIT_PERMISSION, why,
+		return jetwatt_error_report(JETWATT_EXIT_PERMISSION, why,
 					 "the pool's owner must run jetwatt sync once, then GRANT USAGE ON SCHEMA jetwatt and SELECT, INSERT ON its tables",
 					 "%s", what);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, why,
 				 "nothing is lost: run jetwatt sync again later, it pushes the remaining rows",
 				 "%s", what);
 }
@@ -122,11 +122,11 @@ static int check_tables(struct jetwatt_server *s)
 	if (!code)
 		code = query_value(s, "SELECT version FROM jetwatt.pool", text, sizeof(text), what);
 	if (!code && atoi(text) != VERSION)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "update jetwatt on this device",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, "update jetwatt on this device",
 					 "the pool is version %.16s, this jetwatt supports version %d", text, VERSION);
 	if (!code)
 		code = query_value(s, "SELECT id FROM jetwatt.pool", s->id, sizeof(s->id), what);
-	return code == 1 ? jetwatt_error_say(JETWATT_EXIT_FAILED, "the table jetwatt.pool is empty",
+	return code == 1 ? jetwatt_error_report(JETWATT_EXIT_FAILED, "the table jetwatt.pool is empty",
 					     "run DROP SCHEMA jetwatt CASCADE in the pool, then jetwatt sync again",
 					     "%s", what) : code;
 }
@@ -142,7 +142,7 @@ int jetwatt_server_open(struct jetwatt_server *s, const char *conninfo)
 	if (PQstatus(s->pg) != CONNECTION_OK)
 		return report_refused(s, NULL, "cannot reach the pool");
 	if (PQserverVersion(s->pg) < 130000)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "use PostgreSQL 13 or newer",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, "use PostgreSQL 13 or newer",
 					 "the pool's PostgreSQL is too old: version %d", PQserverVersion(s->pg) / 10000);
 	/* A server that hangs counts as unreachable. */
 	return finish_command(s, PQexec(s->pg, "SET statement_timeout = '60s'; SET client_min_messages = error"),
@@ -267,7 +267,7 @@ static int insert_rows(struct jetwatt_server *s, const char *device, const struc
 	PGresult *r;
 
 	if (!text)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot push rows");
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot push rows");
 	r = PQexecParams(s->pg, sql, 1, NULL, value, NULL, NULL, 0);
 	free(text);
 	if (PQresultStatus(r) == PGRES_COMMAND_OK)
@@ -338,7 +338,7 @@ static int stream_rows(struct jetwatt_server *s, int (*take)(const struct jetwat
 		       void *arg)
 {
 	struct jetwatt_pool_row *row = calloc(JETWATT_SYNC_ROWS, sizeof(*row));
-	int code = row ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot pull rows");
+	int code = row ? 0 : jetwatt_error_report(JETWATT_EXIT_FAILED, "out of memory", NULL, "cannot pull rows");
 	size_t n = 0;
 	PGresult *r;
 

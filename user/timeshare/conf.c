@@ -15,7 +15,7 @@ static int schedule_conf_set(const char *name, const char *value, unsigned int l
 	static const char *const names[] = { "train", "infer", "batch-file", "train-modes",
 					     "infer-modes", "latency", "arrival", "power",
 					     "minibatches", NULL };
-	struct jetwatt_schedule_conf *c = arg;
+	struct jetwatt_timeshare_conf *c = arg;
 	char *const text[] = { c->train, c->infer, c->batch_file, c->train_modes, c->infer_modes };
 	int i = jetwatt_conf_name(name, names, line, e);
 	double v = 0;
@@ -45,7 +45,7 @@ static int schedule_conf_set(const char *name, const char *value, unsigned int l
 	return 0;
 }
 
-int jetwatt_schedule_conf_parse(const char *text, size_t size, struct jetwatt_schedule_conf *c,
+int jetwatt_timeshare_conf_parse(const char *text, size_t size, struct jetwatt_timeshare_conf *c,
 				struct jetwatt_conf_error *e)
 {
 	memset(c, 0, sizeof(*c));
@@ -70,7 +70,7 @@ int jetwatt_schedule_conf_parse(const char *text, size_t size, struct jetwatt_sc
 	return 0;
 }
 
-int jetwatt_schedule_conf_read(const char *path, struct jetwatt_schedule_conf *c)
+int jetwatt_timeshare_conf_read(const char *path, struct jetwatt_timeshare_conf *c)
 {
 	struct jetwatt_conf_error e;
 	const char *text;
@@ -79,5 +79,5 @@ int jetwatt_schedule_conf_read(const char *path, struct jetwatt_schedule_conf *c
 
 	if (err)
 		return err;
-	return jetwatt_schedule_conf_parse(text, size, c, &e) ? jetwatt_conf_say(path, &e) : 0;
+	return jetwatt_timeshare_conf_parse(text, size, c, &e) ? jetwatt_conf_report(path, &e) : 0;
 }

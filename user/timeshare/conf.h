@@ -9,10 +9,10 @@
 #include "util/conf.h"
 
 /* Size of a text setting, in bytes. */
-#define JETWATT_SCHEDULE_TEXT	JETWATT_CONF_TEXT
+#define JETWATT_TIMESHARE_TEXT	JETWATT_CONF_TEXT
 
 /**
- * struct jetwatt_schedule_conf - settings
+ * struct jetwatt_timeshare_conf - settings
  * @train: shell command of the training
  * @infer: shell command of the server
  * @batch_file: file or socket to which the maximum minibatch size of the server is written; empty:
@@ -24,19 +24,19 @@
  * @arrival_hz: requests per second, used until enough requests have been counted; 0: unknown
  * @minibatches: minibatches of training in a time slice; 0: planned
  */
-struct jetwatt_schedule_conf {
-	char train[JETWATT_SCHEDULE_TEXT], infer[JETWATT_SCHEDULE_TEXT];
-	char batch_file[JETWATT_SCHEDULE_TEXT];
-	char train_modes[JETWATT_SCHEDULE_TEXT], infer_modes[JETWATT_SCHEDULE_TEXT];
+struct jetwatt_timeshare_conf {
+	char train[JETWATT_TIMESHARE_TEXT], infer[JETWATT_TIMESHARE_TEXT];
+	char batch_file[JETWATT_TIMESHARE_TEXT];
+	char train_modes[JETWATT_TIMESHARE_TEXT], infer_modes[JETWATT_TIMESHARE_TEXT];
 	double power_w, latency_ms, arrival_hz;
 	long minibatches;
 };
 
 /* Parse the text of a file. Return: 0; -EINVAL: @e has the line, the reason and a fix. */
-int jetwatt_schedule_conf_parse(const char *text, size_t size, struct jetwatt_schedule_conf *c,
+int jetwatt_timeshare_conf_parse(const char *text, size_t size, struct jetwatt_timeshare_conf *c,
 				struct jetwatt_conf_error *e);
 
 /* Read and parse a file. Return: 0 or an exit code; the error has been reported. */
-int jetwatt_schedule_conf_read(const char *path, struct jetwatt_schedule_conf *c);
+int jetwatt_timeshare_conf_read(const char *path, struct jetwatt_timeshare_conf *c);
 
 #endif

@@ -16,13 +16,13 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-void jetwatt_tenant_init(struct jetwatt_corunner *t, const char *name, const char *command)
+void jetwatt_corunner_init(struct jetwatt_corunner *t, const char *name, const char *command)
 {
 	memset(t, 0, sizeof(*t));
 	t->name = name;
 	t->command = command;
 	t->pidfd = t->mark_fd = t->cgroup.events = t->hold.freeze = t->hold.events = t->threads = -1;
-	for (size_t i = 0; i < JETWATT_TENANT_THREADS; i++)
+	for (size_t i = 0; i < JETWATT_CORUNNER_THREADS; i++)
 		t->status[i] = -1;
 }
 
@@ -45,22 +45,22 @@ static int corunner_spawn(struct jetwatt_corunner *t)
 	 * processes. */
 	if (t->pidfd < 0 || setpgid(t->child.pid, t->child.pid))
 		return -errno;
-	if (!jetwatt_cgroup_make(&t->cgroup) && jetwatt_cgroup_put(&t->cgroup, t->child.pid))
+	if (!jetwatt_cgroup_make(&t->cgroup) && jetwatt_cgroup_move(&t->cgroup, t->child.pid))
 		jetwatt_cgroup_close(&t->cgroup);
 	if (*t->cgroup.path)
 		t->threads = jetwatt_cgroup_file(&t->cgroup, "cgroup.threads", O_RDONLY);
-	return jetwatt_hold_open(&t->hold, &t->cgroup, t->child.pid);
+	return jetwatt_freezer_open(&t->hold, &t->cgroup, t->child.pid);
 }
 
-int jetwatt_tenant_start(struct jetwatt_corunner *t)
+int jetwatt_corunner_start(struct jetwatt_corunner *t)
 {
 	int err = corunner_spawn(t);
 
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 				       "cannot start %s = %s", t->name, t->command) : 0;
 }
 
-int jetwatt_tenant_adopt(struct jetwatt_corunner *t, const char *path, int freeze)
+int jetwatt_corunner_adopt(struct jetwatt_corunner *t, const char *path, int freeze)
 {
 	int err = jetwatt_cgroup_open(&t->cgroup, path);
 
@@ -72,7 +72,7 @@ int jetwatt_tenant_adopt(struct jetwatt_corunner *t, const char *path, int freez
 	return t->threads < 0 ? t->threads : t->hold.events < 0 ? t->hold.events : 0;
 }
 
-int jetwatt_tenant_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg)
+int jetwatt_corunner_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg)
 {
 	struct jetwatt_probe_opts o = {
 		.rungs = JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT | JETWATT_RUNG_MARKER,
@@ -88,17 +88,17 @@ int jetwatt_tenant_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *a
 		o.children = 1;
 	}
 	err = jetwatt_probe_open(&t->probe, &o, fn, arg);
-	return err ? jetwatt_error_say(jetwatt_error_code(err), jetwatt_probe_error(),
+	return err ? jetwatt_error_report(jetwatt_error_code(err), jetwatt_probe_error(),
 				       err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
 				       "jetwatt doctor says what this kernel lacks",
 				       "cannot trace waits for the GPU of %s", t->name) : 0;
 }
 
-int jetwatt_tenant_go(struct jetwatt_corunner *t)
+int jetwatt_corunner_go(struct jetwatt_corunner *t)
 {
 	int err = t->command ? jetwatt_child_go(&t->child) : 0;
 
-	return err ? jetwatt_error_say(JETWATT_EXIT_NOTFOUND, strerror(-err), NULL,
+	return err ? jetwatt_error_report(JETWATT_EXIT_NOTFOUND, strerror(-err), NULL,
 				       "cannot run /bin/sh for %s", t->name) : 0;
 }
 
@@ -107,7 +107,7 @@ int jetwatt_tenant_go(struct jetwatt_corunner *t)
 static ssize_t read_thread_status(struct jetwatt_corunner *t, size_t i, unsigned int tid, char *text,
 				  size_t max)
 {
-	size_t at = i < JETWATT_TENANT_THREADS ? i : JETWATT_TENANT_THREADS - 1;
+	size_t at = i < JETWATT_CORUNNER_THREADS ? i : JETWATT_CORUNNER_THREADS - 1;
 	char path[64];
 	ssize_t n;
 
@@ -164,7 +164,7 @@ static size_t list_threads(const struct jetwatt_corunner *t, unsigned int *tid, 
 	return n;
 }
 
-int jetwatt_tenant_idle(struct jetwatt_corunner *t, uint64_t *stamp)
+int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp)
 {
 	uint64_t runs = 1, before = *stamp;
 	unsigned int tid[2048];
@@ -186,15 +186,15 @@ int jetwatt_tenant_idle(struct jetwatt_corunner *t, uint64_t *stamp)
 	return runs == before;
 }
 
-int jetwatt_tenant_stop(struct jetwatt_corunner *t)
+int jetwatt_corunner_stop(struct jetwatt_corunner *t)
 {
-	jetwatt_hold_let_go(&t->hold, jetwatt_clock_ns());
+	jetwatt_freezer_thaw(&t->hold, jetwatt_clock_ns());
 	/* To the group: a shell that waits for its command does not pass a signal on. */
 	if (t->child.pid && !t->child.gone)
 		kill(-t->child.pid, SIGTERM);
 	jetwatt_child_stop(&t->child);
 	jetwatt_probe_close(t->probe);
-	jetwatt_hold_close(&t->hold);
+	jetwatt_freezer_close(&t->hold);
 	jetwatt_cgroup_close(&t->cgroup);
 	if (t->pidfd >= 0)
 		close(t->pidfd);
@@ -202,7 +202,7 @@ int jetwatt_tenant_stop(struct jetwatt_corunner *t)
 		close(t->mark_fd);
 	if (t->threads >= 0)
 		close(t->threads);
-	for (size_t i = 0; i < JETWATT_TENANT_THREADS; i++)
+	for (size_t i = 0; i < JETWATT_CORUNNER_THREADS; i++)
 		if (t->status[i] >= 0)
 			close(t->status[i]);
 	t->probe = NULL;

@@ -14,7 +14,7 @@
 
 /* Number of threads whose /proc/TID/status stays open between two checks; the last slot serves all
  * further threads. */
-#define JETWATT_TENANT_THREADS	256
+#define JETWATT_CORUNNER_THREADS	256
 
 /**
  * struct jetwatt_corunner - a program that shares the GPU
@@ -35,34 +35,34 @@ struct jetwatt_corunner {
 	const char *name, *command;
 	struct jetwatt_child child;
 	struct jetwatt_cgroup cgroup;
-	struct jetwatt_hold hold;
+	struct jetwatt_freezer hold;
 	struct jetwatt_probe *probe;
 	int pidfd, mark_fd, ended, threads;
-	unsigned int tid[JETWATT_TENANT_THREADS];
-	int status[JETWATT_TENANT_THREADS];
+	unsigned int tid[JETWATT_CORUNNER_THREADS];
+	int status[JETWATT_CORUNNER_THREADS];
 };
 
-/* Initialise @t without opening anything; jetwatt_tenant_stop() may be called from here on. */
-void jetwatt_tenant_init(struct jetwatt_corunner *t, const char *name, const char *command);
+/* Initialise @t without opening anything; jetwatt_corunner_stop() may be called from here on. */
+void jetwatt_corunner_init(struct jetwatt_corunner *t, const char *name, const char *command);
 
 /* Create the process of the command; it waits before its first instruction. Return: 0 or an exit
  * code; the error has been reported. */
-int jetwatt_tenant_start(struct jetwatt_corunner *t);
+int jetwatt_corunner_start(struct jetwatt_corunner *t);
 
 /* Take over the processes of the cgroup at @path. @freeze: descriptor of its cgroup.freeze, which
  * belongs to @t from here on, also after an error. Return: 0, negative errno. */
-int jetwatt_tenant_adopt(struct jetwatt_corunner *t, const char *path, int freeze);
+int jetwatt_corunner_adopt(struct jetwatt_corunner *t, const char *path, int freeze);
 
 /* Attach the probe. @fn is called without delay at the end of each wait for the GPU. Return: 0 or
  * an exit code; the error has been reported. */
-int jetwatt_tenant_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg);
+int jetwatt_corunner_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg);
 
 /* Let the command run. Return: 0; exit code, if the shell cannot be executed; the error has been
  * reported. */
-int jetwatt_tenant_go(struct jetwatt_corunner *t);
+int jetwatt_corunner_go(struct jetwatt_corunner *t);
 
 /**
- * jetwatt_tenant_idle() - check whether a program has nothing to do
+ * jetwatt_corunner_idle() - check whether a program has nothing to do
  * @t: the program
  * @stamp: state of the previous check, 0: none; receives the state of this one
  *
@@ -72,10 +72,10 @@ int jetwatt_tenant_go(struct jetwatt_corunner *t);
  * Return: 1: idle; 0: not idle; -EBUSY: a thread waits for the GPU, and the probe will report the
  * end of this wait.
  */
-int jetwatt_tenant_idle(struct jetwatt_corunner *t, uint64_t *stamp);
+int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp);
 
 /* Thaw the program, end it if it is a command, and close everything. Return: its exit status; 0 for
  * adopted processes. */
-int jetwatt_tenant_stop(struct jetwatt_corunner *t);
+int jetwatt_corunner_stop(struct jetwatt_corunner *t);
 
 #endif

@@ -5,10 +5,10 @@
 #include "energy/energy.h"
 #include "timeshare/timeshare.h"
 
-void jetwatt_schedule_spent(struct jetwatt_schedule *s, uint64_t from_ns, uint64_t to_ns,
-			    enum jetwatt_schedule_who who)
+void jetwatt_timeshare_add_span(struct jetwatt_timeshare *s, uint64_t from_ns, uint64_t to_ns,
+			    enum jetwatt_timeshare_who who)
 {
-	struct jetwatt_schedule_span *more;
+	struct jetwatt_timeshare_span *more;
 
 	s->ns[who] += to_ns - from_ns;
 	if (!s->watch.jw)
@@ -22,12 +22,12 @@ void jetwatt_schedule_spent(struct jetwatt_schedule *s, uint64_t from_ns, uint64
 		s->span = more;
 		s->max_spans = s->max_spans ? 2 * s->max_spans : 256;
 	}
-	s->span[s->spans++] = (struct jetwatt_schedule_span){ from_ns, to_ns, who };
+	s->span[s->spans++] = (struct jetwatt_timeshare_span){ from_ns, to_ns, who };
 }
 
-void jetwatt_schedule_count(struct jetwatt_schedule *s)
+void jetwatt_timeshare_count_energy(struct jetwatt_timeshare *s)
 {
-	const struct jetwatt_watch *w = &s->watch;
+	const struct jetwatt_session *w = &s->watch;
 	size_t n = 0;
 	double uj;
 
@@ -37,7 +37,7 @@ void jetwatt_schedule_count(struct jetwatt_schedule *s)
 			s->uj[s->span[n].who] += uj;
 	if (!n)
 		return;
-	jetwatt_watch_drop(&s->watch, s->span[n - 1].to_ns);
+	jetwatt_session_discard(&s->watch, s->span[n - 1].to_ns);
 	for (size_t i = n; i < s->spans; i++)
 		s->span[i - n] = s->span[i];
 	s->spans -= n;

@@ -17,7 +17,7 @@
 
 /* Find the best plan among @n modes from index @from on. Return: 1; 0: no mode is within the
  * limits. */
-static int find_plan(const struct jetwatt_schedule_mode *m, const struct jetwatt_schedule_conf *conf,
+static int find_plan(const struct jetwatt_timeshare_mode *m, const struct jetwatt_timeshare_conf *conf,
 		     double arrival_hz, size_t from, size_t n, struct jetwatt_slice_plan *plan)
 {
 	const struct jetwatt_slice_query q = { conf->power_w, conf->latency_ms, arrival_hz };
@@ -41,23 +41,23 @@ static int find_plan(const struct jetwatt_schedule_mode *m, const struct jetwatt
 		work[1].time_ms = time;
 		work[1].power_w = power;
 	}
-	return jetwatt_slice_find(JETWATT_SLICE_BESIDE, work, n, &q, plan);
+	return jetwatt_slice_find(JETWATT_SLICE_TRAIN_AND_INFER, work, n, &q, plan);
 }
 
 /* Exclude modes that the board does not support: NAN is never chosen. */
-static void exclude_unsupported(struct jetwatt_schedule_mode *m, const struct jetwatt_board *board)
+static void exclude_unsupported(struct jetwatt_timeshare_mode *m, const struct jetwatt_board *board)
 {
 	struct jetwatt_error_text e;
 
 	for (size_t i = 0; i < m->files->n; i++)
-		if (jetwatt_board_has(board, &m->files->mode[i], &e))
+		if (jetwatt_board_check_mode(board, &m->files->mode[i], &e))
 			m->files->work[0].time_ms[i] = NAN;
 }
 
-static int apply_plan(struct jetwatt_schedule_mode *m, const struct jetwatt_slice_plan *plan,
+static int apply_plan(struct jetwatt_timeshare_mode *m, const struct jetwatt_slice_plan *plan,
 		      double arrival_hz)
 {
-	int err = jetwatt_guard_apply(&m->guard, &m->files->mode[plan->mode]);
+	int err = jetwatt_mode_guard_apply(&m->guard, &m->files->mode[plan->mode]);
 
 	if (err)
 		return err;
@@ -67,8 +67,8 @@ static int apply_plan(struct jetwatt_schedule_mode *m, const struct jetwatt_slic
 	return 0;
 }
 
-int jetwatt_schedule_mode_open(struct jetwatt_schedule_mode *m, struct jetwatt_board *board,
-			       const struct jetwatt_schedule_conf *conf)
+int jetwatt_timeshare_mode_open(struct jetwatt_timeshare_mode *m, struct jetwatt_board *board,
+			       const struct jetwatt_timeshare_conf *conf)
 {
 	struct jetwatt_slice_plan plan;
 	int err;
@@ -77,8 +77,8 @@ int jetwatt_schedule_mode_open(struct jetwatt_schedule_mode *m, struct jetwatt_b
 		return 0;
 	m->files = calloc(1, sizeof(*m->files));
 	if (!m->files)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot plan a mode");
-	m->files->kind = JETWATT_SLICE_BESIDE;
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot plan a mode");
+	m->files->kind = JETWATT_SLICE_TRAIN_AND_INFER;
 	m->files->train = conf->train_modes;
 	m->files->infer[0] = conf->infer_modes;
 	err = jetwatt_mode_table_load(m->files);
@@ -86,17 +86,17 @@ int jetwatt_schedule_mode_open(struct jetwatt_schedule_mode *m, struct jetwatt_b
 		return err;
 	exclude_unsupported(m, board);
 	if (!find_plan(m, conf, conf->arrival_hz, 0, m->files->n, &plan))
-		return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "no mode measured for both programs is within the limits",
+		return jetwatt_error_report(JETWATT_EXIT_INFEASIBLE, "no mode measured for both programs is within the limits",
 					 "allow more power or a longer latency, or measure more modes for both files",
 					 "no mode within %g W and %g ms at %g requests per second",
 					 conf->power_w, conf->latency_ms, conf->arrival_hz);
-	err = jetwatt_guard_hold(&m->guard, board);
+	err = jetwatt_mode_guard_hold(&m->guard, board);
 	m->held = !err;
 	return err ? err : apply_plan(m, &plan, conf->arrival_hz);
 }
 
-int jetwatt_schedule_mode_follow(struct jetwatt_schedule_mode *m,
-				 const struct jetwatt_schedule_conf *conf, double arrival_hz)
+int jetwatt_timeshare_mode_follow(struct jetwatt_timeshare_mode *m,
+				 const struct jetwatt_timeshare_conf *conf, double arrival_hz)
 {
 	struct jetwatt_slice_plan plan, here;
 	int same;
@@ -115,7 +115,7 @@ int jetwatt_schedule_mode_follow(struct jetwatt_schedule_mode *m,
 	return apply_plan(m, &plan, arrival_hz) ? -EIO : 1;
 }
 
-void jetwatt_schedule_mode_json(const struct jetwatt_schedule_mode *m, struct jetwatt_json *j)
+void jetwatt_timeshare_mode_json(const struct jetwatt_timeshare_mode *m, struct jetwatt_json *j)
 {
 	char name[96];
 
@@ -132,7 +132,7 @@ void jetwatt_schedule_mode_json(const struct jetwatt_schedule_mode *m, struct je
 	jetwatt_json_end(j);
 }
 
-void jetwatt_schedule_mode_show(const struct jetwatt_schedule_mode *m, FILE *f)
+void jetwatt_timeshare_mode_show(const struct jetwatt_timeshare_mode *m, FILE *f)
 {
 	char name[96];
 
@@ -141,9 +141,9 @@ void jetwatt_schedule_mode_show(const struct jetwatt_schedule_mode *m, FILE *f)
 		name, m->switches, m->plan.power_w, m->plan.throughput_hz);
 }
 
-int jetwatt_schedule_mode_close(struct jetwatt_schedule_mode *m)
+int jetwatt_timeshare_mode_close(struct jetwatt_timeshare_mode *m)
 {
-	int err = m->held ? jetwatt_guard_back(&m->guard) : 0;
+	int err = m->held ? jetwatt_mode_guard_restore(&m->guard) : 0;
 
 	m->held = 0;
 	if (m->files)

@@ -17,7 +17,7 @@
 struct jetwatt_mode_table;
 
 /**
- * struct jetwatt_schedule_mode - the chosen mode
+ * struct jetwatt_timeshare_mode - the chosen mode
  * @files: measured modes of both programs; NULL: no power budget
  * @guard: restores the board at the end
  * @plan: the plan that chose the mode
@@ -25,9 +25,9 @@ struct jetwatt_mode_table;
  * @switches: number of modes applied
  * @held: 1: the lease of the board is held
  */
-struct jetwatt_schedule_mode {
+struct jetwatt_timeshare_mode {
 	struct jetwatt_mode_table *files;
-	struct jetwatt_guard guard;
+	struct jetwatt_mode_guard guard;
 	struct jetwatt_slice_plan plan;
 	double arrival_hz;
 	unsigned int switches;
@@ -36,20 +36,20 @@ struct jetwatt_schedule_mode {
 
 /* Read the files, take the lease of the board and apply the first mode. Without a power budget do
  * nothing. Return: 0 or an exit code; the error has been reported. */
-int jetwatt_schedule_mode_open(struct jetwatt_schedule_mode *m, struct jetwatt_board *board,
-			       const struct jetwatt_schedule_conf *conf);
+int jetwatt_timeshare_mode_open(struct jetwatt_timeshare_mode *m, struct jetwatt_board *board,
+			       const struct jetwatt_timeshare_conf *conf);
 
 /* Adapt the mode to a new request rate: switch if the present mode exceeds the limits, or if
  * another mode has over 5 % more training throughput. Return: 1: switched; 0: not switched;
  * -EIO: the switch failed; the error has been reported. */
-int jetwatt_schedule_mode_follow(struct jetwatt_schedule_mode *m,
-				 const struct jetwatt_schedule_conf *conf, double arrival_hz);
+int jetwatt_timeshare_mode_follow(struct jetwatt_timeshare_mode *m,
+				 const struct jetwatt_timeshare_conf *conf, double arrival_hz);
 
 /* Write the mode to the report, as JSON or as text. */
-void jetwatt_schedule_mode_json(const struct jetwatt_schedule_mode *m, struct jetwatt_json *j);
-void jetwatt_schedule_mode_show(const struct jetwatt_schedule_mode *m, FILE *f);
+void jetwatt_timeshare_mode_json(const struct jetwatt_timeshare_mode *m, struct jetwatt_json *j);
+void jetwatt_timeshare_mode_show(const struct jetwatt_timeshare_mode *m, FILE *f);
 
 /* Restore the board and free everything. Return: 0 or an exit code. */
-int jetwatt_schedule_mode_close(struct jetwatt_schedule_mode *m);
+int jetwatt_timeshare_mode_close(struct jetwatt_timeshare_mode *m);
 
 #endif

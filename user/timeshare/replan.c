@@ -20,7 +20,7 @@
  * negative errno. */
 static int write_batch_file(const char *path, const char *text)
 {
-	char beside[JETWATT_SCHEDULE_TEXT + 8];
+	char beside[JETWATT_TIMESHARE_TEXT + 8];
 	FILE *f;
 	int bad;
 
@@ -53,7 +53,7 @@ static int write_batch_socket(const char *path, const char *text)
 
 /* Write the maximum minibatch size of the server to batch-file, if that is set and the size has
  * changed. */
-static void write_batch_size(struct jetwatt_schedule *s)
+static void write_batch_size(struct jetwatt_timeshare *s)
 {
 	int batch = ceil(fmax(s->plan.requests_most, 1)), err;
 	char text[16];
@@ -65,13 +65,13 @@ static void write_batch_size(struct jetwatt_schedule *s)
 	if (err == -ENOTSOCK || err == -ECONNREFUSED || err == -ENOENT)
 		err = write_batch_file(s->conf->batch_file, text);
 	if (err && s->handed >= 0)
-		jetwatt_error_note("cannot write the server's minibatch size to batch-file: %s: %s",
+		jetwatt_notice("cannot write the server's minibatch size to batch-file: %s: %s",
 				   s->conf->batch_file, strerror(-err));
 	s->handed = err ? -1 : batch;
 }
 
 /* Make a new plan, once the times of both programs and the request rate are known. */
-static void make_plan(struct jetwatt_schedule *s)
+static void make_plan(struct jetwatt_timeshare *s)
 {
 	struct jetwatt_interleave_query q = {
 		.latency_ms = s->conf->latency_ms,
@@ -90,49 +90,49 @@ static void make_plan(struct jetwatt_schedule *s)
 	s->plan_hz = q.arrival_hz;
 	s->beyond = s->feasible ? 0 : s->beyond + 1;
 	if (s->beyond == BEYOND && !s->said++)
-		jetwatt_error_note("the latency limit cannot be met, using the shortest windows: limit %.3g ms, %.3g requests per second, minibatch of training %.3g ms",
+		jetwatt_notice("the latency limit cannot be met, using the shortest windows: limit %.3g ms, %.3g requests per second, minibatch of training %.3g ms",
 				   q.latency_ms, q.arrival_hz, q.train_ms);
 	write_batch_size(s);
 }
 
 /* Update the statistics and the request rate: the rate counted recently, or the configured one
  * until enough requests have been counted. */
-static void update_statistics(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w)
+static void update_statistics(struct jetwatt_timeshare *s, struct jetwatt_interleave_window *w)
 {
 	if (!s->counted)
 		w->requests = 1e-3 * w->window_ms * s->conf->arrival_hz;
-	jetwatt_interleave_note(&s->seen, w);
+	jetwatt_interleave_add(&s->seen, w);
 	s->arrival_hz = s->arrivals && (!s->conf->arrival_hz ||
 					jetwatt_interleave_requests(&s->seen) >= ENOUGH) ?
 			jetwatt_interleave_rate(&s->seen) : s->conf->arrival_hz;
 }
 
-int jetwatt_schedule_asked(const struct jetwatt_schedule *s)
+int jetwatt_timeshare_requested(const struct jetwatt_timeshare *s)
 {
 	return s->arrivals && jetwatt_arrivals(s->arrivals) > s->counted;
 }
 
-void jetwatt_schedule_forget(struct jetwatt_schedule *s)
+void jetwatt_timeshare_forget(struct jetwatt_timeshare *s)
 {
 	jetwatt_interleave_forget(&s->seen);
 	s->planned = s->beyond = 0;
 }
 
 /* Adapt the mode to the request rate, once that is known. After a switch all times are unknown. */
-static void adapt_mode(struct jetwatt_schedule *s)
+static void adapt_mode(struct jetwatt_timeshare *s)
 {
 	int moved;
 
 	if (!s->arrivals || jetwatt_interleave_requests(&s->seen) < ENOUGH)
 		return;
-	moved = jetwatt_schedule_mode_follow(&s->mode, s->conf, s->arrival_hz);
+	moved = jetwatt_timeshare_mode_follow(&s->mode, s->conf, s->arrival_hz);
 	if (moved < 0)
 		s->failed = 1;
 	if (moved)
-		jetwatt_schedule_forget(s);
+		jetwatt_timeshare_forget(s);
 }
 
-void jetwatt_schedule_window(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w)
+void jetwatt_timeshare_window(struct jetwatt_timeshare *s, struct jetwatt_interleave_window *w)
 {
 	update_statistics(s, w);
 	if (s->planned)

@@ -34,58 +34,58 @@
 /* Weight of the newest change in the running mean of their durations. */
 #define WEIGHT		0.1
 
-static void freeze_failed(struct jetwatt_schedule *s, const struct jetwatt_corunner *t, int err)
+static void freeze_failed(struct jetwatt_timeshare *s, const struct jetwatt_corunner *t, int err)
 {
 	if (!s->failed)
-		jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL, "cannot freeze or thaw %s",
+		jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL, "cannot freeze or thaw %s",
 				  t->name);
 	s->failed = 1;
 }
 
 /* Freeze a program and wait until it is frozen. */
-static void freeze_program(struct jetwatt_schedule *s, struct jetwatt_corunner *t)
+static void freeze_program(struct jetwatt_timeshare *s, struct jetwatt_corunner *t)
 {
-	int err = t->ended ? 0 : jetwatt_hold_still(&t->hold, jetwatt_clock_ns());
+	int err = t->ended ? 0 : jetwatt_freezer_freeze(&t->hold, jetwatt_clock_ns());
 
 	if (!err && t->hold.held)
-		err = jetwatt_hold_wait(&t->hold, STILL_MS);
+		err = jetwatt_freezer_wait(&t->hold, STILL_MS);
 	/* -ETIMEDOUT: a process inside a driver freezes when it returns from it. */
 	if (err && err != -ETIMEDOUT)
 		freeze_failed(s, t, err);
 }
 
-static void thaw_program(struct jetwatt_schedule *s, struct jetwatt_corunner *t)
+static void thaw_program(struct jetwatt_timeshare *s, struct jetwatt_corunner *t)
 {
-	int err = jetwatt_hold_let_go(&t->hold, jetwatt_clock_ns());
+	int err = jetwatt_freezer_thaw(&t->hold, jetwatt_clock_ns());
 
 	if (err && !t->ended)
 		freeze_failed(s, t, err);
 }
 
 /* End the present time slice and start one of program @to. */
-static void change_program(struct jetwatt_schedule *s, enum jetwatt_schedule_who to)
+static void change_program(struct jetwatt_timeshare *s, enum jetwatt_timeshare_who to)
 {
-	struct jetwatt_corunner *from = to == JETWATT_SCHEDULE_TRAIN ? &s->infer : &s->train;
+	struct jetwatt_corunner *from = to == JETWATT_TIMESHARE_TRAIN ? &s->infer : &s->train;
 	uint64_t t0 = jetwatt_clock_ns(), t1;
 
-	jetwatt_schedule_spent(s, s->turn_ns, t0, s->turn);
+	jetwatt_timeshare_add_span(s, s->turn_ns, t0, s->turn);
 	freeze_program(s, from);
-	thaw_program(s, to == JETWATT_SCHEDULE_TRAIN ? &s->train : &s->infer);
+	thaw_program(s, to == JETWATT_TIMESHARE_TRAIN ? &s->train : &s->infer);
 	t1 = jetwatt_clock_ns();
-	jetwatt_schedule_spent(s, t0, t1, JETWATT_SCHEDULE_SWITCH);
+	jetwatt_timeshare_add_span(s, t0, t1, JETWATT_TIMESHARE_SWITCH);
 	s->change_ms += ((t1 - t0) * 1e-6 - s->change_ms) * (s->turns ? WEIGHT : 1);
 	s->turn = to;
 	s->turn_ns = t1;
 	s->done = s->give_way = 0;
 	s->idle_stamp = 0;
 	s->look_ns = t1 + LOOK_NS;
-	if (to == JETWATT_SCHEDULE_TRAIN)
+	if (to == JETWATT_TIMESHARE_TRAIN)
 		s->turns++;
 }
 
 /* Return the time at which training is frozen even without a boundary. The margin of two
  * minibatches lets one that takes somewhat longer than usual end. */
-static uint64_t train_deadline(const struct jetwatt_schedule *s)
+static uint64_t train_deadline(const struct jetwatt_timeshare *s)
 {
 	uint64_t bound = s->bound_ns > s->turn_ns ? s->bound_ns : s->turn_ns, last;
 
@@ -98,20 +98,20 @@ static uint64_t train_deadline(const struct jetwatt_schedule *s)
 
 /* Return: 1: the time slice of training ends now. Called at a boundary, or at each wait while
  * boundaries are not known. */
-static int train_slice_over(const struct jetwatt_schedule *s, uint64_t now)
+static int train_slice_over(const struct jetwatt_timeshare *s, uint64_t now)
 {
 	if (s->planned)
 		return s->done >= s->plan.most ||
-		       (s->done >= s->plan.tau && jetwatt_schedule_asked(s));
-	return jetwatt_schedule_asked(s) || now - s->turn_ns >= BLIND * s->conf->latency_ms * MS;
+		       (s->done >= s->plan.tau && jetwatt_timeshare_requested(s));
+	return jetwatt_timeshare_requested(s) || now - s->turn_ns >= BLIND * s->conf->latency_ms * MS;
 }
 
 /* Callback of the probe for each wait of the training. */
 static void on_train(const struct jetwatt_sync *w, void *arg)
 {
-	struct jetwatt_schedule *s = arg;
+	struct jetwatt_timeshare *s = arg;
 	uint64_t now = jetwatt_clock_ns();
-	int bound = jetwatt_batch_track_add(s->track, w, jetwatt_hold_ns(&s->train.hold, now));
+	int bound = jetwatt_batch_track_add(s->track, w, jetwatt_freezer_frozen_ns(&s->train.hold, now));
 
 	if (bound == 1) {
 		s->minibatches++;
@@ -119,13 +119,13 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 		s->done++;
 		s->bound_ns = now;
 	}
-	if (s->turn != JETWATT_SCHEDULE_TRAIN || s->infer.ended)
+	if (s->turn != JETWATT_TIMESHARE_TRAIN || s->infer.ended)
 		return;
 	s->give_way = bound && train_slice_over(s, now);
 	if (!s->give_way)
 		return;
 	/* Freeze without delay, before the training submits further work to the GPU. */
-	if (jetwatt_hold_still(&s->train.hold, now))
+	if (jetwatt_freezer_freeze(&s->train.hold, now))
 		s->failed = 1;
 	if (bound == 1) {
 		s->window.minibatches = s->done;
@@ -134,7 +134,7 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 }
 
 /* The server is idle: the window ends. @counted: requests counted before the check. */
-static void window_ended(struct jetwatt_schedule *s, uint64_t counted)
+static void window_ended(struct jetwatt_timeshare *s, uint64_t counted)
 {
 	struct jetwatt_interleave_window w = s->window;
 	uint64_t now = jetwatt_clock_ns();
@@ -145,8 +145,8 @@ static void window_ended(struct jetwatt_schedule *s, uint64_t counted)
 	w.infer_ms = (now - s->turn_ns) * 1e-6;
 	s->window = (struct jetwatt_interleave_window){ 0 };
 	s->window_ns = now;
-	change_program(s, JETWATT_SCHEDULE_TRAIN);
-	jetwatt_schedule_window(s, &w);
+	change_program(s, JETWATT_TIMESHARE_TRAIN);
+	jetwatt_timeshare_window(s, &w);
 	if (s->on_window)
 		s->on_window(s, s->arg);
 }
@@ -154,7 +154,7 @@ static void window_ended(struct jetwatt_schedule *s, uint64_t counted)
 /* Callback of the probe for each wait of the server. */
 static void on_infer(const struct jetwatt_sync *w, void *arg)
 {
-	struct jetwatt_schedule *s = arg;
+	struct jetwatt_timeshare *s = arg;
 
 	(void)w;
 	s->answers++;
@@ -163,12 +163,12 @@ static void on_infer(const struct jetwatt_sync *w, void *arg)
 }
 
 /* Check whether the server is idle. */
-static void check_server(struct jetwatt_schedule *s)
+static void check_server(struct jetwatt_timeshare *s)
 {
 	/* Counted before the check: later requests belong to the next window. */
 	uint64_t counted = s->arrivals ? jetwatt_arrivals(s->arrivals) : 0;
 
-	int idle = jetwatt_tenant_idle(&s->infer, &s->idle_stamp);
+	int idle = jetwatt_corunner_idle(&s->infer, &s->idle_stamp);
 
 	if (idle == 1)
 		window_ended(s, counted);
@@ -178,24 +178,24 @@ static void check_server(struct jetwatt_schedule *s)
 }
 
 /* Change to the other program if it is time. */
-static void change_if_due(struct jetwatt_schedule *s)
+static void change_if_due(struct jetwatt_timeshare *s)
 {
 	uint64_t now = jetwatt_clock_ns();
 
 	if (s->infer.ended)
 		return;
-	if (s->turn == JETWATT_SCHEDULE_TRAIN && !s->give_way && now >= train_deadline(s)) {
+	if (s->turn == JETWATT_TIMESHARE_TRAIN && !s->give_way && now >= train_deadline(s)) {
 		s->late += s->planned;
 		s->give_way = 1;
 	}
-	if (s->turn == JETWATT_SCHEDULE_TRAIN && s->give_way) {
-		change_program(s, JETWATT_SCHEDULE_INFER);
-	} else if (s->turn == JETWATT_SCHEDULE_INFER && now >= s->look_ns) {
+	if (s->turn == JETWATT_TIMESHARE_TRAIN && s->give_way) {
+		change_program(s, JETWATT_TIMESHARE_INFER);
+	} else if (s->turn == JETWATT_TIMESHARE_INFER && now >= s->look_ns) {
 		check_server(s);
 	}
 }
 
-static void on_signal(struct jetwatt_schedule *s)
+static void on_signal(struct jetwatt_timeshare *s)
 {
 	struct signalfd_siginfo si;
 
@@ -203,17 +203,17 @@ static void on_signal(struct jetwatt_schedule *s)
 		s->watch.stop = si.ssi_signo;
 }
 
-static int start_guard(struct jetwatt_schedule *s)
+static int start_guard(struct jetwatt_timeshare *s)
 {
-	struct jetwatt_hold h[] = { s->train.hold, s->infer.hold };
+	struct jetwatt_freezer h[] = { s->train.hold, s->infer.hold };
 
-	s->guard = jetwatt_hold_guard(h, 2);
-	return s->guard < 0 ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-s->guard), NULL,
+	s->guard = jetwatt_freezer_guard(h, 2);
+	return s->guard < 0 ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-s->guard), NULL,
 						"cannot start the guard process, which thaws frozen programs") : 0;
 }
 
 /* The guard process was killed: thaw everything, start another one, and freeze again. */
-static int restart_guard(struct jetwatt_schedule *s)
+static int restart_guard(struct jetwatt_timeshare *s)
 {
 	int held = s->train.hold.held;
 
@@ -227,17 +227,17 @@ static int restart_guard(struct jetwatt_schedule *s)
 }
 
 /* The server has ended: let the training run all the time. */
-static void server_ended(struct jetwatt_schedule *s)
+static void server_ended(struct jetwatt_timeshare *s)
 {
 	s->infer.ended = 1;
 	jetwatt_child_reap(&s->infer.child);
-	jetwatt_error_note("the server has ended; training goes on alone");
-	if (s->turn == JETWATT_SCHEDULE_INFER)
-		change_program(s, JETWATT_SCHEDULE_TRAIN);
+	jetwatt_notice("the server has ended; training goes on alone");
+	if (s->turn == JETWATT_TIMESHARE_INFER)
+		change_program(s, JETWATT_TIMESHARE_TRAIN);
 	thaw_program(s, &s->train);
 }
 
-static int dispatch(struct jetwatt_schedule *s, const struct pollfd *p)
+static int dispatch(struct jetwatt_timeshare *s, const struct pollfd *p)
 {
 	int err = 0;
 
@@ -261,17 +261,17 @@ static int dispatch(struct jetwatt_schedule *s, const struct pollfd *p)
 		s->watch.stop = SIGTERM;
 	if (p[6].revents & (POLLHUP | POLLERR))
 		return restart_guard(s);
-	jetwatt_schedule_count(s);
+	jetwatt_timeshare_count_energy(s);
 	if (s->watch.failed)
-		return jetwatt_watch_why(&s->watch);
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+		return jetwatt_session_error(&s->watch);
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 				       "cannot trace the programs' waits for the GPU") : s->failed;
 }
 
 /* Return the time until the next action that no descriptor announces, in ns. */
-static uint64_t poll_timeout_ns(const struct jetwatt_schedule *s)
+static uint64_t poll_timeout_ns(const struct jetwatt_timeshare *s)
 {
-	uint64_t now = jetwatt_clock_ns(), until = s->turn == JETWATT_SCHEDULE_INFER ? s->look_ns :
+	uint64_t now = jetwatt_clock_ns(), until = s->turn == JETWATT_TIMESHARE_INFER ? s->look_ns :
 						    train_deadline(s);
 
 	if (s->infer.ended)
@@ -279,7 +279,7 @@ static uint64_t poll_timeout_ns(const struct jetwatt_schedule *s)
 	return now >= until ? 1 : until - now < TELL_NS ? until - now : TELL_NS;
 }
 
-static void loop_once(struct jetwatt_schedule *s, int *err)
+static void loop_once(struct jetwatt_timeshare *s, int *err)
 {
 	struct timespec wait = { 0, poll_timeout_ns(s) };
 	struct pollfd p[] = {
@@ -294,22 +294,22 @@ static void loop_once(struct jetwatt_schedule *s, int *err)
 	};
 
 	if (ppoll(p, sizeof(p) / sizeof(p[0]), &wait, NULL) < 0 && errno != EINTR)
-		*err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot wait");
+		*err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot wait");
 	else
 		*err = dispatch(s, p);
 }
 
-static int count_arrivals(struct jetwatt_schedule *s)
+static int count_arrivals(struct jetwatt_timeshare *s)
 {
 	int err = jetwatt_arrivals_open(&s->arrivals, s->infer.cgroup.path);
 
 	if (!err)
 		return 0;
 	if (!(s->conf->arrival_hz > 0))
-		return jetwatt_error_say(jetwatt_error_code(err), strerror(-err),
+		return jetwatt_error_report(jetwatt_error_code(err), strerror(-err),
 					 "add their rate to the file, like arrival = 40Hz",
 					 "cannot count the server's requests");
-	jetwatt_error_note("cannot count requests (%s), using the configured rate: %g per second", strerror(-err),
+	jetwatt_notice("cannot count requests (%s), using the configured rate: %g per second", strerror(-err),
 			   s->conf->arrival_hz);
 	return 0;
 }
@@ -320,11 +320,11 @@ static void raise_priority(void)
 	struct sched_param p = { .sched_priority = 1 };
 
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p))
-		jetwatt_error_note("no real-time priority (%s): time slices end less exactly",
+		jetwatt_notice("no real-time priority (%s): time slices end less exactly",
 				   strerror(errno));
 }
 
-int jetwatt_schedule_run(struct jetwatt_schedule *s)
+int jetwatt_timeshare_run(struct jetwatt_timeshare *s)
 {
 	uint64_t told = 0, now;
 	int err = start_guard(s);
@@ -332,25 +332,25 @@ int jetwatt_schedule_run(struct jetwatt_schedule *s)
 	if (!err)
 		err = count_arrivals(s);
 	if (!err)
-		err = jetwatt_tenant_watch(&s->train, on_train, s);
+		err = jetwatt_corunner_watch(&s->train, on_train, s);
 	if (!err)
-		err = jetwatt_tenant_watch(&s->infer, on_infer, s);
+		err = jetwatt_corunner_watch(&s->infer, on_infer, s);
 	raise_priority();
 	if (!err)
-		err = jetwatt_tenant_go(&s->infer);
+		err = jetwatt_corunner_go(&s->infer);
 	if (!err)
-		err = jetwatt_tenant_go(&s->train);
+		err = jetwatt_corunner_go(&s->train);
 	s->begun_ns = s->turn_ns = jetwatt_clock_ns();
 	while (!err && !s->train.ended && !s->watch.stop) {
 		now = jetwatt_clock_ns();
 		if (now - told >= TELL_NS) {
 			told = now;
-			jetwatt_hold_tell(s->guard);
+			jetwatt_freezer_notify_guard(s->guard);
 		}
 		loop_once(s, &err);
 	}
 	s->ended_ns = jetwatt_clock_ns();
-	jetwatt_schedule_spent(s, s->turn_ns, s->ended_ns, s->turn);
+	jetwatt_timeshare_add_span(s, s->turn_ns, s->ended_ns, s->turn);
 	thaw_program(s, &s->train);
 	thaw_program(s, &s->infer);
 	return err;

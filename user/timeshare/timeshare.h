@@ -15,26 +15,26 @@
 #include "timeshare/mode.h"
 
 /* What a span of time belongs to. */
-enum jetwatt_schedule_who {
-	JETWATT_SCHEDULE_TRAIN,		/* a time slice of training */
-	JETWATT_SCHEDULE_INFER,		/* a time slice of the server */
-	JETWATT_SCHEDULE_SWITCH,	/* a change: one is being frozen, the other thawed */
-	JETWATT_SCHEDULE_WHO
+enum jetwatt_timeshare_who {
+	JETWATT_TIMESHARE_TRAIN,		/* a time slice of training */
+	JETWATT_TIMESHARE_INFER,		/* a time slice of the server */
+	JETWATT_TIMESHARE_SWITCH,	/* a change: one is being frozen, the other thawed */
+	JETWATT_TIMESHARE_WHO
 };
 
 /**
- * struct jetwatt_schedule_span - a span of time whose energy is to be counted
+ * struct jetwatt_timeshare_span - a span of time whose energy is to be counted
  * @from_ns: start, CLOCK_MONOTONIC
  * @to_ns: end
  * @who: what it belongs to
  */
-struct jetwatt_schedule_span {
+struct jetwatt_timeshare_span {
 	uint64_t from_ns, to_ns;
-	enum jetwatt_schedule_who who;
+	enum jetwatt_timeshare_who who;
 };
 
 /**
- * struct jetwatt_schedule - state of the time slicing
+ * struct jetwatt_timeshare - state of the time slicing
  *
  * The caller sets:
  * @conf: settings
@@ -84,15 +84,15 @@ struct jetwatt_schedule_span {
  * @span: spans whose energy is not counted yet
  * @spans: number of elements of @span in use
  * @max_spans: number of elements of @span allocated
- * @ns: total time, by enum jetwatt_schedule_who
+ * @ns: total time, by enum jetwatt_timeshare_who
  * @uj: total energy, in uJ, likewise
  */
-struct jetwatt_schedule {
-	const struct jetwatt_schedule_conf *conf;
-	struct jetwatt_schedule_mode mode;
-	struct jetwatt_watch watch;
+struct jetwatt_timeshare {
+	const struct jetwatt_timeshare_conf *conf;
+	struct jetwatt_timeshare_mode mode;
+	struct jetwatt_session watch;
 	int end;
-	void (*on_window)(struct jetwatt_schedule *s, void *arg);
+	void (*on_window)(struct jetwatt_timeshare *s, void *arg);
 	void *arg;
 	struct jetwatt_corunner train, infer;
 	struct jetwatt_batch_track *track;
@@ -102,38 +102,38 @@ struct jetwatt_schedule {
 	struct jetwatt_interleave_window window;
 	struct jetwatt_interleave_plan plan;
 	int guard, planned, feasible, give_way, failed, handed, said, beyond, windows;
-	enum jetwatt_schedule_who turn;
+	enum jetwatt_timeshare_who turn;
 	uint64_t begun_ns, ended_ns, turn_ns, window_ns, bound_ns, look_ns;
 	uint32_t done;
 	uint64_t idle_stamp;
 	size_t since;
 	double change_ms, arrival_hz, plan_hz, promised;
 	uint64_t kept, minibatches, answers, turns, late;
-	struct jetwatt_schedule_span *span;
+	struct jetwatt_timeshare_span *span;
 	size_t spans, max_spans;
-	uint64_t ns[JETWATT_SCHEDULE_WHO];
-	double uj[JETWATT_SCHEDULE_WHO];
+	uint64_t ns[JETWATT_TIMESHARE_WHO];
+	double uj[JETWATT_TIMESHARE_WHO];
 };
 
 /* run.c: run both programs in time slices until the training ends, a signal arrives or @s->end
  * becomes readable; then thaw both. Return: 0 or an exit code; the error has been reported. */
-int jetwatt_schedule_run(struct jetwatt_schedule *s);
+int jetwatt_timeshare_run(struct jetwatt_timeshare *s);
 
 /* replan.c: forget the times of both programs and the plan, because the mode has changed. The
  * request rate stays known. */
-void jetwatt_schedule_forget(struct jetwatt_schedule *s);
+void jetwatt_timeshare_forget(struct jetwatt_timeshare *s);
 
 /* Return: 1: a request has arrived since the last time slice of the server; 0: none has, or
  * requests are not counted. */
-int jetwatt_schedule_asked(const struct jetwatt_schedule *s);
+int jetwatt_timeshare_requested(const struct jetwatt_timeshare *s);
 
 /* A window has ended: update the statistics, the mode and the plan. */
-void jetwatt_schedule_window(struct jetwatt_schedule *s, struct jetwatt_interleave_window *w);
+void jetwatt_timeshare_window(struct jetwatt_timeshare *s, struct jetwatt_interleave_window *w);
 
 /* energy.c: record a span of time; its energy is counted when the power samples have arrived. */
-void jetwatt_schedule_spent(struct jetwatt_schedule *s, uint64_t from_ns, uint64_t to_ns,
-			    enum jetwatt_schedule_who who);
+void jetwatt_timeshare_add_span(struct jetwatt_timeshare *s, uint64_t from_ns, uint64_t to_ns,
+			    enum jetwatt_timeshare_who who);
 /* Count the energy of all recorded spans whose power samples have arrived. */
-void jetwatt_schedule_count(struct jetwatt_schedule *s);
+void jetwatt_timeshare_count_energy(struct jetwatt_timeshare *s);
 
 #endif

@@ -33,7 +33,7 @@ static error_t references_parse(int key, char *arg, struct argp_state *state)
 	if (key != REFERENCE)
 		return ARGP_ERR_UNKNOWN;
 	if (r->n == JETWATT_REFERENCES_MAX)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "give at most 16",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "give at most 16",
 				       "too many references: %s", arg));
 	r->path[r->n++] = arg;
 	return 0;
@@ -47,10 +47,10 @@ int jetwatt_references_unreadable(const char *path, int err, const struct jetwat
 	char why[224];
 
 	if (err != -EINVAL)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 					 jetwatt_error_advice(-err), "cannot read %s", path);
 	snprintf(why, sizeof(why), "line %u: %s", e->line, e->text);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, why,
 				 "columns: cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w",
 				 "%s is not a file of power modes", path);
 }
@@ -68,7 +68,7 @@ long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_
 		if (!(isfinite((*row)[i].time_ms) && (*row)[i].time_ms > 0) ||
 		    !(isfinite((*row)[i].power_w) && (*row)[i].power_w > 0)) {
 			free(size);
-			return -jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
+			return -jetwatt_error_report(JETWATT_EXIT_FAILED, NULL,
 						  "complete time_ms and power_w in every row",
 						  "%s: mode %ld was not measured", path, i + 1);
 		}
@@ -90,11 +90,11 @@ int jetwatt_references_suit(const struct jetwatt_predictor *by, size_t n)
 	if (n && !by->prior) {
 		jetwatt_method_list(fix, sizeof(fix), "leave --reference out, or use --method ",
 				    jetwatt_method_learns);
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix,
 					 "method %s learns nothing from references", by->name);
 	}
 	if (!n && by->kind & JETWATT_PREDICTOR_REFERENCE)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					 "add --reference FILE.csv: every mode of another workload",
 					 "method %s needs a reference", by->name);
 	return 0;
@@ -118,7 +118,7 @@ int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_
 	if (!code && r->n) {
 		err = jetwatt_estimator_learn(e, ref, r->n, seed);
 		if (err)
-			code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+			code = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 						 "check that every row has time_ms and power_w",
 						 "cannot learn from the references");
 	}

@@ -31,7 +31,7 @@ static void explain_print_setting(const struct jetwatt_mode *m, enum jetwatt_kno
 	uint64_t v = jetwatt_mode_get(m, k);
 
 	if (row->hz)
-		printf("%s %u MHz", row->label, jetwatt_screen_mhz(v * row->hz));
+		printf("%s %u MHz", row->label, jetwatt_terminal_mhz(v * row->hz));
 	else
 		printf("%u %s", (unsigned int)v, row->label);
 }

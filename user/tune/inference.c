@@ -41,7 +41,7 @@ static int infer_best_plan(const struct jetwatt_infer *f, size_t modes, size_t f
 	return found;
 }
 
-int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt_learn *l,
+int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt_tuner *l,
 			     const double *t, const double *w)
 {
 	struct jetwatt_slice_query late = f->q, hungry = f->q;
@@ -67,7 +67,7 @@ int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt
 		snprintf(fix, sizeof(fix), "%s a longer --latency",
 			 f->size[0] > 1 ? "use smaller minibatches or" : "use");
 	}
-	return jetwatt_error_say(
+	return jetwatt_error_report(
 		JETWATT_EXIT_INFEASIBLE,
 		*what ? what : "at every size, the next minibatch is full before one is done",
 		*fix ? fix : "try larger minibatches: --batch 16,32,64; or a lower --arrival",
@@ -80,29 +80,29 @@ double jetwatt_infer_ms(const struct jetwatt_infer *f, const struct jetwatt_slic
 	return p->latency_ms - 1e3 * f->size[p->size[0]] / f->q.arrival_hz;
 }
 
-void jetwatt_infer_line(const struct jetwatt_infer *f, const struct jetwatt_learn *l, char mark,
+void jetwatt_infer_line(const struct jetwatt_infer *f, const struct jetwatt_tuner *l, char mark,
 			const struct jetwatt_slice_plan *p, const char *note)
 {
 	char mode[64];
 
 	printf("%c %-22s %5u %10.2f %10.2f %8.2f  %s\n", mark,
-	       jetwatt_screen_mode(&l->mode[p->mode], mode, sizeof(mode)), f->size[p->size[0]],
+	       jetwatt_terminal_mode(&l->mode[p->mode], mode, sizeof(mode)), f->size[p->size[0]],
 	       jetwatt_infer_ms(f, p), p->latency_ms, p->power_w, note);
 }
 
 /* Set the sizes to those of the rows. Return: 0, exit code. */
-static int infer_sizes_of_rows(struct jetwatt_infer *f, const struct jetwatt_learn *l)
+static int infer_sizes_of_rows(struct jetwatt_infer *f, const struct jetwatt_tuner *l)
 {
 	for (size_t i = 0; i < l->nr_rows; i++) {
 		uint32_t size = l->row[i].batch ? l->row[i].batch : l->size;
 
 		if (size && jetwatt_slice_size(f->size, &f->sizes, size))
-			return jetwatt_error_say(
+			return jetwatt_error_report(
 				JETWATT_EXIT_USAGE, NULL, "choose some of them: --batch 1,4,16",
 				"more than %d minibatch sizes", JETWATT_SLICE_SIZES);
 	}
 	return f->sizes ? 0 :
-			  jetwatt_error_say(JETWATT_EXIT_USAGE, "the profile has no column batch",
+			  jetwatt_error_report(JETWATT_EXIT_USAGE, "the profile has no column batch",
 					    "add --batch N, the size that it was measured with",
 					    "the minibatch size is unknown");
 }
@@ -118,7 +118,7 @@ struct inference_table {
 	unsigned char *seen;
 };
 
-static int infer_fill_table(const struct jetwatt_infer *f, struct jetwatt_learn *l,
+static int infer_fill_table(const struct jetwatt_infer *f, struct jetwatt_tuner *l,
 			    struct inference_table *table)
 {
 	struct jetwatt_prediction *p = malloc(l->nr_modes * sizeof(*p));
@@ -152,7 +152,7 @@ static int infer_fill_table(const struct jetwatt_infer *f, struct jetwatt_learn 
 	return err;
 }
 
-static void infer_show(const struct jetwatt_infer *f, const struct jetwatt_learn *l,
+static void infer_show(const struct jetwatt_infer *f, const struct jetwatt_tuner *l,
 		       const struct inference_table *table)
 {
 	char limits[96];
@@ -171,15 +171,15 @@ static void infer_show(const struct jetwatt_infer *f, const struct jetwatt_learn
 	}
 }
 
-int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
-			  struct jetwatt_board *apply, struct jetwatt_answer *a)
+int jetwatt_infer_offline(struct jetwatt_infer *f, struct jetwatt_tuner *l,
+			  struct jetwatt_board *apply, struct jetwatt_result *a)
 {
 	struct inference_table table = { NULL };
 	int code = f->sizes ? 0 : infer_sizes_of_rows(f, l), err = 0;
 	size_t n;
 
 	if (!code && l->nr_rows && !l->row[0].batch && f->sizes > 1)
-		code = jetwatt_error_say(
+		code = jetwatt_error_report(
 			JETWATT_EXIT_USAGE,
 			"all rows have one minibatch size, from which no other can be predicted",
 			"use a profile whose column batch has several sizes",
@@ -194,7 +194,7 @@ int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
 	table.w = table.t + n;
 	err = table.t && table.seen ? infer_fill_table(f, l, &table) : -ENOMEM;
 	if (err)
-		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
+		code = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
 					 "cannot predict");
 	else if (!infer_best_plan(f, l->nr_modes, 0, f->sizes, table.t, table.w, &f->q, &f->plan))
 		code = jetwatt_infer_infeasible(f, l, table.t, table.w);
@@ -204,7 +204,7 @@ int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
 		a->chosen = &l->mode[f->plan.mode];
 		if (!l->silent)
 			infer_show(f, l, &table);
-		code = jetwatt_consult_apply(l, apply, a->chosen);
+		code = jetwatt_offline_apply(l, apply, a->chosen);
 	}
 	free(table.t);
 	free(table.seen);

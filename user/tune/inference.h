@@ -33,7 +33,7 @@ struct jetwatt_infer {
 };
 
 /**
- * jetwatt_infer_consult() - answer from a profile, without measuring
+ * jetwatt_infer_offline() - answer from a profile, without measuring
  * @f: query and answer; without @size, the sizes of the rows are used
  * @l: candidates and rows
  * @apply: board to switch to the answer; NULL: do not switch
@@ -41,8 +41,8 @@ struct jetwatt_infer {
  *
  * Return: 0; exit code. JETWATT_EXIT_INFEASIBLE has been explained.
  */
-int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
-			  struct jetwatt_board *apply, struct jetwatt_answer *a);
+int jetwatt_infer_offline(struct jetwatt_infer *f, struct jetwatt_tuner *l,
+			  struct jetwatt_board *apply, struct jetwatt_result *a);
 
 /**
  * jetwatt_infer_live() - measure modes and sizes, and verify the answer
@@ -57,9 +57,9 @@ int jetwatt_infer_consult(struct jetwatt_infer *f, struct jetwatt_learn *l,
  *
  * Return: 0; exit code; the exit status of the command if it ran to its end.
  */
-int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_learn *l,
-		       const struct jetwatt_args_job *job, const struct jetwatt_keep_args *keep,
-		       struct jetwatt_board *board, int stay, struct jetwatt_answer *a);
+int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
+		       const struct jetwatt_args_job *job, const struct jetwatt_profile_store_args *keep,
+		       struct jetwatt_board *board, int stay, struct jetwatt_result *a);
 
 /* Format the limits, such as "30 W and 100 ms at 60 requests a second". Return: @buf. */
 const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf, size_t len);
@@ -67,12 +67,12 @@ const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf,
  * Print that no plan meets the limits, and which limits could be met. @t and @w: times and powers,
  * size by size. Return: exit code.
  */
-int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt_learn *l,
+int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt_tuner *l,
 			     const double *t, const double *w);
 /* Return: time of a minibatch in milliseconds, without the queueing delay. */
 double jetwatt_infer_ms(const struct jetwatt_infer *f, const struct jetwatt_slice_plan *p);
 /* Print a plan as a line of a table. */
-void jetwatt_infer_line(const struct jetwatt_infer *f, const struct jetwatt_learn *l, char mark,
+void jetwatt_infer_line(const struct jetwatt_infer *f, const struct jetwatt_tuner *l, char mark,
 			const struct jetwatt_slice_plan *p, const char *note);
 /* Write the answer as the JSON object "inference". */
 void jetwatt_infer_json(const struct jetwatt_infer *f, struct jetwatt_json *j);

@@ -34,14 +34,14 @@
  */
 struct live {
 	struct jetwatt_infer *f;
-	struct jetwatt_learn *l;
+	struct jetwatt_tuner *l;
 	const struct jetwatt_args_job *job;
-	const struct jetwatt_keep_args *keep_args;
+	const struct jetwatt_profile_store_args *keep_args;
 	struct jetwatt_board *board;
-	struct jetwatt_watch w;
-	struct jetwatt_guard guard;
-	struct jetwatt_keep keep;
-	struct jetwatt_seek seek;
+	struct jetwatt_session w;
+	struct jetwatt_mode_guard guard;
+	struct jetwatt_profile_store keep;
+	struct jetwatt_strategy_search seek;
 	uint32_t runs;
 	char **argv;
 };
@@ -94,8 +94,8 @@ static int live_fill_words(struct live *v, uint32_t size)
 static void live_stop(struct live *v)
 {
 	jetwatt_child_stop(&v->w.child);
-	jetwatt_watch_close(&v->w);
-	jetwatt_watch_init(&v->w);
+	jetwatt_session_close(&v->w);
+	jetwatt_session_init(&v->w);
 	v->runs = 0;
 }
 
@@ -103,18 +103,18 @@ static void live_stop(struct live *v)
 static int live_start(struct live *v, uint32_t size)
 {
 	struct jetwatt_args_job job = *v->job;
-	struct jetwatt_keep_args keep = *v->keep_args;
+	struct jetwatt_profile_store_args keep = *v->keep_args;
 	int err;
 
 	if (v->runs == size)
 		return 0;
 	live_stop(v);
 	if (job.argv && live_fill_words(v, size))
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start the job");
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start the job");
 	job.argv = job.argv ? v->argv : NULL;
-	err = jetwatt_watch_open(&v->w, v->board, 0);
+	err = jetwatt_session_open(&v->w, v->board, 0);
 	if (!err)
-		err = jetwatt_watch_job(&v->w, &job);
+		err = jetwatt_session_job(&v->w, &job);
 	keep.batch = size;
 	if (!err)
 		err = jetwatt_keep_workload(&v->keep, &keep, v->board, &v->w, &job);
@@ -133,14 +133,14 @@ static int live_measure(struct live *v, const struct jetwatt_cell *c, const char
 	snprintf(note, sizeof(note), "%u: %s", v->f->size[c->size], why);
 	if (!err)
 		err = jetwatt_learn_measure(v->l, c->mode, note, limits);
-	return err ? err : jetwatt_seek_took(&v->seek, c);
+	return err ? err : jetwatt_strategy_search_add(&v->seek, c);
 }
 
 /* Measure the best plan for longer; repeat with the next best until one meets the limits. Return:
  * 0, exit code. */
 static int live_verify(struct live *v)
 {
-	struct jetwatt_tenant *t = &v->seek.known.work[0];
+	struct jetwatt_workload_data *t = &v->seek.known.work[0];
 	struct jetwatt_infer *f = v->f;
 
 	for (int i = 0; i < VERIFY_MAX; i++) {
@@ -168,7 +168,7 @@ static int live_verify(struct live *v)
 			t->time_ms[at] = t->power_w[at] = NAN;
 	}
 	if (jetwatt_known_answer(&v->seek.known, &f->q, &f->plan))
-		return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE,
+		return jetwatt_error_report(JETWATT_EXIT_INFEASIBLE,
 					 "longer measurements give a different result each time",
 					 "check for other load: jetwatt top",
 					 "no answer could be verified");
@@ -181,14 +181,14 @@ static int live_search(struct live *v)
 	struct jetwatt_cell c;
 	int err;
 
-	v->seek = (struct jetwatt_seek){ .learn = v->l, .strategy = f->strategy, .q = f->q, .most = f->most };
-	err = jetwatt_seek_open(&v->seek, JETWATT_SLICE_INFER, f->size, f->sizes);
+	v->seek = (struct jetwatt_strategy_search){ .learn = v->l, .strategy = f->strategy, .q = f->q, .most = f->most };
+	err = jetwatt_strategy_search_open(&v->seek, JETWATT_SLICE_INFER, f->size, f->sizes);
 	v->l->most = f->most;
 	v->l->begun_ns = jetwatt_clock_ns();
 	if (!err && !v->l->silent)
-		jetwatt_screen_head();
+		jetwatt_terminal_measured_heading();
 	while (!err) {
-		err = jetwatt_seek_next(&v->seek, &c);
+		err = jetwatt_strategy_search_next(&v->seek, &c);
 		if (!err)
 			err = live_measure(v, &c, f->strategy->name, NULL);
 	}
@@ -213,29 +213,29 @@ static void live_report(const struct live *v, int stay)
 	fflush(stdout);
 }
 
-int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_learn *l,
-		       const struct jetwatt_args_job *job, const struct jetwatt_keep_args *keep,
-		       struct jetwatt_board *board, int stay, struct jetwatt_answer *a)
+int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
+		       const struct jetwatt_args_job *job, const struct jetwatt_profile_store_args *keep,
+		       struct jetwatt_board *board, int stay, struct jetwatt_result *a)
 {
 	struct live v = { .f = f, .l = l, .job = job, .keep_args = keep, .board = board };
 	int err = jetwatt_keep_open(&v.keep, keep), back = 0, held = 0;
 
-	jetwatt_watch_init(&v.w);
+	jetwatt_session_init(&v.w);
 	l->watch = &v.w;
 	l->guard = &v.guard;
 	l->keep = &v.keep;
 	l->sizes = f->sizes > 1;
 	if (!err) {
-		err = jetwatt_guard_hold(&v.guard, board);
+		err = jetwatt_mode_guard_hold(&v.guard, board);
 		held = !err;
 	}
 	if (!err)
 		err = live_search(&v);
-	jetwatt_screen_clear(l->args);
+	jetwatt_terminal_clear_progress(l->args);
 	if (held && (err || !stay))
-		back = jetwatt_guard_back(&v.guard);
+		back = jetwatt_mode_guard_restore(&v.guard);
 	else if (held)
-		jetwatt_guard_keep(&v.guard);
+		jetwatt_mode_guard_keep(&v.guard);
 	err = err ? err : back;
 	if (!err) {
 		f->measured = 1;
@@ -245,11 +245,11 @@ int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_learn *l,
 			live_report(&v, stay);
 	}
 	if (!err && stay && job->argv)
-		err = jetwatt_follow(&v.w, 0, jetwatt_follow_forget, &v.w) ?: jetwatt_follow_exit(&v.w);
+		err = jetwatt_wait_job(&v.w, 0, jetwatt_wait_job_discard, &v.w) ?: jetwatt_wait_job_exit(&v.w);
 	live_stop(&v);
 	l->watch = NULL;
 	live_free_words(&v);
-	jetwatt_seek_close(&v.seek);
+	jetwatt_strategy_search_close(&v.seek);
 	jetwatt_keep_close(&v.keep);
 	return err;
 }

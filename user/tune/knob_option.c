@@ -26,7 +26,7 @@ static int __attribute__((noreturn)) knob_unknown(const char *name)
 		if (jetwatt_knob_row(k)->optional)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.12s",
 				 *names ? ", " : "", jetwatt_knob_row(k)->key);
-	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, "the other knobs are part of every mode",
+	exit(jetwatt_error_report(JETWATT_EXIT_USAGE, "the other knobs are part of every mode",
 			       *names ? names : "leave --knob out",
 			       "--knob: \"%s\" is not an optional knob", name));
 }
@@ -50,7 +50,7 @@ const struct argp jetwatt_knob_argp = { options, knob_parse, NULL, NULL, NULL, N
 int jetwatt_knob_use(struct jetwatt_board *board, unsigned int knobs)
 {
 	jetwatt_each_knob(k)
-		if (board && knobs & 1u << k && jetwatt_board_grid(board, k))
+		if (board && knobs & 1u << k && jetwatt_board_grid_include(board, k))
 			return jetwatt_error_board(-ENODEV, jetwatt_board_lacks(board, k));
 	return 0;
 }

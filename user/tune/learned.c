@@ -15,31 +15,31 @@
 
 int jetwatt_learn_no_memory(void)
 {
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM),
 				 jetwatt_error_advice(ENOMEM), "cannot continue");
 }
 
-int jetwatt_learn_failed(const struct jetwatt_learn *l, int err, const char *what)
+int jetwatt_learn_failed(const struct jetwatt_tuner *l, int err, const char *what)
 {
 	const struct jetwatt_predictor *by = jetwatt_estimator_by(&l->by);
 	char why[48];
 
 	snprintf(why, sizeof(why), "fewer than %zu modes have been measured", by->least);
 	if (err == -ENOTSUP)
-		return jetwatt_error_say(
+		return jetwatt_error_report(
 			JETWATT_EXIT_USAGE,
 			"either the rows or the references have several minibatch sizes",
 			"use --method auto, or rows and references of one minibatch size",
 			"method %s cannot use the measured rows", by->name);
 	if (err == -ENODATA)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, why,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, why,
 					 "measure more modes: jetwatt profile -o FILE.csv -p PID",
 					 "%s", what);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
 				 "%s", what);
 }
 
-int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
+int jetwatt_learn_add(struct jetwatt_tuner *l, const struct jetwatt_row *row)
 {
 	if (l->nr_rows == l->max_rows) {
 		size_t max = l->max_rows ? 2 * l->max_rows : 32;
@@ -57,19 +57,19 @@ int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row)
 /* Fewest rows of other devices: fewer do not determine the parametric means. */
 #define TWIN_ROWS_MIN	3
 
-int jetwatt_learn_twin(struct jetwatt_learn *l, const struct jetwatt_row *row, size_t n)
+int jetwatt_learn_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt_row *row, size_t n)
 {
 	int err;
 
 	openblas_set_num_threads(1);
 	err = n < TWIN_ROWS_MIN ? -ENOTSUP :
-				  jetwatt_estimator_twin(&l->by, row, n, JETWATT_LEARN_SEED);
+				  jetwatt_estimator_add_cross_device(&l->by, row, n, JETWATT_TUNER_SEED);
 	if (!err || err == -ENOTSUP)
 		return err != 0;
 	return -jetwatt_learn_failed(l, err, "cannot predict");
 }
 
-const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
+const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_tuner *l,
 					    const struct jetwatt_mode *mode)
 {
 	for (size_t i = l->nr_rows; i > 0; i--)
@@ -78,7 +78,7 @@ const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
 	return NULL;
 }
 
-size_t jetwatt_learn_known(const struct jetwatt_learn *l)
+size_t jetwatt_learn_known(const struct jetwatt_tuner *l)
 {
 	size_t n = 0;
 
@@ -87,7 +87,7 @@ size_t jetwatt_learn_known(const struct jetwatt_learn *l)
 	return n;
 }
 
-int jetwatt_learn_fit(struct jetwatt_learn *l)
+int jetwatt_learn_fit(struct jetwatt_tuner *l)
 {
 	int err;
 
@@ -97,11 +97,11 @@ int jetwatt_learn_fit(struct jetwatt_learn *l)
 	jetwatt_fitted_free(l->model);
 	l->model = NULL;
 	err = !jetwatt_estimator_enough(&l->by, l->nr_rows) ? -ENODATA :
-	      jetwatt_estimator_fit(&l->model, &l->by, l->row, l->nr_rows, 0, JETWATT_LEARN_SEED);
+	      jetwatt_estimator_fit(&l->model, &l->by, l->row, l->nr_rows, 0, JETWATT_TUNER_SEED);
 	return err ? jetwatt_learn_failed(l, err, "cannot predict") : 0;
 }
 
-int jetwatt_learn_predict(struct jetwatt_learn *l)
+int jetwatt_learn_predict(struct jetwatt_tuner *l)
 {
 	int err = jetwatt_learn_fit(l);
 
@@ -115,7 +115,7 @@ int jetwatt_learn_predict(struct jetwatt_learn *l)
 	return err ? jetwatt_learn_failed(l, err, "cannot predict") : 0;
 }
 
-void jetwatt_learn_free(struct jetwatt_learn *l)
+void jetwatt_learn_free(struct jetwatt_tuner *l)
 {
 	free(l->mode);
 	free(l->batch);

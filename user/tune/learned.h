@@ -10,15 +10,15 @@
 #include "model/estimator.h"
 
 /* Seed of all fits, so that results are reproducible. */
-#define JETWATT_LEARN_SEED	1
+#define JETWATT_TUNER_SEED	1
 
 struct jetwatt_args;
-struct jetwatt_guard;
-struct jetwatt_keep;
-struct jetwatt_watch;
+struct jetwatt_mode_guard;
+struct jetwatt_profile_store;
+struct jetwatt_session;
 
 /**
- * struct jetwatt_learn - state of the search for a job's best mode
+ * struct jetwatt_tuner - state of the search for a job's best mode
  * @args: common options
  * @watch: measurement session of the job; NULL: no job runs
  * @guard: restores the board at the end
@@ -48,11 +48,11 @@ struct jetwatt_watch;
  * @down: 1: clocks must not be raised from one mode to the next
  * @sizes: 1: the minibatch size is a feature
  */
-struct jetwatt_learn {
+struct jetwatt_tuner {
 	const struct jetwatt_args *args;
-	struct jetwatt_watch *watch;
-	struct jetwatt_guard *guard;
-	struct jetwatt_keep *keep;
+	struct jetwatt_session *watch;
+	struct jetwatt_mode_guard *guard;
+	struct jetwatt_profile_store *keep;
 	struct jetwatt_mode *mode;
 	uint32_t *batch, size;
 	size_t nr_modes;
@@ -70,35 +70,35 @@ struct jetwatt_learn {
 };
 
 /* Append a row. Return: 0, exit code. */
-int jetwatt_learn_add(struct jetwatt_learn *l, const struct jetwatt_row *row);
+int jetwatt_learn_add(struct jetwatt_tuner *l, const struct jetwatt_row *row);
 
 /*
  * Add @n rows of the same workload from other devices to the prior. Return: 0; 1 if the predictor
  * does not use such rows or there are fewer than 3; negative exit code, after printing the error.
  */
-int jetwatt_learn_twin(struct jetwatt_learn *l, const struct jetwatt_row *row, size_t n);
+int jetwatt_learn_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt_row *row, size_t n);
 
 /* Return: number of candidates with a row. */
-size_t jetwatt_learn_known(const struct jetwatt_learn *l);
+size_t jetwatt_learn_known(const struct jetwatt_tuner *l);
 
 /* Fit the model to the rows; a given model stays. Return: 0, exit code. */
-int jetwatt_learn_fit(struct jetwatt_learn *l);
+int jetwatt_learn_fit(struct jetwatt_tuner *l);
 /* Fit, and predict every candidate. Return: 0, exit code. */
-int jetwatt_learn_predict(struct jetwatt_learn *l);
+int jetwatt_learn_predict(struct jetwatt_tuner *l);
 
 /* Return: the latest row of the mode, NULL if it has not been measured. */
-const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_learn *l,
+const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_tuner *l,
 					    const struct jetwatt_mode *mode);
 
 /*
  * Print why a fit or a prediction failed. @err: negative errno; @what: what cannot be done. Return:
  * exit code.
  */
-int jetwatt_learn_failed(const struct jetwatt_learn *l, int err, const char *what);
+int jetwatt_learn_failed(const struct jetwatt_tuner *l, int err, const char *what);
 /* Print that memory is short. Return: exit code. */
 int jetwatt_learn_no_memory(void);
 
 /* Free the contents of @l. */
-void jetwatt_learn_free(struct jetwatt_learn *l);
+void jetwatt_learn_free(struct jetwatt_tuner *l);
 
 #endif

@@ -92,7 +92,7 @@ const struct jetwatt_predictor *jetwatt_method_find(const char *name)
 	if (near)
 		snprintf(fix, sizeof(fix), "did you mean %s?", near);
 	jetwatt_method_list(why, sizeof(why), "the methods are ", jetwatt_method_any);
-	jetwatt_error_say(JETWATT_EXIT_USAGE, why, fix, "no such method: %s", name);
+	jetwatt_error_report(JETWATT_EXIT_USAGE, why, fix, "no such method: %s", name);
 	return NULL;
 }
 
@@ -104,7 +104,7 @@ const struct jetwatt_predictor *jetwatt_method_to_fit(const char *name)
 	if (!by || by->fit)
 		return by;
 	snprintf(why, sizeof(why), "it always answers with %s", by->does);
-	jetwatt_error_say(JETWATT_EXIT_USAGE, why,
+	jetwatt_error_report(JETWATT_EXIT_USAGE, why,
 			  jetwatt_method_list(fix, sizeof(fix), "--method ", jetwatt_method_predicts),
 			  "method %s predicts nothing", by->name);
 	return NULL;

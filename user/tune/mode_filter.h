@@ -8,7 +8,7 @@
 #include "board/board.h"
 
 /**
- * jetwatt_offered() - keep the modes that the board supports
+ * jetwatt_mode_filter() - keep the modes that the board supports
  * @b: the board
  * @mode: list of modes, shortened in place
  * @n: number of modes, updated
@@ -19,7 +19,7 @@
  *
  * Return: 0; exit code if no mode is left.
  */
-int jetwatt_offered(const struct jetwatt_board *b, struct jetwatt_mode *mode, size_t *n,
+int jetwatt_mode_filter(const struct jetwatt_board *b, struct jetwatt_mode *mode, size_t *n,
 		    const char *path);
 
 #endif

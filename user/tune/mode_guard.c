@@ -9,24 +9,24 @@
 
 #include "util/error.h"
 
-int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board)
+int jetwatt_mode_guard_open(struct jetwatt_mode_guard *g, struct jetwatt_board *board)
 {
 	int owner = 0, err;
 
 	memset(g, 0, sizeof(*g));
 	g->board = board;
-	g->held = jetwatt_board_saved(board, &owner) == 1;
+	g->held = jetwatt_board_saved_owner(board, &owner) == 1;
 	err = jetwatt_board_read(board, &g->before);
 	if (err)
-		return jetwatt_error_say(jetwatt_error_code(err), strerror(-err), "jetwatt doctor",
+		return jetwatt_error_report(jetwatt_error_code(err), strerror(-err), "jetwatt doctor",
 					 "cannot read the board's knobs");
 	return 0;
 }
 
-int jetwatt_guard_hold(struct jetwatt_guard *g, struct jetwatt_board *board)
+int jetwatt_mode_guard_hold(struct jetwatt_mode_guard *g, struct jetwatt_board *board)
 {
 	struct jetwatt_error_text e = { "", "", "" };
-	int err = jetwatt_guard_open(g, board);
+	int err = jetwatt_mode_guard_open(g, board);
 
 	if (err)
 		return err;
@@ -36,15 +36,15 @@ int jetwatt_guard_hold(struct jetwatt_guard *g, struct jetwatt_board *board)
 	g->changed = !g->held;
 	/* Restoring means applying that mode, which cannot restore a knob that differs from it. */
 	if (g->held && jetwatt_board_verify(board, &g->before, &e))
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, e.what, "jetwatt restore, then again",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, e.what, "jetwatt restore, then again",
 					 "a mode was applied before, and a knob was changed since");
 	if (g->held)
-		jetwatt_error_note(
+		jetwatt_notice(
 			"a mode had been applied before: it will be restored at the end");
 	return 0;
 }
 
-int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode)
+int jetwatt_mode_guard_apply(struct jetwatt_mode_guard *g, const struct jetwatt_mode *mode)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_apply(g->board, mode, &e);
@@ -56,7 +56,7 @@ int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode
 	return err ? jetwatt_error_board(err, &e) : 0;
 }
 
-int jetwatt_guard_check(struct jetwatt_guard *g, const struct jetwatt_mode *mode)
+int jetwatt_mode_guard_check(struct jetwatt_mode_guard *g, const struct jetwatt_mode *mode)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_verify(g->board, mode, &e);
@@ -64,7 +64,7 @@ int jetwatt_guard_check(struct jetwatt_guard *g, const struct jetwatt_mode *mode
 	return err ? jetwatt_error_board(err, &e) : 0;
 }
 
-int jetwatt_guard_back(struct jetwatt_guard *g)
+int jetwatt_mode_guard_restore(struct jetwatt_mode_guard *g)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	int err;
@@ -81,7 +81,7 @@ int jetwatt_guard_back(struct jetwatt_guard *g)
 	return err ? jetwatt_error_board(err, &e) : 0;
 }
 
-void jetwatt_guard_keep(struct jetwatt_guard *g)
+void jetwatt_mode_guard_keep(struct jetwatt_mode_guard *g)
 {
 	g->changed = 0;
 }

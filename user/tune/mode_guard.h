@@ -9,36 +9,36 @@
 #include "board/board.h"
 
 /**
- * struct jetwatt_guard - how to restore the board
+ * struct jetwatt_mode_guard - how to restore the board
  * @board: the board
  * @before: mode at open
  * @held: 1: a mode had been applied before; restore that mode, not the values before it
  * @changed: 1: there is something to restore
  */
-struct jetwatt_guard {
+struct jetwatt_mode_guard {
 	struct jetwatt_board *board;
 	struct jetwatt_mode before;
 	int held, changed;
 };
 
 /* Read the state of the board. Return: 0; exit code, after printing the error. */
-int jetwatt_guard_open(struct jetwatt_guard *g, struct jetwatt_board *board);
+int jetwatt_mode_guard_open(struct jetwatt_mode_guard *g, struct jetwatt_board *board);
 
 /*
- * As jetwatt_guard_open(); also take the lease and save every knob, so that anything that prevents
+ * As jetwatt_mode_guard_open(); also take the lease and save every knob, so that anything that prevents
  * a switch is found before a job is started. Return: 0, exit code.
  */
-int jetwatt_guard_hold(struct jetwatt_guard *g, struct jetwatt_board *board);
+int jetwatt_mode_guard_hold(struct jetwatt_mode_guard *g, struct jetwatt_board *board);
 /* Apply a mode. Return: 0, exit code. */
-int jetwatt_guard_apply(struct jetwatt_guard *g, const struct jetwatt_mode *mode);
+int jetwatt_mode_guard_apply(struct jetwatt_mode_guard *g, const struct jetwatt_mode *mode);
 
 /* Check that no other process has changed a knob of the applied mode. Return: 0, exit code. */
-int jetwatt_guard_check(struct jetwatt_guard *g, const struct jetwatt_mode *mode);
+int jetwatt_mode_guard_check(struct jetwatt_mode_guard *g, const struct jetwatt_mode *mode);
 
 /* Restore the board. Return: 0, exit code. */
-int jetwatt_guard_back(struct jetwatt_guard *g);
+int jetwatt_mode_guard_restore(struct jetwatt_mode_guard *g);
 
 /* Keep the applied mode; the user can undo it with jetwatt restore. */
-void jetwatt_guard_keep(struct jetwatt_guard *g);
+void jetwatt_mode_guard_keep(struct jetwatt_mode_guard *g);
 
 #endif

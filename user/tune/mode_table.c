@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/dirty.h"
+#include "model/outlier.h"
 #include "store/csv.h"
 #include "tune/corpus.h"
 #include "tune/method.h"
@@ -34,14 +34,14 @@ static int table_file_read(struct table_file *f, const char *path)
 	if (n < 0)
 		return jetwatt_references_unreadable(path, n, &e);
 	if (!n)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL,
 					 "write one: jetwatt profile -o FILE.csv", "%s has no rows",
 					 path);
 	f->n = n;
 	for (long i = 0; i < n; i++)
 		if (!(f->row[i].time_ms > 0 && f->row[i].time_ms < INFINITY &&
 		      f->row[i].power_w > 0 && f->row[i].power_w < INFINITY))
-			return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
+			return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL,
 						 "complete time_ms and power_w in every row",
 						 "%s: mode %ld was not measured", path, i + 1);
 	return 0;
@@ -53,7 +53,7 @@ static int table_file_sizes(const struct table_file *f, struct jetwatt_mode_tabl
 	w->sizes = 0;
 	for (size_t i = 0; i < f->n; i++)
 		if (jetwatt_slice_size(w->size, &w->sizes, f->batch[i]))
-			return jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "keep at most 16",
+			return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, "keep at most 16",
 						 "%s has too many batch sizes", f->path);
 	return 0;
 }
@@ -123,7 +123,7 @@ static int table_fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_wo
 
 		mine[i] = *(struct jetwatt_row *)bsearch(&key, r, n, sizeof(*r), table_by_mode);
 	}
-	if (!err && jetwatt_dirty_mark(mine, t->n, dirty) < 0)
+	if (!err && jetwatt_outlier_mark(mine, t->n, dirty) < 0)
 		err = -ENOMEM;
 	for (size_t i = 0; i < t->n && !err; i++) {
 		w->time_ms[at + i] = mine[i].time_ms;
@@ -191,7 +191,7 @@ static int table_learn(struct jetwatt_mode_table *t)
 		if (n[serves])
 			err = jetwatt_estimator_learn(&t->by[serves], ref[serves], n[serves], t->seed);
 	if (err)
-		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+		code = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot learn from the references");
 	for (size_t w = 0; w < jetwatt_slice_works(t->kind); w++)
 		t->work[w].by = &t->by[w || !jetwatt_slice_trains(t->kind)];
@@ -215,29 +215,29 @@ int jetwatt_mode_table_load(struct jetwatt_mode_table *t)
 		if (!code)
 			code = table_file_sizes(&f[w], &t->work[w]);
 		if (!code && trains && !w && t->work[w].sizes > 1)
-			code = jetwatt_error_say(
+			code = jetwatt_error_report(
 				JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
 				"give it with --infer if it is an inference workload",
 				"%s is not a training file", t->train);
 		if (!code && t->method && t->work[w].sizes > 1 && !jetwatt_method_sizes(t->method))
-			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
+			code = jetwatt_error_report(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
 						 jetwatt_method_list(fix, sizeof(fix), "--method ",
 								     jetwatt_method_sizes),
 						 "method %s cannot use %s", t->method->name,
 						 t->work[w].path);
 		if (!code && !(trains && !w) && !t->work[w].size[0])
-			code = jetwatt_error_say(JETWATT_EXIT_USAGE, "it has no column batch", NULL,
+			code = jetwatt_error_report(JETWATT_EXIT_USAGE, "it has no column batch", NULL,
 						 "%s is not an inference file", t->work[w].path);
 	}
 	if (!code)
 		err = table_each_column(t, f, 0);
 	if (!code && !err && !t->n)
-		code = jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
+		code = jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, NULL,
 					 "the files have no mode in common");
 	if (!code && !err)
 		err = table_each_column(t, f, 1);
 	if (err)
-		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+		code = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot load %s", t->work[0].path);
 	for (size_t w = 0; w < works; w++) {
 		free(f[w].row);

@@ -7,7 +7,7 @@
 #define JETWATT_TUNE_MODE_TABLE_H
 
 #include "model/estimator.h"
-#include "plan/known.h"
+#include "plan/observations.h"
 #include "plan/slice.h"
 
 /* Largest number of references. */

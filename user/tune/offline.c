@@ -15,7 +15,7 @@
 /* Number of candidates that are printed. */
 #define SHOWN	5
 
-const char *jetwatt_consult_limits(const struct jetwatt_plan_question *q, char *buf, size_t len)
+const char *jetwatt_offline_limits(const struct jetwatt_plan_objective *q, char *buf, size_t len)
 {
 	if (q->power_w > 0 && q->time_ms > 0)
 		snprintf(buf, len, "%g W and %g ms", q->power_w, q->time_ms);
@@ -35,7 +35,7 @@ static double offline_round_up(double v)
 }
 
 /* Print the closest mode and the limits that could be met. Return: exit code. */
-static int offline_infeasible(const struct jetwatt_learn *l, const struct jetwatt_plan_question *q,
+static int offline_infeasible(const struct jetwatt_tuner *l, const struct jetwatt_plan_objective *q,
 			      const struct jetwatt_plan_choice *near)
 {
 	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[near->index]);
@@ -51,20 +51,20 @@ static int offline_infeasible(const struct jetwatt_learn *l, const struct jetwat
 		n += snprintf(what + n, sizeof(what) - n, ", %.2f W over", w - q->power_w);
 	if (q->time_ms > 0 && ms > q->time_ms && n < (int)sizeof(what))
 		snprintf(what + n, sizeof(what) - n, ", %.4g ms over", ms - q->time_ms);
-	jetwatt_plan_need(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, q, &power, &time);
+	jetwatt_plan_required_limits(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, q, &power, &time);
 	n = 0;
 	if (q->power_w > 0 && isfinite(power))
 		n = snprintf(fix, sizeof(fix), "--power %gW", offline_round_up(power));
 	if (q->time_ms > 0 && isfinite(time))
 		snprintf(fix + n, sizeof(fix) - n, "%s--time-ms %g", n ? ", or " : "",
 			 offline_round_up(time));
-	return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, what, *fix ? fix : NULL,
-				 "no mode meets %s", jetwatt_consult_limits(q, limits, sizeof(limits)));
+	return jetwatt_error_report(JETWATT_EXIT_INFEASIBLE, what, *fix ? fix : NULL,
+				 "no mode meets %s", jetwatt_offline_limits(q, limits, sizeof(limits)));
 }
 
 /* Return: the mean of the measurements of candidate @i, else its prediction. @measured: set to 1 or
  * 0. */
-static struct jetwatt_prediction offline_known(const struct jetwatt_learn *l, size_t i,
+static struct jetwatt_prediction offline_known(const struct jetwatt_tuner *l, size_t i,
 					       int *measured)
 {
 	struct jetwatt_prediction p = l->prediction[i];
@@ -80,7 +80,7 @@ static struct jetwatt_prediction offline_known(const struct jetwatt_learn *l, si
 	return p;
 }
 
-static void offline_line(const struct jetwatt_learn *l, char mark, size_t i)
+static void offline_line(const struct jetwatt_tuner *l, char mark, size_t i)
 {
 	int measured;
 	struct jetwatt_prediction p = offline_known(l, i, &measured);
@@ -88,11 +88,11 @@ static void offline_line(const struct jetwatt_learn *l, char mark, size_t i)
 
 	snprintf(note, sizeof(note), "%.4g J %s", p.time_ms * p.power_w * 1e-3,
 		 measured ? "measured" : "predicted");
-	jetwatt_screen_front(mark, &l->mode[i], &p, note);
+	jetwatt_terminal_predicted_row(mark, &l->mode[i], &p, note);
 }
 
 /* Print the Pareto front of time and power. Return: 0, exit code. */
-static int offline_show_front(const struct jetwatt_learn *l)
+static int offline_show_front(const struct jetwatt_tuner *l)
 {
 	double *time = calloc(2 * l->nr_modes, sizeof(*time)), *power = time + l->nr_modes;
 	size_t *at = calloc(l->nr_modes, sizeof(*at));
@@ -112,26 +112,26 @@ static int offline_show_front(const struct jetwatt_learn *l)
 		offline_line(l, ' ', at[i]);
 	free(time);
 	free(at);
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, "out of memory", NULL,
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, "out of memory", NULL,
 				       "cannot compute the front") :
 		     0;
 }
 
-static void offline_show(const struct jetwatt_learn *l, const struct jetwatt_plan_question *q,
+static void offline_show(const struct jetwatt_tuner *l, const struct jetwatt_plan_objective *q,
 			 const struct jetwatt_plan_choice *at, int n)
 {
 	static const char *const what[] = { "least time", "least power", "least energy" };
 	char limits[64];
 
 	printf("%s within %s (risk %g %%), from %zu measured modes\n", what[q->least],
-	       jetwatt_consult_limits(q, limits, sizeof(limits)), 100 * q->risk,
+	       jetwatt_offline_limits(q, limits, sizeof(limits)), 100 * q->risk,
 	       jetwatt_learn_known(l));
-	jetwatt_screen_front_head();
+	jetwatt_terminal_predicted_heading();
 	for (int i = 0; i < n && i < SHOWN; i++)
 		offline_line(l, i ? ' ' : '*', at[i].index);
 }
 
-int jetwatt_consult_apply(const struct jetwatt_learn *l, struct jetwatt_board *board,
+int jetwatt_offline_apply(const struct jetwatt_tuner *l, struct jetwatt_board *board,
 			  const struct jetwatt_mode *m)
 {
 	struct jetwatt_error_text e = { "", "", "" };
@@ -148,17 +148,17 @@ int jetwatt_consult_apply(const struct jetwatt_learn *l, struct jetwatt_board *b
 	return 0;
 }
 
-int jetwatt_consult(struct jetwatt_learn *l, const struct jetwatt_plan_question *q, int front,
-		    struct jetwatt_board *apply, struct jetwatt_answer *a)
+int jetwatt_offline(struct jetwatt_tuner *l, const struct jetwatt_plan_objective *q, int front,
+		    struct jetwatt_board *apply, struct jetwatt_result *a)
 {
 	struct jetwatt_plan_choice at[SHOWN];
 	int n, err = jetwatt_learn_predict(l);
 
 	if (err)
 		return err;
-	n = jetwatt_plan_ask(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, q, at, SHOWN);
+	n = jetwatt_plan_candidates(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, q, at, SHOWN);
 	if (n < 0)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-n), NULL,
 					 "cannot rank the modes");
 	if (!n)
 		return offline_infeasible(l, q, &at[0]);
@@ -173,5 +173,5 @@ int jetwatt_consult(struct jetwatt_learn *l, const struct jetwatt_plan_question 
 	a->measured = jetwatt_learn_row(l, a->chosen);
 	if (!l->silent)
 		jetwatt_answer_totals(a);
-	return jetwatt_consult_apply(l, apply, a->chosen);
+	return jetwatt_offline_apply(l, apply, a->chosen);
 }

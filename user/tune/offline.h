@@ -8,7 +8,7 @@
 #include "tune/result.h"
 
 /**
- * jetwatt_consult() - rank the modes for a query and print the best ones
+ * jetwatt_offline() - rank the modes for a query and print the best ones
  * @l: candidates and rows
  * @q: objective and limits
  * @front: 1: print the whole Pareto front too
@@ -17,14 +17,14 @@
  *
  * Return: 0; exit code. JETWATT_EXIT_INFEASIBLE has been explained.
  */
-int jetwatt_consult(struct jetwatt_learn *l, const struct jetwatt_plan_question *q, int front,
-		    struct jetwatt_board *apply, struct jetwatt_answer *a);
+int jetwatt_offline(struct jetwatt_tuner *l, const struct jetwatt_plan_objective *q, int front,
+		    struct jetwatt_board *apply, struct jetwatt_result *a);
 
 /* Switch to the answer, or without a @board print the command that does. Return: exit code. */
-int jetwatt_consult_apply(const struct jetwatt_learn *l, struct jetwatt_board *board,
+int jetwatt_offline_apply(const struct jetwatt_tuner *l, struct jetwatt_board *board,
 			  const struct jetwatt_mode *m);
 
 /* Format the limits of a query: "30 W", "80 ms", "30 W and 80 ms". Return: @buf. */
-const char *jetwatt_consult_limits(const struct jetwatt_plan_question *q, char *buf, size_t len);
+const char *jetwatt_offline_limits(const struct jetwatt_plan_objective *q, char *buf, size_t len);
 
 #endif

@@ -19,11 +19,11 @@ static int plot_has_suffix(const char *path, const char *end)
 	return n > m && !strcmp(path + n - m, end);
 }
 
-const char *jetwatt_picture_path(const char *option, const char *path)
+const char *jetwatt_plot_path(const char *option, const char *path)
 {
 	if (!plot_has_suffix(path, ".svg") && !plot_has_suffix(path, ".png") &&
 	    !plot_has_suffix(path, ".html"))
-		exit(jetwatt_error_say(
+		exit(jetwatt_error_report(
 			JETWATT_EXIT_USAGE, "the suffix of the name selects the format",
 			"end it in .svg, .png or .html", "%s: unknown format: %s", option, path));
 	return path;
@@ -39,36 +39,36 @@ static int plot_write_page(const char *path, const struct jetwatt_report *r)
 	return err;
 }
 
-int jetwatt_picture_write(const char *path, const struct jetwatt_report *r,
-			  enum jetwatt_picture what)
+int jetwatt_plot_write(const char *path, const struct jetwatt_report *r,
+			  enum jetwatt_gnuplot what)
 {
 	char why[256] = "";
 	int err = plot_has_suffix(path, ".html") ? plot_write_page(path, r) :
-						   jetwatt_picture(path, r, what, why, sizeof(why));
+						   jetwatt_gnuplot(path, r, what, why, sizeof(why));
 
 	switch (err) {
 	case 0:
 		return 0;
 	case -ENOEXEC:
-		return jetwatt_error_say(
+		return jetwatt_error_report(
 			JETWATT_EXIT_FAILED, "gnuplot, which draws it, is not installed",
 			"sudo apt install gnuplot-nox; or end the name in .html, which needs none",
 			"cannot draw %s", path);
 	case -EPROTO:
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, *why ? why : "gnuplot failed",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, *why ? why : "gnuplot failed",
 					 "end the name in .html, which needs no gnuplot",
 					 "cannot draw %s", path);
 	case -ENODATA:
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "there is no data to draw", NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "there is no data to draw", NULL,
 					 "cannot draw %s", path);
 	default:
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 					 "name another file with --plot", "cannot draw %s", path);
 	}
 }
 
-int jetwatt_picture_front(const char *path, const struct jetwatt_learn *l,
-			  const struct jetwatt_baseline *b, const char *board,
+int jetwatt_plot_front(const char *path, const struct jetwatt_tuner *l,
+			  const struct jetwatt_preset_compare *b, const char *board,
 			  const struct jetwatt_row *chosen)
 {
 	struct jetwatt_report_preset *preset = NULL;
@@ -86,7 +86,7 @@ int jetwatt_picture_front(const char *path, const struct jetwatt_learn *l,
 	if (b && b->presets && l->prediction) {
 		preset = calloc(b->presets->nr, sizeof(*preset));
 		if (!preset)
-			return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
+			return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM),
 						 jetwatt_error_advice(ENOMEM), "cannot draw %s", path);
 		for (size_t i = 0; i < b->presets->nr; i++) {
 			struct jetwatt_prediction is;
@@ -101,7 +101,7 @@ int jetwatt_picture_front(const char *path, const struct jetwatt_learn *l,
 		}
 		r.preset = preset;
 	}
-	err = jetwatt_picture_write(path, &r, JETWATT_PICTURE_FRONT);
+	err = jetwatt_plot_write(path, &r, JETWATT_GNUPLOT_FRONT);
 	free(preset);
 	return err;
 }

@@ -12,18 +12,18 @@
  * Check that the file name ends in .svg, .png or .html; exits with status 2 if not. @option: name
  * of the option, for the message. Return: @path.
  */
-const char *jetwatt_picture_path(const char *option, const char *path);
+const char *jetwatt_plot_path(const char *option, const char *path);
 
 /* Write the plot @what of the report. Return: 0; exit code. */
-int jetwatt_picture_write(const char *path, const struct jetwatt_report *r,
-			  enum jetwatt_picture what);
+int jetwatt_plot_write(const char *path, const struct jetwatt_report *r,
+			  enum jetwatt_gnuplot what);
 
 /*
  * Plot candidates, measurements, presets and budget of a search. @chosen: the answer as measured,
  * else as predicted; NULL: none. Return: 0; exit code.
  */
-int jetwatt_picture_front(const char *path, const struct jetwatt_learn *l,
-			  const struct jetwatt_baseline *b, const char *board,
+int jetwatt_plot_front(const char *path, const struct jetwatt_tuner *l,
+			  const struct jetwatt_preset_compare *b, const char *board,
 			  const struct jetwatt_row *chosen);
 
 #endif

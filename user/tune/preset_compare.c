@@ -15,7 +15,7 @@
 #include "util/error.h"
 
 /* Set @index to the candidate with this mode, adding it if it is new. Return: 0, -ENOMEM. */
-static int preset_add_candidate(struct jetwatt_learn *l, const struct jetwatt_mode *mode,
+static int preset_add_candidate(struct jetwatt_tuner *l, const struct jetwatt_mode *mode,
 				size_t *index)
 {
 	struct jetwatt_mode *more;
@@ -31,21 +31,21 @@ static int preset_add_candidate(struct jetwatt_learn *l, const struct jetwatt_mo
 	return 0;
 }
 
-int jetwatt_baseline_open(struct jetwatt_baseline *b, struct jetwatt_learn *l,
+int jetwatt_baseline_open(struct jetwatt_preset_compare *b, struct jetwatt_tuner *l,
 			  const struct jetwatt_board *board, const char *path)
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	size_t candidates = l->nr_modes;
 	int err;
 
-	*b = (struct jetwatt_baseline){ .presets = NULL };
+	*b = (struct jetwatt_preset_compare){ .presets = NULL };
 	if (!path && !board)
 		return 0;
 	err = jetwatt_presets_read(&b->presets, board, path, &e);
 	if (err == -ENOENT && !path)
 		return 0;
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, e.why, e.fix, "%s", e.what);
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, e.why, e.fix, "%s", e.what);
 	b->index = calloc(b->presets->nr, sizeof(*b->index));
 	b->rounded = calloc(b->presets->nr, sizeof(*b->rounded));
 	b->reboot = calloc(b->presets->nr, sizeof(*b->reboot));
@@ -61,13 +61,13 @@ int jetwatt_baseline_open(struct jetwatt_baseline *b, struct jetwatt_learn *l,
 						       &mode);
 		err = preset_add_candidate(l, &mode, &b->index[i]);
 	}
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 				       jetwatt_error_advice(-err),
 				       "cannot compare with the presets") :
 		     0;
 }
 
-int jetwatt_baseline_reading(const struct jetwatt_baseline *b, const struct jetwatt_learn *l,
+int jetwatt_baseline_reading(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			     size_t i, struct jetwatt_prediction *p)
 {
 	size_t index = b->index[i];
@@ -95,7 +95,7 @@ static const char *preset_verdict(int reboot, const struct jetwatt_prediction *i
 	return buf;
 }
 
-void jetwatt_baseline_print(const struct jetwatt_baseline *b, const struct jetwatt_learn *l,
+void jetwatt_baseline_print(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			    double time_ms)
 {
 	char text[128];
@@ -119,7 +119,7 @@ void jetwatt_baseline_print(const struct jetwatt_baseline *b, const struct jetwa
 	}
 }
 
-void jetwatt_baseline_json(const struct jetwatt_baseline *b, const struct jetwatt_learn *l,
+void jetwatt_baseline_json(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			   struct jetwatt_json *j)
 {
 	char name[96];
@@ -147,7 +147,7 @@ void jetwatt_baseline_json(const struct jetwatt_baseline *b, const struct jetwat
 	jetwatt_json_end(j);
 }
 
-void jetwatt_baseline_close(struct jetwatt_baseline *b)
+void jetwatt_baseline_close(struct jetwatt_preset_compare *b)
 {
 	jetwatt_presets_free(b->presets);
 	free(b->index);

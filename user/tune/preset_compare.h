@@ -10,13 +10,13 @@
 #include "tune/tuner.h"
 
 /**
- * struct jetwatt_baseline - the presets of a board
+ * struct jetwatt_preset_compare - the presets of a board
  * @presets: the presets; NULL: none
  * @index: candidate of each preset
  * @rounded: knobs that each preset sets to a level the board lacks, from jetwatt_preset_mode()
  * @reboot: 1 if a preset gates other GPU parts, from jetwatt_preset_reboot()
  */
-struct jetwatt_baseline {
+struct jetwatt_preset_compare {
 	struct jetwatt_presets *presets;
 	size_t *index;
 	unsigned int *rounded;
@@ -32,24 +32,24 @@ struct jetwatt_baseline {
  *
  * Return: 0; exit code.
  */
-int jetwatt_baseline_open(struct jetwatt_baseline *b, struct jetwatt_learn *l,
+int jetwatt_baseline_open(struct jetwatt_preset_compare *b, struct jetwatt_tuner *l,
 			  const struct jetwatt_board *board, const char *path);
 
 /* Set @p to the measurements of preset @i, else to its prediction. Return: 1: measured, 0:
  * predicted. */
-int jetwatt_baseline_reading(const struct jetwatt_baseline *b, const struct jetwatt_learn *l,
+int jetwatt_baseline_reading(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			     size_t i, struct jetwatt_prediction *p);
 
 /*
  * Print each preset compared with the answer; call jetwatt_learn_predict() before. @time_ms: time
  * of the answer in milliseconds; 0: there is none.
  */
-void jetwatt_baseline_print(const struct jetwatt_baseline *b, const struct jetwatt_learn *l,
+void jetwatt_baseline_print(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			    double time_ms);
 /* Write the presets as the JSON array "presets". */
-void jetwatt_baseline_json(const struct jetwatt_baseline *b, const struct jetwatt_learn *l,
+void jetwatt_baseline_json(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			   struct jetwatt_json *j);
 /* Free the contents of @b. */
-void jetwatt_baseline_close(struct jetwatt_baseline *b);
+void jetwatt_baseline_close(struct jetwatt_preset_compare *b);
 
 #endif

@@ -75,8 +75,8 @@ static void preset_line(const struct jetwatt_board *board, const struct jetwatt_
 	char text[128];
 
 	printf("%c%2d  %-12.24s %5u %4u %4u %8u  %s\n", p->id == all->chosen ? '*' : ' ', p->id,
-	       p->name, m->cores, jetwatt_screen_mhz(m->cpu_khz * 1000ull),
-	       jetwatt_screen_mhz(m->gpu_hz), jetwatt_screen_mhz(m->emc_hz),
+	       p->name, m->cores, jetwatt_terminal_mhz(m->cpu_khz * 1000ull),
+	       jetwatt_terminal_mhz(m->gpu_hz), jetwatt_terminal_mhz(m->emc_hz),
 	       jetwatt_preset_reboot(board, p) ? "needs a reboot (GPU parts)" : "");
 	if (rounded)
 		printf("     %s MHz\n", jetwatt_presets_rounded(p, m, rounded, text, sizeof(text)));
@@ -90,7 +90,7 @@ int jetwatt_presets_list(const struct jetwatt_board *board, const char *path, in
 	int err = jetwatt_presets_read(&all, board, path, &e);
 
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, e.why, e.fix, "%s", e.what);
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, e.why, e.fix, "%s", e.what);
 	jetwatt_json_init(&j, stdout, 1);
 	if (json)
 		jetwatt_json_array(&j, NULL);

@@ -29,7 +29,7 @@ static const struct argp_option options[] = {
 static const struct argp_option db_options[] = { DB_OPTION, { 0 } };
 
 /* Parse --batch: one size, or several to choose from. */
-static void store_parse_batch(struct jetwatt_keep_args *a, char *text)
+static void store_parse_batch(struct jetwatt_profile_store_args *a, char *text)
 {
 	char *save, *word;
 
@@ -38,7 +38,7 @@ static void store_parse_batch(struct jetwatt_keep_args *a, char *text)
 		uint32_t size = jetwatt_args_count("--batch", word, 1, 1 << 24);
 
 		if (jetwatt_slice_size(a->size, &a->sizes, size))
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, NULL,
 					       "--batch: more than %d sizes", JETWATT_SLICE_SIZES));
 	}
 	if (!a->sizes)
@@ -48,7 +48,7 @@ static void store_parse_batch(struct jetwatt_keep_args *a, char *text)
 
 static error_t store_parse(int key, char *arg, struct argp_state *state)
 {
-	struct jetwatt_keep_args *a = state->input;
+	struct jetwatt_profile_store_args *a = state->input;
 
 	switch (key) {
 	case DB:
@@ -94,33 +94,33 @@ int jetwatt_keep_error(int err, const struct jetwatt_error_text *e)
 		   err == -EROFS ? JETWATT_EXIT_PERMISSION :
 		   err == -EPERM ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED;
 
-	return jetwatt_error_say(code, e->why, *e->fix ? e->fix : NULL, "%s", e->what);
+	return jetwatt_error_report(code, e->why, *e->fix ? e->fix : NULL, "%s", e->what);
 }
 
 /* A user who did not ask for the database still gets the measurement. Return: 0, exit code. */
-static int store_refused(struct jetwatt_keep *k, int err, const struct jetwatt_error_text *e)
+static int store_refused(struct jetwatt_profile_store *k, int err, const struct jetwatt_error_text *e)
 {
 	int code = 0;
 
 	if (k->must)
 		code = jetwatt_keep_error(err, e);
 	else
-		jetwatt_error_note("%s: %s; measurements are not kept. %s", e->what, e->why,
+		jetwatt_notice("%s: %s; measurements are not kept. %s", e->what, e->why,
 				   e->fix);
 	jetwatt_keep_close(k);
 	return code;
 }
 
-int jetwatt_keep_open(struct jetwatt_keep *k, const struct jetwatt_keep_args *args)
+int jetwatt_keep_open(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args)
 {
 	struct jetwatt_error_text e;
 	char buf[256];
 	const char *path = jetwatt_keep_path(args->path, buf, sizeof(buf));
 	int err;
 
-	*k = (struct jetwatt_keep){ .must = args->path || args->reuse };
+	*k = (struct jetwatt_profile_store){ .must = args->path || args->reuse };
 	if (!strcmp(path, "none"))
-		return args->reuse ? jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		return args->reuse ? jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 						       "leave out --reuse or --db none",
 						       "--reuse needs a database") :
 				     0;
@@ -177,7 +177,7 @@ void jetwatt_keep_command(pid_t pid, char *buf, size_t len)
 }
 
 /* Set the identity of the workload: command, minibatch size, cgroup, board, settings. */
-static void store_describe(struct jetwatt_workload *what, const struct jetwatt_keep_args *args,
+static void store_describe(struct jetwatt_workload *what, const struct jetwatt_profile_store_args *args,
 			   const struct jetwatt_board *board, const char *scope, pid_t pid,
 			   char **argv)
 {
@@ -211,7 +211,7 @@ static void store_describe(struct jetwatt_workload *what, const struct jetwatt_k
 			 args->beside);
 }
 
-uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
+uint64_t jetwatt_keep_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
 			    const struct jetwatt_board *board, const char *scope, pid_t pid)
 {
 	char key[JETWATT_WORKLOAD_KEY];
@@ -224,8 +224,8 @@ uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_ar
 	return k->db && !jetwatt_db_find(k->db, key, &p, &e) ? p.modes : 0;
 }
 
-int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
-			  const struct jetwatt_board *board, const struct jetwatt_watch *w,
+int jetwatt_keep_workload(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
+			  const struct jetwatt_board *board, const struct jetwatt_session *w,
 			  const struct jetwatt_args_job *job)
 {
 	struct jetwatt_error_text e;
@@ -239,7 +239,7 @@ int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args
 	return err ? store_refused(k, err, &e) : 0;
 }
 
-int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row)
+int jetwatt_keep_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row)
 {
 	struct jetwatt_error_text e;
 	int n = jetwatt_db_rows(k->db, k->id, row, &e);
@@ -247,10 +247,10 @@ int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row)
 	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
 }
 
-int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row)
+int jetwatt_keep_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row)
 {
 	struct jetwatt_error_text e;
-	int n = jetwatt_pool_prior(k->db, &k->workload, row, &e);
+	int n = jetwatt_pool_read_prior(k->db, &k->workload, row, &e);
 
 	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
 }
@@ -265,7 +265,7 @@ static int store_same_board(const struct jetwatt_workload *a, const struct jetwa
 	       !strcmp(a->params, b->params);
 }
 
-static int store_rows_of(struct jetwatt_keep *k, int64_t id, struct jetwatt_corpus *c,
+static int store_rows_of(struct jetwatt_profile_store *k, int64_t id, struct jetwatt_corpus *c,
 			 struct jetwatt_error_text *e)
 {
 	struct jetwatt_db_row *db = NULL;
@@ -279,7 +279,7 @@ static int store_rows_of(struct jetwatt_keep *k, int64_t id, struct jetwatt_corp
 	return n < 0 ? n : 0;
 }
 
-int jetwatt_keep_others(struct jetwatt_keep *k, struct jetwatt_corpus *c, size_t max)
+int jetwatt_keep_others(struct jetwatt_profile_store *k, struct jetwatt_corpus *c, size_t max)
 {
 	struct jetwatt_db_profile *p = NULL;
 	struct jetwatt_error_text e;
@@ -301,7 +301,7 @@ int jetwatt_keep_others(struct jetwatt_keep *k, struct jetwatt_corpus *c, size_t
 	return -1 - jetwatt_keep_error(err, &e);
 }
 
-int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, uint64_t lost)
+int jetwatt_keep_add(struct jetwatt_profile_store *k, const struct jetwatt_measure *m, uint64_t lost)
 {
 	struct jetwatt_error_text e = { "cannot store this mode", "it is not finite and positive",
 					"" };
@@ -320,7 +320,7 @@ int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, ui
 	return n < 0 ? store_refused(k, n, &e) : 0;
 }
 
-void jetwatt_keep_close(struct jetwatt_keep *k)
+void jetwatt_keep_close(struct jetwatt_profile_store *k)
 {
 	jetwatt_db_close(k->db);
 	k->db = NULL;

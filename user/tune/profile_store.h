@@ -13,7 +13,7 @@
 #include "util/args.h"
 
 /**
- * struct jetwatt_keep_args - options of the verbs that measure modes
+ * struct jetwatt_profile_store_args - options of the verbs that measure modes
  * @path: --db; NULL: as configured; "none": store nothing
  * @beside: commands of other jobs on the GPU, part of the workload's identity; NULL or "": none
  * @reuse: 1: start from earlier rows of the same workload
@@ -21,7 +21,7 @@
  * @size: all sizes that were given, ascending
  * @sizes: number of sizes
  */
-struct jetwatt_keep_args {
+struct jetwatt_profile_store_args {
 	const char *path, *beside;
 	int reuse;
 	long batch;
@@ -29,20 +29,20 @@ struct jetwatt_keep_args {
 	size_t sizes;
 };
 
-/* Parser of --db, --reuse and --batch; its input is a struct jetwatt_keep_args. */
+/* Parser of --db, --reuse and --batch; its input is a struct jetwatt_profile_store_args. */
 extern const struct argp jetwatt_keep_argp;
 /* Parser of --db alone; its input is a const char *. */
 extern const struct argp jetwatt_keep_db_argp;
 
 /**
- * struct jetwatt_keep - an open database and the workload of the job
+ * struct jetwatt_profile_store - an open database and the workload of the job
  * @db: the database; NULL: nothing is stored
  * @must: 1: the user asked for the database, so a failure ends the verb; 0: it is only reported
  * @id: number of the workload in the database
  * @workload: the workload
  * @key: key of the workload
  */
-struct jetwatt_keep {
+struct jetwatt_profile_store {
 	struct jetwatt_db *db;
 	int must;
 	int64_t id;
@@ -57,28 +57,28 @@ const char *jetwatt_keep_path(const char *option, char *buf, size_t len);
 int jetwatt_keep_error(int err, const struct jetwatt_error_text *e);
 
 /* Open the database; call before a job is started. Return: 0, exit code. */
-int jetwatt_keep_open(struct jetwatt_keep *k, const struct jetwatt_keep_args *args);
+int jetwatt_keep_open(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args);
 
 /* Identify the workload of the running job. Return: 0, exit code. */
-int jetwatt_keep_workload(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
-			  const struct jetwatt_board *board, const struct jetwatt_watch *w,
+int jetwatt_keep_workload(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
+			  const struct jetwatt_board *board, const struct jetwatt_session *w,
 			  const struct jetwatt_args_job *job);
 
 /* Return: number of stored modes of the workload that process @pid runs; 0 without a database. */
-uint64_t jetwatt_keep_known(struct jetwatt_keep *k, const struct jetwatt_keep_args *args,
+uint64_t jetwatt_keep_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
 			    const struct jetwatt_board *board, const char *scope, pid_t pid);
 
 /* Format the command of a running job as it identifies the workload. */
 void jetwatt_keep_command(pid_t pid, char *buf, size_t len);
 
 /* Read all rows of the workload; the caller frees them. Return: number of rows; -1 - exit code. */
-int jetwatt_keep_rows(struct jetwatt_keep *k, struct jetwatt_db_row **row);
+int jetwatt_keep_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row);
 
 /*
- * Read the cross-device medians of the workload (jetwatt_pool_prior()); the caller frees them.
+ * Read the cross-device medians of the workload (jetwatt_pool_read_prior()); the caller frees them.
  * Return: number of rows; -1 - exit code.
  */
-int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row);
+int jetwatt_keep_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row);
 
 /**
  * jetwatt_keep_others() - read rows of other workloads on this kind of board
@@ -91,12 +91,12 @@ int jetwatt_keep_prior(struct jetwatt_keep *k, struct jetwatt_row **row);
  *
  * Return: number of workloads; -1 - exit code.
  */
-int jetwatt_keep_others(struct jetwatt_keep *k, struct jetwatt_corpus *c, size_t max);
+int jetwatt_keep_others(struct jetwatt_profile_store *k, struct jetwatt_corpus *c, size_t max);
 
 /* Store a measured mode. @lost: samples lost during the measurement. Return: 0, exit code. */
-int jetwatt_keep_add(struct jetwatt_keep *k, const struct jetwatt_measure *m, uint64_t lost);
+int jetwatt_keep_add(struct jetwatt_profile_store *k, const struct jetwatt_measure *m, uint64_t lost);
 
 /* Close the database. */
-void jetwatt_keep_close(struct jetwatt_keep *k);
+void jetwatt_keep_close(struct jetwatt_profile_store *k);
 
 #endif

@@ -25,7 +25,7 @@ static void result_mode(struct jetwatt_json *j, const struct jetwatt_mode *m)
 		jetwatt_json_string(j, "mode", name);
 }
 
-static void result_sampler(struct jetwatt_json *j, struct jetwatt_watch *w)
+static void result_sampler(struct jetwatt_json *j, struct jetwatt_session *w)
 {
 	struct jetwatt_rail now[JETWATT_RAILS_MAX];
 	uint32_t requested = UINT32_MAX, read = UINT32_MAX, fresh = UINT32_MAX;
@@ -46,16 +46,16 @@ static void result_sampler(struct jetwatt_json *j, struct jetwatt_watch *w)
 	jetwatt_json_real(j, "fresh_hz", fresh * 1e-3, 6);
 	jetwatt_json_uint(j, "samples", w->samples);
 	jetwatt_json_uint(j, "lost", w->lost);
-	jetwatt_json_uint(j, "missed_deadlines", jetwatt_watch_missed(w));
+	jetwatt_json_uint(j, "missed_deadlines", jetwatt_session_missed(w));
 	jetwatt_json_end(j);
 	jetwatt_json_object(j, "minibatches");
-	jetwatt_json_uint(j, "detected", jetwatt_watch_minibatches(w));
+	jetwatt_json_uint(j, "detected", jetwatt_session_minibatches(w));
 	jetwatt_json_uint(j, "waits", w->waits);
-	jetwatt_json_uint(j, "waits_lost", jetwatt_watch_waits_lost(w));
+	jetwatt_json_uint(j, "waits_lost", jetwatt_session_waits_lost(w));
 	jetwatt_json_end(j);
 }
 
-static void result_chosen(struct jetwatt_json *j, const struct jetwatt_answer *a)
+static void result_chosen(struct jetwatt_json *j, const struct jetwatt_result *a)
 {
 	if (!a->chosen) {
 		jetwatt_json_null(j, "chosen");
@@ -80,7 +80,7 @@ static void result_chosen(struct jetwatt_json *j, const struct jetwatt_answer *a
 
 /* Compute totals from the measurement, else from the prediction. The errors of time and power are
  * taken as independent. Return: 1; 0 if totals were not requested or there is no answer. */
-static int result_totals(const struct jetwatt_answer *a, double *s, double *s_sd, double *j,
+static int result_totals(const struct jetwatt_result *a, double *s, double *s_sd, double *j,
 			 double *j_sd)
 {
 	const struct jetwatt_row *m = a->measured;
@@ -97,7 +97,7 @@ static int result_totals(const struct jetwatt_answer *a, double *s, double *s_sd
 	return 1;
 }
 
-void jetwatt_answer_totals(const struct jetwatt_answer *a)
+void jetwatt_answer_totals(const struct jetwatt_result *a)
 {
 	double s, s_sd, j, j_sd;
 
@@ -107,7 +107,7 @@ void jetwatt_answer_totals(const struct jetwatt_answer *a)
 		       j / 3600);
 }
 
-static void result_totals_json(struct jetwatt_json *json, const struct jetwatt_answer *a)
+static void result_totals_json(struct jetwatt_json *json, const struct jetwatt_result *a)
 {
 	double s, s_sd, j, j_sd;
 
@@ -123,7 +123,7 @@ static void result_totals_json(struct jetwatt_json *json, const struct jetwatt_a
 }
 
 /* Return: number of different modes in the rows. */
-static size_t result_count_modes(const struct jetwatt_learn *l)
+static size_t result_count_modes(const struct jetwatt_tuner *l)
 {
 	size_t n = 0;
 
@@ -137,7 +137,7 @@ static size_t result_count_modes(const struct jetwatt_learn *l)
 	return n;
 }
 
-static void result_rows(struct jetwatt_json *j, const struct jetwatt_learn *l)
+static void result_rows(struct jetwatt_json *j, const struct jetwatt_tuner *l)
 {
 	jetwatt_json_array(j, "rows");
 	for (size_t i = 0; i < l->nr_rows; i++) {
@@ -154,16 +154,16 @@ static void result_rows(struct jetwatt_json *j, const struct jetwatt_learn *l)
 	jetwatt_json_end(j);
 }
 
-int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path)
+int jetwatt_answer_json(const struct jetwatt_result *a, const char *path)
 {
-	const struct jetwatt_learn *l = a->learn;
+	const struct jetwatt_tuner *l = a->learn;
 	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
 	struct jetwatt_json j;
 	struct utsname u;
 	int bad;
 
 	if (!f)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
 					 jetwatt_error_advice(errno), "cannot write %s", path);
 	uname(&u);
 	jetwatt_json_init(&j, f, 1);
@@ -192,7 +192,7 @@ int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path)
 	jetwatt_json_end(&j);
 	bad = fflush(f) || ferror(f);
 	bad |= f != stdout && fclose(f);
-	return bad ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+	return bad ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
 				       jetwatt_error_advice(errno), "cannot write %s", path) : 0;
 }
 
@@ -204,7 +204,7 @@ static double result_round(double v)
 	return round(v * unit) / unit;
 }
 
-int jetwatt_answer_predictions(const struct jetwatt_learn *l, const char *path)
+int jetwatt_answer_predictions(const struct jetwatt_tuner *l, const char *path)
 {
 	struct jetwatt_row *row = calloc(l->nr_modes + 1, sizeof(*row));
 	int err = -ENOMEM;
@@ -220,6 +220,6 @@ int jetwatt_answer_predictions(const struct jetwatt_learn *l, const char *path)
 		err = jetwatt_csv_write(path, row, l->batch, l->nr_modes);
 	}
 	free(row);
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 				       jetwatt_error_advice(-err), "cannot write %s", path) : 0;
 }

@@ -11,7 +11,7 @@
 #include "tune/tuner.h"
 
 /**
- * struct jetwatt_answer - the result
+ * struct jetwatt_result - the result
  * @board: name of the board
  * @learn: candidates and rows
  * @chosen: the answer; NULL: none
@@ -22,23 +22,23 @@
  * @baseline: presets to compare with; NULL: none
  * @infer: minibatch size and latency of an inference server; NULL: not requested
  */
-struct jetwatt_answer {
+struct jetwatt_result {
 	const char *board;
-	const struct jetwatt_learn *learn;
+	const struct jetwatt_tuner *learn;
 	const struct jetwatt_mode *chosen;
 	const struct jetwatt_prediction *predicted;
 	const struct jetwatt_row *measured;
 	uint64_t minibatches;
 	const struct jetwatt_explain *explain;
-	const struct jetwatt_baseline *baseline;
+	const struct jetwatt_preset_compare *baseline;
 	const struct jetwatt_infer *infer;
 };
 
 /* Write the JSON document. @path: "-": standard output. Return: 0, exit code. */
-int jetwatt_answer_json(const struct jetwatt_answer *a, const char *path);
+int jetwatt_answer_json(const struct jetwatt_result *a, const char *path);
 /* Print time and energy of all minibatches in the chosen mode. */
-void jetwatt_answer_totals(const struct jetwatt_answer *a);
+void jetwatt_answer_totals(const struct jetwatt_result *a);
 /* Write the predictions of all candidates as CSV. Return: 0, exit code. */
-int jetwatt_answer_predictions(const struct jetwatt_learn *l, const char *path);
+int jetwatt_answer_predictions(const struct jetwatt_tuner *l, const char *path);
 
 #endif

@@ -11,17 +11,17 @@
 
 #include "util/error.h"
 
-static int seek_failed(const struct jetwatt_seek *s, int err)
+static int seek_failed(const struct jetwatt_strategy_search *s, int err)
 {
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
 				 "strategy %s cannot continue", s->strategy->name);
 }
 
 /* Set @c to the cell of a row. Return: 1; 0 if the row is of no candidate. */
-static int seek_cell_of(const struct jetwatt_seek *s, const struct jetwatt_row *row,
+static int seek_cell_of(const struct jetwatt_strategy_search *s, const struct jetwatt_row *row,
 			struct jetwatt_cell *c)
 {
-	const struct jetwatt_tenant *t = &s->known.work[0];
+	const struct jetwatt_workload_data *t = &s->known.work[0];
 
 	*c = (struct jetwatt_cell){ .work = 0 };
 	while (c->mode < s->known.n && !jetwatt_mode_same(&s->known.mode[c->mode], &row->mode))
@@ -31,10 +31,10 @@ static int seek_cell_of(const struct jetwatt_seek *s, const struct jetwatt_row *
 	return c->mode < s->known.n && c->size < t->sizes;
 }
 
-int jetwatt_seek_open(struct jetwatt_seek *s, enum jetwatt_slice_kind kind, const uint32_t *size,
+int jetwatt_strategy_search_open(struct jetwatt_strategy_search *s, enum jetwatt_slice_kind kind, const uint32_t *size,
 		      size_t sizes)
 {
-	const struct jetwatt_learn *l = s->learn;
+	const struct jetwatt_tuner *l = s->learn;
 	int err = jetwatt_known_init(&s->known, kind, l->mode, l->nr_modes, &size, &sizes);
 
 	openblas_set_num_threads(1);
@@ -46,18 +46,18 @@ int jetwatt_seek_open(struct jetwatt_seek *s, enum jetwatt_slice_kind kind, cons
 			err = jetwatt_known_add(&s->known, &c, l->row[i].time_ms, l->row[i].power_w);
 	}
 	if (!err && s->strategy->new)
-		err = s->strategy->new(&s->state, &s->known, JETWATT_LEARN_SEED);
+		err = s->strategy->new(&s->state, &s->known, JETWATT_TUNER_SEED);
 	return err ? seek_failed(s, err) : 0;
 }
 
-int jetwatt_seek_next(struct jetwatt_seek *s, struct jetwatt_cell *c)
+int jetwatt_strategy_search_next(struct jetwatt_strategy_search *s, struct jetwatt_cell *c)
 {
 	int err = s->strategy->next(s->state, &s->known, &s->q, s->most, c);
 
 	return err == 1 ? -ENODATA : err ? seek_failed(s, err) : 0;
 }
 
-int jetwatt_seek_took(struct jetwatt_seek *s, const struct jetwatt_cell *c)
+int jetwatt_strategy_search_add(struct jetwatt_strategy_search *s, const struct jetwatt_cell *c)
 {
 	const struct jetwatt_row *row = &s->learn->row[s->learn->nr_rows - 1];
 	int err = jetwatt_known_add(&s->known, c, row->time_ms, row->power_w);
@@ -65,7 +65,7 @@ int jetwatt_seek_took(struct jetwatt_seek *s, const struct jetwatt_cell *c)
 	return err ? seek_failed(s, err) : 0;
 }
 
-void jetwatt_seek_close(struct jetwatt_seek *s)
+void jetwatt_strategy_search_close(struct jetwatt_strategy_search *s)
 {
 	if (s->strategy && s->strategy->free)
 		s->strategy->free(s->state);

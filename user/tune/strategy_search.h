@@ -10,7 +10,7 @@
 #include "tune/tuner.h"
 
 /**
- * struct jetwatt_seek - a search
+ * struct jetwatt_strategy_search - a search
  * @learn: candidates and rows
  * @strategy: the strategy
  * @q: the limits
@@ -18,8 +18,8 @@
  * @known: measurements
  * @state: state of the strategy
  */
-struct jetwatt_seek {
-	struct jetwatt_learn *learn;
+struct jetwatt_strategy_search {
+	struct jetwatt_tuner *learn;
 	const struct jetwatt_strategy *strategy;
 	struct jetwatt_slice_query q;
 	size_t most;
@@ -28,7 +28,7 @@ struct jetwatt_seek {
 };
 
 /**
- * jetwatt_seek_open() - start a search with the rows that @learn has
+ * jetwatt_strategy_search_open() - start a search with the rows that @learn has
  * @s: the search; @learn, @strategy, @q and @most are set
  * @kind: kind of the plan
  * @size: minibatch sizes; owned by the caller
@@ -36,15 +36,15 @@ struct jetwatt_seek {
  *
  * Return: 0, exit code; close the search in both cases.
  */
-int jetwatt_seek_open(struct jetwatt_seek *s, enum jetwatt_slice_kind kind, const uint32_t *size,
+int jetwatt_strategy_search_open(struct jetwatt_strategy_search *s, enum jetwatt_slice_kind kind, const uint32_t *size,
 		      size_t sizes);
 
 /* Choose the next cell. Return: 0, exit code, -ENODATA if no cell is worth measuring. */
-int jetwatt_seek_next(struct jetwatt_seek *s, struct jetwatt_cell *c);
+int jetwatt_strategy_search_next(struct jetwatt_strategy_search *s, struct jetwatt_cell *c);
 /* Add the last row of @learn as the measurement of cell @c. Return: 0, exit code. */
-int jetwatt_seek_took(struct jetwatt_seek *s, const struct jetwatt_cell *c);
+int jetwatt_strategy_search_add(struct jetwatt_strategy_search *s, const struct jetwatt_cell *c);
 
 /* Free the search. */
-void jetwatt_seek_close(struct jetwatt_seek *s);
+void jetwatt_strategy_search_close(struct jetwatt_strategy_search *s);
 
 #endif

@@ -30,7 +30,7 @@ static size_t tuner_hash(const struct jetwatt_mode *m)
 
 /* Collect the modes of @n rows, each once, in their order: a mode may have a row for each minibatch
  * size. Return: 0, -ENOMEM. */
-static int tuner_collect_modes(struct jetwatt_learn *l, const struct jetwatt_row *row, int n)
+static int tuner_collect_modes(struct jetwatt_tuner *l, const struct jetwatt_row *row, int n)
 {
 	size_t room = 2;
 	size_t *slot;
@@ -54,7 +54,7 @@ static int tuner_collect_modes(struct jetwatt_learn *l, const struct jetwatt_row
 	return 0;
 }
 
-static int tuner_read_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
+static int tuner_read_modes(struct jetwatt_tuner *l, const struct jetwatt_board *board,
 			    const char *path)
 {
 	struct jetwatt_csv_error e = { 0 };
@@ -65,7 +65,7 @@ static int tuner_read_modes(struct jetwatt_learn *l, const struct jetwatt_board 
 		n = jetwatt_board_modes(board, &l->mode);
 		if (n <= 0)
 			return n == -ENOMEM ? jetwatt_learn_no_memory() :
-			       jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, NULL, "jetwatt list knobs",
+			       jetwatt_error_report(JETWATT_EXIT_UNSUPPORTED, NULL, "jetwatt list knobs",
 						 "this board has no power modes");
 		l->nr_modes = n;
 		return 0;
@@ -83,11 +83,11 @@ static int tuner_read_modes(struct jetwatt_learn *l, const struct jetwatt_board 
 		return jetwatt_learn_no_memory();
 	}
 	free(row);
-	return l->nr_modes ? 0 : jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
+	return l->nr_modes ? 0 : jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, NULL,
 						   "%s has no modes", path);
 }
 
-int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
+int jetwatt_learn_modes(struct jetwatt_tuner *l, const struct jetwatt_board *board,
 			const char *path)
 {
 	int err = tuner_read_modes(l, board, path);
@@ -97,7 +97,7 @@ int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *boa
 	return err;
 }
 
-int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
+int jetwatt_learn_read(struct jetwatt_tuner *l, const char *path, int must)
 {
 	struct jetwatt_csv_error e = { 0 };
 	struct jetwatt_row *row = NULL;
@@ -114,7 +114,7 @@ int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must)
 	/* Times at different minibatch sizes are not comparable unless the size is a
 feature. */
 	if (several && !l->sizes)
-		err = jetwatt_error_say(
+		err = jetwatt_error_report(
 			JETWATT_EXIT_FAILED,
 			"its rows have several batch sizes, so they are of several jobs",
 			"use the rows of one batch size only", "%s is not the profile of one job",
@@ -133,7 +133,7 @@ feature. */
 }
 
 /* Return: 1 if the rows contain this measurement: file and database may both have it. */
-static int tuner_has_row(const struct jetwatt_learn *l, const struct jetwatt_row *row)
+static int tuner_has_row(const struct jetwatt_tuner *l, const struct jetwatt_row *row)
 {
 	for (size_t i = 0; i < l->nr_rows; i++)
 		if (jetwatt_mode_same(&l->row[i].mode, &row->mode) &&
@@ -142,22 +142,22 @@ static int tuner_has_row(const struct jetwatt_learn *l, const struct jetwatt_row
 	return 0;
 }
 
-int jetwatt_learn_others(struct jetwatt_learn *l)
+int jetwatt_learn_others(struct jetwatt_tuner *l)
 {
 	struct jetwatt_row *row = NULL;
 	int n = jetwatt_keep_prior(l->keep, &row), err;
 
 	if (n < 0)
 		return -1 - n;
-	err = jetwatt_learn_twin(l, row, (size_t)n);
+	err = jetwatt_learn_add_cross_device(l, row, (size_t)n);
 	free(row);
 	if (!err && !l->silent)
-		jetwatt_error_note("%d modes of this workload are known from other devices", n);
+		jetwatt_notice("%d modes of this workload are known from other devices", n);
 	/* 1: the predictor does not use such rows. */
 	return err < 0 ? -err : 0;
 }
 
-int jetwatt_learn_reuse(struct jetwatt_learn *l)
+int jetwatt_learn_reuse(struct jetwatt_tuner *l)
 {
 	struct jetwatt_db_row *row = NULL;
 	int n = jetwatt_keep_rows(l->keep, &row), err = 0;
@@ -170,27 +170,27 @@ int jetwatt_learn_reuse(struct jetwatt_learn *l)
 	free(row);
 	l->from_file = l->nr_rows;
 	if (!err)
-		jetwatt_error_note("%d measurements of this workload reused from the database", n);
+		jetwatt_notice("%d measurements of this workload reused from the database", n);
 	return err ? err : jetwatt_learn_others(l);
 }
 
 /* Callback of a measurement: update the progress bar. */
 static void tuner_progress(const struct jetwatt_measure *m, double part, void *arg)
 {
-	const struct jetwatt_learn *l = arg;
+	const struct jetwatt_tuner *l = arg;
 	char what[96], mode[48];
 
-	jetwatt_screen_mode(&m->row.mode, mode, sizeof(mode));
+	jetwatt_terminal_mode(&m->row.mode, mode, sizeof(mode));
 	if (m->batches)
 		snprintf(what, sizeof(what), "%s %.1f ms %.2f W", mode, m->row.time_ms,
 			 m->row.power_w);
 	else
 		snprintf(what, sizeof(what), "%s settling", mode);
-	jetwatt_screen_bar(l->args, l->measured + 1, l->most, fmin(part, 0.99), what);
+	jetwatt_terminal_progress(l->args, l->measured + 1, l->most, fmin(part, 0.99), what);
 }
 
 /* Write all rows to the CSV file. Return: 0, exit code. */
-static int tuner_write_rows(struct jetwatt_learn *l)
+static int tuner_write_rows(struct jetwatt_tuner *l)
 {
 	uint32_t *batch = NULL;
 	int err = 0;
@@ -206,11 +206,11 @@ static int tuner_write_rows(struct jetwatt_learn *l)
 	if (!err)
 		err = jetwatt_csv_write(l->out, l->row, batch, l->nr_rows);
 	free(batch);
-	return err ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 				       jetwatt_error_advice(-err), "cannot write %s", l->out) : 0;
 }
 
-int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why,
+int jetwatt_learn_measure(struct jetwatt_tuner *l, size_t index, const char *why,
 			  const struct jetwatt_measure_limits *given)
 {
 	struct jetwatt_measure_limits limits = given ? *given : jetwatt_measure_profile;
@@ -220,28 +220,28 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	char what[96];
 
 	limits.idle_s = l->wait_s;
-	err = jetwatt_guard_apply(l->guard, &l->mode[index]);
+	err = jetwatt_mode_guard_apply(l->guard, &l->mode[index]);
 	if (err)
 		return err;
 	since = jetwatt_clock_ns();
 	err = jetwatt_measure_mode(l->watch, since, &limits, &m, tuner_progress, l);
-	jetwatt_screen_clear(l->args);
+	jetwatt_terminal_clear_progress(l->args);
 	if (err)
 		return jetwatt_measure_why(l->watch, err, &limits);
 	m.row.batch = l->sizes ? l->size : 0;
 	/* If another process switched the mode meanwhile, the measurement is invalid. */
-	err = jetwatt_guard_check(l->guard, &l->mode[index]);
+	err = jetwatt_mode_guard_check(l->guard, &l->mode[index]);
 	if (err)
 		return err;
 	if (!l->silent)
-		jetwatt_screen_row(l->nr_rows + 1, &m.row, why);
+		jetwatt_terminal_measured_row(l->nr_rows + 1, &m.row, why);
 	if (l->args->verbose)
-		jetwatt_error_note("%u minibatches in %.1f s, %s after %.1f s, %.1f s in all",
+		jetwatt_notice("%u minibatches in %.1f s, %s after %.1f s, %.1f s in all",
 				   m.batches, m.span_s, m.settled ? "settled" : "not settled",
 				   m.settle_s, m.dwell_s);
 	l->measured += fresh;
 	snprintf(what, sizeof(what), "modes, %.0f s", (jetwatt_clock_ns() - l->begun_ns) * 1e-9);
-	jetwatt_screen_bar(l->args, l->measured, l->most, 1, what);
+	jetwatt_terminal_progress(l->args, l->measured, l->most, 1, what);
 	l->ended_ns = jetwatt_clock_ns();
 	err = jetwatt_learn_add(l, &m.row);
 	if (!err && l->keep)
@@ -249,17 +249,17 @@ int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why
 	return err ? err : tuner_write_rows(l);
 }
 
-int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes)
+int jetwatt_learn_one(struct jetwatt_tuner *l, size_t modes)
 {
 	struct jetwatt_plan_next next;
 	int err;
 
 	openblas_set_num_threads(1);
 	if (l->down)
-		err = jetwatt_plan_down(l->mode, l->nr_modes, l->row, l->nr_rows, modes, &next);
+		err = jetwatt_plan_descend(l->mode, l->nr_modes, l->row, l->nr_rows, modes, &next);
 	else
 		err = jetwatt_plan_next(l->mode, l->nr_modes, l->row, l->nr_rows, &l->by,
-					l->budget_w, modes, JETWATT_LEARN_SEED, &next);
+					l->budget_w, modes, JETWATT_TUNER_SEED, &next);
 	if (err == 1)
 		return -ENODATA;
 	if (err)
@@ -267,7 +267,7 @@ int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes)
 	return jetwatt_learn_measure(l, next.index, next.why, NULL);
 }
 
-int jetwatt_learn_run(struct jetwatt_learn *l, size_t modes)
+int jetwatt_learn_run(struct jetwatt_tuner *l, size_t modes)
 {
 	int err = 0;
 

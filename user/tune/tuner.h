@@ -15,42 +15,42 @@
 #include "util/args.h"
 
 /* Default of the largest number of modes to measure. */
-#define JETWATT_LEARN_MOST	20
+#define JETWATT_TUNER_MAX_MODES	20
 /* Default of the accepted probability of exceeding the budget. */
-#define JETWATT_LEARN_RISK	0.05
+#define JETWATT_TUNER_RISK	0.05
 
 /* Set the candidates: from a file, or with @path NULL the grid of the board. Return: 0, exit
  * code. */
-int jetwatt_learn_modes(struct jetwatt_learn *l, const struct jetwatt_board *board,
+int jetwatt_learn_modes(struct jetwatt_tuner *l, const struct jetwatt_board *board,
 			const char *path);
 
 /* Read rows from a CSV file. @must: 1: the file must exist. Return: 0, exit code. */
-int jetwatt_learn_read(struct jetwatt_learn *l, const char *path, int must);
+int jetwatt_learn_read(struct jetwatt_tuner *l, const char *path, int must);
 
 /*
  * Read rows of the same workload from the database, and those of other devices as a prior. Return:
  * 0, exit code.
  */
-int jetwatt_learn_reuse(struct jetwatt_learn *l);
+int jetwatt_learn_reuse(struct jetwatt_tuner *l);
 
 /* Read rows of other devices from the database as a prior. Return: 0, exit code. */
-int jetwatt_learn_others(struct jetwatt_learn *l);
+int jetwatt_learn_others(struct jetwatt_tuner *l);
 
 /*
  * Switch to candidate @index, measure it, and append and store the row. @why: reason, for the
  * report;
  * @limits: length of the measurement; NULL: that of a profile. Return: 0, exit code.
  */
-int jetwatt_learn_measure(struct jetwatt_learn *l, size_t index, const char *why,
+int jetwatt_learn_measure(struct jetwatt_tuner *l, size_t index, const char *why,
 			  const struct jetwatt_measure_limits *limits);
 
 /*
  * Measure the mode that the plan chooses. @modes: largest number of different modes. Return: 0,
  * exit code, -ENODATA if no mode is worth measuring.
  */
-int jetwatt_learn_one(struct jetwatt_learn *l, size_t modes);
+int jetwatt_learn_one(struct jetwatt_tuner *l, size_t modes);
 
 /* Measure until @modes modes are measured or none is worth measuring. Return: 0, exit code. */
-int jetwatt_learn_run(struct jetwatt_learn *l, size_t modes);
+int jetwatt_learn_run(struct jetwatt_tuner *l, size_t modes);
 
 #endif

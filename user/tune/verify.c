@@ -20,21 +20,21 @@
 /* Largest number of verifications and further measurements. */
 #define ROUNDS_MAX	24
 
-int jetwatt_choose_rank(struct jetwatt_learn *l, struct jetwatt_plan_choice *out)
+int jetwatt_verify_rank(struct jetwatt_tuner *l, struct jetwatt_plan_choice *out)
 {
 	int n;
 
 	if (jetwatt_learn_predict(l))
 		return -1;
 	n = jetwatt_plan_rank(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, l->budget_w,
-			      l->risk, out, JETWATT_CHOOSE_MAX);
+			      l->risk, out, JETWATT_VERIFY_CANDIDATES);
 	if (n >= 0)
 		return n;
-	jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL, "cannot rank the modes");
+	jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-n), NULL, "cannot rank the modes");
 	return -1;
 }
 
-int jetwatt_choose_infeasible(const struct jetwatt_learn *l, const struct jetwatt_plan_choice *near)
+int jetwatt_verify_infeasible(const struct jetwatt_tuner *l, const struct jetwatt_plan_choice *near)
 {
 	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[near->index]);
 	double w = row ? row->power_w : near->p.power_w;
@@ -46,7 +46,7 @@ int jetwatt_choose_infeasible(const struct jetwatt_learn *l, const struct jetwat
 		 row ? "measured" : "predicted");
 	snprintf(fix, sizeof(fix), "use --power %.0fW, or a job that draws less",
 		 (double)(long)(w * (1 + 2 * sd)) + 1);
-	return jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, what, fix, "no mode meets %g W",
+	return jetwatt_error_report(JETWATT_EXIT_INFEASIBLE, what, fix, "no mode meets %g W",
 				 l->budget_w);
 }
 
@@ -67,7 +67,7 @@ static int verify_has_failed(const struct verify_failures *f, size_t index)
 
 /* Return: the best candidate if it is measured or worth measuring, else the best measured one; NULL
  * if none may be tried. */
-static const struct jetwatt_plan_choice *verify_pick(const struct jetwatt_learn *l,
+static const struct jetwatt_plan_choice *verify_pick(const struct jetwatt_tuner *l,
 						     const struct jetwatt_plan_choice *at, int n,
 						     unsigned int more,
 						     const struct verify_failures *f)
@@ -86,7 +86,7 @@ static const struct jetwatt_plan_choice *verify_pick(const struct jetwatt_learn 
 }
 
 /* Find the best measured mode within the budget that is not in the ranking. Return: 1, 0: none. */
-static int verify_best_measured(const struct jetwatt_learn *l, const struct verify_failures *f,
+static int verify_best_measured(const struct jetwatt_tuner *l, const struct verify_failures *f,
 				struct jetwatt_plan_choice *c)
 {
 	double best = INFINITY;
@@ -106,8 +106,8 @@ static int verify_best_measured(const struct jetwatt_learn *l, const struct veri
 
 /* Apply a candidate and measure it for longer. Return: 0; 1 if over the budget; negative exit
  * code. */
-static int verify_measure(struct jetwatt_learn *l, const struct jetwatt_plan_choice *at,
-			  struct jetwatt_choose *c)
+static int verify_measure(struct jetwatt_tuner *l, const struct jetwatt_plan_choice *at,
+			  struct jetwatt_verify *c)
 {
 	int err;
 
@@ -124,9 +124,9 @@ static int verify_measure(struct jetwatt_learn *l, const struct jetwatt_plan_cho
 }
 
 /* Return: 1 if @next is not faster than the verified mode, else 0. */
-static int verify_is_no_better(const struct jetwatt_learn *l,
+static int verify_is_no_better(const struct jetwatt_tuner *l,
 			       const struct jetwatt_plan_choice *next,
-			       const struct jetwatt_choose *c)
+			       const struct jetwatt_verify *c)
 {
 	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[next->index]);
 	double time = row ? row->time_ms : next->p.time_ms;
@@ -134,19 +134,19 @@ static int verify_is_no_better(const struct jetwatt_learn *l,
 	return next->index == c->index || time > TELL_APART * c->proof.time_ms;
 }
 
-int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetwatt_choose *c)
+int jetwatt_verify_best(struct jetwatt_tuner *l, unsigned int more, struct jetwatt_verify *c)
 {
-	struct jetwatt_plan_choice at[JETWATT_CHOOSE_MAX], fallback;
+	struct jetwatt_plan_choice at[JETWATT_VERIFY_CANDIDATES], fallback;
 	const struct jetwatt_plan_choice *next;
 	struct verify_failures verify_failures = { .n = 0 };
-	struct jetwatt_choose try;
+	struct jetwatt_verify try;
 	int ret, n;
 
 	memset(c, 0, sizeof(*c));
 	for (int round = 0; round < ROUNDS_MAX; round++) {
 		unsigned int had = l->measured;
 
-		n = jetwatt_choose_rank(l, at);
+		n = jetwatt_verify_rank(l, at);
 		if (n < 0)
 			return JETWATT_EXIT_FAILED;
 		next = verify_pick(l, at, n, more, &verify_failures);
@@ -160,7 +160,7 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 			if (ret > 0)
 				return ret;
 			if (ret && !c->proven)
-				return jetwatt_choose_infeasible(l, &at[0]);
+				return jetwatt_verify_infeasible(l, &at[0]);
 			if (ret)
 				break;
 			/* A repeated measurement does not count as a new mode. */
@@ -179,8 +179,8 @@ int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetw
 		more -= more && l->measured > had;
 	}
 	if (c->proven)
-		return jetwatt_guard_apply(l->guard, &l->mode[c->index]);
-	return jetwatt_error_say(
+		return jetwatt_mode_guard_apply(l->guard, &l->mode[c->index]);
+	return jetwatt_error_report(
 		JETWATT_EXIT_FAILED, "power keeps crossing the budget: the job is not steady",
 		"use a lower --power or a steadier job", "no mode could be verified");
 }

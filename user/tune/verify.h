@@ -9,16 +9,16 @@
 #include "tune/tuner.h"
 
 /* Largest number of candidates that are ranked. */
-#define JETWATT_CHOOSE_MAX	16
+#define JETWATT_VERIFY_CANDIDATES	16
 
 /**
- * struct jetwatt_choose - the result
+ * struct jetwatt_verify - the result
  * @index: the chosen candidate
  * @predicted: its prediction before the verification
  * @proof: its last measurement
  * @proven: 1: @proof is within the budget
  */
-struct jetwatt_choose {
+struct jetwatt_verify {
 	size_t index;
 	struct jetwatt_prediction predicted;
 	struct jetwatt_row proof;
@@ -26,14 +26,14 @@ struct jetwatt_choose {
 };
 
 /*
- * Fit, and rank the candidates, best first. @out: JETWATT_CHOOSE_MAX entries. Return: number of
+ * Fit, and rank the candidates, best first. @out: JETWATT_VERIFY_CANDIDATES entries. Return: number of
  * candidates; 0 if none meets the budget, then out[0] is the closest one; -1 after printing the
  * error.
  */
-int jetwatt_choose_rank(struct jetwatt_learn *l, struct jetwatt_plan_choice *out);
+int jetwatt_verify_rank(struct jetwatt_tuner *l, struct jetwatt_plan_choice *out);
 
 /**
- * jetwatt_choose_prove() - find the best mode and verify it
+ * jetwatt_verify_best() - find the best mode and verify it
  * @l: candidates and rows
  * @more: largest number of new modes to measure
  * @c: set to the result
@@ -41,9 +41,9 @@ int jetwatt_choose_rank(struct jetwatt_learn *l, struct jetwatt_plan_choice *out
  * Return: 0 with the board in the chosen mode; exit code. JETWATT_EXIT_INFEASIBLE has been
  * explained.
  */
-int jetwatt_choose_prove(struct jetwatt_learn *l, unsigned int more, struct jetwatt_choose *c);
+int jetwatt_verify_best(struct jetwatt_tuner *l, unsigned int more, struct jetwatt_verify *c);
 
 /* Print that no mode meets the budget, and the closest one. Return: exit code. */
-int jetwatt_choose_infeasible(const struct jetwatt_learn *l, const struct jetwatt_plan_choice *near);
+int jetwatt_verify_infeasible(const struct jetwatt_tuner *l, const struct jetwatt_plan_choice *near);
 
 #endif

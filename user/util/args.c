@@ -192,7 +192,7 @@ static void check_names(const struct argp_option *options, const struct jetwatt_
 			 similar ? similar : program_invocation_name);
 		if (!strcmp(name, "json") && instead_of_json(program_invocation_name))
 			snprintf(hint, sizeof(hint), "%s", instead_of_json(program_invocation_name));
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, hint, "no such option: --%s",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, hint, "no such option: --%s",
 				       name));
 	}
 }
@@ -263,10 +263,10 @@ double jetwatt_args_quantity(const char *option, const char *text, const char *u
 
 	snprintf(fix, sizeof(fix), "give a value from %g%s to %g%s", lo, unit, hi, unit);
 	if (jetwatt_unit_parse(text, unit, &v))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix,
 				       "%s: \"%s\" is not a value in %s", option, text, unit));
 	if (v < lo || v > hi)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "%s: %s is out of range",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix, "%s: %s is out of range",
 				       option, text));
 	return v;
 }
@@ -279,7 +279,7 @@ long jetwatt_args_count(const char *option, const char *text, long lo, long hi)
 
 	snprintf(fix, sizeof(fix), "give a whole number from %ld to %ld", lo, hi);
 	if (err)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix,
 				       err == -ERANGE ? "%s: %s is out of range" :
 				       "%s: \"%s\" is not a number", option, text));
 	return v;
@@ -307,17 +307,17 @@ static const struct {
 	{ "marker", JETWATT_RUNG_MARKER },
 };
 
-uint32_t jetwatt_args_rungs(const char *text)
+uint32_t jetwatt_args_backend(const char *text)
 {
 	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++)
 		if (!strcmp(text, rungs[i].name))
 			return rungs[i].rung;
-	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+	exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 			       "give one of auto, uprobe, tracepoint, module, marker",
 			       "--probe: no such backend: %s", text));
 }
 
-const char *jetwatt_args_rung_name(uint32_t rung)
+const char *jetwatt_args_backend_name(uint32_t rung)
 {
 	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++)
 		if (rung == rungs[i].rung)
@@ -328,12 +328,12 @@ const char *jetwatt_args_rung_name(uint32_t rung)
 void jetwatt_args_one_job(const struct jetwatt_args_job *job, int required)
 {
 	if ((job->pid != 0) + (job->argv != NULL) + (job->cgroup != NULL) > 1)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "give either the running job or the command to start",
 				       job->cgroup ? "more than one of -p, --cgroup and a command" :
 				       "both -p and a command"));
 	if (required && !job->pid && !job->argv && !job->cgroup)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "give -p PID for a running job, or -- COMMAND to start one",
 				       "no job given"));
 }

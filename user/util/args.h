@@ -89,9 +89,9 @@ pid_t jetwatt_args_pid(const char *text);
 
 /* Parse the value of --probe: auto, uprobe, tracepoint, module or marker. Return: backend, of enum
  * jetwatt_rung; 0: auto. */
-uint32_t jetwatt_args_rungs(const char *text);
+uint32_t jetwatt_args_backend(const char *text);
 /* Return the name of a backend; "none": there is no such backend. */
-const char *jetwatt_args_rung_name(uint32_t rung);
+const char *jetwatt_args_backend_name(uint32_t rung);
 
 /* Handle ARGP_KEY_ARG: the command of the job begins with this argument. */
 void jetwatt_args_command(struct jetwatt_args_job *job, struct argp_state *state);

@@ -105,24 +105,24 @@ int jetwatt_conf_read(const char *path, const char *manual, const char **out, si
 
 	snprintf(fix, sizeof(fix), "man %s has an example", manual);
 	if (!f)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, strerror(errno), fix, "cannot read %s",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, strerror(errno), fix, "cannot read %s",
 					 path);
 	*size = fread(text, 1, sizeof(text), f);
 	bad = ferror(f) ? errno : 0;
 	fclose(f);
 	if (bad || *size == sizeof(text))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE,
 					 bad ? strerror(bad) : "the file is too long", fix,
 					 "cannot read %s", path);
 	*out = text;
 	return 0;
 }
 
-int jetwatt_conf_say(const char *path, const struct jetwatt_conf_error *e)
+int jetwatt_conf_report(const char *path, const struct jetwatt_conf_error *e)
 {
 	char where[32] = "";
 
 	if (e->line)
 		snprintf(where, sizeof(where), ", line %u", e->line);
-	return jetwatt_error_say(JETWATT_EXIT_USAGE, e->why, e->fix, "cannot use %s%s", path, where);
+	return jetwatt_error_report(JETWATT_EXIT_USAGE, e->why, e->fix, "cannot use %s%s", path, where);
 }

@@ -43,6 +43,6 @@ int jetwatt_conf_parse(const char *text, size_t size, jetwatt_conf_fn fn, void *
 int jetwatt_conf_read(const char *path, const char *manual, const char **text, size_t *size);
 
 /* Print that the file @path cannot be used. Return: exit status. */
-int jetwatt_conf_say(const char *path, const struct jetwatt_conf_error *e);
+int jetwatt_conf_report(const char *path, const struct jetwatt_conf_error *e);
 
 #endif

@@ -25,7 +25,7 @@ int jetwatt_device_name(const char *given, char name[JETWATT_DEVICE_NAME])
 		fclose(f);
 	}
 	if (n < 32)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "/etc/machine-id is missing or too short",
 					 "run systemd-machine-id-setup, or give --device NAME",
 					 "this device has no name");

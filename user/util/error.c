@@ -19,7 +19,7 @@ void jetwatt_error_quiet(int quiet)
 	silent = quiet;
 }
 
-int jetwatt_error_say(int code, const char *why, const char *fix, const char *what, ...)
+int jetwatt_error_report(int code, const char *why, const char *fix, const char *what, ...)
 {
 	va_list ap;
 
@@ -83,10 +83,10 @@ int jetwatt_error_code(int err)
 
 int jetwatt_error_board(int err, const struct jetwatt_error_text *e)
 {
-	return jetwatt_error_say(jetwatt_error_code(err), e->why, e->fix, "%s", e->what);
+	return jetwatt_error_report(jetwatt_error_code(err), e->why, e->fix, "%s", e->what);
 }
 
-void jetwatt_error_note(const char *text, ...)
+void jetwatt_notice(const char *text, ...)
 {
 	va_list ap;
 

@@ -25,18 +25,18 @@ struct jetwatt_error_text {
 
 /* Set the prefix of every message, for example "jetwatt stat". @name is not copied. */
 void jetwatt_error_name(const char *name);
-/* Suppress jetwatt_error_note() if @quiet. */
+/* Suppress jetwatt_notice() if @quiet. */
 void jetwatt_error_quiet(int quiet);
 
 /* Print an error; @why and @fix may be NULL. Return: @code. */
-int jetwatt_error_say(int code, const char *why, const char *fix, const char *what, ...)
+int jetwatt_error_report(int code, const char *why, const char *fix, const char *what, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* Print the error @e of a function that returned the negative errno @err. Return: exit status. */
 int jetwatt_error_board(int err, const struct jetwatt_error_text *e);
 
 /* Print an information that is not an error; nothing with -q. */
-void jetwatt_error_note(const char *text, ...) __attribute__((format(printf, 1, 2)));
+void jetwatt_notice(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /* Return a fix that usually helps against an errno, positive or negative; NULL: none. */
 const char *jetwatt_error_advice(int err);

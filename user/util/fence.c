@@ -80,7 +80,7 @@ static int fence_install(const int *call, size_t n, unsigned int these, unsigned
 #endif
 }
 
-int jetwattd_fence(void)
+int jetwatt_seccomp_deny(void)
 {
 	static const int call[] = {
 		SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd,
@@ -96,7 +96,7 @@ int jetwattd_fence(void)
 	return fence_install(call, sizeof(call) / sizeof(call[0]), REFUSE, SECCOMP_RET_ALLOW);
 }
 
-int jetwattd_fence_links(void)
+int jetwatt_seccomp_links_only(void)
 {
 	static const int call[] = {
 		SYS_ppoll, SYS_accept4, SYS_getsockopt, SYS_recvfrom, SYS_sendto, SYS_close,

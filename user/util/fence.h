@@ -13,17 +13,17 @@
  * A filter does not see paths, so open(2) of /proc/PID/mem is not denied: the process must also
  * lack the rights of ptrace(2). Applies to all threads. Return: 0; -EBUSY: a thread has a filter of
  * its own; other negative errno. */
-int jetwattd_fence(void);
+int jetwatt_seccomp_deny(void);
 
-/* Check whether jetwattd_fence() failed because the kernel or the machine lacks seccomp(2).
+/* Check whether jetwatt_seccomp_deny() failed because the kernel or the machine lacks seccomp(2).
  * jetwattd then continues without the filter. */
-static inline int jetwattd_fence_lacks(int err)
+static inline int jetwatt_seccomp_unsupported(int err)
 {
 	return err == -ENOSYS || err == -EINVAL || err == -EOPNOTSUPP;
 }
 
 /* Deny every call except those of a server that reads links: poll, accept, receive, send, close,
  * readlinkat(2), exit. Return: 0; negative errno. */
-int jetwattd_fence_links(void);
+int jetwatt_seccomp_links_only(void);
 
 #endif

@@ -28,7 +28,7 @@ static int send_and_receive(int fd, int type, const char *line, char *answer, si
 	return len ? 0 : errno ? -errno : -EPROTO;
 }
 
-int jetwatt_ask(const char *path, int type, const char *line, char *answer, size_t size)
+int jetwatt_unix_request(const char *path, int type, const char *line, char *answer, size_t size)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct timeval timeout = { TIMEOUT_S, 0 };

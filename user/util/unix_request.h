@@ -7,14 +7,14 @@
 #include <stddef.h>
 
 /* Control socket of jetwattd. */
-#define JETWATT_ASK_CONTROL "/run/jetwatt/control"
+#define JETWATT_CONTROL_SOCKET "/run/jetwatt/control"
 
 /* Buffer size for any response of the control socket, in bytes. */
-#define JETWATTD_ASK_TEXT	262144
+#define JETWATTD_RESPONSE_MAX	262144
 
 /* Send @line to the socket at @path and read the whole response into @answer of @size bytes. @type:
  * SOCK_STREAM or SOCK_SEQPACKET. Times out after 5 s without data. Return: 0; -ENOENT,
  * -ECONNREFUSED: no process listens there; other negative errno. */
-int jetwatt_ask(const char *path, int type, const char *line, char *answer, size_t size);
+int jetwatt_unix_request(const char *path, int type, const char *line, char *answer, size_t size);
 
 #endif

@@ -50,13 +50,13 @@ static error_t compare_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 1)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "give exactly two traces",
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "give exactly two traces",
 					       "more than two traces"));
 		in->trace[state->arg_num] = arg;
 		break;
 	case ARGP_KEY_END:
 		if (!in->trace[1])
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "give two files of jetwatt record: before, after",
 					       "two traces are needed"));
 		break;
@@ -186,7 +186,7 @@ static void compare_print(const struct compare_input *in,
 		printf(" %c  %s: %s%s%zu minibatches\n", 'a' + k, in->trace[k], rows[k].command,
 		       *rows[k].command ? ", " : "", rows[k].nr);
 	if (strcmp(rows[0].board, rows[1].board))
-		jetwatt_error_note("the traces are from different boards: %s and %s", rows[0].board,
+		jetwatt_notice("the traces are from different boards: %s and %s", rows[0].board,
 				   rows[1].board);
 	printf("\n per minibatch            a        b       change  95 %% interval   effect   sure\n");
 	for (int i = 0; i < n; i++) {
@@ -200,11 +200,11 @@ static void compare_print(const struct compare_input *in,
 		change_text(e->lo, factor, lo, sizeof(lo));
 		change_text(e->hi, factor, hi, sizeof(hi));
 		printf("%s%c%s%-*.*s %7s %8s %-3s %s%6s %c%s %6s .. %-6s %-6s%8s\n",
-		       moved ? jetwatt_screen_paint(&in->args, 'b') : "", moved ? '*' : ' ',
+		       moved ? jetwatt_terminal_color(&in->args, 'b') : "", moved ? '*' : ' ',
 		       line[i].part ? "  " : "", line[i].part ? 15 : 17,
 		       line[i].part ? 15 : 17, line[i].name, mean[0], mean[1], line[i].unit,
-		       moved ? jetwatt_screen_paint(&in->args, e->change > 0 ? 'r' : 'g') : "",
-		       change, factor ? ' ' : '%', moved ? jetwatt_screen_plain(&in->args) : "", lo,
+		       moved ? jetwatt_terminal_color(&in->args, e->change > 0 ? 'r' : 'g') : "",
+		       change, factor ? ' ' : '%', moved ? jetwatt_terminal_color_end(&in->args) : "", lo,
 		       hi, jetwatt_effect_size(e), conf);
 	}
 	most = largest_rail_change(line, n, &share);
@@ -274,7 +274,7 @@ int jetwatt_cmd_compare(int argc, char **argv)
 		err = jetwatt_minibatch_table_read(&rows[1], in.trace[1]);
 	n = err ? 0 : compare_rows(&rows[0], &rows[1], line);
 	if (n < 0)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n), NULL,
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-n), NULL,
 					"cannot compare the traces");
 	else if (!err && in.json)
 		compare_print_json(&in, rows, line, n);

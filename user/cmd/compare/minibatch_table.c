@@ -29,7 +29,7 @@ struct edge {
  * @last: the last sample; @any: there was one
  */
 struct side_sums {
-	const struct jetwatt_watch *watch;
+	const struct jetwatt_session *watch;
 	struct edge *edge, at;
 	size_t nr, next;
 	struct jetwatt_power last;
@@ -87,7 +87,7 @@ static int integrate_trace(struct side_sums *s, const char *path)
 	r.watch.arg = s;
 	while (!err && (n = jetwatt_replay_step(&r)) > 0) {
 		/* Only the callback needs the samples and waits, so they are dropped at once. */
-		jetwatt_watch_drop(&r.watch, r.watch.power_ns);
+		jetwatt_session_discard(&r.watch, r.watch.power_ns);
 		r.watch.nr_sync = 0;
 	}
 	if (!err && n < 0)
@@ -146,16 +146,16 @@ static int table_alloc(struct jetwatt_minibatch_table *rows, size_t n)
 	return failed ? -ENOMEM : 0;
 }
 
-static int table_gather(struct jetwatt_minibatch_table *rows, const struct jetwatt_meter *m,
+static int table_gather(struct jetwatt_minibatch_table *rows, const struct jetwatt_run_energy *m,
 			const char *path)
 {
 	struct side_sums s = { .edge = calloc(2 * m->bounds + 1, sizeof(*s.edge)) };
-	size_t skip = jetwatt_meter_minibatches(m) / 10, seen = 0;
+	size_t skip = jetwatt_run_energy_minibatches(m) / 10, seen = 0;
 	int err = s.edge ? table_alloc(rows, m->bounds) : -ENOMEM;
 
 	if (err) {
 		free(s.edge);
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 					 jetwatt_error_advice(err), "cannot read %s", path);
 	}
 	for (int i = 0; i < m->bounds; i++) {
@@ -169,7 +169,7 @@ static int table_gather(struct jetwatt_minibatch_table *rows, const struct jetwa
 		const struct jetwatt_batch_bound *b = &m->bound[i];
 
 		if (b->kind == JETWATT_BATCH_OTHER || b->end_ns <= b->start_ns ||
-		    jetwatt_meter_bound(m, b) < 0 || (b->kind == JETWATT_BATCH_TRAIN && seen++ < skip))
+		    jetwatt_run_energy_bound(m, b) < 0 || (b->kind == JETWATT_BATCH_TRAIN && seen++ < skip))
 			continue;
 		table_add_minibatch(rows, b, edge_at(&s, b->start_ns), edge_at(&s, b->end_ns));
 	}
@@ -179,7 +179,7 @@ static int table_gather(struct jetwatt_minibatch_table *rows, const struct jetwa
 
 int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const char *path)
 {
-	struct jetwatt_meter m = { 0 };
+	struct jetwatt_run_energy m = { 0 };
 	struct jetwatt_replay r;
 	int err = jetwatt_replay_open(&r, path);
 
@@ -195,11 +195,11 @@ int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const cha
 		err = table_gather(rows, &m, path);
 	}
 	if (!err && !rows->nr)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED,
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED,
 					"no minibatches were found in the trace",
 					"jetwatt report shows what the trace contains",
 					"cannot compare %s", path);
-	jetwatt_meter_free(&m);
+	jetwatt_run_energy_free(&m);
 	jetwatt_replay_close(&r);
 	return err;
 }

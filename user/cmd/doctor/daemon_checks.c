@@ -23,7 +23,7 @@
 static int check_daemon(struct jetwatt_doctor *d)
 {
 	static char answer[65536];
-	int err = jetwatt_ask(JETWATT_ASK_CONTROL, SOCK_STREAM, "status\n", answer, sizeof(answer));
+	int err = jetwatt_unix_request(JETWATT_CONTROL_SOCKET, SOCK_STREAM, "status\n", answer, sizeof(answer));
 	int wanted = !access(POLICY, F_OK);
 
 	answer[strcspn(answer, "\n")] = '\0';
@@ -47,9 +47,9 @@ static int check_daemon(struct jetwatt_doctor *d)
 
 static void check_knobs(struct jetwatt_doctor *d, int daemon)
 {
-	char answer[JETWATT_REMOTE_ANSWER];
+	char answer[JETWATT_REMOTE_RESPONSE];
 	unsigned long refused = 0, strangers = 0;
-	int err = jetwatt_ask(JETWATT_REMOTE_SOCKET, SOCK_SEQPACKET, "status", answer,
+	int err = jetwatt_unix_request(JETWATT_REMOTE_SOCKET, SOCK_SEQPACKET, "status", answer,
 			      sizeof(answer));
 	int holder = 0;
 

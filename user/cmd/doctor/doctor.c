@@ -61,8 +61,8 @@ void jetwatt_doctor_finding(struct jetwatt_doctor *d, enum jetwatt_doctor_level 
 	}
 	if (level == OK && d->args.quiet)
 		return;
-	printf(" %s%-4s%s %-8s %s\n", jetwatt_screen_paint(&d->args, color[level]),
-	       level_name[level], jetwatt_screen_plain(&d->args), name, line);
+	printf(" %s%-4s%s %-8s %s\n", jetwatt_terminal_color(&d->args, color[level]),
+	       level_name[level], jetwatt_terminal_color_end(&d->args), name, line);
 	if (fix)
 		printf("      %-8s fix: %s\n", "", fix);
 }
@@ -75,7 +75,7 @@ static int check_kernel(struct jetwatt_doctor *d)
 	char why[160];
 
 	uname(&u);
-	if (jetwatt_reach_release(u.release, why, sizeof(why))) {
+	if (jetwatt_check_release(u.release, why, sizeof(why))) {
 		say(d, FAIL, JETWATT_EXIT_UNSUPPORTED, "kernel",
 		    "update the board to JetPack 5, 6 or 7", "%s", why);
 		return -1;
@@ -285,7 +285,7 @@ static int check_backend(struct jetwatt_doctor *d, uint32_t rung, const char *se
 			 int needed)
 {
 	struct jetwatt_probe_opts opts = { .tgid = getpid(), .rungs = rung };
-	const char *name = jetwatt_args_rung_name(rung);
+	const char *name = jetwatt_args_backend_name(rung);
 	struct jetwatt_probe_state st;
 	struct jetwatt_probe *p = NULL;
 	int err = jetwatt_probe_open(&p, &opts, ignore_wait, NULL);
@@ -313,7 +313,7 @@ static void check_probe_overhead(struct jetwatt_doctor *d, uint32_t rung)
 	if (!jetwatt_probe_overhead_measure(rung, &plain, &extra))
 		say(d, OK, 0, "cost", NULL,
 		    "other jobs: +%.0f ns per system call by %s (%.0f without)",
-		    extra > 0 ? extra : 0, jetwatt_args_rung_name(rung), plain);
+		    extra > 0 ? extra : 0, jetwatt_args_backend_name(rung), plain);
 }
 
 static void check_probe(struct jetwatt_doctor *d)
@@ -352,7 +352,7 @@ static void check_probe(struct jetwatt_doctor *d)
 
 static void check_saved(struct jetwatt_doctor *d)
 {
-	int owner = 0, saved = jetwatt_board_saved(d->board, &owner);
+	int owner = 0, saved = jetwatt_board_saved_owner(d->board, &owner);
 
 	if (saved < 0)
 		say(d, WARN, 0, "state", "sudo jetwatt doctor", "not checked: %s", strerror(-saved));

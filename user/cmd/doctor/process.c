@@ -265,7 +265,7 @@ static void print_sleeps(struct watched_process *p)
  * waits to find minibatches. */
 static int print_backend(struct watched_process *p, struct backend *b, uint64_t most)
 {
-	const char *name = jetwatt_args_rung_name(b->rung);
+	const char *name = jetwatt_args_backend_name(b->rung);
 	unsigned long long waits = b->waits;
 
 	if (!b->probe)
@@ -320,7 +320,7 @@ int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid)
 	struct watched_process p = { .d = d, .pid = pid };
 
 	if (kill(pid, 0) && errno == ESRCH)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "there is no such process",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "there is no such process",
 					 "give the pid of a running job: pgrep python", "cannot examine process %d", pid);
 	if (d->want_json) {
 		jetwatt_json_init(&d->json, stdout, 1);
@@ -338,7 +338,7 @@ int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid)
 		jetwatt_json_real(&d->json, "seconds", p.seconds, 4);
 		jetwatt_json_object(&d->json, "waits");
 		for (int i = 0; i < BACKENDS; i++)
-			jetwatt_json_uint(&d->json, jetwatt_args_rung_name(p.by[i].rung), p.by[i].waits);
+			jetwatt_json_uint(&d->json, jetwatt_args_backend_name(p.by[i].rung), p.by[i].waits);
 		jetwatt_json_end(&d->json);
 		jetwatt_json_end(&d->json);
 	}

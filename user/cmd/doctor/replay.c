@@ -96,7 +96,7 @@ static int write_overlay(const char *dir, const struct jetwatt_board_report *r)
 		rc = -errno;
 	if (rc == -ENODATA) {
 		unlink(path);
-		jetwatt_error_note("the report has no device tree node of a power sensor, so sensors.dtso is not written");
+		jetwatt_notice("the report has no device tree node of a power sensor, so sensors.dtso is not written");
 		rc = 0;
 	}
 	return rc;
@@ -225,11 +225,11 @@ static void replay_print(struct jetwatt_doctor *d, const struct jetwatt_board_re
 {
 	struct jetwatt_error_text e = { "", "", "" };
 	struct jetwatt_json doc, *j = d->want_json ? &doc : NULL;
-	struct jetwatt_reach_roots at;
+	struct jetwatt_board_roots_in at;
 	struct jetwatt_board *b = NULL;
 	const char *release = jetwatt_json_get_string(jetwatt_json_get(r->top, "kernel"), "release");
 
-	if (jetwatt_board_open(&b, jetwatt_reach_roots(dir, &at), &e))
+	if (jetwatt_board_open(&b, jetwatt_board_roots_in(dir, &at), &e))
 		b = NULL;
 	if (j) {
 		jetwatt_json_init(j, stdout, 1);
@@ -282,7 +282,7 @@ int jetwatt_doctor_replay(struct jetwatt_doctor *d, const char *path, const char
 
 	if (rc) {
 		free(text);
-		return jetwatt_error_say(jetwatt_error_code(rc), strerror(-rc),
+		return jetwatt_error_report(jetwatt_error_code(rc), strerror(-rc),
 					 "give a file that jetwatt doctor --report has written",
 					 "cannot read the report %s", path);
 	}
@@ -293,20 +293,20 @@ int jetwatt_doctor_replay(struct jetwatt_doctor *d, const char *path, const char
 			snprintf(said, sizeof(said), "line %u: %s", line, why);
 		else
 			snprintf(said, sizeof(said), "%s", why);
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, said,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, said,
 					 "give an unmodified file from jetwatt doctor --report of this version",
 					 "%s is not a report of a board", path);
 	}
 	rc = new_dir(into, dir);
 	if (rc) {
 		jetwatt_report_free(r);
-		return jetwatt_error_say(jetwatt_error_code(rc), strerror(-rc),
+		return jetwatt_error_report(jetwatt_error_code(rc), strerror(-rc),
 					 "--into must name a directory that does not exist yet",
 					 "cannot create the directory for the board's files");
 	}
 	rc = write_files(dir, r);
 	if (rc)
-		jetwatt_error_say(jetwatt_error_code(rc), strerror(-rc), jetwatt_error_advice(rc),
+		jetwatt_error_report(jetwatt_error_code(rc), strerror(-rc), jetwatt_error_advice(rc),
 				  "cannot write the board's files to %s", dir);
 	else
 		replay_print(d, r, dir);

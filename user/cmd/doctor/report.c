@@ -145,7 +145,7 @@ int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char
 	jetwatt_close(d->jw);
 	jetwatt_board_close(d->board);
 	if (rc)
-		return jetwatt_error_say(jetwatt_error_code(rc), strerror(-rc),
+		return jetwatt_error_report(jetwatt_error_code(rc), strerror(-rc),
 					 jetwatt_error_advice(rc), "cannot write the report to %s", path);
 	if (!as_json && !d->args.quiet)
 		printf("report   %s: read it before you share it\n", path);

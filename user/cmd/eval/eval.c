@@ -57,7 +57,7 @@ static const struct argp_option optimize_options[] = {
 
 static int eval_usage(const char *fix, const char *what, const char *text)
 {
-	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, what, text);
+	return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix, what, text);
 }
 
 static const struct jetwatt_predictor *eval_find_method(const char *name)
@@ -124,7 +124,7 @@ static error_t eval_parse(int key, char *arg, struct argp_state *state)
 		e->pool = arg;
 		break;
 	case PLOT:
-		e->plot = jetwatt_picture_path("--plot", arg);
+		e->plot = jetwatt_plot_path("--plot", arg);
 		break;
 	case REPEATS:
 		e->repeats = jetwatt_args_count("--repeats", arg, 1, 100000);
@@ -175,7 +175,7 @@ static int eval_read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_ev
 	if (e->batch && !(m->kind & JETWATT_PREDICTOR_BATCH)) {
 		jetwatt_method_list(fix, sizeof(fix), "a file of one batch size, or --method ",
 				    jetwatt_method_sizes);
-		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE,
 					 "the file has rows of several minibatch sizes", fix,
 					 "method %s cannot use %s", m->name, e->path);
 	}
@@ -191,7 +191,7 @@ static int eval_read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_ev
 		return eval_usage("give one number",
 				  "--samples: only eval predict accepts a list%s", "");
 	if (e->samples >= e->n)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "give fewer --samples",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "give fewer --samples",
 					 "%s has %zu rows, so no row is left for evaluation",
 					 e->path, e->n);
 	e->mode = malloc(e->n * sizeof(*e->mode));

@@ -15,7 +15,7 @@
 
 #include "board/preset.h"
 #include "cmd/eval/eval.h"
-#include "model/dirty.h"
+#include "model/outlier.h"
 #include "out/json.h"
 #include "plan/plan.h"
 #include "util/error.h"
@@ -293,7 +293,7 @@ static int tally_presets(const struct jetwatt_eval *e, size_t budgets, struct re
 	struct jetwatt_presets *all;
 
 	if (jetwatt_presets_read(&all, NULL, e->presets, &err))
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, err.why, err.fix, "%s", err.what);
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, err.why, err.fix, "%s", err.what);
 	q->seen = q->more = 0;
 	for (size_t i = 0; i < all->nr && q->seen < e->n; i++) {
 		struct jetwatt_mode m;
@@ -308,7 +308,7 @@ static int tally_presets(const struct jetwatt_eval *e, size_t budgets, struct re
 	}
 	jetwatt_presets_free(all);
 	if (!q->seen)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, "no preset is a mode of the corpus, or all presets power-gate parts of the GPU",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "no preset is a mode of the corpus, or all presets power-gate parts of the GPU",
 					 "leave --presets out", "no preset of %s can be compared",
 					 e->presets);
 	for (size_t b = 0; b < budgets; b++) {
@@ -411,7 +411,7 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 	if (!q.at || !q.all || !q.now || !q.known || !q.choice || !t.penalty || !t.clean || !dirty ||
 	    !presets.penalty || !presets.clean)
 		goto out;
-	if (jetwatt_dirty_mark(e->row, n, dirty) < 0)
+	if (jetwatt_outlier_mark(e->row, n, dirty) < 0)
 		goto out;
 	/* This search is deterministic, so one repeat is enough. */
 	if (searches_per_budget(e) && e->method->kind & JETWATT_PREDICTOR_INTERVAL)
@@ -430,7 +430,7 @@ out:
 	else if (err)
 		code = jetwatt_eval_failed(e, err);
 	else if (!t.queries)
-		code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE, "the lowest power in the file is above all budgets",
+		code = jetwatt_error_report(JETWATT_EXIT_INFEASIBLE, "the lowest power in the file is above all budgets",
 					 "give higher --budgets", "no mode of %s meets a budget", e->path);
 	else if (e->json)
 		optimize_print_json(e, &t, &presets);

@@ -209,8 +209,8 @@ static int predict_draw(const struct jetwatt_eval *e, const struct drawing *d)
 
 	snprintf(title, sizeof(title), "%s from %zu modes, %s", e->method->name, e->samples,
 		 jetwatt_eval_sampling(e));
-	return jetwatt_picture_write(e->plot, &r, several ? JETWATT_PICTURE_LEARNING :
-				     JETWATT_PICTURE_FIT);
+	return jetwatt_plot_write(e->plot, &r, several ? JETWATT_GNUPLOT_LEARNING :
+				     JETWATT_GNUPLOT_FIT);
 }
 
 int jetwatt_eval_predict(struct jetwatt_eval *e)
@@ -219,7 +219,7 @@ int jetwatt_eval_predict(struct jetwatt_eval *e)
 	int code = 0;
 
 	if (e->method->kind & (JETWATT_PREDICTOR_OBSERVED | JETWATT_PREDICTOR_FIXED))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					 "jetwatt eval optimize evaluates such methods",
 					 "method %s makes no predictions", e->method->name);
 	if (e->plot) {

@@ -73,7 +73,7 @@ static void judge_answer(const struct jetwatt_sweep *s, const struct jetwatt_kno
 	v->excess = NAN;
 	v->ratio = optimum->throughput_hz > 0 ? 0 : NAN;
 	jetwatt_query_optimum(s, 1, q, &clean);
-	v->clean = s->files.kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0 ? 0 : NAN;
+	v->clean = s->files.kind == JETWATT_SLICE_TRAIN_AND_INFER && clean.throughput_hz > 0 ? 0 : NAN;
 	v->solved = jetwatt_known_answer(k, q, &got);
 	if (!v->solved)
 		return;
@@ -83,9 +83,9 @@ static void judge_answer(const struct jetwatt_sweep *s, const struct jetwatt_kno
 			       q->power_w;
 	v->violated |= s->files.kind != JETWATT_SLICE_TRAIN && got.latency_ms > q->latency_ms;
 	v->excess = 100 * fmax(plan_objective(s, &got) / plan_objective(s, optimum) - 1, 0);
-	if (s->files.kind == JETWATT_SLICE_BESIDE && clean.throughput_hz > 0)
+	if (s->files.kind == JETWATT_SLICE_TRAIN_AND_INFER && clean.throughput_hz > 0)
 		v->clean = got.throughput_hz / clean.throughput_hz;
-	else if (s->files.kind != JETWATT_SLICE_BESIDE && plan_objective(s, &clean) > 0)
+	else if (s->files.kind != JETWATT_SLICE_TRAIN_AND_INFER && plan_objective(s, &clean) > 0)
 		v->clean = 100 * fmax(plan_objective(s, &got) / plan_objective(s, &clean) - 1, 0);
 	if (optimum->throughput_hz > 0)
 		v->ratio = got.throughput_hz / optimum->throughput_hz;
@@ -270,7 +270,7 @@ static void figures_json(struct jetwatt_json *j, const struct jetwatt_sweep *s,
 	struct query_figures f = { .v = scratch };
 
 	figures_count(&f, v, n);
-	if (s->files.kind != JETWATT_SLICE_BESIDE) {
+	if (s->files.kind != JETWATT_SLICE_TRAIN_AND_INFER) {
 		figure_json(j, "excess_pct", &f, v, n,
 			    offsetof(struct jetwatt_query_score, excess), 1);
 		figure_json(j, "excess_clean_pct", &f, v, n,
@@ -281,10 +281,10 @@ static void figures_json(struct jetwatt_json *j, const struct jetwatt_sweep *s,
 	jetwatt_json_real(j, "solved_pct", f.feasible ? 100.0 * f.solved / f.feasible : NAN, 5);
 	jetwatt_json_uint(j, "unsolved", f.feasible - f.solved);
 	jetwatt_json_uint(j, "violations", f.violations);
-	if (s->files.kind == JETWATT_SLICE_INFER || s->files.kind == JETWATT_SLICE_PAIR)
+	if (s->files.kind == JETWATT_SLICE_INFER || s->files.kind == JETWATT_SLICE_TWO_INFER)
 		figure_json(j, "latency_excess_pct", &f, v, n,
 			    offsetof(struct jetwatt_query_score, excess), 0);
-	if (s->files.kind == JETWATT_SLICE_BESIDE) {
+	if (s->files.kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		figure_json(j, "throughput_ratio", &f, v, n,
 			    offsetof(struct jetwatt_query_score, ratio), 0);
 		figure_json(j, "throughput_ratio_clean", &f, v, n,
@@ -341,7 +341,7 @@ static void sweep_print(const struct jetwatt_sweep *s, const char *title,
 	       s->strategy->name, s->modes, s->files.n, f.queries, f.feasible);
 	printf("solved %.1f %%, answers that violate a limit %zu\n",
 	       f.feasible ? 100.0 * f.solved / f.feasible : NAN, f.violations);
-	if (s->files.kind == JETWATT_SLICE_BESIDE) {
+	if (s->files.kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		k = figures_gather(&f, v, n, offsetof(struct jetwatt_query_score, ratio));
 		printf("throughput / optimum           median %6.3f, mean %6.3f\n",
 		       jetwatt_eval_quantile(f.v, k, 0.5), figures_mean(f.v, k));
@@ -363,7 +363,7 @@ static void sweep_print(const struct jetwatt_sweep *s, const char *title,
 
 static int strategy_failed(const struct jetwatt_sweep *s, int err)
 {
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 				 "strategy %s failed on %s", s->strategy->name, s->files.work[0].path);
 }
 
@@ -393,7 +393,7 @@ int jetwatt_sweep_run(const struct jetwatt_sweep *s)
 	if (err) {
 		code = strategy_failed(s, err);
 	} else if (!feasible) {
-		code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE,
+		code = jetwatt_error_report(JETWATT_EXIT_INFEASIBLE,
 					 "no plan meets the limits of any query",
 					 "give higher --budgets or a higher --latency",
 					 "no query can be met in %s",

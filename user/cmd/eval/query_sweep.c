@@ -53,7 +53,7 @@ static const struct argp_option schedule_options[] = {
 
 static int sweep_usage(const char *fix, const char *what, const char *text)
 {
-	return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, what, text);
+	return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix, what, text);
 }
 
 static void sweep_parse_range(const char *option, const char *text, struct jetwatt_sweep_range *r)
@@ -197,6 +197,6 @@ int jetwatt_eval_schedule(int argc, char **argv)
 		return sweep_usage("give one number each, for example --budgets 30 --latency 1000",
 				   "--trace needs a single budget and a single latency limit%s",
 				   "");
-	s.files.kind = s.files.train ? JETWATT_SLICE_BESIDE : JETWATT_SLICE_PAIR;
+	s.files.kind = s.files.train ? JETWATT_SLICE_TRAIN_AND_INFER : JETWATT_SLICE_TWO_INFER;
 	return sweep_evaluate(&s);
 }

@@ -46,7 +46,7 @@ struct trace_tally {
 
 static int bad_trace_line(const char *path, unsigned int line, const char *why)
 {
-	return jetwatt_error_say(JETWATT_EXIT_USAGE, why,
+	return jetwatt_error_report(JETWATT_EXIT_USAGE, why,
 				 "write lines of SECONDS REQUESTS_PER_S, for example \"60 45\"",
 				 "cannot use line %u of %s", line, path);
 }
@@ -63,7 +63,7 @@ static int read_trace(const char *path, struct window **out, size_t *n)
 	*n = 0;
 	*out = NULL;
 	if (!f)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
 					 jetwatt_error_advice(errno), "cannot read %s", path);
 	w = malloc(WINDOWS_MAX * sizeof(*w));
 	while (w && !code && fgets(text, sizeof(text), f)) {
@@ -85,7 +85,7 @@ static int read_trace(const char *path, struct window **out, size_t *n)
 	}
 	fclose(f);
 	if (!w)
-		code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+		code = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					 "cannot read %s", path);
 	else if (!code && !*n)
 		code = bad_trace_line(path, line, "the file is empty");
@@ -314,11 +314,11 @@ int jetwatt_rate_trace_run(const struct jetwatt_sweep *s)
 	if (!code) {
 		err = trace_run(s, w, n, &t);
 		if (err)
-			code = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+			code = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 						 "strategy %s failed on %s", s->strategy->name,
 						 s->files.work[0].path);
 		else if (!t.feasible)
-			code = jetwatt_error_say(JETWATT_EXIT_INFEASIBLE,
+			code = jetwatt_error_report(JETWATT_EXIT_INFEASIBLE,
 						 "no plan meets the limits in any window",
 						 "give higher --budgets or a higher --latency",
 						 "no window can be served in %s",

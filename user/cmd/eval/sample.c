@@ -175,6 +175,6 @@ int jetwatt_eval_failed(const struct jetwatt_eval *e, int err)
 
 	if (err == -ENODATA)
 		fix = "give more --samples";
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), fix, "method %s failed on %s",
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), fix, "method %s failed on %s",
 				 e->method->name, e->path);
 }

@@ -174,7 +174,7 @@ static void export_on_power(const struct jetwatt_power *p, void *arg)
 
 static void export_describe_run(const struct jetwatt_replay *r, struct jetwatt_export_run *run)
 {
-	const struct jetwatt_watch *w = &r->watch;
+	const struct jetwatt_session *w = &r->watch;
 
 	*run = (struct jetwatt_export_run){
 		.board = r->board, .kernel = r->kernel, .version = r->version,
@@ -183,7 +183,7 @@ static void export_describe_run(const struct jetwatt_replay *r, struct jetwatt_e
 	};
 }
 
-static void export_waits(struct flow *flow, const struct jetwatt_meter *m)
+static void export_waits(struct flow *flow, const struct jetwatt_run_energy *m)
 {
 	for (size_t i = 0; i < m->watch->nr_sync; i++) {
 		uint32_t in = m->why[i].minibatch;
@@ -195,12 +195,12 @@ static void export_waits(struct flow *flow, const struct jetwatt_meter *m)
 	}
 }
 
-static void export_rest(struct flow *flow, const struct jetwatt_meter *m)
+static void export_rest(struct flow *flow, const struct jetwatt_run_energy *m)
 {
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_session *w = m->watch;
 	struct jetwatt_export_sums sums = {
-		m->begun_ns, m->at_ns, m->covered_ns, jetwatt_meter_minibatches(m), w->waits,
-		jetwatt_watch_waits_lost(w), w->samples, w->lost, m->uj, m->rail_uj,
+		m->begun_ns, m->at_ns, m->covered_ns, jetwatt_run_energy_minibatches(m), w->waits,
+		jetwatt_session_waits_lost(w), w->samples, w->lost, m->uj, m->rail_uj,
 		.telemetry = w->telemetry,
 	};
 
@@ -215,10 +215,10 @@ static void export_rest(struct flow *flow, const struct jetwatt_meter *m)
 	if (flow->e.waits)
 		export_waits(flow, m);
 	for (int i = 0; i < m->bounds && flow->format->minibatch && !flow->e.waits; i++) {
-		struct jetwatt_export_cost cost = { jetwatt_meter_bound(m, &m->bound[i]), -1, '-' };
-		struct jetwatt_batch_cost c;
+		struct jetwatt_export_cost cost = { jetwatt_run_energy_bound(m, &m->bound[i]), -1, '-' };
+		struct jetwatt_batch_energy_result c;
 
-		if (!jetwatt_quality_of(&m->quality, &m->bound[i], &c)) {
+		if (!jetwatt_energy_error_of(&m->quality, &m->bound[i], &c)) {
 			cost.sd_uj = c.total_sd_uj;
 			cost.grade = c.grade;
 		}
@@ -232,7 +232,7 @@ static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_expo
 {
 	struct flow flow = { .format = format };
 	struct jetwatt_replay replay;
-	struct jetwatt_meter m = { 0 };
+	struct jetwatt_run_energy m = { 0 };
 	double hz = o->hz >= 0 ? o->hz : format->hz;
 	int err = jetwatt_replay_open(&replay, o->from);
 
@@ -247,7 +247,7 @@ static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_expo
 		replay.watch.on_power = export_on_power;
 		replay.watch.arg = &flow;
 		if (format->begin && format->begin(&flow.e))
-			err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+			err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 						"cannot export %s", o->from);
 	}
 	if (!err) {
@@ -257,7 +257,7 @@ static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_expo
 	if (!err)
 		export_rest(&flow, &m);
 	free(flow.e.state);
-	jetwatt_meter_free(&m);
+	jetwatt_run_energy_free(&m);
 	jetwatt_replay_close(&replay);
 	return err;
 }
@@ -273,11 +273,11 @@ static const struct row *find_format(const char *name)
 			return &rows[i];
 	}
 	if (!name)
-		jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "no format is given");
+		jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix, "no format is given");
 	else {
 		if (jetwatt_suggest(name, word))
 			snprintf(fix, sizeof(fix), "did you mean %s?", jetwatt_suggest(name, word));
-		jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix, "unknown format: %s", name);
+		jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix, "unknown format: %s", name);
 	}
 	return NULL;
 }
@@ -287,12 +287,12 @@ static const struct row *find_format(const char *name)
 static int check_rows(const struct jetwatt_export_args *o, const struct row *row)
 {
 	if (o->waits && o->minibatches)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE,
 					 "an exported file has rows of one kind",
 					 "export them into two files; the column minibatch joins them",
 					 "--waits and --minibatches cannot be combined");
 	if (o->waits && (!row->format || !row->format->wait))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "this format has no rows for waits",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, "this format has no rows for waits",
 					 "--format csv or --format jsonl",
 					 "--waits cannot be combined with --format %s",
 					 row->name);
@@ -301,7 +301,7 @@ static int check_rows(const struct jetwatt_export_args *o, const struct row *row
 
 static int export_unwritable(const struct jetwatt_export_args *o)
 {
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
 				 "name a file that can be written with -o; check that the disk is not full",
 				 "cannot write %s", o->out);
 }
@@ -317,7 +317,7 @@ static int export_buffered(struct jetwatt_export_args *o, const struct row *row)
 
 	o->f = open_memstream(&text, &len);
 	if (!o->f)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
 					 jetwatt_error_advice(errno), "cannot export");
 	err = row->write(o, NULL);
 	fclose(o->f);
@@ -353,10 +353,10 @@ int jetwatt_cmd_export(int argc, char **argv)
 	if (!row->format)
 		return export_buffered(&o, row);
 	if (o.nr_what > 1)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "export them one by one",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "export them one by one",
 					 "only one trace can be exported at a time");
 	if (!o.from)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					 "give a file of jetwatt record, or - for standard input",
 					 "no trace is given");
 	if (o.out && strcmp(o.out, "-")) {

@@ -36,18 +36,18 @@ static int print_preset(const struct jetwatt_export_args *o, const struct jetwat
 	int n = jetwatt_board_levels(board, JETWATT_KNOB_EMC, &emc), rc;
 
 	if (jetwatt_board_mode_parse(board, o->what[i], &mode))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE,
 					 "a mode is cCORES-CPU_KHZ-gGPU_HZ-eEMC_HZ, or MAXN",
 					 "jetwatt list modes prints all modes of this board",
 					 "not a mode: %s", o->what[i]);
 	/* nvpmodel silently rounds a clock that the board does not offer, so refuse such a mode. */
-	rc = jetwatt_board_has(board, &mode, &e);
+	rc = jetwatt_board_check_mode(board, &mode, &e);
 	if (rc)
 		return jetwatt_error_board(rc, &e);
 	for (size_t k = 0; k < all->nr; k++)
 		if (all->preset[k].id == *id) {
 			if (o->id >= 0 && !i)
-				return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+				return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 							 "leave out --id; then a free one is used",
 							 "--id: the ID %ld is used by %s", *id,
 							 all->preset[k].name);
@@ -59,11 +59,11 @@ static int print_preset(const struct jetwatt_export_args *o, const struct jetwat
 	rc = jetwatt_preset_print(o->f, highest_preset(all), (int)*id, o->name && !i ? o->name :
 				  name, &mode, emc[n - 1]);
 	++*id;
-	return rc == -EINVAL ? jetwatt_error_say(JETWATT_EXIT_FAILED,
+	return rc == -EINVAL ? jetwatt_error_report(JETWATT_EXIT_FAILED,
 			"the presets lack a knob of this mode, or the name is not a single word",
 			"--presets FILE: use the board's own nvpmodel.conf; --name: use letters, digits, _ and - only",
 			"cannot make a preset of %s", o->what[i]) :
-	       rc ? jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-rc),
+	       rc ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-rc),
 				      jetwatt_error_advice(-rc), "cannot write the presets") : 0;
 }
 
@@ -87,20 +87,20 @@ int jetwatt_export_nvpmodel(struct jetwatt_export_args *o, const struct jetwatt_
 
 	(void)format;
 	if (!o->nr_what)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					 "jetwatt export -f nvpmodel c8-1728000-g624750000-e3199000000",
 					 "no mode is given");
 	if (output_is_presets(o))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, "its presets would be overwritten",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, "its presets would be overwritten",
 					 "append instead: jetwatt export -f nvpmodel MODE | sudo tee -a FILE",
 					 "-o: %s is the file that the presets are read from",
 					 o->out);
-	err = jetwatt_reach_board(&board);
+	err = jetwatt_open_board(&board);
 	if (err)
 		return err;
 	rc = jetwatt_presets_read(&all, board, o->presets, &e);
 	if (rc)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, e.why, e.fix, "%s", e.what);
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, e.why, e.fix, "%s", e.what);
 	for (int i = 0; i < o->nr_what && !err; i++)
 		err = print_preset(o, board, all, &id, i);
 	jetwatt_presets_free(all);

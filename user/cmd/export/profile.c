@@ -28,7 +28,7 @@ static int export_read_rows(const struct jetwatt_export_args *o, struct jetwatt_
 {
 	struct jetwatt_db_row *own = NULL;
 	struct jetwatt_error_text e;
-	int n = o->pooled ? jetwatt_pool_prior(db, &p->workload, out, &e) :
+	int n = o->pooled ? jetwatt_pool_read_prior(db, &p->workload, out, &e) :
 		jetwatt_db_rows(db, p->id, &own, &e);
 
 	if (n < 0)
@@ -62,7 +62,7 @@ static int export_gather_profile(const struct jetwatt_export_args *o, const char
 	sizes = reallocarray(all->batch, all->n + (size_t)n + 1, sizeof(*sizes));
 	all->batch = sizes ? sizes : all->batch;
 	if (!more || !sizes || (n && !row))
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM),
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM),
 					jetwatt_error_advice(ENOMEM), "cannot export");
 	for (int i = 0; i < n && !err; i++) {
 		all->differ |= all->n && all->batch[0] != p.workload.batch;
@@ -83,16 +83,16 @@ int jetwatt_export_profile(struct jetwatt_export_args *o, const struct jetwatt_e
 		err = export_gather_profile(o, o->nr_what ? o->what[i] : NULL, &all);
 	for (size_t i = 0; i < all.n && all.differ && !err; i++)
 		if (!all.batch[i])
-			err = jetwatt_error_say(JETWATT_EXIT_FAILED,
+			err = jetwatt_error_report(JETWATT_EXIT_FAILED,
 						"the minibatch size of some of them is unknown",
 						"export one profile at a time",
 						"cannot write profiles of different minibatch sizes into one file");
 	if (!err && !all.n)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, "jetwatt list profiles",
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, "jetwatt list profiles",
 					"the profile has no rows");
 	rc = err ? 0 : jetwatt_csv_print(o->f, all.row, all.differ ? all.batch : NULL, all.n, o->errors);
 	if (rc)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-rc),
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-rc),
 					jetwatt_error_advice(-rc), "cannot write the profile");
 	free(all.row);
 	free(all.batch);

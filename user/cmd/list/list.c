@@ -68,7 +68,7 @@ static error_t list_parse(int key, char *arg, struct argp_state *state)
 		if (near)
 			snprintf(fix, sizeof(fix), "did you mean \"%s\"?", near);
 		if (!whats[i])
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, fix,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix,
 					       "cannot list \"%s\": no such list",
 					       arg));
 		break;
@@ -85,7 +85,7 @@ static int list_chips(struct jetwatt *jw, const struct list_input *in)
 	int n = jetwatt_chips(jw, chip, CHIPS_MAX);
 
 	if (n < 0)
-		return jetwatt_reach_failed(jw, n, "cannot list the power sensor chips");
+		return jetwatt_connect_error(jw, n, "cannot list the power sensor chips");
 	jetwatt_json_init(&j, stdout, 1);
 	if (in->json)
 		jetwatt_json_array(&j, NULL);
@@ -170,7 +170,7 @@ static int list_clocks(struct jetwatt *jw, const struct list_input *in)
 	int n = jetwatt_clocks(jw, clock, JETWATT_CLOCKS_MAX);
 
 	if (n < 0)
-		return jetwatt_reach_failed(jw, n, "cannot list the clocks");
+		return jetwatt_connect_error(jw, n, "cannot list the clocks");
 	jetwatt_json_init(&j, stdout, 1);
 	if (in->json)
 		jetwatt_json_array(&j, NULL);
@@ -226,7 +226,7 @@ static void list_levels(struct jetwatt_json *j, const struct jetwatt_board *boar
 	for (int i = 0; i < n; i++) {
 		if (at > 70)
 			at = printf("\n%6s", "") - 1;
-		at += printf(" %" PRIu64, row->hz ? jetwatt_screen_mhz(v[i] * row->hz) : v[i]);
+		at += printf(" %" PRIu64, row->hz ? jetwatt_terminal_mhz(v[i] * row->hz) : v[i]);
 	}
 	printf(" %s\n", row->hz ? "MHz" : "online");
 }
@@ -282,7 +282,7 @@ static int list_modes(struct jetwatt_board *board, const struct list_input *in)
 	char name[96];
 
 	if (n < 0)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-n),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-n),
 					 jetwatt_error_advice(-n), "cannot list the modes");
 	jetwatt_json_init(&j, stdout, 1);
 	if (in->json)
@@ -319,11 +319,11 @@ int jetwatt_cmd_list(int argc, char **argv)
 	if (in.what == PROFILES)
 		return jetwatt_profiles_list(in.db, in.json, in.args.verbose);
 	if (in.what != CHIPS && in.what != CLOCKS)
-		err = jetwatt_reach_board(&board);
+		err = jetwatt_open_board(&board);
 	if (!err)
 		err = jetwatt_knob_use(board, in.knobs);
 	if (!err && in.what <= CLOCKS)
-		err = jetwatt_reach_module(&jw, &info);
+		err = jetwatt_open_module(&jw, &info);
 	if (!err) {
 		switch (in.what) {
 		case CHIPS: err = list_chips(jw, &in); break;

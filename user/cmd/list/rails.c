@@ -142,7 +142,7 @@ int jetwatt_rails_list(struct jetwatt *jw, const struct jetwatt_board *board, in
 
 	g.nr = jetwatt_rails(jw, rail, JETWATT_RAILS_MAX);
 	if (g.nr < 0)
-		return jetwatt_reach_failed(jw, g.nr, "cannot list the rails");
+		return jetwatt_connect_error(jw, g.nr, "cannot list the rails");
 	chips = jetwatt_chips(jw, chip, CHIPS_MAX);
 	err = sample_rails(jw, &g, rail);
 	sum = jetwatt_board_total(board, rail, g.nr, total, &scope);
@@ -170,6 +170,6 @@ int jetwatt_rails_list(struct jetwatt *jw, const struct jetwatt_board *board, in
 	else if (!err)
 		printf("%-17s %-25s %7.2f\n", scope, sum > 0 ? "(sum)" : "(no rail)", w);
 	if (err == -EPERM)
-		jetwatt_error_note("live readings need root");
+		jetwatt_notice("live readings need root");
 	return 0;
 }

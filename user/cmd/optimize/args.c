@@ -51,7 +51,7 @@ static int parse_least(const char *what)
 	for (int i = 0; word[i]; i++)
 		if (!strcmp(what, word[i]))
 			return i;
-	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "time, power or energy",
+	exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "time, power or energy",
 			       "--least: unknown value \"%s\"", what));
 }
 
@@ -72,23 +72,23 @@ static void optimize_check_server(struct jetwatt_optimize *in)
 	int job = in->job.pid || in->job.argv;
 
 	if (!(f->q.latency_ms > 0 && f->q.arrival_hz > 0 && in->ask.power_w > 0))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W --latency 100ms --arrival 60Hz",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--power 30W --latency 100ms --arrival 60Hz",
 				       "a server needs a power budget, a latency limit and a request rate"));
 	if (in->ask.time_ms > 0 || in->least > 0 || in->front || in->explain || in->plot ||
 	    in->predictions || in->minibatches || in->presets)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "--json FILE contains the complete result",
 				       "--latency can be combined only with the limits, --batch, --strategy, --most and --json"));
 	if (job && !in->keep.sizes)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16,32",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16,32",
 				       "the minibatch sizes to try are not given"));
 	if (in->job.pid && in->keep.sizes > 1)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "a running server has only one minibatch size",
 				       "give one size with --batch N, or a command that takes a size: -- server --batch {batch}",
 				       "-p cannot be combined with several minibatch sizes"));
 	if (in->job.argv && in->keep.sizes > 1 && !count_batch_placeholders(in->job.argv))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "-- server --batch {batch}",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "-- server --batch {batch}",
 				       "the command does not contain {batch}, so it cannot get the minibatch size"));
 	memcpy(f->size, in->keep.size, sizeof(f->size));
 	f->sizes = in->keep.sizes;
@@ -100,12 +100,12 @@ static void optimize_check_server(struct jetwatt_optimize *in)
 
 static void optimize_check_args(struct jetwatt_optimize *in)
 {
-	struct jetwatt_plan_question *q = &in->ask;
+	struct jetwatt_plan_objective *q = &in->ask;
 	int job = in->job.pid || in->job.argv;
 
 	jetwatt_args_one_job(&in->job, 0);
 	if (in->method && in->infer.strategy && in->infer.strategy != &jetwatt_strategy_auto)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "this strategy does not use a prediction method",
 				       "--strategy auto",
 				       "--method cannot be combined with --strategy %s",
@@ -113,24 +113,24 @@ static void optimize_check_args(struct jetwatt_optimize *in)
 	if (in->infer.q.latency_ms > 0 || in->infer.q.arrival_hz > 0 || in->infer.strategy)
 		optimize_check_server(in);
 	else if (in->keep.sizes > 1)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--latency 100ms --arrival 60Hz",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--latency 100ms --arrival 60Hz",
 				       "--batch: several sizes are possible only for a server"));
 	if (!(q->power_w > 0 || q->time_ms > 0))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--power 30W",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--power 30W",
 				       "no power budget is given"));
 	if (!job && !in->profile)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "-p PID or -- COMMAND to measure a job, --profile FILE.csv to use earlier measurements",
 				       "no job and no profile is given"));
 	/* On a running job, the search has one objective: minimum time under a power budget. */
 	if (job && (q->time_ms > 0 || in->least > 0 || in->front))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "with a running job, only minimum time under a power budget is supported",
 				       "run jetwatt profile -o FILE.csv on the job, then jetwatt optimize --profile FILE.csv",
 				       "--time-ms, --least and --front cannot be used with a job"));
-	in->most = in->most ? in->most : JETWATT_LEARN_MOST;
+	in->most = in->most ? in->most : JETWATT_TUNER_MAX_MODES;
 	q->least = in->least >= 0 ? in->least :
-		   q->power_w > 0 ? JETWATT_LEAST_TIME : JETWATT_LEAST_POWER;
+		   q->power_w > 0 ? JETWATT_MIN_TIME : JETWATT_MIN_POWER;
 }
 
 static error_t optimize_parse(int key, char *arg, struct argp_state *state)
@@ -169,7 +169,7 @@ static error_t optimize_parse(int key, char *arg, struct argp_state *state)
 		in->presets = arg;
 		break;
 	case PLOT:
-		in->plot = jetwatt_picture_path("--plot", arg);
+		in->plot = jetwatt_plot_path("--plot", arg);
 		break;
 	case TIME:
 		in->ask.time_ms = jetwatt_args_quantity("--time-ms", arg, "ms", 1e-3, 1e7);
@@ -192,7 +192,7 @@ static error_t optimize_parse(int key, char *arg, struct argp_state *state)
 	case STRATEGY:
 		in->infer.strategy = jetwatt_strategy_find(arg);
 		if (!in->infer.strategy)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
 					       "--strategy: unknown strategy \"%s\"", arg));
 		break;
 	case FRONT:
@@ -232,7 +232,7 @@ void jetwatt_optimize_parse(int argc, char **argv, struct jetwatt_optimize *in)
 	};
 
 	*in = (struct jetwatt_optimize){ .verify = -1, .wait_s = 30, .least = -1,
-					 .ask.risk = JETWATT_LEARN_RISK };
+					 .ask.risk = JETWATT_TUNER_RISK };
 	jetwatt_args_parse_with("optimize",
 				"--power WATTS -p PID\n--power WATTS -- COMMAND [ARGUMENT...]\n"
 				"--power WATTS --profile FILE.csv\n--time-ms MS --profile FILE.csv\n"

@@ -24,16 +24,16 @@
 /* Default number of modes, of --most, that are reserved for verifying predicted candidates. */
 #define RESERVE		2
 
-static void optimize_print_result(const struct jetwatt_learn *l, const struct jetwatt_answer *a,
-				  const struct jetwatt_choose *c, int kept)
+static void optimize_print_result(const struct jetwatt_tuner *l, const struct jetwatt_result *a,
+				  const struct jetwatt_verify *c, int kept)
 {
 	const struct jetwatt_row *r = &c->proof;
-	const char *on = jetwatt_screen_paint(l->args, 'g'), *off = jetwatt_screen_plain(l->args);
+	const char *on = jetwatt_terminal_color(l->args, 'g'), *off = jetwatt_terminal_color_end(l->args);
 	char name[96] = "", mode[64];
 
 	jetwatt_board_mode_format(&r->mode, name, sizeof(name));
 	printf("\n%s%s%s  %s\n", on, name, off,
-	       jetwatt_screen_mode(&r->mode, mode, sizeof(mode)));
+	       jetwatt_terminal_mode(&r->mode, mode, sizeof(mode)));
 	printf("  measured   %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%   budget %g W\n",
 	       r->time_ms, 100 * r->time_sd, r->power_w, 100 * r->power_sd, l->budget_w);
 	printf("  predicted  %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%\n",
@@ -50,8 +50,8 @@ static void optimize_print_result(const struct jetwatt_learn *l, const struct je
 	fflush(stdout);
 }
 
-static int search_and_verify(struct jetwatt_learn *l, const struct jetwatt_optimize *in,
-			     struct jetwatt_answer *a, struct jetwatt_choose *c)
+static int search_and_verify(struct jetwatt_tuner *l, const struct jetwatt_optimize *in,
+			     struct jetwatt_result *a, struct jetwatt_verify *c)
 {
 	size_t most = in->most, keep = in->verify < 0 ? RESERVE : in->verify, left;
 	int err;
@@ -59,13 +59,13 @@ static int search_and_verify(struct jetwatt_learn *l, const struct jetwatt_optim
 	l->most = most;
 	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
-		jetwatt_screen_head();
+		jetwatt_terminal_measured_heading();
 	err = jetwatt_learn_run(l, most > 3 + keep ? most - keep : most);
 	left = most > l->measured ? most - l->measured : 0;
 	if (in->verify >= 0 && left > keep)
 		left = keep;
 	if (!err)
-		err = jetwatt_choose_prove(l, left, c);
+		err = jetwatt_verify_best(l, left, c);
 	if (err)
 		return err;
 	a->chosen = &l->mode[c->index];
@@ -74,7 +74,7 @@ static int search_and_verify(struct jetwatt_learn *l, const struct jetwatt_optim
 	return 0;
 }
 
-static int optimize_draw(const struct jetwatt_optimize *in, const struct jetwatt_answer *a)
+static int optimize_draw(const struct jetwatt_optimize *in, const struct jetwatt_result *a)
 {
 	struct jetwatt_row chosen = { .time_ms = 0 };
 
@@ -83,13 +83,13 @@ static int optimize_draw(const struct jetwatt_optimize *in, const struct jetwatt
 	else if (a->chosen)
 		chosen = (struct jetwatt_row){ .mode = *a->chosen, .time_ms = a->predicted->time_ms,
 					       .power_w = a->predicted->power_w };
-	return jetwatt_picture_front(in->plot, a->learn, a->baseline, a->board,
+	return jetwatt_plot_front(in->plot, a->learn, a->baseline, a->board,
 				     a->chosen ? &chosen : NULL);
 }
 
-static int optimize_explain(struct jetwatt_optimize *in, struct jetwatt_answer *a)
+static int optimize_explain(struct jetwatt_optimize *in, struct jetwatt_result *a)
 {
-	const struct jetwatt_learn *l = a->learn;
+	const struct jetwatt_tuner *l = a->learn;
 	int err;
 
 	if (!in->explain || !a->chosen || !l->prediction)
@@ -97,7 +97,7 @@ static int optimize_explain(struct jetwatt_optimize *in, struct jetwatt_answer *
 	err = jetwatt_explain(l->model, l->mode, l->prediction, l->nr_modes, a->chosen - l->mode,
 			      &in->why);
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 					 jetwatt_error_advice(err),
 					 "cannot explain the chosen mode");
 	a->explain = &in->why;
@@ -106,7 +106,7 @@ static int optimize_explain(struct jetwatt_optimize *in, struct jetwatt_answer *
 	return 0;
 }
 
-static int optimize_write_files(const struct jetwatt_optimize *in, const struct jetwatt_answer *a)
+static int optimize_write_files(const struct jetwatt_optimize *in, const struct jetwatt_result *a)
 {
 	int err = in->json ? jetwatt_answer_json(a, in->json) : 0;
 
@@ -115,37 +115,37 @@ static int optimize_write_files(const struct jetwatt_optimize *in, const struct 
 	return in->plot ? optimize_draw(in, a) ?: err : err;
 }
 
-static int optimize_job(struct jetwatt_learn *l, struct jetwatt_optimize *in,
+static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 			struct jetwatt_board *board,
-			struct jetwatt_answer *a, struct jetwatt_choose *c)
+			struct jetwatt_result *a, struct jetwatt_verify *c)
 {
-	struct jetwatt_keep keep = { .db = NULL };
-	struct jetwatt_guard guard;
-	struct jetwatt_watch w;
+	struct jetwatt_profile_store keep = { .db = NULL };
+	struct jetwatt_mode_guard guard;
+	struct jetwatt_session w;
 	int err, back = 0;
 
-	err = jetwatt_watch_open(&w, board, 0);
+	err = jetwatt_session_open(&w, board, 0);
 	if (!err)
 		err = jetwatt_keep_open(&keep, &in->keep);
 	if (!err)
-		err = jetwatt_guard_hold(&guard, board);
+		err = jetwatt_mode_guard_hold(&guard, board);
 	if (err)
 		goto out;
 	l->watch = &w;
 	l->guard = &guard;
 	l->keep = &keep;
-	err = jetwatt_watch_job(&w, &in->job);
+	err = jetwatt_session_job(&w, &in->job);
 	if (!err)
 		err = jetwatt_keep_workload(&keep, &in->keep, board, &w, &in->job);
 	if (!err && in->keep.reuse)
 		err = jetwatt_learn_reuse(l);
 	if (!err)
 		err = search_and_verify(l, in, a, c);
-	jetwatt_screen_clear(&in->args);
+	jetwatt_terminal_clear_progress(&in->args);
 	if (err || in->dry_run)
-		back = jetwatt_guard_back(&guard);
+		back = jetwatt_mode_guard_restore(&guard);
 	else
-		jetwatt_guard_keep(&guard);
+		jetwatt_mode_guard_keep(&guard);
 	err = err ? err : back;
 	if (!err && !l->silent) {
 		optimize_print_result(l, a, c, !in->dry_run);
@@ -158,16 +158,16 @@ static int optimize_job(struct jetwatt_learn *l, struct jetwatt_optimize *in,
 	/* The command continues in the chosen mode; its exit status becomes that of this
 	 * program. */
 	if (!err && in->job.argv)
-		err = jetwatt_follow(&w, 0, jetwatt_follow_forget, &w) ?: jetwatt_follow_exit(&w);
+		err = jetwatt_wait_job(&w, 0, jetwatt_wait_job_discard, &w) ?: jetwatt_wait_job_exit(&w);
 	jetwatt_child_stop(&w.child);
 out:
 	jetwatt_keep_close(&keep);
-	jetwatt_watch_close(&w);
+	jetwatt_session_close(&w);
 	return err;
 }
 
 /* Continue from the file of an interrupted run. Its modes count as measured by this run. */
-static int resume_from_file(struct jetwatt_learn *l, const struct jetwatt_optimize *in)
+static int resume_from_file(struct jetwatt_tuner *l, const struct jetwatt_optimize *in)
 {
 	size_t before = jetwatt_learn_known(l);
 	int err;
@@ -179,17 +179,17 @@ static int resume_from_file(struct jetwatt_learn *l, const struct jetwatt_optimi
 		return err;
 	l->measured = jetwatt_learn_known(l) - before;
 	if (l->measured)
-		jetwatt_error_note("%u modes are already in %s", l->measured, in->out);
+		jetwatt_notice("%u modes are already in %s", l->measured, in->out);
 	return 0;
 }
 
 int jetwatt_cmd_optimize(int argc, char **argv)
 {
 	struct jetwatt_optimize in;
-	struct jetwatt_learn l = { .args = &in.args };
-	struct jetwatt_choose c = { 0 };
-	struct jetwatt_baseline baseline = { .presets = NULL };
-	struct jetwatt_answer a = { .learn = &l, .baseline = &baseline };
+	struct jetwatt_tuner l = { .args = &in.args };
+	struct jetwatt_verify c = { 0 };
+	struct jetwatt_preset_compare baseline = { .presets = NULL };
+	struct jetwatt_result a = { .learn = &l, .baseline = &baseline };
 	struct jetwatt_board *board = NULL;
 	int err, job;
 
@@ -203,7 +203,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	l.out = in.out;
 	l.silent = in.args.quiet || (in.json && !strcmp(in.json, "-"));
 	/* With a profile and a list of modes, no board is needed. */
-	err = job || in.apply || !in.modes ? jetwatt_reach_knobs(&board) : 0;
+	err = job || in.apply || !in.modes ? jetwatt_open_knobs(&board) : 0;
 	if (err)
 		return err;
 	a.board = board ? jetwatt_board_name(board) : "";
@@ -211,11 +211,11 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	if (!err)
 		err = jetwatt_learn_modes(&l, board, in.modes);
 	if (!err && board && in.modes)
-		err = jetwatt_offered(board, l.mode, &l.nr_modes, in.modes);
+		err = jetwatt_mode_filter(board, l.mode, &l.nr_modes, in.modes);
 	if (!err && !in.infer.strategy)
 		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
 	if (!err)
-		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_LEARN_SEED);
+		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_TUNER_SEED);
 	l.sizes = in.infer.strategy != NULL;
 	if (l.sizes)
 		a.baseline = NULL;
@@ -228,9 +228,9 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	else if (!err && job)
 		err = optimize_job(&l, &in, board, &a, &c);
 	else if (!err && in.infer.strategy)
-		err = jetwatt_infer_consult(&in.infer, &l, in.apply ? board : NULL, &a);
+		err = jetwatt_infer_offline(&in.infer, &l, in.apply ? board : NULL, &a);
 	else if (!err)
-		err = jetwatt_consult(&l, &in.ask, in.front, in.apply ? board : NULL, &a);
+		err = jetwatt_offline(&l, &in.ask, in.front, in.apply ? board : NULL, &a);
 	if (!err && !job && !l.silent && !in.infer.strategy)
 		jetwatt_baseline_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
 	if (!err && !job)

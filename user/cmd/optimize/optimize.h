@@ -29,12 +29,12 @@
 struct jetwatt_optimize {
 	struct jetwatt_args args;
 	struct jetwatt_args_job job;
-	struct jetwatt_keep_args keep;
+	struct jetwatt_profile_store_args keep;
 	struct jetwatt_references reference;
 	const struct jetwatt_predictor *method;
 	unsigned int knobs;
 	const char *profile, *modes, *out, *json, *predictions, *presets, *plot;
-	struct jetwatt_plan_question ask;
+	struct jetwatt_plan_objective ask;
 	double wait_s;
 	long most, verify, minibatches;
 	int least, front, apply, dry_run, explain;

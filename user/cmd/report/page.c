@@ -46,7 +46,7 @@ static void widen_columns(struct jetwatt_page_data *d)
 static void page_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwatt_page_data *d = arg;
-	const struct jetwatt_watch *w = d->watch;
+	const struct jetwatt_session *w = d->watch;
 	struct jetwatt_page_column c = { .n = 1, .gap = p->gap };
 	uint64_t at;
 
@@ -54,7 +54,7 @@ static void page_on_power(const struct jetwatt_power *p, void *arg)
 		return;
 	while ((at = (p->time_ns - w->begun_ns) / d->width_ns) >= JETWATT_PAGE_COLUMNS)
 		widen_columns(d);
-	c.hi = jetwatt_watch_total(w, p);
+	c.hi = jetwatt_session_total(w, p);
 	for (int i = 0; i < w->nr_total; i++)
 		c.w[i < JETWATT_PAGE_RAILS ? i : JETWATT_PAGE_RAILS - 1] += p->uw[w->total[i]] * 1e-6;
 	c.hz[0] = p->clock.cpu_khz * 1e3;
@@ -139,7 +139,7 @@ static void add_word_figure(struct page_figures *g, const char *key, const char 
 		snprintf(g->at[g->nr - 1].value, sizeof(g->at[0].value), "%s", word);
 }
 
-static void add_quality_figures(struct page_figures *g, const struct jetwatt_quality_figures *q)
+static void add_quality_figures(struct page_figures *g, const struct jetwatt_energy_errors *q)
 {
 	char key[] = "quality.A", name[] = "minibatches with grade A", grade[2] = { q->grade, '\0' };
 
@@ -212,8 +212,8 @@ static void add_batch_figures(struct page_figures *g, const struct jetwatt_summa
 
 static void add_run_figures(struct page_figures *g, const struct jetwatt_summary *s)
 {
-	const struct jetwatt_meter *m = s->meter;
-	const struct jetwatt_watch *w = m->watch;
+	const struct jetwatt_run_energy *m = s->meter;
+	const struct jetwatt_session *w = m->watch;
 	char key[64];
 
 	add_figure(g, "elapsed_s", s->elapsed_s, 9, "elapsed", "%.2f s", s->elapsed_s);
@@ -310,7 +310,7 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 		      const struct jetwatt_summary *s)
 {
 	struct jetwatt_page_column *column = calloc(JETWATT_PAGE_COLUMNS, sizeof(*column));
-	const struct jetwatt_meter *m = s->meter;
+	const struct jetwatt_run_energy *m = s->meter;
 	struct jetwatt_page_minibatch *batch = calloc(m->bounds + 1, sizeof(*batch));
 	double *bound = calloc(m->bounds + 1, sizeof(*bound));
 	struct jetwatt_page_band *band = calloc(JETWATT_REPLAY_EVENTS, sizeof(*band));
@@ -327,7 +327,7 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 		if (m->bound[i].kind == JETWATT_BATCH_TRAIN)
 			bound[p.nr_bounds++] = (m->bound[i].end_ns - m->begun_ns) * 1e-9;
 	for (int i = 0; i < m->bounds; i++) {
-		double uj = jetwatt_meter_bound(m, &m->bound[i]);
+		double uj = jetwatt_run_energy_bound(m, &m->bound[i]);
 
 		if (m->bound[i].kind == JETWATT_BATCH_TRAIN && uj >= 0)
 			batch[p.nr_minibatches++] = (struct jetwatt_page_minibatch){

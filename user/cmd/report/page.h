@@ -20,7 +20,7 @@
  * @nr: number of columns in use
  */
 struct jetwatt_page_data {
-	const struct jetwatt_watch *watch;
+	const struct jetwatt_session *watch;
 	struct jetwatt_page_column column[JETWATT_PAGE_COLUMNS];
 	uint64_t width_ns;
 	size_t nr;

@@ -38,14 +38,14 @@ static error_t report_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (in->trace)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "jetwatt compare TRACE TRACE compares two traces",
 					       "only one trace can be reported at a time"));
 		in->trace = arg;
 		break;
 	case ARGP_KEY_END:
 		if (!in->trace)
-			exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "give a file of jetwatt record, or - for standard input",
 					       "no trace is given"));
 		break;
@@ -73,19 +73,19 @@ static int report_write_page(const struct report_input *in, const struct jetwatt
 		err = -errno;
 	/* main() reports failed writes to standard output. */
 	return !err || f == stdout ? 0 :
-	       jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err),
+	       jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 				 "name a file that can be written with --html; check that the disk is not full",
 				 "cannot write %s", in->html);
 }
 
 static int report_print(const struct report_input *in, const struct jetwatt_page_data *d,
-			const struct jetwatt_replay *r, const struct jetwatt_meter *m)
+			const struct jetwatt_replay *r, const struct jetwatt_run_energy *m)
 {
 	struct jetwatt_summary s;
 	int err;
 
 	if (jetwatt_summary_make(&s, m))
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					 "cannot compute the summary of %s", in->trace);
 	err = in->html ? report_write_page(in, d, r, &s) : 0;
 	if (err || (in->html && !strcmp(in->html, "-")))
@@ -101,7 +101,7 @@ static int report_print(const struct report_input *in, const struct jetwatt_page
 
 int jetwatt_cmd_report(int argc, char **argv)
 {
-	struct jetwatt_meter m = { 0 };
+	struct jetwatt_run_energy m = { 0 };
 	struct report_input in = { 0 };
 	static struct jetwatt_page_data data;
 	struct jetwatt_replay r;
@@ -116,7 +116,7 @@ int jetwatt_cmd_report(int argc, char **argv)
 		err = jetwatt_replay_run(&r, &m);
 	if (!err)
 		err = report_print(&in, &data, &r, &m);
-	jetwatt_meter_free(&m);
+	jetwatt_run_energy_free(&m);
 	jetwatt_replay_close(&r);
 	return err;
 }

@@ -87,7 +87,7 @@ static int run_nvcc(const char *with, const char *from, const char *to)
 
 static int program_failed(const char *why)
 {
-	return jetwatt_error_say(JETWATT_EXIT_UNSUPPORTED, why,
+	return jetwatt_error_report(JETWATT_EXIT_UNSUPPORTED, why,
 				 "install the CUDA toolkit, or name a program that runs kernels: --program FILE",
 				 "cannot compile a program that runs kernels");
 }

@@ -29,17 +29,17 @@ void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg)
 	const char *rest;
 
 	if (r->kernels == JETWATT_ROOFLINE_KERNELS)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, NULL,
 				       "--kernel can be given at most %d times",
 				       JETWATT_ROOFLINE_KERNELS));
 	rest = jetwatt_roofline_flop_bytes(arg, &k->flop, &k->bytes);
 	if (!rest || *rest != ':' || !rest[1])
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "FLOP:BYTES:FILE.csv, for example 2e9:4e6:k1.csv",
 				       "--kernel: cannot use \"%s\"", arg));
 	k->path = strdup(rest + 1);
 	if (!k->path)
-		exit(jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "--kernel %s", arg));
+		exit(jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "--kernel %s", arg));
 	r->kernels++;
 }
 
@@ -93,7 +93,7 @@ static int fit_roofs(struct jetwatt_roofline *r, const struct measured *m)
 	free(mode);
 	if (!err && r->roofs)
 		return 0;
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, err == -ENOMEM ? strerror(ENOMEM) : err ?
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, err == -ENOMEM ? strerror(ENOMEM) : err ?
 				 "at least four kernels are needed, in each mode some that are clearly compute-bound and some that are clearly memory-bound" :
 				 "no mode is in all of the files",
 				 "jetwatt roofline --calibrate; or jetwatt profile --modes FILE.csv of each kernel, in the same modes",
@@ -120,7 +120,7 @@ int jetwatt_roofline_tune(struct jetwatt_roofline *r)
 {
 	r->cost = calloc(r->roofs, sizeof(*r->cost));
 	if (!r->cost)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					 "cannot choose a mode");
 	for (size_t i = 0; i < r->roofs; i++)
 		jetwatt_roofs_cost(&r->roof[i], r->work, r->n, &r->cost[i]);
@@ -133,7 +133,7 @@ static void print_roof(char mark, const struct jetwatt_roofs *f)
 	char mode[64];
 
 	printf("%c %-22s %8.1f %8.2f %7.1f %7.1f %8.2f %8.2f %7.2f %5.1f %5.1f\n", mark,
-	       jetwatt_screen_mode(&f->mode, mode, sizeof(mode)), f->flop_s * 1e-9, f->byte_s * 1e-9,
+	       jetwatt_terminal_mode(&f->mode, mode, sizeof(mode)), f->flop_s * 1e-9, f->byte_s * 1e-9,
 	       jetwatt_roofs_time_balance(f), jetwatt_roofs_energy_balance(f), f->eps_flop * 1e12,
 	       f->eps_mem * 1e12, f->pi0, 100 * f->time_off, 100 * f->energy_off);
 }
@@ -144,7 +144,7 @@ static void print_cost(const char *what, const struct jetwatt_roofline *r, size_
 	char mode[64];
 
 	printf("%-8s %-22s %9.3f ms %+6.1f %% %10.4f J %+6.1f %%  %s binds %.0f %% of the time\n", what,
-	       jetwatt_screen_mode(&r->roof[i].mode, mode, sizeof(mode)), c->time_s * 1e3,
+	       jetwatt_terminal_mode(&r->roof[i].mode, mode, sizeof(mode)), c->time_s * 1e3,
 	       100 * (c->time_s / f->time_s - 1), c->energy_j, 100 * (c->energy_j / f->energy_j - 1),
 	       c->compute >= 0.5 ? "arithmetic" : "memory",
 	       100 * (c->compute >= 0.5 ? c->compute : 1 - c->compute));
@@ -161,7 +161,7 @@ int jetwatt_roofline_draw(const struct jetwatt_roofline *r)
 	int err;
 
 	if (!layer)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot draw %s",
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot draw %s",
 					 r->plot);
 	if (r->cost) {
 		at[0] = r->answer.fastest;
@@ -178,7 +178,7 @@ int jetwatt_roofline_draw(const struct jetwatt_roofline *r)
 		*to = (struct jetwatt_report_roof){ "", f->flop_s, f->byte_s, f->eps_flop, f->eps_mem,
 						    f->pi0 };
 		snprintf(to->name, sizeof(to->name), "%s%s%s", r->cost ? what[i] : "",
-			 r->cost ? ": " : "", jetwatt_screen_mode(&f->mode, mode, sizeof(mode)));
+			 r->cost ? ": " : "", jetwatt_terminal_mode(&f->mode, mode, sizeof(mode)));
 		report.nr_roofs++;
 	}
 	for (size_t i = 0; i < r->n; i++) {
@@ -190,7 +190,7 @@ int jetwatt_roofline_draw(const struct jetwatt_roofline *r)
 			};
 	}
 	report.layer = layer;
-	err = jetwatt_picture_write(r->plot, &report, JETWATT_PICTURE_ROOF);
+	err = jetwatt_plot_write(r->plot, &report, JETWATT_GNUPLOT_ROOF);
 	free(layer);
 	return err;
 }

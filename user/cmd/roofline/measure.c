@@ -46,7 +46,7 @@ static uint64_t knob_value(const struct jetwatt_mode *m, enum knob k)
 }
 
 /* Collect the levels of a knob in the list of modes, ascending. Return: number of levels. */
-static size_t knob_levels(const struct jetwatt_learn *l, enum knob k, uint64_t *step)
+static size_t knob_levels(const struct jetwatt_tuner *l, enum knob k, uint64_t *step)
 {
 	size_t n = 0;
 
@@ -66,7 +66,7 @@ static size_t knob_levels(const struct jetwatt_learn *l, enum knob k, uint64_t *
 
 /* Reduce the list of modes to GPU_STEPS GPU clocks over the whole range, each with all EMC clocks,
  * and with the highest and with a medium level of cores and CPU clock. */
-static void thin_modes(struct jetwatt_learn *l)
+static void thin_modes(struct jetwatt_tuner *l)
 {
 	uint64_t cores[STEPS_MAX], cpu[STEPS_MAX], gpu[STEPS_MAX];
 	size_t nc = knob_levels(l, CORES, cores), np = knob_levels(l, CPU, cpu),
@@ -90,11 +90,11 @@ static void thin_modes(struct jetwatt_learn *l)
 /* Measure one kernel in all modes that its file lacks, and append the rows to the file. Return: 0,
  * exit code. */
 static int calibrate_kernel(struct jetwatt_roofline *r, struct jetwatt_board *board,
-			    struct jetwatt_learn *l, struct jetwatt_roofline_kernel *k)
+			    struct jetwatt_tuner *l, struct jetwatt_roofline_kernel *k)
 {
 	char flop[32], bytes[32], *argv[] = { r->run.path, flop, bytes, NULL };
 	const struct jetwatt_args_job job = { .argv = argv };
-	struct jetwatt_watch w;
+	struct jetwatt_session w;
 	int err;
 
 	snprintf(flop, sizeof(flop), "%.0f", k->flop);
@@ -105,43 +105,43 @@ static int calibrate_kernel(struct jetwatt_roofline *r, struct jetwatt_board *bo
 	if (err || jetwatt_learn_known(l) == l->nr_modes)
 		return err;
 	l->most = l->nr_modes - jetwatt_learn_known(l);
-	err = jetwatt_watch_open(&w, board, 0);
+	err = jetwatt_session_open(&w, board, 0);
 	if (!err) {
 		l->watch = &w;
-		err = jetwatt_watch_job(&w, &job);
+		err = jetwatt_session_job(&w, &job);
 	}
 	for (size_t i = 0; i < l->nr_modes && !err; i++)
 		if (!jetwatt_learn_row(l, &l->mode[i]))
 			err = jetwatt_learn_measure(l, i, "", &limits);
-	jetwatt_screen_clear(&r->args);
+	jetwatt_terminal_clear_progress(&r->args);
 	jetwatt_child_stop(&w.child);
-	jetwatt_watch_close(&w);
+	jetwatt_session_close(&w);
 	return err;
 }
 
 static int calibrate_all(struct jetwatt_roofline *r, struct jetwatt_board *board)
 {
-	struct jetwatt_guard guard;
-	struct jetwatt_learn l = { .args = &r->args, .guard = &guard, .wait_s = limits.idle_s,
+	struct jetwatt_mode_guard guard;
+	struct jetwatt_tuner l = { .args = &r->args, .guard = &guard, .wait_s = limits.idle_s,
 				   .silent = 1 };
 	int err = jetwatt_learn_modes(&l, board, r->modes), back;
 
 	if (!err && r->modes)
-		err = jetwatt_offered(board, l.mode, &l.nr_modes, r->modes);
+		err = jetwatt_mode_filter(board, l.mode, &l.nr_modes, r->modes);
 	if (!err && !r->modes)
 		thin_modes(&l);
 	if (!err)
-		err = jetwatt_guard_hold(&guard, board);
+		err = jetwatt_mode_guard_hold(&guard, board);
 	if (err)
 		goto out;
 	l.begun_ns = jetwatt_clock_ns();
 	for (size_t i = 0; i < r->kernels && !err; i++) {
 		if (!r->args.quiet)
-			jetwatt_error_note("kernel %zu of %zu: %g FLOP per byte, %zu modes", i + 1,
+			jetwatt_notice("kernel %zu of %zu: %g FLOP per byte, %zu modes", i + 1,
 					   r->kernels, r->kernel[i].flop / r->kernel[i].bytes, l.nr_modes);
 		err = calibrate_kernel(r, board, &l, &r->kernel[i]);
 	}
-	back = jetwatt_guard_back(&guard);
+	back = jetwatt_mode_guard_restore(&guard);
 	err = err ? err : back;
 out:
 	jetwatt_learn_free(&l);
@@ -150,7 +150,7 @@ out:
 
 static int corpus_failed(const char *path)
 {
-	return jetwatt_error_say(errno == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
+	return jetwatt_error_report(errno == EACCES ? JETWATT_EXIT_PERMISSION : JETWATT_EXIT_FAILED,
 				 strerror(errno), jetwatt_error_advice(errno),
 				 "cannot use the directory --corpus %s", path);
 }
@@ -161,7 +161,7 @@ static int add_kernel(struct jetwatt_roofline *r, double flop, double bytes)
 	char *path;
 
 	if (r->kernels == JETWATT_ROOFLINE_KERNELS)
-		return jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, NULL,
 					 "a corpus can have at most %d kernels",
 					 JETWATT_ROOFLINE_KERNELS);
 	if (asprintf(&path, "%s/%.0f-%.0f.csv", r->corpus, flop, bytes) < 0) {
@@ -195,7 +195,7 @@ int jetwatt_roofline_measure(struct jetwatt_roofline *r)
 		err = add_kernel(r, bytes * intensity[i], bytes);
 	}
 	if (!err)
-		err = jetwatt_reach_knobs(&board);
+		err = jetwatt_open_knobs(&board);
 	if (!err)
 		err = check_gpu_clock(board);
 	if (!err && r->program)
@@ -226,7 +226,7 @@ int jetwatt_roofline_corpus(struct jetwatt_roofline *r)
 	}
 	free(found);
 	if (!err && !r->kernels)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, NULL,
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, NULL,
 					"jetwatt roofline --calibrate --corpus DIR measures kernels",
 					"%s contains no kernel measurements (FLOP-BYTES.csv)",
 					r->corpus);

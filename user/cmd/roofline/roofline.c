@@ -39,11 +39,11 @@ static void parse_dim(struct jetwatt_roofline *r, char *arg)
 	char *value = strrchr(arg, '=');
 
 	if (!value || value == arg)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "for example height=224, or input.2=224",
 				       "--dim: cannot use \"%s\"", arg));
 	if (r->dims == JETWATT_ROOFLINE_DIMS)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, NULL,
 				       "--dim can be given at most %d times",
 				       JETWATT_ROOFLINE_DIMS));
 	*value = '\0';
@@ -54,7 +54,7 @@ static void parse_dim(struct jetwatt_roofline *r, char *arg)
 
 static int roofline_failed(int err)
 {
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(err),
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(err),
 				 "cannot analyse the network");
 }
 
@@ -74,7 +74,7 @@ static void parse_work(struct jetwatt_roofline *r, const char *arg)
 	const char *rest = jetwatt_roofline_flop_bytes(arg, &flop, &bytes);
 
 	if (!rest || *rest)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "FLOP:BYTES, for example 8e10:2e9",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "FLOP:BYTES, for example 8e10:2e9",
 				       "--work: cannot use \"%s\"", arg));
 	free(r->work);
 	r->work = calloc(1, sizeof(*r->work));
@@ -89,27 +89,27 @@ static void roofline_check_args(const struct jetwatt_roofline *r)
 	int roofs = r->kernels || r->corpus;
 
 	if (r->calibrate && (!r->corpus || r->kernels))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "give --corpus DIR, and no --kernel",
 				       "--calibrate needs a directory for its measurements"));
 	if (r->path && r->n)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "leave out one of the two",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "leave out one of the two",
 				       "--work cannot be combined with a network"));
 	if (r->n && !roofs)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--corpus DIR",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--corpus DIR",
 				       "--work needs measured kernels"));
 	if (!r->path && !roofs)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt roofline MODEL.onnx",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "jetwatt roofline MODEL.onnx",
 				       "no network and no kernels are given"));
 	if (!r->calibrate && (r->program || r->modes))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "--calibrate",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--calibrate",
 				       "--program and --modes are used only with --calibrate"));
 	if (r->tune && !(roofs && (r->path || r->n)))
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "jetwatt roofline MODEL.onnx --corpus DIR --tune",
 				       "--tune needs a network or --work, and measured kernels"));
 	if (r->plot && !roofs)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "--corpus DIR, or at least four --kernel",
 				       "--plot needs measured kernels"));
 }
@@ -156,7 +156,7 @@ static error_t roofline_parse(int key, char *arg, struct argp_state *state)
 		r->slower = jetwatt_args_quantity("--slower", arg, "%", 0, 1000) / 100;
 		break;
 	case PLOT:
-		r->plot = jetwatt_picture_path("--plot", arg);
+		r->plot = jetwatt_plot_path("--plot", arg);
 		break;
 	case JSON:
 		r->json = 1;
@@ -185,7 +185,7 @@ static int infer_sizes(struct jetwatt_roofline *r)
 	if (err != -ELOOP)
 		return err ? roofline_failed(err) : 0;
 	n = jetwatt_graph_node_at(g, bad);
-	return jetwatt_error_say(JETWATT_EXIT_FAILED,
+	return jetwatt_error_report(JETWATT_EXIT_FAILED,
 				 "a layer needs its own output, or that of a later layer",
 				 "check the file with onnx.checker, and export it again",
 				 "%s has a cycle at layer %u, %s %s", r->path, bad,
@@ -200,7 +200,7 @@ int jetwatt_roofline_load(struct jetwatt_roofline *r)
 	r->graph.size = r->dim;
 	err = jetwatt_onnx_read(&r->graph, r->path, &e);
 	if (err)
-		return jetwatt_error_say(err == -EACCES || err == -EPERM ? JETWATT_EXIT_PERMISSION :
+		return jetwatt_error_report(err == -EACCES || err == -EPERM ? JETWATT_EXIT_PERMISSION :
 					 JETWATT_EXIT_FAILED, e.text,
 					 err == -EINVAL || err == -ENODATA ?
 					 "export or copy the file again" :

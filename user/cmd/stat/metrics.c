@@ -66,7 +66,7 @@ int jetwatt_metric_in_summary(int i)
 }
 
 void jetwatt_metric_collect(struct jetwatt_run_metrics *f, const struct jetwatt_summary *s,
-			    const struct jetwatt_usage_figures *u)
+			    const struct jetwatt_usage_result *u)
 {
 	double t = s->elapsed_s > 0 ? s->elapsed_s : NAN;
 

@@ -23,7 +23,7 @@ int jetwatt_metric_in_summary(int i);
 
 /* Copy the metrics of a run from its summary @s and its resource usage @u. */
 void jetwatt_metric_collect(struct jetwatt_run_metrics *f, const struct jetwatt_summary *s,
-			    const struct jetwatt_usage_figures *u);
+			    const struct jetwatt_usage_result *u);
 
 /* Callback for threshold expressions: look up a metric of @len characters. @figures: struct
  * jetwatt_run_metrics, or NULL: every existing name has the value 1. Return: 0; -ENOENT: unknown

@@ -82,7 +82,7 @@ static void check_fail_if(const char *rule)
 	for (int i = 0; i < jetwatt_metric_count() && err == -ENOENT; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s",
 			 jetwatt_metric_name(i));
-	exit(jetwatt_error_say(JETWATT_EXIT_USAGE, err == -E2BIG ?
+	exit(jetwatt_error_report(JETWATT_EXIT_USAGE, err == -E2BIG ?
 			       "the expression is too long or too deeply nested" : NULL,
 			       err == -ENOENT ? names :
 			       "for example 'J/minibatch.p95 > 1.4 || ms/minibatch > 80'",
@@ -95,14 +95,14 @@ static void stat_check_args(const struct stat_input *in)
 {
 	jetwatt_args_one_job(&in->job, 1);
 	if (in->for_s > 0 && in->job.argv)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "jetwatt stat -- COMMAND measures until the command ends",
 				       "--for needs a running job (-p or --cgroup)"));
 	if (in->repeat && !in->job.argv)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL, "jetwatt stat -r N -- COMMAND",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "jetwatt stat -r N -- COMMAND",
 				       "-r needs a command"));
 	if (in->job.rungs == JETWATT_RUNG_MARKER && !in->job.argv)
-		exit(jetwatt_error_say(JETWATT_EXIT_USAGE, NULL,
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "jetwatt stat --probe marker -- COMMAND",
 				       "--probe marker needs a command: only a command started here can write marks"));
 	if (in->fail_if)
@@ -133,7 +133,7 @@ static error_t stat_parse(int key, char *arg, struct argp_state *state)
 		in->fail_if = arg;
 		break;
 	case PROBE:
-		in->job.rungs = jetwatt_args_rungs(arg);
+		in->job.rungs = jetwatt_args_backend(arg);
 		break;
 	case RATE:
 		in->rate_hz = jetwatt_args_quantity("--rate", arg, "Hz", 1, 1e6);
@@ -158,19 +158,19 @@ static error_t stat_parse(int key, char *arg, struct argp_state *state)
 
 static int stat_unwritable(const struct stat_input *in)
 {
-	return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(errno),
+	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno),
 				 "name a file that can be written with -o; check that the disk is not full",
 				 "cannot write %s", in->out);
 }
 
-static int stat_print(struct stat_verb *v, struct jetwatt_meter *m,
-		      const struct jetwatt_usage_figures *u)
+static int stat_print(struct stat_verb *v, struct jetwatt_run_energy *m,
+		      const struct jetwatt_usage_result *u)
 {
 	struct jetwatt_summary s;
 	int err = jetwatt_summary_make(&s, m);
 
 	if (err)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot compute the summary of the run");
 	jetwatt_metric_collect(&v->figures[v->runs++], &s, u);
 	if (v->in->json) {
@@ -185,7 +185,7 @@ static int stat_print(struct stat_verb *v, struct jetwatt_meter *m,
 		jetwatt_summary_print(&s, v->f, &v->in->args);
 		jetwatt_usage_print(u, s.elapsed_s, v->f);
 	} else if (!v->in->args.quiet) {
-		jetwatt_error_note("run %d of %d: %.4g J, %.3g s, %zu minibatches", v->runs,
+		jetwatt_notice("run %d of %d: %.4g J, %.3g s, %zu minibatches", v->runs,
 				   v->in->repeat, s.total_j, s.elapsed_s, s.minibatches);
 	}
 	/* main() reports failed writes to standard output. */
@@ -193,7 +193,7 @@ static int stat_print(struct stat_verb *v, struct jetwatt_meter *m,
 }
 
 struct run {
-	struct jetwatt_meter meter;
+	struct jetwatt_run_energy meter;
 	struct jetwatt_usage usage;
 };
 
@@ -201,50 +201,50 @@ static void stat_poll(void *arg)
 {
 	struct run *r = arg;
 
-	jetwatt_meter_run(&r->meter);
-	jetwatt_usage_look(&r->usage);
+	jetwatt_run_energy_run(&r->meter);
+	jetwatt_usage_sample(&r->usage);
 }
 
-static int stat_measure(struct stat_verb *v, struct jetwatt_watch *w, struct run *r)
+static int stat_measure(struct stat_verb *v, struct jetwatt_session *w, struct run *r)
 {
-	struct jetwatt_usage_figures u;
-	int err = jetwatt_watch_job(w, &v->in->job);
+	struct jetwatt_usage_result u;
+	int err = jetwatt_session_job(w, &v->in->job);
 	uint64_t end;
 
 	if (err)
 		return err;
-	jetwatt_meter_begin(&r->meter, w);
+	jetwatt_run_energy_begin(&r->meter, w);
 	jetwatt_usage_begin(&r->usage, w->pid, w->cgroup.path);
-	err = jetwatt_follow(w, v->in->for_s, stat_poll, r);
+	err = jetwatt_wait_job(w, v->in->for_s, stat_poll, r);
 	v->interrupted = w->interrupted;
 	end = w->ended ? w->ended_ns : jetwatt_clock_ns();
 	jetwatt_usage_end(&r->usage, &w->child, (end - w->begun_ns) * 1e-9, &u);
 	if (!err) {
-		jetwatt_watch_settle(w);
-		err = w->failed ? jetwatt_watch_why(w) : jetwatt_meter_end(&r->meter, end) ?
-		      jetwatt_error_say(JETWATT_EXIT_FAILED, NULL, NULL,
+		jetwatt_session_finish(w);
+		err = w->failed ? jetwatt_session_error(w) : jetwatt_run_energy_end(&r->meter, end) ?
+		      jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, NULL,
 					"cannot compute the summary of the run") :
 		      stat_print(v, &r->meter, &u);
 	}
-	jetwatt_meter_free(&r->meter);
-	return err ? err : jetwatt_follow_exit(w);
+	jetwatt_run_energy_free(&r->meter);
+	return err ? err : jetwatt_wait_job_exit(w);
 }
 
 static int stat_run(struct stat_verb *v)
 {
 	struct run *r = calloc(1, sizeof(*r));
-	struct jetwatt_watch w;
-	int err = jetwatt_watch_open(&w, v->board, v->in->rate_hz);
+	struct jetwatt_session w;
+	int err = jetwatt_session_open(&w, v->board, v->in->rate_hz);
 
 	if (!err && !r)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					"cannot start the measurement");
 	if (!err && v->in->rails)
-		err = jetwatt_watch_choose(&w, v->in->rails);
+		err = jetwatt_session_select_rails(&w, v->in->rails);
 	if (!err)
 		err = stat_measure(v, &w, r);
 	jetwatt_child_stop(&w.child);
-	jetwatt_watch_close(&w);
+	jetwatt_session_close(&w);
 	free(r);
 	return err;
 }
@@ -295,7 +295,7 @@ static int check_threshold(const struct stat_verb *v)
 	yes = jetwatt_threshold_eval(v->in->fail_if, jetwatt_metric_find, &mean, &at);
 	if (!yes)
 		return 0;
-	return jetwatt_error_say(JETWATT_EXIT_FAILED,
+	return jetwatt_error_report(JETWATT_EXIT_FAILED,
 				 yes == -ENODATA ?
 				 "a metric in the expression is unknown for this run" : NULL, NULL,
 				 yes == 1 ? "--fail-if condition is true: %s" :
@@ -346,7 +346,7 @@ int jetwatt_cmd_stat(int argc, char **argv)
 				"Measure time, power and energy per minibatch of an unmodified training job.\v"
 				"With a command, stat returns the exit status of the command.", options, stat_parse,
 				group, argc, argv, &in);
-	err = jetwatt_reach_board(&v.board);
+	err = jetwatt_open_board(&v.board);
 	if (err)
 		return err;
 	v.figures = calloc(in.repeat ? in.repeat : 1, sizeof(*v.figures));
@@ -357,15 +357,15 @@ int jetwatt_cmd_stat(int argc, char **argv)
 		in.args.color = 0;
 	}
 	if (!v.figures)
-		err = jetwatt_error_say(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
+		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					"cannot start the measurement");
 	else if (!v.f)
 		err = stat_unwritable(&in);
 	else
-		err = jetwatt_sensors_begin(&in.sensors, v.board);
+		err = jetwatt_sensors_apply(&in.sensors, v.board);
 	if (!err) {
 		err = stat_runs(&v);
-		late = jetwatt_sensors_end(&in.sensors, v.board);
+		late = jetwatt_sensors_restore(&in.sensors, v.board);
 		err = err ? err : late;
 	}
 	if (v.f && v.f != stdout)

@@ -18,18 +18,18 @@
  * found. */
 #define WAITS_KEPT	4096
 
-static void drop_old(struct jetwatt_watch *w, uint64_t from_ns)
+static void drop_old(struct jetwatt_session *w, uint64_t from_ns)
 {
 	size_t old = 0;
 
-	jetwatt_watch_drop(w, from_ns);
+	jetwatt_session_discard(w, from_ns);
 	while (old < w->nr_sync && w->sync[old].exit_ns < from_ns && w->nr_sync - old > WAITS_KEPT)
 		old++;
 	memmove(w->sync, w->sync + old, (w->nr_sync - old) * sizeof(*w->sync));
 	w->nr_sync -= old;
 }
 
-static void top_power(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t from_ns)
+static void top_power(struct jetwatt_top *t, const struct jetwatt_session *w, uint64_t from_ns)
 {
 	const struct jetwatt_power *last = &w->power[w->nr_power - 1];
 	uint64_t begin = w->power[0].time_ns > from_ns ? w->power[0].time_ns : from_ns;
@@ -42,7 +42,7 @@ static void top_power(struct jetwatt_top *t, const struct jetwatt_watch *w, uint
 	for (int i = 0; i < w->nr_total; i++)
 		t->total_w += span > 0 ? t->rail_w[w->total[i]] : last->uw[w->total[i]] * 1e-6;
 	for (size_t i = 0; i < w->nr_power; i++) {
-		double v = jetwatt_watch_total(w, &w->power[i]);
+		double v = jetwatt_session_total(w, &w->power[i]);
 		int k = ((double)w->power[i].time_ns - from_ns) / (t->window_s * 1e9) * t->nr_columns;
 
 		if (w->power[i].time_ns < from_ns)
@@ -69,7 +69,7 @@ static struct jetwatt_top_job *find_job(struct jetwatt_top *t, uint32_t pid)
 }
 
 /* Find the minibatches of one process that ended in the window. Return: 0, -ENOMEM. */
-static int job_minibatches(struct jetwatt_top *t, const struct jetwatt_watch *w,
+static int job_minibatches(struct jetwatt_top *t, const struct jetwatt_session *w,
 			   struct jetwatt_top_job *job, uint64_t from_ns, struct jetwatt_sync *sync,
 			   struct jetwatt_batch_bound *bound)
 {
@@ -110,7 +110,7 @@ static int job_by_watts(const void *a, const void *b)
 }
 
 /* Split the total power among the processes by their GPU time. */
-static void split_power(struct jetwatt_top *t, const struct jetwatt_watch *w, uint64_t from_ns)
+static void split_power(struct jetwatt_top *t, const struct jetwatt_session *w, uint64_t from_ns)
 {
 	struct jetwatt_batch_share share[JETWATT_TOP_JOBS];
 	size_t first = 0;
@@ -136,7 +136,7 @@ static void split_power(struct jetwatt_top *t, const struct jetwatt_watch *w, ui
 	qsort(t->job, t->nr_jobs, sizeof(t->job[0]), job_by_watts);
 }
 
-int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_watch *w, double window_s, int columns,
+int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_session *w, double window_s, int columns,
 		       void (*name)(uint32_t pid, char *buf, size_t len, void *arg), void *arg)
 {
 	struct jetwatt_batch_bound *bound;

@@ -59,7 +59,7 @@ static void draw_telemetry(const struct jetwatt_top *t, int y)
 	}
 }
 
-static void draw_heading(const struct jetwatt_top *t, const struct jetwatt_watch *w,
+static void draw_heading(const struct jetwatt_top *t, const struct jetwatt_session *w,
 			 const struct jetwatt_top_view *view)
 {
 	int over = view->budget_w > 0 && t->total_w > view->budget_w;
@@ -75,14 +75,14 @@ static void draw_heading(const struct jetwatt_top *t, const struct jetwatt_watch
 	} else {
 		printw("   peak %.2f W", t->peak_w);
 	}
-	mvprintw(1, 0, "GPU %s   CPU %u on %s   EMC %s", jetwatt_screen_clock(t->clock.gpu_hz, gpu),
-		 t->clock.cores, jetwatt_screen_clock(t->clock.cpu_khz * 1000ull, cpu),
-		 jetwatt_screen_clock(t->clock.emc_hz, emc));
+	mvprintw(1, 0, "GPU %s   CPU %u on %s   EMC %s", jetwatt_terminal_clock(t->clock.gpu_hz, gpu),
+		 t->clock.cores, jetwatt_terminal_clock(t->clock.cpu_khz * 1000ull, cpu),
+		 jetwatt_terminal_clock(t->clock.emc_hz, emc));
 	printw("   %.0f Hz%s", t->hz, w->lost ? ", samples lost" : "");
 	draw_telemetry(t, 2);
 }
 
-static int is_in_total(const struct jetwatt_watch *w, int r)
+static int is_in_total(const struct jetwatt_session *w, int r)
 {
 	for (int i = 0; i < w->nr_total; i++)
 		if (w->total[i] == r)
@@ -90,7 +90,7 @@ static int is_in_total(const struct jetwatt_watch *w, int r)
 	return 0;
 }
 
-static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_watch *w,
+static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_session *w,
 		      const struct jetwatt_top_view *view, int y, int last)
 {
 	for (int r = 0; r < w->nr_rails && y <= last; r++) {
@@ -159,7 +159,7 @@ static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 			 t->total_w > 0 ? 100 * fmax(t->rest_w, 0) / t->total_w : 0);
 }
 
-void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_watch *w,
+void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_session *w,
 		      const struct jetwatt_top_view *view)
 {
 	int rows = LINES - 8 - w->nr_rails - (t->nr_jobs > 2 ? t->nr_jobs : 2), y;

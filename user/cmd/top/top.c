@@ -64,7 +64,7 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 
 /* Where the data come from: a board, or a trace. */
 struct source {
-	struct jetwatt_watch live, *watch;
+	struct jetwatt_session live, *watch;
 	struct jetwatt_replay replay;
 	struct jetwatt_board *board;
 	double speed, behind_s;
@@ -98,18 +98,18 @@ static void traced_name(uint32_t pid, char *buf, size_t len, void *arg)
 static int open_live(struct source *s, const struct top_input *in)
 {
 	struct jetwatt_probe_opts everybody = { 0 };
-	int err = jetwatt_reach_board(&s->board);
+	int err = jetwatt_open_board(&s->board);
 
 	if (!err)
-		err = jetwatt_watch_open(&s->live, s->board, in->rate_hz);
+		err = jetwatt_session_open(&s->live, s->board, in->rate_hz);
 	if (err)
 		return err;
 	s->watch = &s->live;
-	err = jetwatt_probe_open(&s->live.probe, &everybody, jetwatt_watch_wait, &s->live);
+	err = jetwatt_probe_open(&s->live.probe, &everybody, jetwatt_session_wait, &s->live);
 	/* Without a probe, show the rails only. */
 	if (err)
-		jetwatt_error_note("jobs are not shown: %s", jetwatt_probe_error());
-	else if (jetwatt_watch_add(&s->live, jetwatt_probe_fd(s->live.probe)))
+		jetwatt_notice("jobs are not shown: %s", jetwatt_probe_error());
+	else if (jetwatt_session_add(&s->live, jetwatt_probe_fd(s->live.probe)))
 		return JETWATT_EXIT_FAILED;
 	s->live.begun_ns = jetwatt_clock_ns();
 	return 0;
@@ -119,7 +119,7 @@ static int open_live(struct source *s, const struct top_input *in)
  * code. */
 static int replay_for(struct source *s, int ms)
 {
-	struct jetwatt_watch *w = s->watch;
+	struct jetwatt_session *w = s->watch;
 	uint64_t was = w->power_ns;
 	int n = 1;
 
@@ -147,7 +147,7 @@ static int begin_screen(int *color)
 	SCREEN *screen = newterm(NULL, stdout, stdin);
 
 	if (!screen)
-		return jetwatt_error_say(JETWATT_EXIT_FAILED,
+		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "the terminal type in TERM is unknown here",
 					 "export TERM=xterm, or use jetwatt stat",
 					 "cannot draw on this terminal");
@@ -189,7 +189,7 @@ static int handle_key(int c, double *window_s, int *paused)
 static int top_loop(struct source *s, const struct top_input *in)
 {
 	struct jetwatt_top_view view = { in->budget_w, in->args.color, 0, 0, in->replay ? in->replay : "" };
-	struct jetwatt_watch *w = s->watch;
+	struct jetwatt_session *w = s->watch;
 	static struct jetwatt_top top;
 	double window_s = WINDOW_S;
 	int err = begin_screen(&view.color), c = 0;
@@ -197,14 +197,14 @@ static int top_loop(struct source *s, const struct top_input *in)
 	if (err)
 		return err;
 	while (!err) {
-		/* For a trace, wait for a key here; for a board, jetwatt_watch_run() waits. */
+		/* For a trace, wait for a key here; for a board, jetwatt_session_run() waits. */
 		timeout(in->replay ? POLL_MS : 0);
 		do {
 			c = getch();
 		} while (c != ERR && !handle_key(c, &window_s, &view.paused));
 		if (c != ERR)
 			break;
-		if (!in->replay && jetwatt_watch_run(w, POLL_MS) && (w->failed || w->stop))
+		if (!in->replay && jetwatt_session_run(w, POLL_MS) && (w->failed || w->stop))
 			break;
 		if (in->replay && !view.paused)
 			err = replay_for(s, POLL_MS);
@@ -216,7 +216,7 @@ static int top_loop(struct source *s, const struct top_input *in)
 	endwin();
 	if (c != ERR || err)
 		return err;
-	return jetwatt_watch_why(w);
+	return jetwatt_session_error(w);
 }
 
 int jetwatt_cmd_top(int argc, char **argv)
@@ -229,11 +229,11 @@ int jetwatt_cmd_top(int argc, char **argv)
 			   "Keys: q quits, + and - change the window, space pauses a replay.", options,
 			   top_parse, argc, argv, &in);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return jetwatt_error_say(JETWATT_EXIT_USAGE,
+		return jetwatt_error_report(JETWATT_EXIT_USAGE,
 					 "standard input or output is not a terminal",
 					 "use ssh -t, or in a script jetwatt stat",
 					 "top needs a terminal");
-	jetwatt_watch_init(&s.live);
+	jetwatt_session_init(&s.live);
 	s.replay.fd = -1;
 	s.speed = in.speed;
 	if (in.replay) {
@@ -246,7 +246,7 @@ int jetwatt_cmd_top(int argc, char **argv)
 		err = top_loop(&s, &in);
 	if (in.replay)
 		jetwatt_replay_close(&s.replay);
-	jetwatt_watch_close(&s.live);
+	jetwatt_session_close(&s.live);
 	jetwatt_board_close(s.board);
 	return err;
 }

@@ -60,7 +60,7 @@ struct jetwatt_top {
  *
  * Return: 0; -ENODATA: there is no sample yet; -ENOMEM.
  */
-int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_watch *w, double window_s, int columns,
+int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_session *w, double window_s, int columns,
 		       void (*name)(uint32_t pid, char *buf, size_t len, void *arg), void *arg);
 
 /**
@@ -77,7 +77,7 @@ struct jetwatt_top_view {
 };
 
 /* Draw on the ncurses screen, at its present size. */
-void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_watch *w,
+void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_session *w,
 		      const struct jetwatt_top_view *view);
 
 #endif

@@ -3,25 +3,25 @@
  * Acquisition function of the strategy "auto": constrained expected improvement for each kind of
  * plan.
  */
-#ifndef JETWATT_SCOUT_H
-#define JETWATT_SCOUT_H
+#ifndef JETWATT_ACQUISITION_H
+#define JETWATT_ACQUISITION_H
 
 #include "plan/strategy.h"
-#include "plan/view.h"
+#include "plan/surrogate.h"
 
 /**
- * struct jetwatt_hope - acquisition value of a mode
+ * struct jetwatt_acquisition - acquisition value of a mode
  * @score: expected improvement, as a share of the incumbent
  * @ok: probability of meeting all limits
  * @size: index of the minibatch size of each workload that gives this value
  */
-struct jetwatt_hope {
+struct jetwatt_acquisition {
 	double score, ok;
 	size_t size[JETWATT_KNOWN_WORKS];
 };
 
 /**
- * struct jetwatt_goal - incumbent and query
+ * struct jetwatt_incumbent - incumbent and query
  * @kind: kind of the plan
  * @q: the limits
  * @best: objective of the incumbent: time in milliseconds, latency in milliseconds, or minibatches
@@ -30,7 +30,7 @@ struct jetwatt_hope {
  * @any: 1: there is an incumbent
  * @none: 1: no measured plan meets the limits, not even inference without training
  */
-struct jetwatt_goal {
+struct jetwatt_incumbent {
 	enum jetwatt_slice_kind kind;
 	const struct jetwatt_slice_query *q;
 	double best, caution;
@@ -42,7 +42,7 @@ struct jetwatt_goal {
  * question; @size: samples in a minibatch of each workload; @ok: set to the probability of meeting
  * all limits.
  */
-double jetwatt_hope_of(const struct jetwatt_goal *goal, const struct jetwatt_guess *g,
+double jetwatt_acquisition_of(const struct jetwatt_incumbent *goal, const struct jetwatt_estimate *g,
 		       const uint32_t *size, double *ok);
 
 #endif

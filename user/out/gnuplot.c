@@ -22,7 +22,7 @@ static int open_scratch(int *fd)
 	return *fd < 0 ? -errno : 0;
 }
 
-static int write_script(int fd, const struct jetwatt_report *r, enum jetwatt_picture what, int png)
+static int write_script(int fd, const struct jetwatt_report *r, enum jetwatt_gnuplot what, int png)
 {
 	int copy = dup(fd), err;
 	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
@@ -33,7 +33,7 @@ static int write_script(int fd, const struct jetwatt_report *r, enum jetwatt_pic
 			close(copy);
 		return err;
 	}
-	err = jetwatt_picture_script(f, r, what, png);
+	err = jetwatt_gnuplot_script(f, r, what, png);
 	if (fclose(f) && !err)
 		err = -EIO;
 	return err ? err : lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
@@ -78,7 +78,7 @@ static void first_message(int fd, char *why, size_t len)
 	why[0] = '\0';
 }
 
-int jetwatt_picture(const char *path, const struct jetwatt_report *r, enum jetwatt_picture what,
+int jetwatt_gnuplot(const char *path, const struct jetwatt_report *r, enum jetwatt_gnuplot what,
 		    char *why, size_t len)
 {
 	const char *end = strrchr(path, '.');

@@ -4,13 +4,13 @@
  * neighbouring modes. Such a row looks like an optimum that no second measurement reproduces, so
  * comparisons with the optimum leave it out (jetwatt eval).
  */
-#ifndef JETWATT_DIRTY_H
-#define JETWATT_DIRTY_H
+#ifndef JETWATT_OUTLIER_H
+#define JETWATT_OUTLIER_H
 
 #include "model/model.h"
 
 /**
- * jetwatt_dirty_mark() - mark outliers of power in a grid of rows
+ * jetwatt_outlier_mark() - mark outliers of power in a grid of rows
  * @row: the rows; of several rows of one mode only the first is examined
  * @n: number of rows
  * @dirty: @n flags. 1: an outlier, the power is below 95 % of the expected value, which is the
@@ -19,6 +19,6 @@
  *
  * Return: the number of outliers, -ENOMEM.
  */
-long jetwatt_dirty_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty);
+long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty);
 
 #endif

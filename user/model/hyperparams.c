@@ -43,7 +43,7 @@ static int tune_evidence(struct jetwatt_surface *s, int steps, double best, doub
 	     hyper_log_prior(s->gp.rough, s->form->unease, 1);
 	for (int d = 0; d < JETWATT_FEATURES; d++)
 		gp += hyper_log_prior(s->gp.len[d], JETWATT_GP_LEN, 0.7);
-	err = jetwatt_surface_climb(s, steps, best - gp, e);
+	err = jetwatt_surface_optimize(s, steps, best - gp, e);
 	if (!err)
 		*e += gp + jetwatt_linalg_logdet(s->hess, s->form->np);
 	return err;
@@ -86,7 +86,7 @@ static int tune_search(struct jetwatt_surface *s)
 			h[nr++] = &s->gp.len[d];
 	if (!err && s->form->rough) {
 		for (size_t i = 0; i < s->n; i++)
-			s->x[i].rough = jetwatt_surface_rough(s, &s->x[i]);
+			s->x[i].rough = jetwatt_surface_cpu_sensitivity(s, &s->x[i]);
 		err = tune_evidence(s, 30, INFINITY, &best);
 	}
 	for (int round = 0; round < 2 && !err; round++) {
@@ -247,7 +247,7 @@ static double tune_unexplained(const struct jetwatt_surface *s, const double *e2
 	return var > 0 ? left / var : 1;
 }
 
-int jetwatt_surface_tune(struct jetwatt_surface *s)
+int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s)
 {
 	double *e2 = calloc(2 * s->n, sizeof(*e2)), *var = e2 + s->n, first = 0;
 	int err = e2 ? 0 : -ENOMEM;

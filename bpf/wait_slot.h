@@ -41,17 +41,17 @@ struct wait {
 };
 
 /*
- * An array with one slot per tid modulo PLACES: it costs less than a hash table. A thread whose
+ * An array with one slot per tid modulo WAIT_SLOTS: it costs less than a hash table. A thread whose
  * slot belongs to another thread uses the hash table @waits. If two threads claim a free slot at
  * the same instant, the data of their first waits may be mixed up.
  */
-#define PLACES	8192	/* power of two */
+#define WAIT_SLOTS	8192	/* power of two */
 
 /* The slot is free again, but a thread that found it in use may have an entry in @waits. */
-#define LEFT	(~0u)
+#define SLOT_FREED	(~0u)
 
-struct place {
-	unsigned int tid;	/* 0: never used; LEFT: free again; else the owner */
+struct wait_slot {
+	unsigned int tid;	/* 0: never used; SLOT_FREED: free again; else the owner */
 	unsigned int pad;
 	struct wait w;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Reads /proc, cgroupfs and tracefs to decide which processes to watch. */
-#include "lib/follow.h"
+#include "lib/process_tree.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -18,7 +18,7 @@
 #define INITIAL_PID_NS	0xEFFFFFFCu
 #define INITIAL_CGROUP_NS	0xEFFFFFFBu	/* PROC_CGROUP_INIT_INO */
 
-int jetwatt_follow_initial_pids(void)
+int jetwatt_process_initial_pids(void)
 {
 	struct stat st;
 
@@ -26,7 +26,7 @@ int jetwatt_follow_initial_pids(void)
 }
 
 /* Lines of /proc/self/timens_offsets: "monotonic  SECONDS NANOSECONDS", "boottime ..." */
-int jetwatt_follow_initial_time(void)
+int jetwatt_process_initial_time(void)
 {
 	FILE *f = fopen("/proc/self/timens_offsets", "re");
 	long long sec, nsec;
@@ -45,7 +45,7 @@ int jetwatt_follow_initial_time(void)
  * The depth is the number of path components below the root of the mount, which is where the
  * device changes.
  */
-int jetwatt_follow_cgroup(const char *path, uint64_t *id, uint32_t *level)
+int jetwatt_process_cgroup(const char *path, uint64_t *id, uint32_t *level)
 {
 	struct statfs fs;
 	struct stat st, up;
@@ -98,7 +98,7 @@ static int parent_of(uint32_t pid, uint32_t *parent)
 	return 0;
 }
 
-int jetwatt_follow_alive(uint32_t tgid)
+int jetwatt_process_alive(uint32_t tgid)
 {
 	uint32_t parent;
 
@@ -147,7 +147,7 @@ static int is_in_tree(const struct follow_process *all, int nr, uint32_t tgid)
 	return 0;
 }
 
-int jetwatt_follow_tree(uint32_t tgid, uint32_t **tgids)
+int jetwatt_process_tree(uint32_t tgid, uint32_t **tgids)
 {
 	struct follow_process *all = NULL;
 	int nr = list_processes(&all), in = 0, i, before;
@@ -203,7 +203,7 @@ static uint32_t child_pid_offset(const char *path)
 	return off;
 }
 
-uint32_t jetwatt_follow_fork_offset(void)
+uint32_t jetwatt_process_fork_offset(void)
 {
 	uint32_t off = child_pid_offset("/sys/kernel/tracing/events/sched/sched_process_fork/format");
 

@@ -16,7 +16,7 @@ static double knob_reference(enum jetwatt_knob k)
 	return k < JETWATT_DIMS ? of[k] : 1e9 / jetwatt_knob_row(k)->hz;
 }
 
-int jetwatt_point_of(struct jetwatt_point *x, const struct jetwatt_mode *m)
+int jetwatt_features_of(struct jetwatt_features *x, const struct jetwatt_mode *m)
 {
 	if (!jetwatt_mode_whole(m))
 		return -EINVAL;
@@ -30,20 +30,20 @@ int jetwatt_point_of(struct jetwatt_point *x, const struct jetwatt_mode *m)
 		x->v[d] = v > 1 || !jetwatt_knob_row(k)->hz ? v / knob_reference(k) : 1;
 		x->lg[d] = log(x->v[d]);
 	}
-	jetwatt_point_batch(x, 0);
+	jetwatt_features_batch(x, 0);
 	x->rate = 1;
 	x->rough = 0;
 	return 0;
 }
 
-void jetwatt_point_batch(struct jetwatt_point *x, uint32_t batch)
+void jetwatt_features_batch(struct jetwatt_features *x, uint32_t batch)
 {
 	x->serves = batch != 0;
 	x->v[JETWATT_BATCH] = batch ? batch / 16.0 : 1;
 	x->lg[JETWATT_BATCH] = log(x->v[JETWATT_BATCH]);
 }
 
-double jetwatt_form_work(double fixed, const struct jetwatt_point *x, double *slope)
+double jetwatt_form_work(double fixed, const struct jetwatt_features *x, double *slope)
 {
 	double v = x->v[JETWATT_BATCH];
 

@@ -47,7 +47,7 @@ static int chain_reachable(const struct jetwatt_mode *m, const struct jetwatt_ro
 	return 1;
 }
 
-int jetwatt_plan_down(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
+int jetwatt_plan_descend(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, size_t most, struct jetwatt_plan_next *next)
 {
 	struct chain_span s[JETWATT_KNOBS];

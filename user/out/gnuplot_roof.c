@@ -34,7 +34,7 @@ static void write_layers(FILE *f, const struct jetwatt_report *r, double share, 
 	fprintf(f, "EOD\n");
 }
 
-int jetwatt_picture_roof(FILE *f, const struct jetwatt_report *r)
+int jetwatt_gnuplot_roof(FILE *f, const struct jetwatt_report *r)
 {
 	static const char *const axis[] = { "GFLOP/s", "GFLOP/J" };
 	double lo, hi;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/scout.h"
+#include "plan/acquisition.h"
 #include "plan/search.h"
 
 /* The search ends below this expected improvement, from ENOUGH_MODES modes on. */
@@ -47,7 +47,7 @@
  * @seen, @worst: scratch, for each mode: it is measured; highest predicted power
  */
 struct scout {
-	struct jetwatt_view view[JETWATT_KNOWN_WORKS];
+	struct jetwatt_surrogate view[JETWATT_KNOWN_WORKS];
 	struct jetwatt_slice_query q;
 	struct jetwatt_cell queue[1 + 2 * JETWATT_SLICE_SIZES];
 	size_t queued, entered, misses;
@@ -62,7 +62,7 @@ static void scout_free(void *state)
 	struct scout *s = state;
 
 	for (size_t w = 0; s && w < JETWATT_KNOWN_WORKS; w++)
-		jetwatt_view_free(&s->view[w]);
+		jetwatt_surrogate_free(&s->view[w]);
 	if (s) {
 		free(s->seen);
 		free(s->worst);
@@ -76,7 +76,7 @@ static int scout_new(void **state, const struct jetwatt_known *k, uint64_t seed)
 	int err = s ? 0 : -ENOMEM;
 
 	for (size_t w = 0; w < k->works && !err; w++)
-		err = jetwatt_view_init(&s->view[w], &k->work[w], k->n);
+		err = jetwatt_surrogate_init(&s->view[w], &k->work[w], k->n);
 	if (!err) {
 		s->seed = seed;
 		s->entered = SIZE_MAX;
@@ -109,33 +109,33 @@ static int scout_fit(struct scout *s, const struct jetwatt_known *k,
 
 	/* At most one whole fit in a step: two would delay the search noticeably. */
 	for (size_t w = k->works; w-- > 0 && !err;)
-		err = jetwatt_view_fit(&s->view[w], k, &k->work[w], q->power_w, s->seed, &whole);
+		err = jetwatt_surrogate_fit(&s->view[w], k, &k->work[w], q->power_w, s->seed, &whole);
 	for (size_t w = 0; w < k->works && !err; w++)
 		for (size_t z = 0; z < k->work[w].sizes && !err; z++)
 			if (scout_in_time(k, w, z, q))
-				err = jetwatt_view_predict(&s->view[w], k, &k->work[w], z);
+				err = jetwatt_surrogate_predict(&s->view[w], k, &k->work[w], z);
 	return err;
 }
 
-static struct jetwatt_guess scout_guess(const struct scout *s, const struct jetwatt_known *k,
+static struct jetwatt_estimate scout_guess(const struct scout *s, const struct jetwatt_known *k,
 					size_t work, size_t size, size_t mode)
 {
-	return jetwatt_view_guess(&s->view[work], k, &k->work[work], size, mode);
+	return jetwatt_surrogate_estimate(&s->view[work], k, &k->work[work], size, mode);
 }
 
 /* Set @best to the largest acquisition value of a mode over its sizes with something to measure. */
 static void scout_acquisition(const struct scout *s, const struct jetwatt_known *k,
-			      const struct jetwatt_goal *goal, size_t mode,
-			      struct jetwatt_hope *best)
+			      const struct jetwatt_incumbent *goal, size_t mode,
+			      struct jetwatt_acquisition *best)
 {
-	const struct jetwatt_tenant *a = &k->work[0], *b = &k->work[k->works - 1];
+	const struct jetwatt_workload_data *a = &k->work[0], *b = &k->work[k->works - 1];
 
-	*best = (struct jetwatt_hope){ .score = -1 };
+	*best = (struct jetwatt_acquisition){ .score = -1 };
 	for (size_t i = 0; i < a->sizes; i++) {
 		if (!scout_in_time(k, 0, i, goal->q))
 			continue;
 		for (size_t j = 0; j < (k->works > 1 ? b->sizes : 1); j++) {
-			struct jetwatt_guess g[JETWATT_KNOWN_WORKS];
+			struct jetwatt_estimate g[JETWATT_KNOWN_WORKS];
 			const uint32_t size[] = { a->size[i], b->size[j] };
 			double ok, score;
 
@@ -146,9 +146,9 @@ static void scout_acquisition(const struct scout *s, const struct jetwatt_known 
 				g[1] = scout_guess(s, k, 1, j, mode);
 			if (!(g[0].time_sd > 0) && (k->works == 1 || !(g[1].time_sd > 0)))
 				continue;
-			score = jetwatt_hope_of(goal, g, size, &ok);
+			score = jetwatt_acquisition_of(goal, g, size, &ok);
 			if (score > best->score)
-				*best = (struct jetwatt_hope){ score, ok, { i, j } };
+				*best = (struct jetwatt_acquisition){ score, ok, { i, j } };
 		}
 	}
 }
@@ -169,8 +169,8 @@ static void scout_enqueue(struct scout *s, const struct jetwatt_known *k, size_t
 
 /* Choose a mode: queue its best size and up to SIZES - 1 others that are worth it. */
 static void scout_enter_mode(struct scout *s, const struct jetwatt_known *k,
-			     const struct jetwatt_goal *goal, size_t mode,
-			     const struct jetwatt_hope *h)
+			     const struct jetwatt_incumbent *goal, size_t mode,
+			     const struct jetwatt_acquisition *h)
 {
 	size_t last = k->works - 1;
 	double score[JETWATT_SLICE_SIZES];
@@ -182,13 +182,13 @@ static void scout_enter_mode(struct scout *s, const struct jetwatt_known *k,
 		return;
 	for (size_t z = 0; z < k->work[last].sizes; z++) {
 		const uint32_t size[] = { k->work[0].size[h->size[0]], k->work[last].size[z] };
-		struct jetwatt_guess g[JETWATT_KNOWN_WORKS];
+		struct jetwatt_estimate g[JETWATT_KNOWN_WORKS];
 		double ok;
 
 		g[0] = scout_guess(s, k, 0, h->size[0], mode);
 		g[last] = scout_guess(s, k, last, z, mode);
 		score[z] = scout_in_time(k, last, z, goal->q) && g[last].time_sd > 0 ?
-				   jetwatt_hope_of(goal, g, last ? size : size + 1, &ok) : -1;
+				   jetwatt_acquisition_of(goal, g, last ? size : size + 1, &ok) : -1;
 	}
 	for (int more = 1; more < SIZES; more++) {
 		size_t top = h->size[last];
@@ -260,12 +260,12 @@ static void scout_count_miss(struct scout *s, const struct jetwatt_known *k)
 
 /* Set @goal to the incumbent of the query. */
 static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
-			   const struct jetwatt_slice_query *q, struct jetwatt_goal *goal)
+			   const struct jetwatt_slice_query *q, struct jetwatt_incumbent *goal)
 {
 	struct jetwatt_slice_plan plan;
 	double top = 0;
 
-	*goal = (struct jetwatt_goal){ .kind = k->kind, .q = q, .caution = 1 };
+	*goal = (struct jetwatt_incumbent){ .kind = k->kind, .q = q, .caution = 1 };
 	if (s->misses > 1)
 		goal->caution += CAUTION * (s->misses - 1);
 	goal->any = jetwatt_known_answer(k, q, &plan);
@@ -274,7 +274,7 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
 		for (size_t i = 0; i < k->n; i++)
 			top = fmax(top, scout_guess(s, k, 0, 0, i).time_ms);
 		goal->best = goal->any ? plan.time_ms : top;
-	} else if (k->kind == JETWATT_SLICE_BESIDE) {
+	} else if (k->kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		for (size_t i = 0; i < k->n; i++)
 			top = fmax(top, 1e3 / scout_guess(s, k, 0, 0, i).time_ms);
 		/* A plan without any training is an incumbent but no scale for the improvement. */
@@ -290,15 +290,15 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
  * deviations say: choose the size that improves the incumbent most if its time and power are
  * SURPRISE times the predicted ones. Return: 0; 1 if there is none. */
 static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
-				 const struct jetwatt_goal *goal)
+				 const struct jetwatt_incumbent *goal)
 {
 	size_t last = k->works - 1, mode = 0, size = 0;
 	double most = 0;
 
-	if (k->kind != JETWATT_SLICE_BESIDE)
+	if (k->kind != JETWATT_SLICE_TRAIN_AND_INFER)
 		return 1;
 	for (size_t i = 0; i < k->n; i++) {
-		struct jetwatt_guess t;
+		struct jetwatt_estimate t;
 
 		if (!k->fresh[i])
 			continue;
@@ -306,7 +306,7 @@ static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 		if (t.time_sd > 0 || t.power_w > goal->q->power_w)
 			continue;
 		for (size_t z = 0; z < k->work[last].sizes; z++) {
-			struct jetwatt_guess f = scout_guess(s, k, last, z, i);
+			struct jetwatt_estimate f = scout_guess(s, k, last, z, i);
 			double window = 1e3 * k->work[last].size[z] / goal->q->arrival_hz, wait, rate;
 
 			if (!(f.time_sd > 0) || !scout_in_time(k, last, z, goal->q))
@@ -333,7 +333,7 @@ static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 /* No mode is likely to meet the limits: choose the mode with the lowest predicted power, while that
  * may be below the lowest measured one. Return: 0; 1 if there is none. */
 static int scout_closest(struct scout *s, const struct jetwatt_known *k,
-			 const struct jetwatt_slice_query *q, const struct jetwatt_hope *h)
+			 const struct jetwatt_slice_query *q, const struct jetwatt_acquisition *h)
 {
 	double least = INFINITY, drawn = INFINITY;
 	size_t mode = 0;
@@ -364,7 +364,7 @@ static int scout_closest(struct scout *s, const struct jetwatt_known *k,
 static int scout_skip_design(const struct scout *s, const struct jetwatt_known *k)
 {
 	for (size_t w = 0; w < k->works; w++)
-		if (jetwatt_fitted_foreseen(s->view[w].m) < JETWATT_PLAN_FORESEEN)
+		if (jetwatt_fitted_reference_weight(s->view[w].m) < JETWATT_PLAN_REFERENCE_WEIGHT)
 			return 0;
 	return 1;
 }
@@ -373,8 +373,8 @@ static int scout_skip_design(const struct scout *s, const struct jetwatt_known *
 static int scout_choose(struct scout *s, const struct jetwatt_known *k,
 			const struct jetwatt_slice_query *q, size_t most, size_t modes)
 {
-	struct jetwatt_hope top = { .score = -1 }, here = { .score = -1 }, h;
-	struct jetwatt_goal goal;
+	struct jetwatt_acquisition top = { .score = -1 }, here = { .score = -1 }, h;
+	struct jetwatt_incumbent goal;
 	int missing = 0;
 	size_t at = 0, at_here = 0;
 	double ok = 0, range[2] = { 0, 0 };
@@ -383,7 +383,7 @@ static int scout_choose(struct scout *s, const struct jetwatt_known *k,
 	if (modes >= BOTH_ENDS && !scout_skip_design(s, k))
 		missing = jetwatt_known_ends_missing(k, s->seen, range);
 	for (size_t i = 0; i < k->n; i++) {
-		struct jetwatt_hope *best = k->fresh[i] ? &here : &top;
+		struct jetwatt_acquisition *best = k->fresh[i] ? &here : &top;
 
 		if (!k->fresh[i] && k->modes >= most)
 			continue;

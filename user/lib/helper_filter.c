@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Filters the waits of libcuda's helper thread: see own.h. */
-#include "lib/own.h"
+/* Filters the waits of libcuda's helper thread: see helper_filter.h. */
+#include "lib/helper_filter.h"
 
 /* A process with fewer own waits than 1 per this many of the helper does not wait itself. */
 #define HELPER_RATIO	64
 /* After this number of waits, both counts are halved, so that recent waits dominate. */
 #define HISTORY_WAITS	4096
 
-static void report_wait(struct jetwatt_own *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
+static void report_wait(struct jetwatt_helper_filter *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
 			void *arg)
 {
 	struct jetwatt_sync reported = *s;
@@ -17,15 +17,15 @@ static void report_wait(struct jetwatt_own *o, const struct jetwatt_sync *s, jet
 	fn(&reported, arg);
 }
 
-static void drop_wait(struct jetwatt_own *o, const struct jetwatt_sync *s)
+static void drop_wait(struct jetwatt_helper_filter *o, const struct jetwatt_sync *s)
 {
 	o->dropped++;
 	o->lost += s->lost;
 }
 
-static size_t process_slot(struct jetwatt_own *o, uint32_t tgid)
+static size_t process_slot(struct jetwatt_helper_filter *o, uint32_t tgid)
 {
-	size_t i = tgid % JETWATT_OWN_PROCESSES;
+	size_t i = tgid % JETWATT_HELPER_FILTER_PROCESSES;
 
 	if (o->process[i].tgid != tgid) {
 		o->process[i].tgid = tgid;
@@ -36,7 +36,7 @@ static size_t process_slot(struct jetwatt_own *o, uint32_t tgid)
 }
 
 /* Report the waits held back of a process, or drop them if @fn is NULL. */
-static void end_hold(struct jetwatt_own *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
+static void end_hold(struct jetwatt_helper_filter *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
 {
 	size_t left = 0;
 
@@ -54,19 +54,19 @@ static void end_hold(struct jetwatt_own *o, uint32_t tgid, jetwatt_sync_fn fn, v
 }
 
 /* Report the waits held back of a process, and from now on all waits of its helper. */
-static void release_process(struct jetwatt_own *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
+static void release_process(struct jetwatt_helper_filter *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
 {
 	o->process[process_slot(o, tgid)].alone = 1;
 	end_hold(o, tgid, fn, arg);
 }
 
-static int hold_back(struct jetwatt_own *o, const struct jetwatt_sync *s, size_t i,
+static int hold_back(struct jetwatt_helper_filter *o, const struct jetwatt_sync *s, size_t i,
 		     jetwatt_sync_fn fn, void *arg)
 {
 	if (o->process[i].alone)
 		return 0;
 	/* No space: release the process whose wait is the oldest. It may be this one. */
-	if (o->nr_held == JETWATT_OWN_HELD)
+	if (o->nr_held == JETWATT_HELPER_FILTER_HELD)
 		release_process(o, o->held[0].tgid, fn, arg);
 	if (o->process[process_slot(o, s->tgid)].alone)
 		return 0;
@@ -74,7 +74,7 @@ static int hold_back(struct jetwatt_own *o, const struct jetwatt_sync *s, size_t
 	return 1;
 }
 
-void jetwatt_own_add(struct jetwatt_own *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
+void jetwatt_helper_filter_add(struct jetwatt_helper_filter *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
 		     void *arg)
 {
 	size_t i = process_slot(o, s->tgid);
@@ -102,12 +102,12 @@ void jetwatt_own_add(struct jetwatt_own *o, const struct jetwatt_sync *s, jetwat
 		drop_wait(o, s);
 }
 
-uint64_t jetwatt_own_release(struct jetwatt_own *o, uint64_t now_ns, jetwatt_sync_fn fn, void *arg)
+uint64_t jetwatt_helper_filter_release(struct jetwatt_helper_filter *o, uint64_t now_ns, jetwatt_sync_fn fn, void *arg)
 {
 	uint64_t due = 0;
 
 	for (size_t i = 0; i < o->nr_held;) {
-		uint64_t at = o->held[i].exit_ns + JETWATT_OWN_HOLD_NS;
+		uint64_t at = o->held[i].exit_ns + JETWATT_HELPER_FILTER_HOLD_NS;
 
 		if (at <= now_ns) {
 			release_process(o, o->held[i].tgid, fn, arg);

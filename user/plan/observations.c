@@ -2,7 +2,7 @@
 /*
  * Measurements of the workloads that share a board: tables of means, and the rows behind them.
  */
-#include "plan/known.h"
+#include "plan/observations.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 static void known_discard(struct jetwatt_known *k)
 {
 	for (size_t w = 0; w < k->works; w++) {
-		struct jetwatt_tenant *t = &k->work[w];
+		struct jetwatt_workload_data *t = &k->work[w];
 
 		for (size_t i = 0; i < t->sizes * k->n; i++)
 			t->time_ms[i] = t->power_w[i] = NAN;
@@ -32,7 +32,7 @@ int jetwatt_known_init(struct jetwatt_known *k, enum jetwatt_slice_kind kind,
 	if (!k->fresh)
 		return -ENOMEM;
 	for (size_t w = 0; w < k->works; w++) {
-		struct jetwatt_tenant *t = &k->work[w];
+		struct jetwatt_workload_data *t = &k->work[w];
 
 		if (!sizes[w] || sizes[w] > JETWATT_SLICE_SIZES)
 			return -EINVAL;
@@ -65,7 +65,7 @@ void jetwatt_known_query(struct jetwatt_known *k, int all)
 		known_discard(k);
 }
 
-static int known_grow(struct jetwatt_tenant *t)
+static int known_grow(struct jetwatt_workload_data *t)
 {
 	size_t room = t->room ? 2 * t->room : 32;
 	struct jetwatt_row *row = realloc(t->row, room * sizeof(*row));
@@ -85,7 +85,7 @@ static int known_grow(struct jetwatt_tenant *t)
 int jetwatt_known_add(struct jetwatt_known *k, const struct jetwatt_cell *c, double time_ms,
 		      double power_w)
 {
-	struct jetwatt_tenant *t = &k->work[c->work];
+	struct jetwatt_workload_data *t = &k->work[c->work];
 	size_t at = jetwatt_known_at(k, c);
 	double time = 0, power = 0, n = 0;
 

@@ -8,16 +8,16 @@
  * 2021, section 3). Near the rows the first term dominates, far from them the second. Used by
  * estimator.c and trees.c.
  */
-#ifndef JETWATT_CROSS_H
-#define JETWATT_CROSS_H
+#ifndef JETWATT_CROSSVAL_H
+#define JETWATT_CROSSVAL_H
 
 #include "model/predictor.h"
 
 /* The fits to all rows and without each fold. */
-struct jetwatt_cross;
+struct jetwatt_crossval;
 
 /**
- * jetwatt_cross_fit() - fit a predictor to all rows and without each fold
+ * jetwatt_crossval_fit() - fit a predictor to all rows and without each fold
  * @c: set to the fits, or to NULL on error
  * @by: the predictor; needs @fit, @predict and @free
  * @in: its input
@@ -26,12 +26,12 @@ struct jetwatt_cross;
  *
  * Return: 0; else as the @fit of @by; -ENOMEM.
  */
-int jetwatt_cross_fit(struct jetwatt_cross **c, const struct jetwatt_predictor *by,
+int jetwatt_crossval_fit(struct jetwatt_crossval **c, const struct jetwatt_predictor *by,
 		      const struct jetwatt_predictor_input *in);
 /* As @predict of struct jetwatt_predictor, with standard deviations. */
-int jetwatt_cross_predict(const struct jetwatt_cross *c, const struct jetwatt_mode *mode,
+int jetwatt_crossval_predict(const struct jetwatt_crossval *c, const struct jetwatt_mode *mode,
 			  const uint32_t *batch, size_t n, struct jetwatt_prediction *out);
 /* Free the fits. @c may be NULL. */
-void jetwatt_cross_free(struct jetwatt_cross *c);
+void jetwatt_crossval_free(struct jetwatt_crossval *c);
 
 #endif

@@ -3,7 +3,7 @@
  * Constrained expected improvement (Jones, Schonlau and Welch 1998) for each kind of plan. Times
  * and powers are log-normal and independent of each other.
  */
-#include "plan/scout.h"
+#include "plan/acquisition.h"
 
 #include <math.h>
 
@@ -44,7 +44,7 @@ static double hope_sd(double sd, double least)
 }
 
 /* Return: probability of meeting the power budget. */
-static double hope_feasible(const struct jetwatt_goal *goal, const struct jetwatt_guess *g)
+static double hope_feasible(const struct jetwatt_incumbent *goal, const struct jetwatt_estimate *g)
 {
 	if (!(g->power_sd > 0))
 		return g->power_w <= goal->q->power_w;
@@ -53,7 +53,7 @@ static double hope_feasible(const struct jetwatt_goal *goal, const struct jetwat
 
 /* Return: expected improvement of a latency of @window + @time, in ms, with @time at most @most.
  * @ok: multiplied by the probability of that. */
-static double hope_latency(const struct jetwatt_goal *goal, double window, double time, double sd,
+static double hope_latency(const struct jetwatt_incumbent *goal, double window, double time, double sd,
 			   double most, double *ok)
 {
 	double edge = fmin(most, goal->best - window);
@@ -70,8 +70,8 @@ static double hope_latency(const struct jetwatt_goal *goal, double window, doubl
 
 /* Return: expected improvement of training throughput beside inference. It is a step function of
  * the times, so it is integrated by Gauss-Hermite quadrature. @ok: as in hope_latency(). */
-static double hope_throughput(const struct jetwatt_goal *goal, const struct jetwatt_guess *t,
-			      const struct jetwatt_guess *f, double window, double *ok)
+static double hope_throughput(const struct jetwatt_incumbent *goal, const struct jetwatt_estimate *t,
+			      const struct jetwatt_estimate *f, double window, double *ok)
 {
 	static const double at[5] = { 0, -1.355626, 1.355626, -2.856970, 2.856970 };
 	static const double weight[5] = { 0.533333, 0.222076, 0.222076, 0.011257, 0.011257 };
@@ -99,7 +99,7 @@ static double hope_throughput(const struct jetwatt_goal *goal, const struct jetw
 	return sum / goal->best + (goal->none ? FIRST * in : 0);
 }
 
-double jetwatt_hope_of(const struct jetwatt_goal *goal, const struct jetwatt_guess *g,
+double jetwatt_acquisition_of(const struct jetwatt_incumbent *goal, const struct jetwatt_estimate *g,
 		       const uint32_t *size, double *ok)
 {
 	double window[JETWATT_KNOWN_WORKS] = { 0 }, both, slow, sd, e = 0;
@@ -124,10 +124,10 @@ double jetwatt_hope_of(const struct jetwatt_goal *goal, const struct jetwatt_gue
 		e = hope_latency(goal, *window, g->time_ms, hope_sd(g->time_sd, TIME_DOUBT),
 				 fmin(goal->q->latency_ms - *window, *window), ok);
 		break;
-	case JETWATT_SLICE_BESIDE:
+	case JETWATT_SLICE_TRAIN_AND_INFER:
 		e = hope_throughput(goal, &g[0], &g[1], window[1], ok);
 		break;
-	case JETWATT_SLICE_PAIR:
+	case JETWATT_SLICE_TWO_INFER:
 		slow = fmax(window[0], window[1]);
 		sd = hypot(g[0].time_ms * hope_sd(g[0].time_sd, TIME_DOUBT),
 			   g[1].time_ms * hope_sd(g[1].time_sd, TIME_DOUBT)) /

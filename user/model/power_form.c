@@ -4,7 +4,7 @@
  * power of each clock (proportional to f, and to f^3 because the voltage grows with f), and the
  * energy of a minibatch times the rate of minibatches. The rate makes the model see that a board
  * that waits for memory draws less than one that computes at the same clocks. The energy of a
- * minibatch depends on its size as the work in roof.c does.
+ * minibatch depends on its size as the work in time_form.c does.
  */
 #include "model/form.h"
 
@@ -33,7 +33,7 @@ static void watts_prepare(const double *th, double *coef)
 		coef[i] = exp(th[i]);
 }
 
-static double watts_eval(const double *coef, const struct jetwatt_point *x, double *g)
+static double watts_eval(const double *coef, const struct jetwatt_features *x, double *g)
 {
 	double c = x->v[JETWATT_CORES], fc = x->v[JETWATT_CPU], fg = x->v[JETWATT_GPU];
 	double fe = x->v[JETWATT_EMC], r = x->rate, t[NP], sum = 0, sw, sl, sb;
@@ -66,7 +66,7 @@ static double watts_eval(const double *coef, const struct jetwatt_point *x, doub
 	return log(sum) + coef[S];
 }
 
-const struct jetwatt_form jetwatt_watts = {
+const struct jetwatt_form jetwatt_power_form = {
 	.np = NP,
 	.mu = mu,
 	.sd = sd,

@@ -2,7 +2,7 @@
 /*
  * Outlier detection in a grid of modes: sorts the rows once for each knob to find neighbours.
  */
-#include "model/dirty.h"
+#include "model/outlier.h"
 
 #include <errno.h>
 #include <math.h>
@@ -106,7 +106,7 @@ static double outlier_median(double v[KNOBS], int n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-long jetwatt_dirty_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
+long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
 {
 	struct dirty_line *l = malloc((n ? n : 1) * sizeof(*l));
 	uint64_t *level = malloc((n ? n : 1) * sizeof(*level));

@@ -10,13 +10,13 @@
 #include <sys/types.h>
 
 /* Is this the initial pid namespace, whose ids the kernel's records contain? */
-int jetwatt_follow_initial_pids(void);
+int jetwatt_process_initial_pids(void);
 
 /* Is the offset of CLOCK_MONOTONIC in this time namespace 0? */
-int jetwatt_follow_initial_time(void);
+int jetwatt_process_initial_time(void);
 
 /**
- * jetwatt_follow_cgroup() - return id and depth of a v2 cgroup
+ * jetwatt_process_cgroup() - return id and depth of a v2 cgroup
  * @path: its directory
  * @id: set to the cgroup id
  * @level: set to its depth below the root; 0 if this process is not in the initial cgroup
@@ -24,21 +24,21 @@ int jetwatt_follow_initial_time(void);
  *
  * Return: 0; -ENOENT; -EINVAL: not in a v2 hierarchy; or another negative errno.
  */
-int jetwatt_follow_cgroup(const char *path, uint64_t *id, uint32_t *level);
+int jetwatt_process_cgroup(const char *path, uint64_t *id, uint32_t *level);
 
 /**
- * jetwatt_follow_tree() - list a process and all its descendants
+ * jetwatt_process_tree() - list a process and all its descendants
  * @tgid: process id
  * @tgids: set to an array of process ids; the caller frees it
  *
  * Return: number of processes; -ESRCH: no such process; -ENOMEM.
  */
-int jetwatt_follow_tree(uint32_t tgid, uint32_t **tgids);
+int jetwatt_process_tree(uint32_t tgid, uint32_t **tgids);
 
 /* Is the process alive? A zombie is not. */
-int jetwatt_follow_alive(uint32_t tgid);
+int jetwatt_process_alive(uint32_t tgid);
 
 /* Return the offset of child_pid in the record of sched_process_fork, in bytes; 0: unknown. */
-uint32_t jetwatt_follow_fork_offset(void);
+uint32_t jetwatt_process_fork_offset(void);
 
 #endif

@@ -3,8 +3,8 @@
  * Measurements of the workloads that share a board, cell by cell. A cell is one workload at one
  * minibatch size in one mode. Strategies read it; the callers of a strategy add the measurements.
  */
-#ifndef JETWATT_KNOWN_H
-#define JETWATT_KNOWN_H
+#ifndef JETWATT_OBSERVATIONS_H
+#define JETWATT_OBSERVATIONS_H
 
 #include "model/estimator.h"
 #include "plan/slice.h"
@@ -23,7 +23,7 @@ struct jetwatt_cell {
 };
 
 /**
- * struct jetwatt_tenant - measurements of one workload
+ * struct jetwatt_workload_data - measurements of one workload
  * @size: its minibatch sizes, in samples; training has one, which may be 0
  * @sizes: number of sizes
  * @by: predictor and prior; NULL: the default predictor without a prior
@@ -34,7 +34,7 @@ struct jetwatt_cell {
  * @rows: number of rows
  * @room: number of rows allocated
  */
-struct jetwatt_tenant {
+struct jetwatt_workload_data {
 	const uint32_t *size;
 	size_t sizes;
 	const struct jetwatt_estimator *by;
@@ -59,7 +59,7 @@ struct jetwatt_known {
 	enum jetwatt_slice_kind kind;
 	const struct jetwatt_mode *mode;
 	size_t n, works, modes, measured;
-	struct jetwatt_tenant work[JETWATT_KNOWN_WORKS];
+	struct jetwatt_workload_data work[JETWATT_KNOWN_WORKS];
 	unsigned char *fresh;
 };
 

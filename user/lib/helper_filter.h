@@ -6,24 +6,24 @@
  * The helper wakes up for every event of the GPU, also if a thread of the job waits for the same
  * work. So its waits are reported only for a process that has almost no waits of its own. This is
  * unknown at first, so the helper's waits are held back. If the process itself waits within
- * JETWATT_OWN_HOLD_NS, they are dropped; else they are reported with their original times.
+ * JETWATT_HELPER_FILTER_HOLD_NS, they are dropped; else they are reported with their original times.
  */
 #ifndef JETWATT_LIB_OWN_H
 #define JETWATT_LIB_OWN_H
 
 #include "jetwatt.h"
 
-#define JETWATT_OWN_PROCESSES	64	/* slots for processes */
-#define JETWATT_OWN_HELD	256	/* maximum number of waits held back, of all processes */
+#define JETWATT_HELPER_FILTER_PROCESSES	64	/* slots for processes */
+#define JETWATT_HELPER_FILTER_HELD	256	/* maximum number of waits held back, of all processes */
 /*
  * Time for which waits are held back. It must be shorter than the hold time of the join, which
  * discards records that arrive later.
  */
-#define JETWATT_OWN_HOLD_NS	500000000ull
+#define JETWATT_HELPER_FILTER_HOLD_NS	500000000ull
 
 /**
- * struct jetwatt_own - state of the filter; all zero at first
- * @process: slots, by tgid modulo JETWATT_OWN_PROCESSES; a new process replaces the one in its
+ * struct jetwatt_helper_filter - state of the filter; all zero at first
+ * @process: slots, by tgid modulo JETWATT_HELPER_FILTER_PROCESSES; a new process replaces the one in its
  *	slot. own, helper: number of recent waits of the job's threads, of the helper. alone: 1: the
  *	helper's waits are reported, because the process had no waits of its own in time
  * @held: waits held back, in order of arrival
@@ -31,37 +31,37 @@
  * @dropped: number of the helper's waits that were dropped
  * @lost: number of lost waits that dropped records had reported; added to the next report
  */
-struct jetwatt_own {
+struct jetwatt_helper_filter {
 	struct {
 		uint32_t tgid, own, helper;
 		int alone;
-	} process[JETWATT_OWN_PROCESSES];
-	struct jetwatt_sync held[JETWATT_OWN_HELD];
+	} process[JETWATT_HELPER_FILTER_PROCESSES];
+	struct jetwatt_sync held[JETWATT_HELPER_FILTER_HELD];
 	size_t nr_held;
 	uint64_t dropped;
 	uint32_t lost;
 };
 
 /**
- * jetwatt_own_add() - report a wait, hold it back, or drop it
+ * jetwatt_helper_filter_add() - report a wait, hold it back, or drop it
  * @o: the filter
  * @s: the wait
  * @fn: called for each wait to report: @s, or waits held back if there is no more space for them
  * @arg: passed to @fn
  */
-void jetwatt_own_add(struct jetwatt_own *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
+void jetwatt_helper_filter_add(struct jetwatt_helper_filter *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
 		     void *arg);
 
 /**
- * jetwatt_own_release() - report the waits that have been held back long enough
+ * jetwatt_helper_filter_release() - report the waits that have been held back long enough
  * @o: the filter
- * @now_ns: present time; all waits that ended JETWATT_OWN_HOLD_NS before it must have been added.
+ * @now_ns: present time; all waits that ended JETWATT_HELPER_FILTER_HOLD_NS before it must have been added.
  *	UINT64_MAX: report all waits
  * @fn: called for each wait to report
  * @arg: passed to @fn
  *
  * Return: time at which the next wait is to be reported; 0: no wait is held back.
  */
-uint64_t jetwatt_own_release(struct jetwatt_own *o, uint64_t now_ns, jetwatt_sync_fn fn, void *arg);
+uint64_t jetwatt_helper_filter_release(struct jetwatt_helper_filter *o, uint64_t now_ns, jetwatt_sync_fn fn, void *arg);
 
 #endif

@@ -70,7 +70,7 @@ static void roof_prepare(const double *th, double *coef)
 		coef[i] = exp(th[i]);
 }
 
-static double roof_eval(const double *th, const struct jetwatt_point *x, double *g)
+static double roof_eval(const double *th, const struct jetwatt_features *x, double *g)
 {
 	double lc = x->lg[JETWATT_CPU], sg, dp, sw, dw, sr, dr, sl, sk, sd;
 	double busy = th[O] / x->v[JETWATT_CORES];
@@ -112,7 +112,7 @@ static double roof_eval(const double *th, const struct jetwatt_point *x, double 
 }
 
 /* Return: the exponent of 1 / f_cpu at this point. */
-static double roof_rough(const double *coef, const struct jetwatt_point *x)
+static double roof_rough(const double *coef, const struct jetwatt_features *x)
 {
 	double g[NP];
 
@@ -121,7 +121,7 @@ static double roof_rough(const double *coef, const struct jetwatt_point *x)
 }
 
 /* Each part is proportional to its parameter, so the derivatives of log time add up to 1. */
-void jetwatt_roof_shares(const double *coef, const struct jetwatt_point *x, double *share)
+void jetwatt_time_form_shares(const double *coef, const struct jetwatt_features *x, double *share)
 {
 	double g[NP];
 
@@ -133,7 +133,7 @@ void jetwatt_roof_shares(const double *coef, const struct jetwatt_point *x, doub
 	share[JETWATT_SHARE_FIXED] = g[K];
 }
 
-const struct jetwatt_form jetwatt_roof = {
+const struct jetwatt_form jetwatt_time_form = {
 	.np = NP,
 	.mu = mu,
 	.sd = spread,

@@ -2,7 +2,7 @@
 /*
  * Cross-validation of a predictor over five folds of modes.
  */
-#include "model/cross.h"
+#include "model/crossval.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,7 +22,7 @@
 #define UNKNOWN_SD	0.5
 
 /**
- * struct jetwatt_cross - fits of one predictor
+ * struct jetwatt_crossval - fits of one predictor
  * @by: the predictor
  * @whole: fit to all rows
  * @fold: fits without each of the @folds
@@ -30,7 +30,7 @@
  * @time_var: mean squared error of log time on the rows left out, with the prior error
  * @power_var: that of log power
  */
-struct jetwatt_cross {
+struct jetwatt_crossval {
 	const struct jetwatt_predictor *by;
 	void *whole, *fold[FOLDS];
 	size_t folds;
@@ -88,7 +88,7 @@ struct cross_errors {
 };
 
 /* Fit without fold @k and predict its rows. @part: scratch for the rows of the fit. */
-static int cross_leave_out(struct jetwatt_cross *c, const struct cross_sorted *s, size_t k,
+static int cross_leave_out(struct jetwatt_crossval *c, const struct cross_sorted *s, size_t k,
 			   const struct jetwatt_predictor_input *in, struct cross_sorted *part,
 			   struct cross_errors *e)
 {
@@ -125,10 +125,10 @@ static double cross_variance(double sum, size_t n)
 	return (ERROR_ROWS * ERROR * ERROR + sum) / (ERROR_ROWS + n);
 }
 
-int jetwatt_cross_fit(struct jetwatt_cross **out, const struct jetwatt_predictor *by,
+int jetwatt_crossval_fit(struct jetwatt_crossval **out, const struct jetwatt_predictor *by,
 		      const struct jetwatt_predictor_input *in)
 {
-	struct jetwatt_cross *c = calloc(1, sizeof(*c));
+	struct jetwatt_crossval *c = calloc(1, sizeof(*c));
 	struct cross_sorted s = { .row = NULL }, part = { .row = NULL };
 	struct cross_errors e = { 0, 0, 0 };
 	int err = c ? 0 : -ENOMEM;
@@ -149,7 +149,7 @@ int jetwatt_cross_fit(struct jetwatt_cross **out, const struct jetwatt_predictor
 	cross_sorted_free(&s);
 	cross_sorted_free(&part);
 	if (err) {
-		jetwatt_cross_free(c);
+		jetwatt_crossval_free(c);
 		return err;
 	}
 	c->time_var = e.n ? cross_variance(e.time, e.n) : UNKNOWN_SD * UNKNOWN_SD;
@@ -175,7 +175,7 @@ static void cross_add(struct cross_moments *s, const struct jetwatt_prediction *
 	}
 }
 
-static int cross_predict_block(const struct jetwatt_cross *c, const struct jetwatt_mode *mode,
+static int cross_predict_block(const struct jetwatt_crossval *c, const struct jetwatt_mode *mode,
 			       const uint32_t *batch, size_t n, struct jetwatt_prediction *out,
 			       struct jetwatt_prediction *p, struct cross_moments *s)
 {
@@ -194,7 +194,7 @@ static int cross_predict_block(const struct jetwatt_cross *c, const struct jetwa
 	return err;
 }
 
-int jetwatt_cross_predict(const struct jetwatt_cross *c, const struct jetwatt_mode *mode,
+int jetwatt_crossval_predict(const struct jetwatt_crossval *c, const struct jetwatt_mode *mode,
 			  const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
 {
 	struct jetwatt_prediction *p = malloc(CHUNK * sizeof(*p));
@@ -209,7 +209,7 @@ int jetwatt_cross_predict(const struct jetwatt_cross *c, const struct jetwatt_mo
 	return err;
 }
 
-void jetwatt_cross_free(struct jetwatt_cross *c)
+void jetwatt_crossval_free(struct jetwatt_crossval *c)
 {
 	if (!c)
 		return;

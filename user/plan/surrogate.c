@@ -2,7 +2,7 @@
 /*
  * Surrogate of one workload: whole fits while there are few rows, warm-start fits later.
  */
-#include "plan/view.h"
+#include "plan/surrogate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 #define NEAREST	80
 
 /* Free the model in use unless it is the base, and invalidate the predictions. */
-static void view_drop_model(struct jetwatt_view *v)
+static void view_drop_model(struct jetwatt_surrogate *v)
 {
 	if (v->m != v->base)
 		jetwatt_fitted_free(v->m);
@@ -27,13 +27,13 @@ static void view_drop_model(struct jetwatt_view *v)
 	memset(v->good, 0, sizeof(v->good));
 }
 
-int jetwatt_view_init(struct jetwatt_view *v, const struct jetwatt_tenant *t, size_t n)
+int jetwatt_surrogate_init(struct jetwatt_surrogate *v, const struct jetwatt_workload_data *t, size_t n)
 {
-	*v = (struct jetwatt_view){ .p = malloc(t->sizes * n * sizeof(*v->p)) };
+	*v = (struct jetwatt_surrogate){ .p = malloc(t->sizes * n * sizeof(*v->p)) };
 	return v->p ? 0 : -ENOMEM;
 }
 
-void jetwatt_view_free(struct jetwatt_view *v)
+void jetwatt_surrogate_free(struct jetwatt_surrogate *v)
 {
 	view_drop_model(v);
 	jetwatt_fitted_free(v->base);
@@ -41,7 +41,7 @@ void jetwatt_view_free(struct jetwatt_view *v)
 }
 
 /* Copy the rows with power nearest to @budget into @out, NEAREST entries. Return: their number. */
-static size_t view_nearest_rows(const struct jetwatt_tenant *t, double budget,
+static size_t view_nearest_rows(const struct jetwatt_workload_data *t, double budget,
 				struct jetwatt_row *out)
 {
 	double far[NEAREST];
@@ -64,8 +64,8 @@ static size_t view_nearest_rows(const struct jetwatt_tenant *t, double budget,
 	return n;
 }
 
-int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_known *k,
-		     const struct jetwatt_tenant *t, double budget, uint64_t seed, int *whole)
+int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
+		     const struct jetwatt_workload_data *t, double budget, uint64_t seed, int *whole)
 {
 	struct jetwatt_row near[NEAREST];
 	int err = 0;
@@ -75,7 +75,7 @@ int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_known *k,
 	view_drop_model(v);
 	v->rows = t->rows;
 	v->budget = budget;
-	if (!t->rows && !jetwatt_estimator_foresees(t->by, k->mode, k->n))
+	if (!t->rows && !jetwatt_estimator_references_cover(t->by, k->mode, k->n))
 		return 0;
 	if (!v->base || t->rows <= EVERY || (*whole && t->rows > GROWTH * v->based)) {
 		*whole = 0;
@@ -92,8 +92,8 @@ int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_known *k,
 	return err;
 }
 
-int jetwatt_view_predict(struct jetwatt_view *v, const struct jetwatt_known *k,
-			 const struct jetwatt_tenant *t, size_t size)
+int jetwatt_surrogate_predict(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
+			 const struct jetwatt_workload_data *t, size_t size)
 {
 	uint32_t *batch = NULL;
 	int err = 0;
@@ -113,14 +113,14 @@ int jetwatt_view_predict(struct jetwatt_view *v, const struct jetwatt_known *k,
 	return err;
 }
 
-struct jetwatt_guess jetwatt_view_guess(const struct jetwatt_view *v,
+struct jetwatt_estimate jetwatt_surrogate_estimate(const struct jetwatt_surrogate *v,
 					const struct jetwatt_known *k,
-					const struct jetwatt_tenant *t, size_t size, size_t mode)
+					const struct jetwatt_workload_data *t, size_t size, size_t mode)
 {
 	size_t at = size * k->n + mode;
 	const struct jetwatt_prediction *p = &v->p[at];
 
 	if (!isnan(t->time_ms[at]))
-		return (struct jetwatt_guess){ t->time_ms[at], 0, t->power_w[at], 0 };
-	return (struct jetwatt_guess){ p->time_ms, p->time_sd, p->power_w, p->power_sd };
+		return (struct jetwatt_estimate){ t->time_ms[at], 0, t->power_w[at], 0 };
+	return (struct jetwatt_estimate){ p->time_ms, p->time_sd, p->power_w, p->power_sd };
 }

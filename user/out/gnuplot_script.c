@@ -247,16 +247,16 @@ static int script_learning(FILE *f, const struct jetwatt_report *r, int png)
 	return 0;
 }
 
-int jetwatt_picture_script(FILE *f, const struct jetwatt_report *r, enum jetwatt_picture what,
+int jetwatt_gnuplot_script(FILE *f, const struct jetwatt_report *r, enum jetwatt_gnuplot what,
 			   int png)
 {
 	int err;
 
-	if (what == JETWATT_PICTURE_ROOF)
+	if (what == JETWATT_GNUPLOT_ROOF)
 		script_begin(f, png, 1100, 500);
-	err = what == JETWATT_PICTURE_ROOF ? jetwatt_picture_roof(f, r) :
-	      what == JETWATT_PICTURE_FRONT ? script_front(f, r, png) :
-	      what == JETWATT_PICTURE_FIT ? script_fit(f, r, png) : script_learning(f, r, png);
+	err = what == JETWATT_GNUPLOT_ROOF ? jetwatt_gnuplot_roof(f, r) :
+	      what == JETWATT_GNUPLOT_FRONT ? script_front(f, r, png) :
+	      what == JETWATT_GNUPLOT_FIT ? script_fit(f, r, png) : script_learning(f, r, png);
 
 	return err ? err : fflush(f) || ferror(f) ? -EIO : 0;
 }

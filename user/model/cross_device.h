@@ -4,19 +4,19 @@
  * this board have shown how far it is from the others, the transferred rows count almost like its
  * own rows. prior.c keeps one, fit.c uses it.
  */
-#ifndef JETWATT_TWIN_H
-#define JETWATT_TWIN_H
+#ifndef JETWATT_CROSS_DEVICE_H
+#define JETWATT_CROSS_DEVICE_H
 
 #include "model/model.h"
 
 /**
- * struct jetwatt_twin - rows of the workload from other devices
+ * struct jetwatt_cross_device - rows of the workload from other devices
  * @m: model fitted to all of these rows; its transferred rows are the measurements themselves,
  *	because a surface smooths out what is peculiar to a mode. NULL: there are no rows
  * @row: predictions of @m in an evenly spread selection of the modes
  * @n: number of entries of @row
  */
-struct jetwatt_twin {
+struct jetwatt_cross_device {
 	struct jetwatt_model *m;
 	struct jetwatt_row *row;
 	size_t n;
@@ -27,18 +27,18 @@ struct jetwatt_twin {
  * error
  * @t is empty.
  */
-int jetwatt_twin_learn(struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n, uint64_t seed);
+int jetwatt_cross_device_learn(struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n, uint64_t seed);
 /* Free the contents of @t and make it empty. */
-void jetwatt_twin_forget(struct jetwatt_twin *t);
+void jetwatt_cross_device_free(struct jetwatt_cross_device *t);
 
 /*
  * Return: 1 if @t has rows and the @n rows @row of this board are consistent with the same workload
  * (no rows are consistent with any); else 0.
  */
-int jetwatt_twin_fits(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n);
+int jetwatt_cross_device_agrees(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n);
 
 /**
- * jetwatt_twin_join() - append transferred rows to the rows of this board
+ * jetwatt_cross_device_join() - append transferred rows to the rows of this board
  * @t: rows of other devices
  * @row: rows of this board
  * @n: number of rows of this board
@@ -51,11 +51,11 @@ int jetwatt_twin_fits(const struct jetwatt_twin *t, const struct jetwatt_row *ro
  *
  * Return: the number of entries in @out; -EINVAL if a knob of a mode is 0; -ENOMEM.
  */
-int jetwatt_twin_join(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
+int jetwatt_cross_device_join(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_row *out);
 
 /**
- * jetwatt_twin_tell() - give a model the transferred rows
+ * jetwatt_cross_device_transfer() - give a model the transferred rows
  * @t: rows of other devices
  * @row: rows of this board
  * @n: number of rows of this board
@@ -63,16 +63,16 @@ int jetwatt_twin_join(const struct jetwatt_twin *t, const struct jetwatt_row *ro
  *
  * Modes measured on this board are left out. Nothing is set if @row contradicts the same workload.
  *
- * Return: 0; else as jetwatt_twin_join().
+ * Return: 0; else as jetwatt_cross_device_join().
  */
-int jetwatt_twin_tell(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
+int jetwatt_cross_device_transfer(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_model *m);
 
 /*
  * Combine the prediction @p of @mode with the transferred row of that mode in @m, if there is one
  * of minibatch size @batch: the mean of both, weighted by inverse variances.
  */
-void jetwatt_twin_heard(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+void jetwatt_cross_device_combine(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
 			uint32_t batch, struct jetwatt_prediction *p);
 
 #endif

@@ -3,7 +3,7 @@
  * Transfer of rows of the same workload from other devices: a fit to them, the factors from them to
  * this board, and the transferred rows.
  */
-#include "model/twin.h"
+#include "model/cross_device.h"
 
 #include <errno.h>
 #include <math.h>
@@ -62,19 +62,19 @@ static size_t twin_merge_modes(struct jetwatt_row *row, size_t n)
 	return out;
 }
 
-int jetwatt_twin_learn(struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n, uint64_t seed)
+int jetwatt_cross_device_learn(struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n, uint64_t seed)
 {
 	size_t nr_kept = n < ROWS_MAX ? n : ROWS_MAX;
 	int err;
 
-	*t = (struct jetwatt_twin){ NULL };
-	err = n < 3 ? -ENODATA : jetwatt_fit_few(&t->m, row, n, ROWS_MAX, NULL, seed);
+	*t = (struct jetwatt_cross_device){ NULL };
+	err = n < 3 ? -ENODATA : jetwatt_fit_subset(&t->m, row, n, ROWS_MAX, NULL, seed);
 	if (err)
 		return err;
 	t->row = malloc(nr_kept * sizeof(*t->row));
 	t->m->heard = malloc(n * sizeof(*t->m->heard));
 	if (!t->row || !t->m->heard) {
-		jetwatt_twin_forget(t);
+		jetwatt_cross_device_free(t);
 		return -ENOMEM;
 	}
 	/* Predictions instead of measurements: free of the noise of single rows. */
@@ -92,15 +92,15 @@ int jetwatt_twin_learn(struct jetwatt_twin *t, const struct jetwatt_row *row, si
 	memcpy(t->m->heard, row, n * sizeof(*row));
 	t->m->nr_heard = jetwatt_one_batch(row, n) ? twin_merge_modes(t->m->heard, n) : 0;
 	if (err)
-		jetwatt_twin_forget(t);
+		jetwatt_cross_device_free(t);
 	return err;
 }
 
-void jetwatt_twin_forget(struct jetwatt_twin *t)
+void jetwatt_cross_device_free(struct jetwatt_cross_device *t)
 {
 	jetwatt_model_free(t->m);
 	free(t->row);
-	*t = (struct jetwatt_twin){ NULL };
+	*t = (struct jetwatt_cross_device){ NULL };
 }
 
 /**
@@ -154,7 +154,7 @@ static double twin_variance(double sd)
 }
 
 /* Estimate both conversions. Return: 0; 1 if it is another workload; negative errno. */
-static int twin_find_shifts(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
+static int twin_find_shifts(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
 			    struct twin_shift *time, struct twin_shift *power)
 {
 	double *v = calloc(4 * n + 1, sizeof(*v));
@@ -178,7 +178,7 @@ static int twin_find_shifts(const struct jetwatt_twin *t, const struct jetwatt_r
 	return err;
 }
 
-int jetwatt_twin_fits(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n)
+int jetwatt_cross_device_agrees(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n)
 {
 	struct twin_shift time, power;
 
@@ -199,13 +199,13 @@ static struct jetwatt_row twin_convert_row(struct jetwatt_row r, const struct tw
 
 /* Conversions by @n rows of this board. Return: 0; 1 if the rows are of another workload or of
  * several minibatch sizes, or @t is empty; negative errno. */
-static int twin_conversion(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
+static int twin_conversion(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
 			   struct twin_shift *time, struct twin_shift *power)
 {
 	return t->m && jetwatt_one_batch(row, n) ? twin_find_shifts(t, row, n, time, power) : 1;
 }
 
-int jetwatt_twin_join(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
+int jetwatt_cross_device_join(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_row *out)
 {
 	struct twin_shift time, power;
@@ -223,7 +223,7 @@ int jetwatt_twin_join(const struct jetwatt_twin *t, const struct jetwatt_row *ro
 	return (int)all;
 }
 
-int jetwatt_twin_tell(const struct jetwatt_twin *t, const struct jetwatt_row *row, size_t n,
+int jetwatt_cross_device_transfer(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_model *m)
 {
 	struct twin_shift time, power;
@@ -250,7 +250,7 @@ static void twin_combine(double *v, double *sd, double other, double other_sd)
 	*sd = sqrt(1 / (a + b));
 }
 
-void jetwatt_twin_heard(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
+void jetwatt_cross_device_combine(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
 			uint32_t batch, struct jetwatt_prediction *p)
 {
 	struct jetwatt_row key = { .mode = *mode };

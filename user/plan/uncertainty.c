@@ -13,7 +13,7 @@
 #define NEAR_POWER	1.1
 #define NEAR_TIME	1.2
 
-double jetwatt_plan_spread(const struct jetwatt_prediction *p, size_t n, double budget_w)
+double jetwatt_plan_uncertainty(const struct jetwatt_prediction *p, size_t n, double budget_w)
 {
 	double best = INFINITY, sum = 0;
 	size_t k = 0;

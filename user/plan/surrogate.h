@@ -3,13 +3,13 @@
  * The surrogate of one workload for the strategy "auto": a model that is fitted again after each
  * measurement, and its predictions for all cells.
  */
-#ifndef JETWATT_VIEW_H
-#define JETWATT_VIEW_H
+#ifndef JETWATT_SURROGATE_H
+#define JETWATT_SURROGATE_H
 
-#include "plan/known.h"
+#include "plan/observations.h"
 
 /**
- * struct jetwatt_view - surrogate of one workload
+ * struct jetwatt_surrogate - surrogate of one workload
  * @base: last whole fit, to the first @based rows
  * @m: the model in use: @base, or a warm-start fit from it
  * @based: number of rows of @base
@@ -18,7 +18,7 @@
  * @p: predictions, size by size, all modes each
  * @good: @p is valid for this minibatch size
  */
-struct jetwatt_view {
+struct jetwatt_surrogate {
 	struct jetwatt_fitted *base, *m;
 	size_t based, rows;
 	double budget;
@@ -27,23 +27,23 @@ struct jetwatt_view {
 };
 
 /**
- * struct jetwatt_guess - time and power of a cell, measured or predicted
+ * struct jetwatt_estimate - time and power of a cell, measured or predicted
  * @time_ms: median of the time of a minibatch, in milliseconds
  * @time_sd: standard deviation of log time; 0: measured
  * @power_w: median of the power, in watts
  * @power_sd: standard deviation of log power; 0: measured
  */
-struct jetwatt_guess {
+struct jetwatt_estimate {
 	double time_ms, time_sd, power_w, power_sd;
 };
 
 /* Create a surrogate for workload @t and @n modes. Return: 0, -ENOMEM. */
-int jetwatt_view_init(struct jetwatt_view *v, const struct jetwatt_tenant *t, size_t n);
+int jetwatt_surrogate_init(struct jetwatt_surrogate *v, const struct jetwatt_workload_data *t, size_t n);
 /* Free the contents of @v. */
-void jetwatt_view_free(struct jetwatt_view *v);
+void jetwatt_surrogate_free(struct jetwatt_surrogate *v);
 
 /**
- * jetwatt_view_fit() - fit the surrogate to the measurements
+ * jetwatt_surrogate_fit() - fit the surrogate to the measurements
  * @v: the surrogate
  * @k: measurements of the board
  * @t: the workload
@@ -55,22 +55,22 @@ void jetwatt_view_free(struct jetwatt_view *v);
  *
  * Return: 0, negative errno.
  */
-int jetwatt_view_fit(struct jetwatt_view *v, const struct jetwatt_known *k,
-		     const struct jetwatt_tenant *t, double budget, uint64_t seed, int *whole);
+int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
+		     const struct jetwatt_workload_data *t, double budget, uint64_t seed, int *whole);
 
 /*
  * Predict all modes at minibatch size @size (an index), if there is a model and it has not been
  * done. Return: 0, negative errno.
  */
-int jetwatt_view_predict(struct jetwatt_view *v, const struct jetwatt_known *k,
-			 const struct jetwatt_tenant *t, size_t size);
+int jetwatt_surrogate_predict(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
+			 const struct jetwatt_workload_data *t, size_t size);
 
 /*
  * Return: time and power of a cell: the mean of its measurements, else the prediction, which must
  * be valid.
  */
-struct jetwatt_guess jetwatt_view_guess(const struct jetwatt_view *v,
+struct jetwatt_estimate jetwatt_surrogate_estimate(const struct jetwatt_surrogate *v,
 					const struct jetwatt_known *k,
-					const struct jetwatt_tenant *t, size_t size, size_t mode);
+					const struct jetwatt_workload_data *t, size_t size, size_t mode);
 
 #endif
