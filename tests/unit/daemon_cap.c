@@ -187,7 +187,7 @@ TEST_F(cap, mode_over_the_budget_is_left_in_time)
 TEST_F(cap, energy_overshoot_is_repaid)
 {
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		uint64_t trips = self->d.cap.trips;
+		uint64_t trips = self->d.cap.cap_events;
 		int turns = 0;
 
 		self->age_ms = JETWATTD_JUDGED_MS;
@@ -196,17 +196,17 @@ TEST_F(cap, energy_overshoot_is_repaid)
 		self->longest = 0;
 		self->top_w = times[i] * BUDGET;
 		put(self, &top);
-		while (self->d.cap.trips == trips)
+		while (self->d.cap.cap_events == trips)
 			passes(self, 0.02, 0);
-		EXPECT_TRUE(self->d.cap.owing);
-		while (self->d.cap.owing && turns++ < 100)
+		EXPECT_TRUE(self->d.cap.energy_debt);
+		while (self->d.cap.energy_debt && turns++ < 100)
 			passes(self, 0.02, 0);
 		EXPECT_GT(60, turns) TH_LOG("%g budgets: %d ms", times[i], turns * 20);
 		self->top_w = 0.985 * BUDGET;
 		put(self, &top);
 		passes(self, 5, 0);
 		EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
-		EXPECT_EQ(trips + 1, self->d.cap.trips) TH_LOG("%g budgets", times[i]);
+		EXPECT_EQ(trips + 1, self->d.cap.cap_events) TH_LOG("%g budgets", times[i]);
 		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g budgets", times[i]);
 	}
 }
@@ -240,7 +240,7 @@ TEST_F(cap, mode_within_the_budget_stays)
 	self->top_w = 0.95 * BUDGET;
 	passes(self, 20, 0.5);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
-	EXPECT_EQ(0, self->d.cap.trips);
+	EXPECT_EQ(0, self->d.cap.cap_events);
 	EXPECT_EQ(0, self->longest);
 }
 
@@ -262,9 +262,9 @@ TEST_F(cap, sensor_error_is_allowed_for)
 	put(self, &low);
 	self->d.cap.budget_w = FLOOR_W / 0.997;
 	passes(self, 3, 0);
-	self->d.cap.trips = 0;
+	self->d.cap.cap_events = 0;
 	passes(self, 5, 0);
-	EXPECT_EQ(0, self->d.cap.trips);
+	EXPECT_EQ(0, self->d.cap.cap_events);
 }
 
 /* The mode that the cap steps down to may be refused. */
@@ -358,8 +358,8 @@ TEST_F(cap, time_over_the_budget_is_counted)
 	EXPECT_LT(50, self->d.cap.over_s);
 	EXPECT_GT(0.2, fabs(self->over * 1e-9 - self->d.cap.over_s)) TH_LOG("%g s, not %g", self->d.cap.over_s, self->over * 1e-9);
 	/* Once per window. */
-	EXPECT_LT(50, self->d.cap.floors);
-	EXPECT_GE(61, self->d.cap.floors);
+	EXPECT_LT(50, self->d.cap.cap_floor_hits);
+	EXPECT_GE(61, self->d.cap.cap_floor_hits);
 
 	/* A step down does not hide anything. */
 	self->floor_w = FLOOR_W;

@@ -98,11 +98,11 @@ static int descriptors(void)
 TEST_F(control, requests_are_answered)
 {
 	EXPECT_STREQ("done\n", ASK("budget 12W"));
-	EXPECT_EQ(12, self->d.told_w);
+	EXPECT_EQ(12, self->d.override_w);
 	EXPECT_NE(NULL, strstr(ASK("status json"), "\"doing\""));
 	EXPECT_NE(NULL, strstr(ASK("metrics openmetrics"), "# EOF"));
 	EXPECT_STREQ("done\n", ASK("budget policy"));
-	EXPECT_EQ(0, self->d.told_w);
+	EXPECT_EQ(0, self->d.override_w);
 }
 
 TEST_F(control, silent_clients_do_not_block_others)
@@ -152,7 +152,7 @@ TEST_F(control, malformed_requests_are_refused)
 	EXPECT_EQ(0, strncmp(ASK("budget -5W"), "refused", 7));
 	EXPECT_EQ(0, strncmp(ASK("budget 5W; pause"), "refused", 7));
 	EXPECT_EQ(0, strncmp(ASK(""), "refused", 7));
-	EXPECT_EQ(0, self->d.told_w);
+	EXPECT_EQ(0, self->d.override_w);
 	EXPECT_EQ(0, self->d.pause);
 }
 
@@ -309,7 +309,7 @@ TEST_F(control, mutated_requests_never_crash)
 		put(fd, line, (unsigned int)rand_r(&seed) % (len + 1));
 		close(fd);
 		pthread_mutex_lock(&self->d.lock);
-		EXPECT_TRUE(!self->d.told_w || (self->d.told_w >= 0.1 && self->d.told_w <= 1000));
+		EXPECT_TRUE(!self->d.override_w || (self->d.override_w >= 0.1 && self->d.override_w <= 1000));
 		pthread_mutex_unlock(&self->d.lock);
 	}
 	EXPECT_NE(NULL, strstr(ASK("status json"), "\"doing\""));

@@ -41,7 +41,7 @@ static const struct jetwatt_mode offer[MODES] = {
 FIXTURE(late) {
 	struct jetwattd d;
 	struct jetwattd_run run;
-	const unsigned char *barred;
+	const unsigned char *exclusions;
 };
 
 FIXTURE_SETUP(late)
@@ -62,7 +62,7 @@ FIXTURE_SETUP(late)
 	memcpy(r->learner.known.mode, offer, sizeof(offer));
 	r->learner.known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(&r->learner));
-	self->barred = r->learner.late;
+	self->exclusions = r->learner.late;
 }
 
 FIXTURE_TEARDOWN(late)
@@ -119,10 +119,10 @@ TEST_F(late, slow_mode_is_aborted_and_excludes_slower_modes)
 	EXPECT_TRUE(atomic_load(&self->d.cut));
 	ASSERT_TRUE(jetwattd_deadline_miss(&self->run));
 	EXPECT_FALSE(jetwattd_deadline_miss(&self->run));
-	EXPECT_EQ(1, self->barred[0]);
-	EXPECT_EQ(1, self->barred[1]);
-	EXPECT_EQ(0, self->barred[2]);
-	EXPECT_EQ(0, self->barred[3]);
+	EXPECT_EQ(1, self->exclusions[0]);
+	EXPECT_EQ(1, self->exclusions[1]);
+	EXPECT_EQ(0, self->exclusions[2]);
+	EXPECT_EQ(0, self->exclusions[3]);
 	ASSERT_EQ(0, jetwattd_deadline_estimate(&self->run));
 	EXPECT_EQ(1, self->run.learner.known.nr_rows);
 	EXPECT_TRUE(jetwatt_mode_same(&kept(self)->mode, &offer[1]));
@@ -171,7 +171,7 @@ TEST_F(late, held_mode_is_left_for_a_flood_not_for_a_burst)
 	clock_ns += 2000000000ull;
 	jetwattd_deadline_check(&self->run);
 	EXPECT_TRUE(atomic_load(&self->d.cut));
-	EXPECT_EQ(1, self->barred[1]);
+	EXPECT_EQ(1, self->exclusions[1]);
 }
 
 TEST_F(late, verdict_of_the_plan_lasts_until_requests_drop)
@@ -185,15 +185,15 @@ TEST_F(late, verdict_of_the_plan_lasts_until_requests_drop)
 	self->d.turns.beyond = BEYOND;
 	jetwattd_deadline_check(&self->run);
 	EXPECT_TRUE(atomic_load(&self->d.cut));
-	EXPECT_EQ(1, self->barred[1]);
+	EXPECT_EQ(1, self->exclusions[1]);
 	atomic_store(&self->d.cut, 0);
 	self->d.turns.beyond = 0;
 	self->d.turns.arrival_hz = 17;
 	jetwattd_deadline_check(&self->run);
-	EXPECT_EQ(1, self->barred[1]);
+	EXPECT_EQ(1, self->exclusions[1]);
 	self->d.turns.arrival_hz = 15;
 	jetwattd_deadline_check(&self->run);
-	EXPECT_EQ(0, self->barred[1]);
+	EXPECT_EQ(0, self->exclusions[1]);
 	EXPECT_TRUE(atomic_load(&self->d.cut));
 }
 

@@ -108,7 +108,7 @@ static void cap(FIXTURE_DATA(ladder) *self)
 	if (w <= d->cap.budget_w || (d->act.applied && jetwatt_mode_same(now, &d->act.floor)))
 		return;
 	jetwattd_apply(&d->act, d->cap.have_safe && !jetwatt_mode_same(now, &d->cap.safe) ? &d->cap.safe : &d->act.floor);
-	d->cap.tripped = 1;
+	d->cap.cap_hit = 1;
 }
 
 static void turns(FIXTURE_DATA(ladder) *self, int n)
@@ -167,10 +167,10 @@ TEST_F(ladder, ramp_waits_until_the_overshoot_is_repaid)
 	load = 2;
 	turns(self, 1);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &self->d.act.floor));
-	self->d.cap.owing = 1;
+	self->d.cap.energy_debt = 1;
 	turns(self, 40);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &self->d.act.floor));
-	self->d.cap.owing = 0;
+	self->d.cap.energy_debt = 0;
 	turns(self, 40);
 	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.act.mode));
 }

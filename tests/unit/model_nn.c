@@ -310,7 +310,7 @@ TEST_F(method, refuses_bad_rows)
 	}
 	/* No rows are enough only for a predictor with a reference. */
 	self->in.sample.n = 0;
-	if (self->m->foresees && self->m->foresees(self->in.prior, &self->in.most, &self->in.most)) {
+	if (self->m->references_cover && self->m->references_cover(self->in.prior, &self->in.most, &self->in.most)) {
 		EXPECT_EQ(0, self->m->fit(&a, &self->in));
 		self->m->free(a);
 	} else {

@@ -319,7 +319,7 @@ void jetwatt_cpu_policies(struct jetwatt_board *b);
 /* Continue a switch after cores.c has brought CPUs online. Return: true: go on with the switch. */
 bool jetwatt_cpu_cores_online(struct jetwatt_switch *p);
 
-/* lack.c: check that the board has the knob */
+/* missing.c: check that the board has the knob */
 bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_knob knob);
 
 /* cooling.c: list the cooling devices that may limit a clock */
@@ -354,7 +354,7 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_error_text *err);
 void jetwatt_lease_release(struct jetwatt_board *b);
 
-/* sealed.c: files with a checksum in the state directory; @leaf: name of the file; @kind: its first
+/* statefile.c: files with a checksum in the state directory; @leaf: name of the file; @kind: its first
  * word */
 #define JETWATT_SEALED_MAX	16384
 void jetwatt_statefile_begin(const struct jetwatt_board *b, const char *kind, FILE *f);

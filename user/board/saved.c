@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The file of the saved state: the values of all knobs from before jetwatt changed the board. Lines
- * of text; the last is a checksum of the others (sealed.c):
+ * of text; the last is a checksum of the others (statefile.c):
  *
  *	jetwatt-saved 1
  *	boot 6f0d...			id of the boot in which the values were read

@@ -2,7 +2,7 @@
 /*
  * Conversion settings of the power sensors, and the clock of their I2C bus. They are changed only
  * on request (board.h), through the attributes of the drivers, and always restored. The file
- * "sensors" in the state directory holds the previous settings (format: sealed.c):
+ * "sensors" in the state directory holds the previous settings (format: statefile.c):
  *
  *	jetwatt-sensors 1
  *	boot 6f0d...

@@ -64,7 +64,7 @@ static error_t schedule_parse(int key, char *arg, struct argp_state *state)
  * at. */
 static double completed_pct(const struct jetwatt_timeshare *s)
 {
-	return 100.0 * s->kept / s->promised;
+	return 100.0 * s->kept / s->planned_minibatches;
 }
 
 static double elapsed_s(const struct jetwatt_timeshare *s)
@@ -101,7 +101,7 @@ static void schedule_print_json(const struct jetwatt_timeshare *s, FILE *f)
 		jetwatt_timeshare_mode_json(&s->mode, &j);
 	jetwatt_json_object(&j, "train");
 	jetwatt_json_uint(&j, "minibatches", s->minibatches);
-	jetwatt_json_real(&j, "promised", s->promised, 6);
+	jetwatt_json_real(&j, "promised", s->planned_minibatches, 6);
 	jetwatt_json_uint(&j, "kept", s->kept);
 	jetwatt_json_real(&j, "kept_pct", completed_pct(s), 4);
 	jetwatt_json_uint(&j, "turns", s->turns);
@@ -141,7 +141,7 @@ static void schedule_print(const struct jetwatt_timeshare *s, FILE *f)
 		fprintf(f,
 			" last plan: %u minibatches per %.3g requests, in windows of %.4g ms%s\n %.4g minibatches planned, %llu completed: %.1f %%\n",
 			s->plan.tau, s->plan.requests, s->plan.window_ms,
-			s->feasible ? "" : ", which does not meet the latency limit", s->promised,
+			s->feasible ? "" : ", which does not meet the latency limit", s->planned_minibatches,
 			(unsigned long long)s->kept, completed_pct(s));
 	else
 		fprintf(f, " no plan was made: too few minibatches, or no requests\n");

@@ -80,8 +80,8 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 	/* In the lowest mode: count an event only for a whole window, and once per window. */
 	if (!to && (over_ns < window || now - j->floored_ns < window))
 		return;
-	c->trips++;
-	c->tripped = 1;
+	c->cap_events++;
+	c->cap_hit = 1;
 	c->stepped_ns = jetwatt_clock_ns();
 	c->tripped_w = c->tripped_sd = 0;
 	if (now > from + MIN_SPAN_NS) {
@@ -91,11 +91,11 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 	atomic_store(j->cut, 1);
 	j->debt_j = jetwattd_window_debt(&j->drawn, span_to_judge(j, window), c->budget_w);
 	j->owed_ns = now;
-	c->owing = 1;
+	c->energy_debt = 1;
 	c->left = j->act->mode;
 	if (!to) {
 		j->floored_ns = now;
-		if (!c->floors++)
+		if (!c->cap_floor_hits++)
 			jetwatt_notice("budget exceeded in the lowest mode: %.2f W drawn, budget %g W",
 					   over_w, c->budget_w);
 		return;
@@ -197,6 +197,6 @@ void jetwattd_cap_check(struct jetwattd_cap_check *j)
 		swing_update(j, w);
 	if (over_budget(j, w, span, window))
 		cap_throttle(j, w, span, window);
-	else if (c->owing && overshoot_repaid(j, window))
-		c->owing = 0;
+	else if (c->energy_debt && overshoot_repaid(j, window))
+		c->energy_debt = 0;
 }

@@ -36,8 +36,8 @@
  *	@swing; 0: unknown
  *
  * Output of the cap:
- * @owing: 1 after a cap event, until the energy overshoot has been repaid
- * @tripped: 1: a cap event has occurred; the loop clears it
+ * @energy_debt: 1 after a cap event, until the energy overshoot has been repaid
+ * @cap_hit: 1: a cap event has occurred; the loop clears it
  * @tripped_w: mean power in the mode that the cap left, in W; 0: unknown
  * @tripped_sd: relative standard error of @tripped_w
  * @left: the mode that the cap left
@@ -46,8 +46,8 @@
  * @here_w: mean power since the last switch, in W; 0: not known yet
  * @swing: relative standard deviation of the mean over a window, within one mode
  * @over_s: total time for which the mean over a window exceeded the budget, in s
- * @trips: number of cap events
- * @floors: those of @trips at which no lower mode was available
+ * @cap_events: number of cap events
+ * @cap_floor_hits: those of @cap_events at which no lower mode was available
  * @samples: power samples received
  * @lost: power samples lost
  * @clock: clocks at the last sample
@@ -59,12 +59,12 @@ struct jetwattd_cap {
 	double safe_w;
 	uint64_t measuring_ns;
 
-	int owing, tripped;
+	int energy_debt, cap_hit;
 	double tripped_w, tripped_sd;
 	struct jetwatt_mode left;
 	uint64_t stepped_ns;
 	double mean_w, here_w, swing, over_s;
-	uint64_t trips, floors, samples, lost;
+	uint64_t cap_events, cap_floor_hits, samples, lost;
 	struct jetwatt_mode clock;
 };
 

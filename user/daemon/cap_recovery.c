@@ -43,20 +43,20 @@ int jetwattd_recover(struct jetwattd_run *r)
 {
 	const struct jetwatt_row *best;
 	struct jetwattd *d = r->d;
-	int owing, busy;
+	int in_debt, busy;
 
 	do {
 		busy = jetwattd_sleep(r, REPAID_S);
 		pthread_mutex_lock(&d->lock);
-		owing = d->cap.owing &&
+		in_debt = d->cap.energy_debt &&
 			jetwatt_clock_ns() - d->cap.stepped_ns < d->policy->window_s * 1e9;
-		best = busy || owing ? NULL :
+		best = busy || in_debt ? NULL :
 		       jetwattd_learner_best_under(&r->learner, jetwattd_cap_limit(&d->cap),
 					       &d->cap.left);
 		if (best)
 			jetwattd_apply(&d->act, &best->mode);
 		pthread_mutex_unlock(&d->lock);
-	} while (!busy && owing);
+	} while (!busy && in_debt);
 	return busy;
 }
 
@@ -75,14 +75,14 @@ int jetwattd_wait_window(struct jetwattd_run *r)
 static int wait_backoff(struct jetwattd_run *r, double seconds)
 {
 	uint64_t until = jetwatt_clock_ns() + seconds * 1e9;
-	int tripped = 1;
+	int cap_hit = 1;
 
 	do {
-		if (tripped && jetwattd_recover(r))
+		if (cap_hit && jetwattd_recover(r))
 			return 1;
 		pthread_mutex_lock(&r->d->lock);
-		tripped = r->d->cap.tripped;
-		r->d->cap.tripped = 0;
+		cap_hit = r->d->cap.cap_hit;
+		r->d->cap.cap_hit = 0;
 		pthread_mutex_unlock(&r->d->lock);
 		if (jetwattd_sleep(r, TURN_S))
 			return 1;
@@ -100,7 +100,7 @@ int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 	b->last_ns = now;
 	jetwattd_log(r->d, "budget exceeded in the held mode: backing off for %.0f s, budget %g W", b->seconds,
 		     r->budget_w);
-	if (++b->trips >= CAP_EVENTS && got->over_w > 0)
+	if (++b->cap_events >= CAP_EVENTS && got->over_w > 0)
 		jetwattd_exclude_mode(r, got);
 	jetwattd_doing(r, JETWATTD_BACKING_OFF);
 	if (wait_backoff(r, b->seconds))
@@ -141,7 +141,7 @@ static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 	l->fell_ns = d->act.switched_ns;
 	l->since_ns = l->on ? l->since_ns : l->fell_ns;
 	l->on = 1;
-	d->cap.tripped = 0;
+	d->cap.cap_hit = 0;
 }
 
 /* Return: 1: the power of the next level is expected to be within the limit. The power is assumed
@@ -161,13 +161,13 @@ int jetwattd_ramp(struct jetwattd_run *r)
 	int found, lasts;
 
 	pthread_mutex_lock(&d->lock);
-	if (d->cap.tripped && d->act.applied)
+	if (d->cap.cap_hit && d->act.applied)
 		ramp_cap_event(l, d);
 	if (now - l->fell_ns > JETWATTD_BACKOFF_MAX_S * 1e9)
 		l->most = RAMP_END;
 	/* Without a budget the ramp ends. */
 	found = l->on && !(d->cap.budget_w > 0);
-	if (l->on && !found && !d->cap.owing && l->rung < l->most && now - d->act.switched_ns > RAMP_LEVEL_NS &&
+	if (l->on && !found && !d->cap.energy_debt && l->rung < l->most && now - d->act.switched_ns > RAMP_LEVEL_NS &&
 	    ramp_may_rise(l, d)) {
 		d->cap.safe = d->act.mode;
 		d->cap.safe_w = l->below_w = d->cap.here_w;

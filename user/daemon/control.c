@@ -98,7 +98,7 @@ static const char *set_budget(struct jetwattd *d, const char *text)
 	if (strcmp(text, "policy") && (jetwatt_unit_parse(text, "W", &w) || w < 0.1 || w > 1000))
 		return "the budget must be from 0.1W to 1000W, or the word policy";
 	pthread_mutex_lock(&d->lock);
-	d->told_w = w;
+	d->override_w = w;
 	/* Takes effect at once; with "policy" the loop sets the budget at its next housekeeping. */
 	if (w > 0)
 		jetwattd_budget(d, w);

@@ -102,12 +102,12 @@ void jetwattd_housekeeping(struct jetwattd_run *r)
 	double budget;
 	int seldom;
 
-	if (now - r->tended_ns < TEND_NS)
+	if (now - r->housekeeping_ns < TEND_NS)
 		return;
-	r->tended_ns = now;
-	seldom = now - r->seldom_ns >= SELDOM_NS;
+	r->housekeeping_ns = now;
+	seldom = now - r->slow_housekeeping_ns >= SELDOM_NS;
 	if (seldom)
-		r->seldom_ns = now;
+		r->slow_housekeeping_ns = now;
 	jetwattd_notify("WATCHDOG=1");
 	copy_telemetry(r, now);
 	if (seldom)
@@ -119,7 +119,7 @@ void jetwattd_housekeeping(struct jetwattd_run *r)
 		atomic_store(&d->cut, 1);
 	budget = jetwattd_policy_budget(d->policy, minute_of_day(), r->cgroup);
 	pthread_mutex_lock(&d->lock);
-	jetwattd_budget(d, d->told_w > 0 ? d->told_w : budget);
+	jetwattd_budget(d, d->override_w > 0 ? d->override_w : budget);
 	if (!jetwatt_board_guarded(d->act.board))
 		jetwattd_unguarded(d);
 	if (seldom)

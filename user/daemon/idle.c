@@ -37,7 +37,7 @@ void jetwattd_idle(struct jetwattd_run *r)
 	}
 	jetwattd_ramp_end(r);
 	jetwattd_enter(d, JETWATTD_IDLE);
-	d->cap.have_safe = d->cap.tripped = 0;
+	d->cap.have_safe = d->cap.cap_hit = 0;
 	/* @ceded: the idle mode must not overwrite another process's settings. */
 	if (d->act.ceded || !*d->policy->idle ||
 	    jetwatt_board_mode_parse(d->act.board, d->policy->idle, &mode) || jetwattd_apply(&d->act, &mode))

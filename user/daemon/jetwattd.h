@@ -134,7 +134,7 @@ struct jetwattd_telemetry {
  * @lock: protects all members below it
  * @act: the board and the mode applied to it
  * @cap: the budget and the power drawn
- * @told_w: budget set on the control socket, in W; 0: the policy's budget holds
+ * @override_w: budget set on the control socket, in W; 0: the policy's budget holds
  * @pause: 1: a pause was requested
  * @doing: state of the loop
  * @pid: process of the job, 0: no job
@@ -158,7 +158,7 @@ struct jetwattd {
 	pthread_mutex_t lock;
 	struct jetwattd_actuator act;
 	struct jetwattd_cap cap;
-	double told_w;
+	double override_w;
 	int pause;
 
 	enum jetwattd_doing doing;

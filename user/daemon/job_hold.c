@@ -130,7 +130,7 @@ int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid)
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));
 	/* Its cgroup may have a budget of its own: do the housekeeping at once. */
-	r->tended_ns = 0;
+	r->housekeeping_ns = 0;
 	jetwattd_housekeeping(r);
 	return 0;
 }
@@ -149,7 +149,7 @@ void jetwattd_detach_job(struct jetwattd_run *r)
 	w->ended = 0;
 	w->nr_sync = w->nr_mark = 0;
 	*r->cgroup = '\0';
-	r->tended_ns = 0;
+	r->housekeeping_ns = 0;
 	pthread_mutex_lock(&r->d->lock);
 	r->d->pid = 0;
 	r->d->cap.have_safe = 0;
@@ -172,7 +172,7 @@ static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 	if (!jetwattd_is_applied(&d->act, &best->mode)) {
 		int err;
 
-		d->cap.tripped = 0;
+		d->cap.cap_hit = 0;
 		err = jetwattd_apply(&d->act, &best->mode);
 		if (err) {
 			pthread_mutex_unlock(&d->lock);

@@ -20,11 +20,11 @@ int jetwattd_learner_open(struct jetwattd_learner *l)
 
 	openblas_set_num_threads(1);
 	l->known.silent = 1;
-	l->barred = calloc(n, 1);
+	l->exclusions = calloc(n, 1);
 	l->late = calloc(n, 1);
 	l->choice = malloc(n * sizeof(*l->choice));
 	l->choice_at = malloc(n * sizeof(*l->choice_at));
-	if (!l->barred || !l->late || !l->choice || !l->choice_at)
+	if (!l->exclusions || !l->late || !l->choice || !l->choice_at)
 		return jetwatt_learn_no_memory();
 	jetwattd_span_of(&l->span, l->known.mode, n);
 	return 0;
@@ -33,7 +33,7 @@ int jetwattd_learner_open(struct jetwattd_learner *l)
 void jetwattd_learner_close(struct jetwattd_learner *l)
 {
 	jetwatt_learn_free(&l->known);
-	free(l->barred);
+	free(l->exclusions);
 	free(l->late);
 	free(l->choice);
 	free(l->choice_at);
@@ -91,7 +91,7 @@ void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double
 {
 	l->budget_w = budget_w;
 	l->terms.limit_w = l->known.budget_w = limit_w;
-	memset(l->barred, 0, l->known.nr_modes);
+	memset(l->exclusions, 0, l->known.nr_modes);
 }
 
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms)

@@ -233,7 +233,7 @@ struct jetwattd_drift_check {
  * @known: candidates, predictor, and the rows of the job
  *
  * All other members belong to the learner:
- * @barred: for each candidate: JETWATTD_EXCLUDED: it is excluded, because it is over the budget or a
+ * @exclusions: for each candidate: JETWATTD_EXCLUDED: it is excluded, because it is over the budget or a
  *	knob refuses it; less: number of cap events or throttled readings in it
  * @late: for each candidate: 1: the server misses its latency limit in it
  * @late_hz: request rate at which @late was found, in requests per second
@@ -272,7 +272,7 @@ struct jetwattd_drift_check {
 struct jetwattd_learner {
 	struct jetwatt_tuner known;
 
-	unsigned char *barred, *late;
+	unsigned char *exclusions, *late;
 	double late_hz;
 	struct jetwattd_span span;
 	char key[17];

@@ -5,7 +5,7 @@
 
 #include "daemon/learner.h"
 
-/* Value of @barred in struct jetwattd_learner from which on a candidate is excluded. */
+/* Value of @exclusions in struct jetwattd_learner from which on a candidate is excluded. */
 #define JETWATTD_EXCLUDED	2
 /* Number of complete readings from which on the model's predictions are used. With few readings the
  * model underestimates its error; JETWATTD_DOUBT / sqrt(readings), relative, is added to it. */
@@ -38,7 +38,7 @@ static inline int jetwattd_is_known(const struct jetwattd_learner *l, size_t i)
 /* Return: 1: candidate @i is excluded, or a server misses its latency limit in it. */
 static inline int jetwattd_is_excluded(const struct jetwattd_learner *l, size_t i)
 {
-	return l->barred[i] >= JETWATTD_EXCLUDED || l->late[i];
+	return l->exclusions[i] >= JETWATTD_EXCLUDED || l->late[i];
 }
 
 /* As jetwattd_span_level(), for candidate @i. */

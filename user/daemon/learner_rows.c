@@ -38,7 +38,7 @@ static long usable_index(const struct jetwattd_learner *l, const struct jetwatt_
 {
 	long at = mode_index(l, mode);
 
-	return at >= 0 && l->barred[at] < JETWATTD_EXCLUDED ? at : -1;
+	return at >= 0 && l->exclusions[at] < JETWATTD_EXCLUDED ? at : -1;
 }
 
 /* The cheap conditions come first: usable_index() searches all candidates, about a thousand times
@@ -134,14 +134,14 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 	l->again_s = 0;
 	if (!(over_w > 0)) {
 		if (at >= 0)
-			l->barred[at]++;
+			l->exclusions[at]++;
 		return;
 	}
 	row.time_ms = estimate_time(l, mode);
 	jetwatt_learn_add(&l->known, &row);
 	for (size_t i = 0; i < l->known.nr_modes; i++)
 		if (jetwattd_dominates(&l->known.mode[i], mode))
-			l->barred[i] = JETWATTD_EXCLUDED;
+			l->exclusions[i] = JETWATTD_EXCLUDED;
 }
 
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
@@ -152,9 +152,9 @@ void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_m
 	if (at < 0)
 		return;
 	if (why == JETWATTD_HOT)
-		l->barred[at]++;
+		l->exclusions[at]++;
 	else
-		l->barred[at] = JETWATTD_EXCLUDED;
+		l->exclusions[at] = JETWATTD_EXCLUDED;
 }
 
 int jetwattd_learner_deadline_miss(struct jetwattd_learner *l, const struct jetwatt_mode *mode,

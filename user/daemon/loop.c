@@ -176,7 +176,7 @@ static int wait_for_rails(struct jetwattd_run *r)
 	return atomic_load(&r->d->seeing);
 }
 
-/* Leave the state "blind". @tripped starts the ramp, which raises the mode from the lowest one
+/* Leave the state "blind". @cap_hit starts the ramp, which raises the mode from the lowest one
  * until a job is detected. Return: 1: left; 0: the samples have stopped again. */
 static int leave_blind(struct jetwattd_run *r)
 {
@@ -189,7 +189,7 @@ static int leave_blind(struct jetwattd_run *r)
 		atomic_store(&d->blind, 0);
 		d->act.floor_only = 0;
 		jetwattd_enter(d, JETWATTD_IDLE);
-		d->cap.tripped = 1;
+		d->cap.cap_hit = 1;
 	}
 	pthread_mutex_unlock(&d->lock);
 	if (!seeing)

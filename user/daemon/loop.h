@@ -89,12 +89,12 @@ struct jetwattd_timeshare_thread;
  * struct jetwattd_backoff - exponential back-off after cap events in held modes
  * @last_ns: time of the last back-off, 0: none
  * @seconds: duration of the next back-off, in s
- * @trips: number of back-offs with less than ten minutes between two of them
+ * @cap_events: number of back-offs with less than ten minutes between two of them
  */
 struct jetwattd_backoff {
 	uint64_t last_ns;
 	double seconds;
-	int trips;
+	int cap_events;
 };
 
 /**
@@ -114,8 +114,8 @@ struct jetwattd_backoff {
  * @hangup: signalfd of SIGHUP; -1: not open
  * @reloaded: 1: the policy was reloaded, and the loop has not acted on it yet
  * @held: processes for which the lowest mode is held while blind
- * @tended_ns: time of the last housekeeping
- * @seldom_ns: time of the last housekeeping with its slow parts
+ * @housekeeping_ns: time of the last housekeeping
+ * @slow_housekeeping_ns: time of the last housekeeping with its slow parts
  * @retry_ns: interval of attempts to reach the module while blind
  * @retried_ns: time of the last attempt that succeeded
  * @decay: how power settles on this board after a switch
@@ -136,7 +136,7 @@ struct jetwattd_run {
 	char cgroup[256], beside[JETWATTD_CORUNNERS_LEN];
 	int apart, hangup, reloaded;
 	struct jetwattd_held held;
-	uint64_t tended_ns, seldom_ns, retry_ns, retried_ns;
+	uint64_t housekeeping_ns, slow_housekeeping_ns, retry_ns, retried_ns;
 	struct jetwatt_batch_decay decay;
 	double budget_w;
 	struct jetwatt_mode preset[JETWATTD_FIRST];

@@ -12,7 +12,7 @@
 #include "measure/connect.h"
 #include "util/args.h"
 #include "util/error.h"
-#include "util/fence.h"
+#include "util/seccomp.h"
 
 enum { CONF = 'c', BUDGET = 'w', CHECK = JETWATT_ARGS_LONG };
 

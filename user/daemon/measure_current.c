@@ -34,12 +34,12 @@ static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
 	int was;
 
 	pthread_mutex_lock(&d->lock);
-	was = d->cap.tripped;
+	was = d->cap.cap_hit;
 	/* If the power in this mode was within the limit, the excess was drawn before the
 	 * switch. */
 	got->over_w = d->cap.tripped_w > jetwattd_cap_limit(&d->cap) ? d->cap.tripped_w : 0;
 	got->over_sd = d->cap.tripped_sd;
-	d->cap.tripped = 0;
+	d->cap.cap_hit = 0;
 	d->cap.measuring_ns = 0;
 	pthread_mutex_unlock(&d->lock);
 	return was;
@@ -95,7 +95,7 @@ enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct je
 	pthread_mutex_lock(&r->d->lock);
 	/* jetwattd_changed() has checked its reasons. */
 	atomic_store(&r->d->cut, 0);
-	r->d->cap.tripped = 0;
+	r->d->cap.cap_hit = 0;
 	err = jetwattd_apply(&r->d->act, &to);
 	pthread_mutex_unlock(&r->d->lock);
 	if (err)

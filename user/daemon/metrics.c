@@ -124,9 +124,9 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 				"Part of the learning time that the best mode known at each moment would have saved",
 				c->lost_s);
 	jetwatt_metrics_counter(m, "jetwatt_cap_steps", NULL,
-				"Cap events: power exceeded the budget", now->cap.trips);
+				"Cap events: power exceeded the budget", now->cap.cap_events);
 	jetwatt_metrics_counter(m, "jetwatt_cap_floors", NULL,
-				"Cap events in the lowest mode", now->cap.floors);
+				"Cap events in the lowest mode", now->cap.cap_floor_hits);
 	jetwatt_metrics_counter(m, "jetwatt_drifts", NULL,
 				"Drifts: time or power of a job no longer agreed with its readings", c->drifts);
 	jetwatt_metrics_counter(m, "jetwatt_throttled_readings", NULL,

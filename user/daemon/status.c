@@ -56,7 +56,7 @@ static void status_text(const struct jetwattd *now, FILE *f)
 		jetwatt_board_mode_format(&now->act.mode, name, sizeof(name));
 	fprintf(f, "%-9s %.2f W", jetwattd_state[now->doing].name, now->cap.mean_w);
 	if (now->cap.budget_w > 0)
-		fprintf(f, " of %g W%s", now->cap.budget_w, now->told_w > 0 ? ", set on request" : "");
+		fprintf(f, " of %g W%s", now->cap.budget_w, now->override_w > 0 ? ", set on request" : "");
 	fprintf(f, "\nboard     %s\n", name);
 	if (now->pid)
 		fprintf(f, "job       %d %.60s\n", now->pid, now->command);
@@ -69,7 +69,7 @@ static void status_text(const struct jetwattd *now, FILE *f)
 		fprintf(f, "turns     not planned yet\n");
 	fprintf(f, "so far    %" PRIu64 " jobs, %" PRIu64 " of them known; %" PRIu64 " modes measured\n"
 		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " changes by others, %" PRIu64
-		" refusals\n", c->jobs, c->known, c->measured, now->cap.trips, c->drifts, now->act.others,
+		" refusals\n", c->jobs, c->known, c->measured, now->cap.cap_events, c->drifts, now->act.others,
 		now->act.refused + now->act.unrestored);
 	fprintf(f, "last      %.69s\n", now->why);
 }
@@ -90,7 +90,7 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_object(&j, NULL);
 	jetwatt_json_string(&j, "doing", jetwattd_state[now.doing].name);
 	json_positive(&j, "budget_w", now.cap.budget_w);
-	jetwatt_json_bool(&j, "budget_told", now.told_w > 0);
+	jetwatt_json_bool(&j, "budget_told", now.override_w > 0);
 	json_positive(&j, "power_w", now.cap.mean_w);
 	json_positive(&j, "swing_pct", 100 * now.cap.swing);
 	json_mode(&j, "mode", &now.act.mode, now.act.applied);
@@ -112,8 +112,8 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_uint(&j, "jobs", now.count.jobs);
 	jetwatt_json_uint(&j, "known", now.count.known);
 	jetwatt_json_uint(&j, "modes_measured", now.count.measured);
-	jetwatt_json_uint(&j, "steps_down", now.cap.trips);
-	jetwatt_json_uint(&j, "steps_down_in_vain", now.cap.floors);
+	jetwatt_json_uint(&j, "steps_down", now.cap.cap_events);
+	jetwatt_json_uint(&j, "steps_down_in_vain", now.cap.cap_floor_hits);
 	jetwatt_json_uint(&j, "drifts", now.count.drifts);
 	jetwatt_json_uint(&j, "throttled", now.count.throttled);
 	jetwatt_json_uint(&j, "other_writers", now.act.others);

@@ -116,7 +116,7 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
 		return JETWATTD_CUT;
 	pthread_mutex_lock(&d->lock);
 	atomic_store(&d->cut, 0);
-	d->cap.tripped = 0;
+	d->cap.cap_hit = 0;
 	if (d->act.applied && jetwatt_clock_ns() - d->act.switched_ns > JETWATTD_SETTLED_NS)
 		until.before_w = d->cap.mean_w;
 	err = jetwattd_apply(&d->act, mode);

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "lib/fdname.h"
-#include "util/fence.h"
+#include "util/seccomp.h"
 #include "util/listen.h"
 #include "util/notify.h"
 

@@ -25,7 +25,7 @@
 #include "knobs/serve.h"
 #include "policy/policy.h"
 #include "util/error.h"
-#include "util/fence.h"
+#include "util/seccomp.h"
 #include "util/listen.h"
 #include "util/notify.h"
 

@@ -110,9 +110,9 @@ void jetwatt_session_read_sysfs(struct jetwatt_session *w, int now)
 	uint64_t now_ns = jetwatt_clock_ns();
 	struct jetwatt_reading r;
 
-	if (!w->sysfs || !w->join || (!now && now_ns - w->looked_ns < SYSFS_NS))
+	if (!w->sysfs || !w->join || (!now && now_ns - w->sysfs_ns < SYSFS_NS))
 		return;
-	w->looked_ns = now_ns;
+	w->sysfs_ns = now_ns;
 	jetwatt_sysfs_read(w->sysfs, &r);
 	jetwatt_session_reading(&r, w);
 }
@@ -138,7 +138,7 @@ void jetwatt_session_samples(const struct jetwatt_samples *s, void *watch)
 	struct jetwatt_session *w = watch;
 
 	w->running = 1;
-	w->heard_ns = jetwatt_clock_ns();
+	w->last_batch_ns = jetwatt_clock_ns();
 	note_bus(w, s);
 	if (w->tee)
 		jetwatt_trace_write_samples(s, w->tee);

@@ -24,7 +24,7 @@
  * @signals: signalfd of the blocked signals
  * @pidfd: descriptor of the job's process
  * @mark_fd: descriptor at which the job's marks arrive; -1: none
- * @deaf: 1: samples and waits do not wake the event loop
+ * @paused: 1: samples and waits do not wake the event loop
  * @info: properties of the module
  * @rail: rails of the module
  * @nr_rails: number of rails
@@ -45,10 +45,10 @@
  * @last_wait_ns: end of the last wait
  * @power_ns: time of the last power sample
  * @alive_ns: time of the last reading of each rail of the total
- * @heard_ns: time at which the last batch arrived
+ * @last_batch_ns: time at which the last batch arrived
  * @bus_uv: last bus voltage of each rail, uV
  * @sysfs: reader of the series that the module does not read
- * @looked_ns: time of the last reading of @sysfs
+ * @sysfs_ns: time of the last reading of @sysfs
  * @telemetry: telemetry of the last sample
  * @stop: number of the signal that requested the end; 0: none
  * @stop_by_tty: 1: the signal came from the terminal, so the command has received it too
@@ -76,7 +76,7 @@ struct jetwatt_session {
 	struct jetwatt_child child;
 	struct jetwatt_cgroup cgroup;
 	pid_t pid;
-	int epoll, signals, pidfd, mark_fd, deaf;
+	int epoll, signals, pidfd, mark_fd, paused;
 
 	struct jetwatt_info info;
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
@@ -94,10 +94,10 @@ struct jetwatt_session {
 	struct jetwatt_sync *mark;
 	size_t nr_mark, max_mark;
 	uint64_t samples, lost, waits, last_wait_ns, power_ns;
-	uint64_t alive_ns[JETWATT_RAILS_MAX], heard_ns;
+	uint64_t alive_ns[JETWATT_RAILS_MAX], last_batch_ns;
 	int32_t bus_uv[JETWATT_RAILS_MAX];
 	struct jetwatt_sysfs *sysfs;
-	uint64_t looked_ns;
+	uint64_t sysfs_ns;
 	struct jetwatt_telemetry telemetry;
 
 	int stop, stop_by_tty, interrupted;

@@ -77,7 +77,7 @@ static uint64_t silence_ns(const struct jetwatt_session *w)
 
 static void check_silence(struct jetwatt_session *w)
 {
-	if (w->heard_ns && jetwatt_clock_ns() - w->heard_ns > silence_ns(w))
+	if (w->last_batch_ns && jetwatt_clock_ns() - w->last_batch_ns > silence_ns(w))
 		w->silent = w->failed = 1;
 }
 
@@ -109,20 +109,20 @@ static void set_listening(struct jetwatt_session *w, int fd, int yes)
 		w->failed = 1;
 }
 
-/* Set whether samples and waits wake the event loop. */
-static void set_deaf(struct jetwatt_session *w, int deaf)
+/* Pause or resume. While paused, samples and waits do not wake the event loop. */
+static void session_set_paused(struct jetwatt_session *w, int paused)
 {
-	if (w->deaf == deaf)
+	if (w->paused == paused)
 		return;
-	w->deaf = deaf;
-	set_listening(w, jetwatt_fd(w->jw), !deaf);
+	w->paused = paused;
+	set_listening(w, jetwatt_fd(w->jw), !paused);
 	if (w->probe)
-		set_listening(w, jetwatt_probe_fd(w->probe), !deaf);
+		set_listening(w, jetwatt_probe_fd(w->probe), !paused);
 }
 
 int jetwatt_session_run(struct jetwatt_session *w, int ms)
 {
-	set_deaf(w, 0);
+	session_set_paused(w, 0);
 	/* After a delay of this process, data is left to read, so the stream is not silent. */
 	if (run_loop(w, ms))
 		check_silence(w);
@@ -131,7 +131,7 @@ int jetwatt_session_run(struct jetwatt_session *w, int ms)
 
 int jetwatt_session_sleep(struct jetwatt_session *w, int ms)
 {
-	set_deaf(w, 1);
+	session_set_paused(w, 1);
 	run_loop(w, ms);
 	handle_streams(w);
 	check_silence(w);

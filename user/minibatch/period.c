@@ -7,7 +7,7 @@
  * minibatch, a peak of the series of gaps, and with k waits per minibatch the peaks are k apart.
  * Only neighbours are compared: a change of clocks scales all of them and moves no peak. With one
  * wait per minibatch the only peaks are those of chance, which have no period, or of a beat with
- * something else (beat_reject.c). Then every wait is a minibatch.
+ * something else (wait_reject.c). Then every wait is a minibatch.
  */
 #include "minibatch/period.h"
 

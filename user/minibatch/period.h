@@ -156,7 +156,7 @@ struct jetwatt_period_fit jetwatt_peaks_test(const struct jetwatt_peaks *s, int 
 int jetwatt_fold_find(const struct jetwatt_batch_wait *b, size_t n, double *scratch);
 void jetwatt_fold_smooth(double *v, size_t n, int k, double *scratch);
 
-/* beat_reject.c: is a period the job's own, or a beat with something else? See the definitions. */
+/* wait_reject.c: is a period the job's own, or a beat with something else? See the definitions. */
 bool jetwatt_phase_differs(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
 			   int k, double *scratch);
 bool jetwatt_period_is_own(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks,

@@ -159,7 +159,7 @@ const struct jetwatt_predictor jetwatt_predictor_auto = {
 	.name = "auto", .does = "parametric mean and Gaussian process",
 	.kind = JETWATT_PREDICTOR_INTERVAL | JETWATT_PREDICTOR_BATCH, .least = 3,
 	.prior = auto_prior, .prior_free = auto_prior_free,
-	.twin = auto_twin, .foretells = auto_foretells, .foresees = auto_foresees,
+	.twin = auto_twin, .cross_device_agrees = auto_foretells, .references_cover = auto_foresees,
 	.foreseen = auto_foreseen,
 	.fit = auto_fit, .refit = auto_refit, .predict = auto_predict, .free = auto_free,
 	.outline = auto_outline, .reduce = auto_reduce, .shares = auto_shares,

@@ -90,7 +90,7 @@ int jetwatt_cross_device_learn(struct jetwatt_cross_device *t, const struct jetw
 	}
 	t->n = nr_kept;
 	memcpy(t->m->heard, row, n * sizeof(*row));
-	t->m->nr_heard = jetwatt_one_batch(row, n) ? twin_merge_modes(t->m->heard, n) : 0;
+	t->m->nr_transferred = jetwatt_one_batch(row, n) ? twin_merge_modes(t->m->heard, n) : 0;
 	if (err)
 		jetwatt_cross_device_free(t);
 	return err;
@@ -231,12 +231,12 @@ int jetwatt_cross_device_transfer(const struct jetwatt_cross_device *t, const st
 
 	if (err)
 		return err < 0 ? err : 0;
-	m->heard = malloc((t->m->nr_heard + 1) * sizeof(*m->heard));
+	m->heard = malloc((t->m->nr_transferred + 1) * sizeof(*m->heard));
 	if (!m->heard)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->m->nr_heard; i++)
+	for (size_t i = 0; i < t->m->nr_transferred; i++)
 		if (!twin_measured_here(row, n, &t->m->heard[i].mode))
-			m->heard[m->nr_heard++] = twin_convert_row(t->m->heard[i], &time, &power,
+			m->heard[m->nr_transferred++] = twin_convert_row(t->m->heard[i], &time, &power,
 								   n ? row[0].batch : 0);
 	return 0;
 }
@@ -256,7 +256,7 @@ void jetwatt_cross_device_combine(const struct jetwatt_model *m, const struct je
 	struct jetwatt_row key = { .mode = *mode };
 	const struct jetwatt_row *r;
 
-	r = m->nr_heard ? bsearch(&key, m->heard, m->nr_heard, sizeof(key), twin_by_mode) : NULL;
+	r = m->nr_transferred ? bsearch(&key, m->heard, m->nr_transferred, sizeof(key), twin_by_mode) : NULL;
 	if (!r || r->batch != batch)
 		return;
 	twin_combine(&p->time_ms, &p->time_sd, r->time_ms, sqrt(twin_variance(r->time_sd)));

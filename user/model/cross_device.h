@@ -59,7 +59,7 @@ int jetwatt_cross_device_join(const struct jetwatt_cross_device *t, const struct
  * @t: rows of other devices
  * @row: rows of this board
  * @n: number of rows of this board
- * @m: the model; its @heard and @nr_heard are set
+ * @m: the model; its @heard and @nr_transferred are set
  *
  * Modes measured on this board are left out. Nothing is set if @row contradicts the same workload.
  *

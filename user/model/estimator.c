@@ -37,7 +37,7 @@ int jetwatt_estimator_cross_device_agrees(const struct jetwatt_estimator *e, con
 {
 	const struct jetwatt_predictor *by = jetwatt_estimator_by(e);
 
-	return e && e->prior && by->foretells && by->foretells(e->prior, row, n);
+	return e && e->prior && by->cross_device_agrees && by->cross_device_agrees(e->prior, row, n);
 }
 
 int jetwatt_estimator_references_cover(const struct jetwatt_estimator *e, const struct jetwatt_mode *mode,
@@ -46,14 +46,14 @@ int jetwatt_estimator_references_cover(const struct jetwatt_estimator *e, const 
 	const struct jetwatt_predictor *by = jetwatt_estimator_by(e);
 	struct jetwatt_mode lo, hi;
 
-	if (!e || !e->prior || !by->foresees || !n)
+	if (!e || !e->prior || !by->references_cover || !n)
 		return 0;
 	lo = hi = mode[0];
 	for (size_t i = 1; i < n; i++) {
 		jetwatt_mode_lower(&lo, &mode[i]);
 		jetwatt_mode_raise(&hi, &mode[i]);
 	}
-	return by->foresees(e->prior, &lo, &hi);
+	return by->references_cover(e->prior, &lo, &hi);
 }
 
 void jetwatt_estimator_forget(struct jetwatt_estimator *e)

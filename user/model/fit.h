@@ -23,7 +23,7 @@
  * @at_ref: parametric mean of log time where all features are at their reference values (lg = 0)
  * @seen: modes of the rows that the model was fitted to, one per point
  * @heard: transferred rows: measurements of other boards, converted to this board; sorted by mode
- * @nr_heard: number of transferred rows
+ * @nr_transferred: number of transferred rows
  * @like: prediction by a weighted sum of the references (transfer.h); NULL: no references
  * @trust: weight of @like in the mixture, 0 to 1, for time and for power
  */
@@ -32,7 +32,7 @@ struct jetwatt_model {
 	double at_ref;
 	struct jetwatt_seen_mode *seen;
 	struct jetwatt_row *heard;
-	size_t nr_heard;
+	size_t nr_transferred;
 	struct jetwatt_transferred *like;
 	double trust[2];
 };

@@ -57,8 +57,8 @@ static inline int jetwatt_feature(enum jetwatt_knob k)
  * @eval: return the logarithm of time or power at @x; fill @grad (np derivatives with respect to
  *	the parameters) unless it is NULL
  * @rough: return @rough of struct jetwatt_features; NULL: this mean does not define it
- * @unease: expected value of @rough in struct jetwatt_gp: at point sensitivity r, the residuals are
- *	expected to be 1 + @unease * r times as large as at 0
+ * @rough_prior: expected value of @rough in struct jetwatt_gp: at point sensitivity r, the residuals are
+ *	expected to be 1 + @rough_prior * r times as large as at 0
  */
 struct jetwatt_form {
 	int np, own;
@@ -66,7 +66,7 @@ struct jetwatt_form {
 	void (*prepare)(const double *theta, double *coef);
 	double (*eval)(const double *coef, const struct jetwatt_features *x, double *grad);
 	double (*rough)(const double *coef, const struct jetwatt_features *x);
-	double unease;
+	double rough_prior;
 };
 
 /* Parametric mean of the time: a GPU chain that overlaps with a data loader (time_form.c). */

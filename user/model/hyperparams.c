@@ -40,7 +40,7 @@ static int tune_evidence(struct jetwatt_surface *s, int steps, double best, doub
 		return err;
 	gp = jetwatt_linalg_logdet(s->l, s->n) + hyper_log_prior(s->gp.amp, AMP, 0.5) +
 	     hyper_log_prior(s->gp.noise, NOISE, 0.25) +
-	     hyper_log_prior(s->gp.rough, s->form->unease, 1);
+	     hyper_log_prior(s->gp.rough, s->form->rough_prior, 1);
 	for (int d = 0; d < JETWATT_FEATURES; d++)
 		gp += hyper_log_prior(s->gp.len[d], JETWATT_GP_LEN, 0.7);
 	err = jetwatt_surface_optimize(s, steps, best - gp, e);
@@ -254,7 +254,7 @@ int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s)
 
 	if (err)
 		return err;
-	s->gp = (struct jetwatt_gp){ .amp = AMP, .noise = NOISE, .rough = s->form->unease };
+	s->gp = (struct jetwatt_gp){ .amp = AMP, .noise = NOISE, .rough = s->form->rough_prior };
 	for (int d = 0; d < JETWATT_FEATURES; d++)
 		s->gp.len[d] = JETWATT_GP_LEN;
 	for (int it = 0; it < 4 && !err; it++) {
@@ -268,7 +268,7 @@ int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s)
 	}
 	s->evidence = first;
 	if (!err)
-		s->untold = tune_unexplained(s, e2);
+		s->unexplained = tune_unexplained(s, e2);
 	if (!err)
 		s->scale = tune_calibrate(s, e2, var);
 	free(e2);

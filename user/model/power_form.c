@@ -73,5 +73,5 @@ const struct jetwatt_form jetwatt_power_form = {
 	.prepare = watts_prepare,
 	.eval = watts_eval,
 	.own = -1,
-	.unease = 1,
+	.rough_prior = 1,
 };

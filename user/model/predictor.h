@@ -89,14 +89,14 @@ struct jetwatt_predictor_modes {
  * @least: smallest number of rows for an answer without a prior
  * @prior: learn from @n >= 1 references; NULL: the method learns nothing from them
  * @prior_free: free what @prior or @twin has allocated
- * @fit: fit to one or more rows, or to none if @foresees or @foretells returns 1; NULL for
+ * @fit: fit to one or more rows, or to none if @references_cover or @cross_device_agrees returns 1; NULL for
  *	JETWATT_PREDICTOR_OBSERVED and JETWATT_PREDICTOR_FIXED, as are @predict and @free
  * @predict: predict @n modes. @batch may be NULL; standard deviations are 0 without
  *	JETWATT_PREDICTOR_INTERVAL
  * @free: free a model
  * @twin: add rows of the same workload from other devices to *@prior, which may be NULL
- * @foretells: return 1 if @prior has such rows and the @n rows of this board agree with them
- * @foresees: return 1 if the references in @prior cover the modes from @lo to @hi of every knob, so
+ * @cross_device_agrees: return 1 if @prior has such rows and the @n rows of this board agree with them
+ * @references_cover: return 1 if the references in @prior cover the modes from @lo to @hi of every knob, so
  *	that a fit to no rows is possible
  * @foreseen: return the weight of the references' prediction in @model, 0 to 1
  * @refit: warm-start fit to other rows, starting from @from
@@ -128,8 +128,8 @@ struct jetwatt_predictor {
 	void (*free)(void *model);
 
 	int (*twin)(void **prior, const struct jetwatt_row *row, size_t n, uint64_t seed);
-	int (*foretells)(const void *prior, const struct jetwatt_row *row, size_t n);
-	int (*foresees)(const void *prior, const struct jetwatt_mode *lo,
+	int (*cross_device_agrees)(const void *prior, const struct jetwatt_row *row, size_t n);
+	int (*references_cover)(const void *prior, const struct jetwatt_mode *lo,
 			const struct jetwatt_mode *hi);
 	double (*foreseen)(const void *model);
 	int (*refit)(void **model, const void *from, const struct jetwatt_row *row, size_t n);

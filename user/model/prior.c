@@ -22,7 +22,7 @@
 #define NEAR		0.35
 /* Prior odds of all references together against the default prior: 1, equally likely. */
 #define ODDS		1.0
-/* Largest @untold of a usable reference: the share of its variance that leave-one-out can't
+/* Largest @unexplained of a usable reference: the share of its variance that leave-one-out can't
  * predict. */
 #define UNTOLD		0.25
 /* Prior odds of the weighted sum of references against the parametric mean with its process. */
@@ -67,7 +67,7 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 		if (err)
 			break;
 		/* Rows that do not predict each other are no help for another workload. */
-		if (m->time->untold > UNTOLD || m->power->untold > UNTOLD) {
+		if (m->time->unexplained > UNTOLD || m->power->unexplained > UNTOLD) {
 			jetwatt_model_free(m);
 			continue;
 		}

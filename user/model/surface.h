@@ -27,7 +27,7 @@ struct jetwatt_param_prior {
  * @theta: fitted parameters
  * @scale: calibration factor of the predictive variance, from the leave-one-out errors
  * @evidence: log probability of the points under the prior (Laplace approximation)
- * @untold: sum of the squared leave-one-out errors as a share of the sum of squares of @y about its
+ * @unexplained: sum of the squared leave-one-out errors as a share of the sum of squares of @y about its
  *	mean; 1: the points do not predict each other
  * @n: number of points
  * @x: feature vectors of the points
@@ -48,7 +48,7 @@ struct jetwatt_surface {
 	const struct jetwatt_form *form;
 	struct jetwatt_gp gp;
 	struct jetwatt_param_prior belief;
-	double theta[JETWATT_PARAMS_MAX], scale, evidence, untold;
+	double theta[JETWATT_PARAMS_MAX], scale, evidence, unexplained;
 	size_t n;
 	struct jetwatt_features *x;
 	double *y, *sd, *heavy, *l, *jac, *res, *off, *slope;

@@ -141,5 +141,5 @@ const struct jetwatt_form jetwatt_time_form = {
 	.eval = roof_eval,
 	.rough = roof_rough,
 	.own = S,
-	.unease = 8,
+	.rough_prior = 8,
 };

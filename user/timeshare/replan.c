@@ -58,16 +58,16 @@ static void write_batch_size(struct jetwatt_timeshare *s)
 	int batch = ceil(fmax(s->plan.requests_most, 1)), err;
 	char text[16];
 
-	if (!*s->conf->batch_file || batch == s->handed)
+	if (!*s->conf->batch_file || batch == s->batch_sent)
 		return;
 	snprintf(text, sizeof(text), "%d\n", batch);
 	err = write_batch_socket(s->conf->batch_file, text);
 	if (err == -ENOTSOCK || err == -ECONNREFUSED || err == -ENOENT)
 		err = write_batch_file(s->conf->batch_file, text);
-	if (err && s->handed >= 0)
+	if (err && s->batch_sent >= 0)
 		jetwatt_notice("cannot write the server's minibatch size to batch-file: %s: %s",
 				   s->conf->batch_file, strerror(-err));
-	s->handed = err ? -1 : batch;
+	s->batch_sent = err ? -1 : batch;
 }
 
 /* Make a new plan, once the times of both programs and the request rate are known. */
@@ -136,7 +136,7 @@ void jetwatt_timeshare_window(struct jetwatt_timeshare *s, struct jetwatt_interl
 {
 	update_statistics(s, w);
 	if (s->planned)
-		s->promised += 1e-3 * s->plan.throughput_hz * w->window_ms;
+		s->planned_minibatches += 1e-3 * s->plan.throughput_hz * w->window_ms;
 	adapt_mode(s);
 	if (jetwatt_batch_track_learn(s->track))
 		return;

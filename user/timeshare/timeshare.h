@@ -58,7 +58,7 @@ struct jetwatt_timeshare_span {
  * @feasible: 1: the plan is within the latency limit
  * @give_way: 1: the time slice of training is to end
  * @failed: 1: freezing, thawing or a mode switch failed, so the run ends
- * @handed: minibatch size last written to the server; -1: that failed
+ * @batch_sent: minibatch size last written to the server; -1: that failed
  * @said: not 0: the log says that the latency limit cannot be met
  * @beyond: number of consecutive plans beyond the latency limit
  * @windows: windows since the last plan
@@ -75,7 +75,7 @@ struct jetwatt_timeshare_span {
  * @change_ms: mean duration of a change from one program to the other, in ms
  * @arrival_hz: request rate, in requests per second
  * @plan_hz: request rate of the plan
- * @promised: minibatches of training planned for the time in which plans were valid
+ * @planned_minibatches: minibatches of training planned for the time in which plans were valid
  * @kept: minibatches that ended in that time
  * @minibatches: all minibatches of training
  * @answers: all waits of the server
@@ -101,13 +101,13 @@ struct jetwatt_timeshare {
 	struct jetwatt_interleave seen;
 	struct jetwatt_interleave_window window;
 	struct jetwatt_interleave_plan plan;
-	int guard, planned, feasible, give_way, failed, handed, said, beyond, windows;
+	int guard, planned, feasible, give_way, failed, batch_sent, said, beyond, windows;
 	enum jetwatt_timeshare_who turn;
 	uint64_t begun_ns, ended_ns, turn_ns, window_ns, bound_ns, look_ns;
 	uint32_t done;
 	uint64_t idle_stamp;
 	size_t since;
-	double change_ms, arrival_hz, plan_hz, promised;
+	double change_ms, arrival_hz, plan_hz, planned_minibatches;
 	uint64_t kept, minibatches, answers, turns, late;
 	struct jetwatt_timeshare_span *span;
 	size_t spans, max_spans;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* System calls that jetwattd and jetwatt-files deny to themselves, tried as root. Raw calls,
  * because a sanitizer's calls inside the C library's functions would be denied too. */
-#include "../../user/util/fence.c"
+#include "../../user/util/seccomp.c"
 
 #include <fcntl.h>
 #include <poll.h>

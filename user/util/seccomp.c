@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Build and install the seccomp filters. */
-#include "util/fence.h"
+#include "util/seccomp.h"
 
 #include <errno.h>
 #include <linux/audit.h>
