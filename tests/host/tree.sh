@@ -137,10 +137,10 @@ tags()
 rule "no two structs have the same tag" < <(tags user include bpf; tags kmod)
 
 rule "jetwatt-knobs includes only the board and root's policy" < <(
-	sources user/knobs | search "$include\"" | grep -vE '"(knobs|board|policy)/|"util/(error|fence|listen|notify)\.h"')
+	sources user/knobs | search "$include\"" | grep -vE '"(knobs|board|policy)/|"util/(error|seccomp|listen|notify)\.h"')
 
 rule "jetwatt-files includes only what it needs to listen and to read one link" < <(
-	sources user/files | search "$include\"" | grep -vE '"util/(fence|listen|notify)\.h"|"lib/fdname\.h"')
+	sources user/files | search "$include\"" | grep -vE '"util/(seccomp|listen|notify)\.h"|"lib/fdname\.h"')
 
 rule "the guest gives jetwattd the capabilities of its unit" < <(
 	diff <(sed -n 's/^AmbientCapabilities=//p' user/dist/jetwattd.service | tr ' ' '\n' | sort) \

@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t jetwattd_parse(int key, char *arg, struct argp_state *state)
 {
 	struct jetwattd_input *in = state->input;
 
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	jetwatt_telemetry_clear(&d.meter.telemetry);
 	jetwatt_args_parse("jetwattd", "", "Enforce a power budget, and find the best power mode within it for "
-			   "each GPU job while the job runs.", options, parse, argc, argv, &in);
+			   "each GPU job while the job runs.", options, jetwattd_parse, argc, argv, &in);
 	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);
 	if (err || in.check)
 		return err;

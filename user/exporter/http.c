@@ -83,7 +83,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t exporter_parse(int key, char *arg, struct argp_state *state)
 {
 	struct exporter_input *in = state->input;
 
@@ -276,7 +276,7 @@ int main(int argc, char **argv)
 	int err;
 
 	jetwatt_args_parse("jetwatt-exporter", "", "Serve jetwattd's metrics by HTTP, for Prometheus.",
-			   options, parse, argc, argv, &in);
+			   options, exporter_parse, argc, argv, &in);
 	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);
 	if (err)
 		return err;

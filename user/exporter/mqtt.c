@@ -90,7 +90,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t mqtt_parse(int key, char *arg, struct argp_state *state)
 {
 	struct mqtt_input *in = state->input;
 
@@ -414,7 +414,7 @@ int main(int argc, char **argv)
 	int err;
 
 	jetwatt_args_parse("jetwatt-mqtt", "", "Publish jetwattd's metrics once a second to an MQTT broker.",
-			   options, parse, argc, argv, &in);
+			   options, mqtt_parse, argc, argv, &in);
 	broker = in.broker ? in.broker : jetwatt_settings_get("mqtt", buf, sizeof(buf));
 	port = in.ca ? 8883 : PORT;
 	if (!broker || parse_broker(broker, host, sizeof(host), &port))

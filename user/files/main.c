@@ -40,7 +40,7 @@ static int usage(int status)
 	return status;
 }
 
-static int parse(int argc, char **argv, const char **socket, const char **user)
+static int files_parse(int argc, char **argv, const char **socket, const char **user)
 {
 	static const struct option known[] = {
 		{ "socket", required_argument, NULL, 's' },
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 	const char *path = JETWATT_FILES_SOCKET, *name = USER;
 	struct jetwattd_listener l;
 	const struct passwd *user;
-	int err = parse(argc, argv, &path, &name);
+	int err = files_parse(argc, argv, &path, &name);
 
 	if (err)
 		return err;

@@ -57,7 +57,7 @@ static int usage(int status)
 	return status;
 }
 
-static int parse(int argc, char **argv, struct options *o)
+static int knobs_parse(int argc, char **argv, struct options *o)
 {
 	static const struct option known[] = {
 		{ "socket", required_argument, NULL, 's' },
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < JETWATT_KNOBS_CLIENTS; i++)
 		k.client[i].fd = -1;
 	jetwatt_error_name("jetwatt-knobs");
-	err = parse(argc, argv, &o);
+	err = knobs_parse(argc, argv, &o);
 	if (!err)
 		err = knobs_open_board(o.root, &k.board);
 	if (err)

@@ -13,9 +13,9 @@
 #include "model/linalg.h"
 #include "model/order.h"
 
-/* Prior standard deviations in log time and log power, round numbers. @weight: of the references'
- * weights around equal ones, all together; @level: of the offset of all modes, large for time;
- * @slope: of a residual exponent, for each knob; @own: of the residual peculiar to a mode. */
+/* Prior standard deviations in log time and log power. @weight: of the references' weights around
+ * equal ones; @level: of the offset of all modes; @slope: of a residual exponent, for each knob;
+ * @own: of the residual peculiar to a mode. */
 struct transfer_range {
 	double weight, level, slope, own;
 };
@@ -320,11 +320,9 @@ static int transfer_fit_side(const struct jetwatt_transferred *f, int s, struct 
 	for (int round = 0; !err && f->at.n >= OUTLIER_ROWS && round < OUTLIER_PASSES; round++) {
 		int any = transfer_weigh_outliers(f, d);
 
-		if (any < 0)
-			return any;
-		if (!any)
+		err = any > 0 ? transfer_choose_scale(f, s, d) : any;
+		if (any <= 0)
 			break;
-		err = transfer_choose_scale(f, s, d);
 	}
 	/* Weighting down more outliers must not raise the evidence of a prior. */
 	d->evidence = first;

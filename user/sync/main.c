@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t sync_parse(int key, char *arg, struct argp_state *state)
 {
 	struct sync_input *in = state->input;
 
@@ -262,7 +262,7 @@ int main(int argc, char **argv)
 	jetwatt_args_parse_with("sync", "", "Share measured modes with the fleet: push those of this device, pull those of similar boards.\v"
 				"Rows of other devices do not count as measurements of this device: --reuse uses "
 				"them as a prior, and measures a few modes to check them.",
-				options, parse, group, argc, argv, &in);
+				options, sync_parse, group, argc, argv, &in);
 	if (in.through && (in.db || in.serve))
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "use only one of them",
 					 "--through cannot be combined with --%s", in.db ? "db" : "serve");
