@@ -6,24 +6,24 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#define WAITING	32
+#define EVENT_QUEUE_LEN	32
 
 /*
- * The sampler's thread must not build messages, so events wait here for a
- * work item. If nobody takes them away the oldest is dropped: what counts is
- * how things stand, and that can be asked for.
+ * The sampler thread must not build netlink messages, so it queues events here and a work item
+ * sends them. If the queue is full, the oldest event is dropped: an event only announces a
+ * change, and clients can request the present state.
  */
 static struct {
 	spinlock_t lock;
-	struct jetwatt_posted_event note[WAITING];
+	struct jetwatt_posted_event queue[EVENT_QUEUE_LEN];
 	unsigned int first, nr;
-	void (*send)(const struct jetwatt_posted_event *note);
+	void (*send)(const struct jetwatt_posted_event *event);
 } events = { .lock = __SPIN_LOCK_UNLOCKED(events.lock) };
 
 static void send_events(struct work_struct *work)
 {
-	void (*send)(const struct jetwatt_posted_event *note);
-	struct jetwatt_posted_event note;
+	void (*send)(const struct jetwatt_posted_event *event);
+	struct jetwatt_posted_event event;
 	bool any;
 
 	for (;;) {
@@ -31,54 +31,54 @@ static void send_events(struct work_struct *work)
 		any = events.nr;
 		send = events.send;
 		if (any) {
-			note = events.note[events.first];
-			events.first = (events.first + 1) % WAITING;
+			event = events.queue[events.first];
+			events.first = (events.first + 1) % EVENT_QUEUE_LEN;
 			events.nr--;
 		}
 		spin_unlock(&events.lock);
 		if (!any)
 			return;
 		if (send)
-			send(&note);
+			send(&event);
 	}
 }
 
 static DECLARE_WORK(event_work, send_events);
 
 /**
- * jetwatt_event_post() - note an event
+ * jetwatt_event_post() - queue an event for the multicast group
  * @kind: enum jetwatt_event
- * @chip: id of the chip or JETWATT_EVENT_NO_CHIP
- * @value: see enum jetwatt_event
+ * @chip: id of the chip, or JETWATT_EVENT_NO_CHIP
+ * @value: depends on @kind, see enum jetwatt_event
  *
- * Context: process; does not sleep.
+ * Context: process; takes events.lock, does not sleep.
  */
 void jetwatt_event_post(u32 kind, u32 chip, u64 value)
 {
-	struct jetwatt_posted_event *note;
+	struct jetwatt_posted_event *event;
 
 	spin_lock(&events.lock);
-	/* Before the family is there and after it has gone there is nobody to tell. */
+	/* The event is discarded while the netlink family is not registered. */
 	if (events.send) {
-		if (events.nr == WAITING) {
-			events.first = (events.first + 1) % WAITING;
+		if (events.nr == EVENT_QUEUE_LEN) {
+			events.first = (events.first + 1) % EVENT_QUEUE_LEN;
 			events.nr--;
 		}
-		note = &events.note[(events.first + events.nr++) % WAITING];
-		note->time_ns = ktime_get_ns();
-		note->kind = kind;
-		note->chip = chip;
-		note->value = value;
+		event = &events.queue[(events.first + events.nr++) % EVENT_QUEUE_LEN];
+		event->time_ns = ktime_get_ns();
+		event->kind = kind;
+		event->chip = chip;
+		event->value = value;
 		schedule_work(&event_work);
 	}
 	spin_unlock(&events.lock);
 }
 
 /**
- * jetwatt_event_open() - from now on events are told
- * @send: called from a work item, may sleep
+ * jetwatt_event_open() - start to queue and send events
+ * @send: called from a work item for each event; may sleep
  */
-void jetwatt_event_open(void (*send)(const struct jetwatt_posted_event *note))
+void jetwatt_event_open(void (*send)(const struct jetwatt_posted_event *event))
 {
 	spin_lock(&events.lock);
 	events.send = send;
@@ -86,9 +86,9 @@ void jetwatt_event_open(void (*send)(const struct jetwatt_posted_event *note))
 }
 
 /**
- * jetwatt_event_close() - no event is told any more
+ * jetwatt_event_close() - discard queued events and stop sending
  *
- * Context: sleeps until the sender is not being called any more.
+ * Context: sleeps until a running call of the send function has returned.
  */
 void jetwatt_event_close(void)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Events: noted by anybody, told to the multicast group later. */
+/*
+ * Events for the multicast group of the netlink family: any part of the module posts them, a work
+ * item sends them.
+ */
 #ifndef JETWATT_EVENT_H
 #define JETWATT_EVENT_H
 
@@ -8,11 +11,11 @@
 #define JETWATT_EVENT_NO_CHIP	(~0U)
 
 /**
- * struct jetwatt_posted_event - one event
- * @time_ns: when
- * @value: see enum jetwatt_event
+ * struct jetwatt_posted_event - an event that waits to be sent
+ * @time_ns: CLOCK_MONOTONIC at which it was posted
+ * @value: depends on @kind, see enum jetwatt_event
  * @kind: enum jetwatt_event
- * @chip: id of the chip or JETWATT_EVENT_NO_CHIP
+ * @chip: id of the chip, or JETWATT_EVENT_NO_CHIP if the event is not about one chip
  */
 struct jetwatt_posted_event {
 	u64 time_ns;
@@ -22,7 +25,7 @@ struct jetwatt_posted_event {
 };
 
 void jetwatt_event_post(u32 kind, u32 chip, u64 value);
-void jetwatt_event_open(void (*send)(const struct jetwatt_posted_event *note));
+void jetwatt_event_open(void (*send)(const struct jetwatt_posted_event *event));
 void jetwatt_event_close(void);
 
 #endif

@@ -24,10 +24,10 @@ static const char * const names[JETWATT_FAIL_COUNT] = {
 };
 
 /*
- * A fault is an attribute of the kernel's fault injection where the kernel has that
- * (Documentation/fault-injection): a directory with "probability", "times" and so on. Elsewhere,
- * as on Debian's and NVIDIA's kernels, it is a file that holds the number of the next attempts
- * that fail. Root writes either through debugfs.
+ * If the kernel has its own fault injection (Documentation/fault-injection), each fault is one
+ * of its attributes: a debugfs directory with "probability", "times" and so on. Debian's and
+ * NVIDIA's kernels lack it; there, each fault is a debugfs file with the number of attempts
+ * that are to fail. Only root can write either.
  */
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 static struct fault_attr faults[JETWATT_FAIL_COUNT] = {
@@ -40,10 +40,10 @@ static void create_fault(enum jetwatt_fail what, struct dentry *dir)
 }
 
 /**
- * jetwatt_fail() - test whether an attempt is to fail
- * @what: what is about to be tried
+ * jetwatt_fail() - test whether an attempt must fail
+ * @what: the operation that is about to be attempted
  *
- * Context: any. Return: true if it has to fail.
+ * Context: any. Return: true if the attempt must fail.
  */
 bool jetwatt_fail(enum jetwatt_fail what)
 {
@@ -58,10 +58,10 @@ static void create_fault(enum jetwatt_fail what, struct dentry *dir)
 }
 
 /**
- * jetwatt_fail() - test whether an attempt is to fail
- * @what: what is about to be tried
+ * jetwatt_fail() - test whether an attempt must fail
+ * @what: the operation that is about to be attempted
  *
- * Context: any. Return: true if it has to fail; the count is then one less.
+ * Context: any. Return: true if the attempt must fail; the fault's counter is then decremented.
  */
 bool jetwatt_fail(enum jetwatt_fail what)
 {
@@ -74,19 +74,19 @@ static struct dentry *dir;
 
 static unsigned int fail_init;
 module_param(fail_init, uint, 0);
-MODULE_PARM_DESC(fail_init, "for tests: step of loading that fails, 0: none (default 0)");
+MODULE_PARM_DESC(fail_init, "for tests: number of the initialization step that fails; 0: none (default 0)");
 
-/* Steps of loading so far; only the thread that loads the module counts them. */
+/* Number of initialization steps so far; used only by the thread that loads the module. */
 static unsigned int step;
 
 /**
- * jetwatt_fail_vzalloc() - vzalloc() that JETWATT_FAIL_ALLOC makes fail
- * @size: in bytes
+ * jetwatt_fail_vzalloc() - allocate zeroed memory like vzalloc(), with fault injection
+ * @size: size in bytes
  *
- * Without a warning in the kernel log, because a client chooses the size and could fill the
- * log.
+ * Fails if JETWATT_FAIL_ALLOC is injected. A failure is not logged: a client chooses the size
+ * and could flood the kernel log.
  *
- * Context: sleeps. Return: what vfree() takes back, or NULL.
+ * Context: sleeps. Return: memory to be freed with vfree(), or NULL.
  */
 void *jetwatt_fail_vzalloc(size_t size)
 {
@@ -96,12 +96,12 @@ void *jetwatt_fail_vzalloc(size_t size)
 }
 
 /**
- * jetwatt_fail_step() - count one step of loading
+ * jetwatt_fail_step() - count an initialization step, and fail it if a test has asked for that
  *
- * Called before each resource that loading the module acquires: with fail_init=1, 2, ... a test
- * takes every unwind path until loading succeeds.
+ * Called before each resource that loading the module acquires. A test loads the module with
+ * fail_init=1, 2, ... until loading succeeds, and so takes every unwind path.
  *
- * Context: module loading only. Return: 0 or -ENOMEM.
+ * Context: module loading only. Return: 0, or -ENOMEM if this is step number fail_init.
  */
 int jetwatt_fail_step(void)
 {
@@ -111,8 +111,8 @@ int jetwatt_fail_step(void)
 /**
  * jetwatt_fail_init() - create the faults in debugfs
  *
- * Return: 0 or a negative errno. A kernel without debugfs has no faults to inject, which is not
- * an error.
+ * Return: 0 or a negative errno. A kernel without debugfs is not an error: no fault can be
+ * injected there.
  */
 int jetwatt_fail_init(void)
 {

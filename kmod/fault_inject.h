@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Injected faults, so that a test reaches every error path. */
+/* Fault injection: lets a test reach every error path of the module. */
 #ifndef JETWATT_FAULT_INJECT_H
 #define JETWATT_FAULT_INJECT_H
 
@@ -7,17 +7,17 @@
 
 /**
  * enum jetwatt_fail - faults that can be injected
- * @JETWATT_FAIL_SKB: allocation of a netlink message
- * @JETWATT_FAIL_ALLOC: allocation of a subscriber or of the state of a dump
- * @JETWATT_FAIL_ATTACH: attaching a chip
- * @JETWATT_FAIL_TRANSFER: an i2c transfer, before it starts
- * @JETWATT_FAIL_CLOCK: reading a clock or temperature from the firmware
- * @JETWATT_FAIL_SEND: sending a batch to a subscriber's socket
- * @JETWATT_FAIL_HOOK: attaching to a tracepoint
- * @JETWATT_FAIL_ASLEEP: a delay, not a failure: five seconds of suspend are simulated
- * @JETWATT_FAIL_COPY: a delay: copying a batch for a subscriber takes half a second
- * @JETWATT_FAIL_REAP: a delay of the work item that removes closed wait subscribers
- * @JETWATT_FAIL_LOOK: a delay in the timer handler of rt_throttle.c
+ * @JETWATT_FAIL_SKB: allocating a netlink message fails
+ * @JETWATT_FAIL_ALLOC: allocating a subscriber or the state of a dump fails
+ * @JETWATT_FAIL_ATTACH: attaching a chip fails
+ * @JETWATT_FAIL_TRANSFER: an i2c transfer fails before it starts
+ * @JETWATT_FAIL_CLOCK: reading a clock rate or a temperature from the firmware fails
+ * @JETWATT_FAIL_SEND: sending a message to a subscriber's socket fails
+ * @JETWATT_FAIL_HOOK: attaching to a tracepoint fails
+ * @JETWATT_FAIL_ASLEEP: simulates five seconds of suspend
+ * @JETWATT_FAIL_COPY: delays copying a batch for a subscriber by half a second
+ * @JETWATT_FAIL_REAP: delays the work item that removes closed wait subscribers
+ * @JETWATT_FAIL_LOOK: delays the timer handler of rt_throttle.c
  */
 enum jetwatt_fail {
 	JETWATT_FAIL_SKB,

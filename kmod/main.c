@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Loading and unloading. The parts are set up from the sensors up to the netlink family; on an
+ * error, the labels of jetwatt_init() undo it in reverse order.
+ */
 #include <linux/module.h>
 
 #include "fault_inject.h"
@@ -16,8 +20,8 @@
 #include "sampler/sampler.h"
 #include "sensors/scan.h"
 
-/* Without effect while hwmon and perf are not registered. */
-static void scanned(void)
+/* Called after each scan. It does nothing before hwmon and perf are registered. */
+static void update_interfaces(void)
 {
 	jetwatt_hwmon_update();
 	jetwatt_pmu_update();
@@ -36,15 +40,15 @@ static int __init jetwatt_init(void)
 	err = jetwatt_aux_init();
 	if (err)
 		goto ring;
-	err = jetwatt_scan_init(scanned);
+	err = jetwatt_scan_init(update_interfaces);
 	if (err)
-		goto clock;
+		goto aux;
 	err = jetwatt_bus_speed_init();
 	if (err)
 		goto scan;
 	err = jetwatt_sampler_init(jetwatt_batcher_new_sample);
 	if (err)
-		goto measure;
+		goto bus_speed;
 	err = jetwatt_subscriber_init();
 	if (err)
 		goto sampler;
@@ -53,11 +57,11 @@ static int __init jetwatt_init(void)
 		goto subscriber;
 	err = jetwatt_hwmon_init();
 	if (err)
-		goto watcher;
+		goto wait_subscriber;
 	err = jetwatt_pmu_init();
 	if (err)
 		goto hwmon;
-	/* Last: from here on there are callers. */
+	/* Last, because user space can call the module from here on. */
 	err = jetwatt_netlink_init();
 	if (err)
 		goto pmu;
@@ -67,7 +71,7 @@ pmu:
 	jetwatt_pmu_exit();
 hwmon:
 	jetwatt_hwmon_exit();
-watcher:
+wait_subscriber:
 	jetwatt_wait_subscriber_exit();
 subscriber:
 	jetwatt_subscriber_close();
@@ -75,11 +79,11 @@ subscriber:
 sampler:
 	jetwatt_config_exit();
 	jetwatt_sampler_exit();
-measure:
+bus_speed:
 	jetwatt_bus_speed_exit();
 scan:
 	jetwatt_scan_exit();
-clock:
+aux:
 	jetwatt_aux_exit();
 ring:
 	jetwatt_blackbox_exit();
@@ -95,7 +99,7 @@ static void __exit jetwatt_exit(void)
 	jetwatt_pmu_exit();
 	jetwatt_hwmon_exit();
 	jetwatt_wait_subscriber_exit();
-	/* Before config, which a socket that is closed would ask for an update. */
+	/* Before config.c: closing a socket may make it request an update from config.c. */
 	jetwatt_subscriber_close();
 	jetwatt_config_exit();
 	jetwatt_sampler_exit();
@@ -115,9 +119,9 @@ MODULE_DESCRIPTION("Power rails and clocks of Jetson boards at their full rate")
 MODULE_AUTHOR("The jetwatt developers");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(JETWATT_VERSION);
-/* The driver that sets the chips up should be there before they are read. */
+/* The hwmon drivers configure the chips, so they should be loaded before the module reads them. */
 MODULE_SOFTDEP("pre: ina3221 ina238 ina2xx");
 /*
- * No MODULE_ALIAS_GENL_FAMILY: with it, anybody who asks for the family by
- * its name would load the module. Whoever runs the machine decides that.
+ * There is no MODULE_ALIAS_GENL_FAMILY: with it, any process could load the module by resolving
+ * the family by its name. Loading is the administrator's decision.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Netlink dumps of chips, rails, auxiliary series, energy counters and subscribers. */
 #include "interface/netlink.h"
 
 #include <linux/capability.h>
@@ -15,7 +16,7 @@
 #include "sensors/board.h"
 #include "sensors/rail_graph.h"
 
-/* One message of a dump: put() writes the item of that number. */
+/* Fill one message of a dump. put() writes item number i; it is repeated if it does not fit. */
 static int dump_list(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, unsigned int count,
 		int (*put)(struct sk_buff *skb, unsigned int i))
 {
@@ -35,29 +36,29 @@ static int dump_list(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, u
 	return skb->len;
 }
 
-/* An error that no data sheet gives is not 0. */
-static int put_error(struct sk_buff *skb, int type, u32 most)
+/* An error of 0 means that the data sheet gives none, so the attribute is left out. */
+static int put_max_error(struct sk_buff *skb, int type, u32 most)
 {
 	return most ? nla_put_u32(skb, type, most) : 0;
 }
 
-/* What a client needs to know to judge the chip's values, so that it needs no table of chips. */
+/* What a client needs to interpret the chip's values without a table of chip models. */
 static int put_model(struct sk_buff *skb, const struct jetwatt_chip *chip)
 {
-	const struct jetwatt_conversion is = jetwatt_chip_conversion(chip);
+	const struct jetwatt_conversion conv = jetwatt_chip_conversion(chip);
 	const struct jetwatt_range *range = jetwatt_chip_range(chip);
 	const struct jetwatt_chip_ops *ops = chip->ops;
 
-	return nla_put_u32(skb, JETWATT_A_CHIP_SHUNT_US, is.shunt_us) ?:
-	       nla_put_u32(skb, JETWATT_A_CHIP_AVERAGES, is.averages) ?:
-	       nla_put_u32(skb, JETWATT_A_CHIP_FILTER, is.filter) ?:
+	return nla_put_u32(skb, JETWATT_A_CHIP_SHUNT_US, conv.shunt_us) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_AVERAGES, conv.averages) ?:
+	       nla_put_u32(skb, JETWATT_A_CHIP_FILTER, conv.filter) ?:
 	       nla_put_u32(skb, JETWATT_A_CHIP_STEP_PV, range->shunt.lsb_pv) ?:
 	       nla_put_u64_64bit(skb, JETWATT_A_CHIP_BUS_STEP_PV, ops->bus_field.lsb_pv,
 				 JETWATT_A_CHIP_PAD) ?:
-	       put_error(skb, JETWATT_A_CHIP_OFFSET_NV, range->offset_nv) ?:
-	       put_error(skb, JETWATT_A_CHIP_GAIN_PPM, ops->gain_ppm) ?:
-	       put_error(skb, JETWATT_A_CHIP_BUS_OFFSET_UV, ops->bus_offset_uv) ?:
-	       put_error(skb, JETWATT_A_CHIP_BUS_GAIN_PPM, ops->bus_gain_ppm) ?:
+	       put_max_error(skb, JETWATT_A_CHIP_OFFSET_NV, range->offset_nv) ?:
+	       put_max_error(skb, JETWATT_A_CHIP_GAIN_PPM, ops->gain_ppm) ?:
+	       put_max_error(skb, JETWATT_A_CHIP_BUS_OFFSET_UV, ops->bus_offset_uv) ?:
+	       put_max_error(skb, JETWATT_A_CHIP_BUS_GAIN_PPM, ops->bus_gain_ppm) ?:
 	       nla_put_u64_64bit(skb, JETWATT_A_CHIP_CLIPPED, READ_ONCE(chip->clipped),
 				 JETWATT_A_CHIP_PAD);
 }
@@ -83,11 +84,11 @@ static int put_chip(struct sk_buff *skb, unsigned int i)
 }
 
 /**
- * jetwatt_netlink_chip_dump() - JETWATT_CMD_CHIP_GET
- * @skb: where to
- * @cb: the dump
+ * jetwatt_netlink_chip_dump() - dump for JETWATT_CMD_CHIP_GET
+ * @skb: message to fill
+ * @cb: state of the dump
  *
- * Return: bytes in @skb.
+ * Return: number of bytes in @skb.
  */
 int jetwatt_netlink_chip_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -100,11 +101,11 @@ static u32 requested_mhz(void)
 {
 	u32 hz = jetwatt_config_get().rate_hz;
 
-	/* Who asks for the highest possible asks for what it is now. */
+	/* A rate of 0 requests the highest possible rate, which is the present one. */
 	return (hz ?: jetwatt_sampler_hz()) * 1000;
 }
 
-/* What is constant, or follows from the configuration. */
+/* These attributes are constant or follow from the configuration, so any client may read them. */
 static int put_rail(struct sk_buff *skb, unsigned int i)
 {
 	const struct jetwatt_rail *rail = jetwatt_rail_at(i);
@@ -130,47 +131,47 @@ static int put_rail(struct sk_buff *skb, unsigned int i)
 	       nla_put_u32(skb, JETWATT_A_RAIL_SKEW_NS, jetwatt_plan_skew_ns(i));
 }
 
-/* The step follows the bus voltage: asked for often, it is as good as a stream of that. */
-static int put_rail_and_step(struct sk_buff *skb, unsigned int i)
+/* The power of an LSB follows the bus voltage: polled, it reveals that voltage. */
+static int put_rail_and_lsb(struct sk_buff *skb, unsigned int i)
 {
 	return put_rail(skb, i) ?:
 	       nla_put_u32(skb, JETWATT_A_RAIL_STEP_UW,
-			   jetwatt_energy_step_uw(jetwatt_rail_at(i)));
+			   jetwatt_energy_lsb_uw(jetwatt_rail_at(i)));
 }
 
 /**
- * jetwatt_netlink_rail_dump() - JETWATT_CMD_RAIL_GET
- * @skb: where to
- * @cb: the dump
+ * jetwatt_netlink_rail_dump() - dump for JETWATT_CMD_RAIL_GET
+ * @skb: message to fill
+ * @cb: state of the dump
  *
- * Return: bytes in @skb.
+ * Return: number of bytes in @skb.
  */
 int jetwatt_netlink_rail_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_list(skb, cb, JETWATT_CMD_RAIL_GET, jetwatt_rail_count(),
-		    jetwatt_netlink_observer(cb->skb) ? put_rail_and_step : put_rail);
+		    jetwatt_netlink_observer(cb->skb) ? put_rail_and_lsb : put_rail);
 }
 
 static int put_clock(struct sk_buff *skb, unsigned int i)
 {
-	const struct jetwatt_aux *clock = jetwatt_aux_at(i);
+	const struct jetwatt_aux *series = jetwatt_aux_at(i);
 
-	return nla_put_u32(skb, JETWATT_A_CLOCK_KIND, clock->kind) ?:
-	       nla_put_u32(skb, JETWATT_A_CLOCK_INDEX, clock->index) ?:
-	       nla_put_string(skb, JETWATT_A_CLOCK_LABEL, clock->label) ?:
-	       nla_put_s32(skb, JETWATT_A_CLOCK_VALUE, jetwatt_aux_recent(clock));
+	return nla_put_u32(skb, JETWATT_A_CLOCK_KIND, series->kind) ?:
+	       nla_put_u32(skb, JETWATT_A_CLOCK_INDEX, series->index) ?:
+	       nla_put_string(skb, JETWATT_A_CLOCK_LABEL, series->label) ?:
+	       nla_put_s32(skb, JETWATT_A_CLOCK_VALUE, jetwatt_aux_recent(series));
 }
 
 /**
- * jetwatt_netlink_clock_dump() - JETWATT_CMD_CLOCK_GET
- * @skb: where to
- * @cb: the dump
+ * jetwatt_netlink_clock_dump() - dump for JETWATT_CMD_CLOCK_GET
+ * @skb: message to fill
+ * @cb: state of the dump
  *
- * Return: bytes in @skb.
+ * Return: number of bytes in @skb.
  */
 int jetwatt_netlink_clock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	/* Calls to the firmware are not for anybody to cause. */
+	/* Unprivileged clients must not be able to cause firmware calls. */
 	if (!cb->args[0] && netlink_capable(cb->skb, CAP_NET_ADMIN))
 		jetwatt_aux_refresh();
 	return dump_list(skb, cb, JETWATT_CMD_CLOCK_GET, jetwatt_aux_count(), put_clock);
@@ -195,13 +196,13 @@ static int put_energy(struct sk_buff *skb, unsigned int i)
 }
 
 /**
- * jetwatt_netlink_energy_dump() - JETWATT_CMD_ENERGY_GET
- * @skb: where to
- * @cb: the dump
+ * jetwatt_netlink_energy_dump() - dump for JETWATT_CMD_ENERGY_GET
+ * @skb: message to fill
+ * @cb: state of the dump
  *
- * Asked for often, the counters are as good as a stream.
+ * Polled, the counters are equivalent to the stream of samples, so the permissions are the same.
  *
- * Return: bytes in @skb, -EPERM.
+ * Return: number of bytes in @skb, or -EPERM.
  */
 int jetwatt_netlink_energy_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -216,7 +217,7 @@ static int put_subscriber(struct sk_buff *skb, unsigned int i)
 {
 	struct jetwatt_account account;
 
-	/* It may have gone since they were counted: an item less. */
+	/* The subscriber may have been removed since the count: the dump ends earlier. */
 	if (!jetwatt_subscriber_account(i, &account))
 		return -ENOENT;
 	return nla_put_u32(skb, JETWATT_A_SUBSCRIBER_PORT, account.port) ?:
@@ -227,11 +228,11 @@ static int put_subscriber(struct sk_buff *skb, unsigned int i)
 }
 
 /**
- * jetwatt_netlink_subscriber_dump() - JETWATT_CMD_SUBSCRIBER_GET
- * @skb: where to
- * @cb: the dump
+ * jetwatt_netlink_subscriber_dump() - dump for JETWATT_CMD_SUBSCRIBER_GET
+ * @skb: message to fill
+ * @cb: state of the dump
  *
- * Return: bytes in @skb.
+ * Return: number of bytes in @skb.
  */
 int jetwatt_netlink_subscriber_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The generic netlink family: its commands, attribute policies and permissions, and the multicast
+ * group of events. The handlers are in netlink*.c.
+ */
 #include "interface/netlink.h"
 
 #include <linux/capability.h>
@@ -19,7 +23,7 @@ static struct netlink_range_validation age_range = { .min = 1, .max = JETWATT_BA
 static struct netlink_range_validation box_range = { .max = JETWATT_BOX_MS_MAX };
 
 static const struct nla_policy config_policy[JETWATT_A_CONFIG_MAX + 1] = {
-	/* No range: the handler's refusal names the highest rate. */
+	/* No range, because the handler's error message names the highest rate. */
 	[JETWATT_A_CONFIG_RATE_HZ] = { .type = NLA_U32 },
 	[JETWATT_A_CONFIG_BATCH] = NLA_POLICY_RANGE(NLA_U32, 1, JETWATT_BATCH_MAX),
 	[JETWATT_A_CONFIG_BATCH_AGE_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &age_range),
@@ -34,7 +38,7 @@ static const struct nla_policy samples_policy[JETWATT_A_SAMPLES_SEQ + 1] = {
 	[JETWATT_A_SAMPLES_SEQ] = { .type = NLA_U64 },
 };
 
-/* A flag that was a u32 once: clients of that time send 0 or 1. */
+/* These flags were a u32 in an earlier version; its clients send 0 or 1. */
 #define JETWATT_NLA_FLAG_OR_U32	{ .type = NLA_BINARY, .len = sizeof(u32) }
 
 static const struct nla_policy waits_policy[JETWATT_A_WAITS_CHILDREN + 1] = {
@@ -139,16 +143,16 @@ static const struct genl_ops ops[] = {
 };
 
 /**
- * jetwatt_netlink_observer() - may the sender of a request observe other processes?
+ * jetwatt_netlink_observer() - test whether the sender of a request may observe other processes
  * @skb: the request
  *
- * A fast trace of power is a side channel, and waits tell what a process does, so both
- * need what perf_event_open() needs for the whole machine. CAP_NET_ADMIN alone is not
- * enough: containers with the host's network have it for their tunnels. Both the process
- * that opened the socket and the one that sends need the capabilities, in the initial user
- * namespace: those of root in another namespace do not count.
+ * A power trace at a high rate is a side channel, and waits reveal what a process does. Therefore
+ * both need the capabilities that perf_event_open() needs to observe the whole machine.
+ * CAP_NET_ADMIN alone is not enough, because containers with the host's network often have it. Both
+ * the process that opened the socket and the sending process need the capabilities, in the initial
+ * user namespace.
  *
- * Context: a handler, or a dump. Return: true if it may.
+ * Context: request handler or dump. Return: true if the sender has the capabilities.
  */
 bool jetwatt_netlink_observer(const struct sk_buff *skb)
 {
@@ -157,13 +161,13 @@ bool jetwatt_netlink_observer(const struct sk_buff *skb)
 }
 
 /**
- * jetwatt_netlink_observe() - refuse a request by a process that may not observe others
+ * jetwatt_netlink_observe() - refuse a request whose sender may not observe other processes
  * @skb: the request
- * @extack: gets the reason
+ * @extack: gets the error message
  *
- * Generic netlink has checked CAP_NET_ADMIN before.
+ * CAP_NET_ADMIN has already been checked by generic netlink.
  *
- * Context: a handler, or a dump. Return: 0 or -EPERM.
+ * Context: request handler or dump. Return: 0 or -EPERM.
  */
 int jetwatt_netlink_observe(const struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
@@ -178,10 +182,10 @@ static const struct genl_multicast_group groups[] = {
 };
 
 /*
- * Not for other network namespaces (netnsok is not set). Handlers and dumps run beside each
- * other (parallel_ops): otherwise they hold the lock of all generic netlink, and requests
- * to other families would wait for the transfers and firmware calls that ours make.
- * Whatever they share is behind locks of its own.
+ * The family is only available in the initial network namespace (netnsok is not set). Handlers and
+ * dumps run in parallel (parallel_ops). Otherwise they would hold the lock of generic netlink, and
+ * requests to other families would wait for the transfers and firmware calls of this one. All
+ * shared state therefore has its own locks.
  */
 struct genl_family jetwatt_netlink_family = {
 	.name = JETWATT_GENL_NAME,
@@ -194,18 +198,18 @@ struct genl_family jetwatt_netlink_family = {
 	.n_mcgrps = ARRAY_SIZE(groups),
 };
 
-static int put_event(struct sk_buff *skb, const struct jetwatt_posted_event *note)
+static int put_event(struct sk_buff *skb, const struct jetwatt_posted_event *event)
 {
-	if (nla_put_u32(skb, JETWATT_A_EVENT_KIND, note->kind) ||
-	    nla_put_u64_64bit(skb, JETWATT_A_EVENT_TIME_NS, note->time_ns, JETWATT_A_EVENT_PAD) ||
-	    nla_put_u64_64bit(skb, JETWATT_A_EVENT_VALUE, note->value, JETWATT_A_EVENT_PAD))
+	if (nla_put_u32(skb, JETWATT_A_EVENT_KIND, event->kind) ||
+	    nla_put_u64_64bit(skb, JETWATT_A_EVENT_TIME_NS, event->time_ns, JETWATT_A_EVENT_PAD) ||
+	    nla_put_u64_64bit(skb, JETWATT_A_EVENT_VALUE, event->value, JETWATT_A_EVENT_PAD))
 		return -EMSGSIZE;
-	if (note->chip == JETWATT_EVENT_NO_CHIP)
+	if (event->chip == JETWATT_EVENT_NO_CHIP)
 		return 0;
-	return nla_put_u32(skb, JETWATT_A_EVENT_CHIP, note->chip);
+	return nla_put_u32(skb, JETWATT_A_EVENT_CHIP, event->chip);
 }
 
-static void send_event(const struct jetwatt_posted_event *note)
+static void send_event(const struct jetwatt_posted_event *event)
 {
 	struct sk_buff *skb = NULL;
 	void *header;
@@ -217,7 +221,7 @@ static void send_event(const struct jetwatt_posted_event *note)
 	if (!skb)
 		return;
 	header = genlmsg_put(skb, 0, 0, &jetwatt_netlink_family, 0, JETWATT_CMD_EVENT_NTF);
-	if (!header || put_event(skb, note)) {
+	if (!header || put_event(skb, event)) {
 		nlmsg_free(skb);
 		return;
 	}
@@ -226,7 +230,7 @@ static void send_event(const struct jetwatt_posted_event *note)
 }
 
 /**
- * jetwatt_netlink_init() - let the world in
+ * jetwatt_netlink_init() - register the netlink family
  *
  * Return: 0 or a negative errno.
  */
@@ -245,14 +249,14 @@ int jetwatt_netlink_init(void)
 }
 
 /**
- * jetwatt_netlink_exit() - keep it out
+ * jetwatt_netlink_exit() - unregister the netlink family
  *
- * Context: sleeps until no handler is running any more. A dump that has begun
- * keeps the module from being unloaded until it is over.
+ * Context: sleeps until no handler runs any more. A dump in progress holds a reference to the
+ * module, so the module cannot be unloaded before it is finished.
  */
 void jetwatt_netlink_exit(void)
 {
-	/* First, so that nothing is sent to the group of another family. */
+	/* First, because the id of the group may be assigned to another family. */
 	jetwatt_event_close();
 	genl_unregister_family(&jetwatt_netlink_family);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Detect over-current and overheating, and fill the black box when they begin. */
 #include "sampler/alarm.h"
 
 #include <linux/jetwatt.h>
@@ -11,30 +12,30 @@
 #include "sensors/chip.h"
 
 /*
- * The chip's own flags are in register 0x0F, which is cleared by reading it and
- * belongs to the hwmon driver. But the limits they stand for can be read by
- * anybody: what is compared here is what is sampled anyway.
+ * The chip's own alarm flags are in register 0x0F, which is cleared by reading and belongs to the
+ * hwmon driver. The limits can be read without side effects, so the samples are compared with them
+ * here.
  *
- * Belongs to the sampler's thread.
+ * Used by the sampler thread only.
  */
 static struct {
-	s32 limit[2];	/* warning, critical; 0: not read yet */
-	s32 on, off;	/* above the one it is over; no more once below the other */
+	s32 limit[2];	/* warning and critical limit in microvolts; 0: not read yet */
+	s32 on, off;	/* the alarm begins above on and ends at or below off */
 	bool over;
 } rails[JETWATT_RAILS_MAX] = {
 	[0 ... JETWATT_RAILS_MAX - 1] = { .on = S32_MAX, .off = S32_MAX },
 };
 
-/* So much below its limit an alarm is over: more than noise makes of one current. */
-#define SLACK_UV	100
+/* Minimum hysteresis of an alarm, larger than the noise of a constant current. */
+#define HYSTERESIS_UV	100
 
 /**
- * jetwatt_alarm_limit() - a limit register was read
- * @rail: id of its rail
- * @critical: it is the critical limit, else the warning
- * @shunt_uv: the shunt voltage in it
+ * jetwatt_alarm_limit() - store a limit that was read from a chip
+ * @rail: id of the rail
+ * @critical: it is the critical limit, otherwise the warning limit
+ * @shunt_uv: the limit as a shunt voltage, in microvolts
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_alarm_limit(unsigned int rail, bool critical, s32 shunt_uv)
 {
@@ -47,18 +48,18 @@ void jetwatt_alarm_limit(unsigned int rail, bool critical, s32 shunt_uv)
 		if (limit <= 0)
 			continue;
 		on = min(on, limit);
-		off = min(off, limit - max(limit / 8, SLACK_UV));
+		off = min(off, limit - max(limit / 8, HYSTERESIS_UV));
 	}
 	rails[rail].on = on;
 	rails[rail].off = off;
 }
 
 /**
- * jetwatt_alarm_shunt() - a shunt voltage was read
- * @rail: id of its rail
- * @shunt_uv: the voltage
+ * jetwatt_alarm_shunt() - compare a shunt voltage with the limits of its rail
+ * @rail: id of the rail
+ * @shunt_uv: the shunt voltage in microvolts
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_alarm_shunt(unsigned int rail, s32 shunt_uv)
 {
@@ -73,10 +74,10 @@ void jetwatt_alarm_shunt(unsigned int rail, s32 shunt_uv)
 }
 
 /*
- * Does this cooling device limit a clock? A CPU does, and so does a node with clocks (GPU,
- * devfreq devices, JetPack 5's bwmgr). Fans do not, nor do NVIDIA's "thermal-trip-event"
- * nodes, which only tell user space. A highest state of 0 switches the device off in
- * this map, as in the trees of IGX Orin with a safety controller.
+ * Test whether a cooling map limits a clock. CPUs do, and so do nodes with clocks (GPU, devfreq
+ * devices, JetPack 5's bwmgr). Fans do not, nor do NVIDIA's "thermal-trip-event" nodes, which only
+ * notify user space. A maximum state of 0 disables the device in this map, as in the device trees
+ * of IGX Orin with a safety controller.
  */
 static bool limits_a_clock(const struct device_node *map)
 {
@@ -96,8 +97,8 @@ static bool limits_a_clock(const struct device_node *map)
 	return does;
 }
 
-/* Return: temperature of a trip, if something is done about heat there that isn't cooling. */
-static s32 cut_mc(struct device_node *trip, bool mapped)
+/* Return: temperature of the trip if it is @mapped to a clock, hot or critical; else S32_MAX. */
+static s32 trip_alarm_mc(struct device_node *trip, bool mapped)
 {
 	const char *type;
 	u32 mc;
@@ -111,11 +112,11 @@ static s32 cut_mc(struct device_node *trip, bool mapped)
 }
 
 /*
- * The lowest temperature at which a clock is limited or the system is shut down. A passive
- * trip alone is no reason: JetPack 6 has one at 70 C in most zones ("hot-surface"), which
- * any load reaches and which only raises an alert.
+ * Return the lowest temperature of a zone at which a clock is limited or the system is shut down.
+ * Other passive trips are ignored: JetPack 6 has one at 70 C in most zones ("hot-surface"), which
+ * is exceeded under any load and only raises an alert.
  */
-static s32 trip_mc(const struct device_node *zone)
+static s32 zone_alarm_mc(const struct device_node *zone)
 {
 	struct device_node *trips = of_get_child_by_name(zone, "trips");
 	struct device_node *maps = of_get_child_by_name(zone, "cooling-maps");
@@ -123,12 +124,12 @@ static s32 trip_mc(const struct device_node *zone)
 	s32 lowest = S32_MAX;
 
 	for_each_child_of_node(trips, child)
-		lowest = min(lowest, cut_mc(child, false));
+		lowest = min(lowest, trip_alarm_mc(child, false));
 	for_each_child_of_node(maps, child) {
 		if (!limits_a_clock(child))
 			continue;
 		trip = of_parse_phandle(child, "trip", 0);
-		lowest = min(lowest, cut_mc(trip, true));
+		lowest = min(lowest, trip_alarm_mc(trip, true));
 		of_node_put(trip);
 	}
 	of_node_put(maps);
@@ -137,19 +138,19 @@ static s32 trip_mc(const struct device_node *zone)
 }
 
 /**
- * jetwatt_alarm_temperature() - a temperature was read
- * @clock: its series
- * @zone: the thermal zone in the device tree
- * @temp_mc: the temperature
+ * jetwatt_alarm_temperature() - compare a temperature with the trips of its thermal zone
+ * @series: auxiliary series of the temperature
+ * @zone: node of the thermal zone
+ * @temp_mc: temperature in millidegrees Celsius
  *
- * Context: the slow path.
+ * Context: the slow read of aux_slow.c.
  */
-void jetwatt_alarm_temperature(struct jetwatt_aux *clock, const struct device_node *zone,
+void jetwatt_alarm_temperature(struct jetwatt_aux *series, const struct device_node *zone,
 			       s32 temp_mc)
 {
-	bool hot = temp_mc >= trip_mc(zone);
+	bool hot = temp_mc >= zone_alarm_mc(zone);
 
-	if (hot && !clock->hot)
-		jetwatt_blackbox_alarm(JETWATT_BOX_CAUSE_THERMAL, clock->index);
-	clock->hot = hot;
+	if (hot && !series->hot)
+		jetwatt_blackbox_alarm(JETWATT_BOX_CAUSE_THERMAL, series->index);
+	series->hot = hot;
 }

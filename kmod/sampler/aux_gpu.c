@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Clock rate and load of the GPU, read from its devfreq device. */
 #include "sampler/aux_series.h"
 
 #include <linux/devfreq.h>
@@ -27,27 +28,25 @@ static const struct of_device_id gpus[] = {
 };
 
 /*
- * From Thor on the GPU is a PCI device. Its driver (nvidia.ko) gives it children
- * without bus, driver or device-tree node, and the devfreq devices hang off those.
- * There is one for the shaders, "gpu-gpc-N" with N the NUMA node, whatever the
- * number of GPCs: the driver makes the clocks of the other GPCs follow it. The
- * other one, "gpu-nvd-N", is video. (NVIDIA/open-gpu-kernel-modules 595.45.04,
+ * Since Thor, the GPU is a PCI device. Its driver (nvidia.ko) gives it child devices without bus,
+ * driver or device-tree node; the devfreq devices are children of those. The shaders have one,
+ * "gpu-gpc-N" with N the NUMA node; the driver makes the clocks of all GPCs follow it. The other
+ * one, "gpu-nvd-N", is for video. (NVIDIA/open-gpu-kernel-modules 595.45.04,
  * kernel-open/nvidia/nv-pci.c)
  */
 #define GPC		"gpu-gpc-"
 
 /**
  * struct gpu - the GPU's devfreq device
- * @lock: keeps readers out while the reference to @devfreq is dropped
- * @devfreq: the devfreq device, with a reference
- * @owner: the device whose driver made @devfreq, with a reference
+ * @lock: excludes readers while @devfreq and @owner are replaced
+ * @devfreq: the devfreq device, with a reference; NULL if there is none
+ * @owner: device whose driver created @devfreq, with a reference
  * @pci: @owner is a PCI device
- * @closed: the machine is going down
+ * @closed: the machine is shutting down
  *
- * The release of a devfreq device calls into its driver, so the reference must be
- * dropped before the driver is gone. The owner's bus announces each unbinding. At
- * shutdown drivers take their devices down without being unbound, so a reboot
- * notifier comes before that.
+ * Releasing a devfreq device calls into its driver, so the reference must be dropped before the
+ * driver is gone. The bus of @owner notifies of each unbinding. At shutdown, drivers remove their
+ * devices without being unbound; a reboot notifier drops the reference before that.
  */
 static struct gpu {
 	spinlock_t lock;
@@ -57,13 +56,13 @@ static struct gpu {
 } gpu = { .lock = __SPIN_LOCK_UNLOCKED(gpu.lock) };
 
 /**
- * jetwatt_gpu_khz() - clock of the GPU
+ * jetwatt_gpu_khz() - return the clock rate of the GPU
  *
- * The clock that devfreq has set last: no call to the firmware. A PCI GPU that is
- * runtime-suspended has no clock: nvidia.ko's own cur_freq reads 0 then.
+ * This is the rate that devfreq has set last, so no firmware call is needed. For a PCI GPU that is
+ * runtime-suspended it is 0, like cur_freq of nvidia.ko.
  *
- * Context: process. Return: kHz, 0 while the GPU is asleep, JETWATT_VALUE_NONE if
- * there is no GPU.
+ * Context: process; takes gpu.lock. Return: kHz; 0 while a PCI GPU is suspended;
+ * JETWATT_VALUE_NONE if there is no GPU.
  */
 s32 jetwatt_gpu_khz(void)
 {
@@ -78,8 +77,9 @@ s32 jetwatt_gpu_khz(void)
 }
 
 /*
- * A governor that polls arms devfreq's monitor, one that does not leaves last_status at
- * its last value for ever. Without an interval devfreq polls at changes only.
+ * A governor that polls the load keeps devfreq's monitor work queued; with other governors,
+ * last_status is never updated. Without a polling interval, devfreq polls only when it changes the
+ * clock.
  */
 static bool polled(struct devfreq *devfreq)
 {
@@ -87,15 +87,14 @@ static bool polled(struct devfreq *devfreq)
 }
 
 /**
- * jetwatt_gpu_load() - share of the time that the GPU was busy
- * @permille: gets it; 0 while the GPU is asleep; JETWATT_VALUE_NONE if there is no
- *	GPU or its governor does not poll its load ("performance", "userspace")
+ * jetwatt_gpu_load() - return the share of time that the GPU is busy
+ * @permille: gets the load; 0 while the GPU is suspended; JETWATT_VALUE_NONE if there is no GPU or
+ *	its governor does not poll the load ("performance", "userspace")
  *
- * The value that the governor polled last. The driver itself is not polled: it counts
- * from one poll to the next, and an additional poll would shorten the governor's
- * window.
+ * This is the value that the governor polled last. The driver itself is not polled: it measures
+ * from one poll to the next, so an additional poll would shorten the governor's window.
  *
- * Context: process. Return: 0; -EBUSY: the governor is polling now.
+ * Context: process; takes gpu.lock. Return: 0, or -EBUSY if the governor is polling now.
  */
 int jetwatt_gpu_load(s32 *permille)
 {
@@ -106,7 +105,7 @@ int jetwatt_gpu_load(s32 *permille)
 	spin_lock(&gpu.lock);
 	if (gpu.devfreq && device_is_registered(&gpu.devfreq->dev)) {
 		status = &gpu.devfreq->last_status;
-		/* Written under this lock; to wait for it, the spinlock would have to be let go. */
+		/* Protects last_status. Must not sleep under the spinlock, hence trylock. */
 		if (!mutex_trylock(&gpu.devfreq->lock)) {
 			err = -EBUSY;
 		} else {
@@ -122,7 +121,7 @@ int jetwatt_gpu_load(s32 *permille)
 	return err;
 }
 
-static void drop_gpu(const struct device *of)
+static void detach_gpu(const struct device *of)
 {
 	struct device *old_owner = NULL;
 	struct devfreq *old = NULL;
@@ -141,8 +140,8 @@ static void drop_gpu(const struct device *of)
 	put_device(old_owner);
 }
 
-/* Called with @from locked and bound: see discover_in(). */
-static void take_gpu(struct devfreq *new, struct device *from)
+/* @from must be locked and bound, see discover_in(). */
+static void attach_gpu(struct devfreq *new, struct device *from)
 {
 	if (!jetwatt_aux_add(JETWATT_SERIES_GPU_KHZ, 0, dev_name(&new->dev)))
 		return;
@@ -169,7 +168,7 @@ static bool have_gpu(void)
 	return any;
 }
 
-/* A child of a GPC's device: its devfreq device, if it has one by now. */
+/* For a child of a GPC's device: return its devfreq device in @found, if that is what it is. */
 static int devfreq_of(struct device *dev, void *found)
 {
 	if (!dev->class || strcmp(dev->class->name, "devfreq"))
@@ -186,14 +185,14 @@ static int gpc_of(struct device *dev, void *found)
 }
 
 /*
- * A driver makes and removes its devfreq device while its own device is locked. So
- * while it is locked and has a driver, what is found there is complete and stays.
+ * A driver creates and removes its devfreq device while its own device is locked. So while that
+ * is locked here and has a driver, a devfreq device that is found is complete and stays.
  */
 static void discover_in(struct device *dev, struct device_node *np)
 {
 	struct devfreq *found = NULL;
 
-	/* A probe that takes long must not keep the other slow clocks: the next turn tries again. */
+	/* A long probe must not delay other slow series. Discovery is repeated once a second. */
 	if (!device_trylock(dev))
 		return;
 	if (dev->driver) {
@@ -202,7 +201,7 @@ static void discover_in(struct device *dev, struct device_node *np)
 		else
 			device_for_each_child(dev, &found, gpc_of);
 		if (!IS_ERR_OR_NULL(found) && device_is_registered(&found->dev))
-			take_gpu(found, dev);
+			attach_gpu(found, dev);
 	}
 	device_unlock(dev);
 }
@@ -213,7 +212,7 @@ static void discover_on_platform(void)
 	struct device_node *np;
 
 	for_each_matching_node(np, gpus) {
-		/* There is one column: the first of several is it. */
+		/* There is one column, so only the first GPU is used. */
 		if (have_gpu() || !of_device_is_available(np))
 			continue;
 		pdev = of_find_device_by_node(np);
@@ -224,7 +223,7 @@ static void discover_on_platform(void)
 	}
 }
 
-/* By vendor: the names of the children tell Tegra's GPUs from cards in a slot. */
+/* Searched by vendor: the names of the child devices distinguish Tegra's GPU from PCIe cards. */
 static void discover_on_pci(void)
 {
 	struct pci_dev *pdev = NULL;
@@ -235,7 +234,7 @@ static void discover_on_pci(void)
 }
 
 /**
- * jetwatt_gpu_discover() - take hold of the GPU's devfreq device if it is there
+ * jetwatt_gpu_discover() - find the GPU's devfreq device, if it is not known yet
  *
  * Context: one caller at a time; sleeps.
  */
@@ -244,13 +243,13 @@ void jetwatt_gpu_discover(void)
 	struct devfreq *old;
 	bool stale;
 
-	/* A driver may also take its devfreq device down without being unbound. */
+	/* A driver may also remove its devfreq device without being unbound. */
 	spin_lock(&gpu.lock);
 	old = gpu.devfreq;
 	stale = old && !device_is_registered(&old->dev);
 	spin_unlock(&gpu.lock);
 	if (stale)
-		drop_gpu(NULL);
+		detach_gpu(NULL);
 	else if (old)
 		return;
 	discover_on_platform();
@@ -261,7 +260,7 @@ void jetwatt_gpu_discover(void)
 static int gpu_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	if (action == BUS_NOTIFY_UNBIND_DRIVER)
-		drop_gpu(data);
+		detach_gpu(data);
 	return NOTIFY_DONE;
 }
 
@@ -295,14 +294,14 @@ static int gpu_reboot_notify(struct notifier_block *nb, unsigned long action, vo
 	spin_lock(&gpu.lock);
 	gpu.closed = true;
 	spin_unlock(&gpu.lock);
-	drop_gpu(NULL);
+	detach_gpu(NULL);
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block reboot_notifier = { .notifier_call = gpu_reboot_notify };
 
 /**
- * jetwatt_gpu_init() - get ready to take hold of a GPU
+ * jetwatt_gpu_init() - register the notifiers that are needed to use a devfreq device
  *
  * Return: 0 or a negative errno.
  */
@@ -329,12 +328,12 @@ err_platform:
 }
 
 /**
- * jetwatt_gpu_exit() - release the GPU's devfreq device
+ * jetwatt_gpu_exit() - unregister the notifiers and release the devfreq device
  */
 void jetwatt_gpu_exit(void)
 {
 	unregister_reboot_notifier(&reboot_notifier);
 	unwatch_pci();
 	bus_unregister_notifier(&platform_bus_type, &platform_notifier);
-	drop_gpu(NULL);
+	detach_gpu(NULL);
 }

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Auxiliary series: the values of a sample that are not from a sensor chip (clock rates, loads,
+ * temperatures, online CPUs). The sampler thread reads the fast ones; a work item reads the slow
+ * ones, which need firmware calls or locks of other drivers, and the sampler thread records their
+ * last values.
+ */
 #include "sampler/aux_series.h"
 
 #include <linux/cpufreq.h>
@@ -14,10 +20,10 @@
 #include "sampler/ring.h"
 #include "sensors/series.h"
 
-#define SLOW_EVERY	(HZ / 10)	/* firmware calls: at most ten a second */
-#define SLOW_TURNS	10		/* temperatures and new devices: once a second */
+#define SLOW_PERIOD	(HZ / 10)	/* the firmware is called at most ten times a second */
+#define LONG_CYCLE	10		/* every 10th read includes temperatures, discovery */
 
-/* The lock serialises additions; a series is complete before the count covers it. */
+/* The lock serialises additions. A series is complete before the count includes it. */
 static struct {
 	struct mutex lock;
 	struct jetwatt_aux series[JETWATT_AUX_MAX];
@@ -25,13 +31,13 @@ static struct {
 } aux = { .lock = __MUTEX_INITIALIZER(aux.lock) };
 
 /*
- * Under its lock run the work item, while the sampler runs, and a caller of
- * jetwatt_aux_refresh(), while the sampler is parked.
+ * The lock is held during slow reads: by the work item while the sampler runs, and by callers of
+ * jetwatt_aux_refresh() while it is parked.
  */
 static struct {
 	struct mutex lock;
-	unsigned int turn;	/* of the work item */
-	unsigned long last;	/* time of the last one, in jiffies; also read without the lock */
+	unsigned int cycle;	/* number of runs of the work item */
+	unsigned long last;	/* jiffies of the last read; read without the lock too */
 } slow_reads = { .lock = __MUTEX_INITIALIZER(slow_reads.lock) };
 
 static const u8 reader_of[] = {
@@ -41,65 +47,65 @@ static const u8 reader_of[] = {
 #undef READER
 };
 
-/* Only the firmware or another driver knows it. */
-static bool is_slow(const struct jetwatt_aux *clock)
+/* A slow series is read from the firmware or from another driver. */
+static bool is_slow(const struct jetwatt_aux *series)
 {
-	return reader_of[clock->kind] == JETWATT_SERIES_READER_SLOW;
+	return reader_of[series->kind] == JETWATT_SERIES_READER_SLOW;
 }
 
 /**
- * jetwatt_aux_add() - find a clock, or add it
+ * jetwatt_aux_add() - return an auxiliary series, and add it if it does not exist
  * @kind: enum jetwatt_series
  * @index: see JETWATT_A_CLOCK_INDEX
- * @label: for people
+ * @label: name for display
  *
- * Context: sleeps. Return: the clock, NULL if there is no room.
+ * Context: takes aux.lock; sleeps. Return: the series, NULL if the table is full.
  */
 struct jetwatt_aux *jetwatt_aux_add(u32 kind, u32 index, const char *label)
 {
-	struct jetwatt_aux *clock = NULL;
+	struct jetwatt_aux *series = NULL;
 	unsigned int i;
 	int slot;
 
 	mutex_lock(&aux.lock);
-	for (i = 0; i < aux.nr && !clock; i++)
+	for (i = 0; i < aux.nr && !series; i++)
 		if (aux.series[i].kind == kind && aux.series[i].index == index)
-			clock = &aux.series[i];
-	if (clock || aux.nr == JETWATT_AUX_MAX)
+			series = &aux.series[i];
+	if (series || aux.nr == JETWATT_AUX_MAX)
 		goto unlock;
 	slot = jetwatt_series_slot(kind, index);
 	if (slot < 0)
 		goto unlock;
-	clock = &aux.series[aux.nr];
-	clock->kind = kind;
-	clock->index = index;
-	clock->slot = slot;
-	clock->value = JETWATT_VALUE_NONE;
-	strscpy(clock->label, label, sizeof(clock->label));
+	series = &aux.series[aux.nr];
+	series->kind = kind;
+	series->index = index;
+	series->slot = slot;
+	series->value = JETWATT_VALUE_NONE;
+	strscpy(series->label, label, sizeof(series->label));
 	/* Pairs with jetwatt_aux_count(). */
 	smp_store_release(&aux.nr, aux.nr + 1);
 	jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, 0);
 unlock:
 	mutex_unlock(&aux.lock);
-	return clock;
+	return series;
 }
 
 /**
- * jetwatt_aux_count() - how many clocks there are
+ * jetwatt_aux_count() - return the number of auxiliary series
  *
  * Context: any. Return: the number; it only grows.
  */
 unsigned int jetwatt_aux_count(void)
 {
-	/* Pairs with jetwatt_aux_add(): what the count covers is complete. */
+	/* Pairs with jetwatt_aux_add(): series below the count are complete. */
 	return smp_load_acquire(&aux.nr);
 }
 
 /**
- * jetwatt_aux_at() - one of them
- * @i: less than a count returned before
+ * jetwatt_aux_at() - return an auxiliary series by its index
+ * @i: less than a value that jetwatt_aux_count() returned
  *
- * Return: the clock.
+ * Context: any. Return: the series.
  */
 struct jetwatt_aux *jetwatt_aux_at(unsigned int i)
 {
@@ -107,8 +113,8 @@ struct jetwatt_aux *jetwatt_aux_at(unsigned int i)
 }
 
 /*
- * cpufreq_quick_get() knows only CPUs that are online. The mask may change
- * under us when a driver comes back with other policies: one odd value.
+ * cpufreq_quick_get() only works for online CPUs. The mask may change concurrently when a driver
+ * returns with different policies; a single wrong value is then possible.
  */
 static s32 policy_khz(const struct cpumask *cpus)
 {
@@ -118,79 +124,79 @@ static s32 policy_khz(const struct cpumask *cpus)
 }
 
 /**
- * jetwatt_aux_value() - what a clock shows now
- * @clock: the clock
+ * jetwatt_aux_value() - return the present value of an auxiliary series
+ * @series: the series
  *
- * Context: process; no firmware call. Return: the value, for a slow clock as
- * last read, JETWATT_VALUE_NONE if there is none.
+ * Context: process; makes no firmware call. Return: the value, for a slow series the one last read;
+ * JETWATT_VALUE_NONE if there is none.
  */
-s32 jetwatt_aux_value(const struct jetwatt_aux *clock)
+s32 jetwatt_aux_value(const struct jetwatt_aux *series)
 {
-	switch (clock->kind) {
+	switch (series->kind) {
 	case JETWATT_SERIES_CPU_KHZ:
-		return policy_khz(&clock->cpus);
+		return policy_khz(&series->cpus);
 	case JETWATT_SERIES_GPU_KHZ:
 		return jetwatt_gpu_khz();
 	case JETWATT_SERIES_CORES:
 		return num_online_cpus();
 	default:
-		return READ_ONCE(clock->value);
+		return READ_ONCE(series->value);
 	}
 }
 
 /**
- * jetwatt_aux_recent() - what a clock shows, unless nobody has looked lately
- * @clock: the clock
+ * jetwatt_aux_recent() - return the value of an auxiliary series unless it is outdated
+ * @series: the series
  *
- * Context: process; no firmware call. Return: as jetwatt_aux_value();
- * JETWATT_VALUE_NONE for a slow clock that was read more than two seconds ago.
+ * Context: process; makes no firmware call. Return: as jetwatt_aux_value(), but JETWATT_VALUE_NONE
+ * for a slow series that was read more than two seconds ago.
  */
-s32 jetwatt_aux_recent(const struct jetwatt_aux *clock)
+s32 jetwatt_aux_recent(const struct jetwatt_aux *series)
 {
-	if (is_slow(clock) && time_after(jiffies, READ_ONCE(slow_reads.last) + 2 * HZ))
+	if (is_slow(series) && time_after(jiffies, READ_ONCE(slow_reads.last) + 2 * HZ))
 		return JETWATT_VALUE_NONE;
-	return jetwatt_aux_value(clock);
+	return jetwatt_aux_value(series);
 }
 
 /**
- * jetwatt_aux_read() - record all clocks
- * @sample: where to
- * @all: slow ones too, even if there is nothing new
+ * jetwatt_aux_read() - record the auxiliary series in a sample
+ * @sample: the sample
+ * @all: record slow series even if they were not read since the last sample
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_aux_read(struct jetwatt_sample *sample, bool all)
 {
-	struct jetwatt_aux *clock;
+	struct jetwatt_aux *series;
 	unsigned int i, n = jetwatt_aux_count();
-	u32 turn;
+	u32 reads;
 
 	for (i = 0; i < n; i++) {
-		clock = &aux.series[i];
-		/* One that was added while this sample was open has to wait. */
-		if (clock->slot >= sample->nr_series)
+		series = &aux.series[i];
+		/* A series that was added after the sample was begun has no column in it. */
+		if (series->slot >= sample->nr_series)
 			continue;
-		if (is_slow(clock)) {
-			/* Pairs with the slow path: the value is not older than its turn. */
-			turn = smp_load_acquire(&clock->turn);
-			if (turn == clock->recorded_turn && !all)
+		if (is_slow(series)) {
+			/* Pairs with store_slow(): the value is at least as new as the count. */
+			reads = smp_load_acquire(&series->reads);
+			if (reads == series->recorded_reads && !all)
 				continue;
-			clock->recorded_turn = turn;
+			series->recorded_reads = reads;
 		}
-		sample->value[clock->slot] = jetwatt_aux_value(clock);
+		sample->value[series->slot] = jetwatt_aux_value(series);
 	}
 }
 
 static void add_policy(struct cpufreq_policy *policy)
 {
 	unsigned int cpu = cpumask_first(policy->related_cpus);
-	struct jetwatt_aux *clock;
+	struct jetwatt_aux *series;
 	char label[16];
 
 	snprintf(label, sizeof(label), "cpu%u", cpu);
-	clock = jetwatt_aux_add(JETWATT_SERIES_CPU_KHZ, cpu, label);
-	if (clock)
-		cpumask_copy(&clock->cpus, policy->related_cpus);
+	series = jetwatt_aux_add(JETWATT_SERIES_CPU_KHZ, cpu, label);
+	if (series)
+		cpumask_copy(&series->cpus, policy->related_cpus);
 }
 
 static void discover_policies(void)
@@ -216,30 +222,30 @@ static int policy_notify(struct notifier_block *nb, unsigned long action, void *
 
 static struct notifier_block policy_notifier = { .notifier_call = policy_notify };
 
-static void read_slow(bool long_turn)
+static void read_slow(bool long_cycle)
 {
 	mutex_lock(&slow_reads.lock);
-	if (long_turn) {
+	if (long_cycle) {
 		jetwatt_gpu_discover();
 		jetwatt_slow_discover();
 	}
-	jetwatt_slow_read(long_turn);
+	jetwatt_slow_read(long_cycle);
 	slow_reads.last = jiffies;
 	mutex_unlock(&slow_reads.lock);
 }
 
 /**
- * jetwatt_aux_refresh() - have values of slow clocks that are not stale
+ * jetwatt_aux_refresh() - read the slow series if their values are outdated
  *
- * A tenth of a second counts as fresh, so that the firmware is not asked more
- * often than by the sampler. For the privileged only: others get what there is
+ * Values less than 0.15 seconds old are not read again, so that clients cannot cause more firmware
+ * calls than the sampler does. For privileged clients only; others get the last values
  * (jetwatt_aux_recent()).
  *
- * Context: sleeps.
+ * Context: takes slow_reads.lock; sleeps.
  */
 void jetwatt_aux_refresh(void)
 {
-	if (time_after(jiffies, READ_ONCE(slow_reads.last) + SLOW_EVERY + SLOW_EVERY / 2))
+	if (time_after(jiffies, READ_ONCE(slow_reads.last) + SLOW_PERIOD + SLOW_PERIOD / 2))
 		read_slow(true);
 }
 
@@ -248,21 +254,21 @@ static DECLARE_DELAYED_WORK(slow_work, read_slow_fn);
 
 static void read_slow_fn(struct work_struct *work)
 {
-	read_slow(slow_reads.turn++ % SLOW_TURNS == 0);
-	queue_delayed_work(system_freezable_wq, &slow_work, SLOW_EVERY);
+	read_slow(slow_reads.cycle++ % LONG_CYCLE == 0);
+	queue_delayed_work(system_freezable_wq, &slow_work, SLOW_PERIOD);
 }
 
 /**
- * jetwatt_aux_start() - the sampler will run: keep the slow clocks fresh
+ * jetwatt_aux_start() - start to read the slow series periodically, before the sampler runs
  */
 void jetwatt_aux_start(void)
 {
-	slow_reads.turn = 0;
+	slow_reads.cycle = 0;
 	queue_delayed_work(system_freezable_wq, &slow_work, 0);
 }
 
 /**
- * jetwatt_aux_stop() - the sampler is parked
+ * jetwatt_aux_stop() - stop reading the slow series when the sampler is parked
  *
  * Context: sleeps until a firmware call under way has returned.
  */
@@ -272,9 +278,9 @@ void jetwatt_aux_stop(void)
 }
 
 /**
- * jetwatt_aux_init() - find all clocks there are, and those to come
+ * jetwatt_aux_init() - find the auxiliary series, and follow devices that appear later
  *
- * Return: 0 or a negative errno. No clock at all is no error.
+ * Return: 0 or a negative errno. It is not an error if there is no series.
  */
 int jetwatt_aux_init(void)
 {
@@ -299,7 +305,7 @@ unregister:
 }
 
 /**
- * jetwatt_aux_exit() - let go of all clocks
+ * jetwatt_aux_exit() - release all devices of auxiliary series
  *
  * Context: the sampler is parked.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Slow auxiliary series: memory clock, GPU load and temperatures. */
 #include "sampler/aux_series.h"
 
 #include <linux/clk.h>
@@ -14,9 +15,8 @@
 #include "sampler/alarm.h"
 
 /*
- * On a Jetson these are calls to the firmware, which take up to milliseconds:
- * here and never in the sampler's thread. All of it runs in one work item or
- * while the module is being loaded, never beside itself.
+ * On a Jetson these reads are firmware calls, which take up to milliseconds, so the sampler thread
+ * must not make them. All functions run under slow_reads.lock of aux_series.c.
  */
 
 static const struct of_device_id controllers[] = {
@@ -27,16 +27,16 @@ static const struct of_device_id controllers[] = {
 	{ }
 };
 
-static void store_slow(struct jetwatt_aux *clock, s32 value)
+static void store_slow(struct jetwatt_aux *series, s32 value)
 {
-	WRITE_ONCE(clock->value, value);
+	WRITE_ONCE(series->value, value);
 	/* Pairs with jetwatt_aux_read(). */
-	smp_store_release(&clock->turn, clock->turn + 1);
+	smp_store_release(&series->reads, series->reads + 1);
 }
 
 /*
- * The node that the memory's clock hangs at once it was found, with a reference, and which
- * of its clocks it is: a search goes through all nodes and compares names.
+ * The node that has the memory clock, with a reference, and the index of the clock in it. Cached,
+ * because a search compares the names in all nodes.
  */
 static struct {
 	struct device_node *node;
@@ -44,8 +44,8 @@ static struct {
 } emc;
 
 /*
- * JetPack 5 has no node of the memory controller: there, the clock hangs at nvpmodel (all
- * boards), icc (Orin) and bwmgr (Xavier), and its name "emc" is what they have in common.
+ * JetPack 5 has no node for the memory controller. There, the clock is listed in the nodes of
+ * nvpmodel (all boards), icc (Orin) and bwmgr (Xavier), always with the name "emc".
  */
 static void find_emc(void)
 {
@@ -65,10 +65,7 @@ static void find_emc(void)
 	}
 }
 
-/*
- * The clock is taken and given back each time: held, it would pin the module
- * of its provider.
- */
+/* The clock is released after each read, because a reference would pin its provider's module. */
 static int emc_khz(s32 *khz)
 {
 	struct clk *clk;
@@ -87,9 +84,8 @@ static int emc_khz(s32 *khz)
 }
 
 /*
- * A thermal zone found by its name comes without a reference. But it belongs
- * to the driver of its sensor, and as long as that one's device is locked and
- * bound it stays.
+ * thermal_zone_get_zone_by_name() takes no reference. The zone belongs to the driver of its sensor
+ * and exists as long as the sensor's device is bound; locking the device keeps it bound.
  */
 static int read_temperature(struct device_node *zone, int *id, int *temp)
 {
@@ -118,56 +114,56 @@ static int read_temperature(struct device_node *zone, int *id, int *temp)
 
 static struct jetwatt_aux *find_zone(const char *name)
 {
-	struct jetwatt_aux *clock;
+	struct jetwatt_aux *series;
 	unsigned int i;
 
 	for (i = 0; i < jetwatt_aux_count(); i++) {
-		clock = jetwatt_aux_at(i);
-		if (clock->kind == JETWATT_SERIES_TEMP_MC && !strcmp(clock->label, name))
-			return clock;
+		series = jetwatt_aux_at(i);
+		if (series->kind == JETWATT_SERIES_TEMP_MC && !strcmp(series->label, name))
+			return series;
 	}
 	return NULL;
 }
 
 static void read_zone(struct device_node *zone)
 {
-	struct jetwatt_aux *clock = find_zone(zone->name);
+	struct jetwatt_aux *series = find_zone(zone->name);
 	int id = 0, temp = 0, err;
 
 	err = read_temperature(zone, &id, &temp);
-	if (!clock && !err) {
-		clock = jetwatt_aux_add(JETWATT_SERIES_TEMP_MC, id, zone->name);
-		/* Numbers are given anew when drivers come back; a column is not. */
-		if (clock && strcmp(clock->label, zone->name))
-			clock = NULL;
+	if (!series && !err) {
+		series = jetwatt_aux_add(JETWATT_SERIES_TEMP_MC, id, zone->name);
+		/* Zone numbers may change when drivers return, but a column keeps its zone. */
+		if (series && strcmp(series->label, zone->name))
+			series = NULL;
 	}
-	if (!clock)
+	if (!series)
 		return;
-	store_slow(clock, err ? JETWATT_VALUE_NONE : temp);
+	store_slow(series, err ? JETWATT_VALUE_NONE : temp);
 	if (!err)
-		jetwatt_alarm_temperature(clock, zone, temp);
+		jetwatt_alarm_temperature(series, zone, temp);
 }
 
 /**
- * jetwatt_slow_read() - ask the firmware
- * @temperatures: for these too
+ * jetwatt_slow_read() - read the slow series
+ * @temperatures: read the temperatures as well
  *
- * Context: one caller at a time; sleeps.
+ * Context: slow_reads.lock of aux_series.c held; sleeps.
  */
 void jetwatt_slow_read(bool temperatures)
 {
 	struct device_node *zones, *zone;
-	struct jetwatt_aux *clock;
+	struct jetwatt_aux *series;
 	s32 value;
 	unsigned int i;
 
 	for (i = 0; i < jetwatt_aux_count(); i++) {
-		clock = jetwatt_aux_at(i);
-		if (clock->kind == JETWATT_SERIES_EMC_KHZ)
-			store_slow(clock, emc_khz(&value) ? JETWATT_VALUE_NONE : value);
-		else if (clock->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE &&
+		series = jetwatt_aux_at(i);
+		if (series->kind == JETWATT_SERIES_EMC_KHZ)
+			store_slow(series, emc_khz(&value) ? JETWATT_VALUE_NONE : value);
+		else if (series->kind == JETWATT_SERIES_GPU_LOAD_PERMILLE &&
 			 !jetwatt_gpu_load(&value))
-			store_slow(clock, value);
+			store_slow(series, value);
 	}
 	if (!temperatures)
 		return;
@@ -178,9 +174,9 @@ void jetwatt_slow_read(bool temperatures)
 }
 
 /**
- * jetwatt_slow_discover() - add the memory's clock once it is there
+ * jetwatt_slow_discover() - add the series of the memory clock if the clock exists
  *
- * Context: one caller at a time; sleeps.
+ * Context: slow_reads.lock of aux_series.c held; sleeps.
  */
 void jetwatt_slow_discover(void)
 {
@@ -191,9 +187,9 @@ void jetwatt_slow_discover(void)
 }
 
 /**
- * jetwatt_slow_exit() - let go of the device tree
+ * jetwatt_slow_exit() - drop the reference to the device tree
  *
- * Context: nobody reads any more.
+ * Context: after the last slow read.
  */
 void jetwatt_slow_exit(void)
 {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The black box: on an alarm or a request, copy the last seconds of the ring of samples and hold
+ * the copy until a client clears it.
+ */
 #include "sampler/blackbox.h"
 
 #include <linux/errno.h>
@@ -16,16 +20,16 @@
 #include "sampler/sampler.h"
 
 /*
- * One box: what happened first is what somebody wants to see, and what follows
- * from it comes later. It stays until it is cleared.
+ * There is one black box. It holds the first event until it is cleared, because later events are
+ * usually consequences of the first one.
  */
 static struct {
-	struct mutex lock;		/* protects the two below */
+	struct mutex lock;		/* protects info and rows */
 	struct jetwatt_blackbox info;
-	struct jetwatt_sample *rows;	/* NULL: nothing is kept */
-} box = { .lock = __MUTEX_INITIALIZER(box.lock) };
+	struct jetwatt_sample *rows;	/* NULL if the black box is empty */
+} blackbox = { .lock = __MUTEX_INITIALIZER(blackbox.lock) };
 
-/* The newest sample that is older than the window; 0: the ring has none. */
+/* Return: the newest sample older than @from_ns, else the one before the oldest in the ring. */
 static u64 before_window(u64 last, u64 from_ns)
 {
 	u64 low, high = last, middle, time_ns;
@@ -34,7 +38,7 @@ static u64 before_window(u64 last, u64 from_ns)
 	while (low + 1 < high) {
 		middle = low + (high - low) / 2;
 		time_ns = jetwatt_ring_time(middle);
-		/* What the ring has lost is old. */
+		/* jetwatt_ring_time() returns 0 for overwritten samples, which are older. */
 		if (time_ns < from_ns)
 			low = middle;
 		else
@@ -48,12 +52,12 @@ static int copy_samples(u64 first, u64 last, struct jetwatt_sample *to)
 	unsigned int n, count = 0;
 	u64 seq = first;
 
-	/* The list of series may grow within the window: one piece after the other. */
+	/* One call only returns samples with the same number of series, which may change. */
 	while (seq <= last) {
 		n = jetwatt_ring_read(&seq, to + count, last - seq + 1);
 		if (!n)
 			break;
-		/* Overwritten meanwhile: what is kept must have no hole, so begin anew. */
+		/* Samples were overwritten meanwhile: restart after the gap. */
 		if (count && to[count].seq != to[count - 1].seq + 1) {
 			to[0] = to[count];
 			count = 0;
@@ -67,13 +71,15 @@ static int copy_samples(u64 first, u64 last, struct jetwatt_sample *to)
 }
 
 /**
- * jetwatt_blackbox_freeze() - keep the last seconds
+ * jetwatt_blackbox_freeze() - fill the black box with the samples before an event
  * @cause: enum jetwatt_box_cause
  * @index: see struct jetwatt_blackbox
- * @time_ns: when it happened
+ * @time_ns: time of the event, CLOCK_MONOTONIC
  *
- * Return: 0; -EBUSY: the box is taken; -ENODATA: the ring has nothing of that
- * time; -ENOMEM.
+ * Copies the samples of the configured window before @time_ns, and those up to now.
+ *
+ * Context: takes blackbox.lock; sleeps. Return: 0; -EBUSY if the black box is not empty; -ENODATA
+ * if the ring has no samples of that time; -ENOMEM.
  */
 int jetwatt_blackbox_freeze(u32 cause, u32 index, u64 time_ns)
 {
@@ -81,9 +87,9 @@ int jetwatt_blackbox_freeze(u32 cause, u32 index, u64 time_ns)
 	struct jetwatt_sample *to;
 	int err = 0, n;
 
-	mutex_lock(&box.lock);
-	if (box.rows) {
-		box.info.missed++;
+	mutex_lock(&blackbox.lock);
+	if (blackbox.rows) {
+		blackbox.info.missed++;
 		err = -EBUSY;
 		goto unlock;
 	}
@@ -104,17 +110,17 @@ int jetwatt_blackbox_freeze(u32 cause, u32 index, u64 time_ns)
 		err = -ENODATA;
 		goto unlock;
 	}
-	box.rows = to;
-	box.info = (struct jetwatt_blackbox){
+	blackbox.rows = to;
+	blackbox.info = (struct jetwatt_blackbox){
 		.cause = cause, .index = index, .time_ns = time_ns, .seq = to[0].seq, .count = n,
 	};
 	jetwatt_event_post(JETWATT_EVENT_BOX_FROZEN, JETWATT_EVENT_NO_CHIP, cause);
 unlock:
-	mutex_unlock(&box.lock);
+	mutex_unlock(&blackbox.lock);
 	return err;
 }
 
-/* An alarm that waits for the work item; a second one meanwhile is the same one. */
+/* An alarm that the work item has yet to handle. Alarms during that time are dropped. */
 static struct {
 	spinlock_t lock;
 	bool pending;
@@ -139,13 +145,14 @@ static void freeze_on_alarm(struct work_struct *work)
 static DECLARE_WORK(alarm_work, freeze_on_alarm);
 
 /**
- * jetwatt_blackbox_alarm() - something has happened: keep the last seconds
+ * jetwatt_blackbox_alarm() - fill the black box because of an alarm
  * @cause: enum jetwatt_box_cause
  * @index: see struct jetwatt_blackbox
  *
- * Without effect while the sampler is parked: there is nothing to keep.
+ * A work item does the copying. Does nothing while the sampler is parked or if the configured
+ * window is 0.
  *
- * Context: process; does not sleep.
+ * Context: process; takes alarm.lock, does not sleep.
  */
 void jetwatt_blackbox_alarm(u32 cause, u32 index)
 {
@@ -163,71 +170,74 @@ void jetwatt_blackbox_alarm(u32 cause, u32 index)
 }
 
 /**
- * jetwatt_blackbox_clear() - empty the box, for what happens next
+ * jetwatt_blackbox_clear() - empty the black box
  *
- * Return: 0, -ENOENT: it is empty.
+ * Context: takes blackbox.lock; sleeps. Return: 0, or -ENOENT if it is empty.
  */
 int jetwatt_blackbox_clear(void)
 {
 	struct jetwatt_sample *old;
 
-	mutex_lock(&box.lock);
-	old = box.rows;
-	box.rows = NULL;
-	mutex_unlock(&box.lock);
+	mutex_lock(&blackbox.lock);
+	old = blackbox.rows;
+	blackbox.rows = NULL;
+	mutex_unlock(&blackbox.lock);
 	vfree(old);
 	return old ? 0 : -ENOENT;
 }
 
 /**
- * jetwatt_blackbox_get() - what is kept
- * @is: where to
+ * jetwatt_blackbox_get() - describe the contents of the black box
+ * @info: gets the description
  *
- * Return: 0, -ENOENT: nothing.
+ * Context: takes blackbox.lock; sleeps. Return: 0, or -ENOENT if it is empty.
  */
-int jetwatt_blackbox_get(struct jetwatt_blackbox *is)
+int jetwatt_blackbox_get(struct jetwatt_blackbox *info)
 {
 	int err;
 
-	mutex_lock(&box.lock);
-	err = box.rows ? 0 : -ENOENT;
-	*is = box.info;
-	mutex_unlock(&box.lock);
+	mutex_lock(&blackbox.lock);
+	err = blackbox.rows ? 0 : -ENOENT;
+	*info = blackbox.info;
+	mutex_unlock(&blackbox.lock);
 	return err;
 }
 
 /**
- * jetwatt_blackbox_read() - copy samples out
- * @seq: in: the sample to start at; out: the one it did start at
- * @to: room for @max samples
- * @max: at most so many
+ * jetwatt_blackbox_read() - copy samples from the black box
+ * @seq: in: first sample to copy; out: first sample that was copied
+ * @rows: array of @max samples to copy to
+ * @max: maximum number of samples
  *
- * As jetwatt_ring_read(). Return: the number of rows, 0: nothing is kept from
- * there on.
+ * Like jetwatt_ring_read().
+ *
+ * Context: takes blackbox.lock; sleeps.
+ * Return: the number of samples copied, 0 if the black box has none from @seq on.
  */
-unsigned int jetwatt_blackbox_read(u64 *seq, struct jetwatt_sample *to, unsigned int max)
+unsigned int jetwatt_blackbox_read(u64 *seq, struct jetwatt_sample *rows, unsigned int max)
 {
 	unsigned int n = 0;
 	u64 at;
 
-	mutex_lock(&box.lock);
-	*seq = max(*seq, box.info.seq);
-	for (at = *seq - box.info.seq; box.rows && n < max && at + n < box.info.count; n++) {
-		to[n] = box.rows[at + n];
-		if (to[n].nr_series != to[0].nr_series)
+	mutex_lock(&blackbox.lock);
+	*seq = max(*seq, blackbox.info.seq);
+	for (at = *seq - blackbox.info.seq;
+	     blackbox.rows && n < max && at + n < blackbox.info.count; n++) {
+		rows[n] = blackbox.rows[at + n];
+		if (rows[n].nr_series != rows[0].nr_series)
 			break;
 	}
-	mutex_unlock(&box.lock);
+	mutex_unlock(&blackbox.lock);
 	return n;
 }
 
 /**
- * jetwatt_blackbox_exit() - give the memory back
+ * jetwatt_blackbox_exit() - free the black box
  *
- * Context: nobody raises an alarm or reads any more.
+ * Context: after the sampler and the netlink family have stopped.
  */
 void jetwatt_blackbox_exit(void)
 {
 	cancel_work_sync(&alarm_work);
-	vfree(box.rows);
+	vfree(blackbox.rows);
 }

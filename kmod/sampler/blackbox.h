@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The black box: what the ring held when something happened, kept. */
+/* The black box: a copy of the last seconds of the ring, made on an alarm or a request. */
 #ifndef JETWATT_BLACKBOX_H
 #define JETWATT_BLACKBOX_H
 
@@ -8,13 +8,13 @@
 struct jetwatt_sample;
 
 /**
- * struct jetwatt_blackbox - what is kept, and why
- * @cause: enum jetwatt_box_cause
- * @index: over-current: id of the rail; thermal: number of the zone
- * @time_ns: when it happened
- * @seq: first sample kept
- * @count: how many are kept
- * @missed: things that happened later and found the box taken
+ * struct jetwatt_blackbox - contents of the black box
+ * @cause: why it was filled, enum jetwatt_box_cause
+ * @index: for over-current: id of the rail; for thermal: number of the thermal zone
+ * @time_ns: time of the event, CLOCK_MONOTONIC
+ * @seq: sequence number of the first sample
+ * @count: number of samples
+ * @missed: number of later events for which the black box was not empty
  */
 struct jetwatt_blackbox {
 	u32 cause;
@@ -28,7 +28,7 @@ struct jetwatt_blackbox {
 void jetwatt_blackbox_alarm(u32 cause, u32 index);
 int jetwatt_blackbox_freeze(u32 cause, u32 index, u64 time_ns);
 int jetwatt_blackbox_clear(void);
-int jetwatt_blackbox_get(struct jetwatt_blackbox *box);
+int jetwatt_blackbox_get(struct jetwatt_blackbox *info);
 unsigned int jetwatt_blackbox_read(u64 *seq, struct jetwatt_sample *rows, unsigned int max);
 void jetwatt_blackbox_exit(void);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Measure the speed of the i2c buses before the sampler starts, in a real-time thread. */
 #include "sampler/bus_speed.h"
 
 #include <linux/err.h>
@@ -12,23 +13,23 @@
 #include "sensors/board.h"
 
 /*
- * A transfer ends with somebody being woken up. Whoever asks has an ordinary
- * task's priority, and on a busy CPU would count the time that it waits for it
- * as time of the bus: so a thread with the sampler's priority does it.
+ * A transfer ends with the wake-up of the thread that waits for it. The caller has normal priority;
+ * on a busy CPU, the delay of its wake-up would be counted as bus time. Therefore a thread with the
+ * sampler's priority measures.
  *
- * Even that one waits while another task is inside a kernel that cannot be
- * preempted. That adds to a transfer, not to a register: where short transfers
- * make a bus look slow, longer ones tell whether it is.
+ * That thread, too, has to wait while another task is in a non-preemptible section of the kernel.
+ * This delay is added once per transfer, not per register. If short transfers indicate a slow bus,
+ * longer transfers show whether it really is slow.
  */
 static const u8 lengths[] = { 4, 4, 8, 16, 32 };	/* registers */
 
-#define SURE	2	/* so many in any case */
+#define SURE	2	/* number of transfers that are always made */
 
 /**
  * struct bus_speed - the thread that measures the buses
  * @worker: the thread
- * @regs: the registers of one transfer; the worker's own
- * @max: greatest number of transfers for one chip, by bus; the worker's own
+ * @regs: registers of one transfer; used by the worker only
+ * @max: maximum number of transfers per chip, by bus; used by the worker only
  */
 static struct bus_speed {
 	struct kthread_worker *worker;
@@ -51,7 +52,7 @@ static int read_config(struct jetwatt_chip *chip, unsigned int n)
 	return err;
 }
 
-/* Return: whether there is more to be learnt from chip and bus. */
+/* Return: true if another transfer of this chip can improve the measurement. */
 static bool measure_once(struct jetwatt_chip *chip, unsigned int i)
 {
 	unsigned int bus;
@@ -61,10 +62,10 @@ static bool measure_once(struct jetwatt_chip *chip, unsigned int i)
 	bus = chip->bus - jetwatt_board.buses;
 	if (i >= bus_speed.max[bus])
 		return false;
-	/* On a bus that is stuck a read takes very long: one for all its chips is enough. */
+	/* On a stuck bus a transfer takes very long, so no further chip of this bus is read. */
 	if (read_config(chip, lengths[i]))
 		bus_speed.max[bus] = 0;
-	/* A slow one would be so with the next chips as well. */
+	/* All lengths were needed: the bus is slow, and its next chips need only SURE transfers. */
 	else if (i + 1 == ARRAY_SIZE(lengths))
 		bus_speed.max[bus] = SURE;
 	return i + 1 < SURE || jetwatt_bus_is_slow(chip->bus);
@@ -82,7 +83,7 @@ static void measure_buses(struct kthread_work *unused)
 			jetwatt_bus_measure_again(jetwatt_board.chips[i].bus);
 	rt_mutex_unlock(&jetwatt_board.lock);
 	for (i = 0; i < jetwatt_chip_count(); i++)
-		/* Let go of in between: a sampler that runs is held up for one at most. */
+		/* Unlock between transfers, so that a running sampler waits for one at most. */
 		for (n = 0, more = true; more && n < ARRAY_SIZE(lengths); n++) {
 			rt_mutex_lock(&jetwatt_board.lock);
 			more = measure_once(jetwatt_chip_at(i), n);
@@ -92,7 +93,7 @@ static void measure_buses(struct kthread_work *unused)
 
 static DEFINE_KTHREAD_WORK(measure_work, measure_buses);
 
-/* The first work item. */
+/* Run once in the worker, before any measurement. */
 static void place_worker(struct kthread_work *unused)
 {
 	static struct cpumask cpus;
@@ -104,13 +105,13 @@ static void place_worker(struct kthread_work *unused)
 static DEFINE_KTHREAD_WORK(place_work, place_worker);
 
 /**
- * jetwatt_bus_speed_measure() - find out how fast each bus is now
+ * jetwatt_bus_speed_measure() - measure how fast each bus is at present
  *
- * The clock of a bus may have been changed since it was last used. The best of
- * several reads counts (bus.c).
+ * Needed because the clock of a bus may have changed since it was last used. The shortest of
+ * several transfers counts (bus.c).
  *
- * Context: sleeps, a few milliseconds for each chip; takes jetwatt_board.lock.
- * Callers exclude each other.
+ * Context: sleeps, a few milliseconds per chip; takes jetwatt_board.lock. Callers must exclude each
+ * other.
  */
 void jetwatt_bus_speed_measure(void)
 {
@@ -119,7 +120,7 @@ void jetwatt_bus_speed_measure(void)
 }
 
 /**
- * jetwatt_bus_speed_init() - start the thread
+ * jetwatt_bus_speed_init() - start the measuring thread
  *
  * Return: 0 or a negative errno.
  */
@@ -139,7 +140,7 @@ int jetwatt_bus_speed_init(void)
 }
 
 /**
- * jetwatt_bus_speed_exit() - stop it
+ * jetwatt_bus_speed_exit() - stop the measuring thread
  */
 void jetwatt_bus_speed_exit(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How fast the buses are, before the sampler knows it from its own ticks. */
+/* Measurement of the bus speeds, before the sampler knows them from its own transfers. */
 #ifndef JETWATT_BUS_SPEED_H
 #define JETWATT_BUS_SPEED_H
 

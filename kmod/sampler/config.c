@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The configuration that clients set, and what follows from it: whether the sampler runs, at which
+ * rate, and what its ticks read.
+ */
 #include "sampler/config.h"
 
 #include <linux/atomic.h>
@@ -14,17 +18,17 @@
 #include "sensors/chip.h"
 
 /*
- * Protects all that is here and is the only place from which the sampler is
- * told what to do. Taken before jetwatt_board.lock, never by the sampler.
+ * config.lock protects all of it. The sampler is started, stopped and configured only under this
+ * lock. It is taken before jetwatt_board.lock, and never by the sampler thread.
  */
 static struct {
 	struct mutex lock;
 	struct jetwatt_config set;
-	bool pinned;		/* a rate was asked for: runs without a subscriber too */
+	bool forced;		/* a client has set a rate: runs without a subscriber */
 	bool closed;
-	/* Not under the lock, because their writers hold locks of their own. */
+	/* Written without config.lock, because the writers hold locks of their own. */
 	unsigned int subscribers;
-	atomic_t counters;	/* open perf events */
+	atomic_t counters;	/* number of open perf events */
 } config = {
 	.lock = __MUTEX_INITIALIZER(config.lock),
 	.set = {
@@ -36,12 +40,12 @@ static struct {
 	},
 };
 
-static void follow_buses(struct work_struct *work);
-static DECLARE_DELAYED_WORK(follow_work, follow_buses);
+static void adapt_rate(struct work_struct *work);
+static DECLARE_DELAYED_WORK(adapt_work, adapt_rate);
 
 static u32 wanted_hz(const struct jetwatt_limit *limit)
 {
-	/* Whoever asks for the highest rate asks for all shunts in every tick. */
+	/* Without a requested rate: the highest at which every tick reads all shunts. */
 	return config.set.rate_hz ? min(config.set.rate_hz, limit->hz) : limit->all_hz;
 }
 
@@ -49,7 +53,7 @@ static void apply_rate(u32 hz)
 {
 	u32 before = jetwatt_sampler_hz();
 
-	/* What the buses can do may change at the same rate. */
+	/* Even if the rate is the same, what the buses have time for may have changed. */
 	if (hz)
 		jetwatt_plan_choose(hz, config.set.bus_share_pct);
 	if (hz == before)
@@ -62,28 +66,27 @@ static void apply_rate(u32 hz)
 	jetwatt_event_post(JETWATT_EVENT_CONFIG_CHANGED, JETWATT_EVENT_NO_CHIP, hz);
 }
 
-static bool wanted(void)
+static bool sampler_wanted(void)
 {
 	return !config.closed &&
-	       (READ_ONCE(config.subscribers) || config.pinned || atomic_read(&config.counters));
+	       (READ_ONCE(config.subscribers) || config.forced || atomic_read(&config.counters));
 }
 
 static void update_sampler(const struct jetwatt_limit *limit)
 {
-	bool run = wanted();
+	bool run = sampler_wanted();
 
 	apply_rate(run ? wanted_hz(limit) : 0);
 	if (run)
-		queue_delayed_work(system_freezable_wq, &follow_work, HZ);
+		queue_delayed_work(system_freezable_wq, &adapt_work, HZ);
 }
 
 /*
- * While the sampler runs, the bus or the chips may become slower or faster:
- * somebody sets another averaging or bus clock, a chip comes. A change of less
- * than a sixteenth is not worth a new grid of deadlines. With no chip left the
- * rate stays: the chip may come back.
+ * Once a second, adapt the rate to the buses and chips: the averaging or the bus clock may have
+ * been changed, or a chip attached. Changes below a sixteenth are ignored, because every change
+ * restarts the deadlines. If no chip is left, the rate stays, because the chip may return.
  */
-static void follow_buses(struct work_struct *work)
+static void adapt_rate(struct work_struct *work)
 {
 	struct jetwatt_limit limit;
 	u32 hz, now;
@@ -96,12 +99,12 @@ static void follow_buses(struct work_struct *work)
 		if (hz && (hz > now + now / 16 || hz < now - now / 16 ||
 			   hz == config.set.rate_hz))
 			apply_rate(hz);
-		/* It left its CPU when that went offline; without one, taskset may place it. */
+		/* The scheduler has moved the thread away if its CPU went offline: move it back. */
 		if (config.set.cpu != JETWATT_CPU_ANY)
 			jetwatt_sampler_cpu(config.set.cpu);
-		queue_delayed_work(system_freezable_wq, &follow_work, HZ);
-	} else if (wanted()) {
-		/* The last chip had gone before the sampler could start. */
+		queue_delayed_work(system_freezable_wq, &adapt_work, HZ);
+	} else if (sampler_wanted()) {
+		/* The sampler could not start before, because no chip was attached. */
 		limit = jetwatt_plan_limit(config.set.bus_share_pct);
 		update_sampler(&limit);
 	}
@@ -109,16 +112,16 @@ static void follow_buses(struct work_struct *work)
 }
 
 /**
- * jetwatt_config_update() - start, park or set the sampler as is wanted now
+ * jetwatt_config_update() - start, park or configure the sampler as required now
  *
- * Context: sleeps, for transfers and firmware calls.
+ * Context: takes config.lock; sleeps for transfers and firmware calls.
  */
 void jetwatt_config_update(void)
 {
 	struct jetwatt_limit limit;
 
 	mutex_lock(&config.lock);
-	if (!jetwatt_sampler_hz() && wanted())
+	if (!jetwatt_sampler_hz() && sampler_wanted())
 		jetwatt_bus_speed_measure();
 	limit = jetwatt_plan_limit(config.set.bus_share_pct);
 	update_sampler(&limit);
@@ -133,9 +136,9 @@ static void update_fn(struct work_struct *unused)
 static DECLARE_WORK(update_work, update_fn);
 
 /**
- * jetwatt_config_update_soon() - the same, by a work item
+ * jetwatt_config_update_soon() - call jetwatt_config_update() from a work item
  *
- * Context: any, but not once jetwatt_config_exit() has begun.
+ * Context: any; not after jetwatt_config_exit() has begun.
  */
 void jetwatt_config_update_soon(void)
 {
@@ -143,11 +146,11 @@ void jetwatt_config_update_soon(void)
 }
 
 /**
- * jetwatt_config_counters() - more or fewer counters of perf are open now
- * @n: how many more
+ * jetwatt_config_counters() - change the number of open perf events
+ * @n: change of the number; negative if events were closed
  *
- * Their resolution is the sampler's, so it runs for them as for a subscriber:
- * a moment later, because perf holds locks of its own here.
+ * perf events have the resolution of the sampler, so it runs for them as for a subscriber. It is
+ * started by a work item, because perf holds its own locks here.
  *
  * Context: any.
  */
@@ -158,7 +161,7 @@ void jetwatt_config_counters(int n)
 }
 
 /**
- * jetwatt_config_counters_open() - how many counters of perf are open
+ * jetwatt_config_counters_open() - return the number of open perf events
  *
  * Context: any. Return: the number.
  */
@@ -168,13 +171,12 @@ int jetwatt_config_counters_open(void)
 }
 
 /**
- * jetwatt_config_subscribers() - note the number of subscribers
+ * jetwatt_config_subscribers() - store the number of subscribers
  * @n: the number
  *
- * Takes effect with the next update.
+ * Takes effect at the next jetwatt_config_update().
  *
- * Context: any; callers exclude each other, so that the last call has the last
- * number.
+ * Context: any; callers must exclude each other, so that the last call stores the latest number.
  */
 void jetwatt_config_subscribers(unsigned int n)
 {
@@ -182,9 +184,9 @@ void jetwatt_config_subscribers(unsigned int n)
 }
 
 /**
- * jetwatt_config_get() - what was asked for
+ * jetwatt_config_get() - return the configuration that clients have set
  *
- * Return: the configuration.
+ * Context: takes config.lock; sleeps. Return: the configuration.
  */
 struct jetwatt_config jetwatt_config_get(void)
 {
@@ -197,14 +199,14 @@ struct jetwatt_config jetwatt_config_get(void)
 }
 
 /**
- * jetwatt_config_set() - ask for something else
- * @new: all of it, in range each for itself
- * @rate_given: the caller has asked for @new's rate, which decides whether the
- *	sampler also runs without a subscriber
+ * jetwatt_config_set() - set the configuration
+ * @new: the configuration; each field must be in range
+ * @rate_given: the client has set the rate. The sampler then runs without a subscriber if the rate
+ *	is not 0, and needs one if it is 0.
  * @limit: gets the limit of the rate under @new
  *
- * Return: 0; -EINVAL: no such CPU, or it is offline; -ENODEV: no chip, so no
- * rate; -ERANGE: rate above @limit.
+ * Context: takes config.lock; sleeps. Return: 0; -EINVAL if the CPU does not exist or is offline;
+ * -ENODEV if a rate is set and no chip is attached; -ERANGE if the rate is above @limit.
  */
 int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 		       struct jetwatt_limit *limit)
@@ -220,7 +222,7 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 		err = -ENODEV;
 	else if (new_rate && new->rate_hz > limit->hz)
 		err = -ERANGE;
-	/* Last, because it takes effect at once: what is refused changes nothing. */
+	/* Last, because it takes effect at once, and a refused request must change nothing. */
 	else if (new->cpu != config.set.cpu)
 		err = jetwatt_sampler_cpu(new->cpu);
 	if (!err) {
@@ -231,7 +233,7 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 		WRITE_ONCE(config.set.box_ms, new->box_ms);
 		WRITE_ONCE(config.set.cpu, new->cpu);
 		if (rate_given)
-			config.pinned = new->rate_hz;
+			config.forced = new->rate_hz;
 		update_sampler(limit);
 	}
 	mutex_unlock(&config.lock);
@@ -239,7 +241,7 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 }
 
 /**
- * jetwatt_config_batch() - samples in a batch
+ * jetwatt_config_batch() - return the number of samples per batch
  *
  * Context: any. Return: 1 to JETWATT_BATCH_MAX.
  */
@@ -249,7 +251,7 @@ u32 jetwatt_config_batch(void)
 }
 
 /**
- * jetwatt_config_age_ms() - how old a batch's oldest sample may get
+ * jetwatt_config_age_ms() - return the age of its oldest sample at which a batch is sent
  *
  * Context: any. Return: milliseconds.
  */
@@ -259,9 +261,9 @@ u32 jetwatt_config_age_ms(void)
 }
 
 /**
- * jetwatt_config_box_ms() - how much the black box keeps
+ * jetwatt_config_box_ms() - return the length of the black box's window
  *
- * Context: any. Return: milliseconds, 0: nothing on an alarm.
+ * Context: any. Return: milliseconds; 0 if alarms do not fill the black box.
  */
 u32 jetwatt_config_box_ms(void)
 {
@@ -269,7 +271,7 @@ u32 jetwatt_config_box_ms(void)
 }
 
 /**
- * jetwatt_config_exit() - park the sampler for good
+ * jetwatt_config_exit() - park the sampler permanently
  */
 void jetwatt_config_exit(void)
 {
@@ -279,6 +281,6 @@ void jetwatt_config_exit(void)
 	config.closed = true;
 	update_sampler(&none);
 	mutex_unlock(&config.lock);
-	cancel_delayed_work_sync(&follow_work);
+	cancel_delayed_work_sync(&adapt_work);
 	cancel_work_sync(&update_work);
 }

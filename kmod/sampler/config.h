@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What was asked for, and what comes of it. */
+/* The configuration that clients set, and its effect on the sampler. */
 #ifndef JETWATT_CONFIG_H
 #define JETWATT_CONFIG_H
 
@@ -11,13 +11,13 @@
 #define JETWATT_BOX_MS_MAX	600000
 
 /**
- * struct jetwatt_config - see JETWATT_A_CONFIG_*
- * @rate_hz: ticks a second, 0: the highest possible
- * @batch: samples in a batch
- * @batch_age_ms: age of the oldest sample at which a batch is sent
- * @bus_share_pct: most of a bus's time to take
- * @box_ms: how much the black box keeps, 0: nothing on an alarm
- * @cpu: where the sampler runs, JETWATT_CPU_ANY: wherever there is room
+ * struct jetwatt_config - the configuration, see JETWATT_A_CONFIG_*
+ * @rate_hz: ticks per second; 0: the highest rate at which every tick reads all shunts
+ * @batch: number of samples per batch
+ * @batch_age_ms: age of its oldest sample at which a batch is sent, in milliseconds
+ * @bus_share_pct: maximum share of a bus's time, in percent
+ * @box_ms: length of the black box's window in milliseconds; 0: alarms do not fill the black box
+ * @cpu: CPU of the sampler thread, JETWATT_CPU_ANY: not pinned
  */
 struct jetwatt_config {
 	u32 rate_hz;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Energy counters of the rails and of the total: integrate the power of the samples, and count the
+ * time for which the power is unknown (blind time).
+ */
 #include "sampler/energy.h"
 
 #include <linux/bitops.h>
@@ -13,43 +17,42 @@
 
 #define FJ_PER_UJ	1000000000LL
 
-/* Samples further apart are not joined by a line: the power in between is unknown. */
+/* Longer intervals between samples are blind: the power in between is unknown. */
 #define BLIND_NS	(2 * NSEC_PER_SEC)
-/* Bound of the debt (see struct counter): one step of the ADC for this long. */
+/* Limits the debt (see struct counter) to the energy of one LSB of the ADC over this time. */
 #define DEBT_NS		((u64)NSEC_PER_SEC)
-/* So that the power of two samples, over that time, fits into 63 bits of fJ. */
+/* Limits the power, so that the energy of BLIND_NS in femtojoules fits into 63 bits. */
 #define POWER_MAX_UW	2000000000LL
 
 /**
- * struct counter - of one rail
- * @uj: whole microjoules
+ * struct counter - energy counter of one rail
+ * @uj: energy in whole microjoules
  * @blind_ns: see struct jetwatt_energy
- * @blind_in_total_ns: the part of it in which the rail belonged to the total, since that
- *	has been made of its present rails
- * @in_total: it belonged to the total at its last sample
- * @time_ns: of the last sample, 0: none yet
- * @asleep_ns: what asleep_ns() said then
- * @freeze: value of @freezes then
- * @uw: power of the last sample
- * @bus_uv: voltage as last read, JETWATT_VALUE_NONE: never
- * @read_nv: shunt voltage as last read, nanovolts: finer than the samples'
- * @shunt_nv: shunt voltage of the last sample
- * @rest_fj: energy that is not yet a whole microjoule. Negative readings, which
- *	noise around zero current causes, make it a debt, which is repaid before
- *	the counter goes on: so noise causes no bias and the counter never runs
- *	back. The debt is bounded by DEBT_NS, because an offset of the ADC reads
- *	negative for days: a load of n steps is counted after DEBT_NS / n at
- *	the latest.
+ * @blind_in_total_ns: part of @blind_ns in which the rail belonged to the total, since the last
+ *	change of the total's rails
+ * @in_total: the rail belonged to the total at its last sample
+ * @time_ns: time of the last sample; 0: none yet
+ * @suspended_ns: value of suspended_ns() at the last sample
+ * @freeze: value of @freezes at the last sample
+ * @uw: power of the last sample, in microwatts
+ * @bus_uv: bus voltage last read, in microvolts; JETWATT_VALUE_NONE: never read
+ * @read_nv: shunt voltage last read, in nanovolts, which is finer than a sample's
+ * @shunt_nv: shunt voltage of the last sample, in nanovolts
+ * @rest_fj: energy below one microjoule, in femtojoules. Noise around zero current causes negative
+ *	readings. They make @rest_fj negative (a debt), which must be repaid before @uj grows
+ *	again; so noise causes no bias, and @uj never decreases. The debt is limited by DEBT_NS,
+ *	because an offset of the ADC can read negative for days: the energy of a load of n LSB is
+ *	counted again after DEBT_NS / n at the latest.
  *
- * Written by the sampler's thread only, which alone reads @rest_fj, @asleep_ns, @freeze,
- * @in_total, @read_nv and @blind_in_total_ns. The others are read elsewhere too, each for itself.
+ * Written by the sampler thread only, which alone reads @rest_fj, @suspended_ns, @freeze,
+ * @in_total, @read_nv and @blind_in_total_ns. Other threads read the other fields, each on its own.
  */
 struct counter {
 	u64 uj;
 	u64 blind_ns;
 	u64 blind_in_total_ns;
 	u64 time_ns;
-	u64 asleep_ns;
+	u64 suspended_ns;
 	unsigned int freeze;
 	bool in_total;
 	s64 uw;
@@ -64,11 +67,12 @@ static struct counter counters[JETWATT_RAILS_MAX] = {
 };
 
 /**
- * struct total - counters of the total, which go on where its rails change
- * @uj: whole microjoules
- * @blind_ns: blind time of the rail with the longest one, added to @blind_before_ns
- * @rails: mask of the rails that make it up; the thread's own
- * @blind_before_ns: @blind_ns at the last change of @rails; the thread's own
+ * struct total - energy counter of the total; it continues when the rails of the total change
+ * @uj: energy in whole microjoules
+ * @blind_ns: @blind_before_ns plus the longest blind_in_total_ns of a rail
+ * @rails: mask of the rails in the total; used by the sampler thread only
+ * @blind_before_ns: value of @blind_ns at the last change of @rails; used by the sampler thread
+ *	only
  */
 static struct total {
 	u64 uj;
@@ -77,45 +81,45 @@ static struct total {
 	u64 blind_before_ns;
 } total;
 
-/* How often the sampler's thread was frozen. Its own. */
+/* How often the sampler thread was frozen. Used by that thread only. */
 static unsigned int freezes;
 
-/* Time that JETWATT_FAIL_ASLEEP adds to what the machine has slept. The thread's own. */
-#define PRETENDED_NS	(5 * NSEC_PER_SEC)
-static u64 pretended_ns;
+/* Suspend time simulated by JETWATT_FAIL_ASLEEP. Used by the sampler thread only. */
+#define SIMULATED_NS	(5 * NSEC_PER_SEC)
+static u64 simulated_ns;
 
 /*
- * How long the machine has slept since it was booted. CLOCK_MONOTONIC, the time of the
- * samples, stands still meanwhile.
+ * Return the time that the machine was suspended since boot, in nanoseconds. CLOCK_MONOTONIC, the
+ * time of the samples, does not advance during suspend.
  */
-static u64 asleep_ns(void)
+static u64 suspended_ns(void)
 {
 	if (jetwatt_fail(JETWATT_FAIL_ASLEEP))
-		pretended_ns += PRETENDED_NS;
-	return ktime_to_ns(ktime_mono_to_any(0, TK_OFFS_BOOT)) + pretended_ns;
+		simulated_ns += SIMULATED_NS;
+	return ktime_to_ns(ktime_mono_to_any(0, TK_OFFS_BOOT)) + simulated_ns;
 }
 
 /**
- * jetwatt_energy_frozen() - the sampler's thread was frozen
+ * jetwatt_energy_frozen() - mark the interval to the next sample as blind
  *
- * The power is unknown while the machine goes to sleep, sleeps, and wakes up: the next
- * sample is not joined to the last one.
+ * Called after the thread was frozen, because the power is unknown while the machine suspends and
+ * resumes.
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_energy_frozen(void)
 {
 	freezes++;
 }
 
-/* Trapezoid: uW x ns = fJ. Return: whole microjoules that have accumulated. */
+/* Trapezoidal rule: uW x ns = fJ. Return: accumulated whole microjoules. */
 static u64 integrate(struct counter *c, const struct jetwatt_rail *rail, s64 uw, u64 ns)
 {
 	s64 whole = 0;
 
 	c->rest_fj += (c->uw + uw) * (s64)ns / 2;
 	if (c->rest_fj < 0)
-		c->rest_fj = max(c->rest_fj, -(s64)(jetwatt_energy_step_uw(rail) * DEBT_NS));
+		c->rest_fj = max(c->rest_fj, -(s64)(jetwatt_energy_lsb_uw(rail) * DEBT_NS));
 	if (c->rest_fj >= FJ_PER_UJ) {
 		whole = div_s64(c->rest_fj, FJ_PER_UJ);
 		c->rest_fj -= whole * FJ_PER_UJ;
@@ -124,40 +128,41 @@ static u64 integrate(struct counter *c, const struct jetwatt_rail *rail, s64 uw,
 }
 
 /**
- * jetwatt_energy_step_uw() - power of one step of the ADC on a rail
+ * jetwatt_energy_lsb_uw() - return the power of one LSB of the ADC on a rail
  * @rail: the rail
  *
- * At the bus voltage that was read last.
+ * Calculated at the bus voltage last read.
  *
- * Context: any. Return: microwatts, 0 without a shunt's resistance or a voltage.
+ * Context: any.
+ * Return: microwatts, 0 if the shunt's resistance or the bus voltage is unknown.
  */
-u32 jetwatt_energy_step_uw(const struct jetwatt_rail *rail)
+u32 jetwatt_energy_lsb_uw(const struct jetwatt_rail *rail)
 {
 	const struct jetwatt_chip *chip = jetwatt_chip_at(rail->chip);
 	s32 bus_uv = READ_ONCE(counters[rail->id].bus_uv);
 
 	if (!rail->shunt_uohm || bus_uv == JETWATT_VALUE_NONE || bus_uv <= 0)
 		return 0;
-	/* pV x uV / uOhm = pW, and at most 40 uV x 128 V */
+	/* pV x uV / uOhm = pW; the product is at most 40 uV x 128 V. */
 	return div64_u64((u64)bus_uv * jetwatt_chip_range(chip)->shunt.lsb_pv,
 			 rail->shunt_uohm * 1000000ULL);
 }
 
-static u64 count_step(struct counter *c, const struct jetwatt_rail *rail, u64 time_ns,
-		      u64 asleep_ns)
+static u64 count_interval(struct counter *c, const struct jetwatt_rail *rail, u64 time_ns,
+		      u64 suspended_ns)
 {
 	s64 uw = div_s64(jetwatt_nw_of(c->bus_uv, c->shunt_nv, rail->shunt_uohm), 1000);
-	u64 ns = time_ns - c->time_ns + asleep_ns - c->asleep_ns, uj = 0;
+	u64 ns = time_ns - c->time_ns + suspended_ns - c->suspended_ns, uj = 0;
 
 	uw = clamp(uw, -POWER_MAX_UW, POWER_MAX_UW);
-	if (c->time_ns && ns <= BLIND_NS && c->freeze == freezes && c->asleep_ns == asleep_ns)
+	if (c->time_ns && ns <= BLIND_NS && c->freeze == freezes && c->suspended_ns == suspended_ns)
 		uj = integrate(c, rail, uw, ns);
 	else if (c->time_ns)
 		WRITE_ONCE(c->blind_ns, c->blind_ns + ns);
 	WRITE_ONCE(c->uj, c->uj + uj);
 	WRITE_ONCE(c->uw, uw);
 	WRITE_ONCE(c->time_ns, time_ns);
-	c->asleep_ns = asleep_ns;
+	c->suspended_ns = suspended_ns;
 	c->freeze = freezes;
 	return uj;
 }
@@ -172,7 +177,7 @@ static void change_total(unsigned long rails)
 		counters[i].blind_in_total_ns = 0;
 }
 
-/* A rail that belonged to the total before and after this time was not seen in it. */
+/* Add blind time of a rail that belonged to the total both before and after that time. */
 static void blind_in_total(struct counter *c, u64 ns)
 {
 	c->blind_in_total_ns += ns;
@@ -185,11 +190,11 @@ static s32 value_at(const struct jetwatt_sample *sample, int slot)
 }
 
 /**
- * jetwatt_energy_shunt() - a shunt voltage was read, which the next sample has in it
+ * jetwatt_energy_shunt() - store a shunt voltage for the next jetwatt_energy_sample()
  * @rail: the rail
- * @nv: the voltage in nanovolts; a sample has whole microvolts
+ * @nv: shunt voltage in nanovolts; the sample only has microvolts
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv)
 {
@@ -197,21 +202,20 @@ void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv)
 }
 
 /**
- * jetwatt_energy_sample() - count what was drawn up to a sample
+ * jetwatt_energy_sample() - add the energy since the previous sample to the counters
  * @sample: the sample
- * @time_ns: its time
+ * @time_ns: time of the sample, CLOCK_MONOTONIC
  *
- * A voltage that was not read in this tick is the last one that was. A rail
- * whose shunt was not read is left as it is: its next sample is joined to its
- * last one. Time in which the machine sleeps is blind.
+ * For a bus voltage that was not read in this tick, the last value is used. A rail whose shunt was
+ * not read is skipped; its next sample continues from its last one. Suspend time is blind.
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 {
 	const struct jetwatt_rail *rail;
 	unsigned long rails = jetwatt_graph_total(NULL);
-	u64 asleep = asleep_ns(), uj, blind;
+	u64 suspended = suspended_ns(), uj, blind;
 	struct counter *c;
 	unsigned int i;
 	bool in_total;
@@ -231,7 +235,7 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 			continue;
 		WRITE_ONCE(c->shunt_nv, c->read_nv);
 		blind = c->blind_ns;
-		uj = count_step(c, rail, time_ns, asleep);
+		uj = count_interval(c, rail, time_ns, suspended);
 		in_total = rails & BIT(i);
 		if (in_total)
 			WRITE_ONCE(total.uj, total.uj + uj);
@@ -242,11 +246,11 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 }
 
 /**
- * jetwatt_energy_rail() - what a rail has drawn
- * @rail: its id
- * @energy: where to
+ * jetwatt_energy_rail() - return the energy counter of a rail
+ * @rail: id of the rail
+ * @energy: gets the counter
  *
- * Context: any. The parts are each of the last sample or of the one before.
+ * Context: any. Each field of @energy is of the last sample or of the one before.
  */
 void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy)
 {
@@ -263,8 +267,8 @@ void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy)
 }
 
 /**
- * jetwatt_energy_total() - what the rails of the total have drawn
- * @energy: where to; its time is that of the rail that was read longest ago
+ * jetwatt_energy_total() - return the energy counter of the total
+ * @energy: gets the counter; its time is the oldest of the rails in the total
  *
  * Context: any.
  */

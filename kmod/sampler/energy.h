@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Energy counters: what each rail has drawn since the module was loaded. */
+/* Energy counters of the rails and of the total, since the module was loaded. */
 #ifndef JETWATT_ENERGY_H
 #define JETWATT_ENERGY_H
 
@@ -9,14 +9,14 @@ struct jetwatt_rail;
 struct jetwatt_sample;
 
 /**
- * struct jetwatt_energy - a rail, or a total
- * @uj: drawn since the module was loaded; never runs backwards
- * @blind_ns: time since then in which the power is unknown: samples lay too far apart, or
- *	the machine slept
- * @time_ns: when it was last read, CLOCK_MONOTONIC, 0: never
- * @uw: power then
- * @bus_uv: voltage then, 0 for a total
- * @ua: current then, 0 for a total
+ * struct jetwatt_energy - energy counter of a rail or of the total
+ * @uj: energy since the module was loaded, in microjoules; never decreases
+ * @blind_ns: time since then for which the power is unknown, in nanoseconds: samples were too far
+ *	apart, or the machine was suspended
+ * @time_ns: time of the last sample, CLOCK_MONOTONIC; 0: none yet
+ * @uw: power of the last sample, in microwatts
+ * @bus_uv: bus voltage of the last sample, in microvolts; 0 for a total
+ * @ua: current of the last sample, in microamperes; 0 for a total
  */
 struct jetwatt_energy {
 	u64 uj;
@@ -27,7 +27,7 @@ struct jetwatt_energy {
 	s64 ua;
 };
 
-u32 jetwatt_energy_step_uw(const struct jetwatt_rail *rail);
+u32 jetwatt_energy_lsb_uw(const struct jetwatt_rail *rail);
 void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv);
 void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns);
 void jetwatt_energy_frozen(void);

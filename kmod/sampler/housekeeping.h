@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Keep our threads off isolated CPUs. */
+/* Keeps the module's threads off isolated CPUs. */
 #ifndef JETWATT_HOUSEKEEPING_H
 #define JETWATT_HOUSEKEEPING_H
 
@@ -10,15 +10,15 @@
 
 /**
  * jetwatt_housekeeping() - keep the current kernel thread off isolated CPUs
- * @mask: gets the CPUs that it may use: those that the kernel has given it, except isolated
- *	ones, or all of them if none is left
+ * @mask: gets the CPUs that the thread may use: its present ones without the isolated ones, or all
+ *	present ones if all are isolated
  *
- * The kernel keeps its threads off the CPUs of nohz_full=, but not off those of
- * isolcpus=, where the scheduler does not move a thread away again.
+ * The kernel keeps its threads off the CPUs of nohz_full=, but not off those of isolcpus=, where
+ * the scheduler does not move a thread away again.
  *
- * Called by the thread itself: since 6.14 the kernel gives a thread its CPUs when it runs for
- * the first time, which would undo what its creator has set before. The masks may
- * be replaced at runtime in newer kernels, hence RCU.
+ * The thread itself must call this: since 6.14, the kernel sets the CPUs of a thread when it first
+ * runs, which would override what its creator has set. Newer kernels may replace the housekeeping
+ * masks at runtime, hence RCU.
  *
  * Context: the thread itself; sleeps.
  */

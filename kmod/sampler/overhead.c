@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Measure the CPU time that a tick needs in addition to its transfers. */
 #include "sampler/overhead.h"
 
 #include <linux/compiler.h>
@@ -7,86 +8,86 @@
 #include <linux/minmax.h>
 
 /*
- * The least of a second counts: what came in between in single ticks is not ours.
- * And only if no tick took less than half of its period: at lower rates it would
- * tell of a CPU that sleeps or has a low clock. Then the most of several such
- * seconds, so that one that was easier does not raise the rate for the next one
- * to lower it. What nobody has measured for a minute is forgotten.
+ * In each window of a second, the minimum over all ticks counts, which excludes interruptions. A
+ * window is only used if no tick took less than half its period: at lower rates, the result would
+ * include the wake-up of a CPU that sleeps or has a low clock. The overhead is the maximum of the
+ * last eight windows used, so that a single easy window does not raise the rate which the next
+ * window would lower again. Results that were not updated for a minute are not used.
  */
 #define WINDOW_NS	NSEC_PER_SEC
 #define WINDOWS		8
-#define GOOD_NS		(60 * NSEC_PER_SEC)
+#define VALID_NS		(60 * NSEC_PER_SEC)
 
 /**
- * struct overhead - CPU time of a tick beside its transfers
- * @least_span: shortest tick of this window (ns)
- * @least_ns: least overhead of this window (ns)
- * @until: end of this window (ns)
- * @kept: overheads of the last windows (ns)
- * @kept_at: time at which the last of them was stored (ns)
- * @last: index of the last of them
+ * struct overhead - CPU time of a tick in addition to its transfers
+ * @min_span_ns: shortest tick in the current window (ns)
+ * @min_overhead_ns: minimum overhead in the current window (ns)
+ * @window_end: end of the current window (ns)
+ * @history: overheads of the last windows used (ns)
+ * @updated: time at which the last entry of @history was stored (ns)
+ * @last: index of that entry
  *
- * Written by the sampler thread; @kept and @kept_at are read elsewhere too.
+ * Written by the sampler thread only; @history and @updated are read by other threads too.
  */
 static struct overhead {
-	u64 least_span, least_ns, until;
-	u64 kept[WINDOWS], kept_at;
+	u64 min_span_ns, min_overhead_ns, window_end;
+	u64 history[WINDOWS], updated;
 	unsigned int last;
 } overhead;
 
 /**
- * jetwatt_overhead_tick() - a tick is over
- * @span_ns: from its deadline until now
- * @read_ns: of that, its transfers
- * @period_ns: from one deadline to the next
+ * jetwatt_overhead_tick() - evaluate a finished tick
+ * @span_ns: time from the tick's deadline until now, in nanoseconds
+ * @read_ns: duration of the tick's transfers, in nanoseconds
+ * @period_ns: period of the ticks, in nanoseconds
  * @now: CLOCK_MONOTONIC
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_overhead_tick(u64 span_ns, u64 read_ns, u64 period_ns, u64 now)
 {
-	if (now >= overhead.until) {
-		if (2 * overhead.least_span > period_ns) {
+	if (now >= overhead.window_end) {
+		if (2 * overhead.min_span_ns > period_ns) {
 			overhead.last = (overhead.last + 1) % WINDOWS;
-			WRITE_ONCE(overhead.kept[overhead.last], overhead.least_ns);
-			WRITE_ONCE(overhead.kept_at, now);
+			WRITE_ONCE(overhead.history[overhead.last], overhead.min_overhead_ns);
+			WRITE_ONCE(overhead.updated, now);
 		}
-		overhead.least_span = span_ns;
-		overhead.least_ns = span_ns - read_ns;
-		overhead.until = now + WINDOW_NS;
+		overhead.min_span_ns = span_ns;
+		overhead.min_overhead_ns = span_ns - read_ns;
+		overhead.window_end = now + WINDOW_NS;
 	}
-	overhead.least_span = min(overhead.least_span, span_ns);
-	overhead.least_ns = min(overhead.least_ns, span_ns - read_ns);
+	overhead.min_span_ns = min(overhead.min_span_ns, span_ns);
+	overhead.min_overhead_ns = min(overhead.min_overhead_ns, span_ns - read_ns);
 }
 
 /**
- * jetwatt_overhead_ns() - what to reckon with beside the transfers
+ * jetwatt_overhead_ns() - return the CPU time of a tick in addition to its transfers
  *
- * Context: any. Return: nanoseconds a tick, 0: not known.
+ * Context: any. Return: nanoseconds per tick, 0 if unknown.
  */
 u64 jetwatt_overhead_ns(void)
 {
 	unsigned int i;
 	u64 most = 0;
 
-	if (ktime_get_ns() > READ_ONCE(overhead.kept_at) + GOOD_NS)
+	if (ktime_get_ns() > READ_ONCE(overhead.updated) + VALID_NS)
 		return 0;
 	for (i = 0; i < WINDOWS; i++)
-		most = max(most, READ_ONCE(overhead.kept[i]));
+		most = max(most, READ_ONCE(overhead.history[i]));
 	return most;
 }
 
 /**
- * jetwatt_overhead_forget() - the sampler starts: nothing has been measured yet
+ * jetwatt_overhead_forget() - discard all results when the sampler starts
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_overhead_forget(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < WINDOWS; i++)
-		WRITE_ONCE(overhead.kept[i], 0);
-	overhead.least_span = 0;
-	overhead.until = 0;
+		WRITE_ONCE(overhead.history[i], 0);
+	overhead.min_span_ns = 0;
+	overhead.window_end = 0;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How many ticks a second buses, chips and the CPU allow, and what ticks then read. */
+/*
+ * Calculate the highest sampling rate from the buses, the chips and the CPU, and choose what ticks
+ * read at a given rate.
+ */
 #include "sampler/read_schedule.h"
 
 #include <linux/bitops.h>
@@ -12,25 +15,25 @@
 #define TOLERANCE	16
 
 /**
- * struct load - what a tick asks of a bus
- * @shunts: registers of all shunts
- * @sums: sums that can be used
- * @averaged: sums of chips whose shunts are averaged
- * @wider: bytes that the shunts' registers have beyond two, all together
- * @turn_wider: and the widest of those that take turns
+ * struct load - registers that a tick reads from a bus
+ * @shunts: number of shunt registers
+ * @sums: number of sums whose channels are known
+ * @averaged: number of these sums whose chips average their shunts
+ * @extra_bytes: total bytes of the shunt registers beyond two per register
+ * @extra_rotated: bytes beyond two of the widest register that is read in rotation
  */
 struct load {
 	unsigned int shunts;
 	unsigned int sums;
 	unsigned int averaged;
-	unsigned int wider;
-	unsigned int turn_wider;
+	unsigned int extra_bytes;
+	unsigned int extra_rotated;
 };
 
-/* Chips that are lost count too: they come back. */
-static struct load load_of(const struct jetwatt_bus *bus)
+/* Lost chips are counted too, because they may respond again. */
+static struct load bus_load(const struct jetwatt_bus *bus)
 {
-	unsigned int i, shunts, wider, turn;
+	unsigned int i, shunts, extra, extra_rotated;
 	struct load load = {};
 
 	for (i = 0; i < jetwatt_chip_count(); i++) {
@@ -39,18 +42,21 @@ static struct load load_of(const struct jetwatt_bus *bus)
 		if (chip->bus != bus)
 			continue;
 		shunts = hweight32(jetwatt_chip_channels(chip));
-		wider = jetwatt_chip_ops_bytes(chip->ops, JETWATT_REG_SHUNT) - 2;
-		turn = max(wider, jetwatt_chip_ops_bytes(chip->ops, JETWATT_REG_BUS) - 2);
+		extra = jetwatt_chip_ops_bytes(chip->ops, JETWATT_REG_SHUNT) - 2;
+		extra_rotated = max(extra, jetwatt_chip_ops_bytes(chip->ops, JETWATT_REG_BUS) - 2);
 		load.shunts += shunts;
-		load.wider += shunts * wider;
-		load.turn_wider = max(load.turn_wider, turn);
+		load.extra_bytes += shunts * extra;
+		load.extra_rotated = max(load.extra_rotated, extra_rotated);
 		load.sums += !!chip->sum.channels;
 		load.averaged += chip->sum.channels && jetwatt_chip_conversion(chip).averages > 1;
 	}
 	return load;
 }
 
-/* One more takes turns; a chip without a channel that is on still is asked how it is. */
+/*
+ * One register per tick is read in rotation. That also covers a bus whose chips have no enabled
+ * channel: only their configurations are read.
+ */
 static unsigned int registers(const struct load *load, enum jetwatt_read_mode mode)
 {
 	switch (mode) {
@@ -63,25 +69,26 @@ static unsigned int registers(const struct load *load, enum jetwatt_read_mode mo
 	}
 }
 
-/* Bits of a tick on the wire. */
+/* Return: bits on the wire per tick. */
 static unsigned int bits(const struct load *load, enum jetwatt_read_mode mode)
 {
-	unsigned int wider = load->turn_wider + (mode == JETWATT_READ_SUMS ? 0 : load->wider);
+	unsigned int extra = load->extra_rotated +
+			     (mode == JETWATT_READ_SUMS ? 0 : load->extra_bytes);
 
-	return registers(load, mode) * JETWATT_REG_BITS(2) + 9 * wider;
+	return registers(load, mode) * JETWATT_REG_BITS(2) + 9 * extra;
 }
 
-static u32 most_hz(u32 pct, u64 tick_ns)
+static u32 max_hz(u32 pct, u64 tick_ns)
 {
 	return max_t(u64, div64_u64(pct * (NSEC_PER_SEC / 100), tick_ns), 1);
 }
 
 /*
- * The limit is calculated from the time on the wire, which stays the same, unless reads
- * really take more than a sixteenth longer: a CPU that is slow, or that traces every
- * function, needs 100 us and more to start a transfer, and the bus would be taken for more
- * than its share. Only reads at rates from three quarters of the limit on count: at lower
- * ones the CPU sleeps deeper or has a lower clock.
+ * The duration of a tick's transfer is taken as its constant time on the wire, unless the measured
+ * time is more than a sixteenth longer: a CPU that is slow, or traces every function, needs 100 us
+ * and more to start a transfer, and the bus would be busy for more than its share. The measured
+ * time is only used if it is of rates above three quarters of the limit: at lower rates, the CPU
+ * sleeps deeper or runs at a lower clock.
  */
 static u64 tick_ns(struct jetwatt_bus *bus, const struct load *load, enum jetwatt_read_mode mode,
 		   u32 share_pct)
@@ -98,13 +105,13 @@ static u64 tick_ns(struct jetwatt_bus *bus, const struct load *load, enum jetwat
 static u32 bus_hz(struct jetwatt_bus *bus, const struct load *load, enum jetwatt_read_mode mode,
 		  u32 share_pct)
 {
-	return most_hz(share_pct, tick_ns(bus, load, mode, share_pct));
+	return max_hz(share_pct, tick_ns(bus, load, mode, share_pct));
 }
 
 /**
- * jetwatt_plan_choose() - what the ticks of each bus are to read
- * @hz: ticks a second
- * @share_pct: the most of a bus's time to take
+ * jetwatt_plan_choose() - choose the read mode of each bus for a rate
+ * @hz: ticks per second
+ * @share_pct: maximum share of a bus's time, in percent
  *
  * Context: takes jetwatt_board.lock.
  */
@@ -119,7 +126,7 @@ void jetwatt_plan_choose(u32 hz, u32 share_pct)
 		bus = jetwatt_bus_at(i);
 		if (!bus->adapter)
 			continue;
-		load = load_of(bus);
+		load = bus_load(bus);
 		bus->planned = false;
 		bus->read_mode = JETWATT_READ_SHUNTS;
 		if (load.sums && hz > bus_hz(bus, &load, JETWATT_READ_SHUNTS, share_pct))
@@ -131,15 +138,15 @@ void jetwatt_plan_choose(u32 hz, u32 share_pct)
 	rt_mutex_unlock(&jetwatt_board.lock);
 }
 
-/* At least that long for the registers of a transfer. */
-static u64 at_least_ns(struct jetwatt_bus *bus, unsigned int bits)
+/* Return: minimum duration of a transfer, by the planned and the measured time per register. */
+static u64 min_transfer_ns(struct jetwatt_bus *bus, unsigned int bits)
 {
 	u32 each = max(jetwatt_bus_reg_ns(bus), jetwatt_bus_reg_measured_ns(bus));
 
 	return div_u64((u64)bits * each, JETWATT_REG_BITS(2));
 }
 
-/* The shunts of some of a chip's channels. */
+/* Return: time to read the shunts of the given channels of a chip. */
 static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_chip *chip,
 		     unsigned int channels)
 {
@@ -149,18 +156,18 @@ static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_chip *chip,
 }
 
 /**
- * jetwatt_plan_skew_ns() - how much later than the first one a rail is read
- * @rail: its id
+ * jetwatt_plan_skew_ns() - return the delay of a rail within a tick
+ * @rail: id of the rail
  *
- * Buses are read one after the other, and shunts in the order of their rails.
+ * Buses are read one after the other, and on each bus the shunts in the order of their rails.
  *
- * Context: takes jetwatt_board.lock. Return: from the first shunt of a tick to
- * this one's.
+ * Context: takes jetwatt_board.lock.
+ * Return: nanoseconds from the first shunt of a tick to the shunt of @rail.
  */
 u32 jetwatt_plan_skew_ns(unsigned int rail)
 {
-	const struct jetwatt_rail *is = jetwatt_rail_at(rail);
-	const struct jetwatt_chip *chip = jetwatt_chip_at(is->chip);
+	const struct jetwatt_rail *desc = jetwatt_rail_at(rail);
+	const struct jetwatt_chip *chip = jetwatt_chip_at(desc->chip);
 	struct jetwatt_bus *bus;
 	struct load load;
 	unsigned int i;
@@ -171,20 +178,20 @@ u32 jetwatt_plan_skew_ns(unsigned int rail)
 		bus = jetwatt_bus_at(i);
 		if (bus == chip->bus)
 			break;
-		load = load_of(bus);
+		load = bus_load(bus);
 		if (bus->adapter)
 			ns += jetwatt_bus_bits_ns(bus, bits(&load, bus->read_mode));
 	}
-	for (i = 0; i < is->chip && chip->bus; i++)
+	for (i = 0; i < desc->chip && chip->bus; i++)
 		if (jetwatt_chip_at(i)->bus == chip->bus)
 			ns += shunts_ns(chip->bus, jetwatt_chip_at(i), ~0U);
 	if (chip->bus)
-		ns += shunts_ns(chip->bus, chip, BIT(is->channel) - 1);
+		ns += shunts_ns(chip->bus, chip, BIT(desc->channel) - 1);
 	rt_mutex_unlock(&jetwatt_board.lock);
 	return min_t(u64, ns, U32_MAX);
 }
 
-static void lower(struct jetwatt_limit *limit, u64 hz, enum jetwatt_limit_reason reason)
+static void lower_limit(struct jetwatt_limit *limit, u64 hz, enum jetwatt_limit_reason reason)
 {
 	if (hz >= limit->hz)
 		return;
@@ -192,7 +199,7 @@ static void lower(struct jetwatt_limit *limit, u64 hz, enum jetwatt_limit_reason
 	limit->reason = reason;
 }
 
-/* No chip has new values more often than this, 0: nobody knows. */
+/* Return: refresh rate of the fastest chip in hertz, 0 if unknown. @attached: number of chips. */
 static u32 refresh_hz(unsigned int *attached)
 {
 	u32 refresh = 0;
@@ -205,7 +212,7 @@ static u32 refresh_hz(unsigned int *attached)
 		if (!chip->client)
 			continue;
 		++*attached;
-		/* A lost chip's configuration is old news, or none at all. */
+		/* The stored configuration of a lost chip may be outdated. */
 		if (!chip->lost && jetwatt_chip_channels(chip))
 			refresh = max(refresh, jetwatt_chip_refresh_mhz(chip));
 	}
@@ -213,8 +220,8 @@ static u32 refresh_hz(unsigned int *attached)
 }
 
 /**
- * jetwatt_plan_limit() - the highest rate
- * @share_pct: the most of a bus's time to take
+ * jetwatt_plan_limit() - calculate the highest sampling rate
+ * @share_pct: maximum share of a bus's time, in percent
  *
  * Context: takes jetwatt_board.lock. Return: the limit and its reason.
  */
@@ -233,35 +240,35 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 	rt_mutex_lock(&jetwatt_board.lock);
 	hz = refresh_hz(&attached);
 	if (hz)
-		lower(&limit, hz, JETWATT_LIMIT_CHIP);
+		lower_limit(&limit, hz, JETWATT_LIMIT_CHIP);
 	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
 		bus = jetwatt_bus_at(i);
 		if (!bus->adapter)
 			continue;
 		jetwatt_bus_refresh_hz(bus);
-		load = load_of(bus);
-		all_ns += at_least_ns(bus, bits(&load, JETWATT_READ_SHUNTS));
+		load = bus_load(bus);
+		all_ns += min_transfer_ns(bus, bits(&load, JETWATT_READ_SHUNTS));
 		limit.all_hz = min(limit.all_hz,
 				   bus_hz(bus, &load, JETWATT_READ_SHUNTS, share_pct));
 		fast = load.sums ? JETWATT_READ_SUMS : JETWATT_READ_SHUNTS;
-		fast_ns += at_least_ns(bus, bits(&load, fast));
+		fast_ns += min_transfer_ns(bus, bits(&load, fast));
 		hz = bus_hz(bus, &load, fast, share_pct);
 		if (hz >= limit.hz)
 			continue;
-		lower(&limit, hz, JETWATT_LIMIT_BUS);
+		lower_limit(&limit, hz, JETWATT_LIMIT_BUS);
 		limit.bus_nr = bus->nr;
 		limit.bus_hz = jetwatt_bus_hz(bus);
 	}
-	/* Buses are read one after the other, and a twentieth is for everything else. */
+	/* Buses are read one after the other; 5 % of the period are left for other work. */
 	if (fast_ns) {
-		lower(&limit, most_hz(95, fast_ns), JETWATT_LIMIT_TICK);
-		limit.all_hz = min(limit.all_hz, most_hz(95, all_ns));
+		lower_limit(&limit, max_hz(95, fast_ns), JETWATT_LIMIT_TICK);
+		limit.all_hz = min(limit.all_hz, max_hz(95, all_ns));
 	}
-	/* Once that is known, a tenth is for what comes in between. */
+	/* With the measured CPU overhead, 10 % of the period are left for interruptions. */
 	cpu_ns = jetwatt_overhead_ns();
 	if (fast_ns && cpu_ns) {
-		lower(&limit, most_hz(90, fast_ns + cpu_ns), JETWATT_LIMIT_CPU);
-		limit.all_hz = min(limit.all_hz, most_hz(90, all_ns + cpu_ns));
+		lower_limit(&limit, max_hz(90, fast_ns + cpu_ns), JETWATT_LIMIT_CPU);
+		limit.all_hz = min(limit.all_hz, max_hz(90, all_ns + cpu_ns));
 	}
 	rt_mutex_unlock(&jetwatt_board.lock);
 	limit.all_hz = min(limit.all_hz, limit.hz);

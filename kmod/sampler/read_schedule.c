@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Decide which registers a tick reads from each bus. transfer.c does the transfers. */
 #include "sampler/read_schedule.h"
 
 #include <linux/bitops.h>
@@ -6,25 +7,25 @@
 #include <linux/string.h>
 #include "sensors/board.h"
 
-#define SIDE_EVERY_NS	(NSEC_PER_SEC / 4)
-#define LEARN_EVERY_NS	(NSEC_PER_SEC / 20)
-#define LEISURE_NS	(NSEC_PER_SEC / 20)
+#define AUX_REG_PERIOD_NS	(NSEC_PER_SEC / 4)
+#define SUM_OBSERVE_PERIOD_NS	(NSEC_PER_SEC / 20)
+#define LONG_TICK_NS	(NSEC_PER_SEC / 20)
 
 /*
- * Every tick reads all shunts, because currents are fast, and one bus voltage
- * a bus, because voltages are slow: the rails take turns. Configurations are
- * read twice a second, to follow what the hwmon driver sets, and so are limits,
- * one after the other: in place of a voltage, so that no tick is longer than the
- * others, unless ticks are so rare that it does not matter.
+ * Every tick reads all shunts, because currents change fast, and one bus voltage per bus, because
+ * voltages change slowly; the bus voltages are read in rotation. Auxiliary registers are read four
+ * times a second: alternately a configuration register, to follow changes by the hwmon driver, and
+ * the next register of the chip's list, which has the limits as well. An auxiliary register
+ * replaces a bus voltage, so that no tick is longer than others, unless ticks are so rare that this
+ * does not matter.
  *
- * Where a chip's sum of shunt voltages is known to be made of certain channels
- * (sum_channels.h), it is of use in two ways. It is not averaged: if the shunts are, it
- * is read beside them, as far as the share of the bus allows. And it is one
- * register: at rates that the bus has no time for otherwise, ticks read the
- * sums, and one of all other registers, in rotation.
+ * If the channels of a chip's sum of shunt voltages are known (sum_channels.h), the sum is useful
+ * in two ways. It is not averaged: if the shunts are, the sum is read as well, if the share of the
+ * bus allows that. And it is a single register: at rates for which the bus has no time otherwise,
+ * ticks read the sums and, in rotation, one of all other registers.
  *
- * A chip that has failed is read alone until it answers, so that it does not
- * take the others down; a lost one is asked for its configuration once a second.
+ * A chip that has failed is read separately until it responds, so that it does not make the
+ * transfers of the others fail. A lost chip is retried by reading its configuration.
  */
 
 static void append(struct jetwatt_plan *plan, const struct jetwatt_reg *reg)
@@ -36,29 +37,30 @@ static void append(struct jetwatt_plan *plan, const struct jetwatt_reg *reg)
 static void queue_reg(struct jetwatt_plan *plan, const struct jetwatt_chip *chip, u8 reg, u8 kind,
 		      u8 index)
 {
-	struct jetwatt_reg is = {
+	struct jetwatt_reg entry = {
 		.addr = chip->addr, .chip = chip->id, .reg = reg, .kind = kind, .index = index,
 		.bytes = jetwatt_chip_ops_bytes(chip->ops, kind),
 	};
 
-	/* One shunt stands for all of a chip: they are read equally often. */
-	is.first = kind == JETWATT_REG_SHUNT && !(jetwatt_chip_channels(chip) & (BIT(index) - 1));
-	append(plan, &is);
+	/* Marks one shunt per chip to count reads: its shunts are read equally often. */
+	entry.first = kind == JETWATT_REG_SHUNT &&
+		      !(jetwatt_chip_channels(chip) & (BIT(index) - 1));
+	append(plan, &entry);
 }
 
-/* Configuration and limits take turns, so that the former is never long unread. */
-static bool add_side(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
+/* Every second auxiliary register is a configuration, so that a change is detected soon. */
+static bool add_aux_reg(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
 {
 	const struct jetwatt_chip_ops *ops = chip->ops;
 	const struct jetwatt_aux_reg *aux_reg;
-	unsigned int turn;
+	unsigned int n;
 
 	if (now < chip->aux_reg_due)
 		return false;
-	chip->aux_reg_due = now + SIDE_EVERY_NS;
-	turn = chip->aux_index++;
-	aux_reg = &ops->aux_regs[turn % 2 ? turn / 2 % ops->nr_aux_regs :
-				       turn / 2 % ops->nr_configs];
+	chip->aux_reg_due = now + AUX_REG_PERIOD_NS;
+	n = chip->aux_index++;
+	aux_reg = &ops->aux_regs[n % 2 ? n / 2 % ops->nr_aux_regs :
+				       n / 2 % ops->nr_configs];
 	queue_reg(plan, chip, aux_reg->reg, aux_reg->kind, aux_reg->index);
 	return true;
 }
@@ -87,22 +89,21 @@ static void add_sum(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
 }
 
 /**
- * struct layout - what the ticks of a bus read, until something about it changes
- * @every: in every tick
- * @turns: these take turns
- * @healthy: mask of chips that are read
- * @failed: mask of chips that are to be read alone
- * @learning: mask of chips whose sum can be compared with their shunts: in a
- *	tick that reads the other one as well
+ * struct layout - registers that the ticks of a bus read
+ * @every: registers that every tick reads
+ * @rotated: registers of which every tick reads the next one
+ * @healthy: mask of chips that are read together
+ * @failed: mask of chips that are to be read separately
+ * @observed: mask of chips whose sum is to be compared with their shunts, in ticks that read both
  *
- * Protected by jetwatt_board.lock; made anew unless jetwatt_bus.planned.
+ * Protected by jetwatt_board.lock; calculated again if jetwatt_bus.planned is false.
  */
 struct layout {
 	struct jetwatt_plan every;
-	struct jetwatt_plan turns;
+	struct jetwatt_plan rotated;
 	unsigned long healthy;
 	unsigned long failed;
-	unsigned long learning;
+	unsigned long observed;
 };
 
 static struct layout layouts[JETWATT_BUSES_MAX];
@@ -110,20 +111,20 @@ static struct layout layouts[JETWATT_BUSES_MAX];
 static void lay_out_chip(struct layout *layout, const struct jetwatt_bus *bus,
 			 const struct jetwatt_chip *chip)
 {
-	bool fast = bus->read_mode == JETWATT_READ_SUMS;
+	bool sums_only = bus->read_mode == JETWATT_READ_SUMS;
 	bool sum = chip->sum.channels && bus->read_mode != JETWATT_READ_SHUNTS;
 
 	layout->healthy |= BIT(chip->id);
-	add_shunts(fast ? &layout->turns : &layout->every, chip);
+	add_shunts(sums_only ? &layout->rotated : &layout->every, chip);
 	if (sum)
 		add_sum(&layout->every, chip);
-	add_voltages(&layout->turns, chip);
-	/* Where both are read anyway there is nothing to be compared beside that. */
-	if (chip->ops->sum && hweight32(jetwatt_chip_channels(chip)) >= 2 && fast == sum)
-		layout->learning |= BIT(chip->id);
+	add_voltages(&layout->rotated, chip);
+	/* A chip whose ticks read both shunts and sum anyway needs no additional register. */
+	if (chip->ops->sum && hweight32(jetwatt_chip_channels(chip)) >= 2 && sums_only == sum)
+		layout->observed |= BIT(chip->id);
 }
 
-static struct layout *layout_of(struct jetwatt_bus *bus)
+static struct layout *get_layout(struct jetwatt_bus *bus)
 {
 	struct layout *layout = &layouts[bus - jetwatt_board.buses];
 	const struct jetwatt_chip *chip;
@@ -145,13 +146,13 @@ static struct layout *layout_of(struct jetwatt_bus *bus)
 	return layout;
 }
 
-/* So that it can be told what the sum is made of, and whether it still is. */
-static bool add_other(struct jetwatt_plan *plan, const struct jetwatt_bus *bus,
+/* Add what is missing to compare a chip's sum with its shunts, if that is due (sum_channels.c). */
+static bool add_observation(struct jetwatt_plan *plan, const struct jetwatt_bus *bus,
 		      struct jetwatt_chip *chip, u64 now)
 {
-	if (now < chip->learn_due)
+	if (now < chip->sum_observe_due)
 		return false;
-	chip->learn_due = now + (chip->sum.channels ? 10 : 1) * LEARN_EVERY_NS;
+	chip->sum_observe_due = now + (chip->sum.channels ? 10 : 1) * SUM_OBSERVE_PERIOD_NS;
 	if (bus->read_mode == JETWATT_READ_SUMS)
 		add_shunts(plan, chip);
 	else
@@ -160,10 +161,10 @@ static bool add_other(struct jetwatt_plan *plan, const struct jetwatt_bus *bus,
 }
 
 /**
- * jetwatt_plan_shared() - what to read in one go from all healthy chips
- * @plan: the result
+ * jetwatt_plan_shared() - plan the transfer that reads all healthy chips of a bus
+ * @plan: gets the registers
  * @bus: the bus
- * @all: all bus voltages instead of the next one: for a first sample
+ * @all: read all bus voltages instead of the next one, for the first sample
  * @now: CLOCK_MONOTONIC
  *
  * Context: jetwatt_board.lock held. Return: mask of the chips that have failed.
@@ -171,33 +172,33 @@ static bool add_other(struct jetwatt_plan *plan, const struct jetwatt_bus *bus,
 unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all,
 				  u64 now)
 {
-	bool leisure = all || now - bus->last_ns >= LEISURE_NS, busy = false;
-	const struct layout *layout = layout_of(bus);
-	const struct jetwatt_plan *turns = &layout->turns;
+	bool long_tick = all || now - bus->last_ns >= LONG_TICK_NS, busy = false;
+	const struct layout *layout = get_layout(bus);
+	const struct jetwatt_plan *rotated = &layout->rotated;
 	unsigned int i;
 
 	bus->last_ns = now;
 	plan->n = layout->every.n;
 	memcpy(plan->reg, layout->every.reg, plan->n * sizeof(plan->reg[0]));
-	for_each_set_bit(i, &layout->learning, JETWATT_CHIPS_MAX)
+	for_each_set_bit(i, &layout->observed, JETWATT_CHIPS_MAX)
 		if (!busy)
-			busy = add_other(plan, bus, jetwatt_chip_at(i), now);
+			busy = add_observation(plan, bus, jetwatt_chip_at(i), now);
 	for_each_set_bit(i, &layout->healthy, JETWATT_CHIPS_MAX)
-		if (leisure || !busy)
-			busy |= add_side(plan, jetwatt_chip_at(i), now);
-	if (busy && !leisure)
+		if (long_tick || !busy)
+			busy |= add_aux_reg(plan, jetwatt_chip_at(i), now);
+	if (busy && !long_tick)
 		return layout->failed;
 	if (all)
-		for (i = 0; i < turns->n; i++)
-			append(plan, &turns->reg[i]);
-	else if (turns->n)
-		append(plan, &turns->reg[bus->rotation++ % turns->n]);
+		for (i = 0; i < rotated->n; i++)
+			append(plan, &rotated->reg[i]);
+	else if (rotated->n)
+		append(plan, &rotated->reg[bus->rotation++ % rotated->n]);
 	return layout->failed;
 }
 
 /**
- * jetwatt_plan_alone() - what to read from a chip that has failed
- * @plan: the result, empty if it is not its time
+ * jetwatt_plan_alone() - plan the transfer that reads a failed chip
+ * @plan: gets the registers; none if the chip is lost and its next retry is not due
  * @chip: the chip
  * @now: CLOCK_MONOTONIC
  *
@@ -210,7 +211,7 @@ void jetwatt_plan_alone(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u6
 	plan->n = 0;
 	if (!chip->lost) {
 		add_shunts(plan, chip);
-		add_side(plan, chip, now);
+		add_aux_reg(plan, chip, now);
 	} else if (now >= chip->retry_due) {
 		queue_reg(plan, chip, config->reg, config->kind, config->index);
 	}

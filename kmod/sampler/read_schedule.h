@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which registers a tick reads, and how many ticks a second that allows. */
+/* Which registers a tick reads (read_schedule.c), and which rate that allows (read_limit.c). */
 #ifndef JETWATT_READ_SCHEDULE_H
 #define JETWATT_READ_SCHEDULE_H
 
@@ -10,9 +10,9 @@ struct jetwatt_chip;
 #define JETWATT_RATE_HARD_HZ	5000
 
 /**
- * struct jetwatt_plan - what to read from one bus
- * @n: registers
- * @reg: they
+ * struct jetwatt_plan - registers to read from one bus in one transfer
+ * @n: number of registers
+ * @reg: the registers
  */
 struct jetwatt_plan {
 	unsigned int n;
@@ -20,11 +20,11 @@ struct jetwatt_plan {
 };
 
 /**
- * enum jetwatt_limit_reason - what the highest rate is owed to
- * @JETWATT_LIMIT_BUS: the share of a bus's time
- * @JETWATT_LIMIT_TICK: all transfers of a tick have to fit into it
- * @JETWATT_LIMIT_CPU: and what the CPU has to do for them
- * @JETWATT_LIMIT_CHIP: no chip has new values more often
+ * enum jetwatt_limit_reason - what limits the sampling rate
+ * @JETWATT_LIMIT_BUS: the share of a bus's time that the configuration allows
+ * @JETWATT_LIMIT_TICK: all transfers of a tick must fit into its period
+ * @JETWATT_LIMIT_CPU: the transfers and the CPU overhead of a tick must fit into its period
+ * @JETWATT_LIMIT_CHIP: the fastest chip has no new values more often
  * @JETWATT_LIMIT_HARD: JETWATT_RATE_HARD_HZ
  */
 enum jetwatt_limit_reason {
@@ -36,13 +36,13 @@ enum jetwatt_limit_reason {
 };
 
 /**
- * struct jetwatt_limit - the highest rate
- * @hz: ticks a second, 0 if there is no chip
- * @all_hz: of these, as many as leave all shunts in every tick; above that,
- *	ticks read sums of shunts and the rest in rotation
- * @reason: what @hz is owed to
- * @bus_nr: JETWATT_LIMIT_BUS: this one
- * @bus_hz: JETWATT_LIMIT_BUS: at this clock
+ * struct jetwatt_limit - the highest sampling rate
+ * @hz: ticks per second; 0 if no chip is attached
+ * @all_hz: highest rate at which every tick reads all shunts; at higher rates, ticks read the sums
+ *	of shunts, and the other registers in rotation
+ * @reason: what limits @hz
+ * @bus_nr: for JETWATT_LIMIT_BUS: number of the adapter
+ * @bus_hz: for JETWATT_LIMIT_BUS: clock of that bus in hertz
  */
 struct jetwatt_limit {
 	u32 hz;

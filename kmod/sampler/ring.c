@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The ring of samples: the sampler thread writes it without a lock, any thread may read it. */
 #include "sampler/ring.h"
 
 #include <linux/errno.h>
@@ -21,19 +22,19 @@
 
 static unsigned int ring_samples = 8192;
 module_param_named(ring, ring_samples, uint, 0444);
-MODULE_PARM_DESC(ring, "samples that the ring holds, rounded up to a power of two (default 8192)");
+MODULE_PARM_DESC(ring, "samples in the ring, rounded up to a power of two (default 8192)");
 
 /*
- * Each slot is its own seqlock: the writer takes the sequence number out of
- * it, writes, and puts the new one in. A reader that finds the number it
- * wants before and after its copy has a whole sample. The head is published
- * after the slot; it is the last sample that can be read.
+ * Each slot works like a seqlock: the writer clears the slot's sequence number, writes the values,
+ * and stores the new number. A reader that finds the expected number both before and after copying
+ * has a consistent sample. The head is published after the slot: it is the newest sample that can
+ * be read.
  */
 static struct {
 	struct jetwatt_sample *slots;
 	unsigned int mask;
 	u64 head;
-	/* The sample that is being taken. Its slot holds the oldest sample until the commit. */
+	/* The sample being taken. Its slot keeps the oldest sample until the commit. */
 	struct jetwatt_sample draft;
 } ring;
 
@@ -43,11 +44,11 @@ static struct jetwatt_sample *slot_at(u64 seq)
 }
 
 /**
- * jetwatt_ring_begin() - open the next sample for writing
- * @nr_series: how many columns it gets; all of them are NONE
+ * jetwatt_ring_begin() - begin the next sample
+ * @nr_series: number of its columns; all are set to JETWATT_VALUE_NONE
  *
- * Context: the sampler's thread only; it is the single writer.
- * Return: the sample, good until jetwatt_ring_commit().
+ * Context: the sampler thread only, because there is a single writer.
+ * Return: the sample, valid until jetwatt_ring_commit().
  */
 struct jetwatt_sample *jetwatt_ring_begin(unsigned int nr_series)
 {
@@ -60,10 +61,10 @@ struct jetwatt_sample *jetwatt_ring_begin(unsigned int nr_series)
 }
 
 /**
- * jetwatt_ring_commit() - publish the sample that was begun
- * @time_ns: its time
+ * jetwatt_ring_commit() - publish the sample of the last jetwatt_ring_begin()
+ * @time_ns: time of the sample, CLOCK_MONOTONIC
  *
- * Context: the sampler's thread only. Return: its sequence number.
+ * Context: the sampler thread only. Return: sequence number of the sample.
  */
 u64 jetwatt_ring_commit(u64 time_ns)
 {
@@ -71,12 +72,12 @@ u64 jetwatt_ring_commit(u64 time_ns)
 	struct jetwatt_sample *sample = slot_at(seq);
 
 	WRITE_ONCE(sample->seq, 0);
-	/* No value may be seen to change while the old number still stands. */
+	/* The cleared number must be visible before any value changes. */
 	smp_wmb();
 	sample->time_ns = time_ns;
 	sample->nr_series = ring.draft.nr_series;
 	memcpy(sample->value, ring.draft.value, ring.draft.nr_series * sizeof(ring.draft.value[0]));
-	/* The number after the values, the head after the number. */
+	/* The values must be visible before the number, and the number before the head. */
 	smp_store_release(&sample->seq, seq);
 	/* Pairs with jetwatt_ring_head(). */
 	smp_store_release(&ring.head, seq);
@@ -84,7 +85,7 @@ u64 jetwatt_ring_commit(u64 time_ns)
 }
 
 /**
- * jetwatt_ring_head() - the newest sample
+ * jetwatt_ring_head() - return the newest sample
  *
  * Context: any. Return: its sequence number, 0 if there is none yet.
  */
@@ -95,7 +96,7 @@ u64 jetwatt_ring_head(void)
 }
 
 /**
- * jetwatt_ring_size() - how many samples the ring holds
+ * jetwatt_ring_size() - return the number of samples that the ring holds
  *
  * Return: a power of two.
  */
@@ -105,21 +106,21 @@ unsigned int jetwatt_ring_size(void)
 }
 
 /**
- * jetwatt_ring_time() - when a sample was taken
- * @seq: its sequence number
+ * jetwatt_ring_time() - return the time of a sample
+ * @seq: sequence number of the sample
  *
- * Context: any. Return: its time, 0 if the ring does not hold it any more.
+ * Context: any. Return: CLOCK_MONOTONIC, 0 if the sample was overwritten.
  */
 u64 jetwatt_ring_time(u64 seq)
 {
 	struct jetwatt_sample *slot = slot_at(seq);
 	u64 time_ns;
 
-	/* The same steps as in copy(). */
+	/* The same protocol as in copy_slot(). */
 	if (smp_load_acquire(&slot->seq) != seq)
 		return 0;
 	time_ns = READ_ONCE(slot->time_ns);
-	/* As there. */
+	/* The time is read before the number is read again. */
 	smp_rmb();
 	return READ_ONCE(slot->seq) == seq ? time_ns : 0;
 }
@@ -128,29 +129,29 @@ static bool copy_slot(u64 seq, struct jetwatt_sample *row)
 {
 	struct jetwatt_sample *slot = slot_at(seq);
 
-	/* Pairs with jetwatt_ring_commit(): the values are those of the number. */
+	/* Pairs with jetwatt_ring_commit(): the values belong to this number. */
 	if (smp_load_acquire(&slot->seq) != seq)
 		return false;
 	row->seq = seq;
 	row->time_ns = slot->time_ns;
-	/* May be torn if the writer laps us here: bounded, and thrown away below. */
+	/* May be torn if the writer overwrites the slot now: bounded here, discarded below. */
 	row->nr_series = min_t(u32, READ_ONCE(slot->nr_series), JETWATT_SERIES_SLOTS);
 	memcpy(row->value, slot->value, row->nr_series * sizeof(row->value[0]));
-	/* The copy is done before the number is looked at again. */
+	/* The values are copied before the number is read again. */
 	smp_rmb();
 	return READ_ONCE(slot->seq) == seq;
 }
 
 /**
- * jetwatt_ring_read() - copy samples out
- * @seq: in: the sample to start at; out: the one it did start at, which is
- *	later if the ring has overwritten some
- * @rows: room for @max samples
- * @max: at most so many
+ * jetwatt_ring_read() - copy samples from the ring
+ * @seq: in: first sample to copy; out: first sample that was copied, which is later if the ring has
+ *	overwritten some
+ * @rows: array of @max samples to copy to
+ * @max: maximum number of samples
  *
- * The rows have consecutive sequence numbers and the same number of series.
+ * The copied samples have consecutive sequence numbers and the same number of series.
  *
- * Context: any; never waits for the writer. Return: the number of rows.
+ * Context: any; never waits for the writer. Return: the number of samples copied.
  */
 unsigned int jetwatt_ring_read(u64 *seq, struct jetwatt_sample *rows, unsigned int max)
 {
@@ -167,7 +168,7 @@ unsigned int jetwatt_ring_read(u64 *seq, struct jetwatt_sample *rows, unsigned i
 		}
 		if (n)
 			break;
-		/* A sixteenth of head start, or the writer laps us again. */
+		/* Skip a sixteenth of the ring, so that the writer does not overtake at once. */
 		oldest = last > ring.mask ? last - ring.mask : 1;
 		from = max(from + 1, oldest + (ring.mask + 1) / 16);
 		from = min(from, last);
@@ -177,9 +178,9 @@ unsigned int jetwatt_ring_read(u64 *seq, struct jetwatt_sample *rows, unsigned i
 }
 
 /**
- * jetwatt_ring_init() - get the memory
+ * jetwatt_ring_init() - allocate the ring
  *
- * Return: 0, -EINVAL for a size out of range, -ENOMEM.
+ * Return: 0; -EINVAL if the parameter "ring" is out of range; -ENOMEM.
  */
 int jetwatt_ring_init(void)
 {
@@ -200,9 +201,9 @@ int jetwatt_ring_init(void)
 }
 
 /**
- * jetwatt_ring_exit() - give it back
+ * jetwatt_ring_exit() - free the ring
  *
- * Context: no writer and no reader is left.
+ * Context: after the writer and all readers have stopped.
  */
 void jetwatt_ring_exit(void)
 {

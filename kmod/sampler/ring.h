@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The ring of samples: one writer that never waits, any number of readers. */
+/* The ring of samples: one writer, which never waits, and any number of readers. */
 #ifndef JETWATT_RING_H
 #define JETWATT_RING_H
 
@@ -7,11 +7,11 @@
 #include "sensors/series.h"
 
 /**
- * struct jetwatt_sample - one tick
- * @seq: sequence number, 0 while the slot is being written
- * @time_ns: CLOCK_MONOTONIC, middle of the tick's transfers
- * @nr_series: how many of @value are there
- * @value: by column of the list of series
+ * struct jetwatt_sample - the values of one tick
+ * @seq: sequence number; 0 while the slot is being written
+ * @time_ns: CLOCK_MONOTONIC in the middle of the tick's transfers
+ * @nr_series: number of valid entries of @value
+ * @value: values, by column of the list of series (sensors/series.h)
  */
 struct jetwatt_sample {
 	u64 seq;

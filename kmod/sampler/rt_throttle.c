@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Detect and count the times that RT throttling keeps the sampler thread from running. */
 #include "sampler/rt_throttle.h"
 
 #include <linux/delay.h>
@@ -15,29 +16,29 @@
 #include "sampler/stats.h"
 
 /*
- * Real-time tasks get 950 ms of a second (sched_rt_runtime_us): if others use
- * it up, the sampler stands still for the rest of it and its thread can't tell
- * why. A timer interrupt can: if the thread should have run long ago, is ready
- * to, and its CPU runs a task that is not of real time and has not been asked to
- * give way, as one is that only cannot be preempted where it is, then nothing
- * but throttling holds it up.
+ * Real-time tasks get 950 ms of each second (sched_rt_runtime_us). If other tasks use that up, the
+ * sampler thread does not run for the rest of the second and cannot find out why. A timer interrupt
+ * can: if the thread is runnable and late, and its CPU runs a non-RT task without need_resched set,
+ * only RT throttling explains it. (A non-RT task that is merely in a non-preemptible section has
+ * need_resched set.)
  */
-#define LOOK_NS		(20 * NSEC_PER_MSEC)
+#define CHECK_PERIOD_NS		(20 * NSEC_PER_MSEC)
 #define LATE_NS		(10 * NSEC_PER_MSEC)
 
 #define NEVER		U64_MAX
 
 /**
- * struct throttle - what detects RT throttling of the sampler thread
- * @timer: its handler looks at the thread
+ * struct throttle - detection of RT throttling
+ * @timer: its handler checks the thread
  * @thread: the sampler thread
- * @period: of the thread's deadlines (ns)
- * @expected: the deadline that the thread sleeps until, or NEVER
- * @armed_on: CPU of @timer; the thread's own
- * @counted: last deadline that was counted, less 1 after the first look; the handler's own
- * @times: number of deadlines missed by throttling; written by the handler
- * @reported: value of @times in the last event; the thread's own
- * @reported_at: time of that event (ns); the thread's own
+ * @period: period of the thread's deadlines (ns)
+ * @expected: deadline until which the thread sleeps, or NEVER
+ * @armed_on: CPU of @timer; used by the thread only
+ * @counted: last deadline that was counted, or that deadline less 1 after the first of two checks;
+ *	used by the handler only
+ * @count: number of deadlines missed by throttling; written by the handler
+ * @reported: value of @count in the last event; used by the thread only
+ * @reported_at: time of that event (ns); used by the thread only
  */
 static struct throttle {
 	struct hrtimer timer;
@@ -46,29 +47,29 @@ static struct throttle {
 	u64 expected;
 	int armed_on;
 	u64 counted;
-	u64 times;
+	u64 count;
 	u64 reported, reported_at;
 } throttle;
 
-/* How long JETWATT_FAIL_LOOK keeps the handler in its interrupt. */
-#define HELD_US		2000
+/* How long JETWATT_FAIL_LOOK delays the timer handler, in microseconds. */
+#define DELAY_US		2000
 
 /*
- * At a deadline, so that one interrupt serves the thread's timer and this one;
- * at rates too low for that, once a tick when it would be late; and soon if
- * the look before has found it late.
+ * Return the time of the next check. It is at a deadline of the thread, so that one interrupt
+ * serves both timers. At low rates, the check is LATE_NS after a deadline. If the last check has
+ * found the thread late, the next one follows LATE_NS later.
  */
-static u64 next_look(u64 now, u64 deadline)
+static u64 next_check(u64 now, u64 deadline)
 {
 	if (deadline == NEVER)
-		return now + LOOK_NS;
+		return now + CHECK_PERIOD_NS;
 	if (throttle.counted == deadline - 1)
 		return now + LATE_NS;
-	if (throttle.period > LOOK_NS)
-		return max(deadline + LATE_NS, now + LOOK_NS);
+	if (throttle.period > CHECK_PERIOD_NS)
+		return max(deadline + LATE_NS, now + CHECK_PERIOD_NS);
 	if (now > deadline)
 		deadline += div64_u64(now - deadline, throttle.period) * throttle.period;
-	return deadline + div64_u64(LOOK_NS, throttle.period) * throttle.period;
+	return deadline + div64_u64(CHECK_PERIOD_NS, throttle.period) * throttle.period;
 }
 
 static enum hrtimer_restart check_throttled(struct hrtimer *unused)
@@ -77,49 +78,49 @@ static enum hrtimer_restart check_throttled(struct hrtimer *unused)
 	u64 due = ktime_to_ns(hrtimer_get_expires(&throttle.timer));
 
 	/*
-	 * rt_task() leaves out deadline tasks from 6.12 on, so the priority is compared:
-	 * theirs is below MAX_RT_PRIO as well.
+	 * Compare the priority, because rt_task() excludes deadline tasks since 6.12, and theirs is
+	 * below MAX_RT_PRIO as well.
 	 *
-	 * Two looks at the same missed deadline, both in time: an interrupt that
-	 * comes late itself, as in a virtual machine that was stopped, proves nothing.
+	 * Two checks of the same missed deadline must succeed, both in time: a timer interrupt that
+	 * is late itself, as in a virtual machine that was stopped, proves nothing.
 	 */
 	if (deadline != NEVER && now < due + LATE_NS / 2 && now >= deadline + LATE_NS &&
 	    task_cpu(throttle.thread) == smp_processor_id() && current != throttle.thread &&
 	    current->prio >= MAX_RT_PRIO &&
 	    task_is_running(throttle.thread) && !need_resched()) {
 		if (throttle.counted == deadline - 1) {
-			WRITE_ONCE(throttle.times, throttle.times + 1);
+			WRITE_ONCE(throttle.count, throttle.count + 1);
 			throttle.counted = deadline;
 		} else if (throttle.counted != deadline) {
 			throttle.counted = deadline - 1;
 		}
 	}
 	if (jetwatt_fail(JETWATT_FAIL_LOOK))
-		udelay(HELD_US);
-	/* To change the time of a timer in a queue would break the queue's order. */
+		udelay(DELAY_US);
+	/* Changing the expiry of a queued timer would break the order of the queue. */
 	if (WARN_ON_ONCE(hrtimer_is_queued(&throttle.timer)))
 		return HRTIMER_NORESTART;
-	hrtimer_set_expires(&throttle.timer, ns_to_ktime(next_look(now, deadline)));
+	hrtimer_set_expires(&throttle.timer, ns_to_ktime(next_check(now, deadline)));
 	return HRTIMER_RESTART;
 }
 
 /*
- * Start the timer on this CPU. The handler may still run on the CPU that the thread
- * has left: hrtimer_cancel() waits for it, because it sets the next time itself.
+ * Start the timer on this CPU. The handler may still run on the CPU that the thread has left;
+ * hrtimer_cancel() waits for it, because the handler sets the next expiry.
  */
 static void arm_timer(void)
 {
 	hrtimer_cancel(&throttle.timer);
 	throttle.armed_on = get_cpu();
-	hrtimer_start(&throttle.timer, ns_to_ktime(LOOK_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&throttle.timer, ns_to_ktime(CHECK_PERIOD_NS), HRTIMER_MODE_REL_PINNED_HARD);
 	put_cpu();
 }
 
 /**
- * jetwatt_throttle_start() - the sampler starts to run at a rate
- * @period_ns: from one deadline to the next
+ * jetwatt_throttle_start() - start to detect throttling when the sampler starts to run at a rate
+ * @period_ns: period of the deadlines, in nanoseconds
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_throttle_start(u64 period_ns)
 {
@@ -131,27 +132,29 @@ void jetwatt_throttle_start(u64 period_ns)
 }
 
 /**
- * jetwatt_throttle_expect() - it is going to sleep
- * @deadline: until then
+ * jetwatt_throttle_expect() - store the deadline until which the thread will sleep
+ * @deadline: the deadline, CLOCK_MONOTONIC
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_throttle_expect(u64 deadline)
 {
 	WRITE_ONCE(throttle.expected, deadline);
-	/* The timer has to be where the thread is. */
+	/* The timer must be on the CPU of the thread. */
 	if (raw_smp_processor_id() != throttle.armed_on)
 		arm_timer();
 }
 
 /**
- * jetwatt_throttle_report() - it has woken up: tell what was noticed meanwhile
+ * jetwatt_throttle_report() - post an event if throttling was detected
  *
- * Context: the sampler's thread.
+ * At most one event per second is posted. Called when the thread has woken up.
+ *
+ * Context: the sampler thread.
  */
 void jetwatt_throttle_report(void)
 {
-	u64 now, n = READ_ONCE(throttle.times);
+	u64 now, n = READ_ONCE(throttle.count);
 
 	if (n == throttle.reported)
 		return;
@@ -165,9 +168,9 @@ void jetwatt_throttle_report(void)
 }
 
 /**
- * jetwatt_throttle_stop() - it does not run any more
+ * jetwatt_throttle_stop() - stop to detect throttling
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_throttle_stop(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Noticing that the scheduler does not let the sampler run. */
+/* Detection of RT throttling, which keeps the sampler thread from running. */
 #ifndef JETWATT_RT_THROTTLE_H
 #define JETWATT_RT_THROTTLE_H
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The sampler thread. While there are subscribers it takes a sample at each deadline; otherwise it
+ * only reads the rails at idle_hz for the energy counters. config.c sets the rate.
+ */
 #include "sampler/sampler.h"
 
 #include <linux/completion.h>
@@ -30,20 +34,20 @@
 
 static unsigned int idle_hz = 10;
 module_param(idle_hz, uint, 0444);
-MODULE_PARM_DESC(idle_hz, "looks a second at the rails while nobody listens, for the energy counters; 0: none (default 10, at most 50)");
+MODULE_PARM_DESC(idle_hz, "rate in Hz of the energy counters while there is no subscriber; 0: off (default 10, at most 50)");
 
 /**
  * struct sampler - the thread that reads the chips
  * @thread: the thread
- * @rate: ticks a second, 0: parked. Written by config.c, which wakes the thread after each
- *	change
- * @unpinned: CPUs that the thread uses unless the configuration or taskset(1) says otherwise
+ * @rate: ticks per second; 0: parked. Written by config.c, which wakes the thread after each
+ *	change.
+ * @unpinned: CPUs that the thread may use if neither the configuration nor taskset(1) selects any
  * @placed: completed once @unpinned is set
  * @on_sample: called with the sequence number of each new sample
- * @timer: wakes the thread at each deadline; it is set up once, because that costs more than
- *	to start it
- * @unreported: skipped ticks that no event has reported yet; the thread's own
- * @reported_at: time of the last such event (ns); the thread's own
+ * @timer: wakes the thread at each deadline; set up once, because setting up costs more than
+ *	starting
+ * @unreported: number of skipped ticks that no event has reported yet; used by the thread only
+ * @reported_at: time of the last such event (ns); used by the thread only
  */
 static struct sampler {
 	struct task_struct *thread;
@@ -56,7 +60,7 @@ static struct sampler {
 	u64 reported_at;
 } sampler = { .placed = COMPLETION_INITIALIZER(sampler.placed) };
 
-/* Return: how long its transfers took. */
+/* Return: duration of the transfers in nanoseconds. */
 static u64 take_sample(bool first)
 {
 	struct jetwatt_sample *sample = jetwatt_ring_begin(jetwatt_series_count());
@@ -72,7 +76,7 @@ static u64 take_sample(bool first)
 	return length_ns;
 }
 
-/* For the counters alone: this sample goes nowhere. */
+/* Read the rails for the energy counters. The sample is not committed to the ring. */
 static void count_energy(void)
 {
 	struct jetwatt_sample *sample = jetwatt_ring_begin(jetwatt_series_count());
@@ -100,12 +104,11 @@ static enum hrtimer_restart wake_sampler(struct hrtimer *unused)
 }
 
 /*
- * Interruptible, because that is how the freezer reaches a kernel thread
- * before the i2c adapters are suspended; no signal ever arrives. @now is the
- * time, before and after.
+ * Sleep until @deadline. The sleep is interruptible because the freezer can then stop the thread
+ * before the i2c adapters are suspended; signals are never sent to the thread. @now is the present
+ * time on entry and on return.
  *
- * Return: true if it slept until @deadline at @hz, false if it is to look anew
- * at what it has to do.
+ * Return: true if @deadline was reached; false if the thread must check its rate, stop or freeze.
  */
 static bool sleep_until(u64 deadline, u32 hz, u64 *now)
 {
@@ -121,7 +124,7 @@ static bool sleep_until(u64 deadline, u32 hz, u64 *now)
 			__set_current_state(TASK_RUNNING);
 			return true;
 		}
-		/* On this CPU, like the timer of rt_throttle.c: one interrupt for both. */
+		/* Pinned to this CPU like the timer of rt_throttle.c: one interrupt serves both. */
 		hrtimer_start(&sampler.timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS_PINNED_HARD);
 		schedule();
 		*now = ktime_get_ns();
@@ -129,8 +132,8 @@ static bool sleep_until(u64 deadline, u32 hz, u64 *now)
 }
 
 /*
- * Deadlines lie on a grid that starts one period after the first sample. One
- * that has passed while the tick before was still being taken is skipped.
+ * Deadlines are one period apart, starting one period after the first sample. Deadlines that pass
+ * during a tick are skipped.
  */
 static void run_at(u32 hz)
 {
@@ -156,7 +159,7 @@ static void run_at(u32 hz)
 	jetwatt_throttle_stop();
 }
 
-/* Slow enough that a deadline that is missed needs no care. */
+/* Each reading is due one period after the previous one has ended, so none can be missed. */
 static void run_idle(void)
 {
 	u64 period, now;
@@ -177,7 +180,7 @@ static void run_idle(void)
 
 static int sampler_fn(void *unused)
 {
-	u32 hz, before = 0;
+	u32 hz, prev_hz = 0;
 
 	jetwatt_housekeeping(&sampler.unpinned);
 	complete(&sampler.placed);
@@ -187,11 +190,11 @@ static int sampler_fn(void *unused)
 		if (try_to_freeze())
 			jetwatt_energy_frozen();
 		hz = READ_ONCE(sampler.rate);
-		if (hz && !before)
+		if (hz && !prev_hz)
 			jetwatt_read_restart();
-		if (!hz && before)
+		if (!hz && prev_hz)
 			jetwatt_chip_parked();
-		before = hz;
+		prev_hz = hz;
 		if (hz)
 			run_at(hz);
 		else
@@ -202,11 +205,10 @@ static int sampler_fn(void *unused)
 }
 
 /**
- * jetwatt_sampler_rate() - run at another rate
- * @hz: ticks a second, 0 to park
+ * jetwatt_sampler_rate() - set the rate of the sampler
+ * @hz: ticks per second; 0 to park the sampler
  *
- * Context: any; callers exclude each other. Does not wait for the tick under
- * way.
+ * Context: any; callers must exclude each other. Does not wait for the tick under way.
  */
 void jetwatt_sampler_rate(u32 hz)
 {
@@ -217,9 +219,9 @@ void jetwatt_sampler_rate(u32 hz)
 }
 
 /**
- * jetwatt_sampler_hz() - the rate in use
+ * jetwatt_sampler_hz() - return the rate of the sampler
  *
- * Context: any. Return: ticks a second, 0 while parked.
+ * Context: any. Return: ticks per second, 0 while parked.
  */
 u32 jetwatt_sampler_hz(void)
 {
@@ -227,14 +229,14 @@ u32 jetwatt_sampler_hz(void)
 }
 
 /**
- * jetwatt_sampler_cpu() - run on this CPU
- * @cpu: the CPU, JETWATT_CPU_ANY: on any
+ * jetwatt_sampler_cpu() - pin the sampler thread to a CPU
+ * @cpu: number of the CPU, or JETWATT_CPU_ANY for no pinning
  *
- * When a CPU goes offline the scheduler takes the thread elsewhere. So a thread
- * that has a CPU is sent back to it by a call of this once a second. From 6.2 on the scheduler
- * remembers what taskset asked for: there JETWATT_CPU_ANY means these CPUs.
+ * When a CPU goes offline, the scheduler moves the thread to another one; config.c calls this
+ * function once a second to move it back. Since Linux 6.2 the scheduler remembers the CPUs that
+ * taskset(1) has requested; JETWATT_CPU_ANY then selects these.
  *
- * Context: sleeps. Return: 0, -EINVAL: it is not online.
+ * Context: sleeps. Return: 0, or -EINVAL if the CPU is not online.
  */
 int jetwatt_sampler_cpu(u32 cpu)
 {
@@ -252,20 +254,20 @@ int jetwatt_sampler_cpu(u32 cpu)
 }
 
 /**
- * jetwatt_sampler_init() - start the thread, parked
- * @taken: called from the thread with each new sample's sequence number; must
- *	be short and not sleep
+ * jetwatt_sampler_init() - start the sampler thread, parked
+ * @on_sample: called from the thread with the sequence number of each new sample; must be short and
+ *	must not sleep
  *
  * Return: 0 or a negative errno.
  */
-int jetwatt_sampler_init(void (*taken)(u64 seq))
+int jetwatt_sampler_init(void (*on_sample)(u64 seq))
 {
 	int err;
 
 	err = jetwatt_fail_step();
 	if (err)
 		return err;
-	sampler.on_sample = taken;
+	sampler.on_sample = on_sample;
 	hrtimer_setup(&sampler.timer, wake_sampler, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 	sampler.thread = kthread_create(sampler_fn, NULL, "jetwatt");
 	if (IS_ERR(sampler.thread))
@@ -276,9 +278,9 @@ int jetwatt_sampler_init(void (*taken)(u64 seq))
 }
 
 /**
- * jetwatt_sampler_exit() - stop the thread
+ * jetwatt_sampler_exit() - stop the sampler thread
  *
- * Context: sleeps until the tick under way is over.
+ * Context: sleeps until the tick under way is finished.
  */
 void jetwatt_sampler_exit(void)
 {

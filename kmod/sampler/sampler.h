@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The thread that takes the samples. */
+/* The sampler thread, which takes the samples. */
 #ifndef JETWATT_SAMPLER_H
 #define JETWATT_SAMPLER_H
 
@@ -8,7 +8,7 @@
 void jetwatt_sampler_rate(u32 hz);
 u32 jetwatt_sampler_hz(void);
 int jetwatt_sampler_cpu(u32 cpu);
-int jetwatt_sampler_init(void (*taken)(u64 seq));
+int jetwatt_sampler_init(void (*on_sample)(u64 seq));
 void jetwatt_sampler_exit(void);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Statistics of the sampler thread for JETWATT_CMD_STATS_GET. */
 #include "sampler/stats.h"
 
 #include <linux/bitops.h>
@@ -8,11 +9,11 @@
 #include <linux/minmax.h>
 #include "sensors/bus.h"
 
-#define BUCKETS	40	/* the last one: everything from 2^38 ns = 275 s on */
+#define BUCKETS	40	/* the last one counts everything from 2^38 ns = 275 s on */
 
 /*
- * The sampler's thread is the only writer: plain read-modify-write is enough, and readers
- * may see counters of two neighbouring ticks.
+ * Only the sampler thread writes, so plain read-modify-write is sufficient. Readers may see
+ * counters of two consecutive ticks.
  */
 static struct {
 	u64 late[BUCKETS];
@@ -25,24 +26,24 @@ static void add_to(u64 *counter, u64 n)
 }
 
 /**
- * jetwatt_stats_late() - the sampler woke up
- * @late_ns: so long after its deadline
+ * jetwatt_stats_late() - count the wake-up latency of a tick
+ * @late_ns: time from the deadline to the wake-up, in nanoseconds
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_stats_late(u64 late_ns)
 {
-	/* Bucket b holds what is below 2^b. */
+	/* Bucket b counts latencies below 2^b ns. */
 	add_to(&counts.late[min(fls64(late_ns), BUCKETS - 1)], 1);
 	if (late_ns > counts.late_max)
 		WRITE_ONCE(counts.late_max, late_ns);
 }
 
 /**
- * jetwatt_stats_tick() - a sample was taken
- * @length_ns: so long did its transfers take
+ * jetwatt_stats_tick() - count a sample
+ * @length_ns: duration of its transfers in nanoseconds
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_stats_tick(u64 length_ns)
 {
@@ -51,10 +52,10 @@ void jetwatt_stats_tick(u64 length_ns)
 }
 
 /**
- * jetwatt_stats_missed() - ticks were skipped
- * @n: how many
+ * jetwatt_stats_missed() - count skipped ticks
+ * @n: number of skipped ticks
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_stats_missed(u64 n)
 {
@@ -62,10 +63,10 @@ void jetwatt_stats_missed(u64 n)
 }
 
 /**
- * jetwatt_stats_throttled() - the sampler was kept from running
- * @n: how often so far
+ * jetwatt_stats_throttled() - store how often the sampler thread was throttled
+ * @n: number since the module was loaded
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_stats_throttled(u64 n)
 {
@@ -73,17 +74,17 @@ void jetwatt_stats_throttled(u64 n)
 }
 
 /**
- * jetwatt_stats_cpu() - how much CPU time the sampler has taken
- * @cpu_ns: since it was started
+ * jetwatt_stats_cpu() - store the CPU time of the sampler thread
+ * @cpu_ns: CPU time since the thread was started, in nanoseconds
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread.
  */
 void jetwatt_stats_cpu(u64 cpu_ns)
 {
 	WRITE_ONCE(counts.cpu, cpu_ns);
 }
 
-/* The upper bound of the bucket in which the quantile lies. */
+/* Return: upper bound, in nanoseconds, of the bucket that contains the quantile. */
 static u64 quantile(const u64 *count, u64 total, unsigned int percent)
 {
 	u64 want = DIV_ROUND_UP_ULL(total * percent, 100), sum = 0;
@@ -100,8 +101,8 @@ static u64 quantile(const u64 *count, u64 total, unsigned int percent)
 }
 
 /**
- * jetwatt_stats_get() - all counters
- * @stats: where to
+ * jetwatt_stats_get() - return all statistics
+ * @stats: gets the statistics
  *
  * Context: any.
  */

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How well the sampler keeps its time. */
+/* Statistics of the sampler thread: ticks, wake-up latency, CPU time. */
 #ifndef JETWATT_STATS_H
 #define JETWATT_STATS_H
 
 #include <linux/types.h>
 
 /**
- * struct jetwatt_stats - since the module was loaded
- * @ticks: samples taken
- * @missed: ticks skipped because the one before was late
- * @i2c_errors: transfers that failed
- * @late_p50_ns: wake-up lateness that half of the ticks stay within
- * @late_p99_ns: that 99 of 100 stay within
- * @late_max_ns: the worst
- * @tick_ns: mean length of a tick's transfers
- * @throttled: times that the scheduler kept the sampler from running although
- *	nothing more urgent was there
- * @cpu_ns: CPU time of the sampler's thread
+ * struct jetwatt_stats - statistics since the module was loaded
+ * @ticks: number of samples taken
+ * @missed: number of ticks skipped because an earlier one took too long
+ * @i2c_errors: number of failed transfers
+ * @late_p50_ns: median of the wake-up latency (ns)
+ * @late_p99_ns: 99th percentile of the wake-up latency (ns)
+ * @late_max_ns: maximum of the wake-up latency (ns)
+ * @tick_ns: mean duration of a tick's transfers (ns)
+ * @throttled: number of deadlines missed by RT throttling
+ * @cpu_ns: CPU time of the sampler thread (ns)
  */
 struct jetwatt_stats {
 	u64 ticks, missed, i2c_errors;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The transfers of one tick: read the registers that read_schedule.c has planned, decode them and
+ * store the values in the sample.
+ */
 #include "sampler/transfer.h"
 
 #include <linux/bitops.h>
@@ -15,18 +19,18 @@
 #include "sensors/board.h"
 #include "sensors/series.h"
 
-#define MARK_EVERY_NS	(NSEC_PER_SEC / 4)
+#define RATE_PERIOD_NS	(NSEC_PER_SEC / 4)
 
-/* All of it belongs to the sampler's thread, under jetwatt_board.lock. */
+/* Used only by the sampler thread, under jetwatt_board.lock. */
 static struct {
 	struct jetwatt_plan plan;
-	u64 mark_due;
-	u64 busy_since, busy_then[JETWATT_BUSES_MAX];
+	u64 rates_due;
+	u64 window_start, window_busy_ns[JETWATT_BUSES_MAX];
 } reading;
 
 static void put_value(struct jetwatt_sample *sample, int slot, s32 value)
 {
-	/* A chip may have come while this sample was already open. */
+	/* A chip attached after the sample was begun has no column in it. */
 	if (slot >= 0 && slot < sample->nr_series)
 		sample->value[slot] = value;
 }
@@ -36,7 +40,7 @@ static s32 microvolts(const struct jetwatt_field *field, u64 reg)
 	return (s32)jetwatt_pv_to(jetwatt_field_pv(field, reg), JETWATT_PV_PER_UV);
 }
 
-/* In microvolts for the stream and the alarm; energy is counted in what the chip resolves. */
+/* The sample and the alarm get microvolts, the energy counters get the full resolution. */
 static void store_shunt(struct jetwatt_sample *sample, const struct jetwatt_rail *rail, u64 reg)
 {
 	s64 pv = jetwatt_rail_shunt_pv(rail, reg);
@@ -80,8 +84,8 @@ static void store_reg(struct jetwatt_sample *sample, const struct jetwatt_reg *r
 	}
 }
 
-/* Shunts and sum of a chip in one transfer: see what the sum is made of. */
-static void learn_sum(struct jetwatt_chip *chip)
+/* If all shunts and the sum of a chip were read, use them to determine the sum's channels. */
+static void observe_sum(struct jetwatt_chip *chip)
 {
 	const struct jetwatt_field *shunt = &jetwatt_chip_range(chip)->shunt;
 	s32 uv[JETWATT_CHANNELS_MAX] = {}, sum_uv = 0;
@@ -92,7 +96,7 @@ static void learn_sum(struct jetwatt_chip *chip)
 		if (reading.plan.reg[i].chip != chip->id)
 			continue;
 		if (reading.plan.reg[i].kind == JETWATT_REG_SHUNT) {
-			/* As the chip adds them up: without the board's correction. */
+			/* Without the offset correction, because the chip adds raw values. */
 			uv[reading.plan.reg[i].index] = microvolts(shunt, reading.plan.reg[i].value);
 			have |= BIT(reading.plan.reg[i].index);
 		} else if (reading.plan.reg[i].kind == JETWATT_REG_SUM) {
@@ -143,7 +147,7 @@ static void transfer_plan(struct jetwatt_bus *bus, struct jetwatt_sample *sample
 		}
 		jetwatt_chip_answered(chip);
 		if (had_sum & BIT(i))
-			learn_sum(chip);
+			observe_sum(chip);
 		if (had_shunt & BIT(i))
 			WRITE_ONCE(chip->reads, chip->reads + 1);
 	}
@@ -154,13 +158,13 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
 	unsigned long failed;
 	unsigned int i;
 
-	/* One that fails in the shared read gets its next try in the next tick. */
+	/* A chip that fails in the shared transfer is read separately from the next tick on. */
 	failed = jetwatt_plan_shared(&reading.plan, bus, all, now);
 	transfer_plan(bus, sample);
 	for_each_set_bit(i, &failed, JETWATT_CHIPS_MAX) {
 		jetwatt_plan_alone(&reading.plan, jetwatt_chip_at(i), now);
 		transfer_plan(bus, sample);
-		/* If the bus is stuck, one try is enough. */
+		/* On a stuck bus, every further transfer would time out. */
 		if (ktime_get_ns() - now >= JETWATT_STUCK_NS)
 			break;
 	}
@@ -168,11 +172,11 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
 
 /**
  * jetwatt_read_rails() - read all chips once
- * @sample: where to; what cannot be read stays as it is
- * @all: all bus voltages instead of the next one
- * @length_ns: gets the time from the first transfer to the end of the last
+ * @sample: gets the values; those that cannot be read are not changed
+ * @all: read all bus voltages instead of the next one
+ * @length_ns: gets the time from the start of the first transfer to the end of the last, ns
  *
- * Context: the sampler's thread; takes jetwatt_board.lock; sleeps.
+ * Context: the sampler thread; takes jetwatt_board.lock; sleeps.
  * Return: CLOCK_MONOTONIC in the middle of the transfers.
  */
 u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
@@ -189,7 +193,7 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 		if (!bus->adapter)
 			continue;
 		read_bus(bus, sample, all, end);
-		/* Of long ago if there was nothing to read. */
+		/* ended_ns is older than this tick if nothing was read. */
 		end = max(end, bus->ended_ns);
 	}
 	rt_mutex_unlock(&jetwatt_board.lock);
@@ -197,7 +201,7 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 	return start + (end - start) / 2;
 }
 
-static void mark_buses(u64 now)
+static void update_busy(u64 now)
 {
 	struct jetwatt_bus *bus;
 	unsigned int i;
@@ -208,37 +212,38 @@ static void mark_buses(u64 now)
 		if (!bus->adapter)
 			continue;
 		busy = bus->busy_ns;
-		/* A bus that came in between started from zero. */
-		if (reading.busy_since && busy >= reading.busy_then[i])
+		/* The counter of a bus that was added in this window has started from zero. */
+		if (reading.window_start && busy >= reading.window_busy_ns[i])
 			WRITE_ONCE(bus->busy_permille,
-				   (u32)div64_u64((busy - reading.busy_then[i]) * 1000, now - reading.busy_since));
-		reading.busy_then[i] = busy;
+				   (u32)div64_u64((busy - reading.window_busy_ns[i]) * 1000,
+						  now - reading.window_start));
+		reading.window_busy_ns[i] = busy;
 	}
-	reading.busy_since = now;
+	reading.window_start = now;
 }
 
 /**
- * jetwatt_read_update_rates() - reckon rates and shares of the last seconds
+ * jetwatt_read_update_rates() - update the read rates and the busy time of the buses if that is due
  * @now: CLOCK_MONOTONIC
  *
- * After each tick; most of the time there is nothing to do.
+ * Called after each tick. Read rates are updated four times a second, busy times once a second.
  *
- * Context: the sampler's thread; takes jetwatt_board.lock.
+ * Context: the sampler thread; takes jetwatt_board.lock.
  */
 void jetwatt_read_update_rates(u64 now)
 {
-	if (now < reading.mark_due)
+	if (now < reading.rates_due)
 		return;
-	reading.mark_due = now + MARK_EVERY_NS;
+	reading.rates_due = now + RATE_PERIOD_NS;
 	rt_mutex_lock(&jetwatt_board.lock);
 	jetwatt_chip_update_rates(now);
-	if (!reading.busy_since || now - reading.busy_since >= NSEC_PER_SEC)
-		mark_buses(now);
+	if (!reading.window_start || now - reading.window_start >= NSEC_PER_SEC)
+		update_busy(now);
 	rt_mutex_unlock(&jetwatt_board.lock);
 }
 
 /**
- * jetwatt_read_busy_permille() - share of the busiest bus that reading takes
+ * jetwatt_read_busy_permille() - return the share of time in which the busiest bus transfers
  *
  * Context: any. Return: permille, measured over the last second or two.
  */
@@ -253,9 +258,9 @@ u32 jetwatt_read_busy_permille(void)
 }
 
 /**
- * jetwatt_read_restart() - the sampler starts: nothing has been measured yet
+ * jetwatt_read_restart() - reset all measured rates when the sampler starts
  *
- * Context: the sampler's thread.
+ * Context: the sampler thread; takes jetwatt_board.lock.
  */
 void jetwatt_read_restart(void)
 {
@@ -264,8 +269,8 @@ void jetwatt_read_restart(void)
 	rt_mutex_lock(&jetwatt_board.lock);
 	for (i = 0; i < JETWATT_BUSES_MAX; i++)
 		WRITE_ONCE(jetwatt_bus_at(i)->busy_permille, 0);
-	reading.mark_due = 0;
-	reading.busy_since = 0;
+	reading.rates_due = 0;
+	reading.window_start = 0;
 	jetwatt_overhead_forget();
 	rt_mutex_unlock(&jetwatt_board.lock);
 	jetwatt_chip_parked();

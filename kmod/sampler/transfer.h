@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The transfers of one tick. */
+/* The transfers of one tick, and the rates measured from them. */
 #ifndef JETWATT_TRANSFER_H
 #define JETWATT_TRANSFER_H
 

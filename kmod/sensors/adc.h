@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How the INA3221 and the INA238 convert, as data: for the module, and for user/energy where
- * a module or trace of the version before does not tell. Other chips have theirs in their
- * own file: JETWATT_CMD_CHIP_GET tells.
+ * Conversion and averaging times of the INA3221 and the INA238, as data. The module uses them, and
+ * so does user/energy, for a module or trace of the previous version, which does not report them.
+ * The other chips have theirs in their own files; JETWATT_CMD_CHIP_GET reports those of all chips.
  */
 #ifndef JETWATT_ADC_H
 #define JETWATT_ADC_H
@@ -16,17 +16,17 @@
 #endif
 
 /**
- * struct jetwatt_adc - how a model converts and averages
- * @model: name of the model
- * @conversion_us: conversion times in microseconds, by the code of their field
- * @conversions: conversions that are averaged, by the code of their field
- * @shunt_ct: lowest bit of the field with the shunt's conversion time, in the first
+ * struct jetwatt_adc - how a chip model converts and averages
+ * @model: name of the model, as in JETWATT_A_CHIP_MODEL
+ * @conversion_us: conversion times in microseconds, indexed by the value of their field
+ * @conversions: numbers of averaged conversions, indexed by the value of their field
+ * @shunt_ct: lowest bit of the field for the conversion time of the shunt voltage, in the first
  *	configuration register (JETWATT_A_CHIP_CONFIG)
- * @averaging: lowest bit there of the field with the averaging
- * @filter: averaging is a recursive filter with a new value after every conversion;
- *	otherwise there is one value, the mean, after so many conversions
- * @step_nv: one step of the shunt's voltage, in nanovolts
- * @fine_step_nv: the same with the smaller of two ranges, 0: there is one range only
+ * @averaging: lowest bit of the averaging field in the same register
+ * @filter: averaging is a recursive filter that outputs a new value after every conversion; if
+ *	false, one mean value is output per @conversions conversions
+ * @step_nv: LSB of the shunt voltage, in nanovolts
+ * @fine_step_nv: LSB in the smaller of two ranges, in nanovolts; 0 if there is one range only
  *
  * Both fields are three bits wide.
  */
@@ -68,10 +68,10 @@ static const struct jetwatt_adc jetwatt_adcs[JETWATT_ADCS] = {
 
 #ifndef __KERNEL__
 /**
- * jetwatt_adc_find() - a model's converter by its name
- * @model: as in JETWATT_A_CHIP_MODEL
+ * jetwatt_adc_find() - find the converter of a chip model
+ * @model: name of the model, as in JETWATT_A_CHIP_MODEL
  *
- * Return: the converter, NULL if the model is not known.
+ * Return: the converter, or NULL if the model is not in the table.
  */
 static inline const struct jetwatt_adc *jetwatt_adc_find(const char *model)
 {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Recognise, attach and detach chips. scan.c calls these functions when i2c devices appear and
+ * disappear.
+ */
 #include "sensors/chip.h"
 
 #include <linux/errno.h>
@@ -18,13 +22,14 @@ static const struct jetwatt_chip_ops * const chip_ops[] = {
 };
 
 /**
- * jetwatt_chip_ops_of() - is this a sensor of ours?
+ * jetwatt_chip_ops_of() - return the operations of a supported chip
  * @client: an i2c device
  *
- * With a device tree its word counts, driver or not. Without one only a driver
- * that has bound to the chip can know what it is.
+ * A device-tree node identifies the chip by its compatible string, whether or not a driver is
+ * bound. Without a node, the chip is identified by the name of the client, and only if a driver
+ * is bound, because only a driver has verified what the chip is.
  *
- * Return: what it is, NULL: something else.
+ * Return: the chip's operations, or NULL if the device is not a supported sensor.
  */
 const struct jetwatt_chip_ops *jetwatt_chip_ops_of(const struct i2c_client *client)
 {
@@ -42,9 +47,9 @@ const struct jetwatt_chip_ops *jetwatt_chip_ops_of(const struct i2c_client *clie
 }
 
 /**
- * jetwatt_chip_attached() - how many chips can be reached now
+ * jetwatt_chip_attached() - count the chips that have an i2c client
  *
- * Context: takes jetwatt_board.lock. Return: the number.
+ * Context: takes jetwatt_board.lock. Return: the number of chips.
  */
 unsigned int jetwatt_chip_attached(void)
 {
@@ -58,10 +63,10 @@ unsigned int jetwatt_chip_attached(void)
 }
 
 /**
- * jetwatt_chip_has() - is this client attached?
+ * jetwatt_chip_has() - test whether an i2c client belongs to an attached chip
  * @client: the client
  *
- * Context: takes jetwatt_board.lock. Return: true if a chip uses it.
+ * Context: takes jetwatt_board.lock. Return: true if a chip uses @client.
  */
 bool jetwatt_chip_has(const struct i2c_client *client)
 {
@@ -89,7 +94,7 @@ static int read_configs(struct jetwatt_chip *chip)
 	return err;
 }
 
-/* A node of the device tree is the same chip always, else place and address are. */
+/* A chip is identified by its device-tree node or, without one, by its adapter and address. */
 static struct jetwatt_chip *find_known(const struct i2c_client *client)
 {
 	struct device_node *np = client->dev.of_node;
@@ -128,17 +133,19 @@ static struct jetwatt_chip *init_chip(const struct i2c_client *client)
 }
 
 /**
- * jetwatt_chip_attach() - take hold of a chip
- * @client: its i2c device. On success the chip has taken over the caller's
- *	references to the client's device and to its adapter's device.
+ * jetwatt_chip_attach() - attach a chip, new or returned
+ * @client: the chip's i2c device. On success the chip takes over the caller's references to the
+ *	devices of the client and of its adapter.
  *
- * The reference to the adapter's device is what keeps the adapter usable:
- * i2c_del_adapter() waits for it, and its driver cannot go away before. The
- * driver's module is not pinned, so that it can be unloaded: then the client
- * is deleted first, and the bus notifier (scan.c) detaches the chip.
+ * The reference to the adapter's device keeps the adapter usable: i2c_del_adapter() waits until
+ * it is dropped. The adapter driver's module is not pinned and can be unloaded: the client is
+ * then deleted first, and the bus notifier in scan.c detaches the chip.
+ *
+ * A configuration that cannot be read is not an error: the chip is attached as lost and is
+ * retried by the sampler.
  *
  * Context: one caller at a time; takes jetwatt_board.lock; sleeps.
- * Return: 0, -ENOSPC if there are too many, -ENOMEM.
+ * Return: 0, -ENOSPC if there are too many buses, chips or rails, -ENOMEM by fault injection.
  */
 int jetwatt_chip_attach(struct i2c_client *client)
 {
@@ -165,7 +172,7 @@ int jetwatt_chip_attach(struct i2c_client *client)
 	chip->bus = bus;
 	chip->consecutive_errors = 0;
 	chip->aux_reg_due = 0;
-	chip->learn_due = 0;
+	chip->sum_observe_due = 0;
 	jetwatt_sum_forget(&chip->sum);
 	WRITE_ONCE(chip->bus_nr, bus->nr);
 	jetwatt_bus_refresh_hz(bus);
@@ -189,7 +196,7 @@ unlock:
 	return err;
 }
 
-/* Leaves the references to the caller, who must not put them under the lock. */
+/* The caller must drop the references of the client after it has released jetwatt_board.lock. */
 static struct i2c_client *release_client(struct jetwatt_chip *chip)
 {
 	struct i2c_client *client = chip->client;
@@ -206,7 +213,7 @@ static struct i2c_client *release_client(struct jetwatt_chip *chip)
  * jetwatt_chip_put_client() - drop the references to a client and to its adapter
  * @client: the client
  *
- * Context: sleeps; not under jetwatt_board.lock.
+ * Context: sleeps; jetwatt_board.lock must not be held.
  */
 void jetwatt_chip_put_client(struct i2c_client *client)
 {
@@ -215,10 +222,10 @@ void jetwatt_chip_put_client(struct i2c_client *client)
 }
 
 /**
- * jetwatt_chip_detach() - let go of a chip whose i2c device goes away
- * @dev: the i2c device, of a chip or not
+ * jetwatt_chip_detach() - detach the chip of an i2c device that is being removed
+ * @dev: the i2c device; nothing is done if no chip uses it
  *
- * Context: takes jetwatt_board.lock: waits for the tick under way.
+ * Context: takes jetwatt_board.lock, so it waits for the tick under way.
  */
 void jetwatt_chip_detach(const struct device *dev)
 {
@@ -241,9 +248,9 @@ void jetwatt_chip_detach(const struct device *dev)
 }
 
 /**
- * jetwatt_chip_exit() - let go of all chips
+ * jetwatt_chip_exit() - detach all chips
  *
- * Context: module exit; nobody attaches or reads any more.
+ * Context: module exit, after the sampler thread and the scans have stopped.
  */
 void jetwatt_chip_exit(void)
 {

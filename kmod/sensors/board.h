@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What was found on this machine: buses, chips and rails. */
+/* The buses, chips and rails that were found on this machine. */
 #ifndef JETWATT_BOARD_H
 #define JETWATT_BOARD_H
 
@@ -12,21 +12,22 @@
 /**
  * struct jetwatt_board - buses, chips and rails of the machine
  * @lock: held by the sampler thread while it reads the chips, and to attach or detach a
- *	chip. Detaching therefore waits for the tick under way, after which the sampler does not
- *	use the i2c client. Priority inheritance keeps an unprivileged reader (CONFIG_GET,
- *	CHIP_GET) from blocking the sampler.
+ *	chip. Detaching therefore waits for the tick under way, after which the sampler thread
+ *	does not use the i2c client. Priority inheritance keeps an unprivileged reader
+ *	(CONFIG_GET, CHIP_GET) from blocking the sampler thread.
  * @buses: adapters with chips; a slot whose adapter is NULL is free
- * @chips: every chip that has been seen since the module was loaded
+ * @chips: every chip that has been attached since the module was loaded
  * @nr_chips: number of @chips; published after the chip is complete
  * @rails: every rail of these chips
  * @nr_rails: number of @rails; published after the rail is complete
  *
- * There is one: a Jetson has one set of sensors, and the netlink family, the hwmon device and
- * the PMU describe all of it. State that belongs to a single source file is a static structure
+ * There is one instance: a Jetson has one set of sensors, and the netlink family, the hwmon device
+ * and the PMU describe all of it. State that belongs to a single source file is a static structure
  * of that file, with its lock.
  *
  * @chips and @rails only grow, and their entries stay where they are, so a pointer to a chip or
- * rail is valid for the life of the module. Readers without @lock go by the counts.
+ * rail is valid for the life of the module. A reader without @lock must stay below the counts that
+ * jetwatt_chip_count() and jetwatt_rail_count() return.
  */
 struct jetwatt_board {
 	struct rt_mutex lock;
@@ -51,7 +52,7 @@ static inline struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
 }
 
 /**
- * jetwatt_chip_count() - return the number of chips seen since the module was loaded
+ * jetwatt_chip_count() - return the number of chips attached since the module was loaded
  *
  * Context: any. Return: the number; it only grows.
  */

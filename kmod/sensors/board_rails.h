@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Rails of the boards, as data: for the module and, as it is, for user/board. */
+/* Power rails of the supported boards, as data shared by the module and user/board. */
 #ifndef JETWATT_BOARD_RAILS_H
 #define JETWATT_BOARD_RAILS_H
 
@@ -13,13 +13,13 @@
 
 /**
  * struct jetwatt_node - one rail of a board
- * @label: as in the board's device tree
- * @parent: label of the rail that feeds it, NULL: none that is measured
- * @upstream: feeds the module and the carrier board: above the module's inputs, and never
- *	in a total of the module
+ * @label: label of the rail in the board's device tree
+ * @parent: label of the rail that feeds this one; NULL if no measured rail does
+ * @upstream: the rail feeds the carrier board as well as the module. It is then above the
+ *	module's inputs and never part of the module's total.
  *
- * A list of them ends with one without a label. The module's inputs are those that are
- * not @upstream and whose parent, if they have one, is.
+ * A list of nodes ends with a node without a label. The inputs of the module are the nodes that
+ * are not @upstream and have either no parent or an @upstream parent.
  */
 struct jetwatt_node {
 	const char *label;
@@ -28,9 +28,9 @@ struct jetwatt_node {
 };
 
 /*
- * Labels, and what is fed by what, as in the device trees of L4T 35.3 and 36.4. Rails
- * that are not listed belong to the carrier board (IGX Orin's CVB_ATX_*): they are
- * upstream of the module or beside it, and never in its total.
+ * Labels and parents are those of the device trees of L4T 35.3 and 36.4. Rails that are not
+ * listed belong to the carrier board (CVB_ATX_* of IGX Orin): they are upstream of the module's
+ * inputs or beside them, and never part of the module's total.
  */
 static const struct jetwatt_node agx_orin_rails[] = {
 	{ .label = "VDD_GPU_SOC" },
@@ -55,9 +55,9 @@ static const struct jetwatt_node agx_xavier_rails[] = {
 	{ }
 };
 /*
- * As in the device trees of L4T 38: the module's tree (tegra264-p3834-common.dtsi) has the
- * INA3221, the carrier's (tegra264-p4071-0000.dtsi) the INA238 of VIN, which so feeds
- * the carrier as well. A carrier may come without.
+ * From the device trees of L4T 38: the module's tree (tegra264-p3834-common.dtsi) has the
+ * INA3221, the carrier's tree (tegra264-p4071-0000.dtsi) has the INA238 of VIN. VIN therefore
+ * includes the carrier board. Other carriers may not have it.
  */
 static const struct jetwatt_node thor_rails[] = {
 	{ .label = "VIN", .upstream = true },
@@ -68,8 +68,8 @@ static const struct jetwatt_node thor_rails[] = {
 };
 
 /*
- * Of a board that isn't known: what a label means on any board. Where one of these
- * inputs is measured, rails that are not listed may be inside it.
+ * Rails of an unknown board: the meaning that these labels have on all known boards. On such a
+ * board, a rail that is not listed may be fed by a listed input.
  */
 static const struct jetwatt_node anywhere_rails[] = {
 	{ .label = "VDDQ_VDD2_1V8AO", .parent = "VIN_SYS_5V0" },
@@ -91,11 +91,11 @@ static const struct jetwatt_node anywhere_rails[] = {
 };
 
 /**
- * jetwatt_node_find() - a rail by its label
+ * jetwatt_node_find() - find a rail by its label
  * @list: rails of a board
- * @label: the label, or NULL
+ * @label: label of the rail, or NULL
  *
- * Return: the rail, NULL if it isn't listed.
+ * Return: the rail, or NULL if @label is NULL or not in @list.
  */
 static inline const struct jetwatt_node *jetwatt_node_find(const struct jetwatt_node *list,
 							   const char *label)
@@ -107,11 +107,11 @@ static inline const struct jetwatt_node *jetwatt_node_find(const struct jetwatt_
 }
 
 /**
- * jetwatt_node_input() - is this rail one of the module's inputs?
+ * jetwatt_node_input() - test whether a rail is one of the module's inputs
  * @list: rails of a board
- * @node: one of them
+ * @node: an entry of @list
  *
- * Return: true if it is: nothing but rails of the whole board is above it.
+ * Return: true if @node is not upstream and its parent, if any, is an upstream rail.
  */
 static inline bool jetwatt_node_input(const struct jetwatt_node *list,
 				      const struct jetwatt_node *node)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Read registers of the chips on one i2c bus in one transfer, and measure how long a register
+ * takes. The read schedule and the limit of the sampling rate are based on these times.
+ */
 #include "sensors/bus.h"
 
 #include <linux/atomic.h>
@@ -20,7 +24,7 @@
 
 static const u32 standard_hz[] = { 100000, 400000, 1000000, 3400000 };
 
-/* Of one read at a time: jetwatt_board.lock is held. Too big for a stack. */
+/* Protected by jetwatt_board.lock, because only one bus is read at a time. Too big for a stack. */
 static struct i2c_msg msgs[2 * JETWATT_BUS_REGS];
 static u8 bytes[JETWATT_BUS_REGS][JETWATT_REG_BYTES];
 
@@ -28,11 +32,11 @@ static u8 bytes[JETWATT_BUS_REGS][JETWATT_REG_BYTES];
 static atomic64_t bus_errors;
 
 /**
- * jetwatt_bus_get() - the bus of an adapter
- * @adapter: the adapter, with a reference to its device that the caller holds
- *	at least until jetwatt_bus_put()
+ * jetwatt_bus_get() - return the bus of an adapter, for one more chip
+ * @adapter: the adapter; the caller must hold a reference to its device until jetwatt_bus_put()
  *
- * Context: jetwatt_board.lock held. Return: the bus, NULL if there are too many.
+ * Context: jetwatt_board.lock held.
+ * Return: the bus, or NULL if there are JETWATT_BUSES_MAX other buses.
  */
 struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
 {
@@ -57,7 +61,7 @@ struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
 }
 
 /**
- * jetwatt_bus_put() - a chip lets go of its bus
+ * jetwatt_bus_put() - drop a chip's use of its bus, and free the slot after the last one
  * @bus: the bus
  *
  * Context: jetwatt_board.lock held.
@@ -103,7 +107,7 @@ static int read_word(struct i2c_adapter *adapter, struct jetwatt_reg *reg)
 
 	err = i2c_smbus_xfer(adapter, reg->addr, 0, I2C_SMBUS_READ, reg->reg,
 			     I2C_SMBUS_WORD_DATA, &data);
-	/* SMBus puts the low byte first, the chip the high one. */
+	/* SMBus transfers the low byte first, the chip the high byte. */
 	if (!err)
 		reg->value = swab16(data.word);
 	return err;
@@ -163,7 +167,7 @@ static void store_best(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg
 	each = (u32)min_t(u64, div_u64(ns * BITS_PER_REG, bits), U32_MAX);
 
 	bus->busy_ns += ns;
-	/* The cost of starting a transfer belongs to no register: spread it. */
+	/* The fixed cost of starting a short transfer would dominate its time per register. */
 	if (n < 3)
 		return;
 	if (bus->window++ >= WINDOW) {
@@ -176,13 +180,15 @@ static void store_best(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg
 }
 
 /**
- * jetwatt_bus_read() - read registers of chips on one bus in one go
+ * jetwatt_bus_read() - read registers of the chips on one bus
  * @bus: the bus
- * @regs: what to read; the values are there afterwards
- * @n: how many, at most JETWATT_BUS_REGS
+ * @regs: registers to read; their values are set on success
+ * @n: number of registers, at most JETWATT_BUS_REGS
  *
- * Context: jetwatt_board.lock held; sleeps. Return: 0 or a negative errno,
- * then no value is to be used.
+ * The registers are read in one transfer if the adapter can do that.
+ *
+ * Context: jetwatt_board.lock held; sleeps. Return: 0 or a negative errno; on an error, the values
+ * are undefined.
  */
 int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned int n)
 {
@@ -204,7 +210,7 @@ int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned
 }
 
 /**
- * jetwatt_bus_errors() - count the failed transfers of all buses
+ * jetwatt_bus_errors() - return the number of failed transfers on all buses
  *
  * Context: any. Return: the number since the module was loaded.
  */
@@ -214,7 +220,7 @@ u64 jetwatt_bus_errors(void)
 }
 
 /**
- * jetwatt_bus_measure_again() - forget how fast the bus was
+ * jetwatt_bus_measure_again() - discard the measured time per register
  * @bus: the bus
  *
  * Context: jetwatt_board.lock held.
@@ -227,14 +233,13 @@ void jetwatt_bus_measure_again(struct jetwatt_bus *bus)
 }
 
 /**
- * jetwatt_bus_reg_measured_ns() - how long a register really takes
+ * jetwatt_bus_reg_measured_ns() - return the measured time per register
  * @bus: the bus
  *
- * The best of the last 64 to 128 transfers: others also use the bus, and the
- * sampler may be kept from running in the middle of a transfer, so that only
- * the shortest one tells about the bus itself.
+ * It is the shortest of the last 64 to 128 transfers of three or more registers. Longer ones
+ * include time in which other drivers used the bus, or in which the sampler thread was preempted.
  *
- * Context: jetwatt_board.lock held. Return: nanoseconds, 0 if not known yet.
+ * Context: jetwatt_board.lock held. Return: nanoseconds, 0 if not measured yet.
  */
 u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus)
 {
@@ -245,18 +250,18 @@ u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus)
 
 static u32 wire_ns(u32 hz)
 {
-	/* Only half of what fits: callers take up to a quarter more of it. */
+	/* At most half of what fits into 32 bits, because callers add up to a quarter. */
 	return (u32)min_t(u64, div_u64(BITS_PER_REG * 1000000000ULL, hz), U32_MAX / 2);
 }
 
 /*
- * NVIDIA's kernels up to JetPack 5 can change the clock of an adapter at run
- * time and tell what it is. It is part of the i2c core there,
- * which is built in: if it is not there once, it never will be.
+ * NVIDIA's kernels up to JetPack 5 can change the clock of an adapter at run time and export this
+ * function to read it. It is part of the i2c core, which is built in: if the symbol is missing
+ * once, it will never appear.
  */
 int i2c_get_adapter_bus_clk_rate(struct i2c_adapter *adapter);
 
-static u32 told_hz(struct i2c_adapter *adapter)
+static u32 adapter_hz(struct i2c_adapter *adapter)
 {
 	int (*get)(struct i2c_adapter *adapter);
 	static bool absent;
@@ -274,7 +279,7 @@ static u32 told_hz(struct i2c_adapter *adapter)
 	return hz > 0 ? hz : 0;
 }
 
-static u32 stated_hz(struct i2c_adapter *adapter)
+static u32 dt_hz(struct i2c_adapter *adapter)
 {
 	struct device_node *np = adapter->dev.of_node;
 	u32 hz;
@@ -287,32 +292,33 @@ static u32 stated_hz(struct i2c_adapter *adapter)
 }
 
 /**
- * jetwatt_bus_refresh_hz() - ask the adapter for its clock, if it can tell
+ * jetwatt_bus_refresh_hz() - read the clock of the bus from its adapter
  * @bus: the bus
  *
- * Looking the function up takes longer than a tick's other work: not in ticks.
+ * If the clock has changed, all measured times are discarded. Must not be called in a tick: looking
+ * up the kernel's function takes longer than all other work of a tick.
  *
  * Context: jetwatt_board.lock held.
  */
 void jetwatt_bus_refresh_hz(struct jetwatt_bus *bus)
 {
-	u32 hz = told_hz(bus->adapter);
+	u32 hz = adapter_hz(bus->adapter);
 
 	if (hz == bus->reported_hz)
 		return;
-	/* Times at another clock tell nothing about this one. */
+	/* Times measured at another clock are of no use. */
 	bus->reported_hz = hz;
 	jetwatt_bus_measure_again(bus);
-	memset(bus->least_ns, 0, sizeof(bus->least_ns));
+	memset(bus->shortest_ns, 0, sizeof(bus->shortest_ns));
 }
 
 /**
- * jetwatt_bus_hz() - clock of the bus
+ * jetwatt_bus_hz() - return the clock of the bus
  * @bus: the bus
  *
- * What the adapter last said if it can, else what the device tree says, unless the
- * measured time refutes that: a transfer cannot take less time than its bits,
- * and the clock may have been changed behind the device tree's back.
+ * This is the clock that the adapter last reported. Without one, it is the clock of the device
+ * tree, unless the measured time per register contradicts it: a transfer cannot take less time than
+ * its bits, and the clock may have been changed after boot.
  *
  * Context: jetwatt_board.lock held. Return: hertz.
  */
@@ -324,16 +330,16 @@ u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
 	if (hz)
 		return hz;
 	ns = jetwatt_bus_reg_measured_ns(bus);
-	hz = stated_hz(bus->adapter);
+	hz = dt_hz(bus->adapter);
 	if (!ns)
 		return hz;
 	if (ns < wire_ns(hz) / 10 * 9) {
-		/* Faster than stated: the slowest clock that could do it. */
+		/* Faster than the device tree says: the slowest standard clock that is possible. */
 		for (i = 0; i < ARRAY_SIZE(standard_hz); i++)
 			if (ns >= wire_ns(standard_hz[i]) / 100 * 97)
 				return standard_hz[i];
 	} else if (ns > wire_ns(hz) / 100 * 125) {
-		/* Slower: a slower clock if the time fits one, else a slow driver. */
+		/* Slower: a slower standard clock that matches the time, else a slow driver. */
 		for (i = 0; i < ARRAY_SIZE(standard_hz) && standard_hz[i] < hz; i++)
 			if (ns >= wire_ns(standard_hz[i]) / 100 * 97 &&
 			    ns <= wire_ns(standard_hz[i]) / 100 * 115)
@@ -343,11 +349,11 @@ u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
 }
 
 /**
- * jetwatt_bus_is_slow() - something else than the wire is slow
+ * jetwatt_bus_is_slow() - test whether the driver, not the bus clock, limits the bus
  * @bus: the bus
  *
- * Context: jetwatt_board.lock held. Return: whether a register has never taken
- * less than a quarter longer than its bits.
+ * Context: jetwatt_board.lock held.
+ * Return: true if the measured time per register exceeds its time on the wire by over a quarter.
  */
 bool jetwatt_bus_is_slow(struct jetwatt_bus *bus)
 {
@@ -355,10 +361,10 @@ bool jetwatt_bus_is_slow(struct jetwatt_bus *bus)
 }
 
 /**
- * jetwatt_bus_reg_ns() - how long to reckon with for a register
+ * jetwatt_bus_reg_ns() - return the time per register to plan with
  * @bus: the bus
  *
- * The time on the wire, which stays put; the measured one if the bus is slow.
+ * This is the time on the wire, which is constant, or the measured time if the bus is slow.
  *
  * Context: jetwatt_board.lock held. Return: nanoseconds.
  */
@@ -369,9 +375,9 @@ u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus)
 }
 
 /**
- * jetwatt_bus_bits_ns() - how long to reckon with for registers of any width
+ * jetwatt_bus_bits_ns() - return the time to plan with for a number of bits on the wire
  * @bus: the bus
- * @bits: sum of their JETWATT_REG_BITS()
+ * @bits: sum of the JETWATT_REG_BITS() of the registers to read
  *
  * Context: jetwatt_board.lock held. Return: nanoseconds.
  */
@@ -381,54 +387,54 @@ u64 jetwatt_bus_bits_ns(struct jetwatt_bus *bus, unsigned int bits)
 }
 
 /**
- * jetwatt_bus_ticked() - note how long the last read took: it was one of the sampler's
+ * jetwatt_bus_ticked() - record the duration of the last transfer as one of the sampler thread
  * @bus: the bus
- * @n: registers
+ * @n: number of registers that were read
  *
  * Context: jetwatt_board.lock held.
  */
 void jetwatt_bus_ticked(struct jetwatt_bus *bus, unsigned int n)
 {
 	u64 ns = bus->ended_ns - bus->begun_ns;
-	u32 *least = &bus->least_ns[0][n];
+	u32 *shortest = &bus->shortest_ns[0][n];
 
-	if (!*least || ns < *least)
-		*least = (u32)min_t(u64, ns, U32_MAX);
+	if (!*shortest || ns < *shortest)
+		*shortest = (u32)min_t(u64, ns, U32_MAX);
 	if (++bus->reads < WINDOW)
 		return;
-	bus->reads_hz = div64_u64(WINDOW * NSEC_PER_SEC, bus->ended_ns - bus->since_ns);
+	bus->reads_hz = div64_u64(WINDOW * NSEC_PER_SEC, bus->ended_ns - bus->window_start_ns);
 	bus->reads = 0;
-	bus->since_ns = bus->ended_ns;
-	memcpy(bus->least_ns[1], bus->least_ns[0], sizeof(bus->least_ns[1]));
-	memset(bus->least_ns[0], 0, sizeof(bus->least_ns[0]));
-	bus->least_hz = jetwatt_bus_hz(bus);
+	bus->window_start_ns = bus->ended_ns;
+	memcpy(bus->shortest_ns[1], bus->shortest_ns[0], sizeof(bus->shortest_ns[1]));
+	memset(bus->shortest_ns[0], 0, sizeof(bus->shortest_ns[0]));
+	bus->shortest_bus_hz = jetwatt_bus_hz(bus);
 }
 
 /**
- * jetwatt_bus_took_ns() - how long a read of some registers takes at present
+ * jetwatt_bus_took_ns() - return how long the sampler thread's transfers take at present
  * @bus: the bus
- * @n: registers
+ * @n: number of registers
  *
- * The shortest read of as many registers in the last whole window, or of the nearest
- * number that there was. It has in it what the CPU takes to start a transfer and to be
- * woken up at its end, which is the same for any number, and during which no other driver
- * has the bus either.
+ * It is the shortest transfer of @n registers in the last complete window; if there was none, that
+ * of the nearest number, corrected by the time per register. It includes the CPU time to start a
+ * transfer and to wake the thread at its end, during which no other driver can use the bus.
  *
- * Context: jetwatt_board.lock held. Return: nanoseconds, 0 if not known at this clock.
+ * Context: jetwatt_board.lock held.
+ * Return: nanoseconds, 0 if nothing was measured at the present bus clock.
  */
 u64 jetwatt_bus_took_ns(struct jetwatt_bus *bus, unsigned int n)
 {
-	const u32 *least = bus->least_ns[1];
+	const u32 *shortest = bus->shortest_ns[1];
 	s64 more_ns;
 	int i, near = 0;
 
-	if (bus->least_hz != jetwatt_bus_hz(bus))
+	if (bus->shortest_bus_hz != jetwatt_bus_hz(bus))
 		return 0;
 	for (i = 1; i <= JETWATT_BUS_REGS; i++)
-		if (least[i] && (!near || abs(i - (int)n) < abs(near - (int)n)))
+		if (shortest[i] && (!near || abs(i - (int)n) < abs(near - (int)n)))
 			near = i;
 	if (!near)
 		return 0;
 	more_ns = ((s64)n - near) * jetwatt_bus_reg_ns(bus);
-	return max_t(s64, least[near] + more_ns, 0);
+	return max_t(s64, shortest[near] + more_ns, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An i2c bus with sensors on it: batched reads, and how long they take. */
+/* An i2c bus with sensor chips: batched register reads, and measurement of the bus speed. */
 #ifndef JETWATT_BUS_H
 #define JETWATT_BUS_H
 
@@ -9,28 +9,28 @@ struct i2c_adapter;
 
 #define JETWATT_BUSES_MAX	8
 #define JETWATT_CHIPS_MAX	8
-/* All chips on one bus: three shunts, three bus voltages, the sum, one of the rest. */
+/* All chips on one bus; per chip 3 shunts, 3 bus voltages, the sum and 1 other register. */
 #define JETWATT_BUS_REGS	(JETWATT_CHIPS_MAX * 8)
 
 #define JETWATT_REG_BYTES	5	/* of the widest register */
 
 /*
- * Bits that reading a register takes on the wire: start, address, register number, repeated
- * start, address, its bytes, each byte with its acknowledge bit, stop. Most have two bytes,
- * and times "a register" are those of such a one.
+ * Bits on the wire to read one register: start, address, register number, repeated start,
+ * address, data bytes, stop; each byte has an acknowledge bit. Most registers have two bytes, and
+ * the "time per register" of a bus is that of a two-byte register.
  */
 #define JETWATT_REG_BITS(bytes)	(30 + 9 * (bytes))
 
 /**
  * struct jetwatt_reg - one register to read
  * @addr: 7-bit address of the chip
- * @reg: the register
- * @chip: id of the chip, for whoever asked
- * @kind: enum jetwatt_reg_kind, for whoever asked
- * @index: channel or number of it, for whoever asked
- * @first: it is the chip's first shunt, for whoever asked
- * @bytes: its width, 2 to JETWATT_REG_BYTES
- * @value: what was read, in host byte order
+ * @reg: address of the register
+ * @chip: id of the chip; not used by bus.c
+ * @kind: enum jetwatt_reg_kind; not used by bus.c
+ * @index: channel or index of the register; not used by bus.c
+ * @first: this is the first shunt register of the chip in a transfer; not used by bus.c
+ * @bytes: width of the register, 2 to JETWATT_REG_BYTES
+ * @value: gets the contents of the register, in host byte order
  */
 struct jetwatt_reg {
 	u16 addr;
@@ -44,10 +44,12 @@ struct jetwatt_reg {
 };
 
 /**
- * enum jetwatt_read_mode - what the ticks of a bus read, beside what takes turns
- * @JETWATT_READ_SHUNTS: all shunts
- * @JETWATT_READ_SHUNTS_AND_SUMS: all shunts and the sums that can be used
+ * enum jetwatt_read_mode - registers that every tick of a bus reads
+ * @JETWATT_READ_SHUNTS: all shunt voltages
+ * @JETWATT_READ_SHUNTS_AND_SUMS: all shunt voltages, and all sums whose channels are known
  * @JETWATT_READ_SUMS: these sums only
+ *
+ * In addition, a tick reads one of the registers that are read in rotation (read_schedule.c).
  */
 enum jetwatt_read_mode {
 	JETWATT_READ_SHUNTS,
@@ -56,30 +58,31 @@ enum jetwatt_read_mode {
 };
 
 /**
- * struct jetwatt_bus - one adapter
- * @adapter: the adapter, whose device is referenced; NULL: slot is free
- * @nr: its number
- * @users: chips that are attached through it
- * @read_mode: what its ticks read
- * @planned: nothing has changed since they were laid out (read_schedule.c)
- * @rotation: which of the registers that take turns is next
- * @last_ns: when it was last planned for
- * @busy_ns: all transfers so far
- * @begun_ns: when the last read began
- * @ended_ns: and when it was over, well or not
- * @best: shortest time for a register, this window and the one before
- * @window: transfers in this window
- * @least_ns: shortest time of the sampler's reads by their number of registers, in the
- *	window that is under way and in the last whole one; 0: there was none
- * @reads: reads in the former
- * @since_ns: beginning of the former
- * @reads_hz: reads a second in the latter
- * @least_hz: clock of the bus at the end of the latter
- * @reported_hz: the clock that the adapter last said it has, 0 if it says nothing
- * @busy_permille: share of its time that was taken, over the last seconds
+ * struct jetwatt_bus - one i2c adapter with chips
+ * @adapter: the adapter, whose device is referenced by the attached chips; NULL if the slot is
+ *	free
+ * @nr: number of the adapter
+ * @users: number of chips attached through it
+ * @read_mode: registers that every tick reads
+ * @planned: the layout of this bus in read_schedule.c is up to date
+ * @rotation: index of the next register to read in rotation, to be taken modulo their number
+ * @last_ns: time at which the last tick was planned
+ * @busy_ns: total duration of the successful transfers (ns)
+ * @begun_ns: start of the last transfer
+ * @ended_ns: end of the last transfer, successful or not
+ * @best: shortest time per register (ns) in the current window of transfers and in the previous
+ *	one; 0: no transfer
+ * @window: number of transfers of three or more registers in the current window of @best
+ * @shortest_ns: shortest transfer of the sampler thread (ns), by number of registers, in the
+ *	current window and in the last complete one; 0: no transfer of that number
+ * @reads: number of transfers in the current window of @shortest_ns
+ * @window_start_ns: start of the current window of @shortest_ns
+ * @reads_hz: transfers per second in the last complete window of @shortest_ns
+ * @shortest_bus_hz: clock of the bus at the end of the last complete window of @shortest_ns
+ * @reported_hz: clock that the adapter last reported (hertz); 0 if it reports none
+ * @busy_permille: share of time taken by transfers, over the last second or two (permille)
  *
- * All of it is protected by jetwatt_board.lock, but @busy_permille may be read
- * without.
+ * All fields are protected by jetwatt_board.lock; @busy_permille may be read without it.
  */
 struct jetwatt_bus {
 	struct i2c_adapter *adapter;
@@ -94,11 +97,11 @@ struct jetwatt_bus {
 	u64 ended_ns;
 	u32 best[2];
 	u32 window;
-	u32 least_ns[2][JETWATT_BUS_REGS + 1];
+	u32 shortest_ns[2][JETWATT_BUS_REGS + 1];
 	u32 reads;
-	u64 since_ns;
+	u64 window_start_ns;
 	u64 reads_hz;
-	u32 least_hz;
+	u32 shortest_bus_hz;
 	u32 reported_hz;
 	u32 busy_permille;
 };

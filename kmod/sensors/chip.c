@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The state of the chips: their configuration, failures and sampling rates, and the decoding of
+ * their shunt voltages. transfer.c calls these functions for each tick.
+ */
 #include "sensors/chip.h"
 
 #include <linux/bits.h>
@@ -16,10 +20,10 @@ struct jetwatt_board jetwatt_board = {
 };
 
 /**
- * jetwatt_chip_next() - the chip that would be the next one
+ * jetwatt_chip_next() - return the unused entry for a new chip
  *
- * Context: jetwatt_board.lock held. Return: a chip that nobody can find yet,
- * NULL if there is no room.
+ * Context: jetwatt_board.lock held. Return: the entry, which other functions do not see until
+ * jetwatt_chip_publish(), or NULL if there are JETWATT_CHIPS_MAX chips.
  */
 struct jetwatt_chip *jetwatt_chip_next(void)
 {
@@ -29,9 +33,9 @@ struct jetwatt_chip *jetwatt_chip_next(void)
 }
 
 /**
- * jetwatt_chip_publish() - let it be found
- * @chip: what jetwatt_chip_next() returned, complete, or a chip that can be
- *	found already
+ * jetwatt_chip_publish() - make a new chip visible to jetwatt_chip_count()
+ * @chip: the entry from jetwatt_chip_next(), complete; for a chip that is already published,
+ *	nothing is done
  *
  * Context: jetwatt_board.lock held.
  */
@@ -44,14 +48,14 @@ void jetwatt_chip_publish(const struct jetwatt_chip *chip)
 }
 
 /**
- * jetwatt_chip_configured() - note the value of a configuration register
+ * jetwatt_chip_configured() - store the value of a configuration register
  * @chip: the chip
  * @n: index of the register
- * @value: what was read from it
+ * @value: the value that was read
  *
- * Every reader of such a register calls this, because the value is compared with
- * the one noted last. If it differs, a channel may have been switched on or off:
- * what the chip's sum is made of, and the graph of the rails, are worked out again.
+ * Must be called after every read of such a register, because changes are detected by comparing
+ * with the stored value. A new value may switch a channel on or off; therefore the channels of
+ * the chip's sum must be determined again, and the rail graph is updated.
  *
  * Context: jetwatt_board.lock held.
  */
@@ -73,24 +77,24 @@ void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 valu
 }
 
 /**
- * jetwatt_chip_conversion() - how a chip converts, by its configuration as last read
+ * jetwatt_chip_conversion() - return how a chip converts, by its configuration as last read
  * @chip: the chip
  *
  * Context: any. Return: the description.
  */
 struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_chip *chip)
 {
-	struct jetwatt_conversion is = {};
+	struct jetwatt_conversion conv = {};
 
-	chip->ops->conversion(chip->config, &is);
-	return is;
+	chip->ops->conversion(chip->config, &conv);
+	return conv;
 }
 
 /**
- * jetwatt_chip_refresh_mhz() - how often a channel has a new value
+ * jetwatt_chip_refresh_mhz() - return the rate at which a channel gets new values
  * @chip: the chip
  *
- * Context: any. Return: millihertz, 0 if the chip does not convert by itself.
+ * Context: any. Return: millihertz, 0 if the chip does not convert continuously.
  */
 u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip)
 {
@@ -99,7 +103,7 @@ u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip)
 	return us ? (u32)div_u64(1000000000ULL, us) : 0;
 }
 
-/* As L4T's hwmon driver does: the offset is taken from the magnitude. */
+/* As in L4T's hwmon driver, the offset is subtracted from the magnitude. */
 static s64 corrected_pv(const struct jetwatt_rail *rail, s64 pv)
 {
 	s64 uv = jetwatt_pv_to(pv, JETWATT_PV_PER_UV), offset = rail->offset.uv;
@@ -117,10 +121,10 @@ static s64 corrected_pv(const struct jetwatt_rail *rail, s64 pv)
 /**
  * jetwatt_rail_shunt_pv() - decode a shunt voltage, and count it if it is clipped
  * @rail: the rail
- * @reg: the register
+ * @reg: contents of the register
  *
  * Context: jetwatt_board.lock held.
- * Return: picovolts, corrected where the board needs that.
+ * Return: picovolts, corrected by the offset of the rail.
  */
 s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg)
 {
@@ -128,17 +132,17 @@ s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg)
 	const struct jetwatt_range *range = jetwatt_chip_range(chip);
 	s64 raw = jetwatt_field_raw(&range->shunt, reg);
 
-	if (raw >= range->most || raw <= -range->most)
+	if (raw >= range->max_raw || raw <= -range->max_raw)
 		WRITE_ONCE(chip->clipped, chip->clipped + 1);
 	return corrected_pv(rail, jetwatt_field_pv(&range->shunt, reg));
 }
 
 /**
- * jetwatt_rail_limit_uv() - decode a limit of a shunt voltage
+ * jetwatt_rail_limit_uv() - decode a warning or critical limit of a shunt voltage
  * @rail: the rail
- * @reg: the register
+ * @reg: contents of the register
  *
- * Return: microvolts, corrected as the voltage itself is.
+ * Return: microvolts, corrected by the offset of the rail.
  */
 s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg)
 {
@@ -149,14 +153,14 @@ s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg)
 }
 
 /**
- * jetwatt_chip_failed() - a transfer in which the chip took part has failed
+ * jetwatt_chip_failed() - record a failed transfer of registers of a chip
  * @chip: the chip
  * @now: CLOCK_MONOTONIC
- * @took_ns: so long did it take
+ * @took_ns: duration of the transfer
  *
- * One that does not answer is given several ticks' time. A bus that somebody
- * holds is another matter: each try costs all other chips a time-out, so they
- * take a tenth of the time at most.
+ * A chip is lost after JETWATT_ERRORS_LOST consecutive failures, and at once if the transfer timed
+ * out. A timeout means that the bus is stuck, and every retry then delays all other chips by
+ * another timeout; the delay before a retry is therefore at least ten times @took_ns.
  *
  * Context: jetwatt_board.lock held.
  */
@@ -176,7 +180,7 @@ void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
 }
 
 /**
- * jetwatt_chip_answered() - a transfer in which the chip took part went well
+ * jetwatt_chip_answered() - record a successful transfer of registers of a chip
  * @chip: the chip
  *
  * Context: jetwatt_board.lock held.
@@ -194,9 +198,9 @@ void jetwatt_chip_answered(struct jetwatt_chip *chip)
 }
 
 /**
- * jetwatt_chip_refresh_bus_hz() - note the clocks of the buses as they are known now
+ * jetwatt_chip_refresh_bus_hz() - update the bus clock of every attached chip
  *
- * Nothing is transferred: anybody may ask for this.
+ * Causes no transfer, so unprivileged clients may trigger it.
  *
  * Context: takes jetwatt_board.lock.
  */
@@ -219,11 +223,11 @@ static u32 rate_mhz(u64 n, u64 ns)
 }
 
 /**
- * jetwatt_chip_update_rates() - reckon the rates of the last two seconds
+ * jetwatt_chip_update_rates() - calculate the read rates of all chips
  * @now: CLOCK_MONOTONIC
  *
- * Called four times a second. Eight marks back is where the rate is counted
- * from.
+ * Called four times a second. Each call stores the time and the number of reads in one of eight
+ * entries; the rate is measured from the oldest entry, two seconds ago.
  *
  * Context: jetwatt_board.lock held.
  */
@@ -250,9 +254,9 @@ void jetwatt_chip_update_rates(u64 now)
 }
 
 /**
- * jetwatt_chip_parked() - the sampler has stopped
+ * jetwatt_chip_parked() - reset the read rates of all chips when the sampler starts or stops
  *
- * Context: takes jetwatt_board.lock.
+ * Context: the sampler thread; takes jetwatt_board.lock.
  */
 void jetwatt_chip_parked(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The sensor chips and the rails behind them. */
+/* Sensor chips and their rails: the state that attach.c, chip.c and the sampler thread maintain. */
 #ifndef JETWATT_CHIP_H
 #define JETWATT_CHIP_H
 
@@ -15,17 +15,17 @@ struct i2c_client;
 
 #define JETWATT_RAILS_MAX	(JETWATT_CHIPS_MAX * JETWATT_CHANNELS_MAX)
 #define JETWATT_LABEL_LEN	48
-#define JETWATT_ERRORS_LOST	10	/* failures in a row until a chip counts as lost */
+#define JETWATT_ERRORS_LOST	10	/* consecutive failures after which a chip is lost */
 #define JETWATT_NO_RAIL		0xff
-#define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* a transfer that long has timed out */
+#define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* duration of a timeout */
 
 #define JETWATT_OFFSET_RANGES	4
 
 /**
  * struct jetwatt_offset - correction of a shunt voltage
- * @uv: what is taken from its magnitude, in microvolts
- * @nr: number of @range in use
- * @range: what is taken instead from voltages between @start and @end
+ * @uv: offset that is subtracted from its magnitude, in microvolts
+ * @nr: number of entries of @range in use
+ * @range: offsets that replace @uv for voltages from @start to @end, in microvolts
  */
 struct jetwatt_offset {
 	s32 uv;
@@ -37,16 +37,17 @@ struct jetwatt_offset {
 
 /**
  * struct jetwatt_rail - one channel of a chip
- * @id: its number, never used for another rail
+ * @id: index of the rail in jetwatt_board.rails
  * @chip: id of its chip
- * @channel: 0..2
- * @shunt_uohm: from the module's parameter or the device tree, 0 if neither tells it
- * @label: from the device tree, else "inN" as hwmon counts
+ * @channel: channel of the chip, 0 to 2
+ * @shunt_uohm: resistance of the shunt (micro-ohms), from the module parameter or the device tree;
+ *	0 if neither has it
+ * @label: from the device tree, else "in1" to "in3", as in hwmon
  * @offset: correction of its shunt voltage
- * @shunt_slot: column of its shunt voltage
- * @bus_slot: column of its bus voltage
+ * @shunt_slot: column of its shunt voltage in a sample
+ * @bus_slot: column of its bus voltage in a sample
  *
- * Constant from the moment that it can be found.
+ * Constant once the rail is published.
  */
 struct jetwatt_rail {
 	u32 id;
@@ -60,41 +61,42 @@ struct jetwatt_rail {
 };
 
 /**
- * struct jetwatt_chip - one sensor
- * @id: its number, never used for another chip
- * @addr: 7-bit address
- * @ops: what it is
- * @node: its node in the device tree, referenced, or NULL
- * @rail: ids of its rails by channel, JETWATT_NO_RAIL if nothing is wired there
- * @client: its i2c device, referenced; NULL while there is none
- * @bus: where it is
- * @consecutive_errors: failed transfers since the last good one
- * @aux_reg_due: when one of its side registers is to be read again (ns)
+ * struct jetwatt_chip - one sensor chip
+ * @id: index of the chip in jetwatt_board.chips
+ * @addr: 7-bit i2c address
+ * @ops: operations of the chip's model
+ * @node: its device-tree node, with a reference, or NULL
+ * @rail: rail id of each channel; JETWATT_NO_RAIL if nothing is connected to the channel
+ * @client: its i2c device, with a reference; NULL while detached
+ * @bus: its bus; NULL while detached
+ * @consecutive_errors: number of failed transfers since the last successful one
+ * @aux_reg_due: time at which its next auxiliary register is to be read (ns)
  * @aux_index: number of auxiliary registers read so far
- * @learn_due: when the sum is to be looked at beside the shunts again (ns)
- * @sum: what its sum of shunts is made of
- * @sum_slot: column of that sum, -1: none yet
- * @retry_due: when a lost chip is tried again (ns)
+ * @sum_observe_due: time of the next tick that reads both the shunts and the sum, to determine the
+ *	channels of the sum (ns)
+ * @sum: channels of its sum of shunt voltages, as far as known
+ * @sum_slot: column of the sum in a sample; -1 if it has none yet
+ * @retry_due: time at which a lost chip is to be retried (ns)
  * @window_time: see jetwatt_chip_update_rates()
  * @window_reads: see jetwatt_chip_update_rates()
  * @windows: see jetwatt_chip_update_rates()
- * @bus_nr: number of its adapter
- * @bus_hz: clock of its bus as last known
- * @config: its configuration registers as last read
- * @channels: mask of the channels that they convert and that are wired to a rail
- * @lost: it does not answer
- * @errors: failed transfers in which it took part
- * @reads: ticks in which its shunts were read
- * @read_mhz: rate of that over the last seconds
- * @clipped: shunt voltages that were at an end of the chip's range
+ * @bus_nr: number of its i2c adapter
+ * @bus_hz: last known clock of its bus (hertz)
+ * @config: values of its configuration registers as last read
+ * @channels: mask of the channels that are enabled by @config and belong to a rail
+ * @lost: the chip is detached or does not respond
+ * @errors: number of failed transfers that included its registers
+ * @reads: number of ticks that read its shunts
+ * @read_mhz: rate of @reads over the last two seconds (millihertz)
+ * @clipped: number of shunt voltages read that were at either end of the chip's range
  *
- * A chip is never forgotten: if its client goes away the chip is lost, and
- * when it comes back it is the same chip. So pointers to chips and rails are
- * good for the life of the module, and need no counting.
+ * A chip is never removed. When its client is deleted, the chip is lost; when the client
+ * returns, it is attached to the same chip. Pointers to chips and rails are therefore valid for
+ * the life of the module and need no reference count.
  *
- * @id to @rail are constant from the moment that the chip can be found.
- * @client to @windows belong to jetwatt_board.lock. The rest is written under that
- * lock and may be read without it, each for itself.
+ * @id to @rail are constant once the chip is published. @client to @windows are protected by
+ * jetwatt_board.lock. The other fields are written under that lock and may be read without it;
+ * values of different fields may then be of different times.
  */
 struct jetwatt_chip {
 	u32 id;
@@ -108,7 +110,7 @@ struct jetwatt_chip {
 	unsigned int consecutive_errors;
 	u64 aux_reg_due;
 	unsigned int aux_index;
-	u64 learn_due;
+	u64 sum_observe_due;
 	struct jetwatt_sum sum;
 	int sum_slot;
 	u64 retry_due;
@@ -128,10 +130,10 @@ struct jetwatt_chip {
 };
 
 /**
- * jetwatt_chip_channels() - channels that are converted and wired to a rail
+ * jetwatt_chip_channels() - return the channels that are enabled and belong to a rail
  * @chip: the chip
  *
- * Context: any. Return: a mask.
+ * Context: any. Return: a mask of channels.
  */
 static inline unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip)
 {
@@ -139,7 +141,7 @@ static inline unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip
 }
 
 /**
- * jetwatt_chip_range() - range of its shunt voltages, by its configuration as last read
+ * jetwatt_chip_range() - return the range of the shunt voltages, by the configuration as last read
  * @chip: the chip
  *
  * Context: any. Return: the range.
@@ -150,11 +152,11 @@ static inline const struct jetwatt_range *jetwatt_chip_range(const struct jetwat
 }
 
 /**
- * jetwatt_chip_config_reg() - one of its configuration registers, to be read
+ * jetwatt_chip_config_reg() - describe a configuration register for jetwatt_bus_read()
  * @chip: the chip
- * @n: less than the nr_configs of its kind
+ * @n: index of the register, less than nr_configs of the chip's operations
  *
- * Return: what jetwatt_bus_read() takes.
+ * Return: the description.
  */
 static inline struct jetwatt_reg jetwatt_chip_config_reg(const struct jetwatt_chip *chip,
 							 unsigned int n)

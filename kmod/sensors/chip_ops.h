@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Models of sensors: which registers there are and what their bits mean. No I/O here. */
+/* Models of sensor chips: their registers and how to decode them. Nothing here does I/O. */
 #ifndef JETWATT_CHIP_OPS_H
 #define JETWATT_CHIP_OPS_H
 
@@ -10,13 +10,13 @@
 #define JETWATT_CONFIGS_MAX	2
 
 /**
- * enum jetwatt_reg_kind - what a register holds
+ * enum jetwatt_reg_kind - contents of a register
  * @JETWATT_REG_SHUNT: shunt voltage of channel n
  * @JETWATT_REG_BUS: bus voltage of channel n
- * @JETWATT_REG_SUM: sum of some channels' shunt voltages
- * @JETWATT_REG_CONFIG: n-th register that says how the chip converts
- * @JETWATT_REG_WARNING: shunt voltage of channel n at which the chip warns
- * @JETWATT_REG_CRITICAL: at which it calls it critical
+ * @JETWATT_REG_SUM: sum of the shunt voltages of some channels
+ * @JETWATT_REG_CONFIG: configuration register n
+ * @JETWATT_REG_WARNING: warning limit of the shunt voltage of channel n
+ * @JETWATT_REG_CRITICAL: critical limit of the shunt voltage of channel n
  */
 enum jetwatt_reg_kind {
 	JETWATT_REG_SHUNT,
@@ -28,10 +28,10 @@ enum jetwatt_reg_kind {
 };
 
 /**
- * struct jetwatt_aux_reg - a register that is read now and then
- * @reg: the register
+ * struct jetwatt_aux_reg - an auxiliary register: a configuration or limit, read at a low rate
+ * @reg: address of the register
  * @kind: enum jetwatt_reg_kind
- * @index: which register of that kind
+ * @index: channel of a limit, or index of a configuration register
  */
 struct jetwatt_aux_reg {
 	u8 reg;
@@ -41,28 +41,28 @@ struct jetwatt_aux_reg {
 
 /**
  * struct jetwatt_range - one of a chip's ranges of shunt voltages
- * @shunt: how shunt voltages lie in their registers
- * @limit: how limits of shunt voltages do
- * @most: largest value of @shunt in steps; one that is that large, or as far below zero, is
- *	clipped: the voltage is beyond the range
- * @offset_nv: largest offset of a shunt voltage by the data sheet, nanovolts
+ * @shunt: encoding of a shunt voltage
+ * @limit: encoding of a limit of a shunt voltage
+ * @max_raw: largest value of @shunt, in LSB. A reading of +/-@max_raw is clipped: the voltage is
+ *	beyond the range.
+ * @offset_nv: maximum offset of a shunt voltage by the data sheet, in nanovolts
  */
 struct jetwatt_range {
 	struct jetwatt_field shunt;
 	struct jetwatt_field limit;
-	s32 most;
+	s32 max_raw;
 	u32 offset_nv;
 };
 
 /**
  * struct jetwatt_conversion - how a chip converts at present
- * @channels: which channels it converts; a mask, 0 in power-down
- * @refresh_us: time between two new values of a channel; 0 if the chip does not convert by
- *	itself (power-down or single shot, where whoever triggers it decides)
- * @shunt_us: length of one conversion of a shunt voltage
- * @averages: conversions that a shunt voltage is the mean of
- * @filter: that mean is a recursive filter, out += (new - out) / @averages, with a new value
- *	after each conversion; otherwise @averages conversions make one value
+ * @channels: mask of the channels that are converted; 0 in power-down
+ * @refresh_us: time between two new values of a channel, in microseconds; 0 if the chip does not
+ *	convert continuously (power-down, or single shot started by another driver)
+ * @shunt_us: duration of one conversion of a shunt voltage, in microseconds
+ * @averages: number of conversions that a shunt voltage averages
+ * @filter: averaging is a recursive filter, out += (new - out) / @averages, that outputs a new
+ *	value after each conversion; if false, @averages conversions make one value
  */
 struct jetwatt_conversion {
 	u32 channels;
@@ -73,25 +73,26 @@ struct jetwatt_conversion {
 };
 
 /**
- * struct jetwatt_chip_ops - a kind of chip
- * @name: as in its compatible string behind "ti,", and of its i2c device
- * @channels: how many
- * @shunt: registers of the shunt voltages
- * @bus: registers of the bus voltages
- * @sum: register of the sum of shunt voltages, 0 if it has none
- * @ranges: its ranges of shunt voltages
- * @bus_field: how bus voltages lie in their registers
- * @sum_field: how the sum does
- * @gain_ppm: largest gain error of a shunt voltage by the data sheet, at 25 degrees
- * @bus_gain_ppm: and of a bus voltage
- * @bus_offset_uv: largest offset of a bus voltage, microvolts
- * @aux_regs: its other registers of interest; the configuration's come first
- * @nr_configs: how many those are
- * @nr_aux_regs: how many there are together
- * @range: which of @ranges is in use, NULL: there is one only
- * @conversion: how the chip converts
+ * struct jetwatt_chip_ops - a model of chip
+ * @name: name of the i2c device, and of the compatible string without "ti,"
+ * @channels: number of channels
+ * @shunt: registers of the shunt voltages, by channel
+ * @bus: registers of the bus voltages, by channel
+ * @sum: register of the sum of shunt voltages; 0 if the chip has none
+ * @ranges: ranges of the shunt voltages
+ * @bus_field: encoding of a bus voltage
+ * @sum_field: encoding of the sum
+ * @gain_ppm: maximum gain error of a shunt voltage by the data sheet, at 25 degrees Celsius
+ * @bus_gain_ppm: maximum gain error of a bus voltage by the data sheet, at 25 degrees Celsius
+ * @bus_offset_uv: maximum offset of a bus voltage by the data sheet, in microvolts
+ * @aux_regs: auxiliary registers, those of the configuration first
+ * @nr_configs: number of configuration registers in @aux_regs
+ * @nr_aux_regs: number of entries of @aux_regs
+ * @range: returns the index of the range in use; NULL if there is one range only
+ * @conversion: decodes how the chip converts
  *
- * Registers are in host byte order, configurations as they stand in @aux_regs.
+ * Both functions get the values of the configuration registers, in host byte order and in the
+ * order of @aux_regs.
  */
 struct jetwatt_chip_ops {
 	const char *name;
@@ -109,13 +110,13 @@ struct jetwatt_chip_ops {
 	unsigned int nr_configs;
 	unsigned int nr_aux_regs;
 	unsigned int (*range)(const u16 *config);
-	void (*conversion)(const u16 *config, struct jetwatt_conversion *is);
+	void (*conversion)(const u16 *config, struct jetwatt_conversion *conv);
 };
 
 /**
- * jetwatt_chip_ops_range() - the range of shunt voltages in use
- * @ops: the kind of chip
- * @config: its configuration registers
+ * jetwatt_chip_ops_range() - return the range of shunt voltages in use
+ * @ops: operations of the chip
+ * @config: values of its configuration registers
  *
  * Return: the range.
  */
@@ -126,11 +127,11 @@ static inline const struct jetwatt_range *jetwatt_chip_ops_range(const struct je
 }
 
 /**
- * jetwatt_chip_ops_bytes() - width of a register
- * @ops: the kind of chip
+ * jetwatt_chip_ops_bytes() - return the width of a register
+ * @ops: operations of the chip
  * @kind: enum jetwatt_reg_kind
  *
- * Return: bytes.
+ * Return: the width in bytes.
  */
 static inline unsigned int jetwatt_chip_ops_bytes(const struct jetwatt_chip_ops *ops,
 					       enum jetwatt_reg_kind kind)
@@ -145,7 +146,7 @@ static inline unsigned int jetwatt_chip_ops_bytes(const struct jetwatt_chip_ops 
 	}
 }
 
-/* Each in its own file; attach.c has the table. */
+/* Each is defined in its own file; attach.c has the table of them. */
 extern const struct jetwatt_chip_ops jetwatt_ina3221;
 extern const struct jetwatt_chip_ops jetwatt_ina238;
 extern const struct jetwatt_chip_ops jetwatt_ina228;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Values in registers, and their units: for the module and, as it is, for its unit test. */
+/*
+ * Decode register values and convert their units. Used by the module and, unchanged, by its unit
+ * test.
+ */
 #ifndef JETWATT_FIELD_H
 #define JETWATT_FIELD_H
 
@@ -15,13 +18,13 @@
 #define JETWATT_PV_PER_UV	1000000LL
 
 /**
- * struct jetwatt_field - how a voltage lies in a register
+ * struct jetwatt_field - encoding of a voltage in a register
  * @bytes: width of the register, big endian on the bus
- * @shift: bits below the value
- * @bits: bits of the value, at most 20
- * @sign: two's complement
- * @lsb_pv: voltage of the value's lowest bit, in picovolts: the finest unit, in which the
- *	steps of all chips are whole numbers
+ * @shift: number of bits below the value
+ * @bits: number of bits of the value, at most 20
+ * @sign: the value is in two's complement
+ * @lsb_pv: LSB of the value, in picovolts: the coarsest unit in which the LSBs of all chips are
+ *	integers
  */
 struct jetwatt_field {
 	uint8_t bytes;
@@ -32,13 +35,13 @@ struct jetwatt_field {
 };
 
 /**
- * jetwatt_field_raw() - the value in a register, in steps
- * @field: where it is
- * @reg: the register, in host byte order
+ * jetwatt_field_raw() - extract the value from a register
+ * @field: encoding of the value
+ * @reg: contents of the register, in host byte order
  *
- * Bits above and below the value (flags, zeros) do not count.
+ * Bits above and below the value (flags, zeros) are ignored.
  *
- * Return: the value.
+ * Return: the value in LSB.
  */
 static inline int64_t jetwatt_field_raw(const struct jetwatt_field *field, uint64_t reg)
 {
@@ -49,11 +52,11 @@ static inline int64_t jetwatt_field_raw(const struct jetwatt_field *field, uint6
 }
 
 /**
- * jetwatt_field_pv() - the voltage in a register
- * @field: where it is
- * @reg: the register, in host byte order
+ * jetwatt_field_pv() - decode the voltage in a register
+ * @field: encoding of the voltage
+ * @reg: contents of the register, in host byte order
  *
- * No overflow: a register of 20 bits or less does not reach more than 128 V (1.3e14 pV).
+ * Cannot overflow: no register of 20 bits or less exceeds 128 V (1.3e14 pV).
  *
  * Return: picovolts.
  */
@@ -63,14 +66,14 @@ static inline int64_t jetwatt_field_pv(const struct jetwatt_field *field, uint64
 }
 
 /**
- * jetwatt_pv_to() - a voltage in a coarser unit
- * @pv: picovolts
- * @unit: picovolts of the unit
+ * jetwatt_pv_to() - convert a voltage to a coarser unit
+ * @pv: voltage in picovolts
+ * @unit: the unit, in picovolts
  *
- * Rounded to the nearest, so that a mean over many readings has no bias; halves away from
- * zero, so that a reversed current reads the same.
+ * Rounds to nearest, so that the mean of many readings has no bias. Halves are rounded away from
+ * zero, so that a reversed current has the same magnitude.
  *
- * Return: the voltage in that unit.
+ * Return: the voltage in @unit.
  */
 static inline int64_t jetwatt_pv_to(int64_t pv, int64_t unit)
 {
@@ -84,12 +87,12 @@ static inline int64_t jetwatt_pv_to(int64_t pv, int64_t unit)
 }
 
 /**
- * jetwatt_nw_of() - power from a bus and a shunt voltage
+ * jetwatt_nw_of() - calculate the power from a bus and a shunt voltage
  * @bus_uv: bus voltage in microvolts, at most 128 V
  * @shunt_nv: shunt voltage in nanovolts, at most 0.33 V
- * @shunt_uohm: the shunt's resistance in micro-ohms, not 0
+ * @shunt_uohm: resistance of the shunt in micro-ohms, not 0
  *
- * The product is at most 4.3e16.
+ * Cannot overflow: the product of the voltages is at most 4.3e16.
  *
  * Return: nanowatts, rounded towards zero.
  */

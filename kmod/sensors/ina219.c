@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* INA219: one channel up to 26 V, 12 bits, TI SBOS448G. */
+/* INA219: one channel up to 26 V, 12 bits. Data sheet: TI SBOS448G. */
 #include "sensors/chip_ops.h"
 
 #include <linux/bitfield.h>
@@ -14,28 +14,28 @@
 #define CONFIG_SHUNT		BIT(0)
 
 /*
- * Table 5, "ADC Settings". The samples of a mean follow each other, so that together they are
- * one conversion of the shunt voltage, and after it comes the bus voltage's.
+ * Data sheet, table 5, "ADC Settings". The samples of a mean are converted one after the other and
+ * count as one conversion of the shunt voltage here; the conversion of the bus voltage follows.
  */
 static const u32 conversion_us[] = {
 	84, 148, 276, 532, 84, 148, 276, 532, 532, 1060, 2130, 4260, 8510, 17020, 34050, 68100,
 };
 
-static void ina219_conversion(const u16 *config, struct jetwatt_conversion *is)
+static void ina219_conversion(const u16 *config, struct jetwatt_conversion *conv)
 {
 	u32 us = 0;
 
-	is->channels = *config & CONFIG_SHUNT && *config & CONFIG_BUS ? BIT(0) : 0;
-	is->shunt_us = conversion_us[FIELD_GET(CONFIG_SADC, *config)];
-	is->averages = 1;
+	conv->channels = *config & CONFIG_SHUNT && *config & CONFIG_BUS ? BIT(0) : 0;
+	conv->shunt_us = conversion_us[FIELD_GET(CONFIG_SADC, *config)];
+	conv->averages = 1;
 	if (*config & CONFIG_SHUNT)
-		us += is->shunt_us;
+		us += conv->shunt_us;
 	if (*config & CONFIG_BUS)
 		us += conversion_us[FIELD_GET(CONFIG_BADC, *config)];
-	is->refresh_us = *config & CONFIG_CONTINUOUS ? us : 0;
+	conv->refresh_us = *config & CONFIG_CONTINUOUS ? us : 0;
 }
 
-/* The gain of the amplifier limits the range and leaves the step as it is. */
+/* The gain (PG) limits the range of the shunt voltage; the LSB is the same at all gains. */
 static unsigned int range(const u16 *config)
 {
 	return FIELD_GET(CONFIG_PG, *config);
@@ -43,18 +43,18 @@ static unsigned int range(const u16 *config)
 
 #define RANGE(steps, nv)	{							\
 	.shunt = { .bytes = 2, .bits = 16, .sign = true, .lsb_pv = 10000000 },		\
-	.most = (steps),								\
+	.max_raw = (steps),								\
 	.offset_nv = (nv),								\
 }
 
-/* 40 to 320 mV. Offsets: section 7.5, "Electrical Characteristics", INA219A. */
+/* Ranges of 40, 80, 160 and 320 mV. Offsets: section 7.5, "Electrical Characteristics", INA219A. */
 static const struct jetwatt_range ranges[] = {
 	RANGE(4000, 100000), RANGE(8000, 125000), RANGE(16000, 150000), RANGE(32000, 200000),
 };
 
 /*
- * It has no limits. The power register (0x03) is not read: that would clear CNVR for whoever
- * waits for a conversion.
+ * The chip has no limit registers. The power register (0x03) must not be read: that clears CNVR
+ * for a driver that waits for a conversion.
  */
 static const struct jetwatt_aux_reg aux_regs[] = {
 	{ 0x00, JETWATT_REG_CONFIG, 0 },
@@ -66,7 +66,7 @@ const struct jetwatt_chip_ops jetwatt_ina219 = {
 	.shunt = { 0x01 },
 	.bus = { 0x02 },
 	.ranges = ranges,
-	/* 13 bits in 15:3; CNVR and OVF below them, which tells of the power register only. */
+	/* Value in bits 15:3. Below it are CNVR and OVF; OVF only concerns the power register. */
 	.bus_field = { .bytes = 2, .shift = 3, .bits = 13, .lsb_pv = 4000000000 },
 	/* Section 7.5: "measurement error" of current and bus voltage at 25 degrees, INA219A. */
 	.gain_ppm = 5000,

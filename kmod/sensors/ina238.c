@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* INA238: one channel up to 85 V, TI SLYS025. The INA228 has its configuration. */
+/*
+ * INA238: one channel up to 85 V. Data sheet: TI SLYS025. The INA228 has the same configuration
+ * registers, so ina228.c uses the functions of this file.
+ */
 #include "sensors/adc.h"
 #include "sensors/ina238.h"
 
@@ -7,9 +10,9 @@
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 
-#define CONFIG_ADCRANGE	BIT(4)		/* of CONFIG: a quarter of the range and of the step */
+#define CONFIG_ADCRANGE	BIT(4)		/* of CONFIG: a quarter of range and LSB */
 
-#define ADC_CONTINUOUS	BIT(15)		/* of ADC_CONFIG, the other register */
+#define ADC_CONTINUOUS	BIT(15)		/* this and the bits below: of ADC_CONFIG */
 #define ADC_TEMP	BIT(14)
 #define ADC_SHUNT	BIT(13)
 #define ADC_BUS		BIT(12)
@@ -20,22 +23,22 @@
 
 static const struct jetwatt_adc *const adc = &jetwatt_adcs[JETWATT_ADC_INA238];
 
-/* Here, unlike in the INA3221, a new mean comes only when all of its conversions are done. */
-void jetwatt_ina238_conversion(const u16 *config, struct jetwatt_conversion *is)
+/* Unlike the INA3221, the INA238 outputs a new mean only after all of its conversions. */
+void jetwatt_ina238_conversion(const u16 *config, struct jetwatt_conversion *conv)
 {
 	u32 us = 0;
 
-	is->channels = config[0] & ADC_SHUNT && config[0] & ADC_BUS ? BIT(0) : 0;
-	is->shunt_us = adc->conversion_us[FIELD_GET(ADC_VSH_CT, config[0])];
-	is->averages = adc->conversions[FIELD_GET(ADC_AVG, config[0])];
-	is->filter = adc->filter;
+	conv->channels = config[0] & ADC_SHUNT && config[0] & ADC_BUS ? BIT(0) : 0;
+	conv->shunt_us = adc->conversion_us[FIELD_GET(ADC_VSH_CT, config[0])];
+	conv->averages = adc->conversions[FIELD_GET(ADC_AVG, config[0])];
+	conv->filter = adc->filter;
 	if (config[0] & ADC_BUS)
 		us += adc->conversion_us[FIELD_GET(ADC_VBUS_CT, config[0])];
 	if (config[0] & ADC_SHUNT)
-		us += is->shunt_us;
+		us += conv->shunt_us;
 	if (config[0] & ADC_TEMP)
 		us += adc->conversion_us[FIELD_GET(ADC_VT_CT, config[0])];
-	is->refresh_us = config[0] & ADC_CONTINUOUS ? us * is->averages : 0;
+	conv->refresh_us = config[0] & ADC_CONTINUOUS ? us * conv->averages : 0;
 }
 
 unsigned int jetwatt_ina238_range(const u16 *config)
@@ -46,15 +49,15 @@ unsigned int jetwatt_ina238_range(const u16 *config)
 #define SHUNT_FIELD(pv)	{ .bytes = 2, .bits = 16, .sign = true, .lsb_pv = (pv) }
 
 static const struct jetwatt_range ranges[] = {
-	{ SHUNT_FIELD(5000000), SHUNT_FIELD(5000000), .most = 32767, .offset_nv = 5000 },
-	{ SHUNT_FIELD(1250000), SHUNT_FIELD(1250000), .most = 32767, .offset_nv = 5000 },
+	{ SHUNT_FIELD(5000000), SHUNT_FIELD(5000000), .max_raw = 32767, .offset_nv = 5000 },
+	{ SHUNT_FIELD(1250000), SHUNT_FIELD(1250000), .max_raw = 32767, .offset_nv = 5000 },
 };
 
 /*
- * Register map, table 7-3. DIAG_ALRT (0x0b) is not here on purpose: reading it
- * clears alerts that are latched. The limit is the chip's shunt over-voltage.
+ * Register map: data sheet, table 7-3. DIAG_ALRT (0x0b) is left out because reading it clears
+ * latched alerts. The critical limit is the chip's shunt overvoltage limit.
  */
-const struct jetwatt_aux_reg jetwatt_ina238_aux_regs[JETWATT_INA238_SIDE] = {
+const struct jetwatt_aux_reg jetwatt_ina238_aux_regs[JETWATT_INA238_NR_AUX_REGS] = {
 	{ 0x01, JETWATT_REG_CONFIG, 0 },
 	{ 0x00, JETWATT_REG_CONFIG, 1 },
 	{ 0x0c, JETWATT_REG_CRITICAL, 0 },
@@ -74,7 +77,7 @@ const struct jetwatt_chip_ops jetwatt_ina238 = {
 	.bus_offset_uv = 5000,
 	.aux_regs = jetwatt_ina238_aux_regs,
 	.nr_configs = 2,
-	.nr_aux_regs = JETWATT_INA238_SIDE,
+	.nr_aux_regs = JETWATT_INA238_NR_AUX_REGS,
 	.range = jetwatt_ina238_range,
 	.conversion = jetwatt_ina238_conversion,
 };

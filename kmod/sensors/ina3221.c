@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* INA3221: three channels, TI SBOS576. */
+/* INA3221: three channels. Data sheet: TI SBOS576. */
 #include "sensors/adc.h"
 #include "sensors/chip_ops.h"
 
@@ -32,38 +32,37 @@ static unsigned int enabled(const u16 *config)
 }
 
 /*
- * Averaging is no part of the refresh: it is a recursive filter whose output is
- * refreshed by each conversion, so it slows the answer, not the refresh.
+ * Averaging does not change the refresh time: it is a recursive filter that outputs a new value
+ * after each conversion. It only delays the step response.
  */
-static void ina3221_conversion(const u16 *config, struct jetwatt_conversion *is)
+static void ina3221_conversion(const u16 *config, struct jetwatt_conversion *conv)
 {
 	u32 us = 0;
 
-	is->channels = enabled(config);
-	is->shunt_us = adc->conversion_us[FIELD_GET(CONFIG_VSH_CT, *config)];
-	is->averages = adc->conversions[FIELD_GET(CONFIG_AVG, *config)];
-	is->filter = adc->filter;
+	conv->channels = enabled(config);
+	conv->shunt_us = adc->conversion_us[FIELD_GET(CONFIG_VSH_CT, *config)];
+	conv->averages = adc->conversions[FIELD_GET(CONFIG_AVG, *config)];
+	conv->filter = adc->filter;
 	if (*config & CONFIG_SHUNT)
-		us += is->shunt_us;
+		us += conv->shunt_us;
 	if (*config & CONFIG_BUS)
 		us += adc->conversion_us[FIELD_GET(CONFIG_VBUS_CT, *config)];
-	is->refresh_us = *config & CONFIG_CONTINUOUS ? us * hweight32(is->channels) : 0;
+	conv->refresh_us = *config & CONFIG_CONTINUOUS ? us * hweight32(conv->channels) : 0;
 }
 
-/* 13 bits of two's complement in 15:3; limits are packed alike. */
+/* Two's complement in bits 15:3; limits have the same encoding. */
 #define SHUNT_FIELD	{ .bytes = 2, .shift = 3, .bits = 13, .sign = true, .lsb_pv = 40000000 }
 
 static const struct jetwatt_range range = {
 	.shunt = SHUNT_FIELD,
 	.limit = SHUNT_FIELD,
-	.most = 4095,
+	.max_raw = 4095,
 	.offset_nv = 80000,
 };
 
 /*
- * Register map, table 3. Register 0x0F (Mask/Enable) is not here on purpose:
- * reading it clears the alert flags that the hwmon driver shows as alarms.
- * Nothing in this module reads it.
+ * Register map: data sheet, table 3. Mask/Enable (0x0F) is left out, and nothing in this module
+ * reads it, because reading it clears the alert flags that the hwmon driver shows as alarms.
  */
 static const struct jetwatt_aux_reg aux_regs[] = {
 	{ 0x00, JETWATT_REG_CONFIG, 0 },
@@ -80,7 +79,7 @@ const struct jetwatt_chip_ops jetwatt_ina3221 = {
 	.sum = 0x0d,
 	.ranges = &range,
 	.bus_field = { .bytes = 2, .shift = 3, .bits = 13, .sign = true, .lsb_pv = 8000000000 },
-	/* 15 bits in 15:1, of conversions without averaging. */
+	/* In bits 15:1. The sum is of single conversions, without averaging. */
 	.sum_field = { .bytes = 2, .shift = 1, .bits = 15, .sign = true, .lsb_pv = 40000000 },
 	/* Errors: section 7.5, "Electrical Characteristics", maxima at 25 degrees. */
 	.gain_ppm = 2500,

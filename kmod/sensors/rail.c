@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Create the rails of a new chip, from the device tree and the module parameter "shunt". */
 #include "sensors/chip.h"
 
 #include <linux/errno.h>
@@ -14,18 +15,18 @@
 #include "sensors/series.h"
 
 /*
- * Overrides the device tree, and stands in for it where it doesn't tell a shunt's
- * resistance: hwmon drivers then assume 10 mOhm, which is right only by chance.
+ * The parameter overrides the device tree, and is needed where the device tree has no resistance
+ * of a shunt: hwmon drivers then assume 10 mOhm, which is rarely right.
  */
 static char *shunt[JETWATT_RAILS_MAX];
 static unsigned int shunts;
 module_param_array(shunt, charp, &shunts, 0444);
-MODULE_PARM_DESC(shunt, "shunts in micro-ohms: LABEL=N or BUS-ADDR:CHANNEL=N (1-0041:0=5000), separated by commas");
+MODULE_PARM_DESC(shunt, "shunt resistances in micro-ohms, separated by commas: LABEL=N or BUS-ADDR:CHANNEL=N (1-0041:0=5000)");
 
 /*
- * A chip of one channel is described by its own node. Of other chips every child
- * with a "reg" is a channel: NVIDIA's trees call them channel@N, mainline's input@N,
- * and the hwmon driver ignores the name.
+ * A chip with one channel is described by its own node. For other chips, every child node with a
+ * "reg" property is a channel. Its name is not checked: NVIDIA's trees use channel@N, mainline
+ * uses input@N, and the hwmon driver ignores it too.
  */
 static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 channel)
 {
@@ -41,7 +42,7 @@ static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 cha
 	return NULL;
 }
 
-/* JetPack 5 leaves channels without a load enabled and labels them "NC": not connected. */
+/* JetPack 5 leaves unconnected channels enabled and labels them "NC". */
 static bool connected(const struct device_node *np)
 {
 	const char *label;
@@ -52,7 +53,7 @@ static bool connected(const struct device_node *np)
 	       (of_property_read_string(np, "label", &label) || strcasecmp(label, "NC"));
 }
 
-/* What L4T's hwmon driver makes of "shunt-volt-offset-uv": kernel-5.10/drivers/hwmon/ina3221.c. */
+/* Like L4T's hwmon driver (kernel-5.10/drivers/hwmon/ina3221.c) uses "shunt-volt-offset-uv". */
 static void read_offset(const struct device_node *np, struct jetwatt_offset *offset)
 {
 	struct device_node *node = np ? of_parse_phandle(np, "shunt-volt-offset-uv", 0) : NULL;
@@ -61,7 +62,7 @@ static void read_offset(const struct device_node *np, struct jetwatt_offset *off
 
 	*offset = (struct jetwatt_offset){};
 	if (!node) {
-		/* The chips' offset is there with a tree that doesn't mention it, too. */
+		/* The chips have the offset even if the device tree lacks the property. */
 		if (jetwatt_graph_shunt_offset())
 			*offset = (struct jetwatt_offset){ 0, 1, { { -40, -40, 40 } } };
 		return;
@@ -81,25 +82,25 @@ static bool names(const char *entry, size_t len, const char *name)
 	return strlen(name) == len && !strncmp(entry, name, len);
 }
 
-/* Return: micro-ohms that the parameter gives, else those of the tree, else 0. */
+/* Return: micro-ohms from the parameter, else from the device tree, else 0. */
 static u32 shunt_of(const struct jetwatt_chip *chip, const struct jetwatt_rail *rail,
 		    const struct device_node *np)
 {
 	char place[24];
-	const char *is;
+	const char *equals;
 	unsigned int i;
 	u32 uohm = 0;
 
 	snprintf(place, sizeof(place), "%u-%04x:%u", chip->bus_nr, chip->addr,
 		 rail->channel);
 	for (i = 0; i < shunts; i++) {
-		is = strrchr(shunt[i], '=');
-		if (is && (names(shunt[i], is - shunt[i], rail->label) ||
-			   names(shunt[i], is - shunt[i], place)) &&
-		    !kstrtou32(is + 1, 0, &uohm))
+		equals = strrchr(shunt[i], '=');
+		if (equals && (names(shunt[i], equals - shunt[i], rail->label) ||
+			       names(shunt[i], equals - shunt[i], place)) &&
+		    !kstrtou32(equals + 1, 0, &uohm))
 			return uohm;
 	}
-	/* The INA2xx's binding calls it "shunt-resistor", and counts in micro-ohms too. */
+	/* The binding of the INA2xx uses "shunt-resistor", also in micro-ohms. */
 	if (np && of_property_read_u32(np, "shunt-resistor-micro-ohms", &uohm))
 		of_property_read_u32(np, "shunt-resistor", &uohm);
 	return uohm <= INT_MAX ? uohm : 0;
@@ -137,11 +138,10 @@ static int add_rail(const struct jetwatt_chip *chip, u32 channel, const struct d
 }
 
 /**
- * jetwatt_rail_add_all() - find out what a new chip's channels are wired to
- * @chip: the chip, with id, place, model and node; gets its rails
+ * jetwatt_rail_add_all() - create the rails of a new chip
+ * @chip: the chip, with its id, address, operations and device-tree node; its rail ids are set
  *
- * A channel whose node says "disabled", or is labelled "NC", has nothing behind it and
- * is no rail.
+ * A channel whose node is disabled or labelled "NC" gets no rail.
  *
  * Context: jetwatt_board.lock held. Return: 0 or -ENOSPC.
  */

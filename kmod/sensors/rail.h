@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* Rails of a new chip. */
 #ifndef JETWATT_RAIL_H
 #define JETWATT_RAIL_H
 

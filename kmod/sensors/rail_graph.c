@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Determine which rail feeds which, and which rails make up the total, from the tables of
+ * board_rails.h and the channels that are enabled.
+ */
 #include "sensors/rail_graph.h"
 
 #include <linux/bitops.h>
@@ -11,10 +15,11 @@
 
 /**
  * struct board_desc - a board with a table of rails
- * @compatible: the module's part number: carriers stand before it ("p3737-0000+p3701-0000")
- * @scope: enum jetwatt_scope: what its inputs together are, if all are there
- * @shunt_offset: its chips read a shunt without current as one step below zero
- * @node: its rails
+ * @compatible: part of the root node's compatible string, usually the module's part number: strings
+ *	of developer kits have the carrier's number before it ("p3737-0000+p3701-0000")
+ * @scope: scope of the total if all inputs of the module are measured, enum jetwatt_scope
+ * @shunt_offset: the chips read one LSB below zero if a shunt has no current
+ * @node: table of its rails
  */
 struct board_desc {
 	const char *compatible;
@@ -23,12 +28,12 @@ struct board_desc {
 	const struct jetwatt_node *node;
 };
 
-/* By a part of any of the root's compatible strings; the first one counts. */
+/* The first entry counts that is a part of one of the root node's compatible strings. */
 static const struct board_desc boards[] = {
 	{ "p3701", JETWATT_SCOPE_MODULE, false, agx_orin_rails },	/* AGX and IGX Orin */
 	{ "p3767", JETWATT_SCOPE_MODULE, false, one_input_rails },	/* Orin NX and Nano */
 	{ "p2888", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },
-	{ "p2972", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },	/* as mainline has it */
+	{ "p2972", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },	/* mainline's name */
 	/* p2888-0008 and, on NVIDIA's e3366 carrier, p2888-0001 and -0006 (L4T 35) */
 	{ "jetson-xavier-industrial", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },
 	{ "nvidia,galen", JETWATT_SCOPE_MODULE, true, agx_xavier_rails },
@@ -39,7 +44,7 @@ static const struct board_desc boards[] = {
 
 static const struct board_desc unknown = { "", JETWATT_SCOPE_PARTIAL, false, anywhere_rails };
 
-/* Written under jetwatt_board.lock; each field is read without it, for itself. */
+/* Written under jetwatt_board.lock. Each field may be read on its own without the lock. */
 static struct {
 	u32 parent[JETWATT_RAILS_MAX];
 	unsigned long total;
@@ -72,7 +77,7 @@ static u32 find_rail(const char *label)
 	return JETWATT_GRAPH_NO_PARENT;
 }
 
-/* Is its power known? Not without a shunt's resistance or with its channel off. */
+/* The power of a rail is measured if its shunt resistance is known and its channel is enabled. */
 static bool is_measured(u32 id)
 {
 	const struct jetwatt_rail *rail = jetwatt_rail_at(id);
@@ -82,8 +87,8 @@ static bool is_measured(u32 id)
 }
 
 /*
- * The nearest measured rail above @node: one that is not measured stands for nothing.
- * In a total only those count that may be in it themselves.
+ * Return the nearest measured rail above @node in the graph. With @in_total, upstream rails are
+ * skipped, because they are not part of a total of the module.
  */
 static u32 above(const struct jetwatt_node *list, const struct jetwatt_node *node, bool in_total)
 {
@@ -99,7 +104,7 @@ static u32 above(const struct jetwatt_node *list, const struct jetwatt_node *nod
 	return JETWATT_GRAPH_NO_PARENT;
 }
 
-/* How many inputs of a module with these rails there are, and how many are measured. */
+/* Return the number of the module's inputs in @list; @found gets how many of them are measured. */
 static unsigned int count_inputs(const struct jetwatt_node *list, unsigned int *found)
 {
 	const struct jetwatt_node *node;
@@ -118,8 +123,9 @@ static unsigned int count_inputs(const struct jetwatt_node *list, unsigned int *
 }
 
 /*
- * The rails as their labels say, where the root's compatible strings do not: on a carrier of
- * another vendor, or where a tree is named after a module that it only emulates.
+ * Find a table by the labels of the rails, for boards whose compatible strings do not help: the
+ * carrier is of another vendor, or the tree has the name of a module that it only emulates. A
+ * table matches if all inputs of its module are measured.
  */
 static const struct jetwatt_node *find_labels(void)
 {
@@ -135,13 +141,15 @@ static const struct jetwatt_node *find_labels(void)
 }
 
 /**
- * jetwatt_graph_update() - work out the graph of the rails there are
+ * jetwatt_graph_update() - recalculate the parents of all rails and the total
  *
- * The total is made of the measured rails that are in the board's table, don't feed
- * more than the module, and are inside no other rail of the total: nothing is counted
- * twice. On a board without a table it is made of all of them, unless their labels tell
- * more. It is called what the board says only if every input of the module is in it. Where
- * none is, the rails that feed the whole board are the total.
+ * The total is made of the measured rails that are in the board's table, are not upstream, and
+ * have no parent in the total, so that nothing is counted twice. On an unknown board whose labels
+ * match no input in any table, it is made of all measured rails without a measured parent. If
+ * none of these rails exists, the total is made of the upstream rails, and its scope is the board.
+ *
+ * The scope is that of the board's table if all inputs of the module are measured, otherwise
+ * JETWATT_SCOPE_PARTIAL.
  *
  * Context: jetwatt_board.lock held.
  */
@@ -151,11 +159,11 @@ void jetwatt_graph_update(void)
 	const struct jetwatt_node *list = board->node, *node;
 	unsigned long inputs = 0, upstream = 0;
 	unsigned int i, n, found;
-	u32 is = board->scope;
+	u32 scope = board->scope;
 
 	n = count_inputs(list, &found);
 	if (found < n)
-		is = JETWATT_SCOPE_PARTIAL;
+		scope = JETWATT_SCOPE_PARTIAL;
 	if (!found) {
 		list = find_labels();
 		count_inputs(list, &found);
@@ -173,31 +181,31 @@ void jetwatt_graph_update(void)
 	}
 	if (!inputs && upstream) {
 		inputs = upstream;
-		is = JETWATT_SCOPE_BOARD;
+		scope = JETWATT_SCOPE_BOARD;
 	}
 	WRITE_ONCE(graph.total, inputs);
-	WRITE_ONCE(graph.scope, is);
+	WRITE_ONCE(graph.scope, scope);
 }
 
 /**
- * jetwatt_graph_total() - what the total is
- * @is: gets the enum jetwatt_scope, or NULL
+ * jetwatt_graph_total() - return the rails that make up the total
+ * @scope: gets the scope of the total (enum jetwatt_scope), or NULL
  *
- * Context: any. Return: a mask of rails.
+ * Context: any. Return: a mask of rail ids.
  */
-unsigned long jetwatt_graph_total(u32 *is)
+unsigned long jetwatt_graph_total(u32 *scope)
 {
-	if (is)
-		*is = READ_ONCE(graph.scope);
+	if (scope)
+		*scope = READ_ONCE(graph.scope);
 	return READ_ONCE(graph.total);
 }
 
 /**
- * jetwatt_graph_parent() - what feeds a rail
- * @rail: its id
+ * jetwatt_graph_parent() - return the rail that feeds a rail
+ * @rail: id of the rail
  *
- * Context: any. Return: id of the nearest measured rail that it is inside of,
- * or JETWATT_GRAPH_NO_PARENT.
+ * Context: any. Return: id of the nearest measured rail upstream of @rail, or
+ * JETWATT_GRAPH_NO_PARENT.
  */
 u32 jetwatt_graph_parent(unsigned int rail)
 {
@@ -205,15 +213,13 @@ u32 jetwatt_graph_parent(unsigned int rail)
 }
 
 /**
- * jetwatt_graph_shunt_offset() - does this board's -1 mean 0?
+ * jetwatt_graph_shunt_offset() - test whether the chips of this board need an offset correction
  *
- * On AGX Xavier a shunt without current reads as exactly one step below zero;
- * L4T's hwmon driver corrects that value and no other ("shunt-volt-offset-uv"
- * in tegra194-powermon-p2888.dtsi).
+ * On AGX Xavier, a shunt without current reads exactly one LSB below zero. L4T's hwmon driver
+ * corrects that value and no other ("shunt-volt-offset-uv" in tegra194-powermon-p2888.dtsi).
+ * rail.c uses that property; this function is for device trees that lack it.
  *
- * The property counts (rail.c); this is for trees that lack it.
- *
- * Return: true if it is such a board.
+ * Return: true if the board needs the correction.
  */
 bool jetwatt_graph_shunt_offset(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The rail graph: which rail is inside which, and what the total is made of. */
+/* The rail graph: which rail feeds which, and which rails make up the total. */
 #ifndef JETWATT_RAIL_GRAPH_H
 #define JETWATT_RAIL_GRAPH_H
 

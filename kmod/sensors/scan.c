@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Scan the i2c buses for supported sensors, at load time and whenever a device or driver is added,
+ * and attach what is found. Deleted devices are detached by a bus notifier.
+ */
 #include "sensors/scan.h"
 
 #include <linux/device.h>
@@ -13,10 +17,9 @@
 static void (*on_scan)(void);
 
 /**
- * struct scan_result - clients that look like ours, each with two references held:
- *	its own device's and its adapter's
- * @n: how many
- * @client: they
+ * struct scan_result - i2c clients that are supported sensors
+ * @n: number of clients
+ * @client: the clients; references to the devices of each client and of its adapter are held
  */
 struct scan_result {
 	unsigned int n;
@@ -24,9 +27,9 @@ struct scan_result {
 };
 
 /*
- * Called with the i2c core's lock held, which i2c_del_adapter() needs for its
- * last step: so the adapter's memory is still there, even if its device is
- * about to be gone. Then it has no references left and is not taken.
+ * Called with the i2c core's lock held. i2c_del_adapter() needs that lock for its last step, so
+ * the memory of the adapter is valid here even while the adapter is being deleted. In that case its
+ * device has no references left, and the client is skipped.
  */
 static int collect(struct device *dev, void *data)
 {
@@ -42,7 +45,7 @@ static int collect(struct device *dev, void *data)
 	return 0;
 }
 
-/* A device tree may list chips in any order: ids are given by place. */
+/* Sort by adapter and address, so that chip ids do not depend on the order of the device tree. */
 static int by_place(const void *a, const void *b)
 {
 	const struct i2c_client *x = *(const struct i2c_client **)a;
@@ -62,11 +65,11 @@ static bool among(const struct scan_result *found, const struct i2c_client *clie
 }
 
 /*
- * A client may be deleted between being found and being attached: then the
- * notifier has run too early to detach it. But a client whose deletion has
- * been announced for the second time (BUS_NOTIFY_REMOVED_DEVICE) is no longer
- * on the bus's list, and one that has not been will be: so looking at the list
- * once more after attaching leaves no gap.
+ * A client may be deleted after it was found and before it is attached. The bus notifier has then
+ * run too early to detach it. To close this gap, the buses are scanned once more after attaching,
+ * and clients that are missing are detached. This is sufficient: a client for which
+ * BUS_NOTIFY_REMOVED_DEVICE has been sent is no longer on the bus's list, and for any other client
+ * the notification is still to come.
  */
 static void scan(void)
 {
@@ -76,7 +79,7 @@ static void scan(void)
 	i2c_for_each_dev(&found, collect);
 	sort(found.client, found.n, sizeof(found.client[0]), by_place, NULL);
 	for (i = 0; i < found.n; i++) {
-		/* A second pair of references, so that found keeps its own. */
+		/* jetwatt_chip_attach() takes over references, so it gets a second pair. */
 		get_device(&found.client[i]->adapter->dev);
 		get_device(&found.client[i]->dev);
 		if (jetwatt_chip_has(found.client[i]) || jetwatt_chip_attach(found.client[i]))
@@ -99,7 +102,7 @@ static void scan_fn(struct work_struct *work)
 	scan();
 }
 
-/* One scan at a time: a work item never runs beside itself. */
+/* A work item never runs concurrently with itself, so there is one scan at a time. */
 static DECLARE_DELAYED_WORK(scan_work, scan_fn);
 
 static int scan_notify(struct notifier_block *nb, unsigned long action, void *data)
@@ -107,7 +110,7 @@ static int scan_notify(struct notifier_block *nb, unsigned long action, void *da
 	switch (action) {
 	case BUS_NOTIFY_ADD_DEVICE:
 	case BUS_NOTIFY_BOUND_DRIVER:
-		/* Chips come in groups: one scan for all of them. */
+		/* Chips are added in groups; the delay lets one scan find all of a group. */
 		queue_delayed_work(system_freezable_wq, &scan_work, msecs_to_jiffies(20));
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
@@ -121,10 +124,10 @@ static int scan_notify(struct notifier_block *nb, unsigned long action, void *da
 static struct notifier_block scan_notifier = { .notifier_call = scan_notify };
 
 /**
- * jetwatt_scan_init() - attach all chips there are, and those to come
+ * jetwatt_scan_init() - attach all chips, and follow devices that are added and deleted
  * @scanned: called by a work item after each scan; may sleep
  *
- * Return: 0 or a negative errno. No chip at all is no error.
+ * Return: 0 or a negative errno. It is not an error if there is no chip.
  */
 int jetwatt_scan_init(void (*scanned)(void))
 {
@@ -143,7 +146,7 @@ int jetwatt_scan_init(void (*scanned)(void))
 }
 
 /**
- * jetwatt_scan_exit() - let go of all chips
+ * jetwatt_scan_exit() - stop scanning and detach all chips
  */
 void jetwatt_scan_exit(void)
 {

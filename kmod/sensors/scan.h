@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Finding chips, now and later. */
+/* Scans of the i2c buses for supported sensors. */
 #ifndef JETWATT_SCAN_H
 #define JETWATT_SCAN_H
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The list of series: which quantity each column of a sample holds. */
 #include "sensors/series.h"
 
 #include <linux/errno.h>
 #include <linux/mutex.h>
 
 /*
- * The list only grows. A chip or clock that goes away leaves its columns
- * behind (they hold NONE), and gets the same ones when it comes back. So a
- * column never changes its meaning, the length of the list is its generation,
- * and a sample needs nothing but that length to be understood later.
+ * The list only grows. The columns of a chip or auxiliary series that disappears stay and hold
+ * JETWATT_VALUE_NONE; it gets the same columns again when it returns. So a column never changes its
+ * meaning, and the length of the list at the time of a sample is all that is needed to decode it
+ * later.
  *
- * A slot is written before the count that covers it is published (release),
- * so readers need no lock (acquire). The mutex is for those who append.
+ * A slot is written before the count that includes it is published (release), so readers need no
+ * lock (acquire). series.lock serialises writers.
  */
 static struct {
 	struct mutex lock;
@@ -20,11 +21,11 @@ static struct {
 } series = { .lock = __MUTEX_INITIALIZER(series.lock) };
 
 /**
- * jetwatt_series_slot() - the column of a quantity, a new one if need be
+ * jetwatt_series_slot() - return the column of a quantity, and add it if it has none
  * @kind: enum jetwatt_series
  * @index: see JETWATT_A_SERIES_INDEX
  *
- * Context: may sleep. Return: the column, or -ENOSPC if the table is full.
+ * Context: takes series.lock; may sleep. Return: the column, or -ENOSPC if the table is full.
  */
 int jetwatt_series_slot(u32 kind, u32 index)
 {
@@ -49,20 +50,19 @@ int jetwatt_series_slot(u32 kind, u32 index)
 }
 
 /**
- * jetwatt_series_count() - how many columns there are
+ * jetwatt_series_count() - return the number of columns
  *
- * Context: any. Return: the number; jetwatt_series_at() may be asked for all
- * of them.
+ * Context: any. Return: the number; jetwatt_series_at() is valid for all columns below it.
  */
 unsigned int jetwatt_series_count(void)
 {
-	/* Pairs with jetwatt_series_slot(): what the count covers is complete. */
+	/* Pairs with jetwatt_series_slot(): slots below the count are complete. */
 	return smp_load_acquire(&series.count);
 }
 
 /**
- * jetwatt_series_at() - what a column holds
- * @slot: less than a count returned before
+ * jetwatt_series_at() - return what a column holds
+ * @slot: the column, less than a value that jetwatt_series_count() returned
  *
  * Context: any. Return: the description.
  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The list of series: which value of a sample is what. */
+/* The list of series: which quantity each column of a sample holds. */
 #ifndef JETWATT_SERIES_H
 #define JETWATT_SERIES_H
 
 #include <linux/types.h>
 
-/* 24 rails with two quantities each, and clocks. */
+/* Up to 24 rails with two quantities each, sums, and auxiliary series. */
 #define JETWATT_SERIES_SLOTS	96
 
 /**
- * struct jetwatt_series_desc - one column
+ * struct jetwatt_series_desc - the quantity in one column of a sample
  * @kind: enum jetwatt_series
  * @index: see JETWATT_A_SERIES_INDEX
  */

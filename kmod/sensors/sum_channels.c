@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Determine which channels an INA3221 includes in its sum of shunt voltages, from its readings. */
 #include "sensors/sum_channels.h"
 
 #include <linux/bits.h>
@@ -7,35 +8,35 @@
 #include <linux/string.h>
 
 /*
- * The bits that say so (SCC1-3) are in register 0x0F, which cannot be read
- * without clearing alerts. So the sum is compared with all sums that it could
- * be, over observations in which shunts and sum were read in one tick and no
- * shunt had changed much since the one before: then neither averaging nor the
- * order of reading matters. One of them has to fit and all others have to be
- * clearly off, in two windows running. A rail that draws next to nothing makes
- * two of them fit: then nothing is known, and the sum is not used.
+ * The bits that select the channels of the sum (SCC1-3) are in register 0x0F, and reading that
+ * register clears alerts. Instead, the sum is compared with the sums of all subsets of channels.
+ * Only observations count in which shunts and sum were read in the same tick and no shunt has
+ * changed much since the previous observation; then averaging and the order of reading do not
+ * matter. The channels are known if exactly one subset fits and all others are clearly off, in two
+ * consecutive windows. If a rail draws almost no current, two subsets fit; then the channels are
+ * unknown, and the sum is not used.
  */
-#define WINDOW		16
-#define QUIET_STEPS	3	/* a shunt may have changed by so much */
-#define FITS_STEPS	1	/* mean error of the right one; noise is half a step */
-#define OFF_STEPS	4	/* and of all wrong ones, at least */
+#define WINDOW		16	/* observations */
+#define QUIET_LSB	3	/* maximum change of a shunt voltage between observations */
+#define FITS_LSB	1	/* maximum mean error of the right subset; noise is half an LSB */
+#define OFF_LSB		4	/* minimum mean error of all other subsets */
 
-static bool quiet(struct jetwatt_sum *sum, unsigned int enabled, const s32 *shunt_uv, s32 step_uv)
+static bool is_quiet(struct jetwatt_sum *sum, unsigned int enabled, const s32 *shunt_uv, s32 lsb_uv)
 {
 	unsigned int channel;
-	bool is = true;
+	bool quiet = true;
 
 	for (channel = 0; channel < JETWATT_CHANNELS_MAX; channel++) {
 		if (!(enabled & BIT(channel)))
 			continue;
-		is &= abs(shunt_uv[channel] - sum->last_uv[channel]) <= QUIET_STEPS * step_uv;
+		quiet &= abs(shunt_uv[channel] - sum->last_uv[channel]) <= QUIET_LSB * lsb_uv;
 		sum->last_uv[channel] = shunt_uv[channel];
 	}
-	return is;
+	return quiet;
 }
 
-/* The only mask that fits, 0 if there is none. */
-static u8 judge(const struct jetwatt_sum *sum, unsigned int enabled, s32 step_uv)
+/* Return: the only subset of channels that fits, as a mask; 0 if there is not exactly one. */
+static u8 find_fit(const struct jetwatt_sum *sum, unsigned int enabled, s32 lsb_uv)
 {
 	unsigned int mask;
 	u8 fits = 0;
@@ -45,9 +46,9 @@ static u8 judge(const struct jetwatt_sum *sum, unsigned int enabled, s32 step_uv
 		if (mask & ~enabled)
 			continue;
 		error = abs((s32)div_s64(sum->error_uv[mask], WINDOW));
-		if (error > OFF_STEPS * step_uv)
+		if (error > OFF_LSB * lsb_uv)
 			continue;
-		if (error > FITS_STEPS * step_uv || fits || !mask)
+		if (error > FITS_LSB * lsb_uv || fits || !mask)
 			return 0;
 		fits = mask;
 	}
@@ -55,23 +56,23 @@ static u8 judge(const struct jetwatt_sum *sum, unsigned int enabled, s32 step_uv
 }
 
 /**
- * jetwatt_sum_observe() - shunts and sum were read in one tick
- * @sum: what is known; updated
+ * jetwatt_sum_observe() - evaluate shunts and sum that were read in one tick
+ * @sum: state of the chip's sum; updated
  * @enabled: mask of the channels that are converted
- * @shunt_uv: their shunt voltages, by channel
- * @sum_uv: the sum
- * @step_uv: a step of the shunt voltages
+ * @shunt_uv: shunt voltages in microvolts, by channel
+ * @sum_uv: the sum in microvolts
+ * @lsb_uv: LSB of the shunt voltages in microvolts
  *
- * Return: true if what is known has changed.
+ * Return: true if the known channels have changed.
  */
 bool jetwatt_sum_observe(struct jetwatt_sum *sum, unsigned int enabled, const s32 *shunt_uv,
-			 s32 sum_uv, s32 step_uv)
+			 s32 sum_uv, s32 lsb_uv)
 {
 	unsigned int mask, channel;
 	u8 before = sum->channels, guess;
 	s64 error;
 
-	if (!quiet(sum, enabled, shunt_uv, step_uv))
+	if (!is_quiet(sum, enabled, shunt_uv, lsb_uv))
 		return false;
 	for (mask = 0; mask < JETWATT_SUM_MASKS; mask++) {
 		error = sum_uv;
@@ -82,7 +83,7 @@ bool jetwatt_sum_observe(struct jetwatt_sum *sum, unsigned int enabled, const s3
 	}
 	if (++sum->seen < WINDOW)
 		return false;
-	guess = judge(sum, enabled, step_uv);
+	guess = find_fit(sum, enabled, lsb_uv);
 	WRITE_ONCE(sum->channels, guess == sum->guess ? guess : 0);
 	sum->guess = guess;
 	sum->seen = 0;
@@ -91,8 +92,8 @@ bool jetwatt_sum_observe(struct jetwatt_sum *sum, unsigned int enabled, const s3
 }
 
 /**
- * jetwatt_sum_forget() - begin anew
- * @sum: what is known
+ * jetwatt_sum_forget() - reset the state, for example after the chip's configuration has changed
+ * @sum: state of the chip's sum
  */
 void jetwatt_sum_forget(struct jetwatt_sum *sum)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which channels an INA3221's sum of shunt voltages is made of. */
+/* Which channels an INA3221 includes in its sum of shunt voltages. */
 #ifndef JETWATT_SUM_CHANNELS_H
 #define JETWATT_SUM_CHANNELS_H
 
@@ -10,15 +10,15 @@
 #define JETWATT_SUM_MASKS	BIT(JETWATT_CHANNELS_MAX)
 
 /**
- * struct jetwatt_sum - what has been found out so far
- * @channels: the channels; 0: not known, so the sum is not to be used
- * @guess: what the last window says, 0: nothing clear
- * @seen: quiet observations in this window
- * @last_uv: shunt voltages of the observation before
- * @error_uv: by mask: sum less those channels, added up over the window
+ * struct jetwatt_sum - what is known about a chip's sum of shunt voltages
+ * @channels: mask of the channels in the sum; 0 if unknown, the sum must then not be used
+ * @guess: mask that fitted in the last window of observations; 0 if there was none
+ * @seen: number of quiet observations in the current window
+ * @last_uv: shunt voltages of the previous observation, in microvolts
+ * @error_uv: for each mask of channels, the sum minus the shunt voltages of these channels,
+ *	added up over the current window
  *
- * Belongs to the sampler's thread, under jetwatt_board.lock; @channels may be
- * read without.
+ * Protected by jetwatt_board.lock; @channels may be read without it.
  */
 struct jetwatt_sum {
 	u8 channels;
@@ -29,7 +29,7 @@ struct jetwatt_sum {
 };
 
 bool jetwatt_sum_observe(struct jetwatt_sum *sum, unsigned int enabled, const s32 *shunt_uv,
-			 s32 sum_uv, s32 step_uv);
+			 s32 sum_uv, s32 lsb_uv);
 void jetwatt_sum_forget(struct jetwatt_sum *sum);
 
 #endif
