@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ioctls with which CUDA waits for a fence or arms a descriptor for one. doc/hardware.md
- * says where the numbers are from; tests/host/vendor.sh compares them.
+ * Numbers of the ioctls by which CUDA waits for a fence or arms a descriptor for one. The sources
+ * of the numbers are in doc/hardware.md; tests/host/vendor.sh compares them.
  */
 #ifndef JETWATT_IOCTLS_H
 #define JETWATT_IOCTLS_H
@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 #define SYNCPOINT_WAIT_NVIDIA	0xc0206462	/* _IOWR('d', 0x62, 32 bytes) */
-#define SYNCPOINT_WAIT_MAINLINE	0xc0186462	/* 24 bytes: no time in the reply */
+#define SYNCPOINT_WAIT_MAINLINE	0xc0186462	/* 24 bytes: the reply has no time */
 #define TRIGGER_POLLFD		0xc0105811	/* _IOWR('X', 0x11, 16 bytes) */
 #define NVHOST_SYNCPT_WAIT	0x400c4803	/* _IOW('H', 3, 12 bytes) */
 #define NVHOST_SYNCPT_WAITEX	0xc0104806	/* _IOWR('H', 6, 16 bytes) */
@@ -33,8 +33,8 @@ static inline bool is_trigger(u32 cmd)
 }
 
 /*
- * Where id and threshold of a fence, both u32, are in the argument: behind the s64 timeout
- * in tegra-drm's struct, at the beginning of nvhost-ctrl's three.
+ * Return the offset of the fence (u32 id, u32 threshold) in the ioctl's argument: after the s64
+ * timeout in the structure of tegra-drm, at the start of the three structures of nvhost-ctrl.
  */
 static inline unsigned int fence_offset(u32 cmd)
 {

@@ -18,36 +18,36 @@
 #include "waits/watch.h"
 
 /*
- * Two kinds of descriptors end a wait for the GPU:
+ * Track descriptors that end a wait for the GPU when poll() finds them ready:
  *
- *  - poll descriptors of host1x-fence and nvhost-ctrl: an ioctl arms one for a fence, the
- *    poll() that sees it ready consumes the fence. Several may be pending on one, and a
- *    thread may already be asleep in poll() before another one arms.
- *  - events, which are always armed: BLOCKING_SYNC of one of nvgpu's channel groups, and
- *    /dev/nvidia* of the desktop's driver, which Thor has. They are known by the file, so
- *    it doesn't matter whether they were opened before anybody watched.
+ *  - Poll descriptors of host1x-fence and nvhost-ctrl. An ioctl arms one for a fence; the poll()
+ *    that finds it ready consumes the fence. Several fences may be pending, and a thread may be
+ *    asleep in poll() already when another one arms.
+ *  - Events, which are always armed: BLOCKING_SYNC of a channel group of nvgpu, and /dev/nvidia* of
+ *    the desktop driver on Thor. They are recognised by their file, so those that were opened
+ *    before the tracing started are found too.
  */
 #define ARMED		1024
 #define OWNERS		1024
 #define BUCKETS_BITS	8
 
-/* nvgpu: os/linux/ioctl_tsg.c, "nvgpu-event%d-fd%d"; 2: NVGPU_IOCTL_CHANNEL_EVENT_ID_BLOCKING_SYNC */
+/* nvgpu: os/linux/ioctl_tsg.c, "nvgpu-event%d-fd%d"; 2 is the event id BLOCKING_SYNC */
 #define NVGPU_EVENT		"nvgpu-event2-fd"
-/* open-gpu-kernel-modules: kernel-open/common/inc/nv.h, nv-modeset's minor has no poll() */
+/* open-gpu-kernel-modules: kernel-open/common/inc/nv.h; the modeset minor has no poll() */
 #define NVIDIA_MAJOR		195
 #define NVIDIA_MODESET_MINOR	254
 
-/* A poll of an event this long after one that timed out begins another wait. */
+/* A poll of an event continues the wait of one that timed out at most this time before. */
 #define SAME_WAIT_NS	1000000
 
 /**
  * struct owner - a process that has armed a descriptor or polled an event
- * @node: in its bucket, or in the list of free ones
+ * @node: in its bucket, or in the list of free entries
  * @armed: its descriptors
- * @tgid: the process
+ * @tgid: id of the process
  *
- * It stays until the process ends or runs another program, with descriptors or without:
- * a process that waits for the GPU does so again.
+ * It is dropped when the process ends or executes another program, and not with its last
+ * descriptor, because a process that has waited for the GPU will wait again.
  */
 struct owner {
 	struct hlist_node node;
@@ -56,17 +56,17 @@ struct owner {
 };
 
 /**
- * struct armed - a descriptor with fences pending, or an event
- * @node: in its bucket, or in the list of free ones
- * @sibling: among the descriptors of its process
- * @armed_ns: when it was armed last; event: when the last poll of it timed out
- * @enter_ns: when the first poll after that began, 0: none yet
- * @tgid: the process
+ * struct armed - a descriptor with pending fences, or an event
+ * @node: in its bucket, or in the list of free entries
+ * @sibling: in the list of its owner
+ * @armed_ns: time of the last arming; for an event: time at which the last poll timed out
+ * @enter_ns: begin of the first poll since then; 0: none
+ * @tgid: id of the process
  * @fd: the descriptor
- * @ctl_fd: what it was armed through, -1: an event
- * @pending: fences
- * @pollers: threads asleep on it
- * @event: is always armed
+ * @ctl_fd: descriptor of the ioctl that has armed it; -1: an event
+ * @pending: number of pending fences
+ * @pollers: number of threads that poll it
+ * @event: it is an event, which is always armed
  */
 struct armed {
 	struct hlist_node node;
@@ -90,7 +90,7 @@ struct pollfd_tables {
 	struct owner own[OWNERS];
 };
 
-/* Protects the tables. The count is also read without. */
+/* The lock protects the tables and the count. The count may be read without it. */
 static struct {
 	raw_spinlock_t lock;
 	struct pollfd_tables *tables;
@@ -168,7 +168,7 @@ static struct armed *add_armed(u32 tgid, int fd)
 	return a;
 }
 
-/* Is descriptor @fd of the current process an event? */
+/* Test whether descriptor @fd of the current process is an event. */
 static bool is_event(int fd)
 {
 	const struct inode *inode;
@@ -189,11 +189,11 @@ static bool is_event(int fd)
 }
 
 /**
- * jetwatt_pollfd_arm() - a fence is pending on a descriptor of the current process
+ * jetwatt_pollfd_arm() - a descriptor of the current process was armed for one more fence
  * @fd: the descriptor
- * @ctl_fd: what that was done through
+ * @ctl_fd: descriptor of the ioctl
  *
- * Context: sys_exit.
+ * Context: handler of sys_exit.
  */
 void jetwatt_pollfd_arm(int fd, int ctl_fd)
 {
@@ -203,9 +203,8 @@ void jetwatt_pollfd_arm(int fd, int ctl_fd)
 	a = find_armed(current->tgid, fd) ?: add_armed(current->tgid, fd);
 	if (a) {
 		/*
-		 * A poll consumes all fences that have passed, so the count may be
-		 * too high: no wait begins before the last arming, unless a thread
-		 * is asleep on it.
+		 * One poll consumes all fences that have passed, so @pending may be too high.
+		 * Therefore a wait begins after the last arming, unless a thread already polls.
 		 */
 		if (!a->pollers)
 			a->enter_ns = 0;
@@ -218,11 +217,11 @@ void jetwatt_pollfd_arm(int fd, int ctl_fd)
 }
 
 /**
- * jetwatt_pollfd_duplicate() - what is pending on a descriptor is so on another one
+ * jetwatt_pollfd_duplicate() - copy the state of a descriptor to its duplicate
  * @from: the descriptor
  * @to: its duplicate
  *
- * Context: sys_exit.
+ * Context: handler of sys_exit.
  */
 void jetwatt_pollfd_duplicate(int from, int to)
 {
@@ -256,11 +255,11 @@ static void drop_owner(struct owner *o)
 }
 
 /**
- * jetwatt_pollfd_closed() - the current process closes descriptors
- * @first: the lowest number
- * @last: the highest one; nothing is closed if it is lower
+ * jetwatt_pollfd_closed() - drop descriptors that the current process closes
+ * @first: the lowest descriptor
+ * @last: the highest descriptor; if it is below @first, nothing is dropped
  *
- * Context: sys_enter.
+ * Context: handler of sys_enter.
  */
 void jetwatt_pollfd_closed(u32 first, u32 last)
 {
@@ -286,12 +285,12 @@ void jetwatt_pollfd_closed(u32 first, u32 last)
 }
 
 /**
- * jetwatt_pollfd_process_gone() - a process ends, or runs another program
- * @tgid: the process
+ * jetwatt_pollfd_process_gone() - drop a process that ends or executes another program
+ * @tgid: id of the process
  *
- * Costs a process that owns nothing one look-up.
+ * For a process that is not an owner, the cost is one lookup.
  *
- * Context: sched_process_exit, sched_process_exec.
+ * Context: handlers of sched_process_exit and sched_process_exec.
  */
 void jetwatt_pollfd_process_gone(u32 tgid)
 {
@@ -307,9 +306,9 @@ void jetwatt_pollfd_process_gone(u32 tgid)
 }
 
 /**
- * jetwatt_pollfd_unwatched() - forget descriptors of processes that are not watched any more
+ * jetwatt_pollfd_unwatched() - drop processes that are not watched any more
  *
- * What they arm, poll and close from now on is not seen.
+ * Their system calls are not traced from now on, so their state would become wrong.
  *
  * Context: after jetwatt_tracepoints_synchronize().
  */
@@ -328,12 +327,12 @@ void jetwatt_pollfd_unwatched(void)
 }
 
 /**
- * jetwatt_pollfd_begin() - the current thread begins to poll a descriptor
+ * jetwatt_pollfd_begin() - the current thread starts to poll a descriptor
  * @fd: the descriptor
- * @now: the time
+ * @now: CLOCK_MONOTONIC
  *
- * Context: sys_enter. Return: is it one of ours, so that jetwatt_pollfd_end() must be
- * given true?
+ * Context: handler of sys_enter.
+ * Return: true if it is tracked; jetwatt_pollfd_end() must then be called with @counted.
  */
 bool jetwatt_pollfd_begin(int fd, u64 now)
 {
@@ -348,7 +347,7 @@ bool jetwatt_pollfd_begin(int fd, u64 now)
 
 	raw_spin_lock(&pollfds.lock);
 	a = find_armed(current->tgid, fd);
-	/* dup2() may have put another file where it was. */
+	/* dup2() may have replaced the event by another file. */
 	if (a && a->event && !event) {
 		drop_armed(a);
 		a = NULL;
@@ -370,15 +369,15 @@ bool jetwatt_pollfd_begin(int fd, u64 now)
 }
 
 /**
- * jetwatt_pollfd_end() - the current thread has polled a descriptor
+ * jetwatt_pollfd_end() - the current thread has finished polling a descriptor
  * @fd: the descriptor
- * @counted: what jetwatt_pollfd_begin() said
- * @ready: has it become ready?
- * @now: the time
- * @enter_ns: out: when the wait began
- * @ctl_fd: out: what the descriptor was armed through, else -1
+ * @counted: result of jetwatt_pollfd_begin()
+ * @ready: the descriptor is ready
+ * @now: CLOCK_MONOTONIC
+ * @enter_ns: gets the begin of the wait
+ * @ctl_fd: gets the descriptor of the ioctl that has armed it, or -1
  *
- * Context: sys_exit, sys_enter. Return: has a wait ended?
+ * Context: handlers of sys_exit and sys_enter. Return: true if a wait has ended.
  */
 bool jetwatt_pollfd_end(int fd, bool counted, bool ready, u64 now, u64 *enter_ns, int *ctl_fd)
 {
@@ -404,11 +403,11 @@ bool jetwatt_pollfd_end(int fd, bool counted, bool ready, u64 now, u64 *enter_ns
 }
 
 /**
- * jetwatt_pollfd_owner() - has the current process armed a descriptor or polled an event?
+ * jetwatt_pollfd_owner() - test whether the current process is an owner (see struct owner)
  *
- * Polls and duplicates of other processes are not kept.
+ * Polls and duplicates of other processes need not be stored.
  *
- * Context: sys_enter. Return: true if it has, since it began its program.
+ * Context: handler of sys_enter. Return: true if it is an owner.
  */
 bool jetwatt_pollfd_owner(void)
 {
@@ -423,8 +422,7 @@ bool jetwatt_pollfd_owner(void)
 }
 
 /**
- * jetwatt_pollfd_open() - get ready: called before the hooks are attached
- *
+ * jetwatt_pollfd_open() - allocate the tables, before the tracepoints are attached
  * Return: 0 or -ENOMEM.
  */
 int jetwatt_pollfd_open(void)
@@ -443,7 +441,7 @@ int jetwatt_pollfd_open(void)
 }
 
 /**
- * jetwatt_pollfd_close() - forget everything: called after the hooks were detached
+ * jetwatt_pollfd_close() - free the tables, after the tracepoints were detached
  */
 void jetwatt_pollfd_close(void)
 {

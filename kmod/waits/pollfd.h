@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Descriptors that poll() sees ready when the GPU's work is done. */
+/* Tracks descriptors that poll() finds ready when work of the GPU is finished. */
 #ifndef JETWATT_POLLFD_H
 #define JETWATT_POLLFD_H
 

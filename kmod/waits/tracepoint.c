@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Attach handlers to the kernel's tracepoints of system calls and processes. */
 #include "waits/tracepoint.h"
 
 #include <linux/binfmts.h>
@@ -17,17 +18,16 @@
 #include "waits/watch.h"
 
 /*
- * For kernels that cannot trace with BPF (stock JetPack 5: no BPF_EVENTS). The
- * raw_syscalls tracepoints exist on all of them; system call tracepoints,
- * kprobes and BTF do not.
+ * For kernels that cannot trace with BPF (stock JetPack 5 has no BPF_EVENTS). All of these kernels
+ * have the raw_syscalls tracepoints, but not the tracepoints of single system calls, kprobes or
+ * BTF.
  *
- * From 6.13 on the handlers of system calls are preemptible. Nothing here is
- * per CPU; what is shared is behind raw spinlocks, held for a few lines each.
- * Handlers of system calls run in the task's own context with interrupts on,
- * and the same task is in one of them at a time.
+ * Since 6.13, the handlers of system calls are preemptible. Nothing here is per CPU; shared data is
+ * protected by raw spinlocks, each held for a few lines. The handlers run in the context of the
+ * task with interrupts enabled, and a task is in one of them at a time.
  */
 
-/* What cannot be a wait costs this comparison and no more. */
+/* Filter by number first: for all other system calls, this comparison is the only cost. */
 static bool may_wait(long nr)
 {
 	switch (nr) {
@@ -69,21 +69,21 @@ static void on_fork(void *unused, struct task_struct *parent, struct task_struct
 		jetwatt_watch_forked(parent->tgid, child->tgid);
 }
 
-static void gone(struct task_struct *task)
+static void task_exited(struct task_struct *task)
 {
 	jetwatt_wait_thread_gone(task->pid);
-	/* Threads of the process may still be there if its first one goes. */
+	/* Other threads of the process may still run if the main thread exits. */
 	if (atomic_read(&task->signal->live) > 0)
 		return;
 	jetwatt_pollfd_process_gone(task->tgid);
 	jetwatt_watch_exited(task->tgid);
 }
 
-JETWATT_PROCESS_EXIT_PROBE(on_gone, gone)
+JETWATT_PROCESS_EXIT_PROBE(on_gone, task_exited)
 
 /*
- * A new program knows nothing of the descriptors that the old one has armed, nor of waits
- * that it might have gone on with. The thread has taken over the id of the process.
+ * The new program does not know the descriptors that the old one has armed, and continues none of
+ * its waits. The calling thread has taken over the id of the main thread.
  */
 static void on_exec(void *unused, struct task_struct *task, pid_t old_pid,
 		    struct linux_binprm *bprm)
@@ -98,7 +98,7 @@ static struct {
 	void *probe;
 	struct tracepoint *point;
 	bool attached;
-} hooks[] = {
+} handlers[] = {
 	{ "sys_enter", on_enter },
 	{ "sys_exit", on_exit },
 	{ "sched_process_fork", on_fork },
@@ -106,7 +106,7 @@ static struct {
 	{ "sched_process_exec", on_exec },
 };
 
-/* Never called: does not compile where a tracepoint has another prototype. */
+/* Never called. It fails to compile if a tracepoint has another prototype. */
 static void __maybe_unused check_prototypes(void)
 {
 	check_trace_callback_type_sys_enter(on_enter);
@@ -116,35 +116,35 @@ static void __maybe_unused check_prototypes(void)
 	check_trace_callback_type_sched_process_exec(on_exec);
 }
 
-static void note(struct tracepoint *point, void *unused)
+static void find_tracepoint(struct tracepoint *point, void *unused)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		if (!strcmp(point->name, hooks[i].name))
-			hooks[i].point = point;
+	for (i = 0; i < ARRAY_SIZE(handlers); i++)
+		if (!strcmp(point->name, handlers[i].name))
+			handlers[i].point = point;
 }
 
 /**
- * jetwatt_tracepoints_attach() - have system calls looked at
+ * jetwatt_tracepoints_attach() - attach the handlers to the tracepoints
  *
- * Context: sleeps; callers exclude each other. Return: 0; -EOPNOTSUPP: this
- * kernel has not got the tracepoints; -ENOMEM.
+ * Context: sleeps; callers must exclude each other. Return: 0; -EOPNOTSUPP if the kernel lacks one
+ * of the tracepoints; -ENOMEM.
  */
 int jetwatt_tracepoints_attach(void)
 {
 	unsigned int i;
 	int err = 0;
 
-	for_each_kernel_tracepoint(note, NULL);
-	for (i = 0; i < ARRAY_SIZE(hooks) && !err; i++) {
-		if (!hooks[i].point)
+	for_each_kernel_tracepoint(find_tracepoint, NULL);
+	for (i = 0; i < ARRAY_SIZE(handlers) && !err; i++) {
+		if (!handlers[i].point)
 			err = -EOPNOTSUPP;
 		else if (jetwatt_fail(JETWATT_FAIL_HOOK))
 			err = -ENOMEM;
 		else
-			err = tracepoint_probe_register(hooks[i].point, hooks[i].probe, NULL);
-		hooks[i].attached = !err;
+			err = tracepoint_probe_register(handlers[i].point, handlers[i].probe, NULL);
+		handlers[i].attached = !err;
 	}
 	if (err)
 		jetwatt_tracepoints_detach();
@@ -152,29 +152,28 @@ int jetwatt_tracepoints_attach(void)
 }
 
 /**
- * jetwatt_tracepoints_detach() - leave them alone again
+ * jetwatt_tracepoints_detach() - detach the handlers from the tracepoints
  *
- * Context: sleeps until no handler is running any more; callers exclude each
- * other.
+ * Context: sleeps until no handler runs any more; callers must exclude each other.
  */
 void jetwatt_tracepoints_detach(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		if (hooks[i].attached)
-			tracepoint_probe_unregister(hooks[i].point, hooks[i].probe, NULL);
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		hooks[i].attached = false;
+	for (i = 0; i < ARRAY_SIZE(handlers); i++)
+		if (handlers[i].attached)
+			tracepoint_probe_unregister(handlers[i].point, handlers[i].probe, NULL);
+	for (i = 0; i < ARRAY_SIZE(handlers); i++)
+		handlers[i].attached = false;
 	tracepoint_synchronize_unregister();
 }
 
 /**
  * jetwatt_tracepoints_synchronize() - wait for the handlers that run now
  *
- * Handlers that start later see what the caller has written before.
+ * Handlers that start later see what the caller has written before the call.
  *
- * Context: sleeps for grace periods of RCU.
+ * Context: sleeps for RCU grace periods.
  */
 void jetwatt_tracepoints_synchronize(void)
 {

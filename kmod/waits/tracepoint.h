@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's tracepoints of system calls and processes. */
+/* Handlers of the kernel's tracepoints of system calls and processes. */
 #ifndef JETWATT_TRACEPOINT_H
 #define JETWATT_TRACEPOINT_H
 

@@ -23,37 +23,36 @@
 #include "waits/watch.h"
 
 /*
- * CUDA on a Jetson sleeps in one of three ways:
+ * Recognise waits for the GPU in system calls. CUDA on a Jetson sleeps in one of three ways:
  *
- *  - in one ioctl, which returns 0 when the fence has passed; one that was interrupted or
- *    timed out is taken up again: SYNCPOINT_WAIT of tegra-drm (JetPack 6; mainline),
- *    SYNCPT_WAIT, _WAITEX, _WAITMEX of nvhost-ctrl (JetPack 5);
- *  - an ioctl arms a descriptor for a fence, and a poll() that sees it ready, maybe after
- *    some that time out, ends the wait: TRIGGER_POLLFD of host1x-fence (JetPack 6),
- *    POLL_FD_TRIGGER_EVENT of nvhost-ctrl (JetPack 5);
- *  - poll() of an event, which needs no arming (both; Thor): see pollfd.c.
+ *  - One ioctl, which returns 0 when the fence has passed, and is repeated if it was interrupted or
+ *    timed out: SYNCPOINT_WAIT of tegra-drm (JetPack 6, mainline); SYNCPT_WAIT, _WAITEX and
+ *    _WAITMEX of nvhost-ctrl (JetPack 5).
+ *  - One ioctl arms a descriptor for a fence, and the poll() that finds it ready ends the wait,
+ *    possibly after some that time out: TRIGGER_POLLFD of host1x-fence (JetPack 6),
+ *    POLL_FD_TRIGGER_EVENT of nvhost-ctrl (JetPack 5).
+ *  - poll() of an event, which needs no arming (both, and Thor): see pollfd.c.
  *
- * The number of an ioctl alone proves nothing, so the descriptors are in the record: its
- * reader looks up what they are.
+ * An ioctl number may belong to another driver, so the record has the descriptors, and its reader
+ * looks up their files.
  */
 #define WAIT_POLL	1
-#define DUPLICATE	2	/* no wait, but remembered as they are */
-#define POLLFDS		16	/* entries of a poll() looked at */
+#define DUPLICATE	2	/* dup() and the like: no wait, but stored in the same table */
+#define POLLFDS		16	/* entries of a poll() that are checked */
 #define BUCKETS_BITS	8
 #define WAITS		1024
 
 /**
- * struct wait - a call under way, from its entry to its exit and, if it was interrupted
- *	or timed out, to the one that takes it up again
- * @node: in its bucket, or in the list of free ones
- * @enter_ns: when it began
- * @ptr: its argument in user memory
- * @fence: ioctl: id and threshold; poll: bit i: entry i was armed
- * @tid: the thread
- * @tgid: its process
- * @kind: the ioctl's number, or WAIT_POLL, DUPLICATE
- * @fd: ioctl: its descriptor; poll: number of entries
- * @unfinished: it has returned and may be taken up again
+ * struct wait - a system call in progress, or one that was interrupted and may be continued
+ * @node: in its bucket, or in the list of free entries
+ * @enter_ns: entry into the first call of the wait, CLOCK_MONOTONIC
+ * @ptr: argument in user memory
+ * @fence: ioctl: id and threshold; poll: mask of entries counted by jetwatt_pollfd_begin()
+ * @tid: id of the thread
+ * @tgid: id of its process
+ * @kind: number of the ioctl, WAIT_POLL or DUPLICATE
+ * @fd: ioctl: descriptor; poll: number of entries
+ * @unfinished: the call has returned without ending the wait; another call may continue it
  */
 struct wait {
 	struct hlist_node node;
@@ -73,7 +72,7 @@ struct wait_tables {
 	struct wait wait[WAITS];
 };
 
-/* Protects the table. The count is also read without. */
+/* The lock protects the tables and the count. The count may be read without it. */
 static struct {
 	raw_spinlock_t lock;
 	struct wait_tables *tables;
@@ -97,8 +96,8 @@ static void drop_wait(struct wait *w)
 	WRITE_ONCE(waits.nr, waits.nr - 1);
 }
 
-/* Replaces what the current thread did before. */
-static void keep_wait(const struct wait *new)
+/* Store a call of the current thread, in place of its previous one. */
+static void store_wait(const struct wait *new)
 {
 	struct wait *w = find_wait(new->tid);
 	struct hlist_node node;
@@ -119,7 +118,7 @@ static void keep_wait(const struct wait *new)
 	w->tgid = current->tgid;
 }
 
-/* What is not in memory is not waited for: this is somebody else's system call. */
+/* Read user memory only if it is resident: a page fault could delay the traced program. */
 static int peek(void *to, u64 from, size_t size)
 {
 	const void __user *src = (const void __user *)(unsigned long)from;
@@ -165,23 +164,23 @@ static void enter_ioctl(const unsigned long *args)
 	w.enter_ns = ktime_get_ns();
 	raw_spin_lock(&waits.lock);
 	old = find_wait(w.tid);
-	/* Interrupted or timed out before: the wait goes on. */
+	/* The previous call was interrupted or has timed out: this one continues the wait. */
 	if (old && old->unfinished && old->kind == w.kind && old->fd == w.fd &&
 	    old->fence == w.fence)
 		old->unfinished = false;
 	else
-		keep_wait(&w);
+		store_wait(&w);
 	raw_spin_unlock(&waits.lock);
 }
 
-/* An entry of poll(): descriptor, wanted and returned events. */
-struct entry {
+/* struct pollfd of user space */
+struct poll_entry {
 	int fd;
 	s16 events;
 	s16 revents;
 };
 
-static unsigned int peek_entries(struct entry *entry, u64 ptr, unsigned long n)
+static unsigned int peek_entries(struct poll_entry *entry, u64 ptr, unsigned long n)
 {
 	n = min_t(unsigned long, n, POLLFDS);
 	return peek(entry, ptr, n * sizeof(*entry)) ? 0 : n;
@@ -189,7 +188,7 @@ static unsigned int peek_entries(struct entry *entry, u64 ptr, unsigned long n)
 
 static void exit_poll(const struct wait *w, long ret)
 {
-	struct entry entry[POLLFDS];
+	struct poll_entry entry[POLLFDS];
 	unsigned int i, n = peek_entries(entry, w->ptr, w->fd);
 	u64 now = ktime_get_ns(), enter_ns;
 	int ctl_fd;
@@ -206,7 +205,7 @@ static void enter_poll(const unsigned long *args)
 		.tid = current->pid, .kind = WAIT_POLL, .ptr = args[0], .fd = args[1],
 		.enter_ns = ktime_get_ns(),
 	};
-	struct entry entry[POLLFDS];
+	struct poll_entry entry[POLLFDS];
 	struct wait *old, before;
 	unsigned int i, n;
 
@@ -216,7 +215,7 @@ static void enter_poll(const unsigned long *args)
 	if (old)
 		before = *old;
 	raw_spin_unlock(&waits.lock);
-	/* A signal handler ran where restart_syscall() was expected. */
+	/* The interrupted poll was not continued by restart_syscall(): a signal handler ran. */
 	if (before.kind == WAIT_POLL)
 		exit_poll(&before, -EINTR);
 	n = peek_entries(entry, w.ptr, args[1]);
@@ -224,17 +223,17 @@ static void enter_poll(const unsigned long *args)
 		if (jetwatt_pollfd_begin(entry[i].fd, w.enter_ns))
 			w.fence |= BIT(i);
 	/*
-	 * In a process that has armed one before, another thread may arm while this one
-	 * sleeps. Sleepers of all other processes must not fill the table.
+	 * Processes that have armed a descriptor are tracked even without an armed entry, because
+	 * another thread may arm one meanwhile. Other processes must not fill the table.
 	 */
 	if (!w.fence && !jetwatt_pollfd_owner())
 		return;
 	raw_spin_lock(&waits.lock);
-	keep_wait(&w);
+	store_wait(&w);
 	raw_spin_unlock(&waits.lock);
 }
 
-/* Only of what is armed: an event's duplicate is known by its file. */
+/* Duplicates of armed descriptors are tracked; those of events are recognised by their file. */
 static void enter_dup(const unsigned long *args)
 {
 	struct wait w = { .tid = current->pid, .kind = DUPLICATE, .fd = args[0] };
@@ -242,18 +241,18 @@ static void enter_dup(const unsigned long *args)
 	if (!jetwatt_pollfd_owner())
 		return;
 	raw_spin_lock(&waits.lock);
-	keep_wait(&w);
+	store_wait(&w);
 	raw_spin_unlock(&waits.lock);
 }
 
-/* With any other flag it fails, or closes nothing yet. */
+/* With any other flag, the call fails or closes nothing yet. */
 static void enter_close_range(const unsigned long *args)
 {
 	if (!((u32)args[2] & ~CLOSE_RANGE_UNSHARE))
 		jetwatt_pollfd_closed(args[0], args[1]);
 }
 
-/* s32 fd comes first in the arguments of both ioctls. */
+/* Both ioctls have a structure that begins with s32 fd. */
 static void exit_trigger(const struct wait *w)
 {
 	int fd;
@@ -265,32 +264,32 @@ static void exit_trigger(const struct wait *w)
 	jetwatt_pollfd_arm(fd, w->fd);
 }
 
-/* Will the same wait be taken up again? */
-static bool unfinished(long ret)
+/* Return: true if the ioctl will be repeated for the same wait. */
+static bool is_repeated(long ret)
 {
 	return ret == -EINTR || ret == -EAGAIN || ret == -ETIMEDOUT ||
 	       (ret <= -ERESTARTSYS && ret >= -ERESTART_RESTARTBLOCK);
 }
 
 /*
- * What the call that returns means for @w: a thread makes one call at a time, so it is the
- * one that has begun or, after a stop, restart_syscall(), which goes on with a poll. @w is
- * gone if it has ended. Return: has it?
+ * Update @w when a call of its thread returns. A thread makes one call at a time, so it is the call
+ * of @w; if @w is unfinished, only restart_syscall() continues it, and only a poll.
+ * Return: true if the wait has ended.
  */
-static bool ends(struct wait *w, struct pt_regs *regs, long ret)
+static bool wait_ended(struct wait *w, struct pt_regs *regs, long ret)
 {
 	if (w->unfinished && (w->kind != WAIT_POLL ||
 			      syscall_get_nr(current, regs) != __NR_restart_syscall))
 		return false;
 	w->unfinished = w->kind == WAIT_POLL ? ret == -ERESTART_RESTARTBLOCK :
-			is_syncpoint_wait(w->kind) && unfinished(ret);
+			is_syncpoint_wait(w->kind) && is_repeated(ret);
 	return !w->unfinished;
 }
 
 /**
- * jetwatt_wait_pending() - is any thread in a call that may be a wait?
+ * jetwatt_wait_pending() - test whether any thread is in a call that may be a wait
  *
- * Context: any. Return: false: no system call that returns now can be one.
+ * Context: any. Return: false if no system call that returns now can end a wait.
  */
 bool jetwatt_wait_pending(void)
 {
@@ -298,11 +297,11 @@ bool jetwatt_wait_pending(void)
 }
 
 /**
- * jetwatt_wait_enter() - the current thread enters a system call
- * @regs: its registers
- * @nr: the call
+ * jetwatt_wait_enter() - evaluate the entry of the current thread into a system call
+ * @regs: registers of the thread
+ * @nr: number of the system call, one of those that tracepoint.c selects
  *
- * Context: sys_enter.
+ * Context: handler of sys_enter.
  */
 void jetwatt_wait_enter(struct pt_regs *regs, long nr)
 {
@@ -343,11 +342,11 @@ void jetwatt_wait_enter(struct pt_regs *regs, long nr)
 }
 
 /**
- * jetwatt_wait_exit() - the current thread leaves a system call
- * @regs: its registers
- * @ret: what it returns
+ * jetwatt_wait_exit() - evaluate the return of the current thread from a system call
+ * @regs: registers of the thread
+ * @ret: return value of the system call
  *
- * Context: sys_exit.
+ * Context: handler of sys_exit.
  */
 void jetwatt_wait_exit(struct pt_regs *regs, long ret)
 {
@@ -355,7 +354,7 @@ void jetwatt_wait_exit(struct pt_regs *regs, long ret)
 
 	raw_spin_lock(&waits.lock);
 	found = find_wait(current->pid);
-	if (found && ends(found, regs, ret)) {
+	if (found && wait_ended(found, regs, ret)) {
 		w = *found;
 		drop_wait(found);
 	} else {
@@ -377,10 +376,10 @@ void jetwatt_wait_exit(struct pt_regs *regs, long ret)
 }
 
 /**
- * jetwatt_wait_thread_gone() - a thread ends, or runs another program
- * @tid: the thread
+ * jetwatt_wait_thread_gone() - drop the wait of a thread that exits or executes another program
+ * @tid: id of the thread
  *
- * Context: sched_process_exit, sched_process_exec.
+ * Context: handlers of sched_process_exit and sched_process_exec.
  */
 void jetwatt_wait_thread_gone(u32 tid)
 {
@@ -396,12 +395,12 @@ void jetwatt_wait_thread_gone(u32 tid)
 }
 
 /**
- * jetwatt_wait_unwatched() - forget what is known of processes that are not watched any more
+ * jetwatt_wait_unwatched() - drop the waits of processes that are not watched any more
  *
- * Entries and exits of their system calls are skipped from now on. A call whose exit is
- * skipped would be ended by another one once the process is watched again.
+ * The handlers now skip the system calls of these processes. If an entry stayed, and the process
+ * were watched again later, the return of an unrelated call would end the wait.
  *
- * Context: after jetwatt_tracepoints_synchronize(), so that no handler adds to it.
+ * Context: after jetwatt_tracepoints_synchronize(), so that no handler adds entries.
  */
 void jetwatt_wait_unwatched(void)
 {
@@ -419,8 +418,7 @@ void jetwatt_wait_unwatched(void)
 }
 
 /**
- * jetwatt_wait_open() - get ready: called before the hooks are attached
- *
+ * jetwatt_wait_open() - allocate the tables, before the tracepoints are attached
  * Return: 0 or -ENOMEM.
  */
 int jetwatt_wait_open(void)
@@ -441,7 +439,7 @@ int jetwatt_wait_open(void)
 }
 
 /**
- * jetwatt_wait_close() - forget everything: called after they were detached
+ * jetwatt_wait_close() - free the tables, after the tracepoints were detached
  */
 void jetwatt_wait_close(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From system calls to finished waits for the GPU. */
+/* Recognises waits for the GPU in system calls; called by the tracepoint handlers. */
 #ifndef JETWATT_WAIT_H
 #define JETWATT_WAIT_H
 

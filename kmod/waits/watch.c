@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Which processes are watched, by which watchers, and the records of their waits until
+ * wait_subscriber.c sends them. A watcher is the slot of a subscriber to waits.
+ */
 #include "waits/watch.h"
 
 #include <linux/bitmap.h>
@@ -14,19 +18,19 @@
 #include "fault_inject.h"
 
 #define RECORDS		4096
-#define IN_A_MESSAGE	128
+#define RECORDS_PER_TAKE	128
 #define PROCESSES	2048
 #define BUCKETS_BITS	8
 #define SEEN_BITS	10
 
-/* The thread that libcuda starts to wait for others. */
+/* Name of the thread that libcuda starts to wait on behalf of other threads. */
 #define HELPER		"cuda-EvtHandlr"
 
 /**
- * struct process - one that is watched
- * @node: in its bucket, or in the list of free ones
- * @tgid: its id in the initial pid namespace
- * @watchers: mask of those who watch it
+ * struct process - a watched process
+ * @node: in its bucket, or in the list of free entries
+ * @tgid: process id in the initial pid namespace
+ * @watchers: mask of its watchers
  */
 struct process {
 	struct hlist_node node;
@@ -39,22 +43,22 @@ struct watch_tables {
 	struct hlist_head free;
 	struct process process[PROCESSES];
 	struct jetwatt_watch_record record[RECORDS];
-	/* What jetwatt_watch_take() has returned last. */
-	struct jetwatt_watch_record batch[IN_A_MESSAGE];
+	/* The records that jetwatt_watch_take() has returned last. */
+	struct jetwatt_watch_record batch[RECORDS_PER_TAKE];
 };
 
 /**
  * struct watch - the watched processes and their records
- * @lock: protects all of it but tables->batch; taken in system calls
+ * @lock: protects all fields except tables->batch; taken in system calls
  * @tables: allocated while there is a watcher
  * @head: number of records ever stored
  * @tail: number of records ever taken
- * @lost: number of records that each watcher did not get
- * @active: mask of watchers
+ * @lost: for each watcher, number of records that it did not get
+ * @active: mask of the watchers
  * @everybody: mask of the watchers of all processes
- * @children: mask of the watchers that also get the children of their processes
- * @seen: filter by a hash of the process id, read without @lock, so that a process without a
- *	watcher takes no lock; a set bit may stand for another process
+ * @children: mask of the watchers that also watch the children of their processes
+ * @seen: Bloom filter of watched process ids, with one hash; read without @lock, so that unwatched
+ *	processes take no lock. A set bit may belong to another process.
  */
 static struct watch {
 	raw_spinlock_t lock;
@@ -75,22 +79,22 @@ static struct process *find_process(u32 tgid)
 	return NULL;
 }
 
-static void lose_records(u8 whose, unsigned int n)
+static void lose_records(u8 mask, unsigned int n)
 {
 	unsigned int i;
 
 	for (i = 0; i < JETWATT_WATCHERS_MAX; i++)
-		if (whose & BIT(i))
+		if (mask & BIT(i))
 			watch.lost[i] += n;
 }
 
-static void add_watcher(u32 tgid, u8 whose)
+static void add_watcher(u32 tgid, u8 mask)
 {
 	struct process *p = find_process(tgid);
 
 	if (!p) {
 		if (hlist_empty(&watch.tables->free)) {
-			lose_records(whose, 1);
+			lose_records(mask, 1);
 			return;
 		}
 		p = hlist_entry(watch.tables->free.first, struct process, node);
@@ -100,12 +104,12 @@ static void add_watcher(u32 tgid, u8 whose)
 		hlist_add_head(&p->node, &watch.tables->processes[hash_32(tgid, BUCKETS_BITS)]);
 		set_bit(hash_32(tgid, SEEN_BITS), watch.seen);
 	}
-	p->watchers |= whose;
+	p->watchers |= mask;
 }
 
-static void remove_watcher(struct process *p, u8 whose)
+static void remove_watcher(struct process *p, u8 mask)
 {
-	p->watchers &= ~whose;
+	p->watchers &= ~mask;
 	if (p->watchers)
 		return;
 	hlist_del(&p->node);
@@ -113,13 +117,13 @@ static void remove_watcher(struct process *p, u8 whose)
 }
 
 /**
- * jetwatt_watch_may_want() - may this process have a watcher?
- * @tgid: the process
+ * jetwatt_watch_may_want() - test whether a process may be watched
+ * @tgid: id of the process
  *
- * For one process this changes from true to false only when a watcher of all processes is
- * removed; what the handlers know of processes without a watcher is forgotten then.
+ * For a living process, the result changes from true to false only when a watcher of all processes
+ * is removed; the state of unwatched processes in wait.c and pollfd.c is then dropped.
  *
- * Context: any; takes no lock. Return: false if it has none for certain.
+ * Context: any; takes no lock. Return: false if the process is not watched; true if it may be.
  */
 bool jetwatt_watch_may_want(u32 tgid)
 {
@@ -127,11 +131,11 @@ bool jetwatt_watch_may_want(u32 tgid)
 }
 
 /**
- * jetwatt_watch_forked() - a process has a child
- * @parent: the process
- * @child: its child, which has not run yet
+ * jetwatt_watch_forked() - let watchers with children watch a new child process
+ * @parent: id of the process
+ * @child: id of its child, which has not run yet
  *
- * Context: sched_process_fork.
+ * Context: handler of sched_process_fork; takes watch.lock.
  */
 void jetwatt_watch_forked(u32 parent, u32 child)
 {
@@ -147,10 +151,10 @@ void jetwatt_watch_forked(u32 parent, u32 child)
 }
 
 /**
- * jetwatt_watch_exited() - a process has ended
- * @tgid: the process
+ * jetwatt_watch_exited() - stop watching a process that has ended
+ * @tgid: id of the process
  *
- * Context: sched_process_exit.
+ * Context: handler of sched_process_exit; takes watch.lock.
  */
 void jetwatt_watch_exited(u32 tgid)
 {
@@ -178,39 +182,39 @@ static u64 cgroup_of_current(void)
 }
 
 /**
- * jetwatt_watch_store() - the current thread has waited
- * @record: all but the cgroup and JETWATT_WAIT_HELPER
+ * jetwatt_watch_store() - store the record of a wait of the current thread
+ * @record: the record, without cgroup and JETWATT_WAIT_HELPER, which are added here
  *
- * Context: sys_exit and sys_enter.
+ * Context: handlers of sys_enter and sys_exit; takes watch.lock.
  */
 void jetwatt_watch_store(const struct jetwatt_wait_record *record)
 {
 	u64 cgroup = cgroup_of_current();
 	struct process *p;
 	struct jetwatt_watch_record *r;
-	u8 whose;
+	u8 mask;
 
 	raw_spin_lock(&watch.lock);
 	p = find_process(record->tgid);
-	whose = watch.everybody | (p ? p->watchers : 0);
-	if (whose && watch.head - watch.tail == RECORDS) {
-		lose_records(whose, 1);
-	} else if (whose) {
+	mask = watch.everybody | (p ? p->watchers : 0);
+	if (mask && watch.head - watch.tail == RECORDS) {
+		lose_records(mask, 1);
+	} else if (mask) {
 		r = &watch.tables->record[watch.head++ % RECORDS];
 		r->record = *record;
 		r->record.cgroup = cgroup;
-		/* A thread names itself: no lock makes this more certain. */
+		/* A thread sets its own name, so reading it here needs no lock. */
 		if (!strncmp(current->comm, HELPER, TASK_COMM_LEN))
 			r->record.call |= JETWATT_WAIT_HELPER;
-		r->watchers = whose;
+		r->watchers = mask;
 	}
 	raw_spin_unlock(&watch.lock);
 }
 
 /**
- * jetwatt_watch_lose_for_all() - count a wait that no watcher gets
+ * jetwatt_watch_lose_for_all() - count a lost wait for every watcher
  *
- * Context: sys_enter and sys_exit, also under the lock of wait.c.
+ * Context: handlers of sys_enter and sys_exit; takes watch.lock, also under the lock of wait.c.
  */
 void jetwatt_watch_lose_for_all(void)
 {
@@ -220,18 +224,19 @@ void jetwatt_watch_lose_for_all(void)
 }
 
 /**
- * jetwatt_watch_take() - take the oldest records out of the table
- * @n: gets their number, at most 128
- * @watchers: gets the mask of the watchers that get any of them
+ * jetwatt_watch_take() - remove the oldest records from the table
+ * @n: gets the number of records, at most 128
+ * @watchers: gets the mask of the watchers that any of these records is for
  *
- * Context: callers exclude each other. Return: the records, until the next call.
+ * Context: callers must exclude each other; takes watch.lock.
+ * Return: the records, valid until the next call.
  */
 const struct jetwatt_watch_record *jetwatt_watch_take(unsigned int *n, u8 *watchers)
 {
 	*n = 0;
 	*watchers = 0;
 	raw_spin_lock(&watch.lock);
-	for (; *n < IN_A_MESSAGE && watch.tail < watch.head; (*n)++) {
+	for (; *n < RECORDS_PER_TAKE && watch.tail < watch.head; (*n)++) {
 		watch.tables->batch[*n] = watch.tables->record[watch.tail++ % RECORDS];
 		*watchers |= watch.tables->batch[*n].watchers;
 	}
@@ -242,9 +247,9 @@ const struct jetwatt_watch_record *jetwatt_watch_take(unsigned int *n, u8 *watch
 /**
  * jetwatt_watch_lose() - count records that could not be sent to a watcher
  * @watcher: the watcher
- * @n: how many
+ * @n: number of records
  *
- * Context: process.
+ * Context: process; takes watch.lock.
  */
 void jetwatt_watch_lose(unsigned int watcher, unsigned int n)
 {
@@ -254,10 +259,10 @@ void jetwatt_watch_lose(unsigned int watcher, unsigned int n)
 }
 
 /**
- * jetwatt_watch_lost() - count of the records that a watcher did not get
+ * jetwatt_watch_lost() - return the number of records that a watcher did not get
  * @watcher: the watcher
  *
- * Context: any. Return: the number since it was added.
+ * Context: any. Return: the number since the watcher was added.
  */
 u64 jetwatt_watch_lost(unsigned int watcher)
 {
@@ -265,13 +270,13 @@ u64 jetwatt_watch_lost(unsigned int watcher)
 }
 
 /**
- * jetwatt_watch_add() - begin to collect records for a watcher
- * @watcher: the watcher
- * @tgids: the processes that it watches
- * @n: number of @tgids; 0: it watches all processes
- * @with_children: it also watches the processes that these fork from now on
+ * jetwatt_watch_add() - start to collect records for a watcher
+ * @watcher: the watcher, less than JETWATT_WATCHERS_MAX
+ * @tgids: ids of the processes to watch
+ * @n: number of @tgids; 0 to watch all processes
+ * @with_children: also watch processes that the watched ones fork from now on
  *
- * Context: process; after jetwatt_watch_open().
+ * Context: process, after jetwatt_watch_open(); takes watch.lock.
  */
 void jetwatt_watch_add(unsigned int watcher, const u32 *tgids, unsigned int n, bool with_children)
 {
@@ -290,12 +295,13 @@ void jetwatt_watch_add(unsigned int watcher, const u32 *tgids, unsigned int n, b
 }
 
 /**
- * jetwatt_watch_remove() - collect nothing more for a watcher
+ * jetwatt_watch_remove() - stop collecting records for a watcher
  * @watcher: the watcher
  *
- * Its records that have not been taken are dropped: another watcher may get its number.
+ * Its records that have not been taken are dropped, because another watcher may get its number.
  *
- * Context: process. Return: true if it was the last one that watched all processes.
+ * Context: process; takes watch.lock.
+ * Return: true if it was the last watcher of all processes.
  */
 bool jetwatt_watch_remove(unsigned int watcher)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The watched processes, and the records of their waits until they are sent. */
+/* The watched processes, and the records of their waits until these are sent. */
 #ifndef JETWATT_WATCH_H
 #define JETWATT_WATCH_H
 
@@ -9,7 +9,7 @@
 #define JETWATT_WATCHERS_MAX	8
 
 /**
- * struct jetwatt_watch_record - one finished wait
+ * struct jetwatt_watch_record - a finished wait
  * @record: the wait
  * @watchers: mask of the watchers that get it
  */
@@ -24,7 +24,7 @@ void jetwatt_watch_exited(u32 tgid);
 void jetwatt_watch_store(const struct jetwatt_wait_record *record);
 void jetwatt_watch_lose_for_all(void);
 
-/* For the subscribers: a watcher is a number below JETWATT_WATCHERS_MAX. */
+/* For wait_subscriber.c. A watcher is a number below JETWATT_WATCHERS_MAX. */
 void jetwatt_watch_add(unsigned int watcher, const u32 *tgids, unsigned int n,
 		       bool with_children);
 bool jetwatt_watch_remove(unsigned int watcher);

@@ -4,7 +4,7 @@
 
 #include_next <linux/kthread.h>
 
-/* Before 6.14 a worker runs from the moment that it is created. */
+/* kthread_run_worker() exists since 6.14; before, kthread_create_worker() starts the worker. */
 #ifndef kthread_run_worker
 #define kthread_run_worker	kthread_create_worker
 #endif

@@ -7,9 +7,9 @@
 #include <linux/kernel.h>
 
 /*
- * Before 6.2 a text must outlive the handler, which has returned when it is
- * copied. Only the privileged get these texts, and few of them at a time, so a
- * few places are enough.
+ * NL_SET_ERR_MSG_FMT() exists since 6.2. Before, the kernel copies the message after the handler
+ * has returned, so the text must outlive the handler. Only privileged clients get such messages,
+ * and few at a time, so 32 static buffers are enough.
  */
 #ifndef NL_SET_ERR_MSG_FMT
 #define NL_SET_ERR_MSG_FMT(extack, fmt, args...) do {				\

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * arm64's spinlock types of 5.15 refuse to be included by linux/rtmutex.h first. With PREEMPT_RT
- * they include linux/rtmutex.h themselves, which comes back to this file and has to find the
- * kernel's own behind it: so there is no include guard here. Theirs suffice.
+ * The spinlock types of arm64 in 5.15 must be included before linux/rtmutex.h. With PREEMPT_RT they
+ * include linux/rtmutex.h themselves, which leads to this file again; it must then include the
+ * kernel's header, so there is no include guard here. The guards of both headers suffice.
  */
 #include <linux/spinlock_types.h>
 #include_next <linux/rtmutex.h>

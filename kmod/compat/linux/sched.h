@@ -4,7 +4,7 @@
 
 #include_next <linux/sched.h>
 
-/* Before 5.14 everybody looks at the state himself. */
+/* task_is_running() exists since 5.14; before, the field has another name. */
 #ifndef task_is_running
 #define task_is_running(task)	(READ_ONCE((task)->state) == TASK_RUNNING)
 #endif

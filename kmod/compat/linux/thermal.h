@@ -5,7 +5,7 @@
 #include_next <linux/thermal.h>
 #include <linux/version.h>
 
-/* From 6.4 on the structure is private and there is a function. */
+/* thermal_zone_device_id() exists since 6.4; before, the structure is public. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
 static inline int jetwatt_thermal_zone_device_id(struct thermal_zone_device *tz)
 {

@@ -5,7 +5,7 @@
 #include_next <net/genetlink.h>
 #include <linux/version.h>
 
-/* From 6.7 on a dump's attributes are in its struct genl_info. */
+/* Since 6.7, the attributes of a dump are in its struct genl_info. */
 static inline struct nlattr **jetwatt_genl_dump_attrs(struct netlink_callback *cb)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)

@@ -5,9 +5,9 @@
 #include_next <trace/events/sched.h>
 
 /*
- * Newer kernels tell the probe of sched_process_exit whether the whole process ends. A
- * probe of another prototype is a crash where the kernel checks indirect calls (kCFI).
- * The tracepoint's own type tells which of the two this kernel calls.
+ * Newer kernels pass to the probe of sched_process_exit whether the whole process ends. With kCFI,
+ * a probe with a wrong prototype crashes the kernel. Therefore both probes are defined, and the
+ * type of the tracepoint's check function selects the one that this kernel calls.
  */
 #define JETWATT_PROCESS_EXIT_PROBE(name, gone)						\
 static void __maybe_unused name##_task(void *unused, struct task_struct *task)		\
