@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Send the samples of the ring to the subscribers in batches. A work item builds one message per
+ * batch; subscriber.c sends it to each subscriber.
+ */
 #include "interface/batcher.h"
 
 #include <linux/errno.h>
@@ -18,15 +22,15 @@
 #include "sampler/ring.h"
 
 /**
- * struct batcher - what turns samples into messages
+ * struct batcher - state of the batching
  * @queue: runs the work item
  * @hand_out: called with each message
  * @listeners: number of subscribers; written by subscriber.c, read by the sampler thread
- * @start_at: sequence number at which the first of new subscribers starts; the work item
- *	takes it over
+ * @start_at: sequence number at which a new series of batches starts; the work item copies it to
+ *	@next
  * @next: sequence number of the next sample to send; written by the work item, read by the
  *	sampler thread
- * @rows: copy of the samples of one message; the work item's own
+ * @rows: copy of the samples of one message; used by the work item only
  */
 static struct batcher {
 	struct workqueue_struct *queue;
@@ -57,11 +61,11 @@ static struct sk_buff *build_samples(unsigned int n, size_t *lost_offset)
 }
 
 /**
- * jetwatt_batcher_address() - make a parcel's message one subscriber's
- * @skb: the message or a copy of it
+ * jetwatt_batcher_address() - set the fields of a message that differ between subscribers
+ * @skb: the message of the parcel, or a copy of it
  * @parcel: the parcel
- * @port: the subscriber's port
- * @lost: what it has lost so far
+ * @port: netlink port of the subscriber
+ * @lost: number of samples that the subscriber has lost so far
  */
 void jetwatt_batcher_address(struct sk_buff *skb, const struct jetwatt_parcel *parcel, u32 port,
 			     u64 lost)
@@ -70,23 +74,23 @@ void jetwatt_batcher_address(struct sk_buff *skb, const struct jetwatt_parcel *p
 	jetwatt_batch_set_lost(skb->data + parcel->lost, lost);
 }
 
-/* How long the oldest sample may still wait, 0 if not any more. */
-static u64 patience_ns(u64 seq)
+/* Return: nanoseconds until sample @seq reaches the maximum age, 0 if it has. */
+static u64 remaining_ns(u64 seq)
 {
 	u64 age = ktime_get_ns() - jetwatt_ring_time(seq);
-	u64 most = jetwatt_config_age_ms() * (u64)NSEC_PER_MSEC;
+	u64 max_age = jetwatt_config_age_ms() * (u64)NSEC_PER_MSEC;
 
-	return age < most ? most - age : 0;
+	return age < max_age ? max_age - age : 0;
 }
 
 static void send_batches(struct work_struct *work)
 {
 	struct jetwatt_parcel parcel;
-	u64 from, patience, pending;
+	u64 from, remaining, pending;
 	unsigned int batch;
 
 	from = xchg(&batcher.start_at, 0);
-	/* Never back: a round may have begun while the one before was still delivered. */
+	/* Never go back: a new first subscriber may come while a batch is still being sent. */
 	if (from > batcher.next)
 		WRITE_ONCE(batcher.next, from);
 	while (READ_ONCE(batcher.listeners)) {
@@ -94,10 +98,10 @@ static void send_batches(struct work_struct *work)
 		batch = jetwatt_config_batch();
 		if (!pending)
 			return;
-		patience = pending < batch ? patience_ns(batcher.next) : 0;
-		if (patience) {
+		remaining = pending < batch ? remaining_ns(batcher.next) : 0;
+		if (remaining) {
 			queue_delayed_work(batcher.queue, to_delayed_work(work),
-					   nsecs_to_jiffies(patience) + 1);
+					   nsecs_to_jiffies(remaining) + 1);
 			return;
 		}
 		from = batcher.next;
@@ -105,7 +109,7 @@ static void send_batches(struct work_struct *work)
 		parcel.skipped = from - batcher.next;
 		parcel.skb = parcel.samples ? build_samples(parcel.samples, &parcel.lost) : NULL;
 		batcher.hand_out(&parcel);
-		/* Unless a subscriber has got it. */
+		/* NULL if a subscriber has got the message itself. */
 		consume_skb(parcel.skb);
 		WRITE_ONCE(batcher.next, from + parcel.samples);
 	}
@@ -114,10 +118,10 @@ static void send_batches(struct work_struct *work)
 static DECLARE_DELAYED_WORK(batch_work, send_batches);
 
 /**
- * jetwatt_batcher_listeners() - so many want batches
- * @n: how many; the first one gets samples that are taken from now on
+ * jetwatt_batcher_listeners() - set the number of subscribers
+ * @n: the number. The first subscriber gets the samples that are taken from now on.
  *
- * Context: callers exclude each other.
+ * Context: callers must exclude each other.
  */
 void jetwatt_batcher_listeners(unsigned int n)
 {
@@ -127,12 +131,10 @@ void jetwatt_batcher_listeners(unsigned int n)
 }
 
 /**
- * jetwatt_batcher_new_sample() - there is a new sample
- * @seq: its sequence number
+ * jetwatt_batcher_new_sample() - schedule the work item for a new sample, if there are subscribers
+ * @seq: sequence number of the sample
  *
- * Costs nothing while nobody listens.
- *
- * Context: the sampler's thread; does not sleep.
+ * Context: the sampler thread; does not sleep.
  */
 void jetwatt_batcher_new_sample(u64 seq)
 {
@@ -145,8 +147,9 @@ void jetwatt_batcher_new_sample(u64 seq)
 }
 
 /**
- * jetwatt_batcher_init() - get ready
- * @out: called with each batch, may sleep; may keep the skb, which is NULL then
+ * jetwatt_batcher_init() - allocate the buffers and the work queue
+ * @out: called with each batch, from a work item; may sleep. May take over the message by setting
+ *	the parcel's skb to NULL.
  *
  * Return: 0 or a negative errno.
  */
@@ -176,9 +179,9 @@ free:
 }
 
 /**
- * jetwatt_batcher_exit() - no batch is built any more
+ * jetwatt_batcher_exit() - stop the batching and free its buffers
  *
- * Context: the sampler is parked for good and nobody listens.
+ * Context: the sampler is parked permanently, and there is no subscriber.
  */
 void jetwatt_batcher_exit(void)
 {

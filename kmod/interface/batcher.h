@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Cutting the ring into batches, in time. */
+/* Sends the samples of the ring in batches. */
 #ifndef JETWATT_BATCHER_H
 #define JETWATT_BATCHER_H
 
@@ -8,11 +8,11 @@
 struct sk_buff;
 
 /**
- * struct jetwatt_parcel - a batch for everybody
+ * struct jetwatt_parcel - a batch of samples as a message that is the same for all subscribers
  * @skb: the message; NULL if there was no memory for it
- * @lost: offset of the count of losses in the skb
- * @samples: how many are in it, or would be
- * @skipped: how many the ring had overwritten before it
+ * @lost: offset of the count of lost samples in @skb
+ * @samples: number of samples in the batch, even if @skb is NULL
+ * @skipped: number of samples before the batch that the ring has overwritten
  */
 struct jetwatt_parcel {
 	struct sk_buff *skb;

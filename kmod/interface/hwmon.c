@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* An hwmon device with the energy, power, voltage and current of the rails and of the total. */
 #include "interface/hwmon.h"
 
 #include <linux/err.h>
@@ -14,15 +15,15 @@
 #include "sensors/rail_graph.h"
 
 /*
- * Everybody may read this, so it is no faster than the side channel may be:
- * all values are taken together, at most ten times a second, whoever asks.
+ * Any user may read these attributes. To limit the side channel, all values are read together, at
+ * most ten times a second, and then latched.
  */
 #define LATCH_NS	(NSEC_PER_SEC / 10)
 #define STALE_NS	((s64)5 * NSEC_PER_SEC)
 
 /*
- * energy1 and power1 are the total; a rail has its id + 2 in all its names.
- * Voltages are counted from 0 by the hwmon core: in0 and in1 are left out.
+ * energy1 and power1 are the total. A rail has the number id + 2 in the names of all its
+ * attributes. The hwmon core numbers voltages from 0; in0 and in1 do not exist.
  */
 #define TOTAL		0
 #define CHANNELS	(JETWATT_RAILS_MAX + 1)
@@ -52,7 +53,7 @@ static void read_latched(unsigned int channel, struct jetwatt_energy *energy)
 	if (!latch.at || now - latch.at >= LATCH_NS)
 		latch_energy(now);
 	*energy = latch.energy[channel];
-	/* Signed: the sampler may have taken another sample since @now was read. */
+	/* Signed, because the sampler thread may have taken a sample since @now was read. */
 	if ((s64)(now - energy->time_ns) > STALE_NS)
 		energy->time_ns = 0;
 	mutex_unlock(&latch.lock);
@@ -69,7 +70,7 @@ static umode_t is_visible(const void *unused, enum hwmon_sensor_types type, u32 
 
 	if (i < TOTAL || (i == TOTAL && type != hwmon_energy && type != hwmon_power))
 		return 0;
-	/* No power without a shunt's resistance; its voltage can be told. */
+	/* Without the shunt's resistance there is no power or current, but the bus voltage. */
 	if (i != TOTAL && type != hwmon_in && !jetwatt_rail_at(i - 1)->shunt_uohm)
 		return 0;
 	return 0444;
@@ -81,7 +82,7 @@ static int read_channel(struct device *dev, enum hwmon_sensor_types type, u32 at
 	struct jetwatt_energy energy;
 
 	read_latched(channel_of(type, channel), &energy);
-	/* A counter stands as it stands; what is said to be now must be of now. */
+	/* An energy counter is always valid; other values must not be outdated. */
 	if (type != hwmon_energy && !energy.time_ns)
 		return -ENODATA;
 	switch (type) {
@@ -128,7 +129,7 @@ static const struct hwmon_ops hwmon_ops = {
 	.read_string = read_label,
 };
 
-/* Filled for as many rails as there are; a zero ends each of them. */
+/* One entry per rail; each array ends with a zero. */
 static u32 energies[CHANNELS + 1], powers[CHANNELS + 1], volts[CHANNELS + 2], amperes[CHANNELS + 1];
 
 static const struct hwmon_channel_info energy_info = { hwmon_energy, energies };
@@ -142,7 +143,7 @@ static const struct hwmon_channel_info *infos[] = {
 
 static const struct hwmon_chip_info chip_info = { .ops = &hwmon_ops, .info = infos };
 
-/* The lock serialises loading, unloading, and the scan that finds new rails. */
+/* The lock serialises loading, unloading, and scans that find new rails. */
 static struct {
 	struct mutex lock;
 	struct platform_device *parent;
@@ -178,12 +179,11 @@ static int register_hwmon(unsigned int rails)
 }
 
 /**
- * jetwatt_hwmon_update() - show the rails that there are now
+ * jetwatt_hwmon_update() - register the hwmon device again if there are new rails
  *
- * The device is taken away and comes back where there are more rails than
- * before: its list of attributes cannot grow.
+ * The device must be registered again, because its list of attributes cannot grow.
  *
- * Context: sleeps.
+ * Context: takes hwmon.lock; sleeps.
  */
 void jetwatt_hwmon_update(void)
 {
@@ -195,16 +195,16 @@ void jetwatt_hwmon_update(void)
 		unregister_hwmon();
 		err = register_hwmon(rails);
 		if (err)
-			dev_warn(&hwmon.parent->dev, "no hwmon device for %u rails: error %d\n", rails,
-				 err);
+			dev_warn(&hwmon.parent->dev,
+				 "hwmon device not registered: rails %u, error %d\n", rails, err);
 	}
 	mutex_unlock(&hwmon.lock);
 }
 
 /**
- * jetwatt_hwmon_init() - show the rails
+ * jetwatt_hwmon_init() - register the hwmon device
  *
- * Return: 0 or a negative errno. No rail at all is no error.
+ * Return: 0 or a negative errno. It is not an error if there is no rail.
  */
 int jetwatt_hwmon_init(void)
 {
@@ -225,9 +225,9 @@ int jetwatt_hwmon_init(void)
 }
 
 /**
- * jetwatt_hwmon_exit() - take the device away
+ * jetwatt_hwmon_exit() - unregister the hwmon device
  *
- * Context: sleeps until nobody reads an attribute any more.
+ * Context: sleeps until no attribute is being read.
  */
 void jetwatt_hwmon_exit(void)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Netlink handlers for information, configuration, subscriptions and statistics. */
 #include "interface/netlink.h"
 
 #include <linux/errno.h>
@@ -18,14 +19,14 @@
 #include "sensors/rail_graph.h"
 
 /**
- * jetwatt_netlink_answer() - begin the reply to a request
+ * jetwatt_netlink_reply_begin() - allocate the reply to a request
  * @info: the request
  * @cmd: command of the reply
- * @header: gets its header, or NULL
+ * @header: gets the header of the reply, or NULL if it does not fit
  *
- * Return: the message, NULL if there is no memory.
+ * Return: the message, or NULL if there is no memory.
  */
-struct sk_buff *jetwatt_netlink_answer(struct genl_info *info, u8 cmd, void **header)
+struct sk_buff *jetwatt_netlink_reply_begin(struct genl_info *info, u8 cmd, void **header)
 {
 	struct sk_buff *skb = NULL;
 
@@ -40,15 +41,15 @@ struct sk_buff *jetwatt_netlink_answer(struct genl_info *info, u8 cmd, void **he
 }
 
 /**
- * jetwatt_netlink_give() - send it
+ * jetwatt_netlink_reply_send() - send a reply
  * @skb: the reply
  * @info: the request
- * @header: the reply's header
- * @err: nonzero: it has no room for what was to be written into it
+ * @header: header of the reply
+ * @err: nonzero if an attribute did not fit into the reply, which is then freed
  *
  * Return: 0 or a negative errno.
  */
-int jetwatt_netlink_give(struct sk_buff *skb, struct genl_info *info, void *header, int err)
+int jetwatt_netlink_reply_send(struct sk_buff *skb, struct genl_info *info, void *header, int err)
 {
 	if (err) {
 		NL_SET_ERR_MSG(info->extack, "the reply does not fit into a message");
@@ -59,12 +60,12 @@ int jetwatt_netlink_give(struct sk_buff *skb, struct genl_info *info, void *head
 	return genlmsg_reply(skb, info);
 }
 
-static const char *board(void)
+static const char *board_name(void)
 {
 	struct device_node *root = of_find_node_by_path("/");
 	const char *name;
 
-	/* The string is the root's own, which never goes away. */
+	/* The string stays valid, because the root node is never removed. */
 	if (!root || of_property_read_string_index(root, "compatible", 0, &name))
 		name = "";
 	of_node_put(root);
@@ -77,7 +78,7 @@ static int put_info(struct sk_buff *skb)
 
 	jetwatt_graph_total(&scope);
 	return nla_put_string(skb, JETWATT_A_INFO_VERSION, THIS_MODULE->version) ?:
-	       nla_put_string(skb, JETWATT_A_INFO_BOARD, board()) ?:
+	       nla_put_string(skb, JETWATT_A_INFO_BOARD, board_name()) ?:
 	       nla_put_u32(skb, JETWATT_A_INFO_CHIPS, jetwatt_chip_count()) ?:
 	       nla_put_u32(skb, JETWATT_A_INFO_RAILS, jetwatt_rail_count()) ?:
 	       nla_put_u32(skb, JETWATT_A_INFO_RING, jetwatt_ring_size()) ?:
@@ -86,20 +87,21 @@ static int put_info(struct sk_buff *skb)
 }
 
 /**
- * jetwatt_netlink_info_get() - JETWATT_CMD_INFO_GET
+ * jetwatt_netlink_info_get() - handle JETWATT_CMD_INFO_GET
  * @skb: the request
- * @info: its parts
+ * @info: parsed request
  *
  * Return: 0 or a negative errno.
  */
 int jetwatt_netlink_info_get(struct sk_buff *skb, struct genl_info *info)
 {
 	void *header;
-	struct sk_buff *reply = jetwatt_netlink_answer(info, JETWATT_CMD_INFO_GET, &header);
+	struct sk_buff *reply = jetwatt_netlink_reply_begin(info, JETWATT_CMD_INFO_GET, &header);
 
 	if (!reply)
 		return -ENOMEM;
-	return jetwatt_netlink_give(reply, info, header, header ? put_info(reply) : -EMSGSIZE);
+	return jetwatt_netlink_reply_send(reply, info, header,
+					  header ? put_info(reply) : -EMSGSIZE);
 }
 
 static int put_config(struct sk_buff *skb)
@@ -118,20 +120,21 @@ static int put_config(struct sk_buff *skb)
 }
 
 /**
- * jetwatt_netlink_config_get() - JETWATT_CMD_CONFIG_GET
+ * jetwatt_netlink_config_get() - handle JETWATT_CMD_CONFIG_GET
  * @skb: the request
- * @info: its parts
+ * @info: parsed request
  *
  * Return: 0 or a negative errno.
  */
 int jetwatt_netlink_config_get(struct sk_buff *skb, struct genl_info *info)
 {
 	void *header;
-	struct sk_buff *reply = jetwatt_netlink_answer(info, JETWATT_CMD_CONFIG_GET, &header);
+	struct sk_buff *reply = jetwatt_netlink_reply_begin(info, JETWATT_CMD_CONFIG_GET, &header);
 
 	if (!reply)
 		return -ENOMEM;
-	return jetwatt_netlink_give(reply, info, header, header ? put_config(reply) : -EMSGSIZE);
+	return jetwatt_netlink_reply_send(reply, info, header,
+					  header ? put_config(reply) : -EMSGSIZE);
 }
 
 static void refuse_rate(struct netlink_ext_ack *extack, const struct jetwatt_limit *limit,
@@ -143,11 +146,11 @@ static void refuse_rate(struct netlink_ext_ack *extack, const struct jetwatt_lim
 				   share_pct, limit->bus_nr, limit->bus_hz / 1000);
 		break;
 	case JETWATT_LIMIT_TICK:
-		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: a tick's transfers take so long",
+		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: limited by the duration of transfers",
 				   limit->hz);
 		break;
 	case JETWATT_LIMIT_CPU:
-		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: the CPU keeps no more of them",
+		NL_SET_ERR_MSG_FMT(extack, "at most %u Hz: limited by CPU overhead",
 				   limit->hz);
 		break;
 	case JETWATT_LIMIT_CHIP:
@@ -159,13 +162,13 @@ static void refuse_rate(struct netlink_ext_ack *extack, const struct jetwatt_lim
 	}
 }
 
-/* From reading the configuration to setting the changed one: taken before its own lock. */
+/* Held from reading the configuration until the changed one is set. Taken before config.lock. */
 static DEFINE_MUTEX(set_lock);
 
 /**
- * jetwatt_netlink_config_set() - JETWATT_CMD_CONFIG_SET
+ * jetwatt_netlink_config_set() - handle JETWATT_CMD_CONFIG_SET
  * @skb: the request
- * @info: its parts; all attributes are optional and in range
+ * @info: parsed request; all attributes are optional, and their ranges have been checked
  *
  * Return: 0 or a negative errno.
  */
@@ -205,9 +208,9 @@ int jetwatt_netlink_config_set(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * jetwatt_netlink_subscribe() - JETWATT_CMD_SUBSCRIBE
+ * jetwatt_netlink_subscribe() - handle JETWATT_CMD_SUBSCRIBE
  * @skb: the request
- * @info: its parts
+ * @info: parsed request
  *
  * Return: 0 or a negative errno.
  */
@@ -241,9 +244,9 @@ int jetwatt_netlink_subscribe(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * jetwatt_netlink_unsubscribe() - JETWATT_CMD_UNSUBSCRIBE
+ * jetwatt_netlink_unsubscribe() - handle JETWATT_CMD_UNSUBSCRIBE
  * @skb: the request
- * @info: its parts
+ * @info: parsed request
  *
  * Return: 0 or a negative errno.
  */
@@ -280,18 +283,19 @@ static int put_stats(struct sk_buff *skb)
 }
 
 /**
- * jetwatt_netlink_stats_get() - JETWATT_CMD_STATS_GET
+ * jetwatt_netlink_stats_get() - handle JETWATT_CMD_STATS_GET
  * @skb: the request
- * @info: its parts
+ * @info: parsed request
  *
  * Return: 0 or a negative errno.
  */
 int jetwatt_netlink_stats_get(struct sk_buff *skb, struct genl_info *info)
 {
 	void *header;
-	struct sk_buff *reply = jetwatt_netlink_answer(info, JETWATT_CMD_STATS_GET, &header);
+	struct sk_buff *reply = jetwatt_netlink_reply_begin(info, JETWATT_CMD_STATS_GET, &header);
 
 	if (!reply)
 		return -ENOMEM;
-	return jetwatt_netlink_give(reply, info, header, header ? put_stats(reply) : -EMSGSIZE);
+	return jetwatt_netlink_reply_send(reply, info, header,
+					  header ? put_stats(reply) : -EMSGSIZE);
 }

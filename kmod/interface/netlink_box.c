@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Netlink handlers for the black box. */
 #include "interface/netlink.h"
 
 #include <linux/errno.h>
@@ -17,7 +18,7 @@ static int put_box(struct sk_buff *skb, const struct jetwatt_blackbox *box)
 	       nla_put_u32(skb, JETWATT_A_BOX_MISSED, box->missed);
 }
 
-static int told(struct genl_info *info, int err)
+static int box_result(struct genl_info *info, int err)
 {
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG(info->extack, "the black box is empty");
@@ -25,9 +26,9 @@ static int told(struct genl_info *info, int err)
 }
 
 /**
- * jetwatt_netlink_box_get() - JETWATT_CMD_BOX_GET
+ * jetwatt_netlink_box_get() - handle JETWATT_CMD_BOX_GET
  * @skb: the request
- * @info: its parts
+ * @info: parsed request
  *
  * Return: 0 or a negative errno.
  */
@@ -40,18 +41,18 @@ int jetwatt_netlink_box_get(struct sk_buff *skb, struct genl_info *info)
 
 	err = jetwatt_blackbox_get(&box);
 	if (err)
-		return told(info, err);
-	reply = jetwatt_netlink_answer(info, JETWATT_CMD_BOX_GET, &header);
+		return box_result(info, err);
+	reply = jetwatt_netlink_reply_begin(info, JETWATT_CMD_BOX_GET, &header);
 	if (!reply)
 		return -ENOMEM;
-	return jetwatt_netlink_give(reply, info, header,
-				    header ? put_box(reply, &box) : -EMSGSIZE);
+	return jetwatt_netlink_reply_send(reply, info, header,
+					  header ? put_box(reply, &box) : -EMSGSIZE);
 }
 
 /**
- * jetwatt_netlink_box_freeze() - JETWATT_CMD_BOX_FREEZE
+ * jetwatt_netlink_box_freeze() - handle JETWATT_CMD_BOX_FREEZE
  * @skb: the request
- * @info: its parts
+ * @info: parsed request
  *
  * Return: 0 or a negative errno.
  */
@@ -61,10 +62,10 @@ int jetwatt_netlink_box_freeze(struct sk_buff *skb, struct genl_info *info)
 
 	switch (err) {
 	case -EBUSY:
-		NL_SET_ERR_MSG(info->extack, "the black box is taken: read it and clear it first");
+		NL_SET_ERR_MSG(info->extack, "the black box is not empty: read and clear it first");
 		break;
 	case -ENODATA:
-		NL_SET_ERR_MSG(info->extack, "no samples to keep: the sampler has not run lately");
+		NL_SET_ERR_MSG(info->extack, "no samples: the sampler has not run recently");
 		break;
 	case -ENOMEM:
 		NL_SET_ERR_MSG(info->extack, "no memory for the black box");
@@ -74,13 +75,13 @@ int jetwatt_netlink_box_freeze(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * jetwatt_netlink_box_clear() - JETWATT_CMD_BOX_CLEAR
+ * jetwatt_netlink_box_clear() - handle JETWATT_CMD_BOX_CLEAR
  * @skb: the request
- * @info: its parts
+ * @info: parsed request
  *
  * Return: 0 or a negative errno.
  */
 int jetwatt_netlink_box_clear(struct sk_buff *skb, struct genl_info *info)
 {
-	return told(info, jetwatt_blackbox_clear());
+	return box_result(info, jetwatt_blackbox_clear());
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Netlink dumps of samples, from the ring or from the black box. */
 #include "interface/netlink.h"
 
 #include <linux/errno.h>
@@ -13,13 +14,13 @@
 #include "sensors/series.h"
 
 /**
- * struct cursor - how far a dump of samples has come
- * @next: the next sample
- * @last: the newest one when the dump began: it does not chase the sampler
- * @cmd: SAMPLES_GET: out of the ring; BOX_SAMPLES_GET: out of the black box
- * @lost: samples that were overwritten before they could be dumped
- * @expected: @next is what the reader has asked for, or follows what it has got
- * @row: copies of samples that are being written
+ * struct cursor - state of a dump of samples
+ * @next: sequence number of the next sample
+ * @last: newest sample when the dump began; later samples are not dumped
+ * @lost: number of samples that were overwritten before they could be dumped
+ * @expected: @next was requested by the client, or follows a dumped sample
+ * @cmd: JETWATT_CMD_SAMPLES_GET for the ring, JETWATT_CMD_BOX_SAMPLES_GET for the black box
+ * @row: copies of the samples of one message
  */
 struct cursor {
 	u64 next;
@@ -31,10 +32,10 @@ struct cursor {
 };
 
 /*
- * In the first call of the dump and not in a start handler, which up to 6.1
- * has no place to put the reason of a refusal.
+ * Called from the first call of the dump, not as a start handler: up to 6.1, a start handler cannot
+ * return an error message.
  */
-static int begin(struct netlink_callback *cb, u8 cmd)
+static int begin_dump(struct netlink_callback *cb, u8 cmd)
 {
 	struct nlattr *seq = jetwatt_genl_dump_attrs(cb)[JETWATT_A_SAMPLES_SEQ];
 	struct jetwatt_blackbox box;
@@ -70,8 +71,8 @@ static int begin(struct netlink_callback *cb, u8 cmd)
 	return 0;
 }
 
-/* As many samples as the message has room for, but one at least must fit. */
-static unsigned int fitting(const struct sk_buff *skb, unsigned int series)
+/* Return: number of samples that fit into the message; at least one must fit. */
+static unsigned int count_fitting(const struct sk_buff *skb, unsigned int series)
 {
 	unsigned int n = ARRAY_SIZE(((struct cursor *)NULL)->row);
 
@@ -80,8 +81,8 @@ static unsigned int fitting(const struct sk_buff *skb, unsigned int series)
 	return n;
 }
 
-static unsigned int fetch(const struct cursor *cursor, u64 *from, struct jetwatt_sample *rows,
-			  unsigned int max)
+static unsigned int read_rows(const struct cursor *cursor, u64 *from, struct jetwatt_sample *rows,
+			      unsigned int max)
 {
 	if (cursor->cmd == JETWATT_CMD_BOX_SAMPLES_GET)
 		return jetwatt_blackbox_read(from, rows, max);
@@ -97,24 +98,24 @@ static int dump_samples(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd
 	int err;
 
 	if (!cb->args[0]) {
-		err = begin(cb, cmd);
+		err = begin_dump(cb, cmd);
 		if (err)
 			return err;
 	}
 	cursor = (struct cursor *)cb->args[0];
 	while (cursor->next <= cursor->last) {
-		n = fitting(skb, jetwatt_series_count());
+		n = count_fitting(skb, jetwatt_series_count());
 		if (!n)
 			return skb->len ?: -EMSGSIZE;
 		from = cursor->next;
-		n = fetch(cursor, &from, cursor->row,
-			  min_t(u64, n, cursor->last - cursor->next + 1));
-		/* Who asks for the oldest one has not lost what comes before it. */
+		n = read_rows(cursor, &from, cursor->row,
+			      min_t(u64, n, cursor->last - cursor->next + 1));
+		/* Without a requested start, samples before the oldest one are not lost. */
 		if (cursor->expected)
 			cursor->lost += from - cursor->next;
 		cursor->next = from;
 		if (!n && cmd == JETWATT_CMD_BOX_SAMPLES_GET)
-			break;	/* it was cleared meanwhile */
+			break;	/* the black box was cleared meanwhile */
 		if (!n)
 			continue;
 		header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
@@ -132,11 +133,11 @@ static int dump_samples(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd
 }
 
 /**
- * jetwatt_netlink_samples_dump() - JETWATT_CMD_SAMPLES_GET
- * @skb: where to
- * @cb: the dump
+ * jetwatt_netlink_samples_dump() - dump for JETWATT_CMD_SAMPLES_GET
+ * @skb: message to fill
+ * @cb: state of the dump
  *
- * Return: bytes in @skb, 0 when done, -EMSGSIZE, -ENOMEM.
+ * Return: number of bytes in @skb, 0 at the end; -EPERM, -EMSGSIZE, -ENOMEM.
  */
 int jetwatt_netlink_samples_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -144,11 +145,11 @@ int jetwatt_netlink_samples_dump(struct sk_buff *skb, struct netlink_callback *c
 }
 
 /**
- * jetwatt_netlink_box_samples_dump() - JETWATT_CMD_BOX_SAMPLES_GET
- * @skb: where to
- * @cb: the dump
+ * jetwatt_netlink_box_samples_dump() - dump for JETWATT_CMD_BOX_SAMPLES_GET
+ * @skb: message to fill
+ * @cb: state of the dump
  *
- * Return: bytes in @skb, 0 when done, -EMSGSIZE, -ENOMEM, -ENOENT.
+ * Return: number of bytes in @skb, 0 at the end; -EPERM, -EMSGSIZE, -ENOMEM, -ENOENT.
  */
 int jetwatt_netlink_box_samples_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -156,8 +157,8 @@ int jetwatt_netlink_box_samples_dump(struct sk_buff *skb, struct netlink_callbac
 }
 
 /**
- * jetwatt_netlink_samples_done() - a dump of samples is over
- * @cb: the dump
+ * jetwatt_netlink_samples_done() - free the state of a dump of samples
+ * @cb: state of the dump
  *
  * Return: 0.
  */

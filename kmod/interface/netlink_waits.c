@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Netlink handlers for subscriptions to waits. */
 #include "interface/netlink.h"
 
 #include <linux/errno.h>
@@ -8,9 +9,9 @@
 #include "interface/wait_subscriber.h"
 
 /**
- * jetwatt_netlink_waits_watch() - JETWATT_CMD_WAITS_WATCH
+ * jetwatt_netlink_waits_watch() - handle JETWATT_CMD_WAITS_WATCH
  * @skb: the request
- * @info: its parts
+ * @info: parsed request
  *
  * Return: 0 or a negative errno.
  */
@@ -27,16 +28,16 @@ int jetwatt_netlink_waits_watch(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	if (attr) {
 		n = min_t(unsigned int, nla_len(attr) / sizeof(u32), ARRAY_SIZE(tgids));
-		/* Of nobody is not of everybody. */
+		/* An empty list is an error, because n = 0 means all processes. */
 		if (!n || nla_len(attr) != n * sizeof(u32)) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr, "not a list of process ids");
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "must be a list of process ids");
 			return -EINVAL;
 		}
 		nla_memcpy(tgids, attr, n * sizeof(u32));
 	}
 	attr = info->attrs[JETWATT_A_WAITS_CHILDREN];
 	if (attr && nla_len(attr) && nla_len(attr) != sizeof(u32)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr, "not a flag");
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "must be a flag");
 		return -EINVAL;
 	}
 	if (attr)
@@ -45,13 +46,13 @@ int jetwatt_netlink_waits_watch(struct sk_buff *skb, struct genl_info *info)
 	err = jetwatt_wait_subscriber_add(info->snd_portid, NETLINK_CB(skb).sk, tgids, n, children);
 	switch (err) {
 	case -EALREADY:
-		NL_SET_ERR_MSG(info->extack, "this socket watches already");
+		NL_SET_ERR_MSG(info->extack, "this socket already watches waits");
 		break;
 	case -EUSERS:
-		NL_SET_ERR_MSG(info->extack, "too many watchers");
+		NL_SET_ERR_MSG(info->extack, "too many sockets watch waits");
 		break;
 	case -ENOMEM:
-		NL_SET_ERR_MSG(info->extack, "no memory for watching");
+		NL_SET_ERR_MSG(info->extack, "no memory to watch waits");
 		break;
 	case -EOPNOTSUPP:
 		NL_SET_ERR_MSG(info->extack, "this kernel has no raw_syscalls tracepoints");
@@ -61,9 +62,9 @@ int jetwatt_netlink_waits_watch(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * jetwatt_netlink_waits_unwatch() - JETWATT_CMD_WAITS_UNWATCH
+ * jetwatt_netlink_waits_unwatch() - handle JETWATT_CMD_WAITS_UNWATCH
  * @skb: the request
- * @info: its parts
+ * @info: parsed request
  *
  * Return: 0 or a negative errno.
  */
@@ -72,6 +73,6 @@ int jetwatt_netlink_waits_unwatch(struct sk_buff *skb, struct genl_info *info)
 	int err = jetwatt_wait_subscriber_remove(info->snd_portid, NETLINK_CB(skb).sk);
 
 	if (err)
-		NL_SET_ERR_MSG(info->extack, "this socket does not watch");
+		NL_SET_ERR_MSG(info->extack, "this socket does not watch waits");
 	return err;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* A PMU with the energy counters of the rails and of the total, for perf. */
 #include "interface/pmu.h"
 
 #include <linux/capability.h>
@@ -18,12 +19,12 @@
 /*
  * perf stat -e jetwatt/energy_vdd_gpu_soc/ -a
  *
- * One counter for the whole machine: it belongs to one CPU, which the file
- * "cpumask" names, and moves on when that one goes offline. Counters are as
- * fine as the sampler's rate, which an open event keeps up; that is a side
- * channel, so whoever may not watch the whole machine gets none.
+ * The counters are of the whole machine. All events belong to one CPU, named by the file "cpumask";
+ * when that CPU goes offline, they are moved to another one. While an event is open, the sampler
+ * runs at its normal rate. Counters of that resolution are a side channel, so only users that may
+ * observe the whole machine can open events.
  *
- * config 1 is the total, config 2 + id a rail.
+ * Event config 1 is the total, config 2 + id is a rail.
  */
 #define CONFIG_TOTAL	1
 #define CONFIG_RAIL	2
@@ -31,26 +32,26 @@
 #define NAME_LEN	(sizeof("energy_.scale") + JETWATT_LABEL_LEN + 3)
 
 /**
- * struct event_file - one attribute of the directory "events"
- * @attr: with @name as its name
- * @name: "energy_LABEL", and the same with ".unit" and ".scale"
+ * struct event_file - a file in the directory "events"
+ * @attr: the attribute, named @name
+ * @name: "energy_LABEL", "energy_LABEL.unit" or "energy_LABEL.scale"
  */
 struct event_file {
 	struct device_attribute attr;
 	char name[NAME_LEN];
 };
 
-/* A row is complete before state.named covers it; the first state.named rows are visible. */
+/* Only the first state.named rows are visible. A row is complete before state.named includes it. */
 static struct event_file event_files[EVENTS], unit_files[EVENTS], scale_files[EVENTS];
 static struct attribute *event_attrs[3 * EVENTS + 1];
 
 /**
- * struct pmu_state - names and registration of the PMU
- * @lock: protects the naming and the registration
+ * struct pmu_state - names of the events, and registration of the PMU
+ * @lock: protects @named and @registered
  * @named: number of complete rows in the tables above
- * @registered: perf knows the PMU
- * @hotplug_state: of the hot-plug callbacks
- * @owner: the CPU of all events, at least nr_cpu_ids for none; written by the hot-plug
+ * @registered: the PMU is registered
+ * @hotplug_state: state number of the CPU hotplug callbacks
+ * @owner: CPU of all events; nr_cpu_ids or more if there is none; written by the CPU hotplug
  *	callbacks only
  */
 static struct pmu_state {
@@ -97,7 +98,7 @@ static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, c
 {
 	unsigned int cpu = READ_ONCE(state.owner);
 
-	/* The PMU is registered a moment before it has a CPU. */
+	/* The PMU is registered shortly before a CPU is assigned. */
 	return cpu < nr_cpu_ids ? sysfs_emit(page, "%u\n", cpu) : -ENODEV;
 }
 
@@ -124,7 +125,7 @@ static void event_update(struct perf_event *event)
 {
 	u64 before, now;
 
-	/* Beside an update from an interrupt: whoever is first counts the difference. */
+	/* An interrupt may update the event concurrently; only one of both adds the difference. */
 	do {
 		before = local64_read(&event->hw.prev_count);
 		now = read_counter(event);
@@ -177,7 +178,7 @@ static int event_init(struct perf_event *event)
 		return -EINVAL;
 	if (!perfmon_capable())
 		return -EACCES;
-	/* The PMU is registered a moment before it has a CPU. */
+	/* The PMU is registered shortly before a CPU is assigned. */
 	if (cpu >= nr_cpu_ids)
 		return -ENODEV;
 	event->cpu = cpu;
@@ -214,20 +215,20 @@ static int cpu_offline_cb(unsigned int cpu)
 	if (cpu != state.owner)
 		return 0;
 	other = cpumask_any_but(cpu_online_mask, cpu);
-	/* First, so that no event is opened on the CPU that goes once the others have moved. */
+	/* First, so that no event is opened on the outgoing CPU after the others were moved. */
 	WRITE_ONCE(state.owner, other);
 	if (other >= nr_cpu_ids)
 		return 0;
 	/*
-	 * Since 6.2 one call moves one group: __perf_pmu_remove() takes an event out of the tree and
-	 * then asks for the one behind it. Further calls cost nothing where there is none left.
+	 * Since 6.2, one call moves one group only: __perf_pmu_remove() removes an event from the
+	 * tree and then searches for the one after it. Calls with no event left cost nothing.
 	 */
 	for (n = jetwatt_config_counters_open(); n > 0; n--)
 		perf_pmu_migrate_context(&energy_pmu, cpu, other);
 	return 0;
 }
 
-/* Only what perf's parser takes for part of a name, and no name twice. */
+/* Replace characters that perf's parser rejects in a name, and make duplicate names unique. */
 static void name_event(unsigned int row, const char *label)
 {
 	char *at = event_files[row].name;
@@ -264,9 +265,9 @@ static void init_event_file(struct event_file *file, unsigned int at,
 }
 
 /**
- * jetwatt_pmu_update() - offer events for the rails that there are now
+ * jetwatt_pmu_update() - add events for new rails
  *
- * Context: sleeps.
+ * Context: takes state.lock; sleeps.
  */
 void jetwatt_pmu_update(void)
 {
@@ -274,13 +275,13 @@ void jetwatt_pmu_update(void)
 	if (state.registered && jetwatt_rail_count() >= state.named) {
 		name_rails();
 		if (sysfs_update_group(&energy_pmu.dev->kobj, &events_group))
-			dev_warn(energy_pmu.dev, "events of new rails are not shown\n");
+			dev_warn(energy_pmu.dev, "events of new rails could not be added\n");
 	}
 	mutex_unlock(&state.lock);
 }
 
 /**
- * jetwatt_pmu_init() - offer the events
+ * jetwatt_pmu_init() - register the PMU
  *
  * Return: 0 or a negative errno.
  */
@@ -300,7 +301,7 @@ int jetwatt_pmu_init(void)
 		err = perf_pmu_register(&energy_pmu, "jetwatt", -1);
 	if (err)
 		return err;
-	/* After the PMU, whose contexts it moves; the first CPU becomes the owner here. */
+	/* After the PMU, whose events the callbacks move; the first CPU becomes the owner here. */
 	err = jetwatt_fail_step();
 	if (!err)
 		err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/jetwatt:online", cpu_online_cb,
@@ -313,15 +314,15 @@ int jetwatt_pmu_init(void)
 	mutex_lock(&state.lock);
 	state.registered = true;
 	mutex_unlock(&state.lock);
-	/* Rails that have come since they were named. */
+	/* Add rails that were found since name_rails(). */
 	jetwatt_pmu_update();
 	return 0;
 }
 
 /**
- * jetwatt_pmu_exit() - take them away
+ * jetwatt_pmu_exit() - unregister the PMU
  *
- * Context: no event is open: each holds a reference on the module.
+ * Context: no event is open, because each holds a reference to the module.
  */
 void jetwatt_pmu_exit(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The energy counters as events of perf. */
+/* A PMU with the energy counters, for perf. */
 #ifndef JETWATT_PMU_H
 #define JETWATT_PMU_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Encode samples as a netlink message. */
 #include "interface/sample_msg.h"
 
 #include <linux/errno.h>
@@ -9,9 +10,9 @@
 #include "sampler/ring.h"
 
 /*
- * A series on the wire, in one piece: this is what most of a message is made of,
- * and put together attribute by attribute most of what it costs. All of it is
- * aligned, so that nothing needs padding.
+ * A series in the message, as one structure. The series are most of a message, and encoding them
+ * attribute by attribute would be most of its cost. All fields are aligned, so no padding is
+ * needed.
  */
 struct series {
 	struct nlattr nest;
@@ -24,11 +25,11 @@ struct series {
 };
 
 /**
- * jetwatt_batch_size() - room that a batch takes
- * @samples: how many samples
- * @series: how many series
+ * jetwatt_batch_size() - return the size of a batch in a message
+ * @samples: number of samples
+ * @series: number of series
  *
- * Return: bytes behind the generic netlink header.
+ * Return: number of bytes after the generic netlink header.
  */
 size_t jetwatt_batch_size(unsigned int samples, unsigned int series)
 {
@@ -82,12 +83,12 @@ static int put_series(struct sk_buff *skb, const struct jetwatt_sample *rows, un
 }
 
 /**
- * jetwatt_batch_put() - write samples into a message
- * @skb: the message, with its header; the caller cancels it on an error
+ * jetwatt_batch_put() - write a batch of samples into a message
+ * @skb: the message, with its header; on an error the caller must cancel it
  * @rows: the samples, consecutive and with the same number of series
- * @n: how many
- * @lost: what the reader has lost so far
- * @lost_at: gets the place of that number, for jetwatt_batch_set_lost(), or NULL
+ * @n: number of samples
+ * @lost: number of samples that the reader has lost so far
+ * @lost_at: gets the address of that number for jetwatt_batch_set_lost(); may be NULL
  *
  * Return: 0 or -EMSGSIZE.
  */
@@ -111,9 +112,9 @@ int jetwatt_batch_put(struct sk_buff *skb, const struct jetwatt_sample *rows, un
 }
 
 /**
- * jetwatt_batch_set_lost() - change the count of lost samples
- * @at: its place
- * @lost: the count
+ * jetwatt_batch_set_lost() - change the number of lost samples in a message
+ * @at: address of the number
+ * @lost: the number
  */
 void jetwatt_batch_set_lost(void *at, u64 lost)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Samples as a netlink message. */
+/* Encodes samples as a netlink message. */
 #ifndef JETWATT_SAMPLE_MSG_H
 #define JETWATT_SAMPLE_MSG_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Subscribers to samples: sockets that get the batches of batcher.c. */
 #include "interface/subscriber.h"
 
 #include <linux/delay.h>
@@ -19,22 +20,21 @@
 #include "sampler/config.h"
 
 /**
- * struct subscriber - one socket that gets the stream
- * @list: in subs.list, then in subs.dropped
- * @sk: the socket, referenced
- * @account: its samples
+ * struct subscriber - a socket that has subscribed to samples
+ * @list: entry in subs.list, later in subs.dropped
+ * @sk: the socket, with a reference
+ * @account: number of samples sent and lost
  *
- * The reference keeps the memory, not the socket: when it is closed, the
- * netlink notifier has a work item remove the subscriber. Closing first frees the port, then
- * marks the socket dead, then calls the notifier, which gets the port alone.
- * Another socket may bind to that port in between, so the port does not tell
- * them apart:
- * - a dead socket gets no samples, nor does the socket that has its port now;
- * - the work item removes what is dead, never a new subscriber of that port;
- * - a new subscriber of a port replaces the one whose port it was.
- * What is left is the moment between the freeing and the mark: a batch that is
- * sent just then reaches a socket that binds to the port just then. The kernel
- * tells modules nothing earlier.
+ * The reference keeps the memory of the socket, but does not keep it open. When the socket is
+ * closed, the kernel first frees its port, then marks it dead, then calls the netlink notifier with
+ * the port only; the notifier lets a work item remove the subscriber. Another socket may bind to
+ * the port in between, so a port does not identify a subscriber. Therefore:
+ * - neither a dead socket nor the socket that has its port now gets samples;
+ * - the work item removes dead sockets only, never a new subscriber with the same port;
+ * - a new subscriber replaces a previous one with the same port.
+ * One gap remains, between freeing the port and marking the socket dead: if a batch is sent then,
+ * and another socket has just bound to the port, that socket gets the batch. The kernel offers
+ * modules no earlier notification.
  */
 struct subscriber {
 	struct list_head list;
@@ -43,15 +43,15 @@ struct subscriber {
 };
 
 /*
- * Protects the lists and all accounts. Held while a batch is copied and sent, which may
- * wait for memory. Neither the sampler's thread nor the netlink notifier takes it.
+ * subs.lock protects the lists and all accounts. It is held while a batch is copied and sent, which
+ * may wait for memory. Neither the sampler thread nor the netlink notifier takes it.
  */
 static struct {
 	struct mutex lock;
-	/* To change the list takes both locks, to walk it either of them. Held for a short time. */
+	/* The list is changed under both locks, and read under either. Held for a short time. */
 	spinlock_t list_lock;
 	struct list_head list;
-	/* Out of the list; the work item puts their sockets. */
+	/* Removed from the list; the work item drops the references to their sockets. */
 	struct list_head dropped;
 	unsigned int nr;
 	u64 lost;
@@ -66,7 +66,7 @@ static struct {
 static void reap_subscribers_fn(struct work_struct *work);
 static DECLARE_WORK(subscriber_reap_work, reap_subscribers_fn);
 
-/* How long JETWATT_FAIL_COPY makes a copy take. */
+/* How long JETWATT_FAIL_COPY delays copying a message, in milliseconds. */
 #define COPY_MS		500
 
 static struct subscriber *find_subscriber(u32 port)
@@ -79,7 +79,7 @@ static struct subscriber *find_subscriber(u32 port)
 	return NULL;
 }
 
-/* The sampler follows with the next jetwatt_config_update(). */
+/* The sampler is started or parked by the next jetwatt_config_update(). */
 static void count_subscribers(int n)
 {
 	subs.nr += n;
@@ -88,9 +88,9 @@ static void count_subscribers(int n)
 }
 
 /*
- * The last reference may end a dump of the socket, for which many kernels take the lock of
- * generic netlink. Handlers may hold that when they wait for ours, so the work item puts
- * the socket, with no lock held.
+ * Dropping the last reference may end a dump of the socket, for which many kernels take the lock of
+ * generic netlink. A request handler may hold that lock while it waits for subs.lock. Therefore the
+ * work item drops the reference, without holding a lock.
  */
 static void drop_subscriber(struct subscriber *s)
 {
@@ -101,7 +101,7 @@ static void drop_subscriber(struct subscriber *s)
 	schedule_work(&subscriber_reap_work);
 }
 
-/* Drop subscribers whose sockets are closed. */
+/* Drop the subscribers whose sockets are closed. Context: subs.lock held. */
 static void reap_subscribers(void)
 {
 	struct subscriber *s, *next;
@@ -131,16 +131,18 @@ static void reap_subscribers_fn(struct work_struct *work)
 	reap_subscribers();
 	mutex_unlock(&subs.lock);
 	put_dropped_subscribers();
-	/* By another one: the next sockets need not wait for the sampler. */
+	/* In another work item, so that this one does not wait for the sampler. */
 	jetwatt_config_update_soon();
 }
 
 /**
- * jetwatt_subscriber_add() - a socket wants the stream
- * @port: its port in the initial network namespace
+ * jetwatt_subscriber_add() - subscribe a socket to samples
+ * @port: port of the socket in the initial network namespace
  * @sk: the socket
  *
- * Return: 0, -EALREADY, -EUSERS, -ENOMEM, -ESHUTDOWN.
+ * Context: takes subs.lock, then config.lock; sleeps. Return: 0; -EALREADY if the socket is
+ * subscribed; -EUSERS if there are JETWATT_SUBSCRIBERS_MAX others; -ENOMEM; -ESHUTDOWN if the
+ * module is being unloaded.
  */
 int jetwatt_subscriber_add(u32 port, struct sock *sk)
 {
@@ -151,7 +153,7 @@ int jetwatt_subscriber_add(u32 port, struct sock *sk)
 	if (!s)
 		return -ENOMEM;
 	mutex_lock(&subs.lock);
-	/* Those whose notifier has not run yet take no places. */
+	/* Closed sockets whose notifier has not run yet must not count. */
 	reap_subscribers();
 	old = find_subscriber(port);
 	if (old && old->sk != sk) {
@@ -182,11 +184,12 @@ int jetwatt_subscriber_add(u32 port, struct sock *sk)
 }
 
 /**
- * jetwatt_subscriber_remove() - a socket does not want it any more
- * @port: its port
+ * jetwatt_subscriber_remove() - unsubscribe a socket from samples
+ * @port: port of the socket
  * @sk: the socket
  *
- * Return: 0, -ENOENT.
+ * Context: takes subs.lock, then config.lock; sleeps.
+ * Return: 0, or -ENOENT if the socket is not subscribed.
  */
 int jetwatt_subscriber_remove(u32 port, const struct sock *sk)
 {
@@ -206,11 +209,11 @@ int jetwatt_subscriber_remove(u32 port, const struct sock *sk)
 }
 
 /**
- * jetwatt_subscriber_account() - look at one after the other
- * @i: 0, 1, ...
- * @account: gets its account
+ * jetwatt_subscriber_account() - return the account of a subscriber by its position
+ * @i: position in the list of subscribers, from 0
+ * @account: gets the account
  *
- * Return: false if there are not so many.
+ * Context: takes subs.lock; sleeps. Return: false if there are at most @i subscribers.
  */
 bool jetwatt_subscriber_account(unsigned int i, struct jetwatt_account *account)
 {
@@ -229,9 +232,9 @@ bool jetwatt_subscriber_account(unsigned int i, struct jetwatt_account *account)
 }
 
 /**
- * jetwatt_subscriber_lost() - samples lost by all subscribers there ever were
+ * jetwatt_subscriber_lost() - return the number of samples lost by all subscribers
  *
- * Return: the number.
+ * Context: takes subs.lock; sleeps. Return: the number since the module was loaded.
  */
 u64 jetwatt_subscriber_lost(void)
 {
@@ -249,7 +252,7 @@ static void lose_samples(struct subscriber *s, u64 samples)
 	subs.lost += samples;
 }
 
-/* A copy of the batch with its own count of losses; the last one gets the batch itself. */
+/* Return: a copy of the parcel's message, or for the last subscriber the message itself. */
 static struct sk_buff *share_batch(const struct subscriber *s, struct jetwatt_parcel *parcel)
 {
 	struct sk_buff *skb = parcel->skb;
@@ -271,13 +274,13 @@ static int send_batch(struct subscriber *s, struct jetwatt_parcel *parcel)
 	skb = share_batch(s, parcel);
 	if (!skb)
 		return -ENOMEM;
-	/* Last, because memory may have taken its time. */
+	/* Checked last, because the allocation may have taken long. */
 	if (sock_flag(s->sk, SOCK_DEAD)) {
 		consume_skb(skb);
 		return -ECONNREFUSED;
 	}
 	jetwatt_batcher_address(skb, parcel, s->account.port, s->account.lost);
-	/* Does not wait: a full socket refuses, and the skb is freed. */
+	/* Does not wait: if the socket's buffer is full, it frees the message and fails. */
 	return genlmsg_unicast(&init_net, skb, s->account.port);
 }
 
@@ -295,20 +298,20 @@ static void send_to_all(struct jetwatt_parcel *parcel)
 		err = parcel->skb ? send_batch(s, parcel) : -ENOMEM;
 		if (!err)
 			s->account.sent += parcel->samples;
-		/* Whoever has just gone loses nothing. */
+		/* A socket that has just been closed loses nothing. */
 		else if (err != -ECONNREFUSED)
 			lose_samples(s, parcel->samples);
 	}
 	mutex_unlock(&subs.lock);
 }
 
-/* Every generic netlink socket that is closed goes through here, so nothing is waited for. */
+/* Runs for every generic netlink socket that is closed, so it must not wait for subs.lock. */
 static int subscriber_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	const struct netlink_notify *n = data;
 	bool ours;
 
-	/* Ports of other protocols and namespaces have the same numbers. */
+	/* Other protocols and namespaces use the same port numbers. */
 	if (action != NETLINK_URELEASE || n->protocol != NETLINK_GENERIC ||
 	    !net_eq(n->net, &init_net))
 		return NOTIFY_DONE;
@@ -323,7 +326,7 @@ static int subscriber_notify(struct notifier_block *nb, unsigned long action, vo
 static struct notifier_block subscriber_notifier = { .notifier_call = subscriber_notify };
 
 /**
- * jetwatt_subscriber_init() - get ready for subscribers
+ * jetwatt_subscriber_init() - set up the batching and the netlink notifier
  *
  * Return: 0 or a negative errno.
  */
@@ -343,10 +346,10 @@ int jetwatt_subscriber_init(void)
 }
 
 /**
- * jetwatt_subscriber_close() - drop all of them
+ * jetwatt_subscriber_close() - remove all subscribers
  *
- * Context: the family is gone, so there are no requests any more. Before
- * jetwatt_config_exit(): a socket that was closed asks for an update.
+ * Context: after the netlink family was unregistered, so there are no requests any more; before
+ * jetwatt_config_exit(), because closed sockets request updates of the configuration.
  */
 void jetwatt_subscriber_close(void)
 {
@@ -363,9 +366,9 @@ void jetwatt_subscriber_close(void)
 }
 
 /**
- * jetwatt_subscriber_exit() - no batch is built any more
+ * jetwatt_subscriber_exit() - stop the batching
  *
- * Context: after jetwatt_subscriber_close(), with the sampler stopped.
+ * Context: after jetwatt_subscriber_close(), with the sampler thread stopped.
  */
 void jetwatt_subscriber_exit(void)
 {

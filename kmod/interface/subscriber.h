@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who gets the stream, and the sending of it. */
+/* Subscribers to samples: sockets that get batches of samples. */
 #ifndef JETWATT_SUBSCRIBER_H
 #define JETWATT_SUBSCRIBER_H
 
@@ -10,10 +10,10 @@ struct sock;
 #define JETWATT_SUBSCRIBERS_MAX	32
 
 /**
- * struct jetwatt_account - what became of a subscriber's samples
- * @port: netlink port
- * @sent: samples handed to its socket
- * @lost: samples that were not
+ * struct jetwatt_account - sent and lost samples of a subscriber
+ * @port: netlink port of its socket
+ * @sent: number of samples sent to the socket
+ * @lost: number of samples that could not be sent
  */
 struct jetwatt_account {
 	u32 port;

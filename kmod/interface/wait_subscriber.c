@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Subscribers to waits: sockets that get the records of watch.c in messages. */
 #include "interface/wait_subscriber.h"
 
 #include <linux/bitops.h>
@@ -24,16 +25,16 @@
 #include "waits/watch.h"
 
 /*
- * Records are collected (watch.c) and sent every 20 ms: a job with many short waits is not
- * slowed down by a wake-up of the subscriber for each of them.
+ * Records are collected by watch.c and sent every 20 ms, so that a job with many short waits is not
+ * slowed down by waking the subscriber for each of them.
  */
-#define EVERY		msecs_to_jiffies(20)
+#define SEND_PERIOD		msecs_to_jiffies(20)
 
 /**
- * struct watcher - a socket that subscribed to waits
- * @list: in watchers.dropped, once it is out of watchers.slot
- * @sk: the socket, referenced
- * @port: its port
+ * struct watcher - a socket that has subscribed to waits
+ * @list: entry in watchers.dropped, after the watcher was removed from watchers.slot
+ * @sk: the socket, with a reference
+ * @port: netlink port of the socket
  */
 struct watcher {
 	struct list_head list;
@@ -42,22 +43,22 @@ struct watcher {
 };
 
 /*
- * @lock protects all of it, and the tracepoints: to attach and detach them takes RCU grace
- * periods. The netlink notifier, which runs for every generic netlink socket that is closed,
- * must not wait for them: it looks for the port under @port_lock, and a work item does the
- * rest. As in subscriber.c, a port does not identify a socket: only dead sockets are removed,
- * never a new socket with the port of a dead one.
+ * watchers.lock protects everything here and in the tracepoints. It may be held for RCU grace
+ * periods, while tracepoints are attached or detached. The netlink notifier runs for every generic
+ * netlink socket that is closed and must not wait for that: it searches the port under port_lock,
+ * and a work item does the rest. As in subscriber.c, a port does not identify a socket: only dead
+ * sockets are removed, never a new socket that has the port of a dead one.
  *
- * The work item puts the sockets in @dropped without a lock held. The last reference may end a
- * dump of the socket, for which many kernels take the lock of generic netlink; its request
- * handlers may hold that lock while they wait for @lock.
+ * The work item drops the references to the sockets in @dropped without holding a lock. Dropping
+ * the last reference may end a dump of the socket, for which many kernels take the lock of generic
+ * netlink; a request handler may hold that lock while it waits for watchers.lock.
  */
 static struct {
 	struct mutex lock;
-	/* Held with @lock to change the ports and @active; to read them, either is enough. */
+	/* Ports and @active are changed under both locks, and read under either. */
 	spinlock_t port_lock;
 	struct watcher *slot[JETWATT_WATCHERS_MAX];
-	u8 active;		/* mask of @slot */
+	u8 active;		/* mask of the used entries of @slot */
 	struct list_head dropped;
 } watchers = {
 	.lock = __MUTEX_INITIALIZER(watchers.lock),
@@ -65,7 +66,7 @@ static struct {
 	.dropped = LIST_HEAD_INIT(watchers.dropped),
 };
 
-/* How much later JETWATT_FAIL_REAP makes the work item. */
+/* How long JETWATT_FAIL_REAP delays the work item, in milliseconds. */
 #define REAP_LATE_MS	100
 
 static void reap_watchers_fn(struct work_struct *work);
@@ -84,7 +85,7 @@ static unsigned int count_for(unsigned int i, const struct jetwatt_watch_record 
 	return count;
 }
 
-/* What one watcher gets of the batch. */
+/* Build the message with the records of a batch that are for watcher @i. */
 static struct sk_buff *build_waits(unsigned int i, const struct jetwatt_watch_record *batch,
 			     unsigned int n)
 {
@@ -146,7 +147,7 @@ static void send_waits_fn(struct work_struct *work)
 				send_waits(i, batch, n);
 	}
 	if (watchers.active)
-		schedule_delayed_work(&waits_work, EVERY);
+		schedule_delayed_work(&waits_work, SEND_PERIOD);
 	mutex_unlock(&watchers.lock);
 }
 
@@ -163,7 +164,7 @@ static int start_watching(void)
 	err = jetwatt_tracepoints_attach();
 	if (err)
 		goto close;
-	schedule_delayed_work(&waits_work, EVERY);
+	schedule_delayed_work(&waits_work, SEND_PERIOD);
 	return 0;
 close:
 	jetwatt_wait_close();
@@ -189,7 +190,7 @@ static int watcher_slot(u32 port)
 	return -ENOENT;
 }
 
-/* Under the mutex. */
+/* Context: watchers.lock held. */
 static void drop_watcher(int slot)
 {
 	bool of_all = jetwatt_watch_remove(slot);
@@ -202,13 +203,17 @@ static void drop_watcher(int slot)
 	if (!watchers.active) {
 		stop_watching();
 	} else if (of_all) {
-		/* The handlers skip most processes from now on: see jetwatt_watch_may_want(). */
+		/* Most processes are not watched from now on: see jetwatt_watch_may_want(). */
 		jetwatt_tracepoints_synchronize();
 		jetwatt_wait_unwatched();
 	}
 }
 
-/* Under the mutex: drop the sockets that are closed, and @sk's predecessor of this port. */
+/*
+ * Drop the sockets that are closed, and another socket than @sk that had this port before.
+ *
+ * Context: watchers.lock held.
+ */
 static void reap_watchers(u32 port, const struct sock *sk)
 {
 	int slot;
@@ -245,15 +250,15 @@ static void reap_watchers_fn(struct work_struct *work)
 }
 
 /**
- * jetwatt_wait_subscriber_add() - a socket wants to be told of waits
- * @port: its port in the initial network namespace
+ * jetwatt_wait_subscriber_add() - subscribe a socket to waits
+ * @port: port of the socket in the initial network namespace
  * @sk: the socket
- * @tgids: of these processes
- * @n: how many; 0: of all
- * @with_children: and of those that they fork from now on
+ * @tgids: ids of the processes whose waits it gets
+ * @n: number of @tgids; 0 for all processes
+ * @with_children: also send waits of processes that these fork from now on
  *
- * Return: 0; -EALREADY; -EUSERS; -ENOMEM; -EOPNOTSUPP: this kernel has not got
- * the tracepoints.
+ * Context: takes watchers.lock; sleeps. Return: 0; -EALREADY if the socket is subscribed; -EUSERS
+ * if there are too many subscribers; -ENOMEM; -EOPNOTSUPP if the kernel lacks the tracepoints.
  */
 int jetwatt_wait_subscriber_add(u32 port, struct sock *sk, const u32 *tgids, unsigned int n,
 			bool with_children)
@@ -291,11 +296,11 @@ unlock:
 }
 
 /**
- * jetwatt_wait_subscriber_remove() - a socket does not want it any more
- * @port: its port
+ * jetwatt_wait_subscriber_remove() - unsubscribe a socket from waits
+ * @port: port of the socket
  * @sk: the socket
  *
- * Return: 0, -ENOENT.
+ * Context: takes watchers.lock; sleeps. Return: 0, or -ENOENT if the socket is not subscribed.
  */
 int jetwatt_wait_subscriber_remove(u32 port, const struct sock *sk)
 {
@@ -316,7 +321,7 @@ static int watcher_notify(struct notifier_block *nb, unsigned long action, void 
 	const struct netlink_notify *n = data;
 	bool ours;
 
-	/* Ports of other protocols and namespaces have the same numbers. */
+	/* Other protocols and namespaces use the same port numbers. */
 	if (action != NETLINK_URELEASE || n->protocol != NETLINK_GENERIC ||
 	    !net_eq(n->net, &init_net))
 		return NOTIFY_DONE;
@@ -331,7 +336,7 @@ static int watcher_notify(struct notifier_block *nb, unsigned long action, void 
 static struct notifier_block watcher_notifier = { .notifier_call = watcher_notify };
 
 /**
- * jetwatt_wait_subscriber_init() - get ready; nothing is hooked yet
+ * jetwatt_wait_subscriber_init() - register the netlink notifier; attaches no tracepoint yet
  *
  * Return: 0 or a negative errno.
  */
@@ -343,9 +348,9 @@ int jetwatt_wait_subscriber_init(void)
 }
 
 /**
- * jetwatt_wait_subscriber_exit() - drop all of them
+ * jetwatt_wait_subscriber_exit() - remove all subscribers to waits
  *
- * Context: the family is unregistered, so there are no requests any more.
+ * Context: after the netlink family was unregistered, so there are no requests any more.
  */
 void jetwatt_wait_subscriber_exit(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who is told of finished waits, and of whose. */
+/* Subscribers to waits: sockets that get records of finished waits. */
 #ifndef JETWATT_WAIT_SUBSCRIBER_H
 #define JETWATT_WAIT_SUBSCRIBER_H
 

@@ -132,7 +132,7 @@ TEST_F(board, on_request)
 
 	/* Full: it says so and stays as it is, whatever goes on. */
 	EXPECT_EQ(-EBUSY, simple(&self->f, JETWATT_CMD_BOX_FREEZE));
-	EXPECT_STREQ("the black box is taken: read it and clear it first", self->f.text);
+	EXPECT_STREQ("the black box is not empty: read and clear it first", self->f.text);
 	EXPECT_EQ(1, box(&self->f, JETWATT_A_BOX_MISSED));
 	sleep_ms(1000);
 	ASSERT_EQ(0, content(&self->f, JETWATT_CMD_BOX_SAMPLES_GET, 0, &again));

@@ -216,7 +216,7 @@ TEST_F(board, refusals)
 	pid_t pid;
 
 	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_WAITS_UNWATCH));
-	EXPECT_STREQ("this socket does not watch", self->f.text);
+	EXPECT_STREQ("this socket does not watch waits", self->f.text);
 	msg = request(&self->f, JETWATT_CMD_WAITS_WATCH);
 	nla_put(msg, JETWATT_A_WAITS_TGIDS, 3, &tgid);
 	EXPECT_EQ(-EINVAL, call(&self->f, msg, NULL, NULL));
@@ -226,7 +226,7 @@ TEST_F(board, refusals)
 	msg = request(&self->f, JETWATT_CMD_WAITS_WATCH);
 	nla_put(msg, JETWATT_A_WAITS_CHILDREN, 2, &tgid);
 	EXPECT_EQ(-EINVAL, call(&self->f, msg, NULL, NULL));
-	EXPECT_STREQ("not a flag", self->f.text);
+	EXPECT_STREQ("must be a flag", self->f.text);
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, inject("fail_alloc", 1));
 		EXPECT_EQ(-ENOMEM, watch(&self->f, &tgid, 1, 0));
