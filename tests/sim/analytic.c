@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The analytic plant: a board from first principles.
+ * The analytic plant: duration and power of a workload calculated from the constants of a board.
  *
- * Time. Every layer takes the longest of arithmetic, traffic and launches: a
- * roof per layer, summed. The loader is a pipeline of workers beside it; what
- * it takes longer than the GPU is the stall.
- * Power. C V^2 f of what is at work, with a voltage that is flat at low clocks
- * and rises in steps of the regulator; leakage grows with voltage and with the
- * temperature that the mean power makes; DRAM pays per byte.
- * Magnitudes are those of the module (model.c; an AGX Orin: 10 to 55 W).
+ * Duration: every layer takes the longest of arithmetic, memory traffic and launches (roofline);
+ * the GPU's time is the sum over the layers. The loader is a pipeline of workers in parallel; the
+ * time by which it exceeds the GPU's time is the stall. Power: C V^2 f of the active units, with a
+ * voltage that is constant at low clocks and rises in steps of the regulator; leakage grows with
+ * voltage and with the temperature that results from the mean power; DRAM power grows with traffic.
+ * The constants are those of the module (model.c); an AGX Orin draws 10 to 55 W.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,8 +20,8 @@
 #include "model.h"
 #include "plant.h"
 
-#define KERNEL_GPU_CLKS		1900	/* shortest kernel */
-#define KERNEL_EFFICIENCY	930	/* of one that does nothing but multiply and add, permille */
+#define KERNEL_GPU_CLKS		1900	/* duration of the shortest kernel */
+#define KERNEL_EFFICIENCY	930	/* of a multiply-add kernel, permille */
 #define WORKERS_MAX		64
 
 static const struct sim_work *work;
@@ -39,7 +38,7 @@ static int set_workload(const char *text, const struct kernel_param *kp)
 	strscpy(name, text, sizeof(name));
 	w = sim_work_find(strim(name));
 	if (!w) {
-		pr_err("no workload \"%s\"; there are resnet, loader, lstm and tiny\n", name);
+		pr_err("unknown workload \"%s\"; known: resnet, loader, lstm, tiny\n", name);
 		return -EINVAL;
 	}
 	WRITE_ONCE(work, w);
@@ -94,8 +93,9 @@ static u64 voltage(const struct sim_volts *v, u32 khz)
 	return DIV_ROUND_UP(mv * 10, 125) * 125 / 10;
 }
 
-/* Share of the theoretical bandwidth that is reached, permille: poor at the lowest clock,
- * where refresh and turn-arounds weigh most.
+/*
+ * Share of the theoretical bandwidth that is reached, permille. It is low at the lowest clock,
+ * where refresh and bus turn-around take the largest share.
  */
 static u32 emc_efficiency(u64 hz)
 {
@@ -114,20 +114,20 @@ static u32 workers(const struct sim_work *work)
 	return n < 0 || !work->load_mcycles ? work->workers : n;
 }
 
-/* Parallel part of the loader: workers that really run, permille. */
+/* Effective number of loader workers, permille. */
 static u32 running(const struct sim_work *work, const struct sim_mode *m)
 {
-	/* The training process itself, which does nothing else meanwhile. */
+	/* The training process loads by itself and does nothing else meanwhile. */
 	if (!workers(work))
 		return 1000;
 	if (m->cores > workers(work))
 		return workers(work) * 1000;
-	/* The training process itself wants some of a core. */
+	/* The training process needs part of a core. */
 	return m->cores == 1 ? 640 : m->cores * 1000 - 350;
 }
 
 struct times {
-	u64 arithmetic, traffic, launch;	/* within busy; they overlap */
+	u64 arithmetic, traffic, launch;	/* parts of busy; they overlap */
 	u64 busy, load, stall;
 	u64 bytes;
 };
@@ -137,9 +137,9 @@ static void times(const struct sim_work *work, const struct sim_mode *m, struct 
 	u32 gpu_khz = div_u64(m->gpu_hz, 1000), emc_khz = div_u64(m->emc_hz, 1000);
 	u64 emc_byte_per_ms = (u64)emc_khz * board->emc_byte * emc_efficiency(m->emc_hz) / 1000;
 	u64 byte_per_ms = min_t(u64, emc_byte_per_ms, (u64)gpu_khz * board->gpu_byte);
-	/* With one core everything that interrupts it delays launches. */
+	/* On few cores, other tasks delay launches. */
 	u32 crowd = m->cores == 1 ? 160 : m->cores == 2 ? 115 : 100;
-	/* A kernel alone is what it is on every board. */
+	/* A single kernel does not depend on the board's minibatch size. */
 	u32 size = work->load_mcycles ? board->minibatch : 1000;
 	const struct sim_layer *l;
 	u64 load;
@@ -158,7 +158,7 @@ static void times(const struct sim_work *work, const struct sim_mode *m, struct 
 		t->busy += max3(a, q, c);
 		t->bytes += (u64)l->kbyte * size;
 	}
-	/* A kernel alone. */
+	/* a single kernel */
 	if (!work->load_mcycles)
 		return;
 	load = work->load_mcycles - work->serial_mcycles;
@@ -172,13 +172,13 @@ static void times(const struct sim_work *work, const struct sim_mode *m, struct 
 		t->stall += t->load - t->busy;
 }
 
-/* C in pF, V in mV, f in kHz. */
+/* C in pF, V in mV, f in kHz; result in uW. */
 static u64 cvvf_uw(u32 pf, u64 mv, u32 khz)
 {
 	return div_u64(pf * mv * mv / 1000 * khz, 1000000);
 }
 
-/* Leakage: @uw at 1 V and 50 degrees, cubic in voltage, 1.3 % a degree. */
+/* Leakage: @uw at 1 V and 50 degrees Celsius, cubic in voltage, 1.3 % per degree. */
 static u64 leak_uw(u32 uw, u64 mv, u32 temp_mc)
 {
 	s64 warm = 1000 + div_s64(((s64)temp_mc - 50000) * 13, 1000);
@@ -191,8 +191,9 @@ static u32 share(u64 part, u64 whole)
 	return min_t(u64, div64_u64(part * 1000, whole ?: 1), 1000);
 }
 
-/* Power of every rail: @gpu permille of the GPU's units toggle, @cpu permille of a core are
- * busy (12000: all of twelve), @mbps go to memory.
+/*
+ * Calculate the power of every rail: @gpu permille of the GPU's units switch, @cpu permille of a
+ * core are busy (12000: all of twelve cores), memory traffic is @mbps.
  */
 static void rails(const struct sim_mode *m, u32 temp_mc, u32 gpu, u32 cpu, u64 mbps, u32 *uw)
 {
@@ -202,7 +203,7 @@ static void rails(const struct sim_mode *m, u32 temp_mc, u32 gpu, u32 cpu, u64 m
 	u32 clusters = DIV_ROUND_UP(m->cores, cluster_cores);
 	u64 mss = emc_mhz * 390 + mbps * 9, ddr;
 
-	/* Clock trees toggle a tenth when nothing computes. */
+	/* Clock trees switch a tenth of the capacitance when the GPU is idle. */
 	uw[SIM_RAIL_GPU_SOC] = cvvf_uw(board->gpu_pf, gpu_mv, gpu_khz) * (100 + gpu * 9 / 10) / 1000 +
 			       leak_uw(board->gpu_leak_uw, gpu_mv, temp_mc) + board->gpu_uw;
 	uw[SIM_RAIL_CPU_CV] = cvvf_uw(board->cpu_pf, cpu_mv, m->cpu_khz) *
@@ -213,13 +214,13 @@ static void rails(const struct sim_mode *m, u32 temp_mc, u32 gpu, u32 cpu, u64 m
 	uw[board->mss_on_cpu ? SIM_RAIL_CPU_CV : SIM_RAIL_GPU_SOC] += mss;
 	ddr = (420000 + emc_mhz * 310 + mbps * 29) * board->ddr / 1000;
 	uw[SIM_RAIL_DDR] = ddr;
-	/* DDR's regulator loses 12 %. */
+	/* The DDR regulator loses 12 %. */
 	uw[SIM_RAIL_SYS_5V0] = board->sys_uw + ddr * 112 / 100;
 }
 
 static void point_of(const struct sim_work *work, const struct sim_mode *mode, struct sim_point *p)
 {
-	/* Ahead of the minibatch, so beside the GPU: none without workers. */
+	/* With workers, loading runs ahead and in parallel with the GPU. */
 	u32 temp_mc = 55000, gpu, launch, ahead = workers(work) ? running(work, mode) : 0;
 	struct times t;
 	int i;
@@ -231,7 +232,7 @@ static void point_of(const struct sim_work *work, const struct sim_mode *mode, s
 	gpu = share(t.busy / 5 + t.arithmetic * 62 / 100 + t.traffic * 18 / 100, t.busy);
 	launch = share(t.launch, t.busy);
 
-	/* Temperature and power meet after a few rounds: leakage is a small part. */
+	/* Temperature and power depend on each other; four iterations are enough to converge. */
 	for (i = 0; i < 4; i++) {
 		u64 load_kb = (u64)work->load_kbyte * board->minibatch / 1000;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Workloads of the analytic plant. Sizes are those of networks that people
- * train on such boards, minibatch 16; the figures of arithmetic are three times
- * the forward pass, those of traffic count activations written and read again.
+ * Workloads of the analytic plant. Their sizes are those of networks that are trained on such
+ * boards, with a minibatch of 16. Arithmetic is three times that of the forward pass; traffic
+ * counts activations that are written and read again.
  */
 #include "analytic_work.h"
 
@@ -13,7 +13,7 @@
 
 static const struct sim_work works[] = {
 	{
-		/* A convolutional net on images: compute bound at low GPU clocks. */
+		/* A convolutional network on images: compute bound at low GPU clocks. */
 		.name = "resnet",
 		.layers = {
 			{ 104000, 610, 1150000, 120 },
@@ -26,7 +26,7 @@ static const struct sim_work works[] = {
 		.dequeue_kcycles = 1500,
 	},
 	{
-		/* Small net, heavy augmentation: bound by the loader nearly everywhere. */
+		/* A small network with much augmentation: loader bound in nearly all modes. */
 		.name = "loader",
 		.layers = {
 			{ 9000, 380, 310000, 150 },
@@ -37,7 +37,7 @@ static const struct sim_work works[] = {
 		.dequeue_kcycles = 2600,
 	},
 	{
-		/* Recurrent net: streams its weights at every time step. */
+		/* A recurrent network: reads its weights from memory at every time step. */
 		.name = "lstm",
 		.layers = {
 			{ 5200, 300, 5200000, 420 },
@@ -49,7 +49,7 @@ static const struct sim_work works[] = {
 		.dequeue_kcycles = 900,
 	},
 	{
-		/* Hundreds of tiny kernels: bound by their launches, some 10 ms at full clocks. */
+		/* Hundreds of tiny kernels: launch bound, about 10 ms at the highest clocks. */
 		.name = "tiny",
 		.layers = {
 			{ 420, 90, 60000, 900 },

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Workloads of the analytic plant, described by the resources that a minibatch needs. */
 #ifndef SIM_ANALYTIC_WORK_H
 #define SIM_ANALYTIC_WORK_H
 
 #include <linux/types.h>
 
 /**
- * struct sim_layer - GPU work that runs as one stretch
- * @mflop: arithmetic of a minibatch
- * @efficiency: share of the peak that it reaches, permille
- * @kbyte: traffic to memory
- * @launches: kernels, each launched by the CPU
+ * struct sim_layer - part of the GPU work of a minibatch, executed without interruption
+ * @mflop: arithmetic operations, in millions
+ * @efficiency: share of the peak performance that it reaches, permille
+ * @kbyte: memory traffic, in kilobytes
+ * @launches: number of kernels, each launched by the CPU
  */
 struct sim_layer {
 	u32 mflop, efficiency, kbyte, launches;
@@ -17,12 +18,15 @@ struct sim_layer {
 
 /**
  * struct sim_work - a workload
- * @layers: GPU work, up to the first with no launches
- * @launch_kcycles: of the CPU, per kernel
- * @load_mcycles: of the CPU, to load and preprocess a minibatch, by @workers at most
- * @serial_mcycles: of it, what only one of them can do
- * @load_kbyte: traffic of the loader
- * @dequeue_kcycles: the part of loading that nothing hides
+ * @name: value of the module parameter "workload"
+ * @layers: GPU work; the list ends with the first entry without launches
+ * @launch_kcycles: CPU cycles to launch a kernel, in thousands
+ * @load_mcycles: CPU cycles to load and preprocess a minibatch, in millions
+ * @serial_mcycles: part of @load_mcycles that cannot be done in parallel, in millions
+ * @load_kbyte: memory traffic of the loader, in kilobytes
+ * @workers: maximum number of processes that load in parallel
+ * @dequeue_kcycles: CPU cycles of the training process to fetch a minibatch, in thousands; they are
+ *	not hidden behind GPU work
  */
 struct sim_work {
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The board's drivers. Each pair registers with a kernel core and takes itself off again. */
+/* Drivers of the simulated board. Each registers with a subsystem of the kernel and unregisters. */
 #ifndef SIM_BOARD_H
 #define SIM_BOARD_H
 
@@ -7,7 +7,7 @@
 
 struct dentry;
 
-extern uint sim_gpu_load;	/* permille that the GPU says it was busy */
+extern uint sim_gpu_load;	/* GPU load that the driver reports, permille */
 
 int sim_cpu_register(void);
 void sim_cpu_unregister(void);
@@ -17,7 +17,7 @@ int sim_gpu_pci_register(void);
 void sim_gpu_pci_unregister(void);
 int sim_emc_register(void);
 void sim_emc_unregister(void);
-/* Where the firmware shows its clocks in debugfs. */
+/* Return: the debugfs directory of the firmware's clocks. */
 struct dentry *sim_emc_firmware_clocks(void);
 int sim_dla_register(void);
 void sim_dla_unregister(void);
@@ -35,7 +35,7 @@ int sim_nvhost_register(void);
 void sim_nvhost_unregister(void);
 int sim_tsg_register(void);
 void sim_tsg_unregister(void);
-/* The GPU has released a semaphore. From any context. */
+/* Signal that the GPU has released a semaphore. Context: any. */
 void sim_tsg_post(void);
 int sim_waits_register(void);
 void sim_waits_unregister(void);

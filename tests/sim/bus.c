@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The i2c adapter, and on it the chips that the device tree names.
+ * The simulated i2c adapter, with the chips that the device tree has on it.
  *
- * A transfer takes as long as on the wire: every message a start and nine bits
- * a byte, a stop at the end; set pointer and read a word are 48 bits. Registers
- * are read and written at the moment their bytes pass.
+ * A transfer takes its time on the wire: a start condition per message, nine bits per byte, and a
+ * stop condition at the end; to write the pointer and read a word takes 48 bits. Registers are read
+ * and written at the time at which their bytes are on the wire.
  */
 #include "bus.h"
 
@@ -22,24 +22,24 @@
 #include "fault.h"
 
 #define BUS_CHIPS	4
-#define STUCK_NS	NSEC_PER_SEC	/* until the adapter gives up, as i2c-tegra does */
+#define STUCK_NS	NSEC_PER_SEC	/* timeout of the adapter, like that of i2c-tegra */
 
 static uint bus_hz;
 module_param(bus_hz, uint, 0644);
-MODULE_PARM_DESC(bus_hz, "clock of the i2c bus: 100000 or 400000 (0: as the device tree says); at run time with tell_hz=0");
+MODULE_PARM_DESC(bus_hz, "clock of the i2c bus: 100000 or 400000 (0: from the device tree); can be changed at run time with tell_hz=0");
 
 static bool tell_hz = true;
 module_param(tell_hz, bool, 0444);
-MODULE_PARM_DESC(tell_hz, "the kernel tells the clock and sets it: bus_clk_rate, as up to JetPack 5 (default)");
+MODULE_PARM_DESC(tell_hz, "the kernel reports and sets the bus clock (bus_clk_rate), as up to JetPack 5 (default)");
 
 static uint start_us;
 module_param(start_us, uint, 0644);
-MODULE_PARM_DESC(start_us, "what the adapter's driver takes to start a transfer, beside the wire (default 0)");
+MODULE_PARM_DESC(start_us, "time that the adapter's driver takes to start a transfer, us (default 0)");
 
 struct bus {
 	struct i2c_adapter adapter;
 	struct sim_bus_clock clock;
-	struct chip {			/* guarded by the adapter's lock */
+	struct chip {			/* protected by the adapter's lock */
 		const struct sim_part *part;
 		void *state;
 		u16 addr;
@@ -98,7 +98,7 @@ static struct chip *find(struct bus *bus, u16 addr)
 	return NULL;
 }
 
-/* As of the last change: what nobody tells can still change. */
+/* Duration of @bits at the present clock; without tell_hz, the parameter may have changed it. */
 static u64 bits_ns(struct bus *bus, u64 bits)
 {
 	u32 hz = tell_hz ? 0 : READ_ONCE(bus_hz);
@@ -116,7 +116,7 @@ static void sleep_until(u64 t)
 	}
 }
 
-/* The chips have no auto-increment: a long read repeats the register. */
+/* The chips have no auto-increment: a long read returns the same register repeatedly. */
 static void pass_bytes(struct bus *bus, struct i2c_msg *msg, u64 t)
 {
 	struct chip *chip = find(bus, msg->addr);
@@ -145,9 +145,9 @@ static bool refused(int i)
 }
 
 /*
- * What is computed here is hardware on a board, the adapter's, the wire's and
- * the chips': a benchmark wants to know how long that took. What is left is an
- * adapter driver that starts a transfer and sleeps until one interrupt ends it.
+ * CPU time of the simulation itself. What is calculated here is done by hardware on a board
+ * (adapter, bus and chips), so a benchmark must subtract it. What remains is the cost of an adapter
+ * driver that starts a transfer and sleeps until one interrupt.
  */
 static atomic64_t spent;
 
@@ -168,8 +168,9 @@ static int transfer(struct i2c_adapter *adapter, struct i2c_msg *msgs, int n)
 		sleep_until(begin + STUCK_NS);
 		return -ETIMEDOUT;
 	}
-	/* First the time on the wire, then the values as of the past: what the computing takes
-	 * adds once, and does not shift what is read.
+	/*
+	 * First wait for the time on the wire, then calculate the values as of the past. The
+	 * calculation is thus added once and does not shift the time of the values.
 	 */
 	for (i = 0; i < n; i++) {
 		bits += 1 + 9;
@@ -238,7 +239,7 @@ static int probe(struct platform_device *pdev)
 	return i2c_add_adapter(adapter);
 }
 
-/* Through devm instead of .remove, whose type has changed over the versions. */
+/* Used through devm instead of .remove, whose prototype differs between kernel versions. */
 static void forget(void *adapter)
 {
 	i2c_del_adapter(adapter);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* The simulated i2c adapter. */
 #ifndef SIM_BUS_H
 #define SIM_BUS_H
 

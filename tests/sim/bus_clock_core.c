@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clock of an adapter on NVIDIA's kernels up to JetPack 5, whose i2c core keeps it. */
+/* The clock of an adapter on NVIDIA's kernels up to JetPack 5, whose i2c core stores it. */
 #include "bus_clock.h"
 
 #include <linux/compiler.h>
 #include <linux/i2c.h>
 
-/* Where nothing is to be told, it stays 0, as of drivers that do not know it. */
+/* With tell_hz=0 the clock stays 0, as for drivers that do not know it. */
 void sim_bus_clock_init(struct i2c_adapter *adapter)
 {
 	struct sim_bus_clock *clock = adapter->algo_data;

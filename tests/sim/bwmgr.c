@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory's clock on Thor: JetPack 7 shows it as the devfreq device "bwmgr", whose
- * max_freq is what its nvpmodel.conf caps. Only the name, its attributes and the ends
- * of the clock are known (they are those of any devfreq device; IISWC2026's scripts
- * read them on a Developer Kit): the driver's source isn't published, so this one runs
- * the clock at its limit, as the other boards' caps do.
+ * The memory clock of Thor. JetPack 7 shows it as the devfreq device "bwmgr", whose max_freq is
+ * capped by nvpmodel.conf. Only the name, the attributes and the range of the clock are known (the
+ * attributes are those of any devfreq device; the scripts of IISWC2026 read them on a Developer
+ * Kit). The source of the driver is not published; here, the clock runs at its limit, as with the
+ * caps of the other boards.
  */
 #include <linux/devfreq.h>
 #include <linux/platform_device.h>

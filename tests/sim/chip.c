@@ -2,11 +2,10 @@
 /*
  * Conversions of an INA3221.
  *
- * One conversion's value is the mean over its window: the plant's energy at the
- * window's end less that at its start. The ADC rounds to the nearest step,
- * after Gaussian noise has been added (at least 0.3 of a step, so that a mean
- * over many conversions is finer than a step, as with the real part).
- * Averaging is a recursive filter: out += (new - out) / N at each conversion.
+ * The value of a conversion is the mean over its window: the plant's energy at the end of the
+ * window minus that at its start. Gaussian noise is added, at least 0.3 LSB, so that a mean over
+ * many conversions has a finer resolution than one LSB, as with the real chip. The ADC then rounds
+ * to the nearest LSB. Averaging is a recursive filter: out += (new - out) / N at each conversion.
  */
 #include "chip.h"
 
@@ -16,15 +15,16 @@
 #include <linux/math64.h>
 #include <linux/module.h>
 
-/* After a long silence only so many conversions are carried out one by one; the ones before
- * them count by their mean.
+/*
+ * After a long time without a read, only this many conversions are simulated one by one. Earlier
+ * ones are replaced by their mean.
  */
 #define CATCH_UP	512
-#define SILENCE_NS	(60 * NSEC_PER_MSEC)	/* about that many fit into it */
+#define SILENCE_NS	(60 * NSEC_PER_MSEC)	/* duration of about CATCH_UP conversions */
 
 static uint adc_noise = 500;
 module_param(adc_noise, uint, 0644);
-MODULE_PARM_DESC(adc_noise, "noise of a conversion, thousandths of a step (500; at least 300)");
+MODULE_PARM_DESC(adc_noise, "noise of a conversion, 1/1000 LSB (500; at least 300)");
 
 static int adc_offset_uv;
 module_param(adc_offset_uv, int, 0644);
@@ -32,7 +32,7 @@ MODULE_PARM_DESC(adc_offset_uv, "offset of all shunt voltages, uV (0)");
 
 static uint conv_permille = 1000;
 module_param(conv_permille, uint, 0644);
-MODULE_PARM_DESC(conv_permille, "length of conversions against the data sheet's; parts differ (1000)");
+MODULE_PARM_DESC(conv_permille, "duration of conversions relative to the data sheet, permille (1000)");
 
 static u32 conversion_ns(u32 code)
 {
@@ -58,7 +58,7 @@ static u64 cycle_ns(const struct sim_chip *chip)
 	return ns;
 }
 
-/* An ideal value in 1/65536 LSB -> what the ADC says. */
+/* Return: result of the ADC for an ideal value in 1/65536 LSB. */
 static s32 digitise(struct sim_chip *chip, s64 exact)
 {
 	s64 noise = (s64)sim_noise_gauss(&chip->noise) * max(adc_noise, 300U);
@@ -66,7 +66,7 @@ static s32 digitise(struct sim_chip *chip, s64 exact)
 	return clamp_t(s64, (exact + div_s64(noise, 1000) + 32768) >> 16, -4096, 4095);
 }
 
-/* The value of a conversion while its rail draws @uw, in 1/65536 LSB. */
+/* Return: ideal value of a conversion while its rail draws @uw, in 1/65536 LSB. */
 static s64 ideal(const struct sim_chip *chip, u8 what, u64 uw)
 {
 	const struct sim_channel *ch = &chip->channel[what >> 1];
@@ -77,7 +77,7 @@ static s64 ideal(const struct sim_chip *chip, u8 what, u64 uw)
 		sim_wire_electric(ch->wire, uw, &mv, &ua);
 	if (what & 1)
 		return ((s64)mv << 16) / 8;
-	/* uA x uOhm = pV; 40 uV a step */
+	/* uA x uOhm = pV; the LSB is 40 uV */
 	return div_s64((s64)(ua * ch->shunt_uohm) / 1000 * 65536, 40000) +
 	       (s64)adc_offset_uv * 65536 / 40;
 }
@@ -150,7 +150,7 @@ static void finish_step(struct sim_chip *chip, u64 uw)
 	}
 }
 
-/* Whole cycles that nobody has looked at, up to about @t: their mean goes into the filters. */
+/* Skip whole cycles that were not read, up to about @t: their mean goes into the filters. */
 static void skip(struct sim_chip *chip, u64 t)
 {
 	u64 cycle = cycle_ns(chip), cycles = div64_u64(t - chip->start, cycle), end, pj[SIM_RAILS];
@@ -196,7 +196,7 @@ void sim_chip_convert(struct sim_chip *chip, u64 t)
 void sim_chip_restart(struct sim_chip *chip, u64 t)
 {
 	u16 config = chip->reg[REG_CONFIG];
-	/* Waking up takes 40 us. */
+	/* Waking up from power-down takes 40 us. */
 	u32 wake = chip->steps ? 0 : 40000;
 	int i;
 

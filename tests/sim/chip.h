@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * INA3221 by its data sheet (TI SBOS576): registers, conversions, alerts.
+ * The INA3221 by its data sheet (TI SBOS576): registers, conversions, alerts.
  *
- * A chip is evaluated lazily: a read at time t first carries out all
- * conversions that have ended by t. Callers serialise (the adapter's lock).
+ * A chip is evaluated lazily: a read at time t first does all conversions that have ended by t.
+ * Callers are serialised by the adapter's lock.
  */
 #ifndef SIM_CHIP_H
 #define SIM_CHIP_H
@@ -21,15 +21,16 @@ enum sim_reg {
 	REG_CONFIG, REG_SHUNT1, REG_BUS1, REG_SHUNT2, REG_BUS2, REG_SHUNT3, REG_BUS3,
 	REG_CRIT1, REG_WARN1, REG_CRIT2, REG_WARN2, REG_CRIT3, REG_WARN3,
 	REG_SUM, REG_SUM_LIMIT, REG_MASK, REG_PV_HIGH, REG_PV_LOW,
-	REG_PLAIN,			/* how many there are up to here */
+	REG_PLAIN,			/* number of registers above */
 	REG_MANUFACTURER = 0xfe, REG_DIE = 0xff,
 };
 
 /**
- * struct sim_wire - what a label of a device tree stands for
- * @rails: mask of the plant's rails that are behind it
- * @mv: what feeds it
- * @mohm: resistance from there to the measuring point
+ * struct sim_wire - the supply line that a rail label of a device tree stands for
+ * @label: label of the rail
+ * @rails: mask of the plant's rails that it feeds
+ * @mv: voltage of its source
+ * @mohm: resistance from the source to the measuring point
  */
 struct sim_wire {
 	const char *label;
@@ -37,17 +38,17 @@ struct sim_wire {
 	u32 mv, mohm;
 };
 
-/* wire.c. Voltage and current at @uw: P = V I and V falls with I. */
+/* wire.c. Voltage and current at power @uw, with P = V I and V falling with I. */
 const struct sim_wire *sim_wire_find(const char *label);
 void sim_wire_electric(const struct sim_wire *wire, u64 uw, u32 *mv, u64 *ua);
-/* Mean power between two states of the plant, @ns apart; 0 without a wire. */
+/* Mean power between two states of the plant, @ns apart; 0 without a supply line. */
 u64 sim_wire_uw(const struct sim_wire *wire, const u64 from[SIM_RAILS], const u64 to[SIM_RAILS],
 		u64 ns);
 
 struct sim_channel {
 	const struct sim_wire *wire;	/* NULL: nothing is connected */
 	u32 shunt_uohm;
-	s64 shunt_avg, bus_avg;		/* filter's state, 1/65536 LSB */
+	s64 shunt_avg, bus_avg;		/* state of the averaging filter, 1/65536 LSB */
 	s32 shunt_single;		/* last single conversion, LSB */
 };
 
@@ -56,12 +57,12 @@ struct sim_chip {
 	u16 reg[REG_PLAIN];
 	struct sim_channel channel[SIM_CHANNELS];
 	struct sim_noise noise;
-	u64 start;			/* of the conversion under way */
-	u64 pj[SIM_RAILS];		/* drawn up to then */
-	u32 step;			/* its place in the sequence */
+	u64 start;			/* start of the conversion under way */
+	u64 pj[SIM_RAILS];		/* energy at that time */
+	u32 step;			/* index of that conversion in the sequence */
 	u32 steps;			/* length of the sequence; 0: powered down */
 	u8 sequence[2 * SIM_CHANNELS];	/* channel * 2 + (0 shunt, 1 bus) */
-	u32 step_ns[2];			/* length of a shunt's and of a bus's conversion */
+	u32 step_ns[2];			/* duration of a shunt and of a bus conversion */
 	bool once;			/* single-shot: stop after the last step */
 };
 
@@ -74,30 +75,31 @@ struct sim_chip {
 #define MASK_TCF	0x0002
 #define MASK_CVRF	0x0001
 #define MASK_WRITABLE	0x7c00
-#define MASK_CLEARED	(0x03f8 | MASK_CVRF)	/* by reading it */
+#define MASK_CLEARED	(0x03f8 | MASK_CVRF)	/* cleared by reading the register */
 
-/* ina238.c: an INA238 (TI SLYS025): one channel, means over whole cycles; or an INA228. */
+/* ina238.c: an INA238 (TI SLYS025) or INA228: one channel, values are means of whole cycles. */
 struct sim_ina238 {
 	bool wide;			/* it is an INA228: 20 bits */
-	s32 shunt, bus;			/* the last means, in steps */
+	s32 shunt, bus;			/* the last means, in LSB */
 	u16 reg[0x12];
 	const struct sim_wire *wire;
 	u32 shunt_uohm;
 	struct sim_noise noise;
-	u64 start;			/* of the first cycle */
-	u64 cycle;			/* the last one that has been carried out */
+	u64 start;			/* start of the first cycle */
+	u64 cycle;			/* number of the last cycle that was evaluated */
 };
 
-/* Shunt voltage in pV and bus voltage in uV of the parameters instead of the plant's. */
+/* Get the shunt (pV) and bus voltage (uV) from the module parameters, if these are given. */
 bool sim_forced(s64 *shunt_pv, s64 *bus_uv);
 
 /**
- * struct sim_part - a kind of chip on the bus
- * @compatible: as the device tree names it
- * @size: bytes of its state
- * @init: at power-on, with what its driver writes; @node is the chip's
- * @read: a register; @bytes gets its width
- * @write: a register of 16 bits
+ * struct sim_part - a model of chip
+ * @compatible: compatible string in the device tree
+ * @size: size of its state in bytes
+ * @init: initialise the state, with the configuration that the chip's driver writes; @node is the
+ *	node of the chip
+ * @read: read a register; @bytes gets its width
+ * @write: write a register of 16 bits
  */
 struct sim_part {
 	const char *compatible;
@@ -112,14 +114,14 @@ extern const struct sim_part sim_part_ina238;
 extern const struct sim_part sim_part_ina228;
 extern const struct sim_part sim_part_ina219;
 
-/* parts.c: label and "shunt-resistor" of a chip of one channel. */
+/* parts.c: read label and shunt resistance of a chip with one channel from the device tree. */
 void sim_part_wire(struct device_node *node, const struct sim_wire **wire, u32 *shunt_uohm);
 
 void sim_chip_init(struct sim_chip *chip, u16 addr, u64 t, u64 seed);
 u16 sim_chip_read(struct sim_chip *chip, u8 reg, u64 t);
 void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t);
 
-/* chip.c, for chip_regs.c: carry out conversions that have ended by @t; restart. */
+/* chip.c, for chip_regs.c: do the conversions that have ended by @t; restart the sequence. */
 void sim_chip_convert(struct sim_chip *chip, u64 t);
 void sim_chip_restart(struct sim_chip *chip, u64 t);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registers of an INA3221 as they are read and written. */
+/* Reading and writing the registers of an INA3221. */
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -63,7 +63,7 @@ static void write_config(struct sim_chip *chip, u16 value, u64 t)
 		return;
 	}
 	chip->reg[REG_CONFIG] = value;
-	/* Power-down leaves the flag, every other write clears it and starts anew. */
+	/* Power-down keeps the flag; any other mode clears it and restarts the sequence. */
 	if (value & 3)
 		chip->reg[REG_MASK] &= ~MASK_CVRF;
 	sim_chip_restart(chip, t);
@@ -84,11 +84,11 @@ void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t)
 		chip->reg[reg] = value & 0xfffe;
 		break;
 	case REG_MASK:
-		/* Writing leaves the flags alone. */
+		/* Writing does not change the flags. */
 		chip->reg[reg] = (chip->reg[reg] & ~MASK_WRITABLE) | (value & MASK_WRITABLE);
 		break;
 	default:
-		/* The others cannot be written. */
+		/* The other registers are read only. */
 		break;
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPU clocks and cores: a cpufreq driver with a policy for each cluster, and a
- * hot-plug callback so that the plant knows the cores.
+ * CPU clocks and cores: a cpufreq driver with one policy per cluster, and a hotplug callback that
+ * passes online cores to the plant.
  */
 #include <linux/cpu.h>
 #include <linux/cpufreq.h>
@@ -13,8 +13,9 @@
 #include "fault.h"
 #include "knobs.h"
 
-/* A driver of the generic kind cannot be asked how fast it switches: some milliseconds on the
- * board, so say one.
+/*
+ * The switching time of a generic cpufreq driver cannot be queried. It is some milliseconds on the
+ * board, so report one.
  */
 #define TRANSITION_NS	1000000
 
@@ -31,15 +32,16 @@ static int policy_init(struct cpufreq_policy *policy)
 	policy->freq_table = table;
 	policy->cpuinfo.transition_latency = TRANSITION_NS;
 	policy->cur = sim_knobs_cpu(sim_knobs_cluster(policy->cpu));
-	/* The cores of a simulated job are not really busy, so a governor that looks at load
-	 * would throttle them: begin with the one that holds the clock at its limit.
+	/*
+	 * The cores of a simulated job are not really busy, so a governor that measures load would
+	 * throttle them. Start with the governor that keeps the clock at its limit.
 	 */
 	if (!policy->last_governor[0])
 		strscpy(policy->last_governor, "performance", CPUFREQ_NAME_LEN);
 	return 0;
 }
 
-/* Keeps a policy without online cores as it is instead of tearing it down. */
+/* With this callback, the core keeps a policy without online CPUs instead of removing it. */
 static int policy_online(struct cpufreq_policy *policy)
 {
 	return 0;

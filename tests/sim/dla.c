@@ -19,7 +19,7 @@
 #include "model.h"
 
 #define ACCELERATORS	2
-/* Steps are multiples of this: the caps of NVIDIA's modes are. Where they begin is ours. */
+/* Levels are multiples of this, as the caps of NVIDIA's modes are. The lowest level is made up. */
 #define STEP_HZ		12800000ULL
 #define LOWEST_HZ	(9 * STEP_HZ)
 
@@ -34,14 +34,14 @@ struct accelerator {
 
 static struct accelerator accelerator[ACCELERATORS];
 static struct dentry *debug;
-static u64 top;		/* 0: the board has no accelerator */
+static u64 top;		/* highest level; 0: the board has no accelerator */
 
 static u64 rounded(u64 hz)
 {
 	return hz >= top ? top : max(hz / STEP_HZ * STEP_HZ, LOWEST_HZ);
 }
 
-/* The cap that an attribute is: they are members of their accelerator. */
+/* Return: the cap that belongs to an attribute; both are members of an accelerator. */
 static u64 *cap_of(struct kobj_attribute *attr)
 {
 	u32 i, c;

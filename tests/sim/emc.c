@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory clock: a clock provider (tegra234-emc's "emc" hangs on it), the
- * cap files of JetPack 5 and 6, and the firmware's debugfs files.
+ * The memory clock: a clock provider (the "emc" clock of tegra234-emc), the cap files of JetPack 5
+ * and 6, and the firmware's debugfs files.
  *
- * The clock runs at the lowest cap. The caps behave as NVIDIA's drivers:
+ * The clock runs at the lowest cap. The caps behave like those of NVIDIA's drivers:
  *	JetPack 6: OE4T/linux-nv-oot, tag jetson_36.4.3, drivers/nvpmodel/nvpmodel-clk-cap.c.
- *		What is written goes through clk_round_rate(), so 0 becomes the lowest step; what
- *		is read is clk_round_rate() of S64_MAX, so no cap reads as the highest step.
+ *		A written value is passed through clk_round_rate(), so 0 becomes the lowest level.
+ *		A read returns clk_round_rate() of S64_MAX, so without a cap the highest level.
  *	JetPack 5.1.1: Seeed-Studio/Linux_for_Tegra, source/kernel/nvidia,
- *		drivers/nvpmodel/nvpmodel_emc_cap.c. Reads back what was written, 0 is no cap; not
- *		readable by others.
+ *		drivers/nvpmodel/nvpmodel_emc_cap.c. A read returns the written value, and 0 is
+ *		no cap. Only root can read it.
  */
 #include <linux/clk-provider.h>
 #include <linux/debugfs.h>
@@ -32,9 +32,9 @@ static char *emc_cap;
 module_param(emc_cap, charp, 0444);
 MODULE_PARM_DESC(emc_cap, "caps of the memory clock: clk (JetPack 6), iso (5), both, bwmgr (7 on Thor), none (the board's)");
 
-static DEFINE_MUTEX(lock);	/* caps and the clock that follows them */
-static u64 clk_cap = S64_MAX;	/* Hz; S64_MAX: none */
-static unsigned long iso_cap;	/* as written; 0: none */
+static DEFINE_MUTEX(lock);	/* protects the caps and the clock */
+static u64 clk_cap = S64_MAX;	/* Hz; S64_MAX: no cap */
+static unsigned long iso_cap;	/* as written; 0: no cap */
 static struct kobject *cap6, *cap5;
 static struct dentry *bpmp, *firmware_clocks;
 
@@ -52,7 +52,7 @@ static u64 cap(void)
 	return min_t(u64, clk_cap, iso_cap ?: S64_MAX);
 }
 
-/* The caller holds the lock. */
+/* Context: lock held. */
 static void follow(void)
 {
 	sim_knobs_set_emc(step_under(cap()));
@@ -195,7 +195,7 @@ static struct clk_hw *clk_get_hw(struct of_phandle_args *args, void *data)
 
 static int probe(struct platform_device *pdev)
 {
-	/* The rate changes behind the framework's back: it must always ask. */
+	/* The rate changes without a call of the clock framework, so it must not be cached. */
 	static const struct clk_init_data init = {
 		.name = "emc",
 		.ops = &ops,
@@ -229,7 +229,7 @@ static bool has(const char *which)
 	return !strcmp(emc_cap, which) || !strcmp(emc_cap, "both");
 }
 
-/* Return: the directory of @attr, NULL: @which is not one of the caps, or an error pointer. */
+/* Return: directory of @attr; NULL if cap @which is not simulated; or an error pointer. */
 static struct kobject *cap_file(const char *which, const char *dir, struct kobj_attribute *attr)
 {
 	struct kobject *kobj;

@@ -2,9 +2,9 @@
 /*
  * The fan's tachometer: the hwmon device "pwm_tach" with the attribute "rpm", on the platform
  * device of the node generic_pwm_tachometer, as NVIDIA's driver for "generic-pwm-tachometer"
- * makes it (kernel 4.9 and 5.10 of L4T; the node: L4T 35.3.1, hardware/nvidia/platform/t23x/
- * prometheus/kernel-dts/cvb/tegra234-p3740-0000-a00.dtsi). There, too, what cannot be measured
- * reads as 0.
+ * creates it (kernel 4.9 and 5.10 of L4T; the node: L4T 35.3.1, hardware/nvidia/platform/t23x/
+ * prometheus/kernel-dts/cvb/tegra234-p3740-0000-a00.dtsi). As with that driver, a speed that cannot
+ * be measured reads as 0.
  */
 #include <linux/err.h>
 #include <linux/hwmon.h>
@@ -18,7 +18,7 @@
 
 static uint fan_rpm = 1500;
 module_param(fan_rpm, uint, 0644);
-MODULE_PARM_DESC(fan_rpm, "what the fan's tachometer shows");
+MODULE_PARM_DESC(fan_rpm, "speed that the fan's tachometer reports, rpm");
 
 static struct platform_device *pdev;
 static struct device *hwmon;

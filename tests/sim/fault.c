@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Faults in debugfs: each file holds the number of operations that are to fail. */
 #include "fault.h"
 
 #include <linux/atomic.h>

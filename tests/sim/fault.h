@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Knobs in debugfs that make the next N operations fail. */
+/* Faults in debugfs: each file holds the number of operations that are to fail. */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
 
@@ -9,18 +9,18 @@ struct dentry;
 
 enum sim_fault {
 	SIM_FAIL_I2C_NAK,	/* no chip acknowledges its address */
-	SIM_FAIL_I2C_NAK_LATE,	/* the chip of the third register of a transfer does not */
-	SIM_FAIL_I2C_STUCK,	/* somebody holds the clock down: time-out after a second */
+	SIM_FAIL_I2C_NAK_LATE,	/* nor does the chip of a transfer's third register */
+	SIM_FAIL_I2C_STUCK,	/* the clock line is held low: timeout after one second */
 	SIM_FAIL_CPUFREQ,	/* a policy refuses new limits */
 	SIM_FAIL_DEVFREQ,	/* the GPU refuses a clock */
-	SIM_FAIL_EMC,		/* a write of the cap is refused */
-	SIM_LIE_EMC,		/* a write of the cap is accepted and ignored */
-	SIM_FAIL_DLA,		/* a cap of an accelerator's clock is refused */
-	SIM_FAIL_HOTPLUG,	/* a core refuses to come or go */
+	SIM_FAIL_EMC,		/* writing the memory clock's cap fails */
+	SIM_LIE_EMC,		/* writing the memory clock's cap succeeds without effect */
+	SIM_FAIL_DLA,		/* writing the cap of an accelerator's clock fails */
+	SIM_FAIL_HOTPLUG,	/* a core cannot be taken online or offline */
 	SIM_FAULTS
 };
 
-/* Does this operation fail? Counts. */
+/* Test whether this operation must fail; decrements the fault's number. */
 bool sim_fault(enum sim_fault which);
 void sim_fault_files(struct dentry *dir);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The GPU's clock up to Orin: a devfreq device on the GPU's node, named after it:
- * "17000000.gpu" (gpu@17000000, JetPack 6), "17000000.gv11b" (gv11b with that
- * address, JetPack 5's tegra194-soc-base.dtsi). Thor's: gpu_pci.c.
+ * The GPU clock up to Orin: a devfreq device with the name of the GPU's platform device:
+ * "17000000.gpu" (gpu@17000000, JetPack 6) or "17000000.gv11b" (gv11b at the same address, in
+ * JetPack 5's tegra194-soc-base.dtsi). Thor's clock: gpu_pci.c.
  */
 #include <linux/devfreq.h>
 #include <linux/devfreq_cooling.h>
@@ -17,7 +17,7 @@
 
 uint sim_gpu_load = 1000;
 module_param_named(gpu_load, sim_gpu_load, uint, 0644);
-MODULE_PARM_DESC(gpu_load, "permille of the time that the GPU says it was busy (1000)");
+MODULE_PARM_DESC(gpu_load, "GPU load that the driver reports, permille (1000)");
 
 static unsigned long table[SIM_STEPS_MAX];
 
@@ -27,7 +27,7 @@ static int target(struct device *dev, unsigned long *freq, u32 flags)
 
 	if (sim_fault(SIM_FAIL_DEVFREQ))
 		return -EIO;
-	/* Limits come by way of kHz: a step may be asked for as a kilohertz less or more. */
+	/* Limits are rounded to kHz, so a level may be requested up to 1 kHz off. */
 	if (flags & DEVFREQ_FLAG_LEAST_UPPER_BOUND) {
 		for (i = 0; i < sim_steps.nr_gpu && table[i] < *freq + 1000; i++)
 			pick = i;
@@ -41,8 +41,9 @@ static int target(struct device *dev, unsigned long *freq, u32 flags)
 	return 0;
 }
 
-/* At full load unless told otherwise: the governor then holds the clock at its limit, like
- * NVIDIA's does during training.
+/*
+ * The reported load is 100 % by default. The governor then keeps the clock at its limit, like
+ * NVIDIA's governor during training.
  */
 static int get_dev_status(struct device *dev, struct devfreq_dev_status *status)
 {
@@ -69,7 +70,7 @@ static void forget_steps(void *dev)
 	dev_pm_opp_remove_all_dynamic(dev);
 }
 
-/* devfreq takes its limits from the device's operating points. */
+/* Register the levels as operating points of the device; devfreq takes its limits from them. */
 static int tell_steps(struct device *dev)
 {
 	u32 i;
@@ -89,12 +90,12 @@ static void uncool(void *cooling)
 	devfreq_cooling_unregister(cooling);
 }
 
-/* What the thermal zones turn down: limits of devfreq's own, beside the user's. */
+/* Register a cooling device, by which the thermal zones limit the clock besides the user. */
 static int cool(struct device *dev, struct devfreq *devfreq)
 {
 	struct thermal_cooling_device *cooling = of_devfreq_cooling_register(dev->of_node, devfreq);
 
-	/* A kernel without devfreq's cooling can do without. */
+	/* Not an error: the kernel may lack the cooling support of devfreq. */
 	if (IS_ERR(cooling))
 		return PTR_ERR(cooling) == -EINVAL ? 0 : PTR_ERR(cooling);
 	return devm_add_action_or_reset(dev, uncool, cooling);

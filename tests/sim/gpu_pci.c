@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Thor's GPU: a PCI device, and its clocks as nvidia.ko registers them
+ * Thor's GPU: a PCI device, with clocks as nvidia.ko registers them
  * (NVIDIA/open-gpu-kernel-modules 595.45.04, kernel-open/nvidia/nv-pci.c and
  * kernel-open/common/inc/nv-tegra-clk.h).
  *
- * As there: the devfreq devices' parents are bare devices below the PCI device,
- * "gpu-gpc-0" and "gpu-nvd-0", without bus, driver and node; beside them the clocks
- * that follow them, without devfreq. Governor "performance", 25 ms. While the PCI
- * device is runtime-suspended cur_freq is 0, the load is 0 of 100, and a new clock is
- * only noted. The load is a percentage. All of it goes in remove().
+ * As in nvidia.ko: the parents of the devfreq devices are bare devices below the PCI device,
+ * "gpu-gpc-0" and "gpu-nvd-0", without bus, driver and node. The clocks that follow these two have
+ * no devfreq device. The governor is "performance" with 25 ms. While the PCI device is
+ * runtime-suspended, cur_freq is 0, the load is 0 of 100, and a new clock is only stored. The load
+ * is a percentage. remove() removes everything.
  *
- * Unlike there: the PCI device sits alone on a host bridge of ours (no root port; its
- * address is 0001:00:00.0, on the board 0000:01:00.0) and has neither BARs nor
- * capabilities; clocks are variables, not BPMP's; there is no interconnect request
- * and no cooling device. Where the kernel has no governor "performance" it is
- * "simple_ondemand" with thresholds that keep the clock at its limit.
+ * Unlike nvidia.ko: the PCI device is alone on a simulated host bridge (no root port; its address
+ * is 0001:00:00.0, on the board 0000:01:00.0) and has neither BARs nor capabilities; clocks are
+ * variables instead of calls to the BPMP; there is no interconnect request and no cooling device.
+ * If the kernel lacks the governor "performance", it is "simple_ondemand" with thresholds that keep
+ * the clock at its limit.
  */
 #include <linux/devfreq.h>
 #include <linux/module.h>
@@ -32,16 +32,16 @@
 #ifdef CONFIG_PCI
 
 #define DEVICE_ID	0x2b00
-#define PCI_CLASS	0x030200	/* 3D controller: ours, no source names it */
+#define PCI_CLASS	0x030200	/* 3D controller (made up, no source) */
 
-/* Video's clock: it ends at 1692 MHz; the plant knows nothing of it. */
+/* Clock of the video unit, up to 1692 MHz; it does not affect the plant. */
 #define NVD_MIN_HZ	315000000UL
 #define NVD_STEP_HZ	81000000UL
 #define NVD_STEPS	18
 
 struct sim_clk {
 	struct device dev;
-	struct devfreq *devfreq;	/* NULL: it follows others */
+	struct devfreq *devfreq;	/* NULL: the clock follows others */
 	struct devfreq_dev_profile profile;
 	struct devfreq_simple_ondemand_data always;
 	unsigned long table[SIM_STEPS_MAX];
@@ -71,7 +71,7 @@ static int target(struct device *dev, unsigned long *freq, u32 flags)
 		return 0;
 	if (sim_fault(SIM_FAIL_DEVFREQ))
 		return -EIO;
-	/* As a clock rounds: the highest step that is not above, to the kilohertz. */
+	/* Round down to a level, with a tolerance of 1 kHz. */
 	for (i = clk->steps - 1; i && clk->table[i] >= *freq + 1000; i--)
 		;
 	*freq = clk->table[i];
@@ -155,7 +155,7 @@ static int scale(struct sim_clk *clk)
 	clk->profile.get_dev_status = get_dev_status;
 	clk->profile.initial_freq = clk->hz;
 	clk->profile.polling_ms = 25;
-	/* For "simple_ondemand", now or later: the least that it takes, its default of the lower. */
+	/* For "simple_ondemand": the lowest threshold that it accepts. */
 	clk->always.upthreshold = 5;
 	devfreq = devfreq_add_device(&clk->dev, &clk->profile, "performance", &clk->always);
 	if (IS_ERR(devfreq))
@@ -179,7 +179,7 @@ static void unwind(struct sim_gpu *gpu)
 	kfree(gpu);
 }
 
-/* Clocks first, then what scales them, as there. */
+/* Create the clocks first, then the devfreq devices, in the order of nvidia.ko. */
 static int add_clks(struct device *dev, struct sim_gpu *gpu)
 {
 	struct sim_clk *clk;
@@ -222,7 +222,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return dev_err_probe(&pdev->dev, err, "no devfreq device\n");
 	}
 	pci_set_drvdata(pdev, gpu);
-	/* From here on power/control decides: "on", as it is first, or "auto". */
+	/* From here on, power/control decides: "on" (the default) or "auto". */
 	pm_runtime_put_noidle(&pdev->dev);
 	return 0;
 }
@@ -253,7 +253,7 @@ static struct pci_driver driver = {
 	.driver.pm = &pm,
 };
 
-/* Configuration space: a header of type 0 with nothing behind it, at 00.0. */
+/* Configuration space of device 00.0: a type 0 header only. */
 static int config_read(struct pci_bus *bus, unsigned int devfn, int where, int size, u32 *val)
 {
 	static const u32 header[] = {
@@ -315,7 +315,7 @@ static int bridge_probe(struct platform_device *pdev)
 		pci_free_host_bridge(bridge);
 		return err;
 	}
-	/* Through devm instead of .remove, whose type has changed over the versions. */
+	/* Through devm instead of .remove, whose prototype differs between kernel versions. */
 	return devm_add_action_or_reset(&pdev->dev, remove_bus, bridge->bus);
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * How a job gives work to the simulated GPU: /dev/jetwatt-sim-gpu.
+ * Interface by which a job submits work to the simulated GPU: /dev/jetwatt-sim-gpu.
  *
- * On a board this is a doorbell in mapped memory and the data loader's pipe:
- * nothing that a tool could see. Waiting for the GPU goes through the same
- * nodes and ioctls as on a board: /dev/host1x-fence and /dev/dri/renderD128 (JetPack 6),
- * /dev/nvhost-ctrl (JetPack 5), /dev/nvgpu/igpu0/tsg (both).
+ * On a board, this is a doorbell in mapped memory and the pipe of the data loader, which no tool
+ * can observe. Waiting for the GPU uses the same nodes and ioctls as on a board: /dev/host1x-fence
+ * and /dev/dri/renderD128 (JetPack 6), /dev/nvhost-ctrl (JetPack 5), /dev/nvgpu/igpu0/tsg (both).
  */
 #ifndef SIM_GPU_UAPI_H
 #define SIM_GPU_UAPI_H
@@ -15,12 +14,13 @@
 
 #define SIM_KIND_TRAIN	0
 #define SIM_KIND_EVAL	1
-#define SIM_KIND_INFER	2	/* answers to requests: nobody knows when the next ones come */
-#define SIM_KIND_KERNEL	3	/* of known work, one behind the other; in truth only */
+#define SIM_KIND_INFER	2	/* inference on request, at unknown times */
+#define SIM_KIND_KERNEL	3	/* kernels of known work; listed in debugfs only */
 
 /*
- * Wait until the loader has the next minibatch. @permille: its size, 1000 is an ordinary one
- * @now: it can begin now only; otherwise it has begun when the minibatch before ended
+ * Wait until the loader has the next minibatch.
+ * @permille: size of the minibatch, 1000 is the normal one
+ * @now: loading begins with this call; otherwise it has begun when the previous minibatch ended
  */
 struct sim_load {
 	__u32 kind;
@@ -28,14 +28,14 @@ struct sim_load {
 	__u32 now;
 };
 
-/* Start piece @piece (1..) of the @pieces of a minibatch; one at a time. */
+/* Start piece @piece (from 1) of the @pieces of a minibatch; one piece at a time. */
 struct sim_submit {
 	__u32 kind;
 	__u32 permille;
 	__u32 piece;
 	__u32 pieces;
 	__u32 syncpt;		/* out: id */
-	__u32 threshold;	/* out: its value when the piece is done */
+	__u32 threshold;	/* out: value of the syncpoint when the piece is finished */
 };
 
 #define SIM_LOAD	_IOW('J', 1, struct sim_load)
@@ -43,22 +43,22 @@ struct sim_submit {
 #define SIM_KERNEL	_IOWR('J', 3, struct sim_kernel)
 
 /*
- * Start a kernel of @flop operations and @bytes to and from memory; one at a time. What
- * runs is the GPU's own affair; a plant that does not know what work takes has none.
+ * Start a kernel with @flop operations and @bytes of memory traffic; one kernel at a time. Only
+ * the analytic plant can calculate its duration; other plants refuse it.
  */
 struct sim_kernel {
 	__u64 flop;
 	__u64 bytes;
 	__u32 syncpt;		/* out: id */
-	__u32 threshold;	/* out: its value when it is done */
+	__u32 threshold;	/* out: value of the syncpoint when the kernel is finished */
 };
 
-/* Operations or bytes of a kernel. */
+/* Maximum number of operations or bytes of a kernel. */
 #define SIM_KERNEL_MAX	10000000000000ULL
 
-/* mmap() of one page, read only: its first u32 is the syncpoint's value, for spinning. */
+/* mmap() of one page, read only: the first u32 is the value of the syncpoint, for polling. */
 
-/* What host1x's nodes take; layout as in NVIDIA's headers. */
+/* Arguments of the nodes of host1x; same layout as in NVIDIA's headers. */
 struct sim_create_pollfd {
 	__s32 fd;		/* out */
 	__u32 reserved;
@@ -77,7 +77,7 @@ struct sim_syncpoint_wait {
 	__u32 threshold;
 	__u32 value;		/* out */
 	__u32 padding;
-	__s64 timestamp;	/* out: when it was reached */
+	__s64 timestamp;	/* out: time at which the threshold was reached */
 };
 
 #define SIM_CREATE_POLLFD	_IOWR('X', 0x10, struct sim_create_pollfd)
@@ -86,14 +86,14 @@ struct sim_syncpoint_wait {
 
 /*
  * JetPack 5: Seeed-Studio/Linux_for_Tegra r35.3.1,
- * source/kernel/nvidia/include/uapi/linux/nvhost_ioctl.h. One layout for three waits:
- * SYNCPT_WAIT ends before @value, SYNCPT_WAITEX before @tv_sec.
+ * source/kernel/nvidia/include/uapi/linux/nvhost_ioctl.h. One structure for three ioctls:
+ * the argument of SYNCPT_WAIT ends before @value, that of SYNCPT_WAITEX before @tv_sec.
  */
 struct sim_nvhost_wait {
 	__u32 id;
 	__u32 threshold;
-	__s32 timeout_ms;	/* -1: none */
-	__u32 value;		/* out, as is what follows */
+	__s32 timeout_ms;	/* -1: no timeout */
+	__u32 value;		/* out, like the fields below */
 	__u32 tv_sec;
 	__u32 tv_nsec;
 	__u32 clock_id;
@@ -118,7 +118,7 @@ struct sim_nvhost_trigger {
 #define SIM_NVHOST_POLL_FD_CREATE	_IOR('H', 16, struct sim_nvhost_poll_fd)
 #define SIM_NVHOST_POLL_FD_TRIGGER	_IOW('H', 17, struct sim_nvhost_trigger)
 
-/* Both: OE4T/linux-nvgpu jetson_36.4.3, include/uapi/linux/nvgpu.h. */
+/* JetPack 5 and 6: OE4T/linux-nvgpu jetson_36.4.3, include/uapi/linux/nvgpu.h. */
 struct sim_event_id_ctrl {
 	__u32 cmd;
 	__u32 event_id;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The nodes on which CUDA waits on JetPack 6: /dev/host1x-fence (poll descriptors) and
- * tegra-drm's SYNCPOINT_WAIT on a render node (OE4T/linux-nv-oot jetson_36.4.3:
+ * The nodes on which CUDA waits with JetPack 6: /dev/host1x-fence (poll descriptors) and
+ * SYNCPOINT_WAIT of tegra-drm on a render node (OE4T/linux-nv-oot jetson_36.4.3:
  * drivers/gpu/host1x-fence/dev.c, drivers/gpu/drm/tegra/uapi.c).
  */
 #include <linux/hrtimer.h>
@@ -27,7 +27,7 @@ static long create_pollfd(void __user *arg)
 	a.fd = sim_fence_fd_new("host1x_pollfd", &pollfd_fops, O_CLOEXEC);
 	if (a.fd < 0)
 		return a.fd;
-	/* If this fails the descriptor stays, as with the board's driver: the caller is broken. */
+	/* If this fails, the descriptor stays open, as with the board's driver. */
 	return copy_to_user(arg, &a, sizeof(a)) ? -EFAULT : 0;
 }
 

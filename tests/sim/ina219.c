@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An INA219 by its data sheet (TI SBOS448G): first the shunt voltage, then the bus voltage, each
- * the mean over its own samples; rounded after noise of half a step.
+ * An INA219 by its data sheet (TI SBOS448G). It converts the shunt voltage, then the bus voltage,
+ * each as a mean over its own samples. Values are rounded after adding noise of half an LSB.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -17,7 +17,7 @@ enum { CONFIG, SHUNT, BUS, POWER, CURRENT, CAL, REGISTERS };
 #define MODE_BUS	0x0002
 #define MODE_SHUNT	0x0001
 
-/* Below the bus voltage. */
+/* Flag below the bus voltage in its register. */
 #define CNVR		0x0002
 #define OVF		0x0001
 
@@ -26,8 +26,8 @@ struct ina219 {
 	const struct sim_wire *wire;
 	u32 shunt_uohm;
 	struct sim_noise noise;
-	u64 start;			/* of the first cycle */
-	u64 cycle;			/* the last one that has been carried out */
+	u64 start;			/* start of the first cycle */
+	u64 cycle;			/* number of the last cycle that was evaluated */
 };
 
 static void reset(struct ina219 *chip, u64 t)
@@ -38,7 +38,7 @@ static void reset(struct ina219 *chip, u64 t)
 	chip->cycle = 0;
 }
 
-/* As drivers/hwmon/ina2xx.c leaves it: the same configuration, calibration_value 4096. */
+/* Configuration and calibration as drivers/hwmon/ina2xx.c sets them (calibration_value 4096). */
 static void init(void *state, struct device_node *node, u16 addr, u64 t, u64 seed)
 {
 	struct ina219 *chip = state;
@@ -49,7 +49,7 @@ static void init(void *state, struct device_node *node, u16 addr, u64 t, u64 see
 	chip->reg[CAL] = 4096;
 }
 
-/* Table 5, "ADC Settings". */
+/* Data sheet, table 5, "ADC Settings". */
 static u64 conversion_ns(u32 code)
 {
 	static const u32 us[] = { 84, 148, 276, 532, 84, 148, 276, 532,
@@ -141,7 +141,7 @@ static void write(void *state, u8 reg, u16 value, u64 t)
 		chip->start = t;
 		chip->cycle = 0;
 	} else if (reg == CAL) {
-		/* Its lowest bit is always 0. */
+		/* The lowest bit is always 0. */
 		chip->reg[CAL] = value & ~1;
 	}
 }

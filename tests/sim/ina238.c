@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An INA238 as it is read: its values are means over the last whole cycle (all
- * conversions, as often as it averages), rounded after noise of half a step.
+ * An INA238. Its values are means over the last whole cycle (all conversions, times the number of
+ * averages), rounded after adding noise of half an LSB.
  *
- * And an INA228 (TI SLYS021A, tables 7-3 and 8-1), which has the same registers, but the shunt's
- * and the bus voltage in 23:4 of 24 bits, with steps a sixteenth as large, and counters
- * of 40 bits.
+ * Also an INA228 (TI SLYS021A, tables 7-3 and 8-1). It has the same registers, but shunt and bus
+ * voltage are in bits 23:4 of 24, with an LSB a sixteenth as large, and it has counters of 40 bits.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -45,9 +44,9 @@ static void reset(struct sim_ina238 *chip, u64 t)
 }
 
 /*
- * As drivers/hwmon/ina238.c of Linux 6.8 leaves it (INA238_ADC_CONFIG_DEFAULT,
- * INA238_CALIBRATION_VALUE): 1052 us of each conversion, 16 of them to a value. The kernels of
- * the guest come without that driver.
+ * Configuration as drivers/hwmon/ina238.c of Linux 6.8 sets it (INA238_ADC_CONFIG_DEFAULT,
+ * INA238_CALIBRATION_VALUE): 1052 us per conversion, 16 averages. The guest kernels do not have
+ * that driver.
  */
 static void init(void *state, struct device_node *node, u16 addr, u64 t, u64 seed)
 {
@@ -110,7 +109,7 @@ static void convert(struct sim_ina238 *chip, u64 t)
 		shunt_pv = ua * chip->shunt_uohm;
 		bus_uv = (s64)mv * 1000;
 	}
-	/* 5 uV a step, or a quarter of it */
+	/* the LSB is 5 uV or a quarter of that */
 	chip->shunt = digitise(chip, shunt_pv, chip->reg[CONFIG] & ADCRANGE ? 1250000 : 5000000,
 			       exact);
 	chip->bus = digitise(chip, bus_uv * 1000000, 3125000000, exact);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/jetwatt-sim-gpu: a job's way to the GPU and its loader. An open file is a job. */
+/* /dev/jetwatt-sim-gpu: access of a job to the GPU and its loader. An open file is a job. */
 #include <linux/err.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
@@ -15,7 +15,7 @@
 struct client {
 	struct sim_syncpt *sp;
 	struct sim_job *job;
-	struct page *page;	/* the syncpoint's value, for mmap() */
+	struct page *page;	/* holds the value of the syncpoint, for mmap() */
 };
 
 static int open(struct inode *inode, struct file *file)
@@ -53,7 +53,7 @@ static int release(struct inode *inode, struct file *file)
 {
 	struct client *c = file->private_data;
 
-	/* Only the job raises the syncpoint; others may go on waiting for it in vain. */
+	/* Only the job increments the syncpoint; other processes may wait for it in vain. */
 	sim_job_free(c->job);
 	sim_syncpt_put(c->sp);
 	put_page(c->page);

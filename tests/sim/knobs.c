@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Clocks and online cores as the board's drivers have set them; changes are passed to the plant. */
 #include "knobs.h"
 
 #include <linux/cpumask.h>
@@ -10,7 +11,7 @@
 
 struct sim_steps sim_steps;
 
-static DEFINE_MUTEX(lock);	/* all below; never held while calling into a kernel core */
+static DEFINE_MUTEX(lock);	/* protects the state below; not held in calls to the kernel */
 static bool live;
 static u32 khz[SIM_CLUSTERS_MAX];
 static bool online[SIM_CORES_MAX];
@@ -20,7 +21,7 @@ u32 sim_knobs_cluster(u32 cpu)
 {
 	const struct sim_model_board *board = sim_model_board();
 
-	/* A machine with more CPUs than the board: they belong to the last cluster. */
+	/* If the machine has more CPUs than the board, they belong to the last cluster. */
 	return min(cpu, board->cores - 1) / board->cluster;
 }
 
@@ -37,7 +38,7 @@ static void current_mode(struct sim_mode *mode)
 		sum += khz[sim_knobs_cluster(i)];
 	}
 	mode->cores = max(mode->cores, 1U);
-	/* Clusters may differ for a moment: their mean, by cores. */
+	/* Clusters may have different clocks for a moment: use the mean over the cores. */
 	mode->cpu_khz = div_u64(sum, mode->cores) ?: khz[0];
 	mode->gpu_hz = gpu_hz;
 	mode->emc_hz = emc_hz;
@@ -80,7 +81,7 @@ void sim_knobs_again(void)
 	mutex_unlock(&lock);
 }
 
-/* Under the lock, so that the plant sees changes in their order. */
+/* Pass a change to the plant. Called under the lock, so that changes arrive in order. */
 static void tell(const struct sim_mode *before)
 {
 	struct sim_mode now;

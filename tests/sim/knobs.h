@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The board's clocks and cores as its drivers have set them; every change reaches the plant. */
+/* Clocks and online cores as the board's drivers have set them; changes are passed to the plant. */
 #ifndef SIM_KNOBS_H
 #define SIM_KNOBS_H
 
@@ -10,14 +10,14 @@
 
 extern struct sim_steps sim_steps;
 
-/* All clocks at their highest step, online cores as they are. */
+/* Set all clocks to their highest level; online cores stay as they are. */
 void sim_knobs_init(void);
 void sim_knobs_mode(struct sim_mode *mode);
-/* The cluster that a CPU is in, as the board has it. */
+/* Return: the cluster of a CPU. */
 u32 sim_knobs_cluster(u32 cpu);
-/* Changes before this call do not reach the plant (it does not run yet). */
+/* Start or stop passing changes to the plant. */
 void sim_knobs_live(bool live);
-/* The plant's closed form is another one: at the same clocks. */
+/* Evaluate the same clocks again, because the model of the plant has changed. */
 void sim_knobs_again(void);
 
 void sim_knobs_set_core(u32 cpu, bool online);

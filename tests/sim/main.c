@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-sim: a Jetson for machines that have none, by default an AGX Orin.
+ * jetwatt-sim: simulates a Jetson on a machine that is none, by default an AGX Orin.
  *
- * Registers with the kernel's cores what a board's drivers register, on the
- * nodes of the board's device tree. Shares no line with the module under test.
+ * It registers with the kernel's subsystems what a board's drivers register, on the nodes of the
+ * board's device tree. It shares no code with the module under test.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,11 +20,11 @@
 
 static char *plant = "analytic";
 module_param(plant, charp, 0444);
-MODULE_PARM_DESC(plant, "analytic or replay");
+MODULE_PARM_DESC(plant, "model of the plant: analytic or replay");
 
 static ulong seed = 1;
 module_param(seed, ulong, 0444);
-MODULE_PARM_DESC(seed, "of all noise (1)");
+MODULE_PARM_DESC(seed, "seed of all noise (1)");
 
 static const struct sim_model *model;
 static struct dentry *dir;
@@ -37,7 +37,7 @@ static int find_model(void)
 		model = &sim_replay;
 	if (model)
 		return 0;
-	pr_err("no plant \"%s\"; there are analytic and replay\n", plant);
+	pr_err("unknown plant \"%s\"; known: analytic, replay\n", plant);
 	return -EINVAL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The boards that the simulation can be: one table of clocks, cores and magnitudes. */
+/* The boards that can be simulated: clocks, cores and electrical constants. */
 #ifndef SIM_MODEL_H
 #define SIM_MODEL_H
 
@@ -13,17 +13,24 @@ struct sim_volts {
 #define SIM_VOLTS	5
 
 /**
- * struct sim_magnitudes - what the analytic plant makes of a clock on this board
- * @gpu_flop, @gpu_byte: of the GPU per clock, arithmetic and traffic
- * @emc_byte: of the memory per clock
- * @gpu_volts, @cpu_volts: ascending
- * @gpu_pf, @cpu_pf, @cluster_pf: what toggles; of a core, of a cluster's common part
- * @gpu_leak_uw, @cpu_leak_uw: at 1 V and 50 degrees; of a core
- * @gpu_uw, @cpu_uw, @sys_uw: constant draw of the three rails
- * @cluster_uw: constant draw of a cluster
- * @ddr: power of the memory, permille of an AGX Orin's at the same clock and traffic
- * @mss_on_cpu: the memory controllers are fed by the CPU's rail, not the GPU's
- * @minibatch: size of a minibatch, permille of the workload's: what fits such a board
+ * struct sim_magnitudes - constants of the analytic plant for a board
+ * @gpu_flop: arithmetic operations of the GPU per clock cycle
+ * @gpu_byte: memory traffic of the GPU per clock cycle
+ * @emc_byte: bytes of the memory per clock cycle
+ * @gpu_volts: voltage over clock of the GPU, ascending
+ * @cpu_volts: voltage over clock of the CPU, ascending
+ * @gpu_pf: switched capacitance of the GPU
+ * @cpu_pf: switched capacitance of a core
+ * @cluster_pf: switched capacitance of the shared part of a cluster
+ * @gpu_leak_uw: leakage of the GPU at 1 V and 50 degrees Celsius
+ * @cpu_leak_uw: leakage of a core at 1 V and 50 degrees Celsius
+ * @gpu_uw: constant power of the GPU's rail
+ * @cpu_uw: constant power of the CPU's rail
+ * @sys_uw: constant power of the system rail
+ * @cluster_uw: constant power of a cluster
+ * @ddr: memory power relative to an AGX Orin at the same clock and traffic, permille
+ * @minibatch: size of a minibatch relative to the workload's, permille
+ * @mss_on_cpu: the memory controllers are fed by the CPU's rail instead of the GPU's
  */
 struct sim_magnitudes {
 	u32 gpu_flop, gpu_byte, emc_byte;
@@ -36,9 +43,11 @@ struct sim_magnitudes {
 };
 
 /**
- * struct sim_model_steps - where the steps of a clock are
- * @from, @by: an arithmetic series, kHz, up to @to
- * @list: or all of them, kHz, up to a zero; follows the series
+ * struct sim_model_steps - frequency levels of a clock
+ * @from: first level of an arithmetic series, kHz
+ * @by: difference between levels of the series, kHz
+ * @to: last level of the series, kHz
+ * @list: further levels above the series, kHz; ends with a zero
  */
 struct sim_model_steps {
 	u32 from, by, to;
@@ -47,14 +56,19 @@ struct sim_model_steps {
 
 /**
  * struct sim_model_board - a board
- * @root: parts of names in the root's compatible list; the first board that matches is it
- * @name: for the log
- * @cores, @cluster: CPUs, and how many share a clock
- * @dla_khz: highest core clock of its accelerators, 0: it has none
- * @fan: it has a fan with a tachometer, as far as a source says
- * @oc_inputs: over-current inputs whose events its driver counts, 0: no driver
- * @emc_cap: how its release caps the memory's clock (the parameter of that name)
- * @waits: which nodes its release has to wait on (the parameter of that name)
+ * @root: parts of compatible strings of the root node; the first board that matches is simulated
+ * @name: name for the log
+ * @cores: number of CPUs
+ * @cluster: number of CPUs that share a clock
+ * @cpu: levels of the CPU clock
+ * @gpu: levels of the GPU clock
+ * @emc: levels of the memory clock
+ * @dla_khz: highest core clock of the accelerators, 0: the board has none
+ * @fan: the board has a fan with a tachometer, as far as a source says so
+ * @oc_inputs: number of over-current inputs whose events the driver counts, 0: no driver
+ * @emc_cap: default of the module parameter "emc_cap"
+ * @waits: default of the module parameter "waits"
+ * @magnitudes: constants of the analytic plant
  */
 struct sim_model_board {
 	const char *root[2], *name;
@@ -67,7 +81,7 @@ struct sim_model_board {
 	struct sim_magnitudes magnitudes;
 };
 
-/* The board of the device tree; an AGX Orin if no other is known. */
+/* Return: the board of the device tree; an AGX Orin if none matches. */
 const struct sim_model_board *sim_model_board(void);
 
 struct sim_steps;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The node on which CUDA waits on JetPack 5: /dev/nvhost-ctrl. Numbers and layouts of its
- * ioctls: Seeed-Studio/Linux_for_Tegra r35.3.1,
- * source/kernel/nvidia/include/uapi/linux/nvhost_ioctl.h; what they do:
+ * The node on which CUDA waits with JetPack 5: /dev/nvhost-ctrl. Sources: numbers and layouts of
+ * the ioctls: Seeed-Studio/Linux_for_Tegra r35.3.1,
+ * source/kernel/nvidia/include/uapi/linux/nvhost_ioctl.h; behaviour:
  * source/kernel/nvidia/drivers/video/tegra/host/host1x/host1x.c and, for the wait itself,
  * ../nvhost_syncpt.c (nvhost_syncpt_wait_timeout()).
  */
@@ -20,7 +20,7 @@
 #define NO_TIMEOUT	(-1)
 #define CLOCK_MONO	1	/* NVHOST_CLOCK_MONOTONIC */
 
-/* What the driver copies from and to user space: the largest argument. */
+/* The largest argument that is copied from and to user space. */
 union argument {
 	struct sim_nvhost_wait wait;
 	struct sim_nvhost_poll_fd poll_fd;
@@ -52,7 +52,7 @@ static long wait(struct sim_nvhost_wait *a)
 	return err;
 }
 
-/* The time is that of the interrupt, or of the call where nothing had to be waited for. */
+/* The reported time is that of the interrupt, or of the call if it did not have to wait. */
 static long wait_and_tell_when(struct sim_nvhost_wait *a)
 {
 	struct timespec64 now;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts of over-current and under-voltage events: the hwmon device "soctherm_oc" on the platform
+ * Counters of over-current and under-voltage events: the hwmon device "soctherm_oc" on the platform
  * device soctherm-oc-event. Attributes:
  *
- * Orin    oc1_event_cnt, oc1_throt_en, to oc3: drivers/thermal/tegra23x_oc_event.c of L4T 35.3.1
+ * Orin    oc1_event_cnt, oc1_throt_en, up to oc3: drivers/thermal/tegra23x_oc_event.c of L4T 35.3.1
  *         (Seeed-Studio/Linux_for_Tegra, source/kernel/nvidia); tegra234-oc-event.c of JetPack 6
- *         (jnohlgard/nvidia-linux-nv-oot). A request that the firmware refuses: -EINVAL
- * Xavier  oc1_irq_cnt to oc6_irq_cnt: tegra19x_oc_event.c there; the others of its attributes,
- *         which say how deep it throttles, are left out
+ *         (jnohlgard/nvidia-linux-nv-oot). A request that the firmware refuses returns -EINVAL.
+ * Xavier  oc1_irq_cnt to oc6_irq_cnt: tegra19x_oc_event.c in the same tree; its other attributes,
+ *         for the depth of throttling, are left out
  * Thor    no source found
  */
 #include <linux/err.h>
@@ -25,7 +25,7 @@
 
 static int oc_events[INPUTS];
 module_param_array(oc_events, int, NULL, 0644);
-MODULE_PARM_DESC(oc_events, "events of each over-current input (0); negative: refused");
+MODULE_PARM_DESC(oc_events, "number of events that each over-current input reports (0); negative: the request is refused");
 
 static struct platform_device *pdev;
 static struct device *hwmon;

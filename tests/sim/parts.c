@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The chips as parts on a bus: what the device tree says of them. */
+/* The chips on the bus, as the device tree describes them. */
 #include <linux/module.h>
 #include <linux/of.h>
 
 #include "chip.h"
 
-#define SHUNT_UOHM	10000	/* of a channel whose shunt the device tree leaves out */
+#define SHUNT_UOHM	10000	/* of a channel whose shunt is not in the device tree */
 
 static long exact_shunt_pv;
 module_param(exact_shunt_pv, long, 0644);
-MODULE_PARM_DESC(exact_shunt_pv, "shunt voltage of chips of one channel, pV, without noise, where exact_bus_uv is given");
+MODULE_PARM_DESC(exact_shunt_pv, "shunt voltage of chips with one channel, pV, without noise; used if exact_bus_uv is set");
 
 static int exact_bus_uv;
 module_param(exact_bus_uv, int, 0644);
-MODULE_PARM_DESC(exact_bus_uv, "and their bus voltage, uV (0: the plant's load)");
+MODULE_PARM_DESC(exact_bus_uv, "bus voltage of chips with one channel, uV, without noise (0: from the plant's load)");
 
 bool sim_forced(s64 *shunt_pv, s64 *bus_uv)
 {
@@ -42,7 +42,7 @@ static void wire_channel(struct sim_chip *chip, struct device_node *input)
 	if (of_property_read_u32(input, "reg", &reg) || reg >= SIM_CHANNELS ||
 	    of_property_read_string(input, "label", &label))
 		return;
-	/* What is soldered there doesn't depend on the tree's telling it. */
+	/* The shunt exists on the board even if the device tree does not describe it. */
 	if (of_property_read_u32(input, "shunt-resistor-micro-ohms", &uohm))
 		uohm = SHUNT_UOHM;
 	chip->channel[reg].wire = sim_wire_find(label);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The plant in time: integrates power from event to event.
+ * The plant over time: integrates the power from event to event.
  *
- * Power of a rail = what the model says for the phase x settling x drift.
+ * Power of a rail = power of the model in this phase x settling x drift.
  *
- * Settling: 40 % of a change between modes shows at once, the rest (regulators,
- * junction temperature) with a time constant of 0.7 s. The slow part follows
- * the mean power over a minibatch, so that it does not smear the phases.
- * Drift: noise with a time constant of one second around 1.
- * Both change at ticks of 20 ms, so power between two events is a constant.
+ * Settling: 40 % of a change between modes take effect at once, the rest (regulators, junction
+ * temperature) with a time constant of 0.7 s. The slow part follows the mean power over a
+ * minibatch, so that it does not smooth the phases. Drift: noise around 1 with a time constant of
+ * one second. Both are updated every 20 ms, so the power between two events is constant.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -18,13 +17,14 @@
 #include "trace.h"
 
 #define TICK_NS		(20 * NSEC_PER_MSEC)
-#define SETTLE_SHARE	39322	/* 0.6, 1/65536 */
+#define SETTLE_SHARE	39322	/* 0.6, in 1/65536 */
 #define SETTLE_STEP	1846	/* 1 - exp(-0.02 / 0.7) */
 #define DRIFT_KEEP	64238	/* exp(-0.02 / 1) */
 #define DRIFT_NEW	12978	/* sqrt(1 - DRIFT_KEEP^2) */
-/* The sensor in the die: degrees over ambient per watt, and how fast. Shown by the thermal
- * zones, and so to what throttles by them: what temperature does to leakage is in the
- * model's closed form.
+/*
+ * The sensor in the die: degrees above ambient per watt, and the time constant. The thermal zones
+ * show it, and throttling uses it. The effect of temperature on leakage is in the model's closed
+ * form instead.
  */
 #define MC_PER_W	900
 #define WARM_STEP	109	/* 1 - exp(-0.02 / 12) */
@@ -36,15 +36,15 @@ struct sim_state sim_state = {
 
 uint sim_noise_time = 12;
 module_param_named(noise_time, sim_noise_time, uint, 0644);
-MODULE_PARM_DESC(noise_time, "deviation of a minibatch's time, permille (12)");
+MODULE_PARM_DESC(noise_time, "standard deviation of the duration of a minibatch, permille (12)");
 
 uint sim_noise_power = 4;
 module_param_named(noise_power, sim_noise_power, uint, 0644);
-MODULE_PARM_DESC(noise_power, "deviation of power over seconds, permille (4)");
+MODULE_PARM_DESC(noise_power, "standard deviation of power over seconds, permille (4)");
 
 static int ambient_mc = 32000;
 module_param(ambient_mc, int, 0644);
-MODULE_PARM_DESC(ambient_mc, "temperature around the die, in 1/1000 degree (32000)");
+MODULE_PARM_DESC(ambient_mc, "ambient temperature, in 1/1000 degree Celsius (32000)");
 
 u64 sim_point_time_ns(const struct sim_point *point)
 {
@@ -100,7 +100,7 @@ static u64 module_pj(void)
 void sim_plant_follow(void)
 {
 	struct sim_state *s = &sim_state;
-	/* Constant power is written down now and then too: products must fit in 64 bits. */
+	/* Constant power is also recorded every 10 s, so that products fit into 64 bits. */
 	bool changed = s->now - s->written > 10 * NSEC_PER_SEC;
 	const struct sim_point *kernel = sim_work_kernel(), *point = kernel ?: &s->point;
 	int i;
@@ -132,7 +132,7 @@ static void tick(void)
 		s64 gap = (s64)goal_uw(kernel, i) - s->slow_uw[i];
 
 		s->slow_uw[i] += (gap * SETTLE_STEP) / 65536;
-		/* The last fraction that integers would never close. */
+		/* Close the last part of the gap, which integer arithmetic never would. */
 		if (gap > -64 && gap < 64)
 			s->slow_uw[i] += gap;
 		if (i < SIM_MODULE_RAILS)
@@ -152,7 +152,7 @@ static void integrate(u64 until)
 
 	if (until == s->now)
 		return;
-	/* From the trace, so that both have rounded alike. */
+	/* Read from the trace, so that rounding is the same in both. */
 	sim_trace_energy_at(until, s->pj);
 	sim_work_progress(until - s->now);
 	s->now = until;
@@ -201,7 +201,7 @@ void sim_plant_switch(const struct sim_mode *mode)
 	struct sim_point point, old;
 	unsigned long flags;
 
-	/* May take a while with 20,000 rows: not under the spinlock. */
+	/* Not under the spinlock, because this may take long with 20,000 rows. */
 	sim_state.model->point(mode, &point);
 	spin_lock_irqsave(&sim_state.lock, flags);
 	sim_plant_advance();
@@ -277,7 +277,7 @@ int sim_plant_start(const struct sim_model *model, const struct sim_mode *mode, 
 
 void sim_plant_stop(void)
 {
-	/* No job is left: each holds a reference on the module. */
+	/* No job is left, because each holds a reference to the module. */
 	hrtimer_cancel(&sim_state.timer);
 	sim_trace_close();
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The plant: what the board's clocks, cores and jobs make of time and power.
+ * The plant: duration and power of jobs, as a function of the board's clocks and cores.
  *
- * A model (analytic, replay) says for each power mode how long the two parts
- * of a minibatch take and what each rail draws in each of them: a closed form,
- * without noise. The plant turns that into behaviour in time: it is advanced
- * lazily from event to event, so between two events every rail's power is a
- * constant, and energy over any span is exact.
+ * A model (analytic or replay) calculates for each power mode how long the two phases of a
+ * minibatch take and what power each rail draws in them, in closed form and without noise. The
+ * plant simulates this over time. It is advanced lazily from event to event; between two events the
+ * power of every rail is constant, so the energy of any interval is exact.
  *
- * Times are CLOCK_MONOTONIC ns.
+ * Times are CLOCK_MONOTONIC in nanoseconds.
  */
 #ifndef SIM_PLANT_H
 #define SIM_PLANT_H
@@ -19,13 +18,13 @@ enum sim_rail {
 	SIM_RAIL_GPU_SOC,
 	SIM_RAIL_CPU_CV,
 	SIM_RAIL_SYS_5V0,
-	SIM_MODULE_RAILS,		/* these three are the module's inputs */
-	SIM_RAIL_DDR = SIM_MODULE_RAILS,	/* fed by SYS_5V0, so inside it */
+	SIM_MODULE_RAILS,		/* number of rails that are inputs of the module */
+	SIM_RAIL_DDR = SIM_MODULE_RAILS,	/* fed by SYS_5V0 and included in it */
 	SIM_RAILS
 };
 
 enum sim_phase {
-	SIM_IDLE,	/* no job at work */
+	SIM_IDLE,	/* no job is running */
 	SIM_STALL,	/* a job waits for its data loader */
 	SIM_BUSY,	/* the GPU computes */
 	SIM_PHASES
@@ -37,8 +36,8 @@ struct sim_mode {
 };
 
 /**
- * struct sim_point - what a mode means, free of noise
- * @part_ns: length of the stall and of the GPU's part of one minibatch
+ * struct sim_point - duration and power of a minibatch in a mode, without noise
+ * @part_ns: duration of each phase of a minibatch
  * @uw: power of each rail in each phase
  */
 struct sim_point {
@@ -48,7 +47,7 @@ struct sim_point {
 
 #define SIM_STEPS_MAX	64
 
-/* The steps of each clock, ascending: what the board's drivers offer. */
+/* Frequency levels of each clock that the board's drivers offer, ascending. */
 struct sim_steps {
 	u32 nr_cpu, nr_gpu, nr_emc;
 	u32 cpu_khz[SIM_STEPS_MAX];
@@ -57,13 +56,15 @@ struct sim_steps {
 };
 
 /**
- * struct sim_model - a plant's closed form
- * @open: fill @steps; called once
- * @point: figures of @mode; may be called from any process context
- * @kernel: figures of a kernel of known work, which has no stall; from any context; NULL:
- *	there are none
- * @modes: how many modes truth lists
- * @mode: the i-th of them
+ * struct sim_model - a model of the plant
+ * @name: value of the module parameter "plant"
+ * @open: initialise the model and fill @steps; called once
+ * @close: free the model
+ * @point: calculate duration and power in @mode; callable from any process context
+ * @kernel: calculate duration and power of a kernel of known work, which has no stall; callable
+ *	from any context; NULL if the model has no kernels
+ * @modes: return the number of modes listed in debugfs
+ * @mode: return the i-th of these modes
  */
 struct sim_model {
 	const char *name;
@@ -77,11 +78,11 @@ struct sim_model {
 
 extern const struct sim_model sim_analytic, sim_replay;
 
-/* Names of workloads, for the module parameter; NULL for an unknown one. */
+/* Return: the workload named @name (module parameter), NULL if there is none. */
 struct sim_work;
 const struct sim_work *sim_work_find(const char *name);
 
-/* Figures of a point over a whole minibatch. */
+/* Duration and mean power of a whole minibatch at a point. */
 u64 sim_point_time_ns(const struct sim_point *point);
 u32 sim_point_mean_uw(const struct sim_point *point, enum sim_rail rail);
 u32 sim_point_module_uw(const struct sim_point *point);
@@ -98,9 +99,9 @@ struct sim_now {
 int sim_plant_start(const struct sim_model *model, const struct sim_mode *mode, u64 seed);
 void sim_plant_stop(void);
 
-/* The clocks or cores changed: work at hand goes on at the new speed. */
+/* Apply a change of clocks or cores; work under way continues at the new speed. */
 void sim_plant_switch(const struct sim_mode *mode);
-/* Energy that each rail has drawn up to @t, a time at most some seconds ago, in pJ. */
+/* Get the energy that each rail has drawn up to @t (pJ); @t is at most some seconds ago. */
 void sim_plant_energy(u64 t, u64 pj[SIM_RAILS]);
 void sim_plant_now(struct sim_now *now);
 
@@ -109,18 +110,20 @@ struct sim_job;
 struct sim_syncpt;
 struct sim_job *sim_job_new(struct sim_syncpt *sp);
 void sim_job_free(struct sim_job *job);
-/* Start waiting for the loader, which begins @now or has begun. Return: 0, -EBUSY: work is
- * under way.
+/*
+ * Start waiting for the loader, which begins @now or has already begun.
+ * Return: 0, or -EBUSY if work is under way.
  */
 int sim_job_load(struct sim_job *job, u32 kind, u32 permille, bool now);
-/* Wait until it has delivered. Return: 0, -ERESTARTSYS. */
+/* Wait until the loader has finished. Return: 0 or -ERESTARTSYS. */
 int sim_job_wait(struct sim_job *job);
-/* Start piece @piece of @pieces of a minibatch on the GPU; @threshold: the syncpoint's value
- * when it is done. Return: 0, -EBUSY.
+/*
+ * Start piece @piece of @pieces of a minibatch on the GPU. @threshold gets the value of the
+ * syncpoint when it is finished. Return: 0 or -EBUSY.
  */
 int sim_job_submit(struct sim_job *job, u32 kind, u32 permille, u32 piece, u32 pieces,
 		   u32 *threshold);
-/* Start a kernel. Return: 0, -EBUSY; -EOPNOTSUPP: this plant has none. */
+/* Start a kernel. Return: 0; -EBUSY; -EOPNOTSUPP if the model has no kernels. */
 int sim_job_kernel(struct sim_job *job, u64 flop, u64 bytes, u32 *threshold);
 
 #endif

@@ -2,11 +2,11 @@
 /*
  * The replay plant: measured power modes of a real board.
  *
- * A row's time and power are a minibatch's length and the module's mean power
- * over it. What a file does not say is filled in plausibly: how much of the
- * minibatch is stall, how far its power lies below the mean, and how power is
- * spread over the rails (their sum is the row's power). A mode that no row has
- * behaves like the nearest row, by the distance of the logarithms.
+ * Time and power of a row are the duration of a minibatch and the mean power of the module over it.
+ * What the file does not have is filled in with plausible values: the share of stall in the
+ * minibatch, by how much its power is below the mean, and the distribution of power over the rails
+ * (whose sum is the power of the row). A mode without a row behaves like the nearest row, by the
+ * distance of the logarithms.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,15 +21,15 @@
 
 static char *csv;
 module_param(csv, charp, 0444);
-MODULE_PARM_DESC(csv, "replay plant: file of measured modes");
+MODULE_PARM_DESC(csv, "replay plant: path of the file with measured modes");
 
 static uint batch;
 module_param(batch, uint, 0444);
-MODULE_PARM_DESC(batch, "replay plant: minibatch size to take from a file with that column (0: the largest)");
+MODULE_PARM_DESC(batch, "replay plant: minibatch size to select from a file that has several (0: the largest)");
 
 static uint time_scale = 1000;
 module_param(time_scale, uint, 0444);
-MODULE_PARM_DESC(time_scale, "replay plant: times are divided by this, permille (1000)");
+MODULE_PARM_DESC(time_scale, "replay plant: divisor of all times, permille (1000)");
 
 static struct sim_row *rows;
 static u32 nr_rows;
@@ -52,13 +52,13 @@ static int by_mode(const void *a, const void *b)
 	return 0;
 }
 
-/* Binary logarithm, 1/256. */
+/* Binary logarithm, in 1/256. */
 static s32 log2_256(u64 v)
 {
 	u32 whole = ilog2(v);
 	u32 part = whole >= 8 ? (v >> (whole - 8)) & 255 : (v << (8 - whole)) & 255;
 
-	/* log2(1 + x) = x + 0.344 x (1 - x), to 0.008 */
+	/* log2(1 + x) = x + 0.344 x (1 - x), with an error of up to 0.008 */
 	return whole * 256 + part + ((part * (256 - part) * 88) >> 16);
 }
 
@@ -101,7 +101,7 @@ static const struct sim_row *lookup(const struct sim_mode *mode)
 	return nearest(mode);
 }
 
-/* Spread @uw over the rails in proportion to what each would draw at @mode. */
+/* Distribute @uw over the rails, in proportion to the analytic model's power at @mode. */
 static void spread(const struct sim_mode *mode, u32 uw, enum sim_phase phase, u32 *rail)
 {
 	u64 gpu = div64_u64(mode->gpu_hz * 1000, gpu_max);
@@ -121,10 +121,10 @@ static void spread(const struct sim_mode *mode, u32 uw, enum sim_phase phase, u3
 static void replay_point(const struct sim_mode *mode, struct sim_point *p)
 {
 	const struct sim_row *r = lookup(mode);
-	/* Slow cores are late with data: 6 to 30 % of the minibatch, in 1/1024. */
+	/* Slow cores deliver data late: the stall is 6 to 30 % of the minibatch; in 1/1024. */
 	u64 speed = div_u64((u64)r->mode.cpu_khz * 1024, cpu_max) * min(r->mode.cores, 8U) / 8;
 	u64 stall = 307 - 245 * speed / 1024;
-	/* Stall draws 30 % less than the GPU's part; the mean is the row's. */
+	/* Stall draws 30 % less power than computing; the mean is that of the row. */
 	u64 low = r->uw - div_u64(r->uw * 3ULL * (1024 - stall), 10240);
 	u64 high = r->uw + div_u64(r->uw * 3ULL * stall, 10240);
 	u64 ns = div_u64(r->time_ns * 1000, time_scale);
@@ -137,7 +137,7 @@ static void replay_point(const struct sim_mode *mode, struct sim_point *p)
 	spread(&r->mode, min_t(u32, idle_uw, low), SIM_IDLE, p->uw[SIM_IDLE]);
 }
 
-/* Puts @v into the ascending @list. */
+/* Insert @v into the ascending @list. */
 static int collect(u64 *list, u32 *n, u64 v)
 {
 	u32 i, k;
@@ -154,7 +154,7 @@ static int collect(u64 *list, u32 *n, u64 v)
 	return 0;
 }
 
-/* Keep the rows of one batch size that this machine has cores for, each mode once. */
+/* Select the rows of one batch size that this machine has cores for, each mode once. */
 static int select_rows(u32 cores)
 {
 	u32 i, n = 0, other = 0, wide = 0, twice = 0, largest = 0;
@@ -203,7 +203,7 @@ static int tables(struct sim_steps *s)
 			pr_err("%s: more than %d steps of a clock\n", csv, SIM_STEPS_MAX);
 			return -EINVAL;
 		}
-		/* Of the lowest mode, less what its job costs. */
+		/* Derived from the lowest power of all modes, reduced by the power of the job. */
 		idle_uw = min(idle_uw, r->uw / 100 * 60);
 	}
 	for (i = 0; i < n; i++)

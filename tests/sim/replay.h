@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* Measured power modes for the replay plant. */
 #ifndef SIM_REPLAY_H
 #define SIM_REPLAY_H
 
@@ -13,7 +14,7 @@ struct sim_row {
 	u32 uw;
 };
 
-/* Read @path. *rows is for vfree(). Return: how many; a negative errno, and why in the log. */
+/* Read file @path into *rows (free with vfree()). Return: number of rows or negative errno. */
 int sim_replay_read(const char *path, struct sim_row **rows);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads a CSV of measured power modes; columns are found by name, others are ignored. */
+/* Read a CSV file of measured power modes. Columns are found by name; others are ignored. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ctype.h>
@@ -23,7 +23,7 @@ static const char *const names[COLUMNS] = {
 
 struct table {
 	const char *path;
-	int at[COLUMNS];	/* which field of a line, -1: none */
+	int at[COLUMNS];	/* index of the field in a line, -1: none */
 	u32 line;
 	struct sim_row *rows;
 	u32 nr_rows;
@@ -48,7 +48,7 @@ static int split(char *line, char **field)
 	return n;
 }
 
-/* "624.562" -> millionths. Return: 0; -EINVAL, also for a number below 0. */
+/* Parse "624.562" into millionths. Return: 0, or -EINVAL, also for a negative number. */
 static int decimal(const char *s, u64 *millionths)
 {
 	u64 v = 0;
@@ -113,7 +113,7 @@ static int row(struct table *t, char *line)
 	}
 	if (v[CORES] > 1024000000ULL || v[CPU_KHZ] > 100000000ULL * 1000000 ||
 	    v[TIME_MS] > 10000000ULL * 1000000 || v[POWER_W] > 1000ULL * 1000000) {
-		pr_err("%s:%u: cores, clock, time or power is out of all reason\n", t->path, t->line);
+		pr_err("%s:%u: cores, clock, time or power out of range\n", t->path, t->line);
 		return -EINVAL;
 	}
 	if (t->nr_rows == SIM_ROWS_MAX) {
@@ -126,7 +126,7 @@ static int row(struct table *t, char *line)
 	r->mode.gpu_hz = div_u64(v[GPU_HZ], 1000000);
 	r->mode.emc_hz = div_u64(v[EMC_HZ], 1000000);
 	r->batch = div_u64(v[BATCH], 1000000);
-	r->time_ns = v[TIME_MS];	/* millionths of a millisecond */
+	r->time_ns = v[TIME_MS];	/* unit: one millionth of a millisecond */
 	r->uw = v[POWER_W];
 	if (r->mode.cores && r->mode.cpu_khz && r->mode.gpu_hz && r->mode.emc_hz)
 		return 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* host1x syncpoints. */
 #include "syncpt.h"
 
 #include <linux/err.h>
@@ -6,10 +7,10 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-/* As many as Tegra234's host1x has; id 0 is reserved there. */
+/* Number of syncpoints of Tegra234's host1x, where id 0 is reserved. */
 #define SYNCPTS	1024
 
-static DEFINE_MUTEX(lock);	/* the table, and the step from the last reference to gone */
+static DEFINE_MUTEX(lock);	/* protects the table, and the release of the last reference */
 static DEFINE_IDR(table);
 
 struct sim_syncpt *sim_syncpt_new(void)

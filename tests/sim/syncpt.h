@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Host1x syncpoints: counters that the GPU raises and processes wait for. */
+/* host1x syncpoints: counters that the GPU increments and processes wait for. */
 #ifndef SIM_SYNCPT_H
 #define SIM_SYNCPT_H
 
@@ -10,8 +10,8 @@
 struct sim_syncpt {
 	u32 id;
 	atomic_t value;
-	u64 time_ns;		/* when it was raised last */
-	u32 *shadow;		/* a job's memory that mirrors the value, or NULL */
+	u64 time_ns;		/* time of the last increment */
+	u32 *shadow;		/* memory of a job that mirrors the value, or NULL */
 	wait_queue_head_t wait;
 	struct kref ref;
 };
@@ -19,7 +19,7 @@ struct sim_syncpt {
 struct sim_syncpt *sim_syncpt_new(void);
 struct sim_syncpt *sim_syncpt_get(u32 id);
 void sim_syncpt_put(struct sim_syncpt *sp);
-/* From any context. */
+/* Context: any. */
 void sim_syncpt_raise(struct sim_syncpt *sp, u64 time_ns);
 
 static inline bool sim_syncpt_reached(struct sim_syncpt *sp, u32 threshold)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For the self-tests: files, chips' registers, modules, time. */
+/* Helpers of the simulation's self-tests: files, chip registers, modules, time. */
 #ifndef SIM_TEST_BOARD_H
 #define SIM_TEST_BOARD_H
 
@@ -45,7 +45,7 @@ static inline void sleep_us(uint64_t us)
 		;
 }
 
-/* First line of a file. Return: 0 or a negative errno. */
+/* Read the first line of a file. Return: 0 or a negative errno. */
 static inline int get_line(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -62,7 +62,7 @@ static inline int get_line(const char *path, char *buf, size_t size)
 	return 0;
 }
 
-/* -1 if it cannot be read. */
+/* Return: the integer in a file, -1 if it cannot be read. */
 static inline long long get(const char *path)
 {
 	char buf[64];
@@ -70,7 +70,7 @@ static inline long long get(const char *path)
 	return get_line(path, buf, sizeof(buf)) ? -1 : atoll(buf);
 }
 
-/* Return: 0 or a negative errno. */
+/* Write @value to a file. Return: 0 or a negative errno. */
 static inline int put(const char *path, const char *value)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -84,7 +84,7 @@ static inline int put(const char *path, const char *value)
 	return err;
 }
 
-/* A value of truth/now; NAN if there is none. */
+/* Return: a value of truth/now, NAN if it has none of that name. */
 static inline double truth(const char *key)
 {
 	char line[128];
@@ -99,7 +99,7 @@ static inline double truth(const char *key)
 	return value;
 }
 
-/* True mean power in W of the module since @t0_ns and @uj, which then move on. */
+/* Return: true mean power of the module in W since *t_ns and *uj, which are then updated. */
 static inline double truth_power(double *t_ns, double *uj)
 {
 	double t = truth("t_ns"), e = truth("energy_uj"), w = (e - *uj) / (t - *t_ns) * 1000;
@@ -109,7 +109,7 @@ static inline double truth_power(double *t_ns, double *uj)
 	return w;
 }
 
-/* Calls that move @n registers of one chip in one transfer: set the pointer, read a word. */
+/* Read @n registers of a chip in one transfer: write each pointer, read a word. */
 static inline int regs_read(int addr, const uint8_t *reg, uint16_t *value, int n)
 {
 	struct i2c_msg msg[2 * 16];
@@ -156,13 +156,13 @@ static inline int reg_write(int addr, uint8_t reg, uint16_t value)
 	return err;
 }
 
-/* A shunt or bus register in steps of the ADC. */
+/* Return: value of a shunt or bus register in LSB. */
 static inline int steps(int reg)
 {
 	return (int16_t)reg >> 3;
 }
 
-/* Start a program; arguments end with NULL. */
+/* Start a program with a list of arguments that ends with NULL. */
 static inline pid_t start(char *const argv[])
 {
 	pid_t pid = fork();
@@ -174,7 +174,7 @@ static inline pid_t start(char *const argv[])
 	return pid;
 }
 
-/* End it. Return: its status as waitpid() has it. */
+/* Send @sig to a process and reap it. Return: its status as from waitpid(). */
 static inline int end(pid_t pid, int sig)
 {
 	int status = -1;
@@ -186,10 +186,10 @@ static inline int end(pid_t pid, int sig)
 
 struct minibatches {
 	long n, eval;
-	double mean_ns, deviation_ns;	/* of those of training */
+	double mean_ns, deviation_ns;	/* over minibatches of training */
 };
 
-/* Of truth's list: those that began at @t_ns or later. */
+/* Return: the minibatches in truth's list that began at @t_ns or later. */
 static inline struct minibatches minibatches_since(double t_ns)
 {
 	struct minibatches m = { 0 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;i2c-dev"
-/* The simulated i2c bus: how long transfers take, its clock, its faults. */
+/* Self-test of the simulated i2c bus: duration of transfers, clock, faults. */
 #include "test_board.h"
 
 #include "kselftest_harness.h"
 
-/* Shortest of some transfers of @n registers, us. */
+/* Return: shortest duration of several transfers of @n registers, in microseconds. */
 static double transfer_us(int n)
 {
 	uint8_t reg = 1, word[2];
@@ -56,7 +56,7 @@ TEST_F(bus, a_transfer_takes_as_long_as_on_the_wire)
 		{ "100000", 1, 480 }, { "100000", 6, 2830 },
 		{ "400000", 1, 120 }, { "400000", 6, 707.5 },
 	};
-	/* PREEMPT_RT ends an ordinary task's sleep in a thread of its own: two more switches. */
+	/* With PREEMPT_RT, a separate thread wakes a normal task: two more context switches. */
 	double room = access("/sys/kernel/realtime", F_OK) ? 80 : 160;
 	size_t i;
 
@@ -77,7 +77,7 @@ TEST_F(bus, any_clock_is_taken)
 {
 	ASSERT_EQ(0, put(BUS "bus_clk_rate", "50K"));
 	EXPECT_EQ(51200, get(BUS "bus_clk_rate"));
-	/* Six registers of 47 bits, and the stop. */
+	/* Six registers of 47 bits each, and the stop. */
 	EXPECT_GE(transfer_us(6), 283 / 0.0512);
 }
 

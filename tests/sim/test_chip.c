@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim adc_noise=300 noise_power=0;i2c-dev"
 /*
- * The simulated INA3221 against its data sheet (SBOS576), through /dev/i2c-1:
- * defaults, sequence and length of conversions, averaging, flags, modes.
+ * Self-test of the simulated INA3221 against its data sheet (SBOS576), through /dev/i2c-1: default
+ * values, sequence and duration of conversions, averaging, flags, modes.
  */
 #include "test_board.h"
 
@@ -29,7 +29,7 @@ FIXTURE(chip) { };
 FIXTURE_SETUP(chip)
 {
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, RESET));
-	sleep_us(3000);		/* the rails settle in no time: there is no job */
+	sleep_us(3000);		/* without a job, the rails settle quickly */
 }
 
 FIXTURE_TEARDOWN(chip)
@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(chip)
 TEST_F(chip, defaults)
 {
 	static const struct { uint8_t reg; uint16_t value; } want[] = {
-		{ MASK, 0x0002 },	/* first: the flag CVRF comes after 6.6 ms */
+		{ MASK, 0x0002 },	/* first, because the flag CVRF is set after 6.6 ms */
 		{ CONFIG, 0x7127 },
 		{ 0x07, 0x7ff8 }, { 0x08, 0x7ff8 }, { 0x09, 0x7ff8 }, { 0x0a, 0x7ff8 },
 		{ 0x0b, 0x7ff8 }, { 0x0c, 0x7ff8 }, { SUM_LIMIT, 0x7ffe },
@@ -57,14 +57,14 @@ TEST_F(chip, defaults)
 TEST_F(chip, limits_keep_what_is_written_and_reset_forgets_it)
 {
 	EXPECT_EQ(0, reg_write(CHIP, CRIT1, 0x1237));
-	EXPECT_EQ(0x1230, reg_read(CHIP, CRIT1));	/* the three low bits do not exist */
+	EXPECT_EQ(0x1230, reg_read(CHIP, CRIT1));	/* the three lowest bits do not exist */
 	EXPECT_EQ(0, reg_write(CHIP, SHUNT1, 0x1238));
 	EXPECT_NE(0x1238, reg_read(CHIP, SHUNT1));
 	EXPECT_EQ(0, reg_write(CHIP, CONFIG, RESET));
 	EXPECT_EQ(0x7ff8, reg_read(CHIP, CRIT1));
 }
 
-/* Time from a write of CONFIG until the flag is set: one cycle. */
+/* Return: time from writing CONFIG until the flag is set, which is one cycle; in us. */
 static double cycle_us(uint16_t config)
 {
 	uint64_t begin;
@@ -89,16 +89,16 @@ TEST_F(chip, a_cycle_takes_as_long_as_the_data_sheet_says)
 		{ ALL | CT(5) | 5, 6348 },		/* shunts only */
 		{ ALL | CT(6) | 6, 12468 },		/* buses only */
 		{ ALL | 7 << 6 | 0 << 3 | BOTH, 3 * (8244 + 140) },
-		{ ALL | AVG(7) | CT(4) | BOTH, 6600 },	/* averaging delays nothing */
+		{ ALL | AVG(7) | CT(4) | BOTH, 6600 },	/* averaging adds no delay */
 	};
 	size_t i;
 
 	if (slow_kernel())
-		SKIP(return, "to read a register takes this kernel as long as some conversions");
+		SKIP(return, "reading a register takes as long as a conversion");
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		double us = cycle_us(want[i].config);
 
-		/* A read of the flag takes 0.48 ms on the bus and finds it at its end. */
+		/* A read of the flag takes 0.48 ms on the bus and samples it at its end. */
 		EXPECT_GE(us, want[i].us - 300);
 		EXPECT_LE(us, want[i].us + 1100) {
 			TH_LOG("CONFIG 0x%04x: %.0f us", want[i].config, us);
@@ -118,12 +118,12 @@ TEST_F(chip, cvrf_is_cleared_by_reading_it_and_by_writing_config)
 	sleep_us(8000);
 	reg_read(CHIP, CONFIG);
 	reg_read(CHIP, SHUNT1);
-	EXPECT_EQ(CVRF, reg_read(CHIP, MASK) & CVRF);	/* other registers do not touch it */
+	EXPECT_EQ(CVRF, reg_read(CHIP, MASK) & CVRF);	/* not by other registers */
 }
 
 TEST_F(chip, averaging_is_a_recursive_filter)
 {
-	/* Averages of 16 from zero: after n conversions the output is 1 - (15/16)^n of it. */
+	/* 16 averages from zero: after n conversions, the output is 1 - (15/16)^n of the value. */
 	double full, part, want;
 	int n;
 
@@ -131,7 +131,7 @@ TEST_F(chip, averaging_is_a_recursive_filter)
 	ASSERT_GT(full, 2000);
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, RESET));
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, CH1 | AVG(2) | CT(7) | BOTH));
-	sleep_us(8 * 2 * 8244 + 4000);		/* eight cycles, and a bit of the ninth */
+	sleep_us(8 * 2 * 8244 + 4000);		/* eight cycles and part of the ninth */
 	part = steps(reg_read(CHIP, BUS1));
 	n = 8;
 	want = full * (1 - pow(15.0 / 16, n));
@@ -145,17 +145,17 @@ TEST_F(chip, crit_sees_single_conversions_and_warn_the_average)
 	int shunt = steps(reg_read(CHIP, SHUNT1));
 
 	if (slow_kernel())
-		SKIP(return, "to read a register takes this kernel as long as some conversions");
+		SKIP(return, "reading a register takes as long as a conversion");
 	ASSERT_GT(shunt, 10);
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, RESET));
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, ALL | AVG(7) | CT(0) | BOTH));
 	ASSERT_EQ(0, reg_write(CHIP, CRIT1, (shunt / 2) << 3));
 	ASSERT_EQ(0, reg_write(CHIP, WARN1, (shunt / 2) << 3));
 	sleep_us(20000);
-	/* 24 of 1,024 conversions: the average is far below. */
+	/* After 24 of 1,024 conversions, the average is far below the limit. */
 	EXPECT_EQ(0x0200, reg_read(CHIP, MASK) & 0x03f8);
 	EXPECT_LT(steps(reg_read(CHIP, SHUNT1)), shunt / 2);
-	/* Reading has cleared it, the next conversion sets it again. */
+	/* The read has cleared the flag; the next conversion sets it again. */
 	sleep_us(2000);
 	EXPECT_EQ(0x0200, reg_read(CHIP, MASK) & 0x03f8);
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, ALL | CT(0) | BOTH));
@@ -213,7 +213,7 @@ TEST_F(chip, the_sum_is_of_single_conversions_of_the_chosen_channels)
 	const uint8_t regs[] = { SHUNT1, SHUNT2, SHUNT3, SUM };
 	uint16_t v[4];
 
-	/* Averages that crawl up from zero; the sum does not. */
+	/* The averages rise slowly from zero; the sum does not. */
 	EXPECT_EQ(0, reg_write(CHIP, MASK, 0x6000));
 	sleep_us(300000);
 	ASSERT_EQ(0, regs_read(CHIP, regs, v, 4));
@@ -228,7 +228,7 @@ TEST_F(chip, the_sum_is_of_single_conversions_of_the_chosen_channels)
 	EXPECT_EQ(0x0040, reg_read(CHIP, MASK) & 0x0040);
 }
 
-/* Mean and deviation of fresh single conversions, in steps. */
+/* Measure mean and standard deviation of new single conversions, in LSB. */
 static void measure(uint8_t reg, double *mean, double *deviation)
 {
 	double sum = 0, squares = 0;
@@ -276,7 +276,7 @@ TEST_F(chip, a_long_silence_is_averaged)
 	sleep_us(20000000);
 	t = now_ns();
 	EXPECT_LE(abs(steps(reg_read(CHIP, BUS1)) - before), 2);
-	/* 140,000 conversions are not carried out one by one. */
+	/* 140,000 conversions must not be simulated one by one. */
 	EXPECT_LT(now_ns() - t, 60000000U);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 modules="governor_simpleondemand;jetwatt-sim"
-/* The nodes on which a job waits, and the job programs. */
+/* Self-test of the nodes on which a job waits with JetPack 6, and of the job programs. */
 #include <poll.h>
 #include <sys/mman.h>
 
@@ -78,13 +78,13 @@ TEST_F(host1x, poll_ends_when_the_work_does)
 		EXPECT_NE(0, p.revents & POLLIN);
 		EXPECT_GT((now_ns() - begin) / 1e6, 0.7 * want);
 		EXPECT_LT((now_ns() - begin) / 1e6, 1.3 * want);
-		/* It tells once. */
+		/* A fence is reported once. */
 		EXPECT_EQ(0, poll(&p, 1, 0));
-		sleep_us(100000);	/* the job is idle again */
+		sleep_us(100000);	/* the job becomes idle */
 	}
 }
 
-/* Of the fences on one descriptor, those that have passed are told of together. */
+/* All fences of a descriptor that have passed are reported together. */
 TEST_F(host1x, several_fences_on_one_descriptor)
 {
 	struct sim_trigger_pollfd t = { .fd = self->pollfd };
@@ -102,13 +102,13 @@ TEST_F(host1x, several_fences_on_one_descriptor)
 		EXPECT_EQ(1, poll(&p, 1, 5000));
 		EXPECT_EQ(0, poll(&p, 1, 0));
 	}
-	/* Has passed before. */
+	/* This threshold was reached before. */
 	t.threshold = s.threshold;
 	ASSERT_EQ(0, ioctl(self->fence, SIM_TRIGGER_POLLFD, &t));
 	EXPECT_EQ(1, poll(&p, 1, 0));
 }
 
-/* A group's event is of any work on the GPU, and stays until it was seen. */
+/* The event of a channel group is posted for any GPU work, and stays until a poll() reports it. */
 TEST_F(host1x, events_of_a_channel_group)
 {
 	struct sim_event_id_ctrl e = { .cmd = SIM_EVENT_ID_ENABLE,
@@ -199,7 +199,7 @@ TEST_F(host1x, nonsense_is_refused)
 	EXPECT_EQ(EFAULT, errno);
 }
 
-/* The mapping outlives the job, and so does the poll descriptor its syncpoint. */
+/* The mapping outlives the job, and the poll descriptor outlives its syncpoint. */
 TEST_F(host1x, what_a_job_leaves_can_still_be_used)
 {
 	struct sim_trigger_pollfd t = { .fd = self->pollfd };

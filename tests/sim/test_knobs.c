@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=6 modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=240
 /*
- * The simulated board as its users see it: found through the device tree, with
- * a board's clocks, cores, limits and sensors, and the faults that can be asked for.
+ * Self-test of the simulated board as user space sees it: found through the device tree, with the
+ * clocks, cores, limits and sensors of a board, and with the faults that can be injected.
  */
 #include "test_board.h"
 
@@ -18,7 +18,7 @@ static void core(int cpu, const char *online)
 	put(path, online);
 }
 
-/* Limits of cpufreq take effect a moment after the write. */
+/* Wait until a written cpufreq limit has taken effect. */
 static void settle(void)
 {
 	sleep_us(50000);
@@ -60,7 +60,7 @@ TEST_F(knobs, it_is_an_orin_by_its_device_tree)
 	EXPECT_STREQ("nvidia,p3701-0000", s + strlen(s) + 1);
 }
 
-/* Reads hwmon of a chip through the kernel's own driver. */
+/* Read an hwmon attribute of a chip, provided by the kernel's driver. */
 static int hwmon(const char *chip, const char *name, char *s, size_t size)
 {
 	char path[160];
@@ -104,7 +104,7 @@ TEST_F(knobs, the_kernels_own_driver_reads_the_rails)
 	}
 	EXPECT_EQ(-ENODATA, hwmon("1-0041", "in1_input", s, sizeof(s)));
 	sum = rail_w("1-0040", 1) + rail_w("1-0040", 2) + rail_w("1-0040", 3);
-	/* One reading each: two rails have steps of 0.38 W. */
+	/* A single reading of each rail: two rails have an LSB of 0.38 W. */
 	EXPECT_LT(fabs(sum - (truth("power_uw_VDD_GPU_SOC") + truth("power_uw_VDD_CPU_CV") +
 			      truth("power_uw_VIN_SYS_5V0")) / 1e6), 1.5);
 	EXPECT_LT(fabs(rail_w("1-0041", 2) - truth("power_uw_VDDQ_VDD2_1V8AO") / 1e6), 0.2);
@@ -121,7 +121,7 @@ TEST_F(knobs, cpu_clock_follows_its_limit)
 	settle();
 	EXPECT_EQ(1113600, get(POLICY "scaling_cur_freq"));
 	EXPECT_EQ(1113600, truth("cpu_khz"));
-	/* Between two steps: the lower one. */
+	/* Between two levels, the lower one is used. */
 	ASSERT_EQ(0, put(POLICY "scaling_max_freq", "1150000"));
 	settle();
 	EXPECT_EQ(1113600, get(POLICY "scaling_cur_freq"));
@@ -163,7 +163,7 @@ TEST_F(knobs, gpu_clock_follows_its_limits)
 	EXPECT_EQ(624750000, get(GPU "min_freq"));
 	ASSERT_EQ(0, put(GPU "max_freq", "1300500000"));
 	EXPECT_EQ(1300500000, get(GPU "cur_freq"));
-	/* Between two steps: the lower one. */
+	/* Between two levels, the lower one is used. */
 	ASSERT_EQ(0, put(GPU "min_freq", "0"));
 	ASSERT_EQ(0, put(GPU "max_freq", "400000000"));
 	EXPECT_EQ(318750000, get(GPU "cur_freq"));
@@ -183,17 +183,17 @@ TEST_F(knobs, memory_runs_at_its_cap)
 {
 	char s[128];
 
-	/* No cap reads as the highest step. */
+	/* Without a cap, the file shows the highest level. */
 	EXPECT_EQ(3199000000, get(EMC));
 	EXPECT_EQ(-ENOENT, get_line(EMC5, s, sizeof(s)));
 	ASSERT_EQ(0, put(EMC, "2133000000"));
 	EXPECT_EQ(2133000000, get(EMC));
 	EXPECT_EQ(2133000000, get(BPMP "clk/emc/rate"));
 	EXPECT_EQ(2133000000, truth("emc_hz"));
-	/* Rounded down without a word. */
+	/* Rounded down without an error. */
 	ASSERT_EQ(0, put(EMC, "2132999999"));
 	EXPECT_EQ(665600000, get(EMC));
-	/* 0 is a rate like any other. */
+	/* 0 is a valid rate: the lowest level. */
 	ASSERT_EQ(0, put(EMC, "0"));
 	EXPECT_EQ(204000000, get(EMC));
 	EXPECT_EQ(204000000, get(BPMP "clk/emc/rate"));
@@ -208,7 +208,7 @@ TEST_F(knobs, memory_runs_at_its_cap)
 	EXPECT_EQ(-EINVAL, put(EMC, "fast"));
 }
 
-/* JetPack 5's cap reads back as written, and the lower one of two counts. */
+/* JetPack 5's cap reads back as written; the lower of both caps applies. */
 TEST_F(knobs, memory_caps_of_both_releases)
 {
 	unload("jetwatt_sim");
@@ -251,7 +251,7 @@ TEST_F(knobs, cores_come_and_go)
 	core(4, "1");
 	core(5, "1");
 	EXPECT_EQ(6, truth("cores"));
-	/* A cluster that was gone comes back as it was. */
+	/* A cluster that comes online again has its previous settings. */
 	EXPECT_EQ(2201600, get(CPU "cpufreq/policy4/scaling_cur_freq"));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=6 modules="governor_simpleondemand;jetwatt-sim" timeout=300
 /*
- * The plant in time: a job's minibatches last and draw what the mode means,
- * whoever watches, switches or shares.
+ * Self-test of the plant over time: duration and power of a job's minibatches are those of the
+ * mode, independent of observers, mode changes and other jobs.
  */
 #include "test_board.h"
 
@@ -22,7 +22,7 @@ FIXTURE_SETUP(plant)
 {
 	self->job = train();
 	ASSERT_GT(self->job, 0);
-	sleep_us(5000000);	/* past the first minibatch and settling */
+	sleep_us(5000000);	/* after the first minibatch and settling */
 }
 
 FIXTURE_TEARDOWN(plant)
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(plant)
 	put(EMC, "9223372036854775807");
 	put(PARAM "noise_time", "12");
 	put(PARAM "noise_power", "4");
-	/* What a job leaves behind in power fades. */
+	/* Wait until the settling of the job's power has faded. */
 	sleep_us(4000000);
 }
 
@@ -64,7 +64,7 @@ TEST_F_TIMEOUT(plant, minibatches_last_and_draw_what_the_mode_means, 90)
 		EXPECT_LT(fabs(m.mean_ns / want_ns - 1), 0.01) {
 			TH_LOG("%.0f ns, should be %.0f", m.mean_ns, want_ns);
 		}
-		/* 1.2 % noise, and it is there */
+		/* The noise is 1.2 %, and not zero. */
 		EXPECT_GT(m.deviation_ns / want_ns, 0.005);
 		EXPECT_LT(m.deviation_ns / want_ns, 0.03);
 		EXPECT_LT(fabs(w / want_w - 1), 0.01) {
@@ -73,7 +73,7 @@ TEST_F_TIMEOUT(plant, minibatches_last_and_draw_what_the_mode_means, 90)
 	}
 }
 
-/* Energy by truth's log between its entries next to two times. */
+/* Return: mean power from the entries of truth's energy log next to two times. */
 static double log_power(double *span_s)
 {
 	double t, e, t0 = 0, e0 = 0, t1 = 0, e1 = 0, gap = 0, begin = truth("t_ns") - 8e9;
@@ -105,7 +105,7 @@ TEST_F_TIMEOUT(plant, the_energy_log_is_the_integral_of_power, 120)
 
 	t = 0;
 	truth_power(&t, &e);
-	/* Power as it is now and then: 8 s, in steps that do not beat with the minibatches. */
+	/* Sample the power for 8 s, at intervals that are not a multiple of a minibatch. */
 	for (i = 0; i < n; i++) {
 		sum += truth("power_uw_VDD_GPU_SOC") + truth("power_uw_VDD_CPU_CV") +
 		       truth("power_uw_VIN_SYS_5V0");
@@ -127,7 +127,7 @@ TEST_F(plant, stall_draws_less_than_computing)
 	double stall = 0, busy = 0;
 	int i, n_stall = 0, n_busy = 0;
 
-	/* Looked at more often than phases change, and not in step with them. */
+	/* Sample more often than phases change, and not in step with them. */
 	for (i = 0; i < 2000; i++) {
 		char line[64] = "", key[16] = "";
 		double w = 0;
@@ -183,7 +183,7 @@ TEST_F(plant, the_first_minibatch_after_a_switch_is_slower_and_only_that)
 
 	put(PARAM "noise_time", "0");
 	sleep_us(500000);
-	/* Before the switch: one may begin before we are told that it is done. */
+	/* Time before the switch: a minibatch may begin before the write returns. */
 	t = now_ns();
 	ASSERT_EQ(0, put(GPU "max_freq", "930750000"));
 	sleep_us(3000000);
@@ -214,7 +214,7 @@ TEST_F(plant, work_under_way_goes_on_at_the_new_speed)
 	put(GPU "max_freq", "114750000");
 	sleep_us(3000000);
 	slow = truth("mode_time_ns");
-	/* Half-way through a minibatch of more than half a second: */
+	/* In the middle of a minibatch of more than half a second: */
 	f = fopen(SIM "truth/minibatches", "re");
 	ASSERT_NE(NULL, f);
 	while (fgets(line, sizeof(line), f))
@@ -293,7 +293,7 @@ TEST_F(plant, being_late_does_not_add_up)
 
 		ASSERT_EQ(0, ioctl(fd, SIM_LOAD, &load));
 		ASSERT_EQ(0, ioctl(fd, SIM_SUBMIT, &s));
-		EXPECT_EQ(-1, ioctl(fd, SIM_SUBMIT, &s));	/* one at a time */
+		EXPECT_EQ(-1, ioctl(fd, SIM_SUBMIT, &s));	/* one piece at a time */
 		EXPECT_EQ(EBUSY, errno);
 		sleep_us(want / 1000 + 8000);	/* 8 ms late */
 	}
@@ -305,7 +305,7 @@ TEST_F(plant, being_late_does_not_add_up)
 	}
 }
 
-/* What a job reads itself nobody can have prepared before. */
+/* Data that the job reads by itself cannot have been loaded before. */
 TEST_F(plant, loading_that_begins_now_is_on_top)
 {
 	struct sim_load load = { .permille = 1000, .now = 1 };
@@ -334,9 +334,7 @@ TEST_F(plant, loading_that_begins_now_is_on_top)
 	EXPECT_EQ(EINVAL, errno);
 	close(fd);
 	EXPECT_EQ(20, m.n);
-	/* but for the first one, before which there was nothing to be late for; and sleeps are
-	 * longer than they were asked to be
-	 */
+	/* The first minibatch has no predecessor, and sleeps last longer than requested. */
 	EXPECT_LT(want - 1e6, m.mean_ns);
 	EXPECT_GT(want + 5e6, m.mean_ns) {
 		TH_LOG("%.3f ms, should be %.3f", m.mean_ns / 1e6, want / 1e6);
@@ -376,7 +374,7 @@ TEST_F(plant, another_workload_at_once)
 	EXPECT_EQ(resnet, truth("mode_time_ns"));
 }
 
-/* Both roofs of the mode at hand: operations and bytes a second, joules for each, watts. */
+/* Get both rooflines of the present mode: operations and bytes per second, energies, power. */
 static int roofs(double *flop_s, double *byte_s, double *eps_flop, double *eps_mem, double *pi0)
 {
 	unsigned long long cores = truth("cores"), cpu = truth("cpu_khz"), c, p;
@@ -399,7 +397,7 @@ static int roofs(double *flop_s, double *byte_s, double *eps_flop, double *eps_m
 	return found;
 }
 
-/* Mean length of those that began since @t_ns, in s. */
+/* Return: mean duration of the kernels that began since @t_ns, in seconds. */
 static double kernels_since(double t_ns)
 {
 	unsigned long long begin, end;

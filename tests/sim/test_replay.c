@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=6 modules="governor_simpleondemand" timeout=300 alone
 /*
- * The replay plant: a file's rows become the board, and sensors and minibatches
+ * Self-test of the replay plant: the rows of a file become the board, and sensors and minibatches
  * reproduce them.
  */
 #include "test_board.h"
@@ -51,7 +51,7 @@ static int replay(const char *more)
 	return load("jetwatt-sim", params);
 }
 
-/* truth/modes without its header. Return: lines. */
+/* Read truth/modes without its header. Return: number of lines. */
 static int modes(char *text, size_t size)
 {
 	FILE *f = fopen(SIM "truth/modes", "re");
@@ -183,7 +183,7 @@ TEST_F(replay, columns_are_found_by_name_and_batches_selected)
 
 	ASSERT_EQ(0, write_file(text));
 	ASSERT_EQ(0, replay(""));
-	/* Batch 64, and what six cores can do. */
+	/* Rows of batch 64 that six cores can run. */
 	EXPECT_EQ(2, modes(out, sizeof(out)));
 	EXPECT_STREQ("2,500000,300000000,204000000,30.250000,11.500\n"
 		     "4,500000,300000000,204000000,40.000000,12.000\n", out);
@@ -224,7 +224,7 @@ TEST_F(replay, bad_files_are_refused)
 	EXPECT_EQ(-EINVAL, load("jetwatt-sim", "plant=steam"));
 	EXPECT_EQ(-EINVAL, load("jetwatt-sim", "workload=nothing"));
 	EXPECT_EQ(-ENOENT, load("jetwatt-sim", "plant=replay csv=/nowhere"));
-	/* None of them has left anything behind. */
+	/* No failed attempt has left anything behind. */
 	EXPECT_EQ(0, replay(""));
 }
 
@@ -242,7 +242,7 @@ TEST_F(replay, too_many_rows_are_refused_and_20000_are_not)
 	fclose(f);
 	ASSERT_EQ(0, replay(""));
 	t = now_ns();
-	/* A mode that is no row of so many is looked up without anybody noticing. */
+	/* A mode without a row is looked up among so many rows without a noticeable delay. */
 	put(EMC, "204000000");
 	EXPECT_LT(now_ns() - t, 100000000U);
 	ASSERT_EQ(0, unload("jetwatt_sim"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Temperature of the die: the sensor behind the device tree's thermal zones. */
+/* Temperature of the die: the sensor of the device tree's thermal zones. */
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -13,15 +13,17 @@
 #include "board.h"
 #include "plant.h"
 
-/* Tegra234's zones: cpu 0, gpu 1, tj 8 (the hottest of all). */
+/* Zones of Tegra234: 0 is cpu, 1 is gpu, 8 is tj (the maximum of all). */
 static const int zones[] = { 0, 1, 8 };
 
 static int temp_mc;
 module_param(temp_mc, int, 0644);
-MODULE_PARM_DESC(temp_mc, "temperature that the sensors show instead of the plant's (0: the plant's)");
+MODULE_PARM_DESC(temp_mc, "temperature that the sensors report, in 1/1000 degree Celsius (0: the plant's)");
 
-/* No die cools at once, and the kernel's governor takes a limit back only while it sees
- * it cool: what was shown falls to the plant's by so much a second. */
+/*
+ * A real die does not cool at once, and the kernel's governor removes a limit only while the
+ * temperature falls. So the reported temperature falls to the plant's at this rate per second.
+ */
 #define FALL_MC		4000
 
 static DEFINE_SPINLOCK(shown_lock);

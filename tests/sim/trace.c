@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Ring buffers with the history of power, energy and minibatches. */
 #include "trace.h"
 
 #include <linux/errno.h>
 #include <linux/math64.h>
 #include <linux/vmalloc.h>
 
-/* Powers of two. Pieces change at most about 1,000 times a second: 8 s of them. Energy at
- * 50 a second: 87 minutes; minibatches of 10 ms: 43 minutes.
+/*
+ * Sizes are powers of two. Power changes at most about 1,000 times a second, so its pieces cover 8
+ * s. Energy is logged 50 times a second: 87 minutes. Minibatches of 10 ms: 43 minutes.
  */
 #define PIECES		8192
 #define ENERGIES	262144
@@ -61,7 +63,7 @@ static const struct piece *piece_at(u64 t)
 	u64 low = nr_pieces > PIECES ? nr_pieces - PIECES : 0, high = nr_pieces, mid;
 	int i;
 
-	/* Readers ask for what was a moment ago: nearly always one of the last pieces. */
+	/* Readers mostly ask for a recent time, so first check the last pieces. */
 	for (i = 0; i < 4 && high - 1 > low; i++, high--)
 		if (pieces[(high - 1) % PIECES].t <= t)
 			return &pieces[(high - 1) % PIECES];

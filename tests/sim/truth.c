@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the plant knows and no sensor tells, in debugfs: for tests' assertions
- * and the demo's report, never for the tool under test.
+ * The true state of the plant, which no sensor shows, in debugfs. For assertions of tests and the
+ * report of the demo, never for the tool under test.
  */
 #include <linux/debugfs.h>
 #include <linux/math64.h>
@@ -15,7 +15,7 @@
 #include "plant_state.h"
 #include "trace.h"
 
-/* The three lists have a header at position 0 and entry n at position n + 1. */
+/* In the three lists, position 0 is the header and entry n has position n + 1. */
 static void *next(struct seq_file *m, void *v, loff_t *pos)
 {
 	const struct seq_operations *op = m->op;
@@ -60,7 +60,7 @@ static const struct seq_operations modes_sops = {
 };
 DEFINE_SEQ_ATTRIBUTE(modes);
 
-/* Entries that the ring has lost meanwhile are stepped over. */
+/* Skip entries that were overwritten meanwhile. */
 static bool seek_energy(loff_t *pos, struct sim_energy_entry *e)
 {
 	unsigned long flags;
@@ -162,14 +162,14 @@ static int now_show(struct seq_file *m, void *v)
 	seq_printf(m, "phase %s\ntemp_mc %d\nplant %s\n", phases[now.phase], now.temp_mc,
 		   sim_state.model->name);
 	seq_printf(m, "sensors_ns %llu\n", sim_bus_spent_ns());
-	/* What the mode at hand means, without noise. */
+	/* Duration and power of the present mode, without noise. */
 	seq_printf(m, "mode_time_ns %llu\nmode_power_uw %u\n", sim_point_time_ns(&point),
 		   sim_point_module_uw(&point));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(now);
 
-/* What @flop operations and @bytes take in @mode. */
+/* Calculate duration and energy of @flop operations and @bytes of traffic in @mode. */
 static void take(const struct sim_mode *mode, u64 flop, u64 bytes, u64 *ns, u64 *nj)
 {
 	struct sim_point point;
@@ -180,8 +180,8 @@ static void take(const struct sim_mode *mode, u64 flop, u64 bytes, u64 *ns, u64 
 }
 
 /*
- * Both roofs of every mode, without noise: what a second of one kind of work takes, and
- * what half as much of the other kind adds to it, which changes nothing of its time.
+ * List both rooflines of every mode, without noise: one second of one kind of work, and the energy
+ * that half as much of the other kind adds to it without changing its duration.
  */
 static int roofs_show(struct seq_file *m, void *v)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which nodes there are to wait on for the GPU: those of one release, not of all. */
+/* Select the device nodes for waiting on the GPU: those of one JetPack release. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -10,7 +10,7 @@
 
 static char *waits;
 module_param(waits, charp, 0444);
-MODULE_PARM_DESC(waits, "nodes to wait on: jp5: nvhost-ctrl; jp6: host1x-fence, dri/renderD128 (the board's)");
+MODULE_PARM_DESC(waits, "JetPack release whose nodes to wait on exist: jp5 (nvhost-ctrl) or jp6 (host1x-fence, dri/renderD128); default: the board's");
 
 static bool is_jp5(void)
 {
@@ -24,7 +24,7 @@ int sim_waits_register(void)
 	if (!waits)
 		waits = sim_model_board()->waits;
 	if (!is_jp5() && strcmp(waits, "jp6")) {
-		pr_err("jetwatt-sim: no release \"%s\"; there are jp5 and jp6\n", waits);
+		pr_err("jetwatt-sim: unknown release \"%s\"; known: jp5, jp6\n", waits);
 		return -EINVAL;
 	}
 	err = sim_tsg_register();

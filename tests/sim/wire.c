@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the boards' labels stand for in terms of the plant, which is that of an
- * AGX Orin: other boards measure sums or parts of the same.
+ * The supply lines behind the rail labels of the boards, in terms of the plant's rails. These are
+ * those of an AGX Orin; other boards measure sums or parts of them.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -25,14 +25,14 @@ static const struct sim_wire wires[] = {
 	{ "VDD_IN", GPU | CPU | SYS, 5060, 9 },
 	{ "VDD_CPU_GPU_CV", GPU | CPU, 5050, 11 },
 	{ "VDD_SOC", DDR, 5050, 11 },
-	/* AGX Xavier; nothing runs on its SOC and CV rails here */
+	/* AGX Xavier; the rails SOC and CV have no load here */
 	{ "GPU", GPU, 19080, 38 },
 	{ "CPU", CPU, 19080, 38 },
 	{ "SOC", 0, 19080, 38 },
 	{ "CV", 0, 19080, 38 },
 	{ "VDDRQ", DDR, 5040, 11 },
 	{ "SYS5V", SYS, 5040, 11 },
-	/* IGX Orin's carrier board: the supply of all, and three that nothing runs on here */
+	/* IGX Orin's carrier board: the supply of the whole board, and three rails without load */
 	{ "CVB_ATX_12V", GPU | CPU | SYS, 12100, 12 },
 	{ "CVB_ATX_3V3", 0, 3300, 12 },
 	{ "CVB_ATX_5V", 0, 5040, 12 },

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Jobs at work: loader and GPU.
+ * Jobs: their loader and their GPU work.
  *
- * A job's minibatch is a wait for the loader and then one or more pieces of
- * GPU work. A piece's deadline hangs on the end of the piece before, not on
- * when the process came round to asking: on a board the GPU has the next work
- * queued by then, and the loader prefetches. So when a piece ends, its likely
- * successor starts at once, unasked; the process has GRACE_NS to ask for it and
- * gets it as far as it has come. If it does not, the job is idle. Thus the
- * length of a minibatch is exact whatever the scheduler does to the process. A
- * server's minibatch has no likely successor: it begins when it is asked for. A
- * kernel of known work is followed by its like, with no loader between them, as
- * from a queue; who waits for it may come late by as long as others keep it from
- * its CPU. A guest's emulator does that (QEMU before 8.1 with icount: a CPU that
- * wakes waits while a busy one has the time until the next timer, 20 to 80 ms).
+ * A minibatch of a job is a wait for the loader, followed by one or more pieces of GPU work. The
+ * end of a piece is calculated from the end of the previous piece, not from the time at which the
+ * process submits it: on a board, the GPU has the next work queued by then, and the loader
+ * prefetches. So when a piece ends, its probable successor is started at once. The process has
+ * GRACE_NS to submit it, and then gets it with its progress so far; otherwise, the job becomes
+ * idle. Thus the duration of a minibatch is exact, independent of scheduling delays of the process.
  *
- * Several jobs share: n of them on the GPU run at 1/n of the speed each, and so
- * do n loaders.
+ * A minibatch of a server has no probable successor; it starts when it is submitted. A kernel of
+ * known work is followed by a kernel of the same size, without a loader, as from a queue; the
+ * process that waits for it may be late as long as other tasks keep it from its CPU. A guest's
+ * emulator causes such delays: in QEMU before 8.1 with icount, a CPU that wakes up waits while a
+ * busy one runs until the next timer, 20 to 80 ms.
+ *
+ * Several jobs share: each of n jobs on the GPU runs at 1/n of its speed, and so do n loaders.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -32,24 +31,24 @@
 
 #define GRACE_NS	(30 * NSEC_PER_MSEC)
 #define KERNEL_GRACE_NS	NSEC_PER_SEC
-#define FIRST_PERMILLE	1200	/* the first minibatch after a switch of the mode is slower */
+#define FIRST_PERMILLE	1200	/* duration of the first minibatch after a switch */
 
 struct sim_job {
 	struct list_head node;
 	struct sim_syncpt *sp;
-	wait_queue_head_t wait;		/* for the loader */
+	wait_queue_head_t wait;		/* waits for the loader */
 	enum sim_phase phase;
 	bool asked;			/* the process waits for this piece */
 	pid_t tgid;
 	u32 kind, permille, piece, pieces;
-	u64 flop, bytes;		/* of a kernel, which has a point of its own */
+	u64 flop, bytes;		/* work of a kernel, which has its own point */
 	struct sim_point kernel;
-	u32 jitter;			/* of this minibatch's time, 1/65536 */
-	u32 switches;			/* as of the minibatch's start */
-	u64 start;			/* of this minibatch */
-	u64 length;			/* of this piece */
-	s64 left;			/* of it; below 0 while nobody has asked for it */
-	u64 grace;			/* until when somebody may */
+	u32 jitter;			/* noise of this minibatch's duration, 1/65536 */
+	u32 switches;			/* mode changes before the minibatch */
+	u64 start;			/* start of this minibatch */
+	u64 length;			/* duration of this piece */
+	s64 left;			/* remaining duration; below 0 while not submitted */
+	u64 grace;			/* time until which the process may submit it */
 };
 
 static const struct sim_point *point_of(const struct sim_job *job)
@@ -76,7 +75,7 @@ static void begin_minibatch(struct sim_job *job, u64 t)
 	job->start = t;
 }
 
-/* What will probably come next: started @over ns ago. */
+/* Start the probable next piece, which began @over ns ago. */
 static void guess(struct sim_job *job, u64 over)
 {
 	if (job->phase == SIM_STALL) {
@@ -99,7 +98,7 @@ static void guess(struct sim_job *job, u64 over)
 		     (job->kind == SIM_KIND_KERNEL ? KERNEL_GRACE_NS : GRACE_NS);
 }
 
-/* The piece that was asked for ended @over ns ago. */
+/* Finish the submitted piece, which ended @over ns ago. */
 static void complete_piece(struct sim_job *job, u64 over)
 {
 	u64 t = sim_state.now - over;
@@ -160,7 +159,7 @@ void sim_work_events(void)
 	list_for_each_entry(job, &sim_state.jobs, node) {
 		if (job->phase == SIM_IDLE)
 			continue;
-		/* Shares are rounded down: less than a nanosecond each may be missing. */
+		/* Shares are rounded down, so less than one nanosecond per job may be missing. */
 		if (job->asked && job->left <= 0)
 			complete_piece(job, -job->left);
 		else if (!job->asked && sim_state.now >= job->grace)
@@ -243,7 +242,7 @@ void sim_job_free(struct sim_job *job)
 	kfree(job);
 }
 
-/* The process asks for a piece: the one that runs already, if it is of that phase. */
+/* Submit a piece: take over the piece that is running already, if it has the right phase. */
 static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille, u32 piece,
 	       u32 pieces, bool now, u32 *threshold)
 {
@@ -254,7 +253,7 @@ static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille
 	spin_lock_irqsave(&sim_state.lock, flags);
 	sim_plant_advance();
 	if (job->asked) {
-		/* A wait for the loader that a signal has cut short goes on. */
+		/* A wait for the loader that was interrupted by a signal continues. */
 		if (phase == SIM_STALL && job->phase == SIM_STALL)
 			err = 0;
 		goto out;

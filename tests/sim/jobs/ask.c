@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clients of an inference server: requests at random or even times, whether or
- * not the ones before were answered, and how long each answer took.
+ * Clients of an inference server: send requests at random or even times, whether or not earlier
+ * ones were answered, and measure the latency of each response.
  *
  *   ask [--port N] [--rate MILLIHERTZ] [--then MILLIHERTZ] [--requests N] [--seed N] [--even] [--tcp]
  *
- *   --rate      requests in 1000 seconds (40000), at the times of a Poisson process
- *   --then      that many in the second half
- *   --requests  how many (1000)
- *   --even      at equal distances
- *   --tcp       all by one connection; else datagrams
+ *   --rate      requests per 1000 seconds (40000), at the times of a Poisson process
+ *   --then      rate in the second half
+ *   --requests  number of requests (1000)
+ *   --even      send at constant intervals
+ *   --tcp       send all requests over one TCP connection; default: UDP
  *
- * A line of each request on stdout: when it was sent, in us since the first, and
- * how long its answer took in us, -1: there was none within ten seconds of the last.
+ * Prints one line per request: time of sending, in us since the first request, and latency of the
+ * response in us; -1 if there was none within ten seconds after the last request.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -88,7 +88,7 @@ static void hear(int fd, struct entry *e)
 			e[i].answered_ns = now();
 }
 
-/* Answers that come until then. */
+/* Receive responses until @until. */
 static void wait_until(int fd, struct entry *e, uint64_t until)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 	at = now();
 	for (uint64_t i = 0; i < (uint64_t)opt.requests; i++) {
 		wait_until(fd, e, at);
-		/* As of when it was due: our own lateness is the client's as well. */
+		/* The time at which it was due: a delay of this program counts as latency. */
 		e[i].sent_ns = at;
 		if (send(fd, &i, sizeof(i), 0) < 0 && errno != ECONNREFUSED)
 			perror("ask: send");

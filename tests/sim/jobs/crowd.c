@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A job of very many tasks, none of which does anything: PROCESSES of THREADS each.
- * Says "ready" when all are there, and goes when SECONDS have passed.
+ * A job with very many idle tasks: PROCESSES processes with THREADS threads each.
+ * Prints "ready" when all of them run, and exits after SECONDS seconds.
  *
  *   crowd PROCESSES THREADS SECONDS
  */
@@ -35,7 +35,7 @@ static void process(int threads, int ready, int go)
 			_exit(1);
 		}
 	}
-	/* It ends when the first one has closed the pipe. */
+	/* The process ends when the parent closes the pipe. */
 	if (write(ready, "r", 1) != 1 || read(go, &c, 1) < 0)
 		_exit(1);
 	_exit(0);

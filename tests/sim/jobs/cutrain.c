@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A training job that uses the GPU as programs do, through libcuda.so.1, which
- * it loads when it first needs it.
+ * A training job that uses the GPU through libcuda.so.1, like a real program. It loads the library
+ * when it first needs it.
  *
  *   cutrain [--minibatches N] [--seconds S] [--syncs K] [--launches N]
  *           [--sync stream|ptsz|event|context|context_v2|copy|copy_ptds|query|stream_query|
  *                   graph|ex|cooperative|runtime|device]
  *           [--wait block|spin] [--times FILE] [--marks 1] [--idle S]
  *
- *   --syncs K     the GPU is waited for K times a minibatch (1)
- *   --launches N  kernels between two waits (4); graph: one graph
- *   --sync HOW    the call that waits, or launches; runtime, device: libcudart's
- *   --wait HOW    the flag of its context: block (the default) or spin
- *   --times FILE  for each wait "START END" in ns, by this program's own clock
- *   --marks 1     a mark around each minibatch, through libjetwatt
- *   --idle S      before it loads the library
+ *   --syncs K     number of waits for the GPU per minibatch (1)
+ *   --launches N  number of kernels between two waits (4); with "graph": one graph
+ *   --sync HOW    call that waits, or that launches; "runtime" and "device" use libcudart
+ *   --wait HOW    scheduling flag of the context: block (default) or spin
+ *   --times FILE  write "START END" of each wait in ns, measured by this program
+ *   --marks 1     mark each minibatch through libjetwatt
+ *   --idle S      sleep S seconds before loading the library
  *
- * SIGTERM and SIGINT end it after the minibatch at hand, with status 0.
+ * After SIGTERM or SIGINT it finishes the current minibatch and exits with status 0.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -193,7 +193,7 @@ static void piece(struct sim_cuda_work *w)
 	void *params[] = { w };
 	int err = 0;
 
-	/* Nothing was launched before: this copy waits for nothing. */
+	/* This copy has nothing to wait for, because nothing was launched before. */
 	if (!strncmp(opt.sync, "copy", 4))
 		err = api.to_device(0, w, sizeof(*w));
 	if (!strcmp(opt.sync, "graph")) {
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
 	for (long n = 0; !stop && (!opt.minibatches || n < opt.minibatches); n++) {
 		if (opt.seconds > 0 && (now() - begin) * 1e-9 >= opt.seconds)
 			break;
-		/* The first one also tunes its kernels. */
+		/* The first minibatch takes longer, as if kernels were tuned. */
 		minibatch(n ? 1000 : 3000);
 	}
 	return times && fclose(times);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ten programs, as far as CUDA sees them: the calls that each makes for a minibatch,
- * request or token, in its order, by its threads and through its library.
+ * Ten programs as CUDA sees them: the calls that each of them makes per minibatch, request or
+ * token, in the same order, from the same threads and through the same library.
  *
  *   frameworks PROGRAM [--minibatches N] [--wait block|spin] [--times FILE] [--linger S]
  *
- *   --wait HOW    what the program may choose: the scheduling flag of its context and the
- *                 flag of its events, or, of TensorFlow, whether its poller sleeps (block)
- *   --times FILE  one line each: when it knew that a minibatch was done, in ns
- *   --linger S    go on for S seconds in all, instead of N minibatches
+ *   --wait HOW    what the user of the program can choose: the scheduling flag of its context and
+ *                 the flag of its events or, for TensorFlow, whether its polling thread sleeps
+ *                 (block)
+ *   --times FILE  write the time at which each minibatch was known to be finished, in ns
+ *   --linger S    run for S seconds instead of N minibatches
  *
- * Each sequence cites the source that it was read in, with the commit where one was looked at;
- * how many kernels and how much work lie between two calls is ours.
+ * Each sequence cites its source, with the commit if a particular one was read. The number of
+ * kernels and the amount of work between two calls are made up.
  */
 #include "frameworks.h"
 
@@ -24,7 +25,7 @@
  */
 static void pytorch_eager(long n)
 {
-	/* nine tenths, one tenth */
+	/* nine tenths and one tenth of the work */
 	struct sim_cuda_work backward = piece(1800, 1, 2), step = piece(200, 2, 2);
 
 	(void)n;
@@ -70,7 +71,7 @@ static void pytorch_graphs(long n)
 	done();
 }
 
-/* What TensorFlow's and JAX's second thread is asked to wait for. */
+/* What the second thread of TensorFlow and JAX is to wait for. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
@@ -86,7 +87,7 @@ static void second_thread(void *(*fn)(void *))
 		fail("thread", strerror(errno));
 }
 
-/* Let the second thread wait, and sleep until it has. */
+/* Let the second thread wait, and sleep until it has finished. */
 static void hand_over(void)
 {
 	pthread_mutex_lock(&behind.lock);
@@ -275,8 +276,8 @@ static void plain(long n)
 static const struct program {
 	const char *name;
 	void (*begin)(void), (*minibatch)(long n);
-	int worker;	/* the GPU is used by a child */
-	int ahead;	/* the last one is still to be waited for at the end */
+	int worker;	/* a child process uses the GPU */
+	int ahead;	/* at the end, the last minibatch has yet to be waited for */
 } programs[] = {
 	{ "pytorch-eager", begin_runtime, pytorch_eager, 0, 0 },
 	{ "pytorch-compiled", begin_runtime, pytorch_compiled, 0, 0 },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs of frameworks.c have in common: their options, how they reach CUDA, and
- * pieces of their sequences.
+ * Common parts of the programs of frameworks.c: options, access to CUDA, and parts of their
+ * sequences of calls.
  */
 #ifndef SIM_JOBS_FRAMEWORKS_H
 #define SIM_JOBS_FRAMEWORKS_H
@@ -65,7 +65,7 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-/* The last wait of a minibatch is over. */
+/* Called after the last wait of a minibatch. */
 static void done(void)
 {
 	struct timespec t;
@@ -119,7 +119,7 @@ static void begin_runtime(void)
 		ok(rt.cudaEventCreateWithFlags(&event[i], opt.block ? CU_EVENT_BLOCKING_SYNC : 0));
 }
 
-/* One in the executable's own runtime. */
+/* Begin, with the runtime that is linked into the executable. */
 static void begin_static(void)
 {
 	load_driver();
@@ -129,7 +129,7 @@ static void begin_static(void)
 
 static const struct dim3 one = { 1, 1, 1 };
 
-/* Kernels of one piece of work: the first one stands for all of it. */
+/* Launch @n kernels for one piece of work; the first one has all of its duration. */
 static void kernels(__typeof__(&cudaLaunchKernel) launch, struct sim_cuda_work *w, int n)
 {
 	void *params[] = { w };

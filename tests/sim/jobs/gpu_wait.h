@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A job's waits for the simulated GPU, through the nodes of whichever release is simulated.
- * A function returns 0, or -1 and errno.
+ * Waits of a job for the simulated GPU, through the nodes of the simulated JetPack release.
+ * Functions return 0, or -1 with errno set.
  */
 #ifndef SIM_JOBS_GPU_WAIT_H
 #define SIM_JOBS_GPU_WAIT_H
@@ -15,12 +15,12 @@
 #include "gpu_uapi.h"
 
 /**
- * struct gpu_wait - what is open
+ * struct gpu_wait - open descriptors
  * @jp5: the nodes are those of JetPack 5
- * @ctl: poll descriptors are made and armed through it
- * @node: SYNCPOINT_WAIT, SYNCPT_WAITMEX
+ * @ctl: node that creates and arms poll descriptors
+ * @node: node of SYNCPOINT_WAIT or SYNCPT_WAITMEX
  * @pollfd: poll descriptor
- * @event: descriptor of a channel group's BLOCKING_SYNC
+ * @event: descriptor of the event BLOCKING_SYNC of a channel group
  */
 struct gpu_wait {
 	int jp5, ctl, node, pollfd, event;
@@ -92,7 +92,7 @@ static inline int gpu_wait_syncpt(const struct gpu_wait *w, uint32_t id, uint32_
 	return 0;
 }
 
-/* The event tells that some work is done: whose, the counter says. */
+/* The event only reports that some work is finished; the counter shows whose. */
 static inline int gpu_wait_event(const struct gpu_wait *w, const volatile uint32_t *counter,
 				 uint32_t threshold)
 {

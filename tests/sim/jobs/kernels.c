@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A kernel of known work, again and again, each one waited for as CUDA does with
- * blocking synchronisation: what jetwatt roofline --calibrate runs on a board is
- * such a program for its GPU.
+ * Launches a kernel of known work repeatedly, and waits for each as CUDA does with blocking
+ * synchronisation. jetwatt roofline --calibrate runs such a program for the GPU of a board.
  *
  *   kernels FLOP BYTES
  *
- * SIGTERM and SIGINT end it, with status 0.
+ * Exits with status 0 on SIGTERM or SIGINT.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A job that never touches the GPU: computes and sleeps by turns.  nogpu [SECONDS] (forever) */
+/* A job that does not use the GPU: computes and sleeps alternately. nogpu [SECONDS] (no limit) */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

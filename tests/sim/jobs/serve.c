@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An inference server like any other: takes what requests there are, up to a
- * largest minibatch, runs them on the GPU and answers each. Knows nothing of
- * whoever else uses the board.
+ * An inference server: takes the requests that have arrived, up to a maximum minibatch, runs them
+ * on the GPU and responds to each. It does not know which other programs use the board.
  *
  *   serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE] [--busy 1]
  *         [--tcp 1]
  *
- *   --port N           UDP on loopback (7000); a request comes back as it was sent
- *   --tcp 1            TCP instead; a request is eight bytes
- *   --batch N          the largest minibatch (1)
- *   --batch-file FILE  has that number in it instead, and may change
- *   --busy 1           full minibatches one after the other, whoever asks: how servers are measured
- *   --base, --each     a minibatch of k takes base + k x each of a minibatch of training's
- *                      time on the GPU (60, 40)
+ *   --port N           UDP port on loopback (7000); a response is a copy of the request
+ *   --tcp 1            TCP instead of UDP; a request is eight bytes
+ *   --batch N          maximum minibatch (1)
+ *   --batch-file FILE  file with the maximum minibatch, which may change
+ *   --busy 1           run full minibatches without requests, as in benchmarks of servers
+ *   --base, --each     a minibatch of k requests takes base + k x each permille of a training
+ *                      minibatch's time on the GPU (60, 40)
  *
- * SIGTERM and SIGINT end it, with status 0.
+ * Exits with status 0 on SIGTERM or SIGINT.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,7 +33,7 @@
 
 #define BATCH_MAX	256
 #define REQUEST_MAX	512
-#define RECORD		8	/* a request by TCP */
+#define RECORD		8	/* size of a request over TCP */
 #define PEERS		16
 
 static struct {
@@ -42,7 +41,7 @@ static struct {
 	const char *file;
 } opt = { .port = 7000, .batch = 1, .base = 60, .each = 40 };
 
-/* @fd: where its answer goes */
+/* @fd: connection for the response */
 struct request {
 	int fd;
 	struct sockaddr_in from;
@@ -117,7 +116,7 @@ static long batch_now(void)
 	return n > 0 && n <= BATCH_MAX ? n : opt.batch;
 }
 
-/* By TCP: of all connections what they have; waits for the first. */
+/* TCP: collect the requests of all connections; waits for the first one. */
 static long gather_tcp(int fd, struct request *r, long most)
 {
 	static struct pollfd p[1 + PEERS];
@@ -150,7 +149,7 @@ static long gather_tcp(int fd, struct request *r, long most)
 	return stop ? 0 : n;
 }
 
-/* What there is, at least one. Return: requests; 0: we are to end. */
+/* Collect the requests that have arrived. Return: their number, at least 1; 0 to exit. */
 static long gather(int fd, struct request *r, long most)
 {
 	long n = 0;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Storage of a stated speed: a file system (FUSE, by hand) with one file, "data",
- * whose bytes come no faster than a disk would bring them. What has been read is
- * in the kernel's page cache and costs nothing again. One request at a time, as
- * a single queue; ends when it is unmounted.
+ * Storage with a given speed: a FUSE file system with one file, "data", whose bytes arrive at the
+ * speed of a disk. Data that was read is in the kernel's page cache and is not read again. Requests
+ * are served one at a time, as from a single queue. Exits when the file system is unmounted.
  *
  *   storage DIR MIB MBPS
  */
@@ -40,7 +39,7 @@ static void reply(const struct fuse_in_header *in, int err, const void *body, si
 				       .unique = in->unique };
 	struct iovec v[] = { { &out, sizeof(out) }, { (void *)body, len } };
 
-	/* ENOENT: whoever asked has been interrupted. */
+	/* ENOENT: the requesting process was interrupted. */
 	if (writev(dev, v, err || !len ? 1 : 2) < 0 && errno != ENOENT)
 		fail("reply");
 }
@@ -64,7 +63,7 @@ static void lookup(const struct fuse_in_header *in, const char *name)
 	reply(in, strcmp(name, "data") ? -ENOENT : 0, &e, sizeof(e));
 }
 
-/* Not before the disk has got it: when it is done with what came before. */
+/* Respond when the simulated disk has read the data, after all earlier requests. */
 static void deliver(const struct fuse_in_header *in, const struct fuse_read_in *r)
 {
 	uint64_t n = r->offset < size ? size - r->offset : 0, now;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A training job like any other: per minibatch it waits for its data loader,
- * starts GPU work and waits for it as CUDA does with blocking synchronisation.
- * Knows nothing of power modes or of whoever watches it.
+ * A training job: for each minibatch it waits for its data loader, starts GPU work and waits for it
+ * as CUDA does with blocking synchronisation. It does not know about power modes or observers.
  *
  *   train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]
  *         [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin|event|helper]
@@ -10,23 +9,23 @@
  *         [--data FILE] [--read KB] [--workers W]
  *         [--size PERMILLE] [--then PERMILLE] [--after N] [--accumulate N] [--stall-every N] [--stall MS]
  *
- *   --syncs K       the GPU is waited for K times a minibatch (1)
- *   --eval-every N  after every N minibatches, evaluate on --eval M of them (8)
- *   --wait HOW      blocking wait by poll descriptor (the default), syncpoint ioctl or
- *                   BLOCKING_SYNC event, or spinning on the syncpoint's memory; or a thread
- *                   of CUDA's own polls the descriptor and wakes the job
- *   --helper 1      beside its own waits, that thread polls an event all the time
- *   --size PERMILLE of the workload's minibatch (1000), or --then PERMILLE once --after N of
- *                   them are done
- *   --accumulate N  the optimizer runs every N minibatches: the last wait is longer
+ *   --syncs K       number of waits for the GPU per minibatch (1)
+ *   --eval-every N  after every N minibatches, evaluate --eval M minibatches (8)
+ *   --wait HOW      how to wait: by poll descriptor (default), syncpoint ioctl or BLOCKING_SYNC
+ *                   event, by spinning on the memory of the syncpoint, or (helper) by a thread like
+ *                   CUDA's own that polls the descriptor and wakes the job
+ *   --helper 1      in addition to the job's own waits, that thread polls an event all the time
+ *   --size PERMILLE size of a minibatch relative to the workload's (1000); --then PERMILLE after
+ *                   --after N of them
+ *   --accumulate N  the optimizer runs every N minibatches: their last wait is longer
  *   --stall-every N before every Nth minibatch there is no data for --stall MS (100)
- *   --progress N    a line on stdout every N minibatches
- *   --workload NAME is only printed: what the GPU makes of it is the board's affair
- *   --data FILE     read --read KB (1760: 16 images) of it for each minibatch, again from
- *                   the begin when it ends; by --workers W (4) threads that are up to two
- *                   minibatches ahead each, or (0) by the job itself when it needs them
+ *   --progress N    print a line every N minibatches
+ *   --workload NAME is only printed; the board's workload is a parameter of the simulation
+ *   --data FILE     read --read KB (1760: 16 images) of this file for each minibatch, from the
+ *                   begin again after its end; with --workers W (4) threads, each up to two
+ *                   minibatches ahead, or (0) by the job itself when it needs the data
  *
- * SIGTERM and SIGINT end it after the minibatch at hand, with status 0.
+ * After SIGTERM or SIGINT it finishes the current minibatch and exits with status 0.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +47,7 @@
 
 enum how { POLLFD, SYNCPT, SPIN, EVENT, HELPER, WAYS };
 
-#define AHEAD		2	/* minibatches of a worker */
+#define AHEAD		2	/* minibatches that a worker reads ahead */
 #define WORKERS_MAX	64
 
 static struct {
@@ -61,7 +60,7 @@ static struct {
 } opt = { .eval = 8, .syncs = 1, .read_kb = 1760, .workers = 4, .size = 1000, .stall = 100,
 	  .workload = "resnet" };
 
-/* What workers and job share: in order, so that the oldest minibatch comes first. */
+/* Shared by workers and job. Minibatches are read in order, so the oldest is ready first. */
 static struct {
 	pthread_mutex_t lock;
 	sem_t room, ready;
@@ -69,7 +68,7 @@ static struct {
 	int fd;
 } data = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
-/* CUDA's own thread, see helper(). */
+/* For the thread of helper(). */
 static sem_t helped;
 
 static int gpu;
@@ -108,7 +107,7 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-/* A number above or at @least, or the usage. */
+/* Parse a number of at least @least; otherwise print the usage and exit. */
 static long number(const char *s, long least)
 {
 	char *end;
@@ -194,7 +193,7 @@ static void open_gpu(void)
 	counter = page;
 }
 
-/* The next minibatch of the file. */
+/* Read the next minibatch from the file. */
 static void read_next(char *buf)
 {
 	size_t len = opt.read_kb * 1000, done = 0;
@@ -255,7 +254,7 @@ static void open_data(void)
 	}
 }
 
-/* What the minibatch needs has been read. */
+/* Get the data of the next minibatch. */
 static void fetch(void)
 {
 	static char *buf;
@@ -273,9 +272,9 @@ static void fetch(void)
 }
 
 /*
- * libcuda starts a thread of this name, which polls for good, with a timeout, and wakes the
- * others: for what they wait for (--wait helper), or for callbacks of which this job has
- * none (--helper 1).
+ * libcuda starts a thread of this name, which polls all the time with a timeout and wakes the other
+ * threads: for their waits (--wait helper) or for callbacks, of which this job has none
+ * (--helper 1).
  */
 static void *helper(void *arg)
 {
@@ -325,10 +324,10 @@ static void synchronise(__u32 id, __u32 threshold)
 		fail("waiting for the GPU");
 }
 
-/* @last: of the last piece */
+/* @last: duration of the last piece, permille */
 static void minibatch(__u32 kind, __u32 permille, __u32 last, __u32 pieces)
 {
-	/* Without workers preprocessing follows reading. */
+	/* Without workers, preprocessing begins after reading. */
 	struct sim_load load = { .kind = kind, .permille = permille,
 				 .now = opt.data && !opt.workers };
 	__u32 i;
@@ -347,7 +346,7 @@ static void minibatch(__u32 kind, __u32 permille, __u32 last, __u32 pieces)
 	}
 }
 
-/* Evaluation: the forward pass only, so shorter, and its results are fetched once. */
+/* Evaluation: the forward pass only, so it is shorter; its results are fetched once. */
 static void evaluate(void)
 {
 	long i;
@@ -377,7 +376,7 @@ int main(int argc, char **argv)
 			break;
 		if (opt.seconds > 0 && now() - begin >= opt.seconds)
 			break;
-		/* The first one also tunes its kernels. */
+		/* The first minibatch takes longer, as if kernels were tuned. */
 		if (opt.then && n == opt.after)
 			opt.size = opt.then;
 		size = n ? opt.size : 3 * opt.size;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libcuda.so.1 of the simulated board: the entry points. With SIM_CUDA_HIDDEN=1 in the
- * environment cuGetProcAddress() gives addresses of functions that are not exported.
+ * libcuda.so.1 of the simulated board: the entry points. With SIM_CUDA_HIDDEN=1 in the environment,
+ * cuGetProcAddress() returns addresses of functions that are not exported.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static CUresult query_event(CUevent event)
 	return sim_query(event ? event->mark : sim_mark());
 }
 
-/* Each its own code: a compiler would make one of two that are alike. */
+/* Makes the code of functions differ, because a compiler may merge identical ones. */
 #define OWN(n)	__asm__ volatile("" : : "i"(n))
 
 CUresult cuLaunchKernel(CUfunction f, SIM_GRID, CUstream stream, void **params, void **extra)
@@ -123,7 +123,7 @@ CUresult cuCtxSynchronize_v2(CUcontext context)
 	return sim_synchronise();
 }
 
-/* Copies are of nothing: it is the order that counts. */
+/* Copies move no data; only the order of calls matters. */
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
 {
 	(void)from;
@@ -157,7 +157,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUs
 	return !from || !size ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/* The same calls at addresses that no table of symbols names. */
+/* The same calls at addresses without a symbol. */
 static CUresult hidden_launch(CUfunction f, SIM_GRID, CUstream stream, void **params, void **extra)
 {
 	(void)f, (void)stream, (void)extra;
@@ -203,7 +203,7 @@ static CUresult hidden_copy(void *to, CUdeviceptr from, size_t size)
 	return !to || !size ? CUDA_ERROR_INVALID_VALUE : sim_synchronise();
 }
 
-/* As cudart asks for them: without suffixes. */
+/* Names without suffixes, as cudart requests them. */
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, uint64_t flags, int *status)
 {
 	static const struct { const char *name; void *exported, *hidden; } proc[] = {

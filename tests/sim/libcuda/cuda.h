@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The part of CUDA's driver API that training loops and servers call, for programs of
- * the simulated board. Names and arguments as NVIDIA documents them (cuda.h, CUDA 13.0);
- * simLoad() is none of theirs: a data loader in place of files on a disk.
+ * The part of CUDA's driver API that training loops and servers call, for programs of the simulated
+ * board. Names and arguments are those of NVIDIA (cuda.h, CUDA 13.0), except simLoad(): a data
+ * loader without files on a disk.
  */
 #ifndef SIM_LIBCUDA_CUDA_H
 #define SIM_LIBCUDA_CUDA_H
@@ -32,8 +32,7 @@ typedef struct CUlaunchConfig_st CUlaunchConfig;
 #define CU_CTX_SCHED_BLOCKING_SYNC	4
 #define CU_EVENT_BLOCKING_SYNC		1
 
-/* What a kernel's first parameter points to; a kernel without parameters is one
- * more of the same piece of work. */
+/* First parameter of a kernel. A kernel without parameters belongs to the piece before it. */
 struct sim_cuda_work {
 	unsigned int kind, permille, piece, pieces;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The CUDA runtime: loads the driver's library by its name and asks it for addresses, as
- * NVIDIA's does since CUDA 11.3 (cuGetProcAddress, "Driver Entry Point Access" in the CUDA
- * programming guide). Not linked with it.
+ * The CUDA runtime: loads the library of the driver by its name and asks it for addresses, like
+ * NVIDIA's since CUDA 11.3 (cuGetProcAddress, "Driver Entry Point Access" in the CUDA programming
+ * guide). It is not linked with the library.
  */
 #include "cudart.h"
 
@@ -55,7 +55,7 @@ int cudaSetDeviceFlags(unsigned int flags)
 	return driver.set_flags(0, flags);
 }
 
-/* Programs begin with cudaFree(0): it makes a context. */
+/* Programs begin with cudaFree(0), which creates a context. */
 int cudaFree(void *p)
 {
 	find();
@@ -82,12 +82,12 @@ int cudaStreamSynchronize(CUstream stream)
 
 	find();
 	err = driver.stream(stream);
-	/* not a tail call: the frame stays */
+	/* prevents a tail call, so that this frame stays on the stack */
 	__asm__ volatile("" : "+r"(err));
 	return err;
 }
 
-/* As the compiler makes it: the driver's call takes this one's frame. */
+/* Compiled to a tail call: the driver's function replaces the frame of this one. */
 int cudaDeviceSynchronize(void)
 {
 	find();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The part of the CUDA runtime that frameworks call (names and arguments as in
- * cuda_runtime_api.h of CUDA 12). It is built twice, as NVIDIA ships it: libcudart.so.12
- * and an archive that is linked into the program.
+ * The part of the CUDA runtime that frameworks call (names and arguments as in cuda_runtime_api.h
+ * of CUDA 12). It is built twice, as NVIDIA ships it: as libcudart.so.12, and as a static library.
  */
 #ifndef SIM_LIBCUDA_CUDART_H
 #define SIM_LIBCUDA_CUDART_H

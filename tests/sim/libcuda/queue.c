@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The queue of libcuda.so.1 of the simulated board: work goes to its GPU's node, waits go
- * the ways that a Jetson's kernel offers, or spin on mapped memory.
+ * The work queue of the simulated libcuda.so.1: work is submitted to the GPU's node; waits use the
+ * ways that a Jetson's kernel offers, or spin on mapped memory.
  *
- * There is one queue, so all streams are one. The node takes one piece of work at a time:
- * the next one is handed over by the thread that looks whether the GPU is done.
+ * There is one queue, so all streams are one. The node takes one piece of work at a time; the
+ * thread that checks whether the GPU has finished submits the next one.
  *
- * On a machine without that node the GPU is a clock: a launch is done when the
- * time has passed that it would take. In the environment:
- *   SIM_CUDA_BATCH_US, SIM_CUDA_LOAD_US   how long that is (10000, 0)
- *   SIM_CUDA_HELPER=1   blocking waits are made by a thread "cuda-EvtHandlr"
- *   SIM_CUDA_SLEEP=HOW  how a wait sleeps: pollfd (the default), syncpt: one ioctl, or event:
- *                       that of a channel group; through the nodes of JetPack 5 or 6,
- *                       whichever there are (jobs/gpu_wait.h). Which of these libcuda
- *                       chooses when is not published.
+ * On a machine without that node, the GPU is replaced by a clock: a launch is finished when its
+ * duration has passed. Environment variables:
+ *   SIM_CUDA_BATCH_US, SIM_CUDA_LOAD_US   durations of a minibatch and of loading (10000, 0)
+ *   SIM_CUDA_HELPER=1   a thread "cuda-EvtHandlr" does the blocking waits
+ *   SIM_CUDA_SLEEP=HOW  how to sleep: pollfd (default), syncpt (one ioctl), or event (of a channel
+ *                       group); through the nodes of JetPack 5 or 6, whichever exist
+ *                       (jobs/gpu_wait.h). NVIDIA does not publish which of these libcuda chooses.
  */
 #include "queue.h"
 
@@ -40,15 +39,15 @@ static struct {
 	volatile const __u32 *counter;
 	__u32 syncpt, threshold;
 	unsigned int flags;
-	/* pieces of work: @done <= @given <= @queued; those given but not done: 0 or 1 */
+	/* Numbers of pieces: @done <= @given <= @queued; 0 or 1 piece is given and not done. */
 	struct sim_cuda_work queue[QUEUE];
 	uint64_t queued, given, done;
 	pthread_mutex_t lock;
-	/* the helper's: a wait that was asked for, and the last that has ended */
+	/* For the helper: the last requested wait, and the last finished one. */
 	pthread_cond_t ask, answer;
 	uint64_t asked, answered;
 	int helper;
-	/* of the clock */
+	/* for the clock */
 	uint64_t done_ns, batch_ns, load_ns;
 } sim = { .gpu = -1, .flags = CU_CTX_SCHED_SPIN,
 	  .lock = PTHREAD_MUTEX_INITIALIZER, .ask = PTHREAD_COND_INITIALIZER,
@@ -123,7 +122,7 @@ CUresult simLoad(unsigned int kind, unsigned int permille)
 	return CUDA_SUCCESS;
 }
 
-/* Hand the next piece to the GPU if it has none. The lock is held. */
+/* Submit the next piece to the GPU if it has none. Context: lock held. */
 static CUresult pump(void)
 {
 	struct sim_submit s;
@@ -185,7 +184,7 @@ CUresult sim_query(uint64_t to)
 	return err;
 }
 
-/* Sleep until the piece that the GPU has is done. */
+/* Sleep until the GPU has finished its piece. */
 static CUresult sleep_piece(void)
 {
 	__u32 id, threshold;
@@ -201,7 +200,7 @@ static CUresult sleep_piece(void)
 	return err ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
 }
 
-/* A thread of that name is seen in every CUDA process on a Jetson. */
+/* Every CUDA process on a Jetson has a thread of this name. */
 static void *help(void *arg)
 {
 	uint64_t todo;
@@ -250,7 +249,7 @@ CUresult sim_wait_for(uint64_t to, int blocking)
 		sleep_until(to);
 		return CUDA_SUCCESS;
 	}
-	/* A wait that blocks asks the driver even where the GPU is done already. */
+	/* A blocking wait calls the driver even if the GPU has finished already. */
 	do {
 		err = blocking && sim.given ? getenv("SIM_CUDA_HELPER") ? ask_helper() : sleep_piece() : 0;
 		err = err ? err : sim_query(to);

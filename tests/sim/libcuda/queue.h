@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The one queue of the simulated libcuda.
- */
+/* The work queue of the simulated libcuda. */
 #ifndef SIM_LIBCUDA_QUEUE_H
 #define SIM_LIBCUDA_QUEUE_H
 
@@ -9,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* @mark: what was queued when it was recorded: see mark() */
+/* @mark: the queue's end when the event was recorded, see sim_mark() */
 struct CUevent_st {
 	uint64_t mark;
 	unsigned int flags;
@@ -17,15 +15,15 @@ struct CUevent_st {
 
 CUresult sim_submit(const struct sim_cuda_work *w);
 
-/* All that is queued now: a time of the clock, or a number of pieces. */
+/* Return: the present end of the queue: a time of the clock, or a number of pieces. */
 uint64_t sim_mark(void);
 
-/* Return: CUDA_SUCCESS: all up to the mark is done; CUDA_ERROR_NOT_READY. */
+/* Return: CUDA_SUCCESS if all work up to the mark is finished, or CUDA_ERROR_NOT_READY. */
 CUresult sim_query(uint64_t to);
 
 CUresult sim_wait_for(uint64_t to, int blocking);
 
-/* Wait for all that is queued, as the context's flags say. */
+/* Wait for all queued work, in the way that the context's flags select. */
 CUresult sim_synchronise(void);
 
 #pragma GCC visibility pop

@@ -6,8 +6,8 @@
 #include <linux/version.h>
 
 /*
- * 6.12 leaves it to the driver to have scaling_available_frequencies; in 7.2
- * the core makes it for every driver with a table, and keeps it to itself.
+ * Up to 6.12, the driver must add scaling_available_frequencies; in 7.2, the core adds it for every
+ * driver with a frequency table and does not export the attribute.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 #define SIM_CPUFREQ_ATTRS	&cpufreq_freq_attr_scaling_available_freqs,
@@ -16,8 +16,8 @@
 #endif
 
 /*
- * Up to 5.15 the core calls ->exit of a driver that has ->offline without asking
- * whether there is one. From 6.11 on it returns nothing.
+ * Up to 5.15, the core calls ->exit without a check if the driver has ->offline. Since 6.11, ->exit
+ * returns nothing.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
 static inline int sim_cpufreq_exit(struct cpufreq_policy *policy)

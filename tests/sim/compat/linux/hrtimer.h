@@ -5,7 +5,7 @@
 #include_next <linux/hrtimer.h>
 #include <linux/version.h>
 
-/* From 6.13 on a timer and its function are set up in one go. */
+/* hrtimer_setup() exists since 6.13; before, the function is assigned to the timer. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void hrtimer_setup(struct hrtimer *timer,
 				 enum hrtimer_restart (*function)(struct hrtimer *),
