@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
 /*
- * Neither an unprivileged process nor root in namespaces of its own gets a
- * sample, whatever it asks for: what counts is what arrives, while the stream
- * is on for somebody who may have it.
+ * Neither an unprivileged process nor root in other namespaces gets a sample, whatever it requests.
+ * The tests check what arrives while the sampler streams to a privileged subscriber.
  */
 #include <linux/capability.h>
 #include <sched.h>
@@ -41,8 +40,8 @@ static void count(struct nlmsghdr *nlh, void *arg)
 }
 
 /*
- * In the child: asks for everything that could give a sample, joins the groups
- * there are, waits. Exits with 0 if it was refused and nothing has arrived.
+ * In the child process: send every request that could return a sample, join all groups, and wait.
+ * Exits with 0 if all was refused and nothing has arrived.
  */
 static void try_all(struct family *f, uint16_t id)
 {
@@ -78,7 +77,7 @@ static int status_of(pid_t pid)
 	return WEXITSTATUS(status);
 }
 
-TEST_F(stream, nobody)
+TEST_F(stream, unprivileged_process_gets_no_sample)
 {
 	pid_t pid = fork();
 	static struct family f;
@@ -86,7 +85,7 @@ TEST_F(stream, nobody)
 	if (!pid) {
 		if (setgid(NOBODY) || setuid(NOBODY) || family_open(&f))
 			_exit(1);
-		/* What is for everybody works. */
+		/* Requests that any client may send must succeed. */
 		if (number(&f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RAILS) != 4)
 			_exit(2);
 		if (simple(&f, JETWATT_CMD_SUBSCRIBE) != -EPERM)
@@ -101,8 +100,8 @@ static void count_steps(struct nlmsghdr *nlh, void *arg)
 	*(int *)arg += !!attr_of(nlh, JETWATT_A_RAIL_STEP_UW);
 }
 
-/* The step in microwatts is the bus voltage by another name. */
-TEST_F(stream, nobody_gets_a_voltage)
+/* The power of an LSB reveals the bus voltage. */
+TEST_F(stream, unprivileged_process_gets_no_voltage)
 {
 	static struct family f;
 	int steps = 0;
@@ -121,8 +120,8 @@ TEST_F(stream, nobody_gets_a_voltage)
 	EXPECT_EQ(0, status_of(pid));
 }
 
-/* A privileged process's socket, subscribed by nobody, after it gave up its rights. */
-TEST_F(stream, nobody_with_roots_socket)
+/* A socket that was opened with all capabilities and is used after giving them up. */
+TEST_F(stream, no_sample_after_giving_up_rights)
 {
 	pid_t pid = fork();
 	static struct family f;
@@ -135,7 +134,7 @@ TEST_F(stream, nobody_with_roots_socket)
 	EXPECT_EQ(0, status_of(pid));
 }
 
-/* Give up all capabilities but those of @mask, as root: nothing else changes. */
+/* Give up all capabilities except those of @mask; the process stays root. */
 static int keep(uint64_t mask)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -147,7 +146,7 @@ static int keep(uint64_t mask)
 	return syscall(SYS_capset, &head, data);
 }
 
-/* In the child: what of the observing requests is accepted, as a mask. */
+/* In the child process. Return: mask of the observing requests that are accepted. */
 static int observed(uint64_t mask, char *text, size_t size)
 {
 	static struct family f;
@@ -160,7 +159,7 @@ static int observed(uint64_t mask, char *text, size_t size)
 	simple(&f, JETWATT_CMD_UNSUBSCRIBE);
 	what |= (!dump(&f, request(&f, JETWATT_CMD_SAMPLES_GET), count, &got) && got) << 1;
 	what |= !dump(&f, request(&f, JETWATT_CMD_ENERGY_GET), NULL, NULL) << 2;
-	/* An empty box is another refusal than none. */
+	/* If the black box is empty, the error is another one than -EPERM. */
 	what |= (dump(&f, request(&f, JETWATT_CMD_BOX_SAMPLES_GET), NULL, NULL) != -EPERM) << 3;
 	what |= !simple(&f, JETWATT_CMD_WAITS_WATCH) << 4;
 	got = 0;
@@ -172,10 +171,10 @@ static int observed(uint64_t mask, char *text, size_t size)
 #define BIT64(n)	(1ULL << (n))
 
 /*
- * CAP_NET_ADMIN, which containers with the host's network have for their tunnels, is
- * enough to configure. To observe takes what perf takes.
+ * CAP_NET_ADMIN, which containers with the host's network often have, allows to configure. To
+ * observe takes the capabilities that perf needs.
  */
-TEST_F(stream, capabilities)
+TEST_F(stream, capabilities_to_observe)
 {
 	static const struct {
 		uint64_t mask;
@@ -197,14 +196,14 @@ TEST_F(stream, capabilities)
 		pid = fork();
 		if (!pid) {
 			may = observed(cases[i].mask, text, sizeof(text));
-			/* A refusal by the module says why. */
+			/* A refusal by the module names the missing capability. */
 			_exit(may == 0x40 && !strstr(text, "CAP_PERFMON") ? 0x80 : may);
 		}
 		EXPECT_EQ(cases[i].may, status_of(pid)) TH_LOG("case %u", i);
 	}
 }
 
-TEST_F(stream, root_in_namespaces)
+TEST_F(stream, root_in_other_namespaces_gets_no_sample)
 {
 	uint16_t id = self->f.id;
 	pid_t pid = fork();
@@ -213,7 +212,7 @@ TEST_F(stream, root_in_namespaces)
 	if (!pid) {
 		if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
 			_exit(1);
-		/* The family is not there at all, but its number can be guessed. */
+		/* The family is not listed there, but its id can be guessed. */
 		if (family_open(&f) != -ENOENT)
 			_exit(2);
 		try_all(&f, id);
@@ -221,7 +220,7 @@ TEST_F(stream, root_in_namespaces)
 	EXPECT_EQ(0, status_of(pid));
 }
 
-TEST_F(stream, root_in_a_user_namespace)
+TEST_F(stream, root_in_a_user_namespace_gets_no_sample)
 {
 	pid_t pid = fork();
 	static struct family f;
@@ -235,10 +234,10 @@ TEST_F(stream, root_in_a_user_namespace)
 }
 
 /*
- * Somebody lies in wait for a subscriber's port: once its owner has closed it,
- * the stream must not go on to the new owner.
+ * A process waits to bind to a subscriber's port: when the subscriber has closed its socket, the
+ * new owner of the port must not get the stream.
  */
-TEST_F(stream, inherited_port)
+TEST_F(stream, new_owner_of_a_port_gets_no_sample)
 {
 	struct sockaddr_nl sa = { .nl_family = AF_NETLINK };
 	static struct family f, heir;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=200 alone
 /*
- * A minute with the hwmon driver on the same chips, both as busy as the bus
- * lets them be: hwmon's values, limits and alarms are as if we were not there.
+ * The module and the hwmon driver read the same chips for a minute, both as fast as the bus allows.
+ * The values, limits and alarms of hwmon are the same as without the module.
  */
 #include "family.h"
 
@@ -28,7 +28,7 @@ static int set_sensor(const char *name, long value)
 	return write_number(path, value);
 }
 
-/* Above the limit for a moment; the flag stays until it is read. */
+/* Exceed the limit for a moment. The flag stays set until it is read. */
 static int raise_alarm(long crit)
 {
 	int err = set_sensor("curr1_crit", 20);
@@ -40,8 +40,8 @@ static int raise_alarm(long crit)
 }
 
 /*
- * Up to 6.0 the driver looks at Mask/Enable before it reads a value, whether a
- * conversion is done, and so clears its own alarms. Nobody else is there yet.
+ * Up to 6.0, the driver reads Mask/Enable before each value, to check for a finished conversion,
+ * and so clears its own alarms. No other reader runs at this point.
  */
 static bool values_clear_alarms(long crit)
 {
@@ -50,8 +50,10 @@ static bool values_clear_alarms(long crit)
 	return sensor("curr1_crit_alarm") != 1;
 }
 
-/* In a child: reads all there is, again and again, but for values if they clear
- * alarms. Exits with 1 if one fails. */
+/*
+ * In a child process: read all attributes repeatedly, except values if reading them clears alarms.
+ * Exits with 1 if a read fails.
+ */
 static void read_all(bool values)
 {
 	static const char *const names[] = {
@@ -101,7 +103,7 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->f);
 }
 
-TEST_F_TIMEOUT(board, a_minute_of_both, 180)
+TEST_F_TIMEOUT(board, hwmon_is_not_disturbed, 180)
 {
 	long crit = sensor("curr1_crit"), interval = sensor("update_interval"), samples = sensor("samples");
 	unsigned int raised = 0, seen = 0, still = 0;
@@ -141,14 +143,14 @@ TEST_F_TIMEOUT(board, a_minute_of_both, 180)
 	EXPECT_LT(100, raised);
 	EXPECT_EQ(raised, seen);
 	EXPECT_EQ(0, still);
-	/* Even with half of the bus gone to somebody else. */
+	/* Even if hwmon uses half of the bus. */
 	EXPECT_LT(SECONDS * 50, ticks);
 	EXPECT_EQ(0, stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS));
 	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_ERRORS));
 	EXPECT_EQ(crit, sensor("curr1_crit"));
 	EXPECT_EQ(interval, sensor("update_interval"));
 	EXPECT_EQ(samples, sensor("samples"));
-	/* A step is 8 mV, and 20 mA at this shunt. */
+	/* The LSB is 8 mV, and 20 mA with this shunt. */
 	EXPECT_GE(8, during.mv - before.mv);
 	EXPECT_LE(-8, during.mv - before.mv);
 	EXPECT_GE(20, during.ma - before.ma);

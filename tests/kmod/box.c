@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=120
 /*
- * The black box: what fills it, what is in it, that it stays as it is; and the
- * ring's edge.
+ * The black box: which events fill it, its contents, and that later events do not change it. Also
+ * the ring at its wrap-around.
  */
 #include "family.h"
 
@@ -11,7 +11,7 @@
 #include "kselftest_harness.h"
 
 #define TEMP	"/sys/module/jetwatt_sim/parameters/temp_mc"
-/* Less than half of the bus, also on the debug kernel. */
+/* Needs less than half of the bus, on the debug kernel too. */
 #define HZ	150
 
 FIXTURE(board) {
@@ -36,7 +36,7 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->f);
 }
 
-/* Does the kernel's own governor limit a clock for heat? */
+/* Test whether the kernel's governor limits a clock because of temperature. */
 static bool is_limited(void)
 {
 	bool limited = false;
@@ -130,7 +130,7 @@ TEST_F(board, on_request)
 	EXPECT_LE(before - 2000000000ULL, c.first_ns);
 	EXPECT_LE(before - 100000000ULL, c.last_ns);
 
-	/* Full: it says so and stays as it is, whatever goes on. */
+	/* A full box refuses to be filled again and keeps its contents. */
 	EXPECT_EQ(-EBUSY, simple(&self->f, JETWATT_CMD_BOX_FREEZE));
 	EXPECT_STREQ("the black box is not empty: read and clear it first", self->f.text);
 	EXPECT_EQ(1, box(&self->f, JETWATT_A_BOX_MISSED));
@@ -138,7 +138,7 @@ TEST_F(board, on_request)
 	ASSERT_EQ(0, content(&self->f, JETWATT_CMD_BOX_SAMPLES_GET, 0, &again));
 	EXPECT_EQ(c.sum, again.sum);
 	EXPECT_EQ(c.samples, again.samples);
-	/* Resumed in the middle. */
+	/* A dump from the middle. */
 	ASSERT_EQ(0, content(&self->f, JETWATT_CMD_BOX_SAMPLES_GET, first + 100, &part));
 	EXPECT_EQ(first + 100, part.first);
 	EXPECT_EQ(c.samples - 100, part.samples);
@@ -146,7 +146,7 @@ TEST_F(board, on_request)
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
 }
 
-/* Set through the driver that owns the chip, whose alarm is as if we weren't there. */
+/* The limit is set through the hwmon driver, whose alarm works as without the module. */
 TEST_F(board, over_current)
 {
 	char dir[128], path[160];
@@ -167,7 +167,7 @@ TEST_F(board, over_current)
 	EXPECT_LT(2 * HZ - 20, box(&self->f, JETWATT_A_BOX_COUNT));
 	snprintf(path, sizeof(path), "%s/curr2_max_alarm", dir);
 	EXPECT_EQ(1, read_number(path));
-	/* As long as it lasts it is one alarm. */
+	/* A lasting over-current is one alarm. */
 	sleep_ms(1000);
 	EXPECT_EQ(0, box(&self->f, JETWATT_A_BOX_MISSED));
 	snprintf(path, sizeof(path), "%s/curr2_max", dir);
@@ -175,9 +175,9 @@ TEST_F(board, over_current)
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
 }
 
-TEST_F(board, heat)
+TEST_F(board, overheating)
 {
-	/* Over the fan's trip at 75 C and the alert's at 70 C ("hot-surface"): no alarm. */
+	/* Above the fan's trip of 75 C and the "hot-surface" alert of 70 C: no alarm. */
 	ASSERT_EQ(0, write_number(TEMP, 85000));
 	sleep_ms(2500);
 	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
@@ -187,13 +187,13 @@ TEST_F(board, heat)
 	ASSERT_EQ(0, write_number(TEMP, 0));
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
 	sleep_ms(1500);
-	/* Told not to keep anything. */
+	/* With a window of 0, alarms do not fill the box. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BOX_MS, 0));
 	ASSERT_EQ(0, write_number(TEMP, 99500));
 	sleep_ms(2500);
 	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
 	ASSERT_EQ(0, write_number(TEMP, 0));
-	/* The next test's clocks are not to be limited any more. */
+	/* Wait until the clocks of the next test are not limited any more. */
 	for (int i = 0; i < 100 && is_limited(); i++)
 		sleep_ms(200);
 	EXPECT_FALSE(is_limited());
@@ -209,8 +209,8 @@ TEST_F(board, no_memory)
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
 }
 
-/* A ring of 64: the 65th sample takes the first one's place, and no other's. */
-TEST(ring_wraps)
+/* A ring of 64 samples: the 65th sample replaces the first one only. */
+TEST(ring_overwrites_its_oldest_sample)
 {
 	struct content c;
 	struct family f;
@@ -225,7 +225,7 @@ TEST(ring_wraps)
 		n = stat_of(&f, JETWATT_A_STATS_TICKS);
 		ASSERT_EQ(0, content(&f, JETWATT_CMD_SAMPLES_GET, 1, &c));
 		if (stat_of(&f, JETWATT_A_STATS_TICKS) != n)
-			continue;	/* one came in between */
+			continue;	/* a sample was taken in between */
 		if (!n)
 			continue;
 		EXPECT_EQ(0, c.disorder);
@@ -234,7 +234,7 @@ TEST(ring_wraps)
 			EXPECT_EQ(n, c.samples);
 			EXPECT_EQ(0, c.lost);
 		} else {
-			/* The dump keeps a sixteenth of head start on the sampler. */
+			/* The dump skips a sixteenth of the ring to stay ahead of the sampler. */
 			EXPECT_LE(60, c.samples);
 			EXPECT_GE(64, c.samples);
 			EXPECT_EQ(n - c.samples, c.lost);
@@ -242,12 +242,12 @@ TEST(ring_wraps)
 		sleep_ms(45);
 	}
 	EXPECT_LT(66, stat_of(&f, JETWATT_A_STATS_TICKS));
-	/* More than the ring holds is asked for: it keeps what there is. */
+	/* The window is longer than the ring: the box gets what the ring has. */
 	ASSERT_EQ(0, simple(&f, JETWATT_CMD_BOX_FREEZE));
 	EXPECT_LE(60, box(&f, JETWATT_A_BOX_COUNT));
 	EXPECT_GE(64, box(&f, JETWATT_A_BOX_COUNT));
 	family_close(&f);
-	/* Unloaded with a full box: nothing is left behind. */
+	/* Unloading with a full box frees everything. */
 	ASSERT_EQ(0, unload("jetwatt"));
 	ASSERT_EQ(0, load("jetwatt", ""));
 }

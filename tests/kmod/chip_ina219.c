@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount overlay=tests/sim/boards/igx-orin.dtso modules="jetwatt-sim;ina3221;i2c-dev;jetwatt" timeout=120
-/* The INA219 of IGX Orin's carrier (SBOS448G): steps of 10 uV in any of four ranges. */
+/* The INA219 of IGX Orin's carrier board (SBOS448G): an LSB of 10 uV in all four ranges. */
 #define MODEL		"ina219"
 #define ADDR		0x44
 #define BUS_NR		7
@@ -12,11 +12,11 @@
 
 enum { CONFIG, SHUNT, BUS, POWER, CURRENT, CAL };
 
-#define DEFAULT		0x399f		/* 320 mV, 12 bits, both voltages in turn */
+#define DEFAULT		0x399f		/* 320 mV, 12 bits, both voltages alternately */
 #define CNVR		0x0002
 #define OVF		0x0001
 
-TEST_F(chip, told)
+TEST_F(chip, attributes)
 {
 	EXPECT_EQ(532, chip_says(JETWATT_A_CHIP_SHUNT_US));
 	EXPECT_EQ(1, chip_says(JETWATT_A_CHIP_AVERAGES));
@@ -30,7 +30,7 @@ TEST_F(chip, told)
 	EXPECT_EQ(0, rail_of(&self->f, self->is.rail, JETWATT_A_RAIL_IN_TOTAL));
 }
 
-TEST_F(chip, steps)
+TEST_F(chip, resolution)
 {
 	check_steps(_metadata, &self->f, self->is.rail, STEP_PV, MOST);
 }
@@ -40,7 +40,7 @@ TEST_F(chip, clipped)
 	check_clipped(_metadata, &self->f, &self->is, STEP_PV, MOST);
 }
 
-/* Another gain: the step stays, the end of the range does not; and another averaging. */
+/* A different gain changes the range, but not the LSB; and a different averaging. */
 TEST_F(chip, gain_and_averaging)
 {
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
@@ -57,7 +57,7 @@ TEST_F(chip, gain_and_averaging)
 	sleep_ms(3000);
 }
 
-/* Where the chip's own power overflows, the flag beside the bus voltage changes no value. */
+/* When the chip's power register overflows, the flag below the bus voltage changes no value. */
 TEST_F(chip, overflow_flag)
 {
 	int32_t shunt_uv, bus_uv;

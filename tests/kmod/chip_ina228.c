@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount overlay=tests/sim/boards/ina228.dtso modules="jetwatt-sim;ina3221;i2c-dev;jetwatt" timeout=120
-/* An INA228 (SLYS021A): 20 bits in registers of 24, steps of 312.5 or 78.125 nV. */
+/* An INA228 (SLYS021A): 20 bits in registers of 24 bits, an LSB of 312.5 or 78.125 nV. */
 #define MODEL		"ina228"
 #define ADDR		0x41
 #define BUS_NR		1
@@ -16,8 +16,8 @@ enum { CONFIG, ADC_CONFIG, VSHUNT = 4, VBUS, DIAG_ALRT = 0x0b };
 #define MEMSTAT		0x0001
 #define CNVRF		0x0002
 
-/* Three conversions of 1052 us, 16 of them to a mean: what its driver sets. */
-TEST_F(chip, told)
+/* The configuration of its driver: three conversions of 1052 us, 16 averages. */
+TEST_F(chip, attributes)
 {
 	EXPECT_EQ(1052, chip_says(JETWATT_A_CHIP_SHUNT_US));
 	EXPECT_EQ(16, chip_says(JETWATT_A_CHIP_AVERAGES));
@@ -27,12 +27,12 @@ TEST_F(chip, told)
 	EXPECT_EQ(195312500, chip_says(JETWATT_A_CHIP_BUS_STEP_PV));
 	EXPECT_EQ(1000, chip_says(JETWATT_A_CHIP_OFFSET_NV));
 	EXPECT_EQ(500, chip_says(JETWATT_A_CHIP_GAIN_PPM));
-	/* What its data sheet does not say on the page that was read is not made up. */
+	/* The data sheet gives no gain error of the bus voltage, so there is no attribute. */
 	EXPECT_EQ(UINT64_MAX, chip_says(JETWATT_A_CHIP_BUS_GAIN_PPM));
 	EXPECT_EQ(2000, rail_of(&self->f, self->is.rail, JETWATT_A_RAIL_SHUNT_UOHM));
 }
 
-TEST_F(chip, steps)
+TEST_F(chip, resolution)
 {
 	check_steps(_metadata, &self->f, self->is.rail, STEP_PV, MOST);
 }
@@ -42,7 +42,7 @@ TEST_F(chip, clipped)
 	check_clipped(_metadata, &self->f, &self->is, STEP_PV, MOST);
 }
 
-/* A quarter of the range: the module follows within a second or two. */
+/* A quarter of the range is selected: the module follows within two seconds. */
 TEST_F(chip, fine_range)
 {
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
@@ -57,7 +57,7 @@ TEST_F(chip, fine_range)
 	EXPECT_EQ(STEP_PV, chip_says(JETWATT_A_CHIP_STEP_PV));
 }
 
-/* The chip itself: the value in 23:4, and its flags, which nobody but their owner reads. */
+/* Registers of the chip: the value in bits 23:4, and its flags, which only their owner reads. */
 TEST_F(chip, registers)
 {
 	int64_t diag;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where a kernel thread may run, on the first three CPUs. Include family.h before. */
+/* CPUs that a kernel thread may use, of the first three. Include family.h before this file. */
 #ifndef CPUS_OF_H
 #define CPUS_OF_H
 
 #include <sched.h>
 
-/* CPUs that a kernel thread may use, as a mask; 0: there is no such thread. */
+/* Return: mask of the CPUs that kernel thread @comm may use; 0 if there is no such thread. */
 static unsigned int cpus_of(const char *comm)
 {
 	char path[300], text[512], name[32];

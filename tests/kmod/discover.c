@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
-/* What the module finds on the board, and what it says about it. */
+/* What the module finds on the board, and how it describes it. */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -47,7 +47,7 @@ TEST_F(board, chips)
 		EXPECT_EQ(0, chip_of(&self->f, i, JETWATT_A_CHIP_LOST));
 		EXPECT_EQ(0, chip_of(&self->f, i, JETWATT_A_CHIP_ERRORS));
 	}
-	/* Three channels and one, at the 1.1 ms that the chips start with. */
+	/* Three channels and one channel, with the chips' default conversion time of 1.1 ms. */
 	EXPECT_EQ(0x7127, chip_of(&self->f, 0, JETWATT_A_CHIP_CONFIG));
 	EXPECT_EQ(151515, chip_of(&self->f, 0, JETWATT_A_CHIP_REFRESH_MHZ));
 	EXPECT_EQ(0x2127, chip_of(&self->f, 1, JETWATT_A_CHIP_CONFIG));
@@ -78,7 +78,7 @@ static void note_rail(struct nlmsghdr *nlh, void *arg)
 	rails->rail[id].enabled = u32_of(nlh, JETWATT_A_RAIL_ENABLED);
 }
 
-/* Channels 0 and 2 of the second chip are disabled in the device tree: no rails. */
+/* Channels 0 and 2 of the second chip are disabled in the device tree, so they are no rails. */
 TEST_F(board, rails)
 {
 	static const struct {
@@ -161,8 +161,8 @@ static bool set_caps(const char *cpu_khz, const char *gpu_hz)
 	       !write_file(DEVFREQ "max_freq", gpu_hz);
 }
 
-/* A switch shows in the samples: no clock is read once and kept. */
-TEST_F(board, clocks_follow)
+/* Changes of clocks appear in the samples: no clock is cached. */
+TEST_F(board, clock_changes_appear_in_samples)
 {
 	char cpu[32], gpu[32];
 	struct clocks c = {};
@@ -191,7 +191,7 @@ TEST_F(board, clocks_follow)
 
 #define LOAD	"/sys/module/jetwatt_sim/parameters/gpu_load"
 
-/* devfreq may poll by a deferrable timer, which waits for a CPU that is awake for other reasons. */
+/* devfreq may use a deferrable timer, which does not wake an idle CPU: keep a CPU busy. */
 static void stay_awake(int ms)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL;
@@ -200,7 +200,7 @@ static void stay_awake(int ms)
 		;
 }
 
-/* What devfreq's governor is told, once it has asked. */
+/* Return: the load that the module reports, after devfreq's governor has polled. */
 static int load_becomes(struct family *f, int permille)
 {
 	struct clocks c = {};
@@ -227,7 +227,7 @@ TEST_F(board, gpu_load)
 
 	ASSERT_EQ(0, read_file(DEVFREQ "polling_interval", interval, sizeof(interval)));
 	EXPECT_EQ(1000, load_becomes(&self->f, 1000));
-	/* Nobody has asked the driver: neither do we. */
+	/* The governor does not poll, and the module must not poll either. */
 	ASSERT_EQ(0, write_number(LOAD, 250));
 	EXPECT_EQ(1000, load_becomes(&self->f, 250));
 	ASSERT_EQ(0, write_file(DEVFREQ "polling_interval", "20"));
@@ -235,7 +235,7 @@ TEST_F(board, gpu_load)
 		EXPECT_EQ(0, write_number(LOAD, loads[i]));
 		EXPECT_EQ(loads[i], load_becomes(&self->f, loads[i]));
 	}
-	/* And in the samples. */
+	/* The load is also in the samples. */
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	EXPECT_EQ(0, write_number(LOAD, 950));
 	for (end = now_ns() + 20000000000ULL; load != 950 && now_ns() < end;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt ring=64" timeout=60
-/* What is still in the ring, from a sequence number on. A small ring, to wrap it. */
+/* Dumps of the ring from a sequence number on. The ring is small, so that it wraps. */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -16,7 +16,7 @@ FIXTURE_SETUP(ring)
 	ASSERT_EQ(0, family_open(&self->f));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	sleep_ms(1500);
-	/* The ring stands still from here on: parked. */
+	/* The sampler is parked, so the ring does not change from here on. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 	sleep_ms(50);
 }
@@ -80,7 +80,7 @@ TEST_F(ring, all_of_it)
 	EXPECT_EQ(ticks + 1, s.next);
 }
 
-/* The edge: the oldest that is there, and the one before, which is not. */
+/* The oldest sample that the ring has, and the one before it, which was overwritten. */
 TEST_F(ring, oldest)
 {
 	uint64_t last = stat_of(&self->f, JETWATT_A_STATS_TICKS), oldest = last - RING + 1;
@@ -120,7 +120,7 @@ TEST_F(ring, from_the_middle_and_beyond)
 	EXPECT_EQ(0, s.samples);
 }
 
-/* Resumed again and again while the sampler runs, nothing is seen twice or not at all. */
+/* Dumps continued while the sampler runs: no sample is returned twice or missing. */
 TEST_F(ring, resumed)
 {
 	uint64_t next = 0, samples = 0, end;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=230
 /*
- * The energy counters against what the plant has drawn, and the three ways to
- * them: netlink, hwmon, perf.
+ * The energy counters against the true energy of the plant, through the three interfaces: netlink,
+ * hwmon and perf.
  */
 #include "family.h"
 
@@ -27,7 +27,7 @@ static const char *const truth_names[] = {
 	"energy_uj_VDDQ_VDD2_1V8AO", "energy_uj",
 };
 
-/* What the plant has drawn by now: rails by id, then the total. */
+/* Get the true energy so far: rails by id, then the total. */
 static void plant(double *uj)
 {
 	char line[128], key[64];
@@ -145,7 +145,7 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->f);
 }
 
-/* Percent that the counters are off by over @ms; -1 if they cannot be read. */
+/* Get the error of the counters over @ms, in percent. Return: -1 if they cannot be read. */
 static int compare(struct family *f, unsigned int ms, double *percent)
 {
 	double before[RAILS + 1] = {}, after[RAILS + 1] = {};
@@ -167,8 +167,8 @@ static int compare(struct family *f, unsigned int ms, double *percent)
 	return 0;
 }
 
-/* A job's power goes up and down every 100 ms: what is counted is what was drawn. */
-TEST_F(board, as_much_as_was_drawn)
+/* A job's power changes every 100 ms: the counters measure its energy. */
+TEST_F(board, energy_is_that_of_the_plant)
 {
 	double percent[RAILS + 1];
 	int i;
@@ -178,13 +178,13 @@ TEST_F(board, as_much_as_was_drawn)
 	ASSERT_EQ(0, compare(&self->f, 20000, percent));
 	for (i = 0; i <= TOTAL; i++) {
 		TH_LOG("%s: %+.3f %%", truth_names[i], percent[i]);
-		/* A step of the ADC is 380 mW on the first two rails: noise and rounding. */
+		/* The LSB of the first two rails is 380 mW: noise and rounding. */
 		EXPECT_GT(i == TOTAL ? 0.5 : 1.0, fabs(percent[i]));
 	}
 }
 
-/* Nobody listens, nobody has asked for a rate: counting goes on. */
-TEST_F(board, without_a_listener)
+/* Without a subscriber and without a rate, energy is counted at idle_hz. */
+TEST_F(board, energy_is_counted_without_subscriber)
 {
 	double percent[RAILS + 1];
 	struct counted c;
@@ -199,7 +199,7 @@ TEST_F(board, without_a_listener)
 	EXPECT_EQ(0, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
 }
 
-/* The rail graph of this board: the memory's rail hangs on the 5 V input. */
+/* The rail graph of this board: the rail of the memory is fed by the 5 V input. */
 TEST_F(board, graph)
 {
 	EXPECT_EQ(JETWATT_SCOPE_MODULE, number(&self->f, JETWATT_CMD_INFO_GET,
@@ -247,12 +247,12 @@ TEST_F(board, hwmon)
 		value = shown(dir, path);
 		snprintf(path, sizeof(path), "power%d_input", i + 2);
 		EXPECT_LT(1000, mv);
-		/* From one latch or from two neighbours: a job's power varies by less. */
+		/* The values are from one latch or two consecutive ones; power varies by less. */
 		EXPECT_LT(shown(dir, path) / 4, value * mv);
 		EXPECT_GT(shown(dir, path) * 4, value * mv);
 	}
 
-	/* A fast counter that everybody may read would be the side channel again. */
+	/* A frequently updated counter that any user may read would be a side channel. */
 	start = now_ns();
 	first = shown(dir, "energy1_input");
 	for (changes = 0; now_ns() - start < 2000000000;) {
@@ -266,7 +266,7 @@ TEST_F(board, hwmon)
 	EXPECT_GE(20, changes);
 }
 
-/* Names as perf's parser takes them, each with its unit and scale. */
+/* Names that perf's parser accepts, each with unit and scale. */
 TEST_F(board, perf_names)
 {
 	static const char *const want[] = {
@@ -299,7 +299,7 @@ TEST_F(board, perf_names)
 	EXPECT_STREQ("config:0-7", text);
 }
 
-/* An open event counts what netlink counts, and has the sampler run for it. */
+/* An open event has the same count as netlink, and makes the sampler run. */
 TEST_F(board, perf_counts)
 {
 	struct counted before, after;
@@ -316,7 +316,7 @@ TEST_F(board, perf_counts)
 	gpu = perf_read(fd2);
 	ASSERT_EQ(0, counters(&self->f, &before));
 	sleep_ms(3000);
-	/* The CPU that the counters belong to goes away: they go on. */
+	/* The CPU of the events goes offline: they continue on another one. */
 	EXPECT_EQ(0, read_number(PMU "cpumask"));
 	if (!write_number(CPU0, 0)) {
 		EXPECT_EQ(1, read_number(PMU "cpumask"));
@@ -326,7 +326,7 @@ TEST_F(board, perf_counts)
 		ASSERT_EQ(0, write_number(CPU0, 1));
 		EXPECT_EQ(1, read_number(PMU "cpumask"));
 		then = perf_read(fd2);
-		/* And back. */
+		/* The other direction. */
 		ASSERT_EQ(0, write_number(CPU1, 0));
 		EXPECT_EQ(0, read_number(PMU "cpumask"));
 		sleep_ms(500);
@@ -340,10 +340,10 @@ TEST_F(board, perf_counts)
 	gpu = perf_read(fd2) - gpu;
 	TH_LOG("perf %llu uJ, netlink %llu uJ", (unsigned long long)total,
 	       (unsigned long long)(after.uj[TOTAL] - before.uj[TOTAL]));
-	/* Read one after the other: some samples lie in between. */
+	/* Both are read one after the other, with some samples in between. */
 	EXPECT_GT(2, 100 * fabs(total / (double)(after.uj[TOTAL] - before.uj[TOTAL]) - 1));
 	EXPECT_GT(2, 100 * fabs(gpu / (double)(after.uj[0] - before.uj[0]) - 1));
-	/* Each open event holds the module. */
+	/* Each open event holds a reference to the module. */
 	EXPECT_EQ(-EAGAIN, unload("jetwatt"));
 	close(fd);
 	close(fd2);
@@ -351,7 +351,7 @@ TEST_F(board, perf_counts)
 	EXPECT_EQ(0, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
 }
 
-TEST_F(board, perf_refuses)
+TEST_F(board, perf_refuses_other_events)
 {
 	struct perf_event_attr sampling = { .size = sizeof(sampling), .config = 1,
 					    .sample_period = 1000 };
@@ -368,10 +368,10 @@ TEST_F(board, perf_refuses)
 	EXPECT_EQ(-1, syscall(SYS_perf_event_open, &sampling, -1, 0, -1, 0));
 	EXPECT_EQ(EOPNOTSUPP, errno);
 	sampling.sample_period = 0;
-	/* Of a task: power is nobody's own. */
+	/* An event of a task: the board's power does not belong to a task. */
 	EXPECT_EQ(-1, syscall(SYS_perf_event_open, &sampling, 0, -1, -1, 0));
 
-	/* Where everybody may watch everything else, we still ask for the capability. */
+	/* Even if perf allows unprivileged observation, the module requires the capability. */
 	ASSERT_EQ(0, write_number("/proc/sys/kernel/perf_event_paranoid", -1));
 	pid = fork();
 	if (!pid) {
@@ -384,7 +384,7 @@ TEST_F(board, perf_refuses)
 	ASSERT_EQ(0, write_number("/proc/sys/kernel/perf_event_paranoid", 2));
 }
 
-/* Counters of a rate at which samples are 10 ms apart, before and after something. */
+/* Get the counters at a rate of 100 Hz, before and after an event. */
 static int counters_at_100hz(struct family *f, struct counted *c)
 {
 	int err = set_u32(f, JETWATT_A_CONFIG_RATE_HZ, 100);
@@ -394,10 +394,10 @@ static int counters_at_100hz(struct family *f, struct counted *c)
 }
 
 /*
- * The machine has slept for five seconds, as the kernel's clock of the time since boot
- * would tell: a knob adds them to what it says.
+ * Five seconds of suspend, as the difference between the clocks BOOTTIME and MONOTONIC would show.
+ * A fault adds them to that difference.
  */
-TEST_F(board, asleep)
+TEST_F(board, suspend_is_blind_time)
 {
 	struct counted start, before, after;
 	int i;
@@ -414,13 +414,13 @@ TEST_F(board, asleep)
 		EXPECT_LE(5000000000, after.blind_ns[i] - before.blind_ns[i]);
 		EXPECT_GT(5200000000, after.blind_ns[i] - before.blind_ns[i]);
 	}
-	/* One second was counted, as before, and not six. */
+	/* One second is counted, as in the interval before, and not six. */
 	EXPECT_LT((before.uj[TOTAL] - start.uj[TOTAL]) / 2, after.uj[TOTAL] - before.uj[TOTAL]);
 	EXPECT_GT((before.uj[TOTAL] - start.uj[TOTAL]) * 2, after.uj[TOTAL] - before.uj[TOTAL]);
 }
 
-/* The kernel freezes and thaws what it does before and after a sleep, for a second. */
-TEST_F(board, frozen)
+/* The kernel freezes tasks and thaws them after a second, as it does around suspend. */
+TEST_F(board, freezing_is_blind_time)
 {
 	struct counted before, after;
 
@@ -441,10 +441,10 @@ TEST_F(board, frozen)
 }
 
 /*
- * An offset of the ADC that reads as negative power for a long time must not be
- * held against what is drawn afterwards.
+ * An ADC offset that reads as negative power for a long time must not be subtracted from energy
+ * that is drawn afterwards.
  */
-TEST_F(board, negative_offset)
+TEST_F(board, negative_readings_leave_no_debt)
 {
 	double percent[RAILS + 1];
 	struct counted before, after;
@@ -452,7 +452,7 @@ TEST_F(board, negative_offset)
 
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	ASSERT_EQ(0, write_number(ADC_OFFSET, -50000));
-	/* From here on all samples are negative, and the counters stand still. */
+	/* From here on all samples are negative, and the counters do not change. */
 	sleep_ms(500);
 	ASSERT_EQ(0, counters(&self->f, &before));
 	sleep_ms(8000);
@@ -460,7 +460,7 @@ TEST_F(board, negative_offset)
 	ASSERT_EQ(0, write_number(ADC_OFFSET, 0));
 	for (i = 0; i <= TOTAL; i++)
 		EXPECT_EQ(before.uj[i], after.uj[i]);
-	/* The debt of one step for a second, of which the smallest load draws three. */
+	/* The debt is one LSB for a second; the smallest load is three LSB. */
 	sleep_ms(1000);
 	ASSERT_EQ(0, compare(&self->f, 10000, percent));
 	for (i = 0; i <= TOTAL; i++) {
@@ -480,10 +480,10 @@ static int enable_rail(int channel, int on)
 }
 
 /*
- * A rail that was not read for a while has been blind longer than the others. The total's
- * blind time is a counter: it does not fall when that rail leaves the total again.
+ * A rail that was not read for a while has a longer blind time than the others. The blind time of
+ * the total never decreases, even when that rail leaves the total again.
  */
-TEST_F(board, blind_total_never_falls)
+TEST_F(board, blind_time_of_total_never_decreases)
 {
 	struct counted c[4];
 	int i;
@@ -498,17 +498,17 @@ TEST_F(board, blind_total_never_falls)
 		       (unsigned long long)c[i].blind_ns[1] / 1000000,
 		       (unsigned long long)c[i].blind_ns[TOTAL] / 1000000);
 	}
-	/* The rail was away, and the others were not. */
+	/* Only this rail was not read. */
 	EXPECT_LT(2000000000, c[2].blind_ns[1] - c[0].blind_ns[1]);
 	for (i = 1; i < 4; i++) {
 		EXPECT_LE(c[i - 1].blind_ns[TOTAL], c[i].blind_ns[TOTAL]);
-		/* The total was known without it. */
+		/* The total was known without this rail. */
 		EXPECT_GT(500000000, c[i].blind_ns[TOTAL] - c[0].blind_ns[TOTAL]);
 	}
 }
 
-/* A chip that is away for long: its time is told, not filled in. */
-TEST_F(board, blind)
+/* A chip is detached for a long time: that is counted as blind time, without estimating energy. */
+TEST_F(board, time_without_chip_is_blind)
 {
 	struct counted before, after;
 

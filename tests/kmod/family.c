@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
-/* The family as the kernel has registered it, and requests that make no sense. */
+/* The family as the kernel has registered it, and malformed requests. */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -90,8 +90,8 @@ TEST_F(family, as_registered)
 			TH_LOG("command %u", cmd);
 }
 
-/* Attributes where none belong, and a request that is cut short. */
-TEST_F(family, nonsense)
+/* Attributes for commands that take none, and a truncated request. */
+TEST_F(family, malformed_requests_are_refused)
 {
 	unsigned int cmd, type;
 	struct nl_msg *msg;
@@ -118,14 +118,14 @@ TEST_F(family, nonsense)
 	EXPECT_EQ(0, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
 }
 
-/* A message that is dumped in pieces: all subscribers of a full house come once. */
+/* A dump in several messages: with 32 subscribers, each is returned once. */
 static void count(struct nlmsghdr *nlh, void *arg)
 {
 	(void)nlh;
 	++*(unsigned int *)arg;
 }
 
-TEST_F(family, whole_dumps)
+TEST_F(family, dump_in_several_messages)
 {
 	static struct family more[32];
 	unsigned int i, n = 0;
@@ -138,7 +138,7 @@ TEST_F(family, whole_dumps)
 	EXPECT_EQ(32, n);
 	for (i = 0; i < 32; i++)
 		family_close(&more[i]);
-	/* Subscribers whose socket has closed go by a work item. */
+	/* A work item removes the subscribers whose sockets were closed. */
 	for (i = 0; i < 1000 && n; i++) {
 		usleep(10000);
 		n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The family as a test sees it: plain netlink messages, so that what the module
- * says is looked at as it is and not as a library makes it look.
+ * The netlink family from the view of a test: plain netlink messages without a library, so that the
+ * module's messages are checked as they are.
  */
 #ifndef TESTS_KMOD_FAMILY_H
 #define TESTS_KMOD_FAMILY_H
@@ -32,8 +32,8 @@ struct family {
 	int fd;
 	uint32_t port, seq;
 	uint16_t id;
-	uint32_t events;	/* number of the multicast group */
-	char text[128];		/* of the last refusal */
+	uint32_t events;	/* id of the multicast group */
+	char text[128];		/* of the last error */
 	uint8_t buf[1 << 18];
 };
 
@@ -65,7 +65,7 @@ static inline void sleep_ms(unsigned int ms)
 		;
 }
 
-/* A socket of its own, not yet asked for the family. Return: 0 or -errno. */
+/* Open a generic netlink socket without resolving the family. Return: 0 or -errno. */
 static inline int family_socket(struct family *f)
 {
 	struct sockaddr_nl sa = { .nl_family = AF_NETLINK };
@@ -112,7 +112,7 @@ static inline int send_request(struct family *f, struct nl_msg *msg, int flags)
 	return n < 0 ? -errno : 0;
 }
 
-/* An acknowledgement, or the end of a dump: both start with the error. */
+/* Return: the error of an acknowledgement or of the end of a dump; both begin with it. */
 static inline int verdict(struct family *f, struct nlmsghdr *nlh, size_t size)
 {
 	int error = *(int *)nlmsg_data(nlh), left = nlmsg_datalen(nlh) - size;
@@ -131,9 +131,9 @@ static inline int verdict(struct family *f, struct nlmsghdr *nlh, size_t size)
 typedef void (*message_fn)(struct nlmsghdr *nlh, void *arg);
 
 /*
- * Take what comes until the request is answered: its acknowledgement, or the
- * end of its dump. Answers go to @fn; batches and events that come in between
- * are dropped. Return: what the kernel said; -ETIMEDOUT after 10 s.
+ * Receive until the request is finished by its acknowledgement or the end of its dump. Replies are
+ * passed to @fn; batches and events in between are dropped. Return: error of the request;
+ * -ETIMEDOUT after 10 s.
  */
 static inline int receive(struct family *f, message_fn fn, void *arg)
 {
@@ -142,7 +142,7 @@ static inline int receive(struct family *f, message_fn fn, void *arg)
 	struct nlmsghdr *nlh;
 	int n;
 
-	/* A stream may go on though a full socket has lost the answer. */
+	/* Batches may still arrive although the reply was lost because the socket was full. */
 	for (;;) {
 		if (now_ns() > end || poll(&p, 1, 10000) <= 0)
 			return -ETIMEDOUT;
@@ -218,7 +218,7 @@ static inline void note_family(struct nlmsghdr *nlh, void *arg)
 		}
 }
 
-/* Return: 0, -ENOENT without the module, or -errno. */
+/* Open a socket and resolve the family. Return: 0; -ENOENT without the module; or -errno. */
 static inline int family_open(struct family *f)
 {
 	struct nl_msg *msg;
@@ -256,7 +256,7 @@ static inline int set_u32(struct family *f, int type, uint32_t value)
 	return call(f, msg, NULL, NULL);
 }
 
-/* One number out of the answer to a "do" without attributes. */
+/* Get a number from the reply to a "do" request without attributes. */
 struct wanted {
 	int type;
 	uint64_t value;
@@ -283,7 +283,7 @@ static inline uint64_t stat_of(struct family *f, int type)
 	return number(f, JETWATT_CMD_STATS_GET, type);
 }
 
-/* Wait until there have been @ticks of them; a busy host makes a guest slow. */
+/* Wait until the sampler has taken @ticks; on a busy host, a guest is slow. */
 static inline bool ticks_reach(struct family *f, uint64_t ticks)
 {
 	uint64_t end = now_ns() + 10000000000ULL;
@@ -301,7 +301,7 @@ static inline uint32_t config_of(struct family *f, int type)
 	return number(f, JETWATT_CMD_CONFIG_GET, type);
 }
 
-/* One number of one item of a dump: the item whose @key is @id. */
+/* Get a number of one item of a dump: the item whose attribute @key is @id. */
 struct item {
 	int key, type;
 	uint32_t id;
@@ -341,7 +341,7 @@ static inline uint64_t subscriber_of(struct family *f, uint32_t port, int type)
 	return item_of(f, JETWATT_CMD_SUBSCRIBER_GET, JETWATT_A_SUBSCRIBER_PORT, port, type);
 }
 
-/* Pick a message with samples apart. Return: false if it is none, or a broken one. */
+/* Parse a message with samples. Return: false if it has none or is malformed. */
 static inline bool batch_of(struct nlmsghdr *nlh, uint8_t cmd, struct batch *b)
 {
 	struct genlmsghdr *genl = nlmsg_data(nlh);
@@ -389,8 +389,8 @@ static inline const int32_t *series_of(const struct batch *b, uint32_t kind, uin
 }
 
 /*
- * The next message that nobody asked for: a batch, or an event.
- * Return: its command, 0 if none comes within @ms, -errno.
+ * Receive the next message that is not a reply: a batch or an event.
+ * Return: its command, 0 if there is none within @ms, or -errno.
  */
 static inline int next_message(struct family *f, int ms, struct nlmsghdr **nlh)
 {
@@ -406,7 +406,7 @@ static inline int next_message(struct family *f, int ms, struct nlmsghdr **nlh)
 	return ((struct genlmsghdr *)nlmsg_data(*nlh))->cmd;
 }
 
-/* The next batch within @ms. Return: false if there is none. */
+/* Receive the next batch within @ms. Return: false if there is none. */
 static inline bool next_batch(struct family *f, int ms, struct batch *b)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL;
@@ -421,7 +421,7 @@ static inline bool next_batch(struct family *f, int ms, struct batch *b)
 	return false;
 }
 
-/* The next event of a kind within @ms. Return: its message or NULL. */
+/* Receive the next event of a kind within @ms. Return: its message or NULL. */
 static inline struct nlmsghdr *next_event(struct family *f, int ms, uint32_t kind)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL;
@@ -482,7 +482,7 @@ static inline long read_number(const char *path)
 	return read_file(path, text, sizeof(text)) ? -1 : strtol(text, NULL, 0);
 }
 
-/* The hwmon directory of the chip at @addr on bus 1. */
+/* Get the hwmon directory of the chip at @addr on bus 1. */
 static inline bool hwmon(unsigned int addr, char *path, size_t size)
 {
 	char parent[48];
@@ -505,8 +505,8 @@ static inline bool hwmon(unsigned int addr, char *path, size_t size)
 #define FAULTS	"/sys/kernel/debug/jetwatt/"
 
 /*
- * inject() - have the next @n attempts fail; @name as in kmod/fault_inject.c, with "fail_".
- * The kernel's fault injection has a directory for each fault, kernels without it a count.
+ * inject() - make the next @n attempts fail; @name as in kmod/fault_inject.c, with "fail_".
+ * The kernel's fault injection has a directory for each fault; kernels without it have a count.
  */
 static inline int inject(const char *name, int n)
 {
@@ -525,7 +525,7 @@ static inline int inject(const char *name, int n)
 	return err ?: write_number(path, n ? 100 : 0);
 }
 
-/* injected_left() - how many of them are still to come */
+/* injected_left() - return how many of the injected faults have yet to occur */
 static inline long injected_left(const char *name)
 {
 	char path[128];

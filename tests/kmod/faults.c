@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=90
-/* Chips that fail, go and come back, while they are being read. */
+/* Chips that fail, disappear and return while they are being read. */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -32,7 +32,7 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->events);
 }
 
-/* How many of a rail's shunts in the samples from @seq on are missing. */
+/* Number of a rail's shunt voltages that are missing in the samples from @seq on. */
 struct holes {
 	uint32_t rail;
 	unsigned int holes, samples;
@@ -61,8 +61,8 @@ static unsigned int holes(struct family *f, uint32_t rail, uint64_t seq)
 	return dump(f, msg, note_holes, &h) ? ~0U : h.holes;
 }
 
-/* One tick without values, and nobody counts as lost. */
-TEST_F(board, nak_once)
+/* One tick without values; no chip is lost. */
+TEST_F(board, one_error_loses_no_chip)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
 	uint64_t errors = stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS);
@@ -77,8 +77,8 @@ TEST_F(board, nak_once)
 	EXPECT_EQ(NULL, next_event(&self->events, 100, JETWATT_EVENT_CHIP_LOST));
 }
 
-/* Both lost after ten in a row; a second later they are asked again. */
-TEST_F(board, nak_for_long)
+/* Both chips are lost after ten consecutive errors, and retried a second later. */
+TEST_F(board, ten_errors_lose_a_chip)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1, errors0, errors1;
 	uint64_t lost_at, back_at;
@@ -86,7 +86,7 @@ TEST_F(board, nak_for_long)
 
 	errors0 = chip_of(&self->f, 0, JETWATT_A_CHIP_ERRORS);
 	errors1 = chip_of(&self->f, 1, JETWATT_A_CHIP_ERRORS);
-	/* The first for both, then nine each, then one retry each. */
+	/* One shared failure, nine of each chip, one retry of each. */
 	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_nak"), 1 + 9 + 9 + 2));
 	e = next_event(&self->events, 2000, JETWATT_EVENT_CHIP_LOST);
 	ASSERT_NE(NULL, e);
@@ -107,7 +107,7 @@ TEST_F(board, nak_for_long)
 	EXPECT_NE(NULL, next_event(&self->events, 1000, JETWATT_EVENT_CHIP_BACK));
 	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
 	EXPECT_EQ(errors0 + 11, chip_of(&self->f, 0, JETWATT_A_CHIP_ERRORS));
-	/* Ticks went on all along. */
+	/* Ticks continued during that time. */
 	EXPECT_LT(seq + 150, stat_of(&self->f, JETWATT_A_STATS_TICKS));
 	EXPECT_LT(180, holes(&self->f, 0, seq));
 	seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
@@ -116,8 +116,8 @@ TEST_F(board, nak_for_long)
 	EXPECT_EQ(0, holes(&self->f, 3, seq));
 }
 
-/* The hwmon driver lets go of a chip and takes it again: we go on reading. */
-TEST_F(board, driver_goes)
+/* The hwmon driver is unbound and bound again: the module continues to read the chip. */
+TEST_F(board, hwmon_driver_is_rebound)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
 
@@ -133,10 +133,10 @@ TEST_F(board, driver_goes)
 }
 
 /*
- * The whole adapter goes while it is being read: its removal must not hang, and
- * when it comes back the chips are the same ones.
+ * The adapter is removed while it is being read: the removal must not hang, and when the adapter
+ * returns, the chips have the same ids.
  */
-TEST_F(board, adapter_goes)
+TEST_F(board, adapter_is_removed)
 {
 	uint64_t start = now_ns(), seq;
 	struct batch b;
@@ -168,14 +168,14 @@ TEST_F(board, adapter_goes)
 
 #define MANY	1000
 
-/* A chip that cannot be taken hold of is not there; the next look finds it. */
+/* A chip that cannot be attached is missing; the next scan attaches it. */
 TEST_F(board, no_memory_for_a_chip)
 {
 	ASSERT_EQ(0, write_file(SIM_BUS "unbind", ADAPTER));
 	ASSERT_EQ(0, inject("fail_attach", MANY));
 	ASSERT_EQ(0, write_file(SIM_BUS "bind", ADAPTER));
 	sleep_ms(300);
-	/* Both were looked at, once or more. */
+	/* The module has tried to attach both chips at least once. */
 	EXPECT_GE(MANY - 2, injected_left("fail_attach"));
 	EXPECT_EQ(0, inject("fail_attach", 0));
 	EXPECT_EQ(1, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
@@ -188,7 +188,7 @@ TEST_F(board, no_memory_for_a_chip)
 	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
 }
 
-/* What became of the deadlines so far, asked for between two times. */
+/* Counts of deadlines, read between two times. */
 struct reckoning {
 	uint64_t before, after, ticks, missed;
 };
@@ -203,15 +203,15 @@ static struct reckoning reckon(struct family *f)
 	return r;
 }
 
-/* What the events say of the time between two reckonings. */
+/* What the events report about the time between two such counts. */
 struct story {
-	uint64_t told;		/* ticks missed, of the first event that tells of any */
+	uint64_t told;		/* missed ticks in the first event that reports any */
 	uint64_t due_low, due_high;
 };
 
 /*
- * A bus that somebody else keeps busy does less than it did, and the rate
- * follows: how many deadlines there were is the sum over the rates.
+ * A bus that another process keeps busy is slower, and the rate follows. The number of deadlines is
+ * the sum over the rates.
  */
 static struct story follow(struct family *events, const struct reckoning *start,
 			   const struct reckoning *end)
@@ -244,10 +244,10 @@ static struct story follow(struct family *events, const struct reckoning *start,
 }
 
 /*
- * Somebody else keeps the bus busy, so that ticks are late: they are skipped
- * and counted, not caught up, and an event says how many.
+ * Another process keeps the bus busy, so that ticks are late. Late ticks are skipped and counted,
+ * not repeated, and an event reports their number.
  */
-TEST_F(board, overrun)
+TEST_F(board, late_ticks_are_skipped_and_counted)
 {
 	struct reckoning start, end;
 	uint64_t missed, ticks;
@@ -269,7 +269,7 @@ TEST_F(board, overrun)
 	sleep_ms(2500);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* What it missed it counts when it goes on. */
+	/* Missed ticks are counted when the sampler continues. */
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
 	EXPECT_TRUE(ticks_reach(&self->f, ticks + 2));
 	end = reckon(&self->f);
@@ -281,14 +281,14 @@ TEST_F(board, overrun)
 	       (unsigned long long)story.due_high);
 	EXPECT_LT(20, missed);
 	EXPECT_LE(1, story.told);
-	/* Of all so far: it also tells of those that no event had told of yet. */
+	/* The event reports all missed ticks that no earlier event has reported. */
 	EXPECT_LE(story.told, end.missed);
 	EXPECT_LE(story.due_low, ticks + missed);
 	EXPECT_GE(story.due_high, ticks + missed);
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 50));
 }
 
-/* The module's own fault: a transfer that never starts. */
+/* The module's own fault: a transfer that fails before it starts. */
 TEST_F(board, transfer)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
@@ -308,7 +308,7 @@ static void note_emc(struct nlmsghdr *nlh, void *arg)
 		((struct emc *)arg)->value = u32_of(nlh, JETWATT_A_CLOCK_VALUE);
 }
 
-/* A slow clock that cannot be read is NONE until it can. */
+/* A slow series that cannot be read is NONE until it can be read again. */
 TEST_F(board, clock)
 {
 	struct emc emc = {};

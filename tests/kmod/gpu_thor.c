@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount overlay=tests/sim/boards/whole/thor.dtso modules="governor_simpleondemand;governor_userspace?;jetwatt-sim;ina3221;jetwatt" timeout=120
 /*
- * Thor's GPU, a PCI device whose devfreq devices have neither a bus nor a node: its
- * clock and load, asleep and awake, and that the module never stands in the way of its
- * driver.
+ * Thor's GPU, a PCI device whose devfreq devices have neither a bus nor a node: its clock and load,
+ * suspended and active, and that the module never blocks its driver.
  */
 #include "family.h"
 
@@ -66,7 +65,7 @@ static struct gpu look(struct family *f)
 	return g;
 }
 
-/* devfreq may poll by a deferrable timer, which waits for a CPU that is awake anyway. */
+/* devfreq may use a deferrable timer, which does not wake an idle CPU: keep a CPU busy. */
 static void stay_awake(int ms)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL;
@@ -76,8 +75,8 @@ static void stay_awake(int ms)
 }
 
 /*
- * What the module says within twenty seconds, if it comes to say @load and @khz. A load takes
- * a governor that asks for it: "performance", which its driver begins with, does not.
+ * Return what the module reports, after at most twenty seconds or when it is @load and @khz. The
+ * load needs a governor that polls; "performance", the driver's default, does not.
  */
 static struct gpu becomes(struct family *f, int32_t khz, int32_t load)
 {
@@ -95,7 +94,7 @@ static struct gpu becomes(struct family *f, int32_t khz, int32_t load)
 	return g;
 }
 
-/* One clock, the shaders': video has its own, and the other GPCs follow. */
+/* There is one clock, that of the shaders: video has its own, and the other GPCs follow. */
 TEST_F(thor, is_found)
 {
 	struct gpu g = becomes(&self->f, 1575000, 1000);
@@ -107,18 +106,18 @@ TEST_F(thor, is_found)
 	EXPECT_STREQ("gpu-gpc-0", g.label);
 }
 
-TEST_F(thor, follows)
+TEST_F(thor, clock_and_load_follow_the_driver)
 {
 	ASSERT_EQ(0, write_file(GPC "max_freq", "855000000"));
 	EXPECT_EQ(855000, becomes(&self->f, 855000, 1000).khz);
 	EXPECT_EQ(855000, read_number(GPC "cur_freq") / 1000);
-	/* A percentage is all that its driver knows. */
+	/* The driver only knows the load in percent. */
 	ASSERT_EQ(0, write_number(LOAD, 437));
 	EXPECT_EQ(430, becomes(&self->f, 855000, 430).load);
 }
 
-/* Without power it has no clock, and that is no error. */
-TEST_F(thor, sleeps)
+/* Without power, the clock is 0, which is not an error. */
+TEST_F(thor, suspended_gpu_has_clock_0)
 {
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
 	ASSERT_EQ(0, write_file(PCI "power/control", "auto"));
@@ -129,8 +128,8 @@ TEST_F(thor, sleeps)
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
 }
 
-/* Its driver goes while the clock is read a hundred times a second, and comes back. */
-TEST_F(thor, driver_goes)
+/* The driver is unbound and bound again while the clock is read a hundred times a second. */
+TEST_F(thor, driver_is_rebound)
 {
 	int i;
 
@@ -147,8 +146,8 @@ TEST_F(thor, driver_goes)
 	EXPECT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 }
 
-/* The device itself, as if pulled out; the simulation brings it back with a rescan. */
-TEST_F(thor, device_goes)
+/* The device is removed as if pulled out; a rescan of the simulation brings it back. */
+TEST_F(thor, device_is_removed)
 {
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
 	ASSERT_EQ(0, write_file(PCI "remove", "1"));
@@ -158,10 +157,10 @@ TEST_F(thor, device_goes)
 }
 
 /*
- * A governor that does not poll leaves no load behind, neither the last one nor at the start:
- * the driver begins with "performance" where the kernel has it, as JetPack's has.
+ * With a governor that does not poll there is no load, neither an old value nor one at the start:
+ * the driver starts with "performance" if the kernel has it, as JetPack's kernel does.
  */
-TEST_F(thor, governor_does_not_poll)
+TEST_F(thor, no_load_without_polling_governor)
 {
 	char governors[128], *other;
 

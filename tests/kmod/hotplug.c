@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=4 mttcg modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=120 alone
-/* CPUs go offline and come back under the sampler. Nothing is said about time here. */
+/* CPUs go offline and online while the sampler runs. This test does not check timing. */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -35,7 +35,7 @@ static int online(unsigned int cpu, int on)
 	return write_number(path, on);
 }
 
-/* The last value of the newest batch. */
+/* Return: the last value in the newest batch. */
 static int32_t newest(struct family *f, uint32_t kind)
 {
 	const int32_t *v;
@@ -50,7 +50,7 @@ static int32_t newest(struct family *f, uint32_t kind)
 	return value;
 }
 
-/* How many CPUs the stream tells of, once they are as many as @want; a busy host makes it late. */
+/* Return: number of CPUs in the stream, once it is @want; a busy host delays it. */
 static int32_t cores_until(struct family *f, int32_t want)
 {
 	uint64_t end = now_ns() + 10000000000ULL;
@@ -78,8 +78,8 @@ TEST_F_TIMEOUT(cpus, storm, 100)
 	}
 }
 
-/* The sampler's thread is bound to nothing: CPU 0, on which it began, may go too. */
-TEST_F(cpus, first_one_goes)
+/* The sampler thread is not pinned: CPU 0, on which it was started, may go offline. */
+TEST_F(cpus, cpu0_goes_offline)
 {
 	uint64_t ticks;
 
@@ -88,7 +88,7 @@ TEST_F(cpus, first_one_goes)
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
 	EXPECT_EQ(3, cores_until(&self->f, 3));
 	EXPECT_TRUE(ticks_reach(&self->f, ticks + 1));
-	/* The policy's clock is read on a CPU that is there. */
+	/* The clock of the policy is read on an online CPU. */
 	EXPECT_LT(0, newest(&self->f, JETWATT_SERIES_CPU_KHZ));
 	EXPECT_EQ(0, online(0, 1));
 }

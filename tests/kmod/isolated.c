@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount append="isolcpus=1" modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
-/* A CPU that isolcpus= sets apart is left alone, unless a client asks for it. */
+/* The module's threads avoid a CPU that isolcpus= isolates, unless a client selects it. */
 #include "family.h"
 
 #include "cpus_of.h"
 #include "kselftest_harness.h"
 
-TEST(left_alone)
+TEST(isolated_cpu_is_avoided)
 {
 	static struct family f;
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=3 icount kit-only append="isolcpus=1 nohz_full=2" modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
 /*
- * CPUs that isolcpus= and nohz_full= set apart are left alone, unless a client asks for one.
- * Up to 5.17 the kernel takes the second of the two for a mistake.
+ * The module's threads avoid CPUs that isolcpus= and nohz_full= isolate, unless a client selects
+ * one. Up to 5.17 the kernel rejects the second of both parameters.
  */
 #include "family.h"
 
 #include "cpus_of.h"
 #include "kselftest_harness.h"
 
-TEST(both_left_alone)
+TEST(isolated_cpus_are_avoided)
 {
 	static struct family f;
 

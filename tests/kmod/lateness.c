@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim bus_hz=400000;ina3221;jetwatt" timeout=90 alone
 /*
- * How late the sampler wakes, in virtual time on one CPU: idle, and with tasks
- * that never sleep. What is shown is the scheduler's doing and ours, not the
- * host's.
+ * Wake-up latency of the sampler, in virtual time on one CPU: idle, and with tasks that never
+ * sleep. In virtual time the result is that of the scheduler and of the module, not of the host.
  */
 #include "family.h"
 
@@ -31,7 +30,7 @@ static void stop(pid_t *pid, unsigned int n)
 	}
 }
 
-/* CPU time of the sampler's thread so far, in ns. */
+/* Return: CPU time of the sampler thread so far, in nanoseconds. */
 static uint64_t thread_ns(void)
 {
 	char path[64], text[128];
@@ -72,10 +71,10 @@ FIXTURE_VARIANT_ADD(sampler, one) { .spinning = 1 };
 FIXTURE_VARIANT_ADD(sampler, four) { .spinning = 4 };
 
 /*
- * Ten seconds at 400 Hz. Lateness is from the sampler's own histogram and,
- * apart from it, from the times of the samples, which must keep to the grid.
+ * Ten seconds at 400 Hz. The latency is taken from the sampler's histogram and, independently, from
+ * the times of the samples, which must be a whole number of periods apart.
  */
-TEST_F(sampler, keeps_its_time)
+TEST_F(sampler, wakes_in_time)
 {
 	uint64_t ticks, missed, end, period = 2500000, worst = 0, gap, last = 0, n = 0, lost = 0;
 	uint64_t ours;
@@ -110,7 +109,7 @@ TEST_F(sampler, keeps_its_time)
 	stop(pid, variant->spinning);
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS) - ticks;
 	missed = stat_of(&self->f, JETWATT_A_STATS_MISSED) - missed;
-	TH_LOG("sampler's thread, with the simulated bus's work: %llu ns a tick",
+	TH_LOG("sampler thread, including the simulated bus: %llu ns a tick",
 	       (unsigned long long)(ours / (ticks ?: 1)));
 	TH_LOG("%u spinning: %llu ticks, %llu missed, late p50 %llu ns, p99 %llu, max %llu; "
 	       "widest gap +%llu ns; reader %.0f ns a sample", variant->spinning,
@@ -128,11 +127,11 @@ TEST_F(sampler, keeps_its_time)
 		return;
 	EXPECT_GE(4100, ticks);
 	EXPECT_GE(131072, stat_of(&self->f, JETWATT_A_STATS_LATE_P99_NS));
-	/* A missing deadline would show as a whole period. */
+	/* A missed deadline would appear as a whole period. */
 	EXPECT_GT(period / 2, worst);
 }
 
-/* How often the chips convert, through the hwmon driver's own attributes. */
+/* Set the conversion interval of the chips, through the hwmon driver's attributes. */
 static bool swap_intervals(long *ms)
 {
 	char dir[96], path[128];
@@ -152,9 +151,9 @@ static bool swap_intervals(long *ms)
 }
 
 /*
- * From 6.7 on the kernel gives a CPU's spare pages back every second, hundreds of
- * them, with interrupts off for 0.2 ms at a time on this slow CPU, where a tick
- * of 0.7 ms leaves 0.3. With a fixed share of memory for them it keeps them.
+ * Since 6.7, the kernel frees a CPU's spare pages every second, hundreds of them, with interrupts
+ * disabled for 0.2 ms at a time on this slow CPU; a tick of 0.7 ms leaves only 0.3 ms. If a fixed
+ * share of memory is reserved for them, it keeps them.
  */
 static void keep_spare_pages(void)
 {
@@ -162,10 +161,10 @@ static void keep_spare_pages(void)
 }
 
 /*
- * A thousand samples a second: the chips are told to convert in 140 us through
- * the hwmon driver's own attributes, and the module follows.
+ * A thousand samples per second: the chips are configured for conversions of 140 us through the
+ * hwmon driver's attributes, and the module follows.
  */
-TEST(thousand)
+TEST(thousand_samples_per_second)
 {
 	static struct family f;
 	uint64_t ticks, missed, n = 0, end;
@@ -205,10 +204,10 @@ TEST(thousand)
 }
 
 /*
- * A rate that buses and chips can do, but not this CPU: what it keeps is found out
- * within seconds, and then kept.
+ * A rate that is within the limits of buses and chips, but not of this CPU: the module finds the
+ * possible rate within seconds and keeps it.
  */
-TEST(what_the_cpu_keeps)
+TEST(rate_is_limited_by_the_cpu)
 {
 	static struct family f;
 	uint64_t ticks, missed;
@@ -219,7 +218,7 @@ TEST(what_the_cpu_keeps)
 	ASSERT_TRUE(swap_intervals(ms));
 	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 90));
 	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 500));
-	/* A hair less: how long transfers take is measured anew. */
+	/* Slightly less, because the duration of transfers is measured again. */
 	granted = config_of(&f, JETWATT_A_CONFIG_RATE_MAX_HZ) * 31 / 32;
 	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, granted)) TH_LOG("%s", f.text);
 	sleep_ms(4000);
@@ -235,7 +234,7 @@ TEST(what_the_cpu_keeps)
 	EXPECT_NE(NULL, strstr(f.text, "CPU"));
 	EXPECT_EQ(1, sscanf(f.text, "at most %u Hz", &most));
 	EXPECT_LT(most, granted);
-	/* A rate that is less than a sixteenth too high stays. */
+	/* The rate is only changed if it is more than a sixteenth too high. */
 	EXPECT_LE(kept, granted);
 	EXPECT_GE(most + most / 15, kept);
 	if (!slow_kernel()) {

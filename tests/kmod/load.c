@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=240 alone
-/* Coming and going of the module, with everything that can be in its way. */
+/* Loading and unloading of the module, in all situations that could prevent it. */
 #include "family.h"
 
 #include "kselftest_harness.h"
 
-#define STEPS	15	/* what loading acquires, one after the other */
+#define STEPS	15	/* number of initialization steps */
 
 FIXTURE(modules) {
 	struct family f;
@@ -22,7 +22,7 @@ FIXTURE_TEARDOWN(modules)
 	EXPECT_NE(0, access("/sys/module/jetwatt", F_OK));
 }
 
-/* Each step fails in turn, and all before it are taken back. */
+/* Each step fails in turn, and all steps before it are undone. */
 TEST_F(modules, every_step_fails)
 {
 	char params[32];
@@ -52,8 +52,8 @@ TEST_F(modules, parameters)
 	family_close(&self->f);
 }
 
-/* With the stream on, for one that reads and one that does not. */
-TEST_F_TIMEOUT(modules, rounds, 200)
+/* With two subscribers, of which only one reads. */
+TEST_F_TIMEOUT(modules, load_and_unload_with_subscribers, 200)
 {
 	static struct family idle;
 	struct batch b;
@@ -73,7 +73,7 @@ TEST_F_TIMEOUT(modules, rounds, 200)
 	}
 }
 
-/* Up to 6.0 a socket that is closed lets go of its dump a moment later. */
+/* Up to 6.0, the dump of a closed socket is freed slightly later. */
 static int unload_soon(void)
 {
 	int err, i;
@@ -87,8 +87,8 @@ static int unload_soon(void)
 	return err;
 }
 
-/* A dump that has begun keeps the module until its reader is done or gone. */
-TEST_F(modules, open_dump)
+/* A dump in progress holds the module until its reader has finished or is gone. */
+TEST_F(modules, dump_holds_the_module)
 {
 	static struct family reader;
 
@@ -107,7 +107,7 @@ TEST_F(modules, open_dump)
 	family_close(&self->f);
 }
 
-/* In the middle of a tick, whichever it is. */
+/* Unloaded in the middle of a tick. */
 TEST_F(modules, unload_at_any_time)
 {
 	int i;
@@ -123,7 +123,7 @@ TEST_F(modules, unload_at_any_time)
 	}
 }
 
-/* The board's driver comes after us, goes before us, and comes back. */
+/* The board's driver is loaded after the module, unloaded before it, and loaded again. */
 TEST_F(modules, board_comes_later)
 {
 	struct batch b;
@@ -144,7 +144,7 @@ TEST_F(modules, board_comes_later)
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_TRUE(next_batch(&self->f, 1000, &b));
 	EXPECT_NE(NULL, series_of(&b, JETWATT_SERIES_SHUNT_UV, 3));
-	/* The driver of the clocks and the adapter can go while we use them. */
+	/* The driver of clocks and adapter can be unloaded while the module uses them. */
 	sleep_ms(1200);
 	while (next_batch(&self->f, 50, &b))
 		;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim adc_offset_uv=800;ina3221;i2c-dev;jetwatt" timeout=240
 /*
- * The sum of shunts: found out without reading what must not be read, used
- * where it is of use, and not while it is unclear what it is made of.
+ * The sum of shunts: its channels are determined without reading the register that must not be
+ * read; the sum is used where it helps, and not while its channels are unknown.
  *
- * The offset gives every rail a current worth adding up without any job.
+ * The ADC offset gives every rail a significant current without a job.
  */
 #include "family.h"
 
@@ -15,11 +15,11 @@
 
 #include "kselftest_harness.h"
 
-#define MASK	0x0f	/* Mask/Enable: what the chip adds up */
+#define MASK	0x0f	/* Mask/Enable: selects the channels of the sum */
 #define OFFSET	"/sys/module/jetwatt_sim/parameters/adc_offset_uv"
 #define START	"/sys/module/jetwatt_sim/parameters/start_us"
 
-/* Behind the driver's back, as firmware might; writing leaves alarms alone. */
+/* Write a register without the driver, as firmware might; writing does not clear alarms. */
 static int write_reg(uint8_t reg, uint16_t value)
 {
 	uint8_t bytes[] = { reg, value >> 8, value & 0xff };
@@ -68,7 +68,7 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->f);
 }
 
-TEST_F_TIMEOUT(board, found_out, 90)
+TEST_F_TIMEOUT(board, channels_of_the_sum_are_determined, 90)
 {
 	static const struct { uint16_t scc; uint32_t channels; } cases[] = {
 		{ 0x6000, 3 }, { 0x3000, 6 }, { 0x7000, 7 }, { 0x4000, 1 },
@@ -78,15 +78,15 @@ TEST_F_TIMEOUT(board, found_out, 90)
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(0, write_reg(MASK, cases[i].scc));
-		/* What was known is dropped at the first window that does not say so. */
+		/* Known channels are dropped after the first window that contradicts them. */
 		sleep_ms(12000);
 		EXPECT_EQ(cases[i].channels, sum_of(&self->f));
 	}
-	/* Nothing is added up: the register is 0 and stands for no channel. */
+	/* No channel is selected: the register is 0 and matches no set of channels. */
 	ASSERT_EQ(0, write_reg(MASK, 0));
 	sleep_ms(12000);
 	EXPECT_EQ(UINT32_MAX, sum_of(&self->f));
-	/* The second rail draws next to nothing: with it or without it fits alike. */
+	/* The second rail draws almost no current: the sum matches with and without it. */
 	ASSERT_EQ(0, write_reg(MASK, 0x6000));
 	ASSERT_EQ(0, write_number(OFFSET, -120));
 	sleep_ms(12000);
@@ -125,7 +125,7 @@ static void note(struct nlmsghdr *nlh, void *arg)
 	}
 }
 
-/* All samples of the next @ms. */
+/* Count all samples of the next @ms. */
 static int watch(struct family *f, unsigned int ms, struct seen *s)
 {
 	struct nl_msg *msg = request(f, JETWATT_CMD_SAMPLES_GET);
@@ -136,8 +136,8 @@ static int watch(struct family *f, unsigned int ms, struct seen *s)
 	return dump(f, msg, note, s);
 }
 
-/* Learn at a rate that is easy, then go where the bus has no time for all shunts. */
-TEST_F_TIMEOUT(board, faster_than_all_shunts, 90)
+/* Determine the sum at a low rate, then select a rate too high to read all shunts in every tick. */
+TEST_F_TIMEOUT(board, sum_allows_a_higher_rate, 90)
 {
 	uint32_t all, most = 0;
 	struct seen s;
@@ -165,19 +165,19 @@ TEST_F_TIMEOUT(board, faster_than_all_shunts, 90)
 	TH_LOG("%u ticks, %u with the sum, %u with the first shunt; share %llu permille", s.ticks,
 	       s.sums, s.shunts, (unsigned long long)stat_of(&self->f, JETWATT_A_STATS_BUS_PERMILLE));
 	EXPECT_LT(s.ticks * 99 / 100, s.sums);
-	/* Four shunts and four voltages take turns. */
+	/* Four shunts and four voltages are read in rotation. */
 	EXPECT_LT(s.ticks / 10, s.shunts);
 	EXPECT_GT(s.ticks / 6, s.shunts);
 	EXPECT_GT(1, fabs(100 * (s.sum / s.sums / (s.parts / s.shunts) - 1)));
 	if (!slow_kernel())
 		EXPECT_GE(560, stat_of(&self->f, JETWATT_A_STATS_BUS_PERMILLE));
 
-	/* Nobody reads all shunts in one tick here, and still a change is noticed. */
+	/* No tick reads all shunts at this rate, but a change of the sum is still detected. */
 	ASSERT_EQ(0, write_reg(MASK, 0x3000));
 	sleep_ms(20000);
 	EXPECT_EQ(6, sum_of(&self->f));
 
-	/* The highest one without a number leaves all shunts in. */
+	/* The highest rate, if no number is given, is one that reads all shunts. */
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 	if (!slow_kernel())
@@ -186,10 +186,11 @@ TEST_F_TIMEOUT(board, faster_than_all_shunts, 90)
 }
 
 /*
- * An adapter that takes 400 us to start a transfer has the bus for as long. The share is
- * kept, at no lower rate than that takes, and the rate before is back with the adapter before.
+ * An adapter takes 400 us to start a transfer and is busy during that time. The configured share is
+ * kept, at the highest rate for which that is possible; with a normal adapter, the previous rate
+ * returns.
  */
-TEST_F_TIMEOUT(board, slow_to_start, 60)
+TEST_F_TIMEOUT(board, slow_adapter_keeps_its_share, 60)
 {
 	uint32_t before, hz;
 	uint64_t share;
@@ -202,7 +203,7 @@ TEST_F_TIMEOUT(board, slow_to_start, 60)
 	hz = config_of(&self->f, JETWATT_A_CONFIG_RATE_MAX_HZ);
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, hz));
 	sleep_ms(4000);
-	/* Where the CPU itself takes long to start one, it is less already. */
+	/* If the CPU itself is slow to start a transfer, the rate is lower already. */
 	before = config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ);
 	ASSERT_EQ(0, write_number(START, 400));
 	sleep_ms(6000);
@@ -219,14 +220,14 @@ TEST_F_TIMEOUT(board, slow_to_start, 60)
 	sleep_ms(6000);
 	hz = config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ);
 	if (!slow_kernel()) {
-		/* A change of less than a sixteenth is not made. */
+		/* Changes below a sixteenth are not made. */
 		EXPECT_LT(before - before / 16, hz);
 		EXPECT_GT(before + before / 16, hz);
 	}
 }
 
-/* Shunts that the chip averages over seconds: the sum beside them is not. */
-TEST_F(board, beside_averaged_shunts)
+/* Shunts are averaged by the chip over seconds; the sum is read in addition and is not averaged. */
+TEST_F(board, sum_is_read_beside_averaged_shunts)
 {
 	struct seen s;
 
@@ -237,7 +238,7 @@ TEST_F(board, beside_averaged_shunts)
 	ASSERT_EQ(0, watch(&self->f, 1000, &s));
 	EXPECT_GT(s.ticks / 4, s.sums);
 	ASSERT_EQ(0, set_hwmon("samples", 16));
-	/* Another configuration: it is found out anew. */
+	/* The configuration has changed, so the channels are determined again. */
 	sleep_ms(12000);
 	ASSERT_EQ(3, sum_of(&self->f));
 	ASSERT_EQ(0, watch(&self->f, 1000, &s));
@@ -246,8 +247,8 @@ TEST_F(board, beside_averaged_shunts)
 	EXPECT_LT(s.ticks * 9 / 10, s.shunts);
 }
 
-/* Register 0x0F was never read: an alarm that the chip has latched is still there. */
-TEST_F(board, alarms_are_left_alone)
+/* Register 0x0F is never read: an alarm that the chip has latched is still set. */
+TEST_F(board, alarms_stay_set)
 {
 	char dir[128], path[160];
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 mttcg modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=120
 /*
- * Netlink frees the port of a socket before it tells modules that the socket is
- * closed: what the module does about the old subscriber of a port must not hit a
- * new one.
+ * Netlink frees the port of a socket before it notifies modules that the socket was closed. What
+ * the module does about the previous subscriber of a port must not affect a new one.
  */
 #include "family.h"
 
@@ -27,7 +26,7 @@ static void *close_it(void *arg)
 	return NULL;
 }
 
-/* A socket bound to a port that is about to become free. Return: 0 or -errno. */
+/* Bind a socket to a port that is about to become free. Return: 0 or -errno. */
 static int rebind(struct family *f, uint32_t port)
 {
 	struct sockaddr_nl sa = { .nl_family = AF_NETLINK, .nl_pid = port };
@@ -46,7 +45,7 @@ static int rebind(struct family *f, uint32_t port)
 	return 0;
 }
 
-TEST(a_port_that_is_bound_again)
+TEST(reused_port_of_a_subscriber)
 {
 	static struct family old, new, other;
 	unsigned int i, refused = 0, dropped = 0;
@@ -68,7 +67,7 @@ TEST(a_port_that_is_bound_again)
 		err = simple(&new, JETWATT_CMD_SUBSCRIBE);
 		refused += err == -EALREADY;
 		ASSERT_EQ(0, pthread_join(thread, NULL));
-		/* The notifier has been called: the new one is still there. */
+		/* The notifier was called for the old socket: the new subscriber still exists. */
 		if (!err && subscriber_of(&other, new.port, JETWATT_A_SUBSCRIBER_SENT) == UINT64_MAX)
 			dropped++;
 		simple(&new, JETWATT_CMD_UNSUBSCRIBE);
@@ -82,8 +81,8 @@ TEST(a_port_that_is_bound_again)
 	family_close(&old);
 }
 
-/* The same of watchers of waits. */
-TEST(a_port_that_watches_again)
+/* The same for subscribers to waits. */
+TEST(reused_port_of_a_wait_subscriber)
 {
 	static struct family old, new;
 	unsigned int i, refused = 0, dropped = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=90
-/* The bus as on an Orin: it is the limit. */
+/* The bus clock of an Orin: the bus is the limit. */
 #define BUS_HZ	100000
 #define CHIP_HZ	454
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
-/* Where the sampler runs, and what holds it up. */
+/* On which CPU the sampler thread runs, and what delays it. */
 #include "family.h"
 
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 #define CPU1	"/sys/devices/system/cpu/cpu1/online"
 
-/* The line "stat" of the sampler's thread. Return: its pid, 0 if there is none. */
+/* Get the line "stat" of the sampler thread. Return: its pid, 0 if there is none. */
 static pid_t sampler(char *text, size_t size)
 {
 	char path[300];
@@ -30,7 +30,7 @@ static pid_t sampler(char *text, size_t size)
 	return pid;
 }
 
-/* CPU that the sampler's thread last ran on. */
+/* Return: CPU on which the sampler thread last ran. */
 static int where(void)
 {
 	char text[512], *at;
@@ -39,7 +39,7 @@ static int where(void)
 	if (!sampler(text, sizeof(text)))
 		return -1;
 	at = strrchr(text, ')') + 1;
-	/* The 39th field; this is behind the second. */
+	/* Field 39; @at is behind field 2. */
 	for (i = 0; i < 36 && at; i++)
 		at = strchr(at + 1, ' ');
 	return at ? atoi(at) : -1;
@@ -82,7 +82,7 @@ TEST_F(board, affinity)
 	EXPECT_STREQ("CPU 2 is not online", self->f.text);
 	EXPECT_EQ(0, config_of(&self->f, JETWATT_A_CONFIG_CPU));
 
-	/* Its CPU goes: it runs on elsewhere, and comes back with it. */
+	/* Its CPU goes offline: the thread runs on another one, and returns with its CPU. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 1));
 	sleep_ms(200);
 	ASSERT_EQ(0, write_number(CPU1, 0));
@@ -96,11 +96,10 @@ TEST_F(board, affinity)
 }
 
 /*
- * The thread is moved while the handler of the throttling timer still runs on the CPU
- * that it leaves: the timer must not be queued a second time, which the kernel's log
- * would tell.
+ * The thread is moved while the handler of the throttling timer still runs on its previous CPU. The
+ * timer must not be queued a second time; the kernel log would show that.
  */
-TEST_F(board, moved_under_the_timer)
+TEST_F(board, moved_while_the_timer_handler_runs)
 {
 	int i;
 
@@ -113,7 +112,7 @@ TEST_F(board, moved_under_the_timer)
 	EXPECT_TRUE(ticks_reach(&self->f, stat_of(&self->f, JETWATT_A_STATS_TICKS) + 50));
 }
 
-/* From 6.2 on the kernel remembers what a user asked for, and a kernel thread is held to it. */
+/* Since 6.2 the kernel remembers the CPUs that a user has requested, for kernel threads too. */
 static bool keeps_affinity(void)
 {
 	unsigned int major = 0, minor = 0;
@@ -123,7 +122,7 @@ static bool keeps_affinity(void)
 	       major * 1000 + minor >= 6002;
 }
 
-/* taskset places a thread that has no CPU of its own, and it stays there. */
+/* taskset moves a thread that is not pinned by the configuration, and it stays there. */
 TEST_F(board, taskset)
 {
 	cpu_set_t set, now;
@@ -138,7 +137,7 @@ TEST_F(board, taskset)
 	ASSERT_EQ(0, sched_getaffinity(pid, sizeof(now), &now));
 	EXPECT_TRUE(CPU_EQUAL(&set, &now));
 	EXPECT_EQ(1, where());
-	/* Asked for a CPU and then for none: as at the start, or since 6.2 as taskset said. */
+	/* Pinned and unpinned: the CPUs are those at the start, or since 6.2 those of taskset. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 0));
 	sleep_ms(200);
 	EXPECT_EQ(0, where());
@@ -152,7 +151,7 @@ TEST_F(board, taskset)
 	EXPECT_EQ(2, CPU_COUNT(&now));
 }
 
-/* One attribute of a request is refused: the others take no effect either. */
+/* If one attribute of a request is refused, the others have no effect either. */
 TEST_F(board, refused_changes_nothing)
 {
 	struct nl_msg *msg = request(&self->f, JETWATT_CMD_CONFIG_SET);
@@ -180,7 +179,7 @@ TEST_F(board, cpu_time)
 	EXPECT_GT(1000000000, ns);
 }
 
-/* Takes all of CPU 1 that it gets, until it is killed or left alone. */
+/* Start a process that uses all of CPU 1, until it is killed or its parent ends. */
 static pid_t hog(int policy, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
@@ -199,9 +198,9 @@ static pid_t hog(int policy, int priority)
 }
 
 /*
- * Somebody's real-time task takes a whole CPU: the scheduler stops all of them
- * there for a twentieth of each second, ours as well; from 6.12 on only if an
- * ordinary task wants to run.
+ * A real-time task of another process uses a whole CPU: the scheduler stops all real-time tasks
+ * there for a twentieth of each second, including the sampler thread; since 6.12 only if a normal
+ * task is runnable.
  */
 TEST_F(board, throttling)
 {
@@ -211,8 +210,8 @@ TEST_F(board, throttling)
 	cpu_set_t here;
 
 	/*
-	 * PREEMPT_RT ends a sleep in a thread of the CPU where it began, which the
-	 * task that takes all of a CPU keeps from running: this one sleeps elsewhere.
+	 * With PREEMPT_RT, sleeps end in a thread of the CPU on which they began, and the task
+	 * that uses all of a CPU keeps that thread from running: sleep on another CPU.
 	 */
 	CPU_ZERO(&here);
 	CPU_SET(0, &here);
@@ -230,7 +229,7 @@ TEST_F(board, throttling)
 	kill(ordinary, SIGKILL);
 	waitpid(pid, NULL, 0);
 	waitpid(ordinary, NULL, 0);
-	TH_LOG("noticed %llu times", (unsigned long long)stat_of(&self->f,
+	TH_LOG("throttling detected %llu times", (unsigned long long)stat_of(&self->f,
 								 JETWATT_A_STATS_THROTTLED));
 	EXPECT_LT(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
 	sleep_ms(500);
@@ -239,7 +238,7 @@ TEST_F(board, throttling)
 	EXPECT_EQ(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
 }
 
-/* As in linux/sched/types.h, which the C library's header does not go with. */
+/* As in linux/sched/types.h, which conflicts with the header of the C library. */
 struct deadline {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -248,7 +247,7 @@ struct deadline {
 	uint64_t runtime, deadline, period;
 };
 
-/* Takes three quarters of a CPU, 60 ms at a time. */
+/* Start a deadline task that uses three quarters of a CPU, 60 ms at a time. */
 static pid_t deadline_hog(void)
 {
 	struct deadline d = { .size = sizeof(d), .policy = SCHED_DEADLINE, .runtime = 60000000,
@@ -263,14 +262,14 @@ static pid_t deadline_hog(void)
 		;
 }
 
-/* A task with a deadline comes first by right: that is lateness, and no throttling. */
-TEST_F(board, deadline_task)
+/* A deadline task has priority over the sampler: that causes lateness, but is no throttling. */
+TEST_F(board, deadline_task_is_no_throttling)
 {
 	uint64_t before, late;
 	int status, i;
 	pid_t pid[2];
 
-	/* One for each CPU: such a task can't be bound to one. */
+	/* One task per CPU, because a deadline task cannot be pinned to one. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 1));
 	sleep_ms(500);
 	before = stat_of(&self->f, JETWATT_A_STATS_THROTTLED);
@@ -284,12 +283,12 @@ TEST_F(board, deadline_task)
 	}
 	late = stat_of(&self->f, JETWATT_A_STATS_LATE_MAX_NS);
 	TH_LOG("late by up to %llu us", (unsigned long long)late / 1000);
-	/* They did keep it from running. */
+	/* The deadline tasks did delay the sampler thread. */
 	EXPECT_LT(20000000, late);
 	EXPECT_EQ(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
 	/*
-	 * For a minute such ticks would lower the highest rate, for the next tests too: what a
-	 * tick takes is forgotten when the sampler starts again.
+	 * Such ticks would lower the highest rate for a minute, for the next tests too. The
+	 * measured overhead is dropped when the sampler restarts.
 	 */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));

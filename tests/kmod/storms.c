@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=150
-/* Faults of the bus and of the machine around the sampler. */
+/* Faults of the bus and of the machine while the sampler runs. */
 #include "family.h"
 
 #include <signal.h>
@@ -62,8 +62,8 @@ static int look(struct family *f, uint32_t rail, uint64_t seq, struct holes *h)
 	return dump(f, msg, note, h);
 }
 
-/* In the middle of a transfer of several chips: one tick has no values, no half of them. */
-TEST_F(board, nak_in_mid_plan)
+/* A transfer of several chips fails in the middle: one tick has no values at all. */
+TEST_F(board, failed_transfer_leaves_no_partial_tick)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
 	uint64_t errors = stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS);
@@ -81,8 +81,8 @@ TEST_F(board, nak_in_mid_plan)
 }
 
 /*
- * Somebody holds the bus: each try costs a second. The chips are lost at once,
- * tries get rare, callers wait for one of them at most, and all comes back.
+ * The bus is stuck: each try costs a second. The chips are lost at once, retries become rare,
+ * callers wait for one retry at most, and the chips return afterwards.
  */
 TEST_F(board, bus_stuck)
 {
@@ -96,7 +96,7 @@ TEST_F(board, bus_stuck)
 	EXPECT_EQ(1, chip_of(f, 1, JETWATT_A_CHIP_LOST));
 	sleep_ms(12000);
 	errors = stat_of(f, JETWATT_A_STATS_I2C_ERRORS) - errors;
-	TH_LOG("%llu time-outs in 13 s", (unsigned long long)errors);
+	TH_LOG("%llu timeouts in 13 s", (unsigned long long)errors);
 	EXPECT_GE(4, errors);
 	start = now_ns();
 	EXPECT_EQ(0, simple(f, JETWATT_CMD_SUBSCRIBE));
@@ -109,8 +109,8 @@ TEST_F(board, bus_stuck)
 	EXPECT_LT(5, stat_of(f, JETWATT_A_STATS_MISSED));
 }
 
-/* Unloaded while a transfer hangs: it waits for that one and goes. */
-TEST_F(board, unload_from_a_stuck_bus)
+/* Unloaded while a transfer hangs: unloading waits for that transfer only. */
+TEST_F(board, unload_with_a_stuck_bus)
 {
 	uint64_t start;
 
@@ -145,8 +145,8 @@ static int32_t gpu_khz(struct family *f)
 	return dump(f, request(f, JETWATT_CMD_CLOCK_GET), note_gpu, &gpu) ? -2 : gpu.khz;
 }
 
-/* Its driver goes while its clock is read a hundred times a second, and comes back. */
-TEST_F(board, devfreq_goes)
+/* The GPU's driver is unbound and bound while its clock is read a hundred times a second. */
+TEST_F(board, gpu_driver_is_rebound)
 {
 	char device[64] = "";
 	struct dirent *e;
@@ -172,7 +172,7 @@ TEST_F(board, devfreq_goes)
 
 #define SOME_DAY	1700000000	/* in 2023 */
 
-/* The wall clock jumps about: samples are on another one. */
+/* The wall clock is set back and forth: samples use another clock. */
 TEST_F(board, clock_set_back)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
@@ -182,8 +182,8 @@ TEST_F(board, clock_set_back)
 	int i;
 
 	/*
-	 * Without an RTC that the kernel reads at boot (JetPack 5 takes rtc1) it is 1970,
-	 * and no clock can be set to before the boot.
+	 * Without an RTC that the kernel reads at boot (JetPack 5 uses rtc1), the year is 1970, and
+	 * the clock cannot be set to a time before boot.
 	 */
 	ASSERT_EQ(0, clock_gettime(CLOCK_REALTIME, &now));
 	if (now.tv_sec < SOME_DAY)
@@ -203,8 +203,8 @@ TEST_F(board, clock_set_back)
 }
 
 /*
- * To sleep and back, as far as the firmware would take over, with a subscriber
- * who hears of it by a gap in time and nothing else.
+ * Suspend and resume, up to the point where firmware would take over, with a subscriber that
+ * notices nothing but a gap in time.
  */
 TEST_F(board, suspend)
 {
@@ -214,11 +214,11 @@ TEST_F(board, suspend)
 	size_t i;
 
 	if (access("/sys/power/pm_test", W_OK))
-		SKIP(return, "this kernel cannot rehearse going to sleep");
+		SKIP(return, "this kernel cannot simulate suspend");
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, write_file("/sys/power/pm_test", depth[i]));
-		/* Comes back by itself after five seconds. */
+		/* Resumes by itself after five seconds. */
 		EXPECT_EQ(0, write_file("/sys/power/state", "freeze")) TH_LOG("%s", depth[i]);
 		while (next_batch(&self->f, 200, &b) && b.time_ns[b.count - 1] + 300000000 < now_ns())
 			;

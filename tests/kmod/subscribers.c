@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=90
-/* Several at once, one of which does not read; and who gets nothing. */
+/* Several subscribers, one of which does not read; and clients that get nothing. */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -24,7 +24,7 @@ FIXTURE_TEARDOWN(two)
 	family_close(&self->b);
 }
 
-/* Follow the stream for @ms. Return: samples, 0 at the first hole or loss. */
+/* Receive the stream for @ms. Return: number of samples, 0 after a gap or loss. */
 static uint64_t follow(struct family *f, unsigned int ms)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL, seq = 0, n = 0;
@@ -39,7 +39,7 @@ static uint64_t follow(struct family *f, unsigned int ms)
 	return n;
 }
 
-TEST_F(two, slow_one_loses_and_is_told)
+TEST_F(two, slow_subscriber_gets_its_loss_count)
 {
 	uint64_t seq = 0, gaps = 0, lost, got = 0, before;
 	int small = 16384;
@@ -49,7 +49,7 @@ TEST_F(two, slow_one_loses_and_is_told)
 	setsockopt(self->b.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
 	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
-	/* b does not read; a must not notice. At 208 Hz this is 2000 samples. */
+	/* b does not read, which must not affect a. At 208 Hz this is 2000 samples. */
 	EXPECT_LT(1900, follow(&self->a, 10000));
 	EXPECT_EQ(0, subscriber_of(&self->a, self->a.port, JETWATT_A_SUBSCRIBER_LOST));
 	lost = subscriber_of(&self->a, self->b.port, JETWATT_A_SUBSCRIBER_LOST);
@@ -57,7 +57,7 @@ TEST_F(two, slow_one_loses_and_is_told)
 	EXPECT_GT(2400, lost);
 	EXPECT_LE(before + lost, stat_of(&self->a, JETWATT_A_STATS_LOST));
 
-	/* b reads again: what it is told it has lost is what it misses. */
+	/* b reads again: the number of lost samples that it gets is that of the missing ones. */
 	while (got < 8 || !gaps) {
 		ASSERT_GT(1000, got++);
 		ASSERT_TRUE(next_batch(&self->b, 1000, &b));
@@ -71,7 +71,7 @@ TEST_F(two, slow_one_loses_and_is_told)
 	EXPECT_EQ(UINT64_MAX, subscriber_of(&self->a, self->b.port, JETWATT_A_SUBSCRIBER_SENT));
 }
 
-TEST_F(two, words)
+TEST_F(two, error_messages)
 {
 	EXPECT_EQ(-ENOENT, simple(&self->a, JETWATT_CMD_UNSUBSCRIBE));
 	EXPECT_STREQ("this socket has not subscribed", self->a.text);
@@ -81,7 +81,7 @@ TEST_F(two, words)
 	EXPECT_EQ(0, simple(&self->a, JETWATT_CMD_UNSUBSCRIBE));
 }
 
-TEST_F(two, not_more_than_32)
+TEST_F(two, at_most_32_subscribers)
 {
 	static struct family more[32];
 	unsigned int i;
@@ -99,8 +99,8 @@ TEST_F(two, not_more_than_32)
 			family_close(&more[i]);
 }
 
-/* Runs for a subscriber, and is parked when the last one closes its socket. */
-TEST_F(two, parks)
+/* The sampler runs for a subscriber, and is parked when the last one closes its socket. */
+TEST_F(two, sampler_parks_after_the_last_subscriber)
 {
 	uint64_t ticks;
 	int i;
@@ -111,7 +111,7 @@ TEST_F(two, parks)
 	EXPECT_LE(least_hz(208), config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
 	EXPECT_EQ(1, number(&self->b, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RUNNING));
 	family_close(&self->a);
-	/* Closing does not wait for the sampler. */
+	/* Closing the socket does not wait for the sampler. */
 	for (i = 0; i < 100 && config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ); i++)
 		sleep_ms(10);
 	EXPECT_EQ(0, config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
@@ -122,7 +122,7 @@ TEST_F(two, parks)
 	ASSERT_EQ(0, family_open(&self->a));
 }
 
-/* One that waits for the sampler's buses does not hold up requests to other families. */
+/* A client that waits for the sampler's transfers does not delay requests to other families. */
 TEST_F(two, other_families_wait_for_no_transfer)
 {
 	uint64_t start, took;
@@ -156,8 +156,8 @@ TEST_F(two, other_families_wait_for_no_transfer)
 }
 
 /*
- * A subscriber waits for transfers on a bus that is stuck. Meanwhile any other
- * program closes its generic netlink socket without waiting.
+ * A subscriber waits for transfers on a stuck bus. Meanwhile, another program can close its generic
+ * netlink socket without waiting.
  */
 TEST_F(two, closing_waits_for_no_transfer)
 {
@@ -168,7 +168,7 @@ TEST_F(two, closing_waits_for_no_transfer)
 	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 1000));
 	pid = fork();
 	if (!pid) {
-		/* The parent has the last reference. */
+		/* The parent has the last reference to the socket. */
 		family_close(&self->b);
 		start = now_ns();
 		simple(&self->a, JETWATT_CMD_SUBSCRIBE);
@@ -180,12 +180,12 @@ TEST_F(two, closing_waits_for_no_transfer)
 	took = now_ns() - start;
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 0));
-	/* It did wait, so it was at it when the other one closed. */
+	/* The subscriber did wait, so it was waiting when the other socket was closed. */
 	EXPECT_EQ(0, status);
 	EXPECT_GT(50000000, took);
 	ASSERT_EQ(0, family_open(&self->b));
 	EXPECT_EQ(0, simple(&self->a, JETWATT_CMD_UNSUBSCRIBE));
-	/* Chips that were lost meanwhile come back; other tests need them. */
+	/* Wait until the lost chips have returned, because other tests need them. */
 	for (i = 0; i < 200 && (chip_of(&self->b, 0, JETWATT_A_CHIP_LOST) ||
 				chip_of(&self->b, 1, JETWATT_A_CHIP_LOST)); i++)
 		sleep_ms(100);
@@ -193,8 +193,7 @@ TEST_F(two, closing_waits_for_no_transfer)
 }
 
 /*
- * The same while a batch is copied for its subscribers, which may wait until the kernel
- * has found memory.
+ * The same while a batch is copied for the subscribers, which may wait for memory.
  */
 TEST_F(two, closing_waits_for_no_copy)
 {
@@ -211,7 +210,7 @@ TEST_F(two, closing_waits_for_no_copy)
 		while (injected_left("fail_copy"))
 			sleep_ms(5);
 		start = now_ns();
-		/* First a socket that has not subscribed, then a subscriber. */
+		/* First a socket that has not subscribed, then that of a subscriber. */
 		family_close(i ? &self->b : &other);
 		took[i] = now_ns() - start;
 		sleep_ms(1000);
@@ -225,8 +224,8 @@ TEST_F(two, closing_waits_for_no_copy)
 	ASSERT_EQ(0, family_open(&self->b));
 }
 
-/* One that asked for a rate keeps it running with nobody there. */
-TEST_F(two, pinned_by_a_rate)
+/* After a client has set a rate, the sampler runs without a subscriber. */
+TEST_F(two, runs_without_subscriber_after_a_rate_was_set)
 {
 	uint64_t ticks;
 
@@ -240,7 +239,7 @@ TEST_F(two, pinned_by_a_rate)
 	EXPECT_EQ(0, config_of(&self->a, JETWATT_A_CONFIG_ACTIVE_HZ));
 }
 
-/* A batch goes out when it is full, or when it is old. */
+/* A batch is sent when it is full or reaches its maximum age. */
 TEST_F(two, batches)
 {
 	uint64_t age;
@@ -265,7 +264,7 @@ TEST_F(two, batches)
 		EXPECT_LE(48, b.count);
 		EXPECT_GE(58, b.count);
 	}
-	/* At a low rate the age counts too: nobody waits for the next tick. */
+	/* At a low rate, the age is checked between ticks too. */
 	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_RATE_HZ, 1));
 	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_BATCH_AGE_MS, 100));
 	ASSERT_TRUE(next_batch(&self->a, 2000, &b));
@@ -274,7 +273,7 @@ TEST_F(two, batches)
 	EXPECT_GE(200000000, now_ns() - b.time_ns[0]);
 }
 
-/* Nothing but requests from this process, no subscriber: no memory is asked for. */
+/* No requests by other processes and no subscriber: no other allocation takes the fault. */
 TEST_F(two, faults)
 {
 	struct batch b;
@@ -289,7 +288,7 @@ TEST_F(two, faults)
 	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_TRUE(next_batch(&self->a, 1000, &b));
-	/* No memory for a batch: lost for all. */
+	/* No memory for a batch: its samples are lost for all subscribers. */
 	ASSERT_EQ(0, inject("fail_skb", 1));
 	while (injected_left("fail_skb"))
 		sleep_ms(10);
@@ -299,7 +298,7 @@ TEST_F(two, faults)
 		ASSERT_TRUE(next_batch(&self->b, 1000, &b));
 	} while (b.lost == 0);
 	EXPECT_EQ(0, simple(&self->b, JETWATT_CMD_UNSUBSCRIBE));
-	/* One that cannot be handed over: lost for that one. */
+	/* A batch that cannot be sent to one subscriber: lost for that one. */
 	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, inject("fail_send", 1));
 	while (injected_left("fail_send"))

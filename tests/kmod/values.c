@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
 /*
- * What the module reads, against what the hwmon driver of the same chips says
- * at the same time; and that the hwmon driver does not notice.
+ * The module's readings against those of the hwmon driver of the same chips at the same time; and
+ * that the module does not affect the hwmon driver.
  */
 #include "family.h"
 
@@ -74,8 +74,8 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->f);
 }
 
-/* Means over two seconds of both, within a step of the chip (40 uV, 8 mV). */
-TEST_F(board, as_hwmon)
+/* Means of both over two seconds differ by less than an LSB (40 uV, 8 mV). */
+TEST_F(board, values_agree_with_hwmon)
 {
 	struct mean ours[4] = {};
 	double shunt[4] = {}, bus[4] = {};
@@ -100,7 +100,7 @@ TEST_F(board, as_hwmon)
 		TH_LOG("rail %u: shunt %.1f uV, hwmon %.1f; bus %.1f mV, hwmon %.1f", i,
 		       ours[i].shunt / ours[i].shunts, shunt[i] / n,
 		       ours[i].bus / ours[i].buses / 1000, bus[i] / n);
-		/* Neither is close to nothing, or anything would agree. */
+		/* No value is close to zero, where the comparison would prove nothing. */
 		EXPECT_LT(100, shunt[i] / n);
 		EXPECT_GE(40, ours[i].shunt / ours[i].shunts - shunt[i] / n);
 		EXPECT_LE(-40, ours[i].shunt / ours[i].shunts - shunt[i] / n);
@@ -109,8 +109,8 @@ TEST_F(board, as_hwmon)
 	}
 }
 
-/* Every bus voltage is there in the first sample, and a shunt in every one. */
-TEST_F(board, first_sample_is_whole)
+/* The first sample has all bus voltages, and every sample has all shunt voltages. */
+TEST_F(board, first_sample_is_complete)
 {
 	const int32_t *v;
 	struct batch b;
@@ -128,7 +128,7 @@ TEST_F(board, first_sample_is_whole)
 	}
 }
 
-TEST_F(board, numbers_and_times_have_no_holes)
+TEST_F(board, sequence_numbers_and_times_have_no_gaps)
 {
 	uint64_t seq = 0, time = 0;
 	unsigned int i, k;
@@ -149,10 +149,10 @@ TEST_F(board, numbers_and_times_have_no_holes)
 }
 
 /*
- * A critical limit is crossed and goes back to where it was; nobody reads the
- * alarm meanwhile but us, for many ticks. It must still be there.
+ * A critical limit is exceeded and then restored; for many ticks only the module reads the chip.
+ * The alarm must still be set.
  */
-TEST_F(board, alarm_is_not_swallowed)
+TEST_F(board, alarm_stays_set)
 {
 	long old = attribute(0x40, "curr1_crit");
 	uint64_t ticks;
@@ -170,7 +170,7 @@ TEST_F(board, alarm_is_not_swallowed)
 	EXPECT_EQ(0, attribute(0x40, "curr1_crit_alarm"));
 }
 
-/* hwmon switches a channel off: the rail says so, and its values are NONE. */
+/* hwmon disables a channel: the rail is reported as disabled, and its values are NONE. */
 TEST_F(board, channel_off)
 {
 	const int32_t *v;
@@ -199,8 +199,8 @@ TEST_F(board, channel_off)
 }
 
 /*
- * The same change just before the sampler starts, when the bus is measured first: the
- * total and the graph follow, although the sampler itself never sees another value.
+ * The same change just before the sampler starts, when the bus is measured first: the total and the
+ * graph follow, although the sampler thread never sees a different value.
  */
 TEST_F(board, channel_off_before_a_subscriber)
 {

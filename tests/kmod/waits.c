@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=180
-/*
- * Waits of JetPack 6: see waits.inc. And who is sent what, and at what cost.
- */
+/* Waits with JetPack 6 (see waits.inc), and which records each subscriber gets, at what cost. */
 #include "waits.inc"
 
 #include <pthread.h>
@@ -21,13 +19,13 @@ TEST_F(board, syncpt)
 	both(_metadata, &self->f, "syncpt", "4", 200);
 }
 
-/* Nothing arms what is polled. */
+/* Poll an event, which needs no arming. */
 TEST_F(board, event)
 {
 	both(_metadata, &self->f, "event", "2", 100);
 }
 
-/* Only the thread that libcuda has started is seen to wait. */
+/* The job's waits are made by the thread that libcuda has started. */
 TEST_F(board, helper)
 {
 	uint32_t i;
@@ -39,7 +37,7 @@ TEST_F(board, helper)
 	}
 }
 
-/* What it does beside the job's own waits is in the records, and is not reported. */
+/* That thread's own waits, besides the job's, are recorded, but not reported by the library. */
 TEST_F(board, helper_beside)
 {
 	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_MODULE };
@@ -71,7 +69,7 @@ TEST_F(board, helper_beside)
 	EXPECT_EQ(hook.n - 50, dropped);
 }
 
-/* Without BPF there is nothing to compare with. */
+/* Without BPF, there is nothing to compare with. */
 static int can_trace(void)
 {
 	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_TRACEPOINT };
@@ -83,8 +81,8 @@ static int can_trace(void)
 	return 1;
 }
 
-/* A job that had its descriptor before anybody watched. */
-TEST_F(board, event_of_before)
+/* A job whose descriptor was opened before watching started. */
+TEST_F(board, event_opened_before_watching)
 {
 	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_TRACEPOINT };
 	bool bpf = can_trace();
@@ -110,8 +108,8 @@ TEST_F(board, event_of_before)
 	waitpid(opts.tgid, NULL, 0);
 }
 
-/* Two jobs: each watcher gets those that it has asked for; a third one all. */
-TEST_F(board, whom)
+/* Two jobs: each watcher gets the waits of the processes that it watches; a third one gets all. */
+TEST_F(board, each_watcher_gets_its_processes)
 {
 	static struct family one, all;
 	static struct list of_all;
@@ -148,15 +146,15 @@ TEST_F(board, whom)
 	family_close(&all);
 }
 
-/* What was recorded for a watcher that has left is not sent to the one that comes after. */
-TEST_F(board, after_another_watcher)
+/* A record for a watcher that has left is not sent to the next one with its number. */
+TEST_F(board, no_records_of_a_previous_watcher)
 {
 	static struct family keep, next;
 	uint32_t own = getpid();
 	pid_t pid;
 	int i;
 
-	/* Another one keeps what has been recorded from being thrown away as a whole. */
+	/* A second watcher prevents the tables from being freed. */
 	ASSERT_EQ(0, family_open(&keep));
 	ASSERT_EQ(0, watch(&keep, &own, 1, 0));
 	for (i = 0; i < 5; i++) {
@@ -176,7 +174,7 @@ TEST_F(board, after_another_watcher)
 	family_close(&keep);
 }
 
-/* Of a shell that starts the job: only with its children. */
+/* A shell that starts the job is watched: the job's waits only come with its children. */
 TEST_F(board, children)
 {
 	static const uint32_t how[] = { NOT_GIVEN, FLAG, U32_0, U32_1 };
@@ -264,7 +262,7 @@ static void *sleep_in_poll(void *pipe)
 	return NULL;
 }
 
-/* A process of many threads that sleep in poll() and wait for no GPU. */
+/* Start a process with many threads that sleep in poll() without waiting for the GPU. */
 static pid_t bystander(void)
 {
 	int ready[2], never[2], i;
@@ -282,7 +280,7 @@ static pid_t bystander(void)
 		for (i = 0; i < SLEEPERS; i++)
 			if (pthread_create(&thread, &attr, sleep_in_poll, never))
 				_exit(1);
-		/* All of them run before the process itself does again. */
+		/* All threads are in poll() before the process itself continues. */
 		sleep_ms(500);
 		if (write(ready[1], "r", 1) != 1)
 			_exit(1);
@@ -297,15 +295,15 @@ static pid_t bystander(void)
 	return pid;
 }
 
-/* Everybody is watched: more sleepers than there are places must not cost a record. */
-TEST_F(board, bystanders)
+/* All processes are watched: more sleeping threads than table entries must not lose a record. */
+TEST_F(board, sleeping_threads_lose_no_record)
 {
 	uint32_t tgid;
 	pid_t others;
 	int go;
 
 	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
-	/* From here on something has been armed. */
+	/* From here on, a descriptor is armed. */
 	tgid = train(&go, "pollfd", "1", "1");
 	ASSERT_EQ(1, write(go, "g", 1));
 	close(go);
@@ -325,7 +323,7 @@ TEST_F(board, bystanders)
 	waitpid(others, NULL, 0);
 }
 
-/* Instructions that a child costs which does nothing. */
+/* Return: number of instructions to fork an idle child and reap it. */
 static uint64_t fork_cost(void)
 {
 	uint64_t start = now_ns();
@@ -341,8 +339,8 @@ static uint64_t fork_cost(void)
 	return (now_ns() - start) / 200 / 8;
 }
 
-/* The end of a process costs as much as ever while a job has descriptors armed. */
-TEST_F(board, others_end)
+/* The end of a process does not cost more while a job has armed descriptors. */
+TEST_F(board, exit_cost_of_other_processes)
 {
 	uint64_t before, with;
 	uint32_t tgid;
@@ -354,13 +352,13 @@ TEST_F(board, others_end)
 	ASSERT_EQ(1, write(go, "g", 1));
 	close(go);
 	sleep_ms(1000);
-	/* Stopped, so that its own work costs nothing; what it has armed stays. */
+	/* The job is stopped, so that it costs nothing itself; its descriptors stay armed. */
 	ASSERT_EQ(0, kill(tgid, SIGSTOP));
 	sleep_ms(100);
 	with = fork_cost();
 	TH_LOG("a child costs %llu instructions, with something armed %llu",
 	       (unsigned long long)before, (unsigned long long)with);
-	/* Walking all places took 31,000 more. */
+	/* Walking through all table entries took 31,000 instructions more. */
 	EXPECT_GT(before + (slow_kernel() ? before / 4 : 15000), with);
 	kill(tgid, SIGKILL);
 	waitpid(tgid, NULL, 0);
@@ -368,7 +366,7 @@ TEST_F(board, others_end)
 
 #define NUMBER	60
 
-/* The other program: its descriptor of that number is ready. */
+/* The new program: its descriptor of the same number is ready. */
 static int poll_ready(void)
 {
 	struct pollfd p = { .fd = fcntl(eventfd(1, 0), F_DUPFD, NUMBER), .events = POLLIN };
@@ -376,7 +374,7 @@ static int poll_ready(void)
 	return p.fd != NUMBER || poll(&p, 1, -1) != 1;
 }
 
-/* Have the GPU do something; its descriptor stays open. */
+/* Submit work to the GPU; the descriptor stays open. */
 static int submit(struct sim_submit *work)
 {
 	int gpu = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
@@ -385,7 +383,7 @@ static int submit(struct sim_submit *work)
 	return ioctl(gpu, SIM_SUBMIT, work);
 }
 
-/* Arm a descriptor of that number for a fence that is never reached. */
+/* Arm a descriptor of the same number for a fence that is never reached. */
 static int arm_number(void)
 {
 	int fence = open("/dev/host1x-fence", O_RDWR | O_CLOEXEC);
@@ -402,8 +400,8 @@ static int arm_number(void)
 	       ioctl(fence, SIM_TRIGGER_POLLFD, &t) ? -1 : 0;
 }
 
-/* What was armed before an exec that closes it says nothing of the next program's files. */
-TEST_F(board, another_program)
+/* A descriptor that exec closes while it is armed does not affect files of the new program. */
+TEST_F(board, exec_drops_armed_descriptors)
 {
 	int status;
 	pid_t pid;
@@ -423,8 +421,8 @@ TEST_F(board, another_program)
 }
 
 /*
- * Another watcher keeps the tables while the one of everybody stops and starts again: what
- * happened in between was not seen, so nothing of before may be continued.
+ * A second watcher keeps the tables while the watcher of all processes is removed and added again.
+ * Calls in between were not recorded, so calls from before must not be continued.
  */
 FIXTURE(again) {
 	struct family keep, f;
@@ -455,7 +453,7 @@ FIXTURE_TEARDOWN(again)
 	family_close(&self->keep);
 }
 
-TEST_F(again, a_call_under_way)
+TEST_F(again, call_in_progress_is_dropped)
 {
 	struct sim_syncpoint_wait w = { .timeout_ns = now_ns() + 500000000 };
 	struct sim_submit work;
@@ -472,7 +470,7 @@ TEST_F(again, a_call_under_way)
 		w.threshold = work.threshold + 1;
 		if (!ioctl(render, SIM_SYNCPOINT_WAIT, &w) || errno != ETIMEDOUT)
 			_exit(1);
-		/* These return 0, as a wait that has ended does. */
+		/* Both return 0, like a wait that has ended. */
 		_exit(read(self->go_job, &c, 1) || close(render) ? 2 : 0);
 	}
 	sleep_ms(200);
@@ -486,7 +484,7 @@ TEST_F(again, a_call_under_way)
 	EXPECT_EQ(0, hook.n);
 }
 
-TEST_F(again, a_descriptor)
+TEST_F(again, armed_descriptor_is_dropped)
 {
 	int status;
 	pid_t pid;
@@ -511,7 +509,7 @@ TEST_F(again, a_descriptor)
 	EXPECT_EQ(0, hook.n);
 }
 
-/* A wait that has timed out, in a thread that is not the first one and runs another program. */
+/* A wait times out in a thread that is not the main thread and then executes a program. */
 static void *time_out_and_exec(void *arg)
 {
 	struct sim_syncpoint_wait *w = arg;
@@ -525,10 +523,10 @@ static void *time_out_and_exec(void *arg)
 }
 
 /*
- * An exec gives the thread the id of the process. What was kept under its old id must not
- * be continued by the next thread of that id, which does the same.
+ * An exec gives the calling thread the id of the process. A wait stored under its previous id must
+ * not be continued by the next thread with that id, which makes the same call.
  */
-TEST_F(board, exec_of_another_thread)
+TEST_F(board, exec_in_another_thread_drops_its_wait)
 {
 	int said[2], status, tid, render = open("/dev/dri/renderD128", O_RDWR);
 	struct sim_syncpoint_wait w = { .padding = render };
@@ -572,11 +570,11 @@ TEST_F(board, exec_of_another_thread)
 }
 
 /*
- * The last reference to a socket with a dump that was not read ends the dump, for which
- * kernels before 6.13 take the lock of generic netlink: it must not be dropped under a lock
- * that a handler waits for.
+ * Dropping the last reference to a socket with an unread dump ends the dump, for which kernels
+ * before 6.13 take the lock of generic netlink. This must not happen under a lock for which a
+ * request handler waits.
  */
-TEST_F(board, gone_with_an_unread_dump)
+TEST_F(board, closed_with_an_unread_dump)
 {
 	static struct family gone, slow;
 	int size = 4096, i;
@@ -593,7 +591,7 @@ TEST_F(board, gone_with_an_unread_dump)
 					  NLM_F_DUMP));
 		family_close(&gone);
 		sleep_ms(20);
-		/* It finds the dead socket before the work item does. */
+		/* This request finds the dead socket before the work item does. */
 		EXPECT_EQ(0, watch(&slow, NULL, 0, 0));
 		sleep_ms(200);
 		EXPECT_EQ(0, injected_left("fail_reap"));
@@ -603,8 +601,8 @@ TEST_F(board, gone_with_an_unread_dump)
 	family_close(&slow);
 }
 
-/* One that does not read: what does not fit into its socket is counted. */
-TEST_F(board, never_reads)
+/* A subscriber does not read: records that do not fit into its socket are counted. */
+TEST_F(board, lost_records_are_counted)
 {
 	int go, size = 4096;
 	uint32_t tgid, before;
@@ -619,7 +617,7 @@ TEST_F(board, never_reads)
 	sleep_ms(200);
 	gather(&self->f, &hook, 100);
 	EXPECT_GT(6400, hook.n);
-	/* Room again: the next record brings the count. */
+	/* The socket has space again: the next record has the count. */
 	before = hook.n;
 	pid = fork();
 	if (!pid)
@@ -631,10 +629,10 @@ TEST_F(board, never_reads)
 }
 
 /*
- * What everybody's system calls cost more while somebody else is watched. In
- * virtual time an instruction takes 8 ns.
+ * By how much watching makes system calls of other processes more expensive. In virtual time, an
+ * instruction takes 8 ns.
  */
-TEST_F(board, cost_for_others)
+TEST_F(board, cost_for_unwatched_processes)
 {
 	static const char *const names[] = { "nobody", "one other process", "everybody" };
 	uint64_t start, ns[3][2];
@@ -665,7 +663,7 @@ TEST_F(board, cost_for_others)
 	close(go);
 }
 
-/* The module goes while a thread is inside a wait and everybody is watched. */
+/* The module is unloaded while a thread waits and all processes are watched. */
 TEST_F(board, unload)
 {
 	uint32_t tgid;

@@ -81,13 +81,13 @@ TEST_F(bus, any_clock_is_taken)
 	EXPECT_GE(transfer_us(6), 283 / 0.0512);
 }
 
-TEST_F(bus, nobody_answers_at_other_addresses)
+TEST_F(bus, unused_addresses_are_not_acknowledged)
 {
 	EXPECT_EQ(-ENXIO, reg_read(0x42, 0));
 	EXPECT_EQ(0x7127, reg_read(0x41, 0) & 0x7fff);
 }
 
-TEST_F(bus, a_fault_hits_the_next_transfers_and_no_more)
+TEST_F(bus, a_fault_affects_the_given_number_of_transfers)
 {
 	int before = reg_read(0x40, 0);
 
@@ -99,7 +99,7 @@ TEST_F(bus, a_fault_hits_the_next_transfers_and_no_more)
 	EXPECT_EQ(before, reg_read(0x40, 0));
 }
 
-TEST_F(bus, the_pointer_stays)
+TEST_F(bus, the_register_pointer_is_kept)
 {
 	uint8_t word[2], reg = 0xfe;
 	struct i2c_msg msg = { .addr = 0x40, .flags = I2C_M_RD, .len = 2, .buf = word };

@@ -140,7 +140,7 @@ TEST_F(chip, averaging_is_a_recursive_filter)
 	}
 }
 
-TEST_F(chip, crit_sees_single_conversions_and_warn_the_average)
+TEST_F(chip, crit_compares_single_conversions_and_warn_the_average)
 {
 	int shunt = steps(reg_read(CHIP, SHUNT1));
 
@@ -246,7 +246,7 @@ static void measure(uint8_t reg, double *mean, double *deviation)
 	*deviation = sqrt(fmax(squares / n - *mean * *mean, 0));
 }
 
-TEST_F(chip, the_adc_is_true_in_the_mean_noisy_and_has_an_offset_knob)
+TEST_F(chip, adc_mean_noise_and_offset)
 {
 	double shunt, bus, deviation, power, offset;
 
@@ -267,7 +267,7 @@ TEST_F(chip, the_adc_is_true_in_the_mean_noisy_and_has_an_offset_knob)
 	}
 }
 
-TEST_F(chip, a_long_silence_is_averaged)
+TEST_F(chip, conversions_without_a_read_are_averaged)
 {
 	int before = steps(reg_read(CHIP, BUS1));
 	uint64_t t;

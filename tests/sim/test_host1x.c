@@ -109,7 +109,7 @@ TEST_F(host1x, several_fences_on_one_descriptor)
 }
 
 /* The event of a channel group is posted for any GPU work, and stays until a poll() reports it. */
-TEST_F(host1x, events_of_a_channel_group)
+TEST_F(host1x, event_of_a_channel_group)
 {
 	struct sim_event_id_ctrl e = { .cmd = SIM_EVENT_ID_ENABLE,
 				       .event_id = SIM_EVENT_BLOCKING_SYNC };
@@ -146,7 +146,7 @@ TEST_F(host1x, no_other_release_has_its_node_here)
 	EXPECT_EQ(-1, access("/dev/nvhost-ctrl", F_OK));
 }
 
-TEST_F(host1x, syncpoint_wait_waits_times_out_and_tells_when)
+TEST_F(host1x, syncpoint_wait_ends_times_out_and_returns_the_time)
 {
 	struct sim_syncpoint_wait w = { 0 };
 	struct sim_submit s;
@@ -164,7 +164,7 @@ TEST_F(host1x, syncpoint_wait_waits_times_out_and_tells_when)
 	EXPECT_GT((uint64_t)w.timestamp, now_ns() - 50000000);
 }
 
-TEST_F(host1x, memory_shows_the_counter)
+TEST_F(host1x, mapped_memory_has_the_counter)
 {
 	const volatile uint32_t *counter = mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->gpu, 0);
 	struct sim_submit s;
@@ -177,7 +177,7 @@ TEST_F(host1x, memory_shows_the_counter)
 	EXPECT_EQ(s.threshold, *counter);
 }
 
-TEST_F(host1x, nonsense_is_refused)
+TEST_F(host1x, invalid_arguments_are_refused)
 {
 	struct sim_trigger_pollfd t = { .fd = self->gpu, .id = 1 };
 	struct sim_syncpoint_wait w = { .id = 999, .timeout_ns = INT64_MAX };
@@ -200,7 +200,7 @@ TEST_F(host1x, nonsense_is_refused)
 }
 
 /* The mapping outlives the job, and the poll descriptor outlives its syncpoint. */
-TEST_F(host1x, what_a_job_leaves_can_still_be_used)
+TEST_F(host1x, mapping_and_descriptor_outlive_the_job)
 {
 	struct sim_trigger_pollfd t = { .fd = self->pollfd };
 	struct pollfd p = { .fd = self->pollfd, .events = POLLIN };
@@ -217,7 +217,7 @@ TEST_F(host1x, what_a_job_leaves_can_still_be_used)
 	self->pollfd = open("/dev/null", O_RDONLY);
 }
 
-TEST_F(host1x, jobs_do_what_they_are_told)
+TEST_F(host1x, options_of_the_job_programs)
 {
 	char *const runs[][10] = {
 		{ "/bin/train", "--minibatches", "12", "--syncs", "3", "--wait", "pollfd", NULL },

@@ -51,7 +51,7 @@ FIXTURE_TEARDOWN(knobs)
 	settle();
 }
 
-TEST_F(knobs, it_is_an_orin_by_its_device_tree)
+TEST_F(knobs, device_tree_is_that_of_an_orin)
 {
 	char s[128];
 
@@ -226,7 +226,7 @@ TEST_F(knobs, memory_caps_of_both_releases)
 	EXPECT_EQ(-EINVAL, put(EMC5, "fast"));
 }
 
-TEST_F(knobs, memory_can_refuse_and_lie)
+TEST_F(knobs, memory_cap_can_fail_or_be_ignored)
 {
 	ASSERT_EQ(0, put(SIM "fail_emc", "1"));
 	EXPECT_EQ(-EIO, put(EMC, "2133000000"));
@@ -271,7 +271,7 @@ TEST_F(knobs, a_core_can_refuse)
 	EXPECT_EQ(6, truth("cores"));
 }
 
-TEST_F(knobs, the_die_gets_warm_at_work)
+TEST_F(knobs, the_die_gets_warm_under_load)
 {
 	char *train[] = { "/bin/train", NULL };
 	double before, after;

@@ -50,7 +50,7 @@ TEST_F(nvhost, nodes_of_later_releases_are_not_there)
 	EXPECT_EQ(-1, access("/dev/dri/renderD128", F_OK));
 }
 
-TEST_F(nvhost, poll_ends_when_the_work_does_and_tells_once)
+TEST_F(nvhost, poll_ends_with_the_work_and_reports_it_once)
 {
 	struct sim_nvhost_trigger t = { .fd = self->pollfd };
 	struct pollfd p = { .fd = self->pollfd, .events = POLLIN | POLLPRI };

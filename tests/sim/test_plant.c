@@ -274,7 +274,7 @@ TEST_F(plant, a_killed_job_leaves_an_idle_board)
 	EXPECT_EQ(n, minibatches_since(0).n);
 }
 
-TEST_F(plant, being_late_does_not_add_up)
+TEST_F(plant, delays_of_a_job_do_not_add_up)
 {
 	struct sim_load load = { .permille = 1000 };
 	int i, fd = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
@@ -306,7 +306,7 @@ TEST_F(plant, being_late_does_not_add_up)
 }
 
 /* Data that the job reads by itself cannot have been loaded before. */
-TEST_F(plant, loading_that_begins_now_is_on_top)
+TEST_F(plant, loading_on_demand_adds_to_the_minibatch)
 {
 	struct sim_load load = { .permille = 1000, .now = 1 };
 	int i, fd = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
@@ -362,7 +362,7 @@ TEST_F(plant, without_workers_loading_hides_behind_nothing)
 	EXPECT_EQ(with, truth("mode_time_ns"));
 }
 
-TEST_F(plant, another_workload_at_once)
+TEST_F(plant, workload_can_be_changed_at_run_time)
 {
 	double resnet = truth("mode_time_ns");
 
@@ -454,7 +454,7 @@ TEST_F_TIMEOUT(plant, kernels_last_and_draw_what_the_roofs_say, 90)
 	}
 }
 
-TEST_F(plant, bad_work_is_refused)
+TEST_F(plant, invalid_work_is_refused)
 {
 	struct sim_kernel nothing = { .flop = 0 }, heavy = { .flop = SIM_KERNEL_MAX + 1 };
 

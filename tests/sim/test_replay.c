@@ -252,7 +252,7 @@ TEST_F(replay, too_many_rows_are_refused_and_20000_are_not)
 	EXPECT_EQ(-EINVAL, replay(""));
 }
 
-TEST_F(replay, it_comes_and_goes)
+TEST_F(replay, load_and_unload)
 {
 	int i;
 
@@ -271,7 +271,7 @@ TEST_F(replay, it_comes_and_goes)
 	}
 }
 
-TEST_F(replay, a_job_holds_it)
+TEST_F(replay, a_job_holds_the_module)
 {
 	int fd;
 
