@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs a command as systemd runs jetwattd: the user jetwatt, with the capabilities of the
- * unit (tests/host/tree.sh compares) and its LimitRTPRIO, less the one of a first argument
- * "-CAP_...", and none besides that it could ever get; or with "-root", as it runs
- * jetwatt-knobs: root, without any; or with "-files", as it runs jetwatt-files. Without
- * arguments, as the runner calls it, it is a test of itself.
+ * Run a command as systemd runs jetwattd: as the user jetwatt, with the capabilities of the unit
+ * (tests/host/tree.sh compares them) as the bounding set, and its LimitRTPRIO. A first argument
+ * "-CAP_..." removes that capability. With "-root", run it like jetwatt-knobs, as root without
+ * capabilities; with "-files", like jetwatt-files. Without arguments, as the test runner calls it,
+ * the program tests itself.
  */
 #include "../../user/lib/fdname.c"
 
@@ -51,7 +51,7 @@ static uint64_t all_but(const char *name)
 	return mask;
 }
 
-/* The group is the unit's for either. */
+/* Both users get the group of the unit. */
 static int become(uid_t uid, uint64_t mask)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -82,8 +82,10 @@ static int become(uid_t uid, uint64_t mask)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 }
 
-/* What it is that @pid has open as @fd, as jetwattd's probe finds out; in a process of its
- * own, for there is no way back. */
+/*
+ * Return the kind of file that descriptor @fd of process @pid is, by the functions of jetwattd's
+ * probe. Done in a child process, because dropped rights cannot be regained.
+ */
 static int named(uint64_t mask, pid_t pid, int fd)
 {
 	struct jetwatt_fdname names = { 0 };
@@ -95,7 +97,7 @@ static int named(uint64_t mask, pid_t pid, int fd)
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 98;
 }
 
-/* jetwatt-files as its unit runs it. Return: its pid, once it listens. */
+/* Start jetwatt-files as its unit does. Return: its pid, once it listens. */
 static pid_t start_files(void)
 {
 	struct stat st;
@@ -119,8 +121,10 @@ static pid_t start_files(void)
 
 static volatile char word[8] = "root's";
 
-/* Everything with which a process of that user, with those capabilities, could take over one of
- * root's. Return: 0: nothing works. */
+/*
+ * Try all ways by which a process of user @uid with capabilities @mask could take over a process of
+ * root. Return: 0 if none works.
+ */
 static int takes_over(uid_t uid, uint64_t mask, pid_t pid, int fd)
 {
 	pid_t child = fork();
@@ -149,7 +153,7 @@ static int takes_over(uid_t uid, uint64_t mask, pid_t pid, int fd)
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 98;
 }
 
-/* What a request gets; -1: hung up. */
+/* Send a request to jetwatt-files. Return: its response, -1 if it has closed the connection. */
 static int asked(const void *request, size_t len)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = JETWATT_FILES_SOCKET };
@@ -173,18 +177,18 @@ static int self(void)
 	pid_t files;
 
 	printf("TAP version 13\n1..6\n");
-	/* This process has a node of a GPU open, and is root's. */
+	/* This process belongs to root and has a node of a GPU open. */
 	mkdir("/dev/dri", 0755);
 	fd = open("/dev/dri/renderD999", O_RDWR | O_CREAT, 0600);
 	before = named(all_but(""), getpid(), fd);
 	files = start_files();
 	rc = named(all_but(""), getpid(), fd);
 	ok = fd >= 0 && before == JETWATT_FDNAME_GONE && rc == JETWATT_FDNAME_RENDER;
-	printf("%s 1 it sees which file root's job waits for, by jetwatt-files alone\n", ok ? "ok" : "not ok");
+	printf("%s 1 the kind of file that root's job waits for is known through jetwatt-files only\n", ok ? "ok" : "not ok");
 	all &= ok;
 
 	rc = takes_over(JETWATT, all_but(""), getpid(), fd);
-	printf("%s 2 with the unit's capabilities it cannot take over a process of root's\n", rc ? "not ok" : "ok");
+	printf("%s 2 the unit's capabilities do not allow to take over a process of root\n", rc ? "not ok" : "ok");
 	if (rc)
 		printf("# way %d\n", rc);
 	all &= !rc;
@@ -194,10 +198,10 @@ static int self(void)
 	ok = ok && asked(noise, sizeof(noise)) == -1 && asked(&good, sizeof(good) - 1) == -1 &&
 	     asked("", 0) == -1 && asked(&(struct jetwatt_files_request){ UINT32_MAX, -1 }, 8) == JETWATT_FDNAME_GONE;
 	ok = ok && asked(&good, sizeof(good)) == rc;
-	printf("%s 3 jetwatt-files hangs up on what is no request, and serves on\n", ok ? "ok" : "not ok");
+	printf("%s 3 jetwatt-files closes the connection after an invalid request, and continues\n", ok ? "ok" : "not ok");
 	all &= ok;
 
-	/* Its filter, as the kernel has it, and no child that it could start. */
+	/* Its seccomp filter is active, and no child of it can gain privileges. */
 	rc = 0;
 	if (files > 0) {
 		char line[256], path[64];
@@ -212,10 +216,10 @@ static int self(void)
 		kill(files, SIGKILL);
 		waitpid(files, NULL, 0);
 	}
-	printf("%s 4 it has given up what it does not need\n", rc == 3 ? "ok" : "not ok");
+	printf("%s 4 jetwatt-files has a seccomp filter and no_new_privs\n", rc == 3 ? "ok" : "not ok");
 	all &= rc == 3;
 	rc = named(all_but(""), getpid(), fd);
-	printf("%s 5 without it, doubt is in favour\n", rc == JETWATT_FDNAME_GONE ? "ok" : "not ok");
+	printf("%s 5 without jetwatt-files, a descriptor counts as gone\n", rc == JETWATT_FDNAME_GONE ? "ok" : "not ok");
 	all &= rc == JETWATT_FDNAME_GONE;
 	unlink(JETWATT_FILES_SOCKET);
 	rmdir("/run/jetwatt-files");
@@ -227,7 +231,7 @@ static int self(void)
 	     !prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN) &&
 	     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_PERFMON, 0, 0) == 1 &&
 	     open("/proc/1/mem", O_RDONLY) < 0 && open("/sys/kernel/debug", O_RDONLY) < 0;
-	printf("%s 6 a user with one capability is no root\n", rc ? "ok" : "not ok");
+	printf("%s 6 (precondition) a user with one capability cannot do what root can\n", rc ? "ok" : "not ok");
 	return !all || !rc;
 }
 

@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=180 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# record --trigger: what was before and after, from the module's black box; each
-# of its triggers pulled.
+# record --trigger: samples before and after an event, from the module's black box.
 . "${0%/*}/common.inc"
 plan 9
 limit=
 
-# arm WHAT SECONDS: record waits for it; SECONDS later the past is long enough
+# arm WHAT SECONDS: start record with trigger WHAT; wait until it has SECONDS of samples
 arm()
 {
 	jetwatt record -o "$T/box.jwt" --trigger "$1" --pre 2s --post 1s -p $train --json \
@@ -17,7 +16,7 @@ arm()
 	kill -0 $record || echo "# record has ended before anything happened"
 }
 
-# whole: two seconds before and one after, no sample lost, the job's waits in it
+# whole: does the trace have 2 s before, 1 s after, no lost sample, and the job's waits?
 whole()
 {
 	wait $record
@@ -27,7 +26,7 @@ whole()
 		[ "$(number minibatches "$T/out")" -gt 10 ]
 }
 
-# band TEXT: does the trace itself say why?
+# band TEXT: does the report of the trace name the cause?
 band()
 {
 	jetwatt report --html "$T/box.html" "$T/box.jwt" > "$T/out" 2> "$T/err"
@@ -40,11 +39,11 @@ sleep 1
 arm signal 4
 kill -USR1 $record
 whole
-result $? "signal: two seconds before and one after, nothing lost"
+result $? "signal: 2 s before and 1 s after, nothing lost"
 band "on request"
-result $? "and the trace says that it was asked for"
+result $? "signal: the trace names the cause"
 
-# A limit that the rail's current is above: the driver's own, in the chip.
+# Set a limit below the rail's current, through the chip's driver.
 for h in /sys/class/hwmon/hwmon*; do
 	case $(readlink -f $h/device) in */1-0040) limit=$h/curr2_max;; esac
 done
@@ -55,7 +54,7 @@ whole
 result $? "oc: a current above the chip's limit"
 echo "$most" > "$limit"
 band over-current
-result $? "and the trace says so"
+result $? "oc: the trace names the cause"
 
 arm thermal 4
 echo 99500 > $heat
@@ -63,9 +62,9 @@ whole
 result $? "thermal: a zone reaches its trip"
 echo 0 > $heat
 band thermal
-result $? "and the trace says so"
+result $? "thermal: the trace names the cause"
 
-# Another trigger than the one that is waited for: the box is emptied, and waits on.
+# Another trigger than the selected one: record empties the box and continues to wait.
 sleep 2
 arm oc 3
 echo 99500 > $heat
@@ -73,12 +72,12 @@ sleep 3
 echo 0 > $heat
 kill -0 $record && sleep 2 && echo $(($(cat "${limit%max}input") / 2)) > "$limit" && whole &&
 	band over-current
-result $? "heat is no over-current"
+result $? "oc: overheating is no over-current"
 echo "$most" > "$limit"
 
 run jetwatt record -o "$T/box.jwt" --trigger nothing
 exits 2 && says "oc, thermal and signal"
-result $? "no such trigger"
+result $? "unknown trigger"
 
 jetwatt record -o "$T/none.jwt" --trigger oc > "$T/out" 2> "$T/err" &
 record=$!
@@ -87,8 +86,8 @@ kill -TERM $record
 wait $record
 status=$?
 exits 143
-result $? "SIGTERM before anything happens"
+result $? "SIGTERM before an event"
 kill $train
-# The next test's clocks are not to be limited any more.
+# Wait until the clocks of the next test are not limited any more.
 for i in $(seq 100); do cold && break; sleep 0.2; done
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=900 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd without samples of power: the module is unloaded while a job works on the GPU.
+# jetwattd without power samples: the module is unloaded while a job uses the GPU.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 13
@@ -15,7 +15,7 @@ lowest=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n | sed -n '/./{p;q}
 is() { [ "$(told "$1")" = "$2" ]; }
 works() { is doing learning || is doing holding; }
 at_lowest() { [ "$(cat "$gpu/max_freq")" = "$lowest" ]; }
-# gone: has jetwattd ended? Then $status is its exit status.
+# gone: has jetwattd ended? If so, $status is its exit status.
 gone()
 {
 	kill -0 $daemon 2> /dev/null && return 1
@@ -31,7 +31,7 @@ train=$!
 within 20 works
 rmmod jetwatt
 within 10 is doing blind && within 5 at_lowest && grep -q "samples have stopped" "$T/log"
-result $? "the module is unloaded: the lowest mode, and said"
+result $? "module unloaded: jetwattd sets the lowest mode and logs it"
 stays=0
 for i in $(seq 15); do
 	at_lowest && is doing blind && stays=$((stays + 1))
@@ -39,13 +39,13 @@ for i in $(seq 15); do
 done
 echo "# in $stays of 15 checks the lowest mode"
 [ $stays = 15 ]
-result $? "it stays while the job lives"
+result $? "module unloaded: the lowest mode stays while the job runs"
 kill $train
 wait $train
 within 20 gone && exits 1 && says "no process uses the GPU"
-result $? "the job ends: so does jetwattd, 1"
+result $? "module unloaded: when the job ends, jetwattd ends with status 1"
 as_before "$T/before"
-result $? "and the board is as it was"
+result $? "and the knobs are restored"
 
 insmod $KO
 start
@@ -57,20 +57,20 @@ within 10 is doing blind && within 5 at_lowest
 insmod $KO
 begun=$(now_ns)
 within 30 grep -q "power samples are back" "$T/log" && within 60 works
-result $? "the module is loaded again: the job is learned"
+result $? "module loaded again: jetwattd learns the job"
 never_over
 doing idle 20 && within 20 as_before "$T/before"
-result $? "the job ends: the board is as it was"
+result $? "job ends: the knobs are restored"
 end
 
-# The module stays, but no sensor answers.
+# The module stays loaded, but no sensor responds.
 start
 train > /dev/null 2>&1 &
 train=$!
 within 20 works
 echo 1000000000 > $FAULT/fail_i2c_nak
 within 10 is doing blind && within 5 at_lowest && grep -q "have stopped: rail\|is gone" "$T/log"
-result $? "the sensors do not answer: the lowest mode, and said"
+result $? "sensors do not respond: jetwattd sets the lowest mode and logs it"
 stays=0
 for i in $(seq 30); do
 	at_lowest && stays=$((stays + 1))
@@ -78,11 +78,11 @@ for i in $(seq 30); do
 done
 echo "# in $stays of 30 checks the lowest mode"
 [ $stays = 30 ] && within 5 is doing blind
-result $? "it stays while they do not answer"
+result $? "sensors do not respond: the lowest mode stays"
 echo 0 > $FAULT/fail_i2c_nak
 begun=$(now_ns)
 within 60 grep -q "power samples are back" "$T/log" && within 60 works
-result $? "they answer again: the job is learned"
+result $? "sensors respond again: jetwattd learns the job"
 never_over
 doing idle 20
 end
@@ -94,9 +94,9 @@ train=$!
 within 20 works
 rmmod jetwatt
 within 20 gone && exits 1 && says "samples have stopped"
-result $? "blind = restore: jetwattd ends"
+result $? "blind = restore: jetwattd ends when the module is unloaded"
 as_before "$T/before"
-result $? "and the board is as it was, while the job lives"
+result $? "blind = restore: the knobs are restored while the job runs"
 kill $train
 wait $train
 insmod $KO

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd and jobs that become others: three while they are learned, one while it is held.
+# jetwattd with jobs that change: three while they are learned, one while it is held.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 7
@@ -9,12 +9,12 @@ plan 7
 BUDGET=30
 printf 'budget = %sW\ndb = %s\n' $BUDGET "$T/profiles.db" > "$T/conf"
 
-# changed: when the plant's minibatch after the $1 first ones of $train began, in ns
+# changed: time (ns) at which $train began its minibatch number $1 + 1
 changed() { awk -F, -v pid=$train -v n="$1" 'NR > 1 && $5 == pid && ++m == n + 1 { print $2 }' $TRUTH/minibatches; }
 how_often() { grep -c "learning the job again" "$T/log"; }
 anew() { [ "$(how_often)" -gt "$1" ]; }
 
-# its_mode: within 10 % of the best?
+# its_mode: is the time within 10 % of the best mode's?
 its_mode()
 {
 	time=$(of_mode 5) best=$(best $BUDGET)
@@ -22,7 +22,7 @@ its_mode()
 	[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
 }
 
-# seen AFTER SECONDS PATIENCE: the change after so many minibatches, so soon
+# seen AFTER SECONDS PATIENCE: is the change after AFTER minibatches detected within SECONDS?
 seen()
 {
 	was=$(how_often)
@@ -36,7 +36,7 @@ seen()
 knobs > "$T/before"
 start
 begun=$(now_ns)
-# Between two readings nobody sees it at once, but with some it is looked for.
+# A change between two measurements is not seen at once; later measurements are checked for it.
 found=0 good=0
 for job in 1000:50 900:60 800:40; do
 	size=${job%:*} after=${job#*:}
@@ -52,25 +52,25 @@ for job in 1000:50 900:60 800:40; do
 	doing idle 20
 done
 [ $found = 3 ]
-result $? "half the minibatch size while it is learned: seen in all of three jobs"
+result $? "minibatch size halved while learning: detected for all three jobs"
 [ $good = 3 ]
-result $? "all of their modes are within 10 % of the best"
+result $? "minibatch size halved while learning: all modes within 10 % of the best"
 
-# This one is let be until it is held.
+# The minibatch size of this job changes while it is held.
 train --size 700 --then 350 --after 750 > /dev/null 2>&1 &
 train=$!
 doing holding 100
 its_mode
-result $? "another one: its mode is within 10 % of the best"
+result $? "fourth job: its mode is within 10 % of the best"
 modes=$(told modes_measured)
 seen 750 40 90
-result $? "half the minibatch size while it is held: seen within 40 s"
+result $? "minibatch size halved while holding: detected within 40 s"
 sleep 2
 doing holding 100
 its_mode && [ $(($(told modes_measured) - modes)) -le 8 ]
-result $? "what was learned before counts: at most 8 modes more, and the mode is within 10 %"
+result $? "previous measurements are used: at most 8 more modes, result within 10 % of the best"
 never_over
 doing idle 20 && as_before "$T/before"
-result $? "it ends: the board is as it was"
+result $? "job ends: the knobs are restored"
 end
 finish

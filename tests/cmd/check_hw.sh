@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=2 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221" files="build/arm64/hw-measure:/hw/hw-measure;tests/hw/check:/hw/check"
-# make check-hw, as somebody with a board would run it: the whole flow passes,
-# and leaves nothing behind; a board that is not well fails, and is left as it
-# was all the same, also when somebody stops it half-way.
+# make check-hw as a user with a board runs it: all checks pass and nothing is left behind. A board
+# with faults fails and is restored as well, also if the user interrupts the check.
 . "${0%/*}/common.inc"
 plan 11
 
@@ -12,7 +11,7 @@ hostname lab-orin-7f
 export HW_SECONDS=2 HW_REPORT=$T/report HW_JOB="/bin/train --seconds 3"
 sensor=$(echo /sys/bus/i2c/devices/1-0040/hwmon/hwmon*)
 
-# As NVIDIA's tool prints it, of what hwmon says.
+# Like NVIDIA's tool, with values from hwmon.
 cat > /bin/tegrastats <<EOF2
 #!/bin/sh
 while :; do
@@ -28,7 +27,7 @@ EOF2
 chmod +x /bin/tegrastats
 echo 1 > /tmp/tegrastats.times
 
-# An alarm that nobody has read yet.
+# Set an alarm, which has not been read yet.
 cat "$sensor/curr1_crit_alarm" "$sensor/curr1_crit_alarm" > /dev/null
 limit=$(cat "$sensor/curr1_crit")
 echo 20 > "$sensor/curr1_crit"
@@ -38,39 +37,39 @@ knobs > "$T/before"
 
 run /hw/check /hw
 exits 0 && shows PASS && ! grep -q "^FAIL" "$T/out"
-result $? "a board that is well passes"
+result $? "a board without faults passes"
 
 shows "ok .*rate" "ok .*lateness" "ok .*hwmon" "ok .*tegrastats" "ok .*knob: restored" "ok .*CUDA" "ok .*as before"
-result $? "every part was tried"
+result $? "all checks were done"
 
 [ -s "$T/report" ] && grep -q "VDD_GPU_SOC" "$T/report" && grep -q "^PASS" "$T/report"
-result $? "one report has it all"
+result $? "one report has all results"
 
 jetwatt doctor --replay "$T/report.json" --json > "$T/out" && shows "Jetson AGX Orin" '"label": "VDD_GPU_SOC"' &&
 	! grep -q "$(hostname)" "$T/report"
-result $? "and the board replays; no name of the host is in it"
+result $? "the report can be replayed and does not have the host's name"
 
 as_before "$T/before" && [ ! -d /sys/module/jetwatt ]
-result $? "knobs and module are as before"
+result $? "knobs restored and module unloaded"
 
 [ "$(cat "$sensor/curr1_crit_alarm")" = 1 ]
-result $? "the alarm is still there"
+result $? "the alarm is still set"
 
-# Somebody else's tegrastats, and a job that never waits for a GPU.
+# A tegrastats with wrong values, and a job that never waits for a GPU.
 echo 2 > /tmp/tegrastats.times
 export HW_JOB=/bin/true
 run timeout 150 /hw/check /hw
 exits 1 && ! shows PASS > /dev/null && shows "^FAIL: 2; report"
-result $? "a board that is not well fails"
+result $? "a board with faults fails"
 
 shows "^FAIL .*tegrastats" "^FAIL .*CUDA" "ok .*rate" "ok .*knob: restored" "ok .*as before" &&
 	grep -q "^FAIL: 2" "$T/report"
-result $? "it says what, and the rest is tried"
+result $? "the faults are named, and the other checks are done"
 
 as_before "$T/before" && [ ! -d /sys/module/jetwatt ]
-result $? "knobs and module are as before then too"
+result $? "a board with faults: knobs restored and module unloaded"
 
-# Stopped while the knob is switched, at the latest: it has come so far when it says so.
+# Interrupt it no later than when it has changed a knob, which its output shows.
 echo 1 > /tmp/tegrastats.times
 export HW_JOB="/bin/train --seconds 60"
 /hw/check /hw > "$T/out" 2> "$T/err" &
@@ -84,8 +83,8 @@ kill -TERM "$(job train)" 2> /dev/null
 wait $pid
 status=$?
 exits 1
-result $? "stopped half-way"
+result $? "interrupted: status 1"
 
 as_before "$T/before" && [ ! -d /sys/module/jetwatt ]
-result $? "and still as before"
+result $? "interrupted: knobs restored and module unloaded"
 finish

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd: finds a job's mode while it works, holds the budget, and leaves the
-# board as it was, however it ends. How good the mode is, and how soon, hangs on what
-# was measured first: make bench-daemon tells that, here it is bounded.
+# jetwattd: chooses a mode for a job, keeps the budget, and restores the board in all cases. The
+# quality of the mode and the time depend on which modes are measured first: make bench-daemon
+# measures that; here only bounds are tested.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 24
@@ -12,27 +12,27 @@ BUDGET=30
 DB=$T/profiles.db
 
 knobs > "$T/before"
-# minibatches: how many the plant has done; other tests' too
+# minibatches: number of minibatches of the plant so far, including those of other tests
 minibatches() { awk -F, '{ n = $1 } END { print n + 0 }' $TRUTH/minibatches; }
 earlier=$(minibatches)
 
 echo "bugdet = 30W" > "$T/conf"
 run jetwattd --conf "$T/conf"
 exits 2 && says "line 1" "no setting" "fix: budget"
-result $? "a policy that makes no sense: 2, where and what"
+result $? "invalid policy: status 2, with line and reason"
 
 run jetwatt daemon status
 exits 1 && form && says "jetwattd is not running"
-result $? "nobody to ask: said"
+result $? "control socket without jetwattd: the error says so"
 
 printf 'budget = %sW\ndb = %s\n' $BUDGET "$DB" > "$T/conf"
 start && [ "$(told doing)" = idle ] && as_before "$T/before"
-result $? "without a job the board is as it was"
+result $? "without a job, no knob is changed"
 
 su nobody -s /bin/sh -c "jetwatt daemon status" > "$T/out" 2> "$T/err"
 status=$?
 exits 4
-result $? "who is in no group may not even ask"
+result $? "a user outside the group may not request the status"
 
 begun=$(now_ns)
 train > /dev/null 2>&1 &
@@ -44,29 +44,29 @@ echo "# after $took s: $time ms, the best there is $best; over the budget for at
 [ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
 result $? "a job's mode is within 10 % of the best"
 at_most "$took" 90
-result $? "within 90 s"
+result $? "and found within 90 s"
 at_most "$(breach "$begun" $BUDGET)" 1
 over=$?
 cp "$T/log" "$T/err"
-result $over "never over the budget for a second"
+result $over "mean power over one second never above the budget"
 
 begun=$(now_ns)
 run jetwatt daemon budget 20W
 exits 0 && [ "$(told budget_w)" = 20 ] && sleep 4 && over=$(breach $((begun + 2000000000)) 20) &&
 	echo "# from 2 s on over it for $over s" && at_most "$over" 1
-result $? "another budget at run time"
+result $? "the budget is changed at run time"
 doing holding 100
 time=$(of_mode 5) best=$(best 20)
 echo "# $time ms, the best there is $best"
 [ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')" &&
 	at_most "$(breach $((begun + 3000000000)) 20)" 1
-result $? "it is held, and the mode is within 10 % of the best for it"
+result $? "and the mode is within 10 % of the best for the new budget"
 
 run jetwatt daemon budget policy
 kill $train
 wait $train
 doing idle 20 && as_before "$T/before"
-result $? "the job ends: the board is as it was"
+result $? "the job ends: the knobs are restored"
 
 train > /dev/null 2>&1 &
 train=$!
@@ -74,9 +74,9 @@ sleep 2.5
 time=$(of_mode 5) best=$(best $BUDGET)
 echo "# $time ms, the best there is $best"
 [ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
-result $? "the same job again: in its mode after 2 s"
+result $? "the same job again: held in its mode after 2 s"
 
-# metric NAME: all of its series together
+# metric NAME: sum over all of its series
 metric() { awk -v n="$1" 'index($1, n) == 1 && ($1 == n || substr($1, length(n) + 1, 1) == "{") { v += $2 } END { print v + 0 }' "$T/metrics"; }
 
 jetwatt daemon metrics > "$T/metrics" 2> "$T/err"
@@ -86,13 +86,13 @@ watts=$(awk -v j="$(metric jetwatt_minibatch_energy_joules_sum)" -v s="$(metric 
 echo "# $counted of $there minibatches, at $watts W in the mean; over for $(metric jetwatt_over_budget_seconds_total) s; $(metric process_cpu_seconds_total) s of CPU"
 at_most "$there" $((2 * counted)) && at_most "$counted" "$there" && at_most 5 "$watts" && at_most "$watts" $BUDGET &&
 	[ "$(metric jetwatt_jobs_total)" = 2 ] && [ "$(metric jetwatt_budget_watts)" = $BUDGET ]
-result $? "metrics: minibatches, and what they draw"
+result $? "metrics: minibatches and their energy"
 
-# The kernel's own governor of heat takes the GPU's clock down, and gives it back.
+# The kernel's thermal governor limits the GPU's clock, and removes the limit again.
 gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
 asked=$(cat "$gpu/max_freq") degrees=99500
 asked_again() { [ "$(cat "$gpu/max_freq")" = "$asked" ]; }
-# It takes a step as long as it gets hotter. Two below what is asked.
+# The governor lowers the limit by a level while the temperature rises. Wait until it is below 90 %.
 while [ "$(cat "$gpu/max_freq")" -ge $((asked * 9 / 10)) ] && [ $degrees -lt 104000 ]; do
 	echo $degrees > $heat
 	degrees=$((degrees + 100))
@@ -100,29 +100,29 @@ while [ "$(cat "$gpu/max_freq")" -ge $((asked * 9 / 10)) ] && [ $degrees -lt 104
 done
 echo "# at $degrees: $(cat "$gpu/max_freq") of $asked Hz"
 taken=$(cat "$gpu/max_freq")
-# Whether jetwattd says so hangs on what the GPU's clock is to the job in this mode.
+# Whether jetwattd reports it depends on whether the GPU clock limits the job in this mode.
 sleep 5
 hot=$(told doing)
 echo 0 > $heat
 within 60 cold && [ "$taken" -lt "$asked" ] && [ "$hot" != yielding ] && doing holding 20 &&
 	within 20 asked_again && [ "$(told other_writers)" = 0 ]
-result $? "heat takes the clock down: that is nobody's doing, and the mode comes back"
+result $? "the GPU is limited for temperature: no other writer is reported, and the mode returns"
 
 run jetwatt daemon pause
 doing paused 10 && as_before "$T/before" && jetwatt daemon resume && doing holding 60
-result $? "paused the board is as it was, and then it goes on"
+result $? "pause restores the knobs, resume continues"
 
 run jetwatt optimize --power 25W -p $train --most 4
 exits 1 && says "another jetwatt controls"
-result $? "it is the one writer"
+result $? "a second jetwatt is refused: jetwattd holds the lease"
 
 jetwatt daemon budget "30W; rm" > "$T/out" 2> "$T/err"
 status=$?
 exits 2 && says "refused" && [ "$(told budget_w)" = $BUDGET ]
-result $? "nonsense on the socket is refused, and it goes on"
+result $? "invalid requests on the socket are refused, and jetwattd continues"
 
-# Not in the middle of a switch, in which nobody can tell whose a value is: a command that
-# began just now may have drawn too much.
+# Wait for the end of a switch, because during a switch the writer of a value is not clear. A job
+# that has just started may have exceeded the budget, which causes a switch.
 sleep 5
 doing holding 20
 turned=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n | sed -n 3p)
@@ -130,11 +130,11 @@ echo "$turned" > "$gpu/min_freq"
 echo "$turned" > "$gpu/max_freq"
 doing yielding 10 && sleep 3 && echo "# turned to $turned, is at $(cat "$gpu/max_freq"), saved: $(ls /var/lib/jetwatt)" &&
 	[ "$(cat "$gpu/max_freq")" = "$turned" ] && [ ! -e /var/lib/jetwatt/saved ]
-result $? "somebody else turns a knob: it is his"
+result $? "another process changes a knob: jetwattd yields it"
 kill $train
 wait $train
 end
-# What he has left is how it is now; here it is undone by hand.
+# Its changes are the state of the board now; undo them.
 for i in 1 2; do
 	while read -r file value; do echo "$value" > "$file"; done < "$T/before" 2> /dev/null
 done
@@ -146,10 +146,10 @@ kill -KILL $daemon
 wait $daemon
 sleep 1
 as_before "$T/before"
-result $? "SIGKILL: the guardian brings the board back"
+result $? "SIGKILL: the watchdog restores the knobs"
 
 start && doing holding 60
-# cpu: seconds of the daemon's, and of the sampler's
+# cpu: CPU time of jetwattd and of the sampler thread, in seconds
 cpu() { jetwatt daemon metrics > "$T/metrics"; echo "$(metric process_cpu_seconds_total) $(metric jetwatt_sampler_cpu_seconds_total)"; }
 
 sleep 20
@@ -162,18 +162,18 @@ budget_is() { [ "$(told budget_w)" = "$1" ]; }
 printf 'budget = 26W\nidle = c2-1-g1-e1\ndb = %s\n' "$DB" > "$T/conf"
 kill -HUP $daemon
 within 20 grep -q "policy not reloaded" "$T/log" && grep -q "is not a mode" "$T/log" && budget_is $BUDGET
-result $? "SIGHUP: a policy that makes no sense leaves the old one"
+result $? "SIGHUP with an invalid policy: the old one stays"
 
 printf 'budget = 28W\ncgroup = / 26W\ndb = %s\n' "$DB" > "$T/conf"
 kill -HUP $daemon
 within 20 grep -q "policy reloaded" "$T/log" && within 20 budget_is 26
-result $? "SIGHUP: another policy holds, with a budget of the job's cgroup"
+result $? "SIGHUP with a valid policy: applied, with a budget for the job's cgroup"
 kill $train
 wait $train
 within 20 budget_is 28
-result $? "which ends with the job"
+result $? "and that budget ends with the job"
 
-# In another cgroup it is another workload, and the same one elsewhere.
+# In another cgroup it is another workload, and the same one in the database.
 measured() { jetwatt daemon metrics > "$T/metrics"; metric jetwatt_modes_measured_total; }
 mkdir -p /sys/fs/cgroup/elsewhere
 first=$(measured) begun=$(now_ns)
@@ -184,12 +184,12 @@ took=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { printf "%.0f", (b - a) / 1e9 
 time=$(of_mode 5) best=$(best 26) n=$(($(measured) - first))
 echo "# after $took s and $n modes: $time ms, the best there is $best; over the budget for at most $(breach "$begun" 26) s"
 [ -n "$time" ] && [ $n -ge 1 ] && [ $n -le 4 ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
-result $? "a job that is known elsewhere: four modes at most, within 10 % of the best"
+result $? "a job known from elsewhere: at most four modes, within 10 % of the best"
 at_most "$(breach "$begun" 26)" 1
-result $? "never over the budget for a second"
+result $? "mean power over one second never above the budget"
 end
 exits 0 && as_before "$T/before"
-result $? "SIGTERM: 0, the board is as it was"
+result $? "SIGTERM: status 0, knobs restored"
 kill $train
 
 finish

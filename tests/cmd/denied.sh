@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=60 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Who is not root is told so, and changes nothing.
+# Without root, commands are refused with a message and change nothing.
 . "${0%/*}/common.inc"
 plan 7
 
@@ -15,7 +15,7 @@ knobs > "$T/before"
 
 as_nobody id -u
 [ "$(cat "$T/out")" = 65534 ]
-result $? "the test itself: we are nobody"
+result $? "(precondition) the test can run as nobody"
 
 as_nobody jetwatt stat -- true
 exits 4 && form && says "root"
@@ -35,10 +35,10 @@ result $? "apply: not permitted"
 
 as_nobody jetwatt list rails
 exits 0 && shows "VDD_GPU_SOC" && says "need root" && ! grep -q '[0-9] *W' "$T/out"
-result $? "list rails: names, no readings"
+result $? "list rails: names without readings"
 
 as_nobody jetwatt doctor
 exits 0 && shows "needs root"
-result $? "doctor: what can be checked"
+result $? "doctor: does the checks that need no rights"
 
 finish

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount timeout=200
-/* A job that is held runs on whatever becomes of its holder. */
+/* A frozen job continues, whatever happens to the process that has frozen it. */
 #include "../../user/job/cgroup.c"
 #include "../../user/job/freezer.c"
 
@@ -9,7 +9,7 @@
 
 #include "kselftest_harness.h"
 
-/* @JETWATT_KILLS more than these: make bench-schedule. */
+/* Number of kills; make bench-schedule uses more, by the environment variable JETWATT_KILLS. */
 #define KILLS	50
 
 static uint64_t now(void)
@@ -27,7 +27,7 @@ static int kills(void)
 	return more ? atoi(more) : KILLS;
 }
 
-/* @signals: without a cgroup. */
+/* @signals: without a cgroup, by SIGSTOP and SIGCONT */
 FIXTURE(hold) {
 	struct jetwatt_cgroup cgroup;
 	struct jetwatt_freezer hold;
@@ -42,7 +42,7 @@ FIXTURE_VARIANT(hold) {
 FIXTURE_VARIANT_ADD(hold, freezer) { 0 };
 FIXTURE_VARIANT_ADD(hold, signals) { 1 };
 
-/* Two processes, as a job with a loader has. */
+/* The job has two processes, like a job with a data loader. */
 FIXTURE_SETUP(hold)
 {
 	struct timespec nap = { 0, 200000 };
@@ -81,7 +81,7 @@ FIXTURE_TEARDOWN(hold)
 	jetwatt_cgroup_close(&self->cgroup);
 }
 
-/* Do both processes get on? A minute is as good as for ever. */
+/* Test whether both processes make progress within a minute. */
 static int runs(volatile uint64_t *count)
 {
 	uint64_t was[] = { count[0], count[1] }, end = now() + 60000000000ull;
@@ -101,7 +101,7 @@ static int stands(volatile uint64_t *count)
 	return count[0] == was[0] && count[1] == was[1];
 }
 
-TEST_F(hold, stands_still)
+TEST_F(hold, frozen_job_makes_no_progress)
 {
 	ASSERT_TRUE(runs(self->count));
 	for (int i = 0; i < 20; i++) {
@@ -114,7 +114,7 @@ TEST_F(hold, stands_still)
 	EXPECT_LE(20 * 5000000ull, jetwatt_freezer_frozen_ns(&self->hold, now()));
 }
 
-/* Holds and lets go as fast as it can, now and then a moment later. */
+/* Freeze and thaw the job as fast as possible, sometimes with a short delay. */
 static void hold_for_ever(struct jetwatt_freezer *h, unsigned int seed, int ready)
 {
 	struct jetwatt_freezer all[] = { *h };
@@ -135,7 +135,7 @@ static void hold_for_ever(struct jetwatt_freezer *h, unsigned int seed, int read
 	}
 }
 
-TEST_F_TIMEOUT(hold, runs_on_when_the_holder_is_killed, 3600)
+TEST_F_TIMEOUT(hold, continues_when_the_holder_is_killed, 3600)
 {
 	int n = kills(), held = 0;
 
@@ -167,8 +167,8 @@ TEST_F_TIMEOUT(hold, runs_on_when_the_holder_is_killed, 3600)
 	EXPECT_LT(0, held);
 }
 
-/* Who is stopped cannot let go. */
-TEST_F(hold, runs_on_when_the_holder_is_stopped)
+/* A stopped process cannot thaw the job. */
+TEST_F(hold, continues_when_the_holder_is_stopped)
 {
 	int ready[2];
 	pid_t pid;
@@ -195,7 +195,7 @@ TEST_F(hold, runs_on_when_the_holder_is_stopped)
 	waitpid(pid, NULL, 0);
 }
 
-/* A process's number, to which later ones are greater. */
+/* Return: a process id that is lower than those of later processes. */
 static pid_t number(void)
 {
 	pid_t pid = fork();
@@ -230,8 +230,8 @@ static pid_t guard_after(pid_t before)
 	return found;
 }
 
-/* Whoever holds is told when there is nobody left to let go for him. */
-TEST_F(hold, knows_of_its_guards_end)
+/* The freezing process is notified when its watchdog has ended. */
+TEST_F(hold, end_of_the_watchdog_is_reported)
 {
 	struct jetwatt_freezer all[] = { self->hold };
 	pid_t before = number();

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=300 files="build/arm64/tests/cmd/as_jetwatt:/bin/as_jetwatt" modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd where the system around it is bad: policies that are none, a full disk, a
-# clock that jumps, directories that cannot be written. It stays, or says why it does not;
-# and the guard keeps guarding. Hostile clients: unit/daemon_control, host/knobs.
+# jetwattd on a system with faults: invalid policies, a full disk, a clock that jumps, directories
+# that are not writable. It continues, or ends with a reason, and the watchdog stays active. Hostile
+# clients are tested in unit/daemon_control and host/knobs.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 10
 
 policy() { printf "budget = 30W\nmost = 4\ndb = %s\n$1" "$T/db/profiles.db"; }
 
-# guards: another budget still makes it step down in time, and what it tries for it as well
+# guards: with a budget of 15 W, is the mean power within it after two seconds?
 guards()
 {
 	jetwatt daemon budget 15W > "$T/out" 2> "$T/err" || return 1
@@ -22,10 +22,10 @@ guards()
 	jetwatt daemon budget policy > "$T/out" 2> "$T/err" && at_most "$over" 1
 }
 
-# since TEXT: has it been said since $from?
+# since TEXT: has TEXT been logged since $from?
 since() { tail -c "+$from" "$T/log" | grep -q "$1"; }
 
-# refuses TEXT: SIGHUP leaves the old policy, and says why
+# refuses TEXT: does SIGHUP keep the old policy, and does the log have TEXT?
 refuses()
 {
 	from=$(($(wc -c < "$T/log") + 1))
@@ -33,12 +33,12 @@ refuses()
 	within 20 since "policy not reloaded" && since "$1" && [ "$(told budget_w)" = 30 ]
 }
 
-# Nobody writes there.
+# /etc is read only.
 mount --bind /etc /etc
 mount -o remount,bind,ro /etc
 ro=1
 touch /etc/jetwatt-test 2> /dev/null && ro=0
-# Small enough to be filled at once.
+# A file system that is small enough to be filled quickly.
 mkdir -p "$T/db"
 mount -t tmpfs -o size=1m,mode=755 none "$T/db"
 policy > "$T/conf"
@@ -46,25 +46,25 @@ knobs > "$T/before"
 train > /dev/null 2>&1 &
 train=$!
 start && doing holding 100 && guards && [ $ro = 1 ]
-result $? "it holds a mode, with a read-only /etc"
+result $? "read-only /etc: jetwattd holds a mode"
 
 head -c 3000000 /dev/zero | tr '\0' '#' > "$T/conf"
 refuses "too long"
-result $? "a policy of 3 MB"
+result $? "a policy of 3 MB is refused"
 head -c 20000 /dev/urandom > "$T/conf"
 refuses "cannot use"
-result $? "a policy of random bytes"
+result $? "a policy of random bytes is refused"
 rm "$T/conf"
 mkdir "$T/conf"
 refuses "Is a directory"
-result $? "a policy that is a directory"
+result $? "a policy that is a directory is refused"
 rmdir "$T/conf"
 policy "cgroup = /';DROP TABLE row;-- 25W\n" > "$T/conf"
 kill -HUP $daemon
 within 20 grep -q "policy reloaded" "$T/log" && [ "$(told budget_w)" = 30 ] && guards
-result $? "SQL in a name is a name"
+result $? "SQL in a workload's name has no effect"
 
-# What is measured is not by that clock.
+# Measurements do not use the wall clock.
 today=$(date +%s)
 bad=0
 for to in $((today + 31536000)) 3600 "$today"; do
@@ -72,9 +72,9 @@ for to in $((today + 31536000)) 3600 "$today"; do
 	guards || bad=1
 done
 [ $bad = 0 ] && doing holding 60
-result $? "the clock leaps a year ahead, to 1970 and back"
+result $? "the wall clock jumps a year ahead, to 1970 and back: no effect"
 
-# No row more can be kept.
+# No more rows can be stored.
 head -c 2000000 /dev/zero > "$T/db/full" 2> /dev/null
 jetwatt daemon budget 22W > "$T/out" 2> "$T/err"
 within 100 grep -q "no space left" "$T/log"
@@ -83,18 +83,18 @@ doing holding 100 && kill -0 $daemon && guards
 held=$?
 cp "$T/log" "$T/err"
 [ $held = 0 ] && [ $said = 0 ]
-result $? "a full disk: said, and it goes on"
+result $? "a full disk is logged, and jetwattd continues"
 rm "$T/db/full"
 run jetwatt list profiles --db "$T/db/profiles.db"
 exits 0
-result $? "and the database is whole"
+result $? "and the database is intact"
 kill $train
 wait $train
 end
 exits 0 && as_before "$T/before"
-result $? "SIGTERM: 0, the board is as it was"
+result $? "SIGTERM: status 0, knobs restored"
 
-# Nothing is turned that cannot be saved first.
+# No knob is changed if its value cannot be saved first.
 mount -t tmpfs -o ro none /var/lib/jetwatt
 train > /dev/null 2>&1 &
 train=$!
@@ -107,7 +107,7 @@ kill $daemon 2> /dev/null
 wait $daemon
 cp "$T/log" "$T/err"
 [ $same = 0 ] && form && says "Read-only"
-result $? "state that cannot be saved: nothing is turned, and why"
+result $? "state that cannot be saved: no knob is changed, with the reason"
 umount /var/lib/jetwatt
 kill $train
 umount "$T/db"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=120 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" alone
-# A kernel that is locked down: BPF may not read its memory, so the module looks.
+# A kernel in lockdown mode: BPF may not read memory, so the module is used as backend.
 . "${0%/*}/common.inc"
 plan 4
 
@@ -13,10 +13,10 @@ echo confidentiality > /sys/kernel/security/lockdown || {
 
 run jetwatt stat --json -o "$T/json" -- train --minibatches 40
 exits 0 && grep -q '"rung": "module"' "$T/json" && [ "$(number minibatches "$T/json")" = 40 ]
-result $? "stat goes on by the module"
+result $? "stat uses the module"
 
 grep -q '"tracepoint": ".*locked down' "$T/json" && grep -q '"uprobe": ".*locked down' "$T/json"
-result $? "and says why"
+result $? "and names the reason"
 
 run jetwatt stat --probe tracepoint -- train --minibatches 10
 exits 5 && form && says "locked down"
@@ -24,6 +24,6 @@ result $? "--probe tracepoint is refused, with the reason"
 
 run jetwatt doctor
 exits 0 && shows "tracepoint: .*locked down" "module: sees"
-result $? "doctor tells the rungs apart"
+result $? "doctor reports each backend separately"
 
 finish

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=1 icount timeout=60 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" alone
-# Half the rails are disabled: what is left is called a partial sum.
+# Some rails are disabled: the total of the others is called a partial sum.
 . "${0%/*}/common.inc"
 plan 6
 
 run jetwatt list rails
 exits 0 && shows "VDD_GPU_SOC" "^module" && ! grep -q disabled "$T/out"
-result $? "all rails: module"
+result $? "all rails enabled: module total"
 
 for h in /sys/class/hwmon/hwmon*; do
 	[ "$(cat "$h/name")" = ina3221 ] || continue
@@ -18,11 +18,11 @@ echo 0 > "$chip/in3_enable"
 
 run jetwatt list rails
 exits 0 && shows "VDD_GPU_SOC.*disabled" "VIN_SYS_5V0.*disabled" "partial sum"
-result $? "list names the disabled rails"
+result $? "list rails names the disabled rails"
 
 run jetwatt stat -- train --minibatches 20
 exits 0 && says "partial sum" "VDD_CPU_CV" && shows "partial sum"
-result $? "stat says partial sum"
+result $? "stat reports a partial sum"
 
 run jetwatt doctor
 exits 0 && shows "warn rails" "partial sum"
@@ -32,7 +32,7 @@ echo 0 > "$chip/in2_enable"
 echo 0 > "$other/in2_enable"
 run jetwatt stat -- true
 exits 5 && form && says "no power to measure"
-result $? "no rail of the total is left"
+result $? "all rails of the total are disabled"
 
 echo 1 > "$chip/in1_enable"
 echo 1 > "$chip/in2_enable"
@@ -40,6 +40,6 @@ echo 1 > "$chip/in3_enable"
 echo 1 > "$other/in2_enable"
 run jetwatt list rails
 exits 0 && ! grep -q "partial sum" "$T/out"
-result $? "all rails again"
+result $? "all rails enabled again: module total"
 
 finish

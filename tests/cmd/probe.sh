@@ -1,36 +1,36 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# How stat sees waits, rung by rung; whom it counts; what it repeats and judges;
-# and that nothing of it is left.
+# How stat sees waits with each backend; which processes it counts; repetitions and thresholds; and
+# that it leaves nothing behind.
 . "${0%/*}/common.inc"
 plan 24
 
 CG=$T/cg
 mkdir -p "$CG"
 before=$(programs)
-# rung FILE: by which the waits of a result were seen
+# rung FILE: backend that was used for the result in FILE
 rung() { sed -n 's/^ *"rung": "\(.*\)",*$/\1/p' "$1"; }
 
-# A v1-only machine first: nothing mounted.
+# First on a machine without a mounted cgroup hierarchy.
 run jetwatt stat --json -o "$T/json" -- train --minibatches 40
 exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/json")" = 40 ]
-result $? "system calls, without a v2 hierarchy"
+result $? "system calls, without cgroup v2"
 
 mount -t cgroup2 cgroup2 "$CG"
 run jetwatt stat --json -o "$T/json" -- train --minibatches 40
 exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/json")" = 40 ]
-result $? "system calls, in a cgroup of its own"
+result $? "system calls, with a cgroup for the job"
 
 run jetwatt stat --json -o "$T/json" -- sh -c 'setsid train --minibatches 40 & wait; exit 3'
 exits 3 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")" = 40 ] &&
 	[ "$(number minibatches "$T/json")" = 40 ]
-result $? "what a shell has started, in a session of its own"
+result $? "a job started by a shell in its own session is counted"
 
 clean
-result $? "the cgroup is gone afterwards, and the probe"
+result $? "cgroup and BPF programs are removed afterwards"
 
-# A job whose loader is seen: two waits of equal length are told apart by nothing else.
+# A job with a visible loader, because it also separates two waits of equal length.
 echo loader > /sys/module/jetwatt_sim/parameters/workload
 run jetwatt stat --json -o "$T/json" -- cutrain --minibatches 40 --syncs 2 --wait spin
 echo resnet > /sys/module/jetwatt_sim/parameters/workload
@@ -38,50 +38,50 @@ echo "# $(number minibatches "$T/json") minibatches, $(number stream "$T/json") 
 exits 0 && [ "$(rung "$T/json")" = uprobe ] && [ "$(number stream "$T/json")" = 80 ] &&
 	[ "$(number launches "$T/json")" = 320 ] && [ "$(number minibatches "$T/json")" = 40 ] &&
 	[ "$(number waits_per_minibatch "$T/json")" = 2 ] && grep -q '"launches_seen": true' "$T/json"
-result $? "libcuda's calls: a job that spins, and its launches"
+result $? "libcuda's calls: waits of a job that spins, and its launches"
 
 run jetwatt stat --json -o "$T/json" -- cutrain --minibatches 40 --wait block
 exits 0 && [ "$(rung "$T/json")" = uprobe ] && [ "$(number stream "$T/json")" = 40 ] &&
 	[ "$(number minibatches "$T/json")" = 40 ] && ! grep -q pollfd "$T/json"
-result $? "libcuda's calls: the system calls below them are not seen again"
+result $? "libcuda's calls: the system calls below them are not counted again"
 
 run jetwatt stat --probe tracepoint --json -o "$T/json" -- cutrain --minibatches 40 --wait block
 exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")" = 40 ] &&
 	[ "$(number minibatches "$T/json")" = 40 ] && ! grep -q '"stream"' "$T/json"
-result $? "--probe tracepoint: the same job by its system calls"
+result $? "--probe tracepoint: the same job from its system calls"
 
 run jetwatt stat --probe module --json -o "$T/json" -- train --minibatches 40
 exits 0 && [ "$(rung "$T/json")" = module ] && [ "$(number minibatches "$T/json")" = 40 ]
-result $? "--probe module"
+result $? "--probe module: the same job from the module"
 
 run jetwatt stat --probe module --json -o "$T/json" -- train --minibatches 40 --wait syncpt --helper 1
 echo "# $(number minibatches "$T/json") minibatches, $(number syncpoint "$T/json") own waits"
 exits 0 && [ "$(number syncpoint "$T/json")" = 40 ] && [ "$(number minibatches "$T/json")" = 40 ] &&
 	! grep -q cuda-EvtHandlr "$T/out" && ! grep -q '"helper":' "$T/json"
-result $? "what CUDA's own thread waits for beside the job ends no minibatch"
+result $? "waits of CUDA's helper thread besides those of the job end no minibatch"
 
 run jetwatt stat --probe module -- train --minibatches 40 --wait helper
 exits 0 && grep -q "waits seen by module" "$T/out" && grep -q "warning: .*cuda-EvtHandlr" "$T/out"
-result $? "where only CUDA's own thread waits, stat warns"
+result $? "stat warns if only CUDA's helper thread waits"
 
 run jetwatt stat --probe marker --json -o "$T/json" -- cutrain --minibatches 40 --wait spin --marks 1
 exits 0 && [ "$(rung "$T/json")" = marker ] && [ "$(number minibatches "$T/json")" = 40 ]
-result $? "--probe marker: through the library"
+result $? "--probe marker: marks through the library"
 
 run jetwatt stat --probe marker --json -o "$T/json" -- sh -c 'for i in 1 2 3 4 5 6; do
 	jetwatt mark begin step; train --minibatches 2; jetwatt mark end step; done'
 exits 0 && [ "$(rung "$T/json")" = marker ] && [ "$(number minibatches "$T/json")" = 6 ] &&
 	[ "$(number minibatches_used "$T/json")" = 6 ]
-result $? "--probe marker: by jetwatt mark"
+result $? "--probe marker: marks by jetwatt mark"
 
 run jetwatt stat --probe marker --json -o "$T/json" -- sh -c 'for i in 1 2 3 4 5 6 7; do
 	train --minibatches 2; echo step >&$JETWATT_MARK_FD; done'
 exits 0 && [ "$(rung "$T/json")" = marker ] && [ "$(number mark "$T/json")" = 7 ] && [ "$(number minibatches "$T/json")" = 6 ]
-result $? "--probe marker: by hand"
+result $? "--probe marker: marks written by the shell"
 
 run jetwatt mark begin step
 exits 1 && form && says JETWATT_MARK_FD
-result $? "a mark that nobody reads says so"
+result $? "jetwatt mark without JETWATT_MARK_FD: error"
 
 run jetwatt stat -r 3 --json -o "$T/json" -- train --minibatches 30
 exits 0 && [ "$(grep -c '"total_j"' "$T/json")" = 3 ] &&
@@ -91,19 +91,19 @@ result $? "-r 3: three runs and their means"
 
 run jetwatt stat -r 2 -- train --minibatches 30
 exits 0 && shows "mean of 2 runs" "J/minibatch .*+- .* %"
-result $? "-r 2: means with their scatter"
+result $? "-r 2: means with standard deviation"
 
 run jetwatt stat --fail-if 'J/minibatch.p95 > 1000 || ms/minibatch < 0.001' -- train --minibatches 30
 exits 0
-result $? "--fail-if that does not hold"
+result $? "--fail-if with a false expression: status 0"
 
 run jetwatt stat --fail-if 'J/minibatch.p95 > 0.0001' -- train --minibatches 30
 exits 1 && says "fail-if condition is true"
-result $? "--fail-if that holds"
+result $? "--fail-if with a true expression: status 1"
 
 run jetwatt stat --fail-if 'joules > 1' -- train
 exits 2 && form && says "J/minibatch"
-result $? "--fail-if of an unknown figure, before the job is started"
+result $? "--fail-if with an unknown metric is refused before the job starts"
 
 run jetwatt stat -e VDD_GPU_SOC --json -o "$T/json" -- train --minibatches 30
 exits 0 && grep -q '"scope": "chosen rails"' "$T/json" && [ "$(number minibatches "$T/json")" = 30 ] &&
@@ -112,7 +112,7 @@ result $? "-e: one rail"
 
 run jetwatt stat -e VDD_GPU -- train
 exits 2 && form && says "VDD_GPU_SOC"
-result $? "-e: no such rail"
+result $? "-e: an unknown rail"
 
 mkdir -p "$CG/job/below"
 sh -c 'echo $$ > "$1/job/below/cgroup.procs"; exec train --seconds 8' - "$CG" &
@@ -120,13 +120,13 @@ until grep -q . "$CG/job/below/cgroup.procs"; do sleep 0.1; done
 run jetwatt stat --cgroup "$CG/job" --json -o "$T/json"
 wait
 exits 0 && [ "$(number waits "$T/json")" -gt 20 ]
-result $? "--cgroup: all below it, until it is empty"
+result $? "--cgroup: all processes in it, until it is empty"
 
 run jetwatt stat --cgroup "$CG/nothing"
 exits 1 && form
-result $? "--cgroup: gone"
+result $? "--cgroup: does not exist"
 
-# Killed in the middle: no probe is left, and what it has left behind is swept.
+# stat is killed: no probe is left, and the next run removes its cgroup.
 jetwatt stat -- train --seconds 30 > /dev/null 2>&1 &
 stat=$!
 sleep 3
@@ -137,7 +137,7 @@ kill -TERM "$pid"
 while kill -0 "$pid" 2> /dev/null; do sleep 0.1; done
 run jetwatt stat -- true
 exits 0 && clean
-result $? "killed with SIGKILL: the next one sweeps its cgroup"
+result $? "killed with SIGKILL: the next run removes its cgroup"
 
 umount "$CG"
 finish

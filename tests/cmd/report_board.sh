@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=2 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" alone
-# doctor --report: a board's report replays into the same rails, knobs and modes; it changes
-# nothing, names no user, no host and no serial number, and says what it lacks without root.
+# doctor --report: a replayed report has the same rails, knobs and modes. Creating it changes
+# nothing; it has no names of users or hosts and no serial numbers, and says what is missing without
+# root.
 . "${0%/*}/common.inc"
 plan 19
 
-# What must not get into a report: names, a home in the library's path, identifiers.
+# What must not be in a report: names, a home directory in the library's path, identifiers.
 echo 'alice:x:1000:1000:Alice:/home/alice:/bin/sh' >> /etc/passwd
 hostname lab-orin-7f
 echo 5f3c9a17e2b84d60a1c7f2e94b8d3306 > /etc/machine-id
@@ -33,13 +34,13 @@ GPU MAX_FREQ 420750000
 CONF
 
 sensor=$(echo /sys/bus/i2c/devices/1-0040/hwmon/hwmon*)
-# An alarm that nothing has read yet.
+# Set an alarm, which has not been read yet.
 cat "$sensor/curr1_crit_alarm" "$sensor/curr1_crit_alarm" > /dev/null
 limit=$(cat "$sensor/curr1_crit")
 echo 20 > "$sensor/curr1_crit"
 sleep 0.1
 echo "$limit" > "$sensor/curr1_crit"
-# Another mode than the board's first.
+# A mode that differs from the initial one.
 jetwatt apply c2-1113600-g624750000-e2133000000 > /dev/null 2>&1
 knobs > "$T/before"
 begun=$(cut -d . -f 1 /proc/uptime)
@@ -47,43 +48,43 @@ begun=$(cut -d . -f 1 /proc/uptime)
 run jetwatt doctor --report "$T/report" --loop "/bin/train --seconds 3"
 took=$(($(cut -d . -f 1 /proc/uptime) - begun))
 exits 0 && [ -s "$T/report" ] && [ $took -le 60 ]
-result $? "a report within a minute ($took s)"
+result $? "the report takes less than a minute ($took s)"
 
 shows "^kernel " "^L4T  *36.4.3" "^rail  *VDD_GPU_SOC" "^chip .*1-0040" "^knobs "
-result $? "its text"
+result $? "the report has a readable text"
 
 knobs > "$T/now"
 cmp "$T/before" "$T/now" && [ "$(cat "$sensor/curr1_crit_alarm")" = 1 ] && [ ! -e /var/lib/jetwatt/sensors ]
-result $? "nothing was changed, no alarm cleared"
+result $? "no knob was changed, no alarm cleared"
 
 ! grep -n -i -e alice -e lab-orin -e 5f3c9a17 -e "$(cat /proc/sys/kernel/random/boot_id)" "$T/report" "$T/out"
-result $? "no user, no host, no machine's id"
+result $? "no user name, host name or machine id"
 
 grep -q '"HZ": "250"' "$T/report" && grep -q '"KPROBES": "n"' "$T/report" && grep -q '"path": "proc/device-tree/.*i2c@c240000/.*/compatible"' "$T/report" &&
 	grep -q '"BPF_SYSCALL": "y"' "$T/report" && grep -q '"cuStreamSynchronize"' "$T/report"
-result $? "kernel's options, sensors' nodes, libcuda's calls"
+result $? "kernel options, sensor nodes and calls of libcuda"
 
 # Both are means over the same time.
 awk -F '[:,]' '/"label"/ { label = $2 } /"power_w"/ { w = $2 } /"hwmon_w"/ { n++
 		d = w - $2; if (d < 0) d = -d
 		if (d > 0.05 * $2 + 0.1) { print "# " label w " W, hwmon" $2; bad = 1 } }
 	END { exit bad || n < 3 }' "$T/report"
-result $? "rails beside the hwmon driver's own readings"
+result $? "readings of the rails agree with those of the hwmon driver"
 
 grep -q '"fresh_hz": 1[4-6][0-9]' "$T/report"
-result $? "fresh rates are measured"
+result $? "refresh rates are measured"
 
-# seen BACKEND: waits that it has seen of the loop
+# seen BACKEND: number of the loop's waits that it has seen
 seen()
 {
 	awk -v b="\"$1\"" '$1 == "\"backend\":" { on = index($2, b) } on && $1 ~ /pollfd/ { print $2 + 0; exit }' "$T/report"
 }
 [ "$(seen tracepoint)" -gt 10 ] && [ "$(seen module)" -gt 10 ] && [ "$(seen uprobe)" = 0 ]
-result $? "which backend saw the loop: $(seen tracepoint) by tracepoints, $(seen module) by the module"
+result $? "backends that saw the loop: $(seen tracepoint) waits by tracepoints, $(seen module) by the module"
 
 run jetwatt doctor --replay "$T/report" --into "$T/board"
 exits 0 && shows "Jetson AGX Orin" "preset   1 LITTLE (default)" "now      c2-1113600-g624750000-e2133000000"
-result $? "it replays"
+result $? "the report can be replayed"
 
 same() # WHAT: does the replayed board list the same?
 {
@@ -92,42 +93,42 @@ same() # WHAT: does the replayed board list the same?
 	[ -s "$T/true" ] && cmp "$T/true" "$T/out"
 }
 same knobs
-result $? "the same knobs"
+result $? "replay: the same knobs"
 same modes
-result $? "the same modes"
+result $? "replay: the same modes"
 same presets
-result $? "the same presets"
+result $? "replay: the same presets"
 
-# rails FILE: what a rail is; what it draws changes.
+# rails FILE: the constant attributes of the rails, without their power.
 rails() { grep -e '"label"' -e '"chip"' -e '"channel"' -e '"shunt_uohm"' -e '"enabled"' -e '"in_total"' -e '"part_of"' "$1" | tr -d ' ,'; }
 run jetwatt doctor --replay "$T/report" --json
 exits 0 && rails "$T/out" > "$T/replayed" && jetwatt list rails --json > "$T/true" && rails "$T/true" > "$T/now" &&
 	[ "$(grep -c label "$T/now")" -ge 4 ] && diff "$T/now" "$T/replayed" && shows '"scope": "module"'
-result $? "the same rails, and total"
+result $? "replay: the same rails and total"
 [ -z "$(ls -d /tmp/jetwatt-* 2> /dev/null)" ]
-result $? "without --into no directory stays"
+result $? "replay without --into leaves no directory"
 
 grep -q 'ina3221\|power-sensor@40' "$T/board/sensors.dtso" && grep -q 'VDD_CPU_CV' "$T/board/sensors.dtso"
-result $? "an overlay of the sensors"
+result $? "replay writes a device-tree overlay of the sensors"
 
 run jetwatt doctor --replay "$T/report" --into "$T/board"
 exits 1 && form && says "does not exist yet"
-result $? "no directory is overwritten"
+result $? "--into does not overwrite a directory"
 
 head -c 20000 "$T/report" > "$T/half"
 run jetwatt doctor --replay "$T/half"
 exits 1 && form && says "line [0-9]"
-result $? "half a report is refused"
+result $? "a truncated report is refused"
 
 echo '{"schema": "jetwatt-report/1", "files": [{"path": "etc/../../tmp/escaped", "text": "x"}]}' > "$T/bad"
 run jetwatt doctor --replay "$T/bad" --into "$T/bad.d"
 exits 1 && form && says "outside" && [ ! -e "$T/bad.d" ] && [ ! -e /tmp/escaped ]
-result $? "a report that names files elsewhere is refused"
+result $? "a report with paths outside its directory is refused"
 
 chmod 777 "$T"
 su nobody -c "jetwatt doctor --report $T/plain" > "$T/out" 2> "$T/err"
 status=$?
 exits 0 && grep -q '"what": "readings of the rails' "$T/plain" && grep -q '"label": "VDD_GPU_SOC"' "$T/plain" &&
 	! grep -q '"power_w"' "$T/plain" && shows "not run as root"
-result $? "without root: what there is, and what is left out"
+result $? "without root: a report that names what is left out"
 finish

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=12 icount alone timeout=900 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# roofline: the roofs that --calibrate finds are the plant's, and the mode that --tune
-# names takes less energy and hardly more time.
+# roofline: the rooflines of --calibrate are those of the plant, and the mode of --tune needs less
+# energy and little more time.
 . "${0%/*}/common.inc"
 plan 7
 
@@ -13,20 +13,20 @@ cores,cpu_khz,gpu_hz,emc_hz
 2,1113600,1300500000,665600000
 2,1113600,930750000,3199000000
 EOF
-# More of them: make bench-roofline.
+# make bench-roofline measures more modes.
 for mode in ${MODES:-}; do echo "$mode"; done >> "$T/modes.csv"
 modes=$(($(wc -l < "$T/modes.csv") - 1))
-# The plant's, in J and W.
+# True values of the plant, in J and W.
 tail -n +2 "$T/modes.csv" | sed 's/$/,/' > "$T/keys"
 sed 's/^/^/' "$T/keys" > "$T/lines"
-# Of thousands of lines: without -F, each costs the guest regular expressions.
+# Without -F, awk would cost the guest regular expressions for each of thousands of lines.
 grep -F -f "$T/keys" $TRUTH/roofs | grep -f "$T/lines" |
 	awk -F, '{ printf "c%s-%s-g%s-e%s %.6e %.6e %.6e %.6e %.6f\n", $1, $2, $3, $4, $5 * 1e6, $6 * 1e3,
 		   $7 * 1e-18, $8 * 1e-18, $9 * 1e-6 }' > "$T/truth"
 
 run jetwatt roofline --calibrate --corpus "$T/corpus" --program kernels --modes "$T/modes.csv"
 exits 0 && as_before "$T/before" && [ "$(ls "$T/corpus" | wc -l)" = 12 ] && ! pidof kernels > /dev/null
-result $? "calibrate: twelve kernels, board as before"
+result $? "calibrate: twelve kernels, knobs restored"
 
 run jetwatt roofline --corpus "$T/corpus" --json
 exits 0 && tr -d '",:' < "$T/out" | awk '
@@ -34,9 +34,9 @@ exits 0 && tr -d '",:' < "$T/out" | awk '
 	$1 ~ /^(flop_s|byte_s|eps_flop_j|eps_mem_j|pi0_w)$/ { printf "%s%s", $1 == "flop_s" ? "\n" mode " " : " ", $2 }
 	END { print "" }' | grep . > "$T/found"
 [ "$(wc -l < "$T/found")" = $modes ]
-result $? "the roofs of $modes modes, from what was measured"
+result $? "rooflines of $modes modes, from the measurements"
 
-# off COLUMN: the largest error of one figure over all modes, in percent
+# off COLUMN: largest error of a value over all modes, in percent
 off()
 {
 	awk -v c="$1" 'NR == FNR { truth[$1] = $c; next }
@@ -50,13 +50,13 @@ off()
 off 2 > "$T/flop_s" && off 3 > "$T/byte_s"
 sed -n '/^#/p' "$T/flop_s" "$T/byte_s"
 awk '!/^#/ { bad += $1 > 2 } END { exit bad > 0 }' "$T/flop_s" "$T/byte_s"
-result $? "peaks are within 2 % of the plant's"
+result $? "peak rates are within 2 % of the plant's"
 off 4 > "$T/eps_flop" && off 5 > "$T/eps_mem" && off 6 > "$T/pi0"
 sed -n '/^#/p' "$T/eps_flop" "$T/eps_mem" "$T/pi0"
 awk '!/^#/ { bad += $1 > 5 } END { exit bad > 0 }' "$T/eps_flop" "$T/eps_mem" "$T/pi0"
 result $? "energy coefficients are within 5 % of the plant's"
 
-# spent MODE: time of a minibatch in ms and its energy in J, in that mode
+# spent MODE: duration (ms) and energy (J) of a minibatch in MODE
 spent()
 {
 	jetwatt apply "$1" -q
@@ -65,7 +65,7 @@ spent()
 	awk -v t="$(number time_ms "$T/stat")" -v e="$(number energy_j "$T/stat")" 'BEGIN { print t, e }'
 }
 
-# saves FLOP BYTES: beside all clocks at their top, as stat sees it
+# saves FLOP BYTES: energy and time relative to the highest clocks, measured by stat
 saves()
 {
 	run jetwatt roofline --work "$1:$2" --corpus "$T/corpus" --tune
@@ -84,11 +84,11 @@ saves()
 }
 
 saves 2e9 2e9
-result $? "a job that memory binds: at least 10 % less energy at 3 % more time"
+result $? "a memory-bound job: at least 10 % less energy for 3 % more time"
 saves 8e10 5e7
-result $? "a job that arithmetic binds: the same"
+result $? "a compute-bound job: at least 10 % less energy for 3 % more time"
 
 run jetwatt roofline --calibrate --corpus "$T/corpus" --program kernels --modes "$T/modes.csv" -q
 exits 0 && as_before "$T/before"
-result $? "what was measured is not measured again"
+result $? "measured modes are not measured again"
 finish

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=2 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Averaging, conversions and bus clock: changed for whoever asks, saved before,
-# and as before afterwards, whatever becomes of who has asked.
+# Averaging, conversion times and bus clock are changed on request, saved before, and restored
+# afterwards, even if jetwatt is killed.
 . "${0%/*}/common.inc"
 plan 13
 
@@ -10,7 +10,7 @@ saved=/var/lib/jetwatt/sensors
 adapter=/sys/bus/i2c/devices/i2c-1/bus_clk_rate
 sensor=$(echo /sys/bus/i2c/devices/1-0040/hwmon/hwmon*)
 
-# What the drivers say, and below them the chips.
+# Settings in the drivers and in the chips.
 settings()
 {
 	for f in $adapter /sys/bus/i2c/devices/1-004?/hwmon/hwmon*/samples \
@@ -21,7 +21,7 @@ settings()
 	jetwatt list chips --json | grep -o '"config": *[0-9]*'
 }
 
-# back SECONDS: as at the beginning, at the latest then?
+# back SECONDS: are the settings restored within SECONDS?
 back()
 {
 	for i in $(seq "$1"); do
@@ -33,7 +33,7 @@ back()
 	cmp -s "$T/before" "$T/now" || { diff "$T/before" "$T/now" | sed 's/^/# /'; return 1; }
 }
 
-# changed: wait until somebody has changed them
+# changed: wait until the settings have changed
 changed()
 {
 	for i in $(seq 100); do
@@ -43,7 +43,7 @@ changed()
 	return 1
 }
 
-# Averages that make an interval mean something else to the driver that writes it.
+# Another number of averages changes the meaning of the interval that the driver writes.
 echo 16 > "$sensor/samples"
 sleep 1
 settings > "$T/before"
@@ -55,41 +55,41 @@ EOF2
 run jetwatt stat --json -o "$T/as_is" -- sleep 4
 run jetwatt stat --averages 1 --refresh-ms 1 --bus-khz 400 --json -o "$T/raised" -- sh "$T/job"
 exits 0 && [ "$(tail -n 3 "$T/during" | xargs)" = "400000 1 1" ]
-result $? "asked for: averages, interval, bus clock"
+result $? "options: averages, interval and bus clock are set"
 
 grep -q "^chip .*1-0040.* 16 7$" "$T/during" && grep -q "^adapter .*bus_clk_rate 100000$" "$T/during" &&
 	grep -q "^sum " "$T/during"
-result $? "saved on disk before"
+result $? "the settings are saved to disk before"
 
 awk -v a="$(number read_hz "$T/as_is")" -v b="$(number read_hz "$T/raised")" \
 	-v f="$(number fresh_hz "$T/as_is")" -v g="$(number fresh_hz "$T/raised")" 'BEGIN {
 	print "# read " a " -> " b " Hz, fresh " f " -> " g " Hz"
 	exit !(f > 140 && f < 160 && b > 3 * a && g > 4 * f && g <= b + 1) }'
-result $? "rates go up, and say so"
+result $? "the rates are higher, and reported"
 
 back 1
-result $? "as before at the end"
+result $? "the settings are restored at the end"
 
 jetwatt stat --averages 4 -- sleep 60 > /dev/null 2>&1 &
 pid=$!
 changed
-result $? "while it runs"
+result $? "a running stat has changed settings"
 
 run jetwatt stat --averages 64 -- true
 exits 1 && form && says "has changed the sensors" && [ "$(cat "$sensor/samples")" = 4 ]
-result $? "one at a time"
+result $? "a second stat with such options is refused"
 
 kill -KILL $pid
 wait $pid 2> /dev/null
 back 5
-result $? "killed: a guardian brings it back"
+result $? "killed: the watchdog restores the settings"
 
 jetwatt record -o "$T/trace" --averages 4 --refresh-ms 3 -p $$ > /dev/null 2>&1 &
 pid=$!
 changed && kill -TERM $pid
 wait $pid
 back 1
-result $? "ended by a signal: as before"
+result $? "ended by a signal: the settings are restored"
 
 jetwatt stat --averages 4 -- sleep 60 > /dev/null 2>&1 &
 pid=$!
@@ -101,23 +101,23 @@ kill -KILL $pid
 wait $pid 2> /dev/null
 sleep 1
 [ -e $saved ] && [ "$(cat "$sensor/samples")" = 4 ] && run jetwatt restore && exits 0 && back 1
-result $? "guardian killed too: restore brings it back"
+result $? "killed with its watchdog: restore restores the settings"
 
 run jetwatt stat --averages 5 -- true
 exits 2 && form && back 1
-result $? "not what a chip can average: as before"
+result $? "an invalid number of averages is refused, and the settings stay"
 
 run jetwatt stat --bus-khz 250 -- true
 exits 2 && form && back 1
-result $? "not a clock for the bus"
+result $? "an invalid bus clock is refused, and the settings stay"
 
 echo spoiled >> $saved
 run jetwatt stat --averages 4 -- true
 exits 1 && form && says "can't be used" && rm $saved && back 1
-result $? "spoiled settings are not used, and not overwritten"
+result $? "a damaged file of saved settings is neither used nor overwritten"
 
 rmmod ina3221
 run jetwatt stat --averages 4 -- true
 exits 5 && form && says "ina3221"
-result $? "no driver, no settings"
+result $? "without the chip driver: unsupported"
 finish

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=2 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Series that another driver shows in sysfs: from the board's files to stat, traces, exports and
-# metrics. What is missing costs its own series only.
+# Series that other drivers show in sysfs: from the board's files to stat, traces, exports and
+# metrics. A missing file only affects its own series.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 14
@@ -10,13 +10,13 @@ plan 14
 fan=/sys/module/jetwatt_sim/parameters/fan_rpm
 events=/sys/module/jetwatt_sim/parameters/oc_events
 
-# of SERIES KEY FILE: a value of one series in the JSON of stat
+# of SERIES KEY FILE: a value of a series in the JSON output of stat
 of() { sed -n "/\"$1\": {/,/}/s/.*\"$2\": *\\([-0-9.]*\\).*/\\1/p" "$3"; }
 
-# now_of LABEL: its value in the list of clocks
+# now_of LABEL: value of a series in the list of clocks
 now_of() { sed -n "/\"$1\"/,/}/s/.*\"value\": *\([0-9]*\).*/\1/p" "$T/out"; }
 
-# column NAME FILE: its different values in a CSV file, in order
+# column NAME FILE: the different values of a CSV column, in order
 column()
 {
 	awk -F, -v n="$1" 'BEGIN { last = "none" } NR == 1 { for (i = 1; i <= NF; i++) if ($i == n) c = i; next }
@@ -25,17 +25,17 @@ column()
 
 echo 5,0,2,0,0,0 > $events
 grep -qx pwm_tach /sys/class/hwmon/hwmon*/name && grep -qx soctherm_oc /sys/class/hwmon/hwmon*/name
-result $? "the board has NVIDIA's devices"
+result $? "the board has the devices of NVIDIA's drivers"
 
 run jetwatt list clocks --json
 exits 0 && [ "$(now_of fan1_rpm)" = 1500 ] && [ "$(now_of oc1_events)" = 5 ] && [ "$(now_of oc3_events)" = 2 ] &&
 	! grep -Eq 'fan2_rpm|oc4_events' "$T/out"
-result $? "list clocks: what there is, and no more"
+result $? "list clocks --json: the series that exist"
 run jetwatt list clocks
 exits 0 && shows 'fan1_rpm *1500 rpm' 'oc3_events *2 events'
-result $? "list clocks, for people"
+result $? "list clocks: readable output"
 
-# Two events of one input and five of another while the job runs, and another speed.
+# While the job runs: two events of one input, five of another, and a different fan speed.
 cat > "$T/job" << END
 sleep 3
 echo 2140 > $fan
@@ -45,29 +45,29 @@ END
 run jetwatt record -o "$T/run.jwt" --json -- sh "$T/job"
 exits 0 && [ "$(of oc1_events counted "$T/out")" = 2 ] && [ "$(of oc2_events counted "$T/out")" = 0 ] &&
 	[ "$(of oc3_events counted "$T/out")" = 5 ] && [ "$(of oc3_events last "$T/out")" = 7 ]
-result $? "record: events in the run, not those before"
+result $? "record: counts events during the run only"
 [ "$(of fan1_rpm last "$T/out")" = 2140 ] && [ "$(of fan1_rpm max "$T/out")" = 2140 ] &&
 	awk -v v="$(of fan1_rpm mean "$T/out")" 'BEGIN { exit !(v > 1550 && v < 2090) }' &&
 	[ -n "$(of temp_mc mean "$T/out")" ] && ! grep -Eq 'fan2_rpm|oc4_events' "$T/out"
-result $? "record: speed, temperature, nothing that is not there"
+result $? "record: fan speed and temperature, no missing series"
 run jetwatt report --json "$T/run.jwt"
 exits 0 && [ "$(of oc3_events counted "$T/out")" = 5 ]
-result $? "the trace says the same"
+result $? "the trace has the same values"
 
 run jetwatt export -f csv -o "$T/csv" "$T/run.jwt"
 exits 0 && echo "# fan $(column fan1_rpm "$T/csv"), oc3 $(column oc3_events "$T/csv")" &&
 	[ "$(column fan1_rpm "$T/csv")" = "1500 2140" ] && [ "$(column oc3_events "$T/csv")" = "2 7" ] &&
 	[ "$(column oc2_events "$T/csv")" = 0 ] && [ "$(column fan2_rpm "$T/csv")" = - ]
-result $? "csv: a column a channel"
+result $? "csv: a column for each channel"
 run jetwatt export -f jsonl -o "$T/jsonl" "$T/run.jwt"
 exits 0 && grep '"type":"telemetry"' "$T/jsonl" | grep '"fan1_rpm":2140' | grep -q '"oc1_events":7'
-result $? "jsonl: what has changed"
+result $? "jsonl: changes only"
 run jetwatt export -f openmetrics "$T/run.jwt"
 exits 0 && shows '^jetwatt_fan_speed_rpm{fan="1"} 2140$' '^# TYPE jetwatt_overcurrent_events counter$' \
 	'^jetwatt_overcurrent_events_total{input="3"} 5$' && ! grep -q 'input="4"' "$T/out"
-result $? "openmetrics: a counter is a counter, of this run"
+result $? "openmetrics: event counts are counters, of this run"
 
-# The firmware refuses one: it is not known any more, and the others are.
+# The firmware refuses one input: its series is unknown from then on, the others are not.
 cat > "$T/job" << END
 sleep 3
 echo -1,0,7,0,0,0 > $events
@@ -77,15 +77,15 @@ run jetwatt record -o "$T/gap.jwt" -q -- sh "$T/job"
 exits 0 && jetwatt export -f csv -o "$T/csv" "$T/gap.jwt" &&
 	echo "# oc1 $(column oc1_events "$T/csv")" && [ "$(column oc1_events "$T/csv")" = "7 -" ] &&
 	[ "$(column oc3_events "$T/csv")" = 7 ] && [ "$(column fan1_rpm "$T/csv")" = 2140 ]
-result $? "one that cannot be read: empty from then on"
+result $? "csv: empty after an input cannot be read"
 jetwatt export -f jsonl "$T/gap.jwt" 2> "$T/err" | grep '"type":"telemetry"' > "$T/out"
 grep -q '"oc1_events":null' "$T/out"
-result $? "jsonl: null from then on"
+result $? "jsonl: null after an input cannot be read"
 
 run jetwatt stat -- sleep 2
 exits 0 && shows '2140 rpm fan 1 ' 'over-current 3 .* 7 events at the end' && ! grep -q 'over-current 1' "$T/out" &&
 	narrow
-result $? "stat, for people"
+result $? "stat: readable output"
 
 echo 11,0,7,0,0,0 > $events
 printf 'budget = 30W\ndb = %s\n' "$T/profiles.db" > "$T/conf"
@@ -93,8 +93,8 @@ printf 'budget = 30W\ndb = %s\n' "$T/profiles.db" > "$T/conf"
 there() { jetwatt daemon metrics > "$T/out" 2> "$T/err" && grep -q '^jetwatt_temperature_celsius [1-9]' "$T/out"; }
 start && within 20 there && shows '^# TYPE jetwatt_overcurrent_events_total counter$' \
 	'^jetwatt_overcurrent_events_total{input="1"} 11$' '^jetwatt_fan_speed_rpm{fan="1"} 2140$'
-result $? "jetwattd's metrics, since the machine was started"
+result $? "metrics of jetwattd: since the start of the machine"
 end
 exits 0
-result $? "jetwattd ends"
+result $? "SIGTERM: jetwattd ends with status 0"
 finish

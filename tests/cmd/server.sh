@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# optimize --latency: a mode and a minibatch size for a server; profile --strategy.
+# optimize --latency: chooses a mode and a minibatch size for a server; profile --strategy.
 . "${0%/*}/common.inc"
 plan 9
 
@@ -21,7 +21,7 @@ EOF
 jetwatt optimize --power 24W --latency 120ms --arrival 150Hz --batch 1,4,16 --modes "$T/modes.csv" \
 	--most 6 --json "$T/json" -o "$T/rows.csv" -- serve --busy 1 --batch {batch} > "$T/out" 2> "$T/err" &
 jw=$!
-# It goes on in the mode that was chosen, with the size that was.
+# The server continues in the chosen mode, with the chosen size.
 for i in $(seq 3000); do
 	! grep -q "stays in this mode" "$T/out" || break
 	[ -d /proc/$jw ] || break
@@ -36,7 +36,7 @@ kill -TERM $(pidof serve)
 wait $jw
 status=$?
 exits 0 && narrow
-result $? "optimize --latency -- COMMAND: the command's status"
+result $? "optimize --latency -- COMMAND: returns the command's status"
 
 awk -v ms="$(cat "$T/ms")" -v w="$(awk -v e="$((e1 - e0))" -v t="$((t1 - t0))" 'BEGIN { print 1e3 * e / t }')" \
 	-v b="$size" -v said="$(number batch "$T/json")" -v late="$(number latency_ms "$T/json")" 'BEGIN {
@@ -44,24 +44,24 @@ awk -v ms="$(cat "$T/ms")" -v w="$(awk -v e="$((e1 - e0))" -v t="$((t1 - t0))" '
 	printf "# minibatches of %d: %.2f ms, so %.2f ms at %.2f W; said %.2f ms\n", b, ms, l, w, late
 	off = l / late - 1
 	exit !(b == said && l <= 120 && ms <= 1000 * b / 150 && w <= 24.4 && off < 0.02 && off > -0.02) }'
-result $? "in truth the answer is within all limits, and as was said"
+result $? "the result is true in the plant and within all limits"
 
 awk -v most=6 -F, 'NR == 1 { ok = $5 == "batch" } NR > 1 { n += !seen[$1 $2 $3 $4]++ }
 	END { print "# " n " modes, " NR - 1 " measurements"; exit !(ok && n > 2 && n <= most) }' "$T/rows.csv"
-result $? "at most six modes, kept with their sizes"
+result $? "at most six modes are measured, and stored with their sizes"
 jetwatt restore -q
 as_before "$T/before"
-result $? "restore"
+result $? "restore restores the knobs"
 
 serve --busy 1 --batch 4 &
 serve=$!
 run jetwatt optimize --power 24W --latency 20ms --arrival 150Hz --batch 4 --modes "$T/modes.csv" --most 4 -p $serve
 exits 3 && form && says "takes 26.67 ms until a minibatch of 4 is full" && as_before "$T/before"
-result $? "a minibatch that is not full in time: 3, nothing is measured, board as before"
+result $? "the minibatch is not filled within the latency: status 3, nothing measured, knobs restored"
 run jetwatt optimize --power 24W --latency 90ms --arrival 150Hz --batch 4 --modes "$T/modes.csv" --most 4 \
 	--dry-run -p $serve
 exits 0 && shows "minibatches of 4" "board is as before" && as_before "$T/before"
-result $? "a running server, --dry-run"
+result $? "optimize --latency --dry-run for a running server"
 kill $serve
 
 train > /dev/null 2>&1 &
@@ -69,15 +69,15 @@ train=$!
 sleep 2
 run jetwatt profile --strategy gmd --power 24W -p $train --most 4 -o "$T/gmd.csv"
 exits 0 && [ "$(wc -l < "$T/gmd.csv")" = 5 ] && as_before "$T/before"
-result $? "profile --strategy gmd: four modes of the board, board as before"
+result $? "profile --strategy gmd: four modes, knobs restored"
 run jetwatt profile --strategy gmd --power 24W -p $train --most 4 -o "$T/gmd.csv"
 exits 0 && [ "$(wc -l < "$T/gmd.csv")" = 5 ] && shows "0 new modes"
-result $? "and again: nothing is measured"
+result $? "profile --strategy gmd again: nothing is measured"
 run jetwatt profile --strategy auto --power 24W -p $train --most 4 --modes "$T/modes.csv" -o "$T/auto.csv"
 exits 0 && as_before "$T/before" && awk -F, 'FNR == 1 { file++ } FNR > 1 && file == 1 { of[$1 $2 $3 $4] = 1 }
 	FNR > 1 && file == 2 { n += !seen[$1 $2 $3 $4]++ && of[$1 $2 $3 $4]; in_budget += $6 <= 24 }
 	END { print "# " n " of the modes that were offered, " in_budget + 0 " within 24 W"
 	      exit !(n == 4 && FNR == 5 && in_budget) }' "$T/modes.csv" "$T/auto.csv"
-result $? "profile --strategy auto: four of the modes that were offered, board as before"
+result $? "profile --strategy auto: four of the given modes, knobs restored"
 kill $train
 finish

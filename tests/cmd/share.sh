@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd with a share of the job's time for learning: the vendor's presets first, then what pays.
-# That it goes on for as long as the job runs is unit/daemon_share's; here it ends after LEARN seconds.
+# jetwattd with a time share for learning: it measures the vendor's presets first, then other modes
+# that may be better. unit/daemon_share tests that this continues while the job runs; here it ends
+# after LEARN seconds.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 8
@@ -10,7 +11,7 @@ plan 8
 BUDGET=32 SHARE=5 LEARN=40
 printf 'budget = %sW\nlearn-share = %s%%\nlearn-time = %ss\ndb = %s\n' $BUDGET $SHARE $LEARN "$T/profiles.db" > "$T/conf"
 
-# preset ID NAME CPU GPU EMC: with all cores
+# preset ID NAME CPU GPU EMC: a preset with all cores
 preset()
 {
 	echo "< POWER_MODEL ID=$1 NAME=$2 >"
@@ -18,7 +19,7 @@ preset()
 	printf 'CPU MAX_FREQ %s\nGPU MAX_FREQ %s\nEMC MAX_FREQ %s\n' "$3" "$4" "$5"
 }
 
-# Clocks of a Jetson AGX Orin's (L4T 36.4, nvpmodel_p3701_0000.conf).
+# Clocks of a Jetson AGX Orin (L4T 36.4, nvpmodel_p3701_0000.conf).
 {
 	echo '< PARAM TYPE=FILE NAME=CPU_ONLINE >'
 	for i in 0 1 2 3; do echo "CORE_$i /sys/devices/system/cpu/cpu$i/online"; done
@@ -35,7 +36,7 @@ preset()
 	echo '< PM_CONFIG DEFAULT=1 >'
 } > /etc/nvpmodel.conf
 
-# The modes that were measured, in their order.
+# The measured modes, in order.
 readings() { sed -n 's/.* \(c[0-9]*-[0-9]*-g[0-9]*-e[0-9]*\): [0-9.]* ms +-.*/\1/p' "$T/log"; }
 metric() { jetwatt daemon metrics 2> "$T/err" | awk -v n="$1" '$1 == n { print $2 }'; }
 
@@ -45,27 +46,27 @@ begun=$(now_ns)
 train --size 1000 > /dev/null 2>&1 &
 train=$!
 doing holding 150
-result $? "a job is seen, and held in a mode"
+result $? "a job is detected and held in a mode"
 first=$(readings | head -n 1)
 echo "# the first one is $first"
 echo "$first" | grep -q -- '-1728000-.*-e3199000000'
-result $? "the first that is measured is the preset that its name puts below the budget"
+result $? "the first measured mode is the preset whose name is below the budget"
 [ "$(readings | grep -vc -e "-1113600-g420" -e "-1728000-g624" -e "-1497600-g828")" -gt 5 ]
-result $? "then others"
+result $? "other modes follow"
 time=$(of_mode 5) best=$(best $BUDGET)
 echo "# $(told modes_measured) modes: $time ms, the best there is $best"
 [ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
-result $? "its mode is within 10 % of the best"
+result $? "the mode is within 10 % of the best"
 ran=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { r = (b - a) / 1e9; print r < 120 ? 120 : r }')
 lost=$(metric jetwatt_learning_lost_seconds_total) took=$(metric jetwatt_learning_seconds_total)
 echo "# in $ran s: $took s of readings, $lost s lost"
 at_most 1 "$took" && at_most "$lost" "$(awk -v r="$ran" -v s=$SHARE 'BEGIN { print s / 100 * r + 2 }')"
-result $? "what that has cost is within its share, but for a step"
+result $? "the cost of learning is within its share, except for one step"
 never_over
 doing idle 20 && as_before "$T/before"
-result $? "it ends: the board is as it was"
+result $? "the job ends: the knobs are restored"
 end
 rm -f /etc/nvpmodel.conf
 [ $status = 0 ]
-result $? "jetwattd ends"
+result $? "SIGTERM: jetwattd ends with status 0"
 finish

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd and a job whose minibatches take half a second, and many in a low mode; and one
-# whose waits nobody can see. Neither is left in the lowest mode.
+# jetwattd with a job whose minibatches take half a second, and longer in a low mode; and with a job
+# whose waits are not visible. Neither is left in the lowest mode.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 8
@@ -19,18 +19,18 @@ begun=$(now_ns)
 train --size 4000 > /dev/null 2>&1 &
 train=$!
 within 10 is doing learning
-result $? "minibatches of half a second: seen"
+result $? "minibatches of half a second are recognised"
 doing holding 170
 took=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { printf "%.0f", (b - a) / 1e9 }')
 time=$(of_mode 5) best=$(best $BUDGET)
 echo "# after $took s and $(told modes_measured) modes: 4 times $time ms, the best there is $best"
 [ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
-result $? "its mode is within 10 % of the best"
+result $? "the mode is within 10 % of the best"
 at_most "$took" 150
-result $? "within 150 s"
+result $? "and found within 150 s"
 never_over
 doing idle 20 && as_before "$T/before"
-result $? "it ends: the board is as it was"
+result $? "the job ends: the knobs are restored"
 
 begun=$(now_ns)
 train --wait spin > /dev/null 2>&1 &
@@ -41,10 +41,10 @@ draws=$(of_mode 6)
 echo "# of $(lowest) W in the lowest mode to $BUDGET: $draws W in $(told mode), $(told doing)"
 [ "$(told doing)" = idle ] && [ -n "$draws" ] &&
 	at_most "$(awk -v a="$(lowest)" -v b=$BUDGET 'BEGIN { print a + 0.4 * (b - a) }')" "$draws"
-result $? "one that spins on the GPU's memory: as high as there is room"
+result $? "a job that spins on GPU memory: a mode well above the lowest one"
 sleep 20
 never_over
 within 30 as_before "$T/before"
-result $? "it ends: the board is as it was"
+result $? "and the knobs are restored when it ends"
 end
 finish

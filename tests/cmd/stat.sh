@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# stat and record: figures against the plant's, and the command's own status.
+# stat and record: values compared with the plant's, and the exit status of the command.
 . "${0%/*}/common.inc"
 plan 19
 
-# within A B PERCENT
+# within A B PERCENT: do A and B differ by at most PERCENT?
 within()
 {
 	awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; if (d < 0) d = -d;
@@ -14,14 +14,14 @@ within()
 
 run jetwatt stat -o "$T/stat" -- train --minibatches 60
 exits 0 && grep -q " 60 minibatches" "$T/stat" && grep -q " 0 lost" "$T/stat"
-result $? "stat -- train: all minibatches, nothing lost"
+result $? "stat -- train: all minibatches, no sample lost"
 
 [ "$(awk 'length > 80' "$T/stat" | wc -l)" = 0 ]
-result $? "80 columns"
+result $? "the output fits into 80 columns"
 
 run jetwatt stat --json -o "$T/json" -- train --minibatches 60
 exits 0 && [ "$(number minibatches "$T/json")" = 60 ]
-result $? "stat --json"
+result $? "stat --json: values are those of the plant"
 
 run jetwatt record -o "$T/rec.jwt" --json -- train --minibatches 100
 cp "$T/out" "$T/closing"
@@ -29,7 +29,7 @@ jetwatt export --format jsonl -o "$T/rec" "$T/rec.jwt" 2>> "$T/err"
 tail -n 1 "$T/rec" > "$T/end"
 exits 0 && grep -q '"type":"end"' "$T/end" && [ "$(number minibatches "$T/end")" = 100 ] &&
 	[ "$(number lost "$T/end")" = 0 ]
-result $? "record: all minibatches, nothing lost"
+result $? "record: all minibatches, no sample lost"
 
 t0=$(number t0_ns "$T/end") t1=$(number t1_ns "$T/end")
 truth=$(awk -F, -v a="$t0" -v b="$t1" 'function at(t) { return pe + (t - pt) / ($1 - pt) * ($2 - pe) }
@@ -41,25 +41,25 @@ result $? "record: energy within 2 % of the plant's"
 
 [ "$(grep -c '"type":"power"' "$T/rec")" -gt 100 ] && [ "$(grep -c '"type":"minibatch"' "$T/rec")" -ge 100 ] &&
 	head -n 1 "$T/rec" | grep -q '"monotonic_ns"' && grep -q '"type":"mode"' "$T/rec"
-result $? "record: header, power, mode, minibatch"
+result $? "the trace has header, power, mode and minibatch records"
 
 run jetwatt report --json "$T/rec.jwt"
 exits 0 && cmp "$T/out" "$T/closing" && [ "$(number minibatches "$T/out")" = 100 ] &&
 	[ "$(stat -c %a "$T/rec.jwt")" = 600 ]
-result $? "report: what record said at its end"
+result $? "report prints what record has printed"
 
 run jetwatt record -o /dev/full -- touch "$T/touched"
 exits 1 && form && says "No space left" && [ ! -e "$T/touched" ]
-result $? "a full disk is noticed before the job begins"
+result $? "record: a full disk is detected before the job starts"
 
 mkdir -p "$T/small"
 mount -t tmpfs -o size=16k none "$T/small"
 run jetwatt record -o "$T/small/rec.jwt" -- train --seconds 20
 exits 1 && form && says "No space left" && says "goes on, unmeasured"
-result $? "a disk that gets full is noticed, and the job goes on"
+result $? "record: the disk becomes full: an error, and the job continues"
 run jetwatt report "$T/small/rec.jwt"
 exits 0 && grep -q "per minibatch" "$T/out" && says "was not closed"
-result $? "what was written before is good"
+result $? "and the trace written until then is readable"
 umount "$T/small"
 
 jetwatt record -o "$T/killed.jwt" -- train --seconds 30 > "$T/out" 2> "$T/err" &
@@ -70,20 +70,20 @@ kill -KILL $record
 wait $record
 run jetwatt report "$T/killed.jwt"
 exits 0 && grep -q "per minibatch" "$T/out" && says "was not closed"
-result $? "record killed: a trace up to a second before"
+result $? "record is killed: the trace lacks at most the last second"
 kill "$(pidof train)"
 
 run jetwatt record -o "$T/seven.jwt" -q -- sh -c 'exit 7'
 exits 7 && [ ! -s "$T/out" ]
-result $? "record returns the command's status"
+result $? "record returns the status of the command"
 
 run jetwatt stat -- sh -c 'exit 7'
 exits 7
-result $? "the command's status comes through"
+result $? "stat returns the status of the command"
 
 run jetwatt stat -- sh -c 'kill -KILL $$'
 exits 137
-result $? "and its signal"
+result $? "stat returns 128 + the signal that ends the command"
 
 run jetwatt stat -- /nonexistent
 exits 127 && says "cannot run"
@@ -101,7 +101,7 @@ kill -TERM $stat
 wait $stat
 status=$?
 exits 0 && grep -q "minibatches" "$T/stat" && ! pidof train > /dev/null
-result $? "SIGTERM is passed on, and the run is summed up"
+result $? "SIGTERM is passed on to the command, and the summary is printed"
 
 run jetwatt stat -p 4194300
 exits 1 && form && says "no such process"
@@ -109,6 +109,6 @@ result $? "no such process"
 
 run jetwatt stat --rate 100kHz -- true
 exits 1 && form && says "Hz"
-result $? "a rate out of reach names the highest possible one"
+result $? "a rate above the limit: the error has the highest rate"
 
 finish

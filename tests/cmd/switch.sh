@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=12 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# apply and restore: all or nothing, whatever a knob does.
+# apply and restore: all knobs are set or none, whichever knob fails.
 . "${0%/*}/common.inc"
 plan 27
 
@@ -10,118 +10,117 @@ mode=c6-1574400-g318750000-e2133000000
 
 run jetwatt doctor
 exits 0 && shows " usable" "ok   board" "ok   module" "ok   bpf" "ok   access" "ok   own cost"
-result $? "doctor: usable"
+result $? "doctor: the board is usable"
 
 wide=0
 for what in "" "list rails" "list chips" "list clocks" "list knobs" doctor --help "stat --help" \
 	    "optimize --help"; do
 	run jetwatt $what
-	# A file has the name that it has.
+	# Lines with file names are exempt, because names may be long.
 	[ "$what" != doctor ] || sed -i '/ \//d' "$T/out"
 	narrow || wide=1
 done
 [ $wide = 0 ]
-result $? "80 columns"
+result $? "the output fits into 80 columns"
 
 jetwatt list rails | grep -q "VDD_GPU_SOC .* [0-9.]* .*in total" &&
 	jetwatt list rails | grep -q "VDDQ_VDD2_1V8AO .*in VIN_SYS_5V0"
-result $? "list rails: readings, and who is inside whom"
+result $? "list rails: readings, and which rail feeds which"
 
 run jetwatt apply --dry-run "$mode"
 exits 0 && as_before "$T/before"
-result $? "apply --dry-run switches nothing"
+result $? "apply --dry-run changes nothing"
 
 run jetwatt apply "$mode"
 exits 0 && ! as_before "$T/before" > /dev/null
-result $? "apply switches"
+result $? "apply sets the knobs"
 
 run jetwatt list knobs
 exits 0 && shows "now    $mode"
-result $? "what is applied reads back"
+result $? "the knobs read back as applied"
 
 run jetwatt doctor
 shows "warn state" "jetwatt restore"
-result $? "doctor: a state is saved"
+result $? "doctor: reports a saved state"
 
 run jetwatt restore
 exits 0 && as_before "$T/before"
-result $? "restore brings every knob back"
+result $? "restore restores every knob"
 
 run jetwatt restore
 exits 0 && shows "nothing to restore"
-result $? "nothing to restore"
+result $? "restore without a saved state"
 
 run jetwatt apply c12-2201600
 exits 2 && form
-result $? "not a mode"
+result $? "apply: not a mode"
 
 run jetwatt apply c12-1-g1-e1
 exits 2 && form && as_before "$T/before"
-result $? "no mode of this board"
+result $? "apply: a mode that the board lacks"
 
-# As many operations fail as the switch needs to notice, and no more: the way
-# back must work. One that fails among several writes to a knob is made up for
-# by the next one.
+# Let as many operations fail as needed for apply to notice, and no more, because the rollback must
+# succeed. If one of several writes to a knob fails, the next write replaces it.
 for fault in fail_emc:1 lie_emc:1 fail_devfreq:2 fail_cpufreq:2 fail_hotplug:1; do
 	echo ${fault#*:} > $FAULT/${fault%:*}
 	run jetwatt apply "$mode"
 	echo 0 > $FAULT/${fault%:*}
 	exits 1 && form && as_before "$T/before"
-	result $? "${fault%:*}: refused and rolled back"
+	result $? "${fault%:*}: apply is refused and rolled back"
 done
 
 echo 2 > $FAULT/fail_emc
 run jetwatt apply "$mode"
 exits 1 && form && says "the roll-back failed too" && as_before "$T/before"
-result $? "the way back fails once: taken again"
+result $? "the rollback fails once: it is repeated"
 
 run jetwatt apply "$mode"
 run jetwatt apply MAXN
 run jetwatt restore
 exits 0 && as_before "$T/before"
-result $? "restore goes back to the first state"
+result $? "restore restores the first state"
 
-# The optional knob: modes without it have left it alone so far.
+# The optional knob: modes without it have not changed it so far.
 dla=/sys/bus/platform/devices/15880000.nvdla0/clk_cap
 dla1=/sys/bus/platform/devices/158c0000.nvdla1/clk_cap
 run jetwatt list knobs
 exits 0 && shows "^dla    154 614 909 1229 1370 1600 MHz$" && shows "^now    c12-[0-9]*-g[0-9]*-e[0-9]*$"
-result $? "list knobs: the optional one, which is not part of what is set now"
+result $? "list knobs shows the optional knob; the present mode is printed without it"
 
 [ "$(jetwatt list modes --knob dla | wc -l)" = $((6 * $(jetwatt list modes | wc -l))) ] &&
 	! jetwatt list modes | grep -q -- -d
-result $? "--knob: the modes differ in it, else not"
+result $? "--knob: modes have the optional knob, otherwise not"
 
 run jetwatt list modes --knob emc
 exits 2 && form && says "dla"
-result $? "--knob: one that is in every mode"
+result $? "--knob with a knob that all modes have"
 
 run jetwatt apply "$mode-d614400000"
 exits 0 && shows "dla  *1600 -> 614 MHz" && [ "$(cat $dla/dla0_core)" = 614400000 ] &&
 	[ "$(cat $dla1/dla1_core)" = 614400000 ] &&
 	[ "$(cat $dla/dla0_falcon)" = 1600000000 ]
-result $? "apply: a mode with it caps both accelerators"
+result $? "apply: a mode with the optional knob caps both accelerators"
 
 run jetwatt apply "$mode"
 exits 0 && [ "$(cat $dla/dla0_core)" = 614400000 ]
-result $? "apply: one without it leaves that"
+result $? "apply: a mode without the optional knob does not change it"
 
 run jetwatt restore
 exits 0 && as_before "$T/before"
-result $? "restore brings it back too"
+result $? "restore restores the optional knob"
 
 echo 1 > $FAULT/fail_dla
 run jetwatt apply "$mode-d614400000"
 echo 0 > $FAULT/fail_dla
 exits 1 && form && as_before "$T/before"
-result $? "fail_dla: refused and rolled back"
+result $? "fail_dla: apply is refused and rolled back"
 
 run jetwatt aply MAXN
 exits 2 && says 'did you mean "jetwatt apply"'
-result $? "a mistyped verb"
+result $? "a mistyped verb: suggestion"
 
 run jetwatt apply --dry-rum MAXN
 exits 2 && says 'did you mean --dry-run'
-result $? "a mistyped option"
+result $? "a mistyped option: suggestion"
 
 finish

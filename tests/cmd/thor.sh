@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=14 icount timeout=200 overlay=tests/sim/boards/whole/thor.dtso modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# A Thor: its GPU on PCI, its memory behind bwmgr, seven clusters, waits in libcuda alone.
+# Thor: GPU on PCI, memory clock by bwmgr, seven clusters, waits in libcuda only.
 . "${0%/*}/common.inc"
 plan 7
 
@@ -13,7 +13,7 @@ mode=c6-1611000-g765000000-e2133000000
 
 run jetwatt doctor
 exits 0 && shows "ok   board    Jetson AGX Thor" "ok   knobs    14 core counts x 26 CPU x 15 GPU x 3 EMC"
-result $? "doctor: the board and its knobs"
+result $? "doctor: names board and knobs"
 
 run jetwatt list clocks
 exits 0 && shows "^gpu-gpc-0  *1575000 kHz" "^cpu12 " && narrow
@@ -24,13 +24,13 @@ exits 0 && [ "$(cat $gpu/cur_freq)" = 765000000 ] && [ "$(cat $emc/cur_freq)" = 
 	[ "$(cat /sys/devices/system/cpu/online)" = 0-5 ] &&
 	[ "$(cat /sys/devices/system/cpu/cpufreq/policy4/scaling_cur_freq)" = 1611000 ] &&
 	[ "$(cat /sys/class/devfreq/gpu-nvd-0/max_freq)" = 1692000000 ]
-result $? "apply sets the GPC's clock, the memory's and whole clusters, and not video's"
+result $? "apply sets the clocks of GPC, memory and all clusters, and not that of video"
 
 run jetwatt restore
 exits 0 && as_before "$T/before"
-result $? "restore brings every knob back"
+result $? "restore restores every knob"
 
-# A switch while the GPU is asleep holds when it wakes up.
+# A mode that is applied while the GPU is suspended takes effect when it resumes.
 echo auto > $power/control
 i=0
 while [ "$(cat $power/runtime_status)" != suspended ] && [ $i -lt 50 ]; do sleep 0.1; i=$((i + 1)); done
@@ -42,17 +42,17 @@ echo on > $power/control
 i=0
 while [ "$(cat $gpu/cur_freq)" != 765000000 ] && [ $i -lt 50 ]; do sleep 0.1; i=$((i + 1)); done
 [ $slept = 0 ] && [ "$(cat $gpu/cur_freq)" = 765000000 ]
-result $? "asleep the GPU has 0 kHz; the mode holds when it wakes up"
+result $? "the suspended GPU has 0 kHz; the mode takes effect when it resumes"
 jetwatt restore > /dev/null
 
 run jetwatt stat -- /bin/cutrain --wait spin --minibatches 60
 exits 0 && grep -qh "minibatches .* wait each" "$T/out" "$T/err" && grep -qh "uprobe" "$T/out" "$T/err"
-result $? "a job that spins in libcuda has minibatches"
+result $? "stat: minibatches of a job that spins in libcuda"
 
 echo 0001:00:00.0 > /sys/bus/pci/drivers/jetwatt-sim-nvidia/unbind
 run jetwatt list clocks
 exits 0 && shows "^gpu-gpc-0  *unknown kHz"
-result $? "list clocks: unknown without the GPU's driver"
+result $? "list clocks: the GPU is unknown without its driver"
 echo 0001:00:00.0 > /sys/bus/pci/drivers/jetwatt-sim-nvidia/bind
 
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 files="build/arm64/tests/cmd/as_jetwatt:/bin/as_jetwatt" modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd where training gives way to a server, as its policy says: both as they come, in
-# cgroups of their own; nobody stays held, whoever dies.
+# jetwattd with a policy that gives a server priority over training: both run in their own cgroups,
+# and neither stays frozen, whichever process is killed.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 10
@@ -17,7 +17,7 @@ policy()
 	printf 'budget = 30W\nmost = 5\ndb = %s\nturns = /batch /serve %s\n' "$T/db/profiles.db" "$1" > "$T/conf"
 }
 
-# inside CGROUP COMMAND...: in the background, as $job
+# inside CGROUP COMMAND...: run COMMAND in CGROUP in the background, as $job
 inside()
 {
 	setsid sh -c 'echo $$ > "/sys/fs/cgroup/$0/cgroup.procs"; exec "$@"' "$@" > /dev/null 2>&1 &
@@ -31,11 +31,11 @@ knobs_start()
 	within 20 [ -S /run/jetwatt-knobs/socket ]
 }
 
-# jetwattd's own, of jobs; the other one is jetwatt-knobs'.
+# The watchdog of jetwattd for frozen jobs; the other one is that of jetwatt-knobs.
 guards() { for g in $(pidof jetwatt-guard); do grep -lq "^Uid:.990" /proc/$g/status && echo $g; done; }
 
 frozen() { grep -q "frozen 1" "$cgroups/$1/cgroup.events"; }
-# Stops jetwattd at a moment at which it holds training.
+# Stop jetwattd while it has frozen the training.
 stop_holding()
 {
 	for i in $(seq 100); do
@@ -47,13 +47,13 @@ stop_holding()
 	return 1
 }
 
-# Does it get on? By its CPU time.
+# Does the training make progress? Measured by its CPU time.
 spent() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 moved() { [ "$(spent "$1")" -gt "$2" ]; }
 moves() { within 10 moved "$1" "$(spent "$1")"; }
 turning() { jetwatt daemon status > "$T/plan"; grep -q "^turns  *[0-9.]* minibatches, then" "$T/plan"; }
 is() { [ "$(told "$1")" = "$2" ]; }
-# requests MS: how many of those in $T/answers took longer
+# requests MS: number of requests in $T/answers with a latency above MS
 late() { awk -v most="$1" '$2 < 0 || $2 > most * 1000 { late++ } END { print late + 0 }' "$T/answers"; }
 
 policy 150ms
@@ -64,7 +64,7 @@ server=$job
 start && sleep 3
 ask --rate 20000 --requests 20 > "$T/answers"
 is doing idle && is jobs 0
-result $? "a server alone is no job of ours"
+result $? "a server without training is not controlled"
 
 begun=$(now_ns)
 inside batch/one train --size 300
@@ -72,27 +72,27 @@ train=$job
 ask --rate 20000 --requests 800 > "$T/answers" &
 asks=$!
 within 20 is pid "$train" && within 30 turning
-result $? "training begins: it gives way, by a plan"
+result $? "training starts: it is time-sliced, by a plan"
 doing holding 90 && over=$(breach "$begun" 30) && echo "# over 30 W for $over s" && at_most "$over" 1
-result $? "a mode is found for both, within the budget"
+result $? "a mode for both is found, within the budget"
 wait $asks
 n=$(late 150) all=$(wc -l < "$T/answers")
 echo "# $n of $all requests late: some modes are too slow for it"
 [ "$all" = 800 ] && [ $((10 * n)) -le "$all" ]
-result $? "the server answers while modes are learned"
+result $? "the server responds while modes are learned"
 doing holding 60
 ask --rate 20000 --requests 200 > "$T/answers" &
 asks=$!
-# There is a plan as long as there are requests.
+# A plan exists while there are requests.
 within 30 turning
 shown=$?
 sed 's/^/# /' "$T/plan"
-result $shown "status says how they take turns"
+result $shown "status shows the plan of the time slices"
 wait $asks
 n=$(late 150)
 echo "# $n of $(wc -l < "$T/answers") requests late"
 [ "$n" -le 2 ] && [ "$(wc -l < "$T/answers")" = 200 ]
-result $? "in the mode that was found 99 of 100 are answered in time"
+result $? "in the chosen mode, 99 % of the requests are answered in time"
 
 ask --rate 20000 --requests 100000 > "$T/answers" &
 asks=$!
@@ -100,7 +100,7 @@ bad=0
 held=0
 for i in 1 2 3; do
 	stop_holding || bad=1
-	# Both at once, so that neither lets go, and nobody else does for now.
+	# Both at once, so that neither of them thaws the training.
 	kill -STOP $knobs
 	kill -KILL $(guards) $daemon
 	wait $daemon
@@ -110,9 +110,9 @@ for i in 1 2 3; do
 	start && within 30 is in_time true || bad=1
 done
 [ $bad = 0 ] && [ $held -gt 0 ]
-result $? "SIGKILL of jetwattd and of its guard: jetwatt-knobs lets go of whom they held ($held times of 3)"
+result $? "SIGKILL of jetwattd and its watchdog: jetwatt-knobs thaws the training (frozen: $held times of 3)"
 
-# Guards first, so that none sees the others go.
+# The watchdogs first, so that they do not see the others end.
 kill -STOP $(pidof jetwatt-guard)
 kill -KILL $knobs $(pidof jetwatt-guard) $daemon
 kill $asks
@@ -121,14 +121,14 @@ wait $daemon
 echo 1 > $cgroups/batch/cgroup.freeze
 as_jetwatt -root jetwatt-knobs --restore
 moves $train && as_before "$T/before"
-result $? "SIGKILL of jetwatt-knobs as well: jetwatt-knobs --restore, as its unit has it"
+result $? "SIGKILL of jetwatt-knobs as well: jetwatt-knobs --restore, as in its unit"
 
 knobs_start
 start && within 30 grep -q "time slicing started" "$T/log"
 kill $server
 wait $server
 within 10 grep -q "time slicing stopped: training or the server has ended" "$T/log" && moves $train
-result $? "the server ends: training goes on alone"
+result $? "the server ends: training continues alone"
 
 sed -i 's,/batch,/other,' "$T/conf"
 inside serve serve
@@ -136,6 +136,6 @@ server=$job
 kill -HUP $daemon
 within 20 grep -q "the policy has changed\|policy reloaded" "$T/log" && moves $train &&
 	end && exits 0 && as_before "$T/before" && moves $train
-result $? "another policy holds at once; at the end the board is as it was, and nobody is held"
+result $? "a new policy takes effect at once; at the end knobs are restored and nothing is frozen"
 kill $train $server $knobs
 finish

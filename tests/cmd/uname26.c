@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs a command that takes the kernel for 2.6.x, as far as uname(2) tells:
- * the nearest thing to a kernel that is too old. Without arguments, as the
- * runner calls it, it is a test of itself.
+ * Run a command for which uname(2) returns a kernel version 2.6.x, in place of a kernel that is too
+ * old. Without arguments, as the test runner calls it, the program tests itself.
  */
 #include <stdio.h>
 #include <string.h>
