@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A job that waits through libcuda, under the probe, and its own account of
- * when it waited.
- */
+/* A job that waits through libcuda while it is probed, and its own record of its waits. */
 #ifndef JETWATT_TEST_CUDA_JOB_H
 #define JETWATT_TEST_CUDA_JOB_H
 
@@ -20,7 +17,7 @@ struct cuda_job {
 	pid_t pid;
 };
 
-/* Where the job and its libraries are: built beside us, or installed. */
+/* Paths of the job and its libraries: in the build directory, or installed. */
 static char cuda_program[PATH_MAX], cuda_libs[PATH_MAX];
 
 static inline int cuda_job_find(void)
@@ -46,7 +43,7 @@ static inline int cuda_job_find(void)
 	return access(cuda_program, X_OK);
 }
 
-/* Return: 0; why it can't run here. */
+/* Prepare a job. Return: NULL, or the reason why it cannot run here. */
 static inline const char *cuda_job_begin(struct cuda_job *j)
 {
 	memset(j, 0, sizeof(*j));
@@ -74,8 +71,10 @@ static inline void cuda_job_end(struct cuda_job *j)
 		abort();
 }
 
-/* The job stands still until it is let go. @where: its libraries; @before, may
- * be NULL, is called in the new process. */
+/*
+ * Start the job, which waits until it is released. @where: directory of its libraries; @before, may
+ * be NULL, is called in the new process.
+ */
 static inline void cuda_job_start(struct cuda_job *j, const char *where, void (*before)(void *),
 				  const char *const *arg)
 {
@@ -107,7 +106,7 @@ static inline int cuda_job_probe(struct cuda_job *j, uint32_t rungs)
 	return jetwatt_probe_open(&j->seen.probe, &o, seen_add, &j->seen);
 }
 
-/* What is there now. Return: 0, or an error. */
+/* Handle the waits that the probe has reported so far. Return: 0 or an error. */
 static inline int cuda_job_turn(struct cuda_job *j, int ms)
 {
 	struct pollfd p = { .fd = jetwatt_probe_fd(j->seen.probe), .events = POLLIN };
@@ -123,7 +122,7 @@ static inline int cuda_job_go(struct cuda_job *j)
 	return write(j->go[1], "g", 1) != 1;
 }
 
-/* To its end. Return: its status. */
+/* Let the job run to its end. Return: its exit status. */
 static inline int cuda_job_finish(struct cuda_job *j)
 {
 	unsigned long long a, b;

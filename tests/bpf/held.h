@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * BPF programs and maps that a process holds: other probes of this machine are
- * none of a test's.
- */
+/* BPF programs and maps of a process, so that a test ignores other probes of the machine. */
 #ifndef JETWATT_TEST_HELD_H
 #define JETWATT_TEST_HELD_H
 
@@ -12,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ids of what @pid holds by @kind: "prog_id" or "map_id". Return: how many. */
+/* Get the ids of BPF objects of @kind ("prog_id" or "map_id") of @pid. Return: their number. */
 static inline int held(pid_t pid, const char *kind, __u32 *id, int max)
 {
 	char path[300], line[128], name[32];
@@ -43,7 +40,7 @@ static inline int held(pid_t pid, const char *kind, __u32 *id, int max)
 	return n;
 }
 
-/* How many of these programs are still in the kernel. */
+/* Return: how many of these programs the kernel still has. */
 static inline int programs_left(const __u32 *id, int n)
 {
 	int left = 0, i, fd;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;ina3221"
 /*
- * The probe on the calls of libcuda itself: every wait once, spinning or
- * blocking, whichever call it is.
+ * The probe on the calls of libcuda: every wait is reported once, whether it spins or blocks, for
+ * all waiting calls.
  */
 #include "kselftest_harness.h"
 #include "cuda_job.h"
@@ -21,13 +21,13 @@ FIXTURE_VARIANT_ADD(library, graph) { "graph", "block", JETWATT_SYNC_STREAM, 1 }
 FIXTURE_VARIANT_ADD(library, context_v2) { "context_v2", "block", JETWATT_SYNC_CONTEXT, 4 };
 FIXTURE_VARIANT_ADD(library, extended_launch) { "ex", "block", JETWATT_SYNC_STREAM, 4 };
 FIXTURE_VARIANT_ADD(library, cooperative_launch) { "cooperative", "spin", JETWATT_SYNC_STREAM, 4 };
-/* Those to the device, before which nothing was launched, are no waits. */
+/* Copies to the device, before which nothing was launched, are no waits. */
 FIXTURE_VARIANT_ADD(library, copy) { "copy", "block", JETWATT_SYNC_COPY, 4 };
 FIXTURE_VARIANT_ADD(library, copy_ptds) { "copy_ptds", "spin", JETWATT_SYNC_COPY, 4 };
-/* As often as it is asked: one wait. */
+/* Repeated queries are one wait. */
 FIXTURE_VARIANT_ADD(library, event_query) { "query", "spin", JETWATT_SYNC_QUERY, 4 };
 FIXTURE_VARIANT_ADD(library, stream_query) { "stream_query", "spin", JETWATT_SYNC_QUERY, 4 };
-/* One call inside another is one wait, with and without a frame of its own. */
+/* A call inside another one is one wait, with and without a stack frame of its own. */
 FIXTURE_VARIANT_ADD(library, runtime) { "runtime", "block", JETWATT_SYNC_STREAM, 4 };
 FIXTURE_VARIANT_ADD(library, device) { "device", "spin", JETWATT_SYNC_CONTEXT, 4 };
 
@@ -37,7 +37,7 @@ FIXTURE_SETUP(library)
 
 	if (why)
 		SKIP_TEST("%s", why);
-	/* as for a system's own: attached to before the job loads it */
+	/* Like a system library: attached to before the job loads it. */
 	setenv("LD_LIBRARY_PATH", cuda_libs, 1);
 }
 
@@ -55,7 +55,7 @@ TEST_F_TIMEOUT(library, every_wait_once, 60)
 
 	CUDA_JOB_START(j, cuda_libs, "--sync", variant->sync, "--wait", variant->wait,
 		       "--syncs", "2", "--minibatches", "20");
-	/* all rungs: what goes on below the call is not seen again */
+	/* All backends: system calls below the library call are not reported again. */
 	ASSERT_EQ(0, cuda_job_probe(j, 0)) {
 		TH_LOG("%s", jetwatt_probe_error());
 	}
@@ -63,7 +63,7 @@ TEST_F_TIMEOUT(library, every_wait_once, 60)
 	ASSERT_EQ(0, cuda_job_finish(j));
 	ASSERT_EQ(40, j->waits);
 	ASSERT_EQ(40, j->seen.nr);
-	/* inside what the job itself has measured */
+	/* Each wait lies within the interval that the job has measured. */
 	for (i = 0; i < 40; i++) {
 		EXPECT_EQ(variant->call, s[i].call);
 		EXPECT_EQ(j->pid, (pid_t)s[i].tgid);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;ina3221"
 /*
- * The probe on libcuda: wherever the library lies, whoever loads it, and what
- * is left when somebody is killed.
+ * The probe on libcuda, for all places where the library can be and all ways to load it; and what
+ * remains when the watching process or the job is killed.
  */
 #include <sched.h>
 #include <sys/syscall.h>
@@ -15,7 +15,7 @@
 #define CLONE_NEWTIME 0x80
 #endif
 
-/* The job's libraries in a directory of their own, which nobody knows of. */
+/* The job's libraries are in a directory that the probe does not know. */
 FIXTURE(place) {
 	struct cuda_job job;
 	char lib[64];
@@ -38,13 +38,13 @@ FIXTURE_TEARDOWN(place)
 	cuda_job_end(&self->job);
 }
 
-/* Starts the job @how, with one wait in 25 ms, under the rung @rungs. */
+/* Start the job @how with a wait every 25 ms, with the backends @rungs. */
 static void run(struct __test_metadata *_metadata, struct cuda_job *j, const char *where,
 		void (*before)(void *), uint32_t rungs)
 {
 	static const char *const arg[] = { "--minibatches", "60", "--wait", "spin", NULL };
 
-	/* slow enough for the library to be noticed before the end */
+	/* Slow enough for the probe to find the library before the job ends. */
 	setenv("SIM_CUDA_LOAD_US", "23000", 1);
 	cuda_job_start(j, where, before, arg);
 	ASSERT_EQ(0, cuda_job_probe(j, rungs)) {
@@ -53,7 +53,7 @@ static void run(struct __test_metadata *_metadata, struct cuda_job *j, const cha
 	ASSERT_EQ(0, cuda_job_go(j));
 }
 
-/* Seen from some wait on, each of them, to the last. */
+/* All waits from some wait on are reported, to the last one. */
 static void check_tail(struct __test_metadata *_metadata, struct cuda_job *j, int least)
 {
 	int i, missed;
@@ -61,14 +61,14 @@ static void check_tail(struct __test_metadata *_metadata, struct cuda_job *j, in
 	ASSERT_EQ(60, j->waits);
 	ASSERT_LE(least, j->seen.nr);
 	missed = 60 - j->seen.nr;
-	TH_LOG("the first %d of 60 waits went unseen", missed);
+	TH_LOG("waits missed at the start: %d of 60", missed);
 	for (i = 0; i < j->seen.nr; i++) {
 		EXPECT_LE(j->start_ns[missed + i], j->seen.sync[i].enter_ns);
 		EXPECT_LE(j->seen.sync[i].exit_ns, j->end_ns[missed + i]);
 	}
 }
 
-TEST_F_TIMEOUT(place, found_in_the_maps, 60)
+TEST_F_TIMEOUT(place, library_is_found_in_the_maps, 60)
 {
 	run(_metadata, &self->job, self->job.dir, NULL, JETWATT_RUNG_UPROBE);
 	ASSERT_EQ(0, cuda_job_finish(&self->job));
@@ -80,7 +80,7 @@ static void new_root(void *arg)
 	struct cuda_job *j = arg;
 	char lib[128];
 
-	/* a library that the outside cannot name, under the name of the system's */
+	/* A library without a path outside of its namespace, where the system's library is. */
 	snprintf(lib, sizeof(lib), "%s/x", j->dir);
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mkdir(lib, 0755) || mount("tmpfs", lib, "tmpfs", 0, NULL))
@@ -103,14 +103,14 @@ TEST_F_TIMEOUT(place, in_a_container, 60)
 	check_tail(_metadata, &self->job, 20);
 }
 
-/* Before it is found, and again while it is watched. */
+/* The library is deleted before the probe finds it, and while it is probed. */
 TEST_F_TIMEOUT(place, deleted_under_the_probe, 60)
 {
 	struct cuda_job *j = &self->job;
 	uint64_t until = node_now() + 20000000000;
 
 	run(_metadata, j, j->dir, NULL, JETWATT_RUNG_UPROBE);
-	/* the job has it open once it waits; nobody has looked for it yet */
+	/* Once the job waits, it has the library open; the probe has not searched yet. */
 	while (access(j->times, F_OK) && node_now() < until)
 		node_sleep(1000000);
 	node_sleep(50000000);
@@ -119,7 +119,7 @@ TEST_F_TIMEOUT(place, deleted_under_the_probe, 60)
 	check_tail(_metadata, j, 20);
 }
 
-TEST_F_TIMEOUT(place, no_library_of_this_machine, 60)
+TEST_F_TIMEOUT(place, invalid_elf_library, 60)
 {
 	struct cuda_job *j = &self->job;
 	struct jetwatt_probe_opts o = { .tgid = getpid(), .rungs = JETWATT_RUNG_UPROBE };
@@ -136,7 +136,7 @@ TEST_F_TIMEOUT(place, no_library_of_this_machine, 60)
 		EXPECT_NE(NULL, strstr(st.why[0], "no shared library"));
 }
 
-/* Its clock is set off, the kernel's is not. */
+/* Enter a time namespace, whose clock has an offset to that of the kernel. */
 static void other_time(void *arg)
 {
 	FILE *f;
@@ -149,7 +149,7 @@ static void other_time(void *arg)
 	f = fopen("/proc/self/timens_offsets", "w");
 	if (!f || fputs("monotonic 86400 0\n", f) < 0 || fclose(f))
 		_exit(77);
-	/* a child is in it */
+	/* A child process enters it. */
 	pid = fork();
 	if (!pid)
 		return;
@@ -176,7 +176,7 @@ TEST_F_TIMEOUT(place, in_a_time_namespace, 60)
 	}
 }
 
-TEST_F_TIMEOUT(place, we_are_in_a_time_namespace, 60)
+TEST_F_TIMEOUT(place, probe_in_a_time_namespace, 60)
 {
 	struct seen s;
 	int status;
@@ -195,8 +195,8 @@ TEST_F_TIMEOUT(place, we_are_in_a_time_namespace, 60)
 	EXPECT_EQ(0, status);
 }
 
-/* Who is killed with SIGKILL leaves no probe behind, and the job goes on. */
-TEST_F_TIMEOUT(place, watcher_is_killed, 60)
+/* A watching process that is killed by SIGKILL leaves no probe behind, and the job continues. */
+TEST_F_TIMEOUT(place, killed_probe_leaves_no_programs, 60)
 {
 	int ready[2], status, i, n;
 	struct cuda_job *j = &self->job;
@@ -217,10 +217,10 @@ TEST_F_TIMEOUT(place, watcher_is_killed, 60)
 	}
 	ASSERT_EQ(1, read(ready[0], &c, 1));
 	ASSERT_EQ(0, cuda_job_go(j));
-	/* it has seen some */
+	/* The probe has reported some waits. */
 	ASSERT_EQ(1, read(ready[0], &c, 1));
 	n = held(watcher, "prog_id", id, 32);
-	/* at a call, at its return, at the end of a process: at least */
+	/* At least the programs for entry, return and the end of a process. */
 	EXPECT_LE(3, n);
 	EXPECT_EQ(n, programs_left(id, n));
 	kill(watcher, SIGKILL);
@@ -232,7 +232,7 @@ TEST_F_TIMEOUT(place, watcher_is_killed, 60)
 	EXPECT_EQ(0, status);
 }
 
-/* A job that is killed in the middle of a wait. */
+/* The job is killed during a wait. */
 TEST_F_TIMEOUT(place, job_is_killed, 60)
 {
 	struct cuda_job *j = &self->job;

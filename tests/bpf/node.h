@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Nodes on which the ioctls of a Jetson's GPU succeed, on a machine that has
- * none: files of a FUSE file system of our own, mounted in a mount namespace
- * of our own under the names that JetPack gives them.
+ * Nodes on which the ioctls of a Jetson's GPU succeed, on a machine without them: files of a FUSE
+ * file system, mounted in a separate mount namespace under the names of JetPack's nodes.
  *
- * What a wait does is asked for in its argument: it sleeps @timeout_ns and
- * then fails with error @value, or succeeds where that is 0.
+ * The argument of a wait says what it does: it sleeps @timeout_ns and then fails with error @value,
+ * or succeeds if @value is 0.
  */
 #ifndef JETWATT_TEST_NODE_H
 #define JETWATT_TEST_NODE_H
@@ -60,7 +59,7 @@ struct node_nvhost_wait {
 #define NODES	4
 
 struct node {
-	int render, fence, nvhost, other;	/* descriptors of the files */
+	int render, fence, nvhost, other;	/* descriptors of the nodes */
 	pid_t server;
 };
 
@@ -85,7 +84,7 @@ static inline int node_is_nvhost_wait(uint32_t cmd)
 	return cmd == NODE_NVHOST_WAIT || cmd == NODE_NVHOST_WAITEX || cmd == NODE_NVHOST_WAITMEX;
 }
 
-/* One request: its answer into @out, its length returned, 0: none wanted. */
+/* Handle a FUSE request: write the reply to @out. Return: its length, 0 if there is no reply. */
 static inline size_t node_answer(const char *in, char *out)
 {
 	const struct fuse_in_header *h = (const void *)in;
@@ -183,9 +182,10 @@ static inline int node_mount(const char *path, int *fuse)
 }
 
 /**
- * node_open() - make the nodes and open them
+ * node_open() - create the nodes and open them
+ * @n: gets the descriptors
  *
- * Return: 0; -ENODEV: this machine has no FUSE or we are not root.
+ * Return: 0; -ENODEV if the machine has no FUSE or the process is not root.
  */
 static inline int node_open(struct node *n)
 {
@@ -227,7 +227,7 @@ static inline void node_close(struct node *n)
 	waitpid(n->server, NULL, 0);
 }
 
-/* A wait that lasts @ns and ends with error @err. */
+/* Wait for a syncpoint: the call takes @ns and ends with error @err. */
 static inline int node_syncpt(int fd, uint32_t id, uint64_t ns, int err)
 {
 	struct node_wait w = { .timeout_ns = ns, .id = id, .value = err };
@@ -242,7 +242,7 @@ static inline int node_trigger(int fence, int pollfd)
 	return ioctl(fence, NODE_TRIGGER_POLLFD, &t) ? -errno : 0;
 }
 
-/* A timer stands for the pollfd: readable after @ns. */
+/* A timer replaces the poll descriptor: it is readable after @ns. */
 static inline void node_signal_in(int timer, uint64_t ns)
 {
 	struct itimerspec it = { .it_value = { ns / 1000000000, ns % 1000000000 } };

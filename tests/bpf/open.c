@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="fuse"
 /*
- * Opening the probe: where it can't be, what it says; what it needs and what
- * it leaves behind; and what becomes of records that find no room.
+ * Opening the probe: error messages where it is not possible, which rights it needs, what it leaves
+ * behind, and records that do not fit into the buffer.
  */
 #include "kselftest_harness.h"
 #include "held.h"
@@ -24,8 +24,8 @@ TEST(unprivileged)
 	EXPECT_NE(NULL, strstr(jetwatt_probe_error(), "CAP_BPF"));
 }
 
-/* A kernel without what the probe needs: said, and what it is. */
-TEST(what_the_kernel_lacks)
+/* A kernel that lacks what the probe needs: the error names it. */
+TEST(missing_kernel_features_are_named)
 {
 	struct seen s;
 
@@ -40,7 +40,7 @@ TEST(what_the_kernel_lacks)
 	EXPECT_NE(NULL, strstr(jetwatt_probe_error(), "CONFIG_BPF_EVENTS"));
 }
 
-TEST(nobody)
+TEST(ended_process_cannot_be_followed)
 {
 	siginfo_t info;
 	struct seen s;
@@ -51,7 +51,7 @@ TEST(nobody)
 	NEEDS_BPF_EVENTS();
 	if (getuid())
 		SKIP(return, "needs root");
-	/* ended, but nobody has waited for it */
+	/* The process has ended, but has not been reaped. */
 	ASSERT_EQ(0, waitid(P_PID, pid, &info, WEXITED | WNOWAIT));
 	ASSERT_EQ(-ESRCH, seen_open(&s, pid, 1, 0));
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
@@ -80,7 +80,7 @@ TEST(in_a_pid_namespace)
 	EXPECT_EQ(0, status);
 }
 
-/* Stock Jetson kernels have no BTF: the probe must not look for it. */
+/* Stock Jetson kernels have no BTF: the probe must work without it. */
 TEST(without_kernel_btf)
 {
 	struct node node;
@@ -103,7 +103,7 @@ TEST(without_kernel_btf)
 	node_close(&node);
 }
 
-TEST(nothing_is_left)
+TEST(closing_frees_the_programs)
 {
 	__u32 id[32];
 	struct seen s;
@@ -115,17 +115,17 @@ TEST(nothing_is_left)
 	ASSERT_EQ(0, held(getpid(), "prog_id", id, 32));
 	ASSERT_EQ(0, seen_open(&s, getpid(), 1, 0));
 	n = held(getpid(), "prog_id", id, 32);
-	/* at entry, exit and the end of a process: three programs at least */
+	/* At least the programs for entry, exit and the end of a process. */
 	ASSERT_LE(3, n);
 	jetwatt_probe_close(s.probe);
-	/* the kernel frees them when their last user has left */
+	/* The kernel frees them when the last reference is dropped. */
 	for (k = 0; k < 500 && programs_left(id, n); k++)
 		node_sleep(10000000);
 	EXPECT_EQ(0, programs_left(id, n));
 	EXPECT_EQ(0, held(getpid(), "prog_id", id, 32));
 }
 
-TEST(lost_is_counted)
+TEST(lost_records_are_counted)
 {
 	struct jetwatt_probe_opts o = { .tgid = getpid(), .ring_kib = 4 };
 	struct seen s = { 0 };
@@ -142,7 +142,7 @@ TEST(lost_is_counted)
 	ASSERT_LT(10, seen_all(&s));
 	EXPECT_LT(s.nr, 4096 / 48);
 	EXPECT_EQ(500 - s.nr, (int)jetwatt_probe_lost(s.probe));
-	/* there is room again */
+	/* The buffer has space again. */
 	i = s.nr;
 	ASSERT_EQ(0, node_syncpt(node.render, 1, 0, 0));
 	EXPECT_EQ(i + 1, seen_all(&s));

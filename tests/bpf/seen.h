@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A probe and all that it has reported.
- */
+/* A probe, and all that it has reported. */
 #ifndef JETWATT_TEST_SEEN_H
 #define JETWATT_TEST_SEEN_H
 
@@ -35,7 +33,7 @@ static inline bool can_trace(void)
 	union bpf_attr attr;
 	int fd;
 
-	/* Up to 5.10 what is loaded counts against it, for some time after it has gone. */
+	/* Up to 5.10, programs count against this limit, even shortly after they are freed. */
 	setrlimit(RLIMIT_MEMLOCK, &all);
 	memset(&attr, 0, sizeof(attr));
 	attr.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
@@ -71,7 +69,7 @@ static inline int seen_open(struct seen *s, uint32_t tgid, int children, uint64_
 	return jetwatt_probe_open(&s->probe, &o, seen_add, s);
 }
 
-/* All that has happened so far. Return: the total seen, or an error. */
+/* Handle all events so far. Return: number of waits in total, or an error. */
 static inline int seen_all(struct seen *s)
 {
 	int n = jetwatt_probe_dispatch(s->probe);

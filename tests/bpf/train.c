@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;ina3221"
 /*
- * The probe on an ordinary training job of the simulated board, whose driver
- * knows how many minibatches there were and when each ended.
+ * The probe on a training job of the simulated board. The simulation knows the number of
+ * minibatches and when each has ended.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ FIXTURE_TEARDOWN(train)
 	jetwatt_probe_close(self->seen.probe);
 }
 
-/* Ends of all minibatches so far. Return: how many there were. */
+/* Get the ends of all minibatches so far. Return: their number. */
 static int truth(uint64_t *end_ns, int max)
 {
 	unsigned long long start, end;
@@ -51,7 +51,7 @@ static int truth(uint64_t *end_ns, int max)
 	return n;
 }
 
-/* Run the job under the probe to its end. Return: its status. */
+/* Run the job with the probe until it ends. Return: its exit status. */
 static int run(struct seen *s, const char *wait, const char *syncs, const char *minibatches)
 {
 	int hold[2], status;
@@ -92,7 +92,7 @@ static void check(struct __test_metadata *_metadata, struct seen *s, const char 
 		EXPECT_EQ(call, (int)s->sync[i].call);
 		EXPECT_LT(s->sync[i].enter_ns, s->sync[i].exit_ns);
 	}
-	/* the last wait of a minibatch ends when its work does, and soon after */
+	/* The last wait of a minibatch ends shortly after its work. */
 	for (i = 0; i < 40; i++) {
 		uint64_t exit_ns = s->sync[(i + 1) * syncs - 1].exit_ns;
 
@@ -101,7 +101,7 @@ static void check(struct __test_metadata *_metadata, struct seen *s, const char 
 		if (late > most)
 			most = late;
 	}
-	TH_LOG("%s: woken at most %llu us after the GPU's end", wait,
+	TH_LOG("%s: wake-up at most %llu us after the end of GPU work", wait,
 	       (unsigned long long)most / 1000);
 	EXPECT_GT(5000000, most);
 	EXPECT_EQ(0, jetwatt_probe_lost(s->probe));
@@ -122,7 +122,7 @@ TEST_F_TIMEOUT(train, three_waits_a_minibatch, 120)
 	check(_metadata, &self->seen, "pollfd", 3, JETWATT_SYNC_POLLFD);
 }
 
-/* Nothing to see: no system call is made. */
+/* Nothing is reported, because the job makes no system call. */
 TEST_F_TIMEOUT(train, spinning_on_memory, 120)
 {
 	ASSERT_EQ(0, run(&self->seen, "spin", "1", "5"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="fuse;jetwatt" timeout=300
 /*
- * Which calls are reported, how often, and with which times: by both ways to see system
- * calls.
+ * Which calls are reported, how often, and with which times, for both backends that see system
+ * calls: BPF and the module.
  */
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -27,17 +27,17 @@ FIXTURE_VARIANT_ADD(gpu, bpf) { JETWATT_RUNG_TRACEPOINT };
 FIXTURE_VARIANT_ADD(gpu, module) { JETWATT_RUNG_MODULE };
 #endif
 
-/* What only BPF tells: that a descriptor's number has changed hands, and each wait at once. */
+/* Only with BPF: reused descriptor numbers are detected, and each wait is reported at once. */
 FIXTURE(bpf) {
 	struct node node;
 	struct seen seen;
 	int timer;
 };
 
-/* The module sends what it has seen every 20 ms. */
+/* Delay of reports: the module sends records every 20 ms. */
 static uint64_t settle_ns;
 
-/* All that has happened so far. Return: how many waits there were. */
+/* Handle all events so far. Return: number of waits. */
 static int seen_by_now(struct seen *s)
 {
 	if (settle_ns)
@@ -48,7 +48,7 @@ static int seen_by_now(struct seen *s)
 static void open_gpu(struct __test_metadata *_metadata, struct node *node, struct seen *seen, int *timer,
 		     uint32_t rung)
 {
-	/* system calls alone: no look for libraries now and then */
+	/* System calls only, without searching for libraries. */
 	struct jetwatt_probe_opts o = { .tgid = getpid(), .rungs = rung };
 	int err = node_open(node);
 
@@ -123,7 +123,7 @@ TEST_F(gpu, every_syncpoint_wait_once)
 
 #define CLOSE_ON_EXEC	4	/* CLOSE_RANGE_CLOEXEC, since 5.11 */
 
-/* The number's next owner is ready, and nothing was armed for it. */
+/* The next file with the same number is ready, and no fence is pending on it. */
 TEST_F(gpu, closed_in_a_range)
 {
 	/* The descriptors of the probe and of the nodes have lower numbers. */
@@ -140,7 +140,7 @@ TEST_F(gpu, closed_in_a_range)
 		EXPECT_EQ(0, seen_by_now(&self->seen));
 		close(900);
 	}
-	/* These close nothing. */
+	/* These calls close nothing. */
 	ASSERT_EQ(900, dup2(self->timer, 900));
 	ASSERT_EQ(0, node_trigger(self->node.fence, 900));
 	syscall(SYS_close_range, 900, 900, CLOSE_ON_EXEC);
@@ -161,7 +161,7 @@ TEST_F(gpu, mainline_has_a_shorter_argument)
 	EXPECT_EQ(1, seen_by_now(&self->seen));
 }
 
-/* JetPack 5's three differ in what follows the first three members. */
+/* The three structures of JetPack 5 differ after their first three members. */
 TEST_F(gpu, nvhost_waits)
 {
 	static const unsigned long cmd[] = { NODE_NVHOST_WAIT, NODE_NVHOST_WAITEX,
@@ -176,7 +176,7 @@ TEST_F(gpu, nvhost_waits)
 		w.timeout_ms = 2;
 		ASSERT_EQ(-1, ioctl(self->node.nvhost, cmd[i], &w));
 		between = node_now();
-		/* the same one goes on; another driver's is none */
+		/* The same wait continues; a call of another driver is no wait. */
 		w.timeout_ms = -1;
 		ASSERT_EQ(0, ioctl(self->node.nvhost, cmd[i], &w));
 		ASSERT_EQ(0, ioctl(self->node.other, cmd[i], &w));
@@ -216,8 +216,8 @@ static void *as_helper(void *arg)
 	return NULL;
 }
 
-/* Its waits are not reported where the job waits itself, also if that comes later. */
-TEST_F(gpu, helpers_are_held_back)
+/* Waits of the helper thread are not reported if the job itself waits, even if it does so later. */
+TEST_F(gpu, helper_waits_are_held_back)
 {
 	pthread_t thread;
 
@@ -232,8 +232,8 @@ TEST_F(gpu, helpers_are_held_back)
 	EXPECT_EQ(1, jetwatt_probe_dropped(self->seen.probe));
 }
 
-/* They are where it does not, with the time that they had, and the reader is woken. */
-TEST_F(gpu, helpers_alone_are_released)
+/* They are reported, with their times, if the job itself does not wait; the reader is woken up. */
+TEST_F(gpu, helper_waits_alone_are_reported)
 {
 	struct pollfd p = { jetwatt_probe_fd(self->seen.probe), POLLIN, 0 };
 	uint64_t end = node_now() + 5000000000ull;
@@ -250,8 +250,8 @@ TEST_F(gpu, helpers_alone_are_released)
 	EXPECT_EQ(0, jetwatt_probe_dropped(self->seen.probe));
 }
 
-/* It counts until the job has waited itself. */
-TEST_F(gpu, helpers_are_known_by_name)
+/* The helper's waits count until the job itself has waited. */
+TEST_F(gpu, helper_is_recognised_by_its_name)
 {
 	pthread_t thread;
 	int i;
@@ -274,11 +274,11 @@ TEST_F(gpu, a_number_alone_is_no_wait)
 
 	ASSERT_LE(0, null);
 	for (i = 0; i < 300; i++) {
-		/* refused */
+		/* The driver refuses the ioctl. */
 		ASSERT_EQ(-1, ioctl(null, NODE_SYNCPOINT_WAIT, &w));
 		ASSERT_EQ(-1, ioctl(null, NODE_SYNCPOINT_WAIT_24, &w));
 		ASSERT_EQ(-1, ioctl(null, NODE_TRIGGER_POLLFD, &w));
-		/* accepted by a driver that happens to know the number */
+		/* Another driver accepts an ioctl with the same number. */
 		ASSERT_EQ(0, node_syncpt(self->node.other, 1, 0, 0));
 	}
 	node_signal_in(self->timer, 1000);
@@ -310,7 +310,7 @@ TEST_F(gpu, every_pollfd_wait_once)
 	}
 }
 
-/* A timed-out poll that is tried again is one wait, from the first one on. */
+/* Polls that time out and are repeated are one wait, which begins with the first poll. */
 TEST_F(gpu, polls_that_time_out_belong_to_the_wait)
 {
 	uint64_t before, between;
@@ -342,12 +342,12 @@ TEST_F(gpu, spinning_is_one_wait)
 	}
 	EXPECT_LT(10, polls);
 	EXPECT_EQ(1, seen_by_now(&self->seen));
-	/* from the first of the polls to the one that found it done */
+	/* From the first poll to the one that found the fence passed. */
 	EXPECT_GE(first, self->seen.sync[0].enter_ns);
 	EXPECT_LE(fires, self->seen.sync[0].exit_ns);
 }
 
-TEST_F(gpu, polls_of_other_descriptors_are_none)
+TEST_F(gpu, polls_of_other_descriptors_are_no_waits)
 {
 	struct pollfd pfd[2] = { { .events = POLLIN }, { .events = POLLIN } };
 	int ready = eventfd(1, 0), i;
@@ -362,12 +362,12 @@ TEST_F(gpu, polls_of_other_descriptors_are_none)
 	node_sleep(5000000);
 	ASSERT_EQ(2, poll(pfd, 2, -1));
 	EXPECT_EQ(1, seen_by_now(&self->seen));
-	/* the fence has been consumed */
+	/* The fence was consumed. */
 	ASSERT_EQ(2, poll(pfd, 2, -1));
 	EXPECT_EQ(1, seen_by_now(&self->seen));
 }
 
-/* Whoever gets the number of a closed pollfd has nothing to do with it. */
+/* A new file with the number of a closed poll descriptor is no poll descriptor. */
 TEST_F(gpu, close_disarms)
 {
 	int one = eventfd(1, 0), two;
@@ -380,12 +380,12 @@ TEST_F(gpu, close_disarms)
 	EXPECT_EQ(0, seen_by_now(&self->seen));
 }
 
-/* What is pending on a pollfd is pending on its duplicates. */
-TEST_F(gpu, duplicates_are_the_same)
+/* A fence that is pending on a poll descriptor is pending on its duplicates. */
+TEST_F(gpu, duplicates_have_the_pending_fences)
 {
 	int two, three = open("/dev/null", O_RDONLY), i;
 
-	/* the probe looks at duplicates of processes that have armed something */
+	/* The probe tracks duplicates only in processes that have armed a descriptor. */
 	ASSERT_EQ(0, node_trigger(self->node.fence, 1000));
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
@@ -411,8 +411,8 @@ TEST_F(gpu, duplicated_onto_disarms)
 	EXPECT_EQ(0, seen_by_now(&self->seen));
 }
 
-/* A number that was looked up is looked up again once it has changed hands. */
-TEST_F(bpf, a_number_is_used_again)
+/* The probe looks up a descriptor again after its number was reused. */
+TEST_F(bpf, reused_descriptor_is_looked_up_again)
 {
 	int fd = open("/dev/dri/renderD128", O_RDWR), i;
 
@@ -461,14 +461,14 @@ static void *poll_thread(void *arg)
 	return NULL;
 }
 
-/* One thread sleeps in poll() for good, others arm what it waits for. */
+/* One thread sleeps in poll(), other threads arm the descriptor. */
 TEST_F(gpu, armed_while_a_thread_sleeps)
 {
 	struct poller p = { .timer = self->timer };
 	uint64_t before, after;
 	pthread_t thread;
 
-	/* a process that has never armed anything is not looked at */
+	/* Polls of a process that has never armed a descriptor are not tracked. */
 	ASSERT_EQ(0, node_trigger(self->node.fence, 1000));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, poll_thread, &p));
 	while (!__atomic_load_n(&p.sleeping, __ATOMIC_ACQUIRE))
@@ -486,13 +486,13 @@ TEST_F(gpu, armed_while_a_thread_sleeps)
 	EXPECT_NE(gettid(), self->seen.sync[0].tid);
 }
 
-TEST_F(gpu, interrupted_and_taken_up_again)
+TEST_F(gpu, interrupted_wait_is_continued)
 {
 	uint64_t before = node_now(), between;
 
 	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 3000000, EAGAIN));
 	between = node_now();
-	/* something else in between */
+	/* A call that is no wait, in between. */
 	ASSERT_EQ(-1, ioctl(self->node.render, TIOCGWINSZ, &before));
 	ASSERT_EQ(-ETIMEDOUT, node_syncpt(self->node.render, 7, 3000000, ETIMEDOUT));
 	ASSERT_EQ(0, node_syncpt(self->node.render, 7, 1000000, 0));
@@ -500,11 +500,11 @@ TEST_F(gpu, interrupted_and_taken_up_again)
 	EXPECT_LE(before, self->seen.sync[0].enter_ns);
 	EXPECT_GT(between, self->seen.sync[0].enter_ns);
 	EXPECT_LE(between + 4000000, self->seen.sync[0].exit_ns);
-	/* what comes after a wait that was given up is none of it */
+	/* A new wait does not continue one that was given up. */
 	ASSERT_EQ(-ETIMEDOUT, node_syncpt(self->node.render, 7, 1000000, ETIMEDOUT));
 	ASSERT_EQ(0, ioctl(self->timer, FIOCLEX, NULL));
 	ASSERT_EQ(1, seen_by_now(&self->seen));
-	/* another fence is another wait */
+	/* A wait for another fence is another wait. */
 	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 3000000, EAGAIN));
 	between = node_now();
 	ASSERT_EQ(0, node_syncpt(self->node.render, 8, 0, 0));
@@ -512,8 +512,8 @@ TEST_F(gpu, interrupted_and_taken_up_again)
 	EXPECT_LE(between, self->seen.sync[1].enter_ns);
 }
 
-/* What is left of a wait that was given up must not pass for another call. */
-TEST_F(gpu, given_up)
+/* State of a wait that was given up must not be used for a later call. */
+TEST_F(gpu, abandoned_wait_is_dropped)
 {
 	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 0, EAGAIN));
 	ASSERT_EQ(0, node_trigger(self->node.fence, self->timer));
@@ -528,7 +528,7 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* Is the process asleep in the call that we know it makes? */
+/* Test whether the process sleeps in the expected system call. */
 static int asleep(pid_t pid)
 {
 	char path[64], state = 0;
@@ -543,8 +543,10 @@ static int asleep(pid_t pid)
 	return state == 'S';
 }
 
-/* Stops this process once it sleeps, for 10 ms; @sig: and 10 ms on, that.
- * Tells through @stopped when that was. */
+/*
+ * Stop this process for 10 ms once it sleeps; if @sig is not 0, send @sig 10 ms later.
+ * @stopped gets the time of the stop.
+ */
 static pid_t kick(int sig, uint64_t *stopped)
 {
 	pid_t self = getpid(), pid = fork();
@@ -568,8 +570,8 @@ static uint64_t *shared(void)
 	return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
-/* After a stop the kernel goes on by itself, with restart_syscall(). */
-TEST_F(gpu, stopped_in_the_middle)
+/* After SIGSTOP and SIGCONT, the kernel continues the poll with restart_syscall(). */
+TEST_F(gpu, stopped_poll_is_continued)
 {
 	uint64_t *stopped = shared(), armed = node_now();
 	pid_t kicker;
@@ -587,7 +589,7 @@ TEST_F(gpu, stopped_in_the_middle)
 	EXPECT_LE(armed + 200000000, self->seen.sync[0].exit_ns);
 }
 
-TEST_F(gpu, a_signal_in_the_middle)
+TEST_F(gpu, poll_interrupted_by_a_signal)
 {
 	struct sigaction act = { .sa_handler = nothing };
 	uint64_t *stopped = shared(), armed = node_now();
@@ -608,7 +610,7 @@ TEST_F(gpu, a_signal_in_the_middle)
 	EXPECT_LE(armed + 500000000, self->seen.sync[0].exit_ns);
 }
 
-/* The descriptor tells of a single wait, and of those after the wake-up. */
+/* The descriptor becomes readable for a single wait, and for those after the wake-up. */
 TEST_F(bpf, fd_wakes)
 {
 	int fd = jetwatt_probe_fd(self->seen.probe), i;
@@ -622,7 +624,7 @@ TEST_F(bpf, fd_wakes)
 			ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
 		}
 	}
-	/* Without waits it wakes its reader five times a second, to look for new descriptors. */
+	/* Without waits, it wakes its reader five times a second to check for new descriptors. */
 	node_sleep(50000000);
 	quiet = node_now();
 	ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
@@ -647,8 +649,8 @@ static void *two_waits(void *arg)
 	return NULL;
 }
 
-/* The second one does not wake a sleeping reader: it looks again by itself. */
-TEST_F(bpf, nothing_is_left_lying)
+/* A second wait does not wake a sleeping reader again: the reader polls by itself. */
+TEST_F(bpf, no_wait_stays_unread)
 {
 	int fd = jetwatt_probe_fd(self->seen.probe), i;
 	pthread_t thread;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="fuse" timeout=300
 /*
- * Whose waits are reported: one process, its children however they came
- * about, a cgroup.
+ * Which processes' waits are reported: one process, its children however they were created, or a
+ * cgroup.
  */
 #include <pthread.h>
 #include <spawn.h>
@@ -12,11 +12,13 @@
 #include "node.h"
 #include "seen.h"
 
-/* Without the tracepoint a child is known when fork() has returned to its
- * parent: what it does before goes unseen. It has 20 ms. */
+/*
+ * Without the tracepoint, a child is known when fork() has returned in its parent; earlier waits
+ * are missed. The child waits 20 ms before it starts.
+ */
 static uint64_t head_start;
 
-/* A child that waits @n times and then ends. */
+/* Start a child that waits @n times and ends. */
 static pid_t child(struct node *node, int n)
 {
 	pid_t pid = fork();
@@ -34,7 +36,7 @@ FIXTURE(family) {
 	struct seen seen;
 };
 
-/* With tracefs the kernel tells of a fork before the child runs. */
+/* With tracefs, the kernel reports a fork before the child runs. */
 FIXTURE_VARIANT(family) { int tracefs; };
 FIXTURE_VARIANT_ADD(family, return_value) { .tracefs = 0 };
 FIXTURE_VARIANT_ADD(family, tracepoint) { .tracefs = 1 };
@@ -49,7 +51,7 @@ FIXTURE_SETUP(family)
 	if (err == -ENODEV)
 		SKIP_TEST("needs root and /dev/fuse");
 	ASSERT_EQ(0, err);
-	/* busy: it is there already */
+	/* EBUSY: it is mounted already. */
 	if (mount("tmpfs", "/sys/kernel/debug", "tmpfs", 0, NULL) ||
 	    (mount(fs, "/sys/kernel/tracing", fs, 0, NULL) && errno != EBUSY))
 		SKIP_TEST("cannot mount %s", fs);
@@ -73,7 +75,7 @@ static int count(const struct seen *s, pid_t tgid)
 	return n;
 }
 
-TEST_F(family, alone)
+TEST_F(family, one_process)
 {
 	pid_t pid;
 
@@ -84,7 +86,7 @@ TEST_F(family, alone)
 	EXPECT_EQ(1, seen_all(&self->seen));
 }
 
-TEST_F(family, everybody)
+TEST_F(family, all_processes)
 {
 	pid_t pid;
 
@@ -176,7 +178,7 @@ TEST_F(family, forked_before_the_probe)
 	EXPECT_EQ(0, count(&self->seen, pid[1]));
 }
 
-/* What the next process is numbered, if nobody else forks meanwhile. */
+/* Choose the id of the next process, provided no other process forks meanwhile. */
 static void next_is(FILE *f, pid_t pid)
 {
 	fprintf(f, "%d", pid - 1);
@@ -185,10 +187,10 @@ static void next_is(FILE *f, pid_t pid)
 }
 
 /*
- * Two whose numbers share a place in a table: when the first one ends, the
- * other's call under way is not forgotten. A serial server: it ends later.
+ * Two processes whose ids share a table entry: when the first one ends, the call in progress of the
+ * other must not be dropped. The second process ends later.
  */
-TEST_F(family, numbers_that_collide)
+TEST_F(family, colliding_process_ids)
 {
 	FILE *f = fopen("/proc/sys/kernel/ns_last_pid", "w");
 	pid_t one, other;
@@ -224,8 +226,8 @@ TEST_F(family, numbers_that_collide)
 		SKIP(return, "the number was never given");
 }
 
-/* A stranger that gets the number of a process that ended is not followed. */
-TEST_F(family, numbers_are_used_again)
+/* A process that gets the id of an ended process is not watched. */
+TEST_F(family, reused_process_id_is_not_followed)
 {
 	pid_t pid, again;
 	int go[2], i;
@@ -256,7 +258,7 @@ TEST_F(family, numbers_are_used_again)
 	EXPECT_EQ(1, seen_all(&self->seen));
 }
 
-/* A thread other than the first one execs: the process keeps its number. */
+/* A thread other than the main thread calls exec: the process keeps its id. */
 static void *exec_thread(void *arg)
 {
 	char *argv[] = { arg, "--wait", NULL };
@@ -282,7 +284,7 @@ TEST_F(family, exec_by_a_thread)
 	EXPECT_EQ(2, seen_all(&self->seen));
 }
 
-/* Another program has other files under the same numbers. */
+/* The new program has other files under the same numbers. */
 TEST_F(family, exec_closes_files)
 {
 	char *argv[] = { "/proc/self/exe", "--other", NULL };
@@ -308,16 +310,16 @@ TEST_F(family, exec_closes_files)
 		_exit(1);
 	}
 	ASSERT_EQ(1, read(ready[0], &c, 1));
-	/* looked up, and known for a second */
+	/* The descriptor was looked up, which is valid for a second. */
 	ASSERT_EQ(1, seen_all(&self->seen));
 	ASSERT_EQ(1, write(go[1], "g", 1));
-	/* of a process that is gone nothing can be looked up any more */
+	/* Descriptors of an ended process cannot be looked up any more. */
 	while (waitpid(pid, NULL, WNOHANG) != pid)
 		ASSERT_LE(0, seen_all(&self->seen));
 	EXPECT_EQ(1, seen_all(&self->seen));
 }
 
-/* The first thread ends, another goes on. */
+/* The main thread ends, another thread continues. */
 static void *late_thread(void *arg)
 {
 	node_sleep(20000000);
@@ -325,7 +327,7 @@ static void *late_thread(void *arg)
 	_exit(0);
 }
 
-TEST_F(family, first_thread_ends)
+TEST_F(family, main_thread_ends)
 {
 	pthread_t thread;
 	pid_t pid;
@@ -379,7 +381,7 @@ TEST_F(family, cgroup)
 	EXPECT_EQ(st.st_ino, self->seen.sync[0].cgroup);
 }
 
-/* After an exec: wait twice on a node that the parent opened. */
+/* After an exec: wait twice on a node that the parent process has opened. */
 int main(int argc, char **argv)
 {
 	int fd;

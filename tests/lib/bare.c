@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: alone
 /*
- * The library where there is no module, or one without a chip, or no right to
- * it: each has its number and its words.
+ * The library without the module, with a module that has no chip, and without rights: each case has
+ * its error number and its message.
  */
 #include <sched.h>
 #include <string.h>
@@ -52,7 +52,7 @@ TEST(module_not_loaded)
 	EXPECT_NE(NULL, strstr(jetwatt_error(NULL), "modprobe"));
 }
 
-TEST_F(bare, says_what_it_is)
+TEST_F(bare, info_without_a_chip)
 {
 	struct jetwatt_info info;
 
@@ -71,7 +71,7 @@ TEST_F(bare, no_chip_to_read)
 
 	ASSERT_EQ(-ENODEV, jetwatt_subscribe(self->jw, samples, &n));
 	EXPECT_NE(NULL, strstr(jetwatt_error(self->jw), "subscribing: "));
-	/* in the module's words, not in those of strerror() */
+	/* The message is the module's and not that of strerror(). */
 	EXPECT_EQ(NULL, strstr(jetwatt_error(self->jw), "No such device"));
 	TH_LOG("%s", jetwatt_error(self->jw));
 	EXPECT_EQ(0, jetwatt_dispatch(self->jw));
@@ -115,7 +115,7 @@ TEST_F(bare, not_root)
 	EXPECT_EQ(0, status);
 }
 
-/* Root of a user and network namespace does not even see the family. */
+/* Root of a user and network namespace does not see the netlink family. */
 TEST_F(bare, root_of_a_namespace)
 {
 	struct jetwatt *jw;
@@ -135,7 +135,7 @@ TEST_F(bare, root_of_a_namespace)
 	EXPECT_EQ(0, status);
 }
 
-TEST_F(bare, unloaded_under_us)
+TEST_F(bare, module_is_unloaded)
 {
 	struct jetwatt_info info;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-/*
- * The library against the module on the simulated board.
- */
+/* The library with the module on the simulated board. */
 #include <linux/jetwatt.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
@@ -16,7 +14,7 @@
 #include "module.h"
 #include "skip.h"
 
-/* Less than what half of the bus allows, also where a kernel that checks each access takes longer. */
+/* Below what half of the bus allows, even on a kernel that checks each memory access. */
 #define RATE_HZ	150
 
 struct heard {
@@ -60,7 +58,7 @@ static uint64_t now_ms(void)
 	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
 }
 
-/* Poll and dispatch for so long. Return: messages handled, or an error. */
+/* Poll and dispatch for @ms. Return: number of messages handled, or an error. */
 static int serve(struct jetwatt *jw, uint64_t ms)
 {
 	struct pollfd pfd = { .fd = jetwatt_fd(jw), .events = POLLIN };
@@ -132,7 +130,7 @@ TEST_F(client, lists)
 			EXPECT_EQ(1, rail[i].enabled);
 		}
 	EXPECT_EQ(1, gpu_soc);
-	/* all are counted where only some fit */
+	/* The return value counts all rails, even if the array is smaller. */
 	EXPECT_EQ(n, jetwatt_rails(self->jw, &one, 1));
 	EXPECT_EQ(0, memcmp(&one, rail, sizeof(one)));
 	n = jetwatt_clocks(self->jw, clock, JETWATT_CLOCKS_MAX);
@@ -147,8 +145,8 @@ TEST_F(client, lists)
 	EXPECT_LE(RATE_HZ, c.rate_max_hz);
 }
 
-/* The refusal names the rate that would do, and that one does. */
-TEST_F(client, too_fast)
+/* The error names the highest possible rate, and that rate is accepted. */
+TEST_F(client, rate_above_the_limit)
 {
 	struct jetwatt_config c = { 1000000, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0 };
 	char number[16];
@@ -183,14 +181,14 @@ TEST_F(client, stream)
 	self->h.samples = 0;
 	EXPECT_EQ(0, serve(self->jw, 300));
 	EXPECT_EQ(0, self->h.samples);
-	/* and on again: the pause is no gap */
+	/* Subscribed again: the pause is no gap. */
 	self->h.next = 0;
 	ASSERT_EQ(0, jetwatt_subscribe(self->jw, samples, &self->h));
 	ASSERT_LT(0, serve(self->jw, 300));
 	EXPECT_EQ(0, self->h.gaps);
 }
 
-/* A reader that sleeps loses, is told how much, and nobody else is hurt. */
+/* A reader that sleeps loses samples and gets their number; other readers lose none. */
 TEST_F(client, slow_reader)
 {
 	struct jetwatt_config c = { UINT32_MAX, 1, 1, UINT32_MAX, 0, 0 };
@@ -207,7 +205,7 @@ TEST_F(client, slow_reader)
 	ASSERT_EQ(0, jetwatt_subscribe(self->jw, samples, &self->h));
 	ASSERT_EQ(0, jetwatt_subscribe(other, samples, &good));
 	ASSERT_LT(0, serve(other, 1000));
-	/* what was queued before the overrun, then on from where we are */
+	/* Messages that were queued before the overflow, then those from now on. */
 	ASSERT_LE(0, jetwatt_dispatch(self->jw));
 	ASSERT_LT(0, serve(self->jw, 200));
 	EXPECT_LT(RATE_HZ / 2, self->h.gaps);
@@ -217,7 +215,7 @@ TEST_F(client, slow_reader)
 	ASSERT_LE(0, jetwatt_dispatch(other));
 	EXPECT_EQ(0, good.gaps);
 	EXPECT_EQ(0, good.lost);
-	/* an overrun socket takes its unsubscription's ack */
+	/* A full socket receives the acknowledgement of its unsubscription. */
 	ASSERT_EQ(0, jetwatt_unsubscribe(other));
 	serve(other, 500);
 	EXPECT_EQ(0, jetwatt_unsubscribe(self->jw)) {
@@ -251,8 +249,8 @@ TEST_F(client, events)
 	EXPECT_EQ(1, self->h.config_events);
 }
 
-/* Whoever may send to our port can't make samples up. */
-TEST_F(client, forged)
+/* Another process that can send to the port cannot forge samples. */
+TEST_F(client, forged_samples_are_ignored)
 {
 	struct nl_sock *sk = nl_socket_alloc();
 	uint64_t time_ns = 1;
@@ -313,7 +311,7 @@ TEST_F(client, power)
 	jetwatt_join_flush(j);
 	EXPECT_LT(RATE_HZ, seen.nr);
 	EXPECT_TRUE(seen.valid & 1);
-	/* an idle board draws something, and less than a hundred watts */
+	/* An idle board draws some power, and less than a hundred watts. */
 	EXPECT_LT(100000, seen.least);
 	EXPECT_GT(100000000, seen.most);
 	EXPECT_LT(0, seen.mode.cores);
@@ -340,7 +338,7 @@ TEST_F(client, energies)
 		EXPECT_EQ(rail[i - 1].id, after[i].rail);
 		EXPECT_LT(0, after[i].uw);
 	}
-	/* Of the rails' graph and steps: VDDQ is inside the 5 V input. */
+	/* The rail graph and LSBs: VDDQ is fed by the 5 V input. */
 	EXPECT_EQ(2, rail[3].parent);
 	EXPECT_EQ(0, rail[3].in_total);
 	EXPECT_EQ(UINT32_MAX, rail[0].parent);

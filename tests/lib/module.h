@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Modules of the guest, and our own sockets.
- */
+/* Loading of modules in the guest, and the sockets of this process. */
 #ifndef JETWATT_TEST_MODULE_H
 #define JETWATT_TEST_MODULE_H
 
@@ -12,8 +10,10 @@
 
 #include "kernel.h"
 
-/* The generic netlink socket of this process with the largest receive buffer:
- * the one that batches come to. Its port goes to @port. */
+/*
+ * Find the generic netlink socket of this process with the largest receive buffer, which gets the
+ * batches. @port gets its port.
+ */
 static inline int module_stream_fd(uint32_t *port)
 {
 	struct sockaddr_nl addr;
