@@ -48,7 +48,7 @@ struct subscriber {
  */
 static struct {
 	struct mutex lock;
-	/* The list is changed under both locks, and read under either. Held for a short time. */
+	/* list is changed with both locks held, and read with either. Held for a short time. */
 	spinlock_t list_lock;
 	struct list_head list;
 	/* Removed from the list; the work item drops the references to their sockets. */
@@ -131,7 +131,7 @@ static void reap_subscribers_fn(struct work_struct *work)
 	reap_subscribers();
 	mutex_unlock(&subs.lock);
 	put_dropped_subscribers();
-	/* In another work item, so that this one does not wait for the sampler. */
+	/* The update runs in another work item, so that this one does not wait for it. */
 	jetwatt_config_update_soon();
 }
 
@@ -274,7 +274,7 @@ static int send_batch(struct subscriber *s, struct jetwatt_parcel *parcel)
 	skb = share_batch(s, parcel);
 	if (!skb)
 		return -ENOMEM;
-	/* Checked last, because the allocation may have taken long. */
+	/* Checked last: the socket may have been closed while memory was allocated. */
 	if (sock_flag(s->sk, SOCK_DEAD)) {
 		consume_skb(skb);
 		return -ECONNREFUSED;

@@ -332,7 +332,7 @@ void jetwatt_pollfd_unwatched(void)
  * @now: CLOCK_MONOTONIC
  *
  * Context: handler of sys_enter.
- * Return: true if it is tracked; jetwatt_pollfd_end() must then be called with @counted.
+ * Return: true if it is tracked; to be passed to jetwatt_pollfd_end() as @counted.
  */
 bool jetwatt_pollfd_begin(int fd, u64 now)
 {
