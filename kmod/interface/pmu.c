@@ -19,10 +19,10 @@
 /*
  * perf stat -e jetwatt/energy_vdd_gpu_soc/ -a
  *
- * The counters are of the whole machine. All events belong to one CPU, named by the file "cpumask";
- * when that CPU goes offline, they are moved to another one. While an event is open, the sampler
- * runs at its normal rate. Counters of that resolution are a side channel, so only users that may
- * observe the whole machine can open events.
+ * The events count for the whole machine. All events belong to one CPU, named by the file
+ * "cpumask"; when that CPU goes offline, they are moved to another one. While an event is open, the
+ * sampler runs at its normal rate. Counters of that resolution are a side channel, so only users
+ * that may observe the whole machine can open events.
  *
  * Event config 1 is the total, config 2 + id is a rail.
  */
@@ -275,7 +275,7 @@ void jetwatt_pmu_update(void)
 	if (state.registered && jetwatt_rail_count() >= state.named) {
 		name_rails();
 		if (sysfs_update_group(&energy_pmu.dev->kobj, &events_group))
-			dev_warn(energy_pmu.dev, "events of new rails could not be added\n");
+			dev_warn(energy_pmu.dev, "perf events of new rails not added\n");
 	}
 	mutex_unlock(&state.lock);
 }

@@ -15,7 +15,7 @@
 /*
  * A transfer ends with the wake-up of the thread that waits for it. The caller has normal priority;
  * on a busy CPU, the delay of its wake-up would be counted as bus time. Therefore a thread with the
- * sampler's priority measures.
+ * real-time priority of the sampler thread measures.
  *
  * That thread, too, has to wait while another task is in a non-preemptible section of the kernel.
  * This delay is added once per transfer, not per register. If short transfers indicate a slow bus,

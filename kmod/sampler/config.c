@@ -24,7 +24,7 @@
 static struct {
 	struct mutex lock;
 	struct jetwatt_config set;
-	bool forced;		/* a client has set a rate: runs without a subscriber */
+	bool forced;		/* a client has set a rate: run without a subscriber too */
 	bool closed;
 	/* Written without config.lock, because the writers hold locks of their own. */
 	unsigned int subscribers;

@@ -11,8 +11,8 @@
  * In each window of a second, the minimum over all ticks counts, which excludes interruptions. A
  * window is only used if no tick took less than half its period: at lower rates, the result would
  * include the wake-up of a CPU that sleeps or has a low clock. The overhead is the maximum of the
- * last eight windows used, so that a single easy window does not raise the rate which the next
- * window would lower again. Results that were not updated for a minute are not used.
+ * last eight windows used, so that a single window with less overhead does not raise the rate,
+ * which the next window would lower again. Results that were not updated for a minute are not used.
  */
 #define WINDOW_NS	NSEC_PER_SEC
 #define WINDOWS		8

@@ -72,12 +72,12 @@ u64 jetwatt_ring_commit(u64 time_ns)
 	struct jetwatt_sample *sample = slot_at(seq);
 
 	WRITE_ONCE(sample->seq, 0);
-	/* The cleared number must be visible before any value changes. */
+	/* The cleared sequence number must be visible before any value changes. */
 	smp_wmb();
 	sample->time_ns = time_ns;
 	sample->nr_series = ring.draft.nr_series;
 	memcpy(sample->value, ring.draft.value, ring.draft.nr_series * sizeof(ring.draft.value[0]));
-	/* The values must be visible before the number, and the number before the head. */
+	/* Readers must see the values before the sequence number, and that before the head. */
 	smp_store_release(&sample->seq, seq);
 	/* Pairs with jetwatt_ring_head(). */
 	smp_store_release(&ring.head, seq);
@@ -120,7 +120,7 @@ u64 jetwatt_ring_time(u64 seq)
 	if (smp_load_acquire(&slot->seq) != seq)
 		return 0;
 	time_ns = READ_ONCE(slot->time_ns);
-	/* The time is read before the number is read again. */
+	/* Read the time before the sequence number is read again. */
 	smp_rmb();
 	return READ_ONCE(slot->seq) == seq ? time_ns : 0;
 }
@@ -129,7 +129,7 @@ static bool copy_slot(u64 seq, struct jetwatt_sample *row)
 {
 	struct jetwatt_sample *slot = slot_at(seq);
 
-	/* Pairs with jetwatt_ring_commit(): the values belong to this number. */
+	/* Pairs with jetwatt_ring_commit(): the values belong to this sequence number. */
 	if (smp_load_acquire(&slot->seq) != seq)
 		return false;
 	row->seq = seq;
@@ -137,7 +137,7 @@ static bool copy_slot(u64 seq, struct jetwatt_sample *row)
 	/* May be torn if the writer overwrites the slot now: bounded here, discarded below. */
 	row->nr_series = min_t(u32, READ_ONCE(slot->nr_series), JETWATT_SERIES_SLOTS);
 	memcpy(row->value, slot->value, row->nr_series * sizeof(row->value[0]));
-	/* The values are copied before the number is read again. */
+	/* Copy the values before the sequence number is read again. */
 	smp_rmb();
 	return READ_ONCE(slot->seq) == seq;
 }

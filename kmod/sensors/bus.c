@@ -334,7 +334,7 @@ u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
 	if (!ns)
 		return hz;
 	if (ns < wire_ns(hz) / 10 * 9) {
-		/* Faster than the device tree says: the slowest standard clock that is possible. */
+		/* Faster than the device tree says: the slowest standard clock that fits. */
 		for (i = 0; i < ARRAY_SIZE(standard_hz); i++)
 			if (ns >= wire_ns(standard_hz[i]) / 100 * 97)
 				return standard_hz[i];

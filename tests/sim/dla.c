@@ -4,9 +4,9 @@
  * NVIDIA's nvpmodel.conf has them (LineageOS/android_device_nvidia_concord,
  * nvpmodel/nvpmodel_p3701_0000.conf), and the firmware's debugfs files of the core clock.
  *
- * The caps behave as in isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c:
- * what is written goes through clk_round_rate(), and what is read is clk_round_rate() of UINT_MAX,
- * so no cap reads as the highest step. No job uses the accelerators, so they draw nothing.
+ * The caps behave as in isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c: a
+ * written value is passed through clk_round_rate(); a read returns clk_round_rate() of UINT_MAX, so
+ * without a cap the highest level. No job uses the accelerators, so they draw no power.
  */
 #include <linux/debugfs.h>
 #include <linux/kernel.h>

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The boards. CPUs, clusters and the ends of each clock are the boards' own; where a
- * source lists all steps they are those, elsewhere what lies between the ends is ours.
+ * The boards. CPUs, clusters and the range of each clock are those of the real boards. If a source
+ * lists all levels of a clock, these are used; otherwise the levels within the range are made up.
  *
- * AGX Orin    all steps as its drivers list them under JetPack 5 (user/board/identity.c)
- * Orin Nano   JetPack 6.2, MAXN_SUPER, which caps nothing. EMC to 3199 MHz: the cap of 25W in
+ * AGX Orin    all levels as its drivers list them under JetPack 5 (user/board/identity.c)
+ * Orin Nano   JetPack 6.2, MAXN_SUPER, without caps. EMC to 3199 MHz: the cap of 25W in
  *             LineageOS/android_device_nvidia_concord, nvpmodel/nvpmodel_p3767_0003_super.conf
  *             (NVIDIA's, of 2024). CPU to 1728, GPU to 1020 MHz: NVIDIA's developer guide,
- *             power modes of Orin NX and Nano (unverified). 102 MHz between two GPU steps
+ *             power modes of Orin NX and Nano (unverified). GPU levels are 102 MHz apart
  *             (unverified)
  * Orin NX     CPU to 1984, GPU to 918, EMC to 3199 MHz: before Super
  *             DLA core clock to 614.4 MHz, on AGX Orin to 1600 MHz: data sheets of the modules
  *             (unverified)
  * Xavier NX   GPU: available_frequencies of 17000000.gv11b under JetPack 4 and 5 (unverified;
- *             its top step, 1109.25 MHz, CPU to 1907.2 and EMC to 1866 MHz: modes of 20 W in
+ *             its highest level, 1109.25 MHz, CPU to 1907.2 and EMC to 1866 MHz: modes of 20 W in
  *             LineageOS/android_device_nvidia_galen, nvpmodel/nvpmodel_t194_p3668.conf, which is
- *             NVIDIA's of 2022); of EMC's inner steps 1600 MHz is the cap of its modes of 10
- *             and 15 W, the others are ours
- * AGX Xavier  as user/board/identity.c lists them; EMC's inner steps are ours
+ *             NVIDIA's of 2022); of the EMC levels in between, 1600 MHz is the cap of its modes
+ *             of 10 and 15 W, the others are made up
+ * AGX Xavier  as user/board/identity.c lists them; the EMC levels in between are made up
  * Thor        CPU to 2601, GPC to 1575, EMC 665.6 to 4266 MHz: jetson_clocks --show of a
- *             Developer Kit (L4T 38); everything below those is ours, as evenly spaced as
- *             NVIDIA's driver makes its GPC steps (NVIDIA/open-gpu-kernel-modules
+ *             Developer Kit (L4T 38); lower levels are made up, evenly spaced like
+ *             the GPC levels of NVIDIA's driver (NVIDIA/open-gpu-kernel-modules
  *             595.45.04, kernel-open/nvidia/nv-pci.c)
  *
- * Magnitudes: units of GPU and width of the memory as in the modules' data sheets
+ * Constants: GPU cores and memory width are those of the modules' data sheets
  * (2048 CUDA cores on AGX Orin, 1024 on Orin NX and Nano, 384 and 512 on Xavier NX and
  * AGX Xavier, 2560 on Thor; 256 bit, on NX and Nano 128). Capacitances, voltages and
- * constant draw are ours, such that a module at full load draws what its highest power
- * mode is named after, and Thor's idle is that of a Developer Kit (13.5 W).
+ * constant power are chosen such that a module at full load draws the power after which its highest
+ * power mode is named, and an idle Thor that of a Developer Kit (13.5 W).
  */
 #include "model.h"
 
