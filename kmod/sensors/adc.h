@@ -25,8 +25,8 @@
  * @averaging: lowest bit of the averaging field in the same register
  * @filter: averaging is a recursive filter that outputs a new value after every conversion; if
  *	false, one mean value is output per @conversions conversions
- * @step_nv: LSB of the shunt voltage, in nanovolts
- * @fine_step_nv: LSB in the smaller of two ranges, in nanovolts; 0 if there is one range only
+ * @lsb_nv: LSB of the shunt voltage, in nanovolts
+ * @fine_lsb_nv: LSB in the smaller of two ranges, in nanovolts; 0 if there is one range only
  *
  * Both fields are three bits wide.
  */
@@ -37,8 +37,8 @@ struct jetwatt_adc {
 	uint8_t shunt_ct;
 	uint8_t averaging;
 	bool filter;
-	uint32_t step_nv;
-	uint32_t fine_step_nv;
+	uint32_t lsb_nv;
+	uint32_t fine_lsb_nv;
 };
 
 enum { JETWATT_ADC_INA3221, JETWATT_ADC_INA238, JETWATT_ADCS };
@@ -52,7 +52,7 @@ static const struct jetwatt_adc jetwatt_adcs[JETWATT_ADCS] = {
 		.shunt_ct = 3,
 		.averaging = 9,
 		.filter = true,
-		.step_nv = 40000,
+		.lsb_nv = 40000,
 	},
 	/* TI SLYS025, table 7-6 (ADC_CONFIG) and the bit ADCRANGE of CONFIG. */
 	[JETWATT_ADC_INA238] = {
@@ -61,8 +61,8 @@ static const struct jetwatt_adc jetwatt_adcs[JETWATT_ADCS] = {
 		.conversions = { 1, 4, 16, 64, 128, 256, 512, 1024 },
 		.shunt_ct = 6,
 		.averaging = 0,
-		.step_nv = 5000,
-		.fine_step_nv = 1250,
+		.lsb_nv = 5000,
+		.fine_lsb_nv = 1250,
 	},
 };
 

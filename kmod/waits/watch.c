@@ -305,11 +305,12 @@ void jetwatt_watch_add(unsigned int watcher, const u32 *tgids, unsigned int n, b
  */
 bool jetwatt_watch_remove(unsigned int watcher)
 {
-	bool of_all = watch.everybody == BIT(watcher);
+	bool of_all;
 	unsigned int i;
 	u64 at;
 
 	raw_spin_lock(&watch.lock);
+	of_all = watch.everybody == BIT(watcher);
 	for (at = watch.tail; at < watch.head; at++)
 		watch.tables->record[at % RECORDS].watchers &= ~BIT(watcher);
 	watch.active &= ~BIT(watcher);

@@ -184,7 +184,7 @@ END
 slim --json $d/huge.onnx && [ $status = 0 ] && [ "$(jq .param_bytes $d/out)" = 4294967296 ]
 result "a weight of 4 GB is skipped" $?
 python3 -c 'import sys; sys.stdout.buffer.write(b"\x08\x01" * 140000000)' > $d/small.onnx
-slim $d/small.onnx && [ $status = 1 ] && grep -q 'larger or deeper' $d/err
+slim $d/small.onnx && [ $status = 1 ] && grep -q 'larger or nested deeper' $d/err
 result "reading 140 million small fields stops at a limit" $?
 rm -f $d/huge.onnx $d/small.onnx
 exit $failed

@@ -29,12 +29,12 @@ static void complete_chip(struct jetwatt_chip *chip, const struct jetwatt_rail *
 	chip->shunt_us = adc->conversion_us[chip->config >> adc->shunt_ct & 7];
 	chip->averages = adc->conversions[chip->config >> adc->averaging & 7];
 	chip->filter = adc->filter;
-	chip->step_pv = 1000 * adc->step_nv;
+	chip->step_pv = 1000 * adc->lsb_nv;
 	/* Such a module does not report the range, but the LSB shows it. */
-	wide_uw = lsb_power_uw(rail, 1e3 * adc->step_nv, bus_uv);
-	fine_uw = lsb_power_uw(rail, 1e3 * adc->fine_step_nv, bus_uv);
+	wide_uw = lsb_power_uw(rail, 1e3 * adc->lsb_nv, bus_uv);
+	fine_uw = lsb_power_uw(rail, 1e3 * adc->fine_lsb_nv, bus_uv);
 	if (fine_uw && rail->step_uw && rail->step_uw < (wide_uw + fine_uw) / 2)
-		chip->step_pv = 1000 * adc->fine_step_nv;
+		chip->step_pv = 1000 * adc->fine_lsb_nv;
 }
 
 struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail,
