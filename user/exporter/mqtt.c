@@ -349,7 +349,9 @@ static int read_login(struct mosquitto *m, const char *path)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err),
 					 "the file needs two lines: the user and the password",
 					 "cannot read user and password from %s", path);
-	return mosquitto_username_pw_set(m, user, word) ? JETWATT_EXIT_FAILED : 0;
+	err = mosquitto_username_pw_set(m, user, word);
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, mosquitto_strerror(err), NULL,
+					  "cannot use user and password of %s", path) : 0;
 }
 
 static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *host, int port,

@@ -14,9 +14,8 @@
 static int send_and_receive(int fd, int type, const char *line, char *answer, size_t size)
 {
 	size_t len = 0;
-	ssize_t got;
+	ssize_t got = 0;
 
-	errno = 0;
 	if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0)
 		return -errno;
 	while (len < size - 1 && (got = recv(fd, answer + len, size - 1 - len, 0)) > 0) {
@@ -25,7 +24,8 @@ static int send_and_receive(int fd, int type, const char *line, char *answer, si
 			break;
 	}
 	answer[len] = '\0';
-	return len ? 0 : errno ? -errno : -EPROTO;
+	/* A part of a response is no response: a connection can break, or time out, within one. */
+	return got < 0 ? -errno : len ? 0 : -EPROTO;
 }
 
 int jetwatt_unix_request(const char *path, int type, const char *line, char *answer, size_t size)
