@@ -23,6 +23,7 @@ TEST(defaults)
 	ASSERT_EQ(0, parse(""));
 	EXPECT_EQ(0, p.budget_w);
 	EXPECT_EQ(1, p.window_s);
+	EXPECT_EQ(80, p.backoff_s);
 	EXPECT_EQ(25, p.most);
 	EXPECT_EQ(0, p.learn_share);
 	EXPECT_EQ(0, p.reassert);
@@ -37,7 +38,7 @@ TEST(every_setting)
 			   "idle = c2-729600-g306000000-e2133000000\nmost = 12\nlearn-time = 2min\n"
 			   "learn-energy = 4kJ\nothers = reassert\ndb = none\n"
 			   "control = /tmp/c\nreaders = a\nwriters = b\nmetrics = [::1]:80\n"
-			   "rate = 100Hz\nmethod = linreg\nlearn-share = 2.5%\n"));
+			   "back-off = 2min\nrate = 100Hz\nmethod = linreg\nlearn-share = 2.5%\n"));
 	EXPECT_EQ(30, p.budget_w);
 	EXPECT_EQ(0.5, p.window_s);
 	EXPECT_STREQ("/x y.csv", p.modes);
@@ -51,6 +52,7 @@ TEST(every_setting)
 	EXPECT_STREQ("a", p.readers);
 	EXPECT_STREQ("b", p.writers);
 	EXPECT_STREQ("[::1]:80", p.metrics);
+	EXPECT_EQ(120, p.backoff_s);
 	EXPECT_EQ(100, p.rate_hz);
 	EXPECT_EQ(2.5, p.learn_share);
 	EXPECT_STREQ("linreg", p.method);

@@ -171,7 +171,7 @@ int jetwattd_blind_hold(struct jetwattd_run *r)
 			if (!keep_lowest(r->d))
 				return 0;
 		}
-		if (!held_drop_ended(h) && !r->ladder.on) {
+		if (!held_drop_ended(h) && !r->ramp.on) {
 			jetwattd_log(r->d, "no power samples and no process uses the GPU: restoring the board");
 			return 0;
 		}

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recovery after a cap event; jetwattd(8), "Recovery", describes it too.
+ * Recovery after a cap event; jetwattd(8), "Recovery", describes it too. The policy's "back-off"
+ * limits three waiting times: the back-off after a cap event in a held mode; the time until the
+ * ramp retries a level that the cap has left; and the sleep of job_hold.c while no mode is within
+ * the budget.
  *
  * With a job: wait until the energy overshoot is repaid, then apply the fastest other mode within
  * the budget. While the job is learned, no further mode is tried until the overshoot has left the
@@ -19,7 +22,7 @@
 
 /* Poll interval while the overshoot is being repaid, in s. */
 #define REPAID_S	0.02
-/* First back-off, in s; doubled each time up to JETWATTD_BACKOFF_MAX_S. */
+/* First back-off, in s; doubled each time up to the policy's "back-off". */
 #define BACK_OFF_S	2.0
 /* Poll interval while backing off, in s. */
 #define TURN_S		0.2
@@ -105,13 +108,13 @@ int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 	jetwattd_doing(r, JETWATTD_BACKING_OFF);
 	if (wait_backoff(r, b->seconds))
 		return 1;
-	b->seconds = fmin(2 * b->seconds, JETWATTD_BACKOFF_MAX_S);
+	b->seconds = fmin(2 * b->seconds, r->d->policy->backoff_s);
 	return 0;
 }
 
-/* Return the candidate whose knobs are closest to the ramp level: all at @rung / RAMP_LEVELS of
+/* Return the candidate whose knobs are closest to the ramp level: all at @level / RAMP_LEVELS of
  * their ranges. */
-static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int rung)
+static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int level)
 {
 	const struct jetwatt_mode *nearest = &r->d->act.floor;
 	const struct jetwatt_tuner *k = &r->learner.known;
@@ -122,7 +125,7 @@ static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int ru
 
 		far = 0;
 		for (int q = 0; q < n; q++)
-			far += (p[q] - (double)rung / RAMP_LEVELS) * (p[q] - (double)rung / RAMP_LEVELS);
+			far += (p[q] - (double)level / RAMP_LEVELS) * (p[q] - (double)level / RAMP_LEVELS);
 		if (far < least) {
 			least = far;
 			nearest = &k->mode[i];
@@ -135,8 +138,8 @@ static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int ru
  * the cap has applied that. */
 static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 {
-	l->most = l->rung ? l->rung - 1 : 0;
-	l->rung = jetwatt_mode_same(&d->act.mode, &d->act.floor) ? 0 : l->most;
+	l->most = l->level ? l->level - 1 : 0;
+	l->level = jetwatt_mode_same(&d->act.mode, &d->act.floor) ? 0 : l->most;
 	l->below_w = 0;
 	l->fell_ns = d->act.switched_ns;
 	l->since_ns = l->on ? l->since_ns : l->fell_ns;
@@ -155,7 +158,7 @@ static int ramp_may_rise(const struct jetwattd_ramp *l, struct jetwattd *d)
 
 int jetwattd_ramp(struct jetwattd_run *r)
 {
-	struct jetwattd_ramp *l = &r->ladder;
+	struct jetwattd_ramp *l = &r->ramp;
 	struct jetwattd *d = r->d;
 	uint64_t now = jetwatt_clock_ns();
 	int found, lasts;
@@ -163,18 +166,18 @@ int jetwattd_ramp(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	if (d->cap.cap_hit && d->act.applied)
 		ramp_cap_event(l, d);
-	if (now - l->fell_ns > JETWATTD_BACKOFF_MAX_S * 1e9)
+	if (now - l->fell_ns > d->policy->backoff_s * 1e9)
 		l->most = RAMP_END;
 	/* Without a budget the ramp ends. */
 	found = l->on && !(d->cap.budget_w > 0);
-	if (l->on && !found && !d->cap.energy_debt && l->rung < l->most && now - d->act.switched_ns > RAMP_LEVEL_NS &&
+	if (l->on && !found && !d->cap.energy_debt && l->level < l->most && now - d->act.switched_ns > RAMP_LEVEL_NS &&
 	    ramp_may_rise(l, d)) {
 		d->cap.safe = d->act.mode;
 		d->cap.safe_w = l->below_w = d->cap.here_w;
 		d->cap.have_safe = 1;
-		found = ++l->rung == RAMP_END;
+		found = ++l->level == RAMP_END;
 		/* A level that a knob refuses is skipped. */
-		if (!found && jetwattd_apply(&d->act, ramp_mode(r, l->rung)) == -EBUSY)
+		if (!found && jetwattd_apply(&d->act, ramp_mode(r, l->level)) == -EBUSY)
 			l->on = 0;
 	}
 	pthread_mutex_unlock(&d->lock);
@@ -187,6 +190,6 @@ int jetwattd_ramp(struct jetwattd_run *r)
 
 void jetwattd_ramp_end(struct jetwattd_run *r)
 {
-	r->ladder.on = r->ladder.said = 0;
-	r->ladder.rung = RAMP_END;
+	r->ramp.on = r->ramp.said = 0;
+	r->ramp.level = RAMP_END;
 }

@@ -233,7 +233,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		jetwattd_doing(r, JETWATTD_HOLDING);
 		if (!best) {
 			jetwattd_log(r->d, "no measured mode is within the budget: %g W", r->budget_w);
-			return jetwattd_sleep(r, JETWATTD_BACKOFF_MAX_S) ? JETWATTD_CUT : JETWATTD_MEASURED;
+			return jetwattd_sleep(r, r->d->policy->backoff_s) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
 		/* Modes that seemed slower than the one that could not be held were not
 		 * measured. */

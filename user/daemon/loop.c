@@ -55,7 +55,7 @@ static void loop_jobs(struct jetwattd_run *r)
 		jetwattd_poll(r, INFINITY);
 		if (jetwattd_stopped(r))
 			break;
-		if (jetwattd_ramp(r) || (r->reloaded && !r->ladder.on))
+		if (jetwattd_ramp(r) || (r->reloaded && !r->ramp.on))
 			jetwattd_idle(r);
 		r->reloaded = 0;
 		pid = jetwattd_find_job(r);

@@ -23,9 +23,6 @@
 #define JETWATTD_KNOWN	4
 /* A process whose last wait for the GPU is older than this is not a job. */
 #define JETWATTD_JOB_NS	5000000000ull
-/* Upper limit, in seconds, of three waiting times: the back-off after a cap event; the time until
- * the ramp retries a level that the cap has left; the sleep while no mode is within the budget. */
-#define JETWATTD_BACKOFF_MAX_S	80.0
 
 /**
  * struct jetwattd_seen - a process that waits for the GPU
@@ -56,7 +53,7 @@ struct jetwattd_seen {
  * the highest one and then to the board's state at start.
  *
  * @on: 1: the ramp is active
- * @rung: current ramp level, 0: the lowest mode
+ * @level: current ramp level, 0: the lowest mode
  * @most: highest ramp level allowed, limited by the last cap event
  * @said: 1: the log says that the ramp is active
  * @fell_ns: time of the last cap event on the ramp
@@ -64,7 +61,7 @@ struct jetwattd_seen {
  * @below_w: power on the level below the current one, in W; 0: unknown
  */
 struct jetwattd_ramp {
-	int on, rung, most, said;
+	int on, level, most, said;
 	uint64_t fell_ns, since_ns;
 	double below_w;
 };
@@ -104,9 +101,9 @@ struct jetwattd_backoff {
  * @learner: what is known of the job and which mode to try next
  * @keep: profile database
  * @seen: processes that wait for the GPU
- * @ladder: the ramp without a known job
+ * @ramp: the ramp without a known job
  * @minibatch: minibatches of the job as they end
- * @interleaver: time slicing of training and a server; NULL: none
+ * @timeshare: time slicing of training and a server; NULL: none
  * @cgroup: cgroup of the job as in /proc/PID/cgroup; empty: no job
  * @beside: commands that used the GPU too when the job's workload was looked up; they are part
  *	of the workload's identity
@@ -130,9 +127,9 @@ struct jetwattd_run {
 	struct jetwattd_learner learner;
 	struct jetwatt_profile_store keep;
 	struct jetwattd_seen seen[JETWATTD_PROCESSES_MAX];
-	struct jetwattd_ramp ladder;
+	struct jetwattd_ramp ramp;
 	struct jetwattd_minibatch *minibatch;
-	struct jetwattd_timeshare_thread *interleaver;
+	struct jetwattd_timeshare_thread *timeshare;
 	char cgroup[256], beside[JETWATTD_CORUNNERS_LEN];
 	int apart, hangup, reloaded;
 	struct jetwattd_held held;

@@ -33,7 +33,7 @@ const struct jetwattd_state jetwattd_state[] = {
 	},
 	[JETWATTD_BACKING_OFF] = {
 		"backing off", "the cap has stepped down from the mode that was held",
-		"after 2 seconds; each further time after twice as long, at most 80 seconds",
+		"after 2 seconds; each further time after twice as long, at most back-off",
 		"the fastest other mode within the budget, or the mode to which the cap has stepped down",
 		FROM(HOLDING),
 	},

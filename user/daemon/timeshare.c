@@ -200,13 +200,13 @@ void jetwattd_timeshare(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	const struct jetwattd_timeshare *of = &d->policy->turns;
-	struct jetwattd_timeshare_thread *i = r->interleaver;
+	struct jetwattd_timeshare_thread *i = r->timeshare;
 	int paused, both;
 
 	if (!*of->train && !i)
 		return;
 	if (!i) {
-		i = r->interleaver = calloc(1, sizeof(*i));
+		i = r->timeshare = calloc(1, sizeof(*i));
 		if (!i)
 			return;
 		i->d = d;
@@ -237,7 +237,7 @@ void jetwattd_timeshare(struct jetwattd_run *r)
 
 void jetwattd_timeshare_end(struct jetwattd_run *r)
 {
-	struct jetwattd_timeshare_thread *i = r->interleaver;
+	struct jetwattd_timeshare_thread *i = r->timeshare;
 
 	if (!i)
 		return;
@@ -246,5 +246,5 @@ void jetwattd_timeshare_end(struct jetwattd_run *r)
 	jetwatt_cgroup_close(&i->train);
 	jetwatt_cgroup_close(&i->serve);
 	free(i);
-	r->interleaver = NULL;
+	r->timeshare = NULL;
 }

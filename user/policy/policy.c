@@ -216,6 +216,7 @@ static const struct policy_key keys[] = {
 	{ "cgroup", set_cgroup, .repeats = 1 },
 	{ "turns", set_turns, .repeats = 1 },
 	{ "window", NUMBER(window_s, "s", 0.1, 10) },
+	{ "back-off", NUMBER(backoff_s, "s", 2, 3600) },
 	{ "rate", NUMBER(rate_hz, "Hz", 20, 10000) },
 	{ "modes", set_text, AT(modes) },
 	{ "idle", set_text, AT(idle) },
@@ -287,7 +288,7 @@ int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy 
 			  struct jetwatt_conf_error *e)
 {
 	*p = (struct jetwattd_policy){
-		.window_s = 1, .learn_j = 1e9, .most = 25,
+		.window_s = 1, .backoff_s = 80, .learn_j = 1e9, .most = 25,
 		.control = "/run/jetwatt/control", .metrics = "127.0.0.1:9417",
 	};
 	return jetwatt_conf_parse(text, size, policy_set, p, e);

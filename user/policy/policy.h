@@ -54,6 +54,7 @@ struct jetwattd_timeshare {
  * struct jetwattd_policy - all settings
  * @budget_w: budget for the mean total power, in W; 0: no budget, no mode is chosen
  * @window_s: length of the averaging window, in s
+ * @backoff_s: longest back-off after a cap event, in s
  * @rate_hz: rate of power samples, in Hz; 0: the highest possible
  * @learn_s: maximum time for learning a job, in s; 0: derived from the length of its minibatches
  * @learn_j: maximum energy for learning a job, in J
@@ -79,7 +80,7 @@ struct jetwattd_timeshare {
  * @metrics: address and port on which jetwatt-exporter listens
  */
 struct jetwattd_policy {
-	double budget_w, window_s, rate_hz, learn_s, learn_j, learn_share;
+	double budget_w, window_s, backoff_s, rate_hz, learn_s, learn_j, learn_share;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
 	struct jetwattd_timeshare turns;
