@@ -99,7 +99,7 @@ static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait *w)
 	w = get_wait_slot(tid, w);
 	if (!w)
 		return;
-	/* The wait was interrupted or timed out before, and continues. */
+	/* This call continues a wait whose previous call was interrupted or timed out. */
 	if (w->state == UNFINISHED && w->kind == kind && w->fd == fd &&
 	    w->fence == fence_at(kind, a.v[ARG2])) {
 		w->state = RUNNING;
@@ -305,7 +305,8 @@ static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait *w)
 	w->state = RUNNING;
 }
 
-/* Fences that are pending on a pollfd are pending on its duplicate as well. */
+/* Copy the state of an armed pollfd to its duplicate: a fence that is pending on one is pending on
+ * the other as well. */
 static __always_inline void exit_dup(u64 id, struct wait *w, int to)
 {
 	struct fd_key key = { .tgid = id >> 32, .fd = w->fd };
@@ -347,9 +348,9 @@ static __always_inline void exit_trigger(u64 id, struct wait *w)
 	fresh.ctl_fd = w->fd;
 	a = bpf_map_lookup_elem(&armed_fds, &key);
 	if (a) {
-		/* A poll consumes all fences that have passed, so @pending may be too high. To
-		 * prevent that a wait begins before the last arming, reset @enter_ns unless a
-		 * thread is in poll(). */
+		/* A poll consumes all fences that have passed, so @pending may be too high. Unless
+		 * a thread is in poll(), reset @enter_ns, so that no wait is recorded that begins
+		 * before the last arming. */
 		if (!a->pollers)
 			a->enter_ns = 0;
 		a->armed_ns = fresh.armed_ns;

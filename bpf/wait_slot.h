@@ -22,9 +22,9 @@
 /*
  * struct wait - the present call of a thread
  *
- * It is valid from the entry of the call to its exit. If the call was interrupted, it stays valid
- * until the call that resumes the wait. It is then reused for the thread's next call, because
- * adding and deleting map entries would cost more than everything else.
+ * The contents are valid from the entry of the call to its exit. If the call was interrupted, they
+ * stay valid until the call that resumes the wait. The map entry is then reused for the thread's
+ * next call, because adding and deleting map entries would cost more than everything else.
  */
 enum { IDLE, RUNNING, UNFINISHED };
 struct wait {

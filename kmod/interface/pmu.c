@@ -215,7 +215,10 @@ static int cpu_offline_cb(unsigned int cpu)
 	if (cpu != state.owner)
 		return 0;
 	other = cpumask_any_but(cpu_online_mask, cpu);
-	/* First, so that no event is opened on the outgoing CPU after the others were moved. */
+	/*
+	 * Store the new owner before the events are moved, so that no event is opened on the
+	 * outgoing CPU after the move.
+	 */
 	WRITE_ONCE(state.owner, other);
 	if (other >= nr_cpu_ids)
 		return 0;

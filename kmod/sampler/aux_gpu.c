@@ -140,7 +140,10 @@ static void detach_gpu(const struct device *of)
 	put_device(old_owner);
 }
 
-/* @from must be locked and bound, see discover_in(). */
+/*
+ * Add the series of @new, and hold references to @new and @from, the device whose driver created
+ * @new. @from must be locked and bound to its driver, see discover_in().
+ */
 static void attach_gpu(struct devfreq *new, struct device *from)
 {
 	if (!jetwatt_aux_add(JETWATT_SERIES_GPU_KHZ, 0, dev_name(&new->dev)))
@@ -168,7 +171,7 @@ static bool have_gpu(void)
 	return any;
 }
 
-/* For a child of a GPC's device: return its devfreq device in @found, if that is what it is. */
+/* Callback for each child of a GPC's device: if @dev is a devfreq device, return it in @found. */
 static int devfreq_of(struct device *dev, void *found)
 {
 	if (!dev->class || strcmp(dev->class->name, "devfreq"))
@@ -185,8 +188,9 @@ static int gpc_of(struct device *dev, void *found)
 }
 
 /*
- * A driver creates and removes its devfreq device while its own device is locked. So while that
- * is locked here and has a driver, a devfreq device that is found is complete and stays.
+ * A driver creates and removes its devfreq device while the driver's own device is locked.
+ * Therefore, while @dev is locked here and has a driver, a devfreq device that is found is
+ * completely set up and is not removed.
  */
 static void discover_in(struct device *dev, struct device_node *np)
 {
@@ -212,7 +216,7 @@ static void discover_on_platform(void)
 	struct device_node *np;
 
 	for_each_matching_node(np, gpus) {
-		/* There is one column, so only the first GPU is used. */
+		/* There is one series for the GPU, so only the first GPU is used. */
 		if (have_gpu() || !of_device_is_available(np))
 			continue;
 		pdev = of_find_device_by_node(np);

@@ -18,8 +18,8 @@
 #include "sensors/chip.h"
 
 /*
- * config.lock protects all of it. The sampler is started, stopped and configured only under this
- * lock. It is taken before jetwatt_board.lock, and never by the sampler thread.
+ * config.lock protects this struct. The sampler is started, stopped and configured only under
+ * config.lock. It is taken before jetwatt_board.lock, and never by the sampler thread.
  */
 static struct {
 	struct mutex lock;

@@ -39,10 +39,11 @@
  * @read_nv: shunt voltage last read, in nanovolts, which is finer than a sample's
  * @shunt_nv: shunt voltage of the last sample, in nanovolts
  * @rest_fj: energy below one microjoule, in femtojoules. Noise around zero current causes negative
- *	readings. They make @rest_fj negative (a debt), which must be repaid before @uj grows
- *	again; so noise causes no bias, and @uj never decreases. The debt is limited by DEBT_NS,
- *	because an offset of the ADC can read negative for days: the energy of a load of n LSB is
- *	counted again after DEBT_NS / n at the latest.
+ *	power readings. A negative reading makes @rest_fj negative (a debt), and @uj grows again
+ *	only after later readings have repaid the debt. So noise causes no bias, and @uj never
+ *	decreases. The debt is limited by DEBT_NS, because readings can be negative for days if
+ *	the ADC has an offset: the energy of a load of n LSB is counted again after DEBT_NS / n at
+ *	the latest.
  *
  * Written by the sampler thread only, which alone reads @rest_fj, @suspended_ns, @freeze,
  * @in_total, @read_nv and @blind_in_total_ns. Other threads read the other fields, each on its own.

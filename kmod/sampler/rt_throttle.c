@@ -97,7 +97,7 @@ static enum hrtimer_restart check_throttled(struct hrtimer *unused)
 	}
 	if (jetwatt_fail(JETWATT_FAIL_LOOK))
 		udelay(DELAY_US);
-	/* Changing the expiry of a queued timer would break the order of the queue. */
+	/* Changing the expiry of a queued timer would break the order of the hrtimer queue. */
 	if (WARN_ON_ONCE(hrtimer_is_queued(&throttle.timer)))
 		return HRTIMER_NORESTART;
 	hrtimer_set_expires(&throttle.timer, ns_to_ktime(next_check(now, deadline)));

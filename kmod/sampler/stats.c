@@ -9,7 +9,7 @@
 #include <linux/minmax.h>
 #include "sensors/bus.h"
 
-#define BUCKETS	40	/* the last one counts everything from 2^38 ns = 275 s on */
+#define BUCKETS	40	/* the last bucket counts all latencies from 2^38 ns = 275 s on */
 
 /*
  * Only the sampler thread writes, so plain read-modify-write is sufficient. Readers may see
@@ -40,8 +40,8 @@ void jetwatt_stats_late(u64 late_ns)
 }
 
 /**
- * jetwatt_stats_tick() - count a sample
- * @length_ns: duration of its transfers in nanoseconds
+ * jetwatt_stats_tick() - count a tick and the duration of its transfers
+ * @length_ns: duration of the tick's transfers, in nanoseconds
  *
  * Context: the sampler thread.
  */

@@ -53,9 +53,9 @@ void jetwatt_chip_publish(const struct jetwatt_chip *chip)
  * @n: index of the register
  * @value: the value that was read
  *
- * Must be called after every read of such a register, because changes are detected by comparing
- * with the stored value. A new value may switch a channel on or off; therefore the channels of
- * the chip's sum must be determined again, and the rail graph is updated.
+ * Must be called after every read of a configuration register, because a change is detected by
+ * comparing the value with the stored one. A new value may switch a channel on or off; therefore
+ * the channels of the chip's sum must be determined again, and the rail graph is updated.
  *
  * Context: jetwatt_board.lock held.
  */

@@ -72,7 +72,10 @@ struct wait_tables {
 	struct wait wait[WAITS];
 };
 
-/* The lock protects the tables and the count. The count may be read without it. */
+/*
+ * @lock protects @tables and @nr, the number of tracked waits. @nr may also be read without
+ * @lock.
+ */
 static struct {
 	raw_spinlock_t lock;
 	struct wait_tables *tables;

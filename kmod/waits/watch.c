@@ -203,7 +203,10 @@ void jetwatt_watch_store(const struct jetwatt_wait_record *record)
 		r = &watch.tables->record[watch.head++ % RECORDS];
 		r->record = *record;
 		r->record.cgroup = cgroup;
-		/* A thread sets its own name, so reading it here needs no lock. */
+		/*
+		 * A thread sets its own name, so reading the name of the current thread needs no
+		 * lock.
+		 */
 		if (!strncmp(current->comm, HELPER, TASK_COMM_LEN))
 			r->record.call |= JETWATT_WAIT_HELPER;
 		r->watchers = mask;
