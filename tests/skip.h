@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-/* SKIP() of a fixture's setup: behind one that only returns the harness runs the test all
- * the same. 255 is what it takes for a test that was skipped. */
+/* SKIP() for the setup of a fixture. SKIP(return) does not suffice there: the harness would still
+ * run the test. It counts a test as skipped if its process exits with status 255. */
 #define SKIP_TEST(...)	SKIP(_exit(255), __VA_ARGS__)
 
 #endif

@@ -492,7 +492,7 @@ TEST_F(gpu, interrupted_wait_is_continued)
 
 	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 3000000, EAGAIN));
 	between = node_now();
-	/* A call that is no wait, in between. */
+	/* Between the two parts of the wait, the thread makes an ioctl that is not a wait. */
 	ASSERT_EQ(-1, ioctl(self->node.render, TIOCGWINSZ, &before));
 	ASSERT_EQ(-ETIMEDOUT, node_syncpt(self->node.render, 7, 3000000, ETIMEDOUT));
 	ASSERT_EQ(0, node_syncpt(self->node.render, 7, 1000000, 0));

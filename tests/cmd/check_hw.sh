@@ -69,7 +69,7 @@ result $? "the faults are named, and the other checks are done"
 as_before "$T/before" && [ ! -d /sys/module/jetwatt ]
 result $? "a board with faults: knobs restored and module unloaded"
 
-# Interrupt it no later than when it has changed a knob, which its output shows.
+# Interrupt check-hw when its output shows that it has changed a knob.
 echo 1 > /tmp/tegrastats.times
 export HW_JOB="/bin/train --seconds 60"
 /hw/check /hw > "$T/out" 2> "$T/err" &

@@ -121,8 +121,9 @@ status=$?
 exits 2 && says "refused" && [ "$(told budget_w)" = $BUDGET ]
 result $? "invalid requests on the socket are refused, and jetwattd continues"
 
-# Wait for the end of a switch, because during a switch the writer of a value is not clear. A job
-# that has just started may have exceeded the budget, which causes a switch.
+# Wait until jetwattd has ended a switch: during a switch, it is not clear whether jetwattd or this
+# test wrote the value of a knob. A job that has just started may exceed the budget, which causes a
+# switch.
 sleep 5
 doing holding 20
 turned=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n | sed -n 3p)

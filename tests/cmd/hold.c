@@ -160,7 +160,7 @@ TEST_F_TIMEOUT(hold, continues_when_the_holder_is_killed, 3600)
 		waitpid(pid, NULL, 0);
 		held += self->count[0] == was;
 		ASSERT_TRUE(runs(self->count)) {
-			TH_LOG("kill %d of %d: the job stands still", i + 1, n);
+			TH_LOG("kill %d of %d: the job no longer runs", i + 1, n);
 		}
 	}
 	TH_LOG("%d kills, the job ran on after each; %d of them while nothing moved", n, held);

@@ -12,7 +12,7 @@
 #define PROCESSES	100
 #define THREADS		100
 
-/* In memory shared by all processes. */
+/* Semaphores in memory that all processes share. */
 struct meeting {
 	sem_t ready, go;
 };
@@ -45,7 +45,7 @@ static void process(void)
 	_exit(0);
 }
 
-/* Number of entries in our maps of this name. */
+/* Return the number of entries in this program's BPF maps with the name @name. */
 static int entries(const char *name)
 {
 	__u32 id[32], len, key;

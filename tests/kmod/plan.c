@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim adc_offset_uv=800;ina3221;i2c-dev;jetwatt" timeout=240
 /*
- * The sum of shunts: its channels are determined without reading the register that must not be
- * read; the sum is used where it helps, and not while its channels are unknown.
+ * The sum register of the INA3221. The module determines from readings which channels the sum
+ * includes, because reading Mask/Enable, which selects them, would clear latched alarms. The
+ * sampler uses the sum at rates for which a tick cannot read all shunts, and while the chip
+ * averages the shunts over seconds; but never while the channels of the sum are unknown.
  *
  * The ADC offset gives every rail a significant current without a job.
  */

@@ -146,7 +146,8 @@ TEST_F(board, each_watcher_gets_its_processes)
 	family_close(&all);
 }
 
-/* A record for a watcher that has left is not sent to the next one with its number. */
+/* A pending record of a watcher that has closed is not sent to the next watcher, which gets the
+ * same bit in the masks of watchers. */
 TEST_F(board, no_records_of_a_previous_watcher)
 {
 	static struct family keep, next;
@@ -174,7 +175,8 @@ TEST_F(board, no_records_of_a_previous_watcher)
 	family_close(&keep);
 }
 
-/* A shell that starts the job is watched: the job's waits only come with its children. */
+/* The watched process is a shell, and the job is its child: the job's waits are reported only if
+ * the request includes the children (JETWATT_A_WAITS_CHILDREN). */
 TEST_F(board, children)
 {
 	static const uint32_t how[] = { NOT_GIVEN, FLAG, U32_0, U32_1 };

@@ -183,7 +183,7 @@ TEST_F(replay, columns_are_found_by_name_and_batches_selected)
 
 	ASSERT_EQ(0, write_file(text));
 	ASSERT_EQ(0, replay(""));
-	/* Rows of batch 64 that six cores can run. */
+	/* By default, the rows of the largest batch size, 64; the row with 12 cores is left out. */
 	EXPECT_EQ(2, modes(out, sizeof(out)));
 	EXPECT_STREQ("2,500000,300000000,204000000,30.250000,11.500\n"
 		     "4,500000,300000000,204000000,40.000000,12.000\n", out);
@@ -242,7 +242,8 @@ TEST_F(replay, too_many_rows_are_refused_and_20000_are_not)
 	fclose(f);
 	ASSERT_EQ(0, replay(""));
 	t = now_ns();
-	/* A mode without a row is looked up among so many rows without a noticeable delay. */
+	/* A mode without a row takes the nearest one: finding it among 20,000 rows takes less
+	 * than 100 ms. */
 	put(EMC, "204000000");
 	EXPECT_LT(now_ns() - t, 100000000U);
 	ASSERT_EQ(0, unload("jetwatt_sim"));

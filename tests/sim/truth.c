@@ -180,8 +180,10 @@ static void take(const struct sim_mode *mode, u64 flop, u64 bytes, u64 *ns, u64 
 }
 
 /*
- * List both rooflines of every mode, without noise: one second of one kind of work, and the energy
- * that half as much of the other kind adds to it without changing its duration.
+ * List both rooflines of every mode, without noise: operations and bytes per second, energy per
+ * operation and per byte, and constant power. The energy per operation is the energy that
+ * operations for half a second add to one second of memory traffic: both run in parallel, so the
+ * duration does not change. The energy per byte is measured likewise.
  */
 static int roofs_show(struct seq_file *m, void *v)
 {

@@ -94,7 +94,8 @@ TEST(lost_waits_are_inferred_and_marked)
 	EXPECT_LE(llabs((long long)info.lost - (h.minibatches - (long long)j.waits)), 2);
 	for (int i = 0; i < n; i++)
 		inferred += !b[i].syncs;
-	/* Of two neighbours, one lacks its own wait, and both lack a true end. */
+	/* A minibatch whose wait was lost has no wait of its own: its bound must be marked as
+	 * inferred. */
 	for (int i = 0; i < n; i++)
 		EXPECT_TRUE(b[i].syncs || b[i].flags & JETWATT_BATCH_INFERRED);
 	EXPECT_GT(inferred, 0);

@@ -224,7 +224,8 @@ TEST(records_agree_over_several_windows)
 	release(&f);
 }
 
-/* An inserted or a removed wait is reported where it is. */
+/* If a wait is inserted into the stream or removed from it, the record at that place names the
+ * rule. */
 TEST(rule_names_the_disturbance)
 {
 	struct job_shape h = { .k = 2, .minibatches = 300, .log_every = 10 };

@@ -304,7 +304,8 @@ TEST_F(lacks, rounded_cap_verifies)
 	ASSERT_EQ(jetwatt_board_read(self->b, &is), 0);
 	EXPECT_EQ(is.emc_hz, 3200000000);
 	EXPECT_EQ(jetwatt_board_verify(self->b, &m, &self->err), 0);
-	/* The next level is another cap, whoever set it. */
+	/* A cap at another level is not a rounded value: verify reports that the knob has
+	 * changed. */
 	tree_put(&self->t, EMC6, "2133000000\n");
 	EXPECT_EQ(jetwatt_board_verify(self->b, &m, &self->err), -ESTALE);
 	tree_put(&self->t, EMC6, "3199000000\n");

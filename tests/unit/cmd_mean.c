@@ -56,8 +56,8 @@ TEST(zero_power_is_not_nan)
 }
 
 /* 95 % of means lie within 1.96 standard errors of the truth, slightly fewer with so few blocks.
- * The noise repeats for @hold minibatches, like one value of the chip; the blocks must be long
- * enough to notice that. */
+ * @hold consecutive minibatches have the same noise, like readings of one conversion of the
+ * chip. The standard error is right only if a block is longer than @hold minibatches. */
 static double coverage(int hold, double block_ns, double *time_in)
 {
 	double t[N], e[N], in_t = 0, in_w = 0;

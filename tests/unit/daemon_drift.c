@@ -2,7 +2,8 @@
 /* The learner and a job that changes while it is learned, and while its best mode is held. */
 #include "learner_plant.h"
 
-/* Other data during the search: older readings are dropped, and the result is as good. */
+/* The job changes during the search: the learner drops older readings and still finds a good
+ * mode. */
 TEST_F(learner, drift_while_learning_restarts_the_search)
 {
 	static const double then[] = { 0.4, 0.6, 1.7, 2.5 };
@@ -47,7 +48,8 @@ TEST_F(learner, drift_is_detected_before_a_short_search_ends)
 		for (size_t i = 0; i < self->l.known.nr_rows; i++)
 			EXPECT_GT(0.05, fabs(log(self->l.known.row[i].time_ms / time_ms(&self->p, &self->l.known.row[i].mode))));
 	}
-	/* Without a change: one more reading and no other effect. */
+	/* If the job does not change, the drift check costs one more reading and has no other
+	 * effect. */
 	memset(self->l.allowance, 0, sizeof(self->l.allowance));
 	self->p.change_ns = 0;
 	self->p.drifts = 0;
@@ -56,7 +58,8 @@ TEST_F(learner, drift_is_detected_before_a_short_search_ends)
 	EXPECT_EQ(0, self->p.drifts);
 }
 
-/* A new budget interrupts the check at the end: it is repeated when the search goes on. */
+/* A new budget interrupts the drift check at the end of the search: the check is repeated when
+ * the search is resumed. */
 TEST_F(learner, interrupted_check_is_repeated)
 {
 	struct jetwattd_terms t;
@@ -80,7 +83,8 @@ TEST_F(learner, interrupted_check_is_repeated)
 	EXPECT_EQ(1, self->p.drifts);
 }
 
-/* While the best mode is held: as soon as the loop reports it. */
+/* The learner restarts the search as soon as the loop reports that the job in the held mode has
+ * drifted. */
 TEST_F(learner, drift_while_holding_restarts_the_search)
 {
 	struct jetwatt_row was, is;
@@ -101,8 +105,8 @@ TEST_F(learner, drift_while_holding_restarts_the_search)
 	EXPECT_EQ(1, self->l.known.nr_rows);
 }
 
-/* The readings from before a change, scaled, predict the best mode, so a few readings confirm it. Eight are
- * enough for that. */
+/* The readings from before a drift, scaled, predict the best mode: at most eight further
+ * readings are needed to find it. */
 TEST_F(learner, few_readings_suffice_after_a_drift)
 {
 	for (double budget = 18; budget < 30; budget += 3) {
@@ -133,8 +137,8 @@ TEST_F(learner, few_readings_suffice_after_a_drift)
 	}
 }
 
-/* With other workloads as prior: a change after a few readings is detected before the model explains it by
- * the knobs. */
+/* Rows of other workloads are the prior, and the job changes after two to six readings: the
+ * learner detects the drift instead of explaining the changed times by the knobs. */
 TEST_F(learner, drift_is_detected_with_other_workloads_as_prior)
 {
 	static const double then[] = { 0.5, 0.65, 1.6, 2 };

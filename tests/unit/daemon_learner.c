@@ -219,16 +219,17 @@ TEST_F(learner, given_candidates_are_measured_first)
 	learn(self, &prior);
 	ASSERT_LT(5, self->p.tries);
 	EXPECT_TRUE(jetwatt_mode_same(&first[0], &self->p.tried[0]));
-	/* Not a mode of the board; and a mode that is known already. */
+	/* Skipped: first[1] is not a mode of the board, and first[3] is measured already. */
 	EXPECT_TRUE(jetwatt_mode_same(&first[2], &self->p.tried[1]));
-	/* The highest of all is over the budget, which does not end the search. */
+	/* The highest mode (first[4]) is over the budget, which does not end the search. */
 	EXPECT_TRUE(jetwatt_mode_same(&first[4], &self->p.tried[2]));
 	EXPECT_TRUE(jetwatt_mode_same(&first[5], &self->p.tried[3]));
 	EXPECT_GT(0.1, loss(self)) TH_LOG("%g", loss(self));
 }
 
-/* The first preset is the highest whose name is within the budget. The next lower one follows if it
- * is over the budget, the next higher one if there is headroom. */
+/* The first preset tried is the highest one whose nominal power (first_w) is within the budget.
+ * If its measured power is over the budget, the next lower preset follows; if it leaves
+ * headroom, the next higher. */
 TEST_F(learner, presets_are_measured_first)
 {
 	const struct jetwatt_mode *m = self->l.known.mode;
@@ -242,10 +243,11 @@ TEST_F(learner, presets_are_measured_first)
 	learn(self, &prior);
 	ASSERT_LT(1, self->p.tries);
 	EXPECT_TRUE(jetwatt_mode_same(&first[1], &self->p.tried[0]));
-	/* A preset of five times the watts cannot be within a budget that is nearly used. */
+	/* The third preset's nominal power is five times the power of the second, and the second
+	 * nearly uses up the budget, so the third is not tried. */
 	for (int i = 0; i < self->p.tries; i++)
 		EXPECT_FALSE(jetwatt_mode_same(&first[2], &self->p.tried[i]));
-	/* Over the budget, although its name says otherwise. */
+	/* The second preset is over the budget, although its nominal power is within it. */
 	memset(self->l.allowance, 0, sizeof(self->l.allowance));
 	self->p.budget_w = 0.95 * w;
 	prior.first_w = (const double[]){ 0.2 * w, 0.5 * w, 5 * w };
@@ -253,7 +255,7 @@ TEST_F(learner, presets_are_measured_first)
 	ASSERT_LT(1, self->p.tries);
 	EXPECT_TRUE(jetwatt_mode_same(&first[1], &self->p.tried[0]));
 	EXPECT_TRUE(jetwatt_mode_same(&first[0], &self->p.tried[1]));
-	/* Headroom for the next one. */
+	/* The second preset leaves headroom, so the third is tried next. */
 	memset(self->l.allowance, 0, sizeof(self->l.allowance));
 	self->p.budget_w = 2 * w;
 	prior.first_w = (const double[]){ 0.5 * w, 1.8 * w, 4 * w };

@@ -61,7 +61,8 @@ TEST_F(own, helper_waits_count_if_there_are_no_others)
 	EXPECT_EQ(0, self->own.dropped);
 }
 
-/* Also if the helper's wait comes before the first wait of the job. */
+/* If the job's own threads wait, the waits of the helper thread are dropped, also those before the
+ * first wait of the job. */
 TEST_F(own, own_waits_suppress_helper_waits)
 {
 	int i;
@@ -73,12 +74,13 @@ TEST_F(own, own_waits_suppress_helper_waits)
 	}
 	EXPECT_EQ(0, until(self, UINT64_MAX));
 	EXPECT_EQ(5001 * 20, self->own.dropped);
-	/* another process is not decided yet */
+	/* Process 8 has had only helper waits so far, which are held back and not dropped. */
 	EXPECT_EQ(0, add(self, 8, JETWATT_SYNC_HELPER, 20));
 	EXPECT_EQ(20, until(self, UINT64_MAX));
 }
 
-/* One wait at the start of the job does not decide how it waits later. */
+/* A job's own wait at its start does not suppress helper waits for ever: after 64 helper waits in a
+ * row, helper waits are reported again. */
 TEST_F(own, helper_waits_count_again_when_own_waits_cease)
 {
 	EXPECT_EQ(1, add(self, 7, JETWATT_SYNC_SYNCPT, 1));
@@ -88,8 +90,8 @@ TEST_F(own, helper_waits_count_again_when_own_waits_cease)
 	EXPECT_EQ(64, self->own.dropped);
 }
 
-/* If the process has not waited itself for a while, its helper waits are reported, unchanged and in
- * order. */
+/* If the process's own threads have not waited for JETWATT_HELPER_FILTER_HOLD_NS, the waits of its
+ * helper thread are reported, unchanged and in order. */
 TEST_F(own, helper_waits_are_released_after_a_delay)
 {
 	uint64_t hold = JETWATT_HELPER_FILTER_HOLD_NS, t;
@@ -99,7 +101,8 @@ TEST_F(own, helper_waits_are_released_after_a_delay)
 	EXPECT_EQ(0, wait_at(self, 8, JETWATT_SYNC_HELPER, 60 * MS));
 	EXPECT_EQ(10 * MS + hold, jetwatt_helper_filter_release(&self->own, 10 * MS + hold - 1, tell, self));
 	EXPECT_EQ(0, self->nr);
-	/* with the first, all others of that process are reported: it is decided */
+	/* When the hold time of a process's first helper wait is over, all its helper waits are
+	 * reported. */
 	EXPECT_EQ(60 * MS + hold, jetwatt_helper_filter_release(&self->own, 10 * MS + hold, tell, self));
 	ASSERT_EQ(5, self->nr);
 	for (t = 0; t < 5; t++) {

@@ -137,7 +137,7 @@ static struct job_shape job_usual(struct job_shape h)
 /* Events beside the job, with random numbers of their own, so that the job stays the same. */
 struct job_beside {
 	uint64_t seed;
-	double phase, detune, swing, late;	/* late: delay of a wait, in ms */
+	double phase, detune, swing, late;	/* late: delay of a delayed wait, in ms */
 };
 
 static struct job_beside job_beside(const struct job_shape *h, uint64_t seed)

@@ -369,8 +369,8 @@ static void in_order(const struct jetwatt_sync *y, void *arg)
 	last_tgid = (uint64_t)y->tgid;
 }
 
-/* Each of N waits moves at most log2(N) others, in whatever order a crafted trace has them. Waits
- * of the same time keep their order. */
+/* Sorting N waits takes O(N log N) moves, whatever the order of the waits in a crafted trace. Waits
+ * with the same end keep their order. */
 TEST_F(join, sorting_costs_log_n_moves)
 {
 	enum { N = 1 << 15, LOG = 15 };

@@ -327,7 +327,8 @@ TEST(unsupported_operations_are_refused)
 	for (size_t i = 0; i < n; i++)
 		mode[i] = row[i].mode;
 	ASSERT_EQ(0, jetwatt_fitted_predict(f, mode, NULL, n, p));
-	/* The effect of one level follows from predictions alone; the bottleneck does not. */
+	/* The effect of one level of a knob (steps) is calculated from predictions alone. The
+	 * bottleneck (parts) is not, and linreg gives none. */
 	ASSERT_EQ(0, jetwatt_explain(f, mode, p, n, n / 2, &e));
 	EXPECT_FALSE(e.parts);
 	EXPECT_LT(3, e.steps);

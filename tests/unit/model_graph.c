@@ -29,7 +29,8 @@ FIXTURE_TEARDOWN(net)
 	jetwatt_graph_free(&self->graph);
 }
 
-/* Read the written file; it is in a buffer of its exact size. */
+/* Parse the written model. The buffer has exactly the model's size, so that the address sanitizer
+ * finds every read beyond its end. */
 static int load(FIXTURE_DATA(net) *self)
 {
 	struct jetwatt_onnx_error e;

@@ -80,8 +80,8 @@ TEST(stops_when_the_limit_or_all_modes_are_used)
 	EXPECT_EQ(1, jetwatt_plan_next(&m, 1, &r, 1, NULL, 0, 20, 1, &p));
 }
 
-/* Random factors of time of up to a tenth: no model predicts them. (Random powers would be measured
- * again.) */
+/* Multiply the time of each row by a random factor of 0.9 to 1.1, which no model can predict.
+ * Powers stay unchanged, because the plan would measure modes with an unexpected power again. */
 static void ragged(struct jetwatt_row *row, long n)
 {
 	uint64_t s = 7;

@@ -429,7 +429,7 @@ TEST(one_wrong_byte)
 	close(fd);
 }
 
-/* Byte by byte, as on a slow disk. */
+/* The reader gets the file byte by byte, and passes on each block as soon as it is complete. */
 TEST(reader_follows_the_writer)
 {
 	struct jetwatt_trace_reader *r;

@@ -157,7 +157,8 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUs
 	return !from || !size ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/* The same calls at addresses without a symbol. */
+/* Functions without an exported symbol, which cuGetProcAddress_v2() returns instead of the
+ * exported ones if SIM_CUDA_HIDDEN is set: a probe cannot find them by name. */
 static CUresult hidden_launch(CUfunction f, SIM_GRID, CUstream stream, void **params, void **extra)
 {
 	(void)f, (void)stream, (void)extra;

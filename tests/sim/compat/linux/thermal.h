@@ -7,10 +7,9 @@
 #include <linux/err.h>
 #include <linux/version.h>
 /* Before 6.0, sensors of the device tree have their own type of operations. */
-/* Before 6.0 a sensor of the device tree had operations of its own. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 0, 0)
 struct sim_compat_sensor {
-	struct thermal_zone_device *tz;	/* NULL while it is being registered */
+	struct thermal_zone_device *tz;	/* NULL until the zone is registered */
 	const struct thermal_zone_device_ops *ops;
 };
 
