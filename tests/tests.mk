@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What tests need built. `make arm64` and `make units` call make again with the
-# output directory and the compiler of that build; the rules are the same ones.
+# Builds what the tests need. `make arm64` and `make units` call make recursively with the output
+# directory (B) and the compiler of that build, so that the same rules serve every build.
 
 kit := build/kit
 selftests := $(kit)/linux-6.1/tools/testing/selftests
-# Two makes at once must not write the same files.
+# Concurrent makes must not write the same files.
 lock := flock build/.lock
 test_cflags := $(cflags) -I. -Itests -Itests/harness -Itests/sim -isystem $(selftests) -Wno-sign-compare -Wno-missing-field-initializers \
 	-Werror=incompatible-pointer-types
 
 comma := ,
 
-# --- the simulated board's side -------------------------------------------------
-# Room by room, so that what does not build keeps nothing else from being built
-# (with make -k); the status tells.
+# --- programs and modules of the arm64 guest, with the simulated board -----------
 arm := B=build/arm64 CROSS=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc-12 \
 	KERNEL_HEADERS=/usr/aarch64-linux-gnu/include \
 	SYSROOT_CFLAGS="$(patsubst %,-idirafter $(kit)/sysroot/usr/include%,/libnl3 / /aarch64-linux-gnu)" \
@@ -29,7 +27,7 @@ arm64: $(kit)/complete
 $(kit)/complete: tests/setup.sh
 	tests/setup.sh
 
-# The simulated board's CUDA, which programs load by these names.
+# The simulated CUDA libraries, under the names by which programs load them.
 cuda := $(B)/cuda/libcuda.so.1 $(B)/cuda/libcudart.so.12
 jobs := $(patsubst tests/sim/jobs/%.c,$(B)/jobs/%,$(wildcard tests/sim/jobs/*.c))
 guest_rooms := kmod lib bpf cmd loop
@@ -42,17 +40,18 @@ $(B)/jobs/%: tests/sim/jobs/%.c
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(cflags) -Itests/sim -o $@ $(filter %.c,$^) $(ldflags) -lm -lpthread
 
-# One of its programs has the runtime in itself.
+# One program of frameworks.c is linked with the CUDA runtime statically.
 $(B)/jobs/frameworks: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h tests/sim/libcuda/cuda.h tests/sim/jobs/frameworks.h
 
-# The simulated board's CUDA.
+# The simulated CUDA driver library and runtime library.
 $(B)/cuda/libcuda.so.1: tests/sim/libcuda/cuda.c tests/sim/libcuda/queue.c tests/sim/libcuda/queue.h
 $(B)/cuda/libcudart.so.12: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h
 $(cuda): tests/sim/libcuda/cuda.h
 	@mkdir -p $(@D) $(B)/tests
 	$(call quiet,LD)$(CC) $(cflags) -Itests/sim -shared -Wl,-soname,$(@F) -MF $(B)/tests/$(@F).d -o $@ $(filter %.c,$^)
 
-# Minibatch bounds by one backend of the probe, beside the plant's truth.
+# Compares the minibatch bounds found by one backend of the probe with the true bounds of the
+# simulated plant.
 $(B)/waits: tests/bench/waits.c $(B)/minibatch.a $(B)/libjetwatt.so
 	@mkdir -p $(B)/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF $(B)/tests/waits.d -o $@ $(filter %.c %.a,$^) $(ldflags) -ljetwatt $(libs)
@@ -65,7 +64,7 @@ $(B)/jetwatt-sim.ko: links FORCE
 	+@$(call kbuild,/tests/sim)
 	@cmp -s $(B)/mod/tests/sim/jetwatt-sim.ko $@ || cp $(B)/mod/tests/sim/jetwatt-sim.ko $@
 
-# The driver that owns the chips on a real board, from the guest kernel's source.
+# The hwmon driver ina3221, which owns the chips on a real board, from the guest kernel's source.
 INA3221 ?= $(selftests)/../../../drivers/hwmon/ina3221.c
 $(B)/ina3221.ko: $(INA3221)
 	@mkdir -p $(B)/mod/ina3221
@@ -74,7 +73,7 @@ $(B)/ina3221.ko: $(INA3221)
 	+@$(call kbuild,/ina3221)
 	@cp $(B)/mod/ina3221/ina3221.ko $@
 
-# The C example as doc/library.md prints it.
+# The C example of doc/library.md, extracted from the page.
 $(B)/library-watch: doc/library.md $(B)/libjetwatt.so
 	@awk '$$0 == "```c" { on = 1; next } /^```$$/ { on = 0 } on' $< > $@.c
 	$(call quiet,CC)$(CC) $(filter-out -MMD -MP,$(cflags)) -Wno-unused-parameter -o $@ $@.c $(ldflags) -ljetwatt
@@ -83,12 +82,12 @@ $(B)/hw-measure: tests/hw/measure.c $(B)/libjetwatt.so
 	@mkdir -p $(B)/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF $(B)/tests/hw-measure.d -o $@ $< $(ldflags) -Wl,-rpath,'$$ORIGIN' -ljetwatt
 
-# On a real board, which is left as it was; needs no QEMU.
+# Check jetwatt on a real board. The check restores all knobs, and needs no QEMU.
 check-hw: all build/hw-measure
 	tests/hw/check build
 
-# The modules for another kernel, which tests/kernels/prepare has brought:
-# make kernel K=5.10
+# Build the modules for a kernel that tests/kernels/prepare has fetched or built:
+#     make kernel K=5.10
 K ?= 5.10
 .PHONY: kernel bench-kmod
 kernel:
@@ -97,20 +96,22 @@ kernel:
 		INSIDE="tests/kernels/inside $(K)" board-modules
 
 # --- unit tests: on the host, with sanitizers -----------------------------------
-# The directories that programs share as one archive, of which a test takes what it needs.
+# All directories that programs share are in one archive, from which the linker takes the objects
+# that a test uses.
 units: $(kit)/complete
 	+@$(lock) $(MAKE) --no-print-directory -k B=build/unit units-here \
 		OPT="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 
 unit_tests := $(patsubst tests/unit/%.c,$(B)/%,$(wildcard tests/unit/*.c))
 unit_objects := $(foreach a,lib daemon policy $(shared),$($(a)_objects))
-# UNITS= names some of them.
+# UNITS="NAME ..." builds only these tests.
 units-here: $(if $(UNITS),$(UNITS:%=$(B)/%),$(unit_tests))
 
 $(unit_tests): $(B)/%: tests/unit/%.c $(B)/rooms.a
 	$(call quiet,CC)$(CC) $(test_cflags) -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a $(ldflags) $(libs) -lpthread
 
-# What does not compile is reported and left out; tests of the rest still link.
+# An object that does not compile is reported and left out of the archive; tests that do not use it
+# still link.
 $(B)/rooms.a: FORCE
 	@mkdir -p $(B)/tests
 	@+$(MAKE) --no-print-directory -k B=$(B) OPT="$(OPT)" $(unit_objects) || echo 'units: some objects are left out'
@@ -127,12 +128,12 @@ $(host_tests): build/host/%: tests/host/%.c build/libjetwatt.so build/sync.skel.
 	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/host-$*.d -o $@ $< $(ldflags) \
 		-Wl,-rpath,'$$ORIGIN/..' -ljetwatt $(libs) -lpthread
 
-# Traces with a known truth, for tests of what reads traces.
+# Writes traces with known minibatch bounds, for tests of programs that read traces.
 build/make-trace: tests/trace/make.c build/libjetwatt.so
 	@mkdir -p build/tests
 	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/make-trace.d -o $@ $< $(ldflags) -Wl,-rpath,'$$ORIGIN' -ljetwatt $(libs)
 
-# jetwattd's socket and metrics without a board.
+# Serves jetwattd's control socket and metrics without a board.
 build/serve-metrics: tests/metrics/serve.c $(patsubst %,build/%.a,daemon policy $(shared)) build/libjetwatt.so
 	@mkdir -p build/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/serve-metrics.d -o $@ $(filter %.c %.a,$^) $(ldflags) \
@@ -153,7 +154,7 @@ bench-demo:
 	+@$(MAKE) --no-print-directory arm64 build/demo-report
 	@tests/demo/matrix.sh
 
-# The search alone, on files of measured modes and on random boards; minutes.
+# Benchmark of the search, on files of measured modes and on random boards. Takes minutes.
 build/bench/search: tests/bench/search.c tests/unit/search_run.h tests/unit/world.h build/tests/demo/optimum.o build/plan.a build/model.a
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-search.d -o $@ $(filter %.c %.o %.a,$^) $(ldflags) -lopenblas -lz -lm
@@ -163,7 +164,8 @@ bench_boards := orin:301 dirty-orin:302 xavier:303 dirty-xavier:304 nano:305 dir
 bench-search: build/bench/search
 	OPENBLAS_NUM_THREADS=1 $< -s 2 -o build/bench/search.json $(bench_files) $(bench_boards)
 
-# What jetwattd's learner chooses, in virtual time; minutes. JOBS= of each file and length of minibatch.
+# Benchmark of jetwattd's learner in virtual time: the modes that it chooses. Takes minutes. JOBS=
+# (default 10): number of jobs for each file and minibatch length.
 build/bench/learner: tests/bench/learner.c tests/bench/learner_job.h tests/unit/search_run.h build/tests/demo/optimum.o $(addprefix build/,daemon.a policy.a $(shared:%=%.a))
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-learner.d -o $@ $(filter %.c %.o %.a,$^) $(ldflags) $(libs)
@@ -171,7 +173,7 @@ build/bench/learner: tests/bench/learner.c tests/bench/learner_job.h tests/unit/
 bench-learner: build/bench/learner
 	OPENBLAS_NUM_THREADS=1 tests/bench/learner.py -j $(or $(JOBS),10) -o build/bench/learner.json $(bench_files)
 
-# What the probe costs a job; on this machine, as root.
+# Benchmark of the overhead that the probe adds to a job, on this machine, as root.
 build/bench/probe: tests/bench/probe.c tests/bpf/node.h build/libjetwatt.so
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-probe.d -o $@ $< $(ldflags) \
@@ -180,7 +182,8 @@ build/bench/probe: tests/bench/probe.c tests/bpf/node.h build/libjetwatt.so
 bench-probe: build/bench/probe
 	$< -o build/bench/probe.json
 
-# How well minibatches and their energy are found; SEED= draws others.
+# Benchmark of minibatch detection: errors of the bounds and of the energies. SEED= selects other
+# jobs.
 build/bench/batch: tests/bench/batch.c $(wildcard tests/unit/*.h) build/energy.a build/minibatch.a
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -Itests -Itests/unit -MF build/tests/bench-batch.d -o $@ $(filter %.c %.a,$^) $(ldflags) -lm
@@ -195,13 +198,15 @@ bench-batch: build/bench/batch build/bench/batch-trace build/bench/probe
 	+@$(MAKE) --no-print-directory arm64
 	tests/bench/batch.py -o build/bench/batch.json
 
-# Which backend of the probe sees which program's minibatches; a quarter of an hour.
+# Benchmark of the probe's backends: for each program, which backends detect its minibatches. Takes
+# 15 minutes.
 bench-waits:
 	@tests/setup.sh
 	+@$(MAKE) --no-print-directory arm64
 	tests/bench/waits.py -o build/bench/waits.json
 
-# Turns against side by side, in a guest; KILLS=0 leaves out the hours of kills.
+# Compare time slices with running training and server side by side, in a guest. KILLS=0 leaves out
+# bench-schedule-kills, which takes hours.
 build/bench/schedule: tests/bench/schedule.c build/out.a
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/bench-schedule.d -o $@ $(filter %.c %.a,$^) $(ldflags) -lm
@@ -211,46 +216,47 @@ bench-schedule: build/bench/schedule
 	+@$(MAKE) --no-print-directory arm64
 	@tests/bench/schedule.sh
 
-# The kills alone: KILLS= of them, in GUESTS= boots at once; SEED= others.
+# Kill `jetwatt schedule` KILLS= times at random moments (SEED=), in GUESTS= guests at a time.
 bench-schedule-kills:
 	@tests/setup.sh
 	+@$(MAKE) --no-print-directory arm64
 	@tests/bench/schedule_kills.sh
 
-# CORPUS= a file of measured modes, SEED= another day.
+# Benchmark of jetwattd. CORPUS=: a file of measured modes to simulate; SEED= selects other random
+# numbers.
 bench-daemon:
 	@tests/setup.sh
 	+@$(MAKE) --no-print-directory arm64
 	@mkdir -p build/bench
 	@tests/bench/daemon.py $(if $(CORPUS),--corpus "$(CORPUS)") --seed $(or $(SEED),1)
 
-# Memory, descriptors and CPU over HOURS= of guest time.
+# Measure memory, open descriptors and CPU time of jetwattd under load for HOURS= of guest time.
 bench-day:
 	@tests/setup.sh
 	+@$(MAKE) --no-print-directory arm64
 	@tests/bench/day.sh
 
-# ROUNDS= kills, CUTS= of the power, at moments that SEED= draws.
+# Kill jetwattd ROUNDS= times and cut the power CUTS= times, at random moments (SEED=).
 bench-kills:
 	@tests/setup.sh
 	+@$(MAKE) --no-print-directory arm64
 	@mkdir -p build/bench
 	@tests/bench/kills.sh
 
-# Against torch and scikit-learn where they are, or can be, installed.
+# Benchmark of the predictors, compared with PyTorch and scikit-learn if these can be installed.
 bench-model: build/jetwatt
 	@[ "$$(id -u)" != 0 ] || /usr/bin/python3 -c 'import torch, sklearn' 2>/dev/null || \
 		apt-get install -y --no-install-recommends python3-torch python3-sklearn || true
 	tests/bench/model.py -o build/bench/model.json
 
-# How good searches and plans for two workloads are, on files of measured modes;
-# QUERIES= of each sweep (100), SEED= others.
+# Benchmark of searches, and of plans for two workloads, on files of measured modes. QUERIES=:
+# number of queries drawn from each sweep (default 100); SEED= selects other queries.
 bench-plan: build/jetwatt
 	@mkdir -p build/bench
 	tests/bench/plan.py -o build/bench/plan.json -q $(or $(QUERIES),100) -s $(or $(SEED),1)
 
-# Networks as exporters write them; installs what exports them. Then roofs of the simulated
-# board, in a guest; some minutes.
+# Compare operations and bytes of exported ONNX networks with published figures; installs the
+# exporters. Then measure the rooflines of the simulated board in a guest. Takes minutes.
 bench-roofline: build/jetwatt
 	@[ "$$(id -u)" != 0 ] || /usr/bin/python3 -c 'import torchvision, onnx' 2>/dev/null || \
 		apt-get install -y --no-install-recommends python3-torch python3-torchvision python3-onnx || true
@@ -259,14 +265,14 @@ bench-roofline: build/jetwatt
 	+@$(MAKE) --no-print-directory arm64
 	tests/bench/roofline.sh
 
-# --- the report's page in a real browser, which make check does where there is one ---
+# --- the HTML report in Chromium (make check does this too, if a browser is installed) ---
 check-report:
 	command -v chromium > /dev/null || apt-get install -y --no-install-recommends chromium
 	tests/run host/page
 
-# --- fuzzers: FUZZ_S seconds each of tests/fuzz/, FUZZ= picks one ------------------
+# --- fuzzers of tests/fuzz/, FUZZ_S seconds each; FUZZ="NAME ..." selects some -----
 FUZZ_S ?= 600
-# netlink's messages are for a kernel: it is a test in the guest.
+# tests/fuzz/netlink.c needs the module, so it runs as a guest test.
 FUZZ ?= $(filter-out netlink,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
 fuzz: $(kit)/complete
 	+@$(MAKE) --no-print-directory B=build/fuzz CC=clang fuzz-here \
@@ -280,64 +286,70 @@ $(FUZZ:%=build/fuzz/%): build/fuzz/%: tests/fuzz/%.c $(B)/rooms.a
 	$(call quiet,CC)$(CC) $(test_cflags) -fsanitize=fuzzer -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a \
 		$(ldflags) $(libs)
 
-# What is known of training on such boards, found with our own commands; minutes of a guest.
+# Reproduce published findings about training on Jetson boards with jetwatt's commands, in a guest.
+# Takes minutes.
 bench-characterise: build/jetwatt
 	@tests/setup.sh
 	+@$(MAKE) --no-print-directory arm64
 	tests/bench/characterise.py -o build/bench/characterise.json
 
-# What the module costs; minutes of guests.
+# Benchmark of the module's overhead, in guests. Takes minutes.
 bench-kmod:
 	@tests/setup.sh
 	+@$(MAKE) --no-print-directory arm64
 	@tests/bench/kmod.sh
 
-# All tests, or those that TESTS="DIR/NAME ..." names (shell patterns).
+# Run all tests, or those that match TESTS="DIR/NAME ..." (shell patterns).
 check:
 	tests/run $(TESTS)
 
-# Programs that were flaky, N= times each beside two busy loops; TESTS="DIR/NAME ..." names more.
+# Run the tests that were flaky, and those in TESTS="DIR/NAME ...", N= times each (default 20) while
+# two busy loops run.
 check-flaky:
 	@tests/flaky -n "$(or $(N),20)" $(TESTS)
 
-# The module's suite on every kernel that Debian's mirror has, and on some that
-# are built here; the first time takes an hour. KSRC=DIR: on that source tree
-# instead, with the configurations KCONFIG='NAME|FILE...' (tests/kernels/tree.inc).
+# Run the module's tests on every known kernel: packaged in Debian, or built from source. The first
+# run takes an hour. KSRC=DIR: only on the kernel source tree DIR, with the configurations
+# KCONFIG='NAME|FILE...' (tests/kernels/tree.inc).
 check-kernels:
 	tests/kernels/check $(if $(KSRC),--tree "$(KSRC)" "$(KCONFIG)")
 
-# User space with the compilers and libraries of JetPack 5, 6 and 7, as far as Debian has
-# them: roots of Debian 11, 12 and 13; as root, ten minutes.
+# Build and run user space in Debian 11, 12 and 13, whose compilers and libraries are close to those
+# of JetPack 5, 6 and 7. Needs root, takes ten minutes.
 check-userlands:
 	tests/kernels/userlands
 
-# The packages in a clean Debian: installed, upgraded, purged, and by piuparts; as root, a
-# quarter of an hour. KEEP_PACKAGES=1 takes those of the last time.
+# Install, upgrade and purge the packages in a minimal Debian, also with piuparts. Needs root, takes
+# 15 minutes. KEEP_PACKAGES=1 uses the packages of the last run.
 check-packages:
 	@tests/kernels/install.sh
 	@KEEP_PACKAGES=1 tests/kernels/piuparts.sh
 
-# Energy as perf, sensors, the node exporter, YNL and Python read it in a guest; ten minutes.
+# Check in a guest that perf, sensors, the node exporter, YNL and Python read the same energy. Takes
+# ten minutes.
 check-clients:
 	@tests/clients/check
 
-# The units under a systemd that is pid 1 of a guest; minutes.
+# Test the systemd units in a guest whose process 1 is systemd. Takes minutes.
 check-systemd:
 	@tests/systemd/check
 
-# For it: DESTDIR=, PREFIX=, and where the libraries are that the kit lacks.
+# Install the arm64 build, for check-systemd. Takes DESTDIR=, PREFIX=, and the paths of libraries
+# that build/kit lacks.
 install-arm64:
 	+@$(lock) $(MAKE) --no-print-directory $(arm) install
 
-# The same, and the fuzzer, on a kernel that looks for what tests do not.
+# Run the module's tests and the netlink fuzzer on a debug kernel (KASAN, lockdep, kmemleak,
+# failslab).
 check-debug:
 	tests/kernels/debug
 
 .PHONY: check-clients check-flaky check-userlands check-hw check-kernels check-debug check-packages check-systemd install-arm64
 .PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-learner bench-probe bench-batch bench-waits bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
 
-# Power sensors of compiled device trees, as a vendor ships them, behind the simulated
-# adapters: make check-trees DTB="a.dtb b.dtb"
+# Test discovery with a vendor's compiled device trees: their power sensors are simulated in a
+# guest.
+#     make check-trees DTB="a.dtb b.dtb"
 .PHONY: check-trees
 check-trees: arm64
 	tests/trees/check $(DTB)

@@ -72,10 +72,7 @@ struct wait_tables {
 	struct wait wait[WAITS];
 };
 
-/*
- * @lock protects @tables and @nr, the number of tracked waits. @nr may also be read without
- * @lock.
- */
+/* @lock protects @tables and @nr (number of tracked waits); @nr is also read without @lock. */
 static struct {
 	raw_spinlock_t lock;
 	struct wait_tables *tables;
