@@ -109,7 +109,7 @@ TEST(idle_and_dynamic_energy_and_grade)
 	b.flags = JETWATT_BATCH_INFERRED;
 	ASSERT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'D');
-	/* Bounds outside the samples, on either side. */
+	/* A minibatch that ends after the last sample, or starts before the first one. */
 	b.end_ns = 400 * MS;
 	EXPECT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy_result(p + 150, 200, s, 2, &b, &c), -ENODATA);

@@ -17,8 +17,8 @@
 struct unusual {
 	const char *name;
 	double ms[MOST][2];
-	uint32_t call;		/* 0: as the usual ones */
-	int minibatches;	/* number of unusual ones that are minibatches, -1: all */
+	uint32_t call;		/* kind of the waits; 0: the kind of the usual waits */
+	int minibatches;	/* number of unusual waits that end a minibatch, -1: all */
 };
 
 static const struct unusual unusual[] = {
@@ -40,7 +40,7 @@ struct waits {
 	uint64_t seed;
 };
 
-/* 0.98 to 1.02 */
+/* Return a random factor of 0.98 to 1.02. */
 static double jitter(struct waits *w)
 {
 	w->seed = w->seed * 6364136223846793005ull + 1442695040888963407ull;

@@ -37,7 +37,7 @@ static double f1(const struct outcome *o)
 	return 2.0 * o->hit / (o->live + o->truth);
 }
 
-/* Does this wait's judgement depend on later waits, or on the whole job? */
+/* Return whether the judgement of a wait depends on later waits or on the whole job. */
 static int hindsight(int rule, int is_end)
 {
 	switch (rule) {
@@ -158,7 +158,7 @@ TEST_F_TIMEOUT(many, live_is_as_the_whole_but_where_stated, 150)
 	EXPECT_LE(all.else_ * 200, all.told);
 }
 
-/* No bound is reported before. */
+/* No bound is reported before the track has seen the minimum number of waits. */
 TEST(first_bound_comes_after_the_minimum_of_waits)
 {
 	for (int k = 1; k <= 6; k++) {
@@ -239,7 +239,8 @@ TEST(new_minibatch_shape_is_found)
 	for (size_t i = 0; i < j.waits; i++) {
 		int live = jetwatt_batch_track_add(t, &j.sync[i], 0);
 
-		/* The number of waits that are kept, and one more fit. */
+		/* Skip 256 waits, the number that the track keeps, and 64 more until the next
+		 * fit. */
 		if (i >= 400 + 256 + 64) {
 			at++;
 			wrong += live != (i % 5 == 4);

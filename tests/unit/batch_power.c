@@ -45,24 +45,26 @@ TEST(energy_integrates_power_between_bounds)
 	EXPECT_EQ(covered, 10 * MS);
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 110 * MS, 120 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(near(uj, 50000));
-	/* Clipped inside samples: 4.5 W at 112.5, 5.5 W at 117.5. */
+	/* Both bounds are between samples: power is interpolated to 4.5 W at 112.5 ms and 5.5 W
+	 * at 117.5 ms. */
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 112500000, 117500000, &uj, &covered), 0);
 	EXPECT_TRUE(near(uj, 25000));
 	EXPECT_EQ(covered, 5 * MS);
 	/* Energies of parts add up. */
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 103 * MS, 127 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(near(uj, 28000 + 50000 + 42000));
-	/* One rail alone, no rail. */
+	/* The energy of one rail, and of an empty set of rails. */
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail + 1, 1, 100 * MS, 130 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(near(uj, 30000));
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 0, 100 * MS, 130 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(near(uj, 0));
-	/* No sample on one side, or on both; end before start. */
+	/* Refused: no sample before the start, after the end, or at all; an end before the
+	 * start. */
 	EXPECT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 99 * MS, 120 * MS, &uj, NULL), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 120 * MS, 131 * MS, &uj, NULL), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy(p, 0, rail, 2, 1, 2, &uj, NULL), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 120 * MS, 110 * MS, &uj, NULL), -ENODATA);
-	/* Zero length. */
+	/* An interval of length 0 has no energy. */
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 115 * MS, 115 * MS, &uj, &covered), 0);
 	EXPECT_TRUE(near(uj, 0));
 	EXPECT_EQ(covered, 0);
@@ -71,7 +73,7 @@ TEST(energy_integrates_power_between_bounds)
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 105 * MS, 125 * MS, &uj, &covered), 0);
 	EXPECT_TRUE(near(uj, 20000 + 50000 + 30000));
 	EXPECT_EQ(covered, 10 * MS);
-	/* Two samples with the same time. */
+	/* Two samples with the same time must not cause a division by 0. */
 	p[2] = p[1];
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 105 * MS, 125 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(isfinite(uj));

@@ -394,7 +394,8 @@ static void describe(const struct job_shape *h, size_t waits, int got, int k)
 	       h->noise, h->switch_every, waits, h->minibatches, got, k);
 }
 
-/* Hundreds of jobs: more than the harness's 30 s on a busy host. */
+/* These cases segment hundreds of jobs, which on a busy host takes longer than the default
+ * timeout. */
 FIXTURE(many) {
 };
 
@@ -425,7 +426,8 @@ TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 		job_alloc(&j);
 		job_make(&j, &h, 100, 5, seed() + (uint64_t)r);
 		out = calloc(2 * j.waits, sizeof(*out));
-		/* Growing job: all lengths at first, then some. */
+		/* Segment growing prefixes of the job: every length at first, then only some
+		 * lengths. */
 		for (size_t n = 2; n <= j.waits; n = n == j.waits ? n + 1 : n + 1 + n / 2) {
 			n = n + n / 4 + 1 >= j.waits ? j.waits : n;
 			got = jetwatt_batch_segment(j.sync, n, out, &info);

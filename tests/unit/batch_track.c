@@ -10,14 +10,14 @@
  * @after: minibatches after the first ones, which it takes to learn the period
  * @hit: reported bounds that are true
  * @told: reported bounds
- * @ns: median length that was reported
+ * @ns: reported median length of a minibatch, in nanoseconds
  */
 struct outcome {
 	size_t after, hit, told, first;
 	uint64_t ns;
 };
 
-#define LEARN	40	/* minibatches */
+#define LEARN	40	/* number of minibatches after which bounds are scored */
 
 /* Freezes the job after every @turn-th reported bound. */
 static struct outcome follow(const struct job_shape *h, int turn, uint64_t seed)
@@ -63,7 +63,7 @@ static double f1(const struct outcome *o)
 	return 2.0 * o->hit / (o->after + o->told);
 }
 
-/* However many minibatches each time slice has. */
+/* The job has 1 to 5 waits per minibatch, and is frozen after every 1 to 4 minibatches. */
 TEST(regular_job_is_followed_to_the_last_bound)
 {
 	for (int k = 1; k <= 5; k++)
@@ -80,7 +80,7 @@ TEST(regular_job_is_followed_to_the_last_bound)
 		}
 }
 
-/* Evaluations, an occasional fetch of a value, another power mode. */
+/* The period changes: evaluations, switches of the power mode, stalls, accumulated gradients. */
 TEST(changed_period_is_found_again)
 {
 	static const struct job_shape shape[] = {

@@ -119,7 +119,8 @@ static const char *wrong(const struct found *f, uint32_t tgid)
 	return what ? what : at != n ? "more ends than minibatches" : NULL;
 }
 
-/* ... with one record: by itself and with its wait. */
+/* Return what is wrong with the record of a single wait, compared with that wait and its bound;
+ * NULL: nothing. */
 static const char *strange(const struct found *f)
 {
 	uint64_t last[2] = { 0 };
@@ -151,7 +152,8 @@ static const char *strange(const struct found *f)
 		EXPECT_EQ(NULL, what_) TH_LOG(__VA_ARGS__);		\
 	} while (0)
 
-/* A drawn job; every fourth has another job beside it, or a thread that does unrelated work. */
+/* Draw job @number of kind @kind. Every fourth job runs beside another job, or has a thread that
+ * does unrelated work. */
 static void draw(struct found *f, int kind, int number)
 {
 	uint64_t z = seed() * 1000003 + (uint64_t)kind * 1009 + (uint64_t)number, y = z + 5;

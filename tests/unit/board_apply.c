@@ -339,7 +339,8 @@ TEST_F(board, only_the_lease_holder_may_write)
 	EXPECT_NE(strstr(self->err.why, "holds the lease"), NULL);
 	EXPECT_EQ(jetwatt_board_restore(b, &self->err), -EBUSY);
 	EXPECT_EQ(jetwatt_board_save(b, &self->err), -EBUSY);
-	/* The saved state of the other process stays too. */
+	/* A process that does not hold the lease cannot remove the saved state of the holder
+	 * either. */
 	pid = fork();
 	if (!pid)
 		_exit(jetwatt_board_forget(b) != -ENOENT);
@@ -351,7 +352,8 @@ TEST_F(board, only_the_lease_holder_may_write)
 	ASSERT_EQ(jetwatt_board_restore(self->b, NULL), 0);
 	EXPECT_EQ(jetwatt_board_saved_owner(b, &owner), 0);
 
-	/* A writer dies halfway: its lease ends, its saved state stays. */
+	/* A process is killed after it has applied a mode: its lease ends, its saved state
+	 * stays. */
 	pid = fork();
 	if (!pid) {
 		self->t.fail_at = 0;

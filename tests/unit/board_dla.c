@@ -79,7 +79,7 @@ TEST_F(dla, mode_without_dla_leaves_it_alone)
 	struct jetwatt_mode is, *all;
 	char name[96];
 
-	/* Capped by another program: stays so. */
+	/* Another program has capped the DLA: a mode without the DLA clock leaves that cap. */
 	tree_put(&self->t, CORE0, "908800000\n");
 	ASSERT_EQ(jetwatt_board_apply(self->b, &four, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(jetwatt_board_verify(self->b, &four, &self->err), 0);
@@ -115,7 +115,7 @@ TEST_F(dla, mode_with_dla_caps_both_accelerators)
 	EXPECT_EQ(tree_get(&self->t, CORE1), 614400000);
 	EXPECT_EQ(tree_get(&self->t, FALCON0), 844800000);
 	EXPECT_EQ(writes(&self->t), 2);
-	/* Lowered before the memory clock, raised after it. */
+	/* The DLA clock is lowered before the memory clock. */
 	EXPECT_LT(nth(&self->t, "dla1_core"), nth(&self->t, "nvpmodel_clk_cap/emc"));
 	EXPECT_EQ(jetwatt_board_verify(self->b, &five, &self->err), 0);
 	tree_put(&self->t, CORE1, "1369600000\n");
@@ -171,8 +171,7 @@ TEST_F(dla, unknown_level_is_refused)
 	EXPECT_EQ(self->t.writes, 0);
 }
 
-/* The saved state of another process, of a mode with the knob, and of a jetwatt that did not know
- * the knob. */
+/* The saved state contains the DLA clocks, and another process restores them from it. */
 TEST_F(dla, saved_state_includes_dla)
 {
 	char path[PATH_MAX], text[4096] = "";
@@ -218,7 +217,7 @@ TEST_F(dla, board_without_dla)
 	EXPECT_EQ(jetwatt_board_apply(self->b, &four, &self->err), 0) TH_LOG("%s", self->err.what);
 }
 
-/* As in nvpmodel_p3701_0000.conf. */
+/* The preset is that of nvpmodel_p3701_0000.conf. */
 TEST_F(dla, presets_with_dla)
 {
 	static const char conf[] =

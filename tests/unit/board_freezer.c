@@ -66,7 +66,7 @@ TEST_F(board, cgroups_of_a_dead_process_are_thawed)
 	EXPECT_EQ(on_disk(&self->t), 1);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 1);
-	/* The process dies: another one finds the record. */
+	/* Another process finds the record and thaws both cgroups. */
 	next = another(&self->t);
 	ASSERT_NE(next, NULL);
 	EXPECT_EQ(jetwatt_board_thaw_all(next), 0);
@@ -77,7 +77,8 @@ TEST_F(board, cgroups_of_a_dead_process_are_thawed)
 	jetwatt_board_close(next);
 }
 
-/* Other jetwatt processes of root start and end meanwhile. */
+/* While a process holds cgroups frozen, another jetwatt process must neither thaw them nor
+ * overwrite the record. */
 TEST_F(board, cgroups_of_a_live_process_stay_frozen)
 {
 	int ready[2], status;
@@ -97,7 +98,8 @@ TEST_F(board, cgroups_of_a_live_process_stay_frozen)
 	EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(on_disk(&self->t), 1);
-	/* The record is not overwritten either: its cgroups would be lost. */
+	/* A second freezer is refused, because it would overwrite the record of the frozen
+	 * cgroups. */
 	EXPECT_EQ(jetwatt_board_freezer(self->b, "/system.slice/serve.service", &self->err), -EBUSY);
 	EXPECT_TRUE(*self->err.why && *self->err.fix);
 	kill(pid, SIGKILL);
@@ -109,7 +111,7 @@ TEST_F(board, cgroups_of_a_live_process_stay_frozen)
 	close(ready[1]);
 }
 
-/* The PID belongs to another process by now, or to a zombie. */
+/* The PID in the record now belongs to another process (other start time), or to a zombie. */
 TEST_F(board, reused_pid_counts_as_dead)
 {
 	static const char *const now[] = {
@@ -187,7 +189,7 @@ TEST_F(board, damaged_record_is_thawed_as_far_as_readable)
 TEST_F(board, record_of_an_earlier_boot_is_ignored)
 {
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
-	/* In this one another process has frozen the jobs. */
+	/* The machine has rebooted; in the new boot, another process has frozen the jobs. */
 	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000002\n");
 	EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);

@@ -87,7 +87,7 @@ TEST_F(heat, throttled_clock_still_verifies)
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0) TH_LOG("%s", self->err.what);
 	get_hot(self, FULL);
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0);
-	/* Another program's value is detected, throttled or not. */
+	/* A value that another program has written is detected, while throttled and otherwise. */
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
 	get_hot(self, HOT);
@@ -112,7 +112,8 @@ TEST_F(heat, switch_while_throttled_writes_every_clock)
 	ASSERT_EQ(jetwatt_board_apply(self->b, &top, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(self->max, FULL);
 	EXPECT_EQ(self->min, FULL);
-	/* A value that reads back right already is written all the same. */
+	/* A clock limit is written even if it reads as the wanted value already, because while
+	 * throttled it shows the thermal limit. */
 	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
 	get_hot(self, 114750000);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &top, &self->err), 0);
@@ -155,7 +156,7 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
 	jetwatt_board_close(self->b);
 	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "%s", boot + 5);
-	/* The new boot has other limits than the file. */
+	/* In the new boot, the GPU's limits differ from those in the saved file. */
 	get_hot(self, FULL);
 	self->min = 318750000;
 	self->max = 1032750000;
@@ -164,7 +165,7 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	get_hot(self, HOT);
 	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EAGAIN);
-	/* With the lease there is nothing to restore either. */
+	/* A process that holds the lease finds no state to restore either. */
 	EXPECT_EQ(jetwatt_board_save(self->b, &self->err), -EAGAIN);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
 	EXPECT_EQ(self->max, 1032750000);
@@ -178,7 +179,7 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	fclose(f);
 	EXPECT_NE(strstr(text, boot), NULL) TH_LOG("%s", text);
 	EXPECT_NE(strstr(text, " 318750000 1032750000\n"), NULL) TH_LOG("%s", text);
-	/* As a guardian process, or jetwatt restore, does for a killed process. */
+	/* Restore from another process, like a guardian process or jetwatt restore. */
 	jetwatt_board_close(self->b);
 	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);

@@ -42,12 +42,12 @@ static const struct kind kinds[] = {
 	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
 	  { "VIN", "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" },
 	  "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 ", "module" },
-	/* A carrier without the INA238: the three rails of the module are there. */
+	/* The carrier has no INA238, so only the three rails of the module exist. */
 	{ "nvidia,p3971-0000+p3834-0008", "Jetson AGX Thor", 14, 2, "gpu-gpc-0",
 	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
 	  { "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" }, "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 ",
 	  "module" },
-	/* No device tree: only the labels are known. */
+	/* A board without a device tree is identified by the labels of its rails. */
 	{ NULL, NULL, 4, 4, "57000000.gpu", EMC5, "0", "204000 1600000",
 	  { "POM_5V_IN", "POM_5V_GPU", "POM_5V_CPU" }, "POM_5V_IN ", NULL },
 	{ NULL, NULL, 4, 4, "57000000.gpu", EMC5, "0", "204000 1600000",
@@ -251,7 +251,7 @@ TEST(mask_from_openrm)
 	ASSERT_EQ(look(&t, &b, &err), 0);
 	jetwatt_board_params(b, text, sizeof(text));
 	EXPECT_STREQ(text, "gpu_pg_mask=512");
-	/* Not set. */
+	/* 4294967295 means that the mask is not set. */
 	tree_put(&t, "proc/driver/nvidia/params", "TegraGpuPgMask: 4294967295\n");
 	jetwatt_board_params(b, text, sizeof(text));
 	EXPECT_STREQ(text, "");

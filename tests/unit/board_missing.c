@@ -116,7 +116,7 @@ TEST_F(lacks, missing_memory_cap_and_levels)
 	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
 }
 
-/* nvgpu is not loaded. */
+/* The driver nvgpu is not loaded, so the GPU has no devfreq device. */
 TEST_F(lacks, missing_gpu_clock)
 {
 	struct jetwatt_mode m = { 4, 729600, JETWATT_BOARD_NO_CLOCK, 2133000000 }, *all;
@@ -283,7 +283,7 @@ TEST_F(lacks, other_machine_is_not_a_board)
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	EXPECT_FALSE(jetwatt_board_is_jetson(self->b));
 
-	/* With every knob of a Jetson it counts as one, whatever its name. */
+	/* A machine with every knob of a Jetson counts as a Jetson, whatever its name. */
 	tree_free(&self->t);
 	tree_orin(&self->t);
 	drop(&self->t, "proc/device-tree");

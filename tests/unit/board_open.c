@@ -295,7 +295,7 @@ static void spit(const struct tree *t, const char *buf, size_t len)
 	fclose(f);
 }
 
-/* Truncated anywhere, or with any bit flipped: refused, and no knob is written. */
+/* A saved state that is truncated or has a flipped bit is refused, and no knob is written. */
 TEST_F(board, damaged_saved_state_is_refused)
 {
 	struct jetwatt_mode m = { 4, 422400, 420750000, 665600000 };
@@ -318,7 +318,7 @@ TEST_F(board, damaged_saved_state_is_refused)
 		EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -EBADMSG) TH_LOG("byte %zu", i);
 		EXPECT_NE(self->err.fix[0], 0);
 	}
-	/* It is not overwritten either. */
+	/* A damaged saved state is not overwritten by a new one. */
 	EXPECT_EQ(jetwatt_board_apply(self->b, &m, &self->err), -EBADMSG);
 	EXPECT_EQ(jetwatt_board_save(self->b, &self->err), -EBADMSG);
 	EXPECT_EQ(self->t.writes, 0);
@@ -351,7 +351,8 @@ TEST_F(board, saved_state_of_an_earlier_boot_is_replaced)
 	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "another\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	tree_state(&self->t, now, sizeof(now));
-	/* Before it is replaced it is not restored either: this boot has changed nothing. */
+	/* The saved state of the earlier boot is not restored, because jetwatt has changed no
+	 * knob in this boot. */
 	self->t.writes = 0;
 	EXPECT_EQ(jetwatt_board_saved_owner(self->b, &owner), 0);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
@@ -380,7 +381,8 @@ TEST_F(board, no_write_without_a_saved_state)
 	EXPECT_EQ(self->t.writes, 0);
 }
 
-/* Without the write hook: plain files, one of them read-only. */
+/* Without the write hook of the other tests, jetwatt writes to plain files; one file is
+ * read-only. */
 TEST_F(board, writes_to_real_files)
 {
 	struct jetwatt_board_roots roots = tree_roots(&self->t);

@@ -120,7 +120,7 @@ static const char thor[] =
 static int parse(const char *text, struct jetwatt_presets **p, unsigned int *line, const char **why)
 {
 	size_t len = strlen(text);
-	char *exact = malloc(len ? len : 1);	/* reading one byte behind it is an error */
+	char *exact = malloc(len ? len : 1);	/* exact size: ASan finds reads beyond it */
 	int rc;
 
 	memcpy(exact, text, len);
@@ -150,7 +150,7 @@ TEST(every_dialect_is_parsed)
 
 	ASSERT_EQ(parse(orin, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
 	EXPECT_TRUE(p->nr == 2 && p->chosen == 1 && p->preset[1].mask == 248 && !p->preset[0].mask);
-	/* The slower cluster counts. */
+	/* The preset caps two CPU clusters differently; the lower cap counts. */
 	EXPECT_TRUE(caps(&p->preset[1], 2, 1036800, 408000000, 2133000000));
 	jetwatt_presets_free(p);
 
@@ -341,14 +341,14 @@ TEST(preset_with_another_mask_needs_a_reboot)
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[2]), 0);
 	jetwatt_presets_free(p);
 
-	/* JetPack 5's path, and a preset that gates nothing. */
+	/* With the path of JetPack 5: a preset without a mask, and one with a mask. */
 	ASSERT_EQ(parse(orin, &p, &line, &why), 0);
 	tree_put(&t, "sys/devices/platform/gpu.0/tpc_pg_mask", "0\n");
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 0);
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[1]), 1);
 	jetwatt_presets_free(p);
 
-	/* Thor's module parameter. */
+	/* On Thor, the mask is a parameter of the module nvidia. */
 	ASSERT_EQ(parse("< PARAM TYPE=FILE NAME=GPU_POWER_GATING >\n"
 			"GPU_PG_MASK /etc/modprobe.d/NVreg_TegraGpuPgMask.conf\n"
 			"< POWER_MODEL ID=1 NAME=120W >\nGPU_POWER_GATING GPU_PG_MASK 512\n",

@@ -18,7 +18,7 @@ static int parse(const char *text, struct jetwatt_row **row, uint32_t **batch,
 		 struct jetwatt_csv_error *err)
 {
 	size_t len = strlen(text);
-	char *exact = malloc(len ? len : 1);	/* reading one byte behind it is an error */
+	char *exact = malloc(len ? len : 1);	/* exact size: ASan finds reads beyond it */
 	int rc;
 
 	memcpy(exact, text, len);
@@ -151,7 +151,8 @@ TEST(written_profile_reads_back_exactly)
 			    row[i].time_sd == back[i].time_sd && row[i].power_sd == back[i].power_sd);
 	}
 	free(back);
-	/* Refused: the file is unchanged, and no temporary file is left. */
+	/* Writing a power of NaN or below 0 is refused: the file is unchanged, and no temporary
+	 * file is left. */
 	row[3].power_w = NAN;
 	EXPECT_EQ(jetwatt_csv_write(path, row, NULL, 64), -EINVAL);
 	row[3].power_w = -1;

@@ -109,7 +109,8 @@ static int another(FIXTURE_DATA(another) *self, size_t i, const struct jetwatt_p
 	return checks(self, jetwattd_drift_suspected(l, &tried));
 }
 
-/* @old readings of a job that takes @by times as long, and the others as it is now. */
+/* Set @old readings to those of a job that takes @by times as long, the others to those of the
+ * current job. */
 static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 {
 	struct jetwatt_tuner *k = &self->learner.known;
@@ -216,7 +217,7 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 	EXPECT_LT(0, looked_again);
 	EXPECT_EQ(looks, looked_again);
 	EXPECT_EQ(0, wrong(self));
-	/* Or one of them was only an outlier. */
+	/* A single reading was an outlier and the job has not changed: no reading is dropped. */
 	learned(self, 0, 1);
 	last = &k->row[ROWS - 1];
 	self->board = last->mode;
@@ -240,9 +241,9 @@ TEST_F(another, only_unexpected_readings_are_checked)
 	EXPECT_EQ(0, another(self, i, &foretold));
 	EXPECT_EQ(1, looks);
 	EXPECT_EQ(ROWS, k->nr_rows);
-	/* All but the last, and some before it, are from before the drift. */
+	/* The first @old readings are from before the drift. */
 	for (size_t old = 1; old < ROWS; old++) {
-		/* The fastest known mode is one of them. */
+		/* The fastest known mode is among the readings from before the drift. */
 		learned(self, old, 0.02);
 		EXPECT_EQ(1, another(self, i, &foretold)) TH_LOG("%zu", old);
 		EXPECT_LE(ROWS - old, k->nr_rows) TH_LOG("%zu", old);

@@ -153,7 +153,7 @@ static int at_floor(void)
 static void ends_after_100(struct jetwattd_run *r)
 {
 	(void)r;
-	/* Not because of a restore that a later step undoes. */
+	/* At every check, the lowest mode must be in force; a restore must not intervene. */
 	if (!at_floor() || it->d.doing > JETWATTD_BLIND)
 		abort();
 	if (checks == 100) {
@@ -201,7 +201,7 @@ TEST_F(blind, samples_return_during_another_job)
 	EXPECT_EQ(1, jetwattd_blind_hold(&self->run));
 	EXPECT_LE(50, checks);
 	EXPECT_GE(51, checks);
-	/* The samples stop again at once: the next attempt comes later. */
+	/* The samples stop again at once: the next attempt to read samples is delayed. */
 	checks = attempts = 0;
 	on_check = NULL;
 	EXPECT_EQ(1, jetwattd_blind_hold(&self->run));
@@ -223,7 +223,8 @@ TEST_F(blind, refused_knob_is_retried)
 	self->t.fail_for = 1;
 	self->t.fail = EBUSY;
 	jetwattd_blind(&self->d);
-	/* First with the cores that are online. */
+	/* A CPU refuses to go offline: the clocks are lowered first, with the cores that are
+	 * online. */
 	EXPECT_FALSE(at_floor());
 	EXPECT_EQ(low.gpu_hz, self->d.act.mode.gpu_hz);
 	signal_in = 4 * 15;

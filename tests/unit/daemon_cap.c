@@ -236,7 +236,8 @@ TEST_F(cap, mode_within_the_budget_stays)
 	self->top_w = 0.99 * BUDGET;
 	passes(self, 20, 0);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
-	/* A minibatch with a powerful half: the mean counts. */
+	/* Power exceeds the budget in every second half second, but its mean over one second
+	 * does not. */
 	self->top_w = 0.95 * BUDGET;
 	passes(self, 20, 0.5);
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
@@ -258,7 +259,7 @@ TEST_F(cap, sensor_error_is_allowed_for)
 		EXPECT_FALSE(jetwatt_mode_same(&self->d.act.mode, &top)) TH_LOG("%g low", err);
 		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g low", err);
 	}
-	/* Below the lowest mode there is no other. */
+	/* In the lowest mode, the cap has no mode to step down to. */
 	put(self, &low);
 	self->d.cap.budget_w = FLOOR_W / 0.997;
 	passes(self, 3, 0);
@@ -286,10 +287,11 @@ TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 		EXPECT_EQ(emc ? top.emc_hz : low.emc_hz, self->d.act.mode.emc_hz);
 		EXPECT_EQ(low.gpu_hz, (uint64_t)tree_get(&self->t, GPU "max_freq"));
 		EXPECT_GE(0.9e9, self->longest);
-		/* The safe mode once, and the lowest once. */
+		/* The cap tries the safe mode once and the lowest mode once. */
 		EXPECT_GE(2, self->safe_refused);
 		EXPECT_FALSE(self->d.cap.have_safe);
-		/* None of it counts as a foreign change. */
+		/* The knobs that differ after a refusal do not count as changes by another
+		 * process. */
 		EXPECT_EQ(0, self->d.act.others);
 		self->core_sticks = self->emc_sticks = 0;
 		put(self, &low);
@@ -347,7 +349,8 @@ TEST_F(cap, cap_steps_down_during_a_refused_restore)
 	}
 }
 
-/* With no lower mode, and on the way to the lowest mode: as an independent meter measures it. */
+/* over_s agrees with the time over the budget that the test measures, in the lowest mode and
+ * while the cap steps down. */
 TEST_F(cap, time_over_the_budget_is_counted)
 {
 	self->floor_w = 1.2 * BUDGET;
@@ -357,11 +360,11 @@ TEST_F(cap, time_over_the_budget_is_counted)
 	EXPECT_TRUE(jetwatt_mode_same(&self->d.act.mode, &low));
 	EXPECT_LT(50, self->d.cap.over_s);
 	EXPECT_GT(0.2, fabs(self->over * 1e-9 - self->d.cap.over_s)) TH_LOG("%g s, not %g", self->d.cap.over_s, self->over * 1e-9);
-	/* Once per window. */
+	/* cap_floor_hits is increased once per averaging window. */
 	EXPECT_LT(50, self->d.cap.cap_floor_hits);
 	EXPECT_GE(61, self->d.cap.cap_floor_hits);
 
-	/* A step down does not hide anything. */
+	/* The time over the budget before a step down is counted too. */
 	self->floor_w = FLOOR_W;
 	passes(self, 3, 0);
 	self->over = self->d.cap.over_s = 0;
@@ -414,7 +417,7 @@ TEST(total_needs_every_rail)
 	c->total[0] = 0;
 	c->total[1] = 2;
 	c->nr_total = 2;
-	/* No rail, then all but one. */
+	/* First no rail delivers samples, then all rails but rail 2. */
 	EXPECT_EQ(-1, hear(c, &ms, 500, 0));
 	EXPECT_EQ(-1, hear(c, &ms, 900, 3));
 	EXPECT_EQ(0, atomic_load(&d.seeing));
@@ -432,7 +435,7 @@ TEST(total_needs_every_rail)
 	EXPECT_EQ(-1, hear(c, &ms, 100, 5));
 	EXPECT_EQ(1, atomic_load(&d.seeing));
 	EXPECT_EQ(0, hear(c, &ms, 1600, 4));
-	/* With fewer rails than at first. */
+	/* The total has one rail, fewer than before. */
 	atomic_store(&d.seeing, 0);
 	memset(&c->hearing, 0, sizeof(c->hearing));
 	c->dead = NULL;

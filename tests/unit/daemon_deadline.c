@@ -85,7 +85,8 @@ static void switches(FIXTURE_DATA(late) *self)
 	atomic_store(&self->d.cut, 0);
 }
 
-/* @n windows of @ms each; @switched: the board was switched in the first. */
+/* Simulate @n wait windows of @ms milliseconds each; @switched: the mode was switched in the
+ * first. */
 static void windows(FIXTURE_DATA(late) *self, int n, double ms, int switched)
 {
 	for (int i = 0; i < n; i++) {
@@ -101,7 +102,8 @@ TEST_F(late, windows_within_the_latency_limit_are_fine)
 	jetwattd_deadline_check(&self->run);
 	EXPECT_FALSE(atomic_load(&self->d.cut));
 	EXPECT_FALSE(jetwattd_deadline_miss(&self->run));
-	/* Left over from a slower mode, and a pause of training. */
+	/* The first window is long because it began in a slower mode, the second because
+	 * training paused. */
 	switches(self);
 	windows(self, 1, 5 * LIMIT_MS, 1);
 	windows(self, 1, 1.9 * LIMIT_MS, 0);
@@ -128,7 +130,7 @@ TEST_F(late, slow_mode_is_aborted_and_excludes_slower_modes)
 	EXPECT_TRUE(jetwatt_mode_same(&kept(self)->mode, &offer[1]));
 	EXPECT_GE(0.01, fabs(kept(self)->time_ms - 300.0));
 	EXPECT_GE(0.01, fabs(kept(self)->power_w - 14.0));
-	/* Less than the full time of a reading. */
+	/* The slow mode is aborted before the full time of a reading has passed. */
 	switches(self);
 	windows(self, 1, 300, 1);
 	EXPECT_FALSE(atomic_load(&self->d.cut));
@@ -149,7 +151,7 @@ TEST_F(late, overloaded_server_is_detected_without_a_window)
 	EXPECT_TRUE(jetwattd_deadline_miss(&self->run));
 	ASSERT_EQ(0, jetwattd_deadline_estimate(&self->run));
 	EXPECT_GE(0.01, fabs(kept(self)->time_ms - 6.5 * LIMIT_MS));
-	/* The next mode starts without leftovers of this one. */
+	/* The windows of this mode must not count for the next mode. */
 	window_ms = 400;
 	switches(self);
 	jetwattd_deadline_catch_up(&self->run);

@@ -96,7 +96,7 @@ TEST_F(learner, allowance_limits_the_search)
 	EXPECT_EQ(4 * QUICK_S, (self->p.now_ns - begun) * 1e-9);
 	EXPECT_EQ(4, self->p.tries);
 	ASSERT_NE(NULL, best(self));
-	/* Also when the job starts again; but then the known rows are used. */
+	/* The allowance stays used up when the job starts again; the known rows are then used. */
 	{
 		struct jetwatt_row row = *best(self);
 		struct jetwattd_prior again = { .key = KEY, .row = &row, .rows = 1 };

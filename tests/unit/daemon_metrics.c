@@ -56,7 +56,7 @@ TEST(only_held_modes_have_a_series)
 		nr = scrape(name, nr);
 	}
 	EXPECT_EQ(1 + JETWATTD_MODES, nr);
-	/* The first labels stay. */
+	/* A mode that already has a label gets no new series. */
 	d.act.mode.gpu_hz = 114750000;
 	EXPECT_EQ(nr, scrape(name, nr));
 	d.act.applied = 0;

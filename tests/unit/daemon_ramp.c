@@ -122,7 +122,7 @@ static void turns(FIXTURE_DATA(ramp) *self, int n)
 		cap(self);
 		if (!jetwattd_ramp(&self->run))
 			continue;
-		/* The board before jetwattd changed it. */
+		/* The ramp has ended: restore the board to its state before jetwattd changed it. */
 		self->found++;
 		self->d.act.applied = self->d.cap.have_safe = 0;
 		self->d.act.switched_ns = clock_ns;
@@ -147,7 +147,8 @@ TEST_F(ramp, ramp_uses_the_budget)
 	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.act.mode));
 	EXPECT_GE(BUDGET_W, watts(&self->d.act.mode));
 	EXPECT_EQ(0, self->found);
-	/* It stays there; it may retry now and then. */
+	/* jetwattd stays close to the budget: at most 12 switches, from rare attempts to ramp up
+	 * further. */
 	switches = 0;
 	turns(self, 4 * 60);
 	EXPECT_GE(12, switches);

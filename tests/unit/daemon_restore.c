@@ -176,7 +176,7 @@ TEST_F(restore, restore_is_retried_after_one_refusal)
 		EXPECT_EQ(d->doing, JETWATTD_RESTORING);
 		EXPECT_EQ(d->act.unrestored, refused);
 		EXPECT_TRUE(tree_saved(&self->t));
-		/* One or two seconds later. */
+		/* The next check of the knobs, one or two seconds later, restores them. */
 		EXPECT_EQ(jetwattd_check_knobs(&d->act), 0);
 		EXPECT_EQ(d->act.others, 0);
 		EXPECT_EQ(d->doing, JETWATTD_IDLE);
@@ -196,7 +196,8 @@ TEST_F(restore, restore_is_retried_for_a_long_time)
 	refuse(&self->t, 1, 1000);
 	for (int i = 0; i < 4; i++)
 		EXPECT_EQ(i ? jetwattd_check_knobs(&d->act) : jetwattd_restore(&d->act), -EIO);
-	/* Reported once, counted each time; the saved state stays on disk. */
+	/* The refused restore is reported once and counted each time; the saved state stays on
+	 * disk. */
 	EXPECT_EQ(errors, 1);
 	EXPECT_EQ(d->act.unrestored, 4);
 	EXPECT_EQ(d->act.others, 0);
@@ -207,7 +208,8 @@ TEST_F(restore, restore_is_retried_for_a_long_time)
 	EXPECT_NE(strstr(text, "\"doing\": \"restoring\""), NULL) TH_LOG("%s", text);
 	EXPECT_NE(strstr(text, "\"restores_refused\": 4"), NULL);
 
-	/* A pause command meanwhile: it pauses after the restore. */
+	/* A pause command arrives before the restore has succeeded: jetwattd pauses after the
+	 * restore. */
 	d->pause = 1;
 	self->t.fail_at = 0;
 	EXPECT_EQ(jetwattd_check_knobs(&d->act), 0);
@@ -238,7 +240,8 @@ TEST_F(restore, job_gets_its_mode_during_retries)
 	EXPECT_TRUE(as_found(&self->t) || !variant->reassert);
 }
 
-/* The mode from before the restore: the knobs have to be written again. */
+/* The mode that was applied before the refused restore is applied again: its knobs must be
+ * written again. */
 TEST_F(restore, same_mode_is_applied_again_during_retries)
 {
 	const struct jetwatt_row row = { .mode = low };

@@ -49,7 +49,7 @@ static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *sel
 		EXPECT_LE(lost_s, self->l.cost.lost_s);
 		EXPECT_GE(budget_w, watts(&self->p, &best(self)->mode));
 		EXPECT_GT(0.03, loss(self)) TH_LOG("%g W: %g", budget_w, loss(self));
-		/* It stops trying when the possible gain is less than the cost. */
+		/* The learner stops trying modes when the possible gain is less than the cost. */
 		EXPECT_GT(STEPS / 2, self->p.tries);
 	}
 }
@@ -59,7 +59,8 @@ TEST_F(learner, search_stays_within_its_share)
 	shared(_metadata, self, &unknown);
 }
 
-/* A job without a key begins at zero after a restart, but not at each search. */
+/* A job without a key keeps its used allowance from one search to the next. (After a restart of
+ * jetwattd, the used allowance of such a job is 0.) */
 TEST_F(learner, share_of_a_job_without_a_key)
 {
 	shared(_metadata, self, &(struct jetwattd_prior){ 0 });
@@ -88,7 +89,7 @@ TEST_F(learner, share_is_kept_when_the_job_changes)
 		lost_s = self->l.spent->lost_s;
 	}
 	EXPECT_LT(1200, self->l.spent->ran_s);
-	/* Except for the step that uses it up. */
+	/* The cost may exceed the share by the step that uses up the allowance. */
 	EXPECT_GE(0.05 * self->l.spent->ran_s + 2 * EXACT_S, lost_s)
 		TH_LOG("%g of %g s", lost_s, self->l.spent->ran_s);
 }

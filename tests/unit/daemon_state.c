@@ -104,7 +104,7 @@ TEST(manual_has_the_same_table)
 		}
 		at += strlen(row);
 	}
-	/* And no others. */
+	/* The manual lists no other states. */
 	EXPECT_EQ(NULL, strstr(at, ".TP"));
 	free(man);
 }

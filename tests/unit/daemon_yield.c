@@ -26,7 +26,7 @@ static void (*on_turn)(struct jetwattd_run *r);
 
 static void on_blind(void);
 
-/* The cap's thread may be first. */
+/* Stub of pthread_mutex_lock(): the cap's thread may take the lock before the loop. */
 int test_lock(pthread_mutex_t *lock)
 {
 	int err = pthread_mutex_lock(lock);
@@ -178,11 +178,11 @@ TEST_F(yield, idle_mode_does_not_undo_a_foreign_change)
 	jetwattd_wait_for_board(&self->run);
 	EXPECT_EQ(THEIRS_HZ, gpu());
 	EXPECT_FALSE(self->d.act.applied);
-	/* The end of a later job does not undo it either. */
+	/* The end of a later job does not undo the other process's change either. */
 	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	jetwattd_idle(&self->run);
 	EXPECT_EQ(THEIRS_HZ, gpu());
-	/* Until a command gives the board back to jetwattd. */
+	/* A pause command gives the board back to jetwattd. */
 	self->d.pause = 1;
 	turns = MOST - 1;
 	jetwattd_wait_for_board(&self->run);
@@ -201,7 +201,7 @@ TEST_F(yield, pause_lasts_until_resume)
 	self->d.pause = 1;
 	on_turn = resumes;
 	jetwattd_wait_for_board(&self->run);
-	/* Whatever the job does. */
+	/* The pause lasts until resume, whatever the job does. */
 	EXPECT_EQ(10, turns);
 	EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
 }

@@ -116,7 +116,8 @@ TEST_F(own, helper_waits_are_released_after_a_delay)
 	EXPECT_EQ(1, self->own.dropped);
 }
 
-/* At the limit, the process with the oldest delayed wait is decided. */
+/* When JETWATT_HELPER_FILTER_HELD waits are held back, the held waits of the process with the
+ * oldest one are reported. */
 TEST_F(own, number_of_delayed_waits_is_bounded)
 {
 	size_t i;
@@ -129,7 +130,7 @@ TEST_F(own, number_of_delayed_waits_is_bounded)
 	EXPECT_EQ(JETWATT_HELPER_FILTER_HELD + 1, wait_at(self, 8, JETWATT_SYNC_HELPER, 301 * MS));
 	EXPECT_EQ(301 * MS, self->told[JETWATT_HELPER_FILTER_HELD + 1].exit_ns);
 	EXPECT_EQ(0, until(self, UINT64_MAX));
-	/* in the same slot of the table */
+	/* This process has the same slot in the table as process 7. */
 	EXPECT_EQ(0, wait_at(self, 7 + JETWATT_HELPER_FILTER_PROCESSES, JETWATT_SYNC_HELPER, 302 * MS));
 	EXPECT_EQ(0, wait_at(self, 7, JETWATT_SYNC_HELPER, 303 * MS));
 	EXPECT_EQ(2, until(self, UINT64_MAX));

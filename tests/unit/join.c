@@ -252,10 +252,10 @@ TEST_F(join, samples_and_waits_are_ordered_by_time)
 	int i;
 
 	feed(self->j, 1, 0, 1000);
-	EXPECT_EQ(0, self->s->nr);	/* a wait may still come */
+	EXPECT_EQ(0, self->s->nr);	/* an earlier wait may still arrive */
 	end(self->j, 1003);
 	end(self->j, 1006);
-	end(self->j, 1020);		/* 1010 can't come any more */
+	end(self->j, 1020);		/* no wait that ends before 1010 ms can arrive any more */
 	EXPECT_EQ(10, self->s->nr);
 	feed(self->j, 9, 0, 1008);
 	EXPECT_EQ(13, self->s->nr);
@@ -269,7 +269,7 @@ TEST_F(join, samples_and_waits_are_ordered_by_time)
 	EXPECT_EQ(0, jetwatt_join_late(self->j));
 }
 
-/* The power of the sample belongs to the wait. */
+/* A sample is delivered before a wait that ends at the same time. */
 TEST_F(join, sample_precedes_a_wait_of_the_same_time)
 {
 	end(self->j, 1000);
@@ -300,11 +300,11 @@ TEST_F(join, silent_stream_does_not_block_the_other)
 {
 	feed(self->j, 1, 0, 1000);
 	EXPECT_EQ(0, self->s->nr);
-	feed(self->j, 9, 0, 1100);	/* up to 1107: 1007 and earlier may be delivered */
+	feed(self->j, 9, 0, 1100);	/* samples up to 1107 ms: up to 1007 ms delivered */
 	EXPECT_EQ(8, self->s->nr);
 	end(self->j, 1300);
 	end(self->j, 1301);
-	/* no samples: all below 1201 are delivered */
+	/* no further samples: everything below 1201 ms is delivered */
 	EXPECT_EQ(16, self->s->nr);
 }
 

@@ -138,7 +138,7 @@ TEST_F(db, database_column)
 	struct jetwatt_db_row row[] = { kept(0), kept(DLA_LOW), kept(DLA_HIGH) }, *back;
 	struct jetwatt_db_profile *p;
 
-	/* The rows differ in nothing else. */
+	/* The rows differ only in the optional knob. */
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, row, 3, &self->err), 3);
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, row, 3, &self->err), 0);
 	ASSERT_EQ(jetwatt_db_rows(self->db, self->id, &back, &self->err), 3);
@@ -250,7 +250,8 @@ TEST(models_use_the_knob)
 	free(bytes);
 	jetwatt_fitted_free(f);
 
-	/* Without values, a model is unchanged. */
+	/* If no row has a value of the optional knob, the saved model has the format of the
+	 * previous version. */
 	for (int i = 0; i < 24; i++)
 		row[i] = job(i, 0);
 	ASSERT_EQ(jetwatt_model_fit(&m, row, 24, 1), 0);
