@@ -28,7 +28,8 @@ static int set_sensor(const char *name, long value)
 	return write_number(path, value);
 }
 
-/* Exceed the limit for a moment. The flag stays set until it is read. */
+/* Set the limit so low that the current exceeds it for a moment. The alarm flag stays set until
+ * it is read. */
 static int raise_alarm(long crit)
 {
 	int err = set_sensor("curr1_crit", 20);
@@ -137,20 +138,21 @@ TEST_F_TIMEOUT(board, hwmon_is_not_disturbed, 180)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS) - ticks;
-	TH_LOG("%llu ticks; hwmon, %s, saw %u of %u alarms; %.1f mV %.1f mA before, %.1f %.1f beside us",
+ * _LOG("%llu ticks; hwmon, %s, saw %u of %u alarms; %.1f mV %.1f mA before, %.1f mV %.1f mA beside
+ * the module",
 	       (unsigned long long)ticks, clears ? "read for limits alone" : "read all the time",
 	       seen, raised, before.mv, before.ma, during.mv, during.ma);
 	EXPECT_LT(100, raised);
 	EXPECT_EQ(raised, seen);
 	EXPECT_EQ(0, still);
-	/* Even if hwmon uses half of the bus. */
+	/* The module samples at more than 50 Hz, even if hwmon uses half of the bus. */
 	EXPECT_LT(SECONDS * 50, ticks);
 	EXPECT_EQ(0, stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS));
 	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_ERRORS));
 	EXPECT_EQ(crit, sensor("curr1_crit"));
 	EXPECT_EQ(interval, sensor("update_interval"));
 	EXPECT_EQ(samples, sensor("samples"));
-	/* The LSB is 8 mV, and 20 mA with this shunt. */
+	/* hwmon's values change by at most one LSB: 8 mV, or 20 mA with this shunt. */
 	EXPECT_GE(8, during.mv - before.mv);
 	EXPECT_LE(-8, during.mv - before.mv);
 	EXPECT_GE(20, during.ma - before.ma);

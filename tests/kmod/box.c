@@ -11,7 +11,7 @@
 #include "kselftest_harness.h"
 
 #define TEMP	"/sys/module/jetwatt_sim/parameters/temp_mc"
-/* Needs less than half of the bus, on the debug kernel too. */
+/* Sampling rate that needs less than half of the bus, on the debug kernel too. */
 #define HZ	150
 
 FIXTURE(board) {

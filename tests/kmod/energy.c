@@ -326,7 +326,7 @@ TEST_F(board, perf_counts)
 		ASSERT_EQ(0, write_number(CPU0, 1));
 		EXPECT_EQ(1, read_number(PMU "cpumask"));
 		then = perf_read(fd2);
-		/* The other direction. */
+		/* The events move in the other direction, from CPU 1 to CPU 0. */
 		ASSERT_EQ(0, write_number(CPU1, 0));
 		EXPECT_EQ(0, read_number(PMU "cpumask"));
 		sleep_ms(500);
@@ -498,11 +498,12 @@ TEST_F(board, blind_time_of_total_never_decreases)
 		       (unsigned long long)c[i].blind_ns[1] / 1000000,
 		       (unsigned long long)c[i].blind_ns[TOTAL] / 1000000);
 	}
-	/* Only this rail was not read. */
+	/* Only the rail with index 1 was not read. */
 	EXPECT_LT(2000000000, c[2].blind_ns[1] - c[0].blind_ns[1]);
 	for (i = 1; i < 4; i++) {
 		EXPECT_LE(c[i - 1].blind_ns[TOTAL], c[i].blind_ns[TOTAL]);
-		/* The total was known without this rail. */
+		/* The total was known while this rail was not read, so its blind time hardly
+		 * grows. */
 		EXPECT_GT(500000000, c[i].blind_ns[TOTAL] - c[0].blind_ns[TOTAL]);
 	}
 }

@@ -61,7 +61,7 @@ static unsigned int holes(struct family *f, uint32_t rail, uint64_t seq)
 	return dump(f, msg, note_holes, &h) ? ~0U : h.holes;
 }
 
-/* One tick without values; no chip is lost. */
+/* After one failed transfer, one tick has no values, and no chip counts as lost. */
 TEST_F(board, one_error_loses_no_chip)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
@@ -107,7 +107,7 @@ TEST_F(board, ten_errors_lose_a_chip)
 	EXPECT_NE(NULL, next_event(&self->events, 1000, JETWATT_EVENT_CHIP_BACK));
 	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
 	EXPECT_EQ(errors0 + 11, chip_of(&self->f, 0, JETWATT_A_CHIP_ERRORS));
-	/* Ticks continued during that time. */
+	/* The sampler continued to tick while the chips were lost. */
 	EXPECT_LT(seq + 150, stat_of(&self->f, JETWATT_A_STATS_TICKS));
 	EXPECT_LT(180, holes(&self->f, 0, seq));
 	seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;

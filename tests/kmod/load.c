@@ -52,7 +52,7 @@ TEST_F(modules, parameters)
 	family_close(&self->f);
 }
 
-/* With two subscribers, of which only one reads. */
+/* The module can be loaded and unloaded while it has two subscribers, of which only one reads. */
 TEST_F_TIMEOUT(modules, load_and_unload_with_subscribers, 200)
 {
 	static struct family idle;
@@ -107,7 +107,7 @@ TEST_F(modules, dump_holds_the_module)
 	family_close(&self->f);
 }
 
-/* Unloaded in the middle of a tick. */
+/* The module can be unloaded at any time, also in the middle of a tick. */
 TEST_F(modules, unload_at_any_time)
 {
 	int i;

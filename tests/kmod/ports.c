@@ -81,7 +81,7 @@ TEST(reused_port_of_a_subscriber)
 	family_close(&old);
 }
 
-/* The same for subscribers to waits. */
+/* A new subscriber to waits keeps its subscription if it reuses the port of a closed one. */
 TEST(reused_port_of_a_wait_subscriber)
 {
 	static struct family old, new;

@@ -109,7 +109,7 @@ TEST_F(board, bus_stuck)
 	EXPECT_LT(5, stat_of(f, JETWATT_A_STATS_MISSED));
 }
 
-/* Unloaded while a transfer hangs: unloading waits for that transfer only. */
+/* If the module is unloaded while a transfer hangs, unloading waits for that transfer only. */
 TEST_F(board, unload_with_a_stuck_bus)
 {
 	uint64_t start;

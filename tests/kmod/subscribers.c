@@ -210,7 +210,7 @@ TEST_F(two, closing_waits_for_no_copy)
 		while (injected_left("fail_copy"))
 			sleep_ms(5);
 		start = now_ns();
-		/* First a socket that has not subscribed, then that of a subscriber. */
+		/* Close first a socket that has not subscribed, then the socket of a subscriber. */
 		family_close(i ? &self->b : &other);
 		took[i] = now_ns() - start;
 		sleep_ms(1000);

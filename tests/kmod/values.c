@@ -74,7 +74,8 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->f);
 }
 
-/* Means of both over two seconds differ by less than an LSB (40 uV, 8 mV). */
+/* Over two seconds, the means of the module and of hwmon differ by less than one LSB (40 uV, 8
+ * mV). */
 TEST_F(board, values_agree_with_hwmon)
 {
 	struct mean ours[4] = {};
@@ -199,14 +200,15 @@ TEST_F(board, channel_off)
 }
 
 /*
- * The same change just before the sampler starts, when the bus is measured first: the total and the
- * graph follow, although the sampler thread never sees a different value.
+ * A channel is disabled just before the sampler starts. The module then reads the configuration
+ * first, to measure the bus, so the sampler thread never sees a changed value; the total and the
+ * rail graph must still follow.
  */
 TEST_F(board, channel_off_before_a_subscriber)
 {
 	int on;
 
-	/* VIN_SYS_5V0, which feeds the fourth rail. */
+	/* Disable and enable VIN_SYS_5V0, which feeds the fourth rail. */
 	for (on = 0; on <= 1; on++) {
 		ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
 		sleep_ms(700);

@@ -25,7 +25,7 @@ TEST_F(board, event)
 	both(_metadata, &self->f, "event", "2", 100);
 }
 
-/* The job's waits are made by the thread that libcuda has started. */
+/* Only the helper thread that libcuda has started waits for the GPU. */
 TEST_F(board, helper)
 {
 	uint32_t i;
@@ -37,7 +37,8 @@ TEST_F(board, helper)
 	}
 }
 
-/* That thread's own waits, besides the job's, are recorded, but not reported by the library. */
+/* The job and the helper thread of libcuda both wait: the waits of the helper thread are
+ * recorded, but the library does not report them. */
 TEST_F(board, helper_beside)
 {
 	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_MODULE };
@@ -368,7 +369,7 @@ TEST_F(board, exit_cost_of_other_processes)
 
 #define NUMBER	60
 
-/* The new program: its descriptor of the same number is ready. */
+/* Part of the new program: poll a descriptor with the number of the closed one; it is ready. */
 static int poll_ready(void)
 {
 	struct pollfd p = { .fd = fcntl(eventfd(1, 0), F_DUPFD, NUMBER), .events = POLLIN };
@@ -385,7 +386,7 @@ static int submit(struct sim_submit *work)
 	return ioctl(gpu, SIM_SUBMIT, work);
 }
 
-/* Arm a descriptor of the same number for a fence that is never reached. */
+/* Arm poll descriptor NUMBER for a fence that is never reached. */
 static int arm_number(void)
 {
 	int fence = open("/dev/host1x-fence", O_RDWR | O_CLOEXEC);
@@ -472,7 +473,7 @@ TEST_F(again, call_in_progress_is_dropped)
 		w.threshold = work.threshold + 1;
 		if (!ioctl(render, SIM_SYNCPOINT_WAIT, &w) || errno != ETIMEDOUT)
 			_exit(1);
-		/* Both return 0, like a wait that has ended. */
+		/* read() and close() return 0, like a wait that has ended. */
 		_exit(read(self->go_job, &c, 1) || close(render) ? 2 : 0);
 	}
 	sleep_ms(200);

@@ -173,7 +173,8 @@ TEST_F(way, marks_written_by_hand)
 	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
 }
 
-/* A mark that does not fit is not waited for, but counted as lost. */
+/* If a mark does not fit into the channel, the program does not wait, and the mark is counted as
+ * lost. */
 TEST_F(way, full_channel_drops_and_counts)
 {
 	int sent = 0, refused = 0;
@@ -200,7 +201,8 @@ TEST_F(way, program_survives_without_a_reader)
 	EXPECT_EQ(0, jetwatt_mark("step"));
 }
 
-/* Also for marks written by hand; a pipe would raise SIGPIPE. */
+/* The program also survives if it writes marks without the library, after the reader was killed;
+ * a pipe would raise SIGPIPE. */
 TEST(program_survives_a_killed_reader)
 {
 	int fd[2];

@@ -41,7 +41,7 @@ static size_t boards(void)
 	return n;
 }
 
-/* Every fifth mode, from the second on. */
+/* Copy every fifth mode to @seen, from the second mode on. Return: number of modes. */
 static size_t some(struct jetwatt_row *seen, size_t n)
 {
 	size_t k = 0;
@@ -278,7 +278,8 @@ TEST(readings_of_a_mode_are_in_one_fold)
 	jetwatt_fitted_free(f);
 }
 
-/* With one mode, nothing is left for cross-validation. */
+/* With rows of one mode only, cross-validation is not possible, so the uncertainty must be
+ * large. */
 TEST(one_mode_gives_a_large_uncertainty)
 {
 	struct jetwatt_estimator by = { .by = jetwatt_predictor_find("linreg") };

@@ -133,7 +133,7 @@ TEST(tolerates_duplicates_contradictions_and_one_level)
 	ASSERT_EQ(0, jetwatt_model_fit(&m, row, 12, 1));
 	EXPECT_TRUE(usable(m, &row[5].mode));
 	jetwatt_model_free(m);
-	/* Extreme scales. */
+	/* Times and powers of extreme magnitude. */
 	for (int i = 0; i < 12; i++) {
 		row[i] = some_row(&s);
 		row[i].time_ms *= i % 2 ? 1e9 : 1e-9;
@@ -258,7 +258,7 @@ TEST(predicts_simulated_boards)
 		world_make(&world, w, w % 2);
 		n = world_rows(&world, &row, 0, w);
 		ASSERT_LT(0, n);
-		/* Every seventh row: the same grid, thinned. */
+		/* Keep every seventh row of the grid. */
 		for (long i = 0; i < n / 7; i++)
 			row[i] = row[i * 7];
 		ASSERT_EQ(0, error_at(row, n / 7, 20, w, &e));

@@ -23,7 +23,7 @@ static long two_on_a_board(uint64_t seed, struct jetwatt_row **first, struct jet
 	return n < 0 ? n : world_rows(&w, second, 0, seed);
 }
 
-/* From about sixty rows all over the grid: more rows only make a reference slower. */
+/* Learn a reference from about sixty rows all over the grid; more rows would only cost time. */
 static struct jetwatt_prior *learnt(struct jetwatt_row *row, long n)
 {
 	struct jetwatt_prior *p;
@@ -97,7 +97,8 @@ TEST(invalid_references_are_refused)
 	EXPECT_EQ(NULL, p);
 }
 
-/* Launches per minibatch, work and bytes per item: a maximum, which no parametric mean has. */
+/* Return a row whose time is the maximum of launches per minibatch, and of work and bytes per
+ * item. No parametric mean has such a maximum. */
 static struct jetwatt_row served(uint64_t *s)
 {
 	static const uint32_t size[] = { 1, 4, 16, 32, 64 };

@@ -38,7 +38,7 @@ static size_t thin(struct jetwatt_row *row, long n, long most)
 	return (size_t)most;
 }
 
-/* Swap times and powers: no real workload is like that. */
+/* Shuffle the modes among the rows, so that the reference resembles no real workload. */
 static void shuffle(struct jetwatt_row *row, size_t n)
 {
 	uint64_t rng = 17;

@@ -75,7 +75,8 @@ TEST(power_laws_are_learned_from_few_rows)
 	EXPECT_GT(0.02, error(seen, k, n, 11, 0));
 }
 
-/* The regression alone has more than twice the error. */
+/* With a step in the time, a regression without trees has more than twice the error of the
+ * trees. */
 TEST(trees_learn_a_step)
 {
 	struct jetwatt_row seen[MODES];

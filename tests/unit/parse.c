@@ -79,7 +79,7 @@ TEST(records_of_waits)
 			EXPECT_EQ(1000 + k, jetwatt_parse_wait(&w, k).exit_ns);
 		nlmsg_free(msg);
 	}
-	/* A size that the records do not have, and one that no module sends. */
+	/* Refused: record sizes of 0, and of 40, which no module sends. */
 	for (size = 0; size <= 40; size += 40) {
 		msg = nlmsg_alloc();
 		nlmsg_put(msg, 0, 0, 0x20, 0, 0);

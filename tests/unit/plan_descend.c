@@ -77,7 +77,7 @@ TEST_F(board, interrupted_profile_continues_below)
 	EXPECT_EQ(0, memcmp(whole, self->seen, sizeof(whole)));
 	EXPECT_EQ(1, jetwatt_plan_descend(self->mode, self->n, self->seen, MOST, MOST, &p));
 	EXPECT_EQ(-EINVAL, jetwatt_plan_descend(self->mode, 0, NULL, 0, MOST, &p));
-	/* Below the lowest level there is none. */
+	/* The profile is at the lowest clocks, so no further mode follows. */
 	self->seen[0] = self->row[0];
 	for (size_t i = 0; i < self->n; i++)
 		if (self->mode[i].cpu_khz <= self->seen[0].mode.cpu_khz &&

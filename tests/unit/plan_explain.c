@@ -33,7 +33,7 @@ static double power_w(const struct jetwatt_mode *m)
 	return 8 + 9 * f * f * f + m->cores * m->cpu_khz * 2e-7 + m->emc_hz * 1e-9;
 }
 
-/* Fit to a fifth of the modes, and explain one in the middle. */
+/* Fit a model to a fifth of the modes, and explain the mode in the middle of the list. */
 static int explain(struct job *j)
 {
 	struct jetwatt_row row[SEEN];

@@ -195,7 +195,8 @@ TEST(changed_request_rate_is_detected)
 		while (fabs(jetwatt_interleave_rate(&i) / w.hz - 1) > 0.4 && p.ms < ms + 5000)
 			window(&p, &i, 1, 3);
 		ms = p.ms - ms;
-		/* The time of thirty requests, at the slower rate. */
+		/* A change counts as seen late if it takes longer than thirty requests at the
+		 * slower rate. */
 		slow += ms > 30e3 / fmin(before, w.hz);
 	}
 	TH_LOG("of 200 rates %d were forgotten, %d changes were seen late", forgotten, slow);

@@ -135,7 +135,8 @@ TEST(decisions_are_deterministic)
 	ASSERT_EQ(k, l);
 	EXPECT_EQ(end, err);
 	EXPECT_EQ(0, memcmp(seen, again, k * sizeof(*seen)));
-	/* Where the expected improvement never ends, the number is twelve. */
+	/* If further measurements always promise an improvement, the plan stops at the requested
+	 * twelve modes. */
 	ragged(row, n);
 	k = walk(row, n, 25, 12, seen, &end);
 	ASSERT_EQ(12, k);
@@ -144,7 +145,7 @@ TEST(decisions_are_deterministic)
 	free(row);
 }
 
-/* A surface that is never predicted to 1 %: every mode is measured once. */
+/* If the predictions never reach an error of 1 %, every mode is measured, and each only once. */
 TEST(no_mode_is_measured_twice)
 {
 	long n;

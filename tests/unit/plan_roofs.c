@@ -173,7 +173,8 @@ static void tuned(struct __test_metadata *_metadata, double flop, double bytes)
 		jetwatt_roofs_cost(&r[i], work, 2, &c[i]);
 	jetwatt_roofs_tune(c, MODES, 0.03, &a);
 	for (int which = 0; which < 2; which++) {
-		/* Compared with all clocks at their highest level. */
+		/* Compare the chosen mode with the mode that has all clocks at their highest
+		 * level. */
 		size_t at = which ? a.tuned : MODES - 1;
 		struct truth t = truth(at);
 

@@ -96,7 +96,8 @@ FIXTURE_TEARDOWN(boards)
 {
 }
 
-/* A thinned grid has few neighbours: the true outliers come from the board without them. */
+/* Mark the true outliers by comparison with the board without outliers, because a thinned grid
+ * has too few neighbours to detect them. */
 static void mark_dirty(const struct world *w, const struct jetwatt_row *row, long n,
 		       unsigned char *dirty)
 {

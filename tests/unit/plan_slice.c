@@ -24,7 +24,8 @@ static void draw(struct pair_of *d, enum jetwatt_slice_kind kind, uint64_t seed)
 {
 	uint64_t s = seed * 77 + 1;
 
-	/* Numbers of sizes that fill no chunk, one, and more than one. */
+	/* Numbers of modes that fill less than one chunk of the search, exactly one, and more
+	 * than one. */
 	d->n = seed % 3 == 0 ? 7 : seed % 3 == 1 ? 256 : N;
 	for (int w = 0; w < 2; w++) {
 		int trains = !w && jetwatt_slice_trains(kind);
@@ -51,7 +52,7 @@ struct twin {
 	double good, late;
 };
 
-/* One after the other, in seconds, as the definition says. */
+/* Reference: evaluate one combination after another, in seconds, directly from the definition. */
 static void look(struct twin *t, enum jetwatt_slice_kind kind, const struct pair_of *d, size_t i,
 		 size_t j, size_t m)
 {

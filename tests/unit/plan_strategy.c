@@ -51,7 +51,7 @@ static int board_make(struct board *b, enum jetwatt_slice_kind kind, uint64_t se
 
 		world_make(&world, seed, WORLD_ORIN);
 		if (w) {
-			/* Another workload on the same board. */
+			/* The second workload has other work, and runs on the same board. */
 			world_make(&same, seed + 500, WORLD_ORIN);
 			memcpy(world.flop, same.flop, sizeof(same.flop));
 			memcpy(world.bytes, same.bytes, sizeof(same.bytes));

@@ -115,7 +115,7 @@ TEST(old_values_expire)
 	sample(&st, 14 * S + 1, JETWATT_VALUE_NONE, JETWATT_VALUE_NONE, &p);
 	EXPECT_EQ(NONE, p.telemetry.value[JETWATT_TELEMETRY_TEMP_MC]);
 	EXPECT_EQ(300, p.telemetry.value[JETWATT_TELEMETRY_GPU_LOAD_PERMILLE]);
-	/* Kinds from before keep their meaning. */
+	/* The older members of the sample, such as temp_mc, keep their meaning. */
 	EXPECT_EQ(45000, p.temp_mc);
 	sample(&st, 15 * S, -5000, JETWATT_VALUE_NONE, &p);
 	EXPECT_EQ(-5000, p.telemetry.value[JETWATT_TELEMETRY_TEMP_MC]);

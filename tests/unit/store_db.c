@@ -93,7 +93,7 @@ TEST_F(db, rows_read_back_unchanged)
 	ASSERT_EQ(jetwatt_db_add(self->db, id, row, 300, &self->err), 300);
 	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &again, NULL), 0);
 	EXPECT_EQ(id, again);
-	/* Added again, they are the same rows: nothing changes. */
+	/* Adding rows that the database already has changes nothing. */
 	EXPECT_EQ(jetwatt_db_add(self->db, id, row, 300, NULL), 0);
 	row[7].row.power_w += 1e-9;
 	EXPECT_EQ(jetwatt_db_add(self->db, id, row, 300, NULL), 1);
