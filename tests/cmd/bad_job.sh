@@ -92,7 +92,7 @@ clean
 result $? "and nothing is left behind"
 cp "$T/kept" $lib
 
-# A very large number of tasks; each is followed.
+# The job has a very large number of tasks (processes and threads); stat follows each of them.
 echo 40000 > /proc/sys/kernel/threads-max
 echo 40000 > /proc/sys/kernel/pid_max
 run jetwatt stat --json -o "$T/json" -- sh -c 'crowd 100 100 1 && train --minibatches 20'

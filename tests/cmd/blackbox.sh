@@ -43,7 +43,7 @@ result $? "signal: 2 s before and 1 s after, nothing lost"
 band "on request"
 result $? "signal: the trace names the cause"
 
-# Set a limit below the rail's current, through the chip's driver.
+# Trigger an over-current alarm: set a limit below the rail's current through the hwmon driver.
 for h in /sys/class/hwmon/hwmon*; do
 	case $(readlink -f $h/device) in */1-0040) limit=$h/curr2_max;; esac
 done

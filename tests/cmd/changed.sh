@@ -36,7 +36,7 @@ seen()
 knobs > "$T/before"
 start
 begun=$(now_ns)
-# A change between two measurements is not seen at once; later measurements are checked for it.
+# A change of the job between two measurements is detected only by later measurements.
 found=0 good=0
 for job in 1000:50 900:60 800:40; do
 	size=${job%:*} after=${job#*:}

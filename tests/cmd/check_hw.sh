@@ -11,7 +11,7 @@ hostname lab-orin-7f
 export HW_SECONDS=2 HW_REPORT=$T/report HW_JOB="/bin/train --seconds 3"
 sensor=$(echo /sys/bus/i2c/devices/1-0040/hwmon/hwmon*)
 
-# Like NVIDIA's tool, with values from hwmon.
+# A substitute for NVIDIA's tegrastats, which prints the values of hwmon.
 cat > /bin/tegrastats <<EOF2
 #!/bin/sh
 while :; do
@@ -27,7 +27,7 @@ EOF2
 chmod +x /bin/tegrastats
 echo 1 > /tmp/tegrastats.times
 
-# Set an alarm, which has not been read yet.
+# Set an alarm flag that no program has read yet.
 cat "$sensor/curr1_crit_alarm" "$sensor/curr1_crit_alarm" > /dev/null
 limit=$(cat "$sensor/curr1_crit")
 echo 20 > "$sensor/curr1_crit"

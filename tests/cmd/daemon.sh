@@ -100,7 +100,8 @@ while [ "$(cat "$gpu/max_freq")" -ge $((asked * 9 / 10)) ] && [ $degrees -lt 104
 done
 echo "# at $degrees: $(cat "$gpu/max_freq") of $asked Hz"
 taken=$(cat "$gpu/max_freq")
-# Whether jetwattd reports it depends on whether the GPU clock limits the job in this mode.
+# Whether jetwattd reports the thermal limit depends on whether the GPU clock limits the job in this
+# mode.
 sleep 5
 hot=$(told doing)
 echo 0 > $heat
@@ -135,7 +136,7 @@ result $? "another process changes a knob: jetwattd yields it"
 kill $train
 wait $train
 end
-# Its changes are the state of the board now; undo them.
+# jetwattd has yielded the board, so the values that this test wrote are still in force; undo them.
 for i in 1 2; do
 	while read -r file value; do echo "$value" > "$file"; done < "$T/before" 2> /dev/null
 done
@@ -174,7 +175,8 @@ wait $train
 within 20 budget_is 28
 result $? "and that budget ends with the job"
 
-# In another cgroup it is another workload, and the same one in the database.
+# The same command in another cgroup counts as another job, and the database has its workload:
+# jetwattd uses these rows as prior, and measures at most four modes.
 measured() { jetwatt daemon metrics > "$T/metrics"; metric jetwatt_modes_measured_total; }
 mkdir -p /sys/fs/cgroup/elsewhere
 first=$(measured) begun=$(now_ns)

@@ -13,7 +13,7 @@ for p in pytorch-eager pytorch-compiled pytorch-graphs tensorflow jax onnxruntim
 	result $? "$p, spinning, from libcuda's calls"
 done
 
-# Blocking waits, from the system calls.
+# The programs wait in blocking calls: the backends find these in the system calls.
 for p in pytorch-eager onnxruntime tensorrt vllm plain; do
 	bounds module block $p
 	result $? "$p, blocking, from the module"
@@ -23,7 +23,7 @@ bounds tracepoint block jax
 result $? "jax, blocking in libcuda's helper thread, from BPF on system calls"
 unset SIM_CUDA_HELPER
 
-# If a backend cannot see the waits, stat says so.
+# If a backend cannot see the waits of a program, stat reports that, with the reason.
 for by in tracepoint module; do
 	run jetwatt stat --probe $by -- frameworks llama.cpp --wait spin --minibatches 20
 	exits 0 && shows "no waits for the GPU detected" "does not see waits that spin" "doctor -p"
@@ -41,7 +41,7 @@ result $? "doctor -p of a program whose worker spins: its calls, and which backe
 run jetwatt doctor -p $job --json
 exits 0 && grep -q '"uprobe": [1-9]' "$T/out" && grep -q '"module": 0' "$T/out"
 result $? "doctor -p --json"
-# The process of the worker too, but not that of this shell, which has the same name.
+# Kill the worker's process too, but not this shell, whose process has the same name.
 for p in $(pidof frameworks); do
 	[ "$p" = $$ ] || kill "$p"
 done

@@ -33,7 +33,7 @@ refuses()
 	within 20 since "policy not reloaded" && since "$1" && [ "$(told budget_w)" = 30 ]
 }
 
-# /etc is read only.
+# Mount /etc read-only.
 mount --bind /etc /etc
 mount -o remount,bind,ro /etc
 ro=1
@@ -64,7 +64,7 @@ kill -HUP $daemon
 within 20 grep -q "policy reloaded" "$T/log" && [ "$(told budget_w)" = 30 ] && guards
 result $? "SQL in a workload's name has no effect"
 
-# Measurements do not use the wall clock.
+# Set the wall clock back and forth, which must not affect measurements.
 today=$(date +%s)
 bad=0
 for to in $((today + 31536000)) 3600 "$today"; do
@@ -74,7 +74,7 @@ done
 [ $bad = 0 ] && doing holding 60
 result $? "the wall clock jumps a year ahead, to 1970 and back: no effect"
 
-# No more rows can be stored.
+# Fill the disk, so that no more rows can be stored.
 head -c 2000000 /dev/zero > "$T/db/full" 2> /dev/null
 jetwatt daemon budget 22W > "$T/out" 2> "$T/err"
 within 100 grep -q "no space left" "$T/log"

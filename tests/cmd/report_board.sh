@@ -34,7 +34,7 @@ GPU MAX_FREQ 420750000
 CONF
 
 sensor=$(echo /sys/bus/i2c/devices/1-0040/hwmon/hwmon*)
-# Set an alarm, which has not been read yet.
+# Set an alarm flag that no program has read yet.
 cat "$sensor/curr1_crit_alarm" "$sensor/curr1_crit_alarm" > /dev/null
 limit=$(cat "$sensor/curr1_crit")
 echo 20 > "$sensor/curr1_crit"
@@ -64,7 +64,7 @@ grep -q '"HZ": "250"' "$T/report" && grep -q '"KPROBES": "n"' "$T/report" && gre
 	grep -q '"BPF_SYSCALL": "y"' "$T/report" && grep -q '"cuStreamSynchronize"' "$T/report"
 result $? "kernel options, sensor nodes and calls of libcuda"
 
-# Both are means over the same time.
+# The powers of the report and of the plant are means over the same time.
 awk -F '[:,]' '/"label"/ { label = $2 } /"power_w"/ { w = $2 } /"hwmon_w"/ { n++
 		d = w - $2; if (d < 0) d = -d
 		if (d > 0.05 * $2 + 0.1) { print "# " label w " W, hwmon" $2; bad = 1 } }

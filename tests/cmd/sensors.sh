@@ -43,7 +43,7 @@ changed()
 	return 1
 }
 
-# Another number of averages changes the meaning of the interval that the driver writes.
+# Change the number of averages: it changes the meaning of the driver's update_interval.
 echo 16 > "$sensor/samples"
 sleep 1
 settings > "$T/before"

@@ -31,7 +31,8 @@ knobs_start()
 	within 20 [ -S /run/jetwatt-knobs/socket ]
 }
 
-# The watchdog of jetwattd for frozen jobs; the other one is that of jetwatt-knobs.
+# guards: print the PIDs of the guard processes of jetwattd (user jetwatt), without that of
+# jetwatt-knobs
 guards() { for g in $(pidof jetwatt-guard); do grep -lq "^Uid:.990" /proc/$g/status && echo $g; done; }
 
 frozen() { grep -q "frozen 1" "$cgroups/$1/cgroup.events"; }
@@ -100,7 +101,7 @@ bad=0
 held=0
 for i in 1 2 3; do
 	stop_holding || bad=1
-	# Both at once, so that neither of them thaws the training.
+	# Kill both at once, so that neither of them thaws the training.
 	kill -STOP $knobs
 	kill -KILL $(guards) $daemon
 	wait $daemon
@@ -112,7 +113,7 @@ done
 [ $bad = 0 ] && [ $held -gt 0 ]
 result $? "SIGKILL of jetwattd and its watchdog: jetwatt-knobs thaws the training (frozen: $held times of 3)"
 
-# The watchdogs first, so that they do not see the others end.
+# Kill the guard processes first, so that they do not see the other processes end.
 kill -STOP $(pidof jetwatt-guard)
 kill -KILL $knobs $(pidof jetwatt-guard) $daemon
 kill $asks

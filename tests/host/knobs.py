@@ -313,7 +313,7 @@ b.end()
 result(ok and frozen() == "0" and not os.path.exists(b.state + "/held"),
        "jobs frozen through a descriptor that outlived its client: thawed when the next client connects, and when the server ends")
 
-# Two cgroups per policy: more than the record holds.
+# Four policies with two cgroups each: more cgroups than the record of frozen cgroups holds.
 b.start("--conf", b.root + "/etc/policy")
 ok = True
 for n in range(4):

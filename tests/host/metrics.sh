@@ -24,7 +24,7 @@ with()
 	fi
 }
 
-# until COMMAND: for 20 s
+# until COMMAND: repeat COMMAND until it succeeds, for up to 20 s
 until_() { for _ in $(seq 100); do "$@" > /dev/null 2>&1 && return 0; sleep 0.2; done; return 1; }
 
 # body FILE: the body of the HTTP response
@@ -148,7 +148,7 @@ PATH=$PATH:$unpacked/usr/sbin:$unpacked/usr/bin
 mqtt_port=$($http port)
 printf 'listener %s 127.0.0.1\nallow_anonymous true\npersistence true\npersistence_location %s/\nmax_queued_messages 0\nuser root\n' \
 	"$mqtt_port" "$PWD/$d" > $d/mosquitto.conf
-# broker: start it and wait until it answers
+# broker: start mosquitto and wait until it answers
 broker()
 {
 	mosquitto -c $d/mosquitto.conf >> $d/mosquitto.log 2>&1 &
@@ -157,7 +157,7 @@ broker()
 	until_ mosquitto_pub -h 127.0.0.1 -p "$mqtt_port" -t x -m y
 }
 broker_ends() { kill $mosquitto; wait $mosquitto; }
-# got: received messages so far
+# got FILTER: receive further messages, and run jq on all messages received so far
 got()
 {
 	mosquitto_sub -h 127.0.0.1 -p "$mqtt_port" -c -i test -q 1 -t jetwatt/one/metrics -W 1 >> $d/mqtt.got 2> $d/mqtt.err

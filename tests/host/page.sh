@@ -23,7 +23,7 @@ browser()
 
 # figures FILE: "key value" of every metric on the page, as the browser shows it
 figures() { grep -o "<data id=\"[^\"]*\" value=\"[^\"]*\"" "$1" | sed 's/<data id="//; s/" value="/ /; s/"$//' | sort; }
-# The same for a JSON report.
+# "key value" of every metric of a JSON report
 report()
 {
 	python3 -c 'import json, sys

@@ -18,7 +18,7 @@ made()
 	}'
 }
 
-# All predictors.
+# Names of all predictors, from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
 echo 1..$((38 + 2 * $(wc -w <<< "$methods")))

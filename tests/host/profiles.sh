@@ -50,7 +50,8 @@ check "import into an existing profile" '[ $status = 0 ] && grep -q "^0 of 18" "
 run $J list profiles --db "$d/a.db"
 check "the table fits 80 columns" '[ $status = 0 ] && [ "$(wc -l < "$d/out")" = 4 ] && awk "length > 80 { exit 1 }" "$d/out"'
 
-# Its path, by precedence: option, environment, user's file, (system's file).
+# Path of the database, by precedence: option, environment, the user's file. (The system's file is
+# last.)
 mkdir -p "$d/config/jetwatt"
 printf '# mine\nflux = 3\ndb = %s\n' "$d/user.db" > "$d/config/jetwatt/jetwatt.conf"
 run $J import "$d/one.csv"

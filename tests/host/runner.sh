@@ -163,7 +163,7 @@ on_host()
 	chmod +x "$d/again/host/$1.sh"
 }
 
-# again: run them, after deleting the output of earlier runs
+# again: run the artificial tests, after deleting the output of earlier runs
 again()
 {
 	rm -f "$d"/runs.*

@@ -23,7 +23,7 @@ pg=$(ls -d /usr/lib/postgresql/*/bin build/postgres/usr/lib/postgresql/*/bin 2> 
 [ -x build/jetwatt-sync ] || { echo "1..0 # SKIP jetwatt-sync was not built: no libpq"; exit 4; }
 [ -n "$pg" ] || { echo "1..0 # SKIP no PostgreSQL"; exit 4; }
 if [ "$(id -u)" = 0 ]; then
-	# It does not run as root, and must be able to read itself.
+	# PostgreSQL does not run as root; its user must be able to read the server's files.
 	chmod 755 "$d"
 	case $pg in build/*) cp -a build/postgres "$d/pg"; pg=$d/pg/${pg#build/postgres/};; esac
 	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -81,7 +81,7 @@ check "without a profile database: an error with a fix" '[ $status = 2 ] && grep
 JETWATT_POOL="host=$d/nowhere user=fleet" run $J sync --device a --db "$d/a.db"
 check "no server: an error, and no row is lost" '[ $status = 1 ] && grep -q "cannot reach the pool" "$d/err" && grep -q "fix: nothing is lost" "$d/err"'
 
-# All devices, eight at a time; the first ones create the tables concurrently.
+# Sync all 200 devices, eight at a time; the first ones create the tables concurrently.
 export -f device made
 export d J board
 seq 200 | xargs -P 8 -I N bash -c 'device N' > "$d/xargs" 2>&1
@@ -155,7 +155,7 @@ made 9 1006 | awk -F, -v OFS=, 'NR == 3 { $1 = 5 } NR == 6 { $1 = 9 } NR == 8 { 
 $J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/21.db" -q
 JETWATT_POOL="host=$d/run user=writer dbname=postgres" run $J sync --device device-21 --db "$d/21.db" --json
 check "rows refused by a policy, a trigger or a limit do not block other rows" '[ $status = 0 ] && jq -e ".pushed == 6 and .refused_by_pool == 3" "$d/out"'
-# A missing privilege concerns all rows: none is skipped.
+# If a privilege is missing, the sync fails as a whole: no row is skipped.
 made 3 1007 > "$d/odd.csv"
 $J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/21.db" -q
 sql "REVOKE INSERT ON jetwatt.measurement FROM writer"

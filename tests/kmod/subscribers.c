@@ -193,7 +193,8 @@ TEST_F(two, closing_waits_for_no_transfer)
 }
 
 /*
- * The same while a batch is copied for the subscribers, which may wait for memory.
+ * A batch is copied for the subscribers, which may wait for memory. Meanwhile, another program can
+ * close its generic netlink socket without waiting.
  */
 TEST_F(two, closing_waits_for_no_copy)
 {
