@@ -13,7 +13,8 @@
 #define EVENT_ID_CTRL		0xC0105407	/* nvgpu: creates the descriptor of an event */
 #define EVENT_BLOCKING_SYNC	2
 
-/* A poll of an event that begins this long after one that timed out is another wait. */
+/* Interval in nanoseconds after a poll of an event has timed out: a poll that begins within this
+ * interval continues the wait, a later one is a new wait. */
 #define SAME_WAIT_NS		1000000
 
 #define F_DUPFD			0

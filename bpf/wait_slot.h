@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
  * The state of threads and descriptors between calls, shared by sync.bpf.c and the library, which
- * reads it to find out whether a thread is waiting. It uses plain types, so that both can include
- * it.
+ * reads it to find out whether a thread is waiting. This header uses plain types, so that the BPF
+ * program and the library can both include it.
  */
 #ifndef JETWATT_BPF_PLACE_H
 #define JETWATT_BPF_PLACE_H

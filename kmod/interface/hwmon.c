@@ -15,8 +15,8 @@
 #include "sensors/rail_graph.h"
 
 /*
- * Any user may read these attributes. To limit the side channel, all values are read together, at
- * most ten times a second, and then latched.
+ * Any user may read the attributes of this hwmon device. To limit the side channel, all values are
+ * read together, at most ten times a second, and then latched.
  */
 #define LATCH_NS	(NSEC_PER_SEC / 10)
 #define STALE_NS	((s64)5 * NSEC_PER_SEC)
@@ -29,7 +29,7 @@
 #define CHANNELS	(JETWATT_RAILS_MAX + 1)
 
 static struct {
-	struct mutex lock;	/* protects all of it */
+	struct mutex lock;	/* protects all fields of this struct */
 	u64 at;
 	struct jetwatt_energy energy[CHANNELS];
 } latch = { .lock = __MUTEX_INITIALIZER(latch.lock) };

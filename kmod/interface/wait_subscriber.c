@@ -321,7 +321,7 @@ static int watcher_notify(struct notifier_block *nb, unsigned long action, void 
 	const struct netlink_notify *n = data;
 	bool ours;
 
-	/* Other protocols and namespaces use the same port numbers. */
+	/* Ignore sockets of other protocols and namespaces, which use the same port numbers. */
 	if (action != NETLINK_URELEASE || n->protocol != NETLINK_GENERIC ||
 	    !net_eq(n->net, &init_net))
 		return NOTIFY_DONE;

@@ -74,10 +74,10 @@ void jetwatt_alarm_shunt(unsigned int rail, s32 shunt_uv)
 }
 
 /*
- * Test whether a cooling map limits a clock. CPUs do, and so do nodes with clocks (GPU, devfreq
- * devices, JetPack 5's bwmgr). Fans do not, nor do NVIDIA's "thermal-trip-event" nodes, which only
- * notify user space. A maximum state of 0 disables the device in this map, as in the device trees
- * of IGX Orin with a safety controller.
+ * Test whether a cooling map limits a clock. It does if its cooling device is a CPU or a node with
+ * clocks (GPU, devfreq devices, JetPack 5's bwmgr). It does not if the cooling device is a fan, or
+ * NVIDIA's node "thermal-trip-event", which only notifies user space. A maximum state of 0 disables
+ * the device in this map, as in the device trees of IGX Orin with a safety controller.
  */
 static bool limits_a_clock(const struct device_node *map)
 {

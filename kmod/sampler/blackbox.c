@@ -172,7 +172,7 @@ void jetwatt_blackbox_alarm(u32 cause, u32 index)
 /**
  * jetwatt_blackbox_clear() - empty the black box
  *
- * Context: takes blackbox.lock; sleeps. Return: 0, or -ENOENT if it is empty.
+ * Context: takes blackbox.lock; sleeps. Return: 0, or -ENOENT if the black box is empty.
  */
 int jetwatt_blackbox_clear(void)
 {
@@ -190,7 +190,7 @@ int jetwatt_blackbox_clear(void)
  * jetwatt_blackbox_get() - describe the contents of the black box
  * @info: gets the description
  *
- * Context: takes blackbox.lock; sleeps. Return: 0, or -ENOENT if it is empty.
+ * Context: takes blackbox.lock; sleeps. Return: 0, or -ENOENT if the black box is empty.
  */
 int jetwatt_blackbox_get(struct jetwatt_blackbox *info)
 {

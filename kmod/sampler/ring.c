@@ -77,7 +77,7 @@ u64 jetwatt_ring_commit(u64 time_ns)
 	sample->time_ns = time_ns;
 	sample->nr_series = ring.draft.nr_series;
 	memcpy(sample->value, ring.draft.value, ring.draft.nr_series * sizeof(ring.draft.value[0]));
-	/* Readers must see the values before the sequence number, and that before the head. */
+	/* Readers must see the values before @seq of the sample, and that @seq before ring.head. */
 	smp_store_release(&sample->seq, seq);
 	/* Pairs with jetwatt_ring_head(). */
 	smp_store_release(&ring.head, seq);

@@ -33,7 +33,7 @@
  * @thread: the sampler thread
  * @period: period of the thread's deadlines (ns)
  * @expected: deadline until which the thread sleeps, or NEVER
- * @armed_on: CPU of @timer; used by the thread only
+ * @armed_on: CPU on which @timer was started; used by the sampler thread only
  * @counted: last deadline that was counted, or that deadline less 1 after the first of two checks;
  *	used by the handler only
  * @count: number of deadlines missed by throttling; written by the handler
@@ -51,7 +51,7 @@ static struct throttle {
 	u64 reported, reported_at;
 } throttle;
 
-/* How long JETWATT_FAIL_LOOK delays the timer handler, in microseconds. */
+/* Time by which the fault JETWATT_FAIL_LOOK delays the timer handler, in microseconds. */
 #define DELAY_US		2000
 
 /*

@@ -334,12 +334,18 @@ u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
 	if (!ns)
 		return hz;
 	if (ns < wire_ns(hz) / 10 * 9) {
-		/* Faster than the device tree says: the slowest standard clock that fits. */
+		/*
+		 * The bus is faster than the device tree says: return the slowest standard clock
+		 * that explains the measured time.
+		 */
 		for (i = 0; i < ARRAY_SIZE(standard_hz); i++)
 			if (ns >= wire_ns(standard_hz[i]) / 100 * 97)
 				return standard_hz[i];
 	} else if (ns > wire_ns(hz) / 100 * 125) {
-		/* Slower: a slower standard clock that matches the time, else a slow driver. */
+		/*
+		 * The bus is slower: return the standard clock that matches the measured time. If
+		 * none matches, the adapter's driver is slow.
+		 */
 		for (i = 0; i < ARRAY_SIZE(standard_hz) && standard_hz[i] < hz; i++)
 			if (ns >= wire_ns(standard_hz[i]) / 100 * 97 &&
 			    ns <= wire_ns(standard_hz[i]) / 100 * 115)

@@ -104,7 +104,10 @@ static u32 above(const struct jetwatt_node *list, const struct jetwatt_node *nod
 	return JETWATT_GRAPH_NO_PARENT;
 }
 
-/* Return the number of the module's inputs in @list; @found gets how many of them are measured. */
+/*
+ * Return the number of input rails of the module in @list; @found gets the number of measured
+ * ones.
+ */
 static unsigned int count_inputs(const struct jetwatt_node *list, unsigned int *found)
 {
 	const struct jetwatt_node *node;

@@ -7,9 +7,9 @@
 
 /*
  * The list only grows. The columns of a chip or auxiliary series that disappears stay and hold
- * JETWATT_VALUE_NONE; it gets the same columns again when it returns. So a column never changes its
- * meaning, and the length of the list at the time of a sample is all that is needed to decode it
- * later.
+ * JETWATT_VALUE_NONE; the chip or series gets the same columns again when it returns. So a column
+ * never changes its meaning, and the length of the list at the time of a sample is all that is
+ * needed to decode it later.
  *
  * A slot is written before the count that includes it is published (release), so readers need no
  * lock (acquire). series.lock serialises writers.

@@ -57,10 +57,10 @@ struct owner {
 
 /**
  * struct armed - a descriptor with pending fences, or an event
- * @node: in its bucket, or in the list of free entries
- * @sibling: in the list of its owner
+ * @node: entry in the hash bucket, or in the list of free structs
+ * @sibling: entry in the list of descriptors of one process (struct owner)
  * @armed_ns: time of the last arming; for an event: time at which the last poll timed out
- * @enter_ns: begin of the first poll since then; 0: none
+ * @enter_ns: begin of the first poll since @armed_ns; 0: none
  * @tgid: id of the process
  * @fd: the descriptor
  * @ctl_fd: descriptor of the ioctl that has armed it; -1: an event
@@ -90,7 +90,7 @@ struct pollfd_tables {
 	struct owner own[OWNERS];
 };
 
-/* The lock protects the tables and the count. The count may be read without it. */
+/* @lock protects @tables and @nr_owners; @nr_owners is also read without @lock. */
 static struct {
 	raw_spinlock_t lock;
 	struct pollfd_tables *tables;

@@ -37,7 +37,7 @@
  * looks up their files.
  */
 #define WAIT_POLL	1
-#define DUPLICATE	2	/* dup() and the like: no wait, but stored in the same table */
+#define DUPLICATE	2	/* dup(), F_DUPFD: not a wait, but stored in the same table */
 #define POLLFDS		16	/* entries of a poll() that are checked */
 #define BUCKETS_BITS	8
 #define WAITS		1024

@@ -7,9 +7,9 @@
 #include <linux/kernel.h>
 
 /*
- * NL_SET_ERR_MSG_FMT() exists since 6.2. Before, the kernel copies the message after the handler
- * has returned, so the text must outlive the handler. Only privileged clients get such messages,
- * and few at a time, so 32 static buffers are enough.
+ * NL_SET_ERR_MSG_FMT() exists since 6.2. Before 6.2, the kernel copies the message after the
+ * handler has returned, so the text must outlive the handler. Only privileged clients get such
+ * messages, and few at a time, so 32 static buffers are enough.
  */
 #ifndef NL_SET_ERR_MSG_FMT
 #define NL_SET_ERR_MSG_FMT(extack, fmt, args...) do {				\
