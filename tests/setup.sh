@@ -11,9 +11,9 @@
 #      and a Prometheus for the tests, where none is installed: unpacked, not installed, so
 #      that no server starts on this machine;
 #   4. build/kit/: arm64 kernel, kernel headers, busybox and libraries for the
-#      guest, and a few files of the kernel's source package. They are packages
-#      too, but unpacked there instead of installed, from apt lists of their own,
-#      so that the machine's set of architectures stays as it is.
+#      guest, and a few files of the kernel's source package. These come from arm64 packages
+#      that are unpacked in build/kit instead of installed, with separate apt lists, so that
+#      the machine's set of architectures does not change.
 #
 # If nothing is missing, it returns at once, without a network.
 #   tests/setup.sh            install what is missing

@@ -201,7 +201,7 @@ static int self(void)
 	printf("%s 3 jetwatt-files closes the connection after an invalid request, and continues\n", ok ? "ok" : "not ok");
 	all &= ok;
 
-	/* Its seccomp filter is active, and no child of it can gain privileges. */
+	/* The seccomp filter of jetwatt-files is active, and no child of it can gain privileges. */
 	rc = 0;
 	if (files > 0) {
 		char line[256], path[64];

@@ -153,7 +153,7 @@ result $? "no /var/lib: it is created"
 rm -r /var/lib
 mv /var/lib.away /var/lib
 
-# At 208 Hz. The start-up time of half a second has no samples.
+# The module samples at 208 Hz. During the start-up of stat, half a second, there are no samples.
 run jetwatt stat -p $train --for 2s --json
 exits 0 && awk -v n="$(number samples "$T/out")" -v s="$(number elapsed_s "$T/out")" \
 	'BEGIN { exit !(n > 150 * s && n < 250 * s + 25) }'

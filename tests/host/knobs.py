@@ -240,7 +240,8 @@ else:
             os._exit(0 if b.as_before() else 3)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
-    # First the mode of the socket file; then, with the file open to all, the check of the client.
+    # The mode of the socket file refuses another user. With mode 0666, the check of the client's
+    # credentials does.
     strangers = b.status()["strangers"]
     door = other()
     os.chmod(b.socket, 0o666)

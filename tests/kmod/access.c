@@ -120,7 +120,7 @@ TEST_F(stream, unprivileged_process_gets_no_voltage)
 	EXPECT_EQ(0, status_of(pid));
 }
 
-/* A socket that was opened with all capabilities and is used after giving them up. */
+/* A process opens a socket with all capabilities and gives them up: the socket gets no sample. */
 TEST_F(stream, no_sample_after_giving_up_rights)
 {
 	pid_t pid = fork();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=120
 /*
- * The black box: which events fill it, its contents, and that later events do not change it. Also
- * the ring at its wrap-around.
+ * The black box: which events fill it, its contents, and that later events do not change it. And
+ * the ring of samples when it wraps around.
  */
 #include "family.h"
 

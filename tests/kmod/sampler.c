@@ -82,7 +82,8 @@ TEST_F(board, affinity)
 	EXPECT_STREQ("CPU 2 is not online", self->f.text);
 	EXPECT_EQ(0, config_of(&self->f, JETWATT_A_CONFIG_CPU));
 
-	/* Its CPU goes offline: the thread runs on another one, and returns with its CPU. */
+	/* The CPU that a client has selected goes offline: the sampler thread runs on another
+	 * CPU, and returns when the selected CPU is online again. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 1));
 	sleep_ms(200);
 	ASSERT_EQ(0, write_number(CPU1, 0));
@@ -287,8 +288,8 @@ TEST_F(board, deadline_task_is_no_throttling)
 	EXPECT_LT(20000000, late);
 	EXPECT_EQ(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
 	/*
-	 * Such ticks would lower the highest rate for a minute, for the next tests too. The
-	 * measured overhead is dropped when the sampler restarts.
+	 * The delayed ticks would lower the highest rate for a minute, for the next tests too.
+	 * Restart the sampler, which drops the measured overhead.
 	 */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));

@@ -180,7 +180,7 @@ TEST_F(two, closing_waits_for_no_transfer)
 	took = now_ns() - start;
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 0));
-	/* The subscriber did wait, so it was waiting when the other socket was closed. */
+	/* Status 0: the subscriber was waiting for the bus while the other socket was closed. */
 	EXPECT_EQ(0, status);
 	EXPECT_GT(50000000, took);
 	ASSERT_EQ(0, family_open(&self->b));

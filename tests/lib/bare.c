@@ -71,7 +71,7 @@ TEST_F(bare, no_chip_to_read)
 
 	ASSERT_EQ(-ENODEV, jetwatt_subscribe(self->jw, samples, &n));
 	EXPECT_NE(NULL, strstr(jetwatt_error(self->jw), "subscribing: "));
-	/* The message is the module's and not that of strerror(). */
+	/* The error text is the module's message, not that of strerror(). */
 	EXPECT_EQ(NULL, strstr(jetwatt_error(self->jw), "No such device"));
 	TH_LOG("%s", jetwatt_error(self->jw));
 	EXPECT_EQ(0, jetwatt_dispatch(self->jw));

@@ -14,7 +14,8 @@
 #include "module.h"
 #include "skip.h"
 
-/* Below what half of the bus allows, even on a kernel that checks each memory access. */
+/* Sampling rate, below the limit for half of the bus, even on a kernel that checks each memory
+ * access. */
 #define RATE_HZ	150
 
 struct heard {

@@ -84,7 +84,7 @@ void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t)
 		chip->reg[reg] = value & 0xfffe;
 		break;
 	case REG_MASK:
-		/* Writing does not change the flags. */
+		/* Writing Mask/Enable does not change its flags. */
 		chip->reg[reg] = (chip->reg[reg] & ~MASK_WRITABLE) | (value & MASK_WRITABLE);
 		break;
 	default:

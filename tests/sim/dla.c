@@ -19,7 +19,7 @@
 #include "model.h"
 
 #define ACCELERATORS	2
-/* Levels are multiples of this, as the caps of NVIDIA's modes are. The lowest level is made up. */
+/* Clock levels are multiples of STEP_HZ, like the caps of NVIDIA's modes. LOWEST_HZ is made up. */
 #define STEP_HZ		12800000ULL
 #define LOWEST_HZ	(9 * STEP_HZ)
 

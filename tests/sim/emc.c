@@ -9,7 +9,7 @@
  *		A read returns clk_round_rate() of S64_MAX, so without a cap the highest level.
  *	JetPack 5.1.1: Seeed-Studio/Linux_for_Tegra, source/kernel/nvidia,
  *		drivers/nvpmodel/nvpmodel_emc_cap.c. A read returns the written value, and 0 is
- *		no cap. Only root can read it.
+ *		no cap. Only root can read this file.
  */
 #include <linux/clk-provider.h>
 #include <linux/debugfs.h>

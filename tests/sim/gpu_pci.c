@@ -5,10 +5,10 @@
  * kernel-open/common/inc/nv-tegra-clk.h).
  *
  * As in nvidia.ko: the parents of the devfreq devices are bare devices below the PCI device,
- * "gpu-gpc-0" and "gpu-nvd-0", without bus, driver and node. The clocks that follow these two have
- * no devfreq device. The governor is "performance", the polling interval 25 ms. While the PCI
- * device is runtime-suspended, cur_freq is 0, the load is 0 of 100, and a new clock is only stored.
- * The load is a percentage. remove() removes everything.
+ * "gpu-gpc-0" and "gpu-nvd-0", without bus, driver and node. The clocks that follow the clocks of
+ * these two have no devfreq device. The governor is "performance", the polling interval 25 ms.
+ * While the PCI device is runtime-suspended, cur_freq is 0, the load is 0 of 100, and a new clock
+ * is only stored. The load is a percentage. remove() removes everything.
  *
  * Unlike nvidia.ko: the PCI device is alone on a simulated host bridge (no root port; its address
  * is 0001:00:00.0, on the board 0000:01:00.0) and has neither BARs nor capabilities; clocks are

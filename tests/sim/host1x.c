@@ -27,7 +27,7 @@ static long create_pollfd(void __user *arg)
 	a.fd = sim_fence_fd_new("host1x_pollfd", &pollfd_fops, O_CLOEXEC);
 	if (a.fd < 0)
 		return a.fd;
-	/* If this fails, the descriptor stays open, as with the board's driver. */
+	/* If copy_to_user() fails, the descriptor stays open, as with the board's driver. */
 	return copy_to_user(arg, &a, sizeof(a)) ? -EFAULT : 0;
 }
 

@@ -24,7 +24,7 @@ u64 sim_noise_u64(struct sim_noise *n)
 
 s32 sim_noise_gauss(struct sim_noise *n)
 {
-	s64 sum = -262140;	/* eight times the negative mean of a u16 */
+	s64 sum = -262140;	/* minus eight times the mean of a u16 */
 	int i, k;
 
 	for (i = 0; i < 2; i++) {

@@ -49,8 +49,9 @@ TEST_F(bus, clock_is_that_of_the_device_tree)
 TEST_F(bus, a_transfer_takes_as_long_as_on_the_wire)
 {
 	/*
-	 * 47 bits per register, and one for the stop. The system call and the model of the chip add
-	 * 10 to 22 us of instructions per register, most of them on NVIDIA's 5.10.104.
+	 * A transfer takes 47 bits per register and one bit for the stop condition. The system call
+	 * and the model of the chip add 10 to 22 us of instructions per register, most of them on
+	 * NVIDIA's 5.10.104.
 	 */
 	static const struct { const char *hz; int n; double us; } want[] = {
 		{ "100000", 1, 480 }, { "100000", 6, 2830 },

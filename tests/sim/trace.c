@@ -7,8 +7,9 @@
 #include <linux/vmalloc.h>
 
 /*
- * Sizes are powers of two. Power changes at most about 1,000 times a second, so its pieces cover 8
- * s. Energy is logged 50 times a second: 87 minutes. Minibatches of 10 ms: 43 minutes.
+ * Numbers of entries, powers of two. Power changes at most about 1,000 times a second, so PIECES
+ * covers 8 s. Energy is logged 50 times a second, so ENERGIES covers 87 minutes. A minibatch takes
+ * 10 ms or more, so MINIBATCHES covers 43 minutes.
  */
 #define PIECES		8192
 #define ENERGIES	262144

@@ -78,7 +78,7 @@ static int cost_run_add(struct cost_run *r, const struct plant_shape *h, uint64_
 		struct jetwatt_batch_bound o = { .start_ns = p.bound_ns[b], .end_ns = p.bound_ns[b + 1] };
 		double uj = cost_true_uj(&p, o.start_ns, o.end_ns), off, width;
 
-		/* A value is read later than it was drawn. */
+		/* Skip minibatches outside the samples: a reading lags behind the true power. */
 		if (o.start_ns < p.power[0].time_ns ||
 		    o.end_ns + 20000000 > p.power[p.samples - 1].time_ns)
 			continue;

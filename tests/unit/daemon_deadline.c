@@ -71,7 +71,7 @@ FIXTURE_TEARDOWN(late)
 	pthread_mutex_destroy(&self->d.lock);
 }
 
-/* The row that was stored last. */
+/* Return the row that was stored last. */
 static const struct jetwatt_row *kept(FIXTURE_DATA(late) *self)
 {
 	const struct jetwatt_tuner *k = &self->run.learner.known;

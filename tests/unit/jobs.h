@@ -122,7 +122,8 @@ static double job_jitter(uint64_t *seed, double ms, double noise)
 	return v > 0.02 ? v : 0.02;
 }
 
-/* Defaults: 80 ms, 8 % of that before the first wait, 2 % jitter. */
+/* Set the default shape: minibatches of 80 ms, 8 % of that time before the first wait, 2 %
+ * jitter. */
 static struct job_shape job_usual(struct job_shape h)
 {
 	h.cycle_ms = h.cycle_ms > 0 ? h.cycle_ms : 80;

@@ -99,7 +99,8 @@ static int all_differ(const struct jetwatt_row *seen, size_t k)
 	return 1;
 }
 
-/* The criterion of the plan: the mean over modes that are not in @seen. */
+/* Return the plan's criterion for the end: the mean uncertainty of the modes that are not in
+ * @seen. */
 static double left_open(const struct jetwatt_row *row, long n, const struct jetwatt_row *seen,
 			size_t k)
 {

@@ -3,8 +3,8 @@
  * The work queue of the simulated libcuda.so.1: work is submitted to the GPU's node; waits use the
  * ways that a Jetson's kernel offers, or spin on mapped memory.
  *
- * There is one queue, so all streams are one. The node takes one piece of work at a time; the
- * thread that checks whether the GPU has finished submits the next one.
+ * There is one work queue, which all CUDA streams share. The node takes one piece of work at a
+ * time; the thread that checks whether the GPU has finished submits the next one.
  *
  * On a machine without that node, the GPU is replaced by a clock: a launch is finished when its
  * duration has passed. Environment variables:
