@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * The record that sync.bpf.c writes to the ring buffer and user/lib/probe_bpf.c reads. It uses
- * plain types, so that both can include it.
+ * The record that sync.bpf.c writes to the ring buffer and user/lib/probe_bpf.c reads. This header
+ * uses plain types, so that both files can include it.
  */
 #ifndef JETWATT_BPF_SYNC_H
 #define JETWATT_BPF_SYNC_H

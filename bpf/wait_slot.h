@@ -35,7 +35,7 @@ struct wait {
 	unsigned int state;		/* IDLE, RUNNING, or UNFINISHED: interrupted */
 	int fd;				/* ioctl: its descriptor; poll: number of entries */
 	int name[2];			/* descriptors in the map @named, if names_gen is current */
-	unsigned int names_gen;		/* value of the variable names_gen at that time */
+	unsigned int names_gen;		/* value of the variable names_gen when @name was set */
 	unsigned int armer;		/* 1: the process has armed a pollfd */
 	unsigned int hits;		/* bit i: entry i of the poll that ends is ready */
 };

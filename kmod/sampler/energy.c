@@ -178,7 +178,10 @@ static void change_total(unsigned long rails)
 		counters[i].blind_in_total_ns = 0;
 }
 
-/* Add blind time of a rail that belonged to the total both before and after that time. */
+/*
+ * Add @ns of blind time of a rail that belonged to the total both before and after the blind
+ * time.
+ */
 static void blind_in_total(struct counter *c, u64 ns)
 {
 	c->blind_in_total_ns += ns;

@@ -259,7 +259,7 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 		limit.bus_nr = bus->nr;
 		limit.bus_hz = jetwatt_bus_hz(bus);
 	}
-	/* Buses are read one after the other; 5 % of the period are left for other work. */
+	/* Buses are read one after the other, in at most 95 % of the period. */
 	if (fast_ns) {
 		lower_limit(&limit, max_hz(95, fast_ns), JETWATT_LIMIT_TICK);
 		limit.all_hz = min(limit.all_hz, max_hz(95, all_ns));

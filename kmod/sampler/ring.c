@@ -168,7 +168,10 @@ unsigned int jetwatt_ring_read(u64 *seq, struct jetwatt_sample *rows, unsigned i
 		}
 		if (n)
 			break;
-		/* Skip a sixteenth of the ring, so that the writer does not overtake at once. */
+		/*
+		 * The writer has overwritten this sample: skip a sixteenth of the ring to stay
+		 * ahead.
+		 */
 		oldest = last > ring.mask ? last - ring.mask : 1;
 		from = max(from + 1, oldest + (ring.mask + 1) / 16);
 		from = min(from, last);

@@ -127,7 +127,7 @@ static struct notifier_block scan_notifier = { .notifier_call = scan_notify };
  * jetwatt_scan_init() - attach all chips, and follow devices that are added and deleted
  * @scanned: called by a work item after each scan; may sleep
  *
- * Return: 0 or a negative errno. It is not an error if there is no chip.
+ * Return: 0, also if no chip is found; or a negative errno.
  */
 int jetwatt_scan_init(void (*scanned)(void))
 {

@@ -37,7 +37,7 @@
 #define NVIDIA_MAJOR		195
 #define NVIDIA_MODESET_MINOR	254
 
-/* A poll of an event continues the wait of one that timed out at most this time before. */
+/* A poll of an event within this time (ns) after a poll that timed out continues its wait. */
 #define SAME_WAIT_NS	1000000
 
 /**

@@ -301,10 +301,11 @@ void jetwatt_watch_add(unsigned int watcher, const u32 *tgids, unsigned int n, b
  * jetwatt_watch_remove() - stop collecting records for a watcher
  * @watcher: the watcher
  *
- * Its records that have not been taken are dropped, because another watcher may get its number.
+ * Records that the watcher has not yet taken are dropped, because another watcher may get its
+ * number.
  *
  * Context: process; takes watch.lock.
- * Return: true if it was the last watcher of all processes.
+ * Return: true if @watcher was the last one that watched all processes.
  */
 bool jetwatt_watch_remove(unsigned int watcher)
 {
