@@ -313,7 +313,8 @@ TEST_F(family, exec_closes_files)
 	/* The descriptor was looked up, which is valid for a second. */
 	ASSERT_EQ(1, seen_all(&self->seen));
 	ASSERT_EQ(1, write(go[1], "g", 1));
-	/* Descriptors of an ended process cannot be looked up any more. */
+	/* Wait until the process has ended, because its descriptors then cannot be looked up any
+	 * more. */
 	while (waitpid(pid, NULL, WNOHANG) != pid)
 		ASSERT_LE(0, seen_all(&self->seen));
 	EXPECT_EQ(1, seen_all(&self->seen));

@@ -30,7 +30,7 @@ result $? "a job started by a shell in its own session is counted"
 clean
 result $? "cgroup and BPF programs are removed afterwards"
 
-# A job with a visible loader, because it also separates two waits of equal length.
+# The job has a loader, whose gap tells the two waits per minibatch apart, which are equally long.
 echo loader > /sys/module/jetwatt_sim/parameters/workload
 run jetwatt stat --json -o "$T/json" -- cutrain --minibatches 40 --syncs 2 --wait spin
 echo resnet > /sys/module/jetwatt_sim/parameters/workload

@@ -74,7 +74,7 @@ result $? "readings of the rails agree with those of the hwmon driver"
 grep -q '"fresh_hz": 1[4-6][0-9]' "$T/report"
 result $? "refresh rates are measured"
 
-# seen BACKEND: number of the loop's waits that it has seen
+# seen BACKEND: print the number of waits of the report's test loop that BACKEND has seen
 seen()
 {
 	awk -v b="\"$1\"" '$1 == "\"backend\":" { on = index($2, b) } on && $1 ~ /pollfd/ { print $2 + 0; exit }' "$T/report"

@@ -10,7 +10,7 @@ saved=/var/lib/jetwatt/sensors
 adapter=/sys/bus/i2c/devices/i2c-1/bus_clk_rate
 sensor=$(echo /sys/bus/i2c/devices/1-0040/hwmon/hwmon*)
 
-# Settings in the drivers and in the chips.
+# settings: print the sensor settings of the drivers and of the chips
 settings()
 {
 	for f in $adapter /sys/bus/i2c/devices/1-004?/hwmon/hwmon*/samples \

@@ -35,7 +35,7 @@ run jetwatt list clocks
 exits 0 && shows 'fan1_rpm *1500 rpm' 'oc3_events *2 events'
 result $? "list clocks: readable output"
 
-# While the job runs: two events of one input, five of another, and a different fan speed.
+# While the job runs, the fan speed changes, and over-current events of two inputs are counted.
 cat > "$T/job" << END
 sleep 3
 echo 2140 > $fan

@@ -235,7 +235,7 @@ TEST_F(board, gpu_load)
 		EXPECT_EQ(0, write_number(LOAD, loads[i]));
 		EXPECT_EQ(loads[i], load_becomes(&self->f, loads[i]));
 	}
-	/* The load is also in the samples. */
+	/* The samples contain the GPU's load too. */
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	EXPECT_EQ(0, write_number(LOAD, 950));
 	for (end = now_ns() + 20000000000ULL; load != 950 && now_ns() < end;) {

@@ -182,7 +182,7 @@ TEST_F(client, stream)
 	self->h.samples = 0;
 	EXPECT_EQ(0, serve(self->jw, 300));
 	EXPECT_EQ(0, self->h.samples);
-	/* Subscribed again: the pause is no gap. */
+	/* After a new subscription, the time without one does not count as a gap. */
 	self->h.next = 0;
 	ASSERT_EQ(0, jetwatt_subscribe(self->jw, samples, &self->h));
 	ASSERT_LT(0, serve(self->jw, 300));

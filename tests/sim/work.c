@@ -48,7 +48,7 @@ struct sim_job {
 	u64 start;			/* start of this minibatch */
 	u64 length;			/* duration of this piece */
 	s64 left;			/* remaining duration; below 0 while not submitted */
-	u64 grace;			/* time until which the process may submit it */
+	u64 grace;			/* time until which the process may submit the piece */
 };
 
 static const struct sim_point *point_of(const struct sim_job *job)

@@ -18,7 +18,7 @@ static struct jetwatt_power at(uint64_t t, int64_t a, int64_t b)
 	struct jetwatt_power p = { .time_ns = t, .nr = 3, .valid = 7 };
 
 	p.uw[0] = a;
-	p.uw[1] = 999999999;	/* child of another rail: never added */
+	p.uw[1] = 999999999;	/* rail that another rail feeds: must not be added */
 	p.uw[2] = b;
 	return p;
 }
@@ -68,7 +68,8 @@ TEST(energy_integrates_power_between_bounds)
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 115 * MS, 115 * MS, &uj, &covered), 0);
 	EXPECT_TRUE(near(uj, 0));
 	EXPECT_EQ(covered, 0);
-	/* A gap is bridged and reported. */
+	/* Over a gap between samples, the power is interpolated; @covered does not include the
+	 * gap. */
 	p[2].gap = 1;
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 105 * MS, 125 * MS, &uj, &covered), 0);
 	EXPECT_TRUE(near(uj, 20000 + 50000 + 30000));

@@ -31,7 +31,7 @@
  * @fail_at, @fail_for: write number fail_at (from 1) and the fail_for - 1 after it fail with @fail
  * @sticks: writes to this path fail with @fail
  * @lie_at: number of a write that succeeds without effect
- * @lied: that has happened, so rules cannot be checked any more
+ * @lied: the write @lie_at has happened, so the rules of the order are not checked any more
  * @lazy: cpufreq accepts a limit but shows it only at tree_flush(), as its work item may run late
  * @writes: number of writes so far
  * @log: their paths and values, below the root
@@ -144,7 +144,7 @@ static inline void tree_orin(struct tree *t)
 	tree_put(t, GPU "available_frequencies", "114750000 420750000 624750000 1300500000\n");
 	tree_put(t, GPU "min_freq", "114750000\n");
 	tree_put(t, GPU "max_freq", "1300500000\n");
-	/* Without a cap it reads clk_round_rate() of S64_MAX, as clk_cap_show() in
+	/* Without a cap, the file reads as clk_round_rate() of S64_MAX, as clk_cap_show() in
 	 * OE4T/linux-nv-oot, tag jetson_36.4.3, drivers/nvpmodel/nvpmodel-clk-cap.c. */
 	tree_put(t, EMC6, "3199000000\n");
 	tree_put(t, BPMP "emc/possible_rates", "204000 665600 2133000 3199000 \n");

@@ -55,7 +55,8 @@ TEST(reused_pid_is_a_new_process)
 		seen = waits(100 + i);
 	EXPECT_EQ(10, seen->waits);
 	seen->opaque = seen->known = seen->serves = 1;
-	/* The same process after a pause. */
+	/* After a pause, the process starts to wait again: its waits are counted anew, the rest
+	 * stays known. */
 	seen = waits(120);
 	EXPECT_EQ(1, seen->waits);
 	EXPECT_EQ(1, seen->opaque);

@@ -22,9 +22,10 @@
  * @inner: length of each other gap, as a share of the minibatch
  * @uneven: waits of a minibatch differ by up to this factor
  * @noise: relative standard deviation of every gap and wait
- * @accumulate: number of minibatches between two runs of the optimizer ...
- * @optimizer: ... by which the last wait is longer, as a share of the minibatch
- * @extra: ... or which is an extra wait
+ * @accumulate: number of minibatches between two runs of the optimizer
+ * @optimizer: time by which a run of the optimizer makes the last wait longer, as a share of the
+ *	minibatch
+ * @extra: a run of the optimizer is an extra wait instead
  * @eval_every, @eval_len, @eval_k: training minibatches between evaluations, minibatches of one
  *	evaluation, its waits per minibatch
  * @stall: share of minibatches before which the loader stalls, for @stall_by minibatches
@@ -32,10 +33,10 @@
  * @lost: share of events that are lost
  * @threads: number of threads that wait alternately
  * @warm: factor by which the first minibatch is longer
- * @beat: number of waits between two disturbances, each of which delays a wait ...
- * @beat_by: ... by up to this share of the minibatch; the phase drifts
+ * @beat: number of waits between two disturbances, each of which delays a wait; the phase drifts
+ * @beat_by: maximum delay of a wait by a disturbance, as a share of the minibatch
  * @drift: relative drift of the disturbances' period
- * @hidden: the GPU continues meanwhile, so a delayed wait is shorter
+ * @hidden: the GPU continues during the delay, so a delayed wait is shorter
  * @bunch: share of waits that last until the next one or two have ended too
  * @log_every: minibatches between extra waits that fetch a value
  * @save_every, @save_waits: minibatches between checkpoints, waits of a checkpoint

@@ -6,8 +6,8 @@
 #include "minibatch/minibatch.h"
 #include "jobs.h"
 
-/* A bound is hit if it is this close. If its own event was lost, it must be within its
- * minibatch. */
+/* A found bound is a hit if its distance from the true bound is at most this, in nanoseconds. If
+ * the event of the true bound was lost, the found bound must be within the minibatch. */
 #define SCORE_NEAR_NS	0.2e6
 #define SCORE_BINS	2000	/* bins of one microsecond */
 

@@ -149,7 +149,7 @@ static long gather_tcp(int fd, struct request *r, long most)
 	return stop ? 0 : n;
 }
 
-/* Collect the requests that have arrived. Return: their number, at least 1; 0 to exit. */
+/* Wait for a request, and collect all that have arrived. Return: number of requests; 0 to exit. */
 static long gather(int fd, struct request *r, long most)
 {
 	long n = 0;
