@@ -99,9 +99,9 @@ struct jetwatt_batch_energy_result {
 	char grade;
 };
 
-/* Running integrals of all rails: samples are added and need not be stored. */
+/* Running energy of all rails: samples are added and need not be stored. */
 struct jetwatt_batch_sum;
-/* Return: new integrals for @nr rails, freed with jetwatt_batch_sum_free(); NULL: no memory. */
+/* Return: new running energy of @nr rails, freed with jetwatt_batch_sum_free(); NULL: no memory. */
 struct jetwatt_batch_sum *jetwatt_batch_sum_new(const struct jetwatt_batch_sensor *s, int nr);
 /* @sum: may be NULL. */
 void jetwatt_batch_sum_free(struct jetwatt_batch_sum *sum);
@@ -109,10 +109,10 @@ void jetwatt_batch_sum_free(struct jetwatt_batch_sum *sum);
 void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_power *p);
 
 /**
- * jetwatt_batch_sum_at() - return the integrals at a time
- * @sum: the integrals
+ * jetwatt_batch_sum_at() - return the energy of all rails up to a time
+ * @sum: the running energy
  * @time_ns: the time
- * @mark: receives the integrals
+ * @mark: receives the energy up to @time_ns
  *
  * Return: 0; -EAGAIN: a rail has no reading after @time_ns yet; -ENODATA: @time_ns is before the
  * first reading, or before the last 64 readings, which are stored.
@@ -122,8 +122,8 @@ int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
 
 /**
  * jetwatt_batch_cost_between() - compute the energy between two marks, with its error
- * @from: integrals at the start
- * @to: integrals at the end
+ * @from: energy up to the start
+ * @to: energy up to the end
  * @s: sensors of the rails
  * @b: the minibatch, for its grade: a computed end reduces it; may be NULL
  * @c: receives the result

@@ -2,11 +2,11 @@
 /*
  * Finds out when power has settled after a change of mode.
  *
- * Within a minibatch, power varies by more than it settles by, so the code uses its mean over
- * overlapping windows of whole minibatches. It fits a constant plus a decaying exponential to them,
- * for several decay times. Power has settled when the rest of the exponential is below TOLERANCE.
- * A mean over few windows has a large error, so as long as that error is too large the result is
- * "not settled", however constant the signal looks.
+ * Power varies more within a minibatch than it drifts while it settles. So the code computes the
+ * mean power in overlapping windows of whole minibatches, and fits a constant plus a decaying
+ * exponential to these means, for several decay times. Power has settled when the rest of the
+ * exponential is below TOLERANCE. With few windows, the fitted constant has a large error. While
+ * that error is too large, the result is "not settled", however constant the signal looks.
  */
 #include "energy/settle.h"
 
@@ -44,7 +44,8 @@ static double *running_integral(const uint64_t *t, const double *w, size_t n)
 	return sum;
 }
 
-/* The integral up to the time @at; *i: index at which the last call stopped. */
+/* Return: the integral @sum up to the time @at, in ns after the first sample. *i: index of the
+ * sample at which the last call stopped. */
 static double integral_to(const uint64_t *t, const double *w, const double *sum, size_t n,
 			  double at, size_t *i)
 {
@@ -60,8 +61,9 @@ static double integral_to(const uint64_t *t, const double *w, const double *sum,
 }
 
 /*
- * Compute the means over windows of @len ns. HOPS windows begin per length, and the last one ends
- * with the last sample. @first: start of the first window. Return: number of windows.
+ * Compute the mean power in windows of @len ns. A window begins every @len / HOPS ns, and the last
+ * window ends with the last sample. @out: mean power of each window, W. @first: start of the first
+ * window, in ns after the first sample. Return: number of windows.
  */
 static size_t window_means(const uint64_t *t, const double *w, const double *sum, size_t n,
 			   double len, double *out, size_t max, double *first)

@@ -25,18 +25,20 @@ struct jetwatt_batch_fit {
 	double level, decay, tau, error, rss, spread;
 };
 
-/* Return: length of a window: whole minibatches, ns. @minibatch_ns: 0: unknown. */
+/* Return: length of a window, ns: a whole number of minibatches. @minibatch_ns: duration of a
+ * minibatch, ns; 0: unknown. */
 double jetwatt_batch_window(uint64_t minibatch_ns);
 
 /*
- * Compute the means over windows of @len ns, of which the last one ends with the samples. @y: set
- * to an array that the caller frees, also after an error; @first: start of the first window, in ns
- * after the first sample. Return: number of windows; -ENOMEM.
+ * Compute the mean power in overlapping windows of @len ns; the last window ends with the last
+ * sample. @y: set to an array of mean powers, W, which the caller frees, also after an error.
+ * @first: start of the first window, in ns after the first sample. Return: number of windows;
+ * -ENOMEM.
  */
 long jetwatt_batch_windows(const uint64_t *t, const double *w, size_t n, double len, double **y,
 			   double *first);
 
-/* Fit the @n windows @y by least squares, for the decay time @tau (0: a constant). */
+/* Fit the mean powers @y of @n windows by least squares, for the decay time @tau; 0: a constant. */
 struct jetwatt_batch_fit jetwatt_batch_least(const double *y, size_t n, double tau);
 
 #endif

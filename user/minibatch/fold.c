@@ -2,11 +2,11 @@
 /*
  * Finds the period of a job whose peaks are hidden by a disturbance.
  *
- * A periodic disturbance may delay waits as much as a data loader, so that for some time another
- * gap of each minibatch is the longest. Over several minibatches, the median gap at each position
- * is computed. The position with the longest one is the same in all windows if it is the start of
- * a minibatch, because a program does not lose count. With a beat, or by chance, it varies. So
- * windows of several minibatches vote for the position.
+ * A periodic disturbance may delay waits as much as a data loader does. Then, for some time, the
+ * longest gap of a minibatch is not its first one. So the waits are divided into windows of several
+ * minibatches, and each window votes for the position in the minibatch whose median gap is the
+ * longest. If that position is the start of a minibatch, it is the same in all windows. With a
+ * beat, or by chance, it differs from window to window.
  */
 #include "minibatch/period.h"
 
@@ -45,7 +45,8 @@ static int longest_gap(const struct jetwatt_batch_wait *b, int k, double *by)
 }
 
 /**
- * jetwatt_fold_find() - find the longest period for which the votes agree
+ * jetwatt_fold_find() - find the longest period for which most windows have their longest gap at
+ *	the same position of the minibatch
  * @b: the waits
  * @n: number of waits
  * @scratch: scratch memory for @n values

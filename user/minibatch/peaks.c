@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds the peaks of a series and tests whether they have a period. Used by period.c. */
+/* Finds the peaks in a series of values, one per wait (mostly the logarithm of the gap before the
+ * wait), and tests whether the peaks have a period. Used by period.c. */
 #include "minibatch/period.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #define MANY		8
 #define FEW		3	/* from here to MANY: JETWATT_PEAKS_WELL_SEPARATED is needed */
 
-/* Height of value @i over all others that are less than @k away. */
+/* Return: value @i minus the highest other value that is less than @k positions away. */
 double jetwatt_peaks_above(const struct jetwatt_peaks *s, size_t i, int k)
 {
 	size_t lo = i >= (size_t)k ? i - (size_t)k + 1 : 1;
@@ -91,8 +92,9 @@ double jetwatt_peaks_median(double *v, size_t n)
 }
 
 /*
- * Separation of the peaks: their median height over their neighbours divided by the scatter between
- * groups. Peaks of chance have a separation of one or two.
+ * Return: separation of the peaks: the median difference between a peak and the highest of the
+ * @k - 1 values after the peak, divided by the scatter between groups. The separation of random
+ * peaks is one or two.
  */
 double jetwatt_peaks_separation(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
 				int k)
@@ -153,7 +155,8 @@ struct jetwatt_period_fit jetwatt_peaks_test(const struct jetwatt_peaks *s, int 
 	return r;
 }
 
-/* Mean height of a peak over the waits that follow it. */
+/* Return: mean difference between a peak and the highest of the @k - 1 values after the peak; the
+ * margin if there are no peaks. */
 double jetwatt_peaks_contrast(const struct jetwatt_peaks *s, int k)
 {
 	double sum = 0, near;

@@ -14,18 +14,18 @@
 
 /**
  * struct jetwatt_batch_wait - one wait of one job
- * @gap: logarithm of the gap: the time from the end of the previous wait to the start of this one
+ * @gap: logarithm of the gap: the time from the end of the previous wait to the start of this wait
  * @wait: logarithm of the length of the wait
  * @gap_ns: the gap, ns
  * @cycle_ns: time from the end of the previous wait to the end of this one, ns
  * @around_ns: duration of a few waits around this one, ns
- * @caller: identifies thread and call
- * @lost: number of waits lost just before it, as reported by the probe
- * @starts_minibatch: output: a minibatch begins with it
- * @other_phase: output: it belongs to a phase with another period than the job's usual one
- * @in_phase: it is known to belong to the usual phase
- * @phase_index: output: its index in the cycle, or JETWATT_PHASE_INDEX_...
- * @missing: output: number of waits that are missing just before it
+ * @caller: identifies the thread and the call that waited
+ * @lost: number of waits lost just before this wait, as reported by the probe
+ * @starts_minibatch: output: a minibatch begins with this wait
+ * @other_phase: output: the wait belongs to a phase with another period than the job's usual one
+ * @in_phase: the wait is known to belong to the usual phase
+ * @phase_index: output: index of the wait in the cycle, or JETWATT_PHASE_INDEX_...
+ * @missing: output: number of waits that, according to the cycle, are missing just before this wait
  * @outlier: output: JETWATT_OUTLIER_...: what deviates from the cycle
  * @rule: output: enum jetwatt_batch_rule: what decided about @starts_minibatch
  * @period: output: number of waits per minibatch of its phase, if @other_phase

@@ -105,7 +105,7 @@ void jetwatt_relabel_parts(struct jetwatt_batch_wait *b, size_t n, const struct 
 	size_t k = (size_t)c->k, from = 0, to = 0;
 	unsigned int last = 0, anew;
 
-	/* The gap before the first wait is unknown. */
+	/* Start at wait 1: the gap before the first wait is unknown. */
 	for (size_t i = 1; i < n; i += anew ? k : 1) {
 		anew = i + k <= n && !b[i].phase_index ? inner_starts(b + i, c) : 0;
 		if (anew && anew == last && i == to) {
@@ -154,10 +154,11 @@ static bool are_late(const struct jetwatt_batch_wait *b, size_t n, size_t from, 
 }
 
 /*
- * For one wait per minibatch. A disturbance that delays some minibatches, after which others catch
- * up, changes neither their number nor their total time. Such waits are minibatches, not additional
- * waits and not another phase. The last one that catches up may be long enough to be a usual one.
- * If every cycle is at least as long as usual, nothing is caught up: the minibatches are only late.
+ * For jobs with one wait per minibatch. A disturbance may delay some minibatches, after which the
+ * next ones are short until the delay is made up. It changes neither the number of minibatches nor
+ * their total time. So the late and the short waits are minibatches, not additional waits and not
+ * another phase. The last short wait may be long enough to have the label of a usual wait already.
+ * If every cycle is at least as long as usual, the minibatches are late and no delay is made up.
  */
 void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n)
 {

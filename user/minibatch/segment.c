@@ -45,8 +45,8 @@ static bool several_threads(const struct jetwatt_item *it, size_t n)
 }
 
 /*
- * Several threads without a common period: select the thread with the most waits. Moves its waits
- * to the front. Return: their number.
+ * For a job whose threads have no common period: find the thread with the most waits, and move the
+ * waits of that thread to the front of @it. Return: number of waits of the thread.
  */
 static size_t busiest_thread(struct jetwatt_item *it, size_t n)
 {
@@ -77,8 +77,8 @@ static size_t busiest_thread(struct jetwatt_item *it, size_t n)
 }
 
 /*
- * Analyse a window of one job's waits. If only one thread counts, moves its waits to the front and
- * reduces @n to their number.
+ * Analyse a window of one job's waits. If the waits of only one thread are used, move them to the
+ * front of @it and reduce @n to their number.
  */
 static int segment_window(struct jetwatt_item *it, size_t *n, struct jetwatt_batch_wait *b,
 			  struct jetwatt_period *r)

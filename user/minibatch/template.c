@@ -48,13 +48,13 @@ static double select_median(double *v, size_t n)
 	return n ? v[mid] : 0;
 }
 
-/* List the first waits of complete groups of @k waits. Return: their number. */
+/* List in @at the first waits of complete groups of @k waits. Return: number of groups. */
 static size_t group_starts(const struct jetwatt_batch_wait *b, size_t n, int k, bool other,
 			   size_t *at)
 {
 	size_t count = 0, end;
 
-	/* The gap before the first wait is unknown. */
+	/* Start at wait 1: the gap before the first wait is unknown. */
 	for (size_t i = 1; i < n; i = end) {
 		for (end = i + 1; end < n && !b[end].starts_minibatch &&
 				  b[end].other_phase == b[i].other_phase &&

@@ -43,7 +43,7 @@ struct expected {
 	double mean, sd, norm;
 };
 
-/* Log-likelihood of @value; updates the estimate of the speed, and the outlier flags @which. */
+/* Log-likelihood of @value. Update the estimate @speed; for an outlier, set @flag in @which. */
 static double log_value(double value, struct expected e, double outlier, double *speed,
 			double *last, double *old, uint8_t *which, uint8_t flag)
 {
@@ -75,9 +75,9 @@ static double log_value(double value, struct expected e, double outlier, double 
 }
 
 /*
- * Log-likelihood of the present wait with the emission @p. @inner: it is not the first of its
- * minibatch. @gap: expected logarithm of the gap over missing waits, with the deviation @gap_sd;
- * NULL: that of the emission.
+ * Log-likelihood of the present wait with the emission @p. @inner: 1: the wait is not the first of
+ * its minibatch. @gap: expected logarithm of a gap that includes missing waits, with the standard
+ * deviation @gap_sd; NULL: use the gap of the emission.
  */
 static double log_emission(const struct decoder *d, const struct jetwatt_emission *p, int inner,
 			   struct viterbi_path *w, const double *gap, double gap_sd)
@@ -87,7 +87,7 @@ static double log_emission(const struct decoder *d, const struct jetwatt_emissio
 
 	w->outlier = 0;
 	if (gap) {
-		/* @gap includes the speed already. */
+		/* over_missing() has scaled @gap by the speeds of the path. */
 		speed = 0;
 		last = NAN;
 		s += log_value(b->gap, (struct expected){ *gap, gap_sd, log_norm(gap_sd) }, OUTLIER,
@@ -268,7 +268,8 @@ static void expand_state(struct decoder *d, int from)
 		to_index(d, eval, EVAL_AT, 0, from, end ? TO_EVAL : MID_BATCH);
 }
 
-/* Does the only path predict the present wait? Return: the next state; -1: it does not. */
+/* If only one path is left and it predicts the present wait, extend that path by the wait. Return:
+ * the state of the wait; -1: the path does not predict the wait. */
 static int follow_alone(struct decoder *d, int from)
 {
 	bool eval = from >= EVAL_AT;

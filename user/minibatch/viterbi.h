@@ -36,11 +36,13 @@ int jetwatt_relabel_several(struct jetwatt_batch_wait *b, size_t n, const struct
 			    bool other);
 /* Label several successive minibatches of another size than @k as another phase. */
 void jetwatt_relabel_sizes(struct jetwatt_batch_wait *b, size_t n, int k);
-/* Label successive cycles in which further gaps are as long as the first as another phase. */
+/* Label a run of cycles as another phase if, in each cycle, gaps that are usually short are as long
+ * as the first gap. */
 void jetwatt_relabel_parts(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c);
-/* Period 1: label late waits, and those that make up for them, as minibatches. */
+/* Period 1: label late waits, and the short waits that make up for the delay, as minibatches. */
 void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n);
-/* Period 1: label waits that fit at no speed but equal their neighbours as minibatches. */
+/* Period 1: label waits as minibatches if they fit at no speed but are as long as their
+ * neighbours. */
 void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n);
 /* Label by long gaps. Return: usual number of waits per group; 0: gaps are not of two kinds. */
 int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n);

@@ -2,12 +2,13 @@
 /*
  * Decides whether a period is the job's own or a beat with something that disturbs the job.
  *
- * The default assumption is one wait per minibatch. A process that wakes up periodically, an
- * observer or a timer, delays every second or third wait of such a job. That makes peaks with a
- * period. Two properties distinguish them from the starts of minibatches. They are small: the
- * delay is a small share of the cycle, whereas a data loader or waits of different lengths make
- * larger differences. And they slip: two independent clocks have no common period, so the beat is
- * off by one after some waits, which never happens to the order of calls in a program.
+ * The default assumption is that a job waits once per minibatch. Another process that wakes up
+ * periodically, such as a monitoring tool, may delay every second or third wait of the job. The
+ * delayed waits are peaks with a period. Two properties distinguish such a beat from the starts of
+ * minibatches. First, its peaks are small: the delay is a small share of the cycle, whereas a data
+ * loader or waits of different lengths make larger differences. Second, the beat slips: two
+ * independent clocks have no common period, so after some waits the next peak is one wait early or
+ * late. The order of calls in a program never slips.
  *
  * A period is accepted if its peaks are too high for a beat, or if it lasts without slips for
  * longer than a beat would. If the detuning is only known to be below a tenth, the probability of
@@ -19,9 +20,9 @@
 
 #define DELAY		0.11	/* maximum delay by a disturbance, as share of the cycle */
 #define UNEVEN		0.24	/* maximum difference of waits by a disturbance, same unit */
-#define NO_WAIT		0.2	/* a wait shorter than this share of the mean is not a usual one */
+#define NO_WAIT		0.2	/* largest additional wait, as share of the mean wait */
 #define APART		3	/* ratio of a minibatch's first gap to its longest other gap */
-#define LASTING		200	/* number of waits that no beat lasts without slips */
+#define LASTING		200	/* a period without slips over this many waits is no beat */
 #define SLIPS		0.01	/* maximum slips per wait; lost events cause some */
 #define SHORTEST	0.2	/* quantile of the gaps that counts as a short gap */
 #define OTHER_GAP	0.8	/* short gaps of another phase are longer by this (logarithm) */
@@ -59,8 +60,9 @@ static double gap_excess(const struct jetwatt_batch_wait *b, const size_t *at, s
 }
 
 /*
- * Is it known why there are @n waits here instead of @k? Either waits were lost, or there is one
- * additional very short wait, which a beat cannot add: the program fetches a value.
+ * Check whether a known cause explains that the group of waits at @b has @n waits instead of @k.
+ * Either the probe has lost waits, or the group has one additional very short wait, in which the
+ * program fetches a value. A beat cannot add a wait.
  */
 static bool is_explained(const struct jetwatt_batch_wait *b, size_t n, int k)
 {
