@@ -354,9 +354,9 @@ void jetwatt_telemetry_clear(struct jetwatt_telemetry *t);
 	for (unsigned int s = 0; s < JETWATT_TELEMETRY_SLOTS; s = JETWATT_SLOT_NEXT(s))
 
 /**
- * struct jetwatt_reading - one reading of the series in sysfs
+ * struct jetwatt_reading - one reading of the telemetry series that libjetwatt reads from sysfs
  * @time_ns: time of the reading
- * @of: values; slots whose series has another reader are JETWATT_TELEMETRY_NONE
+ * @of: telemetry values; JETWATT_TELEMETRY_NONE in the slots of series that are not read from sysfs
  */
 struct jetwatt_reading {
 	uint64_t time_ns;
@@ -936,8 +936,8 @@ struct jetwatt_sync {
  *	taken from its system calls until it first waits in a function of libcuda
  * @cgroup_path: directory of a v2 cgroup, instead of @cgroup; cgroups below it are included
  * @mark_fd: descriptor at which marks arrive, from jetwatt_mark_pair(); 0: no marks
- * @prompt: 1: wake the reader at the end of every wait, for callers that react to waits. It slows
- *	down a job with many short waits. BPF backends only
+ * @prompt: 1: wake the reader at the end of every wait, for callers that react to waits. These
+ *	wake-ups slow down a job with many short waits. BPF backends only
  * @count: 1: count the calls of CUDA's functions for jetwatt_probe_entries()
  */
 struct jetwatt_probe_opts {

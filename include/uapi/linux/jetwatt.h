@@ -47,14 +47,14 @@
  * The list of series only grows, when a chip or a clock appears for the first time;
  * JETWATT_EVENT_CONFIG_CHANGED announces it. All samples of a batch have the same list of series,
  * which the batch contains. A chip or clock that disappears keeps its series, with the value
- * JETWATT_VALUE_NONE, and its ids. When it comes back, it has the same ids.
+ * JETWATT_VALUE_NONE, and its ids. If the chip or clock appears again, it has the same ids.
  *
  * A series that was not read in a tick has the value JETWATT_VALUE_NONE in that sample: bus
  * voltages are read in rotation, slow clocks at a lower rate, and chips that fail not at all. The
  * reader keeps the last value.
  *
- * After SUBSCRIBE, the module sends SAMPLES_NTF messages to the caller's port only (unicast). It
- * sends a batch when the batch contains JETWATT_A_CONFIG_BATCH samples, when its oldest sample is
+ * After SUBSCRIBE, the module sends SAMPLES_NTF messages to the caller's port only (unicast). The
+ * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, when its oldest sample is
  * JETWATT_A_CONFIG_BATCH_AGE_MS old, or when the list of series changes. The module overwrites old
  * samples in its ring. A subscriber whose socket is full therefore loses samples: the sequence
  * numbers have a gap, and JETWATT_A_SAMPLES_LOST counts all samples that this subscriber has lost
@@ -66,9 +66,9 @@
  * the socket.
  *
  * SAMPLES_GET dumps the samples in the ring, starting with the sequence number
- * JETWATT_A_SAMPLES_SEQ, in messages of the same format. If the ring does not hold that sample any
- * more, the dump starts with the oldest sample, and JETWATT_A_SAMPLES_LOST is the number of samples
- * that are missing.
+ * JETWATT_A_SAMPLES_SEQ, in the format of SAMPLES_NTF messages. If the ring does not hold that
+ * sample any more, the dump starts with the oldest sample, and JETWATT_A_SAMPLES_LOST is the number
+ * of samples that are missing.
  *
  * The multicast group JETWATT_MCGRP_EVENTS carries EVENT_NTF messages, at a low rate.
  *
