@@ -180,7 +180,7 @@ const char *jetwatt_cap_load(struct jetwatt_board *b, enum jetwatt_knob k, const
 		if (strcmp(name, b->cap[k][i].path))
 			continue;
 		if (b->saved.cap[k][i].known)
-			return "it has two lines for one cap";
+			return "the saved state has two lines for one cap";
 		b->saved.cap[k][i] = (struct jetwatt_cap){ true, hz };
 	}
 	return NULL;

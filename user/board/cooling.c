@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Thermal throttling. A cooling device of a clock (cpufreq_cooling, devfreq_cooling) sets a limit
- * in addition to the user's. While it is active, the file of the knob shows the lower of the two
- * limits. The user's own limit cannot be read then, and a knob that reads too low is not an error.
+ * in addition to the user's. While the cooling device is active, the file of the knob shows the
+ * lower of the two limits. The user's own limit cannot be read then, and a knob that reads too low
+ * is not an error.
  */
 #include "board/knobs.h"
 

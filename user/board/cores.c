@@ -182,7 +182,7 @@ static const char *cores_load(struct jetwatt_board *b, enum jetwatt_knob k, cons
 	for (i = 0; i < b->cpus && b->cpu[i].id != id; i++)
 		;
 	if (i == b->cpus || on > 1 || b->saved.named[i])
-		return "it names a CPU that this board does not have";
+		return "the saved state names a CPU that this board does not have";
 	b->saved.online[i] = on;
 	b->saved.named[i] = true;
 	return NULL;
@@ -192,7 +192,7 @@ static const char *cores_loaded(const struct jetwatt_board *b)
 {
 	for (int i = 0; i < b->cpus; i++)
 		if (!b->saved.named[i] || (b->cpu[i].fixed && !b->saved.online[i]))
-			return "it does not name every CPU of this board";
+			return "the saved state does not name every CPU of this board";
 	return NULL;
 }
 

@@ -129,7 +129,7 @@ static const char *gpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const 
 	if (!*matched || !jetwatt_lack_not(b, k))
 		return NULL;
 	if (strcmp(name, b->device[k]) || r->known || min > max)
-		return "it is of another GPU";
+		return "the saved state is of another GPU";
 	*r = (struct jetwatt_range){ true, min, max };
 	return NULL;
 }

@@ -277,9 +277,9 @@ bool jetwatt_switch_write(struct jetwatt_switch *p, const char *path, uint64_t v
 bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const char *max_path,
 			  const struct jetwatt_range *now, const struct jetwatt_range *want);
 
-/* check.c: compare what a knob reads with what it should be; @knob names it in messages. Return: 0;
- * -ESTALE. jetwatt_check_differs() always returns -ESTALE; jetwatt_check_above() reads the clock
- * from @path. */
+/* check.c: compare the value that a knob reads with the wanted value. @knob: name of the knob for
+ * the message. Return: 0; -ESTALE: the values differ. jetwatt_check_differs() always returns
+ * -ESTALE; jetwatt_check_above() reads the clock from @path. */
 int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint64_t is,
 			  uint64_t want);
 int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text *err,

@@ -195,8 +195,8 @@ static const char *param_path(const struct preset_reader *r, const struct jetwat
 	return NULL;
 }
 
-/* Check whether a path or an argument is a mask of gated GPU parts. On Thor it is a parameter of
- * the module nvidia, NVreg_TegraGpuPgMask. */
+/* Check whether a path or an argument is a mask of gated GPU parts. On Thor, the mask is
+ * NVreg_TegraGpuPgMask, a parameter of the module nvidia. */
 static bool is_mask(const char *name, enum jetwatt_preset_mask *which)
 {
 	static const char * const part[JETWATT_MASKS] = {

@@ -129,19 +129,19 @@ const char *jetwatt_statefile_intact(const char *kind, char *text, size_t len, c
 	char *sum;
 
 	if (memchr(text, '\0', len))
-		return "it contains a zero byte";
+		return "the file contains a zero byte";
 	if (strncmp(text, kind, n) || text[n] != ' ')
-		return "its first line is wrong";
+		return "the first line of the file is wrong";
 	if (strncmp(text + n + 1, "1\n", 2))
-		return "it was written by another version of jetwatt";
+		return "the file was written by another version of jetwatt";
 	sum = strstr(text, "\nsum ");
 	if (!sum)
-		return "its end is missing";
+		return "the end of the file is missing";
 	sum++;
 	if (strspn(sum + 4, "0123456789abcdef") != 8 || strcmp(sum + 12, "\n"))
-		return "its end is missing";
+		return "the end of the file is missing";
 	if (strtoul(sum + 4, NULL, 16) != sealed_checksum(text, (size_t)(sum - text)))
-		return "its checksum does not match";
+		return "the checksum of the file does not match";
 	*sum = '\0';
 	return sscanf(text + n + 3, "boot %63s", boot) == 1 ? NULL : "a line has an unknown form";
 }

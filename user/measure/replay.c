@@ -227,7 +227,7 @@ void jetwatt_replay_finish(struct jetwatt_replay *r)
 				   " bytes were skipped", r->path, s->damaged, s->missing, s->skipped);
 	if (!s->ended)
 		jetwatt_notice("%s was not closed: it ends with its last complete block%s", r->path,
-				   s->tail ? ", the rest of it was cut off" : "");
+				   s->tail ? "; an incomplete block after it is ignored" : "");
 	if (w->dead >= 0)
 		jetwatt_notice("%s: rail %s stopped answering", r->path, w->rail[w->dead].label);
 	if (!w->ended) {

@@ -22,8 +22,8 @@
 enum { NO_COLOR = JETWATT_ARGS_COMMON, PROGRESS, JSON };
 
 static const struct argp_option common_options[] = {
-	{ "quiet", 'q', NULL, 0, "Say only what was asked for", -2 },
-	{ "verbose", 'v', NULL, 0, "Say more", -2 },
+	{ "quiet", 'q', NULL, 0, "Print only the requested output and errors", -2 },
+	{ "verbose", 'v', NULL, 0, "Print more details", -2 },
 	{ "no-color", NO_COLOR, NULL, 0, "Disable colour, like NO_COLOR in the environment", -2 },
 	{ "progress", PROGRESS, NULL, 0, "Show progress even if standard error is not a terminal",
 	  -2 },

@@ -375,7 +375,7 @@ static void optimize_print_json(const struct jetwatt_eval *e, struct answer_tall
 static void optimize_print(const struct jetwatt_eval *e, struct answer_tally *t,
 			   struct answer_tally *presets)
 {
-	printf("%s: %zu of %zu modes seen (%s), %zu repeats; %zu queries, %g to %g W\n",
+	printf("%s: fitted to %zu of %zu modes (%s), %zu repeats; %zu queries, %g to %g W\n",
 	       e->method->name, e->samples, e->n, jetwatt_eval_sampling(e), e->repeats, t->queries,
 	       e->lo, e->hi);
 	printf("slower than the optimum        median %6.2f %%, mean %6.2f %%\n",

@@ -141,8 +141,8 @@ static void score_print(const struct jetwatt_eval *e, struct predict_score *s)
 	static const char *const name[WHAT] = { "time", "power" };
 	size_t n = e->repeats;
 
-	printf("%s: %zu of %zu modes seen (%s), %zu repeats\n", e->method->name, e->samples, e->n,
-	       jetwatt_eval_sampling(e), n);
+	printf("%s: fitted to %zu of %zu modes (%s), %zu repeats\n", e->method->name, e->samples,
+	       e->n, jetwatt_eval_sampling(e), n);
 	printf("%-7s %8s %8s %8s %14s\n", "error %", "median", "q1", "q3", "in 95 % range");
 	for (int w = 0; w < WHAT; w++) {
 		printf("%-7s %8.2f %8.2f %8.2f", name[w],
