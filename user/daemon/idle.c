@@ -55,13 +55,13 @@ void jetwattd_wait_for_board(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	busy = d->act.busy;
 	if (paused) {
-		/* If a knob refuses, the housekeeping retries. */
+		/* If a knob refuses the restore, the housekeeping retries. */
 		jetwattd_enter(d, JETWATTD_PAUSED);
 		jetwattd_restore(&d->act);
-		/* A later resume is a request to control the board again. */
+		/* When the user resumes jetwattd, it controls the board again. */
 		d->act.ceded = 0;
 	} else if (r->watch.pid) {
-		/* By descriptor: the pid may be reused. */
+		/* Hold the job by a descriptor, because its pid may be reused. */
 		job = fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0);
 	}
 	pthread_mutex_unlock(&d->lock);

@@ -75,9 +75,10 @@ struct jetwattd_count {
  * @arrival_hz: requests per second
  * @ended_ns: end of the last window, CLOCK_MONOTONIC
  * @first_ns: end of the window during which the mode was last switched; 0: none has ended
- * @windows: windows that have ended since @first_ns
- * @turns: time slices of training since jetwattd started
- * @late: those of @turns that did not end at a minibatch boundary, counted while a plan was valid
+ * @windows: number of windows that have ended since @first_ns
+ * @turns: number of training time slices since jetwattd started
+ * @late: number of training time slices that did not end at a minibatch boundary, counted while a
+ *	plan was valid
  */
 struct jetwattd_timeshare_status {
 	int on, planned, beyond, over;

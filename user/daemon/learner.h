@@ -60,7 +60,7 @@ struct jetwattd_reading {
 };
 
 /**
- * struct jetwattd_terms - limits by which the job is learned at this moment
+ * struct jetwattd_terms - current limits for learning the job
  * @limit_w: maximum mean power of a mode, in W, from the cap
  * @safe_w: maximum power of the mode that the cap steps down to, in W; used with @share
  * @now_ns: time, CLOCK_MONOTONIC
@@ -244,7 +244,7 @@ struct jetwattd_drift_check {
  * @allowance: allowances of workloads and budgets, a ring
  * @spent: the element of @allowance in use
  * @next_allowance: element that is replaced next
- * @terms: terms of the last message
+ * @terms: limits for learning, as the loop last passed them
  * @choice: candidates that the plan may choose for the next step
  * @choice_at: index of each of @choice among all candidates
  * @choices: number of elements of @choice
@@ -323,12 +323,13 @@ int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_r
 /* Add an estimate as a row, for a mode that was left before its reading was complete. It is not
  * stored. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
-/* The cap stepped down in @mode. @over_w: its power, in W: the mode and every mode that is at least
- * as high in all knobs are excluded. 0: unknown: the mode is excluded the second time. */
+/* The cap stepped down in @mode. @over_w: power in @mode, in W: @mode and every mode that is at
+ * least as high in all knobs are excluded. 0: the power is unknown: @mode is excluded the second
+ * time. */
 void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			   double over_w, double over_sd);
-/* A mode could not be measured. @why: JETWATTD_HOT: it is excluded the second time; else at
- * once. */
+/* A mode could not be measured. @why: JETWATTD_HOT: the mode is excluded the second time; any other
+ * outcome: the mode is excluded at once. */
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      enum jetwattd_outcome why);
 /* A server misses its latency limit in @mode, at @hz requests per second. The mode and every mode

@@ -237,7 +237,7 @@ int jetwattd_recover(struct jetwattd_run *r);
 /* Wait until the overshoot has left the averaging window. Return: 1: jetwattd_changed(). */
 int jetwattd_wait_window(struct jetwattd_run *r);
 /* Back off from a held mode after a cap event: stay in other modes for @b->seconds. @got: the
- * reading that the event ended. Return: 1: jetwattd_changed(). */
+ * reading of the held mode that the cap event ended. Return: 1: jetwattd_changed(). */
 int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 		      const struct jetwattd_reading *got);
 /* Without a job: start the ramp after a cap event, and raise the mode by one level if power allows.

@@ -41,15 +41,15 @@
  * @end: ends of minibatches that wait for a power sample, in order of time
  * @ends: number of elements of @end
  * @t_ns: time of the last power sample, 0: none
- * @begin_ns: end of the last minibatch, 0: none, or events are missing since
+ * @begin_ns: end of the last minibatch; 0: none, or events have been lost since that end
  * @usual_ns: usual length of a minibatch, 0: unknown
  * @was_ns: @usual_ns when the mean was started
  * @learned_ns: time at which the period was last determined
  * @w: power of the last sample, in W
  * @uj: energy up to the last sample, in uJ
  * @begin_uj: energy up to @begin_ns, in uJ
- * @took_ns: lengths of the minibatches in the mean
- * @took_uj: their energies
+ * @took_ns: durations of the minibatches in the mean, in ns
+ * @took_uj: energies of these minibatches, in uJ
  * @kept: number of minibatches in the mean
  * @odd: 1: a length has deviated since the period was last determined
  * @strange: number of consecutive minibatches that deviate from @was_ns
@@ -74,7 +74,7 @@ struct jetwattd_minibatch {
 	} here;
 };
 
-/* Add a minibatch to the mean. */
+/* Add the duration and the energy of a minibatch to the mean, up to KEPT minibatches. */
 static void mean_add(struct jetwattd_minibatch *m, double took_ns, double uj)
 {
 	if (m->kept == KEPT)

@@ -33,8 +33,8 @@
  * @s: the time slicing; belongs to the thread while it runs
  * @switched_ns: time of the switch to the mode that the plan is for
  * @again_ns: earliest time of the next start
- * @turns: time slices of training that are counted in the metrics
- * @late: those of @turns that did not end at a minibatch boundary
+ * @turns: number of training time slices that are counted in the metrics
+ * @late: number of these time slices that did not end at a minibatch boundary
  * @thread: the thread
  * @begun: 1: the thread was started
  * @ended: 1: the thread has ended by itself

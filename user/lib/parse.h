@@ -51,7 +51,8 @@ int jetwatt_parse_waits(struct jetwatt_parse_waits *w, const struct nlattr *attr
 struct jetwatt_wait_record jetwatt_parse_wait(const struct jetwatt_parse_waits *w, uint32_t i);
 int jetwatt_parse_box(struct jetwatt_box *box, const struct nlattr *attr, int len);
 
-/* The family, as the netlink controller describes it; events: id of the group, 0: none. */
+/* The module's generic netlink family, as the netlink controller reports it. @events: id of the
+ * multicast group JETWATT_MCGRP_EVENTS; 0: none. */
 struct jetwatt_family {
 	uint32_t id, version, events;
 };

@@ -34,7 +34,7 @@
 /**
  * struct probe_bpf - state of the backend
  * @bpf: the loaded program; @ring: reader of its ring buffer; @uprobes: NULL: none attached
- * @names: cache of what descriptors are
+ * @names: cache of the kinds of files to which descriptors refer
  * @lost: number of lost records that was reported; @searches: number of searches
  * @cgroup_path: cgroup to watch; NULL: none; @syscalls: 1: system calls are traced for waits
  */

@@ -118,8 +118,9 @@ static int ascending(const struct jetwatt_trace_reader *r, uint32_t n)
 }
 
 /*
- * A batch needs at least one byte per time and one per series. A batch with larger numbers is
- * rejected before memory is allocated.
+ * Decode a batch. Each sample has at least one byte for its time, and each series at least one byte
+ * of values. A batch with larger counts than the remaining bytes allow is rejected before memory is
+ * allocated.
  */
 static int decode_batch(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
 			uint64_t base_ns)

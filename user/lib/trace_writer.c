@@ -134,7 +134,7 @@ int jetwatt_trace_writer_new(struct jetwatt_trace_writer **writer, int fd)
 	if (!w)
 		return -ENOMEM;
 	w->fd = fd;
-	/* -1 for a pipe, which cannot be truncated. */
+	/* lseek() returns -1 for a pipe; truncate_block() then truncates nothing. */
 	w->end_of_last = lseek(fd, 0, SEEK_CUR);
 	*writer = w;
 	return 0;

@@ -15,7 +15,7 @@
  * @n: number of minibatches
  * @block_ns: minimum duration of a block of successive minibatches, ns. Power does not change
  *	within one refresh of the chip, so shorter blocks are not independent
- * @row: receives the means and their relative standard errors; its mode is unchanged
+ * @row: receives mean time, mean power and their relative standard errors; its mode is unchanged
  *
  * Power is total energy divided by total time, so a long minibatch has more weight.
  *

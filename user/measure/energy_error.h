@@ -9,14 +9,14 @@
 #include "measure/session.h"
 #include "minibatch/minibatch.h"
 
-#define JETWATT_QUALITY_MARKS	8192	/* number of waits whose integrals are stored: 11 MB */
+#define JETWATT_QUALITY_MARKS	8192	/* number of waits at which energy is stored: 11 MB */
 
 /**
- * struct jetwatt_energy_error - running integrals, and their values at the last waits
- * @sum: running integrals; NULL: out of memory, so there are no errors
+ * struct jetwatt_energy_error - running energy of all rails, and its values at the last waits
+ * @sum: running energy; NULL: out of memory, so the energy errors are unknown
  * @sensor: accuracy of each rail's readings
- * @mark: ring of the integrals at the ends of waits
- * @nr: number of integrals stored so far
+ * @mark: ring with the energy up to the end of each wait
+ * @nr: number of entries of @mark written so far
  * @added_ns: time of the last sample added to @sum
  */
 struct jetwatt_energy_error {

@@ -10,8 +10,8 @@
 
 /**
  * struct jetwatt_measure - measured time and power of one mode
- * @row: means with relative standard errors; the caller sets its mode
- * @batches: number of minibatches in the means
+ * @row: mean time and mean power, with relative standard errors; the caller sets the mode in it
+ * @batches: number of minibatches in these means
  * @span_s: duration of these minibatches, s
  * @settle_s: time from the change of mode until power had settled, s
  * @dwell_s: total time in the mode, s

@@ -31,8 +31,9 @@
  * @limit_w: power limit, W; power that is far from it may have a larger error; 0: none
  * @good_ms: modes that are faster than this, ms, and close to @limit_w need a smaller power error;
  *	0: none
- * @decay: what earlier changes of mode on this board have shown about settling; power is then
- *	predicted if that is faster than waiting; NULL: always wait
+ * @decay: decay times of power that earlier changes of mode on this board have shown. If they
+ *	predict the settled power before power has settled, the prediction is used. NULL: always
+ *	wait until power has settled
  * @cut: set by another thread to cancel the measurement; NULL: never
  */
 struct jetwatt_measure_limits {

@@ -11,12 +11,12 @@
 #include "minibatch/minibatch.h"
 
 /**
- * struct jetwatt_run_energy - integrals of a run
+ * struct jetwatt_run_energy - energy, telemetry and minibatches of a run
  * @watch: the session
  * @begun_ns: start of the run
- * @at_ns: time up to which the integrals reach
- * @covered_ns: part of that time that is in no gap
- * @uj: energy of the total, uJ
+ * @at_ns: time up to which power has been integrated
+ * @covered_ns: time between @begun_ns and @at_ns that lies in no gap between samples, ns
+ * @uj: total energy, uJ
  * @rail_uj: energy of each rail, uJ
  * @telemetry: sums of the telemetry
  * @at_wait: @uj at the end of each of the @waits waits of the session

@@ -28,9 +28,9 @@
  * @info: properties of the module
  * @rail: rails of the module
  * @nr_rails: number of rails
- * @total: indices of the rails whose sum is the total
+ * @total: indices of the rails whose sum is the total power
  * @nr_total: number of these rails
- * @scope: what the total covers
+ * @scope: what the total power covers: the module, the board, a partial sum, or chosen rails
  * @config: configuration of the sampler before the session changed it
  * @rate_set: rate that the session has set, Hz; 0: none
  * @running: 1: the module has sent samples
@@ -44,7 +44,7 @@
  * @waits: number of waits
  * @last_wait_ns: end of the last wait
  * @power_ns: time of the last power sample
- * @alive_ns: time of the last reading of each rail of the total
+ * @alive_ns: time of the last reading of each rail of the total power
  * @last_batch_ns: time at which the last batch arrived
  * @bus_uv: last bus voltage of each rail, uV
  * @sysfs: reader of the series that the module does not read
@@ -57,7 +57,7 @@
  * @out_of_memory: 1: a sample or wait could not be stored
  * @failed: 1: the session cannot continue: see jetwatt_session_error()
  * @silent: 1: no samples have arrived for too long
- * @dead: index of a rail of the total that has failed; -1: none
+ * @dead: index of a rail of the total power that has failed; -1: none
  * @begun_ns: time at which the job was started, or the probe was attached
  * @ended_ns: end of the job
  * @on_power: called for every sample in order; may be NULL

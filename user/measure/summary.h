@@ -18,7 +18,7 @@ struct jetwatt_summary_spread {
 
 /**
  * struct jetwatt_summary - summary of a run
- * @meter: integrals of the run
+ * @meter: energy, telemetry and minibatches of the run
  * @row: mean time and power of minibatches, with relative standard errors
  * @energy_j: mean energy per minibatch, J
  * @time: distribution of the time of a minibatch, ms

@@ -18,9 +18,9 @@
 
 /**
  * struct jetwatt_features - feature vector of a mode
- * @lg: logarithms of cores / 8, CPU / 2 GHz, GPU / 1 GHz, EMC / 2 GHz, minibatch size / 16, and
- *	optional knobs / 1 GHz; 0 if the quantity is not a feature
- * @v: the same ratios without the logarithm
+ * @lg: logarithms of cores / 8, CPU clock / 2 GHz, GPU clock / 1 GHz, EMC clock / 2 GHz,
+ *	minibatch size / 16, and optional knobs / 1 GHz; 0 if the quantity is not a feature
+ * @v: the ratios whose logarithms are in @lg: cores / 8, CPU clock / 2 GHz, and so on
  * @rate: rate of minibatches, as a ratio to the workload's rate at lg = 0; read by the power only
  * @rough: sensitivity of the time to the CPU clock: the exponent of 1 / CPU clock, 0: the time does
  *	not depend on it. Other programs, caches and the scheduler disturb the CPU's part of the

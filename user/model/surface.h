@@ -39,8 +39,8 @@ struct jetwatt_param_prior {
  * @res: l^-1 (y - mean)
  * @off: y - mean at the parameters @there
  * @slope: J at the parameters @there
- * @there: parameters for which @off and @slope are valid. A search over hyper-parameters changes
- *	covariances only, so it reuses both
+ * @there: parameters at which @off and @slope were computed. A search over hyper-parameters changes
+ *	covariances only, so it reuses @off and @slope
  * @known: @off and @slope are valid
  * @hess: Cholesky factor of jac' jac + inverse prior covariance
  */

@@ -193,10 +193,10 @@ static int transfer_points_of(const struct jetwatt_transfer *t, const struct jet
 
 /**
  * struct transfer_side - the fit of time or of power
- * @y, @noise, @heavy: for each row the measured log, its noise variance, and the factor on that
- *	variance (1: not an outlier)
- * @l, @alpha: Cholesky factor of the covariance; l^-1 (y - mean)
- * @by, @evidence: scale of the residual terms; log evidence
+ * @y, @noise, @heavy: for each row: the logarithm of time or power, the noise variance of that
+ *	logarithm, and the factor on the noise variance (1: not an outlier)
+ * @l, @alpha: Cholesky factor of the covariance of the rows; the product l^-1 (y - mean)
+ * @by, @evidence: scale of the residual terms; log evidence of the fit
  */
 struct transfer_side {
 	double *y, *noise, *heavy, *l, *alpha;

@@ -14,9 +14,9 @@
 /**
  * struct jetwatt_export_run - the exported run
  * @board, @kernel, @version, @command: from the trace
- * @scope: what the total covers
+ * @scope: what the total power covers, for example "module"
  * @rail, @nr_rails: all rails
- * @total, @nr_total: indices of the rails whose sum is the total
+ * @total, @nr_total: indices of the rails whose sum is the total power
  * @clocks: one moment in CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME, in ns
  * @begun_ns, @pid: start and process of the job; 0: not known yet
  */

@@ -30,8 +30,8 @@ enum { TRACK_OF_JOB = 1, TRACK_OF_BATCHES, TRACK_OF_TOTAL, TRACK_OF_CPU, TRACK_O
 
 #define MESSAGE_MAX	2048
 
-/* A protobuf message that is being built. Fields that do not fit are left out; strings are
- * truncated, so no message of this file is that long. */
+/* A protobuf message that is being built. Bytes beyond MESSAGE_MAX are dropped. The messages of
+ * this file are always shorter, because strings are truncated. */
 struct message {
 	uint8_t byte[MESSAGE_MAX];
 	size_t len;
@@ -178,7 +178,8 @@ static void counter_event(struct jetwatt_export *e, uint64_t t_ns, uint64_t uuid
 	perfetto_send_event(e, t_ns, &ev);
 }
 
-/* Write the telemetry that has changed. A slot gets its track with its first known value. */
+/* Write the telemetry values that have changed. The track of a telemetry series is created with the
+ * first known value. */
 static void perfetto_telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
 {
 	char title[JETWATT_TELEMETRY_NAME_LEN];

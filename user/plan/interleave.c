@@ -263,8 +263,8 @@ static double interleave_minibatches(const struct interleave_model *t, uint32_t 
 	return t->even ? tau : fmin(tau + more, most);
 }
 
-/* Return: mean length of a window. Requests that arrive while the server works lengthen its time
- * slice: at utilisation r by the factor 1 / (1 - r). */
+/* Return: mean length of a window, in ms. Requests that arrive while the server works lengthen the
+ * time slice of the server: at utilisation r by the factor 1 / (1 - r). */
 static double interleave_window_ms(const struct interleave_model *t, double n, double rate)
 {
 	double left = 1 - t->infer.each * rate;

@@ -47,8 +47,8 @@ static void roof_normal_equations(const struct jetwatt_roofs_kernel *k, size_t n
 	}
 }
 
-/* Solve for the terms in @in; the others stay as in @x. Return: 1; 0 if the kernels do not
- * determine them. */
+/* Solve for the coefficients of the terms in the bit mask @in; the other coefficients keep their
+ * values in @x. Return: 1; 0 if the kernels do not determine the coefficients. */
 static int roof_solve(const struct roof_sums *s, unsigned int in, double *x)
 {
 	double m[TERMS][TERMS + 1];
@@ -187,7 +187,7 @@ static void roof_average_term(struct roof_term *t, const struct roof_sums *s, si
 	}
 }
 
-/* Return: variance of the relative errors of all modes. */
+/* Return: variance of the relative errors of the fitted kernel energies, over all modes. */
 static double roof_error_variance(const struct roof_sums *s, size_t n)
 {
 	double off = 0, free = 0;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Exact search for time slicing: given times and powers of all modes (measured or predicted), find
- * the mode, the minibatch sizes, and the number of training minibatches between two of inference
- * (Fulcrum, arXiv 2509.20205, section 4). Used by the strategies, jetwatt optimize --latency and
- * eval.
+ * the mode, the minibatch sizes, and the number of training minibatches between two inference
+ * minibatches (Fulcrum, arXiv 2509.20205, section 4). Used by the strategies, jetwatt optimize
+ * --latency and jetwatt eval.
  *
- * One model runs at a time; switches happen at minibatch boundaries only. Requests arrive at an
- * even rate a. A minibatch of b requests is full after b / a, so its slowest answer takes b / a +
- * t, and it must be done before the next one is full: t <= b / a. The rest of b / a has room for
- * tau = floor((b / a - t) / t_train) training minibatches.
+ * One model runs at a time; switches happen at minibatch boundaries only. Requests arrive at a
+ * constant rate a. An inference minibatch has b requests and takes the time t. It is full b / a
+ * after the previous one, so the latency of its first request is b / a + t. It must end before the
+ * next inference minibatch is full: t <= b / a. In the remaining time b / a - t,
+ * tau = floor((b / a - t) / t_train) training minibatches run, each of which takes t_train.
  *
  * With two servers of equal rate a, a full minibatch waits for at most one minibatch of the other
- * server, so answers take b / a + t + t_other. If t + t_other <= b / a for both, neither server has
- * two minibatches waiting, and the bound holds.
+ * server, which takes t_other, so the latency is at most b / a + t + t_other. If
+ * t + t_other <= b / a for both servers, neither server has two full minibatches waiting, and this
+ * bound holds.
  *
  * All combinations are examined, in loops over arrays.
  */
@@ -67,11 +69,11 @@ struct jetwatt_slice_query {
  * struct jetwatt_slice_plan - a plan
  * @mode: index of the mode
  * @size: index of the minibatch size of each workload
- * @tau: training minibatches between two of inference
+ * @tau: number of training minibatches between two inference minibatches
  * @time_ms: time of a training minibatch, in milliseconds
  * @latency_ms: latency of the slowest answer, in milliseconds
  * @power_w: higher power of the workloads, in watts
- * @throughput_hz: training minibatches per second, tau a / b
+ * @throughput_hz: training minibatches per second: @tau * arrival rate / inference minibatch size
  */
 struct jetwatt_slice_plan {
 	size_t mode, size[2];

@@ -10,11 +10,11 @@
 
 /**
  * struct jetwatt_surrogate - surrogate of one workload
- * @base: last whole fit, to the first @based rows
+ * @base: model of the last whole fit, to the first @based rows
  * @m: the model in use: @base, or a warm-start fit from it
  * @based: number of rows of @base
  * @rows: number of rows when @m was fitted
- * @budget: power budget in watts that the rows of @m were chosen for, if it does not use all rows
+ * @budget: power budget in watts; if @m uses only a part of the rows, those closest to this power
  * @p: predictions, size by size, all modes each
  * @good: @p is valid for this minibatch size
  */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Merge the measurements of one workload by several devices: median polish in logarithms (Tukey,
- * Exploratory Data Analysis, 1977, chapter 11). The offset that a device has in all modes alike is
- * removed, then each mode gets the median of its measurements.
+ * Merge the measurements of one workload by several devices: median polish of the logarithms of
+ * time and power (Tukey, Exploratory Data Analysis, 1977, chapter 11). First, the offset by which
+ * the logarithms of a device deviate in all modes alike is removed. Then each mode gets the median
+ * of its measurements.
  */
 #include "store/pool.h"
 
@@ -31,10 +32,10 @@ struct runs {
  * struct polish - state of the median polish
  * @row, @source, @n: the measurements and their devices
  * @modes, @sources: groups with the same mode, and with the same device
- * @y: logarithm of the quantity in each measurement
- * @mode: effect of its mode
- * @offset: effect of its device
- * @scratch: room for @n values
+ * @y: logarithm of time or power in each measurement
+ * @mode: effect of each measurement's mode on the logarithm
+ * @offset: effect of each measurement's device on the logarithm
+ * @scratch: memory for @n values
  */
 struct polish {
 	const struct jetwatt_row *row;

@@ -3,10 +3,10 @@
  * Find and take on the user rights with which root uses a database.
  *
  * SQLite trusts the directory of its database: when it opens FILE, it rolls back FILE-journal, and
- * that file may name another file to delete. A user who may write the directory could therefore
- * make root delete any file. So root uses a database with the rights of the user who owns a
- * directory or a symbolic link in its path, and refuses a database in a directory that several
- * users may write.
+ * the journal may name another file to delete. So a user with write access to the directory could,
+ * with a forged journal, make a root process delete any file. For that reason, root uses a
+ * database with the rights of the user who owns a directory or a symbolic link in the database's
+ * path, and refuses a database in a directory that several users may write.
  *
  * setfsuid(2) changes the rights of one thread only: the other threads stay root.
  */

@@ -43,7 +43,7 @@ struct door_request {
  * @odd: TAKE: number of rows that are not valid measurements
  * @place: PLACE: progress of the exchange with the pool
  * @board: BOARDS: names
- * @err: reason of an error
+ * @err: text of the error, if @rc is negative
  */
 struct door_answer {
 	int32_t rc;
@@ -278,8 +278,8 @@ void jetwatt_profile_access_close(struct jetwatt_profile_access *d)
 	d->db = NULL;
 }
 
-/* Execute a request and send the response. @row: buffer of JETWATT_SYNC_ROWS rows, with those
- * received. Return: 0, negative errno. */
+/* Execute a request and send the response. @row: the @q->rows rows that came with the request.
+ * Return: 0, negative errno. */
 static int door_respond(int fd, struct jetwatt_db *db, struct door_request *q, struct jetwatt_pool_row *row)
 {
 	struct jetwatt_pool_row *own = NULL;

@@ -3,9 +3,9 @@
  * Access to the profile database, directly or through a socket. The jetwatt-sync that uses the
  * network runs as a user that may not open the database. It sends requests to a second
  * jetwatt-sync, which systemd starts for each connection as user jetwatt and without network
- * access. There are five requests; each is a struct door_request followed by its rows, each
- * response a struct door_answer followed by its rows. Both ends are the same program on one
- * machine, so they are sent as they are in memory.
+ * access. There are five requests. A request is a struct door_request followed by rows; a response
+ * is a struct door_answer followed by rows. Both ends are the same program on one machine, so the
+ * structs are sent in their layout in memory.
  */
 #ifndef JETWATT_SYNC_DOOR_H
 #define JETWATT_SYNC_DOOR_H
@@ -18,8 +18,8 @@
 
 /**
  * struct jetwatt_profile_access - access to the database
- * @db: the database, opened in this process; NULL: it is reached through @fd
- * @fd: socket to the process that has opened it; -1: none
+ * @db: the database, if this process has opened it; NULL: requests to the database go to @fd
+ * @fd: socket to the process that has opened the database; -1: none
  */
 struct jetwatt_profile_access {
 	struct jetwatt_db *db;
@@ -45,8 +45,8 @@ int jetwatt_profile_access_store(struct jetwatt_profile_access *d, const struct 
 int jetwatt_profile_access_boards(struct jetwatt_profile_access *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
 			struct jetwatt_error_text *err);
 
-/* Serve requests on @fd until the other end closes the connection. Return: 0; -EPROTO: it has sent
- * something that is not a request; other negative errno. */
+/* Serve requests on @fd until the other end closes the connection. Return: 0; -EPROTO: a
+ * message was not a request; other negative errno. */
 int jetwatt_profile_access_serve(int fd, struct jetwatt_db *db);
 
 #endif

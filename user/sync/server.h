@@ -16,7 +16,7 @@
 /**
  * struct jetwatt_server - connection to the pool
  * @pg: connection of libpq
- * @id: name that the pool has given itself
+ * @id: UUID of the pool, generated when its tables were created
  */
 struct jetwatt_server {
 	PGconn *pg;
@@ -27,7 +27,7 @@ struct jetwatt_server {
  * struct jetwatt_server_pushed - result of pushing rows
  * @fresh: number of rows that were new to the pool
  * @refused: number of rows that the server refused
- * @why: why it refused the first of them
+ * @why: why the server refused the first of these rows
  */
 struct jetwatt_server_pushed {
 	uint64_t fresh, refused;

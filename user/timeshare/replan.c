@@ -16,8 +16,8 @@
 #define WINDOWS		8	/* number of windows between two plans */
 #define BEYOND		10	/* consecutive plans beyond the latency limit that are logged */
 
-/* Write a new file and rename it, so that the server never reads a partial file. Return: 0,
- * negative errno. */
+/* Write @text to a temporary file and rename that file to @path, so that the server never reads a
+ * partial file. Return: 0, negative errno. */
 static int write_batch_file(const char *path, const char *text)
 {
 	char beside[JETWATT_TIMESHARE_TEXT + 8];

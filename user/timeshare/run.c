@@ -2,10 +2,10 @@
 /*
  * Main loop of the time slicing: one program runs, the other one is frozen.
  *
- * Training is frozen at the end of its tau-th minibatch. A wait for the GPU marks that end, so its
- * work on the GPU is complete then. If no boundary comes in time, because it evaluates or writes a
- * checkpoint, training is frozen wherever it is, and the overrun is counted. The server runs until
- * all its threads sleep and none waits for the GPU.
+ * Training is frozen at the end of its tau-th minibatch. A wait for the GPU marks that end, so the
+ * training's work on the GPU is complete then. If training reaches no minibatch boundary in time,
+ * because it evaluates or writes a checkpoint, it is frozen between boundaries, and the overrun is
+ * counted. The server runs until all its threads sleep and none of them waits for the GPU.
  */
 #include "timeshare/timeshare.h"
 

@@ -69,23 +69,24 @@ struct jetwatt_timeshare_span {
  * @window_ns: end of the last window
  * @bound_ns: last minibatch boundary of training
  * @look_ns: time of the next check whether the server is idle
- * @done: minibatches of training that have ended in this time slice
+ * @done: number of training minibatches that have ended in this time slice
  * @idle_stamp: state of the last check whether the server is idle
  * @since: index of the first window at the request rate of the last plan
  * @change_ms: mean duration of a change from one program to the other, in ms
  * @arrival_hz: request rate, in requests per second
  * @plan_hz: request rate of the plan
- * @planned_minibatches: minibatches of training planned for the time in which plans were valid
- * @kept: minibatches that ended in that time
- * @minibatches: all minibatches of training
- * @answers: all waits of the server
- * @turns: time slices of training
- * @late: those of @turns that did not end at a minibatch boundary, counted while a plan was valid
+ * @planned_minibatches: number of training minibatches planned while plans were valid
+ * @kept: number of training minibatches that ended while plans were valid
+ * @minibatches: number of training minibatches that have ended
+ * @answers: number of waits for the GPU by the server
+ * @turns: number of training time slices that have begun
+ * @late: number of training time slices that did not end at a minibatch boundary, counted while a
+ *	plan was valid
  * @span: spans whose energy is not counted yet
  * @spans: number of elements of @span in use
  * @max_spans: number of elements of @span allocated
- * @ns: total time, by enum jetwatt_timeshare_who
- * @uj: total energy, in uJ, likewise
+ * @ns: total time in ns, by enum jetwatt_timeshare_who
+ * @uj: total energy in uJ, by enum jetwatt_timeshare_who
  */
 struct jetwatt_timeshare {
 	const struct jetwatt_timeshare_conf *conf;

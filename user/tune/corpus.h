@@ -13,8 +13,8 @@
 #define JETWATT_REFERENCES_MAX	16
 
 /**
- * struct jetwatt_references - names of the files
- * @path: paths, as given on the command line
+ * struct jetwatt_references - files given with --reference
+ * @path: paths of the files, as given on the command line
  * @n: number of files
  */
 struct jetwatt_references {
@@ -24,7 +24,7 @@ struct jetwatt_references {
 
 struct jetwatt_csv_error;
 
-/* Parser of the option; its input is a struct jetwatt_references. */
+/* Parser of --reference; its input is a struct jetwatt_references. */
 extern const struct argp jetwatt_references_argp;
 
 /**

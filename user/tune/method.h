@@ -24,16 +24,16 @@ int jetwatt_method_sizes(const struct jetwatt_predictor *by);
 int jetwatt_method_light(const struct jetwatt_predictor *by);
 
 /*
- * Format the names of the predictors with a property, such as "--method auto, nn or powertrain",
- * where
- * @lead is "--method ". Return: @buf.
+ * Format the names of the predictors with a property. With "--method " as @lead, the result is, for
+ * example, "--method auto, nn or powertrain". Return: @buf.
  */
 char *jetwatt_method_list(char *buf, size_t len, const char *lead,
 			  int (*with)(const struct jetwatt_predictor *by));
 
 /* Return: the predictor of this name; NULL after printing that there is none. */
 const struct jetwatt_predictor *jetwatt_method_find(const char *name);
-/* As jetwatt_method_find(); NULL also after printing that the predictor does not predict. */
+/* As jetwatt_method_find(), but NULL also for a method without a fit, after printing that it
+ * predicts nothing. */
 const struct jetwatt_predictor *jetwatt_method_to_fit(const char *name);
 
 #endif

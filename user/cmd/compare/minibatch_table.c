@@ -25,7 +25,7 @@ struct edge {
  * @watch: the replayed session
  * @edge, @nr: all minibatch boundaries in order of time; @next: index of the first one that is not
  *	reached yet
- * @at: the integrals up to @last
+ * @at: energy of the rails, and integrals of the clocks, up to @last
  * @last: the last sample; @any: there was one
  */
 struct side_sums {
@@ -43,7 +43,8 @@ static int edge_by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Extend the integrals from the last sample to @t_ns, which is at or before the time of @p. */
+/* Extend the energy of the rails and the integrals of the clocks from the last sample to @t_ns. @p:
+ * the next sample, at or after @t_ns. */
 static void integrate_to(const struct side_sums *s, const struct jetwatt_power *p, uint64_t t_ns,
 			 struct edge *to)
 {

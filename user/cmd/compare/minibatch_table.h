@@ -10,11 +10,11 @@
 
 /* Columns of the table; the energies of the rails of the total follow at JETWATT_TABLE_RAILS. */
 enum {
-	JETWATT_TABLE_TIME,	/* ms */
-	JETWATT_TABLE_FETCH,	/* ms until the GPU gets work */
-	JETWATT_TABLE_GPU,	/* ms in which the GPU has work */
-	JETWATT_TABLE_ENERGY,	/* J */
-	JETWATT_TABLE_POWER,	/* W */
+	JETWATT_TABLE_TIME,	/* duration of the minibatch, ms */
+	JETWATT_TABLE_FETCH,	/* time from the minibatch's start until the GPU has work, ms */
+	JETWATT_TABLE_GPU,	/* time in which the GPU has work, ms */
+	JETWATT_TABLE_ENERGY,	/* total energy, J */
+	JETWATT_TABLE_POWER,	/* mean total power, W */
 	JETWATT_TABLE_CORES,
 	JETWATT_TABLE_CPU,	/* means over the minibatch: cores online, then clocks in MHz */
 	JETWATT_TABLE_GPU_CLOCK,

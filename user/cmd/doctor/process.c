@@ -199,7 +199,10 @@ static void process_measure(struct watched_process *p)
 {
 	uint64_t begin, end;
 
-	/* Attaching takes time, one backend after the other: start all counters now. */
+	/*
+	 * The backends were attached one after the other, which takes time. Handle the waits that
+	 * arrived meanwhile, then set all counters to 0, so that all backends count the same waits.
+	 */
 	for (int i = 0; i < BACKENDS; i++)
 		if (p->by[i].probe)
 			jetwatt_probe_dispatch(p->by[i].probe);

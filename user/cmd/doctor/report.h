@@ -54,8 +54,8 @@ void jetwatt_gather_string(struct jetwatt_gather *g, const char *key, const char
 void jetwatt_gather_left_out(struct jetwatt_gather *g, const char *what, const char *why,
 			     const char *fix);
 
-/* report_files.c: add one file, or the whole array "files". @path is below the root, without a
- * leading slash. */
+/* report_files.c: jetwatt_gather_file(): add the file @path to the report; @path is relative to the
+ * root. jetwatt_gather_files(): add the array "files" with all files that a report needs. */
 void jetwatt_gather_file(struct jetwatt_gather *g, const char *path);
 void jetwatt_gather_files(struct jetwatt_gather *g);
 /* report_tree.c: add device tree nodes of sensors, clocks and thermal zones, as files. */

@@ -18,7 +18,7 @@
 /* Width in seconds at which an alarm, which has no duration, is drawn. */
 #define ALARM_S		0.5
 
-/* Columns contain sums while data are collected. */
+/* Add column @from to column @to. While samples are collected, the members @w and @hz are sums. */
 static void merge_columns(struct jetwatt_page_column *to, const struct jetwatt_page_column *from)
 {
 	for (int r = 0; r < JETWATT_PAGE_RAILS; r++)

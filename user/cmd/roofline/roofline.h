@@ -77,7 +77,7 @@ int jetwatt_roofline_load(struct jetwatt_roofline *r);
 
 /* Parse FLOP:BYTES at the start of @arg. Return: the text after it; NULL: invalid. */
 const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *bytes);
-/* Parse --kernel FLOP:BYTES:FILE.csv. Exits the program with a usage error if it is invalid. */
+/* Parse --kernel FLOP:BYTES:FILE.csv. Exit with a usage error if @arg is invalid. */
 void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg);
 /* Compile the CUDA program for the GPU of this board. Return: 0, or an exit code after printing the
  * error. Call jetwatt_roofline_cuda_end() in both cases. */

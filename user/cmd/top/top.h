@@ -28,9 +28,9 @@ struct jetwatt_top_job {
 /**
  * struct jetwatt_top - contents of the screen
  * @now_ns: time of the last sample
- * @window_s: length of the window before it, over which means are taken, in seconds
- * @total_w: mean of the total; @peak_w: highest sample of the total
- * @rail_w: means of all rails
+ * @window_s: length of the averaging window, which ends at @now_ns, in seconds
+ * @total_w: mean total power in the window, in W; @peak_w: highest sample of the total power, in W
+ * @rail_w: mean power of each rail in the window, in W
  * @hz: power samples per second
  * @rest_w: total power that is attributed to no process
  * @clock, @telemetry: values of the last sample
