@@ -4,7 +4,7 @@
  *
  * The register after a part is a linear function of the register before it and of the part's
  * bytes. So the effect of the register before the part can be removed: that register, shifted by
- * as many zero bits as the part has. Such a shift is a multiplication by a power of x modulo the
+ * as many zero bits as the part has. The shift is a multiplication by a power of x modulo the
  * polynomial.
  */
 #include "lib/crc_marks.h"

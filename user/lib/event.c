@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Events of the module. They have their own socket, so that a reader whose sample socket is full
+ * Events of the module. Events have their own socket, so that a reader whose sample socket is full
  * still receives them.
  */
 #include "lib/lib.h"

@@ -16,8 +16,8 @@
 #define JETWATT_HELPER_FILTER_PROCESSES	64	/* slots for processes */
 #define JETWATT_HELPER_FILTER_HELD	256	/* maximum number of waits held back, of all processes */
 /*
- * Time for which waits are held back. It must be shorter than the hold time of the join, which
- * discards records that arrive later.
+ * Time for which waits are held back. This time must be shorter than the hold time of the join,
+ * which discards records that arrive later.
  */
 #define JETWATT_HELPER_FILTER_HOLD_NS	500000000ull
 

@@ -2,12 +2,12 @@
 /*
  * Merges samples and waits in order of time.
  *
- * Samples are in order. Waits, ordered by their end, come from several CPUs. They may be out of
+ * Samples are in order. Waits, ordered by their end, come from several CPUs. Waits may be out of
  * order by the time that a CPU needs from reading the clock to completing the record (at most
  * DISORDER_NS). No stream announces how far it is complete, so the join estimates it: up to the
  * time of the stream's last record minus that disorder, or, if the stream is silent, up to the
- * latest time of both streams minus the hold time. It delivers records up to the earlier of the
- * two times. It uses only the times of records, so the same input gives the same output.
+ * latest time of both streams minus the hold time. The join delivers records up to the earlier of
+ * the two times. The join uses only the times of records, so the same input gives the same output.
  */
 #include "lib/join.h"
 
@@ -41,7 +41,7 @@ struct join_place {
  * @arrived: number of records so far
  * @moved: number of moves of places; for tests
  *
- * It is a heap, because a trace may contain any times: with waits in descending order, each
+ * The queue is a heap, because a trace may contain any times: with waits in descending order, each
  * insertion into a sorted array would move all other records.
  */
 struct queue {

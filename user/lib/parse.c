@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Parser of batches. It checks every length: that of an attribute against the message, the number
- * of values against the number of samples.
+ * Parser of batches. The parser checks every length: that of an attribute against the message, the
+ * number of values against the number of samples.
  */
 #include "lib/parse.h"
 

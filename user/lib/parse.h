@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Parsers of netlink messages. They have no side effects and never read outside the buffer,
- * whatever it contains.
+ * Parsers of netlink messages. The functions have no side effects and never read outside the
+ * buffer, whatever it contains.
  */
 #ifndef JETWATT_PARSE_H
 #define JETWATT_PARSE_H

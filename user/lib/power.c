@@ -4,8 +4,8 @@
  * join.
  *
  * The module reads bus voltages in rotation, so most samples use a bus voltage that is several
- * ticks old. That is accurate enough: a bus voltage changes by millivolts when the current changes
- * by amperes.
+ * ticks old. An old bus voltage is accurate enough: bus voltages change by millivolts when currents
+ * change by amperes.
  */
 #include "lib/join.h"
 

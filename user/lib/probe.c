@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The probe: opens the backends that detect waits for the GPU, best first, and merges their
- * records. It finds out what the kernel supports by trying, never by the kernel's version.
+ * records. The probe finds out what the kernel supports by trying, never by the kernel's version.
  */
 #include "lib/probe.h"
 

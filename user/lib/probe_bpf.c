@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The BPF backend: loads and attaches bpf/sync.bpf.c, and converts its records. It traces system
- * calls from the start, and libcuda once a watched process has mapped it (probe_uprobe.c).
+ * The BPF backend: loads and attaches bpf/sync.bpf.c, and converts its records. The backend traces
+ * system calls from the start, and libcuda once a watched process has mapped it (probe_uprobe.c).
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -205,7 +205,7 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	return bpf_map__set_max_entries(bpf->maps.records, o->ring_kib * 1024);
 }
 
-/* Add the process and its existing descendants to the map; the program adds future ones. */
+/* Add the process and its descendants to the map; the BPF program adds future ones. */
 static int follow_existing(struct sync *bpf, uint32_t tgid)
 {
 	int fd = bpf_map__fd(bpf->maps.followed), nr, i;
@@ -217,7 +217,7 @@ static int follow_existing(struct sync *bpf, uint32_t tgid)
 			nr = -errno;
 			break;
 		}
-		/* It ended before it was in the map, so its exit was not seen. */
+		/* The program did not see an exit before the process was in the map. */
 		if (!jetwatt_process_alive(tgids[i]))
 			bpf_map_delete_elem(fd, &tgids[i]);
 	}
@@ -225,7 +225,7 @@ static int follow_existing(struct sync *bpf, uint32_t tgid)
 	return nr < 0 ? nr : 0;
 }
 
-/* Add the driver events that the process has opened before; the program sees later ones. */
+/* Add the driver events that the process has opened so far; the BPF program adds later events. */
 static void find_events(struct probe_bpf *b, uint32_t tgid)
 {
 	int armed = bpf_map__fd(b->bpf->maps.armed_fds), armers = bpf_map__fd(b->bpf->maps.armers);

@@ -17,10 +17,10 @@ int jetwatt_process_initial_time(void);
 
 /**
  * jetwatt_process_cgroup() - return id and depth of a v2 cgroup
- * @path: its directory
+ * @path: directory of the cgroup
  * @id: set to the cgroup id
- * @level: set to its depth below the root; 0 if this process is not in the initial cgroup
- *	namespace, where the depth cannot be determined
+ * @level: set to the depth of the cgroup below the root; 0 if this process is not in the initial
+ *	cgroup namespace, where the depth cannot be determined
  *
  * Return: 0; -ENOENT; -EINVAL: not in a v2 hierarchy; or another negative errno.
  */

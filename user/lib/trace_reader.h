@@ -22,7 +22,7 @@
  * @number: expected sequence number of the next block
  * @state: state for jetwatt_trace_state()
  * @series: list of series of the block's batches
- * @nr_series: their number
+ * @nr_series: number of entries of @series
  * @last: last wait of the block; the next one is encoded relative to it
  * @value: values of the batch, series by series
  * @max_values: size of @value

@@ -33,7 +33,7 @@ struct jetwatt_trace_kept {
  * @number: sequence number of the block
  * @flags: flags of the block
  * @series: list of series of the block's last batch
- * @nr_series: their number
+ * @nr_series: number of entries of @series
  * @last: last wait of the block; the next one is encoded relative to it
  * @waits: number of waits written
  * @lost: number of lost waits, as last reported by the caller
@@ -41,7 +41,7 @@ struct jetwatt_trace_kept {
  * @readings: number of values in the last reading
  * @end_of_last: file offset behind the last complete block; -1: not a file
  * @kept: records that describe the run
- * @nr_kept: their number
+ * @nr_kept: number of entries of @kept
  */
 struct jetwatt_trace_writer {
 	int fd, err, finished;
