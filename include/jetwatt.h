@@ -826,7 +826,7 @@ int jetwatt_box_samples(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg);
  * @jw: the connection
  *
  * The descriptor becomes readable (POLLIN) when batches or events have arrived; then call
- * jetwatt_dispatch(). It belongs to the connection: do not read from it or close it.
+ * jetwatt_dispatch(). The connection owns the descriptor: do not read from it or close it.
  *
  * Return: the descriptor.
  */
@@ -1006,8 +1006,8 @@ void jetwatt_probe_close(struct jetwatt_probe *p);
  * jetwatt_probe_fd() - return the file descriptor to poll
  * @p: the probe
  *
- * The descriptor becomes readable (POLLIN) when jetwatt_probe_dispatch() is to be called. It
- * belongs to the probe: do not read from it or close it.
+ * The descriptor becomes readable (POLLIN) when jetwatt_probe_dispatch() is to be called. The probe
+ * owns the descriptor: do not read from it or close it.
  *
  * Return: the descriptor.
  */
@@ -1119,9 +1119,10 @@ const char *jetwatt_probe_error(void);
 /* Marks: a program reports the bounds of its minibatches itself      */
 
 /*
- * Functions for the program that is measured. They do nothing and return 0 unless the environment
- * variable JETWATT_MARK_FD is set, which jetwatt does when it measures a command. They never
- * block: a mark that the socket cannot take is counted and reported with the next mark.
+ * Functions for the program that is measured. The functions do nothing and return 0 unless the
+ * environment variable JETWATT_MARK_FD is set, which jetwatt does when it measures a command. The
+ * functions never block: a mark that the socket cannot take is counted and reported with the next
+ * mark.
  *
  * A program in any language may write the lines "begin NAME\n" and "end NAME\n" to the descriptor
  * JETWATT_MARK_FD itself, or "NAME\n" where one minibatch ends and the next begins.
@@ -1208,12 +1209,13 @@ typedef void (*jetwatt_power_fn)(const struct jetwatt_power *p, void *arg);
  * jetwatt_join_new() - make a join of samples and waits
  * @j: set to the join, or to NULL on error; the caller frees it with jetwatt_join_free()
  * @jw: connection from which the rails are read, only in this call; NULL: no rails
- * @hold_ms: maximum time for which one stream waits for the other, ms of the records' times. It
- *	must exceed the age of a batch (JETWATT_A_CONFIG_BATCH_AGE_MS) plus the probe's 20 ms
+ * @hold_ms: maximum time for which one stream waits for the other, ms of the records' times.
+ *	@hold_ms must exceed the age of a batch (JETWATT_A_CONFIG_BATCH_AGE_MS) plus the probe's 20
+ *	ms
  *
  * The join converts batches to power samples and delivers samples and waits in order of time:
- * samples by @time_ns, waits by @exit_ns. It delivers a record as soon as neither stream can still
- * bring an earlier one, or when the other stream is @hold_ms behind.
+ * samples by @time_ns, waits by @exit_ns. The join delivers a record as soon as neither stream can
+ * still bring an earlier one, or when the other stream is @hold_ms behind.
  *
  * Return: 0; -ENOMEM; -E2BIG: more than JETWATT_RAILS_MAX rails; or an error of jetwatt_rails().
  */
@@ -1328,10 +1330,10 @@ struct jetwatt_trace_writer;
  * @w: set to the writer; unchanged on error. The caller frees it with jetwatt_trace_writer_free()
  * @fd: where to write; it stays open and belongs to the caller
  *
- * The writer keeps the description of the run (texts, chips, rails, the job). It writes the
- * description before the first sample and again every minute. It writes data in blocks of at most
- * one second, each with one write(2). After a write error it writes nothing more, and if @fd is a
- * file it truncates the incomplete block.
+ * The writer keeps the description of the run (texts, chips, rails, the job). The writer writes the
+ * description before the first sample and again every minute. The writer writes data in blocks of
+ * at most one second, each with one write(2). After a write error it writes nothing more, and if
+ * @fd is a file it truncates the incomplete block.
  *
  * Return: 0; -ENOMEM.
  */
@@ -1382,8 +1384,8 @@ int jetwatt_trace_write_job(struct jetwatt_trace_writer *w, const struct jetwatt
 
 /*
  * Write one record of data. The functions are callbacks of jetwatt_subscribe(),
- * jetwatt_probe_open() and jetwatt_events(), with the struct jetwatt_trace_writer as @writer. They
- * may call write(2). jetwatt_trace_flush() returns their errors.
+ * jetwatt_probe_open() and jetwatt_events(), with the struct jetwatt_trace_writer as @writer. These
+ * callbacks may call write(2). jetwatt_trace_flush() returns their errors.
  */
 /**
  * jetwatt_trace_write_samples() - write a batch

@@ -5,13 +5,13 @@
  * include/netlink/specs/jetwatt.yaml describes the same protocol as a netlink specification
  * (YNL); tests/host/spec.py compares the two.
  *
- * The module only observes power rails and clocks. It never writes a register of a sensor and
- * never changes a clock.
+ * The module only observes power rails and clocks. The module never writes a register of a sensor
+ * and never changes a clock.
  *
  * Access
  * ------
- * The family has the name JETWATT_GENL_NAME and the version JETWATT_GENL_VERSION. It exists in
- * the initial network namespace only.
+ * The family has the name JETWATT_GENL_NAME and the version JETWATT_GENL_VERSION. The family exists
+ * in the initial network namespace only.
  *
  * INFO_GET, CHIP_GET, RAIL_GET, CLOCK_GET, CONFIG_GET and STATS_GET need no capability.
  * CONFIG_SET, SAMPLES_GET, SUBSCRIBE, UNSUBSCRIBE, SUBSCRIBER_GET, ENERGY_GET, BOX_* and WAITS_*
@@ -40,7 +40,7 @@
  *
  * The stream of samples
  * ---------------------
- * One sample is one tick of the sampler. It has a sequence number, a time, and one value per
+ * One sample is one tick of the sampler. A sample has a sequence number, a time, and one value per
  * series. Sequence numbers start at 1 and are consecutive. A series is one quantity of one rail,
  * chip or clock (enum jetwatt_series).
  *
@@ -77,9 +77,10 @@
  * ENERGY_GET dumps the energy of the total, then the energy of each rail, since the module was
  * loaded. The module integrates the power of the samples with the trapezoidal rule. Without
  * subscribers, it reads the rails at the rate of the module parameter idle_hz; RUNNING and
- * ACTIVE_HZ stay 0 then. It does not integrate between samples that are more than two seconds
- * apart, and not across a suspend. JETWATT_A_ENERGY_BLIND_NS is the duration that the energy does
- * not include. It is measured with CLOCK_BOOTTIME, because CLOCK_MONOTONIC stops during a suspend.
+ * ACTIVE_HZ stay 0 then. The module does not integrate between samples that are more than two
+ * seconds apart, and not across a suspend. JETWATT_A_ENERGY_BLIND_NS is the duration that the
+ * energy does not include. This duration is measured with CLOCK_BOOTTIME, because CLOCK_MONOTONIC
+ * stops during a suspend.
  *
  * The hwmon device "jetwatt" has the same counters, with at most ten new values per second. So
  * does perf's PMU "jetwatt".
@@ -102,12 +103,12 @@
  *
  * Waits for the GPU
  * -----------------
- * WAITS_WATCH is for kernels that cannot trace with BPF. It requests a record of each finished wait
- * of the processes in JETWATT_A_WAITS_TGIDS, or of all processes without that attribute. With the
- * flag JETWATT_A_WAITS_CHILDREN, it includes the processes that these fork later. The module then
- * traces the system calls of the machine through the raw_syscalls tracepoints. It sends WAITS_NTF
- * messages to the caller's port only, about 20 ms after a wait. Without a WAITS_WATCH request, no
- * system call is traced.
+ * WAITS_WATCH is for kernels that cannot trace with BPF. WAITS_WATCH requests a record of each
+ * finished wait of the processes in JETWATT_A_WAITS_TGIDS, or of all processes without that
+ * attribute. With the flag JETWATT_A_WAITS_CHILDREN, it includes the processes that these fork
+ * later. The module then traces the system calls of the machine through the raw_syscalls
+ * tracepoints. The module sends WAITS_NTF messages to the caller's port only, about 20 ms after a
+ * wait. Without a WAITS_WATCH request, no system call is traced.
  *
  * struct jetwatt_wait_record defines what a wait is. JETWATT_A_WAITS_RECORD_SIZE is the size of one
  * record. A later version of the module may append members to the record, so a reader must advance
@@ -570,9 +571,9 @@ enum {
  *
  * "admin" means that the operation needs CAP_NET_ADMIN; some operations need more: see "Access".
  *
- * The sampler runs while there is a subscriber. It also runs from the first CONFIG_SET with a rate
- * until the module is unloaded or a CONFIG_SET with rate 0 finds no subscriber, because SAMPLES_GET
- * has no samples otherwise.
+ * The sampler runs while there is a subscriber. The sampler also runs from the first CONFIG_SET
+ * with a rate until the module is unloaded or a CONFIG_SET with rate 0 finds no subscriber, because
+ * SAMPLES_GET has no samples otherwise.
  */
 enum jetwatt_cmd {
 	JETWATT_CMD_INFO_GET = 1,
