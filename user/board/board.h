@@ -56,7 +56,7 @@ struct jetwatt_board;
  * @roots: NULL: all defaults
  * @err: gets what failed, why, and a fix; may be NULL, as in every function below
  *
- * A missing knob is not an error. Such a knob has one level and is never written. The level of a
+ * A missing knob is not an error. A missing knob has one level and is never written. The level of a
  * memory clock without a cap is its highest clock, if known. The level of any other missing clock
  * is JETWATT_BOARD_NO_CLOCK.
  *
@@ -144,8 +144,8 @@ int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
 /**
  * jetwatt_board_save() - take the lease and write the value of every knob to @state/saved
  *
- * A saved state of this boot is kept: it dates from before jetwatt first changed a knob. One of
- * an earlier boot is replaced, because knobs do not survive a reboot.
+ * A saved state of this boot is kept: it dates from before jetwatt first changed a knob. A saved
+ * state of an earlier boot is replaced, because knobs do not survive a reboot.
  *
  * The lease ends with jetwatt_board_restore(), jetwatt_board_close() or the process.
  * Return: 0; -EBUSY: another process holds the lease; -EAGAIN: thermal throttling hides the value
@@ -193,8 +193,9 @@ int jetwatt_board_forget(struct jetwatt_board *b);
  * jetwatt_board_guardian() - start a process that restores the knobs when this process ends
  *
  * The guardian process restores the saved state and thaws the jobs when this process ends, however
- * it ends, or closes the board. It is forked, so call this before starting threads and before
- * taking the lease. Does nothing with jetwatt-knobs, which has a guardian of its own.
+ * it ends, or closes the board. The guardian is forked, so call this function before starting
+ * threads and before taking the lease. Does nothing with jetwatt-knobs, which has a guardian of its
+ * own.
  * Return: 0; negative errno.
  */
 int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *err);
@@ -284,8 +285,8 @@ int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_
 
 /* Convert a mode to and from text, "c8-1728000-g624750000-e3199000000": the tag and the value of
  * each row of JETWATT_KNOB_ROWS(), without optional knobs that are 0. The parser also takes "MAXN",
- * the highest level of each knob, if @b is not NULL. It does not check that the board has the
- * mode: jetwatt_board_check_mode() does.
+ * the highest level of each knob, if @b is not NULL. The parser does not check that the board has
+ * the mode: jetwatt_board_check_mode() does.
  * Return: 0; -EINVAL: not of this form; -ENOSPC: @buf is too short. */
 int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t len);
 int jetwatt_board_mode_parse(const struct jetwatt_board *b, const char *s, struct jetwatt_mode *m);

@@ -254,8 +254,9 @@ static bool cpu_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 	return true;
 }
 
-/* A policy shows its values only once its first CPU is online. Those are the values from before
- * jetwatt changed the board, so add them to the saved state before writing over them. */
+/* A policy shows its values only once its first CPU is online. The values that it shows then are
+ * those from before jetwatt changed the board, so add them to the saved state before writing over
+ * them. */
 static bool cpu_save_new_policies(struct jetwatt_switch *p)
 {
 	struct jetwatt_board *b = p->b;

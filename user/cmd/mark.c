@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt mark: report the begin or end of a minibatch from a script. It writes one mark to the
- * file descriptor that jetwatt stat or record passes in JETWATT_MARK_FD (jetwatt_mark() of
+ * jetwatt mark: report the begin or end of a minibatch from a script. The command writes one mark
+ * to the file descriptor that jetwatt stat or record passes in JETWATT_MARK_FD (jetwatt_mark() of
  * jetwatt.h).
  */
 #include <errno.h>

@@ -207,7 +207,7 @@ static void record_poll(void *arg)
 	w->failed = 1;
 }
 
-/* Write which backends were attached, the CUDA library and the names of marks. They are known only
+/* Write which backends were attached, the CUDA library and the names of marks. These are known only
  * at the end of the run. */
 static void write_probe(struct record *rec)
 {

@@ -11,8 +11,8 @@
 #include "cmd/verbs.h"
 #include "util/error.h"
 
-/* jetwatt-sync is a separate program, because only it needs libpq. It is in the same directory as
- * jetwatt in a build tree, and in ../libexec/jetwatt when installed. */
+/* jetwatt-sync is a separate program, because only it needs libpq. jetwatt-sync is in the same
+ * directory as jetwatt in a build tree, and in ../libexec/jetwatt when installed. */
 int jetwatt_cmd_sync(int argc, char **argv)
 {
 	static const char * const place[] = { "jetwatt-sync", "../libexec/jetwatt/jetwatt-sync" };

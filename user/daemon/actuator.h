@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The actuator: the only part of jetwattd that applies a power mode, verifies it, and restores the
- * board. It knows neither budgets nor jobs; it reports what happens to the board by events.
+ * board. The actuator knows neither budgets nor jobs; it reports what happens to the board by
+ * events.
  *
  * Not thread-safe: the callers hold jetwattd's lock, and events are delivered under it.
  */

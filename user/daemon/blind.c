@@ -20,8 +20,8 @@
 #define TURN_NS		250000000
 /* Interval of checks of the knobs. */
 #define CHECK_NS	1000000000ull
-/* Interval of attempts to reach the module, and its maximum. It doubles each time the samples stop
- * again. */
+/* Interval of attempts to reach the module, and its maximum. The interval doubles each time the
+ * samples stop again. */
 #define RETRY_NS	1000000000ull
 #define RETRY_MOST_NS	60000000000ull
 

@@ -127,8 +127,8 @@ static const char *control_execute(struct jetwattd *d, const char *line)
 	return "unknown request; known are status, status json, metrics, metrics openmetrics, budget WATTS, budget policy, pause, resume";
 }
 
-/* Send the response. It is built in a fixed buffer, so that months of periodic requests do not
- * fragment the heap. */
+/* Send the response. The response is built in a fixed buffer, so that months of periodic requests
+ * do not fragment the heap. */
 static void control_respond(struct jetwattd_control *c, struct client *k)
 {
 	FILE *f = fmemopen(c->text, sizeof(c->text), "w");

@@ -140,9 +140,9 @@ static long next_unknown(struct jetwattd_learner *l, int *exact)
 	return i;
 }
 
-/* Ask for a check of the first row if it is due. It is due once in a pass: when the number of
- * complete readings reaches SURE, or when the pass ends with fewer readings, if at least two were
- * taken in it and the allowance is not used up. Return: 1: a check is pending. */
+/* Ask for a check of the first row if it is due. The check is due once in a pass: when the number
+ * of complete readings reaches SURE, or when the pass ends with fewer readings, if at least two
+ * were taken in it and the allowance is not used up. Return: 1: a check is pending. */
 static int check_first_row(struct jetwattd_learner *l, int ending)
 {
 	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;

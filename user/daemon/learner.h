@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The learner: what is known of the running job, and which mode to try next. It gets plain values
- * (a limit in watts, a time, readings, refusals) and returns plain values. It applies nothing,
- * reads no clock and no sensor, and knows neither the cap, nor the actuator, nor the loop. The loop
- * passes messages between the three:
+ * The learner: what is known of the running job, and which mode to try next. The learner gets plain
+ * values (a limit in watts, a time, readings, refusals) and returns plain values. The learner
+ * applies nothing, reads no clock and no sensor, and knows neither the cap, nor the actuator, nor
+ * the loop. The loop passes messages between the three:
  *
  *	jetwattd_learner_begin()			a job begins, with stored readings
  *	jetwattd_learner_budget()			the budget changes

@@ -48,10 +48,10 @@ static int is_read_again(const struct jetwatt_row *row, size_t i, size_t rows)
 	return 0;
 }
 
-/* Make the first @rows rows a prior, as if they came from another device. They are scaled by the
- * change of time and power in the mode that was read before and after the drift, because other data
- * or another minibatch size change all modes by about the same factors. If that is wrong, new
- * readings contradict the prior, and it is not used. */
+/* Make the first @rows rows a prior, as if they came from another device. Time and power of these
+ * rows are scaled by the change of time and power in the mode that was read before and after the
+ * drift, because other data or another minibatch size change all modes by about the same factors.
+ * If that is wrong, new readings contradict the prior, and it is not used. */
 static void keep_as_prior(struct jetwattd_learner *l, size_t rows, const struct jetwatt_row *is,
 			  const struct jetwatt_row *was)
 {

@@ -26,8 +26,8 @@
  * first one is left out, because the switch delays it. */
 #define FIRST	8
 #define FEW	3
-/* Interval at which the period of the minibatches is determined again while no length deviates. It
- * dominates the CPU use of this file. */
+/* Interval at which the period of the minibatches is determined again while no length deviates.
+ * Determining the period dominates the CPU use of this file. */
 #define LEARN_NS	20000000000ull
 /* Maximum number of minibatches in a mean, and length of the blocks whose scatter gives its error
  * (measure/block_mean.h). */

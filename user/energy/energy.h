@@ -157,8 +157,8 @@ int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
  * struct jetwatt_batch_share - energy of one job
  * @key: process id or cgroup id
  * @busy_ns: time in which the GPU had work of the job
- * @dynamic_uj: its share of the dynamic energy, uJ
- * @idle_uj: its share of the idle energy, uJ
+ * @dynamic_uj: the job's share of the dynamic energy, uJ
+ * @idle_uj: the job's share of the idle energy, uJ
  * @shared: share of @busy_ns in which other jobs were busy as well; if it is not 0, the division is
  *	an estimate
  */
@@ -231,8 +231,8 @@ struct jetwatt_batch_decay {
 
 /**
  * struct jetwatt_batch_level - predicted level of power
- * @w: the level, W
- * @sd: its standard error, W
+ * @w: predicted power, W
+ * @sd: standard error of @w, W
  * @decay: what these samples show about the decay time
  */
 struct jetwatt_batch_level {

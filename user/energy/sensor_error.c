@@ -16,8 +16,8 @@ static double lsb_power_uw(const struct jetwatt_rail *rail, double step_pv, doub
 }
 
 /*
- * Older modules and traces do not describe how a chip converts. They support only the two chips of
- * this table, so do not add new chips to it.
+ * Older modules and traces do not describe how a chip converts. These modules support only the two
+ * chips of the table in jetwatt_adc_find(), so do not add new chips to that table.
  */
 static void complete_chip(struct jetwatt_chip *chip, const struct jetwatt_rail *rail, double bus_uv)
 {
@@ -30,7 +30,7 @@ static void complete_chip(struct jetwatt_chip *chip, const struct jetwatt_rail *
 	chip->averages = adc->conversions[chip->config >> adc->averaging & 7];
 	chip->filter = adc->filter;
 	chip->step_pv = 1000 * adc->lsb_nv;
-	/* Such a module does not report the range, but the LSB shows it. */
+	/* A module without conversion data does not report the range, but the LSB shows it. */
 	wide_uw = lsb_power_uw(rail, 1e3 * adc->lsb_nv, bus_uv);
 	fine_uw = lsb_power_uw(rail, 1e3 * adc->fine_lsb_nv, bus_uv);
 	if (fine_uw && rail->step_uw && rail->step_uw < (wide_uw + fine_uw) / 2)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-exporter: serves jetwattd's metrics by HTTP, for Prometheus. It is a process of its own,
- * so that jetwattd needs no network, and an attacker who takes over the exporter gets nothing but
- * the metrics. It requests them over the control socket at most twice per second and format,
- * however often it is scraped.
+ * jetwatt-exporter: serves jetwattd's metrics by HTTP, for Prometheus. The exporter is a process of
+ * its own, so that jetwattd needs no network, and an attacker who takes over the exporter gets
+ * nothing but the metrics. The exporter requests the metrics over the control socket at most twice
+ * per second and format, however often it is scraped.
  */
 #include <errno.h>
 #include <microhttpd.h>
@@ -50,7 +50,7 @@ struct exporter_input {
 /**
  * struct response - last response of jetwattd in one format
  * @text: the response
- * @len: its length, in bytes; 0: none
+ * @len: length of @text, in bytes; 0: no response yet
  * @at_ns: time at which it was received, CLOCK_MONOTONIC
  */
 struct response {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt-files: tells jetwattd which kind of file a descriptor of another user's process refers
- * to, one of seven kinds. It is the only program with CAP_SYS_PTRACE, which permits a process to
- * write the memory of any other one. Before it serves requests, a system call filter therefore
- * allows only the few calls that it needs.
+ * to, one of seven kinds. jetwatt-files is the only program with CAP_SYS_PTRACE, which permits a
+ * process to write the memory of any other one. Before it serves requests, a system call filter
+ * therefore allows only the few calls that it needs.
  */
 #include <errno.h>
 #include <getopt.h>

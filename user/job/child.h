@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A command as a child process. It waits before its first instruction until the probe is attached,
- * so that no wait for the GPU is missed.
+ * A command as a child process. The child waits before its first instruction until the probe is
+ * attached, so that no wait for the GPU is missed.
  */
 #ifndef JETWATT_JOB_CHILD_H
 #define JETWATT_JOB_CHILD_H

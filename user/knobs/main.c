@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-knobs: the part of jetwattd that has the right to write knobs. It knows only the board
- * (user/board) and seven requests (request.c); jetwattd, which runs without this right, decides
- * which mode to apply.
+ * jetwatt-knobs: the part of jetwattd that has the right to write knobs. jetwatt-knobs knows only
+ * the board (user/board) and seven requests (request.c); jetwattd, which runs without this right,
+ * decides which mode to apply.
  *
  * Whichever process ends first, the board is restored: if jetwattd ends, by this program; if this
  * program ends, by its guardian process (board/guardian.c); if both end, by jetwatt-knobs --restore

@@ -38,7 +38,8 @@ uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st)
 	return rung;
 }
 
-/* Are most waits those of libcuda's helper thread? It also wakes up within minibatches. */
+/* Are most waits those of libcuda's helper thread? The helper thread also wakes up within
+ * minibatches. */
 static int helper_only(const struct jetwatt_probe_state *st)
 {
 	uint64_t most = st->seen[JETWATT_SYNC_HELPER];

@@ -15,7 +15,7 @@
  * @watch: the session, as it was at this point of the run
  * @reader: the trace reader
  * @path: path of the trace, for messages
- * @fd: its file descriptor
+ * @fd: file descriptor of the trace
  * @board: text of the trace; "": none. Likewise @kernel, @version, @scope, @command
  * @clocks: the first moment by three clocks
  * @end: how the run ended

@@ -38,7 +38,7 @@
  * @power: @nr_power power samples in order of time; jetwatt_session_discard() discards old ones
  * @sync: @nr_sync waits in order of time, without marks
  * @mark: @nr_mark marks in order of time
- * @max_power: allocated length of @power; likewise @max_sync and @max_mark
+ * @max_power, @max_sync, @max_mark: allocated lengths of @power, @sync and @mark
  * @samples: number of samples since @begun_ns
  * @lost: number of samples that were lost since @begun_ns
  * @waits: number of waits
@@ -163,7 +163,7 @@ void jetwatt_session_join(struct jetwatt_session *w);
 int jetwatt_session_run(struct jetwatt_session *w, int ms);
 
 /*
- * Wait for @ms, then handle all samples and waits at once. It costs less CPU time than
+ * Wait for @ms, then handle all samples and waits at once. This function costs less CPU time than
  * jetwatt_session_run(), because each wake-up costs more than the records. Return: as there.
  */
 int jetwatt_session_sleep(struct jetwatt_session *w, int ms);

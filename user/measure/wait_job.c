@@ -41,9 +41,9 @@ static void wait_unmeasured(struct jetwatt_session *w)
 }
 
 /*
- * Lower the priority of this process, so that on a busy board the job need not wait for it. It is
- * not lowered if it cannot be restored (without CAP_SYS_NICE), because the next command would
- * inherit it. Return: the priority before.
+ * Lower the priority of this process, so that on a busy board the job need not wait for it. The
+ * priority is not lowered if it cannot be restored (without CAP_SYS_NICE), because the next command
+ * would inherit it. Return: the priority before.
  */
 static int lower_priority(void)
 {

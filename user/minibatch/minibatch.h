@@ -17,7 +17,7 @@
 /* Kinds of bounds: training, evaluation, neither. */
 enum { JETWATT_BATCH_TRAIN, JETWATT_BATCH_EVAL, JETWATT_BATCH_OTHER };
 
-/* The first minibatch of its job. It includes warm-up, so do not include it in means. */
+/* The first minibatch of a job. It includes warm-up, so leave it out of means. */
 #define JETWATT_BATCH_FIRST	0x1
 /* The begin or the end was computed, because the wait that marks it is missing. */
 #define JETWATT_BATCH_INFERRED	0x2
@@ -116,8 +116,8 @@ enum jetwatt_batch_rule {
  *	waits overlap, or there is no previous one
  * @end_ns: end of the minibatch that ends here: the end of this wait, or a time before the next
  *	wait if the last wait is missing; 0: no minibatch ends here
- * @minibatch: index of the bound that contains the wait; JETWATT_BATCH_NONE: none. It is the first
- *	of the @ends
+ * @minibatch: index of the bound that contains the wait; JETWATT_BATCH_NONE: none. The bound is the
+ *	first of the @ends minibatches
  * @period: number of waits per minibatch in the cycle or phase of the wait; 0: none. With
  *	JETWATT_RULE_MARK, the number of waits in this minibatch
  * @phase: phase index of the wait in its period, from 0; @period or more: an additional wait
@@ -202,8 +202,8 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 			    uint64_t held_ns);
 
 /*
- * Learn the cycle again if there are enough new waits. It takes some time, so do not call it
- * between a wait and a reaction to it. Return: 0; -EAGAIN: the period is not known yet.
+ * Learn the cycle again if there are enough new waits. Learning takes CPU time, so do not call this
+ * function between a wait and a reaction to it. Return: 0; -EAGAIN: the period is not known yet.
  */
 int jetwatt_batch_track_learn(struct jetwatt_batch_track *t);
 /* Return: number of waits per minibatch; 0: not known yet. */

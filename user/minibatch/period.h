@@ -52,7 +52,7 @@ struct jetwatt_batch_wait {
  * @gap_sd: standard deviation of the logarithm of the gap
  * @wait_sd: standard deviation of the logarithm of the length
  * @gap_norm: logarithm of the normalisation of the gap's density: set by viterbi.c
- * @wait_norm: the same for the length
+ * @wait_norm: logarithm of the normalisation of the length's density: set by viterbi.c
  * @caller: the thread and call that always wait here; 0: they vary
  */
 struct jetwatt_emission {

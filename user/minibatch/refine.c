@@ -279,8 +279,8 @@ static int try_long_gaps(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_
 }
 
 /*
- * Does the model explain the job? It does not if many waits are outliers without an obvious
- * disturbance, or in no cycle, or if the path often breaks off.
+ * Does the model explain the job? The model does not explain the job if many waits are outliers
+ * without an obvious disturbance, or in no cycle, or if the path often breaks off.
  */
 static bool explains(const struct jetwatt_batch_wait *b, size_t n, int k, double score,
 		     double least)

@@ -155,10 +155,11 @@ static bool are_late(const struct jetwatt_batch_wait *b, size_t n, size_t from, 
 
 /*
  * For jobs with one wait per minibatch. A disturbance may delay some minibatches, after which the
- * next ones are short until the delay is made up. It changes neither the number of minibatches nor
- * their total time. So the late and the short waits are minibatches, not additional waits and not
- * another phase. The last short wait may be long enough to have the label of a usual wait already.
- * If every cycle is at least as long as usual, the minibatches are late and no delay is made up.
+ * next ones are short until the delay is made up. This changes neither the number of minibatches
+ * nor their total time. So the late and the short waits are minibatches, not additional waits and
+ * not another phase. The last short wait may be long enough to have the label of a usual wait
+ * already. If every cycle is at least as long as usual, the minibatches are late and no delay is
+ * made up.
  */
 void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n)
 {

@@ -49,8 +49,8 @@
  * @speed_wait: estimated speed (logarithm) of the waits
  * @outlier_gap: deviation of the last gap of each kind; NAN: it was no outlier
  * @outlier_wait: deviation of the last wait; NAN: it was no outlier
- * @old_gap: speeds before the last new ones; NAN: none
- * @old_wait: the same for waits
+ * @old_gap: values of @speed_gap before the last new speeds; NAN: none
+ * @old_wait: value of @speed_wait before the last new speed; NAN: none
  * @outlier: JETWATT_OUTLIER_... of the last wait
  */
 struct viterbi_path {
@@ -76,8 +76,8 @@ struct viterbi_step {
  * @gain: what the transition added to the score; NULL: not wanted
  * @at: number of the present wait
  * @alone: the only state that is left; -1: there are several
- * @stall: logarithm of the model's probability; likewise @lost and @extra
- * @gap: gaps of the training cycle (not logarithms); likewise @wait
+ * @stall, @lost, @extra: logarithms of the probabilities in the model
+ * @gap, @wait: gaps and waits of the training cycle (not logarithms)
  */
 struct decoder {
 	struct jetwatt_wait_hmm m;

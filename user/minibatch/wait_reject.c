@@ -39,7 +39,7 @@ static double mean_cycle(const struct jetwatt_batch_wait *b, int k)
 	return fmax(sum / k, 1);
 }
 
-/* How far first gaps exceed the others, as share of the cycle: lower quartile over the groups. */
+/* How far first gaps exceed the other gaps, as share of the cycle: lower quartile over groups. */
 static double gap_excess(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks, int k,
 			 double *scratch)
 {
@@ -141,8 +141,8 @@ bool jetwatt_period_is_own(const struct jetwatt_batch_wait *b, const size_t *at,
  * @scratch: scratch memory for @n values
  *
  * A job that shares the GPU also waits for the other job, up to a whole minibatch of it, and two
- * jobs may beat for a long time. That affects waits and the gaps after them, but not the gaps
- * between launches within a minibatch, which are very short.
+ * jobs may beat for a long time. The other job affects waits and the gaps after them, but not the
+ * gaps between launches within a minibatch, which are very short.
  */
 bool jetwatt_starts_are_own(const struct jetwatt_batch_wait *b, size_t n, double *scratch)
 {
@@ -178,10 +178,11 @@ static double median_cycle(const struct jetwatt_batch_wait *b, size_t from, size
  * @n: number of waits
  * @at: indices of the peaks
  * @peaks: number of peaks
- * @k: their period
+ * @k: period of the peaks, in waits
  * @scratch: scratch memory for @n values
  *
- * They are if the waits have another speed than those before and after, or if the period lasts.
+ * The peaks are a phase if the waits between them have another speed than the waits before and
+ * after, or if the period lasts.
  */
 bool jetwatt_phase_is_own(const struct jetwatt_batch_wait *b, size_t n, const size_t *at,
 			  size_t peaks, int k, double *scratch)

@@ -52,8 +52,8 @@ void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_
 }
 
 /*
- * The floor is proportional to the job's speed. It is large, so that jitter of a very short time
- * makes no peak.
+ * The floor is proportional to the job's speed. The floor is large, so that jitter of a very short
+ * time makes no peak.
  */
 void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b)
 {

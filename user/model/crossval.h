@@ -20,7 +20,7 @@ struct jetwatt_crossval;
  * jetwatt_crossval_fit() - fit a predictor to all rows and without each fold
  * @c: set to the fits, or to NULL on error
  * @by: the predictor; needs @fit, @predict and @free
- * @in: its input
+ * @in: rows and settings for the fits
  *
  * Costs up to six fits.
  *

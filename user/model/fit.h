@@ -10,9 +10,9 @@
 #include "model/surface.h"
 
 /*
- * Relative standard error of a measurement that comes without one. It is small on purpose: the
- * unknown scatter then counts as peculiar to the mode, which the process fits as its nugget and
- * predictions include.
+ * Relative standard error of a measurement that comes without one. This standard error is small on
+ * purpose: the unknown scatter then counts as peculiar to the mode, which the process fits as its
+ * nugget and predictions include.
  */
 #define JETWATT_SD_UNKNOWN	0.003
 

@@ -91,8 +91,8 @@ struct jetwatt_graph_attr {
  * @operand: index of the first of @in names that it reads; @out names that it writes follow
  * @in: number of inputs
  * @out: number of outputs
- * @attr: its last attribute, the head of the list
- * @body: graph that it is part of
+ * @attr: last attribute of the node, the head of the list of its attributes
+ * @body: graph that contains the node
  * @next: next node of that graph
  */
 struct jetwatt_graph_node {
@@ -241,8 +241,8 @@ double jetwatt_graph_bytes(const struct jetwatt_graph_value *v);
 /**
  * struct jetwatt_graph_ref - a node with its tensors
  * @node: the node
- * @in: tensors that it reads; NULL: an optional input that is absent
- * @out: tensors that it writes; NULL: likewise
+ * @in: tensors that the node reads; NULL: an optional input that is absent
+ * @out: tensors that the node writes; NULL: an optional output that is absent
  * @ins: number of entries of @in, at most JETWATT_GRAPH_OPERANDS
  * @outs: number of entries of @out, at most JETWATT_GRAPH_OPERANDS
  */

@@ -48,9 +48,9 @@ enum jetwatt_graph_cost {
 
 /**
  * struct jetwatt_graph_op - an operator
- * @name: its name
- * @shape: sets the sizes of the outputs as far as it can; NULL: it has nested graphs
- * @cost: kind of its cost
+ * @name: name of the operator
+ * @shape: sets the sizes of the outputs as far as it can; NULL: the operator has nested graphs
+ * @cost: kind of the cost of a node with this operator
  * @each: operations per element, or gates of a recurrent layer
  * @weight: index of the input that holds the weights of a convolution or product
  */

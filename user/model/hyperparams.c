@@ -209,7 +209,7 @@ static int tune_weigh_outliers(struct jetwatt_surface *s, const double *e2, cons
 /* Calibration factor of the predictive variance, as in conformal prediction (Vovk, Gammerman and
  * Shafer, Algorithmic Learning in a Random World, 2005): the leave-one-out error that 95 % of the
  * points stay within, which is the 0.95 (n + 1)-th of n sorted errors, relative to the 1.96
- * standard deviations that it should be. It is averaged with PRIOR_POINTS points that are
+ * standard deviations that it should be. This ratio is averaged with PRIOR_POINTS points that are
  * calibrated exactly. An outlier counts with its full error, because the next measurement may be
  * one too. Since all points have shaped the hyper-parameters, leave-one-out errors are too small by
  * about FITTED_PARAMS / n. */

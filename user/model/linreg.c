@@ -16,8 +16,9 @@
 #define KNOBS	4
 #define TERMS	JETWATT_LINREG_TERMS
 
-/* Ridge, as a share of the largest diagonal entry of the normal equations. It selects the smallest
- * coefficients if the rows do not determine all, and is below the noise of the rows otherwise. */
+/* Ridge, as a share of the largest diagonal entry of the normal equations. The ridge selects the
+ * smallest coefficients if the rows do not determine all, and is below the noise of the rows
+ * otherwise. */
 #define RIDGE	1e-9
 
 /* The paper's four modes, as shares of the highest levels of Xavier AGX. */

@@ -3,8 +3,8 @@
  * The predictor "linreg", a baseline: linear regression of Prashanthi et al., Characterizing the
  * Performance of Jetson edge devices for training (POMACS 2022,
  * doi 10.1145/3570604), section 5.7. Time = a f_cpu + b cores + c f_gpu + d f_emc + e; energy is
- * linear in these features and the predicted time. It is weak because the real time resembles a sum
- * of terms in 1 / f.
+ * linear in these features and the predicted time. The regression is weak because the real time
+ * resembles a sum of terms in 1 / f.
  */
 #ifndef JETWATT_LINREG_H
 #define JETWATT_LINREG_H

@@ -36,7 +36,8 @@ void jetwatt_net_point(double x[JETWATT_NET_INPUTS_MAX], const struct jetwatt_mo
  * @value: @n values, finite and positive
  * @n: number of rows
  * @inputs: number of inputs
- * @log: 1: the target is the logarithm of the value; 0: the value. It is standardised in both cases
+ * @log: 1: the target is the logarithm of the value; 0: the value. The target is standardised in
+ *	both cases
  * @how: parameters of the training
  *
  * Return: 0; -EINVAL; -EDOM; -ENOMEM.

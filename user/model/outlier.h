@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Outliers in a complete grid of measured modes: rows whose power is far below that of the
- * neighbouring modes. Such a row looks like an optimum that no second measurement reproduces, so
+ * neighbouring modes. An outlier looks like an optimum that no second measurement reproduces, so
  * comparisons with the optimum leave it out (jetwatt eval).
  */
 #ifndef JETWATT_OUTLIER_H

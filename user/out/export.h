@@ -43,7 +43,7 @@ struct jetwatt_export_sums {
 /**
  * struct jetwatt_export_cost - energy of a minibatch
  * @uj: energy in uJ, negative: unknown
- * @sd_uj: its standard error in uJ, negative: unknown
+ * @sd_uj: standard error of @uj, in uJ; negative: unknown
  * @grade: 'A' to 'D' by the standard error, '-': unknown
  */
 struct jetwatt_export_cost {

@@ -68,8 +68,9 @@ static double hope_latency(const struct jetwatt_incumbent *goal, double window, 
 	return e / goal->best + (goal->none ? FIRST * in : 0);
 }
 
-/* Return: expected improvement of training throughput beside inference. It is a step function of
- * the times, so it is integrated by Gauss-Hermite quadrature. @ok: as in hope_latency(). */
+/* Return: expected improvement of training throughput beside inference. The improvement is a step
+ * function of the times, so it is integrated by Gauss-Hermite quadrature. @ok: as in
+ * hope_latency(). */
 static double hope_throughput(const struct jetwatt_incumbent *goal, const struct jetwatt_estimate *t,
 			      const struct jetwatt_estimate *f, double window, double *ok)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The strategy "gmd": gradient descent over the knobs of Fulcrum (arXiv 2509.20205, section 5). It
- * measures the middle of all knobs, then each knob alone at one end. Then it halves the range of
- * the knob with the largest change of time per watt, upwards if the power is below the budget and
- * downwards if it is above. Values that were passed are dropped for good.
+ * The strategy "gmd": gradient descent over the knobs of Fulcrum (arXiv 2509.20205, section 5). The
+ * strategy measures the middle of all knobs, then each knob alone at one end. Then it halves the
+ * range of the knob with the largest change of time per watt, upwards if the power is below the
+ * budget and downwards if it is above. Values that were passed are dropped for good.
  *
  * Without state: each call repeats the path over the known measurements and stops at the first cell
  * that has not been measured.

@@ -24,11 +24,11 @@ struct jetwatt_cell {
 
 /**
  * struct jetwatt_workload_data - measurements of one workload
- * @size: its minibatch sizes, in samples; training has one, which may be 0
+ * @size: minibatch sizes of the workload, in samples; training has one, which may be 0
  * @sizes: number of sizes
  * @by: predictor and prior; NULL: the default predictor without a prior
- * @time_ms: mean of the measured times, size by size, all modes each; NAN: not measured
- * @power_w: mean of the measured powers, likewise
+ * @time_ms: mean of the measured times in ms, size by size, all modes each; NAN: not measured
+ * @power_w: mean of the measured powers in W, size by size, all modes each; NAN: not measured
  * @row: all measurements, the latest last
  * @cell: cell of each row
  * @rows: number of rows

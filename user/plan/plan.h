@@ -3,8 +3,8 @@
  * Bayesian optimisation of power modes: which mode to measure next, and which mode answers a query.
  * Used by user/tune/, user/cmd/ and user/daemon/.
  *
- * Pure functions of models and arrays: no globals, files or clocks. They block for the length of
- * the computation.
+ * Pure functions of models and arrays: no globals, files or clocks. The functions block for the
+ * length of the computation.
  */
 #ifndef JETWATT_PLAN_H
 #define JETWATT_PLAN_H
@@ -99,8 +99,8 @@ double jetwatt_plan_uncertainty(const struct jetwatt_prediction *p, size_t n, do
 /**
  * struct jetwatt_plan_choice - a candidate for the answer
  * @index: index into the modes
- * @measured: 1: the mode has been measured; 0: it is a prediction only
- * @p: its prediction
+ * @measured: 1: the mode has been measured; 0: the mode is only predicted
+ * @p: prediction of the mode
  */
 struct jetwatt_plan_choice {
 	size_t index;
@@ -179,7 +179,8 @@ double jetwatt_plan_quantile(double risk);
  * @q: objective and limits
  * @power_w: set to the smallest power limit, in watts, that a mode within @q's time limit meets at
  *	@q's risk; INFINITY: no mode is within the time limit
- * @time_ms: set to the smallest time limit, in milliseconds, likewise
+ * @time_ms: set to the smallest time limit, in milliseconds, that a mode within @q's power limit
+ *	meets at @q's risk; INFINITY: no mode is within the power limit
  */
 void jetwatt_plan_required_limits(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p,
 		       size_t n, const struct jetwatt_row *row, size_t rows,

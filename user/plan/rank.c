@@ -78,7 +78,7 @@ double jetwatt_plan_quantile(double risk)
  * @time: time of a minibatch, in milliseconds
  * @power: power, in watts
  * @time_most: upper bound of @time at the accepted risk; equal to it if measured
- * @power_most: likewise
+ * @power_most: upper bound of @power at the accepted risk; equal to it if measured
  * @times: number of measurements
  */
 struct rank_known {

@@ -75,9 +75,9 @@ int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 
 /**
  * jetwatt_reading_plausible() - test whether a measured mode may be the answer
- * @power_w: mean of its power readings, in watts
+ * @power_w: mean of the power readings of the mode, in watts
  * @times: number of readings
- * @p: its prediction, with these readings among the rows
+ * @p: prediction of the mode by a model that was fitted to rows with these readings
  * @budget_w: power budget, in watts
  *
  * A single reading just below the budget that the model contradicts is likely too low by chance:

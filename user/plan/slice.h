@@ -6,10 +6,10 @@
  * --latency and jetwatt eval.
  *
  * One model runs at a time; switches happen at minibatch boundaries only. Requests arrive at a
- * constant rate a. An inference minibatch has b requests and takes the time t. It is full b / a
- * after the previous one, so the latency of its first request is b / a + t. It must end before the
- * next inference minibatch is full: t <= b / a. In the remaining time b / a - t,
- * tau = floor((b / a - t) / t_train) training minibatches run, each of which takes t_train.
+ * constant rate a. An inference minibatch has b requests and takes the time t. A minibatch is full
+ * b / a after the previous one, so the latency of its first request is b / a + t. The minibatch
+ * must end before the next inference minibatch is full: t <= b / a. In the remaining time b / a -
+ * t, tau = floor((b / a - t) / t_train) training minibatches run, each of which takes t_train.
  *
  * With two servers of equal rate a, a full minibatch waits for at most one minibatch of the other
  * server, which takes t_other, so the latency is at most b / a + t + t_other. If
@@ -44,10 +44,10 @@ enum jetwatt_slice_kind {
 
 /**
  * struct jetwatt_slice_work - one workload
- * @size: its minibatch sizes, in samples; training has one, which is not used
+ * @size: minibatch sizes of the workload, in samples; training has one, which is not used
  * @sizes: number of sizes
  * @time_ms: time of a minibatch, size by size, all modes each; NAN: unknown, never chosen
- * @power_w: power, likewise
+ * @power_w: power in W, size by size, all modes each
  */
 struct jetwatt_slice_work {
 	const uint32_t *size;

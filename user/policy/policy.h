@@ -21,7 +21,8 @@
 /**
  * struct jetwattd_hours - a budget for part of the day
  * @from_min: start, in minutes since midnight, local time
- * @to_min: end, likewise; not after @from_min: the period includes midnight
+ * @to_min: end, in minutes since midnight, local time; if it is not after @from_min, the period
+ *	includes midnight
  * @budget_w: the budget, in W
  */
 struct jetwattd_hours {

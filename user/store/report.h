@@ -21,7 +21,7 @@
 /**
  * struct jetwatt_report_file - one file of the board
  * @path: path below the root, without a leading slash: "sys/class/..."
- * @data, @len: its contents; @data NULL: the file exists but could not be read
+ * @data, @len: contents of the file; @data NULL: the file exists but could not be read
  */
 struct jetwatt_report_file {
 	const char *path;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reader of protocol buffers, field by field, for onnx.c. It reads a file through a window of fixed
- * size, and skips a field without reading it, so memory use does not depend on the file. A limit
- * on the bytes read bounds the time for a file of many small fields.
+ * Reader of protocol buffers, field by field, for onnx.c. The reader reads a file through a window
+ * of fixed size, and skips a field without reading it, so memory use does not depend on the file. A
+ * limit on the bytes read bounds the time for a file of many small fields.
  */
 #ifndef JETWATT_WIRE_H
 #define JETWATT_WIRE_H

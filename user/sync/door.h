@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Access to the profile database, directly or through a socket. The jetwatt-sync that uses the
- * network runs as a user that may not open the database. It sends requests to a second
+ * network runs as a user that may not open the database. This process sends requests to a second
  * jetwatt-sync, which systemd starts for each connection as user jetwatt and without network
  * access. There are five requests. A request is a struct door_request followed by rows; a response
  * is a struct door_answer followed by rows. Both ends are the same program on one machine, so the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt-sync: pushes the measurements of this device to the fleet's pool, and pulls those of
- * other devices. It is a program of its own, started by "jetwatt sync", so that devices without a
- * pool need no libpq.
+ * other devices. jetwatt-sync is a program of its own, started by "jetwatt sync", so that devices
+ * without a pool need no libpq.
  */
 #include <stddef.h>
 #include <stdio.h>

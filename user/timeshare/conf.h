@@ -18,7 +18,7 @@
  * @batch_file: file or socket to which the maximum minibatch size of the server is written; empty:
  *	none
  * @train_modes: file with time and power of the training in each mode; needed with @power_w
- * @infer_modes: likewise of the server
+ * @infer_modes: file with time and power of the server in each mode; needed with @power_w
  * @power_w: power budget, in W; 0: the mode is not changed
  * @latency_ms: latency limit for 99 of 100 requests, in ms
  * @arrival_hz: requests per second, used until enough requests have been counted; 0: unknown

@@ -21,9 +21,9 @@
  * @name: name in messages, such as "train"
  * @command: shell command; NULL: the processes run already
  * @child: process of the command
- * @cgroup: its cgroup, with an empty path: none
- * @hold: its freezer
- * @probe: probe of its waits for the GPU; NULL: not attached
+ * @cgroup: cgroup of the program; an empty path: none
+ * @hold: freezer of the program
+ * @probe: probe of the program's waits for the GPU; NULL: not attached
  * @pidfd: pidfd of the command, readable when it has ended; -1: none
  * @mark_fd: descriptor on which marks of the program arrive, -1: none
  * @ended: 1: the end of the program was noticed

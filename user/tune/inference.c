@@ -109,9 +109,9 @@ static int infer_sizes_of_rows(struct jetwatt_infer *f, const struct jetwatt_tun
 
 /**
  * struct inference_table - times and powers of all modes, size by size
- * @t: measured time, else an upper bound at the accepted risk, in milliseconds
- * @w: power, likewise, in watts
- * @seen: 1: measured
+ * @t: time of a minibatch, in milliseconds: measured, or an upper bound at the accepted risk
+ * @w: power, in watts: measured, or an upper bound at the accepted risk
+ * @seen: 1: @t and @w are measured
  */
 struct inference_table {
 	double *t, *w;

@@ -43,7 +43,7 @@ struct jetwatt_session;
  * @model: model of the last fit; NULL: none
  * @given: 1: @model was read from a file and is not fitted again
  * @begun_ns: start of the measurements, CLOCK_MONOTONIC in nanoseconds
- * @ended_ns: end of the last measurement, likewise; 0: none
+ * @ended_ns: end of the last measurement, CLOCK_MONOTONIC in nanoseconds; 0: none
  * @silent: 1: print nothing but warnings and errors
  * @down: 1: clocks must not be raised from one mode to the next
  * @sizes: 1: the minibatch size is a feature

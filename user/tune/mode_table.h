@@ -15,12 +15,12 @@
 
 /**
  * struct jetwatt_mode_table_work - a workload, measured in all modes
- * @path: the file
- * @size: its minibatch sizes, ascending; training has one
+ * @path: path of the CSV file
+ * @size: minibatch sizes of the workload, ascending; training has one
  * @sizes: number of sizes
- * @time_ms: times of a minibatch, size by size, all modes each
- * @power_w: powers, likewise
- * @clean_w: powers, NAN if the row is an outlier
+ * @time_ms: times of a minibatch in ms, size by size, all modes each
+ * @power_w: powers in W, size by size, all modes each
+ * @clean_w: as @power_w, but NAN if the row is an outlier
  * @by: predictor and prior
  */
 struct jetwatt_mode_table_work {

@@ -14,11 +14,11 @@
  * struct jetwatt_result - the result
  * @board: name of the board
  * @learn: candidates and rows
- * @chosen: the answer; NULL: none
- * @predicted: its prediction; NULL: none
- * @measured: its last measurement; NULL: not measured
+ * @chosen: the chosen mode; NULL: none
+ * @predicted: prediction of the chosen mode; NULL: none
+ * @measured: last measurement of the chosen mode; NULL: not measured
  * @minibatches: number of minibatches for the totals of time and energy; 0: no totals
- * @explain: explanation of the answer; NULL: not requested
+ * @explain: explanation of the choice; NULL: not requested
  * @baseline: presets to compare with; NULL: none
  * @infer: minibatch size and latency of an inference server; NULL: not requested
  */

@@ -13,9 +13,9 @@
 
 /**
  * struct jetwatt_verify - the result
- * @index: the chosen candidate
- * @predicted: its prediction before the verification
- * @proof: its last measurement
+ * @index: index of the chosen candidate
+ * @predicted: prediction of the chosen candidate before the verification
+ * @proof: last measurement of the chosen candidate
  * @proven: 1: @proof is within the budget
  */
 struct jetwatt_verify {

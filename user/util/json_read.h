@@ -20,7 +20,7 @@ enum jetwatt_json_type {
  * struct jetwatt_json_value - one value of a document
  * @type: type of the value
  * @line: line in which the value begins, from 1
- * @key: its name, if it is a member of an object
+ * @key: name of the value, if it is a member of an object
  * @text: of a string: decoded; of a number: as written
  * @first: first element of an array or object, NULL: it is empty
  * @next: next element of the array or object that contains this value
@@ -47,7 +47,7 @@ int jetwatt_json_parse(const char *text, size_t len, struct jetwatt_json_doc **d
 		       unsigned int *line, const char **why);
 void jetwatt_json_free(struct jetwatt_json_doc *doc);
 
-/* Return the top value of a document. It lives as long as the document. */
+/* Return the top value of a document. The value lives as long as the document. */
 const struct jetwatt_json_value *jetwatt_json_top(const struct jetwatt_json_doc *doc);
 
 /* Return the member @key of an object; NULL: @v is not an object, or has no such member. */

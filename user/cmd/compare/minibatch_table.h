@@ -40,8 +40,8 @@ struct jetwatt_minibatch_table {
 	int nr_rails;
 };
 
-/* Read the trace @path. It is read twice, so it must be a file, not a pipe. Return: 0, or an exit
- * code after printing the error. Either way, the caller frees @rows. */
+/* Read the trace @path. The trace is read twice, so @path must be a file, not a pipe. Return: 0, or
+ * an exit code after printing the error. Either way, the caller frees @rows. */
 int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const char *path);
 /* Free the columns of @rows. */
 void jetwatt_minibatch_table_free(struct jetwatt_minibatch_table *rows);

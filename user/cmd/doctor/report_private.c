@@ -16,7 +16,7 @@
 /* Minimum length of an id in characters; a shorter one would match parts of unrelated numbers. */
 #define ID_LEAST	6
 
-/* Default names of hosts and users in JetPack images. They identify no user, and drivers and
+/* Default names of hosts and users in JetPack images. These names identify no user, and drivers and
  * kernels have the same names, so they are not removed. */
 static const char *const common[] = {
 	"agx", "debian", "jetson", "linux", "localhost", "nano", "nvidia", "orin", "root",

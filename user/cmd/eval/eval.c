@@ -86,7 +86,7 @@ static void eval_parse_budgets(struct jetwatt_eval *e, const char *text)
 				text));
 }
 
-/* Parse a list such as "5,10,20". It must be ascending; its last number becomes e->samples. */
+/* Parse a list such as "5,10,20". The numbers must be ascending; the last is e->samples. */
 static void eval_parse_samples(struct jetwatt_eval *e, char *text)
 {
 	char *save, *word;

@@ -79,8 +79,8 @@ int jetwatt_eval_all(const struct jetwatt_eval *e, const void *model,
 
 /* Return: "designed" or "random". */
 const char *jetwatt_eval_sampling(const struct jetwatt_eval *e);
-/* Return: CPU time of the process in ms. It excludes waiting, because the machine may run other
- * jobs. */
+/* Return: CPU time of the process in ms. CPU time excludes waiting, because the machine may run
+ * other jobs. */
 double jetwatt_eval_now_ms(void);
 
 /* Print "repeat 3 of 10" on standard error, if progress is enabled; @r = e->repeats clears it. */

@@ -50,11 +50,11 @@ int jetwatt_eval_schedule(int argc, char **argv);
 /**
  * struct jetwatt_query_score - result of one query
  * @feasible: some plan of all cells meets the limits
- * @solved: some plan of the measured cells meets them
- * @violated: the answer does not meet them
+ * @solved: some plan of the measured cells meets the limits
+ * @violated: the chosen plan exceeds a limit
  * @excess: time or latency in excess of the optimum's, in percent; NAN: no answer
  * @clean: as @excess, against the optimum of rows that are not outliers; with training and
- *	inference together: as @ratio, likewise
+ *	inference together: as @ratio, against that optimum
  * @ratio: throughput of the answer relative to the optimum's; NAN: the optimum's is 0
  * @ms: CPU time of the strategy in ms; @longest: of its longest step
  * @exhaust_ms: CPU time of the exhaustive search in ms

@@ -15,7 +15,7 @@
  * struct jetwatt_top_job - a process that waits for the GPU
  * @pid, @name: the process
  * @joule, @ms: energy and time per minibatch, means over the window; 0: no minibatch ended in it
- * @watt: its share of the total power, by its share of GPU time
+ * @watt: share of the total power that is attributed to the process by its GPU time, in W
  * @shared: other processes used the GPU at the same time, so @watt is an estimate
  */
 struct jetwatt_top_job {
