@@ -636,7 +636,7 @@ void jetwatt_close(struct jetwatt *jw);
 const char *jetwatt_error(const struct jetwatt *jw);
 
 /*
- * Requests to the module. Each blocks until the module has answered, at most 10 s.
+ * Requests to the module. Each request blocks until the module has answered, at most 10 s.
  *
  * Common errors: -EPERM: a capability is missing; -ENOENT: the module has been unloaded;
  * -ETIMEDOUT: no answer within 10 s; -EBADMSG: malformed answer; -ENOMEM. jetwatt_error() has the

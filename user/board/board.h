@@ -46,8 +46,8 @@ struct jetwatt_board_roots {
 
 struct jetwatt_board;
 
-/* Clock, in kHz or Hz, of a knob that the board lacks and whose real clock is not known. Not 0:
- * profiles, databases and their servers refuse a clock of 0. */
+/* Clock, in kHz or Hz, of a knob that the board lacks and whose real clock is not known. The value
+ * is not 0, because profiles, databases and the pool refuse a clock of 0. */
 #define JETWATT_BOARD_NO_CLOCK	1
 
 /**
@@ -156,8 +156,8 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err);
 /**
  * jetwatt_board_apply() - save the knobs, write a mode in a safe order, and read it back
  *
- * All or nothing: if a knob refuses a value, or reads back another one, all knobs are rolled
- * back. Takes the lease as jetwatt_board_save() does. Blocks until the knobs have settled.
+ * If a knob refuses a value, or reads back another value, all knobs are rolled back. Takes the
+ * lease as jetwatt_board_save() does. Blocks until the knobs have settled.
  *
  * Return: 0; -EINVAL: not a mode of this board; -EBUSY, -EAGAIN, -EBADMSG, -EPERM: as
  * jetwatt_board_save(); -EIO: a knob refused or read back another value, and all are rolled back;

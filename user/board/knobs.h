@@ -100,7 +100,7 @@ struct jetwatt_knob_cap {
  * @lease: descriptor of the lease, -1: this process does not hold it
  * @sensors_guardian, @knobs_guardian: sockets of the guardian processes, -1: none
  * @by_remote: jetwatt-knobs writes the knobs
- * @remote: socket of jetwatt-knobs, -1: not connected, or no longer
+ * @remote: socket of jetwatt-knobs, -1: not connected, or the connection has ended
  * @freezer_cgroup, @nr_freezers: cgroups whose freezer was opened; recorded on disk
  * @opener: PID of the process that opened the board; a guardian process inherits it
  * @have_saved: @saved is what the file of the saved state holds, and the file is of this boot
@@ -289,7 +289,7 @@ int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text
 			const char *path, const char *knob, uint64_t cap);
 
 /* cap.c: a knob that is a list of caps. jetwatt_cap_add() adds one. Return: true: the file exists.
- * The other functions are those of struct jetwatt_knob_ops. */
+ * The other functions implement members of struct jetwatt_knob_ops. */
 bool jetwatt_cap_add(struct jetwatt_board *b, enum jetwatt_knob k, const char *path,
 		     uint64_t uncapped);
 int jetwatt_cap_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,

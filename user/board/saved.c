@@ -120,8 +120,8 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 	return !b->have_saved;
 }
 
-/* Check whether the file is of an earlier boot. Then no mode is applied now, because knobs do not
- * survive a reboot. A damaged file does not count as old. */
+/* Check whether the file is of an earlier boot. If it is, no mode is applied now, because knobs do
+ * not survive a reboot. A damaged file does not count as old. */
 bool jetwatt_saved_old(const struct jetwatt_board *b)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];

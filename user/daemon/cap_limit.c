@@ -15,21 +15,21 @@
 #define LAG_NS		100000000ull
 /* Minimum time in the new mode, after LAG_NS, for its mean power to be used. */
 #define MIN_SPAN_NS	100000000ull
-/* Thresholds for the mean over a quarter of a window, as multiples of the budget. FAR_CHOSEN is
- * used in a mode that jetwattd has applied, once a whole window may be judged; FAR in all other
- * cases. */
+/* Thresholds for the mean power over a quarter of the averaging window, as multiples of the budget.
+ * FAR_CHOSEN is used in a mode that jetwattd has applied, once a whole window may be judged; FAR in
+ * all other cases. */
 #define FAR		1.15
 #define FAR_CHOSEN	1.5
-/* A mean above this fraction of the budget for half a window exceeds the budget: the difference is
- * within the error of the sensors. */
+/* Mean power above this fraction of the budget for half a window counts as above the budget: the
+ * difference is within the error of the sensors. */
 #define SENSOR_MARGIN	0.995
-/* If the mean would stay above the budget for more than this fraction of a window in the safe mode,
- * step down to the lowest mode. */
+/* If the mean power would stay above the budget for more than this fraction of a window in the safe
+ * mode, step down to the lowest mode. */
 #define LONG_RETURN	0.25
 /* Reserve when an overshoot is repaid, as a fraction of a window's energy: covers fluctuations of a
  * mode's power and the switch. */
 #define REPAY_RESERVE	0.03
-/* Relative error of a mean over half a second. */
+/* Relative error of the mean power over half a second. */
 #define HALF_NS		500000000.0
 #define HALF_SD		0.02
 

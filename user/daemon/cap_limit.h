@@ -32,7 +32,7 @@
  * @safe: mode to step down to, if @have_safe is 1
  * @have_safe: 1: @safe is valid
  * @safe_w: power in @safe, in W
- * @measuring_ns: time since which only the job has drawn power, so that means may be used for
+ * @measuring_ns: time since which only the job has drawn power, so that mean powers may be used for
  *	@swing; 0: unknown
  *
  * Output of the cap:
@@ -44,12 +44,12 @@
  * @stepped_ns: time of the last cap event, CLOCK_MONOTONIC
  * @mean_w: mean power over the averaging window, in W
  * @here_w: mean power since the last switch, in W; 0: not known yet
- * @swing: relative standard deviation of the mean over a window, within one mode
- * @over_s: total time for which the mean over a window exceeded the budget, in s
+ * @swing: relative standard deviation, within one mode, of the mean power over a window
+ * @over_s: total time for which the mean power over the window exceeded the budget, in s
  * @cap_events: number of cap events
- * @cap_floor_hits: those of @cap_events at which no lower mode was available
- * @samples: power samples received
- * @lost: power samples lost
+ * @cap_floor_hits: number of cap events at which no lower mode was available
+ * @samples: number of power samples received
+ * @lost: number of power samples lost
  * @clock: clocks at the last sample
  */
 struct jetwattd_cap {
@@ -90,15 +90,15 @@ static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
  * @samples: samples since the last decision
  * @lost: samples lost since the last decision
  * @clock: clocks at the last sample
- * @swing: statistics of the means over a window
+ * @swing: statistics of the mean powers over windows
  * @budget_w: budget at the last decision, in W
  * @debt_j: energy overshoot of the last cap event, in J
  * @judged_ns: time of the newest sample at the last decision
- * @near_ns: time since which the mean has been so close to the budget that the error of the sensors
- *	may hide an excess; 0: it is not
+ * @near_ns: time since which the mean power has been so close to the budget that the error of the
+ *	sensors may hide an excess; 0: the mean power is not that close
  * @from_ns: earlier samples are not compared with the budget: they belong to a mode that the cap
  *	left, or to a higher budget
- * @met_ns: earlier samples do not count in the mean that is reported: they belong to a higher
+ * @met_ns: earlier samples do not count in the reported mean power: they belong to a higher
  *	budget
  * @owed_ns: time of the last cap event
  * @floored_ns: time of the last cap event at which no lower mode was available

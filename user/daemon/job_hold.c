@@ -186,8 +186,9 @@ static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 	return best;
 }
 
-/* Return: 1: the power is so close to the budget that a window may exceed it now and then. The best
- * of many quick readings near the limit tends to be one that reads too low. */
+/* Return: 1: the power of @is is so close to the budget that the mean over a window may exceed the
+ * budget at times. The best of many quick readings near the limit tends to be a reading that is too
+ * low. */
 static int too_near_budget(struct jetwattd_run *r, const struct jetwatt_row *is)
 {
 	int much;

@@ -48,7 +48,7 @@ enum jetwattd_outcome {
 /**
  * struct jetwattd_reading - result of measuring a mode
  * @m: the measurement
- * @lost: power samples lost meanwhile
+ * @lost: number of power samples lost during the measurement
  * @over_w: if the cap stepped down: mean power in the mode, which exceeded the limit, in W;
  *	0: unknown
  * @over_sd: relative error of @over_w
@@ -95,7 +95,7 @@ struct jetwattd_terms {
  *	highest power within the limit is then tried first. NULL: unknown.
  * @firsts: number of elements of @first
  *
- * The learner copies what it needs; it keeps no pointer into this struct.
+ * The learner copies the data; it keeps no pointer into this struct.
  */
 struct jetwattd_prior {
 	const char *key;
@@ -308,7 +308,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 /* Learn the job for another budget. @limit_w: maximum mean power of a mode, in W. Excluded modes
  * become candidates again. */
 void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double limit_w);
-/* Start a search for this job and budget; if it was completed before, nothing is left to
+/* Start a search for this job and budget; if the search was completed before, nothing is left to
  * measure. */
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
@@ -320,8 +320,8 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 /* Add the reading of a mode as a row; it becomes news to store. Return: 0 or an exit code; the
  * error has been reported. */
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
-/* Add an estimate as a row, for a mode that was left before its reading was complete. It is not
- * stored. Return: 0 or an exit code; the error has been reported. */
+/* Add an estimate as a row, for a mode that was left before its reading was complete. The estimate
+ * is not stored. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
 /* The cap stepped down in @mode. @over_w: power in @mode, in W: @mode and every mode that is at
  * least as high in all knobs are excluded. 0: the power is unknown: @mode is excluded the second
@@ -333,8 +333,8 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      enum jetwattd_outcome why);
 /* A server misses its latency limit in @mode, at @hz requests per second. The mode and every mode
- * that is not higher in any knob are not chosen. Return: 1: at least one of them was not marked
- * before. */
+ * that is not higher in any knob are not chosen. Return: 1: at least one of these modes was not
+ * marked before. */
 int jetwattd_learner_deadline_miss(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      double hz);
 /* Forget in which modes the server misses its latency limit. */
@@ -342,7 +342,8 @@ void jetwattd_learner_forget_misses(struct jetwattd_learner *l);
 /* Count energy that a step has used, in J. */
 void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules);
 
-/* A step has ended. Call this after the messages about its mode. Return: how to go on. */
+/* A step has ended. Report the result for its mode first: jetwattd_learner_reading(), _over() or
+ * _refused(). Return: how to go on. */
 enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 					   const struct jetwattd_terms *terms,
 					   const struct jetwattd_result *result);

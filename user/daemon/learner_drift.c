@@ -176,8 +176,8 @@ int jetwattd_drift_check_first(struct jetwattd_learner *l)
 	return at < n && !l->terms.uneven && start_check(l, at, 0);
 }
 
-/* The last minibatch of a reading deviated from those before it, and the mode was read again: was
- * it a pause of the job, or a drift? Return: 1: a drift. */
+/* The last minibatch of a reading deviated from the minibatches before it, and the mode was read
+ * again. Decide whether the cause was a pause of the job or a drift. Return: 1: a drift. */
 static int check_jump(struct jetwattd_learner *l, const struct jetwattd_result *result)
 {
 	const struct jetwatt_row *is = &result->reading.m.row;
@@ -197,7 +197,7 @@ static int check_jump(struct jetwattd_learner *l, const struct jetwattd_result *
 }
 
 /* Bisect the rows between @c->old, which precedes the drift, and @c->now, which follows it. Return:
- * 1: a further reading was requested; 0: nothing is left between them. */
+ * 1: a further reading was requested; 0: no row is left between these two. */
 static int bisect(struct jetwattd_learner *l)
 {
 	struct jetwattd_drift_check *c = &l->check;

@@ -12,11 +12,11 @@
 #define JETWATTD_SWING	0.006
 
 /**
- * struct jetwattd_swing - running statistics of the means over windows
+ * struct jetwattd_swing - running statistics of the mean power over windows
  * @next_ns: end of the window in progress
- * @mean_w: mean of the windows since the last change of the mode or the job, in W
- * @nr: number of those windows
- * @squares: sum of the squared relative deviations, over all modes
+ * @mean_w: mean power of the windows since the last change of the mode or the job, in W
+ * @nr: number of windows in @mean_w
+ * @squares: sum of the squared relative deviations of windows from @mean_w, over all modes
  * @n: number of deviations in @squares
  */
 struct jetwattd_swing {

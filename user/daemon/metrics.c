@@ -23,7 +23,7 @@ void jetwattd_metrics_minibatch(struct jetwattd *d, const char *key, double seco
 		i++;
 	w = &m->workload[i];
 	if (i == m->workloads) {
-		/* The last element is shared by all further workloads. */
+		/* All further workloads share the last element of @workload. */
 		m->workloads += i < JETWATTD_WORKLOADS;
 		snprintf(w->key, sizeof(w->key), "%s", i < JETWATTD_WORKLOADS ? key : "other");
 	}

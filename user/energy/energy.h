@@ -143,8 +143,8 @@ void jetwatt_batch_cost_between(const struct jetwatt_energy_mark *from,
 #define JETWATT_BATCH_COVER	1.55
 
 /*
- * The same from an array of samples. Return: 0; -ENODATA: the samples do not reach around the
- * bound; -ENOMEM.
+ * Compute the energy of a bound, with its error, from an array of samples. Return: 0; -ENODATA: the
+ * samples do not reach around the bound; -ENOMEM.
  */
 int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
@@ -209,10 +209,11 @@ int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
 long jetwatt_batch_settled(const uint64_t *t_ns, const double *w, size_t n);
 
 /*
- * The same if the duration of a minibatch is known. Power is then averaged over whole minibatches,
- * so its variation within a minibatch is not noise. @minibatch_ns 0: unknown; the function then
- * needs 2 s of samples instead of 1 s. jetwatt_batch_settled() estimates the duration from the
- * signal; it may take one of several seconds for a settled level.
+ * As jetwatt_batch_settled(), for a known duration of a minibatch. Power is averaged over whole
+ * minibatches, so its variation within a minibatch is not noise. @minibatch_ns: duration of a
+ * minibatch, ns; 0: unknown, and the function needs 2 s of samples instead of 1 s.
+ * jetwatt_batch_settled() estimates the duration from the signal; it may mistake a minibatch of
+ * several seconds for a settled level.
  */
 long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 				uint64_t minibatch_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * The two parts of the join: power.c converts samples to power, join.c merges two streams in order
- * of time. Both are deterministic: they use the times of the records, no clock.
+ * of time. Both parts are deterministic: they use the times of the records, no clock.
  */
 #ifndef JETWATT_LIB_JOIN_H
 #define JETWATT_LIB_JOIN_H

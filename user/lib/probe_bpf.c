@@ -237,7 +237,7 @@ static void find_events(struct probe_bpf *b, uint32_t tgid)
 
 	if (!bpf_map_lookup_elem(bpf_map__fd(b->bpf->maps.callers), &tgid, &calls))
 		return;
-	/* The same clock as that of records. */
+	/* The times of BPF records are CLOCK_MONOTONIC too. */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	nr = jetwatt_fdname_events(&b->names, tgid, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
 				   fd, EVENTS_MAX);

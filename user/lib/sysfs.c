@@ -21,9 +21,9 @@
 #define SEARCH_READINGS	30
 
 /**
- * struct jetwatt_sysfs - the files of the series
+ * struct jetwatt_sysfs - sysfs files of the telemetry series
  * @hwmon: directory of the hwmon devices
- * @path: path of each slot's file; "": the board has none
+ * @path: path of the file of each telemetry slot; "": the board has none
  * @readings: number of readings since the last search; 0: search before the next reading
  */
 struct jetwatt_sysfs {

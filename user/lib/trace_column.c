@@ -10,9 +10,9 @@
 #include <linux/jetwatt.h>
 #include <stdlib.h>
 
-/* The first byte of a column: which samples have a value ... */
+/* Values of the first byte of a column: which samples have a value. */
 enum { ALL, STRIDE, BITMAP, NOWHERE, PRESENCE = 3 };
-/* ... and a flag: all values are equal. */
+/* Flag of the first byte of a column: all values are equal. */
 #define CONSTANT	4
 
 void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, const uint64_t *t,

@@ -16,12 +16,12 @@
  * @reader: the trace reader
  * @path: path of the trace, for messages
  * @fd: file descriptor of the trace
- * @board: text of the trace; "": none. Likewise @kernel, @version, @scope, @command
- * @clocks: the first moment by three clocks
+ * @board, @kernel, @version, @scope, @command: texts from the trace; "": the trace has none
+ * @clocks: the first moment in the trace for which the times of three clocks are recorded
  * @end: how the run ended
  * @job: 1: the trace has named the measured process
  * @early: the last reading before the first sample
- * @event: the first events of the module
+ * @event: the first events of the module in the trace
  * @nr_events: number of events, which may exceed JETWATT_REPLAY_EVENTS
  * @state: state of the reader: damaged and missing blocks
  */

@@ -158,13 +158,14 @@ void jetwatt_session_join(struct jetwatt_session *w);
 
 /*
  * Run the event loop for @ms, or until the job ends or a signal arrives. Return: 0; 1: @stop,
- * @ended or @failed is set.
+ * @ended or @failed of the session is set.
  */
 int jetwatt_session_run(struct jetwatt_session *w, int ms);
 
 /*
  * Wait for @ms, then handle all samples and waits at once. This function costs less CPU time than
- * jetwatt_session_run(), because each wake-up costs more than the records. Return: as there.
+ * jetwatt_session_run(), because each wake-up costs more than the records. Return: as
+ * jetwatt_session_run().
  */
 int jetwatt_session_sleep(struct jetwatt_session *w, int ms);
 

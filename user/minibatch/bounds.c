@@ -176,7 +176,7 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch
 			nr = batch_ends(it, b, i, r, at);
 		else if (!b[n - 1].other_phase && !is_complete(b, from, n - 1, r))
 			nr = 0;	/* it may not be complete yet */
-		/* @out has 2 entries per wait, and missing waits never need that many. */
+		/* @out has 2 entries per wait; the bounds of missing waits never need more. */
 		if (nr > 1 && count + (size_t)nr > i + i / 2)
 			nr = 1;
 		if (cut->why)

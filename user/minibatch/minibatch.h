@@ -27,19 +27,20 @@ enum { JETWATT_BATCH_TRAIN, JETWATT_BATCH_EVAL, JETWATT_BATCH_OTHER };
 /**
  * struct jetwatt_batch_bound - one minibatch, or an interval that is not a minibatch
  * @start_ns: end of the last wait of the previous minibatch
- * @end_ns: end of the last wait of this one
+ * @end_ns: end of the last wait of this minibatch
  * @wait_ns: part of the time in which the job waited for the GPU
  * @fetch_ns: time from @start_ns to the first launch, or without traced launches to the first
  *	wait: an upper limit of the stall for data
  * @gpu_ns: time in which the GPU had work of the job: from the first launch before each wait to
- *	the end of the wait. Without traced launches only the waits count, so it is a lower limit
- * @cgroup: id of the v2 cgroup of its last wait; 0: unknown
- * @syncs: number of waits in it
- * @missing: number of waits that should be in it and were not seen
+ *	the end of the wait. Without traced launches only the waits count, so @gpu_ns is a lower
+ *	limit
+ * @cgroup: id of the v2 cgroup of the last wait; 0: unknown
+ * @syncs: number of waits in the minibatch
+ * @missing: number of waits that should be in the minibatch and were not seen
  * @tgid: process id
  * @kind: JETWATT_BATCH_TRAIN, JETWATT_BATCH_EVAL or JETWATT_BATCH_OTHER
  * @flags: JETWATT_BATCH_FIRST, JETWATT_BATCH_INFERRED, JETWATT_BATCH_LAUNCHED
- * @confidence: confidence, 0 to 1, that it is exactly one minibatch
+ * @confidence: confidence, 0 to 1, that the interval is exactly one minibatch
  */
 struct jetwatt_batch_bound {
 	uint64_t start_ns, end_ns, wait_ns, fetch_ns, gpu_ns, cgroup;
@@ -53,7 +54,7 @@ struct jetwatt_batch_bound {
  * struct jetwatt_batch_info - result for all jobs
  * @period_syncs: number of waits per minibatch of the job with the most waits
  * @confidence: confidence in the periods, 0 to 1: mean over the jobs, weighted by their waits
- * @lost: number of waits that are missing, by the periods
+ * @lost: number of waits that are missing according to the periods
  */
 struct jetwatt_batch_info {
 	double period_syncs;

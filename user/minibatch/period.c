@@ -166,7 +166,7 @@ static void label_peak_phase(struct jetwatt_batch_wait *b, const struct jetwatt_
 
 /*
  * Label every wait as a minibatch, except phases with periodic peaks. @s NULL: ignore peaks,
- * because they may be caused by another job.
+ * because another job may have caused them.
  */
 static void label_singles(struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s, size_t n,
 			  size_t *at, double confidence)

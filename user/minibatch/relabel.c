@@ -244,7 +244,8 @@ void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n)
 		least = fmin(shortest_wait(b, from, i), shortest_wait(b, j, to));
 		for (size_t l = i; l < j; l++)
 			alike += b[l].wait > least && is_alike(b, n, l);
-		/* The first one may have begun before the change, so three quarters suffice. */
+		/* The first wait may have begun before the change, so three quarters of the waits
+		 * suffice. */
 		for (size_t l = i; l < j && 4 * alike >= 3 * (j - i); l++) {
 			b[l].phase_index = 0;
 			b[l].other_phase = false;

@@ -226,7 +226,7 @@ static void to_index_new_speed(struct decoder *d, const struct jetwatt_cycle *c,
 	offer_path(d, base + p, from, 0, &w);
 }
 
-/* All transitions from one state. */
+/* Evaluate all transitions from the state @from. */
 static void expand_state(struct decoder *d, int from)
 {
 	const struct jetwatt_cycle *train = &d->m.train, *eval = &d->m.eval;

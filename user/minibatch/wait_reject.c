@@ -238,8 +238,8 @@ static bool is_unlike(const struct jetwatt_batch_wait *b, size_t from, size_t to
  * @k: the job's period
  * @scratch: scratch memory for @n values
  *
- * Another phase differs from what is before it and from what is after it. Otherwise it is the same
- * phase, in which something hides the period.
+ * Another phase differs from the waits before it and from the waits after it. If it does not, it
+ * belongs to the same phase, and a disturbance hides the period.
  */
 bool jetwatt_phase_differs(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
 			   int k, double *scratch)

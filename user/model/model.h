@@ -132,8 +132,8 @@ void jetwatt_prior_free(struct jetwatt_prior *p);
  * @m: set to the new model, or to NULL on error
  * @row: rows to fit to
  * @n: number of rows
- * @prior: prior knowledge, or NULL. Each part of it is weighted by how well it predicts @row,
- *	compared with the default prior of the parametric means
+ * @prior: prior knowledge, or NULL. Each part of @prior is weighted by how well that part predicts
+ *	@row, compared with the default prior of the parametric means
  * @seed: seed of all random choices
  *
  * Return: as jetwatt_model_fit(), except that with a @prior one row is enough. No row is needed if

@@ -233,10 +233,11 @@ static double interleave_train_ms(const struct interleave_model *t, double minib
 }
 
 /* Return: latency that 99 % of the requests stay below, in ms; INFINITY if the server is
- * overloaded. The larger of two cases. One by one: the queue of a server without vacations, with an
- * exponential tail, plus the rest of a vacation (Fuhrmann and Cooper 1985); a vacation is the time
- * away from the server. In one minibatch: the first request waits for a whole vacation and for the
- * work of all requests that arrive in it. */
+ * overloaded. The latency is the larger one of two cases. If the server handles requests one by
+ * one: the queue of a server without vacations, with an exponential tail, plus the rest of a
+ * vacation (Fuhrmann and Cooper 1985); a vacation is the time away from the server. If the server
+ * handles all waiting requests in one minibatch: the first request waits for a whole vacation and
+ * for the work of all requests that arrive in it. */
 static double interleave_latency(const struct interleave_model *t, double tau)
 {
 	double away = interleave_train_ms(t, tau) + t->change + t->infer.base,

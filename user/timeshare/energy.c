@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Energy of each program: the energy that the board uses during its time slices. */
+/* Energy of each program: the energy that the board uses during the time slices of the program. */
 #include <stdlib.h>
 
 #include "energy/energy.h"
