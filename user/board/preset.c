@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Parser of nvpmodel.conf. A < PARAM > section names the path behind each argument; a
- * < POWER_MODEL > section (one preset) gives values to arguments. Bounded: the file may be
- * anything.
+ * < POWER_MODEL > section (one preset) gives values to arguments. The parser bounds all lengths and
+ * counts, because any file may be given as nvpmodel.conf.
  */
 #include "board/knobs.h"
 #include "board/preset.h"

@@ -12,7 +12,8 @@
 
 #define FILE_MAX	(1u << 20)
 
-/* Levels seen so far: the highest, the nearest below and above a cap, the lowest; 0: none. */
+/* Levels found so far: the highest level, the nearest levels below and above a cap, and the lowest
+ * level; 0: none. */
 struct cap_levels {
 	uint64_t top, below, above, bottom;
 };

@@ -196,7 +196,8 @@ static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetw
 
 /*
  * Write the settings of one chip. On a write, the driver divides update_interval by the number of
- * samples. On a read, it does not multiply. So write update_interval while samples is 1.
+ * samples. On a read, the driver does not multiply by that number. So write update_interval while
+ * samples is 1.
  */
 static int sensors_write_chip(const struct jetwatt_board *b, const struct chip *c)
 {

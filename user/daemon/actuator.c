@@ -104,7 +104,8 @@ int jetwattd_apply_low(struct jetwattd_actuator *a, const struct jetwatt_mode *t
 			return 0;
 		}
 		a->tell(a->to, JETWATTD_LOW_REFUSED, &low[i], "");
-		/* The fallback modes need the cores that are online and the memory clock. */
+		/* The fallback modes keep the cores that are online, and the last one keeps the
+		 * memory clock. */
 		if (n == 2 && !jetwatt_board_read(a->board, &now)) {
 			low[2].cores = low[3].cores = now.cores;
 			low[3].emc_hz = now.emc_hz;

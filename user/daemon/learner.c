@@ -103,7 +103,7 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	l->check.state = JETWATTD_NO_CHECK;
 	l->foretold = 0;
 	jetwattd_level_first(l);
-	/* With a share the allowance is looked up once for a run of the job. */
+	/* With @share, the allowance is looked up only once per run of the job. */
 	if (!l->run_ns || !(terms->share > 0))
 		l->spent = jetwattd_allowance(l);
 	if (!l->spent->most)

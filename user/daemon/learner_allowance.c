@@ -11,15 +11,16 @@
  * in the best mode, whichever is longer, because a job with long minibatches runs for long. */
 #define LEARN_S		40
 #define LEARN		200
-/* Running time, in s, that is assumed at the start, so that learning may begin at once. */
+/* With a share: running time of the job, in s, that is assumed at the start, so that learning may
+ * begin at once. */
 #define SHARE_S		120
 /* Number of further modes that may be measured when the best mode could not be held. */
 #define FURTHER		4
 
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l)
 {
-	/* A share is a fraction of the running time under all budgets: one allowance for all of
-	 * them. */
+	/* A share is a fraction of the running time under all budgets, so all budgets have one
+	 * allowance. */
 	double budget_w = l->terms.share > 0 ? 0 : l->budget_w;
 	struct jetwattd_allowance *a;
 

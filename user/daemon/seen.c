@@ -50,8 +50,8 @@ static uint64_t start_ticks(pid_t pid)
 	n = fread(line, 1, sizeof(line) - 1, f);
 	fclose(f);
 	line[n] = '\0';
-	/* The command name may contain any character. The fields after it: state, ppid, ...
-	 * starttime. */
+	/* The command name may contain any character. The fields after the name are state, ppid,
+	 * ... starttime. */
 	p = strrchr(line, ')');
 	if (p && sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
 			&ticks) != 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Running integrals of all rails, and the variance caused by sampling.
+ * Running energy of all rails, and its variance caused by sampling.
  *
  * Power is interpolated linearly between two readings. A single step of power lies anywhere between
  * them, which gives a variance of step^2 dt^2 / 12. Readings that alternate are not steps but

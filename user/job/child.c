@@ -60,7 +60,8 @@ int jetwatt_child_start(struct jetwatt_child *c, char **argv, int mark_fd)
 		goto close_failed;
 	}
 	if (!c->pid) {
-		/* A copy of the write end in the child would hide the end of the parent. */
+		/* If the child kept a copy of the write end, it would not notice that the parent
+		 * has ended. */
 		close(go[1]);
 		close(failed[0]);
 		child_exec(go[0], failed[1], argv, mark_fd);

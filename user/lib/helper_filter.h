@@ -5,9 +5,9 @@
  *
  * The helper wakes up for every event of the GPU, also if a thread of the job waits for the same
  * work. So the helper's waits are reported only for a process whose other threads hardly ever wait.
- * Whether they do is unknown at first, so the helper's waits are held back. If another thread of
- * the process waits within JETWATT_HELPER_FILTER_HOLD_NS, the helper's waits are dropped; else they
- * are reported with their original times.
+ * Whether other threads wait is unknown at first, so the helper's waits are held back. If another
+ * thread of the process waits within JETWATT_HELPER_FILTER_HOLD_NS, the helper's waits are dropped;
+ * else they are reported with their original times.
  */
 #ifndef JETWATT_LIB_OWN_H
 #define JETWATT_LIB_OWN_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Batches of samples: those of a subscription and those of the ring or the black box.
+ * Batches of samples from a subscription, from the ring or from the black box.
  *
  * Lost samples show in two independent counts: gaps in the sequence numbers show where samples are
  * missing, and the kernel's counter shows how many this subscriber has lost in total. An overrun

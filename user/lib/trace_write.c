@@ -199,8 +199,8 @@ void jetwatt_trace_write_event(const struct jetwatt_event *e, void *writer)
 }
 
 /*
- * Nothing is written if a board has no such series. When the last value disappears, one empty
- * record is written.
+ * Write one reading of the telemetry series that are read from sysfs. Nothing is written if the
+ * board has no such series. When the last value disappears, one empty record is written.
  */
 void jetwatt_trace_write_reading(const struct jetwatt_reading *r, void *writer)
 {

@@ -37,8 +37,8 @@ static double size_price(int size, int k, double slip)
 }
 
 /*
- * What the first gap of a group is compared with: the longest other gap. If a wait is missing, that
- * gap may be a false one, so it is compared with the median.
+ * Return: the value with which the first gap of a group is compared: the longest other gap. If a
+ * wait is missing, the longest gap may include that wait, so the median is returned.
  */
 static double other_gaps(const double *v, int n, bool missing)
 {

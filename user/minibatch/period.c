@@ -93,9 +93,9 @@ static void label_phase(struct jetwatt_batch_wait *b, const double *v, size_t n,
 }
 
 /*
- * Divide the waits into groups of the usual period, decided by @rule, and other phases. A sequence
- * that differs only in that its period is hidden is not another phase, so the division is repeated
- * without it.
+ * Divide the waits into groups of the usual period, decided by @rule, and other phases. If a
+ * sequence is labelled as another phase only because a disturbance hides its period, it is not
+ * another phase: the label is removed and the division is repeated.
  */
 static int label_groups(struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s, double *v,
 			size_t *at, struct jetwatt_period *r, double slip,

@@ -18,7 +18,7 @@
  * @wait: logarithm of the length of the wait
  * @gap_ns: the gap, ns
  * @cycle_ns: time from the end of the previous wait to the end of this one, ns
- * @around_ns: duration of a few waits around this one, ns
+ * @around_ns: duration of a few waits around this wait, ns
  * @caller: identifies the thread and the call that waited
  * @lost: number of waits lost just before this wait, as reported by the probe
  * @starts_minibatch: output: a minibatch begins with this wait

@@ -83,7 +83,7 @@ static int usual_size(const struct jetwatt_batch_wait *b, size_t n)
 	return best;
 }
 
-/* Is the scatter of a cycle small enough for a cycle? */
+/* Check that gaps and waits scatter little enough around @c for it to be a cycle. */
 static bool is_regular(const struct jetwatt_cycle *c)
 {
 	for (int p = 0; p < c->k; p++)

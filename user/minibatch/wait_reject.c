@@ -11,8 +11,8 @@
  * late. The order of calls in a program never slips.
  *
  * A period is accepted if its peaks are too high for a beat, or if it lasts without slips for
- * longer than a beat would. If the detuning is only known to be below a tenth, the probability of
- * no slip falls as 10 / (number of waits).
+ * longer than a beat would. If the two periods are only known to differ by less than a tenth, the
+ * probability of no slip falls as 10 / (number of waits).
  */
 #include "minibatch/period.h"
 

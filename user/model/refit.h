@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Warm-start fit: a fitted model with further rows, for a fraction of the cost of a fit. Used by
+ * Warm-start fit: add rows to a fitted model, for a fraction of the cost of a fit. Used by
  * searches that add one row at a time, and for rows of other devices.
  */
 #ifndef JETWATT_REFIT_H

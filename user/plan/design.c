@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The initial design: four modes in which every knob varies against the others, none far above the
- * budget as far as predictions tell.
+ * The initial design: four modes in which every knob varies independently of the other knobs, and
+ * whose predicted power is not far above the budget.
  */
 #include "plan/search.h"
 

@@ -97,9 +97,9 @@ struct jetwatt_interleave_plan {
 };
 
 /*
- * Find a plan: of those within the latency limit and within 10 % of the best throughput, the one
- * with the least latency. Return: 1; 0 if the limit cannot be met, then @plan has one minibatch per
- * window.
+ * Find a plan: of the plans within the latency limit and within 10 % of the best throughput, choose
+ * the plan with the least latency. Return: 1; 0 if the limit cannot be met, then @plan has one
+ * minibatch per window.
  */
 int jetwatt_interleave_plan(const struct jetwatt_interleave *i,
 			    const struct jetwatt_interleave_query *q,

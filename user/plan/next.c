@@ -11,8 +11,8 @@
 /* From this number of rows on, the parametric means decide which modes are excluded. With fewer
  * rows every mode is possible, and predicting all of them is cheap. */
 #define EXCLUDE_ROWS	8
-/* Exclude modes above these factors of budget and best time: the Gaussian process changes the means
- * by a few per cent only. */
+/* Exclude modes whose parametric mean is above these multiples of the budget and of the best time:
+ * the Gaussian process changes the parametric means by a few per cent only. */
 #define TOO_MUCH	1.35
 #define TOO_SLOW	1.5
 

@@ -36,7 +36,8 @@ static const struct refusal refusals[] = {
 	{ SQLITE_TOOBIG, -EINVAL, "a text is too long", "" },
 };
 
-/* Replace the fix where root used the rights of the database's owner, and these did not suffice. */
+/* Replace the fix in @err if root used the rights of the database's owner and these rights did not
+ * suffice. */
 static void set_owner_fix(const struct jetwatt_db_owner *o, struct jetwatt_error_text *err)
 {
 	if (o->uid)

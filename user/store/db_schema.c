@@ -230,7 +230,8 @@ int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_te
 								"cannot read the profiles in %s", db->path);
 	}
 
-	/* Check again under the lock: another process may have updated the schema meanwhile. */
+	/* Check again under the lock: another process may have updated the schema since the first
+	 * check. */
 	rc = jetwatt_db_begin(db);
 	if (rc == SQLITE_OK)
 		rc = read_schema_state(db, &is);

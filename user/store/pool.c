@@ -112,7 +112,8 @@ int jetwatt_pool_store(struct jetwatt_db *db, const struct jetwatt_pool_row *row
 	for (size_t i = 0; i < n && rc == SQLITE_OK && !bad; i++) {
 		int64_t id;
 
-		/* Do not trust the server. An empty device name would mean this device. */
+		/* Do not trust the server: check the row. An empty device name would stand for this
+		 * device. */
 		if (!jetwatt_db_storable(&row[i].row) || !*row[i].device) {
 			invalid++;
 			continue;

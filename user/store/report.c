@@ -197,7 +197,8 @@ static int take_chip(struct report_reader *r, const struct jetwatt_json_value *v
 	return rc;
 }
 
-/* Read each element of a list with @take. A missing list is empty: the module was not loaded. */
+/* Read each element of a list with @take. A list may be missing because the module was not loaded;
+ * it counts as empty. */
 static int take_list(struct report_reader *r, const struct jetwatt_json_value *top, const char *key,
 		     int (*take)(struct report_reader *r, const struct jetwatt_json_value *v))
 {

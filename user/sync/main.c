@@ -97,8 +97,8 @@ struct sync {
 	uint64_t pulled, odd;
 };
 
-/* If no board was given, use this board; if this machine is no board, use those of the database.
- * @name: buffer for their names. Return: 0 or an exit code. */
+/* If no board was given, use this board; if this machine is no board, use the boards of the
+ * database. @name: buffer for the names of the boards. Return: 0 or an exit code. */
 static int find_boards(struct sync_input *in, struct jetwatt_profile_access *door, char name[BOARDS_MAX][96])
 {
 	struct jetwatt_board *board = NULL;

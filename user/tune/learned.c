@@ -4,7 +4,8 @@
  */
 #include "tune/learned.h"
 
-/* For openblas_set_num_threads(): one thread, because the tool shares the measured machine. */
+/* cblas.h declares openblas_set_num_threads(): OpenBLAS uses one thread, because jetwatt runs on
+ * the measured machine. */
 #include <cblas.h>
 #include <errno.h>
 #include <stdio.h>

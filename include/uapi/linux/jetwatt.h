@@ -105,10 +105,10 @@
  * -----------------
  * WAITS_WATCH is for kernels that cannot trace with BPF. WAITS_WATCH requests a record of each
  * finished wait of the processes in JETWATT_A_WAITS_TGIDS, or of all processes without that
- * attribute. With the flag JETWATT_A_WAITS_CHILDREN, it includes the processes that these fork
- * later. The module then traces the system calls of the machine through the raw_syscalls
- * tracepoints. The module sends WAITS_NTF messages to the caller's port only, about 20 ms after a
- * wait. Without a WAITS_WATCH request, no system call is traced.
+ * attribute. With the flag JETWATT_A_WAITS_CHILDREN, the request includes the processes that these
+ * processes fork later. The module then traces the system calls of the machine through the
+ * raw_syscalls tracepoints. The module sends WAITS_NTF messages to the caller's port only, about 20
+ * ms after a wait. Without a WAITS_WATCH request, no system call is traced.
  *
  * struct jetwatt_wait_record defines what a wait is. JETWATT_A_WAITS_RECORD_SIZE is the size of one
  * record. A later version of the module may append members to the record, so a reader must advance

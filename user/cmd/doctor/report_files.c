@@ -143,8 +143,8 @@ static int read_board_file(const char *name, char *buf, size_t *len)
 	return rc ? rc : *len == FILE_MAX ? -EFBIG : 0;
 }
 
-/* Add @path to the list of reported files. Return: true if it was there already, or the list is
- * full. */
+/* Add @path to the list of reported files. Return: true if @path was in the list already, or the
+ * list is full. */
 static bool mark_reported(struct jetwatt_gather *g, const char *path)
 {
 	for (size_t i = 0; i < g->nr_seen; i++)

@@ -39,7 +39,7 @@ static void optimize_print_result(const struct jetwatt_tuner *l, const struct je
 	printf("  predicted  %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%\n",
 	       c->predicted.time_ms, 100 * c->predicted.time_sd, c->predicted.power_w,
 	       100 * c->predicted.power_sd);
-	/* With a partial sum, the budget is compared with less than the module's power. */
+	/* If the total is a partial sum, it is less than the power of the module. */
 	if (!strcmp(l->watch->scope, "partial sum"))
 		printf("  these W are a partial sum, the module uses more: jetwatt list rails\n");
 	jetwatt_baseline_print(a->baseline, l, r->time_ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Collects the data of the HTML page while a trace is replayed. Its memory does not grow with the
- * length of the run, except by what is kept per minibatch.
+ * Collects the data of the HTML page while a trace is replayed. The memory for these data does not
+ * grow with the length of the run, except for a record per minibatch.
  */
 #ifndef JETWATT_CMD_REPORT_PAGE_H
 #define JETWATT_CMD_REPORT_PAGE_H
