@@ -23,8 +23,9 @@ SHORT = 5		# words; shorter ones are labels and units
 
 def sentences(text, line):
     """Split a text whose lines are kept; yield (line, sentence)."""
-    for paragraph in re.split(r"\n[ \t]*\n", text):
-        start = line + text[:text.index(paragraph)].count("\n")
+    for m in re.finditer(r"(?:(?!\n[ \t]*\n|\f).)+", text, re.S):
+        paragraph = m.group(0)
+        start = line + text[:m.start()].count("\n")
         at = 0
         for end in re.finditer(r"[.:;?!](?=\s+[A-Z@\"(]|\s*$)", paragraph):
             yield from one(paragraph[at:end.end()], start + paragraph[:at].count("\n"))
@@ -35,7 +36,9 @@ def sentences(text, line):
 def one(sentence, line):
     line += sentence[:len(sentence) - len(sentence.lstrip())].count("\n")
     sentence = " ".join(sentence.split())
-    if len(re.findall(r"\b[A-Z]?[a-z]{2,}\b", sentence)) >= SHORT:
+    # Paths, formats and names of man pages are not words, so a list of them is no sentence.
+    words = re.sub(r"\S*[/.]\w\S*|%[-\w.]+|\S+ ?\(\d\)", "", sentence)
+    if len(re.findall(r"\b[A-Z]?[a-z]{2,}\b", words)) >= SHORT:
         yield line, sentence
 
 
@@ -46,8 +49,12 @@ def comment(token):
         return "" if "SPDX" in token else token
     token = re.sub(r"^/\*+|\*/$", "", token)
     token = re.sub(r"(?m)^[ \t]*\*[ \t]?", "", token)
-    # A line of kernel-doc that describes a parameter is a paragraph of its own.
-    token = re.sub(r"(?m)^(@\w+:|Return:|Context:)", r"\n\1", token) if "\n" in token else token
+    # A line of kernel-doc that describes parameters is a paragraph of its own, and so are a row of a
+    # table and a heading.
+    if "\n" in token:
+        token = re.sub(r"(?m)^(@\w+(?:, @\w+)*:|Return:|Context:|\t.*\S(?:\t| {3,})\S)", r"\f\1",
+                       token)
+        token = re.sub(r"(?m)^-{3,}$", "\f", token)
     return "" if "SPDX" in token else token
 
 
@@ -55,18 +62,21 @@ def from_source(text):
     for m in TOKEN.finditer(text):
         line = text.count("\n", 0, m.start()) + 1
         token = m.group(0)
+        if re.match(r"/[/*]\s*guest: ", token):
+            continue	# settings of a test
         if token.startswith("/"):
             yield from sentences(comment(token), line)
         elif token.startswith('"'):
             message = re.sub(r"\\[nt]|%%", " ", token[1:-1])
             # Not data and not markup.
-            if not re.search(r"[{}<>=;\\]|/\w+/", message):
+            if not re.search(r"[{}<>=;\\]|/\w+/|#[0-9a-f]{6}", message):
                 yield from one(message, line)
 
 
 def from_script(text):
     for m in re.finditer(r"(?m)(?:^[ \t]*#(?!!).*\n)+", text):
         body = re.sub(r"(?m)^[ \t]*# ?", "", m.group(0))
+        body = re.sub(r"(?m)^guest: .*", "", body)	# settings of a test
         if "SPDX" not in body or "\n" in body.strip():
             body = re.sub(r"SPDX.*", "", body)
             yield from sentences(body, text.count("\n", 0, m.start()) + 1)
@@ -90,11 +100,22 @@ def from_man(text):
 
 def from_markdown(text):
     text = re.sub(r"(?ms)^```.*?^```", lambda m: "\n" * m.group(0).count("\n"), text)
-    text = re.sub(r"(?m)^(    |\|[-|: ]+\|$|#).*", "", text)
+    text = re.sub(r"(?m)^(    |#).*", "", text)
     text = re.sub(r"[*`]|\]\([^)]*\)|\[", "", text)
-    for m in re.finditer(r"(?m)^\|(.*)\|$", text):
-        for cell in m.group(1).split("|"):
-            yield from sentences(cell, text.count("\n", 0, m.start()) + 1)
+    # A cell of a table is shown with its row and its column.
+    for table in re.finditer(r"(?m)(?:^\|.*\|\n)+", text):
+        head = None
+        for m in re.finditer(r"(?m)^\|(.*)\|$", table.group(0)):
+            cells = [cell.strip() for cell in m.group(1).split("|")]
+            line = text.count("\n", 0, table.start() + m.start()) + 1
+            if not "".join(cells).strip("-:"):
+                continue
+            for i, cell in enumerate(cells if head else []):
+                column = head[i] if i < len(head) else ""
+                place = "[%s | %s]" % (cells[0], column) if i else "[%s]" % column
+                for at, sentence in sentences(cell, line):
+                    yield at, place + " " + sentence
+            head = head or cells
     text = re.sub(r"(?m)^(\|.*)$", "", text)
     # An item of a list is a paragraph of its own.
     items = re.split(r"(?m)^(?=(?:[-+]|\d+\.) )", text)
