@@ -117,13 +117,14 @@ static void remove_watcher(struct process *p, u8 mask)
 }
 
 /**
- * jetwatt_watch_may_want() - test whether a process may be watched
+ * jetwatt_watch_may_want() - check quickly whether some watcher may have requested a process
  * @tgid: id of the process
  *
  * For a living process, the result changes from true to false only when a watcher of all processes
  * is removed; the state of unwatched processes in wait.c and pollfd.c is then dropped.
  *
- * Context: any; takes no lock. Return: false if the process is not watched; true if it may be.
+ * Context: any; takes no lock. Return: false if no watcher watches the process; true if one does,
+ * and for other processes with the same hash.
  */
 bool jetwatt_watch_may_want(u32 tgid)
 {

@@ -32,7 +32,7 @@ same()
 	failed=1
 }
 
-# complete WORD...: completions of the last word
+# complete_ WORD...: print the completions of the last word
 complete_()
 {
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))

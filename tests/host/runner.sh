@@ -20,7 +20,7 @@ result()
 	fi
 }
 
-# judged HOW EXPECTED TEXT OUTPUT: verdict on the output of a program
+# judged HOW EXPECTED TEXT OUTPUT: check that ktap.awk's verdict on OUTPUT is EXPECTED
 judged()
 {
 	local said
@@ -30,10 +30,10 @@ judged()
 	result $? "judge: $3"
 }
 
-# guest NAME: a guest test, its text from stdin
+# guest NAME: create the guest test tests/kmod/NAME.sh from the script on stdin
 guest() { mkdir -p "$d/tests/kmod"; { echo '#!/bin/sh'; cat; } > "$d/tests/kmod/$1.sh"; chmod +x "$d/tests/kmod/$1.sh"; }
 
-# verdict NAME EXPECTED TEXT
+# verdict NAME EXPECTED TEXT: check that the runner's verdict on the guest test NAME is EXPECTED
 verdict()
 {
 	local said
@@ -43,7 +43,7 @@ verdict()
 	result $? "guest: $3"
 }
 
-# listed NAME: whether it is under "flaky:", between that and the last line
+# listed NAME: check that the test NAME is in the list "flaky:" of the output
 listed() { awk -v name="  $1" '/^flaky:$/ { on = 1 } /^$/ { on = 0 } on && $0 == name { found = 1 } END { exit !found }' "$d/out"; }
 
 echo 1..53

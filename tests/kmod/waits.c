@@ -283,7 +283,7 @@ static pid_t bystander(void)
 		for (i = 0; i < SLEEPERS; i++)
 			if (pthread_create(&thread, &attr, sleep_in_poll, never))
 				_exit(1);
-		/* All threads are in poll() before the process itself continues. */
+		/* Wait until all threads are in poll(), then tell the parent. */
 		sleep_ms(500);
 		if (write(ready[1], "r", 1) != 1)
 			_exit(1);

@@ -41,7 +41,7 @@ static u64 rounded(u64 hz)
 	return hz >= top ? top : max(hz / STEP_HZ * STEP_HZ, LOWEST_HZ);
 }
 
-/* Return: the cap that belongs to an attribute; both are members of an accelerator. */
+/* Return: address of the cap that the attribute @attr sets, in the same accelerator. */
 static u64 *cap_of(struct kobj_attribute *attr)
 {
 	u32 i, c;

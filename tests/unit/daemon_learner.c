@@ -10,7 +10,7 @@ TEST_F(learner, finds_a_fast_mode_within_the_budget)
 		ASSERT_NE(NULL, best(self));
 		EXPECT_GE(budget_w, watts(&self->p, &best(self)->mode));
 		EXPECT_GT(0.1, loss(self)) TH_LOG("%g W: %g", budget_w, loss(self));
-		/* Exactly the readings are to be stored. */
+		/* Each tried mode is stored, except those in which the cap stepped down. */
 		EXPECT_EQ(self->p.tries - self->p.overs, self->p.stored);
 		EXPECT_GE(MOST + 4, self->p.tries);
 		EXPECT_EQ(0, self->p.drifts);

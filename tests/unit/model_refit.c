@@ -62,7 +62,7 @@ TEST(predictions_follow_added_rows)
 		after = off(p, other, ALL);
 		ASSERT_EQ(0, predict(more, seen + FIRST, ALL - FIRST, p));
 		at = off(p, seen + FIRST, ALL - FIRST);
-		TH_LOG("off by %.2f %%, then %.2f %% (a whole fit %.2f %%), at its rows %.2f %%",
+		TH_LOG("off by %.2f %%, then %.2f %% (a full fit %.2f %%), at its rows %.2f %%",
 		       100 * before, 100 * after, 100 * best, 100 * at);
 		EXPECT_LT(at, 0.01);
 		first += before;

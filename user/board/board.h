@@ -169,7 +169,7 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 
 /* Check whether the kernel's thermal governor limits a clock now. The value that was written to a
  * knob stays in force behind the thermal limit, so jetwatt_board_verify() does not report the
- * lower value that the knob shows. Return: 1; 0: no, or it cannot be read. */
+ * lower value that the knob shows. Return: 1 on success; 0: no, or it cannot be read. */
 int jetwatt_board_throttled(const struct jetwatt_board *b);
 
 /* Check that every knob is as in @mode. Return: 0; -ESTALE: @err names a knob that is not;

@@ -100,7 +100,8 @@ int jetwatt_library_system(char path[][256], int max)
 	return n;
 }
 
-/* Convert an address of the loaded file to an offset in the file. Return: 1; 0: not in the file. */
+/* Convert an address of the loaded file to an offset in the file. Return: 1 on success; 0: not in
+ * the file. */
 static int file_offset(Elf *elf, uint64_t addr, uint64_t *offset)
 {
 	size_t nr, i;

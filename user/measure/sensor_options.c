@@ -36,7 +36,7 @@ static error_t parse_sensors(int key, char *arg, struct argp_state *state)
 		a->want.bus_khz = jetwatt_args_count("--bus-khz", arg, 100, 400);
 		if (a->want.bus_khz != 100 && a->want.bus_khz != 400)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
-					       "use 100 or 400: higher bus clocks need another protocol",
+					       "use 100 or 400 (kHz): faster buses need another i2c protocol",
 					       "--bus-khz: not %s", arg));
 		a->any = 1;
 		break;

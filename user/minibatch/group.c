@@ -89,9 +89,9 @@ static double group_score(const double *v, size_t n, size_t at, int size, int k,
  * @n: number of waits
  * @k: the period
  * @contrast: typical height of the peaks over their neighbours
- * @slip: price factor for groups of another size: 1 if waits may be missing; larger if hardly any
- *	are
- * @r: its number of missing waits is set
+ * @slip: factor of the price of a group that has not @k waits: 1 if waits may be missing; larger if
+ *	hardly any wait is missing
+ * @r: receives the number of missing waits
  *
  * Waits of another phase are not divided.
  *

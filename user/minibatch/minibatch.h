@@ -87,25 +87,25 @@ enum jetwatt_batch_rule {
 	JETWATT_RULE_MARK,		/* the program marks its minibatches itself */
 	/* Comparison with neighbours: few waits, or no learned cycle explains the job. */
 	JETWATT_RULE_SINGLE,		/* each wait is a minibatch: no longer period was found */
-	JETWATT_RULE_GAP,		/* the longest gap of each period */
-	JETWATT_RULE_FOLDED_GAP,	/* the same, in the median of five minibatches */
-	JETWATT_RULE_WAIT,		/* the waits of a minibatch differ in length */
-	JETWATT_RULE_CALLER,		/* threads and calls repeat in an order */
-	JETWATT_RULE_PHASE,		/* a phase with another period, or with none */
-	JETWATT_RULE_MERGED,		/* one or two waits left over, merged into those before */
+	JETWATT_RULE_GAP,		/* a minibatch begins at the longest gap of each period */
+	JETWATT_RULE_FOLDED_GAP,	/* like GAP, with medians of the gaps of five minibatches */
+	JETWATT_RULE_WAIT,		/* the period is that of the lengths of waits */
+	JETWATT_RULE_CALLER,		/* the period is that of the threads and calls that wait */
+	JETWATT_RULE_PHASE,		/* the wait is in a phase with another or no period */
+	JETWATT_RULE_MERGED,		/* too few waits for a phase: part of the last minibatch */
 	/* The Viterbi path through the learned cycle (viterbi.c). */
 	JETWATT_RULE_TEMPLATE,		/* the next wait fits its phase index in the cycle */
-	JETWATT_RULE_SPEED,		/* it fits at a new speed: other clocks or batch size */
-	JETWATT_RULE_MISSING,		/* it fits if waits in between were not seen */
-	JETWATT_RULE_RESTART,		/* it begins the cycle before the last one was complete */
-	JETWATT_RULE_EXTRA,		/* it is an additional wait after the last of the cycle */
-	JETWATT_RULE_EVALUATION,	/* it fits the second cycle, that of an evaluation */
-	JETWATT_RULE_NO_CYCLE,		/* it fits no cycle: a checkpoint for instance */
-	/* Corrections of that path. */
+	JETWATT_RULE_SPEED,		/* the next wait fits at a new speed (clocks, batch size) */
+	JETWATT_RULE_MISSING,		/* the next wait fits if waits before it were not seen */
+	JETWATT_RULE_RESTART,		/* the next wait begins a cycle; this one is incomplete */
+	JETWATT_RULE_EXTRA,		/* the next wait is an extra one after the end of a cycle */
+	JETWATT_RULE_EVALUATION,	/* the next wait fits the cycle of an evaluation */
+	JETWATT_RULE_NO_CYCLE,		/* the next wait fits no cycle: a checkpoint for instance */
+	/* Corrections of the Viterbi path. */
 	JETWATT_RULE_CAUGHT_UP,		/* relabelled: later waits made up for a delay */
 	JETWATT_RULE_ALIKE,		/* relabelled: fits no speed, but equals its neighbours */
 	JETWATT_RULE_REGAINED,		/* relabelled: fits no cycle, but has the usual period */
-	JETWATT_RULE_LAST,		/* no wait follows: is its minibatch complete? */
+	JETWATT_RULE_LAST,		/* no wait follows: is the last minibatch complete? */
 	JETWATT_RULES
 };
 

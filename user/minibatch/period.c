@@ -24,7 +24,7 @@
 #define SURE_STEP	0.97	/* share of groups in step above which nothing hides the period */
 #define MOST		0.6	/* a period must explain this share of what the best one explains */
 #define PASSES		10	/* maximum number of divisions until no hidden sequence is found */
-#define SLIP		20	/* price factor of another size in a job that does not lose count */
+#define SLIP		20	/* price factor of groups without k waits, if few are missing */
 #define RUN_MIN		9	/* minimum number of groups of a phase in a job of single waits */
 
 /* Mean difference of waits and calls that are @k apart: small if they repeat every @k. */
@@ -38,7 +38,8 @@ static double mismatch(const struct jetwatt_batch_wait *b, size_t n, int k)
 	return n > (size_t)k ? sum / (double)(n - (size_t)k) : 0;
 }
 
-/* The smallest period that explains the peaks; 1: none does. */
+/* Return: smallest period, in waits, that explains the peaks of the series @s; 1: no period does.
+ * @how: set to the fit of that period. */
 static int find_period(const struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s,
 		       size_t *at, struct jetwatt_period_fit *how)
 {

@@ -83,8 +83,8 @@ static bool is_explained(const struct jetwatt_batch_wait *b, size_t n, int k)
 }
 
 /*
- * How far the waits of a group differ from each other, as share of the cycle: lower quartile of
- * the longest one minus upper quartile of the shortest one.
+ * Return: difference between the longest and the shortest wait of a group, as share of the cycle:
+ * lower quartile of the longest wait minus upper quartile of the shortest wait.
  */
 static double wait_spread(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks, int k,
 			  double *scratch)
@@ -112,9 +112,9 @@ static double wait_spread(const struct jetwatt_batch_wait *b, const size_t *at, 
 /**
  * jetwatt_period_is_own() - is the period of k waits the job's own?
  * @b: the waits
- * @at: indices of the peaks
+ * @at: indices of the waits at which the series peaks
  * @peaks: number of peaks
- * @k: the period
+ * @k: the period, in waits
  * @scratch: scratch memory for as many values as there are waits
  */
 bool jetwatt_period_is_own(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks,
@@ -176,7 +176,7 @@ static double median_cycle(const struct jetwatt_batch_wait *b, size_t from, size
  * its own period?
  * @b: the waits
  * @n: number of waits
- * @at: indices of the peaks
+ * @at: indices of the waits at which the series peaks
  * @peaks: number of peaks
  * @k: period of the peaks, in waits
  * @scratch: scratch memory for @n values

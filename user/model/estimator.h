@@ -103,7 +103,7 @@ int jetwatt_estimator_fit(struct jetwatt_fitted **f, const struct jetwatt_estima
  * @n: number of rows
  * @seed: as for jetwatt_estimator_fit()
  *
- * A warm-start fit if the predictor supports it, else a whole fit.
+ * A warm-start fit if the predictor supports it, else a full fit.
  *
  * Return: as jetwatt_estimator_fit().
  */

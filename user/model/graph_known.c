@@ -23,7 +23,8 @@ static double known_truncate(double v)
 	return v < 0 ? ceil(v) : floor(v);
 }
 
-/* Compute element @i of an element-wise operator. Return: 1; 0 if it is another operator. */
+/* Compute element @i of an element-wise operator. Return: 1 on success; 0 if it is another
+ * operator. */
 static int known_pointwise(const struct jetwatt_graph_rule *u, const char *op, uint32_t i,
 			   double *v)
 {
@@ -86,7 +87,7 @@ static double known_reduce(const struct jetwatt_graph_rule *u, const char *op)
 	return v;
 }
 
-/* Gather element @i from a vector. Return: 1; 0 if it is unknown. */
+/* Gather element @i from a vector. Return: 1 on success; 0 if it is unknown. */
 static int known_gather(const struct jetwatt_graph_rule *u, uint32_t i, double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
@@ -102,7 +103,7 @@ static int known_gather(const struct jetwatt_graph_rule *u, uint32_t i, double *
 	return 1;
 }
 
-/* Slice element @i from a vector. Return: 1; 0 if it is unknown. */
+/* Slice element @i from a vector. Return: 1 on success; 0 if it is unknown. */
 static int known_slice(const struct jetwatt_graph_rule *u, uint32_t i, double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
@@ -122,7 +123,7 @@ static int known_slice(const struct jetwatt_graph_rule *u, uint32_t i, double *v
 	return 1;
 }
 
-/* Compute element @i of output 0. Return: 1; 0 if it is unknown. */
+/* Compute element @i of output 0. Return: 1 on success; 0 if it is unknown. */
 static int known_compute(const struct jetwatt_graph_rule *u, const char *op, uint32_t i, double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
@@ -169,7 +170,8 @@ static int known_compute(const struct jetwatt_graph_rule *u, const char *op, uin
 	return 1;
 }
 
-/* Operators that need only the size of their input, or an attribute. Return: 1; 0 if unknown. */
+/* Operators that need only the size of their input, or an attribute. Return: 1 on success; 0 if
+ * unknown. */
 static int known_from_size(const struct jetwatt_graph_rule *u, const char *op, uint32_t i,
 			   double *v)
 {

@@ -12,7 +12,7 @@
 #define STRIDE	JETWATT_NET_INPUTS_MAX
 /* Rows per block of a prediction. */
 #define CHUNK	256
-/* Bound of log values, as in nn.c. */
+/* Largest absolute predicted logarithm; a larger one comes from a diverging network. As in nn.c. */
 #define EXPONENT_MAX	30
 
 void jetwatt_net_point(double x[STRIDE], const struct jetwatt_mode *mode, uint32_t batch)

@@ -4,7 +4,7 @@
  * power of each clock (proportional to f, and to f^3 because the voltage grows with f), and the
  * energy of a minibatch times the rate of minibatches. The rate makes the model see that a board
  * that waits for memory draws less than one that computes at the same clocks. The energy of a
- * minibatch depends on its size as the work in time_form.c does.
+ * minibatch depends on the minibatch size in the same way as the work in time_form.c.
  */
 #include "model/form.h"
 

@@ -109,7 +109,7 @@ struct jetwatt_predictor_modes {
  * @load: as jetwatt_model_load(); needs @seen
  *
  * @twin and all operations after it may be NULL. Then, in this order: rows of other devices are not
- * used; 0; 0; 0; a whole fit; @predict; an estimate from the predicted variances (plan/explore.c);
+ * used; 0; 0; 0; a full fit; @predict; an estimate from the predicted variances (plan/explore.c);
  * the time has no parts; the modes of all rows; models cannot be saved or loaded.
  *
  * Operations return 0 or: -EINVAL for a row that is not finite and positive, -ENODATA for too few

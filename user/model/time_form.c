@@ -85,7 +85,8 @@ static double roof_eval(const double *th, const struct jetwatt_features *x, doub
 	roof = roof_log_norm(bg - x->lg[JETWATT_GPU], bm - x->lg[JETWATT_EMC], th[P], &sg, &dp);
 	chain = roof_log_sum(bl - lc, th[K], &sl);
 	chain = roof_log_norm(roof, chain, x->serves ? th[A] : 1, &sk, &da);
-	/* The exponent 4 fits a pool of workers that share the cores fairly. */
+	/* The p-norm with p = 4 of cores and workers fits a pool of loader workers that share the
+	 * cores fairly. */
 	cores = -roof_log_norm(-x->lg[JETWATT_CORES], -th[W], 4, &sw, &dw);
 	loader = roof_log_sum(bd - cores - lc + 2 * log1p(busy + os), bq - x->lg[JETWATT_EMC], &sd);
 	v = roof_log_norm(chain, loader, th[R], &sr, &dr) + th[S];

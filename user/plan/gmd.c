@@ -232,8 +232,8 @@ static int gmd_retry(struct gmd_walk *w, size_t size)
 	return 1;
 }
 
-/* Set w->size to the largest size that meets the latency limit in the highest mode. Return: 1; 0 if
- * stopped. */
+/* Set w->size to the largest size that meets the latency limit in the highest mode. Return: 1 on
+ * success; 0 if stopped. */
 static int gmd_largest_size(struct gmd_walk *w)
 {
 	size_t last = w->k->works - 1;

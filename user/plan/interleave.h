@@ -26,7 +26,7 @@
  * struct jetwatt_interleave_window - measurements of one window
  * @requests: number of requests answered
  * @window_ms: time since the end of the previous window, in milliseconds
- * @infer_ms: part of it from thawing the server until the server was idle, in milliseconds
+ * @infer_ms: part of the window from thawing the server until the server was idle, in milliseconds
  * @minibatches: training minibatches in the window
  * @train_ms: length of the training time slice, in milliseconds; 0: it did not end at a minibatch
  *	boundary
@@ -46,7 +46,7 @@ struct jetwatt_interleave {
 	size_t n, since;
 };
 
-/* Add a window; those of no length are ignored. */
+/* Add a window. A window with a length of 0 ms is ignored. */
 void jetwatt_interleave_add(struct jetwatt_interleave *i,
 			     const struct jetwatt_interleave_window *w);
 
@@ -54,8 +54,8 @@ void jetwatt_interleave_add(struct jetwatt_interleave *i,
 void jetwatt_interleave_forget(struct jetwatt_interleave *i);
 
 /*
- * jetwatt_interleave_requests() returns the number of requests since the last change of the rate,
- * jetwatt_interleave_rate() their rate per second, NAN if it is unknown.
+ * jetwatt_interleave_requests() returns the number of requests since the last change of the arrival
+ * rate; jetwatt_interleave_rate() returns the arrival rate in requests per second, NAN if unknown.
  */
 double jetwatt_interleave_requests(const struct jetwatt_interleave *i);
 double jetwatt_interleave_rate(const struct jetwatt_interleave *i);
@@ -63,7 +63,7 @@ double jetwatt_interleave_rate(const struct jetwatt_interleave *i);
 /* Return: duration of a server time slice with @requests requests, in ms; NAN if unknown. */
 double jetwatt_interleave_ms(const struct jetwatt_interleave *i, double requests);
 
-/* Return: number of requests that 99 % of the windows with @expected mean requests stay below. */
+/* Return: 99th percentile of the number of requests in a window, if @expected is the mean. */
 double jetwatt_interleave_requests_99(const struct jetwatt_interleave *i, double expected);
 
 /**
@@ -85,11 +85,11 @@ struct jetwatt_interleave_query {
  * @most: largest number of training minibatches in a window
  * @minibatches: mean number of training minibatches in a window
  * @window_ms: mean length of a window, in milliseconds
- * @infer_ms: part of it for the server and both switches, in milliseconds
- * @requests: expected requests in a window
- * @requests_most: requests that 99 % of the windows stay below
- * @latency_ms: latency that 99 % of the requests stay below, in milliseconds
- * @throughput_hz: training minibatches per second
+ * @infer_ms: part of the window for the server and both switches, in milliseconds
+ * @requests: expected number of requests in a window
+ * @requests_most: predicted 99th percentile of the number of requests in a window
+ * @latency_ms: predicted 99th percentile of the latency of a request, in milliseconds
+ * @throughput_hz: predicted training minibatches per second
  */
 struct jetwatt_interleave_plan {
 	uint32_t tau, most;

@@ -101,7 +101,8 @@ static inline int jetwatt_known_has(const struct jetwatt_known *k, const struct 
 	return t == t;
 }
 
-/* Set @plan to the best plan of measured cells. Return: 1; 0 if none meets the limits. */
+/* Set @plan to the best plan of measured cells. Return: 1 on success; 0 if none meets the limits.
+ */
 int jetwatt_known_answer(const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
 			 struct jetwatt_slice_plan *plan);
 

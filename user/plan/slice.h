@@ -122,7 +122,7 @@ static inline double jetwatt_slice_tau(double window_ms, double infer_ms, double
  *
  * Of equal plans the one with less latency is chosen, then the one with less power, then the first.
  *
- * Return: 1; 0 if no plan is within the limits.
+ * Return: 1 on success; 0 if no plan is within the limits.
  */
 int jetwatt_slice_find(enum jetwatt_slice_kind kind, const struct jetwatt_slice_work *work,
 		       size_t n, const struct jetwatt_slice_query *q,

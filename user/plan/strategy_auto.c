@@ -107,7 +107,7 @@ static int scout_fit(struct scout *s, const struct jetwatt_known *k,
 {
 	int err = 0, whole = 1;
 
-	/* At most one whole fit in a step: two would delay the search noticeably. */
+	/* At most one full fit in a step: two would delay the search noticeably. */
 	for (size_t w = k->works; w-- > 0 && !err;)
 		err = jetwatt_surrogate_fit(&s->view[w], k, &k->work[w], q->power_w, s->seed, &whole);
 	for (size_t w = 0; w < k->works && !err; w++)
@@ -288,7 +288,7 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
 /* No new mode may be measured or none is worth it: try other sizes in modes measured for this
  * query, which need no switch. Measurements deviate from predictions more often than the standard
  * deviations say: choose the size that improves the incumbent most if its time and power are
- * SURPRISE times the predicted ones. Return: 0; 1 if there is none. */
+ * SURPRISE times the predicted ones. Return: 0: a cell was queued; 1: no size improves it. */
 static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 				 const struct jetwatt_incumbent *goal)
 {

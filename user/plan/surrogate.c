@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Surrogate of one workload: whole fits while there are few rows, warm-start fits later.
+ * Surrogate of one workload: full fits while there are few rows, warm-start fits later.
  */
 #include "plan/surrogate.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to EVERY rows, each row causes a whole fit. Beyond, the cost of a whole fit, which grows
- * faster than the square of the number of rows, brings little: a whole fit to at most WHOLE rows is
+/* Up to EVERY rows, each row causes a full fit. Beyond, the cost of a full fit, which grows
+ * faster than the square of the number of rows, brings little: a full fit to at most WHOLE rows is
  * done each time the number of rows has grown by the factor GROWTH. In between, warm-start fits use
  * the NEAREST rows closest in power to the budget, which are all rows if there are fewer. */
 #define EVERY	16

@@ -49,7 +49,7 @@ void jetwatt_surrogate_free(struct jetwatt_surrogate *v);
  * @t: the workload
  * @budget: power budget of the query, in watts: rows near it are preferred
  * @seed: seed of all random choices
- * @whole: 1: a whole fit that could be postponed may be done; set to 0 when it was
+ * @whole: 1: a full fit that could be postponed may be done; set to 0 when it was done
  *
  * Without a row there is a model only if the references cover the modes.
  *

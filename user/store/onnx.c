@@ -142,8 +142,8 @@ static int onnx_value_info(struct jetwatt_onnx *o, const struct jetwatt_wire_fie
 static int onnx_graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t parent,
 		      uint32_t *body);
 
-/* Read an AttributeProto. @ref: name of the caller's attribute that it refers to;
- * JETWATT_GRAPH_NONE: it has a value of its own. */
+/* Read an AttributeProto. @ref: set to ref_attr_name, the name of the attribute of the calling node
+ * that has the value; JETWATT_GRAPH_NONE: the attribute has its own value. */
 static int onnx_read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 			       uint32_t body, struct jetwatt_graph_attr *a, uint32_t *ref)
 {

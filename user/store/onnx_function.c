@@ -160,7 +160,8 @@ int jetwatt_onnx_expand(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	return rc;
 }
 
-/* Find the attribute named @ref in fields @nr of @m. Return: 1; 0: none; negative errno. */
+/* Find the attribute named @ref in fields @nr of @m. Return: 1 on success; 0: none; negative errno.
+ */
 static int onnx_find_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 			       uint32_t nr, uint32_t ref, struct jetwatt_wire_field *attr)
 {

@@ -97,7 +97,8 @@ int jetwatt_onnx_sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 
 /* onnx_function.c: read the names of a FunctionProto. Return: 0; negative errno. */
 int jetwatt_onnx_function(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m);
-/* Find the function that node @m calls. Return: 1; 0: the node calls none; negative errno. */
+/* Find the function that node @m calls. Return: 1 on success; 0: the node calls none; negative
+ * errno. */
 int jetwatt_onnx_called(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m,
 			const struct jetwatt_onnx_function **fn);
 /* Read the nodes of the function @fn in place of node @m. Return: 0; negative errno. */
@@ -105,7 +106,7 @@ int jetwatt_onnx_expand(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 			const struct jetwatt_onnx_function *fn);
 /* Find the attribute that @ref refers to in the call that is being expanded: an attribute of the
  * calling node, or the default of the function. *@outer: the call whose names the attribute uses.
- * Return: 1; 0: no such attribute; negative errno. */
+ * Return: 1 on success; 0: no such attribute; negative errno. */
 int jetwatt_onnx_resolve_attr(struct jetwatt_onnx *o, uint32_t ref, struct jetwatt_wire_field *attr,
 		       const struct jetwatt_onnx_call **outer);
 

@@ -68,7 +68,9 @@ int jetwatt_pool_read_prior(struct jetwatt_db *db, const struct jetwatt_workload
  * @source: number of the device that made each measurement. A factor by which a device is off in
  *	all modes alike is removed
  *
- * Uses medians, so one faulty device has little influence (consensus.c).
+ * The merged row of a mode is a median over the devices, so one faulty device has little influence
+ * (consensus.c).
+ *
  * Return: number of merged rows; -ENOMEM.
  */
 int jetwatt_pool_merge(struct jetwatt_row *row, const int64_t *source, size_t n);

@@ -46,8 +46,8 @@ struct jetwatt_wire_field {
  * jetwatt_wire_next() - read the field at *@at, and advance *@at to the next one
  * @end: end of the message
  *
- * Return: 1; 0: end of the message; -EBADMSG: not a valid encoding; -ENODATA: the field extends
- * beyond the end of the message; -E2BIG: the limit of bytes is reached; -EIO.
+ * Return: 1 on success; 0: end of the message; -EBADMSG: not a valid encoding; -ENODATA: the field
+ * extends beyond the end of the message; -E2BIG: the limit of bytes is reached; -EIO.
  */
 int jetwatt_wire_next(struct jetwatt_wire *w, uint64_t *at, uint64_t end,
 		      struct jetwatt_wire_field *f);

@@ -54,8 +54,8 @@ struct door_answer {
 	struct jetwatt_error_text err;
 };
 
-/* Receive @len bytes. Return: 1; 0: the connection was closed before the first byte; -EPROTO:
- * closed later; other negative errno. */
+/* Receive @len bytes. Return: 1 on success; 0: the connection was closed before the first byte;
+ * -EPROTO: closed later; other negative errno. */
 static int door_recv(int fd, void *buf, size_t len)
 {
 	size_t at = 0;

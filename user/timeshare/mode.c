@@ -12,11 +12,11 @@
 
 /* Minimum ratio of training throughput for a switch, because a switch disturbs both programs. */
 #define GAIN	1.05
-/* Relative change of the request rate from which on the mode is chosen again. */
+/* Relative change of the request rate that triggers a new choice of the mode. */
 #define MOVED	0.1
 
-/* Find the best plan among @n modes from index @from on. Return: 1; 0: no mode is within the
- * limits. */
+/* Find the best plan among @n modes from index @from on. Return: 1 if a plan was found; 0 if no
+ * mode is within the limits. */
 static int find_plan(const struct jetwatt_timeshare_mode *m, const struct jetwatt_timeshare_conf *conf,
 		     double arrival_hz, size_t from, size_t n, struct jetwatt_slice_plan *plan)
 {

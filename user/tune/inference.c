@@ -29,7 +29,8 @@ const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf,
 	return buf;
 }
 
-/* Find the best plan among @sizes sizes from @from on. Return: 1; 0 if none meets the limits. */
+/* Find the best plan among @sizes sizes from @from on. Return: 1 on success; 0 if none meets the
+ * limits. */
 static int infer_best_plan(const struct jetwatt_infer *f, size_t modes, size_t from, size_t sizes,
 			   const double *t, const double *w, const struct jetwatt_slice_query *q,
 			   struct jetwatt_slice_plan *plan)

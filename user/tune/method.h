@@ -20,7 +20,7 @@ int jetwatt_method_any(const struct jetwatt_predictor *by);
 int jetwatt_method_predicts(const struct jetwatt_predictor *by);
 int jetwatt_method_learns(const struct jetwatt_predictor *by);
 int jetwatt_method_sizes(const struct jetwatt_predictor *by);
-/* The predictor needs no references and its fit is fast. */
+/* Return: 1 if the predictor has a fit, the fit needs no references, and it is fast. */
 int jetwatt_method_light(const struct jetwatt_predictor *by);
 
 /*

@@ -79,7 +79,8 @@ static void result_chosen(struct jetwatt_json *j, const struct jetwatt_result *a
 }
 
 /* Compute totals from the measurement, else from the prediction. The errors of time and power are
- * taken as independent. Return: 1; 0 if totals were not requested or there is no answer. */
+ * taken as independent. Return: 1 on success; 0 if totals were not requested or there is no answer.
+ */
 static int result_totals(const struct jetwatt_result *a, double *s, double *s_sd, double *j,
 			 double *j_sd)
 {

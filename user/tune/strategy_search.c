@@ -17,7 +17,8 @@ static int seek_failed(const struct jetwatt_strategy_search *s, int err)
 				 "strategy %s cannot continue", s->strategy->name);
 }
 
-/* Set @c to the cell of a row. Return: 1; 0 if the row is of no candidate. */
+/* Set @c to the cell that @row measured: its mode and its minibatch size. Return: 1 on success; 0
+ * if the mode or the size is no candidate. */
 static int seek_cell_of(const struct jetwatt_strategy_search *s, const struct jetwatt_row *row,
 			struct jetwatt_cell *c)
 {

@@ -21,8 +21,8 @@ struct jetwattd_listener {
 
 /**
  * jetwattd_listen() - create a listening socket
- * @l: gets the socket
- * @path: path of its file
+ * @l: receives the socket
+ * @path: path of the socket's file
  * @type: SOCK_STREAM or SOCK_SEQPACKET
  * @group: group that may connect, besides the owner; -1: none
  * @all: every user may connect

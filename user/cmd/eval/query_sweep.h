@@ -73,8 +73,8 @@ struct jetwatt_query_score {
 int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, void *state,
 		      const struct jetwatt_slice_query *q, struct jetwatt_query_score *v);
 
-/* Find the best plan of all cells. @clean: without outlier rows. Return: 1; 0: no plan meets the
- * limits. */
+/* Find the best plan of all cells. @clean: without outlier rows. Return: 1 on success; 0: no plan
+ * meets the limits. */
 int jetwatt_query_optimum(const struct jetwatt_sweep *s, int clean,
 			  const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan);
 

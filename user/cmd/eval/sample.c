@@ -31,7 +31,7 @@ static uint64_t repeat_seed(const struct jetwatt_eval *e, size_t r)
 	return jetwatt_random(&s);
 }
 
-/* Move row @row to index @k of @at. Return: 1; 0: it is not in @at. */
+/* Move row @row to index @k of @at. Return: 1 on success; 0: it is not in @at. */
 static int move_row_to(size_t *at, size_t n, size_t k, size_t row)
 {
 	for (size_t i = 0; i < n; i++)
