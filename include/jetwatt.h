@@ -973,7 +973,7 @@ struct jetwatt_probe_state {
 	char why[JETWATT_RUNGS][192];
 };
 
-/* Receives a wait; @s is valid until the function returns. */
+/* Callback that receives a wait; @s is valid until the callback returns. */
 typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
 
 /**

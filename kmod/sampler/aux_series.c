@@ -32,7 +32,7 @@ static struct {
 
 /*
  * The lock is held during slow reads: by the work item while the sampler runs, and by callers of
- * jetwatt_aux_refresh() while it is parked.
+ * jetwatt_aux_refresh() while the sampler is parked.
  */
 static struct {
 	struct mutex lock;

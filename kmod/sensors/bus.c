@@ -212,7 +212,7 @@ int jetwatt_bus_read(struct jetwatt_bus *bus, struct jetwatt_reg *regs, unsigned
 /**
  * jetwatt_bus_errors() - return the number of failed transfers on all buses
  *
- * Context: any. Return: the number since the module was loaded.
+ * Context: any. Return: number of failed transfers since the module was loaded.
  */
 u64 jetwatt_bus_errors(void)
 {

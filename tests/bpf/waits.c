@@ -624,7 +624,8 @@ TEST_F(bpf, fd_wakes)
 			ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));
 		}
 	}
-	/* Without waits, it wakes its reader five times a second to check for new descriptors. */
+	/* Without waits, the probe wakes its reader five times a second to check for new
+	 * descriptors. */
 	node_sleep(50000000);
 	quiet = node_now();
 	ASSERT_LE(0, jetwatt_probe_dispatch(self->seen.probe));

@@ -9,7 +9,8 @@ d=build/host/vendor.d
 rm -rf $d
 . tests/host/check.inc
 
-# value FILE EXPRESSION: value of the expression in the compiler; a literal may be in any file
+# value FILE EXPRESSION: print the value of EXPRESSION. If FILE defines a macro of that name as a
+# number, FILE may be in any language; otherwise FILE is a header and the compiler evaluates EXPRESSION
 value()
 {
 	local literal

@@ -57,7 +57,7 @@ struct sim_model_steps {
 /**
  * struct sim_model_board - a board
  * @root: parts of compatible strings of the root node; the first board that matches is simulated
- * @name: name for the log
+ * @name: name of the board in the kernel log
  * @cores: number of CPUs
  * @cluster: number of CPUs that share a clock
  * @cpu: levels of the CPU clock

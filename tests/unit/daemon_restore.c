@@ -158,7 +158,8 @@ static int as_found(const struct tree *t)
 	       tree_get(t, GPU "min_freq") == 114750000 && tree_get(t, GPU "max_freq") == 1300500000;
 }
 
-/* Each write of the restore in turn is refused. */
+/* One write of the restore is refused: in the first run the first write, then the second, and so
+ * on. */
 TEST_F(restore, restore_is_retried_after_one_refusal)
 {
 	struct jetwattd *d = &self->d;

@@ -24,18 +24,20 @@
 
 /*
  * struct plant - job, board, cap and actuator
- * @gpu, @cpu, @base_w: of the job
- * @by, @by_w: current factors of its time and power
- * @change_ns: time from which the factor is @then
+ * @gpu: GPU time of a minibatch at 1 GHz, in ms
+ * @cpu: CPU time of a minibatch on one core at 1 GHz, in ms
+ * @base_w: constant part of the power, in W
+ * @by, @by_w: current factors of the minibatch time and of the power
+ * @change_ns: virtual time from which on the minibatch time is multiplied by @then; 0: never
  * @now_ns: virtual time
  * @budget_w: budget of the cap
  * @refuse: share of the modes whose knobs refuse
  * @learn_s, @learn_j, @most, @share: of the policy
- * @tries, @checks: number of steps
+ * @tries, @checks: number of steps that tried a mode, and that measured a known mode again
  * @overs: number of steps in which the cap stepped down
- * @most_w: highest power of those
- * @tried: modes, in order
- * @stored, @drifts: number of events
+ * @most_w: highest power in a tried mode, in W
+ * @tried: tried modes, in order
+ * @stored, @drifts: number of rows that the learner gave to store, and of drifts that it reported
  */
 struct plant {
 	double gpu, cpu, base_w, by, by_w, then, budget_w, refuse, learn_s, learn_j, share, most_w;

@@ -140,11 +140,11 @@ TEST_F(net, products_and_recurrence)
 	EXPECT_STREQ("35x2x7", size(&self->graph, "p"));
 	EXPECT_STREQ("70x9", size(&self->graph, "o"));
 	ASSERT_EQ(3, self->n);
-	/* 70 items and steps; 4 gates of 30 units; 30 operations in each unit. */
+	/* 35 steps of 2 items; 4 gates of 30 units; 30 operations in each unit. */
 	EXPECT_EQ(2 * 70 * (4 * 20 * 30 + 4 * 30 * 30) + 70 * 30 * 30, self->work[0].flop);
 	EXPECT_EQ(2 * 35 * 2 * 7 * 30, self->work[1].flop);
 	EXPECT_EQ(2 * 70 * 9 * 7, self->work[2].flop);
-	/* Steps are the first dimension: the minibatch size is 2. */
+	/* The first dimension is the number of steps, the second one the minibatch size. */
 	EXPECT_EQ(2, jetwatt_graph_batch(&self->graph));
 }
 

@@ -168,8 +168,9 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 			struct jetwatt_error_text *err);
 
 /* Check whether the kernel's thermal governor limits a clock now. The value that was written to a
- * knob stays in force behind the thermal limit, so jetwatt_board_verify() does not report the
- * lower value that the knob shows. Return: 1 on success; 0: no, or it cannot be read. */
+ * knob stays in force behind the thermal limit, so jetwatt_board_verify() does not report the lower
+ * value that the knob shows. Return: 1 if a clock is limited; 0 if not, or if a file cannot be
+ * read. */
 int jetwatt_board_throttled(const struct jetwatt_board *b);
 
 /* Check that every knob is as in @mode. Return: 0; -ESTALE: @err names a knob that is not;
@@ -235,7 +236,7 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 int jetwatt_board_thaw_all(struct jetwatt_board *b);
 
 /* Return: the @i-th cgroup whose freezer this process has opened and recorded; NULL: no more.
- * Valid until the next call that opens or thaws a freezer. */
+ * The string is valid until the next call that opens or thaws a freezer. */
 const char *jetwatt_board_frozen(const struct jetwatt_board *b, int i);
 
 /* Thaw the jobs of one cgroup. @keep: keep its record on disk, because it will be frozen again.

@@ -182,8 +182,9 @@ static int read_param(struct preset_reader *r, struct preset_word rest)
 	return 0;
 }
 
-/* Return the path of a parameter. A file for a newer kernel may name the argument ARG_KNEXT, in
- * addition to ARG or in its place. */
+/* Return the path that a PARAM line of the file gives for the parameter and argument of line @l;
+ * NULL: none. A file for a newer kernel may name the argument ARG_KNEXT, in addition to ARG or in
+ * its place. */
 static const char *param_path(const struct preset_reader *r, const struct jetwatt_preset_line *l)
 {
 	size_t n = strlen(l->arg);

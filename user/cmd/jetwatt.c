@@ -27,7 +27,7 @@ static const struct command_verb {
 	{ "measure", "mark", jetwatt_cmd_mark, "Mark the start and the end of a minibatch" },
 	{ "measure", "top", jetwatt_cmd_top, "Show rails, clocks and jobs, live or from a trace" },
 	{ "measure", "record", jetwatt_cmd_record, "Record all samples and waits of a job in a trace" },
-	{ "measure", "report", jetwatt_cmd_report, "Print the statistics of a trace, or write a page" },
+	{ "measure", "report", jetwatt_cmd_report, "Print the statistics of a trace, or write an HTML page" },
 	{ "measure", "compare", jetwatt_cmd_compare, "Show which quantities differ between two traces" },
 	{ "model", "profile", jetwatt_cmd_profile, "Measure a running job in a few power modes" },
 	{ "model", "predict", jetwatt_cmd_predict, "Predict all power modes from a profile" },

@@ -16,12 +16,13 @@
 
 /* Maximum power of the mode that the cap steps down to, as a fraction of the budget. */
 #define JETWATTD_SAFE	0.9
-/* Time after a switch from which on its transient no longer affects the power. */
+/* Time after a switch of the mode after which its transient no longer affects the power, in ns. */
 #define JETWATTD_SETTLED_NS	2500000000ull
 
-/* Interval of the cap's decisions, in ms: in a mode of unknown power; and in a mode that was
- * measured, or while idle, where a shorter interval would cost CPU time without need. */
+/* Interval of the cap's decisions in a mode of unknown power, in ms. */
 #define JETWATTD_JUDGED_MS	20
+/* Interval of the cap's decisions in a measured mode, or while idle, in ms. A shorter interval
+ * would only cost CPU time. */
 #define JETWATTD_JUDGED_HELD_MS	50
 
 /**

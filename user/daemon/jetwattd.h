@@ -171,8 +171,8 @@ struct jetwattd {
 	struct jetwattd_timeshare_status turns;
 };
 
-/* Set the budget to @watts, 0: none. A change invalidates the reading in progress. Caller holds
- * the lock. */
+/* Set the budget to @watts, 0: none. A change of the budget invalidates the reading in progress.
+ * The caller holds the lock. */
 void jetwattd_budget(struct jetwattd *d, double watts);
 
 /* Write a line to the log and store it in @d->why. Caller must not hold the lock. */

@@ -131,7 +131,8 @@ static long raise_one_knob(const struct jetwattd_learner *l, const struct jetwat
 	return found;
 }
 
-/* Find a mode near the limit whose longer reading pays. Return: index of the mode, -1: none. */
+/* Find a mode near the limit for which a longer reading is worth its time. Return: index of the
+ * mode, -1: none. */
 static long reread_near_limit(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	long i = jetwattd_uncertain_best(l);

@@ -33,7 +33,7 @@ void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 	pthread_mutex_unlock(&r->d->lock);
 }
 
-/* Measure a mode that is not known, or not well enough. */
+/* Measure a mode that has no row yet, or whose row is too uncertain. */
 static void measure_new(struct jetwattd_run *r, const struct jetwattd_step *step,
 			struct jetwattd_result *result)
 {
@@ -45,7 +45,7 @@ static void measure_new(struct jetwattd_run *r, const struct jetwattd_step *step
 	pthread_mutex_unlock(&r->d->lock);
 }
 
-/* Measure a known mode again. */
+/* Measure a mode again that has a row. */
 static void measure_known(struct jetwattd_run *r, const struct jetwattd_step *step,
 			  struct jetwattd_result *result)
 {

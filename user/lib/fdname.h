@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What kind of file a descriptor of another process is. The backends use it to recognise waits for
- * the GPU; jetwatt-files answers for processes of other users.
+ * Classifies the file behind a descriptor of another process. The probe's backends recognise waits
+ * for the GPU by its kind. Descriptors of other users' processes are classified by jetwatt-files.
  */
 #ifndef JETWATT_LIB_FDNAME_H
 #define JETWATT_LIB_FDNAME_H
@@ -81,7 +81,8 @@ int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint6
  * @ctl_fd: poll: the descriptor whose ioctl armed @fd; -1: @fd is a driver event
  * @now_ns: see jetwatt_fdname_lookup()
  *
- * Return: 1: it is, or the descriptor does not exist any more; 0: it is not.
+ * Return: 1: the record is a wait for the GPU, or the descriptor does not exist any more; 0: the
+ * record is not a wait for the GPU.
  */
 int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, int fd,
 			   int ctl_fd, uint64_t now_ns);

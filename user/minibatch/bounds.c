@@ -36,8 +36,9 @@ static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 }
 
 /*
- * Find the ends of minibatches between wait @i - 1 and wait @i of a job. If waits are missing, the
- * ends are placed according to the learned cycle. Return: number of ends, at most ENDS_MAX.
+ * Find the ends of minibatches between wait @i - 1 and wait @i of a job. If waits between these two
+ * are missing, the times of the ends are estimated with the learned cycle. Return: number of ends,
+ * at most ENDS_MAX.
  */
 static int batch_ends(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b, size_t i,
 		      const struct jetwatt_period *r, uint64_t *at)

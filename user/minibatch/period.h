@@ -70,8 +70,8 @@ struct jetwatt_cycle {
 
 /**
  * struct jetwatt_wait_hmm - hidden Markov model of a job's waits
- * @train: cycle of a training minibatch
- * @eval: another cycle that sometimes occurs: an evaluation
+ * @train: the cycle of waits of a training minibatch
+ * @eval: the cycle of waits of an evaluation minibatch
  * @extra: emission of an additional wait after the last one of a minibatch
  * @extras: @extra has been learned
  * @losses_reported: the probe reports lost waits

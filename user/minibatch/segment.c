@@ -168,7 +168,8 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_c
 	return rc < 0 ? rc : count;
 }
 
-/* Sort the bounds of several jobs and adapt the records. Return: @count; -ENOMEM. */
+/* Sort the bounds of several jobs by their end, and change the indices of bounds in @why (which may
+ * be NULL) accordingly. Return: @count; -ENOMEM. */
 static int merge_bounds(struct jetwatt_batch_bound *out, size_t count,
 			struct jetwatt_batch_why *why, size_t n)
 {

@@ -24,11 +24,11 @@ struct jetwatt_crossval;
  *
  * Costs up to six fits.
  *
- * Return: 0; else as the @fit of @by; -ENOMEM.
+ * Return: 0; an error of the operation @fit of @by; -ENOMEM.
  */
 int jetwatt_crossval_fit(struct jetwatt_crossval **c, const struct jetwatt_predictor *by,
 		      const struct jetwatt_predictor_input *in);
-/* As @predict of struct jetwatt_predictor, with standard deviations. */
+/* Predict @n modes as the operation @predict of the predictor does, with standard deviations. */
 int jetwatt_crossval_predict(const struct jetwatt_crossval *c, const struct jetwatt_mode *mode,
 			  const uint32_t *batch, size_t n, struct jetwatt_prediction *out);
 /* Free the fits. @c may be NULL. */

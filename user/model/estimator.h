@@ -12,8 +12,8 @@
 /**
  * struct jetwatt_estimator - a chosen predictor; all zero: the default one without a prior
  * @by: the predictor; NULL: the default
- * @prior: what it has learned from references and rows of other devices; NULL: nothing
- * @most: highest level of each knob of the board; zero: taken from the rows of a fit
+ * @prior: what the predictor has learned from references and rows of other devices; NULL: nothing
+ * @most: highest level of each knob of the board; all zero: the highest levels of the rows of a fit
  */
 struct jetwatt_estimator {
 	const struct jetwatt_predictor *by;
@@ -29,13 +29,13 @@ const struct jetwatt_predictor *jetwatt_estimator_by(const struct jetwatt_estima
 
 /*
  * Learn the prior from @n references @c; an earlier prior is discarded. Return: 0; -ENOTSUP if the
- * predictor learns nothing from references; else as @prior of struct jetwatt_predictor.
+ * predictor learns nothing from references; an error of the predictor's operation @prior.
  */
 int jetwatt_estimator_learn(struct jetwatt_estimator *e, const struct jetwatt_corpus *c, size_t n,
 			    uint64_t seed);
 /*
  * Add @n rows of the same workload on other boards of this kind to the prior. Return: 0; -ENOTSUP
- * if the predictor does not use such rows; else as @twin of struct jetwatt_predictor.
+ * if the predictor does not use such rows; an error of the predictor's operation @twin.
  */
 int jetwatt_estimator_add_cross_device(struct jetwatt_estimator *e, const struct jetwatt_row *row, size_t n,
 			   uint64_t seed);
@@ -89,7 +89,7 @@ struct jetwatt_fitted {
  * @seed: seed of all random choices; equal rows and an equal seed give an equal model
  *
  * Return: 0; -ENOTSUP if the predictor does not predict, cannot use a minibatch size, or lacks the
- * references it needs; else as @fit of struct jetwatt_predictor.
+ * references it needs; an error of the predictor's operation @fit.
  */
 int jetwatt_estimator_fit(struct jetwatt_fitted **f, const struct jetwatt_estimator *e,
 			  const struct jetwatt_row *row, size_t n, size_t few, uint64_t seed);

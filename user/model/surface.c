@@ -32,8 +32,8 @@ int jetwatt_surface_factor(struct jetwatt_surface *s)
 		double own = s->gp.noise * jetwatt_gp_scale(&s->gp, &s->x[i]);
 		double v = s->sd[i] * s->sd[i];
 
-		/* The weight of an outlier multiplies nugget and measurement variance: the
-		 * deviation is taken to be an error of the measurement. */
+		/* The weight of an outlier multiplies nugget and measurement variance, because an
+		 * outlier is assumed to be an error of the measurement. */
 		s->l[i * n + i] += v + (own * own + v) * (s->heavy[i] - 1) + 1e-9;
 	}
 	return jetwatt_linalg_chol(s->l, n);
@@ -50,8 +50,8 @@ static void surface_residuals(const struct jetwatt_surface *s, const double *the
 		off[i] = s->y[i] - s->form->eval(coef, &s->x[i], slope + i * s->form->np);
 }
 
-/* Multiply @res and @jac, which belong to @theta, by l^-1. Return: twice the negative log of
- * likelihood times prior. */
+/* Whiten the residuals @s->res and their gradients @s->jac, both at the parameters @theta: multiply
+ * them by l^-1. Return: twice the negative logarithm of likelihood times prior at @theta. */
 static double surface_whiten(struct jetwatt_surface *s, const double *theta)
 {
 	int np = s->form->np;

@@ -113,13 +113,15 @@ extern const struct jetwatt_export_format jetwatt_export_csv, jetwatt_export_jso
 	jetwatt_export_perfetto, jetwatt_export_chrome, jetwatt_export_openmetrics,
 	jetwatt_export_prometheus;
 
-/* Shared by the formats. jetwatt_export_total(): power of the total in uW. jetwatt_export_kind():
- * "train", "eval" or "other". jetwatt_export_clocks_changed(): have the clocks changed since the
- * last call? */
+/* Shared by the formats. */
+/* Return: total power of the sample @p, in microwatts. */
 int64_t jetwatt_export_total(const struct jetwatt_export *e, const struct jetwatt_power *p);
+/* Return: kind of the minibatch: "train", "eval" or "other". */
 const char *jetwatt_export_kind(const struct jetwatt_batch_bound *b);
+/* Return: 1 if a clock has changed since the last call, else 0. */
 int jetwatt_export_clocks_changed(struct jetwatt_export *e, const struct jetwatt_power *p);
-/* Has the telemetry slot changed since the last call for it? Return: 1, 0. */
+/* Return: 1 if the value of the telemetry slot has changed since the last call for @slot, else 0.
+ */
 int jetwatt_export_slot_changed(struct jetwatt_export *e, const struct jetwatt_power *p,
 				unsigned int slot);
 

@@ -113,9 +113,12 @@ static void explore_variances(const struct jetwatt_search *s, const struct explo
 	}
 }
 
-/* For a predictor without @reduce: the reduction of the variances over @r by measuring a mode of
- * @c, as of a Gaussian process with the predicted variances, reduced by the nearest row, and fixed
- * correlations. */
+/*
+ * Estimate, for a predictor without @reduce, how much the variances of the modes of @r fall in
+ * total if a mode of @c is measured. The estimate assumes a Gaussian process: its variances are the
+ * predicted ones, reduced by the nearest measured row, and its correlations are those of
+ * explore_correlation(). Add the result to @gain, one value per mode of @c. Return: 0, -ENOMEM.
+ */
 static int explore_reduce(const struct jetwatt_search *s, const struct explore_sample *c,
 			  const struct explore_sample *r, double sd, double *gain)
 {

@@ -43,7 +43,7 @@ struct jetwattd_cgroup {
 /**
  * struct jetwattd_timeshare - time slicing of training and a server
  * @train: cgroup of the training jobs, with those below it; empty: no time slicing
- * @serve: cgroup of the server
+ * @serve: cgroup of the inference server
  * @latency_ms: latency limit for 99 of 100 requests, in ms
  */
 struct jetwattd_timeshare {

@@ -14,11 +14,11 @@
 #include "timeshare/corunner.h"
 #include "timeshare/mode.h"
 
-/* What a span of time belongs to. */
+/* Kind of a span of time. */
 enum jetwatt_timeshare_who {
 	JETWATT_TIMESHARE_TRAIN,		/* a time slice of training */
 	JETWATT_TIMESHARE_INFER,		/* a time slice of the server */
-	JETWATT_TIMESHARE_SWITCH,	/* a change: one is being frozen, the other thawed */
+	JETWATT_TIMESHARE_SWITCH,	/* a switch: one program is frozen, the other thawed */
 	JETWATT_TIMESHARE_WHO
 };
 
@@ -26,7 +26,7 @@ enum jetwatt_timeshare_who {
  * struct jetwatt_timeshare_span - a span of time whose energy is to be counted
  * @from_ns: start, CLOCK_MONOTONIC
  * @to_ns: end
- * @who: what it belongs to
+ * @who: kind of the span
  */
 struct jetwatt_timeshare_span {
 	uint64_t from_ns, to_ns;

@@ -220,7 +220,7 @@ int jetwatt_eval_predict(struct jetwatt_eval *e)
 
 	if (e->method->kind & (JETWATT_PREDICTOR_OBSERVED | JETWATT_PREDICTOR_FIXED))
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
-					 "jetwatt eval optimize evaluates such methods",
+					 "evaluate it with jetwatt eval optimize",
 					 "method %s makes no predictions", e->method->name);
 	if (e->plot) {
 		d.fit = calloc(e->n, sizeof(*d.fit));
