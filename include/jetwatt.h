@@ -438,9 +438,9 @@ struct jetwatt_info {
  * @step_pv: LSB of a shunt voltage in the range in use, pV
  * @offset_nv: maximum offset of a shunt voltage at 25 degrees Celsius by the data sheet, nV;
  *	0: the data sheet does not specify it
- * @gain_ppm: maximum gain error of a shunt voltage at 25 degrees Celsius, ppm; 0 as above
- * @bus_offset_uv: maximum offset of a bus voltage at 25 degrees Celsius, uV; 0 as above
- * @bus_gain_ppm: maximum gain error of a bus voltage at 25 degrees Celsius, ppm; 0 as above
+ * @gain_ppm: maximum gain error of a shunt voltage at 25 degrees Celsius, ppm; 0: not specified
+ * @bus_offset_uv: maximum offset of a bus voltage at 25 degrees Celsius, uV; 0: not specified
+ * @bus_gain_ppm: maximum gain error of a bus voltage at 25 degrees Celsius, ppm; 0: not specified
  * @bus_step_pv: LSB of a bus voltage, pV
  * @clipped: number of shunt voltages that were at a limit of the chip's range, so that the
  *	current was out of range

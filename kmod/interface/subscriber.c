@@ -234,7 +234,8 @@ bool jetwatt_subscriber_account(unsigned int i, struct jetwatt_account *account)
 /**
  * jetwatt_subscriber_lost() - return the number of samples lost by all subscribers
  *
- * Context: takes subs.lock; sleeps. Return: the number since the module was loaded.
+ * Context: takes subs.lock; sleeps. Return: number of samples since the module was
+ * loaded.
  */
 u64 jetwatt_subscriber_lost(void)
 {

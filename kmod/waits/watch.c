@@ -266,7 +266,7 @@ void jetwatt_watch_lose(unsigned int watcher, unsigned int n)
  * jetwatt_watch_lost() - return the number of records that a watcher did not get
  * @watcher: the watcher
  *
- * Context: any. Return: the number since the watcher was added.
+ * Context: any. Return: number of records lost since the watcher was added.
  */
 u64 jetwatt_watch_lost(unsigned int watcher)
 {

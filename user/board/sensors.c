@@ -162,8 +162,8 @@ static int sensors_load_line(const char *line, struct settings *s)
 	return 0;
 }
 
-/* Read the file "sensors". Return: 0; -ENOENT: there is none of this boot; -EBADMSG: damaged; other
- * negative errno. */
+/* Read the file "sensors". Return: 0; -ENOENT: no such file was written since boot; -EBADMSG: the
+ * file is damaged; other negative errno. */
 static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetwatt_error_text *err)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64], *save, *line;

@@ -115,8 +115,8 @@ static void swing_update(struct jetwattd_cap_check *j, double w)
 				  from + JETWATTD_SETTLED_NS, j->window_s * 1e9, c->swing);
 }
 
-/* Return: 1: for half a window the mean has been so close to the budget that the error of the
- * sensors may hide an excess. Always 0 in the lowest mode. */
+/* Return: 1 if, for half an averaging window, the mean power has been so close to the budget that
+ * the error of the sensors may hide an excess; else 0. Always 0 in the lowest mode. */
 static int near_budget(struct jetwattd_cap_check *j, double w, int whole, uint64_t window)
 {
 	const struct jetwattd_cap *c = j->cap;

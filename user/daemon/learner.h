@@ -67,8 +67,9 @@ struct jetwattd_reading {
  * @most: maximum number of modes to measure
  * @learn_s: maximum time for learning, in s; 0: derived from the length of the job's minibatches
  * @learn_j: maximum energy for learning, in J
- * @share: fraction of the job's running time that learning may cost; replaces @most: every reading
- *	that pays is taken, as long as the job runs; 0: not used
+ * @share: fraction of the job's running time that learning may cost. With a share, @most is not
+ *	used: as long as the job runs, every reading whose gain exceeds its cost is taken; 0: no
+ *	share
  * @uneven: 1: some minibatches include time slices of a server, so their lengths vary
  */
 struct jetwattd_terms {
@@ -233,9 +234,9 @@ struct jetwattd_drift_check {
  * @known: candidates, predictor, and the rows of the job
  *
  * All other members belong to the learner:
- * @exclusions: for each candidate: JETWATTD_EXCLUDED: it is excluded, because it is over the budget or a
- *	knob refuses it; less: number of cap events or throttled readings in it
- * @late: for each candidate: 1: the server misses its latency limit in it
+ * @exclusions: for each candidate: JETWATTD_EXCLUDED if the mode exceeds the budget or a knob
+ *	refuses it; else the number of cap events or throttled readings in that mode
+ * @late: for each candidate, 1: the server misses its latency limit in that mode
  * @late_hz: request rate at which @late was found, in requests per second
  * @span: range of each knob among the candidates
  * @key: key of the job's workload, empty: none

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * With a share: which reading pays. The gain of a reading is the expected improvement of the best
- * time within the limit (Jones et al., Journal of Global Optimization 13, 1998), multiplied by the
- * time that the job is expected to run. Its cost is the time lost in a slower mode, and that of a
- * step down of the cap if the mode draws too much. The expected remaining time of a job equals its
+ * Selection of the next reading if the policy sets a share for learning: a reading is worth taking
+ * if its gain exceeds its cost. The gain of a reading is the expected improvement of the best time
+ * within the limit (Jones et al., Journal of Global Optimization 13, 1998), multiplied by the time
+ * that the job is expected to run. Its cost is the time lost in a slower mode, and that of a step
+ * down of the cap if the mode draws too much. The expected remaining time of a job equals its
  * running time so far (Gott, Nature 363, 1993: median remaining duration of a process observed at a
  * random moment).
  */
@@ -42,8 +43,8 @@
 /* Maximum increase of power from level 0 to level 1, as a multiple of the power at the starting
  * level. */
 #define STEEP		4
-/* Choosing a reading takes CPU time: if none pays, the next attempt is due when the job's running
- * time has grown by the factor LATER and by LATER_S seconds. */
+/* Choosing a reading takes CPU time. If the gain of no reading exceeds its cost, the next attempt
+ * is due when the job's running time has grown by the factor LATER and by LATER_S seconds. */
 #define LATER		1.1
 #define LATER_S		5
 
@@ -174,7 +175,8 @@ static long plan_among_choices(const struct jetwattd_learner *l)
 }
 
 /* Choose by the model's predictions. @least: relative error added to them; @sure: 1: the model has
- * enough readings to permit modes that could be far slower. Return: index, -1: none pays now. */
+ * enough readings to permit modes that could be far slower. Return: index of the mode; -1: no gain
+ * exceeds its cost now. */
 static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *best, double least, int sure)
 {
 	const struct jetwatt_row *safe = jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
@@ -213,7 +215,8 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 	return asked < 0 ? at : asked;
 }
 
-/* Choose a mode that may improve on @best. Return: index, -1: none pays now. */
+/* Choose a mode that may improve on @best. Return: index of the mode; -1: no gain exceeds its cost
+ * now. */
 static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	int foretold = jetwattd_cross_device_agrees(l), known = foretold || jetwattd_others_agree(l);

@@ -76,7 +76,7 @@ long jetwattd_planned(struct jetwattd_learner *l, size_t most);
 
 /* learner_gain.c: with a share: find the reading with the highest expected gain minus cost, over
  * the time that the job is expected to run. @exact: as for jetwattd_pick(). Return: index of the
- * mode, -1: none pays now. */
+ * mode; -1: no gain exceeds its cost now. */
 long jetwattd_pick_paying(struct jetwattd_learner *l, int *exact);
 /* Return the expected improvement over @best_ms, as a fraction of it, weighted by the probability
  * that the mode is within @limit_w. @least: relative error added to those of the prediction. */

@@ -146,7 +146,8 @@ static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 	return seen->known;
 }
 
-/* Return: 1: the process belongs to the server of the policy's "turns" line. Looked up once. */
+/* Return: 1 if the process belongs to the server of the policy's "turns" line, else 0. The result
+ * is looked up once per process. */
 static int is_server(struct jetwattd_run *r, struct jetwattd_seen *seen)
 {
 	const char *server = r->d->policy->turns.serve;

@@ -125,15 +125,16 @@ int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
  * @from: energy up to the start
  * @to: energy up to the end
  * @s: sensors of the rails
- * @b: the minibatch, for its grade: a computed end reduces it; may be NULL
+ * @b: the minibatch; a computed start or end reduces the grade; may be NULL
  * @c: receives the result
  *
  * The error includes that of sampling (from the differences between readings), of quantisation
  * (which does not average out if the readings do not change), and of the two clocks
  * (JETWATT_BATCH_SKEW_NS at each end).
  *
- * Grade A: error <= 1 %, 50 new values, 99.9 % covered. B: 3 %, 10, 99 %. C: 10 %, 3, 90 %. D: all
- * others, and minibatches whose start or end was computed.
+ * Grade A: an error of at most 1 %, at least 50 new sensor values, and samples for at least 99.9 %
+ * of the time. Grade B: 3 %, 10 values, 99 %. Grade C: 10 %, 3 values, 90 %. Grade D: all others,
+ * and minibatches whose start or end was computed.
  */
 void jetwatt_batch_cost_between(const struct jetwatt_energy_mark *from,
 				const struct jetwatt_energy_mark *to,

@@ -256,7 +256,7 @@ long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 	f = best_fit(y, count, 0.25 * TOLERANCE * fabs(mean));
 	if (f.error > SURE * fabs(f.level))
 		goto out;
-	/* When does the rest of the decay fall below the tolerance? */
+	/* Skip the windows in which the rest of the decay exceeds the tolerance. */
 	if (f.tau > 0 && fabs(f.decay) > TOLERANCE * fabs(f.level))
 		skip = (size_t)ceil(f.tau * log(fabs(f.decay) / (TOLERANCE * fabs(f.level))));
 	if (skip + WINDOWS_MIN - 1 > count)

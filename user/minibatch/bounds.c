@@ -97,7 +97,7 @@ static void fill_bound(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 	fill_times(o, it + from, to - from);
 }
 
-/* Is the minibatch that begins at @from complete with wait @i? */
+/* Return: true if the minibatch that begins with wait @from is complete after wait @i. */
 static bool is_complete(const struct jetwatt_batch_wait *b, size_t from, size_t i,
 			const struct jetwatt_period *r)
 {

@@ -139,7 +139,7 @@ struct jetwatt_period_fit {
 };
 
 /* peaks.c: peaks of a series. @k: candidate period. See the definitions. */
-#define JETWATT_PEAKS_WELL_SEPARATED	4.0	/* height over scatter of well separated peaks */
+#define JETWATT_PEAKS_WELL_SEPARATED	4.0	/* ratio of height and scatter of peaks */
 double jetwatt_peaks_median(double *v, size_t n);
 size_t jetwatt_peaks_list(const struct jetwatt_peaks *s, int k, size_t *at);
 double jetwatt_peaks_above(const struct jetwatt_peaks *s, size_t i, int k);

@@ -33,7 +33,7 @@ struct jetwatt_transfer *jetwatt_transfer_get(struct jetwatt_transfer *t);
 /* Remove a user; the last one frees the references. @t may be NULL. */
 void jetwatt_transfer_put(struct jetwatt_transfer *t);
 
-/* The weighted sum, fitted to rows of the new workload. */
+/* Weighted sum of the references, with weights that are fitted to rows of the new workload. */
 struct jetwatt_transferred;
 
 /**

@@ -48,7 +48,8 @@ void jetwatt_metrics_family(const struct jetwatt_metrics *m, const char *name, c
  * none; @text: its value. */
 void jetwatt_metrics_sample(const struct jetwatt_metrics *m, const char *name, const char *label,
 			    const char *text, double v);
-/* Write the samples of a histogram: buckets, count and sum. @label, @text: as above. */
+/* Write the samples of a histogram: buckets, count and sum. @label, @text: as in
+ * jetwatt_metrics_sample(). */
 void jetwatt_metrics_histogram(const struct jetwatt_metrics *m, const char *name, const char *label,
 			       const char *text, const double *bound,
 			       const struct jetwatt_metrics_histogram *h);

@@ -51,12 +51,13 @@ struct jetwatt_search {
 /* Choose the next mode of the initial design (@rows < JETWATT_DESIGN). Return: 0, 1: none left. */
 int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
-/* Choose the mode with the largest expected improvement. Return: 0, 1: none is worth it. */
+/* Choose the mode with the largest expected improvement. Return: 0; 1: no improvement is large
+ * enough. */
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
 /*
- * Choose the fastest mode within the budget for another measurement, if it has one reading only and
- * the model contradicts that. Return: 0, 1: there is none.
+ * Choose the fastest mode within the budget for another measurement, if it has only one reading and
+ * the model contradicts that reading. Return: 0; 1: there is no such mode.
  */
 int jetwatt_remeasure_best(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 

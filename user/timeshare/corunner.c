@@ -171,14 +171,14 @@ int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp)
 	size_t n = list_threads(t, tid, sizeof(tid) / sizeof(tid[0]));
 
 	*stamp = 0;
-	/* First, because it costs less than reading the status files. */
+	/* Check for waits first, because that costs less than reading the status files. */
 	for (size_t i = 0; i < n; i++)
 		if (jetwatt_probe_waiting(t->probe, tid[i]) == 1)
 			return -EBUSY;
 	for (size_t i = 0; i < n; i++)
 		if (!thread_sleeps(t, i, tid[i], &runs))
 			return 0;
-	/* Again: a thread may have begun a wait while the others were checked. */
+	/* Check for waits again: a thread may have begun one while the others were checked. */
 	for (size_t i = 0; i < n; i++)
 		if (jetwatt_probe_waiting(t->probe, tid[i]) == 1)
 			return -EBUSY;

@@ -58,8 +58,8 @@ struct jetwatt_timeshare_span {
  * @feasible: 1: the plan is within the latency limit
  * @give_way: 1: the time slice of training is to end
  * @failed: 1: freezing, thawing or a mode switch failed, so the run ends
- * @batch_sent: minibatch size last written to the server; -1: that failed
- * @said: not 0: the log says that the latency limit cannot be met
+ * @batch_sent: minibatch size last written to the server; -1: the write failed
+ * @said: not 0: a log line has reported that the latency limit cannot be met
  * @beyond: number of consecutive plans beyond the latency limit
  * @windows: windows since the last plan
  * @turn: program whose time slice it is
