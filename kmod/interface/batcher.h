@@ -10,7 +10,7 @@ struct sk_buff;
 /**
  * struct jetwatt_parcel - a batch of samples as a message that is the same for all subscribers
  * @skb: the message; NULL if there was no memory for it
- * @lost: offset of the count of lost samples in @skb
+ * @lost: offset in @skb of the subscriber's count of lost samples, in bytes
  * @samples: number of samples in the batch, even if @skb is NULL
  * @skipped: number of samples before the batch that the ring has overwritten
  */

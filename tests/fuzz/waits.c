@@ -15,8 +15,9 @@
 
 #define WAITS_MAX	6000
 
-/* Four bytes a wait: gap and length on a logarithmic scale, thread and call, loss.
- * What is repeated makes rhythms: the first byte says how often. */
+/* Make waits from the fuzzer's bytes, four bytes each: gap and length on a logarithmic scale,
+ * thread and call, loss. The sequence is repeated as often as the first byte says, so that it has a
+ * period. */
 static size_t waits(const uint8_t *data, size_t size, struct jetwatt_sync *s)
 {
 	size_t repeat = size ? 1 + data[0] % 64 : 1, n = 0;

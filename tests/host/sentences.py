@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 TREE = ["kmod", "bpf", "include", "user", "tests", "man", "doc", "README.md"]
-SOURCE = re.compile(r"\.(c|h|inc)$")
+SOURCE = re.compile(r"\.(c|h|inc|dtsi?|dtso)$")
 # A comment, or a string literal: a "/*" inside a string begins no comment.
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 SHORT = 5		# words; shorter ones are labels and units
@@ -126,7 +126,7 @@ def from_markdown(text):
 
 
 def of_file(path, text):
-    if SOURCE.search(path):
+    if SOURCE.search(path) and not text.startswith("#!") and not text.startswith("# SPDX"):
         return from_source(text)
     if re.search(r"\.[1-8]$", path):
         return from_man(text)

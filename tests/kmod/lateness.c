@@ -127,7 +127,7 @@ TEST_F(sampler, wakes_in_time)
 		return;
 	EXPECT_GE(4100, ticks);
 	EXPECT_GE(131072, stat_of(&self->f, JETWATT_A_STATS_LATE_P99_NS));
-	/* A missed deadline would appear as a whole period. */
+	/* A tick that missed its deadline would be late by a whole period. */
 	EXPECT_GT(period / 2, worst);
 }
 

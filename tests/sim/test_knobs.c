@@ -121,7 +121,7 @@ TEST_F(knobs, cpu_clock_follows_its_limit)
 	settle();
 	EXPECT_EQ(1113600, get(POLICY "scaling_cur_freq"));
 	EXPECT_EQ(1113600, truth("cpu_khz"));
-	/* Between two levels, the lower one is used. */
+	/* A limit between two levels has the effect of the lower level. */
 	ASSERT_EQ(0, put(POLICY "scaling_max_freq", "1150000"));
 	settle();
 	EXPECT_EQ(1113600, get(POLICY "scaling_cur_freq"));
@@ -163,7 +163,7 @@ TEST_F(knobs, gpu_clock_follows_its_limits)
 	EXPECT_EQ(624750000, get(GPU "min_freq"));
 	ASSERT_EQ(0, put(GPU "max_freq", "1300500000"));
 	EXPECT_EQ(1300500000, get(GPU "cur_freq"));
-	/* Between two levels, the lower one is used. */
+	/* A limit between two levels has the effect of the lower level. */
 	ASSERT_EQ(0, put(GPU "min_freq", "0"));
 	ASSERT_EQ(0, put(GPU "max_freq", "400000000"));
 	EXPECT_EQ(318750000, get(GPU "cur_freq"));

@@ -34,8 +34,8 @@
  * @lied: the write @lie_at has happened, so the rules of the order are not checked any more
  * @lazy: cpufreq accepts a limit but shows it only at tree_flush(), as its work item may run late
  * @writes: number of writes so far
- * @log: their paths and values, below the root
- * @bad: a write broke a rule of the order
+ * @log: paths, below the root, and values of these writes
+ * @bad: a write broke a rule about the order of writes
  */
 struct tree {
 	char root[PATH_MAX / 4], sys[PATH_MAX / 2], proc[PATH_MAX / 2], state[PATH_MAX / 2];

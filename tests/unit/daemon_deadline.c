@@ -11,7 +11,8 @@
 
 #define LIMIT_MS	150.0
 #define MODES		4
-/* Number of consecutive plans that exceed the latency, as in server_deadline.c. */
+/* Number of consecutive plans beyond the latency limit after which a mode is too slow, as in
+ * server_deadline.c. */
 #define BEYOND		3
 
 static uint64_t clock_ns = 1000000000000;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * cgroup v2 freezers of jobs that jetwatt freezes and thaws. The process that opened a freezer
- * writes to its descriptor itself. Every cgroup with an open freezer is recorded on disk first, so
- * that its jobs can be thawed however that process ends. The record is lines of text:
+ * writes to its descriptor itself. A cgroup is recorded on disk before the descriptor is handed
+ * out, so its jobs can be thawed however that process ends. The record is lines of text:
  *
  *	jetwatt-held 1
  *	boot 6f0d...

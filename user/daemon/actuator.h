@@ -83,7 +83,7 @@ static inline int jetwattd_is_applied(const struct jetwattd_actuator *a, const s
 	return a->applied && !a->mixed && jetwatt_mode_same(&a->mode, m);
 }
 
-/* Time after which a lowest mode that a knob refused is tried again. */
+/* Time after which the lowest mode is tried again if a knob has refused it, in ns. */
 #define JETWATTD_LOW_NS		10000000000ull
 
 /* Apply a mode. Return: 0; -EBUSY: another process controls the board, or only the lowest mode may

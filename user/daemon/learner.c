@@ -97,7 +97,7 @@ void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
 {
 	l->terms = *terms;
-	/* A check that was interrupted is asked for again. */
+	/* Request a check again if it was interrupted. */
 	if (l->check.state)
 		l->looked = 0;
 	l->check.state = JETWATTD_NO_CHECK;

@@ -136,7 +136,7 @@ static int request_check(struct jetwattd_learner *l, int state, size_t at)
 	return 1;
 }
 
-/* Start a check with row @at, the first one to be read again. @tried: as in struct
+/* Start a drift check. @at: the row that is measured again first. @tried: as in struct
  * jetwattd_drift_check. Return: 1. */
 static int start_check(struct jetwattd_learner *l, size_t at, int tried)
 {

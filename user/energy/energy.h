@@ -52,8 +52,9 @@ struct jetwatt_batch_sensor {
 };
 
 /*
- * Compute all but @idle_uw and @counts from the module's description of a rail. @chip: the chip of
- * @rail; NULL: unknown. @bus_uv: the rail's voltage.
+ * Return: all members except @idle_uw and @counts, computed from the module's description of the
+ * rail.
+ * @chip: chip of @rail; NULL: unknown. @bus_uv: voltage of the rail, in microvolts.
  */
 struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail,
 						 const struct jetwatt_chip *chip, double bus_uv);

@@ -216,7 +216,8 @@ static size_t find_lag(const double *w, size_t n)
 		for (size_t i = lag; i < m; i++)
 			c += x[i] * x[i - lag];
 		c /= power * (double)(m - lag);
-		/* A period counts only after the correlation has been low. */
+		/* A peak of the correlation is a period only after the correlation fell below 0.2.
+		 */
 		fell |= c < 0.2;
 		if (fell && c > best && c >= was) {
 			best = c;

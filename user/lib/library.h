@@ -79,7 +79,7 @@ int jetwatt_library_file(const char *line, struct jetwatt_library *lib);
  * @line: the line
  * @lib: receives the mapping
  *
- * Return: 1: the line maps such a library; 0: it does not.
+ * Return: 1: the line maps libcuda or libcudart; 0: it does not.
  */
 int jetwatt_library_line(const char *line, struct jetwatt_library *lib);
 

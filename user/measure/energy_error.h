@@ -41,7 +41,8 @@ struct jetwatt_energy_errors {
 	char grade;
 };
 
-/* Begin a run. Without memory, all other functions do nothing and no error is known. */
+/* Begin a run. If memory cannot be allocated, all other functions do nothing and the errors are
+ * unknown. */
 void jetwatt_energy_error_begin(struct jetwatt_energy_error *q, struct jetwatt_session *w);
 /* Store the integrals at @ns, which must not decrease. */
 void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns);

@@ -209,8 +209,8 @@ static double shortest_wait(const struct jetwatt_batch_wait *b, size_t from, siz
 }
 
 /*
- * Is wait @i as long as several of its neighbours? Gaps are not compared, because the data loader
- * may be ahead for some minibatches after a change of clocks.
+ * Return: true if wait @i is as long as several of its neighbours. Gaps are not compared, because
+ * the data loader may be ahead for some minibatches after a change of clocks.
  */
 static bool is_alike(const struct jetwatt_batch_wait *b, size_t n, size_t i)
 {

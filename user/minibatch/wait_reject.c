@@ -110,7 +110,7 @@ static double wait_spread(const struct jetwatt_batch_wait *b, const size_t *at, 
 }
 
 /**
- * jetwatt_period_is_own() - is the period of k waits the job's own?
+ * jetwatt_period_is_own() - check whether a period of @k waits is the job's own, not a beat
  * @b: the waits
  * @at: indices of the waits at which the series peaks
  * @peaks: number of peaks
@@ -135,7 +135,8 @@ bool jetwatt_period_is_own(const struct jetwatt_batch_wait *b, const size_t *at,
 }
 
 /**
- * jetwatt_starts_are_own() - are the labelled begins too clear to come from another job?
+ * jetwatt_starts_are_own() - check whether the labelled starts of minibatches are too distinct to
+ * be caused by another job
  * @b: the waits
  * @n: number of waits
  * @scratch: scratch memory for @n values
@@ -172,8 +173,8 @@ static double median_cycle(const struct jetwatt_batch_wait *b, size_t from, size
 }
 
 /**
- * jetwatt_phase_is_own() - in a job with one wait per minibatch, are periodic peaks a phase with
- * its own period?
+ * jetwatt_phase_is_own() - check whether periodic peaks are a phase with a period of its own, in a
+ * job with one wait per minibatch
  * @b: the waits
  * @n: number of waits
  * @at: indices of the waits at which the series peaks

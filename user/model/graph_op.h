@@ -28,7 +28,7 @@ struct jetwatt_graph_rule {
  * @JETWATT_COST_MATMUL: matrix product as numpy defines it
  * @JETWATT_COST_RNN: recurrent layer
  * @JETWATT_COST_RESIZE: interpolation
- * @JETWATT_COST_INSIDE: the cost of the graphs nested in it
+ * @JETWATT_COST_INSIDE: the cost is that of the graphs nested in the operator
  */
 enum jetwatt_graph_cost {
 	JETWATT_COST_FREE,

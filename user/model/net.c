@@ -12,7 +12,7 @@
 #define STRIDE	JETWATT_NET_INPUTS_MAX
 /* Rows per block of a prediction. */
 #define CHUNK	256
-/* Largest absolute predicted logarithm; a larger one comes from a diverging network. As in nn.c. */
+/* Largest predicted logarithm, as in nn.c; a larger one comes from a diverging network. */
 #define EXPONENT_MAX	30
 
 void jetwatt_net_point(double x[STRIDE], const struct jetwatt_mode *mode, uint32_t batch)

@@ -15,7 +15,7 @@
 /* Index of the output among the activations. */
 #define LAST	JETWATT_NN_LAYERS
 
-/* Largest absolute predicted logarithm; a larger one comes from a diverging network. */
+/* Largest predicted logarithm; a larger one comes from a diverging network. */
 #define EXPONENT_MAX	30
 
 /* Random numbers that dropout draws at a time; a multiple of four. */

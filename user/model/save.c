@@ -84,7 +84,8 @@ static double save_get_real(struct bytes *b, double lo, double hi)
 	return b->bad ? 1 : v;
 }
 
-/* Write or read (@in) one number. One function for both keeps the two formats equal. */
+/* Write the number *@v to @b or, if @in is 1, read it from @b. One function does both, so that the
+ * writer and the reader have the same format. */
 static void save_real(struct bytes *b, int in, double *v, double lo, double hi)
 {
 	if (in)

@@ -69,8 +69,8 @@ int jetwatt_roofs_fit(const struct jetwatt_mode *mode, size_t modes,
 
 /*
  * jetwatt_roofs_time_balance() returns the intensity, in operations per byte, above which
- * arithmetic takes more time than memory traffic; jetwatt_roofs_energy_balance() that above which
- * it takes more energy, including the constant power.
+ * arithmetic takes more time than memory traffic. jetwatt_roofs_energy_balance() returns the
+ * intensity above which arithmetic takes more energy, including the constant power.
  */
 double jetwatt_roofs_time_balance(const struct jetwatt_roofs *r);
 double jetwatt_roofs_energy_balance(const struct jetwatt_roofs *r);

@@ -59,8 +59,8 @@ int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_know
 		     const struct jetwatt_workload_data *t, double budget, uint64_t seed, int *whole);
 
 /*
- * Predict all modes at minibatch size @size (an index), if there is a model and it has not been
- * done. Return: 0, negative errno.
+ * Predict all modes at minibatch size number @size, unless the predictions are valid already or
+ * there is no model. Return: 0, negative errno.
  */
 int jetwatt_surrogate_predict(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
 			 const struct jetwatt_workload_data *t, size_t size);
