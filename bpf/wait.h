@@ -379,7 +379,7 @@ static __always_inline void exit_event(u64 id, struct wait *w)
 		add_armed_fd(&key, &fresh);
 }
 
-/* Does the thread resume the wait with another call? */
+/* Return: 1 if the thread resumes the wait with another call, else 0. */
 static __always_inline int will_resume(long ret)
 {
 	return ret == -EINTR || ret == -EAGAIN || ret == -ETIMEDOUT ||

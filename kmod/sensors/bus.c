@@ -393,7 +393,7 @@ u64 jetwatt_bus_bits_ns(struct jetwatt_bus *bus, unsigned int bits)
 }
 
 /**
- * jetwatt_bus_ticked() - record the duration of the last transfer as one of the sampler thread
+ * jetwatt_bus_ticked() - record the duration of the last transfer, which the sampler thread made
  * @bus: the bus
  * @n: number of registers that were read
  *

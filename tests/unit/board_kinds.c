@@ -12,9 +12,9 @@
  * @gpu: its devfreq device
  * @emc: file of the memory cap
  * @uncapped: value of @emc without a cap
- * @steps: levels of the memory clock in kHz, "": only the ends are known
- * @rails: labels of its sensors
- * @sum: labels of its total
+ * @steps: levels of the memory clock in kHz; "": only the lowest and the highest clock are known
+ * @rails: labels of the board's rails
+ * @sum: labels of the rails that the total power is the sum of
  */
 struct kind {
 	const char *compatible, *name;

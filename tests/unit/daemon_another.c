@@ -208,7 +208,7 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 	EXPECT_EQ(1, another(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
 	EXPECT_EQ(1, k->nr_rows);
 	EXPECT_EQ(0, wrong(self));
-	/* In a mode that was left because of its power: another mode decides. */
+	/* The applied mode was left because of its power, so the check measures another mode. */
 	learned(self, ROWS, 2);
 	self->board = k->row[0].mode;
 	before_ms = k->row[ROWS - 1].time_ms;

@@ -348,7 +348,7 @@ TEST_F(net, deeply_nested_graphs_are_refused)
 	EXPECT_EQ(-E2BIG, load(self));
 }
 
-/* Every prefix of a file, and every file with one byte changed. */
+/* Load every prefix of a file, and the file with each byte changed. */
 TEST_F(net, damaged_files_never_crash)
 {
 	struct out *g = &self->g;

@@ -223,7 +223,8 @@ TEST(outlier_is_measured_again_once)
 	k = walk(row, n, 0, 30, seen, &err);
 	ASSERT_EQ(30, k);
 	EXPECT_EQ(1, jetwatt_plan_next(m, n, seen, k, NULL, 0, k, 1, &p));
-	/* A mode with neighbours: at the edge, nothing contradicts it. */
+	/* Falsify the power of a mode with neighbours: at the edge of the grid, no row would
+	 * contradict it. */
 	for (size_t i = 0; i < k; i++)
 		if (fabs(seen[i].power_w - 25) < fabs(seen[bad].power_w - 25))
 			bad = i;
@@ -251,7 +252,8 @@ TEST(surprisingly_good_mode_is_measured_twice)
 	int err;
 
 	k = walk(row, n, 0, 30, seen, &err);
-	/* The fastest mode, a quarter over the budget, reads as if it were within. */
+	/* Take a mode whose power is a quarter above the budget, and let its row say 0.99 of the
+	 * budget. */
 	for (size_t i = 0; i < k; i++)
 		if (fabs(seen[i].power_w - 1.25 * budget) < fabs(seen[bad].power_w - 1.25 * budget))
 			bad = i;

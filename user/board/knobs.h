@@ -44,8 +44,8 @@ struct jetwatt_cap {
  * @policy: lowest and highest clock in kHz, by index in jetwatt_board::policy
  * @fresh: lowest and highest clock in kHz for cpufreq policies that appear during the switch
  * @range: lowest and highest clock in Hz of a knob that is a devfreq device
- * @cap: caps in Hz of a knob that is a list of caps, by index in jetwatt_board::cap, as in the
- *	file: without a cap it may be jetwatt_knob_cap::uncapped
+ * @cap: caps in Hz of a knob that is a list of caps, by index in jetwatt_board::cap, as the file
+ *	shows them: jetwatt_knob_cap::uncapped is possible if there is no cap
  */
 struct jetwatt_board_state {
 	bool online[CPUS_MAX], named[CPUS_MAX];
@@ -60,7 +60,7 @@ struct jetwatt_node;
 struct jetwatt_board_kind {
 	const char *compatible;		/* part of an entry of /proc/device-tree/compatible */
 	const char *name;
-	const char *scope;		/* of the total power if all its rails are measured */
+	const char *scope;		/* what the total covers if all its rails are measured */
 	const struct jetwatt_node *rails;	/* kmod/sensors/board_rails.h */
 	const uint64_t *levels[JETWATT_KNOBS];	/* if sysfs lists none; ends with 0; NULL: unknown */
 };

@@ -101,7 +101,7 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 		return;
 	}
 	jetwattd_apply_low(j->act, to);
-	/* Power from before the switch must not cause the next step down. */
+	/* Samples from before the switch must not cause the next step down. */
 	j->from_ns = now;
 }
 

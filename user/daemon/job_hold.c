@@ -236,8 +236,8 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			jetwattd_log(r->d, "no measured mode is within the budget: %g W", r->budget_w);
 			return jetwattd_sleep(r, r->d->policy->backoff_s) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
-		/* Modes that seemed slower than the one that could not be held were not
-		 * measured. */
+		/* The search did not measure modes that it predicted to be slower than the mode
+		 * that could not be held, so search further. */
 		if (may_search_further(r, best->time_ms > WORSE * was.time_ms))
 			return JETWATTD_MEASURED;
 		was = *best;

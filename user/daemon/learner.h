@@ -257,11 +257,12 @@ struct jetwattd_drift_check {
  * @looked: 1: the first row of the job has been checked in this pass
  * @first: indices of modes to try first, not tried yet
  * @firsts: number of elements of @first
- * @first_w: power that the name of each of @first states, in W; 0: unknown
+ * @first_w: power of each mode of @first, in W, as stated in the mode's name; 0: unknown
  * @run_ns: time at which learning this job began; 0: not yet
  * @ran_ns: time up to which the running time is counted in @spent; 0: none yet
  * @best_ms: time of a minibatch in the best mode when the step began, in ms; 0: none was known
- * @again_s: with a share: running time of the workload, in s, after which a further reading may pay
+ * @again_s: with a share: running time of the workload, in s, after which a further reading may be
+ *	worth its cost
  * @cost: cost of all steps
  * @trying: index of the candidate of this step
  * @begun_ns: time at which the step began

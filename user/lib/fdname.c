@@ -31,7 +31,7 @@
 static const struct {
 	const char *path;
 	int what;
-	enum { WHOLE, NUMBER, PREFIX } rest;	/* after @path: nothing; digits; anything */
+	enum { WHOLE, NUMBER, PREFIX } rest;	/* what follows @path: nothing, digits, anything */
 } names[] = {
 	/* linux-nv-oot: drivers/gpu/host1x-fence/dev.c */
 	{ "anon_inode:host1x_pollfd", JETWATT_FDNAME_POLLFD, WHOLE },

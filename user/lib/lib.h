@@ -70,11 +70,12 @@ int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk);
  * Return: 0; or a negative errno.
  */
 int jetwatt_socket_new(struct nl_sock **sk, int rcvbuf, int nonblock);
-/* Receive one datagram. Return: its length, or a negative errno. */
+/* Receive one datagram. Return: length of the datagram in bytes, or a negative errno. */
 ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags);
 /* Handles the attributes of one message. Return: 0 or positive; or a negative errno. */
 typedef int (*jetwatt_reply_fn)(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg);
-/* Call @fn for each queued message with @cmd. Return: their number, or a negative errno. */
+/* Call @fn for each queued message with the command @cmd. Return: number of these messages, or a
+ * negative errno. */
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
 			    jetwatt_reply_fn fn, void *arg);
 

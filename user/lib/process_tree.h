@@ -9,10 +9,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Is this the initial pid namespace, whose ids the kernel's records contain? */
+/* Return: 1 if this process is in the initial pid namespace, whose ids the kernel's records
+ * contain; else 0. */
 int jetwatt_process_initial_pids(void);
 
-/* Is the offset of CLOCK_MONOTONIC in this time namespace 0? */
+/* Return: 1 if the offset of CLOCK_MONOTONIC in this time namespace is 0, else 0. */
 int jetwatt_process_initial_time(void);
 
 /**

@@ -26,7 +26,7 @@
 #define NONE_MAX	0.3
 #define BROKEN_MAX	0.005
 #define ORDER		1.2	/* gain in score that the order of several minibatches may bring */
-#define PER_INDEX	2.0	/* cost of a phase index: four parameters, log(n) / 2 each */
+#define PER_INDEX	2.0	/* cost in score of a phase index: 4 parameters, log(n) / 2 each */
 
 /* Logarithms of probabilities; in the first pass there may be a phase that is not known yet. */
 #define ABORT_FIRST	(-5.0)

@@ -17,8 +17,8 @@
 
 /**
  * struct twin_range - prior standard deviations between boards of one kind, as logarithms
- * @all: of the common factor of all modes
- * @each: of a mode around the common factor
+ * @all: standard deviation of the factor that is common to all modes
+ * @each: standard deviation of the factor of a single mode, divided by the common factor
  *
  * Leakage and cooling differ from module to module; the values are round numbers. The rows of this
  * board determine the common factor; scatter beyond @each is added to the transferred rows' errors.

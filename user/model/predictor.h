@@ -108,9 +108,14 @@ struct jetwatt_predictor_modes {
  * @save: as jetwatt_model_save()
  * @load: as jetwatt_model_load(); needs @seen
  *
- * @twin and all operations after it may be NULL. Then, in this order: rows of other devices are not
- * used; 0; 0; 0; a full fit; @predict; an estimate from the predicted variances (plan/explore.c);
- * the time has no parts; the modes of all rows; models cannot be saved or loaded.
+ * @twin and all operations after it may be NULL. The effect of NULL is:
+ * - @twin: rows of other devices are not used;
+ * - @cross_device_agrees, @references_cover, @foreseen: the result is 0;
+ * - @refit: a full fit is done; @outline: @predict is used;
+ * - @reduce: the reduction is estimated from the predicted variances (plan/explore.c);
+ * - @shares: the time is not divided into parts;
+ * - @seen: the modes of all rows are taken;
+ * - @save, @load: models cannot be saved or loaded.
  *
  * Operations return 0 or: -EINVAL for a row that is not finite and positive, -ENODATA for too few
  * rows, -EDOM if a fit does not converge, -ENOTSUP if either the rows or the references have

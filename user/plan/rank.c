@@ -101,7 +101,7 @@ static void rank_lookup(const struct jetwatt_mode *mode, const struct jetwatt_pr
 }
 
 /* Return: log of the quantity to minimise. The best of many predictions is likely too optimistic,
- * so half a standard deviation is added to that of an unmeasured mode. */
+ * so half a standard deviation is added to the prediction of an unmeasured mode. */
 static double rank_key(const struct rank_known *k, const struct jetwatt_prediction *p,
 		       const struct jetwatt_plan_objective *q)
 {

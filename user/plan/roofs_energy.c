@@ -133,10 +133,10 @@ static double roof_information(const struct roof_sums *s, unsigned int open, int
 
 /**
  * struct roof_term - one term in all modes
- * @own: coefficient from the mode's own kernels
- * @w: information of these kernels
- * @value: coefficient from all modes with the same clocks
- * @weight: information of these modes
+ * @own: coefficient of the term, estimated from the mode's own kernels
+ * @w: weight of @own
+ * @value: coefficient of the term, estimated from all modes with the same clocks
+ * @weight: weight of @value
  * @gpu: first mode with the same GPU clock
  * @emc: first mode with the same EMC clock
  */

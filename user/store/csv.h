@@ -5,7 +5,7 @@
  * their relative standard errors, which jetwatt writes. Columns are found by name; unknown ones
  * are ignored. A file with only the columns of the knobs is a mode list. An optional knob
  * (JETWATT_KNOB_OPTIONAL()) has a column behind emc_hz if a row sets it. Without the column, or
- * with 0 in it, the mode leaves the knob alone.
+ * with 0 in it, the mode does not set the knob.
  * The reader accepts CRLF, a byte order mark, blank lines and comment lines that begin with #, but
  * no quotes. Rows keep the order of the file, repeated modes included.
  */

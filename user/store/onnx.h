@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reader of ONNX files (github.com/onnx/onnx, onnx.proto): reads the graph of a network without its
- * weights. The roofline verb uses it. Built on wire.h; the file may be anything.
+ * weights. The roofline verb uses this reader. Built on wire.h; the file is not trusted.
  */
 #ifndef JETWATT_ONNX_H
 #define JETWATT_ONNX_H
