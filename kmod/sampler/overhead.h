@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The CPU time that a tick needs in addition to its transfers. */
+/* Measures the CPU time that a tick needs in addition to its transfers. */
 #ifndef JETWATT_OVERHEAD_H
 #define JETWATT_OVERHEAD_H
 

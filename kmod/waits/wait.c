@@ -47,7 +47,8 @@
  * @node: in its bucket, or in the list of free entries
  * @enter_ns: entry into the first call of the wait, CLOCK_MONOTONIC
  * @ptr: argument in user memory
- * @fence: ioctl: id and threshold; poll: mask of entries counted by jetwatt_pollfd_begin()
+ * @fence: ioctl: id and threshold of the syncpoint; poll: bit mask of the poll entries that
+ *	jetwatt_pollfd_begin() has counted
  * @tid: id of the thread
  * @tgid: id of its process
  * @kind: number of the ioctl, WAIT_POLL or DUPLICATE

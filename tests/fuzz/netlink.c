@@ -198,7 +198,7 @@ static int send_messages(uint16_t id, unsigned long messages, bool knobs)
 		if (below(2))
 			damage(msg, &len, id);
 		sent += send(f[s].fd, msg, len, MSG_DONTWAIT) == (ssize_t)len;
-		/* Sometimes not read at all, until the socket is full. */
+		/* Read the replies only sometimes, so that the socket becomes full. */
 		if (below(8) && !drain(f[s].fd, buf, sizeof(buf), &answers))
 			return 12;
 	}

@@ -298,7 +298,7 @@ TEST(score_is_low_in_doubtful_decisions)
 	EXPECT_LT(odd, -2);
 	EXPECT_GT(usual, 1);
 	release(&f);
-	/* Too few waits for a period: gaps decide, and are longer than those within a minibatch. */
+	/* With too few waits for a period, the gaps decide: a minibatch begins at a longer gap. */
 	h.minibatches = 10;
 	job_alloc(&f.j);
 	job_make(&f.j, &h, 100, 5, seed());

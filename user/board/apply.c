@@ -240,7 +240,8 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *er
 	rc = jetwatt_lease_take(b, err);
 	if (rc)
 		return rc;
-	/* Restore from the file, not from memory, as after a crash. */
+	/* Load the saved state from the file although it is in memory: a restore after a crash
+	 * takes the same path. */
 	rc = jetwatt_saved_load(b, err);
 	if (rc == 1 || rc == -ENOENT)
 		rc = report_nothing_saved(b, err);

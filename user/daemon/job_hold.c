@@ -71,7 +71,7 @@ static void load_prior(struct jetwattd_run *r, int found)
 	free(db);
 }
 
-/* Part of the log message about the prior. */
+/* Return: the part of a log message that names the prior; "" without a prior. */
 static const char *prior_text(const struct jetwatt_estimator *by)
 {
 	return !by->prior ? "" : jetwatt_estimator_cross_device_agrees(by, NULL, 0) ?

@@ -92,8 +92,8 @@ struct jetwattd_terms {
  * @others: number of elements of @other
  * @first: modes to try before the plan is asked, in this order. Modes that are no candidates, that
  *	are known, or that were refused are skipped, and so are those beyond JETWATTD_FIRST.
- * @first_w: with a share: power that the name of each of @first states, in W; the mode with the
- *	highest power within the limit is then tried first. NULL: unknown.
+ * @first_w: power of each mode of @first, in W, as stated in the mode's name; NULL: unknown. Used
+ *	if the policy sets a share: the mode with the highest power within the limit is tried first.
  * @firsts: number of elements of @first
  *
  * The learner copies the data; it keeps no pointer into this struct.

@@ -61,7 +61,8 @@ long jetwattd_uncertain_best(const struct jetwattd_learner *l);
 /* Return the number of complete readings. */
 size_t jetwattd_complete_rows(const struct jetwattd_learner *l);
 
-/* learner_search.c: return the number of known modes at which the search ends; 0: end it now. */
+/* learner_search.c: return the number of known modes at which the search ends; 0: the search has to
+ * end now. */
 size_t jetwattd_search_size(const struct jetwattd_learner *l);
 /* Find the next mode to measure. @exact: set to 1 if the mode's power is near the limit, so that
  * it needs a longer reading. Return: index of the mode, -1: none is worth a reading. */
@@ -86,14 +87,16 @@ double jetwattd_gain(const struct jetwatt_prediction *p, double best_ms, double 
  * or no share is used; 0: it may take too long. */
 int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
-/* learner_drift.c: mode @l->trying has just been measured: does this reading suggest that the job
- * has drifted since the earlier ones? Return: 1: a check is needed, in @l->check; 0: no. */
+/* learner_drift.c: test whether the reading of mode @l->trying, which has just been measured,
+ * suggests that the job has drifted since the earlier readings. Return: 1: a check is needed, and
+ * @l->check describes it; 0: no check is needed. */
 int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_result *result);
-/* Ask for a check of the first row. With few rows, a drift between two readings shows in neither of
- * them. Return: as jetwattd_drift_suspected(). */
+/* Request a check of the first row. If there are few rows, a drift between two readings does not
+ * show in either of them. Return: as jetwattd_drift_suspected(). */
 int jetwattd_drift_check_first(struct jetwattd_learner *l);
 /* Evaluate the result of a check. @turned: set to 1 if the job has drifted; the rows from before
- * have then been dropped. Return: 1: a further check is needed; 0: the check is complete. */
+ * the drift have then been dropped. Return: 1: a further check is needed; 0: the check is complete.
+ */
 int jetwattd_drift_evaluate(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned);
 
 /* learner_allowance.c: return the allowance of the job's workload and budget, which earlier runs

@@ -305,8 +305,8 @@ static bool explains(const struct jetwatt_batch_wait *b, size_t n, int k, double
 }
 
 /*
- * Try visible peaks whose period was not clear enough at first. @guess: the waits with their first
- * guess. If the result is better, copy it to @b and @guess.
+ * Label the waits by peaks whose period was not distinct enough at first. @guess: the waits with
+ * their first labels. If the result is better, copy it to @b and @guess.
  */
 static int try_peaks(struct jetwatt_batch_wait *b, struct jetwatt_batch_wait *guess, size_t n,
 		     struct jetwatt_period *r, struct refine_work *w, struct jetwatt_wait_hmm *m,

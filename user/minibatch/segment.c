@@ -116,8 +116,8 @@ static bool is_shared(const struct jetwatt_item *it, size_t n)
 
 /*
  * Find the minibatches of one job, window by window. The next window begins with the first
- * minibatch that is incomplete in the previous one. So memory and time do not depend on the length
- * of the run, and the job may change its behaviour.
+ * minibatch that is incomplete in the previous one. The memory and the time per wait therefore do
+ * not depend on the length of the run, and the job may change its behaviour.
  * Return: number of bounds; -ENOMEM.
  */
 static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_cut *cut,

@@ -30,7 +30,8 @@ double jetwatt_template_stalls(const struct jetwatt_batch_wait *b, size_t n,
 
 /*
  * relabel.c. Split a cycle that consists of several minibatches and label its waits; @other: the
- * cycle of the other phase. Return: their usual number of waits; 0: the cycle is one minibatch.
+ * cycle of the other phase. Return: usual number of waits per minibatch; 0: the cycle is one
+ * minibatch.
  */
 int jetwatt_relabel_several(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c,
 			    bool other);

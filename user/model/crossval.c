@@ -25,10 +25,11 @@
  * struct jetwatt_crossval - fits of one predictor
  * @by: the predictor
  * @whole: fit to all rows
- * @fold: fits without each of the @folds
- * @folds: number of folds, 0: too few modes
- * @time_var: mean squared error of log time on the rows left out, with the prior error
- * @power_var: that of log power
+ * @fold: for each fold, the fit to all rows outside of that fold
+ * @folds: number of folds; 0: there are too few modes
+ * @time_var: mean squared error of log time in the rows of the fold that was left out, combined
+ *	with the prior error
+ * @power_var: the same error of log power
  */
 struct jetwatt_crossval {
 	const struct jetwatt_predictor *by;

@@ -23,7 +23,8 @@ void jetwatt_shape_same(struct jetwatt_graph_rule *u)
 	else if (!strcmp(op, "DequantizeLinear"))
 		b = 32;
 	jetwatt_graph_make(u, 0, b, x->rank, x->dim);
-	/* The mask of a dropout. Extra outputs of normalisations in training are not supported. */
+	/* Output 1 of a dropout is its mask. The extra outputs of normalisations in training are
+	 * not supported. */
 	if (!strcmp(op, "Dropout"))
 		jetwatt_graph_make(u, 1, 8, x->rank, x->dim);
 }

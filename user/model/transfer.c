@@ -324,7 +324,7 @@ static int transfer_fit_side(const struct jetwatt_transferred *f, int s, struct 
 		if (any <= 0)
 			break;
 	}
-	/* Weighting down more outliers must not raise the evidence of a prior. */
+	/* Keep the first evidence: it must not rise because outliers get less weight. */
 	d->evidence = first;
 	return err;
 }

@@ -10,8 +10,8 @@
  * between the programs takes time as well.
  *
  * Requests arrive irregularly and the rate may change. The plan keeps the latency limit for 99 % of
- * the requests, given the scatter of past windows. After a change of the rate (detected by the
- * likelihood ratio of two Poisson rates against one), older windows no longer count.
+ * the requests, given the scatter of past windows. A change of the arrival rate is detected by
+ * the likelihood ratio of two Poisson rates against one. Windows from before a change do not count.
  */
 #ifndef JETWATT_PLAN_INTERLEAVE_H
 #define JETWATT_PLAN_INTERLEAVE_H

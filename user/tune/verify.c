@@ -65,8 +65,8 @@ static int verify_has_failed(const struct verify_failures *f, size_t index)
 	return 0;
 }
 
-/* Return: the best candidate if it is measured or worth measuring, else the best measured one; NULL
- * if none may be tried. */
+/* Return: the best candidate if it is measured or worth measuring, else the best measured
+ * candidate; NULL if no candidate may be tried. */
 static const struct jetwatt_plan_choice *verify_pick(const struct jetwatt_tuner *l,
 						     const struct jetwatt_plan_choice *at, int n,
 						     unsigned int more,

@@ -83,14 +83,16 @@ void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg);
  * error. Call jetwatt_roofline_cuda_end() in both cases. */
 int jetwatt_roofline_cuda(struct jetwatt_roofline_program *p);
 void jetwatt_roofline_cuda_end(struct jetwatt_roofline_program *p);
-/* jetwatt_roofline_measure(): measure all kernels into the corpus. jetwatt_roofline_corpus(): list
- * the kernels that are in it. Return: 0, or an exit code after printing the error. */
+/* Measure all kernels and write the results to the corpus. Return: 0, or an exit code after
+ * printing the error. */
 int jetwatt_roofline_measure(struct jetwatt_roofline *r);
+/* List the kernels in the corpus. Return: 0, or an exit code after printing the error. */
 int jetwatt_roofline_corpus(struct jetwatt_roofline *r);
-/* jetwatt_roofline_fit(): fit the roofs of each mode to the kernels. jetwatt_roofline_tune():
- * compute the network's cost in each mode and choose one. Return: 0, or an exit code after printing
- * the error. */
+/* Fit the roofs of each mode to the kernels. Return: 0, or an exit code after printing the error.
+ */
 int jetwatt_roofline_fit(struct jetwatt_roofline *r);
+/* Compute the network's time and energy in each mode, and choose a mode. Return: 0, or an exit code
+ * after printing the error. */
 int jetwatt_roofline_tune(struct jetwatt_roofline *r);
 /* Draw the roofs of the fastest, recommended and lowest-energy mode; without a network, of the last
  * mode. Return: 0, exit code. */
