@@ -49,8 +49,7 @@ def comment(token):
         return "" if "SPDX" in token else token
     token = re.sub(r"^/\*+|\*/$", "", token)
     token = re.sub(r"(?m)^[ \t]*\*[ \t]?", "", token)
-    # A line of kernel-doc that describes parameters is a paragraph of its own, and so are a row of a
-    # table and a heading.
+    # A kernel-doc line for parameters, a row of a table and a heading are paragraphs of their own.
     if "\n" in token:
         token = re.sub(r"(?m)^(@\w+(?:, @\w+)*:|Return:|Context:|\t.*\S(?:\t| {3,})\S)", r"\f\1",
                        token)
