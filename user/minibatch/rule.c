@@ -1,63 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The texts of the rules that decide where minibatches end, as in man/jetwatt-export.1. */
+/*
+ * Names and descriptions of the rules that decide where minibatches end, for jetwatt export
+ * --waits. man/jetwatt-export.1 has the same texts; tests/host/waits.sh compares them.
+ */
 #include "minibatch/minibatch.h"
 
-#define BY_GROUP	"how far the longest gap stands above the others of its minibatch, at most 1"
+#define BY_GROUP	"how much longer the first gap is than the other gaps of the minibatch, at most 1"
 #define BY_PATH		"log-likelihood of the next wait"
 
 static const struct {
 	const char *name, *says, *score;
 } rules[JETWATT_RULES] = {
 	[JETWATT_RULE_LEFT_OUT] = {
-		"left-out", "the wait was not looked at: its thread does not keep step with the busiest one",
+		"left-out", "the wait was ignored: the threads have no common period, so only the busiest one counts",
 		"0" },
 	[JETWATT_RULE_MARK] = {
 		"mark", "the program marks its minibatches itself", "1" },
 	[JETWATT_RULE_SINGLE] = {
-		"single", "each wait is a minibatch, because no longer period was found",
+		"single", "each wait is a minibatch, because no period of two or more waits was found",
 		"confidence, 0 to 1: grows with the number of waits" },
 	[JETWATT_RULE_GAP] = {
-		"gap", "a minibatch begins at the longest gap of each period", BY_GROUP },
+		"gap", "a minibatch begins after the longest gap of each period", BY_GROUP },
 	[JETWATT_RULE_FOLDED_GAP] = {
-		"folded-gap", "a minibatch begins at the gap that is the longest in the median of five minibatches",
+		"folded-gap", "a minibatch begins after the gap that is the longest in the median of five minibatches",
 		BY_GROUP },
 	[JETWATT_RULE_WAIT] = {
-		"wait", "waits of one minibatch differ in length, and their pattern repeats",
-		"how far the pattern stands out in this minibatch, at most 1" },
+		"wait", "the waits of a minibatch differ in length, and the pattern of their lengths repeats",
+		"how clearly this minibatch shows the pattern, at most 1" },
 	[JETWATT_RULE_CALLER] = {
-		"caller", "threads and calls come in an order that repeats",
+		"caller", "the waits come from several threads or calls, in an order that repeats",
 		"how well this minibatch follows the order, at most 1" },
 	[JETWATT_RULE_PHASE] = {
-		"phase", "the wait that follows is in a stretch with another period than usual, or with none",
-		"how clearly that period stands out; 0: the stretch has none" },
+		"phase", "the next wait is in a part of the run whose period is not the usual one, or that has no period",
+		"how clear the period of that part is; 0: it has none" },
 	[JETWATT_RULE_MERGED] = {
-		"merged", "one or two waits were left over between minibatches and are put to the one before",
+		"merged", "one or two waits between two minibatches fit neither and are added to the earlier one",
 		"0 or less" },
 	[JETWATT_RULE_TEMPLATE] = {
-		"template", "the next wait fits its place in the learned cycle", BY_PATH },
+		"template", "the next wait fits its position in the learned cycle", BY_PATH },
 	[JETWATT_RULE_SPEED] = {
-		"speed", "the next wait fits its place in the learned cycle at a new speed", BY_PATH },
+		"speed", "the next wait fits its position in the learned cycle if the speed of the job has changed", BY_PATH },
 	[JETWATT_RULE_MISSING] = {
-		"missing", "the next wait fits the learned cycle if waits in between were not seen", BY_PATH },
+		"missing", "the next wait fits the learned cycle if waits before it were lost", BY_PATH },
 	[JETWATT_RULE_RESTART] = {
-		"restart", "the next wait begins the learned cycle before the last one was complete", BY_PATH },
+		"restart", "the next wait begins the learned cycle again, although the previous cycle is not complete", BY_PATH },
 	[JETWATT_RULE_EXTRA] = {
-		"extra", "the next wait is one more after the last of the learned cycle", BY_PATH },
+		"extra", "the next wait is an additional one after the last wait of the learned cycle", BY_PATH },
 	[JETWATT_RULE_EVALUATION] = {
-		"evaluation", "the next wait fits the second learned cycle, which is an evaluation's", BY_PATH },
+		"evaluation", "the next wait fits the second learned cycle, that of an evaluation", BY_PATH },
 	[JETWATT_RULE_NO_CYCLE] = {
-		"no-cycle", "the next wait fits no learned cycle, as those of a checkpoint do", BY_PATH },
+		"no-cycle", "the next wait fits no learned cycle; it may belong to a checkpoint", BY_PATH },
 	[JETWATT_RULE_CAUGHT_UP] = {
-		"caught-up", "relabelled: a minibatch was late, and those around it take the usual time together",
-		"logarithm of the distance from the limits of the usual time" },
+		"caught-up", "relabelled: some minibatches were late, others made up for it, and their mean time is usual",
+		"logarithm of the ratio of that mean to the nearest limit of the usual range" },
 	[JETWATT_RULE_ALIKE] = {
-		"alike", "relabelled: the next wait fits at no speed, but is as long as its neighbours",
-		"share of such waits in the stretch, 0.75 to 1" },
+		"alike", "relabelled: the next wait fits the cycle at no speed, but is as long as the waits around it",
+		"share of such waits in a sequence that fits no cycle, 0.75 to 1" },
 	[JETWATT_RULE_REGAINED] = {
-		"regained", "relabelled: the stretch fits no cycle, but has the usual period",
-		"confidence in that period, above 0.9" },
+		"regained", "relabelled: the next wait is in a sequence that fits no cycle, but has the usual period",
+		"confidence in the period of the sequence, above 0.9" },
 	[JETWATT_RULE_LAST] = {
-		"last", "no wait follows: a minibatch ends here if it has all its waits",
+		"last", "no wait follows: a minibatch ends here if all its waits were seen",
 		"share of the minibatch's waits that were seen" },
 };
 
