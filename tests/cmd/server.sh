@@ -60,7 +60,7 @@ exits 3 && form && says "takes 26.67 ms until a minibatch of 4 is full" && as_be
 result $? "the minibatch is not filled within the latency: status 3, nothing measured, knobs restored"
 run jetwatt optimize --power 24W --latency 90ms --arrival 150Hz --batch 4 --modes "$T/modes.csv" --most 4 \
 	--dry-run -p $serve
-exits 0 && shows "minibatches of 4" "board is as before" && as_before "$T/before"
+exits 0 && shows "minibatches of 4" "board is back in its previous mode" && as_before "$T/before"
 result $? "optimize --latency --dry-run for a running server"
 kill $serve
 

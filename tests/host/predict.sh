@@ -108,9 +108,9 @@ check "auto is the default" "[ '$ours' = \"\$(build/jetwatt predict --method aut
 no() { build/jetwatt "${@:3}" > $d/out 2> $d/err; check "$1" "[ $? = 2 ] && [ ! -s $d/out ] && grep -q '$2' $d/err && grep -q '^  fix: ' $d/err"; }
 one="--profile $d/one.csv --modes $d/modes.csv"
 no "an unknown method: the methods are listed" 'why: the methods are auto, .* or maxn' predict $one --method help
-no "a method without predictions is refused" 'predicts nothing' optimize --power 14 $one --method maxn
+no "a method without predictions is refused" 'makes no predictions' optimize --power 14 $one --method maxn
 no "a method that needs a reference is refused without one" 'needs a reference' predict $one --method powertrain
-no "a reference is refused by a method that cannot use it" 'learns nothing from references' predict $one --method linreg --reference $d/one.csv
+no "a reference is refused by a method that cannot use it" 'does not use references' predict $one --method linreg --reference $d/one.csv
 no "several minibatch sizes are refused by a method without that feature" 'several minibatch sizes' predict --profile $d/two.csv --modes $d/modes.csv --method linreg
 no "a method without a file format cannot save a model" 'cannot be saved to a file' predict $one --method nn --save-model $d/none
 no "a model of another method is refused" 'is of method auto, not nn' predict --model $d/model --modes $d/modes.csv --method nn

@@ -10,9 +10,9 @@
 enum { AVERAGES = JETWATT_ARGS_COMMON + 0x30, REFRESH, BUS };
 
 static const struct argp_option options[] = {
-	{ "averages", AVERAGES, "N", 0, "Have the sensors average N conversions meanwhile (1, 4, 16, 64, ... 1024)", 2 },
-	{ "refresh-ms", REFRESH, "MS", 0, "Have them convert all channels every MS ms meanwhile; 0: as fast as they can", 2 },
-	{ "bus-khz", BUS, "KHZ", 0, "Run their bus at 100 or 400 kHz meanwhile, where the kernel can", 2 },
+	{ "averages", AVERAGES, "N", 0, "Conversions that the sensors average during the measurement: 1, 4, 16, 64, ... 1024", 2 },
+	{ "refresh-ms", REFRESH, "MS", 0, "Time in ms for the sensors to convert all channels, during the measurement; 0: the shortest", 2 },
+	{ "bus-khz", BUS, "KHZ", 0, "Clock of the sensors' I2C bus during the measurement: 100 or 400, if the kernel supports it", 2 },
 	{ 0 }
 };
 

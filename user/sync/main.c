@@ -32,14 +32,14 @@ struct sync_input {
 
 static const struct argp_option options[] = {
 	{ "pool", POOL, "CONNINFO", 0,
-	  "PostgreSQL database, as for psql; default: the setting pool, else the environment of libpq", 0 },
+	  "Connection string of the pool, as for psql; default: JETWATT_POOL or the setting pool, otherwise libpq's variables", 0 },
 	{ "board", BOARD, "NAME", 0,
-	  "Pull measurements of boards of this name; may be given several times; default: this board", 0 },
-	{ "device", DEVICE, "NAME", 0, "Name of this device; default: a hash of its machine-id", 0 },
+	  "Pull measurements of boards of this name; can be given several times; default: this board", 0 },
+	{ "device", DEVICE, "NAME", 0, "Name of this device in the pool; default: a hash of its machine-id", 0 },
 	{ "again", AGAIN, NULL, 0, "Push and pull all rows again, for example after the pool was restored from a backup", 0 },
-	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 },
-	{ "through", THROUGH, "SOCKET", 0, "Reach the profile database through this socket, instead of opening it", 0 },
-	{ "serve", SERVE, NULL, 0, "Serve requests for the profile database on standard input, for systemd", 0 },
+	{ "json", JSON, NULL, 0, "Print the numbers of rows as JSON", 0 },
+	{ "through", THROUGH, "SOCKET", 0, "Access the profile database through this Unix socket instead of opening it", 0 },
+	{ "serve", SERVE, NULL, 0, "Serve the profile database to a client on standard input; started by systemd", 0 },
 	{ 0 }
 };
 
@@ -58,7 +58,7 @@ static error_t sync_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case BOARD:
 		if (in->boards == BOARDS_MAX)
-			argp_error(state, "--board: at most %d", BOARDS_MAX);
+			argp_error(state, "--board: give at most %d boards", BOARDS_MAX);
 		in->board[in->boards++] = arg;
 		break;
 	case AGAIN:

@@ -22,7 +22,7 @@ void openblas_set_num_threads(int n);
 
 static const struct argp_option options[] = {
 	{ "reference", REFERENCE, "FILE.csv", 0,
-	  "Measured modes of another workload, a reference to learn from; may be repeated", 0 },
+	  "Measured modes of another workload, as training data; can be given several times", 0 },
 	{ 0 }
 };
 
@@ -69,7 +69,7 @@ long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_
 		    !(isfinite((*row)[i].power_w) && (*row)[i].power_w > 0)) {
 			free(size);
 			return -jetwatt_error_report(JETWATT_EXIT_FAILED, NULL,
-						  "complete time_ms and power_w in every row",
+						  "fill in time_ms and power_w in every row",
 						  "%s: mode %ld was not measured", path, i + 1);
 		}
 		several |= size[i] != size[0];
@@ -88,10 +88,10 @@ int jetwatt_references_suit(const struct jetwatt_predictor *by, size_t n)
 	char fix[160];
 
 	if (n && !by->prior) {
-		jetwatt_method_list(fix, sizeof(fix), "leave --reference out, or use --method ",
+		jetwatt_method_list(fix, sizeof(fix), "omit --reference, or use --method ",
 				    jetwatt_method_learns);
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix,
-					 "method %s learns nothing from references", by->name);
+					 "method %s does not use references", by->name);
 	}
 	if (!n && by->kind & JETWATT_PREDICTOR_REFERENCE)
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,

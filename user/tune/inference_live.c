@@ -208,9 +208,8 @@ static void live_report(const struct live *v, int stay)
 	printf("  limits     %s\n", jetwatt_infer_limits(&f->q, limits, sizeof(limits)));
 	printf("%u modes and %zu measurements in %.0f s; ", v->l->measured, v->l->nr_rows - v->l->from_file,
 	       (v->l->ended_ns - v->l->begun_ns) * 1e-9);
-	printf(stay ? "the board stays in this mode\n"
-	       "to restore the previous state: jetwatt restore\n" :
-	       "the board is as before\n");
+	printf(stay ? "the board stays in this mode\nto undo: jetwatt restore\n" :
+	       "the board is back in its previous mode\n");
 	fflush(stdout);
 }
 

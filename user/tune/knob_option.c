@@ -14,7 +14,7 @@
 enum { KNOB = JETWATT_ARGS_COMMON + 0x60 };
 
 static const struct argp_option options[] = {
-	{ "knob", KNOB, "NAME", 0, "Vary this optional knob too; may be repeated", 0 },
+	{ "knob", KNOB, "NAME", 0, "Vary this optional knob too; can be given several times", 0 },
 	{ 0 }
 };
 
@@ -27,7 +27,7 @@ static int __attribute__((noreturn)) knob_unknown(const char *name)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.12s",
 				 *names ? ", " : "", jetwatt_knob_row(k)->key);
 	exit(jetwatt_error_report(JETWATT_EXIT_USAGE, "the other knobs are part of every mode",
-			       *names ? names : "leave --knob out",
+			       *names ? names : "omit --knob",
 			       "--knob: \"%s\" is not an optional knob", name));
 }
 

@@ -82,7 +82,7 @@ const struct jetwatt_predictor *jetwatt_method_find(const char *name)
 {
 	const struct jetwatt_predictor *by = jetwatt_predictor_find(name), *other;
 	const char *word[NAMES_MAX + 1] = { NULL }, *near;
-	char why[224], fix[64] = "leave it out for the default, auto";
+	char why[224], fix[64] = "omit --method to use the default, auto";
 
 	if (by)
 		return by;
@@ -103,9 +103,9 @@ const struct jetwatt_predictor *jetwatt_method_to_fit(const char *name)
 
 	if (!by || by->fit)
 		return by;
-	snprintf(why, sizeof(why), "it always answers with %s", by->does);
+	snprintf(why, sizeof(why), "it always returns %s", by->does);
 	jetwatt_error_report(JETWATT_EXIT_USAGE, why,
 			  jetwatt_method_list(fix, sizeof(fix), "--method ", jetwatt_method_predicts),
-			  "method %s predicts nothing", by->name);
+			  "method %s makes no predictions", by->name);
 	return NULL;
 }

@@ -53,8 +53,8 @@ static int table_file_sizes(const struct table_file *f, struct jetwatt_mode_tabl
 	w->sizes = 0;
 	for (size_t i = 0; i < f->n; i++)
 		if (jetwatt_slice_size(w->size, &w->sizes, f->batch[i]))
-			return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, "keep at most 16",
-						 "%s has too many batch sizes", f->path);
+			return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, "use at most 16 minibatch sizes in a file",
+						 "%s has too many minibatch sizes", f->path);
 	return 0;
 }
 

@@ -143,8 +143,7 @@ int jetwatt_offline_apply(const struct jetwatt_tuner *l, struct jetwatt_board *b
 	jetwatt_board_mode_format(m, name, sizeof(name));
 	if (!l->silent)
 		printf(board ?
-		       "applied %s, not verified: no job to measure\n"
-		       "to restore the previous state: jetwatt restore\n" :
+		       "applied %s, not verified: no job to measure\nto undo: jetwatt restore\n" :
 		       "next: jetwatt apply %s\n", name);
 	return 0;
 }

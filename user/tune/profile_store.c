@@ -20,9 +20,9 @@ enum { DB = JETWATT_ARGS_COMMON + 0x20, REUSE, BATCH };
 
 static const struct argp_option options[] = {
 	DB_OPTION,
-	{ "reuse", REUSE, NULL, 0, "Start from earlier measurements of the same workload", 1 },
+	{ "reuse", REUSE, NULL, 0, "Start with the measurements of the same workload in the database", 1 },
 	{ "batch", BATCH, "N[,N...]", 0,
-	  "Samples in a minibatch; default: from the command line. With --latency: a list of sizes", 1 },
+	  "Samples per minibatch; default: from the job's command line. With --latency: a list of sizes", 1 },
 	{ 0 }
 };
 

@@ -59,7 +59,7 @@ static const struct argp common_argp = {
 };
 
 static const struct argp_option json_options[] = {
-	{ "json", JSON, NULL, 0, "Print JSON", 0 },
+	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 },
 	{ 0 }
 };
 

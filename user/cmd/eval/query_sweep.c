@@ -19,7 +19,7 @@ enum { CORPUS = JETWATT_ARGS_LONG, TRAIN, INFER, REFERENCE, STRATEGY, MODES, BUD
 
 #define COMMON								\
 	{ "reference", REFERENCE, "FILE.csv", 0,			\
-	  "Another workload to learn from; may be given several times", 0 },	\
+	  "Measured modes of another workload, as training data; can be given several times", 0 },	\
 	{ "strategy", STRATEGY, "NAME", 0, "Strategy: auto, gmd or als; default: auto", 0 },	\
 	{ "modes", MODES, "N", 0, "Modes that can be measured for a query; default: 15, als 50", 0 },	\
 	{ "budgets", BUDGETS, "LO:HI:STEP", 0, "Power budgets in W; default: 10:50:1", 0 },	\
