@@ -1,29 +1,32 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make demo: the whole path on a simulated board, then the report.
+# make demo: run guest.sh on a simulated board in QEMU, then write a report that compares jetwatt's
+# results with the true values of the simulated board (the plant, tests/sim).
 #
-#   BOARD=agx-orin       or orin-nx, orin-nano, agx-xavier, xavier-nx, thor
-#   BUDGET_W=30          the power budget; other boards: half to two thirds of their power
-#   WORKLOAD=resnet      what the analytic plant runs: resnet, loader, lstm, tiny
-#   CORPUS=file.csv      replay measured modes instead (header: doc/verbs.md, Profiles)
-#   SEED=1               of the plant's noise
-#   OUT=build/demo       where report.json and report.html go
+#   BOARD=agx-orin       simulated board: or orin-nx, orin-nano, agx-xavier, xavier-nx, thor
+#   BUDGET_W=30          power budget in W; default for other boards: half to two thirds of their
+#                        power
+#   WORKLOAD=resnet      workload of the analytic plant: resnet, loader, lstm, tiny
+#   CORPUS=file.csv      replay the measured modes of this file instead (columns: doc/verbs.md,
+#                        Profiles)
+#   SEED=1               seed of the plant's noise
+#   OUT=build/demo       directory for report.json and report.html
 #
-# "demo.sh check" only judges these: make does that first of all. Ends with what
-# jetwatt optimize ended with (3: no mode meets the budget), 2 for bad values.
+# "demo.sh check" only checks these variables; make runs it before it builds anything. The exit
+# status is that of jetwatt optimize (3: no mode meets the budget); 2: a variable has a bad value.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 board=${BOARD:-agx-orin} corpus=${CORPUS:-} workload=${WORKLOAD:-} seed=${SEED:-1} out=${OUT:-build/demo}
 die() { printf 'demo: %s\n  why: %s\n  fix: %s\n' "$1" "$2" "$3" >&2; exit 2; }
 
-# Column of a CSV's header by name, from 1; fails if it is not there.
+# column NAME: print the index, from 1, of this column of the corpus; fail if there is none.
 column() { head -n 1 "$corpus" | tr -d '\r' | tr , '\n' | grep -nx "$1" | cut -d: -f1; }
 
-# CPUs, the budget in W unless one is given, and the job: on Thor GPU waits cannot be seen
-# as system calls, so there it is one that waits in libcuda. What the board is beside that:
-# tests/sim/model.c and its overlay.
+# Number of CPUs, default budget in W, and the job. On Thor the system calls of GPU waits cannot be
+# recognised, so its job waits by spinning in libcuda. tests/sim/model.c and the overlay describe
+# the rest of the board.
 overlay=tests/sim/boards/whole/$board.dtso job=/bin/train
 case $board in
 agx-orin)   smp=12 watts=30 overlay=tests/sim/orin.dtso;;
@@ -33,7 +36,7 @@ agx-xavier) smp=8 watts=20;;
 xavier-nx)  smp=6 watts=10;;
 thor)       smp=14 watts=45 job='/bin/cutrain --wait spin';;
 *) die "no board is called $board" \
-	"there are agx-orin, orin-nx, orin-nano, agx-xavier, xavier-nx and thor" \
+	"the boards are agx-orin, orin-nx, orin-nano, agx-xavier, xavier-nx and thor" \
 	"make demo BOARD=orin-nano";;
 esac
 budget=${BUDGET_W:-$watts}
@@ -43,26 +46,26 @@ budget=${BUDGET_W:-$watts}
 cols=()
 if [ -n "$corpus" ]; then
 	[ "$board" = agx-orin ] ||
-		die "CORPUS and BOARD=$board do not go together" \
-			"a file of measured modes brings the clocks of the board that it is from" \
-			"leave BOARD out"
+		die "CORPUS cannot be combined with BOARD=$board" \
+			"the board's clocks are taken from the file of measured modes" \
+			"omit BOARD"
 	[ -f "$corpus" ] && [ -r "$corpus" ] ||
 		die "cannot read CORPUS=$corpus" "no such file, or no permission" \
 			"give a CSV of measured modes (doc/verbs.md, Profiles)"
 	for c in cores cpu_khz gpu_hz emc_hz time_ms power_w; do
 		n=$(column $c) || die "$corpus has no column $c" \
-			"a corpus has cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w" \
-			"name the columns so in its first line"
+			"a corpus has the columns cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w" \
+			"name these columns in its first line"
 		cols+=("$n")
 	done
 	awk 'NR > 1 && /[0-9]/ { n++ } END { exit !n }' "$corpus" ||
-		die "$corpus has no modes" "there is nothing below its header" "add a line for each mode"
+		die "$corpus has no modes" "there are no rows below its header" "add a line for each mode"
 	workload=''
 else
 	workload=${workload:-resnet}
 	case $workload in
 	resnet | loader | lstm | tiny) ;;
-	*) die "no workload is called $workload" "there are resnet, loader, lstm and tiny" \
+	*) die "no workload is called $workload" "the workloads are resnet, loader, lstm and tiny" \
 		"make demo WORKLOAD=loader, or CORPUS=file.csv for measured modes";;
 	esac
 fi
@@ -74,12 +77,13 @@ scale=1000 args=() modes=''
 
 if [ -n "$corpus" ]; then
 	modes=/demo/modes.csv
-	# What a user of such a board knows: which modes it has. Not how they did.
+	# jetwatt gets only the list of modes, as a user of the board knows it, without their time
+	# and power.
 	tr -d '\r' < "$corpus" | cut -d, -f"${cols[0]},${cols[1]},${cols[2]},${cols[3]}" |
 		awk '!seen[$0]++' > "$out/modes.csv"
 	smp=$(awk -F, 'NR > 1 && $1 > m { m = $1 } END { print m }' "$out/modes.csv")
-	# A job whose minibatches take over a second at the median, or over 8 s at
-	# the slowest, is replayed faster; time_scale says by how much.
+	# Replay faster (time_scale, in permille) if the median minibatch takes over 1 s or the
+	# slowest one over 8 s.
 	scale=$(tail -n +2 "$corpus" | cut -d, -f"${cols[4]}" | sort -g | awk '
 		{ t[NR] = $1 }
 		END { m = t[int((NR + 1) / 2)]; x = t[NR] / 8; if (x > m) m = x

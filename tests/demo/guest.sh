@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The demo as it runs on the simulated board: an ordinary user's session, step
-# by step. What the plant knows is copied to /out at the end for the report;
-# nothing in here or in jetwatt reads it.
+# The session of the demo on the simulated board: the commands that a user would run. At the end
+# the true values of the simulated board are copied to /out for the report. Neither this script nor
+# jetwatt reads them.
 #
 #   guest.sh BUDGET_W WORKLOAD JOB [MODES.csv]
 set -u
@@ -13,7 +13,7 @@ truth=/sys/kernel/debug/jetwatt-sim/truth
 
 say() { printf '\n== %s\n' "$*"; }
 
-# Every knob with its value, read without any code of jetwatt.
+# Print every knob and its value, read without jetwatt.
 knobs()
 {
 	for f in /sys/devices/system/cpu/cpu[0-9]*/online \
@@ -31,7 +31,7 @@ jetwatt doctor
 say "jetwatt list rails"
 jetwatt list rails
 
-say "an unmodified training job starts; jetwatt record follows all of it"
+say "jetwatt record starts an unmodified training job and records it until it ends"
 jetwatt record -o $out/run.jwt -- $train > $out/record.log 2>&1 &
 record=$!
 name=${train%% *}

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make bench-demo: the demo over corpora and budgets, as a table and as JSON.
+# make bench-demo: run the demo with several corpora, workloads and budgets; print a table and write
+# build/bench/demo.json.
 #
 #   CORPORA="a.csv b.csv"  (default: *-train.csv in $JETWATT_SHARED_DATA)
 #   BUDGETS="20 30 40"  SEEDS="1"  WORKLOADS="resnet loader lstm tiny"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Best measured mode under a budget, and outliers among measured modes. */
 #include "optimum.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static double coord(const struct jetwatt_mode *m, int d)
 	}
 }
 
-/* A row's place on the grid: the step that it has in each dimension. */
+/* Position of a row in the grid of modes: its level in each dimension, from 0. */
 struct cell {
 	unsigned int step[DIMS];
 	size_t row;
@@ -41,7 +42,7 @@ static int by_step(const void *a, const void *b)
 	return 0;
 }
 
-/* Distinct values of a dimension, ascending. */
+/* Fill @v with the distinct values of dimension @d, ascending. Return: their number. */
 static size_t steps(const struct jetwatt_row *row, size_t n, int d, double *v)
 {
 	size_t k = 0;
@@ -66,8 +67,7 @@ static long neighbour(const struct cell *cell, size_t n, struct cell c, int d, i
 	return hit ? (long)hit->row : -1;
 }
 
-/* Median, over the dimensions with two neighbours, of their geometric mean;
- * 0 where there is none. */
+/* Expected power of a row, as in optimum_dirty(); 0: no dimension has neighbours on both sides. */
 static double expected(const struct jetwatt_row *row, const struct cell *cell, size_t n, size_t i)
 {
 	double g[DIMS];

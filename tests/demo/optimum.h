@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The best mode under a budget by exhaustion over what the plant knows: the
- * yardstick of the demo's report. Nothing of it reaches jetwatt.
+ * Finds the best mode under a budget by exhaustive search over the true time and power of all
+ * modes. The demo's report and the benchmarks compare jetwatt's choice with it; jetwatt never
+ * sees it.
  */
 #ifndef JETWATT_DEMO_OPTIMUM_H
 #define JETWATT_DEMO_OPTIMUM_H
@@ -10,22 +11,27 @@
 #include "store/csv.h"
 
 /**
- * optimum_dirty() - mark rows whose power reads far below their neighbours'
- * @dirty: n entries
+ * optimum_dirty() - mark rows whose measured power is an outlier
+ * @row: measured modes
+ * @n: number of rows
+ * @dirty: receives for each of the @n rows 1 if it is an outlier, otherwise 0
  *
- * A row is dirty where its power is below 0.95 x the median, over the
- * dimensions in which it has two neighbours on the grid, of the geometric mean
- * of those two.
- * Return: number of dirty rows, -ENOMEM.
+ * The modes form a grid with one dimension per knob. In each dimension in which a row has a
+ * neighbour on both sides, its expected power is the geometric mean of these two. A row is an
+ * outlier if its power is below 95 % of the median of these expected values.
+ *
+ * Return: number of outliers; -ENOMEM.
  */
 long optimum_dirty(const struct jetwatt_row *row, size_t n, unsigned char *dirty);
 
-/* Fastest row with power_w <= @limit_w that is not marked (@dirty may be
- * NULL). Return: its index, -1: none. */
+/*
+ * Find the fastest row with power_w <= @limit_w that is not marked in @dirty; @dirty may be NULL.
+ * Return: its index; -1: there is none.
+ */
 long optimum_find(const struct jetwatt_row *row, size_t n, const unsigned char *dirty,
 		  double limit_w);
 
-/* Index of the row of @mode, -1: none. */
+/* Return: index of the row of @mode; -1: there is none. */
 long optimum_row(const struct jetwatt_row *row, size_t n, const struct jetwatt_mode *mode);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writes the HTML page of the demo's report, with the plots of user/out/report. */
 #include "page.h"
 
 #include <errno.h>
@@ -38,23 +39,23 @@ static void fact(struct facts *f, const char *name, const char *format, double a
 
 static void facts_fill(struct facts *f, const json_t *r)
 {
-	fact(f, "modes measured, of all", "%.0f of %.0f", number(r, NULL, "modes_profiled"),
+	fact(f, "modes measured", "%.0f of %.0f", number(r, NULL, "modes_profiled"),
 	     number(r, NULL, "modes_total"));
-	fact(f, "seconds of the job that it took", "%.0f s", number(r, NULL, "profile_seconds"), 0);
-	fact(f, "samples, lost", "%.0f, %.0f", number(r, "sampler", "samples"),
+	fact(f, "time of the search", "%.0f s", number(r, NULL, "profile_seconds"), 0);
+	fact(f, "samples; lost samples", "%.0f, %.0f", number(r, "sampler", "samples"),
 	     number(r, "sampler", "lost"));
-	fact(f, "rails read, fresh", "%.1f Hz, %.1f Hz", number(r, "sampler", "read_hz"),
+	fact(f, "rate of reads; of new values", "%.1f Hz, %.1f Hz", number(r, "sampler", "read_hz"),
 	     number(r, "sampler", "fresh_hz"));
-	fact(f, "minibatches detected, true", "%.0f, %.0f", number(r, "minibatches", "detected"),
+	fact(f, "minibatches detected; true number", "%.0f, %.0f", number(r, "minibatches", "detected"),
 	     number(r, "minibatches", "true"));
-	fact(f, "plant, chosen mode", "%.2f ms, %.2f W", number(r, "plant", "time_ms"),
+	fact(f, "simulated board: chosen mode", "%.2f ms, %.2f W", number(r, "plant", "time_ms"),
 	     number(r, "plant", "power_w"));
-	fact(f, "plant, best mode within the budget", "%.2f ms, %.2f W",
+	fact(f, "simulated board: best mode within the budget", "%.2f ms, %.2f W",
 	     number(r, "optimum", "time_ms"), number(r, "optimum", "power_w"));
-	fact(f, "the same without suspicious rows, within 98 % of it", "%.2f ms, %.2f W",
+	fact(f, "best mode within 98 % of the budget, outliers excluded", "%.2f ms, %.2f W",
 	     number(r, "optimum_clean", "time_ms"), number(r, "optimum_clean", "power_w"));
-	fact(f, "time over that", "%+.2f %%", number(r, NULL, "time_penalty_pct"), 0);
-	fact(f, "energy of the run against the plant's", "%+.2f %%",
+	fact(f, "excess time of the chosen mode over that mode", "%+.2f %%", number(r, NULL, "time_penalty_pct"), 0);
+	fact(f, "error of the measured energy of the run", "%+.2f %%",
 	     number(r, NULL, "energy_error_pct"), 0);
 }
 
@@ -123,7 +124,7 @@ int page_write(const char *path, const char *dir, const json_t *optimize, const 
 
 	snprintf(run, sizeof(run), "%s/run.jsonl", dir);
 	if (timeline_read(&t, run) < 0)
-		fprintf(stderr, "report: no time line: %s is missing or damaged\n", run);
+		fprintf(stderr, "report: the page has no plot over time: %s is missing or damaged\n", run);
 	mark = calloc(t.marks + 1, sizeof(*mark));
 	measured = rows_of(optimize, &r.nr_measured);
 	if (!mark || !measured)
@@ -164,8 +165,8 @@ int page_write(const char *path, const char *dir, const json_t *optimize, const 
 	r.fact = facts.fact;
 	r.nr_facts = facts.n;
 	r.note = "A simulated board: a real arm64 kernel in QEMU with a Jetson's sensors, clocks and "
-		 "GPU nodes simulated by a module. Figures called the plant's come from the "
-		 "simulation and reach nothing but this report.";
+		 "GPU nodes simulated by a module. True values come from the "
+		 "simulation; only this report reads them.";
 	f = fopen(path, "w");
 	err = f ? jetwatt_report_html(f, &r) : -errno;
 out:

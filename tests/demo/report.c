@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The demo's report: what jetwatt said of a run, beside what the simulated
- * plant knows of it. Runs on the host after the guest has gone.
+ * The demo's report: jetwatt's results of a run and the true values of the simulated board. Runs on
+ * the host after the guest has ended.
  *
  *   report DIR OUT_DIR BUDGET_W WORKLOAD TIME_SCALE
  *
- * DIR holds what tests/demo/guest.sh left.
+ * DIR contains the output of tests/demo/guest.sh.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -29,7 +29,7 @@ static const char *at(const char *dir, const char *name)
 	return path[turn];
 }
 
-/* The last line of the record: its totals. */
+/* Return the object "end" of an exported trace, which has the totals of the run; NULL: none. */
 static json_t *record_end(const char *path)
 {
 	FILE *f = fopen(path, "r");
@@ -81,7 +81,7 @@ static struct jetwatt_mode chosen_mode(const json_t *chosen)
 	return m;
 }
 
-/* Plant's figures of the chosen mode, the optima, and the penalty. */
+/* Add the true time and power of the chosen mode, the true optima, and the excess time. */
 static int add_optima(json_t *report, const char *dir, double budget)
 {
 	struct jetwatt_csv_error err;
@@ -134,7 +134,7 @@ static void add_run(json_t *report, const char *dir)
 	json_decref(end);
 }
 
-/* The keys of the contract, in its order, out of what optimize wrote. */
+/* Create the report with the keys that are copied from the result of jetwatt optimize. */
 static json_t *contract(const json_t *optimize, double budget, const char *workload, double scale)
 {
 	static const char *const copy[] = { "board", "kernel", "modes_total", "modes_profiled",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads an exported trace into arrays for a plot. */
 #include "timeline.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ static int push(struct growing *g, double x)
 
 struct reading {
 	struct growing t, w, bound, mark;
-	json_t *total;	/* per rail: does it count? */
+	json_t *total;	/* for each rail, true: it is part of the total */
 	double start_ns;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the logs of the simulated board. */
 #include "truth.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The simulated plant's own figures, as its debugfs gave them after the run.
+ * True energy and number of minibatches of the simulated board (tests/sim), from its debugfs files.
  * Only the report reads them.
  */
 #ifndef JETWATT_DEMO_TRUTH_H
@@ -10,15 +10,20 @@
 #include <stdint.h>
 
 /**
- * truth_energy() - the plant's energy between two times
- * @path: CSV t_ns,energy_uj, cumulative; linear in between
+ * truth_energy() - true energy between two times
+ * @path: CSV file t_ns,energy_uj with cumulative energy; interpolated linearly
+ * @t0_ns: start, CLOCK_MONOTONIC
+ * @t1_ns: end, CLOCK_MONOTONIC
+ * @uj: receives the energy, in microjoules
  *
- * Return: 0, -ENODATA: the log does not cover the times, other negative errno.
+ * Return: 0; -ENODATA: the log does not cover the times; another negative errno.
  */
 int truth_energy(const char *path, uint64_t t0_ns, uint64_t t1_ns, double *uj);
 
-/* Minibatches that the job has finished, from the CSV's last line n,...
- * Return: the count, negative errno. */
+/*
+ * Return: number of minibatches that the job has finished, from the first column of the last line
+ * of the CSV file; or a negative errno.
+ */
 long truth_minibatches(const char *path);
 
 #endif
