@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How well minibatches are found and what they drew is known, on drawn jobs and
- * synthetic plants with known truth.
+ * Measures the accuracy of minibatch boundaries and of energy per minibatch, on generated jobs and
+ * power traces whose true values are known.
  *
  *   batch [SEED]
  *
- * One JSON object on standard output.
+ * Prints one JSON object.
  */
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ static void bounds(uint64_t seed)
 			below += score_f1(&one) < 0.995;
 			score_add(&all, &one);
 		}
-	/* Ends of waits are the truth here: 0 unless a wrong one is taken. */
+	/* True boundaries are ends of waits here, so the error is 0 unless a wrong wait is chosen. */
 	printf("\"f1\": %.5f, \"shapes\": %d, \"shapes_below\": %zu, \"phase_share\": %.4f, \"end_error_ms_p50\": %.3f",
 	       score_f1(&all), JOB_KINDS * PER_KIND, below, score_phases(&all), score_error_ms(&all));
 }

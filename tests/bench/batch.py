@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""How well minibatches are found and what they drew is known, in one file.
+"""Accuracy of minibatch boundaries and of energy per minibatch, and overhead of the probe.
 
   batch.py [-o build/bench/batch.json] [--seed N] [--shapes N] [--skip-probe] [--boots N]
 
-On the simulated board, in virtual time, jetwatt record follows jobs whose shapes are
-drawn from the seed; a trace's minibatches are compared with what the plant knows, of
-which nothing comes near the code under test. From there:
-  f1, bound_error_ms_p50, energy_error_pct, coverage_pct, jwt_mib_per_hour
-On jobs and plants that are generated (build/bench/batch), where there is no kernel:
-  generated
-On this machine, as root (build/bench/probe):
-  probe_overhead_pct
+Results in the output file, by the place where they are measured:
 
-An energy is compared where both ends of a minibatch were seen and no other job ran.
+On the simulated board, in virtual time: f1, bound_error_ms_p50, energy_error_pct, coverage_pct,
+jwt_mib_per_hour. jetwatt record records jobs of random shapes, and the minibatches of the traces
+are compared with the true ones of the simulation. jetwatt never sees the true values. The energy of
+a minibatch is compared only if both of its ends were seen and no other job ran.
+
+On generated jobs, without a kernel (build/bench/batch): generated.
+
+On this machine, as root (build/bench/probe): probe_overhead_pct.
 """
 import argparse
 import json
@@ -27,17 +27,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 KEYS = ("f1", "bound_error_ms_p50", "energy_error_pct", "coverage_pct", "width_over_error",
         "probe_overhead_pct", "jwt_mib_per_hour")
-NEAR_NS = 1_000_000     # of one processor the recorder takes a part: a job may wake late
+NEAR_NS = 1_000_000     # the recorder needs part of the guest's only CPU, so a job may wake up late
 COVER = 1.55            # JETWATT_BATCH_COVER
 INFERRED = 2            # JETWATT_BATCH_INFERRED
 OTHER = 2
-TRAIN_NS = 95e6         # a minibatch of size 1000 on the plant, about
+TRAIN_NS = 95e6         # approximate time of a minibatch of size 1000 on the simulated board
 KINDS = ("clean", "accumulated", "evaluated", "stalls", "lost", "two jobs", "library", "spinning",
          "10 ms", "syncpoint")
 
 
 def train(draw, ms, minibatches, **more):
-    """One job that takes about so many ms a minibatch."""
+    """Options of a job whose minibatches take about @ms milliseconds."""
     size = max(1, round(1e9 * ms / TRAIN_NS))
     args = {"minibatches": minibatches, "syncs": draw.randint(1, 6), "size": size,
             "wait": draw.choice(["pollfd", "syncpt"])}
@@ -46,7 +46,7 @@ def train(draw, ms, minibatches, **more):
 
 
 def shape(draw, kind):
-    """The jobs of a shape, and the share of events that it loses."""
+    """Return the jobs of a shape, and the share of waits to remove from its trace."""
     ms = draw.choice([55, 70, 100, 150])
     n = draw.randint(50, 80)
     if kind == "accumulated":
@@ -73,7 +73,7 @@ def shape(draw, kind):
 
 
 def boot(number, shapes, seed, out):
-    """Starts a guest that runs them; its output goes to a file."""
+    """Start a guest that runs the jobs; its output goes to a file."""
     os.makedirs(out, exist_ok=True)
     jobs = os.path.join(out, "jobs")
     with open(jobs, "w", encoding="utf-8") as f:
@@ -92,7 +92,7 @@ def boot(number, shapes, seed, out):
 
 
 def truths(path):
-    """What the plant knows: process to [(end_ns, end_uj, kind)]."""
+    """True minibatches: {process: [(end_ns, end_uj, kind)]}."""
     seen = {}
     with open(path, encoding="utf-8") as f:
         next(f)
@@ -103,7 +103,7 @@ def truths(path):
 
 
 def found(trace, lost, seed):
-    """What jetwatt says: (seconds, bytes, rails), process to its bounds."""
+    """Minibatches that jetwatt found: (seconds, bytes, rails), {process: bounds}."""
     args = [os.path.join(ROOT, "build/bench/batch-trace"), trace]
     if lost:
         args += [str(lost), str(seed)]
@@ -118,7 +118,7 @@ def found(trace, lost, seed):
 
 
 def match(truth, bounds):
-    """Pairs of a true end and one that was found; one that was lost is within a minibatch."""
+    """Match true ends with found ones; an end whose wait was lost may be off by up to a minibatch."""
     pairs, at = [], 0
     for i, t in enumerate(truth):
         near = [k for k in range(at, len(bounds)) if abs(bounds[k][0] - t[0]) <= NEAR_NS]
@@ -133,7 +133,7 @@ def match(truth, bounds):
 
 
 def judge(s, truth, jobs, sums):
-    """One shape's figures into the sums."""
+    """Add the results of one shape to the sums."""
     hit = total = said = 0
     for tgid, bounds in jobs.items():
         if tgid not in truth:
@@ -161,7 +161,7 @@ def judge(s, truth, jobs, sums):
 
 
 def in_guest(seed, number, boots, folder):
-    """All shapes in so many boots. Return: figures."""
+    """Run all shapes in several guests. Return: the results."""
     draw = random.Random(seed)
     shapes = [{"kind": KINDS[i % len(KINDS)]} for i in range(number)]
     for s in shapes:

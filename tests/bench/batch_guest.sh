@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Jobs on the simulated board, one line of JOBS each, and the trace of each.
-# Programs of one line that are divided by & run at once.
+# Runs and records jobs on the simulated board, one for each line of JOBS. Programs in one line that
+# are separated by & run at the same time.
 #
 #   batch_guest.sh JOBS
 set -u

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The minibatches of a trace and what they drew, as the command finds them.
+ * Prints the minibatches of a trace with their energy, computed as jetwatt does, for batch.py.
  *
  *   batch-trace TRACE [LOST SEED]
  *
- * One line each: process, kind, flags, end in ns, energy in uJ, its standard error,
- * share covered; of what was not measured the energy is -1. LOST of the waits are
- * taken out before, as a full ring would lose them: what comes next says so. The
- * first line has the trace's seconds and bytes, its rails and samples.
+ * LOST: share of the waits that are removed before, as if the ring buffer had overrun; the wait
+ * after a removed one reports the loss.
+ *
+ * First line: length of the trace in s, its size in bytes, number of rails, number of samples. Then
+ * one line per minibatch: process, kind, flags, end in ns, energy in uJ (-1: not measured), its
+ * standard error, and the covered share.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -146,7 +148,7 @@ static void read_trace(struct run *r, const char *path)
 	while ((rc = jetwatt_trace_read(reader)) > 0)
 		;
 	if (rc < 0 || !r->join || !r->powers) {
-		fprintf(stderr, "batch-trace: %s: no samples in it\n", path);
+		fprintf(stderr, "batch-trace: %s: no samples in the trace\n", path);
 		exit(1);
 	}
 	jetwatt_join_flush(r->join);

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the characterisation paper found on Jetsons, found with our own commands.
+"""Reproduce the findings of a characterisation paper on Jetsons with jetwatt's commands.
 
   characterise.py [-o build/bench/characterise.json] [--keep DIR] [--only PART]
 
-One guest, the analytic plant, jobs that know nothing of it: recorded by jetwatt
-record and stat, put next to each other by jetwatt compare. A row is a change of one
-thing; with 95 % of the resamples that compare has drawn. The paper: SIGMETRICS 2022,
-doi 10.1145/3570604; containers: arXiv 2312.07220. Status 1: a finding has the
-other sign, or a change that should not be there has been found.
+Runs unmodified jobs in one guest with the analytic plant, records them with jetwatt record and stat,
+and compares pairs of runs with jetwatt compare. Each row changes one parameter, and shows the interval
+that contains 95 % of the resampled changes. Paper: SIGMETRICS 2022, doi 10.1145/3570604; containers:
+arXiv 2312.07220. Exit status 1: a change has the opposite sign of the paper's finding, or a change was
+found although none is expected.
 
-Base load is what the board draws at the same clocks with no job; the plant's is high,
-because all its clocks stand still at their highest then, where a board's governors
-let some of them fall.
+The base load is the power of the board at the same clocks without a job. It is higher than on a real
+board: all clocks of the plant stay at their maximum, whereas the governors of a board reduce some.
 """
 import argparse
 import json
@@ -23,7 +22,7 @@ import tempfile
 
 MODULES = ("governor_simpleondemand", "fuse", "jetwatt-sim", "ina3221", "jetwatt")
 QUANTITIES = {"time": "ms", "fetch stall": "stall ms", "energy": "J", "power": "W"}
-# before, after, what changes, quantity, sign expected (0: none), what the papers say
+# before, after, what changes, quantity, expected sign (0: no change; None: any), papers' finding
 ROWS = (
     ("workers-0", "resnet", "pipelining: loader workers 0 -> 4", "fetch stall", -1, "cuts the stall"),
     ("workers-0", "resnet", "", "time", -1, "faster"),
@@ -32,7 +31,7 @@ ROWS = (
      "cuts the stall"),
     ("cold-12", "warm-12", "", "energy", -1, "less energy"),
     ("cold-400", "warm-400", "fast storage (400 MB/s): page cache cold -> warm", "fetch stall", 0,
-     "helps only in a sweet spot"),
+     "helps only for some storage speeds"),
     ("warm-12", "warm-400", "page cache warm: storage 12 -> 400 MB/s", "time", 0,
      "storage hardly matters once cached"),
     ("resnet", "resnet-gpu", "large net: GPU clock / 2.1", "time", 1, "GPU clock matters"),
@@ -45,7 +44,7 @@ ROWS = (
     ("tiny", "tiny-cpu", "small net: CPU clock / 2", "time", 1, "CPU clock matters"),
     ("tiny", "tiny-cores", "small net: cores 12 -> 4", "time", None, "-"),
     ("tiny", "tiny-emc", "small net: EMC clock / 1.5", "time", None, "-"),
-    ("bare", "again", "the same once more", "time", 0, "-"),
+    ("bare", "again", "repeated without a change", "time", 0, "-"),
     ("bare", "again", "", "energy", 0, "-"),
     ("bare", "container", "bare -> container (cgroup, mount namespace)", "time", 0, "within 1 or 2 %"),
     ("bare", "container", "", "energy", 0, "within 1 or 2 %"),
@@ -59,7 +58,7 @@ def run(out, parts):
     command += ["--file", "tests/bench/characterise_guest.sh:/characterise", "--", "/bin/sh",
                 "/characterise"] + parts
     if subprocess.run(command, stdout=sys.stderr).returncode:
-        sys.exit("characterise: the guest has failed")
+        sys.exit("characterise: the guest has failed, see its output above")
 
 
 def jetwatt(*args):
@@ -87,7 +86,7 @@ def compared(out):
     for before, after, what, quantity, sign, papers in ROWS:
         c = jetwatt("compare", "--json", f"{out}/{before}.jwt", f"{out}/{after}.jwt")
         q = next(q for q in c["quantities"] if q["name"] == quantity and not q["rail"])
-        # a change that is no chance and no trifle has a direction
+        # only a significant change counts as an increase (1) or a decrease (-1)
         seen = (1 if q["change"] > 0 else -1) if q["moved"] else 0
         rows.append({"what": what, "before": before, "after": after, "quantity": quantity,
                      "a": q["a"], "b": q["b"], "change": q["change"], "lo": q["change_lo"],
@@ -127,8 +126,8 @@ def main():
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("-o", "--output", default="build/bench/characterise.json")
-    p.add_argument("--keep", help="leave the traces there; if it has some, use them")
-    p.add_argument("--only", help="measure this part anew: base, clocks, loader, storage, container")
+    p.add_argument("--keep", help="keep the traces in this directory; use those that are already there")
+    p.add_argument("--only", help="measure only this part again: base, clocks, loader, storage, container")
     a = p.parse_args()
     with tempfile.TemporaryDirectory() as tmp:
         out = a.keep or tmp

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What characterise.py measures, on the simulated board: traces to /out, nothing
-# is computed here. Jobs are recorded when they have settled.
+# Records the traces for characterise.py on the simulated board, into /out. Each job is recorded
+# after it has reached a steady state.
 #
-#   characterise_guest.sh [base|clocks|loader|storage|container]...   all of them
+#   characterise_guest.sh [base|clocks|loader|storage|container]...   default: all parts
 out=/out
 sim=/sys/module/jetwatt_sim/parameters
 maxn=c12-2201600-g1300500000-e3199000000
 
-# record NAME SECONDS COMMAND...: of the job in the middle of its run
+# record NAME SECONDS COMMAND...: start the job and record it for SECONDS in the middle of its run
 record()
 {
 	name=$1 seconds=$2
@@ -27,7 +27,7 @@ record()
 	wait $started
 }
 
-# disk MBPS: a data set of 200 MB, of which nothing has been read
+# disk MBPS: mount a data set of 200 MB on storage of this speed, with an empty page cache
 disk()
 {
 	umount /mnt 2> /dev/null && wait "$server"
@@ -64,8 +64,8 @@ loader()
 	echo 4 > $sim/workers
 }
 
-# Read by one worker: four at once on a slow disk bring four minibatches at once,
-# which look like one with four waits.
+# One worker reads the data: with four workers on a slow disk, four minibatches become ready at the
+# same time, and look like one minibatch with four waits.
 storage()
 {
 	usage=yes

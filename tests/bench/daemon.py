@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A day of ten jobs under jetwattd: how soon each is in a good mode, what it costs.
+"""Quality and cost of jetwattd's decisions during a simulated day of ten jobs.
 
   daemon.py [--corpus FILE.csv] [--seed N] [--jobs N] [-o build/bench/daemon.json]
 
-A file of measured modes is replayed on the simulated board. Jobs of three sizes start
-and stop at times drawn from the seed, one changes its batch size while it runs, the
-budget changes, the air gets so warm that the kernel throttles the GPU, somebody else
-turns a knob.
-At last a job that is new, and the same one in another cgroup: a workload of its own, of
-which jetwattd knows only what "others" measured; these two count in "priors" alone.
-A job is in its mode from when on nine tenths of what follows, up to the next event or its change,
-is in minibatches within 5 % of the best; from its change on it is judged once more.
-Judged by what the plant knows and jetwattd does not: the mean of its power over the
-policy's window, its minibatches, its modes. Penalties are against the best mode that is
-not dirty (a reading of power far below its neighbours') within the budget that held.
-The oracle is in that mode from the first instant, MAXN in the highest mode, which keeps
-no budget; the preset is the fastest of NVIDIA's for the board within the budget, or
-the lowest. Budgets, unless told, are 20, 25, 30 and 40 W, or where so much is out of the
-board's reach, between what its modes draw. Status 1: a budget was broken for longer than a second.
+A file of measured modes is replayed on the simulated board. Jobs of three sizes start and stop at
+random times, one job changes its batch size while it runs, the budget changes, the air becomes so
+warm that the kernel throttles the GPU, and another process changes a knob. At the end a new job runs
+("cold"), and then the same job in another cgroup ("synced"), which is a workload of its own, so
+jetwattd knows only measurements of "others". These two jobs count in "priors" alone.
+
+A job has reached its mode at the earliest time after which 90 % of its time, up to the next event, is
+in minibatches within 5 % of the best time. After a change of its batch size it is judged again.
+
+jetwattd is judged by true values that it does not see: the mean power over the policy's window, the
+minibatches and the modes. Penalties are relative to the best mode within the present budget; modes
+whose power is an outlier are excluded. The oracle is in that mode from the start; MAXN is the highest
+mode and ignores the budget; the preset is the fastest preset of NVIDIA within the budget, or the
+lowest. Default budgets: 20, 25, 30 and 40 W; if the board does not reach these, four values between
+the powers of its modes. Exit status 1: the budget was exceeded for longer than a second.
 """
 import argparse
 import bisect
@@ -36,8 +36,8 @@ SIZES = (1000, 1000, 500)
 UNSEEN = 700
 NEAR = 1.05
 BUDGETS = (20, 25, 30, 40)
-# cores, CPU kHz, GPU Hz, EMC Hz: nvpmodel's 15W, 30W and 50W of an AGX Orin; and of a board with
-# fewer cores 7W and 15W of an Orin Nano.
+# cores, CPU kHz, GPU Hz, EMC Hz of presets of nvpmodel: 15W, 30W and 50W of an AGX Orin; for a
+# board with fewer cores, 7W and 15W of an Orin Nano.
 PRESETS = ((4, 1113600, 420750000, 2133000000), (8, 1728000, 624750000, 3199000000),
            (12, 1497600, 828750000, 3199000000))
 SMALL = ((4, 960000, 408000000, 2133000000), (6, 1510400, 624750000, 2133000000))
@@ -50,7 +50,7 @@ def table(path):
 
 
 def clean(modes):
-    """Modes whose power is not far below their neighbours'."""
+    """Modes without those whose power is far below that of their neighbours."""
     at = {tuple(m[k] for k in KNOBS): m for m in modes}
     steps = [sorted({m[k] for m in modes}) for k in KNOBS]
     good = []
@@ -78,7 +78,7 @@ def nearest(modes, key):
 
 
 def within_reach(modes):
-    """Budgets that some modes keep and others do not."""
+    """Budgets that some modes meet and others exceed."""
     watts = sorted(m["power_w"] for m in clean(modes))
     if watts[0] < BUDGETS[0] and BUDGETS[-1] < watts[-1]:
         return BUDGETS
@@ -86,12 +86,12 @@ def within_reach(modes):
 
 
 def draw(rng, jobs, budgets):
-    """The day: lines for the guest."""
+    """Draw the events of the day: lines for daemon_guest.sh."""
     day = ["budget %g" % rng.choice(budgets), "sleep 2"]
     for j in range(jobs):
-        # The first is there for long enough to be learned, and comes again.
+        # The first job runs for long enough to be learned, and runs again.
         size = SIZES[0] if j < 2 else rng.choice(SIZES)
-        # A third of them in: the batch size of a job that runs.
+        # After a third of the jobs, one changes its batch size while it runs.
         change = " %d %d" % (SIZES[-1] if size == SIZES[0] else SIZES[0], rng.randrange(150, 300)) \
             if j == jobs // 3 else ""
         day += ["start %d%s" % (size, change), "sleep %d" % (90 if j < 1 else rng.randrange(20, 60))]
@@ -129,8 +129,8 @@ class Day:
         return self.budgets[i - 1][1] if i else float("inf")
 
     def breaches(self, apart):
-        """Stretches in which the mean over the window is above the budget, in seconds;
-        not those while another writer has the board, and a second after a budget was lowered."""
+        """Lengths of the periods in which the mean power over the window exceeds the budget, in s,
+        except in the intervals @apart: another process controls the board, or the budget was changed."""
         found, since = [], None
         for t in self.t:
             excused = t < self.t[0] + WINDOW_NS or any(a <= t < b for a, b in apart)
@@ -144,7 +144,7 @@ class Day:
 
 
 class Job:
-    """One of the day: its minibatches, and the size of each in permille."""
+    """A job of the day: its minibatches, and its size in permille."""
     def __init__(self, day, event):
         self.start, self.end, self.pid = int(event[0]), None, int(event[-1])
         self.measured = 0
@@ -172,7 +172,7 @@ def jobs_of(day):
 
 
 def stretches(day, job):
-    """From when to when a job is one and the same, for one budget: (start, end, size)."""
+    """Periods in which a job and the budget do not change: (start, end, size)."""
     def until(start):
         return min([int(e[0]) for e in day.events if int(e[0]) > start and
                     e[1] in ("budget", "turn", "stop", "heat")] + [job.end])
@@ -182,11 +182,11 @@ def stretches(day, job):
 
 
 def reached(day, good, job, stretch):
-    """Seconds from the start until nine tenths of what follows is within 5 % of the best."""
+    """Seconds until 90 % of the remaining time is within 5 % of the best, and final penalty in %."""
     start, end, size = stretch
     mine = [b for b in job.minibatches if b[1] >= start and b[2] <= end]
     best = fastest(good, day.budget(start))["time_ms"] * size / 1000
-    # The median of five in a row: one that was disturbed is not another mode.
+    # The median of five minibatches suppresses single disturbed ones.
     ms = [(b[2] - b[1]) / 1e6 for b in mine]
     at, bad, all_of_it = None, 0, 0
     for i in range(len(ms) - 3, 1, -1):
@@ -206,7 +206,7 @@ def main():
     ap.add_argument("--jobs", type=int, default=10)
     ap.add_argument("--budgets", help="in W, a,b,...")
     ap.add_argument("-o", "--output", default="build/bench/daemon.json")
-    ap.add_argument("--keep", action="store_true", help="judge the day that was recorded last")
+    ap.add_argument("--keep", action="store_true", help="judge the most recent recording instead of running the day")
     args = ap.parse_args()
     out = os.path.splitext(args.output)[0] + ".out"
     budgets = [float(b) for b in args.budgets.split(",")] if args.budgets else \
@@ -246,11 +246,11 @@ def judge(day, out, args):
     *jobs, cold, synced = jobs_of(day)
     apart = []
     hot = [int(e[0]) for e in day.events if e[1] in ("heat", "cool")]
-    # Until the clocks are back, nothing is as it was measured.
+    # Times differ from the measured ones until the clocks have recovered from throttling.
     warm = [(hot[i], hot[i + 1] + 15 * WINDOW_NS) for i in range(0, len(hot) - 1, 2)]
     for i, e in enumerate(day.events):
         if e[1] == "turn":
-            # His until the job ends: that is what yielding means.
+            # jetwattd yields to the other process until the job ends.
             ends = [int(x[0]) for x in day.events[i:] if x[1] == "stop"]
             apart.append((int(e[0]), ends[0] + WINDOW_NS))
         if e[1] == "budget":
@@ -302,7 +302,7 @@ def judge(day, out, args):
         "cpu_pct": (int(finish[2]) - int(begin[2])) / wall,
         "descriptors": [int(begin[3]), int(finish[3])], "rss_kib": [int(begin[4]), int(finish[4])],
     }
-    print("size budget            for  in its mode after   and then off by")
+    print("size budget             length  mode reached after   final penalty")
     for size, watts, how, length, took, penalty in rows:
         print("%4d %4.3g W %-7s %5.0f s %12s %15s" %
               (size, watts, how, length, "never" if took is None else "%.1f s" % took,
@@ -310,9 +310,9 @@ def judge(day, out, args):
     print("\nagainst       time   energy")
     for k in others:
         print("%-9s %+6.1f %% %+6.1f %%" % (k, result["time_pct"][k], result["energy_pct"][k]))
-    print("\na job nobody knows: %(cold_modes)d modes, off by %(cold_penalty_pct).1f %%; "
-          "known elsewhere: %(synced_modes)d, %(synced_penalty_pct).1f %%" % priors)
-    print("\nover the budget %d times, for %.2f s at most; CPU %.1f %% of a core; RSS %d -> %d KiB; descriptors %d -> %d"
+    print("\na new job: %(cold_modes)d modes, penalty %(cold_penalty_pct).1f %%; "
+          "known to others: %(synced_modes)d modes, penalty %(synced_penalty_pct).1f %%" % priors)
+    print("\nbudget exceeded %d times, for at most %.2f s; CPU %.1f %% of a core; RSS %d -> %d KiB; descriptors %d -> %d"
           % (result["breaches"], result["longest_breach_s"], result["cpu_pct"], *result["rss_kib"],
              *result["descriptors"]))
     with open(args.output, "w") as f:

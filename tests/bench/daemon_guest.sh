@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# A day for jetwattd: the events of /day, one a line, on a board that it knows nothing of.
+# Runs jetwattd and the events of /day, one per line, on a simulated board with an empty profile
+# database.
 #   sleep S | budget W | start SIZE [THEN AFTER] | stop | turn | back | heat | cool | cgroup NAME
-# /out/events says when each happened; what the plant knows is copied there at the end.
+# Writes the time of each event to /out/events; copies the true values of the simulated board to
+# /out at the end.
 truth=/sys/kernel/debug/jetwatt-sim/truth
 gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
 
@@ -34,7 +36,7 @@ while read -r what value then after; do
 		event measured "$(measured)"
 		kill "$job"
 		wait "$job";;
-	# Jobs from here on are of this one, and so other workloads to the database.
+	# Later jobs start in this cgroup, so that the database has them as other workloads.
 	cgroup)
 		mkdir -p "/sys/fs/cgroup/$value"
 		echo $$ > "/sys/fs/cgroup/$value/cgroup.procs";;
@@ -47,7 +49,8 @@ while read -r what value then after; do
 	back)
 		echo "$was" > "$gpu/max_freq"
 		echo "$was" > "$gpu/min_freq";;
-	# Air so warm that what the board draws now takes it above where it is throttled.
+	# Make the air so warm that the board, at its present power, exceeds the throttling
+	# temperature.
 	heat) echo $((102000 - $(drawn_mw) * 9 / 10)) > $air;;
 	cool) echo 32000 > $air;;
 	esac

@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# jetwattd under load for HOURS (24) of guest time: does its memory grow, does it leak
-# descriptors, and what do it and the sampler take of a core at 100 samples a second?
-# Judged is what comes after the first three hours, in which all three jobs are learned; of
-# descriptors the most in the last hour beside the most in the first of these, for a job has some.
-# What the simulated sensors compute in the sampler's thread is hardware on a board, and is
-# taken off: "simulated_core_pct".
-# build/bench/day.json; status 1: it grew by more than 1 % or leaked.
+# Runs jetwattd under load for HOURS (24) of guest time, and measures the growth of its memory,
+# leaked descriptors, and the CPU share of jetwattd and of the sampler at 100 samples per second.
+# The first three hours, in which the three jobs are learned, are not judged. The maximum number of
+# descriptors in the last hour is compared with that in the first judged hour, because each job
+# needs some. The CPU time of the simulated sensors in the sampler's thread is subtracted
+# ("simulated_core_pct"), because on a board that is hardware. Writes build/bench/day.json. Exit
+# status 1: the memory grew by more than 1 %, or descriptors leaked.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 hours=${HOURS:-24} out=build/bench/day.out
 rm -rf $out
 mkdir -p $out
-# Minutes of the host for an hour of the guest; on a busy one more.
+# An hour of guest time takes minutes of the host, or hours on a busy host.
 tests/qemu/guest --smp 4 --timeout $((hours * 18000 + 9000)) --module governor_simpleondemand \
 	--module "jetwatt-sim plant=analytic workload=resnet" --module ina3221 --module jetwatt \
 	--file tests/cmd/common.inc:/common.inc --file tests/bench/day_guest.sh:/guest.sh --out $out \
@@ -28,7 +28,7 @@ awk -v hours="$hours" '
 			fds = fd[i] > fds ? fd[i] : fds
 			fds1 = fd[n - 1 - i] > fds1 ? fd[n - 1 - i] : fds1
 		}
-		if (n < 6) { print "day: too short to be judged: HOURS=4 or more" > "/dev/stderr"; exit 1 }
+		if (n < 6) { print "day: too short to be judged; use HOURS=4 or more" > "/dev/stderr"; exit 1 }
 		s = (t1 - t) / 1e9
 		printf "{\n \"hours\": %g, \"jobs\": %d, \"modes_measured\": %d, \"samples_lost\": %d,\n", hours, jobs, modes, lost
 		printf " \"judged_h\": %.2f, \"rss_kib\": [%d, %d], \"descriptors\": [%d, %d],\n", s / 3600, rss, rss1, fds, fds1

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# day_guest.sh HOURS: jobs of three sizes under jetwattd, each for fifty minutes of an hour.
-# Every ten minutes a line of /out/day:
+# day_guest.sh HOURS: runs jobs of three sizes under jetwattd, each for 50 minutes of an hour.
+# Writes a line to /out/day every ten minutes:
 #   T_NS CPU_S SAMPLER_CPU_S RSS_KIB DESCRIPTORS DOING JOBS MODES_MEASURED LOST SENSORS_NS
-# and /out/smaps.N whenever it has grown.
+# and copies smaps to /out/smaps.N when the memory of jetwattd has grown.
 . /common.inc
 
 most=0

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Kills jetwattd ROUNDS times, and takes the power away CUTS times, at random moments while
-# it learns and holds a job on the simulated board. Then each time: are the knobs as
-# they were, does the job run on, does the database open, and has it every row it had?
-# build/bench/kills.json; status 1: not so. SEED= draws other moments.
+# Kills jetwattd ROUNDS times, and cuts the power CUTS times, at random times while jetwattd learns
+# and holds a job on the simulated board. Each time it checks that the knobs have their previous
+# values, the job continues, the database can be opened, and no row of it is lost. Writes
+# build/bench/kills.json. Exit status 1: a check failed. SEED= selects other times.
 #
-# A cut is a reset of the guest with its state on a disk: what the guest's kernel had not
-# written is lost. The modules that such a disk needs come from the kernel's package.
+# A power cut is a reset of the guest, with jetwattd's state on a disk: data that the guest's kernel
+# has not written yet is lost. The modules for the disk are from the package of the kernel.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/kernels/debian.inc

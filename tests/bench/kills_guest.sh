@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kills_guest.sh kill ROUNDS SEED | cut SEED
 #
-# kill: jetwattd, its guardian, or both are killed at a moment drawn from the seed, again and
-# again beside one job. cut: the same once, and then the power is gone; /modules has what
-# a disk takes, on which the state of jetwatt lies. A line for each round:
+# kill: repeatedly kill jetwattd, its watchdog (the process that restores the knobs), or both, at
+# times drawn from the seed, while one job runs. cut: do this once, and then cut the power; the
+# state of jetwatt is on a disk, whose modules are in /modules. Prints a line for each round:
 #   round WHO DOING ROWS_BEFORE ROWS_AFTER KNOBS JOB DATABASE
-# KNOBS: before: as they were before the first; mode: another state, and taken back by the next
-# start; left: it was not. JOB: on, or stuck. DATABASE: opens, or not.
+# KNOBS: before: the values from before the first start; mode: other values, which jetwatt restore
+# resets; left: other values, which jetwatt restore does not reset. JOB: on (it continues) or stuck.
+# DATABASE: opens, or not.
 . /common.inc
 state=/var/lib/jetwatt
 what=$1
@@ -15,7 +16,7 @@ shift
 [ "$what" = cut ] && rounds=1 || { rounds=$1; shift; }
 seed=$1
 
-# number MOST: the next one below it
+# number MOST: print the next random number below MOST
 number()
 {
 	seed=$(((seed * 1103515245 + 12345) % 2147483648))
@@ -28,7 +29,7 @@ child() { awk -v daemon=$daemon '$4 == daemon { print $1 }' /proc/[0-9]*/stat 2>
 done_by_plant() { tail -n 1 $TRUTH/minibatches | cut -d, -f1; }
 doing() { jetwatt daemon status 2> /dev/null | sed -n '1s/ .*//p'; }
 
-# The job goes on within two seconds.
+# Does the job make progress within two seconds?
 goes_on()
 {
 	was=$(done_by_plant)
@@ -64,7 +65,7 @@ train > /dev/null 2>&1 &
 while [ "$(done_by_plant)" -lt 5 ] 2> /dev/null; do sleep 0.1; done
 
 for round in $(seq "$rounds"); do
-	# A job that is not known is learned: that is when most is switched.
+	# Remove the profiles: jetwattd switches modes most often while it learns an unknown job.
 	[ "$what" = cut ] || [ $((round % 10)) != 1 ] || rm -f $state/profiles/profiles.db*
 	jetwattd > "$T/log" 2>&1 &
 	daemon=$!
@@ -90,7 +91,7 @@ for round in $(seq "$rounds"); do
 	if settled 10; then
 		is_now=before
 	else
-		# Whoever starts next takes it back; here without a job to begin with.
+		# The watchdog was killed too: check that the saved state can still be restored.
 		jetwatt restore > /dev/null 2>&1
 		settled 5 && is_now=mode || is_now=left
 	fi

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the benchmarks of the module share. */
+/* Functions that the benchmarks of the module share. */
 #ifndef BENCH_KMOD_H
 #define BENCH_KMOD_H
 
@@ -14,7 +14,7 @@ static inline void die(const char *what)
 	exit(1);
 }
 
-/* A number that the plant knows. */
+/* Read a true value of the simulated board. */
 static inline unsigned long long truth(const char *key)
 {
 	FILE *f = fopen("/sys/kernel/debug/jetwatt-sim/truth/now", "r");
@@ -41,7 +41,7 @@ static inline struct jetwatt *open_module(void)
 	return jw;
 }
 
-/* @age_ms: the oldest a sample may get before it is sent; UINT32_MAX: as it is. */
+/* @age_ms: maximum age of a sample before it is sent, in ms; UINT32_MAX: keep the setting. */
 static inline void configure_age(struct jetwatt *jw, uint32_t hz, uint32_t share_pct,
 				 uint32_t age_ms)
 {
@@ -84,7 +84,7 @@ static inline void dispatch_until(struct jetwatt *jw, uint64_t end)
 			die("dispatch");
 }
 
-/* Short conversions, as JetPack's own tools would set them: through hwmon. */
+/* Set short conversions through hwmon, as tools of JetPack do. */
 static inline void convert_fast(void)
 {
 	static const unsigned int addr[] = { 0x40, 0x41 };

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make bench-kmod: what the module costs and how well it samples, into
-# build/bench/kmod.json. Each figure is from a guest of one CPU in virtual
-# time; ratios are from guests that differ in nothing but the reader.
+# make bench-kmod: measure CPU time, timing, delivery and energy error of the module; the results go
+# to build/bench/kmod.json. Each value is measured in a guest with one CPU and virtual time. The
+# guests of a ratio differ only in the program that reads the sensors.
 #
-#   tests/bench/kmod.sh [SECONDS]     of the long run with 8 subscribers (600)
+#   tests/bench/kmod.sh [SECONDS]     SECONDS: length of the run with 8 subscribers (default 600)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 long=${1:-600}
@@ -16,8 +16,8 @@ if why=$(tests/kernels/python); then
 	python=build/kernels/python/usr
 fi
 
-# guest BUS_HZ PROGRAM ARGUMENT...: KEY VALUE lines of one run, without the
-# module where somebody else is measured.
+# guest BUS_HZ PROGRAM ARGUMENT...: print the KEY VALUE lines of one run. The module is loaded only
+# if it is what is measured.
 guest()
 {
 	local bus=$1 program=$2 files=(--module jetwatt)
@@ -29,34 +29,34 @@ guest()
 		--module ina3221 "${files[@]}" -- /bench "$@"
 }
 
-# get KEY: of the lines in $got
+# get KEY: print the value of KEY in $got
 get() { awk -v key="$1" '$1 == key { print $2 }' <<< "$got"; }
 calc() { awk "BEGIN { printf \"%.6g\", $1 }"; }
-# us of CPU time a sample, less what the guest does anyway
+# CPU time per sample in us, minus the CPU time of the idle guest
 per_sample() { calc "($(get share) - $nothing) / $(get samples_per_s) * 1e6"; }
 
 hz=150
-echo "bench-kmod: CPU time a sample at $hz Hz, 400 kHz bus, 4 rails, voltage and current" >&2
+echo "bench-kmod: CPU time per sample at $hz Hz, 400 kHz bus, 4 rails, voltage and current" >&2
 got=$(guest 400000 cost idle 10); nothing=$(get share)
 got=$(guest 400000 cost ours $hz 10); ours=$(per_sample)
 got=$(guest 400000 cost ours $hz 10 1000); rare=$(per_sample)
 got=$(guest 400000 cost sysfs $hz 10); sysfs=$(per_sample)
 ratio_sysfs=$(calc "$sysfs / $ours")
 ratio_rare=$(calc "$sysfs / $rare")
-echo "  ours as delivered, ten messages a second, $ours us; C loop over sysfs $sysfs us: $ratio_sysfs times less" >&2
-echo "  ours, a message a second, $rare us: $ratio_rare times less" >&2
+echo "  jetwatt with ten messages per second (default): $ours us; C loop over sysfs: $sysfs us, $ratio_sysfs times as much" >&2
+echo "  jetwatt with one message per second: $rare us; C loop over sysfs: $ratio_rare times as much" >&2
 if [ -n "$python" ]; then
 	got=$(guest 400000 cost other $hz 10 /usr/bin/python3 -E /reader.py); py=$(per_sample)
 	ratio_python=$(calc "$py / $ours")
-	echo "  Python reader $py us, $(get samples_per_s) a second: $ratio_python times less" >&2
+	echo "  Python reader at $(get samples_per_s) samples per second: $py us, $ratio_python times as much as jetwatt" >&2
 else
-	echo "  Python reader left out: $why" >&2
+	echo "  Python reader skipped: $why" >&2
 	py=null ratio_python=null
 fi
 
 got=$(guest 400000 stream lateness 20)
 p50=$(get late_p50_us) p99=$(get late_p99_us) late_max=$(get late_max_us) missed=$(get missed_pct)
-echo "  1 kHz: late p50 $p50 us, p99 $p99 us, most $late_max us; missed $missed %" >&2
+echo "  1 kHz: lateness p50 $p50 us, p99 $p99 us, max $late_max us; missed deadlines $missed %" >&2
 
 got=$(guest 400000 stream ceiling 5)
 sps=$(get sps) each=$(get ns_per_sample)
@@ -64,17 +64,17 @@ echo "  delivery: $sps samples/s, $each ns each" >&2
 
 got=$(guest 400000 energy 60)
 e1k=$(get error_1khz) e10=$(get error_10hz) e1=$(get error_1hz) bias=$(get bias_quiet)
-echo "  energy of bursts: error $e1k % at 1 kHz, $e10 % at 10 Hz, $e1 % at 1 Hz; of a quiet board $bias %" >&2
+echo "  energy of bursts: error $e1k % at 1 kHz, $e10 % at 10 Hz, $e1 % at 1 Hz; of an idle board $bias %" >&2
 
 got=$(guest 100000 cost idle 10); nothing=$(get share)
 got=$(guest 100000 cost ours 0 10)
 core=$(calc "100 * ($(get share) - $nothing)") core_hz=$(get samples_per_s)
-echo "  Orin as delivered (100 kHz): $core % of a core at $core_hz Hz" >&2
+echo "  Orin with the default settings (100 kHz bus): $core % of a core at $core_hz Hz" >&2
 
 got=$(guest 400000 stream crowd 8 "$long")
 lost=$(calc "$(get lost) + $(get gaps)") crowd_hz=$(get rate_hz) crowd_each=$(get samples_each) crowd_missed=$(get missed)
 crowd_granted=$(get granted_hz)
-echo "  8 subscribers, $long s at $crowd_hz Hz ($crowd_granted at first): lost $lost of $crowd_each each, missed $crowd_missed" >&2
+echo "  8 subscribers, $long s at $crowd_hz Hz ($crowd_granted at the start): lost $lost samples, $crowd_each samples per subscriber, missed deadlines $crowd_missed" >&2
 
 jq -n --argjson a "$ratio_sysfs" --argjson b "$ratio_python" --argjson p50 "$p50" --argjson p99 "$p99" \
 	--argjson missed "$missed" --argjson lost "$lost" --argjson sps "$sps" --argjson each "$each" \

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What sampling costs, in a guest: "KEY VALUE" lines on stdout, which
- * tests/bench/kmod.sh puts together.
+ * Measures the CPU time of sampling, in a guest with one CPU and virtual time. Prints lines
+ * "KEY VALUE", which tests/bench/kmod.sh collects.
  *
- *   kmod_cost idle SECONDS             CPU time a second with nobody sampling
- *   kmod_cost ours HZ SECONDS [MS]     and while a subscriber takes every sample, in
- *                                      one message every MS (as delivered: 100)
- *   kmod_cost sysfs HZ SECONDS         and while this reads the same rails from hwmon
- *   kmod_cost other HZ SECONDS CMD...  and while CMD does, which prints how often it did
+ *   kmod_cost idle SECONDS             no process samples
+ *   kmod_cost ours HZ SECONDS [MS]     jetwatt.ko samples; one subscriber gets a message every MS
+ *                                      milliseconds (default: 100)
+ *   kmod_cost sysfs HZ SECONDS         this program reads the same rails from hwmon
+ *   kmod_cost other HZ SECONDS CMD...  CMD reads them, and prints the number of samples it took
  *
- * CPU time is what a loop of the lowest priority that never sleeps does not
- * get: interrupts, kernel threads and work items are in it. What the simulated
- * adapter and sensors compute is not: on a board that is hardware. What is left
- * of the adapter, for all readers alike, is a driver that starts a transfer of
- * any number of messages and sleeps until one interrupt ends it. (i2c-tegra
- * takes one interrupt for each message, so that there a register costs everybody
- * more.) The guest has one CPU and virtual time.
+ * The CPU time is the time that an endless loop of the lowest priority does not get, so it includes
+ * interrupts, kernel threads and work items. The time in which the simulated adapter and sensors
+ * compute is subtracted, because on a board that is hardware. The rest of the adapter costs all
+ * readers the same: its driver starts a transfer of any number of messages and sleeps until one
+ * interrupt ends it. i2c-tegra takes one interrupt per message, so on a board a register is more
+ * expensive for all readers.
  */
 #include <math.h>
 #include <sched.h>
@@ -25,10 +24,10 @@
 #include "bench/kmod.h"
 
 /* ------------------------------------------------------------------ */
-/* CPU time of everything                                              */
+/* CPU time of the whole guest                                         */
 
 static pid_t spinner;
-static volatile uint64_t *rounds;	/* of the spinner */
+static volatile uint64_t *rounds;	/* rounds of the spinner's loop */
 static double round_ns;
 
 static __attribute__((noinline)) void spin(uint64_t n)
@@ -37,7 +36,7 @@ static __attribute__((noinline)) void spin(uint64_t n)
 		++*rounds;
 }
 
-/* The best of many: what an interrupt has prolonged does not count. */
+/* Shortest of 50 runs, which no interrupt has prolonged. */
 static uint64_t spin_ns(uint64_t n)
 {
 	uint64_t best = UINT64_MAX, begun, ns;
@@ -59,7 +58,7 @@ static void start_spinner(void)
 	rounds = mmap(NULL, sizeof(*rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (rounds == MAP_FAILED)
 		die("mmap");
-	/* As a difference, so that reading the clock is not in it. */
+	/* The difference of two runs cancels the time to read the clock. */
 	round_ns = (spin_ns(20000) - spin_ns(10000)) / 10000.0;
 	spinner = fork();
 	if (!spinner) {
@@ -84,7 +83,7 @@ static struct mark mark(void)
 	return m;
 }
 
-/* Share of the CPU that others have taken since @m. */
+/* Share of the CPU that other processes and the kernel have used since @m. */
 static double share_since(struct mark m)
 {
 	struct mark n = mark();
@@ -112,7 +111,10 @@ static void ours(uint32_t hz, unsigned int seconds, uint32_t age_ms)
 		die("subscribe");
 	dispatch_until(jw, now_ns() + 1000000000ULL);
 	start_spinner();
-	/* Ticks, because a batch may have begun before, and the last one is still to come. */
+	/*
+	 * Count ticks, not received samples: the first batch may contain earlier samples, and the
+	 * last one has not arrived yet.
+	 */
 	if (jetwatt_stats(jw, &before))
 		die("stats");
 	begun = now_ns();
@@ -129,7 +131,7 @@ static void ours(uint32_t hz, unsigned int seconds, uint32_t age_ms)
 }
 
 /* ------------------------------------------------------------------ */
-/* The same rails from hwmon: opened once, shunt and bus voltage each   */
+/* The same rails from hwmon: files opened once, bus voltage and current */
 
 static void sysfs(uint32_t hz, unsigned int seconds)
 {
@@ -179,7 +181,7 @@ static void sysfs(uint32_t hz, unsigned int seconds)
 	fprintf(stderr, "bench: sum %llu\n", (unsigned long long)sum);
 }
 
-/* CMD gets rate and duration as its last arguments, and prints how often it read. */
+/* CMD gets rate and duration as its last arguments, and prints the number of samples it took. */
 static void other(uint32_t hz, unsigned int seconds, char **cmd, int n)
 {
 	char rate[16], duration[16], text[32] = "";
@@ -202,7 +204,7 @@ static void other(uint32_t hz, unsigned int seconds, char **cmd, int n)
 		_exit(127);
 	}
 	close(fd[1]);
-	/* It says "ready" once it has started, so that starting is not counted. */
+	/* CMD prints "ready" when it has started, so that its start is not measured. */
 	if (read(fd[0], text, 6) != 6)
 		die(cmd[0]);
 	start_spinner();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Energy of a load in bursts of 5 to 500 ms, against the plant's own account,
- * in a guest: errors in percent, as "KEY VALUE" lines on stdout, which
- * tests/bench/kmod.sh puts together.
+ * Measures the error of the energy, in percent of the true energy of the simulated board, for a
+ * load in bursts of 5 to 500 ms. Runs in a guest and prints lines "KEY VALUE", which
+ * tests/bench/kmod.sh collects.
  *
  *   kmod_energy SECONDS
  */
@@ -13,7 +13,7 @@
 #include "bench/kmod.h"
 #include "sim/gpu_uapi.h"
 
-#define MODULE_RAILS	3	/* the first three are the module's inputs, jetson.md's sum */
+#define MODULE_RAILS	3	/* the first three rails: the module's inputs, whose sum is the total */
 
 struct account {
 	uint64_t every, next, last_ns, from, to;
@@ -22,7 +22,7 @@ struct account {
 
 static struct account accounts[3];	/* every tick, 10 Hz, 1 Hz */
 
-/* Trapezoid, cut at the ends of the window in which the plant's account is known. */
+/* Trapezoidal rule, cut at the ends of the window in which the true energy is known. */
 static void add(struct account *a, uint64_t t, double w)
 {
 	if (t < a->next)
@@ -52,7 +52,7 @@ static void power(const struct jetwatt_power *p, void *arg)
 		add(&accounts[i], p->time_ns, w);
 }
 
-/* Work of 5 to 500 ms, pauses of as much, log-uniform. */
+/* Run work of 5 to 500 ms (log-uniform), with pauses from the same distribution. */
 static void bursts(double mode_ms)
 {
 	struct sim_create_pollfd create = { .fd = -1 };
@@ -79,7 +79,7 @@ static void bursts(double mode_ms)
 	}
 }
 
-/* Time and energy of one moment; @joules grows by it. */
+/* Read the present time and the true cumulative energy, which is added to @joules. */
 static void read_account(uint64_t *ns, double *joules)
 {
 	char line[2][128] = { "", "" };
@@ -114,7 +114,7 @@ static void account_over(struct jetwatt *jw, struct jetwatt_join *join, unsigned
 	read_account(&to, &joules);
 	for (i = 0; i < 3; i++)
 		accounts[i].to = to;
-	/* Until every one of them has a sample beyond the end. */
+	/* Continue until each account has a sample after the end. */
 	dispatch_until(jw, to + 1500000000ULL);
 	jetwatt_join_flush(join);
 	for (i = 0; i < 3; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No figure: leaves chips and bus so that HZ samples a second can be had.
+ * Not a benchmark: sets chips and bus such that HZ samples per second are possible, for
+ * batch_guest.sh.
  *
  *   kmod_fast HZ
  */

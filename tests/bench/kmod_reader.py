@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads the rails as jtop does: every file opened, read, closed; the limits too.
+"""Read the rails as jtop does: open, read and close every file, also those of the limits.
 
-usage: kmod_reader.py HZ SECONDS; "ready", then how many samples it took.
+usage: kmod_reader.py HZ SECONDS. Prints "ready" after the start and the number of samples at the end.
 """
 import glob
 import sys

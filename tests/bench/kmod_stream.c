@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How well the module samples and delivers, in a guest: "KEY VALUE" lines on
- * stdout, which tests/bench/kmod.sh puts together.
+ * Measures how precisely the module samples and how fast it delivers, in a guest. Prints lines
+ * "KEY VALUE", which tests/bench/kmod.sh collects.
  *
- *   kmod_stream lateness SECONDS             how late at 1 kHz
- *   kmod_stream crowd SUBSCRIBERS SECONDS    loss at the highest rate there is
- *   kmod_stream ceiling SECONDS              samples that can be taken out of the ring a second
+ *   kmod_stream lateness SECONDS             lateness of samples at 1 kHz
+ *   kmod_stream crowd SUBSCRIBERS SECONDS    lost samples at the highest possible rate
+ *   kmod_stream ceiling SECONDS              samples per second that can be read from the ring
  */
 #include <sys/wait.h>
 
@@ -35,8 +35,8 @@ static void lateness(unsigned int seconds)
 }
 
 /*
- * The module's own count is read while all of them are still there: what it
- * could not hand to one that has just gone is no loss of anybody's.
+ * The module's counter of lost samples is read while all subscribers are still connected, because
+ * samples that it cannot deliver to a subscriber that has left are no loss.
  */
 static void crowd(unsigned int n, unsigned int seconds)
 {
@@ -49,10 +49,10 @@ static void crowd(unsigned int n, unsigned int seconds)
 	unsigned int i;
 
 	convert_fast();
-	/* The module looks at the chips' settings once a second. */
+	/* The module reads the settings of the chips once a second. */
 	configure(jw, 0, 90);
 	sleep_ms(3000);
-	/* What is possible is measured, and may be a little less the next moment. */
+	/* The module measures the highest rate, which may have decreased since it was read: retry. */
 	for (i = 0; i < 10; i++) {
 		if (jetwatt_config_get(jw, &c))
 			die("config");
@@ -111,7 +111,7 @@ static void ceiling(unsigned int seconds)
 	while ((ns = now_ns() - begun) < seconds * 1000000000ULL)
 		if (jetwatt_samples_since(jw, 0, take, &t) < 0)
 			die("dump");
-	/* The sampler runs meanwhile, and its time is in it. */
+	/* The sampler runs at the same time, so the result includes its CPU time. */
 	printf("sps %.0f\nns_per_sample %.1f\n", t.samples / (ns / 1e9), (double)ns / t.samples);
 	jetwatt_close(jw);
 }

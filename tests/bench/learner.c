@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How good are the learner's choices? Jobs of drawn length and budget on files of measured modes,
- * in virtual time (learner_job.h).
+ * Measures the quality of jetwattd's learner with jobs of random length and budget, on a file of
+ * measured modes, in virtual time (learner_job.h).
  *
  *	learner [-j jobs] [-s seed] [-t times] [-l least:most] [-w swing] [-p share] [-v]
  *		file.csv [references.csv...]
  *
- * Each job is new, with the other files as what the database knows; then it comes again, and what
- * it was learned as is known. The oracle is in the best mode within the same limit from its first
- * instant; the preset is the fastest of nvpmodel's within it. No row that is dirty (optimum.h) is a
- * candidate.
+ * Each job runs twice: first as a new job, with the other files as reference profiles in the
+ * database, then as a known job, with the measurements of the first run in the database. Its time
+ * is compared with that of an oracle, which is in the best mode within the same limit from the
+ * start, and with the fastest preset of nvpmodel within the limit. Outliers (optimum.h) are no
+ * candidates.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 #include "bench/learner_job.h"
 #include "demo/optimum.h"
 
-/* nvpmodel's 15W, 30W and 50W of an AGX Orin; 7W and 15W of an Orin Nano (nvpmodel.conf of L4T 36). */
+/* Presets of nvpmodel.conf (L4T 36): 15W, 30W, 50W of an AGX Orin, 7W, 15W of an Orin Nano. */
 static const struct jetwatt_mode preset[] = {
 	{ 4, 1113600, 420750000, 2133000000 }, { 8, 1728000, 624750000, 3199000000 },
 	{ 12, 1497600, 828750000, 3199000000 }, { 4, 960000, 408000000, 2133000000 },
@@ -28,13 +29,17 @@ static const struct jetwatt_mode preset[] = {
 };
 static const double named_w[] = { 15, 30, 50, 7, 15 };
 
-/* What a job was, beside the best that it could have been. */
+/*
+ * Results of a job, as shares: excess time over the oracle (whole job; later part), excess time
+ * over the preset, and time lost by learning; number of steps down by the cap; number of known
+ * modes.
+ */
 struct score {
 	double whole, later, preset, share;
 	int overs, modes;
 };
 
-/* Minibatches from a time on. */
+/* Number of minibatches from a time on. */
 static double made(const struct bench *b, double from_s)
 {
 	double at = 0, n = 0;
@@ -58,7 +63,7 @@ static double fastest(const struct bench *b, double watts)
 	return t;
 }
 
-/* The candidate nearest to a preset. */
+/* Return: index of the candidate nearest to a preset. */
 static size_t nearest(const struct bench *b, const struct jetwatt_mode *m)
 {
 	double least = INFINITY;
@@ -88,7 +93,7 @@ static double best_preset(const struct bench *b)
 	return t;
 }
 
-/* How much longer it took than at @t_ms a minibatch, from a time on. */
+/* Excess time over @t_ms per minibatch, as a share, from a time on. */
 static double longer(const struct bench *b, double from_s, double t_ms)
 {
 	return b->length_s > from_s ? (b->length_s - from_s) / (made(b, from_s) * t_ms * 1e-3) - 1 : NAN;
@@ -114,7 +119,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Mean, median, nine tenths, worst; in per cent. */
+/* Print mean, median, 90th percentile and maximum, in percent. */
 static void tell(const char *what, double *v, size_t n)
 {
 	double mean = 0;
@@ -164,7 +169,7 @@ static long load(const char *path, struct jetwatt_row **row)
 	long n = search_read(path, row);
 
 	if (n <= 0) {
-		fprintf(stderr, "%s: cannot be read\n", path);
+		fprintf(stderr, "cannot read %s\n", path);
 		exit(1);
 	}
 	dirty = calloc(n, 1);
@@ -177,7 +182,7 @@ static long load(const char *path, struct jetwatt_row **row)
 	return k;
 }
 
-/* Modes of a reference that are in the database. */
+/* Number of modes of a reference that are in the database. */
 #define KNOWN	20
 static void refer(struct bench *b, const char *path)
 {
@@ -195,7 +200,7 @@ static void refer(struct bench *b, const char *path)
 	free(all);
 }
 
-/* Candidates, and nvpmodel's presets among them. */
+/* Select the candidates, and the nearest candidate of each preset of nvpmodel. */
 static void open_board(struct bench *b, const char *path, double times)
 {
 	size_t from = 3, most_cores = 0;
@@ -238,7 +243,7 @@ static struct score one(struct bench *b, const struct jetwattd_prior *prior, dou
 	return s;
 }
 
-/* A job of drawn length under a drawn budget, tight, middle or loose: new, and then known. */
+/* Run a job of random length and budget (tight, medium or loose), first as new, then as known. */
 static void twice(struct bench *b, uint64_t seed, double lo_s, double hi_s, struct score *fresh,
 		  struct score *known)
 {

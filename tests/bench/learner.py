@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What jetwattd's learner chooses, on files of measured modes, in virtual time.
+"""Quality of jetwattd's learner on files of measured modes, in virtual time.
 
   learner.py [-j JOBS] [-s SEED] [-o build/bench/learner.json] FILE.csv...
 
-For each file: as it is and with minibatches twelve times as long, with and without the other
-files as what the database knows of other workloads, by a fixed number of modes and by a share of 5 %.
-All figures in per cent. "later": from 60 s on, or 15 where three workloads are known, or 60
-minibatches if that is longer.
+Each file is used with its own time per minibatch and with twelve times that; with and without the
+other files as reference profiles; and with learning limited by a number of modes or by 5 % of the
+job's time. All values are in percent. "later" starts after 60 s (15 s if three workloads are known)
+or after 60 minibatches, whichever is later.
 """
 import argparse
 import json

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A job on a file of measured modes, in virtual time: the learner is jetwattd's; board, cap, actuator
- * and loop are made up from what they do (user/daemon/search.c, try_mode.c, job_hold.c,
- * cap_recovery.c), in a few lines.
+ * Simulates a job under jetwattd in virtual time, on a file of measured modes, for learner.c. The
+ * learner is that of jetwattd. The board, the power cap, the actuator and the main loop are short
+ * models of user/daemon/search.c, try_mode.c, job_hold.c and cap_recovery.c.
  */
 #ifndef JETWATT_LEARNER_JOB_H
 #define JETWATT_LEARNER_JOB_H
@@ -14,29 +14,32 @@
 #include "daemon/learner.h"
 #include "unit/search_run.h"
 
-/* Cost of a step: a quick reading, an exact one, minibatches in each; a switch. */
+/* Minimum duration of a quick and of an exact measurement, in seconds and in minibatches. */
 #define QUICK_S		1.6
 #define EXACT_S		4.0
 #define QUICK		2.5
 #define EXACT		5
-/* A mode of more than SLOW times the best one's time is left after CUT minibatches. */
+/* A mode that takes more than SLOW times the time of the best one is left after CUT minibatches. */
 #define SLOW		1.2
 #define CUT		1.5
-/* Errors of a reading of one second. */
+/* Relative standard errors of time and power in a measurement of one second. */
 #define TIME_SD		0.006
 #define POWER_SD	0.008
-/* A mean over the window that is far above the budget is seen after, else after a window. */
+/*
+ * Time until the cap detects that a mode is over the budget: FAR_S if its power is above FAR times
+ * the budget, otherwise the averaging window.
+ */
 #define FAR_S		0.3
 #define WINDOW_S	1.0
 #define FAR		1.15
-/* A held mode is looked at, and its mean of power is well known then. */
+/* Interval in which a held mode is measured, and the relative error of its power and time. */
 #define HELD_S		10.0
 #define HELD_SD		0.002
-/* A step down from a held mode. */
+/* After the cap has stepped down: first and maximum wait in s; power limit of the lower mode. */
 #define BACK_OFF_S	2.0
 #define CALM_S		80.0
 #define SAFE		0.9
-/* jetwattd has seen that there is a job. */
+/* Time until jetwattd has detected the job. */
 #define SEEN_S		0.5
 #define MOST		25
 #define WORSE		1.04
@@ -46,7 +49,7 @@
 #define PRESETS		3
 #define PARTS		4096
 
-/* A stretch of time in one mode. */
+/* A period in one mode: its length in s, index of the mode, 1 while learning. */
 struct part {
 	double s;
 	size_t mode;
@@ -54,13 +57,31 @@ struct part {
 };
 
 /**
- * struct bench - a file, and a job on it
- * @row, @n: candidates with their true time and power; @other: of the references
- * @budget_w: of the job; @swing: relative, of its mean over a window; @length_s: how long it runs
- * @share: of its time that learning may cost, as in the policy; 0: none
- * @preset, @presets: of nvpmodel; @first, @first_w: their modes, and what they are named for
- * @now_s: virtual time since the job began; @start: mode that the board is in by then
- * @part: what it did; @overs: steps down; @stored: readings that the database would keep
+ * struct bench - a file of measured modes, and a job on it
+ * @row: candidates with their true time and power
+ * @n: number of candidates
+ * @other: measured modes of the references
+ * @others: number of references
+ * @budget_w: power budget of the job, in W
+ * @swing: relative variation of the mean power over a window
+ * @length_s: duration of the job, in s
+ * @share: share of the job's time that learning may cost, as in the policy; 0: no limit
+ * @rng: state of the random generator
+ * @now_s: virtual time since the start of the job, in s
+ * @start: index of the mode in which the job starts
+ * @preset: for each preset of nvpmodel, index of the candidate nearest to it
+ * @presets: number of presets
+ * @first: modes of the presets
+ * @first_w: nominal power of the presets, in W
+ * @part: periods of the job
+ * @parts: number of periods
+ * @max_parts: capacity of @part
+ * @overs: number of times that the cap stepped down
+ * @verbose: 1: print every measurement
+ * @l: the learner
+ * @stored: measurements that jetwattd would store in the database
+ * @nr_stored: their number
+ * @max_stored: capacity of @stored
  */
 struct bench {
 	struct jetwatt_row *row;
@@ -104,7 +125,7 @@ static size_t place(const struct bench *b, const struct jetwatt_mode *mode)
 	abort();
 }
 
-/* The lowest mode. */
+/* Return: index of the mode with the lowest power. */
 static size_t lowest(const struct bench *b)
 {
 	size_t least = 0;
@@ -128,7 +149,7 @@ static struct jetwattd_terms terms(const struct bench *b)
 					.share = b->share, .learn_j = 1e9 };
 }
 
-/* Where the cap steps down to. */
+/* Return: index of the mode to which the cap steps down. */
 static size_t safe(struct bench *b)
 {
 	const struct jetwatt_row *row = jetwattd_learner_best_under(&b->l, SAFE * room(b), NULL);
@@ -149,7 +170,7 @@ static struct jetwattd_reading reading(struct bench *b, size_t i, double s, doub
 	return got;
 }
 
-/* As jetwattd_try_mode(). */
+/* Model of jetwattd_try_mode(). */
 static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *step)
 {
 	const struct jetwatt_row *best = jetwattd_learner_best_under(&b->l, room(b), NULL);
@@ -185,7 +206,7 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 	return out;
 }
 
-/* As jetwattd_search(). */
+/* Model of jetwattd_search(). */
 static void seek(struct bench *b)
 {
 	struct jetwattd_terms t = terms(b);
@@ -217,7 +238,7 @@ static void seek(struct bench *b)
 	}
 }
 
-/* As hold(). */
+/* Model of user/daemon/job_hold.c. */
 static void hold(struct bench *b)
 {
 	const struct jetwatt_row *best;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""How well modes are predicted and chosen, against what was promised.
+"""Accuracy of predictions and quality of the chosen modes, compared with targets.
 
   model.py [-o build/bench/model.json] [--data DIR] [--only TEXT] [--repeats N]
 
-Every figure comes from `jetwatt eval` on measured boards, of which the data
-directory (default: $JETWATT_SHARED_DATA, ../shared/data) holds the files.
-An entry: name, what, figure, op and target, met; or skipped, with the reason.
+Every value is computed by `jetwatt eval` from measured modes of real boards, which are files in the
+data directory (default: $JETWATT_SHARED_DATA, ../shared/data). An entry of the output has name, what,
+figure, op, target and met; or name and skipped, with the reason.
 """
 import argparse
 import json
@@ -36,7 +36,7 @@ def rows():
                 ("power MAPE %", ("power_mape_pct", "median"), "<=", power_pct)]
         want = [w for w in want if w[3] is not None]
         if cover:
-            # From 20 modes on it is a promise, of fewer a figure.
+            # The coverage has a target only from 20 modes on.
             op, target = ("in", (90, 98)) if n >= 20 else (None, None)
             want += [(f"{k} covered %", ("coverage95_pct", k), op, target) for k in ("time", "power")]
         if method == "powertrain" and n == 50:
@@ -44,7 +44,7 @@ def rows():
         return (what, ["predict", "--method", method, "--samples", str(n), "--sampling", sampling],
                 corpus, refs, want)
 
-    # The papers' own figures and two points.
+    # Results of the papers, with a margin of two percentage points.
     for n, t, p in ((10, 28.7, None), (20, None, 10.5), (30, 22, None), (50, 17.7, 7.2), (100, 13.9, 6.3)):
         yield predict(f"powertrain, MobileNetV3, {n} random", train("mobilenetv3"), [train("resnet18")],
                       "powertrain", n, "random", t, p)
@@ -56,13 +56,13 @@ def rows():
         yield predict(f"nn, MobileNetV3, {n} random", train("mobilenetv3"), [], "nn", n, "random", t, p)
     yield predict("nn, LSTM, 50 random", train("lstm"), [], "nn", 50, "random", 14.3, 11.1)
 
-    # Ours, every training file.
+    # The method auto with every training file.
     for n, sampling, t, p in ((50, "designed", 4.5, 3.5), (50, "random", 5, 3.8), (20, "designed", 6.5, 4.2),
                               (10, "designed", 8, 5.5)):
         for name in [train(w) for w in AGX] + [NANO]:
             yield predict(f"auto, {name[:-10]}, {n} {sampling}", name, [], "auto", n, sampling, t, p, True)
 
-    # Other workloads of the same board, and another board.
+    # References: other workloads of the same board, and another board.
     for n, t, p in ((10, 6.5, 4.5), (5, 9, 7)):
         for name in [train(w) for w in AGX] + [NANO]:
             yield predict(f"auto, {name[:-10]}, {n} designed, others as references", name,
@@ -139,7 +139,7 @@ def main():
     p.add_argument("-o", "--output", default="build/bench/model.json")
     p.add_argument("--data", default=os.environ.get("JETWATT_SHARED_DATA") or "../shared/data")
     p.add_argument("--jetwatt", default="build/jetwatt")
-    p.add_argument("--only", default="", help="entries with this text in their name")
+    p.add_argument("--only", default="", help="run only entries whose name contains this text")
     p.add_argument("--repeats", type=int, default=10)
     a = p.parse_args()
     out, failed, begun = [], 0, time.time()
@@ -153,13 +153,13 @@ def main():
             continue
         absent = [f for f in [corpus, *refs] if not os.path.exists(os.path.join(a.data, f))]
         if absent:
-            keep({"name": name, "skipped": f"{absent[0]} is not there"})
+            keep({"name": name, "skipped": f"no such file: {absent[0]}"})
             continue
         try:
-            # One set of random modes differs much from the next. Networks from
-            # scratch: the median of ten moves by tens of per cent with the seed.
-            # Fifty rows over batch sizes: one set in ten whose intervals cover 75 %
-            # decides about the mean of ten; and such fits are cheap.
+            # Results depend on the set of random modes, so some need more repeats. For networks
+            # without references the median of ten repeats varies by tens of percent with the
+            # seed. With 50 rows over several batch sizes, a single set with a coverage of 75 %
+            # determines the mean of ten; these fits are cheap.
             repeats = a.repeats * (3 if name.startswith("nn,") else 4 if "inference, 50" in name else 1)
             r = evaluate(a.jetwatt, a.data, args, corpus, refs, repeats)
         except (RuntimeError, subprocess.TimeoutExpired) as err:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Speed and memory rows of model.py: our processes against those of Debian's
-python3-torch and python3-sklearn on the same tasks, in the same run.
+"""Speed and memory rows of model.py: jetwatt compared with Debian's python3-torch and python3-sklearn
+on the same tasks, in the same run.
 
-One core, one thread, whole processes, in seconds of CPU: on a machine that has
-other work, wall time says nothing.
+Each process runs with one thread on one core. Its CPU time is compared, because the elapsed time
+depends on the other load of the machine.
 """
 import json
 import os
@@ -42,7 +42,7 @@ def table(path, modes, figures=None):
 
 
 def shape(m):
-    """Some workload: only the time it takes to predict it is looked at."""
+    """Time and power of an arbitrary workload; only the speed of the prediction is measured."""
     c, cpu, gpu, emc = m
     t = 30e9 / gpu + 40e6 / (cpu * min(c, 4)) + 20e9 / emc
     return (round(t, 4), round(5 + 10 * (gpu / 1e9) ** 2 + c * cpu / 4e6 + emc / 1e9, 3))
@@ -53,7 +53,7 @@ def tells(text, key):
 
 
 def rows(jetwatt, data):
-    """Yields (name, what, figure, op, target, note) or (name, reason)."""
+    """Yield (name, what, figure, op, target, note) or (name, reason)."""
     ref, other = (os.path.join(data, f"orin-agx-{w}-train.csv") for w in ("resnet18", "lstm"))
     lacks = [m for m in ("torch", "sklearn")
              if subprocess.run([PYTHON, "-c", f"import {m}"], capture_output=True).returncode]
@@ -85,7 +85,8 @@ def rows(jetwatt, data):
         yield "auto, 50 rows, 18,096 modes", "times as fast as sklearn", theirs / ours, ">=", 5, note
         yield "auto, 50 rows, 18,096 modes", "s", ours, "<=", 0.2, ""
 
-        # Tens of milliseconds, in caches that others use too: each at its best of three, by turns.
+        # These take tens of milliseconds and depend on the state of the caches, so run both
+        # alternately and use the best of three.
         ours = theirs = float("inf")
         for _ in range(3):
             text, _, mib = once([*net, "--method", "nn", "--corpus", xavier])
@@ -93,5 +94,5 @@ def rows(jetwatt, data):
             told, _, _ = once([PYTHON, f"{HERE}/peer_torch.py", "predict", other, xavier])
             theirs = min(theirs, tells(told, "predict_ms"))
         yield ("29,232 Xavier modes through both networks", "times as fast as torch", theirs / ours, ">=", 2,
-               f"{ours:.1f} ms against {theirs:.1f} ms, in the process")
+               f"{ours:.1f} ms against {theirs:.1f} ms, measured within the process")
         yield "all of these", "peak MiB", peak, "<=", 64, ""

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What `jetwatt predict` does, with the Gaussian process of scikit-learn.
+"""The task of `jetwatt predict`, solved with the Gaussian process of scikit-learn.
 
   peer_sklearn.py PROFILE.csv MODES.csv
 
-Time and power, each a linear form in the logarithms of the knobs and a
-Matern-5/2 process with a length scale per knob and noise on the rest, fitted by
-marginal likelihood; means and spreads of all modes.
+Time and power are modelled each by a linear function of the logarithms of the knobs plus a Gaussian
+process (Matern-5/2 kernel with a length scale per knob, and noise) for the residual, fitted by
+marginal likelihood. Predicts mean and standard deviation of all modes.
 """
 import csv
 import sys

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What `jetwatt eval predict --method powertrain` does, in torch.
+"""The task of `jetwatt eval predict --method powertrain`, solved with torch.
 
   peer_torch.py reference REFERENCE.csv CORPUS.csv   two nets, transfer, prediction
   peer_torch.py transfer REFERENCE.csv CORPUS.csv    the same with one epoch of the reference
   peer_torch.py predict REFERENCE.csv MODES.csv      both nets over all modes
 
-Debian's torch, one thread; plain tensors, as light as torch gets.
+Uses Debian's torch with one thread and plain tensors, which have the least overhead.
 """
 import csv
 import math

@@ -1,15 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""How good searches and plans are on files of measured modes: one row for each
-target, with the figure and the command that gave it.
+"""Quality of searches and plans on files of measured modes: one row for each target, with the value
+and the command that computed it.
 
     plan.py [-o report.json] [-q queries] [-s seed] [-d data]
 
-Training files are cut to the modes of the smallest one, the common grid; every
-other training or inference file is a reference only where the row says so. A
-row is "ok" or not; the exit status is 0 either way, the figures are the result.
-Queries are a seeded sample of a sweep; how long an evaluation takes is told from
-training beside one server, with the sample that eval takes by itself.
+Training files are reduced to the modes of the smallest file, so that all have the same modes. The
+other files are references only if the row says so. A row is "ok" if it meets its target; the exit
+status is 0 in any case. Queries are a random sample of all queries, drawn with the seed. The duration
+of an evaluation is that of training with one server, with eval's default number of queries.
 """
 import argparse
 import csv
@@ -34,7 +33,7 @@ spent = [0.0]
 
 
 def keep():
-    """What there is so far: a row that took minutes is not lost with the next one."""
+    """Write the rows so far, so that they are kept if a later one fails."""
     with open(opt.o, "w") as out:
         json.dump({"queries": opt.q, "seed": opt.s, "cpu_s": round(spent[0], 1), "rows": rows},
                   out, indent=1)
@@ -52,7 +51,7 @@ def row(what, target, figure, ok, command):
 
 
 def run(*args, none=None):
-    """The result, the command, and how many seconds of CPU it took. @none: of what nothing meets."""
+    """Return the result, the command and its CPU time in s. @none: result if no mode meets the limits."""
     command = ["build/jetwatt", "eval", *args, "--json"]
     begun = os.times()
     out = subprocess.run(command, capture_output=True, text=True)
@@ -84,7 +83,7 @@ def main():
     seed, sample = ["--seed", str(opt.s)], ["--queries", str(opt.q)]
     slowest, steps = 0, 0
 
-    # What the paper's search reached on these files (methods.md 4.4).
+    # Results of the paper's search on these files (methods.md 4.4).
     paper = {"resnet18": 19.6, "mobilenetv3": 20.4, "lstm": 13.8}
     for f in train:
         r, c, _ = run("search", "--corpus", cut[f], "--strategy", "gmd")
@@ -136,7 +135,7 @@ def main():
                 row("auto, %s beside %s%s: solved %%, violations, mean throughput ratio" % (
                         name(f), name(g), ", reuse" if reuse else ""),
                     ">= 99, 0, >= %g" % least,
-                    "%.1f, %d, %.3f (%.1f modes; %.3f of the best plan of rows that are not dirty)" % (
+                    "%.1f, %d, %.3f (%.1f modes; %.3f of the best plan without outliers)" % (
                         r["solved_pct"], r["violations"], ratio, r["modes_profiled"]["mean"], clean),
                     r["solved_pct"] >= 99 and not r["violations"] and ratio >= least, c)
     for i, f in enumerate(infer):
@@ -146,7 +145,8 @@ def main():
                 ">= 97, 0", "%.1f, %d" % (r["solved_pct"], r["violations"]),
                 r["solved_pct"] >= 97 and not r["violations"], c)
             slowest, steps = max(slowest, cpu), max(steps, r["compute_max_ms"])
-    # An hour of arrivals that wander between 30 and 120 a second, changing every minute.
+    # One hour in which the arrival rate varies between 30 and 120 per second and changes every
+    # minute.
     rng, hz = random.Random(opt.s), 60.0
     with open("build/bench/arrivals", "w") as out:
         for _ in range(60):
@@ -168,7 +168,7 @@ def main():
             missed += r["slo_missed_pct"] / 100 * r["requests"]
             asked += r["requests"]
             slowest, steps = max(slowest, cpu), max(steps, r["compute_max_ms"])
-        row("auto, %s, changing arrivals: windows inside the limits %%, requests too late %%" % what,
+        row("auto, %s, changing arrivals: windows within the limits %%, requests over the latency limit %%" % what,
             ">= 97", "%.1f of %d, %.2f" % (100 * inside / max(feasible, 1), feasible,
                                            100 * missed / max(asked, 1)),
             feasible and inside >= 0.97 * feasible, c)

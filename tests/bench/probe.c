@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the probe costs a job that waits for the GPU 20,000 times a second.
+ * Measures the overhead of the probe (backend tracepoint) for a job that waits for the GPU 20,000
+ * times per second.
  *
- *   probe [-n PAIRS] [-o FILE]     JSON, also on standard output
+ *   probe [-n PAIRS] [-o FILE]     print the result as JSON; -o writes it to FILE too
  *
- * The job works until 50 us are over since its last wait but for what a wait takes,
- * then waits, by either of the ways that system calls show. Slices of a few hundred
- * waits are run by turns with the probe attached and without it. Compared is the
- * processor time of the job's thread: the node that stands in for the GPU is a
- * process here, whose own system calls cost more under the probe, and a GPU makes
- * none. Of a slice the median counts, of blocks of BLOCK waits, and of all slices the
- * median of the pairs, of which every other one begins without the probe: what else
- * the machine does hits few blocks. The job has a processor to itself where it may
- * ask for that.
+ * A cycle of the job takes 50 us: it computes, then waits by one of the two kinds of system calls
+ * that the backend sees (enum way). Slices of WAITS waits run alternately with and without the
+ * probe. The CPU time of the job's thread is compared, not the elapsed time: a process stands in
+ * for the GPU here, and the probe makes its system calls slower, whereas a real GPU makes none.
+ *
+ * Medians suppress disturbances by other processes: the value of a slice is the median of its
+ * blocks of BLOCK waits, and the result is the median over pairs of slices. In every second pair
+ * the slice without the probe comes first. The job has a CPU to itself if it is permitted to set
+ * its affinity and scheduling class.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,21 +27,21 @@
 #include "jetwatt.h"
 
 #define CYCLE_NS	50000
-#define BLOCK		200	/* waits between two looks at the clocks: the reader wakes once */
-#define BLOCKS		7	/* of a slice */
+#define BLOCK		200	/* waits between two readings of the clocks; the reader wakes up once */
+#define BLOCKS		7	/* blocks per slice */
 #define WAITS		(BLOCK * BLOCKS)
-#define WARM_UP		200	/* before each slice: caches of a probe that was just loaded */
+#define WARM_UP		200	/* waits before each slice: fill the caches of a probe that was just loaded */
 #define PAIRS_MAX	500
 
 enum way { SYNCPT, POLLFD, WAYS };
 
 static const char *const way_name[WAYS] = { "syncpt", "pollfd" };
 
-/* Shared with the job: it runs a slice when @go changes and then says @done. */
+/* Memory shared with the job: it runs a slice when @go changes, then sets @done to @go. */
 struct control {
 	int go, done, quit;
 	uint64_t work_ns;
-	double cpu_ns, wall_ns;		/* of a wait and the work before it, in the median */
+	double cpu_ns, wall_ns;		/* median of a wait and the work before it */
 };
 
 static uint64_t cpu_now(void)
@@ -118,7 +119,7 @@ static void job(const struct node *n, enum way way, volatile struct control *c)
 	}
 }
 
-/* On the first processor that it may use, before all that want turns. */
+/* Pin a process to the first permitted CPU, with real-time priority. */
 static void alone(pid_t pid)
 {
 	struct sched_param first = { .sched_priority = 1 };
@@ -132,7 +133,7 @@ static void alone(pid_t pid)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(pid, sizeof(set), &set) || sched_setscheduler(pid, SCHED_FIFO, &first))
-		fprintf(stderr, "probe: the job shares its processor: %s\n", strerror(errno));
+		fprintf(stderr, "probe: the job has no CPU to itself, so the result is less accurate: %s\n", strerror(errno));
 }
 
 static void slice(volatile struct control *c, struct jetwatt_probe *p)
@@ -141,7 +142,7 @@ static void slice(volatile struct control *c, struct jetwatt_probe *p)
 
 	c->go++;
 	while (__atomic_load_n(&c->done, __ATOMIC_ACQUIRE) != c->go) {
-		/* As programs read it: when it says that there is something. */
+		/* Read records as programs do: only after poll() has returned. */
 		if (poll(&fd, 1, 1) > 0 && jetwatt_probe_dispatch(p) < 0)
 			abort();
 	}
@@ -158,18 +159,23 @@ static void count(const struct jetwatt_sync *s, void *arg)
 }
 
 /**
- * struct result - of one way to wait
- * @pct, @scatter_pct: of the job's processor time; half the range of the middle
- *	half of the pairs
- * @wall_pct: of its time, in which the node's process is too
- * @extra_ns: what a wait costs more
+ * struct result - overhead for one way to wait
+ * @pct: overhead in percent of the job's CPU time
+ * @scatter_pct: half the interquartile range of @pct over the pairs
+ * @wall_pct: overhead in percent of the elapsed time, including the process that stands in for the
+ *	GPU
+ * @extra_ns: additional CPU time per wait, in ns
+ * @rate_hz: waits per second without the probe
+ * @plain_us: CPU time of a cycle without the probe, in us
+ * @seen: number of waits that the probe reported
+ * @lost: number of waits that the probe lost
  */
 struct result {
 	double pct, scatter_pct, wall_pct, extra_ns, rate_hz, plain_us;
 	uint64_t seen, lost;
 };
 
-/* What fills the cycle beside the wait itself. */
+/* Return: ns of work that fill a cycle of CYCLE_NS together with the wait. */
 static uint64_t calibrate(volatile struct control *c)
 {
 	double wait[9];
@@ -294,7 +300,7 @@ int main(int argc, char **argv)
 	}
 	err = node_open(&node);
 	if (err) {
-		fprintf(stderr, "probe: needs root and /dev/fuse: %s\n", strerror(-err));
+		fprintf(stderr, "probe: cannot create the simulated GPU node (needs root and /dev/fuse): %s\n", strerror(-err));
 		return 4;
 	}
 	alone(node.server);

@@ -1,14 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Totals of real networks, as exporters write them, against published ones.
+"""Totals of real networks, exported to ONNX, compared with published values.
 
     roofline.py [-o report.json] [-k directory for the networks]
 
-Networks are built with random weights by Debian's python3-torch and
-python3-torchvision, exported to ONNX and read by jetwatt roofline. Sizes of all
-tensors are held against onnx.shape_inference, operations of every convolution,
-product and recurrent layer against torch's own modules. The exit status is 0 either
-way, the figures are the result.
+Networks are built with random weights by Debian's python3-torch and python3-torchvision, exported to
+ONNX and read by jetwatt roofline. The sizes of all tensors are compared with onnx.shape_inference. The
+operations of every convolution, matrix product and recurrent layer are compared with counts from
+torch's modules. The exit status is 0 whatever the result.
 """
 import argparse
 import json
@@ -37,7 +36,7 @@ torch.manual_seed(1)
 
 
 class Conv(nn.Module):
-    """Convolution, normalisation, SiLU: the brick of YOLOv8."""
+    """Convolution, normalisation, SiLU: the basic block of YOLOv8."""
     def __init__(self, c1, c2, k=1, s=1):
         super().__init__()
         self.conv = nn.Conv2d(c1, c2, k, s, k // 2, bias=False)
@@ -122,9 +121,9 @@ class YOLOv8n(nn.Module):
 
 
 class Words(nn.Module):
-    """A language model. Nobody says which one was published: of the usual ones (WikiText-2's
-    28,782 words, one layer of 128, every step decoded) this has the weights, and with 17
-    steps the operations."""
+    """A language model. The publication does not specify its model. This usual one (28,782 words of
+    WikiText-2, one layer of size 128, an output for every step) has the published number of
+    weights and, with 17 steps, the published number of operations."""
     def __init__(self, words=28782, size=128):
         super().__init__()
         self.embed = nn.Embedding(words, size)
@@ -135,7 +134,7 @@ class Words(nn.Module):
         return self.out(self.lstm(self.embed(x))[0])
 
 
-# FLOP, bytes of weights, bytes of all (methods of arXiv 2509.20189, a minibatch of 1).
+# FLOP, bytes of weights, bytes of all tensors, published in arXiv 2509.20189 for a minibatch of 1.
 NETS = {
     "mobilenetv3": (lambda: torchvision.models.mobilenet_v3_large(), torch.zeros(1, 3, 224, 224),
                     (449.1e6, 21.8e6, 103.0e6)),
@@ -144,10 +143,10 @@ NETS = {
     "yolov8n": (YOLOv8n, torch.zeros(1, 3, 640, 640), (8.840e9, 12.6e6, 539.3e6)),
     "lstm": (Words, torch.zeros(17, 1, dtype=torch.long), (129.0e6, 30.1e6, 35.3e6)),
 }
-# What is counted otherwise there: bytes by operator. Where an operand is spread over
-# another one (Mul of a squeeze-and-excitation), it is counted as large as what comes out;
-# where torch only looks at the same bytes (Split, Slice) or repeats them (Resize), nothing
-# is; of a table of words, all of it is.
+# Difference in bytes due to other counting rules of that publication, by operator. An operand that
+# is broadcast (Mul of a squeeze-and-excitation) counts with the size of the output. Operators that
+# only view bytes (Split, Slice) or repeat them (Resize) count 0. A table of words counts
+# completely.
 OTHERWISE = {
     "mobilenetv3": lambda k: k["Mul"][1] * 4,
     "yolov8n": lambda k: -sum(k[o][2] for o in ("Split", "Slice", "Resize")),
@@ -157,7 +156,7 @@ FIGURES = ("flop", "param_bytes", "bytes")
 
 
 def by_hand(net, x):
-    """Operations of all layers that multiply, counted while torch runs them."""
+    """Operations of all layers with multiplications, counted while torch runs them."""
     total = [0]
 
     def conv(m, _, out):
@@ -190,7 +189,7 @@ def main():
             torch.onnx.export(net, x, path, opset_version=14)
         command = ["build/jetwatt", "roofline", path, "--json"]
         r = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        # The same file without what its exporter says of sizes: all must follow.
+        # Remove the sizes that the exporter wrote: jetwatt must infer all of them.
         bare = onnx.load(path)
         known = onnx.shape_inference.infer_shapes(bare, data_prop=True)
         sizes = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
@@ -222,10 +221,10 @@ def main():
         row["bytes_counted_alike_off_pct"] = 100 * (
             (r["bytes"] + OTHERWISE.get(name, lambda k: 0)(kinds)) / paper[2] - 1)
         rows.append(row)
-        print("%-12s %4d layers  %s; %d sizes wrong, %d in doubt, products %.4f of torch's" % (
+        print("%-12s %4d layers  %s; %d sizes wrong, %d uncertain, operations %.4f times those of torch" % (
             name, row["layers"], ", ".join("%s %.4g (%+.1f %%)" % (f, r[f], row[f + "_off_pct"])
                                            for f in FIGURES) +
-            ", counted alike %+.1f %%" % row["bytes_counted_alike_off_pct"], len(wrong), row["doubts"], heavy / hand))
+            ", with the same counting rules %+.1f %%" % row["bytes_counted_alike_off_pct"], len(wrong), row["doubts"], heavy / hand))
         for k, v in sorted(kinds.items(), key=lambda i: -i[1][1]):
             print("    %-20s %4d %10.3f MFLOP %9.3f MB" % (k, v[0], v[1] * 1e-6, v[2] * 1e-6))
     json.dump(rows, open(opt.o, "w"), indent=1)

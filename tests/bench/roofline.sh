@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Roofs of the simulated board's kernels beside the plant's, in more modes than
-# tests/cmd/roofline.sh has time for; MODES= others.
+# Compares the roofs that jetwatt measures with those of the simulated board, in more modes than
+# tests/cmd/roofline.sh. MODES= selects other modes.
 cd "$(dirname "$0")/../.." || exit 1
 modes=${MODES:-'12,2201600,1300500000,204000000 6,1497600,1032750000,2133000000
 	4,1113600,726750000,3199000000 4,1113600,522750000,2133000000 2,729600,318750000,665600000

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Latencies of requests of some loads, by turns and side by side, and of the server
- * alone: their figures, and the histograms on one page.
+ * Evaluates the latencies of requests under several loads: time sharing by jetwatt schedule (by
+ * turns), training and server side by side, and the server alone. Writes the values as JSON and the
+ * histograms as one HTML page.
  *
  *   schedule -o FILE.json -p FILE.html LOAD...
  *
- * A load is a folder with the answers, alone, by_turns and together, and a file load:
- * the latency in ms and, in the next line, what it is.
+ * LOAD is a directory with the responses of each run in the files alone, by_turns and together, and
+ * with a file load: the latency limit in ms and a description.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,8 +23,9 @@
 #define RUNS	3
 
 /**
- * struct run - answers of one run
- * @ms: of those that came, ascending; @lost: those that did not
+ * struct run - latencies of one run
+ * @ms: latencies of the answered requests, in ms, ascending
+ * @lost: number of requests without an answer
  */
 struct run {
 	const char *name;
@@ -63,7 +65,7 @@ static void load(struct run *r, const char *path)
 	}
 	fclose(f);
 	if (!r->n) {
-		fprintf(stderr, "schedule: %s: no answers\n", path);
+		fprintf(stderr, "schedule: %s: contains no answers\n", path);
 		exit(1);
 	}
 	qsort(r->ms, r->n, sizeof(*r->ms), by_value);
@@ -100,7 +102,7 @@ static void histogram(FILE *f, const struct run *r, double latency, double hi)
 		count[(int)fmin(r->ms[i] / hi * BINS, BINS - 1)]++;
 	for (int k = 0; k < BINS; k++)
 		p.hi[1] = fmax(p.hi[1], count[k]);
-	fprintf(f, "<h2>%s</h2><p>p50 %.1f ms, p99 %.1f ms, most %.1f ms; %.2f %% later than %g ms</p>\n",
+	fprintf(f, "<h2>%s</h2><p>p50 %.1f ms, p99 %.1f ms, max %.1f ms; %.2f %% later than %g ms</p>\n",
 		r->name, at(r, .5), at(r, .99), r->ms[r->n - 1], late_pct(r, latency), latency);
 	jetwatt_plot_begin(&p, r->name, "ms until the answer", "requests");
 	for (int k = 0; k < BINS; k++) {
@@ -116,8 +118,8 @@ static void histogram(FILE *f, const struct run *r, double latency, double hi)
 }
 
 /**
- * struct load - one of them
- * @latency: that was asked for, in ms
+ * struct load - a load and its runs
+ * @latency: latency limit in ms
  */
 struct load {
 	char name[160];
@@ -137,7 +139,7 @@ static void load_open(struct load *l, const char *dir)
 	snprintf(path, sizeof(path), "%s/load", dir);
 	f = fopen(path, "re");
 	if (!f || fscanf(f, "%lf %159[^\n]", &l->latency, l->name) != 2) {
-		fprintf(stderr, "schedule: %s: %s\n", path, f ? "no load" : strerror(errno));
+		fprintf(stderr, "schedule: %s: %s\n", path, f ? "has no latency limit and description" : strerror(errno));
 		exit(1);
 	}
 	fclose(f);
@@ -160,7 +162,7 @@ static void page(const char *path, const struct load *l, int n)
 	      "svg path{fill:none}.grid{stroke:#ddd}.bar{fill:#2463b5}.budget{stroke:#b3261e;"
 	      "stroke-dasharray:6 4}</style></head><body>\n<h1>Requests' latencies beside training</h1>\n", f);
 	for (; n--; l++) {
-		/* The same axis for all, as far as 99.5 of 100 of the slower ones. */
+		/* The same axis for all runs, up to the largest 99.5th percentile. */
 		double hi = 1.1 * fmax(l->latency, fmax(at(&l->run[BY_TURNS], .995),
 							at(&l->run[TOGETHER], .995)));
 
@@ -198,7 +200,7 @@ static void figures(FILE *f, const struct load *l, int n)
 			jetwatt_json_end(&j);
 		}
 		jetwatt_json_real(&j, "spread_ratio", spread(&l->run[TOGETHER]) / spread(&l->run[BY_TURNS]), 4);
-		/* No more than that can be had from keeping training away. */
+		/* Upper bound of the ratio: there is no training in the run with the server alone. */
 		jetwatt_json_real(&j, "spread_ratio_most", spread(&l->run[TOGETHER]) / spread(&l->run[ALONE]), 4);
 		jetwatt_json_end(&j);
 	}
@@ -216,7 +218,7 @@ static void table(const struct load *l, int n)
 			printf("  %-16s %7.1f %7.1f %7.1f  late %.2f\n", r->name, at(r, .5), at(r, .99),
 			       spread(r), late_pct(r, l->latency));
 		}
-		printf("  spread %.2f times smaller than side by side, of %.2f times at most\n",
+		printf("  spread %.2f times smaller than side by side; %.2f times with the server alone\n",
 		       spread(&l->run[TOGETHER]) / spread(&l->run[BY_TURNS]),
 		       spread(&l->run[TOGETHER]) / spread(&l->run[ALONE]));
 	}

@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Training beside an inference server on the simulated board, by turns and side by
-# side, with the same requests, and the server alone: build/bench/schedule.json and
-# schedule.html. Then schedule_kills.sh, unless KILLS is 0.
+# Runs training and an inference server on the simulated board with the same requests: by turns
+# (jetwatt schedule), side by side, and the server alone. Writes build/bench/schedule.json and
+# schedule.html. Then runs schedule_kills.sh, unless KILLS is 0.
 #
-# Loads differ in how busy the server is: 30 to 70 % of the GPU's time, by itself, one
-# request at a time or all that wait at once. LOADS=FILE has others, a line each:
-#   MILLIHERTZ LATENCY_MS TRAIN-SIZE BATCH BASE EACH	(the latter as serve has them)
+# The loads differ in the share of GPU time that the server alone needs, 30 to 70 %, and in whether
+# it answers one request at a time or all waiting requests together. LOADS=FILE: other loads, one
+# per line:
+#   MILLIHERTZ LATENCY_MS TRAIN-SIZE BATCH BASE EACH	(the last three: options of serve)
 cd "$(dirname "$0")/../.." || exit 1
 out=build/bench/schedule.out loads=${LOADS:-tests/bench/schedule.loads}
 rm -rf $out
 mkdir -p $out
-# guest OPTION... -- MODE [ARGUMENT]: with the simulated board
+# guest OPTION... -- COMMAND [ARGUMENT]...: run COMMAND on the simulated board
 guest()
 {
 	tests/qemu/guest --icount --timeout 36000 --module governor_simpleondemand --module jetwatt-sim \
@@ -27,15 +28,15 @@ while read -r rate latency size batch base each; do
 	dir=$out/$rate-$latency-$size-$batch-$base-$each
 	guest --out "$dir" -- /bin/sh /schedule load "${REQUESTS:-1000}" "$rate" "$latency" "$size" \
 		"$batch" "$base" "$each" || exit 1
-	echo "$latency" $((rate / 1000)) requests a second, up to "$batch" at once, training in minibatches of \
+	echo "$latency" $((rate / 1000)) requests per second, up to "$batch" together, training in minibatches of \
 		"$size/1000" > "$dir/load"
 	all+=("$dir")
 done < "$loads"
 build/bench/schedule -o build/bench/schedule.json -p build/bench/schedule.html "${all[@]}" || exit 1
 for dir in "${all[@]}"; do
-	echo "$(sed 's/^[^ ]* //' "$dir/load"): minibatches of training a second:" \
+	echo "$(sed 's/^[^ ]* //' "$dir/load"): training minibatches per second:" \
 		"alone $(cat "$dir/alone.hz"), side by side $(cat "$dir/together.hz")," \
 		"by turns $(cat "$dir/by_turns.hz");" \
-		"of those promised $(sed -n 's/.*"kept_pct": \([0-9.]*\).*/\1/p' "$dir/schedule.json") %"
+		"achieved of the plan $(sed -n 's/.*"kept_pct": \([0-9.]*\).*/\1/p' "$dir/schedule.json") %"
 done
 [ "${KILLS:-1000}" = 0 ] || tests/bench/schedule_kills.sh

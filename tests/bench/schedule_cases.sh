@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# schedule in the guest: TCP, a rate that jumps, the server's minibatch, a power budget,
-# no cgroups, and whose the energy is. bench-schedule runs it before the loads.
+# Tests of jetwatt schedule in the guest: requests by TCP, a jump of the arrival rate, the minibatch
+# size of the server, a power budget, no cgroups, and the division of the energy between the jobs.
+# bench-schedule runs it before the loads.
 . "${0%/*}/common.inc"
 . "${0%/*}/schedule.inc"
 plan 7
 
 
-# served ASK...: a run with the conf, and these clients; the figures are in $T/json, answers in $T/answers
+# served ASK...: run jetwatt schedule with the configuration and these clients; the report goes to
+# $T/json, the latencies to $T/answers
 served()
 {
 	: > "$T/steps"
@@ -21,17 +23,17 @@ served()
 	status=$?
 }
 
-# in_time REQUESTS MS: as many were answered, 99 of 100 of them in time
+# in_time REQUESTS MS: REQUESTS requests were answered, 99 % of them within MS milliseconds
 in_time()
 {
 	awk -v n="$1" -v ms="$2" '$2 < 0 || $2 > 1000 * ms { late++ }
 		END { print "# " late + 0 " of " NR " requests late"; exit !(NR == n && late <= n / 100) }' "$T/answers"
 }
 
-# kept: of what was promised?
+# kept: did training achieve the planned number of minibatches?
 kept()
 {
-	awk -v kept="$(number kept_pct "$T/json")" 'BEGIN { print "# " kept " % of the promise kept"
+	awk -v kept="$(number kept_pct "$T/json")" 'BEGIN { print "# " kept " % of the planned minibatches completed"
 		exit !(kept >= 90) }'
 }
 
@@ -46,14 +48,14 @@ awk -F, -v a="$(number begun_ns "$T/json")" -v b="$(number ended_ns "$T/json")" 
 	'function at(t) { return pe + (t - pt) / ($1 - pt) * ($2 - pe) }
 	$1 + 0 { if (pt && pt <= a && a <= $1) e0 = at(a)
 		 if (pt && pt <= b && b <= $1) e1 = at(b); pt = $1; pe = $2 }
-	END { j = (e1 - e0) / 1e6; print "# " mine " J of both and of changes, of " j " J"
+	END { j = (e1 - e0) / 1e6; print "# " mine " J assigned to the jobs and the switches, of " j " J"
 	      exit !(mine > 0.98 * j && mine < 1.02 * j) }' $TRUTH/energy
-result $? "all energy is somebody's"
+result $? "the energies of both jobs and of the switches add up to the total"
 
 conf "$train" "infer = exec serve --batch 64 --base 60 --each 40" "latency = 120ms"
 served --rate 15000 --then 90000 --requests 400
 in_time 400 120 && kept
-result $? "six times as many requests from one moment to the next"
+result $? "the latency limit holds when the arrival rate jumps to six times its value"
 
 echo 1 > "$T/batch"
 conf "$train" "infer = exec serve --batch 1 --batch-file $T/batch --base 60 --each 40" "latency = 150ms" \
@@ -62,9 +64,9 @@ served --rate 80000 --requests 300
 batch=$(cat "$T/batch")
 echo "# minibatches of up to $batch"
 in_time 300 150 && [ "$batch" -ge 5 ] && [ "$batch" -le 64 ] && [ "$(number minibatches "$T/json")" = 5 ]
-result $? "the server is told how many requests to take at once"
+result $? "the minibatch size is written to the server's batch file"
 
-# Of three modes the fastest is beyond the budget, and the slowest trains less.
+# Of three modes, the fastest is over the budget, and the slowest trains fewer minibatches.
 cat > "$T/train.csv" << X
 cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w
 1,2201600,1300500000,3199000000,10,45
@@ -90,7 +92,7 @@ budget 10W
 knobs > "$T/before"
 run jetwatt schedule -c "$T/conf"
 exits 3 && form && ! pidof train serve > /dev/null && as_before "$T/before"
-result $? "no mode within the power: nothing is started or switched"
+result $? "no mode within the power budget: no job is started, no mode is switched"
 
 budget 30W
 : > "$T/steps"
@@ -105,13 +107,13 @@ wait $schedule
 status=$?
 exits 0 && in_time 200 300 && as_before "$T/before" && grep -q '/devfreq/.*/max_freq 726750000' "$T/during" &&
 	[ "$(number switches "$T/json")" = 1 ] && [ "$(number batch "$T/json")" = 4 ]
-result $? "the best mode within the power, and back to the one before"
+result $? "the best mode within the power budget is applied, and the previous mode is restored"
 
 umount /sys/fs/cgroup
 conf "$train" "infer = exec serve --batch 64 --base 60 --each 40" "latency = 120ms" "arrival = 40Hz"
 served --rate 40000 --requests 200
 says "requests are not counted" && in_time 200 120 && kept && ! pidof train serve > /dev/null
-result $? "without cgroups, by signals"
+result $? "without cgroups, jobs are stopped by signals"
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 
 finish

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What schedule.sh measures, in the guest: the same programs and the same requests,
-# by turns and side by side; or jetwatt killed at random moments.
+# Runs in the guest for schedule.sh: the same programs and requests by turns, side by side, and the
+# server alone; or kills jetwatt schedule at random times.
 #
 #   schedule_guest.sh load REQUESTS MILLIHERTZ LATENCY_MS TRAIN-SIZE BATCH BASE EACH
 #   schedule_guest.sh kills N freezer|signals SEED
 ifconfig lo up
 
-# Wait until a file has more than N lines: the job gets on. A minute is as good as for ever.
+# lines FILE N: wait until the file has more than N lines, that is until the job makes progress;
+# give up after a minute
 lines()
 {
 	for i in $(seq 3000); do
@@ -22,7 +23,7 @@ now()
 	awk '{ print $1 }' /proc/uptime
 }
 
-# steps FILE COMMAND...: minibatches of training a second while the command runs
+# steps FILE COMMAND...: print the training minibatches per second while the command runs
 steps()
 {
 	file=$1
@@ -37,7 +38,7 @@ ask_to()
 	ask --rate "$rate" --requests "$requests" --seed 7 > "$1"
 }
 
-# conf LATENCY_MS
+# conf LATENCY_MS: write the configuration
 conf()
 {
 	cat > /tmp/conf << X
@@ -72,7 +73,7 @@ load()
 	wait $schedule
 }
 
-# Is training held still?
+# Is training frozen or stopped?
 held()
 {
 	case $how in
@@ -81,7 +82,7 @@ held()
 	esac 2> /dev/null
 }
 
-# Killed at any moment of some turns, under load: who is held at it must run on.
+# Kill jetwatt at random times under load: a job that is frozen at that time must continue.
 kills()
 {
 	how=$2 train="exec train --size 30 --progress 1" serve="exec serve --batch 64" done=0 bad=0 still=0
@@ -96,7 +97,8 @@ kills()
 		: > /tmp/steps
 		jetwatt schedule -c /tmp/conf > /dev/null 2>&1 &
 		schedule=$!
-		# It is not there sooner, and to look costs as much as to start.
+		# Training does not start earlier, and a poll would cost as much CPU time as the
+		# start.
 		usleep 1500000
 		lines /tmp/steps 2 || bad=$((bad + 1))
 		job=$(pidof train)

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# jetwatt schedule is killed KILLS times (1000) by SIGKILL, at random moments and under
-# load, and training must run on: half of them with the freezer, half where there is
-# none, in boots of EACH (50), GUESTS (1) of them at once. SEED= has other moments. Then what
-# holds jobs is killed as often, alone. Prints, and writes to build/bench/schedule_kills, lines
-#   HOW SEED KILLS OF-THEM-WHILE-HELD STOOD-STILL-AFTERWARDS
+# Kills jetwatt schedule KILLS times (default 1000) with SIGKILL, at random times and under load.
+# Training must continue each time. Half of the kills are with the cgroup freezer, half without. A
+# guest is booted for each EACH (50) kills, GUESTS (1) of them at a time. SEED= selects other times.
+# Then a program that only freezes jobs (tests/cmd/hold.c) is killed KILLS times. Prints these
+# lines, and writes them to build/bench/schedule_kills:
+#   HOW SEED KILLS KILLS-WHILE-FROZEN JOBS-THAT-DID-NOT-CONTINUE
 cd "$(dirname "$0")/../.." || exit 1
 out=build/bench/schedule_kills each=${EACH:-50} seed=${SEED:-1} left=${KILLS:-1000} bad=0
 rm -rf $out $out.d
@@ -26,6 +27,6 @@ while [ "$left" -gt 0 ]; do
 	done
 	while [ -n "$(jobs -r)" ]; do wait -n || bad=1; done
 done
-awk '{ n += $3; held += $4; bad += $5 } END { print n + 0 " kills, " held + 0 " of them while training was held; it stood still after " bad + 0 }' $out
+awk '{ n += $3; held += $4; bad += $5 } END { print n + 0 " kills, " held + 0 " of them while training was frozen; training did not continue after " bad + 0 }' $out
 tests/qemu/guest --icount --smp 2 --timeout 36000 --file build/arm64/tests/cmd/hold:/hold \
 	-- /bin/sh -c "JETWATT_KILLS=${KILLS:-1000} exec /hold" && exit $bad

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How good is the search? Replays files of measured modes: ask for a mode,
- * answer with its row and some noise, judge the best mode measured under budget
- * against the clean optimum (shared definition: tests/demo/optimum.h). The noise
- * is told as the reading's error: 0.3 %, what readings of some seconds at 1 kHz
- * have, and 1 %.
+ * Measures the quality of the search with files of measured modes: each mode that the search
+ * requests is answered with its row plus noise. The best measured mode under the budget is compared
+ * with the optimum without outliers (tests/demo/optimum.h). The noise is passed to the search as
+ * the error of the measurement: 0.3 %, which is typical of some seconds at 1 kHz, and 1 %.
  *
  *	search [-o report.json] [-s seeds] [-b lo:hi:step] [-n noise] file.csv...
  */
@@ -71,8 +70,10 @@ static void show(struct tally *t, int most, FILE *json, int last)
 			100 * t->over_max, last ? "" : ",");
 }
 
-/* A file, or "orin:SEED", "xavier:SEED", "nano:SEED": a random board and
- * workload; with "dirty-" in front of that, jitter and misread rows on top. */
+/*
+ * @name: a file, or "orin:SEED", "xavier:SEED" or "nano:SEED": a random board and workload. The
+ * prefix "dirty-" adds jitter and outliers.
+ */
 static long rows_of(const char *name, struct jetwatt_row **row)
 {
 	static const char *const kind[] = { "orin:", "xavier:", "nano:" };
@@ -132,11 +133,11 @@ static int bench(const char *path, double lo, double hi, double step, int seeds,
 				       100 * t[2].excess[t[2].n - 1]);
 		}
 	}
-	/* No budget that any mode of it meets. */
+	/* No mode meets any of the budgets. */
 	err = -ERANGE;
 	if (!t[0].n)
 		goto out;
-	printf("%s, readings +- %g %%: %zu runs, %.1f modes measured a run, %.1f over budget (by 10 %% and more: %.1f), %.1f ms a call\n",
+	printf("%s, readings +- %g %%: %zu runs, %.1f modes measured per run, %.1f over budget (by 10 %% or more: %.1f), %.1f ms per call\n",
 	       path, 100 * noise, t[0].n, (double)st.modes / st.runs, (double)st.over / st.runs,
 	       (double)st.far_over / st.runs, 1e3 * (clock() - t0) / CLOCKS_PER_SEC / st.calls);
 	if (json)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Minibatch bounds of a job, by one backend of the probe, beside what the job says itself
- * (it gets --times FILE). Runs in the guest, whose plant must know of as many minibatches.
+ * Compares the minibatch boundaries that one backend of the probe finds with the times that the job
+ * itself records (--times FILE). Runs in the guest. The simulated GPU must have counted the same
+ * number of minibatches as the job.
  *
  *   waits BACKEND COMMAND [ARGUMENT]...      BACKEND: uprobe, tracepoint or module
  *
- * First line: waits seen, bounds found, minibatches in truth, F1. A bound is right if it is
- * within 5 ms of when the program knew that a minibatch was done: it may notice late. Where
- * F1 is below 0.995, a line for every wait, bound and minibatch follows, each with its time in
- * us since the first wait began.
+ * Prints one line: waits seen, boundaries found, true minibatches, F1. A boundary is correct if it
+ * is within 5 ms of the time at which the job noticed the end of a minibatch. If F1 is below 0.995,
+ * a line for each wait, boundary and minibatch follows, with its time in us since the start of the
+ * first wait.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +25,13 @@
 #include "minibatch/minibatch.h"
 
 #define TRUTH	"/sys/kernel/debug/jetwatt-sim/truth/minibatches"
-/* Between the end of a wait and the program's look at its clock a time slice of another thread
- * may lie; the shortest minibatch takes 28 ms. */
+/*
+ * Tolerance: another thread may run for a time slice between the end of a wait and the time at
+ * which the job reads its clock. The shortest minibatch takes 28 ms.
+ */
 #define NEAR_NS	5000000
 #define MAX	8192
-#define ENOUGH	0.995	/* of F1 */
+#define ENOUGH	0.995	/* minimum F1 */
 
 static struct jetwatt_sync sync_seen[MAX];
 static size_t waits;
@@ -66,7 +69,7 @@ static uint32_t backend(const char *name)
 	return 0;
 }
 
-/* The job begins when the probe is there. Return: its status. */
+/* Start the job after the probe is attached. Return: the exit status of the job. */
 static int run(const char *by, char **argv)
 {
 	struct jetwatt_probe_opts o = { .children = 1, .rungs = backend(by) };
@@ -95,7 +98,7 @@ static int run(const char *by, char **argv)
 		if (jetwatt_probe_dispatch(probe) < 0)
 			fail(by, "cannot read waits");
 	}
-	/* What the module has it sends now and then: until it says nothing more. */
+	/* The module sends its records in batches: read until it sends no more. */
 	while (poll(&p, 1, 300) > 0 && jetwatt_probe_dispatch(probe) > 0)
 		;
 	jetwatt_probe_dispatch(probe);
@@ -106,7 +109,7 @@ static int run(const char *by, char **argv)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/* What the plant knows to have ended since @begin. */
+/* Number of minibatches that the simulated GPU has finished since @begin. */
 static size_t planted(uint64_t begin)
 {
 	unsigned long long to;
@@ -142,7 +145,7 @@ static double us(uint64_t ns)
 	return ((double)ns - (double)sync_seen[0].enter_ns) / 1e3;
 }
 
-/* All that decides about the bounds, in order of time. */
+/* Print waits, boundaries and minibatches in order of time. */
 static void explain(const struct jetwatt_batch_bound *bound, int n, const uint64_t *end, size_t total)
 {
 	size_t at = 0;
@@ -185,11 +188,11 @@ int main(int argc, char **argv)
 		fail(argv[2], "the job has failed");
 	total = truth(times, end);
 	if (planted(begin) != total)
-		fail(argv[2], "the plant knows of another number of minibatches");
+		fail(argv[2], "the simulated GPU has counted another number of minibatches than the job");
 	n = jetwatt_batch_segment(sync_seen, waits, bound, &info);
 	for (int i = 0; i < n; i++)
 		said += bound[i].kind != JETWATT_BATCH_OTHER || !i;
-	/* Both in order of time: each bound at most once. */
+	/* Both lists are in order of time; each boundary is matched at most once. */
 	for (int i = 0; i < n; i++) {
 		while (at < total && end[at] + NEAR_NS < bound[i].end_ns)
 			at++;

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which backend of the probe sees which program's minibatches.
+"""Accuracy of minibatch boundaries by backend of the probe and by framework.
 
   waits.py [-o build/bench/waits.json] [--minibatches N] [--boots N] [PROGRAM...]
 
-In guests, in virtual time: programs of tests/sim/jobs/frameworks.c, each as it waits
-blocking (in its own thread, and in a helper thread of libcuda) and spinning, by three
-backends. F1 is that of minibatch bounds beside what the program says itself.
+Runs the programs of tests/sim/jobs/frameworks.c in guests, in virtual time. Each program waits in
+three ways: blocking in its own thread, blocking in a helper thread of libcuda, and spinning. Each way
+is measured with three backends. F1 compares the boundaries with the times that the program records.
 
-The exit status is 1 if F1 is below 0.995 where the backend sees waits at all.
+The exit status is 1 if F1 is below 0.995 for a backend that sees any waits of the program.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ ENOUGH = 0.995
 
 
 def boot(number, programs, minibatches, folder):
-    """Starts a guest that runs them; its output goes to a file."""
+    """Start a guest that runs the programs; its output goes to a file."""
     args = [os.path.join(ROOT, "tests/qemu/guest"), "--smp", "2", "--icount", "--timeout", "3600"]
     for module in ("governor_simpleondemand", "jetwatt-sim", "ina3221", "jetwatt"):
         args += ["--module", module]

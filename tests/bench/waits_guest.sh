@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every program of jobs/frameworks, blocking and spinning, by every backend of the probe:
-# "PROGRAM WAIT BACKEND waits bounds minibatches F1", one line each.
+# Runs every program of jobs/frameworks, blocking and spinning, with every backend of the probe, and
+# prints one line each: "PROGRAM WAIT BACKEND waits bounds minibatches F1".
 #
 #   waits_guest.sh MINIBATCHES PROGRAM...
 set -u

@@ -54,7 +54,7 @@ result $? "time slices end at minibatch bounds"
 
 awk -v hz="$(number arrival_hz "$T/json")" -v n="$(sed -n '/"infer"/,/}/s/.*"requests": \([0-9]*\).*/\1/p' "$T/json")" \
 	-v kept="$(number kept_pct "$T/json")" \
-	'BEGIN { print "# " hz " requests a second, " n " in all; " kept " % of the promise kept"
+	'BEGIN { print "# " hz " requests per second, " n " requests; " kept " % of the planned minibatches completed"
 		 exit !(n == 200 && hz > 5 && hz < 60 && kept >= 90) }'
 result $? "requests are counted, and the achieved rates are those planned"
 
