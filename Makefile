@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-#   make             module for the running kernel, BPF program, library and command, in build/
-#   make install     them, under PREFIX (/usr/local) and DESTDIR, and the module's source for DKMS
-#   make modules     jetwatt.ko alone; KDIR=, W=1, C=1 as usual
-#   make arm64       all that and the tests for the simulated board, in build/arm64/
+#   make             module for the running kernel, BPF, library and programs, in build/
+#   make install     install these under PREFIX (/usr/local) and DESTDIR, and the module's source for
+#                    DKMS
+#   make modules     jetwatt.ko only; KDIR=, W=1, C=1 as for any kernel module
+#   make arm64       the same and the tests for the simulated board, in build/arm64/
 #   make check       every test; installs what it needs (Debian 12)
-#   make check-flaky                   tests that failed only once, N= times each on a busy machine
-#   make check-kernels, check-debug    the module on other kernels; on one with KASAN
-#   sudo make check-userlands          user space with the libraries of JetPack 5, 6 and 7
-#   make check-systemd                 the units under a real systemd
+#   make check-flaky                   tests that have failed sporadically, N= times each under load
+#   make check-kernels, check-debug    tests of the module on other kernels; on a kernel with KASAN
+#   sudo make check-userlands          user space with library versions of JetPack 5, 6 and 7
+#   make check-systemd                 the units under systemd, in a guest
 #   sudo make check-packages           the packages installed, upgraded, purged in a clean Debian
 #   make check-trees DTB="a.dtb ..."   rails of compiled device trees, in the guest
-#   sudo make check-hw                 on a real board; restores what it changes
-#   make bench-kmod  what the module costs and how well it samples
-#   make demo        the whole path on the simulated board; BOARD= BUDGET_W= CORPUS= WORKLOAD=
+#   sudo make check-hw                 tests on a real board; restores what it changes
+#   make bench-kmod  CPU time and timing of the module
+#   make demo        optimize a job on the simulated board; BOARD= BUDGET_W= CORPUS= WORKLOAD=
 #   make clean
 
 # V=1 shows the commands.
@@ -27,7 +28,8 @@ CROSS ?=
 CC := $(CROSS)gcc
 AR := $(CROSS)ar
 CLANG ?= clang
-# Ubuntu's /usr/sbin/bpftool only looks for the running kernel's, which a Jetson lacks.
+# Ubuntu's /usr/sbin/bpftool runs the bpftool of the running kernel's package, which does not exist
+# for a Jetson's kernel.
 BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools/*/bpftool /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 KDIR ?= /lib/modules/$(shell uname -r)/build
 MAKEFLAGS += --no-builtin-rules
@@ -45,8 +47,8 @@ libs := -lnl-genl-3 -lnl-3 -lbpf -lelf -lz -lopenblas -lsqlite3 -lmd -lm
 curses := -lncursesw -ltinfo
 
 # --- directories of user/ -------------------------------------------------------
-# One archive each, of all objects but those with a main(). A program links its main() and
-# archives; each of these may need only the ones behind it (tests/host/tree.sh).
+# Each directory becomes one archive of all objects without a main(). A program links its main() and
+# some archives; an archive may use only the archives after it in the list (tests/host/tree.sh).
 mains := cmd/jetwatt daemon/main knobs/main files/main sync/main exporter/http exporter/mqtt
 shared := timeshare tune measure job plan out store energy minibatch board model util
 archives := cmd daemon knobs sync exporter policy $(shared) lib
@@ -54,18 +56,18 @@ objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(mains:%=user/%.c),$(wildcard us
 $(foreach a,$(archives),$(eval $(a)_objects := $(call objects,$(a))))
 main = $(B)/user/$(1).o $(patsubst %,$(B)/%.a,$(2))
 
-# Only who shares profiles with a fleet needs it.
+# jetwatt-sync needs libpq.
 libpq := $(if $(CROSS),,$(shell pkg-config --libs libpq 2>/dev/null))
-# Only who publishes metrics to a broker needs it.
+# jetwatt-mqtt needs libmosquitto.
 mosquitto := $(if $(CROSS),,$(shell pkg-config --libs libmosquitto 2>/dev/null))
 
 all: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/jetwatt-files $(B)/jetwatt-exporter $(if $(libpq),$(B)/jetwatt-sync,no-sync) $(if $(mosquitto),$(B)/jetwatt-mqtt,no-mqtt) $(B)/libjetwatt.so modules
 
 no-sync:
-	@echo "jetwatt-sync left out: no libpq (package libpq-dev)"
+	@echo "jetwatt-sync is not built: no libpq (package libpq-dev)"
 
 no-mqtt:
-	@echo "jetwatt-mqtt left out: no libmosquitto (package libmosquitto-dev)"
+	@echo "jetwatt-mqtt is not built: no libmosquitto (package libmosquitto-dev)"
 
 quiet = $(if $(V),,@echo "  $(1)	$@";)
 
@@ -74,7 +76,7 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(cflags) -c -o $@ $<
 
-# Its members are listed beside it: a source that has gone makes it anew.
+# The file .members lists the objects of an archive, so that it is rebuilt when a source is removed.
 $(foreach a,$(archives),$(eval $(B)/$(a).a: $($(a)_objects) $(B)/$(a).members))
 $(archives:%=$(B)/%.a):
 	$(call quiet,AR)rm -f $@ && $(AR) qcsD $@ $(filter %.o,$^)
@@ -90,7 +92,7 @@ $(B)/libjetwatt.so.1: $(lib_objects) $(B)/lib.members user/lib/libjetwatt.map
 $(B)/libjetwatt.so: $(B)/libjetwatt.so.1
 	@ln -sf $(<F) $@
 
-# Finds its library beside itself, as built, and in ../lib, as installed.
+# A program finds libjetwatt in its own directory (build tree) and in ../lib (installed).
 RPATH ?= -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 $(B)/jetwatt: $(call main,cmd/jetwatt,cmd $(shared)) $(B)/libjetwatt.so
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o %.a,$^) -ljetwatt $(libs) $(curses)
@@ -98,11 +100,11 @@ $(B)/jetwatt: $(call main,cmd/jetwatt,cmd $(shared)) $(B)/libjetwatt.so
 $(B)/jetwattd: $(call main,daemon/main,daemon policy $(shared)) $(B)/libjetwatt.so
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o %.a,$^) -ljetwatt $(libs) -lpthread
 
-# Runs as root: the board and nothing else.
+# Runs as root, so it links as little as possible.
 $(B)/jetwatt-knobs: $(call main,knobs/main,knobs policy board util)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^
 
-# Has CAP_SYS_PTRACE: one request and nothing else.
+# Has CAP_SYS_PTRACE, so it links as little as possible.
 $(B)/jetwatt-files: $(call main,files/main,util lib)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^
 
@@ -116,18 +118,18 @@ $(B)/jetwatt-sync: $(call main,sync/main,sync $(shared)) $(B)/libjetwatt.so
 $(B)/jetwatt-mqtt: $(call main,exporter/mqtt,exporter policy out util)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^ $(mosquitto) -lmd -lm -lpthread
 
-# Long loops over floats, which -O2 leaves scalar, and branches around one
-# operation of them, which a trap that nobody has set keeps from being selects.
+# These files have long loops over floats. -O2 does not vectorise them. Without -fno-trapping-math
+# gcc must keep branches around float operations, because these could trap.
 $(B)/user/model/nn.o $(B)/user/model/nn_train.o $(B)/user/plan/slice.o: cflags += -O3 -fno-math-errno -fno-trapping-math
 
-# --- BPF: no BTF of any kernel and no relocation, hence no vmlinux.h ----------
+# --- BPF: uses no kernel BTF and no relocations, so it needs no vmlinux.h -----
 bpf_arch := $(if $(findstring aarch64,$(machine)),arm64,x86)
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(call quiet,BPF)$(CLANG) -target bpf -O2 -g $(warn) -Wno-unused-parameter -D__TARGET_ARCH_$(bpf_arch) -MMD -MP -MT $@ -MF $(@:.o=.d) \
 		-Iinclude/uapi -idirafter $(or $(KERNEL_HEADERS),/usr/include/$(machine)) -c -o $@ $<
 
-# Named by its file: bpftool takes no other name before 5.13.
+# The skeleton is named after its file: bpftool before 5.13 has no option for the name.
 $(B)/%.skel.h: $(B)/bpf/%.bpf.o
 	@cp $< $(B)/bpf/$*.o
 	$(call quiet,GEN)$(BPFTOOL) gen skeleton $(B)/bpf/$*.o > $@
@@ -136,14 +138,14 @@ $(B)/user/lib/probe_bpf.o $(B)/user/lib/probe_uprobe.o: $(B)/sync.skel.h
 $(B)/user/lib/arrivals.o: $(B)/arrive.skel.h
 
 # --- modules ------------------------------------------------------------------
-# Kbuild leaves its objects beside the sources: it gets a tree of links to them.
+# Kbuild writes objects next to the sources, so it builds in a tree of links to them.
 links:
 	@mkdir -p $(B)/mod/tests
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(B)/mod/
 	@cp -rsf $(CURDIR)/tests/sim $(B)/mod/tests/
 	@find $(B)/mod -xtype l -delete
 
-# INSIDE= is for tests: a command that runs make where that kernel's tools are.
+# INSIDE= is for tests: a command that runs make in a root with the tools of that kernel.
 kbuild = $(INSIDE) $(MAKE) -C $(KDIR) $(KARGS) M=$(abspath $(B)/mod$(1)) modules
 
 $(B)/jetwatt.ko: links FORCE
@@ -153,7 +155,7 @@ $(B)/jetwatt.ko: links FORCE
 modules: $(if $(wildcard $(KDIR)/Makefile),$(B)/jetwatt.ko,no-modules)
 
 no-modules:
-	@echo "jetwatt.ko left out: no headers of the running kernel in $(KDIR) (package linux-headers-$(shell uname -r))"
+	@echo "jetwatt.ko is not built: no headers of the running kernel in $(KDIR) (package linux-headers-$(shell uname -r))"
 
 # --- the rest -----------------------------------------------------------------
 include tests/tests.mk
@@ -197,7 +199,7 @@ install: all
 	@[ ! -e $(B)/jetwatt.ko ] || $(MAKE) --no-print-directory install-module
 	-@[ -n "$(DESTDIR)" ] || /sbin/ldconfig
 
-# Under the release that the module was built for, where modprobe finds it.
+# Install under the kernel release that the module was built for, where modprobe finds it.
 release = $(firstword $(shell /sbin/modinfo -F vermagic $(B)/jetwatt.ko))
 install-module:
 	install -D -m644 $(B)/jetwatt.ko $(DESTDIR)/lib/modules/$(release)/updates/jetwatt.ko

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kills_guest.sh kill ROUNDS SEED | cut SEED
 #
-# kill: repeatedly kill jetwattd, its watchdog (the process that restores the knobs), or both, at
+# kill: repeatedly kill jetwattd, its guardian process (which restores the knobs), or both, at
 # times drawn from the seed, while one job runs. cut: do this once, and then cut the power; the
 # state of jetwatt is on a disk, whose modules are in /modules. Prints a line for each round:
 #   round WHO DOING ROWS_BEFORE ROWS_AFTER KNOBS JOB DATABASE
@@ -91,7 +91,7 @@ for round in $(seq "$rounds"); do
 	if settled 10; then
 		is_now=before
 	else
-		# The watchdog was killed too: check that the saved state can still be restored.
+		# The guardian process was killed too: check that the saved state can still be restored.
 		jetwatt restore > /dev/null 2>&1
 		settled 5 && is_now=mode || is_now=left
 	fi

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * libFuzzer target (make fuzz FUZZ=csv).
- */
+/* libFuzzer target for the reader of CSV files of measured modes: make fuzz FUZZ=csv */
 #include "../../user/store/csv.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

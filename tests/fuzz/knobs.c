@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libFuzzer target: make fuzz FUZZ=knobs */
+/* libFuzzer target for the requests to jetwatt-knobs: make fuzz FUZZ=knobs */
 #include "../../user/knobs/request.c"
 
 #include <stdint.h>
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			abort();
 		return 0;
 	}
-	/* What is taken is what would be asked for it, but for leading zeros. */
+	/* An accepted request, formatted again, equals the input except for leading zeros. */
 	if (r.verb >= JETWATT_KNOBS_VERBS ||
 	    (verbs[r.verb].of == MODE && jetwatt_board_mode_format(&r.mode, name, sizeof(name))))
 		abort();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target, for lines of marks and of /proc/PID/maps, both of which
- * are written by somebody else:
+ * libFuzzer target for the parsers of mark lines and of /proc/PID/maps. The job controls both.
  * clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Iuser -D_GNU_SOURCE
  *	-o marks tests/fuzz/marks.c && ./marks -max_total_time=600
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target (make fuzz FUZZ=model): bytes as they come, and a real model
- * with a few of its bytes changed. The checksum is corrected, or no input would
- * ever get behind it.
+ * libFuzzer target for the reader of stored models (make fuzz FUZZ=model): the input itself, and a
+ * valid model with some bytes changed by the input. The checksum is corrected, because the reader
+ * would otherwise refuse every input before it parses it.
  */
 #include "../../user/model/save.c"
 
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (len > 4)
 		seal(copy, len);
 	offer(copy, len);
-	/* Three bytes of input: where, and what. */
+	/* Three bytes of input: two for the offset, one for the new value. */
 	memcpy(copy, real, real_len);
 	for (size_t i = 0; i + 3 <= len; i += 3)
 		copy[(data[i] | data[i + 1] << 8) % real_len] = data[i + 2];

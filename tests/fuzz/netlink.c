@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=900 alone
+// guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=900
+// alone
 /*
- * Random and damaged messages for the family, of every operation and of some
- * that do not exist, from root, from nobody, and from root in namespaces of its
- * own, while the stream runs, sockets come and go and fault knobs are turned.
- * The kernel must survive it without a complaint (pid 1 looks at its log),
- * whatever it answers must be well-formed, and afterwards the family must
- * still do its work.
+ * Fuzzer of the netlink family, in the guest. Sends random and damaged messages of every operation,
+ * and of operations that do not exist, as root, as user nobody, and as root in its own namespaces.
+ * During this, the sampler streams, sockets are opened and closed, and faults are injected. The
+ * kernel must log no warning (pid 1 reads its log), its replies must be well-formed, and afterwards
+ * the family must work.
  *
- * 20,000 messages per kind of sender; 7,000 on the kernel of make check-debug,
- * which checks every access. The seed is printed; fuzz_seed=N on the kernel's command line
- * gives a run again, fuzz_messages=N another number.
+ * 20,000 messages per kind of sender; 7,000 on the kernel of make check-debug, which is slower
+ * because of KASAN. The seed is printed. fuzz_seed=N on the kernel's command line repeats a run;
+ * fuzz_messages=N sets the number of messages.
  */
 #include <sched.h>
 #include <sys/random.h>
@@ -25,7 +25,7 @@
 
 static uint64_t state;
 
-/* splitmix64 */
+/* Return the next random number (splitmix64). */
 static uint64_t roll(void)
 {
 	uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
@@ -40,7 +40,7 @@ static uint32_t below(uint32_t n)
 	return roll() % n;
 }
 
-/* Numbers near which something changes, or any. */
+/* Return a value near a limit of the module or of an integer type, or any random number. */
 static uint64_t number_to_try(void)
 {
 	static const uint64_t odd[] = {
@@ -72,7 +72,7 @@ static size_t put_random_attribute(uint8_t *at, size_t room)
 	return NLA_ALIGN(attr->nla_len);
 }
 
-/* A message whose frame is whole, with anything in it. Return: its length. */
+/* Compose a message with a valid frame and random content. Return: its length. */
 static size_t compose(uint8_t *msg, uint16_t id, uint32_t seq)
 {
 	struct nlmsghdr *nlh = (void *)msg;
@@ -107,11 +107,11 @@ static void damage(uint8_t *msg, size_t *len, uint16_t id)
 	if (!below(4))
 		*len = NLMSG_HDRLEN + below(*len - NLMSG_HDRLEN + 1);
 	nlh->nlmsg_len = below(4) ? *len : roll() % (2 * *len);
-	/* Somebody else's family is not ours to fuzz. */
+	/* Do not send to other netlink families. */
 	nlh->nlmsg_type = below(32) ? id : NLMSG_NOOP;
 }
 
-/* Every attribute of what came lies whole inside its message. */
+/* Does every attribute of the received messages lie completely within its message? */
 static bool well_formed(const uint8_t *buf, int n)
 {
 	struct nlmsghdr *nlh;
@@ -143,7 +143,7 @@ static bool drain(int fd, uint8_t *buf, size_t size, unsigned long *answers)
 	return true;
 }
 
-/* Faults in the module, soon and somewhere; only the sender that is root can inject them. */
+/* Inject faults at random places of the module. Needs root. */
 static void inject_some(void)
 {
 	DIR *dir = opendir(FAULTS);
@@ -166,7 +166,7 @@ static long from_cmdline(const char *word, long otherwise)
 	return at ? strtol(at + strlen(word), NULL, 0) : otherwise;
 }
 
-/* Return: 0, or what was wrong as an exit status. */
+/* Return: 0; or an exit status from 10 to 14 that identifies the failed check. */
 static int send_messages(uint16_t id, unsigned long messages, bool knobs)
 {
 	static struct family f[SOCKETS];
@@ -181,7 +181,7 @@ static int send_messages(uint16_t id, unsigned long messages, bool knobs)
 	for (i = 0; i < messages; i++) {
 		s = below(SOCKETS);
 		if (!below(64)) {
-			/* In the middle of a dump, a subscription, anything. */
+			/* Close at any time, for instance during a dump or a subscription. */
 			close(f[s].fd);
 			if (family_socket(&f[s]))
 				return 11;
@@ -198,7 +198,7 @@ static int send_messages(uint16_t id, unsigned long messages, bool knobs)
 		if (below(2))
 			damage(msg, &len, id);
 		sent += send(f[s].fd, msg, len, MSG_DONTWAIT) == (ssize_t)len;
-		/* Read the replies only sometimes, so that the socket becomes full. */
+		/* Sometimes do not read, so that the socket's buffer fills up. */
 		if (below(8) && !drain(f[s].fd, buf, sizeof(buf), &answers))
 			return 12;
 	}
@@ -263,7 +263,7 @@ TEST_F_TIMEOUT(family, survives, 800)
 	pid_t pid;
 
 	TH_LOG("fuzz_seed=%llu fuzz_messages=%lu", (unsigned long long)seed, self->messages);
-	/* Something to overhear. */
+	/* Subscribe, so that the sampler streams during the test. */
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	pid = fork();
 	if (!pid) {
@@ -277,11 +277,11 @@ TEST_F_TIMEOUT(family, survives, 800)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	inject_none();
-	/* The one that never read is full by now: no answer would reach it. */
+	/* Reopen: the buffer of this socket is full, so it would receive no reply. */
 	family_close(&self->f);
 	ASSERT_EQ(0, family_open(&self->f));
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
-	/* The default rate again, whatever was set, and it still samples. */
+	/* Set the default rate; the module must still take samples. */
 	EXPECT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 	EXPECT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BATCH, 32));
 	EXPECT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BATCH_AGE_MS, 100));
@@ -290,7 +290,7 @@ TEST_F_TIMEOUT(family, survives, 800)
 	EXPECT_TRUE(next_batch(&self->f, 2000, &b));
 	sleep_ms(500);
 	EXPECT_LT(ticks, stat_of(&self->f, JETWATT_A_STATS_TICKS));
-	/* Nothing holds it: every reference that a message took was given back. */
+	/* The module can be unloaded only if every reference taken by a message was released. */
 	family_close(&self->f);
 	sleep_ms(200);
 	EXPECT_EQ(0, unload("jetwatt"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libFuzzer target: make fuzz FUZZ=onnx */
+/* libFuzzer target for the reader of ONNX models: make fuzz FUZZ=onnx */
 #include "../../user/store/onnx.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

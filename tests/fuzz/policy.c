@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libFuzzer target: make fuzz FUZZ=policy */
+/* libFuzzer target for the parser of jetwattd's policy: make fuzz FUZZ=policy */
 #include "../../user/util/conf.c"
 #include "../../user/util/error.c"
 #include "../../user/util/suggest.c"

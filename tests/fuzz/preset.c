@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libFuzzer target: make fuzz FUZZ=preset */
+/* libFuzzer target for the parser of nvpmodel.conf: make fuzz FUZZ=preset */
 #include "../../user/board/preset.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

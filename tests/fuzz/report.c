@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libFuzzer target: make fuzz FUZZ=report */
+/* libFuzzer target for the reader of board reports: make fuzz FUZZ=report */
 #include "../../user/store/report.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target: clang -g -O1 -fsanitize=fuzzer,address,undefined
+ * libFuzzer target for the expressions of --fail-if:
+ * clang -g -O1 -fsanitize=fuzzer,address,undefined
  *	-o rule tests/fuzz/rule.c && ./rule -max_total_time=600
  */
 #include <stdint.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as any message of the family, then through the join: nothing may
- * be read outside of them, and what is accepted must hold what it promises.
+ * libFuzzer target for the parsers of the module's messages and for the join of samples and waits.
+ * They must not read outside of the input, and accepted results must be within the documented
+ * limits.
  *
- * libFuzzer calls LLVMFuzzerTestOneInput(); tests/unit/parse.c includes this
- * file and feeds it messages that it has damaged. The first byte chooses the
- * parser.
+ * libFuzzer calls LLVMFuzzerTestOneInput(); tests/unit/parse.c includes this file and passes
+ * damaged messages to it. The first byte of the input selects the parser.
  */
 #include <linux/jetwatt.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include "lib/join.h"
 #include "lib/parse.h"
 
-static uint64_t fuzz_sum;	/* so that reading isn't optimised away */
+static uint64_t fuzz_sum;	/* a use of all values, so that the compiler keeps the reads */
 
 static void fuzz_power(const struct jetwatt_power *p, void *arg)
 {
@@ -72,7 +72,7 @@ static void fuzz_ack(const char *buf, size_t len)
 
 	if (len < sizeof(*nlh))
 		return;
-	nlh->nlmsg_len = len;	/* as nlmsg_ok() has seen to */
+	nlh->nlmsg_len = len;	/* the caller has checked the length with nlmsg_ok() */
 	if (jetwatt_parse_ack(nlh, text, sizeof(text)) > 0 || strlen(text) >= sizeof(text))
 		abort();
 }
@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > 1 << 20)
 		return 0;
-	/* a block of its own: aligned, and the sanitizer knows where it ends */
+	/* A copy on the heap is aligned, and the sanitizer detects reads beyond its end. */
 	attr = malloc(len ? len : 1);
 	memcpy(attr, data + 1, len);
 	switch (data[0] % 13) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libFuzzer target: make fuzz FUZZ=schedule */
+/* libFuzzer target for the parser of jetwatt schedule's configuration: make fuzz FUZZ=schedule */
 #include "../../user/util/conf.c"
 #include "../../user/util/error.c"
 #include "../../user/timeshare/conf.c"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libFuzzer target: make fuzz FUZZ=settings */
+/* libFuzzer target for the parser of jetwatt.conf: make fuzz FUZZ=settings */
 #include "../../user/util/error.c"
 #include "../../user/util/settings.c"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as a trace: nothing is read outside of them, no memory is asked for
- * because they say so, and what is handed on holds what it promises.
+ * libFuzzer target for the reader of traces (make fuzz FUZZ=trace). It must not read outside of the
+ * input, must not allocate memory of a size that the input alone specifies, and the records that it
+ * delivers must be within the documented limits.
  *
- * libFuzzer calls LLVMFuzzerTestOneInput() (make fuzz); tests/unit/trace.c
- * includes this file and feeds it traces that it has damaged. The first byte
- * chooses: the rest is the file, or the records of one block whose sums fit,
- * because no mutation finds a checksum.
+ * tests/unit/trace.c includes this file and passes damaged traces to it. Depending on the first
+ * byte, the rest of the input is the whole file, or the records of one block, for which this file
+ * computes correct checksums, because mutations do not find them.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "lib/join.h"
 #include "lib/trace.h"
 
-static uint64_t trace_sum;	/* so that reading isn't optimised away */
+static uint64_t trace_sum;	/* a use of all values, so that the compiler keeps the reads */
 
 static void fuzz_samples_call(const struct jetwatt_samples *s, void *join)
 {
@@ -37,7 +37,7 @@ static void fuzz_sync_call(const struct jetwatt_sync *s, void *join)
 {
 	if (s->enter_ns > s->exit_ns)
 		abort();
-	/* Readers index the table of mark names with it. */
+	/* Callers index the table of mark names with ret. */
 	if ((s->call == JETWATT_SYNC_MARK || s->call == JETWATT_SYNC_MARK_BEGIN) &&
 	    (s->ret < 0 || s->ret >= JETWATT_MARKS_MAX))
 		abort();
@@ -64,7 +64,7 @@ static void fuzz_rail_call(const struct jetwatt_rail *r, void *join)
 		abort();
 }
 
-/* Slots are what this version knows, whatever the bytes say. */
+/* The reader must deliver only telemetry series that this version knows. */
 static void fuzz_reading_call(const struct jetwatt_reading *r, void *join)
 {
 	jetwatt_each_slot(s)

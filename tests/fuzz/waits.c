@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target (make fuzz FUZZ=waits).
+ * libFuzzer target for the inference of minibatches (make fuzz FUZZ=waits).
  *
- * Any sequence of waits: bounds are in order, cover their waits, are no more than
- * there is room for, and do not change from one call to the next. Records of the decisions
- * say the same.
+ * For any sequence of waits, the bounds must be in order, cover their waits, fit into the array,
+ * and be the same in a second call. The records of the decisions must agree with them.
  */
 #include <math.h>
 #include <stdint.h>
@@ -15,9 +14,11 @@
 
 #define WAITS_MAX	6000
 
-/* Make waits from the fuzzer's bytes, four bytes each: gap and length on a logarithmic scale,
- * thread and call, loss. The sequence is repeated as often as the first byte says, so that it has a
- * period. */
+/*
+ * Decode the input. Each wait has four bytes: gap and length on a logarithmic scale, thread and
+ * call, losses. The first byte is the number of repetitions of the sequence, which makes it
+ * periodic.
+ */
 static size_t waits(const uint8_t *data, size_t size, struct jetwatt_sync *s)
 {
 	size_t repeat = size ? 1 + data[0] % 64 : 1, n = 0;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libFuzzer target: make fuzz FUZZ=workload */
+/*
+ * libFuzzer target for the identification of a workload by its command line and cgroup: make fuzz
+ * FUZZ=workload
+ */
 #include "../../user/store/workload.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* Words and a cgroup's line, separated by zero bytes, as in /proc. */
+/* The input is a command line and a line of /proc/PID/cgroup, separated by zero bytes. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct jetwatt_workload w = { .batch = 0 };

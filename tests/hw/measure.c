@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What tests/hw/check needs measured: the highest rate for some seconds, and at
- * the same time what the hwmon driver says of the same rails, ten times a
- * second. "KEY VALUE" lines and one "rail" line each on stdout. Reads no alarm:
- * that would clear it.
+ * Measurements for tests/hw/check: takes samples at the highest rate for some seconds, and at the
+ * same time reads the same rails from hwmon ten times per second. Prints lines "KEY VALUE" and one
+ * line "rail" per rail. Reads no alarms, because reading an alarm clears it.
  *
  *   measure SECONDS
  */
@@ -19,7 +18,7 @@
 struct rail {
 	struct jetwatt_rail info;
 	char hwmon[96];
-	double ours, theirs;	/* sums, W */
+	double ours, theirs;	/* sums of the module's and of hwmon's readings, W */
 	unsigned long n, m;
 };
 
@@ -50,7 +49,7 @@ static void find_hwmon(struct rail *r, const struct jetwatt_chip *chip)
 		closedir(dir);
 }
 
-/* Return: the number in the file, -1 if there is none. */
+/* Return: value of a hwmon attribute; -1: it cannot be read. */
 static double attribute(const struct rail *r, const char *kind)
 {
 	char path[160];

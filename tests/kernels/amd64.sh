@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Debian's amd64 kernel: the module builds there without a warning (W=1), loads
-# on a machine that has no sensor, answers, and goes.
+# Test on Debian's amd64 kernel, in a guest without sensors: the module builds without a warning
+# (W=1), can be loaded, answers requests, and can be unloaded.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/kernels/debian.inc
@@ -17,8 +17,8 @@ need qemu-system-x86 busybox-static
 kernel=build/kernels/6.1-amd64
 rm -rf $kernel/out $kernel/guest
 make B=$kernel/out KDIR=$kernel/linux-headers KARGS="$(cat $kernel/make.args) W=1" \
-	$kernel/out/jetwatt.ko > $kernel/build.log 2>&1 || { tail $kernel/build.log; echo "does not build"; exit 1; }
-! grep -E 'warning:|WARNING:' $kernel/build.log || { echo "builds with warnings"; exit 1; }
+	$kernel/out/jetwatt.ko > $kernel/build.log 2>&1 || { tail $kernel/build.log; echo "the module does not build ($kernel/build.log)"; exit 1; }
+! grep -E 'warning:|WARNING:' $kernel/build.log || { echo "the module builds with warnings ($kernel/build.log)"; exit 1; }
 make -s all KDIR=/nonexistent > /dev/null
 
 d=$kernel/guest
@@ -47,6 +47,6 @@ timeout 300 qemu-system-x86_64 -M q35 -cpu max -m 1G -accel tcg -nodefaults -dis
 	-append 'console=ttyS0 loglevel=4 panic=-1' < /dev/null || true
 tail -n 12 $kernel/console
 for line in loaded gone 'no complaint'; do
-	tr -d '\r' < $kernel/console | grep -qx "$line" || { echo "the guest never said \"$line\""; exit 1; }
+	tr -d '\r' < $kernel/console | grep -qx "$line" || { echo "the guest did not print \"$line\""; exit 1; }
 done
-echo "builds without a warning, loads, answers, goes"
+echo "the module builds without a warning, loads, answers and unloads"

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# DKMS add, build, install, autoinstall and remove of what `make install` leaves
-# in /usr/src, with the machine's DKMS (3.x) and with bullseye's (2.8), against
-# the headers of Debian's amd64 kernel. All of it in directories of its own.
+# Runs DKMS add, build, install, autoinstall and remove on the source that `make install` puts into
+# /usr/src, with the machine's DKMS (3.x) and with that of bullseye (2.8), for the headers of
+# Debian's amd64 kernel. DKMS uses separate directories.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/kernels/debian.inc
 
 [ "$(dpkg --print-architecture)" = amd64 ] || { echo "needs an amd64 machine"; exit 4; }
-[ "$(id -u)" = 0 ] || { echo "DKMS wants to be root"; exit 4; }
+[ "$(id -u)" = 0 ] || { echo "DKMS needs root"; exit 4; }
 why=$(tests/kernels/prepare 6.1-amd64) || { s=$?; echo "$why"; exit $s; }
 version=$(sed -n 's/^VERSION := //p' Makefile)
 release=$(cat build/kernels/6.1-amd64/release)
@@ -20,7 +20,7 @@ rm -rf "$work"
 mkdir -p "$work/root"
 tested=''
 
-# What the other releases of Debian and Ubuntu have: a shell script, so it runs here.
+# DKMS of older releases of Debian and Ubuntu; it is a shell script, so it runs on this machine.
 old_dkms()
 {
 	mkdir -p "$work/apt"
@@ -29,7 +29,8 @@ old_dkms()
 	dpkg-deb -x "$work"/dkms_2.8*.deb "$work/dkms-2.8"
 }
 
-# life DKMS [OPTION]...: of our module, the options for what builds; also what DKMS does when a kernel has been upgraded
+# life DKMS [OPTION]...: run all steps with this DKMS, also those after an upgrade of the kernel.
+# The options are for the steps that build.
 life()
 {
 	local dkms=$1 tree=$work/tree mods=$work/root/lib/modules step
@@ -61,9 +62,9 @@ make -s install KDIR=/nonexistent DESTDIR="$work/root" > "$work/install.log" 2>&
 need dkms
 life "$(command -v dkms)"
 if old_dkms; then
-	# It would clean headers that are not in /lib/modules, as if they were a source.
+	# Otherwise DKMS would run "make clean" in the headers, which are not in /lib/modules.
 	life "$work/dkms-2.8/usr/sbin/dkms" --no-prepare-kernel --no-clean-kernel
 else
-	echo "no DKMS 2.8 to be had"
+	echo "DKMS 2.8 cannot be fetched"
 fi
 echo "add, build, install, autoinstall, remove with DKMS$tested"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation of every path fails once: the first, the second, ... of each
- * operation, by /proc/self/fail-nth, until it goes through without one. On the
- * kernel of make check-debug only. Afterwards all must work, the module must
- * go, and kmemleak must know of nothing that it has left.
+ * Lets every memory allocation fail once: by /proc/self/fail-nth, the first, the second, ...
+ * allocation of each operation fails, until the operation completes without a failure. Runs only on
+ * the kernel of make check-debug. Afterwards every operation must work, the module must be
+ * removable, and kmemleak must report no leak.
  */
 #include "kmod/family.h"
 #include "skip.h"
@@ -19,16 +19,17 @@ static void fail_nth(int n)
 	write_number("/proc/self/fail-nth", n);
 }
 
-/* Was an allocation made to fail? What is left of the count is above 0 if not. */
+/* Has an allocation failed? Otherwise the remaining count of fail-nth is above 0. */
 static bool has_failed(void)
 {
 	return read_number("/proc/self/fail-nth") == 0;
 }
 
 /*
- * How many allocations the kernel's loader makes before the module's own, and to
- * clean up: counted where the first step of loading fails without any. If one of
- * the loader's fails, it puts the stack into the log, like a complaint.
+ * Return the number of allocations that the kernel's module loader makes itself, before the
+ * module's init function and for the cleanup: counted while init fails before its first allocation.
+ * These are skipped, because the loader logs a stack trace if one of them fails. -1: init did not
+ * fail.
  */
 static int allocations_of_the_loader(void)
 {
@@ -44,9 +45,9 @@ static int allocations_of_the_loader(void)
 }
 
 /*
- * platform_device_add() does not look whether the device got its name, and
- * device_add() says EINVAL of one that has none: in 6.1 a failed allocation
- * in dev_set_name() comes back so, and nothing else may.
+ * platform_device_add() ignores an error of dev_set_name(), and device_add() then returns -EINVAL,
+ * because the device has no name. So in 6.1 a failed allocation in dev_set_name() leads to -EINVAL.
+ * Any other failure must lead to -ENOMEM. Trace the failures of dev_set_name() to tell them apart.
  */
 static void watch_names(void)
 {
@@ -55,7 +56,7 @@ static void watch_names(void)
 	write_file(TRACING "events/kprobes/nameless/enable", "1");
 }
 
-/* How often a device got no name so far. */
+/* Return the number of failures of dev_set_name() so far. */
 static unsigned int nameless(void)
 {
 	FILE *f = fopen(TRACING "trace", "r");
@@ -77,7 +78,7 @@ FIXTURE_SETUP(slab)
 {
 	if (access(FAILSLAB "ignore-gfp-wait", F_OK))
 		SKIP_TEST("a kernel without failslab");
-	/* What sleeps may fail too; without a trace of the stack for each. */
+	/* Let allocations that may sleep fail too, without a stack trace for each failure. */
 	ASSERT_EQ(0, write_file(FAILSLAB "ignore-gfp-wait", "N"));
 	ASSERT_EQ(0, write_file(FAILSLAB "verbose", "0"));
 	write_file("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
@@ -97,7 +98,7 @@ TEST_F_TIMEOUT(slab, loading, 600)
 
 	ASSERT_LT(50, loaders);
 	watch_names();
-	/* The last ones of the loader's too: so many it makes to clean up. */
+	/* Begin 20 earlier, because the loader makes about 20 of its allocations for the cleanup. */
 	for (n = loaders - 20; n < 3000; n++) {
 		fail_nth(n);
 		err = load("jetwatt", "");
@@ -110,7 +111,7 @@ TEST_F_TIMEOUT(slab, loading, 600)
 		if (err == -EINVAL && nameless() == names + 1)
 			err = -ENOMEM;
 		names = nameless();
-		/* Some it can do without. */
+		/* The module can load although some allocations fail. */
 		ASSERT_EQ(err ? -ENOMEM : 0, err) TH_LOG("allocation %u", n);
 		if (!err)
 			ASSERT_EQ(0, unload("jetwatt"));
@@ -136,7 +137,7 @@ static const struct {
 	{ JETWATT_CMD_BOX_CLEAR, false }, { JETWATT_CMD_WAITS_WATCH, false }, { JETWATT_CMD_WAITS_UNWATCH, false },
 };
 
-/* Only sends: what the kernel answers may itself have had no memory. */
+/* Send a request and ignore the reply, because its allocation may have failed. */
 static void ask(struct family *f, unsigned int i)
 {
 	struct nl_msg *msg = request(f, ops[i].cmd);
@@ -182,7 +183,7 @@ TEST_F_TIMEOUT(slab, operations, 600)
 	family_close(&self->f);
 }
 
-/* Twice: an object counts once it has been seen without a reference for a while. */
+/* Scan twice: kmemleak reports an object only if it was unreferenced for some seconds. */
 TEST_F_TIMEOUT(slab, leaves_nothing, 600)
 {
 	char line[256], report[4096] = "";
@@ -199,7 +200,7 @@ TEST_F_TIMEOUT(slab, leaves_nothing, 600)
 	f = fopen(KMEMLEAK, "r");
 	ASSERT_NE(NULL, f);
 	while (fgets(line, sizeof(line), f)) {
-		/* Addresses of a module that is gone have no name. */
+		/* Addresses in a removed module are printed without a symbol. */
 		ours |= strstr(line, "jetwatt") || strstr(line, ">] 0x");
 		if (strlen(report) + strlen(line) < sizeof(report))
 			strcat(report, line);

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# debian/ builds its six packages from a copy of what git knows, and lintian
-# has nothing to say of them.
+# Builds the six Debian packages from a copy of the files in git, and checks them with lintian.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/kernels/debian.inc
@@ -22,5 +21,5 @@ for p in jetwatt jetwatt-sync jetwatt-mqtt jetwatt-dkms libjetwatt1 libjetwatt-d
 	dpkg-deb -c "$work/${p}_$version"*.deb
 done
 lintian --no-cfg --fail-on error,warning "$work"/*.changes ||
-	{ echo "lintian complains"; exit 1; }
+	{ echo "lintian reports errors"; exit 1; }
 echo "six packages, lintian clean"

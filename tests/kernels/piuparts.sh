@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make check-packages: Debian's piuparts on the six packages together, then on each one. It
-# installs them in a minimal Debian, purges them after all that they needed, and compares every
-# file; the same with an upgrade from a lower version, and removed or purged in between.
-# As root; ten minutes and a mirror.
+# make check-packages: run Debian's piuparts on the six packages together, then on each one. It
+# installs them in a minimal Debian, removes their dependencies, purges the packages, and compares
+# all files. It repeats this with an upgrade from a lower version, and with a removal or purge in
+# between. Needs root, a mirror and ten minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/kernels/debian.inc
@@ -27,9 +27,9 @@ for d in old new; do
 	(cd "$work/srv/$d" && dpkg-scanpackages . > Packages 2> /dev/null)
 done
 
-# What piuparts is asked to look for besides: sums, permissions, links, copyrights, a /home.
+# Additional checks of piuparts: checksums, permissions, links, copyrights, no /home.
 cp /etc/piuparts/scripts/pre_remove_[0-9]* /etc/piuparts/scripts/post_setup_forbid_home "$work/scripts/"
-# And what use leaves, which goes with jetwatt.
+# Create the files of normal use, which a purge must remove.
 cat > "$work/scripts/post_install_use" << 'EOF'
 #!/bin/sh
 set -e
@@ -42,8 +42,8 @@ rm /tmp/a.csv
 EOF
 chmod 755 "$work"/scripts/*
 
-# The lower version is what the mirror has, as far as apt in there can tell. Headers, so that
-# DKMS builds; their modules.dep as it is before and has to be after.
+# A local repository offers the lower version to apt in that root. The headers are needed by DKMS.
+# depmod runs here, so that modules.dep is the same before and after.
 sources_of "$(here_suite)" all > "$work/sources.list" || die "this machine's apt has no Debian mirror"
 # shellcheck disable=SC2016
 mmdebstrap --quiet --variant=minbase \
@@ -52,31 +52,31 @@ mmdebstrap --quiet --variant=minbase \
 	--customize-hook="copy-in '$work/srv' /" \
 	--customize-hook='echo "deb [trusted=yes] file:///srv/old ./" > "$1/etc/apt/sources.list.d/old.list"' \
 	"$(here_suite)" "$work/base.tar.gz" "$work/sources.list" > "$work/mmdebstrap.log" 2>&1 ||
-	{ tail "$work/mmdebstrap.log"; die "no clean root"; }
+	{ tail "$work/mmdebstrap.log"; die "cannot create a clean root ($work/mmdebstrap.log)"; }
 
-# What systemd and DKMS make at their first start and forget when they are purged.
+# Files that systemd and DKMS create at their first start and do not remove when they are purged.
 others='/(root/\.ssh|var/(cache|lib|log)/private|var/lib/systemd/(coredump|pstore)|var/lib/dkms)/(mok\.(key|pub))?'
 complaints=' ERROR: |(WARN|FAIL|SKIP|Warning): |MD5SUM|MISSING (OBJECT|COPYRIGHT)|OBSOLETE CONFFILE|UNOWNED SYMLINK'
 failed=0
-# parts NAME OPTION... DEB...
+# parts NAME OPTION... DEB...: run piuparts
 parts()
 {
 	local name=$1 rc=0
 	shift
-	# Its mounts end with it, however it ends.
+	# In its own mount namespace, so that its mounts vanish when it ends.
 	unshare --mount piuparts -d "$(here_suite)" -b "$work/base.tar.gz" --keep-sources-list \
 		--scriptsdir "$work/scripts" -t "$work/tmp" -I "$others" --pedantic-purge-test \
 		--fail-on-broken-symlinks --fail-if-inadequate \
 		"$@" > "$work/$name.log" 2>&1 || rc=$?
 	grep -E 'PASS: Inst' "$work/$name.log" | sed "s/.*PASS: /piuparts: $name: pass: /" || true
 	! grep -E -A 10 "$complaints" "$work/$name.log" | grep -v ' DEBUG: ' || rc=1
-	# Both of them, lest one that does not run is taken for one that passes.
+	# Both tests must have passed; a test that did not run prints no PASS.
 	[ "$(grep -c 'PASS: Inst' "$work/$name.log")" = 2 ] || rc=1
 	[ "$rc" = 0 ] || { say "$name: FAIL (build/piuparts/$name.log)"; failed=1; }
 }
 parts together "$work"/srv/new/*.deb
 parts removed-between --install-remove-install "$work"/srv/new/*.deb
-# By name, since those scripts look at the first package that has one.
+# Pass the packages by name, because the scripts of piuparts examine the first named package.
 for deb in "$work"/srv/new/*.deb; do
 	name=$(dpkg-deb -f "$deb" Package)
 	parts "$name" --testdebs-repo /srv/new --install-purge-install --warn-on-others \

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module builds without a word under W=1 and sparse (where that kernel's
-# tools have it), and checkpatch has nothing to say.
+# Checks that the module builds without warnings under W=1 and sparse (if it is installed with the
+# tools of that kernel), and that checkpatch reports nothing.
 #
-#   tests/kernels/warnings.sh [KERNEL]...   those that are in build/kernels, and "kit"
+#   tests/kernels/warnings.sh [KERNEL]...   default: all kernels in build/kernels, and "kit"
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 kit=build/kit n=0 failed=0
 [ $# != 0 ] || set -- kit $(cd build/kernels 2>/dev/null && ls -d */make.args | sed 's,/.*,,')
 
-# result NAME LOG: passes if the log has no warning and ends well.
+# result NAME LOG: passed if the log is empty
 result()
 {
 	n=$((n + 1))
@@ -24,7 +24,7 @@ result()
 	fi
 }
 
-# build KERNEL: prints what compiler, sparse and modpost complain of.
+# build KERNEL: print the warnings and errors of compiler, sparse and modpost
 build()
 {
 	local b=build/warnings/$1 headers=build/kernels/$1/linux-headers args inside='' status=0
@@ -39,14 +39,14 @@ build()
 	# shellcheck disable=SC2086
 	$inside sh -c 'command -v sparse' > /dev/null && args+=' C=1'
 	make B="$b" KDIR="$headers" KARGS="$args W=1" INSIDE="$inside" "$b/jetwatt.ko" > "$b.log" 2>&1 || status=$?
-	# A variable of the kernel's own headers is not ours to use: 5.10's with one node of memory.
+	# Ignore unused variables in the kernel's headers (5.10, with a single memory node).
 	grep -E 'warning:|WARNING:|error:|ERROR:' "$b.log" |
 		grep -v '/include/linux/[a-z]*\.h:[0-9:]* warning: .*\[-Wunused-but-set-variable\]$'
 	[ $status = 0 ] || tail -n 5 "$b.log"
 }
 
-# Only compat/ asks for versions, and writes them as the kernel's headers do. The enum of series is
-# made of a table: no parentheses around its members.
+# compat/ may compare kernel versions, with the constant on the left as in the kernel's headers. The
+# enum of series is generated from a table, so its macro has no parentheses.
 style()
 {
 	find kmod include/uapi -name '*.[ch]' | sort | while read -r f; do

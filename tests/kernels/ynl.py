@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: /ynl/cli.py with /jetwatt.yaml, every operation once.
+"""Run every operation of /jetwatt.yaml once with /ynl/cli.py, in the guest.
 
-A process per operation, as a user would call it. KTAP; the last line is the
-summary.
+Each operation is a process, as a user would call it. Prints KTAP; the last line is a summary.
 """
 import json
 import subprocess
@@ -11,11 +10,11 @@ import sys
 import yaml
 
 CLI = [sys.executable, "/ynl/cli.py", "--spec", "/jetwatt.yaml", "--no-schema", "--output-json"]
-# What an operation needs to be asked for anything sensible.
+# Attributes that an operation needs in its request.
 REQUEST = {"config-set": {"rate-hz": 50}, "samples-get": {"seq": 1}}
-# Before what needs them, and behind it: in the order of the spec but for these.
+# Operations that must run first and last; the others run in the order of the specification.
 FIRST, LAST = ["config-set", "box-freeze"], ["box-clear"]
-# What undoes something does so for the socket that did it: both in one message.
+# An operation that undoes another one must use the same socket, so both are sent by one process.
 UNDOES = {"unsubscribe": "subscribe", "waits-unwatch": "waits-watch"}
 
 passed = failed = 0
@@ -43,7 +42,7 @@ def ynl(*args, timeout=60):
 
 
 def wanted(op, how):
-    """The attributes that a reply may have."""
+    """Return the attributes that a reply may have."""
     return set(op[how].get("reply", {}).get("attributes", []))
 
 
@@ -60,27 +59,27 @@ def check_op(op):
     if not why and attributes:
         items = reply if how == "dump" else [reply]
         if not items and name not in ("subscriber-get", "box-samples-get"):
-            why = "nothing came"
+            why = "the reply is empty"
         for item in items:
             strange = set(item) - attributes
             if strange:
-                why = "not in the spec: %s" % strange
+                why = "attributes that are not in the specification: %s" % strange
             elif not item:
-                why = "an empty item"
+                why = "an item without attributes"
     result("%s %s" % (how, name), why)
 
 
 def check_events():
     p = subprocess.Popen(CLI + ["--subscribe", "events", "--sleep", "20"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    # Several, for the tool takes its time to start.
+    # Cause several events, because the tool needs some time to start.
     for hz in range(20, 45):
         ynl("--do", "config-set", "--json", json.dumps({"rate-hz": hz}))
         if p.poll() is not None:
             break
     out, err = p.communicate(timeout=120)
     result("events", None if "event-ntf" in out and "config-changed" in out
-           else "came: %.200s %s" % (out, err[-300:]))
+           else "received: %.200s %s" % (out, err[-300:]))
 
 
 def main():

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The kernel's own netlink tool, as it is in linux-source-6.12's tools/net/ynl,
-# with our specification: every operation and the events, in a guest. The guest also runs
-# the Python example of doc/library.md.
+# Runs every operation and the events of the family in a guest, with the kernel's netlink tool
+# (tools/net/ynl of linux-source-6.12) and the specification of the family. The guest also runs the
+# Python example of doc/library.md.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* For tests/trees/check, in the guest: the rails and the total as the module tells them. */
+/* Prints the rails and the total that the module reports, in the guest, for tests/trees/check. */
 #include <jetwatt.h>
 #include <linux/jetwatt.h>
 
