@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The guest's kernel: modules in and out of it, and what it is like. */
+/* Functions to load and unload modules in the guest, and properties of its kernel. */
 #ifndef TESTS_KERNEL_H
 #define TESTS_KERNEL_H
 
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Return: 0 or -errno, as the kernel said. */
+/* Load a module with parameters. Return: 0; or the kernel's error as a negative errno. */
 static inline int load(const char *module, const char *params)
 {
 	char path[128];
@@ -30,15 +30,19 @@ static inline int unload(const char *module)
 	return syscall(SYS_delete_module, module, O_NONBLOCK) ? -errno : 0;
 }
 
-/* One that checks every access (make check-debug): what a transfer costs the CPU there
- * is not what the module or the board makes it cost. */
+/*
+ * Is this the kernel of make check-debug? Its checks (KASAN) make transfers slower, so limits of
+ * CPU time do not apply there.
+ */
 static inline bool slow_kernel(void)
 {
 	return !access("/sys/kernel/debug/kmemleak", F_OK);
 }
 
-/* The lowest rate that passes for one of @hz that the bus allows: there a transfer takes up to an
- * eighth longer than its bits. */
+/*
+ * Lowest rate that a test accepts if the bus permits @hz. On the kernel of make check-debug a
+ * transfer takes up to an eighth longer than its bits.
+ */
 static inline unsigned int least_hz(unsigned int hz)
 {
 	return slow_kernel() ? hz - hz / 8 : hz;

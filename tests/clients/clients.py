@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the guest: the total's energy over a minute, as each client reads it.
+"""Compare the total energy over a minute as several clients read it, in the guest.
 
-The counters (hwmon by doc/library.md's example, sensors, node exporter, YNL) are read at both
-ends of the window; perf and jetwatt measure a command that sleeps. A client's joules are
-taken to the length of the window by its own clock readings, so that the time that it needs
-to start is not an error of its own. They are compared with each other, and all of them with
-the energy of the simulated board itself, which no sensor has rounded. KTAP.
+The counters (hwmon by the example of doc/library.md, sensors, node exporter, YNL) are read at both
+ends of the window; perf and jetwatt measure a command that sleeps. The energy of each client is divided
+by the time between its own readings, so that its start-up time causes no error. The results are
+compared with each other, and with the true energy of the simulated board. Prints KTAP.
 """
 import contextlib
 import io
@@ -23,7 +22,7 @@ PORT = 9100
 
 
 def library_example():
-    """The example's function, without what it does when it is run."""
+    """Return the function joules() of the example, without running its main part."""
     with open("/energy.py") as f:
         text = f.read()
     names = {}
@@ -72,7 +71,7 @@ def ynl():
 
 
 class Plant:
-    """The board's own energy, by its own clock."""
+    """True energy of the simulated board, with its time."""
 
     def __init__(self):
         self.points = []
@@ -86,7 +85,7 @@ class Plant:
 
 
 class Reader:
-    """A counter that is read at both ends."""
+    """A counter that is read at both ends of the window."""
 
     def __init__(self, name, read):
         self.name, self.read, self.points = name, read, []
@@ -156,7 +155,7 @@ def main():
         off, truth = w / middle - 1, w / plant.watts - 1
         wrong = not abs(off) <= WITHIN or not abs(truth) <= WITHIN
         failed += wrong
-        print("%sok %d %s: %.3f J in %d s, %+.2f %%, %+.2f %% from the board's own" %
+        print("%sok %d %s: %.3f J in %d s, %+.2f %% from the median, %+.2f %% from the true energy" %
               ("not " * wrong, n, name, w * WINDOW_S, WINDOW_S, off * 100, truth * 100))
     return failed != 0
 

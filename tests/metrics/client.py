@@ -1,17 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a web client, and one that means no good, does to jetwatt-exporter and to the
-control socket.
+"""Client of jetwatt-exporter and of the control socket, for tests with normal and malicious requests.
 
-  client.py port                          a port that is free
-  client.py get PORT PATH [ACCEPT]        head and body
-  client.py raw PORT                      stdin as it is; what comes back
-  client.py loris PORT N SECONDS          N that send a byte a second; says how long the
-                                        slowest of some scrapes among them took, and how many
-                                        of the N are still there after SECONDS
-  client.py socket PATH                   silent ones, long lines, noise; "done"
-  client.py queries PORT DASHBOARD        asks Prometheus for all that the dashboard shows,
-                                        until all of it is there
+  client.py port                          print a free port
+  client.py get PORT PATH [ACCEPT]        print head and body of the response
+  client.py raw PORT                      send stdin unchanged and print the response
+  client.py loris PORT N SECONDS          open N connections that send a byte per second; print the
+                                          time of the slowest scrape during this, and the number of
+                                          these connections that are still open after SECONDS
+  client.py socket PATH                   silent clients, long lines, random bytes; print "done"
+  client.py queries PORT DASHBOARD        send all queries of the dashboard to Prometheus, until each
+                                          of them returns data
 """
 import json, random, socket, sys, time, urllib.parse, urllib.request
 
@@ -58,7 +57,7 @@ def loris(port, n, seconds):
         if i % 20 == 19:
             begun = time.monotonic()
             if b"200 OK" not in get(port, "/metrics"):
-                sys.exit("a scrape among %d slow ones has no answer" % i)
+                sys.exit("with %d slow clients a scrape gets no answer" % i)
             slowest = max(slowest, time.monotonic() - begun)
     until = time.monotonic() + seconds
     while them and time.monotonic() < until:
@@ -92,7 +91,7 @@ def ask(path, line, wait=True):
 def hostile(path):
     silent = [ask(path, b"sta", False) for _ in range(40)]
     if b"budget_w" not in ask(path, b"status json\n"):
-        sys.exit("forty silent ones keep others out")
+        sys.exit("forty silent clients block others")
     draw = random.Random(1)
     for size in (255, 256, 257, 4096, 1 << 20):
         ask(path, b"x" * size)
@@ -103,7 +102,7 @@ def hostile(path):
         if b"refused: " not in ask(path, line):
             sys.exit("%r is not refused" % line)
     if b"budget_w" not in ask(path, b"status json\n"):
-        sys.exit("it has ended")
+        sys.exit("the server has ended")
     del silent
     print("done")
 

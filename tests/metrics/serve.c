@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwattd's control socket and metrics without a board: what they tell is set here,
- * and known. serve SOCKET, until a signal; a minibatch of 100 ms and 2 J every 50 ms.
+ * Serves jetwattd's control socket and metrics without a board, with fixed values that tests know.
+ *
+ *   serve SOCKET
+ *
+ * Runs until a signal arrives. Every 50 ms it counts a minibatch of 100 ms and 2 J.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -30,7 +33,7 @@ static void rail(struct jetwattd_telemetry *t, uint32_t id, const char *label, u
 	snprintf(r->label, sizeof(r->label), "%s", label);
 }
 
-/* As on an Orin NX: one rail is the total, the others are inside. */
+/* Rails as on an Orin NX: one rail is the total and supplies the others. */
 static void board(struct jetwattd *d)
 {
 	struct jetwattd_telemetry *t = &d->meter;

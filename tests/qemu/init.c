@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pid 1 of the guest: loads modules, runs tests one after another, powers off.
+ * pid 1 of the guest: loads modules, runs tests one after another, and powers off.
  *
- * What to do stands in /jw.plan, one order a line:
- *   ports                       open the virtio ports, once their driver is loaded
- *   module PATH [PARAMETERS]
- *   init PATH                   pid 1 is that program from now on, a child goes on here
- *   test NAME SECONDS PATH      (NAME "-": the only one, its output needs no mark)
+ * /jw.plan contains one command per line:
+ *   ports                       open the virtio ports; their driver must be loaded
+ *   module PATH [PARAMETERS]    load a module
+ *   init PATH                   execute PATH as pid 1; a child process runs the other commands
+ *   test NAME SECONDS PATH      run a test (NAME "-": the only test; its output gets no header)
  *
- * What happened goes to the virtio port "jw.result", which nothing else in the
- * guest writes to:
- *   test NAME            it starts
- *   exit NAME STATUS     it ended; or signal NAME NUMBER, or timeout NAME SECONDS
- *   splat NAME TEXT      the kernel complained meanwhile (NAME is "boot" before the first test)
- *   error TEXT           pid 1 could not do its work
- *   done                 every order was carried out
- * A guest that crashes never says "exit" for the test at hand nor "done", so a
- * crash cannot look like a pass.
+ * Results are written to the virtio port "jw.result", to which nothing else in the guest writes:
+ *   test NAME            the test starts
+ *   exit NAME STATUS     the test has ended; or signal NAME NUMBER, or timeout NAME SECONDS
+ *   splat NAME TEXT      the kernel logged a warning during this test ("boot": before the first)
+ *   error TEXT           a command failed
+ *   done                 all commands were executed
+ * If the guest crashes, it writes neither "exit" for the present test nor "done", so a crash cannot
+ * be taken for a pass.
  *
- * The tests' own output goes to the port "jw.log", each test's after a record
- * separator, its name and a newline; at the end the port "jw.out" gets /out as tar.
+ * The output of the tests is written to the port "jw.log". The output of each test follows a record
+ * separator, its name and a newline. At the end, /out is written to the port "jw.out" as tar.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +92,7 @@ static void mount_all(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(fs) / sizeof(fs[0]); i++) {
-		/* A kernel without bpf(), as JetPack 5's, has no directory for it. */
+		/* A kernel without bpf(), as that of JetPack 5, has no directory for bpffs. */
 		if (mkdir(fs[i].dir, 0755) && errno != EEXIST && !strcmp(fs[i].type, "bpf"))
 			continue;
 		if (mount(fs[i].type, fs[i].dir, fs[i].type, 0, NULL))
@@ -104,7 +103,7 @@ static void mount_all(void)
 		die("/dev/shm");
 }
 
-/* Opens the virtio port of that name, -1 if this guest has none. */
+/* Open the virtio port with this name. Return: descriptor; -1: there is no such port. */
 static int open_port(const char *name)
 {
 	char path[64], text[64];
@@ -129,7 +128,7 @@ static int open_port(const char *name)
 	return -1;
 }
 
-/* The driver learns of its ports from messages: they appear some time after it is loaded. */
+/* Wait for a port: ports appear some time after their driver was loaded. */
 static int await_port(const char *name)
 {
 	const struct timespec pause = { .tv_nsec = 5000000 };
@@ -174,8 +173,9 @@ static bool is_splat(const char *text)
 	return false;
 }
 
-/* Reads what the kernel has said since the last call. Only the kernel's own words
- * count (facility 0), so that no test fails for what it writes to kmsg itself.
+/*
+ * Search the kernel log since the previous call for warnings. Only messages of the kernel (facility
+ * 0) count, so that a test may write to kmsg.
  */
 static void search_kmsg(void)
 {
@@ -184,7 +184,7 @@ static void search_kmsg(void)
 
 	for (;;) {
 		n = read(kmsg, record, sizeof(record) - 1);
-		if (n < 0 && errno == EPIPE)	/* overwritten before we came: go on behind it */
+		if (n < 0 && errno == EPIPE)	/* messages were overwritten: continue after them */
 			continue;
 		if (n <= 0)
 			return;
@@ -231,9 +231,9 @@ static pid_t spawn(char *const argv[], int out)
 	return pid;
 }
 
-/* Waits for @pid, reaping every orphan on the way. SIGCHLD is blocked, so that
- * one that comes between the check and the wait is not missed. Return: 0, or
- * -ETIMEDOUT with the child still there.
+/*
+ * Wait for the child @pid, and reap all orphans. SIGCHLD is blocked, so that a signal between the
+ * check and the wait is not missed. Return: 0; -ETIMEDOUT: the child still runs.
  */
 static int wait_for(pid_t pid, double seconds, int *status)
 {
@@ -257,7 +257,7 @@ static int wait_for(pid_t pid, double seconds, int *status)
 	}
 }
 
-/* Nothing that a test started outlives it. */
+/* Kill all processes that a test has left. */
 static void kill_all(void)
 {
 	kill(-1, SIGKILL);
@@ -292,9 +292,9 @@ static void run_test(const char *name, double seconds, char *path)
 }
 
 /*
- * A system of its own: pid 1 becomes @path, a child of it carries out what is left. The
- * root becomes one that services can turn (pivot_root) for file systems of their own, which
- * the initramfs is not.
+ * Start a complete system: pid 1 executes @path, and a child process runs the remaining commands.
+ * The root is moved to a file system on which services can use pivot_root, which is impossible on
+ * the initramfs.
  */
 static void hand_over(char *path)
 {

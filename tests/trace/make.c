@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace of a run that never was, with its truth: for tests of what reads
- * traces. Power is a square wave by minibatch, so its energy is arithmetic.
+ * Generates the trace of an artificial run, for tests of programs that read traces. The power of
+ * each minibatch is a square wave, so the true energy is known.
  *
  *   make-trace OUT [ms=80] [n=300] [busy=0.7] [idle_w=9] [gpu_w=10] [cpu_w=3] [jitter=0.02]
  *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
  *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [warm=0] [extra_every=N]
  *              [marks=0]
  *
- * extra_every: a value is fetched at the end of each Nth minibatch: one more wait, of 1 ms.
+ * extra_every: each Nth minibatch has an additional wait of 1 ms at its end.
  * marks: the program marks the end of each minibatch, 1 ms after the last wait.
  *
- * Writes to stdout, as JSON, what was put in: minibatches, seconds, joules.
+ * Prints the true values as JSON: minibatches, seconds, joules.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@
 
 static const struct {
 	const char *label;
-	double volts, idle, gpu, cpu;	/* shares of idle_w, gpu_w, cpu_w */
+	double volts, idle, gpu, cpu;	/* volts; shares of idle_w, gpu_w, cpu_w */
 	uint32_t parent;
 } rails[RAILS] = {
 	{ "VDD_GPU_SOC", 19, .45, .8, 0, UINT32_MAX },
@@ -81,7 +81,7 @@ static double normal(void)
 	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
 }
 
-/* One minibatch: its data comes until @work_ns, then the GPU works until @end_ns. */
+/* One minibatch: the loader works until @work_ns, then the GPU until @end_ns. */
 struct step {
 	uint64_t begin_ns, work_ns, end_ns;
 	int eval;
@@ -122,7 +122,7 @@ static void describe(struct jetwatt_trace_writer *w)
 	jetwatt_trace_flush(w, 0, 1);
 }
 
-/* Samples gather here until they are a batch. */
+/* Samples of the next batch. */
 static struct {
 	uint64_t t[BATCH], seq;
 	int32_t v[SERIES][BATCH];
@@ -157,7 +157,7 @@ static void sample(struct jetwatt_trace_writer *w, const struct step *s, uint64_
 	for (int r = 0; r < RAILS; r++) {
 		double ua = (watts(r, s, t, at_s) + opt.noise * normal()) / rails[r].volts * 1e6;
 
-		pending.v[r][i] = lround(ua * .002 / 40) * 40;	/* 2 mOhm, steps of 40 uV */
+		pending.v[r][i] = lround(ua * .002 / 40) * 40;	/* 2 mOhm, LSB 40 uV */
 		pending.v[RAILS + r][i] = tick % RAILS == (uint32_t)r || pending.seq == 1 ?
 			(int32_t)(rails[r].volts * 1e6) : JETWATT_VALUE_NONE;
 	}
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc < 2)
-		errx(2, "which file?");
+		errx(2, "usage: make-trace OUT [NAME=VALUE]...");
 	for (int i = 2; i < argc; i++)
 		parse(argv[i]);
 	srand48(opt.seed);
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
 		s.work_ns = s.begin_ns + ms * 1e6 * (1 - opt.busy);
 		s.end_ns = s.begin_ns + ms * 1e6;
 		for (; t < s.end_ns; t += tick + lrand48() % 20000 - 10000) {
-			/* A batch is never cut: it would tell that a gap is coming. */
+			/* Write the batch at the gap, as a batch has no gaps. */
 			if (t >= gap0 && t < gap1) {
 				send(w);
 				pending.seq++;

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-A program on a terminal of its own, and what is on that terminal's screen.
+Run a program on a pseudo-terminal and print the content of its screen.
 
   screen.py COLUMNSxLINES SCRIPT -- COMMAND...
 
-SCRIPT: steps with commas between: a number waits so many seconds, "KxL" resizes,
-"key:C" types, "show" prints the screen, "colors" how many colours are on it. The
-status is the command's, 99 if it does not end.
+SCRIPT: steps separated by commas. A number waits for this time in seconds, "KxL" resizes the terminal,
+"key:C" types C, "show" prints the screen, "colors" prints the number of colours on it. The exit status
+is that of the command; 99: the command does not end.
 """
 import fcntl, os, pty, select, signal, struct, sys, termios, time
 
@@ -19,7 +19,7 @@ def resize(fd, columns, lines):
 
 
 def feed(fd, stream, seconds):
-    """What the program writes goes to the screen. False: it has ended."""
+    """Pass the output of the program to the screen. Return False if the program has ended."""
     until = time.monotonic() + seconds
     while True:
         left = until - time.monotonic()
