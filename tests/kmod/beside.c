@@ -138,8 +138,7 @@ TEST_F_TIMEOUT(board, hwmon_is_not_disturbed, 180)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS) - ticks;
- * _LOG("%llu ticks; hwmon, %s, saw %u of %u alarms; %.1f mV %.1f mA before, %.1f mV %.1f mA beside
- * the module",
+	TH_LOG("%llu ticks; hwmon, %s, saw %u of %u alarms; %.1f mV %.1f mA before, %.1f mV %.1f mA beside the module",
 	       (unsigned long long)ticks, clears ? "read for limits alone" : "read all the time",
 	       seen, raised, before.mv, before.ma, during.mv, during.ma);
 	EXPECT_LT(100, raised);
