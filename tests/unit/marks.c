@@ -169,7 +169,7 @@ TEST_F(way, marks_written_by_hand)
 	ASSERT_EQ(8, write(self->fd[1], "a b c d\n", 8));
 	ASSERT_EQ(3, jetwatt_probe_dispatch(self->probe));
 	EXPECT_EQ(getpid(), (pid_t)self->heard.s[0].tgid);
-	/* an end without a begin, and a malformed line */
+	/* two lines are rejected: an end mark without a begin mark, and a malformed line */
 	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows of the same workload from other devices (a cross-device profile): they save measurements,
- * and are ignored where they are wrong. */
+/* A cross-device profile: rows of the same workload measured on other devices. The profile saves
+ * measurements, and the model ignores a profile that contradicts the rows of this device. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 
 #define FEW	3
 
-/* Rows of a simulated workload, and what another board of the same kind measured in some modes. */
+/* Store the rows of a simulated workload on this board in @here, and rows that another board of the
+ * same kind measured in some modes in @there. */
 static long elsewhere(uint64_t seed, double slow, double hot, struct jetwatt_row **here,
 		      struct jetwatt_row **there, size_t *nr)
 {
@@ -31,7 +32,8 @@ static long elsewhere(uint64_t seed, double slow, double hot, struct jetwatt_row
 	return n;
 }
 
-/* With @few rows of this board: mean relative errors of time and power. */
+/* Compute the mean relative errors of time and power of a model fitted to @few rows of this
+ * board. */
 static void errors(const struct jetwatt_row *row, long n, int few, const struct jetwatt_prior *prior,
 		   double *time, double *power)
 {
@@ -83,7 +85,8 @@ TEST(three_rows_are_enough_with_a_cross_device_profile)
 	EXPECT_LT(time, 0.5 * alone);
 }
 
-/* Twice the time and half the power is another workload: the profile has no effect. */
+/* A profile with twice the time and half the power belongs to another workload, so it must have no
+ * effect. */
 TEST(contradicting_profile_is_ignored)
 {
 	struct jetwatt_row *here, *there;
@@ -109,8 +112,8 @@ TEST(contradicting_profile_is_ignored)
 	free(there);
 }
 
-/* A peculiarity of one mode, measured elsewhere, is kept; the response surface alone would smooth
- * it out. */
+/* One mode deviates from the response surface on the other device. The prediction for this device
+ * must keep the deviation, which the response surface alone would smooth out. */
 TEST(peculiar_mode_is_known_from_the_profile)
 {
 	struct jetwatt_row *here, *there, few[FEW];
@@ -163,7 +166,7 @@ TEST(local_rows_take_precedence)
 	long n = elsewhere(6, 1, 1, &here, &there, &nr);
 
 	ASSERT_GT(n, 0);
-	/* In this mode, this board differs from the others. */
+	/* In the mode of row nr / 2, this board differs from the boards of the profile. */
 	there[nr / 2] = here[n / 2];
 	there[nr / 2].time_ms *= 1.1;
 	few[0] = here[n / 2];

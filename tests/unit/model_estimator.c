@@ -12,7 +12,8 @@
 
 static struct jetwatt_row row[MODES];
 
-/* Log-linear in each knob, with a few percent of noise per mode. */
+/* Create rows whose time and power are log-linear in each knob, with a few percent of noise per
+ * mode. */
 static void board(void)
 {
 	uint64_t s = 5;
@@ -90,8 +91,8 @@ FIXTURE_TEARDOWN(any)
 	jetwatt_estimator_forget(&self->by);
 }
 
-/* Errors are within the uncertainty about as often as 95 % intervals state, and the uncertainty is
- * not unreasonably wide. */
+/* About 95 % of the prediction errors must be within the stated 95 % interval, and the interval
+ * must not be unreasonably wide. */
 TEST_F_TIMEOUT(any, spreads_cover, 240)
 {
 	struct jetwatt_prediction p[MODES];
@@ -119,7 +120,7 @@ TEST_F_TIMEOUT(any, spreads_cover, 240)
 	jetwatt_fitted_free(f);
 }
 
-/* The order of the rows may be any. */
+/* The predictions must not depend on the order of the rows. */
 TEST_F_TIMEOUT(any, knows_no_order, 240)
 {
 	struct jetwatt_row turned[SEEN];
@@ -139,8 +140,8 @@ TEST_F_TIMEOUT(any, knows_no_order, 240)
 	jetwatt_fitted_free(b);
 }
 
-/* With a budget, the search finds a mode that few others beat. Without one, it measures modes all
- * over the board, each once. */
+/* With a power budget, the search finds one of the fastest modes within the budget. Without a
+ * budget, the search measures modes across the whole range of the board, each once. */
 TEST_F_TIMEOUT(any, a_search_goes_by_it, 300)
 {
 	struct jetwatt_mode mode[MODES];
@@ -176,7 +177,8 @@ TEST_F_TIMEOUT(any, a_search_goes_by_it, 300)
 	EXPECT_EQ(12, cores);
 }
 
-/* The model of a search strategy, which adds rows by a refit if the predictor supports it. */
+/* A search strategy adds rows to its model by a refit if the predictor supports refits, else by a
+ * new fit. */
 TEST_F_TIMEOUT(any, refit, 240)
 {
 	struct jetwatt_prediction p;
@@ -227,8 +229,9 @@ static const struct jetwatt_predictor flat = {
 	.name = "flat", .fit = flat_fit, .predict = flat_predict, .free = free,
 };
 
-/* Five modes, one in each fold: the error of each against the mean of the other four, a prior of 10
- * % with the weight of two rows, and the variance of the five means. */
+/* The expected uncertainty is computed by hand. Each of the five folds has one mode, which is
+ * predicted as the mean of the other four. The variance consists of the squared errors of the
+ * folds, a prior of 10 % with the weight of two rows, and the variance of the five means. */
 TEST(uncertainty_comes_from_cross_validation)
 {
 	const struct jetwatt_estimator by = { .by = &flat };
@@ -273,7 +276,8 @@ TEST(readings_of_a_mode_are_in_one_fold)
 	r[2].time_ms = r[3].time_ms = M_E * r[0].time_ms;
 	ASSERT_EQ(0, jetwatt_estimator_fit(&f, &by, r, 4, 0, 1));
 	ASSERT_EQ(0, jetwatt_fitted_predict(f, &row[2].mode, NULL, 1, &p));
-	/* Four errors of 1; the fits lie half a unit on either side of their mean. */
+	/* All four errors are 1 (in logarithms); the predictions of the two folds differ from their
+	 * mean by 0.5. */
 	EXPECT_LT(fabs(p.time_sd / sqrt((2 * 0.01 + 4) / 6 + 0.25) - 1), 1e-9);
 	jetwatt_fitted_free(f);
 }
@@ -328,8 +332,9 @@ TEST(unsupported_operations_are_refused)
 	for (size_t i = 0; i < n; i++)
 		mode[i] = row[i].mode;
 	ASSERT_EQ(0, jetwatt_fitted_predict(f, mode, NULL, n, p));
-	/* The effect of one level of a knob (steps) is calculated from predictions alone. The
-	 * bottleneck (parts) is not, and linreg gives none. */
+	/* The effect of one level of a knob (steps) is computed from predictions, so it is
+	 * available with any predictor. The bottleneck (parts) needs the parametric model, so
+	 * linreg reports none. */
 	ASSERT_EQ(0, jetwatt_explain(f, mode, p, n, n / 2, &e));
 	EXPECT_FALSE(e.parts);
 	EXPECT_LT(3, e.steps);

@@ -110,20 +110,20 @@ TEST(tolerates_duplicates_contradictions_and_one_level)
 
 	for (int i = 0; i < 12; i++)
 		row[i] = some_row(&s);
-	/* The same mode with three different results. */
+	/* Three rows have the same mode but different times and powers. */
 	row[1].mode = row[2].mode = row[0].mode;
 	row[1].time_ms = 3 * row[0].time_ms;
 	row[2].power_w = row[0].power_w / 4;
 	ASSERT_EQ(0, jetwatt_model_fit(&m, row, 12, 1));
 	EXPECT_TRUE(usable(m, &row[7].mode));
 	jetwatt_model_free(m);
-	/* All rows are the same row. */
+	/* All twelve rows are equal. */
 	for (int i = 1; i < 12; i++)
 		row[i] = row[0];
 	ASSERT_EQ(0, jetwatt_model_fit(&m, row, 12, 1));
 	EXPECT_TRUE(usable(m, &row[0].mode));
 	jetwatt_model_free(m);
-	/* Constant time and power over different modes. */
+	/* All twelve modes are different, but have the same time and power. */
 	for (int i = 0; i < 12; i++) {
 		row[i] = some_row(&s);
 		row[i].mode.emc_hz = 2133000000;
@@ -170,8 +170,8 @@ FIXTURE(big) { int none; };
 FIXTURE_SETUP(big) { self->none = 0; }
 FIXTURE_TEARDOWN(big) { self->none = 0; }
 
-/* More modes than any board has, in seconds and with little more memory than the rows; slower with
- * sanitizers on a busy machine. */
+/* A fit to a million rows, more than any board has modes, takes seconds and little more memory than
+ * the rows. The timeout is long because sanitizers on a busy machine are slower. */
 TEST_F_TIMEOUT(big, a_million_rows, 200)
 {
 	size_t n = 1000000;
@@ -195,7 +195,8 @@ TEST_F_TIMEOUT(big, a_million_rows, 200)
 	free(row);
 }
 
-/* The reference gives the shape; the row gives the time of this workload. */
+/* The reference gives the relative times of the modes; the single row gives the absolute time of
+ * this workload. */
 TEST(one_row_is_enough_with_a_reference)
 {
 	struct jetwatt_row row[60], one;
@@ -258,7 +259,7 @@ TEST(predicts_simulated_boards)
 		world_make(&world, w, w % 2);
 		n = world_rows(&world, &row, 0, w);
 		ASSERT_LT(0, n);
-		/* Keep every seventh row of the grid. */
+		/* Keep only every seventh row of the grid of modes. */
 		for (long i = 0; i < n / 7; i++)
 			row[i] = row[i * 7];
 		ASSERT_EQ(0, error_at(row, n / 7, 20, w, &e));
@@ -268,7 +269,7 @@ TEST(predicts_simulated_boards)
 		sum.cover_power += e.cover_power / worlds;
 		free(row);
 	}
-	TH_LOG("20 random modes: time %.1f %%, power %.1f %%, cover %.0f %% and %.0f %%",
+	TH_LOG("error from 20 modes: time %.1f %%, power %.1f %%; in 95 %%: %.0f %%, %.0f %%",
 	       100 * sum.time, 100 * sum.power, 100 * sum.cover_time, 100 * sum.cover_power);
 	EXPECT_LT(sum.time, 0.08);
 	EXPECT_LT(sum.power, 0.04);
@@ -301,7 +302,8 @@ TEST(predicts_measured_boards)
 		}
 		TH_LOG("%s: 20 random modes: time %.1f %%, power %.1f %%", file[f], 100 * sum.time,
 		       100 * sum.power);
-		/* Half of the lowest error of a plain Gaussian process on the same files. */
+		/* The limits are half of the lowest error that a plain Gaussian process reaches on
+		 * these files. */
 		EXPECT_LT(sum.time, 0.08);
 		EXPECT_LT(sum.power, 0.05);
 		free(row);

@@ -66,7 +66,8 @@ TEST(gradients_of_power)
 	EXPECT_LT(worst_gradient(&jetwatt_power_form), 1e-6);
 }
 
-/* More of any knob is never slower, and at an equal rate never draws less. */
+/* A higher level of any knob never increases the time, and at an equal rate never lowers the
+ * power. */
 TEST(monotone_in_every_knob)
 {
 	const struct jetwatt_form *f[] = { &jetwatt_time_form, &jetwatt_power_form };

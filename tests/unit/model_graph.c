@@ -87,7 +87,8 @@ TEST_F(net, convolution)
 	ASSERT_EQ(4, self->n);
 	EXPECT_STREQ("1x6x5x5", size(&self->graph, "c"));
 	EXPECT_STREQ("1x6x2x2", size(&self->graph, "p"));
-	/* 150 outputs, 2 channels per group, 9 taps, and a bias. */
+	/* The convolution has 150 outputs, 2 channels per group, 9 taps, and one bias per
+	 * output. */
 	EXPECT_EQ(2 * 150 * 2 * 9 + 150, self->work[0].flop);
 	EXPECT_EQ(4 * (6 * 2 * 9 + 6), self->work[0].param_bytes);
 	EXPECT_EQ(4 * (4 * 90 + 150), self->work[0].bytes);
@@ -148,7 +149,7 @@ TEST_F(net, products_and_recurrence)
 	EXPECT_EQ(2, jetwatt_graph_batch(&self->graph));
 }
 
-/* Exporters write x.view(x.size(0), -1) so that the graph computes the size. */
+/* For x.view(x.size(0), -1), exporters emit nodes that compute the new size inside the graph. */
 TEST_F(net, sizes_computed_in_the_graph)
 {
 	struct out *g = &self->g;
@@ -205,7 +206,8 @@ TEST_F(net, views_and_slices)
 	EXPECT_STREQ("2x10x8x8", size(&self->graph, "c"));
 	EXPECT_STREQ("12x64", size(&self->graph, "f"));
 	EXPECT_STREQ("2x6", size(&self->graph, "m"));
-	/* Only the requested rows of a table are moved. */
+	/* The memory traffic of a table lookup counts only the requested rows, not the whole
+	 * table. */
 	EXPECT_EQ(4 * 2 * 2 * 3 * 64 + 8 * 3, self->work[1].bytes);
 	EXPECT_EQ(7 * 768, self->work[self->n - 1].flop);
 }
@@ -235,7 +237,7 @@ TEST_F(net, subgraphs)
 	struct out *g = &self->g, light = { NULL, 0 }, heavy = { NULL, 0 }, body = { NULL, 0 };
 	struct out both = { NULL, 0 }, a = { NULL, 0 };
 
-	/* y = c ? relu(x) : x x'; then ten iterations of x = x w. */
+	/* The graph is y = c ? relu(x) : x x', followed by a loop of ten iterations of x = x w. */
 	out_node(&light, "Relu", "x", "l", "");
 	out_value(&light, 12, "l", "16,16");
 	out_node(&heavy, "MatMul", "x,x", "h", "");
@@ -274,7 +276,7 @@ TEST_F(net, subgraphs)
 	EXPECT_EQ(2 * 16 * 16 * 16, self->work[2].flop);
 }
 
-/* One function calls another twice, with its own arguments. */
+/* One function of the file calls another twice and passes its own arguments on. */
 TEST_F(net, functions_of_the_file)
 {
 	struct out inner = { NULL, 0 }, outer = { NULL, 0 };
@@ -299,7 +301,8 @@ TEST_F(net, functions_of_the_file)
 		EXPECT_EQ(JETWATT_GRAPH_SURE, self->work[i].doubt);
 		flop += self->work[i].flop;
 	}
-	/* 3 x 3 without strides, 2 x 2 with strides, and clipping at zero. */
+	/* The expected FLOP: pooling of 3 x 3 without strides, of 2 x 2 with strides, and clipping
+	 * at zero. */
 	EXPECT_EQ(8 * (14 * 14 * (8 + 1) + 7 * 7 * (3 + 1 + 1)), flop);
 }
 

@@ -16,7 +16,8 @@
 
 static const struct jetwatt_nn_scale scales[] = { { 3, 0.5, 1 }, { 40, 9, 0 } };
 
-/* Reference implementation of the network: one row, no BLAS, double precision. */
+/* Return the output of the network for one row, computed by plain loops in double precision without
+ * BLAS. */
 static double twin_output(const struct jetwatt_nn *nn, const double *p, const float *x)
 {
 	double a[256], b[256];
@@ -113,7 +114,8 @@ TEST(outputs_and_gradients_equal_the_reference)
 			size_t lo = jetwatt_nn_offset(&f.nn, l), hi = jetwatt_nn_offset(&f.nn, l + 1);
 
 			for (int i = 0; i < 40; i++) {
-				/* The last parameters are biases. */
+				/* The last parameters of a layer are its biases: 10 of the 40
+				 * checks are for biases. */
 				size_t at = i < 30 ? lo + (size_t)(jetwatt_random_unit(&seed) * (hi - lo)) :
 						     hi - 1 - (i - 30) % f.nn.width[l + 1];
 				double keep = f.p[at], h = 1e-6, up, down;
@@ -215,7 +217,8 @@ TEST(training_refuses_invalid_arguments)
 	fixture_free(&f);
 }
 
-/* A plausible row: only order and refusals matter here. */
+/* Return a plausible row; its values do not matter, because the tests check only the order of rows
+ * and refusals. */
 static struct jetwatt_row some_row(uint64_t *s)
 {
 	double fc = 0.2 + 2 * jetwatt_random_unit(s), fg = 0.1 + 1.2 * jetwatt_random_unit(s);
@@ -308,7 +311,7 @@ TEST_F(method, refuses_bad_rows)
 		EXPECT_EQ(NULL, a);
 		self->row[3].power_w = keep;
 	}
-	/* No rows are enough only for a predictor with a reference. */
+	/* A fit to zero rows succeeds only if the predictor can predict from references alone. */
 	self->in.sample.n = 0;
 	if (self->m->references_cover && self->m->references_cover(self->in.prior, &self->in.most, &self->in.most)) {
 		EXPECT_EQ(0, self->m->fit(&a, &self->in));

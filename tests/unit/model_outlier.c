@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Outlier rows: detection compared with the rule of the demo's report; and linear regression. */
+/* Detection of outlier rows, compared with the rule that the demo's report uses; and linear
+ * regression. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,8 @@ TEST(outliers_of_measured_boards)
 	}
 }
 
-/* If time and power are linear, as many rows as coefficients are enough. */
+/* If time and power are linear in the knobs, linear regression is exact with as many rows as
+ * coefficients. */
 TEST(linear_regression_fits_a_plane_exactly)
 {
 	struct jetwatt_row row[16];

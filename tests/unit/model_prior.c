@@ -23,7 +23,8 @@ static long two_on_a_board(uint64_t seed, struct jetwatt_row **first, struct jet
 	return n < 0 ? n : world_rows(&w, second, 0, seed);
 }
 
-/* Learn a reference from about sixty rows all over the grid; more rows would only cost time. */
+/* Fit a reference profile to about sixty rows spread over the grid; more rows would only make the
+ * test slower. */
 static struct jetwatt_prior *learnt(struct jetwatt_row *row, long n)
 {
 	struct jetwatt_prior *p;
@@ -80,7 +81,7 @@ TEST(a_reference_helps_or_does_no_harm)
 		free(b);
 		free(c);
 	}
-	TH_LOG("power from %d modes: alone %.1f %%, reference of this board %.1f %%, of another %.1f %%",
+	TH_LOG("power error, %d modes: alone %.1f %%, with same board %.1f %%, other board %.1f %%",
 	       FEW, 100 * none, 100 * same, 100 * other);
 	EXPECT_LT(same, 0.95 * none);
 	EXPECT_LT(other, 1.1 * none);

@@ -88,7 +88,7 @@ TEST_F(saved, loaded_model_predicts_the_same)
 	jetwatt_model_free(m);
 }
 
-/* The position of every byte is part of the format, on any machine. */
+/* The bytes of the header are the same on every machine, whatever its byte order. */
 TEST_F(saved, header_is_as_documented)
 {
 	static const unsigned char head[] = { 'j', 'w', 'm', 'o', 'd', 'e', 'l', '\n',
@@ -113,7 +113,8 @@ TEST_F(saved, damage_is_refused)
 		EXPECT_EQ(-EINVAL, jetwatt_model_load(&m, self->bytes, len));
 }
 
-/* In another version, not even the length and the place of the checksum are known. */
+/* A file of another format version is refused as such before its checksum is checked, because only
+ * the version tells where the checksum is. */
 TEST_F(saved, other_version_is_not_reported_as_damage)
 {
 	struct jetwatt_model *m;
@@ -132,8 +133,8 @@ TEST_F(saved, other_version_is_not_reported_as_damage)
 	jetwatt_model_free(m);
 }
 
-/* A right checksum proves nothing: each byte in turn is changed. The file is refused, or the model
- * predicts finite numbers. */
+/* Change each byte of the file in turn and correct the checksum. The file is refused, or the loaded
+ * model predicts finite numbers. */
 TEST_F(saved, wrong_values_with_a_right_checksum)
 {
 	static const unsigned char lie[] = { 0x00, 0xff, 0x7f, 0x80 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Other workloads of the same board as a weighted sum: predictions of the first modes, and
- * references that must be ignored. */
+/* Transfer from other workloads of the same board, whose times and powers are combined as a
+ * weighted sum: predictions after the first measured modes, and references that must be ignored. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,11 +12,12 @@
 #define REFS	3
 #define ROWS	60
 #define SEEDS	4
-/* Number of the board's thousands of modes that are used. */
+/* Number of modes that the tests use, of the thousands that the board has. */
 #define MODES	400
 #define FEW	2
 
-/* Workloads of one board with other amounts of the same kinds of work. */
+/* Create the rows of workload @which on a board; workloads differ in the amount of each kind of
+ * work. */
 static long workload(const struct world *board, int which, uint64_t seed, struct jetwatt_row **row)
 {
 	struct world w = *board;
@@ -28,7 +29,7 @@ static long workload(const struct world *board, int which, uint64_t seed, struct
 	return world_rows(&w, row, 0, seed);
 }
 
-/* Move an even selection of @n rows to the front, @most of them. Return: number of rows moved. */
+/* Move @most rows, evenly spread over all @n rows, to the front. Return: number of rows moved. */
 static size_t thin(struct jetwatt_row *row, long n, long most)
 {
 	long step = n / most;
@@ -95,7 +96,8 @@ static void job_close(struct job *j)
 	free(j->row);
 }
 
-/* Mean relative errors of time (without its level) and power, with @n known rows. */
+/* Compute the mean relative errors of time and power of a model with @n known rows. A constant
+ * factor in all predicted times does not count as error. */
 static int errors(struct job *j, size_t n, double *time, double *power)
 {
 	struct jetwatt_prediction *p = malloc((size_t)j->n * sizeof(*p));
@@ -145,7 +147,8 @@ TEST(first_modes_are_predicted)
 	EXPECT_LT(power[FEW], 0.7 * alone[1]);
 }
 
-/* The fastest mode within @budget among those that a search of @most modes has measured. */
+/* Run a search of @most modes. Return: by what share the fastest measured mode within @budget is
+ * slower than the fastest of all modes within @budget. */
 static double searched(struct job *j, double budget, size_t most, double *worst)
 {
 	struct jetwatt_row got[16];
@@ -203,7 +206,8 @@ TEST(misleading_references_are_ignored)
 	job_close(&j);
 }
 
-/* Rows of another board, with other ranges, do not predict the first mode. */
+/* References of another board, whose knobs have other ranges, must not be used to predict the first
+ * mode. */
 TEST(references_of_another_board_are_ignored)
 {
 	struct jetwatt_corpus c;

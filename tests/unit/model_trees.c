@@ -11,7 +11,8 @@
 
 static struct jetwatt_row row[MODES];
 
-/* Power laws of three knobs; with @step, times another factor above 0.9 GHz of the GPU clock. */
+/* Create rows that follow power laws of three knobs; above a GPU clock of 0.9 GHz, the time is
+ * multiplied, and the power divided, by @step. */
 static size_t made(double step)
 {
 	size_t n = 0;
@@ -30,7 +31,8 @@ static size_t made(double step)
 	return n;
 }
 
-/* Mean error of the logarithms of time over the modes that were not every @nth. */
+/* Return the mean error of the logarithm of time over the modes that were not used in the fit,
+ * which used every @nth mode. */
 static double error(const struct jetwatt_row *seen, size_t k, size_t n, size_t nth, int batch)
 {
 	struct jetwatt_predictor_input in = { .sample = { seen, NULL, k }, .seed = 1 };
@@ -101,7 +103,8 @@ TEST(trees_learn_a_step)
 	EXPECT_GT(law, 2 * all) TH_LOG("%f, and %f without trees", all, law);
 }
 
-/* A leaf holds at least LEAF_ROWS rows, or none, and its value is within those of its rows. */
+/* A leaf holds no row or at least LEAF_ROWS rows, and the value of a leaf is between the lowest and
+ * the highest value of its rows. */
 TEST(leaves_have_enough_rows)
 {
 	struct jetwatt_row seen[MODES];
@@ -115,7 +118,7 @@ TEST(leaves_have_enough_rows)
 		t.y[i] = log(seen[i].time_ms) - 4;
 		most = fmax(most, fabs(t.y[i]));
 	}
-	/* The lowest mode alone in a leaf would fit best. */
+	/* Mode 0 is an extreme value, so the best fit would be a leaf with that mode alone. */
 	t.y[0] = most = 100;
 	trees_grow(&t, &tree);
 	for (size_t i = 0; i < k; i++) {
@@ -144,7 +147,7 @@ TEST(batch_size_is_a_feature)
 	EXPECT_LT(0.3, error(seen, k, n, 7, 0));
 }
 
-/* There is no randomness: the seed is not used. */
+/* Fitting is not random: different seeds give the same model. */
 TEST(same_rows_same_model)
 {
 	struct jetwatt_row seen[MODES], turned[MODES];

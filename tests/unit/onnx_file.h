@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Builds networks as ONNX files in memory. */
+/* Functions that build neural networks as ONNX files in memory. */
 #ifndef TESTS_ONNX_FILE_H
 #define TESTS_ONNX_FILE_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message that is being written. */
+/* struct out - a protobuf message (ONNX's encoding) that is being written */
 struct out {
 	unsigned char *b;
 	size_t n;
@@ -57,7 +57,7 @@ static inline void out_message(struct out *o, int field, struct out *inner)
 	*inner = (struct out){ NULL, 0 };
 }
 
-/* "a,b,,c": several fields, some of them empty. */
+/* Append one field for each word of a list like "a,b,,c"; words may be empty. */
 static inline void out_words(struct out *o, int field, const char *words)
 {
 	const char *end;
@@ -68,8 +68,8 @@ static inline void out_words(struct out *o, int field, const char *words)
 	}
 }
 
-/* Attributes of the next node: "axis=1 pads=1,1,1,1 mode=linear"; "axis=@a" refers to the caller's
- * a. */
+/* Append attributes to a node: "axis=1 pads=1,1,1,1 mode=linear". In a function, "axis=@a" takes
+ * the value of the caller's attribute a. */
 static inline void out_attrs(struct out *node, const char *text)
 {
 	char copy[256], *save, *word;
@@ -119,7 +119,8 @@ static inline void out_node(struct out *g, const char *op, const char *in, const
 	out_node_with(g, op, in, made, attrs, NULL, NULL);
 }
 
-/* Weights of type @type (1: float, 7: int64) without data, except @value. */
+/* Append a weight tensor of type @type (1: float, 7: int64). It has no data, unless @value is
+ * given. */
 static inline void out_weight(struct out *g, const char *name, int type, const char *dims,
 			      const int64_t *value, int n)
 {
@@ -135,7 +136,8 @@ static inline void out_weight(struct out *g, const char *name, int type, const c
 	out_message(g, 5, &t);
 }
 
-/* Field @field: 11: an input, 12: an output. A size that is not a number is a name. */
+/* Append an input (@field 11) or an output (@field 12) to a graph. In @dims, a word that is not a
+ * number is the name of an open dimension. */
 static inline void out_value(struct out *g, int field, const char *name, const char *dims)
 {
 	struct out v = { NULL, 0 }, type = { NULL, 0 }, tensor = { NULL, 0 }, shape = { NULL, 0 };

@@ -124,7 +124,7 @@ TEST(full_page)
 	EXPECT_EQ(2, count(page, "<svg"));
 	EXPECT_EQ(20, count(page, "<circle class='measured'"));
 	EXPECT_EQ(2, count(page, "budget 25 W</text>"));
-	/* nothing that a browser would download */
+	/* the page contains nothing that a browser would download */
 	EXPECT_EQ(NULL, strstr(page, "http"));
 	EXPECT_EQ(NULL, strstr(page, "src="));
 	EXPECT_EQ(NULL, strstr(page, "url("));
@@ -168,7 +168,7 @@ TEST(page_with_one_of_each)
 	free(page);
 }
 
-/* The check above must fail on a broken page. */
+/* unbalanced() must report an error for every broken page. */
 TEST(check_detects_broken_pages)
 {
 	EXPECT_EQ(0, unbalanced("<a b='c'><d/></a>"));
@@ -178,7 +178,7 @@ TEST(check_detects_broken_pages)
 	EXPECT_NE(0, unbalanced("<a b='<'></a>"));
 }
 
-/* An evaluation has no chosen mode, and none is missing. */
+/* The report of jetwatt eval has no chosen mode, and the page must not report one as missing. */
 TEST(evaluation)
 {
 	static const struct jetwatt_report_fit fit[] = { { { 50, 20 }, { 55, 21 } }, { { 90, 9 }, { 80, 9 } } };

@@ -81,7 +81,7 @@ static bool comma(const char *dir)
 	char command[256];
 
 	snprintf(command, sizeof(command), "localedef -f UTF-8 -i de_DE %s/de_DE.UTF-8 > /dev/null 2>&1", dir);
-	/* Its exit status is not 0 for warnings too. */
+	/* localedef also exits with a status other than 0 if it only warns. */
 	if (system(command))
 		fprintf(stderr, "# %s: not without complaints\n", command);
 	return !setenv("LOCPATH", dir, 1) && setlocale(LC_NUMERIC, "de_DE.UTF-8");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages as the kernel builds them, and the same messages damaged.
+ * The parser of netlink messages, tested with messages as the kernel builds them, and with damaged
+ * ones.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -48,7 +49,8 @@ static int length(struct nl_msg *msg)
 	return nlmsg_attrlen(nlmsg_hdr(msg), 0);
 }
 
-/* With and without a record size in the message; without it, records have 48 bytes. */
+/* A message of waits may state the size of a record; without the attribute, a record has 48
+ * bytes. */
 TEST(records_of_waits)
 {
 	static const uint32_t sizes[] = { 0, 48, 64 };
@@ -79,7 +81,7 @@ TEST(records_of_waits)
 			EXPECT_EQ(1000 + k, jetwatt_parse_wait(&w, k).exit_ns);
 		nlmsg_free(msg);
 	}
-	/* Refused: record sizes of 0, and of 40, which no module sends. */
+	/* Record sizes of 0 and 40 bytes are refused: no module sends such records. */
 	for (size = 0; size <= 40; size += 40) {
 		msg = nlmsg_alloc();
 		nlmsg_put(msg, 0, 0, 0x20, 0, 0);
@@ -113,7 +115,7 @@ TEST(batch_of_samples)
 	}
 }
 
-/* One attribute at a time is missing or has a wrong size. */
+/* In each message, one attribute of the batch of samples is missing or has a wrong size. */
 TEST(batch_with_a_wrong_attribute_is_refused)
 {
 	static struct jetwatt_parse p;
@@ -130,7 +132,7 @@ TEST(batch_with_a_wrong_attribute_is_refused)
 			if (delta)
 				a->nla_len += delta;
 			else if (type == JETWATT_A_SAMPLES_SERIES)
-				continue;	/* a batch without series is valid */
+				continue;	/* a batch without telemetry series is valid */
 			else
 				a->nla_type = JETWATT_A_SAMPLES_MAX + 1;
 			EXPECT_EQ(-EBADMSG, jetwatt_parse_samples(&p, attrs(msg), length(msg))) {
@@ -211,7 +213,8 @@ TEST(family)
 	nlmsg_free(msg);
 }
 
-/* An error with and without the echoed request; the end of a dump. */
+/* Build an acknowledgement: an error (NLMSG_ERROR), with the request echoed if @echoed, or the end
+ * of a dump (NLMSG_DONE). */
 static struct nl_msg *ack(int type, int flags, int err, int echoed, const char *text)
 {
 	struct nlmsgerr e = { .error = err, .msg.nlmsg_len = NLMSG_HDRLEN + 20 };
@@ -258,7 +261,8 @@ TEST(error_and_ack_messages)
 	nlmsg_free(msg);
 }
 
-/* Bits flipped, bytes set to critical values, truncation: deterministic. */
+/* Parse messages with flipped bits, bytes set to critical values, or a cut-off end; the damage is
+ * drawn from a fixed seed. */
 TEST(damaged_messages_never_crash)
 {
 	static const uint8_t telling[] = { 0, 1, 3, 4, 7, 8, 0x7f, 0x80, 0xff };
@@ -275,7 +279,7 @@ TEST(damaged_messages_never_crash)
 		buf[0] = rand() % 4 ? (i == 2 ? 9 : 0) : rand() % 13;
 		memcpy(buf + 1, i == 2 ? (void *)nlmsg_hdr(seed[i]) : attrs(seed[i]), len);
 		for (k = rand() % 6; k > 0; k--) {
-			/* the headers are at the start of most messages */
+			/* every second change hits the first 64 bytes, where the headers are */
 			size_t at = 1 + (rand() % 2 ? rand() % len : rand() % 64 % len);
 
 			if (rand() % 2)

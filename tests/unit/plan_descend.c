@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Profiles whose clocks only go down, and how well the other modes are predicted. */
+/* Descending profiles: each measured mode has lower clocks than the one before. Also tested: how
+ * well such a profile predicts the modes that it did not measure. */
 #include <errno.h>
 #include <math.h>
 
@@ -33,7 +34,8 @@ FIXTURE_TEARDOWN(board)
 	free(self->mode);
 }
 
-/* Measure from @from rows on, until the plan stops. */
+/* Extend a profile of @from rows by the modes that the plan chooses, until the plan stops or the
+ * profile has MOST rows. Return: number of rows. */
 static size_t walk(struct jetwatt_row *seen, const struct jetwatt_row *row,
 		   const struct jetwatt_mode *mode, size_t n, size_t from)
 {
@@ -57,7 +59,8 @@ TEST_F(board, clocks_never_rise_and_every_level_is_measured)
 		emc += s[i].mode.emc_hz != s[i - 1].mode.emc_hz;
 		cores += s[i].mode.cores != s[i - 1].mode.cores;
 	}
-	/* From the highest to the lowest level, and all levels between. */
+	/* The profile starts at the highest clocks, ends at the lowest, and covers the levels
+	 * between. */
 	EXPECT_EQ(1300500000, s[0].mode.gpu_hz);
 	EXPECT_LT(s[MOST - 1].mode.gpu_hz, 220000000);
 	EXPECT_LT(2000000, s[0].mode.cpu_khz);
@@ -114,10 +117,11 @@ TEST(uncertainty_is_that_of_modes_in_question)
 		{ 50, 40, 0.5, 0.5 },
 	};
 
-	/* All: (0.02 + 0.04 + 0.02 + 0.5) / 4; with 25 W: the second and the third. */
+	/* All: Without a budget, the mean of all four: (0.02 + 0.04 + 0.02 + 0.5) / 4. With a
+	 * budget of 25 W, the mean of the second and the third mode. */
 	EXPECT_LT(fabs(jetwatt_plan_uncertainty(p, 4, 0) - 1.96 * 0.145), 1e-9);
 	EXPECT_LT(fabs(jetwatt_plan_uncertainty(p, 4, 25) - 1.96 * 0.03), 1e-9);
-	/* No mode is within 10 W, so all count. */
+	/* No mode is within a budget of 10 W, so the mean is over all four modes. */
 	EXPECT_LT(fabs(jetwatt_plan_uncertainty(p, 4, 10) - 1.96 * 0.145), 1e-9);
 	EXPECT_EQ(0, jetwatt_plan_uncertainty(p, 0, 25));
 }

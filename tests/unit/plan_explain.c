@@ -109,8 +109,9 @@ TEST(data_loader_is_the_bottleneck)
 	EXPECT_GT(j.e.share[JETWATT_SHARE_LOADER], 0.7);
 }
 
-/* One level up and down of each knob, except EMC up, which is at its highest level. The predicted
- * change is the true one, within the error of a model of 28 modes. */
+/* The explanation states the effect of one level up and one level down of each of the four knobs;
+ * the memory clock (EMC) is at its highest level, so seven effects remain. Each predicted change
+ * must equal the true one within the error of a model fitted to 28 modes. */
 TEST(effect_of_one_level_up_and_down)
 {
 	struct job j = { .gpu = 40, .emc = 30, .cpu = 30 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time slicing of training and inference: a plan holds when it is simulated. */
+/* Time slicing of training and inference: a planned time limit must hold when the plan is
+ * simulated. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,9 +9,9 @@
 
 /*
  * struct world - a server and its clients
- * @base, @each: time of a batch, and of each request in it, in ms
- * @noise: relative noise of a request
- * @at_once: it answers all waiting requests as one batch, else one by one
+ * @base: fixed time of a turn of the server, in ms; @each: additional time of each request, in ms
+ * @noise: relative noise of the time of a request
+ * @at_once: the server answers all waiting requests as one batch, else one request after another
  */
 struct world {
 	double hz, base, each, noise, train_ms, switch_ms;
@@ -21,8 +22,8 @@ struct world {
 
 /*
  * struct play - state of a simulation
- * @came: waiting requests, from @first to @last
- * @next: time of the next request
+ * @came: arrival times of the waiting requests; the queue is from @first to @last
+ * @next: arrival time of the next request
  */
 struct play {
 	const struct world *w;
@@ -53,7 +54,8 @@ static unsigned int turn(struct play *p)
 	return k;
 }
 
-/* One window: minibatch bounds without a waiting request are skipped, @most minibatches at most. */
+/* Simulate one window: training runs until a minibatch ends while a request is waiting, for @most
+ * minibatches at most; then the server answers. */
 static void window(struct play *p, struct jetwatt_interleave *i, unsigned int tau, unsigned int most)
 {
 	struct jetwatt_interleave_window seen = { 0 };
@@ -126,7 +128,7 @@ TEST(plans_hold_in_simulation)
 	EXPECT_LT(60, feasible);
 }
 
-/* More minibatches with a larger time limit, fewer with more requests. */
+/* A plan has more minibatches if the latency limit is larger, and fewer if more requests arrive. */
 TEST(plan_follows_time_limit_and_request_rate)
 {
 	struct world w = { .hz = 40, .base = 4, .each = 2, .train_ms = 10, .switch_ms = 0.5 };
@@ -146,7 +148,7 @@ TEST(plan_follows_time_limit_and_request_rate)
 	q.arrival_hz = 120;
 	ASSERT_EQ(1, jetwatt_interleave_plan(&i, &q, &less));
 	EXPECT_LT(less.throughput_hz, more.throughput_hz);
-	/* Longer switches leave less time. */
+	/* A longer switch between the jobs leaves less time for training. */
 	q.switch_ms = 20;
 	jetwatt_interleave_plan(&i, &q, &more);
 	EXPECT_LT(more.throughput_hz, less.throughput_hz);
@@ -167,14 +169,16 @@ TEST(impossible_plan_is_reported)
 	EXPECT_EQ(0, jetwatt_interleave_plan(&i, &q, &p));
 	EXPECT_EQ(1U, p.tau);
 	EXPECT_TRUE(isfinite(p.window_ms));
-	/* More requests arrive than can be answered, with any window. */
+	/* More requests arrive than the server can answer with any window length, so no plan is
+	 * feasible. */
 	q.arrival_hz = 1000;
 	q.latency_ms = 500;
 	EXPECT_EQ(0, jetwatt_interleave_plan(&i, &q, &p));
 	EXPECT_TRUE(isfinite(p.throughput_hz));
 }
 
-/* A changed rate is known a few requests later; a constant rate is not forgotten. */
+/* A change of the request rate is detected after a few requests; with a constant rate, no change is
+ * reported. */
 TEST(changed_request_rate_is_detected)
 {
 	int forgotten = 0, slow = 0;
@@ -199,7 +203,7 @@ TEST(changed_request_rate_is_detected)
 		 * slower rate. */
 		slow += ms > 30e3 / fmin(before, w.hz);
 	}
-	TH_LOG("of 200 rates %d were forgotten, %d changes were seen late", forgotten, slow);
+	TH_LOG("of 200 runs: false changes %d, changes detected late %d", forgotten, slow);
 	EXPECT_LE(forgotten, 4);
 	EXPECT_LE(slow, 4);
 }

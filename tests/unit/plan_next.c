@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One decision at a time: refusals, determinism, unusual boards, impossible budgets. */
+/* Choice of the next mode to measure: refusals, determinism, unusual boards, impossible budgets. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static struct jetwatt_mode *modes(const struct jetwatt_row *row, long n)
 	return m;
 }
 
-/* Measure without noise until the plan stops. Return: number of modes measured. */
+/* Measure the modes that the plan chooses, without noise, until the plan stops. Return: number of
+ * modes measured. */
 static size_t walk(const struct jetwatt_row *row, long n, double budget, size_t most,
 		   struct jetwatt_row *seen, int *err)
 {
@@ -99,8 +100,8 @@ static int all_differ(const struct jetwatt_row *seen, size_t k)
 	return 1;
 }
 
-/* Return the plan's criterion for the end: the mean uncertainty of the modes that are not in
- * @seen. */
+/* Return the quantity by which the plan decides to stop: the mean uncertainty of the modes that are
+ * not in @seen. */
 static double left_open(const struct jetwatt_row *row, long n, const struct jetwatt_row *seen,
 			size_t k)
 {
@@ -136,8 +137,8 @@ TEST(decisions_are_deterministic)
 	ASSERT_EQ(k, l);
 	EXPECT_EQ(end, err);
 	EXPECT_EQ(0, memcmp(seen, again, k * sizeof(*seen)));
-	/* If further measurements always promise an improvement, the plan stops at the requested
-	 * twelve modes. */
+	/* On this board, further measurements always promise an improvement, so the plan stops only
+	 * at its limit of twelve modes. */
 	ragged(row, n);
 	k = walk(row, n, 25, 12, seen, &end);
 	ASSERT_EQ(12, k);
@@ -186,8 +187,9 @@ TEST(ends_when_other_modes_are_predicted_well)
 	free(row);
 }
 
-/* Switching cores on and off takes longest. Among modes of equal information the plan chooses near
- * ones, so it switches fewer cores than the same modes in random order would on average. */
+/* Of all knobs, switching CPU cores on and off takes longest. Among modes of equal information the
+ * plan chooses near ones, so it switches fewer cores than the same modes in random order would on
+ * average. */
 TEST(order_of_modes_saves_core_switches)
 {
 	long n;
@@ -205,7 +207,7 @@ TEST(order_of_modes_saves_core_switches)
 			between += fabs((double)seen[i].mode.cores - seen[j].mode.cores) /
 				   (k - design - 1);
 	}
-	TH_LOG("%.0f cores plugged, %.0f in any order", on_the_way, between);
+	TH_LOG("%.0f cores switched on or off; in random order %.0f", on_the_way, between);
 	EXPECT_LT(on_the_way, 0.8 * between);
 	free(row);
 }
@@ -307,7 +309,8 @@ TEST(generous_budget_finds_the_fastest_mode)
 	free(row);
 }
 
-/* Far over the budget, a reading teaches little and may trip a small power supply. */
+/* The search avoids modes far over the budget: their readings are of little use, and such a mode
+ * may overload a small power supply. */
 TEST(modes_far_over_the_budget_are_avoided)
 {
 	long n;

@@ -68,7 +68,7 @@ TEST(mode_measured_over_the_budget_is_excluded)
 	EXPECT_EQ(1, c[0].measured);
 	for (int i = 0; i < 4; i++)
 		EXPECT_NE(3, c[i].index);
-	/* A single reading that contradicts the others: last. */
+	/* The mode whose single reading contradicts the others is ranked last. */
 	ASSERT_EQ(4, jetwatt_plan_rank(mode, p, N, row, 3, 25, 0.05, c, N));
 	EXPECT_EQ(2, c[0].index);
 	EXPECT_EQ(4, c[3].index);
@@ -86,7 +86,8 @@ TEST(impossible_budget_returns_the_closest_mode)
 	EXPECT_EQ(1, c[0].index);
 }
 
-/* 100 ms at 15 W ... 50 ms at 30 W: energy 1.5, 1.62, 1.68, 1.68, 1.62, 1.5 J. */
+/* The six modes range from 100 ms at 15 W to 50 ms at 30 W; their energies are 1.5, 1.62, 1.68,
+ * 1.68, 1.62, 1.5 J. */
 TEST(other_objectives)
 {
 	struct jetwatt_plan_objective q = { JETWATT_MIN_POWER, 0, 82, 0.05 };
@@ -95,7 +96,8 @@ TEST(other_objectives)
 	struct jetwatt_plan_choice c[N];
 	double power, time;
 
-	/* 80 ms x exp(1.645 x 0.02) = 82.7 ms is too slow, until it is measured. */
+	/* The prediction of 80 ms with its margin, 80 ms x exp(1.645 x 0.02) = 82.7 ms, exceeds the
+	 * limit of 82 ms; the mode is a candidate only after a measurement of 81 ms. */
 	ASSERT_EQ(3, jetwatt_plan_candidates(mode, p, N, NULL, 0, &q, c, N));
 	EXPECT_EQ(3, c[0].index);
 	ASSERT_EQ(4, jetwatt_plan_candidates(mode, p, N, &row, 1, &q, c, N));
@@ -104,13 +106,15 @@ TEST(other_objectives)
 	q.least = JETWATT_MIN_ENERGY;
 	ASSERT_EQ(4, jetwatt_plan_candidates(mode, p, N, &row, 1, &q, c, N));
 	EXPECT_EQ(5, c[0].index);
-	/* Two limits share the risk: 24 W x exp(1.96 x 0.02) = 24.96 W. */
+	/* With two limits, each gets half of the 5 % risk, so the margin is larger: 24 W x exp(1.96
+	 * x 0.02) = 24.96 W. */
 	q = (struct jetwatt_plan_objective){ JETWATT_MIN_TIME, 25, 85, 0.05 };
 	ASSERT_EQ(2, jetwatt_plan_candidates(mode, p, N, NULL, 0, &q, c, N));
 	EXPECT_EQ(3, c[0].index);
 	q.power_w = 24.9;
 	ASSERT_EQ(1, jetwatt_plan_candidates(mode, p, N, NULL, 0, &q, c, N));
-	/* No mode takes 60 ms at 21 W: 70 ms and 24 W exceed both by a sixth. */
+	/* No mode takes 60 ms at 21 W. The closest mode, with 70 ms and 24 W, exceeds both limits
+	 * by about a sixth. */
 	q = (struct jetwatt_plan_objective){ JETWATT_MIN_TIME, 21, 60, 0.05 };
 	ASSERT_EQ(0, jetwatt_plan_candidates(mode, p, N, NULL, 0, &q, c, N));
 	EXPECT_EQ(3, c[0].index);
@@ -129,7 +133,7 @@ TEST(pareto_front_equals_exhaustive_search)
 		size_t n = round * 6, k, expect = 0;
 
 		for (size_t i = 0; i < n; i++) {
-			/* Few different values, so that ties occur. */
+			/* Draw from twenty values only, so that ties occur. */
 			t[i] = 1 + floor(20 * search_uniform(&s));
 			w[i] = 1 + floor(20 * search_uniform(&s));
 		}

@@ -12,7 +12,7 @@
 #define CPUS	2
 #define MODES	(GPUS * EMCS * CPUS)
 #define KERNELS	12
-/* Noise of a measurement of a few seconds. */
+/* Relative noise of a measurement that lasts a few seconds. */
 #define NOISE	0.004
 
 static const double gpu_ghz[GPUS] = { 0.3, 0.5, 0.7, 0.9, 1.0, 1.15, 1.3 };
@@ -22,8 +22,8 @@ struct truth {
 	double flop_s, byte_s, eps_flop, eps_mem, pi0;
 };
 
-/* The voltage is constant at low clocks; the GPU's memory requests are limited by its cycles; the
- * CPU only draws power. Mode 0 is the lowest. */
+/* Return the true roofs of a mode. The voltage is constant at low clocks; memory bandwidth is also
+ * limited by the GPU clock; the CPU draws power but does not affect time. Mode 0 is the lowest. */
 static struct truth truth(int mode)
 {
 	int g = mode / CPUS / EMCS, e = mode / CPUS % EMCS;
@@ -94,7 +94,8 @@ TEST(exact_kernels_give_exact_roofs)
 	}
 }
 
-/* With the noise of real measurements: mean error of each roof over all modes. */
+/* Fit roofs to kernels with the noise of real measurements, and check the mean error of each roof
+ * over all modes. */
 TEST(noisy_kernels_give_small_errors)
 {
 	double off[5] = { 0 };
@@ -125,12 +126,13 @@ TEST(noisy_kernels_give_small_errors)
 
 TEST(time_and_energy_balance)
 {
-	/* Without constant power, the energy balance is B_eps. */
+	/* Without constant power, the energy balance is B_eps = eps_mem / eps_flop, 5 FLOP per byte
+	 * here. */
 	struct jetwatt_roofs r = { .flop_s = 1e12, .byte_s = 1e11, .eps_flop = 1e-11, .eps_mem = 5e-11 };
 
 	EXPECT_EQ(10, jetwatt_roofs_time_balance(&r));
 	EXPECT_LT(fabs(jetwatt_roofs_energy_balance(&r) - 5), 1e-9);
-	/* With constant power only, it is the time balance. */
+	/* If all power is constant, the energy balance equals half of the time balance. */
 	r.eps_flop = r.eps_mem = 0;
 	r.pi0 = 10;
 	EXPECT_LT(fabs(jetwatt_roofs_energy_balance(&r) - 5), 1e-9);
@@ -146,7 +148,7 @@ TEST(invalid_kernels_are_refused)
 
 	kernels(&t, k, 0, &s);
 	EXPECT_EQ(-ENODATA, jetwatt_roofs_fit(&mode, 1, k, 3, &r));
-	/* All kernels are memory-bound. */
+	/* All four kernels are memory-bound, so the compute roof is unknown. */
 	EXPECT_EQ(-ENODATA, jetwatt_roofs_fit(&mode, 1, k, 4, &r));
 	EXPECT_EQ(0, jetwatt_roofs_fit(&mode, 1, k, KERNELS, &r));
 	k[2].power_w = NAN;
@@ -155,8 +157,9 @@ TEST(invalid_kernels_are_refused)
 	EXPECT_EQ(-EINVAL, jetwatt_roofs_fit(&mode, 1, k, KERNELS, &r));
 }
 
-/* For a workload with one bottleneck, the mode chosen from noisy kernels truly takes at most 3 %
- * more time and at least a tenth less energy. */
+/* For a workload with one bottleneck, choose a mode with roofs fitted to noisy kernels. Compared
+ * with the mode of the highest clocks, the chosen mode truly takes at most 3 % more time and at
+ * least 10 % less energy. */
 static void tuned(struct __test_metadata *_metadata, double flop, double bytes)
 {
 	struct jetwatt_work work[2] = { { .flop = 0.7 * flop, .bytes = 0.4 * bytes },

@@ -41,7 +41,8 @@ static int add(struct tally *t, const struct jetwatt_row *row, size_t n,
 	return 0;
 }
 
-/* Every @thin-th row of a simulated board, so that sanitizers take seconds. */
+/* Create a simulated board and store every @thin-th row in @row. Fewer rows shorten the test to
+ * seconds, also with sanitizers. */
 static long thin_world(uint64_t seed, int xavier, double dirt, size_t thin,
 		       struct jetwatt_row **row)
 {
@@ -55,7 +56,7 @@ static long thin_world(uint64_t seed, int xavier, double dirt, size_t thin,
 	return n < 0 ? n : n / (long)thin;
 }
 
-/* Budgets at a third and two thirds of the board's power range. */
+/* Return the budget at the share @part of the board's power range. */
 static double budget_of(const struct jetwatt_row *row, size_t n, double part)
 {
 	double lo = INFINITY, hi = 0;
@@ -67,7 +68,7 @@ static double budget_of(const struct jetwatt_row *row, size_t n, double part)
 	return lo * pow(hi / lo, part);
 }
 
-/* A few boards per test, because a test has 30 s on a busy machine too. */
+/* Each test has only a few boards, because its time limit is 30 s, also on a busy machine. */
 FIXTURE(boards)
 {
 	struct tally t;
@@ -139,7 +140,7 @@ TEST_F(boards, best_mode_after_twenty_readings)
 		free(dirty);
 		free(row);
 	}
-	TH_LOG("%zu runs, %.1f modes each: mean excess %.2f %%, worst %.2f %%, over 5 %%: %zu",
+	TH_LOG("%zu runs, %.1f modes each: mean excess time %.2f %%, worst %.2f %%, over 5 %%: %zu",
 	       t->runs, (double)t->modes / t->runs, 100 * t->sum / t->runs, 100 * t->worst,
 	       t->late);
 	EXPECT_EQ(8, t->runs);
@@ -189,7 +190,8 @@ TEST_F(measured, best_mode_after_twenty_readings)
 	dirty = calloc(n, 1);
 	ASSERT_NE(NULL, dirty);
 	ASSERT_LE(0, optimum_dirty(row, n, dirty));
-	/* Every fifth row of large files; no knob has five levels. */
+	/* Of large files, only every fifth row is used. No knob has five levels, so all levels
+	 * remain. */
 	for (long i = 0; n > 1000 && i < n / 5; i++) {
 		row[i] = row[5 * i];
 		dirty[i] = dirty[5 * i];

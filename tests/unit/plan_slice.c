@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The inner search compared with exhaustive search; its bound on the latency of two servers
- * compared with a simulated queue. */
+/* The search for a time-slicing plan, compared with exhaustive search. Its upper bound on the
+ * latency of two servers, compared with a simulated queue. */
 #include <errno.h>
 #include <math.h>
 
@@ -24,8 +24,8 @@ static void draw(struct pair_of *d, enum jetwatt_slice_kind kind, uint64_t seed)
 {
 	uint64_t s = seed * 77 + 1;
 
-	/* Numbers of modes that fill less than one chunk of the search, exactly one, and more
-	 * than one. */
+	/* The number of modes fills less than one chunk of the search, exactly one, or more than
+	 * one. */
 	d->n = seed % 3 == 0 ? 7 : seed % 3 == 1 ? 256 : N;
 	for (int w = 0; w < 2; w++) {
 		int trains = !w && jetwatt_slice_trains(kind);
@@ -35,7 +35,8 @@ static void draw(struct pair_of *d, enum jetwatt_slice_kind kind, uint64_t seed)
 		for (size_t i = 0; i < SIZES * N; i++) {
 			d->time[w][i] = exp(1 + 4 * jetwatt_random_unit(&s));
 			d->power[w][i] = 8 + 40 * jetwatt_random_unit(&s);
-			/* Some values are unknown, some equal. */
+			/* A fifth of the modes have unknown values (NAN), and some modes have equal
+			 * times. */
 			if (jetwatt_random_unit(&s) < 0.2)
 				d->time[w][i] = d->power[w][i] = NAN;
 			else if (jetwatt_random_unit(&s) < 0.3)
@@ -52,7 +53,8 @@ struct twin {
 	double good, late;
 };
 
-/* Reference: evaluate one combination after another, in seconds, directly from the definition. */
+/* Reference implementation: evaluate one combination of sizes and mode, in seconds, directly from
+ * the definition of a plan. */
 static void look(struct twin *t, enum jetwatt_slice_kind kind, const struct pair_of *d, size_t i,
 		 size_t j, size_t m)
 {
@@ -123,7 +125,7 @@ TEST(result_equals_exhaustive_search)
 				some += plan.tau > 0;
 			}
 		}
-	TH_LOG("%zu of %zu have a plan, %zu with training", found, runs, some);
+	TH_LOG("%zu of %zu cases have a plan, %zu of them with training", found, runs, some);
 	EXPECT_LT(runs / 3, found);
 	EXPECT_LT(found, runs);
 	EXPECT_LT(20, some);
@@ -131,7 +133,8 @@ TEST(result_equals_exhaustive_search)
 
 TEST(lower_latency_breaks_a_tie)
 {
-	/* Both sizes allow 10 requests per second; the smaller one answers sooner. */
+	/* Minibatch sizes 1 and 2 both allow 10 requests per second; size 1 has the lower
+	 * latency. */
 	static const uint32_t two[] = { 1, 2 };
 	double train[2] = { 50, 50 }, power[2] = { 20, 19 }, time[4] = { 50, 50, 100, 90 };
 	double drawn[4] = { 15, 15, 15, 15 };
@@ -144,7 +147,8 @@ TEST(lower_latency_breaks_a_tie)
 	EXPECT_EQ(1, plan.tau);
 	EXPECT_EQ(1, plan.mode);	/* less power */
 	EXPECT_EQ(150, plan.latency_ms);
-	/* No time for training: inference alone is a valid plan. */
+	/* A training minibatch of 10 s leaves no time for training, so the plan is inference
+	 * alone. */
 	train[0] = train[1] = 1e4;
 	ASSERT_EQ(1, jetwatt_slice_find(JETWATT_SLICE_TRAIN_AND_INFER, work, 2, &q, &plan));
 	EXPECT_EQ(0, plan.tau);
@@ -153,7 +157,8 @@ TEST(lower_latency_breaks_a_tie)
 	EXPECT_EQ(0, jetwatt_slice_find(JETWATT_SLICE_TRAIN_AND_INFER, work, 2, &q, &plan));
 }
 
-/* Two servers, first come first served. Return: the longest latency, in ms. */
+/* Simulate two servers that share the board; batches are served in order of arrival. Return: the
+ * longest latency, in ms. */
 static double play(const double time[2], const uint32_t b[2], double a, const double phase[2])
 {
 	double free_at = 0, worst = 0, next[2];
@@ -166,7 +171,8 @@ static double play(const double time[2], const uint32_t b[2], double a, const do
 		double begin = fmax(free_at, next[s]);
 
 		free_at = begin + time[s];
-		/* The first request of a batch has waited for the others. */
+		/* Latency counts from the arrival of a batch's first request, which has waited for
+		 * the others. */
 		worst = fmax(worst, free_at - (next[s] - b[s] * 1e3 / a));
 		k[s]++;
 		next[s] = phase[s] + (k[s] + 1) * b[s] * 1e3 / a;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Search strategies on simulated boards: training, inference, both, and two inferences. The
- * strategy als, whose networks train for long, is tested by host/eval. */
+/* Search strategies on simulated boards, for four kinds of workload: training, inference, training
+ * with inference, and two inferences. The strategy als, whose networks train for long, is tested by
+ * host/eval. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -19,7 +20,8 @@ struct board {
 	size_t n;
 };
 
-/* The workload at another minibatch size: less work, the same number of launches. */
+/* Return the workload at a minibatch size of @items: work is proportional to the size, the number
+ * of launches is constant. */
 static struct world sized(const struct world *w, int items)
 {
 	struct world v = *w;
@@ -51,13 +53,14 @@ static int board_make(struct board *b, enum jetwatt_slice_kind kind, uint64_t se
 
 		world_make(&world, seed, WORLD_ORIN);
 		if (w) {
-			/* The second workload has other work, and runs on the same board. */
+			/* The second workload runs on the same board, but has other FLOP, bytes and
+			 * launches. */
 			world_make(&same, seed + 500, WORLD_ORIN);
 			memcpy(world.flop, same.flop, sizeof(same.flop));
 			memcpy(world.bytes, same.bytes, sizeof(same.bytes));
 			memcpy(world.launch, same.launch, sizeof(same.launch));
 		}
-		/* Inference has a third of the work of training, and no loader. */
+		/* Inference has a third of the work of training, and no data loader. */
 		if (!trains) {
 			for (int k = 0; k < WORLD_KERNELS; k++) {
 				world.flop[k] /= 3;
@@ -149,7 +152,8 @@ static int add(struct tally *t, const struct jetwatt_strategy *s, void *state,
 	return 0;
 }
 
-/* Budgets over the board's range, tight and loose limits. */
+/* Draw a query: a power budget within the board's range, and tight or loose limits of latency and
+ * rate. */
 static struct jetwatt_slice_query question(const struct board *b, uint64_t *s)
 {
 	double lo = INFINITY, hi = 0;
