@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Energy of each minibatch: compared with a simulated plant's true energy. Also its stated error,
- * its grade, and how jobs share energy. SEED= draws other plants. */
+/* The energy of each minibatch, compared with the true energy of a simulated board. Also tested:
+ * the stated error of that energy, its grade, and the division of energy among jobs. SEED= draws
+ * other plants. */
 #include "energy/energy.h"
 #include "minibatch/minibatch.h"
 
@@ -54,7 +55,7 @@ static struct jetwatt_power reading(uint64_t t, int64_t a, int64_t b, uint32_t v
 	return p;
 }
 
-/* 3 W on one rail, 1 W on the other; the second sends no samples for 300 ms. */
+/* One rail draws 3 W, the other 1 W. The second rail delivers no samples for 300 ms. */
 TEST(silent_rail_is_a_gap)
 {
 	const struct jetwatt_batch_sensor s[2] = { { .idle_uw = 1e6, .counts = 1 },
@@ -96,7 +97,8 @@ TEST(idle_and_dynamic_energy_and_grade)
 	EXPECT_LT(fabs(c.dynamic_uj - 200000), 1);
 	EXPECT_LT(fabs(c.uj[1] - 100000), 1);
 	EXPECT_EQ(c.grade, 'A');
-	/* With an LSB of 0.5 W and a constant reading, power is not known to 1 %. */
+	/* With an LSB of 0.5 W and a constant reading, the power is known less exactly than to 1 %,
+	 * so the grade is C. */
 	s[0].quantum_uw = 5e5;
 	ASSERT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'C');
@@ -116,7 +118,7 @@ TEST(idle_and_dynamic_energy_and_grade)
 	EXPECT_EQ(jetwatt_batch_energy_result(p, 0, s, 2, &b, &c), -ENODATA);
 }
 
-/* Samples are added one by one, and old ones dropped, as in a live session. */
+/* The samples are added one at a time and old samples are dropped, as in a live session. */
 TEST(incremental_energy_equals_batch_energy)
 {
 	struct jetwatt_batch_sensor s[PLANT_RAILS];
@@ -154,8 +156,8 @@ TEST(incremental_energy_equals_batch_energy)
 	plant_free(&p);
 }
 
-/* 2 W idle, 10 W while a job computes. One job computes 100 ms of each 200 ms, the other 50 ms of
- * them, half of that at the same time. */
+/* The board draws 2 W idle and 10 W while a job computes. In each 200 ms, the first job computes
+ * for 100 ms and the second for 50 ms; for 25 ms of these, both compute at the same time. */
 TEST(two_jobs_share_energy_by_busy_time)
 {
 	static struct jetwatt_power p[3000];
@@ -184,8 +186,8 @@ TEST(two_jobs_share_energy_by_busy_time)
 	EXPECT_EQ(share[1].busy_ns, 500 * MS);
 	EXPECT_LT(fabs(share[0].shared - 0.25), 0.001);
 	EXPECT_LT(fabs(share[1].shared - 0.5), 0.001);
-	/* 8 W for the 75 ms alone and half of the shared 25 ms; the edges of the samples are 1 ms
-	 * wide. */
+	/* Per 200 ms, the first job gets 8 W for 75 ms alone plus half of the shared 25 ms: 87.5
+	 * ms. The tolerance is 1 ms, the distance of the samples. */
 	EXPECT_LT(fabs(share[0].dynamic_uj - 10 * 8e6 * 0.0875), 10 * 8e6 * 0.001);
 	EXPECT_LT(fabs(share[1].dynamic_uj - 10 * 8e6 * 0.0375), 10 * 8e6 * 0.001);
 	EXPECT_LT(fabs(share[0].idle_uj - 2 * share[1].idle_uj), 1);

@@ -10,25 +10,28 @@
 
 #define USUAL_GAP	1.8
 #define USUAL_WAIT	27.5
-#define BEFORE		200	/* usual minibatches before and after the unusual ones */
+#define BEFORE		200	/* usual minibatches before, and again after, the others */
 #define MOST		8
 
-/* gap and wait, in ms, of each unusual minibatch; a gap of 0 ends the list */
+/* @ms: gap before the wait and length of the wait, in ms, of each unusual minibatch; a gap of 0
+ * ends the list */
 struct unusual {
 	const char *name;
 	double ms[MOST][2];
-	uint32_t call;		/* kind of the waits; 0: the kind of the usual waits */
+	uint32_t call;		/* call of the unusual waits; 0: that of the usual waits */
 	int minibatches;	/* number of unusual waits that end a minibatch, -1: all */
 };
 
 static const struct unusual unusual[] = {
-	/* The loader has caught up by the next minibatch. */
+	/* In these cases, the data loader is ready again by the next minibatch, so the next gap is
+	 * only 0.1 ms. */
 	{ "one wait ends late", { { 1.8, 42.1 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "three end late", { { 1.8, 37.8 }, { 0.1, 35.4 }, { 0.1, 37.9 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "one is given late, two end late", { { 12.3, 17 }, { 1.8, 41.5 }, { 0.1, 40.3 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "the GPU was done before it was waited for", { { 42.6, 0.1 } }, 0, -1 },
 	{ "one ends late, two are given late", { { 1.8, 50.2 }, { 28.4, 0.7 }, { 23.5, 6.1 } }, 0, -1 },
-	/* Not minibatches: the copies of a checkpoint, and waits of another kind. */
+	/* In these cases, the unusual waits are not minibatches: copies of a checkpoint, and waits
+	 * in another call. */
 	{ "copies after a pause", { { 200, 0.4 }, { 0.3, 0.4 }, { 0.3, 0.4 }, { 0.3, 0.4 } }, 0, 0 },
 	{ "another call", { { 12.3, 17 }, { 1.8, 41.5 }, { 0.1, 40.3 } }, JETWATT_SYNC_CONTEXT, 0 },
 };
@@ -95,7 +98,8 @@ static double draw(uint64_t *seed)
 	return (double)(*seed >> 33) / (1ull << 31);
 }
 
-/* A job whose loader is up to @ahead minibatches ahead, in modes of 5 to 125 minibatches. */
+/* Create a job that switches its power mode every 5 to 125 minibatches. Its data loader runs up to
+ * @ahead minibatches ahead of the GPU. */
 static size_t in_speeds(struct jetwatt_sync *sync, uint64_t seed)
 {
 	double now = 5, work = 20 + 60 * draw(&seed), load = 60 + 150 * draw(&seed);
@@ -143,7 +147,7 @@ TEST(no_minibatch_is_missed_when_power_modes_change)
 		missed += n - train;
 		all += n;
 	}
-	TH_LOG("%zu of %zu minibatches missed", missed, all);
+	TH_LOG("%zu of %zu minibatch bounds not found", missed, all);
 }
 
 TEST_HARNESS_MAIN

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Minibatch bounds found live, compared with the bounds of the whole job. They may differ only
- * where minibatch.h says so. SEED= draws other jobs, SHAPES= more of them.
+ * Minibatch bounds found live, from the waits so far, compared with the bounds found from all waits
+ * of the job. The two may differ only where minibatch.h says so. SEED= draws other jobs, SHAPES=
+ * more of them.
  */
 #include "minibatch/minibatch.h"
 
@@ -11,7 +12,7 @@
 /* Limits stated at struct jetwatt_batch_track. */
 #define LEAST	24	/* waits until the first bound is reported */
 #define FEW	96	/* waits until the period is certain */
-#define NEAR	8	/* waits, one period, around an event that only hindsight reveals */
+#define NEAR	8	/* distance in waits that counts as near in @near below */
 
 static uint64_t number(const char *name, uint64_t otherwise)
 {
@@ -21,12 +22,14 @@ static uint64_t number(const char *name, uint64_t otherwise)
 }
 
 /*
- * struct outcome - sums over jobs
- * @told: waits that were judged live
- * @early: early waits whose live judgement differed from the whole job
- * @near: differences near an event that only hindsight reveals
- * @else_: differences anywhere else
- * @hit, @live, @truth: true bounds that were found live, all live bounds, all true bounds
+ * struct outcome - comparison of live and batch results, summed over jobs
+ * @told: number of waits that the live track has judged
+ * @early: number of waits near the start of the job for which the live result differed from the
+ * batch result
+ * @near: number of differences near an event that can be recognised only from later waits
+ * @else_: number of all other differences
+ * @hit, @live, @truth: number of true bounds that were found live, of all live bounds, of all true
+ * bounds
  */
 struct outcome {
 	size_t told, early, near, else_, hit, live, truth;
@@ -37,7 +40,8 @@ static double f1(const struct outcome *o)
 	return 2.0 * o->hit / (o->live + o->truth);
 }
 
-/* Return whether the judgement of a wait depends on later waits or on the whole job. */
+/* Return whether a rule decides about a wait with the help of later waits, so that a live result
+ * may differ. */
 static int hindsight(int rule, int is_end)
 {
 	switch (rule) {
@@ -98,12 +102,12 @@ static void compare(const struct job *j, uint32_t tgid, struct outcome *o)
 	free(why);
 }
 
-/* Lowest F1 score of each kind of job. Below the scores reached; above the scores of counting waits
- * since the last fit (0.38 to 0.86 where an extra wait, a lost wait or a phase shift changes the
- * count). */
+/* Required F1 score of each kind of job. The value is below the score that the live track reaches,
+ * and above the score of a track that only counts waits since its last fit: 0.38 to 0.86 where an
+ * extra wait, a lost wait or a phase shift changes the count. */
 static const struct {
 	double f1;
-	int exact;	/* differs at early waits only */
+	int exact;	/* live and batch results differ only near the start of the job */
 } kinds[JOB_KINDS] = {
 	{ 0.99, 1 }, { 0.99, 1 }, { 0.97, 0 }, { 0.99, 1 }, { 0.98, 0 }, { 0.98, 0 },
 	{ 0.95, 0 }, { 0.55, 0 },
@@ -158,7 +162,7 @@ TEST_F_TIMEOUT(many, live_is_as_the_whole_but_where_stated, 150)
 	EXPECT_LE(all.else_ * 200, all.told);
 }
 
-/* No bound is reported before the track has seen the minimum number of waits. */
+/* The live track reports no bound before it has seen its minimum number of waits, LEAST. */
 TEST(first_bound_comes_after_the_minimum_of_waits)
 {
 	for (int k = 1; k <= 6; k++) {
@@ -198,14 +202,15 @@ TEST(process_with_more_waits_is_followed)
 	printf("# %zu waits, differ: %zu early, %zu by hindsight, %zu else\n", o.told, o.early, o.near, o.else_);
 	EXPECT_LT(1000, o.told);
 	EXPECT_LE(o.near, 2 * 400 / 20);
-	/* Before an extra wait, the bound is reported one wait early, but only once. */
+	/* Before an extra wait, the track reports the bound one wait too early. It must not report
+	 * the bound a second time. */
 	EXPECT_LE(llabs((long long)o.live - (long long)o.truth), 4);
 	EXPECT_EQ(0, o.else_);
 	job_free(&j);
 }
 
-/* One thread waits in a fixed rhythm, another at random. The waits of the other end no minibatch
- * and are not counted. */
+/* One thread waits in a fixed rhythm, a second thread at random times. The waits of the second
+ * thread end no minibatch and are not counted. */
 TEST(unsynchronised_thread_is_ignored)
 {
 	static const struct job_shape h = { .k = 2, .minibatches = 300 };
@@ -239,8 +244,8 @@ TEST(new_minibatch_shape_is_found)
 	for (size_t i = 0; i < j.waits; i++) {
 		int live = jetwatt_batch_track_add(t, &j.sync[i], 0);
 
-		/* Skip 256 waits, the number that the track keeps, and 64 more until the next
-		 * fit. */
+		/* After the change, do not check the first 256 waits, the size of the track's
+		 * window, and 64 more until the next fit. */
 		if (i >= 400 + 256 + 64) {
 			at++;
 			wrong += live != (i % 5 == 4);

@@ -18,7 +18,7 @@ static struct jetwatt_power at(uint64_t t, int64_t a, int64_t b)
 	struct jetwatt_power p = { .time_ns = t, .nr = 3, .valid = 7 };
 
 	p.uw[0] = a;
-	p.uw[1] = 999999999;	/* rail that another rail feeds: must not be added */
+	p.uw[1] = 999999999;	/* fed by another rail, so it must not be added */
 	p.uw[2] = b;
 	return p;
 }
@@ -35,7 +35,8 @@ TEST(energy_integrates_power_between_bounds)
 	uint64_t covered;
 	double uj;
 
-	/* 3 W + 1 W, then up to 5 W + 1 W in 10 ms. */
+	/* The first rail draws 3 W until 110 ms, then rises to 5 W within 10 ms; the second rail
+	 * draws 1 W. */
 	p[0] = at(100 * MS, 3000000, 1000000);
 	p[1] = at(110 * MS, 3000000, 1000000);
 	p[2] = at(120 * MS, 5000000, 1000000);
@@ -50,16 +51,16 @@ TEST(energy_integrates_power_between_bounds)
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 112500000, 117500000, &uj, &covered), 0);
 	EXPECT_TRUE(near(uj, 25000));
 	EXPECT_EQ(covered, 5 * MS);
-	/* Energies of parts add up. */
+	/* The energy of an interval is the sum of the energies of its parts. */
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 103 * MS, 127 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(near(uj, 28000 + 50000 + 42000));
-	/* The energy of one rail, and of an empty set of rails. */
+	/* The second rail alone has 30 mJ; an empty set of rails has no energy. */
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail + 1, 1, 100 * MS, 130 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(near(uj, 30000));
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 0, 100 * MS, 130 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(near(uj, 0));
-	/* Refused: no sample before the start, after the end, or at all; an end before the
-	 * start. */
+	/* An interval is refused if there is no sample before its start or after its end, if there
+	 * are no samples at all, or if it ends before it starts. */
 	EXPECT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 99 * MS, 120 * MS, &uj, NULL), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 120 * MS, 131 * MS, &uj, NULL), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy(p, 0, rail, 2, 1, 2, &uj, NULL), -ENODATA);
@@ -109,7 +110,7 @@ static uint64_t seed(void)
 /*
  * struct signal - power after a switch at time 0
  * @from, @to, @tau_s: means before and after, time constant in seconds
- * @swing: amplitude of power within a minibatch
+ * @swing: amplitude of the power within a minibatch, in W
  * @batch_s, @jitter: length of minibatches and its relative scatter
  * @lsb: resolution
  */
@@ -140,8 +141,8 @@ static size_t make(const struct signal *g, double seconds, uint64_t s, uint64_t 
 	return n;
 }
 
-/* When settling is reported, and the remaining error: how far the mean from there on is off because
- * the decay has not ended. */
+/* For each signal, check the time at which settling is reported, and the bias: the error of the
+ * mean from that time on, because the decay has not ended. */
 TEST(settling_time_and_its_error)
 {
 	static const struct signal g[] = {
@@ -166,7 +167,8 @@ TEST(settling_time_and_its_error)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("# seed %llu\n", (unsigned long long)seed());
 	for (size_t i = 0; i < sizeof(g) / sizeof(g[0]); i++) {
-		/* A level that lasts seconds cannot be told from a part of a minibatch. */
+		/* If a minibatch lasts a second or more, its length must be known: without it, a
+		 * level within the minibatch looks like the settled power. */
 		for (int known = g[i].batch_s >= 1; known < 2; known++) {
 			double worst = 0, answer = 0, from = 0;
 			int never = 0;
@@ -177,7 +179,8 @@ TEST(settling_time_and_its_error)
 				double span, start, left;
 				long k = -1;
 
-				/* Poll repeatedly, as a caller does. */
+				/* Check for settling again and again while samples arrive, as a
+				 * caller does. */
 				for (m = 64; m < n && k < 0; m += (size_t)(g[i].rate / 4))
 					k = known ? jetwatt_batch_settled_over(t, w, m, batch)
 						  : jetwatt_batch_settled(t, w, m);
@@ -204,8 +207,8 @@ TEST(settling_time_and_its_error)
 	free(w);
 }
 
-/* A predicted final level is within its stated error. With a known time constant it is available in
- * less than half of the settling time. */
+/* The final level of power that is predicted from the decay is within its stated error. With a
+ * known time constant, the prediction is available in less than half of the settling time. */
 TEST(final_level_is_predicted_from_the_decay)
 {
 	enum { SWITCHES = 40, FIRST = 4, MOST = 10 * 500 };
@@ -254,7 +257,8 @@ TEST(final_level_is_predicted_from_the_decay)
 	free(w);
 }
 
-/* A signal that keeps falling has not settled, and a few samples are not enough to tell. */
+/* A signal that keeps falling must not be reported as settled, and a few samples are not enough to
+ * report settling. */
 TEST(drifting_power_is_not_settled)
 {
 	struct signal g = { "ramp", 60, 10, 30, 5, 0.08, 0.03, 0.3, 0.38, 345 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatch bounds over a matrix of job shapes, and in edge cases. SEED= draws other jobs. */
+/* Minibatch bounds found from the waits of a whole job, for a matrix of job shapes and for edge
+ * cases. SEED= draws other jobs. */
 #include "minibatch/minibatch.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include "jobs.h"
 #include "kselftest_harness.h"
 
-/* Fields that are not set are as in job_usual(). */
+/* Job shapes of the matrix. Members that are not set get their values from job_usual(). */
 static const struct job_shape shapes[] = {
 	{ "k1", .k = 1 },
 	{ "k1 noise 5 %", .k = 1, .noise = 0.05 },
@@ -75,11 +76,11 @@ static uint64_t seed(void)
 
 struct score {
 	size_t hit, found, true_bounds, whole;
-	double error_ms;	/* largest error among the hits */
+	double error_ms;	/* largest distance of a hit from the true bound */
 };
 
-/* A bound is hit if it is within 0.2 ms. If its own event was lost, it must be within the
- * minibatch. */
+/* A found bound counts as a hit if it is within 0.2 ms of the true bound. If the event of the true
+ * bound was lost, any found bound within the minibatch is a hit. */
 static struct score score(const struct job *j, const struct jetwatt_batch_bound *b, int n)
 {
 	struct score s = { .found = (size_t)n, .true_bounds = j->truths };
@@ -154,7 +155,7 @@ TEST(bounds_of_every_job_shape)
 	EXPECT_GE(worst, 0.97);
 }
 
-/* Two jobs at once, each with its own period; and one with a thread that does unrelated work. */
+/* Three jobs run at once, each with its own period, and their waits are mixed in one stream. */
 TEST(two_jobs_are_separated)
 {
 	static const struct job_shape a = { .k = 3, .minibatches = 150 };
@@ -303,8 +304,9 @@ TEST(interference_of_two_jobs_is_not_a_period)
 	EXPECT_LE(bad, 1);
 }
 
-/* Segmentation of a growing job: from the fourth minibatch on, all bounds but the last are right.
- * With one wait per minibatch, every wait is a minibatch from the first on. */
+/* Segment a job again after each new wait: from the fourth minibatch on, all bounds but the last
+ * are right. With one wait per minibatch, every wait is recognised as a minibatch, from the first
+ * one on. */
 TEST(growing_job_has_right_bounds_except_at_the_end)
 {
 	size_t wrong_k = 0, looks = 0;
@@ -340,7 +342,8 @@ TEST(growing_job_has_right_bounds_except_at_the_end)
 	EXPECT_LE(wrong_k * 100, looks);
 }
 
-/* With one wait per minibatch, an irregular data loader does not produce a period. */
+/* An irregular data loader must not make several waits look like one minibatch if the job has one
+ * wait per minibatch. */
 TEST(loader_noise_is_not_a_period)
 {
 	size_t wrong = 0, looks = 0;
@@ -365,7 +368,8 @@ TEST(loader_noise_is_not_a_period)
 	EXPECT_LE(wrong * 100, looks * 2);
 }
 
-/* A job that something else delays at times, drawn from @z. */
+/* Return the random shape of a job with @k waits per minibatch whose waits are delayed periodically
+ * by another process. */
 static struct job_shape disturbed(uint64_t *z, int k)
 {
 	static const double every[] = { 2, 3, 7, 2.3, 1.5, 4 };
@@ -426,8 +430,8 @@ TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 		job_alloc(&j);
 		job_make(&j, &h, 100, 5, seed() + (uint64_t)r);
 		out = calloc(2 * j.waits, sizeof(*out));
-		/* Segment growing prefixes of the job: every length at first, then only some
-		 * lengths. */
+		/* Segment prefixes of the job of increasing length: each next one is longer by a
+		 * factor. */
 		for (size_t n = 2; n <= j.waits; n = n == j.waits ? n + 1 : n + 1 + n / 2) {
 			n = n + n / 4 + 1 >= j.waits ? j.waits : n;
 			got = jetwatt_batch_segment(j.sync, n, out, &info);
@@ -446,8 +450,8 @@ TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 	EXPECT_EQ(wrong, 0);
 }
 
-/* Delays must not hide the period either. A few jobs are exempt: a delay of a tenth of a cycle may
- * be longer than the loader's gap. */
+/* Periodic delays of waits must not hide the true period of a job. A few jobs are exempt: a delay
+ * of a tenth of a cycle may be longer than the loader's gap. */
 TEST_F_TIMEOUT(many, beats_hide_no_rhythm, MANY_S)
 {
 	size_t wrong = 0, jobs = 0;
@@ -500,7 +504,8 @@ TEST(one_to_three_waits)
 	s[1].exit_ns = 30;
 	s[1].enter_ns = 31;
 	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), -EINVAL);
-	/* All waits at the same time: they cannot be separated, and nothing crashes. */
+	/* All three waits have the same time, so they cannot be separated into minibatches; the
+	 * function must not crash. */
 	memset(s, 0, sizeof(s));
 	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), 3);
 }

@@ -33,15 +33,16 @@ TEST(ina238)
 	EXPECT_LT(fabs(s.age_ns - (1578 + 526) * US), 1 * US);
 	EXPECT_EQ(s.lag_ns, 0);
 
-	/* Average of 16: a new value every 50.5 ms, from conversions over 47.3 ms. */
+	/* With an average of 16 conversions, the chip has a new value every 50.5 ms, from
+	 * conversions over the last 47.3 ms. */
 	chip.config |= 2;
 	chip.refresh_mhz = 316856 / 16;
 	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
 	EXPECT_LT(fabs(s.age_ns - (25248 + 526 + 23670) * US), 10 * US);
 	EXPECT_EQ(s.lag_ns, 0);
 
-	/* A quarter of the range has a quarter of the LSB; an unprivileged client does not get the
-	 * settings. */
+	/* A quarter of the range has a quarter of the LSB. An unprivileged client does not get the
+	 * chip's settings, so the LSB comes from the rail's step_uw. */
 	rail.step_uw = 12400;
 	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
 	EXPECT_LT(fabs(s.quantum_uw - 12500), 1);
@@ -70,7 +71,7 @@ TEST(conversion_settings_from_the_module_count)
 	EXPECT_LT(fabs(s.lag_ns - 15 * 50497 * US), 15 * US);
 	EXPECT_LT(fabs(s.age_ns - (25248 + 526) * US), 10 * US);
 
-	/* Also for a model that an older module reports. */
+	/* The settings that the module reports have precedence for a known model (INA3221) too. */
 	snprintf(chip.model, sizeof(chip.model), "ina3221");
 	chip.filter = 0;
 	chip.averages = 1;
@@ -79,7 +80,8 @@ TEST(conversion_settings_from_the_module_count)
 	EXPECT_EQ(s.lag_ns, 0);
 }
 
-/* Without an entry in the table, or without a shunt resistance, nothing is stated. */
+/* For a chip model that is not in the table, or for a rail without a shunt resistance, no error is
+ * stated. */
 TEST(unknown_chip_has_no_stated_error)
 {
 	struct jetwatt_rail rail = { .shunt_uohm = 2000 };

@@ -35,7 +35,8 @@ TEST(f1_of_drawn_shapes)
 			below += score_f1(&one) < 0.97;
 			shapes++;
 			score_add(&s, &one);
-			/* An undisturbed job is counted to the last minibatch. */
+			/* For an undisturbed job (kinds 0 and 1), the number of minibatches must be
+			 * exact. */
 			if (kind < 2)
 				EXPECT_EQ(one.found, one.truths) TH_LOG("%s", name);
 		}
@@ -50,7 +51,8 @@ TEST(f1_of_drawn_shapes)
 	EXPECT_GE(score_phases(&all), 0.98);
 }
 
-/* A job over many windows of waits, with clock changes, is counted to the last minibatch. */
+/* The number of minibatches must be exact for a job that spans many windows of waits and changes
+ * its clocks. */
 TEST(no_minibatch_is_lost_in_a_long_job)
 {
 	static const struct job_shape h = { .k = 3, .minibatches = 9000, .switch_every = 700, .uneven = 2 };
@@ -105,7 +107,7 @@ TEST(lost_waits_are_inferred_and_marked)
 
 TEST(waits_of_two_threads_in_one_minibatch)
 {
-	/* Two threads wait at the same time; launches are seen for the first wait only. */
+	/* Two threads wait at the same time; only the first wait has a recorded launch time. */
 	static const struct jetwatt_sync s[] = {
 		{ .enter_ns = 100, .exit_ns = 200, .tgid = 7, .tid = 7, .launch_ns = 40, .cgroup = 5 },
 		{ .enter_ns = 150, .exit_ns = 260, .tgid = 7, .tid = 8, .cgroup = 5 },

@@ -7,9 +7,10 @@
 
 /*
  * struct outcome - of a job
- * @after: minibatches after the first ones, which it takes to learn the period
- * @hit: reported bounds that are true
- * @told: reported bounds
+ * @after: number of scored minibatches; the first ones, during which the period is learned, are not
+ * scored
+ * @hit: number of reported bounds that are true
+ * @told: number of reported bounds
  * @ns: reported median length of a minibatch, in nanoseconds
  */
 struct outcome {
@@ -80,7 +81,8 @@ TEST(regular_job_is_followed_to_the_last_bound)
 		}
 }
 
-/* The period changes: evaluations, switches of the power mode, stalls, accumulated gradients. */
+/* The period of the job changes: by evaluations, switches of the power mode, stalls, or accumulated
+ * gradients. The live track must find the new period. */
 TEST(changed_period_is_found_again)
 {
 	static const struct job_shape shape[] = {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The record of each wait: it agrees with the bounds and names the rule that decided. SEED= draws
- * other jobs. */
+/* The record of the decision about each wait: it agrees with the bounds and names the rule that
+ * decided. SEED= draws other jobs. */
 #include "minibatch/minibatch.h"
 
 #include "jobs.h"
 #include "kselftest_harness.h"
 
 #define MS	1000000ull
-#define TRIES	20	/* jobs of a shape that are drawn until a rule occurs */
+#define TRIES	20	/* maximum number of jobs of a shape that are drawn until a rule occurs */
 
 static size_t seen[JETWATT_RULES];
 
@@ -18,7 +18,8 @@ static uint64_t seed(void)
 	return s ? strtoull(s, NULL, 0) : 20260101;
 }
 
-/* Waits of a job, the bounds found in them, and the records. */
+/* struct found - the waits of a job, the bounds found in them, and the decision records of the
+ * waits */
 struct found {
 	struct job j;
 	struct jetwatt_batch_bound *bound;
@@ -34,7 +35,8 @@ static void find(struct found *f)
 	f->why = malloc(f->j.waits * sizeof(*f->why));
 	if (!f->bound || !f->why)
 		abort();
-	/* Fill with a pattern, so that unwritten records show. */
+	/* Fill the records with a pattern, so that the test detects records that are not
+	 * written. */
 	memset(f->why, 0xee, f->j.waits * sizeof(*f->why));
 	f->n = jetwatt_batch_segment_why(f->j.sync, f->j.waits, f->bound, &f->info, f->why);
 	for (size_t i = 0; i < f->j.waits; i++)
@@ -58,8 +60,8 @@ static size_t count(const struct found *f, int rule)
 	return n;
 }
 
-/* Rebuild bounds from the records alone. Return: number of bounds; -1: the records are
- * inconsistent. */
+/* Compute the minibatch bounds from the decision records alone. Return: number of bounds; -1: the
+ * records are inconsistent. */
 static int rebuild(const struct found *f, uint32_t tgid, struct jetwatt_batch_bound *out)
 {
 	const struct jetwatt_sync *s = f->j.sync;
@@ -200,7 +202,7 @@ TEST(records_agree_with_bounds)
 	EXPECT_GT(none, 100);
 }
 
-/* Several windows of waits, and a last minibatch that has not ended. */
+/* The job spans several windows of waits, and its last minibatch has not ended. */
 TEST(records_agree_over_several_windows)
 {
 	static const struct job_shape h = { .k = 3, .minibatches = 5000, .switch_every = 700, .uneven = 2 };
@@ -226,8 +228,8 @@ TEST(records_agree_over_several_windows)
 	release(&f);
 }
 
-/* If a wait is inserted into the stream or removed from it, the record at that place names the
- * rule. */
+/* If an extra wait is in the stream or a wait is missing, the record at that place names the rule
+ * for this disturbance. */
 TEST(rule_names_the_disturbance)
 {
 	struct job_shape h = { .k = 2, .minibatches = 300, .log_every = 10 };
@@ -241,7 +243,8 @@ TEST(rule_names_the_disturbance)
 		at += 2;
 		if (m % 10 != 9)
 			continue;
-		/* The extra wait belongs to the minibatch and ends it. */
+		/* The extra wait belongs to the minibatch that it follows and is its last wait, so
+		 * the wait before it is not the end. */
 		hit += f.why[at - 1].rule == JETWATT_RULE_EXTRA && !f.why[at - 1].ends &&
 		       f.why[at].ends == 1 && f.why[at].phase == 2 &&
 		       f.why[at].minibatch == f.why[at - 1].minibatch;
@@ -284,7 +287,7 @@ TEST(score_is_low_in_doubtful_decisions)
 
 	job_alloc(&f.j);
 	job_make(&f.j, &h, 100, 5, seed());
-	/* The 100th minibatch stalls for a tenth of a second. */
+	/* The job stalls for 100 ms before wait 301, in the 101st minibatch. */
 	for (size_t i = 301; i < f.j.waits; i++) {
 		f.j.sync[i].enter_ns += 100 * MS;
 		f.j.sync[i].exit_ns += 100 * MS;
@@ -310,7 +313,8 @@ TEST(score_is_low_in_doubtful_decisions)
 	release(&f);
 }
 
-/* Marks in the stream: waits before the first mark and after the last are in no minibatch. */
+/* Create a job with marks: waits before the first mark and after the last one are in no
+ * minibatch. */
 static void make_marks(struct job *j, uint64_t z)
 {
 	(void)z;
@@ -324,7 +328,7 @@ static void make_marks(struct job *j, uint64_t z)
 	j->waits--;
 }
 
-/* Another job stretches the waits of 30 minibatches at random. */
+/* Create a job in which another job prolongs the waits of 30 minibatches by random times. */
 static void make_stretched(struct job *j, uint64_t z)
 {
 	static const struct job_shape h = { .k = 3, .minibatches = 300 };
@@ -375,7 +379,8 @@ TEST(every_rule_is_reached)
 		const char *name = jetwatt_batch_rule_name(cases[i].rule);
 		size_t times = 0;
 
-		/* Some rules are rare even for their own shape. */
+		/* Some rules occur rarely even in the job shape that is made for them, so several
+		 * jobs are drawn. */
 		for (uint64_t at = 0; !times && at < TRIES; at++) {
 			struct found f;
 

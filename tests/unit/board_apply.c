@@ -8,7 +8,7 @@
 static const struct jetwatt_mode low = { 4, 422400, 420750000, 665600000 };
 static const struct jetwatt_mode mid = { 6, 1113600, 624750000, 2133000000 };
 static const struct jetwatt_mode top = { 12, 2201600, 1300500000, 3199000000 };
-/* Some knobs go up, some down. */
+/* Switches to and from this mode raise some knobs and lower others. */
 static const struct jetwatt_mode mixed = { 10, 115200, 1300500000, 204000000 };
 
 FIXTURE(board) {
@@ -64,7 +64,7 @@ TEST_F(board, apply_verifies_and_restore_restores_all)
 	EXPECT_NE(self->err.why[0], 0);
 }
 
-/* Index of a write in the log; -1: not there. */
+/* Return the index of the first write whose log line contains @what; -1: none. */
 static int at(const struct tree *t, const char *what)
 {
 	for (int i = 0; i < t->writes; i++)
@@ -171,7 +171,8 @@ TEST_F(board, wrong_read_back_is_rolled_back)
 		if (self->t.writes < k)
 			break;
 		if (!rc) {
-			/* The clock of a cluster that is offline: it limits nothing. */
+			/* The wrong write concerned the clock of a cluster that is offline. Such a
+			 * clock has no effect, so the switch succeeds. */
 			ASSERT_EQ(jetwatt_board_verify(self->b, &low, NULL), 0);
 			ASSERT_EQ(jetwatt_board_apply(self->b, &top, NULL), 0);
 			tree_state(&self->t, before, sizeof(before));
@@ -186,7 +187,8 @@ TEST_F(board, wrong_read_back_is_rolled_back)
 	EXPECT_GT(lied, 8);
 }
 
-/* A limit that was accepted but is not visible yet is rolled back like any other. */
+/* A clock limit that cpufreq has accepted but does not show yet is rolled back like any other
+ * limit. */
 TEST_F(board, delayed_limit_is_rolled_back)
 {
 	char before[512], after[512];
@@ -319,7 +321,8 @@ TEST_F(board, offline_cluster_gets_its_clocks_back)
 	EXPECT_EQ(tree_get(&self->t, CPU "cpufreq/policy8/scaling_min_freq"), 2201600);
 	ASSERT_EQ(jetwatt_board_apply(b, &low, &self->err), 0) TH_LOG("%s", self->err.what);
 	jetwatt_board_close(b);
-	/* The saved state on disk includes what the switch added. */
+	/* The saved state on disk includes the clocks of the cluster that the switch brought
+	 * online. */
 	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	tree_state(&self->t, now, sizeof(now));
 	EXPECT_STREQ(now, first);

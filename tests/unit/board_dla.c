@@ -22,7 +22,7 @@ static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_t
 	return jetwatt_board_open(b, &roots, err);
 }
 
-/* Number of writes to an accelerator so far. */
+/* Return the number of writes to the accelerators' clock files so far. */
 static int writes(const struct tree *t)
 {
 	int n = 0;
@@ -66,7 +66,7 @@ TEST_F(dla, levels_are_vendor_caps_and_the_highest_clock)
 	EXPECT_EQ(jetwatt_board_lacks(self->b, JETWATT_KNOB_DLA), NULL);
 	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_DLA, &v), 6);
 	EXPECT_TRUE(v[0] == 153600000 && v[1] == 614400000 && v[5] == 1600000000);
-	/* A slower accelerator has no levels above its highest clock. */
+	/* An accelerator (DLA) with a lower highest clock has no levels above that clock. */
 	jetwatt_board_close(self->b);
 	tree_put(&self->t, BPMP "clk/nafll_dla0_core/max_rate", "614400000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
@@ -123,7 +123,8 @@ TEST_F(dla, mode_with_dla_caps_both_accelerators)
 	EXPECT_NE(strstr(self->err.what, "DLA's cap"), NULL);
 	EXPECT_EQ(jetwatt_board_verify(self->b, &four, &self->err), 0);
 
-	/* Once included, the knob is in the grid and in the mode that is read. */
+	/* After jetwatt_board_grid_include(), the DLA knob is part of the grid and of the mode that
+	 * is read. */
 	ASSERT_EQ(jetwatt_board_grid_include(self->b, JETWATT_KNOB_DLA), 0);
 	n = jetwatt_board_modes(self->b, &all);
 	ASSERT_EQ(n, 12 * 7 * 4 * 4 * 6);
@@ -139,7 +140,7 @@ TEST_F(dla, mode_with_dla_caps_both_accelerators)
 	EXPECT_STREQ(self->t.bad, "");
 }
 
-/* Whichever write is refused, all knobs are as before. */
+/* Each write of a switch is refused in turn; after each refusal, all knobs must be as before. */
 TEST_F(dla, refused_write_is_rolled_back)
 {
 	int n;
@@ -203,7 +204,7 @@ TEST_F(dla, jetpack_5_path)
 	EXPECT_EQ(tree_get(&self->t, DLA "158c0000.nvdla1/acm/clk_cap/dla1_core"), 614400000);
 }
 
-/* A board without a DLA lacks an optional knob only. */
+/* A board without a DLA works: it only lacks an optional knob. */
 TEST_F(dla, board_without_dla)
 {
 	jetwatt_board_close(self->b);

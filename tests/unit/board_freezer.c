@@ -44,7 +44,7 @@ static int on_disk(const struct tree *t)
 	return !access(path, F_OK);
 }
 
-/* Freeze the jobs as the owner of the freezer does. */
+/* Freeze the jobs of a cgroup through the freezer's descriptor, as jetwattd does. */
 static int hold(struct jetwatt_board *b, const char *cgroup)
 {
 	int fd = jetwatt_board_freezer(b, cgroup, NULL);
@@ -111,7 +111,8 @@ TEST_F(board, cgroups_of_a_live_process_stay_frozen)
 	close(ready[1]);
 }
 
-/* The PID in the record now belongs to another process (other start time), or to a zombie. */
+/* The owner of the record counts as dead if its PID now belongs to a process with another start
+ * time, or to a zombie. */
 TEST_F(board, reused_pid_counts_as_dead)
 {
 	static const char *const now[] = {
@@ -165,7 +166,7 @@ TEST_F(board, one_of_two_cgroups_is_thawed)
 	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
 	EXPECT_EQ(jetwatt_board_thaw_cgroup(self->b, "/system.slice/serve.service", 0), 0);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 0);
-	/* The cgroup with @keep is still on disk. */
+	/* The cgroup that was thawed with @keep is still in the record on disk. */
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
 	EXPECT_EQ(on_disk(&self->t), 1);
 	EXPECT_EQ(jetwatt_board_thaw_cgroup(self->b, "/batch.slice", 0), 0);
@@ -189,7 +190,8 @@ TEST_F(board, damaged_record_is_thawed_as_far_as_readable)
 TEST_F(board, record_of_an_earlier_boot_is_ignored)
 {
 	ASSERT_EQ(hold(self->b, "/batch.slice"), 0);
-	/* The machine has rebooted; in the new boot, another process has frozen the jobs. */
+	/* The machine has rebooted, and another process has frozen the jobs: the record of the
+	 * earlier boot must not thaw them. */
 	tree_put(&self->t, "proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000002\n");
 	EXPECT_EQ(jetwatt_board_thaw_all(self->b), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
@@ -212,7 +214,7 @@ TEST_F(board, invalid_path_is_refused)
 	EXPECT_EQ(on_disk(&self->t), 0);
 }
 
-/* The process that thaws must not be frozen. */
+/* A cgroup that contains jetwatt itself is refused, because a frozen process could not thaw it. */
 TEST_F(board, own_cgroup_is_refused)
 {
 	tree_put(&self->t, "proc/self/cgroup", "1:name=systemd:/x\n0::/batch.slice/jetwattd.service\n");

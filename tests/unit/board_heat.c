@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Thermal throttling: the GPU's limits in sysfs are then the lower of the user's limit and the
- * thermal limit, as with devfreq.
+ * Switching and restoring modes during thermal throttling. While the board is throttled, each GPU
+ * limit in sysfs reads as the lower of the user's limit and the thermal limit, as with devfreq.
  */
 #include "board_tree.h"
 #include "kselftest_harness.h"
@@ -87,7 +87,7 @@ TEST_F(heat, throttled_clock_still_verifies)
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0) TH_LOG("%s", self->err.what);
 	get_hot(self, FULL);
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), 0);
-	/* A value that another program has written is detected, while throttled and otherwise. */
+	/* A GPU limit that another program has written is detected, with and without throttling. */
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
 	get_hot(self, HOT);
@@ -95,7 +95,8 @@ TEST_F(heat, throttled_clock_still_verifies)
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
 }
 
-/* Without an active cooling device, a lower value comes from another program. */
+/* If no cooling device is active, a lower GPU limit is a change by another program, not
+ * throttling. */
 TEST_F(heat, low_clock_without_throttling_is_a_foreign_change)
 {
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
@@ -104,7 +105,7 @@ TEST_F(heat, low_clock_without_throttling_is_a_foreign_change)
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
 }
 
-/* After the board has cooled, the new mode is in force. */
+/* A mode that is applied during throttling is in force after the board has cooled. */
 TEST_F(heat, switch_while_throttled_writes_every_clock)
 {
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);
@@ -133,7 +134,7 @@ TEST_F(heat, restore_while_throttled)
 	EXPECT_FALSE(tree_saved(&self->t));
 }
 
-/* While throttled, the value that was set cannot be read. */
+/* During throttling, the limit that was set cannot be read, so a state must not be saved. */
 TEST_F(heat, save_is_refused_while_throttled)
 {
 	get_hot(self, HOT);
@@ -145,7 +146,7 @@ TEST_F(heat, save_is_refused_while_throttled)
 	EXPECT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
 }
 
-/* The file of an earlier boot, left by a power failure, is not restored in this boot. */
+/* A saved state that a power failure has left from an earlier boot is not restored in this boot. */
 TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 {
 	static const char boot[] = "boot aaaa2c1e-0000-4000-8000-000000000002\n";
@@ -165,7 +166,8 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	get_hot(self, HOT);
 	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), -EAGAIN);
-	/* A process that holds the lease finds no state to restore either. */
+	/* The process with the lease cannot save a state during throttling, and finds no state of
+	 * this boot to restore. */
 	EXPECT_EQ(jetwatt_board_save(self->b, &self->err), -EAGAIN);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
 	EXPECT_EQ(self->max, 1032750000);

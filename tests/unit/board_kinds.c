@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every board of the table, as its JetPack release shows it in sysfs: clusters, names of the GPU,
- * caps of the memory clock, rails, and the rails of the total. And a board without a device tree.
+ * Every board of the table, simulated as its JetPack release shows it in sysfs: CPU clusters, names
+ * of the GPU, caps of the memory clock, rails, and the rails of the total. Also a board without a
+ * device tree.
  */
 #include "board_tree.h"
 #include "kselftest_harness.h"
 
 /*
- * struct kind - a board
- * @cpus, @cluster: number of CPUs, and of CPUs that share a clock
+ * struct kind - sysfs files and expected results of a board
+ * @cpus, @cluster: number of CPUs, and number of CPUs that share a clock
  * @gpu: its devfreq device
  * @emc: file of the memory cap
  * @uncapped: value of @emc without a cap
@@ -102,7 +103,7 @@ static void build(struct tree *t, const struct kind *k)
 	tree_put(t, "sys/class/devfreq/bwmgr/min_freq", "665600000\n");
 }
 
-/* A plain file stores what is written, as these knobs do. */
+/* Write a knob: a plain file stores the written text, as the knobs of these boards do. */
 static int put(const char *path, const char *text, void *arg)
 {
 	FILE *f = fopen(path, "r+");
@@ -161,7 +162,8 @@ TEST(every_board_is_identified_with_its_total)
 		EXPECT_EQ(jetwatt_board_levels(b, JETWATT_KNOB_GPU, &v), 3);
 		EXPECT_EQ(jetwatt_board_levels(b, JETWATT_KNOB_EMC, &v), *kinds[i].steps == '2' && i == 0 ? 3 : 2);
 		EXPECT_STREQ(total(b, &kinds[i], sum, &scope), kinds[i].sum);
-		/* On an unknown board the scope is not "module". */
+		/* If the table states no scope for a board, the scope of the total must not be
+		 * "module". */
 		EXPECT_TRUE(kinds[i].scope ? !strcmp(scope, kinds[i].scope) : strcmp(scope, "module"))
 			TH_LOG("%zu: %s", i, scope);
 		jetwatt_board_close(b);
@@ -251,7 +253,7 @@ TEST(mask_from_openrm)
 	ASSERT_EQ(look(&t, &b, &err), 0);
 	jetwatt_board_params(b, text, sizeof(text));
 	EXPECT_STREQ(text, "gpu_pg_mask=512");
-	/* 4294967295 means that the mask is not set. */
+	/* The driver reports 4294967295 if the mask of disabled GPU parts is not set. */
 	tree_put(&t, "proc/driver/nvidia/params", "TegraGpuPgMask: 4294967295\n");
 	jetwatt_board_params(b, text, sizeof(text));
 	EXPECT_STREQ(text, "");
@@ -276,7 +278,8 @@ static void only_identity(struct tree *t, const char *compatible)
 	}
 }
 
-/* JetPack 6.2's MAXN_SUPER: the levels for a silent sysfs end at its clocks. */
+/* For a board whose sysfs lists no levels, the table's levels end at the clocks of MAXN_SUPER in
+ * JetPack 6.2. */
 TEST(table_has_the_maxn_super_clocks)
 {
 	static const struct {

@@ -47,7 +47,7 @@ static bool only(const struct jetwatt_board *b, enum jetwatt_knob knob, const ch
 	jetwatt_each_knob(k) {
 		const struct jetwatt_error_text *e = jetwatt_board_lacks(b, k);
 
-		/* An optional knob may be missing. */
+		/* A missing optional knob is not reported. */
 		if (jetwatt_knob_row(k)->optional)
 			continue;
 		if (k != knob ? e != NULL : !e || !strstr(e->what, what) || !e->why[0] || !e->fix[0])
@@ -56,7 +56,8 @@ static bool only(const struct jetwatt_board *b, enum jetwatt_knob knob, const ch
 	return true;
 }
 
-/* Apply a mode and restore the board from the file. */
+/* Apply a mode, then restore the board from the saved state on disk. Return: whether all knobs are
+ * as before. */
 static bool there_and_back(struct tree *t, struct jetwatt_board **b, const struct jetwatt_mode *m,
 			   struct jetwatt_error_text *err)
 {
@@ -103,7 +104,8 @@ TEST_F(lacks, missing_memory_cap)
 	EXPECT_EQ(self->t.writes, 0);
 }
 
-/* The memory clock is not known: its level is the placeholder JETWATT_BOARD_NO_CLOCK. */
+/* If neither a cap nor the levels of the memory clock are known, its only level is the placeholder
+ * JETWATT_BOARD_NO_CLOCK. */
 TEST_F(lacks, missing_memory_cap_and_levels)
 {
 	struct jetwatt_mode m = { 4, 729600, 420750000, JETWATT_BOARD_NO_CLOCK };
@@ -166,7 +168,8 @@ TEST_F(lacks, missing_cpu_hotplug)
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0);
 }
 
-/* The board's name, its total and everything else that telemetry needs still work. */
+/* On a board without any clock knob, the name, the total and everything else that telemetry needs
+ * still work. */
 TEST_F(lacks, missing_every_clock)
 {
 	struct jetwatt_rail rail = { .enabled = 1, .shunt_uohm = 2000, .label = "VDD_GPU_SOC" };
@@ -189,8 +192,8 @@ TEST_F(lacks, missing_every_clock)
 	EXPECT_NE(strstr(self->err.what, "CPU clock"), NULL);
 }
 
-/* An unloaded driver has lost its setting; the settings of one that was loaded later were not made
- * by jetwatt. */
+/* The GPU driver is unloaded or loaded while a mode is applied. An unloaded driver has lost its
+ * setting; the settings of a driver that is loaded later were not made by jetwatt. */
 TEST_F(lacks, knobs_of_a_driver_that_is_unloaded_or_loaded)
 {
 	struct jetwatt_mode m = { 4, 729600, 420750000, 2133000000 };
@@ -214,8 +217,7 @@ TEST_F(lacks, knobs_of_a_driver_that_is_unloaded_or_loaded)
 	EXPECT_EQ(tree_get(&self->t, EMC6), 3199000000);
 }
 
-/* JetPack 7 on Orin: the devfreq device caps the memory, perhaps in addition to
- * nvpmodel_clk_cap. */
+/* JetPack 7 on Orin: a devfreq device caps the memory clock; nvpmodel_clk_cap may cap it too. */
 TEST_F(lacks, two_caps_of_the_memory_clock)
 {
 	const char *bwmgr = "sys/class/devfreq/bwmgr/max_freq";
@@ -291,7 +293,8 @@ TEST_F(lacks, other_machine_is_not_a_board)
 	EXPECT_TRUE(jetwatt_board_is_jetson(self->b));
 }
 
-/* The firmware lists 3200 MHz, the clock supports 3199 MHz. */
+/* The firmware lists a memory clock of 3200 MHz, but the cap reads back as 3199 MHz: verify accepts
+ * the rounded value. */
 TEST_F(lacks, rounded_cap_verifies)
 {
 	struct jetwatt_mode m = { 12, 2201600, 1300500000, 3200000000 }, is;

@@ -116,7 +116,7 @@ TEST_F(board, no_cpu_is_an_error)
 	EXPECT_EQ(look(&self->t, &self->b, NULL), -ENOENT);
 }
 
-/* JetPack 5: a memory cap of 0 means no cap, and is restored as 0. */
+/* In JetPack 5, a memory cap of 0 means no cap; jetwatt restores such a cap as 0. */
 TEST_F(board, jetpack_5_memory_cap)
 {
 	struct jetwatt_mode m = { 12, 2201600, 1300500000, 2133000000 }, is;
@@ -175,7 +175,8 @@ static int total(struct jetwatt_board *b, const char *labels, char *out, const c
 	memset(r, 0, sizeof(r));
 	snprintf(text, sizeof(text), "%s", labels);
 	for (p = strtok_r(text, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
-		/* "-": disabled; "?": shunt not known; "+": the module counts it in its total */
+		/* "-": disabled; "?": shunt not known; "+": the kernel module counts the rail in
+		 * its total */
 		r[n].enabled = *p != '-';
 		r[n].shunt_uohm = *p == '?' ? 0 : 2000;
 		r[n].in_total = *p == '+';

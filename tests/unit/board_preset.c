@@ -16,7 +16,8 @@
 #define ON2 "CPU_ONLINE CORE_0 1\nCPU_ONLINE CORE_1 1\nCPU_ONLINE CORE_2 0\nCPU_ONLINE CORE_3 0\n"
 #define ON4 "CPU_ONLINE CORE_0 1\nCPU_ONLINE CORE_1 1\nCPU_ONLINE CORE_2 1\nCPU_ONLINE CORE_3 1\n"
 
-/* JetPack 4: one CPU clock, the GPU by its address, the memory cap in Hz with 0 for none. */
+/* nvpmodel.conf of JetPack 4: one CPU clock, the GPU named by its address, and the memory cap in Hz
+ * (0: no cap). */
 static const char nano[] =
 	"# a comment\n\n" CORES4
 	"< PARAM TYPE=CLOCK NAME=CPU_A57 >\n"
@@ -38,7 +39,8 @@ static const char nano[] =
 	"EMC MAX_FREQ 1600000000\n"
 	"< PM_CONFIG DEFAULT=0 >\n";
 
-/* JetPack 5: clusters, masks of GPU parts, variants for the next kernel, a fan. */
+/* nvpmodel.conf of JetPack 5: clocks of CPU clusters, masks that disable GPU parts, variants for
+ * the next kernel, and a fan. */
 static const char orin[] =
 	CORES4
 	"< PARAM TYPE=FILE NAME=TPC_POWER_GATING >\nTPC_PG_MASK /sys/devices/gpu.0/tpc_pg_mask\n"
@@ -66,10 +68,10 @@ static const char orin[] =
 	"GPU MIN_FREQ 0\nGPU MAX_FREQ 408000000\nEMC MAX_FREQ 2133000000\n"
 	"< PM_CONFIG DEFAULT=1 >\n< FAN_CONFIG DEFAULT=quiet >\n";
 
-/* JetPack 6: one file for both kernels, with ARG_KNEXT for the newer one; platform paths; no space
- * after a <; -1 for "no cap" of the memory, never 0. The masks are the same in all modes except the
- * smallest ones, because parts of this module's GPU are always off. As in
- * LineageOS/android_device_nvidia_concord, nvpmodel/nvpmodel_p3767_0000_super.conf. */
+/* nvpmodel.conf of JetPack 6: one file for two kernels, with ARG_KNEXT for the newer one; paths of
+ * platform devices; no space after a "<"; -1, never 0, for "no cap" of the memory clock. The masks
+ * are the same in all modes except the smallest ones, because parts of this module's GPU are always
+ * off. As in LineageOS/android_device_nvidia_concord, nvpmodel/nvpmodel_p3767_0000_super.conf. */
 #define MASKS(tpc) \
 	"FBP_POWER_GATING FBP_PG_MASK 2\nTPC_POWER_GATING TPC_PG_MASK " tpc "\n" \
 	"GPU_POWER_CONTROL_ENABLE GPU_PWR_CNTL_EN on\n"
@@ -107,7 +109,7 @@ static const char super[] =
 	"# mandatory section to configure the default power mode\n"
 	"< PM_CONFIG DEFAULT=4 >\n";
 
-/* JetPack 7 on Thor: class paths, two GPU clocks. */
+/* nvpmodel.conf of JetPack 7 on Thor: paths of device classes, and two GPU clocks. */
 static const char thor[] =
 	CORES4
 	"< PARAM TYPE=CLOCK NAME=CPU >\nMAX_FREQ /" CPU "cpufreq/policy0/scaling_max_freq\n"
@@ -195,7 +197,7 @@ TEST(malformed_file_is_refused_with_its_line)
 	ASSERT_EQ(jetwatt_presets_parse("< POWER\0_MODEL >", 16, &p, &line, &why), -EINVAL);
 }
 
-/* A few modes with the levels of a small board. */
+/* The modes of a small board to which presets are converted. */
 static const struct jetwatt_mode grid[] = {
 	{ 1, 115200, 114750000, 204000000 }, { 2, 1036800, 318750000, 665600000 },
 	{ 3, 1113600, 420750000, 2133000000 }, { 4, 2201600, 1300500000, 3199000000 },
@@ -247,7 +249,8 @@ TEST(printed_block_reads_back_as_the_mode)
 		EXPECT_EQ(again->preset[p->nr].mask, p->preset[0].mask);
 		EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &again->preset[p->nr], &back), 0);
 		EXPECT_EQ(memcmp(&mode, &back, sizeof(mode)), 0);
-		/* Lowest clocks stay, but never exceed a cap. */
+		/* The block keeps the template's lowest clocks, unless they exceed the mode's
+		 * cap. */
 		EXPECT_TRUE(i != 1 || strstr(text, "CPU_A78_0 MIN_FREQ 729600\nCPU_A78_0 MAX_FREQ 1113600\n"));
 		EXPECT_TRUE(i != 1 || strstr(text, "DLA0_CORE MAX_FREQ -1\n"));
 		EXPECT_TRUE(i != 2 || strstr(text, "NVD MAX_FREQ 999000000\n"));
@@ -312,7 +315,7 @@ TEST(missing_knob_keeps_the_template)
 	jetwatt_presets_free(p);
 }
 
-/* Only a mask that differs from the current one needs a reboot. */
+/* A preset needs a reboot only if its mask of GPU parts differs from the current mask. */
 TEST(preset_with_another_mask_needs_a_reboot)
 {
 	struct jetwatt_error_text err = { "", "", "" };
@@ -325,7 +328,7 @@ TEST(preset_with_another_mask_needs_a_reboot)
 
 	ASSERT_EQ(parse(super, &p, &line, &why), 0) TH_LOG("%u: %s", line, why);
 	ASSERT_EQ(p->nr, 3);
-	/* Nothing is known about a board that is not this machine. */
+	/* Without a board, the current mask is unknown, so a reboot is reported as needed. */
 	EXPECT_EQ(jetwatt_preset_reboot(NULL, &p->preset[0]), 1);
 	tree_orin(&t);
 	roots = tree_roots(&t);
@@ -341,7 +344,8 @@ TEST(preset_with_another_mask_needs_a_reboot)
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[2]), 0);
 	jetwatt_presets_free(p);
 
-	/* With the path of JetPack 5: a preset without a mask, and one with a mask. */
+	/* With the mask file of JetPack 5, a preset without a mask needs no reboot, and a preset
+	 * with a mask needs one. */
 	ASSERT_EQ(parse(orin, &p, &line, &why), 0);
 	tree_put(&t, "sys/devices/platform/gpu.0/tpc_pg_mask", "0\n");
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[0]), 0);

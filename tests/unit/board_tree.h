@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A simulated board: plain files in a temporary directory. Writes through tree_write() make them
- * behave like the board's sysfs. */
+/* A simulated board: plain files in a temporary directory. tree_write() makes the files behave like
+ * the board's sysfs. */
 #ifndef JETWATT_TESTS_BOARD_TREE_H
 #define JETWATT_TESTS_BOARD_TREE_H
 
@@ -23,15 +23,15 @@
 #define GPU	"sys/class/devfreq/17000000.gpu/"
 #define EMC6	"sys/kernel/nvpmodel_clk_cap/emc"
 #define EMC5	"sys/kernel/nvpmodel_emc_cap/emc_iso_cap"
-#define TREE_DIE	(-1)	/* value of @fail: the process ends at this write */
+#define TREE_DIE	(-1)	/* value of @fail: the process ends at the write */
 #define BPMP	"sys/kernel/debug/bpmp/debug/"
 
 /*
- * struct tree - the board and the behaviour of its knobs
+ * struct tree - the simulated board and the faults of its knobs
  * @fail_at, @fail_for: write number fail_at (from 1) and the fail_for - 1 after it fail with @fail
- * @sticks: writes to this path fail with @fail
+ * @sticks: path to which all writes fail with @fail
  * @lie_at: number of a write that succeeds without effect
- * @lied: the write @lie_at has happened, so the rules of the order are not checked any more
+ * @lied: the write @lie_at has happened, so the order of writes is not checked any more
  * @lazy: cpufreq accepts a limit but shows it only at tree_flush(), as its work item may run late
  * @writes: number of writes so far
  * @log: paths, below the root, and values of these writes
@@ -144,8 +144,8 @@ static inline void tree_orin(struct tree *t)
 	tree_put(t, GPU "available_frequencies", "114750000 420750000 624750000 1300500000\n");
 	tree_put(t, GPU "min_freq", "114750000\n");
 	tree_put(t, GPU "max_freq", "1300500000\n");
-	/* Without a cap, the file reads as clk_round_rate() of S64_MAX, as clk_cap_show() in
-	 * OE4T/linux-nv-oot, tag jetson_36.4.3, drivers/nvpmodel/nvpmodel-clk-cap.c. */
+	/* If no cap is set, the cap's file reads as clk_round_rate() of S64_MAX: see clk_cap_show()
+	 * in OE4T/linux-nv-oot, tag jetson_36.4.3, drivers/nvpmodel/nvpmodel-clk-cap.c. */
 	tree_put(t, EMC6, "3199000000\n");
 	tree_put(t, BPMP "emc/possible_rates", "204000 665600 2133000 3199000 \n");
 	tree_put(t, BPMP "clk/emc/rate", "3199000000\n");
@@ -153,7 +153,8 @@ static inline void tree_orin(struct tree *t)
 
 #define DLA	"sys/bus/platform/devices/"
 
-/* The accelerators as in JetPack 6, or with @acm as in JetPack 5. */
+/* Create the files of the two accelerators (DLA) as in JetPack 6, or as in JetPack 5 if @acm is
+ * true. */
 static inline void tree_dla(struct tree *t, bool acm)
 {
 	for (int i = 0; i < 2; i++) {
@@ -199,7 +200,8 @@ static void tree_cluster(struct tree *t, int policy)
 	}
 }
 
-/* clk_cap_store() of the same file caps the clock at clk_round_rate() of the written value. */
+/* Return the cap for a written value: clk_cap_store() in nvpmodel-clk-cap.c caps the clock at
+ * clk_round_rate() of that value. */
 static long long tree_round(long long v)
 {
 	static const long long step[] = { 204000000, 665600000, 2133000000 };
@@ -291,7 +293,7 @@ static inline struct jetwatt_board_roots tree_roots(struct tree *t)
 					     .write = tree_write, .arg = t };
 }
 
-/* All knobs as one line. */
+/* Write the values of all knobs as one line to @buf. */
 static inline void tree_state(const struct tree *t, char *buf, size_t len)
 {
 	size_t n = 0;

@@ -17,7 +17,8 @@ TEST(negative_values)
 	EXPECT_EQ(-80000000000, jetwatt_field_pv(&ina3221, 0xc180));
 	EXPECT_EQ(4095, jetwatt_field_raw(&ina3221, 0x7ff8));
 	EXPECT_EQ(-4096, jetwatt_field_raw(&ina3221, 0x8000));
-	/* "Calculate Returned Values": 311040 LSBs are 97.2 mV, positive or negative. */
+	/* Example of the data sheet, section "Calculate Returned Values": 311040 LSBs are 97.2 mV;
+	 * also negated. */
 	EXPECT_EQ(97200000000, jetwatt_field_pv(&ina228, 311040 << 4));
 	EXPECT_EQ(-97200000000, jetwatt_field_pv(&ina228, 0xb4100 << 4));
 	EXPECT_EQ(-1, jetwatt_field_raw(&ina228, 0xfffff0));
@@ -47,7 +48,7 @@ TEST(values_are_rounded)
 	EXPECT_EQ(-1, jetwatt_pv_to(-625000, JETWATT_PV_PER_UV));
 }
 
-/* A ramp over many LSBs has no bias after rounding. */
+/* The rounding errors of all values of a ramp over many LSBs have a mean of 0. */
 TEST(rounding_has_no_bias)
 {
 	int64_t sum = 0, raw;
@@ -69,7 +70,7 @@ TEST(extremes_do_not_overflow)
 	int64_t nw;
 
 	EXPECT_EQ(204799804687500, bus);
-	/* INA219 at 320 mV over 1 uOhm, positive and negative. */
+	/* Power of an INA219 with 320 mV over a shunt of 1 uOhm, positive and negative. */
 	nw = jetwatt_nw_of(128000000, 320000000, 1);
 	EXPECT_EQ(40960000000000000, nw);
 	EXPECT_EQ(-nw, jetwatt_nw_of(128000000, -320000000, 1));

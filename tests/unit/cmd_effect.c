@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Without a change, one is reported as rarely as stated; a real change is found. The series are
- * autocorrelated, as power is.
+ * The comparison of two series of measurements: if nothing has changed, a change is reported at
+ * most at the stated false positive rate; a real change is found. The series are autocorrelated, as
+ * power is.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static double normal(void)
 	return sqrt(-2 * log(drand48() + 1e-12)) * cos(2 * M_PI * drand48());
 }
 
-/* Autocorrelated: each value keeps the share @memory of the previous one. */
+/* Create an autocorrelated series: each deviation from the mean includes the share @memory of the
+ * previous deviation. */
 static void series(double *v, size_t n, double mean, double sd, double memory)
 {
 	double x = normal();
@@ -56,7 +58,7 @@ TEST(false_positives_are_rare)
 		false_alarms += jetwatt_effect_moved(&e);
 		covered += e.lo <= 0 && e.hi >= 0;
 	}
-	/* a false positive rate of 1 % is stated */
+	/* the stated false positive rate is 1 % */
 	EXPECT_LE(false_alarms, 5);
 	EXPECT_GE(covered, 180);
 }

@@ -9,7 +9,8 @@
 #include "store/report.h"
 
 #define DT	"proc/device-tree/"
-/* As tegra234-p3701-0000.dtsi of L4T 36.4 has it (OE4T/t23x-public-dts, l4t-r36.4). */
+/* The path of the sensors' I2C bus in tegra234-p3701-0000.dtsi of L4T 36.4 (OE4T/t23x-public-dts,
+ * l4t-r36.4). */
 #define BUS	DT "bus@0/i2c@c240000/"
 
 FIXTURE(board) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Means over minibatches, and whether their standard errors are right. */
+/* Means of time and power over minibatches, and the correctness of their standard errors. */
 #include <stdint.h>
 
 #include "kselftest_harness.h"
@@ -55,9 +55,10 @@ TEST(zero_power_is_not_nan)
 	EXPECT_EQ(0, row.power_sd);
 }
 
-/* 95 % of means lie within 1.96 standard errors of the truth, slightly fewer with so few blocks.
- * @hold consecutive minibatches have the same noise, like readings of one conversion of the
- * chip. The standard error is right only if a block is longer than @hold minibatches. */
+/* Return the share of means that lie within 1.96 standard errors of the true value: ideally 95 %,
+ * slightly less with few blocks. @hold consecutive minibatches have the same noise, like readings
+ * of one conversion of the chip. The standard error is right only if a block is longer than @hold
+ * minibatches. */
 static double coverage(int hold, double block_ns, double *time_in)
 {
 	double t[N], e[N], in_t = 0, in_w = 0;
@@ -96,9 +97,11 @@ TEST(block_means_see_repeated_samples)
 {
 	double time_in;
 
-	/* Blocks of 16 x 20 ms over values that repeat for 4 minibatches ... */
+	/* With blocks of 16 minibatches of 20 ms, values that repeat for 4 minibatches do no
+	 * harm. */
 	EXPECT_GT(coverage(4, 318e6, &time_in), 0.88);
-	/* ... compared with treating each minibatch as independent. */
+	/* If each minibatch is treated as independent, the standard error is too small, so the
+	 * coverage is lower. */
 	EXPECT_LT(coverage(4, 0, &time_in), 0.75);
 }
 

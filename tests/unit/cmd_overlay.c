@@ -8,7 +8,8 @@
 #define DT	"proc/device-tree/"
 #define HEAD	"{\"schema\": \"" JETWATT_REPORT_SCHEMA "\", \"files\": ["
 #define NODE(path, how, what) "{\"path\": \"" DT path "\", \"" how "\": " what "}"
-/* As tegra234-p3701-0000.dtsi of L4T 36.4 has it (OE4T/t23x-public-dts, l4t-r36.4). */
+/* The path of the sensors' I2C bus in tegra234-p3701-0000.dtsi of L4T 36.4 (OE4T/t23x-public-dts,
+ * l4t-r36.4). */
 #define BUS	"bus@0/i2c@c240000"
 
 static char *overlay_of(const char *json)
@@ -77,7 +78,7 @@ TEST(report_without_sensors)
 	free(text);
 }
 
-/* Labels that would end a string or a node early are left out. */
+/* Labels of rails that would end a string or a node of the overlay early are left out. */
 TEST(hostile_labels_are_left_out)
 {
 	char *text = overlay_of(HEAD

@@ -54,7 +54,8 @@ TEST_F(board, private_data_is_hidden)
 	}
 }
 
-/* Labels of rails come from the vendor, so they stay even if a user has such a name. */
+/* Labels of rails come from the vendor, so a label is not hidden even if it equals a user's
+ * name. */
 TEST_F(board, user_names_are_hidden_in_free_text_only)
 {
 	char *s = jetwatt_private_hide(&self->p, "\"label\": \"alice\", \"x\": \"/home/alice\"", false);

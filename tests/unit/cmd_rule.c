@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* --fail-if: which expressions hold, and which are refused. */
+/* Expressions of --fail-if: which ones are true, and which ones are refused. */
 #include <stdio.h>
 
 #include "kselftest_harness.h"
@@ -35,7 +35,8 @@ TEST(expressions_are_evaluated)
 		{ "((W > -1))", 1 },
 		{ "+1e1 < W", 1 },
 		{ "J/minibatch > J/minibatch.p95", 0 },
-		/* An unknown value does not decide an expression that the other values decide. */
+		/* A comparison with an unknown value is ignored if the other comparisons decide the
+		 * expression. */
 		{ "unknown > 1", -ENODATA },
 		{ "unknown > 1 || W > 1", 1 },
 		{ "unknown > 1 && W < 1", 0 },

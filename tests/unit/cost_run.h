@@ -26,8 +26,9 @@ static const struct plant_shape cost_shapes[] = {
 /*
  * struct cost_run - sums over minibatches
  * @width, @off: stated and actual error, relative to the true energy
- * @off_50ms, @off_10ms: errors at 1 kHz of minibatches of 50 ms or more, and of 10 ms
- * @covered: number of @all whose error is within the stated one
+ * @off_50ms, @off_10ms: actual errors at a sample rate of 1 kHz, for minibatches of 50 ms or more,
+ * and of 10 ms
+ * @covered: number of minibatches, of @all, whose actual error is within the stated error
  */
 struct cost_run {
 	double width[COST_MAX], off[COST_MAX], off_50ms[COST_MAX], off_10ms[COST_MAX];
@@ -64,7 +65,7 @@ static void cost_sensors(const struct plant *p, struct jetwatt_batch_sensor *s)
 	}
 }
 
-/* Add the minibatches of one plant. Return: 0; negative errno. */
+/* Add the minibatches of one simulated board to the sums. Return: 0; negative errno. */
 static int cost_run_add(struct cost_run *r, const struct plant_shape *h, uint64_t seed)
 {
 	struct jetwatt_batch_sensor s[PLANT_RAILS];
@@ -78,7 +79,8 @@ static int cost_run_add(struct cost_run *r, const struct plant_shape *h, uint64_
 		struct jetwatt_batch_bound o = { .start_ns = p.bound_ns[b], .end_ns = p.bound_ns[b + 1] };
 		double uj = cost_true_uj(&p, o.start_ns, o.end_ns), off, width;
 
-		/* Skip minibatches outside the samples: a reading lags behind the true power. */
+		/* Skip minibatches that the samples do not cover: readings lag behind the true
+		 * power by up to 20 ms. */
 		if (o.start_ns < p.power[0].time_ns ||
 		    o.end_ns + 20000000 > p.power[p.samples - 1].time_ns)
 			continue;

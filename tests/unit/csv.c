@@ -55,7 +55,8 @@ TEST(accepted_dialects)
 		free(row);
 		free(batch);
 	}
-	/* A mode list; a repeated mode stays repeated; no batch sizes requested. */
+	/* A list of modes without measurements is accepted, and a mode that occurs twice gives two
+	 * rows. */
 	ASSERT_EQ(parse("cores,cpu_khz,gpu_hz,emc_hz\n1,2,3,4\n1,2,3,4\n", &row, NULL, &err), 2);
 	EXPECT_TRUE(isnan(row[0].time_ms) && isnan(row[1].power_w));
 	free(row);
@@ -126,7 +127,7 @@ static uint64_t next(uint64_t *s)
 	return z ^ (z >> 31);
 }
 
-/* Values read back to the last bit; a failed write leaves the old file. */
+/* Written values read back to the last bit. After a failed write, the old file is unchanged. */
 TEST(written_profile_reads_back_exactly)
 {
 	struct jetwatt_row row[64], *back;
@@ -175,7 +176,8 @@ TEST(written_profile_reads_back_exactly)
 	EXPECT_EQ(system(command), 0);
 }
 
-/* Damaged in many ways: no crash, no leak, and an accepted file can be written again. */
+/* Parse files that are damaged in many ways: the parser must neither crash nor leak, and an
+ * accepted file can be written again. */
 TEST(damaged_files_never_crash)
 {
 	static const char seed_text[] = "batch," HEAD

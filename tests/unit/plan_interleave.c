@@ -54,8 +54,8 @@ static unsigned int turn(struct play *p)
 	return k;
 }
 
-/* Simulate one window: training runs until a minibatch ends while a request is waiting, for @most
- * minibatches at most; then the server answers. */
+/* Simulate one window: training runs for at least @tau and at most @most minibatches, and after
+ * @tau only while no request is waiting. Then the server answers. */
 static void window(struct play *p, struct jetwatt_interleave *i, unsigned int tau, unsigned int most)
 {
 	struct jetwatt_interleave_window seen = { 0 };

@@ -181,7 +181,8 @@ TEST(ends_when_other_modes_are_predicted_well)
 	EXPECT_EQ(1, err);
 	last = left_open(row, n, seen, k);
 	before = left_open(row, n, seen, k - 1);
-	TH_LOG("%zu of %ld modes: %.2f %%, one before %.2f %%", k, n, 100 * last, 100 * before);
+	TH_LOG("%zu of %ld modes: uncertainty %.2f %%, one mode earlier %.2f %%", k, n,
+	       100 * last, 100 * before);
 	EXPECT_LT(last, JETWATT_PLAN_SD_ENOUGH);
 	EXPECT_LE(JETWATT_PLAN_SD_ENOUGH, before);
 	free(row);

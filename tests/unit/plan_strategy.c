@@ -152,8 +152,8 @@ static int add(struct tally *t, const struct jetwatt_strategy *s, void *state,
 	return 0;
 }
 
-/* Draw a query: a power budget within the board's range, and tight or loose limits of latency and
- * rate. */
+/* Draw a query: a power budget within the board's range, a latency limit of 100 to 2000 ms, and a
+ * rate of 10 to 80 requests per second. */
 static struct jetwatt_slice_query question(const struct board *b, uint64_t *s)
 {
 	double lo = INFINITY, hi = 0;

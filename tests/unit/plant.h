@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A simulated board: its rails as a sensor chip sees them, with the true energy. Bursts of GPU work
- * within minibatches, sequential conversion of the channels, averaging, quantisation, and a reader
- * with its own clock. */
+/* A simulated board: the readings of a sensor chip for its rails, and the true energy of each rail.
+ * It simulates bursts of GPU work within minibatches, sequential conversion of the channels,
+ * averaging, quantisation, and a reader with its own clock. */
 #ifndef JETWATT_TESTS_PLANT_H
 #define JETWATT_TESTS_PLANT_H
 
@@ -16,11 +16,11 @@
 /*
  * struct plant_shape - a job and a sensor
  * @batch_ms: length of a minibatch, in ms
- * @seconds: length of the run
+ * @seconds: length of the run, in seconds
  * @kernels: bursts per minibatch, of different length and height
  * @ct, @avg: conversion time and averaging codes of CONFIG
  * @rate_hz: rate of the reader
- * @late: its delay, up to this share of a period
+ * @late: maximum delay of a read, as a share of the sample period
  * @noise: noise of a conversion, in LSBs
  * @lost: share of samples that are lost
  */
@@ -87,7 +87,7 @@ static size_t plant_find(const struct plant *p, double s)
 	return lo;
 }
 
-/* True energy of a rail up to a time, in J. */
+/* Return the true energy of a rail from the start of the run to time @s, in J. */
 static double plant_energy(const struct plant *p, int rail, double s)
 {
 	const struct plant_piece *at = &p->piece[plant_find(p, s)];
@@ -104,7 +104,8 @@ static void plant_add(struct plant *p, double from_s, double gpu_w, double cpu_w
 		to->j[r] = to[-1].j[r] + to[-1].w[r] * (from_s - to[-1].from_s);
 }
 
-/* The job: a loader, then kernels with short pauses; deterministic. */
+/* Create the job's power over time: in each minibatch a data loader, then GPU kernels with short
+ * pauses. */
 static void plant_job(struct plant *p, const struct plant_shape *h, uint64_t *z)
 {
 	size_t n = (size_t)(h->seconds * 1e3 / h->batch_ms) + 2, room = n * ((size_t)h->kernels * 2 + 2);
@@ -136,7 +137,7 @@ static void plant_job(struct plant *p, const struct plant_shape *h, uint64_t *z)
 	p->bound_ns[p->bounds++] = (uint64_t)(now * 1e9);
 }
 
-/* The register of each channel at any time, and a reader. */
+/* Simulate the chip's registers over time, and a reader that samples them. */
 static void plant_read(struct plant *p, const struct plant_shape *h, uint64_t *z)
 {
 	double ct = plant_ct_s[h->ct], cycle = PLANT_RAILS * 2 * ct * (0.9 + 0.2 * plant_uniform(z));
@@ -157,7 +158,8 @@ static void plant_read(struct plant *p, const struct plant_shape *h, uint64_t *z
 		p->rail[r] = (struct jetwatt_rail){ .id = (uint32_t)r, .shunt_uohm = (uint32_t)(plant_rail[r].ohm * 1e6),
 						    .fresh_mhz = p->chip.refresh_mhz };
 	}
-	/* Channel r converts its shunt voltage from 2 r ct to (2 r + 1) ct of each cycle. */
+	/* In each cycle of the chip, channel r converts its shunt voltage between 2 r ct and (2 r +
+	 * 1) ct; ct is the conversion time. */
 	for (double t = 0.01; t < h->seconds - 0.01; t += 1 / h->rate_hz) {
 		double when = t + h->late / h->rate_hz * plant_uniform(z);
 		struct jetwatt_power *s = &p->power[p->samples];

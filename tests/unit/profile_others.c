@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Other workloads in the profile database that serve as references for a new one. */
+/* Selection of the workloads in the profile database that serve as references for a new
+ * workload. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,8 +36,8 @@ FIXTURE_TEARDOWN(others)
 	EXPECT_EQ(0, system(cmd));
 }
 
-/* A workload with @n modes; @board, @params: NULL: as the new workload; @when: time of its first
- * row. */
+/* Add a workload with @n measured modes to the database. @board, @params: NULL: those of the new
+ * workload; @when: time of the first row. */
 static void add(struct __test_metadata *_metadata, FIXTURE_DATA(others) *self, const char *command,
 		const char *board, const char *params, int n, int64_t when)
 {

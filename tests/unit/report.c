@@ -112,7 +112,7 @@ TEST(truncated_report_is_refused)
 	const char *why;
 
 	for (size_t n = 0; n < sizeof(text) - 1; n++) {
-		/* of exactly this size, so that a sanitizer detects reads beyond it */
+		/* the copy has exactly n bytes, so that a sanitizer detects reads beyond its end */
 		char *part = malloc(n ? n : 1);
 
 		memcpy(part, text, n);

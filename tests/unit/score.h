@@ -6,16 +6,18 @@
 #include "minibatch/minibatch.h"
 #include "jobs.h"
 
-/* A found bound is a hit if its distance from the true bound is at most this, in nanoseconds. If
- * the event of the true bound was lost, the found bound must be within the minibatch. */
+/* Maximum distance of a hit, in nanoseconds: a found bound counts as a hit if it is at most this
+ * far from the true bound. If the event of the true bound was lost, any found bound within the
+ * minibatch counts as a hit. */
 #define SCORE_NEAR_NS	0.2e6
 #define SCORE_BINS	2000	/* bins of one microsecond */
 
 /*
- * struct score - sums
+ * struct score - comparison of found with true minibatch bounds, summed over jobs
  * @hit, @found, @truths: number of hit, found and true bounds
- * @phase: hit bounds of the right kind
- * @off: histogram of the error of hit bounds whose event was seen
+ * @phase: number of hits with the right kind (training or evaluation)
+ * @off: histogram of the distance of hits from the true bound; hits whose event was lost are not
+ * included
  */
 struct score {
 	size_t hit, found, truths, phase, off[SCORE_BINS];
@@ -65,8 +67,8 @@ static void score_hit(struct score *s, const struct job_truth *t, const struct j
 		s->off[(int)fmin(off * 1e-3, SCORE_BINS - 1)]++;
 }
 
-/* Score one process. Minibatches marked as another phase do not count; the first one counts
- * whatever its mark. */
+/* Return the score of one process. A minibatch marked as another phase does not count, except the
+ * first one. */
 static struct score score_job(const struct job *j, const struct jetwatt_batch_bound *b, int n)
 {
 	struct score s = { 0 };

@@ -62,7 +62,7 @@ static __attribute__((unused)) long search_read(const char *path, struct jetwatt
 	return n;
 }
 
-/* A reading of a row, with its standard error. @noise: relative. */
+/* Return a simulated reading of a row, with relative noise @noise, and with its standard error. */
 static struct jetwatt_row search_measure(const struct jetwatt_row *row, double noise, uint64_t *rng)
 {
 	struct jetwatt_row r = *row;
@@ -73,8 +73,8 @@ static struct jetwatt_row search_measure(const struct jetwatt_row *row, double n
 	return r;
 }
 
-/* The result after @k measurements: the first measured candidate that holds when it is measured
- * again for longer, as jetwatt optimize verifies it; -1: none. */
+/* Return the result of a search after @k measurements: the index of the first candidate mode that a
+ * longer measurement confirms, as jetwatt optimize does; -1: none. */
 static long search_best(const struct jetwatt_row *row, const struct jetwatt_mode *mode, size_t n,
 			const struct jetwatt_row *seen, size_t k, double budget, double noise,
 			uint64_t rng)
@@ -97,7 +97,8 @@ static long search_best(const struct jetwatt_row *row, const struct jetwatt_mode
 	return best;
 }
 
-/* Measure up to @most modes, some twice; answer[k] is the result after at[k] of them. */
+/* Search with up to @most measured modes, some of them measured twice. Store in answer[k] the
+ * result after at[k] modes. */
 static __attribute__((unused)) int search_run(const struct jetwatt_row *row, size_t n, double budget, size_t most,
 		      double noise, uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
 {
@@ -119,7 +120,7 @@ static __attribute__((unused)) int search_run(const struct jetwatt_row *row, siz
 		for (again = 0; again < k; again++)
 			if (!memcmp(&seen[again].mode, &mode[p.index], sizeof(*mode)))
 				break;
-		/* The result before this further mode. */
+		/* Store the result before the next mode is measured. */
 		while (again == k && next < ats && (int)modes == at[next])
 			answer[next++] = search_best(row, mode, n, seen, k, budget, noise, rng);
 		modes += again == k;

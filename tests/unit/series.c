@@ -33,9 +33,9 @@ TEST(rows_of_the_table)
 		slots += row->channels;
 		for (uint32_t other = 0; other < k; other++)
 			EXPECT_STRNE(row->name, jetwatt_series_row(other)->name);
-		/* Series that are read from files, and only those, have file names. */
+		/* A series has file names if and only if it is read from files in sysfs. */
 		EXPECT_EQ(row->reader == JETWATT_SERIES_READER_SYSFS, *row->files != '\0');
-		/* Channels need a label that distinguishes them. */
+		/* A series with several channels needs a label that distinguishes the channels. */
 		EXPECT_EQ(row->channels > 1, strchr(row->name, '#') != NULL);
 		EXPECT_EQ(row->channels > 1, *row->label != '\0');
 		EXPECT_EQ(row->channels > 0, *row->metric != '\0');
@@ -57,7 +57,8 @@ TEST(rows_of_the_table)
 	}
 }
 
-/* [a-z_][a-z0-9_]*, with the prefix jetwatt_, each used once; the same for labels. */
+/* Metric names match [a-z_][a-z0-9_]*, begin with jetwatt_, and are unique. Label names consist of
+ * lower-case letters. */
 TEST(metric_names_are_valid_and_unique)
 {
 	for (uint32_t k = 0; k < __JETWATT_SERIES_KINDS; k++) {
@@ -98,7 +99,7 @@ static void sample(struct jetwatt_power_state *st, uint64_t t_ns, int32_t temp, 
 		abort();
 }
 
-/* A value expires after three seconds without a new one. */
+/* A telemetry value becomes unknown three seconds after it was last received. */
 TEST(old_values_expire)
 {
 	struct jetwatt_power_state st;
@@ -161,8 +162,8 @@ TEST(hwmon_files)
 	EXPECT_EQ(0, jetwatt_sysfs_read(fs, &r));	/* not even the directory exists */
 	jetwatt_sysfs_close(fs);
 
-	/* Devices in the order of their numbers; for one fan, NVIDIA's tachometer before
-	 * mainline's. */
+	/* Devices are used in the order of their hwmon numbers. If a fan has two tachometers, the
+	 * value of NVIDIA's driver (pwm_tach) is used, not that of the mainline driver (pwmfan). */
 	put(root, "hwmon10/name", "pwm_tach\n");
 	put(root, "hwmon10/rpm", "2000\n");
 	put(root, "hwmon2/name", "pwm_tach\n");
@@ -195,7 +196,8 @@ TEST(hwmon_files)
 	EXPECT_EQ(4, jetwatt_sysfs_read(fs, &r));
 	EXPECT_EQ(38, r.of.value[OC(3)]);
 
-	/* Xavier's names; mainline's tachometer if there is no other. */
+	/* Files with the names of Xavier are read, and the mainline tachometer is used if NVIDIA's
+	 * does not exist. */
 	drop(root, "hwmon4/oc1_event_cnt");
 	drop(root, "hwmon4/oc3_event_cnt");
 	drop(root, "hwmon2/name");
@@ -244,7 +246,7 @@ TEST(series_in_a_trace)
 	int fd = memfd_create("jwt", MFD_CLOEXEC);
 
 	ASSERT_EQ(0, jetwatt_trace_writer_new(&w, fd));
-	write_reading(w, 100 * S, NONE, NONE);	/* a board without any series: not written */
+	write_reading(w, 100 * S, NONE, NONE);	/* a reading without any value is not written */
 	write_reading(w, 101 * S, 1500, 3000000000);
 	write_reading(w, 102 * S, 0, NONE);
 	write_reading(w, 103 * S, NONE, NONE);
@@ -271,7 +273,7 @@ TEST(series_in_a_trace)
 	close(fd);
 }
 
-/* A reading applies to the samples after it, for three seconds. */
+/* A reading's values apply to the samples of the next three seconds. */
 TEST(reading_applies_to_following_samples)
 {
 	struct jetwatt_reading r = { .time_ns = 10 * S };
@@ -298,7 +300,8 @@ TEST(reading_applies_to_following_samples)
 	EXPECT_EQ(NONE, p.telemetry.value[OC(1)]);
 }
 
-/* A counter that restarts continues to count; an unknown value adds nothing. */
+/* If the driver's counter restarts at 0, the reported total does not fall. An unknown value adds
+ * nothing to the total. */
 TEST(counters_and_unknown_values)
 {
 	static const int64_t seen[] = { 40, NONE, 42, 42, 3, 5 };

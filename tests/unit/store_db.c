@@ -119,7 +119,8 @@ TEST_F(db, rows_read_back_unchanged)
 	EXPECT_EQ(jetwatt_db_check(self->db, &self->err), 0);
 }
 
-/* A board without a battery-backed clock starts at the same time after each boot. */
+/* The clock of a board without a battery shows the same time after each boot, so times of rows may
+ * go back. */
 TEST_F(db, order_survives_a_clock_that_goes_back)
 {
 	static const int64_t when[] = { 1700000000000, 0, 60000, 1700000001000, 0, 120000, 60001 };
@@ -134,13 +135,13 @@ TEST_F(db, order_survives_a_clock_that_goes_back)
 		row.when_ms = when[i];
 		ASSERT_EQ(jetwatt_db_add(self->db, id, &row, 1, NULL), 1);
 	}
-	/* In the order in which they were added; rows without a time, imported from files,
-	 * first. */
+	/* Rows are read in the order in which they were added, but rows without a time (imported
+	 * from files) come first. */
 	ASSERT_EQ(jetwatt_db_rows(self->db, id, &back, NULL), 7);
 	for (unsigned int i = 0; i < 7; i++)
 		EXPECT_EQ(when[order[i]], back[i].when_ms);
 	free(back);
-	/* The workload that was measured last is the first one. */
+	/* The list of workloads begins with the workload that was measured last. */
 	self->w.batch = 32;
 	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &other, NULL), 0);
 	row = made(99);
@@ -219,7 +220,8 @@ TEST_F(db, invalid_row_refuses_all_rows)
 	free(back);
 }
 
-/* As the first release left it: rows stay, columns are added. */
+/* A database of the first release (schema version 1) is updated: its rows stay, and the new columns
+ * are added. */
 TEST_F(db, schema_version_1_is_updated)
 {
 	struct jetwatt_db_row *back;
@@ -287,7 +289,8 @@ TEST_F(db, damaged_database_is_refused)
 	ASSERT_EQ(jetwatt_db_add(self->db, id, row, 300, NULL), 300);
 	jetwatt_db_close(self->db);
 	self->db = NULL;
-	/* Damaged pages behind the first: found by the check, and by a query that reads them. */
+	/* All pages but the first are damaged: jetwatt_db_check() and any query that reads these
+	 * pages report the damage. */
 	ASSERT_EQ(stat(self->path, &st), 0);
 	spoil(self->path, 4096, (size_t)st.st_size - 4096);
 	if (!jetwatt_db_open(&self->db, self->path, false, &self->err)) {
@@ -304,7 +307,8 @@ TEST_F(db, damaged_database_is_refused)
 	EXPECT_TRUE(strstr(self->err.why, "not an SQLite database") && *self->err.fix);
 }
 
-/* A writer is killed: all its committed transactions are there, and nothing of an open one. */
+/* A writing process is killed: the database contains all its committed transactions, and nothing of
+ * its open transaction. */
 TEST_F(db, killed_writer_leaves_whole_transactions)
 {
 	struct jetwatt_db_row *back;
@@ -460,8 +464,8 @@ TEST_F(db, read_only_directory)
 	chmod(sub, 0755);
 }
 
-/* A hot journal beside the database that names the super-journal @victim, created by user @uid, as
- * SQLite's file format describes (fileformat.html, section 3). */
+/* Create a hot journal of user @uid beside the database @db, which names the file @victim as its
+ * super-journal. The format is described in SQLite's fileformat.html, section 3. */
 static void hot_journal(const char *db, const char *victim, uid_t uid)
 {
 	static const unsigned char magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
@@ -510,7 +514,7 @@ TEST_F(db, root_deletes_no_file_for_a_user)
 	snprintf(sub, sizeof(sub), "%s/sub", self->dir);
 	snprintf(journal, sizeof(journal), "%s-journal", self->path);
 	ASSERT_EQ(chmod(self->dir, 0755), 0);
-	/* SQLite does not delete an empty one. */
+	/* The super-journal must not be empty, because SQLite does not delete an empty one. */
 	fd = open(victim, O_CREAT | O_WRONLY, 0600);
 	ASSERT_EQ(write(fd, "root's", 6), 6);
 	ASSERT_EQ(close(fd), 0);
@@ -529,18 +533,20 @@ TEST_F(db, root_deletes_no_file_for_a_user)
 	EXPECT_EQ(access(victim, F_OK), 0);
 	unlink(journal);
 
-	/* Commands of root still work there; files that they create belong to the owner. */
+	/* Root can still use the database in the user's directory, and files that root creates
+	 * there belong to the user. */
 	ASSERT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), 0) TH_LOG("%s", self->err.why);
 	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, &self->err), 0);
 	EXPECT_EQ(jetwatt_db_add(self->db, id, &row, 1, &self->err), 1);
 	snprintf(sub, sizeof(sub), "%s-wal", self->path);
 	EXPECT_TRUE(!stat(sub, &st) && st.st_uid == OTHER && st.st_gid != 0);
-	/* The rights are restored: root may do what the owner may not. */
+	/* After the commands, the process has root's rights again: it may read, write and chown the
+	 * file. */
 	EXPECT_EQ(access(victim, R_OK), 0);
 	EXPECT_EQ(close(open(victim, O_WRONLY)), 0);
 	EXPECT_EQ(chown(victim, 1, 1), 0);
 
-	/* The same for a path through the user's directory, including new directories. */
+	/* New directories on a path through the user's directory belong to the user too. */
 	jetwatt_db_close(self->db);
 	snprintf(sub, sizeof(sub), "%s/sub/new/profiles.db", self->dir);
 	ASSERT_EQ(jetwatt_db_open(&self->db, sub, true, &self->err), 0) TH_LOG("%s", self->err.why);
@@ -562,8 +568,8 @@ static void may(int cap, int on)
 		abort();
 }
 
-/* In a container root may lack the capability to take on the rights of the directory's owner. The
- * message says so, instead of blaming the rights of the owner. */
+/* Root in a container may lack the capability to take on the rights of the user who owns the
+ * directory. The error message must name the missing capability, not the rights of the owner. */
 TEST_F(db, missing_capability_is_reported)
 {
 	static const int cap[] = { CAP_SETUID, CAP_SETGID };
@@ -614,7 +620,8 @@ TEST_F(db, root_refuses_a_shared_directory)
 		}
 	}
 	ASSERT_EQ(chmod(sub, 0755), 0);
-	/* Another user's link is followed with that user's rights, which do not suffice. */
+	/* A symbolic link of another user is followed with the rights of that user, which do not
+	 * suffice to open the database. */
 	ASSERT_EQ(lchown(link, OTHER, OTHER), 0);
 	EXPECT_EQ(jetwatt_db_open(&db, link, true, &self->err), -EPERM);
 	EXPECT_TRUE(strstr(self->err.fix, "root opens it as the user")) TH_LOG("%s", self->err.fix);

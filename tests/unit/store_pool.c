@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Measurements of other devices, beside those of this one. */
+/* The pool: measurements of other devices, stored separately from those of this device and used as
+ * its prior. */
 #include "store/pool.h"
 
 #include <errno.h>
@@ -127,7 +128,8 @@ TEST_F(pool, prior_is_the_cross_device_median)
 	other[4] = from("b", &later, 2, 44);
 	other[5] = from("b", &else_, 1, 7);
 	ASSERT_EQ(jetwatt_pool_store(self->db, other, 6, &odd, &self->err), 6);
-	/* Its own rows are not in its prior; those of an older release are. */
+	/* The prior of a device excludes the device's own rows of this workload, but includes its
+	 * rows from an older software release. */
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, &own, 1, &self->err), 1);
 	ASSERT_EQ(jetwatt_db_workload(self->db, &later, &id, &self->err), 0);
 	ASSERT_EQ(jetwatt_db_add(self->db, id, &before, 1, &self->err), 1);
@@ -143,8 +145,9 @@ TEST_F(pool, prior_is_the_cross_device_median)
 	free(row);
 }
 
-/* Sixty devices with offsets of about 5 % measure four of thirty modes each. By chance only hot
- * devices measured some mode. The ratio of two modes is known much better than the offset of a device. */
+/* Sixty devices with offsets of about 5 % measure four of thirty modes each. By chance, some modes
+ * were measured only by devices with a positive offset. The ratio of two modes is known much better
+ * than the offset of a device. */
 TEST_F(pool, offset_of_a_device_does_not_bias_a_mode)
 {
 	enum { BOARDS = 60, EACH = 4, MODES = 30 };

@@ -10,7 +10,8 @@
 
 #define WORDS_MAX 32
 
-/* Split words at spaces; on the heap, so that a sanitizer detects reads beyond the end. */
+/* Split a line into words at spaces. The words are on the heap, so that a sanitizer detects reads
+ * beyond their end. */
 static int split(const char *line, char **arg)
 {
 	char *copy = strdup(line), *save, *word;
@@ -68,7 +69,7 @@ TEST(command_lines_are_normalised)
 	EXPECT_STREQ(is, "");
 }
 
-/* What does not fit still makes a difference. */
+/* Two commands that differ only beyond the maximum stored length must have different texts. */
 TEST(rest_of_a_long_command_is_hashed)
 {
 	static char word[5000];
@@ -105,7 +106,8 @@ TEST(cgroups_are_normalised)
 	}
 }
 
-/* Every field counts, and fields do not run into each other. */
+/* The key of a workload depends on every field, and a text moved from one field to the next changes
+ * the key. */
 TEST(keys_depend_on_every_field)
 {
 	struct jetwatt_workload w[8];

@@ -102,8 +102,8 @@ static uint32_t kind_of(int k)
 	       clock[k - 2 * RAILS];
 }
 
-/* Batch @nr of a board with four rails at 1 kHz: bursts, noise of one or two LSBs, bus voltages in
- * rotation, slow clocks every 100 ms. */
+/* Create batch @nr of samples of a board with four rails at 1 kHz: power bursts, noise of one or
+ * two LSBs, one bus voltage per sample in rotation, and slowly changing clocks every 100 ms. */
 static void make(struct jetwatt_samples *s, struct jetwatt_series_view *view, int32_t *value,
 		 uint64_t *t, uint32_t nr)
 {
@@ -180,7 +180,7 @@ static void head(struct jetwatt_trace_writer *w)
 	jetwatt_trace_write_job(w, &job);
 }
 
-/* Batch and wait @nr; every few of them fill a block. */
+/* Write batches and waits @from to @to - 1; a new block begins every @block of them. */
 static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t to, uint32_t block)
 {
 	struct jetwatt_sync s;
@@ -188,7 +188,8 @@ static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t t
 	for (uint32_t nr = from; nr < to; nr++) {
 		struct jetwatt_reading r = { .time_ns = 5000000000ull + nr * 32000000ull };
 
-		/* Readers without callbacks skip them; damage affects them too. */
+		/* A telemetry reading precedes each batch. A reader without a callback for readings
+		 * skips them; a damaged block loses them too. */
 		jetwatt_each_slot(slot)
 			r.of.value[slot] = slot % 2 ? JETWATT_TELEMETRY_NONE : 100 + slot;
 		jetwatt_trace_write_reading(&r, w);
@@ -347,7 +348,7 @@ TEST(records_read_back_unchanged)
 	EXPECT_EQ(1, g.jobs);
 	EXPECT_EQ(1, g.events);
 	EXPECT_EQ(1, g.clocks);
-	/* Compare member by member: padding need not be equal. */
+	/* Compare the end records member by member, because their padding may differ. */
 	EXPECT_EQ(ended.ended_ns, g.end.ended_ns);
 	EXPECT_EQ(ended.waits_lost, g.end.waits_lost);
 	EXPECT_EQ(ended.missed, g.end.missed);
@@ -360,7 +361,8 @@ TEST(records_read_back_unchanged)
 	close(fd);
 }
 
-/* Five blocks of four batches and waits each, and the end of each. */
+/* Write a trace of five blocks with four batches and four waits each. @end: file offset of the end
+ * of each block. */
 static int five(off_t *end)
 {
 	struct jetwatt_trace_writer *w;
@@ -420,7 +422,8 @@ TEST(one_wrong_byte)
 		ASSERT_EQ(0, g.wrong) TH_LOG("byte %ld", (long)at);
 		ASSERT_EQ(4, st.blocks) TH_LOG("byte %ld", (long)at);
 		ASSERT_EQ(16, g.batches);
-		/* No block follows the last one that would reveal the damage. */
+		/* Damage in the last block is not counted as missing, because only a following
+		 * block would reveal the gap. */
 		ASSERT_EQ(hit > 0 && hit < 4, st.missing);
 		ASSERT_EQ(hit < 4 ? 4 : 0, st.waits_missing);
 		ASSERT_EQ(hit > 0 && hit < 4 ? 4 * BATCH : 0, g.gap);
@@ -429,7 +432,8 @@ TEST(one_wrong_byte)
 	close(fd);
 }
 
-/* The reader gets the file byte by byte, and passes on each block as soon as it is complete. */
+/* A reader that receives the file byte by byte passes on the records of each block as soon as the
+ * block is complete. */
 TEST(reader_follows_the_writer)
 {
 	struct jetwatt_trace_reader *r;
@@ -483,7 +487,7 @@ TEST(writer_flushes_every_second)
 	EXPECT_EQ(1, g.batches);
 	EXPECT_EQ(5, st.waits_lost);
 	lseek(fd, 0, SEEK_END);
-	/* ... and repeats the header every minute. */
+	/* The writer repeats the header of the trace every minute. */
 	w->head_ns -= 60000000000ull;
 	write_batch(w, 1);
 	EXPECT_EQ(0, jetwatt_trace_flush(w, 5, 1));
@@ -512,7 +516,7 @@ TEST(full_disk)
 	jetwatt_trace_writer_free(w);
 	close(fd);
 
-	/* A limit on the file size ends the trace within a block. */
+	/* A limit of the file size cuts the trace off in the middle of a block. */
 	signal(SIGXFSZ, SIG_IGN);
 	fd = mkstemp(name);
 	ASSERT_LE(0, fd);
@@ -547,7 +551,7 @@ TEST(trace_is_small_with_blocks_of_equal_size)
 
 	jetwatt_trace_writer_new(&w, fd);
 	head(w);
-	/* ten minutes; one block per second, as in a real session */
+	/* a trace of ten minutes with one block per second, as in a real session */
 	for (uint32_t nr = 0; nr < 600000 / BATCH; nr++) {
 		write_some(w, nr, nr + 1, 1000 / BATCH);
 		if (nr == 1000)
@@ -614,8 +618,9 @@ TEST(newer_format)
 	close(fd);
 }
 
-/* Bits flipped, bytes set to critical values, truncation; in files, and in records with a right
- * checksum: deterministic. */
+/* Read traces with flipped bits, bytes set to critical values, or a cut-off end. The damage is
+ * drawn from a fixed seed, and is applied to files and to records whose checksum is then
+ * corrected. */
 TEST(damaged_traces_never_crash)
 {
 	static const uint8_t telling[] = { 0, 1, 0x7f, 0x80, 0xff };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Malicious traces. Each byte enters a bounded number of checksums, whatever headers say (counted,
- * not timed). A mark whose index is outside the table of mark names is rejected.
+ * Malicious traces. Whatever the block headers claim, a reader computes a bounded number of
+ * checksums over each byte; the test counts checksummed bytes. A mark whose index is outside the
+ * table of mark names is rejected.
  */
 #include <stdint.h>
 #include <stddef.h>
@@ -44,7 +45,7 @@ static size_t put(uint8_t *at, uint32_t number, uint32_t length, int whole)
 {
 	struct jetwatt_trace_block b = { JETWATT_TRACE_VERSION, 0, number, length, 0, 0 };
 
-	/* One record of an unknown kind. */
+	/* The block contains one record of an unknown kind. */
 	if (whole) {
 		at[JETWATT_TRACE_HEADER] = 100;
 		at[JETWATT_TRACE_HEADER + 1] = ((length - 3) & 127) | 128;
@@ -115,7 +116,8 @@ TEST(valid_blocks_among_crafted_headers_are_found)
 	size = at + MIB;
 	counted = 0;
 	read_all(byte, size, &st);
-	TH_LOG("%u blocks, %u headers without: %.1f bytes of checksum a byte", n, bad, 1.0 * counted / size);
+	TH_LOG("%u blocks, %u false headers: %.1f bytes checksummed per byte of the file", n, bad,
+	       1.0 * counted / size);
 	EXPECT_EQ(n, st.blocks);
 	EXPECT_EQ(bad, st.damaged);
 	EXPECT_EQ(0, st.missing);
@@ -137,7 +139,8 @@ TEST(mark_names_are_in_the_table)
 		{ JETWATT_SYNC_MARK, JETWATT_MARKS_MAX, 0 },
 		{ JETWATT_SYNC_MARK_BEGIN, INT32_MAX, 0 },
 		{ JETWATT_SYNC_MARK, -1, 0 },
-		/* The return value of a call that waits is not an index. */
+		/* For a call that waits, the return value is not an index, so any value is
+		 * valid. */
 		{ JETWATT_SYNC_POLLFD, JETWATT_MARKS_MAX, 1 },
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests to a Unix socket: whole, broken off and empty responses. */
+/* Requests to a Unix socket whose server sends a whole, an interrupted, or an empty response. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "kselftest_harness.h"
 #include "util/unix_request.h"
 
-/* @read: the server reads the request before it closes. If not, the close resets the connection. */
+/* @read: the server reads the request before it closes. If false, the server closes the connection
+ * with the request unread, which resets the connection. */
 FIXTURE(server) {
 	char dir[32], path[64];
 	int fd;
@@ -51,7 +52,8 @@ static void *serve(void *arg)
 	if (write(fd, self->response, strlen(self->response)) < 0)
 		abort();
 	if (!self->read)
-		/* The client has sent its request: with that unread, close() resets. */
+		/* Wait until the request has arrived: close() with unread data resets the
+		 * connection. */
 		while (recv(fd, line, sizeof(line), MSG_PEEK) <= 0)
 			;
 	close(fd);

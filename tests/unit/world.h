@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Simulated boards and workloads for searches, deliberately not of the model's parametric family. A
  * minibatch is a sequence of kernels, each limited by the slowest of compute, memory and launch (a
- * hard maximum). EMC levels have an efficiency each. A loader serves whole items in whole rounds.
- * Power has V^2 f with a minimum voltage, leakage that grows with V, and utilisation. Jitter and a
- * few outliers on request. */
+ * hard maximum). Each level of the memory clock (EMC) has its own efficiency. A data loader fetches
+ * whole items in whole rounds of its workers. Power is the sum of V^2 f terms, with a minimum
+ * voltage and scaled by utilisation, and of leakage that grows with V. Optional: jitter, and a few
+ * outliers. */
 #ifndef JETWATT_WORLD_H
 #define JETWATT_WORLD_H
 
@@ -36,10 +37,11 @@ static double world_emc(const struct world *w, int e)
 	return w->emcs == 9 ? xavier[e] : orin[e + 4 - w->emcs];
 }
 
-/* Levels of an AGX Orin, an AGX Xavier, an Orin Nano. */
+/* Boards whose clock levels are simulated: AGX Orin, AGX Xavier, Orin Nano. */
 enum { WORLD_ORIN, WORLD_XAVIER, WORLD_NANO };
 
-/* The power range is that of an AGX, so that budgets from 15 to 45 W make sense. */
+/* Create a board of @kind. Its power range is that of an AGX, so that budgets from 15 to 45 W are
+ * useful. */
 static void world_make(struct world *w, uint64_t seed, int kind)
 {
 	uint64_t s = seed * 1000003 + 17, *r = &s;
@@ -73,7 +75,7 @@ static void world_make(struct world *w, uint64_t seed, int kind)
 	for (int e = 0; e < w->emcs; e++) {
 		double least = e ? w->emc_eff[e - 1] * world_emc(w, e - 1) / world_emc(w, e) : 0;
 
-		/* A higher level is never slower. */
+		/* A higher EMC level never gives a lower bandwidth. */
 		w->emc_eff[e] = fmax(0.7 + 0.3 * search_uniform(r), least);
 	}
 	w->base = world_between(r, 6, 11);
