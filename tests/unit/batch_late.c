@@ -10,7 +10,7 @@
 
 #define USUAL_GAP	1.8
 #define USUAL_WAIT	27.5
-#define BEFORE		200	/* usual minibatches before, and again after, the others */
+#define BEFORE		200	/* usual minibatches before the unusual ones, and after */
 #define MOST		8
 
 /* @ms: gap before the wait and length of the wait, in ms, of each unusual minibatch; a gap of 0

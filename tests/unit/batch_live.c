@@ -12,7 +12,7 @@
 /* Limits stated at struct jetwatt_batch_track. */
 #define LEAST	24	/* waits until the first bound is reported */
 #define FEW	96	/* waits until the period is certain */
-#define NEAR	8	/* distance in waits that counts as near in @near below */
+#define NEAR	8	/* @near counts differences within this many waits of an event */
 
 static uint64_t number(const char *name, uint64_t otherwise)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The actuator alone, on a simulated sysfs: the events that it reports. There is no budget, no job
- * and no jetwattd.
+ * Events that the actuator of jetwattd reports, on a simulated sysfs. The actuator runs alone,
+ * without a budget, a job or the daemon.
  */
 #include "daemon/actuator.h"
 
@@ -80,7 +80,7 @@ TEST_F(actuator, switch_and_restore)
 	EXPECT_EQ(JETWATTD_SWITCHED, self->told[0]);
 	EXPECT_TRUE(jetwattd_is_applied(&self->a, &mid));
 	EXPECT_EQ(0, jetwattd_check_knobs(&self->a));
-	/* Restoring the board is not an event. */
+	/* The actuator reports no event when it restores the board. */
 	EXPECT_EQ(0, jetwattd_restore(&self->a));
 	EXPECT_EQ(1, self->n);
 	EXPECT_FALSE(self->a.applied);
@@ -123,7 +123,8 @@ TEST_F(actuator, refused_restore_is_reported_and_retried)
 	EXPECT_EQ(-EIO, jetwattd_check_knobs(&self->a));
 	EXPECT_EQ(JETWATTD_UNRESTORED, self->told[1]);
 	EXPECT_EQ(2, self->a.unrestored);
-	/* Without power samples, a restore would lift the cap. */
+	/* Without power samples (floor_only), the restore is not retried, because it would lift the
+	 * power cap. */
 	self->a.floor_only = 1;
 	EXPECT_EQ(0, jetwattd_check_knobs(&self->a));
 	EXPECT_EQ(2, self->a.unrestored);

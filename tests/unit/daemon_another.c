@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Drift while a job is learned: which readings date from before the change, and which are kept.
- * Each check reads the time that the mode takes now.
+ * Drift of a job while the learner measures modes: which readings date from before the drift and
+ * are dropped, and which are kept. A check measures a mode again and gets the time that it takes
+ * after the drift.
  */
 #include "daemon/learner_inside.h"
 
@@ -25,7 +26,7 @@ static double noise(void)
 	return 1 + NOISE * ((double)(state >> 33) / 4294967296.0 - 0.25);
 }
 
-/* A job whose GPU and CPU parts overlap partly. */
+/* Return the time of a job whose GPU work and CPU work overlap partly. */
 static struct jetwatt_row row_of(const struct jetwatt_mode *m, double by)
 {
 	double gpu = 40e9 / m->gpu_hz, cpu = 60e6 / m->cpu_khz / m->cores;
@@ -68,7 +69,8 @@ FIXTURE_TEARDOWN(another)
 	jetwattd_learner_close(&self->learner);
 }
 
-/* Answer checks until the learner has decided. Return: the job has drifted. */
+/* Run the checks that the learner requests until the learner has decided. Return: whether the job
+ * has drifted. */
 static int checks(FIXTURE_DATA(another) *self, int asked)
 {
 	struct jetwattd_learner *l = &self->learner;
@@ -95,7 +97,8 @@ static int was_another(FIXTURE_DATA(another) *self)
 	return checks(self, jetwattd_drift_check_first(&self->learner));
 }
 
-/* Mode @i was just measured; @foretold is its earlier prediction. */
+/* Mode @i was just measured; @foretold is the prediction of its time and power before the
+ * measurement. */
 static int another(FIXTURE_DATA(another) *self, size_t i, const struct jetwatt_prediction *foretold)
 {
 	struct jetwattd_result tried = { .jumped_ms = before_ms,
@@ -120,7 +123,7 @@ static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 	for (size_t i = 0; i < ROWS; i++) {
 		struct jetwatt_row row = row_of(&self->mode[(i * 37 + 11) % MODES], i < old ? by : 1);
 
-		/* The mode was left before it was measured. */
+		/* Modes 2 and 7 were left before their time was measured. */
 		if (i == 2 || i == 7)
 			row.time_sd = JETWATTD_NO_TIME;
 		jetwatt_learn_add(k, &row);
@@ -128,7 +131,7 @@ static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 	looks = looked_again = 0;
 }
 
-/* Return how many of the remaining readings do not match the current job. */
+/* Return the number of remaining readings that do not match the job after the drift. */
 static int wrong(FIXTURE_DATA(another) *self)
 {
 	int n = 0;
@@ -162,12 +165,12 @@ TEST_F(another, readings_from_before_the_drift_are_dropped)
 			EXPECT_EQ(1, was_another(self)) TH_LOG("%zu of them, %g", old, by);
 			EXPECT_EQ(0, wrong(self)) TH_LOG("%zu of them, %g", old, by);
 			EXPECT_GE(6, looks) TH_LOG("%zu of them, %g", old, by);
-			/* No reading of the current job is dropped. */
+			/* No reading from after the drift is dropped. */
 			EXPECT_LE(ROWS - old, self->learner.known.nr_rows) TH_LOG("%zu of them, %g", old, by);
 		}
 }
 
-/* The dropped readings predict the time of the changed job. */
+/* The dropped readings, used as a prior, predict the times of the changed job. */
 TEST_F(another, old_readings_serve_as_prior)
 {
 	struct jetwatt_prediction p;
@@ -226,7 +229,7 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 	EXPECT_EQ(ROWS, k->nr_rows);
 }
 
-/* A mode that takes as long as predicted is not measured again. */
+/* If a mode takes as long as predicted, no check is requested. */
 TEST_F(another, only_unexpected_readings_are_checked)
 {
 	struct jetwatt_prediction foretold = { .time_sd = 0.05, .power_sd = 0.05 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power samples stop: the lowest mode stays in force while a process uses the GPU. Time is
- * virtual; each check of the knobs is one step of the test.
+ * Power samples stop ("blind"): jetwattd applies the lowest mode, which stays in force while a
+ * process uses the GPU. Time is simulated; each check of the knobs is one step of the test.
  */
 #include <signal.h>
 #include <time.h>
@@ -153,7 +153,7 @@ static int at_floor(void)
 static void ends_after_100(struct jetwattd_run *r)
 {
 	(void)r;
-	/* At every check, the lowest mode must be in force; a restore must not intervene. */
+	/* At every check of the knobs, the lowest mode must be in force, also during a restore. */
 	if (!at_floor() || it->d.doing > JETWATTD_BLIND)
 		abort();
 	if (checks == 100) {
@@ -171,7 +171,7 @@ TEST_F(blind, lowest_mode_stays_until_the_job_ends)
 	EXPECT_EQ(0, atomic_load(&self->d.stop));
 	EXPECT_EQ(1, atomic_load(&self->d.cut));
 	EXPECT_EQ(1, self->d.count.blind);
-	/* The loop may be about to switch to the mode that it has just chosen. */
+	/* While blind, a switch to a faster mode that the loop chose just before is refused. */
 	EXPECT_EQ(-EBUSY, jetwattd_apply(&self->d.act, &top));
 	on_check = ends_after_100;
 	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
@@ -185,7 +185,7 @@ TEST_F(blind, lowest_mode_stays_until_the_job_ends)
 static void begins(struct jetwattd_run *r)
 {
 	if (checks == 5) {
-		/* Another process has begun to wait for the GPU; the job ends. */
+		/* Another process has begun to wait for the GPU, then the job ends. */
 		r->seen[4] = (struct jetwattd_seen){ .pid = getppid(), .waits = 5, .last_ns = clock_ns };
 	}
 	if (checks == 6)
@@ -201,7 +201,7 @@ TEST_F(blind, samples_return_during_another_job)
 	EXPECT_EQ(1, jetwattd_blind_hold(&self->run));
 	EXPECT_LE(50, checks);
 	EXPECT_GE(51, checks);
-	/* The samples stop again at once: the next attempt to read samples is delayed. */
+	/* The samples stop again at once, so jetwattd delays its next attempt to read samples. */
 	checks = attempts = 0;
 	on_check = NULL;
 	EXPECT_EQ(1, jetwattd_blind_hold(&self->run));
@@ -223,7 +223,7 @@ TEST_F(blind, refused_knob_is_retried)
 	self->t.fail_for = 1;
 	self->t.fail = EBUSY;
 	jetwattd_blind(&self->d);
-	/* A CPU refuses to go offline: the clocks are lowered first, with the cores that are
+	/* A CPU refuses to go offline, so jetwattd first lowers the clocks and leaves the cores
 	 * online. */
 	EXPECT_FALSE(at_floor());
 	EXPECT_EQ(low.gpu_hz, self->d.act.mode.gpu_hz);
@@ -249,8 +249,8 @@ TEST_F(blind, torn_switch_returns_to_the_lowest_mode)
 	EXPECT_TRUE(at_floor());
 }
 
-/* A restore is refused, then samples stop, then the lowest mode is refused too. The pending restore
- * must not lift the cap. */
+/* A restore is refused, then the power samples stop, then the lowest mode is refused too. The
+ * pending restore must not lift the cap. */
 TEST_F(blind, pending_restore_does_not_lift_the_cap)
 {
 	self->t.fail_at = self->t.writes + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cap alone, without the loop: on a board whose power follows its mode with a delay, how long
- * the mean over one second exceeds the budget.
+ * The power cap alone, without the loop of jetwattd, on a simulated board whose power follows its
+ * mode with a delay: the time for which the mean power over one second exceeds the budget.
  */
 #include <math.h>
 
@@ -48,7 +48,8 @@ FIXTURE(cap) {
 	int core_sticks, emc_sticks, safe_refused, found_sticks, found_writes;
 };
 
-/* Knobs that refuse: a CPU that stays online, the memory cap, the GPU's highest clock. */
+/* Write hook with knobs that refuse a value: a CPU that stays online, the memory cap, or the GPU's
+ * highest clock. */
 static int stubborn(const char *path, const char *text, void *arg)
 {
 	FIXTURE_DATA(cap) *self = arg;
@@ -183,7 +184,7 @@ TEST_F(cap, mode_over_the_budget_is_left_in_time)
 		}
 }
 
-/* Once the overshoot is repaid, a mode close to the budget may follow. */
+/* Once the energy overshoot is repaid, a mode with a power close to the budget may follow. */
 TEST_F(cap, energy_overshoot_is_repaid)
 {
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -225,7 +226,8 @@ TEST_F(cap, lower_budget_is_enforced_at_once)
 		self->longest = 0;
 		passes(self, 6, 0);
 		EXPECT_GE(2.2e9, self->longest) TH_LOG("from 27 W to %g W", to);
-		/* The mode that it steps down to is within the new budget too. */
+		/* After the budget is lowered, the cap steps down to a mode within the new
+		 * budget. */
 		EXPECT_GE(to, target(self));
 	}
 }
@@ -245,7 +247,7 @@ TEST_F(cap, mode_within_the_budget_stays)
 	EXPECT_EQ(0, self->longest);
 }
 
-/* The sensors read slightly less than the true power. */
+/* The cap allows for sensors that read slightly less than the true power. */
 TEST_F(cap, sensor_error_is_allowed_for)
 {
 	for (double err = 0; err < 0.0041; err += 0.001) {
@@ -259,7 +261,7 @@ TEST_F(cap, sensor_error_is_allowed_for)
 		EXPECT_FALSE(jetwatt_mode_same(&self->d.act.mode, &top)) TH_LOG("%g low", err);
 		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g low", err);
 	}
-	/* In the lowest mode, the cap has no mode to step down to. */
+	/* In the lowest mode, the cap cannot step down, even if the power exceeds the budget. */
 	put(self, &low);
 	self->d.cap.budget_w = FLOOR_W / 0.997;
 	passes(self, 3, 0);
@@ -268,7 +270,7 @@ TEST_F(cap, sensor_error_is_allowed_for)
 	EXPECT_EQ(0, self->d.cap.cap_events);
 }
 
-/* The mode that the cap steps down to may be refused. */
+/* If a knob refuses the safe mode that the cap steps down to, the cap lowers the clocks. */
 TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 {
 	for (int emc = 0; emc < 2; emc++) {
@@ -280,7 +282,8 @@ TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 		self->top_w = 1.05 * BUDGET;
 		self->longest = 0;
 		passes(self, 60, 0);
-		/* Cores, and the memory clock if it refuses, stay; the other clocks go down. */
+		/* The number of cores stays, and so does the memory clock if its cap refuses; the
+		 * other clocks are lowered. */
 		EXPECT_EQ(12, self->d.act.mode.cores);
 		EXPECT_EQ(low.gpu_hz, self->d.act.mode.gpu_hz);
 		EXPECT_EQ(low.cpu_khz, self->d.act.mode.cpu_khz);
@@ -377,7 +380,8 @@ TEST_F(cap, time_over_the_budget_is_counted)
 		TH_LOG("%g s, not %g", self->d.cap.over_s, self->over * 1e-9);
 }
 
-/* A slow oscillation counts as much as a fast one; a step to another power does not count. */
+/* The standard deviation of window means is the same for slow and fast oscillations of power. A
+ * step to another power level does not increase it. */
 TEST(standard_deviation_of_window_means)
 {
 	for (double period = 2; period < 40; period *= 2) {
@@ -392,8 +396,8 @@ TEST(standard_deviation_of_window_means)
 	}
 }
 
-/* Feed @ms samples, one per millisecond, with these rails. Return: a rail of the total has
- * failed. */
+/* Feed @n samples, one per millisecond, in which the rails of the bit mask @valid have values.
+ * Return: whether a rail of the total has failed. */
 static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t valid)
 {
 	struct jetwatt_power p = { .nr = 3, .valid = valid };
@@ -405,8 +409,8 @@ static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t val
 	return c->dead ? (int)((c->dead - c->rail[0].label) / (long)sizeof(c->rail[0])) : -1;
 }
 
-/* The total is known once every rail has delivered samples for a while, and unknown when one stops.
- * A chip that has failed is tried again after one second. */
+/* The total power is known once every rail has delivered samples for a while, and unknown when a
+ * rail stops. A chip that has failed is tried again after one second. */
 TEST(total_needs_every_rail)
 {
 	struct jetwattd d = { .rails = 2 };
@@ -435,7 +439,7 @@ TEST(total_needs_every_rail)
 	EXPECT_EQ(-1, hear(c, &ms, 100, 5));
 	EXPECT_EQ(1, atomic_load(&d.seeing));
 	EXPECT_EQ(0, hear(c, &ms, 1600, 4));
-	/* The total has one rail, fewer than before. */
+	/* The total now consists of one rail only. */
 	atomic_store(&d.seeing, 0);
 	memset(&c->hearing, 0, sizeof(c->hearing));
 	c->dead = NULL;

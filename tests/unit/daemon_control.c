@@ -66,7 +66,7 @@ static ssize_t put(int fd, const void *data, size_t size)
 	return send(fd, data, size, MSG_NOSIGNAL);
 }
 
-/* Return the response to a line; an empty text: none. */
+/* Send a line to the socket and return the response; an empty text if there is none. */
 static const char *ask(const struct jetwattd_policy *p, const char *line, size_t size)
 {
 	static char text[65536];
@@ -143,7 +143,7 @@ TEST_F(control, malformed_requests_are_refused)
 	int fd = client(&self->policy);
 
 	memset(line, 'x', sizeof(line));
-	/* The server does not wait for its end. */
+	/* The server refuses an overlong line without waiting for its end. */
 	put(fd, line, sizeof(line));
 	close(fd);
 	EXPECT_EQ(0, strncmp(ASK("budget 7W\0x"), "refused", 7));
@@ -188,7 +188,8 @@ TEST_F(control, stale_socket_is_replaced_other_files_stay)
 	ASSERT_EQ(0, jetwattd_control_start(&self->d, &c));
 	EXPECT_NE(NULL, strstr(ASK("status"), "idle"));
 	ASSERT_EQ(0, stat(path, &st));
-	/* The first daemon ends: the file belongs to the second. */
+	/* When the first daemon ends, it does not delete the socket file, which belongs to the
+	 * second daemon. */
 	jetwattd_control_stop(self->c);
 	EXPECT_TRUE(!stat(path, &now) && now.st_ino == st.st_ino);
 	jetwattd_control_stop(c);
@@ -205,7 +206,8 @@ TEST_F(control, stale_socket_is_replaced_other_files_stay)
 #define OTHER	990
 #define STARTS	200
 
-/* Replace the socket by a link to @secret, as fast as possible. */
+/* Attacker: replace the socket by a symbolic link to @secret again and again, as fast as
+ * possible. */
 static void __attribute__((noreturn)) lure(const char *dir, const char *secret)
 {
 	struct stat st;
@@ -222,7 +224,8 @@ static void __attribute__((noreturn)) lure(const char *dir, const char *secret)
 	}
 }
 
-/* The directory belongs to another user: a daemon of root changes no other file there. */
+/* The directory belongs to another user, who replaces the socket by links: the daemon, which is
+ * root, must not change the files that the links lead to. */
 TEST_F(control, symbolic_link_is_not_followed)
 {
 	char secret[64], link[64];
@@ -290,7 +293,7 @@ TEST_F(control, live_socket_stays_if_it_cannot_be_probed)
 	EXPECT_EQ(0, lstat(self->policy.control, &st));
 }
 
-/* Requests with bytes changed, cut and doubled, from a seed. */
+/* Send requests with random damage from a fixed seed: changed bytes, cut lines, doubled parts. */
 TEST_F(control, mutated_requests_never_crash)
 {
 	static const char *const word[] = { "budget 20W\n", "status\n", "pause\n", "metrics openmetrics\n" };

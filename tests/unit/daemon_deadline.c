@@ -22,7 +22,7 @@ uint64_t jetwatt_clock_ns(void)
 	return clock_ns;
 }
 
-/* The rest of the loop: time passes, and windows end. */
+/* Stub of the loop's sleep: simulated time passes, and wait windows end. */
 int jetwattd_sleep(struct jetwattd_run *r, double seconds)
 {
 	clock_ns += seconds * 1e9;
@@ -86,8 +86,8 @@ static void switches(FIXTURE_DATA(late) *self)
 	atomic_store(&self->d.cut, 0);
 }
 
-/* Simulate @n wait windows of @ms milliseconds each; @switched: the mode was switched in the
- * first. */
+/* Simulate @n wait windows of @ms milliseconds each; @switched: the mode was switched during the
+ * first window. */
 static void windows(FIXTURE_DATA(late) *self, int n, double ms, int switched)
 {
 	for (int i = 0; i < n; i++) {
@@ -152,7 +152,7 @@ TEST_F(late, overloaded_server_is_detected_without_a_window)
 	EXPECT_TRUE(jetwattd_deadline_miss(&self->run));
 	ASSERT_EQ(0, jetwattd_deadline_estimate(&self->run));
 	EXPECT_GE(0.01, fabs(kept(self)->time_ms - 6.5 * LIMIT_MS));
-	/* The windows of this mode must not count for the next mode. */
+	/* The windows measured in this mode must not count for the mode that follows. */
 	window_ms = 400;
 	switches(self);
 	jetwattd_deadline_catch_up(&self->run);

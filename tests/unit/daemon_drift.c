@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The learner and a job that changes while it is learned, and while its best mode is held. */
+/* Drift: the job changes while the learner measures modes, or while jetwattd holds the best
+ * mode. */
 #include "learner_plant.h"
 
 /* The job changes during the search: the learner drops older readings and still finds a good
@@ -26,7 +27,8 @@ TEST_F(learner, drift_while_learning_restarts_the_search)
 				    fabs(log(row->time_ms / time_ms(&self->p, &row->mode))) < 0.05)
 				TH_LOG("%g: row %zu", then[k], i);
 		}
-		/* Half of the used allowance is given back, for this workload and budget. */
+		/* After a drift, the learner gets back half of the allowance that it has used for
+		 * this workload and budget. */
 		EXPECT_STREQ(KEY, self->l.spent->key);
 	}
 }
@@ -68,7 +70,8 @@ TEST_F(learner, interrupted_check_is_repeated)
 
 	self->p.most = 6;
 	begin(self, &unknown);
-	/* The next mode may be requested twice. */
+	/* Run until the learner requests a check; requesting the next mode twice must do no
+	 * harm. */
 	do {
 		t = terms(&self->p);
 		ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
@@ -76,7 +79,7 @@ TEST_F(learner, interrupted_check_is_repeated)
 	ASSERT_EQ(JETWATTD_CHECK, s.ask);
 	EXPECT_LE(6, self->p.tries);
 	self->p.by = 0.5;
-	/* The loop stops without a result for the learner. */
+	/* The check is interrupted: the learner gets no result and is resumed. */
 	jetwattd_learner_resume(&self->l, &t);
 	while (n++ < STEPS && step(self) > 0)
 		;

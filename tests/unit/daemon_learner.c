@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The learner: which modes it measures, and which mode it finds. */
+/* The learner of jetwattd: the modes that it measures and the mode that it finds. */
 #include "learner_plant.h"
 
 TEST_F(learner, finds_a_fast_mode_within_the_budget)
@@ -43,7 +43,8 @@ TEST_F(learner, finds_a_mode_for_a_tight_budget)
 	EXPECT_EQ(NULL, best(self));
 	EXPECT_EQ(0, self->p.stored);
 	EXPECT_GT(STEPS, self->p.tries);
-	/* After a mode was over the budget, no mode with all knobs higher was tried. */
+	/* After a mode was over the budget, no mode with equal or higher levels of all knobs is
+	 * tried. */
 	for (int i = 0; i < self->p.tries; i++)
 		for (int k = 0; k < i; k++)
 			EXPECT_FALSE(jetwattd_dominates(&self->p.tried[i], &self->p.tried[k]));
@@ -112,7 +113,7 @@ TEST_F(learner, allowance_limits_the_search)
 		learn(self, &again);
 		EXPECT_EQ(4, self->p.tries);
 	}
-	/* The allowance of energy ends the search too. */
+	/* The search also ends when it has used up the allowance of energy. */
 	self->p.budget_w += 4;
 	self->p.learn_s = 200;
 	self->p.learn_j = 60;
@@ -121,7 +122,7 @@ TEST_F(learner, allowance_limits_the_search)
 	EXPECT_GT(8, self->p.tries);
 }
 
-/* If the chosen mode cannot be held, a few more modes are measured with the rest of the
+/* If the chosen mode cannot be held, the learner measures a few more modes with the rest of its
  * allowance. */
 TEST_F(learner, rest_of_the_allowance_is_used)
 {
@@ -143,8 +144,8 @@ TEST_F(learner, rest_of_the_allowance_is_used)
 	EXPECT_EQ(0, jetwattd_learner_allow_more(&self->l, &t));
 }
 
-/* With rows of the same workload from elsewhere, four modes are enough. Rows of this device are not
- * measured again. */
+/* With rows of the same workload from another device, the learner needs to measure only four modes.
+ * Modes whose rows were measured on this device are not measured again. */
 TEST_F(learner, known_workload_needs_few_measurements)
 {
 	struct jetwatt_row row[40];
@@ -265,7 +266,8 @@ TEST_F(learner, presets_are_measured_first)
 	EXPECT_TRUE(jetwatt_mode_same(&first[2], &self->p.tried[1]));
 }
 
-/* Excluded modes are chosen only if there is no other. */
+/* Modes that are excluded as too slow for a server are chosen only if all modes within the budget
+ * are excluded. */
 TEST_F(learner, mode_too_slow_for_a_server_excludes_slower_modes)
 {
 	struct jetwatt_mode was;

@@ -16,7 +16,8 @@ uint64_t jetwatt_clock_ns(void)
 
 static struct jetwattd d = { .lock = PTHREAD_MUTEX_INITIALIZER, .act = { .applied = 1 }, .cap = { .budget_w = 20 } };
 
-/* Add the mode's label to @name. Return: number of labels. */
+/* Read jetwattd's metrics and add the labels of modes that are new to @name. Return: number of
+ * labels. */
 static int scrape(char name[MODES][96], int nr)
 {
 	static char text[65536];
@@ -42,7 +43,7 @@ TEST(only_held_modes_have_a_series)
 	static char name[MODES][96];
 	int nr = 0;
 
-	/* Modes that are only measured have no series. */
+	/* Modes that are only measured during learning have no metric series. */
 	d.doing = JETWATTD_LEARNING;
 	for (int i = 0; i < MODES; i++) {
 		d.act.mode = (struct jetwatt_mode){ 1 + i % 12, 729600, 114750000 + 1000000ull * i, 3199000000 };
@@ -56,7 +57,7 @@ TEST(only_held_modes_have_a_series)
 		nr = scrape(name, nr);
 	}
 	EXPECT_EQ(1 + JETWATTD_MODES, nr);
-	/* A mode that already has a label gets no new series. */
+	/* A mode that already has a metric series gets no second one. */
 	d.act.mode.gpu_hz = 114750000;
 	EXPECT_EQ(nr, scrape(name, nr));
 	d.act.applied = 0;

@@ -86,7 +86,8 @@ TEST(setting_turns)
 	EXPECT_EQ(-EINVAL, parse("turns = /a /b 100ms /c\n"));
 	EXPECT_EQ(-EINVAL, parse("turns = /a /b 100W\n"));
 	EXPECT_EQ(-EINVAL, parse("turns = /a /b 0s\n"));
-	/* Freezing one would freeze the other. */
+	/* The cgroups of a turn must not contain each other: freezing one would freeze the
+	 * other. */
 	EXPECT_EQ(-EINVAL, parse("turns = /a /a/b 100ms\n"));
 	EXPECT_EQ(-EINVAL, parse("turns = /a/b /a 100ms\n"));
 	EXPECT_EQ(-EINVAL, parse("turns = /a /a 100ms\n"));
@@ -103,7 +104,7 @@ TEST(setting_with_hours)
 	EXPECT_EQ(30, jetwattd_policy_budget(&p, 6 * 60, ""));
 	EXPECT_EQ(20, jetwattd_policy_budget(&p, 12 * 60 + 30, ""));
 	EXPECT_EQ(30, jetwattd_policy_budget(&p, 13 * 60, ""));
-	/* Ranges may touch, also at midnight. */
+	/* A range of hours may begin when another ends, also at midnight. */
 	ASSERT_EQ(0, parse("hours = 22:00-24:00 15W\nhours = 0:00-6:00 10W\nhours = 06:00-22:00 20W\n"));
 	EXPECT_EQ(15, jetwattd_policy_budget(&p, 24 * 60 - 1, ""));
 	EXPECT_EQ(10, jetwattd_policy_budget(&p, 0, ""));
@@ -111,7 +112,7 @@ TEST(setting_with_hours)
 	EXPECT_EQ(15, jetwattd_policy_budget(&p, 22 * 60, ""));
 }
 
-/* Any two ranges that share a minute, in either order. */
+/* Two ranges of hours that share a minute are refused, in either order. */
 TEST(overlapping_hours_are_refused)
 {
 	static const char *const hours[][2] = {

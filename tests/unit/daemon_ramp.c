@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work without a detected job: how far jetwattd ramps up, on a board whose power depends on the
- * clocks of the mode, with a cap that steps down as the real one does.
+ * The ramp: the GPU works but no job is detected, so jetwattd raises the mode step by step. Tested
+ * on a board whose power depends on the clocks of the mode, with a simulated cap that steps down as
+ * the real cap does.
  */
 #include "daemon/loop.h"
 
@@ -44,7 +45,7 @@ void jetwattd_log(struct jetwattd *d, const char *text, ...)
 	said++;
 }
 
-/* What recovery with a job needs besides. */
+/* Stubs of functions that only the recovery with a detected job calls. */
 int jetwattd_sleep(struct jetwattd_run *r, double seconds)
 {
 	(void)r;
@@ -84,10 +85,12 @@ FIXTURE_SETUP(ramp)
 	self->d.cap.budget_w = BUDGET_W;
 	self->d.act.floor = self->mode[0];
 	r->d = &self->d;
-	/* Not the default, so that a constant would fail. */
+	/* The policy's back-off is not the default value, so that a hard-coded default would fail
+	 * the test. */
 	self->policy.backoff_s = 20;
 	self->d.policy = &self->policy;
-	/* Window means oscillate by 3 times this share below the budget. */
+	/* Standard deviation of window means, relative; the ramp keeps three times this share below
+	 * the budget. */
 	self->d.cap.swing = 0.01;
 	r->learner.known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(&r->learner));
@@ -101,7 +104,8 @@ FIXTURE_TEARDOWN(ramp)
 	pthread_mutex_destroy(&self->d.lock);
 }
 
-/* The cap: a mode over the budget steps down to the safe mode, or to the lowest. */
+/* Simulate the cap: if the power of the mode exceeds the budget, step down to the safe mode, or to
+ * the lowest mode. */
 static void cap(FIXTURE_DATA(ramp) *self)
 {
 	struct jetwattd *d = &self->d;
@@ -147,8 +151,8 @@ TEST_F(ramp, ramp_uses_the_budget)
 	EXPECT_LE(0.7 * BUDGET_W, watts(&self->d.act.mode));
 	EXPECT_GE(BUDGET_W, watts(&self->d.act.mode));
 	EXPECT_EQ(0, self->found);
-	/* jetwattd stays close to the budget: at most 12 switches, from rare attempts to ramp up
-	 * further. */
+	/* The power stays close to the budget. Rare attempts to ramp up further cause at most 12
+	 * switches. */
 	switches = 0;
 	turns(self, 4 * 60);
 	EXPECT_GE(12, switches);
@@ -161,7 +165,8 @@ TEST_F(ramp, board_is_restored_when_the_work_ends)
 	turns(self, 40);
 	EXPECT_EQ(0, self->found);
 	load = 0.1;
-	/* The level above is retried only after the policy's "back-off". */
+	/* The next higher level is tried again only after the time set by "back-off" in the
+	 * policy. */
 	turns(self, 4 * (int)self->policy.backoff_s + 40);
 	EXPECT_EQ(1, self->found);
 	EXPECT_FALSE(self->d.act.applied);
@@ -211,7 +216,7 @@ TEST_F(ramp, ramp_levels_are_from_0_to_1)
 
 	EXPECT_EQ(0.0, jetwattd_span_level(&self->run.learner.span, &self->mode[0], &least));
 	EXPECT_EQ(0.5, jetwattd_span_level(&self->run.learner.span, &self->mode[MODES - 1], &least));
-	/* Knobs with a single level count as lowest. */
+	/* A knob with a single level counts as being at its lowest level. */
 	EXPECT_EQ(0.0, least);
 }
 

@@ -6,7 +6,7 @@
 #define jetwatt_clock_ns test_now
 #define sleep test_sleep
 unsigned int test_sleep(unsigned int seconds);
-/* Stubs for what job.c calls besides. */
+/* Weak declarations of the other functions that job.c calls, which this test does not link. */
 #pragma weak jetwatt_cgroup_of
 #pragma weak jetwatt_estimator_cross_device_agrees
 #pragma weak jetwatt_keep_command
@@ -144,7 +144,7 @@ FIXTURE_TEARDOWN(restore)
 	tree_free(&self->t);
 }
 
-/* Writes from number @nr on, @n of them, fail as a CPU's switch does. */
+/* Let @n writes, from write number @nr on, fail like a CPU that refuses to switch. */
 static void refuse(struct tree *t, int nr, int n)
 {
 	t->fail_at = t->writes + nr;
@@ -209,8 +209,8 @@ TEST_F(restore, restore_is_retried_for_a_long_time)
 	EXPECT_NE(strstr(text, "\"doing\": \"restoring\""), NULL) TH_LOG("%s", text);
 	EXPECT_NE(strstr(text, "\"restores_refused\": 4"), NULL);
 
-	/* A pause command arrives before the restore has succeeded: jetwattd pauses after the
-	 * restore. */
+	/* If a pause command arrives before the restore has succeeded, jetwattd pauses only after
+	 * the restore. */
 	d->pause = 1;
 	self->t.fail_at = 0;
 	EXPECT_EQ(jetwattd_check_knobs(&d->act), 0);
@@ -231,7 +231,7 @@ TEST_F(restore, job_gets_its_mode_during_retries)
 	ASSERT_EQ(jetwattd_apply(&d->act, &mid), 0);
 	EXPECT_EQ(jetwatt_board_verify(d->act.board, &mid, &e), 0);
 	EXPECT_EQ(d->act.others, 0);
-	/* From then on, another process's change counts as foreign. */
+	/* After the job's mode is applied, a change by another process counts as foreign again. */
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
 	jetwattd_check_knobs(&d->act);
 	EXPECT_EQ(d->act.others, 1);
@@ -271,7 +271,8 @@ TEST_F(restore, same_mode_is_applied_again_during_retries)
 	EXPECT_EQ(d->act.others, 0);
 }
 
-/* The first switch fails halfway, and jetwattd ends: its restore is refused at first too. */
+/* The first switch fails halfway, and jetwattd ends. Its final restore is refused at first, then
+ * succeeds. */
 TEST_F(restore, restore_at_the_end_after_a_torn_switch)
 {
 	struct jetwattd *d = &self->d;
@@ -328,7 +329,8 @@ TEST_F(restore, torn_switch_is_not_a_foreign_change)
 	EXPECT_TRUE(as_found(&self->t));
 }
 
-/* The predictor that the policy names, or an error if it cannot be used. */
+/* jetwattd uses the predictor that the policy names, and reports an error for a predictor that it
+ * cannot use. */
 TEST(predictor_of_the_policy)
 {
 	struct jetwattd_policy p = { .method = "" };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* System calls that jetwattd and jetwatt-files deny to themselves, tried as root. Raw calls,
- * because a sanitizer's calls inside the C library's functions would be denied too. */
+/* System calls that jetwattd and jetwatt-files deny to themselves, tried as root. The test makes
+ * raw system calls: a sanitizer makes additional calls inside the C library's functions, which
+ * would be denied too. */
 #include "../../user/util/seccomp.c"
 
 #include <fcntl.h>
@@ -20,7 +21,8 @@
 
 static volatile char word[8] = "ours";
 
-/* In a child with the filter: which call reaches process @pid; 0: none. */
+/* Try, in a child process with the filter, all calls that access process @pid. Return: the first
+ * call that succeeds; 0: none. */
 static int reaches(int (*fence)(void), pid_t pid, int fd)
 {
 	char text[8] = "theirs";
@@ -54,7 +56,8 @@ static int child(int (*fence)(void), pid_t pid, int fd)
 	return waitpid(c, &status, 0) == c && WIFEXITED(status) ? WEXITSTATUS(status) : 98;
 }
 
-/* A waiting process as the target; not the parent, which ptrace rules favour. */
+/* Start a waiting process as the target of the calls. The parent is no suitable target, because
+ * ptrace rules treat it differently. */
 static pid_t victim(void)
 {
 	pid_t pid = fork();
@@ -80,7 +83,7 @@ TEST(other_processes_are_out_of_reach)
 
 static int go[2];
 
-/* A thread that was started before the filter. */
+/* Body of a thread that was started before the filter was installed. */
 static void *before(void *arg)
 {
 	const pid_t *pid = arg;
@@ -115,7 +118,7 @@ TEST(existing_threads_get_the_filter)
 	waitpid(pid, NULL, 0);
 }
 
-/* What jetwattd needs still works. */
+/* The system calls that jetwattd needs still work. */
 TEST(allowed_calls_still_work)
 {
 	pid_t c = fork();

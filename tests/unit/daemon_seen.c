@@ -61,7 +61,7 @@ TEST(reused_pid_is_a_new_process)
 	EXPECT_EQ(1, seen->waits);
 	EXPECT_EQ(1, seen->opaque);
 	EXPECT_EQ(1, seen->serves);
-	/* Another process with the same PID: it has another start time. */
+	/* Another process gets the same PID, which its different start time reveals. */
 	started = 9000;
 	seen = waits(140);
 	EXPECT_EQ(1, seen->waits);

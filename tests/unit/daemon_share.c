@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The learner with a share of the job's time (learn-share). */
+/* The learner with a limit on the share of the job's time that learning may cost (learn-share). */
 #include "learner_plant.h"
 
-/* A job that is held for @seconds, and learned whenever that pays off. */
+/* Run a job for @seconds: hold its best mode, and start a search whenever the possible gain exceeds
+ * the cost. */
 static void hold_on(FIXTURE_DATA(learner) *self, double seconds)
 {
 	struct plant *p = &self->p;
@@ -94,7 +95,7 @@ TEST_F(learner, share_is_kept_when_the_job_changes)
 		TH_LOG("%g of %g s", lost_s, self->l.spent->ran_s);
 }
 
-/* An interrupted step ends the search, but not its allowance. */
+/* An interrupted step ends the search, but the rest of the allowance stays usable. */
 TEST_F(learner, share_after_an_interrupted_step)
 {
 	struct jetwattd_result cut = { .outcome = JETWATTD_CUT };

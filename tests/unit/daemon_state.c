@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of jetwattd's states: which state may follow which; jetwattd(8) has the same table. */
+/* The table of jetwattd's states and of the states that may follow each. The manual jetwattd(8)
+ * must have the same table. */
 #include "daemon/state.h"
 
 #include <errno.h>
@@ -100,11 +101,11 @@ TEST(manual_has_the_same_table)
 			 s->entered, s->left, s->applied);
 		at = strstr(at, row);
 		ASSERT_NE(NULL, at) {
-			TH_LOG("not in its place in man/jetwattd.8: %s", row);
+			TH_LOG("row of a state not in its place in man/jetwattd.8: %s", row);
 		}
 		at += strlen(row);
 	}
-	/* The manual lists no other states. */
+	/* After the last state, the section of the manual has no further entry. */
 	EXPECT_EQ(NULL, strstr(at, ".TP"));
 	free(man);
 }

@@ -147,7 +147,7 @@ static void ends(struct jetwattd_run *r)
 	(void)r;
 	if (turns != 20)
 		return;
-	/* A zombie: its parent has not waited for it. */
+	/* Make the job a zombie: kill it without collecting its exit status. */
 	kill(it->job, SIGKILL);
 	waitid(P_PID, (id_t)it->job, &si, WEXITED | WNOWAIT);
 }
@@ -169,7 +169,7 @@ TEST_F(yield, idle_mode_does_not_undo_a_foreign_change)
 	snprintf(self->policy.idle, sizeof(self->policy.idle), "%s", IDLE);
 	jetwattd_idle(&self->run);
 	EXPECT_EQ(IDLE_HZ, gpu());
-	/* There is no job: another process turns a knob of the idle mode. */
+	/* No job runs, and another process changes a knob of the idle mode. */
 	close(self->run.watch.pidfd);
 	self->run.watch.pidfd = -1;
 	self->run.watch.pid = 0;
@@ -201,12 +201,13 @@ TEST_F(yield, pause_lasts_until_resume)
 	self->d.pause = 1;
 	on_turn = resumes;
 	jetwattd_wait_for_board(&self->run);
-	/* The pause lasts until resume, whatever the job does. */
+	/* The pause lasts until the resume command, even if the job ends. */
 	EXPECT_EQ(10, turns);
 	EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
 }
 
-/* Paused while yielding: on resume jetwattd takes the board again. */
+/* A pause command arrives while jetwattd yields the board; on resume jetwattd controls the board
+ * again. */
 static void pauses(struct jetwattd_run *r)
 {
 	if (turns == 5)
@@ -242,7 +243,7 @@ static void minds(struct jetwattd_run *r)
 		r->d->pause = 0;
 }
 
-/* While paused, a refused restore is retried. */
+/* A restore that was refused is retried while jetwattd is paused. */
 TEST_F(yield, pause_with_a_refused_restore)
 {
 	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
@@ -256,7 +257,8 @@ TEST_F(yield, pause_with_a_refused_restore)
 	EXPECT_FALSE(self->d.act.applied);
 }
 
-/* The samples stop just before the restore: the cap has applied the lowest mode, which stays. */
+/* The power samples stop just before a restore: the cap has applied the lowest mode, which the
+ * restore must not undo. */
 TEST_F(yield, lowest_mode_stays_if_samples_stop_before_a_restore)
 {
 	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));

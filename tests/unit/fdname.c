@@ -32,7 +32,8 @@ DIR *test_opendir(const char *path)
 	return NULL;
 }
 
-/* Process TGID: descriptors 3 to 9 are files; 5, and every 40th from 40 to 400, are events. */
+/* Return the kind of a descriptor of the simulated process TGID: 3 to 9 are files, except 5, which
+ * is an event, like every 40th descriptor from 40 to 400. */
 static int32_t kind(const struct jetwatt_files_request *r)
 {
 	if (r->tgid != TGID)

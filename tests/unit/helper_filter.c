@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which waits are reported: those of the job's own threads, or those of libcuda's helper thread.
- * And the recognition of descriptors. */
+ * Also tested: the recognition of descriptors. */
 #include <string.h>
 
 #include "kselftest_harness.h"
@@ -24,7 +24,8 @@ static void tell(const struct jetwatt_sync *s, void *arg)
 	self->told[self->nr++ % 1024] = *s;
 }
 
-/* A wait of one millisecond. Return: number of waits that it caused to be reported. */
+/* Pass a wait of one millisecond to the filter. Return: number of waits that the filter reports as
+ * a result. */
 static size_t wait_at(FIXTURE_DATA(own) *self, uint32_t tgid, uint32_t call, uint64_t exit_ns)
 {
 	struct jetwatt_sync s = { .enter_ns = exit_ns - MS, .exit_ns = exit_ns, .tgid = tgid,
@@ -44,7 +45,7 @@ static size_t add(FIXTURE_DATA(own) *self, uint32_t tgid, uint32_t call, int n)
 	return told;
 }
 
-/* Return: number of reported waits. */
+/* Pass the time @now to the filter. Return: number of waits that the filter reports as a result. */
 static size_t until(FIXTURE_DATA(own) *self, uint64_t now)
 {
 	size_t before = self->nr;
@@ -137,7 +138,7 @@ TEST_F(own, number_of_delayed_waits_is_bounded)
 	EXPECT_EQ(0, self->own.dropped);
 }
 
-/* The losses that a suppressed wait reported are added to the next reported wait. */
+/* The number of lost events in a suppressed wait is added to that of the next reported wait. */
 TEST_F(own, losses_are_reported_with_the_next_wait)
 {
 	struct jetwatt_sync s = { .tgid = 7, .tid = 8, .call = JETWATT_SYNC_HELPER, .lost = 3 };

@@ -20,15 +20,16 @@
  * @cycle_ms: length of a minibatch, in ms
  * @load: length of the gap before the first wait, as a share of the minibatch
  * @inner: length of each other gap, as a share of the minibatch
- * @uneven: waits of a minibatch differ by up to this factor
+ * @uneven: maximum ratio of the lengths of two waits of a minibatch
  * @noise: relative standard deviation of every gap and wait
  * @accumulate: number of minibatches between two runs of the optimizer
  * @optimizer: time by which a run of the optimizer makes the last wait longer, as a share of the
  *	minibatch
- * @extra: a run of the optimizer is an extra wait instead
+ * @extra: a run of the optimizer adds a wait, instead of making the last wait longer
  * @eval_every, @eval_len, @eval_k: training minibatches between evaluations, minibatches of one
  *	evaluation, its waits per minibatch
- * @stall: share of minibatches before which the loader stalls, for @stall_by minibatches
+ * @stall: share of minibatches before which the loader stalls; @stall_by: length of a stall, in
+ * minibatches
  * @switch_every: minibatches between switches of the power mode
  * @lost: share of events that are lost
  * @threads: number of threads that wait alternately
@@ -43,8 +44,8 @@
  * @epoch_every, @epoch_by: minibatches of an epoch, and length of the loader's restart, in minibatches
  * @resize_every: minibatches between changes of the batch size
  * @burst: number of consecutive events that are lost at once; 0: 1
- * @told: the records report losses
- * @launches: the records have launch times
+ * @told: the records of waits report the number of lost events
+ * @launches: the records of waits contain launch times
  */
 struct job_shape {
 	const char *name;
@@ -115,7 +116,8 @@ static void job_free(struct job *j)
 	free(j->truth);
 }
 
-/* Jitter proportional to the time, and a small constant one. */
+/* Return the time @ms with two kinds of random jitter: proportional to the time, and about 0.01
+ * ms. */
 static double job_jitter(uint64_t *seed, double ms, double noise)
 {
 	double v = ms * (1 + noise * job_normal(seed)) + 0.01 * fabs(job_normal(seed));
@@ -136,7 +138,8 @@ static struct job_shape job_usual(struct job_shape h)
 	return h;
 }
 
-/* Events beside the job, with random numbers of their own, so that the job stays the same. */
+/* struct job_beside - disturbances by other processes. They have their own random numbers, so that
+ * the undisturbed job stays the same. */
 struct job_beside {
 	uint64_t seed;
 	double phase, detune, swing, late;	/* late: delay of a delayed wait, in ms */
@@ -171,7 +174,8 @@ static void job_disturb(struct job_beside *d, const struct job_shape *h, double 
 		}
 	}
 	if (d->late > 0) {
-		/* The GPU has continued: this wait ends before it begins, or is shorter. */
+		/* The GPU has continued during the delay, so this wait is shorter, or the GPU is
+		 * done before the wait begins. */
 		double whole = *gap + *wait;
 
 		*gap = fmin(*gap, 0.05 * (1 + job_uniform(&d->seed)));
@@ -229,7 +233,7 @@ static void job_end(struct job_run *r, int eval, int other, int lost)
 							  other };
 }
 
-/* Weights are copied out, one tensor after the other. */
+/* Simulate a checkpoint: the weights are copied out, with one wait per tensor. */
 static void job_save(struct job_run *r, double cycle)
 {
 	int lost = 0;
@@ -249,7 +253,8 @@ static void job_make(struct job *j, const struct job_shape *shape, uint32_t tgid
 	int since_eval = 0, in_eval = 0, n = 0;
 
 	r.beside = job_beside(h, seed);
-	/* The relative lengths of waits belong to the job: the same in every minibatch. */
+	/* The relative lengths of the waits are drawn once per job and are the same in every
+	 * minibatch. */
 	for (int i = 0; i < 16; i++)
 		share[i] = 1 + (h->uneven - 1) * job_uniform(&r.seed);
 	if (h->uneven > 1 && h->k > 1) {
@@ -303,7 +308,7 @@ static void job_make(struct job *j, const struct job_shape *shape, uint32_t tgid
 	}
 }
 
-/* Draw a shape from @z. @kind: which difficulty it has. */
+/* Draw a shape from @z. @kind: kind of difficulty that the job has, from 0 to JOB_KINDS - 1. */
 #define JOB_KINDS	16
 static struct job_shape job_draw(uint64_t *z, int kind)
 {

@@ -19,7 +19,8 @@ static const struct jetwatt_rail rails[] = {
 	{ .id = 30, .shunt_uohm = 2000, .enabled = 0, .label = "OFF" },
 };
 
-/* A batch of two rails: shunt and bus voltage each, two policies, GPU, EMC, cores, two zones. */
+/* struct batch - a batch of samples of two rails (shunt and bus voltage each), the clocks of two
+ * CPU policies, GPU and EMC, the number of cores, and two thermal zones */
 struct batch {
 	struct jetwatt_samples s;
 	uint64_t time_ns[8];
@@ -103,7 +104,8 @@ TEST(rail_without_shunt_has_no_power)
 	EXPECT_EQ(0, p.uw[0]);
 }
 
-/* Bus voltages are read in rotation: samples begin once all are known. */
+/* The chip reads one bus voltage per sample in rotation, so power samples begin once all bus
+ * voltages are known. */
 TEST(rotating_bus_voltages)
 {
 	struct jetwatt_power_state st;
@@ -186,7 +188,7 @@ TEST(clocks_and_temperature)
 	EXPECT_EQ(1300500000, p.clock.gpu_hz);
 }
 
-/* Calls of the callbacks: 'p' or 's', and the time in ms. */
+/* struct seen - calls of the callbacks: kind ('p': power sample, 's': wait) and time, in ms */
 struct seen {
 	char kind[4096];
 	uint64_t ms[4096];
@@ -300,11 +302,11 @@ TEST_F(join, silent_stream_does_not_block_the_other)
 {
 	feed(self->j, 1, 0, 1000);
 	EXPECT_EQ(0, self->s->nr);
-	feed(self->j, 9, 0, 1100);	/* samples up to 1107 ms: up to 1007 ms delivered */
+	feed(self->j, 9, 0, 1100);	/* samples up to 1107 ms deliver those up to 1007 ms */
 	EXPECT_EQ(8, self->s->nr);
 	end(self->j, 1300);
 	end(self->j, 1301);
-	/* no further samples: everything below 1201 ms is delivered */
+	/* without further samples, everything before 1201 ms is delivered */
 	EXPECT_EQ(16, self->s->nr);
 }
 
@@ -335,7 +337,7 @@ TEST_F(join, gaps_are_marked_once)
 	EXPECT_EQ(1, self->s->gap[8]);
 }
 
-/* Random times: every record is delivered, in order. */
+/* Records with random times are all delivered, in order of time. */
 TEST_F(join, random_streams_are_ordered)
 {
 	uint64_t ms = 1000, waits = 0, seq = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A value of an optional knob in everything that stores modes or learns from them, and files from
- * before the knob was known. */
+/* An optional knob in all code that stores modes or learns from them, and files from a version that
+ * did not know the knob. */
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ TEST(csv_column)
 	size_t len;
 	FILE *f;
 
-	/* No row has a value: the file has no such column. */
+	/* If no row has a value of the optional knob, the file has no column for it. */
 	f = open_memstream(&text, &len);
 	ASSERT_EQ(jetwatt_csv_print(f, row, NULL, 2, 0), 0);
 	fclose(f);
@@ -152,10 +152,11 @@ TEST_F(db, database_column)
 	EXPECT_EQ(number(self->path, "PRAGMA user_version"), 3);
 }
 
-/* SHA-256 of the workload's key and "8,1728000,624750000,3199000000,80.5,20.25,0,0,40,3,1,0,1000". */
+/* Key of a row: SHA-256 of the workload's key and
+ * "8,1728000,624750000,3199000000,80.5,20.25,0,0,40,3,1,0,1000". */
 #define KEY	"7814b73a79b2b55f141733a63e04ccc46872fc097c75b5ba184abbfdc17c1465"
 
-/* The key of a row without a value is that of the previous version. */
+/* A row without a value of the optional knob has the same key as in the previous version. */
 TEST_F(db, key_without_the_knob_is_unchanged)
 {
 	struct jetwatt_db_row row = kept(0), *back;
@@ -166,7 +167,7 @@ TEST_F(db, key_without_the_knob_is_unchanged)
 	free(back);
 }
 
-/* A database of a jetwatt that did not know the knob. */
+/* A database of a jetwatt version that did not know the optional knob is updated. */
 TEST_F(db, database_of_the_previous_version)
 {
 	struct jetwatt_db_row row[] = { kept(0), kept(DLA_LOW) }, *back;
@@ -188,7 +189,7 @@ TEST_F(db, database_of_the_previous_version)
 	ASSERT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), 0) TH_LOG("%s", self->err.why);
 	EXPECT_EQ(number(self->path, COLUMNS), 1);
 	ASSERT_EQ(jetwatt_db_add(self->db, self->id, row, 2, &self->err), 1);
-	/* The older jetwatt can still use it. */
+	/* The older version of jetwatt can still insert rows into the updated database. */
 	run(self->path, "INSERT INTO measurement(key, workload, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w,"
 		" time_sd, power_sd, minibatches, span_s, settled, lost, when_ms, device)"
 		" VALUES('x', 1, 4, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 0, 1, '')");
@@ -197,7 +198,8 @@ TEST_F(db, database_of_the_previous_version)
 	free(back);
 }
 
-/* A job on the accelerator: a higher clock takes less time and more power. */
+/* Return a row of a job on the accelerator (DLA), in which a higher DLA clock takes less time and
+ * more power. */
 static struct jetwatt_row job(int i, int dla)
 {
 	struct jetwatt_row r = plain;
@@ -230,7 +232,8 @@ TEST(models_use_the_knob)
 	mode[0].dla_hz = DLA_LOW;
 	mode[1].dla_hz = DLA_HIGH;
 	ASSERT_EQ(jetwatt_fitted_predict(f, mode, NULL, 2, p), 0);
-	/* The other knobs are equal: the difference comes from this knob. */
+	/* All other knobs are equal, so the difference of the predictions comes from the optional
+	 * knob. */
 	EXPECT_GT(p[0].time_ms, 1.3 * p[1].time_ms);
 	EXPECT_LT(p[0].power_w, p[1].power_w - 1);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The learner alone, for daemon_learner, daemon_drift and daemon_share. Cap and actuator are
- * simulated: a board in virtual time whose power follows from the clocks of its mode, a cap that
- * aborts readings over the budget, and knobs of which some refuse. There is no jetwattd, no sysfs
- * and no clock. */
+/* A simulated environment for the learner, for daemon_learner, daemon_drift and daemon_share. It
+ * simulates the board, whose power follows from the clocks of its mode, the cap, which aborts
+ * readings over the budget, and the actuator, whose knobs may refuse a mode. Time is simulated, and
+ * neither jetwattd nor sysfs is used. */
 #ifndef TESTS_UNIT_LEARNER_PLANT_H
 #define TESTS_UNIT_LEARNER_PLANT_H
 
@@ -99,7 +99,7 @@ static inline struct jetwattd_terms terms(const struct plant *p)
 					.now_ns = p->now_ns, .most = p->most, .learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
 }
 
-/* Check whether a knob refuses the mode; deterministic. */
+/* Return whether a knob refuses the mode; the same modes are refused in every run. */
 static inline int refuses(const struct plant *p, const struct jetwatt_mode *m)
 {
 	return (m->gpu_hz / 1000 * 31 + m->cpu_khz * 17 + m->cores * 7919) * 2654435761u % 1000 < p->refuse * 1000;
@@ -142,7 +142,8 @@ static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struc
 	return JETWATTD_MEASURED;
 }
 
-/* One step of the loop. Return: 0: the search has ended; -1: it was aborted. */
+/* Run one step of the loop: measure the mode that the learner requests. Return: 0: the search has
+ * ended; -1: the search was aborted. */
 static inline int step(FIXTURE_DATA(learner) *self)
 {
 	struct jetwattd_terms t = terms(&self->p);
@@ -192,7 +193,7 @@ static const struct jetwatt_row *best(FIXTURE_DATA(learner) *self)
 	return jetwattd_learner_best_under(&self->l, terms(&self->p).limit_w, NULL);
 }
 
-/* Return how much slower the chosen mode is than the fastest possible one within the limit. */
+/* Return by what share the chosen mode is slower than the fastest mode within the budget. */
 static inline double loss(FIXTURE_DATA(learner) *self)
 {
 	const struct jetwatt_row *found = best(self);
@@ -210,7 +211,7 @@ static inline double loss(FIXTURE_DATA(learner) *self)
 
 static const struct jetwattd_prior unknown = { .key = KEY };
 
-/* Three workloads that the board has run before, each in some of its modes. */
+/* Create the rows of three workloads that the board has run before, each in some modes. */
 #define OTHER_ROWS	20
 
 static inline void others(FIXTURE_DATA(learner) *self, struct jetwatt_row row[3][OTHER_ROWS],
