@@ -111,7 +111,7 @@ TEST_F_TIMEOUT(many, ten_thousand_tasks, 120)
 	TH_LOG("%d seen, %llu lost", seen.nr, (unsigned long long)lost);
 	EXPECT_EQ(PROCESSES * THREADS, seen.nr + (int)lost);
 	EXPECT_EQ(0, lost);
-	/* the server of the node remains, and this process */
+	/* only the server of the simulated device node and this process remain */
 	EXPECT_GE(2, entries("followed"));
 	EXPECT_GE(1, entries("waits"));
 	jetwatt_probe_close(seen.probe);

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The Containerfile and the manifest agree with the systemd units; no container is built.
+# Check that the Containerfile and the Kubernetes manifest agree with the systemd units; no
+# container is built.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-container
 . tests/host/check.inc
 at=user/dist/container
 echo 1..5
-# manifest EXPRESSION: pass if the Python expression is true; m: the YAML documents; pod, c: pod and
-# containers of the DaemonSet
+# manifest EXPRESSION: pass if the Python expression is true. Variables: m: the YAML documents; pod,
+# c: the pod and the containers of the DaemonSet
 manifest() { /usr/bin/python3 -c "
 import re, sys, yaml
 m = list(yaml.safe_load_all(open('$at/daemonset.yaml')))

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The closed loop on real measurements, if JETWATT_SHARED_DATA names some.
+# Run the demo's closed loop on measurements of real boards, if JETWATT_SHARED_DATA names a
+# directory with them.
 . "$(dirname "$0")/demo.inc"
 corpus=${JETWATT_SHARED_DATA:-}/orin-agx-resnet18-train.csv
 if [ ! -r "$corpus" ]; then

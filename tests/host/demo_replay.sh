@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The closed loop on a corpus of modes of a board with eight cores. The corpus
-# is generated from a seed (SEED, printed); it contains no real measurement.
+# Run the demo's closed loop on generated measurements of all modes of a board with eight cores. The
+# corpus is generated from a seed (SEED, printed); it contains no real measurement.
 . "$(dirname "$0")/demo.inc"
 seed=${SEED:-$(($(date +%s) % 100000))}
 corpus=build/check-demo/made.csv
@@ -29,7 +29,7 @@ awk -v seed="$seed" 'BEGIN {
 	}
 }' > $corpus
 
-# A budget between the lowest and the highest third of the modes by power.
+# Choose a budget in the middle third of the modes, ordered by power.
 budget=$(tail -n +2 $corpus | cut -d, -f6 | sort -n | awk '{ p[NR] = $1 } END { printf "%.1f", p[int(NR * 0.6)] }')
 echo 1..10
 echo "# SEED=$seed budget $budget W"

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Verbs and options are the same in --help, man pages, shell completion, README.md and doc/. README.md
-# has a length limit, and every link leads to a page and a heading.
+# Check that --help, man pages, shell completion, README.md and doc/ name the same verbs and
+# options. Also check that README.md is not too long and that every link leads to an existing page
+# and heading.
 cd "$(dirname "$0")/../.." || exit 1
 n=0 failed=0
 page=$(mktemp)
@@ -10,7 +11,8 @@ trap 'rm -f "$page"' EXIT
 verbs=$(build/jetwatt --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 common='quiet verbose no-color progress help usage version'
 
-# options VERB: the long options of the verb, from --help; eval has subcommands
+# options VERB: print the long options of the verb that --help lists; for eval, also those of its
+# subcommands
 options()
 {
 	{

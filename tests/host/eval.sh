@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 d=build/check-eval
 . tests/host/check.inc
 
-# 144 modes of a simulated job; $1: batch sizes, $2: factor of its work.
+# Print the rows of 144 modes of a simulated job. $1: batch sizes, $2: factor of the job's work.
 made()
 {
 	awk -v sizes="$1" -v heavy="$2" 'BEGIN {
@@ -71,7 +71,8 @@ for what in nan -5 0; do
 	awk -F, -v OFS=, -v v=$what 'NR == 9 { $6 = v } 1' $d/one.csv > $d/bad.csv
 	refused "a time of $what is refused" 'line 9' $predict --corpus $d/bad.csv
 done
-# Degenerate rows: all rows equal, every mode twice, every mode with two different results.
+# Profiles with degenerate rows: all rows equal, every mode twice, or every mode with two different
+# results.
 awk -F, -v OFS=, 'NR > 1 { $6 = 100; $7 = 20 } 1' $d/one.csv > $d/alike.csv
 awk '1; NR > 1' $d/one.csv > $d/doubled.csv
 awk -F, -v OFS=, 'NR == 1; NR > 1 { print; $6 *= 5; $7 /= 3; print }' $d/one.csv > $d/torn.csv
@@ -110,7 +111,7 @@ done
 refused "one workload instead of two is refused" 'two workloads' $schedule --train $d/one.csv
 refused "a training profile is refused for inference" 'several batch sizes' $search --corpus $d/served.csv
 
-# Request rates that change: up twice, back once, and a line without a change.
+# A trace of request rates: two increases, one decrease, and a line with nearly the same rate.
 printf '# made up\n60 20\n60 40\n60,40.1\n\n60 80\n60 20\n' > $d/trace
 follow="build/jetwatt eval schedule --train $d/one.csv --infer $d/served.csv --latency 2000"
 $follow --budgets 24 --trace $d/trace --json > $d/out 2> $d/err &&

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Exports are read by the programs that they are for: protoc, promtool, prometheus_client,
-# pandas, jq. Tests of a missing program are skipped; packages: protobuf-compiler,
-# prometheus, python3-prometheus-client, python3-pandas.
+# Check that the programs for which jetwatt exports data can read the exports: protoc, promtool,
+# prometheus_client, pandas, jq. Tests of a missing program are skipped; packages:
+# protobuf-compiler, prometheus, python3-prometheus-client, python3-pandas.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-export
 rm -rf $d
 . tests/host/check.inc
 
-# with TOOL TEXT COMMAND: needs TOOL, a command or a module of Python
+# with TOOL TEXT COMMAND: run the check COMMAND, or skip it if TOOL (a command or a Python module)
+# is missing
 with()
 {
 	if command -v "$1" > /dev/null || /usr/bin/python3 -c "import $1" 2> /dev/null; then

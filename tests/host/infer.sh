@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# optimize --latency from a profile with a few modes and batch sizes of a simulated board. The
+# Check optimize --latency, with a profile of a few modes and batch sizes of a simulated board. The
 # result is compared with the best of all modes and sizes.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-infer

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make check-kernels KSRC=DIR: invalid directories are refused with a reason and a fix. No kernel
-# is built.
+# Check that make check-kernels KSRC=DIR refuses invalid directories, with a reason and a fix. No
+# kernel is built.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/host/kernels.d
 rm -rf $d
 . tests/host/check.inc
 echo 1..9
 
-# tree NAME VERSION: create the files of a kernel tree that are checked
+# tree NAME VERSION: create those files of a kernel tree that make check-kernels reads
 tree()
 {
 	mkdir -p "$d/$1/kernel/sched" "$d/$1/arch/arm64/configs"
@@ -25,7 +25,7 @@ refused()
 		"[ $status = 2 ] && grep -q '$2' $d/err && grep -q '^fix:' $d/err"
 }
 
-# ordered DIR KCONFIG: key of the kernel that would be built
+# ordered DIR KCONFIG: print the key that identifies the kernel that would be built
 ordered() { (. tests/kernels/tree.inc; tree_order "$@"); }
 
 refused "a missing directory" "there is no directory $d/none" $d/none

@@ -28,7 +28,7 @@ KNOBS = {
     "devices/system/cpu/cpufreq/policy0/scaling_min_freq": "729600",
     "devices/system/cpu/cpufreq/policy0/scaling_max_freq": "2201600",
     "devices/system/cpu/cpufreq/policy0/scaling_available_frequencies": "729600 1728000 2201600",
-    # A knob that takes effect after a reboot only: no test may change it.
+    # A change of this knob takes effect only after a reboot, so no request may change it.
     "devices/gpu.0/tpc_pg_mask": "0",
 } | {f"devices/system/cpu/cpu{i}/online": "1" for i in range(4)}
 
@@ -196,7 +196,8 @@ result(all(a and a.startswith("no 22\n") and a.count("\n") == 3 for a in answers
        f"{len(hostile)} malformed requests are refused with a reason and a fix")
 result(b.as_before() and b.status()["refused"] == refused + len(hostile), "malformed requests are counted, and change nothing")
 
-# Known words in random order, with and without damage. One of them may apply a mode.
+# Send packets of known words in random order, with and without damage. Some packets may be valid
+# and apply a mode.
 rng = random.Random(SEED)
 words = [b"emc", b"apply", b"verify", b"restore", b"forget", b"status", b" ", b"-", b"c4", b"g1", b"\n",
          b"\0", LOW.encode(), HIGH.encode(), b"../", b"9" * 30]
@@ -240,8 +241,8 @@ else:
             os._exit(0 if b.as_before() else 3)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
-    # The mode of the socket file refuses another user. With mode 0666, the check of the client's
-    # credentials does.
+    # Another user is refused by the permissions of the socket file. With permissions 0666, the
+    # server refuses the user because of the client's credentials.
     strangers = b.status()["strangers"]
     door = other()
     os.chmod(b.socket, 0o666)
@@ -268,7 +269,7 @@ os.unlink(b.state + "/saved")
 os.close(lease)
 result(answer.startswith("no 2\n") and there, "forget by a client that has applied nothing is refused")
 
-# --- a second server; freezers of two clients ----------------------------------------
+# --- a second server is refused; freezers of two clients ------------------------------
 second = subprocess.run([BINARY, "--root", b.root, "--socket", b.socket, "--user",
                          pwd.getpwuid(os.getuid()).pw_name], capture_output=True, text=True, timeout=60)
 result(second.returncode == 1 and "another jetwatt-knobs listens on the socket" in second.stderr and b.ask("status"),
@@ -314,7 +315,8 @@ b.end()
 result(ok and frozen() == "0" and not os.path.exists(b.state + "/held"),
        "jobs frozen through a descriptor that outlived its client: thawed when the next client connects, and when the server ends")
 
-# Four policies with two cgroups each: more cgroups than the record of frozen cgroups holds.
+# Four policies name two cgroups each: in total, more cgroups than the record of frozen cgroups
+# holds.
 b.start("--conf", b.root + "/etc/policy")
 ok = True
 for n in range(4):

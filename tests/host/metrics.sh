@@ -13,7 +13,8 @@ monitoring=user/dist/monitoring
 pids=()
 trap 'kill "${pids[@]}" 2> /dev/null' EXIT
 
-# with TOOL TEXT COMMAND: needs TOOL, a command or a module of Python
+# with TOOL TEXT COMMAND: run the check COMMAND, or skip it if TOOL (a command or a Python module)
+# is missing
 with()
 {
 	if command -v "$1" > /dev/null || /usr/bin/python3 -c "import $1" 2> /dev/null; then
@@ -27,7 +28,7 @@ with()
 # until COMMAND: repeat COMMAND until it succeeds, for up to 20 s
 until_() { for _ in $(seq 100); do "$@" > /dev/null 2>&1 && return 0; sleep 0.2; done; return 1; }
 
-# body FILE: the body of the HTTP response
+# body FILE: print the body of the HTTP response in FILE
 body() { sed '1,/^\r$/d' "$1"; }
 value() { sed -n "s/^$1 //p" $d/plain; }
 
@@ -99,7 +100,8 @@ check "endless headers and bodies are cut off" \
 	 { printf 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n'; head -c 3000000 /dev/zero; } | $http raw $port > $d/big
 	 ! grep -q '200 OK' $d/big && $http get $port /metrics | grep -q '200 OK'"
 check "the exporter survives noise" "for i in 1 2; do head -c 20000 /dev/urandom | $http raw $port > $d/big; done; $http get $port /metrics | grep -q '200 OK'"
-# The exporter has limits of 5 s and 32 connections; the test allows more for a busy machine.
+# The exporter limits a connection to 5 s and has at most 32 connections. The test allows longer
+# times, for a busy machine.
 check "200 slow clients: scrapes are answered, slow clients are disconnected" \
 	"$http loris $port 200 60 > $d/loris; cat $d/loris; awk '{ exit !(\$2 < 10 && \$4 == 0) }' $d/loris"
 check "slow clients leave no descriptors and no memory" \
@@ -140,7 +142,7 @@ kill $exporter
 wait $exporter
 check "SIGTERM ends the exporter with status 0" "[ $? = 0 ]"
 
-# --- MQTT: a real broker on loopback, which stores messages for a disconnected subscriber
+# --- MQTT: a real broker on loopback stores messages for a disconnected subscriber
 unpacked=$PWD/build/mosquitto
 export LD_LIBRARY_PATH=$unpacked/usr/lib/$(gcc -print-multiarch):$unpacked/lib/$(gcc -print-multiarch)
 PATH=$PATH:$unpacked/usr/sbin:$unpacked/usr/bin

@@ -14,16 +14,16 @@ if ! command -v chromium > /dev/null; then
 	exit 0
 fi
 
-# browser OPTION...: run it headless, with its log in $d/log
+# browser OPTION...: run the browser headless, with its log in $d/log
 browser()
 {
 	timeout 100 chromium --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir=$d/profile \
 		--enable-logging=stderr --host-resolver-rules='MAP * ~NOTFOUND' "$@" 2> $d/log
 }
 
-# figures FILE: "key value" of every metric on the page, as the browser shows it
+# figures FILE: print "key value" for every metric on the page, as the browser shows it
 figures() { grep -o "<data id=\"[^\"]*\" value=\"[^\"]*\"" "$1" | sed 's/<data id="//; s/" value="/ /; s/"$//' | sort; }
-# "key value" of every metric of a JSON report
+# report: print "key value" for every metric of a JSON report
 report()
 {
 	python3 -c 'import json, sys

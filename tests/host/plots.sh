@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Plots: drawn by gnuplot or as an HTML page; errors name a fix.
+# Check plots: gnuplot draws them, or jetwatt writes an HTML page. Errors name a fix.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT
@@ -11,7 +11,7 @@ J=$PWD/build/jetwatt
 well_formed() { python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$1" 2> "$d/err"; }
 png() { [ "$(head -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]; }
 
-# 216 modes of a simulated job, of which every sixth is measured.
+# Profile of a simulated job with 216 modes, and a second profile with every sixth of them.
 awk 'BEGIN {
 	print "cores,cpu_khz,gpu_hz,emc_hz,time_ms,power_w"
 	for (c = 2; c <= 12; c += 2) for (u = 1; u <= 3; u++) for (g = 3; g <= 13; g += 2) for (m = 1; m <= 2; m++)

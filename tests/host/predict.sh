@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# predict and optimize from a profile: no board, no module and no privilege is needed.
+# Check predict and optimize with a profile as input, which need no board, no kernel module and no
+# privilege.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-predict
 . tests/host/check.inc
 
-# 36 modes of a simulated job; $1: batch sizes.
+# Print the rows of 36 modes of a simulated job. $1: batch sizes.
 made()
 {
 	awk -v sizes="$1" 'BEGIN {
@@ -18,7 +19,7 @@ made()
 	}'
 }
 
-# Names of all predictors, from the error message for a wrong name.
+# Read the names of all predictors from the error message for a wrong name.
 methods=$(build/jetwatt predict --method rnd 2>&1 | sed -n 's/,//g; s/ or / /; s/.*fix: --method //p')
 
 echo 1..$((38 + 2 * $(wc -w <<< "$methods")))
@@ -94,7 +95,7 @@ check "the result is explained" "[ $? = 0 ] && grep -q '^why: [0-9]* % of the ti
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain --json - > $d/out 2> $d/err
 check "the explanation is in the JSON" "[ $? = 0 ] && jq -e '([.explain.share[]] | add) as \$all | \$all > 0.999 and \$all < 1.001 and (.explain | .share[.binds] == ([.share[]] | max)) and (.chosen as \$c | all(.explain.steps[]; .gpu_hz == \$c.gpu_hz and (.cores != \$c.cores) != (.emc_hz != \$c.emc_hz)))' $d/out > /dev/null"
 
-# Every predictor, by name, in every verb that fits a model.
+# Use every predictor by its name in every verb that fits a model.
 for method in $methods; do
 	with="--method $method"
 	[ $method != powertrain ] || with="$with --reference $d/one.csv"

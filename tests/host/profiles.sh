@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The profile database on the command line: import, export, list, and its path.
+# Check the profile database on the command line: import, export, list, and the choice of its path.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d)
 trap 'chmod -R u+w "$d"; rm -rf "$d"' EXIT
@@ -50,8 +50,8 @@ check "import into an existing profile" '[ $status = 0 ] && grep -q "^0 of 18" "
 run $J list profiles --db "$d/a.db"
 check "the table fits 80 columns" '[ $status = 0 ] && [ "$(wc -l < "$d/out")" = 4 ] && awk "length > 80 { exit 1 }" "$d/out"'
 
-# Path of the database, by precedence: option, environment, the user's file. (The system's file is
-# last.)
+# The path of the database comes from the first of these that sets it: the option, the environment,
+# the user's configuration file, the system's configuration file.
 mkdir -p "$d/config/jetwatt"
 printf '# mine\nflux = 3\ndb = %s\n' "$d/user.db" > "$d/config/jetwatt/jetwatt.conf"
 run $J import "$d/one.csv"
@@ -78,8 +78,8 @@ wait
 run $J list profiles --json --db "$d/many.db"
 check "four concurrent writers" '[ "$(jq "map(.rows) | add" "$d/out")" = 72 ] && [ "$(jq length "$d/out")" = 4 ]'
 
-# Root in the directory of another user, as with the daemon's database; and in one that several
-# users may write.
+# Root uses a database in the directory of another user, like the daemon's database, and in a
+# directory that several users may write.
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$d"
 	install -d -o 990 -g 990 "$d/own"

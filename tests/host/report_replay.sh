@@ -16,7 +16,8 @@ boot()
 	tests/qemu/guest --overlay "$1" --out "$2" --timeout 250 --module governor_simpleondemand \
 		--module jetwatt-sim --module ina3221 --module jetwatt -- sh -c "$3"
 }
-# Labels of rails with chip and bus. The overlay has the sensors, but no knobs.
+# of DIR: print the chips and rails of a report with their buses. Knobs are not compared, because
+# the overlay has only the sensors.
 of() { jq -cS '(.chips[] | {id, model, bus, addr, bus_hz}), (.rails[] | {id, "label": .label, chip, channel, shunt_uohm, enabled})' "$1/report"; }
 
 report='jetwatt doctor --report /out/report --loop true'

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# jetwatt roofline: results for a small network; malformed, damaged and huge files.
+# Check jetwatt roofline: its results for a small network, and its handling of malformed, damaged
+# and huge files.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-roofline
 . tests/host/check.inc
@@ -13,7 +14,8 @@ refused()	# TEXT STATUS WHY ARGUMENT...
 	result "$1 is refused" $?
 }
 
-# A fully connected layer of 1000 x 400 with an open minibatch size, and an unknown operator.
+# An ONNX network with a fully connected layer of 1000 x 400, an open minibatch size, and an unknown
+# operator.
 python3 - $d/net.onnx << 'END'
 import sys
 
@@ -75,8 +77,9 @@ head -c 100 $d/net.onnx > $d/cut.onnx
 refused "a truncated file" 1 'ends in the middle of a field' $d/cut.onnx
 refused "a file of another kind" 1 'not an ONNX file' build/jetwatt
 
-# A board of eight modes: 100 or 50 GFLOP/s, 40 or 10 GB/s, 20 or 10 pJ an operation, 50 pJ a
-# byte, and constant power. $1, $2: operations and bytes of the kernel.
+# Print the rows of a kernel on a simulated board with eight modes: 100 or 50 GFLOP/s, 40 or 10
+# GB/s, 20 or 10 pJ per operation, 50 pJ per byte, and constant power. $1, $2: operations and bytes
+# of the kernel.
 kernel()
 {
 	awk -v w=$1 -v q=$2 'BEGIN {
@@ -157,7 +160,7 @@ cp $d/net.onnx $d/huge.onnx
 truncate -s 4G $d/huge.onnx
 slim $d/huge.onnx && [ $status = 1 ] && grep -q 'not an ONNX file' $d/err
 result "a sparse file of 4 GB is read with little memory" $?
-# A weight of four gigabytes less a few bytes is skipped, not read.
+# A weight of nearly 4 GB must be skipped without being read.
 python3 - $d/huge.onnx << 'END'
 import os
 import sys

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The test runner on artificial tests: every failure must count, in particular a guest that
+# Run the test runner on artificial tests. It must count every failure, in particular a guest that
 # crashes, hangs or prints a kernel warning.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d) n=0 failed=0
@@ -147,8 +147,8 @@ result $? "the runner ends with status 1"
 listed kmod/i-fails-in-company && grep -q 'before it on the list of its boot: kmod/a-passes kmod/b-fails' "$d/out"
 result $? "a flaky guest program is listed with what ran before it"
 
-# on_host NAME: a test on the host, its text from stdin. It counts its runs in $run, and
-# none may run beside one that runs again.
+# on_host NAME: create a test on the host with the text on stdin. The test counts its runs in $run,
+# and fails if two repeated tests run at the same time.
 on_host()
 {
 	mkdir -p "$d/again/host"
@@ -170,7 +170,7 @@ again()
 	HOST_TIMEOUT=10 JETWATT_TESTS=$d/again JETWATT_CHECK=$d/check tests/run "$@" > "$d/out" 2>&1
 }
 
-# ended LAST-LINE STATUS: how the runner ended
+# ended LAST-LINE STATUS: check the last line and the exit status of the runner
 ended()
 {
 	[ "$(tail -n 1 "$d/out")" = "$1" ] && [ "$status" = "$2" ] && return
@@ -245,7 +245,7 @@ ended '0 passed, 11 failed, 0 skipped' 1 && runs many-1 1
 result $? "again: if more than ten fail, none runs again"
 rm "$d"/again/host/many*
 
-# The list of flaky programs, and make check-flaky.
+# Tests of the list of flaky programs, and of make check-flaky.
 awk '{ print $3 }' "$d/flaky" | sort | uniq -c | tr -s ' \n' ' ' |
 	grep -qx ' 1 host/fourth 2 host/late 5 host/once 2 host/twice 1 kmod/i-fails-in-company '
 result $? "flaky programs are remembered beyond a run"
@@ -255,7 +255,7 @@ again
 [ "$(wc -l < "$d/flaky")" = 200 ] && tail -n 1 "$d/flaky" | grep -q ' host/once$'
 result $? "the oldest entries are dropped"
 
-# flaky ARGUMENT...: make check-flaky on these programs
+# flaky ARGUMENT...: run the script of make check-flaky with these arguments
 flaky()
 {
 	rm -f "$d"/runs.*
@@ -283,7 +283,7 @@ flaky -n 2 host/nothing
 [ $? = 2 ] && grep -q 'host/nothing: no such test' "$d/out"
 result $? "check-flaky: an unknown name is refused"
 
-# A kernel that hangs completely, so that only the runner can end the test.
+# The kernel of this guest hangs completely, so that only the runner can end the test.
 tests/qemu/guest --bare --overlay none --timeout 8 -- /bin/sh -c 'while :; do :; done' > "$d/out" 2>&1
 [ $? = 125 ]
 result $? "guest: killed at its time limit"

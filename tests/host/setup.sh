@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tests/setup.sh without a network: the next run downloads what failed.
+# Check tests/setup.sh without a network: a package whose download failed is downloaded by the next
+# run.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT

@@ -197,7 +197,8 @@ def main():
     t.result('attributes of requests agree', wrong)
     t.result('checks of attributes agree', checks)
 
-    # Bounds are macros in the module: the preprocessor expands them.
+    # The module states the bounds of attributes as macros, so the values come from their
+    # definitions.
     limits = dict(re.findall(r'#define (JETWATT_B\w+)\s+(\d+)', text + open('kmod/sampler/config.h').read()))
     bounds = {c_name('jetwatt', 'a', 'config', a['name']): a['checks']['max']
               for a in sets['config']['attributes'] if 'checks' in a}

@@ -42,7 +42,8 @@ sql() { "$pg/psql" -X -q -A -t -h "$d/run" -U fleet -d postgres -c "$1"; }
 export JETWATT_POOL="host=$d/run user=fleet dbname=postgres"
 board="Jetson Test"
 
-# made MODES SEED: number of modes of one job, as one device measures them; 0: all, without noise
+# made MODES SEED: print the rows of MODES modes of one job, as one device measures them; MODES 0:
+# all modes, without noise
 made()
 {
 	awk -v modes="$1" -v seed="$2" '
@@ -98,7 +99,7 @@ check "a third sync transfers nothing" '[ $status = 0 ] && jq -e ".pushed == 0 a
 run $J sync --device device-7 --db "$d/7.db" --json --again
 check "--again: sends everything, and stores nothing twice" '[ $status = 0 ] && jq -e ".pushed == 0 and .pulled == 0" "$d/out" && [ "$(rows)" = 3000 ]'
 
-# The server is down: rows measured meanwhile are sent later.
+# Rows that are measured while the server is down are sent by a later sync.
 stop
 made 4 1001 > "$d/late.csv"
 $J import "$d/late.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/7.db" -q
@@ -108,7 +109,8 @@ start
 run $J sync --device device-7 --db "$d/7.db" --json
 check "rows measured while the server was down are sent later" '[ $offline = 1 ] && [ $status = 0 ] && jq -e ".pushed == 4" "$d/out" && [ "$(rows)" = 3004 ]'
 
-# A transaction that was begun before a sync and ends after it, with a lower number.
+# A writer's transaction begins before a sync and ends after it, so its rows have lower numbers than
+# rows already received: the next sync must fetch them.
 key=$(sql "SELECT key FROM jetwatt.workload")
 odd="INSERT INTO jetwatt.measurement(key, workload, device, cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w, time_sd, power_sd, minibatches, span_s, settled, lost, when_ms)
 	VALUES (repeat('%s', 64), '$key', 'slow', 4, 1000000, 500000000, 1600000000, %s, 20, 0, 0, 5, 1, true, 0, 0)"
@@ -132,7 +134,7 @@ bad="'); DROP TABLE jetwatt.measurement; -- \$1 \\\" %s"
 $J import "$d/1.csv" --command "$bad" --board "$bad" --release "$bad" --db "$d/bad.db" -q
 run $J sync --device "$bad" --db "$d/bad.db" --json
 check "SQL in text is not executed" '[ $status = 0 ] && jq -e ".pushed == 15" "$d/out" && [ "$(sql "SELECT count(*) FROM jetwatt.workload WHERE command LIKE '\''%DROP TABLE%'\''")" = 1 ]'
-# A pool with a constraint that two rows of a batch violate.
+# The pool has a constraint that two rows of a batch violate: only these rows are refused.
 sql "ALTER TABLE jetwatt.measurement ADD CONSTRAINT cores_check2 CHECK (cores <> 7 OR device <> 'device-20') NOT VALID"
 made 9 1003 | awk -F, -v OFS=, 'NR == 4 || NR == 8 { $1 = 7 } { print }' > "$d/odd.csv"
 $J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/20.db" -q
@@ -142,7 +144,8 @@ made 3 1004 > "$d/odd.csv"
 $J import "$d/odd.csv" --command "python3 train.py" --batch 16 --board "$board" --release "L4T 36.4" --db "$d/20.db" -q
 run $J sync --device device-20 --db "$d/20.db" --json
 check "refused rows do not block later rows" '[ $status = 0 ] && jq -e ".pushed == 3 and .refused_by_pool == 0" "$d/out"'
-# The same by a policy for rows, by a trigger with a code of its own, and by a limit of the server.
+# Rows are also refused by a row policy, by a trigger with its own error code, and by a limit of the
+# server.
 sql "CREATE ROLE writer LOGIN; GRANT USAGE ON SCHEMA jetwatt TO writer; GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA jetwatt TO writer; GRANT USAGE ON ALL SEQUENCES IN SCHEMA jetwatt TO writer
 	; ALTER TABLE jetwatt.measurement ENABLE ROW LEVEL SECURITY; CREATE POLICY sees ON jetwatt.measurement FOR SELECT USING (true)
 	; CREATE POLICY few ON jetwatt.measurement FOR INSERT WITH CHECK (cores <> 7)
@@ -174,7 +177,7 @@ run $J sync --device device-9 --db "$d/9.db"
 check "a pool of another version is refused" '[ $status = 1 ] && grep -q "version 9" "$d/err"'
 sql "UPDATE jetwatt.pool SET version = 1"
 
-# A new device: the rows of the others, as prior, save most measurements.
+# A new device uses the rows of other devices as prior, which saves most measurements.
 run $J sync --device new --db "$d/new.db" --board "$board" --json
 new=$($J list profiles --json --db "$d/new.db" | jq -r '[.[] | select(.command == "python3 train.py")][0].key')
 run $J export -f profile --pooled "$new" --db "$d/new.db" -o "$d/prior.csv"
@@ -188,8 +191,8 @@ $ask --samples 15 > "$d/cold" && $ask --samples 1 --verify 3 --pool "$d/prior.cs
 jq -c '[.modes_profiled, .penalty_pct.median, .penalty_pct.mean, .above_limit_pct, .unsolved]' "$d/cold" "$d/warm" | sed 's/^/# measured, penalty (median, mean), over, unsolved: /'
 check "with the prior, four modes instead of fifteen give nearly the same result" 'jq -es ".[1].modes_profiled <= 4 and .[1].penalty_pct.median <= .[0].penalty_pct.median + 0.5 and .[1].penalty_pct.mean <= .[0].penalty_pct.mean + 1 and .[1].above_limit_pct == 0 and .[1].unsolved == 0" "$d/cold" "$d/warm"'
 
-# As in the systemd units: the process that talks to the server may not open the profiles, and sends
-# requests to one that may.
+# As in the systemd units, the process that talks to the server may not open the profile database;
+# it sends requests to a second process that may.
 outside=() inside=()
 mkdir "$d/own" "$d/door"
 made 15 1005 > "$d/own.csv"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Verbs that read traces, on generated traces with known contents: no board, no module and no
-# privilege is needed.
+# Check the verbs that read traces, on generated traces with known contents; they need no board, no
+# kernel module and no privilege.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-trace
 rm -rf $d
@@ -64,7 +64,7 @@ check "no format: usage error" "[ $status = 2 ] && says 'format'"
 run build/jetwatt export -f csv -o /dev/full $d/a.jwt
 check "export to a full disk: an error" "[ $status = 1 ] && says 'No space left'"
 
-# A trace that is being written is reported as far as it goes.
+# report accepts a trace that is still being written, and reports its contents so far.
 build/make-trace $d/open.jwt open=1 n=50 > $d/truth
 run build/jetwatt report --json $d/open.jwt
 check "a trace that is being written is reported" "[ $status = 0 ] && says 'was not closed' && [ \$(jq .minibatches $d/out) -ge 49 ]"

@@ -23,14 +23,14 @@ rule()
 	fi
 }
 
-# sources DIR...: tracked sources, and new ones that are not added yet
+# sources DIR...: print the tracked source files, and new ones that git does not track yet
 sources() { git ls-files -co --exclude-standard -- "$@" | grep -E '\.([chS]|inc)$'; }
 search() { xargs -r grep -nHE "$@"; }
 include='#[[:space:]]*include[[:space:]]+'
 
-# Directories that a directory of user/ may include, besides itself and include/. Each may need only
-# directories above it in this list, so there are no cycles. libjetwatt has another licence, so lib
-# includes none of the others.
+# Directories that a directory of user/ may include, besides itself and include/. Each directory may
+# include only directories above it in this list, so there are no cycles. libjetwatt has another
+# licence, so lib includes none of the others.
 data="out store plan energy minibatch board model util lib"
 while read -r directory may; do
 	[ -z "$directory" ] || allowed+="$directory $may"$'\n'
@@ -58,7 +58,8 @@ files		util lib
 END
 sources_max=40 lines_max=450
 
-# includes WHAT: includes in user/ that are "unrooted", of "cmd" from outside, or "upward"
+# includes WHAT: print the includes in user/ that violate a rule. WHAT: "unrooted": not relative to
+# user/; "cmd": of user/cmd from outside; "upward": of a directory that is not allowed
 includes()
 {
 	sources user | xargs -r awk -v what="$1" -v allowed="$allowed" '
@@ -69,7 +70,8 @@ includes()
 			if (m) known[word[1]]
 			for (j = 2; j <= m; j++) may[word[1], word[j]]
 		}
-		# Public headers, generated ones, and tables shared with the module and the probe.
+		# Allowed from outside user/: public headers, generated headers, and tables shared
+		# with the module and the probe.
 		outside = "^(jetwatt\\.h|[a-z]+\\.skel\\.h|\\.\\./(bpf|kmod)/[a-z0-9_/]+\\.h)$"
 	}
 	/^[ \t]*#[ \t]*include[ \t]*"/ {
@@ -126,7 +128,7 @@ rule "the learner knows neither the cap, the actuator, the loop, nor the board" 
 		grep -vE '"(model|plan)/|"daemon/(learner[a-z_]*|mode_span)\.h"|"measure/measured\.h"|"tune/learned\.h"|"jetwatt\.h"' |
 		grep -vE '<(cblas|errno|math|stddef|stdio|stdlib|string)\.h>')
 
-# tags DIR...: struct tags that are defined more than once, with their places
+# tags DIR...: print the struct tags that are defined more than once, with file and line
 tags()
 {
 	sources "$@" | grep '\.[ch]$' | xargs -r grep -nHoE '^(static |const )*struct [a-z0-9_]+ \{' | awk -F: '{
@@ -173,7 +175,7 @@ rule "no TODO, FIXME, XXX or HACK is left" < <(
 rule "no floating point in the module" < <(
 	sources kmod | search '^[^*/"]*\b(float|double)\b[^"]*[;=(]')
 
-# kmod_only DIR ALLOWED: includes of kmod/DIR that do not begin with ALLOWED
+# kmod_only DIR ALLOWED: print the includes in kmod/DIR whose path does not begin with ALLOWED
 kmod_dirs='sensors|sampler|waits|interface'
 kmod_top='(event|fault_inject)\.h"'
 kmod_only() { sources "kmod/$1" | search "$include(\"|<($kmod_dirs)/)" | grep -vE "include[[:space:]]+\"($2)"; }

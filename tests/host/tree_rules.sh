@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tree.sh detects violations: small checkouts with one violation each.
+# Check that tree.sh detects violations, on small checkouts with one violation each.
 cd "$(dirname "$0")/../.." || exit 1
 command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
 d=$PWD/build/host/tree_rules.d
@@ -29,7 +29,7 @@ tree()
 	git -C "$t" init -q && git -C "$t" add .
 }
 
-# put FILE LINE...: write a source below user/; it may be untracked
+# put FILE LINE...: write a source file below user/, without adding it to git
 put()
 {
 	local file=$t/user/$1
@@ -44,7 +44,8 @@ look()
 	found=$(sed -n 's/^not ok [0-9]* //p' $d/out)
 }
 
-# refused TEXT RULE WHERE: tree.sh reports exactly this rule, with the place
+# refused TEXT RULE WHERE: check that tree.sh reports a violation of this rule only, with the place
+# WHERE
 refused()
 {
 	look

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Numbers, names and sizes of the vendor's interfaces in the simulated board, the module and the
-# probe equal the cited facts in tests/kernels/vendor_facts.
+# Check that numbers, names and sizes of the vendor's interfaces in the simulated board, the module
+# and the probe equal the cited facts in tests/kernels/vendor_facts.
 cd "$(dirname "$0")/../.." || exit 1
 facts=tests/kernels/vendor_facts
 d=build/host/vendor.d
@@ -43,7 +43,7 @@ while read -r kind file name expected; do
 	esac
 done < <(facts)
 
-# A block of facts ends with its source.
+# Each block of facts ends with a line that cites its source.
 check "every fact has a source" "awk '
 	/^(number|size|text) / { open = 1; next }
 	/^# .*: .*\\.[ch]/ { open = 0 }

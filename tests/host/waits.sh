@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# jetwatt export --waits: one row per wait, consistent with --minibatches; the example of the man
-# page; invalid input.
+# Check jetwatt export --waits: one row per wait, consistent with --minibatches; the example of the
+# man page; invalid input.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-waits
 rm -rf $d
@@ -18,14 +18,15 @@ rows()
 		build/jetwatt export -f csv --minibatches -o $d/$1.minibatches $d/$1.jwt
 }
 
-# Bounds computed from the waits alone: end, kind and number of waits of each minibatch.
+# bounds NAME: print end, kind and number of waits of each minibatch, computed from the exported
+# waits alone.
 bounds()
 {
 	awk -F, 'NR > 1 && $16 != "" { n[$16]++; kind[$16] = $17; if ($12) end[$16] = $13; last = $16 }
 		END { for (i = 0; i <= last; i++) print end[i] "," kind[i] "," n[i] }' $d/$1.waits
 }
 
-# same NAME: the bounds equal those of --minibatches
+# same NAME: check that the bounds computed from NAME.waits equal those of --minibatches
 same() { bounds $1 | diff - <(tail -n +2 $d/$1.minibatches | cut -d, -f2,4,6); }
 
 echo 1..21
@@ -56,7 +57,8 @@ check "jsonl: the same, with the rule and its score as text" \
 check "jsonl: no samples and no minibatches are written" \
 	"[ \"\$(jq -r .type $d/extra.jsonl | sort -u | xargs)\" = 'end header job wait' ]"
 
-# The example of the man page is run again; scores and times may round differently.
+# Run the example of the man page and compare the output; scores and times may be rounded
+# differently.
 sed -n '/^\.SS Example/,/^\.fi/ { /^jetwatt/p }' $page | sed 's/\\-/-/g' > $d/command
 sed -n '/^\.SS Example/,/^\.fi/ { /^wait,/,/^\.fi/p }' $page | grep -v '^\.fi' > $d/example
 cp $d/extra.jwt $d/run.jwt
@@ -64,7 +66,7 @@ check "man page: the example equals the output" \
 	"[ \$(wc -l < $d/example) = 8 ] && (cd $d && PATH=$PWD/build:\$PATH bash command > made) &&
 	 paste -d, $d/example $d/made | awk -F, 'NR == 1 { if (\$1 != \$9 || \$8 != \$16) exit 1; next }
 		{ for (i = 1; i <= 8; i++) if (i == 2 || i == 6 ? (\$i - \$(i + 8)) ^ 2 > (\$i * 0.01) ^ 2 + 1e-4 : \$i != \$(i + 8)) { print; exit 1 } }'"
-# Name, description and score of each rule.
+# Compare the name, description and score of each rule in the man page with the program.
 check "man page: the rules equal those of the program" \
 	"tr -s '\n\t' ' ' < user/minibatch/rule.c | grep -oE '\] = \{ \"[^\"]*\", \"[^\"]*\"' | sed 's/] = { //; s/\"//g' > $d/rules &&
 	 [ \$(wc -l < $d/rules) = 20 ] && sed 's/^\.B //; s/\\\\-/-/g' $page | tr '\n' ' ' > $d/page &&
@@ -73,7 +75,7 @@ check "man page: the rules equal those of the program" \
 		grep -qF \".TP \$name \${text^}. Score: \" $d/page || { echo \"not so in the page: \$rule\"; exit 1; }
 	 done < $d/rules"
 
-# Other files and damaged traces.
+# Files that are no traces, and damaged traces.
 for f in /dev/null /bin/true $d/absent; do
 	run build/jetwatt export --waits $f
 	check "$f is refused as a trace" "[ $status = 1 ] && says '  why: '"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The code that the kernel's ynl-gen-c generates from the specification compiles with our header. The
-# tool is that of a kernel tree: of $JETWATT_KERNEL_TREE, or of the one that
-# `make check-kernels` has brought for tests/kernels/ynl.sh.
+# Check that the code that the kernel's ynl-gen-c generates from the netlink specification compiles
+# with jetwatt's UAPI header. ynl-gen-c comes from the kernel tree $JETWATT_KERNEL_TREE, or from the
+# tree that `make check-kernels` has downloaded for tests/kernels/ynl.sh.
 cd "$(dirname "$0")/../.." || exit 1
 
 skip() { echo "1..0 # SKIP $*"; exit 4; }
@@ -22,7 +22,8 @@ T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 echo "TAP version 13"
 echo 1..3
-# The tool searches the schema beside the specification, and the tree above it.
+# ynl-gen-c expects the schema in the directory above the specification, and the root of a kernel
+# tree above that.
 mkdir -p "$T/Documentation/netlink/specs" "$T/modules"
 cp "$tree"/Documentation/netlink/*.yaml "$T/Documentation/netlink"
 cp include/netlink/specs/jetwatt.yaml "$T/Documentation/netlink/specs"

@@ -153,7 +153,8 @@ static int at_floor(void)
 static void ends_after_100(struct jetwattd_run *r)
 {
 	(void)r;
-	/* At every check of the knobs, the lowest mode must be in force, also during a restore. */
+	/* At every check of the knobs, the lowest mode must be in force: no restore may have lifted
+	 * it. */
 	if (!at_floor() || it->d.doing > JETWATTD_BLIND)
 		abort();
 	if (checks == 100) {

@@ -397,7 +397,7 @@ TEST(standard_deviation_of_window_means)
 }
 
 /* Feed @n samples, one per millisecond, in which the rails of the bit mask @valid have values.
- * Return: whether a rail of the total has failed. */
+ * Return: index of the rail of the total that has failed; -1: none. */
 static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t valid)
 {
 	struct jetwatt_power p = { .nr = 3, .valid = valid };

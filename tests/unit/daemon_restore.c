@@ -6,7 +6,7 @@
 #define jetwatt_clock_ns test_now
 #define sleep test_sleep
 unsigned int test_sleep(unsigned int seconds);
-/* Weak declarations of the other functions that job.c calls, which this test does not link. */
+/* Weak declarations of functions that job.c refers to and that this test never calls. */
 #pragma weak jetwatt_cgroup_of
 #pragma weak jetwatt_estimator_cross_device_agrees
 #pragma weak jetwatt_keep_command

@@ -21,8 +21,8 @@
 
 static volatile char word[8] = "ours";
 
-/* Try, in a child process with the filter, all calls that access process @pid. Return: the first
- * call that succeeds; 0: none. */
+/* Try, in a child process with the filter, all calls that access process @pid. Return: number of
+ * the first call that is not denied; 0: all are denied. */
 static int reaches(int (*fence)(void), pid_t pid, int fd)
 {
 	char text[8] = "theirs";

@@ -195,7 +195,7 @@ struct job_run {
 	uint64_t seed;
 	struct job_beside beside;
 	double now;
-	int losing, lost;	/* events still to lose; lost since the last kept one */
+	int losing, lost;	/* events still to lose; events lost since the last kept one */
 };
 
 /* Emit one wait. Return: it was lost. */

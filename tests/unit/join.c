@@ -254,7 +254,7 @@ TEST_F(join, samples_and_waits_are_ordered_by_time)
 	int i;
 
 	feed(self->j, 1, 0, 1000);
-	EXPECT_EQ(0, self->s->nr);	/* an earlier wait may still arrive */
+	EXPECT_EQ(0, self->s->nr);	/* none delivered: an earlier wait may still arrive */
 	end(self->j, 1003);
 	end(self->j, 1006);
 	end(self->j, 1020);		/* no wait that ends before 1010 ms can arrive any more */

@@ -142,8 +142,8 @@ static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struc
 	return JETWATTD_MEASURED;
 }
 
-/* Run one step of the loop: measure the mode that the learner requests. Return: 0: the search has
- * ended; -1: the search was aborted. */
+/* Run one step of the loop: measure the mode that the learner requests. Return: 1: the search goes
+ * on; 0: the search has ended; -1: the search was aborted. */
 static inline int step(FIXTURE_DATA(learner) *self)
 {
 	struct jetwattd_terms t = terms(&self->p);
