@@ -103,7 +103,8 @@ TEST(idle_and_dynamic_energy_and_grade)
 	ASSERT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'C');
 	s[0].quantum_uw = 0;
-	/* Short minibatches have few samples; a minibatch with an inferred end has no true end. */
+	/* The grade is lower for short minibatches, which have few samples, and for a minibatch
+	 * whose end is inferred. */
 	b.end_ns = 120 * MS;
 	ASSERT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'B');
@@ -111,7 +112,8 @@ TEST(idle_and_dynamic_energy_and_grade)
 	b.flags = JETWATT_BATCH_INFERRED;
 	ASSERT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), 0);
 	EXPECT_EQ(c.grade, 'D');
-	/* A minibatch that ends after the last sample, or starts before the first one. */
+	/* A minibatch that ends after the last sample, or starts before the first one, is
+	 * refused. */
 	b.end_ns = 400 * MS;
 	EXPECT_EQ(jetwatt_batch_energy_result(p, 400, s, 2, &b, &c), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy_result(p + 150, 200, s, 2, &b, &c), -ENODATA);

@@ -10,8 +10,8 @@
 #include "kselftest_harness.h"
 
 /* Limits stated at struct jetwatt_batch_track. */
-#define LEAST	24	/* waits until the first bound is reported */
-#define FEW	96	/* waits until the period is certain */
+#define LEAST	24	/* number of waits before the first bound is reported */
+#define FEW	96	/* number of waits before the period is certain */
 #define NEAR	8	/* @near counts differences within this many waits of an event */
 
 static uint64_t number(const char *name, uint64_t otherwise)
@@ -67,7 +67,8 @@ static int near(const struct jetwatt_batch_why *why, size_t n, size_t at)
 	return 0;
 }
 
-/* Compare live and batch results. Only waits of process @tgid are compared. */
+/* Compare the live and the batch result for each wait of a job. Only waits of process @tgid are
+ * compared. */
 static void compare(const struct job *j, uint32_t tgid, struct outcome *o)
 {
 	struct jetwatt_batch_bound *b = calloc(2 * j->waits, sizeof(*b));

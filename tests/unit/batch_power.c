@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Energy between bounds, and the time at which power has settled. SEED= draws other signals. */
+/* Energy between two minibatch bounds, and the time at which the power has settled after a switch
+ * of the mode. SEED= draws other signals. */
 #include "energy/energy.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ TEST(energy_integrates_power_between_bounds)
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 115 * MS, 115 * MS, &uj, &covered), 0);
 	EXPECT_TRUE(near(uj, 0));
 	EXPECT_EQ(covered, 0);
-	/* Over a gap between samples, the power is interpolated; @covered does not include the
+	/* Over a gap between samples, the power is interpolated, but @covered does not include the
 	 * gap. */
 	p[2].gap = 1;
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 105 * MS, 125 * MS, &uj, &covered), 0);

@@ -214,7 +214,7 @@ TEST(unsynchronised_thread_is_ignored)
 	job_free(&j);
 }
 
-/* Jobs that share a GPU, which executes their work alternately. */
+/* struct sharer - a job that shares a GPU, which executes the work of its jobs alternately */
 struct sharer {
 	int k, at;		/* waits per minibatch, current wait; the loader precedes wait 0 */
 	double load, work, left, launched;	/* ms */
@@ -262,7 +262,8 @@ static void share(struct job *j, struct sharer *s, int minibatches, uint64_t *z)
 	}
 }
 
-/* The mutual delay of two jobs on one GPU neither looks like a period nor hides one. */
+/* The delays that two jobs on one GPU cause each other must neither look like a period nor hide
+ * one. */
 TEST(interference_of_two_jobs_is_not_a_period)
 {
 	struct score sum = { 0 };
@@ -413,8 +414,8 @@ FIXTURE_TEARDOWN(many)
 
 #define MANY_S	150
 
-/* Periodic delays, or bunching, of a job's waits are not a period of the job: every wait is a
- * minibatch, at any time. */
+/* Periodic delays of a job's waits, or waits that end together, must not look like a period of the
+ * job: every wait is a minibatch, whatever the length of the job so far. */
 TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 {
 	size_t wrong = 0, jobs = 0, looks = 0;
@@ -450,8 +451,8 @@ TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 	EXPECT_EQ(wrong, 0);
 }
 
-/* Periodic delays of waits must not hide the true period of a job. A few jobs are exempt: a delay
- * of a tenth of a cycle may be longer than the loader's gap. */
+/* Periodic delays of waits must not hide the true period of a job. In a few jobs the period may
+ * stay hidden: a delay of a tenth of a minibatch may be longer than the loader's gap. */
 TEST_F_TIMEOUT(many, beats_hide_no_rhythm, MANY_S)
 {
 	size_t wrong = 0, jobs = 0;
@@ -510,7 +511,8 @@ TEST(one_to_three_waits)
 	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), 3);
 }
 
-/* Segmentation is repeated on a growing job, so its time must be proportional to the waits. */
+/* Segmentation is repeated while a job grows, so its run time must be proportional to the number of
+ * waits. */
 TEST(time_is_linear_in_waits)
 {
 	struct job_shape h = { .k = 6, .minibatches = 6000, .threads = 1 };
@@ -528,7 +530,7 @@ TEST(time_is_linear_in_waits)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	s = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
 	printf("# %zu waits in %.0f ms\n", j.waits, s * 1e3);
-	EXPECT_LT(s, 3);	/* with sanitizers; a quadratic algorithm would need minutes */
+	EXPECT_LT(s, 3);	/* limit with sanitizers; a quadratic algorithm needs minutes */
 	free(out);
 	job_free(&j);
 }

@@ -8,7 +8,8 @@
 
 #define US	1e3
 
-/* INA3221 at 5 V over 2 mOhm: two channels, 332 us each for shunt and bus, 16 averaged. */
+/* An INA3221 at 5 V with shunts of 2 mOhm: two channels, 332 us for each conversion of shunt and
+ * bus voltage, average of 16 conversions. */
 TEST(ina3221)
 {
 	const struct jetwatt_rail rail = { .shunt_uohm = 2000, .fresh_mhz = 753012 };
@@ -22,7 +23,8 @@ TEST(ina3221)
 	EXPECT_LT(fabs(s.fresh_hz - 753), 0.1);
 }
 
-/* INA238 at 20 V over 2 mOhm: bus, shunt and temperature at 1052 us each. */
+/* An INA238 at 20 V with a shunt of 2 mOhm: conversions of bus voltage, shunt voltage and
+ * temperature of 1052 us each. */
 TEST(ina238)
 {
 	struct jetwatt_rail rail = { .shunt_uohm = 2000, .fresh_mhz = 316856, .step_uw = 50000 };
@@ -51,7 +53,8 @@ TEST(ina238)
 	EXPECT_LT(fabs(s.quantum_uw - 50000), 1);
 }
 
-/* Settings that the module reports are used for any model: an INA228 at 20 V over 2 mOhm. */
+/* The conversion settings that the kernel module reports are used for any chip model, here an
+ * INA228 at 20 V with a shunt of 2 mOhm. */
 TEST(conversion_settings_from_the_module_count)
 {
 	const struct jetwatt_rail rail = { .shunt_uohm = 2000, .fresh_mhz = 19803 };
@@ -62,7 +65,8 @@ TEST(conversion_settings_from_the_module_count)
 	EXPECT_LT(fabs(s.quantum_uw - 50000), 1);
 	EXPECT_LT(fabs(s.age_ns - (25248 + 526 + 23670) * US), 10 * US);
 	EXPECT_EQ(s.lag_ns, 0);
-	/* Samples are whole microvolts, so a smaller LSB counts as 1 uV. */
+	/* Samples of the shunt voltage are whole microvolts, so a chip's LSB below 1 uV counts as 1
+	 * uV. */
 	chip.step_pv = 312500;
 	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
 	EXPECT_LT(fabs(s.quantum_uw - 10000), 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Minibatch bounds of randomly drawn job shapes: F1 score over a matrix, and the error of the
- * bounds in time. SEED= draws another matrix, SHAPES= a larger one.
+ * Minibatch bounds of randomly drawn job shapes: F1 score over a matrix of shapes, and the distance
+ * of the found bounds from the true bounds in time. SEED= draws another matrix, SHAPES= a larger
+ * one.
  */
 #include "minibatch/minibatch.h"
 
@@ -118,7 +119,7 @@ TEST(waits_of_two_threads_in_one_minibatch)
 	struct jetwatt_batch_bound b[10];
 	struct jetwatt_batch_info info;
 
-	/* Marks of the program are used as they are. */
+	/* If the program writes minibatch marks, the marks are the bounds. */
 	ASSERT_EQ(jetwatt_batch_segment(s, 5, b, &info), 2);
 	EXPECT_EQ(b[0].start_ns, 20);
 	EXPECT_EQ(b[0].end_ns, 300);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Live bounds of jobs that are frozen at minibatch bounds, for up to half a minute. */
+/* Minibatch bounds found live in jobs that are frozen at a minibatch bound for up to half a
+ * minute. */
 #include "minibatch/minibatch.h"
 
 #include "jobs.h"
@@ -18,9 +19,10 @@ struct outcome {
 	uint64_t ns;
 };
 
-#define LEARN	40	/* number of minibatches after which bounds are scored */
+#define LEARN	40	/* number of minibatches at the start that are not scored */
 
-/* Freezes the job after every @turn-th reported bound. */
+/* Pass the waits of a job to the live track, and freeze the job after every @turn-th reported
+ * bound. */
 static struct outcome follow(const struct job_shape *h, int turn, uint64_t seed)
 {
 	struct jetwatt_batch_track *t = jetwatt_batch_track_new();

@@ -80,8 +80,8 @@ static int rebuild(const struct found *f, uint32_t tgid, struct jetwatt_batch_bo
 		if (!w->ends != !w->end_ns || (w->ends && w->minibatch == JETWATT_BATCH_NONE))
 			return -1;
 		for (int e = 0; e < w->ends; e++) {
-			/* Of several inferred bounds, only the first is reported: the others
-			 * contain no wait. */
+			/* If a wait ends several minibatches, its record describes only the first
+			 * bound, because the other minibatches contain no wait. */
 			out[n++] = (struct jetwatt_batch_bound){ .start_ns = e ? 0 : start_ns,
 				.end_ns = e ? 0 : w->end_ns, .syncs = e ? 0 : inside,
 				.flags = e || w->end_ns != s[i].exit_ns ? JETWATT_BATCH_INFERRED : 0 };
@@ -171,7 +171,8 @@ static void draw(struct found *f, int kind, int number)
 	find(f);
 }
 
-/* Records agree with the bounds, and asking for records does not change the bounds. */
+/* The decision records agree with the bounds, and the bounds are the same whether or not records
+ * are requested. */
 TEST(records_agree_with_bounds)
 {
 	size_t inferred = 0, none = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A switch of power mode is all or nothing, whatever a knob does. */
+/* If a knob fails during a switch of the power mode, all knobs are restored: a switch is complete
+ * or has no effect. */
 #include <sys/wait.h>
 
 #include "board_tree.h"
@@ -299,7 +300,8 @@ TEST_F(board, failed_first_switch_releases_lease_and_saved_state)
 	jetwatt_board_close(b);
 }
 
-/* Cores that were offline before go offline again with the clocks that they had. */
+/* After a restore, cores that were offline before the switch are offline again, with their former
+ * clock limits. */
 TEST_F(board, offline_cluster_gets_its_clocks_back)
 {
 	struct jetwatt_board *b;
@@ -342,8 +344,8 @@ TEST_F(board, only_the_lease_holder_may_write)
 	EXPECT_NE(strstr(self->err.why, "holds the lease"), NULL);
 	EXPECT_EQ(jetwatt_board_restore(b, &self->err), -EBUSY);
 	EXPECT_EQ(jetwatt_board_save(b, &self->err), -EBUSY);
-	/* A process that does not hold the lease cannot remove the saved state of the holder
-	 * either. */
+	/* A process without the lease cannot remove the saved state of the process that holds the
+	 * lease. */
 	pid = fork();
 	if (!pid)
 		_exit(jetwatt_board_forget(b) != -ENOENT);

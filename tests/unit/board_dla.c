@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* An optional knob, the clock of the DLA: modes without it leave it alone, modes with it set it. */
+/* The clock of the DLA is an optional knob: a mode without a DLA clock does not change the clock, a
+ * mode with one sets it. */
 #include "kselftest_harness.h"
 
 #include "board_tree.h"
@@ -218,7 +219,7 @@ TEST_F(dla, board_without_dla)
 	EXPECT_EQ(jetwatt_board_apply(self->b, &four, &self->err), 0) TH_LOG("%s", self->err.what);
 }
 
-/* The preset is that of nvpmodel_p3701_0000.conf. */
+/* The preset in this test is copied from nvpmodel_p3701_0000.conf. */
 TEST_F(dla, presets_with_dla)
 {
 	static const char conf[] =
@@ -241,7 +242,7 @@ TEST_F(dla, presets_with_dla)
 	ASSERT_EQ(jetwatt_presets_parse(conf, sizeof(conf) - 1, &p, &line, &why), 0) TH_LOG("%s", why);
 	EXPECT_EQ(p->preset[0].cap[JETWATT_KNOB_DLA], JETWATT_PRESET_UNCAPPED);
 	EXPECT_EQ(p->preset[1].cap[JETWATT_KNOB_DLA], 614400000);
-	/* The mode of the preset is in the grid. */
+	/* The mode that corresponds to the preset is in the grid of modes. */
 	jetwatt_preset_mode(self->b, &p->preset[1], &m);
 	EXPECT_EQ(m.dla_hz, 0);
 	ASSERT_EQ(jetwatt_board_grid_include(self->b, JETWATT_KNOB_DLA), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A cgroup is recorded on disk before its freezer is used, and any later process thaws it. */
+/* A cgroup is recorded on disk before a process gets its freezer, so that a later process can thaw
+ * the cgroup. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -66,7 +67,7 @@ TEST_F(board, cgroups_of_a_dead_process_are_thawed)
 	EXPECT_EQ(on_disk(&self->t), 1);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 1);
-	/* Another process finds the record and thaws both cgroups. */
+	/* Another process finds the record of the dead process and thaws both cgroups. */
 	next = another(&self->t);
 	ASSERT_NE(next, NULL);
 	EXPECT_EQ(jetwatt_board_thaw_all(next), 0);
@@ -154,7 +155,7 @@ TEST_F(board, reused_pid_counts_as_dead)
 	}
 }
 
-/* A process thaws one of its two cgroups. */
+/* A process that holds two frozen cgroups thaws only one of them. */
 TEST_F(board, one_of_two_cgroups_is_thawed)
 {
 	struct jetwatt_board *next = another(&self->t);
@@ -228,7 +229,7 @@ TEST_F(board, own_cgroup_is_refused)
 	EXPECT_EQ(hold(self->b, "/batch.slice"), 0);
 }
 
-/* If the record cannot be written, no descriptor is handed out. */
+/* If the record of frozen cgroups cannot be written, no descriptor of the freezer is returned. */
 TEST_F(board, unrecorded_cgroup_gets_no_descriptor)
 {
 	tree_put(&self->t, "var/lib/jetwatt/held.new/x", "\n");

@@ -113,8 +113,8 @@ TEST_F(heat, switch_while_throttled_writes_every_clock)
 	ASSERT_EQ(jetwatt_board_apply(self->b, &top, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(self->max, FULL);
 	EXPECT_EQ(self->min, FULL);
-	/* A clock limit is written even if it reads as the wanted value already, because while
-	 * throttled it shows the thermal limit. */
+	/* A clock limit is written even if it already reads as the wanted value: during throttling,
+	 * the file shows the thermal limit, not the limit that was set. */
 	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
 	get_hot(self, 114750000);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &top, &self->err), 0);
@@ -181,7 +181,7 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	fclose(f);
 	EXPECT_NE(strstr(text, boot), NULL) TH_LOG("%s", text);
 	EXPECT_NE(strstr(text, " 318750000 1032750000\n"), NULL) TH_LOG("%s", text);
-	/* Restore from another process, like a guardian process or jetwatt restore. */
+	/* Another process restores the board, as a guardian process or jetwatt restore does. */
 	jetwatt_board_close(self->b);
 	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);

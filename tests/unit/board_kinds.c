@@ -43,7 +43,7 @@ static const struct kind kinds[] = {
 	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
 	  { "VIN", "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" },
 	  "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 ", "module" },
-	/* The carrier has no INA238, so only the three rails of the module exist. */
+	/* The carrier board has no INA238, so only the three rails of the Jetson module exist. */
 	{ "nvidia,p3971-0000+p3834-0008", "Jetson AGX Thor", 14, 2, "gpu-gpc-0",
 	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
 	  { "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" }, "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 ",
@@ -196,7 +196,7 @@ TEST(every_board_is_switched_and_restored)
 		snprintf(path, sizeof(path), "sys/class/devfreq/%s/max_freq", k->gpu);
 		EXPECT_EQ(tree_get(&t, path), 318750000);
 		EXPECT_EQ(tree_get(&t, k->emc), (long long)emc[0]);
-		/* The second clock of Thor's GPU is not a knob. */
+		/* The second clock of Thor's GPU is not a knob, so a switch does not change it. */
 		EXPECT_TRUE(*k->steps || tree_get(&t, "sys/class/devfreq/gpu-nvd-0/max_freq") == 999000000);
 		ASSERT_EQ(jetwatt_board_restore(b, &err), 0) TH_LOG("%zu: %s: %s", i, err.what, err.why);
 		for (int c = 0; c < k->cpus; c++) {
@@ -208,7 +208,8 @@ TEST(every_board_is_switched_and_restored)
 	}
 }
 
-/* The other settings that a mode depends on, and the release, at the paths of each JetPack. */
+/* Read the release and the settings other than knobs that affect a mode's power, from the paths of
+ * each JetPack release. */
 TEST(params_and_release)
 {
 	struct jetwatt_error_text err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A missing knob disables that knob, not the board: telemetry needs no knob, and modes vary the
- * knobs that exist.
+ * A board that lacks a knob still works: telemetry needs no knob, and modes vary the knobs that
+ * exist.
  */
 #include "board_tree.h"
 #include "board/preset.h"
@@ -77,7 +77,8 @@ static bool there_and_back(struct tree *t, struct jetwatt_board **b, const struc
 	return !strcmp(before, after) && !tree_saved(t) && !t->bad[0];
 }
 
-/* Orin Nano with L4T 39.2.1 is reported to have neither nvpmodel_clk_cap nor bwmgr/max_freq. */
+/* According to a user's report, an Orin Nano with L4T 39.2.1 has neither nvpmodel_clk_cap nor
+ * bwmgr/max_freq. */
 TEST_F(lacks, missing_memory_cap)
 {
 	struct jetwatt_mode m = { 4, 729600, 420750000, 3199000000 }, *all;
@@ -87,7 +88,7 @@ TEST_F(lacks, missing_memory_cap)
 	tree_put(&self->t, "sys/class/devfreq/bwmgr/cur_freq", "3199000000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_TRUE(only(self->b, JETWATT_KNOB_EMC, "memory clock"));
-	/* Without a cap, the memory runs at its highest clock. */
+	/* If no cap can be set, the memory runs at its highest clock. */
 	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &emc), 1);
 	EXPECT_EQ(emc[0], 3199000000);
 	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 12 * 7 * 4);
@@ -261,7 +262,7 @@ TEST_F(lacks, other_machine_is_not_a_board)
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	EXPECT_TRUE(jetwatt_board_is_jetson(self->b));
 
-	/* No driver of any clock is loaded: the device tree identifies the board. */
+	/* If no clock driver is loaded, the device tree still identifies the board. */
 	drop(&self->t, "sys/devices/system/cpu/cpufreq");
 	drop(&self->t, "sys/class/devfreq");
 	drop(&self->t, EMC6);
@@ -271,7 +272,8 @@ TEST_F(lacks, other_machine_is_not_a_board)
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	EXPECT_TRUE(jetwatt_board_is_jetson(self->b));
 
-	/* Another vendor's board, with a GPU and without NVIDIA's caps of the memory clock. */
+	/* A board of another vendor, with a GPU but without NVIDIA's caps of the memory clock, is
+	 * not a Jetson. */
 	tree_free(&self->t);
 	tree_orin(&self->t);
 	tree_put(&self->t, "proc/device-tree/compatible", "acme,toaster");

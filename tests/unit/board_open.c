@@ -89,7 +89,8 @@ TEST_F(board, levels_come_from_the_table_without_sysfs)
 	EXPECT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &v), 4);
 	EXPECT_EQ(v[3], 3199000000);
 
-	/* An unknown board: the ends of the ranges come from the drivers. */
+	/* On an unknown board, the lowest and the highest level of each knob come from the
+	 * drivers. */
 	compatible(&self->t, "acme,toaster");
 	tree_put(&self->t, "proc/device-tree/model", "ACME Toaster");
 	tree_put(&self->t, CPU "cpufreq/policy0/cpuinfo_min_freq", "100000\n");
@@ -337,7 +338,8 @@ TEST_F(board, saved_state_of_an_earlier_boot_is_replaced)
 
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &m, &self->err), 0);
-	/* The machine reboots: the knobs have the firmware's values, not the saved ones. */
+	/* After a reboot, the knobs have the values that the firmware sets, not the saved
+	 * values. */
 	for (int p = 0; p < 12; p += 4) {
 		char path[96];
 

@@ -70,8 +70,9 @@ static const char orin[] =
 
 /* nvpmodel.conf of JetPack 6: one file for two kernels, with ARG_KNEXT for the newer one; paths of
  * platform devices; no space after a "<"; -1, never 0, for "no cap" of the memory clock. The masks
- * are the same in all modes except the smallest ones, because parts of this module's GPU are always
- * off. As in LineageOS/android_device_nvidia_concord, nvpmodel/nvpmodel_p3767_0000_super.conf. */
+ * of GPU parts are the same in all presets except the smallest ones, because parts of this Jetson
+ * module's GPU are always off. As in LineageOS/android_device_nvidia_concord,
+ * nvpmodel/nvpmodel_p3767_0000_super.conf. */
 #define MASKS(tpc) \
 	"FBP_POWER_GATING FBP_PG_MASK 2\nTPC_POWER_GATING TPC_PG_MASK " tpc "\n" \
 	"GPU_POWER_CONTROL_ENABLE GPU_PWR_CNTL_EN on\n"
@@ -214,13 +215,15 @@ TEST(caps_are_rounded_as_the_kernel_does)
 	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m),
 		  1u << JETWATT_KNOB_CORES | 1u << JETWATT_KNOB_CPU | 1u << JETWATT_KNOB_EMC);
 	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 1036800 && m.gpu_hz == 1300500000 && m.emc_hz == 665600000);
-	/* Caps below the lowest level give the lowest; a cap above the highest is no cap. */
+	/* A cap below the lowest level of a knob gives the lowest level; a cap above the highest
+	 * level counts as no cap. */
 	p = (struct jetwatt_preset){ .cap = { -1, 9999999, 1, 1 } };
 	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), 1u << JETWATT_KNOB_GPU | 1u << JETWATT_KNOB_EMC);
 	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 2201600 && m.gpu_hz == 114750000 && m.emc_hz == 204000000);
 }
 
-/* A printed block, appended to the file of its template, reads back as the mode. */
+/* A block that is printed for a mode and appended to the template's file is parsed as the same
+ * mode. */
 TEST(printed_block_reads_back_as_the_mode)
 {
 	static const char * const file[] = { nano, orin, thor, super };
@@ -287,7 +290,7 @@ TEST(impossible_block_is_refused)
 	fclose(f);
 }
 
-/* For a knob that the board lacks, the new block has the value of the template. */
+/* For a knob that the board lacks, the printed block has the value of the template preset. */
 TEST(missing_knob_keeps_the_template)
 {
 	struct jetwatt_mode no_gpu = { 2, 1113600, JETWATT_BOARD_NO_CLOCK, 2133000000 };
@@ -352,7 +355,7 @@ TEST(preset_with_another_mask_needs_a_reboot)
 	EXPECT_EQ(jetwatt_preset_reboot(b, &p->preset[1]), 1);
 	jetwatt_presets_free(p);
 
-	/* On Thor, the mask is a parameter of the module nvidia. */
+	/* On Thor, the mask of disabled GPU parts is a parameter of the kernel module nvidia. */
 	ASSERT_EQ(parse("< PARAM TYPE=FILE NAME=GPU_POWER_GATING >\n"
 			"GPU_PG_MASK /etc/modprobe.d/NVreg_TegraGpuPgMask.conf\n"
 			"< POWER_MODEL ID=1 NAME=120W >\nGPU_POWER_GATING GPU_PG_MASK 512\n",

@@ -112,7 +112,7 @@ static inline void tree_empty(struct tree *t)
 	tree_put(t, "proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000001\n");
 }
 
-/* An AGX Orin: three clusters of four CPUs. */
+/* Create the files of an AGX Orin, which has three clusters of four CPUs. */
 static inline void tree_orin(struct tree *t)
 {
 	static const char compatible[] = "nvidia,p3737-0000+p3701-0000\0nvidia,p3701-0000\0"
@@ -212,7 +212,7 @@ static long long tree_round(long long v)
 	return to;
 }
 
-/* Simulate the effect of a write. */
+/* Write a knob's file and simulate the effect on other files. */
 static int tree_write(const char *path, const char *text, void *arg)
 {
 	struct tree *t = arg;
@@ -277,7 +277,7 @@ static inline void tree_flush(struct tree *t)
 	for (int i = 0; i < t->nr_pending; i++) {
 		char *path = t->pending[i][0], *leaf = strstr(path, "/scaling_");
 
-		/* The files of an offline policy have another name. */
+		/* The files of an offline CPU policy are renamed, see tree_cluster(). */
 		if (access(path, F_OK)) {
 			memmove(leaf + 2, leaf + 1, strlen(leaf));
 			leaf[1] = '.';

@@ -33,7 +33,7 @@ TEST(cliffs_delta_of_known_pairs)
 	struct jetwatt_effect e;
 
 	ASSERT_EQ(0, jetwatt_effect(a, 4, b, 4, &e));
-	/* of 16 pairs, 13 are above, 1 below, 2 equal */
+	/* of the 16 pairs of values, 13 are higher, 1 is lower, 2 are equal */
 	EXPECT_LT(fabs(e.delta - 12 / 16.), 1e-12);
 	EXPECT_LT(e.confidence, 0);
 	ASSERT_EQ(0, jetwatt_effect(a, 4, c, 4, &e));

@@ -56,9 +56,9 @@ TEST(zero_power_is_not_nan)
 }
 
 /* Return the share of means that lie within 1.96 standard errors of the true value: ideally 95 %,
- * slightly less with few blocks. @hold consecutive minibatches have the same noise, like readings
- * of one conversion of the chip. The standard error is right only if a block is longer than @hold
- * minibatches. */
+ * slightly less with few blocks. Each run of @hold consecutive minibatches has the same noise, like
+ * several reads of one conversion of the chip. The standard error is right only if a block is
+ * longer than @hold minibatches. */
 static double coverage(int hold, double block_ns, double *time_in)
 {
 	double t[N], e[N], in_t = 0, in_w = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Energy of minibatches of simulated plants, compared with the computed energy. */
+/* Compares the true energy of minibatches of simulated boards with the energy that jetwatt
+ * computes. */
 #ifndef JETWATT_TESTS_COST_RUN_H
 #define JETWATT_TESTS_COST_RUN_H
 

@@ -170,7 +170,8 @@ TEST(written_profile_reads_back_exactly)
 	ASSERT_EQ(jetwatt_csv_read(path, &back, NULL, &err), 64);
 	EXPECT_TRUE(isnan(back[5].time_ms));
 	free(back);
-	/* Anything but a regular file is written directly, not replaced. */
+	/* An output that is not a regular file, such as a device, is written directly and not
+	 * replaced. */
 	EXPECT_EQ(jetwatt_csv_write("/dev/null", row, NULL, 64), 0);
 	snprintf(command, sizeof(command), "test -c /dev/null && rm -r %s", dir);
 	EXPECT_EQ(system(command), 0);

@@ -95,7 +95,7 @@ TEST_F(actuator, foreign_change_cedes_the_board)
 	EXPECT_EQ(JETWATTD_CEDED, self->told[1]);
 	EXPECT_TRUE(self->a.ceded);
 	EXPECT_FALSE(tree_saved(&self->t));
-	/* The value that the other process has written stays. */
+	/* The actuator does not overwrite the value that the other process has written. */
 	EXPECT_EQ(1300500000, tree_get(&self->t, GPU "max_freq"));
 }
 
@@ -105,7 +105,8 @@ TEST_F(actuator, reassert_reverts_three_of_four_foreign_changes)
 
 	self->a.reassert = 1;
 	ASSERT_EQ(0, jetwattd_apply(&self->a, &mid));
-	/* The first three changes are reverted; after the fourth, the actuator cedes the board. */
+	/* The actuator reverts the first three changes by another process; after the fourth, it
+	 * yields the board. */
 	for (int i = 0; i < 4; i++) {
 		tree_put(&self->t, GPU "max_freq", "1300500000\n");
 		again += !jetwattd_check_knobs(&self->a);

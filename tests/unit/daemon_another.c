@@ -112,8 +112,8 @@ static int another(FIXTURE_DATA(another) *self, size_t i, const struct jetwatt_p
 	return checks(self, jetwattd_drift_suspected(l, &tried));
 }
 
-/* Set @old readings to those of a job that takes @by times as long, the others to those of the
- * current job. */
+/* Set the first @old readings to those of a job that takes @by times as long, the others to those
+ * of the job after the drift. */
 static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 {
 	struct jetwatt_tuner *k = &self->learner.known;
@@ -244,7 +244,7 @@ TEST_F(another, only_unexpected_readings_are_checked)
 	EXPECT_EQ(0, another(self, i, &foretold));
 	EXPECT_EQ(1, looks);
 	EXPECT_EQ(ROWS, k->nr_rows);
-	/* The first @old readings are from before the drift. */
+	/* Try every number @old of readings from before the drift. */
 	for (size_t old = 1; old < ROWS; old++) {
 		/* The fastest known mode is among the readings from before the drift. */
 		learned(self, old, 0.02);

@@ -290,7 +290,8 @@ TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 		EXPECT_EQ(emc ? top.emc_hz : low.emc_hz, self->d.act.mode.emc_hz);
 		EXPECT_EQ(low.gpu_hz, (uint64_t)tree_get(&self->t, GPU "max_freq"));
 		EXPECT_GE(0.9e9, self->longest);
-		/* The cap tries the safe mode once and the lowest mode once. */
+		/* The cap has tried the refused safe mode once and the lowest mode once, and has
+		 * not repeated either. */
 		EXPECT_GE(2, self->safe_refused);
 		EXPECT_FALSE(self->d.cap.have_safe);
 		/* The knobs that differ after a refusal do not count as changes by another
@@ -367,7 +368,7 @@ TEST_F(cap, time_over_the_budget_is_counted)
 	EXPECT_LT(50, self->d.cap.cap_floor_hits);
 	EXPECT_GE(61, self->d.cap.cap_floor_hits);
 
-	/* The time over the budget before a step down is counted too. */
+	/* over_s also counts the time over the budget before the cap steps down. */
 	self->floor_w = FLOOR_W;
 	passes(self, 3, 0);
 	self->over = self->d.cap.over_s = 0;
@@ -421,7 +422,7 @@ TEST(total_needs_every_rail)
 	c->total[0] = 0;
 	c->total[1] = 2;
 	c->nr_total = 2;
-	/* First no rail delivers samples, then all rails but rail 2. */
+	/* First no rail delivers samples, then all rails except rail 2 do. */
 	EXPECT_EQ(-1, hear(c, &ms, 500, 0));
 	EXPECT_EQ(-1, hear(c, &ms, 900, 3));
 	EXPECT_EQ(0, atomic_load(&d.seeing));

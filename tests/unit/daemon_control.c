@@ -262,7 +262,8 @@ TEST_F(control, symbolic_link_is_not_followed)
 	ASSERT_EQ(0, jetwattd_control_start(&self->d, &self->c));
 }
 
-/* A second link to another socket of this user is not the socket of this daemon. */
+/* A socket path that is a hard link to another socket of this user is refused, because that is not
+ * the daemon's own socket. */
 TEST_F(control, hard_link_to_a_socket_is_refused)
 {
 	struct jetwattd_listener l = { .fd = -1 };
@@ -275,7 +276,8 @@ TEST_F(control, hard_link_to_a_socket_is_refused)
 	EXPECT_EQ(0, unlink(path));
 }
 
-/* Without a free descriptor to probe it, the socket of a listening process stays. */
+/* A daemon that has no free descriptor to probe the existing socket does not replace it, because
+ * another process may listen on it. */
 TEST_F(control, live_socket_stays_if_it_cannot_be_probed)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };

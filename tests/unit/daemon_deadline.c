@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When jetwattd finds a mode too slow for a server to which training yields: wait windows of
- * realistic lengths, the plan's verdict, and the modes that are then excluded.
+ * Modes that are too slow for an inference server with which training shares the GPU: after which
+ * wait windows jetwattd detects such a mode, and which modes it then excludes.
  */
 #include "daemon/loop.h"
 
@@ -72,7 +72,7 @@ FIXTURE_TEARDOWN(late)
 	pthread_mutex_destroy(&self->d.lock);
 }
 
-/* Return the row that was stored last. */
+/* Return the row of the learner that was stored last. */
 static const struct jetwatt_row *kept(FIXTURE_DATA(late) *self)
 {
 	const struct jetwatt_tuner *k = &self->run.learner.known;
@@ -131,7 +131,8 @@ TEST_F(late, slow_mode_is_aborted_and_excludes_slower_modes)
 	EXPECT_TRUE(jetwatt_mode_same(&kept(self)->mode, &offer[1]));
 	EXPECT_GE(0.01, fabs(kept(self)->time_ms - 300.0));
 	EXPECT_GE(0.01, fabs(kept(self)->power_w - 14.0));
-	/* The slow mode is aborted before the full time of a reading has passed. */
+	/* jetwattd aborts the reading of a slow mode before the full time of a reading has
+	 * passed. */
 	switches(self);
 	windows(self, 1, 300, 1);
 	EXPECT_FALSE(atomic_load(&self->d.cut));

@@ -33,8 +33,8 @@ TEST_F(learner, drift_while_learning_restarts_the_search)
 	}
 }
 
-/* A search with fewer readings than the model needs measures the first mode again before it
- * ends. */
+/* If a search has fewer readings than the model needs, the learner checks for drift by measuring
+ * the first mode again before the search ends. */
 TEST_F(learner, drift_is_detected_before_a_short_search_ends)
 {
 	for (double then = 0.5; then < 3; then *= 4) {

@@ -32,7 +32,7 @@ TEST_F(learner, is_deterministic)
 
 TEST_F(learner, finds_a_mode_for_a_tight_budget)
 {
-	/* Few modes are within the budget: one, and its neighbours. */
+	/* The budget is so low that only one mode and its neighbours are within it. */
 	self->p.budget_w = 1.08 * watts(&self->p, &self->l.known.mode[0]) / 0.98;
 	learn(self, &unknown);
 	ASSERT_NE(NULL, best(self));
@@ -61,7 +61,8 @@ TEST_F(learner, refused_modes_are_excluded)
 		for (int k = 0; k < i; k++)
 			EXPECT_FALSE(refuses(&self->p, &self->p.tried[k]) &&
 				     jetwatt_mode_same(&self->p.tried[i], &self->p.tried[k]));
-	/* A mode that is refused later is not chosen until the budget changes. */
+	/* If a knob refuses the chosen mode after the search, this mode is not chosen again until
+	 * the budget changes. */
 	{
 		struct jetwatt_mode was = best(self)->mode;
 
@@ -93,7 +94,7 @@ TEST_F(learner, allowance_limits_the_search)
 
 	self->p.learn_s = 4 * QUICK_S;
 	learn(self, &unknown);
-	/* The step that uses up the allowance is the last. */
+	/* The search ends with the step that uses up the allowance. */
 	EXPECT_EQ(4 * QUICK_S, (self->p.now_ns - begun) * 1e-9);
 	EXPECT_EQ(4, self->p.tries);
 	ASSERT_NE(NULL, best(self));
@@ -104,7 +105,8 @@ TEST_F(learner, allowance_limits_the_search)
 
 		learn(self, &again);
 		EXPECT_EQ(0, self->p.tries);
-		/* Another workload, or another budget, has its own allowance. */
+		/* A workload has its own allowance for each budget, which other workloads and
+		 * budgets do not use up. */
 		again.key = "fedcba9876543210";
 		learn(self, &again);
 		EXPECT_EQ(4, self->p.tries);
@@ -171,8 +173,8 @@ TEST_F(learner, known_workload_needs_few_measurements)
 	EXPECT_EQ(0, self->p.drifts);
 }
 
-/* With rows of other workloads, fewer modes are tried, hardly any over the budget, and a good mode
- * is found early. */
+/* With rows of other workloads as prior, the learner tries fewer modes, of which hardly any exceed
+ * the budget, and finds a good mode early. */
 TEST_F(learner, other_workloads_save_measurements)
 {
 	struct jetwatt_row row[3][OTHER_ROWS];
@@ -256,7 +258,8 @@ TEST_F(learner, presets_are_measured_first)
 	ASSERT_LT(1, self->p.tries);
 	EXPECT_TRUE(jetwatt_mode_same(&first[1], &self->p.tried[0]));
 	EXPECT_TRUE(jetwatt_mode_same(&first[0], &self->p.tried[1]));
-	/* The second preset leaves headroom, so the third is tried next. */
+	/* The measured power of the second preset leaves headroom in the budget, so the third
+	 * preset is tried next. */
 	memset(self->l.allowance, 0, sizeof(self->l.allowance));
 	self->p.budget_w = 2 * w;
 	prior.first_w = (const double[]){ 0.5 * w, 1.8 * w, 4 * w };

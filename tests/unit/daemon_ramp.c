@@ -126,7 +126,8 @@ static void turns(FIXTURE_DATA(ramp) *self, int n)
 		cap(self);
 		if (!jetwattd_ramp(&self->run))
 			continue;
-		/* The ramp has ended: restore the board to its state before jetwattd changed it. */
+		/* When the ramp has ended, jetwattd restores the board to its state before the
+		 * ramp. */
 		self->found++;
 		self->d.act.applied = self->d.cap.have_safe = 0;
 		self->d.act.switched_ns = clock_ns;

@@ -78,7 +78,7 @@ int jetwatt_error_report(int code, const char *why, const char *fix, const char 
 static struct tree *tree;
 static int naps;
 
-/* Number of sleeps of the loop after which the knobs accept writes again. */
+/* Number of calls of sleep() after which the knobs accept writes again. */
 unsigned int test_sleep(unsigned int seconds)
 {
 	(void)seconds;
@@ -177,7 +177,8 @@ TEST_F(restore, restore_is_retried_after_one_refusal)
 		EXPECT_EQ(d->doing, JETWATTD_RESTORING);
 		EXPECT_EQ(d->act.unrestored, refused);
 		EXPECT_TRUE(tree_saved(&self->t));
-		/* The next check of the knobs, one or two seconds later, restores them. */
+		/* The next check of the knobs, one or two seconds later, repeats the restore, which
+		 * then succeeds. */
 		EXPECT_EQ(jetwattd_check_knobs(&d->act), 0);
 		EXPECT_EQ(d->act.others, 0);
 		EXPECT_EQ(d->doing, JETWATTD_IDLE);
@@ -218,7 +219,8 @@ TEST_F(restore, restore_is_retried_for_a_long_time)
 	EXPECT_TRUE(as_found(&self->t));
 }
 
-/* A job that begins meanwhile gets its mode, whatever the state of the knobs. */
+/* A job that begins while a restore is being retried gets its mode, whatever the state of the
+ * knobs. */
 TEST_F(restore, job_gets_its_mode_during_retries)
 {
 	struct jetwattd *d = &self->d;
@@ -294,7 +296,7 @@ TEST_F(restore, restore_at_the_end_after_a_torn_switch)
 	}
 }
 
-/* A mode that was applied meanwhile is not undone by the retried restore. */
+/* A mode that was applied after the refused restore is not undone by the retry. */
 TEST_F(restore, new_mode_is_not_undone_by_a_retry)
 {
 	struct jetwattd *d = &self->d;

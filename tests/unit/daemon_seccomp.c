@@ -73,7 +73,8 @@ TEST(other_processes_are_out_of_reach)
 	pid_t pid = victim();
 	int fd = open("/dev/null", O_RDONLY);
 
-	/* Without the filter the first call works, so the test is valid. */
+	/* Without the filter, the first of the calls succeeds, so its denial in the test is due to
+	 * the filter. */
 	EXPECT_EQ(child(NULL, pid, fd), 1);
 	EXPECT_EQ(child(jetwatt_seccomp_deny, pid, fd), 0);
 	EXPECT_EQ(child(jetwatt_seccomp_links_only, pid, fd), 0);
@@ -140,7 +141,8 @@ TEST(allowed_calls_still_work)
 	EXPECT_TRUE(WIFEXITED(status) && !WEXITSTATUS(status)) TH_LOG("%x", status);
 }
 
-/* jetwatt-files reads links and answers; it can open, create and start nothing. */
+/* jetwatt-files may read symbolic links and answer requests, but may not open or create a file or
+ * start a process. */
 TEST(jetwatt_files_can_only_read_links)
 {
 	pid_t c = fork();

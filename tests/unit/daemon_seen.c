@@ -12,7 +12,7 @@ static FILE *test_fopen(const char *path, const char *how);
 
 static unsigned long long started;
 
-/* /proc/PID/stat of a process with an unusual name. */
+/* Stub: return the contents of /proc/PID/stat for a process with an unusual name. */
 static FILE *test_fopen(const char *path, const char *how)
 {
 	static char line[256];
@@ -55,8 +55,8 @@ TEST(reused_pid_is_a_new_process)
 		seen = waits(100 + i);
 	EXPECT_EQ(10, seen->waits);
 	seen->opaque = seen->known = seen->serves = 1;
-	/* After a pause, the process starts to wait again: its waits are counted anew, the rest
-	 * stays known. */
+	/* When the process waits again after a pause, the number of its waits starts from 1, but
+	 * the other facts about the process are kept. */
 	seen = waits(120);
 	EXPECT_EQ(1, seen->waits);
 	EXPECT_EQ(1, seen->opaque);

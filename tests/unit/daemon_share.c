@@ -22,8 +22,8 @@ static void hold_on(FIXTURE_DATA(learner) *self, double seconds)
 	}
 }
 
-/* Learning within a share of its time: after two hours the cost is below the share, and the mode is
- * good. */
+/* With a limit on the share of the job's time, the cost of learning is below the limit after two
+ * hours, and the learner has found a good mode. */
 static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self, const struct jetwattd_prior *prior)
 {
 	for (double budget_w = 16; budget_w < 34; budget_w += 4) {
@@ -90,7 +90,8 @@ TEST_F(learner, share_is_kept_when_the_job_changes)
 		lost_s = self->l.spent->lost_s;
 	}
 	EXPECT_LT(1200, self->l.spent->ran_s);
-	/* The cost may exceed the share by the step that uses up the allowance. */
+	/* The cost may exceed the share by the cost of one step, the one that uses up the
+	 * allowance. */
 	EXPECT_GE(0.05 * self->l.spent->ran_s + 2 * EXACT_S, lost_s)
 		TH_LOG("%g of %g s", lost_s, self->l.spent->ran_s);
 }

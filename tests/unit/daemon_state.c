@@ -68,7 +68,7 @@ TEST(every_state_can_be_entered_and_left)
 	}
 }
 
-/* Return the section of the manual, with its lines joined. */
+/* Return the section of the manual that lists the states, with its lines joined. */
 static char *section(void)
 {
 	char *text = calloc(1, 1 << 16), line[1024], *p = text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Another process changes a knob: jetwattd yields the board until the job has ended, and does not
- * undo the change afterwards. Each poll of the loop is one step of the test.
+ * undo the change afterwards. Each poll of jetwattd's loop is one step of the test.
  */
 #include <pthread.h>
 
@@ -182,7 +182,7 @@ TEST_F(yield, idle_mode_does_not_undo_a_foreign_change)
 	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	jetwattd_idle(&self->run);
 	EXPECT_EQ(THEIRS_HZ, gpu());
-	/* A pause command gives the board back to jetwattd. */
+	/* After a pause command, jetwattd no longer yields the board. */
 	self->d.pause = 1;
 	turns = MOST - 1;
 	jetwattd_wait_for_board(&self->run);

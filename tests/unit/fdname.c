@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Events of a process whose descriptor directory may not be opened: jetwatt-files is queried for
- * each descriptor. A child process plays jetwatt-files.
+ * each descriptor. A child process answers the queries in place of jetwatt-files.
  */
 #include <dirent.h>
 #include <sys/types.h>

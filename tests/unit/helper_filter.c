@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which waits are reported: those of the job's own threads, or those of libcuda's helper thread.
- * Also tested: the recognition of descriptors. */
+/* The helper filter, which decides whether the waits of a job's own threads or those of libcuda's
+ * helper thread are reported. Also tested: the recognition of descriptors. */
 #include <string.h>
 
 #include "kselftest_harness.h"
@@ -75,7 +75,8 @@ TEST_F(own, own_waits_suppress_helper_waits)
 	}
 	EXPECT_EQ(0, until(self, UINT64_MAX));
 	EXPECT_EQ(5001 * 20, self->own.dropped);
-	/* Process 8 has had only helper waits so far, which are held back and not dropped. */
+	/* Process 8 has only had waits of the helper thread so far, which the filter holds back and
+	 * does not drop. */
 	EXPECT_EQ(0, add(self, 8, JETWATT_SYNC_HELPER, 20));
 	EXPECT_EQ(20, until(self, UINT64_MAX));
 }
@@ -131,7 +132,7 @@ TEST_F(own, number_of_delayed_waits_is_bounded)
 	EXPECT_EQ(JETWATT_HELPER_FILTER_HELD + 1, wait_at(self, 8, JETWATT_SYNC_HELPER, 301 * MS));
 	EXPECT_EQ(301 * MS, self->told[JETWATT_HELPER_FILTER_HELD + 1].exit_ns);
 	EXPECT_EQ(0, until(self, UINT64_MAX));
-	/* This process has the same slot in the table as process 7. */
+	/* The process with this TGID has the same slot in the filter's table as process 7. */
 	EXPECT_EQ(0, wait_at(self, 7 + JETWATT_HELPER_FILTER_PROCESSES, JETWATT_SYNC_HELPER, 302 * MS));
 	EXPECT_EQ(0, wait_at(self, 7, JETWATT_SYNC_HELPER, 303 * MS));
 	EXPECT_EQ(2, until(self, UINT64_MAX));

@@ -22,7 +22,7 @@
  * @inner: length of each other gap, as a share of the minibatch
  * @uneven: maximum ratio of the lengths of two waits of a minibatch
  * @noise: relative standard deviation of every gap and wait
- * @accumulate: number of minibatches between two runs of the optimizer
+ * @accumulate: number of minibatches per run of the optimizer (gradient accumulation)
  * @optimizer: time by which a run of the optimizer makes the last wait longer, as a share of the
  *	minibatch
  * @extra: a run of the optimizer adds a wait, instead of making the last wait longer
@@ -34,12 +34,12 @@
  * @lost: share of events that are lost
  * @threads: number of threads that wait alternately
  * @warm: factor by which the first minibatch is longer
- * @beat: number of waits between two disturbances, each of which delays a wait; the phase drifts
+ * @beat: number of waits between two disturbances by another process, each of which delays a wait
  * @beat_by: maximum delay of a wait by a disturbance, as a share of the minibatch
  * @drift: relative drift of the disturbances' period
  * @hidden: the GPU continues during the delay, so a delayed wait is shorter
  * @bunch: share of waits that last until the next one or two have ended too
- * @log_every: minibatches between extra waits that fetch a value
+ * @log_every: number of minibatches between extra waits that fetch a value from the GPU
  * @save_every, @save_waits: minibatches between checkpoints, waits of a checkpoint
  * @epoch_every, @epoch_by: minibatches of an epoch, and length of the loader's restart, in minibatches
  * @resize_every: minibatches between changes of the batch size
@@ -72,7 +72,7 @@ struct job_shape {
 struct job_truth {
 	uint64_t end_ns;
 	uint32_t tgid;
-	int eval, damaged;	/* its last wait was lost */
+	int eval, damaged;	/* true if the event of the minibatch's last wait was lost */
 	int other;		/* a checkpoint, not a minibatch */
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The join of samples and waits: computation of power, and the order of the two streams.
+ * The join of power samples and waits: computation of power, and delivery of the two streams in
+ * order of time.
  */
 #include <inttypes.h>
 #include <linux/jetwatt.h>
@@ -120,7 +121,7 @@ TEST(rotating_bus_voltages)
 	b.value[1][0] = b.value[1][2] = 10000000;
 	b.value[3][1] = 5000000;
 	b.value[1][4] = 20000000;
-	b.value[0][5] = NONE;	/* the chip failed in this sample */
+	b.value[0][5] = NONE;	/* the chip has no reading in this sample */
 	EXPECT_EQ(0, jetwatt_power_sample(&st, &b.s, 0, &p));
 	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 1, &p));
 	EXPECT_EQ(2, p.seq);
@@ -137,7 +138,7 @@ TEST(rotating_bus_voltages)
 	EXPECT_EQ(6000000, p.uw[1]);
 }
 
-/* A chip that never answers must not delay the other one forever. */
+/* A chip that never answers must not delay the power samples of the other chip forever. */
 TEST(dead_rail_does_not_block_the_others)
 {
 	struct jetwatt_power_state st;
@@ -174,7 +175,7 @@ TEST(clocks_and_temperature)
 	b.value[8][0] = 12;
 	b.value[9][0] = -5000;
 	b.value[4][1] = 1190400;
-	b.value[5][1] = 0;		/* that policy has no clock at this time */
+	b.value[5][1] = 0;		/* the second CPU policy has no clock at this time */
 	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 0, &p));
 	EXPECT_EQ(12, p.clock.cores);
 	EXPECT_EQ(2201600, p.clock.cpu_khz);

@@ -115,7 +115,7 @@ static inline void measure(struct plant *p, const struct jetwatt_mode *m, double
 					   .power_w = noise(p) * watts(p, m), .time_sd = sd, .power_sd = sd };
 }
 
-/* Switch and measure, as the actuator and the cap would. */
+/* Switch to a mode and measure it, with the refusals of the actuator and the aborts of the cap. */
 static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struct jetwattd_step *step)
 {
 	struct jetwattd_learner *l = &self->l;

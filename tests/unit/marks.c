@@ -138,7 +138,8 @@ TEST_F(way, pairs_nest)
 	EXPECT_EQ(-EINVAL, jetwatt_mark_begin(""));
 	EXPECT_EQ(-EINVAL, jetwatt_mark_begin(NULL));
 	after = now();
-	/* Begin marks are events of their own, so that the energy up to them can be recorded. */
+	/* A begin mark is delivered as a separate event, so that the energy up to that time can be
+	 * recorded. */
 	ASSERT_EQ(5, jetwatt_probe_dispatch(self->probe));
 	EXPECT_EQ(JETWATT_SYNC_MARK_BEGIN, self->heard.s[0].call);
 	EXPECT_EQ(JETWATT_SYNC_MARK_BEGIN, self->heard.s[1].call);
@@ -173,8 +174,8 @@ TEST_F(way, marks_written_by_hand)
 	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
 }
 
-/* If a mark does not fit into the channel, the program does not wait, and the mark is counted as
- * lost. */
+/* If a mark does not fit into the full channel, the marked program does not wait, and the mark is
+ * counted as lost. */
 TEST_F(way, full_channel_drops_and_counts)
 {
 	int sent = 0, refused = 0;
@@ -193,7 +194,7 @@ TEST_F(way, full_channel_drops_and_counts)
 	EXPECT_EQ(refused, (int)jetwatt_probe_lost(self->probe));
 }
 
-/* If the measuring process has ended, the program neither dies nor blocks. */
+/* If the measuring process has ended, the marked program neither dies nor blocks. */
 TEST_F(way, program_survives_without_a_reader)
 {
 	EXPECT_EQ(0, jetwatt_mark("step"));
@@ -201,8 +202,8 @@ TEST_F(way, program_survives_without_a_reader)
 	EXPECT_EQ(0, jetwatt_mark("step"));
 }
 
-/* The program also survives if it writes marks without the library, after the reader was killed;
- * a pipe would raise SIGPIPE. */
+/* A program that writes marks without libjetwatt survives if the reader of the marks is killed. The
+ * channel is a socket, because writing to a pipe without a reader would raise SIGPIPE. */
 TEST(program_survives_a_killed_reader)
 {
 	int fd[2];
