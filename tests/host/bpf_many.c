@@ -12,7 +12,7 @@
 #define PROCESSES	100
 #define THREADS		100
 
-/* Semaphores in memory that all processes share. */
+/* struct meeting - semaphores in memory that all processes of the test share */
 struct meeting {
 	sem_t ready, go;
 };

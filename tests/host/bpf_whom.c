@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tests/bpf/whom.c on the kernel of this machine. */
+/* Runs the test tests/bpf/whom.c on the kernel of the host instead of a guest. */
 #include "../bpf/whom.c"

@@ -22,7 +22,7 @@ options()
 		sed 's/.*--//' | grep -vxF "${common// /$'\n'}"
 }
 
-# same TEXT: passes if stdin is empty
+# same TEXT: check with the name TEXT, which passes if stdin (the differences) is empty
 same()
 {
 	local found
@@ -42,7 +42,7 @@ complete_()
 	printf '%s\n' "${COMPREPLY[@]}"
 }
 
-# headings PAGE: print the headings of a page as links name them
+# headings PAGE: print the headings of a page in the form in which links refer to them
 headings() { sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g;s/ /-/g'; }
 
 echo 1..9

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# jetwatt eval: its JSON output is as documented, and invalid input is refused.
+# Check that the JSON output of jetwatt eval is as documented, and that invalid input is refused.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-eval
 . tests/host/check.inc
@@ -19,7 +19,8 @@ made()
 	}'
 }
 
-# twice TEXT COMMAND...: two runs have the same output, except for the run time.
+# twice TEXT COMMAND...: check that two runs of COMMAND have the same output, except for the run
+# time.
 twice()
 {
 	local strip='del(.fit_ms, .predict_ms, .compute_ms, .compute_max_ms, .exhaust_ms, .reuse.compute_ms?, .reuse.compute_max_ms?, .reuse.exhaust_ms?)'

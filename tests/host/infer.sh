@@ -44,7 +44,8 @@ ask()	# POWER LATENCY ARRIVAL ARGUMENT...
 		--profile $d/some.csv --modes $d/modes.csv --json $d/json "${@:4}"
 }
 
-# The true values are within the limits, and the latency is at most 5 % above the best.
+# For the chosen mode and batch size, the true power and rate must be within the limits, and the
+# true latency at most 5 % above the best.
 holds()	# POWER LATENCY ARRIVAL
 {
 	jq -r '[.chosen.cores, .chosen.cpu_khz, .chosen.gpu_hz, .chosen.emc_hz, .inference.batch] |

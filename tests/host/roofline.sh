@@ -147,7 +147,7 @@ result "both roofs as an HTML page" $?
 refused "too few kernels" 1 'four kernels' $d/net.onnx --kernel 1e7:1e8:$d/k0.csv
 refused "an invalid kernel" 2 'cannot use' --kernel 1e7:$d/k0.csv
 
-# slim ARGUMENT...: like run, and check that its memory has stayed below 100 MB
+# slim ARGUMENT...: run jetwatt roofline and check that its memory use stays below 100 MB
 slim()
 {
 	run timeout 60 python3 -c 'import resource, subprocess, sys

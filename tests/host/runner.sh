@@ -6,7 +6,8 @@
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d) n=0 failed=0
 trap 'rm -rf "$d"' EXIT
-# The guests of this test crash on purpose.
+# The guests of this test crash on purpose, so their crashes must not be reported to the runner that
+# runs this test.
 unset JETWATT_COMPLAINTS
 
 result()
@@ -182,7 +183,7 @@ ended()
 runs() { [ "$(cat "$d/runs.$1.sh")" = "$2" ]; }
 
 on_host once <<< '[ $run -gt 1 ] || fails; passes'
-# The second and third run have the seed of the first.
+# The test must get the seed of its first run again in its second and third run.
 on_host twice <<< 'echo "# SEED=${SEED:-4711} drawn"; [ $run = 1 ] || [ "${SEED:-}" = 4711 ] || exit 1; [ $run -gt 2 ] || fails; passes'
 on_host late <<< '[ $run -gt 1 ] || exec sleep 60; passes'
 on_host passes <<< 'passes'

@@ -33,7 +33,7 @@ check "a truncated trace: the rest is used" "[ $status = 0 ] && says 'was not cl
 run build/jetwatt report --json $d/bad.jwt
 check "a damaged block: a gap and lost waits are reported" "[ $status = 0 ] && says '1 blocks are damaged' &&
 	[ \$(jq .sampler.lost $d/out) -gt 500 ] && [ \$(jq .waits_lost $d/out) -gt 5 ]"
-# Remove the block after the header, which has the first samples.
+# Remove the trace's second block, which follows the header and contains the first samples.
 block() { od -An -tu4 -j$1 -N4 $d/a.jwt | tr -d ' '; }
 first=$((32 + $(block 12)))
 { head -c $first $d/a.jwt; tail -c +$((first + 33 + $(block $((first + 12))))) $d/a.jwt; } > $d/late.jwt
@@ -69,7 +69,8 @@ build/make-trace $d/open.jwt open=1 n=50 > $d/truth
 run build/jetwatt report --json $d/open.jwt
 check "a trace that is being written is reported" "[ $status = 0 ] && says 'was not closed' && [ \$(jq .minibatches $d/out) -ge 49 ]"
 
-# compare reports no change between equal runs, and finds a generated change.
+# jetwatt compare must report no change between equal runs, and must find a change that is
+# generated.
 build/make-trace $d/a.jwt seed=7 > $d/truth
 build/make-trace $d/b.jwt seed=8 > $d/truth
 build/make-trace $d/c.jwt seed=9 gpu_w=11 > $d/truth

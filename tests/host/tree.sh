@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Rules of the source tree that a compiler does not check. Checks the checkout that contains this
-# file, or the one given as argument (tree_rules.sh).
+# Check rules of the source tree that a compiler does not check. Checks the checkout that contains
+# this file, or the one given as argument (tree_rules.sh).
 cd "${1:-$(dirname "$0")/../..}" || exit 1
 git ls-files --error-unmatch tests/host/tree.sh > /dev/null 2>&1 ||
 	{ echo "1..0 # SKIP not a git checkout: no list of the sources"; exit 4; }
 n=0 failed=0
 
-# rule TEXT: passes if stdin is empty; each line of stdin is a violation.
+# rule TEXT: check the rule TEXT, which passes if stdin is empty; each line of stdin is a violation.
 rule()
 {
 	local found

@@ -78,7 +78,7 @@ int jetwatt_error_report(int code, const char *why, const char *fix, const char 
 static struct tree *tree;
 static int naps;
 
-/* Number of calls of sleep() after which the knobs accept writes again. */
+/* Stub of sleep(): after @naps calls, the knobs accept writes again. */
 unsigned int test_sleep(unsigned int seconds)
 {
 	(void)seconds;

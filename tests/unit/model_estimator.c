@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* For every predictor: predictions have an uncertainty that a search can use. */
+/* The estimator gives the predictions of every predictor an uncertainty that a search can use. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -42,7 +42,7 @@ static size_t boards(void)
 	return n;
 }
 
-/* Copy every fifth mode to @seen, from the second mode on. Return: number of modes. */
+/* Copy every fifth row to @seen, from the second row on. Return: number of rows copied. */
 static size_t some(struct jetwatt_row *seen, size_t n)
 {
 	size_t k = 0;

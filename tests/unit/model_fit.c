@@ -10,7 +10,7 @@ struct error {
 	double time, power, cover_time, cover_power;
 };
 
-/* Mean absolute relative error over all rows, fitted to @k random ones. */
+/* Fit a model to @k random rows and compute the mean absolute relative error over all rows. */
 static int error_at(const struct jetwatt_row *row, size_t n, size_t k, uint64_t seed,
 		    struct error *e)
 {
@@ -133,7 +133,7 @@ TEST(tolerates_duplicates_contradictions_and_one_level)
 	ASSERT_EQ(0, jetwatt_model_fit(&m, row, 12, 1));
 	EXPECT_TRUE(usable(m, &row[5].mode));
 	jetwatt_model_free(m);
-	/* Times and powers of extreme magnitude. */
+	/* All times and powers have extreme magnitudes. */
 	for (int i = 0; i < 12; i++) {
 		row[i] = some_row(&s);
 		row[i].time_ms *= i % 2 ? 1e9 : 1e-9;
@@ -223,7 +223,8 @@ TEST(one_row_is_enough_with_a_reference)
 	jetwatt_prior_free(prior);
 }
 
-/* A row with two thirds of its power missing must not change its neighbours much. */
+/* A row whose power reads two thirds too low must not change the predictions of neighbouring modes
+ * much. */
 TEST(one_outlier_in_twenty_rows)
 {
 	struct jetwatt_row row[20];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parametric means: gradients against finite differences, and physical plausibility. */
+/* The parametric mean functions of time and power: their gradients, compared with finite
+ * differences, and their physical plausibility. */
 #include <math.h>
 
 #include "kselftest_harness.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Networks: sizes of their tensors, FLOP and bytes, and robustness against malicious files. */
+/* Analysis of neural networks in ONNX files: tensor sizes, FLOP and bytes, and robustness against
+ * malicious files. */
 #include <errno.h>
 #include <math.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The neural networks: compared with plain loops in double precision and finite differences. */
+/* The neural networks: outputs compared with plain loops in double precision, gradients with finite
+ * differences. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -232,7 +233,8 @@ static struct jetwatt_row some_row(uint64_t *s)
 	};
 }
 
-/* Each predictor is a test of its own, because training is slow and a test has 30 s. */
+/* Each predictor has its own test variant, because training is slow and a test has a time limit of
+ * 30 s. */
 FIXTURE(method)
 {
 	const struct jetwatt_predictor *m;

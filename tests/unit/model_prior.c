@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reference profiles and batch sizes: they improve predictions, or at least do no harm. */
+/* Reference profiles, and batch sizes as a feature: they must improve predictions, or at least do
+ * no harm. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -8,7 +9,8 @@
 
 #define FEW	5
 
-/* A board and two workloads: the second has other amounts of the same kinds of work. */
+/* Create the rows of two workloads on one board; the second workload has other amounts of the same
+ * kinds of work. */
 static long two_on_a_board(uint64_t seed, struct jetwatt_row **first, struct jetwatt_row **second)
 {
 	struct world w;
@@ -99,7 +101,8 @@ TEST(invalid_references_are_refused)
 }
 
 /* Return a row whose time is the maximum of launches per minibatch, and of work and bytes per
- * item. No parametric mean has such a maximum. */
+ * item. No parametric mean of the model contains a maximum, so the model cannot fit these rows
+ * exactly. */
 static struct jetwatt_row served(uint64_t *s)
 {
 	static const uint32_t size[] = { 1, 4, 16, 32, 64 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Adding rows to a fitted model. */
+/* Refit: rows are added to a fitted model. */
 #include <math.h>
 
 #include "kselftest_harness.h"

@@ -39,7 +39,8 @@ static size_t thin(struct jetwatt_row *row, long n, long most)
 	return (size_t)most;
 }
 
-/* Shuffle the modes among the rows, so that the reference resembles no real workload. */
+/* Assign the modes of a reference's rows at random, so that the reference resembles no real
+ * workload. */
 static void shuffle(struct jetwatt_row *row, size_t n)
 {
 	uint64_t rng = 17;
@@ -53,7 +54,8 @@ static void shuffle(struct jetwatt_row *row, size_t n)
 	}
 }
 
-/* struct job - a new workload of a board, and the data of other workloads */
+/* struct job - a new workload on a board (@row, @mode) and other workloads of the board as
+ * references (@ref) */
 struct job {
 	struct jetwatt_row *row, *ref[REFS];
 	struct jetwatt_mode *mode;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Gradient-boosted trees: they learn what a power law cannot. */
+/* Gradient-boosted trees: they learn a step in the time, which a power law cannot represent. */
 #include <math.h>
 
 #include "../../user/model/trees.c"

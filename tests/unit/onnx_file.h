@@ -49,7 +49,7 @@ static inline void out_text(struct out *o, int field, const char *s)
 	out_bytes(o, field, s, strlen(s));
 }
 
-/* Append @inner as a field of @o, and free @inner. */
+/* Append the message @inner as a field of the message @o, and free @inner. */
 static inline void out_message(struct out *o, int field, struct out *inner)
 {
 	out_bytes(o, field, inner->b ? inner->b : (const void *)"", inner->n);
@@ -95,7 +95,7 @@ static inline void out_attrs(struct out *node, const char *text)
 	}
 }
 
-/* @body: graph of the attribute @name; NULL: none. */
+/* Append a node with an attribute @name that is the graph @body; NULL: none. */
 static inline void out_node_with(struct out *g, const char *op, const char *in, const char *made,
 				 const char *attrs, const char *name, struct out *body)
 {
@@ -161,7 +161,8 @@ static inline void out_value(struct out *g, int field, const char *name, const c
 	out_message(g, field, &v);
 }
 
-/* Function @name of domain "own": its nodes are in @nodes, as those of a graph; frees @nodes. */
+/* Return the function @name of domain "own" with the nodes @nodes, built like those of a graph;
+ * @nodes is freed. */
 static inline struct out out_function(const char *name, const char *in, const char *made, struct out *nodes)
 {
 	struct out fn = { NULL, 0 };
@@ -169,7 +170,7 @@ static inline struct out out_function(const char *name, const char *in, const ch
 	out_text(&fn, 1, name);
 	out_words(&fn, 4, in);
 	out_words(&fn, 5, made);
-	/* Nodes are field 1 of a graph, but field 7 of a function. */
+	/* In ONNX's protobuf schema, nodes are field 1 of a graph, but field 7 of a function. */
 	for (size_t at = 0; at < nodes->n;) {
 		size_t len = 0;
 		int shift = 0;

@@ -10,8 +10,8 @@
 
 #define DEPTH 32
 
-/* Check that all tags are closed in order and all attributes quoted; style sheets are skipped.
- * Return: 0, or the offset of the error. */
+/* Check that all tags of a page are closed in order and all attributes are quoted; style sheets are
+ * not checked. Return: 0, or the offset of the error. */
 static long unbalanced(const char *page)
 {
 	char open[DEPTH][16];

@@ -52,8 +52,8 @@ TEST_F(doc, escapes)
 	ASSERT_STREQ("\"\\\"\\\\\\n\\t\\u0001\\u007f\"", self->text);
 }
 
-/* Truncated, overlong, surrogate and out-of-range sequences are replaced byte by byte; valid ones
- * stay. */
+/* Invalid UTF-8 (truncated, overlong, surrogate and out-of-range sequences) is replaced byte by
+ * byte; valid UTF-8 is unchanged. */
 TEST_F(doc, invalid_utf8_is_replaced)
 {
 	jetwatt_json_string(&self->j, NULL,
@@ -75,7 +75,8 @@ TEST_F(doc, numbers)
 	ASSERT_STREQ("[0.1,null,null,1e+300]\n", self->text);
 }
 
-/* A locale with a decimal comma, built for the test from the sources of package locales. */
+/* Build a locale with a decimal comma from the sources in package locales and select it. Return:
+ * success. */
 static bool comma(const char *dir)
 {
 	char command[256];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Quantities and suggestions on the command line. */
+/* Parsing of quantities with units on the command line, and suggestions for misspelled words. */
 #include "kselftest_harness.h"
 
 #include "../../user/util/suggest.c"

@@ -103,7 +103,7 @@ TEST_F(board, descending_profile_predicts_well)
 		time += fabs(p[i].time_ms / self->row[i].time_ms - 1) / self->n;
 		power += fabs(p[i].power_w / self->row[i].power_w - 1) / self->n;
 	}
-	TH_LOG("mean error of time %.1f %%, of power %.1f %%", 100 * time, 100 * power);
+	TH_LOG("mean error of predicted time %.1f %%, of power %.1f %%", 100 * time, 100 * power);
 	EXPECT_LT(time, 0.25);
 	EXPECT_LT(power, 0.15);
 	jetwatt_model_free(m);

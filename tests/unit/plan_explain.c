@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reasons for a mode: simulated jobs with one bottleneck. */
+/* Explanations of a mode, for simulated jobs with one known bottleneck. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -21,7 +21,7 @@ struct job {
 
 static double time_ms(const struct job *j, const struct jetwatt_mode *m)
 {
-	/* The loader has one worker per core. */
+	/* The simulated job has a data loader with one worker per core. */
 	return 2 + j->gpu * 1e9 / m->gpu_hz + j->emc * 2e9 / m->emc_hz +
 	       j->cpu * 8e6 / m->cpu_khz / m->cores;
 }
@@ -136,7 +136,7 @@ TEST(effect_of_one_level_up_and_down)
 	}
 }
 
-/* For any parameters, the parts of the time add up to the time. */
+/* For any parameters of the time model, the parts of the time add up to the predicted time. */
 TEST(shares_add_up)
 {
 	double th[JETWATT_PARAMS_MAX], coef[JETWATT_PARAMS_MAX], share[JETWATT_SHARES];

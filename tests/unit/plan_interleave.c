@@ -123,7 +123,7 @@ TEST(plans_hold_in_simulation)
 		low = fmin(low, rate);
 		high = fmax(high, rate);
 	}
-	TH_LOG("%d of 300 feasible, at most %.2f %% of requests late, %.3f to %.3f of the promise",
+	TH_LOG("%d of 300 plans feasible; late at most %.2f %%, throughput %.3f to %.3f of plan",
 	       feasible, 100 * worst, low, high);
 	EXPECT_LT(60, feasible);
 }

@@ -82,7 +82,8 @@ TEST(stops_when_the_limit_or_all_modes_are_used)
 }
 
 /* Multiply the time of each row by a random factor of 0.9 to 1.1, which no model can predict.
- * Powers stay unchanged, because the plan would measure modes with an unexpected power again. */
+ * The powers are not changed, because the plan would repeat the measurement of modes with an
+ * unexpected power. */
 static void ragged(struct jetwatt_row *row, long n)
 {
 	uint64_t s = 7;
@@ -188,9 +189,9 @@ TEST(ends_when_other_modes_are_predicted_well)
 	free(row);
 }
 
-/* Of all knobs, switching CPU cores on and off takes longest. Among modes of equal information the
- * plan chooses near ones, so it switches fewer cores than the same modes in random order would on
- * average. */
+/* Of all knobs, switching CPU cores on and off takes longest. Of several modes that are equally
+ * informative, the plan chooses the nearest, so it switches fewer cores than a random order of the
+ * same modes on average. */
 TEST(order_of_modes_saves_core_switches)
 {
 	long n;
@@ -293,7 +294,7 @@ TEST(impossible_budget_ends_early_with_the_lowest_power)
 	free(row);
 }
 
-/* If every mode is within the budget, the result is the fastest mode. */
+/* If every mode is within the budget, the search finds the fastest mode of the board. */
 TEST(generous_budget_finds_the_fastest_mode)
 {
 	long n;
@@ -336,7 +337,7 @@ TEST(knobs_with_a_single_level)
 	int err;
 	size_t k;
 
-	/* A board with a GPU clock as its only knob. */
+	/* The GPU clock is the only knob of this board. */
 	for (int i = 0; i < 13; i++) {
 		struct world w;
 

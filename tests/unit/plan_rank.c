@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Candidates and the Pareto front, compared with exhaustive search. */
+/* Ranking of candidate modes, and the Pareto front of time and power, compared with exhaustive
+ * search. */
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -48,7 +49,8 @@ TEST(readings_are_weighted_by_their_errors)
 	EXPECT_LT(fabs(mean.time_ms - 71.2), 1e-9);
 	EXPECT_LT(fabs(mean.power_sd - 0.002 / sqrt(1.25)), 1e-12);
 	EXPECT_EQ(0, memcmp(&mean.mode, &mode[3], sizeof(mean.mode)));
-	/* One bad reading does not exclude a mode that a better reading supports. */
+	/* One reading over the budget does not exclude a mode if a more precise reading is within
+	 * the budget. */
 	row[2].power_w = 24.5;
 	ASSERT_EQ(3, jetwatt_plan_rank(mode, p, N, row, 3, 25, 0.5, c, N));
 	EXPECT_EQ(3, c[0].index);

@@ -17,7 +17,7 @@
  * struct plant_shape - a job and a sensor
  * @batch_ms: length of a minibatch, in ms
  * @seconds: length of the run, in seconds
- * @kernels: bursts per minibatch, of different length and height
+ * @kernels: number of GPU bursts per minibatch, which differ in length and power
  * @ct, @avg: conversion time and averaging codes of CONFIG
  * @rate_hz: rate of the reader
  * @late: maximum delay of a read, as a share of the sample period

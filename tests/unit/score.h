@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Score of minibatch bounds found in drawn jobs. */
+/* Score of the minibatch bounds that are found in simulated jobs with random shapes. */
 #ifndef JETWATT_TESTS_SCORE_H
 #define JETWATT_TESTS_SCORE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The closed loop of a search on known rows, for benchmarks and unit tests. */
+/* A search for the best mode that reads its measurements from known rows, for benchmarks and unit
+ * tests. */
 #ifndef JETWATT_SEARCH_RUN_H
 #define JETWATT_SEARCH_RUN_H
 
@@ -33,7 +34,8 @@ static double search_normal(uint64_t *s)
 	return sqrt(-2 * log(1 - u)) * cos(2 * M_PI * search_uniform(s));
 }
 
-/* Read a CSV with the six columns in their usual order. */
+/* Read a CSV file with the six columns cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w in this
+ * order. */
 static __attribute__((unused)) long search_read(const char *path, struct jetwatt_row **row)
 {
 	struct jetwatt_row *r = NULL, *more;

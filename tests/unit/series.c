@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of telemetry series: distinct names, valid Prometheus metrics; hwmon files to samples,
- * to a trace and back; expiry of old values; counters.
+ * Telemetry series: the table has distinct names and valid Prometheus metrics; values from hwmon
+ * files reach samples and a trace and are read back; old values expire; counters are summed.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -81,7 +81,7 @@ static const struct jetwatt_rail rails[] = {
 	{ .id = 1, .shunt_uohm = 2000, .enabled = 1, .label = "VDD_IN" },
 };
 
-/* One sample at @t_ns with the temperature of two zones and a load. */
+/* Compute a power sample at @t_ns with the temperature of two zones and the GPU load. */
 static void sample(struct jetwatt_power_state *st, uint64_t t_ns, int32_t temp, int32_t load,
 		   struct jetwatt_power *p)
 {
@@ -116,7 +116,8 @@ TEST(old_values_expire)
 	sample(&st, 14 * S + 1, JETWATT_VALUE_NONE, JETWATT_VALUE_NONE, &p);
 	EXPECT_EQ(NONE, p.telemetry.value[JETWATT_TELEMETRY_TEMP_MC]);
 	EXPECT_EQ(300, p.telemetry.value[JETWATT_TELEMETRY_GPU_LOAD_PERMILLE]);
-	/* The older members of the sample, such as temp_mc, keep their meaning. */
+	/* Members of the sample that existed before the telemetry table, such as temp_mc, keep
+	 * their meaning. */
 	EXPECT_EQ(45000, p.temp_mc);
 	sample(&st, 15 * S, -5000, JETWATT_VALUE_NONE, &p);
 	EXPECT_EQ(-5000, p.telemetry.value[JETWATT_TELEMETRY_TEMP_MC]);
@@ -187,7 +188,8 @@ TEST(hwmon_files)
 	EXPECT_EQ(NONE, r.of.value[JETWATT_TELEMETRY_TEMP_MC]);
 	EXPECT_GT(r.time_ns, 0);
 
-	/* A device that disappears affects only its own series, and is found again. */
+	/* A hwmon device that disappears affects only its own series, and is found again when it
+	 * returns. */
 	drop(root, "hwmon4/oc3_event_cnt");
 	EXPECT_EQ(3, jetwatt_sysfs_read(fs, &r));
 	EXPECT_EQ(NONE, r.of.value[OC(3)]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How doctor judges the module's signature, in simulated system directories. */
+/* The check of the kernel module's signature by jetwatt doctor, in simulated system directories. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

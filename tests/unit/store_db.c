@@ -54,7 +54,7 @@ static struct jetwatt_db_row made(unsigned int i)
 	};
 }
 
-/* Run SQL on the file, as another program would. */
+/* Run SQL on the database file without jetwatt's functions, as another program would. */
 static void sql(const char *path, const char *text)
 {
 	sqlite3 *s;
@@ -173,7 +173,7 @@ TEST_F(db, workload_is_found_by_the_start_of_its_key)
 	EXPECT_EQ(jetwatt_db_find(self->db, "x' OR '1'='1", &p, &self->err), -ENOENT);
 }
 
-/* The name of a job may contain any text. */
+/* The command line of a workload may contain any text, such as quotes and SQL. */
 TEST_F(db, sql_in_text_is_not_executed)
 {
 	static const char evil[] = "'; DROP TABLE measurement; --\"); DELETE FROM workload; /*\x01\xff";
@@ -390,7 +390,8 @@ TEST_F(db, concurrent_writers_and_readers)
 			jetwatt_db_close(db);
 			_exit(0);
 		}
-		/* The number of rows that a reader sees never falls. */
+		/* While other processes write, the number of rows that a reader sees never
+		 * decreases. */
 		for (int seen = 0, turns = 0; seen < WRITERS * EACH; turns++) {
 			struct jetwatt_db_profile *list = NULL;
 			struct jetwatt_db *db;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which runs are the same workload, and which are not. */
+/* Workload keys: which runs of programs count as the same workload, and which do not. */
 #include "store/workload.h"
 
 #include <stdio.h>

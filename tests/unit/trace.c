@@ -200,7 +200,7 @@ static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t t
 	}
 }
 
-/* What a reader has received; compares it with the original. */
+/* struct got - what a reader has received, and the number of differences from the original */
 struct got {
 	uint32_t batches, waits, rails, chips, texts, jobs, events, clocks, wrong;
 	uint64_t gap;
@@ -464,7 +464,7 @@ TEST(reader_follows_the_writer)
 	close(fd);
 }
 
-/* The writer buffers one second at most, so a reader can follow a run. */
+/* The writer buffers data for one second at most, so that a reader can follow a run. */
 TEST(writer_flushes_every_second)
 {
 	struct jetwatt_trace_writer *w;
@@ -593,7 +593,8 @@ TEST(invalid_records_are_refused)
 	jetwatt_trace_writer_free(w);
 }
 
-/* A block of a newer version is refused; unknown records are skipped. */
+/* A block of a newer format version is refused; records of an unknown kind in a block are
+ * skipped. */
 TEST(newer_format)
 {
 	static const uint8_t record[] = { 99, 2, 1, 2, JETWATT_TRACE_LOST, 2, 8, 9 };

@@ -133,7 +133,8 @@ static struct jetwatt_row world_row(const struct world *w, int cores, double fc,
 	return (struct jetwatt_row){ .time_ms = t, .power_w = p };
 }
 
-/* Store all modes of the grid in @row, which the caller frees. Return: number of modes; -ENOMEM. */
+/* Store a row for every mode of the grid of the board in @row, which the caller frees. Return:
+ * number of modes; -ENOMEM. */
 static long world_rows(const struct world *w, struct jetwatt_row **out, double dirt, uint64_t seed)
 {
 	size_t n = (size_t)w->cores * w->cpus * w->gpus * w->emcs, i = 0;
