@@ -23,7 +23,8 @@ pg=$(ls -d /usr/lib/postgresql/*/bin build/postgres/usr/lib/postgresql/*/bin 2> 
 [ -x build/jetwatt-sync ] || { echo "1..0 # SKIP jetwatt-sync was not built: no libpq"; exit 4; }
 [ -n "$pg" ] || { echo "1..0 # SKIP no PostgreSQL"; exit 4; }
 if [ "$(id -u)" = 0 ]; then
-	# PostgreSQL does not run as root; its user must be able to read the server's files.
+	# PostgreSQL refuses to run as root, so another user runs the server and must be able to
+	# read its files.
 	chmod 755 "$d"
 	case $pg in build/*) cp -a build/postgres "$d/pg"; pg=$d/pg/${pg#build/postgres/};; esac
 	as=(setpriv --reuid=65534 --regid=65534 --clear-groups)

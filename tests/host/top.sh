@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# jetwatt top on a virtual terminal, from a trace: contents of the screen at several sizes, with and
-# without colour; and without a terminal.
+# Check jetwatt top with a trace as input: the contents of a virtual terminal of several sizes, with
+# and without colour, and the output without a terminal.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-top
 rm -rf $d

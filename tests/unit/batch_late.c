@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatches of one wait each: some are late because their process was delayed by the scheduler;
- * others change speed from one power mode to the next, with a data loader that may be slower than
+/* Minibatch bounds of jobs with one wait per minibatch. In some jobs the scheduler delays the
+ * process; in others, the speed changes with the power mode, and the data loader may be slower than
  * the GPU. */
 #include "minibatch/minibatch.h"
 
@@ -19,7 +19,7 @@ struct unusual {
 	const char *name;
 	double ms[MOST][2];
 	uint32_t call;		/* call of the unusual waits; 0: that of the usual waits */
-	int minibatches;	/* number of unusual waits that end a minibatch, -1: all */
+	int minibatches;	/* number of the unusual waits that end a minibatch; -1: all */
 };
 
 static const struct unusual unusual[] = {

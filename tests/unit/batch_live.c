@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Minibatch bounds found live, from the waits so far, compared with the bounds found from all waits
- * of the job. The two may differ only where minibatch.h says so. SEED= draws other jobs, SHAPES=
- * more of them.
+ * of the job. The two may differ only where minibatch.h says so. The environment variable SEED
+ * selects other random jobs; SHAPES sets the number of jobs per kind.
  */
 #include "minibatch/minibatch.h"
 
@@ -67,7 +67,7 @@ static int near(const struct jetwatt_batch_why *why, size_t n, size_t at)
 	return 0;
 }
 
-/* Compare the live and the batch result for each wait of a job. Only waits of process @tgid are
+/* Compare the live and the batch result for each wait of a job. Only the waits of process @tgid are
  * compared. */
 static void compare(const struct job *j, uint32_t tgid, struct outcome *o)
 {
@@ -186,8 +186,8 @@ TEST(first_bound_comes_after_the_minimum_of_waits)
 	}
 }
 
-/* Of two processes, the one with more waits is followed, even if the other ended a minibatch
- * later. */
+/* Of two processes, the live track follows the one with more waits, even if the other process ended
+ * its last minibatch later. */
 TEST(process_with_more_waits_is_followed)
 {
 	static const struct job_shape busy = { .k = 3, .cycle_ms = 60, .minibatches = 400, .log_every = 20 },

@@ -110,7 +110,8 @@ static uint64_t seed(void)
 
 /*
  * struct signal - power after a switch at time 0
- * @from, @to, @tau_s: means before and after, time constant in seconds
+ * @from, @to, @tau_s: mean power before and after the switch, in W; time constant of the change, in
+ * s
  * @swing: amplitude of the power within a minibatch, in W
  * @batch_s, @jitter: length of minibatches and its relative scatter
  * @lsb: resolution

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Minibatch bounds of randomly drawn job shapes: F1 score over a matrix of shapes, and the distance
- * of the found bounds from the true bounds in time. SEED= draws another matrix, SHAPES= a larger
- * one.
+ * of the found bounds from the true bounds in time. The environment variable SEED selects another
+ * random matrix; SHAPES sets the number of shapes per kind.
  */
 #include "minibatch/minibatch.h"
 

@@ -171,7 +171,7 @@ TEST(every_board_is_identified_with_its_total)
 	}
 }
 
-/* Every board is switched to a low mode, cluster by cluster, and restored. */
+/* Every board is switched to a low mode, which sets the clock of each CPU cluster, and restored. */
 TEST(every_board_is_switched_and_restored)
 {
 	for (size_t i = 0; i < NR; i++) {

@@ -73,8 +73,8 @@ TEST_F(learner, refused_modes_are_excluded)
 	}
 }
 
-/* A mode refused because of heat, or over the budget perhaps because of another process, is tried
- * once more, then excluded. */
+/* A mode that was refused because of heat, or that exceeded the budget possibly because of another
+ * process, is tried once more. After a second failure, it is excluded. */
 TEST_F(learner, refused_mode_is_retried_once)
 {
 	struct jetwatt_mode was;
@@ -284,7 +284,7 @@ TEST_F(learner, mode_too_slow_for_a_server_excludes_slower_modes)
 	EXPECT_TRUE(jetwatt_mode_same(&was, &best(self)->mode));
 }
 
-/* A command, or the end of the job, interrupts a step: the search can be resumed. */
+/* If a command or the end of the job interrupts a step of the search, the search can be resumed. */
 TEST_F(learner, interrupted_step_can_be_resumed)
 {
 	struct jetwattd_result cut = { .outcome = JETWATTD_CUT };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Simulated training jobs: their waits as the probe sees them, with the true bounds. Shapes are
- * drawn from a seed. */
+/* Simulated training jobs: their waits as the probe sees them, with the true bounds. The shapes of
+ * the jobs are random, from a seed. */
 #ifndef JETWATT_TESTS_JOBS_H
 #define JETWATT_TESTS_JOBS_H
 
@@ -26,13 +26,13 @@
  * @optimizer: time by which a run of the optimizer makes the last wait longer, as a share of the
  *	minibatch
  * @extra: a run of the optimizer adds a wait, instead of making the last wait longer
- * @eval_every, @eval_len, @eval_k: training minibatches between evaluations, minibatches of one
- *	evaluation, its waits per minibatch
+ * @eval_every, @eval_len, @eval_k: number of training minibatches between evaluations, of
+ * minibatches in an evaluation, and of waits per minibatch of an evaluation
  * @stall: share of minibatches before which the loader stalls; @stall_by: length of a stall, in
- * minibatches
- * @switch_every: minibatches between switches of the power mode
+ * lengths of a minibatch
+ * @switch_every: number of minibatches between switches of the power mode
  * @lost: share of events that are lost
- * @threads: number of threads that wait alternately
+ * @threads: number of threads that take turns in waiting for the GPU
  * @warm: factor by which the first minibatch is longer
  * @beat: number of waits between two disturbances by another process, each of which delays a wait
  * @beat_by: maximum delay of a wait by a disturbance, as a share of the minibatch
@@ -40,9 +40,10 @@
  * @hidden: the GPU continues during the delay, so a delayed wait is shorter
  * @bunch: share of waits that last until the next one or two have ended too
  * @log_every: number of minibatches between extra waits that fetch a value from the GPU
- * @save_every, @save_waits: minibatches between checkpoints, waits of a checkpoint
- * @epoch_every, @epoch_by: minibatches of an epoch, and length of the loader's restart, in minibatches
- * @resize_every: minibatches between changes of the batch size
+ * @save_every, @save_waits: number of minibatches between checkpoints, and of waits in a checkpoint
+ * @epoch_every: number of minibatches in an epoch; @epoch_by: time in which the data loader
+ * restarts after an epoch, in lengths of a minibatch
+ * @resize_every: number of minibatches between changes of the batch size
  * @burst: number of consecutive events that are lost at once; 0: 1
  * @told: the records of waits report the number of lost events
  * @launches: the records of waits contain launch times

@@ -261,8 +261,8 @@ TEST(uncertainty_comes_from_cross_validation)
 	jetwatt_fitted_free(f);
 }
 
-/* A mode that was measured twice is left out with both readings, so that neither predicts the
- * other. */
+/* In cross-validation, both readings of a mode that was measured twice are left out together, so
+ * that neither predicts the other. */
 TEST(readings_of_a_mode_are_in_one_fold)
 {
 	const struct jetwatt_estimator by = { .by = &flat };

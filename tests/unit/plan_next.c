@@ -274,8 +274,8 @@ TEST(surprisingly_good_mode_is_measured_twice)
 	free(row);
 }
 
-/* No mode draws as little as 3 W: the search finds that out with few modes, and the last one is
- * close to the lowest power. */
+/* No mode of the board draws as little as the budget of 3 W: the search detects this after few
+ * modes, and the last measured mode is close to the lowest power. */
 TEST(impossible_budget_ends_early_with_the_lowest_power)
 {
 	long n;

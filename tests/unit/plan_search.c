@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The closed loop of choosing and measuring modes, on simulated and on measured boards. */
+/* The search for the best mode, which chooses and measures modes in turn, on simulated boards and
+ * on rows of real boards. */
 #include <math.h>
 
 #include "kselftest_harness.h"

@@ -21,8 +21,8 @@
  * @ct, @avg: conversion time and averaging codes of CONFIG
  * @rate_hz: rate of the reader
  * @late: maximum delay of a read, as a share of the sample period
- * @noise: noise of a conversion, in LSBs
- * @lost: share of samples that are lost
+ * @noise: standard deviation of the noise of a conversion, in LSBs
+ * @lost: share of the samples that the reader loses
  */
 struct plant_shape {
 	const char *name;

@@ -556,7 +556,7 @@ TEST_F(db, root_deletes_no_file_for_a_user)
 	EXPECT_TRUE(!stat(sub, &st) && st.st_uid == OTHER);
 }
 
-/* Drop, or restore, one effective capability of this thread. */
+/* Drop (@on false) or restore (@on true) one effective capability of this thread. */
 static void may(int cap, int on)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
