@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The power cap alone, without the loop of jetwattd, on a simulated board whose power follows its
- * mode with a delay: the time for which the mean power over one second exceeds the budget.
+ * The power cap alone, without jetwattd's loop, on a simulated board whose power follows its mode
+ * with a delay: how long the mean power over one second exceeds the budget.
  */
 #include <math.h>
 
@@ -48,8 +48,7 @@ FIXTURE(cap) {
 	int core_sticks, emc_sticks, safe_refused, found_sticks, found_writes;
 };
 
-/* Write hook with knobs that refuse a value: a CPU that stays online, the memory cap, or the GPU's
- * highest clock. */
+/* Write hook: a CPU that stays online, the memory cap or the GPU's highest clock refuses. */
 static int stubborn(const char *path, const char *text, void *arg)
 {
 	FIXTURE_DATA(cap) *self = arg;
@@ -282,16 +281,14 @@ TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 		self->top_w = 1.05 * BUDGET;
 		self->longest = 0;
 		passes(self, 60, 0);
-		/* The number of cores stays, and so does the memory clock if its cap refuses; the
-		 * other clocks are lowered. */
+		/* Cores, and the memory clock if it refuses, stay; other clocks go down. */
 		EXPECT_EQ(12, self->d.act.mode.cores);
 		EXPECT_EQ(low.gpu_hz, self->d.act.mode.gpu_hz);
 		EXPECT_EQ(low.cpu_khz, self->d.act.mode.cpu_khz);
 		EXPECT_EQ(emc ? top.emc_hz : low.emc_hz, self->d.act.mode.emc_hz);
 		EXPECT_EQ(low.gpu_hz, (uint64_t)tree_get(&self->t, GPU "max_freq"));
 		EXPECT_GE(0.9e9, self->longest);
-		/* The cap has tried the refused safe mode once and the lowest mode once, and has
-		 * not repeated either. */
+		/* The cap has tried the refused safe mode and the lowest mode once each. */
 		EXPECT_GE(2, self->safe_refused);
 		EXPECT_FALSE(self->d.cap.have_safe);
 		/* The knobs that differ after a refusal do not count as changes by another
@@ -397,8 +394,7 @@ TEST(standard_deviation_of_window_means)
 	}
 }
 
-/* Feed @n samples, one per millisecond, in which the rails of the bit mask @valid have values.
- * Return: index of the rail of the total that has failed; -1: none. */
+/* Feed @n samples, one per ms; @valid: rails with values. Return: the failed rail; -1: none. */
 static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t valid)
 {
 	struct jetwatt_power p = { .nr = 3, .valid = valid };
