@@ -62,7 +62,7 @@ $predict --corpus $d/one.csv --json --reference $d/other.csv > $d/a &&
 result "the references are listed" $?
 $predict --corpus $d/served.csv --sampling random --samples 60 --json > $d/a && jq -e '.time_mape_pct.median < 10' $d/a > /dev/null
 result "batch size is a feature" $?
-$predict --corpus $d/one.csv > $d/out && grep -q '^time  *[0-9.]* .* %$' $d/out && grep -q '^power ' $d/out && grep -q 'seen (designed)' $d/out
+$predict --corpus $d/one.csv > $d/out && grep -q '^time  *[0-9.]* .* %$' $d/out && grep -q '^power ' $d/out && grep -q '^auto: fitted to 12 of 288 modes (designed)' $d/out
 result "without --json, a table is printed" $?
 twice "optimize is deterministic with a seed" $optimize --corpus $d/one.csv --json
 jq -e '[.penalty_pct.median, .penalty_clean_pct.mean, .area_w, .above_limit_pct, .above_limit_1w_pct, .unsolved,
