@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A job that waits through libcuda while it is probed, and its own record of its waits. */
+/*
+ * Run a job that waits for the GPU through libcuda while the probe watches it, and read the list of
+ * waits that the job itself has written, for comparison.
+ */
 #ifndef JETWATT_TEST_CUDA_JOB_H
 #define JETWATT_TEST_CUDA_JOB_H
 
@@ -43,7 +46,7 @@ static inline int cuda_job_find(void)
 	return access(cuda_program, X_OK);
 }
 
-/* Prepare a job. Return: NULL, or the reason why it cannot run here. */
+/* Prepare a job. Return: Return: NULL, or the reason why the job cannot run on this machine. */
 static inline const char *cuda_job_begin(struct cuda_job *j)
 {
 	memset(j, 0, sizeof(*j));
@@ -72,8 +75,8 @@ static inline void cuda_job_end(struct cuda_job *j)
 }
 
 /*
- * Start the job, which waits until it is released. @where: directory of its libraries; @before, may
- * be NULL, is called in the new process.
+ * Start the job, which waits until it is released. @where: directory of the job's libraries;
+ * @before, may be NULL, is called in the new process.
  */
 static inline void cuda_job_start(struct cuda_job *j, const char *where, void (*before)(void *),
 				  const char *const *arg)
@@ -106,7 +109,7 @@ static inline int cuda_job_probe(struct cuda_job *j, uint32_t rungs)
 	return jetwatt_probe_open(&j->seen.probe, &o, seen_add, &j->seen);
 }
 
-/* Handle the waits that the probe has reported so far. Return: 0 or an error. */
+/* Process the waits that the probe has reported so far. Return: 0 or an error. */
 static inline int cuda_job_turn(struct cuda_job *j, int ms)
 {
 	struct pollfd p = { .fd = jetwatt_probe_fd(j->seen.probe), .events = POLLIN };

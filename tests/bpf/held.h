@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* BPF programs and maps of a process, so that a test ignores other probes of the machine. */
+/*
+ * List the BPF programs and maps that one process has open, so that a test does not count those of
+ * other probes on the machine.
+ */
 #ifndef JETWATT_TEST_HELD_H
 #define JETWATT_TEST_HELD_H
 
@@ -9,7 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Get the ids of BPF objects of @kind ("prog_id" or "map_id") of @pid. Return: their number. */
+/*
+ * Get the ids of the BPF objects of @kind ("prog_id" or "map_id") that process @pid has open.
+ * Return: their number.
+ */
 static inline int held(pid_t pid, const char *kind, __u32 *id, int max)
 {
 	char path[300], line[128], name[32];
@@ -40,7 +46,7 @@ static inline int held(pid_t pid, const char *kind, __u32 *id, int max)
 	return n;
 }
 
-/* Return: how many of these programs the kernel still has. */
+/* Return: the number of these BPF programs that are still loaded in the kernel. */
 static inline int programs_left(const __u32 *id, int n)
 {
 	int left = 0, i, fd;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;ina3221"
 /*
- * The probe on the calls of libcuda: every wait is reported once, whether it spins or blocks, for
- * all waiting calls.
+ * Test the probe on the functions of libcuda. It must report every wait exactly once, for each
+ * function that waits for the GPU, whether the function spins or blocks.
  */
 #include "kselftest_harness.h"
 #include "cuda_job.h"
@@ -21,13 +21,22 @@ FIXTURE_VARIANT_ADD(library, graph) { "graph", "block", JETWATT_SYNC_STREAM, 1 }
 FIXTURE_VARIANT_ADD(library, context_v2) { "context_v2", "block", JETWATT_SYNC_CONTEXT, 4 };
 FIXTURE_VARIANT_ADD(library, extended_launch) { "ex", "block", JETWATT_SYNC_STREAM, 4 };
 FIXTURE_VARIANT_ADD(library, cooperative_launch) { "cooperative", "spin", JETWATT_SYNC_STREAM, 4 };
-/* Copies to the device, before which nothing was launched, are no waits. */
+/*
+ * The job also copies to the device before it launches a kernel; the probe must not report these
+ * copies as waits.
+ */
 FIXTURE_VARIANT_ADD(library, copy) { "copy", "block", JETWATT_SYNC_COPY, 4 };
 FIXTURE_VARIANT_ADD(library, copy_ptds) { "copy_ptds", "spin", JETWATT_SYNC_COPY, 4 };
-/* Repeated queries are one wait. */
+/*
+ * The job queries repeatedly until the GPU has finished; the probe must report these queries as one
+ * wait.
+ */
 FIXTURE_VARIANT_ADD(library, event_query) { "query", "spin", JETWATT_SYNC_QUERY, 4 };
 FIXTURE_VARIANT_ADD(library, stream_query) { "stream_query", "spin", JETWATT_SYNC_QUERY, 4 };
-/* A call inside another one is one wait, with and without a stack frame of its own. */
+/*
+ * A function of the CUDA runtime calls a function of libcuda; both together are one wait, whether
+ * or not the runtime function has a stack frame of its own.
+ */
 FIXTURE_VARIANT_ADD(library, runtime) { "runtime", "block", JETWATT_SYNC_STREAM, 4 };
 FIXTURE_VARIANT_ADD(library, device) { "device", "spin", JETWATT_SYNC_CONTEXT, 4 };
 
@@ -37,7 +46,8 @@ FIXTURE_SETUP(library)
 
 	if (why)
 		SKIP_TEST("%s", why);
-	/* Like a system library: attached to before the job loads it. */
+	/* The probe finds libcuda on the library path, as on a board, and attaches to it before the
+	 * job loads it. */
 	setenv("LD_LIBRARY_PATH", cuda_libs, 1);
 }
 
@@ -55,7 +65,8 @@ TEST_F_TIMEOUT(library, every_wait_once, 60)
 
 	CUDA_JOB_START(j, cuda_libs, "--sync", variant->sync, "--wait", variant->wait,
 		       "--syncs", "2", "--minibatches", "20");
-	/* All backends: system calls below the library call are not reported again. */
+	/* Use all backends: the system calls that a libcuda function makes must not be reported a
+	 * second time. */
 	ASSERT_EQ(0, cuda_job_probe(j, 0)) {
 		TH_LOG("%s", jetwatt_probe_error());
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;ina3221"
 /*
- * The probe on libcuda, for all places where the library can be and all ways to load it; and what
- * remains when the watching process or the job is killed.
+ * Test the probe on libcuda for all places where the library can be and all ways to load it, and
+ * check what remains when the watching process or the job is killed.
  */
 #include <sched.h>
 #include <sys/syscall.h>
@@ -38,13 +38,17 @@ FIXTURE_TEARDOWN(place)
 	cuda_job_end(&self->job);
 }
 
-/* Start the job @how with a wait every 25 ms, with the backends @rungs. */
+/*
+ * Start a job that waits for the GPU every 25 ms, with its libraries in directory @where; probe it
+ * with the backends @rungs.
+ */
 static void run(struct __test_metadata *_metadata, struct cuda_job *j, const char *where,
 		void (*before)(void *), uint32_t rungs)
 {
 	static const char *const arg[] = { "--minibatches", "60", "--wait", "spin", NULL };
 
-	/* Slow enough for the probe to find the library before the job ends. */
+	/* Loading data takes 23 ms per minibatch, so the probe has time to find the library before
+	 * the job ends. */
 	setenv("SIM_CUDA_LOAD_US", "23000", 1);
 	cuda_job_start(j, where, before, arg);
 	ASSERT_EQ(0, cuda_job_probe(j, rungs)) {
@@ -53,7 +57,7 @@ static void run(struct __test_metadata *_metadata, struct cuda_job *j, const cha
 	ASSERT_EQ(0, cuda_job_go(j));
 }
 
-/* All waits from some wait on are reported, to the last one. */
+/* Check that the probe may miss waits only at the start of the job, and reports all later ones. */
 static void check_tail(struct __test_metadata *_metadata, struct cuda_job *j, int least)
 {
 	int i, missed;
@@ -80,7 +84,8 @@ static void new_root(void *arg)
 	struct cuda_job *j = arg;
 	char lib[128];
 
-	/* A library without a path outside of its namespace, where the system's library is. */
+	/* Copy the library into a mount that exists only in the mount namespace of the job, so the
+	 * library has no path outside. */
 	snprintf(lib, sizeof(lib), "%s/x", j->dir);
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mkdir(lib, 0755) || mount("tmpfs", lib, "tmpfs", 0, NULL))
@@ -103,7 +108,10 @@ TEST_F_TIMEOUT(place, in_a_container, 60)
 	check_tail(_metadata, &self->job, 20);
 }
 
-/* The library is deleted before the probe finds it, and while it is probed. */
+/*
+ * The library file is deleted while the job has it open; the probe must find and watch it
+ * nevertheless.
+ */
 TEST_F_TIMEOUT(place, deleted_under_the_probe, 60)
 {
 	struct cuda_job *j = &self->job;
@@ -136,7 +144,7 @@ TEST_F_TIMEOUT(place, invalid_elf_library, 60)
 		EXPECT_NE(NULL, strstr(st.why[0], "no shared library"));
 }
 
-/* Enter a time namespace, whose clock has an offset to that of the kernel. */
+/* Enter a time namespace, in which CLOCK_MONOTONIC differs from the kernel's clock by an offset. */
 static void other_time(void *arg)
 {
 	FILE *f;
@@ -220,7 +228,8 @@ TEST_F_TIMEOUT(place, killed_probe_leaves_no_programs, 60)
 	/* The probe has reported some waits. */
 	ASSERT_EQ(1, read(ready[0], &c, 1));
 	n = held(watcher, "prog_id", id, 32);
-	/* At least the programs for entry, return and the end of a process. */
+	/* The probe has at least three BPF programs: for the entry of a function, its return and
+	 * the end of a process. */
 	EXPECT_LE(3, n);
 	EXPECT_EQ(n, programs_left(id, n));
 	kill(watcher, SIGKILL);
@@ -232,7 +241,7 @@ TEST_F_TIMEOUT(place, killed_probe_leaves_no_programs, 60)
 	EXPECT_EQ(0, status);
 }
 
-/* The job is killed during a wait. */
+/* The job is killed by a signal while it waits for the GPU. */
 TEST_F_TIMEOUT(place, job_is_killed, 60)
 {
 	struct cuda_job *j = &self->job;

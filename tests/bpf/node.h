@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Nodes on which the ioctls of a Jetson's GPU succeed, on a machine without them: files of a FUSE
- * file system, mounted in a separate mount namespace under the names of JetPack's nodes.
+ * Device nodes on which the ioctls of a Jetson's GPU succeed on a machine without such a GPU: files
+ * of a FUSE file system, mounted in a separate mount namespace under the names of JetPack's nodes.
  *
- * The argument of a wait says what it does: it sleeps @timeout_ns and then fails with error @value,
- * or succeeds if @value is 0.
+ * The argument of a wait ioctl selects its result: the ioctl sleeps for @timeout_ns and then fails
+ * with error @value, or succeeds if @value is 0.
  */
 #ifndef JETWATT_TEST_NODE_H
 #define JETWATT_TEST_NODE_H
@@ -49,7 +49,7 @@ struct node_trigger {
 	uint32_t id, threshold, reserved;
 };
 
-/* @timeout_ms: time after which the wait fails with EAGAIN; -1: it succeeds at once */
+/* @timeout_ms: time after which the wait ioctl fails with EAGAIN; -1: the ioctl succeeds at once */
 struct node_nvhost_wait {
 	uint32_t id, threshold;
 	int32_t timeout_ms;
@@ -84,7 +84,10 @@ static inline int node_is_nvhost_wait(uint32_t cmd)
 	return cmd == NODE_NVHOST_WAIT || cmd == NODE_NVHOST_WAITEX || cmd == NODE_NVHOST_WAITMEX;
 }
 
-/* Handle a FUSE request: write the reply to @out. Return: its length, 0 if there is no reply. */
+/*
+ * Handle a FUSE request: write the reply to @out. Return: the length of the reply in bytes, 0 if
+ * there is no reply.
+ */
 static inline size_t node_answer(const char *in, char *out)
 {
 	const struct fuse_in_header *h = (const void *)in;
@@ -227,7 +230,10 @@ static inline void node_close(struct node *n)
 	waitpid(n->server, NULL, 0);
 }
 
-/* Wait for a syncpoint: the call takes @ns and ends with error @err. */
+/*
+ * Wait for a syncpoint with an ioctl that takes @ns nanoseconds and then fails with error @err, or
+ * succeeds if @err is 0.
+ */
 static inline int node_syncpt(int fd, uint32_t id, uint64_t ns, int err)
 {
 	struct node_wait w = { .timeout_ns = ns, .id = id, .value = err };
@@ -242,7 +248,10 @@ static inline int node_trigger(int fence, int pollfd)
 	return ioctl(fence, NODE_TRIGGER_POLLFD, &t) ? -errno : 0;
 }
 
-/* A timer replaces the poll descriptor: it is readable after @ns. */
+/*
+ * Set timer @timer, which these tests use in place of a poll descriptor, to become readable after
+ * @ns nanoseconds.
+ */
 static inline void node_signal_in(int timer, uint64_t ns)
 {
 	struct itimerspec it = { .it_value = { ns / 1000000000, ns % 1000000000 } };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="fuse"
 /*
- * Opening the probe: error messages where it is not possible, which rights it needs, what it leaves
- * behind, and records that do not fit into the buffer.
+ * Test opening the BPF probe: the error messages if it cannot be opened, the rights that it needs,
+ * what remains after closing it, and the count of records that do not fit into its buffer.
  */
 #include "kselftest_harness.h"
 #include "held.h"
@@ -14,7 +14,7 @@ TEST(unprivileged)
 	struct seen s;
 
 	if (getuid())
-		SKIP(return, "needs root to give it up");
+		SKIP(return, "needs root, to drop privileges");
 	if (syscall(SYS_bpf, -1, NULL, 0) && errno == ENOSYS)
 		SKIP(return, "this kernel has no bpf()");
 	ASSERT_EQ(0, setgid(65534));
@@ -24,7 +24,7 @@ TEST(unprivileged)
 	EXPECT_NE(NULL, strstr(jetwatt_probe_error(), "CAP_BPF"));
 }
 
-/* A kernel that lacks what the probe needs: the error names it. */
+/* If the kernel lacks a feature that the probe needs, the error message names that feature. */
 TEST(missing_kernel_features_are_named)
 {
 	struct seen s;
@@ -51,7 +51,7 @@ TEST(ended_process_cannot_be_followed)
 	NEEDS_BPF_EVENTS();
 	if (getuid())
 		SKIP(return, "needs root");
-	/* The process has ended, but has not been reaped. */
+	/* The process has ended, but its parent has not yet called waitpid() for it. */
 	ASSERT_EQ(0, waitid(P_PID, pid, &info, WEXITED | WNOWAIT));
 	ASSERT_EQ(-ESRCH, seen_open(&s, pid, 1, 0));
 	ASSERT_EQ(pid, waitpid(pid, NULL, 0));
@@ -115,10 +115,12 @@ TEST(closing_frees_the_programs)
 	ASSERT_EQ(0, held(getpid(), "prog_id", id, 32));
 	ASSERT_EQ(0, seen_open(&s, getpid(), 1, 0));
 	n = held(getpid(), "prog_id", id, 32);
-	/* At least the programs for entry, exit and the end of a process. */
+	/* The probe has at least three BPF programs: for the entry and the exit of a system call,
+	 * and for the end of a process. */
 	ASSERT_LE(3, n);
 	jetwatt_probe_close(s.probe);
-	/* The kernel frees them when the last reference is dropped. */
+	/* The kernel frees the BPF programs some time after the last reference to them is dropped.
+	 * */
 	for (k = 0; k < 500 && programs_left(id, n); k++)
 		node_sleep(10000000);
 	EXPECT_EQ(0, programs_left(id, n));
@@ -142,7 +144,7 @@ TEST(lost_records_are_counted)
 	ASSERT_LT(10, seen_all(&s));
 	EXPECT_LT(s.nr, 4096 / 48);
 	EXPECT_EQ(500 - s.nr, (int)jetwatt_probe_lost(s.probe));
-	/* The buffer has space again. */
+	/* The reader has emptied the probe's buffer, so the next record fits in. */
 	i = s.nr;
 	ASSERT_EQ(0, node_syncpt(node.render, 1, 0, 0));
 	EXPECT_EQ(i + 1, seen_all(&s));

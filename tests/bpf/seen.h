@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A probe, and all that it has reported. */
+/* A probe, and the list of all waits that it has reported. */
 #ifndef JETWATT_TEST_SEEN_H
 #define JETWATT_TEST_SEEN_H
 
@@ -23,8 +23,8 @@ struct seen {
 };
 
 /*
- * Whether the kernel has CONFIG_BPF_EVENTS. The kernel of JetPack 5 does not have it, and in
- * NVIDIA's tegra_defconfig of 5.10.104 there is not even a bpf() system call.
+ * Whether the kernel has CONFIG_BPF_EVENTS. The kernel of JetPack 5 lacks this option, and NVIDIA's
+ * tegra_defconfig of 5.10.104 disables even the bpf() system call.
  */
 static inline bool can_trace(void)
 {
@@ -33,7 +33,8 @@ static inline bool can_trace(void)
 	union bpf_attr attr;
 	int fd;
 
-	/* Up to 5.10, programs count against this limit, even shortly after they are freed. */
+	/* Up to Linux 5.10, BPF programs count against RLIMIT_MEMLOCK, even for a short time after
+	 * they are freed. */
 	setrlimit(RLIMIT_MEMLOCK, &all);
 	memset(&attr, 0, sizeof(attr));
 	attr.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
@@ -69,7 +70,10 @@ static inline int seen_open(struct seen *s, uint32_t tgid, int children, uint64_
 	return jetwatt_probe_open(&s->probe, &o, seen_add, s);
 }
 
-/* Handle all events so far. Return: number of waits in total, or an error. */
+/*
+ * Process all events that the probe has reported so far. Return: number of waits in total, or an
+ * error.
+ */
 static inline int seen_all(struct seen *s)
 {
 	int n = jetwatt_probe_dispatch(s->probe);

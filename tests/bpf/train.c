@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;ina3221"
 /*
- * The probe on a training job of the simulated board. The simulation knows the number of
- * minibatches and when each has ended.
+ * Test the probe on a training job of the simulated board. The simulation records the number of
+ * minibatches and the time at which each has ended; the test compares the probe's waits with these.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ FIXTURE_TEARDOWN(train)
 	jetwatt_probe_close(self->seen.probe);
 }
 
-/* Get the ends of all minibatches so far. Return: their number. */
+/* Get the end times of all minibatches so far from the simulation. Return: their number. */
 static int truth(uint64_t *end_ns, int max)
 {
 	unsigned long long start, end;
@@ -122,7 +122,10 @@ TEST_F_TIMEOUT(train, three_waits_a_minibatch, 120)
 	check(_metadata, &self->seen, "pollfd", 3, JETWATT_SYNC_POLLFD);
 }
 
-/* Nothing is reported, because the job makes no system call. */
+/*
+ * The probe reports no wait, because this job spins on mapped memory and makes no system call to
+ * wait.
+ */
 TEST_F_TIMEOUT(train, spinning_on_memory, 120)
 {
 	ASSERT_EQ(0, run(&self->seen, "spin", "1", "5"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="fuse;jetwatt" timeout=300
 /*
- * Which calls are reported, how often, and with which times, for both backends that see system
- * calls: BPF and the module.
+ * Test which system calls are reported as waits for the GPU, how often, and with which times, for
+ * both backends that see system calls: BPF and the module.
  */
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -27,17 +27,23 @@ FIXTURE_VARIANT_ADD(gpu, bpf) { JETWATT_RUNG_TRACEPOINT };
 FIXTURE_VARIANT_ADD(gpu, module) { JETWATT_RUNG_MODULE };
 #endif
 
-/* Only with BPF: reused descriptor numbers are detected, and each wait is reported at once. */
+/*
+ * Tests with the BPF backend only: it detects reused descriptor numbers, and reports each wait at
+ * once.
+ */
 FIXTURE(bpf) {
 	struct node node;
 	struct seen seen;
 	int timer;
 };
 
-/* Delay of reports: the module sends records every 20 ms. */
+/*
+ * Time in ns to wait for reports: 0 with BPF; longer with the module, which sends its records every
+ * 20 ms.
+ */
 static uint64_t settle_ns;
 
-/* Handle all events so far. Return: number of waits. */
+/* Process all events that the probe has reported so far. Return: number of waits. */
 static int seen_by_now(struct seen *s)
 {
 	if (settle_ns)
@@ -48,7 +54,7 @@ static int seen_by_now(struct seen *s)
 static void open_gpu(struct __test_metadata *_metadata, struct node *node, struct seen *seen, int *timer,
 		     uint32_t rung)
 {
-	/* System calls only, without searching for libraries. */
+	/* The probe watches system calls only; it does not search for libcuda. */
 	struct jetwatt_probe_opts o = { .tgid = getpid(), .rungs = rung };
 	int err = node_open(node);
 
@@ -123,7 +129,10 @@ TEST_F(gpu, every_syncpoint_wait_once)
 
 #define CLOSE_ON_EXEC	4	/* CLOSE_RANGE_CLOEXEC, since 5.11 */
 
-/* The next file with the same number is ready, and no fence is pending on it. */
+/*
+ * close_range() closes an armed poll descriptor; polling the next file with the same number must
+ * not be reported as a wait.
+ */
 TEST_F(gpu, closed_in_a_range)
 {
 	/* The descriptors of the probe and of the nodes have lower numbers. */
@@ -161,7 +170,9 @@ TEST_F(gpu, mainline_has_a_shorter_argument)
 	EXPECT_EQ(1, seen_by_now(&self->seen));
 }
 
-/* The three structures of JetPack 5 differ after their first three members. */
+/*
+ * JetPack 5 has three wait ioctls, whose argument structures agree only in the first three members.
+ */
 TEST_F(gpu, nvhost_waits)
 {
 	static const unsigned long cmd[] = { NODE_NVHOST_WAIT, NODE_NVHOST_WAITEX,
@@ -176,7 +187,8 @@ TEST_F(gpu, nvhost_waits)
 		w.timeout_ms = 2;
 		ASSERT_EQ(-1, ioctl(self->node.nvhost, cmd[i], &w));
 		between = node_now();
-		/* The same wait continues; a call of another driver is no wait. */
+		/* The second ioctl continues the wait that has timed out; the third goes to another
+		 * driver and is no wait. */
 		w.timeout_ms = -1;
 		ASSERT_EQ(0, ioctl(self->node.nvhost, cmd[i], &w));
 		ASSERT_EQ(0, ioctl(self->node.other, cmd[i], &w));
@@ -232,7 +244,10 @@ TEST_F(gpu, helper_waits_are_held_back)
 	EXPECT_EQ(1, jetwatt_probe_dropped(self->seen.probe));
 }
 
-/* They are reported, with their times, if the job itself does not wait; the reader is woken up. */
+/*
+ * If the job itself does not wait, the waits of the helper thread are reported with their times,
+ * and the reader of the probe is woken up.
+ */
 TEST_F(gpu, helper_waits_alone_are_reported)
 {
 	struct pollfd p = { jetwatt_probe_fd(self->seen.probe), POLLIN, 0 };
@@ -250,7 +265,7 @@ TEST_F(gpu, helper_waits_alone_are_reported)
 	EXPECT_EQ(0, jetwatt_probe_dropped(self->seen.probe));
 }
 
-/* The helper's waits count until the job itself has waited. */
+/* The waits of the helper thread are reported until the job itself has waited. */
 TEST_F(gpu, helper_is_recognised_by_its_name)
 {
 	pthread_t thread;
@@ -342,7 +357,8 @@ TEST_F(gpu, spinning_is_one_wait)
 	}
 	EXPECT_LT(10, polls);
 	EXPECT_EQ(1, seen_by_now(&self->seen));
-	/* From the first poll to the one that found the fence passed. */
+	/* The reported wait lasts from the first poll to the poll that found the descriptor ready.
+	 * */
 	EXPECT_GE(first, self->seen.sync[0].enter_ns);
 	EXPECT_LE(fires, self->seen.sync[0].exit_ns);
 }
@@ -500,11 +516,13 @@ TEST_F(gpu, interrupted_wait_is_continued)
 	EXPECT_LE(before, self->seen.sync[0].enter_ns);
 	EXPECT_GT(between, self->seen.sync[0].enter_ns);
 	EXPECT_LE(between + 4000000, self->seen.sync[0].exit_ns);
-	/* A new wait does not continue one that was given up. */
+	/* A wait that times out and is not repeated is not reported, even when the thread makes
+	 * another ioctl. */
 	ASSERT_EQ(-ETIMEDOUT, node_syncpt(self->node.render, 7, 1000000, ETIMEDOUT));
 	ASSERT_EQ(0, ioctl(self->timer, FIOCLEX, NULL));
 	ASSERT_EQ(1, seen_by_now(&self->seen));
-	/* A wait for another fence is another wait. */
+	/* A wait for another syncpoint (8 instead of 7) is a new wait, which begins with its own
+	 * call. */
 	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 3000000, EAGAIN));
 	between = node_now();
 	ASSERT_EQ(0, node_syncpt(self->node.render, 8, 0, 0));
@@ -512,7 +530,10 @@ TEST_F(gpu, interrupted_wait_is_continued)
 	EXPECT_LE(between, self->seen.sync[1].enter_ns);
 }
 
-/* State of a wait that was given up must not be used for a later call. */
+/*
+ * If the job gives up a wait that has timed out, the probe must not use its stored start time for a
+ * later call.
+ */
 TEST_F(gpu, abandoned_wait_is_dropped)
 {
 	ASSERT_EQ(-EAGAIN, node_syncpt(self->node.render, 7, 0, EAGAIN));
@@ -544,7 +565,8 @@ static int asleep(pid_t pid)
 }
 
 /*
- * Stop this process for 10 ms once it sleeps; if @sig is not 0, send @sig 10 ms later.
+ * From a child process, stop the calling process for 10 ms as soon as it sleeps; if @sig is not 0,
+ * send it signal @sig 10 ms later.
  * @stopped gets the time of the stop.
  */
 static pid_t kick(int sig, uint64_t *stopped)
@@ -570,7 +592,10 @@ static uint64_t *shared(void)
 	return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
-/* After SIGSTOP and SIGCONT, the kernel continues the poll with restart_syscall(). */
+/*
+ * After SIGSTOP and SIGCONT, the kernel continues an interrupted poll() with restart_syscall(); the
+ * probe must report both as one wait.
+ */
 TEST_F(gpu, stopped_poll_is_continued)
 {
 	uint64_t *stopped = shared(), armed = node_now();
@@ -610,7 +635,10 @@ TEST_F(gpu, poll_interrupted_by_a_signal)
 	EXPECT_LE(armed + 500000000, self->seen.sync[0].exit_ns);
 }
 
-/* The descriptor becomes readable for a single wait, and for those after the wake-up. */
+/*
+ * The descriptor of the probe becomes readable after a single wait, and again for each wait after
+ * its reader has woken up.
+ */
 TEST_F(bpf, fd_wakes)
 {
 	int fd = jetwatt_probe_fd(self->seen.probe), i;
@@ -650,7 +678,10 @@ static void *two_waits(void *arg)
 	return NULL;
 }
 
-/* A second wait does not wake a sleeping reader again: the reader polls by itself. */
+/*
+ * A second wait soon after the first does not wake the reader of the probe again; the reader must
+ * find it by polling at intervals.
+ */
 TEST_F(bpf, no_wait_stays_unread)
 {
 	int fd = jetwatt_probe_fd(self->seen.probe), i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="fuse" timeout=300
 /*
- * Which processes' waits are reported: one process, its children however they were created, or a
- * cgroup.
+ * Test the selection of the processes whose waits are reported: one process, its children however
+ * they were created, or all processes of a cgroup.
  */
 #include <pthread.h>
 #include <spawn.h>
@@ -13,12 +13,13 @@
 #include "seen.h"
 
 /*
- * Without the tracepoint, a child is known when fork() has returned in its parent; earlier waits
- * are missed. The child waits 20 ms before it starts.
+ * Without the kernel's tracepoint for forks, the probe knows a child only when fork() has returned
+ * in the parent, and misses earlier waits of the child. Each child therefore sleeps this long in ns
+ * before its first wait: 20 ms, or 0 with the tracepoint.
  */
 static uint64_t head_start;
 
-/* Start a child that waits @n times and ends. */
+/* Start a child that waits for the GPU @n times and then exits. */
 static pid_t child(struct node *node, int n)
 {
 	pid_t pid = fork();
@@ -36,7 +37,10 @@ FIXTURE(family) {
 	struct seen seen;
 };
 
-/* With tracefs, the kernel reports a fork before the child runs. */
+/*
+ * With tracefs, the probe can use the tracepoint for forks, which reports a fork before the child
+ * runs.
+ */
 FIXTURE_VARIANT(family) { int tracefs; };
 FIXTURE_VARIANT_ADD(family, return_value) { .tracefs = 0 };
 FIXTURE_VARIANT_ADD(family, tracepoint) { .tracefs = 1 };
@@ -123,7 +127,10 @@ TEST_F(family, three_generations)
 		EXPECT_EQ(1, count(&self->seen, mine[i]));
 }
 
-/* fork() without the C library's wrapper, vfork() with an exec after it */
+/*
+ * Create a child by a direct fork() system call, without the C library's wrapper, and another by
+ * vfork() and exec.
+ */
 TEST_F(family, other_ways_to_fork)
 {
 	char *argv[] = { "/proc/self/exe", "--wait", NULL };
@@ -178,7 +185,9 @@ TEST_F(family, forked_before_the_probe)
 	EXPECT_EQ(0, count(&self->seen, pid[1]));
 }
 
-/* Choose the id of the next process, provided no other process forks meanwhile. */
+/*
+ * Make @pid the id of the next process that is created; fails if another process forks in between.
+ */
 static void next_is(FILE *f, pid_t pid)
 {
 	fprintf(f, "%d", pid - 1);
@@ -223,7 +232,7 @@ TEST_F(family, colliding_process_ids)
 		EXPECT_EQ(1, count(&self->seen, other));
 	}
 	if (!again)
-		SKIP(return, "the number was never given");
+		SKIP(return, "the kernel never assigned the requested process id");
 }
 
 /* A process that gets the id of an ended process is not watched. */
@@ -254,11 +263,14 @@ TEST_F(family, reused_process_id_is_not_followed)
 			break;
 	}
 	if (again != pid)
-		SKIP(return, "the number was never used again");
+		SKIP(return, "the kernel never reused the process id");
 	EXPECT_EQ(1, seen_all(&self->seen));
 }
 
-/* A thread other than the main thread calls exec: the process keeps its id. */
+/*
+ * A thread other than the main thread calls exec: the process keeps its id, and must still be
+ * watched.
+ */
 static void *exec_thread(void *arg)
 {
 	char *argv[] = { arg, "--wait", NULL };
@@ -284,7 +296,10 @@ TEST_F(family, exec_by_a_thread)
 	EXPECT_EQ(2, seen_all(&self->seen));
 }
 
-/* The new program has other files under the same numbers. */
+/*
+ * After an exec, the new program has other files under the same descriptor numbers; ioctls on them
+ * are no waits.
+ */
 TEST_F(family, exec_closes_files)
 {
 	char *argv[] = { "/proc/self/exe", "--other", NULL };
@@ -310,17 +325,18 @@ TEST_F(family, exec_closes_files)
 		_exit(1);
 	}
 	ASSERT_EQ(1, read(ready[0], &c, 1));
-	/* The descriptor was looked up, which is valid for a second. */
+	/* The probe has looked up which file the descriptor refers to; it caches this result for
+	 * one second. */
 	ASSERT_EQ(1, seen_all(&self->seen));
 	ASSERT_EQ(1, write(go[1], "g", 1));
-	/* Wait until the process has ended, because its descriptors then cannot be looked up any
-	 * more. */
+	/* Wait until the process has ended, because then the probe cannot look up its descriptors
+	 * any more. */
 	while (waitpid(pid, NULL, WNOHANG) != pid)
 		ASSERT_LE(0, seen_all(&self->seen));
 	EXPECT_EQ(1, seen_all(&self->seen));
 }
 
-/* The main thread ends, another thread continues. */
+/* A thread that continues and waits for the GPU after the main thread has ended. */
 static void *late_thread(void *arg)
 {
 	node_sleep(20000000);

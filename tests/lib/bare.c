@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: alone
 /*
- * The library without the module, with a module that has no chip, and without rights: each case has
- * its error number and its message.
+ * Test the client library if the module is not loaded, if the module has found no sensor chip, and
+ * without privileges: each case has its own error number and message.
  */
 #include <sched.h>
 #include <string.h>
@@ -131,7 +131,7 @@ TEST_F(bare, root_of_a_namespace)
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		SKIP(return, "this kernel has no user namespaces to offer");
+		SKIP(return, "this kernel has no user namespaces");
 	EXPECT_EQ(0, status);
 }
 

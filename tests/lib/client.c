@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-/* The library with the module on the simulated board. */
+/* Test the client library with the module on the simulated board. */
 #include <linux/jetwatt.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
@@ -14,8 +14,10 @@
 #include "module.h"
 #include "skip.h"
 
-/* Sampling rate, below the limit for half of the bus, even on a kernel that checks each memory
- * access. */
+/*
+ * Sampling rate in Hz that takes less than half of the bus time, even on a debug kernel that checks
+ * each memory access.
+ */
 #define RATE_HZ	150
 
 struct heard {
@@ -59,7 +61,10 @@ static uint64_t now_ms(void)
 	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
 }
 
-/* Poll and dispatch for @ms. Return: number of messages handled, or an error. */
+/*
+ * Receive messages from the module for @ms milliseconds and pass them to the callbacks. Return:
+ * number of messages that were received, or a negative error.
+ */
 static int serve(struct jetwatt *jw, uint64_t ms)
 {
 	struct pollfd pfd = { .fd = jetwatt_fd(jw), .events = POLLIN };
@@ -182,14 +187,18 @@ TEST_F(client, stream)
 	self->h.samples = 0;
 	EXPECT_EQ(0, serve(self->jw, 300));
 	EXPECT_EQ(0, self->h.samples);
-	/* After a new subscription, the time without one does not count as a gap. */
+	/* After a client has unsubscribed and subscribed again, the samples of the time in between
+	 * do not count as lost. */
 	self->h.next = 0;
 	ASSERT_EQ(0, jetwatt_subscribe(self->jw, samples, &self->h));
 	ASSERT_LT(0, serve(self->jw, 300));
 	EXPECT_EQ(0, self->h.gaps);
 }
 
-/* A reader that sleeps loses samples and gets their number; other readers lose none. */
+/*
+ * A client that does not read for a while loses samples and is told their number; other clients
+ * lose none.
+ */
 TEST_F(client, slow_reader)
 {
 	struct jetwatt_config c = { UINT32_MAX, 1, 1, UINT32_MAX, 0, 0 };
@@ -206,7 +215,8 @@ TEST_F(client, slow_reader)
 	ASSERT_EQ(0, jetwatt_subscribe(self->jw, samples, &self->h));
 	ASSERT_EQ(0, jetwatt_subscribe(other, samples, &good));
 	ASSERT_LT(0, serve(other, 1000));
-	/* Messages that were queued before the overflow, then those from now on. */
+	/* The client first receives the messages that were queued before its socket overflowed,
+	 * then the current ones. */
 	ASSERT_LE(0, jetwatt_dispatch(self->jw));
 	ASSERT_LT(0, serve(self->jw, 200));
 	EXPECT_LT(RATE_HZ / 2, self->h.gaps);
@@ -216,7 +226,7 @@ TEST_F(client, slow_reader)
 	ASSERT_LE(0, jetwatt_dispatch(other));
 	EXPECT_EQ(0, good.gaps);
 	EXPECT_EQ(0, good.lost);
-	/* A full socket receives the acknowledgement of its unsubscription. */
+	/* A client whose socket is full still receives the acknowledgement when it unsubscribes. */
 	ASSERT_EQ(0, jetwatt_unsubscribe(other));
 	serve(other, 500);
 	EXPECT_EQ(0, jetwatt_unsubscribe(self->jw)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Loading of modules in the guest, and the sockets of this process. */
+/* Load kernel modules in the guest, and find netlink sockets of the test process. */
 #ifndef JETWATT_TEST_MODULE_H
 #define JETWATT_TEST_MODULE_H
 
@@ -11,8 +11,8 @@
 #include "kernel.h"
 
 /*
- * Find the generic netlink socket of this process with the largest receive buffer, which gets the
- * batches. @port gets its port.
+ * Find the generic netlink socket of this process with the largest receive buffer: the library uses
+ * it to receive batches of samples. @port gets its port.
  */
 static inline int module_stream_fd(uint32_t *port)
 {
