@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
 /*
- * Neither an unprivileged process nor root in other namespaces gets a sample, whatever it requests.
- * The tests check what arrives while the sampler streams to a privileged subscriber.
+ * Test that neither an unprivileged process nor root of other namespaces can get a sample from the
+ * module, with any request. Meanwhile the sampler streams to a privileged subscriber, so that there
+ * are samples to be leaked.
  */
 #include <linux/capability.h>
 #include <sched.h>
@@ -41,7 +42,7 @@ static void count(struct nlmsghdr *nlh, void *arg)
 
 /*
  * In the child process: send every request that could return a sample, join all groups, and wait.
- * Exits with 0 if all was refused and nothing has arrived.
+ * Exit with status 0 if all requests were refused and no sample has arrived.
  */
 static void try_all(struct family *f, uint16_t id)
 {
@@ -85,7 +86,7 @@ TEST_F(stream, unprivileged_process_gets_no_sample)
 	if (!pid) {
 		if (setgid(NOBODY) || setuid(NOBODY) || family_open(&f))
 			_exit(1);
-		/* Requests that any client may send must succeed. */
+		/* Requests that need no capability must succeed. */
 		if (number(&f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RAILS) != 4)
 			_exit(2);
 		if (simple(&f, JETWATT_CMD_SUBSCRIBE) != -EPERM)
@@ -100,7 +101,10 @@ static void count_steps(struct nlmsghdr *nlh, void *arg)
 	*(int *)arg += !!attr_of(nlh, JETWATT_A_RAIL_STEP_UW);
 }
 
-/* The power of an LSB reveals the bus voltage. */
+/*
+ * An unprivileged process must not get the attribute "power of an LSB", because the bus voltage can
+ * be calculated from it.
+ */
 TEST_F(stream, unprivileged_process_gets_no_voltage)
 {
 	static struct family f;
@@ -120,7 +124,10 @@ TEST_F(stream, unprivileged_process_gets_no_voltage)
 	EXPECT_EQ(0, status_of(pid));
 }
 
-/* A process opens a socket with all capabilities and gives them up: the socket gets no sample. */
+/*
+ * A process opens a netlink socket with all capabilities and then drops them: requests on this
+ * socket must not return samples.
+ */
 TEST_F(stream, no_sample_after_giving_up_rights)
 {
 	pid_t pid = fork();
@@ -134,7 +141,7 @@ TEST_F(stream, no_sample_after_giving_up_rights)
 	EXPECT_EQ(0, status_of(pid));
 }
 
-/* Give up all capabilities except those of @mask; the process stays root. */
+/* Drop all capabilities of the calling process except those in @mask; its user id stays 0. */
 static int keep(uint64_t mask)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -146,7 +153,10 @@ static int keep(uint64_t mask)
 	return syscall(SYS_capset, &head, data);
 }
 
-/* In the child process. Return: mask of the observing requests that are accepted. */
+/*
+ * In the child process. Keep only the capabilities in @mask, and send each request that returns
+ * measurements, then one that configures. Return: mask of the requests that were accepted.
+ */
 static int observed(uint64_t mask, char *text, size_t size)
 {
 	static struct family f;
@@ -159,7 +169,8 @@ static int observed(uint64_t mask, char *text, size_t size)
 	simple(&f, JETWATT_CMD_UNSUBSCRIBE);
 	what |= (!dump(&f, request(&f, JETWATT_CMD_SAMPLES_GET), count, &got) && got) << 1;
 	what |= !dump(&f, request(&f, JETWATT_CMD_ENERGY_GET), NULL, NULL) << 2;
-	/* If the black box is empty, the error is another one than -EPERM. */
+	/* If the black box is empty, an allowed request fails too, but with another error than
+	 * -EPERM. */
 	what |= (dump(&f, request(&f, JETWATT_CMD_BOX_SAMPLES_GET), NULL, NULL) != -EPERM) << 3;
 	what |= !simple(&f, JETWATT_CMD_WAITS_WATCH) << 4;
 	got = 0;
@@ -171,8 +182,9 @@ static int observed(uint64_t mask, char *text, size_t size)
 #define BIT64(n)	(1ULL << (n))
 
 /*
- * CAP_NET_ADMIN, which containers with the host's network often have, allows to configure. To
- * observe takes the capabilities that perf needs.
+ * CAP_NET_ADMIN, which containers with the host's network often have, allows a client to configure
+ * the sampler, but not to read measurements. Reading measurements requires the same capabilities as
+ * perf events.
  */
 TEST_F(stream, capabilities_to_observe)
 {
@@ -196,7 +208,8 @@ TEST_F(stream, capabilities_to_observe)
 		pid = fork();
 		if (!pid) {
 			may = observed(cases[i].mask, text, sizeof(text));
-			/* A refusal by the module names the missing capability. */
+			/* If the module refuses a request, its error message names the missing
+			 * capability. */
 			_exit(may == 0x40 && !strstr(text, "CAP_PERFMON") ? 0x80 : may);
 		}
 		EXPECT_EQ(cases[i].may, status_of(pid)) TH_LOG("case %u", i);
@@ -212,7 +225,8 @@ TEST_F(stream, root_in_other_namespaces_gets_no_sample)
 	if (!pid) {
 		if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
 			_exit(1);
-		/* The family is not listed there, but its id can be guessed. */
+		/* The netlink family is not listed in another network namespace, but a process
+		 * there can guess its id. */
 		if (family_open(&f) != -ENOENT)
 			_exit(2);
 		try_all(&f, id);
@@ -234,8 +248,8 @@ TEST_F(stream, root_in_a_user_namespace_gets_no_sample)
 }
 
 /*
- * A process waits to bind to a subscriber's port: when the subscriber has closed its socket, the
- * new owner of the port must not get the stream.
+ * A process waits to bind its socket to the netlink port of a subscriber. When the subscriber has
+ * closed its socket and the process gets the port, it must not receive the stream of samples.
  */
 TEST_F(stream, new_owner_of_a_port_gets_no_sample)
 {

@@ -28,8 +28,10 @@ static int set_sensor(const char *name, long value)
 	return write_number(path, value);
 }
 
-/* Set the limit so low that the current exceeds it for a moment. The alarm flag stays set until
- * it is read. */
+/*
+ * Set the critical limit of channel 1 so low that the current exceeds it for 40 ms, then restore
+ * limit @crit. The alarm flag of the chip stays set until a program reads it.
+ */
 static int raise_alarm(long crit)
 {
 	int err = set_sensor("curr1_crit", 20);
@@ -41,8 +43,9 @@ static int raise_alarm(long crit)
 }
 
 /*
- * Up to 6.0, the driver reads Mask/Enable before each value, to check for a finished conversion,
- * and so clears its own alarms. No other reader runs at this point.
+ * Test whether reading a value through hwmon clears the alarm flags. Up to Linux 6.0 it does,
+ * because the ina3221 driver reads Mask/Enable before each value, to check for a finished
+ * conversion. No other process reads the chip at this point.
  */
 static bool values_clear_alarms(long crit)
 {
@@ -52,8 +55,8 @@ static bool values_clear_alarms(long crit)
 }
 
 /*
- * In a child process: read all attributes repeatedly, except values if reading them clears alarms.
- * Exits with 1 if a read fails.
+ * Run in a child process: read all hwmon attributes repeatedly, but no measured values if reading
+ * them clears alarms. Exit with status 1 if a read fails.
  */
 static void read_all(bool values)
 {

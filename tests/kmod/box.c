@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=120
 /*
- * The black box: which events fill it, its contents, and that later events do not change it. And
- * the ring of samples when it wraps around.
+ * Test the black box, in which the module keeps the samples around an event: which events fill it,
+ * what it contains, and that later events do not change it. Also test the ring of samples when it
+ * wraps around.
  */
 #include "family.h"
 
@@ -11,7 +12,7 @@
 #include "kselftest_harness.h"
 
 #define TEMP	"/sys/module/jetwatt_sim/parameters/temp_mc"
-/* Sampling rate that needs less than half of the bus, on the debug kernel too. */
+/* Sampling rate in Hz that takes less than half of the bus time, on the debug kernel too. */
 #define HZ	150
 
 FIXTURE(board) {
@@ -36,7 +37,7 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->f);
 }
 
-/* Test whether the kernel's governor limits a clock because of temperature. */
+/* Return: whether the kernel's thermal governor limits a clock at present. */
 static bool is_limited(void)
 {
 	bool limited = false;
@@ -130,7 +131,8 @@ TEST_F(board, on_request)
 	EXPECT_LE(before - 2000000000ULL, c.first_ns);
 	EXPECT_LE(before - 100000000ULL, c.last_ns);
 
-	/* A full box refuses to be filled again and keeps its contents. */
+	/* A request to fill the black box while it is full is refused, and the box keeps its
+	 * contents. */
 	EXPECT_EQ(-EBUSY, simple(&self->f, JETWATT_CMD_BOX_FREEZE));
 	EXPECT_STREQ("the black box is not empty: read and clear it first", self->f.text);
 	EXPECT_EQ(1, box(&self->f, JETWATT_A_BOX_MISSED));
@@ -146,7 +148,10 @@ TEST_F(board, on_request)
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
 }
 
-/* The limit is set through the hwmon driver, whose alarm works as without the module. */
+/*
+ * Set the current limit through the hwmon driver; the alarm of the driver must work as without the
+ * module.
+ */
 TEST_F(board, over_current)
 {
 	char dir[128], path[160];
@@ -167,7 +172,7 @@ TEST_F(board, over_current)
 	EXPECT_LT(2 * HZ - 20, box(&self->f, JETWATT_A_BOX_COUNT));
 	snprintf(path, sizeof(path), "%s/curr2_max_alarm", dir);
 	EXPECT_EQ(1, read_number(path));
-	/* A lasting over-current is one alarm. */
+	/* An over-current that lasts for seconds counts as one alarm. */
 	sleep_ms(1000);
 	EXPECT_EQ(0, box(&self->f, JETWATT_A_BOX_MISSED));
 	snprintf(path, sizeof(path), "%s/curr2_max", dir);
@@ -177,7 +182,8 @@ TEST_F(board, over_current)
 
 TEST_F(board, overheating)
 {
-	/* Above the fan's trip of 75 C and the "hot-surface" alert of 70 C: no alarm. */
+	/* 85 C is above the fan's trip point (75 C) and the "hot-surface" alert (70 C), neither of
+	 * which is an alarm that fills the box. */
 	ASSERT_EQ(0, write_number(TEMP, 85000));
 	sleep_ms(2500);
 	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
@@ -187,13 +193,14 @@ TEST_F(board, overheating)
 	ASSERT_EQ(0, write_number(TEMP, 0));
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
 	sleep_ms(1500);
-	/* With a window of 0, alarms do not fill the box. */
+	/* If the configured window (CONFIG_BOX_MS) is 0 ms, alarms do not fill the box. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BOX_MS, 0));
 	ASSERT_EQ(0, write_number(TEMP, 99500));
 	sleep_ms(2500);
 	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
 	ASSERT_EQ(0, write_number(TEMP, 0));
-	/* Wait until the clocks of the next test are not limited any more. */
+	/* Wait until the thermal governor limits no clock any more, because the next test needs
+	 * full clocks. */
 	for (int i = 0; i < 100 && is_limited(); i++)
 		sleep_ms(200);
 	EXPECT_FALSE(is_limited());
@@ -209,7 +216,7 @@ TEST_F(board, no_memory)
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
 }
 
-/* A ring of 64 samples: the 65th sample replaces the first one only. */
+/* With a ring of 64 samples, the 65th sample must overwrite only the first one. */
 TEST(ring_overwrites_its_oldest_sample)
 {
 	struct content c;
@@ -234,7 +241,8 @@ TEST(ring_overwrites_its_oldest_sample)
 			EXPECT_EQ(n, c.samples);
 			EXPECT_EQ(0, c.lost);
 		} else {
-			/* The dump skips a sixteenth of the ring to stay ahead of the sampler. */
+			/* The dump skips up to a sixteenth of the ring, the oldest samples, because
+			 * the sampler may overwrite them during the dump. */
 			EXPECT_LE(60, c.samples);
 			EXPECT_GE(64, c.samples);
 			EXPECT_EQ(n - c.samples, c.lost);
@@ -242,12 +250,13 @@ TEST(ring_overwrites_its_oldest_sample)
 		sleep_ms(45);
 	}
 	EXPECT_LT(66, stat_of(&f, JETWATT_A_STATS_TICKS));
-	/* The window is longer than the ring: the box gets what the ring has. */
+	/* The configured window of the black box is longer than the ring, so the box gets all
+	 * samples of the ring. */
 	ASSERT_EQ(0, simple(&f, JETWATT_CMD_BOX_FREEZE));
 	EXPECT_LE(60, box(&f, JETWATT_A_BOX_COUNT));
 	EXPECT_GE(64, box(&f, JETWATT_A_BOX_COUNT));
 	family_close(&f);
-	/* Unloading with a full box frees everything. */
+	/* Unloading the module while the black box is full must free all of its memory. */
 	ASSERT_EQ(0, unload("jetwatt"));
 	ASSERT_EQ(0, load("jetwatt", ""));
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount overlay=tests/sim/boards/igx-orin.dtso modules="jetwatt-sim;ina3221;i2c-dev;jetwatt" timeout=120
-/* The INA219 of IGX Orin's carrier board (SBOS448G): an LSB of 10 uV in all four ranges. */
+/*
+ * Test the INA219 of IGX Orin's carrier board, which has an LSB of 10 uV in all four ranges (data
+ * sheet SBOS448G).
+ */
 #define MODEL		"ina219"
 #define ADDR		0x44
 #define BUS_NR		7
@@ -40,7 +43,10 @@ TEST_F(chip, clipped)
 	check_clipped(_metadata, &self->f, &self->is, STEP_PV, MOST);
 }
 
-/* A different gain changes the range, but not the LSB; and a different averaging. */
+/*
+ * Another gain of the INA219 changes its range, but not its LSB; another averaging changes its
+ * conversion time and refresh rate.
+ */
 TEST_F(chip, gain_and_averaging)
 {
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
@@ -57,7 +63,10 @@ TEST_F(chip, gain_and_averaging)
 	sleep_ms(3000);
 }
 
-/* When the chip's power register overflows, the flag below the bus voltage changes no value. */
+/*
+ * When the chip's power register overflows, the chip sets a flag in the low bits of the bus voltage
+ * register, which must not change the voltage that the module reports.
+ */
 TEST_F(chip, overflow_flag)
 {
 	int32_t shunt_uv, bus_uv;

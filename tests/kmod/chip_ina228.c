@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount overlay=tests/sim/boards/ina228.dtso modules="jetwatt-sim;ina3221;i2c-dev;jetwatt" timeout=120
-/* An INA228 (SLYS021A): 20 bits in registers of 24 bits, an LSB of 312.5 or 78.125 nV. */
+/*
+ * Test an INA228, which has values of 20 bits in registers of 24 bits and an LSB of 312.5 or 78.125
+ * nV (data sheet SLYS021A).
+ */
 #define MODEL		"ina228"
 #define ADDR		0x41
 #define BUS_NR		1
@@ -16,7 +19,10 @@ enum { CONFIG, ADC_CONFIG, VSHUNT = 4, VBUS, DIAG_ALRT = 0x0b };
 #define MEMSTAT		0x0001
 #define CNVRF		0x0002
 
-/* The configuration of its driver: three conversions of 1052 us, 16 averages. */
+/*
+ * The attributes must describe the configuration that the INA228's hwmon driver sets: three
+ * conversions of 1052 us per cycle, averaged over 16 cycles.
+ */
 TEST_F(chip, attributes)
 {
 	EXPECT_EQ(1052, chip_says(JETWATT_A_CHIP_SHUNT_US));
@@ -27,7 +33,8 @@ TEST_F(chip, attributes)
 	EXPECT_EQ(195312500, chip_says(JETWATT_A_CHIP_BUS_STEP_PV));
 	EXPECT_EQ(1000, chip_says(JETWATT_A_CHIP_OFFSET_NV));
 	EXPECT_EQ(500, chip_says(JETWATT_A_CHIP_GAIN_PPM));
-	/* The data sheet gives no gain error of the bus voltage, so there is no attribute. */
+	/* The data sheet gives no gain error of the bus voltage, so the module must not report this
+	 * attribute. */
 	EXPECT_EQ(UINT64_MAX, chip_says(JETWATT_A_CHIP_BUS_GAIN_PPM));
 	EXPECT_EQ(2000, rail_of(&self->f, self->is.rail, JETWATT_A_RAIL_SHUNT_UOHM));
 }
@@ -42,7 +49,10 @@ TEST_F(chip, clipped)
 	check_clipped(_metadata, &self->f, &self->is, STEP_PV, MOST);
 }
 
-/* A quarter of the range is selected: the module follows within two seconds. */
+/*
+ * After the chip was switched to a quarter of its range, the module must use the smaller LSB within
+ * two seconds.
+ */
 TEST_F(chip, fine_range)
 {
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
@@ -57,7 +67,10 @@ TEST_F(chip, fine_range)
 	EXPECT_EQ(STEP_PV, chip_says(JETWATT_A_CHIP_STEP_PV));
 }
 
-/* Registers of the chip: the value in bits 23:4, and its flags, which only their owner reads. */
+/*
+ * Test the registers of the chip: the value is in bits 23:4, and the flags, which are cleared by
+ * reading, are read only by the chip's driver.
+ */
 TEST_F(chip, registers)
 {
 	int64_t diag;

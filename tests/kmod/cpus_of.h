@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* CPUs that a kernel thread may use, of the first three. Include family.h before this file. */
+/*
+ * Get the CPUs, among the first three of the machine, that a kernel thread may use. Include
+ * family.h before this file.
+ */
 #ifndef CPUS_OF_H
 #define CPUS_OF_H
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
-/* What the module finds on the board, and how it describes it. */
+/*
+ * Test which chips, rails and clocks the module finds on the board, and which attributes it reports
+ * for them.
+ */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -47,7 +50,8 @@ TEST_F(board, chips)
 		EXPECT_EQ(0, chip_of(&self->f, i, JETWATT_A_CHIP_LOST));
 		EXPECT_EQ(0, chip_of(&self->f, i, JETWATT_A_CHIP_ERRORS));
 	}
-	/* Three channels and one channel, with the chips' default conversion time of 1.1 ms. */
+	/* The first chip has three channels enabled and the second has one, both with the default
+	 * conversion time of 1.1 ms. */
 	EXPECT_EQ(0x7127, chip_of(&self->f, 0, JETWATT_A_CHIP_CONFIG));
 	EXPECT_EQ(151515, chip_of(&self->f, 0, JETWATT_A_CHIP_REFRESH_MHZ));
 	EXPECT_EQ(0x2127, chip_of(&self->f, 1, JETWATT_A_CHIP_CONFIG));
@@ -78,7 +82,10 @@ static void note_rail(struct nlmsghdr *nlh, void *arg)
 	rails->rail[id].enabled = u32_of(nlh, JETWATT_A_RAIL_ENABLED);
 }
 
-/* Channels 0 and 2 of the second chip are disabled in the device tree, so they are no rails. */
+/*
+ * Channels 0 and 2 of the second chip are disabled in the device tree, so the module must not
+ * report them as rails.
+ */
 TEST_F(board, rails)
 {
 	static const struct {
@@ -161,7 +168,9 @@ static bool set_caps(const char *cpu_khz, const char *gpu_hz)
 	       !write_file(DEVFREQ "max_freq", gpu_hz);
 }
 
-/* Changes of clocks appear in the samples: no clock is cached. */
+/*
+ * A change of the CPU or GPU clock must appear in the samples, so the module must not cache clocks.
+ */
 TEST_F(board, clock_changes_appear_in_samples)
 {
 	char cpu[32], gpu[32];
@@ -200,7 +209,10 @@ static void stay_awake(int ms)
 		;
 }
 
-/* Return: the load that the module reports, after devfreq's governor has polled. */
+/*
+ * Return: the GPU load in permille that the module reports, once it is @permille or after devfreq's
+ * governor has had time to poll.
+ */
 static int load_becomes(struct family *f, int permille)
 {
 	struct clocks c = {};
@@ -227,7 +239,8 @@ TEST_F(board, gpu_load)
 
 	ASSERT_EQ(0, read_file(DEVFREQ "polling_interval", interval, sizeof(interval)));
 	EXPECT_EQ(1000, load_becomes(&self->f, 1000));
-	/* The governor does not poll, and the module must not poll either. */
+	/* The devfreq governor does not poll at this point, so the module must still report the
+	 * previous load and must not ask the driver itself. */
 	ASSERT_EQ(0, write_number(LOAD, 250));
 	EXPECT_EQ(1000, load_becomes(&self->f, 250));
 	ASSERT_EQ(0, write_file(DEVFREQ "polling_interval", "20"));

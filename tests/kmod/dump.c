@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt ring=64" timeout=60
-/* Dumps of the ring from a sequence number on. The ring is small, so that it wraps. */
+/*
+ * Test dumps of the ring of samples that begin at a given sequence number. The module is loaded
+ * with a ring of only 64 samples, so that the ring wraps around.
+ */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -80,7 +83,10 @@ TEST_F(ring, all_of_it)
 	EXPECT_EQ(ticks + 1, s.next);
 }
 
-/* The oldest sample that the ring has, and the one before it, which was overwritten. */
+/*
+ * Dump from the oldest sample in the ring, and then from the sample before it, which was
+ * overwritten.
+ */
 TEST_F(ring, oldest)
 {
 	uint64_t last = stat_of(&self->f, JETWATT_A_STATS_TICKS), oldest = last - RING + 1;
@@ -120,7 +126,10 @@ TEST_F(ring, from_the_middle_and_beyond)
 	EXPECT_EQ(0, s.samples);
 }
 
-/* Dumps continued while the sampler runs: no sample is returned twice or missing. */
+/*
+ * While the sampler runs, dump repeatedly from the end of the previous dump: no sample must be
+ * returned twice or be missing.
+ */
 TEST_F(ring, resumed)
 {
 	uint64_t next = 0, samples = 0, end;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=230
 /*
- * The energy counters against the true energy of the plant, through the three interfaces: netlink,
- * hwmon and perf.
+ * Compare the energy counters, as read through netlink, hwmon and perf, with the true energy of the
+ * simulated board.
  */
 #include "family.h"
 
@@ -27,7 +27,10 @@ static const char *const truth_names[] = {
 	"energy_uj_VDDQ_VDD2_1V8AO", "energy_uj",
 };
 
-/* Get the true energy so far: rails by id, then the total. */
+/*
+ * Get the true energy in uJ that the simulated board has drawn so far: one value per rail in the
+ * order of rail ids, then the total.
+ */
 static void plant(double *uj)
 {
 	char line[128], key[64];
@@ -145,7 +148,10 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->f);
 }
 
-/* Get the error of the counters over @ms, in percent. Return: -1 if they cannot be read. */
+/*
+ * Get the error of each energy counter over @ms milliseconds, in percent of the true energy.
+ * Return: 0, or -1 if the counters cannot be read.
+ */
 static int compare(struct family *f, unsigned int ms, double *percent)
 {
 	double before[RAILS + 1] = {}, after[RAILS + 1] = {};
@@ -167,7 +173,7 @@ static int compare(struct family *f, unsigned int ms, double *percent)
 	return 0;
 }
 
-/* A job's power changes every 100 ms: the counters measure its energy. */
+/* The power of a job changes every 100 ms; the counters must nevertheless measure its energy. */
 TEST_F(board, energy_is_that_of_the_plant)
 {
 	double percent[RAILS + 1];
@@ -178,12 +184,16 @@ TEST_F(board, energy_is_that_of_the_plant)
 	ASSERT_EQ(0, compare(&self->f, 20000, percent));
 	for (i = 0; i <= TOTAL; i++) {
 		TH_LOG("%s: %+.3f %%", truth_names[i], percent[i]);
-		/* The LSB of the first two rails is 380 mW: noise and rounding. */
+		/* The LSB of the first two rails is 380 mW, so noise and rounding permit an error
+		 * of 1 % per rail. */
 		EXPECT_GT(i == TOTAL ? 0.5 : 1.0, fabs(percent[i]));
 	}
 }
 
-/* Without a subscriber and without a rate, energy is counted at idle_hz. */
+/*
+ * Without a subscriber and without a configured sampling rate, the module still counts energy, at
+ * the rate idle_hz.
+ */
 TEST_F(board, energy_is_counted_without_subscriber)
 {
 	double percent[RAILS + 1];
@@ -247,12 +257,14 @@ TEST_F(board, hwmon)
 		value = shown(dir, path);
 		snprintf(path, sizeof(path), "power%d_input", i + 2);
 		EXPECT_LT(1000, mv);
-		/* The values are from one latch or two consecutive ones; power varies by less. */
+		/* Voltage, current and power may come from two consecutive updates of the hwmon
+		 * values; power changes by less than a factor of 4 between them. */
 		EXPECT_LT(shown(dir, path) / 4, value * mv);
 		EXPECT_GT(shown(dir, path) * 4, value * mv);
 	}
 
-	/* A frequently updated counter that any user may read would be a side channel. */
+	/* Any user may read the energy counter in hwmon, so a frequently updated one would be a
+	 * side channel: the counter must change 5 to 10 times a second only. */
 	start = now_ns();
 	first = shown(dir, "energy1_input");
 	for (changes = 0; now_ns() - start < 2000000000;) {
@@ -266,7 +278,7 @@ TEST_F(board, hwmon)
 	EXPECT_GE(20, changes);
 }
 
-/* Names that perf's parser accepts, each with unit and scale. */
+/* Each perf event must have a name that the parser of perf accepts, a unit and a scale. */
 TEST_F(board, perf_names)
 {
 	static const char *const want[] = {
@@ -299,7 +311,10 @@ TEST_F(board, perf_names)
 	EXPECT_STREQ("config:0-7", text);
 }
 
-/* An open event has the same count as netlink, and makes the sampler run. */
+/*
+ * While a perf event is open, the sampler runs, and the event counts the same energy as the
+ * counters in netlink.
+ */
 TEST_F(board, perf_counts)
 {
 	struct counted before, after;
@@ -316,7 +331,8 @@ TEST_F(board, perf_counts)
 	gpu = perf_read(fd2);
 	ASSERT_EQ(0, counters(&self->f, &before));
 	sleep_ms(3000);
-	/* The CPU of the events goes offline: they continue on another one. */
+	/* When the CPU that counts the perf events goes offline, the events must continue on
+	 * another CPU. */
 	EXPECT_EQ(0, read_number(PMU "cpumask"));
 	if (!write_number(CPU0, 0)) {
 		EXPECT_EQ(1, read_number(PMU "cpumask"));
@@ -326,7 +342,8 @@ TEST_F(board, perf_counts)
 		ASSERT_EQ(0, write_number(CPU0, 1));
 		EXPECT_EQ(1, read_number(PMU "cpumask"));
 		then = perf_read(fd2);
-		/* The events move in the other direction, from CPU 1 to CPU 0. */
+		/* When CPU 1 goes offline in turn, the perf events must move from CPU 1 to CPU 0.
+		 * */
 		ASSERT_EQ(0, write_number(CPU1, 0));
 		EXPECT_EQ(0, read_number(PMU "cpumask"));
 		sleep_ms(500);
@@ -340,7 +357,8 @@ TEST_F(board, perf_counts)
 	gpu = perf_read(fd2) - gpu;
 	TH_LOG("perf %llu uJ, netlink %llu uJ", (unsigned long long)total,
 	       (unsigned long long)(after.uj[TOTAL] - before.uj[TOTAL]));
-	/* Both are read one after the other, with some samples in between. */
+	/* The perf and netlink counters are read one after the other, with some samples in between,
+	 * so allow a difference of 2 %. */
 	EXPECT_GT(2, 100 * fabs(total / (double)(after.uj[TOTAL] - before.uj[TOTAL]) - 1));
 	EXPECT_GT(2, 100 * fabs(gpu / (double)(after.uj[0] - before.uj[0]) - 1));
 	/* Each open event holds a reference to the module. */
@@ -368,10 +386,12 @@ TEST_F(board, perf_refuses_other_events)
 	EXPECT_EQ(-1, syscall(SYS_perf_event_open, &sampling, -1, 0, -1, 0));
 	EXPECT_EQ(EOPNOTSUPP, errno);
 	sampling.sample_period = 0;
-	/* An event of a task: the board's power does not belong to a task. */
+	/* Opening the event for one task must fail, because the power of the board cannot be
+	 * attributed to a task. */
 	EXPECT_EQ(-1, syscall(SYS_perf_event_open, &sampling, 0, -1, -1, 0));
 
-	/* Even if perf allows unprivileged observation, the module requires the capability. */
+	/* Even if perf_event_paranoid permits unprivileged events, the module requires a
+	 * capability. */
 	ASSERT_EQ(0, write_number("/proc/sys/kernel/perf_event_paranoid", -1));
 	pid = fork();
 	if (!pid) {
@@ -384,7 +404,7 @@ TEST_F(board, perf_refuses_other_events)
 	ASSERT_EQ(0, write_number("/proc/sys/kernel/perf_event_paranoid", 2));
 }
 
-/* Get the counters at a rate of 100 Hz, before and after an event. */
+/* Set a sampling rate of 100 Hz, wait 300 ms and read the energy counters. */
 static int counters_at_100hz(struct family *f, struct counted *c)
 {
 	int err = set_u32(f, JETWATT_A_CONFIG_RATE_HZ, 100);
@@ -394,8 +414,8 @@ static int counters_at_100hz(struct family *f, struct counted *c)
 }
 
 /*
- * Five seconds of suspend, as the difference between the clocks BOOTTIME and MONOTONIC would show.
- * A fault adds them to that difference.
+ * Simulate a suspend of five seconds, which the module detects by the difference between the clocks
+ * BOOTTIME and MONOTONIC. The injected fault adds five seconds to this difference.
  */
 TEST_F(board, suspend_is_blind_time)
 {
@@ -414,12 +434,16 @@ TEST_F(board, suspend_is_blind_time)
 		EXPECT_LE(5000000000, after.blind_ns[i] - before.blind_ns[i]);
 		EXPECT_GT(5200000000, after.blind_ns[i] - before.blind_ns[i]);
 	}
-	/* One second is counted, as in the interval before, and not six. */
+	/* The counters must increase by the energy of one second, as in the interval before, and
+	 * not by that of six seconds. */
 	EXPECT_LT((before.uj[TOTAL] - start.uj[TOTAL]) / 2, after.uj[TOTAL] - before.uj[TOTAL]);
 	EXPECT_GT((before.uj[TOTAL] - start.uj[TOTAL]) * 2, after.uj[TOTAL] - before.uj[TOTAL]);
 }
 
-/* The kernel freezes tasks and thaws them after a second, as it does around suspend. */
+/*
+ * The kernel freezes all tasks and thaws them a second later, as it does around a suspend; this
+ * second must count as blind time.
+ */
 TEST_F(board, freezing_is_blind_time)
 {
 	struct counted before, after;
@@ -458,7 +482,7 @@ TEST_F(board, negative_readings_leave_no_debt)
 
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	ASSERT_EQ(0, write_number(ADC_OFFSET, -50000));
-	/* From here on all samples are negative, and the counters do not change. */
+	/* After 500 ms, all samples are negative, so the counters must not change. */
 	sleep_ms(500);
 	ASSERT_EQ(0, counters(&self->f, &before));
 	sleep_ms(8000);
@@ -466,7 +490,9 @@ TEST_F(board, negative_readings_leave_no_debt)
 	ASSERT_EQ(0, write_number(ADC_OFFSET, 0));
 	for (i = 0; i <= TOTAL; i++)
 		EXPECT_EQ(before.uj[i], after.uj[i]);
-	/* The debt is one LSB for a second; the smallest load is three LSB. */
+	/* After the offset is removed, the negative energy that the module may still offset is at
+	 * most one LSB for one second; the smallest load is three LSB, so one second is enough to
+	 * balance it. */
 	sleep_ms(1000);
 	ASSERT_EQ(0, compare(&self->f, 10000, percent));
 	for (i = 0; i <= TOTAL; i++) {
@@ -486,8 +512,8 @@ static int enable_rail(int channel, int on)
 }
 
 /*
- * A rail that was not read for a while has a longer blind time than the others. The blind time of
- * the total never decreases, even when that rail leaves the total again.
+ * A rail that was disabled and not read for some seconds has a longer blind time than the other
+ * rails. The blind time of the total never decreases, even when that rail leaves the total again.
  */
 TEST_F(board, blind_time_of_total_never_decreases)
 {
@@ -504,17 +530,21 @@ TEST_F(board, blind_time_of_total_never_decreases)
 		       (unsigned long long)c[i].blind_ns[1] / 1000000,
 		       (unsigned long long)c[i].blind_ns[TOTAL] / 1000000);
 	}
-	/* Only the rail with index 1 was not read. */
+	/* Only the rail with index 1 was not read, so its blind time has grown by more than two
+	 * seconds. */
 	EXPECT_LT(2000000000, c[2].blind_ns[1] - c[0].blind_ns[1]);
 	for (i = 1; i < 4; i++) {
 		EXPECT_LE(c[i - 1].blind_ns[TOTAL], c[i].blind_ns[TOTAL]);
-		/* The total was known while this rail was not read, so its blind time hardly
-		 * grows. */
+		/* The total was still known while rail 1 was not read, so the blind time of the
+		 * total must hardly grow. */
 		EXPECT_GT(500000000, c[i].blind_ns[TOTAL] - c[0].blind_ns[TOTAL]);
 	}
 }
 
-/* A chip is detached for a long time: that is counted as blind time, without estimating energy. */
+/*
+ * While the chips do not respond for some seconds, the module must count blind time and must not
+ * estimate the energy.
+ */
 TEST_F(board, time_without_chip_is_blind)
 {
 	struct counted before, after;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
-/* The family as the kernel has registered it, and malformed requests. */
+/*
+ * Test the module's netlink family as the kernel lists it, and the refusal of malformed requests.
+ */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -90,7 +92,7 @@ TEST_F(family, as_registered)
 			TH_LOG("command %u", cmd);
 }
 
-/* Attributes for commands that take none, and a truncated request. */
+/* The module must refuse attributes on commands that take none, and a truncated request. */
 TEST_F(family, malformed_requests_are_refused)
 {
 	unsigned int cmd, type;
@@ -118,7 +120,10 @@ TEST_F(family, malformed_requests_are_refused)
 	EXPECT_EQ(0, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
 }
 
-/* A dump in several messages: with 32 subscribers, each is returned once. */
+/*
+ * Count the items of a dump: the list of 32 subscribers takes several messages, and each subscriber
+ * must be in it once.
+ */
 static void count(struct nlmsghdr *nlh, void *arg)
 {
 	(void)nlh;
@@ -138,7 +143,8 @@ TEST_F(family, dump_in_several_messages)
 	EXPECT_EQ(32, n);
 	for (i = 0; i < 32; i++)
 		family_close(&more[i]);
-	/* A work item removes the subscribers whose sockets were closed. */
+	/* The subscribers whose sockets were closed disappear with a delay, because a work item
+	 * removes them. */
 	for (i = 0; i < 1000 && n; i++) {
 		usleep(10000);
 		n = 0;

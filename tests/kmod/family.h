@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The netlink family from the view of a test: plain netlink messages without a library, so that the
- * module's messages are checked as they are.
+ * Access of tests to the module's netlink family, by plain netlink messages and without the client
+ * library, so that the tests check the messages of the module themselves.
  */
 #ifndef TESTS_KMOD_FAMILY_H
 #define TESTS_KMOD_FAMILY_H
@@ -112,7 +112,10 @@ static inline int send_request(struct family *f, struct nl_msg *msg, int flags)
 	return n < 0 ? -errno : 0;
 }
 
-/* Return: the error of an acknowledgement or of the end of a dump; both begin with it. */
+/*
+ * Return: the error code in message @nlh, an acknowledgement or the end of a dump, both of which
+ * begin with the code.
+ */
 static inline int verdict(struct family *f, struct nlmsghdr *nlh, size_t size)
 {
 	int error = *(int *)nlmsg_data(nlh), left = nlmsg_datalen(nlh) - size;
@@ -131,9 +134,9 @@ static inline int verdict(struct family *f, struct nlmsghdr *nlh, size_t size)
 typedef void (*message_fn)(struct nlmsghdr *nlh, void *arg);
 
 /*
- * Receive until the request is finished by its acknowledgement or the end of its dump. Replies are
- * passed to @fn; batches and events in between are dropped. Return: error of the request;
- * -ETIMEDOUT after 10 s.
+ * Receive messages until the acknowledgement of the request or the end of its dump arrives. Replies
+ * are passed to @fn; batches and events in between are dropped. Return: 0 or the error of the
+ * request; -ETIMEDOUT if it is not finished after 10 s.
  */
 static inline int receive(struct family *f, message_fn fn, void *arg)
 {
@@ -142,7 +145,8 @@ static inline int receive(struct family *f, message_fn fn, void *arg)
 	struct nlmsghdr *nlh;
 	int n;
 
-	/* Batches may still arrive although the reply was lost because the socket was full. */
+	/* If the socket was full, the reply may be lost while batches still arrive, so limit the
+	 * total time too. */
 	for (;;) {
 		if (now_ns() > end || poll(&p, 1, 10000) <= 0)
 			return -ETIMEDOUT;
@@ -256,7 +260,9 @@ static inline int set_u32(struct family *f, int type, uint32_t value)
 	return call(f, msg, NULL, NULL);
 }
 
-/* Get a number from the reply to a "do" request without attributes. */
+/*
+ * The attribute @type to read from the reply to a "do" request without attributes, and its value.
+ */
 struct wanted {
 	int type;
 	uint64_t value;
@@ -283,7 +289,7 @@ static inline uint64_t stat_of(struct family *f, int type)
 	return number(f, JETWATT_CMD_STATS_GET, type);
 }
 
-/* Wait until the sampler has taken @ticks; on a busy host, a guest is slow. */
+/* Wait until the sampler's tick counter has reached @ticks; on a busy host this may take long. */
 static inline bool ticks_reach(struct family *f, uint64_t ticks)
 {
 	uint64_t end = now_ns() + 10000000000ULL;
@@ -301,7 +307,10 @@ static inline uint32_t config_of(struct family *f, int type)
 	return number(f, JETWATT_CMD_CONFIG_GET, type);
 }
 
-/* Get a number of one item of a dump: the item whose attribute @key is @id. */
+/*
+ * One item of a dump: the item whose attribute @key has the value @id, and the value of its
+ * attribute @type.
+ */
 struct item {
 	int key, type;
 	uint32_t id;
@@ -341,7 +350,7 @@ static inline uint64_t subscriber_of(struct family *f, uint32_t port, int type)
 	return item_of(f, JETWATT_CMD_SUBSCRIBER_GET, JETWATT_A_SUBSCRIBER_PORT, port, type);
 }
 
-/* Parse a message with samples. Return: false if it has none or is malformed. */
+/* Parse a message with samples. Return: false if the message has no samples or is malformed. */
 static inline bool batch_of(struct nlmsghdr *nlh, uint8_t cmd, struct batch *b)
 {
 	struct genlmsghdr *genl = nlmsg_data(nlh);
@@ -390,7 +399,7 @@ static inline const int32_t *series_of(const struct batch *b, uint32_t kind, uin
 
 /*
  * Receive the next message that is not a reply: a batch or an event.
- * Return: its command, 0 if there is none within @ms, or -errno.
+ * Return: the command of the message, 0 if none arrives within @ms milliseconds, or -errno.
  */
 static inline int next_message(struct family *f, int ms, struct nlmsghdr **nlh)
 {
@@ -406,7 +415,9 @@ static inline int next_message(struct family *f, int ms, struct nlmsghdr **nlh)
 	return ((struct genlmsghdr *)nlmsg_data(*nlh))->cmd;
 }
 
-/* Receive the next batch within @ms. Return: false if there is none. */
+/*
+ * Receive the next batch of samples, for at most @ms milliseconds. Return: false if there is none.
+ */
 static inline bool next_batch(struct family *f, int ms, struct batch *b)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL;
@@ -421,7 +432,9 @@ static inline bool next_batch(struct family *f, int ms, struct batch *b)
 	return false;
 }
 
-/* Receive the next event of a kind within @ms. Return: its message or NULL. */
+/*
+ * Receive the next event of kind @kind, for at most @ms milliseconds. Return: its message or NULL.
+ */
 static inline struct nlmsghdr *next_event(struct family *f, int ms, uint32_t kind)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL;
@@ -482,7 +495,7 @@ static inline long read_number(const char *path)
 	return read_file(path, text, sizeof(text)) ? -1 : strtol(text, NULL, 0);
 }
 
-/* Get the hwmon directory of the chip at @addr on bus 1. */
+/* Get the path of the hwmon directory of the chip with address @addr on i2c bus 1. */
 static inline bool hwmon(unsigned int addr, char *path, size_t size)
 {
 	char parent[48];
@@ -505,8 +518,9 @@ static inline bool hwmon(unsigned int addr, char *path, size_t size)
 #define FAULTS	"/sys/kernel/debug/jetwatt/"
 
 /*
- * inject() - make the next @n attempts fail; @name as in kmod/fault_inject.c, with "fail_".
- * The kernel's fault injection has a directory for each fault; kernels without it have a count.
+ * inject() - make the next @n attempts of an operation fail; @name is the name of the fault in
+ * kmod/fault_inject.c, with the prefix "fail_". On kernels with fault injection, each fault is a
+ * directory in debugfs; on other kernels, a file with the count @n.
  */
 static inline int inject(const char *name, int n)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=90
-/* Chips that fail, disappear and return while they are being read. */
+/* Test the module with sensor chips that fail, disappear and return while the module reads them. */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -32,7 +32,7 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->events);
 }
 
-/* Number of a rail's shunt voltages that are missing in the samples from @seq on. */
+/* Number of samples of @rail, and of those without a shunt voltage (holes). */
 struct holes {
 	uint32_t rail;
 	unsigned int holes, samples;
@@ -61,7 +61,7 @@ static unsigned int holes(struct family *f, uint32_t rail, uint64_t seq)
 	return dump(f, msg, note_holes, &h) ? ~0U : h.holes;
 }
 
-/* After one failed transfer, one tick has no values, and no chip counts as lost. */
+/* After one failed i2c transfer, exactly one tick has no values, and no chip counts as lost. */
 TEST_F(board, one_error_loses_no_chip)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
@@ -77,7 +77,10 @@ TEST_F(board, one_error_loses_no_chip)
 	EXPECT_EQ(NULL, next_event(&self->events, 100, JETWATT_EVENT_CHIP_LOST));
 }
 
-/* Both chips are lost after ten consecutive errors, and retried a second later. */
+/*
+ * Both chips must count as lost after ten consecutive errors; a second later, the module reads them
+ * again as a retry.
+ */
 TEST_F(board, ten_errors_lose_a_chip)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1, errors0, errors1;
@@ -86,7 +89,8 @@ TEST_F(board, ten_errors_lose_a_chip)
 
 	errors0 = chip_of(&self->f, 0, JETWATT_A_CHIP_ERRORS);
 	errors1 = chip_of(&self->f, 1, JETWATT_A_CHIP_ERRORS);
-	/* One shared failure, nine of each chip, one retry of each. */
+	/* Number of transfers that fail: one for both chips together, then nine for each chip, then
+	 * one retry for each chip. */
 	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_nak"), 1 + 9 + 9 + 2));
 	e = next_event(&self->events, 2000, JETWATT_EVENT_CHIP_LOST);
 	ASSERT_NE(NULL, e);
@@ -188,7 +192,7 @@ TEST_F(board, no_memory_for_a_chip)
 	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
 }
 
-/* Counts of deadlines, read between two times. */
+/* Numbers of ticks and of missed ticks, and the times in ns before and after they were read. */
 struct reckoning {
 	uint64_t before, after, ticks, missed;
 };
@@ -203,15 +207,16 @@ static struct reckoning reckon(struct family *f)
 	return r;
 }
 
-/* What the events report about the time between two such counts. */
+/* What the events report about the time between two readings of the tick counters. */
 struct story {
 	uint64_t told;		/* missed ticks in the first event that reports any */
 	uint64_t due_low, due_high;
 };
 
 /*
- * A bus that another process keeps busy is slower, and the rate follows. The number of deadlines is
- * the sum over the rates.
+ * If another process keeps the bus busy, the module lowers the sampling rate, and reports this by
+ * events. From these events, calculate the lower and upper limit of the number of deadlines between
+ * @start and @end: the sum of rate times duration.
  */
 static struct story follow(struct family *events, const struct reckoning *start,
 			   const struct reckoning *end)
@@ -269,7 +274,8 @@ TEST_F(board, late_ticks_are_skipped_and_counted)
 	sleep_ms(2500);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* Missed ticks are counted when the sampler continues. */
+	/* The module counts missed ticks only when the sampler continues, so wait for two more
+	 * ticks. */
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
 	EXPECT_TRUE(ticks_reach(&self->f, ticks + 2));
 	end = reckon(&self->f);
@@ -281,14 +287,18 @@ TEST_F(board, late_ticks_are_skipped_and_counted)
 	       (unsigned long long)story.due_high);
 	EXPECT_LT(20, missed);
 	EXPECT_LE(1, story.told);
-	/* The event reports all missed ticks that no earlier event has reported. */
+	/* An overrun event reports the number of missed ticks since the previous overrun event, so
+	 * it is not above the total. */
 	EXPECT_LE(story.told, end.missed);
 	EXPECT_LE(story.due_low, ticks + missed);
 	EXPECT_GE(story.due_high, ticks + missed);
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 50));
 }
 
-/* The module's own fault: a transfer that fails before it starts. */
+/*
+ * Use the module's own fault injection to make one i2c transfer fail before it starts; one tick
+ * must lack values.
+ */
 TEST_F(board, transfer)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
@@ -308,7 +318,10 @@ static void note_emc(struct nlmsghdr *nlh, void *arg)
 		((struct emc *)arg)->value = u32_of(nlh, JETWATT_A_CLOCK_VALUE);
 }
 
-/* A slow series that cannot be read is NONE until it can be read again. */
+/*
+ * While a clock cannot be read, the module must report the value NONE for it, and the clock again
+ * once reading succeeds.
+ */
 TEST_F(board, clock)
 {
 	struct emc emc = {};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount overlay=tests/sim/boards/whole/thor.dtso modules="governor_simpleondemand;governor_userspace?;jetwatt-sim;ina3221;jetwatt" timeout=120
 /*
- * Thor's GPU, a PCI device whose devfreq devices have neither a bus nor a node: its clock and load,
- * suspended and active, and that the module never blocks its driver.
+ * Test the GPU of Thor, a PCI device whose devfreq devices have neither a bus nor a device tree
+ * node: clock and load while the GPU is suspended or active, and that the module never prevents
+ * unbinding of its driver.
  */
 #include "family.h"
 
@@ -75,8 +76,9 @@ static void stay_awake(int ms)
 }
 
 /*
- * Return what the module reports, after at most twenty seconds or when it is @load and @khz. The
- * load needs a governor that polls; "performance", the driver's default, does not.
+ * Return the GPU clock and load that the module reports, as soon as they are @khz and @load, or
+ * after about twenty seconds. The driver updates the load only if the devfreq governor polls;
+ * "performance", the driver's default, does not.
  */
 static struct gpu becomes(struct family *f, int32_t khz, int32_t load)
 {
@@ -94,7 +96,10 @@ static struct gpu becomes(struct family *f, int32_t khz, int32_t load)
 	return g;
 }
 
-/* There is one clock, that of the shaders: video has its own, and the other GPCs follow. */
+/*
+ * The module must report one GPU clock, that of the shaders (gpu-gpc-0), and not that of the video
+ * unit; the clocks of the other GPCs follow the first.
+ */
 TEST_F(thor, is_found)
 {
 	struct gpu g = becomes(&self->f, 1575000, 1000);
@@ -111,12 +116,12 @@ TEST_F(thor, clock_and_load_follow_the_driver)
 	ASSERT_EQ(0, write_file(GPC "max_freq", "855000000"));
 	EXPECT_EQ(855000, becomes(&self->f, 855000, 1000).khz);
 	EXPECT_EQ(855000, read_number(GPC "cur_freq") / 1000);
-	/* The driver only knows the load in percent. */
+	/* The driver reports the load in whole percent, so 437 permille read as 430. */
 	ASSERT_EQ(0, write_number(LOAD, 437));
 	EXPECT_EQ(430, becomes(&self->f, 855000, 430).load);
 }
 
-/* Without power, the clock is 0, which is not an error. */
+/* While the GPU is suspended, the module reports a clock of 0, and not an error. */
 TEST_F(thor, suspended_gpu_has_clock_0)
 {
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
@@ -128,7 +133,9 @@ TEST_F(thor, suspended_gpu_has_clock_0)
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
 }
 
-/* The driver is unbound and bound again while the clock is read a hundred times a second. */
+/*
+ * Unbind and bind the GPU's driver while the module reads the GPU clock a hundred times a second.
+ */
 TEST_F(thor, driver_is_rebound)
 {
 	int i;
@@ -146,7 +153,7 @@ TEST_F(thor, driver_is_rebound)
 	EXPECT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 }
 
-/* The device is removed as if pulled out; a rescan of the simulation brings it back. */
+/* Remove the PCI device of the GPU; a rescan of the PCI bus adds it again. */
 TEST_F(thor, device_is_removed)
 {
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
@@ -157,8 +164,9 @@ TEST_F(thor, device_is_removed)
 }
 
 /*
- * With a governor that does not poll there is no load, neither an old value nor one at the start:
- * the driver starts with "performance" if the kernel has it, as JetPack's kernel does.
+ * If the devfreq governor does not poll, the module must report no load, neither after the start
+ * nor the last known one; the driver starts with "performance" if the kernel has it, as JetPack's
+ * kernel does.
  */
 TEST_F(thor, no_load_without_polling_governor)
 {

@@ -35,7 +35,7 @@ static int online(unsigned int cpu, int on)
 	return write_number(path, on);
 }
 
-/* Return: the last value in the newest batch. */
+/* Return: the last value of series @kind in the newest batch of samples. */
 static int32_t newest(struct family *f, uint32_t kind)
 {
 	const int32_t *v;
@@ -50,7 +50,10 @@ static int32_t newest(struct family *f, uint32_t kind)
 	return value;
 }
 
-/* Return: number of CPUs in the stream, once it is @want; a busy host delays it. */
+/*
+ * Return: number of online CPUs in the samples, as soon as it is @want or after 10 s, because a
+ * busy host delays the change.
+ */
 static int32_t cores_until(struct family *f, int32_t want)
 {
 	uint64_t end = now_ns() + 10000000000ULL;
@@ -88,7 +91,7 @@ TEST_F(cpus, cpu0_goes_offline)
 	ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
 	EXPECT_EQ(3, cores_until(&self->f, 3));
 	EXPECT_TRUE(ticks_reach(&self->f, ticks + 1));
-	/* The clock of the policy is read on an online CPU. */
+	/* The module must read the clock of a CPU cluster on one of its CPUs that is online. */
 	EXPECT_LT(0, newest(&self->f, JETWATT_SERIES_CPU_KHZ));
 	EXPECT_EQ(0, online(0, 1));
 }

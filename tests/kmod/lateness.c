@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim bus_hz=400000;ina3221;jetwatt" timeout=90 alone
 /*
- * Wake-up latency of the sampler, in virtual time on one CPU: idle, and with tasks that never
- * sleep. In virtual time the result is that of the scheduler and of the module, not of the host.
+ * Test the wake-up latency of the sampler thread on a guest with one CPU, which is idle or runs
+ * tasks that never sleep. The guest runs in virtual time, so the latency is caused by the guest's
+ * scheduler and the module, and not by the host.
  */
 #include "family.h"
 
@@ -71,8 +72,8 @@ FIXTURE_VARIANT_ADD(sampler, one) { .spinning = 1 };
 FIXTURE_VARIANT_ADD(sampler, four) { .spinning = 4 };
 
 /*
- * Ten seconds at 400 Hz. The latency is taken from the sampler's histogram and, independently, from
- * the times of the samples, which must be a whole number of periods apart.
+ * Ten seconds at 400 Hz. Take the latency from the sampler's histogram and, independently, from the
+ * times of the samples, whose distances must be multiples of the period.
  */
 TEST_F(sampler, wakes_in_time)
 {
@@ -131,7 +132,10 @@ TEST_F(sampler, wakes_in_time)
 	EXPECT_GT(period / 2, worst);
 }
 
-/* Set the conversion interval of the chips, through the hwmon driver's attributes. */
+/*
+ * Set the conversion interval of both chips to @ms[0] and @ms[1] milliseconds by the attribute
+ * update_interval of the hwmon driver, and return the previous intervals in @ms.
+ */
 static bool swap_intervals(long *ms)
 {
 	char dir[96], path[128];
@@ -151,9 +155,10 @@ static bool swap_intervals(long *ms)
 }
 
 /*
- * Since 6.7, the kernel frees a CPU's spare pages every second, hundreds of them, with interrupts
- * disabled for 0.2 ms at a time on this slow CPU; a tick of 0.7 ms leaves only 0.3 ms. If a fixed
- * share of memory is reserved for them, it keeps them.
+ * Since 6.7, the kernel frees hundreds of pages from the per-CPU page lists every second, and
+ * disables interrupts for 0.2 ms at a time on this slow CPU. A tick takes 0.7 ms of its period of 1
+ * ms, which leaves only 0.3 ms. If the lists have a fixed share of memory, the kernel does not free
+ * their pages.
  */
 static void keep_spare_pages(void)
 {
@@ -161,8 +166,8 @@ static void keep_spare_pages(void)
 }
 
 /*
- * A thousand samples per second: the chips are configured for conversions of 140 us through the
- * hwmon driver's attributes, and the module follows.
+ * Take a thousand samples per second: the test sets the chips to conversions of 140 us through the
+ * hwmon driver's attributes, and the module must then permit this rate.
  */
 TEST(thousand_samples_per_second)
 {
@@ -204,8 +209,8 @@ TEST(thousand_samples_per_second)
 }
 
 /*
- * A rate that is within the limits of buses and chips, but not of this CPU: the module finds the
- * possible rate within seconds and keeps it.
+ * Set a sampling rate that buses and chips permit, but that this CPU is too slow for: the module
+ * must find the highest possible rate within seconds and keep it.
  */
 TEST(rate_is_limited_by_the_cpu)
 {
@@ -218,7 +223,8 @@ TEST(rate_is_limited_by_the_cpu)
 	ASSERT_TRUE(swap_intervals(ms));
 	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 90));
 	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 500));
-	/* Slightly less, because the duration of transfers is measured again. */
+	/* Request slightly less than the reported limit, because the module measures the duration
+	 * of transfers again at each request. */
 	granted = config_of(&f, JETWATT_A_CONFIG_RATE_MAX_HZ) * 31 / 32;
 	ASSERT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, granted)) TH_LOG("%s", f.text);
 	sleep_ms(4000);
@@ -234,7 +240,8 @@ TEST(rate_is_limited_by_the_cpu)
 	EXPECT_NE(NULL, strstr(f.text, "CPU"));
 	EXPECT_EQ(1, sscanf(f.text, "at most %u Hz", &most));
 	EXPECT_LT(most, granted);
-	/* The rate is only changed if it is more than a sixteenth too high. */
+	/* The module changes the active rate only if it is more than a sixteenth above the possible
+	 * one. */
 	EXPECT_LE(kept, granted);
 	EXPECT_GE(most + most / 15, kept);
 	if (!slow_kernel()) {

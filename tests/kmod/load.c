@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=240 alone
-/* Loading and unloading of the module, in all situations that could prevent it. */
+/* Test loading and unloading of the module in all situations that could prevent it. */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -22,7 +22,10 @@ FIXTURE_TEARDOWN(modules)
 	EXPECT_NE(0, access("/sys/module/jetwatt", F_OK));
 }
 
-/* Each step fails in turn, and all steps before it are undone. */
+/*
+ * Make each step of the module's initialisation fail in turn; the module must undo all steps before
+ * it.
+ */
 TEST_F(modules, every_step_fails)
 {
 	char params[32];
@@ -73,7 +76,10 @@ TEST_F_TIMEOUT(modules, load_and_unload_with_subscribers, 200)
 	}
 }
 
-/* Up to 6.0, the dump of a closed socket is freed slightly later. */
+/*
+ * Unload the module, with retries: up to Linux 6.0, the kernel frees the unfinished dump of a
+ * closed socket, which holds the module, slightly later.
+ */
 static int unload_soon(void)
 {
 	int err, i;
@@ -107,7 +113,10 @@ TEST_F(modules, dump_holds_the_module)
 	family_close(&self->f);
 }
 
-/* The module can be unloaded at any time, also in the middle of a tick. */
+/*
+ * It must be possible to unload the module at any time, also while the sampler is in the middle of
+ * a tick.
+ */
 TEST_F(modules, unload_at_any_time)
 {
 	int i;
@@ -123,7 +132,10 @@ TEST_F(modules, unload_at_any_time)
 	}
 }
 
-/* The board's driver is loaded after the module, unloaded before it, and loaded again. */
+/*
+ * Load the board's drivers (jetwatt-sim) after the module, unload them before it, and load them
+ * again.
+ */
 TEST_F(modules, board_comes_later)
 {
 	struct batch b;
@@ -144,7 +156,8 @@ TEST_F(modules, board_comes_later)
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_TRUE(next_batch(&self->f, 1000, &b));
 	EXPECT_NE(NULL, series_of(&b, JETWATT_SERIES_SHUNT_UV, 3));
-	/* The driver of clocks and adapter can be unloaded while the module uses them. */
+	/* It must be possible to unload the driver of the clocks and the i2c adapter while the
+	 * module uses them. */
 	sleep_ms(1200);
 	while (next_batch(&self->f, 50, &b))
 		;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim adc_offset_uv=800;ina3221;i2c-dev;jetwatt" timeout=240
 /*
- * The sum register of the INA3221. The module determines from readings which channels the sum
- * includes, because reading Mask/Enable, which selects them, would clear latched alarms. The
- * sampler uses the sum at rates for which a tick cannot read all shunts, and while the chip
- * averages the shunts over seconds; but never while the channels of the sum are unknown.
+ * Test the use of the sum register of the INA3221, which adds up the shunt voltages of selected
+ * channels. The module determines from readings which channels the sum includes, because reading
+ * Mask/Enable, which selects them, would clear latched alarms. The sampler reads the sum at rates
+ * at which a tick cannot read all shunts, and while the chip averages the shunts over seconds, but
+ * never while the channels of the sum are unknown.
  *
- * The ADC offset gives every rail a significant current without a job.
+ * The ADC offset (800 uV) makes every rail read a significant current, although no job runs.
  */
 #include "family.h"
 
@@ -17,11 +18,14 @@
 
 #include "kselftest_harness.h"
 
-#define MASK	0x0f	/* Mask/Enable: selects the channels of the sum */
+#define MASK	0x0f	/* register Mask/Enable: selects the channels of the sum */
 #define OFFSET	"/sys/module/jetwatt_sim/parameters/adc_offset_uv"
 #define START	"/sys/module/jetwatt_sim/parameters/start_us"
 
-/* Write a register without the driver, as firmware might; writing does not clear alarms. */
+/*
+ * Write a register of the chip past its driver, as firmware might do; writing does not clear
+ * alarms.
+ */
 static int write_reg(uint8_t reg, uint16_t value)
 {
 	uint8_t bytes[] = { reg, value >> 8, value & 0xff };
@@ -80,15 +84,17 @@ TEST_F_TIMEOUT(board, channels_of_the_sum_are_determined, 90)
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(0, write_reg(MASK, cases[i].scc));
-		/* Known channels are dropped after the first window that contradicts them. */
+		/* The module discards its knowledge of the channels after the first window of
+		 * readings that contradicts it, and determines them again. */
 		sleep_ms(12000);
 		EXPECT_EQ(cases[i].channels, sum_of(&self->f));
 	}
-	/* No channel is selected: the register is 0 and matches no set of channels. */
+	/* If no channel is selected, the sum register is 0, which matches no set of channels. */
 	ASSERT_EQ(0, write_reg(MASK, 0));
 	sleep_ms(12000);
 	EXPECT_EQ(UINT32_MAX, sum_of(&self->f));
-	/* The second rail draws almost no current: the sum matches with and without it. */
+	/* If the second rail draws almost no current, the sum matches both with and without this
+	 * rail, so its channels stay unknown. */
 	ASSERT_EQ(0, write_reg(MASK, 0x6000));
 	ASSERT_EQ(0, write_number(OFFSET, -120));
 	sleep_ms(12000);
@@ -127,7 +133,7 @@ static void note(struct nlmsghdr *nlh, void *arg)
 	}
 }
 
-/* Count all samples of the next @ms. */
+/* Evaluate all samples of the next @ms milliseconds. */
 static int watch(struct family *f, unsigned int ms, struct seen *s)
 {
 	struct nl_msg *msg = request(f, JETWATT_CMD_SAMPLES_GET);
@@ -138,7 +144,10 @@ static int watch(struct family *f, unsigned int ms, struct seen *s)
 	return dump(f, msg, note, s);
 }
 
-/* Determine the sum at a low rate, then select a rate too high to read all shunts in every tick. */
+/*
+ * Let the module determine the channels of the sum at a low sampling rate, then set a rate at which
+ * a tick cannot read all shunts.
+ */
 TEST_F_TIMEOUT(board, sum_allows_a_higher_rate, 90)
 {
 	uint32_t all, most = 0;
@@ -167,19 +176,22 @@ TEST_F_TIMEOUT(board, sum_allows_a_higher_rate, 90)
 	TH_LOG("%u ticks, %u with the sum, %u with the first shunt; share %llu permille", s.ticks,
 	       s.sums, s.shunts, (unsigned long long)stat_of(&self->f, JETWATT_A_STATS_BUS_PERMILLE));
 	EXPECT_LT(s.ticks * 99 / 100, s.sums);
-	/* Four shunts and four voltages are read in rotation. */
+	/* The remaining time of each tick is used to read four shunts and four bus voltages in
+	 * turn, so each shunt is read in about every eighth tick. */
 	EXPECT_LT(s.ticks / 10, s.shunts);
 	EXPECT_GT(s.ticks / 6, s.shunts);
 	EXPECT_GT(1, fabs(100 * (s.sum / s.sums / (s.parts / s.shunts) - 1)));
 	if (!slow_kernel())
 		EXPECT_GE(560, stat_of(&self->f, JETWATT_A_STATS_BUS_PERMILLE));
 
-	/* No tick reads all shunts at this rate, but a change of the sum is still detected. */
+	/* At this rate no tick reads all shunts, but the module must still detect that other
+	 * channels were selected for the sum. */
 	ASSERT_EQ(0, write_reg(MASK, 0x3000));
 	sleep_ms(20000);
 	EXPECT_EQ(6, sum_of(&self->f));
 
-	/* The highest rate, if no number is given, is one that reads all shunts. */
+	/* If a client requests no particular rate, the module selects the highest rate at which
+	 * each tick reads all shunts. */
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 	if (!slow_kernel())
@@ -188,9 +200,9 @@ TEST_F_TIMEOUT(board, sum_allows_a_higher_rate, 90)
 }
 
 /*
- * An adapter takes 400 us to start a transfer and is busy during that time. The configured share is
- * kept, at the highest rate for which that is possible; with a normal adapter, the previous rate
- * returns.
+ * An i2c adapter takes 400 us to start each transfer and keeps the bus busy meanwhile. The module
+ * must lower the sampling rate so that it still uses the configured share of the bus, and restore
+ * the rate when the adapter is fast again.
  */
 TEST_F_TIMEOUT(board, slow_adapter_keeps_its_share, 60)
 {
@@ -205,7 +217,8 @@ TEST_F_TIMEOUT(board, slow_adapter_keeps_its_share, 60)
 	hz = config_of(&self->f, JETWATT_A_CONFIG_RATE_MAX_HZ);
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, hz));
 	sleep_ms(4000);
-	/* If the CPU itself is slow to start a transfer, the rate is lower already. */
+	/* If the CPU is slow to start a transfer, the module has lowered the rate already, so read
+	 * the active rate. */
 	before = config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ);
 	ASSERT_EQ(0, write_number(START, 400));
 	sleep_ms(6000);
@@ -222,13 +235,17 @@ TEST_F_TIMEOUT(board, slow_adapter_keeps_its_share, 60)
 	sleep_ms(6000);
 	hz = config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ);
 	if (!slow_kernel()) {
-		/* Changes below a sixteenth are not made. */
+		/* The module does not change the rate by less than a sixteenth, so the restored
+		 * rate may differ by that. */
 		EXPECT_LT(before - before / 16, hz);
 		EXPECT_GT(before + before / 16, hz);
 	}
 }
 
-/* Shunts are averaged by the chip over seconds; the sum is read in addition and is not averaged. */
+/*
+ * If the chip averages the shunt voltages over seconds, the module must read the sum in addition in
+ * each tick, because the sum is not averaged.
+ */
 TEST_F(board, sum_is_read_beside_averaged_shunts)
 {
 	struct seen s;
@@ -240,7 +257,8 @@ TEST_F(board, sum_is_read_beside_averaged_shunts)
 	ASSERT_EQ(0, watch(&self->f, 1000, &s));
 	EXPECT_GT(s.ticks / 4, s.sums);
 	ASSERT_EQ(0, set_hwmon("samples", 16));
-	/* The configuration has changed, so the channels are determined again. */
+	/* The configuration of the chip has changed, so the module determines the channels of the
+	 * sum again. */
 	sleep_ms(12000);
 	ASSERT_EQ(3, sum_of(&self->f));
 	ASSERT_EQ(0, watch(&self->f, 1000, &s));
@@ -249,7 +267,10 @@ TEST_F(board, sum_is_read_beside_averaged_shunts)
 	EXPECT_LT(s.ticks * 9 / 10, s.shunts);
 }
 
-/* Register 0x0F is never read: an alarm that the chip has latched is still set. */
+/*
+ * The module must never read register 0x0F (Mask/Enable), so an alarm that the chip has latched
+ * stays set.
+ */
 TEST_F(board, alarms_stay_set)
 {
 	char dir[128], path[160];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 mttcg modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=120
 /*
- * Netlink frees the port of a socket before it notifies modules that the socket was closed. What
- * the module does about the previous subscriber of a port must not affect a new one.
+ * When a socket is closed, netlink frees its port first and notifies modules later, so a new socket
+ * may get the port in between. The module's cleanup for the previous subscriber of a port must not
+ * affect a new subscriber with the same port.
  */
 #include "family.h"
 
@@ -26,7 +27,10 @@ static void *close_it(void *arg)
 	return NULL;
 }
 
-/* Bind a socket to a port that is about to become free. Return: 0 or -errno. */
+/*
+ * Bind a socket to netlink port @port, which another thread is about to free; retry until this
+ * succeeds. Return: 0 or -errno.
+ */
 static int rebind(struct family *f, uint32_t port)
 {
 	struct sockaddr_nl sa = { .nl_family = AF_NETLINK, .nl_pid = port };
@@ -67,7 +71,8 @@ TEST(reused_port_of_a_subscriber)
 		err = simple(&new, JETWATT_CMD_SUBSCRIBE);
 		refused += err == -EALREADY;
 		ASSERT_EQ(0, pthread_join(thread, NULL));
-		/* The notifier was called for the old socket: the new subscriber still exists. */
+		/* Netlink has now notified the module of the closed socket; the new subscriber must
+		 * still exist. */
 		if (!err && subscriber_of(&other, new.port, JETWATT_A_SUBSCRIBER_SENT) == UINT64_MAX)
 			dropped++;
 		simple(&new, JETWATT_CMD_UNSUBSCRIBE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
-/* On which CPU the sampler thread runs, and what delays it. */
+/* Test on which CPU the sampler thread runs, and how the module reports what delays it. */
 #include "family.h"
 
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 #define CPU1	"/sys/devices/system/cpu/cpu1/online"
 
-/* Get the line "stat" of the sampler thread. Return: its pid, 0 if there is none. */
+/* Get the text of /proc/PID/stat of the sampler thread. Return: its pid, 0 if there is none. */
 static pid_t sampler(char *text, size_t size)
 {
 	char path[300];
@@ -30,7 +30,7 @@ static pid_t sampler(char *text, size_t size)
 	return pid;
 }
 
-/* Return: CPU on which the sampler thread last ran. */
+/* Return: Return: number of the CPU on which the sampler thread last ran. */
 static int where(void)
 {
 	char text[512], *at;
@@ -97,8 +97,8 @@ TEST_F(board, affinity)
 }
 
 /*
- * The thread is moved while the handler of the throttling timer still runs on its previous CPU. The
- * timer must not be queued a second time; the kernel log would show that.
+ * Move the sampler thread to another CPU while the handler of its throttling timer still runs on
+ * the previous CPU. The timer must not be queued twice; if it were, the kernel would log a warning.
  */
 TEST_F(board, moved_while_the_timer_handler_runs)
 {
@@ -113,7 +113,10 @@ TEST_F(board, moved_while_the_timer_handler_runs)
 	EXPECT_TRUE(ticks_reach(&self->f, stat_of(&self->f, JETWATT_A_STATS_TICKS) + 50));
 }
 
-/* Since 6.2 the kernel remembers the CPUs that a user has requested, for kernel threads too. */
+/*
+ * Return: whether the kernel (since 6.2) remembers the CPU mask that a user has set for a kernel
+ * thread.
+ */
 static bool keeps_affinity(void)
 {
 	unsigned int major = 0, minor = 0;
@@ -123,7 +126,10 @@ static bool keeps_affinity(void)
 	       major * 1000 + minor >= 6002;
 }
 
-/* taskset moves a thread that is not pinned by the configuration, and it stays there. */
+/*
+ * If the configuration does not pin the sampler thread to a CPU, taskset can move the thread, and
+ * the module must not move it back.
+ */
 TEST_F(board, taskset)
 {
 	cpu_set_t set, now;
@@ -138,7 +144,8 @@ TEST_F(board, taskset)
 	ASSERT_EQ(0, sched_getaffinity(pid, sizeof(now), &now));
 	EXPECT_TRUE(CPU_EQUAL(&set, &now));
 	EXPECT_EQ(1, where());
-	/* Pinned and unpinned: the CPUs are those at the start, or since 6.2 those of taskset. */
+	/* After the configuration has pinned and unpinned the thread, its CPU mask is that of the
+	 * start, or since Linux 6.2 the mask that taskset has set. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 0));
 	sleep_ms(200);
 	EXPECT_EQ(0, where());
@@ -152,7 +159,10 @@ TEST_F(board, taskset)
 	EXPECT_EQ(2, CPU_COUNT(&now));
 }
 
-/* If one attribute of a request is refused, the others have no effect either. */
+/*
+ * If the module refuses one attribute of a request, the other attributes of the request must have
+ * no effect either.
+ */
 TEST_F(board, refused_changes_nothing)
 {
 	struct nl_msg *msg = request(&self->f, JETWATT_CMD_CONFIG_SET);
@@ -199,9 +209,9 @@ static pid_t hog(int policy, int priority)
 }
 
 /*
- * A real-time task of another process uses a whole CPU: the scheduler stops all real-time tasks
- * there for a twentieth of each second, including the sampler thread; since 6.12 only if a normal
- * task is runnable.
+ * If a real-time task of another process uses a whole CPU, the scheduler stops all real-time tasks
+ * on it for 50 ms of each second, including the sampler thread; since Linux 6.12, it does so only
+ * if a normal task is runnable.
  */
 TEST_F(board, throttling)
 {
@@ -263,14 +273,17 @@ static pid_t deadline_hog(void)
 		;
 }
 
-/* A deadline task has priority over the sampler: that causes lateness, but is no throttling. */
+/*
+ * A task of class SCHED_DEADLINE has priority over the sampler thread: the module must report late
+ * ticks, but no RT throttling.
+ */
 TEST_F(board, deadline_task_is_no_throttling)
 {
 	uint64_t before, late;
 	int status, i;
 	pid_t pid[2];
 
-	/* One task per CPU, because a deadline task cannot be pinned to one. */
+	/* Start one deadline task per CPU, because such a task cannot be pinned to one CPU. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_CPU, 1));
 	sleep_ms(500);
 	before = stat_of(&self->f, JETWATT_A_STATS_THROTTLED);
@@ -284,12 +297,12 @@ TEST_F(board, deadline_task_is_no_throttling)
 	}
 	late = stat_of(&self->f, JETWATT_A_STATS_LATE_MAX_NS);
 	TH_LOG("late by up to %llu us", (unsigned long long)late / 1000);
-	/* The deadline tasks did delay the sampler thread. */
+	/* The largest delay shows that the deadline tasks did delay the sampler thread. */
 	EXPECT_LT(20000000, late);
 	EXPECT_EQ(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
 	/*
-	 * The delayed ticks would lower the highest rate for a minute, for the next tests too.
-	 * Restart the sampler, which drops the measured overhead.
+	 * The delayed ticks would lower the highest sampling rate for a minute, and so affect the
+	 * next tests. So restart the sampler, which discards the overhead that it has measured.
 	 */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));

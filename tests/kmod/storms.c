@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=150
-/* Faults of the bus and of the machine while the sampler runs. */
+/* Test faults of the bus and of the machine while the sampler runs. */
 #include "family.h"
 
 #include <signal.h>
@@ -62,7 +62,10 @@ static int look(struct family *f, uint32_t rail, uint64_t seq, struct holes *h)
 	return dump(f, msg, note, h);
 }
 
-/* A transfer of several chips fails in the middle: one tick has no values at all. */
+/*
+ * If the transfer that reads several chips fails in the middle, this tick must have no values at
+ * all.
+ */
 TEST_F(board, failed_transfer_leaves_no_partial_tick)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
@@ -81,8 +84,9 @@ TEST_F(board, failed_transfer_leaves_no_partial_tick)
 }
 
 /*
- * The bus is stuck: each try costs a second. The chips are lost at once, retries become rare,
- * callers wait for one retry at most, and the chips return afterwards.
+ * The i2c bus is stuck, so each transfer takes a second until it times out. The chips must count as
+ * lost after the first timeout, retries must become rare, requests must wait for one retry at most,
+ * and the chips must return when the bus is free.
  */
 TEST_F(board, bus_stuck)
 {
@@ -145,7 +149,9 @@ static int32_t gpu_khz(struct family *f)
 	return dump(f, request(f, JETWATT_CMD_CLOCK_GET), note_gpu, &gpu) ? -2 : gpu.khz;
 }
 
-/* The GPU's driver is unbound and bound while its clock is read a hundred times a second. */
+/*
+ * Unbind and bind the GPU's driver while the module reads the GPU clock a hundred times a second.
+ */
 TEST_F(board, gpu_driver_is_rebound)
 {
 	char device[64] = "";
@@ -172,7 +178,10 @@ TEST_F(board, gpu_driver_is_rebound)
 
 #define SOME_DAY	1700000000	/* in 2023 */
 
-/* The wall clock is set back and forth: samples use another clock. */
+/*
+ * Set the wall clock back and forth; this must not change the times of samples, which use another
+ * clock.
+ */
 TEST_F(board, clock_set_back)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
@@ -203,8 +212,8 @@ TEST_F(board, clock_set_back)
 }
 
 /*
- * Suspend and resume, up to the point where firmware would take over, with a subscriber that
- * notices nothing but a gap in time.
+ * Suspend and resume the machine, up to the point where firmware would take over; a subscriber must
+ * see nothing but a gap in the times of the samples.
  */
 TEST_F(board, suspend)
 {
@@ -218,7 +227,7 @@ TEST_F(board, suspend)
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, write_file("/sys/power/pm_test", depth[i]));
-		/* Resumes by itself after five seconds. */
+		/* In this test mode, the kernel resumes by itself after five seconds. */
 		EXPECT_EQ(0, write_file("/sys/power/state", "freeze")) TH_LOG("%s", depth[i]);
 		while (next_batch(&self->f, 200, &b) && b.time_ns[b.count - 1] + 300000000 < now_ns())
 			;

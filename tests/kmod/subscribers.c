@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=90
-/* Several subscribers, one of which does not read; and clients that get nothing. */
+/* Test several subscribers, one of which does not read, and clients that are refused. */
 #include "family.h"
 
 #include "kselftest_harness.h"
@@ -24,7 +24,10 @@ FIXTURE_TEARDOWN(two)
 	family_close(&self->b);
 }
 
-/* Receive the stream for @ms. Return: number of samples, 0 after a gap or loss. */
+/*
+ * Receive samples for @ms milliseconds. Return: number of samples; 0 if a batch is missing or
+ * reports lost samples.
+ */
 static uint64_t follow(struct family *f, unsigned int ms)
 {
 	uint64_t end = now_ns() + ms * 1000000ULL, seq = 0, n = 0;
@@ -49,7 +52,8 @@ TEST_F(two, slow_subscriber_gets_its_loss_count)
 	setsockopt(self->b.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
 	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
-	/* b does not read, which must not affect a. At 208 Hz this is 2000 samples. */
+	/* Subscriber b does not read its socket, which must not affect subscriber a. At 208 Hz, a
+	 * receives about 2000 samples in 10 s. */
 	EXPECT_LT(1900, follow(&self->a, 10000));
 	EXPECT_EQ(0, subscriber_of(&self->a, self->a.port, JETWATT_A_SUBSCRIBER_LOST));
 	lost = subscriber_of(&self->a, self->b.port, JETWATT_A_SUBSCRIBER_LOST);
@@ -57,7 +61,8 @@ TEST_F(two, slow_subscriber_gets_its_loss_count)
 	EXPECT_GT(2400, lost);
 	EXPECT_LE(before + lost, stat_of(&self->a, JETWATT_A_STATS_LOST));
 
-	/* b reads again: the number of lost samples that it gets is that of the missing ones. */
+	/* Subscriber b reads again: the number of lost samples that the module reports to b must be
+	 * the number that is missing in the sequence. */
 	while (got < 8 || !gaps) {
 		ASSERT_GT(1000, got++);
 		ASSERT_TRUE(next_batch(&self->b, 1000, &b));
@@ -99,7 +104,10 @@ TEST_F(two, at_most_32_subscribers)
 			family_close(&more[i]);
 }
 
-/* The sampler runs for a subscriber, and is parked when the last one closes its socket. */
+/*
+ * The sampler must run while there is a subscriber, and park after the last subscriber has closed
+ * its socket.
+ */
 TEST_F(two, sampler_parks_after_the_last_subscriber)
 {
 	uint64_t ticks;
@@ -111,7 +119,8 @@ TEST_F(two, sampler_parks_after_the_last_subscriber)
 	EXPECT_LE(least_hz(208), config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
 	EXPECT_EQ(1, number(&self->b, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RUNNING));
 	family_close(&self->a);
-	/* Closing the socket does not wait for the sampler. */
+	/* Closing the socket does not wait for the sampler, so the sampler may park slightly later.
+	 * */
 	for (i = 0; i < 100 && config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ); i++)
 		sleep_ms(10);
 	EXPECT_EQ(0, config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
@@ -122,7 +131,10 @@ TEST_F(two, sampler_parks_after_the_last_subscriber)
 	ASSERT_EQ(0, family_open(&self->a));
 }
 
-/* A client that waits for the sampler's transfers does not delay requests to other families. */
+/*
+ * While a request of one client waits for the sampler's transfers, requests to other generic
+ * netlink families must not wait.
+ */
 TEST_F(two, other_families_wait_for_no_transfer)
 {
 	uint64_t start, took;
@@ -156,8 +168,8 @@ TEST_F(two, other_families_wait_for_no_transfer)
 }
 
 /*
- * A subscriber waits for transfers on a stuck bus. Meanwhile, another program can close its generic
- * netlink socket without waiting.
+ * The request of a subscriber waits for transfers on a stuck bus. Meanwhile, another program must
+ * be able to close its generic netlink socket without waiting.
  */
 TEST_F(two, closing_waits_for_no_transfer)
 {
@@ -168,7 +180,8 @@ TEST_F(two, closing_waits_for_no_transfer)
 	ASSERT_EQ(0, write_number(SIM_KNOB("i2c_stuck"), 1000));
 	pid = fork();
 	if (!pid) {
-		/* The parent has the last reference to the socket. */
+		/* Close the child's copy, so that the parent holds the last reference to this
+		 * socket. */
 		family_close(&self->b);
 		start = now_ns();
 		simple(&self->a, JETWATT_CMD_SUBSCRIBE);
@@ -193,8 +206,9 @@ TEST_F(two, closing_waits_for_no_transfer)
 }
 
 /*
- * A batch is copied for the subscribers, which may wait for memory. Meanwhile, another program can
- * close its generic netlink socket without waiting.
+ * The module copies a batch of samples for each subscriber, and may have to wait for memory for the
+ * copies. Meanwhile, another program must be able to close its generic netlink socket without
+ * waiting.
  */
 TEST_F(two, closing_waits_for_no_copy)
 {
@@ -225,7 +239,7 @@ TEST_F(two, closing_waits_for_no_copy)
 	ASSERT_EQ(0, family_open(&self->b));
 }
 
-/* After a client has set a rate, the sampler runs without a subscriber. */
+/* After a client has set a sampling rate, the sampler must run even without a subscriber. */
 TEST_F(two, runs_without_subscriber_after_a_rate_was_set)
 {
 	uint64_t ticks;
@@ -265,7 +279,7 @@ TEST_F(two, batches)
 		EXPECT_LE(48, b.count);
 		EXPECT_GE(58, b.count);
 	}
-	/* At a low rate, the age is checked between ticks too. */
+	/* At a low sampling rate, the module must check the age of a batch between ticks too. */
 	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_RATE_HZ, 1));
 	ASSERT_EQ(0, set_u32(&self->a, JETWATT_A_CONFIG_BATCH_AGE_MS, 100));
 	ASSERT_TRUE(next_batch(&self->a, 2000, &b));
@@ -274,7 +288,10 @@ TEST_F(two, batches)
 	EXPECT_GE(200000000, now_ns() - b.time_ns[0]);
 }
 
-/* No requests by other processes and no subscriber: no other allocation takes the fault. */
+/*
+ * No other process sends requests and there is no subscriber, so the injected fault hits the
+ * allocation that is tested.
+ */
 TEST_F(two, faults)
 {
 	struct batch b;
@@ -289,7 +306,7 @@ TEST_F(two, faults)
 	ASSERT_EQ(0, simple(&self->a, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_TRUE(next_batch(&self->a, 1000, &b));
-	/* No memory for a batch: its samples are lost for all subscribers. */
+	/* If there is no memory for a batch, its samples are lost for all subscribers. */
 	ASSERT_EQ(0, inject("fail_skb", 1));
 	while (injected_left("fail_skb"))
 		sleep_ms(10);
@@ -299,7 +316,8 @@ TEST_F(two, faults)
 		ASSERT_TRUE(next_batch(&self->b, 1000, &b));
 	} while (b.lost == 0);
 	EXPECT_EQ(0, simple(&self->b, JETWATT_CMD_UNSUBSCRIBE));
-	/* A batch that cannot be sent to one subscriber: lost for that one. */
+	/* If a batch cannot be sent to one subscriber, its samples are lost for this subscriber
+	 * only. */
 	ASSERT_EQ(0, simple(&self->b, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, inject("fail_send", 1));
 	while (injected_left("fail_send"))

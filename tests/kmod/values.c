@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
 /*
- * The module's readings against those of the hwmon driver of the same chips at the same time; and
- * that the module does not affect the hwmon driver.
+ * Compare the module's readings with those of the hwmon driver of the same chips at the same time,
+ * and test that the module does not affect the hwmon driver.
  */
 #include "family.h"
 
@@ -74,8 +74,10 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->f);
 }
 
-/* Over two seconds, the means of the module and of hwmon differ by less than one LSB (40 uV, 8
- * mV). */
+/*
+ * The mean shunt and bus voltages over two seconds, as read by the module and by hwmon, must differ
+ * by at most one LSB (40 uV and 8 mV).
+ */
 TEST_F(board, values_agree_with_hwmon)
 {
 	struct mean ours[4] = {};
@@ -101,7 +103,8 @@ TEST_F(board, values_agree_with_hwmon)
 		TH_LOG("rail %u: shunt %.1f uV, hwmon %.1f; bus %.1f mV, hwmon %.1f", i,
 		       ours[i].shunt / ours[i].shunts, shunt[i] / n,
 		       ours[i].bus / ours[i].buses / 1000, bus[i] / n);
-		/* No value is close to zero, where the comparison would prove nothing. */
+		/* No shunt voltage must be close to zero, because then the comparison would prove
+		 * nothing. */
 		EXPECT_LT(100, shunt[i] / n);
 		EXPECT_GE(40, ours[i].shunt / ours[i].shunts - shunt[i] / n);
 		EXPECT_LE(-40, ours[i].shunt / ours[i].shunts - shunt[i] / n);
@@ -110,7 +113,10 @@ TEST_F(board, values_agree_with_hwmon)
 	}
 }
 
-/* The first sample has all bus voltages, and every sample has all shunt voltages. */
+/*
+ * The first sample of a subscription must have all bus voltages, and every sample must have all
+ * shunt voltages.
+ */
 TEST_F(board, first_sample_is_complete)
 {
 	const int32_t *v;
@@ -150,8 +156,8 @@ TEST_F(board, sequence_numbers_and_times_have_no_gaps)
 }
 
 /*
- * A critical limit is exceeded and then restored; for many ticks only the module reads the chip.
- * The alarm must still be set.
+ * The current exceeds a critical limit, and the limit is then restored; for many ticks, only the
+ * module reads the chip. The alarm flag of the chip must still be set afterwards.
  */
 TEST_F(board, alarm_stays_set)
 {
@@ -171,7 +177,10 @@ TEST_F(board, alarm_stays_set)
 	EXPECT_EQ(0, attribute(0x40, "curr1_crit_alarm"));
 }
 
-/* hwmon disables a channel: the rail is reported as disabled, and its values are NONE. */
+/*
+ * When a channel is disabled through hwmon, the module must report its rail as disabled and its
+ * values as NONE.
+ */
 TEST_F(board, channel_off)
 {
 	const int32_t *v;
@@ -200,9 +209,9 @@ TEST_F(board, channel_off)
 }
 
 /*
- * A channel is disabled just before the sampler starts. The module then reads the configuration
- * first, to measure the bus, so the sampler thread never sees a changed value; the total and the
- * rail graph must still follow.
+ * A channel is disabled through hwmon just before the sampler starts. To measure the bus clock, the
+ * module then reads the chip's configuration before the sampler thread does, so the thread sees no
+ * change of it; the total and the rail graph must nevertheless be updated.
  */
 TEST_F(board, channel_off_before_a_subscriber)
 {

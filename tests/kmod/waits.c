@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=180
-/* Waits with JetPack 6 (see waits.inc), and which records each subscriber gets, at what cost. */
+/*
+ * Test how the module recognises waits for the GPU with JetPack 6 (see waits.inc), which records
+ * each watcher gets, and what this costs other processes.
+ */
 #include "waits.inc"
 
 #include <pthread.h>
@@ -19,7 +22,7 @@ TEST_F(board, syncpt)
 	both(_metadata, &self->f, "syncpt", "4", 200);
 }
 
-/* Poll an event, which needs no arming. */
+/* The job polls the event of a channel group, which does not have to be armed. */
 TEST_F(board, event)
 {
 	both(_metadata, &self->f, "event", "2", 100);
@@ -70,7 +73,10 @@ TEST_F(board, helper_beside)
 	EXPECT_EQ(hook.n - 50, dropped);
 }
 
-/* Without BPF, there is nothing to compare with. */
+/*
+ * Return: whether the BPF probe can be opened; without it, the module's records cannot be compared
+ * with anything.
+ */
 static int can_trace(void)
 {
 	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_TRACEPOINT };
@@ -82,7 +88,10 @@ static int can_trace(void)
 	return 1;
 }
 
-/* A job whose descriptor was opened before watching started. */
+/*
+ * The job opens the descriptor of its event before watching starts; its waits must be recorded
+ * nevertheless.
+ */
 TEST_F(board, event_opened_before_watching)
 {
 	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_TRACEPOINT };
@@ -109,7 +118,10 @@ TEST_F(board, event_opened_before_watching)
 	waitpid(opts.tgid, NULL, 0);
 }
 
-/* Two jobs: each watcher gets the waits of the processes that it watches; a third one gets all. */
+/*
+ * There are two jobs and three watchers: two watchers get the waits of one job each, and the third
+ * gets all waits.
+ */
 TEST_F(board, each_watcher_gets_its_processes)
 {
 	static struct family one, all;
@@ -147,8 +159,10 @@ TEST_F(board, each_watcher_gets_its_processes)
 	family_close(&all);
 }
 
-/* A pending record of a watcher that has closed is not sent to the next watcher, which gets the
- * same bit in the masks of watchers. */
+/*
+ * A record that was pending for a watcher whose socket was closed must not be sent to the next
+ * watcher, which gets the same bit in the masks of watchers.
+ */
 TEST_F(board, no_records_of_a_previous_watcher)
 {
 	static struct family keep, next;
@@ -156,7 +170,7 @@ TEST_F(board, no_records_of_a_previous_watcher)
 	pid_t pid;
 	int i;
 
-	/* A second watcher prevents the tables from being freed. */
+	/* A second watcher stays active, so that the module does not free its tables. */
 	ASSERT_EQ(0, family_open(&keep));
 	ASSERT_EQ(0, watch(&keep, &own, 1, 0));
 	for (i = 0; i < 5; i++) {
@@ -298,7 +312,10 @@ static pid_t bystander(void)
 	return pid;
 }
 
-/* All processes are watched: more sleeping threads than table entries must not lose a record. */
+/*
+ * While all processes are watched, more threads may sleep in poll() than the module's table has
+ * entries; no record of a wait for the GPU must be lost because of them.
+ */
 TEST_F(board, sleeping_threads_lose_no_record)
 {
 	uint32_t tgid;
@@ -306,7 +323,7 @@ TEST_F(board, sleeping_threads_lose_no_record)
 	int go;
 
 	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
-	/* From here on, a descriptor is armed. */
+	/* This job arms a descriptor; from then on, the module examines calls of poll(). */
 	tgid = train(&go, "pollfd", "1", "1");
 	ASSERT_EQ(1, write(go, "g", 1));
 	close(go);
@@ -326,7 +343,10 @@ TEST_F(board, sleeping_threads_lose_no_record)
 	waitpid(others, NULL, 0);
 }
 
-/* Return: number of instructions to fork an idle child and reap it. */
+/*
+ * Return: number of instructions to fork a child that exits at once, and to reap it; the guest
+ * executes one instruction in 8 ns.
+ */
 static uint64_t fork_cost(void)
 {
 	uint64_t start = now_ns();
@@ -342,7 +362,7 @@ static uint64_t fork_cost(void)
 	return (now_ns() - start) / 200 / 8;
 }
 
-/* The end of a process does not cost more while a job has armed descriptors. */
+/* The end of a process must not cost more while a job has armed descriptors. */
 TEST_F(board, exit_cost_of_other_processes)
 {
 	uint64_t before, with;
@@ -355,13 +375,14 @@ TEST_F(board, exit_cost_of_other_processes)
 	ASSERT_EQ(1, write(go, "g", 1));
 	close(go);
 	sleep_ms(1000);
-	/* The job is stopped, so that it costs nothing itself; its descriptors stay armed. */
+	/* Stop the job, so that it uses no CPU time itself; its descriptors stay armed. */
 	ASSERT_EQ(0, kill(tgid, SIGSTOP));
 	sleep_ms(100);
 	with = fork_cost();
 	TH_LOG("a child costs %llu instructions, with something armed %llu",
 	       (unsigned long long)before, (unsigned long long)with);
-	/* Walking through all table entries took 31,000 instructions more. */
+	/* A version of the module that walked through all table entries at the end of each process
+	 * took 31,000 more instructions. */
 	EXPECT_GT(before + (slow_kernel() ? before / 4 : 15000), with);
 	kill(tgid, SIGKILL);
 	waitpid(tgid, NULL, 0);
@@ -369,7 +390,10 @@ TEST_F(board, exit_cost_of_other_processes)
 
 #define NUMBER	60
 
-/* Part of the new program: poll a descriptor with the number of the closed one; it is ready. */
+/*
+ * Run in the new program after exec: poll a file that is ready and has the descriptor number of the
+ * file that exec has closed.
+ */
 static int poll_ready(void)
 {
 	struct pollfd p = { .fd = fcntl(eventfd(1, 0), F_DUPFD, NUMBER), .events = POLLIN };
@@ -377,7 +401,7 @@ static int poll_ready(void)
 	return p.fd != NUMBER || poll(&p, 1, -1) != 1;
 }
 
-/* Submit work to the GPU; the descriptor stays open. */
+/* Submit work to the GPU, and leave the descriptor of the GPU open. */
 static int submit(struct sim_submit *work)
 {
 	int gpu = open("/dev/jetwatt-sim-gpu", O_RDWR | O_CLOEXEC);
@@ -403,7 +427,10 @@ static int arm_number(void)
 	       ioctl(fence, SIM_TRIGGER_POLLFD, &t) ? -1 : 0;
 }
 
-/* A descriptor that exec closes while it is armed does not affect files of the new program. */
+/*
+ * If exec closes a descriptor while it is armed, polls of a file with the same number in the new
+ * program must not be recorded.
+ */
 TEST_F(board, exec_drops_armed_descriptors)
 {
 	int status;
@@ -424,12 +451,13 @@ TEST_F(board, exec_drops_armed_descriptors)
 }
 
 /*
- * A second watcher keeps the tables while the watcher of all processes is removed and added again.
- * Calls in between were not recorded, so calls from before must not be continued.
+ * A watcher of all processes is removed and added again, while a second watcher keeps the module's
+ * tables allocated. The module records no calls in between, so it must not treat a later call as
+ * the continuation of a wait from before.
  */
 FIXTURE(again) {
 	struct family keep, f;
-	int go;		/* the job reads it before its next step */
+	int go;		/* written to let the job make its next step */
 	int go_job;
 };
 
@@ -473,7 +501,8 @@ TEST_F(again, call_in_progress_is_dropped)
 		w.threshold = work.threshold + 1;
 		if (!ioctl(render, SIM_SYNCPOINT_WAIT, &w) || errno != ETIMEDOUT)
 			_exit(1);
-		/* read() and close() return 0, like a wait that has ended. */
+		/* read() and close() return 0, as a wait ioctl that has ended would, and must not
+		 * be taken for one. */
 		_exit(read(self->go_job, &c, 1) || close(render) ? 2 : 0);
 	}
 	sleep_ms(200);
@@ -512,7 +541,10 @@ TEST_F(again, armed_descriptor_is_dropped)
 	EXPECT_EQ(0, hook.n);
 }
 
-/* A wait times out in a thread that is not the main thread and then executes a program. */
+/*
+ * Run in a thread that is not the main thread: wait for the GPU until the wait times out, then
+ * execute a program.
+ */
 static void *time_out_and_exec(void *arg)
 {
 	struct sim_syncpoint_wait *w = arg;
@@ -526,8 +558,9 @@ static void *time_out_and_exec(void *arg)
 }
 
 /*
- * An exec gives the calling thread the id of the process. A wait stored under its previous id must
- * not be continued by the next thread with that id, which makes the same call.
+ * On exec, the calling thread gets the thread id of the main thread. The module has stored the
+ * timed-out wait under the thread's previous id. The next thread with this id makes the same call,
+ * which must not be recorded as the continuation of that wait.
  */
 TEST_F(board, exec_in_another_thread_drops_its_wait)
 {
@@ -574,8 +607,8 @@ TEST_F(board, exec_in_another_thread_drops_its_wait)
 
 /*
  * Dropping the last reference to a socket with an unread dump ends the dump, for which kernels
- * before 6.13 take the lock of generic netlink. This must not happen under a lock for which a
- * request handler waits.
+ * before 6.13 take the lock of generic netlink. The module must not drop this reference while it
+ * holds a lock for which a request handler waits, because this would be a deadlock.
  */
 TEST_F(board, closed_with_an_unread_dump)
 {
@@ -594,7 +627,8 @@ TEST_F(board, closed_with_an_unread_dump)
 					  NLM_F_DUMP));
 		family_close(&gone);
 		sleep_ms(20);
-		/* This request finds the dead socket before the work item does. */
+		/* This request meets the closed socket before the module's work item has removed
+		 * it. */
 		EXPECT_EQ(0, watch(&slow, NULL, 0, 0));
 		sleep_ms(200);
 		EXPECT_EQ(0, injected_left("fail_reap"));
@@ -604,7 +638,10 @@ TEST_F(board, closed_with_an_unread_dump)
 	family_close(&slow);
 }
 
-/* A subscriber does not read: records that do not fit into its socket are counted. */
+/*
+ * A watcher does not read its socket: the module must count the records that do not fit into the
+ * socket.
+ */
 TEST_F(board, lost_records_are_counted)
 {
 	int go, size = 4096;
@@ -620,7 +657,7 @@ TEST_F(board, lost_records_are_counted)
 	sleep_ms(200);
 	gather(&self->f, &hook, 100);
 	EXPECT_GT(6400, hook.n);
-	/* The socket has space again: the next record has the count. */
+	/* The socket has space again, so the next record must carry the number of lost records. */
 	before = hook.n;
 	pid = fork();
 	if (!pid)
@@ -632,8 +669,8 @@ TEST_F(board, lost_records_are_counted)
 }
 
 /*
- * By how much watching makes system calls of other processes more expensive. In virtual time, an
- * instruction takes 8 ns.
+ * Measure by how many instructions watching makes system calls of other processes more expensive.
+ * In the guest's virtual time, an instruction takes 8 ns.
  */
 TEST_F(board, cost_for_unwatched_processes)
 {

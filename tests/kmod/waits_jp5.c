@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim waits=jp5;ina3221;jetwatt" timeout=150
-/* Waits with JetPack 5: see waits.inc. */
+/* Test how the module recognises waits for the GPU with JetPack 5 (see waits.inc). */
 #include "waits.inc"
 
 TEST_F(board, pollfd)
