@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The analytic plant: duration and power of a workload calculated from the constants of a board.
+ * The analytic plant, a model of a board: it calculates the duration and power of a workload from
+ * the constants of the board.
  *
  * Duration: every layer takes the longest of arithmetic, memory traffic and launches (roofline);
  * the GPU's time is the sum over the layers. The loader is a pipeline of workers in parallel; the
@@ -21,7 +22,7 @@
 #include "plant.h"
 
 #define KERNEL_GPU_CLKS		1900	/* duration of the shortest kernel */
-#define KERNEL_EFFICIENCY	930	/* of a multiply-add kernel, permille */
+#define KERNEL_EFFICIENCY	930	/* of the peak, of a multiply-add kernel, permille */
 #define WORKERS_MAX		64
 
 static const struct sim_work *work;
@@ -94,8 +95,8 @@ static u64 voltage(const struct sim_volts *v, u32 khz)
 }
 
 /*
- * Share of the theoretical bandwidth that is reached, permille. It is low at the lowest clock,
- * where refresh and bus turn-around take the largest share.
+ * Return: share of the theoretical memory bandwidth that is reached, permille. The share is low at
+ * the lowest memory clock, where refresh and bus turn-around take most time.
  */
 static u32 emc_efficiency(u64 hz)
 {
@@ -114,20 +115,21 @@ static u32 workers(const struct sim_work *work)
 	return n < 0 || !work->load_mcycles ? work->workers : n;
 }
 
-/* Effective number of loader workers, permille. */
+/* Return: effective number of loader workers, in 1/1000 worker. */
 static u32 running(const struct sim_work *work, const struct sim_mode *m)
 {
-	/* The training process loads by itself and does nothing else meanwhile. */
+	/* Without workers, the training process loads the data itself and does nothing else
+	 * meanwhile. */
 	if (!workers(work))
 		return 1000;
 	if (m->cores > workers(work))
 		return workers(work) * 1000;
-	/* The training process needs part of a core. */
+	/* The training process itself needs part of a core, which the workers cannot use. */
 	return m->cores == 1 ? 640 : m->cores * 1000 - 350;
 }
 
 struct times {
-	u64 arithmetic, traffic, launch;	/* parts of busy; they overlap */
+	u64 arithmetic, traffic, launch;	/* parts of @busy, which overlap in time */
 	u64 busy, load, stall;
 	u64 bytes;
 };
@@ -137,9 +139,10 @@ static void times(const struct sim_work *work, const struct sim_mode *m, struct 
 	u32 gpu_khz = div_u64(m->gpu_hz, 1000), emc_khz = div_u64(m->emc_hz, 1000);
 	u64 emc_byte_per_ms = (u64)emc_khz * board->emc_byte * emc_efficiency(m->emc_hz) / 1000;
 	u64 byte_per_ms = min_t(u64, emc_byte_per_ms, (u64)gpu_khz * board->gpu_byte);
-	/* On few cores, other tasks delay launches. */
+	/* On one or two cores, other tasks delay the launches of kernels. */
 	u32 crowd = m->cores == 1 ? 160 : m->cores == 2 ? 115 : 100;
-	/* A single kernel does not depend on the board's minibatch size. */
+	/* A workload without a loader is a single kernel, whose work does not depend on the board's
+	 * minibatch size. */
 	u32 size = work->load_mcycles ? board->minibatch : 1000;
 	const struct sim_layer *l;
 	u64 load;
@@ -172,13 +175,16 @@ static void times(const struct sim_work *work, const struct sim_mode *m, struct 
 		t->stall += t->load - t->busy;
 }
 
-/* C in pF, V in mV, f in kHz; result in uW. */
+/* Return: dynamic power C V^2 f in uW, for C in pF, V in mV and f in kHz. */
 static u64 cvvf_uw(u32 pf, u64 mv, u32 khz)
 {
 	return div_u64(pf * mv * mv / 1000 * khz, 1000000);
 }
 
-/* Leakage: @uw at 1 V and 50 degrees Celsius, cubic in voltage, 1.3 % per degree. */
+/*
+ * Leakage: the power is @uw at 1 V and 50 degrees Celsius, proportional to the cube of the voltage,
+ * and rises by 1.3 % per degree.
+ */
 static u64 leak_uw(u32 uw, u64 mv, u32 temp_mc)
 {
 	s64 warm = 1000 + div_s64(((s64)temp_mc - 50000) * 13, 1000);
@@ -203,7 +209,7 @@ static void rails(const struct sim_mode *m, u32 temp_mc, u32 gpu, u32 cpu, u64 m
 	u32 clusters = DIV_ROUND_UP(m->cores, cluster_cores);
 	u64 mss = emc_mhz * 390 + mbps * 9, ddr;
 
-	/* Clock trees switch a tenth of the capacitance when the GPU is idle. */
+	/* When the GPU is idle, its clock trees still switch a tenth of its capacitance. */
 	uw[SIM_RAIL_GPU_SOC] = cvvf_uw(board->gpu_pf, gpu_mv, gpu_khz) * (100 + gpu * 9 / 10) / 1000 +
 			       leak_uw(board->gpu_leak_uw, gpu_mv, temp_mc) + board->gpu_uw;
 	uw[SIM_RAIL_CPU_CV] = cvvf_uw(board->cpu_pf, cpu_mv, m->cpu_khz) *

@@ -7,10 +7,10 @@
 
 /**
  * struct sim_layer - part of the GPU work of a minibatch, executed without interruption
- * @mflop: arithmetic operations, in millions
- * @efficiency: share of the peak performance that it reaches, permille
- * @kbyte: memory traffic, in kilobytes
- * @launches: number of kernels, each launched by the CPU
+ * @mflop: arithmetic operations of the layer, in millions
+ * @efficiency: share of the GPU's peak performance that the layer reaches, permille
+ * @kbyte: memory traffic of the layer, in kilobytes
+ * @launches: number of GPU kernels of the layer, each launched by the CPU
  */
 struct sim_layer {
 	u32 mflop, efficiency, kbyte, launches;

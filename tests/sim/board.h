@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Drivers of the simulated board. Each registers with a subsystem of the kernel and unregisters. */
+/*
+ * Drivers of the simulated board. Each driver has a function that registers it with a subsystem of
+ * the kernel, and one that unregisters it.
+ */
 #ifndef SIM_BOARD_H
 #define SIM_BOARD_H
 

@@ -3,8 +3,8 @@
  * The simulated i2c adapter, with the chips that the device tree has on it.
  *
  * A transfer takes its time on the wire: a start condition per message, nine bits per byte, and a
- * stop condition at the end; to write the pointer and read a word takes 48 bits. Registers are read
- * and written at the time at which their bytes are on the wire.
+ * stop condition at the end; to write the pointer and read a word takes 48 bits. A register is read
+ * or written at the simulated time at which its bytes are on the wire.
  */
 #include "bus.h"
 
@@ -22,7 +22,7 @@
 #include "fault.h"
 
 #define BUS_CHIPS	4
-#define STUCK_NS	NSEC_PER_SEC	/* timeout of the adapter, like that of i2c-tegra */
+#define STUCK_NS	NSEC_PER_SEC	/* timeout of a transfer, like that of i2c-tegra */
 
 static uint bus_hz;
 module_param(bus_hz, uint, 0644);
@@ -98,7 +98,10 @@ static struct chip *find(struct bus *bus, u16 addr)
 	return NULL;
 }
 
-/* Duration of @bits at the present clock; without tell_hz, the parameter may have changed it. */
+/*
+ * Return: duration in ns of @bits bits at the present clock; without tell_hz, the module parameter
+ * bus_hz may have changed the clock.
+ */
 static u64 bits_ns(struct bus *bus, u64 bits)
 {
 	u32 hz = tell_hz ? 0 : READ_ONCE(bus_hz);
@@ -145,9 +148,10 @@ static bool refused(int i)
 }
 
 /*
- * CPU time of the simulation itself. What is calculated here is done by hardware on a board
- * (adapter, bus and chips), so a benchmark must subtract it. What remains is the cost of an adapter
- * driver that starts a transfer and sleeps until one interrupt.
+ * Return: CPU time in ns that the simulation of the bus and the chips has used. On a board, this
+ * work is done by hardware (adapter, bus and chips), so a benchmark must subtract this time. The
+ * remaining time is the cost of an adapter driver that starts a transfer and sleeps until one
+ * interrupt.
  */
 static atomic64_t spent;
 
@@ -169,8 +173,9 @@ static int transfer(struct i2c_adapter *adapter, struct i2c_msg *msgs, int n)
 		return -ETIMEDOUT;
 	}
 	/*
-	 * First wait for the time on the wire, then calculate the values as of the past. The
-	 * calculation is thus added once and does not shift the time of the values.
+	 * First sleep for the duration of the transfer on the wire, then calculate the values of
+	 * the registers at the past times at which they were read. In this order, the time of the
+	 * calculation is added only once per transfer, and does not shift the times of the values.
 	 */
 	for (i = 0; i < n; i++) {
 		bits += 1 + 9;
@@ -239,7 +244,10 @@ static int probe(struct platform_device *pdev)
 	return i2c_add_adapter(adapter);
 }
 
-/* Used through devm instead of .remove, whose prototype differs between kernel versions. */
+/*
+ * This function is registered as a devm action instead of as .remove, whose prototype differs
+ * between kernel versions.
+ */
 static void forget(void *adapter)
 {
 	i2c_del_adapter(adapter);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clock of an adapter on kernels whose i2c core does not store it. */
+/* Store the clock of the simulated i2c adapter on kernels whose i2c core does not store it. */
 #include "bus_clock.h"
 
 #include <linux/device.h>
@@ -14,7 +14,10 @@ static ssize_t bus_clk_rate_show(struct device *dev, struct device_attribute *at
 	return sysfs_emit(buf, "%u\n", sim_bus_clock_hz(to_i2c_adapter(dev)));
 }
 
-/* NVIDIA's kernel accepts all that memparse() does. 0 is refused: nothing could be transferred. */
+/*
+ * Like NVIDIA's kernel, accept all numbers that memparse() accepts. Refuse 0, because no transfer
+ * would be possible.
+ */
 static ssize_t bus_clk_rate_store(struct device *dev, struct device_attribute *attr,
 				  const char *buf, size_t count)
 {
@@ -35,7 +38,7 @@ static struct attribute *bus_clock_attrs[] = {
 };
 ATTRIBUTE_GROUPS(bus_clock);
 
-/* Adapters of other drivers have no such attribute and report no clock. */
+/* Adapters of other drivers lack the attribute bus_clk_rate and report no clock. */
 static bool is_ours(const struct i2c_adapter *adapter)
 {
 	return adapter->dev.groups == bus_clock_groups;
@@ -48,7 +51,7 @@ int i2c_get_adapter_bus_clk_rate(struct i2c_adapter *adapter)
 }
 EXPORT_SYMBOL_GPL(i2c_get_adapter_bus_clk_rate);
 
-/* Must be called before the adapter is added. */
+/* This function must be called before the adapter is added. */
 void sim_bus_clock_init(struct i2c_adapter *adapter)
 {
 	struct sim_bus_clock *clock = adapter->algo_data;

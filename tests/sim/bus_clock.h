@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The clock of a simulated adapter, as drivers of NVIDIA's kernels provide it. Up to JetPack 5, the
- * i2c core of these kernels stores the clock in the adapter, with the attribute bus_clk_rate and
- * functions to get and set it; i2c-tegra applies it at the next transfer (R35.3.1:
+ * The clock of a simulated i2c adapter, with the interface of NVIDIA's kernels. Up to JetPack 5,
+ * the i2c core of these kernels stores the clock in the adapter, with the attribute bus_clk_rate
+ * and functions to get and set it; i2c-tegra applies it at the next transfer (R35.3.1:
  * kernel-5.10/drivers/i2c/i2c-core-base.c and busses/i2c-tegra.c). Later NVIDIA kernels and all
- * other kernels have none of that.
+ * other kernels have neither the attribute nor the functions.
  *
- * On a kernel with such a core, the adapter uses it (bus_clock_core.c). On other kernels, the
- * simulation adds the attribute and the function itself (bus_clock.c).
+ * On a kernel whose i2c core stores the clock, the simulated adapter uses this core
+ * (bus_clock_core.c). On other kernels, the simulation adds the attribute and the function itself
+ * (bus_clock.c).
  */
 #ifndef SIM_BUS_CLOCK_H
 #define SIM_BUS_CLOCK_H
@@ -19,7 +20,7 @@ struct i2c_adapter;
 /**
  * struct sim_bus_clock - clock of an adapter, at adapter->algo_data
  * @hz: the clock in hertz
- * @tells: the attribute and the function report the clock
+ * @tells: whether the attribute bus_clk_rate and the function that gets the clock report it
  */
 struct sim_bus_clock {
 	u32 hz;

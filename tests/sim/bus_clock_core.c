@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clock of an adapter on NVIDIA's kernels up to JetPack 5, whose i2c core stores it. */
+/*
+ * Store the clock of the simulated i2c adapter in the i2c core of NVIDIA's kernels up to JetPack 5.
+ */
 #include "bus_clock.h"
 
 #include <linux/compiler.h>
 #include <linux/i2c.h>
 
-/* With tell_hz=0 the clock stays 0, as for drivers that do not know it. */
+/*
+ * With tell_hz=0, the clock in the i2c core stays 0, as with drivers that do not know their clock.
+ */
 void sim_bus_clock_init(struct i2c_adapter *adapter)
 {
 	struct sim_bus_clock *clock = adapter->algo_data;

@@ -16,8 +16,8 @@
 #include <linux/module.h>
 
 /*
- * After a long time without a read, only this many conversions are simulated one by one. Earlier
- * ones are replaced by their mean.
+ * After a long time without a read, only the latest CATCH_UP conversions are simulated one by one.
+ * Earlier conversions are replaced by their mean.
  */
 #define CATCH_UP	512
 #define SILENCE_NS	(60 * NSEC_PER_MSEC)	/* duration of about CATCH_UP conversions */
@@ -28,7 +28,7 @@ MODULE_PARM_DESC(adc_noise, "noise of a conversion, 1/1000 LSB (500; at least 30
 
 static int adc_offset_uv;
 module_param(adc_offset_uv, int, 0644);
-MODULE_PARM_DESC(adc_offset_uv, "offset of all shunt voltages, uV (0)");
+MODULE_PARM_DESC(adc_offset_uv, "offset that is added to all shunt voltages, uV (0)");
 
 static uint conv_permille = 1000;
 module_param(conv_permille, uint, 0644);
@@ -58,7 +58,7 @@ static u64 cycle_ns(const struct sim_chip *chip)
 	return ns;
 }
 
-/* Return: result of the ADC for an ideal value in 1/65536 LSB. */
+/* Return: result of the ADC in LSB, with noise, for the ideal value @exact in 1/65536 LSB. */
 static s32 digitise(struct sim_chip *chip, s64 exact)
 {
 	s64 noise = (s64)sim_noise_gauss(&chip->noise) * max(adc_noise, 300U);
@@ -66,7 +66,7 @@ static s32 digitise(struct sim_chip *chip, s64 exact)
 	return clamp_t(s64, (exact + div_s64(noise, 1000) + 32768) >> 16, -4096, 4095);
 }
 
-/* Return: ideal value of a conversion while its rail draws @uw, in 1/65536 LSB. */
+/* Return: value in 1/65536 LSB that an ideal ADC gives while the rail draws @uw. */
 static s64 ideal(const struct sim_chip *chip, u8 what, u64 uw)
 {
 	const struct sim_channel *ch = &chip->channel[what >> 1];
@@ -150,7 +150,10 @@ static void finish_step(struct sim_chip *chip, u64 uw)
 	}
 }
 
-/* Skip whole cycles that were not read, up to about @t: their mean goes into the filters. */
+/*
+ * If many cycles of conversions have ended without a read by time @t, skip most of them, and feed
+ * their mean into the averaging filters.
+ */
 static void skip(struct sim_chip *chip, u64 t)
 {
 	u64 cycle = cycle_ns(chip), cycles = div64_u64(t - chip->start, cycle), end, pj[SIM_RAILS];
@@ -196,7 +199,7 @@ void sim_chip_convert(struct sim_chip *chip, u64 t)
 void sim_chip_restart(struct sim_chip *chip, u64 t)
 {
 	u16 config = chip->reg[REG_CONFIG];
-	/* Waking up from power-down takes 40 us. */
+	/* After power-down, the chip takes 40 us to start the first conversion. */
 	u32 wake = chip->steps ? 0 : 40000;
 	int i;
 

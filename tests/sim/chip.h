@@ -28,9 +28,9 @@ enum sim_reg {
 /**
  * struct sim_wire - the supply line that a rail label of a device tree stands for
  * @label: label of the rail
- * @rails: mask of the plant's rails that it feeds
- * @mv: voltage of its source
- * @mohm: resistance from the source to the measuring point
+ * @rails: mask of the plant's rails that the line feeds
+ * @mv: voltage of the line's source, in mV
+ * @mohm: resistance from the source to the measuring point, in mOhm
  */
 struct sim_wire {
 	const char *label;
@@ -38,10 +38,16 @@ struct sim_wire {
 	u32 mv, mohm;
 };
 
-/* wire.c. Voltage and current at power @uw, with P = V I and V falling with I. */
+/*
+ * wire.c. Get the voltage (mV) and current (uA) of a line at power @uw, from P = V I and the
+ * voltage drop over @mohm.
+ */
 const struct sim_wire *sim_wire_find(const char *label);
 void sim_wire_electric(const struct sim_wire *wire, u64 uw, u32 *mv, u64 *ua);
-/* Mean power between two states of the plant, @ns apart; 0 without a supply line. */
+/*
+ * Return: mean power in uW of a line between two energies of the plant, @ns nanoseconds apart; 0 if
+ * @wire is NULL.
+ */
 u64 sim_wire_uw(const struct sim_wire *wire, const u64 from[SIM_RAILS], const u64 to[SIM_RAILS],
 		u64 ns);
 
@@ -57,12 +63,12 @@ struct sim_chip {
 	u16 reg[REG_PLAIN];
 	struct sim_channel channel[SIM_CHANNELS];
 	struct sim_noise noise;
-	u64 start;			/* start of the conversion under way */
+	u64 start;			/* start of the present conversion */
 	u64 pj[SIM_RAILS];		/* energy at that time */
-	u32 step;			/* index of that conversion in the sequence */
-	u32 steps;			/* length of the sequence; 0: powered down */
+	u32 step;			/* index of the present conversion in @sequence */
+	u32 steps;			/* length of @sequence; 0: powered down */
 	u8 sequence[2 * SIM_CHANNELS];	/* channel * 2 + (0 shunt, 1 bus) */
-	u32 step_ns[2];			/* duration of a shunt and of a bus conversion */
+	u32 step_ns[2];			/* duration of a shunt and a bus conversion, ns */
 	bool once;			/* single-shot: stop after the last step */
 };
 
@@ -89,16 +95,19 @@ struct sim_ina238 {
 	u64 cycle;			/* number of the last cycle that was evaluated */
 };
 
-/* Get the shunt (pV) and bus voltage (uV) from the module parameters, if these are given. */
+/*
+ * Get the shunt voltage (pV) and bus voltage (uV) that the module parameters set. Return: false if
+ * the parameters are not set.
+ */
 bool sim_forced(s64 *shunt_pv, s64 *bus_uv);
 
 /**
  * struct sim_part - a model of chip
  * @compatible: compatible string in the device tree
- * @size: size of its state in bytes
- * @init: initialise the state, with the configuration that the chip's driver writes; @node is the
- *	node of the chip
- * @read: read a register; @bytes gets its width
+ * @size: size of the state of a chip, in bytes
+ * @init: initialise the state, with the configuration that the chip's hwmon driver writes; @node is
+ *	the device tree node of the chip
+ * @read: read a register; @bytes gets its width in bytes
  * @write: write a register of 16 bits
  */
 struct sim_part {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading and writing the registers of an INA3221. */
+/* Read and write the registers of a simulated INA3221. */
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -63,7 +63,8 @@ static void write_config(struct sim_chip *chip, u16 value, u64 t)
 		return;
 	}
 	chip->reg[REG_CONFIG] = value;
-	/* Power-down keeps the flag; any other mode clears it and restarts the sequence. */
+	/* If the new mode is power-down, the conversion-ready flag stays set; any other mode clears
+	 * it and restarts the sequence of conversions. */
 	if (value & 3)
 		chip->reg[REG_MASK] &= ~MASK_CVRF;
 	sim_chip_restart(chip, t);
@@ -84,11 +85,11 @@ void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t)
 		chip->reg[reg] = value & 0xfffe;
 		break;
 	case REG_MASK:
-		/* Writing Mask/Enable does not change its flags. */
+		/* A write to the register Mask/Enable does not change the flags in it. */
 		chip->reg[reg] = (chip->reg[reg] & ~MASK_WRITABLE) | (value & MASK_WRITABLE);
 		break;
 	default:
-		/* The other registers are read only. */
+		/* All other registers of the chip are read only, so a write is ignored. */
 		break;
 	}
 }

@@ -14,8 +14,8 @@
 #include "knobs.h"
 
 /*
- * The switching time of a generic cpufreq driver cannot be queried. It is some milliseconds on the
- * board, so report one.
+ * The switching time of a generic cpufreq driver cannot be queried. The switching time of a board
+ * is some milliseconds, so report 1 ms.
  */
 #define TRANSITION_NS	1000000
 
@@ -34,14 +34,18 @@ static int policy_init(struct cpufreq_policy *policy)
 	policy->cur = sim_knobs_cpu(sim_knobs_cluster(policy->cpu));
 	/*
 	 * The cores of a simulated job are not really busy, so a governor that measures load would
-	 * throttle them. Start with the governor that keeps the clock at its limit.
+	 * throttle them. So start with the governor "performance", which keeps the clock at its
+	 * limit.
 	 */
 	if (!policy->last_governor[0])
 		strscpy(policy->last_governor, "performance", CPUFREQ_NAME_LEN);
 	return 0;
 }
 
-/* With this callback, the core keeps a policy without online CPUs instead of removing it. */
+/*
+ * If a driver has this callback, the cpufreq core keeps a policy whose CPUs are all offline,
+ * instead of removing it.
+ */
 static int policy_online(struct cpufreq_policy *policy)
 {
 	return 0;

@@ -34,7 +34,7 @@ struct accelerator {
 
 static struct accelerator accelerator[ACCELERATORS];
 static struct dentry *debug;
-static u64 top;		/* highest level; 0: the board has no accelerator */
+static u64 top;		/* highest level of the clock, Hz; 0: no accelerator */
 
 static u64 rounded(u64 hz)
 {

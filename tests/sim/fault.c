@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Faults in debugfs: each file holds the number of operations that are to fail. */
+/*
+ * Inject faults through debugfs: each file is one kind of fault, and holds the number of operations
+ * that are to fail next.
+ */
 #include "fault.h"
 
 #include <linux/atomic.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Faults in debugfs: each file holds the number of operations that are to fail. */
+/*
+ * Inject faults through debugfs: each file is one kind of fault, and holds the number of operations
+ * that are to fail next.
+ */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
 
@@ -9,8 +12,8 @@ struct dentry;
 
 enum sim_fault {
 	SIM_FAIL_I2C_NAK,	/* no chip acknowledges its address */
-	SIM_FAIL_I2C_NAK_LATE,	/* nor does the chip of a transfer's third register */
-	SIM_FAIL_I2C_STUCK,	/* the clock line is held low: timeout after one second */
+	SIM_FAIL_I2C_NAK_LATE,	/* the chip of a transfer's third register does not acknowledge */
+	SIM_FAIL_I2C_STUCK,	/* the bus is stuck: a transfer times out after 1 s */
 	SIM_FAIL_CPUFREQ,	/* a policy refuses new limits */
 	SIM_FAIL_DEVFREQ,	/* the GPU refuses a clock */
 	SIM_FAIL_EMC,		/* writing the memory clock's cap fails */
@@ -20,7 +23,10 @@ enum sim_fault {
 	SIM_FAULTS
 };
 
-/* Test whether this operation must fail; decrements the fault's number. */
+/*
+ * Return: whether the present operation must fail by fault @which; if so, decrement the number of
+ * operations that are to fail.
+ */
 bool sim_fault(enum sim_fault which);
 void sim_fault_files(struct dentry *dir);
 

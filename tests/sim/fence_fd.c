@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Poll descriptors of the drivers of JetPack 5 and 6. A descriptor can be armed for any number of
- * fences of any syncpoints. A poll() that finds some of them passed reports them once and drops
- * them; the next poll() is ready when another fence has passed. (JetPack 5: struct
- * nvhost_event_poll_fd_rec in Seeed-Studio/Linux_for_Tegra r35.3.1,
- * source/kernel/nvidia/drivers/video/tegra/host/host1x/host1x.c; JetPack 6: struct
- * host1x_pollfd in OE4T/linux-nv-oot jetson_36.4.3, drivers/gpu/host1x-fence/dev.c.)
+ * fences of any syncpoints. A poll() that finds that some of these fences have passed reports the
+ * descriptor as ready once and removes these fences; the next poll() is ready when another fence
+ * has passed. (JetPack 5: struct nvhost_event_poll_fd_rec in Seeed-Studio/Linux_for_Tegra r35.3.1,
+ * source/kernel/nvidia/drivers/video/tegra/host/host1x/host1x.c; JetPack 6: struct host1x_pollfd in
+ * OE4T/linux-nv-oot jetson_36.4.3, drivers/gpu/host1x-fence/dev.c.)
  */
 #include "fence_fd.h"
 
@@ -32,7 +32,10 @@ struct fence {
 	wait_queue_entry_t raised;
 };
 
-/* Called when the syncpoint is incremented, in the context of the incrementing function. */
+/*
+ * This callback runs when the syncpoint is incremented, in the context of the function that
+ * increments it.
+ */
 static int on_raise(wait_queue_entry_t *entry, unsigned int mode, int flags, void *key)
 {
 	struct fence *f = container_of(entry, struct fence, raised);
@@ -112,7 +115,7 @@ static long arm(struct fence_fd *p, u32 id, u32 threshold)
 	mutex_lock(&p->lock);
 	list_add(&f->node, &p->fences);
 	add_wait_queue(&f->sp->wait, &f->raised);
-	/* The fence may have passed already. */
+	/* The fence may have passed before it was added, so check it once. */
 	if (sim_syncpt_reached(f->sp, threshold))
 		wake_up_all(&p->wait);
 	mutex_unlock(&p->lock);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Descriptors that poll() finds ready when a fence has passed. */
+/*
+ * File descriptors for fences: poll() reports a descriptor as ready when a fence that it is armed
+ * for has passed.
+ */
 #ifndef SIM_FENCE_FD_H
 #define SIM_FENCE_FD_H
 
 #include <linux/fs.h>
 
 /*
- * Create a descriptor named @name. @fops identifies the driver that it belongs to.
+ * Create a descriptor named @name. @fops identifies the driver that the descriptor belongs to.
  * Return: the descriptor or a negative errno.
  */
 int sim_fence_fd_new(const char *name, const struct file_operations *fops, int flags);

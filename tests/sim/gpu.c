@@ -27,7 +27,8 @@ static int target(struct device *dev, unsigned long *freq, u32 flags)
 
 	if (sim_fault(SIM_FAIL_DEVFREQ))
 		return -EIO;
-	/* Limits are rounded to kHz, so a level may be requested up to 1 kHz off. */
+	/* devfreq rounds the limits to kHz, so the requested clock may differ from a level by up to
+	 * 1 kHz. */
 	if (flags & DEVFREQ_FLAG_LEAST_UPPER_BOUND) {
 		for (i = 0; i < sim_steps.nr_gpu && table[i] < *freq + 1000; i++)
 			pick = i;
@@ -42,8 +43,8 @@ static int target(struct device *dev, unsigned long *freq, u32 flags)
 }
 
 /*
- * The reported load is 100 % by default. The governor then keeps the clock at its limit, like
- * NVIDIA's governor during training.
+ * The driver reports a GPU load of 100 % by default. With this load, the devfreq governor keeps the
+ * clock at its limit, as NVIDIA's governor does during training.
  */
 static int get_dev_status(struct device *dev, struct devfreq_dev_status *status)
 {
@@ -90,12 +91,15 @@ static void uncool(void *cooling)
 	devfreq_cooling_unregister(cooling);
 }
 
-/* Register a cooling device, by which the thermal zones limit the clock besides the user. */
+/*
+ * Register a cooling device, by which the thermal zones limit the GPU clock in addition to the
+ * user's limits.
+ */
 static int cool(struct device *dev, struct devfreq *devfreq)
 {
 	struct thermal_cooling_device *cooling = of_devfreq_cooling_register(dev->of_node, devfreq);
 
-	/* Not an error: the kernel may lack the cooling support of devfreq. */
+	/* A failure is not an error, because the kernel may lack the cooling support of devfreq. */
 	if (IS_ERR(cooling))
 		return PTR_ERR(cooling) == -EINVAL ? 0 : PTR_ERR(cooling);
 	return devm_add_action_or_reset(dev, uncool, cooling);

@@ -5,10 +5,11 @@
  * kernel-open/common/inc/nv-tegra-clk.h).
  *
  * As in nvidia.ko: the parents of the devfreq devices are bare devices below the PCI device,
- * "gpu-gpc-0" and "gpu-nvd-0", without bus, driver and node. The clocks that follow the clocks of
- * these two have no devfreq device. The governor is "performance", the polling interval 25 ms.
- * While the PCI device is runtime-suspended, cur_freq is 0, the load is 0 of 100, and a new clock
- * is only stored. The load is a percentage. remove() removes everything.
+ * "gpu-gpc-0" and "gpu-nvd-0", without bus, driver and node. Other clocks of the GPU follow the
+ * clocks of these two devices and have no devfreq device of their own. The governor is
+ * "performance", the polling interval 25 ms. While the PCI device is runtime-suspended, cur_freq is
+ * 0, the load is 0 of 100, and a new clock is only stored. The load is reported in percent. The
+ * driver's remove() function removes all of these devices.
  *
  * Unlike nvidia.ko: the PCI device is alone on a simulated host bridge (no root port; its address
  * is 0001:00:00.0, on the board 0000:01:00.0) and has neither BARs nor capabilities; clocks are
@@ -32,7 +33,7 @@
 #ifdef CONFIG_PCI
 
 #define DEVICE_ID	0x2b00
-#define PCI_CLASS	0x030200	/* 3D controller (made up, no source) */
+#define PCI_CLASS	0x030200	/* 3D controller (assumed, there is no source) */
 
 /* Clock of the video unit, up to 1692 MHz; it does not affect the plant. */
 #define NVD_MIN_HZ	315000000UL
@@ -71,7 +72,7 @@ static int target(struct device *dev, unsigned long *freq, u32 flags)
 		return 0;
 	if (sim_fault(SIM_FAIL_DEVFREQ))
 		return -EIO;
-	/* Round down to a level, with a tolerance of 1 kHz. */
+	/* Round the requested clock down to a level, with a tolerance of 1 kHz. */
 	for (i = clk->steps - 1; i && clk->table[i] >= *freq + 1000; i--)
 		;
 	*freq = clk->table[i];
@@ -155,7 +156,7 @@ static int scale(struct sim_clk *clk)
 	clk->profile.get_dev_status = get_dev_status;
 	clk->profile.initial_freq = clk->hz;
 	clk->profile.polling_ms = 25;
-	/* For "simple_ondemand": the lowest threshold that it accepts. */
+	/* 5 % is the lowest threshold that the governor "simple_ondemand" accepts. */
 	clk->always.upthreshold = 5;
 	devfreq = devfreq_add_device(&clk->dev, &clk->profile, "performance", &clk->always);
 	if (IS_ERR(devfreq))
@@ -222,7 +223,8 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return dev_err_probe(&pdev->dev, err, "no devfreq device\n");
 	}
 	pci_set_drvdata(pdev, gpu);
-	/* From here on, power/control decides: "on" (the default) or "auto". */
+	/* From here on, the attribute power/control selects whether the device may suspend: "on"
+	 * (the default) or "auto". */
 	pm_runtime_put_noidle(&pdev->dev);
 	return 0;
 }
@@ -315,7 +317,8 @@ static int bridge_probe(struct platform_device *pdev)
 		pci_free_host_bridge(bridge);
 		return err;
 	}
-	/* Through devm instead of .remove, whose prototype differs between kernel versions. */
+	/* This function is registered as a devm action instead of as .remove, whose prototype
+	 * differs between kernel versions. */
 	return devm_add_action_or_reset(&pdev->dev, remove_bus, bridge->bus);
 }
 

@@ -2,9 +2,10 @@
 /*
  * Interface by which a job submits work to the simulated GPU: /dev/jetwatt-sim-gpu.
  *
- * On a board, this is a doorbell in mapped memory and the pipe of the data loader, which no tool
- * can observe. Waiting for the GPU uses the same nodes and ioctls as on a board: /dev/host1x-fence
- * and /dev/dri/renderD128 (JetPack 6), /dev/nvhost-ctrl (JetPack 5), /dev/nvgpu/igpu0/tsg (both).
+ * On a board, a job submits work by a doorbell in mapped memory and gets data by the pipe of its
+ * data loader; no tool can observe either. Waiting for the GPU uses the same nodes and ioctls as on
+ * a board: /dev/host1x-fence and /dev/dri/renderD128 (JetPack 6), /dev/nvhost-ctrl (JetPack 5),
+ * /dev/nvgpu/igpu0/tsg (both).
  */
 #ifndef SIM_GPU_UAPI_H
 #define SIM_GPU_UAPI_H
@@ -15,12 +16,12 @@
 #define SIM_KIND_TRAIN	0
 #define SIM_KIND_EVAL	1
 #define SIM_KIND_INFER	2	/* inference on request, at unknown times */
-#define SIM_KIND_KERNEL	3	/* kernels of known work; listed in debugfs only */
+#define SIM_KIND_KERNEL	3	/* kernels of known work; only debugfs lists them */
 
 /*
- * Wait until the loader has the next minibatch.
- * @permille: size of the minibatch, 1000 is the normal one
- * @now: loading begins with this call; otherwise it has begun when the previous minibatch ended
+ * Argument of SIM_LOAD, which waits until the data loader has the next minibatch.
+ * @permille: size of the minibatch relative to the normal size, in permille
+ * @now: 1 if loading begins with this call; 0 if it has begun when the previous minibatch ended
  */
 struct sim_load {
 	__u32 kind;
@@ -28,7 +29,10 @@ struct sim_load {
 	__u32 now;
 };
 
-/* Start piece @piece (from 1) of the @pieces of a minibatch; one piece at a time. */
+/*
+ * Argument of SIM_SUBMIT, which starts GPU work: piece @piece (from 1) of the @pieces of a
+ * minibatch, one piece at a time.
+ */
 struct sim_submit {
 	__u32 kind;
 	__u32 permille;
@@ -43,8 +47,9 @@ struct sim_submit {
 #define SIM_KERNEL	_IOWR('J', 3, struct sim_kernel)
 
 /*
- * Start a kernel with @flop operations and @bytes of memory traffic; one kernel at a time. Only
- * the analytic plant can calculate its duration; other plants refuse it.
+ * Argument of SIM_KERNEL, which starts a GPU kernel with @flop operations and @bytes of memory
+ * traffic, one kernel at a time. Only the analytic plant can calculate the duration of a kernel;
+ * other plants refuse the call.
  */
 struct sim_kernel {
 	__u64 flop;
@@ -53,10 +58,13 @@ struct sim_kernel {
 	__u32 threshold;	/* out: value of the syncpoint when the kernel is finished */
 };
 
-/* Maximum number of operations or bytes of a kernel. */
+/* Maximum of @flop and of @bytes of a kernel. */
 #define SIM_KERNEL_MAX	10000000000000ULL
 
-/* mmap() of one page, read only: the first u32 is the value of the syncpoint, for polling. */
+/*
+ * mmap() maps one read-only page, whose first u32 is the value of the job's syncpoint, so that a
+ * job can poll it without system calls.
+ */
 
 /* Arguments of the nodes of host1x; same layout as in NVIDIA's headers. */
 struct sim_create_pollfd {
@@ -93,7 +101,7 @@ struct sim_nvhost_wait {
 	__u32 id;
 	__u32 threshold;
 	__s32 timeout_ms;	/* -1: no timeout */
-	__u32 value;		/* out, like the fields below */
+	__u32 value;		/* out, as are the fields below: value of the syncpoint */
 	__u32 tv_sec;
 	__u32 tv_nsec;
 	__u32 clock_id;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An INA219 by its data sheet (TI SBOS448G). It converts the shunt voltage, then the bus voltage,
- * each as a mean over its own samples. Values are rounded after adding noise of half an LSB.
+ * An INA219 by its data sheet (TI SBOS448G). The chip converts the shunt voltage and then the bus
+ * voltage, each as a mean over the time of its own conversion. The simulation adds noise with a
+ * standard deviation of half an LSB and then rounds the values.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -17,7 +18,7 @@ enum { CONFIG, SHUNT, BUS, POWER, CURRENT, CAL, REGISTERS };
 #define MODE_BUS	0x0002
 #define MODE_SHUNT	0x0001
 
-/* Flag below the bus voltage in its register. */
+/* Flags in the low bits of the bus voltage register: conversion ready, and overflow. */
 #define CNVR		0x0002
 #define OVF		0x0001
 
@@ -38,7 +39,9 @@ static void reset(struct ina219 *chip, u64 t)
 	chip->cycle = 0;
 }
 
-/* Configuration and calibration as drivers/hwmon/ina2xx.c sets them (calibration_value 4096). */
+/*
+ * Set the configuration and calibration that drivers/hwmon/ina2xx.c sets (calibration_value 4096).
+ */
 static void init(void *state, struct device_node *node, u16 addr, u64 t, u64 seed)
 {
 	struct ina219 *chip = state;
@@ -141,7 +144,7 @@ static void write(void *state, u8 reg, u16 value, u64 t)
 		chip->start = t;
 		chip->cycle = 0;
 	} else if (reg == CAL) {
-		/* The lowest bit is always 0. */
+		/* The lowest bit of the calibration register is always 0. */
 		chip->reg[CAL] = value & ~1;
 	}
 }

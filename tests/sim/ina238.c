@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An INA238. Its values are means over the last whole cycle (all conversions, times the number of
- * averages), rounded after adding noise of half an LSB.
+ * An INA238. Its values are means over the last whole cycle, which consists of all conversions,
+ * repeated by the number of averages. The simulation adds noise with a standard deviation of half
+ * an LSB and then rounds.
  *
- * Also an INA228 (TI SLYS021A, tables 7-3 and 8-1). It has the same registers, but shunt and bus
- * voltage are in bits 23:4 of 24, with an LSB a sixteenth as large, and it has counters of 40 bits.
+ * Also an INA228 (TI SLYS021A, tables 7-3 and 8-1). An INA228 has the same registers, but its shunt
+ * and bus voltages are in bits 23:4 of registers of 24 bits, with an LSB of a sixteenth of the
+ * INA238's, and it has energy counters of 40 bits.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -109,7 +111,7 @@ static void convert(struct sim_ina238 *chip, u64 t)
 		shunt_pv = ua * chip->shunt_uohm;
 		bus_uv = (s64)mv * 1000;
 	}
-	/* the LSB is 5 uV or a quarter of that */
+	/* The LSB of the shunt voltage is 5 uV, or 1.25 uV in the small range. */
 	chip->shunt = digitise(chip, shunt_pv, chip->reg[CONFIG] & ADCRANGE ? 1250000 : 5000000,
 			       exact);
 	chip->bus = digitise(chip, bus_uv * 1000000, 3125000000, exact);

@@ -53,7 +53,8 @@ static int release(struct inode *inode, struct file *file)
 {
 	struct client *c = file->private_data;
 
-	/* Only the job increments the syncpoint; other processes may wait for it in vain. */
+	/* Only the job's work increments the syncpoint, so after this, other processes that still
+	 * wait for it do not wake up. */
 	sim_job_free(c->job);
 	sim_syncpt_put(c->sp);
 	put_page(c->page);

@@ -124,7 +124,8 @@ int main(int argc, char **argv)
 	at = now();
 	for (uint64_t i = 0; i < (uint64_t)opt.requests; i++) {
 		wait_until(fd, e, at);
-		/* The time at which it was due: a delay of this program counts as latency. */
+		/* Measure the latency from the time at which the request was due, so that a delay
+		 * of this program counts as latency. */
 		e[i].sent_ns = at;
 		if (send(fd, &i, sizeof(i), 0) < 0 && errno != ECONNREFUSED)
 			perror("ask: send");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A job with very many idle tasks: PROCESSES processes with THREADS threads each.
- * Prints "ready" when all of them run, and exits after SECONDS seconds.
+ * The program prints "ready" when all tasks run, and exits after SECONDS seconds.
  *
  *   crowd PROCESSES THREADS SECONDS
  */
@@ -35,7 +35,7 @@ static void process(int threads, int ready, int go)
 			_exit(1);
 		}
 	}
-	/* The process ends when the parent closes the pipe. */
+	/* A child process ends when its parent closes the pipe. */
 	if (write(ready, "r", 1) != 1 || read(go, &c, 1) < 0)
 		_exit(1);
 	_exit(0);

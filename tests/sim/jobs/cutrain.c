@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A training job that uses the GPU through libcuda.so.1, like a real program. It loads the library
- * when it first needs it.
+ * A training job that uses the GPU through libcuda.so.1, like a real program. The job loads this
+ * library when it first needs CUDA.
  *
  *   cutrain [--minibatches N] [--seconds S] [--syncs K] [--launches N]
  *           [--sync stream|ptsz|event|context|context_v2|copy|copy_ptds|query|stream_query|
@@ -16,7 +16,7 @@
  *   --marks 1     mark each minibatch through libjetwatt
  *   --idle S      sleep S seconds before loading the library
  *
- * After SIGTERM or SIGINT it finishes the current minibatch and exits with status 0.
+ * After SIGTERM or SIGINT, the job finishes the current minibatch and exits with status 0.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -193,7 +193,7 @@ static void piece(struct sim_cuda_work *w)
 	void *params[] = { w };
 	int err = 0;
 
-	/* This copy has nothing to wait for, because nothing was launched before. */
+	/* No kernel was launched before this copy, so the copy does not wait for the GPU. */
 	if (!strncmp(opt.sync, "copy", 4))
 		err = api.to_device(0, w, sizeof(*w));
 	if (!strcmp(opt.sync, "graph")) {
@@ -244,7 +244,8 @@ int main(int argc, char **argv)
 	for (long n = 0; !stop && (!opt.minibatches || n < opt.minibatches); n++) {
 		if (opt.seconds > 0 && (now() - begin) * 1e-9 >= opt.seconds)
 			break;
-		/* The first minibatch takes longer, as if kernels were tuned. */
+		/* The first minibatch takes longer, as in frameworks that tune their kernels during
+		 * it. */
 		minibatch(n ? 1000 : 3000);
 	}
 	return times && fclose(times);

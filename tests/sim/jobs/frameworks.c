@@ -25,7 +25,7 @@
  */
 static void pytorch_eager(long n)
 {
-	/* nine tenths and one tenth of the work */
+	/* backward takes nine tenths of the work, step one tenth */
 	struct sim_cuda_work backward = piece(1800, 1, 2), step = piece(200, 2, 2);
 
 	(void)n;
@@ -71,7 +71,10 @@ static void pytorch_graphs(long n)
 	done();
 }
 
-/* What the second thread of TensorFlow and JAX is to wait for. */
+/*
+ * Numbers of waits that the main thread of TensorFlow or JAX has requested from its second thread,
+ * and that this thread has finished.
+ */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
@@ -87,7 +90,9 @@ static void second_thread(void *(*fn)(void *))
 		fail("thread", strerror(errno));
 }
 
-/* Let the second thread wait, and sleep until it has finished. */
+/*
+ * Request a wait for the GPU from the second thread, and sleep until this thread has finished it.
+ */
 static void hand_over(void)
 {
 	pthread_mutex_lock(&behind.lock);
@@ -277,7 +282,7 @@ static const struct program {
 	const char *name;
 	void (*begin)(void), (*minibatch)(long n);
 	int worker;	/* a child process uses the GPU */
-	int ahead;	/* at the end, the last minibatch has yet to be waited for */
+	int ahead;	/* at the end, the program still has to wait for the last minibatch */
 } programs[] = {
 	{ "pytorch-eager", begin_runtime, pytorch_eager, 0, 0 },
 	{ "pytorch-compiled", begin_runtime, pytorch_compiled, 0, 0 },

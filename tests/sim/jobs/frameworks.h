@@ -65,7 +65,7 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-/* Called after the last wait of a minibatch. */
+/* Record the end of a minibatch; a program calls this after its last wait of the minibatch. */
 static void done(void)
 {
 	struct timespec t;
@@ -119,7 +119,7 @@ static void begin_runtime(void)
 		ok(rt.cudaEventCreateWithFlags(&event[i], opt.block ? CU_EVENT_BLOCKING_SYNC : 0));
 }
 
-/* Begin, with the runtime that is linked into the executable. */
+/* Start the program with the CUDA runtime that is linked into the executable. */
 static void begin_static(void)
 {
 	load_driver();
@@ -129,7 +129,10 @@ static void begin_static(void)
 
 static const struct dim3 one = { 1, 1, 1 };
 
-/* Launch @n kernels for one piece of work; the first one has all of its duration. */
+/*
+ * Launch @n kernels for the piece of work @w; the first kernel takes the whole duration of the
+ * piece.
+ */
 static void kernels(__typeof__(&cudaLaunchKernel) launch, struct sim_cuda_work *w, int n)
 {
 	void *params[] = { w };
@@ -158,7 +161,10 @@ static void wait_event(long n)
 	done();
 }
 
-/* .item(): an asynchronous copy, then a wait for the stream (memcpy_and_sync). */
+/*
+ * Make the CUDA calls of PyTorch's .item(): an asynchronous copy, then a wait for the stream
+ * (memcpy_and_sync).
+ */
 static void item(void)
 {
 	ok(rt.cudaMemcpyAsync(host, NULL, sizeof(host), cudaMemcpyDeviceToHost, NULL));

@@ -16,9 +16,9 @@
 
 /**
  * struct gpu_wait - open descriptors
- * @jp5: the nodes are those of JetPack 5
- * @ctl: node that creates and arms poll descriptors
- * @node: node of SYNCPOINT_WAIT or SYNCPT_WAITMEX
+ * @jp5: whether the device nodes are those of JetPack 5 (otherwise of JetPack 6)
+ * @ctl: descriptor of the node that creates and arms poll descriptors
+ * @node: descriptor of the node with the ioctl SYNCPOINT_WAIT or SYNCPT_WAITMEX
  * @pollfd: poll descriptor
  * @event: descriptor of the event BLOCKING_SYNC of a channel group
  */
@@ -92,7 +92,10 @@ static inline int gpu_wait_syncpt(const struct gpu_wait *w, uint32_t id, uint32_
 	return 0;
 }
 
-/* The event only reports that some work is finished; the counter shows whose. */
+/*
+ * The event only reports that some job's GPU work is finished; the mapped counter shows whether it
+ * is this job's work.
+ */
 static inline int gpu_wait_event(const struct gpu_wait *w, const volatile uint32_t *counter,
 				 uint32_t threshold)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Launches a kernel of known work repeatedly, and waits for each as CUDA does with blocking
- * synchronisation. jetwatt roofline --calibrate runs such a program for the GPU of a board.
+ * A job that launches a kernel of known work repeatedly, and waits for each launch as CUDA does
+ * with blocking synchronisation. jetwatt roofline --calibrate runs such a program for the GPU of a
+ * board.
  *
  *   kernels FLOP BYTES
  *

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A job that does not use the GPU: computes and sleeps alternately. nogpu [SECONDS] (no limit) */
+/*
+ * A job that does not use the GPU, but computes and sleeps alternately. nogpu [SECONDS] (no limit)
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

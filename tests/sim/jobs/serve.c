@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An inference server: takes the requests that have arrived, up to a maximum minibatch, runs them
- * on the GPU and responds to each. It does not know which other programs use the board.
+ * on the GPU and responds to each. The server does not know which other programs use the board.
  *
  *   serve [--port N] [--batch N] [--batch-file FILE] [--base PERMILLE] [--each PERMILLE] [--busy 1]
  *         [--tcp 1]
@@ -116,7 +116,7 @@ static long batch_now(void)
 	return n > 0 && n <= BATCH_MAX ? n : opt.batch;
 }
 
-/* TCP: collect the requests of all connections; waits for the first one. */
+/* With TCP, wait for the first request, and collect the requests of all connections. */
 static long gather_tcp(int fd, struct request *r, long most)
 {
 	static struct pollfd p[1 + PEERS];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Storage with a given speed: a FUSE file system with one file, "data", whose bytes arrive at the
- * speed of a disk. Data that was read is in the kernel's page cache and is not read again. Requests
- * are served one at a time, as from a single queue. Exits when the file system is unmounted.
+ * speed of a disk. Data that a process has read stays in the kernel's page cache, so the kernel
+ * does not request it again. Requests are served one at a time, as from a single queue. The program
+ * exits when the file system is unmounted.
  *
  *   storage DIR MIB MBPS
  */
@@ -39,7 +40,7 @@ static void reply(const struct fuse_in_header *in, int err, const void *body, si
 				       .unique = in->unique };
 	struct iovec v[] = { { &out, sizeof(out) }, { (void *)body, len } };
 
-	/* ENOENT: the requesting process was interrupted. */
+	/* writev() fails with ENOENT if the requesting process was interrupted meanwhile. */
 	if (writev(dev, v, err || !len ? 1 : 2) < 0 && errno != ENOENT)
 		fail("reply");
 }
@@ -63,7 +64,10 @@ static void lookup(const struct fuse_in_header *in, const char *name)
 	reply(in, strcmp(name, "data") ? -ENOENT : 0, &e, sizeof(e));
 }
 
-/* Respond when the simulated disk has read the data, after all earlier requests. */
+/*
+ * Respond to a read request when the simulated disk has served all earlier requests and has read
+ * the data.
+ */
 static void deliver(const struct fuse_in_header *in, const struct fuse_read_in *r)
 {
 	uint64_t n = r->offset < size ? size - r->offset : 0, now;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A training job: for each minibatch it waits for its data loader, starts GPU work and waits for it
- * as CUDA does with blocking synchronisation. It does not know about power modes or observers.
+ * as CUDA does with blocking synchronisation. The job does not know which power mode is applied or
+ * whether a tool observes it.
  *
  *   train [--minibatches N] [--seconds S] [--workload NAME] [--syncs K]
  *         [--eval-every N] [--eval M] [--wait pollfd|syncpt|spin|event|helper]
@@ -25,7 +26,7 @@
  *                   begin again after its end; with --workers W (4) threads, each up to two
  *                   minibatches ahead, or (0) by the job itself when it needs the data
  *
- * After SIGTERM or SIGINT it finishes the current minibatch and exits with status 0.
+ * After SIGTERM or SIGINT, the job finishes the current minibatch and exits with status 0.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +61,10 @@ static struct {
 } opt = { .eval = 8, .syncs = 1, .read_kb = 1760, .workers = 4, .size = 1000, .stall = 100,
 	  .workload = "resnet" };
 
-/* Shared by workers and job. Minibatches are read in order, so the oldest is ready first. */
+/*
+ * State that the loader's workers share with the training loop. The workers read minibatches from
+ * the file in order, so the oldest minibatch is ready first.
+ */
 static struct {
 	pthread_mutex_t lock;
 	sem_t room, ready;
@@ -68,7 +72,7 @@ static struct {
 	int fd;
 } data = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
-/* For the thread of helper(). */
+/* Posted by the thread of helper() when a wait for the GPU has ended. */
 static sem_t helped;
 
 static int gpu;
@@ -324,10 +328,10 @@ static void synchronise(__u32 id, __u32 threshold)
 		fail("waiting for the GPU");
 }
 
-/* @last: duration of the last piece, permille */
+/* Run one minibatch in @pieces pieces; @last: duration of the last piece, permille */
 static void minibatch(__u32 kind, __u32 permille, __u32 last, __u32 pieces)
 {
-	/* Without workers, preprocessing begins after reading. */
+	/* Without workers, preprocessing begins only after the data was read. */
 	struct sim_load load = { .kind = kind, .permille = permille,
 				 .now = opt.data && !opt.workers };
 	__u32 i;
@@ -346,7 +350,10 @@ static void minibatch(__u32 kind, __u32 permille, __u32 last, __u32 pieces)
 	}
 }
 
-/* Evaluation: the forward pass only, so it is shorter; its results are fetched once. */
+/*
+ * Run an evaluation: its minibatches have only the forward pass, so they are shorter, and the job
+ * waits for their results once.
+ */
 static void evaluate(void)
 {
 	long i;
@@ -376,7 +383,8 @@ int main(int argc, char **argv)
 			break;
 		if (opt.seconds > 0 && now() - begin >= opt.seconds)
 			break;
-		/* The first minibatch takes longer, as if kernels were tuned. */
+		/* The first minibatch takes longer, as in frameworks that tune their kernels during
+		 * it. */
 		if (opt.then && n == opt.after)
 			opt.size = opt.then;
 		size = n ? opt.size : 3 * opt.size;

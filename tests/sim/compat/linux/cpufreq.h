@@ -6,8 +6,8 @@
 #include <linux/version.h>
 
 /*
- * Up to 6.12, the driver must add scaling_available_frequencies; in 7.2, the core adds it for every
- * driver with a frequency table and does not export the attribute.
+ * Up to Linux 6.12, the driver must add the attribute scaling_available_frequencies; in 7.2, the
+ * cpufreq core adds it for every driver with a frequency table, and does not export it to drivers.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 #define SIM_CPUFREQ_ATTRS	&cpufreq_freq_attr_scaling_available_freqs,
@@ -16,8 +16,8 @@
 #endif
 
 /*
- * Up to 5.15, the core calls ->exit without a check if the driver has ->offline. Since 6.11, ->exit
- * returns nothing.
+ * Up to Linux 5.15, the cpufreq core calls ->exit without checking that it exists if the driver has
+ * ->offline. Since 6.11, ->exit returns nothing.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
 static inline int sim_cpufreq_exit(struct cpufreq_policy *policy)

@@ -5,7 +5,7 @@
 #include_next <linux/hrtimer.h>
 #include <linux/version.h>
 
-/* hrtimer_setup() exists since 6.13; before, the function is assigned to the timer. */
+/* hrtimer_setup() exists since Linux 6.13; before, a driver assigns the timer's function itself. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void hrtimer_setup(struct hrtimer *timer,
 				 enum hrtimer_restart (*function)(struct hrtimer *),

@@ -6,7 +6,10 @@
 #include <linux/device.h>
 #include <linux/err.h>
 #include <linux/version.h>
-/* Before 6.0, sensors of the device tree have their own type of operations. */
+/*
+ * Before Linux 6.0, thermal sensors of the device tree have operations of another type than other
+ * thermal zones.
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 0, 0)
 struct sim_compat_sensor {
 	struct thermal_zone_device *tz;	/* NULL until the zone is registered */
