@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clocks and online cores as the board's drivers have set them; changes are passed to the plant. */
+/*
+ * Store the clocks and online cores that the board's drivers have set, and pass changes of them to
+ * the plant.
+ */
 #include "knobs.h"
 
 #include <linux/cpumask.h>
@@ -11,7 +14,7 @@
 
 struct sim_steps sim_steps;
 
-static DEFINE_MUTEX(lock);	/* protects the state below; not held in calls to the kernel */
+static DEFINE_MUTEX(lock);	/* protects the state below; not held in kernel calls */
 static bool live;
 static u32 khz[SIM_CLUSTERS_MAX];
 static bool online[SIM_CORES_MAX];
@@ -21,7 +24,8 @@ u32 sim_knobs_cluster(u32 cpu)
 {
 	const struct sim_model_board *board = sim_model_board();
 
-	/* If the machine has more CPUs than the board, they belong to the last cluster. */
+	/* If the machine has more CPUs than the simulated board, the excess CPUs belong to the last
+	 * cluster. */
 	return min(cpu, board->cores - 1) / board->cluster;
 }
 
@@ -38,7 +42,8 @@ static void current_mode(struct sim_mode *mode)
 		sum += khz[sim_knobs_cluster(i)];
 	}
 	mode->cores = max(mode->cores, 1U);
-	/* Clusters may have different clocks for a moment: use the mean over the cores. */
+	/* Clusters may have different clocks for a moment, so use the mean clock over the online
+	 * cores. */
 	mode->cpu_khz = div_u64(sum, mode->cores) ?: khz[0];
 	mode->gpu_hz = gpu_hz;
 	mode->emc_hz = emc_hz;
@@ -81,7 +86,9 @@ void sim_knobs_again(void)
 	mutex_unlock(&lock);
 }
 
-/* Pass a change to the plant. Called under the lock, so that changes arrive in order. */
+/*
+ * Pass a change to the plant. The caller holds the lock, so that changes reach the plant in order.
+ */
 static void tell(const struct sim_mode *before)
 {
 	struct sim_mode now;

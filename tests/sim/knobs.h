@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Clocks and online cores as the board's drivers have set them; changes are passed to the plant. */
+/*
+ * Store the clocks and online cores that the board's drivers have set, and pass changes of them to
+ * the plant.
+ */
 #ifndef SIM_KNOBS_H
 #define SIM_KNOBS_H
 
@@ -17,7 +20,7 @@ void sim_knobs_mode(struct sim_mode *mode);
 u32 sim_knobs_cluster(u32 cpu);
 /* Start or stop passing changes to the plant. */
 void sim_knobs_live(bool live);
-/* Evaluate the same clocks again, because the model of the plant has changed. */
+/* Pass the present clocks and cores to the plant once more, because its model has changed. */
 void sim_knobs_again(void);
 
 void sim_knobs_set_core(u32 cpu, bool online);

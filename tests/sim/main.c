@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-sim: simulates a Jetson on a machine that is none, by default an AGX Orin.
+ * jetwatt-sim: simulate a Jetson board, by default an AGX Orin, on any other machine.
  *
- * It registers with the kernel's subsystems what a board's drivers register, on the nodes of the
- * board's device tree. It shares no code with the module under test.
+ * The module registers the same devices with the kernel's subsystems as a board's drivers do, on
+ * the nodes of the board's device tree. The simulation shares no code with the module under test.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The boards. CPUs, clusters and the range of each clock are those of the real boards. If a source
- * lists all levels of a clock, these are used; otherwise the levels within the range are made up.
+ * Constants of the boards that can be simulated. The numbers of CPUs and clusters and the range of
+ * each clock are those of the real boards. If a source lists all levels of a clock, these are used;
+ * otherwise the levels within the range are made up.
  *
  * AGX Orin    all levels as its drivers list them under JetPack 5 (user/board/identity.c)
  * Orin Nano   JetPack 6.2, MAXN_SUPER, without caps. EMC to 3199 MHz: the cap of 25W in

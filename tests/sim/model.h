@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* A point of the curve of voltage over clock. */
+/* A point of the curve of voltage (mV) over clock (kHz). */
 struct sim_volts {
 	u32 khz, mv;
 };
@@ -14,23 +14,24 @@ struct sim_volts {
 
 /**
  * struct sim_magnitudes - constants of the analytic plant for a board
- * @gpu_flop: arithmetic operations of the GPU per clock cycle
- * @gpu_byte: memory traffic of the GPU per clock cycle
- * @emc_byte: bytes of the memory per clock cycle
- * @gpu_volts: voltage over clock of the GPU, ascending
- * @cpu_volts: voltage over clock of the CPU, ascending
- * @gpu_pf: switched capacitance of the GPU
- * @cpu_pf: switched capacitance of a core
- * @cluster_pf: switched capacitance of the shared part of a cluster
- * @gpu_leak_uw: leakage of the GPU at 1 V and 50 degrees Celsius
- * @cpu_leak_uw: leakage of a core at 1 V and 50 degrees Celsius
- * @gpu_uw: constant power of the GPU's rail
- * @cpu_uw: constant power of the CPU's rail
- * @sys_uw: constant power of the system rail
+ * @gpu_flop: maximum arithmetic operations of the GPU per GPU clock cycle
+ * @gpu_byte: maximum memory traffic of the GPU per GPU clock cycle, bytes
+ * @emc_byte: maximum traffic of the memory per memory clock cycle, bytes
+ * @gpu_volts: curve of GPU voltage over GPU clock, ascending
+ * @cpu_volts: curve of CPU voltage over CPU clock, ascending
+ * @gpu_pf: switched capacitance of the GPU, pF
+ * @cpu_pf: switched capacitance of a CPU core, pF
+ * @cluster_pf: switched capacitance of the shared part of a CPU cluster, pF
+ * @gpu_leak_uw: leakage of the GPU at 1 V and 50 degrees Celsius, uW
+ * @cpu_leak_uw: leakage of a CPU core at 1 V and 50 degrees Celsius, uW
+ * @gpu_uw: constant power of the GPU's rail, uW
+ * @cpu_uw: constant power of the CPU's rail, uW
+ * @sys_uw: constant power of the system rail, uW
  * @cluster_uw: constant power of a cluster
  * @ddr: memory power relative to an AGX Orin at the same clock and traffic, permille
- * @minibatch: size of a minibatch relative to the workload's, permille
- * @mss_on_cpu: the memory controllers are fed by the CPU's rail instead of the GPU's
+ * @minibatch: size of a minibatch on this board relative to the size in the workload's description,
+ *	permille
+ * @mss_on_cpu: whether the CPU's rail feeds the memory controllers, instead of the GPU's rail
  */
 struct sim_magnitudes {
 	u32 gpu_flop, gpu_byte, emc_byte;
@@ -63,9 +64,10 @@ struct sim_model_steps {
  * @cpu: levels of the CPU clock
  * @gpu: levels of the GPU clock
  * @emc: levels of the memory clock
- * @dla_khz: highest core clock of the accelerators, 0: the board has none
- * @fan: the board has a fan with a tachometer, as far as a source says so
- * @oc_inputs: number of over-current inputs whose events the driver counts, 0: no driver
+ * @dla_khz: highest core clock of the deep learning accelerators, kHz; 0: the board has none
+ * @fan: whether the board has a fan with a tachometer, according to a source
+ * @oc_inputs: number of over-current inputs whose events the driver counts; 0: the board has no
+ *	such driver
  * @emc_cap: default of the module parameter "emc_cap"
  * @waits: default of the module parameter "waits"
  * @magnitudes: constants of the analytic plant

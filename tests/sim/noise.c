@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pseudo-random numbers from a seed. */
+/* Generate pseudo-random numbers from a seed. */
 #include "noise.h"
 
 void sim_noise_seed(struct sim_noise *n, u64 seed)
@@ -13,7 +13,10 @@ void sim_noise_seed(struct sim_noise *n, u64 seed)
 		sim_noise_u64(n);
 }
 
-/* xorshift64*, Marsaglia 2003 and Vigna 2016. Its low bits are the weakest. */
+/*
+ * xorshift64*, Marsaglia 2003 and Vigna 2016. The low bits of this generator's numbers are the
+ * least random.
+ */
 u64 sim_noise_u64(struct sim_noise *n)
 {
 	n->state ^= n->state >> 12;
@@ -24,7 +27,7 @@ u64 sim_noise_u64(struct sim_noise *n)
 
 s32 sim_noise_gauss(struct sim_noise *n)
 {
-	s64 sum = -262140;	/* minus eight times the mean of a u16 */
+	s64 sum = -262140;	/* minus 8 times the mean of a random u16 */
 	int i, k;
 
 	for (i = 0; i < 2; i++) {
@@ -33,5 +36,5 @@ s32 sim_noise_gauss(struct sim_noise *n)
 		for (k = 0; k < 4; k++, r >>= 16)
 			sum += r & 0xffff;
 	}
-	return (sum * 80265) >> 16;	/* to the documented deviation: sqrt(12 / 8) */
+	return (sum * 80265) >> 16;	/* scale to deviation 65536: factor sqrt(12 / 8) */
 }

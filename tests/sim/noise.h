@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Pseudo-random numbers from a seed, so that a run can be repeated. */
+/* Generate pseudo-random numbers from a seed, so that a run of the simulation can be repeated. */
 #ifndef SIM_NOISE_H
 #define SIM_NOISE_H
 
@@ -11,7 +11,10 @@ struct sim_noise {
 
 void sim_noise_seed(struct sim_noise *n, u64 seed);
 u64 sim_noise_u64(struct sim_noise *n);
-/* Gaussian noise: mean 0, standard deviation 65536; a sum of 8 uniform numbers, max. 4.9 sigma. */
+/*
+ * Return: Gaussian noise with mean 0 and standard deviation 65536, as a sum of 8 uniform numbers;
+ * its maximum is 4.9 standard deviations.
+ */
 s32 sim_noise_gauss(struct sim_noise *n);
 
 #endif

@@ -20,7 +20,7 @@
 #define NO_TIMEOUT	(-1)
 #define CLOCK_MONO	1	/* NVHOST_CLOCK_MONOTONIC */
 
-/* The largest argument that is copied from and to user space. */
+/* Size of the largest ioctl argument that is copied from and to user space. */
 union argument {
 	struct sim_nvhost_wait wait;
 	struct sim_nvhost_poll_fd poll_fd;
@@ -52,7 +52,10 @@ static long wait(struct sim_nvhost_wait *a)
 	return err;
 }
 
-/* The reported time is that of the interrupt, or of the call if it did not have to wait. */
+/*
+ * The ioctl reports the time of the syncpoint's interrupt or, if it did not have to wait, the time
+ * of the call.
+ */
 static long wait_and_tell_when(struct sim_nvhost_wait *a)
 {
 	struct timespec64 now;

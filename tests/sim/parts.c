@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The chips on the bus, as the device tree describes them. */
+/* Create the sensor chips on the i2c bus from the device tree. */
 #include <linux/module.h>
 #include <linux/of.h>
 
 #include "chip.h"
 
-#define SHUNT_UOHM	10000	/* of a channel whose shunt is not in the device tree */
+#define SHUNT_UOHM	10000	/* for a channel whose shunt is not in the device tree */
 
 static long exact_shunt_pv;
 module_param(exact_shunt_pv, long, 0644);
@@ -42,7 +42,7 @@ static void wire_channel(struct sim_chip *chip, struct device_node *input)
 	if (of_property_read_u32(input, "reg", &reg) || reg >= SIM_CHANNELS ||
 	    of_property_read_string(input, "label", &label))
 		return;
-	/* The shunt exists on the board even if the device tree does not describe it. */
+	/* A channel has a shunt on the board even if the device tree does not describe it. */
 	if (of_property_read_u32(input, "shunt-resistor-micro-ohms", &uohm))
 		uohm = SHUNT_UOHM;
 	chip->channel[reg].wire = sim_wire_find(label);

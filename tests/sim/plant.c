@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The plant over time: integrates the power from event to event.
+ * Simulate the plant over time: integrate the power of each rail from event to event.
  *
  * Power of a rail = power of the model in this phase x settling x drift.
  *
  * Settling: 40 % of a change between modes take effect at once, the rest (regulators, junction
- * temperature) with a time constant of 0.7 s. The slow part follows the mean power over a
- * minibatch, so that it does not smooth the phases. Drift: noise around 1 with a time constant of
- * one second. Both are updated every 20 ms, so the power between two events is constant.
+ * temperature) with a time constant of 0.7 s. The slow part of the settling follows the mean power
+ * over a minibatch, so that settling does not smooth out the phases of a minibatch. Drift: a noise
+ * factor around 1 with a time constant of one second. Settling and drift are updated every 20 ms,
+ * as an event, so the power between two events is constant.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -22,9 +23,10 @@
 #define DRIFT_KEEP	64238	/* exp(-0.02 / 1) */
 #define DRIFT_NEW	12978	/* sqrt(1 - DRIFT_KEEP^2) */
 /*
- * The sensor in the die: degrees above ambient per watt, and the time constant. The thermal zones
- * show it, and throttling uses it. The effect of temperature on leakage is in the model's closed
- * form instead.
+ * Temperature sensor in the die: rise above ambient in 1/1000 degree per watt, and the step per 20
+ * ms for a time constant of 12 s. The thermal zones show this temperature, and thermal throttling
+ * depends on it. The effect of temperature on leakage does not use this value; the model calculates
+ * it in closed form.
  */
 #define MC_PER_W	900
 #define WARM_STEP	109	/* 1 - exp(-0.02 / 12) */
@@ -100,7 +102,8 @@ static u64 module_pj(void)
 void sim_plant_follow(void)
 {
 	struct sim_state *s = &sim_state;
-	/* Constant power is also recorded every 10 s, so that products fit into 64 bits. */
+	/* Record the power in the trace when it changes, and also every 10 s, so that products of
+	 * power and time fit into 64 bits. */
 	bool changed = s->now - s->written > 10 * NSEC_PER_SEC;
 	const struct sim_point *kernel = sim_work_kernel(), *point = kernel ?: &s->point;
 	int i;
@@ -132,7 +135,8 @@ static void tick(void)
 		s64 gap = (s64)goal_uw(kernel, i) - s->slow_uw[i];
 
 		s->slow_uw[i] += (gap * SETTLE_STEP) / 65536;
-		/* Close the last part of the gap, which integer arithmetic never would. */
+		/* Close the last part of the gap at once, because integer division would leave it
+		 * forever. */
 		if (gap > -64 && gap < 64)
 			s->slow_uw[i] += gap;
 		if (i < SIM_MODULE_RAILS)
@@ -152,7 +156,7 @@ static void integrate(u64 until)
 
 	if (until == s->now)
 		return;
-	/* Read from the trace, so that rounding is the same in both. */
+	/* Get the energy from the trace, so that both have the same rounding. */
 	sim_trace_energy_at(until, s->pj);
 	sim_work_progress(until - s->now);
 	s->now = until;
@@ -201,7 +205,8 @@ void sim_plant_switch(const struct sim_mode *mode)
 	struct sim_point point, old;
 	unsigned long flags;
 
-	/* Not under the spinlock, because this may take long with 20,000 rows. */
+	/* Calculate the point without holding the spinlock, because finding it among 20,000 rows of
+	 * a replayed file may take long. */
 	sim_state.model->point(mode, &point);
 	spin_lock_irqsave(&sim_state.lock, flags);
 	sim_plant_advance();
@@ -277,7 +282,7 @@ int sim_plant_start(const struct sim_model *model, const struct sim_mode *mode, 
 
 void sim_plant_stop(void)
 {
-	/* No job is left, because each holds a reference to the module. */
+	/* No job exists any more, because each job holds a reference to the module. */
 	hrtimer_cancel(&sim_state.timer);
 	sim_trace_close();
 }

@@ -18,8 +18,8 @@ enum sim_rail {
 	SIM_RAIL_GPU_SOC,
 	SIM_RAIL_CPU_CV,
 	SIM_RAIL_SYS_5V0,
-	SIM_MODULE_RAILS,		/* number of rails that are inputs of the module */
-	SIM_RAIL_DDR = SIM_MODULE_RAILS,	/* fed by SYS_5V0 and included in it */
+	SIM_MODULE_RAILS,		/* number of rails that feed the compute module */
+	SIM_RAIL_DDR = SIM_MODULE_RAILS,	/* fed by SYS_5V0, which includes its power */
 	SIM_RAILS
 };
 
@@ -37,8 +37,8 @@ struct sim_mode {
 
 /**
  * struct sim_point - duration and power of a minibatch in a mode, without noise
- * @part_ns: duration of each phase of a minibatch
- * @uw: power of each rail in each phase
+ * @part_ns: duration of each phase of a minibatch, in ns
+ * @uw: power of each rail in each phase, in uW
  */
 struct sim_point {
 	u64 part_ns[SIM_PHASES];
@@ -60,11 +60,12 @@ struct sim_steps {
  * @name: value of the module parameter "plant"
  * @open: initialise the model and fill @steps; called once
  * @close: free the model
- * @point: calculate duration and power in @mode; callable from any process context
+ * @point: calculate the duration and power of a minibatch in @mode; callable from any process
+ *	context
  * @kernel: calculate duration and power of a kernel of known work, which has no stall; callable
  *	from any context; NULL if the model has no kernels
- * @modes: return the number of modes listed in debugfs
- * @mode: return the i-th of these modes
+ * @modes: return the number of power modes that debugfs lists
+ * @mode: get power mode number @i of this list
  */
 struct sim_model {
 	const char *name;
@@ -82,7 +83,10 @@ extern const struct sim_model sim_analytic, sim_replay;
 struct sim_work;
 const struct sim_work *sim_work_find(const char *name);
 
-/* Duration and mean power of a whole minibatch at a point. */
+/*
+ * Return: the duration of a whole minibatch at a point; the mean power of a rail over it; the mean
+ * power of the module.
+ */
 u64 sim_point_time_ns(const struct sim_point *point);
 u32 sim_point_mean_uw(const struct sim_point *point, enum sim_rail rail);
 u32 sim_point_module_uw(const struct sim_point *point);
@@ -105,21 +109,22 @@ void sim_plant_switch(const struct sim_mode *mode);
 void sim_plant_energy(u64 t, u64 pj[SIM_RAILS]);
 void sim_plant_now(struct sim_now *now);
 
-/* Work of jobs: see work.c. */
+/* The functions below are in work.c; a job uses them to submit work. */
 struct sim_job;
 struct sim_syncpt;
 struct sim_job *sim_job_new(struct sim_syncpt *sp);
 void sim_job_free(struct sim_job *job);
 /*
- * Start waiting for the loader, which begins @now or has already begun.
+ * Start to wait for the loader, which begins now if @now is true, and has begun at the end of the
+ * previous minibatch otherwise.
  * Return: 0, or -EBUSY if work is under way.
  */
 int sim_job_load(struct sim_job *job, u32 kind, u32 permille, bool now);
 /* Wait until the loader has finished. Return: 0 or -ERESTARTSYS. */
 int sim_job_wait(struct sim_job *job);
 /*
- * Start piece @piece of @pieces of a minibatch on the GPU. @threshold gets the value of the
- * syncpoint when it is finished. Return: 0 or -EBUSY.
+ * Start piece @piece of @pieces of a minibatch on the GPU. @threshold gets the value that the
+ * syncpoint will have when the piece is finished. Return: 0 or -EBUSY.
  */
 int sim_job_submit(struct sim_job *job, u32 kind, u32 permille, u32 piece, u32 pieces,
 		   u32 *threshold);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The replay plant: measured power modes of a real board.
+ * The replay plant: simulate the power modes that were measured on a real board, from a file.
  *
- * Time and power of a row are the duration of a minibatch and the mean power of the module over it.
- * What the file does not have is filled in with plausible values: the share of stall in the
- * minibatch, by how much its power is below the mean, and the distribution of power over the rails
- * (whose sum is the power of the row). A mode without a row behaves like the nearest row, by the
- * distance of the logarithms.
+ * The time and power in a row of the file are the duration of a minibatch and the mean power of the
+ * module during it. Values that the file lacks are filled in plausibly: the share of stall in a
+ * minibatch, how far the power during a stall is below the mean, and the distribution of power over
+ * the rails (whose sum is the power of the row). A power mode without a row behaves like the row
+ * whose logarithms of clocks and cores are nearest.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -39,7 +39,7 @@ static u32 idle_uw;
 
 static int by_mode(const void *a, const void *b)
 {
-	const struct sim_mode *x = a, *y = b;	/* a row begins with its mode */
+	const struct sim_mode *x = a, *y = b;	/* struct sim_row begins with its mode */
 
 	if (x->cores != y->cores)
 		return x->cores < y->cores ? -1 : 1;
@@ -101,7 +101,10 @@ static const struct sim_row *lookup(const struct sim_mode *mode)
 	return nearest(mode);
 }
 
-/* Distribute @uw over the rails, in proportion to the analytic model's power at @mode. */
+/*
+ * Distribute power @uw over the rails, with plausible weights that depend on the clocks of @mode
+ * and the phase.
+ */
 static void spread(const struct sim_mode *mode, u32 uw, enum sim_phase phase, u32 *rail)
 {
 	u64 gpu = div64_u64(mode->gpu_hz * 1000, gpu_max);
@@ -121,10 +124,12 @@ static void spread(const struct sim_mode *mode, u32 uw, enum sim_phase phase, u3
 static void replay_point(const struct sim_mode *mode, struct sim_point *p)
 {
 	const struct sim_row *r = lookup(mode);
-	/* Slow cores deliver data late: the stall is 6 to 30 % of the minibatch; in 1/1024. */
+	/* Slow cores deliver data late, so the stall is 6 to 30 % of the minibatch; @stall and
+	 * @speed are in 1/1024. */
 	u64 speed = div_u64((u64)r->mode.cpu_khz * 1024, cpu_max) * min(r->mode.cores, 8U) / 8;
 	u64 stall = 307 - 245 * speed / 1024;
-	/* Stall draws 30 % less power than computing; the mean is that of the row. */
+	/* The power during a stall is lower than while computing by 30 % of the row's power; the
+	 * mean is the row's power. */
 	u64 low = r->uw - div_u64(r->uw * 3ULL * (1024 - stall), 10240);
 	u64 high = r->uw + div_u64(r->uw * 3ULL * stall, 10240);
 	u64 ns = div_u64(r->time_ns * 1000, time_scale);
@@ -137,7 +142,7 @@ static void replay_point(const struct sim_mode *mode, struct sim_point *p)
 	spread(&r->mode, min_t(u32, idle_uw, low), SIM_IDLE, p->uw[SIM_IDLE]);
 }
 
-/* Insert @v into the ascending @list. */
+/* Insert value @v into the ascending list @list, unless it is in the list. */
 static int collect(u64 *list, u32 *n, u64 v)
 {
 	u32 i, k;
@@ -154,7 +159,10 @@ static int collect(u64 *list, u32 *n, u64 v)
 	return 0;
 }
 
-/* Select the rows of one batch size that this machine has cores for, each mode once. */
+/*
+ * Select the rows of one minibatch size whose number of cores this machine has, and of each power
+ * mode one row.
+ */
 static int select_rows(u32 cores)
 {
 	u32 i, n = 0, other = 0, wide = 0, twice = 0, largest = 0;
@@ -203,7 +211,8 @@ static int tables(struct sim_steps *s)
 			pr_err("%s: more than %d steps of a clock\n", csv, SIM_STEPS_MAX);
 			return -EINVAL;
 		}
-		/* Derived from the lowest power of all modes, reduced by the power of the job. */
+		/* Assume that the idle board draws 60 % of the lowest power of all rows, because
+		 * the file has no idle power. */
 		idle_uw = min(idle_uw, r->uw / 100 * 60);
 	}
 	for (i = 0; i < n; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Measured power modes for the replay plant. */
+/* Read a file of measured power modes for the replay plant. */
 #ifndef SIM_REPLAY_H
 #define SIM_REPLAY_H
 

@@ -23,7 +23,7 @@ static const char *const names[COLUMNS] = {
 
 struct table {
 	const char *path;
-	int at[COLUMNS];	/* index of the field in a line, -1: none */
+	int at[COLUMNS];	/* index of each column in a line; -1: not in the file */
 	u32 line;
 	struct sim_row *rows;
 	u32 nr_rows;
@@ -48,7 +48,10 @@ static int split(char *line, char **field)
 	return n;
 }
 
-/* Parse "624.562" into millionths. Return: 0, or -EINVAL, also for a negative number. */
+/*
+ * Parse "624.562" into millionths. Return: 0; -EINVAL if the text is no number or the number is
+ * negative.
+ */
 static int decimal(const char *s, u64 *millionths)
 {
 	u64 v = 0;
@@ -126,7 +129,7 @@ static int row(struct table *t, char *line)
 	r->mode.gpu_hz = div_u64(v[GPU_HZ], 1000000);
 	r->mode.emc_hz = div_u64(v[EMC_HZ], 1000000);
 	r->batch = div_u64(v[BATCH], 1000000);
-	r->time_ns = v[TIME_MS];	/* unit: one millionth of a millisecond */
+	r->time_ns = v[TIME_MS];	/* numbers are read in 1/1000000: of a ms, ns */
 	r->uw = v[POWER_W];
 	if (r->mode.cores && r->mode.cpu_khz && r->mode.gpu_hz && r->mode.emc_hz)
 		return 0;

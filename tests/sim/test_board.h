@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Helpers of the simulation's self-tests: files, chip registers, modules, time. */
+/*
+ * Helper functions of the simulation's self-tests, for files, chip registers, kernel modules and
+ * time.
+ */
 #ifndef SIM_TEST_BOARD_H
 #define SIM_TEST_BOARD_H
 
@@ -84,7 +87,7 @@ static inline int put(const char *path, const char *value)
 	return err;
 }
 
-/* Return: a value of truth/now, NAN if it has none of that name. */
+/* Return: the value named @key in debugfs file truth/now; NAN if the file has no such value. */
 static inline double truth(const char *key)
 {
 	char line[128];
@@ -99,7 +102,10 @@ static inline double truth(const char *key)
 	return value;
 }
 
-/* Return: true mean power of the module in W since *t_ns and *uj, which are then updated. */
+/*
+ * Return: true mean power of the module in W since time *t_ns, when its energy was *uj; both are
+ * then set to the present values.
+ */
 static inline double truth_power(double *t_ns, double *uj)
 {
 	double t = truth("t_ns"), e = truth("energy_uj"), w = (e - *uj) / (t - *t_ns) * 1000;
@@ -109,7 +115,10 @@ static inline double truth_power(double *t_ns, double *uj)
 	return w;
 }
 
-/* Read @n registers of a chip in one transfer: write each pointer, read a word. */
+/*
+ * Read @n registers of a chip in one i2c transfer, which writes the register's pointer and reads a
+ * word for each.
+ */
 static inline int regs_read(int addr, const uint8_t *reg, uint16_t *value, int n)
 {
 	struct i2c_msg msg[2 * 16];
@@ -132,7 +141,7 @@ static inline int regs_read(int addr, const uint8_t *reg, uint16_t *value, int n
 	return err;
 }
 
-/* Return: the register, or a negative errno. */
+/* Return: the value of register @reg of a chip, or a negative errno. */
 static inline int reg_read(int addr, uint8_t reg)
 {
 	uint16_t value;
@@ -156,7 +165,9 @@ static inline int reg_write(int addr, uint8_t reg, uint16_t value)
 	return err;
 }
 
-/* Return: value of a shunt or bus register in LSB. */
+/*
+ * Return: the value of a shunt or bus voltage register in LSB, without the three unused low bits.
+ */
 static inline int steps(int reg)
 {
 	return (int16_t)reg >> 3;
@@ -174,7 +185,7 @@ static inline pid_t start(char *const argv[])
 	return pid;
 }
 
-/* Send @sig to a process and reap it. Return: its status as from waitpid(). */
+/* Send signal @sig to a process and reap the process. Return: its exit status as from waitpid(). */
 static inline int end(pid_t pid, int sig)
 {
 	int status = -1;
@@ -189,7 +200,10 @@ struct minibatches {
 	double mean_ns, deviation_ns;	/* over minibatches of training */
 };
 
-/* Return: the minibatches in truth's list that began at @t_ns or later. */
+/*
+ * Return: number, mean duration and standard deviation of the minibatches in debugfs file
+ * truth/minibatches that began at @t_ns or later.
+ */
 static inline struct minibatches minibatches_since(double t_ns)
 {
 	struct minibatches m = { 0 };

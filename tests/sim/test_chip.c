@@ -13,7 +13,10 @@
 enum { CONFIG, SHUNT1, BUS1, SHUNT2, BUS2, SHUNT3, BUS3, CRIT1, WARN1, SUM = 0x0d, SUM_LIMIT,
        MASK, PV_HIGH, PV_LOW };
 
-/* CONFIG: channels (bits as in the register), averaging, both conversion times, mode. */
+/*
+ * Fields of the register CONFIG: enabled channels, averaging, the conversion times of shunt and
+ * bus, and mode.
+ */
 #define ALL		0x7000
 #define CH1		0x4000
 #define AVG(code)	((code) << 9)
@@ -29,7 +32,7 @@ FIXTURE(chip) { };
 FIXTURE_SETUP(chip)
 {
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, RESET));
-	sleep_us(3000);		/* without a job, the rails settle quickly */
+	sleep_us(3000);		/* enough for the rails to settle, as no job runs */
 }
 
 FIXTURE_TEARDOWN(chip)
@@ -40,7 +43,7 @@ FIXTURE_TEARDOWN(chip)
 TEST_F(chip, defaults)
 {
 	static const struct { uint8_t reg; uint16_t value; } want[] = {
-		{ MASK, 0x0002 },	/* first, because the flag CVRF is set after 6.6 ms */
+		{ MASK, 0x0002 },	/* read first: the chip sets flag CVRF after 6.6 ms */
 		{ CONFIG, 0x7127 },
 		{ 0x07, 0x7ff8 }, { 0x08, 0x7ff8 }, { 0x09, 0x7ff8 }, { 0x0a, 0x7ff8 },
 		{ 0x0b, 0x7ff8 }, { 0x0c, 0x7ff8 }, { SUM_LIMIT, 0x7ffe },
@@ -57,14 +60,17 @@ TEST_F(chip, defaults)
 TEST_F(chip, limits_keep_what_is_written_and_reset_forgets_it)
 {
 	EXPECT_EQ(0, reg_write(CHIP, CRIT1, 0x1237));
-	EXPECT_EQ(0x1230, reg_read(CHIP, CRIT1));	/* the three lowest bits do not exist */
+	EXPECT_EQ(0x1230, reg_read(CHIP, CRIT1));	/* the register lacks the three lowest bits */
 	EXPECT_EQ(0, reg_write(CHIP, SHUNT1, 0x1238));
 	EXPECT_NE(0x1238, reg_read(CHIP, SHUNT1));
 	EXPECT_EQ(0, reg_write(CHIP, CONFIG, RESET));
 	EXPECT_EQ(0x7ff8, reg_read(CHIP, CRIT1));
 }
 
-/* Return: time from writing CONFIG until the flag is set, which is one cycle; in us. */
+/*
+ * Return: duration in us of one cycle of conversions, measured from writing CONFIG until the
+ * conversion-ready flag (CVRF) is set.
+ */
 static double cycle_us(uint16_t config)
 {
 	uint64_t begin;
@@ -98,7 +104,8 @@ TEST_F(chip, a_cycle_takes_as_long_as_the_data_sheet_says)
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		double us = cycle_us(want[i].config);
 
-		/* A read of the flag takes 0.48 ms on the bus and samples it at its end. */
+		/* Reading the flag CVRF takes 0.48 ms on the bus and gets its state at the end of
+		 * the read, so permit an error of about 1 ms. */
 		EXPECT_GE(us, want[i].us - 300);
 		EXPECT_LE(us, want[i].us + 1100) {
 			TH_LOG("CONFIG 0x%04x: %.0f us", want[i].config, us);
@@ -123,7 +130,8 @@ TEST_F(chip, cvrf_is_cleared_by_reading_it_and_by_writing_config)
 
 TEST_F(chip, averaging_is_a_recursive_filter)
 {
-	/* 16 averages from zero: after n conversions, the output is 1 - (15/16)^n of the value. */
+	/* With an averaging of 16, the filter starts from zero, and after n conversions its output
+	 * is 1 - (15/16)^n of the value. */
 	double full, part, want;
 	int n;
 
@@ -131,7 +139,7 @@ TEST_F(chip, averaging_is_a_recursive_filter)
 	ASSERT_GT(full, 2000);
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, RESET));
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, CH1 | AVG(2) | CT(7) | BOTH));
-	sleep_us(8 * 2 * 8244 + 4000);		/* eight cycles and part of the ninth */
+	sleep_us(8 * 2 * 8244 + 4000);		/* 8 cycles and part of the ninth */
 	part = steps(reg_read(CHIP, BUS1));
 	n = 8;
 	want = full * (1 - pow(15.0 / 16, n));
@@ -152,10 +160,12 @@ TEST_F(chip, crit_compares_single_conversions_and_warn_the_average)
 	ASSERT_EQ(0, reg_write(CHIP, CRIT1, (shunt / 2) << 3));
 	ASSERT_EQ(0, reg_write(CHIP, WARN1, (shunt / 2) << 3));
 	sleep_us(20000);
-	/* After 24 of 1,024 conversions, the average is far below the limit. */
+	/* After 24 conversions with an averaging of 1,024, the average is far below the limit, so
+	 * only the flag for the critical limit is set. */
 	EXPECT_EQ(0x0200, reg_read(CHIP, MASK) & 0x03f8);
 	EXPECT_LT(steps(reg_read(CHIP, SHUNT1)), shunt / 2);
-	/* The read has cleared the flag; the next conversion sets it again. */
+	/* Reading the register has cleared the critical alert flag; the next conversion must set it
+	 * again. */
 	sleep_us(2000);
 	EXPECT_EQ(0x0200, reg_read(CHIP, MASK) & 0x03f8);
 	ASSERT_EQ(0, reg_write(CHIP, CONFIG, ALL | CT(0) | BOTH));
@@ -213,7 +223,8 @@ TEST_F(chip, the_sum_is_of_single_conversions_of_the_chosen_channels)
 	const uint8_t regs[] = { SHUNT1, SHUNT2, SHUNT3, SUM };
 	uint16_t v[4];
 
-	/* The averages rise slowly from zero; the sum does not. */
+	/* After a change of the configuration, averages rise slowly from zero, but the sum has its
+	 * full value at once. */
 	EXPECT_EQ(0, reg_write(CHIP, MASK, 0x6000));
 	sleep_us(300000);
 	ASSERT_EQ(0, regs_read(CHIP, regs, v, 4));
@@ -228,7 +239,7 @@ TEST_F(chip, the_sum_is_of_single_conversions_of_the_chosen_channels)
 	EXPECT_EQ(0x0040, reg_read(CHIP, MASK) & 0x0040);
 }
 
-/* Measure mean and standard deviation of new single conversions, in LSB. */
+/* Measure the mean and standard deviation of register @reg over many single conversions, in LSB. */
 static void measure(uint8_t reg, double *mean, double *deviation)
 {
 	double sum = 0, squares = 0;
@@ -276,7 +287,8 @@ TEST_F(chip, conversions_without_a_read_are_averaged)
 	sleep_us(20000000);
 	t = now_ns();
 	EXPECT_LE(abs(steps(reg_read(CHIP, BUS1)) - before), 2);
-	/* 140,000 conversions must not be simulated one by one. */
+	/* In these 20 s the chip makes 140,000 conversions; the simulation must not calculate them
+	 * one by one, which would take long. */
 	EXPECT_LT(now_ns() - t, 60000000U);
 }
 

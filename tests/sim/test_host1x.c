@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 modules="governor_simpleondemand;jetwatt-sim"
-/* Self-test of the nodes on which a job waits with JetPack 6, and of the job programs. */
+/*
+ * Self-test of the device nodes on which a job waits for the GPU with JetPack 6, and of the
+ * programs that simulate jobs.
+ */
 #include <poll.h>
 #include <sys/mman.h>
 
@@ -84,7 +87,7 @@ TEST_F(host1x, poll_ends_when_the_work_does)
 	}
 }
 
-/* All fences of a descriptor that have passed are reported together. */
+/* A poll() must report all fences of a descriptor that have passed together, and only once. */
 TEST_F(host1x, several_fences_on_one_descriptor)
 {
 	struct sim_trigger_pollfd t = { .fd = self->pollfd };
@@ -102,13 +105,17 @@ TEST_F(host1x, several_fences_on_one_descriptor)
 		EXPECT_EQ(1, poll(&p, 1, 5000));
 		EXPECT_EQ(0, poll(&p, 1, 0));
 	}
-	/* This threshold was reached before. */
+	/* The syncpoint has reached this threshold before, so poll() must report the descriptor at
+	 * once. */
 	t.threshold = s.threshold;
 	ASSERT_EQ(0, ioctl(self->fence, SIM_TRIGGER_POLLFD, &t));
 	EXPECT_EQ(1, poll(&p, 1, 0));
 }
 
-/* The event of a channel group is posted for any GPU work, and stays until a poll() reports it. */
+/*
+ * The event of a channel group is posted when any GPU work ends, and stays posted until a poll()
+ * has reported it.
+ */
 TEST_F(host1x, event_of_a_channel_group)
 {
 	struct sim_event_id_ctrl e = { .cmd = SIM_EVENT_ID_ENABLE,
@@ -199,7 +206,10 @@ TEST_F(host1x, invalid_arguments_are_refused)
 	EXPECT_EQ(EFAULT, errno);
 }
 
-/* The mapping outlives the job, and the poll descriptor outlives its syncpoint. */
+/*
+ * The mapping of the syncpoint's value must stay valid after the job has ended, and the poll
+ * descriptor after the syncpoint was freed.
+ */
 TEST_F(host1x, mapping_and_descriptor_outlive_the_job)
 {
 	struct sim_trigger_pollfd t = { .fd = self->pollfd };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=6 modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=240
 /*
- * Self-test of the simulated board as user space sees it: found through the device tree, with the
- * clocks, cores, limits and sensors of a board, and with the faults that can be injected.
+ * Self-test of the simulated board as user space sees it: its nodes in the device tree, its clocks,
+ * cores, limits and sensors, and the faults that can be injected.
  */
 #include "test_board.h"
 
@@ -60,7 +60,7 @@ TEST_F(knobs, device_tree_is_that_of_an_orin)
 	EXPECT_STREQ("nvidia,p3701-0000", s + strlen(s) + 1);
 }
 
-/* Read an hwmon attribute of a chip, provided by the kernel's driver. */
+/* Read an hwmon attribute of a chip, which the kernel's own driver provides. */
 static int hwmon(const char *chip, const char *name, char *s, size_t size)
 {
 	char path[160];
@@ -104,7 +104,8 @@ TEST_F(knobs, the_kernels_own_driver_reads_the_rails)
 	}
 	EXPECT_EQ(-ENODATA, hwmon("1-0041", "in1_input", s, sizeof(s)));
 	sum = rail_w("1-0040", 1) + rail_w("1-0040", 2) + rail_w("1-0040", 3);
-	/* A single reading of each rail: two rails have an LSB of 0.38 W. */
+	/* The sum is that of one reading per rail, and two rails have an LSB of 0.38 W, so permit
+	 * an error of 1.5 W. */
 	EXPECT_LT(fabs(sum - (truth("power_uw_VDD_GPU_SOC") + truth("power_uw_VDD_CPU_CV") +
 			      truth("power_uw_VIN_SYS_5V0")) / 1e6), 1.5);
 	EXPECT_LT(fabs(rail_w("1-0041", 2) - truth("power_uw_VDDQ_VDD2_1V8AO") / 1e6), 0.2);
@@ -183,17 +184,17 @@ TEST_F(knobs, memory_runs_at_its_cap)
 {
 	char s[128];
 
-	/* Without a cap, the file shows the highest level. */
+	/* If no cap is set, the cap file shows the highest level of the memory clock. */
 	EXPECT_EQ(3199000000, get(EMC));
 	EXPECT_EQ(-ENOENT, get_line(EMC5, s, sizeof(s)));
 	ASSERT_EQ(0, put(EMC, "2133000000"));
 	EXPECT_EQ(2133000000, get(EMC));
 	EXPECT_EQ(2133000000, get(BPMP "clk/emc/rate"));
 	EXPECT_EQ(2133000000, truth("emc_hz"));
-	/* Rounded down without an error. */
+	/* A cap that is not a level of the clock must be rounded down without an error. */
 	ASSERT_EQ(0, put(EMC, "2132999999"));
 	EXPECT_EQ(665600000, get(EMC));
-	/* 0 is a valid rate: the lowest level. */
+	/* A cap of 0 is valid, and selects the lowest level. */
 	ASSERT_EQ(0, put(EMC, "0"));
 	EXPECT_EQ(204000000, get(EMC));
 	EXPECT_EQ(204000000, get(BPMP "clk/emc/rate"));
@@ -208,7 +209,10 @@ TEST_F(knobs, memory_runs_at_its_cap)
 	EXPECT_EQ(-EINVAL, put(EMC, "fast"));
 }
 
-/* JetPack 5's cap reads back as written; the lower of both caps applies. */
+/*
+ * The cap file of JetPack 5 must read back as written. If both releases' caps are set, the lower
+ * one applies.
+ */
 TEST_F(knobs, memory_caps_of_both_releases)
 {
 	unload("jetwatt_sim");
@@ -251,7 +255,7 @@ TEST_F(knobs, cores_come_and_go)
 	core(4, "1");
 	core(5, "1");
 	EXPECT_EQ(6, truth("cores"));
-	/* A cluster that comes online again has its previous settings. */
+	/* A CPU cluster that comes online again must have its previous settings. */
 	EXPECT_EQ(2201600, get(CPU "cpufreq/policy4/scaling_cur_freq"));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 modules="governor_simpleondemand;jetwatt-sim waits=jp5"
-/* Self-test of the node on which a job waits with JetPack 5. */
+/* Self-test of the device node on which a job waits for the GPU with JetPack 5. */
 #include <poll.h>
 
 #include "gpu_uapi.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=6 modules="governor_simpleondemand;jetwatt-sim" timeout=300
 /*
- * Self-test of the plant over time: duration and power of a job's minibatches are those of the
- * mode, independent of observers, mode changes and other jobs.
+ * Self-test of the plant over time: duration and power of a job's minibatches must be those of the
+ * power mode, whether or not a program observes the board, the mode changes or other jobs run.
  */
 #include "test_board.h"
 
@@ -22,7 +22,7 @@ FIXTURE_SETUP(plant)
 {
 	self->job = train();
 	ASSERT_GT(self->job, 0);
-	sleep_us(5000000);	/* after the first minibatch and settling */
+	sleep_us(5000000);	/* until the first minibatch and settling are over */
 }
 
 FIXTURE_TEARDOWN(plant)
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(plant)
 	put(EMC, "9223372036854775807");
 	put(PARAM "noise_time", "12");
 	put(PARAM "noise_power", "4");
-	/* Wait until the settling of the job's power has faded. */
+	/* Wait until the power of the board has settled after the end of the job. */
 	sleep_us(4000000);
 }
 
@@ -64,7 +64,8 @@ TEST_F_TIMEOUT(plant, minibatches_last_and_draw_what_the_mode_means, 90)
 		EXPECT_LT(fabs(m.mean_ns / want_ns - 1), 0.01) {
 			TH_LOG("%.0f ns, should be %.0f", m.mean_ns, want_ns);
 		}
-		/* The noise is 1.2 %, and not zero. */
+		/* The durations must have noise with a standard deviation of about 1.2 %, and not
+		 * zero. */
 		EXPECT_GT(m.deviation_ns / want_ns, 0.005);
 		EXPECT_LT(m.deviation_ns / want_ns, 0.03);
 		EXPECT_LT(fabs(w / want_w - 1), 0.01) {
@@ -73,7 +74,10 @@ TEST_F_TIMEOUT(plant, minibatches_last_and_draw_what_the_mode_means, 90)
 	}
 }
 
-/* Return: mean power from the entries of truth's energy log next to two times. */
+/*
+ * Return: mean power in W of the last 8 s, calculated from the entries of debugfs file truth/energy
+ * next to begin and end; *span_s gets the time between these entries.
+ */
 static double log_power(double *span_s)
 {
 	double t, e, t0 = 0, e0 = 0, t1 = 0, e1 = 0, gap = 0, begin = truth("t_ns") - 8e9;
@@ -127,7 +131,8 @@ TEST_F(plant, stall_draws_less_than_computing)
 	double stall = 0, busy = 0;
 	int i, n_stall = 0, n_busy = 0;
 
-	/* Sample more often than phases change, and not in step with them. */
+	/* Sample the power more often than the phases of a minibatch change, and not in step with
+	 * them. */
 	for (i = 0; i < 2000; i++) {
 		char line[64] = "", key[16] = "";
 		double w = 0;
@@ -183,7 +188,8 @@ TEST_F(plant, the_first_minibatch_after_a_switch_is_slower_and_only_that)
 
 	put(PARAM "noise_time", "0");
 	sleep_us(500000);
-	/* Time before the switch: a minibatch may begin before the write returns. */
+	/* Take the time before the write that changes the mode, because a minibatch may begin
+	 * before the write returns. */
 	t = now_ns();
 	ASSERT_EQ(0, put(GPU "max_freq", "930750000"));
 	sleep_us(3000000);
@@ -214,7 +220,8 @@ TEST_F(plant, work_under_way_goes_on_at_the_new_speed)
 	put(GPU "max_freq", "114750000");
 	sleep_us(3000000);
 	slow = truth("mode_time_ns");
-	/* In the middle of a minibatch of more than half a second: */
+	/* Change the mode in the middle of a minibatch, which takes more than half a second in this
+	 * mode: */
 	f = fopen(SIM "truth/minibatches", "re");
 	ASSERT_NE(NULL, f);
 	while (fgets(line, sizeof(line), f))
@@ -305,7 +312,10 @@ TEST_F(plant, delays_of_a_job_do_not_add_up)
 	}
 }
 
-/* Data that the job reads by itself cannot have been loaded before. */
+/*
+ * If a job loads its data itself, loading begins only with its request, so the time for loading
+ * adds to that of the minibatch.
+ */
 TEST_F(plant, loading_on_demand_adds_to_the_minibatch)
 {
 	struct sim_load load = { .permille = 1000, .now = 1 };
@@ -334,7 +344,8 @@ TEST_F(plant, loading_on_demand_adds_to_the_minibatch)
 	EXPECT_EQ(EINVAL, errno);
 	close(fd);
 	EXPECT_EQ(20, m.n);
-	/* The first minibatch has no predecessor, and sleeps last longer than requested. */
+	/* Permit an error, because nothing precedes the first minibatch, and because sleeps last
+	 * longer than requested. */
 	EXPECT_LT(want - 1e6, m.mean_ns);
 	EXPECT_GT(want + 5e6, m.mean_ns) {
 		TH_LOG("%.3f ms, should be %.3f", m.mean_ns / 1e6, want / 1e6);
@@ -374,7 +385,10 @@ TEST_F(plant, workload_can_be_changed_at_run_time)
 	EXPECT_EQ(resnet, truth("mode_time_ns"));
 }
 
-/* Get both rooflines of the present mode: operations and bytes per second, energies, power. */
+/*
+ * Get both rooflines of the present power mode from debugfs: operations and bytes per second,
+ * energy per operation and per byte, and constant power.
+ */
 static int roofs(double *flop_s, double *byte_s, double *eps_flop, double *eps_mem, double *pi0)
 {
 	unsigned long long cores = truth("cores"), cpu = truth("cpu_khz"), c, p;
@@ -397,7 +411,7 @@ static int roofs(double *flop_s, double *byte_s, double *eps_flop, double *eps_m
 	return found;
 }
 
-/* Return: mean duration of the kernels that began since @t_ns, in seconds. */
+/* Return: mean duration in seconds of the GPU kernels that have begun since time @t_ns. */
 static double kernels_since(double t_ns)
 {
 	unsigned long long begin, end;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=6 modules="governor_simpleondemand" timeout=300 alone
 /*
- * Self-test of the replay plant: the rows of a file become the board, and sensors and minibatches
- * reproduce them.
+ * Self-test of the replay plant: the power modes in the rows of a file become those of the board,
+ * and sensors and minibatches must have the power and time of these rows.
  */
 #include "test_board.h"
 
@@ -51,7 +51,10 @@ static int replay(const char *more)
 	return load("jetwatt-sim", params);
 }
 
-/* Read truth/modes without its header. Return: number of lines. */
+/*
+ * Read the list of power modes in debugfs file truth/modes, without its header. Return: number of
+ * lines.
+ */
 static int modes(char *text, size_t size)
 {
 	FILE *f = fopen(SIM "truth/modes", "re");
@@ -183,7 +186,8 @@ TEST_F(replay, columns_are_found_by_name_and_batches_selected)
 
 	ASSERT_EQ(0, write_file(text));
 	ASSERT_EQ(0, replay(""));
-	/* By default, the rows of the largest batch size, 64; the row with 12 cores is left out. */
+	/* By default, the plant uses the rows of the largest minibatch size, here 64; it omits the
+	 * row with 12 cores, because the machine has fewer. */
 	EXPECT_EQ(2, modes(out, sizeof(out)));
 	EXPECT_STREQ("2,500000,300000000,204000000,30.250000,11.500\n"
 		     "4,500000,300000000,204000000,40.000000,12.000\n", out);
@@ -224,7 +228,7 @@ TEST_F(replay, bad_files_are_refused)
 	EXPECT_EQ(-EINVAL, load("jetwatt-sim", "plant=steam"));
 	EXPECT_EQ(-EINVAL, load("jetwatt-sim", "workload=nothing"));
 	EXPECT_EQ(-ENOENT, load("jetwatt-sim", "plant=replay csv=/nowhere"));
-	/* No failed attempt has left anything behind. */
+	/* Loading the module must still succeed after the failed attempts. */
 	EXPECT_EQ(0, replay(""));
 }
 
@@ -242,8 +246,8 @@ TEST_F(replay, too_many_rows_are_refused_and_20000_are_not)
 	fclose(f);
 	ASSERT_EQ(0, replay(""));
 	t = now_ns();
-	/* A mode without a row takes the nearest one: finding it among 20,000 rows takes less
-	 * than 100 ms. */
+	/* For a mode without a row, the plant uses the nearest row; finding it among 20,000 rows
+	 * must take less than 100 ms. */
 	put(EMC, "204000000");
 	EXPECT_LT(now_ns() - t, 100000000U);
 	ASSERT_EQ(0, unload("jetwatt_sim"));

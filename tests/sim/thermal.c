@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Temperature of the die: the sensor of the device tree's thermal zones. */
+/* Simulate the temperature sensor of the die, which the thermal zones of the device tree use. */
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -18,7 +18,7 @@ static const int zones[] = { 0, 1, 8 };
 
 static int temp_mc;
 module_param(temp_mc, int, 0644);
-MODULE_PARM_DESC(temp_mc, "temperature that the sensors report, in 1/1000 degree Celsius (0: the plant's)");
+MODULE_PARM_DESC(temp_mc, "temperature that the sensors report, in 1/1000 degree Celsius (0: that of the plant)");
 
 /*
  * A real die does not cool at once, and the kernel's governor removes a limit only while the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Ring buffers with the history of power, energy and minibatches. */
+/* Ring buffers with the history of the simulated power, energy and minibatches. */
 #include "trace.h"
 
 #include <linux/errno.h>
@@ -7,9 +7,9 @@
 #include <linux/vmalloc.h>
 
 /*
- * Numbers of entries, powers of two. Power changes at most about 1,000 times a second, so PIECES
- * covers 8 s. Energy is logged 50 times a second, so ENERGIES covers 87 minutes. A minibatch takes
- * 10 ms or more, so MINIBATCHES covers 43 minutes.
+ * Numbers of entries of the three ring buffers, which are powers of two. Power changes at most
+ * about 1,000 times a second, so PIECES covers 8 s. Energy is logged 50 times a second, so ENERGIES
+ * covers 87 minutes. A minibatch takes 10 ms or more, so MINIBATCHES covers 43 minutes.
  */
 #define PIECES		8192
 #define ENERGIES	262144
@@ -64,7 +64,8 @@ static const struct piece *piece_at(u64 t)
 	u64 low = nr_pieces > PIECES ? nr_pieces - PIECES : 0, high = nr_pieces, mid;
 	int i;
 
-	/* Readers mostly ask for a recent time, so first check the last pieces. */
+	/* Callers mostly request the energy at a recent time, so search from the newest entry
+	 * first. */
 	for (i = 0; i < 4 && high - 1 > low; i++, high--)
 		if (pieces[(high - 1) % PIECES].t <= t)
 			return &pieces[(high - 1) % PIECES];

@@ -9,7 +9,10 @@ struct sim_energy_entry {
 	u64 t_ns, uj;
 };
 
-/* @end_uj: energy of the module up to the end of the minibatch */
+/*
+ * A minibatch in the trace; @end_uj: energy that the module has drawn up to the end of the
+ * minibatch, in uJ
+ */
 struct sim_minibatch {
 	u64 start_ns, end_ns, end_uj;
 	u32 kind;
@@ -19,9 +22,15 @@ struct sim_minibatch {
 int sim_trace_open(void);
 void sim_trace_close(void);
 
-/* Record that the rails draw @uw from @t on, and have drawn @pj up to then. */
+/*
+ * Record that the rails draw power @uw (uW) from time @t on, and have drawn energy @pj (pJ) up to
+ * @t.
+ */
 void sim_trace_power(u64 t, const u64 pj[SIM_RAILS], const u32 uw[SIM_RAILS]);
-/* Get the energy drawn up to @t, or up to the oldest piece in the trace if @t is older. */
+/*
+ * Get the energy @pj (pJ) that each rail has drawn up to time @t, or up to the oldest entry in the
+ * trace if @t is older.
+ */
 void sim_trace_energy_at(u64 t, u64 pj[SIM_RAILS]);
 
 void sim_trace_log_energy(u64 t, u64 uj);

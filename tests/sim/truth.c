@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The true state of the plant, which no sensor shows, in debugfs. For assertions of tests and the
- * report of the demo, never for the tool under test.
+ * Show the true state of the plant, which no sensor shows, in debugfs. Tests and the report of the
+ * demo read these files; the tool under test must never read them.
  */
 #include <linux/debugfs.h>
 #include <linux/math64.h>
@@ -15,7 +15,9 @@
 #include "plant_state.h"
 #include "trace.h"
 
-/* In the three lists, position 0 is the header and entry n has position n + 1. */
+/*
+ * In the three files that are lists, position 0 is the header line, and entry n has position n + 1.
+ */
 static void *next(struct seq_file *m, void *v, loff_t *pos)
 {
 	const struct seq_operations *op = m->op;
@@ -60,7 +62,7 @@ static const struct seq_operations modes_sops = {
 };
 DEFINE_SEQ_ATTRIBUTE(modes);
 
-/* Skip entries that were overwritten meanwhile. */
+/* Get the energy entry at position *pos, and skip entries that were overwritten meanwhile. */
 static bool seek_energy(loff_t *pos, struct sim_energy_entry *e)
 {
 	unsigned long flags;
@@ -162,14 +164,17 @@ static int now_show(struct seq_file *m, void *v)
 	seq_printf(m, "phase %s\ntemp_mc %d\nplant %s\n", phases[now.phase], now.temp_mc,
 		   sim_state.model->name);
 	seq_printf(m, "sensors_ns %llu\n", sim_bus_spent_ns());
-	/* Duration and power of the present mode, without noise. */
+	/* These are the duration and power of a minibatch in the present mode, without noise. */
 	seq_printf(m, "mode_time_ns %llu\nmode_power_uw %u\n", sim_point_time_ns(&point),
 		   sim_point_module_uw(&point));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(now);
 
-/* Calculate duration and energy of @flop operations and @bytes of traffic in @mode. */
+/*
+ * Calculate the duration (ns) and energy (nJ) of a kernel with @flop operations and @bytes of
+ * memory traffic in @mode.
+ */
 static void take(const struct sim_mode *mode, u64 flop, u64 bytes, u64 *ns, u64 *nj)
 {
 	struct sim_point point;
@@ -183,7 +188,8 @@ static void take(const struct sim_mode *mode, u64 flop, u64 bytes, u64 *ns, u64 
  * List both rooflines of every mode, without noise: operations and bytes per second, energy per
  * operation and per byte, and constant power. The energy per operation is the energy that
  * operations for half a second add to one second of memory traffic: both run in parallel, so the
- * duration does not change. The energy per byte is measured likewise.
+ * duration does not change. The energy per byte is the energy that memory traffic for half a second
+ * adds to one second of operations.
  */
 static int roofs_show(struct seq_file *m, void *v)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Select the device nodes for waiting on the GPU: those of one JetPack release. */
+/*
+ * Create the device nodes on which jobs wait for the GPU, either those of JetPack 5 or those of
+ * JetPack 6.
+ */
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/module.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The supply lines behind the rail labels of the boards, in terms of the plant's rails. These are
- * those of an AGX Orin; other boards measure sums or parts of them.
+ * Map each rail label of the boards' device trees to a supply line, and to the rails of the plant
+ * that this line feeds. The plant has the rails of an AGX Orin; the rails of other boards are sums
+ * or parts of these.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>
@@ -32,7 +33,8 @@ static const struct sim_wire wires[] = {
 	{ "CV", 0, 19080, 38 },
 	{ "VDDRQ", DDR, 5040, 11 },
 	{ "SYS5V", SYS, 5040, 11 },
-	/* IGX Orin's carrier board: the supply of the whole board, and three rails without load */
+	/* IGX Orin's carrier board has the supply of the whole board, and three rails without load
+	 * */
 	{ "CVB_ATX_12V", GPU | CPU | SYS, 12100, 12 },
 	{ "CVB_ATX_3V3", 0, 3300, 12 },
 	{ "CVB_ATX_5V", 0, 5040, 12 },

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Jobs: their loader and their GPU work.
+ * Simulate the jobs: the data loader and the GPU work of each.
  *
  * A minibatch of a job is a wait for the loader, followed by one or more pieces of GPU work. The
  * end of a piece is calculated from the end of the previous piece, not from the time at which the
  * process submits it: on a board, the GPU has the next work queued by then, and the loader
- * prefetches. So when a piece ends, its probable successor is started at once. The process has
- * GRACE_NS to submit it, and then gets it with its progress so far; otherwise, the job becomes
- * idle. Thus the duration of a minibatch is exact, independent of scheduling delays of the process.
+ * prefetches. So when a piece of work ends, the simulation starts the piece that probably follows,
+ * at once. If the process submits this piece within GRACE_NS, the progress so far counts;
+ * otherwise, the job becomes idle. Thus the duration of a minibatch is exact, independent of
+ * scheduling delays of the process.
  *
- * A minibatch of a server has no probable successor; it starts when it is submitted. A kernel of
- * known work is followed by a kernel of the same size, without a loader, as from a queue; the
- * process that waits for it may be late as long as other tasks keep it from its CPU. A guest's
- * emulator causes such delays: in QEMU before 8.1 with icount, a CPU that wakes up waits while a
- * busy one runs until the next timer, 20 to 80 ms.
+ * A minibatch of a server has no probable successor, so the next one starts when it is submitted. A
+ * kernel of known work is followed by a kernel of the same size, without a loader, as if the
+ * kernels were queued; the process has KERNEL_GRACE_NS to submit the next kernel, because other
+ * tasks may keep it from its CPU. The emulator of a guest can delay a process for long: in QEMU
+ * before 8.1 with icount, a CPU that wakes up waits 20 to 80 ms, while a busy CPU runs until the
+ * next timer.
  *
  * Several jobs share: each of n jobs on the GPU runs at 1/n of its speed, and so do n loaders.
  */
@@ -31,23 +33,23 @@
 
 #define GRACE_NS	(30 * NSEC_PER_MSEC)
 #define KERNEL_GRACE_NS	NSEC_PER_SEC
-#define FIRST_PERMILLE	1200	/* duration of the first minibatch after a switch */
+#define FIRST_PERMILLE	1200	/* duration of the first minibatch after a change of the mode */
 
 struct sim_job {
 	struct list_head node;
 	struct sim_syncpt *sp;
 	wait_queue_head_t wait;		/* waits for the loader */
 	enum sim_phase phase;
-	bool asked;			/* the process waits for this piece */
+	bool asked;			/* the process has submitted this piece */
 	pid_t tgid;
 	u32 kind, permille, piece, pieces;
-	u64 flop, bytes;		/* work of a kernel, which has its own point */
+	u64 flop, bytes;		/* work of a kernel of known work, see @kernel */
 	struct sim_point kernel;
 	u32 jitter;			/* noise of this minibatch's duration, 1/65536 */
-	u32 switches;			/* mode changes before the minibatch */
+	u32 switches;			/* number of mode changes before this minibatch */
 	u64 start;			/* start of this minibatch */
 	u64 length;			/* duration of this piece */
-	s64 left;			/* remaining duration; below 0 while not submitted */
+	s64 left;			/* remaining duration; may fall below 0 before the submission */
 	u64 grace;			/* time until which the process may submit the piece */
 };
 
@@ -75,7 +77,7 @@ static void begin_minibatch(struct sim_job *job, u64 t)
 	job->start = t;
 }
 
-/* Start the probable next piece, which began @over ns ago. */
+/* Start the piece of work that probably follows, as of @over nanoseconds ago. */
 static void guess(struct sim_job *job, u64 over)
 {
 	if (job->phase == SIM_STALL) {
@@ -98,7 +100,7 @@ static void guess(struct sim_job *job, u64 over)
 		     (job->kind == SIM_KIND_KERNEL ? KERNEL_GRACE_NS : GRACE_NS);
 }
 
-/* Finish the submitted piece, which ended @over ns ago. */
+/* Finish the piece that the process has submitted and that ended @over nanoseconds ago. */
 static void complete_piece(struct sim_job *job, u64 over)
 {
 	u64 t = sim_state.now - over;
@@ -159,7 +161,8 @@ void sim_work_events(void)
 	list_for_each_entry(job, &sim_state.jobs, node) {
 		if (job->phase == SIM_IDLE)
 			continue;
-		/* Shares are rounded down, so less than one nanosecond per job may be missing. */
+		/* Each job's share of the time is rounded down, so up to one nanosecond of progress
+		 * per job may be missing. */
 		if (job->asked && job->left <= 0)
 			complete_piece(job, -job->left);
 		else if (!job->asked && sim_state.now >= job->grace)
@@ -242,7 +245,10 @@ void sim_job_free(struct sim_job *job)
 	kfree(job);
 }
 
-/* Submit a piece: take over the piece that is running already, if it has the right phase. */
+/*
+ * Submit a piece of work: if the simulation has already started the piece as the probable next one,
+ * use that.
+ */
 static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille, u32 piece,
 	       u32 pieces, bool now, u32 *threshold)
 {
@@ -253,7 +259,8 @@ static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille
 	spin_lock_irqsave(&sim_state.lock, flags);
 	sim_plant_advance();
 	if (job->asked) {
-		/* A wait for the loader that was interrupted by a signal continues. */
+		/* If a signal has interrupted a wait for the loader, a repeated call continues this
+		 * wait. */
 		if (phase == SIM_STALL && job->phase == SIM_STALL)
 			err = 0;
 		goto out;

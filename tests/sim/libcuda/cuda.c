@@ -26,7 +26,10 @@ static CUresult query_event(CUevent event)
 	return sim_query(event ? event->mark : sim_mark());
 }
 
-/* Makes the code of functions differ, because a compiler may merge identical ones. */
+/*
+ * OWN(n) makes the code of each function differ, because a compiler may merge identical functions,
+ * which a probe could then not tell apart.
+ */
 #define OWN(n)	__asm__ volatile("" : : "i"(n))
 
 CUresult cuLaunchKernel(CUfunction f, SIM_GRID, CUstream stream, void **params, void **extra)
@@ -123,7 +126,7 @@ CUresult cuCtxSynchronize_v2(CUcontext context)
 	return sim_synchronise();
 }
 
-/* Copies move no data; only the order of calls matters. */
+/* The simulated copies move no data, because only the order of calls matters. */
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
 {
 	(void)from;
@@ -204,7 +207,7 @@ static CUresult hidden_copy(void *to, CUdeviceptr from, size_t size)
 	return !to || !size ? CUDA_ERROR_INVALID_VALUE : sim_synchronise();
 }
 
-/* Names without suffixes, as cudart requests them. */
+/* These are the names without suffixes such as _v2, as cudart requests them. */
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, uint64_t flags, int *status)
 {
 	static const struct { const char *name; void *exported, *hidden; } proc[] = {

@@ -32,7 +32,10 @@ typedef struct CUlaunchConfig_st CUlaunchConfig;
 #define CU_CTX_SCHED_BLOCKING_SYNC	4
 #define CU_EVENT_BLOCKING_SYNC		1
 
-/* First parameter of a kernel. A kernel without parameters belongs to the piece before it. */
+/*
+ * First parameter of a kernel. A kernel that is launched without parameters belongs to the piece of
+ * work before it.
+ */
 struct sim_cuda_work {
 	unsigned int kind, permille, piece, pieces;
 };

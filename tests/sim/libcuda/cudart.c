@@ -2,7 +2,7 @@
 /*
  * The CUDA runtime: loads the library of the driver by its name and asks it for addresses, like
  * NVIDIA's since CUDA 11.3 (cuGetProcAddress, "Driver Entry Point Access" in the CUDA programming
- * guide). It is not linked with the library.
+ * guide). The runtime is not linked with the driver's library.
  */
 #include "cudart.h"
 
@@ -82,12 +82,15 @@ int cudaStreamSynchronize(CUstream stream)
 
 	find();
 	err = driver.stream(stream);
-	/* prevents a tail call, so that this frame stays on the stack */
+	/* prevents a tail call, so that the frame of this function stays on the stack */
 	__asm__ volatile("" : "+r"(err));
 	return err;
 }
 
-/* Compiled to a tail call: the driver's function replaces the frame of this one. */
+/*
+ * The compiler makes this a tail call, so the stack frame of the driver's function replaces that of
+ * the runtime function.
+ */
 int cudaDeviceSynchronize(void)
 {
 	find();

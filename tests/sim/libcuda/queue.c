@@ -39,11 +39,13 @@ static struct {
 	volatile const __u32 *counter;
 	__u32 syncpt, threshold;
 	unsigned int flags;
-	/* Numbers of pieces: @done <= @given <= @queued; 0 or 1 piece is given and not done. */
+	/* Numbers of pieces: queued by the job, given to the GPU, and finished. @done <= @given <=
+	 * @queued; at most one piece is given and not done. */
 	struct sim_cuda_work queue[QUEUE];
 	uint64_t queued, given, done;
 	pthread_mutex_t lock;
-	/* For the helper: the last requested wait, and the last finished one. */
+	/* For the helper thread: the numbers of waits that were requested, and that it has
+	 * finished. */
 	pthread_cond_t ask, answer;
 	uint64_t asked, answered;
 	int helper;
@@ -122,7 +124,7 @@ CUresult simLoad(unsigned int kind, unsigned int permille)
 	return CUDA_SUCCESS;
 }
 
-/* Submit the next piece to the GPU if it has none. Context: lock held. */
+/* Submit the next queued piece to the GPU if the GPU has no piece. Context: lock held. */
 static CUresult pump(void)
 {
 	struct sim_submit s;
@@ -184,7 +186,7 @@ CUresult sim_query(uint64_t to)
 	return err;
 }
 
-/* Sleep until the GPU has finished its piece. */
+/* Sleep until the GPU has finished its present piece. */
 static CUresult sleep_piece(void)
 {
 	__u32 id, threshold;
@@ -200,7 +202,7 @@ static CUresult sleep_piece(void)
 	return err ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
 }
 
-/* Every CUDA process on a Jetson has a thread of this name. */
+/* Every CUDA process on a Jetson has a thread named "cuda-EvtHandlr". */
 static void *help(void *arg)
 {
 	uint64_t todo;
@@ -249,7 +251,7 @@ CUresult sim_wait_for(uint64_t to, int blocking)
 		sleep_until(to);
 		return CUDA_SUCCESS;
 	}
-	/* A blocking wait calls the driver even if the GPU has finished already. */
+	/* A blocking wait makes a system call even if the GPU has finished already. */
 	do {
 		err = blocking && sim.given ? getenv("SIM_CUDA_HELPER") ? ask_helper() : sleep_piece() : 0;
 		err = err ? err : sim_query(to);

@@ -7,7 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* @mark: the queue's end when the event was recorded, see sim_mark() */
+/*
+ * struct CUevent_st, an event of CUDA: @mark is the end of the work queue when the event was
+ * recorded, see sim_mark()
+ */
 struct CUevent_st {
 	uint64_t mark;
 	unsigned int flags;
@@ -15,10 +18,13 @@ struct CUevent_st {
 
 CUresult sim_submit(const struct sim_cuda_work *w);
 
-/* Return: the present end of the queue: a time of the clock, or a number of pieces. */
+/*
+ * Return: the present end of the work queue: the number of queued pieces or, on a machine without
+ * the GPU's node, the time at which all work is finished.
+ */
 uint64_t sim_mark(void);
 
-/* Return: CUDA_SUCCESS if all work up to the mark is finished, or CUDA_ERROR_NOT_READY. */
+/* Return: CUDA_SUCCESS if all work up to mark @to is finished, CUDA_ERROR_NOT_READY otherwise. */
 CUresult sim_query(uint64_t to);
 
 CUresult sim_wait_for(uint64_t to, int blocking);
