@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Run a command as systemd runs jetwattd: as the user jetwatt, with the capabilities of the unit
- * (tests/host/tree.sh compares them) as the bounding set, and its LimitRTPRIO. A first argument
- * "-CAP_..." removes that capability. With "-root", run it like jetwatt-knobs, as root without
- * capabilities; with "-files", like jetwatt-files. Without arguments, as the test runner calls it,
- * the program tests itself.
+ * (tests/host/tree.sh compares them) as the bounding set, and its LimitRTPRIO. If the first
+ * argument is "-CAP_...", the command runs without this capability. With "-root", run the command
+ * like jetwatt-knobs, as root without capabilities; with "-files", like jetwatt-files. Without
+ * arguments, as the test runner calls it, the program tests itself.
  */
 #include "../../user/lib/fdname.c"
 
@@ -51,7 +51,7 @@ static uint64_t all_but(const char *name)
 	return mask;
 }
 
-/* Both users get the group of the unit. */
+/* Whichever user is selected, the process gets the group of the unit. */
 static int become(uid_t uid, uint64_t mask)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -83,8 +83,9 @@ static int become(uid_t uid, uint64_t mask)
 }
 
 /*
- * Return the kind of file that descriptor @fd of process @pid is, by the functions of jetwattd's
- * probe. Done in a child process, because dropped rights cannot be regained.
+ * Return the kind of file that descriptor @fd of process @pid refers to, as the functions of
+ * jetwattd's probe determine it. Run in a child process, because a process cannot regain rights
+ * that it has dropped.
  */
 static int named(uint64_t mask, pid_t pid, int fd)
 {
@@ -97,7 +98,10 @@ static int named(uint64_t mask, pid_t pid, int fd)
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 98;
 }
 
-/* Start jetwatt-files as its unit does. Return: its pid, once it listens. */
+/*
+ * Start jetwatt-files as its unit does. Return: the pid of jetwatt-files, as soon as it listens for
+ * connections.
+ */
 static pid_t start_files(void)
 {
 	struct stat st;
@@ -153,7 +157,10 @@ static int takes_over(uid_t uid, uint64_t mask, pid_t pid, int fd)
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 98;
 }
 
-/* Send a request to jetwatt-files. Return: its response, -1 if it has closed the connection. */
+/*
+ * Send a request to jetwatt-files. Return: the response; -1 if jetwatt-files has closed the
+ * connection.
+ */
 static int asked(const void *request, size_t len)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = JETWATT_FILES_SOCKET };
@@ -177,7 +184,7 @@ static int self(void)
 	pid_t files;
 
 	printf("TAP version 13\n1..6\n");
-	/* This process belongs to root and has a node of a GPU open. */
+	/* This process runs as root and has a device node of a GPU open. */
 	mkdir("/dev/dri", 0755);
 	fd = open("/dev/dri/renderD999", O_RDWR | O_CREAT, 0600);
 	before = named(all_but(""), getpid(), fd);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=480 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Jobs that misbehave: each has a defined result, and the measurement leaves nothing behind.
+# Measure jobs that misbehave: each must give a defined result, and the measurement must leave
+# nothing behind.
 . "${0%/*}/common.inc"
 plan 14
 

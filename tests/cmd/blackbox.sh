@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=180 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# record --trigger: samples before and after an event, from the module's black box.
+# Test record --trigger, which writes the samples before and after an event from the module's black
+# box.
 . "${0%/*}/common.inc"
 plan 9
 limit=
 
-# arm WHAT SECONDS: start record with trigger WHAT; wait until it has SECONDS of samples
+# arm WHAT SECONDS: start record with trigger WHAT, and wait until the module has SECONDS of samples
 arm()
 {
 	jetwatt record -o "$T/box.jwt" --trigger "$1" --pre 2s --post 1s -p $train --json \
@@ -16,7 +17,8 @@ arm()
 	kill -0 $record || echo "# record has ended before anything happened"
 }
 
-# whole: does the trace have 2 s before, 1 s after, no lost sample, and the job's waits?
+# whole: does the trace have the 2 s before and the 1 s after the event, no lost sample, and the
+# job's waits?
 whole()
 {
 	wait $record
@@ -26,7 +28,7 @@ whole()
 		[ "$(number minibatches "$T/out")" -gt 10 ]
 }
 
-# band TEXT: does the report of the trace name the cause?
+# band TEXT: does the report of the trace name cause TEXT?
 band()
 {
 	jetwatt report --html "$T/box.html" "$T/box.jwt" > "$T/out" 2> "$T/err"
@@ -64,7 +66,8 @@ echo 0 > $heat
 band thermal
 result $? "thermal: the trace names the cause"
 
-# Another trigger than the selected one: record empties the box and continues to wait.
+# If another trigger than the selected one has filled the black box, record must empty the box and
+# continue to wait.
 sleep 2
 arm oc 3
 echo 99500 > $heat
@@ -88,6 +91,6 @@ status=$?
 exits 143
 result $? "SIGTERM before an event"
 kill $train
-# Wait until the clocks of the next test are not limited any more.
+# Wait until the thermal governor limits no clock any more, because the next test needs full clocks.
 for i in $(seq 100); do cold && break; sleep 0.2; done
 finish

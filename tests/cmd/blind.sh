@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=900 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd without power samples: the module is unloaded while a job uses the GPU.
+# Test jetwattd without power samples: the module is unloaded while a job uses the GPU.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 13
@@ -63,7 +63,7 @@ doing idle 20 && within 20 as_before "$T/before"
 result $? "job ends: the knobs are restored"
 end
 
-# The module stays loaded, but no sensor responds.
+# In this case the module stays loaded, but no sensor chip responds.
 start
 train > /dev/null 2>&1 &
 train=$!

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount alone timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Events of everyday use: closed pipes, hang-ups, a second jetwatt, full and read-only disks, files
-# of another board.
+# Test jetwatt with problems of everyday use: closed pipes, hang-ups, a second jetwatt, full and
+# read-only disks, files of another board.
 . "${0%/*}/common.inc"
 plan 23
 
@@ -153,7 +153,8 @@ result $? "no /var/lib: it is created"
 rm -r /var/lib
 mv /var/lib.away /var/lib
 
-# The module samples at 208 Hz. During the start-up of stat, half a second, there are no samples.
+# The module samples at 208 Hz. While stat starts up, which takes half a second, there are no
+# samples.
 run jetwatt stat -p $train --for 2s --json
 exits 0 && awk -v n="$(number samples "$T/out")" -v s="$(number elapsed_s "$T/out")" \
 	'BEGIN { exit !(n > 150 * s && n < 250 * s + 25) }'

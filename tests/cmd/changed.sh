@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd with jobs that change: three while they are learned, one while it is held.
+# Test jetwattd with jobs that change: three while jetwattd still measures modes, one while jetwattd
+# holds the chosen mode.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 7
@@ -14,7 +15,7 @@ changed() { awk -F, -v pid=$train -v n="$1" 'NR > 1 && $5 == pid && ++m == n + 1
 how_often() { grep -c "learning the job again" "$T/log"; }
 anew() { [ "$(how_often)" -gt "$1" ]; }
 
-# its_mode: is the time within 10 % of the best mode's?
+# its_mode: is the time per minibatch within 10 % of that in the best mode?
 its_mode()
 {
 	time=$(of_mode 5) best=$(best $BUDGET)
@@ -56,7 +57,7 @@ result $? "minibatch size halved while learning: detected for all three jobs"
 [ $good = 3 ]
 result $? "minibatch size halved while learning: all modes within 10 % of the best"
 
-# The minibatch size of this job changes while it is held.
+# The minibatch size of this job changes while jetwattd holds the chosen mode.
 train --size 700 --then 350 --after 750 > /dev/null 2>&1 &
 train=$!
 doing holding 100

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=2 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221" files="build/arm64/hw-measure:/hw/hw-measure;tests/hw/check:/hw/check"
 # make check-hw as a user with a board runs it: all checks pass and nothing is left behind. A board
-# with faults fails and is restored as well, also if the user interrupts the check.
+# with faults must fail the checks, and must be restored too, even if the user interrupts the check.
 . "${0%/*}/common.inc"
 plan 11
 
@@ -55,7 +55,8 @@ result $? "knobs restored and module unloaded"
 [ "$(cat "$sensor/curr1_crit_alarm")" = 1 ]
 result $? "the alarm is still set"
 
-# A tegrastats with wrong values, and a job that never waits for a GPU.
+# Use a tegrastats that prints wrong values, and a job that never waits for a GPU; both checks must
+# fail.
 echo 2 > /tmp/tegrastats.times
 export HW_JOB=/bin/true
 run timeout 150 /hw/check /hw

@@ -1,20 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd with two jobs on the GPU: a job that runs beside another one is a separate workload.
+# Test jetwattd with two jobs on the GPU: a job that runs beside another job must count as a
+# separate workload.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 6
 
-# Measure few modes, because their quality is not tested here.
+# Let jetwattd measure few modes only, because this test does not check the quality of the chosen
+# mode.
 printf 'budget = 30W\nmost = 5\ndb = %s\n' "$T/profiles.db" > "$T/conf"
 
-# is NAME VALUE: does the status have this value?
+# is NAME VALUE: does field NAME of jetwattd's status have this VALUE?
 is() { [ "$(told "$1")" = "$2" ]; }
 isnt() { [ "$(told "$1")" != "$2" ]; }
 
 knobs > "$T/before"
-# In a separate session, because the processes of one process group are one job.
+# Start the job in a separate session, because jetwattd takes the processes of one process group as
+# one job.
 setsid train > /dev/null 2>&1 &
 first=$!
 start && doing holding 60

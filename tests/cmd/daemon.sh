@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# jetwattd: chooses a mode for a job, keeps the budget, and restores the board in all cases. The
-# quality of the mode and the time depend on which modes are measured first: make bench-daemon
-# measures that; here only bounds are tested.
+# Test that jetwattd chooses a mode for a job, keeps the budget, and restores the board in all
+# cases. The quality of the mode and the time depend on which modes are measured first: make
+# bench-daemon measures that; here only bounds are tested.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 24
@@ -12,7 +12,7 @@ BUDGET=30
 DB=$T/profiles.db
 
 knobs > "$T/before"
-# minibatches: number of minibatches of the plant so far, including those of other tests
+# minibatches: print the number of minibatches of the plant so far, including those of earlier tests
 minibatches() { awk -F, '{ n = $1 } END { print n + 0 }' $TRUTH/minibatches; }
 earlier=$(minibatches)
 
@@ -76,7 +76,7 @@ echo "# $time ms, the best there is $best"
 [ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
 result $? "the same job again: held in its mode after 2 s"
 
-# metric NAME: sum over all of its series
+# metric NAME: print the sum of all series of metric NAME
 metric() { awk -v n="$1" 'index($1, n) == 1 && ($1 == n || substr($1, length(n) + 1, 1) == "{") { v += $2 } END { print v + 0 }' "$T/metrics"; }
 
 jetwatt daemon metrics > "$T/metrics" 2> "$T/err"
@@ -88,11 +88,13 @@ at_most "$there" $((2 * counted)) && at_most "$counted" "$there" && at_most 5 "$
 	[ "$(metric jetwatt_jobs_total)" = 2 ] && [ "$(metric jetwatt_budget_watts)" = $BUDGET ]
 result $? "metrics: minibatches and their energy"
 
-# The kernel's thermal governor limits the GPU's clock, and removes the limit again.
+# Heat the simulated board, so that the kernel's thermal governor limits the GPU's clock, and then
+# cool it, so that the governor removes the limit.
 gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
 asked=$(cat "$gpu/max_freq") degrees=99500
 asked_again() { [ "$(cat "$gpu/max_freq")" = "$asked" ]; }
-# The governor lowers the limit by a level while the temperature rises. Wait until it is below 90 %.
+# The governor lowers the limit by a level while the temperature rises. Wait until the limit is
+# below 90 % of the highest clock.
 while [ "$(cat "$gpu/max_freq")" -ge $((asked * 9 / 10)) ] && [ $degrees -lt 104000 ]; do
 	echo $degrees > $heat
 	degrees=$((degrees + 100))
@@ -151,7 +153,7 @@ as_before "$T/before"
 result $? "SIGKILL: the watchdog restores the knobs"
 
 start && doing holding 60
-# cpu: CPU time of jetwattd and of the sampler thread, in seconds
+# cpu: print the CPU time of jetwattd and of the sampler thread, in seconds.
 cpu() { jetwatt daemon metrics > "$T/metrics"; echo "$(metric process_cpu_seconds_total) $(metric jetwatt_sampler_cpu_seconds_total)"; }
 
 sleep 20
@@ -175,8 +177,8 @@ wait $train
 within 20 budget_is 28
 result $? "and that budget ends with the job"
 
-# The same command in another cgroup counts as another job, and the database has its workload:
-# jetwattd uses these rows as prior, and measures at most four modes.
+# The same command in another cgroup counts as another job, but its workload is in the database:
+# jetwattd uses the stored rows as prior, and measures at most four modes.
 measured() { jetwatt daemon metrics > "$T/metrics"; metric jetwatt_modes_measured_total; }
 mkdir -p /sys/fs/cgroup/elsewhere
 first=$(measured) begun=$(now_ns)

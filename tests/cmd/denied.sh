@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=60 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Without root, commands are refused with a message and change nothing.
+# If a user is not root, commands must be refused with a message and must change nothing.
 . "${0%/*}/common.inc"
 plan 7
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# optimize --explain with a job: the resource that it names limits the plant too.
+# Test optimize --explain with a job: the resource that it names as the limit must be the one that
+# limits the plant.
 . "${0%/*}/common.inc"
 plan 4
 
@@ -10,7 +11,7 @@ train > /dev/null 2>&1 &
 train=$!
 sleep 2
 
-# time MODE: duration of a minibatch in the plant, in ms
+# time MODE: print the duration of a minibatch in MODE according to the plant, in ms
 time_of()
 {
 	# Without -F, awk would cost the guest a regular expression for each of thousands of lines.
@@ -18,7 +19,8 @@ time_of()
 	grep -F "$m," $TRUTH/modes | grep "^$m," | cut -d, -f5
 }
 
-# slope: by how much a minibatch is longer one GPU level below the chosen mode, in percent
+# slope: print by how many percent a minibatch takes longer if the GPU clock is one level below that
+# of the chosen mode
 slope()
 {
 	chosen=$(sed -n 's/.*"mode": "\(.*\)",*/\1/p' "$T/json" | head -n 1)

@@ -13,7 +13,7 @@ for p in pytorch-eager pytorch-compiled pytorch-graphs tensorflow jax onnxruntim
 	result $? "$p, spinning, from libcuda's calls"
 done
 
-# The programs wait in blocking calls: the backends find these in the system calls.
+# These programs wait in blocking calls of CUDA, which the backends recognise by their system calls.
 for p in pytorch-eager onnxruntime tensorrt vllm plain; do
 	bounds module block $p
 	result $? "$p, blocking, from the module"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount timeout=200
-/* A frozen job continues, whatever happens to the process that has frozen it. */
+/*
+ * Test that a frozen job always continues in the end, whatever happens to the process that has
+ * frozen the job.
+ */
 #include "../../user/job/cgroup.c"
 #include "../../user/job/freezer.c"
 
@@ -9,7 +12,10 @@
 
 #include "kselftest_harness.h"
 
-/* Number of kills; make bench-schedule uses more, by the environment variable JETWATT_KILLS. */
+/*
+ * Number of times that the freezing process is killed; make bench-schedule sets a higher number by
+ * the environment variable JETWATT_KILLS.
+ */
 #define KILLS	50
 
 static uint64_t now(void)
@@ -27,7 +33,7 @@ static int kills(void)
 	return more ? atoi(more) : KILLS;
 }
 
-/* @signals: without a cgroup, by SIGSTOP and SIGCONT */
+/* @signals: freeze the job by SIGSTOP and SIGCONT instead of by its cgroup */
 FIXTURE(hold) {
 	struct jetwatt_cgroup cgroup;
 	struct jetwatt_freezer hold;
@@ -114,7 +120,10 @@ TEST_F(hold, frozen_job_makes_no_progress)
 	EXPECT_LE(20 * 5000000ull, jetwatt_freezer_frozen_ns(&self->hold, now()));
 }
 
-/* Freeze and thaw the job as fast as possible, sometimes with a short delay. */
+/*
+ * Run as the process that is killed: freeze and thaw the job as fast as possible, sometimes with a
+ * short delay.
+ */
 static void hold_for_ever(struct jetwatt_freezer *h, unsigned int seed, int ready)
 {
 	struct jetwatt_freezer all[] = { *h };
@@ -167,7 +176,7 @@ TEST_F_TIMEOUT(hold, continues_when_the_holder_is_killed, 3600)
 	EXPECT_LT(0, held);
 }
 
-/* A stopped process cannot thaw the job. */
+/* If the freezing process is stopped by a signal, it cannot thaw the job itself. */
 TEST_F(hold, continues_when_the_holder_is_stopped)
 {
 	int ready[2];
@@ -195,7 +204,7 @@ TEST_F(hold, continues_when_the_holder_is_stopped)
 	waitpid(pid, NULL, 0);
 }
 
-/* Return: a process id that is lower than those of later processes. */
+/* Return: the id of a process that is lower than the ids of processes that are started later. */
 static pid_t number(void)
 {
 	pid_t pid = fork();
@@ -230,7 +239,7 @@ static pid_t guard_after(pid_t before)
 	return found;
 }
 
-/* The freezing process is notified when its watchdog has ended. */
+/* If its watchdog has ended, the freezing process must be notified. */
 TEST_F(hold, end_of_the_watchdog_is_reported)
 {
 	struct jetwatt_freezer all[] = { self->hold };

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=300 files="build/arm64/tests/cmd/as_jetwatt:/bin/as_jetwatt" modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # jetwattd on a system with faults: invalid policies, a full disk, a clock that jumps, directories
-# that are not writable. It continues, or ends with a reason, and the watchdog stays active. Hostile
-# clients are tested in unit/daemon_control and host/knobs.
+# that are not writable. In all of these cases, jetwattd must continue or end with a reason, and the
+# watchdog must stay active. Hostile clients are tested in unit/daemon_control and host/knobs.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 10
@@ -38,7 +38,7 @@ mount --bind /etc /etc
 mount -o remount,bind,ro /etc
 ro=1
 touch /etc/jetwatt-test 2> /dev/null && ro=0
-# A file system that is small enough to be filled quickly.
+# Mount a file system that is small enough to be filled quickly.
 mkdir -p "$T/db"
 mount -t tmpfs -o size=1m,mode=755 none "$T/db"
 policy > "$T/conf"
@@ -94,7 +94,7 @@ end
 exits 0 && as_before "$T/before"
 result $? "SIGTERM: status 0, knobs restored"
 
-# No knob is changed if its value cannot be saved first.
+# jetwattd must not change a knob if it cannot save the knob's value first.
 mount -t tmpfs -o ro none /var/lib/jetwatt
 train > /dev/null 2>&1 &
 train=$!

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=12 icount timeout=120 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" files="build/arm64/library-watch:/library-watch"
-# The C example of doc/library.md prints 100 samples, and only for root.
+# Test that the C example of doc/library.md prints 100 samples for root, and none for another user.
 . "${0%/*}/common.inc"
 plan 2
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=120 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" alone
-# A kernel in lockdown mode: BPF may not read memory, so the module is used as backend.
+# A kernel in lockdown mode: lockdown forbids BPF programs to read kernel memory, so jetwatt must
+# use the module as backend.
 . "${0%/*}/common.inc"
 plan 4
 

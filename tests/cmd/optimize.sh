@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# profile and optimize: their results are true in the plant; the knobs are always restored.
+# Test profile and optimize: their results must agree with the plant, and they must restore the
+# knobs in all cases.
 . "${0%/*}/common.inc"
 plan 20
 

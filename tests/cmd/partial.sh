@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=1 icount timeout=60 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" alone
-# Some rails are disabled: the total of the others is called a partial sum.
+# If some rails are disabled, jetwatt must call the total of the other rails a partial sum.
 . "${0%/*}/common.inc"
 plan 6
 

@@ -16,7 +16,8 @@ chown 991:990 /run/jetwatt-files
 as_jetwatt -files jetwatt-files 2>> "$T/files.log" &
 files=$!
 within 20 [ -S /run/jetwatt-files/socket ]
-# Measure few modes, because the quality of the result is not tested here.
+# Let jetwattd measure few modes only, because this test does not check the quality of the chosen
+# mode.
 printf 'budget = 30W\nmost = 3\ndb = %s\n' "$T/db/profiles.db" > "$T/conf"
 
 applied() { [ -e /var/lib/jetwatt/saved ]; }

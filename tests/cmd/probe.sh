@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# How stat sees waits with each backend; which processes it counts; repetitions and thresholds; and
-# that it leaves nothing behind.
+# Test how stat sees waits with each backend, which processes it counts, its repetitions and
+# thresholds, and that it leaves nothing behind.
 . "${0%/*}/common.inc"
 plan 24
 
 CG=$T/cg
 mkdir -p "$CG"
 before=$(programs)
-# rung FILE: backend that was used for the result in FILE
+# rung FILE: print the name of the backend that was used for the result in FILE
 rung() { sed -n 's/^ *"rung": "\(.*\)",*$/\1/p' "$1"; }
 
 # The first run of stat is on a machine without a mounted cgroup hierarchy.
@@ -30,7 +30,8 @@ result $? "a job started by a shell in its own session is counted"
 clean
 result $? "cgroup and BPF programs are removed afterwards"
 
-# The job has a loader, whose gap tells the two waits per minibatch apart, which are equally long.
+# The two waits of each minibatch are equally long; stat can tell them apart only by the pause for
+# the job's data loader.
 echo loader > /sys/module/jetwatt_sim/parameters/workload
 run jetwatt stat --json -o "$T/json" -- cutrain --minibatches 40 --syncs 2 --wait spin
 echo resnet > /sys/module/jetwatt_sim/parameters/workload
@@ -126,7 +127,8 @@ run jetwatt stat --cgroup "$CG/nothing"
 exits 1 && form
 result $? "--cgroup: does not exist"
 
-# stat is killed: no probe is left, and the next run removes its cgroup.
+# After stat was killed, no probe must be left, and the next run of stat must remove the cgroup of
+# the killed one.
 jetwatt stat -- train --seconds 30 > /dev/null 2>&1 &
 stat=$!
 sleep 3

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Measurements are stored and reused; presets of a board.
+# Test that measurements are stored and reused, and that the presets of a board are measured.
 . "${0%/*}/common.inc"
 plan 14
 
@@ -47,7 +47,7 @@ exits 0 && [ "$(wc -l < "$T/down.csv")" = 6 ] && awk -F, '
 	{ cpu = $2; gpu = $3 } END { exit rose }' "$T/down.csv"
 result $? "--descending never raises a clock of CPU or GPU"
 
-# A full disk is an error if --db was given, and a warning otherwise.
+# If the disk is full, failing to store rows is an error if --db was given, and a warning otherwise.
 mkdir "$T/small"
 mount -t tmpfs -o size=40k,mode=755 none "$T/small"
 dd if=/dev/zero of="$T/small/fill" bs=1k count=36 2> /dev/null

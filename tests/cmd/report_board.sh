@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=2 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" alone
-# doctor --report: a replayed report has the same rails, knobs and modes. Creating it changes
-# nothing; it has no names of users or hosts and no serial numbers, and says what is missing without
-# root.
+# Test doctor --report: a board that is simulated from the report must have the same rails, knobs
+# and modes. Creating a report must change nothing on the board. The report must have no names of
+# users or hosts and no serial numbers, and must say what is missing if it is created without root.
 . "${0%/*}/common.inc"
 plan 19
 
-# What must not be in a report: names, a home directory in the library's path, identifiers.
+# Set up what must not be in a report: names, a home directory in the library's path, and
+# identifiers.
 echo 'alice:x:1000:1000:Alice:/home/alice:/bin/sh' >> /etc/passwd
 hostname lab-orin-7f
 echo 5f3c9a17e2b84d60a1c7f2e94b8d3306 > /etc/machine-id
@@ -40,7 +41,7 @@ limit=$(cat "$sensor/curr1_crit")
 echo 20 > "$sensor/curr1_crit"
 sleep 0.1
 echo "$limit" > "$sensor/curr1_crit"
-# A mode that differs from the initial one.
+# Apply a mode that differs from the initial one.
 jetwatt apply c2-1113600-g624750000-e2133000000 > /dev/null 2>&1
 knobs > "$T/before"
 begun=$(cut -d . -f 1 /proc/uptime)
@@ -64,7 +65,7 @@ grep -q '"HZ": "250"' "$T/report" && grep -q '"KPROBES": "n"' "$T/report" && gre
 	grep -q '"BPF_SYSCALL": "y"' "$T/report" && grep -q '"cuStreamSynchronize"' "$T/report"
 result $? "kernel options, sensor nodes and calls of libcuda"
 
-# The powers of the report and of the plant are means over the same time.
+# The power of a rail in the report and that of the plant must be means over the same time.
 awk -F '[:,]' '/"label"/ { label = $2 } /"power_w"/ { w = $2 } /"hwmon_w"/ { n++
 		d = w - $2; if (d < 0) d = -d
 		if (d > 0.05 * $2 + 0.1) { print "# " label w " W, hwmon" $2; bad = 1 } }
@@ -99,7 +100,7 @@ result $? "replay: the same modes"
 same presets
 result $? "replay: the same presets"
 
-# rails FILE: the constant attributes of the rails, without their power.
+# rails FILE: print the constant attributes of the rails in FILE, without their power.
 rails() { grep -e '"label"' -e '"chip"' -e '"channel"' -e '"shunt_uohm"' -e '"enabled"' -e '"in_total"' -e '"part_of"' "$1" | tr -d ' ,'; }
 run jetwatt doctor --replay "$T/report" --json
 exits 0 && rails "$T/out" > "$T/replayed" && jetwatt list rails --json > "$T/true" && rails "$T/true" > "$T/now" &&

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=12 icount alone timeout=900 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# roofline: the rooflines of --calibrate are those of the plant, and the mode of --tune needs less
-# energy and little more time.
+# Test roofline: the rooflines that --calibrate measures must be those of the plant, and the mode
+# that --tune chooses must need less energy and little more time.
 . "${0%/*}/common.inc"
 plan 7
 
@@ -16,7 +16,7 @@ EOF
 # make bench-roofline measures more modes.
 for mode in ${MODES:-}; do echo "$mode"; done >> "$T/modes.csv"
 modes=$(($(wc -l < "$T/modes.csv") - 1))
-# True values of the plant, in J and W.
+# Print the true values of the plant, in J and W.
 tail -n +2 "$T/modes.csv" | sed 's/$/,/' > "$T/keys"
 sed 's/^/^/' "$T/keys" > "$T/lines"
 # Without -F, awk would cost the guest regular expressions for each of thousands of lines.
@@ -36,7 +36,7 @@ exits 0 && tr -d '",:' < "$T/out" | awk '
 [ "$(wc -l < "$T/found")" = $modes ]
 result $? "rooflines of $modes modes, from the measurements"
 
-# off COLUMN: largest error of a value over all modes, in percent
+# off COLUMN: print the largest error of the values in COLUMN over all modes, in percent
 off()
 {
 	awk -v c="$1" 'NR == FNR { truth[$1] = $c; next }
@@ -56,7 +56,7 @@ sed -n '/^#/p' "$T/eps_flop" "$T/eps_mem" "$T/pi0"
 awk '!/^#/ { bad += $1 > 5 } END { exit bad > 0 }' "$T/eps_flop" "$T/eps_mem" "$T/pi0"
 result $? "energy coefficients are within 5 % of the plant's"
 
-# spent MODE: duration (ms) and energy (J) of a minibatch in MODE
+# spent MODE: print the duration (ms) and energy (J) of a minibatch in MODE
 spent()
 {
 	jetwatt apply "$1" -q
@@ -65,7 +65,8 @@ spent()
 	awk -v t="$(number time_ms "$T/stat")" -v e="$(number energy_j "$T/stat")" 'BEGIN { print t, e }'
 }
 
-# saves FLOP BYTES: energy and time relative to the highest clocks, measured by stat
+# saves FLOP BYTES: does stat measure at least 10 % less energy and at most 3 % more time in the
+# tuned mode than at the highest clocks?
 saves()
 {
 	run jetwatt roofline --work "$1:$2" --corpus "$T/corpus" --tune

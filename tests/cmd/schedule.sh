@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: icount alone timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# schedule: time slices, latency of requests, and that the job continues if jetwatt is killed.
+# Test schedule: the time slices, the latency of requests, and that the job continues if jetwatt is
+# killed.
 . "${0%/*}/common.inc"
 . "${0%/*}/schedule.inc"
 plan 12

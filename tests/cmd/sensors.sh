@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=2 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Averaging, conversion times and bus clock are changed on request, saved before, and restored
-# afterwards, even if jetwatt is killed.
+# Test that jetwatt changes the averaging, conversion times and bus clock of sensors on request,
+# saves the previous settings first, and restores them afterwards, even if it is killed.
 . "${0%/*}/common.inc"
 plan 13
 
@@ -21,7 +21,7 @@ settings()
 	jetwatt list chips --json | grep -o '"config": *[0-9]*'
 }
 
-# back SECONDS: are the settings restored within SECONDS?
+# back SECONDS: are the sensor settings restored within SECONDS?
 back()
 {
 	for i in $(seq "$1"); do
@@ -33,7 +33,7 @@ back()
 	cmp -s "$T/before" "$T/now" || { diff "$T/before" "$T/now" | sed 's/^/# /'; return 1; }
 }
 
-# changed: wait until the settings have changed
+# changed: wait until the sensor settings have changed
 changed()
 {
 	for i in $(seq 100); do
@@ -43,7 +43,8 @@ changed()
 	return 1
 }
 
-# Change the number of averages: it changes the meaning of the driver's update_interval.
+# Change the number of averages, because it changes the meaning of the driver's attribute
+# update_interval.
 echo 16 > "$sensor/samples"
 sleep 1
 settings > "$T/before"

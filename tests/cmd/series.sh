@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=2 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Series that other drivers show in sysfs: from the board's files to stat, traces, exports and
-# metrics. A missing file only affects its own series.
+# Test the series that other drivers show in sysfs, from the board's files to the output of stat,
+# traces, exports and metrics. If a file is missing, only its own series must be affected.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 14
@@ -10,13 +10,13 @@ plan 14
 fan=/sys/module/jetwatt_sim/parameters/fan_rpm
 events=/sys/module/jetwatt_sim/parameters/oc_events
 
-# of SERIES KEY FILE: a value of a series in the JSON output of stat
+# of SERIES KEY FILE: print value KEY of SERIES in FILE, the JSON output of stat
 of() { sed -n "/\"$1\": {/,/}/s/.*\"$2\": *\\([-0-9.]*\\).*/\\1/p" "$3"; }
 
-# now_of LABEL: value of a series in the list of clocks
+# now_of LABEL: print the value of the series named LABEL in the list of clocks
 now_of() { sed -n "/\"$1\"/,/}/s/.*\"value\": *\([0-9]*\).*/\1/p" "$T/out"; }
 
-# column NAME FILE: the different values of a CSV column, in order
+# column NAME FILE: print the different values of column NAME of a CSV file, in order
 column()
 {
 	awk -F, -v n="$1" 'BEGIN { last = "none" } NR == 1 { for (i = 1; i <= NF; i++) if ($i == n) c = i; next }
@@ -67,7 +67,8 @@ exits 0 && shows '^jetwatt_fan_speed_rpm{fan="1"} 2140$' '^# TYPE jetwatt_overcu
 	'^jetwatt_overcurrent_events_total{input="3"} 5$' && ! grep -q 'input="4"' "$T/out"
 result $? "openmetrics: event counts are counters, of this run"
 
-# The firmware refuses one input: its series is unknown from then on, the others are not.
+# The firmware refuses to read one over-current input: the value of its series must be unknown from
+# then on, and the other series must still have values.
 cat > "$T/job" << END
 sleep 3
 echo -1,0,7,0,0,0 > $events

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# optimize --latency: chooses a mode and a minibatch size for a server; profile --strategy.
+# Test optimize --latency, which chooses a mode and a minibatch size for a server, and profile
+# --strategy.
 . "${0%/*}/common.inc"
 plan 9
 
@@ -21,7 +22,7 @@ EOF
 jetwatt optimize --power 24W --latency 120ms --arrival 150Hz --batch 1,4,16 --modes "$T/modes.csv" \
 	--most 6 --json "$T/json" -o "$T/rows.csv" -- serve --busy 1 --batch {batch} > "$T/out" 2> "$T/err" &
 jw=$!
-# The server continues in the chosen mode, with the chosen size.
+# The server must continue in the chosen mode, with the chosen minibatch size.
 for i in $(seq 3000); do
 	! grep -q "stays in this mode" "$T/out" || break
 	[ -d /proc/$jw ] || break

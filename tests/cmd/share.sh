@@ -11,7 +11,7 @@ plan 8
 BUDGET=32 SHARE=5 LEARN=40
 printf 'budget = %sW\nlearn-share = %s%%\nlearn-time = %ss\ndb = %s\n' $BUDGET $SHARE $LEARN "$T/profiles.db" > "$T/conf"
 
-# preset ID NAME CPU GPU EMC: a preset with all cores
+# preset ID NAME CPU GPU EMC: print a preset with all cores online and these clocks
 preset()
 {
 	echo "< POWER_MODEL ID=$1 NAME=$2 >"
@@ -19,7 +19,7 @@ preset()
 	printf 'CPU MAX_FREQ %s\nGPU MAX_FREQ %s\nEMC MAX_FREQ %s\n' "$3" "$4" "$5"
 }
 
-# Clocks of a Jetson AGX Orin (L4T 36.4, nvpmodel_p3701_0000.conf).
+# The clocks of the presets are those of a Jetson AGX Orin (L4T 36.4, nvpmodel_p3701_0000.conf).
 {
 	echo '< PARAM TYPE=FILE NAME=CPU_ONLINE >'
 	for i in 0 1 2 3; do echo "CORE_$i /sys/devices/system/cpu/cpu$i/online"; done
@@ -36,7 +36,7 @@ preset()
 	echo '< PM_CONFIG DEFAULT=1 >'
 } > /etc/nvpmodel.conf
 
-# The measured modes, in order.
+# Print the measured modes in the order of measurement.
 readings() { sed -n 's/.* \(c[0-9]*-[0-9]*-g[0-9]*-e[0-9]*\): [0-9.]* ms +-.*/\1/p' "$T/log"; }
 metric() { jetwatt daemon metrics 2> "$T/err" | awk -v n="$1" '$1 == n { print $2 }'; }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=1 icount timeout=180 overlay=tests/sim/boards/unknown-shunts.dtso modules="jetwatt-sim;ina3221;jetwatt"
-# Shunt resistances that the device tree lacks are not guessed; doctor says how to set them.
+# jetwatt must not guess shunt resistances that the device tree lacks, and doctor must say how to
+# set them.
 . "${0%/*}/common.inc"
 plan 2
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # jetwattd with a job whose minibatches take half a second, and longer in a low mode; and with a job
-# whose waits are not visible. Neither is left in the lowest mode.
+# whose waits are not visible. jetwattd must not leave either job in the lowest mode.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 8

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=240 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# stat and record: values compared with the plant's, and the exit status of the command.
+# Test stat and record: their values must agree with those of the plant, and their exit status must
+# be that of the command.
 . "${0%/*}/common.inc"
 plan 19
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=12 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# apply and restore: all knobs are set or none, whichever knob fails.
+# Test apply and restore: they must set all knobs or none, whichever knob fails.
 . "${0%/*}/common.inc"
 plan 27
 
@@ -16,7 +16,7 @@ wide=0
 for what in "" "list rails" "list chips" "list clocks" "list knobs" doctor --help "stat --help" \
 	    "optimize --help"; do
 	run jetwatt $what
-	# Lines with file names are exempt, because names may be long.
+	# Lines with file names may be longer than 80 columns, because names may be long.
 	[ "$what" != doctor ] || sed -i '/ \//d' "$T/out"
 	narrow || wide=1
 done
@@ -80,7 +80,7 @@ run jetwatt restore
 exits 0 && as_before "$T/before"
 result $? "restore restores the first state"
 
-# The optional knob: modes without it have not changed it so far.
+# Test the optional knob, which earlier modes in this test did not contain and have not changed.
 dla=/sys/bus/platform/devices/15880000.nvdla0/clk_cap
 dla1=/sys/bus/platform/devices/158c0000.nvdla1/clk_cap
 run jetwatt list knobs

@@ -48,7 +48,7 @@ stop_holding()
 	return 1
 }
 
-# Does the training make progress? Measured by its CPU time.
+# moves PID: does the training make progress, measured by its CPU time?
 spent() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 moved() { [ "$(spent "$1")" -gt "$2" ]; }
 moves() { within 10 moved "$1" "$(spent "$1")"; }
@@ -101,7 +101,7 @@ bad=0
 held=0
 for i in 1 2 3; do
 	stop_holding || bad=1
-	# Kill both at once, so that neither of them thaws the training.
+	# Kill jetwattd and its guard processes at once, so that neither thaws the training.
 	kill -STOP $knobs
 	kill -KILL $(guards) $daemon
 	wait $daemon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run a command for which uname(2) returns a kernel version 2.6.x, in place of a kernel that is too
- * old. Without arguments, as the test runner calls it, the program tests itself.
+ * Run a command for which uname(2) returns a kernel version 2.6.x, which stands for a kernel that
+ * is too old for jetwatt. Without arguments, as the test runner calls it, the program tests itself.
  */
 #include <stdio.h>
 #include <string.h>

@@ -5,9 +5,8 @@
  *
  * Orin    oc1_event_cnt, oc1_throt_en, up to oc3: drivers/thermal/tegra23x_oc_event.c of L4T 35.3.1
  *         (Seeed-Studio/Linux_for_Tegra, source/kernel/nvidia); tegra234-oc-event.c of JetPack 6
- * (jnohlgard/nvidia-linux-nv-oot). Reading an attribute fails with -EINVAL if the firmware refuses
- * the request. Xavier oc1_irq_cnt to oc6_irq_cnt: tegra19x_oc_event.c in the same tree; its other
- * attributes,
+ *         (jnohlgard/nvidia-linux-nv-oot). A read fails with -EINVAL if the firmware refuses it.
+ * Xavier  oc1_irq_cnt to oc6_irq_cnt: tegra19x_oc_event.c in the same tree; its other attributes,
  *         for the depth of throttling, are left out
  * Thor    no source found
  */

@@ -40,7 +40,7 @@ struct sim_job {
 	struct sim_syncpt *sp;
 	wait_queue_head_t wait;		/* waits for the loader */
 	enum sim_phase phase;
-	bool asked;			/* the process has submitted this piece */
+	bool asked;			/* the process has requested this piece */
 	pid_t tgid;
 	u32 kind, permille, piece, pieces;
 	u64 flop, bytes;		/* work of a kernel of known work, see @kernel */
@@ -49,7 +49,7 @@ struct sim_job {
 	u32 switches;			/* number of mode changes before this minibatch */
 	u64 start;			/* start of this minibatch */
 	u64 length;			/* duration of this piece */
-	s64 left;			/* remaining duration; may fall below 0 before the submission */
+	s64 left;			/* remaining duration; below 0 while not submitted */
 	u64 grace;			/* time until which the process may submit the piece */
 };
 
