@@ -94,7 +94,7 @@ gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
 asked=$(cat "$gpu/max_freq") degrees=99500
 asked_again() { [ "$(cat "$gpu/max_freq")" = "$asked" ]; }
 # The governor lowers the limit by a level while the temperature rises. Wait until the limit is
-# below 90 % of the highest clock.
+# below 90 % of the limit that was set before.
 while [ "$(cat "$gpu/max_freq")" -ge $((asked * 9 / 10)) ] && [ $degrees -lt 104000 ]; do
 	echo $degrees > $heat
 	degrees=$((degrees + 100))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Test that measurements are stored and reused, and that the presets of a board are measured.
+# Test that measurements are stored and reused, and that the presets of a board are listed.
 . "${0%/*}/common.inc"
 plan 14
 

@@ -16,7 +16,7 @@ EOF
 # make bench-roofline measures more modes.
 for mode in ${MODES:-}; do echo "$mode"; done >> "$T/modes.csv"
 modes=$(($(wc -l < "$T/modes.csv") - 1))
-# Print the true values of the plant, in J and W.
+# Get the true values of the plant, in J and W.
 tail -n +2 "$T/modes.csv" | sed 's/$/,/' > "$T/keys"
 sed 's/^/^/' "$T/keys" > "$T/lines"
 # Without -F, awk would cost the guest regular expressions for each of thousands of lines.
