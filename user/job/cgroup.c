@@ -62,8 +62,8 @@ static int cgroup_own_path(char *path, size_t len)
 	       0 : -ENAMETOOLONG;
 }
 
-/* Remove cgroups "jetwatt-PID-N" whose process PID has ended. rmdir() fails for those with
- * processes. */
+/* Remove cgroups "jetwatt-PID-N" whose process PID has ended. rmdir() fails for a cgroup that
+ * still has processes. */
 static void cgroup_remove_stale(const char *parent)
 {
 	char path[PATH_MAX + 300];

@@ -11,21 +11,22 @@
 
 /**
  * struct jetwatt_cgroup - a cgroup
- * @path: directory of the cgroup; empty: none
- * @ours: 1: made by this process, which removes it at the end
- * @events: descriptor of cgroup.events, which shows whether the cgroup contains processes; -1: none
+ * @path: directory of the cgroup; empty: the job has no cgroup of its own
+ * @ours: 1: this process made the cgroup, and removes it at the end
+ * @events: descriptor of cgroup.events, which shows whether the cgroup contains processes; -1: the
+ * job has no cgroup
  */
 struct jetwatt_cgroup {
 	char path[PATH_MAX];
 	int ours, events;
 };
 
-/* Make a cgroup below the one of this process, and remove empty ones that a killed jetwatt has
- * left. Return: 0; negative errno: there is no v2 hierarchy that this process may write to. */
+/* Make a cgroup below the one of this process, and remove empty cgroups that a killed jetwatt
+ * has left. Return: 0; negative errno: there is no v2 hierarchy that this process may write to. */
 int jetwatt_cgroup_make(struct jetwatt_cgroup *c);
 
-/* Get the cgroup of a process, as in /proc/PID/cgroup. @pid: 0: this process. Return: 0; -ENOENT:
- * none, @path is empty; -ENAMETOOLONG: @path is truncated. */
+/* Get the path of a process's cgroup, as in /proc/PID/cgroup. @pid: 0: this process. Return: 0;
+ * -ENOENT: the process has no v2 cgroup, and @path is empty; -ENAMETOOLONG: @path is truncated. */
 int jetwatt_cgroup_of(pid_t pid, char *path, size_t len);
 
 /* Get the mount point of the v2 hierarchy. @dir: buffer of PATH_MAX bytes. Return: 0, -ENOENT. */
@@ -40,11 +41,11 @@ int jetwatt_cgroup_file(const struct jetwatt_cgroup *c, const char *name, int fl
 /* Move a process into the cgroup. Return: 0, negative errno. */
 int jetwatt_cgroup_move(const struct jetwatt_cgroup *c, pid_t pid);
 
-/* Return: 1: the cgroup contains no process, or was removed. */
+/* Return: 1 if the cgroup contains no process or was removed, else 0. */
 int jetwatt_cgroup_empty(const struct jetwatt_cgroup *c);
 
-/* Close a cgroup; remove it if this process made it. Processes that are still in it move to its
- * parent. */
+/* Close a cgroup; remove it if this process made it. Processes that are still in the cgroup move
+ * to its parent. */
 void jetwatt_cgroup_close(struct jetwatt_cgroup *c);
 
 #endif

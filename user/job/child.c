@@ -14,7 +14,8 @@
 
 #define PATIENCE_MS	10000	/* between SIGTERM and SIGKILL */
 
-/* In the child: wait for the byte on @go, then execute the command. Does not return. */
+/* In the child: wait for the parent's byte on the pipe @go, then execute the command. Does not
+ * return. */
 static void child_exec(int go, int failed, char **argv, int mark_fd)
 {
 	char c, number[16];
@@ -32,7 +33,7 @@ static void child_exec(int go, int failed, char **argv, int mark_fd)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	/* End of file: the parent ended before it released the child. */
+	/* End of file on the pipe: the parent ended before it released the child. */
 	if (read(go, &c, 1) != 1)
 		_exit(1);
 	execvp(argv[0], argv);
@@ -60,8 +61,8 @@ int jetwatt_child_start(struct jetwatt_child *c, char **argv, int mark_fd)
 		goto close_failed;
 	}
 	if (!c->pid) {
-		/* If the child kept a copy of the write end, it would not notice that the parent
-		 * has ended. */
+		/* If the child kept a copy of the pipe's write end, the child would never see
+		 * end of file, and so would not notice that the parent has ended. */
 		close(go[1]);
 		close(failed[0]);
 		child_exec(go[0], failed[1], argv, mark_fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A command as a child process. The child waits before its first instruction until the probe is
- * attached, so that no wait for the GPU is missed.
+ * A command as a child process. The child waits before its first instruction until the parent has
+ * attached the probe, so that no wait for the GPU is missed.
  */
 #ifndef JETWATT_JOB_CHILD_H
 #define JETWATT_JOB_CHILD_H
@@ -14,9 +14,10 @@
  * @pid: process; 0: none
  * @go: pipe to the child; a byte lets it run
  * @failed: pipe from the child, for the errno of a failed exec()
- * @gone: 1: the child has ended and was waited for
- * @status: then its status as of wait(2)
- * @used: then the resources used by it and by the processes that it has waited for
+ * @gone: 1: the child has ended and the parent has waited for it
+ * @status: exit status of the child, as wait(2) encodes it; valid if @gone is 1
+ * @used: resources used by the child and by the processes that it has waited for; valid if @gone
+ *	is 1
  */
 struct jetwatt_child {
 	pid_t pid;
@@ -25,20 +26,23 @@ struct jetwatt_child {
 	struct rusage used;
 };
 
-/* Fork; the child waits for jetwatt_child_go(). @mark_fd: descriptor for marks that the child
- * inherits, with its number in JETWATT_MARK_FD; -1: none. Return: 0, negative errno. */
+/* Fork a child that will execute the command; the child waits for jetwatt_child_go(). @mark_fd:
+ * descriptor to which the child writes marks; the child inherits it, with its number in the
+ * environment variable JETWATT_MARK_FD; -1: no marks. Return: 0, negative errno. */
 int jetwatt_child_start(struct jetwatt_child *c, char **argv, int mark_fd);
 
-/* Let the child run. Waits for exec(). Return: 0; negative errno of exec(): the child has ended. */
+/* Let the child run. Waits for exec(). Return: 0; negative errno if exec() of the command has
+ * failed, in which case the child has ended. */
 int jetwatt_child_go(struct jetwatt_child *c);
 
 /* Wait for the child if it has ended; does not block. Return: 1: it has ended. */
 int jetwatt_child_reap(struct jetwatt_child *c);
 
-/* Return the exit status as a shell has it: the exit code, or 128 + signal. */
+/* Return the child's exit status as a shell reports it: the exit code, or 128 + signal. */
 int jetwatt_child_exit(const struct jetwatt_child *c);
 
-/* Send SIGTERM to the child, after 10 s SIGKILL, and wait for it. Blocks. */
+/* Send SIGTERM to the child, SIGKILL if it has not ended after 10 s, and wait for its end.
+ * Blocks. */
 void jetwatt_child_stop(struct jetwatt_child *c);
 
 #endif

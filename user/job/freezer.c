@@ -20,7 +20,7 @@ int jetwatt_freezer_open(struct jetwatt_freezer *h, const struct jetwatt_cgroup 
 		return 0;
 	h->freeze = jetwatt_cgroup_file(cgroup, "cgroup.freeze", O_WRONLY);
 	h->events = jetwatt_cgroup_file(cgroup, "cgroup.events", O_RDONLY);
-	/* Linux before 5.2 has no v2 freezer: use signals. */
+	/* Linux before 5.2 has no v2 freezer: freeze the job with signals. */
 	if (h->freeze < 0 || h->events < 0)
 		jetwatt_freezer_close(h);
 	return 0;
@@ -35,8 +35,8 @@ void jetwatt_freezer_close(struct jetwatt_freezer *h)
 	h->freeze = h->events = -1;
 }
 
-/* Freeze (@still 1) or thaw a job. The guard calls this too, with a copy of @h, so it must not
- * depend on @held. */
+/* Freeze (@still 1) or thaw a job. The guard process calls this function too, with a copy of @h,
+ * so the function must not depend on @held. */
 static int write_state(const struct jetwatt_freezer *h, int still)
 {
 	if (h->freeze < 0)
@@ -87,7 +87,8 @@ int jetwatt_freezer_wait(const struct jetwatt_freezer *h, int ms)
 	char text[128];
 	ssize_t n;
 
-	/* SIGSTOP takes effect before a process returns to user space: nothing to wait for. */
+	/* SIGSTOP takes effect before a process returns to user space: there is nothing to wait
+	 * for. */
 	if (h->events < 0)
 		return 0;
 	for (long us = 0; us <= ms * 1000l; us += nap.tv_nsec / 1000) {
@@ -97,7 +98,8 @@ int jetwatt_freezer_wait(const struct jetwatt_freezer *h, int ms)
 		text[n] = '\0';
 		if (strstr(text, "frozen 1") || strstr(text, "populated 0"))
 			return 0;
-		/* Poll: the kernel limits notifications of cgroup.events to one in 10 ms. */
+		/* Poll the freezer's state, because the kernel limits notifications of
+		 * cgroup.events to one in 10 ms. */
 		nanosleep(&nap, NULL);
 		if (nap.tv_nsec < 1000000)
 			nap.tv_nsec += nap.tv_nsec / 2;
@@ -105,7 +107,7 @@ int jetwatt_freezer_wait(const struct jetwatt_freezer *h, int ms)
 	return -ETIMEDOUT;
 }
 
-/* Return: 1: @fd is the cgroup.freeze of one of the jobs. */
+/* Return: 1: @fd is the descriptor of the cgroup.freeze file of one of the jobs. */
 static int is_freeze_fd(int fd, const struct jetwatt_freezer *h, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -114,8 +116,8 @@ static int is_freeze_fd(int fd, const struct jetwatt_freezer *h, int n)
 	return 0;
 }
 
-/* In the guard, close all inherited descriptors except those that it needs: other processes may
- * wait for their end of file. */
+/* In the guard, close all inherited descriptors that the guard does not need: other processes
+ * may wait for end of file on them. */
 static void close_others(int ours, const struct jetwatt_freezer *h, int n)
 {
 	long max = sysconf(_SC_OPEN_MAX);
@@ -128,7 +130,7 @@ static void close_others(int ours, const struct jetwatt_freezer *h, int n)
 			close(fd);
 }
 
-/* Main function of the guard process. @ours: its end of the socket pair. */
+/* Main function of the guard process. @ours: the guard's end of the socket pair. */
 static void __attribute__((noreturn)) guard_main(int ours, const struct jetwatt_freezer *h, int n)
 {
 	struct pollfd p = { .fd = ours, .events = POLLIN };
@@ -146,7 +148,7 @@ static void __attribute__((noreturn)) guard_main(int ours, const struct jetwatt_
 		errno = 0;
 	do {
 		p.revents = 0;
-		/* No notification in time: the parent may be stopped itself. */
+		/* No notification came in time: the parent may be stopped. */
 		if (!poll(&p, 1, JETWATT_FREEZER_SILENT_MS))
 			for (int i = 0; i < n; i++)
 				write_state(&h[i], 0);

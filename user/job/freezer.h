@@ -16,12 +16,13 @@
 
 /**
  * struct jetwatt_freezer - freezer of one job
- * @freeze: descriptor of cgroup.freeze; -1: none, signals are used
- * @events: descriptor of cgroup.events, which shows when all processes are frozen; -1: none
- * @group: process group, for signals
+ * @freeze: descriptor of cgroup.freeze; -1: the job has no v2 freezer, and signals are used
+ * @events: descriptor of cgroup.events, which shows when all processes of the job are frozen; -1:
+ * the job has no v2 freezer
+ * @group: process group of the job, to which signals are sent if @freeze is -1
  * @held: 1: the job is frozen, or is being frozen
- * @since_ns: time at which it was frozen, CLOCK_MONOTONIC
- * @ns: total time for which it was frozen before, in ns
+ * @since_ns: time at which the job was frozen last, ns, CLOCK_MONOTONIC
+ * @ns: total time for which the job was frozen before @since_ns, in ns
  */
 struct jetwatt_freezer {
 	int freeze, events;
@@ -30,8 +31,8 @@ struct jetwatt_freezer {
 	uint64_t since_ns, ns;
 };
 
-/* Open the freezer of a job. @cgroup: its cgroup, empty path: none; @group: its process group.
- * Return: 0. */
+/* Open the freezer of a job. @cgroup: the job's cgroup, with an empty path if it has none;
+ * @group: its process group. Return: 0. */
 int jetwatt_freezer_open(struct jetwatt_freezer *h, const struct jetwatt_cgroup *cgroup, pid_t group);
 void jetwatt_freezer_close(struct jetwatt_freezer *h);
 
@@ -54,8 +55,8 @@ uint64_t jetwatt_freezer_frozen_ns(const struct jetwatt_freezer *h, uint64_t now
  * @h: freezers of all jobs that will be frozen
  * @n: number of elements of @h
  *
- * Return: its descriptor, for jetwatt_freezer_notify_guard(); it becomes readable when the guard ends.
- * Negative errno.
+ * Return: descriptor of the guard, for jetwatt_freezer_notify_guard(); the descriptor becomes
+ * readable when the guard ends. Negative errno.
  */
 int jetwatt_freezer_guard(const struct jetwatt_freezer *h, int n);
 

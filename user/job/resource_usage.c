@@ -60,7 +60,7 @@ static int read_process(pid_t pid, pid_t *parent, uint64_t *start, uint64_t *rss
 	return 0;
 }
 
-/* Add the difference of two readings of a process to the sum. */
+/* Add the difference between two readings of a process's counters to the job's sum. */
 static void count_add(struct jetwatt_usage_count *sum, const struct jetwatt_usage_count *last,
 		      const struct jetwatt_usage_count *first)
 {
@@ -71,8 +71,8 @@ static void count_add(struct jetwatt_usage_count *sum, const struct jetwatt_usag
 	sum->read_calls += last->read_calls - first->read_calls;
 }
 
-/* Open a regular file that the job reads, so that its part in the page cache can be determined at
- * the end. */
+/* Open a regular file that the job reads, so that the fraction of the file in the page cache can
+ * be determined at the end. */
 static void keep_file(struct jetwatt_usage *u, const char *link)
 {
 	struct stat st;
@@ -118,7 +118,8 @@ static void find_files(struct jetwatt_usage *u, pid_t pid)
 		closedir(dir);
 }
 
-/* Update the entry of a process. @rss: grows by its resident memory, in bytes. */
+/* Update the stored counters of a process. @rss: increased by the resident memory of the
+ * process, in bytes. */
 static void update_process(struct jetwatt_usage *u, pid_t pid, uint64_t *rss)
 {
 	struct jetwatt_usage_count c;
@@ -190,7 +191,8 @@ static void update_tree(struct jetwatt_usage *u, uint64_t *rss)
 		closedir(proc);
 }
 
-/* Add the memory in use and the GPU load of the machine to their sums. */
+/* Add the memory in use and the GPU load of the machine to the sums from which the means are
+ * computed. */
 static void read_memory_and_gpu(struct jetwatt_usage *u)
 {
 	unsigned long long v, total = 0, available = 0;
@@ -293,7 +295,7 @@ void jetwatt_usage_begin(struct jetwatt_usage *u, pid_t pid, const char *cgroup)
 }
 
 /* Return the number of a file's pages that are in the page cache. @pages: number of pages examined;
- * 0: they could not be examined. */
+ * 0: the pages could not be examined. */
 static uint64_t cached_pages(int fd, uint64_t size, uint64_t *pages)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE), most = 1ull << 30;
@@ -306,8 +308,8 @@ static uint64_t cached_pages(int fd, uint64_t size, uint64_t *pages)
 	*pages = (size + page - 1) / page;
 	if (!syscall(__NR_cachestat, fd, &range, &stat, 0))
 		return stat.cache < *pages ? stat.cache : *pages;
-	/* Linux before 6.5 has no cachestat(): mincore() on the first GiB, which stands for the
-	 * whole file. */
+	/* Linux before 6.5 has no cachestat(): use mincore() on the first GiB of the file and
+	 * assume the same fraction for the rest. */
 	size = size < most ? size : most;
 	*pages = (size + page - 1) / page;
 	in = malloc(*pages);
@@ -323,7 +325,8 @@ static uint64_t cached_pages(int fd, uint64_t size, uint64_t *pages)
 	return n;
 }
 
-/* Return the fraction of all files, by size, that is in the page cache; -1: no file. */
+/* Return the fraction of all files, by size, that is in the page cache; -1: the job has opened
+ * no file. */
 static double cached_share(const struct jetwatt_usage *u)
 {
 	double in = 0, size = 0;

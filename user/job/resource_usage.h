@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Resource usage of a job: CPU time, memory, storage reads, and the part of its files that is in
- * the page cache. Sampled from /proc a few times per second.
+ * the page cache. The counters are sampled from /proc a few times per second.
  */
 #ifndef JETWATT_JOB_RESOURCE_USAGE_H
 #define JETWATT_JOB_RESOURCE_USAGE_H
@@ -32,7 +32,7 @@ struct jetwatt_usage_count {
 /**
  * struct jetwatt_usage - state of the sampling
  * @pid: first process of the job
- * @cgroup: directory of its cgroup; NULL: the job is @pid and its descendants
+ * @cgroup: directory of the job's cgroup; NULL: the job is @pid and its descendants
  * @process: processes that were alive at the last sample
  * @process.pid: process id
  * @process.start: start time in clock ticks, to detect that the pid was reused
@@ -44,17 +44,17 @@ struct jetwatt_usage_count {
  * @file: files that the job has had open for reading
  * @file.dev: device of the file
  * @file.ino: inode of the file
- * @file.fd: descriptor of this process
+ * @file.fd: this process's own descriptor of the file
  * @nr_file: number of elements of @file
- * @missed: processes and files beyond the maximum numbers
+ * @missed: number of processes and files left out because the arrays were full
  * @looks: number of samples
  * @begun: 1: the first sample was taken
- * @looked_ns: time of the last sample, CLOCK_MONOTONIC
- * @rss_max: maximum resident memory of all processes together, in bytes
+ * @looked_ns: time of the last sample, ns, CLOCK_MONOTONIC
+ * @rss_max: maximum resident memory of all processes of the job together, in bytes
  * @busy0: busy CPU time of the machine when the job began, in clock ticks
- * @idle0: idle CPU time of the machine then
- * @reads0: reads of all disks then
- * @sectors0: sectors read from all disks then
+ * @idle0: idle CPU time of the machine when the job began, in clock ticks
+ * @reads0: number of reads of all disks when the job began
+ * @sectors0: sectors read from all disks when the job began
  * @memory: sum over the samples of the fraction of the machine's memory in use
  * @gpu: sum over the samples of the GPU load, from 0 to 1
  * @gpu_load: path of the GPU's load file; empty: none
@@ -81,20 +81,21 @@ struct jetwatt_usage {
 /**
  * struct jetwatt_usage_result - the result
  * @cpu_s: CPU time of the job, in s
- * @cores: @cpu_s divided by the elapsed time
+ * @cores: mean number of cores that the job used: @cpu_s divided by the elapsed time
  * @machine: fraction of the CPU time of all cores that was used by all processes, from 0 to 1
  * @gpu: mean GPU load, from 0 to 1; negative: unknown
  * @memory: mean fraction of the machine's memory in use, from 0 to 1
- * @cached: fraction of the job's files that is in the page cache; negative: it has had none open
+ * @cached: fraction of the job's files that is in the page cache; negative: the job has had no file
+ * open
  * @rss_max: maximum resident memory of the job, in bytes
  * @minor: minor page faults
  * @major: major page faults
- * @reads: reads of all disks of the machine
+ * @reads: number of reads of all disks of the machine
  * @read_bytes: bytes read from all disks of the machine
  * @job_read_bytes: bytes that the job has read from storage
  * @read_calls: read system calls of the job
- * @files: number of files of @cached
- * @missed: processes and files that were left out
+ * @files: number of files from which @cached is computed
+ * @missed: number of processes and files that were left out
  */
 struct jetwatt_usage_result {
 	double cpu_s, cores, machine, gpu, memory, cached;
@@ -106,11 +107,12 @@ struct jetwatt_usage_result {
 /* Begin sampling. @cgroup: directory of the job's cgroup; NULL or empty: the job is @pid and its
  * descendants. The string must live until jetwatt_usage_end(). */
 void jetwatt_usage_begin(struct jetwatt_usage *u, pid_t pid, const char *cgroup);
-/* Take a sample, unless the last one was less than 0.2 s ago, or without a cgroup less than 1 s
- * ago. */
+/* Take a sample, unless the last sample was less than 0.2 s ago (less than 1 s ago for a job
+ * without a cgroup). */
 void jetwatt_usage_sample(struct jetwatt_usage *u);
-/* Compute the result and close all files. @child: the job if it is a child of this process that has
- * ended: the kernel's exact counts are then used where they are higher; may be NULL. */
+/* Compute the result and close all files. @child: the job if it is a child of this process that
+ * has ended: the kernel's counts for the ended child are used where they are higher than the
+ * sampled ones; may be NULL. */
 void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *child,
 		       double elapsed_s, struct jetwatt_usage_result *f);
 

@@ -4,7 +4,7 @@
  * the board (user/board) and seven requests (request.c); jetwattd, which runs without this right,
  * decides which mode to apply.
  *
- * Whichever process ends first, the board is restored: if jetwattd ends, by this program; if this
+ * The board is restored, whichever process ends first: if jetwattd ends, by this program; if this
  * program ends, by its guardian process (board/guardian.c); if both end, by jetwatt-knobs --restore
  * (ExecStopPost of the unit) or at the next start.
  */
@@ -113,8 +113,9 @@ static int knobs_open_board(const char *root, struct jetwatt_board **b)
 	return jetwatt_board_open(b, &roots, &e) ? knobs_fail(e.what, e.why, e.fix) : 0;
 }
 
-/* Listen on the socket. Its group is that of the user; the unit gives this process the same group.
- * The user itself is checked for each connection. Return: as jetwattd_listen(). */
+/* Listen on the socket. The group of the socket is the group of the user who may connect; the
+ * systemd unit gives this process the same group. The user who connects is checked for each
+ * connection. Return: as jetwattd_listen(). */
 static int knobs_listen(const struct options *o, const struct passwd *user,
 			struct jetwattd_listener *l)
 {
@@ -123,7 +124,8 @@ static int knobs_listen(const struct options *o, const struct passwd *user,
 	return jetwattd_listen(l, o->socket, SOCK_SEQPACKET, group, 0, JETWATT_KNOBS_CLIENTS);
 }
 
-/* Block the signals that end the program and receive them by a descriptor. Return: it, -1. */
+/* Block the signals that end the program, and receive these signals through a descriptor.
+ * Return: it, -1. */
 static int block_signals(void)
 {
 	sigset_t set;
@@ -137,7 +139,8 @@ static int block_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* Serve requests. Return: 0: a signal ended it; 1: an error, which has been reported. */
+/* Serve requests. Return: 0 if a signal ended the program; 1 after an error, which has been
+ * reported. */
 static int knobs_serve(struct jetwatt_knobs *k, int listen, int signals)
 {
 	struct pollfd p[JETWATT_KNOBS_CLIENTS + 2];
@@ -198,7 +201,8 @@ int main(int argc, char **argv)
 		return knobs_fail("cannot install the system call filter", strerror(-err),
 				  "allow seccomp(2) in the service or container");
 	signals = block_signals();
-	/* Before the socket is opened, which the guardian must not inherit. */
+	/* Start the guardian before the socket is opened, because the guardian must not inherit
+	 * the socket. */
 	if (jetwatt_board_guardian(k.board, &e))
 		return knobs_fail(e.what, e.why, e.fix);
 	listening = knobs_listen(&o, user, &l);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The seven requests; two have a mode as argument, one has a cgroup. Everything else is refused. */
+/* The seven requests to jetwatt-knobs; two have a mode as argument, one has the path of a
+ * cgroup. Everything else is refused. */
 #include "knobs/request.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 
 #include "board/board.h"
 
-/* All requests; board/remote.h describes each. */
+/* All requests to jetwatt-knobs; board/remote.h describes each. */
 enum jetwatt_knobs_verb {
 	JETWATT_KNOBS_EMC,
 	JETWATT_KNOBS_APPLY,
@@ -22,7 +22,7 @@ enum jetwatt_knobs_verb {
 /**
  * struct jetwatt_knobs_request - a parsed request
  * @verb: the request
- * @mode: mode of apply and verify
+ * @mode: the mode that is the argument of the requests "apply" and "verify"
  * @cgroup: cgroup of freezer
  */
 struct jetwatt_knobs_request {
@@ -31,8 +31,9 @@ struct jetwatt_knobs_request {
 	char cgroup[JETWATT_BOARD_CGROUP_LEN];
 };
 
-/* Parse a packet of @len bytes, not NUL-terminated. Whether the board supports a mode, and whether
- * the policy names a cgroup, is checked later. Return: 0; -EINVAL: @why has the reason. */
+/* Parse a packet of @len bytes, not NUL-terminated. Whether the board supports a mode, and
+ * whether the policy names a cgroup, is checked when the request is executed. Return: 0;
+ * -EINVAL: @why has the reason. */
 int jetwatt_knobs_parse(const char *text, size_t len, struct jetwatt_knobs_request *r,
 			const char **why);
 

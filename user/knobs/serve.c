@@ -24,14 +24,14 @@ int jetwatt_knobs_restore(struct jetwatt_knobs *k)
 		rc = 0;
 	else if (!rc)
 		k->restored++;
-	/* Retried every second; report it only once. */
+	/* The restore is retried every second; report its failure only once. */
 	if (rc && !k->owed)
 		fprintf(stderr, "jetwatt-knobs: %s\n  why: %s\n  fix: %s\n", e.what, e.why, e.fix);
 	k->owed = rc != 0;
 	return rc;
 }
 
-/* Return: 1: a connected client has received the freezer of the cgroup. */
+/* Return: 1 if a connected client has received the freezer of the cgroup, else 0. */
 static int client_has_freezer(const struct jetwatt_knobs *k, const char *cgroup)
 {
 	for (const struct jetwatt_knobs_client *c = k->client; c < k->client + JETWATT_KNOBS_CLIENTS; c++)
@@ -42,9 +42,9 @@ static int client_has_freezer(const struct jetwatt_knobs *k, const char *cgroup)
 }
 
 /*
- * Thaw the cgroups whose freezer only clients received that have disconnected. @keep: 1: they stay
- * in the list on disk until this process ends, because a process may still have the descriptor,
- * which cannot be revoked.
+ * Thaw the cgroups whose freezer no connected client has received. @keep: 1: leave the thawed
+ * cgroups in the list on disk until this process ends, because a process may still have the
+ * descriptor of a freezer, which cannot be revoked.
  */
 static void thaw_abandoned(struct jetwatt_knobs *k, int keep)
 {
@@ -87,7 +87,8 @@ static void client_refuse(struct jetwatt_knobs *k, struct jetwatt_knobs_client *
 {
 	char answer[JETWATT_REMOTE_RESPONSE];
 
-	/* -ESTALE, a knob with another value, and -ENOENT are results, not refusals. */
+	/* -ESTALE (a knob has another value) and -ENOENT are results, and are not counted as
+	 * refused requests. */
 	k->refused += rc != -ESTALE && rc != -ENOENT;
 	snprintf(answer, sizeof(answer), "no %d\n%s\n%s\n%s", -rc, e->what, e->why, e->fix);
 	client_send(k, c, answer);
@@ -116,7 +117,7 @@ static void knobs_status(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c
 }
 
 /* Open the freezer of a cgroup if the policy's line "turns" names it. Only root can write the
- * policy. Return: a descriptor; negative errno with the reason in @e. */
+ * policy. Return: a descriptor of the cgroup's freezer; negative errno with the reason in @e. */
 static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetwatt_error_text *e)
 {
 	static struct jetwattd_policy policy;
@@ -127,7 +128,7 @@ static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetw
 		fd = jetwatt_board_freezer(k->board, cgroup, e);
 		if (fd != -ENOSPC)
 			return fd;
-		/* Free the slots of cgroups of an earlier policy. */
+		/* Free the slots of cgroups that only an earlier version of the policy named. */
 		thaw_abandoned(k, 0);
 		return jetwatt_board_freezer(k->board, cgroup, e);
 	}
@@ -179,8 +180,8 @@ static void knobs_freezer(struct jetwatt_knobs *k, struct jetwatt_knobs_client *
 		client_close(k, c);
 }
 
-/* Execute a request that changes the knobs or the saved state. Return: 0, negative errno with the
- * reason in @e. */
+/* Execute a request that changes the knobs or the saved state. Return: 0; negative errno if the
+ * request failed, with the reason in @e. */
 static int knobs_change(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 			const struct jetwatt_knobs_request *r, struct jetwatt_error_text *e)
 {
@@ -196,7 +197,7 @@ static int knobs_change(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 		/* The saved state may belong to an earlier owner whose restore has failed. */
 		if (!k->holder) {
 			snprintf(e->what, sizeof(e->what), "nothing to forget");
-			snprintf(e->why, sizeof(e->why), "this process has applied no mode");
+			snprintf(e->why, sizeof(e->why), "this client has applied no mode");
 			return -ENOENT;
 		}
 		k->holder = NULL;
@@ -211,7 +212,8 @@ static int knobs_change(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 	}
 	rc = jetwatt_board_apply(k->board, &r->mode, e);
 	k->applied += !rc;
-	/* After a switch that failed half-way the board has to be restored too. */
+	/* The client owns the board also after a switch that failed half-way, because the board
+	 * has to be restored then too. */
 	if (!rc || rc == -ENOTRECOVERABLE) {
 		k->holder = c;
 		k->owed = 0;
@@ -251,7 +253,8 @@ void jetwatt_knobs_receive(struct jetwatt_knobs *k, struct jetwatt_knobs_client 
 	char text[JETWATT_REMOTE_REQUEST];
 	struct jetwatt_knobs_request r;
 	const char *why;
-	/* MSG_TRUNC: returns the length that was sent, so that longer requests are refused. */
+	/* With MSG_TRUNC, recv() returns the length that was sent, so that too long requests are
+	 * detected and refused. */
 	ssize_t got = recv(c->fd, text, sizeof(text), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))

@@ -31,11 +31,11 @@ struct jetwatt_knobs_client {
  * @client: connections
  * @holder: client that has applied a mode and owns the board; when it disconnects, the board is
  *	restored
- * @owed: 1: that restore has failed, and is retried
- * @applied: number of modes applied
+ * @owed: 1: restoring the board has failed, and is retried every second
+ * @applied: number of modes applied since the program started
  * @restored: number of restores
- * @refused: number of requests refused
- * @strangers: number of connections refused
+ * @refused: number of requests refused since the program started
+ * @strangers: number of connections refused because the user may not connect
  */
 struct jetwatt_knobs {
 	struct jetwatt_board *board;
@@ -51,8 +51,8 @@ struct jetwatt_knobs {
 void jetwatt_knobs_accept(struct jetwatt_knobs *k, int listen);
 /* Receive a request and respond, or handle the end of a connection. */
 void jetwatt_knobs_receive(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c);
-/* Restore the saved state of the board. Return: 0, also if nothing was applied; negative errno,
- * reported. */
+/* Restore the saved state of the board. Return: 0, also if no mode was applied; negative errno
+ * if a knob refused, which has been reported. */
 int jetwatt_knobs_restore(struct jetwatt_knobs *k);
 
 #endif

@@ -19,9 +19,9 @@
  * @at: offset of the member in struct jetwattd_policy
  * @size: size of the member, in bytes
  * @unit: unit of a number
- * @word: words of a choice, for the values 0 and 1
- * @lo: minimum of a number or count
- * @hi: maximum of a number or count
+ * @word: for a key with two allowed words: the words that set the value 0 and the value 1
+ * @lo: lowest value that a number or count may have
+ * @hi: highest value that a number or count may have
  * @repeats: 1: the key may be given several times
  */
 struct policy_key {
@@ -36,7 +36,7 @@ struct policy_key {
 
 #define DAY_MIN	1440
 
-/* Return: 1: the minute is within the hours. */
+/* Return: 1 if the minute of the day is within the period of a line "hours", else 0. */
 static int hours_contain(const struct jetwattd_hours *h, unsigned int minute)
 {
 	int after = minute >= h->from_min, before = minute < h->to_min;
@@ -44,15 +44,15 @@ static int hours_contain(const struct jetwattd_hours *h, unsigned int minute)
 	return h->from_min < h->to_min ? after && before : after || before;
 }
 
-/* Return: 1: the hours share a minute, so that the budget would depend on the order of the
- * lines. */
+/* Return: 1 if the periods of two lines "hours" share a minute, so that the budget would depend
+ * on the order of the lines. */
 static int hours_overlap(const struct jetwattd_hours *a, const struct jetwattd_hours *b)
 {
 	return hours_contain(a, b->from_min) || hours_contain(b, a->from_min);
 }
 
-/* Parse a time of day such as 6:00 or 22:30. @end: first character after it. Return: minutes since
- * midnight, -1: invalid. */
+/* Parse a time of day such as 6:00 or 22:30. @end: set to the first character after the time.
+ * Return: minutes since midnight; -1 if the text is not a time of day. */
 static int clock_time(const char *text, const char **end)
 {
 	unsigned int hour, minute;
@@ -81,7 +81,7 @@ static int set_hours(struct jetwattd_policy *p, const struct policy_key *k, cons
 	from = clock_time(at, &at);
 	if (from >= 0 && *at++ == '-')
 		to = clock_time(at, &at);
-	/* Text after the budget is an error, not a comment. */
+	/* Text after the budget in a line is an error, not a comment. */
 	if (from < 0 || to < 0 || sscanf(at, " %31s%n", watts, &n) != 1 || at[n] ||
 	    jetwatt_unit_parse(watts, "W", &h->budget_w) || h->budget_w < 0.1 || h->budget_w > 1000)
 		return jetwatt_conf_refuse(e, line, "write it like hours = 22:00-06:00 15W",
@@ -123,7 +123,7 @@ static int set_cgroup(struct jetwattd_policy *p, const struct policy_key *k, con
 	return 0;
 }
 
-/* Parse "/batch.slice /system.slice/serve.service 100ms". */
+/* Parse the value of "turns", such as "/batch.slice /system.slice/serve.service 100ms". */
 static int set_turns(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 		     unsigned int line, struct jetwatt_conf_error *e)
 {
@@ -234,7 +234,8 @@ static const struct policy_key keys[] = {
 	{ "writers", set_text, AT(writers) },
 };
 #define KEYS	(sizeof(keys) / sizeof(*keys))
-_Static_assert(KEYS <= 8 * sizeof(((struct jetwattd_policy *)0)->given), "a bit of @given for each key");
+_Static_assert(KEYS <= 8 * sizeof(((struct jetwattd_policy *)0)->given),
+	       "the mask @given has one bit for each key");
 
 /* Callback for each line of the file. */
 static int policy_set(const char *name, const char *value, unsigned int line, void *arg,
@@ -307,7 +308,8 @@ int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p)
 	return jetwattd_policy_parse(text, size, p, &e) ? jetwatt_conf_report(path, &e) : 0;
 }
 
-/* Return the budget of the hours, else the general one. */
+/* Return the budget of the period that contains the minute, or the general budget if no period
+ * does, in W. */
 static double budget_of_day(const struct jetwattd_policy *p, unsigned int minute)
 {
 	for (int i = 0; i < p->nr_hours; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The policy of jetwattd: /etc/jetwatt/jetwattd.conf, described in jetwattd.conf(5). Read by
- * jetwattd, jetwatt-knobs and the exporters. Built on util/conf.h.
+ * The policy of jetwattd: /etc/jetwatt/jetwattd.conf, described in jetwattd.conf(5). The policy is
+ * read by jetwattd, jetwatt-knobs and the exporters. Built on util/conf.h.
  */
 #ifndef JETWATT_POLICY_POLICY_H
 #define JETWATT_POLICY_POLICY_H
@@ -14,7 +14,7 @@
 #include "util/conf.h"
 
 #define JETWATTD_CONF		"/etc/jetwatt/jetwattd.conf"
-/* Maximum number of lines "hours" and "cgroup". */
+/* Maximum number of "hours" lines, and of "cgroup" lines, in the policy file. */
 #define JETWATTD_HOURS		8
 #define JETWATTD_CGROUPS	8
 
@@ -31,7 +31,7 @@ struct jetwattd_hours {
 };
 
 /**
- * struct jetwattd_cgroup - a lower budget for the jobs of a cgroup and those below it
+ * struct jetwattd_cgroup - a lower budget for the jobs of a cgroup and of the cgroups below it
  * @path: path as in /proc/PID/cgroup
  * @budget_w: the budget, in W
  */
@@ -53,14 +53,14 @@ struct jetwattd_timeshare {
 
 /**
  * struct jetwattd_policy - all settings
- * @budget_w: budget for the mean total power, in W; 0: no budget, no mode is chosen
+ * @budget_w: budget for the mean total power, in W; 0: no budget, and jetwattd chooses no mode
  * @window_s: length of the averaging window, in s
  * @backoff_s: longest back-off after a cap event, in s
- * @rate_hz: rate of power samples, in Hz; 0: the highest possible
+ * @rate_hz: rate of power samples, in Hz; 0: the highest rate possible
  * @learn_s: maximum time for learning a job, in s; 0: derived from the length of its minibatches
- * @learn_j: maximum energy for learning a job, in J
- * @learn_share: share of a job's time that learning may cost, in per cent, instead of @most; 0: not
- *	used
+ * @learn_j: maximum energy used while learning a job, in J
+ * @learn_share: share of a job's time that learning may cost, in per cent; replaces the limit
+ *	@most; 0: @most is the limit
  * @hours: budgets for parts of the day, which replace @budget_w
  * @cgroups: lower budgets for the jobs of cgroups
  * @turns: time slicing
@@ -69,15 +69,15 @@ struct jetwattd_timeshare {
  * @reassert: 1: apply the mode again when another process changes a knob; 0: yield to it
  * @blind_restore: 1: restore the board and end when the power samples stop; 0: hold the lowest mode
  *	while a process uses the GPU
- * @given: bit i: the file contains key i of the table of keys
+ * @given: bit i is set if the file contains key i of the table of keys in policy.c
  * @most: maximum number of modes to measure for a job
  * @modes: file with the modes that may be chosen; empty: all modes of the board
- * @db: profile database; empty: the default one
+ * @db: profile database; empty: the default path
  * @control: path of the control socket
- * @method: name of the predictor; empty: the default one. The daemon checks it.
+ * @method: name of the predictor; empty: the default predictor. The daemon checks it.
  * @idle: mode while no job runs; empty: the board as it was found
- * @readers: group whose members may read on the control socket; empty: the default one
- * @writers: group whose members may also change settings; empty: the default one
+ * @readers: group whose members may read on the control socket; empty: the default group
+ * @writers: group whose members may also change settings; empty: the default group
  * @metrics: address and port on which jetwatt-exporter listens
  */
 struct jetwattd_policy {
@@ -92,7 +92,8 @@ struct jetwattd_policy {
 	char method[32], idle[96], readers[33], writers[33], metrics[64];
 };
 
-/* Parse the text of a policy file. Return: 0; -EINVAL: @e has the line, the reason and a fix. */
+/* Parse the text of a policy file. Return: 0; -EINVAL: @e receives the number of the faulty
+ * line, the reason and a fix. */
 int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy *p,
 			  struct jetwatt_conf_error *e);
 
@@ -108,7 +109,7 @@ int jetwattd_policy_address(const char *text, struct sockaddr_storage *at);
 double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute,
 			      const char *cgroup);
 
-/* Replace all budgets of the policy by @power_w; 0: leave them. */
+/* Replace all budgets of the policy by @power_w; 0: leave the budgets unchanged. */
 void jetwattd_policy_override(struct jetwattd_policy *p, double power_w);
 
 #endif
