@@ -2,9 +2,9 @@
 /*
  * Divides energy among jobs that share the GPU, by the time in which the GPU had work of them.
  *
- * If two jobs wait at the same time, it cannot be observed for which one the GPU works. So the
- * dynamic power of that time is divided in equal parts, and the result contains the share of a
- * job's time to which that applies.
+ * If two jobs wait at the same time, it cannot be observed for which one the GPU works. Therefore
+ * the dynamic power of the time in which several jobs wait is divided in equal parts, and the
+ * result contains the share of each job's busy time in which other jobs waited too.
  */
 #include "energy/energy.h"
 
@@ -42,7 +42,8 @@ static int job_of(uint64_t k, struct jetwatt_batch_share *out, int *jobs, int ma
 	return (*jobs)++;
 }
 
-/* Divide the energy @uj of an interval of @ns in which @busy jobs are busy (@depth > 0). */
+/* Divide the energy @uj of an interval of @ns in which @busy jobs are busy (those with @depth >
+ * 0). */
 static void add_interval(double ns, double uj, double idle_uw, const int *depth, int jobs, int busy,
 			 struct jetwatt_batch_share *out, double *rest)
 {
@@ -62,7 +63,8 @@ static void add_interval(double ns, double uj, double idle_uw, const int *depth,
 	}
 }
 
-/* Divide the idle energy of the whole time among the jobs, by their busy time. */
+/* Divide the idle energy of the whole time among the jobs, in proportion to the busy time of
+ * each job. */
 static void divide_idle(struct jetwatt_batch_share *out, int jobs, double span_ns, double idle_uw,
 			double idle_ns, double *rest)
 {

@@ -15,20 +15,21 @@
 /* ------------------------------------------------------------------ */
 /* Energy                                                             */
 
-/* Return: index of the first of @n samples, in order of time, at or after @t; @n: there is none. */
+/* Return: index of the first of @n power samples, in order of time, at or after the time @t; @n:
+ * there is none. */
 size_t jetwatt_batch_sample_at(const struct jetwatt_power *p, size_t n, uint64_t t);
 
 /**
  * jetwatt_batch_energy() - integrate power between two times with the trapezoidal rule
  * @p: power samples in order of time
  * @n: number of samples
- * @rail: indices of the rails to add
+ * @rail: indices of the rails whose energy is added up
  * @nr: number of rails
  * @start_ns: start of the interval
  * @end_ns: end of the interval
- * @uj: receives the energy, uJ; the power within a gap is interpolated
- * @covered_ns: receives the part of the interval that is in no gap, of the rail with the smallest
- *	part; may be NULL
+ * @uj: receives the energy, uJ; power within a gap is interpolated
+ * @covered_ns: receives the time within the interval that lies in no gap between samples,
+ *	ns, for the rail with the least such time; may be NULL
  *
  * Return: 0; -ENODATA: the samples do not reach from @start_ns to @end_ns.
  */
@@ -38,7 +39,7 @@ int jetwatt_batch_energy(const struct jetwatt_power *p, size_t n, const int *rai
 /**
  * struct jetwatt_batch_sensor - how accurate a rail's power readings are
  * @quantum_uw: power of one LSB of the shunt voltage, uW; 0: no quantisation
- * @fresh_hz: rate of new values, Hz; 0: every sample is new
+ * @fresh_hz: rate at which the chip produces new values, Hz; 0: every sample is a new value
  * @age_ns: mean age of a value when it is read, ns: half of the time that the chip needs for all
  *	its channels, plus half a conversion; if the chip averages a block of conversions, plus half
  *	of the time between the first and the last
@@ -64,14 +65,14 @@ struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail
  * @time_ns: the time
  * @nr: number of rails
  * @rail: per rail:
- *	uj: energy, uJ
- *	var: variance of the energy by sampling, uJ^2
- *	noise: sum over the samples of the alternating part of the readings, uW^2: 1.2 times their
- *	variance if they only alternate
+ *	uj: energy up to that time, uJ
+ *	var: variance of the energy caused by sampling, uJ^2
+ *	noise: sum over the samples of the alternating part of the readings, uW^2; for readings
+ *	that only alternate, 1.2 times their variance
  *	uw: power at that time, uW
  *	end: variance of the energy that the chip's averaging filter holds back, uJ^2
- *	covered_ns: time that is in no gap
- *	samples: number of readings
+ *	covered_ns: time that lies in no gap between readings, ns
+ *	samples: number of readings up to that time
  */
 struct jetwatt_energy_mark {
 	uint64_t time_ns;
@@ -86,12 +87,13 @@ struct jetwatt_energy_mark {
  * struct jetwatt_batch_energy_result - energy of one minibatch
  * @uj: energy of each rail, uJ
  * @sd_uj: standard error of @uj; JETWATT_BATCH_COVER standard errors cover 90 %
- * @total_uj: energy of the rails that count, uJ
+ * @total_uj: energy of all rails that the total includes, uJ
  * @total_sd_uj: standard error of @total_uj
- * @idle_uj: energy that the board would have used in that time when idle, uJ; -1: unknown
+ * @idle_uj: energy that an idle board would have used during the minibatch, uJ; -1: unknown
  * @dynamic_uj: @total_uj - @idle_uj; -1: unknown
- * @covered: share of the time that is in no gap, of the rail with the smallest share
- * @samples: number of new values, of the rail with the fewest
+ * @covered: fraction of the minibatch's duration that lies in no gap between samples, for
+ *	the rail with the smallest fraction
+ * @samples: number of new sensor values within the minibatch, for the rail with the fewest
  * @grade: 'A' to 'D', see jetwatt_batch_cost_between()
  */
 struct jetwatt_batch_energy_result {
@@ -106,7 +108,8 @@ struct jetwatt_batch_sum;
 struct jetwatt_batch_sum *jetwatt_batch_sum_new(const struct jetwatt_batch_sensor *s, int nr);
 /* @sum: may be NULL. */
 void jetwatt_batch_sum_free(struct jetwatt_batch_sum *sum);
-/* Add a sample, in order of time. Rails without a bit in @p->valid have no reading in it. */
+/* Add a power sample; samples must be added in order of time. Rails whose bit in @p->valid is 0
+ * have no reading in the sample. */
 void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_power *p);
 
 /**
@@ -116,21 +119,21 @@ void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_p
  * @mark: receives the energy up to @time_ns
  *
  * Return: 0; -EAGAIN: a rail has no reading after @time_ns yet; -ENODATA: @time_ns is before the
- * first reading, or before the last 64 readings, which are stored.
+ * first reading, or before the last 64 readings, the only ones that are stored.
  */
 int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
 			 struct jetwatt_energy_mark *mark);
 
 /**
  * jetwatt_batch_cost_between() - compute the energy between two marks, with its error
- * @from: energy up to the start
- * @to: energy up to the end
+ * @from: energy of all rails up to the start of the minibatch
+ * @to: energy of all rails up to the end of the minibatch
  * @s: sensors of the rails
  * @b: the minibatch; a computed start or end reduces the grade; may be NULL
  * @c: receives the result
  *
- * The error includes that of sampling (from the differences between readings), of quantisation
- * (which does not average out if the readings do not change), and of the two clocks
+ * The error of the energy includes the error of sampling (from the differences between readings),
+ * of quantisation (which does not average out if the readings do not change), and of the two clocks
  * (JETWATT_BATCH_SKEW_NS at each end).
  *
  * Grade A: an error of at most 1 %, at least 50 new sensor values, and samples for at least 99.9 %
@@ -145,8 +148,8 @@ void jetwatt_batch_cost_between(const struct jetwatt_energy_mark *from,
 #define JETWATT_BATCH_COVER	1.55
 
 /*
- * Compute the energy of a bound, with its error, from an array of samples. Return: 0; -ENODATA: the
- * samples do not reach around the bound; -ENOMEM.
+ * Compute the energy of the minibatch @b, with its error, from an array of power samples. Return:
+ * 0; -ENODATA: the samples do not reach from its start to its end; -ENOMEM.
  */
 int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
@@ -156,7 +159,7 @@ int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
 /* Attribution to jobs                                                */
 
 /**
- * struct jetwatt_batch_share - energy of one job
+ * struct jetwatt_batch_share - energy of one job on a GPU that several jobs share
  * @key: process id or cgroup id
  * @busy_ns: time in which the GPU had work of the job
  * @dynamic_uj: the job's share of the dynamic energy, uJ
@@ -172,15 +175,15 @@ enum { JETWATT_BATCH_BY_TGID, JETWATT_BATCH_BY_CGROUP };
 
 /**
  * jetwatt_batch_split() - divide energy among jobs by busy time
- * @sync: all waits of the jobs in order of their ends. A job is busy from the first launch before a
- *	wait, or from the start of the wait, to its end
+ * @sync: all waits for the GPU of all jobs, in order of their ends. A job is busy from the
+ *	first launch before a wait, or from the start of the wait, to the end of the wait
  * @n: number of waits
  * @by: what a job is: JETWATT_BATCH_BY_TGID or JETWATT_BATCH_BY_CGROUP
  * @p: power samples, as for jetwatt_batch_energy()
  * @np: number of samples
- * @rail: indices of the rails to add
+ * @rail: indices of the rails whose energy is divided
  * @nr: number of rails
- * @idle_uw: power of these rails while the board is idle, uW
+ * @idle_uw: sum of the power of the rails in @rail while the board is idle, uW
  * @out: receives the jobs
  * @max: number of entries of @out
  * @rest_uj: receives the energy of the time in which no job was busy, uJ
@@ -188,8 +191,8 @@ enum { JETWATT_BATCH_BY_TGID, JETWATT_BATCH_BY_CGROUP };
  * Dynamic power is divided in equal parts among the jobs that are busy at that time. Idle power of
  * the whole time is divided among all jobs by their busy time.
  *
- * Return: number of jobs; -ENOSPC: more than @max; -ENODATA: the samples do not cover the time;
- * -ENOMEM.
+ * Return: number of jobs; -ENOSPC: more than @max; -ENODATA: the power samples do not cover the
+ * whole time; -ENOMEM.
  */
 int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
 			const struct jetwatt_power *p, size_t np, const int *rail, int nr,
@@ -204,18 +207,18 @@ int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
  * @w: total power of each sample, W
  * @n: number of samples
  *
- * Power has settled when the rest of the signal has no trend beyond its own noise.
+ * Power has settled from the first sample on after which it has no trend that exceeds its noise.
  *
  * Return: index of the first settled sample; -ENODATA: power has not settled yet; -ENOMEM.
  */
 long jetwatt_batch_settled(const uint64_t *t_ns, const double *w, size_t n);
 
 /*
- * As jetwatt_batch_settled(), for a known duration of a minibatch. Power is averaged over whole
- * minibatches, so its variation within a minibatch is not noise. @minibatch_ns: duration of a
- * minibatch, ns; 0: unknown, and the function needs 2 s of samples instead of 1 s.
- * jetwatt_batch_settled() estimates the duration from the signal; it may mistake a minibatch of
- * several seconds for a settled level.
+ * Find out when power has settled, as jetwatt_batch_settled() does, with a known duration of a
+ * minibatch. Power is averaged over whole minibatches, so its variation within a minibatch is not
+ * noise. @minibatch_ns: duration of a minibatch, ns; 0: unknown, and the function needs 2 s of
+ * samples instead of 1 s. jetwatt_batch_settled() estimates the duration from the signal; it may
+ * mistake a minibatch of several seconds for a settled level.
  */
 long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 				uint64_t minibatch_ns);
@@ -226,7 +229,7 @@ long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 /**
  * struct jetwatt_batch_decay - what is known about the time in which a board's power settles
  * @like: log-likelihood of decay times from 50 ms to 3.6 s, relative to the best one; all 0:
- *	nothing is known
+ *	no change of mode has been observed
  */
 struct jetwatt_batch_decay {
 	double like[JETWATT_BATCH_TAUS];
@@ -236,7 +239,7 @@ struct jetwatt_batch_decay {
  * struct jetwatt_batch_level - predicted level of power
  * @w: predicted power, W
  * @sd: standard error of @w, W
- * @decay: what these samples show about the decay time
+ * @decay: log-likelihoods of the decay times, from the samples of this change of mode only
  */
 struct jetwatt_batch_level {
 	double w, sd;
@@ -249,7 +252,7 @@ struct jetwatt_batch_level {
  * @w: total power of each sample, W
  * @n: number of samples
  * @minibatch_ns: duration of a minibatch
- * @known: what earlier changes of mode on this board have shown
+ * @known: log-likelihoods of the decay times, from earlier changes of mode on this board
  * @level: receives the prediction
  *
  * Return: 0; -ENODATA: not enough samples; -ENOMEM.
@@ -257,7 +260,8 @@ struct jetwatt_batch_level {
 int jetwatt_batch_level(const uint64_t *t_ns, const double *w, size_t n, uint64_t minibatch_ns,
 			const struct jetwatt_batch_decay *known, struct jetwatt_batch_level *level);
 
-/* Add what another change of mode has shown; recent ones have more weight. */
+/* Add the log-likelihoods @one of another change of mode to @all; recent changes of mode have
+ * more weight. */
 void jetwatt_batch_decay_add(struct jetwatt_batch_decay *all, const struct jetwatt_batch_decay *one);
 
 #endif

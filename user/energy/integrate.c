@@ -27,7 +27,8 @@ size_t jetwatt_batch_sample_at(const struct jetwatt_power *p, size_t n, uint64_t
 	return lo;
 }
 
-/* Does sample @i contain a reading of the rail? The first and last samples contain all rails. */
+/* Return whether sample @i contains a reading of the rail. The first and last samples contain
+ * all rails. */
 static int has_reading(const struct jetwatt_power *p, size_t n, size_t i, int rail)
 {
 	return !i || i == n - 1 || p[i].valid & 1u << rail;

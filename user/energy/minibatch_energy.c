@@ -7,9 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-#define NOISE_FACTOR	1.2	/* factor of the noise: see struct jetwatt_energy_mark */
+/* ratio of the member "noise" of struct jetwatt_energy_mark to the variance of the readings */
+#define NOISE_FACTOR	1.2
 
-/* Limits of the grades: maximum relative error, minimum new values, minimum share covered. */
+/* Limits of the grades: maximum relative error, minimum number of new sensor values, minimum
+ * fraction of time in no gap. */
 static const struct {
 	char grade;
 	double error, samples, covered;
@@ -31,10 +33,11 @@ static char grade_of(const struct jetwatt_batch_energy_result *c, const struct j
 }
 
 /*
- * Variance of quantisation, in uJ^2. If the readings do not change, all have the same error, at
- * most half an LSB. Noise of the size of an LSB spreads them: the common error decreases as the
- * characteristic function of the noise at one cycle per LSB. The rest of the error is included in
- * the differences between readings.
+ * Variance of quantisation, in uJ^2. If the readings of a rail do not change, all readings have the
+ * same rounding error, at most half an LSB. Noise of the size of an LSB spreads the readings over
+ * several values: the rounding error that they have in common decreases as the characteristic
+ * function of the noise at one cycle per LSB. The part of the rounding error that differs between
+ * readings is included in the variance of sampling.
  */
 static double quantisation_var(double step_uw, double noise_uw2, double s)
 {
@@ -42,7 +45,8 @@ static double quantisation_var(double step_uw, double noise_uw2, double s)
 
 	if (step_uw <= 0)
 		return 0;
-	/* 40 % of the observed noise is rounding, which does not spread the readings. */
+	/* 40 % of the noise observed in the readings is rounding, which does not spread the
+	 * readings. */
 	left = exp(-4 * M_PI * M_PI * 0.6 * noise_uw2 / NOISE_FACTOR / square);
 	return square / 12 * left * s * s;
 }
@@ -85,7 +89,8 @@ void jetwatt_batch_cost_between(const struct jetwatt_energy_mark *from,
 	}
 	if (!isfinite(c->samples))
 		c->samples = c->covered = 0;
-	/* An error of a bound's time affects all rails equally. */
+	/* An error in the time of a minibatch's start or end affects the energy of all rails
+	 * alike. */
 	c->total_sd_uj = sqrt(var + skew * skew * (w0 * w0 + w1 * w1));
 	c->idle_uj = known ? idle : -1;
 	c->dynamic_uj = known ? c->total_uj - idle : -1;
@@ -96,7 +101,7 @@ int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
 		       const struct jetwatt_batch_bound *b, struct jetwatt_batch_energy_result *c)
 {
-	/* Rails are read in rotation, so include some samples before the bound. */
+	/* Rails are read in rotation, so add some samples before the start of the minibatch too. */
 	enum { BEFORE = 16 };
 	struct jetwatt_batch_sum *sum = jetwatt_batch_sum_new(s, nr);
 	struct jetwatt_energy_mark from, to;

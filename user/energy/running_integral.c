@@ -2,15 +2,17 @@
 /*
  * Running energy of all rails, and its variance caused by sampling.
  *
- * Power is interpolated linearly between two readings. A single step of power lies anywhere between
- * them, which gives a variance of step^2 dt^2 / 12. Readings that alternate are not steps but
- * random values, of noise or of a load that is faster than the sampling; they give a variance of
- * one reading times dt^2. The product of successive steps distinguishes the two: its mean is 0 for
- * single steps and minus one reading's variance for alternating readings. So every step adds
- * d^2 / 12, and a negative product adds ALTERNATION times its amount. For alternating readings the
- * sum is 0.6 times the true variance; for pauses shorter than the sampling interval (two steps and
- * a negative product for each observed pause) it is 1.1 times. The low value does not matter: where
- * power is noisy, noise is small.
+ * Power is interpolated linearly between two readings. If power makes a single step, the step lies
+ * anywhere between the two readings, which gives a variance of step^2 dt^2 / 12. Readings that
+ * alternate are not steps but random values, caused by noise or by a load that changes faster than
+ * the sampling; each adds the variance of one reading times dt^2. The product of two successive
+ * differences between readings distinguishes single steps from alternating readings: its mean is 0
+ * for single steps and minus one reading's variance for alternating readings. Therefore every
+ * difference d between readings adds d^2 / 12 to the variance, and a negative product of successive
+ * differences adds ALTERNATION times its absolute value. For alternating readings, the variance
+ * computed so is 0.6 times the true variance; for pauses shorter than the sampling interval (two
+ * steps and a negative product for each observed pause) it is 1.1 times. That 0.6 underestimates
+ * the variance does not matter: where power is noisy, the noise is small.
  */
 #include "energy/energy.h"
 
@@ -20,10 +22,12 @@
 
 #define ALTERNATION	0.25
 #define READINGS	64	/* number of readings stored per rail */
-#define GAP_TIMES	8	/* a gap is longer than this many usual intervals ... */
-#define GAP_MIN_NS	20e6	/* ... and than this, because the reader is sometimes late */
+/* a gap is longer than this many mean intervals between readings, and longer than GAP_MIN_NS */
+#define GAP_TIMES	8
+/* minimum length of a gap, ns, because the reader is sometimes late */
+#define GAP_MIN_NS	20e6
 
-/* A reading and the integrals up to it. */
+/* A reading of a rail, and the rail's integrals up to the time of the reading. */
 struct point {
 	uint64_t time_ns, covered_ns, samples;
 	double uw, uj, var, noise;
@@ -31,7 +35,7 @@ struct point {
 };
 
 struct rail_sum {
-	struct point point[READINGS];	/* ring of the last readings */
+	struct point point[READINGS];	/* ring buffer of the rail's last readings */
 	uint64_t count;
 	double step;			/* difference between the last two readings, uW */
 	double usual_ns;		/* mean interval between readings */
@@ -82,9 +86,10 @@ static void add_reading(struct rail_sum *t, const struct jetwatt_batch_sensor *s
 		return;
 	dt = (double)(time_ns - from->time_ns);
 	fresh_ns = s->fresh_hz > 0 ? 1e9 / s->fresh_hz : 0;
-	/* A value that is read several times is only one random value. */
+	/* A sensor value that is read several times counts as one random value. */
 	again = fmax(1, fresh_ns / dt);
-	/* An averaging filter spreads a step over readings, which reduces the sum of squares. */
+	/* An averaging filter spreads a step over readings, which reduces the sum of the squared
+	 * differences. */
 	spread = 1 + 2 * s->lag_ns / fmax(fresh_ns, 1);
 	step = uw - from->uw;
 	turn = t->count > 1 ? fmax(0, -step * t->step) : 0;
@@ -116,7 +121,8 @@ void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_p
 	}
 }
 
-/* The integrals of one rail. @at: the time, with the age of the chip's values added. */
+/* Compute the integrals of one rail up to a time. @at: that time plus the mean age of the chip's
+ * values, ns. */
 static int rail_sum_at(const struct rail_sum *t, double at, double lag_ns,
 		       struct jetwatt_energy_mark *m, int r)
 {
@@ -137,7 +143,8 @@ static int rail_sum_at(const struct rail_sum *t, double at, double lag_ns,
 	dt = (double)(to->time_ns - from->time_ns);
 	part = (at - (double)from->time_ns) / dt;
 	m->rail[r].uw = from->uw + part * (to->uw - from->uw);
-	/* An averaging filter holds back exactly its lag times its output. */
+	/* The energy that an averaging filter holds back is exactly its time constant times its
+	 * output. */
 	m->rail[r].uj = from->uj + 0.5e-9 * part * dt * (from->uw + m->rail[r].uw) +
 			1e-9 * lag_ns * m->rail[r].uw;
 	m->rail[r].var = from->var + part * (to->var - from->var);

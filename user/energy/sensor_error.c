@@ -16,8 +16,9 @@ static double lsb_power_uw(const struct jetwatt_rail *rail, double step_pv, doub
 }
 
 /*
- * Older modules and traces do not describe how a chip converts. These modules support only the two
- * chips of the table in jetwatt_adc_find(), so do not add new chips to that table.
+ * Older kernel modules, and traces recorded with them, do not describe how a chip converts. Those
+ * modules support only the two chips of the table in jetwatt_adc_find(), so do not add new chips to
+ * that table.
  */
 static void complete_chip(struct jetwatt_chip *chip, const struct jetwatt_rail *rail, double bus_uv)
 {
@@ -30,7 +31,8 @@ static void complete_chip(struct jetwatt_chip *chip, const struct jetwatt_rail *
 	chip->averages = adc->conversions[chip->config >> adc->averaging & 7];
 	chip->filter = adc->filter;
 	chip->step_pv = 1000 * adc->lsb_nv;
-	/* A module without conversion data does not report the range, but the LSB shows it. */
+	/* A module without conversion data does not report the range, but the LSB that it
+	 * reports shows the range. */
 	wide_uw = lsb_power_uw(rail, 1e3 * adc->lsb_nv, bus_uv);
 	fine_uw = lsb_power_uw(rail, 1e3 * adc->fine_lsb_nv, bus_uv);
 	if (fine_uw && rail->step_uw && rail->step_uw < (wide_uw + fine_uw) / 2)
@@ -44,7 +46,8 @@ struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail
 	double cycle_ns = chip && chip->refresh_mhz ? 1e12 / chip->refresh_mhz : 0;
 	struct jetwatt_chip is;
 
-	/* The value is read at a random time between two refreshes. */
+	/* A sensor value is read at a random time between two refreshes of the chip, so its mean
+	 * age is half the interval. */
 	s.age_ns = 0.5 * cycle_ns;
 	if (!chip)
 		return s;
@@ -52,10 +55,12 @@ struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail
 	complete_chip(&is, rail, bus_uv);
 	if (!is.averages)
 		return s;
-	/* A conversion returns the mean over its duration: the value at its middle. */
+	/* A conversion returns the mean over its duration, which is taken as the value at its
+	 * middle. */
 	s.age_ns += 500.0 * is.shunt_us;
-	/* The filter is out += (new - out) / N at every refresh. A block average of N conversions,
-	 * all within one refresh, is the value at the middle between the first and the last. */
+	/* The chip's averaging filter is out += (new - out) / N at every refresh. A block
+	 * average of N conversions, all within one refresh, is the value at the middle between
+	 * the first and the last. */
 	if (is.filter)
 		s.lag_ns = (is.averages - 1.0) * cycle_ns;
 	else

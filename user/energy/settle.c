@@ -2,8 +2,8 @@
 /*
  * Finds out when power has settled after a change of mode.
  *
- * Power varies more within a minibatch than it drifts while it settles. So the code computes the
- * mean power in overlapping windows of whole minibatches, and fits a constant plus a decaying
+ * Power varies more within a minibatch than it drifts while it settles. Therefore the code computes
+ * the mean power in overlapping windows of whole minibatches, and fits a constant plus a decaying
  * exponential to these means, for several decay times. Power has settled when the rest of the
  * exponential is below TOLERANCE. With few windows, the fitted constant has a large error. While
  * that error is too large, the result is "not settled", however constant the signal looks.
@@ -19,17 +19,27 @@
 #include "energy/energy.h"
 
 #define HOPS		JETWATT_BATCH_HOPS
-#define WINDOW_NS	100000000.0	/* minimum length of a window: dozens of samples */
-#define WINDOWS_MIN	7		/* with fewer windows a decay looks like noise */
-#define REST_NS		300000000.0	/* minimum duration of settled power */
-#define TOLERANCE	0.006		/* maximum rest of the decay, as share of power */
-#define SURE		0.012		/* maximum standard error of the level, same unit */
+/* minimum length of a window, ns, so that it contains dozens of samples */
+#define WINDOW_NS	100000000.0
+/* minimum number of windows: with fewer, a decay looks like noise */
+#define WINDOWS_MIN	7
+#define REST_NS		300000000.0	/* minimum duration of settled power, ns */
+/* power has settled when the rest of the decay is below this fraction of power */
+#define TOLERANCE	0.006
+/* maximum standard error of the fitted level, as fraction of power */
+#define SURE		0.012
 
-#define TREND		0.03		/* maximum trend of constant power, same unit */
-#define SPAN_NS		1000000000.0	/* minimum duration, or a slow decay looks constant ... */
-#define BLIND_NS	2000000000.0	/* ... if the duration of a minibatch is unknown */
-#define CLEAR		8		/* gain in variances of a decay over a constant: certain */
-#define DOUBT		1.5		/* ... possible */
+/* maximum trend of power that counts as constant, as fraction of power */
+#define TREND		0.03
+/* minimum duration of the samples, ns: in a shorter time, a slow decay looks constant */
+#define SPAN_NS		1000000000.0
+/* minimum duration of the samples if the duration of a minibatch is unknown, ns */
+#define BLIND_NS	2000000000.0
+/* if the fit of a decay is better than that of a constant by this many variances, the decay is
+ * certain */
+#define CLEAR		8
+/* if the fit of a decay is better than a constant by this many variances, the decay is possible */
+#define DOUBT		1.5
 
 /* Trapezoidal integral of @w from the first sample to each sample; NULL: no memory. */
 static double *running_integral(const uint64_t *t, const double *w, size_t n)
@@ -44,8 +54,8 @@ static double *running_integral(const uint64_t *t, const double *w, size_t n)
 	return sum;
 }
 
-/* Return: the integral @sum up to the time @at, in ns after the first sample. *i: index of the
- * sample at which the last call stopped. */
+/* Return the integral @sum of power up to the time @at, in ns after the first sample. *i: index
+ * of the sample at which the last call stopped. */
 static double integral_to(const uint64_t *t, const double *w, const double *sum, size_t n,
 			  double at, size_t *i)
 {
@@ -132,7 +142,8 @@ struct jetwatt_batch_fit jetwatt_batch_least(const double *y, size_t n, double t
 
 		f.rss += r * r;
 	}
-	/* The windows overlap: HOPS of them contain as much information as one. */
+	/* The windows overlap: The windows overlap: HOPS successive windows contain as much
+	 * information as one independent window. */
 	f.spread = sqrt(HOPS * (f.tau > 0 ? sxx / det : 1 / (double)n));
 	f.error = sqrt(f.rss / (double)n) * f.spread;
 	return f;
@@ -149,12 +160,13 @@ static struct jetwatt_batch_fit best_fit(const double *y, size_t n, double floor
 		if (f.rss < best.rss)
 			best = f;
 	}
-	/* A decay that explains little more than a constant is noise. If it explains a little more,
-	 * it may be either, and then the level is unknown. */
+	/* A decay that explains little more than a constant is noise. A decay that explains
+	 * somewhat more than a constant may be real or noise, and then the level of power is
+	 * unknown. */
 	gain = (flat.rss - best.rss) / (best.rss / (double)n + floor_w * floor_w);
 	if (gain >= CLEAR * HOPS)
 		return best;
-	/* The level is also unknown if the scatter could hide a relevant trend. */
+	/* The level of power is also unknown if the scatter could hide a relevant trend. */
 	for (size_t i = 0; i < n; i++)
 		slope += ((double)i - 0.5 * (double)(n - 1)) * y[i] * 12 / cube;
 	trend = fabs(slope) + 2 * sqrt(flat.rss / (double)n * HOPS * 12 / cube);
@@ -166,7 +178,7 @@ static struct jetwatt_batch_fit best_fit(const double *y, size_t n, double floor
 	return flat;
 }
 
-/* Has the rest of the signal no trend that exceeds its own scatter? */
+/* Return whether the rest of the power signal has no trend that exceeds its scatter. */
 static bool has_no_trend(const double *y, size_t n, double level)
 {
 	double a = 0, b = 0, var = 0, mean, error;
@@ -183,7 +195,8 @@ static bool has_no_trend(const double *y, size_t n, double level)
 	return fabs(a - b) <= fmax(1.5 * TOLERANCE * fabs(level), 2.5 * error);
 }
 
-/* The lag, in samples, with the highest autocorrelation; 0: there is none. */
+/* Return the period of the power signal: the lag, in samples, with the highest autocorrelation;
+ * 0 if the signal has no period. */
 static size_t find_lag(const double *w, size_t n)
 {
 	enum { POINTS = 1024, LAGS = 400 };
@@ -199,7 +212,8 @@ static size_t find_lag(const double *w, size_t n)
 		for (size_t j = 0; j < every; j++)
 			x[i] += w[n - m * every + i * every + j] / (double)every;
 	}
-	/* Remove the slow part by a filter; otherwise the decay would be taken for a period. */
+	/* Remove the slow part of the power signal by a filter; otherwise the decay would be
+	 * taken for a period. */
 	slow = x[m - 1];
 	for (size_t i = m; i-- > 0;) {
 		slow += (x[i] - slow) / (0.25 * (double)m);

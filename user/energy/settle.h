@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Means of power over windows of whole minibatches, and the fit of a constant plus a decaying
- * exponential to them. Used by settle.c and settle_predict.c.
+ * Compute means of power over windows of whole minibatches, and fit a constant plus a decaying
+ * exponential to these means. Used by settle.c and settle_predict.c.
  */
 #ifndef JETWATT_ENERGY_SETTLE_H
 #define JETWATT_ENERGY_SETTLE_H
@@ -9,16 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Number of windows that begin per length of a window. */
+/* Number of windows that begin within the length of one window, since windows overlap. */
 #define JETWATT_BATCH_HOPS	4
 
 /**
  * struct jetwatt_batch_fit - fit of level + decay * exp(-i / tau) to the windows i
- * @level: power to which it decays, W
+ * @level: power to which the exponential decays, W
  * @decay: amplitude of the decay, W
  * @tau: decay time in windows; 0: a constant without decay
  * @error: standard error of @level for this @tau, W
- * @rss: sum of the squared residuals, W^2
+ * @rss: sum of the squared residuals of the fit, W^2
  * @spread: @error divided by the root mean square of the residuals
  */
 struct jetwatt_batch_fit {
@@ -38,7 +38,8 @@ double jetwatt_batch_window(uint64_t minibatch_ns);
 long jetwatt_batch_windows(const uint64_t *t, const double *w, size_t n, double len, double **y,
 			   double *first);
 
-/* Fit the mean powers @y of @n windows by least squares, for the decay time @tau; 0: a constant. */
+/* Fit the mean powers @y of @n windows by least squares, for the decay time @tau; 0: fit a
+ * constant. */
 struct jetwatt_batch_fit jetwatt_batch_least(const double *y, size_t n, double tau);
 
 #endif

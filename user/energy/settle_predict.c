@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Predicts the level of power after a change of mode before it is reached.
+ * Predicts the level that power will reach after a change of mode, before power has settled.
  *
  * The model is that of settle.c: a constant level plus a decaying exponential. The start of a decay
- * alone hardly determines the level, because the decay time is unknown. But the decay time is a
- * property of the board (its regulators, its leakage). Earlier changes of mode have shown its
- * likelihood on a grid, which determines the level long before it is reached. The prediction is
- * the mean of the levels for all decay times, weighted by the likelihood of these samples and of
- * the earlier ones; its error includes the differences between the levels.
+ * alone hardly determines the final level, because the decay time is unknown. However, the decay
+ * time is a property of the board (its regulators, its leakage). Earlier changes of mode give the
+ * likelihood of each decay time on a grid; together with the first samples, this determines the
+ * level long before it is reached. The prediction is the mean of the levels for all decay times,
+ * weighted by the likelihood of each decay time, from these samples and from earlier changes of
+ * mode; its error includes the differences between the levels.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +27,7 @@
 #define RANGE_MIN	1.0		/* minimum range of log-likelihoods that counts */
 #define RANGE_MAX	20.0		/* maximum distance of a log-likelihood from the best */
 
-/* Make log-likelihoods relative to the best one. */
+/* Make log-likelihoods relative to the highest one, so that the best decay time has 0. */
 static void subtract_best(double *like)
 {
 	double best = like[0];

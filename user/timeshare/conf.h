@@ -19,10 +19,11 @@
  *	none
  * @train_modes: file with time and power of the training in each mode; needed with @power_w
  * @infer_modes: file with time and power of the server in each mode; needed with @power_w
- * @power_w: power budget, in W; 0: the mode is not changed
+ * @power_w: power budget, in W; 0: no budget, and "jetwatt schedule" does not change the mode
  * @latency_ms: latency limit for 99 of 100 requests, in ms
  * @arrival_hz: requests per second, used until enough requests have been counted; 0: unknown
- * @minibatches: minibatches of training in a time slice; 0: planned
+ * @minibatches: minibatches of training in a time slice; 0: the number is planned from
+ *	measured times
  */
 struct jetwatt_timeshare_conf {
 	char train[JETWATT_TIMESHARE_TEXT], infer[JETWATT_TIMESHARE_TEXT];
@@ -32,7 +33,8 @@ struct jetwatt_timeshare_conf {
 	long minibatches;
 };
 
-/* Parse the text of a file. Return: 0; -EINVAL: @e has the line, the reason and a fix. */
+/* Parse the text of a configuration file. Return: 0; -EINVAL: @e receives the number of the
+ * faulty line, the reason and a fix. */
 int jetwatt_timeshare_conf_parse(const char *text, size_t size, struct jetwatt_timeshare_conf *c,
 				struct jetwatt_conf_error *e);
 

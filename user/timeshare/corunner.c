@@ -103,7 +103,7 @@ int jetwatt_corunner_go(struct jetwatt_corunner *t)
 }
 
 /* Read /proc/TID/status of the @i-th thread through a descriptor that stays open. Return: length of
- * @text; 0: the thread has ended. */
+ * @text; 0 if the thread has ended. */
 static ssize_t read_thread_status(struct jetwatt_corunner *t, size_t i, unsigned int tid, char *text,
 				  size_t max)
 {
@@ -125,8 +125,8 @@ static ssize_t read_thread_status(struct jetwatt_corunner *t, size_t i, unsigned
 	return n > 0 ? n : 0;
 }
 
-/* Return: 1: the thread sleeps or has ended; 0: it runs, or is in an uninterruptible sleep. @runs:
- * grows by the number of times that it has run so far. */
+/* Return: 1 if the thread sleeps or has ended; 0 if the thread runs or is in an uninterruptible
+ * sleep. @runs: increased by the number of times that the thread has been scheduled so far. */
 static int thread_sleeps(struct jetwatt_corunner *t, size_t i, unsigned int tid, uint64_t *runs)
 {
 	uint64_t own = 0, forced = 0;
@@ -145,8 +145,8 @@ static int thread_sleeps(struct jetwatt_corunner *t, size_t i, unsigned int tid,
 	return 1;
 }
 
-/* List the threads, at most @max. Without a cgroup, only the process itself. Return: number of
- * threads. */
+/* List the ids of the program's threads, at most @max. For a program without a cgroup, list only
+ * the process itself. Return: number of threads. */
 static size_t list_threads(const struct jetwatt_corunner *t, unsigned int *tid, size_t max)
 {
 	char text[16384], *at = text, *end;
@@ -189,7 +189,8 @@ int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp)
 int jetwatt_corunner_stop(struct jetwatt_corunner *t)
 {
 	jetwatt_freezer_thaw(&t->hold, jetwatt_clock_ns());
-	/* To the group: a shell that waits for its command does not pass a signal on. */
+	/* Send the signal to the process group: a shell that waits for its command does not pass
+	 * a signal on to the command. */
 	if (t->child.pid && !t->child.gone)
 		kill(-t->child.pid, SIGTERM);
 	jetwatt_child_stop(&t->child);

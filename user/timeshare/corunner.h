@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A co-runner: a program that shares the GPU with another one in time slices. Either a command that
- * is started here, or the processes of a cgroup that run already. Each co-runner has a probe of its
- * own, and is frozen outside its time slices (job/freezer.h).
+ * A co-runner: a program that shares the GPU with another one in time slices. A co-runner is either
+ * a command that jetwatt starts, or the processes of an existing cgroup. Each co-runner has a probe
+ * of its own, and is frozen outside its time slices (job/freezer.h).
  */
 #ifndef JETWATT_TIMESHARE_CORUNNER_H
 #define JETWATT_TIMESHARE_CORUNNER_H
@@ -20,16 +20,16 @@
  * struct jetwatt_corunner - a program that shares the GPU
  * @name: name in messages, such as "train"
  * @command: shell command; NULL: the processes run already
- * @child: process of the command
- * @cgroup: cgroup of the program; an empty path: none
+ * @child: child process that executes the command
+ * @cgroup: cgroup of the program; an empty path: the program has no cgroup of its own
  * @hold: freezer of the program
  * @probe: probe of the program's waits for the GPU; NULL: not attached
  * @pidfd: pidfd of the command, readable when it has ended; -1: none
  * @mark_fd: descriptor on which marks of the program arrive, -1: none
  * @ended: 1: the end of the program was noticed
- * @threads: descriptor of cgroup.threads, -1: none
- * @tid: thread of each open status file
- * @status: descriptors of /proc/TID/status, -1: none
+ * @threads: descriptor of the cgroup's file cgroup.threads; -1: not open
+ * @tid: id of the thread to which each element of @status belongs
+ * @status: descriptors of open files /proc/TID/status; -1: not open
  */
 struct jetwatt_corunner {
 	const char *name, *command;
@@ -45,12 +45,13 @@ struct jetwatt_corunner {
 /* Initialise @t without opening anything; jetwatt_corunner_stop() may be called from here on. */
 void jetwatt_corunner_init(struct jetwatt_corunner *t, const char *name, const char *command);
 
-/* Create the process of the command; it waits before its first instruction. Return: 0 or an exit
- * code; the error has been reported. */
+/* Create the process of the command; the process waits before its first instruction. Return: 0
+ * or an exit code; the error has been reported. */
 int jetwatt_corunner_start(struct jetwatt_corunner *t);
 
-/* Take over the processes of the cgroup at @path. @freeze: descriptor of its cgroup.freeze, which
- * belongs to @t from here on, also after an error. Return: 0, negative errno. */
+/* Take over the processes of the cgroup at @path. @freeze: descriptor of the cgroup's file
+ * cgroup.freeze, which belongs to @t from here on, also after an error. Return: 0, negative
+ * errno. */
 int jetwatt_corunner_adopt(struct jetwatt_corunner *t, const char *path, int freeze);
 
 /* Attach the probe. @fn is called without delay at the end of each wait for the GPU. Return: 0 or
@@ -64,18 +65,19 @@ int jetwatt_corunner_go(struct jetwatt_corunner *t);
 /**
  * jetwatt_corunner_idle() - check whether a program has nothing to do
  * @t: the program
- * @stamp: state of the previous check, 0: none; receives the state of this one
+ * @stamp: state of the program at the previous check, 0 before the first check; receives the
+ *	state at this check
  *
  * A program is idle if all its threads sleep, none of them waits for the GPU, and none has run
  * since the previous check.
  *
- * Return: 1: idle; 0: not idle; -EBUSY: a thread waits for the GPU, and the probe will report the
- * end of this wait.
+ * Return: 1 if the program is idle; 0 if a thread has run; -EBUSY: a thread waits for the GPU, and
+ * the probe will report the end of this wait.
  */
 int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp);
 
-/* Thaw the program, end it if it is a command, and close everything. Return: its exit status; 0 for
- * adopted processes. */
+/* Thaw the program, end it if it is a command, and close everything. Return: exit status of the
+ * command; 0 for adopted processes. */
 int jetwatt_corunner_stop(struct jetwatt_corunner *t);
 
 #endif

@@ -10,7 +10,8 @@
 #include "tune/mode_table.h"
 #include "util/error.h"
 
-/* Minimum ratio of training throughput for a switch, because a switch disturbs both programs. */
+/* Minimum ratio of the new mode's training throughput to the present mode's for a switch of
+ * mode, because a switch disturbs both programs. */
 #define GAIN	1.05
 /* Relative change of the request rate that triggers a new choice of the mode. */
 #define MOVED	0.1
@@ -30,7 +31,7 @@ static int find_plan(const struct jetwatt_timeshare_mode *m, const struct jetwat
 
 		work[w] = (struct jetwatt_slice_work){ f->size, f->sizes, f->time_ms, f->power_w };
 	}
-	/* For a single mode, gather its times of all minibatch sizes in arrays. */
+	/* For a single mode, gather the server's times for all minibatch sizes in arrays. */
 	for (size_t z = 0; one && z < work[1].sizes; z++) {
 		time[z] = work[1].time_ms[z * m->files->n + from];
 		power[z] = work[1].power_w[z * m->files->n + from];
@@ -103,7 +104,7 @@ int jetwatt_timeshare_mode_follow(struct jetwatt_timeshare_mode *m,
 
 	if (!m->held || fabs(arrival_hz / m->arrival_hz - 1) < MOVED)
 		return 0;
-	/* No mode is within the limits: stay in the present one. */
+	/* No mode is within the limits: stay in the present mode. */
 	if (!find_plan(m, conf, arrival_hz, 0, m->files->n, &plan))
 		return 0;
 	same = find_plan(m, conf, arrival_hz, m->plan.mode, 1, &here) &&

@@ -20,9 +20,9 @@ struct jetwatt_mode_table;
  * struct jetwatt_timeshare_mode - the chosen mode
  * @files: measured modes of both programs; NULL: no power budget
  * @guard: restores the board at the end
- * @plan: the plan that chose the mode
+ * @plan: the plan by which the present mode was chosen
  * @arrival_hz: request rate of the plan, in requests per second
- * @switches: number of modes applied
+ * @switches: number of mode changes so far
  * @held: 1: the lease of the board is held
  */
 struct jetwatt_timeshare_mode {
@@ -40,12 +40,12 @@ int jetwatt_timeshare_mode_open(struct jetwatt_timeshare_mode *m, struct jetwatt
 			       const struct jetwatt_timeshare_conf *conf);
 
 /* Adapt the mode to a new request rate: switch if the present mode exceeds the limits, or if
- * another mode has over 5 % more training throughput. Return: 1: switched; 0: not switched;
- * -EIO: the switch failed; the error has been reported. */
+ * another mode has over 5 % more training throughput. Return: 1 if the mode was switched; 0 if
+ * not; -EIO if the switch failed, which has been reported. */
 int jetwatt_timeshare_mode_follow(struct jetwatt_timeshare_mode *m,
 				 const struct jetwatt_timeshare_conf *conf, double arrival_hz);
 
-/* Write the mode to the report, as JSON or as text. */
+/* Write the chosen mode and its figures to the report, as JSON or as text. */
 void jetwatt_timeshare_mode_json(const struct jetwatt_timeshare_mode *m, struct jetwatt_json *j);
 void jetwatt_timeshare_mode_show(const struct jetwatt_timeshare_mode *m, FILE *f);
 

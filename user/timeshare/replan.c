@@ -14,7 +14,8 @@
 
 #define ENOUGH		20	/* minimum number of requests for an estimate of the rate */
 #define WINDOWS		8	/* number of windows between two plans */
-#define BEYOND		10	/* consecutive plans beyond the latency limit that are logged */
+/* number of consecutive plans beyond the latency limit after which a message is logged */
+#define BEYOND		10
 
 /* Write @text to a temporary file and rename that file to @path, so that the server never reads a
  * partial file. Return: 0, negative errno. */
@@ -33,7 +34,7 @@ static int write_batch_file(const char *path, const char *text)
 	return bad || rename(beside, path) ? -errno : 0;
 }
 
-/* Send the text to a socket. Return: 0, negative errno. */
+/* Send the text @text to a Unix socket at @path. Return: 0, negative errno. */
 static int write_batch_socket(const char *path, const char *text)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -118,7 +119,8 @@ void jetwatt_timeshare_forget(struct jetwatt_timeshare *s)
 	s->planned = s->beyond = 0;
 }
 
-/* Adapt the mode to the request rate, once that is known. After a switch all times are unknown. */
+/* Adapt the mode to the request rate, once the rate is known. After a switch of mode, all
+ * measured times of both programs are unknown. */
 static void adapt_mode(struct jetwatt_timeshare *s)
 {
 	int moved;
@@ -140,7 +142,8 @@ void jetwatt_timeshare_window(struct jetwatt_timeshare *s, struct jetwatt_interl
 	adapt_mode(s);
 	if (jetwatt_batch_track_learn(s->track))
 		return;
-	/* The statistics change slowly, except after a change of the request rate. */
+	/* Plan again at once only after a change of the request rate; the other statistics
+	 * change slowly. */
 	if (s->planned && s->since == s->seen.since && ++s->windows < WINDOWS)
 		return;
 	s->since = s->seen.since;

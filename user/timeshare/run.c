@@ -23,15 +23,20 @@
 #include "util/error.h"
 
 #define MS		1000000ull
-#define LOOK_NS		(MS / 4)	/* between two checks whether the server is idle */
-#define AGAIN_NS	(MS / 10)	/* until the check that confirms it */
-#define BUSY_NS		(5 * MS)	/* while it waits for the GPU: the probe reports the end */
-#define TELL_NS		(250 * MS)	/* between two notifications of the guard */
-#define STILL_MS	100		/* time limit for freezing a program */
+/* interval between two checks whether the server is idle, ns */
+#define LOOK_NS		(MS / 4)
+/* delay after the server was found idle until a second check confirms that, ns */
+#define AGAIN_NS	(MS / 10)
+/* interval of these checks while the server waits for the GPU, ns: the probe reports the end of
+ * that wait */
+#define BUSY_NS		(5 * MS)
+/* interval between two notifications of the guard process, ns */
+#define TELL_NS		(250 * MS)
+#define STILL_MS	100		/* time limit for freezing a program, ms */
 /* Length of a time slice of training while no minibatch boundaries are known, as a fraction of the
  * latency limit. */
 #define BLIND		0.5
-/* Weight of the newest change in the running mean of their durations. */
+/* Weight of the newest change of program in the running mean of the duration of such changes. */
 #define WEIGHT		0.1
 
 static void freeze_failed(struct jetwatt_timeshare *s, const struct jetwatt_corunner *t, int err)
@@ -49,7 +54,7 @@ static void freeze_program(struct jetwatt_timeshare *s, struct jetwatt_corunner 
 
 	if (!err && t->hold.held)
 		err = jetwatt_freezer_wait(&t->hold, STILL_MS);
-	/* -ETIMEDOUT: a process inside a driver freezes when it returns from it. */
+	/* -ETIMEDOUT: a process inside a driver's system call freezes when the call returns. */
 	if (err && err != -ETIMEDOUT)
 		freeze_failed(s, t, err);
 }
@@ -83,8 +88,9 @@ static void change_program(struct jetwatt_timeshare *s, enum jetwatt_timeshare_w
 		s->turns++;
 }
 
-/* Return the time at which training is frozen even without a boundary. The margin of two
- * minibatches lets one that takes somewhat longer than usual end. */
+/* Return the time at which training is frozen even if no minibatch boundary has been reached.
+ * The margin of two minibatches lets a minibatch that takes somewhat longer than usual reach its
+ * end. */
 static uint64_t train_deadline(const struct jetwatt_timeshare *s)
 {
 	uint64_t bound = s->bound_ns > s->turn_ns ? s->bound_ns : s->turn_ns, last;
@@ -96,8 +102,8 @@ static uint64_t train_deadline(const struct jetwatt_timeshare *s)
 	return bound > last ? bound : last;
 }
 
-/* Return: 1: the time slice of training ends now. Called at a boundary, or at each wait while
- * boundaries are not known. */
+/* Return: 1 if the time slice of training ends now, else 0. This function is called at each
+ * minibatch boundary, or at each wait for the GPU while boundaries are not known. */
 static int train_slice_over(const struct jetwatt_timeshare *s, uint64_t now)
 {
 	if (s->planned)
@@ -124,7 +130,8 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 	s->give_way = bound && train_slice_over(s, now);
 	if (!s->give_way)
 		return;
-	/* Freeze without delay, before the training submits further work to the GPU. */
+	/* Freeze the training without delay, before the training submits further work to the
+	 * GPU. */
 	if (jetwatt_freezer_freeze(&s->train.hold, now))
 		s->failed = 1;
 	if (bound == 1) {
@@ -133,7 +140,8 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 	}
 }
 
-/* The server is idle: the window ends. @counted: requests counted before the check. */
+/* The server is idle: the window ends. @counted: number of requests that had been counted before
+ * the server was checked. */
 static void window_ended(struct jetwatt_timeshare *s, uint64_t counted)
 {
 	struct jetwatt_interleave_window w = s->window;
@@ -158,14 +166,16 @@ static void on_infer(const struct jetwatt_sync *w, void *arg)
 
 	(void)w;
 	s->answers++;
-	/* The server sends its answers now: the next check is one interval later. */
+	/* The server sends its answers now: the next check whether it is idle is one interval
+	 * later. */
 	s->look_ns = jetwatt_clock_ns() + LOOK_NS;
 }
 
 /* Check whether the server is idle. */
 static void check_server(struct jetwatt_timeshare *s)
 {
-	/* Counted before the check: later requests belong to the next window. */
+	/* Read the number of requests before the check: requests that arrive later belong to the
+	 * next window. */
 	uint64_t counted = s->arrivals ? jetwatt_arrivals(s->arrivals) : 0;
 
 	int idle = jetwatt_corunner_idle(&s->infer, &s->idle_stamp);
@@ -177,7 +187,7 @@ static void check_server(struct jetwatt_timeshare *s)
 						    LOOK_NS);
 }
 
-/* Change to the other program if it is time. */
+/* Change to the other program if the present time slice has to end. */
 static void change_if_due(struct jetwatt_timeshare *s)
 {
 	uint64_t now = jetwatt_clock_ns();
@@ -212,7 +222,8 @@ static int start_guard(struct jetwatt_timeshare *s)
 						"cannot start the guard process, which thaws frozen programs") : 0;
 }
 
-/* The guard process was killed: thaw everything, start another one, and freeze again. */
+/* The guard process was killed: thaw both programs, start another guard, and freeze the program
+ * again that was frozen. */
 static int restart_guard(struct jetwatt_timeshare *s)
 {
 	int held = s->train.hold.held;
@@ -243,7 +254,7 @@ static int dispatch(struct jetwatt_timeshare *s, const struct pollfd *p)
 
 	if (p[0].revents && jetwatt_probe_dispatch(s->train.probe) < 0)
 		err = -EIO;
-	/* First: everything below may wait. */
+	/* Notify the guard first, because the calls below may block. */
 	change_if_due(s);
 	if (p[1].revents && jetwatt_probe_dispatch(s->infer.probe) < 0)
 		err = -EIO;
@@ -268,7 +279,7 @@ static int dispatch(struct jetwatt_timeshare *s, const struct pollfd *p)
 				       "cannot trace the programs' waits for the GPU") : s->failed;
 }
 
-/* Return the time until the next action that no descriptor announces, in ns. */
+/* Return the time until the next timed action of the main loop, in ns. */
 static uint64_t poll_timeout_ns(const struct jetwatt_timeshare *s)
 {
 	uint64_t now = jetwatt_clock_ns(), until = s->turn == JETWATT_TIMESHARE_INFER ? s->look_ns :
@@ -314,7 +325,8 @@ static int count_arrivals(struct jetwatt_timeshare *s)
 	return 0;
 }
 
-/* Run with real-time priority: each action takes microseconds, and both programs wait for it. */
+/* Run this process with real-time priority: each of its actions takes microseconds, and both
+ * programs wait meanwhile. */
 static void raise_priority(void)
 {
 	struct sched_param p = { .sched_priority = 1 };

@@ -38,9 +38,9 @@ struct jetwatt_timeshare_span {
  *
  * The caller sets:
  * @conf: settings
- * @mode: power mode, if one is planned
+ * @mode: the chosen power mode, if @conf has a power budget
  * @watch: session with power samples and signals; both are optional
- * @end: descriptor that ends the run when it becomes readable; -1: only signals do
+ * @end: descriptor that ends the run when it becomes readable; -1: only signals end the run
  * @on_window: called at the end of each window, may be NULL
  * @arg: argument of @on_window
  * @train: the training, started or adopted
@@ -49,44 +49,46 @@ struct jetwatt_timeshare_span {
  *
  * State of the run:
  * @arrivals: counter of requests; NULL: requests are not counted
- * @counted: requests counted up to the last window
+ * @counted: number of requests counted up to the end of the last window
  * @seen: statistics of the windows so far
  * @window: the window in progress
- * @plan: the plan, if @planned is 1
- * @guard: descriptor of the guard process, which thaws both programs if this process ends; -1: none
+ * @plan: the present plan of the time slices; valid if @planned is 1
+ * @guard: descriptor of the guard process, which thaws both programs if this process ends;
+ *	-1: not started
  * @planned: 1: @plan is valid
  * @feasible: 1: the plan is within the latency limit
- * @give_way: 1: the time slice of training is to end
+ * @give_way: 1: the time slice of training ends at the next opportunity
  * @failed: 1: freezing, thawing or a mode switch failed, so the run ends
  * @batch_sent: minibatch size last written to the server; -1: the write failed
  * @said: not 0: a log line has reported that the latency limit cannot be met
  * @beyond: number of consecutive plans beyond the latency limit
- * @windows: windows since the last plan
- * @turn: program whose time slice it is
+ * @windows: number of windows since the last plan was made
+ * @turn: program that runs in the present time slice
  * @begun_ns: start of the run, CLOCK_MONOTONIC
  * @ended_ns: end of the run
- * @turn_ns: start of the time slice
- * @window_ns: end of the last window
- * @bound_ns: last minibatch boundary of training
- * @look_ns: time of the next check whether the server is idle
- * @done: number of training minibatches that have ended in this time slice
+ * @turn_ns: start of the present time slice, ns
+ * @window_ns: end of the last window, ns
+ * @bound_ns: time of the last minibatch boundary of training, ns
+ * @look_ns: time of the next check whether the server is idle, ns
+ * @done: number of training minibatches that have ended in the present time slice
  * @idle_stamp: state of the last check whether the server is idle
- * @since: index of the first window at the request rate of the last plan
+ * @since: index of the first window in which the request rate was that of the last plan
  * @change_ms: mean duration of a change from one program to the other, in ms
  * @arrival_hz: request rate, in requests per second
- * @plan_hz: request rate of the plan
- * @planned_minibatches: number of training minibatches planned while plans were valid
- * @kept: number of training minibatches that ended while plans were valid
- * @minibatches: number of training minibatches that have ended
- * @answers: number of waits for the GPU by the server
+ * @plan_hz: request rate for which @plan was made, in requests per second
+ * @planned_minibatches: number of training minibatches that valid plans contained, summed
+ *	over their windows
+ * @kept: total number of training minibatches that ended while plans were valid
+ * @minibatches: number of training minibatches that have ended since the start
+ * @answers: number of the server's waits for the GPU that have ended
  * @turns: number of training time slices that have begun
  * @late: number of training time slices that did not end at a minibatch boundary, counted while a
  *	plan was valid
  * @span: spans whose energy is not counted yet
  * @spans: number of elements of @span in use
  * @max_spans: number of elements of @span allocated
- * @ns: total time in ns, by enum jetwatt_timeshare_who
- * @uj: total energy in uJ, by enum jetwatt_timeshare_who
+ * @ns: time spent in each kind of span, in ns, indexed by enum jetwatt_timeshare_who
+ * @uj: energy used in each kind of span, in uJ, indexed by enum jetwatt_timeshare_who
  */
 struct jetwatt_timeshare {
 	const struct jetwatt_timeshare_conf *conf;
@@ -124,8 +126,8 @@ int jetwatt_timeshare_run(struct jetwatt_timeshare *s);
  * request rate stays known. */
 void jetwatt_timeshare_forget(struct jetwatt_timeshare *s);
 
-/* Return: 1: a request has arrived since the last time slice of the server; 0: none has, or
- * requests are not counted. */
+/* Return: 1 if a request has arrived since the last time slice of the server; 0 if none has, or
+ * if requests are not counted. */
 int jetwatt_timeshare_requested(const struct jetwatt_timeshare *s);
 
 /* A window has ended: update the statistics, the mode and the plan. */
