@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records the module's black box to a trace: for jetwatt record --trigger.
+ * Records the module's black box (the samples around a trigger) to a trace, for jetwatt record
+ * --trigger.
  *
  * Until the trigger, no samples are read from the ring: the module keeps the past samples, and
  * only waits for the GPU are stored here. After the trigger, the black box is read, then the ring
@@ -18,17 +19,17 @@
 #include "measure/connect.h"
 #include "util/error.h"
 
-#define POLL_MS	200	/* interval of reading the ring */
-/* Waits that ended less than this before the latest sample may still arrive. */
+#define POLL_MS	200	/* interval of reading the module's ring, ms */
+/* Waits for the GPU that ended less than this time before the latest sample may still arrive. */
 #define SLACK_NS	1000000000ull
 
 /**
  * struct box - recording in progress
  * @w: the session
  * @trace: where to write
- * @trigger: event to wait for
- * @next_seq: sequence number of the next sample to write; 0: none was written
- * @last_ns: time of the last sample written
+ * @trigger: event that the recording waits for
+ * @next_seq: sequence number of the next sample to write; 0: no sample was written
+ * @last_ns: time of the last sample written, ns
  * @wait: index of the session's first wait that was not written
  * @frozen: 1: the module has announced that the black box was filled
  */
@@ -60,8 +61,8 @@ static void on_event(const struct jetwatt_event *e, void *arg)
 }
 
 /*
- * Write a batch, after the waits that ended before its last sample. A trace reader sorts both by
- * time, but only over a short interval.
+ * Write the waits that ended before the last sample of a batch, then the batch. A trace reader
+ * sorts samples and waits by time, but only over a short interval.
  */
 static void on_samples(const struct jetwatt_samples *s, void *arg)
 {
@@ -92,7 +93,7 @@ static int open_signal(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Did the awaited trigger fill the black box? */
+/* Return whether the event with which the black box was filled is the awaited trigger. */
 static int is_trigger(const struct box *b, uint32_t cause)
 {
 	return (b->trigger == JETWATT_BLACKBOX_SIGNAL && cause == JETWATT_BOX_CAUSE_REQUEST) ||
@@ -121,7 +122,7 @@ static int wait_for_trigger(struct box *b, struct jetwatt_box *box, int signals,
 	int err = jetwatt_box(w->jw, box);
 
 	while (err || !is_trigger(b, box->cause)) {
-		/* Another trigger has filled the box: empty it. */
+		/* Another event than the awaited one has filled the black box: empty it. */
 		if (!err)
 			jetwatt_box_clear(w->jw);
 		b->frozen = 0;

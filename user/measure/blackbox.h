@@ -19,14 +19,16 @@ enum jetwatt_blackbox_trigger jetwatt_blackbox_parse(const char *text);
 
 /**
  * jetwatt_blackbox_record() - wait for a trigger and record the samples around it
- * @w: a session that has subscribed and has a probe; its waits of the last @pre_s are stored
+ * @w: a session that has subscribed to samples and has a probe; the session's waits of the
+ *	last @pre_s are stored
  * @trace: the trace, whose description has been written
- * @trigger: event to wait for; the signal is SIGUSR1
+ * @trigger: event that starts the recording; "signal" means SIGUSR1
  * @pre_s: duration of samples before the trigger, s; limited by the module's ring
  * @post_s: duration of samples after the trigger, s
  *
- * If the black box contains the trigger already, it is recorded at once. The box is emptied when
- * its samples have been read. SIGINT, SIGQUIT, SIGTERM and SIGHUP end the waiting. Prints an error.
+ * If the black box contains the trigger already, the black box is recorded at once. The box is
+ * emptied when its samples have been read. SIGINT, SIGQUIT, SIGTERM and SIGHUP end the waiting.
+ * Prints an error.
  *
  * Return: exit code.
  */

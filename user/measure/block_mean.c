@@ -18,7 +18,8 @@ unsigned int jetwatt_block_mean(const double *time_ns, const double *uj, size_t 
 	row->time_ms = per_batch * 1e-6;
 	row->power_w = sum_t > 0 ? sum_e / sum_t * 1e3 : 0;
 	row->time_sd = row->power_sd = 0;
-	/* Both means are ratios of sums, so the errors follow from the blocks' residuals. */
+	/* Mean time and mean power are ratios of sums, so their errors are computed from the
+	 * residuals of the blocks. */
 	for (size_t i = 0; i < n;) {
 		double t = 0, e = 0, k = 0;
 

@@ -113,12 +113,13 @@ void jetwatt_block_signals(sigset_t *set)
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGQUIT);
 	sigaddset(set, SIGTERM);
-	/* nohup sets SIGHUP to be ignored. Blocking it would make signalfd receive it instead. */
+	/* nohup has set SIGHUP to be ignored, so do not block it. If SIGHUP were blocked, the
+	 * signalfd would receive it, and the verb would end. */
 	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
 		sigaddset(set, SIGHUP);
 	sigprocmask(SIG_BLOCK, set, NULL);
-	/* Without SIGPIPE, a closed output (| head) does not end the process before it has restored
-	 * the board; main() reports that the output could not be written. */
+	/* With SIGPIPE ignored, a closed output (| head) does not end the process before it has
+	 * restored the board; main() reports that the output could not be written. */
 	signal(SIGPIPE, SIG_IGN);
 }
 

@@ -10,12 +10,13 @@
 #include "board/board.h"
 #include "jetwatt.h"
 
-/* Check that the kernel is new enough. Return: 0; or the exit code, after printing an error. */
+/* Check that the kernel is new enough. Return: 0 if it is new enough; else the exit code, after
+ * printing an error. */
 int jetwatt_check_kernel(void);
 
 /*
- * Check a kernel release, "5.10.104-tegra" for instance. Return: 0; -EOPNOTSUPP: it is too old, and
- * @why, of @len bytes, has the reason.
+ * Check a kernel release, "5.10.104-tegra" for instance. Return: 0; -EOPNOTSUPP: the kernel is too
+ * old, and @why, of @len bytes, has the reason.
  */
 int jetwatt_check_release(const char *release, char *why, size_t len);
 
@@ -44,15 +45,16 @@ const struct jetwatt_board_roots *jetwatt_board_roots_in(const char *dir,
 int jetwatt_open_board(struct jetwatt_board **b);
 
 /*
- * As jetwatt_open_board(), for verbs that change clocks: a board without any clock that can be set
- * is an error. Clocks that cannot be set are reported, and the others are used.
+ * Open the board as jetwatt_open_board() does, for verbs that change clocks: a board without any
+ * clock that can be set is an error. Clocks that cannot be set are reported, and the others are
+ * used.
  */
 int jetwatt_open_knobs(struct jetwatt_board **b);
 
 /*
  * Block the signals that would end the process, so that it is not ended in the middle of a change
- * of mode. The caller reads them with a signalfd of @set, or they take effect after the verb. Also
- * ignores SIGPIPE.
+ * of mode. The caller reads the blocked signals with a signalfd of @set; otherwise they take effect
+ * after the verb has ended. Also ignores SIGPIPE.
  */
 void jetwatt_block_signals(sigset_t *set);
 

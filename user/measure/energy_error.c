@@ -34,7 +34,7 @@ void jetwatt_energy_error_begin(struct jetwatt_energy_error *q, struct jetwatt_s
 		jetwatt_energy_error_free(q);
 }
 
-/* Index of the first sample that was not added to the integrals. */
+/* Return the index of the session's first sample that has not been added to the integrals. */
 static size_t first_new(const struct jetwatt_energy_error *q, const struct jetwatt_session *w)
 {
 	size_t lo = 0, hi = w->nr_power;
@@ -64,7 +64,8 @@ void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetw
 	if (!q->sum)
 		return;
 	m = &q->mark[q->nr % JETWATT_QUALITY_MARKS];
-	/* The integrals store only the last readings, so add samples up to @ns only. */
+	/* The running integrals can be evaluated only at times within their last stored
+	 * readings, so add only the samples up to @ns before they are evaluated. */
 	for (i = first_new(q, w); i < w->nr_power && w->power[i].time_ns <= ns; i++)
 		add_sample(q, &w->power[i]);
 	while (jetwatt_batch_sum_at(q->sum, ns, m) == -EAGAIN && i < w->nr_power)
@@ -80,7 +81,7 @@ void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwa
 		add_sample(q, &w->power[i]);
 }
 
-/* Find the integrals at @ns. Return: NULL: they are not stored. */
+/* Find the stored integrals at the time @ns. Return: NULL: they are not stored. */
 static const struct jetwatt_energy_mark *mark_at(const struct jetwatt_energy_error *q, uint64_t ns)
 {
 	size_t lo = q->nr > JETWATT_QUALITY_MARKS ? q->nr - JETWATT_QUALITY_MARKS : 0, hi = q->nr;

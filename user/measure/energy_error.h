@@ -13,9 +13,9 @@
 
 /**
  * struct jetwatt_energy_error - running energy of all rails, and its values at the last waits
- * @sum: running energy; NULL: out of memory, so the energy errors are unknown
+ * @sum: running energy; NULL: memory could not be allocated, so the energy errors are unknown
  * @sensor: accuracy of each rail's readings
- * @mark: ring with the energy up to the end of each wait
+ * @mark: ring buffer with the energy of all rails up to the end of each recent wait
  * @nr: number of entries of @mark written so far
  * @added_ns: time of the last sample added to @sum
  */
@@ -32,8 +32,8 @@ struct jetwatt_energy_error {
  * @n: number of minibatches whose error is known
  * @grades: number of minibatches with grade A, B, C, D
  * @error_pct: median of the 90 % error of a minibatch's energy, in percent
- * @samples: median number of new values in a minibatch
- * @grade: median grade; '-': no minibatch
+ * @samples: median number of new sensor values in a minibatch
+ * @grade: median grade; '-': no minibatch has a grade
  */
 struct jetwatt_energy_errors {
 	size_t n, grades[4];
@@ -44,13 +44,13 @@ struct jetwatt_energy_errors {
 /* Begin a run. If memory cannot be allocated, all other functions do nothing and the errors are
  * unknown. */
 void jetwatt_energy_error_begin(struct jetwatt_energy_error *q, struct jetwatt_session *w);
-/* Store the integrals at @ns, which must not decrease. */
+/* Store the integrals at the time @ns, which must not decrease from call to call. */
 void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns);
-/* Add the samples up to @ns, before the session discards them. */
+/* Add the samples up to the time @ns to the integrals, before the session discards the samples. */
 void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns);
 /*
  * Compute the energy of a minibatch with its error. Return: 0; -ENODATA: the integrals at its
- * begin or end are not stored (any more), or it is not a minibatch.
+ * begin or end are not stored (any more), or @b is not a minibatch.
  */
 int jetwatt_energy_error_of(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
 		       struct jetwatt_batch_energy_result *c);

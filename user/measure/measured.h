@@ -5,18 +5,19 @@
 
 #include "model/model.h"
 
-/* Relative error of power that is needed if the choice of a mode depends on it. */
+/* Relative standard error of power that a measurement must reach if the choice of a mode depends
+ * on that power. */
 #define JETWATT_POWER_ERROR_DECISIVE	0.006
 
 /**
  * struct jetwatt_measure - measured time and power of one mode
  * @row: mean time and mean power, with relative standard errors; the caller sets the mode in it
- * @batches: number of minibatches in these means
+ * @batches: number of minibatches from which the means in @row are computed
  * @span_s: duration of these minibatches, s
  * @settle_s: time from the change of mode until power had settled, s
  * @dwell_s: total time in the mode, s
- * @settled: 1: power has settled; 0: it has not settled in time, or its level was predicted; the
- *	errors include that
+ * @settled: 1: power has settled; 0: power has not settled in time, or its level was
+ *	predicted; the errors in @row account for that
  */
 struct jetwatt_measure {
 	struct jetwatt_row row;

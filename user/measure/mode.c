@@ -17,8 +17,8 @@
 #include "util/error.h"
 
 /*
- * Number of waits before the change of mode from which minibatches are found. The period is thus
- * known from earlier modes, and a slow mode need not show it again.
+ * Number of waits before the change of mode from which minibatches are found. With them, the number
+ * of waits per minibatch is known from earlier modes, and need not be found again in a slow mode.
  */
 #define WAITS_BEFORE	1024
 /*
@@ -28,16 +28,20 @@
  */
 #define BATCHES_DROPPED	2
 #define LONG_NS		300000000ull
-#define BLOCK_NS	50e6	/* minimum duration of a block of minibatches */
-#define BLOCKS_MIN	6	/* minimum number of blocks for an error */
+#define BLOCK_NS	50e6	/* minimum duration of a block of minibatches, ns */
+#define BLOCKS_MIN	6	/* minimum number of blocks from which an error is computed */
 #define POLL_MS		50	/* interval of reading samples */
-#define UNSETTLED	0.05	/* relative error of power that has not settled */
-#define FEW_SD		0.01	/* minimum error of time with less than SLOW_FEW minibatches */
-#define SLOW_FEW	3	/* number of minibatches that shows that a mode is slow */
-#define FAR_SLOWER	2	/* one minibatch suffices if it takes this many times the limit */
-/* If the choice of a mode depends on it, measure up to this many times as long. */
+#define UNSETTLED	0.05	/* relative error assumed for power that has not settled */
+/* minimum relative error of time with fewer than SLOW_FEW minibatches */
+#define FEW_SD		0.01
+/* number of minibatches that suffices to show that a mode is slower than limits->slow_ms */
+#define SLOW_FEW	3
+/* one minibatch suffices to show that if it takes this many times limits->slow_ms */
+#define FAR_SLOWER	2
+/* If the choice of a mode depends on the measured power, measure up to this many times as long. */
 #define CLOSE		2
-/* Interval of finding minibatches, which uses CPU time of the machine that runs the job. */
+/* Interval between two searches for minibatches; a search uses CPU time of the machine that runs
+ * the job. */
 #define EVALUATE_NS		250000000ull
 
 const struct jetwatt_measure_limits jetwatt_measure_profile = {
@@ -47,7 +51,7 @@ const struct jetwatt_measure_limits jetwatt_measure_verify = {
 	.batches = 20, .seconds = 5, .target = 0.006, .most_s = 40, .idle_s = 30, .few = 3,
 };
 
-/* Arrays for finding minibatches, kept from one evaluation to the next. */
+/* Memory for finding minibatches, kept from one evaluation of the samples to the next. */
 struct mode_work {
 	struct jetwatt_batch_bound *bound;
 	double *w, *time, *uj;
@@ -81,7 +85,8 @@ static void free_work(struct mode_work *k)
 	free(k->t);
 }
 
-/* Median duration of the minibatches since the change of mode, ns; 0: there are none. */
+/* Return the median duration of the minibatches since the change of mode, ns; 0 if there are
+ * none. */
 static uint64_t median_length(struct mode_work *k, int bounds, uint64_t since_ns)
 {
 	size_t n = 0;
@@ -94,9 +99,9 @@ static uint64_t median_length(struct mode_work *k, int bounds, uint64_t since_ns
 }
 
 /*
- * Collect times and energies of complete minibatches after @from_ns, without the first ones after
- * the change of mode (@drop long ones). Sets k->from_ns to the start of the first one. Return:
- * their number.
+ * Collect times and energies of complete minibatches after @from_ns, without the first minibatches
+ * after the change of mode (without the first @drop if they are long). Set k->from_ns to the start
+ * of the first collected minibatch. Return: their number.
  */
 static size_t clean_batches(const struct jetwatt_session *w, struct mode_work *k, int bounds,
 			    uint64_t since_ns, uint64_t from_ns, int drop)
@@ -123,7 +128,8 @@ static size_t clean_batches(const struct jetwatt_session *w, struct mode_work *k
 		if (jetwatt_batch_energy(w->power + lo, hi - lo, w->total, w->nr_total, b->start_ns,
 					 b->end_ns, &uj, &covered))
 			continue;
-		/* Power in a gap is interpolated; such minibatches are not used. */
+		/* Power in a gap is interpolated; minibatches in which there is a gap are not
+		 * used. */
 		if (covered < span - span / 100)
 			continue;
 		k->from_ns = n ? k->from_ns : b->start_ns;
@@ -133,7 +139,7 @@ static size_t clean_batches(const struct jetwatt_session *w, struct mode_work *k
 	return n;
 }
 
-/* Are the minibatches certainly slower than limits->slow_ms? Fills in @m if so. */
+/* Return whether the minibatches certainly take longer than limits->slow_ms. Fills in @m if so. */
 static int is_slow(const struct jetwatt_session *w, struct mode_work *k, int bounds,
 		   uint64_t since_ns, const struct jetwatt_measure_limits *limits,
 		   struct jetwatt_measure *m)
@@ -141,7 +147,8 @@ static int is_slow(const struct jetwatt_session *w, struct mode_work *k, int bou
 	struct jetwatt_row row = { 0 };
 	size_t n = clean_batches(w, k, bounds, since_ns, since_ns, BATCHES_DROPPED);
 
-	/* If there is no other minibatch, use the first ones, which are at least not too short. */
+	/* If there is no other minibatch, use the first minibatches after the change of mode,
+	 * whose times are at least not too short. */
 	n = n ? n : clean_batches(w, k, bounds, since_ns, since_ns, 0);
 	jetwatt_block_mean(k->time, k->uj, n, BLOCK_NS, &row);
 	if (n < SLOW_FEW && row.time_ms < FAR_SLOWER * limits->slow_ms)
@@ -176,7 +183,8 @@ static int compute_mean(struct mode_work *k, size_t n, const struct jetwatt_meas
 	return n >= limits->batches && m->span_s >= limits->seconds && blocks >= BLOCKS_MIN;
 }
 
-/* Can the level of power be predicted, and are there enough minibatches? Fills in @m if so. */
+/* Return whether the settled level of power can be predicted and there are enough minibatches.
+ * Fills in @m if so. */
 static int predict_mode(const struct jetwatt_session *w, struct mode_work *k, int bounds,
 			const struct jetwatt_settle *step, uint64_t length_ns,
 			const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
@@ -190,7 +198,8 @@ static int predict_mode(const struct jetwatt_session *w, struct mode_work *k, in
 	return 1;
 }
 
-/* Evaluate the samples so far. @part: progress, 0 to 1. Return: 1: enough; 0: not yet. */
+/* Evaluate the samples and waits since the change of mode. @part: progress, 0 to 1. Return: 1:
+ * enough; 0: not yet. */
 static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first, uint64_t since_ns,
 		    const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,
 		    double *part)
@@ -229,7 +238,8 @@ static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first
 	return done;
 }
 
-/* Check for the end of GPU work and for the time limit. Return: 0; -ENODATA; -ETIMEDOUT. */
+/* Check whether the job still does GPU work, and whether the time limit has passed. Return: 0;
+ * -ENODATA; -ETIMEDOUT. */
 static int check_idle(const struct jetwatt_session *w, uint64_t since_ns,
 		      const struct jetwatt_measure_limits *limits, const struct jetwatt_measure *m)
 {

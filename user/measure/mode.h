@@ -16,24 +16,24 @@
  * struct jetwatt_measure_limits - when a measurement is complete
  * @batches: minimum number of minibatches
  * @few: minimum number of minibatches once @most_s has passed
- * @drop: number of minibatches longer than 0.3 s to discard after a change of mode; 0: two, as for
- *	short ones
- * @seconds: minimum duration of the minibatches, s
+ * @drop: number of minibatches longer than 0.3 s to discard after a change of mode; 0:
+ *	discard two, as for shorter minibatches
+ * @seconds: minimum total duration of the measured minibatches, s
  * @target: relative standard error of time and power to reach
  * @most_s: maximum time in the mode, s, if there are @few minibatches by then
- * @idle_s: time without a wait for the GPU after which the job does no GPU work, s
- * @settle_s: maximum time for power to settle, s; after it, power from half of that time on is
- *	used; 0: 6 s
+ * @idle_s: time without a wait for the GPU after which the job is taken to do no GPU work, s
+ * @settle_s: maximum time for power to settle, s; after that, power from the second half of
+ *	this time on is used; 0: 6 s
  * @look_s: interval of evaluating the samples, s; 0: 0.25 s
  * @slow_ms: if minibatches take longer than this, ms, the measurement ends early: power need not
  *	have settled, and its error includes that; 0: no limit
  * @before_w: settled power before the change of mode, W; 0: unknown
- * @limit_w: power limit, W; power that is far from it may have a larger error; 0: none
+ * @limit_w: power limit, W; power that is far from it may have a larger error; 0: no limit
  * @good_ms: modes that are faster than this, ms, and close to @limit_w need a smaller power error;
- *	0: none
- * @decay: decay times of power that earlier changes of mode on this board have shown. If they
- *	predict the settled power before power has settled, the prediction is used. NULL: always
- *	wait until power has settled
+ *	0: no such mode
+ * @decay: decay times of power that earlier changes of mode on this board have shown. If
+ *	these decay times predict the settled power before power has settled, the prediction is
+ *	used. NULL: always wait until power has settled
  * @cut: set by another thread to cancel the measurement; NULL: never
  */
 struct jetwatt_measure_limits {
@@ -43,23 +43,25 @@ struct jetwatt_measure_limits {
 	const atomic_int *cut;
 };
 
-/* Limits for a profile, and for verifying a chosen mode. */
+/* Limits for measuring a profile, and limits for verifying a chosen mode. */
 extern const struct jetwatt_measure_limits jetwatt_measure_profile, jetwatt_measure_verify;
 
-/* Called several times per second with the result so far; @part: progress, 0 to 1. */
+/* Called several times per second with the result of the measurement so far; @part: progress, 0
+ * to 1. */
 typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double part, void *arg);
 
 /**
  * jetwatt_measure_mode() - measure the mode in which the board has been since @since_ns
  * @w: the session
- * @since_ns: time of the change of mode
- * @limits: when the measurement is complete
- * @m: receives the result; its row.mode is unchanged
+ * @since_ns: time of the change of mode, ns
+ * @limits: conditions under which the measurement is complete
+ * @m: receives the result; m->row.mode is unchanged
  * @progress: called during the measurement; may be NULL
  * @arg: passed to @progress
  *
  * Return: 0; 1: @w was stopped, has ended or has failed: see jetwatt_measure_why(); -ENODATA: no
- * GPU work; -ETIMEDOUT: GPU work, but no minibatches found; -ECANCELED: by limits->cut; -ENOMEM.
+ * GPU work; -ETIMEDOUT: GPU work, but no minibatches found; -ECANCELED: cancelled by limits->cut;
+ * -ENOMEM.
  */
 int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,

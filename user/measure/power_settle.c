@@ -7,13 +7,15 @@
 
 #define SETTLE_MAX_S	6
 /*
- * If power differs by less than this share from the power before, it has settled after STEP_NS, the
- * averaging time of the chip. The decision needs STEP_SEEN_NS more of samples.
+ * If power differs from the power before the change of mode by less than this fraction, it has
+ * settled after STEP_NS, the averaging time of the chip. The decision needs samples of STEP_SEEN_NS
+ * more.
  */
 #define STEP		0.03
 #define STEP_NS		200000000ull
 #define STEP_SEEN_NS	1000000000ull
-/* Maximum relative error of a prediction; and if it is FAR errors away from the power limit. */
+/* Maximum relative error of a predicted power; and the maximum if the prediction is at least FAR
+ * standard errors away from the power limit. */
 #define PREDICTED	0.012
 #define PREDICTED_FAR	0.025
 #define FAR		3
@@ -59,12 +61,13 @@ uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_
 	*settled = hardly_changed(s, limits->before_w);
 	if (*settled)
 		return s->since_ns + STEP_NS;
-	/* Power may never settle within its noise. After the time limit, use it; its error
-	 * accounts for that. */
+	/* Power may never settle within its noise. After the time limit, use the unsettled
+	 * power; the error given for it accounts for that. */
 	return s->n && s->t[s->n - 1] - s->since_ns > most_ns ? s->since_ns + most_ns / 2 : 0;
 }
 
-/* Predict the level from the samples from @from_ns on. Return: as jetwatt_batch_level(). */
+/* Predict the settled level of power from the samples from @from_ns on. Return: as
+ * jetwatt_batch_level(). */
 static int fit_level(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t minibatch_ns,
 		     const struct jetwatt_measure_limits *limits, struct jetwatt_batch_level *l)
 {
@@ -83,7 +86,7 @@ int jetwatt_settle_decisive(double time_ms, double w, double sd, const struct je
 	return time_ms < limits->good_ms && fabs(w - limits->limit_w) < FAR * sd;
 }
 
-/* Is the error of the prediction small enough? */
+/* Return whether the error of the predicted power is small enough. */
 static int is_accurate(const struct jetwatt_batch_level *l, double time_ms,
 		       const struct jetwatt_measure_limits *limits)
 {

@@ -21,13 +21,13 @@ struct jetwatt_settle {
 	uint64_t since_ns;
 };
 
-/* Collect the samples of the total. @t, @w: arrays with as many entries as @watch has samples. */
+/* Collect the samples of total power. @t, @w: arrays with as many entries as @watch has samples. */
 struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *watch, uint64_t since_ns, uint64_t *t,
 				    double *w);
 
 /*
- * Return the time from which on power is valid; 0: it has not settled yet, and the time limit has
- * not passed. @settled: set to 1 if it has settled, to 0 if the limit has passed.
+ * Return the time from which on power is valid, ns; 0: power has not settled yet, and the time
+ * limit has not passed. @settled: set to 1 if power has settled, to 0 if the time limit has passed.
  */
 uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_ns,
 			      const struct jetwatt_measure_limits *limits, int *settled);
@@ -35,14 +35,14 @@ uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_
 /*
  * Predict the level of power from the samples from @from_ns on, if limits->decay is not NULL, and
  * add what the samples show to limits->decay. Return: 0: row->power_w and row->power_sd are set;
- * -ENODATA: the error is too large.
+ * -ENODATA: the error of the prediction is too large.
  */
 int jetwatt_settle_predict(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits, struct jetwatt_row *row);
 
 /*
- * Does the choice of a mode depend on this power? @time_ms: time of its minibatches, @w: its power,
- * @sd: the standard error in W.
+ * Return whether the choice of a mode depends on the power measured in a mode. @time_ms: time of a
+ * minibatch in the mode, @w: power in the mode, @sd: standard error of @w, in W.
  */
 int jetwatt_settle_decisive(double time_ms, double w, double sd, const struct jetwatt_measure_limits *limits);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reports how the waits were detected, as text and JSON. */
+/* Reports how the job's waits for the GPU were detected, as text and JSON. */
 #include "measure/probe_report.h"
 
 #include "util/args.h"
@@ -30,7 +30,7 @@ uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st)
 			most = st->seen[i];
 			rung = calls[i].rung;
 		}
-	/* The module detects the same calls as the tracepoints. */
+	/* The kernel module detects the same system calls as the BPF programs on tracepoints. */
 	if (rung == JETWATT_RUNG_TRACEPOINT && !(st->attached & rung))
 		rung = JETWATT_RUNG_MODULE;
 	for (int i = 0; i < JETWATT_RUNGS && !rung; i++)
@@ -38,8 +38,8 @@ uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st)
 	return rung;
 }
 
-/* Are most waits those of libcuda's helper thread? The helper thread also wakes up within
- * minibatches. */
+/* Return whether most waits are those of libcuda's helper thread. The helper thread also wakes
+ * up within minibatches, so its waits do not only mark boundaries. */
 static int helper_only(const struct jetwatt_probe_state *st)
 {
 	uint64_t most = st->seen[JETWATT_SYNC_HELPER];

@@ -10,10 +10,11 @@
 #include "jetwatt.h"
 #include "out/json.h"
 
-/* Return the backend that detected most waits, without marks; else one that is attached. */
+/* Return the backend that detected most waits, not counting marks; if there were no waits, a
+ * backend that is attached. */
 uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st);
 
-/* Print a line for the summary; add the object "probe". */
+/* Print a line about the backend for the summary; add the object "probe" to the JSON output. */
 void jetwatt_probe_report_print(const struct jetwatt_probe_state *st, FILE *f);
 void jetwatt_probe_report_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j);
 

@@ -12,7 +12,7 @@
 
 #include "util/error.h"
 
-/* Hold time of the join: the same as when the trace was recorded. */
+/* Time for which the join holds records back, ms: the same as when the trace was recorded. */
 #define HOLD_MS	1000
 
 static void set_mark_name(struct jetwatt_probe_state *st, const char *nr, const char *name)
@@ -60,7 +60,8 @@ static int find_rail(const struct jetwatt_session *w, uint32_t id)
 	return i;
 }
 
-/* A trace repeats its rails with new rates; the first description determines their order. */
+/* A trace repeats the descriptions of its rails when rates change; the first description
+ * determines the order of the rails. */
 static void on_rail(const struct jetwatt_rail *rail, void *arg)
 {
 	struct jetwatt_replay *r = arg;
@@ -95,7 +96,7 @@ static void on_job(const struct jetwatt_trace_job *job, void *arg)
 		return;
 	r->job = 1;
 	w->begun_ns = job->begun_ns;
-	/* Samples before this time do not belong to the job. */
+	/* Samples before the start of the job do not belong to its run. */
 	w->samples = w->lost = 0;
 }
 
@@ -244,7 +245,8 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 	memset(m, 0, sizeof(*m));
 	do {
 		if (!begun && r->job && w->nr_power) {
-			/* Early samples may be missing, or not contain every rail. */
+			/* Samples at the start of the trace may be missing, or not contain every
+			 * rail. */
 			if (w->power[0].time_ns > w->begun_ns)
 				w->begun_ns = w->power[0].time_ns;
 			jetwatt_run_energy_begin(m, w);

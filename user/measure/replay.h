@@ -12,17 +12,17 @@
 
 /**
  * struct jetwatt_replay - a trace that is being read
- * @watch: the session, as it was at this point of the run
+ * @watch: the session, in the state that it had at this point of the recorded run
  * @reader: the trace reader
  * @path: path of the trace, for messages
  * @fd: file descriptor of the trace
  * @board, @kernel, @version, @scope, @command: texts from the trace; "": the trace has none
- * @clocks: the first moment in the trace for which the times of three clocks are recorded
+ * @clocks: the first time in the trace for which the times of three clocks are recorded
  * @end: how the run ended
  * @job: 1: the trace has named the measured process
- * @early: the last reading before the first sample
- * @event: the first events of the module in the trace
- * @nr_events: number of events, which may exceed JETWATT_REPLAY_EVENTS
+ * @early: the last reading of sysfs before the first sample
+ * @event: the first JETWATT_REPLAY_EVENTS events of the module in the trace
+ * @nr_events: number of events in the trace, which may exceed JETWATT_REPLAY_EVENTS
  * @state: state of the reader: damaged and missing blocks
  */
 struct jetwatt_replay {
@@ -53,9 +53,9 @@ int jetwatt_replay_open(struct jetwatt_replay *r, const char *path);
 int jetwatt_replay_step(struct jetwatt_replay *r);
 
 /**
- * jetwatt_replay_run() - read the whole trace and compute its energy
+ * jetwatt_replay_run() - read the whole trace and compute the energy of the recorded run
  * @r: the trace
- * @m: receives the energy; free it with jetwatt_run_energy_free(), also after an error
+ * @m: receives the energy of the run; free it with jetwatt_run_energy_free(), also after an error
  *
  * Damaged or missing parts are reported; the rest is used. Prints an error.
  *
@@ -63,7 +63,8 @@ int jetwatt_replay_step(struct jetwatt_replay *r);
  */
 int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m);
 
-/* After the last block: deliver records that are held back, and report damaged parts. */
+/* After the last block has been read: deliver the records that the join still holds back, and
+ * report damaged parts of the trace. */
 void jetwatt_replay_finish(struct jetwatt_replay *r);
 
 /* Close the trace and the session. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Integrates energy along a run, stores it at the end of each wait, and finds the minibatches. */
+/* Integrates power to energy along a run, stores the energy at the end of each wait, and finds
+ * the minibatches. */
 #include "measure/run_energy.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@ void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_sessi
 	memset(m, 0, sizeof(*m));
 	m->watch = w;
 	m->begun_ns = m->at_ns = w->begun_ns;
-	/* Skip the waits before the run: their energy is not measured. */
+	/* Skip the waits before the start of the run: the energy at these times is not measured. */
 	while (m->waits < w->nr_sync && w->sync[m->waits].exit_ns <= m->begun_ns)
 		m->waits++;
 	m->at_wait = calloc(m->waits + 1, sizeof(*m->at_wait));
@@ -20,7 +21,7 @@ void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_sessi
 	jetwatt_energy_error_begin(&m->quality, w);
 }
 
-/* Integrate the total up to @to_ns. */
+/* Integrate the total power up to the time @to_ns. */
 static void integrate_total(struct jetwatt_run_energy *m, uint64_t to_ns)
 {
 	const struct jetwatt_session *w = m->watch;
@@ -46,7 +47,7 @@ static void integrate_rails(struct jetwatt_run_energy *m, uint64_t from_ns, uint
 			m->rail_uj[r] += uj;
 }
 
-/* Append the present energy to an array. */
+/* Append the energy of the run so far to an array. */
 static int append_energy(struct jetwatt_run_energy *m, double **at, size_t *n, size_t *max)
 {
 	if (*n == *max) {
@@ -86,7 +87,7 @@ static void note_ends(struct jetwatt_run_energy *m, uint64_t until_ns)
 	}
 }
 
-/* The interval excludes @from_ns: the sample there belongs to the interval before. */
+/* The interval excludes the time @from_ns: a sample at that time belongs to the interval before. */
 static void sum_telemetry(struct jetwatt_run_energy *m, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct jetwatt_session *w = m->watch;
@@ -101,7 +102,8 @@ static void integrate_to(struct jetwatt_run_energy *m, uint64_t until_ns)
 	uint64_t from = m->at_ns;
 
 	note_ends(m, until_ns);
-	/* The join delivers waits in order, so no later wait ends before this sample. */
+	/* The join delivers waits and samples in order of time, so no wait that arrives later
+	 * ends before this sample. */
 	integrate_total(m, until_ns);
 	jetwatt_energy_error_add(&m->quality, m->watch, m->at_ns);
 	integrate_rails(m, from, m->at_ns);
@@ -121,7 +123,7 @@ int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns)
 	struct jetwatt_session *w = m->watch;
 
 	integrate_to(m, end_ns < w->power_ns ? end_ns : w->power_ns);
-	/* Waits after the last sample have the final energy. */
+	/* For waits after the last sample, store the final energy of the run. */
 	while (!m->failed && m->waits < w->nr_sync)
 		m->failed = append_energy(m, &m->at_wait, &m->waits, &m->max) != 0;
 	while (!m->failed && m->marks < w->nr_mark)
@@ -140,7 +142,7 @@ int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns)
 	return m->bounds < 0 ? m->bounds : 0;
 }
 
-/* Find the wait that ends at @exit_ns. Return: its index; -1: there is none. */
+/* Find the wait that ends at @exit_ns. Return: index of the wait; -1 if no wait ends then. */
 static long wait_index(const struct jetwatt_sync *s, size_t n, uint64_t exit_ns)
 {
 	size_t lo = 0, hi = n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Energy of a job's run of any length: integrals are kept, samples are discarded.
+ * Energy of a job's run of any length: the integrals of power are kept, the samples are discarded.
  */
 #ifndef JETWATT_MEASURE_RUN_ENERGY_H
 #define JETWATT_MEASURE_RUN_ENERGY_H
@@ -14,21 +14,21 @@
  * struct jetwatt_run_energy - energy, telemetry and minibatches of a run
  * @watch: the session
  * @begun_ns: start of the run
- * @at_ns: time up to which power has been integrated
+ * @at_ns: time up to which power has been integrated, ns
  * @covered_ns: time between @begun_ns and @at_ns that lies in no gap between samples, ns
  * @uj: total energy, uJ
  * @rail_uj: energy of each rail, uJ
- * @telemetry: sums of the telemetry
- * @at_wait: @uj at the end of each of the @waits waits of the session
- * @at_mark: @uj at the end of each of the @marks marks of the session
- * @bound: minibatches and other bounds, after jetwatt_run_energy_end()
+ * @telemetry: sums of the telemetry values of the run
+ * @at_wait: energy of the run up to the end of each of the @waits waits of the session
+ * @at_mark: energy of the run up to the time of each of the @marks marks of the session
+ * @bound: minibatches and other intervals of the run, valid after jetwatt_run_energy_end()
  * @bounds: number of bounds
- * @max: allocated length of @at_wait; @max_marks: of @at_mark
+ * @max: allocated length of @at_wait; @max_marks: allocated length of @at_mark
  * @failed: 1: out of memory
  * @marked: 1: the bounds are those that the program marked
  * @why: decision about each wait, if watch->explain is set; else NULL
  * @info: result of finding the minibatches
- * @quality: energy errors of minibatches
+ * @quality: errors of the energy of single minibatches
  */
 struct jetwatt_run_energy {
 	struct jetwatt_session *watch;
@@ -47,25 +47,26 @@ struct jetwatt_run_energy {
 /* Begin a run at w->begun_ns. */
 void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_session *w);
 
-/* Integrate the new samples and discard them. @meter: the struct jetwatt_run_energy. */
+/* Integrate the session's new power samples and discard them. @meter: the struct
+ * jetwatt_run_energy. */
 void jetwatt_run_energy_run(void *meter);
 
 /* End the run at @end_ns and find the minibatches. Return: 0; or a negative errno. */
 int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns);
 
-/* Return: energy of a bound, uJ; negative: unknown. */
+/* Return: energy used between the start and the end of the bound @b, uJ; negative: unknown. */
 double jetwatt_run_energy_bound(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b);
 
 /*
- * user_marks.c: use the bounds that the program has marked. Return: number of bounds; 0: there are
- * no marks; -ENOMEM.
+ * user_marks.c: use the minibatches that the program has marked. Return: number of bounds; 0 if the
+ * program has sent no marks; -ENOMEM.
  */
 int jetwatt_user_marks_bounds(struct jetwatt_run_energy *m);
 
-/* Return: number of training minibatches. */
+/* Return: number of training minibatches in the run. */
 size_t jetwatt_run_energy_minibatches(const struct jetwatt_run_energy *m);
 
-/* Free the memory of the meter, but not the session. */
+/* Free the memory of @m, but not the session. */
 void jetwatt_run_energy_free(struct jetwatt_run_energy *m);
 
 #endif

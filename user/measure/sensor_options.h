@@ -6,7 +6,7 @@
 #include "board/board.h"
 #include "util/args.h"
 
-/* --averages, --refresh-ms, --bus-khz; the input is a struct jetwatt_sensors_args. */
+/* Parser of --averages, --refresh-ms and --bus-khz; the input is a struct jetwatt_sensors_args. */
 extern const struct argp jetwatt_sensors_argp;
 
 /**
@@ -20,12 +20,13 @@ struct jetwatt_sensors_args {
 };
 
 /*
- * Apply the settings. Call it before opening the module, so that the module reads the new settings.
- * Prints an error. Return: exit code.
+ * Apply the settings. Call this function before opening the module, so that the module reads the
+ * new settings. Prints an error. Return: exit code.
  */
 int jetwatt_sensors_apply(const struct jetwatt_sensors_args *a, struct jetwatt_board *board);
 
-/* Restore the settings, also after a failed run. Return: exit code; 0 if nothing was changed. */
+/* Restore the previous settings of the sensors, also after a failed run. Return: exit code; 0 if
+ * no setting had been changed. */
 int jetwatt_sensors_restore(const struct jetwatt_sensors_args *a, struct jetwatt_board *board);
 
 #endif

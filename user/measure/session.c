@@ -17,12 +17,14 @@
 #include "util/error.h"
 
 /*
- * Hold time of the join, ms: longer than the delay of this process on a busy board.
+ * Time for which the join holds records back, ms: longer than this process may be delayed on a busy
+ * board.
  */
 #define HOLD_MS		1000
-/* A rail of the total that was not read for this time has failed. */
+/* A rail of the total that was not read for this time, in ns, has failed. */
 #define DEAD_NS		2000000000ull
-/* Interval of reading sysfs: some files request their value from the firmware (milliseconds). */
+/* Interval of reading sysfs, ns: some files request their value from the firmware, which takes
+ * milliseconds. */
 #define SYSFS_NS		1000000000ull
 
 /* Append an entry to a growing array. Return: the entry; NULL: out of memory. */
@@ -167,7 +169,7 @@ static int open_loop(struct jetwatt_session *w)
 	       jetwatt_session_add(w, jetwatt_fd(w->jw)) ? -errno : 0;
 }
 
-/* Find the rails of the total; report a total that does not include all of its rails. */
+/* Find the rails of the total; warn if some of these rails cannot be measured. */
 static int find_total(struct jetwatt_session *w, const struct jetwatt_board *board)
 {
 	char rails[256];
@@ -196,7 +198,7 @@ static int set_rate(struct jetwatt_session *w, unsigned int rate_hz)
 		return jetwatt_connect_error(w->jw, err, "cannot read the sampler's settings");
 	if (!rate_hz)
 		return 0;
-	/* All programs share one rate. */
+	/* All programs that use the module share one sampling rate. */
 	if (w->info.running && rate_hz < w->config.active_hz)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "another program is measuring, and the module has one rate for all",
@@ -216,7 +218,7 @@ static int set_rate(struct jetwatt_session *w, unsigned int rate_hz)
 
 /*
  * Subscribe and wait for the first batch. The module reads the chips' configuration when the
- * sampler starts, so its description of the rails may be outdated before.
+ * sampler starts, so the module's description of the rails may be outdated before the first batch.
  */
 static int begin_stream(struct jetwatt_session *w)
 {
@@ -298,7 +300,7 @@ uint64_t jetwatt_session_missed(struct jetwatt_session *w)
 	return jetwatt_stats(w->jw, &s) ? 0 : s.missed - w->missed0;
 }
 
-/* Restore the rate, unless another program has changed it since. */
+/* Restore the sampling rate, unless another program has changed it since. */
 static void restore_rate(struct jetwatt_session *w)
 {
 	struct jetwatt_config old = { w->config.rate_hz, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A measurement session: the power of the rails and the job's waits for the GPU, in one event loop
- * and in order of time. Live (session*.c) or replayed from a trace (replay.c).
+ * and in order of time. A session is live (session*.c) or is replayed from a trace (replay.c).
  */
 #ifndef JETWATT_MEASURE_SESSION_H
 #define JETWATT_MEASURE_SESSION_H
@@ -18,56 +18,58 @@
  * @probe: the probe; NULL: none
  * @join: orders samples and waits by time
  * @child: the command that was started
- * @cgroup: cgroup of the job, if it has one
+ * @cgroup: cgroup of the job, if the job has a cgroup of its own
  * @pid: the job's process; 0: only a cgroup is known
  * @epoll: descriptor of the event loop
  * @signals: signalfd of the blocked signals
  * @pidfd: descriptor of the job's process
- * @mark_fd: descriptor at which the job's marks arrive; -1: none
+ * @mark_fd: descriptor at which the job's marks arrive; -1: no marks are received
  * @paused: 1: samples and waits do not wake the event loop
  * @info: properties of the module
  * @rail: rails of the module
  * @nr_rails: number of rails
  * @total: indices of the rails whose sum is the total power
  * @nr_total: number of these rails
- * @scope: what the total power covers: the module, the board, a partial sum, or chosen rails
+ * @scope: what the total power covers: the Jetson module, the board, a partial sum, or chosen rails
  * @config: configuration of the sampler before the session changed it
- * @rate_set: rate that the session has set, Hz; 0: none
+ * @rate_set: sampling rate that the session has set, Hz; 0: the session has not changed the rate
  * @running: 1: the module has sent samples
- * @missed0: number of ticks skipped before the session
- * @power: @nr_power power samples in order of time; jetwatt_session_discard() discards old ones
- * @sync: @nr_sync waits in order of time, without marks
- * @mark: @nr_mark marks in order of time
+ * @missed0: number of sampler ticks that had been skipped before the session was opened
+ * @power: array of @nr_power power samples in order of time; jetwatt_session_discard()
+ *	discards old ones
+ * @sync: array of @nr_sync waits for the GPU in order of time, without marks
+ * @mark: array of @nr_mark marks in order of time
  * @max_power, @max_sync, @max_mark: allocated lengths of @power, @sync and @mark
  * @samples: number of samples since @begun_ns
- * @lost: number of samples that were lost since @begun_ns
+ * @lost: number of samples lost since @begun_ns
  * @waits: number of waits
- * @last_wait_ns: end of the last wait
- * @power_ns: time of the last power sample
- * @alive_ns: time of the last reading of each rail of the total power
- * @last_batch_ns: time at which the last batch arrived
- * @bus_uv: last bus voltage of each rail, uV
- * @sysfs: reader of the series that the module does not read
- * @sysfs_ns: time of the last reading of @sysfs
- * @telemetry: telemetry of the last sample
- * @stop: number of the signal that requested the end; 0: none
+ * @last_wait_ns: end of the last wait for the GPU, ns
+ * @power_ns: time of the last power sample, ns
+ * @alive_ns: time of the last reading of each rail of the total power, ns
+ * @last_batch_ns: time at which the last batch of samples arrived, ns
+ * @bus_uv: last measured bus voltage of each rail, uV
+ * @sysfs: reader of the telemetry series that only sysfs provides
+ * @sysfs_ns: time of the last reading of @sysfs, ns
+ * @telemetry: telemetry values of the last sample
+ * @stop: number of the signal that requested the end of the session; 0: none has arrived
  * @stop_by_tty: 1: the signal came from the terminal, so the command has received it too
- * @interrupted: as @stop, but not reset when the signal is passed on
+ * @interrupted: number of the signal that requested the end; unlike @stop, not reset when
+ *	the signal is passed on to the command
  * @ended: 1: the job has ended, at @ended_ns
  * @out_of_memory: 1: a sample or wait could not be stored
  * @failed: 1: the session cannot continue: see jetwatt_session_error()
  * @silent: 1: no samples have arrived for too long
- * @dead: index of a rail of the total power that has failed; -1: none
- * @begun_ns: time at which the job was started, or the probe was attached
+ * @dead: index of a rail of the total power that has failed; -1: no rail has failed
+ * @begun_ns: time at which the job was started, or at which the probe was attached to it, ns
  * @ended_ns: end of the job
  * @on_power: called for every sample in order; may be NULL
  * @arg: passed to @on_power
  * @tee: trace that records samples and waits as they arrive; may be NULL
- * @missed: replayed: number of ticks that were skipped
- * @waits_lost: replayed: number of waits that were lost
- * @told: replayed: state of the probe
- * @why: exit code, if the caller has set @failed and printed an error
- * @explain: 1: record the decision about each wait
+ * @missed: in a replayed session: number of sampler ticks that were skipped
+ * @waits_lost: in a replayed session: number of waits that were lost
+ * @told: in a replayed session: state of the probe as the trace tells it
+ * @why: exit code for the verb, if the caller has set @failed and printed an error
+ * @explain: 1: record for each wait why a minibatch ends with it or not
  */
 struct jetwatt_session {
 	struct jetwatt *jw;
@@ -125,9 +127,10 @@ void jetwatt_session_init(struct jetwatt_session *w);
  * jetwatt_session_open() - open the module and subscribe to samples
  * @w: the session; close it with jetwatt_session_close(), also after an error
  * @board: knows which rails make up the total
- * @rate_hz: sampling rate, Hz; 0: do not change the configured one
+ * @rate_hz: sampling rate, Hz; 0: do not change the configured rate
  *
- * Blocks SIGINT, SIGQUIT, SIGTERM and SIGHUP: from now on they set @stop. Prints an error.
+ * Blocks SIGINT, SIGQUIT, SIGTERM and SIGHUP: from then on these signals set @stop. Prints an
+ * error.
  *
  * Return: exit code.
  */
@@ -135,13 +138,14 @@ int jetwatt_session_open(struct jetwatt_session *w, const struct jetwatt_board *
 		       unsigned int rate_hz);
 
 /*
- * Use the rails in @list, "A,B", instead of those of the total. Prints an error. Return: exit code.
+ * Use the rails named in @list, such as "A,B", for the total power instead of the board's default
+ * rails. Prints an error. Return: exit code.
  */
 int jetwatt_session_select_rails(struct jetwatt_session *w, const char *list);
 
 /*
- * Attach the probe to a running job, or start a command. Prints an error. Return: exit code; 126 or
- * 127 if the command cannot be executed.
+ * Attach the probe to a running job, or start a command as the job. Prints an error. Return: exit
+ * code; 126 or 127 if the command cannot be executed.
  */
 int jetwatt_session_job(struct jetwatt_session *w, const struct jetwatt_args_job *job);
 
@@ -153,35 +157,37 @@ void jetwatt_session_reading(const struct jetwatt_reading *r, void *watch);
 /* Read the series in sysfs, if @now is 1 or the last reading is more than one second old. */
 void jetwatt_session_read_sysfs(struct jetwatt_session *w, int now);
 
-/* Let the join deliver to @w. */
+/* Make the join deliver its samples and waits to the session @w. */
 void jetwatt_session_join(struct jetwatt_session *w);
 
 /*
- * Run the event loop for @ms, or until the job ends or a signal arrives. Return: 0; 1: @stop,
- * @ended or @failed of the session is set.
+ * Run the event loop for @ms, or until the job ends or a signal arrives. Return: 0; 1: If it
+ * returns early, @stop, @ended or @failed of the session is set.
  */
 int jetwatt_session_run(struct jetwatt_session *w, int ms);
 
 /*
  * Wait for @ms, then handle all samples and waits at once. This function costs less CPU time than
- * jetwatt_session_run(), because each wake-up costs more than the records. Return: as
+ * jetwatt_session_run(), because a wake-up costs more than the handling of a record. Return: as
  * jetwatt_session_run().
  */
 int jetwatt_session_sleep(struct jetwatt_session *w, int ms);
 
-/* After the end of the job: run until a sample after the end has arrived (at most 2 s). */
+/* After the end of the job: run the event loop until a sample later than the job's end has
+ * arrived (at most 2 s). */
 void jetwatt_session_finish(struct jetwatt_session *w);
 
-/* Discard the power samples before @before_ns, except the last one of them. */
+/* Discard the power samples before @before_ns, except the last of these samples. */
 void jetwatt_session_discard(struct jetwatt_session *w, uint64_t before_ns);
 
-/* Return: number of waits that are missing: lost by the probe, or too late for the join. */
+/* Return: number of missing waits: those that the probe lost, and those that arrived too late
+ * for the join. */
 uint64_t jetwatt_session_waits_lost(const struct jetwatt_session *w);
 
-/* Read how the waits were detected. */
+/* Read the state of the probe, which tells how the waits were detected. */
 void jetwatt_session_probe_state(const struct jetwatt_session *w, struct jetwatt_probe_state *st);
 
-/* Return: number of minibatches in all waits so far. */
+/* Return: number of minibatches found in all waits of the session so far. */
 size_t jetwatt_session_minibatches(const struct jetwatt_session *w);
 
 /* Return: total power of a sample, W. */
@@ -193,10 +199,10 @@ const char *jetwatt_session_scope(const struct jetwatt_session *w, char *buf, si
 /* Print why the session cannot continue. Return: exit code. */
 int jetwatt_session_error(const struct jetwatt_session *w);
 
-/* Return: number of ticks that the sampler has skipped since the session was opened. */
+/* Return: number of ticks that the module's sampler has skipped since the session was opened. */
 uint64_t jetwatt_session_missed(struct jetwatt_session *w);
 
-/* Close everything and free the memory; restores the sampling rate. */
+/* Restore the sampling rate, close the session and free its memory. */
 void jetwatt_session_close(struct jetwatt_session *w);
 
 #endif

@@ -26,7 +26,8 @@ static int open_pid(struct jetwatt_session *w)
 	return jetwatt_error_report(JETWATT_EXIT_FAILED, "no such process", fix, "-p %d", w->pid);
 }
 
-/* Put the command into a new cgroup; if there is no v2 hierarchy, its descendants are followed. */
+/* Put the command into a new cgroup; if there is no v2 hierarchy, the command and its
+ * descendants are the job. */
 static void make_cgroup(struct jetwatt_session *w)
 {
 	if (jetwatt_cgroup_make(&w->cgroup))
@@ -93,7 +94,8 @@ static int open_probe(struct jetwatt_session *w, uint32_t rungs)
 		opts.tgid = w->pid;
 		opts.children = 1;
 	}
-	/* Marks are received in addition to what the backends detect. */
+	/* Marks of the program are received in addition to the waits that the other backends
+	 * detect. */
 	if (w->mark_fd >= 0) {
 		opts.mark_fd = w->mark_fd;
 		if (rungs)
@@ -108,12 +110,13 @@ static int open_probe(struct jetwatt_session *w, uint32_t rungs)
 	return jetwatt_session_add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : 0;
 }
 
-/* Wait for the first sample, which must be before the job's first instruction. */
+/* Wait for the first power sample, which must be taken before the job's first instruction. */
 static int wait_first_sample(struct jetwatt_session *w)
 {
 	for (int i = 0; i < JETWATT_SESSION_FIRST_POLLS && !w->nr_power && !w->failed && !w->stop; i++) {
 		jetwatt_session_run(w, JETWATT_SESSION_FIRST_POLL_MS);
-		/* A command that has not started has no waits to order samples with. */
+		/* Deliver samples without delay: a command that has not started has no waits,
+		 * with which the samples would have to be ordered. */
 		if (w->child.pid)
 			jetwatt_join_flush(w->join);
 	}
@@ -137,7 +140,8 @@ int jetwatt_session_job(struct jetwatt_session *w, const struct jetwatt_args_job
 	jetwatt_session_read_sysfs(w, 1);
 	err = wait_first_sample(w);
 	w->begun_ns = jetwatt_clock_ns();
-	/* What arrived during the preparation does not belong to the job. */
+	/* Discard the samples that arrived during the preparation: they do not belong to the
+	 * job. */
 	w->samples = w->lost = 0;
 	w->missed0 += jetwatt_session_missed(w);
 	if (err || !job->argv)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a session has measured so far. */
+/* Queries about what a session has measured so far. */
 #include "measure/session.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The option -e: which rails make up the total. */
+/* The option -e, which selects the rails that make up the total power. */
 #include "measure/session.h"
 
 #include <stdio.h>

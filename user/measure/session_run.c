@@ -9,7 +9,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* Without samples for this time plus the age of a batch, the stream has ended. */
+/* If no samples arrive for this time plus the maximum age of a batch, the stream of samples has
+ * ended. */
 #define SILENT_NS	6000000000ull
 
 static void on_signal(struct jetwatt_session *w)
@@ -18,7 +19,7 @@ static void on_signal(struct jetwatt_session *w)
 
 	while (read(w->signals, &si, sizeof(si)) == sizeof(si)) {
 		w->stop = w->interrupted = si.ssi_signo;
-		/* A signal of the terminal has also reached the command. */
+		/* A signal that the terminal sent (Ctrl-C) has also reached the command. */
 		w->stop_by_tty = si.ssi_code == SI_KERNEL;
 	}
 }
@@ -30,7 +31,8 @@ static void on_end(struct jetwatt_session *w)
 	w->ended = 1;
 	w->ended_ns = jetwatt_clock_ns();
 	jetwatt_child_reap(&w->child);
-	/* The descriptor stays readable from now on. */
+	/* The job's pidfd stays readable after the end of the job, so remove it from the event
+	 * loop. */
 	epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->pidfd, NULL);
 }
 
@@ -45,8 +47,8 @@ static void on_change(struct jetwatt_session *w)
 }
 
 /*
- * Read waits before samples, whatever woke the loop. If this process is late, samples up to now
- * would make the join discard waits that are still in the probe's buffer.
+ * Read waits before samples, whichever descriptor woke the event loop. Otherwise, if this process
+ * is late, the new samples would make the join discard waits that are still in the probe's buffer.
  */
 static void handle_streams(struct jetwatt_session *w)
 {
@@ -81,7 +83,8 @@ static void check_silence(struct jetwatt_session *w)
 		w->silent = w->failed = 1;
 }
 
-/* Handle events for @ms. Return: 1: at the end there was nothing left to read; 0: there was. */
+/* Handle events for @ms. Return: 1 if all data has been read; 0 if there was still data to read
+ * at the end. */
 static int run_loop(struct jetwatt_session *w, int ms)
 {
 	uint64_t now = jetwatt_clock_ns(), until = now + ms * 1000000ull;
@@ -123,7 +126,8 @@ static void session_set_paused(struct jetwatt_session *w, int paused)
 int jetwatt_session_run(struct jetwatt_session *w, int ms)
 {
 	session_set_paused(w, 0);
-	/* After a delay of this process, data is left to read, so the stream is not silent. */
+	/* After a delay of this process, there may still be data to read, so do not conclude
+	 * that the stream has ended. */
 	if (run_loop(w, ms))
 		check_silence(w);
 	return w->stop || w->ended || w->failed;

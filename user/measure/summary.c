@@ -13,12 +13,13 @@
 #include "out/json.h"
 #include "out/terminal.h"
 
-#define WARM_UP_MAX	10	/* maximum number of minibatches that are discarded as warm-up */
-#define BLOCK_NS	50e6	/* minimum duration of a block of minibatches */
-/* Power budget in the hint, as share of the job's present power. */
+/* maximum number of minibatches at the start that are discarded as warm-up */
+#define WARM_UP_MAX	10
+#define BLOCK_NS	50e6	/* minimum duration of a block of minibatches, ns */
+/* Power budget in the hint, as fraction of the job's measured power. */
 #define HINT_SHARE	0.8
 
-/* Compute median, 95th percentile and maximum. Sorts @v. */
+/* Compute the median, the 95th percentile and the maximum of @n values. Sorts @v. */
 static void fill_spread(struct jetwatt_summary_spread *s, double *v, size_t n, double scale)
 {
 	if (!n)

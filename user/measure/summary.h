@@ -19,24 +19,26 @@ struct jetwatt_summary_spread {
 /**
  * struct jetwatt_summary - summary of a run
  * @meter: energy, telemetry and minibatches of the run
- * @row: mean time and power of minibatches, with relative standard errors
+ * @row: mean time and mean power of the minibatches, with relative standard errors
  * @energy_j: mean energy per minibatch, J
  * @time: distribution of the time of a minibatch, ms
  * @energy: distribution of the energy of a minibatch, J
  * @minibatches: number of minibatches
- * @used: number of minibatches without warm-up
- * @wait_share: share of a minibatch's time in which the job waits for the GPU
- * @stall_share: share before the first launch: exact if @launched, else an upper limit
- * @gpu_share: share in which the GPU has work of the job: exact if @launched, else a lower limit
+ * @used: number of minibatches in the statistics, those of the warm-up excluded
+ * @wait_share: fraction of a minibatch's time in which the job waits for the GPU
+ * @stall_share: fraction of a minibatch's time before the first launch of GPU work: exact if
+ *	@launched is 1, else an upper limit
+ * @gpu_share: fraction of a minibatch's time in which the GPU has work of the job: exact if
+ *	@launched is 1, else a lower limit
  * @elapsed_s: duration of the run, s
  * @total_j: energy of the run, J
  * @launched: 1: launches were traced
  * @quality: errors of the energy of single minibatches
- * @requested_hz: lowest requested rate of the rails of the total, Hz
- * @read_hz: lowest read rate of these rails, Hz
- * @fresh_hz: lowest rate of new values of these rails, Hz
+ * @requested_hz: lowest sampling rate requested for a rail of the total, Hz
+ * @read_hz: lowest rate at which a rail of the total was read, Hz
+ * @fresh_hz: lowest rate at which the sensor of a rail of the total produced new values, Hz
  * @missed: number of ticks that the sampler has skipped
- * @waits_lost: number of waits that are missing
+ * @waits_lost: number of waits that were lost or arrived too late
  */
 struct jetwatt_summary {
 	const struct jetwatt_run_energy *meter;
@@ -51,11 +53,12 @@ struct jetwatt_summary {
 	uint64_t missed, waits_lost;
 };
 
-/* Compute the summary. Queries the module, so its stream must be open. Return: 0; -ENOMEM. */
+/* Compute the summary. The function queries the module, so the session's connection must still
+ * be open. Return: 0; -ENOMEM. */
 int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_run_energy *m);
 /* Print the summary as text. */
 void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struct jetwatt_args *a);
-/* Add the fields of the summary to the open object. */
+/* Add the fields of the summary to the JSON object that is open. */
 void jetwatt_summary_fields(const struct jetwatt_summary *s, struct jetwatt_json *j);
 /* Print the summary as a JSON object. */
 void jetwatt_summary_json(const struct jetwatt_summary *s, FILE *f);

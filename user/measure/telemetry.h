@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Telemetry of a run: mean, maximum and increase of each slot, for runs of any length.
+ * Telemetry of a run: mean, maximum and increase of each telemetry slot, for runs of any length.
  */
 #ifndef JETWATT_MEASURE_TELEMETRY_H
 #define JETWATT_MEASURE_TELEMETRY_H
@@ -13,7 +13,7 @@
 /**
  * struct jetwatt_telemetry_sums - sums over the samples in which a slot had a value
  * @slot: per slot, in the unit of its row:
- *	n: number of such samples; 0: the other members are undefined
+ *	n: number of samples in which the slot had a value; 0: the other members are undefined
  *	last: last value
  *	max: maximum
  *	counted: increase of a counter; a counter that restarts continues from 0
@@ -27,10 +27,10 @@ struct jetwatt_telemetry_sums {
 	} slot[JETWATT_TELEMETRY_SLOTS];
 };
 
-/* Add the telemetry of one sample. */
+/* Add the telemetry values of one sample to the sums. */
 void jetwatt_telemetry_add(struct jetwatt_telemetry_sums *t, const struct jetwatt_telemetry *now);
 
-/* Print a line for each slot that had a value, in base units. */
+/* Print a line for each telemetry slot that had a value, in base units such as W or Hz. */
 void jetwatt_telemetry_print(const struct jetwatt_telemetry_sums *t, FILE *f);
 
 /* Add the object "telemetry" with values in the units of the rows; it may be empty. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounds of minibatches from the program's marks: a pair of begin and end is one bound, a single
- * mark ends one. The name that occurs most often marks the minibatches. Names that begin with
- * eval, val or test mark evaluations.
+ * Bounds of minibatches from the program's marks: a pair of a begin mark and an end mark is one
+ * minibatch, a single mark ends a minibatch. The name that occurs most often marks the minibatches.
+ * Names that begin with eval, val or test mark evaluations.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@ static int is_eval(const char *name)
 	return !strncmp(name, "eval", 4) || !strncmp(name, "val", 3) || !strncmp(name, "test", 4);
 }
 
-/* Start of the bound that mark @i ends: its own, or the previous mark of its name and process. */
+/* Return the start of the bound that mark @i ends: the time of its begin mark or, for a single
+ * mark, of the previous mark with the same name and process. */
 static uint64_t bound_begin(const struct jetwatt_session *w, size_t i)
 {
 	const struct jetwatt_sync *s = &w->mark[i];
@@ -29,7 +30,7 @@ static uint64_t bound_begin(const struct jetwatt_session *w, size_t i)
 	return 0;
 }
 
-/* Record that wait @i is the last one so far in bound @at. */
+/* Record that wait @i is the last wait found so far in bound @at. */
 static void record_wait(const struct jetwatt_run_energy *m, int at, size_t i,
 			struct jetwatt_batch_why **last)
 {
@@ -44,7 +45,8 @@ static void record_wait(const struct jetwatt_run_energy *m, int at, size_t i,
 	w->ends = 1;
 }
 
-/* Add up the waits within bound @at. @from: index at which the search begins; updated. */
+/* Add up the waits within bound @at. @from: index of the wait at which the search begins;
+ * advanced for the next call. */
 static void add_waits(const struct jetwatt_run_energy *m, int at, size_t *from)
 {
 	const struct jetwatt_session *w = m->watch;
@@ -75,7 +77,7 @@ static void add_waits(const struct jetwatt_run_energy *m, int at, size_t *from)
 	}
 }
 
-/* Set what all records have in common. */
+/* Set the members that all records about waits have in common. */
 static void record_rule(const struct jetwatt_run_energy *m)
 {
 	for (size_t i = 0; i < m->watch->nr_sync; i++) {

@@ -13,9 +13,11 @@
 #include "util/error.h"
 
 #define POLL_MS 200	/* interval of calling @each */
-#define NICE	10	/* nice value: a ninth of the job's CPU share on a common CPU */
+/* nice value of this process, with which it gets a ninth of the job's CPU time on a CPU that
+ * both use */
+#define NICE	10
 
-/* Pass the signal on to the command, unless the terminal has sent it to both. */
+/* Pass a signal on to the command, unless the terminal has sent it to both processes. */
 static void pass_signal(struct jetwatt_session *w)
 {
 	if (!w->stop_by_tty && !w->child.gone)
@@ -23,7 +25,7 @@ static void pass_signal(struct jetwatt_session *w)
 	w->stop = 0;
 }
 
-/* The measurement has failed: wait for the command to end, and pass signals on to it. */
+/* The measurement has failed: wait until the command ends, and pass signals on to it meanwhile. */
 static void wait_unmeasured(struct jetwatt_session *w)
 {
 	struct pollfd p[] = { { w->pidfd, POLLIN, 0 }, { w->signals, POLLIN, 0 } };

@@ -14,9 +14,10 @@
  * @each: called several times per second; may be NULL
  * @arg: passed to @each
  *
- * SIGINT, SIGQUIT, SIGTERM and SIGHUP end the session of a job that was running before. If the
- * session has started the command, they are passed on to it, and the session continues until the
- * command ends. If measuring fails, the command continues to its end.
+ * For a job that was running already, SIGINT, SIGQUIT, SIGTERM and SIGHUP end the session. If the
+ * session has started the job's command, these signals are passed on to the command, and the
+ * session continues until the command ends. If measuring fails, the command is not ended, and runs
+ * to its end.
  *
  * Return: 0; or the exit code, after printing an error.
  */
@@ -28,7 +29,8 @@ int jetwatt_wait_job(struct jetwatt_session *w, double for_s, void (*each)(void 
  */
 void jetwatt_wait_job_discard(void *watch);
 
-/* Return the exit status of a verb after its run: that of the command, if there is one; else 0. */
+/* Return the exit status of a verb after its run: the command's exit status if a command was
+ * started; else 0. */
 int jetwatt_wait_job_exit(const struct jetwatt_session *w);
 
 #endif
