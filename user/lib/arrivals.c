@@ -14,7 +14,7 @@ struct jetwatt_arrivals {
 	struct bpf_link *link;
 };
 
-/* Suppress libbpf's messages: the library prints nothing. */
+/* Suppress libbpf's messages: libjetwatt prints nothing. */
 static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level;

@@ -14,7 +14,7 @@
 
 /*
  * The functions below do the same as libnl's nla_*(). The functions are inline because a batch has
- * about 100 attributes. @rem: number of bytes left in the message.
+ * about 100 attributes. @rem: number of bytes of the message that are left to read.
  */
 static inline int jetwatt_attr_ok(const struct nlattr *a, int rem)
 {
@@ -42,7 +42,8 @@ static inline const void *jetwatt_attr_data(const struct nlattr *a)
 	return (const char *)a + NLA_HDRLEN;
 }
 
-/* Store the last attribute of each type in @tb[0..@max]; NULL: absent. Other types are ignored. */
+/* Store a pointer to the last attribute of each type in @tb[0..@max]; NULL: absent. Other types
+ * are ignored. */
 static inline void jetwatt_attr_index(const struct nlattr **tb, int max,
 				      const struct nlattr *attr, int len)
 {
@@ -52,7 +53,8 @@ static inline void jetwatt_attr_index(const struct nlattr **tb, int max,
 			tb[jetwatt_attr_type(attr)] = attr;
 }
 
-/* Copy the value to @v. Return: 0; -EBADMSG: absent or of another size, and @v is unchanged. */
+/* Copy the value to @v. Return: 0; -EBADMSG if the attribute is absent or of another size; @v is
+ * then unchanged. */
 static inline int jetwatt_attr_u32(const struct nlattr *a, uint32_t *v)
 {
 	if (!a || jetwatt_attr_len(a) != sizeof(*v))
@@ -66,8 +68,8 @@ int jetwatt_attr_u64(const struct nlattr *a, uint64_t *v);
 int jetwatt_attr_s32(const struct nlattr *a, int32_t *v);
 
 /*
- * Copy a string: at most @size - 1 bytes and a terminating 0. Bytes that are not printable ASCII
- * become '?'. An absent attribute gives "".
+ * Copy the string in an attribute: at most @size - 1 bytes and a terminating 0. Bytes that are not
+ * printable ASCII become '?'. An absent attribute gives "".
  */
 void jetwatt_attr_string(const struct nlattr *a, char *s, size_t size);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * CRC-32C, four bits at a time. A trace has some kilobytes per second, so this is fast enough, and
- * it needs a table of only sixteen words.
+ * CRC-32C, four bits at a time. A trace has some kilobytes per second, so an algorithm that
+ * processes four bits at a time is fast enough; it needs a table of only sixteen words.
  */
 #include "lib/crc32c.h"
 
 #define POLYNOMIAL	0x82f63b78u	/* 0x1edc6f41, reflected */
 
-/* The register after four zero bits, for the register value @n. */
+/* Table of the CRC register after four zero bits, for the register value @n. */
 #define SHIFT(n)	((n) >> 1 ^ ((n) & 1 ? POLYNOMIAL : 0))
 #define NIBBLE(n)	SHIFT(SHIFT(SHIFT(SHIFT((uint32_t)(n)))))
 

@@ -8,7 +8,7 @@
 
 /*
  * Return the CRC-32C (Castagnoli, RFC 3720 appendix B.4) of @len bytes. @crc: CRC-32C of the bytes
- * before them; 0: none.
+ * before @data; 0 if there are none.
  */
 uint32_t jetwatt_crc32c(uint32_t crc, const void *buf, size_t len);
 

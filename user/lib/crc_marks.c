@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The checksum of a part, computed from the CRC register at both ends of the part.
+ * Computes the checksum of a part of a stream from the CRC register at both ends of the part.
  *
- * The register after a part is a linear function of the register before it and of the part's
- * bytes. So the effect of the register before the part can be removed: that register, shifted by
- * as many zero bits as the part has. The shift is a multiplication by a power of x modulo the
- * polynomial.
+ * The CRC register after a part is a linear function of the register before the part and of the
+ * part's bytes. Therefore the effect of the register before the part can be removed by subtracting
+ * that register, shifted by as many zero bits as the part has. The shift is a multiplication by a
+ * power of x modulo the polynomial.
  */
 #include "lib/crc_marks.h"
 
@@ -15,11 +15,12 @@
 
 #include "lib/crc32c.h"
 
-#define POLYNOMIAL	0x82f63b78u	/* as in crc32c.c: bit 0 is the highest power */
+/* polynomial in the bit order of crc32c.c: bit 0 is the highest power */
+#define POLYNOMIAL	0x82f63b78u
 #define ONE		(1u << 31)
 #define BYTE		(ONE >> 8)	/* x^8 */
 
-/* Return the register after @len bytes, without the inversions of CRC-32C. */
+/* Return the CRC register after @len bytes, without the inversions of CRC-32C. */
 static uint32_t crc_run(uint32_t reg, const uint8_t *at, size_t len)
 {
 	return ~jetwatt_crc32c(~reg, at, len);
@@ -38,7 +39,7 @@ static uint32_t crc_multiply(uint32_t a, uint32_t b)
 	return product;
 }
 
-/* Return the register after @len zero bytes. */
+/* Return the CRC register after @len zero bytes. */
 static uint32_t crc_shift(uint32_t reg, size_t len)
 {
 	uint32_t by = ONE, power = BYTE;
@@ -51,7 +52,8 @@ static uint32_t crc_shift(uint32_t reg, size_t len)
 	return crc_multiply(by, reg);
 }
 
-/* Discard the marks before @first and make space for @need marks. Return: 0; -ENOMEM. */
+/* Discard the stored registers before @first and make space for @need registers. Return: 0;
+ * -ENOMEM. */
 static int reserve_marks(struct jetwatt_crc_marks *m, uint64_t first, size_t need)
 {
 	size_t gone = first - m->first;
@@ -73,7 +75,7 @@ static int reserve_marks(struct jetwatt_crc_marks *m, uint64_t first, size_t nee
 	return 0;
 }
 
-/* Return the register at the stream position @pos. @at: the byte at the position @from. */
+/* Return the CRC register at the stream position @pos. @at: the byte at the position @from. */
 static uint32_t register_at(const struct jetwatt_crc_marks *m, const uint8_t *at, uint64_t from,
 			    uint64_t pos)
 {
@@ -89,7 +91,8 @@ int jetwatt_crc_marks_of(struct jetwatt_crc_marks *m, const uint8_t *at, uint64_
 	uint64_t first = from / JETWATT_CRC_MARK, last = (from + len) / JETWATT_CRC_MARK;
 	uint32_t begin, end;
 
-	/* No mark is known here. Any register will do, because its effect is removed. */
+	/* No mark is known here. The register may start with any value, because the effect of
+	 * that value is removed. */
 	if (!m->nr || first < m->first || first >= m->first + m->nr)
 		m->nr = 0;
 	if (!m->nr)

@@ -9,13 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Distance of the stored registers, in bytes; also the bytes before a part that must be present. */
+/* Distance between stored CRC registers, in bytes; also the number of bytes before a part that
+ * must still be in memory. */
 #define JETWATT_CRC_MARK	64
 
 /**
  * struct jetwatt_crc_marks - CRC registers at several positions of the stream; all zero at first
- * @reg: registers at multiples of JETWATT_CRC_MARK in the stream
- * @first: which multiple @reg[0] belongs to
+ * @reg: CRC registers at multiples of JETWATT_CRC_MARK in the stream
+ * @first: number of the multiple of JETWATT_CRC_MARK to which @reg[0] belongs
  * @nr: number of registers
  * @max: allocated length of @reg
  */
@@ -28,7 +29,8 @@ struct jetwatt_crc_marks {
 /**
  * jetwatt_crc_marks_of() - compute the CRC-32C of a part
  * @m: the registers
- * @at: the part; JETWATT_CRC_MARK - 1 bytes before it, or all if there are fewer, must be present
+ * @at: the part; JETWATT_CRC_MARK - 1 bytes before the part, or all if there are fewer, must
+ *	be in memory
  * @from: stream position of the part; must not decrease from call to call
  * @len: length of the part, bytes
  * @crc: receives the checksum

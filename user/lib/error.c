@@ -17,7 +17,8 @@ const char *jetwatt_error(const struct jetwatt *jw)
 	return jw ? jw->error : open_error;
 }
 
-/* Set the text of the last error. Return: @err, so that callers can return it directly. */
+/* Set the text of the last error. Return: @err, so that callers can return the result of this
+ * function. */
 int jetwatt_error_set(struct jetwatt *jw, int err, const char *fmt, ...)
 {
 	va_list ap;
@@ -29,14 +30,14 @@ int jetwatt_error_set(struct jetwatt *jw, int err, const char *fmt, ...)
 }
 
 /**
- * jetwatt_error_kernel() - set the text for an error of the kernel
+ * jetwatt_error_kernel() - set the error text for an error that the kernel reported
  * @jw: the connection
  * @err: negative errno
  * @text: text of the extended ack; "": none
- * @what: the operation, for the message
+ * @what: the operation that failed, for the error text
  *
- * Generic netlink checks CAP_NET_ADMIN before the module sees the request, and its -EPERM has no
- * extended ack.
+ * Generic netlink checks CAP_NET_ADMIN before the module sees the request, and the -EPERM of that
+ * check has no extended ack.
  *
  * Return: @err.
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Classifies descriptors of other processes.
+ * Finds out to what kind of file a descriptor of another process refers.
  *
- * The numbers of ioctls are not unique, so only the file shows whether a wait was one for the GPU.
- * A BPF program without kernel BTF cannot find the file of a descriptor, but /proc shows it. A
- * result is valid for one second, because the number of a descriptor may be used again for
- * another file.
+ * Different drivers use the same ioctl numbers, so only the file of the descriptor shows whether an
+ * ioctl was a wait for the GPU. A BPF program without kernel BTF cannot find the file of a
+ * descriptor, but /proc shows it. A result in the cache is valid for one second, because the number
+ * of a descriptor may be used again for another file.
  */
 #include "lib/fdname.h"
 
@@ -20,28 +20,31 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define FRESH_NS	1000000000ull	/* validity of a result; interval of connection attempts */
-/* Timeout of a request to jetwatt-files, which takes microseconds. */
+/* how long a result in the cache is valid, and interval of attempts to connect to jetwatt-files,
+ * ns */
+#define FRESH_NS	1000000000ull
+/* Timeout of a request to jetwatt-files; the reply usually takes microseconds. */
 #define HELPER_TIMEOUT_US	100000
-/* Other users' processes: query descriptors below SEARCH_FDS until GONE_IN_A_ROW are missing. */
+/* For processes of other users: query the descriptor numbers below SEARCH_FDS one by one, until
+ * GONE_IN_A_ROW successive numbers are not open. */
 #define SEARCH_FDS		4096
 #define GONE_IN_A_ROW		64
 
-/* File names of the drivers; doc/hardware.md has the tags of the public sources. */
+/* File names of the drivers; doc/hardware.md names the versions of the public sources. */
 static const struct {
 	const char *path;
 	int what;
 	enum { WHOLE, NUMBER, PREFIX } rest;	/* what follows @path: nothing, digits, anything */
 } names[] = {
-	/* linux-nv-oot: drivers/gpu/host1x-fence/dev.c */
+	/* source in linux-nv-oot: drivers/gpu/host1x-fence/dev.c */
 	{ "anon_inode:host1x_pollfd", JETWATT_FDNAME_POLLFD, WHOLE },
 	{ "/dev/host1x-fence", JETWATT_FDNAME_FENCE, WHOLE },
-	/* JetPack 5: nvidia/drivers/video/tegra/host/host1x/host1x.c */
+	/* source in JetPack 5: nvidia/drivers/video/tegra/host/host1x/host1x.c */
 	{ "anon_inode:nvhost-event-poll-fd", JETWATT_FDNAME_POLLFD, WHOLE },
 	{ "/dev/nvhost-ctrl", JETWATT_FDNAME_NVHOST, WHOLE },
 	/* nvgpu: os/linux/ioctl_tsg.c; 2 is BLOCKING_SYNC */
 	{ "anon_inode:nvgpu-event2-fd", JETWATT_FDNAME_EVENT, NUMBER },
-	/* open-gpu-kernel-modules: kernel-open/nvidia/nv.c nvidia_poll() */
+	/* source in open-gpu-kernel-modules: kernel-open/nvidia/nv.c nvidia_poll() */
 	{ "/dev/nvidiactl", JETWATT_FDNAME_EVENT, WHOLE },
 	{ "/dev/nvidia", JETWATT_FDNAME_EVENT, NUMBER },
 	/* tegra-drm, any number */
@@ -102,7 +105,8 @@ static int connect_helper(struct jetwatt_fdname *c)
 	return 1;
 }
 
-/* Query jetwatt-files, which may read the descriptors of other users' processes. */
+/* Classify a descriptor by a query to jetwatt-files, which has the right to read the descriptors
+ * of other users' processes. */
 static int query_helper(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns)
 {
 	struct jetwatt_files_request request = { tgid, fd };
@@ -117,7 +121,8 @@ static int query_helper(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_
 	    recv(c->helper - 1, &what, sizeof(what), 0) == sizeof(what) &&
 	    what >= JETWATT_FDNAME_GONE && what <= JETWATT_FDNAME_NVHOST)
 		return what;
-	/* Disconnect: a late reply would be taken for the reply to the next request. */
+	/* Disconnect after a timeout: a late reply would be taken for the reply to the next
+	 * request. */
 	disconnect_helper(c);
 	return JETWATT_FDNAME_GONE;
 }
@@ -165,7 +170,8 @@ int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, 
 	       what == JETWATT_FDNAME_GONE;
 }
 
-/* jetwatt-files lists no directories, so query each number; the lowest free one is used first. */
+/* jetwatt-files lists no directories, so query each descriptor number; processes use the lowest
+ * free number first. */
 static int events_by_helper(struct jetwatt_fdname *c, uint32_t tgid, uint64_t now_ns, int *fd, int max)
 {
 	int n = 0;

@@ -12,15 +12,15 @@
 #define JETWATT_FDNAME_SLOTS	256
 
 /*
- * Socket of jetwatt-files. A request is one packet with struct jetwatt_files_request; the reply is
- * one packet with an int32_t, enum jetwatt_fdname_what.
+ * Socket of jetwatt-files. A request to jetwatt-files is one packet with struct
+ * jetwatt_files_request; the reply is one packet with an int32_t, enum jetwatt_fdname_what.
  */
 #define JETWATT_FILES_SOCKET	"/run/jetwatt-files/socket"
 
 /**
  * struct jetwatt_files_request - request to jetwatt-files
  * @tgid: process id
- * @fd: descriptor of that process
+ * @fd: descriptor of the process @pid
  */
 struct jetwatt_files_request {
 	uint32_t tgid;
@@ -30,8 +30,8 @@ struct jetwatt_files_request {
 /**
  * struct jetwatt_fdname - cache of results and connection to jetwatt-files; all zero at first
  * @helper: 1 + descriptor of the connection; 0: not connected
- * @tried_ns: time of the last use of the connection
- * @slot: results of the last second; a new result replaces the one in its slot
+ * @tried_ns: time of the last request or connection attempt, ns
+ * @slot: results of the last second; a new result replaces the older result in the same slot
  */
 struct jetwatt_fdname {
 	int helper;
@@ -46,28 +46,30 @@ struct jetwatt_fdname {
 
 /* Kind of a descriptor. */
 enum jetwatt_fdname_what {
-	JETWATT_FDNAME_GONE,	/* the process or descriptor does not exist, or is unknown */
+	/* the process or the descriptor does not exist, or its file could not be determined */
+	JETWATT_FDNAME_GONE,
 	JETWATT_FDNAME_OTHER,	/* none of the below */
-	JETWATT_FDNAME_POLLFD,	/* an ioctl arms it for a fence; then it is polled */
-	JETWATT_FDNAME_EVENT,	/* a driver event: polled without arming */
+	JETWATT_FDNAME_POLLFD,	/* file that an ioctl arms for a fence; the program then polls it */
+	JETWATT_FDNAME_EVENT,	/* driver event: the program polls it without arming */
 	JETWATT_FDNAME_FENCE,	/* its ioctl arms pollfds */
-	JETWATT_FDNAME_RENDER,	/* its ioctl waits for a fence */
+	JETWATT_FDNAME_RENDER,	/* file whose ioctl waits for a fence */
 	JETWATT_FDNAME_NVHOST,	/* both FENCE and RENDER */
 };
 
 /* Classify the target of a link /proc/PID/fd/N. */
 int jetwatt_fdname_classify(const char *path);
 
-/* Classify with the rights of this process. Return: enum jetwatt_fdname_what; -EACCES. */
+/* Classify a descriptor with the rights of this process only. Return: enum jetwatt_fdname_what;
+ * -EACCES. */
 int jetwatt_fdname_local(uint32_t tgid, int fd);
 
 /* Close the connection to jetwatt-files. */
 void jetwatt_fdname_close(struct jetwatt_fdname *c);
 
 /*
- * Classify, with the cache and, if needed, jetwatt-files. @now_ns: time of any clock that
- * increases, that of the record for instance. Blocks at most 0.2 s. Return: enum
- * jetwatt_fdname_what.
+ * Classify a descriptor from the cache or, if it is not there, with this process's rights or
+ * jetwatt-files. @now_ns: present time by any clock that never decreases, the time of the record
+ * for instance. Blocks at most 0.2 s. Return: enum jetwatt_fdname_what.
  */
 int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint64_t now_ns);
 
@@ -78,7 +80,7 @@ int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint6
  * @tgid: process id
  * @syncpt: 1: an ioctl of @fd that waits for a fence; 0: a poll of @fd
  * @fd: the descriptor
- * @ctl_fd: poll: the descriptor whose ioctl armed @fd; -1: @fd is a driver event
+ * @ctl_fd: for a poll: the descriptor whose ioctl armed @fd; -1: @fd is a driver event
  * @now_ns: see jetwatt_fdname_lookup()
  *
  * Return: 1: the record is a wait for the GPU, or the descriptor does not exist any more; 0: the
@@ -95,14 +97,15 @@ int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, 
  * @fd: receives the descriptors
  * @max: number of entries of @fd
  *
- * For a process of another user it queries jetwatt-files.
+ * For a process of another user, the function queries jetwatt-files.
  *
  * Return: number of descriptors found; 0 also if neither this process nor jetwatt-files may
  * examine the process.
  */
 int jetwatt_fdname_events(struct jetwatt_fdname *c, uint32_t tgid, uint64_t now_ns, int *fd, int max);
 
-/* Remove @fd (-1: all descriptors) of a process from the cache: its file may have changed. */
+/* Remove @fd (-1: all descriptors) of a process from the cache: the descriptor may refer to
+ * another file now. */
 void jetwatt_fdname_forget(struct jetwatt_fdname *c, uint32_t tgid, int fd);
 
 #endif

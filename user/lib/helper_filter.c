@@ -2,9 +2,11 @@
 /* Filters the waits of libcuda's helper thread: see helper_filter.h. */
 #include "lib/helper_filter.h"
 
-/* A process with fewer own waits than 1 per this many of the helper does not wait itself. */
+/* If a process has less than one wait of its own threads per this many waits of the helper, its
+ * own threads are taken not to wait. */
 #define HELPER_RATIO	64
-/* After this number of waits, both counts are halved, so that recent waits dominate. */
+/* After this number of waits, the counts of own waits and of the helper's waits are halved, so
+ * that recent waits dominate. */
 #define HISTORY_WAITS	4096
 
 static void report_wait(struct jetwatt_helper_filter *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
@@ -35,7 +37,7 @@ static size_t process_slot(struct jetwatt_helper_filter *o, uint32_t tgid)
 	return i;
 }
 
-/* Report the waits held back of a process, or drop them if @fn is NULL. */
+/* Report the waits of a process that are held back, or drop them if @fn is NULL. */
 static void end_hold(struct jetwatt_helper_filter *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
 {
 	size_t left = 0;
@@ -53,7 +55,8 @@ static void end_hold(struct jetwatt_helper_filter *o, uint32_t tgid, jetwatt_syn
 	o->nr_held = left;
 }
 
-/* Report the waits held back of a process, and from now on all waits of its helper. */
+/* Report the waits of a process that are held back, and from now on report all waits of its
+ * helper without delay. */
 static void release_process(struct jetwatt_helper_filter *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
 {
 	o->process[process_slot(o, tgid)].alone = 1;
@@ -65,7 +68,8 @@ static int hold_back(struct jetwatt_helper_filter *o, const struct jetwatt_sync 
 {
 	if (o->process[i].alone)
 		return 0;
-	/* No space: release the process whose wait is the oldest. It may be this one. */
+	/* There is no space to hold back another wait: report the waits of the process whose
+	 * wait is the oldest. It may be this one. */
 	if (o->nr_held == JETWATT_HELPER_FILTER_HELD)
 		release_process(o, o->held[0].tgid, fn, arg);
 	if (o->process[process_slot(o, s->tgid)].alone)

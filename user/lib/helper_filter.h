@@ -4,10 +4,10 @@
  * probe.
  *
  * The helper wakes up for every event of the GPU, also if a thread of the job waits for the same
- * work. So the helper's waits are reported only for a process whose other threads hardly ever wait.
- * Whether other threads wait is unknown at first, so the helper's waits are held back. If another
- * thread of the process waits within JETWATT_HELPER_FILTER_HOLD_NS, the helper's waits are dropped;
- * else they are reported with their original times.
+ * work. Therefore the helper's waits are reported only for a process whose other threads hardly
+ * ever wait. Whether other threads wait is unknown at first, so the helper's waits are held back.
+ * If another thread of the process waits within JETWATT_HELPER_FILTER_HOLD_NS, the helper's waits
+ * are dropped; else they are reported with their original times.
  */
 #ifndef JETWATT_LIB_OWN_H
 #define JETWATT_LIB_OWN_H
@@ -17,20 +17,22 @@
 #define JETWATT_HELPER_FILTER_PROCESSES	64	/* slots for processes */
 #define JETWATT_HELPER_FILTER_HELD	256	/* maximum number of waits held back, of all processes */
 /*
- * Time for which waits are held back. This time must be shorter than the hold time of the join,
- * which discards records that arrive later.
+ * Time for which waits of the helper are held back, ns. This time must be shorter than the hold
+ * time of the join, which discards records that arrive later.
  */
 #define JETWATT_HELPER_FILTER_HOLD_NS	500000000ull
 
 /**
  * struct jetwatt_helper_filter - state of the filter; all zero at first
- * @process: slots, by tgid modulo JETWATT_HELPER_FILTER_PROCESSES; a new process replaces the one in its
- *	slot. own, helper: number of recent waits of the job's threads, of the helper. alone: 1: the
- *	helper's waits are reported, because the process had no waits of its own in time
+ * @process: slots, by tgid modulo JETWATT_HELPER_FILTER_PROCESSES; a new process replaces
+ *	the one in its slot. own, helper: number of recent waits of the job's threads, of the
+ *	helper. alone: 1: the helper's waits are reported, because the process had no waits of
+ *	its own in time
  * @held: waits held back, in order of arrival
  * @nr_held: number of waits held back
  * @dropped: number of the helper's waits that were dropped
- * @lost: number of lost waits that dropped records had reported; added to the next report
+ * @lost: number of lost waits that the dropped records had reported; added to the number in
+ *	the next reported record
  */
 struct jetwatt_helper_filter {
 	struct {
@@ -47,7 +49,8 @@ struct jetwatt_helper_filter {
  * jetwatt_helper_filter_add() - report a wait, hold it back, or drop it
  * @o: the filter
  * @s: the wait
- * @fn: called for each wait to report: @s, or waits held back if there is no more space for them
+ * @fn: called for each wait to report: the wait @s, or waits that were held back if there is
+ *	no more space for them
  * @arg: passed to @fn
  */
 void jetwatt_helper_filter_add(struct jetwatt_helper_filter *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
@@ -56,12 +59,13 @@ void jetwatt_helper_filter_add(struct jetwatt_helper_filter *o, const struct jet
 /**
  * jetwatt_helper_filter_release() - report the waits that have been held back long enough
  * @o: the filter
- * @now_ns: present time; all waits that ended JETWATT_HELPER_FILTER_HOLD_NS before it must have been added.
+ * @now_ns: present time; all waits that ended JETWATT_HELPER_FILTER_HOLD_NS before @now_ns
+ *	must have been added.
  *	UINT64_MAX: report all waits
  * @fn: called for each wait to report
  * @arg: passed to @fn
  *
- * Return: time at which the next wait is to be reported; 0: no wait is held back.
+ * Return: time at which the next wait that is held back is to be reported; 0: no wait is held back.
  */
 uint64_t jetwatt_helper_filter_release(struct jetwatt_helper_filter *o, uint64_t now_ns, jetwatt_sync_fn fn, void *arg);
 

@@ -9,7 +9,8 @@
 #include <netlink/genl/genl.h>
 #include <string.h>
 
-/* The array that receives replies: @max entries at @entry. @nr counts all replies to @cmd. */
+/* The array in which the replies to a request are stored: @max entries at @entry. @nr counts all
+ * replies to @cmd. */
 struct info_list {
 	int cmd, nr, max;
 	void *entry;
@@ -90,7 +91,7 @@ static int info_request(struct jetwatt *jw, int cmd, int flags, const char *what
 	return err ? err : l.nr;
 }
 
-/* A request with exactly one reply. */
+/* Send a request that has exactly one reply. */
 static int info_request_one(struct jetwatt *jw, int cmd, const char *what, void *entry)
 {
 	int n = info_request(jw, cmd, 0, what, entry, 1);
@@ -178,7 +179,7 @@ int jetwatt_config_set(struct jetwatt *jw, const struct jetwatt_config *c)
 	return jetwatt_request_run(jw, jw->ctl, msg, "setting the configuration", NULL, NULL);
 }
 
-/* Send a configuration with one attribute. */
+/* Send a request that sets one attribute of the module's configuration. */
 static int config_set_one(struct jetwatt *jw, int attr, uint32_t value, const char *what)
 {
 	struct nl_msg *msg = jetwatt_request_new(jw, JETWATT_CMD_CONFIG_SET, 0);

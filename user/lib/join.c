@@ -2,12 +2,13 @@
 /*
  * Merges samples and waits in order of time.
  *
- * Samples are in order. Waits, ordered by their end, come from several CPUs. Waits may be out of
- * order by the time that a CPU needs from reading the clock to completing the record (at most
- * DISORDER_NS). No stream announces how far it is complete, so the join estimates it: up to the
- * time of the stream's last record minus that disorder, or, if the stream is silent, up to the
- * latest time of both streams minus the hold time. The join delivers records up to the earlier of
- * the two times. The join uses only the times of records, so the same input gives the same output.
+ * Samples are in order. Waits for the GPU are ordered by their end, and come from several CPUs.
+ * Waits may be out of order by the time that a CPU needs from reading the clock to completing the
+ * record (at most DISORDER_NS). No stream announces how far it is complete, so the join estimates
+ * it: up to the time of the stream's last record minus DISORDER_NS, or, if the stream is silent, up
+ * to the latest time of both streams minus the hold time. The join delivers records up to the
+ * earlier of these times of the two streams. The join uses only the times of records, so the same
+ * input gives the same output.
  */
 #include "lib/join.h"
 
@@ -22,7 +23,7 @@
  * struct join_place - a place in the heap of a queue
  * @time_ns: time of the record
  * @nr: number of the record in order of arrival, which decides between equal times
- * @slot: index of the record in queue::entry
+ * @slot: index of the record in the array of slots
  */
 struct join_place {
 	uint64_t time_ns, nr;
@@ -32,14 +33,14 @@ struct join_place {
 /**
  * struct queue - a priority queue of records, ordered by time
  * @entry: @max slots of @size bytes
- * @heap: @max places. The first @nr are a binary heap with the earliest record at the top. The
- *	others contain the free slots
+ * @heap: @max places. The first @nr places are a binary heap with the earliest record at the
+ *	top. The other places contain the numbers of the free slots
  * @size: size of a record, bytes
  * @nr: number of records
  * @max: number of slots
  * @last_ns: latest time of all records so far
- * @arrived: number of records so far
- * @moved: number of moves of places; for tests
+ * @arrived: number of records added so far
+ * @moved: number of times that a place was moved within the heap; for tests
  *
  * The queue is a heap, because a trace may contain any times: with waits in descending order, each
  * insertion into a sorted array would move all other records.
@@ -53,12 +54,12 @@ struct queue {
 
 /**
  * struct jetwatt_join - a join
- * @state: last values, for the conversion to power
+ * @state: last value of each series, for the conversion of samples to power
  * @power: queue of power samples
  * @sync: queue of waits
  * @hold_ns: hold time
- * @delivered_ns: time of the last delivered record
- * @late: number of discarded records
+ * @delivered_ns: time of the last record that was delivered, ns
+ * @late: number of records that were discarded because they arrived too late
  * @power_fn: callback for power samples, with @arg
  * @sync_fn: callback for waits, with @arg
  */
@@ -158,7 +159,7 @@ static void queue_drop(struct queue *q)
 	q->heap[q->nr].slot = slot;
 }
 
-/* a - b, or 0 if that is negative. */
+/* Return a - b, or 0 if the difference is negative. */
 static uint64_t sub_or_zero(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
@@ -166,7 +167,7 @@ static uint64_t sub_or_zero(uint64_t a, uint64_t b)
 
 /*
  * Deliver the records up to the time @mark. If a wait ends at the time of a sample, the sample
- * comes first, because its power was drawn during the wait.
+ * comes first, because the sample's power was drawn during the wait.
  */
 static void join_deliver(struct jetwatt_join *j, uint64_t mark)
 {
@@ -182,7 +183,8 @@ static void join_deliver(struct jetwatt_join *j, uint64_t mark)
 		if ((p < s ? p : s) > mark)
 			break;
 		j->delivered_ns = p < s ? p : s;
-		/* The callback may add a record, so it gets a copy. */
+		/* The callback may add a record, and thereby move the queue, so it gets a copy
+		 * of the record. */
 		if (j->power.nr && p <= s) {
 			power = *(const struct jetwatt_power *)queue_first(&j->power);
 			queue_drop(&j->power);
@@ -213,7 +215,8 @@ static void join_advance(struct jetwatt_join *j)
 	queue_shrink(&j->sync);
 }
 
-/* Add a record. Discard and count it if a later record has been delivered already. */
+/* Add a record. Discard and count the new record if a record with a later time has been
+ * delivered already. */
 static void join_add(struct jetwatt_join *j, struct queue *q, const void *entry, uint64_t time_ns)
 {
 	if (time_ns < j->delivered_ns) {
@@ -222,7 +225,7 @@ static void join_add(struct jetwatt_join *j, struct queue *q, const void *entry,
 	}
 	if (!queue_insert(q, entry, time_ns))
 		return;
-	/* Out of memory: deliver the records early, but in order, to free slots. */
+	/* If memory is exhausted, deliver the queued records early, but in order, to free slots. */
 	join_deliver(j, time_ns);
 	if (queue_insert(q, entry, time_ns))
 		j->late++;

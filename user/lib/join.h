@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * The two parts of the join: power.c converts samples to power, join.c merges two streams in order
- * of time. Both parts are deterministic: they use the times of the records, no clock.
+ * of time. Both parts are deterministic: they use only the times of the records, and no clock.
  */
 #ifndef JETWATT_LIB_JOIN_H
 #define JETWATT_LIB_JOIN_H
@@ -15,13 +15,14 @@
  * @nr_rails: number of rails
  * @bus_uv: last bus voltage of each rail, uV
  * @shunt_uv: last shunt voltage of each rail, uV
- * @bus_known: bit r: the bus voltage of rail r has been read
- * @shunt_known: bit r: the shunt voltage of rail r has been read
- * @skipped: number of samples that were not delivered because a rail was unknown
- * @gap: 1: samples are missing before the next one
- * @clock: last values of the clocks
+ * @bus_known: bit r is set if the bus voltage of rail r has been read
+ * @shunt_known: bit r is set if the shunt voltage of rail r has been read
+ * @skipped: number of samples that were not delivered because the voltages of a rail were
+ *	not known yet
+ * @gap: 1: samples are missing before the next sample
+ * @clock: last values of the clock frequencies
  * @temp_mc: last temperature of the hottest zone, millidegrees Celsius
- * @telemetry: last value of each slot
+ * @telemetry: last value of each telemetry slot
  * @read_ns: time of that value
  */
 struct jetwatt_power_state {
@@ -46,7 +47,8 @@ void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rai
  * @i: index of the sample in the batch
  * @p: receives the power
  *
- * Return: 1: @p is filled in; 0: an enabled rail has not been read yet, so there is no power.
+ * Return: 1 if @p was filled in; 0 if an enabled rail has not been read yet, so its power is
+ * unknown.
  */
 int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_samples *s,
 			 uint32_t i, struct jetwatt_power *p);

@@ -16,8 +16,8 @@
 #define JETWATT_ERROR_LEN	256
 
 /*
- * Size of the receive buffer, in bytes: ten times a batch of 256 samples of all series that the
- * module supports. The kernel allocates only the pages that a message has filled.
+ * Size of the receive buffer, in bytes: ten times the size of a batch of 256 samples of all series
+ * that the module supports. The kernel allocates only the pages that a message has filled.
  */
 #define JETWATT_MESSAGE_MAX	(1 << 20)
 
@@ -27,15 +27,15 @@
  * @stream: socket that subscribes and receives batches; non-blocking
  * @events: socket for the multicast group of events; non-blocking
  * @family: id of the netlink family
- * @group: id of the multicast group; 0: none
- * @epfd: epoll descriptor of @stream, and of @events once @joined is 1
+ * @group: id of the multicast group of events; 0: the module has no such group
+ * @epfd: epoll descriptor that watches @stream, and also @events once @joined is 1
  * @buf: receive buffer for one message, JETWATT_MESSAGE_MAX bytes
  * @subscribed: 1: @stream has subscribed
- * @joined: 1: @events is a member of the group
+ * @joined: 1: the socket @events is a member of the multicast group
  * @next_seq: expected sequence number of the next batch; 0: no batch so far
  * @samples: callback for batches, with @samples_arg
  * @event: callback for events, with @event_arg
- * @parse: scratch memory for a batch
+ * @parse: scratch memory for parsing a batch
  * @error: text of the last error
  */
 struct jetwatt {
@@ -57,31 +57,36 @@ struct jetwatt {
 /* error.c: set the text of the last error, with printf()'s arguments. Return: @err. */
 int jetwatt_error_set(struct jetwatt *jw, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Set the text for an error of the kernel; @text: its extended ack. Return: @err. */
+/* Set the error text for an error that the kernel reported; @text: its extended ack. Return:
+ * @err. */
 int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const char *what);
-/* Copy the text to where jetwatt_error(NULL) finds it. */
+/* Copy the error text to where jetwatt_error(NULL) finds it. */
 void jetwatt_error_keep(const struct jetwatt *jw);
 
-/* open.c: add @sk to the epoll descriptor. Return: 0; or a negative errno. */
+/* open.c: add the socket @sk to the connection's epoll descriptor. Return: 0; or a negative
+ * errno. */
 int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk);
 
 /*
- * socket.c: make a netlink socket. @rcvbuf: size of the receive buffer in bytes, 0: the default.
- * Return: 0; or a negative errno.
+ * socket.c: make a netlink socket. @rcvbuf: size of the receive buffer in bytes, 0: the system's
+ * default. Return: 0; or a negative errno.
  */
 int jetwatt_socket_new(struct nl_sock **sk, int rcvbuf, int nonblock);
 /* Receive one datagram. Return: length of the datagram in bytes, or a negative errno. */
 ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags);
-/* Handles the attributes of one message. Return: 0 or positive; or a negative errno. */
+/* Type of a function that handles the attributes of one message. Return: 0 or positive; or a
+ * negative errno. */
 typedef int (*jetwatt_reply_fn)(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg);
 /* Call @fn for each queued message with the command @cmd. Return: number of these messages, or a
  * negative errno. */
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
 			    jetwatt_reply_fn fn, void *arg);
 
-/* request.c: make a request with @cmd and the netlink @flags. Return: NULL: out of memory. */
+/* request.c: allocate a request with the command @cmd and the netlink flags @flags. Return:
+ * NULL: out of memory. */
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags);
-/* Send a request, which is freed, and handle its replies. Return: 0; or a negative errno. */
+/* Send a request, handle its replies with @fn, and free the request. Return: 0; or a negative
+ * errno. */
 int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *msg,
 			const char *what, jetwatt_reply_fn fn, void *arg);
 
@@ -91,7 +96,8 @@ int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
 /* Call the sample callback. Return: as jetwatt_socket_dispatch(). */
 int jetwatt_stream_dispatch(struct jetwatt *jw);
 
-/* event.c: call the event callback. Return: as jetwatt_socket_dispatch(). */
+/* event.c: parse an event and call the connection's event callback. Return: as
+ * jetwatt_socket_dispatch(). */
 int jetwatt_event_dispatch(struct jetwatt *jw);
 
 #endif

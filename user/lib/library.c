@@ -10,9 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SYMTAB_MAX	(64 << 20)	/* maximum size of a symbol table that is read, bytes */
+/* maximum size of a library's symbol table, in bytes; larger tables are not read */
+#define SYMTAB_MAX	(64 << 20)
 
-/* libcuda.so.1.1; libcudart.so.12; in Python wheels also libcudart-1f2e3d.so.11.0 */
+/* Names of the libraries: libcuda.so.1.1; libcudart.so.12; in Python wheels also
+ * libcudart-1f2e3d.so.11.0 */
 int jetwatt_library_is(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -24,7 +26,7 @@ int jetwatt_library_is(const char *path)
 	       strstr(name, ".so");
 }
 
-/* A line of /proc/PID/maps: start-end perms offset dev inode    path */
+/* Format of a line of /proc/PID/maps: start-end perms offset dev inode    path */
 int jetwatt_library_file(const char *line, struct jetwatt_library *lib)
 {
 	unsigned long long start, end;
@@ -84,7 +86,7 @@ static int add_if_readable(char path[][256], int n, int max, const char *dir, si
 
 int jetwatt_library_system(char path[][256], int max)
 {
-	/* Directories of JetPack 5, 6 and 7, of Debian, and of container toolkits. */
+	/* Library directories of JetPack 5, 6 and 7, of Debian, and of container toolkits. */
 	static const char *const dir[] = {
 		"/usr/lib/aarch64-linux-gnu/nvidia", "/usr/lib/aarch64-linux-gnu/tegra",
 		"/usr/lib/aarch64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/usr/lib64",
@@ -134,7 +136,8 @@ static int add_library_call(Elf *elf, const char *name, uint64_t addr,
 	return n + 1;
 }
 
-/* Exported functions; in a program that is not stripped, all functions. */
+/* Read the table of exported functions, or in a program that is not stripped the table of all
+ * functions. */
 static int has_symbols(const GElf_Shdr *sh)
 {
 	return sh->sh_entsize && (sh->sh_type == SHT_DYNSYM ||

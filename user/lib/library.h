@@ -12,8 +12,8 @@
 
 /**
  * struct jetwatt_library - a mapped file
- * @start: start of the first mapping that was found
- * @end: end of that mapping
+ * @start: start address of the library's first mapping in the process
+ * @end: end address of the library's first mapping in the process
  * @path: path in the mount namespace of the process
  */
 struct jetwatt_library {
@@ -21,13 +21,16 @@ struct jetwatt_library {
 	char path[256];
 };
 
-/* What an entry point does. */
+/* What an entry point of a CUDA library does. */
 enum jetwatt_library_what {
 	JETWATT_LIBRARY_STREAM,		/* waits for a stream */
 	JETWATT_LIBRARY_EVENT,		/* waits for an event */
-	JETWATT_LIBRARY_CONTEXT,	/* waits for all work of a context or device */
-	JETWATT_LIBRARY_COPY,		/* copies after the work that was launched before */
-	JETWATT_LIBRARY_QUERY,		/* queries whether work is done */
+	/* entry point that waits for all work of a context or device */
+	JETWATT_LIBRARY_CONTEXT,
+	/* entry point that copies data once the work launched before is complete */
+	JETWATT_LIBRARY_COPY,
+	/* entry point that queries whether work is complete, without waiting */
+	JETWATT_LIBRARY_QUERY,
 	JETWATT_LIBRARY_LAUNCH,		/* launches work */
 	JETWATT_LIBRARY_WHATS
 };
@@ -36,7 +39,7 @@ enum jetwatt_library_what {
  * struct jetwatt_library_entry - a known entry point
  * @name: exported name
  * @what: what it does
- * @since: CUDA_VERSION of the first release that exports it
+ * @since: CUDA_VERSION of the first CUDA release that exports the name
  */
 struct jetwatt_library_entry {
 	const char *name;
@@ -44,14 +47,15 @@ struct jetwatt_library_entry {
 	unsigned int since;
 };
 
-/* Look up an exported name. Return: NULL: the probe does not trace it. */
+/* Look up an exported name in the table of entry points. Return: NULL if the probe does not
+ * trace the name. */
 const struct jetwatt_library_entry *jetwatt_library_entry(const char *name);
 
 /**
  * struct jetwatt_library_call - an entry point in a file
  * @what: what it does
  * @name: exported name, a constant of library_calls.c
- * @offset: offset in the file, bytes
+ * @offset: offset of the entry point in the file, bytes
  */
 struct jetwatt_library_call {
 	enum jetwatt_library_what what;
@@ -61,7 +65,7 @@ struct jetwatt_library_call {
 
 #define JETWATT_LIBRARY_CALLS_MAX	64
 
-/* Is the file, by its name, libcuda or a shared libcudart? */
+/* Return whether the file, judged by its name, is libcuda or a shared libcudart. */
 int jetwatt_library_is(const char *path);
 
 /**
@@ -69,7 +73,8 @@ int jetwatt_library_is(const char *path);
  * @line: the line
  * @lib: receives the mapping
  *
- * Return: JETWATT_LIBRARY_CODE: code of a file is mapped; 1: another part of a file; 0: no file.
+ * Return: JETWATT_LIBRARY_CODE if the line maps code of a file; 1 if it maps another part of a
+ * file; 0 if it maps no file.
  */
 int jetwatt_library_file(const char *line, struct jetwatt_library *lib);
 #define JETWATT_LIBRARY_CODE	2
@@ -89,7 +94,7 @@ int jetwatt_library_line(const char *line, struct jetwatt_library *lib);
  * @lib: receives the libraries
  * @max: number of entries of @lib
  *
- * Return: number of libraries; or a negative errno: the process is gone, or the caller may not
+ * Return: number of libraries; or a negative errno if the process has ended, or the caller may not
  * read its maps.
  */
 int jetwatt_library_of(pid_t pid, struct jetwatt_library *lib, int max);
@@ -101,9 +106,10 @@ int jetwatt_library_of(pid_t pid, struct jetwatt_library *lib, int max);
 int jetwatt_library_system(char path[][256], int max);
 
 /**
- * jetwatt_library_calls() - list the entry points in a file
+ * jetwatt_library_calls() - list the entry points of CUDA that a file exports
  * @path: the file
- * @call: receives up to JETWATT_LIBRARY_CALLS_MAX entries; two names of one address are one entry
+ * @call: receives up to JETWATT_LIBRARY_CALLS_MAX entries; two names of the same address
+ *	give one entry
  *
  * Return: number of entries; -ENOEXEC: not a shared library or program for this machine; or
  * another negative errno.

@@ -3,16 +3,18 @@
  * The table of entry points of libcuda and the CUDA runtime that wait for the GPU or launch work.
  *
  * Names are those that the libraries export. Sources for the driver: names and versions are those
- * of cudaTypedefs.h in CUDA 11.6 (the version is the suffix in PFN_cuMemcpyDtoH_v7000_ptds). For
- * cuLaunchKernelEx (11060) and cuCtxSynchronize_v2 (13000) the source is that programs built with
- * several releases use them. For the runtime (cuda_runtime_api.h) names and versions are
- * unverified. No code depends on a version.
+ * of cudaTypedefs.h in CUDA 11.6 (the version is the suffix in PFN_cuMemcpyDtoH_v7000_ptds). The
+ * versions of cuLaunchKernelEx (11060) and cuCtxSynchronize_v2 (13000) were determined from
+ * programs that were built with several CUDA releases. The names and versions of the CUDA runtime's
+ * functions (cuda_runtime_api.h) are unverified. No code depends on a version.
  *
- * Suffixes: _v2 is the current one of several signatures. Programs that are compiled with one
- * default stream per thread (CUDA_API_PER_THREAD_DEFAULT_STREAM) call the names with _ptsz if the
- * function has a stream argument, and with _ptds if it has none. cuEvent* have no such variant.
+ * Suffixes of the names: _v2 marks the current one of several signatures of a function. Programs
+ * that are compiled with one default stream per thread (CUDA_API_PER_THREAD_DEFAULT_STREAM) call
+ * the names with _ptsz if the function has a stream argument, and with _ptds if it has none.
+ * cuEvent* have no such variant.
  *
- * A synchronous copy waits for the work that was put into its stream before. Not in the table:
+ * A synchronous copy waits for the work that was submitted to its stream before the copy. Not in
+ * the table:
  * - copies within device memory and cuMemcpyPeer: they are not synchronous with the host
  *   ("API synchronization behavior" in the CUDA manuals);
  * - asynchronous copies: a copy to pageable memory waits, and a copy to pinned memory returns at
@@ -69,9 +71,10 @@ static const struct jetwatt_library_entry entry[] = {
 	{ "cuGraphLaunch", LAUNCH, 10000 },
 	{ "cuGraphLaunch_ptsz", LAUNCH, 10000 },
 	/*
-	 * cuda_runtime_api.h. If a function of the runtime calls the driver, the two calls are
-	 * nested and count once. Since CUDA 11.3 the runtime gets the driver's addresses from
-	 * cuGetProcAddress(); depending on the version they are the exported ones or others.
+	 * cuda_runtime_api.h. If a function of the runtime calls the driver, the call of the
+	 * runtime and the call of the driver are nested, and count once. Since CUDA 11.3 the
+	 * runtime gets the driver's addresses from cuGetProcAddress(); depending on the version,
+	 * these are the addresses of the exported functions or others.
 	 */
 	{ "cudaStreamSynchronize", STREAM, 2000 },
 	{ "cudaStreamSynchronize_ptsz", STREAM, 7000 },
@@ -99,7 +102,8 @@ static const struct jetwatt_library_entry entry[] = {
 };
 
 #define NR_ENTRIES	(sizeof(entry) / sizeof(entry[0]))
-_Static_assert(NR_ENTRIES <= JETWATT_LIBRARY_CALLS_MAX, "a library may have them all");
+_Static_assert(NR_ENTRIES <= JETWATT_LIBRARY_CALLS_MAX,
+	       "a library may export all entry points of the table");
 
 const struct jetwatt_library_entry *jetwatt_library_entry(const char *name)
 {

@@ -3,7 +3,7 @@
  * Marks in the measured program: sends the bounds of its minibatches to the measuring program. The
  * receiver is marks.c.
  *
- * Each mark is one datagram:
+ * Each mark is sent as one datagram:
  *
  *	[begin |end ]NAME[ @NS/TID/LOST/PID]
  *
@@ -73,7 +73,7 @@ static int send_mark(const char *verb, const char *name)
 		     on_behalf_of ? (long)on_behalf_of : syscall(SYS_gettid), missed, on_behalf_of);
 	if (send(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL) == n)
 		return 0;
-	/* The descriptor may be a file or a pipe instead of a socket. */
+	/* The descriptor may refer to a file or a pipe instead of a socket, so use write() then. */
 	if (errno == ENOTSOCK && write(fd, line, n) == n)
 		return 0;
 	if (errno == ECONNREFUSED || errno == EPIPE || errno == EBADF || errno == ENOTCONN)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The marker backend: receives the marks that the measured program sends with mark.c. A begin and
- * its end become one record, a single mark becomes one by itself. The kernel's credentials show
- * which process has sent a mark.
+ * The marker backend: receives the marks that the measured program sends with mark.c. A begin mark
+ * and its end mark become one record; a single mark becomes a record by itself. The kernel's
+ * credentials show which process has sent a mark.
  */
 #include "lib/marks.h"
 
@@ -16,7 +16,7 @@
 
 #include "lib/probe.h"
 
-/* A mark that was received; name: index in jetwatt_probe_state::mark. */
+/* A begin mark that was received; name: index in jetwatt_probe_state::mark. */
 struct begun {
 	uint32_t tgid, tid;
 	int name;
@@ -27,8 +27,8 @@ struct begun {
  * struct marks - state of the backend
  * @probe: the probe
  * @fd: receiving end of the socket pair
- * @nr_open: number of begins without an end
- * @open: these begins, the latest last
+ * @nr_open: number of begin marks whose end mark has not arrived
+ * @open: begin marks whose end mark has not arrived, the latest last
  * @lost: number of marks that were lost or rejected
  */
 struct marks {
@@ -112,7 +112,8 @@ static void marks_deliver(struct marks *m, const struct begun *b, uint32_t call,
 	jetwatt_probe_deliver(m->probe, &s);
 }
 
-/* Find the latest start of the same thread and name, and report both as one record. */
+/* For an end mark, find the latest begin mark of the same thread and name, and report both as
+ * one record. */
 static void mark_end(struct marks *m, const struct begun *e)
 {
 	for (int i = m->nr_open - 1; i >= 0; i--) {
@@ -149,7 +150,7 @@ static void receive_mark(struct marks *m, const char *text, size_t len, uint32_t
 		return;
 	}
 	m->lost += line.lost;
-	/* A time in the future is invalid; use the present time. */
+	/* If the time of a mark is in the future, it is invalid: use the present time. */
 	b = (struct begun){
 		.tgid = line.pid ? line.pid : tgid,
 		.tid = line.tid,

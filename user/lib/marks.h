@@ -9,20 +9,22 @@
 #include <stdint.h>
 #include "jetwatt.h"
 
-#define JETWATT_MARKS_ENV	"JETWATT_MARK_FD"	/* variable with the descriptor's number */
+/* environment variable with the number of the descriptor to which marks are sent */
+#define JETWATT_MARKS_ENV	"JETWATT_MARK_FD"
 #define JETWATT_MARKS_NAME_LEN	JETWATT_MARK_LEN
-#define JETWATT_MARKS_OPEN	256	/* maximum number of begins without an end */
+/* maximum number of begin marks that wait for their end mark */
+#define JETWATT_MARKS_OPEN	256
 
 enum jetwatt_marks_verb { JETWATT_MARKS_BEGIN, JETWATT_MARKS_END, JETWATT_MARKS_POINT };
 
 /**
  * struct jetwatt_marks_line - a parsed mark
- * @verb: begin, end, or a single mark
+ * @verb: kind of the mark: begin, end, or a single mark
  * @name: name of the mark
- * @time_ns: time of the mark; 0: unknown
+ * @time_ns: time of the mark, ns; 0: unknown
  * @tid: thread id; 0: unknown
- * @lost: number of marks lost before this one
- * @pid: process for which the mark is sent; 0: the sender
+ * @lost: number of marks lost just before this mark
+ * @pid: process for which the mark is sent; 0: the process that sent the mark
  */
 struct jetwatt_marks_line {
 	enum jetwatt_marks_verb verb;
@@ -31,7 +33,8 @@ struct jetwatt_marks_line {
 	uint32_t tid, lost, pid;
 };
 
-/* Is the name 1 to 63 printable ASCII characters, without space and '@'? */
+/* Return whether the name of a mark is valid: 1 to 63 printable ASCII characters, without space
+ * and '@'. */
 int jetwatt_marks_name_ok(const char *name);
 
 /* Parse one mark of @len bytes, without the newline. Return: 0; -EINVAL. */

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Receive buffers, in bytes. The stream's holds the batches of half a minute at 1 kHz; the kernel
- * charges twice the size of the data.
+ * Receive buffers, in bytes. Size of the stream socket's receive buffer, bytes: it holds the
+ * batches of half a minute at 1 kHz; the kernel charges twice the size of the data.
  */
 #define STREAM_RCVBUF	(8 << 20)
 #define EVENTS_RCVBUF	(64 << 10)
@@ -54,7 +54,7 @@ static int resolve_family(struct jetwatt *jw)
 	return 0;
 }
 
-/* Make jetwatt_fd() readable when the socket is. */
+/* Make the descriptor jetwatt_fd() readable whenever the socket @sk is readable. */
 int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk)
 {
 	struct epoll_event ev = { .events = EPOLLIN };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Parser of batches. The parser checks every length: that of an attribute against the message, the
- * number of values against the number of samples.
+ * Parser of batches. The parser of batches checks the length of each attribute against the message,
+ * and the number of values against the number of samples.
  */
 #include "lib/parse.h"
 
@@ -46,7 +46,8 @@ int jetwatt_parse_samples(struct jetwatt_parse *p, const struct nlattr *attr, in
 	if (!s->count || s->count > JETWATT_PARSE_SAMPLES || s->seq + s->count < s->seq ||
 	    (size_t)jetwatt_attr_len(times) != s->count * sizeof(uint64_t))
 		return -EBADMSG;
-	/* Copy the times, because the message aligns them only to 4 bytes. */
+	/* Copy the times of the samples, because the message aligns them only to 4 bytes, and a
+	 * uint64_t needs 8. */
 	memcpy(p->time_ns, jetwatt_attr_data(times), s->count * sizeof(uint64_t));
 	for (a = attr; jetwatt_attr_ok(a, rem); a = jetwatt_attr_next(a, &rem)) {
 		if (jetwatt_attr_type(a) != JETWATT_A_SAMPLES_SERIES)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * Parsers of netlink messages. The functions have no side effects and never read outside the
- * buffer, whatever it contains.
+ * message buffer, whatever the buffer contains.
  */
 #ifndef JETWATT_PARSE_H
 #define JETWATT_PARSE_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "jetwatt.h"
 
-/* Maximum number of series in a batch: two per rail and one per clock, with a reserve. */
+/* Maximum number of series in a batch: two per rail and one per clock, and some spare ones. */
 #define JETWATT_PARSE_SERIES	(4 * JETWATT_RAILS_MAX + JETWATT_CLOCKS_MAX)
 #define JETWATT_PARSE_SAMPLES	4096	/* maximum number of samples in a batch */
 
@@ -24,8 +24,8 @@ struct jetwatt_parse {
 };
 
 /*
- * The functions below parse the attributes of a message (@len bytes, aligned to 4 bytes).
- * Return: 0; -EBADMSG: a length is wrong, or a required attribute is absent.
+ * The functions declared below parse the attributes of a message (@len bytes, aligned to 4 bytes).
+ * Return: 0; -EBADMSG: a length in the message is wrong, or a required attribute is absent.
  */
 int jetwatt_parse_samples(struct jetwatt_parse *p, const struct nlattr *attr, int len);
 int jetwatt_parse_event(struct jetwatt_event *e, const struct nlattr *attr, int len);
@@ -38,7 +38,7 @@ int jetwatt_parse_stats(struct jetwatt_stats *stats, const struct nlattr *attr, 
 
 int jetwatt_parse_energy(struct jetwatt_energy *energy, const struct nlattr *attr, int len);
 
-/* Records of a WAITS_NTF: @nr records of @size bytes each at @data, maybe unaligned. */
+/* Records of a WAITS_NTF: @nr records of @size bytes each at @data, which may be unaligned. */
 struct jetwatt_parse_waits {
 	const char *data;
 	uint32_t size, nr;
@@ -47,12 +47,12 @@ struct jetwatt_parse_waits {
 
 /* As the parsers above. */
 int jetwatt_parse_waits(struct jetwatt_parse_waits *w, const struct nlattr *attr, int len);
-/* Return a copy of record @i, less than @w->nr. */
+/* Return a copy of record @i of @w; @i must be less than @w->nr. */
 struct jetwatt_wait_record jetwatt_parse_wait(const struct jetwatt_parse_waits *w, uint32_t i);
 int jetwatt_parse_box(struct jetwatt_box *box, const struct nlattr *attr, int len);
 
 /* The module's generic netlink family, as the netlink controller reports it. @events: id of the
- * multicast group JETWATT_MCGRP_EVENTS; 0: none. */
+ * multicast group JETWATT_MCGRP_EVENTS; 0: the family has no such group. */
 struct jetwatt_family {
 	uint32_t id, version, events;
 };

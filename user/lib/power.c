@@ -12,9 +12,11 @@
 #include <linux/jetwatt.h>
 #include <string.h>
 
-/* Samples to skip at most until all rails are known: a chip may never answer. */
+/* Maximum number of samples to skip until the voltages of all rails are known; the number is
+ * limited because a chip may never answer. */
 #define SKIP_MAX	64
-/* Maximum age of a telemetry value. Slow series are read once per second. */
+/* Maximum age of a telemetry value, ns; older values are not used. Slow series are read once per
+ * second. */
 #define TELEMETRY_NS	3000000000ull
 
 void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rail *rail, int nr)
@@ -37,7 +39,8 @@ static int power_rail(const struct jetwatt_power_state *st, uint32_t id)
 	return -1;
 }
 
-/* Values of one tick: clock of the first CPU policy (@cpu: 1 if known), telemetry, rails read. */
+/* Values of one tick: the rails whose shunt voltage was read, the clock of the first CPU policy
+ * (@cpu is 1 if it is known already), and telemetry. */
 struct tick {
 	uint32_t shunts;
 	uint32_t cpu_index, cpu_khz;
@@ -45,7 +48,8 @@ struct tick {
 	struct jetwatt_telemetry telemetry;
 };
 
-/* A kind with more indices than channels has the highest value: the hottest thermal zone. */
+/* If a kind of series has more indices than telemetry channels, the channel gets the highest
+ * value: the temperature of the hottest thermal zone. */
 static void update_telemetry(const struct jetwatt_series_view *v, int32_t value, struct tick *t)
 {
 	const struct jetwatt_series_row *row = jetwatt_series_row(v->kind);
@@ -76,7 +80,8 @@ static void update_series(struct jetwatt_power_state *st, const struct jetwatt_s
 		}
 		break;
 	case JETWATT_SERIES_CPU_KHZ:
-		/* The clock of the first policy that has one; other policies may be offline. */
+		/* Use the clock of the first CPU policy that has a value; other policies may be
+		 * offline. */
 		if (value > 0 && (!t->cpu || v->index < t->cpu_index)) {
 			t->cpu = 1;
 			t->cpu_index = v->index;
@@ -115,7 +120,7 @@ static void fill_telemetry(struct jetwatt_power_state *st, const struct tick *t,
 			st->read_ns[s] = p->time_ns;
 		}
 		p->telemetry.value[s] = st->telemetry.value[s];
-		/* A sample may be older than the reading: batches arrive late. */
+		/* Batches arrive late, so a sample may be older than the reading of sysfs. */
 		if (p->time_ns > st->read_ns[s] && p->time_ns - st->read_ns[s] > TELEMETRY_NS)
 			p->telemetry.value[s] = JETWATT_TELEMETRY_NONE;
 	}

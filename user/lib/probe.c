@@ -18,11 +18,12 @@
 #include "lib/process_tree.h"
 #include "lib/helper_filter.h"
 
-/* Poll again after this time: twice the time for which sync.bpf.c does not wake the reader. */
+/* Poll the backends again after this time, ns: twice the time for which sync.bpf.c does not wake
+ * the reader. */
 #define POLL_AGAIN_NS	20000000
 /* Interval at which backends search for libraries that the job has loaded. */
 #define SEARCH_NS		200000000
-/* Minimum delay of the poll timer. */
+/* Minimum delay of the poll timer, ns. */
 #define POLL_MIN_NS		1000000
 
 static const struct jetwatt_backend_ops *const backends[] = {
@@ -35,11 +36,11 @@ static const struct jetwatt_backend_ops *const backends[] = {
  * struct jetwatt_probe - an open probe
  * @rung: operations and state of each open backend; ops NULL: not open
  * @epfd: epoll descriptor of the backends and timers
- * @poll_timer: timer of the next poll
- * @search_timer: timer of the periodic search
+ * @poll_timer: timer that expires when the backends are to be polled next
+ * @search_timer: timer of the periodic search for libraries
  * @fn: callback of the caller, with @arg
- * @handled: number of waits reported by the present call
- * @own: holds back the waits of libcuda's helper thread
+ * @handled: number of waits reported during the present call of jetwatt_probe_dispatch()
+ * @own: filter that holds back the waits of libcuda's helper thread
  * @st: state for jetwatt_probe_state()
  */
 struct jetwatt_probe {
@@ -145,7 +146,7 @@ static int poll_backends(struct jetwatt_probe *p)
  * Open every requested backend that is available. Unless the caller requests it, the module is
  * used only if BPF is not available. A caller that requests more than marks gets an error if only
  * marks are available.
- * Return: 0; or the error of the first backend if none is available.
+ * Return: 0; if no backend is available, the error of the first one.
  */
 static int open_backends(struct jetwatt_probe *p, const struct jetwatt_probe_opts *o)
 {
@@ -175,7 +176,8 @@ static int open_backends(struct jetwatt_probe *p, const struct jetwatt_probe_opt
 		     probe_fail(-EINVAL, "no such backend of the probe: %#x", want);
 }
 
-/* Process ids and times of the kernel's records must mean the same to this process. */
+/* The kernel's records have process ids and times of the initial namespaces, so this process
+ * must be in these namespaces. */
 static int check_namespaces(const struct jetwatt_probe_opts *o)
 {
 	if (o->tgid && !jetwatt_process_initial_pids())
@@ -250,7 +252,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* Set the timer to poll once more in @ns. */
+/* Set the poll timer to expire in @ns nanoseconds. */
 static int set_poll_timer(struct jetwatt_probe *p, uint64_t ns)
 {
 	struct itimerspec again = { .it_value = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) } };
@@ -277,9 +279,10 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p)
 			return err;
 		more |= err;
 	}
-	/* All waits that ended before @now have arrived. */
+	/* All waits that ended before the time @now have arrived. */
 	due = jetwatt_helper_filter_release(&p->own, now, report_probe_wait, p);
-	/* A record that arrives now may not wake the reader: see emit() in bpf/state.h. */
+	/* A record that arrives from now on may not wake the reader (emit() in bpf/state.h says
+	 * why), so poll again later. */
 	err = more ? set_poll_timer(p, POLL_AGAIN_NS) :
 	      due ? set_poll_timer(p, due > now + POLL_MIN_NS ? due - now : POLL_MIN_NS) : 0;
 	return err ? err : p->handled;

@@ -10,15 +10,17 @@
 
 /**
  * struct jetwatt_backend_ops - operations of a backend
- * @rungs: mask of enum jetwatt_rung: what the backend can provide
- * @open: open the backend with as many of the requested @rungs as possible, and store its state in
- *	@state. For each of @rungs that it cannot provide it calls jetwatt_probe_refuse(). Return:
- *	0; or a negative errno: it provides none of them
+ * @rungs: mask of the values of enum jetwatt_rung that the backend can provide
+ * @open: open the backend with as many of the requested @rungs as possible, and store its
+ *	state in @state. For each of @rungs that the backend cannot provide, it calls
+ *	jetwatt_probe_refuse(). Return: 0; or a negative errno if the backend provides none of
+ *	@rungs
  * @fd: return a descriptor that is readable when there are records to dispatch
- * @dispatch: pass the records to jetwatt_probe_deliver(). Return: 1: more records may arrive
- *	without making the descriptor readable; 0: they make it readable; or a negative errno
+ * @dispatch: pass the backend's new records to jetwatt_probe_deliver(). Return: 1 if further
+ *	records may arrive without making the descriptor readable; 0 if further records make it
+ *	readable; or a negative errno
  * @search: search for new processes and libraries; called five times per second; may be NULL
- * @lost: return the number of records lost so far
+ * @lost: return the number of records that the backend has lost so far
  * @waiting: jetwatt_probe_waiting(); NULL: not supported
  * @entries: jetwatt_probe_entries(); NULL: not supported
  * @close: free the state

@@ -28,15 +28,15 @@
 
 #define BPF_RUNGS (JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT)
 
-#define EVENTS_MAX	64	/* descriptors of driver events per process */
+#define EVENTS_MAX	64	/* maximum number of descriptors of driver events per process */
 #define SEARCHES_PER_SCAN	5	/* searches for libraries per search for driver events */
 
 /**
  * struct probe_bpf - state of the backend
- * @bpf: the loaded program; @ring: reader of its ring buffer; @uprobes: NULL: none attached
+ * @bpf: the loaded program; @ring: reader of the program's ring; @uprobes: NULL: none attached
  * @names: cache of the kinds of files to which descriptors refer
- * @lost: number of lost records that was reported; @searches: number of searches
- * @cgroup_path: cgroup to watch; NULL: none; @syscalls: 1: system calls are traced for waits
+ * @lost: number of lost records reported so far; @searches: number of searches so far
+ * @cgroup_path: cgroup to watch; NULL: none; @syscalls: 1: system calls are traced
  */
 struct probe_bpf {
 	struct jetwatt_probe *probe;
@@ -53,7 +53,7 @@ struct probe_bpf {
 /* Last warning of libbpf. */
 static _Thread_local char libbpf_warning[160];
 
-/* Store a message of libbpf. Of several warnings the last one is nearest to the cause. */
+/* Store the last warning of libbpf; of several, it is the nearest to the cause. */
 static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	char line[sizeof(libbpf_warning)];
@@ -67,7 +67,7 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-/* Is the kernel locked down, so that BPF may not read memory? */
+/* Return whether the kernel is locked down, so that BPF programs may not read memory. */
 static int locked_down(void)
 {
 	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
@@ -81,7 +81,7 @@ static int locked_down(void)
 	return !!strstr(line, "[confidentiality]");
 }
 
-/* Ubuntu 22.04, and so JetPack 6, has libbpf 0.5, in which these functions have other names. */
+/* libbpf 0.5, which Ubuntu 22.04 and JetPack 6 have, has other names for these functions. */
 static int supported(enum bpf_prog_type prog, enum bpf_map_type map)
 {
 #if LIBBPF_MAJOR_VERSION > 0 || LIBBPF_MINOR_VERSION >= 7
@@ -92,7 +92,7 @@ static int supported(enum bpf_prog_type prog, enum bpf_map_type map)
 #endif
 }
 
-/* Find the cause of an error of loading or attaching, and refuse both rungs. Return: the error. */
+/* Report why loading or attaching failed, for system calls and uprobes. Return: the error. */
 static int refuse_load(struct jetwatt_probe *p, int err, const char *doing)
 {
 	if (locked_down())
@@ -113,7 +113,7 @@ static int refuse_load(struct jetwatt_probe *p, int err, const char *doing)
 				    *libbpf_warning ? libbpf_warning : strerror(-err));
 }
 
-/* Waits in libcuda's functions need no check. */
+/* Waits in libcuda's functions need no check of a descriptor. */
 static int record_genuine(struct probe_bpf *b, const struct jetwatt_sync_record *r, uint32_t call)
 {
 	return call >= JETWATT_SYNC_RECORD_STREAM ||
@@ -181,7 +181,7 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	if (o->tgid && o->children) {
 		bpf->rodata->follow_set = 1;
 		bpf->rodata->fork_child_off = jetwatt_process_fork_offset();
-		/* Without that offset, system calls show forks and exits. */
+		/* Without the offset of child_pid, system calls show forks and exits. */
 		calls |= !bpf->rodata->fork_child_off;
 	} else {
 		bpf->rodata->only_tgid = o->tgid;
@@ -197,7 +197,7 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	bpf_program__set_autoload(bpf->progs.sys_exit, calls);
 	for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
 		bpf_program__set_autoload(call[i], api);
-		/* libbpf 0.5 does not know the name of their section. */
+		/* libbpf 0.5 does not know the ELF section of these programs. */
 		bpf_program__set_type(call[i], BPF_PROG_TYPE_KPROBE);
 	}
 	if (!o->ring_kib)
@@ -205,7 +205,7 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 	return bpf_map__set_max_entries(bpf->maps.records, o->ring_kib * 1024);
 }
 
-/* Add the process and its descendants to the map; the BPF program adds future ones. */
+/* Watch a process and its present descendants; the BPF program adds those forked later. */
 static int follow_existing(struct sync *bpf, uint32_t tgid)
 {
 	int fd = bpf_map__fd(bpf->maps.followed), nr, i;
@@ -217,7 +217,7 @@ static int follow_existing(struct sync *bpf, uint32_t tgid)
 			nr = -errno;
 			break;
 		}
-		/* The program did not see an exit before the process was in the map. */
+		/* The BPF program does not see an exit before the process is in the map. */
 		if (!jetwatt_process_alive(tgids[i]))
 			bpf_map_delete_elem(fd, &tgids[i]);
 	}
@@ -274,7 +274,7 @@ static void find_events_of_all(struct probe_bpf *b)
 		find_events(b, tgid);
 }
 
-/* @below: 1: include cgroups below the requested one. */
+/* @below: 1: also watch the cgroups below the requested one. */
 static int load_filtered(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs,
 		     int below)
 {
@@ -408,7 +408,7 @@ static uint64_t bpf_lost(const void *state)
 	return __atomic_load_n(&((const struct probe_bpf *)state)->bpf->bss->lost, __ATOMIC_RELAXED);
 }
 
-/* Waiting in a function of libcuda, in a loop of queries, or in a system call for a fence. */
+/* Ways to wait: in a function of libcuda, in a loop of queries, in a system call for a fence. */
 static int bpf_waiting(const void *state, uint32_t tid)
 {
 	const struct sync *bpf = ((const struct probe_bpf *)state)->bpf;

@@ -21,9 +21,9 @@
  * struct module - state of the backend
  * @probe: the probe
  * @jw: connection to the module
- * @names: cache of what descriptors are
- * @lost: number of waits lost so far
- * @reported_lost: part of @lost that was passed on
+ * @names: cache of the kinds of files to which descriptors refer
+ * @lost: number of waits that the module has lost so far
+ * @reported_lost: part of @lost that was reported to the caller
  */
 struct module {
 	struct jetwatt_probe *probe;
@@ -74,7 +74,7 @@ static int waits_reply(struct jetwatt *jw, const struct nlattr *attr, int len, v
 	return 0;
 }
 
-/* List the processes in a cgroup; the module follows those that they fork. */
+/* List the processes in a cgroup; the module also follows the processes that they fork. */
 static int cgroup_processes(const char *path, uint32_t *tgid, int max)
 {
 	char name[4200];
@@ -91,7 +91,7 @@ static int cgroup_processes(const char *path, uint32_t *tgid, int max)
 	return n ? n : -ESRCH;
 }
 
-/* List the processes to watch. Return: their number, 0: all; or a negative errno. */
+/* List the processes to watch. Return: number of processes, 0: watch all; or a negative errno. */
 static int watched_processes(const struct jetwatt_probe_opts *o, uint32_t *tgid, int max)
 {
 	uint32_t *tree = NULL;
@@ -129,7 +129,7 @@ static void module_close(void *state)
 {
 	struct module *m = state;
 
-	/* Closing the socket ends the watch. */
+	/* Closing the socket makes the module stop tracing for this process. */
 	if (m->jw)
 		jetwatt_close(m->jw);
 	jetwatt_fdname_close(&m->names);

@@ -3,9 +3,9 @@
  * Attaches uprobes to the functions of CUDA libraries.
  *
  * A uprobe belongs to a file, not to a process: it works in every process that maps the same file
- * later, also in containers. So this code attaches to the system's libcuda at once, and to any
- * other library when it finds it in the maps of a watched process. The BPF program filters by
- * process.
+ * later, also in containers. Therefore this code attaches uprobes to the system's libcuda at once,
+ * and to any other library when it finds it in the maps of a watched process. The BPF program
+ * filters by process.
  */
 #include "lib/probe_uprobe.h"
 
@@ -25,9 +25,10 @@
 
 #define FILES_MAX	16	/* libraries to attach to */
 #define LINKS_MAX	(FILES_MAX * 2 * JETWATT_LIBRARY_CALLS_MAX)
-#define SEARCHES_MAX	64	/* processes whose maps are read per search */
-#define KNOWN_MAX	1024	/* slots of processes whose library is attached */
-#define RECHECK_SEARCHES	32	/* searches after which all processes are examined again */
+#define SEARCHES_MAX	64	/* maximum number of processes whose maps are read in a search */
+#define KNOWN_MAX	1024	/* number of slots for processes whose libcuda has uprobes */
+/* number of searches after which all processes are examined again */
+#define RECHECK_SEARCHES	32
 /*
  * Number of searches after which a process that has libcuda, but has not waited in its functions,
  * has all its code searched for a statically linked runtime.
@@ -38,12 +39,12 @@
  * struct jetwatt_uprobes - the attached uprobes
  * @probe: the probe
  * @bpf: the loaded BPF program
- * @file: libraries that were attached, or failed to attach
+ * @file: library files to which uprobes were attached, or could not be attached
  * @link: links of libbpf, one per uprobe
- * @place: entry points that were attached
- * @quiet: number of searches in which a process had not waited in libcuda, by tgid modulo
- * @known: processes whose libcuda is attached, by tgid modulo KNOWN_MAX
- * @only: the only process to search; 0: others
+ * @place: entry points to which a uprobe is attached
+ * @quiet: number of searches in which a process had not waited in libcuda, indexed by tgid modulo
+ * @known: ids of processes whose libcuda has uprobes, indexed by tgid modulo KNOWN_MAX
+ * @only: id of the only process to search; 0: all watched processes
  * @next: key in the map @followed at which the next search continues
  * @searches: number of searches
  * @procs: path of cgroup.procs; NULL: no cgroup
@@ -96,7 +97,8 @@ static int attach_at(struct jetwatt_uprobes *u, struct bpf_program *prog, int on
 	return err;
 }
 
-/* Attach to the return first, so that every call whose start is seen has its end seen as well. */
+/* Attach the uprobe on the function's return first, so that every call whose start is seen has
+ * its end seen as well. */
 static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 {
 	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];
@@ -118,8 +120,9 @@ static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 }
 
 /*
- * Attach to one library. @path: path for this process; @name: path for the job. Return: 0, also if
- * it was attached before; or a negative errno, after jetwatt_probe_refuse().
+ * Attach to one library. @path: path by which this process can open the file; @name: path of the
+ * file as the job sees it. Return: 0, also if uprobes were attached to the file before; or a
+ * negative errno, after jetwatt_probe_refuse().
  */
 static int attach_library(struct jetwatt_uprobes *u, const char *path, const char *name)
 {
@@ -136,7 +139,8 @@ static int attach_library(struct jetwatt_uprobes *u, const char *path, const cha
 		return jetwatt_probe_refuse(u->probe, JETWATT_RUNG_UPROBE, -E2BIG,
 					    "more than %d libraries: %s is not watched", FILES_MAX,
 					    name);
-	/* Stored before attaching, so that a file that fails is not tried again. */
+	/* Store the file before attaching, so that a file to which uprobes cannot be attached is
+	 * not tried again. */
 	u->file[u->nr_files].dev = s.st_dev;
 	u->file[u->nr_files++].ino = s.st_ino;
 	err = attach_calls(u, path);
@@ -159,7 +163,8 @@ static int has_library(const struct jetwatt_uprobes *u, uint32_t tgid)
 	return u->known[tgid % KNOWN_MAX] == tgid;
 }
 
-/* Attach to a CUDA runtime that is linked statically into the program or a framework's library. */
+/* Attach uprobes to a CUDA runtime that is linked statically into the program or a framework's
+ * library. */
 static void attach_linked_runtime(struct jetwatt_uprobes *u, uint32_t tgid)
 {
 	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];
@@ -183,7 +188,7 @@ static void attach_linked_runtime(struct jetwatt_uprobes *u, uint32_t tgid)
 
 /*
  * Check whether the process uses CUDA, but not at the addresses that libcuda exports. A runtime
- * gets its addresses from cuGetProcAddress(), which may return others.
+ * gets its addresses from cuGetProcAddress(), which may return other addresses.
  */
 static void search_quiet_process(struct jetwatt_uprobes *u, uint32_t tgid)
 {
@@ -204,8 +209,8 @@ static void search_quiet_process(struct jetwatt_uprobes *u, uint32_t tgid)
 }
 
 /*
- * Attach to the libraries of a process. /proc/PID/map_files opens the mapped file itself, also if
- * its path is another file in this mount namespace or was deleted.
+ * Attach uprobes to the CUDA libraries of a process. /proc/PID/map_files opens the mapped file
+ * itself, also if its path is another file in this mount namespace or was deleted.
  */
 static void search_process(struct jetwatt_uprobes *u, uint32_t tgid)
 {
@@ -237,7 +242,8 @@ static void search_followed(struct jetwatt_uprobes *u)
 			key = 0;
 			break;
 		}
-		/* The BPF program could not detect the end of @key: see process_exit(). */
+		/* Remove the process @key: it has ended, and the BPF program could not detect
+		 * that (process_exit() says why). */
 		if (!bpf_map_lookup_elem(fd, &key, &state) && state == 2 &&
 		    !jetwatt_process_alive(key))
 			bpf_map_delete_elem(fd, &key);
@@ -263,7 +269,7 @@ static void search_cgroup(struct jetwatt_uprobes *u)
 
 void jetwatt_uprobes_search(struct jetwatt_uprobes *u)
 {
-	/* A process may have called execve(). */
+	/* Examine all processes again from time to time: a process may have called execve(). */
 	if (!(u->searches++ % RECHECK_SEARCHES))
 		memset(u->known, 0, sizeof(u->known));
 	if (u->bpf->rodata->follow_set)
@@ -297,7 +303,8 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, s
 	return 0;
 }
 
-/* Return the entry point at an address of a process; NULL: it is not attached or not mapped. */
+/* Return the entry point at an address of a process; NULL if no uprobe is attached there, or if
+ * the file is not mapped. */
 static const char *name_of(const struct jetwatt_uprobes *u, const struct entry_key *key)
 {
 	unsigned long long start, end, offset, ino;

@@ -11,17 +11,20 @@
 struct jetwatt_uprobes;
 struct sync;
 
-/* Does the kernel support uprobes through perf events, which end when their owner exits? */
+/* Does the kernel support uprobes through perf events, which are removed when the process that
+ * owns them exits? */
 int jetwatt_uprobes_possible(void);
 
 /*
- * Attach to the libraries of the system and of running processes. @u: set to the state, freed with
- * jetwatt_uprobes_free(). Return: 0; or a negative errno, after jetwatt_probe_refuse().
+ * Attach uprobes to the CUDA libraries of the system and of running processes. @u: set to the state
+ * of the uprobes, which is freed with jetwatt_uprobes_free(). Return: 0; or a negative errno, after
+ * jetwatt_probe_refuse().
  */
 int jetwatt_uprobes_new(struct jetwatt_uprobes **u, struct jetwatt_probe *p, struct sync *bpf,
 			const struct jetwatt_probe_opts *o);
 
-/* Search the watched processes for new libraries, and attach to them. */
+/* Search the watched processes for CUDA libraries that were loaded since the last search, and
+ * attach uprobes to them. */
 void jetwatt_uprobes_search(struct jetwatt_uprobes *u);
 
 /* See jetwatt_probe_entries(). */

@@ -42,8 +42,8 @@ int jetwatt_process_initial_time(void)
 }
 
 /*
- * The depth is the number of path components below the root of the mount, which is where the
- * device changes.
+ * The depth of a cgroup is the number of path components below the root of the mount, which is
+ * where the device changes.
  */
 int jetwatt_process_cgroup(const char *path, uint64_t *id, uint32_t *level)
 {
@@ -69,15 +69,15 @@ int jetwatt_process_cgroup(const char *path, uint64_t *id, uint32_t *level)
 	return 0;
 }
 
-/* A process in /proc; in: 1: it belongs to the tree. */
+/* A process in /proc; the member "in" is 1 if the process belongs to the tree. */
 struct follow_process {
 	uint32_t tgid, parent;
 	int in;
 };
 
 /*
- * Read the parent from /proc/PID/stat: pid (comm) state ppid ... The name may contain any
- * character, also ')'. A zombie counts as gone.
+ * Read the parent's process id from /proc/PID/stat: pid (comm) state ppid ... The process name comm
+ * may contain any character, also ')'. A zombie counts as gone.
  */
 static int parent_of(uint32_t pid, uint32_t *parent)
 {
@@ -158,7 +158,8 @@ int jetwatt_process_tree(uint32_t tgid, uint32_t **tgids)
 	for (i = 0; i < nr; i++)
 		if (all[i].tgid == tgid)
 			in = all[i].in = 1;
-	/* A parent may have a larger id than its child, so repeat until nothing changes. */
+	/* A parent may have a larger id than its child, so repeat until no further process is
+	 * added. */
 	do {
 		before = in;
 		for (i = 0; i < nr && before; i++)
@@ -182,8 +183,8 @@ int jetwatt_process_tree(uint32_t tgid, uint32_t **tgids)
 }
 
 /*
- * Find the offset in the description of the record, which differs between kernels:
- * "field:pid_t child_pid;	offset:44;	..."
+ * Find the offset of child_pid in tracefs's description of the record, which differs between
+ * kernels: "field:pid_t child_pid;     offset:44;      ..."
  */
 static uint32_t child_pid_offset(const char *path)
 {

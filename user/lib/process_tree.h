@@ -23,7 +23,7 @@ int jetwatt_process_initial_time(void);
  * @level: set to the depth of the cgroup below the root; 0 if this process is not in the initial
  *	cgroup namespace, where the depth cannot be determined
  *
- * Return: 0; -ENOENT; -EINVAL: not in a v2 hierarchy; or another negative errno.
+ * Return: 0; -ENOENT; -EINVAL if the directory is not in a v2 hierarchy; or another negative errno.
  */
 int jetwatt_process_cgroup(const char *path, uint64_t *id, uint32_t *level);
 
@@ -39,7 +39,8 @@ int jetwatt_process_tree(uint32_t tgid, uint32_t **tgids);
 /* Is the process alive? A zombie is not. */
 int jetwatt_process_alive(uint32_t tgid);
 
-/* Return the offset of child_pid in the record of sched_process_fork, in bytes; 0: unknown. */
+/* Return the offset of the field child_pid in the record of the tracepoint sched_process_fork,
+ * in bytes; 0: unknown. */
 uint32_t jetwatt_process_fork_offset(void);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Parsers of replies, events and acks, one function per message. A field whose attribute is absent
- * stays 0. The attribute without which the message is useless is required: without it the
- * function returns -EBADMSG.
+ * stays 0. Each function requires the attribute without which its message is useless, and returns
+ * -EBADMSG if that attribute is absent.
  */
 #include "lib/parse.h"
 
@@ -164,7 +164,7 @@ int jetwatt_parse_box(struct jetwatt_box *box, const struct nlattr *attr, int le
 	return jetwatt_attr_u64(tb[JETWATT_A_BOX_SEQ], &box->seq);
 }
 
-/* Size of a record, in bytes, in messages of modules that do not send the size. */
+/* Size of a record, in bytes, in messages of older modules, which do not send the size. */
 #define RECORD_SIZE	48
 
 int jetwatt_parse_waits(struct jetwatt_parse_waits *w, const struct nlattr *attr, int len)
@@ -232,8 +232,8 @@ int jetwatt_parse_family(struct jetwatt_family *f, const struct nlattr *attr, in
 
 /*
  * NLMSG_ERROR contains the error code and the header of the request. The rest of the request
- * follows unless the flag NLM_F_CAPPED is set. With the flag NLM_F_ACK_TLVS, attributes follow.
- * NLMSG_DONE contains only the error code and the attributes.
+ * follows unless the flag NLM_F_CAPPED is set. If the flag NLM_F_ACK_TLVS is set, attributes follow
+ * after the request. NLMSG_DONE contains only the error code and, with that flag, the attributes.
  */
 int jetwatt_parse_ack(const struct nlmsghdr *nlh, char *text, size_t size)
 {

@@ -2,7 +2,8 @@
 /*
  * Sends one request and receives its replies, up to the ack or the end of a dump.
  *
- * The receive loop of libnl discards the text of extended acks, so the library has its own.
+ * The receive loop of libnl discards the text of extended acks, so libjetwatt has its own receive
+ * loop.
  */
 #include "lib/lib.h"
 
@@ -14,7 +15,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* Timeout of a request, ms. The module delays its reply at most by a tick of a failing chip. */
+/* Timeout of a request, ms. Time limit for a reply, s: the module delays a reply at most by one
+ * sampler tick with a failing chip. */
 #define TIMEOUT_MS	10000
 
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags)
@@ -42,7 +44,8 @@ static int64_t now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-/* Find the attributes of a message. Return: their length in bytes; negative: message too short. */
+/* Find the attributes of a netlink message. Return: length of the attributes in bytes; negative
+ * if the message is too short. */
 static int genl_payload(const struct nlmsghdr *nlh, const struct nlattr **attr)
 {
 	int len = (int)nlh->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
@@ -54,7 +57,7 @@ static int genl_payload(const struct nlmsghdr *nlh, const struct nlattr **attr)
 /*
  * Handle one message; set @done if it was the last one of the request @seq.
  *
- * If @sk is the stream's socket, batches may arrive before the ack: the module may send one as
+ * If @sk is the stream's socket, batches may arrive before the ack: the module may send a batch as
  * soon as it has added the subscriber.
  */
 static int handle_message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32_t seq,
@@ -94,8 +97,8 @@ static int handle_message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32
  * @jw: the connection
  * @sk: the socket
  * @msg: the request; it is freed
- * @what: the operation, for error messages
- * @fn: called for each reply; after an error of @fn the remaining replies are discarded
+ * @what: name of the operation, for error messages
+ * @fn: called for each reply; after @fn has returned an error, the remaining replies are discarded
  * @arg: passed to @fn
  *
  * Context: blocks, at most TIMEOUT_MS.

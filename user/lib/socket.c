@@ -10,7 +10,8 @@
 #include <netlink/genl/genl.h>
 #include <sys/socket.h>
 
-/* Datagrams handled in one dispatch, so that a caller with other work is not blocked for long. */
+/* Maximum number of datagrams handled in one dispatch, so that a caller with other work is not
+ * blocked for long. */
 #define DISPATCH_MAX	512
 
 int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
@@ -20,7 +21,8 @@ int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
 
 	if (!sk)
 		return -ENOMEM;
-	/* Requests set NLM_F_ACK themselves; libnl must not add it or wait for acks. */
+	/* The library's requests set NLM_F_ACK themselves; libnl must neither add this flag nor
+	 * wait for acks. */
 	nl_socket_disable_auto_ack(sk);
 	if (genl_connect(sk) < 0) {
 		int err = errno ? -errno : -EPROTONOSUPPORT;
@@ -29,10 +31,12 @@ int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
 		return err;
 	}
 	fd = nl_socket_get_fd(sk);
-	/* Older kernels support neither option; their errors then have no text. */
+	/* Ignore failures: older kernels do not support these two socket options, and then their
+	 * errors have no text. */
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
-	/* SO_RCVBUFFORCE exceeds rmem_max; it needs CAP_NET_ADMIN, as the samples do. */
+	/* SO_RCVBUFFORCE may exceed the limit rmem_max; it needs CAP_NET_ADMIN, which
+	 * subscribing to samples needs as well. */
 	if (rcvbuf && setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &rcvbuf, sizeof(rcvbuf)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &rcvbuf, sizeof(rcvbuf));
 	if (nonblock)
@@ -47,8 +51,9 @@ int jetwatt_socket_new(struct nl_sock **out, int rcvbuf, int nonblock)
  * @sk: the socket
  * @flags: flags of recvfrom(), MSG_DONTWAIT for instance
  *
- * Return: length in bytes; 0: the datagram did not come from the kernel; -EAGAIN: there is none;
- * -ENOBUFS: the socket overran; -EMSGSIZE: longer than the buffer; or another negative errno.
+ * Return: length in bytes; 0: the datagram did not come from the kernel; -EAGAIN: no datagram is
+ * queued; -ENOBUFS: the socket overran; -EMSGSIZE: the datagram is longer than the buffer; or
+ * another negative errno.
  */
 ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
 {
@@ -73,8 +78,8 @@ ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
  * @jw: the connection
  * @sk: the socket
  * @cmd: command of the messages to handle; others are ignored
- * @what: the operation, for error messages
- * @fn: handles one message; its error ends the dispatch
+ * @what: name of the operation, for error messages
+ * @fn: handles one message; an error that @fn returns ends the dispatch
  * @arg: passed to @fn
  *
  * Context: does not block.

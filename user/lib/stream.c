@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Batches of samples from a subscription, from the ring or from the black box.
+ * Receives batches of samples from a subscription, from the module's ring or from the black box.
  *
  * Lost samples show in two independent counts: gaps in the sequence numbers show where samples are
  * missing, and the kernel's counter shows how many this subscriber has lost in total. An overrun
- * of the socket (ENOBUFS) contains no further information and is ignored.
+ * of the socket (ENOBUFS) adds no information to these counts and is ignored.
  */
 #include "lib/lib.h"
 
@@ -22,7 +22,7 @@
  * @fn: called with the batch; may be NULL
  * @arg: passed to @fn
  *
- * Return: number of samples; -EBADMSG: malformed message.
+ * Return: number of samples in the batch; -EBADMSG if the message is malformed.
  */
 int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
 			 uint64_t *next_seq, jetwatt_samples_fn fn, void *arg)
@@ -75,7 +75,7 @@ int jetwatt_subscribe(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
 	return err;
 }
 
-/* Discard the queued batches, so that the socket has space for the ack. */
+/* Before unsubscribing, discard the queued batches, so that the socket has space for the ack. */
 static void discard_batches(struct jetwatt *jw)
 {
 	ssize_t len;
@@ -103,7 +103,8 @@ int jetwatt_unsubscribe(struct jetwatt *jw)
 	return err;
 }
 
-/* A dump of samples: callback, expected sequence number, number of samples so far. */
+/* State while a dump of samples is received: callback, expected sequence number, number of
+ * samples so far. */
 struct dump {
 	jetwatt_samples_fn fn;
 	void *arg;

@@ -15,7 +15,7 @@
 
 #include "jetwatt.h"
 
-#define DEVICES_MAX	64	/* hwmon devices that are examined */
+#define DEVICES_MAX	64	/* maximum number of hwmon devices that are examined */
 #define PATH_LEN	192
 /* Number of readings between two searches for devices. */
 #define SEARCH_READINGS	30
@@ -73,7 +73,8 @@ static int is_named(const char *device, const char *name, size_t len)
 	return strlen(line) == len && !memcmp(line, name, len);
 }
 
-/* Read an unsigned number from a file. Return: 0; -ENOENT: no such file, or no number. */
+/* Read an unsigned number from a file. Return: 0; -ENOENT: no such file, or the file contains no
+ * number. */
 static int read_number(const char *path, int64_t *v)
 {
 	FILE *f = fopen(path, "re");
@@ -87,7 +88,8 @@ static int read_number(const char *path, int64_t *v)
 	return err ? -ENOENT : 0;
 }
 
-/* Find the files of one "NAME/ATTRIBUTE" (ends at a space). Return: number of channels found. */
+/* Find the files of one "NAME/ATTRIBUTE" (the name ends at a space). Return: number of channels
+ * (files) found. */
 static unsigned int find_files(struct jetwatt_sysfs *fs, const struct jetwatt_series_row *row,
 			       const char *file, const unsigned int *nr, int devices)
 {
@@ -113,7 +115,7 @@ static unsigned int find_files(struct jetwatt_sysfs *fs, const struct jetwatt_se
 				*path = '\0';
 			else
 				found++;
-			/* An attribute without '#' is one channel per device. */
+			/* An attribute without '#' stands for one channel per device. */
 			if (hash == len) {
 				next += *path != '\0';
 				break;

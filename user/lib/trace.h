@@ -14,14 +14,15 @@
 #define JETWATT_TRACE_VERSION	1
 #define JETWATT_TRACE_HEADER	32	/* length of a block's header, bytes */
 /*
- * A block is written when it has this many bytes or is this old. So a reader that follows a trace
- * is one second behind, and a crash loses one second.
+ * A block is written when it has JETWATT_TRACE_FULL bytes or is JETWATT_TRACE_AGE_NS old.
+ * Therefore a reader that follows a growing trace is one second behind, and a crash of the writer
+ * loses one second.
  */
 #define JETWATT_TRACE_FULL	(64 << 10)
 #define JETWATT_TRACE_AGE_NS	1000000000ull
 /*
- * Maximum length of a block, bytes. No writer exceeds it: the largest batch fits behind a block
- * that is almost full.
+ * Maximum length of a block, bytes. No writer exceeds this length: the largest batch fits behind a
+ * block that is almost full.
  */
 #define JETWATT_TRACE_MAX	(4 << 20)
 
@@ -31,15 +32,19 @@
 
 /* Flags of a block. */
 enum {
-	JETWATT_TRACE_HEAD = 1,		/* the block begins with the description of the run */
-	JETWATT_TRACE_LAST = 2,		/* the last block: the writer has closed the trace */
+	/* flag of a block that begins with the description of the run */
+	JETWATT_TRACE_HEAD = 1,
+	/* flag of the last block, after which the writer has closed the trace */
+	JETWATT_TRACE_LAST = 2,
 };
 
 /* Flags of a wait. */
 enum {
-	JETWATT_TRACE_SAME = 1,		/* same process, thread and call as the previous wait */
+	/* flag of a wait's record: same process, thread and call as the previous wait */
+	JETWATT_TRACE_SAME = 1,
 	JETWATT_TRACE_LAUNCHED = 2,	/* the record has launches */
-	JETWATT_TRACE_BEREFT = 4,	/* the record has a number of lost waits */
+	/* flag of a wait's record: the record contains a number of lost waits */
+	JETWATT_TRACE_BEREFT = 4,
 };
 
 /* Kind of a record. */
@@ -60,12 +65,12 @@ enum jetwatt_trace_tag {
 
 /**
  * struct jetwatt_trace_block - header of a block
- * @version: version of the format
+ * @version: version of the trace format
  * @flags: JETWATT_TRACE_HEAD, JETWATT_TRACE_LAST
- * @number: sequence number, from 0; a gap means that blocks are missing
- * @length: length of the records after the header, bytes
+ * @number: sequence number of the block, from 0; a gap means that blocks are missing
+ * @length: length of the block's records, which follow the header, bytes
  * @crc: CRC-32C of these records
- * @time_ns: base of the times in the block
+ * @time_ns: time, ns, relative to which the times in the block are stored
  */
 struct jetwatt_trace_block {
 	uint32_t version, flags, number, length, crc;
@@ -77,7 +82,7 @@ void jetwatt_trace_block_put(uint8_t *buf, const struct jetwatt_trace_block *b);
 /* Decode a header. Return: 0; -EBADMSG: the bytes are not a header. */
 int jetwatt_trace_block_get(const uint8_t *buf, struct jetwatt_trace_block *b);
 
-/* A growing buffer. @failed: out of memory; later bytes are ignored. */
+/* A growing buffer. @failed: 1 if memory could not be allocated; later bytes are ignored. */
 struct jetwatt_trace_buf {
 	uint8_t *byte;
 	size_t len, max;
@@ -93,8 +98,9 @@ void jetwatt_trace_put_record(struct jetwatt_trace_buf *b, enum jetwatt_trace_ta
 			      const struct jetwatt_trace_buf *payload);
 
 /*
- * Append @n times: the first one relative to @base_ns, the second as a difference, the others as a
- * difference of differences. At a steady rate, only the jitter remains: one or two bytes per time.
+ * Append @n times: the first time relative to @base_ns, the second one as the difference from the
+ * first, the others as differences of successive differences. At a steady rate, only the jitter
+ * remains: one or two bytes per time.
  */
 void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, const uint64_t *t,
 			     uint32_t n);
@@ -104,16 +110,17 @@ void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, cons
  */
 void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uint32_t n);
 
-/* Bytes to decode. @bad: they ended early or were invalid; further numbers are 0. */
+/* Bytes to decode. @bad: 1 if the bytes ended too early or were invalid; all numbers decoded
+ * after that are 0. */
 struct jetwatt_trace_view {
 	const uint8_t *at, *end;
 	int bad;
 };
 
 /*
- * Decode what the functions above encode. jetwatt_trace_get_text() truncates to @size - 1 bytes and
- * always terminates the string. jetwatt_trace_get_record() returns the payload of the next record
- * and advances @v behind it.
+ * Decode what the jetwatt_trace_put_...() functions have encoded. jetwatt_trace_get_text()
+ * truncates to @size - 1 bytes and always terminates the string. jetwatt_trace_get_record() returns
+ * the payload of the next record and advances @v behind it.
  */
 uint64_t jetwatt_trace_get_uint(struct jetwatt_trace_view *v);
 uint32_t jetwatt_trace_get_u32(struct jetwatt_trace_view *v);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Encodes and decodes numbers, texts, records, and the header of a block. A number has seven bits
- * per byte, least significant bits first. A signed number is folded to an unsigned one (zigzag),
- * so that small numbers of either sign are short.
+ * Encodes and decodes numbers, texts, records, and the header of a block. An encoded number has
+ * seven bits per byte, least significant bits first. A signed number is folded to an unsigned one
+ * (zigzag), so that small numbers of either sign are short.
  */
 #include "lib/trace.h"
 

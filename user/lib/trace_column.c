@@ -2,15 +2,16 @@
 /*
  * Encodes and decodes the times and values of a batch.
  *
- * Typical columns: a shunt voltage is a multiple of the chip's LSB and changes by few LSBs per
- * tick; a bus voltage has values in rotation; a clock is almost constant.
+ * A column contains the values of one series. Typical columns: a shunt voltage is a multiple of the
+ * chip's LSB and changes by few LSBs per tick; a bus voltage has values in rotation; a clock is
+ * almost constant.
  */
 #include "lib/trace.h"
 
 #include <linux/jetwatt.h>
 #include <stdlib.h>
 
-/* Values of the first byte of a column: which samples have a value. */
+/* Values of the first byte of a column, which says which samples have a value. */
 enum { ALL, STRIDE, BITMAP, NOWHERE, PRESENCE = 3 };
 /* Flag of the first byte of a column: all values are equal. */
 #define CONSTANT	4
@@ -20,7 +21,8 @@ void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, cons
 {
 	uint64_t last = base_ns, step = 0;
 
-	/* Unsigned arithmetic, so that any times are decoded to the same values. */
+	/* Unsigned arithmetic, because times may wrap around; any times are decoded to the
+	 * values that were encoded. */
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t now = t[i] - last;
 
@@ -55,7 +57,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Are the values at @first, @first + @step, ... and nowhere else? */
+/* Return whether the samples with a value are exactly those with the index @first, @first +
+ * @step, and so on. */
 static int has_stride(const int32_t *v, uint32_t n, uint32_t *first, uint32_t *step)
 {
 	uint32_t i = 0;
@@ -121,7 +124,8 @@ void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uin
 	}
 }
 
-/* Set @value to 0 where a value follows, else to JETWATT_VALUE_NONE. */
+/* Set @value to 0 for each sample whose value follows in the column, and to JETWATT_VALUE_NONE
+ * for the others. */
 static void get_presence(struct jetwatt_trace_view *v, int how, int32_t *value, uint32_t n)
 {
 	uint32_t first, step;

@@ -3,12 +3,13 @@
  * Reads a trace: finds the blocks in a stream of bytes. trace_records.c decodes them.
  *
  * An intact header contains the length of its block. If the block is damaged, the search for the
- * next one begins behind the header. Without a header, every byte may begin a block. Incomplete
- * data at the end of the file is a block that is being written, or was never completed.
+ * next block begins right behind the header. Without an intact header, a block may begin at every
+ * byte. Incomplete data at the end of the file is a block that is being written, or was never
+ * completed.
  *
- * A malicious trace may contain many headers, each of a long block that includes all others. So
- * each byte is put into a checksum once, however many blocks it belongs to, and is moved in memory
- * a bounded number of times.
+ * A malicious trace may contain many headers, each for a long block that includes all later blocks.
+ * Therefore each byte is added to a checksum only once, however many blocks it belongs to, and is
+ * moved in memory a bounded number of times.
  */
 #include "lib/trace.h"
 
@@ -19,7 +20,7 @@
 
 #include "lib/trace_reader.h"
 
-#define CHUNK	(64 << 10)	/* minimum space for a read(), bytes */
+#define CHUNK	(64 << 10)	/* minimum free space in the buffer for a read(), bytes */
 
 int jetwatt_trace_reader_new(struct jetwatt_trace_reader **reader, int fd,
 			     const struct jetwatt_trace_calls *calls, void *arg)
@@ -46,8 +47,8 @@ void jetwatt_trace_reader_free(struct jetwatt_trace_reader *r)
 }
 
 /*
- * Discard the bytes that were processed, except those that checksums need, but only if they are
- * more than those to move.
+ * Discard the bytes that were processed, except those that checksums need, but only if more bytes
+ * are discarded than have to be moved.
  */
 static void discard_processed(struct jetwatt_trace_reader *r)
 {
@@ -85,7 +86,7 @@ static int read_more(struct jetwatt_trace_reader *r)
 	return n > 0;
 }
 
-/* Read until @need bytes are present. Return: as read_more(). */
+/* Read from the trace until @need unprocessed bytes are in the buffer. Return: as read_more(). */
 static int read_at_least(struct jetwatt_trace_reader *r, size_t need)
 {
 	while (r->len - r->head < need) {
@@ -112,7 +113,8 @@ static void skip_to_header(struct jetwatt_trace_reader *r)
 	skip_bytes(r, (at ? at - from : (ptrdiff_t)(r->len - r->head - 1)) + 1);
 }
 
-/* Find the next intact block. Return: 1: it is in memory; 0: none so far; or a negative errno. */
+/* Find the next intact block. Return: 1 if an intact block is in the buffer; 0 if there is none
+ * so far; or a negative errno. */
 static int find_block(struct jetwatt_trace_reader *r, struct jetwatt_trace_block *b)
 {
 	for (;;) {
@@ -140,7 +142,8 @@ static int find_block(struct jetwatt_trace_reader *r, struct jetwatt_trace_block
 		if (crc == b->crc)
 			return 1;
 		r->state.damaged++;
-		/* The header may be part of the damage, so search right behind it. */
+		/* The header may be damaged too, so search for the next block right behind the
+		 * header. */
 		skip_bytes(r, JETWATT_TRACE_HEADER);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The two parts of the reader: trace_reader.c finds blocks, trace_records.c decodes them.
+ * The two parts of the trace reader: trace_reader.c finds blocks, trace_records.c decodes them.
  */
 #ifndef JETWATT_LIB_TRACE_READER_H
 #define JETWATT_LIB_TRACE_READER_H
@@ -13,22 +13,22 @@
  * @fd: file descriptor of the trace, owned by the caller
  * @calls: callbacks, with @arg
  * @reading: callback for readings of sysfs; may be NULL
- * @byte: buffer; the bytes from @head to @len have not been processed
- * @head: index of the first byte that has not been processed
+ * @byte: buffer for bytes of the trace; the bytes from @head to @len have not been processed
+ * @head: index in @byte of the first byte that has not been processed
  * @len: number of bytes in @byte
  * @max: size of @byte
  * @offset: offset of the first byte of @byte in the file
- * @marks: checksums of the bytes
+ * @marks: CRC registers at several positions of the bytes read
  * @number: expected sequence number of the next block
  * @state: state for jetwatt_trace_state()
- * @series: list of series of the block's batches
+ * @series: list of the series in the batches of the present block
  * @nr_series: number of entries of @series
- * @last: last wait of the block; the next one is encoded relative to it
- * @value: values of the batch, series by series
+ * @last: last wait of the present block; the next wait is encoded relative to it
+ * @value: values of the present batch, series by series
  * @max_values: size of @value
  * @time_ns: times of the batch
  * @next_seq: expected sequence number of the next sample; 0: no sample so far
- * @last_ns: time of the last sample
+ * @last_ns: time of the last sample, ns
  */
 struct jetwatt_trace_reader {
 	int fd;
@@ -53,7 +53,8 @@ struct jetwatt_trace_reader {
 
 /*
  * Decode the records of a block and call the callbacks. An invalid record counts as damage; the
- * rest of its block is skipped. @time_ns: base of the times in the block. Return: 0; -ENOMEM.
+ * rest of its block is skipped. @time_ns: time, ns, relative to which the times in the block are
+ * stored. Return: 0; -ENOMEM.
  */
 int jetwatt_trace_records(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
 			  uint64_t time_ns);

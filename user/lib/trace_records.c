@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Maximum time in a record: no clock reaches it, and differences of times do not overflow. */
+/* Maximum time in a record, ns: no clock reaches this time, and differences of times do not
+ * overflow. */
 #define TIME_MAX	((uint64_t)1 << 62)
 
 static void decode_text(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
@@ -34,7 +35,7 @@ static void decode_chip(struct jetwatt_trace_reader *r, struct jetwatt_trace_vie
 	c.refresh_mhz = jetwatt_trace_get_u32(v);
 	c.errors = jetwatt_trace_get_uint(v);
 	c.lost = jetwatt_trace_get_u32(v);
-	/* Older writers end the record here. */
+	/* Records of older writers end here, without the fields below. */
 	if (!v->bad && v->at < v->end) {
 		c.shunt_us = jetwatt_trace_get_u32(v);
 		c.averages = jetwatt_trace_get_u32(v);
@@ -161,7 +162,7 @@ static int decode_batch(struct jetwatt_trace_reader *r, struct jetwatt_trace_vie
 	return 0;
 }
 
-/* Whether a mark has an index outside the table of mark names. */
+/* Return whether a mark has an index outside the table of mark names. */
 static int mark_out_of_range(const struct jetwatt_sync *s)
 {
 	return (s->call == JETWATT_SYNC_MARK || s->call == JETWATT_SYNC_MARK_BEGIN) &&
@@ -207,7 +208,7 @@ static void decode_event(struct jetwatt_trace_reader *r, struct jetwatt_trace_vi
 		r->calls.event(&e, r->arg);
 }
 
-/* The writer's counts of waits at the start of a block or later. */
+/* Decode the writer's numbers of waits written and lost, at the start of a block or later. */
 static void decode_lost(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v)
 {
 	uint64_t waits = jetwatt_trace_get_uint(v), lost = jetwatt_trace_get_uint(v);
@@ -235,7 +236,7 @@ static void decode_end(struct jetwatt_trace_reader *r, struct jetwatt_trace_view
 		r->calls.end(&e, r->arg);
 }
 
-/* Kinds and channels that this version does not know are skipped. */
+/* Skip kinds and channels of telemetry that this version does not know. */
 static void decode_reading(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
 			   uint64_t base_ns)
 {

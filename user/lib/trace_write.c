@@ -5,8 +5,8 @@
 #include <errno.h>
 
 /*
- * The scratch record describes the run. Store it for the next descriptions, and write it now if the
- * description has been written before.
+ * The scratch record describes the run. Store this record for the next descriptions, and write it
+ * now if a description has been written already.
  */
 static int describe(struct jetwatt_trace_writer *w, uint32_t tag, const char *key)
 {
@@ -200,7 +200,8 @@ void jetwatt_trace_write_event(const struct jetwatt_event *e, void *writer)
 
 /*
  * Write one reading of the telemetry series that are read from sysfs. Nothing is written if the
- * board has no such series. When the last value disappears, one empty record is written.
+ * board has no such series. When all values have disappeared since the last reading, one empty
+ * record is written.
  */
 void jetwatt_trace_write_reading(const struct jetwatt_reading *r, void *writer)
 {

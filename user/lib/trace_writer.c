@@ -2,8 +2,8 @@
 /*
  * Writes a trace: collects records in a block and writes complete blocks.
  *
- * The memory needed is one block and the description, however long the run is. A failed write is
- * not retried: with a full disk, a later part of the trace would have gaps.
+ * The writer needs memory for one block and the description, however long the run is. A failed
+ * write is not retried: with a full disk, a later part of the trace would have gaps.
  */
 #include "lib/trace_writer.h"
 
@@ -102,7 +102,7 @@ static void add_lost(struct jetwatt_trace_writer *w)
 	jetwatt_trace_add(w, JETWATT_TRACE_LOST);
 }
 
-/* A block is independent: no number in it refers to an earlier block. */
+/* Reset the state at the start of a block: no number in a block may refer to an earlier block. */
 void jetwatt_trace_open(struct jetwatt_trace_writer *w, uint64_t time_ns)
 {
 	static const uint8_t room[JETWATT_TRACE_HEADER];
@@ -157,8 +157,8 @@ int jetwatt_trace_flush(struct jetwatt_trace_writer *w, uint64_t waits_lost, int
 
 	if (w->err || w->finished)
 		return w->err;
-	/* Write the description first and at once: a full disk is then detected before the run,
-	 * and a reader may be waiting for it. */
+	/* Write the description of the run first and at once: a full disk is then detected
+	 * before the run, and a reader may be waiting for the description. */
 	if (!w->head_ns) {
 		jetwatt_trace_open(w, now);
 		all = 1;

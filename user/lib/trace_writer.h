@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The two parts of the writer: trace_writer.c writes blocks, trace_write.c encodes records.
+ * The two parts of the trace writer: trace_writer.c writes blocks, trace_write.c encodes records.
  */
 #ifndef JETWATT_LIB_TRACE_WRITER_H
 #define JETWATT_LIB_TRACE_WRITER_H
@@ -12,7 +12,8 @@
 /* Maximum number of records that describe a run. */
 #define JETWATT_TRACE_KEPT	(2 * JETWATT_RAILS_MAX + JETWATT_MARKS_MAX + 32)
 
-/* A record that describes the run, identified by tag and key; written with each description. */
+/* A record that describes the run, identified by its tag and key; it is written with each
+ * description of the run. */
 struct jetwatt_trace_kept {
 	uint32_t tag;
 	char key[JETWATT_TRACE_KEY_LEN];
@@ -23,22 +24,22 @@ struct jetwatt_trace_kept {
  * struct jetwatt_trace_writer - a trace writer, with the block that is being filled
  * @fd: file descriptor, owned by the caller
  * @err: first error; 0: none
- * @finished: 1: the end was written
- * @block: header and records of the block
+ * @finished: 1: the last block, which marks the end of the trace, was written
+ * @block: header and records of the block that is being filled
  * @scratch: the record that is being encoded
- * @time_ns: base of the times in the block
- * @opened_ns: time at which the block was begun
- * @head_ns: time of the last description; 0: never
- * @clocks_ns: time of the last record of clocks; 0: never
- * @number: sequence number of the block
- * @flags: flags of the block
- * @series: list of series of the block's last batch
+ * @time_ns: time, ns, relative to which the times in the block are stored
+ * @opened_ns: time at which the present block was begun, ns
+ * @head_ns: time at which the description of the run was last written, ns; 0: never
+ * @clocks_ns: time at which a record of the clocks was last written, ns; 0: never
+ * @number: sequence number of the present block
+ * @flags: flags of the present block
+ * @series: list of the series in the last batch of the present block
  * @nr_series: number of entries of @series
- * @last: last wait of the block; the next one is encoded relative to it
+ * @last: last wait of the present block; the next wait is encoded relative to it
  * @waits: number of waits written
  * @lost: number of lost waits, as last reported by the caller
  * @written: number of bytes written
- * @readings: number of values in the last reading
+ * @readings: number of values in the last reading of sysfs
  * @end_of_last: file offset behind the last complete block; -1: not a file
  * @kept: records that describe the run
  * @nr_kept: number of entries of @kept
@@ -60,11 +61,11 @@ struct jetwatt_trace_writer {
 
 /* Store the first error. Return: that error. */
 int jetwatt_trace_fail(struct jetwatt_trace_writer *w, int err);
-/* Begin a block with the time base @time_ns, unless a block is open. */
+/* Begin a block whose times are relative to @time_ns, unless a block has been begun already. */
 void jetwatt_trace_open(struct jetwatt_trace_writer *w, uint64_t time_ns);
 /* Append the scratch record to the block. */
 void jetwatt_trace_add(struct jetwatt_trace_writer *w, enum jetwatt_trace_tag tag);
-/* Write the block. Return: 0; or the first error. */
+/* Write the block. Return: 0; or the first error of the writer, as a negative errno. */
 int jetwatt_trace_write_out(struct jetwatt_trace_writer *w);
 /* Return CLOCK_MONOTONIC, ns. */
 uint64_t jetwatt_trace_now(void);
