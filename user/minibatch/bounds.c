@@ -4,13 +4,15 @@
 
 #include <math.h>
 
-#define ENDS_MAX	12	/* maximum number of minibatches that end between two waits */
-#define SCORE_MOST	1e6	/* limit of a score in a record */
-#define GAP_MOST_NS	9e18	/* limit of a gap in a record */
+/* maximum number of minibatches that may end between two successive waits, if waits are missing */
+#define ENDS_MAX	12
+#define SCORE_MOST	1e6	/* largest absolute value of a score in a record */
+#define GAP_MOST_NS	9e18	/* largest gap in a record, ns */
 
 /*
- * Compute the times of a bound: waiting, until the first launch, GPU busy. Several threads may wait
- * at the same time, so overlapping times count once.
+ * Compute three times of a bound: the time of waiting, the time until the first launch, and the
+ * time in which the GPU is busy. Several threads may wait at the same time, so overlapping times
+ * count once.
  */
 static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item *it, size_t n)
 {
@@ -23,7 +25,8 @@ static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 		if (s->launch_ns)
 			o->flags |= JETWATT_BATCH_LAUNCHED;
 		first = launch < first ? launch : first;
-		/* The waits are in order of their ends; count overlapping time once. */
+		/* The waits are in order of their ends and may overlap; count overlapping time
+		 * once. */
 		if (s->exit_ns > waited)
 			o->wait_ns += s->exit_ns - (s->enter_ns > waited ? s->enter_ns : waited);
 		if (s->exit_ns > busy)
@@ -66,7 +69,8 @@ static int batch_ends(const struct jetwatt_item *it, const struct jetwatt_batch_
 	return n;
 }
 
-/* Confidence of a bound: reduced by the share of its waits that are outliers. */
+/* Return the confidence of a bound, which is reduced by the fraction of its waits that are
+ * outliers. */
 static float bound_confidence(const struct jetwatt_batch_wait *b, size_t n, double usual)
 {
 	size_t fits = 0;
@@ -76,7 +80,8 @@ static float bound_confidence(const struct jetwatt_batch_wait *b, size_t n, doub
 	return (float)(n ? usual * (0.5 + 0.5 * (double)fits / (double)n) : 0.5 * usual);
 }
 
-/* Fill in the bound of the waits [@from, @to[; its start_ns is set. */
+/* Fill in the bound that consists of the waits from index @from to @to - 1; its start_ns is set
+ * already. */
 static void fill_bound(struct jetwatt_batch_bound *o, const struct jetwatt_item *it,
 		       const struct jetwatt_batch_wait *b, size_t from, size_t to,
 		       const struct jetwatt_period *r)
@@ -124,7 +129,8 @@ static float clamp_score(double score)
 	return (float)fmax(-SCORE_MOST, fmin(SCORE_MOST, score));
 }
 
-/* Record the decision about the end of wait @i - 1 by wait @i; @ends minibatches end there. */
+/* Record the decision whether a minibatch ends with wait @i - 1, which wait @i determines; @ends
+ * minibatches end there. */
 static void record_decision(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b,
 			    size_t n, size_t i, const struct jetwatt_period *r,
 			    struct jetwatt_batch_why *why, int ends, uint64_t end_ns)
@@ -176,8 +182,9 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch
 		if (i < n)
 			nr = batch_ends(it, b, i, r, at);
 		else if (!b[n - 1].other_phase && !is_complete(b, from, n - 1, r))
-			nr = 0;	/* it may not be complete yet */
-		/* @out has 2 entries per wait; the bounds of missing waits never need more. */
+			nr = 0;	/* the last minibatch may not be complete yet */
+		/* @out has 2 entries per wait; even with the bounds of missing waits, it needs
+		 * no more. */
 		if (nr > 1 && count + (size_t)nr > i + i / 2)
 			nr = 1;
 		if (cut->why)
@@ -200,7 +207,8 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch
 	return (int)count;
 }
 
-/* Record the waits [@from, @to[, which belong to the minibatch that mark @to ends. */
+/* Record the decisions about the waits from index @from to @to - 1, which belong to the
+ * minibatch that mark @to ends. */
 static void record_marked(const struct jetwatt_item *it, size_t from, size_t to,
 			  struct jetwatt_batch_why *why, uint32_t minibatch)
 {

@@ -16,20 +16,21 @@ struct jetwatt_item {
 };
 
 /*
- * segment.c: as jetwatt_batch_segment_why(). @most_of: set to the result for the job with the most
- * waits; @tgid: set to the id of that process.
+ * segment.c: as jetwatt_batch_segment_why(). @most_of: set to what was found about the job with the
+ * most waits; @tgid: set to the process id of the job with the most waits.
  */
 int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
 		       struct jetwatt_period *most_of, uint32_t *tgid);
 
-/* wait_times.c: compute the times only; compute times and logarithms with a large floor. */
+/* wait_times.c: the first function computes the times only, the second one times and logarithms
+ * with a large floor. */
 void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b);
 void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b);
 
 /**
  * struct jetwatt_cut - where bounds and records are written
- * @out: bounds; start_ns and flags of the first one are set by the caller
+ * @out: array of bounds; the caller sets start_ns and flags of the first bound
  * @base: index of @out[0] among all bounds
  * @why: one record for each wait of the input; NULL: no records
  */
@@ -45,7 +46,7 @@ struct jetwatt_cut {
  * @b: their labels
  * @n: number of waits
  * @enough: stop when the bounds contain this number of waits
- * @r: what was found about the job
+ * @r: the period and the model that were found for the job
  * @cut: where to write
  * @next: set to the index of the first wait after the last bound
  *
@@ -55,7 +56,8 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch
 		       size_t enough, const struct jetwatt_period *r, const struct jetwatt_cut *cut,
 		       size_t *next);
 
-/* Write the bounds that the program has marked. Return: number of bounds; 0: no marks. */
+/* Write the bounds that the program has marked. Return: number of bounds; 0 if there are no
+ * marks. */
 int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_period *r,
 			  const struct jetwatt_cut *cut);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The Viterbi path of all waits of a job, and the online decoder that labels wait by wait. */
+/* Computes the Viterbi path of all waits of a job, and contains the online decoder, which labels
+ * one wait after the other. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 #include "minibatch/viterbi.h"
 #include "minibatch/viterbi_path.h"
 
-/* Decoding stops if a multiple of CHECK_WAITS waits has a mean log-likelihood below SCORE_STOP. */
+/* After every CHECK_WAITS waits, decoding stops if the mean log-likelihood of the waits so far
+ * is below SCORE_STOP. */
 #define CHECK_WAITS	512
 #define SCORE_STOP	(-0.5)
 
@@ -24,7 +26,7 @@ static int best_state(const struct decoder *d)
 	return state;
 }
 
-/* Which rule led the path to @state by the transition @s. */
+/* Return the rule that describes the transition @s of the Viterbi path to the state @state. */
 static uint8_t rule_of(const struct decoder *d, int state, const struct viterbi_step *s)
 {
 	if (state == NONE_AT)
@@ -92,7 +94,8 @@ out:
 	return rc;
 }
 
-/* Follows the path without storing transitions, because decisions are not revised. */
+/* The online decoder follows the Viterbi path without storing transitions, because its decisions
+ * are not revised. */
 struct jetwatt_follower {
 	struct decoder d;
 	struct viterbi_step step[STATES];

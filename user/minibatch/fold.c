@@ -2,11 +2,12 @@
 /*
  * Finds the period of a job whose peaks are hidden by a disturbance.
  *
- * A periodic disturbance may delay waits as much as a data loader does. Then, for some time, the
- * longest gap of a minibatch is not its first one. So the waits are divided into windows of several
- * minibatches, and each window votes for the position in the minibatch whose median gap is the
- * longest. If that position is the start of a minibatch, it is the same in all windows. With a
- * beat, or by chance, it differs from window to window.
+ * A periodic disturbance may delay waits as much as a data loader does. Because of the delay, the
+ * longest gap of a minibatch may for some time not be its first gap. Therefore the waits are
+ * divided into windows of several minibatches, and each window votes for the position in the
+ * minibatch whose median gap is the longest. If that position is the start of a minibatch, all
+ * windows vote for the same position. If a beat or chance causes the longest gap, the position
+ * differs from window to window.
  */
 #include "minibatch/period.h"
 
@@ -14,11 +15,17 @@
 #include <string.h>
 
 #define GROUPS		6	/* number of minibatches per window */
-#define EVIDENCE	12.0	/* minimum log-likelihood ratio of the votes over chance */
-#define AGREE		0.65	/* minimum share of equal votes; twice the true period gets half */
-#define STANDS		0.02	/* minimum excess of the longest gap, as share of the cycle */
+/* minimum log-likelihood ratio of the windows' votes over votes by chance */
+#define EVIDENCE	12.0
+/* minimum fraction of the windows with the same vote; with twice the true period, only half of
+ * the windows agree */
+#define AGREE		0.65
+/* minimum excess of the longest median gap over the others, as fraction of the minibatch's
+ * duration */
+#define STANDS		0.02
 
-/* Position of the longest median gap, 0..@k-1; @by: its excess as share of the cycle. */
+/* Return the position in the minibatch with the longest median gap, 0..@k-1; @by: set to the
+ * excess of this gap over the others, as fraction of the minibatch's duration. */
 static int longest_gap(const struct jetwatt_batch_wait *b, int k, double *by)
 {
 	double best = -INFINITY, next = -INFINITY, cycle = 0, share[GROUPS];
@@ -51,7 +58,7 @@ static int longest_gap(const struct jetwatt_batch_wait *b, int k, double *by)
  * @n: number of waits
  * @scratch: scratch memory for @n values
  *
- * Return: the period in waits; 1: there is none.
+ * Return: the period, as number of waits per minibatch; 1 if no period was found.
  */
 int jetwatt_fold_find(const struct jetwatt_batch_wait *b, size_t n, double *scratch)
 {
@@ -59,7 +66,7 @@ int jetwatt_fold_find(const struct jetwatt_batch_wait *b, size_t n, double *scra
 		size_t votes[JETWATT_PERIOD_MAX] = { 0 }, windows = 0, most = 0;
 		double agree, chance = 1.0 / k, evidence;
 
-		/* Skip the first group: the gap before the first wait is unknown. */
+		/* Skip the first group of waits: the gap before the first wait is unknown. */
 		for (size_t i = (size_t)k; i + (size_t)(k * GROUPS) <= n; i += (size_t)(k * GROUPS)) {
 			size_t v = ++votes[longest_gap(b + i, k, &scratch[windows++])];
 

@@ -2,12 +2,12 @@
 /*
  * Divides waits into minibatches of a known period k if some waits may be missing.
  *
- * A lost wait leaves a gap that is longer than any true one, so peaks alone would put a start
- * there. Instead, dynamic programming finds the best division of the whole sequence. A group earns
- * 1 if its first gap exceeds its others and loses 1 if not, and pays for each wait more or less
- * than k. A group is only compared with itself, so a change of clocks costs nothing. Waits may
- * stay outside of all groups, at a price. This detects an evaluation, whose waits have another
- * period.
+ * A lost wait leaves a gap that is longer than any true one, so if only peaks counted, a minibatch
+ * would wrongly start there. Instead, dynamic programming finds the best division of the whole
+ * sequence. The score of a group rises by 1 if its first gap exceeds its other gaps and falls by 1
+ * if not, and falls for each wait more or less than k. Gaps are compared only within a group, so a
+ * change of clocks does not lower the score. Waits may stay outside of all groups, which lowers the
+ * score. Leaving waits outside detects an evaluation, whose waits have another period.
  */
 #include "minibatch/minibatch.h"
 #include "minibatch/period.h"
@@ -16,16 +16,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define OUTSIDE_ENTER	0.55	/* price of leaving the groups */
+/* reduction of the score when a sequence of waits outside of all groups begins */
+#define OUTSIDE_ENTER	0.55
 #define OUTSIDE_STAY	0.5	/* price of k waits outside */
 
-/* The best division of the first waits, and its last group. */
+/* The best division of the waits up to a certain wait into groups, and the last group of this
+ * division. */
 struct division {
-	double in, out;		/* score if the last wait is in a group; outside of all groups */
+	/* in: score of the best division whose last wait is in a group; out: whose last wait is
+	 * outside of all groups */
+	double in, out;
 	float worth;		/* score of the last group */
 	uint8_t size;		/* number of waits in the last group */
-	bool in_after_out;	/* the wait before that group is outside */
-	bool out_after_out;	/* if the last wait is outside: the wait before it is as well */
+	bool in_after_out;	/* the wait before the last group is outside of all groups */
+	/* if the last wait is outside of all groups: the wait before the last one is outside as
+	 * well */
+	bool out_after_out;
 };
 
 static double size_price(int size, int k, double slip)
@@ -38,7 +44,8 @@ static double size_price(int size, int k, double slip)
 
 /*
  * Return: the value with which the first gap of a group is compared: the longest other gap. If a
- * wait is missing, the longest gap may include that wait, so the median is returned.
+ * wait of the group is missing, the longest gap may include the missing wait, so the median of the
+ * gaps is returned.
  */
 static double other_gaps(const double *v, int n, bool missing)
 {
@@ -56,7 +63,7 @@ static double other_gaps(const double *v, int n, bool missing)
 	return n % 2 ? a[n / 2] : 0.5 * (a[n / 2 - 1] + a[n / 2]);
 }
 
-/* Score of a group of @size waits at @at. */
+/* Return the score of a group of @size waits that begins with wait @at. */
 static double group_score(const double *v, size_t n, size_t at, int size, int k, double scale,
 			  double slip)
 {
@@ -73,18 +80,21 @@ static double group_score(const double *v, size_t n, size_t at, int size, int k,
 	else
 		over = (v[at] - other_gaps(v + at + 1, size - 1, size < k)) / scale;
 	over = over < 0 ? 0 : over > 1 ? 1 : over;
-	/* A lost wait in the group makes the longest gap, so the first gap proves nothing. */
+	/* A lost wait in the group causes the longest gap, so the length of the first gap proves
+	 * nothing. */
 	for (int i = 1; i < size && size == k - 1 && over < 0.5; i++)
 		if (v[at + (size_t)i] > v[at] + scale)
 			over = 0.5;
-	/* An incomplete group at the end may also be something else. */
+	/* An incomplete group at the end of the waits may also be something else than a
+	 * minibatch, so its score is lower. */
 	return 2 * over - 1 -
 	       (at + (size_t)size == n && size < k ? 0.3 : size_price(size, k, slip));
 }
 
 /**
  * jetwatt_group_waits() - divide waits into groups of about @k
- * @b: the waits; sets starts_minibatch, other_phase and score of each, and rule of merged ones
+ * @b: the waits; the function sets starts_minibatch, other_phase and score of each wait, and
+ *	the rule of merged waits
  * @v: the series whose peaks begin a group
  * @n: number of waits
  * @k: the period
@@ -95,7 +105,7 @@ static double group_score(const double *v, size_t n, size_t at, int size, int k,
  *
  * Waits of another phase are not divided.
  *
- * Return: 0; 1: call the function again, because more waits are known to be in_phase; -ENOMEM.
+ * Return: 0; 1: call the function again, because further waits were found to be in_phase; -ENOMEM.
  */
 int jetwatt_group_waits(struct jetwatt_batch_wait *b, const double *v, size_t n, int k,
 			double contrast, double slip, struct jetwatt_period *r)
@@ -144,8 +154,9 @@ int jetwatt_group_waits(struct jetwatt_batch_wait *b, const double *v, size_t n,
 		i -= size;
 	}
 	/*
-	 * One or two waits outside are the rest of a damaged group. If hardly any group is
-	 * damaged, so is a short sequence outside: divide again with it in a group.
+	 * One or two waits outside of all groups are the rest of a damaged group. If hardly any
+	 * group is damaged, a short sequence outside of all groups is such a rest too: divide the
+	 * waits again with this sequence in a group.
 	 */
 	for (size_t i = 1, j; i < n; i = j) {
 		for (j = i + 1; j < n && b[j].other_phase == b[i].other_phase; j++)

@@ -14,26 +14,28 @@
 /* ------------------------------------------------------------------ */
 /* Bounds                                                             */
 
-/* Kinds of bounds: training, evaluation, neither. */
+/* Kinds of bounds: a training minibatch, an evaluation minibatch, an interval that is neither. */
 enum { JETWATT_BATCH_TRAIN, JETWATT_BATCH_EVAL, JETWATT_BATCH_OTHER };
 
-/* The first minibatch of a job. It includes warm-up, so leave it out of means. */
+/* Flag of the first minibatch of a job. The first minibatch includes warm-up, so leave it out of
+ * means. */
 #define JETWATT_BATCH_FIRST	0x1
-/* The begin or the end was computed, because the wait that marks it is missing. */
+/* Flag: the begin or the end of the minibatch was computed, because the wait that marks it is
+ * missing. */
 #define JETWATT_BATCH_INFERRED	0x2
-/* Launches were traced, so @fetch_ns ends at the first launch. */
+/* Flag: launches of GPU work were traced, so @fetch_ns ends at the first launch. */
 #define JETWATT_BATCH_LAUNCHED	0x4
 
 /**
  * struct jetwatt_batch_bound - one minibatch, or an interval that is not a minibatch
- * @start_ns: end of the last wait of the previous minibatch
- * @end_ns: end of the last wait of this minibatch
- * @wait_ns: part of the time in which the job waited for the GPU
- * @fetch_ns: time from @start_ns to the first launch, or without traced launches to the first
- *	wait: an upper limit of the stall for data
- * @gpu_ns: time in which the GPU had work of the job: from the first launch before each wait to
- *	the end of the wait. Without traced launches only the waits count, so @gpu_ns is a lower
- *	limit
+ * @start_ns: time at which the last wait of the previous minibatch ended, ns
+ * @end_ns: time at which the last wait of this minibatch ended, ns
+ * @wait_ns: time between @start_ns and @end_ns in which the job waited for the GPU, ns
+ * @fetch_ns: time from @start_ns to the first launch, or if launches are not traced to the
+ *	first wait, ns: an upper limit of the time for which the job waited for data
+ * @gpu_ns: time in which the GPU had work of the job: from the first launch before each wait
+ *	to the end of the wait, ns. Without traced launches only the waits count, so @gpu_ns is a
+ *	lower limit
  * @cgroup: id of the v2 cgroup of the last wait; 0: unknown
  * @syncs: number of waits in the minibatch
  * @missing: number of waits that should be in the minibatch and were not seen
@@ -51,10 +53,10 @@ struct jetwatt_batch_bound {
 };
 
 /**
- * struct jetwatt_batch_info - result for all jobs
+ * struct jetwatt_batch_info - result of finding minibatches, for all jobs together
  * @period_syncs: number of waits per minibatch of the job with the most waits
  * @confidence: confidence in the periods, 0 to 1: mean over the jobs, weighted by their waits
- * @lost: number of waits that are missing according to the periods
+ * @lost: number of waits that are missing according to the periods that were found
  */
 struct jetwatt_batch_info {
 	double period_syncs;
@@ -64,7 +66,7 @@ struct jetwatt_batch_info {
 
 /**
  * jetwatt_batch_segment() - find the minibatches in a sequence of waits
- * @sync: the waits in order of their ends, of any number of threads and processes
+ * @sync: the waits in order of their ends, from any number of threads and processes
  * @n: number of waits
  * @out: receives the bounds in order of @end_ns; must have 2 * @n entries
  * @info: receives the result
@@ -79,13 +81,14 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 /* Reasons for the bounds                                             */
 
 /*
- * The rule that decided whether a minibatch ends with a wait. Most rules compare what follows the
- * wait: the gap after it and the next wait.
+ * The rule that decided whether a minibatch ends with a wait. Most rules examine what follows the
+ * wait: the gap after the wait and the next wait.
  */
 enum jetwatt_batch_rule {
 	JETWATT_RULE_LEFT_OUT,		/* the wait was ignored: its thread has another period */
 	JETWATT_RULE_MARK,		/* the program marks its minibatches itself */
-	/* Comparison with neighbours: few waits, or no learned cycle explains the job. */
+	/* Rules that compare a wait with its neighbours, used if there are few waits, or if no
+	 * learned cycle explains the job. */
 	JETWATT_RULE_SINGLE,		/* each wait is a minibatch: no longer period was found */
 	JETWATT_RULE_GAP,		/* a minibatch begins at the longest gap of each period */
 	JETWATT_RULE_FOLDED_GAP,	/* like GAP, with medians of the gaps of five minibatches */
@@ -109,23 +112,24 @@ enum jetwatt_batch_rule {
 	JETWATT_RULES
 };
 
-#define JETWATT_BATCH_NONE	UINT32_MAX	/* the wait belongs to no minibatch */
+#define JETWATT_BATCH_NONE	UINT32_MAX	/* index of a wait that belongs to no minibatch */
 
 /**
  * struct jetwatt_batch_why - the decision about one wait
- * @gap_ns: time from the end of the previous wait of the same job to the start of this one; 0: the
- *	waits overlap, or there is no previous one
- * @end_ns: end of the minibatch that ends here: the end of this wait, or a time before the next
- *	wait if the last wait is missing; 0: no minibatch ends here
- * @minibatch: index of the bound that contains the wait; JETWATT_BATCH_NONE: none. The bound is the
- *	first of the @ends minibatches
- * @period: number of waits per minibatch in the cycle or phase of the wait; 0: none. With
- *	JETWATT_RULE_MARK, the number of waits in this minibatch
+ * @gap_ns: time from the end of the previous wait of the same job to the start of this wait,
+ *	ns; 0: the waits overlap, or there is no previous wait
+ * @end_ns: end of the minibatch that ends with this wait, ns: the end of this wait, or a
+ *	time before the next wait if the last wait is missing; 0: no minibatch ends with this wait
+ * @minibatch: index of the bound that contains the wait; JETWATT_BATCH_NONE: none. If
+ *	several minibatches end with the wait, this is the index of the first of them
+ * @period: number of waits per minibatch in the cycle or phase of the wait; 0: the wait has
+ *	no period. With JETWATT_RULE_MARK, the number of waits in this minibatch
  * @phase: phase index of the wait in its period, from 0; @period or more: an additional wait
- * @score: how clear the decision was; jetwatt_batch_rule_score() describes the unit
- * @rule: enum jetwatt_batch_rule: what decided about @ends
- * @ends: number of minibatches that end with this wait or before the next one
- * @missing: number of waits that are missing between this one and the next
+ * @score: how clear the decision was; jetwatt_batch_rule_score() describes the meaning of
+ *	the number
+ * @rule: enum jetwatt_batch_rule: the rule that decided about @ends
+ * @ends: number of minibatches that end with this wait or before the next wait
+ * @missing: number of waits that are missing between this wait and the next one
  */
 struct jetwatt_batch_why {
 	uint64_t gap_ns, end_ns;
@@ -140,48 +144,53 @@ struct jetwatt_batch_why {
  * @n: number of waits
  * @out: as for jetwatt_batch_segment()
  * @info: as for jetwatt_batch_segment()
- * @why: receives one record for each wait; NULL: no records. The bounds do not depend on it
+ * @why: receives one record for each wait; NULL: no records. The bounds do not depend on
+ *	whether records are written
  *
  * Return: as jetwatt_batch_segment(); if negative, @why is undefined.
  */
 int jetwatt_batch_segment_why(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 			  struct jetwatt_batch_info *info, struct jetwatt_batch_why *why);
 /*
- * Initialise records with the gaps but without decisions, for callers that know the bounds from
- * elsewhere. Return: 0; -ENOMEM.
+ * Initialise the records of all waits with their gaps but without decisions, for callers that know
+ * the bounds from elsewhere. Return: 0; -ENOMEM.
  */
 int jetwatt_batch_why_init(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_why *why);
 
-/* The name of a rule (one word), its meaning (a sentence), and the meaning of its score. */
+/* Functions that return the name of a rule (one word), the meaning of the rule (a sentence), and
+ * the meaning of its score. */
 const char *jetwatt_batch_rule_name(int rule);
 const char *jetwatt_batch_rule_says(int rule);
 const char *jetwatt_batch_rule_score(int rule);
 
 /* ------------------------------------------------------------------ */
-/* Bounds while the job runs                                          */
+/* Detection of bounds while the job runs                              */
 
 /**
- * struct jetwatt_batch_track - online detection: does a minibatch end with this wait?
+ * struct jetwatt_batch_track - online detection whether a minibatch ends with a wait
  *
- * The cycle is learned from the last 256 waits with jetwatt_batch_segment(). After that, the same
- * Viterbi path is followed through new waits. Marks of the program take precedence.
+ * The cycle is learned from the last 256 waits with jetwatt_batch_segment(). After that, the
+ * Viterbi path through that cycle is followed through new waits. Marks of the program take
+ * precedence.
  *
- * The bounds equal those that jetwatt_batch_segment() finds in the whole job, with these
- * exceptions (tests/unit/batch_live.c):
+ * The bounds found online equal those that jetwatt_batch_segment() finds in the whole job, with
+ * these exceptions (tests/unit/batch_live.c):
  *
  * - No bounds are reported for the first 24 waits. Up to the 96th wait the period may be wrong,
  *   because it was learned from too few waits.
- * - A decision is made at once and is not revised, so what only later waits show is missed. An
- *   additional wait after the last one (JETWATT_RULE_EXTRA) leaves the bound one wait early. A
- *   missing wait (_MISSING, _RESTART) has no bound. An evaluation or a checkpoint (_EVALUATION,
- *   _NO_CYCLE, _PHASE) and a change of speed (_SPEED) may be detected one period late. Nothing is
- *   relabelled (_CAUGHT_UP, _ALIKE, _REGAINED, _MERGED).
- * - 256 waits may look different from 4096: a period that beats against another process, rare
- *   events, a new period before the cycle is learned again. In random jobs this affects less than
- *   0.5 % of the waits; in a job without disturbances none.
- * - With several processes, only the one with the most waits among the last 256 is followed.
- * - After the first mark, waits end no minibatch. In the whole job, waits end none if there is a
- *   mark anywhere.
+ * - A decision is made at once and is not revised, so events that only later waits reveal are
+ *   missed. With an additional wait after the last one (JETWATT_RULE_EXTRA), the bound is one wait
+ *   early. If the wait at the end of a minibatch is missing (_MISSING, _RESTART), no bound is
+ *   reported for it. An evaluation or a checkpoint (_EVALUATION, _NO_CYCLE, _PHASE) and a change
+ *   of speed (_SPEED) may be detected one period late. No wait is relabelled (_CAUGHT_UP, _ALIKE,
+ *   _REGAINED, _MERGED).
+ * - The 256 waits from which the detector learns may show another period than the 4096 that
+ *   jetwatt_batch_segment() analyses: a period that beats against another process, rare events, a
+ *   new period before the cycle is learned again. In randomly generated jobs these differences
+ *   affect less than 0.5 % of the waits; in a job without disturbances no wait.
+ * - With several processes, only the process with the most waits among the last 256 is followed.
+ * - After the first mark, waits end no minibatch. In jetwatt_batch_segment(), waits end no
+ *   minibatch if there is a mark anywhere in the job.
  */
 struct jetwatt_batch_track;
 /* Return: a new detector, freed with jetwatt_batch_track_free(); NULL: out of memory. */
@@ -194,23 +203,26 @@ void jetwatt_batch_track_reset(struct jetwatt_batch_track *t);
 /**
  * jetwatt_batch_track_add() - add the next wait or mark
  * @t: the detector
- * @s: the wait or mark, in order of time
- * @held_ns: total time for which the job has been frozen so far; it is subtracted from the times
+ * @s: the wait or mark; they must be added in order of time
+ * @held_ns: total time for which the job has been frozen so far, ns; it is subtracted from
+ *	the times
  *
- * Return: 1: a minibatch has ended; 0: none has; -EAGAIN: the period is not known yet.
+ * Return: 1 if a minibatch has ended; 0 if none has; -EAGAIN if the period is not known yet.
  */
 int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_sync *s,
 			    uint64_t held_ns);
 
 /*
- * Learn the cycle again if there are enough new waits. Learning takes CPU time, so do not call this
- * function between a wait and a reaction to it. Return: 0; -EAGAIN: the period is not known yet.
+ * Learn the job's cycle again if there are enough new waits. Learning takes CPU time, so do not
+ * call this function between a wait and a reaction to it. Return: 0; -EAGAIN if the period is not
+ * known yet.
  */
 int jetwatt_batch_track_learn(struct jetwatt_batch_track *t);
-/* Return: number of waits per minibatch; 0: not known yet. */
+/* Return: number of waits per minibatch; 0 if it is not known yet. */
 size_t jetwatt_batch_track_period(const struct jetwatt_batch_track *t);
 
-/* Return: median duration of a training minibatch, without frozen time, in ns; 0: unknown. */
+/* Return: median duration of a training minibatch, without frozen time, in ns; 0 if it is
+ * unknown. */
 uint64_t jetwatt_batch_track_ns(const struct jetwatt_batch_track *t);
 
 #endif

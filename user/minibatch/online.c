@@ -2,8 +2,8 @@
 /*
  * Detects the bounds of minibatches while the job runs. The detector learns the cycle from the last
  * waits; from then on the same Viterbi decoder as for a whole job follows the waits one by one,
- * until the cycle is learned again. If no cycle explains the waits, it counts them. minibatch.h
- * describes how the bounds may differ from those of the whole job.
+ * until the cycle is learned again. If no cycle explains the waits, the detector counts waits.
+ * minibatch.h describes how the bounds may differ from those of the whole job.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,27 +14,34 @@
 #include "minibatch/minibatch.h"
 #include "minibatch/viterbi.h"
 
-#define STORED_WAITS	256	/* number of waits that are stored and learned from */
-#define WAITS_MIN	24	/* minimum number of waits to learn from */
-#define WAITS_FEW	96	/* with fewer waits, learn again sooner: a period of 8 shows late */
-#define LEARN_WAITS	64 /* new waits to learn again, if they took LEARN_NS; else STORED_WAITS */
-#define LEARN_NS	1000000000ull	/* learning takes CPU time: limits its rate */
-#define DURATIONS	32	/* number of minibatches for the median duration */
-#define RECENT		4	/* number of waits from which a gap and its floor are computed */
+/* number of waits that are stored, and from which the cycle is learned */
+#define STORED_WAITS	256
+#define WAITS_MIN	24	/* minimum number of waits from which the cycle is learned */
+/* with fewer stored waits, learn again sooner, because a period of 8 waits shows late */
+#define WAITS_FEW	96
+/* learn again after this many new waits if these took at least LEARN_NS; else after STORED_WAITS
+ * new waits */
+#define LEARN_WAITS	64
+/* limits how often the cycle is learned, because learning takes CPU time */
+#define LEARN_NS	1000000000ull
+/* number of minibatches from which the median duration is computed */
+#define DURATIONS	32
+/* number of recent waits that are stored to compute a gap and the floor of its logarithm */
+#define RECENT		4
 
 /**
  * struct jetwatt_batch_track - state of the detector
  * @wait: the last @n waits, without frozen time
  * @fresh: number of waits since the cycle was learned
  * @period: waits per minibatch; 0: not known
- * @left: if there is no cycle: number of waits until the next bound
+ * @left: number of waits until the next bound, used if no cycle was learned
  * @tgid: process whose waits are followed
  * @tid: thread whose waits are followed; 0: all threads of the process
  * @model: the learned model; train.k 0: no cycle explains the waits
  * @follower: decoder, with the last @recent waits
- * @time_ns: durations of the last @times training minibatches
- * @mark_ns: time of the last mark
- * @learned_ns: time of the last wait when the cycle was learned
+ * @time_ns: durations of the last @times training minibatches, ns
+ * @mark_ns: time of the last mark, ns
+ * @learned_ns: end of the last wait from which the cycle was learned, ns
  * @marked: 1: the program has sent a mark
  * @bound: scratch memory
  */
@@ -103,7 +110,7 @@ static bool is_own(const struct jetwatt_batch_track *t, const struct jetwatt_syn
 	return s->tgid == t->tgid && (!t->tid || s->tid == t->tid);
 }
 
-/* Label the next wait of the job. Return: a minibatch ends with it. */
+/* Label the next wait of the job. Return: whether a minibatch ends with this wait. */
 static bool follow_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
 	const struct jetwatt_wait_hmm *m = &t->model;
@@ -139,7 +146,7 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 		return add_mark(t, own.exit_ns);
 	if (s->call == JETWATT_SYNC_MARK_BEGIN || t->marked)
 		return 0;
-	/* The records of two threads may be exchanged in the buffer. */
+	/* The records of two threads may arrive in the wrong order. */
 	if (t->n && own.exit_ns < t->wait[t->n - 1].exit_ns)
 		own.exit_ns = t->wait[t->n - 1].exit_ns;
 	if (t->n == STORED_WAITS)
@@ -158,7 +165,8 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 	return t->left == t->period;
 }
 
-/* Compute the number of waits until the next bound from the last one that was found. */
+/* Compute the number of waits until the next bound from the position of the last bound that was
+ * found. */
 static void count_from(struct jetwatt_batch_track *t, const struct jetwatt_batch_bound *last)
 {
 	size_t since = 0;
@@ -178,7 +186,7 @@ static void follow_from(struct jetwatt_batch_track *t)
 			follow_wait(t, &t->wait[i]);
 }
 
-/* Are there enough new waits to learn again? */
+/* Return whether there are enough new waits to learn the cycle again. */
 static bool is_due(const struct jetwatt_batch_track *t)
 {
 	if (t->n < WAITS_MIN)

@@ -6,12 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define IN_STEP		0.6	/* minimum share of the groups that have k waits */
-#define SEPARATION_MIN	2.5	/* minimum height over scatter if there are MANY groups */
+/* minimum fraction of the groups between peaks that must have k waits */
+#define IN_STEP		0.6
+/* minimum ratio of peak height to scatter if there are at least MANY groups */
+#define SEPARATION_MIN	2.5
 #define MANY		8
 #define FEW		3	/* from here to MANY: JETWATT_PEAKS_WELL_SEPARATED is needed */
 
-/* Return: value @i minus the highest other value that is less than @k positions away. */
+/* Return the height of value @i: the value minus the highest other value that is less than @k
+ * positions away. */
 double jetwatt_peaks_above(const struct jetwatt_peaks *s, size_t i, int k)
 {
 	size_t lo = i >= (size_t)k ? i - (size_t)k + 1 : 1;
@@ -23,7 +26,8 @@ double jetwatt_peaks_above(const struct jetwatt_peaks *s, size_t i, int k)
 	return s->v[i] - most;
 }
 
-/* Is there a peak at @i? The first value is ignored, because its gap is unknown. */
+/* Is there a peak at @i? The first value is ignored, because the gap before the first wait is
+ * unknown. */
 bool jetwatt_peaks_at(const struct jetwatt_peaks *s, size_t i, int k)
 {
 	size_t lo = i >= (size_t)k ? i - (size_t)k + 1 : 1;
@@ -46,7 +50,8 @@ size_t jetwatt_peaks_list(const struct jetwatt_peaks *s, int k, size_t *at)
 	return peaks;
 }
 
-/* Is value @i higher than the following waits of its own minibatch, up to @end? */
+/* Return whether value @i is higher than the values of the following waits of its minibatch, up
+ * to index @end. */
 bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t end)
 {
 	for (size_t j = i + 1; j < i + (size_t)k && j < end; j++)
@@ -56,8 +61,8 @@ bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t e
 }
 
 /*
- * Is peak @j also higher than all values that are no peaks within three periods around it? Peaks of
- * noise are not.
+ * Return whether peak @j is also higher than all values that are no peaks within three periods
+ * around it. Peaks that are caused by noise are not.
  */
 bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
 			     size_t j, int k, size_t begin, size_t end)
@@ -117,7 +122,8 @@ double jetwatt_peaks_separation(const struct jetwatt_peaks *s, const size_t *at,
 	return stand / (scatter + 1e-3);
 }
 
-/* Test how well a period of k waits explains the peaks. @at: memory for n indices. */
+/* Test how well a period of @k waits per minibatch explains the peaks. @at: memory for n
+ * indices. */
 struct jetwatt_period_fit jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at)
 {
 	size_t peaks, exact = 0, more = 0, out = 0, waits = 0;
@@ -155,8 +161,8 @@ struct jetwatt_period_fit jetwatt_peaks_test(const struct jetwatt_peaks *s, int 
 	return r;
 }
 
-/* Return: mean difference between a peak and the highest of the @k - 1 values after the peak; the
- * margin if there are no peaks. */
+/* Return: mean difference between a peak and the highest of the @k - 1 values after the peak;
+ * the margin of @s if there are no peaks. */
 double jetwatt_peaks_contrast(const struct jetwatt_peaks *s, int k)
 {
 	double sum = 0, near;

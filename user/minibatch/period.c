@@ -3,11 +3,11 @@
  * Finds the period of a job's waits and labels the waits that begin a minibatch.
  *
  * The gap before the first wait of a minibatch contains the data loader and the overhead of the
- * training step; the other gaps contain only launches. So the first gap is the longest one of its
- * minibatch, a peak of the series of gaps, and with k waits per minibatch the peaks are k apart.
- * Only neighbours are compared: a change of clocks scales all of them and moves no peak. With one
- * wait per minibatch the only peaks are those of chance, which have no period, or of a beat with
- * something else (wait_reject.c). Then every wait is a minibatch.
+ * training step; the other gaps contain only launches. Therefore the first gap of a minibatch is
+ * its longest one, a peak in the series of gaps; with k waits per minibatch, successive peaks are k
+ * waits apart. Only neighbouring gaps are compared: a change of clocks scales all of them and moves
+ * no peak. With one wait per minibatch peaks are caused only by chance, and then have no period, or
+ * by a beat with a disturbance (wait_reject.c). In that case every wait is a minibatch.
  */
 #include "minibatch/period.h"
 
@@ -27,7 +27,8 @@
 #define SLIP		20	/* price factor of groups without k waits, if few are missing */
 #define RUN_MIN		9	/* minimum number of groups of a phase in a job of single waits */
 
-/* Mean difference of waits and calls that are @k apart: small if they repeat every @k. */
+/* Return the mean difference between waits that are @k apart, in length and call: small if the
+ * waits repeat with the period @k. */
 static double mismatch(const struct jetwatt_batch_wait *b, size_t n, int k)
 {
 	double sum = 0;
@@ -72,7 +73,8 @@ static int find_period(const struct jetwatt_batch_wait *b, const struct jetwatt_
 	return take;
 }
 
-/* Label a sequence that is not the usual phase: with its own period, or each wait by itself. */
+/* Label a sequence of waits that does not belong to the usual phase: with its own period, or
+ * each wait as a minibatch. */
 static void label_phase(struct jetwatt_batch_wait *b, const double *v, size_t n, size_t *at,
 			double *scratch)
 {
@@ -153,7 +155,7 @@ static void label_peak_phase(struct jetwatt_batch_wait *b, const struct jetwatt_
 	if (clear < JETWATT_PEAKS_WELL_SEPARATED ||
 	    !jetwatt_phase_is_own(b, s->n, at, n, k, s->scratch))
 		return;
-	/* The wait before it may hide its first peak. */
+	/* The wait before the phase may hide the phase's first peak. */
 	if (begin > step && jetwatt_peaks_lead(s, begin - step, k, begin))
 		begin -= step;
 	for (size_t i = begin; i < end; i++) {
@@ -166,8 +168,8 @@ static void label_peak_phase(struct jetwatt_batch_wait *b, const struct jetwatt_
 }
 
 /*
- * Label every wait as a minibatch, except phases with periodic peaks. @s NULL: ignore peaks,
- * because another job may have caused them.
+ * Label every wait as a minibatch, except phases with periodic peaks. @s: series of peaks; NULL:
+ * ignore peaks, because another job may have caused them.
  */
 static void label_singles(struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s, size_t n,
 			  size_t *at, double confidence)
@@ -194,8 +196,8 @@ static void label_singles(struct jetwatt_batch_wait *b, const struct jetwatt_pea
 }
 
 /*
- * Waits show the period but not which wait is the first of a minibatch. If one gap is longer than
- * the noise allows, move the peaks of @v there.
+ * The lengths of the waits show the period, but not which wait is the first of a minibatch. If one
+ * gap is longer than the noise allows, move the peaks of @v to the wait after this gap.
  */
 static bool shift_to_longest_gap(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
 				 const size_t *at, size_t peaks)
@@ -224,8 +226,8 @@ static bool shift_to_longest_gap(const struct jetwatt_batch_wait *b, double *v, 
 }
 
 /*
- * Do the waits of a minibatch differ from each other, or the last one by much? If not, they are
- * minibatches without an optimizer step in between, which are all alike.
+ * Return whether the waits of a minibatch differ from each other in length, or the last one differs
+ * by much. If not, each wait is a minibatch by itself, without an optimizer step in between.
  */
 static bool waits_vary(const struct jetwatt_batch_wait *b, double *v, size_t n, int k, size_t *at)
 {
@@ -256,7 +258,8 @@ static bool waits_vary(const struct jetwatt_batch_wait *b, double *v, size_t n, 
 	return false;
 }
 
-/* After how many waits the order of threads and calls repeats; 0: it does not. */
+/* Return the number of waits after which the order of threads and calls repeats; 0 if it does
+ * not repeat. */
 static int calls_repeat(const struct jetwatt_batch_wait *b, size_t n)
 {
 	for (int k = 1; k <= JETWATT_PERIOD_MAX && n >= 3 * (size_t)k; k++) {
@@ -277,7 +280,7 @@ bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n)
 
 /*
  * Among the changes from one caller to another, select the one that occurs once per minibatch and
- * after the longest gap. @v is 1 at its occurrences and 0 elsewhere.
+ * after the longest gap. @v: set to 1 where the selected change occurs and to 0 elsewhere.
  */
 static bool mark_caller_change(const struct jetwatt_batch_wait *b, size_t n, int k, double *v)
 {
@@ -307,8 +310,8 @@ static bool mark_caller_change(const struct jetwatt_batch_wait *b, size_t n, int
 }
 
 /*
- * Label the waits that probably begin a minibatch. @by: by visible peaks only, or also by peaks
- * that a disturbance hides. Return: 0; -ENOMEM.
+ * Label the waits that probably begin a minibatch. @by: whether only visible peaks are used, or
+ * also peaks that a disturbance hides. Return: 0; -ENOMEM.
  */
 int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,
 			 struct jetwatt_period *r)
@@ -335,7 +338,7 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 	r->k = find_period(b, &s, at, &how);
 	fold = by == JETWATT_PERIOD_BY_PEAKS ? 1 : jetwatt_fold_find(b, n, s.scratch);
 	if (fold > 1 && (r->k == 1 || how.in_step < SURE_STEP)) {
-		/* A disturbance hides the peaks or adds others. */
+		/* Here, a disturbance hides the peaks or adds other peaks. */
 		r->other_k = r->k > 1 && r->k != fold ? r->k : 0;
 		r->k = fold;
 		how.in_step = 1;
@@ -343,7 +346,7 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 		jetwatt_fold_smooth(v, n, fold, s.scratch);
 	}
 	if (r->k == 1) {
-		/* There are no peaks among the gaps, but the waits may differ. */
+		/* There are no peaks among the gaps, but the waits may differ in length. */
 		for (size_t i = 1; i < n; i++)
 			v[i] = b[i - 1].wait - b[i].wait;
 		s.margin = WAIT_MARGIN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The period of one job's waits: which of them begins a minibatch. Shared by all files of
+ * The period of one job's waits: finds which of them begin a minibatch. Shared by all files of
  * user/minibatch/.
  */
 #ifndef JETWATT_MINIBATCH_PERIOD_H
@@ -17,7 +17,7 @@
  * @gap: logarithm of the gap: the time from the end of the previous wait to the start of this wait
  * @wait: logarithm of the length of the wait
  * @gap_ns: the gap, ns
- * @cycle_ns: time from the end of the previous wait to the end of this one, ns
+ * @cycle_ns: time from the end of the previous wait to the end of this wait, ns
  * @around_ns: duration of a few waits around this wait, ns
  * @caller: identifies the thread and the call that waited
  * @lost: number of waits lost just before this wait, as reported by the probe
@@ -26,10 +26,10 @@
  * @in_phase: the wait is known to belong to the usual phase
  * @phase_index: output: index of the wait in the cycle, or JETWATT_PHASE_INDEX_...
  * @missing: output: number of waits that, according to the cycle, are missing just before this wait
- * @outlier: output: JETWATT_OUTLIER_...: what deviates from the cycle
- * @rule: output: enum jetwatt_batch_rule: what decided about @starts_minibatch
- * @period: output: number of waits per minibatch of its phase, if @other_phase
- * @score: output: how clear the decision was
+ * @outlier: output: output: JETWATT_OUTLIER_...: what deviates from the learned cycle
+ * @rule: output: enum jetwatt_batch_rule: the rule that decided about @starts_minibatch
+ * @period: output: number of waits per minibatch in the phase of the wait, if @other_phase is true
+ * @score: output: how clear the decision about @starts_minibatch was
  */
 struct jetwatt_batch_wait {
 	double gap, wait;
@@ -40,20 +40,24 @@ struct jetwatt_batch_wait {
 	float score;
 };
 #define JETWATT_OUTLIER_GAP	0x1	/* the gap deviates */
-#define JETWATT_OUTLIER_WAIT	0x2	/* the length or the caller deviates */
-#define JETWATT_OUTLIER_SPEED	0x4	/* a new speed was estimated from it */
-#define JETWATT_PHASE_INDEX_EXTRA	0x40	/* an additional wait at the end of the cycle */
+/* the wait is an outlier because its length or its caller deviates */
+#define JETWATT_OUTLIER_WAIT	0x2
+/* the wait is an outlier from which a new speed was estimated */
+#define JETWATT_OUTLIER_SPEED	0x4
+/* phase index of an additional wait after the end of the cycle */
+#define JETWATT_PHASE_INDEX_EXTRA	0x40
 #define JETWATT_PHASE_INDEX_NONE	0x80	/* in no cycle */
 
 /**
- * struct jetwatt_emission - emission of one phase index: what its gap and wait are like
- * @gap: mean logarithm of the gap, relative to the job's speed
- * @wait: mean logarithm of the length, relative to the job's speed
+ * struct jetwatt_emission - emission of one phase index: distribution of the gap and of the length
+ * of the wait at this index
+ * @gap: mean logarithm of the gap before the wait, relative to the job's speed
+ * @wait: mean logarithm of the length of the wait, relative to the job's speed
  * @gap_sd: standard deviation of the logarithm of the gap
- * @wait_sd: standard deviation of the logarithm of the length
+ * @wait_sd: standard deviation of the logarithm of the length of the wait
  * @gap_norm: logarithm of the normalisation of the gap's density: set by viterbi.c
  * @wait_norm: logarithm of the normalisation of the length's density: set by viterbi.c
- * @caller: the thread and call that always wait here; 0: they vary
+ * @caller: the thread and call that always wait at this phase index; 0: they vary
  */
 struct jetwatt_emission {
 	double gap, wait;
@@ -75,10 +79,10 @@ struct jetwatt_cycle {
  * @extra: emission of an additional wait after the last one of a minibatch
  * @extras: @extra has been learned
  * @losses_reported: the probe reports lost waits
- * @whole_lost: whole minibatches may be lost, not only parts
+ * @whole_lost: all waits of a minibatch may be lost, not only some
  * @why: 1: compute a score for each wait
- * @lost: probability that a wait was lost, if the probe does not report it
- * @extra_rate: probability of an additional wait
+ * @lost: probability that a wait was lost, if the probe does not report losses
+ * @extra_rate: probability of an additional wait after the end of a minibatch
  * @stall: probability that the first gap of a minibatch is an outlier
  * @abort: logarithm of the probability that a minibatch begins before the previous one is complete
  */
@@ -90,15 +94,16 @@ struct jetwatt_wait_hmm {
 };
 
 /**
- * struct jetwatt_period - what was found about a job
+ * struct jetwatt_period - the period and the model that were found for a job
  * @k: usual number of waits per minibatch
- * @other_k: another candidate for that number; 0: none
+ * @other_k: another candidate for the number of waits per minibatch; 0: no other candidate
  * @shared: input: other jobs use the GPU at the same time
  * @why: input: compute scores
  * @tid: the only thread whose waits count; 0: all threads
  * @confidence: confidence in @k, 0 to 1
- * @missing: number of waits that are missing, by the period
- * @model: the learned model; .train.k is 0: too few waits, or it does not explain the job
+ * @missing: number of waits that are missing according to the period
+ * @model: the learned model; if .train.k is 0, there were too few waits, or no model
+ *	explains the job
  * @score: mean log-likelihood of a wait under @model
  * @least: minimum of @score for which @model explains the job
  */
@@ -116,7 +121,7 @@ struct jetwatt_period {
  * struct jetwatt_peaks - a series in which peaks are searched
  * @v: the values
  * @n: number of values
- * @margin: a peak exceeds its neighbours by more than this
+ * @margin: amount by which a peak must exceed its neighbours
  * @scratch: memory for @n values
  */
 struct jetwatt_peaks {
@@ -129,9 +134,9 @@ struct jetwatt_peaks {
 /**
  * struct jetwatt_period_fit - how well a period of k waits explains the peaks
  * @fits: it explains them
- * @in_step: share of the groups that have k or k + 1 waits
- * @covered: share of the waits that belong to such groups
- * @uneven: by how much more a peak differs from the next one than from the one after that
+ * @in_step: fraction of the groups between peaks that have k or k + 1 waits
+ * @covered: fraction of the waits that belong to groups of k or k + 1 waits
+ * @uneven: how much more a peak differs in height from the next peak than from the second next one
  */
 struct jetwatt_period_fit {
 	bool fits;
@@ -152,11 +157,12 @@ double jetwatt_peaks_separation(const struct jetwatt_peaks *s, const size_t *at,
 double jetwatt_peaks_contrast(const struct jetwatt_peaks *s, int k);
 struct jetwatt_period_fit jetwatt_peaks_test(const struct jetwatt_peaks *s, int k, size_t *at);
 
-/* fold.c: the period by majority vote. See the definitions. */
+/* fold.c: find the period by majority vote of windows of waits. See the definitions. */
 int jetwatt_fold_find(const struct jetwatt_batch_wait *b, size_t n, double *scratch);
 void jetwatt_fold_smooth(double *v, size_t n, int k, double *scratch);
 
-/* wait_reject.c: is a period the job's own, or a beat with something else? See the definitions. */
+/* wait_reject.c: decide whether a period is the job's own, or a beat with a disturbance. See the
+ * definitions. */
 bool jetwatt_phase_differs(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
 			   int k, double *scratch);
 bool jetwatt_period_is_own(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks,
@@ -171,14 +177,14 @@ void jetwatt_wait_logs(struct jetwatt_batch_wait *b, size_t n);
 /* refine.c: learn the model and decode all waits. Return: 0; -ENOMEM. */
 int jetwatt_refine(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 /*
- * Decode further waits of the same job with its model. Return: 1: the model still explains them;
- * 0: it does not, so find the period again; -ENOMEM.
+ * Decode further waits of the same job with its model. Return: 1 if the model still explains the
+ * waits; 0 if it does not, so that the period has to be found again; -ENOMEM.
  */
 int jetwatt_refine_more(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 
 /*
- * period.c: find the period. By any method, or only by peaks that are visible without folding. See
- * the definitions.
+ * period.c: find the period. Whether the period may be found by any method, or only by peaks that
+ * are visible without folding. See the definitions.
  */
 enum jetwatt_period_by { JETWATT_PERIOD_BY_ANY, JETWATT_PERIOD_BY_PEAKS };
 int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * From a first guess at a job's minibatches to the most probable labels: learns a hidden Markov
- * model from the guess, decodes the waits with it, and repeats both with the decoded labels.
+ * model from the guess, decodes the waits, and repeats both steps with the decoded labels.
  */
 #include "minibatch/viterbi.h"
 
@@ -11,34 +11,34 @@
 #include <string.h>
 
 #define PASSES		3	/* maximum number of repetitions */
-#define SAME		0.02	/* stop if the score changes by less than this */
-#define WORSE		0.3	/* if the score falls by more than this, the model does not hold */
-#define WAITS_MIN	40	/* with fewer waits, rare events cannot be learned */
+#define SAME		0.02	/* stop if the mean log-likelihood changes by less than this */
+#define WORSE		0.3	/* reject the model if the score falls by more than this */
+#define WAITS_MIN	40	/* minimum number of waits for learning rare events */
 
 /*
  * A model explains a job if its score is high enough (mean log-likelihood of a wait; 5 % jitter
- * gives 2), and few waits are outliers, in no cycle, or where the path breaks off.
+ * gives 2), and few waits are outliers, are in no cycle, or are where the path breaks off.
  */
 #define SCORE_MIN	1.5
-#define SCORE_MIN_PARTS	1.0	/* for one of several minibatches whose order is not modelled */
+#define SCORE_MIN_PARTS	1.0	/* minimum score without a model of the minibatches' order */
 #define OUTLIER_MAX	0.06
-#define MATTERS		0.05	/* a gap shorter than this share of its cycle may be an outlier */
+#define MATTERS		0.05	/* a gap below this fraction of its cycle may be an outlier */
 #define NONE_MAX	0.3
 #define BROKEN_MAX	0.005
 #define ORDER		1.2	/* gain in score that the order of several minibatches may bring */
 #define PER_INDEX	2.0	/* cost in score of a phase index: 4 parameters, log(n) / 2 each */
 
-/* Logarithms of probabilities; in the first pass there may be a phase that is not known yet. */
+/* Log-probability that a minibatch breaks off: in the first pass an unknown phase may follow. */
 #define ABORT_FIRST	(-5.0)
 #define ABORT		(-7.0)
 #define WHOLE_MIN	3	/* minimum number of lost minibatches; fewer may be stalls */
 #define EXTRAS_MIN	3	/* minimum number of additional waits; fewer may be chance */
-#define EXTRA_GAP_SD	0.6	/* ... and maximum scatter of their gaps */
-#define EXTRA_WAIT_SD	0.8	/* ... and of their lengths */
-#define EVAL_MIN	12	/* minimum number of waits of another phase */
-#define EVAL_RUN	4	/* ... and minimum mean length of its sequences */
-#define EVAL_GAP_SD	0.5	/* maximum scatter of the gaps of a cycle */
-#define EVAL_WAIT_SD	0.3	/* maximum scatter of the waits of a cycle */
+#define EXTRA_GAP_SD	0.6	/* maximum scatter of the gaps before additional waits */
+#define EXTRA_WAIT_SD	0.8	/* maximum scatter of the lengths of additional waits */
+#define EVAL_MIN	12	/* minimum number of waits in another phase */
+#define EVAL_RUN	4	/* minimum mean number of waits in a sequence of another phase */
+#define EVAL_GAP_SD	0.5	/* maximum scatter of the gaps of an evaluation cycle */
+#define EVAL_WAIT_SD	0.3	/* maximum scatter of the wait lengths of an evaluation cycle */
 
 /* Compute the phase indices of a guess that contains only the starts of minibatches. */
 static void number_waits(struct jetwatt_batch_wait *b, size_t n)
@@ -63,7 +63,7 @@ static void label_starts(struct jetwatt_batch_wait *b, size_t n)
 					 (!i || b[i - 1].phase_index != JETWATT_PHASE_INDEX_NONE));
 }
 
-/* Most common size of the groups of the other phase; 0: there are none. */
+/* Return the most common size of the groups of the other phase; 0 if there are no groups. */
 static int usual_size(const struct jetwatt_batch_wait *b, size_t n)
 {
 	size_t count[JETWATT_PERIOD_MAX + 1] = { 0 }, end;
@@ -83,7 +83,7 @@ static int usual_size(const struct jetwatt_batch_wait *b, size_t n)
 	return best;
 }
 
-/* Check that gaps and waits scatter little enough around @c for it to be a cycle. */
+/* Check that gaps and waits scatter so little around the emissions of @c that @c is a cycle. */
 static bool is_regular(const struct jetwatt_cycle *c)
 {
 	for (int p = 0; p < c->k; p++)
@@ -92,7 +92,7 @@ static bool is_regular(const struct jetwatt_cycle *c)
 	return c->k > 0;
 }
 
-/* Is there enough of another phase: waits in total, and waits per sequence? */
+/* Return whether another phase has enough waits: in total, and per sequence. */
 static bool has_other_phase(const struct jetwatt_batch_wait *b, size_t n)
 {
 	size_t count = 0, runs = 0;
@@ -155,9 +155,10 @@ static struct refine_seen count_rare(const struct jetwatt_batch_wait *b, size_t 
 }
 
 /*
- * Estimate the rates of rare events; each is at least slightly possible. Only a gap indicates a
- * lost minibatch, so lost minibatches must be more frequent than gaps that they do not explain. An
- * additional wait must follow usual ones; else it makes up for a wait that was too long.
+ * Estimate the probabilities of rare events; each probability is above 0. Only a gap indicates a
+ * lost minibatch, so lost minibatches are modelled only if they are more frequent than long gaps
+ * that they do not explain. An additional wait must follow waits of usual length; otherwise it
+ * makes up for a wait that was too long.
  */
 static void learn_rates(const struct jetwatt_batch_wait *b, size_t n, struct jetwatt_wait_hmm *m,
 			bool first, double *scratch)
@@ -202,13 +203,13 @@ static void learn_model(struct jetwatt_batch_wait *b, size_t n, int k, struct je
 }
 
 struct refine_work {
-/* Arguments and scratch memory of the functions below. */
+/* Arguments and scratch memory that the functions of this file share. */
 	struct jetwatt_batch_wait *some;
 	double *scratch;
 	bool losses_reported, shared, why;
 };
 
-/* Learn and decode alternately. @b is labelled; @score is that of the last decoding. */
+/* Learn and decode alternately. @b is labelled; @score is the score of the last decoding. */
 static int learn_and_decode(struct jetwatt_batch_wait *b, size_t n, int k, struct refine_work *w,
 			    struct jetwatt_wait_hmm *m, double *score)
 {
@@ -241,13 +242,13 @@ static int learn_and_decode(struct jetwatt_batch_wait *b, size_t n, int k, struc
 	return rc;
 }
 
-/* Does the gain in score exceed the cost of the additional parameters? */
+/* Return whether the gain in score exceeds the penalty for the additional parameters. */
 static bool is_better(double score, int k, double than, int other, size_t n)
 {
 	return (score - than) * (double)n > PER_INDEX * (k - other) * log((double)n);
 }
 
-/* Try the labels by long gaps; if they are better than @b, copy them to @b. */
+/* Try labels that follow from long gaps; if their score is better, copy them to @b. */
 static int try_long_gaps(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r,
 			 struct refine_work *w, struct jetwatt_wait_hmm *m, double *score)
 {
@@ -279,8 +280,8 @@ static int try_long_gaps(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_
 }
 
 /*
- * Does the model explain the job? The model does not explain the job if many waits are outliers
- * without an obvious disturbance, or in no cycle, or if the path often breaks off.
+ * Return whether the model explains the job. The model does not explain the job if many waits are
+ * outliers without an obvious disturbance, or in no cycle, or if the path often breaks off.
  */
 static bool explains(const struct jetwatt_batch_wait *b, size_t n, int k, double score,
 		     double least)
@@ -344,7 +345,7 @@ out:
 	return rc;
 }
 
-/* Try to split the usual cycle into several minibatches. Return: 0; -ENOMEM. */
+/* Try whether the usual cycle consists of several minibatches. Return: 0; -ENOMEM. */
 static int try_several(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r,
 		       struct refine_work *w, struct jetwatt_wait_hmm *m, double *score)
 {
@@ -359,7 +360,7 @@ static int try_several(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_pe
 	k = m->train.k ? jetwatt_relabel_several(own, n, &m->train, false) : 0;
 	if (k)
 		rc = learn_and_decode(own, n, k, w, &other, &own_score);
-	/* The larger cycle also models the order of the minibatches, so allow for that. */
+	/* The larger cycle also models the order of minibatches: subtract that gain. */
 	if (k && !rc && other.train.k && own_score > *score - ORDER) {
 		memcpy(b, own, n * sizeof(*own));
 		*m = other;

@@ -7,23 +7,35 @@
 
 #include "minibatch/minibatch.h"
 
-#define PHASE_MIN	3	/* minimum number of successive minibatches of another size */
-#define AROUND		12	/* waits on either side that are compared */
-#define LONG		0.7	/* a long gap is longer by this (logarithm): twice as long */
-#define AS_LONG		0.35	/* gaps that differ by less are equally long (logarithm) */
-#define CLEAR_SD	0.3	/* maximum scatter of gaps that can be distinguished */
-#define HEAVY_MIN	20	/* minimum number of long gaps */
+/* minimum number of successive minibatches of another size that form another phase */
+#define PHASE_MIN	3
+#define AROUND		12	/* number of waits on either side with which a wait is compared */
+/* minimum difference between a long gap and short gaps (logarithm): twice as long */
+#define LONG		0.7
+/* gaps that differ by less than this (logarithm) count as equally long */
+#define AS_LONG		0.35
+/* maximum standard deviation (logarithm) of gaps with which long and short gaps can be
+ * distinguished */
+#define CLEAR_SD	0.3
+/* minimum number of long gaps for labels that follow from long gaps */
+#define HEAVY_MIN	20
 #define NEAR		4	/* number of neighbours */
-#define CATCH_UP	2	/* maximum number of usual waits that catch up */
-#define ALIKE		0.25	/* share by which a cycle may differ from its neighbours */
-#define LIKE		0.2	/* logarithm by which waits of one speed may differ */
-#define LIKE_MIN	3	/* minimum number of neighbours of the same length */
-#define SHORTER		2.1	/* waits at another speed may be shorter by this (logarithm) */
-#define LATE		2	/* maximum mean cycle of late minibatches, in usual cycles */
+/* maximum number of waits with a usual label among those that make up for a delay */
+#define CATCH_UP	2
+/* maximum difference between the duration of a cycle and that of its neighbours, as fraction */
+#define ALIKE		0.25
+/* maximum difference between the lengths of waits of the same speed (logarithm) */
+#define LIKE		0.2
+/* minimum number of neighbouring waits that must have the same length */
+#define LIKE_MIN	3
+/* maximum amount by which waits at another speed are shorter (logarithm) */
+#define SHORTER		2.1
+#define LATE		2	/* maximum mean duration of late minibatches, in usual durations */
 
 /*
  * If several gaps of a cycle are as long as the first one and the others are short, the cycle
- * consists of several minibatches: label them. Return: their usual size; 0: it is one minibatch.
+ * consists of several minibatches: label them. Return: usual number of waits of these minibatches;
+ * 0 if the cycle is one minibatch.
  */
 int jetwatt_relabel_several(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c,
 			    bool other)
@@ -84,8 +96,9 @@ void jetwatt_relabel_sizes(struct jetwatt_batch_wait *b, size_t n, int k)
 }
 
 /*
- * Return a mask of the phase indices of the cycle at @b whose gap is short in @c but here as long
- * as the first gap; 0: not a complete cycle, or no such index.
+ * Return a mask of the phase indices of the cycle at @b whose gap is short in the model @c but as
+ * long as the first gap in this cycle; 0 if the cycle is not complete, or if there is no such
+ * index.
  */
 static unsigned int inner_starts(const struct jetwatt_batch_wait *b, const struct jetwatt_cycle *c)
 {
@@ -125,7 +138,8 @@ void jetwatt_relabel_parts(struct jetwatt_batch_wait *b, size_t n, const struct 
 	}
 }
 
-/* Median duration of the usual cycles before @at, or after it; 0: there are none. */
+/* Return the median duration of the usual cycles before wait @at or after it; 0 if there are
+ * none. */
 static double cycle_near(const struct jetwatt_batch_wait *b, size_t n, size_t at, bool after)
 {
 	double near[NEAR];
@@ -138,8 +152,9 @@ static double cycle_near(const struct jetwatt_batch_wait *b, size_t n, size_t at
 }
 
 /*
- * Are the waits [@from, @to[ made by the usual caller, and are all cycles at least @least long?
- * The waits of a checkpoint follow each other quickly, or have another caller.
+ * Return whether the waits from @from to @to - 1 have the usual caller and all cycles last at least
+ * @least. Such waits are not those of a checkpoint, which follow each other quickly or have another
+ * caller.
  */
 static bool are_late(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
 		     double least)
@@ -154,12 +169,12 @@ static bool are_late(const struct jetwatt_batch_wait *b, size_t n, size_t from, 
 }
 
 /*
- * For jobs with one wait per minibatch. A disturbance may delay some minibatches, after which the
- * next ones are short until the delay is made up. This changes neither the number of minibatches
- * nor their total time. So the late and the short waits are minibatches, not additional waits and
- * not another phase. The last short wait may be long enough to have the label of a usual wait
- * already. If every cycle is at least as long as usual, the minibatches are late and no delay is
- * made up.
+ * Relabel late minibatches in jobs with one wait per minibatch. A disturbance may delay some
+ * minibatches, after which the next ones are short until the delay is made up. The delay changes
+ * neither the number of minibatches nor their total time. Therefore the late and the short waits
+ * are minibatches, not additional waits and not another phase. The last of the short waits may be
+ * long enough to have the label of a usual wait already. If every cycle is at least as long as
+ * usual, the minibatches are late and no delay is made up.
  */
 void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n)
 {
@@ -196,7 +211,8 @@ void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n)
 	}
 }
 
-/* Minimum length (logarithm) of a minibatch's wait, from the usual waits among [@from, @to[. */
+/* Return the minimum length (logarithm) of the wait of a minibatch, determined from the usual
+ * waits among the waits from @from to @to - 1. */
 static double shortest_wait(const struct jetwatt_batch_wait *b, size_t from, size_t to)
 {
 	double near[2 * AROUND];
@@ -222,9 +238,10 @@ static bool is_alike(const struct jetwatt_batch_wait *b, size_t n, size_t i)
 }
 
 /*
- * For one wait per minibatch. After a change of clocks the gaps may be short. Short gaps scatter
- * more than the long ones from which the cycle was learned, so they do not fit. The waits are
- * minibatches if they are as long as their neighbours.
+ * Relabel waits with short gaps in jobs with one wait per minibatch. After a change of clocks the
+ * gaps may be short. Short gaps scatter more than the long ones from which the cycle was learned,
+ * so they do not fit the learned cycle. Waits with such gaps are minibatches if they are as long as
+ * their neighbours.
  */
 void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n)
 {
@@ -244,8 +261,8 @@ void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n)
 		least = fmin(shortest_wait(b, from, i), shortest_wait(b, j, to));
 		for (size_t l = i; l < j; l++)
 			alike += b[l].wait > least && is_alike(b, n, l);
-		/* The first wait may have begun before the change, so three quarters of the waits
-		 * suffice. */
+		/* The first wait may have begun before the change of clocks, so it suffices if
+		 * three quarters of the waits are as long as their neighbours. */
 		for (size_t l = i; l < j && 4 * alike >= 3 * (j - i); l++) {
 			b[l].phase_index = 0;
 			b[l].other_phase = false;
@@ -255,7 +272,7 @@ void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n)
 	}
 }
 
-/* The third shortest gap around @i: short, but not an outlier. */
+/* Return the third shortest gap around wait @i, which is short but not an outlier. */
 static double short_gap(const struct jetwatt_batch_wait *b, size_t n, size_t i)
 {
 	size_t lo = i > AROUND ? i - AROUND : 1, hi = i + AROUND < n ? i + AROUND : n;
@@ -275,8 +292,8 @@ static double short_gap(const struct jetwatt_batch_wait *b, size_t n, size_t i)
 }
 
 /*
- * Label the gaps that are much longer than the short ones around them as starts. Return: usual
- * size of the groups; 0: gaps are not of two kinds.
+ * Label a wait as start of a minibatch if the gap before it is much longer than the short gaps
+ * around it. Return: usual number of waits in the groups; 0 if the gaps are not of two kinds.
  */
 int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n)
 {
@@ -304,7 +321,7 @@ int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n)
 
 /*
  * Check long gaps in a job in which every wait seemed to be a minibatch. Return: @k if no
- * disturbance causes such gaps; else 0.
+ * disturbance causes these long gaps; else 0.
  */
 int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n, int k,
 				    double *scratch)

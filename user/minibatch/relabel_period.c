@@ -8,10 +8,13 @@
 
 #include "minibatch/minibatch.h"
 
-#define STRETCH		6	/* minimum length of such a sequence, in minibatches */
-#define IN_STEP		0.9	/* minimum confidence in its period */
+/* minimum length of a sequence that is relabelled, in minibatches */
+#define STRETCH		6
+/* minimum confidence in the period of a sequence that is relabelled */
+#define IN_STEP		0.9
 
-/* The times of such a sequence are unusual, because another job delays the waits for instance. */
+/* Label sequences that are in no cycle but have the job's period. The times of such a sequence
+ * are unusual, because another job delays the waits for instance. */
 static int regain_stretch(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)
 {
 	struct jetwatt_period own = { .shared = r->shared };

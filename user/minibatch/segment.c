@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW		4096	/* number of waits that are analysed together */
-#define SHARED_WAITS	20	/* shared: more than 1 in this many waits follows another job's */
+#define WINDOW		4096	/* number of waits that are analysed together (a window) */
+/* the GPU is shared if more than 1 in this many waits of a job follows a wait of another job */
+#define SHARED_WAITS	20
 
 static int by_job(const void *a, const void *b)
 {
@@ -104,7 +105,7 @@ static int segment_window(struct jetwatt_item *it, size_t *n, struct jetwatt_bat
 	return rc;
 }
 
-/* Do the waits of other jobs lie between those of this job? */
+/* Return whether waits of other jobs lie between the waits of this job. */
 static bool is_shared(const struct jetwatt_item *it, size_t n)
 {
 	size_t count = 0;
@@ -156,7 +157,7 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_c
 			break;
 		for (size_t i = 0; i < next && r->model.train.k; i++)
 			missing += b[i].missing;
-		/* Move the waits that are left in front of the next window. */
+		/* Move the waits that are left over to the start of the next window. */
 		next = rc ? next : seen;
 		done += all - (seen - next);
 		memmove(it + done, it + done - all + seen, (seen - next) * sizeof(*it));
@@ -223,7 +224,7 @@ static struct jetwatt_item *by_jobs(const struct jetwatt_sync *sync, size_t n)
 	return it;
 }
 
-/* Index behind the last wait of the job that begins at @from. */
+/* Return the index behind the last wait of the job whose waits begin at index @from. */
 static size_t job_end(const struct jetwatt_item *it, size_t n, size_t from)
 {
 	size_t i = from;
@@ -276,7 +277,7 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 			free(it);
 			return got;
 		}
-		/* The result for the job with the most waits is returned. */
+		/* The period that is returned in @info is that of the job with the most waits. */
 		if (i - from > most) {
 			most = i - from;
 			info->period_syncs = r.k;

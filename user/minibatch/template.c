@@ -2,9 +2,10 @@
 /*
  * Learns the emissions of a job's cycle from labelled minibatches.
  *
- * All values are medians of differences, between the phase indices of one minibatch or between the
- * same index in successive minibatches. So outliers have no weight, and a change of speed affects
- * only the differences across it.
+ * All values are medians of differences, between waits with different phase indices of one
+ * minibatch, or between waits with the same phase index in successive minibatches. Therefore
+ * outliers have no weight, and a change of speed affects only the differences between waits before
+ * and after the change.
  */
 #include "minibatch/viterbi.h"
 
@@ -12,14 +13,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define GROUPS_MIN	4	/* minimum number of minibatches to learn from */
+#define GROUPS_MIN	4	/* minimum number of minibatches from which emissions are learned */
 #define GAP_SD		0.04	/* minimum standard deviations */
 #define WAIT_SD		0.02
-#define CALLER		0.95	/* share of the groups that have the same caller at an index */
-#define TO_SD		1.3	/* from median distance to deviation; 1.05 if values were normal */
-#define STALLED		5.0	/* a first gap this many deviations too long is a stall */
+/* minimum fraction of the groups that must have the same caller at a phase index */
+#define CALLER		0.95
+/* factor from the median distance between two values to the standard deviation; 1.05 for
+ * normally distributed values */
+#define TO_SD		1.3
+/* a first gap that is this many standard deviations too long is a stall */
+#define STALLED		5.0
 
-/* Median by Hoare's selection; changes the order of the values. */
+/* Return the median, by Hoare's selection, which changes the order of the values. */
 static double select_median(double *v, size_t n)
 {
 	size_t lo = 0, hi = n ? n - 1 : 0, mid = n / 2;
@@ -73,7 +78,8 @@ static double log_of(const struct jetwatt_batch_wait *b, bool wait)
 	return wait ? b->wait : b->gap;
 }
 
-/* Median difference from phase index @p - 1 to @p. */
+/* Return the median difference between the values at phase index @p and at @p - 1 of the same
+ * group. */
 static double median_step(const struct jetwatt_batch_wait *b, const size_t *at, size_t n, int p,
 			  bool wait, double *scratch)
 {
@@ -83,7 +89,8 @@ static double median_step(const struct jetwatt_batch_wait *b, const size_t *at, 
 	return select_median(scratch, n);
 }
 
-/* Standard deviation at phase index @p, from the differences between successive groups. */
+/* Return the standard deviation of the values at phase index @p, from the differences between
+ * successive groups. */
 static double median_scatter(const struct jetwatt_batch_wait *b, const size_t *at, size_t n, int p,
 			     bool wait, double *scratch)
 {
@@ -93,7 +100,7 @@ static double median_scatter(const struct jetwatt_batch_wait *b, const size_t *a
 	return TO_SD * select_median(scratch, n - 1);
 }
 
-/* The caller at phase index @p; 0: it varies. */
+/* Return the usual caller at phase index @p; 0 if the caller varies. */
 static uint32_t common_caller(const struct jetwatt_batch_wait *b, const size_t *at, size_t n, int p)
 {
 	uint32_t who = 0;
@@ -141,10 +148,12 @@ int jetwatt_template_learn(const struct jetwatt_batch_wait *b, size_t n, int k, 
 	return 0;
 }
 
-/* The job's present speed, from the last waits of its training cycle. */
+/* Estimate of the job's present speed, from the last waits of its training cycle. */
 struct tracker {
 	const struct jetwatt_cycle *train;
-	double gap[2], wait;	/* speed of first gaps and of other gaps; of waits */
+	/* gap: speed of first gaps and of other gaps of a minibatch; wait: speed of the lengths
+	 * of waits */
+	double gap[2], wait;
 	bool known;
 };
 
@@ -162,7 +171,8 @@ static void track_speed(struct tracker *t, const struct jetwatt_batch_wait *b)
 	t->known = true;
 }
 
-/* Median offset of labelled waits (gap or length) from the speed around them; @sd: its scatter. */
+/* Return the median offset of labelled waits (of their gap or length) from the job's speed
+ * around them; @sd: its scatter. */
 static double speed_offset(const struct jetwatt_batch_wait *b, size_t n,
 			   const struct jetwatt_cycle *train, const struct jetwatt_cycle *eval,
 			   bool wait, double *scratch, double *sd)

@@ -2,17 +2,17 @@
 /*
  * Computes the Viterbi path: the most probable sequence of states of a hidden Markov model.
  *
- * Each wait is in one of these states: at a phase index of the training cycle; an additional wait
- * after its end (the program fetches a value, or an optimizer waits); at a phase index of the
- * evaluation cycle; in no cycle (a checkpoint). From one wait to the next, the phase index
- * increases by one, or by more if waits were lost; then the gap includes the missing waits. The
- * emission compares the gap and the length of a wait with those of its state, relative to the
- * job's present speed. Each path estimates three speeds: that of the data loader, that of the other
- * gaps, and that of the GPU. Two successive outliers of the same size are a new speed.
+ * Each wait is in one of these states: at a phase index of the training cycle; additional after the
+ * end of the training cycle (the program fetches a value, or an optimizer waits); at a phase index
+ * of the evaluation cycle; in no cycle (a checkpoint). From one wait to the next, the phase index
+ * increases by one, or by more if waits were lost, in which case the gap includes the lost waits.
+ * The emission compares the gap and the length of a wait with the emission of its state, relative
+ * to the job's present speed. Each path estimates three speeds: that of the data loader, that of
+ * the other gaps, and that of the GPU. Two successive outliers of the same size are a new speed.
  *
- * As long as the best path predicts the next wait, only that path is continued. If it does not, all
- * transitions are evaluated until one path is ahead of the others by BEAM. So most waits cost one
- * comparison, and few cost the evaluation of all paths.
+ * As long as the best path predicts the next wait, only that path is continued. If that path does
+ * not predict the next wait, all transitions are evaluated until one path is ahead of the others by
+ * BEAM. Therefore most waits need one comparison, and few need the evaluation of all paths.
  */
 #include "minibatch/viterbi.h"
 
@@ -32,7 +32,7 @@ static void set_norms(struct jetwatt_emission *p)
 	p->wait_norm = log_norm(p->wait_sd);
 }
 
-/* Logarithm of a normal density at the distance @off from the mean. */
+/* Return the logarithm of a normal density at the distance @off from the mean. */
 static double log_normal(double off, double sd, double norm)
 {
 	return -0.5 * off * off / (sd * sd) - norm;
@@ -43,7 +43,8 @@ struct expected {
 	double mean, sd, norm;
 };
 
-/* Log-likelihood of @value. Update the estimate @speed; for an outlier, set @flag in @which. */
+/* Log-likelihood of @value. Update the estimated speed @speed with a new deviation; if that is
+ * an outlier, set the bit @flag in @which. */
 static double log_value(double value, struct expected e, double outlier, double *speed,
 			double *last, double *old, uint8_t *which, uint8_t flag)
 {
@@ -59,7 +60,8 @@ static double log_value(double value, struct expected e, double outlier, double 
 	other = fmax(other, as);
 	*which |= flag;
 	if (fabs(was) < SURE * e.sd) {
-		/* The two outliers were equal by chance: return to the speed before. */
+		/* The two outliers from which the new speed was estimated were equal by chance:
+		 * return to the speed before them. */
 		*speed = *old;
 		*last = NAN;
 		return fmax(other, SAME_AGAIN + log_normal(was, e.sd, e.norm));
@@ -75,9 +77,9 @@ static double log_value(double value, struct expected e, double outlier, double 
 }
 
 /*
- * Log-likelihood of the present wait with the emission @p. @inner: 1: the wait is not the first of
- * its minibatch. @gap: expected logarithm of a gap that includes missing waits, with the standard
- * deviation @gap_sd; NULL: use the gap of the emission.
+ * Return the log-likelihood of the present wait under the emission @p. @inner: 1: the wait is not
+ * the first of its minibatch. @gap: expected logarithm of a gap that includes missing waits, with
+ * the standard deviation @gap_sd; NULL: use the gap of the emission @p.
  */
 static double log_emission(const struct decoder *d, const struct jetwatt_emission *p, int inner,
 			   struct viterbi_path *w, const double *gap, double gap_sd)
@@ -116,7 +118,7 @@ static double log_emission(const struct decoder *d, const struct jetwatt_emissio
 	return s;
 }
 
-/* Use the path @w to the state @to if it is better than the best one so far. */
+/* Use the path @w to the state @to if it has a higher score than the best path to @to so far. */
 static void offer_path(struct decoder *d, int to, int from, int missing,
 		       const struct viterbi_path *w)
 {
@@ -128,7 +130,7 @@ static void offer_path(struct decoder *d, int to, int from, int missing,
 	d->step[to] = (struct viterbi_step){ (uint8_t)from, (uint8_t)missing, w->outlier };
 }
 
-/* Transition to phase index @p of a cycle, whose states begin at @base. */
+/* Evaluate the transition to phase index @p of a cycle, whose states begin at @base. */
 static void to_index(struct decoder *d, const struct jetwatt_cycle *c, int base, int p, int from,
 		     double cost)
 {
@@ -138,7 +140,7 @@ static void to_index(struct decoder *d, const struct jetwatt_cycle *c, int base,
 	offer_path(d, base + p, from, 0, &w);
 }
 
-/* Transitions from phase index @p over one or more missing waits. */
+/* Evaluate the transitions from phase index @p over one or more missing waits. */
 static void over_missing(struct decoder *d, int from, int p)
 {
 	const struct jetwatt_cycle *c = &d->m.train;
@@ -170,14 +172,15 @@ static void over_missing(struct decoder *d, int from, int p)
 	}
 }
 
-/* Transition to an additional wait after phase index @p. */
+/* Evaluate the transition to an additional wait after phase index @p. */
 static void to_extra(struct decoder *d, int from, int p)
 {
 	const struct jetwatt_wait_hmm *m = &d->m;
 	struct jetwatt_emission x = m->extra;
 	struct viterbi_path w = d->now[from];
 
-	/* Its emission is not known yet: as short as the shortest gap, with any length. */
+	/* The emission of additional waits is not known yet: assume a gap as short as the
+	 * shortest one, and any length. */
 	if (!m->extras) {
 		x = (struct jetwatt_emission){ .gap_sd = EXTRA_GAP_SD, .wait_sd = EXTRA_WAIT_SD };
 		for (int i = 0; i < m->train.k; i++)
@@ -185,7 +188,7 @@ static void to_extra(struct decoder *d, int from, int p)
 		x.gap -= m->train.k > 1 ? 0 : EXTRA_GAP;
 		set_norms(&x);
 	}
-	/* A wait that makes up for one that was too long is not an additional one. */
+	/* A wait that makes up for a previous wait that was too long is not an additional wait. */
 	if (!isnan(w.outlier_wait) && w.outlier_wait > 0)
 		return;
 	w.score += d->extra + log_emission(d, &x, m->train.k > 1, &w, NULL, 0);
@@ -207,7 +210,8 @@ static void to_none(struct decoder *d, int from, double cost)
 	offer_path(d, NONE_AT, from, 0, &w);
 }
 
-/* Transition to phase index @p of a cycle at a new speed: that of the present wait. */
+/* Evaluate the transition to phase index @p of a cycle at a new speed, estimated from the
+ * present wait. */
 static void to_index_new_speed(struct decoder *d, const struct jetwatt_cycle *c, int base, int p,
 			       int from, double cost)
 {
@@ -268,8 +272,8 @@ static void expand_state(struct decoder *d, int from)
 		to_index(d, eval, EVAL_AT, 0, from, end ? TO_EVAL : MID_BATCH);
 }
 
-/* If only one path is left and it predicts the present wait, extend that path by the wait. Return:
- * the state of the wait; -1: the path does not predict the wait. */
+/* If only one path is left and it predicts the present wait, extend that path by the wait.
+ * Return: the state of the wait; -1 if the path does not predict the wait. */
 static int follow_alone(struct decoder *d, int from)
 {
 	bool eval = from >= EVAL_AT;
@@ -315,7 +319,8 @@ static void begin_paths(struct decoder *d)
 					  .old_gap = { NAN, NAN },
 					  .old_wait = NAN };
 
-		/* The first gap is unknown, so the second one determines the speed of the gaps. */
+		/* The gap before the first wait is unknown, so the second gap determines the
+		 * speed of the gaps. */
 		offer_path(d, i, i, 0, &w);
 	}
 	for (int i = 0; i < d->m.eval.k; i++) {

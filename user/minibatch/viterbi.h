@@ -12,16 +12,17 @@
 
 /*
  * Learn the emissions of a cycle from labelled groups of @k waits, relative to the first wait of
- * the group. @other: from those of the other phase. Return: 0; -ENODATA: too few complete groups;
- * -ENOMEM.
+ * the group. @other: learn from the groups of the other phase. Return: 0; -ENODATA: too few
+ * complete groups; -ENOMEM.
  */
 int jetwatt_template_learn(const struct jetwatt_batch_wait *b, size_t n, int k, bool other,
 			   struct jetwatt_cycle *c, double *scratch);
-/* Make @eval relative to the speed of the training around it. */
+/* Make the emissions of the evaluation cycle @eval relative to the speed of the training around
+ * it. */
 void jetwatt_template_shift(const struct jetwatt_batch_wait *b, size_t n,
 			    const struct jetwatt_cycle *train, struct jetwatt_cycle *eval,
 			    double *scratch);
-/* Learn the emission of additional waits. */
+/* Learn the emission of additional waits after the end of a minibatch. */
 void jetwatt_template_extra(const struct jetwatt_batch_wait *b, size_t n,
 			    struct jetwatt_wait_hmm *m, double *scratch);
 /* Estimate the probability that the first gap of a minibatch is an outlier. */
@@ -40,29 +41,32 @@ void jetwatt_relabel_sizes(struct jetwatt_batch_wait *b, size_t n, int k);
 /* Label a run of cycles as another phase if, in each cycle, gaps that are usually short are as long
  * as the first gap. */
 void jetwatt_relabel_parts(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c);
-/* Period 1: label late waits, and the short waits that make up for the delay, as minibatches. */
+/* For jobs with one wait per minibatch: label late waits, and the short waits that make up for
+ * the delay, as minibatches. */
 void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n);
-/* Period 1: label waits as minibatches if they fit at no speed but are as long as their
- * neighbours. */
+/* For jobs with one wait per minibatch: label waits as minibatches if they fit at no speed but
+ * are as long as their neighbours. */
 void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n);
-/* Label by long gaps. Return: usual number of waits per group; 0: gaps are not of two kinds. */
+/* Label by long gaps. Return: usual number of waits per group; 0 if the gaps are not of two
+ * kinds. */
 int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n);
-/* Check that no disturbance causes these long gaps. Return: @k; 0: one may. */
+/* Check that no disturbance causes the long gaps that were labelled as starts of minibatches.
+ * Return: @k; 0: one may. */
 int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n, int k,
 				    double *scratch);
 
 /*
  * decode.c: compute the Viterbi path of all waits. Sets @other_phase, @phase_index, @missing,
  * @outlier and @rule of each wait, and its @score (log-likelihood) if the model's @why is set.
- * @score: mean log-likelihood of a wait; -INFINITY: decoding was stopped and no wait was labelled.
- * Return: 0; -ENOMEM.
+ * @score: mean log-likelihood of a wait; -INFINITY if decoding was stopped and no wait was
+ * labelled. Return: 0; -ENOMEM.
  */
 int jetwatt_decode(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_wait_hmm *m,
 		   double *score);
 
 /*
- * decode.c: the same path, wait by wait. A label is the most probable one at that time and is not
- * revised.
+ * decode.c: follow the Viterbi path online, one wait after the other. The label of a wait is the
+ * most probable one at the time of the wait and is not revised.
  */
 struct jetwatt_follower;
 struct jetwatt_follower *jetwatt_follower_new(void);

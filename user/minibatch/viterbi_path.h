@@ -2,9 +2,9 @@
 /*
  * Viterbi paths and the costs of their transitions. Only viterbi.c and decode.c include this file.
  *
- * States: 0 .. MAX-1: phase indices of the training cycle; MAX .. 2 MAX-1: an additional wait after
- * that index; NONE_AT: no cycle; EVAL_AT and above: phase indices of the evaluation cycle. MAX is
- * JETWATT_PERIOD_MAX.
+ * States: 0 .. MAX-1: states at phase indices of the training cycle; MAX .. 2 MAX-1: states of an
+ * additional wait after the phase index; NONE_AT: no cycle; EVAL_AT and above: states at phase
+ * indices of the evaluation cycle. MAX is JETWATT_PERIOD_MAX.
  */
 #ifndef JETWATT_MINIBATCH_WALK_H
 #define JETWATT_MINIBATCH_WALK_H
@@ -17,40 +17,57 @@
 #define STATES		(3 * JETWATT_PERIOD_MAX + 1)
 #define NONE_AT		(2 * JETWATT_PERIOD_MAX)
 #define EVAL_AT		(NONE_AT + 1)
-#define BEAM		18.0	/* paths that are this much less probable (logarithm) are dropped */
-#define SURE		3.0	/* standard deviations within which a value is expected */
+/* paths whose log-probability is this much below that of the best path are dropped */
+#define BEAM		18.0
+/* a value is expected to be within this many standard deviations of the mean */
+#define SURE		3.0
 #define LOST_MAX	8	/* maximum number of consecutive missing waits */
-#define APART		0.7	/* typical difference of the two CPU speeds (logarithm) */
-#define GAIN		0.2	/* weight of a new value in the estimate of a speed */
+/* typical difference between the speed of first gaps and that of other gaps (logarithm) */
+#define APART		0.7
+#define GAIN		0.2	/* weight of a new value in the running estimate of a speed */
 
 /* Logarithms of probabilities. An outlier is uniformly distributed over a factor of e^8. */
 #define ANYWHERE	(-2.1)
-#define OUTLIER		(-5.0)	/* a gap or a wait is an outlier */
-#define SAME_AGAIN	(-1.5)	/* the next outlier deviates by the same amount: a new speed */
-#define WRONG_CALLER	(-5.0)	/* another thread or call than usual */
-#define NEW_SPEED	(-7.0)	/* clocks or the size of minibatches have changed */
-#define MID_BATCH	(-9.0)	/* a change of phase within a minibatch */
-#define LEAVE		(-5.0)	/* from the end of a minibatch to no cycle */
-#define STAY		(-0.1)	/* remain in no cycle */
-#define RETURN		(-2.0)	/* from no cycle to the start of the training cycle */
-#define TO_EVAL		(-4.0)	/* from training to an evaluation */
-#define FROM_EVAL	(-3.0)	/* from an evaluation to training */
-#define EXTRA_GAP	2.0	/* gap of an additional wait: a seventh of the loader's */
+/* log-probability that a gap or the length of a wait is an outlier */
+#define OUTLIER		(-5.0)
+/* log-probability that the next outlier deviates by the same amount, which shows a new speed */
+#define SAME_AGAIN	(-1.5)
+#define WRONG_CALLER	(-5.0)	/* log-probability that another thread or call than usual waits */
+/* log-probability that clocks or the size of minibatches have changed */
+#define NEW_SPEED	(-7.0)
+#define MID_BATCH	(-9.0)	/* log-probability of a change of phase within a minibatch */
+/* log-probability of the transition from the end of a minibatch to no cycle */
+#define LEAVE		(-5.0)
+#define STAY		(-0.1)	/* log-probability of remaining in no cycle */
+/* log-probability of the transition from no cycle to the start of the training cycle */
+#define RETURN		(-2.0)
+/* log-probability of the transition from training to an evaluation */
+#define TO_EVAL		(-4.0)
+/* log-probability of the transition from an evaluation to training */
+#define FROM_EVAL	(-3.0)
+/* the gap before an additional wait is shorter than the first gap by this (logarithm): a seventh
+ * of it */
+#define EXTRA_GAP	2.0
 #define EXTRA_GAP_SD	0.7
 #define EXTRA_WAIT_SD	2.5
-#define LEAP_SD		0.03	/* minimum deviation of a gap over missing waits */
-#define REPORTED	(-0.5)	/* once, and per difference from the reported number */
-#define MORE_LOST	(-0.9)	/* for each missing wait after the first */
+/* minimum standard deviation (logarithm) of a gap that includes missing waits */
+#define LEAP_SD		0.03
+/* log-probability, once, and for each difference between the number of missing waits and the
+ * number that the probe reported */
+#define REPORTED	(-0.5)
+#define MORE_LOST	(-0.9)	/* log-probability of each missing wait after the first one */
 
 /**
  * struct viterbi_path - the most probable path to a state
  * @score: log-likelihood
  * @speed_gap: estimated speed (logarithm) of the first gap and of the other gaps of a minibatch
  * @speed_wait: estimated speed (logarithm) of the waits
- * @outlier_gap: deviation of the last gap of each kind; NAN: it was no outlier
- * @outlier_wait: deviation of the last wait; NAN: it was no outlier
- * @old_gap: values of @speed_gap before the last new speeds; NAN: none
- * @old_wait: value of @speed_wait before the last new speed; NAN: none
+ * @outlier_gap: deviation of the last first gap and of the last other gap of a minibatch, if
+ *	outliers; NAN: it was no outlier
+ * @outlier_wait: deviation of the length of the last wait, if it was an outlier; NAN: it was
+ *	no outlier
+ * @old_gap: values of @speed_gap before new speeds were estimated last; NAN: none
+ * @old_wait: value of @speed_wait before a new speed was estimated last; NAN: none
  * @outlier: JETWATT_OUTLIER_... of the last wait
  */
 struct viterbi_path {
@@ -61,7 +78,7 @@ struct viterbi_path {
 	uint8_t outlier;
 };
 
-/* The last transition of a path: previous state, number of missing waits, outlier flags. */
+/* The last transition of a Viterbi path: previous state, number of missing waits, outlier flags. */
 struct viterbi_step {
 	uint8_t from, missing, outlier;
 };
@@ -73,9 +90,9 @@ struct viterbi_step {
  * @now: path to each state after the previous wait
  * @next: path to each state after the present wait
  * @step: transition to each state; written by the decoder
- * @gain: what the transition added to the score; NULL: not wanted
- * @at: number of the present wait
- * @alone: the only state that is left; -1: there are several
+ * @gain: what the last transition added to the score of the path; NULL: not wanted
+ * @at: number of the present wait, from 0
+ * @alone: the only state that still has a path; -1: several states have one
  * @stall, @lost, @extra: logarithms of the probabilities in the model
  * @gap, @wait: gaps and waits of the training cycle (not logarithms)
  */
@@ -91,7 +108,8 @@ struct decoder {
 	double gap[JETWATT_PERIOD_MAX], wait[JETWATT_PERIOD_MAX];
 };
 
-/* Begin with the first wait; add the next wait. @step, @gain: arrays of STATES entries. */
+/* Begin the paths with the first wait; extend the paths by the next wait. @step, @gain: arrays
+ * of STATES entries. */
 void jetwatt_viterbi_begin(struct decoder *d, const struct jetwatt_wait_hmm *m,
 			   const struct jetwatt_batch_wait *b, struct viterbi_step *step,
 			   float *gain);

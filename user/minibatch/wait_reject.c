@@ -5,31 +5,44 @@
  * The default assumption is that a job waits once per minibatch. Another process that wakes up
  * periodically, such as a monitoring tool, may delay every second or third wait of the job. The
  * delayed waits are peaks with a period. Two properties distinguish such a beat from the starts of
- * minibatches. First, its peaks are small: the delay is a small share of the cycle, whereas a data
- * loader or waits of different lengths make larger differences. Second, the beat slips: two
- * independent clocks have no common period, so after some waits the next peak is one wait early or
- * late. The order of calls in a program never slips.
+ * minibatches. First, the peaks of a beat are small: the delay is a small fraction of a minibatch's
+ * duration, whereas a data loader or waits of different lengths make larger differences. Second,
+ * the beat slips: two independent clocks have no common period, so after some waits the next peak
+ * is one wait early or late. The order of calls in a program never slips.
  *
- * A period is accepted if its peaks are too high for a beat, or if it lasts without slips for
- * longer than a beat would. If the two periods are only known to differ by less than a tenth, the
- * probability of no slip falls as 10 / (number of waits).
+ * A period is accepted if its peaks are too high for a beat, or if the period lasts without slips
+ * for longer than a beat would. If all that is known of the two periods is that they differ by less
+ * than a tenth, the probability of no slip falls as 10 / (number of waits).
  */
 #include "minibatch/period.h"
 
 #include <math.h>
 
-#define DELAY		0.11	/* maximum delay by a disturbance, as share of the cycle */
-#define UNEVEN		0.24	/* maximum difference of waits by a disturbance, same unit */
-#define NO_WAIT		0.2	/* largest additional wait, as share of the mean wait */
-#define APART		3	/* ratio of a minibatch's first gap to its longest other gap */
-#define LASTING		200	/* a period without slips over this many waits is no beat */
-#define SLIPS		0.01	/* maximum slips per wait; lost events cause some */
+/* maximum delay that a disturbance causes, as fraction of a minibatch's duration */
+#define DELAY		0.11
+/* maximum difference between waits that a disturbance causes, as fraction of a minibatch's
+ * duration */
+#define UNEVEN		0.24
+/* maximum length of an additional wait, as fraction of the mean wait */
+#define NO_WAIT		0.2
+/* minimum ratio of a minibatch's first gap to its longest other gap for starts that are the
+ * job's own */
+#define APART		3
+#define LASTING		200	/* a period that has no slips over this many waits is not a beat */
+/* maximum number of slips per wait for a period that is the job's own; lost waits cause some
+ * slips */
+#define SLIPS		0.01
 #define SHORTEST	0.2	/* quantile of the gaps that counts as a short gap */
-#define OTHER_GAP	0.8	/* short gaps of another phase are longer by this (logarithm) */
-#define SAME_GAP	0.4	/* ... and shorter than long gaps by at most this (logarithm) */
-#define OTHER_CYCLE	0.25	/* cycles of another phase differ by this (logarithm) */
+/* the short gaps of another phase are longer than those of its neighbour by at least this
+ * (logarithm) */
+#define OTHER_GAP	0.8
+/* the short gaps of another phase are shorter than the long gaps of its neighbour by at most
+ * this (logarithm) */
+#define SAME_GAP	0.4
+/* the time between waits in another phase differs by at least this (logarithm) */
+#define OTHER_CYCLE	0.25
 
-/* Mean time between waits in the group of @k waits at @b, ns. */
+/* Return the mean time between waits in the group of @k waits at @b, ns. */
 static double mean_cycle(const struct jetwatt_batch_wait *b, int k)
 {
 	double sum = 0;
@@ -39,7 +52,8 @@ static double mean_cycle(const struct jetwatt_batch_wait *b, int k)
 	return fmax(sum / k, 1);
 }
 
-/* How far first gaps exceed the other gaps, as share of the cycle: lower quartile over groups. */
+/* Return how far the first gap of a group exceeds its other gaps, as fraction of the group's
+ * duration: the lower quartile over all groups. */
 static double gap_excess(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks, int k,
 			 double *scratch)
 {
@@ -141,9 +155,9 @@ bool jetwatt_period_is_own(const struct jetwatt_batch_wait *b, const size_t *at,
  * @n: number of waits
  * @scratch: scratch memory for @n values
  *
- * A job that shares the GPU also waits for the other job, up to a whole minibatch of it, and two
- * jobs may beat for a long time. The other job affects waits and the gaps after them, but not the
- * gaps between launches within a minibatch, which are very short.
+ * A job that shares the GPU also waits for the other job, for up to a whole minibatch of the other
+ * job, and two jobs may beat for a long time. The other job affects waits and the gaps after them,
+ * but not the gaps between launches within a minibatch, which are very short.
  */
 bool jetwatt_starts_are_own(const struct jetwatt_batch_wait *b, size_t n, double *scratch)
 {
@@ -163,7 +177,7 @@ bool jetwatt_starts_are_own(const struct jetwatt_batch_wait *b, size_t n, double
 	return groups && scratch[groups / 4] > APART;
 }
 
-/* Median logarithm of the time between waits for the waits [@from, @to[. */
+/* Return the median logarithm of the time between successive waits from @from to @to - 1. */
 static double median_cycle(const struct jetwatt_batch_wait *b, size_t from, size_t to,
 			   double *scratch)
 {
@@ -183,7 +197,7 @@ static double median_cycle(const struct jetwatt_batch_wait *b, size_t from, size
  * @scratch: scratch memory for @n values
  *
  * The peaks are a phase if the waits between them have another speed than the waits before and
- * after, or if the period lasts.
+ * after, or if the period lasts for LASTING waits.
  */
 bool jetwatt_phase_is_own(const struct jetwatt_batch_wait *b, size_t n, const size_t *at,
 			  size_t peaks, int k, double *scratch)
@@ -203,7 +217,8 @@ bool jetwatt_phase_is_own(const struct jetwatt_batch_wait *b, size_t n, const si
 	return end >= hi || fabs(median_cycle(b, end, hi, scratch) - own) >= OTHER_CYCLE;
 }
 
-/* The quantile @share of the logarithms of the gaps of [@from, @to[. */
+/* Return the quantile @share of the logarithms of the gaps before the waits from @from to @to -
+ * 1. */
 static double gap_quantile(const struct jetwatt_batch_wait *b, size_t from, size_t to, double share,
 			   double *scratch)
 {
@@ -214,8 +229,9 @@ static double gap_quantile(const struct jetwatt_batch_wait *b, size_t from, size
 }
 
 /*
- * Does [@from, @to[ differ from its neighbour [@lo, @hi[? Either its speed differs, or each of its
- * waits begins a minibatch, so that its short gaps are as long as the long gaps of the neighbour.
+ * Return whether the sequence of waits from @from to @to - 1 differs from its neighbour, the waits
+ * from @lo to @hi - 1. Either its speed differs, or each of its waits begins a minibatch, so that
+ * its short gaps are as long as the long gaps of the neighbour.
  */
 static bool is_unlike(const struct jetwatt_batch_wait *b, size_t from, size_t to, size_t lo,
 		      size_t hi, int k, double *scratch)
@@ -231,16 +247,17 @@ static bool is_unlike(const struct jetwatt_batch_wait *b, size_t from, size_t to
 }
 
 /**
- * jetwatt_phase_differs() - is a sequence that does not fit the job's period another phase?
+ * jetwatt_phase_differs() - check whether a sequence that does not fit the job's period is another
+ * phase
  * @b: the waits
  * @n: number of waits
  * @from: first wait of the sequence
- * @to: first wait after it
+ * @to: first wait after the sequence
  * @k: the job's period
  * @scratch: scratch memory for @n values
  *
- * Another phase differs from the waits before it and from the waits after it. If it does not, it
- * belongs to the same phase, and a disturbance hides the period.
+ * Another phase differs from the waits before it and from the waits after it. If the sequence does
+ * not differ, it belongs to the same phase, and a disturbance hides the period.
  */
 bool jetwatt_phase_differs(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
 			   int k, double *scratch)

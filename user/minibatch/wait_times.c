@@ -4,7 +4,8 @@
 
 #include "minibatch/bounds.h"
 
-/* Floor of the logarithms: this time plus this share of the duration of a few waits. */
+/* Floor of the logarithms: a fixed time plus a fraction of the duration of a few waits around
+ * the wait. */
 #define FLOOR_NS	2e4
 #define FLOOR		1e-4
 
@@ -52,8 +53,8 @@ void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_
 }
 
 /*
- * The floor is proportional to the job's speed. The floor is large, so that jitter of a very short
- * time makes no peak.
+ * The floor of the logarithm is proportional to the job's speed. The floor of the logarithm is
+ * large, so that jitter of a very short time makes no peak.
  */
 void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b)
 {
@@ -68,8 +69,9 @@ void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jet
 }
 
 /*
- * A small floor: the model distinguishes phase indices by less than what a peak needs to stand out,
- * and a floor proportional to the GPU's speed would distort the CPU's times.
+ * Use a small floor of the logarithm: the model distinguishes phase indices by smaller differences
+ * than those that make a peak, and a floor proportional to the GPU's speed would distort the CPU's
+ * times.
  */
 void jetwatt_wait_logs(struct jetwatt_batch_wait *b, size_t n)
 {
