@@ -8,8 +8,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* With "others = reassert": a change of a knob by another process is reverted this many times; the
- * next change is left in force. */
+/* With "others = reassert": a change of a knob by another process is reverted this many times;
+ * the change after that is left in force. */
 #define FIGHTS		3
 /* Number of further attempts to restore the board at the end, 1 s apart. */
 #define LAST_TRIES	3
@@ -22,19 +22,20 @@ static int actuator_switch(struct jetwattd_actuator *a, const struct jetwatt_mod
 	if (!err) {
 		a->mode = *mode;
 		a->applied = 1;
-		/* Cancel a pending restore, which would replace this mode. */
+		/* Cancel a pending retry of a restore, which would replace the mode that was
+		 * just applied. */
 		a->busy = a->mixed = a->restoring = 0;
 		a->switched_ns = jetwatt_clock_ns();
 		a->tell(a->to, JETWATTD_SWITCHED, mode, "");
 		return 0;
 	}
-	/* Another process holds the lease, so the failure says nothing about the mode. */
+	/* Another process holds the lease, so the failed switch says nothing about the mode. */
 	if (err == -EBUSY || err == -EAGAIN) {
 		if (!a->busy)
 			jetwatt_error_board(err, &e);
 		a->busy = 1;
-		/* Cancel a pending restore: when jetwattd gets the lease again, the saved state may
-		 * be another one. */
+		/* Cancel a pending restore: when jetwattd gets the lease again, the saved state
+		 * may be that of another process. */
 		a->restoring = 0;
 		a->tell(a->to, JETWATTD_LEASED, NULL, e.why);
 		return -EBUSY;
@@ -44,15 +45,15 @@ static int actuator_switch(struct jetwattd_actuator *a, const struct jetwatt_mod
 		return -EBUSY;
 	}
 	a->refused++;
-	/* The switch failed half-way: verification must not take that for another process's
-	 * change. */
+	/* The switch failed half-way: so a later verification must not take the difference for a
+	 * change by another process. */
 	a->mixed |= err == -ENOTRECOVERABLE;
 	jetwatt_error_board(err, &e);
 	return err;
 }
 
-/* Check that the knobs still have the applied mode. Return: 0; -EBUSY: another process has changed
- * one and keeps it. */
+/* Check that the knobs still have the applied mode. Return: 0; -EBUSY if another process has
+ * changed a knob and keeps its value. */
 static int actuator_verify(struct jetwattd_actuator *a)
 {
 	struct jetwatt_error_text e;
@@ -80,10 +81,12 @@ int jetwattd_apply(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
 {
 	int err;
 
-	/* The loop may have chosen its mode before the power samples stopped. */
+	/* While power samples are missing, refuse other modes than the lowest: the loop may have
+	 * chosen the mode before the samples stopped. */
 	if (a->floor_only && !jetwatt_mode_same(mode, &a->floor))
 		return -EBUSY;
-	/* A switch would silently overwrite a change by another process. */
+	/* Verify the knobs before a switch, which would silently overwrite a change by another
+	 * process. */
 	err = actuator_verify(a);
 	return err ? err : actuator_switch(a, mode);
 }
@@ -91,7 +94,8 @@ int jetwattd_apply(struct jetwattd_actuator *a, const struct jetwatt_mode *mode)
 int jetwattd_apply_low(struct jetwattd_actuator *a, const struct jetwatt_mode *to)
 {
 	struct jetwatt_mode low[] = { *to, a->floor, a->floor, a->floor }, now;
-	/* Not jetwattd_check_knobs(): it may retry a restore, which would raise the clocks first. */
+	/* Do not call jetwattd_check_knobs() here: it may retry a restore, which would raise the
+	 * clocks first. */
 	int n = 2, err = actuator_verify(a);
 
 	for (int i = 0; i < n && err != -EBUSY; i++) {
@@ -104,8 +108,8 @@ int jetwattd_apply_low(struct jetwattd_actuator *a, const struct jetwatt_mode *t
 			return 0;
 		}
 		a->tell(a->to, JETWATTD_LOW_REFUSED, &low[i], "");
-		/* The fallback modes keep the cores that are online, and the last one keeps the
-		 * memory clock. */
+		/* The fallback modes keep the cores that are online, and the last of them also
+		 * keeps the memory clock. */
 		if (n == 2 && !jetwatt_board_read(a->board, &now)) {
 			low[2].cores = low[3].cores = now.cores;
 			low[3].emc_hz = now.emc_hz;
@@ -147,7 +151,8 @@ int jetwattd_restore(struct jetwattd_actuator *a)
 
 int jetwattd_restore_at_end(struct jetwattd_actuator *a)
 {
-	/* @mixed: the very first switch may have failed half-way. */
+	/* Restore also if @mixed is set without an applied mode: the very first switch may have
+	 * failed half-way. */
 	int err = a->applied || a->mixed ? jetwattd_restore(a) : 0;
 
 	for (int i = 0; err == -EIO && i < LAST_TRIES; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The actuator: the only part of jetwattd that applies a power mode, verifies it, and restores the
- * board. The actuator knows neither budgets nor jobs; it reports what happens to the board by
- * events.
+ * board's saved state. The actuator knows neither budgets nor jobs; it reports what happens to the
+ * board by events.
  *
  * Not thread-safe: the callers hold jetwattd's lock, and events are delivered under it.
  */
@@ -17,7 +17,8 @@
  * enum jetwattd_event - events of the actuator
  * @JETWATTD_SWITCHED: a mode has been applied
  * @JETWATTD_LOW_REFUSED: a knob has refused a mode during a step down
- * @JETWATTD_CEDED: another process has changed a knob and keeps it; the saved state is forgotten
+ * @JETWATTD_CEDED: another process has changed a knob and keeps its value; the saved state
+ *	is forgotten
  * @JETWATTD_LEASED: another jetwatt holds the lease of the board
  * @JETWATTD_UNRESTORED: a knob has refused the saved state
  * @JETWATTD_RESTORED: the saved state is applied, after it had been refused
@@ -33,35 +34,36 @@ enum jetwattd_event {
 	JETWATTD_UNGUARDED,
 };
 
-/* Receiver of events. @mode: the mode of SWITCHED and LOW_REFUSED, else NULL; @why: one line, or
- * empty. */
+/* Receiver of events. @mode: the mode that JETWATTD_SWITCHED or JETWATTD_LOW_REFUSED is about,
+ * else NULL; @why: reason of the event in one line, or empty. */
 typedef void (*jetwattd_event_fn)(void *to, enum jetwattd_event event, const struct jetwatt_mode *mode,
 				  const char *why);
 
 /**
- * struct jetwattd_actuator - the board and what was applied to it
+ * struct jetwattd_actuator - the board and the mode that was applied to it
  *
  * The caller sets:
- * @board: opened board, with its guardian process started
+ * @board: the open board; its guardian process has been started
  * @tell: receiver of events
- * @to: first argument of @tell
+ * @to: first argument of the callback @tell
  * @reassert: setting of the policy: apply the mode again when another process changes a knob
- * @floor_only: 1: refuse every mode except @floor, and do not retry a restore: no power samples
+ * @floor_only: 1: refuse every mode except @floor, and do not retry a restore, because power
+ *	samples are missing
  * @floor: the lowest mode
  *
  * The actuator sets:
  * @mode: the mode applied last
  * @low: the reduced lowest mode that was applied because a knob refused @floor
- * @applied: 1: @mode is applied; 0: the board is in its own state
+ * @applied: 1: 1: @mode is applied; 0: the board is in its own state
  * @mixed: 1: a switch or a restore failed half-way, so the knobs match no known mode
  * @restoring: 1: a knob refused the saved state; the restore is retried
  * @busy: 1: another jetwatt held the lease at the last switch
- * @ceded: 1: another process has changed a knob and keeps it. While this is set, the policy's idle
- *	mode is not applied; a policy reload and a pause clear it.
- * @switched_ns: time of the last switch, CLOCK_MONOTONIC
- * @low_ns: time at which @low was applied; 0: @floor was not refused at the last step down
+ * @ceded: 1: another process has changed a knob and keeps its value. While @ceded is 1, the
+ *	policy's idle mode is not applied; a policy reload and a pause clear it.
+ * @switched_ns: time of the last switch of mode, ns, CLOCK_MONOTONIC
+ * @low_ns: time at which @low was applied, ns; 0: @floor was not refused at the last step down
  * @others: number of changes of a knob by another process
- * @refused: number of switches that a knob refused
+ * @refused: number of switches of mode that a knob refused
  * @unrestored: number of restores that a knob refused
  */
 struct jetwattd_actuator {
@@ -77,7 +79,8 @@ struct jetwattd_actuator {
 	uint64_t others, refused, unrestored;
 };
 
-/* Return: 1: mode @m is applied. After a switch or a restore that failed half-way no mode is. */
+/* Return: 1: mode @m is applied. No mode is applied after a switch or a restore that failed
+ * half-way. */
 static inline int jetwattd_is_applied(const struct jetwattd_actuator *a, const struct jetwatt_mode *m)
 {
 	return a->applied && !a->mixed && jetwatt_mode_same(&a->mode, m);
@@ -89,18 +92,21 @@ static inline int jetwattd_is_applied(const struct jetwattd_actuator *a, const s
 /* Apply a mode. Return: 0; -EBUSY: another process controls the board, or only the lowest mode may
  * be applied; other negative errno, reported. */
 int jetwattd_apply(struct jetwattd_actuator *a, const struct jetwatt_mode *mode);
-/* Step down to @to. If a knob refuses it, try the lowest mode, then the lowest clocks with the
- * cores that are online, then the same with the present memory clock. Return: as jetwattd_apply(). */
+/* Step down to @to. If a knob refuses the mode to step down to, try the lowest mode, then the
+ * lowest clocks with the cores that are online, then these clocks with the present memory clock.
+ * Return: as jetwattd_apply(). */
 int jetwattd_apply_low(struct jetwattd_actuator *a, const struct jetwatt_mode *to);
-/* Verify that the knobs still have the applied mode; or retry a restore that was refused. Return:
- * as jetwattd_apply(). */
+/* Verify that the knobs still have the applied mode; or retry a restore that a knob has refused.
+ * Return: as jetwattd_apply(). */
 int jetwattd_check_knobs(struct jetwattd_actuator *a);
 
-/* Restore the saved state of the board. If a knob refuses, jetwattd_check_knobs() retries until a mode is
- * applied. Return: 0; -EPIPE: jetwatt-knobs has ended; other negative errno, reported. */
+/* Restore the saved state of the board. If a knob refuses, jetwattd_check_knobs() retries the
+ * restore until a mode is applied. Return: 0; -EPIPE: jetwatt-knobs has ended; other negative
+ * errno, reported. */
 int jetwattd_restore(struct jetwattd_actuator *a);
-/* Restore the saved state when jetwattd ends, if a mode was applied. A refused restore is retried
- * at once, three times, 1 s apart. Return: as jetwattd_restore(). */
+/* Restore the saved state when jetwattd ends, if a mode was applied. A restore that a knob
+ * refuses is retried three times, 1 s apart, before the function returns. Return: as
+ * jetwattd_restore(). */
 int jetwattd_restore_at_end(struct jetwattd_actuator *a);
 
 #endif

@@ -18,10 +18,10 @@
 
 /* Poll interval while blind. */
 #define TURN_NS		250000000
-/* Interval of checks of the knobs. */
+/* Interval at which the knobs are verified while blind. */
 #define CHECK_NS	1000000000ull
-/* Interval of attempts to reach the module, and its maximum. The interval doubles each time the
- * samples stop again. */
+/* Interval of attempts to reach the module while blind, and the maximum of this interval. The
+ * interval doubles each time the samples stop again. */
 #define RETRY_NS	1000000000ull
 #define RETRY_MOST_NS	60000000000ull
 
@@ -74,7 +74,7 @@ static void held_add_seen(struct jetwattd_held *h, const struct jetwattd_run *r)
 	}
 }
 
-/* Drop processes that have ended. Return: number of those left. */
+/* Drop processes that have ended. Return: number of processes that are left. */
 static int held_drop_ended(struct jetwattd_held *h)
 {
 	for (int i = 0; i < h->nr;) {
@@ -89,8 +89,9 @@ static int held_drop_ended(struct jetwattd_held *h)
 	return h->nr;
 }
 
-/* Apply the lowest mode again if it is not applied. Return: 1: keep holding it; 0: budget, policy,
- * pause, end of jetwattd, or another process that controls the knobs ends the hold. */
+/* Apply the lowest mode again if another mode is applied. Return: 1 if the lowest mode is to be
+ * held further; 0 if budget, policy, pause, end of jetwattd, or another process that controls
+ * the knobs ends the hold. */
 static int keep_lowest(struct jetwattd *d)
 {
 	int keeps;
@@ -109,7 +110,7 @@ static int keep_lowest(struct jetwattd *d)
 	return keeps;
 }
 
-/* Return: 1: the module answers a request. */
+/* Return: 1 if the module answers a request, else 0. */
 static int module_answers(void)
 {
 	struct jetwatt_info info;
@@ -123,7 +124,7 @@ static int module_answers(void)
 	return !err;
 }
 
-/* Sleep for TURN_NS. Return: number of the signal that ends jetwattd, 0: none. */
+/* Sleep for TURN_NS. Return: number of the signal that ends jetwattd; 0 if none has arrived. */
 static int blind_sleep(void)
 {
 	const struct timespec turn = { 0, TURN_NS };
@@ -138,7 +139,8 @@ static int blind_sleep(void)
 	return sig > 0 ? sig : 0;
 }
 
-/* Double the interval of attempts if the samples stopped again soon after the last success. */
+/* Double the interval of attempts to reach the module if the samples stopped again soon after
+ * the last success. */
 static void set_retry_interval(struct jetwattd_run *r)
 {
 	uint64_t since = jetwatt_clock_ns() - r->retried_ns;
@@ -159,7 +161,7 @@ int jetwattd_blind_hold(struct jetwattd_run *r)
 		held_add(h, r->watch.pid, fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0));
 	jetwattd_log(r->d, "no power samples: holding the lowest mode while a process uses the GPU");
 	for (;;) {
-		/* Detects new jobs too, if the probe works without the module. */
+		/* Polling the probe detects new jobs too, if the probe works without the module. */
 		if (r->watch.probe)
 			jetwatt_probe_dispatch(r->watch.probe);
 		jetwattd_forget_waits(r);

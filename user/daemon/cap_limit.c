@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Keep the mean power over the policy's window within the budget, independently of any prediction.
- * If the mean exceeds the budget, step down at once to a mode that was measured to be within it,
- * and from there to the lowest mode. Raising the mode again is the loop's task (cap_recovery.c).
+ * If the mean power exceeds the budget, the cap steps down at once to a mode that was measured to
+ * be within the budget, and from there to the lowest mode. Raising the mode again is the loop's
+ * task (cap_recovery.c).
  */
 #include "daemon/cap_limit.h"
 
@@ -11,29 +12,31 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Time after a switch during which the sensor chip still averages the earlier mode. */
+/* Time after a switch of mode, ns, during which the sensor chip still averages the earlier mode. */
 #define LAG_NS		100000000ull
-/* Minimum time in the new mode, after LAG_NS, for its mean power to be used. */
+/* Minimum time in a new mode, ns, counted from LAG_NS after the switch, before the mean power in
+ * this mode is used. */
 #define MIN_SPAN_NS	100000000ull
-/* Thresholds for the mean power over a quarter of the averaging window, as multiples of the budget.
- * FAR_CHOSEN is used in a mode that jetwattd has applied, once a whole window may be judged; FAR in
- * all other cases. */
+/* Thresholds for the mean power over a quarter of the averaging window, as multiples of the
+ * budget. FAR_CHOSEN is used in a mode that jetwattd has applied, once samples of a whole
+ * averaging window may be compared with the budget; FAR in all other cases. */
 #define FAR		1.15
 #define FAR_CHOSEN	1.5
 /* Mean power above this fraction of the budget for half a window counts as above the budget: the
  * difference is within the error of the sensors. */
 #define SENSOR_MARGIN	0.995
-/* If the mean power would stay above the budget for more than this fraction of a window in the safe
- * mode, step down to the lowest mode. */
+/* If the mean power would stay above the budget for more than this fraction of an averaging
+ * window in the safe mode, step down to the lowest mode. */
 #define LONG_RETURN	0.25
-/* Reserve when an overshoot is repaid, as a fraction of a window's energy: covers fluctuations of a
- * mode's power and the switch. */
+/* Reserve when an overshoot is repaid, as a fraction of the energy of one averaging window: the
+ * reserve covers fluctuations of a mode's power and the switch. */
 #define REPAY_RESERVE	0.03
 /* Relative error of the mean power over half a second. */
 #define HALF_NS		500000000.0
 #define HALF_SD		0.02
 
-/* Return the part of the last @ns nanoseconds that may be judged. */
+/* Return the part of the last @ns nanoseconds, in ns, whose power may be compared with the
+ * budget. */
 static uint64_t span_to_judge(const struct jetwattd_cap_check *j, uint64_t ns)
 {
 	uint64_t since = jetwattd_window_now(&j->drawn) - j->from_ns;
@@ -46,7 +49,8 @@ static double judged_mean(const struct jetwattd_cap_check *j, uint64_t ns, uint6
 	return jetwattd_window_mean(&j->drawn, span_to_judge(j, ns), span);
 }
 
-/* Return: 1: the lowest mode is applied, or the lowest one that the knobs accepted recently. */
+/* Return: 1 if the lowest mode is applied, or the lowest mode that the knobs accepted recently;
+ * else 0. */
 static int at_lowest(const struct jetwattd_actuator *a)
 {
 	return jetwattd_is_applied(a, &a->floor) ||
@@ -54,8 +58,8 @@ static int at_lowest(const struct jetwattd_actuator *a)
 }
 
 /* Choose the mode to step down to: the safe mode if it is well within the budget, which may have
- * been lowered just now, and fast enough to bring the mean down; else the lowest mode. Return:
- * NULL: no lower mode. */
+ * been lowered just now, and low enough to bring the mean power down in time; else the lowest
+ * mode. Return: NULL: no lower mode. */
 static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_cap_check *j, uint64_t window)
 {
 	const struct jetwattd_cap *c = j->cap;
@@ -70,14 +74,16 @@ static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_cap_check
 	return &c->safe;
 }
 
-/* Handle a cap event. @over_w: mean power over the last @over_ns nanoseconds. */
+/* Handle a cap event. Step down after a cap event. @over_w: mean power over the last @over_ns
+ * nanoseconds, in W. */
 static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t over_ns, uint64_t window)
 {
 	struct jetwattd_cap *c = j->cap;
 	const struct jetwatt_mode *to = cap_lower_mode(j, window);
 	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS, span;
 
-	/* In the lowest mode: count an event only for a whole window, and once per window. */
+	/* In the lowest mode, count a cap event only if the budget is exceeded for a whole
+	 * averaging window, and at most once per window. */
 	if (!to && (over_ns < window || now - j->floored_ns < window))
 		return;
 	c->cap_events++;
@@ -105,7 +111,7 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 	j->from_ns = now;
 }
 
-/* Update the swing with the mean of the window that ends now. */
+/* Update the swing with the mean power over the averaging window that ends now. */
 static void swing_update(struct jetwattd_cap_check *j, double w)
 {
 	struct jetwattd_cap *c = j->cap;
@@ -129,10 +135,11 @@ static int near_budget(struct jetwattd_cap_check *j, double w, int whole, uint64
 	return j->near_ns && now - j->near_ns > window / 2;
 }
 
-/* Return: 1: the budget is exceeded. @w: mean over the last @span nanoseconds. A span shorter than
- * a window, as after a step down, may cover only part of a minibatch, so the threshold is higher
- * there. The mean over the last quarter of a window detects a sudden rise early, also with a higher
- * threshold; that threshold is lower in the board's own state, whose power was never measured. */
+/* Return: 1 if the budget is exceeded, else 0. @w: mean power over the last @span nanoseconds,
+ * in W. For a span shorter than the averaging window, as after a step down, the threshold is
+ * higher, because the span may cover only part of a minibatch. The mean power over the last
+ * quarter of the averaging window, also with a higher threshold, detects a sudden rise early;
+ * this threshold is lower in the board's own state, whose power was never measured. */
 static int over_budget(struct jetwattd_cap_check *j, double w, uint64_t span, uint64_t window)
 {
 	const struct jetwattd_cap *c = j->cap;
@@ -149,7 +156,7 @@ static int over_budget(struct jetwattd_cap_check *j, double w, uint64_t span, ui
 	return span >= window / 4 && w > far * c->budget_w;
 }
 
-/* Return: 1: the energy saved below the budget since the cap event covers the overshoot. */
+/* Return: 1 if the energy saved below the budget since the cap event covers the overshoot. */
 static int overshoot_repaid(const struct jetwattd_cap_check *j, uint64_t window)
 {
 	double budget_w = j->cap->budget_w, w;
@@ -159,8 +166,8 @@ static int overshoot_repaid(const struct jetwattd_cap_check *j, uint64_t window)
 	return (budget_w - w) * span * 1e-9 > j->debt_j + REPAY_RESERVE * budget_w * window * 1e-9;
 }
 
-/* Report the samples since the last decision. The mean that is reported includes the time before a
- * step down, so it covers the whole window. */
+/* Report the samples since the last decision, and the mean power, to the shared state. The mean
+ * that is reported includes the time before a step down, so it covers the whole window. */
 static void cap_report(struct jetwattd_cap_check *j, uint64_t window)
 {
 	struct jetwattd_cap *c = j->cap;
@@ -187,7 +194,8 @@ void jetwattd_cap_check(struct jetwattd_cap_check *j)
 	double w;
 
 	window = j->window_s * 1e9;
-	/* Power drawn under a higher budget must not count against the lower one. */
+	/* After the budget is lowered, power that was drawn under the higher budget must not
+	 * count. */
 	if (c->budget_w > 0 && c->budget_w < j->budget_w)
 		j->from_ns = j->met_ns = jetwattd_window_now(&j->drawn);
 	j->budget_w = c->budget_w;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The cap's decision: from the power samples, decide whether the budget is exceeded and which lower
- * mode to apply then. Knows no job and no learned data except one safe mode; it switches through
- * the actuator. Fed by cap_thread.c.
+ * mode to apply in that case. The cap knows no job and no learned data except one safe mode, and
+ * switches modes through the actuator. Fed by cap_thread.c.
  */
 #ifndef JETWATT_DAEMON_CAP_LIMIT_H
 #define JETWATT_DAEMON_CAP_LIMIT_H
@@ -29,29 +29,29 @@
  * struct jetwattd_cap - the budget and the power drawn; protected by jetwattd's lock
  *
  * Input of the cap:
- * @budget_w: budget in force, in W; 0: none
+ * @budget_w: budget in force, in W; 0: no budget
  * @safe: mode to step down to, if @have_safe is 1
  * @have_safe: 1: @safe is valid
  * @safe_w: power in @safe, in W
- * @measuring_ns: time since which only the job has drawn power, so that mean powers may be used for
- *	@swing; 0: unknown
+ * @measuring_ns: time since which no process but the job has used the GPU, ns, so that mean
+ *	powers may be used for @swing; 0: unknown
  *
  * Output of the cap:
  * @energy_debt: 1 after a cap event, until the energy overshoot has been repaid
- * @cap_hit: 1: a cap event has occurred; the loop clears it
+ * @cap_hit: 1: a cap event has occurred; the loop sets it to 0
  * @tripped_w: mean power in the mode that the cap left, in W; 0: unknown
  * @tripped_sd: relative standard error of @tripped_w
  * @left: the mode that the cap left
- * @stepped_ns: time of the last cap event, CLOCK_MONOTONIC
+ * @stepped_ns: time of the last cap event, ns, CLOCK_MONOTONIC
  * @mean_w: mean power over the averaging window, in W
  * @here_w: mean power since the last switch, in W; 0: not known yet
- * @swing: relative standard deviation, within one mode, of the mean power over a window
- * @over_s: total time for which the mean power over the window exceeded the budget, in s
+ * @swing: relative standard deviation, within one mode, of the mean power over one averaging window
+ * @over_s: total time for which the mean power over the averaging window exceeded the budget, in s
  * @cap_events: number of cap events
  * @cap_floor_hits: number of cap events at which no lower mode was available
  * @samples: number of power samples received
  * @lost: number of power samples lost
- * @clock: clocks at the last sample
+ * @clock: clock frequencies at the last sample
  */
 struct jetwattd_cap {
 	double budget_w;
@@ -69,12 +69,12 @@ struct jetwattd_cap {
 	struct jetwatt_mode clock;
 };
 
-/* Number of standard deviations of a window's mean that are kept between a mode's mean power and
- * the budget. */
+/* Margin, in standard deviations of the mean power over one averaging window, that is kept
+ * between a mode's mean power and the budget. */
 #define JETWATTD_SWINGS	3
 
-/* Return the maximum mean power of a mode, in W, with which the budget holds in every window: the
- * means over single windows scatter about the mode's mean. */
+/* Return the maximum mean power of a mode, in W, with which the budget holds in every averaging
+ * window, although the mean power over single windows scatters about the mean of the mode. */
 static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
 {
 	return c->budget_w / (1 + JETWATTD_SWINGS * c->swing);
@@ -83,26 +83,26 @@ static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
 /**
  * struct jetwattd_cap_check - state of the cap's decisions; belongs to the thread of the cap
  * @cap: budget and results
- * @act: actuator for steps down
+ * @act: actuator that applies the mode at a step down
  * @cut: set to 1 at a cap event, to invalidate the reading in progress
  * @window_s: length of the averaging window of the policy, in s
  * @off: 1: jetwattd must not switch the board, so the cap only measures
- * @drawn: power of all rails of the total; the caller adds samples
- * @samples: samples since the last decision
- * @lost: samples lost since the last decision
- * @clock: clocks at the last sample
- * @swing: statistics of the mean powers over windows
+ * @drawn: ring of total power samples; the caller adds samples
+ * @samples: number of samples since the last decision
+ * @lost: number of samples lost since the last decision
+ * @clock: clock frequencies at the last sample
+ * @swing: statistics of the mean power over single averaging windows
  * @budget_w: budget at the last decision, in W
  * @debt_j: energy overshoot of the last cap event, in J
- * @judged_ns: time of the newest sample at the last decision
- * @near_ns: time since which the mean power has been so close to the budget that the error of the
- *	sensors may hide an excess; 0: the mean power is not that close
- * @from_ns: earlier samples are not compared with the budget: they belong to a mode that the cap
- *	left, or to a higher budget
- * @met_ns: earlier samples do not count in the reported mean power: they belong to a higher
- *	budget
- * @owed_ns: time of the last cap event
- * @floored_ns: time of the last cap event at which no lower mode was available
+ * @judged_ns: time of the newest sample at the last decision, ns
+ * @near_ns: time, ns, since which the mean power has been so close to the budget that the
+ *	error of the sensors may hide an excess; 0: the mean power is not that close
+ * @from_ns: samples before this time, ns, are not compared with the budget: they belong to a
+ *	mode that the cap left, or to a higher budget
+ * @met_ns: samples before this time, ns, do not count in the reported mean power: they
+ *	belong to a higher budget
+ * @owed_ns: time of the last cap event, ns
+ * @floored_ns: time, ns, of the last cap event at which no lower mode was available
  */
 struct jetwattd_cap_check {
 	struct jetwattd_cap *cap;
@@ -120,10 +120,11 @@ struct jetwattd_cap_check {
 
 /**
  * struct jetwattd_rail_check - which rails of the total deliver values
- * @heard: bit r: rail r has delivered values recently
- * @silent_ns: for each rail the time of the first sample in a row without a value; 0: the last
- *	sample has one
- * @since_ns: time since which all rails of the total deliver values; 0: not all do
+ * @heard: bit r is set if rail r has delivered values recently
+ * @silent_ns: for each rail, time of the first of the successive samples without a value of
+ *	the rail, ns; 0: the last sample has a value
+ * @since_ns: time since which all rails of the total deliver values; 0: some rails deliver
+ *	no values
  * @seeing: 1: all rails have delivered values for at least 0.5 s
  */
 struct jetwattd_rail_check {
@@ -132,12 +133,12 @@ struct jetwattd_rail_check {
 	int seeing;
 };
 
-/* cap_thread.c: update the state with one sample. @total: indices of the @nr rails of the total.
- * Return: index in @total of a rail without values for 1.5 s, -1: none. */
+/* cap_thread.c: update @c with one sample. @total: indices of the @nr rails of the total.
+ * Return: index in @total of a rail without values for 1.5 s, -1: all rails deliver values. */
 int jetwattd_rail_check(struct jetwattd_rail_check *h, const int *total, int nr, const struct jetwatt_power *p);
 
-/* Compare the samples received so far, at least two, with the budget, and step down if it is
- * exceeded. Caller holds the lock. */
+/* Compare the power of the samples received so far, at least two, with the budget, and step down
+ * if the budget is exceeded. Caller holds the lock. */
 void jetwattd_cap_check(struct jetwattd_cap_check *j);
 
 #endif

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recovery after a cap event; jetwattd(8), "Recovery", describes it too. The policy's "back-off"
- * limits three waiting times: the back-off after a cap event in a held mode; the time until the
- * ramp retries a level that the cap has left; and the sleep of job_hold.c while no mode is within
- * the budget.
+ * Recovery after a cap event; jetwattd(8), "Recovery", describes this behaviour too. The policy's
+ * "back-off" limits three waiting times: the back-off after a cap event in a held mode; the time
+ * until the ramp retries a level that the cap has left; and the sleep of job_hold.c while no mode
+ * is within the budget.
  *
- * With a job: wait until the energy overshoot is repaid, then apply the fastest other mode within
- * the budget. While the job is learned, no further mode is tried until the overshoot has left the
- * averaging window. After a cap event in a held mode jetwattd backs off, each time for longer.
+ * If a job is known: wait until the energy overshoot is repaid, then apply the fastest other mode
+ * within the budget. While the job is learned, no further mode is tried until the overshoot has
+ * left the averaging window. After a cap event in a held mode jetwattd backs off; each further
+ * back-off lasts longer.
  *
- * Without a job, because no job was detected yet or its minibatches cannot be recognised, only
- * power is known: the ramp raises the mode level by level from the lowest mode, all knobs together,
- * as far as the budget allows.
+ * If no job is known, because no job was detected yet or its minibatches cannot be recognised, only
+ * power is known: the ramp raises the mode level by level from the lowest mode, raising all knobs
+ * together, as far as the budget allows.
  */
 #include "daemon/loop.h"
 
@@ -22,24 +23,25 @@
 
 /* Poll interval while the overshoot is being repaid, in s. */
 #define REPAID_S	0.02
-/* First back-off, in s; doubled each time up to the policy's "back-off". */
+/* First back-off, in s; doubled for each further back-off, up to the policy's "back-off". */
 #define BACK_OFF_S	2.0
 /* Poll interval while backing off, in s. */
 #define TURN_S		0.2
 /* Time without a cap event after which the back-off starts at BACK_OFF_S again. */
 #define BACKOFF_RESET_NS	600000000000ull
-/* Number of cap events in held modes from which on the mode is excluded: a single one may have been
+/* Number of cap events in held modes after which the mode is excluded: a single event may have been
  * caused by another process. */
 #define CAP_EVENTS	2
 /* Highest ramp level, where all knobs are at their maximum; level 0 is the lowest mode. Level
  * RAMP_END is the board's own state. */
 #define RAMP_LEVELS	8
 #define RAMP_END	(RAMP_LEVELS + 1)
-/* Minimum time on a level before its mean power is used. */
+/* Minimum time on a ramp level before the mean power on this level is used, ns. */
 #define RAMP_LEVEL_NS	400000000ull
-/* Time after which the ramp is logged: most jobs are detected earlier. */
+/* The ramp is logged only after this time, ns, because most jobs are detected earlier. */
 #define RAMP_LOG_NS	3000000000ull
-/* Below this fraction of the limit the next level is tried regardless of the last increase. */
+/* If power is below this fraction of the limit, the ramp tries the next level regardless of how
+ * much power increased at the last level. */
 #define HEADROOM	0.7
 
 int jetwattd_recover(struct jetwattd_run *r)
@@ -134,8 +136,8 @@ static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int le
 	return nearest;
 }
 
-/* A cap event on the ramp, or the one that starts it: go down one level, or to the lowest mode if
- * the cap has applied that. */
+/* Handle a cap event on the ramp, or the cap event that starts the ramp: go down one level, or
+ * to the lowest mode if the cap has applied the lowest mode. */
 static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 {
 	l->most = l->level ? l->level - 1 : 0;
@@ -147,8 +149,8 @@ static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 	d->cap.cap_hit = 0;
 }
 
-/* Return: 1: the power of the next level is expected to be within the limit. The power is assumed
- * to grow by the same factor as at the last step. */
+/* Return: 1 if the power of the next ramp level is expected to be within the limit. The power is
+ * assumed to grow by the same factor as from the level below to the present one. */
 static int ramp_may_rise(const struct jetwattd_ramp *l, struct jetwattd *d)
 {
 	double limit = jetwattd_cap_limit(&d->cap), w = d->cap.here_w;
@@ -176,7 +178,7 @@ int jetwattd_ramp(struct jetwattd_run *r)
 		d->cap.safe_w = l->below_w = d->cap.here_w;
 		d->cap.have_safe = 1;
 		found = ++l->level == RAMP_END;
-		/* A level that a knob refuses is skipped. */
+		/* A ramp level whose mode a knob refuses is skipped. */
 		if (!found && jetwattd_apply(&d->act, ramp_mode(r, l->level)) == -EBUSY)
 			l->on = 0;
 	}

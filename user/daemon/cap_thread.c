@@ -16,12 +16,12 @@
 #include "tune/tuner.h"
 #include "util/error.h"
 
-/* Time without any sample after which the power counts as unknown. */
+/* Time without any sample after which the power counts as unknown, ns. */
 #define BLIND_MS	1000
-/* Time without a value of one rail of the total after which the power counts as unknown. The module
- * retries a failed chip after 1 s, so this is longer. */
+/* Time without a value of one rail of the total after which the power counts as unknown. The
+ * module retries a failed chip after 1 s, so this time is longer. */
 #define SILENT_NS	1500000000ull
-/* Gap in the values of a rail after which it counts as silent until its next value. */
+/* Gap in the values of a rail after which the rail counts as silent until its next value. */
 #define GAP_NS		250000000ull
 /* Time for which all rails of the total must deliver values until the power counts as known. */
 #define SEEN_NS		500000000ull
@@ -30,8 +30,9 @@
  * struct jetwattd_cap_thread - the thread and its connection to the module
  * @d: jetwattd
  * @jw: connection to the module
- * @join: joins the samples of the chips to samples of all rails
- * @before: settings of the sampler when the thread was started; the batch age is restored from it
+ * @join: merges the samples of the chips to samples of all rails
+ * @before: settings of the sampler when the thread was started; the maximum age of a batch
+ *	is restored from them
  * @age_ms: present maximum age of a batch of samples, in ms
  * @thread: the thread
  * @started: 1: @thread runs
@@ -39,7 +40,7 @@
  * @total: indices of the rails of the total
  * @nr_total: number of elements of @total
  * @rail: all rails
- * @dead: label of a rail of the total without values, NULL: none
+ * @dead: label of a rail of the total that delivers no values, NULL: all rails do
  * @hearing: which rails deliver values
  * @judge: state of the cap's decisions
  */
@@ -121,7 +122,7 @@ static int set_batch_age(struct jetwattd_cap_thread *c, unsigned int ms)
 	return jetwatt_config_set(c->jw, &set);
 }
 
-/* Adapt the interval of decisions to the state of the loop. */
+/* Adapt the interval of the cap's decisions to the state of the loop. */
 static void adapt_batch_age(struct jetwattd_cap_thread *c)
 {
 	struct jetwattd *d = c->d;
@@ -166,7 +167,7 @@ static void *cap_run(void *arg)
 			return NULL;
 		}
 		if (c->dead) {
-			/* While blind the loop reports it. */
+			/* While blind, the loop reports missing samples, so the thread does not. */
 			if (!atomic_load(&c->d->blind))
 				jetwatt_error_report(JETWATT_EXIT_FAILED,
 						  "its sensor chip does not answer, so the total power is unknown",
@@ -195,8 +196,8 @@ static int cap_attach(struct jetwattd_cap_thread *c)
 	if (c->nr_total <= 0)
 		return jetwatt_error_report(JETWATT_EXIT_UNSUPPORTED, "no rail belongs to the total power",
 					 "jetwatt doctor; jetwatt list rails", "cannot enforce a budget");
-	/* If a rail is missing later, the sum is too low: cap_on_power() compares with this
-	 * number. */
+	/* Store the number of rails of the total: if a rail is missing later, the sum of their
+	 * power is too low, which cap_on_power() detects by this number. */
 	if (!c->d->rails)
 		c->d->rails = c->nr_total;
 	err = jetwatt_config_get(c->jw, &c->before);

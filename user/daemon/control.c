@@ -2,7 +2,7 @@
 /*
  * The control socket: a client sends a request of one line, gets one response, and is disconnected.
  * Read and write permissions depend on the groups of the client process, as reported by the kernel.
- * A thread of its own, so that it responds while the loop measures.
+ * The control socket has a thread of its own, so that jetwattd responds while the loop measures.
  */
 #include "daemon/jetwattd.h"
 
@@ -28,7 +28,8 @@
 
 #define CLIENTS		16
 #define LINE		256
-#define PATIENCE_NS	5000000000ull	/* until a client without a complete line is disconnected */
+/* time after which a client that has not sent a complete line is disconnected */
+#define PATIENCE_NS	5000000000ull
 #define GROUPS		256
 
 /**
@@ -53,8 +54,8 @@ struct client {
  * @end: eventfd that ends the thread
  * @started: 1: @thread runs
  * @client: connections
- * @readers: group whose members may read, -1: none
- * @writers: group whose members may read and write, -1: none
+ * @readers: id of the group whose members may send requests that read, -1: no group
+ * @writers: id of the group whose members may also send requests that change settings, -1: no group
  * @text: buffer of a response
  */
 struct jetwattd_control {
@@ -67,7 +68,7 @@ struct jetwattd_control {
 	char text[JETWATTD_RESPONSE_MAX];
 };
 
-/* Return: 1: the client is root, has jetwattd's user, or is a member of @group. */
+/* Return: 1 if the client is root, has jetwattd's user id, or is a member of @group; else 0. */
 static int peer_may(int fd, gid_t group)
 {
 	struct ucred who;
@@ -99,7 +100,8 @@ static const char *set_budget(struct jetwattd *d, const char *text)
 		return "the budget must be from 0.1W to 1000W, or the word policy";
 	pthread_mutex_lock(&d->lock);
 	d->override_w = w;
-	/* Takes effect at once; with "policy" the loop sets the budget at its next housekeeping. */
+	/* A budget in watts takes effect at once; after "policy", the loop sets the policy's
+	 * budget at its next housekeeping. */
 	if (w > 0)
 		jetwattd_budget(d, w);
 	pthread_mutex_unlock(&d->lock);
@@ -115,7 +117,8 @@ static const char *set_pause(struct jetwattd *d, int pause)
 	return NULL;
 }
 
-/* Execute a request that changes something. Return: NULL; why it is refused. */
+/* Execute a request that changes the budget or the state of jetwattd. Return: NULL; why it is
+ * refused. */
 static const char *control_execute(struct jetwattd *d, const char *line)
 {
 	if (!strncmp(line, "budget ", 7))
@@ -153,7 +156,8 @@ static void control_respond(struct jetwattd_control *c, struct client *k)
 	fclose(f);
 	if (len < 0)
 		len = snprintf(c->text, sizeof(c->text), "refused: the response is too long\n");
-	/* A client that does not read gets no response; the socket buffer holds any response. */
+	/* A client that does not read gets no response; every response fits in the socket
+	 * buffer. */
 	if (send(k->fd, c->text, (size_t)len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		errno = 0;
 }
@@ -177,7 +181,7 @@ static void control_receive(struct jetwattd_control *c, struct client *k)
 	end = memchr(k->line, '\n', k->len);
 	if (end) {
 		*end = '\0';
-		/* A line with a NUL byte is not a known request. */
+		/* A request line with a NUL byte is not a known request. */
 		if (strlen(k->line) != (size_t)(end - k->line))
 			*k->line = '\0';
 		control_respond(c, k);
@@ -199,7 +203,8 @@ static void control_accept(struct jetwattd_control *c)
 	}
 	if (fd < 0)
 		return;
-	/* Idle connections must not keep out a further client: close the oldest. */
+	/* If all slots are in use, close the oldest connection, so that idle connections do not
+	 * keep out a further client. */
 	if (oldest->fd >= 0)
 		control_close(oldest);
 	*oldest = (struct client){ .fd = fd, .since_ns = jetwatt_clock_ns() };
@@ -232,8 +237,8 @@ static void *control_run(void *arg)
 	}
 }
 
-/* Look up a group. @usual: group used if the policy names none; it may be missing. Return: 0 or an
- * exit code; the error has been reported. */
+/* Look up a group. @usual: group used if the policy names none; this group may be missing on the
+ * system. Return: 0 or an exit code; the error has been reported. */
 static int find_group(const char *name, const char *usual, gid_t *gid)
 {
 	struct group *g = getgrnam(*name ? name : usual);
@@ -244,7 +249,7 @@ static int find_group(const char *name, const char *usual, gid_t *gid)
 					       "readers or writers = %s", name) : 0;
 }
 
-/* Make the directory of the socket. */
+/* Create the directory of the control socket. */
 static void make_dir(const char *path)
 {
 	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -262,8 +267,8 @@ static int control_listen(struct jetwattd_control *c)
 {
 	const char *path = c->d->policy->control;
 	gid_t owner = c->readers != (gid_t)-1 ? c->readers : c->writers;
-	/* A socket has one group: with two, anyone may connect, and peer_may() checks each
-	 * request. */
+	/* A socket file has only one group: if readers and writers are different groups, any
+	 * user may connect, and peer_may() checks each request. */
 	int two = c->readers != c->writers && c->writers != (gid_t)-1;
 
 	make_dir(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Housekeeping of the loop: watchdog, telemetry, policy reload, budget of the hour, changes of the
- * knobs by other processes. The loop calls it in every wait.
+ * knobs by other processes. The loop calls the housekeeping in every wait.
  */
 #include "daemon/loop.h"
 
@@ -17,16 +17,17 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Poll interval of the loop; the cap reacts in its own thread. */
+/* Poll interval of the loop; it may be long, because the cap reacts in its own thread. */
 #define TURN_MS		250
-/* Minimum interval of the housekeeping. */
+/* Minimum interval between two runs of the housekeeping. */
 #define TEND_NS		1000000000ull
-/* Minimum interval of its slow parts: counters of the module, verification of all knobs. */
+/* Minimum interval between two runs of the slow parts of the housekeeping: counters of the
+ * module, verification of all knobs. */
 #define SELDOM_NS	1500000000ull
 /* Age of the last sample beyond which the telemetry is stale; batching and joining delay a sample
  * by less. */
 #define STALE_NS	5000000000ull
-/* Maximum number of waits of the job that stay in memory between two readings. */
+/* Maximum number of the job's waits for the GPU that stay in memory between two readings. */
 #define WAITS_KEPT	1024
 
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
@@ -41,8 +42,8 @@ int jetwattd_stopped(const struct jetwattd_run *r)
 	return r->watch.stop || r->watch.failed || atomic_load(&r->d->stop) || atomic_load(&r->d->blind);
 }
 
-/* Return: 1: for JETWATTD_CORUNNERS_CHECKS checks the co-running commands have differed from those with which
- * the workload was looked up. */
+/* Return: 1 if for JETWATTD_CORUNNERS_CHECKS checks the co-running commands have differed from
+ * those with which the workload was looked up. */
 static int corunners_changed(struct jetwattd_run *r)
 {
 	char now[JETWATTD_CORUNNERS_LEN];
@@ -52,7 +53,7 @@ static int corunners_changed(struct jetwattd_run *r)
 	return r->apart >= JETWATTD_CORUNNERS_CHECKS;
 }
 
-/* Minutes since midnight, local time. */
+/* Return the minutes since midnight, local time. */
 static unsigned int minute_of_day(void)
 {
 	time_t now = time(NULL);
@@ -62,7 +63,7 @@ static unsigned int minute_of_day(void)
 	return 60 * tm.tm_hour + tm.tm_min;
 }
 
-/* Copy the telemetry for the metrics; clear it if it is stale. */
+/* Copy the telemetry for the metrics; clear the copy if the telemetry is stale. */
 static void copy_telemetry(struct jetwattd_run *r, uint64_t now_ns)
 {
 	struct jetwattd_telemetry *m = &r->d->meter;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The board while jetwattd has no job: idle, paused, or yielding to another process. */
+/* Controls the board while jetwattd has no job: idle, paused, or yielding to another process. */
 #include "daemon/loop.h"
 
 #include <fcntl.h>
@@ -9,7 +9,8 @@
 #include "daemon/state.h"
 #include "util/clock.h"
 
-/* Time until jetwattd tries to get the lease again. */
+/* Time after which jetwattd tries to get the lease of the board again, if another process holds
+ * it. */
 #define BUSY_NS		2000000000ull
 
 int jetwattd_must_yield(struct jetwattd_run *r, int *paused)
@@ -38,7 +39,8 @@ void jetwattd_idle(struct jetwattd_run *r)
 	jetwattd_ramp_end(r);
 	jetwattd_enter(d, JETWATTD_IDLE);
 	d->cap.have_safe = d->cap.cap_hit = 0;
-	/* @ceded: the idle mode must not overwrite another process's settings. */
+	/* Do not apply the idle mode if @ceded is set: it must not overwrite another process's
+	 * settings. */
 	if (d->act.ceded || !*d->policy->idle ||
 	    jetwatt_board_mode_parse(d->act.board, d->policy->idle, &mode) || jetwattd_apply(&d->act, &mode))
 		jetwattd_restore(&d->act);
@@ -55,13 +57,14 @@ void jetwattd_wait_for_board(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	busy = d->act.busy;
 	if (paused) {
-		/* If a knob refuses the restore, the housekeeping retries. */
+		/* If a knob refuses the restore, the housekeeping retries the restore. */
 		jetwattd_enter(d, JETWATTD_PAUSED);
 		jetwattd_restore(&d->act);
-		/* When the user resumes jetwattd, it controls the board again. */
+		/* When the user resumes jetwattd, jetwattd controls the board again, even if
+		 * another process had changed a knob. */
 		d->act.ceded = 0;
 	} else if (r->watch.pid) {
-		/* Hold the job by a descriptor, because its pid may be reused. */
+		/* Refer to the job by a process descriptor, because its pid may be reused. */
 		job = fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0);
 	}
 	pthread_mutex_unlock(&d->lock);

@@ -8,7 +8,7 @@
 #include "daemon/state.h"
 #include "util/error.h"
 
-/* Another process controls the board. */
+/* Enter "yielding", because another process controls the board. */
 static void enter_yielding(struct jetwattd *d, const char *why)
 {
 	jetwattd_enter(d, JETWATTD_YIELDING);
@@ -28,7 +28,7 @@ void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt
 			jetwattd_enter(d, d->pause ? JETWATTD_PAUSED : JETWATTD_IDLE);
 		break;
 	case JETWATTD_LOW_REFUSED:
-		/* The next step down must not try it again. */
+		/* The safe mode was refused, so the next step down must not try it again. */
 		if (d->cap.have_safe && jetwatt_mode_same(mode, &d->cap.safe))
 			d->cap.have_safe = 0;
 		break;

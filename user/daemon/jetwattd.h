@@ -25,35 +25,38 @@
 #include "policy/policy.h"
 #include "util/notify.h"
 
-/* Number of workloads with histograms of their own; all further workloads share one more. */
+/* Number of workloads with histograms of their own; all further workloads share one set of
+ * histograms. */
 #define JETWATTD_WORKLOADS	8
-/* Maximum number of modes that the metrics list by name. */
+/* Maximum number of modes that have a name in the metrics. */
 #define JETWATTD_MODES		16
 
 /* State of the loop; the table of states is in state.h. Only jetwattd_enter() changes it. */
 enum jetwattd_doing {
 	JETWATTD_IDLE,		/* no job */
 	JETWATTD_LEARNING,	/* modes are being measured */
-	JETWATTD_HOLDING,	/* the chosen mode is applied */
-	JETWATTD_BACKING_OFF,	/* in a lower mode for some time, after a cap event */
-	JETWATTD_YIELDING,	/* another process controls the knobs */
-	JETWATTD_PAUSED,	/* paused by a request on the control socket */
-	JETWATTD_RESTORING,	/* a knob refused the saved state; the restore is retried */
-	JETWATTD_BLIND,		/* no power samples: the lowest mode is applied */
+	JETWATTD_HOLDING,	/* state "holding": the chosen mode is applied */
+	/* state "backing off": in a lower mode for some time after a cap event */
+	JETWATTD_BACKING_OFF,
+	JETWATTD_YIELDING,	/* state "yielding": another process controls the knobs */
+	JETWATTD_PAUSED,	/* state "paused": paused by a request on the control socket */
+	/* state "restoring": a knob refused the saved state; the restore is retried */
+	JETWATTD_RESTORING,
+	JETWATTD_BLIND,		/* state "blind": no power samples, so the lowest mode is applied */
 	JETWATTD_DOINGS
 };
 
 /**
  * struct jetwattd_count - event counters since jetwattd started
  * @jobs: GPU jobs
- * @known: jobs whose workload had stored readings when the job was detected
+ * @known: number of jobs whose workload had stored readings when the job was detected
  * @measured: readings of modes
- * @drifts: jobs whose time or power no longer agreed with earlier readings
- * @throttled: readings during which the clocks were below those of the mode
- * @blind: times at which the power samples stopped
+ * @drifts: number of jobs whose time or power no longer agreed with earlier readings
+ * @throttled: number of readings during which the clocks were below those of the mode
+ * @blind: number of times that the power samples stopped
  * @learning_s: total duration of learning steps, in seconds
- * @lost_s: part of @learning_s that the best mode known at each moment would have saved, in
- *	seconds
+ * @lost_s: part of @learning_s that would have been saved if the best mode known at each
+ *	moment had been applied, in seconds
  */
 struct jetwattd_count {
 	uint64_t jobs, known, measured, drifts, throttled, blind;
@@ -66,15 +69,16 @@ struct jetwattd_count {
  * @planned: 1: a plan exists for the mode that is applied
  * @beyond: number of consecutive plans for this mode that exceed the latency limit
  * @over: 1: the windows in this mode have overrun the latency limit
- * @minibatches: minibatches of training per window, by the plan
- * @requests: requests to the server per window, by the plan
- * @window_ms: length of a window, in ms, by the plan. A window is one time slice of training
- *	and the following one of the server.
- * @latency_ms: latency of 99 of 100 requests, in ms, by the plan
+ * @minibatches: number of training minibatches per window according to the plan
+ * @requests: number of requests to the server per window according to the plan
+ * @window_ms: length of a window according to the plan, in ms. A window is one time slice of
+ *	training and the following one of the server.
+ * @latency_ms: latency that 99 of 100 requests do not exceed according to the plan, in ms
  * @limit_ms: latency limit of the policy, in ms
  * @arrival_hz: requests per second
- * @ended_ns: end of the last window, CLOCK_MONOTONIC
- * @first_ns: end of the window during which the mode was last switched; 0: none has ended
+ * @ended_ns: end of the last window, ns, CLOCK_MONOTONIC
+ * @first_ns: end of the window during which the mode was last switched, ns; 0: that window
+ *	has not ended
  * @windows: number of windows that have ended since @first_ns
  * @turns: number of training time slices since jetwattd started
  * @late: number of training time slices that did not end at a minibatch boundary, counted while a
@@ -93,15 +97,16 @@ struct jetwattd_timeshare_status {
  * @rail: descriptions of the rails, found by rail id
  * @scope: what the total power covers
  * @mode: modes that the metrics list by name
- * @energies: number of elements of @energy
- * @rails: number of elements of @rail
- * @workloads: number of elements of @workload in use, without the shared one
+ * @energies: number of elements of @energy in use
+ * @rails: number of elements of @rail in use
+ * @workloads: number of elements of @workload in use, not counting the shared element
  * @modes: number of elements of @mode in use
  * @rate_hz: sample rate, in Hz
- * @waits_lost: GPU waits that the probe has lost
+ * @waits_lost: number of waits for the GPU that the probe has lost
  * @telemetry: last telemetry values
- * @workload: histograms of energy and duration of the minibatches of each workload, by its key;
- *	the last element is shared by all workloads beyond JETWATTD_WORKLOADS
+ * @workload: histograms of energy and duration of the minibatches of each workload,
+ *	identified by its key; the last element is shared by all workloads beyond
+ *	JETWATTD_WORKLOADS
  */
 struct jetwattd_telemetry {
 	struct jetwatt_stats stats;
@@ -126,13 +131,14 @@ struct jetwattd_telemetry {
  * @conf_must: 1: a missing policy file is an error
  * @verbose: 1: log every reading
  * @by_remote: 1: jetwatt-knobs writes the knobs
- * @power_w: budget of the command line, which replaces all budgets of the policy; 0: none
+ * @power_w: budget of the command line, which replaces all budgets of the policy; 0: the
+ *	policy's budgets hold
  * @cut: set to 1 to invalidate the reading in progress, so that the loop checks what has changed
- * @stop: exit code, set to end jetwattd; 0: go on
+ * @stop: exit code with which jetwattd is to end; 0: jetwattd goes on
  * @blind: 1: no power samples; only the lowest mode may be applied
  * @seeing: 1: every rail of the total has delivered samples since the cap thread started
  * @rails: number of rails of the total when jetwattd started
- * @lock: protects all members below it
+ * @lock: protects all members that follow it
  * @act: the board and the mode applied to it
  * @cap: the budget and the power drawn
  * @override_w: budget set on the control socket, in W; 0: the policy's budget holds
@@ -140,7 +146,7 @@ struct jetwattd_telemetry {
  * @doing: state of the loop
  * @pid: process of the job, 0: no job
  * @command: command line of the job
- * @key: first characters of the key of the job's workload in the profile database
+ * @key: first characters of the database key of the job's workload in the profile database
  * @why: text of the last log message, shown by "jetwatt daemon status"
  * @expect_ms: time of a minibatch as measured in the held mode, in ms
  * @expect_w: power as measured in the held mode, in W
@@ -175,7 +181,7 @@ struct jetwattd {
  * The caller holds the lock. */
 void jetwattd_budget(struct jetwattd *d, double watts);
 
-/* Write a line to the log and store it in @d->why. Caller must not hold the lock. */
+/* Write a line to the log and store it in @d->why. The caller must not hold jetwattd's lock. */
 void jetwattd_log(struct jetwattd *d, const char *text, ...) __attribute__((format(printf, 2, 3)));
 
 /* End jetwattd because the process that would restore the knobs has ended: if jetwattd were
@@ -187,20 +193,20 @@ void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt
 		       const char *why);
 
 /* blind.c: the power samples, or those of one rail of the total, have stopped. Depending on the
- * policy and on whether a budget is in force, apply the lowest mode or end jetwattd. Any thread;
- * caller must not hold the lock. */
+ * policy and on whether a budget is in force, apply the lowest mode or end jetwattd. Any thread
+ * may call this function, but must not hold jetwattd's lock. */
 void jetwattd_blind(struct jetwattd *d);
 
-/* usable.c: find the predictor that the policy names. @by: the predictor, NULL: the default.
- * Return: 0 or an exit code; the error has been reported. */
+/* usable.c: find the predictor that the policy names. @by: the predictor, NULL: the default
+ * predictor. Return: 0 or an exit code; the error has been reported. */
 struct jetwatt_predictor;
 int jetwattd_method(const struct jetwattd_policy *p, const struct jetwatt_predictor **by);
 
-/* usable.c: check that this board and this program can follow the policy. Caller holds the lock
- * if other threads run. Return: 0 or an exit code; the error has been reported. */
+/* usable.c: check that this board and this program can follow the policy. The caller holds
+ * jetwattd's lock if other threads run. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p);
 
-/* cap_thread.c: start and stop the thread of the cap. jetwattd_cap_stop() takes what
+/* cap_thread.c: start and stop the thread of the cap. jetwattd_cap_stop() takes the pointer that
  * jetwattd_cap_start() stored, also after an error; NULL: none. Return: 0 or an exit code; the
  * error has been reported. */
 struct jetwattd_cap_thread;
@@ -210,21 +216,21 @@ void jetwattd_cap_stop(struct jetwattd_cap_thread *cap);
 /* loop.c: run until a signal or an error ends jetwattd. Return: exit code. */
 int jetwattd_loop(struct jetwattd *d);
 
-/* control.c: start and stop the thread of the control socket. jetwattd_control_stop() takes what
- * jetwattd_control_start() stored, also after an error; NULL: none. Return: 0 or an exit code; the
- * error has been reported. */
+/* control.c: start and stop the thread of the control socket. jetwattd_control_stop() takes the
+ * pointer that jetwattd_control_start() stored, also after an error; NULL: none. Return: 0 or an
+ * exit code; the error has been reported. */
 struct jetwattd_control;
 int jetwattd_control_start(struct jetwattd *d, struct jetwattd_control **c);
 void jetwattd_control_stop(struct jetwattd_control *c);
 
-/* status.c: write the status to @f. @json: 1: as JSON, 0: as text. Takes the lock. */
+/* status.c: write the status of jetwattd to @f. @json: 1: as JSON, 0: as text. Takes the lock. */
 void jetwattd_status(struct jetwattd *d, int json, FILE *f);
 
 /* metrics.c: write the metrics to @f. @open: 1: OpenMetrics, 0: Prometheus text format. Takes
  * the lock. */
 void jetwattd_metrics(struct jetwattd *d, int open, FILE *f);
-/* Add a minibatch to the histograms of workload @key. @second: its duration, in s; @joule: its
- * energy, in J, negative: unknown. Caller holds the lock. */
+/* Add a minibatch to the histograms of workload @key. @second: its duration, in s; @joule:
+ * energy of the minibatch, in J, negative: unknown. Caller holds the lock. */
 void jetwattd_metrics_minibatch(struct jetwattd *d, const char *key, double second, double joule);
 
 #endif

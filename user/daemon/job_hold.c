@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One job: load what is known of it, apply its best mode, and hold that mode while its time and
- * power agree with the reading. */
+/* Handles one job: load its stored readings, apply its best mode, and hold that mode while time
+ * and power agree with its reading. */
 #include "daemon/loop.h"
 
 #include <errno.h>
@@ -13,13 +13,13 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Number of consecutive deviating readings that count as a drift. */
+/* This many consecutive readings that deviate from the earlier one count as a drift of the job. */
 #define DRIFTS		2
-/* A mode whose mean power is closer to the budget than this many standard deviations of a window's
- * mean is measured again. */
+/* A mode whose mean power is closer to the budget than this many standard deviations of the mean
+ * power over one averaging window is measured again. */
 #define TIGHT		1.5
-/* If the mode that replaces one that could not be held is slower by this factor, further modes are
- * searched. */
+/* If a mode could not be held, and the mode that replaces it is slower by this factor, further
+ * modes are searched. */
 #define WORSE		1.04
 
 /* Limits of a full reading while a mode is held. */
@@ -33,11 +33,12 @@ static const struct jetwatt_measure_limits glancing = {
 	.batches = 20, .seconds = 8, .most_s = 30, .few = 3,
 };
 
-/* Maximum number of other workloads that serve as training data; more only cost time. */
+/* Maximum number of other workloads whose readings are used as training data; more workloads
+ * only cost time. */
 #define OTHERS		4
 
-/* Load the readings of the job's workload from the database, and if there are few, those of other
- * workloads. @found: 1: the database is open and the workload identified. */
+/* Load the readings of the job's workload from the database, and if there are few readings, also
+ * those of other workloads. @found: 1 if the database is open and the workload is identified. */
 static void load_prior(struct jetwattd_run *r, int found)
 {
 	struct jetwattd_prior prior = { .key = r->keep.key };
@@ -78,7 +79,8 @@ static const char *prior_text(const struct jetwatt_estimator *by)
 	       ", and readings of other devices" : ", and readings of other workloads";
 }
 
-/* Look up the job's workload with the present co-running jobs, and load what is known of it. */
+/* Look up the job's workload with the present co-running jobs, and load the stored readings of
+ * the workload. */
 static void load_workload(struct jetwattd_run *r)
 {
 	const struct jetwatt_tuner *known = &r->learner.known;
@@ -129,7 +131,7 @@ int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid)
 	d->count.known += r->learner.known.nr_rows >= JETWATTD_KNOWN;
 	pthread_mutex_unlock(&d->lock);
 	jetwatt_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));
-	/* Its cgroup may have a budget of its own: do the housekeeping at once. */
+	/* The job's cgroup may have a budget of its own, so do the housekeeping at once. */
 	r->housekeeping_ns = 0;
 	jetwattd_housekeeping(r);
 	return 0;
@@ -156,7 +158,8 @@ void jetwattd_detach_job(struct jetwattd_run *r)
 	pthread_mutex_unlock(&r->d->lock);
 }
 
-/* Apply the best known mode; if a knob refuses, the next best one. Return: its row, NULL: none. */
+/* Apply the best known mode; if a knob refuses it, apply the next best mode. Return: its row,
+ * NULL: none. */
 static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 {
 	const struct jetwatt_row *best = jetwattd_best_mode(r);
@@ -167,7 +170,8 @@ static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	d->expect_ms = best->time_ms;
 	d->expect_w = best->power_w;
-	/* The event that set @cut is handled here, or jetwattd_changed() still reports it. */
+	/* @cut may be cleared: the event that set it is handled here, or jetwattd_changed()
+	 * still reports it. */
 	atomic_store(&d->cut, 0);
 	if (!jetwattd_is_applied(&d->act, &best->mode)) {
 		int err;
@@ -186,9 +190,9 @@ static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 	return best;
 }
 
-/* Return: 1: the power of @is is so close to the budget that the mean over a window may exceed the
- * budget at times. The best of many quick readings near the limit tends to be a reading that is too
- * low. */
+/* Return: 1 if the power of the reading @is is so close to the budget that the mean power over
+ * an averaging window may exceed the budget at times. The best mode of many quick readings near
+ * the limit tends to be one whose power was read too low. */
 static int too_near_budget(struct jetwattd_run *r, const struct jetwatt_row *is)
 {
 	int much;
@@ -199,8 +203,8 @@ static int too_near_budget(struct jetwattd_run *r, const struct jetwatt_row *is)
 	return much;
 }
 
-/* Return: 1: further modes may be searched: with a share when that may pay, else if the chosen mode
- * could not be held (@worse). */
+/* Return: 1 if further modes may be searched: with learn-share, if a further reading may pay;
+ * otherwise, if the chosen mode could not be held (@worse). */
 static int may_search_further(struct jetwattd_run *r, int worse)
 {
 	struct jetwattd_terms terms;
@@ -210,15 +214,16 @@ static int may_search_further(struct jetwattd_run *r, int worse)
 				 worse && jetwattd_learner_allow_more(&r->learner, &terms);
 }
 
-/* Return: 1: the reading deviates from the earlier one, and not because of throttling. */
+/* Return: 1 if the new reading of a mode deviates from the earlier one, and throttling is not
+ * the cause. */
 static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 			const struct jetwatt_row *was)
 {
 	return jetwattd_differs(is, was) && !jetwattd_throttled(r, &was->mode);
 }
 
-/* Hold the best mode while time and power agree with its reading. Return: JETWATTD_MEASURED: search
- * modes again; else why it stopped. */
+/* Hold the best mode while time and power agree with the reading of this mode. Return:
+ * JETWATTD_MEASURED if modes are to be searched again, else the reason why holding ended. */
 static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_backoff *backing)
 {
 	struct jetwatt_row was = { .time_ms = INFINITY };
@@ -261,7 +266,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			return JETWATTD_ENDED;
 		if (drifts < DRIFTS)
 			continue;
-		/* The earlier back-offs belong to the job before the drift. */
+		/* Reset the back-off: the earlier back-offs belong to the job before the drift. */
 		*backing = (struct jetwattd_backoff){ 0 };
 		jetwattd_learner_relearn(&r->learner, &got.m.row, &was);
 		jetwattd_handle_news(r);
@@ -281,7 +286,7 @@ enum jetwattd_outcome jetwattd_learn_and_hold(struct jetwattd_run *r)
 	pthread_mutex_lock(&r->d->lock);
 	r->budget_w = r->d->cap.budget_w;
 	limit_w = jetwattd_cap_limit(&r->d->cap);
-	/* Modes of the job replace a restore that is still pending. */
+	/* Modes that are applied for the job replace a restore that is still pending. */
 	r->d->act.restoring = 0;
 	pthread_mutex_unlock(&r->d->lock);
 	jetwattd_learner_budget(&r->learner, r->budget_w, limit_w);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The learner's messages, and the sequence of its steps: passes of tries, with checks in
- * between. */
+/* The learner's messages, and the sequence of its steps: each pass consists of tries of modes,
+ * with checks for a drift in between. */
 #include "daemon/learner_inside.h"
 
 #include <cblas.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Number of complete readings with which the model predicts well enough for the first row to be
- * checked; with readings of other workloads fewer are enough. */
+ * checked; with readings of other workloads, fewer readings are enough. */
 #define SURE		9
 #define SURE_WITH	5
 
@@ -39,7 +39,7 @@ void jetwattd_learner_close(struct jetwattd_learner *l)
 	free(l->choice_at);
 }
 
-/* Keep the modes of the prior that are candidates, to be tried first. */
+/* Store those of the prior's @first modes that are candidates, so that they are tried first. */
 static void set_first(struct jetwattd_learner *l, const struct jetwattd_prior *prior)
 {
 	l->firsts = 0;
@@ -103,7 +103,7 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	l->check.state = JETWATTD_NO_CHECK;
 	l->foretold = 0;
 	jetwattd_level_first(l);
-	/* With @share, the allowance is looked up only once per run of the job. */
+	/* If a share is set, the allowance is looked up only once per run of the job. */
 	if (!l->run_ns || !(terms->share > 0))
 		l->spent = jetwattd_allowance(l);
 	if (!l->spent->most)
@@ -113,7 +113,7 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	l->again_s = 0;
 }
 
-/* Fill in the step of the pending check. Return: 1. */
+/* Fill in the step that the pending check requires. Return: 1. */
 static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *step)
 {
 	step->ask = l->check.state == JETWATTD_CHECK_JUMP ? JETWATTD_CHECK_HERE : JETWATTD_CHECK;
@@ -121,7 +121,7 @@ static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *st
 	return 1;
 }
 
-/* Choose the next mode while the allowance lasts. Return: index of the mode, -1: the search is
+/* Choose the next mode while the allowance lasts. Return: index of the mode, -1 if the search is
  * complete. */
 static long next_unknown(struct jetwattd_learner *l, int *exact)
 {
@@ -131,7 +131,7 @@ static long next_unknown(struct jetwattd_learner *l, int *exact)
 		if (!l->twin || jetwattd_cross_device_agrees(l))
 			break;
 		/* The job contradicts the readings of other devices: measure as many modes as
-		 * without them. */
+		 * without these readings. */
 		l->spent->most = jetwattd_search_size(l);
 		l->twin = 0;
 	}
@@ -140,9 +140,10 @@ static long next_unknown(struct jetwattd_learner *l, int *exact)
 	return i;
 }
 
-/* Ask for a check of the first row if it is due. The check is due once in a pass: when the number
- * of complete readings reaches SURE, or when the pass ends with fewer readings, if at least two
- * were taken in it and the allowance is not used up. Return: 1: a check is pending. */
+/* Request a check of the first row if the check is due. The check is due once in a pass: when
+ * the number of complete readings reaches SURE, or at the end of a pass with fewer readings if
+ * at least two of them were taken in this pass and the allowance is not used up. Return: 1: a
+ * check is pending. */
 static int check_first_row(struct jetwattd_learner *l, int ending)
 {
 	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;
@@ -228,7 +229,7 @@ static enum jetwattd_follow start_new_pass(struct jetwattd_learner *l)
 	return JETWATTD_FOLLOW_PLAN;
 }
 
-/* Return: 1: the outcome ends the search until the loop resumes it. */
+/* Return: 1 if the outcome ends the search until the loop resumes the search; else 0. */
 static int ends_search(enum jetwattd_outcome out)
 {
 	return out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED &&
@@ -260,7 +261,8 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	l->spent->joules += l->learned_j - l->begun_j;
 	if (has_turned)
 		return start_new_pass(l);
-	/* A mode that is not excluded was left for power drawn before the switch to it. */
+	/* If the mode is not excluded, the cap left it because of power that was drawn before
+	 * the switch to the mode. */
 	if (out == JETWATTD_OVER && jetwattd_is_excluded(l, l->trying))
 		jetwattd_level_lower(l, l->trying);
 	return ends_search(out) ? JETWATTD_FOLLOW_STOP : JETWATTD_FOLLOW_PLAN;

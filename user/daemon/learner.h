@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The learner: what is known of the running job, and which mode to try next. The learner gets plain
- * values (a limit in watts, a time, readings, refusals) and returns plain values. The learner
- * applies nothing, reads no clock and no sensor, and knows neither the cap, nor the actuator, nor
- * the loop. The loop passes messages between the three:
+ * The learner: stores the readings of the running job, and decides which mode to try next. The
+ * learner gets plain values (a limit in watts, a time, readings, refusals) and returns plain
+ * values. The learner applies nothing, reads no clock and no sensor, and knows neither the cap, nor
+ * the actuator, nor the loop. The loop passes messages between learner, cap and actuator:
  *
  *	jetwattd_learner_begin()			a job begins, with stored readings
  *	jetwattd_learner_budget()			the budget changes
@@ -25,9 +25,9 @@
 #include "model/estimator.h"
 #include "tune/learned.h"
 
-/* Number of pairs of workload and budget whose allowance is remembered. */
+/* Number of pairs of workload and budget whose allowance is stored. */
 #define JETWATTD_ALLOWANCES	16
-/* Maximum number of modes that are tried first. */
+/* Maximum number of modes that a prior can list to be tried first. */
 #define JETWATTD_FIRST	16
 /* Relative error that marks a row without a measured time: the cap ended the reading. */
 #define JETWATTD_NO_TIME	1.0
@@ -36,13 +36,16 @@
 enum jetwattd_outcome {
 	JETWATTD_MEASURED,
 	JETWATTD_OVER,		/* the cap stepped down */
-	JETWATTD_SHARED,	/* measured, but with other co-running jobs than those of the workload */
-	JETWATTD_CUT,		/* interrupted: budget, state of jetwattd, or knobs have changed */
-	JETWATTD_ENDED,		/* the job or jetwattd has ended, or an error was reported */
-	JETWATTD_NOTHING,	/* no waits for the GPU, or no minibatches recognised */
+	/* outcome: measured, but with other co-running jobs than those of the workload */
+	JETWATTD_SHARED,
+	/* outcome: interrupted, because budget, state of jetwattd, or knobs have changed */
+	JETWATTD_CUT,
+	/* outcome: the job or jetwattd has ended, or an error was reported */
+	JETWATTD_ENDED,
+	JETWATTD_NOTHING,	/* outcome: no waits for the GPU, or no minibatches recognised */
 	JETWATTD_REFUSED,	/* a knob refused the mode */
-	JETWATTD_HOT,		/* throttled: the clocks were below those of the mode */
-	JETWATTD_LATE,		/* the server missed its latency limit in the mode */
+	JETWATTD_HOT,		/* outcome: throttled: the clocks were below those of the mode */
+	JETWATTD_LATE,		/* outcome: the server missed its latency limit in the mode */
 };
 
 /**
@@ -81,8 +84,8 @@ struct jetwattd_terms {
 };
 
 /**
- * struct jetwattd_prior - what is known of a job when it begins; all zero: nothing
- * @key: key of its workload in the profile database; NULL or empty: none
+ * struct jetwattd_prior - readings known for a job when it begins; all zero: none
+ * @key: key of the job's workload in the profile database; NULL or empty: none
  * @row: readings of this workload on this device, the oldest first
  * @twin: readings of this workload on other devices
  * @rows: number of elements of @row
@@ -111,16 +114,17 @@ struct jetwattd_prior {
 
 /* What the loop has to do in a step. */
 enum jetwattd_step_kind {
-	JETWATTD_TRY,		/* apply the mode and measure it */
-	JETWATTD_TRY_EXACT,	/* the same with a longer reading: its power is near the limit */
-	JETWATTD_CHECK,		/* apply a known mode and measure it again */
-	JETWATTD_CHECK_HERE,	/* measure the applied mode again */
+	JETWATTD_TRY,		/* step: apply the mode and measure it */
+	/* step: apply the mode and take a longer reading, because its power is near the limit */
+	JETWATTD_TRY_EXACT,
+	JETWATTD_CHECK,		/* step: apply a known mode and measure it again */
+	JETWATTD_CHECK_HERE,	/* step: measure the applied mode again */
 };
 
 /**
  * struct jetwattd_step - a step that the learner asks for
  * @ask: what to do
- * @mode: the mode to measure
+ * @mode: the mode to apply and measure
  */
 struct jetwattd_step {
 	enum jetwattd_step_kind ask;
@@ -128,12 +132,13 @@ struct jetwattd_step {
 };
 
 /**
- * struct jetwattd_result - how a step has ended
+ * struct jetwattd_result - result of a step
  * @outcome: the outcome
- * @reading: for a check with outcome JETWATTD_MEASURED: the reading
- * @jumped_ms: for a try: if the last minibatch deviated from those before it in the same mode, the
- *	length of those, in ms; 0: it did not
- * @here: for a try: 1: the mode is still applied
+ * @reading: the reading; valid for a check with outcome JETWATTD_MEASURED
+ * @jumped_ms: for a try: if the last minibatch deviated from the minibatches before it in
+ *	the same mode, the length of the earlier ones, in ms; 0: the last minibatch did not
+ *	deviate
+ * @here: for a try: 1 if the mode is still applied
  */
 struct jetwattd_result {
 	enum jetwattd_outcome outcome;
@@ -145,8 +150,9 @@ struct jetwattd_result {
 /* Return value of jetwattd_learner_done(). */
 enum jetwattd_follow {
 	JETWATTD_FOLLOW_PLAN,	/* plan the next step */
-	JETWATTD_FOLLOW_CHECK,	/* the next step is a check, which needs this step's minibatches */
-	JETWATTD_FOLLOW_STOP,	/* the outcome ends the search */
+	/* how to go on: the next step is a check, which needs this step's minibatches */
+	JETWATTD_FOLLOW_CHECK,
+	JETWATTD_FOLLOW_STOP,	/* how to go on: the outcome ends the search */
 };
 
 /**
@@ -154,8 +160,8 @@ enum jetwattd_follow {
  * @what: JETWATTD_STORE: @reading is to be stored in the database; JETWATTD_DRIFTED: the job has
  *	changed
  * @reading: the reading
- * @is: with JETWATTD_DRIFTED: the new reading
- * @was: with JETWATTD_DRIFTED: the earlier row of the same mode
+ * @is: the new reading of a mode; valid with JETWATTD_DRIFTED
+ * @was: the earlier row of the same mode; valid with JETWATTD_DRIFTED
  */
 struct jetwattd_news {
 	enum { JETWATTD_STORE, JETWATTD_DRIFTED } what;
@@ -165,8 +171,9 @@ struct jetwattd_news {
 
 /**
  * struct jetwattd_cost - cost of learning, summed over all jobs
- * @seconds: time of all steps, in s
- * @lost_s: part of @seconds that the best mode known at each moment would have saved, in s
+ * @seconds: total time of all learning steps, in s
+ * @lost_s: part of @seconds that would have been saved by applying the best mode known at
+ *	each moment, in s
  */
 struct jetwattd_cost {
 	double seconds, lost_s;
@@ -175,12 +182,12 @@ struct jetwattd_cost {
 /**
  * struct jetwattd_allowance - what learning one workload for one budget has used up so far
  * @key: key of the workload
- * @budget_w: the budget, in W; with a share 0: one allowance for all budgets
+ * @budget_w: the budget, in W; 0 if a share is used: one allowance for all budgets
  * @seconds: time used for learning, in s
  * @joules: energy used for learning, in J
- * @ran_s: with a share: running time of the workload, in s
- * @lost_s: with a share: part of the learning time that the best mode known at each moment would
- *	have saved, in s
+ * @ran_s: running time of the workload, in s; counted if a share is used
+ * @lost_s: part of the learning time that would have been saved by applying the best mode
+ *	known at each moment, in s; counted if a share is used
  * @most: number of modes after which the search ends; 0: not decided yet
  * @done: 1: the search is complete
  */
@@ -197,16 +204,18 @@ struct jetwattd_allowance {
  * A job has changed, or drifted, when it has other data or another minibatch size, so that earlier
  * rows no longer describe it.
  *
- * @state: JETWATTD_CHECK_JUMP: the applied mode is read again, because its last minibatch deviated;
- *	JETWATTD_CHECK_OLD: one earlier row is read again; JETWATTD_CHECK_PART: bisection for the
- *	first row after the change
- * @tried: 1: the check follows a suspicious reading; 0: it is the check of the first row
+ * @state: JETWATTD_CHECK_JUMP: the applied mode is measured again, because the last
+ *	minibatch deviated;
+ *	JETWATTD_CHECK_OLD: the mode of one earlier row is measured again; JETWATTD_CHECK_PART:
+ *	bisection of the rows to find the first row after the drift
+ * @tried: 1: the check follows a suspicious reading; 0: the check is the regular one of the
+ *	first row
  * @before_ms: for JETWATTD_CHECK_JUMP: length of the minibatches before the last one, in ms
- * @old: index of the newest row known to precede the change
- * @now: index of the oldest row known to follow the change
- * @mid: index of the row that is being read again
- * @was: copy of the row that was read again first
- * @first: reading of that row's mode
+ * @old: index of the newest row known to precede the drift
+ * @now: index of the oldest row known to follow the drift
+ * @mid: index of the row whose mode is being measured again
+ * @was: copy of the row whose mode was measured again first
+ * @first: new reading of the mode of row @was
  * @mode: mode of row @mid
  */
 struct jetwattd_drift_check {
@@ -224,11 +233,11 @@ struct jetwattd_drift_check {
 	struct jetwatt_mode mode;
 };
 
-/* Maximum number of news that wait; further ones are dropped. */
+/* Maximum number of news that the loop has not fetched; further news are dropped. */
 #define JETWATTD_NEWS	4
 
 /**
- * struct jetwattd_learner - what is known of the job
+ * struct jetwattd_learner - readings of the job, and the state of the search for its best mode
  *
  * The loop fills in the candidates and the predictor before jetwattd_learner_open():
  * @known: candidates, predictor, and the rows of the job
@@ -239,23 +248,23 @@ struct jetwattd_drift_check {
  * @late: for each candidate, 1: the server misses its latency limit in that mode
  * @late_hz: request rate at which @late was found, in requests per second
  * @span: range of each knob among the candidates
- * @key: key of the job's workload, empty: none
+ * @key: key of the job's workload, empty: the workload is not in the database
  * @budget_w: budget of the job, in W
  * @learned_j: energy used for learning the job, in J
- * @allowance: allowances of workloads and budgets, a ring
+ * @allowance: ring of the allowances of pairs of workload and budget
  * @spent: the element of @allowance in use
- * @next_allowance: element that is replaced next
+ * @next_allowance: index of the element of @allowance that is replaced next
  * @terms: limits for learning, as the loop last passed them
  * @choice: candidates that the plan may choose for the next step
  * @choice_at: index of each of @choice among all candidates
  * @choices: number of elements of @choice
  * @level: maximum level (jetwattd_span_level()) of modes that are tried without a prediction
  * @lowest: level of the lowest candidate that is neither known nor excluded
- * @foretold: 1: @known.prediction holds predictions of the candidates
+ * @foretold: 1: 1: @known.prediction holds predictions for the candidates
  * @twin: 1: readings of other devices agreed with the job when this pass began
  * @taken: number of modes measured in this pass
- * @looked: 1: the first row of the job has been checked in this pass
- * @first: indices of modes to try first, not tried yet
+ * @looked: 1: the first row of the job has been checked for a drift in this pass
+ * @first: indices of the candidates to be tried first that have not been tried yet
  * @firsts: number of elements of @first
  * @first_w: power of each mode of @first, in W, as stated in the mode's name; 0: unknown
  * @run_ns: time at which learning this job began; 0: not yet
@@ -304,68 +313,71 @@ struct jetwattd_learner {
 int jetwattd_learner_open(struct jetwattd_learner *l);
 void jetwattd_learner_close(struct jetwattd_learner *l);
 
-/* Begin a job: forget everything known of the previous job except the allowances, and load @prior.
- * Return: 0 or an exit code; the error has been reported, and only part of @prior is loaded. */
+/* Begin a job: forget everything known of the previous job except the allowances, and load
+ * @prior. Return: 0 or an exit code; the error has been reported, in which case only part of
+ * @prior is loaded. */
 int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_prior *prior);
 /* Learn the job for another budget. @limit_w: maximum mean power of a mode, in W. Excluded modes
  * become candidates again. */
 void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double limit_w);
-/* Start a search for this job and budget; if the search was completed before, nothing is left to
- * measure. */
+/* Start a search of modes for the present job and budget; if the search was completed before,
+ * nothing is left to measure. */
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
-/* Choose the next step. Return: 1: @step is filled in; 0: hold the best mode, no further reading is
- * worth its cost. */
+/* Choose the next step. Return: 1: 1 if @step is filled in; 0 if no further reading is worth its
+ * cost, so that the best mode is to be held. */
 int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
 			  struct jetwattd_step *step);
 
-/* Add the reading of a mode as a row; it becomes news to store. Return: 0 or an exit code; the
- * error has been reported. */
+/* Add the reading of a mode as a row; the reading also becomes news, so that the loop stores it.
+ * Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
 /* Add an estimate as a row, for a mode that was left before its reading was complete. The estimate
  * is not stored. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
 /* The cap stepped down in @mode. @over_w: power in @mode, in W: @mode and every mode that is at
- * least as high in all knobs are excluded. 0: the power is unknown: @mode is excluded the second
- * time. */
+ * least as high in all knobs are excluded. 0 if the power is unknown; in that case @mode is
+ * excluded only at the second cap event in it. */
 void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			   double over_w, double over_sd);
-/* A mode could not be measured. @why: JETWATTD_HOT: the mode is excluded the second time; any other
- * outcome: the mode is excluded at once. */
+/* A mode could not be measured. @why: With outcome JETWATTD_HOT (throttled), the mode is
+ * excluded only the second time; with any other outcome, it is excluded at once. */
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      enum jetwattd_outcome why);
-/* A server misses its latency limit in @mode, at @hz requests per second. The mode and every mode
- * that is not higher in any knob are not chosen. Return: 1: at least one of these modes was not
- * marked before. */
+/* A server misses its latency limit in @mode, at @hz requests per second. The mode and every
+ * mode that is not higher in any knob are not chosen any more. Return: 1 if at least one of
+ * these modes was not marked as too slow before, else 0. */
 int jetwattd_learner_deadline_miss(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      double hz);
 /* Forget in which modes the server misses its latency limit. */
 void jetwattd_learner_forget_misses(struct jetwattd_learner *l);
-/* Count energy that a step has used, in J. */
+/* Add the energy that a learning step has used, in J, to the cost of learning. */
 void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules);
 
-/* A step has ended. Report the result for its mode first: jetwattd_learner_reading(), _over() or
- * _refused(). Return: how to go on. */
+/* A step has ended. Before this call, report the result for the step's mode:
+ * jetwattd_learner_reading(), _over() or _refused(). Return: how the loop has to go on. */
 enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 					   const struct jetwattd_terms *terms,
 					   const struct jetwattd_result *result);
-/* Fetch the oldest news. Return: 1: @news is filled in; 0: there is none. */
+/* Fetch the oldest news. Return: 1: 1 if @news is filled in; 0 if there is no news. */
 int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news);
 
 /* Return the row of the fastest mode measured to draw at most @watts; NULL: none. @but: a mode to
  * leave out, may be NULL. The pointer is valid until the next message to the learner. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but);
-/* The chosen mode could not be held: allow a few further readings. Return: 1: allowed; 0: the
- * allowance is used up. */
+/* The chosen mode could not be held: allow a few further readings. Return: 1 if further readings
+ * are allowed; 0 if the allowance is used up. */
 int jetwattd_learner_allow_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
-/* With a share: count the running time up to now. Return: 1: a further reading may pay. */
+/* If a share is used, count the running time of the job up to now. Return: 1 if a further
+ * reading may be worth its cost, else 0. */
 int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
-/* Return: 1: the two rows of one mode differ in time or power by more than their errors explain. */
+/* Return: 1 if the two rows of one mode differ in time or power by more than their errors
+ * explain. */
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);
 /* The job has drifted: reading @is replaces row @was of the same mode. All earlier rows are
- * dropped; scaled by the change, they serve as a prior. */
+ * dropped; scaled by the change of time and power, these rows serve as a prior. */
 void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwatt_row *is,
 			     const struct jetwatt_row *was);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Allowance: limits of the time and energy used to learn a workload for a budget, over all runs;
- * or, with a share, of the time that learning costs the job. */
+ * or, if a share is used, a limit of the time that learning costs the job. */
 #include "daemon/learner_inside.h"
 
 #include <math.h>
@@ -11,16 +11,16 @@
  * in the best mode, whichever is longer, because a job with long minibatches runs for long. */
 #define LEARN_S		40
 #define LEARN		200
-/* With a share: running time of the job, in s, that is assumed at the start, so that learning may
- * begin at once. */
+/* Used with a share: running time of the job, in s, that is assumed when the job starts, so that
+ * learning may begin at once. */
 #define SHARE_S		120
 /* Number of further modes that may be measured when the best mode could not be held. */
 #define FURTHER		4
 
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l)
 {
-	/* A share is a fraction of the running time under all budgets, so all budgets have one
-	 * allowance. */
+	/* A share is a fraction of the workload's running time under all budgets, so one
+	 * allowance holds for all budgets. */
 	double budget_w = l->terms.share > 0 ? 0 : l->budget_w;
 	struct jetwattd_allowance *a;
 
@@ -72,7 +72,8 @@ int jetwattd_allowance_extend(struct jetwattd_learner *l)
 
 void jetwattd_allowance_forget(struct jetwattd_learner *l)
 {
-	/* A share is a fraction of the running time, which a drift does not change. */
+	/* If a share is used, keep the allowance: a drift does not change the running time, of
+	 * which the share is a fraction. */
 	for (int i = 0; i < JETWATTD_ALLOWANCES && !(l->terms.share > 0); i++)
 		if (!strcmp(l->allowance[i].key, l->key))
 			*l->allowance[i].key = '\0';
@@ -97,8 +98,8 @@ void jetwattd_share_ran(struct jetwattd_learner *l)
 	l->ran_ns = l->terms.now_ns;
 }
 
-/* The time lost in a step is what the best mode known before it would have saved: compared with the
- * measured mode, or, if nothing was measured, with the mode that the cap steps down to. */
+/* The time lost in a step is what the best mode known before it would have saved: compared with
+ * the measured mode, or with the mode that the cap steps down to if no mode was measured. */
 void jetwattd_share_spend(struct jetwattd_learner *l, enum jetwattd_outcome out)
 {
 	const struct jetwatt_row *row = out == JETWATTD_MEASURED ?

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Drift detection. A job may get other data or another minibatch size at any time, also while it is
- * being learned. Rows from before and after then describe two different jobs, and a search over all
- * of them fails. Detection takes further readings, which the learner requests from the loop one by
- * one; struct jetwattd_drift_check holds the progress.
+ * being learned. In that case, rows from before and after the change describe two different jobs,
+ * and a search over all of them fails. Detection takes further readings, which the learner requests
+ * from the loop one by one; struct jetwattd_drift_check holds the progress.
  */
 #include "daemon/learner_inside.h"
 
@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two readings of a mode differ if the logarithm of their ratio exceeds both this number of
+/* Two readings of the same mode differ if the logarithm of their ratio exceeds both this number of
  * standard errors and this value. */
 #define DRIFT_SIGMA	4.0
 #define DRIFT_LEAST	0.04
-/* A time is suspicious if the logarithm of its ratio to the predicted time, or to that of another
- * mode that should not be faster or slower, exceeds both this value and this number of standard
- * errors. */
+/* A time is suspicious if the logarithm of its ratio to the predicted time, or to the time of
+ * another mode that should not be faster or slower, exceeds both this value and this number of
+ * standard errors. */
 #define FAR		0.2
 #define FAR_SIGMA	2.5
-/* Logarithm of the ratio of two times of one mode beyond which the job has drifted: scatter alone
- * stays below it. */
+/* Logarithm of the ratio of two minibatch times in one mode beyond which the job has drifted:
+ * scatter alone stays below it. */
 #define APART		0.1
 /* Minimum number of modes from before a drift that serve as a prior for the job after it. */
 #define LIKE		6
@@ -39,7 +39,7 @@ int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was
 	       deviates(is->power_w, is->power_sd, was->power_w, was->power_sd);
 }
 
-/* Return: 1: a later one of the first @rows rows has the mode of row @i. */
+/* Return: 1 if a later one of the first @rows rows has the same mode as row @i. */
 static int is_read_again(const struct jetwatt_row *row, size_t i, size_t rows)
 {
 	for (size_t k = i + 1; k < rows; k++)
@@ -51,7 +51,7 @@ static int is_read_again(const struct jetwatt_row *row, size_t i, size_t rows)
 /* Make the first @rows rows a prior, as if they came from another device. Time and power of these
  * rows are scaled by the change of time and power in the mode that was read before and after the
  * drift, because other data or another minibatch size change all modes by about the same factors.
- * If that is wrong, new readings contradict the prior, and it is not used. */
+ * If this assumption is wrong, new readings contradict the prior, and it is not used. */
 static void keep_as_prior(struct jetwattd_learner *l, size_t rows, const struct jetwatt_row *is,
 			  const struct jetwatt_row *was)
 {
@@ -95,7 +95,7 @@ void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwatt_r
 	jetwatt_learn_add(&l->known, is);
 }
 
-/* Return: 1: the times of two rows contradict their modes: the higher mode is clearly slower. */
+/* Return: 1 if the times of two rows contradict their modes: the higher mode is clearly slower. */
 static int contradicts(const struct jetwatt_row *is, const struct jetwatt_row *was)
 {
 	double by = log(is->time_ms / was->time_ms);
@@ -107,8 +107,8 @@ static int contradicts(const struct jetwatt_row *is, const struct jetwatt_row *w
 			jetwattd_dominates(&was->mode, &is->mode);
 }
 
-/* Return: 1: the time deviates from its prediction (@foretold, may be NULL) or contradicts another
- * row. */
+/* Return: 1 if the time of a new reading deviates from its prediction (@foretold, may be NULL)
+ * or contradicts another row. */
 static int is_suspicious(const struct jetwattd_learner *l, const struct jetwatt_row *is,
 			 const struct jetwatt_prediction *foretold)
 {
@@ -121,13 +121,13 @@ static int is_suspicious(const struct jetwattd_learner *l, const struct jetwatt_
 	return 0;
 }
 
-/* Return: 1: the two times of a mode differ by more than scatter explains. */
+/* Return: 1 if the two times of a mode differ by more than scatter explains. */
 static int times_differ(const struct jetwatt_row *is, double was_ms)
 {
 	return fabs(log(is->time_ms / was_ms)) > APART;
 }
 
-/* Request a new reading of the mode of row @at. Return: 1. */
+/* Request from the loop a new reading of the mode of row @at. Return: 1. */
 static int request_check(struct jetwattd_learner *l, int state, size_t at)
 {
 	l->check.state = state;
@@ -153,8 +153,8 @@ int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_r
 
 	if (!is)
 		return 0;
-	/* The mode can be read again only while it is applied; if it drew too much, the cap has
-	 * left it. */
+	/* The mode can be measured again only while it is applied; if it drew too much power,
+	 * the cap has left it. */
 	if (result->jumped_ms > 0 && result->here) {
 		l->check = (struct jetwattd_drift_check){ .tried = 1, .was = *is,
 							  .before_ms = result->jumped_ms };
@@ -172,23 +172,25 @@ int jetwattd_drift_check_first(struct jetwattd_learner *l)
 
 	while (at < n && !jetwattd_is_complete(&l->known.row[at]))
 		at++;
-	/* Times that include time slices of a server vary too much. */
+	/* Do not check times that include time slices of a server: they vary too much. */
 	return at < n && !l->terms.uneven && start_check(l, at, 0);
 }
 
-/* The last minibatch of a reading deviated from the minibatches before it, and the mode was read
- * again. Decide whether the cause was a pause of the job or a drift. Return: 1: a drift. */
+/* The last minibatch of a reading deviated from the minibatches before it, and the mode was
+ * measured again. Decide whether the cause was a pause of the job or a drift. Return: 1: a
+ * drift. */
 static int check_jump(struct jetwattd_learner *l, const struct jetwattd_result *result)
 {
 	const struct jetwatt_row *is = &result->reading.m.row;
 	struct jetwattd_drift_check *c = &l->check;
 
-	/* No drift if the new reading agrees with the earlier minibatches or with the earlier
-	 * reading. */
+	/* The job has not drifted if the new reading agrees with the earlier minibatches or with
+	 * the earlier reading. */
 	if (result->outcome != JETWATTD_MEASURED || !times_differ(is, c->before_ms) ||
 	    !deviates(is->time_ms, is->time_sd, c->was.time_ms, is->time_sd))
 		return 0;
-	/* The newest row mixes minibatches from before and after the drift: replace it. */
+	/* The newest row mixes minibatches from before and after the drift: replace it by the
+	 * new reading. */
 	l->known.nr_rows--;
 	c->was.time_ms = c->before_ms;
 	c->was.power_w = is->power_w;
@@ -196,8 +198,8 @@ static int check_jump(struct jetwattd_learner *l, const struct jetwattd_result *
 	return !jetwattd_learner_reading(l, &result->reading);
 }
 
-/* Bisect the rows between @c->old, which precedes the drift, and @c->now, which follows it. Return:
- * 1: a further reading was requested; 0: no row is left between these two. */
+/* Bisect the rows between @c->old, which precedes the drift, and @c->now, which follows it.
+ * Return: 1 if a further reading was requested; 0 if no row is left between these two rows. */
 static int bisect(struct jetwattd_learner *l)
 {
 	struct jetwattd_drift_check *c = &l->check;
@@ -224,14 +226,15 @@ static int finish_bisection(struct jetwattd_learner *l)
 	return !jetwattd_learner_reading(l, &c->first);
 }
 
-/* Compare a requested reading with the row's time. Return: 1: the row precedes a drift; 0: it does
- * not; -1: unknown, the mode was not measured. */
+/* Compare the reading that a check requested with the time in the row. Return: 1 if the row
+ * precedes a drift; 0 if it does not; -1 if that is unknown, because the mode was not measured. */
 static int precedes_drift(const struct jetwattd_result *result, double was_ms)
 {
 	return result->outcome == JETWATTD_MEASURED ? times_differ(&result->reading.m.row, was_ms) : -1;
 }
 
-/* The first row of a check was read again. Return: 1: a further reading was requested. */
+/* Continue a check after the mode of its first row was measured again. Return: 1 if a further
+ * reading was requested, else 0. */
 static int checked_old(struct jetwattd_learner *l, const struct jetwattd_result *result,
 		       int *turned)
 {
@@ -248,8 +251,9 @@ static int checked_old(struct jetwattd_learner *l, const struct jetwattd_result 
 	return 0;
 }
 
-/* A row of the bisection was read again. The new reading describes the job after the drift, so it
- * becomes a row too. Return: 1: a further reading was requested. */
+/* Continue a check after the mode of a row of the bisection was measured again. The new reading
+ * describes the job after the drift, so it becomes a row too. Return: 1 if a further reading was
+ * requested, else 0. */
 static int checked_part(struct jetwattd_learner *l, const struct jetwattd_result *result,
 			int *turned)
 {

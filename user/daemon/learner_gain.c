@@ -14,41 +14,42 @@
 
 #include "plan/plan.h"
 
-/* Time of a quick reading: READING_S seconds or READING minibatches, whichever is longer. */
+/* Expected duration of a quick reading: READING_S seconds or READING minibatches, whichever is
+ * longer. */
 #define READING_S	1.6
 #define READING		2.5
 /* Time of a mode switch, in s. */
 #define SWITCH_S	0.05
 /* Time of a step down of the cap and the recovery, in s. */
 #define OVER_S		2
-/* Maximum probability of being over the budget with which a mode is tried. */
+/* Maximum probability of being over the budget at which a mode is still tried. */
 #define OVER		0.5
 /* Minimum gain of a longer reading of a mode near the limit, in s. */
 #define EXACT_S		0.5
-/* Minimum expected improvement of any reading, as a fraction of the time. */
+/* Minimum expected improvement of any reading, as a fraction of the best time of a minibatch. */
 #define GAIN		1e-5
 /* Minimum expected remaining time of a job, in s. */
 #define LEAST_S		30
-/* With fewer than SURE readings and without other workloads, predictions are not trusted for slow
- * modes. A mode is tried only if its reading, at the longest possible time of a minibatch, costs at
- * most PART of the remaining share, and takes at most LONG_S seconds or LONGER times as long as a
- * reading of the best mode. */
+/* With fewer than SURE readings and without readings of other workloads, predictions are not
+ * trusted for slow modes. In that case, a mode is tried only if its reading, at the longest
+ * possible time of a minibatch, costs at most PART of the remaining share, and takes at most
+ * LONG_S seconds or LONGER times as long as a reading of the best mode. */
 #define SURE		9
 #define PART		0.5
 #define LONG_S		4
 #define LONGER		2
-/* Exponent of real power over the power that a preset's name states: with twice the stated power a
- * preset draws at least 2^0.3, a fifth more. */
+/* Exponent by which a preset's real power grows with the power that its name states: with twice
+ * the stated power a preset draws at least 2^0.3, a fifth more. */
 #define NAMED		0.3
-/* Maximum increase of power from level 0 to level 1, as a multiple of the power at the starting
- * level. */
+/* Assumed maximum increase of power from modes of level 0 to modes of level 1, as a multiple of
+ * the power at the starting level. */
 #define STEEP		4
 /* Choosing a reading takes CPU time. If the gain of no reading exceeds its cost, the next attempt
  * is due when the job's running time has grown by the factor LATER and by LATER_S seconds. */
 #define LATER		1.1
 #define LATER_S		5
 
-/* Expected remaining time of the job, in s. */
+/* Return the expected remaining time of the job, in s. */
 static double expected_s(const struct jetwattd_learner *l)
 {
 	double run_s = (l->terms.now_ns - l->run_ns) * 1e-9;
@@ -56,7 +57,8 @@ static double expected_s(const struct jetwattd_learner *l)
 	return fmax(LEAST_S, fmax(run_s, l->spent->ran_s));
 }
 
-/* Time that a reading of a mode with time @t_ms costs compared with the best mode, in s. */
+/* Return the time that a reading of a mode with time @t_ms costs compared with the best mode, in
+ * s. */
 static double cost_s(double t_ms, double best_ms)
 {
 	double s = fmax(READING_S, READING * 1e-3 * t_ms);
@@ -78,9 +80,10 @@ int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const str
 	       cost_s(worst_ms, best->time_ms) <= PART * jetwattd_share_left(l);
 }
 
-/* Choose a preset: while no mode within the limit is known, the highest one that is within the
- * limit by its name; then, if the best mode is a preset, the highest one whose power, extrapolated
- * from the best mode, is within the limit. Return: index of the mode, -1: none. */
+/* Choose a preset: while no mode within the limit is known, the highest preset whose name states
+ * a power within the limit; after that, if the best mode is a preset, the highest preset whose
+ * power, extrapolated from the best mode, is within the limit. Return: index of the mode, -1: no
+ * such preset. */
 static long next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	double named = 0, most = 0;
@@ -103,8 +106,8 @@ static long next_preset(const struct jetwattd_learner *l, const struct jetwatt_r
 	return found;
 }
 
-/* Without a model: raise one knob of the best mode, as far as power allows; such a mode is not
- * slower. The knobs take turns. Return: index of the mode, -1: none. */
+/* If predictions are not available, raise one knob of the best mode, as far as power allows;
+ * such a mode is not slower. The knobs take turns. Return: index of the mode, -1: no such mode. */
 static long raise_one_knob(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	double least, from = jetwattd_span_level(&l->span, &best->mode, &least);
@@ -142,7 +145,7 @@ static long reread_near_limit(const struct jetwattd_learner *l, const struct jet
 	return row && log(best->time_ms / row->time_ms) / 2 * expected_s(l) > EXACT_S ? i : -1;
 }
 
-/* Probability that a standard normal variable exceeds @z. */
+/* Return the probability that a standard normal variable exceeds @z. */
 static double upper_tail(double z)
 {
 	return 0.5 * erfc(z * M_SQRT1_2);
@@ -163,8 +166,8 @@ static void choice_add(struct jetwattd_learner *l, size_t i)
 	l->choice_at[l->choices++] = i;
 }
 
-/* Ask the plan to choose among the modes that pay and the known ones. Return: index of the mode,
- * -1: none. */
+/* Ask the plan to choose among the known modes and the modes whose reading is worth its cost.
+ * Return: index of the mode, -1: no mode. */
 static long plan_among_choices(const struct jetwattd_learner *l)
 {
 	const struct jetwatt_tuner *k = &l->known;
@@ -235,7 +238,7 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	return i;
 }
 
-/* Return: 1: the time or energy that the policy allows for learning is used up. */
+/* Return: 1 if the time or energy that the policy allows for learning is used up. */
 static int allowance_used_up(const struct jetwattd_learner *l)
 {
 	const struct jetwattd_terms *t = &l->terms;
@@ -269,7 +272,7 @@ long jetwattd_pick_paying(struct jetwattd_learner *l, int *exact)
 	l->foretold = 0;
 	l->again_s = INFINITY;
 	i = best_paying(l, exact);
-	/* If a step is interrupted, this is when the next attempt is due. */
+	/* Set when the next attempt is due if the step is interrupted. */
 	l->again_s = i < 0 ? fmax(l->again_s, later_s) : later_s;
 	return i;
 }

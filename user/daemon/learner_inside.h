@@ -7,25 +7,26 @@
 
 /* Value of @exclusions in struct jetwattd_learner from which on a candidate is excluded. */
 #define JETWATTD_EXCLUDED	2
-/* Number of complete readings from which on the model's predictions are used. With few readings the
- * model underestimates its error; JETWATTD_DOUBT / sqrt(readings), relative, is added to it. */
+/* Minimum number of complete readings with which the model's predictions are used. With few
+ * readings the model underestimates its error; JETWATTD_DOUBT / sqrt(readings), as a relative
+ * error, is added to the model's error. */
 #define JETWATTD_ROWS	4
 #define JETWATTD_DOUBT	0.15
 
-/* Return: 1: the row's time was measured; 0: the cap ended the reading. */
+/* Return: 1 if the time in the row was measured; 0 if the cap ended the reading. */
 static inline int jetwattd_is_complete(const struct jetwatt_row *row)
 {
 	return row->time_sd < JETWATTD_NO_TIME;
 }
 
-/* Return: 1: readings of this workload on other devices exist, and the job's rows agree with
+/* Return: 1 if readings of this workload on other devices exist, and the job's rows agree with
  * them. */
 static inline int jetwattd_cross_device_agrees(const struct jetwattd_learner *l)
 {
 	return jetwatt_estimator_cross_device_agrees(&l->known.by, l->known.row, l->known.nr_rows);
 }
 
-/* Return: 1: the predictor can use readings of other workloads for this job, and the job's rows
+/* Return: 1 if the predictor can use readings of other workloads for this job, and the job's rows
  * agree with them. */
 int jetwattd_others_agree(struct jetwattd_learner *l);
 
@@ -35,7 +36,7 @@ static inline int jetwattd_is_known(const struct jetwattd_learner *l, size_t i)
 	return jetwatt_learn_row(&l->known, &l->known.mode[i]) != NULL;
 }
 
-/* Return: 1: candidate @i is excluded, or a server misses its latency limit in it. */
+/* Return: 1 if candidate @i is excluded, or a server misses its latency limit in it. */
 static inline int jetwattd_is_excluded(const struct jetwattd_learner *l, size_t i)
 {
 	return l->exclusions[i] >= JETWATTD_EXCLUDED || l->late[i];
@@ -51,12 +52,12 @@ static inline double jetwattd_level(const struct jetwattd_learner *l, size_t i, 
 void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_row *is,
 			      const struct jetwatt_row *was);
 
-/* learner_rows.c: return the row of the fastest mode measured to be within the limit, NULL:
- * none. */
+/* learner_rows.c: return the row of the fastest mode measured to be within the limit, NULL: no
+ * such row. */
 const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l);
 /* Find the fastest mode whose reading is within the limit, but not by a sufficient margin for its
  * error; it must be faster than the best mode, and a further reading must reduce the error. Return:
- * index of the mode, -1: none. */
+ * index of the mode, -1: no such mode. */
 long jetwattd_uncertain_best(const struct jetwattd_learner *l);
 /* Return the number of complete readings. */
 size_t jetwattd_complete_rows(const struct jetwattd_learner *l);
@@ -65,26 +66,29 @@ size_t jetwattd_complete_rows(const struct jetwattd_learner *l);
  * end now. */
 size_t jetwattd_search_size(const struct jetwattd_learner *l);
 /* Find the next mode to measure. @exact: set to 1 if the mode's power is near the limit, so that
- * it needs a longer reading. Return: index of the mode, -1: none is worth a reading. */
+ * it needs a longer reading. Return: index of the mode, -1: no mode is worth a reading. */
 long jetwattd_pick(struct jetwattd_learner *l, int *exact);
 /* Reset the maximum level of modes that are tried without a prediction. */
 void jetwattd_level_first(struct jetwattd_learner *l);
-/* Reduce that level: candidate @i was over the budget. */
+/* Reduce the maximum level of modes that are tried without a prediction, because candidate @i
+ * was over the budget. */
 void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
 /* Ask the plan for the next mode. @most: number of modes at which the search ends. Return: index of
- * the mode, -1: none. */
+ * the mode, -1: the plan chooses no mode. */
 long jetwattd_planned(struct jetwattd_learner *l, size_t most);
 
 /* learner_gain.c: with a share: find the reading with the highest expected gain minus cost, over
  * the time that the job is expected to run. @exact: as for jetwattd_pick(). Return: index of the
  * mode; -1: no gain exceeds its cost now. */
 long jetwattd_pick_paying(struct jetwattd_learner *l, int *exact);
-/* Return the expected improvement over @best_ms, as a fraction of it, weighted by the probability
- * that the mode is within @limit_w. @least: relative error added to those of the prediction. */
+/* Return the expected improvement over @best_ms, as a fraction of it, weighted by the
+ * probability that the mode is within @limit_w. @least: relative error that is added to the
+ * errors of the prediction. */
 double jetwattd_gain(const struct jetwatt_prediction *p, double best_ms, double limit_w, double least);
-/* With a share: check how slow candidate @i, which has no prediction, can be at worst: a minibatch
- * takes longer at most in proportion to the lowest knob. Return: 1: a reading of it is affordable,
- * or no share is used; 0: it may take too long. */
+/* Used with a share: check how slow candidate @i, which has no prediction, can be at worst,
+ * assuming that the time of a minibatch grows at most in proportion to the reduction of the
+ * lowest knob. Return: 1 if a reading of the candidate is affordable, or if no share is used; 0
+ * if the reading may take too long. */
 int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
 /* learner_drift.c: test whether the reading of mode @l->trying, which has just been measured,
@@ -100,29 +104,30 @@ int jetwattd_drift_check_first(struct jetwattd_learner *l);
 int jetwattd_drift_evaluate(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned);
 
 /* learner_allowance.c: return the allowance of the job's workload and budget, which earlier runs
- * may have used in part. A new one is returned if the workload is not in the database, or if no
- * mode within the budget is known. */
+ * may have used in part. A new allowance is returned if the workload is not in the database, or
+ * if no mode within the budget is known. */
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l);
-/* Return the fraction of the allowance that is left; 0 or negative: none. */
+/* Return the fraction of the allowance that is left; 0 or negative: nothing is left. */
 double jetwattd_allowance_left(const struct jetwattd_learner *l,
 			       const struct jetwattd_allowance *a);
-/* Return the allowance after a drift. Half of what was used of @was counts as used, so that a job
- * that drifts again and again is not learned all the time. */
+/* Return the new allowance after a drift. Half of what was used of @was counts as used, so that
+ * a job that drifts again and again is not learned all the time. */
 struct jetwattd_allowance *jetwattd_allowance_half(struct jetwattd_learner *l,
 						   const struct jetwattd_allowance *was);
-/* With a share: return the time that learning may still cost now, in s. */
+/* Used with a share: return the time that learning may still cost now, in s. */
 double jetwattd_share_left(const struct jetwattd_learner *l);
-/* With a share: return the running time of the workload, in s, from which on learning may cost
- * @cost_s more; 0: from the start. */
+/* Used with a share: return the running time of the workload, in s, from which on learning may cost
+ * @cost_s more; 0: from the start of the job. */
 double jetwattd_share_when(const struct jetwattd_learner *l, double cost_s);
-/* Count the running time of the job up to now. */
+/* Add the running time of the job up to now to its allowance. */
 void jetwattd_share_ran(struct jetwattd_learner *l);
-/* Count the cost of a step that has ended with outcome @out. */
+/* Add the cost of a step that has ended with outcome @out to the cost of learning and to the
+ * allowance. */
 void jetwattd_share_spend(struct jetwattd_learner *l, enum jetwattd_outcome out);
 /* As jetwattd_learner_allow_more(). */
 int jetwattd_allowance_extend(struct jetwattd_learner *l);
-/* The workload has drifted: forget what was used for it, under all budgets. With a share nothing is
- * forgotten. */
+/* The workload has drifted: forget the time and energy used for learning it, under all budgets.
+ * If a share is used, nothing is forgotten. */
 void jetwattd_allowance_forget(struct jetwattd_learner *l);
 
 #endif

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows and refusals: which mode is best, which modes are excluded, which are near the limit. */
+/* Rows and refusals: finds which mode is best, which modes are excluded, and which are near the
+ * limit. */
 #include "daemon/learner_inside.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Assumed time of a minibatch without any row, in ms. */
+/* Time of a minibatch that is assumed while there is no row, in ms. */
 #define TIME_MS		100
 /* Margin between a reading's power and the limit, in standard errors: the best of many noisy
  * readings near the limit tends to be one that reads too low. */
@@ -24,7 +25,7 @@ size_t jetwattd_complete_rows(const struct jetwattd_learner *l)
 	return n;
 }
 
-/* Return the index of a mode among the candidates, -1: it is none. */
+/* Return the index of a mode among the candidates, -1 if the mode is not a candidate. */
 static long mode_index(const struct jetwattd_learner *l, const struct jetwatt_mode *mode)
 {
 	for (size_t i = 0; i < l->known.nr_modes; i++)
@@ -41,7 +42,7 @@ static long usable_index(const struct jetwattd_learner *l, const struct jetwatt_
 	return at >= 0 && l->exclusions[at] < JETWATTD_EXCLUDED ? at : -1;
 }
 
-/* The cheap conditions come first: usable_index() searches all candidates, about a thousand times
+/* Check the cheap conditions first: usable_index() searches all candidates, about a thousand times
  * as many as there are rows. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but)
@@ -61,7 +62,7 @@ const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_lear
 			continue;
 		at = usable_index(l, &row->mode);
 		/* A mode in which the server misses its deadline is chosen only if there is no
-		 * other. */
+		 * other mode. */
 		if (at < 0 || (best && l->late[at] > late) ||
 		    (best && l->late[at] == late && row->time_ms >= best->time_ms))
 			continue;
@@ -76,7 +77,7 @@ const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l)
 	return jetwattd_learner_best_under(l, l->terms.limit_w, NULL);
 }
 
-/* Return: 1: a further reading of the mode is not needed: its power is known well, or it has been
+/* Return: 1 if a further reading of the mode is not needed: its power is known well, or it has been
  * read more than READINGS times. */
 static int well_known(const struct jetwatt_tuner *k, const struct jetwatt_row *row)
 {
@@ -109,7 +110,7 @@ long jetwattd_uncertain_best(const struct jetwattd_learner *l)
 	return found;
 }
 
-/* Estimate the time of a mode that the cap left before a minibatch ended, in ms. */
+/* Estimate the time of a minibatch in a mode that the cap left before a minibatch ended, in ms. */
 static double estimate_time(struct jetwattd_learner *l, const struct jetwatt_mode *mode)
 {
 	struct jetwatt_tuner *k = &l->known;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Without a share: which mode to measure next, within the allowance of the policy. */
+/* Chooses which mode to measure next, within the allowance of the policy; used if no share is
+ * set. */
 #include "daemon/learner_inside.h"
 
 #include <errno.h>
@@ -7,24 +8,26 @@
 
 #include "plan/plan.h"
 
-/* If the best mode draws more than this fraction of the limit, the known modes were chosen for this
- * limit and no further ones are needed once their number suffices. Else MORE further modes are
- * measured; or the full number again, if few are known or this run has already learned for another
- * limit, because the known modes lie near that one. */
+/* If the best mode draws more than this fraction of the limit, the known modes were chosen for
+ * this limit and no further modes are measured once enough modes are known. Otherwise, MORE
+ * further modes are measured, or the full number if few modes are known or this run has already
+ * learned for another limit, because in that case the known modes lie near the other limit. */
 #define NEAR		0.93
 #define MORE		6
 /* Fraction of the allowance, at its end, that is reserved for longer readings of modes near the
  * limit. */
 #define LAST		0.25
-/* Number of modes that confirm the readings of other devices. */
+/* Number of modes that are measured to confirm the readings of other devices. */
 #define CONFIRM		4
-/* Without predictions: maximum level of the modes that are tried; factor on it after each mode that
- * was over the budget; minimum position of each knob in its range, because a job may be many times
- * slower with one knob near its lower end. */
+/* Used while there are no predictions: maximum level of the modes that are tried; factor by
+ * which this maximum is multiplied after each mode that was over the budget; minimum position of
+ * each knob in its range, because a job may be many times slower with one knob near its lower
+ * end. */
 #define LEVEL		0.6
 #define LOWER		0.7
 #define EDGE		0.2
-/* Minimum expected improvement that is worth a reading, as a fraction of the time. */
+/* Minimum expected improvement that is worth a reading, as a fraction of the best time of a
+ * minibatch. */
 #define GAIN		0.005
 /* A mode is not tried if its predicted time exceeds the best time by the factor SLOWER, because
  * such a reading costs the job more than it gains; nor if it is over the budget with a probability
@@ -44,7 +47,7 @@ void jetwattd_level_lower(struct jetwattd_learner *l, size_t i)
 	l->level = LOWER * fmin(l->level, jetwattd_level(l, i, &least));
 }
 
-/* Return: 1: the mode's level is at most @most, and no knob is near its lower end. */
+/* Return: 1 if the mode's level is at most @most, and no knob is near its lower end. */
 static int is_cautious(const struct jetwattd_learner *l, size_t i, double most)
 {
 	double least;
@@ -52,7 +55,7 @@ static int is_cautious(const struct jetwattd_learner *l, size_t i, double most)
 	return jetwattd_level(l, i, &least) <= most && least >= EDGE * most / LEVEL;
 }
 
-/* Modes that were chosen for another budget tell less about this one. */
+/* Modes that were chosen for another budget say less about the modes near the present budget. */
 size_t jetwattd_search_size(const struct jetwattd_learner *l)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
@@ -78,7 +81,7 @@ int jetwattd_others_agree(struct jetwattd_learner *l)
 	return !jetwatt_learn_fit(k) && jetwatt_fitted_reference_weight(k->model) >= JETWATT_PLAN_REFERENCE_WEIGHT;
 }
 
-/* Return: 1: by its prediction the mode is worth a switch. */
+/* Return: 1 if the mode is worth a switch according to its prediction, else 0. */
 static int is_worth_reading(const struct jetwatt_prediction *p, double best_ms, double limit_w)
 {
 	double over = log(p->power_w / limit_w) / fmax(p->power_sd, 1e-3);
@@ -86,11 +89,12 @@ static int is_worth_reading(const struct jetwatt_prediction *p, double best_ms, 
 	return p->time_ms < SLOWER * best_ms && 0.5 * erfc(over * M_SQRT1_2) > 1 - OVER;
 }
 
-/* Conditions for a mode without a prediction, weaker step by step: is_cautious(); only a low level;
- * the lowest level of the modes that are left. */
+/* Conditions under which a mode without a prediction is tried, from the strictest to the
+ * weakest: is_cautious(); only a low level; the lowest level among the modes that are neither
+ * known nor excluded. */
 enum { CAUTIOUS, LOW, LOWEST, GIVEN_UP };
 
-/* Return: 1: candidate @i satisfies condition @how. */
+/* Return: 1 if candidate @i satisfies condition @how. */
 static int satisfies(const struct jetwattd_learner *l, size_t i, int how)
 {
 	double least, most = how == LOWEST ? l->lowest : l->level;
@@ -109,9 +113,9 @@ static double lowest_unknown_level(const struct jetwattd_learner *l)
 	return low;
 }
 
-/* Collect the choices for the plan: the known modes, and those worth a reading. Without predictions
- * the strictest condition is used that leaves a mode that is not known. Return: 0, -ENODATA:
- * none. */
+/* Collect the modes among which the plan may choose: the known modes, and those worth a reading.
+ * While there are no predictions, the strictest condition is used that leaves a mode that is not
+ * known. Return: 0, -ENODATA: none. */
 static int collect_choices(struct jetwattd_learner *l)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
@@ -122,7 +126,8 @@ static int collect_choices(struct jetwattd_learner *l)
 	int err = modelled ? jetwatt_learn_predict(k) : -ENODATA;
 	size_t fresh = 0;
 
-	/* With readings of other workloads one row is enough for predictions. */
+	/* If there are readings of other workloads, one row of the job is enough for
+	 * predictions. */
 	l->foretold = !err || (!twin && weighed && k->nr_rows && !jetwatt_learn_predict(k));
 	l->lowest = err ? lowest_unknown_level(l) : 0;
 	for (int how = CAUTIOUS; !fresh && how < GIVEN_UP; how++) {
@@ -145,9 +150,10 @@ static int collect_choices(struct jetwattd_learner *l)
 	return l->choices ? 0 : -ENODATA;
 }
 
-/* The plan asks for no further mode. With few readings the model underestimates its error: find the
- * mode with the highest expected improvement after JETWATTD_DOUBT / sqrt(readings) is added to it.
- * Return: index of the mode, -1: none is worth a reading. */
+/* Find a further mode although the plan asks for none. With few readings the model
+ * underestimates its error: find the mode with the highest expected improvement after
+ * JETWATTD_DOUBT / sqrt(readings) is added to the error. Return: index of the mode, -1: no mode
+ * is worth a reading. */
 static long pick_uncertain(struct jetwattd_learner *l, size_t most)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
@@ -192,8 +198,8 @@ static long plan_or_uncertain(struct jetwattd_learner *l, size_t most)
 	return i < 0 ? pick_uncertain(l, most) : i;
 }
 
-/* Take the next one of the modes that are to be tried first. Return: index of the mode, -1:
- * none. */
+/* Take the next one of the modes that are to be tried first. Return: index of the mode, -1: no
+ * such mode is left. */
 static long next_first(struct jetwattd_learner *l)
 {
 	while (l->firsts) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Main loop: wait for a job, learn it, hold it in its best mode. Readings of a workload are stored
- * in the database, so that its next run starts in its best mode. Also opens and closes everything
- * that the loop and the other threads work with.
+ * in the database, so that its next run starts in its best mode. This file also opens and closes
+ * everything that the loop and the other threads work with.
  */
 #include "daemon/loop.h"
 
@@ -23,8 +23,8 @@
 /* Poll interval meanwhile. */
 #define SEES_MS		100
 
-/* Work on a job until it ends. Return: 1: jetwattd yields or pauses; 0: the job has ended, its
- * minibatches cannot be recognised, or jetwattd is to end or is blind. */
+/* Work on a job until it ends. Return: 1 if jetwattd yields or pauses; 0 if the job has ended,
+ * if its minibatches cannot be recognised, or if jetwattd is to end or is blind. */
 static int loop_job(struct jetwattd_run *r, pid_t pid)
 {
 	enum jetwattd_outcome out = JETWATTD_CUT;
@@ -45,7 +45,7 @@ static int loop_job(struct jetwattd_run *r, pid_t pid)
 	return 0;
 }
 
-/* Work on jobs until jetwattd is to end or is blind. */
+/* Work on one job after the other until jetwattd is to end or is blind. */
 static void loop_jobs(struct jetwattd_run *r)
 {
 	int paused;
@@ -92,9 +92,9 @@ static int open_probe(struct jetwattd_run *r)
 	return jetwatt_session_add(&r->watch, jetwatt_probe_fd(r->watch.probe)) ? JETWATT_EXIT_FAILED : 0;
 }
 
-/* Load the candidates, check the policy, and open the learner. Finds the lowest mode: the lowest
- * GPU clock, then CPU clock, cores, and memory clock. Return: 0 or an exit code; the error has been
- * reported. */
+/* Load the candidates, check the policy, and open the learner. The function also finds the
+ * lowest mode: the one with the lowest GPU clock; among these, the lowest CPU clock, then cores,
+ * then memory clock. Return: 0 or an exit code; the error has been reported. */
 static int load_candidates(struct jetwattd_run *r)
 {
 	const char *path = *r->d->policy->modes ? r->d->policy->modes : NULL;
@@ -129,7 +129,8 @@ static int load_candidates(struct jetwattd_run *r)
 static int loop_attach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap, struct jetwattd_control **control)
 {
 	struct jetwattd *d = r->d;
-	/* Blocks the signals before any thread is created, so the threads inherit that. */
+	/* Opening the session blocks the signals; this happens before any thread is created, so
+	 * that the threads inherit the blocked signals. */
 	int err = jetwatt_session_open(&r->watch, d->act.board, (unsigned int)d->policy->rate_hz);
 
 	if (!err)
@@ -176,8 +177,9 @@ static int wait_for_rails(struct jetwattd_run *r)
 	return atomic_load(&r->d->seeing);
 }
 
-/* Leave the state "blind". @cap_hit starts the ramp, which raises the mode from the lowest one
- * until a job is detected. Return: 1: left; 0: the samples have stopped again. */
+/* Leave the state "blind". Set @cap_hit, which starts the ramp, which raises the mode from the
+ * lowest one until a job is detected. Return: 1 if the state "blind" was left; 0 if the samples
+ * have stopped again. */
 static int leave_blind(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
@@ -233,7 +235,8 @@ static int loop_serve(struct jetwattd_run *r)
 		jetwattd_detach_job(r);
 		loop_detach(r, &cap, &control);
 		if (loop_attach(r, &cap, &control)) {
-			/* The control socket works while blind too. */
+			/* The control socket is opened before the session, so that it works
+			 * while blind too. */
 			if (!control)
 				jetwattd_control_start(d, &control);
 			continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * State and functions of the main loop: the running job, what is known of it, and the other
- * processes that use the GPU. Shared by the files that the loop's thread runs; unless a comment
- * says otherwise, only that thread calls these functions, without holding jetwattd's lock.
+ * State and functions of the main loop: the running job, its readings, and the other processes that
+ * use the GPU. These functions are shared by the files that the loop's thread runs; unless a
+ * comment says otherwise, only that thread calls these functions, without holding jetwattd's lock.
  */
 #ifndef JETWATTD_LOOP_H
 #define JETWATTD_LOOP_H
@@ -19,7 +19,7 @@
 #define JETWATTD_CORUNNERS_CHECKS	3
 /* Size of the text that lists the commands of all co-running jobs, in bytes. */
 #define JETWATTD_CORUNNERS_LEN	160
-/* Number of stored readings from which on a workload counts as known. */
+/* Number of stored readings with which a workload counts as known. */
 #define JETWATTD_KNOWN	4
 /* A process whose last wait for the GPU is older than this is not a job. */
 #define JETWATTD_JOB_NS	5000000000ull
@@ -27,17 +27,18 @@
 /**
  * struct jetwattd_seen - a process that waits for the GPU
  * @pid: process id
- * @last_ns: end of its last wait, CLOCK_MONOTONIC
- * @waited_ns: total duration of its recent waits
- * @turn_ns: longest recent time from the end of one wait to the end of the next, fading by 1/8
- *	with each wait
+ * @last_ns: end of the process's last wait for the GPU, ns, CLOCK_MONOTONIC
+ * @waited_ns: total duration of the process's recent waits for the GPU, ns
+ * @turn_ns: longest recent time from the end of one wait to the end of the next one, ns; the
+ *	value is reduced by 1/8 with each wait
  * @born: start time of the process in clock ticks, to detect that the pid was reused
- * @waits: number of its recent waits. A pause of JETWATTD_JOB_NS resets @waits, @waited_ns and
- *	@turn_ns.
- * @opaque: 1: its minibatches cannot be recognised, so it is not learned
- * @known: 1: its workload is in the database; 0: it is not; -1: not looked up yet
- * @serves: 1: it belongs to the server of the policy's "turns" line; 0: it does not; -1: not
- *	looked up yet
+ * @waits: number of the process's recent waits for the GPU. A pause of JETWATTD_JOB_NS
+ *	resets @waits, @waited_ns and @turn_ns.
+ * @opaque: 1: the minibatches of the process cannot be recognised, so it is not learned
+ * @known: 1: the workload of the process is in the database; 0: it is not in the database;
+ *	-1: not looked up yet
+ * @serves: 1: the process belongs to the server of the policy's "turns" line; 0: it does not
+ *	belong to the server; -1: not looked up yet
  */
 struct jetwattd_seen {
 	pid_t pid;
@@ -56,8 +57,8 @@ struct jetwattd_seen {
  * @level: current ramp level, 0: the lowest mode
  * @most: highest ramp level allowed, limited by the last cap event
  * @said: 1: the log says that the ramp is active
- * @fell_ns: time of the last cap event on the ramp
- * @since_ns: time at which the ramp became active
+ * @fell_ns: time of the last cap event on the ramp, ns
+ * @since_ns: time at which the ramp became active, ns
  * @below_w: power on the level below the current one, in W; 0: unknown
  */
 struct jetwattd_ramp {
@@ -84,7 +85,7 @@ struct jetwattd_timeshare_thread;
 
 /**
  * struct jetwattd_backoff - exponential back-off after cap events in held modes
- * @last_ns: time of the last back-off, 0: none
+ * @last_ns: time of the last back-off, ns, 0: there was none
  * @seconds: duration of the next back-off, in s
  * @cap_events: number of back-offs with less than ten minutes between two of them
  */
@@ -95,14 +96,14 @@ struct jetwattd_backoff {
 };
 
 /**
- * struct jetwattd_run - state of the main loop
+ * struct jetwattd_run - everything that the main loop works with
  * @d: state shared with the other threads
  * @watch: measurement session: samples of all rails, and the waits of the job
- * @learner: what is known of the job and which mode to try next
+ * @learner: readings of the job, and the choice of the mode to try next
  * @keep: profile database
  * @seen: processes that wait for the GPU
  * @ramp: the ramp without a known job
- * @minibatch: minibatches of the job as they end
+ * @minibatch: recorder of the job's minibatches
  * @timeshare: time slicing of training and a server; NULL: none
  * @cgroup: cgroup of the job as in /proc/PID/cgroup; empty: no job
  * @beside: commands that used the GPU too when the job's workload was looked up; they are part
@@ -111,11 +112,11 @@ struct jetwattd_backoff {
  * @hangup: signalfd of SIGHUP; -1: not open
  * @reloaded: 1: the policy was reloaded, and the loop has not acted on it yet
  * @held: processes for which the lowest mode is held while blind
- * @housekeeping_ns: time of the last housekeeping
- * @slow_housekeeping_ns: time of the last housekeeping with its slow parts
- * @retry_ns: interval of attempts to reach the module while blind
- * @retried_ns: time of the last attempt that succeeded
- * @decay: how power settles on this board after a switch
+ * @housekeeping_ns: time of the last housekeeping, ns
+ * @slow_housekeeping_ns: time of the last housekeeping that included its slow parts, ns
+ * @retry_ns: interval of attempts to reach the module while blind, ns
+ * @retried_ns: time of the last successful attempt to reach the module while blind, ns
+ * @decay: likelihood of the decay times with which power settles on this board after a switch
  * @budget_w: budget that the job is learned for, in W
  * @preset: modes of the vendor's presets
  * @preset_w: power that each preset's name states, in W
@@ -142,64 +143,68 @@ struct jetwattd_run {
 };
 
 /* housekeeping.c: do the periodic work: watchdog, telemetry, policy reload, time slicing, budget
- * of the hour, check of the knobs. Does nothing if called within 1 s of the last time. */
+ * of the hour, check of the knobs. The function does nothing if the last housekeeping was less
+ * than 1 s ago. */
 void jetwattd_housekeeping(struct jetwattd_run *r);
-/* Return: 1: the current activity has to stop: the budget or the co-running jobs have changed,
- * jetwattd pauses, yields or ends, or the job has ended; 0: go on. */
+/* Return: 1 if the current activity has to stop, because the budget or the co-running jobs have
+ * changed, jetwattd pauses, yields or ends, or the job has ended; else 0. */
 int jetwattd_changed(struct jetwattd_run *r);
-/* List the commands of the jobs that use the GPU besides the job, sorted; empty: none. */
+/* List the commands of the jobs that use the GPU besides the job, sorted; the text is empty if
+ * there are none. */
 void jetwattd_corunners(const struct jetwattd_run *r, char *text, size_t len);
 /* Enter a state, unless jetwattd_enter() refuses it. */
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing);
 
-/* Return: 1: jetwattd is to end, or the samples are missing, so that the loop cannot go on. */
+/* Return: 1 if the loop cannot go on, because jetwattd is to end or power samples are missing;
+ * else 0. */
 int jetwattd_stopped(const struct jetwattd_run *r);
 /* Collect samples and waits for at most @most_s seconds and at most 250 ms, then do the
  * housekeeping. */
 void jetwattd_poll(struct jetwattd_run *r, double most_s);
-/* Sleep, with the housekeeping, until @seconds have passed or jetwattd_changed() returns 1.
- * Return: jetwattd_changed(). */
+/* Sleep, and do the housekeeping meanwhile, until @seconds have passed or jetwattd_changed()
+ * returns 1. Return: jetwattd_changed(). */
 int jetwattd_sleep(struct jetwattd_run *r, double seconds);
 /* Drop old waits of the job; the newest ones stay, to recognise minibatches. */
 void jetwattd_forget_waits(struct jetwattd_run *r);
-/* seen.c: callback of the probe for each wait of any process. @run: struct jetwattd_run. */
+/* seen.c: callback of the probe for each wait for the GPU of any process. @run: struct
+ * jetwattd_run. */
 void jetwattd_on_wait(const struct jetwatt_sync *s, void *run);
 /* Return the entry of a process; a new process replaces the one whose last
  * wait is the oldest. */
 struct jetwattd_seen *jetwattd_seen_find(struct jetwattd_run *r, pid_t pid);
-/* Return: 1: the process is in the process group of the job. */
+/* Return: 1 if the process is in the process group of the job. */
 int jetwattd_in_job(const struct jetwattd_run *r, pid_t pid);
-/* Find a process that is to become the job: it has waited for the GPU three times or for 0.5 s, or
- * once if its workload is known. Return: its pid, 0: none. */
+/* Find a process that is to become the job: it has waited for the GPU three times or for 0.5 s,
+ * or once if its workload is in the database. Return: its pid, 0: none. */
 pid_t jetwattd_find_job(struct jetwattd_run *r);
 
-/* idle.c: no job: apply the policy's idle mode, or restore the board. */
+/* idle.c: while there is no job, apply the policy's idle mode, or restore the board. */
 void jetwattd_idle(struct jetwattd_run *r);
-/* @paused: set to 1 if a pause is requested. Return: 1: jetwattd yields to another process or is to
- * pause. */
+/* @paused: set to 1 if a pause is requested. Return: 1 if jetwattd yields to another process or
+ * is to pause, else 0. */
 int jetwattd_must_yield(struct jetwattd_run *r, int *paused);
-/* Switch nothing until jetwattd is resumed, or the job that ran at the start has ended; if another
+/* Switch no mode until jetwattd is resumed, or the job that ran at the start has ended; if another
  * jetwatt holds the lease, for about 2 s. Detaches from the job. */
 void jetwattd_wait_for_board(struct jetwattd_run *r);
 
-/* blind.c: hold the lowest mode while a process that uses the GPU lives.
- * Return: 1: the module answers again, which does not show that its sensors do; 0: no process is
- * left, the policy or another process ends the hold, or jetwattd is to end. */
+/* blind.c: hold the lowest mode while a process that uses the GPU lives. Return: 1 if the module
+ * answers again, which does not show that its sensors answer; 0 if no process is left, the
+ * policy or another process ends the hold, or jetwattd is to end. */
 int jetwattd_blind_hold(struct jetwattd_run *r);
 /* Close the descriptors of jetwattd_blind_hold(). */
 void jetwattd_blind_end(struct jetwattd_run *r);
 
-/* job_hold.c: attach to a process as the job and load what is known of its workload. Return: 0,
- * negative errno. */
+/* job_hold.c: attach to a process as the job and load the stored readings of its workload.
+ * Return: 0, negative errno. */
 int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid);
 /* Detach from the job. */
 void jetwattd_detach_job(struct jetwattd_run *r);
 /* Learn the job for the present budget, then hold it in its best mode. Return: why it stopped. */
 enum jetwattd_outcome jetwattd_learn_and_hold(struct jetwattd_run *r);
 
-/* measure_current.c: measure the mode that is applied. @mode: that mode. @got: the reading. Return:
- * the outcome; @got is complete with JETWATTD_MEASURED and JETWATTD_SHARED, and has the power that
- * the cap saw with JETWATTD_OVER. */
+/* measure_current.c: measure the mode that is applied. @mode: that mode. @got: the reading.
+ * Return: the outcome; @got is filled in completely with the outcomes JETWATTD_MEASURED and
+ * JETWATTD_SHARED, and contains the power that the cap measured with the outcome JETWATTD_OVER. */
 enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got);
@@ -207,13 +212,14 @@ enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetw
 enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 					  const struct jetwatt_measure_limits *limits,
 					  struct jetwattd_reading *got);
-/* Measure the applied mode from the minibatches that are counted for the metrics, at less CPU time
- * than jetwattd_measure(). Return: number of minibatches; 0: too few of them, they deviate from the
- * earlier ones, the cap has intervened, the co-running jobs differ, or the loop has to stop. */
+/* Measure the applied mode from the minibatches that are counted for the metrics, at less CPU
+ * time than jetwattd_measure(). Return: number of minibatches; 0 if there are too few, if they
+ * deviate from the earlier ones, if the cap has intervened, if the co-running jobs differ, or if
+ * the loop has to stop. */
 size_t jetwattd_quick_check(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
 		       struct jetwatt_row *row);
-/* Return: 1: the clocks were below those of the applied @mode, by a temperature or current limit;
- * this is logged. */
+/* Return: 1 if the clocks were below those of the applied @mode, because of a temperature or
+ * current limit; the function logs that. */
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
 
 /* try_mode.c: apply a mode, measure it, and pass the result to the learner and the database.
@@ -225,8 +231,9 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
 int jetwattd_store_reading(struct jetwattd_run *r, const struct jetwattd_reading *got);
 /* Pass the learner's news to the database, the counters and the log. */
 void jetwattd_handle_news(struct jetwattd_run *r);
-/* Return the row of the fastest mode measured to be within the budget, NULL: none; valid until the
- * learner changes. Also tells the cap which mode it may step down to. */
+/* Return the row of the fastest mode measured to be within the budget, NULL if there is none;
+ * the pointer is valid until the learner changes. The function also sets the mode to which the
+ * cap may step down. */
 const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r);
 /* Exclude a mode that was over the budget, and every mode that is at least as high in all knobs. */
 void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading *got);
@@ -237,14 +244,14 @@ int jetwattd_recover(struct jetwattd_run *r);
 /* Wait until the overshoot has left the averaging window. Return: 1: jetwattd_changed(). */
 int jetwattd_wait_window(struct jetwattd_run *r);
 /* Back off from a held mode after a cap event: stay in other modes for @b->seconds. @got: the
- * reading of the held mode that the cap event ended. Return: 1: jetwattd_changed(). */
+ * incomplete reading of the held mode, which the cap event ended. Return: 1: jetwattd_changed(). */
 int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 		      const struct jetwattd_reading *got);
-/* Without a job: start the ramp after a cap event, and raise the mode by one level if power allows.
- * Return: 1: the ramp has passed its last level or no budget is left, so the board may be
- * restored. */
+/* Used while no job is known: start the ramp after a cap event, and raise the mode by one level
+ * if power allows. Return: 1 if the ramp has passed its last level or no budget is left, so the
+ * board may be restored. */
 int jetwattd_ramp(struct jetwattd_run *r);
-/* End the ramp: the board is restored, or a job begins. */
+/* End the ramp, because the board is restored or a job begins. */
 void jetwattd_ramp_end(struct jetwattd_run *r);
 
 /* reload.c: receive SIGHUP by a descriptor, so that it no longer ends jetwattd. Return: 0 or an
@@ -257,21 +264,23 @@ void jetwattd_reload(struct jetwattd_run *r);
  * NULL: no memory. */
 struct jetwattd_minibatch *jetwattd_minibatch_new(struct jetwattd_run *r);
 void jetwattd_minibatch_free(struct jetwattd_minibatch *m);
-/* Forget everything: another job follows. */
+/* Discard all recorded minibatches, because another job follows. */
 void jetwattd_minibatch_forget(struct jetwattd_minibatch *m);
-/* Add a wait of the job. */
+/* Add a wait of the job for the GPU to the recorder of minibatches. */
 void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s);
-/* Find the period of the minibatches again, if the last time was 20 s ago or lengths deviate. */
+/* Find the period of the minibatches again, if it was last determined 20 s ago, or if lengths of
+ * minibatches deviate. */
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
 /* Start a mean over the minibatches that end from now on. Pauses do not count. */
 void jetwattd_minibatch_start_mean(struct jetwattd_minibatch *m);
-/* Return: 1: the last minibatches deviate from those before jetwattd_minibatch_start_mean(). */
+/* Return: 1 if the last minibatches deviate in length from those before
+ * jetwattd_minibatch_start_mean(). */
 int jetwattd_minibatch_deviates(const struct jetwattd_minibatch *m);
-/* Return: if the last minibatch deviates from the first ones in this mode, the length of those, in
- * ms; 0: it does not, or there are too few. */
+/* Return: if the last minibatch deviates from the first ones in this mode, the length of these
+ * first ones, in ms; 0 if it does not deviate, or if there are too few minibatches. */
 double jetwattd_minibatch_last_deviates(const struct jetwattd_minibatch *m);
-/* Compute the mean since jetwattd_minibatch_start_mean(). @row: the mean, may be NULL. Return: number of
- * minibatches. */
+/* Compute the mean since jetwattd_minibatch_start_mean(). @row: set to the mean time and power,
+ * may be NULL. Return: number of minibatches. */
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row);
 
 /* timeshare.c: start or stop the time slicing, as the policy and the two cgroups demand. */
@@ -283,11 +292,11 @@ void jetwattd_timeshare_end(struct jetwattd_run *r);
  * and every mode that is not higher in any knob. Return: 1: at least one of these modes was not
  * excluded before; 0: the server met its limit, or all of them were excluded before. */
 int jetwattd_deadline_miss(struct jetwattd_run *r);
-/* A window of the time slicing has ended. @switched: 1: the mode was switched during it. Caller
- * holds the lock. */
+/* A window of the time slicing has ended. @switched: 1 if the mode was switched during the
+ * window. Caller holds the lock. */
 void jetwattd_deadline_window(struct jetwattd *d, int switched);
-/* Store an estimate for a mode that was left for a missed deadline before its reading was complete.
- * Return: 0 or an exit code; the error has been reported. */
+/* Add an estimate as a row for a mode that was left because of a missed deadline before its
+ * reading was complete. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_deadline_estimate(struct jetwattd_run *r);
 /* Wait until the server has answered the requests that arrived before the last switch, at most
  * 2 s. */
@@ -300,10 +309,10 @@ void jetwattd_deadline_check(struct jetwattd_run *r);
 extern const struct jetwatt_measure_limits jetwattd_quick;
 /* presets.c: read the vendor's presets from the board's nvpmodel.conf. */
 void jetwattd_presets(struct jetwattd_run *r);
-/* search.c: measure modes until the learner asks for no more. Return: JETWATTD_MEASURED: the search
- * is complete; else why it stopped. */
+/* search.c: measure modes until the learner asks for no more. Return: JETWATTD_MEASURED if the
+ * search is complete; else the outcome that stopped the search. */
 enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r);
-/* Fill in the terms by which the job is learned now. */
+/* Fill in the limits that hold now for learning the job. */
 void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms);
 
 #endif

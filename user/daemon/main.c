@@ -64,12 +64,13 @@ static int restore_leftover(struct jetwatt_board *b)
 	jetwatt_board_thaw_all(b);
 	if (!err)
 		jetwatt_notice("board restored: an earlier jetwatt had left a mode applied");
-	/* -ENOENT: nothing was applied; -EBUSY: another jetwatt has applied it and still runs. */
+	/* -ENOENT: no mode was left applied; -EBUSY: another jetwatt has applied the mode and
+	 * still runs. */
 	return !err || err == -ENOENT || err == -EBUSY ? 0 : jetwatt_error_board(err, &e);
 }
 
-/* Open the board. Without root's rights jetwatt-knobs writes the knobs. Return: 0 or an exit
- * code. */
+/* Open the board. If jetwattd runs without root's rights, jetwatt-knobs writes the knobs.
+ * Return: 0 or an exit code. */
 static int open_board(struct jetwattd *d)
 {
 	struct jetwatt_board_roots roots = { .knobs = geteuid() ? JETWATT_REMOTE_SOCKET : NULL };
@@ -79,8 +80,8 @@ static int open_board(struct jetwattd *d)
 	d->by_remote = roots.knobs != NULL;
 	if (err)
 		return jetwatt_error_board(err, &e);
-	/* A missing knob is not fatal: the budget is enforced with the others, and metrics need
-	 * none. */
+	/* A missing knob is not fatal: the budget is enforced with the other knobs, and metrics
+	 * need no knob. */
 	jetwatt_each_knob(k) {
 		const struct jetwatt_error_text *lack = jetwatt_board_lacks(d->act.board, k);
 
@@ -112,8 +113,8 @@ int main(int argc, char **argv)
 	jetwattd_policy_override(&policy, d.power_w);
 	d.verbose = in.args.verbose;
 	d.act.reassert = policy.reassert;
-	/* Before any thread exists, so that it covers all of them: a compromised jetwattd must not
-	 * be able to reach into another process. */
+	/* Install the filter before any thread exists, so that it covers all threads: a
+	 * compromised jetwattd must not be able to reach into another process. */
 	err = jetwatt_seccomp_deny();
 	if (jetwatt_seccomp_unsupported(err))
 		jetwatt_notice("running without a system call filter: this kernel lacks CONFIG_SECCOMP_FILTER");

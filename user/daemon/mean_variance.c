@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Running estimate of the swing, with a prior and with older deviations fading out. */
+/* Computes a running estimate of the swing, which starts from a prior and in which older
+ * deviations have less weight. */
 #include "daemon/mean_variance.h"
 
 #include <math.h>
 
-/* Weight of the prior JETWATTD_SWING, in windows. */
+/* Weight of the prior JETWATTD_SWING, as a number of averaging windows. */
 #define FIRST	8
-/* Number of windows beyond which the weight of all earlier ones is halved. */
+/* Number of averaging windows after which the weight of all earlier windows is halved. */
 #define MOST	600
 /* A deviation beyond this multiple of the swing is a change of the job or of the clocks, and starts
  * a new mean. */
@@ -30,8 +31,9 @@ double jetwattd_swing(struct jetwattd_swing *s, double w, uint64_t now, uint64_t
 	s->mean_w = s->nr ? mean_w + (w - mean_w) / (s->nr + 1) : w;
 	if (!s->nr++)
 		return was;
-	/* Deviation from the mean of all windows, not from the previous one, so that slow swings
-	 * count too. The product of both deviations is Welford's update. */
+	/* Use the deviation of a window from the mean of all windows, not from the previous
+	 * window, so that slow swings count too. Adding the product of the deviations from the
+	 * old mean and from the new mean is Welford's update. */
 	s->squares += off * (w / s->mean_w - 1);
 	if (++s->n > MOST) {
 		s->squares /= 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Swing: relative standard deviation of the mean power over single windows about the mean of all
- * windows in one mode. The cap keeps a margin of some standard deviations below the budget.
+ * windows in one mode. The cap keeps a margin of several times the swing below the budget.
  */
 #ifndef JETWATT_DAEMON_MEAN_VARIANCE_H
 #define JETWATT_DAEMON_MEAN_VARIANCE_H
@@ -13,7 +13,7 @@
 
 /**
  * struct jetwattd_swing - running statistics of the mean power over windows
- * @next_ns: end of the window in progress
+ * @next_ns: end of the averaging window in progress, ns
  * @mean_w: mean power of the windows since the last change of the mode or the job, in W
  * @nr: number of windows in @mean_w
  * @squares: sum of the squared relative deviations of windows from @mean_w, over all modes
@@ -33,7 +33,7 @@ struct jetwattd_swing {
  * @window: length of a window, in ns
  * @was: the swing before
  *
- * Return: the swing; @was while no window has ended.
+ * Return: the swing; the earlier value @was while no window has ended.
  */
 double jetwattd_swing(struct jetwattd_swing *s, double w, uint64_t now, uint64_t from,
 		      uint64_t window, double was);

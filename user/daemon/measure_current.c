@@ -7,9 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Fraction of the samples with too low clocks beyond which the mode counts as throttled. */
+/* If more than this fraction of the samples has too low clocks, the mode counts as throttled. */
 #define BELOW		0.1
-/* Time after a switch during which samples may still have the clocks from before. */
+/* Time after a switch of mode during which samples may still contain the clocks from before the
+ * switch. */
 #define TAKEN_NS	100000000ull
 
 /* Progress callback of a measurement: do the housekeeping. */
@@ -28,14 +29,15 @@ static void set_measuring(struct jetwattd *d, uint64_t since_ns)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* End a measurement: fetch the cap event of its time, if any. Return: 1: there was one. */
+/* End a measurement: fetch the cap event that occurred during the measurement, if there was one.
+ * Return: 1: there was one. */
 static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
 {
 	int was;
 
 	pthread_mutex_lock(&d->lock);
 	was = d->cap.cap_hit;
-	/* If the power in this mode was within the limit, the excess was drawn before the
+	/* If the power in this mode was within the limit, the excess power was drawn before the
 	 * switch. */
 	got->over_w = d->cap.tripped_w > jetwattd_cap_limit(&d->cap) ? d->cap.tripped_w : 0;
 	got->over_sd = d->cap.tripped_sd;
@@ -45,7 +47,7 @@ static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
 	return was;
 }
 
-/* Return: 1: the co-running commands are not those of the workload, so the reading does not
+/* Return: 1 if the co-running commands are not those of the workload, so the reading does not
  * describe the workload. */
 static int corunners_differ(const struct jetwattd_run *r)
 {
@@ -127,7 +129,8 @@ size_t jetwattd_quick_check(struct jetwattd_run *r, const struct jetwatt_measure
 	return jetwattd_minibatch_mean(r->minibatch, row);
 }
 
-/* Return: 1: a clock is more than 2 % below that of the mode. Clocks that are not sampled are 0. */
+/* Return: 1 if a clock is more than 2 % below that of the mode. Clocks that are not sampled are
+ * 0 in @clock and are ignored. */
 static int clocks_below(const struct jetwatt_mode *seen, const struct jetwatt_mode *mode)
 {
 	jetwatt_each_knob(k)

@@ -40,8 +40,8 @@ static const struct jetwatt_rail *rail_of(const struct jetwattd_telemetry *t, ui
 	return NULL;
 }
 
-/* Write the energy of the rails that belong to the total (@in_total 1), or of the others, which a
- * sum must not include. */
+/* Write the energy of the rails that belong to the total (@in_total 1), or of the other rails,
+ * which a sum must not include. */
 static void metrics_rails(const struct jetwatt_metrics *m, const struct jetwattd_telemetry *t, const char *name,
 			  unsigned int in_total)
 {

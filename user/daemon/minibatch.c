@@ -2,7 +2,7 @@
 /*
  * Record the job's minibatches as they end, with the energy between their ends, for the histograms
  * and for quick checks. The online detection may take an evaluation that waits for the GPU in the
- * same way for a minibatch; readings of modes therefore do not rest on it (measure/mode.h).
+ * same way for a minibatch; readings of modes therefore do not use it (measure/mode.h).
  */
 #include "daemon/loop.h"
 
@@ -13,17 +13,17 @@
 #include "minibatch/minibatch.h"
 #include "util/clock.h"
 
-/* Maximum number of ends that wait for a power sample: samples arrive later than waits, and both
- * arrive in batches of up to a quarter of a second. */
+/* Maximum number of ends of minibatches that wait for a power sample: samples arrive later than
+ * waits, and both arrive in batches of up to a quarter of a second. */
 #define ENDS	4096
 /* A minibatch longer than this multiple of the usual length contains a pause. */
 #define PAUSE	4
-/* Ratio to the usual length beyond which a length deviates. */
+/* A minibatch deviates if the ratio of its length to the usual length exceeds this. */
 #define ODD	1.25
 /* Number of consecutive deviating minibatches that count as a change of the job. */
 #define STRANGE	8
-/* The first FIRST minibatches in a mode are the reference for later ones, at least FEW. The very
- * first one is left out, because the switch delays it. */
+/* The first FIRST minibatches in a mode (at least FEW) are the reference with which later ones
+ * are compared. The very first minibatch is left out, because the switch delays it. */
 #define FIRST	8
 #define FEW	3
 /* Interval at which the period of the minibatches is determined again while no length deviates.
@@ -40,24 +40,25 @@
  * @track: online detection of minibatch boundaries
  * @end: ends of minibatches that wait for a power sample, in order of time
  * @ends: number of elements of @end
- * @t_ns: time of the last power sample, 0: none
- * @begin_ns: end of the last minibatch; 0: none, or events have been lost since that end
- * @usual_ns: usual length of a minibatch, 0: unknown
- * @was_ns: @usual_ns when the mean was started
- * @learned_ns: time at which the period was last determined
- * @w: power of the last sample, in W
+ * @t_ns: time of the last power sample, ns, 0: there was none
+ * @begin_ns: end of the last minibatch, ns; 0: no minibatch has ended, or events have been
+ *	lost since that end
+ * @usual_ns: usual length of a minibatch, ns, 0: unknown
+ * @was_ns: value of @usual_ns when the mean was started
+ * @learned_ns: time at which the period was last determined, ns
+ * @w: total power of the last sample, in W
  * @uj: energy up to the last sample, in uJ
  * @begin_uj: energy up to @begin_ns, in uJ
  * @took_ns: durations of the minibatches in the mean, in ns
- * @took_uj: energies of these minibatches, in uJ
+ * @took_uj: energies of the minibatches in the mean, in uJ
  * @kept: number of minibatches in the mean
- * @odd: 1: a length has deviated since the period was last determined
+ * @odd: 1: the length of a minibatch has deviated since the period was last determined
  * @strange: number of consecutive minibatches that deviate from @was_ns
  * @here: minibatches in the applied mode
- * @here.since_ns: time of the switch to it
- * @here.first_ns: lengths of the first minibatches, sorted
+ * @here.since_ns: time of the switch to the applied mode, ns
+ * @here.first_ns: lengths of the first minibatches in this mode, ns, sorted
  * @here.n: number of elements of @here.first_ns
- * @here.far: number of consecutive minibatches that deviate from the median of these
+ * @here.far: number of consecutive minibatches that deviate from the median of @here.first_ns
  */
 struct jetwattd_minibatch {
 	struct jetwattd_run *r;
@@ -83,7 +84,7 @@ static void mean_add(struct jetwattd_minibatch *m, double took_ns, double uj)
 	m->took_uj[m->kept++] = uj;
 }
 
-/* Return: 1: the lengths differ by more than the factor ODD. */
+/* Return: 1 if the two lengths differ by more than the factor ODD. */
 static int deviates_by_ratio(uint64_t took, uint64_t usual)
 {
 	return took > ODD * usual || ODD * took < usual;
@@ -111,7 +112,7 @@ static void compare_in_mode(struct jetwattd_minibatch *m, uint64_t since_ns, uin
 	}
 }
 
-/* A minibatch has ended at @end_ns; @uj: energy up to then. */
+/* A minibatch has ended at @end_ns; @uj: total energy up to that time, in uJ. */
 static void minibatch_ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
 {
 	struct jetwattd *d = m->r->d;
@@ -178,7 +179,8 @@ void jetwattd_minibatch_learn(struct jetwattd_minibatch *m)
 	m->odd = 0;
 	m->learned_ns = now;
 	period = jetwatt_batch_track_period(m->track);
-	/* The boundaries may lie at other waits now, and the period may be another multiple. */
+	/* After the period was determined again, boundaries may lie at other waits, and the
+	 * period may be another multiple, so start over. */
 	if (jetwatt_batch_track_learn(m->track))
 		m->begin_ns = 0;
 	if (jetwatt_batch_track_period(m->track) != period) {
@@ -205,7 +207,7 @@ double jetwattd_minibatch_last_deviates(const struct jetwattd_minibatch *m)
 {
 	const uint64_t *first = m->here.first_ns;
 
-	/* No statement if the first minibatches themselves differ that much. */
+	/* Return 0 if the first minibatches differ from each other by that much. */
 	if (!m->here.far || deviates_by_ratio(first[0], first[m->here.n - 1]))
 		return 0;
 	return first[m->here.n / 2] * 1e-6;

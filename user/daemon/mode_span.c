@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Level of a mode within the ranges of the knobs. */
+/* Computes the level of a mode, which says how high its knobs are within their ranges. */
 #include "daemon/mode_span.h"
 
 #include <math.h>

@@ -16,20 +16,20 @@ struct jetwattd_span {
 	struct jetwatt_mode lowest, highest;
 };
 
-/* Compute the range of @n modes, at least one. */
+/* Compute the range of each knob among @n modes, at least one. */
 void jetwattd_span_of(struct jetwattd_span *s, const struct jetwatt_mode *mode, size_t n);
 
 /* Compute the position of each knob that every mode sets within its range, from 0 to 1 on a
- * logarithmic scale. Return: number of those knobs. */
+ * logarithmic scale. Return: number of knobs that every mode sets. */
 int jetwattd_span_parts(const struct jetwattd_span *s, const struct jetwatt_mode *m,
 			double p[JETWATT_KNOBS]);
 
-/* Return the level of a mode: the mean of the positions of its knobs. @least: the lowest of these
- * positions. */
+/* Return the level of a mode: the mean of the positions of its knobs. @least: set to the lowest
+ * position of a knob. */
 double jetwattd_span_level(const struct jetwattd_span *s, const struct jetwatt_mode *m,
 			   double *least);
 
-/* Return: 1: mode @a is at least as high as @b in all knobs. */
+/* Return: 1 if mode @a is at least as high as @b in all knobs. */
 static inline int jetwattd_dominates(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
 	jetwatt_each_knob(k)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Means over the newest power samples; energy between samples by the trapezoidal rule. */
+/* Computes mean powers over the newest samples; the energy between two samples follows from the
+ * trapezoidal rule. */
 #include "daemon/moving_mean.h"
 
 #include <math.h>

@@ -25,20 +25,22 @@ struct jetwattd_window {
 	size_t first, nr;
 };
 
-/* Add a sample. @gap: 1: samples are missing before it; the earlier ones are dropped. */
+/* Add a sample. @gap: 1: samples are missing before the new sample, so that all earlier samples
+ * are dropped. */
 void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, int gap);
 
 /* Return the time of the newest sample, in ns. @s holds at least one sample. */
 uint64_t jetwattd_window_now(const struct jetwattd_window *s);
 
 /* Return the mean power over the last @ns nanoseconds, in W, or over all samples if they cover
- * less. @span: time covered, in ns. @s holds at least one sample. */
+ * less. @span: set to the time over which the mean was taken, in ns. @s holds at least one
+ * sample. */
 double jetwattd_window_mean(const struct jetwattd_window *s, uint64_t ns, uint64_t *span);
 
-/* Return for how many nanoseconds the mean over a window of @window ns would still exceed @budget_w
- * if @w were drawn from now on. The mean may rise at first, when the samples that leave the window
- * are those of lower power. Only the samples of the last @known ns count; @known is at most
- * @window. */
+/* Return the time, in ns, for which the mean power over a window of @window ns would still
+ * exceed @budget_w if the power @w were drawn from now on. The mean power may rise at first,
+ * when the samples that leave the window are those of lower power. Only the samples of the last
+ * @known ns are used; @known is at most @window. */
 uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64_t window,
 			       uint64_t known, double budget_w);
 

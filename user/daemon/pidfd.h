@@ -14,7 +14,7 @@ static inline int jetwattd_pidfd(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Return: 1: the process has ended or is a zombie, or @fd is negative. */
+/* Return: 1 if the process has ended or is a zombie, or @fd is negative. */
 static inline int jetwattd_pidfd_ended(int fd)
 {
 	struct pollfd p = { fd, POLLIN, 0 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The presets of the vendor's nvpmodel.conf. With learn-share they are the first modes that are
- * tried. */
+/* Reads the presets (power modes) of the vendor's nvpmodel.conf. If the policy sets learn-share,
+ * presets are the first modes that are tried. */
 #include "daemon/loop.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "board/preset.h"
 #include "util/error.h"
 
-/* Return the power that the name of a preset states, in W, such as "MODE_30W" or "15W"; 0: none,
- * such as "MAXN". */
+/* Return the power that the name of a preset states, in W, such as "MODE_30W" or "15W"; 0 if the
+ * name states no power, such as "MAXN". */
 static double stated_power(const char *name)
 {
 	double w = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* SIGHUP: reload the policy. A policy that cannot be used changes nothing. */
+/* SIGHUP: reload the policy. Reloads the policy. A new policy that cannot be used changes
+ * nothing. */
 #include "daemon/loop.h"
 
 #include <errno.h>
@@ -14,8 +15,8 @@ int jetwattd_reload_open(struct jetwattd_run *r)
 {
 	sigset_t ends, again;
 
-	/* All signals are blocked. The session's descriptor ends jetwattd; take SIGHUP out of its
-	 * set. */
+	/* All signals are blocked. The session's descriptor ends jetwattd; so take SIGHUP out of
+	 * the set of signals of this descriptor. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGQUIT);
@@ -28,7 +29,7 @@ int jetwattd_reload_open(struct jetwattd_run *r)
 	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot receive signals");
 }
 
-/* Keep the old value @was of a setting. Return: 1: the new policy has another value. */
+/* Keep the old value @was of a setting. Return: 1 if the new policy has another value. */
 static int keep_setting(char *now, const char *was, size_t len)
 {
 	int differs = strcmp(now, was) != 0;
@@ -37,7 +38,8 @@ static int keep_setting(char *now, const char *was, size_t len)
 	return differs;
 }
 
-/* Keep the settings that take effect only at the start. Return: 1: one of them has changed. */
+/* Keep the present values of the settings that take effect only when jetwattd starts. Return: 1
+ * if one of these settings has changed. */
 static int keep_start_settings(struct jetwattd_policy *p, const struct jetwattd_policy *old)
 {
 	return keep_setting(p->modes, old->modes, sizeof(p->modes)) | keep_setting(p->db, old->db, sizeof(p->db)) |

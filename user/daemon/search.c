@@ -75,7 +75,8 @@ enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r)
 		if (!jetwattd_learner_next(l, &terms, &step))
 			return JETWATTD_MEASURED;
 		result = (struct jetwattd_result){ .outcome = JETWATTD_CUT };
-		/* Requests and budgets that arrived while the learner was planning. */
+		/* Handle requests and budget changes that arrived while the learner was
+		 * planning. */
 		if (follow == JETWATTD_FOLLOW_PLAN && jetwattd_changed(r))
 			return JETWATTD_CUT;
 		if (step.ask == JETWATTD_CHECK || step.ask == JETWATTD_CHECK_HERE)

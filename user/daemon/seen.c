@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The processes that wait for the GPU: which of them is a job, and which are co-running. */
+/* The processes that wait for the GPU: decides which of them is the job, and which are
+ * co-running. */
 #include "daemon/loop.h"
 #include "util/clock.h"
 
@@ -8,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A process uses the GPU if it has waited WAITS times or for WAITED_NS in total: in a low mode a
- * minibatch may take many seconds. */
+/* A process uses the GPU if it has waited WAITS times or for WAITED_NS in total: the second
+ * condition is needed because a minibatch may take many seconds in a low mode. */
 #define WAITS		3
 #define WAITED_NS	500000000ull
 /* Number of characters of a command that identify a co-running job. */
 #define WORDS		48
-/* A co-running job counts for this time after its last wait, plus twice its longest recent
- * pause. */
+/* A co-running job counts as using the GPU for this time, ns, after its last wait, plus twice
+ * its longest recent pause. */
 #define OTHERS_NS	2000000000ull
 
 struct jetwattd_seen *jetwattd_seen_find(struct jetwattd_run *r, pid_t pid)
@@ -34,7 +35,7 @@ struct jetwattd_seen *jetwattd_seen_find(struct jetwattd_run *r, pid_t pid)
 	return oldest;
 }
 
-/* Return the start time of a process, in clock ticks since boot; 0: it has ended. */
+/* Return the start time of a process, in clock ticks since boot; 0 if the process has ended. */
 static uint64_t start_ticks(pid_t pid)
 {
 	unsigned long long ticks = 0;
@@ -50,8 +51,8 @@ static uint64_t start_ticks(pid_t pid)
 	n = fread(line, 1, sizeof(line) - 1, f);
 	fclose(f);
 	line[n] = '\0';
-	/* The command name may contain any character. The fields after the name are state, ppid,
-	 * ... starttime. */
+	/* The command name in /proc/PID/stat may contain any character. The fields after the
+	 * name are state, ppid, ... starttime. */
 	p = strrchr(line, ')');
 	if (p && sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
 			&ticks) != 1)
@@ -59,7 +60,7 @@ static uint64_t start_ticks(pid_t pid)
 	return ticks;
 }
 
-/* After a pause of a process: if its pid was reused by another one, reset the entry. */
+/* After a pause of a process: if its pid was reused by another process, reset the entry. */
 static void detect_pid_reuse(struct jetwattd_seen *seen)
 {
 	uint64_t now = start_ticks(seen->pid);
@@ -76,7 +77,7 @@ int jetwattd_in_job(const struct jetwattd_run *r, pid_t pid)
 	return r->watch.pid && (pid == r->watch.pid || getpgid(pid) == getpgid(r->watch.pid));
 }
 
-/* Return: 1: the process uses the GPU. */
+/* Return: 1 if the process uses the GPU. */
 static int uses_gpu(const struct jetwattd_seen *seen)
 {
 	return seen->waits >= WAITS || seen->waited_ns >= WAITED_NS;
@@ -124,7 +125,7 @@ void jetwattd_corunners(const struct jetwattd_run *r, char *text, size_t len)
 		group[n] = getpgid(seen->pid);
 		for (k = 0; k < n && group[k] != group[n]; k++)
 			;
-		/* The process has ended, or its process group is in the list already. */
+		/* Skip a process that has ended, or whose process group is in the list already. */
 		if (group[n] < 0 || k < n)
 			continue;
 		jetwatt_keep_command(seen->pid, word[n++], WORDS);
@@ -135,7 +136,7 @@ void jetwattd_corunners(const struct jetwattd_run *r, char *text, size_t len)
 		at += (size_t)snprintf(text + at, len - at, "%s%s", k ? " + " : "", word[k]);
 }
 
-/* Return: 1: the process's workload is in the database. Looked up once. */
+/* Return: 1 if the process's workload is in the database. Looked up once. */
 static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 {
 	struct jetwatt_profile_store_args args = { .path = NULL };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The server's deadline: find modes that are too slow for a server that shares the GPU with
- * training. In such a mode, and in all lower ones, its latency limit cannot be met. Either
- * consecutive plans for the mode exceed the limit; or, sooner, the windows are longer than the
- * limit, because a request that arrives at the start of a window is answered at its end.
+ * training. In a mode that is too slow, and in all lower modes, the server's latency limit cannot
+ * be met. A mode is too slow if consecutive plans for the mode exceed the latency limit; or,
+ * sooner, the windows are longer than the limit, because a request that arrives at the start of a
+ * window is answered at its end.
  */
 #include "daemon/loop.h"
 #include "util/clock.h"
@@ -11,29 +12,31 @@
 #include <math.h>
 #include <string.h>
 
-/* Number of consecutive plans beyond the latency limit that count as a miss. */
+/* Number of consecutive plans beyond the latency limit that count as a missed latency limit. */
 #define BEYOND		3
-/* Total allowed overrun of the windows since a switch, in units of the latency limit: the present
- * window has not ended, and the first one may have begun in the middle of a minibatch. */
+/* Total allowed overrun of the windows since a switch, in units of the latency limit: an overrun
+ * is allowed because the present window has not ended, and the first window may have begun in
+ * the middle of a minibatch. */
 #define GRACE		2
 /* Allowed length of the window during which the mode was switched, in units of the latency limit:
- * the server also answers what a slower mode has left over. */
+ * in this window the server also answers requests that a slower mode has left over. */
 #define LEFT		6
-/* Minimum allowed length of a window in a held mode, in ms: a burst of requests may need it. */
+/* Minimum allowed length of a window in a held mode, in ms: a burst of requests may need this
+ * time. */
 #define BURST_MS	5000
-/* When the request rate falls below this fraction of the rate of the last miss, all modes are
- * allowed again. */
+/* When the request rate falls below this fraction of the rate at which the latency limit was
+ * last missed, all modes are allowed again. */
 #define FEWER		0.8
 /* Relative errors of the estimated time and power of a mode that was left before it was
  * measured. */
 #define TIME_SD		0.3
 #define POWER_SD	0.1
-/* Time limit for the server to answer the requests that a slow mode has left over, and poll
- * interval meanwhile. */
+/* Time limit for the server to answer the requests that a slow mode has left over, and interval
+ * at which that is polled. */
 #define CATCH_UP_NS	2000000000ull
 #define TURN_S		0.02
 
-/* Return: 1: the windows since the last switch have been longer than the latency limit allows.
+/* Return: 1 if the windows since the last switch have been longer than the latency limit allows.
  * Caller holds the lock. */
 static int windows_overrun(const struct jetwattd *d)
 {
@@ -102,7 +105,7 @@ int jetwattd_deadline_estimate(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	since = t->first_ns > d->act.switched_ns ? t->first_ns : d->act.switched_ns;
 	row.mode = d->act.mode;
-	/* Assumes the minimum of one minibatch in each window. */
+	/* The estimate assumes one training minibatch, the minimum, in each window. */
 	row.time_ms = 1e-6 * (jetwatt_clock_ns() - since) /
 		      (t->first_ns > d->act.switched_ns ? fmax(t->windows, 1) : 1);
 	row.power_w = d->cap.mean_w;
@@ -123,7 +126,7 @@ void jetwattd_deadline_catch_up(struct jetwattd_run *r)
 	} while (behind && jetwatt_clock_ns() < until && !jetwattd_sleep(r, TURN_S));
 }
 
-/* Allow all modes again if the request rate has dropped since the last miss. */
+/* Allow all modes again if the request rate has dropped since the latency limit was last missed. */
 static void allow_all_if_eased(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;

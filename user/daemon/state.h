@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * States of the loop as one table: when each state is entered and left, and what is applied to the
- * board meanwhile. jetwattd(8), "States", has the same table; tests/unit/daemon_state.c compares
- * the two.
+ * States of the loop as one table: when each state is entered and left, and which mode is applied
+ * to the board in the state. jetwattd(8), "States", has the same table; tests/unit/daemon_state.c
+ * compares the two.
  */
 #ifndef JETWATT_DAEMON_STATE_H
 #define JETWATT_DAEMON_STATE_H
@@ -12,10 +12,10 @@
 /**
  * struct jetwattd_state - a row of the table
  * @name: name in the output of "jetwatt daemon" and in the metric jetwatt_doing
- * @entered: when the state is entered
- * @left: when the state is left
- * @applied: what is applied to the board
- * @from: bit s: the state may be entered from state s
+ * @entered: conditions under which the state is entered
+ * @left: conditions under which the state is left
+ * @applied: mode that is applied to the board in this state
+ * @from: bit s is set if the state may be entered from state s
  */
 struct jetwattd_state {
 	const char *name, *entered, *left, *applied;
@@ -30,11 +30,10 @@ extern const struct jetwattd_state jetwattd_state[];
  * @d: jetwattd
  * @to: the new state
  *
- * Caller holds the lock. Another thread may have entered a state in which nothing is switched, for
- * example because another process controls the board, just before the loop enters "holding": then
- * the change is refused.
+ * Caller holds the lock. The change of state is refused if another thread has just entered a state
+ * in which no mode is switched, for example because another process controls the board.
  *
- * Return: 0; -EPERM: refused, the state is unchanged.
+ * Return: 0; -EPERM if the change is refused; the state is then unchanged.
  */
 int jetwattd_enter(struct jetwattd *d, enum jetwattd_doing to);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Time slicing of training and a server: while both cgroups of the policy's line "turns" contain
- * processes, a thread runs them in turn (timeshare/run.c), in whatever mode is applied. The loop
- * learns modes as usual: the time of a minibatch then includes time slices of the server, and modes
- * in which the server misses its latency limit are not chosen.
+ * processes, a thread runs training and server in turn (timeshare/run.c), in whatever mode is
+ * applied. The loop learns modes as usual: the time of a minibatch then includes time slices of the
+ * server, and modes in which the server misses its latency limit are not chosen.
  */
 #include "daemon/loop.h"
 
@@ -19,20 +19,20 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Time until the next start after a failure. */
+/* Time after which time slicing is started again after a failure. */
 #define AGAIN_NS	60000000000ull
 
 /**
  * struct jetwattd_timeshare_thread - time slicing of two cgroups
  * @d: jetwattd
- * @of: the policy's line for which the thread was started
+ * @of: the policy's line "turns" for which the thread was started
  * @dir: mount point of cgroup v2, empty: not mounted
  * @train: cgroup of training, opened to see whether it contains processes
- * @serve: cgroup of the server, opened for the same purpose
+ * @serve: cgroup of the server, opened to see whether it contains processes
  * @conf: configuration of @s
  * @s: the time slicing; belongs to the thread while it runs
- * @switched_ns: time of the switch to the mode that the plan is for
- * @again_ns: earliest time of the next start
+ * @switched_ns: time of the switch to the mode for which the present plan was made, ns
+ * @again_ns: earliest time at which time slicing may be started again, ns
  * @turns: number of training time slices that are counted in the metrics
  * @late: number of these time slices that did not end at a minibatch boundary
  * @thread: the thread
@@ -52,7 +52,8 @@ struct jetwattd_timeshare_thread {
 	atomic_int ended;
 };
 
-/* Callback of @s after each window, in its thread: pass the state on. */
+/* Callback of @s after each window, called in the thread of the time slicing: copy the state for
+ * the other threads. */
 static void timeshare_on_window(struct jetwatt_timeshare *s, void *arg)
 {
 	struct jetwattd_timeshare_thread *i = arg;
@@ -175,12 +176,13 @@ static void timeshare_end(struct jetwattd_timeshare_thread *i, const char *why)
 		i->again_ns = jetwatt_clock_ns() + AGAIN_NS;
 	jetwattd_log(i->d, "time slicing stopped: %s", why);
 	pthread_mutex_lock(&i->d->lock);
-	/* The counters of the metrics must not go back. */
+	/* The counters in the metrics must not decrease when time slicing is started again. */
 	i->d->turns = (struct jetwattd_timeshare_status){ .turns = i->d->turns.turns, .late = i->d->turns.late };
 	pthread_mutex_unlock(&i->d->lock);
 }
 
-/* Return: 1: the cgroup contains processes. Opens and closes @c as the cgroup comes and goes. */
+/* Return: 1 if the cgroup contains processes. The function opens @c when the cgroup appears, and
+ * closes it when the cgroup is removed. */
 static int cgroup_populated(const struct jetwattd_timeshare_thread *i, struct jetwatt_cgroup *c, const char *cgroup)
 {
 	char path[PATH_MAX + JETWATT_BOARD_CGROUP_LEN];
@@ -189,7 +191,8 @@ static int cgroup_populated(const struct jetwattd_timeshare_thread *i, struct je
 	if (!*c->path && jetwatt_cgroup_open(c, path))
 		*c->path = '\0';
 	if (*c->path && jetwatt_cgroup_empty(c)) {
-		/* The cgroup may be removed and made again. */
+		/* The cgroup may have been removed and created again, so close it and open it
+		 * again later. */
 		jetwatt_cgroup_close(c);
 		return 0;
 	}

@@ -9,8 +9,9 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* A mode whose time exceeds the best time by this factor needs only a short reading. UNEVEN:
- * further factor if some minibatches include time slices of a server. */
+/* A mode whose time exceeds the best time by this factor is too slow to be chosen, and needs
+ * only a short reading. UNEVEN: further factor that applies if some minibatches include time
+ * slices of a server. */
 #define SLOW		1.2
 #define UNEVEN		2
 
@@ -86,9 +87,9 @@ const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r)
 	return best;
 }
 
-/* No minibatch was recognised in @mode. If minibatches are still recognised in the best mode, @mode
- * is too slow and is excluded; else the job does something else. Return: JETWATTD_REFUSED or
- * JETWATTD_NOTHING. */
+/* No minibatch was recognised in @mode. If minibatches are still recognised in the best mode,
+ * @mode is too slow and is excluded; otherwise the job is doing something else than training.
+ * Return: JETWATTD_REFUSED or JETWATTD_NOTHING. */
 static enum jetwattd_outcome no_minibatches(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 					    const struct jetwatt_measure_limits *limits)
 {
@@ -152,8 +153,8 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
 	if (late && out == JETWATTD_CUT && !jetwattd_changed(r))
 		out = jetwattd_deadline_estimate(r) ? JETWATTD_ENDED : JETWATTD_LATE;
 	best = jetwattd_best_mode(r);
-	/* Planning the next step takes time. Leave the mode before, if its excess is too small for
-	 * the cap to react, or if it is too slow for the server. */
+	/* Planning the next step takes time. Leave the mode before planning if its power exceeds
+	 * the budget by too little for the cap to react, or if it is too slow for the server. */
 	pthread_mutex_lock(&d->lock);
 	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->cap.budget_w)
 		jetwattd_apply_low(&d->act, best ? &best->mode : &d->act.floor);

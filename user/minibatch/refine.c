@@ -155,10 +155,9 @@ static struct refine_seen count_rare(const struct jetwatt_batch_wait *b, size_t 
 }
 
 /*
- * Estimate the probabilities of rare events; each probability is above 0. Only a gap indicates a
- * lost minibatch, so lost minibatches are modelled only if they are more frequent than long gaps
- * that they do not explain. An additional wait must follow waits of usual length; otherwise it
- * makes up for a wait that was too long.
+ * Estimate the probabilities of rare events, all above 0. Only a gap indicates a lost minibatch, so
+ * lost minibatches are modelled only if they are more frequent than long gaps that they do not
+ * explain. An additional wait must follow waits of usual length; else it makes up for a long wait.
  */
 static void learn_rates(const struct jetwatt_batch_wait *b, size_t n, struct jetwatt_wait_hmm *m,
 			bool first, double *scratch)
