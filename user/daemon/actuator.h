@@ -54,7 +54,7 @@ typedef void (*jetwattd_event_fn)(void *to, enum jetwattd_event event, const str
  * The actuator sets:
  * @mode: the mode applied last
  * @low: the reduced lowest mode that was applied because a knob refused @floor
- * @applied: 1: 1: @mode is applied; 0: the board is in its own state
+ * @applied: 1: @mode is applied; 0: the board is in its own state
  * @mixed: 1: a switch or a restore failed half-way, so the knobs match no known mode
  * @restoring: 1: a knob refused the saved state; the restore is retried
  * @busy: 1: another jetwatt held the lease at the last switch

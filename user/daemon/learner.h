@@ -260,7 +260,7 @@ struct jetwattd_drift_check {
  * @choices: number of elements of @choice
  * @level: maximum level (jetwattd_span_level()) of modes that are tried without a prediction
  * @lowest: level of the lowest candidate that is neither known nor excluded
- * @foretold: 1: 1: @known.prediction holds predictions for the candidates
+ * @foretold: 1: @known.prediction holds predictions for the candidates
  * @twin: 1: readings of other devices agreed with the job when this pass began
  * @taken: number of modes measured in this pass
  * @looked: 1: the first row of the job has been checked for a drift in this pass
@@ -324,7 +324,7 @@ void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double
  * nothing is left to measure. */
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
-/* Choose the next step. Return: 1: 1 if @step is filled in; 0 if no further reading is worth its
+/* Choose the next step. Return: 1 if @step is filled in; 0 if no further reading is worth its
  * cost, so that the best mode is to be held. */
 int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
 			  struct jetwattd_step *step);
@@ -359,7 +359,7 @@ void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules);
 enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 					   const struct jetwattd_terms *terms,
 					   const struct jetwattd_result *result);
-/* Fetch the oldest news. Return: 1: 1 if @news is filled in; 0 if there is no news. */
+/* Fetch the oldest news. Return: 1 if @news is filled in; 0 if there is no news. */
 int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news);
 
 /* Return the row of the fastest mode measured to draw at most @watts; NULL: none. @but: a mode to
