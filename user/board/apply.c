@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Save, apply, verify, restore, forget: board.h says what each does. Called by the verbs, jetwattd
- * and jetwatt-knobs; built on lease.c, saved.c, switch.c and check.c. */
+/* Save, apply, verify, restore, forget: board.h says what each does. The functions are called by
+ * the verbs, jetwattd and jetwatt-knobs; they are built on lease.c, saved.c, switch.c and
+ * check.c. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -57,7 +58,8 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err)
 	return rc;
 }
 
-/* Report that @v is not a level. @below, @above: the nearest levels, 0: none. */
+/* Report that @v is not a level. @below, @above: the nearest levels of the knob below and above
+ * @v, 0: none. */
 static void report_no_level(struct jetwatt_error_text *err, const struct jetwatt_knob_row *row,
 			    uint64_t v, uint64_t below, uint64_t above)
 {
@@ -73,7 +75,7 @@ static void report_no_level(struct jetwatt_error_text *err, const struct jetwatt
 	jetwatt_error_fix(err, "run jetwatt list modes for the modes of this board");
 }
 
-/* If the board lacks the knob, add to @err why it is missing. Return: -EINVAL. */
+/* If the board lacks the knob, add to @err why the knob is missing. Return: -EINVAL. */
 static int report_missing_knob(const struct jetwatt_board *b, enum jetwatt_knob knob,
 			       struct jetwatt_error_text *err)
 {
@@ -122,8 +124,8 @@ static void keep_offline_policies(const struct jetwatt_board *b, struct jetwatt_
 			target->policy[p] = b->saved.policy[p];
 }
 
-/* Roll back to @before after the failure @rc, and add the outcome to @err, which says what failed.
- * Return: error for the caller of jetwatt_board_apply(). */
+/* Roll back to @before after the failure @rc, and add the outcome to @err, which already says
+ * what failed. Return: error for the caller of jetwatt_board_apply(). */
 static int roll_back(struct jetwatt_board *b, const struct jetwatt_board_state *before, int rc,
 		     struct jetwatt_error_text *err)
 {
@@ -234,7 +236,8 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *er
 
 	if (b->by_remote)
 		return jetwatt_remote_request(b, "restore", NULL, err);
-	/* Check this first: without a saved state, no right to write is needed. */
+	/* Check first whether a saved state exists: if there is none, the process needs no right
+	 * to write. */
 	if (!had_lease && !jetwatt_board_saved_owner(b, &owner))
 		return report_nothing_saved(b, err);
 	rc = jetwatt_lease_take(b, err);

@@ -31,8 +31,8 @@ typedef int (*jetwatt_board_write_fn)(const char *path, const char *text, void *
  * @proc: root of procfs, "/proc"
  * @state: directory of the saved states and the lease, "/var/lib/jetwatt"
  * @etc: directory of nvpmodel.conf and nv_tegra_release, "/etc"
- * @write: writes knobs in place of open(2) and write(2): a helper with more privileges, or a
- *	test whose knob refuses a value
+ * @write: callback that writes knobs in place of open(2) and write(2): a helper with more
+ *	privileges, or a test whose knob refuses a value
  * @arg: passed to @write
  * @knobs: socket of jetwatt-knobs, which then saves, applies, verifies and restores for this
  *	process; NULL: this process writes the knobs itself
@@ -46,21 +46,21 @@ struct jetwatt_board_roots {
 
 struct jetwatt_board;
 
-/* Clock, in kHz or Hz, of a knob that the board lacks and whose real clock is not known. The value
- * is not 0, because profiles, databases and the pool refuse a clock of 0. */
+/* Clock, in kHz or Hz, of a knob that the board lacks and whose real clock is not known. The
+ * value of this constant is not 0, because profiles, databases and the pool refuse a clock of 0. */
 #define JETWATT_BOARD_NO_CLOCK	1
 
 /**
  * jetwatt_board_open() - identify the board and find its knobs
  * @b: gets the board; the caller closes it
  * @roots: NULL: all defaults
- * @err: gets what failed, why, and a fix; may be NULL, as in every function below
+ * @err: gets what failed, why, and a fix; may be NULL here and in all functions of this file
  *
  * A missing knob is not an error. A missing knob has one level and is never written. The level of a
- * memory clock without a cap is its highest clock, if known. The level of any other missing clock
- * is JETWATT_BOARD_NO_CLOCK.
+ * memory clock without a cap is its highest clock, if that clock is known. The level of any other
+ * missing clock is JETWATT_BOARD_NO_CLOCK.
  *
- * Return: 0; -ENOMEM; -ENOENT: no CPU is listed, or the socket of jetwatt-knobs does not exist;
+ * Return: 0; -ENOMEM; -ENOENT: sysfs lists no CPU, or the socket of jetwatt-knobs does not exist;
  * other negative errno.
  */
 int jetwatt_board_open(struct jetwatt_board **b, const struct jetwatt_board_roots *roots,
@@ -70,7 +70,7 @@ void jetwatt_board_close(struct jetwatt_board *b);
 /**
  * jetwatt_board_lacks() - return why a knob is missing, with a fix
  *
- * Return: NULL: the board has the knob. The text lives as long as the board.
+ * Return: NULL if the board has the knob. The text stays valid until the board is closed.
  */
 const struct jetwatt_error_text *jetwatt_board_lacks(const struct jetwatt_board *b,
 						     enum jetwatt_knob knob);
@@ -78,15 +78,15 @@ const struct jetwatt_error_text *jetwatt_board_lacks(const struct jetwatt_board 
 /**
  * jetwatt_board_switchable() - check that at least one required clock can be set
  *
- * Return: 0; -ENODEV: none can, and @err says why the CPU clock is missing.
+ * Return: 0; -ENODEV: no required clock can be set, and @err says why the CPU clock is missing.
  */
 int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /**
  * jetwatt_board_is_jetson() - check whether this machine is a Jetson
  *
- * jetwatt_board_open() succeeds on any machine with a CPU, as no knob is required. A machine is a
- * Jetson if its device tree names a Tegra chip or a listed board, or if both the GPU clock and
+ * jetwatt_board_open() succeeds on any machine with a CPU, because no knob is required. A machine
+ * is a Jetson if its device tree names a Tegra chip or a listed board, or if both the GPU clock and
  * the memory clock can be set.
  */
 bool jetwatt_board_is_jetson(const struct jetwatt_board *b);
@@ -99,12 +99,13 @@ void jetwatt_board_params(const struct jetwatt_board *b, char *buf, size_t len);
 /* Write the release of the board's software to @buf: "L4T 36.4.3", or "Linux 6.1.0" without L4T. */
 void jetwatt_board_release(const struct jetwatt_board *b, char *buf, size_t len);
 
-/* Get the levels of a knob, ascending, in the unit of its row in JETWATT_KNOB_ROWS(). @v lives as
- * long as the board. Return: number of levels; 0: the board lacks this optional knob. */
+/* Get the levels of a knob, ascending, in the unit of its row in JETWATT_KNOB_ROWS(). @v: set to
+ * the array of levels, which stays valid until the board is closed. Return: number of levels; 0
+ * if the board lacks this optional knob. */
 int jetwatt_board_levels(const struct jetwatt_board *b, enum jetwatt_knob k, const uint64_t **v);
 
 /* Include the optional knob @k: jetwatt_board_modes(), jetwatt_board_read() and the mode "MAXN"
- * have a value of it from now on. Return: 0; -ENODEV: the board lacks the knob. */
+ * have a value of this knob from now on. Return: 0; -ENODEV: the board lacks the knob. */
 int jetwatt_board_grid_include(struct jetwatt_board *b, enum jetwatt_knob k);
 
 /* List all power modes: every combination of levels (the grid). The caller frees *modes.
@@ -114,17 +115,17 @@ int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **mod
 /* Describe the grid: "12 core counts x 29 CPU x 13 GPU x 4 EMC clocks". Return: @buf. */
 const char *jetwatt_board_grid_text(const struct jetwatt_board *b, char *buf, size_t len);
 
-/* Check that @m is a mode of this board. Return: 0; -EINVAL: @err names the knob without that
- * level. */
+/* Check that @m is a mode of this board. Return: 0; -EINVAL: If it is not, @err names the knob
+ * that has no such level. */
 int jetwatt_board_check_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
 		      struct jetwatt_error_text *err);
 
 /**
  * jetwatt_board_total() - choose the rails whose sum is the total power
  * @rails, @n: as jetwatt_rails() lists them
- * @rail: gets the indices of the chosen rails; room for @n. A rail and the rail that feeds it are
- *	never both chosen
- * @scope: gets "module"; "board": the only input that is measured feeds the carrier board too; or
+ * @rail: gets the indices of the chosen rails; an array of @n entries. A rail and the rail
+ *	that feeds it are never both chosen
+ * @scope: gets "module"; "board": the only measured input feeds the carrier board too; or
  *	"partial sum": an input of the module is not measured, or the board is not known
  *
  * Return: number of indices.
@@ -132,22 +133,23 @@ int jetwatt_board_check_mode(const struct jetwatt_board *b, const struct jetwatt
 int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail *rails, int n,
 			int *rail, const char **scope);
 
-/* Return: label of the rail that feeds @label; NULL: none, or not known for this board. */
+/* Return: label of the rail that feeds @label; NULL if no rail feeds it, or if that is not known
+ * for this board. */
 const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *label);
 
-/* Read the mode that the knobs have now. The clocks are the caps that are set. A memory clock
- * without a cap reads as its highest level, a cap that the driver has rounded as the nearest
- * level, a missing knob as its only level. An optional knob is 0 unless jetwatt_board_grid_include() has
- * included it. Return: 0; negative errno. */
+/* Read the mode that the knobs have now. The clocks in the mode are the caps that are set, not
+ * the present frequencies. A memory clock without a cap reads as its highest level, a cap that
+ * the driver has rounded as the nearest level, a missing knob as its only level. An optional
+ * knob is 0 unless jetwatt_board_grid_include() has included it. Return: 0; negative errno. */
 int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
 
 /**
  * jetwatt_board_save() - take the lease and write the value of every knob to @state/saved
  *
- * A saved state of this boot is kept: it dates from before jetwatt first changed a knob. A saved
- * state of an earlier boot is replaced, because knobs do not survive a reboot.
+ * A saved state of this boot is kept: it holds the values from before jetwatt first changed a knob.
+ * A saved state of an earlier boot is replaced, because knobs do not survive a reboot.
  *
- * The lease ends with jetwatt_board_restore(), jetwatt_board_close() or the process.
+ * The lease ends with jetwatt_board_restore(), jetwatt_board_close() or the end of the process.
  * Return: 0; -EBUSY: another process holds the lease; -EAGAIN: thermal throttling hides the value
  * of a clock; -EBADMSG: the existing saved state is damaged; -EPERM; other negative errno.
  */
@@ -156,12 +158,13 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err);
 /**
  * jetwatt_board_apply() - save the knobs, write a mode in a safe order, and read it back
  *
- * If a knob refuses a value, or reads back another value, all knobs are rolled back. Takes the
- * lease as jetwatt_board_save() does. Blocks until the knobs have settled.
+ * If a knob refuses a value, or reads back another value, all knobs are rolled back. The function
+ * takes the lease as jetwatt_board_save() does. The function blocks until the knobs read back as
+ * written.
  *
  * Return: 0; -EINVAL: not a mode of this board; -EBUSY, -EAGAIN, -EBADMSG, -EPERM: as
- * jetwatt_board_save(); -EIO: a knob refused or read back another value, and all are rolled back;
- * -ENOTRECOVERABLE: the roll-back failed too, and the saved state stays for another
+ * jetwatt_board_save(); -EIO: a knob refused or read back another value, and all knobs are rolled
+ * back; -ENOTRECOVERABLE: the roll-back failed too, and the saved state stays for another
  * jetwatt_board_restore(); -EPIPE: jetwatt-knobs has ended.
  */
 int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode,
@@ -173,30 +176,30 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
  * read. */
 int jetwatt_board_throttled(const struct jetwatt_board *b);
 
-/* Check that every knob is as in @mode. Return: 0; -ESTALE: @err names a knob that is not;
- * -EINVAL: not a mode of this board; other negative errno. */
+/* Check that every knob has the value of @mode. Return: 0; -ESTALE: and @err names a knob that
+ * has another value; -EINVAL: not a mode of this board; other negative errno. */
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			 struct jetwatt_error_text *err);
 
-/* Restore the saved state, verify it, delete @state/saved and end the lease. Also restores what
- * a process that has ended has left.
- * Return: 0; -ENOENT: nothing is saved in this boot; -EBUSY: another process holds the lease;
- * -EBADMSG: the saved state is damaged, and nothing was written; -EPERM; -EIO: a knob could not
- * be restored (the others were; the saved state stays). */
+/* Restore the saved state, verify it, delete @state/saved and end the lease. The function also
+ * restores the state that a process has saved which has ended without restoring it. Return: 0;
+ * -ENOENT: nothing is saved in this boot; -EBUSY: another process holds the lease; -EBADMSG: the
+ * saved state is damaged, and nothing was written; -EPERM; -EIO: a knob could not be restored
+ * (the other knobs were restored; the saved state stays). */
 int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* Delete the saved state without restoring it, and end the lease: for when another program has
- * taken over the knobs and its values are to stay. Return: 0; -ENOENT: this process does not hold
+/* Delete the saved state without restoring it, and end the lease: used when another program has
+ * changed the knobs and its values are to stay. Return: 0; -ENOENT: this process does not hold
  * the lease, so it has saved nothing; other negative errno. */
 int jetwatt_board_forget(struct jetwatt_board *b);
 
 /**
  * jetwatt_board_guardian() - start a process that restores the knobs when this process ends
  *
- * The guardian process restores the saved state and thaws the jobs when this process ends, however
- * it ends, or closes the board. The guardian is forked, so call this function before starting
- * threads and before taking the lease. Does nothing with jetwatt-knobs, which has a guardian of its
- * own.
+ * The guardian process restores the saved state and thaws the jobs when this process ends, in
+ * whatever way it ends, or when it closes the board. The guardian is forked, so call this function
+ * before starting threads and before taking the lease. If jetwatt-knobs writes the knobs, the
+ * function does nothing, because jetwatt-knobs has a guardian of its own.
  * Return: 0; negative errno.
  */
 int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *err);
@@ -204,7 +207,8 @@ int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *e
 /* Check that the guardian process, or jetwatt-knobs, is still alive. Return: 1, 0. */
 int jetwatt_board_guarded(const struct jetwatt_board *b);
 
-/* Longest path of a cgroup, in bytes with its NUL; most cgroups with an open freezer. */
+/* Longest path of a cgroup, in bytes with its NUL; maximum number of cgroups with an open
+ * freezer. */
 #define JETWATT_BOARD_CGROUP_LEN	224
 #define JETWATT_BOARD_FREEZERS_MAX	4
 
@@ -220,39 +224,40 @@ static inline int jetwatt_cgroup_below(const char *cgroup, const char *path)
  * jetwatt_board_freezer() - open the freezer of a cgroup, so that its jobs can be frozen and thawed
  * @cgroup: path in the cgroup v2 hierarchy, as in /proc/PID/cgroup
  *
- * The cgroup is recorded on disk before this returns, so that its jobs are thawed even if this
- * process is killed.
- * Return: descriptor of its cgroup.freeze; -EINVAL: not a path, or the cgroup contains this
- * process or process 1; -ENOENT: no such cgroup, or a kernel before 5.2; -ENOSPC: more than
- * JETWATT_BOARD_FREEZERS_MAX cgroups; -EBUSY: another process has opened freezers; -EACCES: jetwatt-knobs
- * is not configured to freeze this cgroup; -EPERM; other negative errno.
+ * The cgroup is recorded on disk before this function returns, so that its jobs are thawed even if
+ * this process is killed.
+ * Return: descriptor of the cgroup's file cgroup.freeze; -EINVAL: not a path, or the cgroup
+ * contains this process or process 1; -ENOENT: no such cgroup, or a kernel before 5.2; -ENOSPC:
+ * more than JETWATT_BOARD_FREEZERS_MAX cgroups; -EBUSY: another process has opened freezers;
+ * -EACCES: jetwatt-knobs is not configured to freeze this cgroup; -EPERM; other negative errno.
  */
 int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 			  struct jetwatt_error_text *err);
 
-/* Thaw all cgroups that this process, or one that has ended, has recorded on disk, and delete the
- * record. Leaves those of another live process alone. Does nothing with jetwatt-knobs, which
- * thaws them when this process disconnects. Return: 0; negative errno. */
+/* Thaw all cgroups that this process, or a process that has ended, has recorded on disk, and
+ * delete the record. Cgroups that another live process has recorded are left alone. If
+ * jetwatt-knobs holds the freezers, the function does nothing, because jetwatt-knobs thaws the
+ * cgroups when this process disconnects. Return: 0; negative errno. */
 int jetwatt_board_thaw_all(struct jetwatt_board *b);
 
 /* Return: the @i-th cgroup whose freezer this process has opened and recorded; NULL: no more.
  * The string is valid until the next call that opens or thaws a freezer. */
 const char *jetwatt_board_frozen(const struct jetwatt_board *b, int i);
 
-/* Thaw the jobs of one cgroup. @keep: keep its record on disk, because it will be frozen again.
- * Return: 0; negative errno. */
+/* Thaw the jobs of one cgroup. @keep: 1: keep the record of the cgroup on disk, because the
+ * cgroup will be frozen again. Return: 0; negative errno. */
 int jetwatt_board_thaw_cgroup(struct jetwatt_board *b, const char *cgroup, int keep);
 
-/* Check whether a saved state of this boot exists. Return: 1, with *@owner the PID that holds the
- * lease (0: none); 0: no; negative errno. */
+/* Check whether a saved state of this boot exists. Return: 1 if it exists, with *@owner set to
+ * the PID of the process that holds the lease (0: none); 0 if it does not exist; negative errno. */
 int jetwatt_board_saved_owner(struct jetwatt_board *b, int *owner);
 
 /**
  * struct jetwatt_board_sensors - conversion settings of the power sensors
  * @averages: number of conversions that one reading averages (1, 4, 16, 64, 128, 256, 512, 1024);
  *	0: unchanged
- * @refresh_ms: time in which a chip converts all its channels once, in ms; the chip rounds it to
- *	the nearest that it supports; -1: unchanged
+ * @refresh_ms: time in which a chip converts all its channels once, in ms; the chip rounds
+ *	it to the nearest time that it supports; -1: unchanged
  * @bus_khz: clock of the sensors' I2C bus, 100 or 400 kHz; 0: unchanged
  */
 struct jetwatt_board_sensors {
@@ -263,13 +268,13 @@ struct jetwatt_board_sensors {
 /**
  * jetwatt_board_sensors_set() - change the conversion settings
  *
- * Writes attributes of the hwmon driver and of the I2C adapter. The previous settings are written
- * to @state/sensors first. jetwatt_board_sensors_reset() restores them. If this process ends
- * without that, a guardian process, which is forked here, restores them.
+ * The function writes attributes of the hwmon driver and of the I2C adapter. The previous settings
+ * are written to @state/sensors first. jetwatt_board_sensors_reset() restores them. If this process
+ * ends without that call, a guardian process, which is forked here, restores them.
  *
  * Return: 0; -EBUSY: another process has changed the sensors; -EOPNOTSUPP: the kernel lacks the
- * attribute; -EINVAL: the chips do not take this value; -EPERM; -EIO; other negative errno. On
- * failure the previous settings are restored.
+ * attribute for a setting; -EINVAL: the chips do not take this value; -EPERM; -EIO; other negative
+ * errno. On failure the previous settings are restored.
  */
 int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_board_sensors *want,
 			      struct jetwatt_error_text *err);
@@ -279,16 +284,16 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
  * errno. */
 int jetwatt_board_sensors_reset(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* Restore the settings that an ended process and its guardian have left behind. Return: 0;
+/* Restore the settings that an ended process and its guardian have left unrestored. Return: 0;
  * -ENOENT: nothing is saved in this boot; -EBUSY: the process that changed them still runs;
  * -EBADMSG: the saved settings are damaged; -EPERM; -EIO. */
 int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /* Convert a mode to and from text, "c8-1728000-g624750000-e3199000000": the tag and the value of
- * each row of JETWATT_KNOB_ROWS(), without optional knobs that are 0. The parser also takes "MAXN",
- * the highest level of each knob, if @b is not NULL. The parser does not check that the board has
- * the mode: jetwatt_board_check_mode() does.
- * Return: 0; -EINVAL: not of this form; -ENOSPC: @buf is too short. */
+ * each row of JETWATT_KNOB_ROWS(), where optional knobs with the value 0 are left out. The
+ * parser also accepts "MAXN", the highest level of each knob, if @b is not NULL. The parser does
+ * not check that the board has the mode: jetwatt_board_check_mode() does. Return: 0; -EINVAL:
+ * the text has another form; -ENOSPC: @buf is too short. */
 int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t len);
 int jetwatt_board_mode_parse(const struct jetwatt_board *b, const char *s, struct jetwatt_mode *m);
 

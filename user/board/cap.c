@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A knob that is a list of files, each with a cap of the same clock. The lowest cap is in force,
- * and a switch writes all of them. Used by emc.c and dla.c. */
+/* A knob that is a list of files, each with a cap of the same clock. The lowest of these caps is
+ * in force, and a switch of mode writes all of them. emc.c and dla.c use these functions. */
 #include "board/knobs.h"
 
 #include <inttypes.h>
@@ -84,8 +84,8 @@ uint64_t jetwatt_cap_current(const struct jetwatt_board *b, enum jetwatt_knob k,
 	return best;
 }
 
-/* Write one cap if it changes in the direction @up. While a mode is applied, no cap and a cap at
- * the highest level are the same, so neither replaces the other. */
+/* Write one cap if the switch raises it (@up true) or lowers it (@up false). While a mode is
+ * applied, no cap and a cap at the highest level are the same, so neither replaces the other. */
 static bool cap_write(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool up)
 {
 	uint64_t top = jetwatt_levels_top(p->b, k);
@@ -94,8 +94,8 @@ static bool cap_write(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool
 
 	if (!p->now.cap[k][i].known || !p->target->cap[k][i].known)
 		return true;
-	/* A restore writes a cap even if it reads back right. An optional knob is an exception:
-	 * modes may leave it alone. */
+	/* A restore writes a cap even if the file already shows the wanted value. An optional
+	 * knob is an exception: modes may leave it alone. */
 	if (is == want && (!p->best_effort || !up || jetwatt_knob_row(k)->optional))
 		return true;
 	if ((is != want && up != (want > is)) || (p->before && is >= top && want >= top))
@@ -122,9 +122,10 @@ bool jetwatt_cap_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 	return cap_write_all(p, k, true);
 }
 
-/* Check whether @is is what the driver made of @want. The driver rounds a cap to a rate that the
- * clock supports (nvpmodel_clk_cap reads back clk_round_rate()), so every value closer to @want
- * than the neighbouring levels counts. No cap and a cap at the highest level are the same. */
+/* Check whether the cap @is that was read results from the cap @want that was written. The
+ * driver rounds a cap to a rate that the clock supports (nvpmodel_clk_cap reads back
+ * clk_round_rate()), so every value closer to @want than the neighbouring levels counts. No cap
+ * and a cap at the highest level count as equal. */
 static bool cap_accepted(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t is,
 			 uint64_t want)
 {

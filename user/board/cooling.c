@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Thermal throttling. A cooling device of a clock (cpufreq_cooling, devfreq_cooling) sets a limit
- * in addition to the user's. While the cooling device is active, the file of the knob shows the
- * lower of the two limits. The user's own limit cannot be read then, and a knob that reads too low
- * is not an error.
+ * in addition to the user's limit. While the cooling device is active, the file of the knob shows
+ * the lower of the two limits. The user's own limit cannot be read then, and a knob that reads too
+ * low is not an error.
  */
 #include "board/knobs.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Check whether a cooling device limits a clock, by its type: "cpufreq-cpu0",
+/* Check whether a cooling device limits a clock, judged by the type of the device: "cpufreq-cpu0",
  * "devfreq-17000000.gpu"; "thermal-cpufreq-0" up to Linux 5.11. */
 static bool cooling_of_clock(const struct jetwatt_board *b, unsigned int id)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The knob "cores": which CPUs are online. */
+/* The knob "cores": it controls which CPUs are online. */
 #include "board/knobs.h"
 
 #include <dirent.h>
@@ -41,7 +41,8 @@ static int cores_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 		if (sscanf(d->d_name, "cpu%u%c", &cpu->id, &tail) != 1)
 			continue;
 		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", cpu->id);
-		/* CPU 0 may have the file, but can't be switched off (CORE_0 in nvpmodel.conf). */
+		/* CPU 0 may have the file "online", but can't be switched off (CORE_0 in
+		 * nvpmodel.conf). */
 		cpu->fixed = !cpu->id || !jetwatt_sysfs_exists(b, path);
 		cpu->policy = -1;
 		b->cpus++;

@@ -39,8 +39,8 @@ static void cpu_policy_members(struct jetwatt_board *b, int policy)
 /**
  * jetwatt_cpu_policies() - find cpufreq policies that are not known yet
  *
- * A policy may appear when its first CPU comes online. Known policies keep their index. The first
- * call therefore sorts them by number.
+ * A policy may appear when its first CPU comes online. Policies found by an earlier call keep their
+ * index. The first call therefore sorts them by number.
  */
 void jetwatt_cpu_policies(struct jetwatt_board *b)
 {
@@ -70,7 +70,7 @@ void jetwatt_cpu_policies(struct jetwatt_board *b)
 	for (int p = 0; p < b->policies; p++)
 		cpu_policy_members(b, p);
 	/* A policy without an online CPU does not list its CPUs, but has the number of the first
-	 * of them. */
+	 * of its CPUs. */
 	for (int i = 0; i < b->cpus; i++)
 		for (int p = 0; p < b->policies && b->cpu[i].policy < 0; p++) {
 			bool nearest = b->policy[p] <= b->cpu[i].id;
@@ -98,7 +98,8 @@ static int cpu_policy_range(const struct jetwatt_board *b, int p, struct jetwatt
 	return jetwatt_sysfs_u64(b, path, &r->max);
 }
 
-/* Keep in @v only the clocks that are in @with too: a mode sets one clock for all cores. */
+/* Keep in the list @v only the clocks that are also in the list @with: a mode sets one clock for
+ * all cores. */
 static int cpu_common_levels(uint64_t *v, int n, const uint64_t *with, int m)
 {
 	int kept = 0;
@@ -112,8 +113,8 @@ static int cpu_common_levels(uint64_t *v, int n, const uint64_t *with, int m)
 	return kept;
 }
 
-/* Find the levels: clocks that sysfs lists, else those of the table of boards, else the lowest and
- * the highest clock. Return: 0; -ENODEV: not known. */
+/* Find the levels of the CPU clock: the clocks that sysfs lists, else those in the table of
+ * boards, else the lowest and the highest clock. Return: 0; -ENODEV: not known. */
 static int cpu_levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
 {
 	uint64_t v[JETWATT_BOARD_FREQS_MAX], w[JETWATT_BOARD_FREQS_MAX], lo = 0, hi = 0;
@@ -185,8 +186,8 @@ static int cpu_read(struct jetwatt_board *b, enum jetwatt_knob k,
 		if (rc && jetwatt_cores_use(b, s, p))
 			return jetwatt_error_sys(err, rc, "cannot read the clock of CPU policy %u",
 						 b->policy[p]);
-		/* A policy without an online CPU is not in use and can't be written. Its files may
-		 * remain from before. */
+		/* A policy without an online CPU is not in use and can't be written. The files
+		 * of such a policy may still exist, so do not rely on them. */
 		if (!jetwatt_cores_use(b, s, p))
 			s->policy[p] = (struct jetwatt_range){ 0 };
 	}
@@ -244,7 +245,8 @@ static bool cpu_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
 	(void)k;
 	for (int i = 0; i < p->b->policies; i++) {
-		/* A policy that loses its last CPU can't be written after that. */
+		/* Write a policy before its last CPU goes offline, because it can't be written
+		 * after that. */
 		bool last = !jetwatt_cores_use(p->b, p->target, i);
 
 		if ((last || cpu_wanted_range(p, i)->max < p->now.policy[i].max) &&

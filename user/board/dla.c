@@ -4,9 +4,9 @@
  * Orin NX have two accelerators, which get the same cap.
  *
  * NVIDIA's driver creates a directory "clk_cap" with one file for each clock of the device
- * (isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c). A written value is
- * rounded by clk_round_rate(). Without a cap, the file reads as the highest clock. The paths are
- * those of nvpmodel.conf (LineageOS/android_device_nvidia_concord,
+ * (isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c). The driver rounds a
+ * written value with clk_round_rate(). If no cap is set, the file shows the highest clock. The
+ * paths are those of nvpmodel.conf (LineageOS/android_device_nvidia_concord,
  * nvpmodel/nvpmodel_p3701_0000.conf); up to JetPack 5 they are below "acm". jetwatt leaves the
  * clock of the accelerator's controller, dla0_falcon, to nvpmodel.
  *
@@ -65,15 +65,16 @@ static void dla_find_caps(struct jetwatt_board *b, enum jetwatt_knob k)
 	closedir(dir);
 }
 
-/* Fill the levels, ascending: the caps of the table below the highest clock, then that clock. */
+/* Fill the levels, ascending: the caps of the table that are below the highest clock, then the
+ * highest clock. */
 static void dla_find_levels(struct jetwatt_board *b, enum jetwatt_knob k)
 {
 	uint64_t top = 0, cap, *v = b->level[k];
 	bool end = !jetwatt_sysfs_u64(b, CLOCKS "max_rate", &top) && top;
 	int n = 0;
 
-	/* Without debugfs, take the highest cap that is set; the accelerators may have different
-	 * caps. */
+	/* If debugfs is missing, use the highest cap that is set as the highest clock; the
+	 * accelerators may have different caps. */
 	for (int i = 0; i < b->nr_caps[k] && !end; i++)
 		if (!jetwatt_sysfs_u64(b, b->cap[k][i].path, &cap) && cap > top)
 			top = cap;

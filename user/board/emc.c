@@ -28,8 +28,8 @@ static int emc_levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *
 		n = jetwatt_sysfs_list(b, path, v, JETWATT_BOARD_FREQS_MAX);
 	if (n > 0)
 		return n;
-	/* The list is in kHz, or in Hz on some kernels. A memory clock above 20 GHz does not exist,
-	 * so values from 20,000,000 on are in Hz. */
+	/* The list of clocks is in kHz, or in Hz on some kernels. A memory clock above 20 GHz
+	 * does not exist, so values from 20,000,000 on are in Hz. */
 	n = jetwatt_sysfs_list(b, EMC_RATES, v, JETWATT_BOARD_FREQS_MAX);
 	if (n > 0) {
 		if (v[n - 1] < 20000000)
@@ -54,8 +54,9 @@ static int emc_levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *
 	return 0;
 }
 
-/* A kernel may have several caps, and the lowest is in force. nvpmodel writes nvpmodel_clk_cap on
- * JetPack 6 and the devfreq device "bwmgr" on JetPack 7; a kernel may have both. */
+/* A kernel may have several caps of the memory clock, and the lowest is in force. nvpmodel
+ * writes nvpmodel_clk_cap on JetPack 6 and the devfreq device "bwmgr" on JetPack 7; a kernel may
+ * have both. */
 static int emc_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 			struct jetwatt_error_text *err)
 {
@@ -67,7 +68,8 @@ static int emc_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 	b->emc_rate = jetwatt_cap_add(b, k, CLK_CAP, INT64_MAX);
 	b->emc_rate |= jetwatt_cap_add(b, k, ISO_CAP, 0);
 	if (jetwatt_devfreq_find(b, parts, device)) {
-		/* max_freq never reads as "no cap": without one it reads as the highest level. */
+		/* max_freq never reads as "no cap": if no cap is set, the file reads as the
+		 * highest level. */
 		snprintf(path, sizeof(path), "class/devfreq/%.47s/max_freq", device);
 		jetwatt_cap_add(b, k, path, INT64_MAX);
 	}

@@ -10,7 +10,7 @@
  *	cgroup /batch.slice
  *	sum 1c291ca3
  *
- * The record of another live process is never changed.
+ * A process never changes the record of another live process.
  */
 #include "board/knobs.h"
 
@@ -68,8 +68,8 @@ static int open_freeze_file(const struct jetwatt_board *b, const char *cgroup)
 }
 
 /* Return when a process started, in clock ticks since the boot: field 22 of /proc/PID/stat
- * (proc(5)). Parsing starts behind the last ')', because the name before it may contain anything.
- * Return: 0: not known; -1: the process has ended and waits for its parent. */
+ * (proc(5)). Parsing starts behind the last ')', because the command name before it may contain
+ * anything. Return: 0 if the start is not known; -1 if the process has ended and is a zombie. */
 static long long process_start_ticks(const struct jetwatt_board *b, int pid)
 {
 	char path[PATH_LEN], line[1024], state, *p;
@@ -91,7 +91,7 @@ static long long process_start_ticks(const struct jetwatt_board *b, int pid)
 	return state == 'Z' || state == 'X' ? -1 : when;
 }
 
-/* Write the record to disk. Return: 0; negative errno. */
+/* Write the record of cgroups with an open freezer to disk. Return: 0; negative errno. */
 static int frozen_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	char text[JETWATT_SEALED_MAX];
@@ -109,8 +109,9 @@ static int frozen_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 			 jetwatt_statefile_store(b, LEAF, text, len, err);
 }
 
-/* Check whether a record of this boot belongs to another live process. In a guardian process, the
- * opener is the process that it guards. A PID may have been reused: then the start times differ. */
+/* Check whether a record of this boot belongs to another live process. In a guardian process,
+ * the owner of the record is the process that it guards. If the owner's PID has been reused by
+ * another process, the start times differ. */
 static int owner_is_other(const struct jetwatt_board *b, const char *text)
 {
 	const char *line = strstr(text, "\nowner ");
@@ -140,8 +141,8 @@ static int refuse_other_owner(const struct jetwatt_board *b, struct jetwatt_erro
 	return -EBUSY;
 }
 
-/* Add a cgroup to the record. Return: 0; negative errno: it is not recorded, so the caller must not
- * freeze it. */
+/* Add a cgroup to the record. Return: 0; negative errno: the cgroup is not recorded, so the
+ * caller must not freeze it. */
 static int frozen_record(struct jetwatt_board *b, const char *cgroup,
 			 struct jetwatt_error_text *err)
 {
@@ -231,7 +232,7 @@ int jetwatt_board_thaw_cgroup(struct jetwatt_board *b, const char *cgroup, int k
 	return b->nr_freezers ? frozen_store(b, NULL) : jetwatt_statefile_delete(b, LEAF, NULL);
 }
 
-/* Thaw every cgroup of a record. */
+/* Thaw every cgroup that a record lists. */
 static void thaw_listed(const struct jetwatt_board *b, const char *text)
 {
 	char cgroup[JETWATT_BOARD_CGROUP_LEN];
@@ -255,8 +256,8 @@ int jetwatt_board_thaw_all(struct jetwatt_board *b)
 	len = jetwatt_statefile_load(b, LEAF, path, text);
 	if (len < 0)
 		return len == -ENOENT ? 0 : (int)len;
-	/* Nothing stays frozen across a reboot. From a damaged record, thaw the cgroups that can be
-	 * read. */
+	/* No process stays frozen across a reboot, so a record of an earlier boot is ignored.
+	 * From a damaged record, thaw the cgroups that can be read. */
 	damaged = jetwatt_statefile_intact(KIND, text, (size_t)len, boot);
 	if (!damaged && jetwatt_statefile_now(b, boot) && owner_is_other(b, text))
 		return 0;

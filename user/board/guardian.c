@@ -2,7 +2,8 @@
 /*
  * Guardian processes. A guardian waits until its parent asks it to finish, or has ended in any way,
  * and then restores the previous state. One guardian restores the settings of the sensors. Another
- * restores the knobs, for processes that control the board for a long time, such as jetwattd.
+ * guardian restores the knobs, for processes that control the board for a long time, such as
+ * jetwattd.
  */
 #include "board/knobs.h"
 
@@ -18,13 +19,14 @@
 
 #include "board/remote.h"
 
-/* Attempts 5 ms apart: the kernel releases the lease of a killed process, but not at once. */
+/* Number of attempts to take the lease, 5 ms apart: the kernel releases the lease of a killed
+ * process, but not at once. */
 #define KNOBS_TRIES	100
-/* Attempts if a knob refuses its value: a CPU takes time to come online. */
+/* Number of attempts to restore if a knob refuses its value: a CPU takes time to come online. */
 #define REFUSED_TRIES	5
 
-/* Close all descriptors except @sock and @lock. Other processes wait for the end of some of them:
- * pipes, the socket to the module. */
+/* Close all descriptors except @sock and @lock. Other processes wait for end of file on some of
+ * these descriptors: pipes, the socket to the module. */
 static void guardian_close_fds(int sock, int lock)
 {
 	long max = sysconf(_SC_OPEN_MAX);
@@ -66,7 +68,7 @@ static void __attribute__((noreturn)) guardian_run(struct jetwatt_board *b, int 
  * jetwatt_guardian_start() - fork a guardian process
  * @lock: descriptor of a lock that the guardian holds until it has restored the state, -1: none
  * @put_back: function that restores the state
- * @fd: gets the socket to the guardian; readable: the guardian has ended
+ * @fd: gets the socket to the guardian, which becomes readable when the guardian ends
  *
  * The guardian becomes a child of init, so this process does not have to wait for it.
  * Return: 0; -EAGAIN: fork(2) failed; other negative errno.
@@ -98,8 +100,8 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 	return 0;
 }
 
-/* Ask a guardian to restore the state, and wait. Return: result of its function; -EPIPE: the
- * guardian had ended. */
+/* Ask a guardian to restore the state, and wait until it has. Return: result of the guardian's
+ * restore function; -EPIPE if the guardian had ended already. */
 static int guardian_finish(int *fd)
 {
 	ssize_t got;
@@ -115,7 +117,7 @@ static int guardian_finish(int *fd)
 }
 
 /* Thaw all jobs and restore the knobs; runs in the guardian process. The parent has released the
- * lease or is about to. */
+ * lease or is about to release it. */
 static int guardian_restore_knobs(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int rc = -EBUSY, refused = 0;
@@ -132,7 +134,7 @@ static int guardian_restore_knobs(struct jetwatt_board *b, struct jetwatt_error_
 
 int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
-	/* jetwatt-knobs has a guardian of its own. */
+	/* Start no guardian if jetwatt-knobs writes the knobs: it has a guardian of its own. */
 	if (b->by_remote)
 		return 0;
 	return b->knobs_guardian >= 0 ? 0
@@ -162,7 +164,7 @@ int jetwatt_board_sensors_reset(struct jetwatt_board *b, struct jetwatt_error_te
 	if (b->sensors_guardian < 0)
 		return 0;
 	rc = guardian_finish(&b->sensors_guardian);
-	/* The guardian was killed or has failed: try in this process, which can report the
+	/* The guardian was killed or has failed: restore in this process, which can report the
 	 * error. */
 	if (rc)
 		rc = jetwatt_board_sensors_restore(b, err);

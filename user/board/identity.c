@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of boards: names, rails, levels. A board is identified by its device tree. Its rails
- * come from kmod/sensors/board_rails.h, which the module uses too.
+ * The table of boards: their names, rails, and levels of the knobs. A board is identified by its
+ * device tree. Its rails come from kmod/sensors/board_rails.h, which the kernel module uses too.
  */
 #include "board/knobs.h"
 #include "../kmod/sensors/board_rails.h"
@@ -55,7 +55,7 @@ static const uint64_t orin_nano_gpu[] = {
 #define CLOCKS(cpu, gpu, emc)	\
 	{ [JETWATT_KNOB_CPU] = cpu, [JETWATT_KNOB_GPU] = gpu, [JETWATT_KNOB_EMC] = emc }
 
-/* The first row that matches counts. */
+/* Use the first row of the table that matches the device tree. */
 static const struct jetwatt_board_kind kinds[] = {
 	{ "p3834", "Jetson AGX Thor", "module", thor_rails, { NULL } },
 	{ "p3740", "IGX Orin", "module", agx_orin_rails,
@@ -101,7 +101,7 @@ static size_t read_proc_file(const struct jetwatt_board *b, const char *path, ch
 	return (size_t)got;
 }
 
-/* Entries end with a zero byte; the most specific one comes first. */
+/* The entries of "compatible" end with a zero byte; the most specific entry comes first. */
 void jetwatt_identity_find(struct jetwatt_board *b)
 {
 	char text[1024];
@@ -169,8 +169,8 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 	bool listed_only = b->kind != &unknown;
 	int count = 0;
 
-	/* The module chooses the total by all labels that it found, so it handles boards that are
-	 * not in the table. */
+	/* The module chooses the total by the labels of all rails that it found, so it handles
+	 * boards that are not in the table. */
 	for (int i = 0; i < n && !listed_only; i++)
 		if (rails[i].in_total && rail_index(rails, n, rails[i].label) == i)
 			rail[count++] = i;
@@ -192,7 +192,8 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 		if (!has_measured_parent(b, rails, n, rails[i].label))
 			rail[count++] = i;
 	}
-	/* If an input is not measured, the sum of the others is not the power of the module. */
+	/* If an input is not measured, the sum of the other inputs is not the power of the
+	 * module. */
 	*scope = b->kind->scope;
 	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)
 		if (jetwatt_node_input(b->kind->rails, r) && rail_index(rails, n, r->label) < 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of knobs: the row ID of JETWATT_KNOB_ROWS() has its functions in jetwatt_knob_ID. */
+/* The table of the knobs' functions: the row ID of JETWATT_KNOB_ROWS() has its functions in
+ * jetwatt_knob_ID. */
 #include "board/knobs.h"
 
 #define DECLARE(ID, type, member, key, label, tag, hz, optional)	\

@@ -19,28 +19,32 @@
 #define PATH_LEN	512
 #define NAME_LEN	96
 
-/* Longest time, in ms, until a knob reads back what was written. EMC takes about 8 ms on an Orin
- * (Kang, arXiv 2606.16106). devfreq polls every 50 ms or faster. cpufreq shows a new limit only
- * after a work item has run, which waits for a CPU on a busy board. */
+/* Longest time, in ms, until a knob reads back what was written. The memory clock (EMC) takes
+ * about 8 ms on an Orin (Kang, arXiv 2606.16106). devfreq polls every 50 ms or faster. cpufreq
+ * shows a new limit only after a work item has run, which waits for a CPU on a busy board. */
 #define SETTLE_MS	400
 
-/* Most files with a cap of the same clock; a kernel may have several. */
+/* Maximum number of files with a cap of the same clock; a kernel may have several. */
 #define CAPS_MAX	4
 
 struct jetwatt_range {
-	bool known;		/* false: the policy has no CPU online, or the knob is missing */
+	/* false: no clock range is known, because the policy has no CPU online, or the knob is
+	 * missing */
+	bool known;
 	uint64_t min, max;
 };
 
 struct jetwatt_cap {
-	bool known;		/* false: the knob is missing, or the mode leaves it as it is */
+	/* false: there is no cap, because the knob is missing, or the mode leaves the knob as it
+	 * is */
+	bool known;
 	uint64_t hz;
 };
 
 /**
  * struct jetwatt_board_state - the value of every knob, as its file shows it
  * @online: whether each CPU is online, by index in jetwatt_board::cpu
- * @named: whether the file of the saved state has a line for the CPU; only in jetwatt_board::saved
+ * @named: whether the file of the saved state has a line for each CPU; only in jetwatt_board::saved
  * @policy: lowest and highest clock in kHz, by index in jetwatt_board::policy
  * @fresh: lowest and highest clock in kHz for cpufreq policies that appear during the switch
  * @range: lowest and highest clock in Hz of a knob that is a devfreq device
@@ -58,17 +62,21 @@ struct jetwatt_node;
 
 /* A row of the table of boards (identity.c). */
 struct jetwatt_board_kind {
-	const char *compatible;		/* part of an entry of /proc/device-tree/compatible */
+	/* text that an entry of /proc/device-tree/compatible contains */
+	const char *compatible;
 	const char *name;
 	const char *scope;		/* what the total covers if all its rails are measured */
 	const struct jetwatt_node *rails;	/* kmod/sensors/board_rails.h */
-	const uint64_t *levels[JETWATT_KNOBS];	/* if sysfs lists none; ends with 0; NULL: unknown */
+	/* levels of each knob, used if sysfs lists none; ends with 0; NULL: unknown */
+	const uint64_t *levels[JETWATT_KNOBS];
 };
 
 struct jetwatt_cpu {
 	unsigned int id;
-	int policy;		/* index in jetwatt_board::policy, -1: not known */
-	bool fixed;		/* can't be switched off: has no file "online", or is CPU 0 */
+	/* index of the CPU's policy in jetwatt_board::policy, -1: not known */
+	int policy;
+	/* true: the CPU can't be switched off, because it has no file "online" or is CPU 0 */
+	bool fixed;
 };
 
 /**
@@ -89,17 +97,18 @@ struct jetwatt_knob_cap {
  * @cpu, @cpus: all CPUs, in the order in which cores stay online as their number falls
  * @fixed: number of CPUs that can't be switched off
  * @policy, @policies: numbers of the cpufreq policies found so far
- * @tegra: the device tree is that of a Tegra chip
+ * @tegra: true: the device tree is that of a Tegra chip
  * @device: name of the devfreq device of each knob, "": none
  * @cap, @nr_caps: cap files of each knob; a switch writes all of them
- * @emc_rate: the memory clock that bpmp reports obeys the caps, so it can be checked
- * @lack: why each knob is missing; an empty @what: it is not
+ * @emc_rate: true: the memory clock that bpmp reports obeys the caps, so it can be compared
+ *	with them
+ * @lack: why each knob is missing; an empty @what: the knob is not missing
  * @cooling, @coolings: numbers of the cooling devices that may limit a CPU or devfreq clock
  * @level, @nr_levels: levels of each knob, ascending
- * @in_grid: jetwatt_board_grid_include() has included the optional knob
+ * @in_grid: true: jetwatt_board_grid_include() has included the optional knob
  * @lease: descriptor of the lease, -1: this process does not hold it
  * @sensors_guardian, @knobs_guardian: sockets of the guardian processes, -1: none
- * @by_remote: jetwatt-knobs writes the knobs
+ * @by_remote: true: jetwatt-knobs writes the knobs for this process
  * @remote: socket of jetwatt-knobs, -1: not connected, or the connection has ended
  * @freezer_cgroup, @nr_freezers: cgroups whose freezer was opened; recorded on disk
  * @opener: PID of the process that opened the board; a guardian process inherits it
@@ -144,15 +153,15 @@ struct jetwatt_board {
 /* identity.c: set @kind, @name and @tegra from the device tree */
 void jetwatt_identity_find(struct jetwatt_board *b);
 
-/* error.c: set the three texts of @err, which may be NULL. jetwatt_board_error_set() empties
- * @why and @fix. Return: @rc. */
+/* error.c: set the texts @what, @why and @fix of @err, which may be NULL.
+ * jetwatt_board_error_set() empties @why and @fix. Return: @rc. */
 int jetwatt_board_error_set(struct jetwatt_error_text *err, int rc, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 void jetwatt_error_why(struct jetwatt_error_text *err, const char *why, ...)
 	__attribute__((format(printf, 2, 3)));
 void jetwatt_error_fix(struct jetwatt_error_text *err, const char *fix, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Set @what, and @why and @fix by the errno of a failed system call; @rc is its negative value.
+/* Set @what, and @why and @fix by the errno of a failed system call; @rc: the negative errno.
  * Return: @rc, -EPERM for -EACCES. */
 int jetwatt_error_sys(struct jetwatt_error_text *err, int rc, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -160,15 +169,16 @@ int jetwatt_error_sys(struct jetwatt_error_text *err, int rc, const char *what, 
 /* sysfs.c: @path is below the board's sys root */
 /* Read a file into @buf, without trailing white space. Return: length; negative errno. */
 int jetwatt_sysfs_text(const struct jetwatt_board *b, const char *path, char *buf, size_t len);
-/* Read one decimal number. Return: 0; -EINVAL: the file holds something else; negative errno. */
+/* Read one decimal number. Return: 0; -EINVAL: the file holds something else than a number;
+ * negative errno. */
 int jetwatt_sysfs_u64(const struct jetwatt_board *b, const char *path, uint64_t *v);
 /* Read all numbers of a file, ascending, without duplicates and zeros, up to @max of them.
- * Return: number of values; negative errno. */
+ * Return: number of values read; negative errno. */
 int jetwatt_sysfs_list(const struct jetwatt_board *b, const char *path, uint64_t *v, int max);
 /* Write one number. Return: 0; negative errno. */
 int jetwatt_sysfs_write(const struct jetwatt_board *b, const char *path, uint64_t v);
 bool jetwatt_sysfs_exists(const struct jetwatt_board *b, const char *path);
-/* Sleep 5 ms before reading a knob again that has not settled. */
+/* Sleep 5 ms, before a knob that does not read back as written is read again. */
 void jetwatt_sysfs_settle_wait(void);
 
 /**
@@ -176,15 +186,15 @@ void jetwatt_sysfs_settle_wait(void);
  * @b: the board
  * @target: state to reach
  * @now: state read at the start, updated with what was written
- * @before: state that the caller rolls back to; gets the values of cpufreq policies that had none
- *	before their CPUs came online; may be NULL
- * @err: gets the first refused write
+ * @before: state to which the caller rolls back after a failure; gets the values of cpufreq
+ *	policies that had none before their CPUs came online; may be NULL
+ * @err: gets the error text of the first write that a knob refused
  * @best_effort: continue after a refused write
  * @all: write every clock, even if it reads back as wanted already. Needed in two cases: cpufreq
  *	shows a new limit only after a work item has run, so the file may still show the old one;
  *	and a clock that is throttled does not show what was written
  * @range_done, @policy_done: written in this switch already
- * @rc: error of the first refused write
+ * @rc: errno of the first write that a knob refused
  */
 struct jetwatt_switch {
 	struct jetwatt_board *b;
@@ -198,8 +208,8 @@ struct jetwatt_switch {
 /*
  * The steps of a switch, in order. First come all steps that lower power, then all that raise it,
  * so during the switch the board never draws more than in the more powerful of the two states. The
- * memory clock is lowered after the engines that use it and raised before them, so that memory
- * never limits them during the switch.
+ * memory clock is lowered after the clocks of the engines that use memory, and raised before them,
+ * so that memory never limits them during the switch.
  */
 enum jetwatt_switch_step {
 	JETWATT_LOWER_ENGINES, JETWATT_LOWER_CPU, JETWATT_LOWER_MEMORY, JETWATT_LOWER_CORES,
@@ -213,19 +223,20 @@ struct jetwatt_preset_line;
  * struct jetwatt_knob_ops - operations of a knob; @bind and @loaded may be NULL
  * @lower_at, @raise_at: steps of a switch in which @lower and @raise are called
  * @discover: find the files; fill jetwatt_board::level, or jetwatt_board::lack if the board lacks
- *	the knob. Return: 0; negative errno: the board cannot be opened
+ *	the knob. Return: 0; negative errno if the board cannot be opened without the knob
  * @read: read the files into a state. Return: 0; negative errno
- * @want: put the value @v of a mode into a state; the value 0 of an optional knob leaves it unset.
- *	Return: 0; -EINVAL: not possible on this board
- * @current: convert a state to the value of a mode. Return: the value
- * @lower, @raise: write the values that fall, or rise, in this switch. Return: false: stop the
- *	switch
- * @same: compare the state @now with the state @want. Return: 0; -ESTALE: @err names the difference
- * @bind: check that the clock obeys its cap. Return: 0; -ESTALE: it is higher
- * @save: write jetwatt_board::saved as lines of text
- * @load: parse one line into jetwatt_board::saved; *@matched: the line is of this knob. Return:
- *	NULL, or what is wrong with the line
- * @loaded: check that all lines were there. Return: NULL, or what is missing
+ * @want: convert the value @v of the knob in a mode to the wanted state; the value 0 of an
+ *	optional knob leaves it unset.
+ *	Return: 0; -EINVAL if the value is not possible on this board
+ * @current: convert a state to the value of the knob in a mode. Return: the value @lower, @raise:
+ * write the values that fall, or rise, in this switch. Return: false if the switch has to stop
+ * @same: compare the knob in the state @now with the state @want. Return: 0; -ESTALE: @err
+ *	names the difference
+ * @bind: check that the clock that the knob caps obeys its cap. Return: 0; -ESTALE: it is higher
+ * @save: write the knob's part of jetwatt_board::saved as lines of text
+ * @load: parse one line into jetwatt_board::saved; *@matched: the line belongs to this knob.
+ *	Return: NULL if the line is valid, else what is wrong with it
+ * @loaded: check that the saved state has all lines of the knob. Return: NULL, or what is missing
  * @preset: check whether a parameter of nvpmodel.conf with this @path sets this knob; set @l->kind
  *	and, for a core, @l->core. Needs no board. Return: true: it does
  */
@@ -253,32 +264,33 @@ struct jetwatt_knob_ops {
 	bool (*preset)(const char *path, struct jetwatt_preset_line *l);
 };
 
-/* knob.c: return the operations of a knob */
+/* knob.c: return the table of functions of a knob */
 const struct jetwatt_knob_ops *jetwatt_knob_ops(enum jetwatt_knob k);
 
-/* levels.c: each of the first two returns the number of levels that it wrote to @v */
+/* levels.c: the first two functions return the number of levels that they wrote to @v */
 int jetwatt_levels_table(const uint64_t *from, uint64_t *v);
 int jetwatt_levels_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			   uint64_t *v);
 /* Set the only level, @v, of a missing knob. */
 void jetwatt_levels_set_missing(struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v);
-/* Return the highest level; 0: none. */
+/* Return the highest level; 0 if the knob has no levels. */
 uint64_t jetwatt_levels_top(const struct jetwatt_board *b, enum jetwatt_knob k);
 /* Find the devfreq device whose name contains one of @parts; @name: room for NAME_LEN. Return:
  * true: found. */
 bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *parts, char *name);
-/* Check whether a path contains one of @part, which ends with NULL; whether it ends with @end. */
+/* Check whether a path contains one of @part, which ends with NULL; the second function checks
+ * whether a path ends with @end. */
 bool jetwatt_path_contains(const char *path, const char * const *part);
 bool jetwatt_path_ends(const char *path, const char *end);
 
-/* switch.c: write one value; write a lowest and a highest clock. Return: true: go on with the
- * switch. */
+/* switch.c: the first function writes one value, the second one a lowest and a highest clock.
+ * Return: true if the switch is to go on. */
 bool jetwatt_switch_write(struct jetwatt_switch *p, const char *path, uint64_t v);
 bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const char *max_path,
 			  const struct jetwatt_range *now, const struct jetwatt_range *want);
 
 /* check.c: compare the value that a knob reads with the wanted value. @knob: name of the knob for
- * the message. Return: 0; -ESTALE: the values differ. jetwatt_check_differs() always returns
+ * the message. Return: 0; -ESTALE if the values differ. jetwatt_check_differs() always returns
  * -ESTALE; jetwatt_check_above() reads the clock from @path. */
 int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint64_t is,
 			  uint64_t want);
@@ -288,8 +300,9 @@ int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text
 int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text *err,
 			const char *path, const char *knob, uint64_t cap);
 
-/* cap.c: a knob that is a list of caps. jetwatt_cap_add() adds one. Return: true: the file exists.
- * The other functions implement members of struct jetwatt_knob_ops. */
+/* cap.c: functions for a knob that is a list of caps. jetwatt_cap_add() adds a cap to the list.
+ * Return: true if the file of the cap exists. The other functions implement members of struct
+ * jetwatt_knob_ops. */
 bool jetwatt_cap_add(struct jetwatt_board *b, enum jetwatt_knob k, const char *path,
 		     uint64_t uncapped);
 int jetwatt_cap_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
@@ -314,9 +327,10 @@ uint64_t jetwatt_cap_lowest(const struct jetwatt_board *b, enum jetwatt_knob k,
 bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
 		       int policy);
 
-/* cpu.c: find new cpufreq policies */
+/* cpu.c: find cpufreq policies that have appeared */
 void jetwatt_cpu_policies(struct jetwatt_board *b);
-/* Continue a switch after cores.c has brought CPUs online. Return: true: go on with the switch. */
+/* Continue a switch after cores.c has brought CPUs online. Return: true if the switch is to go
+ * on. */
 bool jetwatt_cpu_cores_online(struct jetwatt_switch *p);
 
 /* missing.c: check that the board has the knob */
@@ -326,8 +340,8 @@ bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_knob knob);
 void jetwatt_cooling_find(struct jetwatt_board *b);
 
 /* state.c: read the state of all knobs; convert a mode to a state (-EINVAL: not of this board).
- * check.c: wait SETTLE_MS at most until the knobs are as in @s. Return: 0; -ESTALE; negative
- * errno. */
+ * check.c: wait SETTLE_MS at most until the knobs have their values in @s. Return: 0; -ESTALE;
+ * negative errno. */
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
 		       struct jetwatt_error_text *err);
 int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
@@ -335,7 +349,7 @@ int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mo
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			struct jetwatt_error_text *err);
 
-/* switch.c: write what differs from @target, without reading it back */
+/* switch.c: write all knobs that differ from @target, without reading them back */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
 		      struct jetwatt_board_state *before, bool best_effort,
 		      struct jetwatt_error_text *err);
@@ -345,12 +359,12 @@ int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state 
 const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf);
 /* Create the state directory. Return: 0; negative errno. */
 int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_error_text *err);
-/* Lock the file @leaf; @taken: what @err says if another process holds the lock. Return:
+/* Lock the file @leaf; @taken: text for @err if another process holds the lock. Return:
  * descriptor; -EBUSY; -EPERM; other negative errno. */
 int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *taken,
 		       struct jetwatt_error_text *err);
-/* Take the lease on the knobs; release it. Return: 0, also if this process has it; -EBUSY; other
- * negative errno. */
+/* The first function takes the lease on the knobs, the second one releases it. Return: 0, also
+ * if this process holds the lease already; -EBUSY; other negative errno. */
 int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_error_text *err);
 void jetwatt_lease_release(struct jetwatt_board *b);
 
@@ -368,17 +382,18 @@ bool jetwatt_statefile_now(const struct jetwatt_board *b, const char *boot);
 int jetwatt_statefile_delete(struct jetwatt_board *b, const char *leaf,
 			  struct jetwatt_error_text *err);
 
-/* sensors.c: write the saved settings back to the sensors, and delete their file if that worked */
+/* sensors.c: write the saved settings back to the sensors, and delete the file with the settings
+ * if all writes succeeded */
 int jetwatt_sensors_restore_saved(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* guardian.c: a guardian process calls its function when its parent ends. Return: 0; negative
- * errno. */
+/* guardian.c: start a guardian process, which calls a function when its parent ends. Return: 0;
+ * negative errno. */
 typedef int (*jetwatt_guardian_fn)(struct jetwatt_board *b, struct jetwatt_error_text *err);
 int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_fn put_back, int *fd,
 			   struct jetwatt_error_text *err);
 void jetwatt_guardian_end(struct jetwatt_board *b);
 
-/* saved.c: the file of the saved state */
+/* saved.c: read and write the file of the saved state */
 bool jetwatt_saved_old(const struct jetwatt_board *b);
 int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err);
 int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_error_text *err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The lease: a lock file in the state directory that lets one process at a time write the knobs.
- * The kernel releases it when that process ends.
+ * The kernel releases the lock when the process that holds it ends.
  */
 #include "board/knobs.h"
 
@@ -43,8 +43,8 @@ int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_error_text *
 
 /**
  * jetwatt_lease_lock() - lock a file in the state directory
- * @leaf: name of the file; created if it is missing
- * @taken: what @err says if another process holds the lock
+ * @leaf: name of the file; the file is created if it is missing
+ * @taken: text for @err if another process holds the lock
  *
  * The kernel releases the lock when the process ends. The file has mode 0600, because any process
  * that can open it can lock it.
@@ -64,8 +64,8 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 		  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot take the lease %s", path);
-	/* jetwatt_board_saved_owner() takes the lock for an instant to see whether it is held, so
-	 * retry. */
+	/* Retry, because jetwatt_board_saved_owner() of another process takes the lock for an
+	 * instant to see whether it is held. */
 	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) && i < LOCK_RETRIES; i++)
 		jetwatt_sysfs_settle_wait();
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
@@ -109,7 +109,8 @@ void jetwatt_lease_release(struct jetwatt_board *b)
 {
 	if (b->lease < 0)
 		return;
-	/* Keep the file, because a new file would have a new lock; delete only the PID in it. */
+	/* Keep the file, because a new file would have a new lock; delete only the PID in the
+	 * file. */
 	if (ftruncate(b->lease, 0))
 		errno = 0;
 	close(b->lease);

@@ -15,8 +15,8 @@ int jetwatt_levels_table(const uint64_t *from, uint64_t *v)
 	return n;
 }
 
-/* Find the levels of a devfreq device: clocks that sysfs lists, else @known, else the lowest and
- * the highest clock. Return: number of levels. */
+/* Find the levels of a devfreq device: clocks that sysfs lists, else those in @known, else the
+ * lowest and the highest clock. Return: number of levels. */
 int jetwatt_levels_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			   uint64_t *v)
 {
@@ -59,7 +59,7 @@ int jetwatt_board_levels(const struct jetwatt_board *b, enum jetwatt_knob k, con
 	return b->nr_levels[k];
 }
 
-/* Take the alphabetically first device whose name contains one of @parts: on Thor "gpu-gpc-0" (the
+/* Use the alphabetically first device whose name contains one of @parts: on Thor "gpu-gpc-0" (the
  * shaders) comes before "gpu-nvd-0" (video). */
 bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *parts, char *name)
 {

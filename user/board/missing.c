@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which knobs the board lacks. */
+/* Answers which knobs the board lacks, and why. */
 #include "board/knobs.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Return the number of values that @k has in the grid. */
+/* Return the number of values that the knob @k has in the grid of modes. */
 static int grid_values(const struct jetwatt_board *b, enum jetwatt_knob k)
 {
 	return jetwatt_knob_row(k)->optional && !b->in_grid[k] ? 1 : b->nr_levels[k];
@@ -81,7 +81,8 @@ int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t le
 	return 0;
 }
 
-/* Parse a number from 1 to @max. Return: first character behind it; NULL: not such a number. */
+/* Parse a number from 1 to @max. Return: first character behind the number; NULL: not such a
+ * number. */
 static const char *mode_parse_value(const char *s, uint64_t max, uint64_t *v)
 {
 	size_t n = strspn(s, "0123456789");

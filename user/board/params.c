@@ -12,7 +12,7 @@
 
 #include "board/preset.h"
 
-/* Append " NAME=VALUE" to @buf if it fits, else nothing. */
+/* Append " NAME=VALUE" to @buf if the text fits; otherwise append nothing. */
 static void params_append(char *buf, size_t len, const char *name, const char *value)
 {
 	size_t n = strlen(buf);
@@ -33,7 +33,7 @@ static void params_append_file(const struct jetwatt_board *b, const char *path, 
 		params_append(buf, len, name, text);
 }
 
-/* file names, in the order of enum jetwatt_preset_mask */
+/* names of the files with the masks, in the order of enum jetwatt_preset_mask */
 static const char * const mask_names[JETWATT_MASKS] = {
 	"tpc_pg_mask", "fbp_pg_mask", "gpc_pg_mask", "gpu_pg_mask",
 };
@@ -50,7 +50,7 @@ static int openrm_mask(const struct jetwatt_board *b, uint64_t *mask)
 	if (!f)
 		return -errno;
 	while (rc && fgets(line, sizeof(line), f))
-		/* All ones means that the parameter was not set, as on a PC. */
+		/* A mask of all ones means that the parameter was not set, as on a PC. */
 		if (sscanf(line, "TegraGpuPgMask: %" SCNu64, mask) == 1 && *mask != UINT32_MAX)
 			rc = 0;
 	fclose(f);
@@ -60,7 +60,8 @@ static int openrm_mask(const struct jetwatt_board *b, uint64_t *mask)
 int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask which,
 			uint64_t *mask)
 {
-	/* Directory of the GPU's device: on JetPack 6, then on JetPack 5. */
+	/* Directory of the GPU's device: the first path is that of JetPack 6, the second that of
+	 * JetPack 5. */
 	static const char * const gpu[] = { "devices/platform/gpu.0", "devices/gpu.0" };
 	char path[PATH_LEN];
 	int rc = -ENOENT;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits well above the largest known file, which has some 20 presets of 60 lines. */
+/* Limits of the parser, well above the largest known nvpmodel.conf, which has some 20 presets of
+ * 60 lines. */
 #define PARAMS_MAX	512
 #define PRESETS_MAX	128
 #define LINES_MAX	256
@@ -79,7 +80,7 @@ static bool word_is(struct preset_word w, const char *text)
 	return w.n == strlen(text) && !memcmp(w.p, text, w.n);
 }
 
-/* Split NAME=value. Return: false: the name is not @name. */
+/* Split NAME=value. Return: false if the argument in the text has another name than @name. */
 static bool preset_attribute(struct preset_word w, const char *name, struct preset_word *value)
 {
 	size_t n = strlen(name);

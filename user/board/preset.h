@@ -2,8 +2,8 @@
 /*
  * The vendor's power modes (presets): reads nvpmodel.conf in all its dialects, and writes a new
  * block for it. The path of a parameter, not its name, tells which knob it sets: names change
- * between boards and releases, sysfs paths hardly do. Used by the verbs that list, apply and
- * export presets.
+ * between boards and releases, sysfs paths hardly do. The verbs use it that list, apply and export
+ * presets.
  */
 #ifndef JETWATT_PRESET_H
 #define JETWATT_PRESET_H
@@ -14,14 +14,17 @@
 #include "board/board.h"
 
 #define JETWATT_PRESET_NAME	64
-#define JETWATT_PRESET_UNCAPPED	(-1LL)	/* no cap is set, or the block does not mention it */
+/* value of a cap that is not set, or that the block does not mention */
+#define JETWATT_PRESET_UNCAPPED	(-1LL)
 
-/* What a line of a block sets. */
+/* The kind of setting that a line of a block makes. */
 enum jetwatt_preset_kind {
-	JETWATT_PRESET_OTHER,		/* not a knob of jetwatt: the line is copied */
+	/* setting that is not a knob of jetwatt: the line is copied unchanged */
+	JETWATT_PRESET_OTHER,
 	JETWATT_PRESET_CORE,		/* whether a core is online */
 	JETWATT_PRESET_MIN, JETWATT_PRESET_MAX,	/* lowest and highest clock of a knob */
-	JETWATT_PRESET_MASK,		/* gates parts of the GPU; takes effect after a reboot */
+	/* mask that gates parts of the GPU; it takes effect after a reboot */
+	JETWATT_PRESET_MASK,
 };
 
 /* The masks of JETWATT_PRESET_MASK. jetwatt_board_gated() reads their current values. */
@@ -72,7 +75,7 @@ struct jetwatt_presets {
  * jetwatt_presets_read() - read a file of presets
  * @p: gets the presets; the caller frees them
  * @b: may be NULL if @path is not
- * @path: NULL: nvpmodel.conf in the board's @etc directory
+ * @path: NULL: use nvpmodel.conf in the board's @etc directory
  *
  * Return: 0; -ENOENT: no such file; -EINVAL: not a file of presets, and @err names the line; other
  * negative errno.
@@ -98,15 +101,15 @@ void jetwatt_presets_free(struct jetwatt_presets *p);
 unsigned int jetwatt_preset_mode(const struct jetwatt_board *b, const struct jetwatt_preset *p,
 				 struct jetwatt_mode *mode);
 
-/* As jetwatt_preset_mode(), with the levels that occur in a list of @n modes, for callers without a
- * board. */
+/* Convert a preset to a mode as jetwatt_preset_mode() does, with the levels that occur in a list
+ * of @n modes, for callers without a board. */
 unsigned int jetwatt_preset_mode_of(const struct jetwatt_mode *all, size_t n,
 				    const struct jetwatt_preset *p, struct jetwatt_mode *mode);
 
 /**
  * jetwatt_board_gated() - read a mask of gated GPU parts
  *
- * Return: 0; -ENOENT: the board's GPU driver has no such mask; other negative errno.
+ * Return: 0; -ENOENT: the board's GPU driver has no mask of this kind; other negative errno.
  */
 int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask which,
 			uint64_t *mask);
@@ -126,11 +129,11 @@ int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_pr
  * jetwatt_preset_print() - write a < POWER_MODEL > block for a mode
  * @like: template: its parameters are written in their order; lines that are not a knob of
  *	jetwatt are copied
- * @id, @name: of the new block
+ * @id, @name: id and name of the new block
  * @top: highest level of the memory clock, in Hz; written as @like writes "no cap"
  *
- * Return: 0; -EINVAL: @like lacks a knob that the mode sets, or @name is not one word of letters,
- * digits, _ and -; -EIO.
+ * Return: 0; -EINVAL: the block @like lacks a knob that the mode sets, or @name is not one word of
+ * letters, digits, _ and -; -EIO.
  */
 int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, const char *name,
 			 const struct jetwatt_mode *mode, uint64_t top);

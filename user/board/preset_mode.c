@@ -12,8 +12,8 @@
 
 #define FILE_MAX	(1u << 20)
 
-/* Levels found so far: the highest level, the nearest levels below and above a cap, and the lowest
- * level; 0: none. */
+/* Levels of a knob found so far: the highest level, the nearest levels below and above a cap,
+ * and the lowest level; 0: none. */
 struct cap_levels {
 	uint64_t top, below, above, bottom;
 };
@@ -37,8 +37,9 @@ static uint64_t cap_levels_round(const struct cap_levels *s, long long asked, bo
 	return s->below ? s->below : s->bottom;
 }
 
-/* Set the level of one knob to what the kernel makes of the preset's cap. The kernel rounds the cap
- * of the GPU up, other caps down. Return: 1 << @k if it was rounded, else 0. */
+/* Set the level of one knob to what the kernel makes of the preset's cap. The kernel rounds the
+ * cap of the GPU up, other caps down. Return: 1 << @k if the cap was rounded to another value,
+ * else 0. */
 static unsigned int set_capped_level(const struct jetwatt_preset *p, enum jetwatt_knob k,
 				     const struct cap_levels *s, struct jetwatt_mode *mode)
 {
@@ -46,8 +47,8 @@ static unsigned int set_capped_level(const struct jetwatt_preset *p, enum jetwat
 	uint64_t v = cap_levels_round(s, cap, k == JETWATT_KNOB_GPU);
 
 	jetwatt_mode_set(mode, k, v);
-	/* A clock cap above the highest level is no cap. A number of cores above what the board has
-	 * counts as rounded. */
+	/* A clock cap above the highest level counts as no cap. A number of cores above what the
+	 * board has counts as rounded. */
 	if (cap < 0 || (uint64_t)cap == v || (jetwatt_knob_row(k)->hz && (uint64_t)cap >= s->top))
 		return 0;
 	return 1u << k;
@@ -177,7 +178,7 @@ static unsigned int count_lines(const struct jetwatt_preset *p, enum jetwatt_pre
 	return n;
 }
 
-/* Check whether @core is among the @n lowest-numbered cores of the block. */
+/* Check whether the core @core is among the @n lowest-numbered cores that the block names. */
 static bool core_among_first(const struct jetwatt_preset *p, unsigned int core, unsigned int n)
 {
 	unsigned int before = 0;
@@ -187,7 +188,7 @@ static bool core_among_first(const struct jetwatt_preset *p, unsigned int core, 
 	return before < n;
 }
 
-/* Return the lowest clock that @value asks for, but not above the cap. */
+/* Return the lowest clock that @value asks for, but at most the cap. */
 static unsigned long long floor_within_cap(const char *value, unsigned long long cap)
 {
 	long long v = strtoll(value, NULL, 0);

@@ -27,8 +27,8 @@ static int remote_lost(struct jetwatt_board *b, struct jetwatt_error_text *err, 
 	return -EPIPE;
 }
 
-/* Receive a packet into @answer of JETWATT_REMOTE_RESPONSE; *@fd gets the descriptor that it carries,
- * -1: none. Return: length; negative: as recvmsg(2). */
+/* Receive a packet into @answer of JETWATT_REMOTE_RESPONSE; *@fd gets the descriptor that the
+ * packet carries, -1: none. Return: length of the packet; negative as recvmsg(2) returns it. */
 static ssize_t remote_receive(int from, char *answer, int *fd)
 {
 	union {
@@ -48,9 +48,9 @@ static ssize_t remote_receive(int from, char *answer, int *fd)
 	return got;
 }
 
-/* Send a request and receive its response into @answer of JETWATT_REMOTE_RESPONSE.
- * @fd: gets the descriptor of the response, -1: none; NULL: close it.
- * Return: length; -EPIPE: no response, and the connection is closed. */
+/* Send a request and receive its response into @answer of JETWATT_REMOTE_RESPONSE. @fd: gets the
+ * descriptor of the response, -1: none; NULL: close it. Return: length of the response; -EPIPE
+ * if there is no response, in which case the connection is closed. */
 static ssize_t remote_request(struct jetwatt_board *b, const char *request, char *answer, int *fd,
 			      struct jetwatt_error_text *err)
 {
@@ -69,7 +69,8 @@ static ssize_t remote_request(struct jetwatt_board *b, const char *request, char
 		*fd = with;
 	else if (with >= 0)
 		close(with);
-	/* Close the connection after a timeout: a late response would be taken for the next one. */
+	/* Close the connection after a timeout: a late response would be taken for the response
+	 * to the next request. */
 	if (got <= 0)
 		return remote_lost(b, err,
 				   got ? strerror(errno) : "jetwatt-knobs closed the connection");
@@ -127,8 +128,8 @@ int jetwatt_remote_alive(const struct jetwatt_board *b)
 {
 	struct pollfd p = { b->remote, POLLIN, 0 };
 
-	/* The server sends nothing without a request, so readable means that it has
-	 * disconnected. */
+	/* The server sends nothing without a request, so a readable socket means that the server
+	 * has disconnected. */
 	return b->remote >= 0 && !poll(&p, 1, 0);
 }
 

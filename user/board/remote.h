@@ -17,7 +17,7 @@
  *
  * MODE is "c8-1728000-g624750000-e3199000000". When the client that owns the board disconnects,
  * for whatever reason, jetwatt-knobs restores the board. When a client that has opened freezers
- * disconnects, it thaws their jobs.
+ * disconnects, jetwatt-knobs thaws the jobs of these cgroups.
  */
 #ifndef JETWATT_BOARD_REMOTE_H
 #define JETWATT_BOARD_REMOTE_H
@@ -38,19 +38,19 @@ void jetwatt_remote_close(struct jetwatt_board *b);
 /* Check that the connection is still open. Return: 1, 0. */
 int jetwatt_remote_alive(const struct jetwatt_board *b);
 
-/* Send @verb, with @mode if that is not NULL, and wait for the response, 20 s at most. Return: what
- * the function of that name returned in jetwatt-knobs; -EPIPE: no response, the connection is
- * closed, and the board is restored. */
+/* Send @verb, with @mode if that is not NULL, and wait for the response, 20 s at most. Return:
+ * result of the function with the name of the request, called in jetwatt-knobs; -EPIPE: no
+ * response, the connection is closed, and the board is restored. */
 int jetwatt_remote_request(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
 		      struct jetwatt_error_text *err);
 
-/* Request the freezer of a cgroup. Return: its descriptor; errors as jetwatt_board_freezer(), and
- * -EPIPE as jetwatt_remote_request(). */
+/* Request the freezer of a cgroup. Return: descriptor of the freezer; errors as
+ * jetwatt_board_freezer(), and -EPIPE as jetwatt_remote_request(). */
 int jetwatt_remote_freezer(struct jetwatt_board *b, const char *cgroup,
 			   struct jetwatt_error_text *err);
 
 /* Request the levels of the memory clock, in Hz, ascending. @v: room for JETWATT_BOARD_FREQS_MAX.
- * Return: number of levels; 0: not known, or no response. */
+ * Return: number of levels; 0 if the levels are not known, or if there is no response. */
 int jetwatt_remote_emc(struct jetwatt_board *b, uint64_t *v);
 
 #endif

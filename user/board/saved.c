@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The file of the saved state: the values of all knobs from before jetwatt changed the board. Lines
- * of text; the last is a checksum of the others (statefile.c):
+ * The file of the saved state: the values of all knobs from before jetwatt changed the board. The
+ * file consists of lines of text; the last line is a checksum of the other lines (statefile.c):
  *
  *	jetwatt-saved 1
  *	boot 6f0d...			id of the boot in which the values were read
@@ -11,9 +11,10 @@
  *	emc kernel/nvpmodel_clk_cap/emc 9223372036854775807
  *	sum 1c291ca3
  *
- * A policy without an online CPU gets its line when its first CPU comes online. A knob that was
- * missing has no line. A board with several caps of the memory clock has a line for each. The line
- * of a knob that is missing now is ignored: its value was lost with its driver.
+ * A cpufreq policy without an online CPU gets its line in the file when its first CPU comes online.
+ * A knob that was missing when the state was saved has no line in the file. A board with several
+ * caps of the memory clock has a line for each. The line of a knob that is missing now is ignored:
+ * its value was lost when its driver was removed.
  */
 #include "board/knobs.h"
 
@@ -62,7 +63,8 @@ static int saved_damaged(const struct jetwatt_board *b, struct jetwatt_error_tex
 	return -EBADMSG;
 }
 
-/* Parse one line into jetwatt_board::saved. Return: NULL, or what is wrong with it. */
+/* Parse one line into jetwatt_board::saved. Return: NULL if the line is valid, else what is
+ * wrong with it. */
 static const char *saved_load_line(struct jetwatt_board *b, const char *line)
 {
 	jetwatt_each_knob(k) {
@@ -98,8 +100,8 @@ static const char *saved_parse(struct jetwatt_board *b, char *text)
 /**
  * jetwatt_saved_load() - read the file into jetwatt_board::saved
  *
- * Return: 0; 1: the file is of an earlier boot; -ENOENT: no file; -EBADMSG: damaged; other negative
- * errno.
+ * Return: 0; 1 if the file is of an earlier boot; -ENOENT: no file; -EBADMSG: damaged; other
+ * negative errno.
  */
 int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
@@ -120,8 +122,9 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 	return !b->have_saved;
 }
 
-/* Check whether the file is of an earlier boot. If it is, no mode is applied now, because knobs do
- * not survive a reboot. A damaged file does not count as old. */
+/* Check whether the file is of an earlier boot. If the file is of an earlier boot, no mode is
+ * applied now, because knobs do not survive a reboot. A damaged file does not count as a file of
+ * an earlier boot. */
 bool jetwatt_saved_old(const struct jetwatt_board *b)
 {
 	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Conversion settings of the power sensors, and the clock of their I2C bus. The settings are
- * changed only on request (board.h), through the attributes of the drivers, and always restored.
- * The file "sensors" in the state directory holds the previous settings (format: statefile.c):
+ * changed only on request (board.h), through the attributes of the drivers, and they are always
+ * restored. The file "sensors" in the state directory holds the previous settings (format:
+ * statefile.c):
  *
  *	jetwatt-sensors 1
  *	boot 6f0d...
@@ -26,7 +27,7 @@
 #define NEAR_LEN	(PATH_LEN / 4)
 
 struct chip {
-	char dir[NEAR_LEN];		/* directory of its hwmon device */
+	char dir[NEAR_LEN];		/* directory of the chip's hwmon device */
 	uint64_t samples, interval;	/* conversions per reading; ms */
 };
 
@@ -64,7 +65,7 @@ static void find_adapter(const struct jetwatt_board *b, struct settings *s, unsi
 	struct adapter *a = &s->adapter[s->adapters];
 	char file[NEAR_LEN];
 
-	/* Only NVIDIA's kernels up to JetPack 5 have this file. */
+	/* Only NVIDIA's kernels up to JetPack 5 have the file bus_clk_rate. */
 	snprintf(file, sizeof(file), "bus/i2c/devices/i2c-%u/bus_clk_rate", nr);
 	for (int i = 0; i < s->adapters; i++)
 		if (!strcmp(s->adapter[i].file, file))
@@ -122,7 +123,8 @@ static void sensors_read(const struct jetwatt_board *b, struct settings *s)
 	}
 }
 
-/* Write the settings to the file "sensors". Return: 0; negative errno. */
+/* Write the previous settings to the file "sensors" in the state directory. Return: 0; negative
+ * errno. */
 static int sensors_store(struct jetwatt_board *b, const struct settings *s,
 			 struct jetwatt_error_text *err)
 {
@@ -205,7 +207,8 @@ static int sensors_write_chip(const struct jetwatt_board *b, const struct chip *
 	int rc;
 
 	rc = read_attribute(b, c->dir, "samples", &samples);
-	/* The driver was unbound from the chip meanwhile, which resets the settings. */
+	/* Ignore a missing file: the driver was unbound from the chip meanwhile, which resets
+	 * the settings. */
 	if (rc == -ENOENT)
 		return 0;
 	if (!rc)
@@ -244,7 +247,7 @@ static int sensors_write(const struct jetwatt_board *b, const struct settings *s
 }
 
 /* Check whether the chips that are in @s have its settings now. @exact: compare update_interval
- * too, which a chip rounds to the nearest that it supports. */
+ * too, which a chip rounds to the nearest time that it supports. */
 static bool sensors_match(const struct jetwatt_board *b, const struct settings *s, bool exact)
 {
 	struct settings now;
@@ -295,7 +298,8 @@ int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_
 	fd = sensors_lock(b, err);
 	if (fd < 0)
 		return fd;
-	/* The previous holder may have restored the settings meanwhile: then the file is gone. */
+	/* The previous holder may have restored the settings meanwhile: in this case the file
+	 * does not exist any more. */
 	rc = jetwatt_sensors_restore_saved(b, err);
 	close(fd);
 	return rc;
@@ -339,7 +343,8 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 
 	if (fd < 0)
 		return fd;
-	/* First restore what an ended process has left: only that state is worth saving. */
+	/* First restore the settings that an ended process has left changed, so that the
+	 * original settings are saved. */
 	rc = jetwatt_sensors_restore_saved(b, err);
 	if (rc && rc != -ENOENT)
 		goto unlock;
@@ -363,7 +368,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 	if (rc)
 		jetwatt_board_sensors_reset(b, NULL);
 unlock:
-	/* The guardian process has inherited the descriptor, and so keeps the lock. */
+	/* The guardian process has inherited the descriptor, and therefore keeps the lock. */
 	close(fd);
 	return rc;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Files in the state directory that must survive a crash: lines of text. The first line names the
- * kind of file, the second the boot; the last is a checksum of the others. A file is replaced
- * atomically, so it is on disk completely or not at all.
+ * kind of file, the second line the boot; the last line is a checksum of the other lines. A file is
+ * replaced atomically, so it is on disk completely or not at all.
  */
 #include "board/knobs.h"
 
@@ -55,7 +55,7 @@ void jetwatt_statefile_begin(const struct jetwatt_board *b, const char *kind, FI
 }
 
 /* Append the checksum to the text in @buf, and close @f, which is fmemopen() of @buf.
- * Return: length of the text; -EOVERFLOW: it does not fit. */
+ * Return: length of the text; -EOVERFLOW: the text does not fit in the buffer. */
 int jetwatt_statefile_end(FILE *f, const char *buf)
 {
 	long end;
@@ -105,8 +105,8 @@ int jetwatt_statefile_store(struct jetwatt_board *b, const char *leaf, const cha
 	return jetwatt_error_sys(err, rc, "cannot save the board's state in %s", path);
 }
 
-/* Read the file @leaf into @text of JETWATT_SEALED_MAX; @path of PATH_LEN gets its path.
- * Return: length; negative errno. */
+/* Read the file @leaf into @text of JETWATT_SEALED_MAX; @path: buffer of PATH_LEN bytes, which
+ * gets the path of the file. Return: length; negative errno. */
 ssize_t jetwatt_statefile_load(const struct jetwatt_board *b, const char *leaf, char *path, char *text)
 {
 	int fd = open(jetwatt_lease_path(b, leaf, path), O_RDONLY | O_CLOEXEC);
@@ -155,8 +155,8 @@ bool jetwatt_statefile_now(const struct jetwatt_board *b, const char *boot)
 	return !strcmp(boot, now);
 }
 
-/* Delete the file @leaf, and sync the directory. Return: 0, also if there is none; negative
- * errno. */
+/* Delete the file @leaf, and sync the directory. Return: 0, also if there is no such file;
+ * negative errno. */
 int jetwatt_statefile_delete(struct jetwatt_board *b, const char *leaf,
 			  struct jetwatt_error_text *err)
 {

@@ -17,7 +17,7 @@ bool jetwatt_switch_write(struct jetwatt_switch *p, const char *path, uint64_t v
 	return p->best_effort;
 }
 
-/* The order of the two writes keeps min <= max after each. */
+/* The order of the two writes ensures min <= max after each of them. */
 bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const char *max_path,
 			  const struct jetwatt_range *now, const struct jetwatt_range *want)
 {
@@ -45,12 +45,12 @@ static bool switch_step(struct jetwatt_switch *p, enum jetwatt_switch_step at)
 }
 
 /**
- * jetwatt_switch_to() - write what differs from @target
+ * jetwatt_switch_to() - write all knobs whose values differ from @target
  * @before: state to roll back to, or NULL; see struct jetwatt_switch
  * @best_effort: continue after a refused write
  *
- * Does not read the values back: that is jetwatt_state_check().
- * Return: 0, or the error of the first refused write.
+ * The function does not read the values back; jetwatt_state_check() does that.
+ * Return: 0, or the error of the first write that a knob refused.
  */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
 		      struct jetwatt_board_state *before, bool best_effort,

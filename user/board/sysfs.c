@@ -108,7 +108,8 @@ int jetwatt_sysfs_write(const struct jetwatt_board *b, const char *path, uint64_
 	fd = open(name, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* One write(2), because sysfs takes every write as a complete value. */
+	/* Write the value with one write(2), because sysfs takes every write as a complete
+	 * value. */
 	do
 		put = write(fd, text, (size_t)rc);
 	while (put < 0 && errno == EINTR);
