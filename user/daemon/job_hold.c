@@ -266,7 +266,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			return JETWATTD_ENDED;
 		if (drifts < DRIFTS)
 			continue;
-		/* Reset the back-off: the earlier back-offs belong to the job before the drift. */
+		/* The earlier back-offs belong to the job before the drift. */
 		*backing = (struct jetwattd_backoff){ 0 };
 		jetwattd_learner_relearn(&r->learner, &got.m.row, &was);
 		jetwattd_handle_news(r);

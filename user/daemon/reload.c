@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* SIGHUP: reload the policy. Reloads the policy. A new policy that cannot be used changes
- * nothing. */
+/* SIGHUP: reload the policy. A new policy that cannot be used changes nothing. */
 #include "daemon/loop.h"
 
 #include <errno.h>

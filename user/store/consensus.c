@@ -2,8 +2,8 @@
 /*
  * Merge the measurements of one workload by several devices: median polish of the logarithms of
  * time and power (Tukey, Exploratory Data Analysis, 1977, chapter 11). First, the offset by which
- * the logarithms of a device deviate in all modes alike is removed. Then each mode gets the median
- * of its measurements.
+ * the logarithms of a device deviate in all modes alike is removed. After that, each mode gets the
+ * median of its measurements.
  */
 #include "store/pool.h"
 
@@ -15,15 +15,17 @@
 
 #include "model/order.h"
 
-/* Most iterations, and the change below which iteration stops: 0.1 %, in logarithms. Devices that
- * share few modes converge slowly. */
+/* Maximum number of iterations, and the change of a logarithm below which iteration stops: 0.1
+ * %. Devices that share few modes converge slowly. */
 #define ROUNDS	40
 #define SETTLED	1e-3
 /* Ratio of the variance of a measurement (2 % standard deviation) to the variance of the devices
- * (5 %), rounded. Shrinks the offset of a device towards 0 if it has few measurements. */
+ * (5 %), rounded. This ratio shrinks the offset of a device towards 0 if it has few
+ * measurements. */
 #define SHRINK	0.15
 
-/* Indices of the measurements, sorted, and the end of each group of equal ones. */
+/* Indices of the measurements, sorted, and the end of each group of measurements with the same
+ * mode or device. */
 struct runs {
 	size_t *at, *end, nr;
 };
@@ -114,7 +116,7 @@ static double update_effects(struct polish *p, const struct runs *r, const doubl
 	return max_change;
 }
 
-/* Compute the effects of the modes (->mode) of y. */
+/* Compute the effects of the modes (member mode) on the logarithms (member y). */
 static void polish_modes(struct polish *p)
 {
 	memset(p->offset, 0, p->n * sizeof(*p->offset));

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Largest file, in bytes: enough for years of profiling every mode. */
+/* Maximum size of a file, in bytes: enough for years of profiling every mode. */
 #define FILE_MAX	(256u << 20)
 #define NUMBER_MAX	63
 
-/* The knobs come first, in the order of enum jetwatt_knob. */
+/* The columns of the knobs come first, in the order of enum jetwatt_knob. */
 enum { BATCH = JETWATT_KNOBS, TIME_MS, POWER_W, TIME_SD, POWER_SD, COLUMNS };
 
 #define KNOB(ID, type, member, key, label, tag, hz, optional) [JETWATT_KNOB_##ID] = #member,
@@ -28,7 +28,7 @@ static const char * const column_names[COLUMNS] = {
 };
 #undef KNOB
 
-/* A part of the text: not terminated, may be empty. */
+/* A part of the text, which is not terminated by a zero byte and may be empty. */
 struct piece {
 	const char *p;
 	size_t len;
@@ -37,7 +37,8 @@ struct piece {
 struct csv_reader {
 	const char *at, *end;
 	unsigned int line, columns;
-	int position[COLUMNS];	/* index of the column in the file, -1: none */
+	/* index of the column in the file, -1: the file has no such column */
+	int position[COLUMNS];
 	struct jetwatt_csv_error *err;
 };
 
@@ -66,7 +67,7 @@ static struct piece csv_trim(struct piece s)
 	return s;
 }
 
-/* Get the next line that is neither blank nor a comment, without its end. Return: false: no
+/* Get the next line that is neither blank nor a comment, without the end of line. Return: false: no
  * more. */
 static bool csv_next_line(struct csv_reader *r, struct piece *line)
 {
@@ -87,7 +88,7 @@ static bool csv_next_line(struct csv_reader *r, struct piece *line)
 	return false;
 }
 
-/* Split the first field off the line. Return: false: the line is used up. */
+/* Split the first field off the line. Return: false if the line has no further field. */
 static bool csv_next_field(struct piece *line, struct piece *field)
 {
 	const char *comma;
@@ -134,7 +135,8 @@ static int read_header(struct csv_reader *r, struct piece line)
 	return 0;
 }
 
-/* Parse a finite decimal number. strtod() alone accepts "inf", "nan" and hexadecimal too. */
+/* Parse a finite decimal number. Check the characters first, because strtod() accepts "inf",
+ * "nan" and hexadecimal too. */
 static int csv_number(struct csv_reader *r, int column, struct piece field, double *v)
 {
 	char text[NUMBER_MAX + 1], *end;
@@ -282,7 +284,8 @@ int jetwatt_csv_read(const char *path, struct jetwatt_row **rows, uint32_t **bat
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* Read to the end, ignoring st_size: the profile may come through a pipe. */
+	/* Read to the end of the file without using st_size, because the profile may come
+	 * through a pipe. */
 	for (;;) {
 		ssize_t got;
 

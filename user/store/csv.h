@@ -19,7 +19,7 @@
 
 /**
  * struct jetwatt_csv_error - what is wrong with a file
- * @line: number of the line, from 1; 0: the whole file
+ * @line: number of the line, from 1; 0: the error concerns the whole file
  * @text: reason
  */
 struct jetwatt_csv_error {
@@ -27,24 +27,25 @@ struct jetwatt_csv_error {
 	char text[160];
 };
 
-/* Read a profile or a mode list. @row: gets the rows; time_ms and power_w are NAN in a mode list.
- * @batch: gets the minibatch size of each row, 0 without that column; may be NULL. The caller frees
- * both. Return: number of rows; -EINVAL: @err says why; -EFBIG: too large; other negative errno. */
+/* Read a profile or a mode list. @row: gets the rows; time_ms and power_w are NAN in a mode
+ * list. @batch: gets the minibatch size of each row, 0 if the file has no such column; may be
+ * NULL. The caller frees both. Return: number of rows; -EINVAL: @err gives the reason; -EFBIG:
+ * the file is too large; other negative errno. */
 int jetwatt_csv_read(const char *path, struct jetwatt_row **row, uint32_t **batch,
 		     struct jetwatt_csv_error *err);
 /* Parse from memory, as jetwatt_csv_read() does; the fuzzer calls this. */
 int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **row, uint32_t **batch,
 		      struct jetwatt_csv_error *err);
-/* Write a profile, or a mode list if every time_ms is NAN, with time_sd and power_sd. The file is
- * replaced atomically (a pipe is written directly). Doubles have as many digits as needed to read
- * back the same value. @batch: minibatch size of each row; NULL: no such column.
- * Return: 0; -EINVAL: the reader would refuse a row; other negative errno. On failure the file at
- * @path is unchanged. */
+/* Write a profile, or a mode list if every time_ms is NAN, with the columns time_sd and
+ * power_sd. The file is replaced atomically (a pipe is written directly). Doubles have as many
+ * digits as needed to read back the same value. @batch: minibatch size of each row; NULL: no
+ * such column. Return: 0; -EINVAL: the reader would refuse a row; other negative errno. On
+ * failure the file at @path is unchanged. */
 int jetwatt_csv_write(const char *path, const struct jetwatt_row *row, const uint32_t *batch,
 		      size_t n);
 
-/* Write to an open file. @errors: write time_sd and power_sd too. Return: 0; -EINVAL: as
- * jetwatt_csv_write(); -EIO. */
+/* Write a profile or a mode list to an open file. @errors: write time_sd and power_sd too.
+ * Return: 0; -EINVAL: as jetwatt_csv_write(); -EIO. */
 int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *batch, size_t n,
 		      int errors);
 

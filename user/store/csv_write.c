@@ -27,7 +27,7 @@ static void print_exact(FILE *f, double v)
 	fprintf(f, ",%s", text);
 }
 
-/* Refuse rows that the reader would refuse. *@measured: the rows have times. */
+/* Refuse rows that the reader would refuse. *@measured: set to true if the rows have times. */
 static int check_rows(const struct jetwatt_row *row, size_t n, bool *measured)
 {
 	*measured = n && !isnan(row[0].time_ms);
@@ -91,7 +91,7 @@ int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *ba
 	return fflush(f) || ferror(f) ? -EIO : 0;
 }
 
-/* Sync the directory of @path: only then is a rename on disk. */
+/* Sync the directory of @path: only after that is a rename on disk. */
 static int sync_dir(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Longest wait for the lock of the database. A writer holds it for one transaction, so a longer
- * wait means that the holder hangs. */
+/* Longest wait for the lock of the database, in ms. A writer holds it for one transaction, so a
+ * longer wait means that the process that holds the lock hangs. */
 #define BUSY_TIMEOUT_MS	10000
 
 struct refusal {
@@ -110,8 +110,8 @@ int jetwatt_db_end(struct jetwatt_db *db, int rc)
 	return rc;
 }
 
-/* WAL mode is a property of the file. Two processes that set it at the same time get SQLITE_BUSY
- * without the busy timeout, so retry. */
+/* WAL mode is a property of the database file. Two processes that set it at the same time get
+ * SQLITE_BUSY without the busy timeout, so retry. */
 static int set_pragmas(struct jetwatt_db *db, bool write)
 {
 	int rc = jetwatt_db_run(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
@@ -127,7 +127,8 @@ static int set_pragmas(struct jetwatt_db *db, bool write)
 	return rc;
 }
 
-/* Take on the rights of the owner. Return: 0; negative errno: @err has why and fix. */
+/* Take on the rights of the database's owner in this thread. Return: 0; negative errno: on
+ * failure, @err receives why and fix. */
 static int become_owner(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was,
 			struct jetwatt_error_text *err)
 {
@@ -192,8 +193,8 @@ static int open_connection(struct jetwatt_db *db, bool write)
 		rc = jetwatt_db_run(db, "PRAGMA user_version; SELECT count(*) FROM sqlite_master");
 	if (((rc & 0xff) != SQLITE_CANTOPEN && (rc & 0xff) != SQLITE_READONLY) || write)
 		return rc;
-	/* A reader may lack the right to create the -wal and -shm files. Without a -wal file there
-	 * is no writer, so the file can be opened as immutable. */
+	/* A process that only reads may lack the right to create the -wal and -shm files.
+	 * Without a -wal file there is no writer, so the file can be opened as immutable. */
 	snprintf(wal, sizeof(wal), "%s-wal", db->path);
 	if (!access(wal, F_OK))
 		return rc;
@@ -235,7 +236,7 @@ int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 			 "run jetwatt profile -p PID, or jetwatt import FILE.csv");
 		return rc;
 	}
-	/* If several users may write the directory, @err is set already. */
+	/* If several users may write the directory, @err has its reason already. */
 	if (rc)
 		return *err->why ? rc : refused_by_errno(-rc, &owner, err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The profile database: all measurements of power modes, by workload. SQLite in WAL mode: readers
- * continue while one process writes. A committed transaction is on the disk when the call
- * returns, so it survives a power failure. Other programs (pandas, DuckDB, Grafana) read the view
- * "profile". Context: one thread at a time uses a struct jetwatt_db.
+ * continue while one process writes. A committed transaction is on the disk when the call returns,
+ * so the transaction survives a power failure. Other programs (pandas, DuckDB, Grafana) can read
+ * the view "profile". Context: one thread at a time uses a struct jetwatt_db.
  */
 #ifndef JETWATT_DB_H
 #define JETWATT_DB_H
@@ -23,15 +23,15 @@ struct jetwatt_db;
 
 /**
  * struct jetwatt_db_row - one measurement of a mode
- * @row: the mode, its time and power, and their relative standard errors
- * @minibatches, @span_s: number of minibatches and length in seconds of the measurement; 0: not
- *	known (the row was imported from a file)
+ * @row: the mode, its time and power, and their relative standard errors @minibatches, @span_s:
+ * number of minibatches and length in seconds of the measurement; 0: not known (the measurement was
+ * imported from a file)
  * @settled: the power had settled before the measurement began
  * @lost: number of power samples that were missing
  * @when_ms: time of the measurement, in ms since 1970; 0: not known
- * @key: hash of the content, so that a row that is added twice is stored once. Set by the
- *	database; ignored when a row is added
- * @source: number of the device, where rows of several devices are read; else 0
+ * @key: hash of the content, so that a measurement that is added twice is stored once. The
+ *	database sets the key; it is ignored when a row is added
+ * @source: number of the device, if rows of several devices are read; else 0
  */
 struct jetwatt_db_row {
 	struct jetwatt_row row;
@@ -49,7 +49,7 @@ struct jetwatt_db_row {
  * @id: id of the workload in this database
  * @key: key of the workload, the same in all databases
  * @workload: the workload
- * @modes, @rows: number of different modes and of measurements, of this device only
+ * @modes, @rows: number of different modes and of measurements, counted for this device only
  * @pooled: number of measurements of other devices, fetched by jetwatt-sync
  * @first_ms, @last_ms: time of the first and last measurement, in ms since 1970; 0: not known
  */
@@ -69,9 +69,9 @@ struct jetwatt_db_profile {
  *	false: change nothing
  * @err: gets what failed, why and a fix, except for -ENOMEM; may be NULL
  *
- * Return: 0; -ENOENT: no such file, and not @write; -EPERM; -EBADMSG: not a database of jetwatt, or
- * damaged; -EPROTO: the schema is newer than this jetwatt, or older and not @write; -ENOSPC;
- * -EBUSY: another process has been writing for 10 s; -EROFS; other negative errno.
+ * Return: 0; -ENOENT: no such file, and @write is false; -EPERM; -EBADMSG: not a database of
+ * jetwatt, or damaged; -EPROTO: the schema is newer than this jetwatt, or older and @write is
+ * false; -ENOSPC; -EBUSY: another process has been writing for 10 s; -EROFS; other negative errno.
  */
 int jetwatt_db_open(struct jetwatt_db **db, const char *path, bool write,
 		    struct jetwatt_error_text *err);
@@ -83,7 +83,7 @@ int jetwatt_db_workload(struct jetwatt_db *db, const struct jetwatt_workload *w,
 			struct jetwatt_error_text *err);
 
 /* Find a workload by the first digits of its key. Return: 0; -ENOENT: no such key; -ENOTUNIQ:
- * several keys begin so; other errors as jetwatt_db_open(). */
+ * several keys begin with these digits; other errors as jetwatt_db_open(). */
 int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_profile *p,
 		    struct jetwatt_error_text *err);
 
@@ -99,8 +99,8 @@ int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_ro
 int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **row,
 		    struct jetwatt_error_text *err);
 
-/* List all workloads, the one with the latest row first. The caller frees *p. Return: number of
- * workloads; negative errno. */
+/* List all workloads, the workload with the latest row first. The caller frees *p. Return:
+ * number of workloads; negative errno. */
 int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **p,
 			struct jetwatt_error_text *err);
 

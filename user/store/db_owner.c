@@ -3,8 +3,8 @@
  * Find and take on the user rights with which root uses a database.
  *
  * SQLite trusts the directory of its database: when it opens FILE, it rolls back FILE-journal, and
- * the journal may name another file to delete. So a user with write access to the directory could,
- * with a forged journal, make a root process delete any file. For that reason, root uses a
+ * the journal may name another file to delete. Therefore a user with write access to the directory
+ * could, with a forged journal, make a root process delete any file. For that reason, root uses a
  * database with the rights of the user who owns a directory or a symbolic link in the database's
  * path, and refuses a database in a directory that several users may write.
  *
@@ -24,10 +24,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LINKS_MAX	40	/* most symbolic links in a path; the kernel's limit */
+/* maximum number of symbolic links in a path; same as the kernel's limit */
+#define LINKS_MAX	40
 #define NO_GROUP	65534
 
-/* A path that is being resolved: @dir is the part that is resolved already, @ahead the rest. */
+/* A path that is being resolved: @dir is the part of the path that is resolved already, @ahead
+ * the rest of it. */
 struct path_walk {
 	char dir[PATH_MAX], ahead[PATH_MAX];
 	int links;
@@ -61,7 +63,8 @@ static int follow_link(struct path_walk *w, const char *path)
 	return 0;
 }
 
-/* Split the next name off the rest of the path. Return: its length; 0: there is none. */
+/* Split the next name off the rest of the path. Return: its length; 0 if the path has no further
+ * name. */
 static size_t walk_next_name(struct path_walk *w, char *name)
 {
 	const char *begin = w->ahead + strspn(w->ahead, "/");
@@ -76,8 +79,8 @@ static size_t walk_next_name(struct path_walk *w, char *name)
 }
 
 /*
- * Resolve the next name. Return: 1: *@st is the directory that was entered, or the symbolic link
- * that was followed; 0: the end of the path; negative errno.
+ * Resolve the next name. Return: 1 if *@st is the directory that was entered or the symbolic link
+ * that was followed; 0 at the end of the path; negative errno.
  */
 static int walk_one(struct path_walk *w, struct stat *st, struct jetwatt_error_text *err)
 {
@@ -156,7 +159,8 @@ int jetwatt_db_take_rights(const struct jetwatt_db_owner *o, struct jetwatt_db_r
 	struct __user_cap_data_struct none[2];
 
 	*was = (struct jetwatt_db_rights){ 0 };
-	/* This thread has these rights already: one function of the database has called another. */
+	/* This thread has the owner's rights already, because one function of the database has
+	 * called another. */
 	if (!o->uid || (uid_t)setfsuid((uid_t)-1) == o->uid)
 		return 0;
 	was->groups = getgroups(JETWATT_DB_GROUPS, was->group);
@@ -166,7 +170,8 @@ int jetwatt_db_take_rights(const struct jetwatt_db_owner *o, struct jetwatt_db_r
 	memcpy(none, was->cap, sizeof(none));
 	none[0].effective = none[1].effective = 0;
 	was->taken = true;
-	/* The wrappers of the C library would change all threads, so call the kernel directly. */
+	/* The wrappers of the C library would change the rights of all threads, so call the
+	 * kernel directly. */
 	if (!syscall(SYS_setgroups, 0, NULL)) {
 		setfsgid(o->gid);
 		setfsuid(o->uid);
@@ -193,7 +198,8 @@ struct jetwatt_db_rights jetwatt_db_become_owner(const struct jetwatt_db *db)
 {
 	struct jetwatt_db_rights was;
 
-	/* This worked when the database was opened. Never continue as root. */
+	/* Taking on the owner's rights worked when the database was opened. Never
+	 * continue as root. */
 	if (jetwatt_db_take_rights(&db->owner, &was))
 		abort();
 	return was;

@@ -10,14 +10,14 @@
 
 #include "store/db.h"
 
-/* Most supplementary groups of the calling process. */
+/* Maximum number of supplementary groups of the calling process. */
 #define JETWATT_DB_GROUPS	64
 
 /**
  * struct jetwatt_db_owner - the user whose rights root uses for a database (db_owner.c says why)
- * @uid: 0: the process keeps its own rights
+ * @uid: id of that user; 0: the process keeps its own rights
  * @gid: group of that user, never 0
- * @name: name of that user, or the number
+ * @name: name of that user, or the user id as text if the user has no name
  */
 struct jetwatt_db_owner {
 	uid_t uid;
@@ -26,8 +26,9 @@ struct jetwatt_db_owner {
 };
 
 /**
- * struct jetwatt_db_rights - rights of a thread of root, to be restored by jetwatt_db_restore_rights()
- * @taken: they were changed
+ * struct jetwatt_db_rights - rights of a thread of root, to be restored by
+ * jetwatt_db_restore_rights()
+ * @taken: the thread has taken on other rights
  * @gid, @group, @groups: file system group and supplementary groups
  * @cap: capabilities
  */
@@ -45,25 +46,26 @@ struct jetwatt_db {
 };
 
 /* db_owner.c: find the user whose rights root is to use for the file @path. Return: 0; -EPERM:
- * several users may write a directory in the path, and @err has why and fix; other negative
+ * several users may write a directory in the path, and @err receives why and fix; other negative
  * errno. */
 int jetwatt_db_owner_find(const char *path, struct jetwatt_db_owner *o,
 			  struct jetwatt_error_text *err);
 /* Take on the rights of @o in this thread; save the previous ones in @was. Return: 0; negative
  * errno. */
 int jetwatt_db_take_rights(const struct jetwatt_db_owner *o, struct jetwatt_db_rights *was);
-/* Restore the rights in @was. */
+/* Restore the rights of this thread that are stored in @was. */
 void jetwatt_db_restore_rights(struct jetwatt_db_rights *was);
 /* Take on the rights of the owner of an open database. Return: the previous rights. */
 struct jetwatt_db_rights jetwatt_db_become_owner(const struct jetwatt_db *db);
 
-/* For every function that calls SQLite: the thread has the rights of the owner until the function
- * returns. SQLite may open, create and delete files in any call. */
+/* Used in every function that calls SQLite: the thread has the rights of the owner until the
+ * function returns. SQLite may open, create and delete files in any call. */
 #define JETWATT_DB_AS_OWNER(db)							\
 	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_restore_rights), unused)) =	\
 		jetwatt_db_become_owner(db)
 
-/* Translate SQLite's result code @rc: @err gets @what, why and a fix. Return: a negative errno. */
+/* Translate SQLite's result code @rc: Set @err to @what, with why and a fix for an SQLite result
+ * code. Return: a negative errno. */
 int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err,
 		       const char *what, ...) __attribute__((format(printf, 4, 5)));
 
@@ -86,10 +88,11 @@ void jetwatt_db_read_row(sqlite3_stmt *s, struct jetwatt_db_row *r);
  * column. Rows that jetwatt_db_storable() refuses are skipped. The caller frees *out. Return:
  * SQLite's result code. */
 int jetwatt_db_gather(sqlite3_stmt *s, struct jetwatt_db_row **out, size_t *n);
-/* Check that all values are finite and in range, and fit into SQLite's integers. */
+/* Check that all values of a measurement are finite and in range, and fit into SQLite's
+ * integers. */
 bool jetwatt_db_storable(const struct jetwatt_db_row *r);
-/* Add storable rows within a transaction of the caller. @device: device that measured them, "":
- * this one. *@fresh: increased by the number of new rows. Return: SQLite's result code. */
+/* Add storable rows within a transaction of the caller. @device: device that measured the rows,
+ * "": this device. *@fresh: increased by the number of new rows. Return: SQLite's result code. */
 int jetwatt_db_insert(struct jetwatt_db *db, int64_t id, const char *device,
 		      const struct jetwatt_db_row *row, size_t n, int *fresh);
 
@@ -97,7 +100,7 @@ int jetwatt_db_insert(struct jetwatt_db *db, int64_t id, const char *device,
 void jetwatt_db_text(sqlite3_stmt *s, int column, char *buf, size_t len);
 
 /* db_schema.c: create the schema of a new database, or update an older one. @write: false: only
- * check it. Return: 0; negative errno. */
+ * check the schema. Return: 0; negative errno. */
 int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_text *err);
 
 #endif

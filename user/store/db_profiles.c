@@ -82,7 +82,7 @@ int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_pr
 		    struct jetwatt_error_text *err)
 {
 	JETWATT_DB_AS_OWNER(db);
-	/* Not LIKE: the key is hexadecimal, and a typed % or _ must not match. */
+	/* Do not compare with LIKE: the key is hexadecimal, and a typed % or _ must not match. */
 	static const char sql[] = PROFILES "WHERE substr(w.key, 1, length(?1)) = ?1 GROUP BY w.id";
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL), n = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Read and write measurements. Values are always bound as parameters, never written into SQL. */
+/* Read and write the measurements of the profile database. Values are always bound as parameters,
+ * never written into SQL. */
 #include "store/db_private.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@ static void content_key(const char *workload, const struct jetwatt_db_row *r,
 		      ",%.17g,%.17g,%.17g,%.17g,%u,%.17g,%d,%llu,%lld", r->row.time_ms,
 		      r->row.power_w, r->row.time_sd, r->row.power_sd, r->minibatches, r->span_s,
 		      r->settled, (unsigned long long)r->lost, (long long)r->when_ms);
-	/* Optional knobs are hashed with their name, because more may be added later. */
+	/* Optional knobs are hashed with their name, because further optional knobs may be added
+	 * later. */
 	jetwatt_each_knob(k)
 		if (jetwatt_knob_row(k)->optional && jetwatt_mode_get(&r->row.mode, k))
 			n += snprintf(text + n, sizeof(text) - (size_t)n, ",%s=%" PRIu64,
@@ -53,8 +55,8 @@ bool jetwatt_db_storable(const struct jetwatt_db_row *r)
 	       v->power_sd >= 0 && isfinite(r->span_s) && r->span_s >= 0;
 }
 
-/* Run a SELECT of one text by id. Return: SQLITE_OK; SQLITE_NOTFOUND: no row; SQLite's result
- * code. */
+/* Run a SELECT that returns one text for an id. Return: SQLITE_OK; SQLITE_NOTFOUND: no row;
+ * SQLite's result code. */
 static int select_text(struct jetwatt_db *db, const char *sql, int64_t id, char *buf, size_t len)
 {
 	sqlite3_stmt *s = NULL;
@@ -198,7 +200,8 @@ int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **o
 	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] =
 		"SELECT " JETWATT_DB_ROW " FROM measurement m"
-		/* Order by id, which grows. The clock may start in 1970 at each boot. */
+		/* Order the rows by id, which grows with each added row. The time of a row is
+		 * not used for the order, because the clock may start in 1970 at each boot. */
 		" WHERE workload = ? AND device = '' ORDER BY when_ms > 0, id";
 	sqlite3_stmt *s = NULL;
 	size_t n = 0;

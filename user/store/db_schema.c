@@ -38,7 +38,7 @@ static const char * const step[JETWATT_DB_VERSION] = {
 	" when_ms INTEGER NOT NULL);"
 	"CREATE INDEX measurement_workload ON measurement(workload);",
 
-	/* Quality of a measurement; a view that joins everything for other programs. */
+	/* Quality of a measurement; a view that joins all tables, for other programs. */
 	"ALTER TABLE measurement ADD COLUMN span_s REAL NOT NULL DEFAULT 0;"
 	"ALTER TABLE measurement ADD COLUMN settled INTEGER NOT NULL DEFAULT 1;"
 	"ALTER TABLE measurement ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;"
@@ -72,12 +72,13 @@ static int select_int(struct jetwatt_db *db, const char *sql, int *v)
 	return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
-/* What a database file says about its schema. */
+/* Properties of a database file that tell its schema. */
 struct schema_state {
 	int version, application, tables;
 };
 
-/* Read in one transaction, because another process may create the schema in between. */
+/* Read these properties in one transaction, because another process may create the schema in
+ * between. */
 static int read_schema_state(struct jetwatt_db *db, struct schema_state *is)
 {
 	bool ours = sqlite3_get_autocommit(db->sql);
@@ -127,9 +128,9 @@ static int check_schema(struct jetwatt_db *db, const struct schema_state *is, bo
 }
 
 /*
- * Each optional knob has a column, with 0 where the mode leaves the knob alone. These columns are
- * not a step of the schema: a jetwatt that does not know the knob can still use the database, and
- * this one can read a database that it may not change.
+ * Each optional knob has a column, with 0 where the mode leaves the knob unchanged. These columns
+ * are not a step of the schema: a jetwatt that does not know the knob can still use the database,
+ * and this jetwatt can read a database that it may not change.
  */
 static int column_missing(struct jetwatt_db *db, enum jetwatt_knob k, int *is)
 {

@@ -13,7 +13,8 @@
 
 #include "store/onnx_read.h"
 
-/* Limit of bytes read, without weights: the largest networks have some megabytes. */
+/* Maximum number of bytes that are read, without weights: the largest networks have some
+ * megabytes. */
 #define READ_MAX	(256ull << 20)
 #define NAME_MAX_LEN	4096
 
@@ -189,7 +190,8 @@ static int onnx_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 	int rc = onnx_read_attribute(o, m, body, &a, &ref);
 
 	name = a.name;
-	/* The value is in an attribute of the calling node, which may refer to its own caller. */
+	/* The value is in an attribute of the calling node, which may in turn refer to an
+	 * attribute of its own caller. */
 	while (!rc && ref != JETWATT_GRAPH_NONE) {
 		const struct jetwatt_onnx_call *outer;
 
@@ -201,7 +203,7 @@ static int onnx_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire_fiel
 		a.name = name;
 	}
 	o->call = here;
-	/* No caller has it: leave the attribute out. */
+	/* No caller has the attribute: leave the attribute out of the node. */
 	return rc || ref != JETWATT_GRAPH_NONE ? rc : jetwatt_graph_add_attr(o->g, node, &a);
 }
 

@@ -19,10 +19,12 @@ struct jetwatt_onnx_error {
 };
 
 /* Read the graph of the file @path. @g: initialised by the caller, who frees it even after an
- * error. Return: 0; -EINVAL: not an ONNX file, or it has no graph; -ENODATA: truncated; -E2BIG:
- * larger or nested deeper than the limits; other negative errno. Every error sets @err. */
+ * error. Return: 0; -EINVAL: not an ONNX file, or the file has no graph; -ENODATA: the file is
+ * truncated; -E2BIG: the file is larger or nested deeper than the limits; other negative errno.
+ * Every error sets @err. */
 int jetwatt_onnx_read(struct jetwatt_graph *g, const char *path, struct jetwatt_onnx_error *err);
-/* Parse from memory, as jetwatt_onnx_read() does; -ENOMEM sets no @err. The fuzzer calls this. */
+/* Parse an ONNX file from memory, as jetwatt_onnx_read() does; on -ENOMEM, @err is not set. The
+ * fuzzer calls this. */
 int jetwatt_onnx_parse(struct jetwatt_graph *g, const void *data, size_t len,
 		       struct jetwatt_onnx_error *err);
 

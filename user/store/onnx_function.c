@@ -89,8 +89,8 @@ int jetwatt_onnx_called(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	return rc;
 }
 
-/* Read the names in fields @nr of @m with @read, @max at most. Return: number of names; negative
- * errno. */
+/* Read the names in the fields with number @nr of the message @m by the function @read, @max
+ * names at most. Return: number of names; negative errno. */
 static int onnx_names(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t nr,
 		      uint32_t *id, uint32_t max,
 		      int (*read)(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f,

@@ -6,7 +6,8 @@
 #include "store/onnx.h"
 #include "store/wire.h"
 
-/* Limits: functions of a file; inputs and outputs of a function, together. */
+/* Maximum number of functions in a file; maximum number of inputs and outputs of a function,
+ * together. */
 #define JETWATT_ONNX_FUNCTIONS	4096
 #define JETWATT_ONNX_FORMALS	128
 
@@ -27,7 +28,7 @@ struct jetwatt_onnx_function {
  * @outer: the call whose function contains the calling node; NULL: the network itself
  * @function: the called function
  * @node: the calling node
- * @nr: number of the call, appended to names that are local to the function
+ * @nr: sequence number of the call, appended to names that are local to the function
  * @depth: nesting depth of calls, from 1
  * @formal, @actual: names of inputs and outputs in the function, and in the calling node
  * @n: number of those names
@@ -44,7 +45,7 @@ struct jetwatt_onnx_call {
  * struct jetwatt_onnx - a file that is being read
  * @wire: the bytes of the file
  * @g: the graph to fill
- * @at: offset of the current field, for messages
+ * @at: offset of the current field in the file, for error messages
  * @function, @functions: functions of the file
  * @calls: number of calls expanded so far
  * @call: the call that is being expanded; NULL: none
@@ -58,8 +59,8 @@ struct jetwatt_onnx {
 	const struct jetwatt_onnx_call *call;
 };
 
-/* Loop over the fields of a message: @f gets each field from @pos to @stop. Afterwards @rc is 0 at
- * the end of the message, or a negative errno. */
+/* Loop over the fields of a message: the variable @f gets each field from @pos to @stop.
+ * Afterwards @rc is 0 at the end of the message, or a negative errno. */
 #define EACH_FIELD(o, f, pos, stop, rc) \
 	for (; ((rc) = jetwatt_wire_next(&(o)->wire, &(pos), (stop), &(f))) > 0;)
 
@@ -67,26 +68,29 @@ struct jetwatt_onnx {
 enum { NODE_IN = 1, NODE_OUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTR = 5, NODE_DOMAIN = 7 };
 enum { ATTR_NAME = 1 };
 
-/* TensorProto.DataType: the types whose numbers are read. */
+/* TensorProto.DataType: the types of elements whose values are read. */
 enum { JETWATT_ONNX_FLOAT = 1, JETWATT_ONNX_INT32 = 6, JETWATT_ONNX_INT64 = 7,
        JETWATT_ONNX_BOOL = 9, JETWATT_ONNX_DOUBLE = 11 };
-/* Largest dimension. A double represents it exactly, and also a sum of several. */
+/* Largest dimension. A double represents an integer up to this size exactly, and also a sum of
+ * several such integers. */
 #define JETWATT_ONNX_DIM_MAX	1000000000000000ull
 
-/* Read a string into the graph. Return: 0; negative errno. */
+/* Read a string field into the graph. Return: 0; negative errno. */
 int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id);
-/* Read the name of a value. Within a function, replace it by the name in the calling node, or
+/* Read the name of a value. Within a function, replace the name by that in the calling node, or
  * append the number of the call. Return: 0; negative errno. */
 int jetwatt_onnx_name(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id);
 /* Read a NodeProto into the graph @body. Return: 0; negative errno. */
 int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body);
 
 /* onnx_tensor.c */
-/* Return the size of an element in bits; 0: the type has no fixed size, or @type is not a type. */
+/* Return the size of an element in bits; 0 if the type has no fixed size, or if @type is not a
+ * known type. */
 int jetwatt_onnx_bits(uint64_t type);
 /* Read a number, or a packed field of numbers, into the graph. @wire: encoding of one number.
- * *@nr: increased by the numbers stored in the graph, JETWATT_GRAPH_KNOWN at most. *@count:
- * increased by the numbers read, which can be one more. Return: 0; negative errno. */
+ * *@nr: increased by the count of numbers stored in the graph, JETWATT_GRAPH_KNOWN at most.
+ * *@count: increased by the count of numbers read, which can be larger by one. Return: 0;
+ * negative errno. */
 int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int wire,
 			 int type, uint32_t *nr, uint32_t *count);
 /* Read a TensorProto into a value of the graph. Return: 0; negative errno. */

@@ -60,7 +60,8 @@ int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field
 			if (rc)
 				return rc;
 		} else if (packed) {
-			return 0;	/* The graph stores no more. */
+			/* The graph stores no further numbers of this tensor. */
+			return 0;
 		}
 	} while (packed);
 	return 0;
@@ -88,7 +89,7 @@ static int onnx_raw_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_fi
 	return 0;
 }
 
-/* Check whether numbers of this type are read. */
+/* Check whether the numbers of an element type are read. */
 static int onnx_type_readable(int type)
 {
 	return type == JETWATT_ONNX_FLOAT || type == JETWATT_ONNX_INT32 ||
@@ -173,7 +174,7 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	return 0;
 }
 
-/* A sparse tensor is stored with the size that it has when dense. */
+/* A sparse tensor is stored with the size that the tensor has when dense. */
 int jetwatt_onnx_sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
 {
 	uint64_t at = m->at;

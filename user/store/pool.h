@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Sharing of profiles through a server (a pool): the part that works on the profile database.
- * jetwatt-sync talks to the server. Rows of this device are sent in the order in which they were
- * added. Rows of other devices are stored with the name of their device, and are kept apart.
+ * jetwatt-sync talks to the server. Rows that this device measured are sent to the pool in the
+ * order in which they were added. Rows of other devices are stored with the name of their device,
+ * and are kept apart.
  */
 #ifndef JETWATT_POOL_H
 #define JETWATT_POOL_H
@@ -11,8 +12,8 @@
 
 /**
  * struct jetwatt_pool_row - a measurement to send, or received
- * @id: id of the row in this database; grows with every row; only set in rows to send
- * @device: name of the device that measured it; "": this one
+ * @id: id of the row in this database; grows with every row; set only in rows that are sent
+ * @device: name of the device that measured the row; "": this one
  * @workload: what ran
  * @row: the measurement
  */
@@ -26,15 +27,16 @@ struct jetwatt_pool_row {
 /**
  * struct jetwatt_pool_progress - progress of the exchange with a pool
  * @pushed: rows of this device with an id up to this one have been sent
- * @seen: position behind the last received rows, as the server names it; "": none received
+ * @seen: position behind the last received rows, as text that the server has sent; "": none
+ *	received
  */
 struct jetwatt_pool_progress {
 	int64_t pushed;
 	char seen[32];
 };
 
-/* Read the progress. @pool: name that the server gives itself. A new pool has a progress of all
- * zeros. Return: 0; errors as jetwatt_db_open(). */
+/* Read the progress. @pool: name of the pool, as the server reports it. For a new pool, the
+ * progress is all zeros. Return: 0; errors as jetwatt_db_open(). */
 int jetwatt_pool_progress(struct jetwatt_db *db, const char *pool, struct jetwatt_pool_progress *p,
 		       struct jetwatt_error_text *err);
 /* Store the progress. Return: 0; errors as jetwatt_db_open(). */
@@ -46,8 +48,9 @@ int jetwatt_pool_progress_store(struct jetwatt_db *db, const char *pool, const s
 int jetwatt_pool_read_own(struct jetwatt_db *db, int64_t after, int max, struct jetwatt_pool_row **row,
 		     struct jetwatt_error_text *err);
 
-/* Store rows of other devices, all or none. Rows that cannot be measurements are skipped; *@skipped
- * is increased by their number. Return: number of new rows; errors as jetwatt_db_open(). */
+/* Store rows of other devices, either all rows or none. Rows that cannot be measurements are
+ * skipped; *@skipped is increased by their number. Return: number of new rows; errors as
+ * jetwatt_db_open(). */
 int jetwatt_pool_store(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
 		      uint64_t *skipped, struct jetwatt_error_text *err);
 
@@ -63,10 +66,10 @@ int jetwatt_pool_read_prior(struct jetwatt_db *db, const struct jetwatt_workload
 		       struct jetwatt_row **row, struct jetwatt_error_text *err);
 
 /**
- * jetwatt_pool_merge() - merge measurements of several devices to one row for each mode
+ * jetwatt_pool_merge() - merge measurements of several devices into one row for each mode
  * @row: @n measurements of one workload; replaced by the merged rows, in the order of modes
- * @source: number of the device that made each measurement. A factor by which a device is off in
- *	all modes alike is removed
+ * @source: number of the device that made each measurement. If a device's values differ from
+ *	the others by the same factor in all modes, this factor is removed
  *
  * The merged row of a mode is a median over the devices, so one faulty device has little influence
  * (consensus.c).

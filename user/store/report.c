@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parse a board report into files, rails and chips. Every limit and type is checked. */
+/* Parse a board report into files, rails and chips. The parser checks every limit and type,
+ * because a report may be malicious. */
 #include "store/report.h"
 
 #include <errno.h>
@@ -198,7 +199,7 @@ static int take_chip(struct report_reader *r, const struct jetwatt_json_value *v
 }
 
 /* Read each element of a list with @take. A list may be missing because the module was not loaded;
- * it counts as empty. */
+ * a missing list counts as empty. */
 static int take_list(struct report_reader *r, const struct jetwatt_json_value *top, const char *key,
 		     int (*take)(struct report_reader *r, const struct jetwatt_json_value *v))
 {

@@ -2,7 +2,7 @@
 /*
  * Reader of board reports, which jetwatt doctor --report writes: the files of sysfs, procfs, the
  * device tree and /etc that determine what jetwatt finds on a board, and what its module has found.
- * Reports come from other people's machines, so the reader trusts nothing in them.
+ * Reports come from other people's machines, so the reader does not trust any value in a report.
  */
 #ifndef JETWATT_REPORT_FILE_H
 #define JETWATT_REPORT_FILE_H
@@ -13,9 +13,9 @@
 #include "jetwatt.h"
 #include "util/json_read.h"
 
-/* To be changed if older readers would misread a newer report. */
+/* Version of the report format; it is changed if older readers would misread a newer report. */
 #define JETWATT_REPORT_SCHEMA	"jetwatt-report/1"
-/* Most sensor chips in a report. */
+/* Maximum number of sensor chips in a report. */
 #define JETWATT_REPORT_CHIPS	16
 
 /**
@@ -30,7 +30,7 @@ struct jetwatt_report_file {
 };
 
 /**
- * struct jetwatt_board_report - a report that has been read
+ * struct jetwatt_board_report - a board report that has been read
  * @top: the JSON document, for data that is only displayed
  * @file, @nr_files: the files, ascending by path, without duplicates
  * @rail, @nr_rails: the rails that the module listed; 0: the module was not loaded
@@ -52,17 +52,17 @@ struct jetwatt_board_report {
 /**
  * jetwatt_report_parse() - parse a report
  * @report: gets the report; the caller frees it
- * @line: gets the line of the error, 0: none in particular
+ * @line: gets the number of the line with the error, 0: the error has no particular line
  * @why: gets the reason of the error
  *
- * Return: 0; -EINVAL: not a report, or of another schema; -EFBIG; -ENOMEM.
+ * Return: 0; -EINVAL: the text is not a report, or has another schema version; -EFBIG; -ENOMEM.
  */
 int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_report **report,
 			 unsigned int *line, const char **why);
 void jetwatt_report_free(struct jetwatt_board_report *report);
 
-/* Find the file @path. Its contents are not zero-terminated. Return: NULL: not in the report, or it
- * could not be read. */
+/* Find the file @path. The contents of the file are not zero-terminated. Return: NULL if the
+ * file is not in the report, or could not be read on the board. */
 const struct jetwatt_report_file *jetwatt_report_find(const struct jetwatt_board_report *report,
 						      const char *path);
 

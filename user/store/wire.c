@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The encoding is described in protobuf.dev/programming-guides/encoding. */
+/* Reads protocol buffers. The encoding is described in protobuf.dev/programming-guides/encoding. */
 #include "store/wire.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Make the byte at @at available in the window. Return: 0; negative errno. */
+/* Make the byte at @at available in the window of the reader. Return: 0; negative errno. */
 static int wire_load(struct jetwatt_wire *w, uint64_t at)
 {
 	ssize_t n;
@@ -20,7 +20,7 @@ static int wire_load(struct jetwatt_wire *w, uint64_t at)
 	n = pread(w->fd, w->window, sizeof(w->window), (off_t)at);
 	if (n < 0)
 		return -errno;
-	if (!n)		/* The file was truncated meanwhile. */
+	if (!n)		/* The file was truncated while it was being read. */
 		return -ENODATA;
 	w->len = (uint64_t)n;
 	return 0;

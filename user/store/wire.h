@@ -14,13 +14,13 @@
 enum { JETWATT_WIRE_VARINT = 0, JETWATT_WIRE_64 = 1, JETWATT_WIRE_BYTES = 2, JETWATT_WIRE_32 = 5 };
 
 /**
- * struct jetwatt_wire - the bytes to read from
+ * struct jetwatt_wire - a file or memory from which protocol buffers are read
  * @fd: a file, or -1: @memory
  * @memory: the bytes, if @fd is -1
- * @size: total number of bytes
+ * @size: total number of bytes of the file or the memory
  * @at, @len: position and number of the bytes in @window
  * @left: number of bytes that may still be read
- * @window: part of the file
+ * @window: the part of the file that is in memory
  */
 struct jetwatt_wire {
 	int fd;
@@ -33,7 +33,7 @@ struct jetwatt_wire {
  * struct jetwatt_wire_field - one field
  * @nr: field number
  * @type: wire type
- * @value: the bits of a number
+ * @value: the bits of the number in the field
  * @at, @end: position of the contents of a field of bytes, and of the byte behind it
  */
 struct jetwatt_wire_field {

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 /* Options, without dashes and with _ for -, whose values differ between runs without changing what
- * a minibatch does; and secrets. */
+ * a minibatch does; and options whose values are secrets. */
 static const char * const ignored_options[] = {
 	"checkpoint", "checkpoint_dir", "ckpt", "epochs", "exp_name", "log", "log_dir", "logdir",
 	"log_interval", "master_port", "max_epochs", "max_steps", "name", "num_epochs", "out",
@@ -25,8 +25,9 @@ static const char * const batch_options[] = {
 	"per_device_train_batch_size", "train_batch_size", NULL,
 };
 
-/* Parse an option. @name: its name in lower case, with _ for -; *@value: its value, NULL: in the
- * next word, or none. @bare: accept "batch=16" without dashes too. Return: false: not an option. */
+/* Parse an option. @name: the option's name in lower case, with _ for -; *@value: the option's
+ * value; NULL: the value is in the next word, or there is none. @bare: accept "batch=16" without
+ * dashes too. Return: false if the word is not an option. */
 static bool parse_option(const char *word, bool bare, char name[64], const char **value)
 {
 	size_t dashes = strspn(word, "-"), n = strcspn(word + dashes, "=");
@@ -48,7 +49,7 @@ static bool in_list(const char *name, const char * const *list)
 	return *list;
 }
 
-/* A text that grows; what does not fit is hashed. */
+/* A text to which words are appended; words that do not fit are hashed. */
 struct text {
 	char *at, *end;
 	SHA2_CTX rest;
@@ -110,7 +111,7 @@ void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t l
 			continue;
 		}
 		if (in_list(name, ignored_options)) {
-			/* Skip the value in the next word, unless that is an option. */
+			/* Skip the value in the next word, unless the next word is an option. */
 			if (!value && i + 1 < n && arg[i + 1][0] != '-')
 				i++;
 			continue;
@@ -190,7 +191,8 @@ static void strip_number(char *part)
 
 void jetwatt_workload_cgroup(const char *line, char *buf, size_t len)
 {
-	const char *path = strstr(line, "::");	/* cgroup v2; with v1 any line will do */
+	/* the line of cgroup v2 has "::"; with v1, any line is used */
+	const char *path = strstr(line, "::");
 	char *last;
 
 	if (!path)
@@ -215,7 +217,7 @@ void jetwatt_workload_key(const struct jetwatt_workload *w, char key[JETWATT_WOR
 	char batch[16];
 
 	SHA256Init(&ctx);
-	/* Hash each with its zero byte, so that the boundaries between them count. */
+	/* Hash each field with its zero byte, so that the boundaries between fields count. */
 	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++)
 		SHA256Update(&ctx, (const uint8_t *)part[i], strlen(part[i]) + 1);
 	snprintf(batch, sizeof(batch), "%u", w->batch);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The identity of a workload. Two runs of the same workload have the same identity, even if the
- * process name, the checkpoint directory or the container differ. Pure: text in, text out.
+ * The identity of a workload. Two runs of the same workload have the
+ * same identity, even if the process name, the checkpoint directory or the container differ. The
+ * functions are pure: they convert text to text, and read no files.
  */
 #ifndef JETWATT_WORKLOAD_H
 #define JETWATT_WORKLOAD_H
@@ -13,7 +14,7 @@
 #define JETWATT_WORKLOAD_KEY	65	/* SHA-256 in hexadecimal, terminated */
 
 /**
- * struct jetwatt_workload - the identity of what was measured
+ * struct jetwatt_workload - the identity of a workload
  * @command: command line, as jetwatt_workload_command() writes it
  * @batch: minibatch size in samples, 0: not known
  * @cgroup: as jetwatt_workload_cgroup() writes it
@@ -32,21 +33,22 @@ struct jetwatt_workload {
  * @arg, @n: arguments, as in /proc/PID/cmdline
  * @buf, @len: gets the text
  *
- * The program loses its directories, and --option=value becomes two words. Options that name where
- * results go or when the job ends, and secrets (log directories, epochs, tokens), are left out with
- * their values. Words are quoted as for a shell. If the line does not fit, its rest is replaced by
- * a hash.
+ * The path of the program loses its directories, and --option=value becomes two words. Options that
+ * name where results go or when the job ends, and secrets (log directories, epochs, tokens), are
+ * left out with their values. Words are quoted as for a shell. If the line does not fit, the rest
+ * of the line is replaced by a hash.
  */
 void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t len);
 
-/* Return the minibatch size in a command line (--batch-size 16, -b 16, batch=16); 0: none. */
+/* Return the minibatch size in a command line (--batch-size 16, -b 16, batch=16); 0 if the
+ * command line has none. */
 uint32_t jetwatt_workload_batch(const char *const *arg, int n);
 
 /* Write the path of a cgroup without parts that differ between runs: container ids, session and run
  * numbers; a login session becomes "user.slice". @line: line of /proc/PID/cgroup. */
 void jetwatt_workload_cgroup(const char *line, char *buf, size_t len);
 
-/* Write the SHA-256 of all fields, in hexadecimal. */
+/* Write the SHA-256 of all fields of a workload, in hexadecimal. */
 void jetwatt_workload_key(const struct jetwatt_workload *w, char key[JETWATT_WORKLOAD_KEY]);
 
 #endif
