@@ -66,7 +66,7 @@ static void __attribute__((noreturn)) guardian_run(struct jetwatt_board *b, int 
 
 /**
  * jetwatt_guardian_start() - fork a guardian process
- * @lock: descriptor of a lock that the guardian holds until it has restored the state, -1: none
+ * @lock: descriptor of a lock that the guardian holds until it has restored the state, -1: no lock
  * @put_back: function that restores the state
  * @fd: gets the socket to the guardian, which becomes readable when the guardian ends
  *

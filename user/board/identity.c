@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table of boards: their names, rails, and levels of the knobs. A board is identified by its
- * device tree. Its rails come from kmod/sensors/board_rails.h, which the kernel module uses too.
+ * device tree. The rails of a board come from kmod/sensors/board_rails.h, which the kernel module
+ * uses too.
  */
 #include "board/knobs.h"
 #include "../kmod/sensors/board_rails.h"

@@ -28,7 +28,8 @@ static int remote_lost(struct jetwatt_board *b, struct jetwatt_error_text *err, 
 }
 
 /* Receive a packet into @answer of JETWATT_REMOTE_RESPONSE; *@fd gets the descriptor that the
- * packet carries, -1: none. Return: length of the packet; negative as recvmsg(2) returns it. */
+ * packet carries, -1: the packet carries none. Return: length of the packet; negative as
+ * recvmsg(2) returns it. */
 static ssize_t remote_receive(int from, char *answer, int *fd)
 {
 	union {
@@ -49,8 +50,9 @@ static ssize_t remote_receive(int from, char *answer, int *fd)
 }
 
 /* Send a request and receive its response into @answer of JETWATT_REMOTE_RESPONSE. @fd: gets the
- * descriptor of the response, -1: none; NULL: close it. Return: length of the response; -EPIPE
- * if there is no response, in which case the connection is closed. */
+ * descriptor that the response carries, -1: the response carries none; NULL: close it. Return:
+ * length of the response; -EPIPE if there is no response, in which case the connection is
+ * closed. */
 static ssize_t remote_request(struct jetwatt_board *b, const char *request, char *answer, int *fd,
 			      struct jetwatt_error_text *err)
 {

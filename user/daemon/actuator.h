@@ -47,7 +47,7 @@ typedef void (*jetwattd_event_fn)(void *to, enum jetwattd_event event, const str
  * @tell: receiver of events
  * @to: first argument of the callback @tell
  * @reassert: setting of the policy: apply the mode again when another process changes a knob
- * @floor_only: 1: refuse every mode except @floor, and do not retry a restore, because power
+ * @floor_only: 1: refuse to apply any mode except @floor, and do not retry a restore, because power
  *	samples are missing
  * @floor: the lowest mode
  *

@@ -74,7 +74,7 @@ static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_cap_check
 	return &c->safe;
 }
 
-/* Handle a cap event. Step down after a cap event. @over_w: mean power over the last @over_ns
+/* Handle a cap event: step down to a lower mode. @over_w: mean power over the last @over_ns
  * nanoseconds, in W. */
 static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t over_ns, uint64_t window)
 {

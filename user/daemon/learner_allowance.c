@@ -11,7 +11,7 @@
  * in the best mode, whichever is longer, because a job with long minibatches runs for long. */
 #define LEARN_S		40
 #define LEARN		200
-/* Used with a share: running time of the job, in s, that is assumed when the job starts, so that
+/* If a share is used, running time of the job, in s, that is assumed when the job starts, so that
  * learning may begin at once. */
 #define SHARE_S		120
 /* Number of further modes that may be measured when the best mode could not be held. */

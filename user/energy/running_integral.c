@@ -11,8 +11,9 @@
  * difference d between readings adds d^2 / 12 to the variance, and a negative product of successive
  * differences adds ALTERNATION times its absolute value. For alternating readings, the variance
  * computed so is 0.6 times the true variance; for pauses shorter than the sampling interval (two
- * steps and a negative product for each observed pause) it is 1.1 times. That 0.6 underestimates
- * the variance does not matter: where power is noisy, the noise is small.
+ * steps and a negative product for each observed pause) it is 1.1 times. That the factor 0.6 for
+ * alternating readings underestimates the variance does not matter: where power is noisy, the noise
+ * is small.
  */
 #include "energy/energy.h"
 

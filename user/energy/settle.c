@@ -142,7 +142,7 @@ struct jetwatt_batch_fit jetwatt_batch_least(const double *y, size_t n, double t
 
 		f.rss += r * r;
 	}
-	/* The windows overlap: The windows overlap: HOPS successive windows contain as much
+	/* The windows overlap: HOPS successive windows contain as much
 	 * information as one independent window. */
 	f.spread = sqrt(HOPS * (f.tau > 0 ? sxx / det : 1 / (double)n));
 	f.error = sqrt(f.rss / (double)n) * f.spread;

@@ -31,7 +31,8 @@ struct jetwatt_knobs_client {
  * @client: connections
  * @holder: client that has applied a mode and owns the board; when it disconnects, the board is
  *	restored
- * @owed: 1: restoring the board has failed, and is retried every second
+ * @owed: 1: restoring the board after the holder disconnected has failed, and is retried
+ *	every second
  * @applied: number of modes applied since the program started
  * @restored: number of restores
  * @refused: number of requests refused since the program started

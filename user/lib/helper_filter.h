@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Filters the waits of the helper thread cuda-EvtHandlr, which libcuda starts in a job. For the
- * probe.
+ * Filters the waits of the helper thread cuda-EvtHandlr, which libcuda starts in a job. The probe
+ * uses this filter.
  *
  * The helper wakes up for every event of the GPU, also if a thread of the job waits for the same
  * work. Therefore the helper's waits are reported only for a process whose other threads hardly

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /*
- * Receive buffers, in bytes. Size of the stream socket's receive buffer, bytes: it holds the
+ * Sizes of the sockets' receive buffers, in bytes. The buffer of the stream socket holds the
  * batches of half a minute at 1 kHz; the kernel charges twice the size of the data.
  */
 #define STREAM_RCVBUF	(8 << 20)

@@ -11,8 +11,8 @@
 struct jetwatt_uprobes;
 struct sync;
 
-/* Does the kernel support uprobes through perf events, which are removed when the process that
- * owns them exits? */
+/* Return whether the kernel supports uprobes through perf events, which are removed when the
+ * process that owns them exits. */
 int jetwatt_uprobes_possible(void);
 
 /*

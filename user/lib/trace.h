@@ -42,7 +42,7 @@ enum {
 enum {
 	/* flag of a wait's record: same process, thread and call as the previous wait */
 	JETWATT_TRACE_SAME = 1,
-	JETWATT_TRACE_LAUNCHED = 2,	/* the record has launches */
+	JETWATT_TRACE_LAUNCHED = 2,	/* flag of a wait's record: the record contains launches */
 	/* flag of a wait's record: the record contains a number of lost waits */
 	JETWATT_TRACE_BEREFT = 4,
 };

@@ -169,8 +169,8 @@ static int drop_count(const struct jetwatt_measure_limits *limits)
 	return limits->drop ? (int)limits->drop : BATCHES_DROPPED;
 }
 
-/* Compute the mean time and power of the @n minibatches. Return: 1: the number and the duration of
- * the minibatches suffice; 0: more are needed. */
+/* Compute the mean time and power of the @n minibatches. Return: 1 if the number and the
+ * duration of the minibatches suffice; 0 if more minibatches are needed. */
 static int compute_mean(struct mode_work *k, size_t n, const struct jetwatt_measure_limits *limits,
 			struct jetwatt_measure *m)
 {

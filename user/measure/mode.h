@@ -28,9 +28,10 @@
  * @slow_ms: if minibatches take longer than this, ms, the measurement ends early: power need not
  *	have settled, and its error includes that; 0: no limit
  * @before_w: settled power before the change of mode, W; 0: unknown
- * @limit_w: power limit, W; power that is far from it may have a larger error; 0: no limit
+ * @limit_w: power limit, W; a measured power that is far from this limit may have a larger
+ *	error; 0: no limit
  * @good_ms: modes that are faster than this, ms, and close to @limit_w need a smaller power error;
- *	0: no such mode
+ *	0: no mode needs a smaller error
  * @decay: decay times of power that earlier changes of mode on this board have shown. If
  *	these decay times predict the settled power before power has settled, the prediction is
  *	used. NULL: always wait until power has settled

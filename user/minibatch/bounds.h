@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Converts the labels of one job's waits to bounds, and to the record of each decision. Used by
- * segment.c and online.c.
+ * Converts the labels of one job's waits to bounds, and to the record of each decision. segment.c
+ * and online.c use these functions.
  */
 #ifndef JETWATT_MINIBATCH_BOUNDS_H
 #define JETWATT_MINIBATCH_BOUNDS_H

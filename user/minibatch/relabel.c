@@ -153,8 +153,8 @@ static double cycle_near(const struct jetwatt_batch_wait *b, size_t n, size_t at
 
 /*
  * Return whether the waits from @from to @to - 1 have the usual caller and all cycles last at least
- * @least. Such waits are not those of a checkpoint, which follow each other quickly or have another
- * caller.
+ * @least. Usual waits can be told from those of a checkpoint, because the waits of a checkpoint
+ * follow each other quickly or have another caller.
  */
 static bool are_late(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
 		     double least)

@@ -56,9 +56,9 @@ int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n
 				    double *scratch);
 
 /*
- * decode.c: compute the Viterbi path of all waits. Sets @other_phase, @phase_index, @missing,
- * @outlier and @rule of each wait, and its @score (log-likelihood) if the model's @why is set.
- * @score: mean log-likelihood of a wait; -INFINITY if decoding was stopped and no wait was
+ * decode.c: compute the Viterbi path of all waits. The function sets @other_phase, @phase_index,
+ * @missing, @outlier and @rule of each wait, and its @score (log-likelihood) if the model's @why is
+ * set. @score: mean log-likelihood of a wait; -INFINITY if decoding was stopped and no wait was
  * labelled. Return: 0; -ENOMEM.
  */
 int jetwatt_decode(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_wait_hmm *m,

@@ -97,8 +97,8 @@ struct jetwattd_policy {
 int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy *p,
 			  struct jetwatt_conf_error *e);
 
-/* Read and parse a policy file. @must: 1: a missing file is an error; 0: it means defaults. Return:
- * 0 or an exit code; the error has been reported. */
+/* Read and parse a policy file. @must: 1: a missing file is an error; 0: if the file is missing,
+ * every setting has its default. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p);
 
 /* Parse a numeric address with a port, such as "127.0.0.1:9417" or "[::1]:9417". Return: 0,

@@ -20,7 +20,7 @@
 #define ROUNDS	40
 #define SETTLED	1e-3
 /* Ratio of the variance of a measurement (2 % standard deviation) to the variance of the devices
- * (5 %), rounded. This ratio shrinks the offset of a device towards 0 if it has few
+ * (5 %), rounded. The ratio SHRINK reduces the offset of a device towards 0 if it has few
  * measurements. */
 #define SHRINK	0.15
 

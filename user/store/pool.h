@@ -57,9 +57,9 @@ int jetwatt_pool_store(struct jetwatt_db *db, const struct jetwatt_pool_row *row
 /**
  * jetwatt_pool_read_prior() - read what other measurements say about a workload
  *
- * Reads the rows of the same command, minibatch size, board and parameters that other devices
- * measured, or that this device measured with another software release or cgroup. The measurements
- * are merged to one row for each mode (jetwatt_pool_merge()). The caller frees *row.
+ * The function reads the rows of the same command, minibatch size, board and parameters that other
+ * devices measured, or that this device measured with another software release or cgroup. The
+ * measurements are merged to one row for each mode (jetwatt_pool_merge()). The caller frees *row.
  * Return: number of rows; errors as jetwatt_db_open().
  */
 int jetwatt_pool_read_prior(struct jetwatt_db *db, const struct jetwatt_workload *w,

@@ -25,7 +25,7 @@
  * @hold: freezer of the program
  * @probe: probe of the program's waits for the GPU; NULL: not attached
  * @pidfd: pidfd of the command, readable when it has ended; -1: there is no command
- * @mark_fd: descriptor on which marks of the program arrive, -1: none
+ * @mark_fd: descriptor on which marks of the program arrive, -1: no marks are received
  * @ended: 1: the end of the program was noticed
  * @threads: descriptor of the cgroup's file cgroup.threads; -1: not open
  * @tid: id of the thread to which each element of @status belongs
