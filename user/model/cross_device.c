@@ -12,7 +12,8 @@
 
 #include "model/fit.h"
 
-/* Rows that are appended at most: the cost of a fit grows with the cube of their number. */
+/* Largest number of transferred rows that are appended: the cost of a fit grows with the cube of
+ * their number. */
 #define ROWS_MAX	128
 
 /**
@@ -29,7 +30,7 @@ struct twin_range {
 static const struct twin_range time_apart = { 0.02, 0.01 };
 static const struct twin_range power_apart = { 0.05, 0.015 };
 
-/* Deviation, in standard deviations, from which on the rows are of another workload. */
+/* Rows whose deviation exceeds this number of standard deviations belong to another workload. */
 #define OTHER_WORKLOAD_SD	4
 
 static int twin_by_mode(const void *a, const void *b)
@@ -77,7 +78,8 @@ int jetwatt_cross_device_learn(struct jetwatt_cross_device *t, const struct jetw
 		jetwatt_cross_device_free(t);
 		return -ENOMEM;
 	}
-	/* Predictions instead of measurements: free of the noise of single rows. */
+	/* Compare with the predictions of @m, not with the measurements: predictions lack the noise
+	 * of single rows. */
 	for (size_t i = 0; i < nr_kept && !err; i++) {
 		struct jetwatt_prediction p;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Cross-device profile: rows of the same workload on other boards of this kind. Once a few rows of
- * this board have shown how far it is from the others, the transferred rows count almost like its
- * own rows. prior.c keeps one, fit.c uses it.
+ * this board have shown the ratio of its time and power to those of the other boards, the
+ * transferred rows count almost like rows of this board. prior.c stores the profile, fit.c uses it.
  */
 #ifndef JETWATT_CROSS_DEVICE_H
 #define JETWATT_CROSS_DEVICE_H
@@ -11,9 +11,10 @@
 
 /**
  * struct jetwatt_cross_device - rows of the workload from other devices
- * @m: model fitted to all of these rows; its transferred rows are the measurements themselves,
- *	because a surface smooths out what is peculiar to a mode. NULL: there are no rows
- * @row: predictions of @m in an evenly spread selection of the modes
+ * @m: model fitted to all rows of the other devices; its transferred rows are the measurements
+ *	themselves, because a surface smooths out what is peculiar to a mode. NULL: other devices
+ *	have no rows
+ * @row: predictions of the model @m in an evenly spread selection of the modes
  * @n: number of entries of @row
  */
 struct jetwatt_cross_device {

@@ -18,7 +18,8 @@
 /* Prior relative error of the predictor, and its weight in rows. */
 #define ERROR		0.1
 #define ERROR_ROWS	2
-/* Standard deviation of the logarithm if there is one mode only, so that none can be left out. */
+/* Standard deviation of log time and log power if the rows have only one mode, so that no mode can
+ * be left out. */
 #define UNKNOWN_SD	0.5
 
 /**
@@ -79,8 +80,8 @@ static void cross_sorted_free(struct cross_sorted *s)
 
 /**
  * struct cross_errors - squared errors on the rows left out
- * @time: sum for log time
- * @power: sum for log power
+ * @time: sum of the squared errors of log time
+ * @power: sum of the squared errors of log power
  * @n: number of rows
  */
 struct cross_errors {
@@ -88,7 +89,8 @@ struct cross_errors {
 	size_t n;
 };
 
-/* Fit without fold @k and predict its rows. @part: scratch for the rows of the fit. */
+/* Fit the predictor to all rows outside of fold @k and predict the rows of fold @k. @part: scratch
+ * for the rows of the fit. */
 static int cross_leave_out(struct jetwatt_crossval *c, const struct cross_sorted *s, size_t k,
 			   const struct jetwatt_predictor_input *in, struct cross_sorted *part,
 			   struct cross_errors *e)

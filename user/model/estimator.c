@@ -77,7 +77,8 @@ static struct jetwatt_fitted *fitted_new(const struct jetwatt_predictor *by)
 	return f;
 }
 
-/* Set @seen, @n, @lo and @hi of @f: from the predictor if it knows its rows, else from @row. */
+/* Set @seen, @n, @lo and @hi of @f: from the fitted model if the predictor has the operation @seen,
+ * else from @row. */
 static int fitted_note_rows(struct jetwatt_fitted *f, const struct jetwatt_row *row, size_t n)
 {
 	const struct jetwatt_seen_mode *own = NULL;

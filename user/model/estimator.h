@@ -62,10 +62,10 @@ int jetwatt_estimator_enough(const struct jetwatt_estimator *e, size_t n);
 
 /**
  * struct jetwatt_fitted - a model
- * @by: the predictor that fitted it
+ * @by: the predictor that fitted the model
  * @model: the predictor's model; NULL: @cross is set
- * @cross: fits with cross-validation, of a predictor without uncertainty
- * @seen: modes of the rows that it was fitted to
+ * @cross: fits of cross-validation, if the predictor @by gives no standard deviations
+ * @seen: modes of the rows that the model was fitted to
  * @n: number of entries of @seen
  * @lo: lowest level of each knob, and smallest minibatch size, in @seen
  * @hi: highest level of each knob, and largest minibatch size, in @seen
@@ -133,8 +133,8 @@ void jetwatt_fitted_free(struct jetwatt_fitted *f);
 double jetwatt_fitted_reference_weight(const struct jetwatt_fitted *f);
 
 /*
- * Set @size to the minibatch sizes of the rows of @f, ascending, at most @max of them. Return:
- * their number; 0 if the minibatch size is not a feature.
+ * Set @size to the minibatch sizes of the rows of @f, ascending, at most @max of them. Return: the
+ * number of sizes in @size; 0 if the minibatch size is not a feature.
  */
 size_t jetwatt_fitted_sizes(const struct jetwatt_fitted *f, uint32_t *size, size_t max);
 /*

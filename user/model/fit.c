@@ -114,8 +114,8 @@ out:
 	return err;
 }
 
-/* Fit, and mix in the prediction from the references. Without any row, a row predicted from the
- * references takes its place. */
+/* Fit a model to the rows of this board, and mix in the prediction from the references. Without any
+ * row, a row predicted from the references takes its place. */
 static int fit_with_references(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 			       size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed)
 {
@@ -152,8 +152,8 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 	if (!all)
 		return -ENOMEM;
 	err = jetwatt_cross_device_join(twin, row, n, all);
-	/* The hyper-parameters come from the fit to the other devices' rows: a warm-start fit keeps
-	 * them. */
+	/* The hyper-parameters come from the fit to the other devices' rows; a warm-start fit keeps
+	 * these hyper-parameters. */
 	if (err > (int)n)
 		err = jetwatt_refit(m, twin->m, all, (size_t)err);
 	else if (err >= 0)

@@ -10,9 +10,9 @@
 #include "model/surface.h"
 
 /*
- * Relative standard error of a measurement that comes without one. This standard error is small on
- * purpose: the unknown scatter then counts as peculiar to the mode, which the process fits as its
- * nugget and predictions include.
+ * Relative standard error assumed for a measurement whose standard error is unknown. This standard
+ * error is small on purpose: the unknown scatter then counts as peculiar to the mode, which the
+ * process fits as its nugget and predictions include.
  */
 #define JETWATT_SD_UNKNOWN	0.003
 
@@ -25,7 +25,7 @@
  * @heard: transferred rows: measurements of other boards, converted to this board; sorted by mode
  * @nr_transferred: number of transferred rows
  * @like: prediction by a weighted sum of the references (transfer.h); NULL: no references
- * @trust: weight of @like in the mixture, 0 to 1, for time and for power
+ * @trust: weight of the references' prediction @like in the mixture, 0 to 1, for time and for power
  */
 struct jetwatt_model {
 	struct jetwatt_surface *time, *power;
@@ -47,22 +47,22 @@ static inline int jetwatt_one_batch(const struct jetwatt_row *row, size_t n)
 }
 
 /*
- * As jetwatt_model_fit_prior(), but without a @prior one row is enough: the default priors of the
- * parametric means supply what the rows do not determine.
+ * Fit as jetwatt_model_fit_prior() does, but without a @prior one row is enough: the default priors
+ * of the parametric means supply what the rows do not determine.
  */
 int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		const struct jetwatt_prior *prior, uint64_t seed);
 
 /*
- * As jetwatt_fit(), to an evenly spread selection of at most @max_rows rows, and without rows of
- * other devices.
+ * Fit as jetwatt_fit() does, but to an evenly spread selection of at most @max_rows rows, and
+ * without rows of other devices.
  */
 int jetwatt_fit_subset(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		    size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed);
 
 /**
- * jetwatt_prior_fit() - fit a surface with the priors of the references
- * @s: set to the new surface, or to NULL on error
+ * jetwatt_prior_fit() - fit a response surface with the references as priors
+ * @s: set to the new response surface, or to NULL on error
  * @form: the parametric mean
  * @x: feature vectors of the measured points
  * @y: logarithms measured there
@@ -70,8 +70,9 @@ int jetwatt_fit_subset(struct jetwatt_model **m, const struct jetwatt_row *row, 
  * @n: number of points
  * @prior: the references; NULL: only the default prior of @form
  *
- * Candidate priors are the default one, one for each reference, and the mean of all references.
- * Each is weighted by its evidence, that is by how well it predicts the points.
+ * Candidate priors of the surface's parameters are the default prior, one for each reference, and
+ * the mean of all references. Each candidate prior is weighted by its evidence, that is by how well
+ * it predicts the measured points.
  *
  * Return: as jetwatt_surface_fit().
  */
@@ -82,9 +83,9 @@ int jetwatt_prior_fit(struct jetwatt_surface **s, const struct jetwatt_form *for
 struct jetwatt_cross_device;
 
 /*
- * Set @like and @trust of @m from the references of @p and the @n rows of this workload. Leaves @m
- * unchanged if @p has no references or a row has a minibatch size. Return: 0, -EINVAL if a knob is
- * 0, -EDOM, -ENOMEM.
+ * Set @like and @trust of @m from the references of @p and the @n rows of this workload. The
+ * function leaves @m unchanged if @p has no references or a row has a minibatch size. Return: 0,
+ * -EINVAL if a knob is 0, -EDOM, -ENOMEM.
  */
 int jetwatt_prior_mix_references(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
 		       struct jetwatt_model *m);
@@ -101,7 +102,7 @@ int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mod
  */
 int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row);
 
-/* Return: the rows of other devices in @p, NULL: none. */
+/* Return: the rows of other devices in @p; NULL if @p has no such rows. */
 const struct jetwatt_cross_device *jetwatt_prior_cross_device(const struct jetwatt_prior *p);
 
 /**
@@ -120,9 +121,10 @@ const struct jetwatt_cross_device *jetwatt_prior_cross_device(const struct jetwa
 int jetwatt_model_mean(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  double *time_ms, double *power_w);
 
-/* Return: @rate of struct jetwatt_features for a mode with a minibatch time of @time_ms. */
+/* Return: Return: @rate of struct jetwatt_features for a mode with a minibatch time of @time_ms. */
 double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms);
-/* Set @rate and @rough of @x. @time_ms: time of a minibatch in this mode. */
+/* Set the members @rate and @rough of the feature vector @x. @time_ms: time of a minibatch in this
+ * mode. */
 void jetwatt_model_features(const struct jetwatt_model *m, double time_ms, struct jetwatt_features *x);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A parametric mean ("form"): a physical formula for log time or log power over all modes. Its
- * parameters are logarithms with a broad normal prior each. surface.h fits one together with a
- * Gaussian process.
+ * parameters are logarithms with a broad normal prior each. surface.h fits a parametric mean
+ * together with a Gaussian process.
  */
 #ifndef JETWATT_FORM_H
 #define JETWATT_FORM_H
@@ -20,8 +20,9 @@
  * struct jetwatt_features - feature vector of a mode
  * @lg: logarithms of cores / 8, CPU clock / 2 GHz, GPU clock / 1 GHz, EMC clock / 2 GHz,
  *	minibatch size / 16, and optional knobs / 1 GHz; 0 if the quantity is not a feature
- * @v: the ratios whose logarithms are in @lg: cores / 8, CPU clock / 2 GHz, and so on
- * @rate: rate of minibatches, as a ratio to the workload's rate at lg = 0; read by the power only
+ * @v: features without logarithm: cores / 8, CPU clock / 2 GHz, and so on as in @lg
+ * @rate: rate of minibatches, as a ratio to the workload's rate at the reference point @lg = 0;
+ *	only the power's parametric mean reads it
  * @rough: sensitivity of the time to the CPU clock: the exponent of 1 / CPU clock, 0: the time does
  *	not depend on it. Other programs, caches and the scheduler disturb the CPU's part of the
  *	time, so both the parametric mean and measurements are less accurate if @rough is large
@@ -49,14 +50,16 @@ static inline int jetwatt_feature(enum jetwatt_knob k)
 /**
  * struct jetwatt_form - a parametric mean
  * @np: number of parameters
- * @own: index of the parameter that references say nothing about (the scale of the time), -1: none
- * @mu: means of the normal priors of the parameters
- * @sd: standard deviations of these priors
+ * @own: index of the parameter that references say nothing about, which is the scale of the time;
+ *	-1: the mean has no such parameter
+ * @mu: mean of the normal prior of each parameter
+ * @sd: standard deviation of the normal prior of each parameter
  * @prepare: convert the parameters @theta to the coefficients that @eval reads, once for many
  *	points
  * @eval: return the logarithm of time or power at @x; fill @grad (np derivatives with respect to
  *	the parameters) unless it is NULL
- * @rough: return @rough of struct jetwatt_features; NULL: this mean does not define it
+ * @rough: return @rough of struct jetwatt_features; NULL: this parametric mean has no sensitivity
+ *	@rough
  * @rough_prior: expected value of @rough in struct jetwatt_gp: at point sensitivity r, the residuals are
  *	expected to be 1 + @rough_prior * r times as large as at 0
  */
@@ -87,8 +90,8 @@ void jetwatt_features_batch(struct jetwatt_features *x, uint32_t batch);
 /**
  * jetwatt_form_work() - growth of the work of a minibatch with its size
  * @fixed: work per minibatch that does not depend on the size, in units of the work of 16 samples
- * @x: the point, for its minibatch size
- * @slope: set to the derivative of the result with respect to log @fixed
+ * @x: feature vector, of which only the minibatch size is read
+ * @slope: set to the derivative of the returned logarithm with respect to log @fixed
  *
  * Return: log of the work of a minibatch, relative to that of 16 samples.
  */

@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Slots of the cache of a feature. A knob has about 30 frequency levels, so one factor is computed
- * for each level and point instead of one for each pair of points. */
+/* Number of slots in the cache of covariance factors of one feature. A knob has about 30 frequency
+ * levels, so one factor is computed for each level and point instead of one for each pair of
+ * points. */
 #define SLOTS	64
 
 /**
  * struct gp_cache - factors of one feature
  * @at: the feature's value that the slot holds; NAN: the slot is empty
- * @factor: factors between that value and all points of the first set
+ * @factor: covariance factors between the slot's value of the feature and all points of the first
+ *	set
  */
 struct gp_cache {
 	double at[SLOTS];
@@ -38,7 +40,7 @@ static unsigned int gp_cache_slot(double v)
 	return bits * 0x9e3779b97f4a7c15ull >> 58;
 }
 
-/* Return: the factors of feature @d between the value @v and all @na points of @a. */
+/* Return: the covariance factors of feature @d between the value @v and all @na points of @a. */
 static const double *gp_factors(const struct jetwatt_gp *gp, struct gp_cache *c, int d, double v,
 				const struct jetwatt_features *a, size_t na)
 {
@@ -80,8 +82,8 @@ int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_features *a
 
 			for (int d = 1; d < JETWATT_FEATURES; d++)
 				v *= f[d][i];
-			/* The product is 1 only if all features are equal: then the two points are
-			 * the same mode and share the nugget. */
+			/* The product of the covariance factors is 1 only if all features are
+			 * equal: the two points then have the same mode and share the nugget. */
 			k[i * nb + j] = s * (v < 1 ? var * v : var + own);
 		}
 	}

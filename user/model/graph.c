@@ -28,7 +28,8 @@ void jetwatt_graph_free(struct jetwatt_graph *g)
 	jetwatt_graph_init(g);
 }
 
-/* Make space for @by more entries, @most in all. Return: 0, -ENOMEM, -E2BIG. */
+/* Grow an array so that @by more entries fit; it may have at most @most entries. Return: 0,
+ * -ENOMEM, -E2BIG. */
 static int graph_grow(struct jetwatt_graph_array *a, size_t size, uint32_t by, uint32_t most)
 {
 	uint32_t room = a->room;
@@ -72,7 +73,7 @@ static uint32_t graph_hash_name(uint32_t body, uint32_t name)
 	return graph_hash_mix((uint64_t)body << 32 | name);
 }
 
-/* Return: hash of the entry in slot @i of a table. */
+/* Return: hash of the text or tensor in slot @i of a hash table. */
 static uint32_t graph_hash_slot(const struct jetwatt_graph *g, const uint32_t *old, uint32_t i)
 {
 	if (old == g->hash)

@@ -43,8 +43,8 @@ enum {
 	JETWATT_GRAPH_WEIGHT = 1,	/* weight: stored with the network */
 	JETWATT_GRAPH_EXTERNAL = 2,	/* weight that is stored in another file */
 	JETWATT_GRAPH_INPUT = 4,	/* input of the network or of a nested graph */
-	JETWATT_GRAPH_NUMBERS_KNOWN = 8,	/* its elements are known */
-	JETWATT_GRAPH_LIVE = 16,	/* depends on an input of the network */
+	JETWATT_GRAPH_NUMBERS_KNOWN = 8,	/* the elements of the tensor are known */
+	JETWATT_GRAPH_LIVE = 16,	/* the tensor depends on an input of the network */
 	JETWATT_GRAPH_LATER = 32,	/* output of a node that has not been reached */
 	JETWATT_GRAPH_GUESSED = 64,	/* size declared by the file, not inferred */
 };
@@ -53,10 +53,12 @@ enum {
  * struct jetwatt_graph_value - a tensor
  * @name: text of its name; JETWATT_GRAPH_NONE: it has none
  * @body: graph in which the name is valid
- * @known: index of the first of its @nr_known elements among the numbers of the graph
- * @flags: JETWATT_GRAPH_WEIGHT and the other flags above
- * @bits: bits of an element; 0: unknown
- * @nr_known: number of known elements, valid with JETWATT_GRAPH_NUMBERS_KNOWN
+ * @known: index in @number of struct jetwatt_graph of the first of the tensor's @nr_known known
+ *	elements
+ * @flags: @flags: flags of a tensor, from JETWATT_GRAPH_WEIGHT to JETWATT_GRAPH_GUESSED
+ * @bits: number of bits of a tensor element; 0: unknown
+ * @nr_known: number of elements of the tensor whose values are known, valid with
+ *	JETWATT_GRAPH_NUMBERS_KNOWN
  * @rank: number of axes; -1: unknown
  * @dim: size of each axis; negative: unknown
  */
@@ -71,9 +73,10 @@ struct jetwatt_graph_value {
 /**
  * struct jetwatt_graph_attr - an attribute of a node
  * @name: text of its name
- * @number: index of the first of its numbers (a scalar has one)
- * @nr: number of numbers that were kept
- * @count: number of numbers in the file
+ * @number: index in @number of struct jetwatt_graph of the first number of the attribute (a scalar
+ *	has one number)
+ * @nr: number of numbers of the attribute that the graph stores
+ * @count: number of numbers that the attribute has in the file
  * @text: value of a string attribute; JETWATT_GRAPH_NONE: it is none
  * @value: value of a tensor attribute; JETWATT_GRAPH_NONE: it is none
  * @body: value of a graph attribute; JETWATT_GRAPH_NONE: it is none
@@ -85,15 +88,16 @@ struct jetwatt_graph_attr {
 
 /**
  * struct jetwatt_graph_node - a layer
- * @op: text of the operator
+ * @op: text of the operator's name
  * @name: text of its name
  * @domain: text of the operator's domain
- * @operand: index of the first of @in names that it reads; @out names that it writes follow
+ * @operand: index in @operand of struct jetwatt_graph of the first of @in names that the node
+ *	reads; @out names that the node writes follow
  * @in: number of inputs
  * @out: number of outputs
  * @attr: last attribute of the node, the head of the list of its attributes
  * @body: graph that contains the node
- * @next: next node of that graph
+ * @next: next node of the graph that contains the node
  */
 struct jetwatt_graph_node {
 	uint32_t op, name, domain, operand, in, out, attr, body, next;
@@ -104,11 +108,12 @@ struct jetwatt_graph_node {
  * @parent: enclosing graph; JETWATT_GRAPH_NONE: none
  * @first: first node
  * @last: last node
- * @input: index of the first of @in names of inputs
+ * @input: index in @operand of struct jetwatt_graph of the first of the graph's @in names of inputs
  * @in: number of inputs
- * @output: index of the first of @out names of outputs
+ * @output: index in @operand of struct jetwatt_graph of the first of the graph's @out names of
+ *	outputs
  * @out: number of outputs
- * @depth: nesting depth; 0: the network
+ * @depth: nesting depth of the graph; 0: the network itself
  */
 struct jetwatt_graph_body {
 	uint32_t parent, first, last, input, in, output, out, depth;
@@ -131,9 +136,9 @@ struct jetwatt_graph_size {
  * struct jetwatt_graph_open - an axis of an input whose size the file leaves open
  * @value: the input
  * @name: text of the axis's name; JETWATT_GRAPH_NONE: it has none
- * @axis: number of the axis
- * @said: 1: the size was given by the user
- * @taken: the size that is used
+ * @axis: index of the axis in the shape of the input
+ * @said: 1: the user gave the size of the axis
+ * @taken: the size that is used for the axis
  */
 struct jetwatt_graph_open {
 	uint32_t value, name;
@@ -143,7 +148,7 @@ struct jetwatt_graph_open {
 
 /**
  * struct jetwatt_graph - a network
- * @text: bytes of all texts; a text is an offset into it
+ * @text: bytes of all texts; a text is an offset into @text
  * @value: tensors
  * @node: layers
  * @attr: attributes
@@ -151,13 +156,13 @@ struct jetwatt_graph_open {
  * @operand: texts of the names that nodes and graphs read and write
  * @number: elements of small tensors, and numbers of attributes
  * @open: axes that the file leaves open
- * @hash: hash table of texts, @hashes slots
+ * @hash: hash table of texts, with @hashes slots
  * @hashes: number of slots
- * @named: hash table of tensors by graph and name, @nameds slots
+ * @named: hash table that finds a tensor by graph and name, with @nameds slots
  * @nameds: number of slots
  * @texts: number of texts
  * @functions: number of model-local functions of the file
- * @size: sizes given by the user; owned by the caller
+ * @size: sizes of axes given by the user; owned by the caller
  * @sizes: number of entries of @size
  */
 struct jetwatt_graph {
@@ -175,7 +180,8 @@ static inline const char *jetwatt_graph_text(const struct jetwatt_graph *g, uint
 	return text == JETWATT_GRAPH_NONE ? "" : (const char *)g->text.at + text;
 }
 
-/* Defines jetwatt_graph_TYPE_at(): the entry with index i; valid until the array grows. */
+/* Defines jetwatt_graph_TYPE_at(): the entry with index i; the pointer is valid until the array
+ * grows. */
 #define JETWATT_GRAPH_AT(type)								\
 static inline struct jetwatt_graph_##type *jetwatt_graph_##type##_at(			\
 	const struct jetwatt_graph *g, uint32_t i)					\
@@ -275,22 +281,25 @@ int jetwatt_graph_infer(struct jetwatt_graph *g, uint32_t *bad);
 /* How the operations and bytes of a layer were counted. */
 enum jetwatt_graph_doubt {
 	JETWATT_GRAPH_SURE,		/* exactly */
-	JETWATT_GRAPH_UNKNOWN_OP,	/* unknown operator: only bytes are counted */
+	JETWATT_GRAPH_UNKNOWN_OP,	/* the operator is unknown: only bytes are counted */
 	JETWATT_GRAPH_UNKNOWN_SIZE,	/* unknown size: nothing is counted */
-	JETWATT_GRAPH_ONCE,		/* loop of unknown iterations: counted once */
-	JETWATT_GRAPH_BRANCH,		/* conditional: the branch with more work is counted */
-	JETWATT_GRAPH_DECLARED,		/* counted by sizes that the file declares */
+	/* the number of iterations of a loop is unknown: the loop is counted once */
+	JETWATT_GRAPH_ONCE,
+	/* the layer is a conditional: the branch with more work is counted */
+	JETWATT_GRAPH_BRANCH,
+	/* counted from tensor sizes that the file declares, not inferred */
+	JETWATT_GRAPH_DECLARED,
 };
 
 /**
  * struct jetwatt_work - work of a layer, at the minibatch size of the file
  * @node: index of the node
- * @doubt: how it was counted
- * @live: 1: depends on an input of the network, so it grows with the minibatch size
- * @times: number of executions, more than 1 in loops
- * @flop: floating-point operations of one execution
- * @param_bytes: bytes of weights that it reads
- * @bytes: bytes of all other tensors that it reads and writes
+ * @doubt: how the operations and bytes of the layer were counted
+ * @live: 1: the layer depends on an input of the network, so its work grows with the minibatch size
+ * @times: number of executions of the layer, more than 1 in loops
+ * @flop: floating-point operations of one execution of the layer
+ * @param_bytes: bytes of weights that the layer reads
+ * @bytes: bytes of all tensors that are not weights and that the layer reads or writes
  */
 struct jetwatt_work {
 	uint32_t node;
@@ -306,16 +315,16 @@ struct jetwatt_work {
 int jetwatt_graph_work(const struct jetwatt_graph *g, struct jetwatt_work **work, size_t *n);
 
 /*
- * Scale @work to minibatches of @batch times the size of the file, including @times. @train:
- * training takes three times the operations and bytes of the forward pass (Pagoda, arXiv
- * 2509.20189).
+ * Scale @work to minibatches that are @batch times as large as in the file, and multiply it by the
+ * number of executions @times. @train: training takes three times the operations and bytes of the
+ * forward pass (Pagoda, arXiv 2509.20189).
  */
 void jetwatt_graph_scale(struct jetwatt_work *work, size_t n, double batch, int train);
 
 /* Return: bytes of all weights, each counted once. */
 double jetwatt_graph_params(const struct jetwatt_graph *g);
 
-/* Return: samples in a minibatch of the file; 1 if the file leaves it open. */
+/* Return: samples in a minibatch of the file; 1 if the file leaves the minibatch size open. */
 double jetwatt_graph_batch(const struct jetwatt_graph *g);
 
 #endif

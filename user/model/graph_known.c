@@ -72,7 +72,7 @@ static int known_pointwise(const struct jetwatt_graph_rule *u, const char *op, u
 	return 1;
 }
 
-/* Reduce all elements of input 0 to one. */
+/* Reduce all elements of input 0 to one element. */
 static double known_reduce(const struct jetwatt_graph_rule *u, const char *op)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);

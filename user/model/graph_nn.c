@@ -24,7 +24,7 @@ static int64_t nn_window_size(const char *pad, double in, double kernel, double 
 	return jetwatt_graph_dim(up ? ceil(out) : floor(out));
 }
 
-/* Set the entries of @v that were not given, from @have to @n, to @other. */
+/* Set the entries @have to @n - 1 of @v, which the file does not give, to @other. */
 static void nn_defaults(int64_t *v, int have, int n, int64_t other)
 {
 	for (int i = have < 0 ? 0 : have; i < n; i++)
@@ -32,7 +32,8 @@ static void nn_defaults(int64_t *v, int have, int n, int64_t other)
 }
 
 /* Size of a sliding-window operator. @w: weights, whose first axis is the number of output
- * channels; NULL: a pool. @bits: bits of an output element; 0: those of the input. */
+ * channels; NULL: a pool. @bits: bits of an output element; 0: as many as an element of the input
+ * has. */
 static void nn_sliding_window(struct jetwatt_graph_rule *u, const struct jetwatt_graph_value *w,
 			      int bits)
 {
@@ -137,8 +138,8 @@ void jetwatt_shape_gemm(struct jetwatt_graph_rule *u)
 		jetwatt_graph_make(u, 0, a->bits, 2, (int64_t[]){ a->dim[ta], b->dim[!tb] });
 }
 
-/* As in numpy: a vector is a row or a column matrix, and its extra axis is removed from the
- * output. */
+/* Matrix product as in numpy: a vector is a row or a column matrix, and its extra axis is removed
+ * from the output. */
 void jetwatt_shape_matmul(struct jetwatt_graph_rule *u)
 {
 	const struct jetwatt_graph_value *a = jetwatt_graph_in(u, 0), *b = jetwatt_graph_in(u, 1);
@@ -192,7 +193,7 @@ void jetwatt_shape_reduce(struct jetwatt_graph_rule *u)
 
 	if (!x || x->rank < 0 || (n < 0 && jetwatt_graph_in(u, 1)))
 		return;
-	/* No axes given: all axes are reduced, unless noop_with_empty_axes is set. */
+	/* If the file gives no axes, all axes are reduced, unless noop_with_empty_axes is set. */
 	if (n <= 0)
 		gone = jetwatt_graph_scalar(u->g, u->r.node, "noop_with_empty_axes", 0) ? 0 : ~0;
 	for (int i = 0; i < n; i++) {

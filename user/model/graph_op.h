@@ -17,10 +17,11 @@ struct jetwatt_graph_rule {
 /**
  * enum jetwatt_graph_cost - kind of the cost of an operator
  * @JETWATT_COST_FREE: no data moves, the output is another view of the input
- * @JETWATT_COST_MOVE: reads its inputs, writes its outputs, computes nothing
+ * @JETWATT_COST_MOVE: the operator reads its inputs and writes its outputs, but computes nothing
  * @JETWATT_COST_OUT: operations proportional to the elements of the output
  * @JETWATT_COST_IN: operations proportional to the elements of the input
- * @JETWATT_COST_ROWS: reads as many bytes of its source as it writes, however large the source is
+ * @JETWATT_COST_ROWS: the operator reads as many bytes of its source as it writes, however large
+ *	the source is
  * @JETWATT_COST_CONV: convolution
  * @JETWATT_COST_DECONV: transposed convolution
  * @JETWATT_COST_POOL: pooling
@@ -49,9 +50,10 @@ enum jetwatt_graph_cost {
 /**
  * struct jetwatt_graph_op - an operator
  * @name: name of the operator
- * @shape: sets the sizes of the outputs as far as it can; NULL: the operator has nested graphs
+ * @shape: function that sets the sizes of the outputs as far as they can be inferred; NULL: the
+ *	operator has nested graphs
  * @cost: kind of the cost of a node with this operator
- * @each: operations per element, or gates of a recurrent layer
+ * @each: operations per element; for a recurrent layer the number of gates
  * @weight: index of the input that holds the weights of a convolution or product
  */
 struct jetwatt_graph_op {
@@ -70,17 +72,19 @@ const struct jetwatt_graph_op *jetwatt_graph_op_find(const struct jetwatt_graph 
 
 /*
  * Read the integers of attribute @attr, or else of input @input (-1: none), into @out, which holds
- * @most. Return: their number; -1 if they are unknown or too many.
+ * @most. Return: the number of integers in @out; -1 if the integers are unknown or more than @most.
  */
 int jetwatt_graph_ints(const struct jetwatt_graph_rule *u, const char *attr, int input,
 		       int64_t *out, int most);
-/* Return: a size as an integer; JETWATT_GRAPH_OPEN if it is negative, not finite or beyond 1e15. */
+/* Return: a size as an integer; JETWATT_GRAPH_OPEN if the number is negative, not finite or beyond
+ * 1e15. */
 int64_t jetwatt_graph_dim(double v);
-/* Return: an axis number; negative ones count from the end; -1 if there is no such axis. */
+/* Return: the index of an axis, where a negative number counts from the last axis; -1 if the tensor
+ * does not have the axis. */
 int jetwatt_graph_axis(double axis, int rank);
-/* Return: input @i, NULL if it is absent. */
+/* Return: the tensor of input @i; NULL if the node lacks this input. */
 struct jetwatt_graph_value *jetwatt_graph_in(const struct jetwatt_graph_rule *u, uint32_t i);
-/* Set bits per element, rank and the @rank sizes @dim of output @i, if it exists. */
+/* Set bits per element, rank and the @rank sizes @dim of output @i, if the node has this output. */
 void jetwatt_graph_make(struct jetwatt_graph_rule *u, uint32_t i, int bits, int rank,
 			const int64_t *dim);
 
@@ -96,7 +100,8 @@ void jetwatt_shape_rnn(struct jetwatt_graph_rule *u);
 void jetwatt_shape_reduce(struct jetwatt_graph_rule *u);
 void jetwatt_shape_arg(struct jetwatt_graph_rule *u);
 
-/* Shapes of operators that move data, or that make it from sizes (graph_view.c, graph_made.c). */
+/* Shapes of operators that move data, or that make tensors from sizes (graph_view.c,
+ * graph_made.c). */
 void jetwatt_shape_same(struct jetwatt_graph_rule *u);
 void jetwatt_shape_broadcast(struct jetwatt_graph_rule *u);
 void jetwatt_shape_reshape(struct jetwatt_graph_rule *u);
@@ -121,8 +126,8 @@ void jetwatt_shape_blocks(struct jetwatt_graph_rule *u);
 void jetwatt_shape_constant(struct jetwatt_graph_rule *u);
 
 /*
- * Compute the elements of output 0 if it is small and all elements that they depend on are known
- * (graph_known.c). Return: 0, -ENOMEM, -E2BIG.
+ * Compute the elements of output 0 if this output is small and all elements that determine it are
+ * known (graph_known.c). Return: 0, -ENOMEM, -E2BIG.
  */
 int jetwatt_graph_compute(struct jetwatt_graph_rule *u);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Inference of the sizes of all tensors from those of the inputs, operator by operator in the order
- * of the file; ONNX requires this order to be executable. Nested graphs of If, Loop and Scan are
- * visited once.
+ * Inference of the sizes of all tensors from the sizes of the network's inputs, operator by
+ * operator in the order of the file; ONNX requires this order to be executable. Nested graphs of
+ * If, Loop and Scan are visited once.
  */
 #include "model/graph_op.h"
 
@@ -49,7 +49,7 @@ int jetwatt_graph_ints(const struct jetwatt_graph_rule *u, const char *attr, int
 	for (uint32_t i = 0; i < n; i++) {
 		double d = *jetwatt_graph_number(u->g, from + i);
 
-		/* The largest integer stands for "to the end". */
+		/* In Slice, the largest integer as end stands for "to the end of the axis". */
 		out[i] = d >= 9e15 ? (int64_t)9e15 : d <= -9e15 ? (int64_t)-9e15 : (int64_t)d;
 	}
 	return (int)n;
@@ -70,7 +70,8 @@ void jetwatt_graph_make(struct jetwatt_graph_rule *u, uint32_t i, int bits, int 
 
 static int shape_infer_body(struct jetwatt_graph *g, uint32_t body, uint32_t *bad);
 
-/* Copy type, size and flags of a tensor to one of another graph, without the first @drop axes. */
+/* Copy type, size and flags of a tensor to a tensor of another graph, without the first @drop
+ * axes. */
 static void shape_copy(struct jetwatt_graph_value *to, const struct jetwatt_graph_value *from,
 		       int drop)
 {
@@ -181,7 +182,7 @@ static int shape_infer_node(struct jetwatt_graph *g, uint32_t node, uint32_t *ba
 		if (o)
 			o->flags = (o->flags & ~(JETWATT_GRAPH_NUMBERS_KNOWN | JETWATT_GRAPH_LATER)) | live;
 	}
-	/* The size that the file declares counts only if none can be inferred. */
+	/* The size of a tensor that the file declares is used only if no size can be inferred. */
 	said = u.r.outs && u.r.out[0] ? *u.r.out[0] : (struct jetwatt_graph_value){ .rank = -1 };
 	if (u.r.outs && u.r.out[0] && op)
 		u.r.out[0]->rank = -1;
@@ -217,7 +218,7 @@ static int shape_infer_body(struct jetwatt_graph *g, uint32_t body, uint32_t *ba
 	return err;
 }
 
-/* Return: the size of an open axis; @said: set to 1 if the user gave it. */
+/* Return: the size of an open axis; @said: set to 1 if the user gave the size. */
 static int64_t shape_open_size(struct jetwatt_graph *g, uint32_t name, const char *own, int *said)
 {
 	for (size_t i = 0; i < g->sizes; i++)

@@ -29,7 +29,7 @@ void jetwatt_shape_same(struct jetwatt_graph_rule *u)
 		jetwatt_graph_make(u, 1, 8, x->rank, x->dim);
 }
 
-/* Return: size of a broadcast axis. */
+/* Return: size of an output axis after broadcasting the two input axes. */
 static int64_t view_broadcast_size(int64_t a, int64_t b)
 {
 	return a == 1 ? b : b == 1 ? a : a < 0 ? b : a;
@@ -46,7 +46,8 @@ void jetwatt_shape_broadcast(struct jetwatt_graph_rule *u)
 		if (!x || x->rank < 0)
 			return;
 		rank = x->rank > rank ? x->rank : rank;
-		bits = x->bits; /* Where: the condition comes first, values last */
+		/* Inputs of the operator Where: the condition comes first, the values last */
+		bits = x->bits;
 	}
 	for (int d = 0; d < rank; d++) {
 		dim[d] = 1;
@@ -229,7 +230,7 @@ void jetwatt_shape_slice(struct jetwatt_graph_rule *u)
 	ns = jetwatt_graph_ints(u, "steps", 4, step, JETWATT_GRAPH_RANK);
 	memcpy(dim, x->dim, sizeof(dim));
 	if (n < 0 || ne != n || (na >= 0 && na != n) || (ns >= 0 && ns != n)) {
-		/* Which axes are cut is unknown, so all sizes become unknown. */
+		/* If it is unknown which axes are cut, the sizes of all axes become unknown. */
 		for (int i = 0; i < x->rank; i++)
 			dim[i] = JETWATT_GRAPH_OPEN;
 		n = 0;

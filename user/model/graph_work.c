@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The layers counted so far. */
+/* List of the layers whose operations and bytes have been counted so far. */
 struct work_list {
 	const struct jetwatt_graph *g;
 	struct jetwatt_work *work;
@@ -53,7 +53,7 @@ static double work_flop(const struct jetwatt_graph_rule *u, const struct jetwatt
 
 	switch (op->cost) {
 	case JETWATT_COST_OUT:
-		n = 0; /* n inputs take n - 1 operations per element. */
+		n = 0; /* An operator with n inputs takes n - 1 operations per element. */
 		for (uint32_t i = 1; i < u->r.ins; i++)
 			n += !strcmp(op->name, "Sum") || !strcmp(op->name, "Max") ||
 			     !strcmp(op->name, "Min") || !strcmp(op->name, "Mean");
@@ -85,8 +85,9 @@ static double work_flop(const struct jetwatt_graph_rule *u, const struct jetwatt
 	case JETWATT_COST_RNN:
 		if (!w || w->rank != 3 || in < 0 || out < 0)
 			return -1;
-		/* W and R are [directions, gates * units, inputs or units]; the output has one
-		 * element for each direction, step, sample and unit. */
+		/* The weights W (of the input) and R (of the recurrence) are [directions, gates *
+		 * units, inputs or units]; the output has one element for each direction, step,
+		 * sample and unit. */
 		n = (double)w->dim[2] + (jetwatt_graph_in(u, 2) ? (double)u->r.in[2]->dim[2] : 0);
 		return 2 * op->each * out * n + out * work_gates(op->each);
 	case JETWATT_COST_RESIZE: {
@@ -101,7 +102,8 @@ static double work_flop(const struct jetwatt_graph_rule *u, const struct jetwatt
 	}
 }
 
-/* Count the bytes of a layer into @w. Return: 0; 1 if a size is unknown. */
+/* Add up the bytes that a layer reads and writes in @w. Return: 1 if the size of a tensor is
+ * unknown, else 0. */
 static int work_bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_op *op,
 		      struct jetwatt_work *w)
 {
@@ -114,11 +116,12 @@ static int work_bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_g
 		if (!v)
 			continue;
 		b = jetwatt_graph_bytes(v);
-		/* Only the selected rows of a table are read. */
+		/* A gather operator reads only the selected rows of a table. */
 		if (op && op->cost == JETWATT_COST_ROWS && !i)
 			b = u->r.outs && u->r.out[0] ? jetwatt_graph_bytes(u->r.out[0]) : 0;
 		if (b < 0) {
-			/* Outputs after the first are often unused: an unknown size is accepted. */
+			/* Outputs after the first are often unused, so an unknown size of them is
+			 * accepted. */
 			open |= i <= u->r.ins;
 			continue;
 		}
@@ -207,7 +210,8 @@ static int work_nested(struct work_list *l, uint32_t node, const struct jetwatt_
 	} else if (at < u->r.ins && u->r.in[at] && u->r.in[at]->rank > 0) {
 		turns = (double)u->r.in[at]->dim[0];
 	}
-	/* "Until the condition is false" is exported as the largest integer. */
+	/* A loop that runs until its condition is false is exported with the largest integer as the
+	 * number of iterations. */
 	if (!(turns >= 0 && turns < 1e9)) {
 		turns = 1;
 		w.doubt = JETWATT_GRAPH_ONCE;
@@ -237,7 +241,7 @@ static int work_node(struct work_list *l, uint32_t node, double times)
 			if (u.r.out[i]->flags & JETWATT_GRAPH_GUESSED)
 				w.doubt = JETWATT_GRAPH_DECLARED;
 		}
-	/* The CPU computes shapes once, so they are not counted. */
+	/* The CPU computes shapes once, so layers that compute shapes are not counted. */
 	if (op && u.r.outs && u.r.out[0] && u.r.out[0]->flags & JETWATT_GRAPH_NUMBERS_KNOWN)
 		return 0;
 	open = work_bytes(&u, op, &w);
@@ -295,7 +299,7 @@ double jetwatt_graph_params(const struct jetwatt_graph *g)
 		const struct jetwatt_graph_value *v = jetwatt_graph_value_at(g, i);
 		double b = jetwatt_graph_bytes(v);
 
-		/* 64-bit integers are axes and sizes, not weights. */
+		/* Stored tensors of 64-bit integers are axes and sizes, not weights. */
 		if (v->flags & JETWATT_GRAPH_WEIGHT && v->bits != 64 && b > 0)
 			all += b;
 	}

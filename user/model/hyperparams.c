@@ -19,8 +19,8 @@
 #define NOISE	0.01
 
 /* Return: -2 log density of a prior on a hyper-parameter @v, up to a constant: Student's t with 8
- * degrees of freedom in log v. A few points do not move it far from its median @mid; many points
- * that agree do, which a normal prior would prevent. */
+ * degrees of freedom in log v. A few points do not move the hyper-parameter far from its median
+ * @mid; many points that agree move it, which a normal prior would prevent. */
 static double hyper_log_prior(double v, double mid, double sd)
 {
 	double z = (log(v) - log(mid)) / sd;
@@ -59,8 +59,9 @@ static int tune_feature_varies(const struct jetwatt_surface *s, int d)
 	return 0;
 }
 
-/* Scale amplitude and nugget so that their geometric mean over the points stays as with @was: the
- * search over @rough then changes only how the variance is distributed over the points. */
+/* Scale amplitude and nugget so that their geometric mean over the points stays as with the
+ * hyper-parameters @was: the search over @rough then changes only how the variance is distributed
+ * over the points. */
 static void tune_keep_level(struct jetwatt_surface *s, const struct jetwatt_gp *was)
 {
 	double by = 0;
@@ -122,7 +123,7 @@ static int tune_search(struct jetwatt_surface *s)
 	}
 	if (!err)
 		err = tune_evidence(s, 30, INFINITY, &best);
-	/* Constants that are equal for all priors of a parametric mean are left out. */
+	/* The evidence leaves out constants that are equal for all priors of a parametric mean. */
 	s->evidence = -best / 2;
 	for (int k = 0; k < s->form->np; k++)
 		s->evidence -= log(s->belief.sd[k]);
@@ -134,7 +135,7 @@ static int tune_search(struct jetwatt_surface *s)
  * 5.4.2, with the parameters of the mean linearised and integrated out).
  *
  * @e2: set to the n squared errors
- * @var: set to their expected values
+ * @var: set to the expected values of the n squared errors
  *
  * Return: 0, -ENOMEM.
  */
@@ -189,8 +190,8 @@ out:
 	return err;
 }
 
-/* Raise the outlier weight of points that contradict the others, as a Student-t likelihood with 4
- * degrees of freedom does. Return: 1 if a weight rose by more than 20 %, else 0. */
+/* Raise the outlier weight of points that contradict the other points, as a Student-t likelihood
+ * with 4 degrees of freedom does. Return: 1 if a weight rose by more than 20 %, else 0. */
 static int tune_weigh_outliers(struct jetwatt_surface *s, const double *e2, const double *var)
 {
 	int any = 0;
@@ -209,10 +210,10 @@ static int tune_weigh_outliers(struct jetwatt_surface *s, const double *e2, cons
 /* Calibration factor of the predictive variance, as in conformal prediction (Vovk, Gammerman and
  * Shafer, Algorithmic Learning in a Random World, 2005): the leave-one-out error that 95 % of the
  * points stay within, which is the 0.95 (n + 1)-th of n sorted errors, relative to the 1.96
- * standard deviations that it should be. This ratio is averaged with PRIOR_POINTS points that are
- * calibrated exactly. An outlier counts with its full error, because the next measurement may be
- * one too. Since all points have shaped the hyper-parameters, leave-one-out errors are too small by
- * about FITTED_PARAMS / n. */
+ * standard deviations that it would be for exact standard deviations. The calibration factor is
+ * averaged with PRIOR_POINTS points that are calibrated exactly. An outlier counts with its full
+ * error, because the next measurement may be an outlier too. Since all points have shaped the
+ * hyper-parameters, leave-one-out errors are too small by about FITTED_PARAMS / n. */
 #define PRIOR_POINTS	100
 #define FITTED_PARAMS	1.5
 #define Z2_95	3.841
@@ -259,7 +260,8 @@ int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s)
 		s->gp.len[d] = JETWATT_GP_LEN;
 	for (int it = 0; it < 4 && !err; it++) {
 		err = tune_search(s);
-		/* Weighting down more outliers must not raise the evidence of a prior. */
+		/* The evidence is from before more outliers are weighted down, because weighting
+		 * down must not raise the evidence of a prior. */
 		first = it ? first : s->evidence;
 		if (!err)
 			err = tune_leave_one_out(s, e2, var);

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <cblas.h>
 
-/* Left-looking: row i needs only the rows above it, each with one dot product. */
+/* Left-looking Cholesky factorisation: row i needs only the rows above row i, each with one dot
+ * product. */
 int jetwatt_linalg_chol(double *a, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -17,8 +17,8 @@
 #define TERMS	JETWATT_LINREG_TERMS
 
 /* Ridge, as a share of the largest diagonal entry of the normal equations. The ridge selects the
- * smallest coefficients if the rows do not determine all, and is below the noise of the rows
- * otherwise. */
+ * smallest coefficients if the rows do not determine all coefficients; if they do, the ridge is
+ * below the noise of the rows. */
 #define RIDGE	1e-9
 
 /* The paper's four modes, as shares of the highest levels of Xavier AGX. */
@@ -65,8 +65,8 @@ int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
 			linreg_shares(x, &mode[i], &most);
 			for (int j = 0; j < KNOBS; j++)
 				d += (x[j] - representative[r][j]) * (x[j] - representative[r][j]);
-			/* On a coarse grid two of the four may have the same nearest mode: the
-			 * second one then takes the next nearest. */
+			/* On a coarse grid two of the paper's four modes may have the same nearest
+			 * mode: the second one then gets the next nearest mode. */
 			if (d < least && !linreg_is_taken(at, k, i)) {
 				least = d;
 				near = i;

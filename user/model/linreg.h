@@ -17,7 +17,7 @@
 
 /**
  * struct jetwatt_linreg - coefficients
- * @most: highest level of each knob; the features are shares of it
+ * @most: highest level of each knob; features are levels divided by this highest level
  * @time: milliseconds per unit of cores, f_cpu, f_gpu, f_emc, and the constant
  * @energy: millijoules per minibatch, for the same terms and for the predicted time over @time_ms
  * @time_ms: mean of the measured times
@@ -39,7 +39,7 @@ struct jetwatt_linreg {
  * On Xavier AGX they are (8, 2100, 900, 1600), (2, 2100, 900, 1600), (8, 2265, 1377, 1333) and (8,
  * 2265, 1377, 1600): cores, and CPU, GPU and EMC in MHz.
  *
- * Return: number of different modes, up to 4.
+ * Return: number of different modes in @at, up to 4.
  */
 int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
 			 size_t at[JETWATT_LINREG_MODES]);

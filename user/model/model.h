@@ -184,7 +184,8 @@ int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_
  * @in: the bytes
  * @len: number of bytes
  *
- * With the same floating-point arithmetic, the predictions equal those before saving bit for bit.
+ * With the same floating-point arithmetic, the predictions of the loaded model equal the
+ * predictions of the saved model bit for bit.
  *
  * Return: 0; -EINVAL if the bytes are no model or are damaged; -EPROTONOSUPPORT if they have
  * another format version or more optional knobs; -ENOMEM.
@@ -193,10 +194,12 @@ int jetwatt_model_load(struct jetwatt_model **m, const unsigned char *in, size_t
 
 /* Parts of the time of a minibatch, by what limits them. */
 enum jetwatt_share {
-	JETWATT_SHARE_GPU,	/* arithmetic: scales with the GPU clock */
-	JETWATT_SHARE_EMC,	/* memory traffic of the network: scales with the EMC clock */
-	JETWATT_SHARE_LAUNCH,	/* kernel launches: scale with the CPU clock */
-	JETWATT_SHARE_LOADER,	/* data loader: scales with CPU clock, cores and EMC clock */
+	JETWATT_SHARE_GPU,	/* part of arithmetic: its speed scales with the GPU clock */
+	/* part of the network's memory traffic: its speed scales with the EMC clock */
+	JETWATT_SHARE_EMC,
+	JETWATT_SHARE_LAUNCH,	/* part of kernel launches: its speed scales with the CPU clock */
+	/* part of the data loader: its speed scales with CPU clock, cores and EMC clock */
+	JETWATT_SHARE_LOADER,
 	JETWATT_SHARE_FIXED,	/* scales with no clock */
 	JETWATT_SHARES,
 };

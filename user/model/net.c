@@ -46,7 +46,8 @@ static void net_standardise(const struct jetwatt_net *net, const double *x, size
 			out[i * in + d] = (x[i * STRIDE + d] - net->mean[d]) / net->sd[d];
 }
 
-/* Set the conversion @scale from the values. Return: 0, -ENOMEM. */
+/* Set the conversion @scale from outputs to values by the mean and standard deviation of the
+ * values. Return: 0, -ENOMEM. */
 static int net_set_scale(struct jetwatt_net *net, const double *value, size_t n)
 {
 	double *v = malloc(n * sizeof(*v));
@@ -87,7 +88,7 @@ static int net_values_valid(const double *value, size_t n)
 int jetwatt_net_fit(struct jetwatt_net *net, const double *x, const double *value, size_t n,
 		    size_t inputs, int log, const struct jetwatt_nn_training *how)
 {
-	/* A seed other than that of the training. */
+	/* The random initial parameters use a seed other than that of the training. */
 	uint64_t seed = ~how->seed;
 	int err;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * One quantity of a power mode (time or power) predicted by a network: values in their own unit
- * outside, standardised numbers inside. powertrain.h pairs two of them.
+ * outside, standardised numbers inside. powertrain.h pairs a network of time with a network of
+ * power.
  */
 #ifndef JETWATT_NET_H
 #define JETWATT_NET_H
@@ -16,8 +17,8 @@
  * struct jetwatt_net - a network and its units
  * @nn: the network
  * @mean: mean of each input over the rows of the first training
- * @sd: standard deviation of each input over these rows
- * @scale: conversion of the output to the value
+ * @sd: standard deviation of each input over the rows of the first training
+ * @scale: conversion of the network's output to time or power
  */
 struct jetwatt_net {
 	struct jetwatt_nn nn;
@@ -25,7 +26,8 @@ struct jetwatt_net {
 	struct jetwatt_nn_scale scale;
 };
 
-/* Set the inputs @x of a mode. @batch: samples in a minibatch; 0: the fifth input is 0. */
+/* Set the inputs @x of a mode. @batch: samples in a minibatch; 0: the fifth input, which stands for
+ * the minibatch size, is 0. */
 void jetwatt_net_point(double x[JETWATT_NET_INPUTS_MAX], const struct jetwatt_mode *mode,
 		       uint32_t batch);
 
@@ -56,7 +58,7 @@ int jetwatt_net_fit(struct jetwatt_net *net, const double *x, const double *valu
  *
  * The last layer is replaced by a random one; then all layers are trained, unless how->first says
  * otherwise. Inputs keep the standardisation of the reference, because the hidden layers were
- * trained with it; the target gets its own.
+ * trained with it; the target is standardised by the rows of the other workload.
  *
  * Return: as jetwatt_net_fit().
  */

@@ -102,8 +102,8 @@ void jetwatt_nn_work_free(struct jetwatt_nn_work *w)
 	*w = (struct jetwatt_nn_work){ 0 };
 }
 
-/* ReLU, then dropout. 16 random bits decide on a unit; they are drawn beforehand, so that the loop
- * that uses them has no branches. */
+/* ReLU, then dropout. 16 random bits decide whether a unit is dropped; the bits are drawn
+ * beforehand, so that the dropout loop has no branches. */
 static void nn_relu_dropout(float *a, size_t n, double dropout, uint64_t *seed)
 {
 	float keep = 1 / (1 - dropout);
@@ -183,7 +183,7 @@ double jetwatt_nn_loss(const float *output, const double *value, size_t n,
 }
 
 /* Propagate derivatives back through dropout and ReLU: a unit with output 0 passes nothing back,
- * whether ReLU or dropout made it 0. */
+ * whether ReLU or dropout made the output 0. */
 static void nn_relu_backward(float *delta, const float *act, size_t n, float keep)
 {
 	for (size_t i = 0; i < n; i++)

@@ -26,8 +26,8 @@
  * struct jetwatt_nn - a network
  * @width: number of inputs, of units in the three hidden layers, and of outputs (1)
  * @size: number of parameters
- * @p: all parameters in one array, so that optimiser, checkpoint and copy are one loop each. Layer
- *	by layer: weights (inputs x outputs), then biases
+ * @p: all parameters in one array, so that optimiser, checkpoint and copy are one loop each over
+ *	this array. Layer by layer: weights (inputs x outputs), then biases
  */
 struct jetwatt_nn {
 	size_t width[JETWATT_NN_LAYERS + 1];
@@ -46,7 +46,7 @@ enum jetwatt_nn_loss { JETWATT_NN_MSE, JETWATT_NN_MAPE };
  * struct jetwatt_nn_scale - conversion of the network's output z to a value
  * @mean: v = mean + sd z
  * @sd: v = mean + sd z
- * @log: 1: the value is exp(v); 0: it is v
+ * @log: 1: the value of the quantity is exp(v); 0: the value is v
  */
 struct jetwatt_nn_scale {
 	double mean, sd;
@@ -125,7 +125,8 @@ double jetwatt_nn_loss(const float *output, const double *value, size_t n,
  * @w: as jetwatt_nn_forward() left it, with the derivatives by the outputs in @w->delta[0]
  * @n: number of rows
  * @dropout: as in jetwatt_nn_forward()
- * @first: first layer whose gradient is computed; that of the layers before it is not written
+ * @first: first layer whose gradient is computed; the gradients of the layers before @first are not
+ *	written
  * @grad: @nn->size entries
  */
 void jetwatt_nn_backward(const struct jetwatt_nn *nn, struct jetwatt_nn_work *w, size_t n,

@@ -15,8 +15,9 @@
 #define BETA1	0.9f
 #define BETA2	0.999f
 #define EPSILON	1e-8f
-/* Added to the gradient: keeps the running mean of a dead unit out of the denormal numbers, on
- * which processors are about 100 times slower. Changes no parameter by more than 1e-17. */
+/* Constant added to the gradient: it keeps the running mean of the gradient of a dead unit out of
+ * the denormal numbers, on which processors are about 100 times slower. This constant changes no
+ * parameter by more than 1e-17. */
 #define TINY	1e-22f
 /* Fewest rows for a validation split. */
 #define SPLIT_MIN	5
@@ -29,13 +30,13 @@
  * @scale: conversion of outputs to values
  * @x: inputs of all rows
  * @all: values of all rows
- * @nn: the network that is trained, a copy
+ * @nn: the network that is trained, a copy of the caller's network
  * @work: scratch arrays
  * @at: indices of all rows, shuffled once: first @train rows for training, shuffled again in each
  *	epoch, then @held rows for validation
  * @grad: gradient; @m, @v and @best follow it in the same allocation, @nn.size entries each
- * @m: running mean of the gradient
- * @v: running mean of its square
+ * @m: running mean of the gradient of each parameter (Adam)
+ * @v: running mean of the squared gradient of each parameter (Adam)
  * @best: parameters with the lowest validation loss
  * @value: values of the current batch
  * @beta1: product of all BETA1 so far, for the bias correction

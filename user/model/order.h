@@ -15,7 +15,7 @@ static inline int jetwatt_order_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Rows by mode, then by all other members. */
+/* Compare rows by mode, then by all other members of the row. */
 static inline int jetwatt_order_rows(const void *a, const void *b)
 {
 	const struct jetwatt_row *x = a, *y = b;

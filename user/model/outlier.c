@@ -15,8 +15,8 @@
 
 /**
  * struct dirty_line - sort key of a row for one knob
- * @key: the other knobs, then the index of the level of the examined knob. Sorted by it, neighbours
- *	in the examined knob are adjacent
+ * @key: all knobs but the examined one, then the index of the level of the examined knob. Sorted by
+ *	@key, neighbours in the examined knob are adjacent
  * @row: index of the row
  */
 struct dirty_line {
@@ -48,7 +48,7 @@ static size_t outlier_level_index(const uint64_t *level, size_t n, uint64_t v)
 	return at - level;
 }
 
-/* Return: 1 if @b is one level above @a in the examined knob and equal in all others. */
+/* Return: 1 if @b is one level above @a in the examined knob and equal in all other knobs. */
 static int outlier_is_next(const struct dirty_line *a, const struct dirty_line *b)
 {
 	for (int k = 0; k < KNOBS - 1; k++)
@@ -58,8 +58,8 @@ static int outlier_is_next(const struct dirty_line *a, const struct dirty_line *
 }
 
 /*
- * Set @mean of each row to the geometric mean of its two neighbours in knob @knob; 0: it lacks one.
- * @l and @level are scratch arrays of @n entries.
+ * Set @mean of each row to the geometric mean of the power of its two neighbours in knob @knob; 0:
+ * the row lacks a neighbour. @l and @level are scratch arrays of @n entries.
  */
 static void outlier_neighbour_means(const struct jetwatt_row *row, size_t n, int knob,
 				    struct dirty_line *l, uint64_t *level, double *mean)

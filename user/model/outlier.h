@@ -13,11 +13,11 @@
  * jetwatt_outlier_mark() - mark outliers of power in a grid of rows
  * @row: the rows; of several rows of one mode only the first is examined
  * @n: number of rows
- * @dirty: @n flags. 1: an outlier, the power is below 95 % of the expected value, which is the
- *	geometric mean of the neighbours one level below and one level above in a knob, and of these
- *	means over all knobs with both neighbours the median. Else 0
+ * @dirty: @n flags. 1: the row is an outlier: its power is below 95 % of the expected power. For
+ *	each knob in which the row has both neighbours (one level below and one above), take the
+ *	geometric mean of their powers; the expected power is the median of these means. Else 0
  *
- * Return: the number of outliers, -ENOMEM.
+ * Return: the number of outliers; -ENOMEM.
  */
 long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty);
 

@@ -18,7 +18,8 @@
 
 /*
  * Compute for @c points x: n rows l^-1 k(., x), then np rows for the uncertainty of the parameters.
- * @mean: set to the parametric mean, unless NULL. Return: the rows, NULL if memory is short.
+ * @mean: set to the parametric mean at each point; may be NULL. Return: the computed rows, NULL if
+ *	memory is short.
  */
 static double *posterior_rows(const struct jetwatt_surface *s, const struct jetwatt_features *x,
 			      size_t c, double *mean)

@@ -11,10 +11,11 @@
 
 #define STRIDE	JETWATT_NET_INPUTS_MAX
 #define MODE_INPUTS	4
-/* Rows used at most: about twice the modes of the largest board. More only take longer. */
+/* Largest number of rows used for training: about twice the modes of the largest board. More only
+ * take longer. */
 #define ROWS_MAX	60000
 
-/* Rows as the networks read them, in sorted order. */
+/* Table of rows as inputs and targets of the networks, in sorted order. */
 struct powertrain_table {
 	double *x, *time, *power;
 	size_t n, inputs;
@@ -47,7 +48,8 @@ static void powertrain_table_free(struct powertrain_table *t)
 	*t = (struct powertrain_table){ 0 };
 }
 
-/* Sorted: the networks must not depend on the order of the rows. Return: 0, -EINVAL, -ENOMEM. */
+/* Sort the rows, because the networks must not depend on the order of the rows. Return: 0, -EINVAL,
+ * -ENOMEM. */
 static int powertrain_table_make(struct powertrain_table *t, const struct jetwatt_corpus *c)
 {
 	struct powertrain_entry *e;
@@ -93,7 +95,8 @@ static struct jetwatt_nn_training powertrain_training(uint64_t seed)
 	};
 }
 
-/* Raise the number of epochs until they make @steps steps: 100 epochs of ten rows are too few. */
+/* Raise the number of epochs until the training makes @steps steps of the optimiser: 100 epochs of
+ * ten rows are too few. */
 static void powertrain_min_steps(struct jetwatt_nn_training *how, size_t n, size_t steps)
 {
 	size_t each = (n + how->batch - 1) / how->batch;

@@ -33,14 +33,14 @@ struct jetwatt_powertrain {
 
 /*
  * Train on a completely measured reference workload. Return: 0; -EINVAL if a row is not finite and
- * positive or there is none; -EDOM if training diverges; -ENOMEM.
+ * positive or there is no row; -EDOM if training diverges; -ENOMEM.
  */
 int jetwatt_powertrain_reference(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
 				 uint64_t seed);
 
 /*
- * Train on few rows: the plain network that the paper compares with. Return: as
- * jetwatt_powertrain_reference().
+ * Train the plain networks, without a reference, on few rows: the baseline that the paper compares
+ * with. Return: as jetwatt_powertrain_reference().
  */
 int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
 			     uint64_t seed);
@@ -50,8 +50,8 @@ int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt
  * @pt: set to the new networks
  * @from: networks of the reference
  * @c: rows of the new workload
- * @most: highest levels of the board of @c. If they differ from those of @from, it is another board
- *	and the loss is MAPE (section 4.4), else MSE
+ * @most: highest levels of the board of @c. If the levels differ from those of @from, @c is from
+ *	another board and the loss is MAPE (section 4.4), else MSE
  * @seed: seed of all random choices
  *
  * Return: as jetwatt_powertrain_reference().

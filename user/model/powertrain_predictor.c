@@ -69,8 +69,8 @@ static int powertrain_misfit(const struct jetwatt_powertrain *pt, const struct j
 	return err;
 }
 
-/* Transfer from each reference; keep the result with the smallest error (the paper has one
- * reference). */
+/* Transfer from each reference; keep the networks with the smallest error on the rows (the paper
+ * has only one reference). */
 static int powertrain_fit(void **model, const struct jetwatt_predictor_input *in)
 {
 	const struct powertrain_prior *p = in->prior;
@@ -138,7 +138,7 @@ const struct jetwatt_predictor jetwatt_predictor_powertrain = {
 };
 
 const struct jetwatt_predictor jetwatt_predictor_nn = {
-	.name = "nn", .does = "the same networks from scratch",
+	.name = "nn", .does = "the networks of powertrain, trained from scratch",
 	.kind = JETWATT_PREDICTOR_BATCH | JETWATT_PREDICTOR_SLOW, .least = 1,
 	.fit = nn_fit, .predict = powertrain_predict, .free = powertrain_free,
 };

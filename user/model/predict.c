@@ -15,7 +15,7 @@
 /* Modes per block: the intermediate arrays fit into the cache. */
 #define CHUNK	1024
 
-/* Scratch arrays of one block. */
+/* Scratch arrays for the predictions of one block of modes. */
 struct predict_work {
 	struct jetwatt_features x[CHUNK];
 	double mean[CHUNK], var[CHUNK];

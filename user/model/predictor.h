@@ -35,8 +35,8 @@ struct jetwatt_corpus {
 /**
  * struct jetwatt_predictor_input - what a fit may use
  * @sample: measured rows of the new workload, in any order
- * @most: highest level of each knob of its board
- * @prior: what the method has learned from references; NULL: nothing
+ * @most: highest level of each knob of the board of the rows
+ * @prior: what the predictor has learned from references; NULL: nothing
  * @seed: seed of all random choices
  * @few: largest number of rows to use, an evenly spread selection of @sample; 0: no limit. A method
  *	whose cost grows slowly with the number of rows may ignore it
@@ -51,7 +51,8 @@ struct jetwatt_predictor_input {
 
 /**
  * enum jetwatt_predictor_kind - properties of a method
- * @JETWATT_PREDICTOR_REFERENCE: needs references, which are completely measured other workloads
+ * @JETWATT_PREDICTOR_REFERENCE: the predictor needs references, which are completely measured other
+ *	workloads
  * @JETWATT_PREDICTOR_BATCH: can use the minibatch size as a feature
  * @JETWATT_PREDICTOR_INTERVAL: predicts standard deviations, calibrated for 95 % intervals
  * @JETWATT_PREDICTOR_OBSERVED: predicts nothing, chooses among measured modes
@@ -70,7 +71,7 @@ enum jetwatt_predictor_kind {
 };
 
 /**
- * struct jetwatt_predictor_modes - modes with the times predicted for them
+ * struct jetwatt_predictor_modes - modes and their predicted times
  * @mode: the modes
  * @time_ms: predicted time of a minibatch in each mode, in milliseconds
  * @n: number of modes
@@ -87,15 +88,16 @@ struct jetwatt_predictor_modes {
  * @does: description in a few words, lower case
  * @kind: bits of enum jetwatt_predictor_kind
  * @least: smallest number of rows for an answer without a prior
- * @prior: learn from @n >= 1 references; NULL: the method learns nothing from them
+ * @prior: learn from @n >= 1 references; NULL: the predictor learns nothing from references
  * @prior_free: free what @prior or @twin has allocated
  * @fit: fit to one or more rows, or to none if @references_cover or @cross_device_agrees returns 1; NULL for
  *	JETWATT_PREDICTOR_OBSERVED and JETWATT_PREDICTOR_FIXED, as are @predict and @free
  * @predict: predict @n modes. @batch may be NULL; standard deviations are 0 without
  *	JETWATT_PREDICTOR_INTERVAL
  * @free: free a model
- * @twin: add rows of the same workload from other devices to *@prior, which may be NULL
- * @cross_device_agrees: return 1 if @prior has such rows and the @n rows of this board agree with them
+ * @twin: add rows of the same workload from other devices to the prior *@prior, which may be NULL
+ * @cross_device_agrees: return 1 if @prior has rows of the same workload from other devices and the
+ *	@n rows of this board agree with them; else 0
  * @references_cover: return 1 if the references in @prior cover the modes from @lo to @hi of every knob, so
  *	that a fit to no rows is possible
  * @foreseen: return the weight of the references' prediction in @model, 0 to 1
@@ -104,7 +106,8 @@ struct jetwatt_predictor_modes {
  * @reduce: add to @gain (@c->n entries) the reduction of the summed variance over @r, if a mode of
  *	@c is measured with standard error @sd
  * @shares: as jetwatt_model_shares()
- * @seen: set @seen to the modes of the rows that @model was fitted to and return their number
+ * @seen: set @seen to the modes of the rows that @model was fitted to, and return the number of
+ *	modes
  * @save: as jetwatt_model_save()
  * @load: as jetwatt_model_load(); needs @seen
  *
@@ -118,8 +121,8 @@ struct jetwatt_predictor_modes {
  * - @save, @load: models cannot be saved or loaded.
  *
  * Operations return 0 or: -EINVAL for a row that is not finite and positive, -ENODATA for too few
- * rows, -EDOM if a fit does not converge, -ENOTSUP if either the rows or the references have
- * several minibatch sizes and the others have one, -ENOMEM.
+ * rows, -EDOM if a fit does not converge, -ENOTSUP if the rows have several minibatch sizes and the
+ * references have one, or the reverse, -ENOMEM.
  */
 struct jetwatt_predictor {
 	const char *name, *does;
@@ -152,9 +155,9 @@ struct jetwatt_predictor {
 	extern const struct jetwatt_predictor jetwatt_predictor_##name;
 JETWATT_PREDICTORS(JETWATT_PREDICTOR_DECLARE)
 
-/* Return: row @i of the table, NULL if @i is past its end. */
+/* Return: predictor @i of the table; NULL if @i is past the end of the table. */
 const struct jetwatt_predictor *jetwatt_predictor_at(size_t i);
-/* Return: the method of this name, NULL if there is none. */
+/* Return: the predictor with the given name; NULL if no predictor has this name. */
 const struct jetwatt_predictor *jetwatt_predictor_find(const char *name);
 
 /* Return: a mode with the highest level of each knob in @n rows. */

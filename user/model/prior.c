@@ -15,17 +15,19 @@
 #include "model/transfer.h"
 #include "model/cross_device.h"
 
-/* Rows used of a reference: more do not improve the estimate of some 30 parameters. */
+/* Largest number of rows used of a reference: more rows do not improve the estimate of some 30
+ * parameters. */
 #define ROWS_MAX	160
 /* Standard deviation of a parameter around its value in a reference, as a share of its standard
  * deviation in the default prior. */
 #define NEAR		0.35
 /* Prior odds of all references together against the default prior: 1, equally likely. */
 #define ODDS		1.0
-/* Largest @unexplained of a usable reference: the share of its variance that leave-one-out can't
- * predict. */
+/* Largest @unexplained of a usable reference: the share of the variance of the reference's rows
+ * that leave-one-out predictions do not explain. */
 #define UNTOLD		0.25
-/* Prior odds of the weighted sum of references against the parametric mean with its process. */
+/* Prior odds of the weighted sum of references against the parametric mean with its Gaussian
+ * process. */
 #define LIKE		3.0
 /* Standard deviations of log time and log power of the predicted row that replaces measurements. */
 #define UNKNOWN_TIME	3.0
@@ -34,7 +36,8 @@
 /**
  * struct jetwatt_prior - prior knowledge about a workload
  * @twin: rows of the same workload from other devices
- * @transfer: models of the references, for their weighted sum; NULL: no references
+ * @transfer: models of the references, whose predictions are added with weights; NULL: no
+ *	references
  * @n: number of references in @ref
  * @ref: fitted parameters of both parametric means, for each reference
  */
@@ -66,7 +69,8 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 		err = jetwatt_fit_subset(&m, ref[i].row, ref[i].n, ROWS_MAX, NULL, seed);
 		if (err)
 			break;
-		/* Rows that do not predict each other are no help for another workload. */
+		/* A reference whose rows do not predict each other does not help to predict another
+		 * workload, so it is left out. */
 		if (m->time->unexplained > UNTOLD || m->power->unexplained > UNTOLD) {
 			jetwatt_model_free(m);
 			continue;
@@ -152,8 +156,9 @@ int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row)
 	return 0;
 }
 
-/* Return: the posterior weight of the weighted sum. @evidence_gain: its log evidence minus that of
- * the parametric mean with its process. */
+/* Return: the posterior weight of the weighted sum of references. @evidence_gain: log evidence of
+ * the weighted sum of references minus the log evidence of the parametric mean with its Gaussian
+ * process. */
 static double prior_reference_weight(double evidence_gain)
 {
 	return 1 / (1 + exp(-evidence_gain) / LIKE);
@@ -209,7 +214,7 @@ static void prior_from_references(struct jetwatt_param_prior *b, const struct je
 /**
  * struct prior_candidate - one of the priors that are averaged
  * @belief: the prior
- * @evidence: log evidence of the measured points under it
+ * @evidence: log evidence of the measured points under this prior
  */
 struct prior_candidate {
 	struct jetwatt_param_prior belief;
@@ -217,8 +222,8 @@ struct prior_candidate {
 };
 
 /* Bayesian model averaging: set @out to the mean and standard deviation of the mixture of @n
- * candidates, weighted by evidence. If they differ, the standard deviation grows. The first
- * candidate is the default prior. */
+ * candidates, weighted by evidence. If the candidates differ, the standard deviation grows. The
+ * first candidate is the default prior. */
 static void prior_average(struct jetwatt_param_prior *out, const struct prior_candidate *c, size_t n,
 			  int np)
 {
@@ -234,8 +239,8 @@ static void prior_average(struct jetwatt_param_prior *out, const struct prior_ca
 		for (int k = 0; k < np; k++) {
 			double by = c[i].belief.mu[k] - out->mu[k], sd = c[i].belief.sd[k];
 
-			/* Weighted running moments (West 1979); sd holds the variance until the
-			 * end. */
+			/* Weighted running moments (West 1979); @sd holds the variance until the
+			 * end of the loop. */
 			out->mu[k] += by * w / sum;
 			out->sd[k] += (sd * sd - out->sd[k]) * w / sum +
 				      by * by * w / sum * (1 - w / sum);

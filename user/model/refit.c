@@ -12,7 +12,8 @@
 
 #include "model/transfer.h"
 
-/* Iterations of the optimiser: the starting point is close to the optimum. */
+/* Largest number of iterations of the optimiser: few are enough, because the starting point is
+ * close to the optimum. */
 #define REFIT_STEPS	6
 
 /* Return: the outlier weight of the point in @from; 1 if @from does not have the point. */

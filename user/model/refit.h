@@ -9,10 +9,11 @@
 #include "model/fit.h"
 
 /**
- * jetwatt_refit() - fit a model to other rows, starting from a fitted one
+ * jetwatt_refit() - fit a model to other rows, starting from a fitted model
  * @m: set to the new model, or to NULL on error
- * @from: the fitted model. Its hyper-parameters, parameter priors and calibration factor are kept;
- *	its parameters are the starting point. A row that @from has too keeps its outlier weight
+ * @from: the fitted model. The new model keeps the hyper-parameters, parameter priors and
+ *	calibration factor of @from; the parameters of @from are the starting point. A row that
+ *	@from was fitted to keeps its outlier weight
  * @row: all rows that the new model is fitted to
  * @n: number of rows, at least 1
  *

@@ -12,9 +12,9 @@
  * Version 2, for models with optional knobs: u32 number of optional knobs after the number of rows,
  * a u64 for each of them at the end of a row, and the length scales of their features.
  *
- * The file holds only what cannot be computed from the rest. Matrices are computed on loading, so a
- * file cannot contain matrices that contradict its rows. Transferred rows (cross_device.h) and references
- * (transfer.h) are not part of the file.
+ * The file holds only numbers that cannot be computed from other numbers in the file. Matrices are
+ * computed on loading, so a file cannot contain matrices that contradict its rows. Transferred rows
+ * (cross_device.h) and references (transfer.h) are not part of the file.
  */
 #include "model/fit.h"
 
@@ -30,7 +30,7 @@
 #define VERSION_OPTIONAL	2
 #define OPTIONAL	(JETWATT_KNOBS - JETWATT_DIMS)
 #define ROW_LEN		28
-/* Bound of a parameter; parameters are logarithms of shares. */
+/* Bound of the absolute value of a parameter; parameters are logarithms of shares. */
 #define THETA_MAX	60
 
 /**
@@ -142,7 +142,7 @@ static enum jetwatt_knob optional_knob(int i)
 	return (enum jetwatt_knob)(JETWATT_DIMS + i);
 }
 
-/* Return: number of optional knobs in the file: 0 if no mode sets one. */
+/* Return: number of optional knobs in the file; 0 if no mode sets an optional knob. */
 static int save_optional_knobs(const struct jetwatt_model *m)
 {
 	for (size_t i = 0; i < m->time->n; i++)
@@ -253,7 +253,7 @@ int jetwatt_model_load(struct jetwatt_model **out, const unsigned char *in, size
 	n = save_get(&b, 4);
 	if (version == VERSION_OPTIONAL)
 		optional = save_get(&b, 4);
-	/* Written by a newer jetwatt that knows more knobs. */
+	/* The file was written by a newer jetwatt that has more optional knobs. */
 	if (optional > OPTIONAL)
 		return -EPROTONOSUPPORT;
 	if (!n || n > JETWATT_FIT_MAX || len != save_model_len(n, (int)optional) ||

@@ -14,7 +14,7 @@
 #include "model/linalg.h"
 
 #define NP_MAX	JETWATT_PARAMS_MAX
-/* Damping of the first step. */
+/* Levenberg-Marquardt damping of the first step. */
 #define DAMP	1e-2
 /* Bound of the improvement of the cost by a fit, as a multiple of the improvement that the
  * linearised mean predicts. Far from the optimum a parametric mean is strongly curved, so the bound
@@ -39,7 +39,8 @@ int jetwatt_surface_factor(struct jetwatt_surface *s)
 	return jetwatt_linalg_chol(s->l, n);
 }
 
-/* Set @off to y - mean and @slope to the gradients of the mean, both at the parameters @theta. */
+/* Set @off to the measured values y minus the parametric mean, and @slope to the gradients of the
+ * mean, both at the parameters @theta. */
 static void surface_residuals(const struct jetwatt_surface *s, const double *theta, double *off,
 			      double *slope)
 {
@@ -68,14 +69,16 @@ static double surface_whiten(struct jetwatt_surface *s, const double *theta)
 	return cost;
 }
 
-/* Cost at the parameters @theta; sets @res and @jac. */
+/* Compute the cost of the fit (twice the negative log of likelihood times prior) at the parameters
+ * @theta, and set @res and @jac. */
 static double surface_cost_at(struct jetwatt_surface *s, const double *theta)
 {
 	surface_residuals(s, theta, s->res, s->jac);
 	return surface_whiten(s, theta);
 }
 
-/* Cost at the current parameters, from @off and @slope if these are valid for them. */
+/* Compute the cost of the fit at the current parameters, from @off and @slope if these were
+ * computed at the current parameters. */
 static double surface_cost_here(struct jetwatt_surface *s)
 {
 	size_t np = s->form->np;
@@ -123,14 +126,15 @@ int jetwatt_surface_optimize(struct jetwatt_surface *s, int steps, double hopele
 			return err;
 		jetwatt_linalg_lower(s->hess, np, step, 1);
 		jetwatt_linalg_upper(s->hess, np, step, 1);
-		/* If the mean were linear, the cost would fall by the product of slope and step. */
+		/* If the parametric mean were linear, the cost of the fit would fall by the product
+		 * of slope and step. */
 		if (!it && now + jetwatt_linalg_logdet(s->hess, np) - np * log1p(DAMP) -
 			   BENT * cblas_ddot(np, slope, 1, step, 1) > hopeless)
 			break;
 		for (int k = 0; k < np; k++)
 			next[k] = s->theta[k] + step[k];
-		/* Most steps are accepted, so the gradients at the new parameters are computed at
-		 * once. */
+		/* Most steps of the optimiser are accepted, so the gradients at the new parameters
+		 * are computed before the step is judged. */
 		then = surface_cost_at(s, next);
 		if (then < now) {
 			int done = now - then < 1e-4;

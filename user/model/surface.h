@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A response surface: log time or log power over the modes as the sum of a parametric mean (form.h)
- * and a Gaussian process (gp.h) on its residuals, fitted together. fit.h combines two of them into
- * a model.
+ * and a Gaussian process (gp.h) on its residuals, fitted together. fit.h combines the surfaces of
+ * time and power into a model.
  */
 #ifndef JETWATT_SURFACE_H
 #define JETWATT_SURFACE_H
@@ -37,11 +37,11 @@ struct jetwatt_param_prior {
  * @l: Cholesky factor of C, the covariance of process and noise at the points: C = l l'
  * @jac: l^-1 J, with J the gradient of the parametric mean at the points
  * @res: l^-1 (y - mean)
- * @off: y - mean at the parameters @there
+ * @off: measured value @y minus the parametric mean at the parameters @there, for each point
  * @slope: J at the parameters @there
  * @there: parameters at which @off and @slope were computed. A search over hyper-parameters changes
- *	covariances only, so it reuses @off and @slope
- * @known: @off and @slope are valid
+ *	only covariances, so the search reuses @off and @slope
+ * @known: 1: @off and @slope are valid
  * @hess: Cholesky factor of jac' jac + inverse prior covariance
  */
 struct jetwatt_surface {
@@ -64,7 +64,7 @@ struct jetwatt_surface {
  * @x: feature vectors of the measured points
  * @y: logarithms measured there
  * @sd: standard errors of @y
- * @n: number of points, at least 1; the cost grows with its cube
+ * @n: number of points, at least 1; the cost grows with the cube of the number
  * @belief: prior of the parameters; NULL: the default prior of @form
  *
  * Return: 0; -EDOM if a covariance matrix is not positive definite; -ENOMEM.
@@ -83,7 +83,8 @@ void jetwatt_surface_free(struct jetwatt_surface *s);
  * @x: feature vectors
  * @n: number of points
  * @mean: @n predicted logarithms
- * @var: their variances, without measurement noise, multiplied by the calibration factor
+ * @var: variances of the predictions, without measurement noise, multiplied by the calibration
+ *	factor
  *
  * Return: 0, -ENOMEM.
  */
@@ -93,7 +94,8 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
 /* Return: the parametric mean at @x with the fitted parameters, without the Gaussian process. */
 double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_features *x);
 
-/* Return: @rough of struct jetwatt_features at @x. The parametric mean of @s must define it. */
+/* Return: @rough of struct jetwatt_features at @x. The parametric mean of @s must define the
+ * sensitivity @rough. */
 double jetwatt_surface_cpu_sensitivity(const struct jetwatt_surface *s, const struct jetwatt_features *x);
 
 /**
@@ -102,7 +104,7 @@ double jetwatt_surface_cpu_sensitivity(const struct jetwatt_surface *s, const st
  * @c: feature vectors of the candidates
  * @nc: number of candidates
  * @r: feature vectors of the points whose variances count
- * @nr: number of these points
+ * @nr: number of points in @r
  * @sd: standard error of a measurement of a candidate
  * @gain: @nc entries; the reduction of the summed variance over @r, if the candidate is measured,
  *	is added to each
@@ -112,7 +114,8 @@ double jetwatt_surface_cpu_sensitivity(const struct jetwatt_surface *s, const st
 int jetwatt_surface_variance_reduction(const struct jetwatt_surface *s, const struct jetwatt_features *c, size_t nc,
 			   const struct jetwatt_features *r, size_t nr, double sd, double *gain);
 
-/* Steps of the fit, shared by surface.c, hyperparams.c, refit.c and save.c. */
+/* The following functions are steps of the fit, shared by surface.c, hyperparams.c, refit.c and
+ * save.c. */
 
 /* Allocate a surface for @n points, all zero. Return: NULL if memory is short. */
 struct jetwatt_surface *jetwatt_surface_new(const struct jetwatt_form *form, size_t n);

@@ -32,7 +32,7 @@ enum { S, G, M, L, K, D, Q, W, O, U, P, A, R, FG, FM, FL, FD, NP };
 
 /* Prior medians of the parameters, as natural logarithms. exp(S): milliseconds at the reference
  * point (1 GHz GPU, 2 GHz CPU and EMC, 8 cores, 16 samples). exp(G) to exp(Q): shares of that time.
- * The exponentials of the others have no unit. */
+ * The exponentials of all other parameters have no unit. */
 static const double mu[NP] = {
 	[S] = 5.0, [G] = -0.5, [M] = -1.2, [L] = -2.0, [K] = -3.0,
 	[D] = -2.0, [Q] = -3.0, [W] = -0.7, [O] = -4.7, [U] = -5.3, [P] = 0.7, [A] = 0.7, [R] = 1.0,
@@ -54,7 +54,7 @@ static double roof_log_sum(double a, double b, double *sa)
 }
 
 /* Return: log of the p-norm of exp(a) and exp(b). @sa: set to the derivative with respect to a;
- * @dp: to that with respect to log p. */
+ * @dp: set to the derivative with respect to log p. */
 static double roof_log_norm(double a, double b, double p, double *sa, double *dp)
 {
 	double v = roof_log_sum(p * a, p * b, sa) / p;
@@ -112,7 +112,7 @@ static double roof_eval(const double *th, const struct jetwatt_features *x, doub
 	return v;
 }
 
-/* Return: the exponent of 1 / f_cpu at this point. */
+/* Return: the exponent of 1 / f_cpu in the time of a minibatch at point @x. */
 static double roof_rough(const double *coef, const struct jetwatt_features *x)
 {
 	double g[NP];
@@ -121,7 +121,8 @@ static double roof_rough(const double *coef, const struct jetwatt_features *x)
 	return g[L] + g[D] + g[U];
 }
 
-/* Each part is proportional to its parameter, so the derivatives of log time add up to 1. */
+/* Each part of the time is proportional to its parameter, so the derivatives of log time with
+ * respect to the log parameters add up to 1. */
 void jetwatt_time_form_shares(const double *coef, const struct jetwatt_features *x, double *share)
 {
 	double g[NP];

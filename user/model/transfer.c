@@ -13,21 +13,24 @@
 #include "model/linalg.h"
 #include "model/order.h"
 
-/* Prior standard deviations in log time and log power. @weight: of the references' weights around
- * equal ones; @level: of the offset of all modes; @slope: of a residual exponent, for each knob;
- * @own: of the residual peculiar to a mode. */
+/* Prior standard deviations in log time and log power. @weight: standard deviation of the
+ * references' weights around equal weights; @level: standard deviation of an offset common to all
+ * modes; @slope: standard deviation of the residual's exponent in each knob;
+ * @own: standard deviation of the residual peculiar to a mode. */
 struct transfer_range {
 	double weight, level, slope, own;
 };
 static const struct transfer_range range_of[] = { { 0.7, 3, 0.08, 0.2 }, { 0.7, 0.15, 0.03, 0.08 } };
 /* Length scale of the residual process, in units of the natural logarithm of a knob. */
 #define TRANSFER_LEN	1.2
-/* Standard error that is added to that of each measurement. */
+/* Standard error that is added to the standard error of each measurement. */
 #define NOISE	0.01
-/* Candidates for the scale of the residual terms, and the prior standard deviation of its log. */
+/* Candidates for the scale of the residual terms, and the prior standard deviation of the logarithm
+ * of this scale. */
 static const double scale[] = { 0.5, 1, 2, 4 };
 #define SCALE_SD	0.7
-/* Rows from which on outliers are weighted down, and the number of passes. */
+/* Smallest number of rows with which outliers are weighted down, and the number of passes of
+ * weighting down. */
 #define OUTLIER_ROWS	4
 #define OUTLIER_PASSES	3
 /* The references cover a range of a knob if each end is within this factor. */
@@ -130,8 +133,8 @@ struct jetwatt_mode jetwatt_transfer_middle(const struct jetwatt_transfer *t)
 
 /**
  * struct transfer_points - modes as the references predict them, for time and for power
- * @f: for each of @n modes @features: the predicted log of each reference minus its mean over the
- *	reference's rows, then the logarithms of the knobs
+ * @f: for each of the @n modes @features numbers: the predicted log of each reference minus its
+ *	mean over the reference's rows, then the logarithms of the knobs
  * @mean, @var: equally weighted sum of the references and its variance, for each mode
  */
 struct transfer_points {
@@ -339,7 +342,7 @@ int jetwatt_transfer_fit(struct jetwatt_transferred **out, struct jetwatt_transf
 	int err = mode && r && f && v ? 0 : -ENOMEM;
 
 	*out = NULL;
-	/* Sorted: the result must not depend on the caller's order. */
+	/* Sort the rows, because the result must not depend on the caller's order. */
 	for (size_t i = 0; i < n && !err; i++)
 		r[i] = row[i];
 	if (!err)

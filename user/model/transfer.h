@@ -13,12 +13,13 @@
 #include "model/model.h"
 
 /*
- * Models of the references. Shared by several priors and models; freed with the last user. The
- * counter is atomic, the contents are read-only after the last jetwatt_transfer_add().
+ * Models of the references. The references are shared by several priors and models, and freed with
+ * the last user. The counter is atomic, the contents are read-only after the last
+ * jetwatt_transfer_add().
  */
 struct jetwatt_transfer;
 
-/* Allocate for up to @n references, with one user. Return: NULL if memory is short. */
+/* Allocate space for up to @n references, with one user. Return: NULL if memory is short. */
 struct jetwatt_transfer *jetwatt_transfer_new(size_t n);
 /*
  * Add a reference. @m: model fitted to the @n rows @row of one minibatch size; owned by @t from
@@ -30,7 +31,7 @@ void jetwatt_transfer_add(struct jetwatt_transfer *t, struct jetwatt_model *m,
 size_t jetwatt_transfer_count(const struct jetwatt_transfer *t);
 /* Add a user. @t may be NULL. Return: @t. */
 struct jetwatt_transfer *jetwatt_transfer_get(struct jetwatt_transfer *t);
-/* Remove a user; the last one frees the references. @t may be NULL. */
+/* Remove a user of the references; removing the last user frees the references. @t may be NULL. */
 void jetwatt_transfer_put(struct jetwatt_transfer *t);
 
 /* Weighted sum of the references, with weights that are fitted to rows of the new workload. */
@@ -41,7 +42,7 @@ struct jetwatt_transferred;
  * @f: set to the fitted sum, or to NULL on error
  * @t: the references; gains a user
  * @row: rows of the new workload, finite and positive, of one minibatch size
- * @n: number of rows; 0: equal weights
+ * @n: number of entries of @row; 0: the references get equal weights
  *
  * Return: 0; -EINVAL if a knob of a mode is 0; -EDOM if no covariance matrix is positive definite;
  * -ENOMEM.
@@ -74,7 +75,7 @@ int jetwatt_transferred_predict(const struct jetwatt_transferred *f, const struc
 
 /*
  * Return: 1 if the references cover the range of every knob from @lo to @hi, up to a factor of 1.5.
- * Boards of another kind have other ranges.
+ * The check is needed because boards of another kind have other ranges of the knobs.
  */
 int jetwatt_transfer_covers(const struct jetwatt_transfer *t, const struct jetwatt_mode *lo,
 			    const struct jetwatt_mode *hi);

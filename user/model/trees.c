@@ -23,12 +23,13 @@
 #define ROUNDS		100
 #define RATE		0.1
 #define DEPTH		3
-/* Fewest rows of a leaf, and the weight, in rows, of the prior that the value of a leaf is 0. */
+/* Smallest number of rows in a leaf of a tree, and the weight, in rows, of the prior that the value
+ * of a leaf is 0. */
 #define LEAF_ROWS	2
 #define LEAF_PRIOR	1.0
 /* Ridge on the exponents of the log-linear regression. */
 #define SLOPE_PRIOR	0.1
-/* Rows used at most; more only take longer. */
+/* Largest number of rows used for a fit; more rows only take longer. */
 #define ROWS_MAX	4096
 
 #define DIMS		JETWATT_FEATURES
@@ -48,8 +49,8 @@ struct tree {
 
 /**
  * struct boosted - model of log time or log power
- * @mean: means of the features
- * @base: mean of the target
+ * @mean: mean of each feature over the rows
+ * @base: mean of log time or log power over the rows
  * @slope: exponents of the log-linear regression
  * @tree: the trees, which fit its residuals
  */
@@ -66,7 +67,7 @@ struct trees {
  * struct trees_table - rows during training
  * @n: number of rows
  * @x: features of the rows
- * @y: residuals of the rows: what regression and trees so far leave
+ * @y: residuals of the rows: what the regression and the trees built so far leave unexplained
  * @order: row numbers sorted by each feature
  * @node: node of the current tree that each row is in
  */
@@ -145,7 +146,8 @@ static double trees_gain(double sum, size_t n)
 	return sum * sum / (n + LEAF_PRIOR);
 }
 
-/* Set the best split of each of the @wide nodes of a level, the first of which is @first. */
+/* Set the best split of each of the @wide nodes of one level of the tree, the first of which is
+ * node @first. */
 static void trees_split(const struct trees_table *t, struct tree *tree, size_t first, size_t wide)
 {
 	struct trees_part all[LEAVES] = { { 0, 0, 0 } }, left[LEAVES];
@@ -273,8 +275,8 @@ static int trees_table_make(struct trees_table *t, const struct jetwatt_row *row
 	return err;
 }
 
-/* Sorted, so that sums do not depend on the caller's order. Of more than ROWS_MAX rows, an evenly
- * spread selection is used. */
+/* Sort the rows, so that sums do not depend on the caller's order. Of more than ROWS_MAX rows, an
+ * evenly spread selection is used. */
 static int trees_bare_fit(void **model, const struct jetwatt_predictor_input *in)
 {
 	size_t all = in->sample.n, n = all < ROWS_MAX ? all : ROWS_MAX;
@@ -338,7 +340,7 @@ static int trees_bare_predict(const void *model, const struct jetwatt_mode *mode
 	return 0;
 }
 
-/* The trees without standard deviations, for cross-validation. */
+/* The predictor of trees without standard deviations, which cross-validation uses. */
 static const struct jetwatt_predictor trees_bare = {
 	.kind = JETWATT_PREDICTOR_BATCH,
 	.fit = trees_bare_fit,
