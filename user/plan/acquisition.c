@@ -7,13 +7,15 @@
 
 #include <math.h>
 
-/* Share of the budget that predictions must stay below: the sensor has an error too. */
+/* Predicted powers must stay below this share of the power budget, because the sensor has an error
+ * too. */
 #define MARGIN	0.99
-/* Added in quadrature to the standard deviations of log power and log time of an unmeasured cell:
- * response surfaces have kinks that few rows show. */
+/* Constants added in quadrature to the standard deviations of log power and log time of an
+ * unmeasured cell: response surfaces have kinks that few rows show. */
 #define POWER_DOUBT	0.01
 #define TIME_DOUBT	0.04
-/* Value of a first plan that meets the limits, as a share of the scale. */
+/* Value of the first plan that meets the limits, as a share of the scale @best of the
+ * improvement. */
 #define FIRST	0.05
 
 static double hope_cdf(double z)
@@ -37,7 +39,8 @@ static double hope_gain(double mean, double sd)
 	return mean * hope_cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
 }
 
-/* Return: standard deviation with the part that is always added; 0 stays 0 (measured). */
+/* Return: standard deviation with the constant that is added for unmeasured cells; 0 stays 0, as
+ * that of a measured cell. */
 static double hope_sd(double sd, double least)
 {
 	return sd > 0 ? hypot(sd, least) : 0;

@@ -27,7 +27,7 @@ struct jetwatt_acquisition {
  * @best: objective of the incumbent: time in milliseconds, latency in milliseconds, or minibatches
  *	per second, by @kind; without an incumbent a scale for the improvement
  * @caution: exponent of the probability of meeting the limits
- * @any: 1: there is an incumbent
+ * @any: 1: @best is the objective of the incumbent
  * @none: 1: no measured plan meets the limits, not even inference without training
  */
 struct jetwatt_incumbent {
@@ -38,9 +38,9 @@ struct jetwatt_incumbent {
 };
 
 /*
- * Return: the expected improvement of a plan. @g: time and power of each workload at the sizes in
- * question; @size: samples in a minibatch of each workload; @ok: set to the probability of meeting
- * all limits.
+ * Return: the expected improvement of a plan. @g: time and power of each workload at the minibatch
+ * sizes of the plan; @size: samples in a minibatch of each workload; @ok: set to the probability of
+ * meeting all limits.
  */
 double jetwatt_acquisition_of(const struct jetwatt_incumbent *goal, const struct jetwatt_estimate *g,
 		       const uint32_t *size, double *ok);

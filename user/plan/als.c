@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The strategy "als": active-learning sampling of Fulcrum (arXiv 2509.20205, section 6). Random
- * modes first; then rounds in which networks of time and power predict all modes, and modes of the
- * predicted front, spread over its range of power, are measured. Independent of a query, so the
- * measurements serve all queries.
+ * The strategy "als": active-learning sampling of Fulcrum (arXiv 2509.20205, section 6). The
+ * strategy measures random modes first; then rounds follow in which networks of time and power
+ * predict all modes, and modes of the predicted front, spread over its range of power, are
+ * measured. The choice of modes does not depend on a query, so the measurements serve all queries.
  */
 #include "plan/strategy.h"
 
@@ -18,7 +18,7 @@
 
 /* Number of rounds: the first one is random. */
 #define ROUNDS	5
-/* Width of a power bin, in watts; one mode is taken from each. */
+/* Width of a power bin, in watts; one mode is taken from each bin. */
 #define BIN_W	1.0
 
 /**
@@ -26,10 +26,10 @@
  * @mode: modes to be measured at all sizes
  * @modes: number of entries of @mode
  * @done: number of modes that are measured completely
- * @want: number of modes in the end; 0: not set
+ * @want: number of modes to be measured in all; 0: not set yet
  * @cell: next cell of mode @done, counted over workloads and sizes
  * @seed: state of the random numbers
- * @taken: for each mode, 1: part of @mode
+ * @taken: for each mode of the board, 1: the mode is an entry of @mode
  */
 struct als {
 	size_t *mode, modes, done, want, cell;
@@ -120,7 +120,8 @@ static int als_predict(struct als *a, const struct jetwatt_known *k, size_t work
 	return err;
 }
 
-/* Add up to @most modes of the front, at most one of each power bin: first evenly spaced ones. */
+/* Add up to @most modes of the front, at most one mode of each power bin, beginning with evenly
+ * spaced bins. */
 static void als_add_along_front(struct als *a, const double *power, const size_t *front, size_t n,
 				size_t most)
 {
@@ -145,7 +146,8 @@ static int als_round(struct als *a, const struct jetwatt_known *k, size_t most)
 	int err = time && front ? 0 : -ENOMEM;
 
 	for (size_t w = 0; w < k->works && !err; w++) {
-		/* A medium minibatch size: the front hardly depends on it. */
+		/* A medium minibatch size, because the front hardly depends on the minibatch
+		 * size. */
 		size_t size = k->work[w].sizes / 2, n;
 
 		err = als_predict(a, k, w, size, time, time + k->n);

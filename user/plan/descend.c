@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * On some boards the CPU and GPU clocks can only be lowered until the next boot (POMACS 2022, doi
- * 10.1145/3570604, section 3). There a profile descends from the highest mode in a staircase: a step
- * of one clock, then one of the other, while cores and memory clock vary as evenly as possible.
+ * 10.1145/3570604, section 3). On these boards a profile descends from the highest mode in a
+ * staircase: a step of one clock, then one of the other, while cores and memory clock vary as
+ * evenly as possible.
  */
 #include "plan/search.h"
 
@@ -67,7 +68,8 @@ int jetwatt_plan_descend(const struct jetwatt_mode *mode, size_t n, const struct
 	/* The GPU clock is lowered first, the CPU clock follows one row later. */
 	want[JETWATT_GPU] = 1 - (rows + 1) / 2 * 2 / stairs;
 	want[JETWATT_CPU] = 1 - rows / 2 * 2 / stairs;
-	/* Multiples of irrational numbers: evenly spread, and never in step with each other. */
+	/* Cores and memory clock follow multiples of irrational numbers, which are evenly spread
+	 * and never in step with each other. */
 	want[JETWATT_CORES] = fmod(1 + rows * 0.6180339887, 1.0001);
 	want[JETWATT_EMC] = fmod(1 + rows * 0.4142135624, 1.0001);
 	for (int d = JETWATT_DIMS; d < JETWATT_KNOBS; d++)
@@ -80,8 +82,8 @@ int jetwatt_plan_descend(const struct jetwatt_mode *mode, size_t n, const struct
 		for (int d = 0; d < JETWATT_KNOBS; d++) {
 			double off = chain_position(&mode[i], d, &s[d]) - want[d];
 
-			/* A clock that is too low cannot be raised again, so its deviation counts
-			 * four times. */
+			/* A clock that is too low cannot be raised again, so a deviation of the
+			 * clock downwards counts four times. */
 			sum += off * off * (d == JETWATT_CPU || d == JETWATT_GPU ? 4 : 1);
 		}
 		if (sum < best) {

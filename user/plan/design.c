@@ -31,8 +31,8 @@ static void design_range_of(const struct jetwatt_search *s, struct design_range 
 	}
 }
 
-/* Set @at to the unmeasured mode nearest to @frac, positions in the ranges of the features. Return:
- * 0; 1 if all modes are measured. */
+/* Set @at to the unmeasured mode that is nearest to @frac, the positions (0 to 1) in the ranges of
+ * the features. Return: 0; 1 if all modes are measured. */
 static int design_nearest(const struct jetwatt_search *s, const struct design_range *r,
 			  const double *frac, size_t *at)
 {
@@ -61,11 +61,12 @@ static int design_nearest(const struct jetwatt_search *s, const struct design_ra
 
 int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
-	/* Cores, CPU, GPU, EMC: the middle; all high; CPU against GPU; cores against GPU. */
+	/* Positions of cores, CPU, GPU and EMC in the four modes: the middle; all high; CPU against
+	 * GPU; cores against GPU. */
 	static const double first[JETWATT_DESIGN][JETWATT_DIMS] = {
 		{ .5, .5, .5, .7 }, { .8, .8, .8, 1 }, { .5, .9, .4, 1 }, { .3, .6, .8, .7 },
 	};
-	/* Optional knobs: not in step with the others. */
+	/* Positions of optional knobs vary out of step with the other knobs. */
 	static const double optional[JETWATT_DESIGN] = { .7, .3, 1, .5 };
 	struct design_range r;
 	int err = 1;

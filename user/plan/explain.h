@@ -14,10 +14,10 @@
 /**
  * struct jetwatt_explain_step - a neighbour that differs in one knob
  * @knob: the knob
- * @up: 1: the next higher level, 0: the next lower one
+ * @up: 1: the neighbour has the next higher level of the knob; 0: the next lower level
  * @index: index into the modes
- * @time: relative change of the time of a minibatch
- * @power_w: change of the power, in watts
+ * @time: relative change of the time of a minibatch from the explained mode to the neighbour
+ * @power_w: change of the power from the explained mode to the neighbour, in watts
  */
 struct jetwatt_explain_step {
 	enum jetwatt_knob knob;
@@ -28,7 +28,7 @@ struct jetwatt_explain_step {
 
 /**
  * struct jetwatt_explain - the explanation
- * @parts: 1: the predictor divides the time; 0: @share and @binds are not set
+ * @parts: 1: the predictor divides the time into parts; 0: @share and @binds are not set
  * @share: share of each part of the time, see jetwatt_model_shares()
  * @binds: the largest part
  * @step: the neighbours, in the order of the knobs
@@ -46,9 +46,9 @@ struct jetwatt_explain {
  * jetwatt_explain() - explain a mode
  * @f: the model
  * @mode: modes of the board
- * @p: predictions of @f for all modes
+ * @p: predictions of the model @f for all modes
  * @n: number of modes
- * @at: index of the mode
+ * @at: index of the mode to be explained
  * @e: set to the explanation
  *
  * Return: 0; -EINVAL if a knob is 0.

@@ -2,7 +2,7 @@
 /*
  * Search without a budget: the mode whose measurement reduces the summed variance over a sample of
  * the modes most (integrated-variance design). The mode with the largest variance is a poor choice:
- * it is at a corner and says little about others.
+ * it is at a corner of the grid and its measurement says little about other modes.
  */
 #include "plan/search.h"
 
@@ -25,12 +25,13 @@ static uint64_t explore_hash(uint64_t z)
 
 /* A single power reading is taken as an outlier if it deviates from the model by more than
  * OUTLIER_LOG in the logarithm and is outside of the 95 % interval: known data sets have readings 5
- * to 60 % too low. A fit otherwise passes through its readings. Times are not tested: one minibatch
- * more or less in the count has the same effect. */
+ * to 60 % too low. Without a second reading, a fit passes through the outlier. Times are not
+ * tested: one minibatch more or less in the count has the same effect. */
 #define OUTLIER_LOG	0.05
 #define Z_95		1.96
 
-/* Among modes with at least this share of the largest reduction, the quickest to switch to. */
+/* Of the modes whose variance reduction is at least this share of the largest one, the search takes
+ * the mode that is quickest to switch to. */
 #define AS_GOOD		0.9
 
 /* Relative standard error that is assumed for a measurement. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Sorts indices in the caller's array by (time, power, index) with a heap, then keeps in one sweep
- * those that draw less than all faster ones. */
+ * the modes that draw less power than all faster modes. */
 struct front_order {
 	const double *time, *power;
 };

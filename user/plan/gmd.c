@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The strategy "gmd": gradient descent over the knobs of Fulcrum (arXiv 2509.20205, section 5). The
- * strategy measures the middle of all knobs, then each knob alone at one end. Then it halves the
- * range of the knob with the largest change of time per watt, upwards if the power is below the
- * budget and downwards if it is above. Values that were passed are dropped for good.
+ * strategy measures the middle of all knobs, then each knob alone at one end. Then the strategy
+ * halves the range of the knob with the largest change of time per watt, upwards if the power is
+ * below the budget and downwards if it is above. Levels of a knob outside of the halved range are
+ * never tried again.
  *
- * Without state: each call repeats the path over the known measurements and stops at the first cell
- * that has not been measured.
+ * The strategy keeps no state: each call repeats the path over the known measurements and stops at
+ * the first cell that has not been measured.
  *
  * The slope of a knob comes from its first probe and is not updated; a knob that changes the power
- * by less than 1 W there is not moved. Read this way, the results on measured modes are those of
- * the paper; slopes that are updated after each step give better results.
+ * by less than 1 W in the first probe is not moved. With this reading of the paper, the results on
+ * measured modes are those of the paper; slopes that are updated after each step give better
+ * results.
  *
  * Choices that the paper leaves open: the middle of an even number of levels is the upper one; if
  * the grid lacks a mode, the nearest one in levels is taken.
@@ -24,7 +26,7 @@
 #define DIMS	JETWATT_KNOBS
 /* Largest number of levels of a knob. */
 #define STEPS	64
-/* Changes of power below this, in watts, give a slope of 0. */
+/* A change of power below this number of watts gives a slope of 0. */
 #define STILL_W	1.0
 
 /**
@@ -36,7 +38,7 @@
  * @size: index of the minibatch size of inference
  * @visited: modes on the path
  * @visits: number of entries of @visited
- * @most: largest number of modes
+ * @most: largest number of modes on the path
  * @next: set to the cell at which the pass stops
  */
 struct gmd_walk {
@@ -67,7 +69,7 @@ static void gmd_axes(struct gmd_walk *w)
 		}
 }
 
-/* Return: index of the mode at these levels, or of the nearest one. */
+/* Return: index of the mode at the given levels of the knobs, or of the nearest mode. */
 static size_t gmd_mode_at(const struct gmd_walk *w, const int *step)
 {
 	size_t best = 0, least = SIZE_MAX;
@@ -99,8 +101,9 @@ static size_t gmd_size(const struct gmd_walk *w, size_t work, size_t size)
 	return size < most ? size : most;
 }
 
-/* Add a mode to the path. Return: 1 if it is measured at this size for all workloads; 0 if not,
- * then w->next is the missing cell; -ENOSPC if the mode would be one too many. */
+/* Add a mode to the path. Return: 1 if all workloads are measured in the mode at this minibatch
+ * size; 0 if a cell is missing, then w->next is the cell; -ENOSPC if the path already has the
+ * largest number of modes. */
 static int gmd_visit(struct gmd_walk *w, size_t mode, size_t size)
 {
 	size_t i = 0;
@@ -220,7 +223,8 @@ static int gmd_answered(const struct gmd_walk *w)
 	return jetwatt_known_answer(w->k, w->q, &plan);
 }
 
-/* Visit the modes of the path at another size. Return: 1 at an answer or the end; 0 if stopped. */
+/* Visit the modes of the path at another minibatch size. Return: 1 if a measured plan meets the
+ * limits or the path has ended; 0 if the pass stopped at an unmeasured cell. */
 static int gmd_retry(struct gmd_walk *w, size_t size)
 {
 	for (size_t i = 0; i < w->visits; i++) {
@@ -283,8 +287,8 @@ static int gmd_next(void *state, const struct jetwatt_known *k, const struct jet
 	done = !beside || gmd_largest_size(w);
 	if (done)
 		done = gmd_descend(w);
-	/* Without an answer, try larger minibatch sizes if inference runs alone (it started with
-	 * the smallest), else smaller ones. */
+	/* Without an answer, try larger minibatch sizes if inference runs alone (the search started
+	 * with the smallest size), else smaller minibatch sizes. */
 	while (done && !gmd_answered(w) &&
 	       (beside ? w->size > 0 : w->size + 1 < k->work[k->works - 1].sizes)) {
 		w->size += beside ? -1 : 1;

@@ -6,19 +6,21 @@
 
 #include <math.h>
 
-/* Share of the budget that predictions must stay below: the sensor has an error too. */
+/* Predicted powers must stay below this share of the power budget, because the sensor has an error
+ * too. */
 #define MARGIN	0.99
 /* Below this probability of meeting the budget, the query is taken as infeasible. */
 #define HOPELESS	1e-3
-/* Added in quadrature to the standard deviation of log time of an unmeasured mode: the time surface
- * has kinks that few rows show (rounds of a loader, steps of the memory clock). */
+/* Constant added in quadrature to the standard deviation of log time of an unmeasured mode: the
+ * time surface has kinks that few rows show (rounds of a loader, steps of the memory clock). */
 #define TIME_DOUBT	0.04
-/* If the prior has rows of the same workload from other devices: a smaller value, and a factor on
- * the exponent of feasibility, because few measurements should suffice. */
+/* Values for a prior with rows of the same workload from other devices: a smaller constant, and a
+ * factor on the exponent of feasibility, because few measurements should suffice. */
 #define TWIN_DOUBT	0.02
 #define TWIN_CAUTION	2.0
 /* Growth of the exponent of feasibility for each consecutive measurement over the budget after the
- * first: a large predicted improvement had outweighed a low probability. */
+ * first: in these measurements a large predicted improvement had outweighed a low probability of
+ * meeting the budget. */
 #define CAUTION		0.5
 
 static double improve_cdf(double z)
@@ -34,9 +36,10 @@ static double improve_gain(double mean, double sd)
 	return mean * improve_cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
 }
 
-/* Return: time of the incumbent, INFINITY: none. @drawn: lowered to the lowest measured power. A
- * mode whose power is within a standard error of the budget does not count: its verification may
- * fail, and then the next best mode should be close. */
+/* Return: time of a minibatch of the incumbent, in milliseconds; INFINITY if no measured mode is
+ * within the budget. @drawn: lowered to the lowest measured power. A mode whose power is within a
+ * standard error of the budget does not count: its verification may fail, and then the next best
+ * mode should be close. */
 static double improve_incumbent(const struct jetwatt_search *s, double *drawn)
 {
 	double best = INFINITY;
@@ -124,7 +127,8 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 	if (top < 0)
 		return 1;
 	if (!isfinite(best) && hope < HOPELESS) {
-		/* Infeasible: measure the mode with the lowest predicted power, then stop. */
+		/* If the query is infeasible, measure the mode with the lowest predicted power,
+		 * then stop. */
 		next->index = low;
 		next->why = "closest to the budget";
 		return least >= drawn;

@@ -7,16 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-#define TAIL	2.6  /* standard deviations that 99 % stay below, for a skewed distribution */
+/* number of standard deviations above the mean that 99 % of a skewed distribution stay below */
+#define TAIL	2.6
 #define LATE	0.01 /* share of the requests that may exceed the latency limit */
 /* Weight of the prior that arrivals are a Poisson process, in requests. */
 #define PRIOR	10
 #define FULL	0.95 /* utilisation above which the server counts as overloaded */
 /* Threshold of twice the log likelihood ratio: at most 1 in 100,000 splits of a constant rate. */
 #define CHANGED	20.0
-/* Share of the throughput that is given up for a lower latency. */
+/* Share of the best training throughput that is given up for a lower latency. */
 #define GIVE	0.1
-/* Number of candidates for the number of minibatches. */
+/* Number of candidates for the number of training minibatches in a window. */
 #define STEPS	48
 
 static double interleave_log_likelihood(double requests, double ms)
@@ -25,9 +26,9 @@ static double interleave_log_likelihood(double requests, double ms)
 }
 
 /* Return: index of dispersion, the variance of the requests in a window over their mean: 1 for a
- * Poisson process. Values below 1 are not used, because a window with more requests is longer and
- * thus looks even. Each window is compared with the one before it, so that a slow change of the
- * rate does not count. */
+ * Poisson process. Indices of dispersion below 1 are not used, because a window with more requests
+ * is longer, so that arrivals seem more even than they are. Each window is compared with the one
+ * before it, so that a slow change of the rate does not count. */
 static double interleave_dispersion(const struct jetwatt_interleave *i)
 {
 	double squares = PRIOR, expected = PRIOR;
@@ -42,8 +43,8 @@ static double interleave_dispersion(const struct jetwatt_interleave *i)
 	return fmax(squares / expected, 1);
 }
 
-/* Test for a change of the rate: the last 1, 2, 3, 4, 6, 8, 12 ... windows against the others since
- * the last change. */
+/* Test for a change of the rate: the last 1, 2, 3, 4, 6, 8, 12 ... windows against the earlier
+ * windows since the last change. */
 static void interleave_detect_change(struct jetwatt_interleave *i)
 {
 	double k = 0, ms = 0, late = 0, late_ms = 0, top = CHANGED;
@@ -128,10 +129,10 @@ double jetwatt_interleave_requests_99(const struct jetwatt_interleave *i, double
 
 /**
  * struct interleave_line - duration of a time slice: @base + @each * content, in ms
- * @n: number of time slices it is fitted to
+ * @n: number of time slices that the line is fitted to
  * @base: constant part
- * @each: part for each request or minibatch
- * @sd: standard deviation around the line
+ * @each: milliseconds for each request or minibatch
+ * @sd: standard deviation of the durations around the line, in ms
  */
 struct interleave_line {
 	double n, base, each, sd;
@@ -152,8 +153,9 @@ static void interleave_sums_add(struct interleave_sums *s, double k, double t)
 	s->kt += k * t;
 }
 
-/* Fit the line by least squares. If all time slices have about the same content, the slope is
- * undetermined: then @share of the duration is taken to depend on the content. */
+/* Fit the line of duration over content by least squares. If all time slices have about the same
+ * content, the slope is undetermined; the share @share of the duration is then taken to be
+ * proportional to the content. */
 static struct interleave_line interleave_fit_line(const struct interleave_sums *s, double share)
 {
 	double k, t, var, cov, weak, each;
@@ -203,12 +205,12 @@ double jetwatt_interleave_ms(const struct jetwatt_interleave *i, double requests
 
 /**
  * struct interleave_model - what a plan is computed from
- * @infer: duration of a server time slice
- * @train: duration of a training time slice
+ * @infer: duration of a server time slice, as a function of the number of requests
+ * @train: duration of a training time slice, as a function of the number of minibatches
  * @rate: requests per millisecond
- * @high: upper bound of @rate, by the number of requests counted
+ * @high: upper bound of the arrival rate @rate, from the number of requests counted
  * @scatter: index of dispersion
- * @change: duration of both switches, in milliseconds
+ * @change: duration of the switches to the other program and back together, in milliseconds
  * @even: see struct jetwatt_interleave_query
  */
 struct interleave_model {
@@ -233,11 +235,12 @@ static double interleave_train_ms(const struct interleave_model *t, double minib
 }
 
 /* Return: latency that 99 % of the requests stay below, in ms; INFINITY if the server is
- * overloaded. The latency is the larger one of two cases. If the server handles requests one by
- * one: the queue of a server without vacations, with an exponential tail, plus the rest of a
- * vacation (Fuhrmann and Cooper 1985); a vacation is the time away from the server. If the server
- * handles all waiting requests in one minibatch: the first request waits for a whole vacation and
- * for the work of all requests that arrive in it. */
+ * overloaded. The latency is the larger one of two cases. First case, a server that handles
+ * requests one by one: the queue of a server without vacations, with an exponential tail, plus the
+ * rest of a vacation (Fuhrmann and Cooper 1985); a vacation is the time in which the server does
+ * not run. Second case, a server that handles all waiting requests in one minibatch: the first
+ * request waits for a whole vacation and for the work of all requests that arrive during the
+ * vacation. */
 static double interleave_latency(const struct interleave_model *t, double tau)
 {
 	double away = interleave_train_ms(t, tau) + t->change + t->infer.base,
@@ -254,8 +257,8 @@ static double interleave_latency(const struct interleave_model *t, double tau)
 	return away + fmax(one, all);
 }
 
-/* Return: mean number of training minibatches in a window: boundaries without a waiting request are
- * passed over. */
+/* Return: mean number of training minibatches in a window: training does not yield at minibatch
+ * boundaries at which no request waits. */
 static double interleave_minibatches(const struct interleave_model *t, uint32_t tau, uint32_t most)
 {
 	double none = exp(-t->rate * (interleave_train_ms(t, tau) + t->change));
@@ -273,7 +276,8 @@ static double interleave_window_ms(const struct interleave_model *t, double n, d
 	return (interleave_train_ms(t, n) + t->change + t->infer.base) / fmax(left, 1 - FULL);
 }
 
-/* Set @plan for @tau to @most minibatches. Return: 1 if it meets the latency limit. */
+/* Set @plan to the prediction for @tau to @most training minibatches in a window. Return: 1 if the
+ * plan meets the latency limit, else 0. */
 static int interleave_fill(const struct interleave_model *t, const struct jetwatt_interleave *i,
 			   const struct jetwatt_interleave_query *q, uint32_t tau, uint32_t most,
 			   struct jetwatt_interleave_plan *plan)
@@ -314,7 +318,8 @@ int jetwatt_interleave_plan(const struct jetwatt_interleave *i,
 	double ratio = fmax(q->latency_ms / fmax(t.train.each, 1e-3), 1), best;
 	uint32_t most = 1, tau = 1;
 
-	/* From one minibatch to the largest number within the limit, in equal ratios. */
+	/* The candidates go from one minibatch to the largest number within the latency limit, in
+	 * equal ratios. */
 	for (int j = 0; j < STEPS; j++) {
 		uint32_t n = lround(pow(ratio, j / (STEPS - 1.0)));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Online plan for time slicing of training and inference in a fixed mode. Durations of time slices
- * and the arrival rate are learned from past windows; from them follows the number of training
- * minibatches between two time slices of the server. Used by user/timeshare/.
+ * and the arrival rate are learned from past windows; from these the plan computes the number of
+ * training minibatches between two time slices of the server. Used by user/timeshare/.
  *
  * A window is a time slice of training and one of the server, which answers the requests that have
  * arrived and those that arrive meanwhile. Training yields at the first minibatch boundary after
@@ -28,8 +28,8 @@
  * @window_ms: time since the end of the previous window, in milliseconds
  * @infer_ms: part of the window from thawing the server until the server was idle, in milliseconds
  * @minibatches: training minibatches in the window
- * @train_ms: length of the training time slice, in milliseconds; 0: it did not end at a minibatch
- *	boundary
+ * @train_ms: length of the training time slice, in milliseconds; 0: the time slice did not end at a
+ *	minibatch boundary
  */
 struct jetwatt_interleave_window {
 	double requests, window_ms, infer_ms, minibatches, train_ms;
@@ -50,7 +50,8 @@ struct jetwatt_interleave {
 void jetwatt_interleave_add(struct jetwatt_interleave *i,
 			     const struct jetwatt_interleave_window *w);
 
-/* Discard durations, for example after a change of the mode; keep the arrival rate. */
+/* Discard the measured durations of time slices, for example after a change of the mode; keep the
+ * arrival rate. */
 void jetwatt_interleave_forget(struct jetwatt_interleave *i);
 
 /*
@@ -70,7 +71,8 @@ double jetwatt_interleave_requests_99(const struct jetwatt_interleave *i, double
  * struct jetwatt_interleave_query - limits and assumptions of a plan
  * @latency_ms: latency limit for 99 % of the requests, in milliseconds
  * @arrival_hz: arrival rate, in requests per second
- * @train_ms: time of a training minibatch, in milliseconds, used until a window has measured it
+ * @train_ms: time of a training minibatch, in milliseconds, used until a window has measured this
+ *	time
  * @switch_ms: duration of a switch from one program to the other and back, in milliseconds
  * @even: 1: arrivals are not observable, so each time slice has the same number of minibatches
  */
@@ -98,16 +100,16 @@ struct jetwatt_interleave_plan {
 
 /*
  * Find a plan: of the plans within the latency limit and within 10 % of the best throughput, choose
- * the plan with the least latency. Return: 1; 0 if the limit cannot be met, then @plan has one
- * minibatch per window.
+ * the plan with the least latency. Return: 1; 0 if no plan meets the latency limit, then @plan has
+ * one training minibatch per window.
  */
 int jetwatt_interleave_plan(const struct jetwatt_interleave *i,
 			    const struct jetwatt_interleave_query *q,
 			    struct jetwatt_interleave_plan *plan);
 
 /*
- * Predict a plan with exactly @tau minibatches in each window. Return: 1 if it meets the latency
- * limit, else 0.
+ * Predict a plan with exactly @tau minibatches in each window. Return: 1 if the plan meets the
+ * latency limit, else 0.
  */
 int jetwatt_interleave_fixed(const struct jetwatt_interleave *i,
 			     const struct jetwatt_interleave_query *q, uint32_t tau,

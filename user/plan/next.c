@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt_plan_next(): fit, predict, exclude hopeless modes, and dispatch to the choice.
+ * jetwatt_plan_next(): fit, predict, exclude hopeless modes, and call the function that chooses the
+ * next mode.
  */
 #include "plan/search.h"
 
@@ -16,7 +17,7 @@
 #define TOO_MUCH	1.35
 #define TOO_SLOW	1.5
 
-/* Mark measured modes. Return: number of different modes. */
+/* Mark measured modes. Return: number of different modes in the rows. */
 static size_t next_mark_seen(struct jetwatt_search *s)
 {
 	size_t modes = 0;
@@ -95,7 +96,7 @@ static int next_predict(struct jetwatt_search *s, uint64_t seed)
 	return jetwatt_fitted_predict(s->m, s->mode, NULL, s->n, s->p);
 }
 
-/* A fit ignores rows beyond JETWATT_FIT_MAX, so these would look like outliers. */
+/* A fit ignores rows beyond JETWATT_FIT_MAX, so the ignored rows would look like outliers. */
 static int next_remeasure(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
 	if (s->rows < JETWATT_DESIGN || s->rows > JETWATT_FIT_MAX)

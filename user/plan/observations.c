@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Measurements of the workloads that share a board: tables of means, and the rows behind them.
+ * Measurements of the workloads that share a board: tables of mean time and power, and the rows
+ * that the means are computed from.
  */
 #include "plan/observations.h"
 

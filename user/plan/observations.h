@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Measurements of the workloads that share a board, cell by cell. A cell is one workload at one
- * minibatch size in one mode. Strategies read it; the callers of a strategy add the measurements.
+ * minibatch size in one mode. Strategies read the measurements; the callers of a strategy add
+ * measurements.
  */
 #ifndef JETWATT_OBSERVATIONS_H
 #define JETWATT_OBSERVATIONS_H
@@ -24,15 +25,15 @@ struct jetwatt_cell {
 
 /**
  * struct jetwatt_workload_data - measurements of one workload
- * @size: minibatch sizes of the workload, in samples; training has one, which may be 0
+ * @size: minibatch sizes of the workload, in samples; training has one size, which may be 0
  * @sizes: number of sizes
  * @by: predictor and prior; NULL: the default predictor without a prior
  * @time_ms: mean of the measured times in ms, size by size, all modes each; NAN: not measured
  * @power_w: mean of the measured powers in W, size by size, all modes each; NAN: not measured
  * @row: all measurements, the latest last
- * @cell: cell of each row
+ * @cell: for each entry of @row, the cell that was measured
  * @rows: number of rows
- * @room: number of rows allocated
+ * @room: number of rows for which @row has space
  */
 struct jetwatt_workload_data {
 	const uint32_t *size;
@@ -72,7 +73,7 @@ struct jetwatt_known {
  * @size: minibatch sizes of each workload; owned by the caller
  * @sizes: number of sizes of each workload
  *
- * Return: 0, -EINVAL, -ENOMEM; free @k in any case.
+ * Return: 0; -EINVAL; -ENOMEM. The caller frees @k after an error too.
  */
 int jetwatt_known_init(struct jetwatt_known *k, enum jetwatt_slice_kind kind,
 		       const struct jetwatt_mode *mode, size_t n, const uint32_t *const *size,
@@ -80,10 +81,12 @@ int jetwatt_known_init(struct jetwatt_known *k, enum jetwatt_slice_kind kind,
 /* Free the contents of @k. */
 void jetwatt_known_free(struct jetwatt_known *k);
 
-/* Start a new query. @forget: 1: discard all measurements; 0: keep those of earlier queries. */
+/* Start a new query. @forget: 1: discard all measurements; 0: keep the measurements of earlier
+ * queries. */
 void jetwatt_known_query(struct jetwatt_known *k, int forget);
 
-/* Add a measurement of a cell. Return: 0; -EINVAL if it is not finite and positive; -ENOMEM. */
+/* Add a measurement of a cell. Return: 0; -EINVAL if the measurement is not finite and positive;
+ * -ENOMEM. */
 int jetwatt_known_add(struct jetwatt_known *k, const struct jetwatt_cell *c, double time_ms,
 		      double power_w);
 
@@ -109,15 +112,16 @@ int jetwatt_known_answer(const struct jetwatt_known *k, const struct jetwatt_sli
 /* Return: 1 if a measurement in the mode is above @budget watts, else 0. */
 int jetwatt_known_over(const struct jetwatt_known *k, size_t mode, double budget);
 
-/* Set @seen to 1 for modes with a measurement, else to 0. Return: number of these modes. */
+/* Set @seen to 1 for modes with a measurement, else to 0. Return: number of modes with a
+ * measurement. */
 size_t jetwatt_known_modes(const struct jetwatt_known *k, unsigned char *seen);
 
 /*
  * jetwatt_known_end_of() returns in which third of the range of cores (by logarithm) a mode is: 1:
- * the lower, 2: the upper, 0: the middle one. jetwatt_known_ends_missing() sets @range (two
- * entries) to the range, and returns the bits of the ends without a mode in @seen. The effect of
- * the number of cores is not monotonic and no parametric mean predicts it, so both ends are
- * measured.
+ * the lower third, 2: the upper third, 0: the middle third. jetwatt_known_ends_missing() sets
+ * @range (two entries) to the range of cores, and returns a bit mask of the thirds at the ends (1:
+ * lower, 2: upper) that have no mode in @seen. The effect of the number of cores is not monotonic
+ * and no parametric mean predicts it, so both ends of the range of cores are measured.
  */
 int jetwatt_known_end_of(const struct jetwatt_known *k, size_t mode, const double *range);
 int jetwatt_known_ends_missing(const struct jetwatt_known *k, const unsigned char *seen,

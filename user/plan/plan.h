@@ -3,8 +3,8 @@
  * Bayesian optimisation of power modes: which mode to measure next, and which mode answers a query.
  * Used by user/tune/, user/cmd/ and user/daemon/.
  *
- * Pure functions of models and arrays: no globals, files or clocks. The functions block for the
- * length of the computation.
+ * Pure functions of models and arrays: no globals, files or clocks. The functions return when the
+ * computation has ended; they do not run in the background.
  */
 #ifndef JETWATT_PLAN_H
 #define JETWATT_PLAN_H
@@ -28,15 +28,16 @@ struct jetwatt_plan_next {
 };
 
 /*
- * Without a budget the search ends if the mean standard deviation is below JETWATT_PLAN_SD_ENOUGH.
- * With a budget it ends if the expected improvement is below JETWATT_PLAN_MIN_GAIN, as a share of the
- * time.
+ * Without a budget the search ends if the mean standard deviation of the predictions is below
+ * JETWATT_PLAN_SD_ENOUGH. With a budget the search ends if the expected improvement of the time of
+ * a minibatch, as a share of that time, is below JETWATT_PLAN_MIN_GAIN.
  */
 #define JETWATT_PLAN_SD_ENOUGH	0.01
 #define JETWATT_PLAN_MIN_GAIN	2e-4
-/* Fewest rows before a search with a budget ends for lack of expected improvement. */
+/* Smallest number of rows with which a search with a budget may end for lack of expected
+ * improvement. */
 #define JETWATT_PLAN_MIN_ROWS	10
-/* If the weight of the references in the model is at least this, the search skips the initial
+/* If the weight of the references in the model is at least this value, the search skips the initial
  * design. */
 #define JETWATT_PLAN_REFERENCE_WEIGHT	0.1
 
@@ -58,11 +59,11 @@ struct jetwatt_plan_next {
  * @most modes have been measured.
  *
  * Return: 0; 1 if no mode is worth measuring; negative errno as jetwatt_estimator_fit(). No mode is
- * worth measuring if @most modes, or all, have been measured. Without a budget: if the variances of
- * log time and log power together, averaged over the unmeasured modes (a sample of 192 if there are
- * more), are below JETWATT_PLAN_SD_ENOUGH squared. With a budget: from JETWATT_PLAN_MIN_ROWS rows on, if
- * no mode has an expected improvement above JETWATT_PLAN_MIN_GAIN; or if no mode can be within the
- * budget and none is predicted to draw less than those measured.
+ * worth measuring if @most modes, or all, have been measured. Without a budget: if the sum of the
+ * variances of log time and log power, averaged over the unmeasured modes (a sample of 192 if there
+ * are more), are below JETWATT_PLAN_SD_ENOUGH squared. With a budget: from JETWATT_PLAN_MIN_ROWS
+ * rows on, if no mode has an expected improvement above JETWATT_PLAN_MIN_GAIN; or if no mode can be
+ * within the budget and no unmeasured mode is predicted to draw less power than the measured modes.
  */
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, const struct jetwatt_estimator *by, double budget_w, size_t most,
@@ -80,7 +81,7 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
  * Neither the CPU clock nor the GPU clock is above that of any measured row, so a resumed profile
  * continues below its rows. Only the modes of the rows are used, not their times and powers.
  *
- * Return: 0; 1 if no mode is left or @rows has reached @most; -EINVAL if @n is 0.
+ * Return: 0; 1 if no unmeasured mode can be reached or @rows has reached @most; -EINVAL if @n is 0.
  */
 int jetwatt_plan_descend(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, size_t most, struct jetwatt_plan_next *next);
@@ -89,8 +90,8 @@ int jetwatt_plan_descend(const struct jetwatt_mode *mode, size_t n, const struct
  * jetwatt_plan_uncertainty() - mean uncertainty of predictions
  * @p: predictions of all modes
  * @n: number of modes
- * @budget_w: 0: average over all modes; else over those that could be the answer to this power
- *	budget, in watts
+ * @budget_w: 0: average over all modes; else power budget in watts: average over the modes that
+ *	could be the answer
  *
  * Return: mean relative half width of the 95 % intervals, of time or power, whichever is wider.
  */
@@ -145,27 +146,27 @@ struct jetwatt_plan_objective {
  * @out: set to the candidates, best first
  * @max: number of entries of @out
  *
- * A mode whose combined measurements exceed a limit is left out. To rank above a measured mode, an
- * unmeasured one must be better by half a standard deviation. A measured mode whose single power
- * reading is implausibly low ranks last until it is measured again. A caller that cannot measure
- * takes the first candidate with @measured set.
+ * A mode whose combined measurements exceed a limit is not a candidate. To rank above a measured
+ * mode, the prediction of an unmeasured mode must be better by half a standard deviation. A
+ * measured mode whose single power reading is implausibly low ranks last until it is measured
+ * again. A caller that cannot measure takes the first candidate with @measured set.
  *
  * Return: number of candidates written; 0 if no mode is within the limits, then @out[0] is the mode
- * that exceeds them least; -ENOMEM.
+ * that exceeds the limits least; -ENOMEM.
  */
 int jetwatt_plan_candidates(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		     const struct jetwatt_row *row, size_t rows,
 		     const struct jetwatt_plan_objective *q, struct jetwatt_plan_choice *out,
 		     int max);
 
-/* jetwatt_plan_candidates() for minimum time within the power budget @budget_w. */
+/* Call jetwatt_plan_candidates() for minimum time within the power budget @budget_w. */
 int jetwatt_plan_rank(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		      const struct jetwatt_row *row, size_t rows, double budget_w, double risk,
 		      struct jetwatt_plan_choice *out, int max);
 
 /*
- * Return: the distance of a limit from the median, in standard deviations, that a normal variable
- * exceeds with probability @risk.
+ * Return: the number of standard deviations above the median that a normal variable exceeds with
+ * probability @risk.
  */
 double jetwatt_plan_quantile(double risk);
 
@@ -188,7 +189,8 @@ void jetwatt_plan_required_limits(const struct jetwatt_mode *mode, const struct 
 
 /*
  * Set @out (@n entries) to the indices of the Pareto front of less time and less power, by
- * ascending time. Entries that are not finite are left out. Return: size of the front.
+ * ascending time. Entries whose time or power is not finite are left out of the front. Return:
+ * number of entries of the front.
  */
 int jetwatt_plan_front(const double *time, const double *power, size_t n, size_t *out);
 

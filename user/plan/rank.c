@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative standard error of a measurement that comes without one. */
+/* Relative standard error assumed for a measurement whose standard error is unknown. */
 #define UNKNOWN_SD	0.01
 
 struct rank_entry {
@@ -18,7 +18,7 @@ struct rank_entry {
 	double key;
 };
 
-/* Order: implausible readings last, then by key, then by index. */
+/* Sort candidates: modes with implausible readings last, then by key, then by index. */
 static int rank_by_key(const void *a, const void *b)
 {
 	const struct rank_entry *x = a, *y = b;
@@ -77,8 +77,8 @@ double jetwatt_plan_quantile(double risk)
  * struct rank_known - time and power of a mode, measured or else predicted
  * @time: time of a minibatch, in milliseconds
  * @power: power, in watts
- * @time_most: upper bound of @time at the accepted risk; equal to it if measured
- * @power_most: upper bound of @power at the accepted risk; equal to it if measured
+ * @time_most: upper bound of @time at the accepted risk; equal to @time if the mode is measured
+ * @power_most: upper bound of @power at the accepted risk; equal to @power if the mode is measured
  * @times: number of measurements
  */
 struct rank_known {
@@ -118,7 +118,8 @@ static double rank_key(const struct rank_known *k, const struct jetwatt_predicti
 	return k->times ? v : v + sqrt(var) / 2;
 }
 
-/* Return: log of the ratio to the limit that is exceeded most. */
+/* Return: logarithm of the ratio of a mode's value to its limit, for the limit that is exceeded
+ * most. */
 static double rank_excess(const struct rank_known *k, const struct jetwatt_plan_objective *q)
 {
 	double power = q->power_w > 0 ? log(k->power / q->power_w) : -INFINITY;

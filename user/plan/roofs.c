@@ -11,7 +11,7 @@
 #include "plan/roofs_energy.h"
 
 /* A kernel is clearly limited by one resource if its intensity differs from the balance by this
- * factor; closer to it, arithmetic and memory traffic slow each other down. */
+ * factor; closer to the balance, arithmetic and memory traffic slow each other down. */
 #define CLEAR	1.5
 /* Largest number of iterations until the assignment of kernels is stable. */
 #define ROUNDS	20
@@ -23,7 +23,7 @@ static double roofs_time(const struct jetwatt_roofs_kernel *k, const struct jetw
 }
 
 /* Return: geometric mean of the rate of kernels clearly limited by arithmetic (@compute) or by
- * memory; 0 if there are none. Geometric, since errors are relative. */
+ * memory; 0 if no kernel is. The mean is geometric, since errors are relative. */
 static double roofs_rate(const struct jetwatt_roofs_kernel *k, size_t n,
 			 const struct jetwatt_roofs *r, int compute)
 {
@@ -65,7 +65,7 @@ static int roofs_fit_time(const struct jetwatt_roofs_kernel *k, size_t n, struct
 	return 0;
 }
 
-/* Set the mean relative errors of the fit. */
+/* Set the mean relative errors of the times and energies of the fit. */
 static void roofs_set_errors(const struct jetwatt_roofs_kernel *k, size_t n,
 			     struct jetwatt_roofs *r)
 {
@@ -137,7 +137,8 @@ void jetwatt_roofs_tune(const struct jetwatt_roofs_cost *c, size_t n, double slo
 {
 	*a = (struct jetwatt_roofs_answer){ 0, 0, 0 };
 	for (size_t i = 1; i < n; i++) {
-		/* Modes that differ only in the clock that does not limit have equal times. */
+		/* Modes that differ only in the clock that does not limit the network have equal
+		 * times. */
 		if (c[i].time_s < c[a->fastest].time_s * (1 - 1e-9) ||
 		    (c[i].time_s <= c[a->fastest].time_s && c[i].energy_j > c[a->fastest].energy_j))
 			a->fastest = i;

@@ -34,10 +34,10 @@ struct jetwatt_roofs_kernel {
 /**
  * struct jetwatt_roofs - rooflines of a mode
  * @mode: the mode
- * @flop_s: peak rate F, in operations per second
+ * @flop_s: peak rate F of arithmetic, in operations per second
  * @byte_s: peak bandwidth B, in bytes per second
- * @eps_flop: energy of an operation, in joules
- * @eps_mem: energy of a byte, in joules
+ * @eps_flop: energy of a floating-point operation, in joules
+ * @eps_mem: energy of a byte moved to or from memory, in joules
  * @pi0: constant power, in watts
  * @time_off: mean relative error of the times
  * @energy_off: mean relative error of the energies
@@ -56,13 +56,14 @@ struct jetwatt_roofs {
  * @n: number of kernels in each mode
  * @r: set to the rooflines, one for each mode
  *
- * The energy of an operation depends on the GPU clock (and its voltage) only; that of a byte on GPU
- * and EMC clock, because GPU units wait for it with their clock running. Modes that share these
- * clocks share the coefficients, weighted by how well each mode's kernels determine them.
+ * The energy of an operation depends only on the GPU clock (and the GPU voltage); the energy of a
+ * byte depends on GPU and EMC clock, because GPU units wait for it with their clock running. Modes
+ * that share these clocks share the coefficients, weighted by how well each mode's kernels
+ * determine them.
  *
  * Return: 0; -EINVAL if a measurement is not finite and positive (@flop may be 0); -ENODATA if @n
- * is too small, or a mode lacks a kernel that is clearly limited by arithmetic or one clearly
- * limited by memory; -ENOMEM.
+ * is too small, or a mode lacks a kernel that is clearly limited by arithmetic or a kernel that is
+ * clearly limited by memory; -ENOMEM.
  */
 int jetwatt_roofs_fit(const struct jetwatt_mode *mode, size_t modes,
 		      const struct jetwatt_roofs_kernel *k, size_t n, struct jetwatt_roofs *r);
@@ -93,15 +94,15 @@ void jetwatt_roofs_cost(const struct jetwatt_roofs *r, const struct jetwatt_work
  * struct jetwatt_roofs_answer - modes chosen by their predicted cost, as indices
  * @fastest: least time
  * @frugal: least energy
- * @tuned: least energy among the modes that are at most @slower slower than the fastest
+ * @tuned: least energy among the modes that are at most @slower slower than the fastest mode
  */
 struct jetwatt_roofs_answer {
 	size_t fastest, frugal, tuned;
 };
 
 /*
- * Choose modes. @c: costs of @n modes, at least one; @slower: accepted relative slowdown. Of equal
- * modes the first is chosen.
+ * Choose modes. @c: costs of @n modes, at least one; @slower: accepted relative slowdown. Of modes
+ * with equal cost the first is chosen.
  */
 void jetwatt_roofs_tune(const struct jetwatt_roofs_cost *c, size_t n, double slower,
 			struct jetwatt_roofs_answer *a);

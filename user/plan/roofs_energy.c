@@ -15,7 +15,7 @@
 #define BYTE_SD	0.05
 #define BYTE_ITERATIONS	50
 
-/* Terms of the energy: an operation, a byte, constant power. */
+/* Indices of the terms of a kernel's energy: operations, bytes, constant power. */
 enum { FLOP, BYTES, ALONG, TERMS };
 
 /**
@@ -23,8 +23,8 @@ enum { FLOP, BYTES, ALONG, TERMS };
  * @a: matrix
  * @b: right-hand side
  * @n: number of kernels
- * @unit: scale of each term, so that all terms are of order 1
- * @x: coefficients of the terms, in units of @unit
+ * @unit: scale of each term of the energy, so that all terms are of order 1
+ * @x: coefficients of the terms of the energy, in units of @unit
  */
 struct roof_sums {
 	double a[TERMS][TERMS], b[TERMS], n, unit[TERMS], x[TERMS];
@@ -65,7 +65,7 @@ static int roof_solve(const struct roof_sums *s, unsigned int in, double *x)
 			m[i][n] -= in >> k & 1 ? 0 : s->a[at[i]][k] * x[k];
 	}
 	for (int i = 0; i < n; i++) {
-		/* Positive definite: no pivoting is needed. */
+		/* The matrix is positive definite, so no pivoting is needed. */
 		if (!(m[i][i] > 1e-9 * s->a[at[i]][at[i]]))
 			return 0;
 		for (int r = 0; r < n; r++) {
@@ -80,8 +80,8 @@ static int roof_solve(const struct roof_sums *s, unsigned int in, double *x)
 	return 1;
 }
 
-/* Non-negative least squares by trying all subsets of the terms in @open: of those without a
- * negative coefficient, the best fit. Return: 0; -ENODATA if there is none. */
+/* Non-negative least squares by trying all subsets of the terms in @open: take the best fit of the
+ * subsets without a negative coefficient. Return: 0; -ENODATA if no subset has such a fit. */
 static int roof_fit_nonnegative(struct roof_sums *s, unsigned int open)
 {
 	double best = INFINITY, x[TERMS], found[TERMS];
@@ -100,7 +100,7 @@ static int roof_fit_nonnegative(struct roof_sums *s, unsigned int open)
 			for (int q = 0; q < TERMS; q++)
 				off += x[p] * x[q] * s->a[p][q];
 		}
-		/* Of equal fits the one with more terms. */
+		/* Of equal fits take the fit with more terms. */
 		if (off > best + 1e-12 * s->n)
 			continue;
 		best = off;
@@ -121,7 +121,7 @@ static double roof_information(const struct roof_sums *s, unsigned int open, int
 
 	double left = s->a[p][p];
 
-	/* The part that the other terms cannot reproduce. */
+	/* Take the part of the term that the other terms cannot reproduce. */
 	for (int q = 0; q < TERMS; q++)
 		t.b[q] = s->a[q][p];
 	if (!roof_solve(&t, open & ~(1u << p), x))
@@ -155,7 +155,7 @@ static int roof_term_new(struct roof_term *t, const struct jetwatt_mode *mode, s
 	t->value = t->w + n;
 	t->weight = t->value + n;
 	t->emc = t->gpu + n;
-	/* A clock is identified by the first mode that has it. */
+	/* A clock frequency is identified by the first mode that has this frequency. */
 	for (size_t i = 0; i < n; i++) {
 		while (mode[t->gpu[i]].gpu_hz != mode[i].gpu_hz)
 			t->gpu[i]++;
@@ -165,8 +165,8 @@ static int roof_term_new(struct roof_term *t, const struct jetwatt_mode *mode, s
 	return 0;
 }
 
-/* Average a term over modes with the same GPU clock, for a byte also with the same EMC clock,
- * weighted by information. */
+/* Average a term over modes with the same GPU clock, weighted by information; for the term of bytes
+ * the EMC clock must be the same too. */
 static void roof_average_term(struct roof_term *t, const struct roof_sums *s, size_t n,
 			      unsigned int open, int p)
 {
@@ -205,8 +205,9 @@ static double roof_error_variance(const struct roof_sums *s, size_t n)
 }
 
 /* Shrink the energy of a byte towards a sum of two parts: joules that depend on the EMC clock, and
- * watts of waiting GPU units, which depend on the GPU clock, for the time of the transfer. This
- * matters if a mode's own kernels say little, as at a low EMC clock, where few bytes are moved.
+ * watts of waiting GPU units, which depend on the GPU clock, for the time of the transfer. The
+ * shrinkage matters if a mode's own kernels say little about the energy of a byte, as at a low EMC
+ * clock, where few bytes are moved.
  * Return: 0, -ENOMEM. */
 static int roof_shrink_bytes(struct roof_term *t, const struct jetwatt_roofs *r, size_t n,
 			     double noise)
@@ -216,7 +217,8 @@ static int roof_shrink_bytes(struct roof_term *t, const struct jetwatt_roofs *r,
 	if (!x)
 		return -ENOMEM;
 	for (int turn = 0; turn < 2 * BYTE_ITERATIONS; turn++) {
-		/* Fit watts in even iterations, joules in odd ones. */
+		/* Fit the watts of waiting GPU units in even iterations, the joules in odd
+		 * iterations. */
 		const size_t *at = turn & 1 ? t->emc : t->gpu;
 
 		for (size_t i = 0; i < n; i++)

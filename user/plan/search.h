@@ -8,7 +8,7 @@
 
 #include "plan/plan.h"
 
-/* Number of modes in the initial design; then the model chooses. */
+/* Number of modes in the initial design; all later modes are chosen by the model. */
 #define JETWATT_DESIGN	4
 
 /**
@@ -31,9 +31,9 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
  * @foreseen: 1: the references predict this workload well enough to skip the initial design
  * @budget_w: power budget, in watts; 0: none
  * @seen: @n entries of enum jetwatt_seen
- * @m: model fitted to @row; NULL if there is none yet
- * @p: @n predictions; zero without a model, and for excluded modes if only the others were
- *	predicted
+ * @m: model fitted to @row; NULL if no model has been fitted yet
+ * @p: @n predictions; zero without a model, and for excluded modes if only the modes that are not
+ *	excluded were predicted
  */
 struct jetwatt_search {
 	const struct jetwatt_mode *mode;
@@ -63,13 +63,13 @@ int jetwatt_remeasure_best(const struct jetwatt_search *s, struct jetwatt_plan_n
 
 /*
  * Choose the mode whose single power reading deviates most from the model for another measurement,
- * if it is likely an outlier. Return: 0, 1: there is none.
+ * if the reading is likely an outlier. Return: 0, 1: there is none.
  */
 int jetwatt_remeasure_outlier(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
 /*
- * Choose the mode whose measurement reduces the variance of the others most. Return: 0; 1 if the
- * variance is small enough or all modes are measured; -ENOMEM.
+ * Choose the mode whose measurement reduces the variance of the other modes most. Return: 0; 1 if
+ * the variance is small enough or all modes are measured; -ENOMEM.
  */
 int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 			 struct jetwatt_plan_next *next);
@@ -85,12 +85,13 @@ int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
  * the predicted power plus two standard deviations (97.5 % of the distribution) must stay within
  * 102 % of the budget, since a sensor may be wrong by 2 %. Two readings are trusted.
  *
- * Return: 1 if it may be the answer, else 0.
+ * Return: 1 if the mode may be the answer, else 0.
  */
 static inline int jetwatt_reading_plausible(double power_w, size_t times,
 				    const struct jetwatt_prediction *p, double budget_w)
 {
-	/* At most the error of a single reading, even if the model is poor. */
+	/* Largest standard deviation that counts here: that of the error of a single reading, even
+	 * if the model is poor. */
 	double sd = p->power_sd < 0.01 ? p->power_sd : 0.01;
 
 	return power_w <= budget_w && (times > 1 || p->power_w * (1 + 2 * sd) <= 1.02 * budget_w);

@@ -13,17 +13,17 @@
 
 /**
  * struct slice_score - scores of a block of modes
- * @good: objective, more is better; -INFINITY: a limit is exceeded
- * @late: latency, less is better if @good is equal
- * @power: power, less is better if @late is equal too
+ * @good: objective of each mode, more is better; -INFINITY: a limit is exceeded
+ * @late: latency of each mode, in ms; less is better if @good is equal
+ * @power: power of each mode, in watts; less is better if @good and @late are equal
  */
 struct slice_score {
 	double good[CHUNK], late[CHUNK], power[CHUNK];
 };
 
 /**
- * struct slice_column - times and powers of a workload at one size, from the first mode of a block
- * on
+ * struct slice_column - times and powers of a workload at one minibatch size, from the first mode
+ * of a block on
  * @time: time of a minibatch, in milliseconds
  * @power: power, in watts
  * @window: time until a minibatch is full, in milliseconds
@@ -100,13 +100,13 @@ static void slice_score_pair(struct slice_score *s, struct slice_column a, struc
 	}
 }
 
-/* The best plan so far. */
+/* The best plan found so far, with its scores. */
 struct slice_best {
 	double good, late, power;
 	size_t mode, size[2];
 };
 
-/* Update the best plan with a block of scores. */
+/* Update the best plan found so far with the scores of a block of modes. */
 static void slice_update_best(struct slice_best *b, const struct slice_score *s, size_t n,
 			      size_t from, size_t size0, size_t size1)
 {

@@ -44,9 +44,10 @@ enum jetwatt_slice_kind {
 
 /**
  * struct jetwatt_slice_work - one workload
- * @size: minibatch sizes of the workload, in samples; training has one, which is not used
+ * @size: minibatch sizes of the workload, in samples; training has one size, which is not used
  * @sizes: number of sizes
- * @time_ms: time of a minibatch, size by size, all modes each; NAN: unknown, never chosen
+ * @time_ms: time of a minibatch, for each minibatch size the times of all modes; NAN: unknown,
+ *	never chosen
  * @power_w: power in W, size by size, all modes each
  */
 struct jetwatt_slice_work {
@@ -87,17 +88,17 @@ struct jetwatt_slice_plan {
  * @n: number of sizes, updated
  * @size: the new size
  *
- * Return: 0; -ENOSPC if there are JETWATT_SLICE_SIZES other sizes.
+ * Return: 0; -ENOSPC if the workload already has JETWATT_SLICE_SIZES other minibatch sizes.
  */
 int jetwatt_slice_size(uint32_t *sizes, size_t *n, uint32_t size);
 
-/* Return: 1 if the kind includes training. */
+/* Return: 1 if the kind of plan includes training, else 0. */
 static inline int jetwatt_slice_trains(enum jetwatt_slice_kind kind)
 {
 	return kind == JETWATT_SLICE_TRAIN || kind == JETWATT_SLICE_TRAIN_AND_INFER;
 }
 
-/* Return: number of workloads of the kind. */
+/* Return: number of workloads of a kind of plan. */
 static inline size_t jetwatt_slice_works(enum jetwatt_slice_kind kind)
 {
 	return kind >= JETWATT_SLICE_TRAIN_AND_INFER ? 2 : 1;
@@ -108,7 +109,7 @@ static inline double jetwatt_slice_tau(double window_ms, double infer_ms, double
 {
 	double room = (window_ms - infer_ms) / train_ms;
 
-	/* For non-negative values a cast rounds down, and a loop with it can be vectorised. */
+	/* For non-negative values a cast rounds down, and a loop with a cast can be vectorised. */
 	return room > 0 ? (double)(int32_t)(room < 2e9 ? room : 2e9) : 0;
 }
 
@@ -120,7 +121,8 @@ static inline double jetwatt_slice_tau(double window_ms, double infer_ms, double
  * @q: limits
  * @plan: set to the best plan
  *
- * Of equal plans the one with less latency is chosen, then the one with less power, then the first.
+ * Of plans with equal objective the one with the least latency is chosen, then the one with the
+ * least power, then the first.
  *
  * Return: 1 on success; 0 if no plan is within the limits.
  */

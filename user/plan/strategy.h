@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Search strategies: which cell (workload, minibatch size, mode) to measure next for a query. The
- * answer is the best plan of the measured cells, whatever the strategy. Used by jetwatt optimize,
+ * Search strategies: which cell (workload, minibatch size, mode) to measure next for a query. With
+ * every strategy, the answer is the best plan of the measured cells. Used by jetwatt optimize,
  * profile and eval.
  */
 #ifndef JETWATT_STRATEGY_H
@@ -14,7 +14,7 @@
  * @name: name on the command line
  * @does: description in one line
  * @modes: usual number of modes to measure for a query
- * @shared: 1: measures once for all queries; 0: for each query
+ * @shared: 1: the strategy measures once for all queries; 0: it measures for each query
  * @new: create the state for one query or a sequence of queries; NULL: no state. Returns 0, -ENOMEM
  * @next: choose the next cell; @most: largest number of modes to measure for this query. Returns 0;
  *	1 if no cell is worth measuring; negative errno. Equal arguments and measurements give equal
@@ -39,7 +39,7 @@ extern const struct jetwatt_strategy jetwatt_strategy_auto;
  */
 extern const struct jetwatt_strategy jetwatt_strategy_gmd, jetwatt_strategy_als;
 
-/* Return: the strategy of this name, NULL if there is none. */
+/* Return: the strategy with the given name; NULL if no strategy has this name. */
 const struct jetwatt_strategy *jetwatt_strategy_find(const char *name);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The strategy "auto": Bayesian optimisation. After an initial design it always chooses the mode
- * with the largest constrained expected improvement. A surrogate of each workload is fitted again
- * after each measurement; measurements of earlier queries are part of it and of the answer.
+ * The strategy "auto": Bayesian optimisation. After an initial design, the strategy always chooses
+ * the mode with the largest constrained expected improvement. A surrogate of each workload is
+ * fitted again after each measurement; the surrogate and the answer use measurements of earlier
+ * queries too.
  *
  * The cost is the number of modes, not of cells, because switching, settling and disturbing the
  * job cost time per mode: in a new mode all worthwhile minibatch sizes are measured.
@@ -15,14 +16,16 @@
 #include "plan/acquisition.h"
 #include "plan/search.h"
 
-/* The search ends below this expected improvement, from ENOUGH_MODES modes on. */
+/* With at least ENOUGH_MODES measured modes, the search ends if the expected improvement is below
+ * this value. */
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
 /* A size is measured if its expected improvement is at least WORTH times that of the best size in
- * the mode; a mode measured for this query, WORTH_HERE times that of all modes. */
+ * the mode; in a mode already measured for this query, more than WORTH_HERE times that of any other
+ * mode. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
-/* Modes of the initial design. */
+/* Number of modes of the initial design. */
 #define OPENING		2
 /* From this number of modes on, both ends of the range of cores must have been measured. */
 #define BOTH_ENDS	3
@@ -32,7 +35,7 @@
 #define CAUTION		0.5
 /* Below this probability of meeting the limits, the query is taken as infeasible. */
 #define HOPELESS	1e-3
-/* A measurement may be as low as this share of its prediction. */
+/* A measured value may be as low as this share of its predicted value. */
 #define SURPRISE	0.6
 /* A predicted power up to this factor above the lowest measured power may turn out lower. */
 #define CLOSE		1.1
@@ -40,11 +43,13 @@
 /**
  * struct scout - state of a search
  * @view: surrogate of each workload
- * @q: query that the @queued cells of @queue, still to be measured in mode @entered, are for
+ * @q: query for which the @queued cells of @queue are still to be measured in mode @entered
  * @misses: number of consecutive modes over the budget
- * @opening: 1: mode @entered is part of the initial design; @entered is SIZE_MAX if there is none
+ * @opening: 1: mode @entered is part of the initial design; @entered is SIZE_MAX if no mode is
+ *	being measured
  * @seed: seed of the fits
- * @seen, @worst: scratch, for each mode: it is measured; highest predicted power
+ * @seen, @worst: scratch arrays with an entry for each mode: 1 if the mode is measured; highest
+ *	predicted power in watts
  */
 struct scout {
 	struct jetwatt_surrogate view[JETWATT_KNOWN_WORKS];
@@ -123,7 +128,8 @@ static struct jetwatt_estimate scout_guess(const struct scout *s, const struct j
 	return jetwatt_surrogate_estimate(&s->view[work], k, &k->work[work], size, mode);
 }
 
-/* Set @best to the largest acquisition value of a mode over its sizes with something to measure. */
+/* Set @best to the largest acquisition value of a mode over its minibatch sizes that have an
+ * unmeasured cell. */
 static void scout_acquisition(const struct scout *s, const struct jetwatt_known *k,
 			      const struct jetwatt_incumbent *goal, size_t mode,
 			      struct jetwatt_acquisition *best)
@@ -153,7 +159,7 @@ static void scout_acquisition(const struct scout *s, const struct jetwatt_known 
 	}
 }
 
-/* Queue a cell, unless it is measured or queued. */
+/* Queue a cell, unless the cell is measured or queued already. */
 static void scout_enqueue(struct scout *s, const struct jetwatt_known *k, size_t work, size_t size,
 			  size_t mode)
 {
@@ -167,7 +173,8 @@ static void scout_enqueue(struct scout *s, const struct jetwatt_known *k, size_t
 	s->queue[s->queued++] = c;
 }
 
-/* Choose a mode: queue its best size and up to SIZES - 1 others that are worth it. */
+/* Choose a mode: queue its best minibatch size and up to SIZES - 1 other sizes that are worth
+ * measuring. */
 static void scout_enter_mode(struct scout *s, const struct jetwatt_known *k,
 			     const struct jetwatt_incumbent *goal, size_t mode,
 			     const struct jetwatt_acquisition *h)
@@ -245,7 +252,7 @@ static int scout_initial_design(struct scout *s, const struct jetwatt_known *k,
 	return s->queued ? 0 : 1;
 }
 
-/* Count whether the last mode was over the budget. */
+/* Count the last measured mode if it is over the budget. */
 static void scout_count_miss(struct scout *s, const struct jetwatt_known *k)
 {
 	if (s->entered == SIZE_MAX)
@@ -277,7 +284,8 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
 	} else if (k->kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		for (size_t i = 0; i < k->n; i++)
 			top = fmax(top, 1e3 / scout_guess(s, k, 0, 0, i).time_ms);
-		/* A plan without any training is an incumbent but no scale for the improvement. */
+		/* A plan without any training is an incumbent, but a throughput of 0 is no
+		 * scale. */
 		goal->any = goal->any && plan.tau;
 		goal->best = goal->any ? plan.throughput_hz : top;
 	} else {
@@ -330,8 +338,8 @@ static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 	return s->queued ? 0 : 1;
 }
 
-/* No mode is likely to meet the limits: choose the mode with the lowest predicted power, while that
- * may be below the lowest measured one. Return: 0; 1 if there is none. */
+/* No mode is likely to meet the limits: choose the mode with the lowest predicted power, while this
+ * mode may draw less power than the lowest measured power. Return: 0; 1 if there is none. */
 static int scout_closest(struct scout *s, const struct jetwatt_known *k,
 			 const struct jetwatt_slice_query *q, const struct jetwatt_acquisition *h)
 {
@@ -369,7 +377,7 @@ static int scout_skip_design(const struct scout *s, const struct jetwatt_known *
 	return 1;
 }
 
-/* Choose the next mode by expected improvement. Return: 0; 1 if none is worth measuring. */
+/* Choose the next mode by expected improvement. Return: 0; 1 if no mode is worth measuring. */
 static int scout_choose(struct scout *s, const struct jetwatt_known *k,
 			const struct jetwatt_slice_query *q, size_t most, size_t modes)
 {
@@ -422,7 +430,7 @@ static int scout_next(void *state, const struct jetwatt_known *k,
 		s->entered = SIZE_MAX;
 	}
 	s->q = *q;
-	/* A mode over the budget needs no further sizes. */
+	/* In a mode over the budget no further minibatch sizes are measured. */
 	if (s->queued && !s->opening && jetwatt_known_over(k, s->entered, q->power_w))
 		s->queued = 0;
 	if (!s->queued) {

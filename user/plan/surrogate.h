@@ -15,7 +15,7 @@
  * @based: number of rows of @base
  * @rows: number of rows when @m was fitted
  * @budget: power budget in watts; if @m uses only a part of the rows, those closest to this power
- * @p: predictions, size by size, all modes each
+ * @p: for each minibatch size the predictions of all modes
  * @good: @p is valid for this minibatch size
  */
 struct jetwatt_surrogate {
@@ -47,11 +47,11 @@ void jetwatt_surrogate_free(struct jetwatt_surrogate *v);
  * @v: the surrogate
  * @k: measurements of the board
  * @t: the workload
- * @budget: power budget of the query, in watts: rows near it are preferred
+ * @budget: power budget of the query, in watts: rows with power near the budget are preferred
  * @seed: seed of all random choices
  * @whole: 1: a full fit that could be postponed may be done; set to 0 when it was done
  *
- * Without a row there is a model only if the references cover the modes.
+ * Without any measured row, the surrogate gets a model only if the references cover the modes.
  *
  * Return: 0, negative errno.
  */

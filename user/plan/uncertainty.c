@@ -8,8 +8,8 @@
 
 /* Half width of a 95 % interval, in standard deviations. */
 #define Z95	1.96
-/* A mode could be the answer if its power is below NEAR_POWER times the budget and its time below
- * NEAR_TIME times the predicted optimum. */
+/* A mode could be the answer if its power is below NEAR_POWER times the budget and its time is
+ * below NEAR_TIME times the predicted shortest time within the budget. */
 #define NEAR_POWER	1.1
 #define NEAR_TIME	1.2
 

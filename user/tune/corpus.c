@@ -17,7 +17,7 @@
 
 enum { REFERENCE = JETWATT_ARGS_COMMON + 0x40 };
 
-/* One BLAS thread, because the tool shares the measured machine. */
+/* OpenBLAS uses one thread, because jetwatt shares the measured machine. */
 void openblas_set_num_threads(int n);
 
 static const struct argp_option options[] = {

@@ -24,7 +24,7 @@ struct jetwatt_references {
 
 struct jetwatt_csv_error;
 
-/* Parser of --reference; its input is a struct jetwatt_references. */
+/* Parser of the option --reference; the parser's input is a struct jetwatt_references. */
 extern const struct argp jetwatt_references_argp;
 
 /**
@@ -41,22 +41,23 @@ int jetwatt_references_unreadable(const char *path, int err, const struct jetwat
  * jetwatt_references_read() - read a file in which every row has time and power
  * @path: the file
  * @row: set to the rows; the caller frees them
- * @batch: set to the minibatch size of each row, NULL if all are equal; the caller frees it. May be
- *	NULL
+ * @batch: set to the minibatch size of each row, NULL if all sizes are equal; the caller frees the
+ *	array. May be NULL
  *
- * If the sizes differ, they are a feature and are set in the rows too.
+ * If the minibatch sizes differ, the size is a feature and is set in the rows too.
  *
  * Return: number of rows; negative exit code, after printing the error.
  */
 long jetwatt_references_read(const char *path, struct jetwatt_row **row, uint32_t **batch);
 
 /*
- * Check that the predictor can use @n references, or needs none. Return: 0; exit code, after
- * printing the error.
+ * Check that the predictor can use @n references, or that it needs none if @n is 0. Return: 0; exit
+ * code, after printing the error.
  */
 int jetwatt_references_suit(const struct jetwatt_predictor *by, size_t n);
 
-/* Learn the prior of @e from the files; without files @e is unchanged. Return: 0, exit code. */
+/* Learn the prior of @e from the files given with --reference; without files @e is unchanged.
+ * Return: 0, exit code. */
 int jetwatt_references_learn(const struct jetwatt_references *r, struct jetwatt_estimator *e,
 			     uint64_t seed);
 

@@ -9,7 +9,8 @@
 
 #include "out/terminal.h"
 
-/* Relative change of time, and change of power in watts, that are printed as no change. */
+/* Smaller relative changes of time, and smaller changes of power in watts, are printed as no
+ * change. */
 #define TIME_NONE	0.001
 #define POWER_NONE	0.05
 
@@ -123,7 +124,7 @@ void jetwatt_explain_json(const struct jetwatt_explain *e, const struct jetwatt_
 		jetwatt_json_mode(j, m);
 		jetwatt_json_real(j, "time_pct", 100 * s->time, 4);
 		jetwatt_json_real(j, "power_w", s->power_w, 4);
-		/* Time saved per watt, where more power means less time. */
+		/* Print the time saved per watt for neighbours with more power and less time. */
 		jetwatt_json_real(j, "time_pct_per_w", fabs(s->power_w) >= POWER_NONE ?
 				  100 * s->time / s->power_w : NAN, 4);
 		jetwatt_json_end(j);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * optimize --latency from a profile, and the tables and messages that it shares with
+ * optimize --latency from a profile, and the tables and messages that this file shares with
  * inference_live.c.
  */
 #include "tune/inference.h"
@@ -16,7 +16,7 @@
 #include "tune/offline.h"
 #include "util/error.h"
 
-/* Stands for an absent limit, in watts and in milliseconds. */
+/* Value of a limit that the user did not give, in watts and in milliseconds. */
 #define NO_LIMIT	1e9
 
 const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf, size_t len)
@@ -61,7 +61,7 @@ int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt
 	}
 	if (infer_best_plan(f, l->nr_modes, 0, f->sizes, t, w, &hungry, &near))
 		snprintf(fix + n, sizeof(fix) - n, "%s--power %.0fW", n ? ", or " : "", ceil(near.power_w));
-	/* Queueing delay of the smallest size: no mode can shorten it. */
+	/* Queueing delay of the smallest minibatch size: no mode can shorten this delay. */
 	if (!*what && f->sizes && 1e3 * f->size[0] / f->q.arrival_hz >= f->q.latency_ms) {
 		snprintf(what, sizeof(what), "it takes %.4g ms until a minibatch of %u is full",
 			 1e3 * f->size[0] / f->q.arrival_hz, f->size[0]);
@@ -91,7 +91,7 @@ void jetwatt_infer_line(const struct jetwatt_infer *f, const struct jetwatt_tune
 	       jetwatt_infer_ms(f, p), p->latency_ms, p->power_w, note);
 }
 
-/* Set the sizes to those of the rows. Return: 0, exit code. */
+/* Set the minibatch sizes to choose from to the sizes of the rows. Return: 0, exit code. */
 static int infer_sizes_of_rows(struct jetwatt_infer *f, const struct jetwatt_tuner *l)
 {
 	for (size_t i = 0; i < l->nr_rows; i++) {
@@ -109,7 +109,7 @@ static int infer_sizes_of_rows(struct jetwatt_infer *f, const struct jetwatt_tun
 }
 
 /**
- * struct inference_table - times and powers of all modes, size by size
+ * struct inference_table - times and powers of all modes, for each minibatch size
  * @t: time of a minibatch, in milliseconds: measured, or an upper bound at the accepted risk
  * @w: power, in watts: measured, or an upper bound at the accepted risk
  * @seen: 1: @t and @w are measured

@@ -14,12 +14,12 @@
  * struct jetwatt_infer - query and answer
  * @q: the limits
  * @risk: accepted probability that an unmeasured answer exceeds a limit
- * @size: minibatch sizes to choose from
+ * @size: minibatch sizes to choose from, in samples
  * @sizes: number of sizes
  * @strategy: search strategy
  * @most: largest number of modes to measure
  * @plan: the answer
- * @measured: 1: the answer was measured; 0: it is a prediction
+ * @measured: 1: the answer was measured; 0: the answer is a prediction
  */
 struct jetwatt_infer {
 	struct jetwatt_slice_query q;
@@ -34,7 +34,7 @@ struct jetwatt_infer {
 
 /**
  * jetwatt_infer_offline() - answer from a profile, without measuring
- * @f: query and answer; without @size, the sizes of the rows are used
+ * @f: query and answer; if @f has no @size, the minibatch sizes of the rows are used
  * @l: candidates and rows
  * @apply: board to switch to the answer; NULL: do not switch
  * @a: set to the result
@@ -47,25 +47,27 @@ int jetwatt_infer_offline(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 /**
  * jetwatt_infer_live() - measure modes and sizes, and verify the answer
  * @f: query and answer
- * @l: candidates and rows; its session and guard are set here
- * @job: running job with one minibatch size; or a command, in which {batch} stands for the size,
- *	and which is restarted for each size
+ * @l: candidates and rows; the function sets the session and the guard of @l
+ * @job: running job with one minibatch size; or a command, in which {batch} stands for the
+ *	minibatch size, and which is restarted for each size
  * @keep: options of the profile database
  * @board: the board
  * @stay: 1: keep the mode, and let the command run on; 0: restore the board
  * @a: set to the result
  *
- * Return: 0; exit code; the exit status of the command if it ran to its end.
+ * Return: 0; an exit code of jetwatt; or the exit status of the command if the command ran to its
+ * end.
  */
 int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 		       const struct jetwatt_args_job *job, const struct jetwatt_profile_store_args *keep,
 		       struct jetwatt_board *board, int stay, struct jetwatt_result *a);
 
-/* Format the limits, such as "30 W and 100 ms at 60 requests a second". Return: @buf. */
+/* Format the limits of the query, such as "30 W and 100 ms at 60 requests a second". Return:
+ * @buf. */
 const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf, size_t len);
 /*
- * Print that no plan meets the limits, and which limits could be met. @t and @w: times and powers,
- * size by size. Return: exit code.
+ * Print that no plan meets the limits, and the smallest limits that a plan meets. @t and @w: times
+ * and powers of all modes for each minibatch size. Return: exit code.
  */
 int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt_tuner *l,
 			     const double *t, const double *w);

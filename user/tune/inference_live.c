@@ -22,7 +22,7 @@
  * struct live - a search with a running job
  * @f: query and answer
  * @l: candidates and rows
- * @job: the job, as given
+ * @job: the job, as the user has given it
  * @keep_args: options of the profile database
  * @board: the board
  * @w: measurement session
@@ -30,7 +30,7 @@
  * @keep: profile database
  * @seek: the strategy's search
  * @runs: minibatch size of the running job; 0: no job runs
- * @argv: the command with that size filled in
+ * @argv: the command of the job, with the minibatch size @runs filled in
  */
 struct live {
 	struct jetwatt_infer *f;
@@ -73,7 +73,7 @@ static void live_free_words(struct live *v)
 	v->argv = NULL;
 }
 
-/* Fill @size into the command. Return: 0, -ENOMEM. */
+/* Replace {batch} in the command of the job by @size. Return: 0, -ENOMEM. */
 static int live_fill_words(struct live *v, uint32_t size)
 {
 	size_t n = 0;
@@ -99,7 +99,8 @@ static void live_stop(struct live *v)
 	v->runs = 0;
 }
 
-/* Start the job with minibatches of @size samples, unless it runs already. Return: 0, exit code. */
+/* Start the job with minibatches of @size samples, unless the job runs with this size already.
+ * Return: 0, exit code. */
 static int live_start(struct live *v, uint32_t size)
 {
 	struct jetwatt_args_job job = *v->job;
@@ -136,8 +137,8 @@ static int live_measure(struct live *v, const struct jetwatt_cell *c, const char
 	return err ? err : jetwatt_strategy_search_add(&v->seek, c);
 }
 
-/* Measure the best plan for longer; repeat with the next best until one meets the limits. Return:
- * 0, exit code. */
+/* Measure the best plan for longer; repeat with the next best plan until a plan meets the limits.
+ * Return: 0, exit code. */
 static int live_verify(struct live *v)
 {
 	struct jetwatt_workload_data *t = &v->seek.known.work[0];
@@ -162,7 +163,8 @@ static int live_verify(struct live *v)
 		    f->plan.size[0] == c.size && row->power_w <= f->q.power_w &&
 		    f->plan.latency_ms - jetwatt_infer_ms(f, &f->plan) + row->time_ms <= f->q.latency_ms)
 			return 0;
-		/* Another plan is better now, or this one exceeds a limit: exclude it then. */
+		/* Either another plan is better now, or the verified plan exceeds a limit and is
+		 * excluded. */
 		if (row->power_w > f->q.power_w || t->power_w[at] > f->q.power_w ||
 		    1e3 * f->size[c.size] / f->q.arrival_hz + row->time_ms > f->q.latency_ms)
 			t->time_ms[at] = t->power_w[at] = NAN;

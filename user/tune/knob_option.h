@@ -9,11 +9,13 @@
 
 #include "board/board.h"
 
-/* Parser of the option; its input is an unsigned int with the bit 1 << k for knob k. */
+/* Parser of the option --knob; the parser's input is an unsigned int with the bit 1 << k for knob
+ * k. */
 extern const struct argp jetwatt_knob_argp;
 
 /*
- * Add the knobs to the board's grid of modes. @board: NULL: a list of modes replaces the grid.
+ * Add the knobs given with --knob to the board's grid of modes. @board: NULL: a list of modes
+ * replaces the grid.
  * Return: 0; exit code, after printing the error.
  */
 int jetwatt_knob_use(struct jetwatt_board *board, unsigned int knobs);

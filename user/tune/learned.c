@@ -55,7 +55,7 @@ int jetwatt_learn_add(struct jetwatt_tuner *l, const struct jetwatt_row *row)
 	return 0;
 }
 
-/* Fewest rows of other devices: fewer do not determine the parametric means. */
+/* Smallest number of rows of other devices: fewer rows do not determine the parametric means. */
 #define TWIN_ROWS_MIN	3
 
 int jetwatt_learn_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt_row *row, size_t n)

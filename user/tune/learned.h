@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * State of the search for a job's best mode: candidates, measured rows and the model fitted to
- * them. No board, session or database access here; tuner.h has those. Used by the verbs and by
- * jetwattd.
+ * them. The functions here access no board, session or database; the functions of tuner.h do. Used
+ * by the verbs and by jetwattd.
  */
 #ifndef JETWATT_TUNE_LEARNED_H
 #define JETWATT_TUNE_LEARNED_H
@@ -25,10 +25,11 @@ struct jetwatt_session;
  * @keep: profile database; NULL: none
  * @mode: candidates
  * @batch: minibatch size of each candidate; NULL: not a feature
- * @size: minibatch size of the rows if they have one only, else 0; with @sizes that of the running
- *	job
+ * @size: minibatch size of the rows if all rows have the same size, else 0; if @sizes is 1,
+ *	minibatch size of the running job
  * @nr_modes: number of candidates
- * @row: measured rows, those of a file or database first; a mode may occur more than once
+ * @row: measured rows, beginning with the rows of a file or database; a mode may occur more than
+ *	once
  * @nr_rows: number of rows
  * @from_file: number of rows from a file or database
  * @max_rows: number of rows allocated
@@ -41,7 +42,7 @@ struct jetwatt_session;
  * @prediction: prediction of every candidate, by jetwatt_learn_predict(); NULL: not yet
  * @by: predictor and prior; all zero: the default predictor without a prior
  * @model: model of the last fit; NULL: none
- * @given: 1: @model was read from a file and is not fitted again
+ * @given: 1: 1: @model was read from a file and is not fitted again
  * @begun_ns: start of the measurements, CLOCK_MONOTONIC in nanoseconds
  * @ended_ns: end of the last measurement, CLOCK_MONOTONIC in nanoseconds; 0: none
  * @silent: 1: print nothing but warnings and errors
@@ -73,17 +74,19 @@ struct jetwatt_tuner {
 int jetwatt_learn_add(struct jetwatt_tuner *l, const struct jetwatt_row *row);
 
 /*
- * Add @n rows of the same workload from other devices to the prior. Return: 0; 1 if the predictor
- * does not use such rows or there are fewer than 3; negative exit code, after printing the error.
+ * Add the @n rows of the same workload from other devices to the prior of the search. Return: 0; 1
+ * if the predictor does not use rows of other devices or @n is less than 3; negative exit code,
+ * after printing the error.
  */
 int jetwatt_learn_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt_row *row, size_t n);
 
-/* Return: number of candidates with a row. */
+/* Return: number of candidates that have a measured row. */
 size_t jetwatt_learn_known(const struct jetwatt_tuner *l);
 
-/* Fit the model to the rows; a given model stays. Return: 0, exit code. */
+/* Fit the model to the measured rows; a model that was read from a file stays unchanged. Return: 0,
+ * exit code. */
 int jetwatt_learn_fit(struct jetwatt_tuner *l);
-/* Fit, and predict every candidate. Return: 0, exit code. */
+/* Fit the model to the measured rows, and predict every candidate. Return: 0, exit code. */
 int jetwatt_learn_predict(struct jetwatt_tuner *l);
 
 /* Return: the latest row of the mode, NULL if it has not been measured. */
@@ -91,8 +94,8 @@ const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_tuner *l,
 					    const struct jetwatt_mode *mode);
 
 /*
- * Print why a fit or a prediction failed. @err: negative errno; @what: what cannot be done. Return:
- * exit code.
+ * Print why a fit or a prediction failed. @err: negative errno; @what: the action that failed, for
+ * the message. Return: exit code.
  */
 int jetwatt_learn_failed(const struct jetwatt_tuner *l, int err, const char *what);
 /* Print that memory is short. Return: exit code. */

@@ -13,7 +13,7 @@
 
 enum { METHOD = JETWATT_ARGS_COMMON + 0x60 };
 
-/* Largest number of names that a misspelt one is compared with. */
+/* Largest number of predictor names that a misspelt name is compared with. */
 #define NAMES_MAX	64
 
 static const struct argp_option options[] = {

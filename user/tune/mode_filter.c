@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters a list of modes and reports what was left out.
+ * Filters a list of modes and reports the modes that were left out.
  */
 #include "tune/mode_filter.h"
 

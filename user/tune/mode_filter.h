@@ -14,8 +14,8 @@
  * @n: number of modes, updated
  * @path: file that the list comes from, for messages
  *
- * Called before a job is started, so that a list of another board is reported at once and not when
- * its first mode is refused.
+ * Callers filter before a job is started, so that a list of another board is reported at once and
+ * not when the board refuses the first mode of the list.
  *
  * Return: 0; exit code if no mode is left.
  */

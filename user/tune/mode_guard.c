@@ -34,7 +34,8 @@ int jetwatt_mode_guard_hold(struct jetwatt_mode_guard *g, struct jetwatt_board *
 	if (err)
 		return jetwatt_error_board(err, &e);
 	g->changed = !g->held;
-	/* Restoring means applying that mode, which cannot restore a knob that differs from it. */
+	/* The guard restores the board by applying the mode that was applied before, which cannot
+	 * restore a knob that differs from this mode. */
 	if (g->held && jetwatt_board_verify(board, &g->before, &e))
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, e.what, "jetwatt restore, then again",
 					 "a mode was applied before, and a knob was changed since");
@@ -49,7 +50,7 @@ int jetwatt_mode_guard_apply(struct jetwatt_mode_guard *g, const struct jetwatt_
 	struct jetwatt_error_text e = { "", "", "" };
 	int err = jetwatt_board_apply(g->board, mode, &e);
 
-	/* A refused switch has been rolled back; -ENOTRECOVERABLE means that the rollback
+	/* A refused switch to a mode has been rolled back; -ENOTRECOVERABLE means that the rollback
 	 * failed. */
 	if (!err || err == -ENOTRECOVERABLE)
 		g->changed = 1;

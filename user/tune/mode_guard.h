@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Restores the board when a verb ends: the knobs return to their values at open, unless the applied
- * mode is kept. One per process; the restore also happens on errors, by the caller.
+ * mode is kept. A process has one guard; the caller restores the board on errors too.
  */
 #ifndef JETWATT_TUNE_MODE_GUARD_H
 #define JETWATT_TUNE_MODE_GUARD_H
@@ -12,8 +12,9 @@
  * struct jetwatt_mode_guard - how to restore the board
  * @board: the board
  * @before: mode at open
- * @held: 1: a mode had been applied before; restore that mode, not the values before it
- * @changed: 1: there is something to restore
+ * @held: 1: a mode had been applied before; restore this mode, not the values of the knobs before
+ *	it was applied
+ * @changed: 1: the verb has changed a knob or mode that must be restored
  */
 struct jetwatt_mode_guard {
 	struct jetwatt_board *board;
@@ -21,12 +22,13 @@ struct jetwatt_mode_guard {
 	int held, changed;
 };
 
-/* Read the state of the board. Return: 0; exit code, after printing the error. */
+/* Read the values of the board's knobs and whether a mode is applied. Return: 0; exit code, after
+ * printing the error. */
 int jetwatt_mode_guard_open(struct jetwatt_mode_guard *g, struct jetwatt_board *board);
 
 /*
- * As jetwatt_mode_guard_open(); also take the lease and save every knob, so that anything that prevents
- * a switch is found before a job is started. Return: 0, exit code.
+ * Do the same as jetwatt_mode_guard_open(); also take the lease and save every knob, so that
+ * anything that prevents a switch is found before a job is started. Return: 0, exit code.
  */
 int jetwatt_mode_guard_hold(struct jetwatt_mode_guard *g, struct jetwatt_board *board);
 /* Apply a mode. Return: 0, exit code. */
@@ -38,7 +40,8 @@ int jetwatt_mode_guard_check(struct jetwatt_mode_guard *g, const struct jetwatt_
 /* Restore the board. Return: 0, exit code. */
 int jetwatt_mode_guard_restore(struct jetwatt_mode_guard *g);
 
-/* Keep the applied mode; the user can undo it with jetwatt restore. */
+/* Keep the applied mode when the verb ends; the user can return to the state before with jetwatt
+ * restore. */
 void jetwatt_mode_guard_keep(struct jetwatt_mode_guard *g);
 
 #endif

@@ -16,7 +16,7 @@
 #include "tune/method.h"
 #include "util/error.h"
 
-/* A file as it was read. */
+/* Rows and minibatch sizes of a file as they were read. */
 struct table_file {
 	const char *path;
 	struct jetwatt_row *row;
@@ -66,7 +66,8 @@ static int table_by_mode(const void *a, const void *b)
 	return jetwatt_mode_order(&x->mode, &y->mode);
 }
 
-/* Copy the rows of one minibatch size, sorted, each mode once. Return: number of rows, -ENOMEM. */
+/* Copy the rows of one minibatch size in sorted order, one row for each mode. Return: number of
+ * rows, -ENOMEM. */
 static long table_column(const struct table_file *f, uint32_t size, struct jetwatt_row **out)
 {
 	struct jetwatt_row *r = malloc(f->n * sizeof(*r));
@@ -85,7 +86,8 @@ static long table_column(const struct table_file *f, uint32_t size, struct jetwa
 	return k;
 }
 
-/* Remove modes that this column lacks from the table. Return: 0, -ENOMEM. */
+/* Remove modes from the table for which a file lacks a row of one minibatch size. Return: 0,
+ * -ENOMEM. */
 static int table_narrow(struct jetwatt_mode_table *t, const struct jetwatt_row *r, size_t n)
 {
 	size_t k = 0;
@@ -109,7 +111,8 @@ static int table_narrow(struct jetwatt_mode_table *t, const struct jetwatt_row *
 	return 0;
 }
 
-/* Fill times, powers and powers without outliers of one size. Return: 0, -ENOMEM. */
+/* Fill the times, the powers and the powers without outliers of one minibatch size. Return: 0,
+ * -ENOMEM. */
 static int table_fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_work *w, size_t size,
 		      const struct jetwatt_row *r, size_t n)
 {
@@ -135,7 +138,8 @@ static int table_fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_wo
 	return err;
 }
 
-/* Narrow the modes to each column, or fill the tables (@filling). Return: 0, -ENOMEM. */
+/* Keep the modes that each file has at each minibatch size; if @filling is set, fill the tables
+ * instead. Return: 0, -ENOMEM. */
 static int table_each_column(struct jetwatt_mode_table *t, const struct table_file *f, int filling)
 {
 	int err = 0;
@@ -163,8 +167,8 @@ static int table_each_column(struct jetwatt_mode_table *t, const struct table_fi
 	return err;
 }
 
-/* Learn the priors. References with several minibatch sizes are inference workloads, others
- * training. Return: 0, exit code. */
+/* Learn the priors. References with several minibatch sizes are inference workloads, references
+ * with one size are training workloads. Return: 0, exit code. */
 static int table_learn(struct jetwatt_mode_table *t)
 {
 	struct jetwatt_corpus ref[2][JETWATT_MODE_TABLE_REFERENCES];

@@ -18,9 +18,9 @@
  * @path: path of the CSV file
  * @size: minibatch sizes of the workload, ascending; training has one
  * @sizes: number of sizes
- * @time_ms: times of a minibatch in ms, size by size, all modes each
- * @power_w: powers in W, size by size, all modes each
- * @clean_w: as @power_w, but NAN if the row is an outlier
+ * @time_ms: times of a minibatch in ms: for each minibatch size the times of all modes
+ * @power_w: powers in W: for each minibatch size the powers of all modes
+ * @clean_w: powers in W, in the order of @power_w, but NAN if the row is an outlier
  * @by: predictor and prior
  */
 struct jetwatt_mode_table_work {
@@ -37,7 +37,7 @@ struct jetwatt_mode_table_work {
  * @infer: files of the inference workloads
  * @reference: files of references
  * @references: number of references
- * @kind: which workloads there are
+ * @kind: kind of plan: the workloads that share the board
  * @seed: seed of learning from the references
  * @mode: modes that all files have
  * @n: number of modes

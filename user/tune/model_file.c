@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Largest file that is read, in bytes; the largest model takes a twentieth of it. */
+/* Largest model file that is read, in bytes; the largest model takes a twentieth of this size. */
 #define FILE_MAX	(1 << 20)
 
 int jetwatt_model_file_read(const char *path, struct jetwatt_fitted **f)
@@ -34,8 +34,8 @@ int jetwatt_model_file_read(const char *path, struct jetwatt_fitted **f)
 	return err;
 }
 
-/* Write the bytes with the usual permissions and close @fd. Return: 0; negative errno, @temp is
- * removed. */
+/* Write the bytes of the model to @fd, set the usual permissions and close @fd. Return: 0; negative
+ * errno, @temp is removed. */
 static int model_file_put(const char *temp, int fd, const unsigned char *bytes, size_t len)
 {
 	mode_t mask = umask(0);

@@ -8,12 +8,12 @@
 #include "model/estimator.h"
 
 /*
- * Read a model. Return: 0; -EINVAL or -EPROTONOSUPPORT as jetwatt_fitted_load(); -EFBIG if the file
- * is too large; other negative errno.
+ * Read a model. Return: 0; -EINVAL or -EPROTONOSUPPORT from jetwatt_fitted_load(); -EFBIG if the
+ * file is too large; other negative errno.
  */
 int jetwatt_model_file_read(const char *path, struct jetwatt_fitted **f);
 /*
- * Write a model to a temporary file beside @path and rename that to @path. Return: 0; -ENOTSUP as
+ * Write a model to a temporary file beside @path and rename that to @path. Return: 0; -ENOTSUP from
  * jetwatt_fitted_save(); other negative errno. On error @path is unchanged.
  */
 int jetwatt_model_file_write(const char *path, const struct jetwatt_fitted *f);

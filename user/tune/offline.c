@@ -12,7 +12,7 @@
 #include "out/terminal.h"
 #include "util/error.h"
 
-/* Number of candidates that are printed. */
+/* Number of candidates that are printed for a query. */
 #define SHOWN	5
 
 const char *jetwatt_offline_limits(const struct jetwatt_plan_objective *q, char *buf, size_t len)
@@ -26,7 +26,7 @@ const char *jetwatt_offline_limits(const struct jetwatt_plan_objective *q, char 
 	return buf;
 }
 
-/* Round up, so that the suggested limit is met. */
+/* Round the suggested limit up, so that a mode meets it. */
 static double offline_round_up(double v)
 {
 	double step = v < 10 ? 0.1 : 1;
@@ -34,7 +34,8 @@ static double offline_round_up(double v)
 	return ceil(v / step) * step;
 }
 
-/* Print the closest mode and the limits that could be met. Return: exit code. */
+/* Print the mode that exceeds the limits least, and the smallest limits that a mode can meet.
+ * Return: exit code. */
 static int offline_infeasible(const struct jetwatt_tuner *l, const struct jetwatt_plan_objective *q,
 			      const struct jetwatt_plan_choice *near)
 {
@@ -62,8 +63,8 @@ static int offline_infeasible(const struct jetwatt_tuner *l, const struct jetwat
 				 "no mode meets %s", jetwatt_offline_limits(q, limits, sizeof(limits)));
 }
 
-/* Return: the mean of the measurements of candidate @i, else its prediction. @measured: set to 1 or
- * 0. */
+/* Return: the mean of the measurements of candidate @i if it has been measured, else the prediction
+ * of candidate @i. @measured: set to 1 or 0. */
 static struct jetwatt_prediction offline_known(const struct jetwatt_tuner *l, size_t i,
 					       int *measured)
 {

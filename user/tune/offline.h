@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Answers from a profile without measuring: no job runs.
+ * Answers queries from a profile without measuring, so no job has to run.
  */
 #ifndef JETWATT_TUNE_OFFLINE_H
 #define JETWATT_TUNE_OFFLINE_H

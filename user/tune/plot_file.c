@@ -91,7 +91,8 @@ int jetwatt_plot_front(const char *path, const struct jetwatt_tuner *l,
 		for (size_t i = 0; i < b->presets->nr; i++) {
 			struct jetwatt_prediction is;
 
-			/* A preset that gates other GPU parts cannot be predicted. */
+			/* A preset that switches off other parts of the GPU than the profiled modes
+			 * cannot be predicted. */
 			if (b->reboot[i])
 				continue;
 			jetwatt_baseline_reading(b, l, i, &is);

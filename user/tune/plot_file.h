@@ -10,17 +10,17 @@
 
 /*
  * Check that the file name ends in .svg, .png or .html; exits with status 2 if not. @option: name
- * of the option, for the message. Return: @path.
+ * of the option that the message mentions. Return: @path.
  */
 const char *jetwatt_plot_path(const char *option, const char *path);
 
-/* Write the plot @what of the report. Return: 0; exit code. */
+/* Write the plot @what of the report to the file given with --plot. Return: 0; exit code. */
 int jetwatt_plot_write(const char *path, const struct jetwatt_report *r,
 			  enum jetwatt_gnuplot what);
 
 /*
- * Plot candidates, measurements, presets and budget of a search. @chosen: the answer as measured,
- * else as predicted; NULL: none. Return: 0; exit code.
+ * Plot candidates, measurements, presets and budget of a search. @chosen: measurement of the
+ * answer, or its prediction if it was not measured; NULL: none. Return: 0; exit code.
  */
 int jetwatt_plot_front(const char *path, const struct jetwatt_tuner *l,
 			  const struct jetwatt_preset_compare *b, const char *board,

@@ -14,7 +14,8 @@
 #include "tune/preset_print.h"
 #include "util/error.h"
 
-/* Set @index to the candidate with this mode, adding it if it is new. Return: 0, -ENOMEM. */
+/* Set @index to the candidate with this mode, and add the mode as a candidate if it is new. Return:
+ * 0, -ENOMEM. */
 static int preset_add_candidate(struct jetwatt_tuner *l, const struct jetwatt_mode *mode,
 				size_t *index)
 {
@@ -54,8 +55,8 @@ int jetwatt_baseline_open(struct jetwatt_preset_compare *b, struct jetwatt_tuner
 		struct jetwatt_mode mode;
 
 		b->reboot[i] = jetwatt_preset_reboot(board, &b->presets->preset[i]);
-		/* Rounds to the levels of the original candidates, not to those of added
-		 * presets. */
+		/* Clocks of a preset are rounded to the levels of the original candidates, not to
+		 * the levels of added presets. */
 		b->rounded[i] = board ? jetwatt_preset_mode(board, &b->presets->preset[i], &mode) :
 				jetwatt_preset_mode_of(l->mode, candidates, &b->presets->preset[i],
 						       &mode);

@@ -12,7 +12,7 @@
 /**
  * struct jetwatt_preset_compare - the presets of a board
  * @presets: the presets; NULL: none
- * @index: candidate of each preset
+ * @index: for each preset, the index of its candidate
  * @rounded: knobs that each preset sets to a level the board lacks, from jetwatt_preset_mode()
  * @reboot: 1 if a preset gates other GPU parts, from jetwatt_preset_reboot()
  */
@@ -28,21 +28,21 @@ struct jetwatt_preset_compare {
  * @b: set to the presets
  * @l: candidates
  * @board: the board; NULL: clocks are rounded to the levels of the candidates
- * @path: file of presets; NULL: that of the board, which may be absent
+ * @path: file of presets; NULL: the preset file of the board, which may be absent
  *
  * Return: 0; exit code.
  */
 int jetwatt_baseline_open(struct jetwatt_preset_compare *b, struct jetwatt_tuner *l,
 			  const struct jetwatt_board *board, const char *path);
 
-/* Set @p to the measurements of preset @i, else to its prediction. Return: 1: measured, 0:
- * predicted. */
+/* Set @p to the measurements of preset @i, or to the prediction of the preset if it was not
+ * measured. Return: 1: measured, 0: predicted. */
 int jetwatt_baseline_reading(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			     size_t i, struct jetwatt_prediction *p);
 
 /*
  * Print each preset compared with the answer; call jetwatt_learn_predict() before. @time_ms: time
- * of the answer in milliseconds; 0: there is none.
+ * of a minibatch of the answer, in milliseconds; 0: the query has no answer.
  */
 void jetwatt_baseline_print(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			    double time_ms);

@@ -36,7 +36,8 @@ const char *jetwatt_presets_rounded(const struct jetwatt_preset *p, const struct
 	return buf;
 }
 
-/* Write a cap of a preset; negative: the preset does not set it. */
+/* Write a frequency cap of a preset; a negative value means that the preset does not set the
+ * cap. */
 static void preset_json_cap(struct jetwatt_json *j, const char *name, long long v)
 {
 	if (v < 0)
@@ -58,7 +59,7 @@ static void preset_json(struct jetwatt_json *j, const struct jetwatt_board *boar
 	jetwatt_json_bool(j, "default", p->id == all->chosen);
 	if (!jetwatt_board_mode_format(mode, name, sizeof(name)))
 		jetwatt_json_string(j, "mode", name);
-	/* An optional knob that the preset does not set is left out. */
+	/* The output leaves out an optional knob that the preset does not set. */
 	jetwatt_each_knob(k)
 		if (p->cap[k] >= 0 || !jetwatt_knob_row(k)->optional)
 			preset_json_cap(j, jetwatt_knob_row(k)->column, p->cap[k]);

@@ -7,7 +7,8 @@
 
 #include "board/preset.h"
 
-/* Print all presets of a file (NULL: that of the board) as table or JSON. Return: 0, exit code. */
+/* Print all presets of a file as table or JSON; NULL: the preset file of the board. Return: 0, exit
+ * code. */
 int jetwatt_presets_list(const struct jetwatt_board *board, const char *path, int json);
 
 /*

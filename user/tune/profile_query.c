@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Table and JSON of profiles, and the lookup of one.
+ * Prints profiles as table or JSON, and finds a profile by its key.
  */
 #include "tune/profile_query.h"
 
@@ -14,7 +14,7 @@
 #include "tune/profile_store.h"
 #include "util/error.h"
 
-/* Columns of the command, so that a line has 80 columns. */
+/* Columns for the command in a table line, so that the line has 80 columns. */
 #define COMMAND_WIDTH	33
 
 static int profiles_open_db(const char *path, struct jetwatt_db **db)

@@ -7,7 +7,8 @@
 
 #include "store/db.h"
 
-/* Number of characters of a key that are printed: enough to be unique among thousands. */
+/* Number of characters of a profile's key that are printed: enough to be unique among thousands of
+ * profiles. */
 #define JETWATT_PROFILES_NAME	8
 
 /* Print all profiles as table or JSON. @path: database; NULL: the configured one. Return: 0, exit
@@ -15,8 +16,8 @@
 int jetwatt_profiles_list(const char *path, int json, int verbose);
 
 /*
- * Open the database for reading and find a profile by the start of its key; NULL: the only one
- * there is.
+ * Open the database for reading and find a profile by the start of its key; NULL: the only profile
+ * of the database.
  * @db: set to the database; the caller closes it. Return: 0, exit code.
  */
 int jetwatt_profiles_find(const char *path, const char *name, struct jetwatt_db **db,

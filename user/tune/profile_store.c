@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Identity of workloads, options of the database, and its rows.
+ * Computes the identity of workloads, parses the options of the profile database, and reads and
+ * adds its rows.
  */
 #include "tune/profile_store.h"
 
@@ -128,7 +129,7 @@ int jetwatt_keep_open(struct jetwatt_profile_store *k, const struct jetwatt_prof
 	return err ? store_refused(k, err, &e) : 0;
 }
 
-/* Read /proc/PID/LEAF. Return: number of bytes; 0 if it cannot be read. */
+/* Read /proc/PID/LEAF. Return: number of bytes read; 0 if the file cannot be read. */
 static size_t store_read_proc(pid_t pid, const char *leaf, char *buf, size_t len)
 {
 	char path[64];
@@ -255,10 +256,11 @@ int jetwatt_keep_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row
 	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
 }
 
-/* Fewest modes of a reference: fewer do not cover the board. */
+/* Smallest number of modes of a reference: fewer modes do not cover the board. */
 #define REFERENCE_MODES_MIN	6
 
-/* Return: 1 if both were measured on the same kind of board, rails and settings, else 0. */
+/* Return: 1 if both workloads were measured on the same kind of board, rails and settings, else
+ * 0. */
 static int store_same_board(const struct jetwatt_workload *a, const struct jetwatt_workload *b)
 {
 	return !strcmp(a->board, b->board) && !strcmp(a->release, b->release) &&

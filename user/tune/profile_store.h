@@ -18,7 +18,7 @@
  * @beside: commands of other jobs on the GPU, part of the workload's identity; NULL or "": none
  * @reuse: 1: start from earlier rows of the same workload
  * @batch: minibatch size; 0: from the job's command line
- * @size: all sizes that were given, ascending
+ * @size: all minibatch sizes given with --batch, ascending
  * @sizes: number of sizes
  */
 struct jetwatt_profile_store_args {
@@ -29,15 +29,17 @@ struct jetwatt_profile_store_args {
 	size_t sizes;
 };
 
-/* Parser of --db, --reuse and --batch; its input is a struct jetwatt_profile_store_args. */
+/* Parser of the options --db, --reuse and --batch; the parser's input is a struct
+ * jetwatt_profile_store_args. */
 extern const struct argp jetwatt_keep_argp;
-/* Parser of --db alone; its input is a const char *. */
+/* Parser of the option --db alone; the parser's input is a const char *. */
 extern const struct argp jetwatt_keep_db_argp;
 
 /**
  * struct jetwatt_profile_store - an open database and the workload of the job
  * @db: the database; NULL: nothing is stored
- * @must: 1: the user asked for the database, so a failure ends the verb; 0: it is only reported
+ * @must: 1: the user asked for the database, so a failure ends the verb; 0: a failure is only
+ *	reported
  * @id: number of the workload in the database
  * @workload: the workload
  * @key: key of the workload
@@ -50,10 +52,12 @@ struct jetwatt_profile_store {
 	char key[JETWATT_WORKLOAD_KEY];
 };
 
-/* Return: path of the database: the option, else the configured one, else the default. */
+/* Return: path of the database: the path given with --db, else the path in the configuration, else
+ * the default path. */
 const char *jetwatt_keep_path(const char *option, char *buf, size_t len);
 
-/* Print an error of the database. @err: what its function returned. Return: exit code. */
+/* Print an error of the database. @err: error code that a database function returned. Return: exit
+ * code. */
 int jetwatt_keep_error(int err, const struct jetwatt_error_text *e);
 
 /* Open the database; call before a job is started. Return: 0, exit code. */
@@ -68,7 +72,7 @@ int jetwatt_keep_workload(struct jetwatt_profile_store *k, const struct jetwatt_
 uint64_t jetwatt_keep_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
 			    const struct jetwatt_board *board, const char *scope, pid_t pid);
 
-/* Format the command of a running job as it identifies the workload. */
+/* Format the command of a running job in the form that identifies the workload. */
 void jetwatt_keep_command(pid_t pid, char *buf, size_t len);
 
 /* Read all rows of the workload; the caller frees them. Return: number of rows; -1 - exit code. */
@@ -83,7 +87,7 @@ int jetwatt_keep_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row
 /**
  * jetwatt_keep_others() - read rows of other workloads on this kind of board
  * @k: the database and the current workload
- * @c: @max entries; the caller frees the rows of each
+ * @c: array of @max workloads; the caller frees the rows of each workload
  * @max: largest number of workloads
  *
  * Selects the latest workloads with at least six modes, measured with the same power rails and

@@ -31,7 +31,7 @@ static void result_sampler(struct jetwatt_json *j, struct jetwatt_session *w)
 	uint32_t requested = UINT32_MAX, read = UINT32_MAX, fresh = UINT32_MAX;
 	int n = jetwatt_rails(w->jw, now, JETWATT_RAILS_MAX);
 
-	/* Rates of the sum are those of its slowest rail. */
+	/* The sample rate of a sum of rails is that of the slowest rail in the sum. */
 	for (int i = 0; i < w->nr_total; i++) {
 		const struct jetwatt_rail *r = w->total[i] < n ? &now[w->total[i]] :
 					       &w->rail[w->total[i]];

@@ -18,8 +18,8 @@
  * @predicted: prediction of the chosen mode; NULL: none
  * @measured: last measurement of the chosen mode; NULL: not measured
  * @minibatches: number of minibatches for the totals of time and energy; 0: no totals
- * @explain: explanation of the choice; NULL: not requested
- * @baseline: presets to compare with; NULL: none
+ * @explain: explanation of the chosen mode; NULL: not requested
+ * @baseline: presets that the chosen mode is compared with; NULL: none
  * @infer: minibatch size and latency of an inference server; NULL: not requested
  */
 struct jetwatt_result {

@@ -4,7 +4,7 @@
  */
 #include "tune/strategy_search.h"
 
-/* For openblas_set_num_threads(): one thread, because the tool shares the measured machine. */
+/* For openblas_set_num_threads(): one thread, because jetwatt shares the measured machine. */
 #include <cblas.h>
 #include <errno.h>
 #include <string.h>

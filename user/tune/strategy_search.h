@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Runs a search strategy (plan/strategy.h) on the candidates of a job: the strategy chooses a cell,
- * the caller measures it and reports that it has.
+ * the caller measures the cell and then adds the measurement.
  */
 #ifndef JETWATT_TUNE_STRATEGY_SEARCH_H
 #define JETWATT_TUNE_STRATEGY_SEARCH_H
@@ -14,7 +14,7 @@
  * @learn: candidates and rows
  * @strategy: the strategy
  * @q: the limits
- * @most: largest number of modes to measure, including those of earlier rows
+ * @most: largest number of modes to measure, including the modes of earlier rows
  * @known: measurements
  * @state: state of the strategy
  */
@@ -28,18 +28,18 @@ struct jetwatt_strategy_search {
 };
 
 /**
- * jetwatt_strategy_search_open() - start a search with the rows that @learn has
+ * jetwatt_strategy_search_open() - start a search with the rows of @learn
  * @s: the search; @learn, @strategy, @q and @most are set
  * @kind: kind of the plan
  * @size: minibatch sizes; owned by the caller
  * @sizes: number of sizes
  *
- * Return: 0, exit code; close the search in both cases.
+ * Return: 0 or an exit code; the caller closes the search in both cases.
  */
 int jetwatt_strategy_search_open(struct jetwatt_strategy_search *s, enum jetwatt_slice_kind kind, const uint32_t *size,
 		      size_t sizes);
 
-/* Choose the next cell. Return: 0, exit code, -ENODATA if no cell is worth measuring. */
+/* Choose the next cell. Return: 0; an exit code; or -ENODATA if no cell is worth measuring. */
 int jetwatt_strategy_search_next(struct jetwatt_strategy_search *s, struct jetwatt_cell *c);
 /* Add the last row of @learn as the measurement of cell @c. Return: 0, exit code. */
 int jetwatt_strategy_search_add(struct jetwatt_strategy_search *s, const struct jetwatt_cell *c);

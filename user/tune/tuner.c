@@ -28,8 +28,8 @@ static size_t tuner_hash(const struct jetwatt_mode *m)
 	return (h * 0x9e3779b97f4a7c15ull) >> 32;
 }
 
-/* Collect the modes of @n rows, each once, in their order: a mode may have a row for each minibatch
- * size. Return: 0, -ENOMEM. */
+/* Collect the different modes of @n rows in the order of the rows: a mode may have a row for each
+ * minibatch size. Return: 0, -ENOMEM. */
 static int tuner_collect_modes(struct jetwatt_tuner *l, const struct jetwatt_row *row, int n)
 {
 	size_t room = 2;
@@ -153,7 +153,7 @@ int jetwatt_learn_others(struct jetwatt_tuner *l)
 	free(row);
 	if (!err && !l->silent)
 		jetwatt_notice("%d modes of this workload are known from other devices", n);
-	/* 1: the predictor does not use such rows. */
+	/* The result 1 means that the predictor does not use rows of other devices. */
 	return err < 0 ? -err : 0;
 }
 

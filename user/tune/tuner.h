@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The fit-and-measure loop of profile and optimize. The plan (plan/plan.h) chooses the next mode;
- * these functions apply it, measure it, and store the row.
+ * the functions of this file apply the mode, measure it, and store the row.
  */
 #ifndef JETWATT_TUNE_TUNER_H
 #define JETWATT_TUNE_TUNER_H
@@ -19,17 +19,17 @@
 /* Default of the accepted probability of exceeding the budget. */
 #define JETWATT_TUNER_RISK	0.05
 
-/* Set the candidates: from a file, or with @path NULL the grid of the board. Return: 0, exit
- * code. */
+/* Set the candidates of the search: the modes of the file @path, or if @path is NULL the grid of
+ * the board. Return: 0, exit code. */
 int jetwatt_learn_modes(struct jetwatt_tuner *l, const struct jetwatt_board *board,
 			const char *path);
 
-/* Read rows from a CSV file. @must: 1: the file must exist. Return: 0, exit code. */
+/* Read rows from a CSV file. @must: 1: the CSV file must exist. Return: 0, exit code. */
 int jetwatt_learn_read(struct jetwatt_tuner *l, const char *path, int must);
 
 /*
- * Read rows of the same workload from the database, and those of other devices as a prior. Return:
- * 0, exit code.
+ * Read rows of the same workload from the database, and rows of the same workload from other
+ * devices as a prior. Return: 0, exit code.
  */
 int jetwatt_learn_reuse(struct jetwatt_tuner *l);
 
@@ -37,20 +37,21 @@ int jetwatt_learn_reuse(struct jetwatt_tuner *l);
 int jetwatt_learn_others(struct jetwatt_tuner *l);
 
 /*
- * Switch to candidate @index, measure it, and append and store the row. @why: reason, for the
- * report;
- * @limits: length of the measurement; NULL: that of a profile. Return: 0, exit code.
+ * Switch to candidate @index, measure it, and append and store the row. @why: reason why the mode
+ * was chosen, for the report;
+ * @limits: limits of the length of the measurement; NULL: that of a profile. Return: 0, exit code.
  */
 int jetwatt_learn_measure(struct jetwatt_tuner *l, size_t index, const char *why,
 			  const struct jetwatt_measure_limits *limits);
 
 /*
- * Measure the mode that the plan chooses. @modes: largest number of different modes. Return: 0,
- * exit code, -ENODATA if no mode is worth measuring.
+ * Measure the mode that the plan chooses. @modes: largest number of different modes that may be
+ * measured. Return: 0; an exit code; or -ENODATA if no mode is worth measuring.
  */
 int jetwatt_learn_one(struct jetwatt_tuner *l, size_t modes);
 
-/* Measure until @modes modes are measured or none is worth measuring. Return: 0, exit code. */
+/* Measure modes until @modes modes are measured or no further mode is worth measuring. Return: 0,
+ * exit code. */
 int jetwatt_learn_run(struct jetwatt_tuner *l, size_t modes);
 
 #endif

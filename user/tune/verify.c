@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranks, measures and verifies candidates until one is within the budget.
+ * Ranks, measures and verifies candidates until a candidate is within the budget.
  */
 #include "tune/verify.h"
 
@@ -13,9 +13,11 @@
 #include "out/terminal.h"
 #include "util/error.h"
 
-/* Largest time of an unmeasured mode worth measuring, as a share of the best measured time. */
+/* An unmeasured mode is worth measuring if its predicted time is at most this share of the best
+ * measured time. */
 #define WORTH_IT	0.99
-/* A mode is only faster than the verified one if its time is below this share of that time. */
+/* A mode is only faster than the verified one if its time is below this share of the verified
+ * mode's time. */
 #define TELL_APART	0.998
 /* Largest number of verifications and further measurements. */
 #define ROUNDS_MAX	24
@@ -50,8 +52,8 @@ int jetwatt_verify_infeasible(const struct jetwatt_tuner *l, const struct jetwat
 				 l->budget_w);
 }
 
-/* Modes that failed verification: slightly over the budget in the longer measurement counts as
- * over, even if all measurements together are below. */
+/* Modes that failed the verification: a mode slightly over the budget in the longer measurement
+ * counts as over, even if all measurements together are below. */
 struct verify_failures {
 	size_t index[ROUNDS_MAX];
 	int n;
@@ -104,8 +106,8 @@ static int verify_best_measured(const struct jetwatt_tuner *l, const struct veri
 	return isfinite(best);
 }
 
-/* Apply a candidate and measure it for longer. Return: 0; 1 if over the budget; negative exit
- * code. */
+/* Apply a candidate and measure it for longer. Return: 0; 1 if the measured power is over the
+ * budget; negative exit code. */
 static int verify_measure(struct jetwatt_tuner *l, const struct jetwatt_plan_choice *at,
 			  struct jetwatt_verify *c)
 {
@@ -152,7 +154,8 @@ int jetwatt_verify_best(struct jetwatt_tuner *l, unsigned int more, struct jetwa
 		next = verify_pick(l, at, n, more, &verify_failures);
 		if (!next && verify_best_measured(l, &verify_failures, &fallback))
 			next = &fallback;
-		/* The closest mode is only predicted: its measurement may be within the budget. */
+		/* The closest mode is only predicted, so measure it: the measured power may be
+		 * within the budget. */
 		if (!next && more && !jetwatt_learn_row(l, &l->mode[at[0].index]))
 			next = &at[0];
 		if (!next || (c->proven && verify_is_no_better(l, next, c))) {
@@ -173,7 +176,8 @@ int jetwatt_verify_best(struct jetwatt_tuner *l, unsigned int more, struct jetwa
 			return -ret;
 		if (ret)
 			verify_failures.index[verify_failures.n++] = next->index;
-		/* A mode that was predicted to be faster may be slower. */
+		/* A mode that was predicted to be faster may turn out slower than the verified
+		 * mode. */
 		if (!ret && (!c->proven || try.proof.time_ms < c->proof.time_ms))
 			*c = try;
 		more -= more && l->measured > had;

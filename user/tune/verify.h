@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Finds the best mode and verifies it: ranks the candidates, applies and measures the best one for
- * longer, and continues with the next if the measurement exceeds the budget.
+ * longer, and continues with the next candidate if the measurement exceeds the budget.
  */
 #ifndef JETWATT_TUNE_VERIFY_H
 #define JETWATT_TUNE_VERIFY_H
@@ -16,7 +16,7 @@
  * @index: index of the chosen candidate
  * @predicted: prediction of the chosen candidate before the verification
  * @proof: last measurement of the chosen candidate
- * @proven: 1: @proof is within the budget
+ * @proven: 1: 1: the measurement @proof is within the budget
  */
 struct jetwatt_verify {
 	size_t index;
@@ -26,9 +26,9 @@ struct jetwatt_verify {
 };
 
 /*
- * Fit, and rank the candidates, best first. @out: JETWATT_VERIFY_CANDIDATES entries. Return: number of
- * candidates; 0 if none meets the budget, then out[0] is the closest one; -1 after printing the
- * error.
+ * Fit the model, and rank the candidates, best first. @out: JETWATT_VERIFY_CANDIDATES entries.
+ * Return: number of candidates; 0 if no candidate meets the budget, then out[0] is the closest
+ * candidate; -1 after printing the error.
  */
 int jetwatt_verify_rank(struct jetwatt_tuner *l, struct jetwatt_plan_choice *out);
 
@@ -43,7 +43,7 @@ int jetwatt_verify_rank(struct jetwatt_tuner *l, struct jetwatt_plan_choice *out
  */
 int jetwatt_verify_best(struct jetwatt_tuner *l, unsigned int more, struct jetwatt_verify *c);
 
-/* Print that no mode meets the budget, and the closest one. Return: exit code. */
+/* Print that no mode meets the budget, and print the closest mode. Return: exit code. */
 int jetwatt_verify_infeasible(const struct jetwatt_tuner *l, const struct jetwatt_plan_choice *near);
 
 #endif
