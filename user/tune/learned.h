@@ -42,7 +42,7 @@ struct jetwatt_session;
  * @prediction: prediction of every candidate, by jetwatt_learn_predict(); NULL: not yet
  * @by: predictor and prior; all zero: the default predictor without a prior
  * @model: model of the last fit; NULL: none
- * @given: 1: 1: @model was read from a file and is not fitted again
+ * @given: 1: the model @model was read from a file and is not fitted again
  * @begun_ns: start of the measurements, CLOCK_MONOTONIC in nanoseconds
  * @ended_ns: end of the last measurement, CLOCK_MONOTONIC in nanoseconds; 0: none
  * @silent: 1: print nothing but warnings and errors

@@ -16,7 +16,7 @@
  * @index: index of the chosen candidate
  * @predicted: prediction of the chosen candidate before the verification
  * @proof: last measurement of the chosen candidate
- * @proven: 1: 1: the measurement @proof is within the budget
+ * @proven: 1: the measurement @proof is within the budget
  */
 struct jetwatt_verify {
 	size_t index;

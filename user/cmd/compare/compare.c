@@ -27,7 +27,8 @@ struct compare_input {
 	int json;
 };
 
-/* One quantity of both runs. @part: it is the energy of one rail. */
+/* One row of the table: a quantity and its values in both runs. @part: 1: the quantity is the
+ * energy of one rail. */
 struct compare_line {
 	char name[JETWATT_LABEL_LEN + 8];
 	const char *unit;
@@ -126,8 +127,8 @@ static int compare_rows(const struct jetwatt_minibatch_table *a,
 	return err ? err : n;
 }
 
-/* Return: the rail whose energy changed most, NULL if its change or that of the whole energy is not
- * significant. @share: its part of the change in energy, 0 to 1. */
+/* Return: the rail whose energy changed most, NULL if the change of its energy or of the total
+ * energy is not significant. @share: the rail's share of the change in total energy, 0 to 1. */
 static const struct compare_line *largest_rail_change(const struct compare_line *line, int n,
 						      double *share)
 {

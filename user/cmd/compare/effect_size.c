@@ -57,8 +57,8 @@ static double resampled_mean(const double *mean, int k, uint64_t *state)
 	return (all + (sum - all) * sqrt(k / (k - 1.))) / k;
 }
 
-/* Cliff's delta of two sorted series: the probability that a value of @b is above one of @a, minus
- * the probability that it is below. */
+/* Cliff's delta of two sorted series: the probability that a value of @b is above a value of @a,
+ * minus the probability that it is below. */
 static double cliffs_delta(const double *a, size_t na, const double *b, size_t nb)
 {
 	size_t below = 0, upto = 0;
@@ -125,7 +125,7 @@ int jetwatt_effect(const double *a, size_t na, const double *b, size_t nb, struc
 	memcpy(sorted + na, b, nb * sizeof(*b));
 	qsort(sorted, na, sizeof(*a), jetwatt_order_doubles);
 	qsort(sorted + na, nb, sizeof(*b), jetwatt_order_doubles);
-	/* Differences of the size of rounding errors are no change. */
+	/* A difference of the means of the size of a rounding error counts as no change. */
 	if (fmax(sorted[na - 1], sorted[na + nb - 1]) - fmin(sorted[0], sorted[na]) <
 	    1e-9 * fabs(e->mean[0])) {
 		e->change = e->lo = e->hi = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Has a quantity changed between two runs, and how much? Pure: arrays in, numbers out. For jetwatt
- * compare.
+ * Tests whether a quantity has changed between two runs, and estimates the change. The functions
+ * are pure: they read arrays and return numbers. For jetwatt compare.
  */
 #ifndef JETWATT_CMD_COMPARE_EFFECT_SIZE_H
 #define JETWATT_CMD_COMPARE_EFFECT_SIZE_H
@@ -10,13 +10,13 @@
 
 /**
  * struct jetwatt_effect - difference of a quantity between two runs a and b
- * @mean: means of a and of b
+ * @mean: mean of the quantity in run a and in run b
  * @change: relative change of the mean: b / a - 1
  * @lo, @hi: 95 % interval of @change
- * @delta: Cliff's delta, -1 to 1: the probability that a value of b is above one of a, minus the
- *	probability that it is below
- * @confidence: | share of resamples in which the mean rises - share in which it falls |, 0 to 1;
- *	negative: too few values
+ * @delta: Cliff's delta, -1 to 1: the probability that a value of b is above a value of run a,
+ *	minus the probability that it is below
+ * @confidence: | share of resamples in which the mean rises - share of resamples in which the mean
+ *	falls |, 0 to 1; negative: the runs have too few values
  */
 struct jetwatt_effect {
 	double mean[2], change, lo, hi, delta, confidence;
@@ -27,14 +27,15 @@ struct jetwatt_effect {
  * @a, @na, @b, @nb: the values in order of time, and their numbers
  * @e: the result
  *
- * Neighbouring values are correlated, so means of whole blocks are resampled. The random numbers
- * are the same in every call. Cliff's delta: Psychological Bulletin 114 (1993), 494.
+ * Neighbouring values are correlated, so the bootstrap resamples means of whole blocks of values.
+ * Every call uses the same random numbers. Cliff's delta: Psychological Bulletin 114 (1993),
+ * 494.
  * Return: 0; -ENOMEM.
  */
 int jetwatt_effect(const double *a, size_t na, const double *b, size_t nb, struct jetwatt_effect *e);
 
-/* Return: "none", "small", "medium" or "large", by the thresholds of Romano et al. (2006) for
- * Cliff's delta. */
+/* Return: Return: the size of the effect as "none", "small", "medium" or "large", by the thresholds
+ * of Romano et al. (2006) for Cliff's delta. */
 const char *jetwatt_effect_size(const struct jetwatt_effect *e);
 
 /* Return: 1 if the change is significant (confidence >= 99 %) and at least "small", else 0. */

@@ -23,8 +23,8 @@ struct edge {
 /**
  * struct side_sums - state of the second pass
  * @watch: the replayed session
- * @edge, @nr: all minibatch boundaries in order of time; @next: index of the first one that is not
- *	reached yet
+ * @edge, @nr: all minibatch boundaries in order of time; @next: index of the first minibatch
+ *	boundary that is not reached yet
  * @at: energy of the rails, and integrals of the clocks, up to @last
  * @last: the last sample; @any: there was one
  */
@@ -87,7 +87,8 @@ static int integrate_trace(struct side_sums *s, const char *path)
 	r.watch.on_power = table_on_power;
 	r.watch.arg = s;
 	while (!err && (n = jetwatt_replay_step(&r)) > 0) {
-		/* Only the callback needs the samples and waits, so they are dropped at once. */
+		/* Only the callback needs the samples and waits, so the session drops them at
+		 * once. */
 		jetwatt_session_discard(&r.watch, r.watch.power_ns);
 		r.watch.nr_sync = 0;
 	}

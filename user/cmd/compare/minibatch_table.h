@@ -8,15 +8,18 @@
 
 #include "measure/replay.h"
 
-/* Columns of the table; the energies of the rails of the total follow at JETWATT_TABLE_RAILS. */
+/* Columns of the table; from index JETWATT_TABLE_RAILS on, the energies of the rails of the total
+ * follow. */
 enum {
 	JETWATT_TABLE_TIME,	/* duration of the minibatch, ms */
-	JETWATT_TABLE_FETCH,	/* time from the minibatch's start until the GPU has work, ms */
-	JETWATT_TABLE_GPU,	/* time in which the GPU has work, ms */
+	/* time from the start of the minibatch until the GPU has work, ms */
+	JETWATT_TABLE_FETCH,
+	JETWATT_TABLE_GPU,	/* time of a minibatch in which the GPU has work, ms */
 	JETWATT_TABLE_ENERGY,	/* total energy, J */
 	JETWATT_TABLE_POWER,	/* mean total power, W */
 	JETWATT_TABLE_CORES,
-	JETWATT_TABLE_CPU,	/* means over the minibatch: cores online, then clocks in MHz */
+	/* means over the minibatch: number of online cores, then clocks in MHz */
+	JETWATT_TABLE_CPU,
 	JETWATT_TABLE_GPU_CLOCK,
 	JETWATT_TABLE_EMC,
 	JETWATT_TABLE_RAILS,	/* J, one column per rail */
@@ -41,7 +44,8 @@ struct jetwatt_minibatch_table {
 };
 
 /* Read the trace @path. The trace is read twice, so @path must be a file, not a pipe. Return: 0, or
- * an exit code after printing the error. Either way, the caller frees @rows. */
+ * an exit code after printing the error. The caller frees @rows after success and after an
+ * error. */
 int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const char *path);
 /* Free the columns of @rows. */
 void jetwatt_minibatch_table_free(struct jetwatt_minibatch_table *rows);

@@ -77,7 +77,8 @@ static void check_knobs(struct jetwatt_doctor *d, int daemon)
 }
 
 /* Read the state of a systemd unit. @load, @active, @enabled: LoadState, ActiveState,
- * UnitFileState, at least 32 bytes each, empty if unknown. Return: 1, 0 if systemctl failed. */
+ * UnitFileState, are arrays of at least 32 bytes; a property that is unknown becomes an empty
+ * string. Return: 1, 0 if systemctl failed. */
 static int query_unit(const char *name, char *load, char *active, char *enabled)
 {
 	char command[160], line[64];
@@ -100,8 +101,8 @@ static void check_units(struct jetwatt_doctor *d)
 {
 	static const char *const ours[] = { "jetwattd", "jetwatt-knobs", "jetwatt-files", "jetwatt-exporter",
 					    "jetwatt-sync", NULL };
-	/* nvpmodel is not in this list: it sets a mode only once, at boot, before the state is
-	 * saved. */
+	/* nvpmodel is not in this list of units, because it sets a mode only once, at boot, before
+	 * the state is saved. */
 	static const char *const others[] = { "jetson_clocks", "jtop", "tlp", "tuned",
 					      "power-profiles-daemon", NULL };
 	char load[32], active[32], enabled[32], failed[160] = "", turn[200] = "";

@@ -110,7 +110,7 @@ static void check_board(struct jetwatt_doctor *d)
 	}
 }
 
-/* Report whether the kernel enforces module signatures and whether the module has one. */
+/* Report whether the kernel enforces module signatures and whether the module jetwatt is signed. */
 static void check_signature(struct jetwatt_doctor *d, int loaded)
 {
 	struct utsname u;
@@ -279,7 +279,8 @@ static void ignore_wait(const struct jetwatt_sync *s, void *arg)
 	(void)arg;
 }
 
-/* Check one backend of the probe. @needed: no better backend works, so a failure is a warning.
+/* Check one backend of the probe and report whether it works. @needed: 1: no better backend works,
+ * so a failure of this backend is a warning.
  * Return: 0, or the negative errno of jetwatt_probe_open(). */
 static int check_backend(struct jetwatt_doctor *d, uint32_t rung, const char *sees, const char *fix,
 			 int needed)

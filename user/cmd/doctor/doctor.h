@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * jetwatt doctor: shared state and entry points of the checks. Findings are printed one per line,
- * or collected as the JSON array "checks". A failure sets the exit status; a warning does not.
+ * or collected as the JSON array "checks". A finding of level FAIL sets the exit status; a finding
+ * of level WARN does not.
  */
 #ifndef JETWATT_CMD_DOCTOR_DOCTOR_H
 #define JETWATT_CMD_DOCTOR_DOCTOR_H
@@ -13,7 +14,7 @@
 #include "out/json.h"
 #include "util/args.h"
 
-/* Level of a finding; only FAIL makes the board unusable. */
+/* Level of a finding; only a finding of level FAIL makes the board unusable. */
 enum jetwatt_doctor_level { OK, WARN, FAIL };
 
 struct jetwatt_private;
@@ -23,13 +24,13 @@ struct jetwatt_private;
  * @args: global options
  * @want_json: write findings to @json instead of standard output
  * @json: the JSON writer, used if @want_json is set
- * @warnings, @failures: number of findings of these levels so far
- * @code: exit status: that of the first failure, 0 if there was none
+ * @warnings, @failures: number of warnings and of failures found so far
+ * @code: exit status of doctor, set by the first failure; 0 if no check has failed
  * @pid: process to examine (doctor -p), 0: examine the board
  * @board: the board's knobs, NULL if the board could not be opened
  * @jw: connection to the kernel module, NULL if the module could not be opened
- * @hide: identifiers to remove from JSON findings, because they become part of a report; NULL:
- *	remove nothing
+ * @hide: identifiers to remove from JSON findings, because the findings become part of a report;
+ *	NULL: remove nothing
  */
 struct jetwatt_doctor {
 	struct jetwatt_args args;
@@ -45,17 +46,17 @@ struct jetwatt_doctor {
 /**
  * jetwatt_doctor_finding() - print or store one finding
  * @level: OK, WARN or FAIL
- * @code: exit status if @level is FAIL
- * @name: name of the check, at most 8 characters fit the column
- * @fix: what the user should do, NULL: nothing; not shown for OK
+ * @code: exit status of doctor if @level is FAIL
+ * @name: name of the check; the column has space for 8 characters
+ * @fix: what the user should do, NULL: the user need do nothing; not shown if @level is OK
  * @text: printf format of the finding, at most 319 characters
  */
 void jetwatt_doctor_finding(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
 			    const char *name, const char *fix, const char *text, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/* doctor.c: run all checks of the board in order. Opens @d->board and @d->jw where possible; the
- * caller closes them. */
+/* doctor.c: run all checks of the board in order. The function opens @d->board and @d->jw where
+ * possible; the caller closes them. */
 void jetwatt_doctor_checks(struct jetwatt_doctor *d);
 /* process.c: measure for two seconds how process @pid waits for the GPU. Return: exit status. */
 int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid);
@@ -64,8 +65,8 @@ int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid);
  * clocks. */
 void jetwatt_doctor_daemon(struct jetwatt_doctor *d);
 
-/* shunts.c: warn about rails whose shunt resistance is unknown, with the module parameter that sets
- * it. */
+/* shunts.c: warn about rails whose shunt resistance is unknown, and print the module parameter that
+ * sets the resistance. */
 void jetwatt_doctor_shunts(struct jetwatt_doctor *d);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds out whether the kernel enforces module signatures and whether the installed module has one,
- * from files in /sys and /lib/modules.
+ * Finds out whether the kernel enforces module signatures and whether the installed module is
+ * signed, from files in /sys and /lib/modules.
  */
 #include "cmd/doctor/module_signature.h"
 
@@ -11,7 +11,8 @@
 /* The kernel's scripts/sign-file appends this text to a signed module. */
 #define MARK	"~Module signature appended~\n"
 
-/* Read the first line of the file @root/@path into @text. Return: false if that failed. */
+/* Read the first line of the file @root/@path into @text. Return: true; false if the file could not
+ * be read. */
 static bool first_line(const char *root, const char *path, char *text, int size)
 {
 	char full[512];
@@ -27,7 +28,7 @@ static bool first_line(const char *root, const char *path, char *text, int size)
 	return found;
 }
 
-/* Return: whether signatures are enforced, by the parameter module.sig_enforce, by
+/* Return: true if the kernel enforces module signatures, by the parameter module.sig_enforce, by
  * MODULE_SIG_FORCE, or by the lockdown LSM. */
 static bool enforced(const char *root)
 {
@@ -51,7 +52,8 @@ static bool has_mark(FILE *f)
 enum jetwatt_module_signature jetwatt_module_signature_check(const char *root, const char *release,
 							     bool loaded)
 {
-	/* Directories of make install, of DKMS on Ubuntu and Debian, and of DKMS elsewhere. */
+	/* Directories of the installed module: of make install, of DKMS on Ubuntu and Debian, and
+	 * of DKMS elsewhere. */
 	static const char *const places[] = { "updates", "updates/dkms", "extra", "kernel/drivers/misc" };
 	static const char *const packed[] = { "", ".xz", ".zst", ".gz" };
 	enum jetwatt_module_signature state = JETWATT_SIGNATURE_NO_MODULE;

@@ -14,7 +14,8 @@
 #include "model/order.h"
 
 #define ROUNDS	5
-/* Enough calls to resolve tens of nanoseconds, few enough to keep doctor fast. */
+/* Number of system calls in a measurement: enough to resolve tens of nanoseconds per call, few
+ * enough that doctor stays fast. */
 #define CALLS	3000
 
 static double round_ns(void)
@@ -30,7 +31,8 @@ static double round_ns(void)
 
 int jetwatt_probe_overhead_measure(uint32_t rungs, double *plain_ns, double *extra_ns)
 {
-	/* The probe watches process 1, so this process is one of those that are not watched. */
+	/* The probe watches process 1, so this process is not watched, like the processes whose
+	 * overhead is to be measured. */
 	struct jetwatt_probe_opts opts = { .tgid = 1, .rungs = rungs };
 	double with[ROUNDS], without[ROUNDS];
 

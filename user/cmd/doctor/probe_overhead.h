@@ -11,7 +11,8 @@
  * @plain_ns: CPU time of one system call without the probe, in ns
  * @extra_ns: additional CPU time of one system call with the probe, in ns; may be negative by noise
  *
- * Medians of five rounds that alternate with and without the probe; takes about half a second.
+ * The results are medians of five rounds that alternate with and without the probe; the measurement
+ * takes about half a second.
  * Return: 0, or the negative errno of jetwatt_probe_open().
  */
 int jetwatt_probe_overhead_measure(uint32_t rungs, double *plain_ns, double *extra_ns);

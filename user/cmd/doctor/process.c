@@ -3,9 +3,9 @@
  * jetwatt doctor -p PID: which CUDA calls and which system calls a running program makes in two
  * seconds, and which backend of the probe sees its waits for the GPU.
  *
- * There are three independent sources: each backend on its own; calls counted per entry point of
- * libcuda; and /proc/PID/task/TID/syscall, which names the system call that a thread sleeps in,
- * whether a backend knows it or not.
+ * There are three independent sources of information: each backend on its own; calls counted per
+ * entry point of libcuda; and /proc/PID/task/TID/syscall, which names the system call that a thread
+ * sleeps in, even if no backend detects this call.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -31,11 +31,12 @@
 #define ENTRIES_MAX	64
 #define SLEEPS_MAX	32
 #define POLLFDS_MAX	8
-/* Minimum share of the waits that a backend must see; below it, its minibatches would be wrong. */
+/* Minimum share of the waits for the GPU that a backend must see; with a smaller share, the
+ * minibatches that it detects would be wrong. */
 #define SHARE_MIN		0.9
 
-/* System call that threads named @thread were found sleeping in; @polls: number of polls that found
- * one. */
+/* System call in which polls found threads named @thread asleep; @polls: number of polls that found
+ * such a thread asleep. */
 struct sleep_place {
 	char thread[20], call[100];
 	unsigned int polls;
@@ -54,7 +55,8 @@ struct watched_process {
 	struct sleep_place sleep_place[SLEEPS_MAX];
 	unsigned int nr_sleeps, polls;
 	uint64_t attached_ns;
-	double seconds, calls_s;	/* of waits; calls are counted since attached_ns */
+	/* number of waits for the GPU; calls are counted since attached_ns */
+	double seconds, calls_s;
 };
 
 static void process_count_wait(const struct jetwatt_sync *s, void *backend)
@@ -91,8 +93,8 @@ static int is_gpu(const char *path)
 	return 0;
 }
 
-/* Read the path of the descriptor @fd of the process into @path. Return: 1 if it is a device file
- * of a GPU driver. */
+/* Read the path of the descriptor @fd of the process into @path. Return: 1 if the path is a device
+ * file of a GPU driver, else 0. */
 static int is_gpu_descriptor(const struct watched_process *p, int fd, char *path, size_t len)
 {
 	char link[48];
@@ -105,7 +107,7 @@ static int is_gpu_descriptor(const struct watched_process *p, int fd, char *path
 }
 
 /* Check the struct pollfd array of @n entries at the address @at of the process, which sleeps in
- * poll(). Return: 1 if one entry is a GPU device file; its path is in @path. */
+ * poll(). Return: 1 if an entry is a GPU device file, whose path is then in @path; else 0. */
 static int polls_gpu(const struct watched_process *p, unsigned long long at, unsigned long long n,
 		     char *path, size_t len)
 {
@@ -164,7 +166,8 @@ static void poll_thread(struct watched_process *p, const char *task)
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	/* the file contains "running", or the number and arguments of the system call */
+	/* the file /proc/PID/task/TID/syscall contains "running", or the number and arguments of
+	 * the system call */
 	if (!fgets(line, sizeof(line), f) || sscanf(line, "%ld %llx %llx", &nr, &a, &b) != 3)
 		nr = -1;
 	fclose(f);
@@ -200,8 +203,9 @@ static void process_measure(struct watched_process *p)
 	uint64_t begin, end;
 
 	/*
-	 * The backends were attached one after the other, which takes time. Handle the waits that
-	 * arrived meanwhile, then set all counters to 0, so that all backends count the same waits.
+	 * The backends have been attached one after the other, which takes time. Handle the waits
+	 * that arrived while backends were being attached, then set all counters to 0, so that all
+	 * backends count the same waits.
 	 */
 	for (int i = 0; i < BACKENDS; i++)
 		if (p->by[i].probe)
@@ -264,8 +268,8 @@ static void print_sleeps(struct watched_process *p)
 				       p->sleep_place[i].call);
 }
 
-/* @most: number of waits that the uprobe backend saw. Return: 1 if this backend sees enough of the
- * waits to find minibatches. */
+/* @most: number of waits for the GPU that the uprobe backend saw. Return: 1 if this backend sees
+ * enough of the waits to find minibatches, else 0. */
 static int print_backend(struct watched_process *p, struct backend *b, uint64_t most)
 {
 	const char *name = jetwatt_args_backend_name(b->rung);

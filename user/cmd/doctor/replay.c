@@ -79,8 +79,8 @@ static int write_file(const char *dir, const struct jetwatt_report_file *f)
 	return rc;
 }
 
-/* Write the overlay sensors.dtso. A report without power sensors is no error. Return: 0 or a
- * negative errno. */
+/* Write the device tree overlay sensors.dtso from the report. A report without power sensors is no
+ * error. Return: 0 or a negative errno. */
 static int write_overlay(const char *dir, const struct jetwatt_board_report *r)
 {
 	char path[512];
@@ -218,8 +218,8 @@ static void print_presets(struct jetwatt_json *j, const struct jetwatt_board *b)
 	jetwatt_presets_free(all);
 }
 
-/* Open the board in @dir and print what was found. If the board cannot be opened, only its rails
- * are printed. */
+/* Open the board in @dir and print what was found. If the board cannot be opened, only the rails in
+ * the report are printed. */
 static void replay_print(struct jetwatt_doctor *d, const struct jetwatt_board_report *r,
 			 const char *dir)
 {

@@ -30,7 +30,7 @@ static void overlay_indent(const struct overlay *o)
 }
 
 /* Return: whether the string is safe as a name or string in the DTS source. The report comes from
- * another machine, so everything else is left out. */
+ * another machine, so any other string is left out of the overlay. */
 static bool is_plain(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -44,8 +44,8 @@ static bool overlay_has_prefix(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-/* Return: whether the property is a list of zero-terminated strings; otherwise it is written as
- * cells or bytes. */
+/* Return: whether the property is a list of zero-terminated strings; a property that is not is
+ * written as cells or bytes. */
 static bool is_string_list(const uint8_t *p, size_t len)
 {
 	if (!len || p[len - 1])
@@ -133,11 +133,11 @@ static bool is_sensor(const struct jetwatt_report_file *file, char *chip, char *
 	snprintf(chip, PATH_LEN, "%.*s", (int)(leaf - file->path), file->path);
 	snprintf(bus, PATH_LEN, "%s", chip);
 	*strrchr(bus, '/') = '\0';
-	/* A sensor directly below the root node is on no bus. */
+	/* A sensor directly below the root node of the device tree is on no bus. */
 	return strlen(bus) > strlen(TREE) && is_plain(bus, strlen(bus));
 }
 
-/* Write one bus. Its address is the part of the node name after "@". */
+/* Write one bus. The i2c address of a sensor is the part of its node name after "@". */
 static void overlay_bus(struct overlay *o, const char *path)
 {
 	const char *name = strrchr(path, '/') + 1, *at = strchr(name, '@');
@@ -159,7 +159,7 @@ static void overlay_bus(struct overlay *o, const char *path)
 	fputs("\t};\n", o->f);
 }
 
-/* Return: number of the bus on the board, from the aliases of its device tree; -1 if it has no
+/* Return: number of the bus on the board, from the aliases of its device tree; -1 if the bus has no
  * alias. */
 static int overlay_bus_number(const struct overlay *o, const char *path)
 {

@@ -125,8 +125,8 @@ int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char
 		jetwatt_json_init(&g.j, f, 1);
 		report_gather(&g, d, loop);
 	}
-	/* Remove private data once more from the whole document, in case a file contains some
-	 * unexpectedly. */
+	/* Remove private data once more from the whole document, in case a file contains private
+	 * data unexpectedly. */
 	if (f && !fclose(f) && json)
 		clean = jetwatt_private_hide(&g.hide, json, false);
 	if (g.text && !fclose(g.text) && text)

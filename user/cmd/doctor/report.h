@@ -16,8 +16,9 @@
 
 /**
  * struct jetwatt_private - data that must not appear in a report
- * @id, @nr_ids: serial numbers and the machine id: removed everywhere
- * @name, @nr_names: names of the host and of its users: removed from free text, as whole words
+ * @id, @nr_ids: serial numbers and the machine id, which are removed everywhere in the report
+ * @name, @nr_names: names of the host and of its users, which are removed from free text as whole
+ *	words
  */
 struct jetwatt_private {
 	char id[JETWATT_PRIVATE_WORDS][80], name[JETWATT_PRIVATE_WORDS][80];
@@ -28,8 +29,8 @@ struct jetwatt_private {
  * struct jetwatt_gather - a report that is being written
  * @root: prefix of every path: "" on the board itself
  * @j: JSON document, the report file
- * @text: summary for people, printed on standard output
- * @hide: data to remove
+ * @text: summary of the report for people, printed on standard output
+ * @hide: private data to remove from the report
  * @seen, @nr_seen: paths that are in the report already
  * @denied: number of files that could not be read for lack of permission
  */
@@ -48,14 +49,17 @@ void jetwatt_private_find(struct jetwatt_private *p, const char *root);
 /* Return: a copy of @text without ids, hardware addresses and home directories; if @names is set,
  * also without names. The caller frees it. NULL: out of memory. */
 char *jetwatt_private_hide(const struct jetwatt_private *p, const char *text, bool names);
-/* Add a member whose value is free text, with private data removed. @key: NULL in an array. */
+/* Add a JSON member whose value is free text, after removing private data from the text. @key: NULL
+ * in an array. */
 void jetwatt_gather_string(struct jetwatt_gather *g, const char *key, const char *text);
-/* Add an entry to the array "left_out": what is missing in the report, why, and how to get it. */
+/* Add an entry to the array "left_out": what is missing in the report, why it is missing, and how
+ * to get it. */
 void jetwatt_gather_left_out(struct jetwatt_gather *g, const char *what, const char *why,
 			     const char *fix);
 
 /* report_files.c: jetwatt_gather_file(): add the file @path to the report; @path is relative to the
- * root. jetwatt_gather_files(): add the array "files" with all files that a report needs. */
+ * prefix @root. jetwatt_gather_files(): add the array "files" with all files that a report
+ * needs. */
 void jetwatt_gather_file(struct jetwatt_gather *g, const char *path);
 void jetwatt_gather_files(struct jetwatt_gather *g);
 /* report_tree.c: add device tree nodes of sensors, clocks and thermal zones, as files. */
@@ -67,17 +71,17 @@ void jetwatt_gather_system(struct jetwatt_gather *g);
 void jetwatt_gather_module(struct jetwatt_gather *g, struct jetwatt *jw,
 			   const struct jetwatt_board *board);
 /* report_cuda.c: add CUDA libraries and their functions, and the waits of a CUDA loop per backend.
- * @loop: command to run, NULL: find one. */
+ * @loop: command of the CUDA loop, NULL: find a loop to run. */
 void jetwatt_gather_cuda(struct jetwatt_gather *g, const char *loop);
 
 /* report.c: write the report to @path and the summary to standard output. @loop: as above. Closes
  * @d's board and module. Return: exit status. */
 int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char *loop);
-/* replay.c: show the board that the report @path describes. @into: directory for its files, NULL: a
- * temporary one. Return: exit status. */
+/* replay.c: show the board that the report @path describes. @into: directory for the files of the
+ * report, NULL: a temporary directory. Return: exit status. */
 int jetwatt_doctor_replay(struct jetwatt_doctor *d, const char *path, const char *into);
-/* replay_overlay.c: write the sensor nodes as an overlay for the simulated board to @f. Return: 0
- * or a negative errno; -ENODATA: the report has no sensor. */
+/* replay_overlay.c: write the device tree nodes of the power sensors as an overlay for the
+ * simulated board to @f. Return: 0 or a negative errno; -ENODATA: the report has no sensor. */
 struct jetwatt_board_report;
 int jetwatt_replay_overlay(const struct jetwatt_board_report *r, FILE *f);
 

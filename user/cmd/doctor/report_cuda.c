@@ -31,7 +31,8 @@ static const char *const libraries[] = {
 	"usr/lib/aarch64-linux-gnu/libcudart.so.*", "usr/lib/libcudart.so.*", "lib/libcudart.so.*", NULL
 };
 
-/* Patterns of functions of the driver library and the runtime that wait, query, launch or copy. */
+/* Patterns of the names of functions of the CUDA driver library and runtime that wait, query,
+ * launch or copy. */
 static const char *const calls[] = {
 	"cu*Synchronize*", "cu*Query*", "cuLaunch*", "cudaLaunch*", "cuGraphLaunch*",
 	"cudaGraphLaunch*", "cuMemcpy*", "cudaMemcpy*", "cuStreamWait*", "cuGetProcAddress*", NULL
@@ -101,8 +102,8 @@ static void report_library(struct jetwatt_gather *g, const char *path)
 	close(fd);
 }
 
-/* Waits that one backend has seen, indexed by enum jetwatt_sync_call. @why: why it could not
- * attach. */
+/* Waits that one backend has seen, indexed by enum jetwatt_sync_call. @why: reason why the backend
+ * could not attach. */
 struct counts {
 	struct jetwatt_probe *probe;
 	char why[192];
@@ -177,7 +178,7 @@ static void report_backend(struct jetwatt_gather *g, const char *name, const str
 		*c->why ? "; not attached: " : "", c->why);
 }
 
-/* Source of the loop: a PyTorch script, or a CUDA program if only nvcc is there. */
+/* Source of the CUDA loop: a PyTorch script, or a CUDA program if only nvcc is installed. */
 #define TORCH	"import torch\na = torch.randn(1024, 1024, device='cuda')\n" \
 		"for _ in range(200):\n    for _ in range(8):\n        a = torch.tanh(a @ a)\n" \
 		"    torch.cuda.synchronize()\n"
@@ -195,8 +196,8 @@ static int shell_status(const char *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Find a way to run a CUDA loop and build it in @dir. @command: the shell command to run. Return:
- * "torch" or "nvcc"; NULL if neither works. */
+/* Find a way to run a CUDA loop and build it in @dir. @command: set to the shell command that runs
+ * the loop. Return: "torch" or "nvcc"; NULL if neither works. */
 static const char *find_loop(const char *dir, char *command, size_t len)
 {
 	char path[256];
@@ -284,7 +285,8 @@ void jetwatt_gather_cuda(struct jetwatt_gather *g, const char *loop)
 		globfree(&found);
 	}
 	jetwatt_json_end(&g->j);
-	/* Backends can attach only for root; the array "left_out" reports this. */
+	/* Only root can attach a backend; without root, the array "left_out" says that the waits
+	 * are missing. */
 	if (geteuid())
 		return;
 	snprintf(dir, sizeof(dir), "%.150s/jetwatt-XXXXXX", getenv("TMPDIR") ? : "/tmp");

@@ -24,7 +24,7 @@
 #define SENSOR	"sys/bus/i2c/drivers/ina*/*/hwmon/hwmon*/"
 
 static const char *const patterns[] = {
-	/* release of the board's software, and its power modes */
+	/* files of the release of the board's software, and of its power modes */
 	"etc/nv_tegra_release", "etc/nvpmodel.conf", "var/lib/nvpmodel/status",
 	"var/lib/nvpmodel/conf_file_path",
 	"sys/devices/soc0/family", "sys/devices/soc0/machine", "sys/devices/soc0/soc_id",
@@ -47,14 +47,14 @@ static const char *const patterns[] = {
 	"sys/devices/platform/gpu.0/*_pg_mask", "sys/devices/gpu.0/*_pg_mask",
 	"sys/devices/platform/gpu.0/load", "sys/devices/gpu.0/load",
 	"proc/driver/nvidia/version", "proc/driver/nvidia/params",
-	/* memory clock and its caps */
+	/* files of the memory clock and its caps */
 	"sys/kernel/nvpmodel_clk_cap/*", "sys/kernel/nvpmodel_emc_cap/*",
 	BPMP "emc/possible_rates", BPMP "clk/emc/rate", BPMP "clk/emc/min_rate",
 	BPMP "clk/emc/max_rate", BPMP "clk/emc/mrq_rate_locked",
 	"sys/kernel/debug/clk/emc/clk_rate",
-	/* clocks of the deep learning accelerators */
+	/* files of the clocks of the deep learning accelerators */
 	DLA "clk_cap/*", DLA "acm/clk_cap/*", BPMP "clk/nafll_dla0_core/max_rate",
-	/* power sensors and their buses */
+	/* files of power sensors and their buses */
 	"sys/bus/i2c/devices/i2c-*/name", "sys/bus/i2c/devices/i2c-*/bus_clk_rate",
 	"sys/bus/i2c/devices/*-00[0-9a-f]*/name", "proc/device-tree/aliases/i2c*",
 	SENSOR "name", SENSOR "samples", SENSOR "update_interval", SENSOR "in*_label",
@@ -64,7 +64,7 @@ static const char *const patterns[] = {
 	"sys/class/hwmon/hwmon*/oc*_throt_en",
 	"sys/class/hwmon/hwmon*/oc*_irq_cnt", "sys/class/hwmon/hwmon*/rpm",
 	"sys/class/hwmon/hwmon*/fan*_input",
-	/* thermal zones and cooling devices */
+	/* files of thermal zones and cooling devices */
 	"sys/class/thermal/thermal_zone*/type", "sys/class/thermal/thermal_zone*/temp",
 	"sys/class/thermal/thermal_zone*/mode", "sys/class/thermal/thermal_zone*/policy",
 	"sys/class/thermal/thermal_zone*/trip_point_*_temp",
@@ -74,7 +74,7 @@ static const char *const patterns[] = {
 	"sys/class/thermal/thermal_zone*/cdev*/type",
 	"sys/class/thermal/cooling_device*/type", "sys/class/thermal/cooling_device*/cur_state",
 	"sys/class/thermal/cooling_device*/max_state",
-	/* settings that tracing and real-time scheduling depend on */
+	/* files of settings that tracing and real-time scheduling depend on */
 	"proc/sys/kernel/perf_event_paranoid", "proc/sys/kernel/unprivileged_bpf_disabled",
 	"proc/sys/kernel/kptr_restrict", "proc/sys/kernel/sched_rt_runtime_us",
 	"proc/sys/kernel/sched_rt_period_us", "proc/sys/kernel/osrelease",
@@ -124,7 +124,7 @@ static void report_contents(struct jetwatt_gather *g, const char *buf, size_t le
 
 static int read_board_file(const char *name, char *buf, size_t *len)
 {
-	/* O_NONBLOCK, because reading some debugfs files blocks forever. */
+	/* Open with O_NONBLOCK, because reading some debugfs files would block forever. */
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
 	ssize_t got = 1;
 
@@ -143,8 +143,8 @@ static int read_board_file(const char *name, char *buf, size_t *len)
 	return rc ? rc : *len == FILE_MAX ? -EFBIG : 0;
 }
 
-/* Add @path to the list of reported files. Return: true if @path was in the list already, or the
- * list is full. */
+/* Add @path to the list of reported files. Return: true if @path must not be added again: it was in
+ * the list already, or the list is full. */
 static bool mark_reported(struct jetwatt_gather *g, const char *path)
 {
 	for (size_t i = 0; i < g->nr_seen; i++)

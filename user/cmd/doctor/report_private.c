@@ -13,7 +13,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Minimum length of an id in characters; a shorter one would match parts of unrelated numbers. */
+/* Minimum length of an id in characters; a shorter id would match parts of unrelated numbers. */
 #define ID_LEAST	6
 
 /* Default names of hosts and users in JetPack images. These names identify no user, and drivers and
@@ -116,8 +116,8 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Return: length of the hardware address at @s ("48:b0:2d:..."), 0 if there is none. @text: begin
- * of the whole text. */
+/* Return: length of the hardware address at @s ("48:b0:2d:..."), 0 if no address begins at @s.
+ * @text: first character of the whole text, in which @s lies. */
 static size_t mac_length(const char *text, const char *s)
 {
 	size_t i;
@@ -130,7 +130,8 @@ static size_t mac_length(const char *text, const char *s)
 	return isxdigit((unsigned char)s[17]) || s[17] == ':' ? 0 : 17;
 }
 
-/* Return: number of characters to remove at @s, 0 if none; @by: the text to put in their place. */
+/* Return: number of characters of private data to remove at @s, 0 if no private data begin there;
+ * @by: set to the text that replaces the removed characters. */
 static size_t match_private(const struct jetwatt_private *p, const char *text, const char *s,
 			    bool names, const char **by)
 {

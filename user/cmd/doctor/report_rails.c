@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The module's part of a report: chips, rates and rails, and for each rail the power that the hwmon
- * driver reports at the same time. The sampling rate is not changed.
+ * driver reports at the same time. The report does not change the sampling rate.
  */
 #include "cmd/doctor/report.h"
 
@@ -19,11 +19,12 @@
 #define MEASURE_MS		5000
 #define HWMON_MS	100
 
-/* Sums of the power readings of a rail in W: @n readings by the module, @nr_hwmon by hwmon. */
+/* Sums of the power readings of a rail, in W: @n readings by the module, @nr_hwmon by hwmon. */
 struct rail_seen {
 	double module_w, hwmon_w;
 	unsigned int n, nr_hwmon;
-	char hwmon[160];	/* directory, empty if no hwmon driver is bound */
+	/* hwmon directory of the chip, empty if no hwmon driver is bound to the chip */
+	char hwmon[160];
 };
 
 struct rails_measured {
@@ -90,7 +91,8 @@ static void rails_on_power(const struct jetwatt_power *p, void *arg)
 }
 
 /* The INA3221 has in1 and curr1 for its first channel, and no power attribute; the other chips have
- * power1 (drivers/hwmon/ina3221.c, ina238.c, ina2xx.c). Return: power in W, -1 if unknown. */
+ * power1 (drivers/hwmon/ina3221.c, ina238.c, ina2xx.c). Return: power of a rail by the hwmon
+ * driver, in W; -1 if unknown. */
 static double hwmon_power(const struct rails_measured *l, int r)
 {
 	const struct jetwatt_chip *chip = report_chip_of(l, r);
@@ -139,7 +141,7 @@ static int measure_rails(struct jetwatt *jw, struct rails_measured *l)
 		}
 	}
 	jetwatt_join_flush(join);
-	/* Read the rates while the sampler runs. */
+	/* Read the rates of the chips while the sampler runs, because they are measured then. */
 	if (!err) {
 		jetwatt_rails(jw, l->rail, JETWATT_RAILS_MAX);
 		jetwatt_unsubscribe(jw);

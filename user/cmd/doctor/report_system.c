@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The system's part of a report: kernel, its options and command line, and versions of the board's
- * packages.
+ * The system's part of a report: kernel, kernel options and command line, and versions of the
+ * board's packages.
  */
 #include "cmd/doctor/report.h"
 
@@ -26,8 +26,8 @@ static const char *const options[] = {
 	"UPROBES", "UPROBE_EVENTS", "USER_NS", "VHOST", NULL
 };
 
-/* Parse "CONFIG_HZ=250" or "# CONFIG_KPROBES is not set". @value: text after "=", or "n". Return:
- * false if the line is neither. */
+/* Parse a line of a kernel configuration such as "CONFIG_HZ=250" or "# CONFIG_KPROBES is not set".
+ * @value: text after "=", or "n". Return: true if the line sets or unsets an option, else false. */
 static bool parse_config_line(const char *line, char *name, size_t len, const char **value)
 {
 	size_t n;
@@ -75,7 +75,7 @@ static bool report_kernel_config(struct jetwatt_gather *g, const char *path)
 	return true;
 }
 
-/* Add the words of the kernel command line that affect measurements, and no others. */
+/* Add the words of the kernel command line that affect measurements, and no other words. */
 static void report_command_line(struct jetwatt_gather *g)
 {
 	static const char *const words[] = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The device tree's part of a report: power sensors and all their parent nodes, clocks of GPU and
- * memory, thermal zones. Sensors are found by their "compatible" property, wherever they are.
+ * memory, thermal zones. Sensors are found by their "compatible" property, wherever their nodes are
+ * in the device tree.
  */
 #include "cmd/doctor/report.h"
 

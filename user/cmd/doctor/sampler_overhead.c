@@ -50,8 +50,8 @@ static int read_rail_energy(struct jetwatt *jw, uint32_t rail, struct jetwatt_en
 	return n < 0 ? n : -ENOENT;
 }
 
-/* Return: mean power of a rail in W over WINDOW_MS, with one more core kept busy if @busy is set;
- * NAN if unknown. */
+/* Return: mean power of a rail in W over WINDOW_MS milliseconds, with one more core kept busy if
+ * @busy is set; NAN if unknown. */
 static double rail_mean_w(struct jetwatt *jw, uint32_t rail, int busy)
 {
 	struct jetwatt_energy a, b;
@@ -64,7 +64,7 @@ static double rail_mean_w(struct jetwatt *jw, uint32_t rail, int busy)
 			for (;;)
 				;
 	}
-	/* Let the chip's averaging settle at the new load. */
+	/* Wait until the averaging of the power sensor has settled at the new load. */
 	dispatch_for(jw, WINDOW_MS / 5);
 	err = read_rail_energy(jw, rail, &a);
 	dispatch_for(jw, WINDOW_MS);
@@ -111,8 +111,8 @@ int jetwatt_sampler_overhead_measure(struct jetwatt_overhead *o)
 	err = jetwatt_subscribe(jw, count_samples, &samples);
 	if (err)
 		goto out;
-	/* cpu_ns is updated with samples, so the first window excludes CPU time from before the
-	 * subscription. */
+	/* The counter cpu_ns is updated when samples arrive, so the first window is discarded: it
+	 * may include CPU time from before the subscription. */
 	dispatch_for(jw, WINDOW_MS);
 	err = jetwatt_stats(jw, &before);
 	if (err)
@@ -135,8 +135,8 @@ out:
 }
 
 /* Child process: drop privileges and try to read samples. @namespace: become root of a new user
- * namespace; else become the user nobody. Exit status: 1: got samples; 0: got none; 2: could not
- * drop privileges. */
+ * namespace; else become the user nobody. Exit status: 1: the process got samples; 0: it got none;
+ * 2: it could not drop privileges. */
 static void __attribute__((noreturn)) access_test(int namespace)
 {
 	struct jetwatt *jw = NULL;
@@ -154,7 +154,8 @@ static void __attribute__((noreturn)) access_test(int namespace)
 	_exit(samples != 0);
 }
 
-/* Fork the test and wait for it. Return: its exit status; 2 if it could not be started. */
+/* Run the test in a child process and wait for its end. Return: exit status of the child process; 2
+ * if it could not be started. */
 static int run_access_test(struct jetwatt *jw, int namespace)
 {
 	pid_t pid = fork();
@@ -180,7 +181,8 @@ int jetwatt_access_check(void)
 	if (err)
 		goto out;
 	nobody = run_access_test(jw, 0);
-	/* A kernel without user namespaces passes this test: no process can become root of one. */
+	/* A kernel without user namespaces passes this test: no process can become root of a user
+	 * namespace. */
 	namespace = run_access_test(jw, 1);
 	dispatch_for(jw, WINDOW_MS);
 	err = nobody == 1 || namespace == 1 ? 1 : nobody == 2 ? -EPERM : samples ? 0 : -ENODATA;

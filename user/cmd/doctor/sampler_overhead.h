@@ -10,7 +10,7 @@
  * @share: CPU time of the sampler thread, as a share of one core
  * @core_w: additional power of @rail with one more busy core, in W
  * @error_w: standard error of @core_w, in W
- * @rail: label of the rail that supplies the CPUs; empty if unknown, then @core_w is 0
+ * @rail: label of the rail that supplies the CPUs; empty if the rail is unknown, then @core_w is 0
  */
 struct jetwatt_overhead {
 	double share, core_w, error_w;
@@ -20,8 +20,8 @@ struct jetwatt_overhead {
 /**
  * jetwatt_sampler_overhead_measure() - measure the cost of sampling at the configured rate
  *
- * If the CPU rail is known, one core is kept busy for half of the time, to measure its power. Takes
- * about two seconds.
+ * If the CPU rail is known, one core is kept busy for half of the time, to measure the power of a
+ * busy core. Takes about two seconds.
  * Return: 0 or a negative errno; -ENODATA: no samples arrived.
  */
 int jetwatt_sampler_overhead_measure(struct jetwatt_overhead *o);
@@ -29,10 +29,11 @@ int jetwatt_sampler_overhead_measure(struct jetwatt_overhead *o);
 /**
  * jetwatt_access_check() - test that unprivileged processes cannot read samples
  *
- * Tries as user nobody and as root of a new user and network namespace, while the sampler runs for
- * this process.
- * Return: 1: one of them got samples; 0: none did; negative errno: not tested (-EPERM: this process
- * could not become nobody; -ENODATA: this process got no samples itself).
+ * The test tries to read samples as user nobody and as root of a new user and network namespace,
+ * while the sampler runs for this process.
+ * Return: 1 if user nobody or the namespace's root got samples; 0 if neither did; negative errno if
+ * this was not tested (-EPERM: this process could not become nobody; -ENODATA: this process got no
+ * samples itself).
  */
 int jetwatt_access_check(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Warns about rails whose shunt resistance is missing in the device tree, and prints the module
- * parameter that sets it, with the values of the hwmon driver as a start.
+ * parameter that sets the resistance, with the values of the hwmon driver as a start.
  */
 #include "cmd/doctor/doctor.h"
 
@@ -11,7 +11,8 @@
 
 #define CHIPS_MAX	16
 
-/* Return: shunt resistance that the hwmon driver of the chip uses, in micro-ohms; 0 if unknown. */
+/* Return: shunt resistance that the hwmon driver of the chip uses, in micro-ohms; 0 if the driver
+ * does not report it. */
 static unsigned int hwmon_shunt_uohm(const struct jetwatt_chip *c, const struct jetwatt_rail *r)
 {
 	unsigned int uohm = 0;

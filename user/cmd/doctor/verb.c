@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The verb jetwatt doctor: parses its options, runs the checks, the report or the replay, and
- * prints the verdict.
+ * prints whether the board is usable.
  */
 #include "cmd/doctor/doctor.h"
 

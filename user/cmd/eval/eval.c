@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt eval: dispatch to predict, optimize, search and schedule, and parse the arguments of the
- * first two.
+ * jetwatt eval: dispatch to predict, optimize, search and schedule, and parse the arguments of
+ * predict and optimize.
  */
 #include "cmd/eval/eval.h"
 
@@ -86,7 +86,8 @@ static void eval_parse_budgets(struct jetwatt_eval *e, const char *text)
 				text));
 }
 
-/* Parse a list such as "5,10,20". The numbers must be ascending; the last is e->samples. */
+/* Parse a list such as "5,10,20". The numbers given with --samples must be ascending; the last
+ * number becomes e->samples. */
 static void eval_parse_samples(struct jetwatt_eval *e, char *text)
 {
 	char *save, *word;

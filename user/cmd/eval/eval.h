@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Evaluate a prediction method on a corpus, a file in which every mode of a workload was measured.
- * The method sees some rows; the others show its error.
+ * The method is fitted to some rows of the file; the other rows show the error of its predictions.
  */
 #ifndef JETWATT_CMD_EVAL_EVAL_H
 #define JETWATT_CMD_EVAL_EVAL_H
@@ -18,13 +18,14 @@
  * @path: file of the corpus
  * @reference: files of other workloads to learn from
  * @method: the predictor
- * @samples: number of rows that the method sees
+ * @samples: number of rows that the method is fitted to
  * @repeats: number of repeats with different rows
- * @curve, @nr_curve: numbers of rows, if --samples is a list; each is evaluated
- * @plot: file to draw, NULL: none
- * @presets: nvpmodel.conf to compare with, NULL: none
- * @pool: measurements of the same workload by other devices, NULL: none
- * @designed: 1: rows are chosen by the plan; 0: drawn at random; -1: not given
+ * @curve, @nr_curve: numbers of rows, if --samples is a list; each number of rows is evaluated
+ * @plot: file to write a plot to, NULL: no plot
+ * @presets: nvpmodel.conf whose presets are compared, NULL: no comparison
+ * @pool: file of measurements of the same workload by other devices, NULL: no file
+ * @designed: 1: rows are chosen by the plan; 0: rows are drawn at random; -1: the option was not
+ *	given
  * @json: print JSON
  * @seed: seed of all random choices
  * @lo, @hi, @step: budgets in W (optimize)
@@ -32,9 +33,9 @@
  * @verify: maximum number of candidates to measure per budget (optimize)
  * @row, @batch, @mode, @n: the corpus; @batch is NULL if the minibatch size is no feature
  * @most: highest level of each knob in the corpus
- * @prior: what the method learned from the references and the pool, NULL: nothing
- * @guide: predictor that guides a search: @method and @prior if it predicts standard deviations,
- *	else the default one
+ * @prior: what the method learned from the files @reference and @pool, NULL: nothing
+ * @guide: predictor that guides a search: @method and @prior if the method predicts standard
+ *	deviations, else the default predictor
  */
 struct jetwatt_eval {
 	struct jetwatt_args args;
@@ -60,17 +61,18 @@ int jetwatt_eval_predict(struct jetwatt_eval *e);
 int jetwatt_eval_optimize(struct jetwatt_eval *e);
 
 /**
- * jetwatt_eval_sample() - choose the rows that the method sees
+ * jetwatt_eval_sample() - choose the rows that the method is fitted to
  * @r: number of the repeat; each repeat gets different rows
- * @at: e->n entries, a permutation of all rows: those that the method sees are the first e->samples
+ * @at: e->n entries, a permutation of all row indices; the method is fitted to the first e->samples
+ *	of these rows
  *
  * Return: 0, negative errno.
  */
 int jetwatt_eval_sample(const struct jetwatt_eval *e, size_t r, size_t *at);
 
-/* Fit the method to the first @k rows of @at. @r: number of the repeat, for the seed. @model: the
- * caller frees it. @ms: CPU time in ms, may be NULL. Return: 0, negative errno; -ENODATA: too few
- * rows. */
+/* Fit the method to the first @k rows of @at. @r: number of the repeat, from which the seed is
+ * computed. @model: set to the fitted model, which the caller frees. @ms: CPU time in ms, may be
+ * NULL. Return: 0, negative errno; -ENODATA: too few rows. */
 int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, size_t k,
 		     void **model, double *ms);
 /* Predict all e->n rows. @ms: CPU time in ms, may be NULL. Return: 0, negative errno. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt eval optimize: compare the mode that a method chooses under each budget with the best
- * mode of the corpus. With designed sampling, each budget is a search of its own by the plan of
- * jetwatt optimize and counts its own modes; random modes are drawn once per repeat for all
- * budgets. Terms of PowerTrain (arXiv 2407.13944), section 5: "penalty" is the time in excess of
- * the optimum's, for answers within the budget, at least 0; "area" is the mean excess over the
+ * mode of the corpus. With designed sampling, each budget is a separate search, done and counted as
+ * jetwatt optimize does; random modes are drawn once per repeat for all budgets. Terms of
+ * PowerTrain (arXiv 2407.13944), section 5: "penalty" is the time of a minibatch in excess of the
+ * optimum's time, for answers within the budget, at least 0; "area" is the mean excess over the
  * budget of all answers, in W.
  */
 #include <errno.h>
@@ -22,9 +22,11 @@
 
 /**
  * struct repeat - state of one repeat
- * @at: @seen rows, then @more rows measured to verify an answer, dropped before the next budget
- * @all: predictions of all rows from the first @seen; @now: with the verified rows too
- * @known: the rows of @at as measured, @rows of them; some appear twice
+ * @at: the first @seen entries are the rows that the method has seen; then @more rows follow that
+ *	were measured to verify an answer and are dropped before the next budget
+ * @all: predictions of all rows from the first @seen; @now: predictions from the rows measured for
+ *	verification too
+ * @known: measurements of the rows @at, @rows entries; a row measured twice appears twice
  */
 struct repeat {
 	size_t *at, seen, more, rows;
@@ -33,7 +35,7 @@ struct repeat {
 	struct jetwatt_plan_choice *choice;
 };
 
-/* Sums over all repeats and budgets. */
+/* Sums of the results over all repeats and budgets. */
 struct answer_tally {
 	double *penalty, *clean;
 	size_t penalties, cleans, answers, over, over_1w, unsolved, queries;
@@ -48,7 +50,8 @@ static int was_measured(const struct repeat *q, size_t row)
 	return 0;
 }
 
-/* Return: the fastest measured row within the budget, -1: none. */
+/* Return: index of the fastest measured row within the budget; -1 if no measured row is within the
+ * budget. */
 static long best_measured(const struct jetwatt_eval *e, const struct repeat *q, double budget)
 {
 	long best = -1;
@@ -100,13 +103,14 @@ static int rank_candidates(const struct jetwatt_eval *e, struct repeat *q,
 				 e->n);
 }
 
-/* Return: whether each budget is a search of its own. */
+/* Return: whether each budget is answered by a separate search. */
 static int searches_per_budget(const struct jetwatt_eval *e)
 {
 	return e->designed && !(e->method->kind & JETWATT_PREDICTOR_OWN_MODES);
 }
 
-/* Return: the row that the search would measure next if no candidate is left, -1: none. */
+/* Return: index of the row that the search would measure next if no candidate is left; -1 if no row
+ * is worth measuring. */
 static long next_unmeasured(const struct jetwatt_eval *e, size_t r, const struct repeat *q,
 			    double budget)
 {
@@ -119,7 +123,8 @@ static long next_unmeasured(const struct jetwatt_eval *e, size_t r, const struct
 	return was_measured(q, next.index) ? -1 : (long)next.index;
 }
 
-/* Measure up to e->verify candidates, with a new fit after each. @answer: the best measured row. */
+/* Measure up to e->verify candidates, and fit the method again after each measurement. @answer: set
+ * to the index of the best measured row. */
 static int choose_verified(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget,
 			   long *answer)
 {
@@ -132,7 +137,8 @@ static int choose_verified(const struct jetwatt_eval *e, size_t r, struct repeat
 
 		if (found < 0)
 			return found;
-		/* If no mode is predicted feasible, try the one nearest to feasible. */
+		/* If no mode is predicted to be within the budget, try the mode that is closest to
+		 * the budget. */
 		for (int i = 0; i < (found ? found : 1) && next < 0; i++) {
 			size_t c = q->choice[i].index;
 
@@ -208,7 +214,7 @@ static void tally_add(const struct jetwatt_eval *e, const struct repeat *q, long
 }
 
 /* Measure the modes that jetwatt optimize would measure for this budget, until its stop criterion
- * holds. A repeated measurement returns the same value here. */
+ * holds. In this simulation, a repeated measurement returns the same value. */
 static int search_budget(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget)
 {
 	int err = 0;
@@ -228,7 +234,8 @@ static int search_budget(const struct jetwatt_eval *e, size_t r, struct repeat *
 	return err < 0 ? err : 0;
 }
 
-/* Drop the verified rows, back to those drawn for all budgets. */
+/* Drop the rows that were measured for verification, so that only the rows drawn for all budgets
+ * remain. */
 static void reset_samples(const struct jetwatt_eval *e, struct repeat *q)
 {
 	q->seen = q->rows = e->samples;
@@ -413,7 +420,7 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 		goto out;
 	if (jetwatt_outlier_mark(e->row, n, dirty) < 0)
 		goto out;
-	/* This search is deterministic, so one repeat is enough. */
+	/* The designed search is deterministic, so one repeat is enough. */
 	if (searches_per_budget(e) && e->method->kind & JETWATT_PREDICTOR_INTERVAL)
 		e->repeats = 1;
 	err = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt eval predict: relative errors of a method on the modes that it has not seen, over all
- * repeats.
+ * jetwatt eval predict: relative errors of a method on the modes that it was not fitted to, over
+ * all repeats.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,11 +20,11 @@
 enum { TIME, POWER, WHAT };
 
 /**
- * struct predict_score - one value per repeat
+ * struct predict_score - figures of a method; each array has one value per repeat
  * @mape: mean absolute error of time and power, in percent
  * @covered: share of modes whose time and power are within the predicted 95 % interval, in percent
  * @fit_ms, @predict_ms: CPU times in ms
- * @all: the block of memory behind all arrays
+ * @all: the block of memory that contains all arrays
  */
 struct predict_score {
 	double *mape[WHAT], *covered[WHAT], *fit_ms, *predict_ms;
@@ -170,7 +170,8 @@ static void curve_point(struct jetwatt_report_curve *c, const struct jetwatt_eva
 	}
 }
 
-/* Evaluate one number of samples, e->samples; @i: its index in e->curve. Return: 0, exit code. */
+/* Evaluate the method fitted to e->samples rows; @i: its index in e->curve. Return: 0, exit
+ * code. */
 static int predict_evaluate(struct jetwatt_eval *e, size_t i, struct drawing *d)
 {
 	size_t *at = malloc(e->n * sizeof(*at)), n = e->repeats;

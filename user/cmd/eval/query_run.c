@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt eval search and schedule: run one query after the other. The strategy measures cells (a
- * workload at a minibatch size in a mode) until it stops; its answer is the best plan of the
+ * jetwatt eval search and schedule: answer one query after the other. The strategy measures cells
+ * (a workload at a minibatch size in a mode) until it stops; its answer is the best plan of the
  * measured cells, and is compared with the best plan of all cells, found by exhaustive search.
  */
 #include <errno.h>
@@ -24,7 +24,7 @@ static size_t range_steps(const struct jetwatt_sweep_range *r)
 	return (r->hi - r->lo) / r->step + 1 + 1e-9;
 }
 
-/* Return: the query at index @at of the sweep. */
+/* Return: the query at index @at of the sweep over budgets, latencies and arrival rates. */
 static struct jetwatt_slice_query sweep_query(const struct jetwatt_sweep *s, size_t at)
 {
 	size_t latencies = range_steps(&s->latency), arrivals = range_steps(&s->arrival);
@@ -100,7 +100,7 @@ int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, vo
 
 	*v = (struct jetwatt_query_score){ .feasible = jetwatt_query_optimum(s, 0, q, &optimum) };
 	v->exhaust_ms = jetwatt_eval_now_ms() - begun;
-	/* A query that no plan meets is not counted. */
+	/* A query whose limits no plan meets is not counted. */
 	if (!v->feasible)
 		return 0;
 	while (!err) {
@@ -125,8 +125,8 @@ int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, vo
 	return err < 0 ? err : 0;
 }
 
-/* Choose @n indices of the sweep, one from each of @n equal intervals; with --reuse, in random
- * order. @r: number of the repeat. */
+/* Choose @n queries of the sweep by index, one query from each of @n equal intervals; with --reuse,
+ * in random order. @r: number of the repeat. */
 static void draw_queries(const struct jetwatt_sweep *s, size_t r, size_t *at, size_t n)
 {
 	uint64_t rng = (s->files.seed + r) * 0x9e3779b97f4a7c15ull + 1;
@@ -202,8 +202,8 @@ struct query_figures {
 	double *v;
 };
 
-/* Copy a figure of all feasible queries into f->v, without NAN values. @which: offset of the figure
- * in the struct. Return: number of values. */
+/* Copy one figure of all feasible queries into f->v, without NAN values. @which: offset of the
+ * figure in struct jetwatt_query_score. Return: number of values. */
 static size_t figures_gather(struct query_figures *f, const struct jetwatt_query_score *v,
 			     size_t n, size_t which)
 {

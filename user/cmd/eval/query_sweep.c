@@ -13,7 +13,7 @@
 #include "tune/method.h"
 #include "util/error.h"
 
-/* Compute times are those of one core: OpenBLAS is limited to one thread below. */
+/* Compute times are reported for one core: OpenBLAS is limited to one thread below. */
 enum { CORPUS = JETWATT_ARGS_LONG, TRAIN, INFER, REFERENCE, STRATEGY, MODES, BUDGETS, LATENCY,
        ARRIVAL, QUERIES, REPEATS, SEED, REUSE, JSON, TRACE, MEASURING };
 

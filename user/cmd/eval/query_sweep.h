@@ -11,7 +11,7 @@
 #include "tune/mode_table.h"
 #include "util/args.h"
 
-/* A range of the sweep: @lo, @lo + @step, ... up to @hi. */
+/* A range of the sweep: Range of a sweep: the values @lo, @lo + @step, ... up to @hi. */
 struct jetwatt_sweep_range {
 	double lo, hi, step;
 };
@@ -26,9 +26,9 @@ struct jetwatt_sweep_range {
  * @queries: number of queries of the sweep, 0: all
  * @repeats: number of repeats with different seeds
  * @budget, @latency, @arrival: ranges of the sweep, in W, ms and requests per second
- * @reuse: queries come in random order, and measurements are kept from query to query
+ * @reuse: queries come in random order, and measurements of one query are reused in later queries
  * @json: print JSON
- * @trace: file of request rates that change with time, NULL: none
+ * @trace: file of request rates that change with time, NULL: constant rates
  * @measuring: duration of one measurement in seconds, with @trace
  */
 struct jetwatt_sweep {
@@ -49,15 +49,16 @@ int jetwatt_eval_schedule(int argc, char **argv);
 
 /**
  * struct jetwatt_query_score - result of one query
- * @feasible: some plan of all cells meets the limits
- * @solved: some plan of the measured cells meets the limits
- * @violated: the chosen plan exceeds a limit
- * @excess: time or latency in excess of the optimum's, in percent; NAN: no answer
- * @clean: as @excess, against the optimum of rows that are not outliers; with training and
- *	inference together: as @ratio, against that optimum
+ * @feasible: 1: a plan of all cells meets the limits of the query
+ * @solved: 1: a plan of the measured cells meets the limits of the query
+ * @violated: 1: the chosen plan exceeds a limit of the query
+ * @excess: time or latency of the answer in excess of the optimum's, in percent; NAN: no answer
+ * @clean: excess of time or latency over the optimum of the rows that are not outliers, in percent;
+ *	with training and inference together the throughput relative to that optimum
  * @ratio: throughput of the answer relative to the optimum's; NAN: the optimum's is 0
- * @ms: CPU time of the strategy in ms; @longest: of its longest step
- * @exhaust_ms: CPU time of the exhaustive search in ms
+ * @ms: CPU time of the strategy in ms; @longest: CPU time of the longest step of the strategy, in
+ *	ms
+ * @exhaust_ms: CPU time of the exhaustive search, in ms
  * @modes, @measured: modes and cells measured for this query
  * @plan: the answer
  */
@@ -68,8 +69,9 @@ struct jetwatt_query_score {
 	struct jetwatt_slice_plan plan;
 };
 
-/* Answer one query: measure what the strategy asks for, and judge the answer. @k, @state: the
- * measured cells, and the state of the strategy. Return: 0, negative errno. */
+/* Answer one query: measure the cells that the strategy asks for, and compare the answer with the
+ * optimum. @k: the measured cells; @state: the state of the strategy. Return: 0, negative
+ * errno. */
 int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, void *state,
 		      const struct jetwatt_slice_query *q, struct jetwatt_query_score *v);
 
@@ -78,8 +80,8 @@ int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, vo
 int jetwatt_query_optimum(const struct jetwatt_sweep *s, int clean,
 			  const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan);
 
-/* query_trace.c: evaluate request rates that change with time, from @trace. Return: 0, or an exit
- * code after printing the error. */
+/* query_trace.c: evaluate request rates that change with time, read from the file @trace. Return:
+ * 0, or an exit code after printing the error. */
 int jetwatt_rate_trace_run(const struct jetwatt_sweep *s);
 
 /* query_run.c: run the sweep and print the result. Return: 0, or an exit code after printing the

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt eval schedule --trace: the request rate changes from window to window. A plan is made for
- * one rate. That the rate has changed is detected when a minibatch of requests fills sooner or
- * later than planned, so requests until then are served by the old plan. Then a new plan is made
- * from all measurements so far and some new ones. Each measurement takes --measuring seconds, in
- * which the board switches between modes: all requests in this time count as late.
+ * jetwatt eval schedule --trace: the request rate changes from window to window. A plan is computed
+ * for one request rate. A change of the rate is detected when a minibatch of requests fills
+ * sooner or later than planned, so requests that arrive before the detection are served by the old
+ * plan. After the detection a new plan is computed from all measurements so far and some new
+ * measurements. Each measurement takes --measuring seconds, in which the board switches between
+ * modes: all requests in this time count as late.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,7 +19,7 @@
 #include "util/error.h"
 
 #define WINDOWS_MAX	100000
-/* Relative change of the request rate up to which the plan is kept. */
+/* The plan stays in force while the relative change of the request rate is at most this value. */
 #define RATE_TOLERANCE		0.01
 
 struct window {
@@ -26,18 +27,19 @@ struct window {
 };
 
 /**
- * struct trace_tally - sums over all windows
+ * struct trace_tally - sums and counts over all windows of the trace
  * @windows: number of windows; @seconds: their duration
- * @feasible: windows in which some plan meets the limits
- * @inside: of these, windows in which the plan in force meets them after the change was detected
- * @replans: number of plans made
+ * @feasible: number of windows in which a plan meets the limits
+ * @inside: number of windows counted in @feasible in which the plan in force after the detection of
+ *	the change meets the limits
+ * @replans: number of plans computed
  * @modes, @measured: modes and cells measured
- * @asked: number of requests; @missed: of these, answered too late or never
+ * @asked: number of requests; @missed: number of requests that were answered too late or never
  * @energy_j: energy of computing, in J
  * @idle_s: time without computing; @measuring_s: time spent on measuring
- * @owed_s: measuring time that is not spent yet
+ * @owed_s: seconds of measuring that are not simulated yet
  * @ratio, @ratios: sum and number of throughput ratios to the optimum
- * @ms, @longest: CPU time of the strategy, and of its longest step, in ms
+ * @ms, @longest: CPU time of the strategy in all, and of its longest step, in ms
  */
 struct trace_tally {
 	size_t windows, feasible, inside, replans, modes, measured, ratios;
@@ -158,8 +160,8 @@ static void account_plan(const struct jetwatt_sweep *s, const struct jetwatt_sli
 		t->missed += asked;
 }
 
-/* Add the time and energy of the measurements from row @from[w] on. The time is spent later, by
- * spend_on_measuring(). */
+/* Add the time and energy of the measurements from row @from[w] on. spend_on_measuring() later
+ * takes this time from the windows. */
 static void add_measuring_debt(const struct jetwatt_sweep *s, const struct jetwatt_known *k,
 			       const size_t *from, struct trace_tally *t)
 {
@@ -170,7 +172,7 @@ static void add_measuring_debt(const struct jetwatt_sweep *s, const struct jetwa
 		}
 }
 
-/* Spend up to @left seconds on measuring. Return: seconds left. */
+/* Simulate up to @left seconds of the time that measuring takes. Return: seconds left. */
 static double spend_on_measuring(const struct jetwatt_sweep *s,
 				 const struct jetwatt_slice_query *q, double left,
 				 struct trace_tally *t)
@@ -248,7 +250,7 @@ static int trace_run(const struct jetwatt_sweep *s, const struct window *w, size
 		if (have) {
 			account_plan(s, &plan, &q, left, t);
 		} else {
-			/* Without a plan, no request is served. */
+			/* As long as no plan is in force, no request is served. */
 			t->asked += left * w[i].hz;
 			t->missed += left * w[i].hz;
 			t->idle_s += left;

@@ -51,8 +51,8 @@ static int is_sampled(const size_t *at, size_t k, size_t row)
 	return 0;
 }
 
-/* Choose rows as jetwatt profile does without a budget. If the plan stops early, the rest is drawn
- * at random. A repeated measurement returns the same value here. */
+/* Choose rows as jetwatt profile does without a budget. If the plan stops early, the remaining rows
+ * are drawn at random. In this simulation, a repeated measurement returns the same value. */
 static int sample_designed(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
 {
 	struct jetwatt_row *seen = malloc(2 * e->samples * sizeof(*seen));
