@@ -78,7 +78,7 @@ static error_t import_parse(int key, char *arg, struct argp_state *state)
 }
 
 /* Add the rows whose minibatch size is @batch to the profile @id: one minibatch size is one
- * workload. Return: number of new rows, or a negative errno with @e filled. */
+ * workload. Return: number of new rows, or a negative errno with the error in @e. */
 static int import_size(struct jetwatt_db *db, int64_t id, const struct jetwatt_row *row,
 		       const uint32_t *size, int n, uint32_t batch, struct jetwatt_error_text *e)
 {

@@ -58,7 +58,8 @@ static int print_help(FILE *f, int status)
 	return status;
 }
 
-/* Flush standard output and report a failed write. @status of the verb, if not 0, takes precedence.
+/* Flush standard output and report a failed write. A @status of the verb other than 0 takes
+ * precedence over a failed write.
  * Return: exit status. */
 static int flush_output(int status)
 {

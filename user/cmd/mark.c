@@ -52,7 +52,7 @@ int jetwatt_cmd_mark(int argc, char **argv)
 
 	jetwatt_args_parse("mark", "[begin|end] NAME",
 			   "Mark the start and the end of a minibatch, in a program that jetwatt measures.\v"
-			   "Without begin and end: one minibatch ends here and the next starts.",
+			   "A mark without begin and end ends a minibatch and begins the next one.",
 			   options, mark_parse, argc, argv, &in);
 	name = in.word[in.words - 1];
 	if (!getenv("JETWATT_MARK_FD"))

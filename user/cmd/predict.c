@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt predict: predict time and power of every power mode from a profile or a saved model,
- * print the Pareto front, and write CSV, JSON or plots. Models come from model/estimator.h; reading
- * and fitting is tune/tuner.h.
+ * print the Pareto front, and write CSV, JSON or plots. The interface of models is
+ * model/estimator.h; tune/tuner.h reads rows and fits models.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #include "util/error.h"
 
 #define FRONT_LINES	20
-/* Maximum number of minibatch sizes of one profile. */
+/* Maximum number of different minibatch sizes in one profile. */
 #define SIZES_MAX	32
 
 enum { PROFILE = JETWATT_ARGS_LONG, MODES, JSON, ALL, MODEL, SAVE_MODEL, PLOT, PRESETS, BATCH };
@@ -111,8 +111,9 @@ static error_t predict_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Determine the minibatch sizes to predict. @size: array of SIZES_MAX entries; @n: number of sizes,
- * 0 if the size is no feature of the model. Return: 0, or an exit code after printing the error. */
+/* Determine the minibatch sizes to predict. @size: array of SIZES_MAX entries; @n: set to the
+ * number of minibatch sizes, 0 if the size is not a feature of the model. Return: 0, or an exit
+ * code after printing the error. */
 static int choose_sizes(struct jetwatt_tuner *l, const struct predict_input *in, uint32_t *size,
 			size_t *n)
 {
@@ -152,7 +153,8 @@ static int expand_sizes(struct jetwatt_tuner *l, const uint32_t *size, size_t n)
 		l->batch[i] = size[i / modes];
 	}
 	l->nr_modes = modes * n;
-	/* Keep only the rows of these sizes. Rows of other sizes were needed for the fit only. */
+	/* Keep only the rows of the minibatch sizes to predict. Rows of other sizes were needed for
+	 * the fit only. */
 	for (size_t i = 0; i < l->nr_rows; i++)
 		for (size_t k = 0; k < n; k++)
 			if (l->row[i].batch == size[k]) {
@@ -209,7 +211,7 @@ static size_t find_front(const struct jetwatt_tuner *l, size_t *at)
 	return n > 0 ? n : 0;
 }
 
-/* Count the modes that have a knob outside the measured range. */
+/* Count the modes that have a knob outside the range of the measured modes. */
 static size_t count_beyond(const struct jetwatt_tuner *l)
 {
 	size_t n = 0;

@@ -161,8 +161,8 @@ static int check_until(struct jetwatt_tuner *l, double until, int *done)
 	return 0;
 }
 
-/* Measure the modes that the strategy asks for, until it has enough. Return: 0, exit code,
- * -ENODATA. */
+/* Measure the modes that the strategy asks for, until the strategy has no further mode to measure.
+ * Return: 0, exit code, -ENODATA. */
 static int profile_by_strategy(struct jetwatt_tuner *l, const struct profile_input *in)
 {
 	static const uint32_t size = 0;

@@ -156,8 +156,8 @@ static int write_rails(struct record *rec, const struct jetwatt_board *board)
 	return err;
 }
 
-/* Write what is needed to read the trace without this board: board, kernel, version, command, chips
- * and rails. */
+/* Write the facts that are needed to read the trace without this board: board, kernel, version,
+ * command, chips and rails. */
 static int write_description(struct record *rec, const struct record_input *in,
 			     const struct jetwatt_board *board)
 {
@@ -191,8 +191,8 @@ static int record_unwritable(const struct record *rec, int err)
 				 "cannot write %s", rec->path ? rec->path : "standard output");
 }
 
-/* Called after each batch of events. The writer has stored the streams, so the session's own copies
- * are dropped. */
+/* Called after each batch of events. The writer has stored samples and waits, so the session's own
+ * copies are dropped. */
 static void record_poll(void *arg)
 {
 	struct record *rec = arg;
@@ -207,8 +207,8 @@ static void record_poll(void *arg)
 	w->failed = 1;
 }
 
-/* Write which backends were attached, the CUDA library and the names of marks. These are known only
- * at the end of the run. */
+/* Write which backends were attached, the CUDA library and the names of marks. The backends, the
+ * CUDA library and the names of marks are known only at the end of the run. */
 static void write_probe(struct record *rec)
 {
 	struct jetwatt_probe_state st;
@@ -227,7 +227,7 @@ static void write_probe(struct record *rec)
 	}
 }
 
-/* Complete the trace after the run, whether it succeeded or not. Return: 0, or an exit code after
+/* Complete the trace after the run, even if the run has failed. Return: 0, or an exit code after
  * printing the error. */
 static int close_trace(struct record *rec, const struct jetwatt_board *board)
 {
@@ -241,7 +241,7 @@ static int close_trace(struct record *rec, const struct jetwatt_board *board)
 	end.missed = jetwatt_session_missed(w);
 	if (w->child.gone)
 		end.status = w->child.status;
-	/* Write the rails again, now with the rates that were reached. */
+	/* Write the rails again, now with the sampling rates that the run has reached. */
 	write_rails(rec, board);
 	write_probe(rec);
 	err = jetwatt_trace_finish(rec->writer, &end);
@@ -274,7 +274,8 @@ static int print_summary(const struct record *rec, const struct record_input *in
 	return err;
 }
 
-/* Write the samples of the module's black box, and those of in->post_s after the trigger. */
+/* Write the samples of the module's black box, and the samples of the in->post_s seconds after the
+ * trigger. */
 static int record_blackbox(const struct record_input *in, struct record *rec)
 {
 	struct jetwatt_session *w = &rec->watch;
@@ -298,7 +299,7 @@ static int record_run(const struct record_input *in, struct record *rec,
 	struct jetwatt_trace_job job;
 	int err = write_description(rec, in, board), late;
 
-	/* Find out about a full disk before the job starts. */
+	/* Write to the file before the job starts, so that a full disk is found early. */
 	if (!err)
 		err = jetwatt_trace_flush(rec->writer, 0, 1);
 	if (err)

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define ASK_S	2	/* time limit of each send and receive */
+#define ASK_S	2	/* time limit of each send and receive, in seconds */
 
 int jetwattd_request(const char *path, const char *line, char *text, size_t *len)
 {

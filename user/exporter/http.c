@@ -21,8 +21,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Number of connections beyond which the oldest is closed, and limit of libmicrohttpd, which is
- * higher because closing takes a moment. */
+/* Number of connections beyond which the oldest connection is closed, and the limit of
+ * libmicrohttpd, which is higher because closing takes a moment. */
 #define CONNECTIONS	32
 #define LIMIT		64
 /* Poll interval of the main loop. */
@@ -50,8 +50,8 @@ struct exporter_input {
 /**
  * struct response - last response of jetwattd in one format
  * @text: the response
- * @len: length of @text, in bytes; 0: no response yet
- * @at_ns: time at which it was received, CLOCK_MONOTONIC
+ * @len: length of @text, in bytes; 0: no response was received yet
+ * @at_ns: time at which the response was received, CLOCK_MONOTONIC
  */
 struct response {
 	char text[JETWATTD_RESPONSE_MAX];
@@ -62,8 +62,8 @@ struct response {
 /**
  * struct connection - a HTTP connection
  * @fd: socket; -1: unused
- * @cut: 1: it was shut down here, and libmicrohttpd will close it
- * @since_ns: time at which it was opened, CLOCK_MONOTONIC
+ * @cut: 1: the exporter has shut down the connection, and libmicrohttpd will close it
+ * @since_ns: time at which the connection was opened, CLOCK_MONOTONIC
  */
 struct connection {
 	int fd, cut;
@@ -210,7 +210,8 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **at,
 				oldest = k;
 		}
 	}
-	/* Idle connections must not keep out a further client. */
+	/* Close the oldest connection, because idle connections must not keep out a further
+	 * client. */
 	if (live >= CONNECTIONS)
 		connection_cut(oldest);
 	*at = place;

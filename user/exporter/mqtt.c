@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt-mqtt: publishes jetwattd's metrics once per second to an MQTT broker, for networks in
- * which a board cannot be scraped. A process and a package of its own, as the exporter is. While
- * the broker is unreachable, messages wait in a queue; when the queue is full, the oldest is
- * dropped. Each message has the number of those dropped.
+ * which a board cannot be scraped. jetwatt-mqtt is a process and a package of its own, as
+ * jetwatt-exporter is. While the broker is unreachable, messages wait in a queue; when the queue is
+ * full, the oldest message is dropped. Each message contains the number of messages dropped so far.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -36,7 +36,7 @@
 #define IN_FLIGHT	16
 #define QOS		1	/* at least once */
 #define KEEPALIVE_S	30
-/* Delay before a reconnection, and its maximum. */
+/* Delay before the first reconnection attempt, and the maximum of this delay, in seconds. */
 #define BACK_S		2
 #define BACK_MOST_S	60
 #define PORT		1883
@@ -58,13 +58,13 @@ struct mqtt_input {
  * @mqtt: the library's client
  * @topic: topic of the metrics
  * @state: topic of the state, "online" or "offline"
- * @waiting: queue of messages, a ring; without those passed to the library
- * @first: index of the oldest message
+ * @waiting: queue of messages, a ring buffer; messages passed to the library are not in it
+ * @first: index in @waiting of the oldest message
  * @n: number of messages
  * @room: number of elements of @waiting
  * @flying: messages passed to the library and not acknowledged; also changed by the library's
  *	thread
- * @up: 1: connected; set by the library's thread
+ * @up: 1: the link to the broker is connected; set by the library's thread
  * @told: 1: the log says that the broker is unreachable
  * @ends: 1: the library's thread is to end
  * @seq: sequence number of the next message
@@ -99,7 +99,7 @@ static error_t mqtt_parse(int key, char *arg, struct argp_state *state)
 		in->broker = arg;
 		break;
 	case DEVICE:
-		/* The name is one level of a topic. */
+		/* The name of the device becomes one level of the topic. */
 		if (!*arg || strlen(arg) >= JETWATT_DEVICE_NAME || strpbrk(arg, "/+#$"))
 			argp_error(state, "--device: 1 to 64 characters, none of them / + # $");
 		in->device = arg;
@@ -164,7 +164,7 @@ static void on_published(struct mosquitto *m, void *arg, int id)
 }
 
 /* Thread that runs the library's loop. The loop ends if the name of the broker cannot be resolved
- * yet; it is then started again. */
+ * yet; the thread then starts the loop again. */
 static void *mqtt_thread(void *arg)
 {
 	struct link *l = arg;
@@ -191,8 +191,8 @@ static void queue_drop_oldest(struct link *l)
 	l->n--;
 }
 
-/* Append a message to the queue. If the queue is full, drop the oldest: new metrics are worth
- * more. */
+/* Append a message to the queue. If the queue is full, drop the oldest message, because new metrics
+ * are worth more. */
 static void queue_append(struct link *l, char *text)
 {
 	if (l->n == l->room) {
@@ -217,8 +217,8 @@ static void queue_send(struct link *l)
 	}
 }
 
-/* Write the metrics as JSON members with their Prometheus names; of a histogram only count and
- * sum. */
+/* Write the metrics as JSON members with their Prometheus names; of a histogram write only count
+ * and sum. */
 static void json_metrics(struct jetwatt_json *j, char *text)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
@@ -294,7 +294,7 @@ static int mqtt_run(struct link *l, const char *socket)
 		if (poll(p, 2, l->n && atomic_load(&l->up) ? 20 : -1) < 0 && errno != EINTR)
 			break;
 		if (read(p[1].fd, &ticks, sizeof(ticks)) == sizeof(ticks)) {
-			/* Seconds that were missed count as dropped messages. */
+			/* Seconds without a message count as dropped messages. */
 			l->dropped += ticks - 1;
 			l->seq += ticks - 1;
 			publish_metrics(l, socket);
@@ -430,7 +430,8 @@ int main(int argc, char **argv)
 		return err;
 	snprintf(l->topic, sizeof(l->topic), "jetwatt/%s/metrics", name);
 	snprintf(l->state, sizeof(l->state), "jetwatt/%s/state", name);
-	/* Before another thread exists, so that it inherits the blocked signals. */
+	/* Block the signals before another thread exists, so that each thread inherits the blocked
+	 * signals. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);

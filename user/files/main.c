@@ -2,8 +2,8 @@
 /*
  * jetwatt-files: tells jetwattd which kind of file a descriptor of another user's process refers
  * to, one of seven kinds. jetwatt-files is the only program with CAP_SYS_PTRACE, which permits a
- * process to write the memory of any other one. Before it serves requests, a system call filter
- * therefore allows only the few calls that it needs.
+ * process to write the memory of any other process. Before it serves requests, jetwatt-files
+ * therefore installs a system call filter that allows only the few calls that it needs.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -89,7 +89,8 @@ static void files_accept(int listen, uid_t user, struct pollfd *client)
 	client[i] = (struct pollfd){ fd, POLLIN, 0 };
 }
 
-/* Respond to a request. A client that sends another length, or does not read, is disconnected. */
+/* Respond to a request. A client that sends a request of another length, or does not read the
+ * response, is disconnected. */
 static void files_respond(struct pollfd *client)
 {
 	struct jetwatt_files_request r;
@@ -143,7 +144,8 @@ int main(int argc, char **argv)
 	if (err)
 		return files_fail("cannot listen", err == -EADDRINUSE ? "another jetwatt-files listens on the socket" :
 				  strerror(-err), path);
-	/* A process of the same user must not trace this one and use its capability. */
+	/* Another process of the same user must not be able to trace jetwatt-files and use its
+	 * capability. */
 	prctl(PR_SET_DUMPABLE, 0);
 	jetwattd_notify("READY=1");
 	err = jetwatt_seccomp_links_only();

@@ -342,7 +342,7 @@ int jetwatt_transfer_fit(struct jetwatt_transferred **out, struct jetwatt_transf
 	int err = mode && r && f && v ? 0 : -ENOMEM;
 
 	*out = NULL;
-	/* Sort the rows, because the result must not depend on the caller's order. */
+	/* Sort, as the result must not depend on the caller's order. */
 	for (size_t i = 0; i < n && !err; i++)
 		r[i] = row[i];
 	if (!err)

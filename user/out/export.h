@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Export formats for traces, used by jetwatt export. Rows are written in order of time; minibatches
- * follow at the end, because they are found only when all waits are known.
+ * Export formats for traces, used by jetwatt export. Rows of samples are written in order of time;
+ * rows of minibatches follow at the end, because they are found only when all waits are known.
  */
 #ifndef JETWATT_OUT_EXPORT_H
 #define JETWATT_OUT_EXPORT_H
@@ -13,11 +13,11 @@
 
 /**
  * struct jetwatt_export_run - the exported run
- * @board, @kernel, @version, @command: from the trace
+ * @board, @kernel, @version, @command: texts stored in the trace
  * @scope: what the total power covers, for example "module"
  * @rail, @nr_rails: all rails
  * @total, @nr_total: indices of the rails whose sum is the total power
- * @clocks: one moment in CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME, in ns
+ * @clocks: time of one moment by CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME, in ns
  * @begun_ns, @pid: start and process of the job; 0: not known yet
  */
 struct jetwatt_export_run {
@@ -31,8 +31,8 @@ struct jetwatt_export_run {
 	uint32_t pid;
 };
 
-/* Sums of the whole run. Energies in uJ. @telemetry: last values; of counters, the increase during
- * the run. */
+/* Sums of energy and time over the whole run. Energies in uJ. @telemetry: last value of each
+ * telemetry series; for a counter, its increase during the run. */
 struct jetwatt_export_sums {
 	uint64_t begun_ns, ended_ns, covered_ns, minibatches, waits, waits_lost, samples, lost;
 	double uj;
@@ -42,9 +42,9 @@ struct jetwatt_export_sums {
 
 /**
  * struct jetwatt_export_cost - energy of a minibatch
- * @uj: energy in uJ, negative: unknown
+ * @uj: energy of the minibatch in uJ, negative: unknown
  * @sd_uj: standard error of @uj, in uJ; negative: unknown
- * @grade: 'A' to 'D' by the standard error, '-': unknown
+ * @grade: grade 'A' to 'D' of the energy by its standard error, '-': unknown
  */
 struct jetwatt_export_cost {
 	double uj, sd_uj;
@@ -53,10 +53,11 @@ struct jetwatt_export_cost {
 
 /**
  * struct jetwatt_export_wait - a wait, and why it is the end of a minibatch or not
- * @index: index among all waits, from 0
+ * @index: index of the wait among all waits, from 0
  * @sync: the wait
- * @why: the decision about it
- * @kind: kind of the minibatch that contains it ("train", ...), NULL: none
+ * @why: the decision whether the wait ends a minibatch
+ * @kind: kind of the minibatch that contains the wait ("train", ...), NULL: no minibatch contains
+ *	it
  */
 struct jetwatt_export_wait {
 	size_t index;
@@ -69,12 +70,12 @@ struct jetwatt_export_wait {
  * struct jetwatt_export - an export in progress
  * @f: the output
  * @run: the exported run
- * @minibatches: write rows of minibatches instead of samples, in formats with one kind of rows
- * @waits: write rows of waits instead
- * @clock: the clocks written last
+ * @minibatches: 1: write rows of minibatches instead of samples, in formats with one kind of rows
+ * @waits: 1: write rows of waits instead of samples
+ * @clock: the clock frequencies that were written last
  * @last_telemetry: the telemetry written last
- * @any: number of events written (Chrome), of minibatches written (Perfetto)
- * @tracks: bit s is set if slot s has a track
+ * @any: number of events written so far (Chrome) or of minibatches written so far (Perfetto)
+ * @tracks: bit s is set if telemetry slot s has a track (Perfetto)
  * @state: private to the format
  */
 struct jetwatt_export {
@@ -89,14 +90,14 @@ struct jetwatt_export {
 
 /**
  * struct jetwatt_export_format - one format; every function may be NULL
- * @hz: default number of rows per second, 0: all samples
- * @begin: write the header. Return: 0; not 0: out of memory. @state may be set to memory from
- *	malloc(), which the caller frees unless @end did
+ * @hz: default number of rows per second, 0: one row for every sample
+ * @begin: write the header. Return: 0; any other value if memory is short. @state may be set to
+ *	memory from malloc(), which the caller frees unless @end did
  * @job: called once the pid and begun_ns of @run are known
- * @power: write a row of samples; @lost samples are missing before it
+ * @power: write a row of samples; @lost samples are missing before this row
  * @minibatch: write a minibatch
- * @wait: write a wait, if @waits is set; NULL: the format has no such rows
- * @end: write the sums and the trailer
+ * @wait: write a wait, if @waits is set; NULL: the format has no rows of waits
+ * @end: write the sums of the run and the end of the file
  */
 struct jetwatt_export_format {
 	double hz;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trace events of Chrome, JSON array format: counters and complete events. Many viewers read it,
- * but it is verbose, so the default is means of 10 ms.
+ * Trace events of Chrome, JSON array format: counters and complete events. Many viewers read this
+ * format, but it is verbose, so by default a row is the mean of 10 ms of samples.
  */
 #include "out/export.h"
 
@@ -63,8 +63,8 @@ static void chrome_power(struct jetwatt_export *e, const struct jetwatt_power *p
 	struct jetwatt_json j;
 
 	(void)lost;
-	/* Viewers stack the series of one counter, so it has only rails that add up to the
-	 * total. */
+	/* Viewers stack the series of one counter, so the counter "power" contains only rails that
+	 * add up to the total. */
 	open_event(&j, e, "power (W)", "C", p->time_ns);
 	jetwatt_json_object(&j, "args");
 	for (int i = 0; i < e->run->nr_total; i++)

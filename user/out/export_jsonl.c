@@ -70,7 +70,7 @@ static void jsonl_mode(FILE *f, const struct jetwatt_power *p)
 	jetwatt_json_end(&j);
 }
 
-/* Write the slots that have changed; null: no longer known. */
+/* Write the telemetry slots that have changed; null means that a value is no longer known. */
 static void jsonl_telemetry(struct jetwatt_export *e, const struct jetwatt_power *p)
 {
 	char name[JETWATT_TELEMETRY_NAME_LEN];
@@ -95,8 +95,8 @@ static void jsonl_telemetry(struct jetwatt_export *e, const struct jetwatt_power
 		jetwatt_json_end(&j);
 }
 
-/* There are hundreds of samples per second, so this line is written without the JSON writer. A rail
- * that was not read is null. */
+/* There are hundreds of samples per second, so this line is written without the JSON writer. The
+ * power of a rail that was not read is written as null. */
 static void jsonl_power(struct jetwatt_export *e, const struct jetwatt_power *p, uint64_t lost)
 {
 	if (e->minibatches || e->waits)

@@ -24,14 +24,14 @@ enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_NAME = 23, 
 enum { BEGIN = 1, END = 2, COUNTER = 4 };
 enum { ANNOTATION_DOUBLE = 5, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 
-/* Track ids (uuid) of this file. */
+/* Ids (uuid) of the tracks in the exported file. */
 enum { TRACK_OF_JOB = 1, TRACK_OF_BATCHES, TRACK_OF_TOTAL, TRACK_OF_CPU, TRACK_OF_GPU, TRACK_OF_EMC,
        TRACK_OF_CORES, TRACK_OF_RAILS, TRACK_OF_TELEMETRY = TRACK_OF_RAILS + JETWATT_RAILS_MAX };
 
 #define MESSAGE_MAX	2048
 
-/* A protobuf message that is being built. Bytes beyond MESSAGE_MAX are dropped. The messages of
- * this file are always shorter, because strings are truncated. */
+/* A protobuf message that is being built. Bytes beyond MESSAGE_MAX are dropped. The messages of an
+ * export are always shorter than this buffer, because strings are truncated. */
 struct message {
 	uint8_t byte[MESSAGE_MAX];
 	size_t len;

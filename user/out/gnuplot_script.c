@@ -21,7 +21,7 @@
 #define RED	"#b3261e"
 #define PURPLE	"#7b3fa0"
 
-/* Labels of a logarithmic axis; gnuplot's own are only whole powers of ten. */
+/* Labels of a logarithmic axis; the labels that gnuplot chooses are only whole powers of ten. */
 #define DECADES(axis) \
 	"set " axis "tics (1,2,5,10,20,50,100,200,500,1000,2000,5000,10000,20000,50000)\n"
 

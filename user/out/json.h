@@ -31,8 +31,8 @@ struct jetwatt_json {
 /* Start a document on @f. */
 void jetwatt_json_init(struct jetwatt_json *j, FILE *f, int indent);
 
-/* Begin an object or array, end the innermost one, or write a value. @key: name of the member, NULL
- * in an array and at the top. A string NULL becomes null. */
+/* Begin an object or array, end the innermost object or array, or write a value. @key: name of the
+ * member, NULL in an array and at the top. A string NULL becomes null. */
 void jetwatt_json_object(struct jetwatt_json *j, const char *key);
 void jetwatt_json_array(struct jetwatt_json *j, const char *key);
 void jetwatt_json_end(struct jetwatt_json *j);
@@ -43,7 +43,8 @@ void jetwatt_json_bool(struct jetwatt_json *j, const char *key, int v);
 void jetwatt_json_null(struct jetwatt_json *j, const char *key);
 /* @digits: number of significant digits; a value that is not finite becomes null. */
 void jetwatt_json_real(struct jetwatt_json *j, const char *key, double v, int digits);
-/* Write a member per knob, named by its CSV column; optional knobs that are 0 are left out. */
+/* Write one member for each knob, named by the knob's CSV column; optional knobs that are 0 are
+ * left out. */
 void jetwatt_json_mode(struct jetwatt_json *j, const struct jetwatt_mode *m);
 
 #endif

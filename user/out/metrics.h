@@ -36,16 +36,17 @@ struct jetwatt_metrics {
 	int open;
 };
 
-/* Add a value to a histogram. @bound: the upper bounds of its buckets. */
+/* Add a value to a histogram. @bound: the upper bounds of the histogram's buckets. */
 void jetwatt_metrics_observe(struct jetwatt_metrics_histogram *h, const double *bound, double v);
 
 /* Write the header of a family, before its samples. @name: without "_total" for a counter; @type:
- * "counter", "gauge" or "histogram"; @unit: last part of @name, NULL: none. */
+ * "counter", "gauge" or "histogram"; @unit: unit, which is the last part of @name; NULL: the metric
+ * has no unit. */
 void jetwatt_metrics_family(const struct jetwatt_metrics *m, const char *name, const char *type,
 			    const char *unit, const char *help);
 
 /* Write a sample. @name: complete, with "_total" for a counter; @label: name of the label, NULL:
- * none; @text: its value. */
+ * the sample has no label; @text: its value. */
 void jetwatt_metrics_sample(const struct jetwatt_metrics *m, const char *name, const char *label,
 			    const char *text, double v);
 /* Write the samples of a histogram: buckets, count and sum. @label, @text: as in
@@ -63,7 +64,7 @@ void jetwatt_metrics_gauge(const struct jetwatt_metrics *m, const char *name, co
 /* Write a family for each telemetry series that has a known value. */
 void jetwatt_metrics_telemetry(const struct jetwatt_metrics *m, const struct jetwatt_telemetry *t);
 
-/* Write the last line, which only OpenMetrics has. */
+/* Write the last line of the exposition, which only OpenMetrics has. */
 void jetwatt_metrics_end(const struct jetwatt_metrics *m);
 
 #endif

@@ -100,7 +100,8 @@ static void draw_axis(struct jetwatt_plot *p, int axis, int logarithmic)
 				draw_tick(p, axis, ten * mantissa[i]);
 }
 
-/* Widen a logarithmic range by a small margin; it is not extended to round values. */
+/* Widen a logarithmic range by a small margin; a logarithmic range is not extended to round
+ * values. */
 static void add_log_margin(double *lo, double *hi)
 {
 	*lo *= 0.95;

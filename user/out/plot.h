@@ -10,7 +10,7 @@
 
 /**
  * struct jetwatt_plot - a frame with two axes
- * @f: the output
+ * @f: file that the SVG is written to
  * @lo, @hi: ranges of x [0] and y [1]
  * @log: 1: x is logarithmic, 2: y is, 3: both
  */
@@ -20,7 +20,7 @@ struct jetwatt_plot {
 	int log;
 };
 
-/* Write text, with characters that HTML and SVG reserve escaped. */
+/* Write text, and escape the characters that HTML and SVG reserve. */
 void jetwatt_plot_text(FILE *f, const char *text);
 
 /* Begin a plot: extend the y range to round values, or logarithmic ranges by a margin, and draw the
@@ -35,18 +35,18 @@ double jetwatt_plot_y(const struct jetwatt_plot *p, double y);
 /* Draw a horizontal line at @y with a label. */
 void jetwatt_plot_level(struct jetwatt_plot *p, double y, const char *text);
 
-/* Time against power of all modes: predicted, front, measured, chosen, budget. Return: 0,
- * -ENOMEM. */
+/* Draw the time against the power of all modes: predicted modes, front, measured modes, chosen
+ * mode, budget. Return: 0, -ENOMEM. */
 int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r);
 /* Predicted against measured values. @what: 0: time, 1: power. Return: 0. */
 int jetwatt_plot_fit(FILE *f, const struct jetwatt_report *r, int what);
-/* Error against the number of modes that were learned from. Return: 0. */
+/* Draw the prediction error against the number of modes that the model was fitted to. Return: 0. */
 int jetwatt_plot_curve(FILE *f, const struct jetwatt_report *r);
-/* Power over time: range and mean, minibatches, mode switches, budget. Return: 0. */
+/* Draw the power over time: range and mean, minibatches, mode switches, budget. Return: 0. */
 int jetwatt_plot_timeline(FILE *f, const struct jetwatt_report *r);
 
-/* The roofs of some modes, with a network's layers below the first one. @energy: 0: time roofs, 1:
- * energy roofs. Return: 0. */
+/* Draw the roofs of some modes, and the layers of a network below the roof of the first mode.
+ * @energy: 0: time roofs, 1: energy roofs. Return: 0. */
 int jetwatt_plot_roofs(FILE *f, const struct jetwatt_report *r, int energy);
 
 /* Return: performance that a mode reaches at @i operations per byte: operations per second, or per

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The HTML report and the plots of jetwatt optimize, predict, eval and roofline: arrays in, one
- * self-contained HTML file or a picture out. The page needs no network and no script, has light and
- * dark mode, and fits a phone.
+ * The HTML report and the plots of jetwatt optimize, predict, eval and roofline: from arrays, the
+ * functions write one self-contained HTML file or a picture. The page needs no network and no
+ * script, has light and dark mode, and fits a phone.
  */
 #ifndef JETWATT_REPORT_H
 #define JETWATT_REPORT_H
@@ -57,7 +57,7 @@ struct jetwatt_report_layer {
  * @budget_w: power budget in W, 0: none
  * @predicted, @nr_predicted: all modes as predicted (standard deviations are not shown)
  * @measured, @nr_measured: measured modes, in the order of measurement
- * @chosen: the chosen mode as measured at the end, NULL: none
+ * @chosen: measurement of the chosen mode at the end, NULL: no mode was chosen
  * @promise: the prediction for the chosen mode, NULL: unknown
  * @preset, @nr_presets: the vendor's modes, measured or predicted
  * @fit, @nr_fit: predicted and measured values of modes that were not learned from

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The HTML page of one run, for jetwatt report: arrays in, one self-contained HTML file out. The
- * page needs no network and no script, has light and dark mode, and can be printed.
+ * The HTML page of one run, for jetwatt report: from arrays, the function writes one self-contained
+ * HTML file. The page needs no network and no script, has light and dark mode, and can be printed.
  */
 #ifndef JETWATT_OUT_RUN_PAGE_H
 #define JETWATT_OUT_RUN_PAGE_H

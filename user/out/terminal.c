@@ -42,7 +42,7 @@ const char *jetwatt_terminal_mode(const struct jetwatt_mode *m, char *buf, size_
 	return buf;
 }
 
-/* Print the columns of the knobs that have one in the heading. */
+/* Print the columns of the knobs that have a column in the heading. */
 void jetwatt_terminal_knobs(const struct jetwatt_mode *m)
 {
 	jetwatt_each_knob(k) {
@@ -111,10 +111,11 @@ void jetwatt_terminal_progress(const struct jetwatt_args *a, unsigned int nr, un
 		bar[i] = i < done * BAR ? '#' : '-';
 	bar[BAR] = '\0';
 	fflush(stdout);
-	/* Without a terminal, print whole lines, and only for completed steps. */
+	/* If standard error is not a terminal, print whole lines of progress, and only for
+	 * completed steps. */
 	if (a->lines && part < 1)
 		return;
-	/* On a terminal, pad the text to overwrite the previous one. */
+	/* On a terminal, pad the progress text so that it overwrites the previous text. */
 	fprintf(stderr, a->lines ? "[%s] %u/%u %.44s\n" : "\r[%s] %u/%u %-44.44s", bar, nr, most,
 		what);
 	fflush(stderr);

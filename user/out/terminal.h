@@ -18,7 +18,7 @@ const char *jetwatt_terminal_clock(uint64_t hz, char buf[16]);
 /* Format a mode in @buf: "c12 2202/1300/3199 MHz" (cores, CPU, GPU, EMC). Return: @buf. */
 const char *jetwatt_terminal_mode(const struct jetwatt_mode *m, char *buf, size_t len);
 
-/* Print the columns of a mode, "   12 2202 1300 3199", that both tables begin with. */
+/* Print the columns of a mode, "   12 2202 1300 3199", with which both tables of modes begin. */
 void jetwatt_terminal_knobs(const struct jetwatt_mode *m);
 
 /* Print the heading, and a row, of the table of measured modes. @why: why the mode was measured. */
@@ -32,7 +32,7 @@ void jetwatt_terminal_predicted_row(char mark, const struct jetwatt_mode *m,
 			  const struct jetwatt_prediction *p, const char *note);
 
 /* Draw a progress bar on standard error. @part: progress within step @nr of @most, 0 to 1; @what:
- * text behind the bar. */
+ * text that is printed behind the bar. */
 void jetwatt_terminal_progress(const struct jetwatt_args *a, unsigned int nr, unsigned int most,
 			double part, const char *what);
 /* Remove the progress bar before other output is written. */

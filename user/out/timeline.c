@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-/* Number of columns; about one per unit of the frame's width. */
+/* Number of columns of the plot; about one column per unit of the frame's width. */
 #define COLUMNS		620
-/* Maximum number of ticks; more would merge into a solid bar. */
+/* Maximum number of ticks for minibatches; more ticks would merge into a solid bar. */
 #define TICKS_MAX	400
 #define NAMES_MAX	12
 
@@ -90,7 +90,7 @@ static void plot_marks(struct jetwatt_plot *p, const struct jetwatt_report *r)
 		x = jetwatt_plot_x(p, r->mark[i].t_s);
 		fprintf(p->f, "<path class='mark' d='M%.1f %.1fV%.1f'/>", x, top,
 			jetwatt_plot_y(p, p->lo[1]));
-		/* Leave out names that would overlap. */
+		/* Leave out names of mode switches that would overlap. */
 		if (!r->mark[i].text || x - last < 8 * NAMES_MAX / 4)
 			continue;
 		last = x;

@@ -45,8 +45,8 @@
  * @view: surrogate of each workload
  * @q: query for which the @queued cells of @queue are still to be measured in mode @entered
  * @misses: number of consecutive modes over the budget
- * @opening: 1: mode @entered is part of the initial design; @entered is SIZE_MAX if no mode is
- *	being measured
+ * @opening: 1: mode @entered is part of the initial design; @entered is SIZE_MAX if there is no
+ *	mode
  * @seed: seed of the fits
  * @seen, @worst: scratch arrays with an entry for each mode: 1 if the mode is measured; highest
  *	predicted power in watts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests for the profile database: client and server side. Data of the other end is checked
- * before use. */
+/* Requests for the profile database: client and server side. Each end checks the data of the other
+ * end before use. */
 #include "sync/door.h"
 
 #include <errno.h>
@@ -38,11 +38,11 @@ struct door_request {
 
 /**
  * struct door_answer - a response
- * @rc: return value of the function
+ * @rc: return value of the function that the request has called
  * @rows: number of rows that follow
- * @odd: TAKE: number of rows that are not valid measurements
- * @place: PLACE: progress of the exchange with the pool
- * @board: BOARDS: names
+ * @odd: in the response to TAKE, number of rows that are not valid measurements
+ * @place: in the response to PLACE, progress of the exchange with the pool
+ * @board: in the response to BOARDS, names of the boards
  * @err: text of the error, if @rc is negative
  */
 struct door_answer {
@@ -92,7 +92,7 @@ static int door_send(int fd, const void *buf, size_t len)
 /* Terminate a text that was received. */
 #define END(text)	((text)[sizeof(text) - 1] = '\0')
 
-/* Make a received row safe to use: terminate its texts, and make its flag 0 or 1. */
+/* Make a received row safe to use: terminate its texts, and set its flag to 0 or 1. */
 static void sanitize_row(struct jetwatt_pool_row *r)
 {
 	struct jetwatt_workload *w = &r->workload;
@@ -120,8 +120,8 @@ static int connection_lost(struct jetwatt_error_text *err, int rc)
 	return -EPROTO;
 }
 
-/* Send a request and receive the response. @row: rows to send, NULL: none. Return: the code of the
- * response; -EPROTO. */
+/* Send a request and receive the response. @row: rows to send with the request, NULL: no rows.
+ * Return: the return code in the response; -EPROTO if the response is not valid. */
 static int door_call(struct jetwatt_profile_access *d, struct door_request *q, const struct jetwatt_pool_row *row,
 		     struct door_answer *a, struct jetwatt_error_text *err)
 {

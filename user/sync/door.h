@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Access to the profile database, directly or through a socket. The jetwatt-sync that uses the
- * network runs as a user that may not open the database. This process sends requests to a second
- * jetwatt-sync, which systemd starts for each connection as user jetwatt and without network
- * access. There are five requests. A request is a struct door_request followed by rows; a response
- * is a struct door_answer followed by rows. Both ends are the same program on one machine, so the
- * structs are sent in their layout in memory.
+ * Access to the profile database, directly or through a socket. The process jetwatt-sync that uses
+ * the network runs as a user that may not open the database. The process with network access sends
+ * requests to a second jetwatt-sync, which systemd starts for each connection as user jetwatt and
+ * without network access. There are five requests. A request is a struct door_request followed by
+ * rows; a response is a struct door_answer followed by rows. Both ends are the same program on one
+ * machine, so the structs are sent in their layout in memory.
  */
 #ifndef JETWATT_SYNC_DOOR_H
 #define JETWATT_SYNC_DOOR_H
@@ -30,8 +30,9 @@ struct jetwatt_profile_access {
 int jetwatt_profile_access_open(struct jetwatt_profile_access *d, const char *path);
 void jetwatt_profile_access_close(struct jetwatt_profile_access *d);
 
-/* As the functions jetwatt_pool_*() of the same names (store/pool.h). Return: also -EPROTO: the
- * other end has closed the connection, or is another version of this program. */
+/* The following functions do the same as the functions jetwatt_pool_*() of the same names
+ * (store/pool.h). They also return -EPROTO if the other end has closed the connection, or is
+ * another version of jetwatt-sync. */
 int jetwatt_profile_access_progress(struct jetwatt_profile_access *d, const char *pool, struct jetwatt_pool_progress *p,
 		       struct jetwatt_error_text *err);
 int jetwatt_profile_access_progress_store(struct jetwatt_profile_access *d, const char *pool, const struct jetwatt_pool_progress *p,

@@ -87,8 +87,8 @@ static error_t sync_parse(int key, char *arg, struct argp_state *state)
  * @door: profile database
  * @server: the pool
  * @pushed: result of the push
- * @pulled: rows of other devices that were new here
- * @odd: rows of the pool that are not valid measurements
+ * @pulled: number of pulled rows of other devices that the database did not have
+ * @odd: number of rows of the pool that are not valid measurements
  */
 struct sync {
 	struct jetwatt_profile_access door;
@@ -97,8 +97,9 @@ struct sync {
 	uint64_t pulled, odd;
 };
 
-/* If no board was given, use this board; if this machine is no board, use the boards of the
- * database. @name: buffer for the names of the boards. Return: 0 or an exit code. */
+/* If no board was given, exchange rows of this board; if this machine is no board, exchange rows of
+ * all boards in the database. @name: buffer for the names of the boards. Return: 0 or an exit
+ * code. */
 static int find_boards(struct sync_input *in, struct jetwatt_profile_access *door, char name[BOARDS_MAX][96])
 {
 	struct jetwatt_board *board = NULL;
@@ -156,8 +157,8 @@ static int store_pulled(const struct jetwatt_pool_row *row, size_t n, void *arg)
 	return 0;
 }
 
-/* Pull the rows of one kind of board. The progress is stored for each kind separately. Return: 0 or
- * an exit code. */
+/* Pull the rows of one kind of board. The progress of the pull is stored for each kind of board
+ * separately. Return: 0 or an exit code. */
 static int pull_board(struct sync *y, const char *device, const char *board, int again)
 {
 	struct jetwatt_pool_progress place;

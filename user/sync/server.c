@@ -16,9 +16,10 @@
 #define LOCK		"1247237204"
 
 /*
- * The column xact holds the transaction that inserted a row; it serves as the position of a pull. A
- * serial number could not: it is assigned before the commit, so a row with a lower number may
- * become visible after a row with a higher one was read.
+ * The column xact holds the transaction that inserted a row; the id of this transaction serves as
+ * the position of a pull. A serial number could not serve as the position: it is assigned before
+ * the commit, so a row with a lower number may become visible after a row with a higher one was
+ * read.
  */
 #define DEFINE(ID, type, member, key, label, tag, hz, optional) \
 	" " #member " bigint NOT NULL CHECK (" #member " > 0),"
@@ -27,8 +28,8 @@
 
 static const char tables[] =
 	"BEGIN; SELECT pg_advisory_xact_lock(" LOCK ");"
-	/* Check again under the lock: another client may have created the tables, and creating an
-	 * index would block clients that insert rows. */
+	/* Check again under the lock whether the tables exist: another client may have created the
+	 * tables, and creating an index would block clients that insert rows. */
 	"DO $do$ BEGIN IF to_regclass('jetwatt.pool') IS NULL THEN "
 	"CREATE SCHEMA IF NOT EXISTS jetwatt;"
 	"CREATE TABLE jetwatt.pool ("
@@ -65,8 +66,8 @@ static const char tables[] =
 	"INSERT INTO jetwatt.pool(version) VALUES (1);"
 	"END IF; END $do$; COMMIT";
 
-/* Report an error of the server; only the first line of its message. @r: result, NULL: the
- * connection's error. Return: exit code. */
+/* Report an error of the PostgreSQL server with the first line of its message. @r: result, NULL:
+ * the connection's error. Return: exit code. */
 static int report_refused(struct jetwatt_server *s, const PGresult *r, const char *what)
 {
 	const char *text = r ? PQresultErrorMessage(r) : PQerrorMessage(s->pg);
@@ -83,8 +84,8 @@ static int report_refused(struct jetwatt_server *s, const PGresult *r, const cha
 				 "%s", what);
 }
 
-/* Check the result of a command and free it. Return: 0 or an exit code; the error has been
- * reported. */
+/* Check the result of an SQL command and free the result. Return: 0 or an exit code; the error has
+ * been reported. */
 static int finish_command(struct jetwatt_server *s, PGresult *r, const char *what)
 {
 	ExecStatusType status = PQresultStatus(r);
@@ -94,7 +95,8 @@ static int finish_command(struct jetwatt_server *s, PGresult *r, const char *wha
 	return code;
 }
 
-/* Query a single value. Return: 0; 1: no row or NULL; exit code, the error has been reported. */
+/* Query a single value. Return: 0; 1 if the query returned no row or NULL; an exit code after
+ * reporting the error. */
 static int query_value(struct jetwatt_server *s, const char *sql, char *buf, size_t len, const char *what)
 {
 	PGresult *r = PQexec(s->pg, sql);
@@ -110,7 +112,8 @@ static int query_value(struct jetwatt_server *s, const char *sql, char *buf, siz
 	return code;
 }
 
-/* Create the tables if they are missing, and check their version. Return: 0 or an exit code. */
+/* Create the tables of the pool if they are missing, and check their version. Return: 0 or an exit
+ * code. */
 static int check_tables(struct jetwatt_server *s)
 {
 	static const char what[] = "cannot use the pool";
@@ -133,7 +136,8 @@ static int check_tables(struct jetwatt_server *s)
 
 int jetwatt_server_open(struct jetwatt_server *s, const char *conninfo)
 {
-	/* Parameters in @conninfo override those listed before it. */
+	/* Parameters in the connection string @conninfo override the parameters listed before
+	 * it. */
 	static const char * const key[] = { "connect_timeout", "tcp_user_timeout", "application_name",
 					    "client_encoding", "dbname", NULL };
 	const char *value[] = { "10", "30000", "jetwatt", "UTF8", conninfo ? conninfo : "", NULL };
@@ -214,7 +218,7 @@ static char *rows_json(const char *device, const struct jetwatt_pool_row *row, s
 #define MEASUREMENT	"key, workload, device" JETWATT_KNOB_REQUIRED(NAME) ", time_ms, power_w," \
 			" time_sd, power_sd, minibatches, span_s, settled, lost, when_ms"
 
-/* Return: 1: this user has the right to insert rows. */
+/* Return: 1 if the database user of the connection has the right to insert rows, else 0. */
 static int may_insert(struct jetwatt_server *s)
 {
 	PGresult *r = PQexec(s->pg, "SELECT has_table_privilege('jetwatt.workload', 'INSERT')"
@@ -225,8 +229,8 @@ static int may_insert(struct jetwatt_server *s)
 	return may;
 }
 
-/* Return: 1: the server refuses the rows themselves; 0: the error has another cause, such as the
- * connection, a missing right, the tables, or a timeout. A trigger may raise any SQLSTATE; a
+/* Return: 1 if the server refuses the rows themselves; 0 if the error has another cause, such as
+ * the connection, a missing right, the tables, or a timeout. A trigger may raise any SQLSTATE; a
  * row-level policy raises that of a missing right (42501). */
 static int refuses_rows(struct jetwatt_server *s, const PGresult *r)
 {
@@ -245,8 +249,8 @@ static int refuses_rows(struct jetwatt_server *s, const PGresult *r)
 	return !strncmp(state, "22", 2) || !strncmp(state, "23", 2) || !strncmp(state, "44", 2) || may_insert(s);
 }
 
-/* Insert rows in one statement. Return: as jetwatt_server_push(); -EINVAL: the server refuses at
- * least one row. */
+/* Insert rows into the pool in one statement. Return: 0 or an exit code, as jetwatt_server_push();
+ * -EINVAL if the server refuses at least one row. */
 static int insert_rows(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
 		       size_t n, struct jetwatt_server_pushed *pushed)
 {
@@ -332,8 +336,8 @@ static void read_row(const PGresult *r, struct jetwatt_pool_row *p)
 					 strtoull(PQgetvalue(r, 0, at++), NULL, 10));
 }
 
-/* Pass the rows of a query that was sent to @take, as they arrive. Return: as
- * jetwatt_server_pull(). */
+/* Pass the result rows of a query that was sent to the callback @take, as the rows arrive. Return:
+ * as jetwatt_server_pull(). */
 static int stream_rows(struct jetwatt_server *s, int (*take)(const struct jetwatt_pool_row *, size_t, void *),
 		       void *arg)
 {
@@ -342,7 +346,8 @@ static int stream_rows(struct jetwatt_server *s, int (*take)(const struct jetwat
 	size_t n = 0;
 	PGresult *r;
 
-	/* Read all results, also after an error: before that libpq accepts no further command. */
+	/* Read all results, also after an error, because libpq accepts no further command
+	 * before. */
 	while ((r = PQgetResult(s->pg))) {
 		if (!code && PQresultStatus(r) == PGRES_SINGLE_TUPLE) {
 			read_row(r, &row[n++]);
@@ -375,7 +380,8 @@ int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char
 
 	if (code)
 		return code;
-	/* If the pool's position is behind @since, it was restored from a backup: pull all rows. */
+	/* If the pool's position is behind @since, the pool was restored from a backup, so pull all
+	 * rows. */
 	if (*since && strtoull(since, NULL, 10) <= strtoull(upto, NULL, 10))
 		value[2] = since;
 	if (!PQsendQueryParams(s->pg, sql, 4, NULL, value, NULL, NULL, 0) || !PQsetSingleRowMode(s->pg))

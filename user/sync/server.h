@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The pool: a PostgreSQL database (version 13 or newer) that a fleet shares. The first client with
- * the permission to do so creates its tables; all others only need to read and insert rows.
+ * the permission to create tables creates those of the pool; all other clients only need the right
+ * to read and insert rows.
  */
 #ifndef JETWATT_SYNC_SERVER_H
 #define JETWATT_SYNC_SERVER_H
@@ -26,22 +27,24 @@ struct jetwatt_server {
 /**
  * struct jetwatt_server_pushed - result of pushing rows
  * @fresh: number of rows that were new to the pool
- * @refused: number of rows that the server refused
- * @why: why the server refused the first of these rows
+ * @refused: number of pushed rows that the server refused
+ * @why: reason why the server refused the first of the refused rows
  */
 struct jetwatt_server_pushed {
 	uint64_t fresh, refused;
 	char why[240];
 };
 
-/* Connect and create the tables if they are missing. @conninfo: connection string of libpq; NULL:
- * its environment variables. Return: 0 or an exit code; the error has been reported. */
+/* Connect to the pool and create its tables if they are missing. @conninfo: connection string of
+ * libpq; NULL: its environment variables. Return: 0 or an exit code; the error has been
+ * reported. */
 int jetwatt_server_open(struct jetwatt_server *s, const char *conninfo);
 void jetwatt_server_close(struct jetwatt_server *s);
 
 /* Push rows of this device; rows that the pool has already are skipped. If the server refuses a
- * row, bisection finds it; it is counted and left out, so that the other rows are pushed. @pushed:
- * counters, which grow. Return: 0 or an exit code; the error has been reported. */
+ * row, bisection finds this row; the refused row is counted and left out, so that the other rows
+ * are pushed. @pushed: counters, which grow. Return: 0 or an exit code; the error has been
+ * reported. */
 int jetwatt_server_push(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
 			size_t n, struct jetwatt_server_pushed *pushed);
 
@@ -52,11 +55,11 @@ int jetwatt_server_push(struct jetwatt_server *s, const char *device, const stru
  * @board: name of the board
  * @since: position of the last pull; "": pull all rows
  * @upto: receives the position for the next pull: every row that is not committed yet lies behind
- *	it
+ *	this position
  * @take: called with up to JETWATT_SYNC_ROWS rows; a return value other than 0 ends the pull
  * @arg: argument of @take
  *
- * Return: 0; exit code, the error has been reported; the value that @take returned.
+ * Return: 0; an exit code after reporting the error; or the value other than 0 that @take returned.
  */
 int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char *board,
 			const char *since, char upto[32],

@@ -226,7 +226,7 @@ void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char 
 	struct jetwatt_args *a = input;
 	int terminal = isatty(STDOUT_FILENO);
 
-	/* Other programs than jetwatt have a full name of their own. */
+	/* Programs other than jetwatt are not verbs, so their name is printed without "jetwatt". */
 	snprintf(name, sizeof(name), "%s%s", strncmp(verb, "jetwatt", 7) ? "jetwatt " : "", verb);
 	program_invocation_name = name;
 	argv[0] = name;

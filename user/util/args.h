@@ -54,7 +54,7 @@ struct jetwatt_args_group {
 /* Most groups of a verb. */
 #define JETWATT_ARGS_GROUPS	4
 
-/* --json, for verbs without another output format. Its input is an int. */
+/* --json, for verbs without another output format. The parser's input is an int. */
 extern const struct argp jetwatt_args_json_argp;
 
 /**
@@ -67,14 +67,14 @@ extern const struct argp jetwatt_args_json_argp;
  * @input: begins with a struct jetwatt_args; passed to @parser
  *
  * Adds -q, -v, --no-color, --progress, --help and --version. --help and --version end the process
- * with status 0. An unknown option ends it with status 2 and a suggestion.
+ * with status 0. An unknown option ends the process with status 2 and a suggestion.
  */
 void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
 			const struct argp_option *options, argp_parser_t parser, int argc,
 			char **argv, void *input);
 
-/* As jetwatt_args_parse(), with shared groups of options. @options and @parser may be NULL. @group:
- * an array, JETWATT_ARGS_GROUPS at most; the last element has @argp NULL. */
+/* Parse as jetwatt_args_parse() does, with shared groups of options. @options and @parser may be
+ * NULL. @group: an array, JETWATT_ARGS_GROUPS at most; the last element has @argp NULL. */
 void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char *doc,
 			     const struct argp_option *options, argp_parser_t parser,
 			     const struct jetwatt_args_group *group, int argc, char **argv,
@@ -88,9 +88,9 @@ long jetwatt_args_count(const char *option, const char *text, long lo, long hi);
 pid_t jetwatt_args_pid(const char *text);
 
 /* Parse the value of --probe: auto, uprobe, tracepoint, module or marker. Return: backend, of enum
- * jetwatt_rung; 0: auto. */
+ * jetwatt_rung; 0 for auto. */
 uint32_t jetwatt_args_backend(const char *text);
-/* Return the name of a backend; "none": there is no such backend. */
+/* Return the name of a backend; "none" if no backend has this number. */
 const char *jetwatt_args_backend_name(uint32_t rung);
 
 /* Handle ARGP_KEY_ARG: the command of the job begins with this argument. */

@@ -44,7 +44,7 @@ int jetwatt_conf_name(const char *name, const char *const *names, unsigned int l
 				   "there is no setting \"%.40s\"", name);
 }
 
-/* Copy a text without surrounding white space. Return: length of the copy. */
+/* Copy a text without surrounding white space. Return: length of the copy, in bytes. */
 static size_t conf_trim(char *to, const char *from, const char *end)
 {
 	while (from < end && isspace((unsigned char)*from))

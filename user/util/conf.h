@@ -29,17 +29,18 @@ typedef int (*jetwatt_conf_fn)(const char *name, const char *value, unsigned int
 int jetwatt_conf_refuse(struct jetwatt_conf_error *e, unsigned int line, const char *fix,
 			const char *why, ...) __attribute__((format(printf, 4, 5)));
 
-/* Find @name in @names, which ends with NULL. Return: index; -EINVAL: not found, and @e suggests
- * the most similar name, or lists all. */
+/* Find @name in @names, which ends with NULL. Return: index of the name in @names; -EINVAL if the
+ * name is not found, then @e suggests the most similar name or lists all names. */
 int jetwatt_conf_name(const char *name, const char *const *names, unsigned int line,
 		      struct jetwatt_conf_error *e);
 
-/* Call @fn for each line of a text, until one fails. Return: 0; -EINVAL: @e says why. */
+/* Call @fn for each line of a text, until a call fails. Return: 0; -EINVAL: @e says why. */
 int jetwatt_conf_parse(const char *text, size_t size, jetwatt_conf_fn fn, void *arg,
 		       struct jetwatt_conf_error *e);
 
-/* Read the file @path. @text, @size: get its contents, valid until the next call. @manual: man page
- * with an example, for messages. Prints errors. Return: 0; exit status. */
+/* Read the file @path. @text, @size: set to the contents of the file, valid until the next call.
+ * @manual: man page with an example of the file, for messages. Prints errors. Return: 0; exit
+ *	status. */
 int jetwatt_conf_read(const char *path, const char *manual, const char **text, size_t *size);
 
 /* Print that the file @path cannot be used. Return: exit status. */

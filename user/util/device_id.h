@@ -5,8 +5,8 @@
 
 #define JETWATT_DEVICE_NAME	65	/* longest name, in bytes with the NUL */
 
-/* Copy @given, or a hash of the machine-id if it is NULL, to @name. Prints errors. Return: 0; exit
- * status. */
+/* Copy @given to @name, or a hash of the machine-id if @given is NULL. Prints errors. Return: 0;
+ * exit status. */
 int jetwatt_device_name(const char *given, char name[JETWATT_DEVICE_NAME]);
 
 #endif

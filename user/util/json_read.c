@@ -21,7 +21,8 @@ struct block {
  * struct jetwatt_json_doc - a document
  * @block: blocks of values
  * @top: the top value
- * @pool: decoded strings; none is longer than its text in the document, plus the NUL
+ * @pool: decoded strings; a decoded string is at most as long as its text in the document, plus the
+ *	NUL
  */
 struct jetwatt_json_doc {
 	struct block *block;

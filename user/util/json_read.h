@@ -21,7 +21,7 @@ enum jetwatt_json_type {
  * @type: type of the value
  * @line: line in which the value begins, from 1
  * @key: name of the value, if it is a member of an object
- * @text: of a string: decoded; of a number: as written
+ * @text: decoded text of a string; text of a number as written
  * @first: first element of an array or object, NULL: it is empty
  * @next: next element of the array or object that contains this value
  */
@@ -37,11 +37,12 @@ struct jetwatt_json_doc;
 /**
  * jetwatt_json_parse() - parse a document
  * @text, @len: the document
- * @doc: gets the values; the caller frees it
- * @line: gets the line of an error
- * @why: gets the reason of an error
+ * @doc: set to the values; the caller frees the document
+ * @line: set to the line of an error
+ * @why: set to the reason of an error
  *
- * Return: 0; -EINVAL: not JSON, or nested too deep; -EFBIG: too large; -ENOMEM.
+ * Return: 0; -EINVAL if the text is not JSON, or is nested too deep; -EFBIG if it is too large;
+ * -ENOMEM.
  */
 int jetwatt_json_parse(const char *text, size_t len, struct jetwatt_json_doc **doc,
 		       unsigned int *line, const char **why);
@@ -50,12 +51,13 @@ void jetwatt_json_free(struct jetwatt_json_doc *doc);
 /* Return the top value of a document. The value lives as long as the document. */
 const struct jetwatt_json_value *jetwatt_json_top(const struct jetwatt_json_doc *doc);
 
-/* Return the member @key of an object; NULL: @v is not an object, or has no such member. */
+/* Return the member @key of an object; NULL: the value @v is not an object, or has no such
+ * member. */
 const struct jetwatt_json_value *jetwatt_json_get(const struct jetwatt_json_value *v,
 						  const char *key);
-/* Return the text of a string member; NULL: there is no such member. */
+/* Return the text of a string member; NULL: the object has no such string member. */
 const char *jetwatt_json_get_string(const struct jetwatt_json_value *v, const char *key);
-/* Get an integer member from 0 to @max. Return: 0; -EINVAL: there is no such member. */
+/* Get an integer member from 0 to @max. Return: 0; -EINVAL if the object has no such member. */
 int jetwatt_json_get_uint(const struct jetwatt_json_value *v, const char *key, uint64_t max,
 			  uint64_t *n);
 

@@ -26,11 +26,11 @@ static int socket_in_use(const struct sockaddr_un *at, int type)
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
-	/* If that can't be checked, assume that a process listens. */
+	/* If the check fails, assume that a process listens on the socket. */
 	if (fd < 0)
 		return 1;
 	refused = connect(fd, (const struct sockaddr *)at, sizeof(*at)) ? errno : 0;
-	/* A child of a killed process may have inherited the socket: then the peer's PID does not
+	/* If a child of a killed process has inherited the socket, the peer's PID does not
 	 * exist. */
 	if (!refused && !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
 		gone = peer.pid > 0 && kill(peer.pid, 0) && errno == ESRCH;
@@ -41,7 +41,7 @@ static int socket_in_use(const struct sockaddr_un *at, int type)
 
 /* Lock the directory, so that one process at a time checks the file and binds the socket. Continue
  * without the lock after LOCK_TRIES: any process that can read the directory could hold it.
- * Return: descriptor; -1: the directory cannot be opened. */
+ * Return: descriptor of the directory; -1 if the directory cannot be opened. */
 static int listen_lock_dir(const char *path)
 {
 	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];

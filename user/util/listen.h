@@ -25,12 +25,13 @@ struct jetwattd_listener {
  * @path: path of the socket's file
  * @type: SOCK_STREAM or SOCK_SEQPACKET
  * @group: group that may connect, besides the owner; -1: none
- * @all: every user may connect
+ * @all: 1: every user may connect
  * @backlog: as for listen(2)
  *
  * If the file cannot be given to @group, every user may connect, and the server has to check its
- * clients. The file of a process that has ended is replaced. Owner and mode of the file are changed
- * through a descriptor, never by name, because another user could replace the name meanwhile.
+ * clients. The socket file of a process that has ended is replaced. Owner and mode of the file are
+ * changed through a descriptor, never by name, because another user could replace the name
+ * meanwhile.
  *
  * Return: 0; -EADDRINUSE: another process listens there; -EEXIST: the file is not a socket; other
  * negative errno. On failure @l->fd is -1.

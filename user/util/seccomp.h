@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Permanent limits on the system calls of this process (seccomp(2)). The filters of the systemd
- * units work under systemd only; these work however the process is started.
+ * units work under systemd only; the filters of this file work however the process is started.
  */
 #ifndef JETWATT_UTIL_FENCE_H
 #define JETWATT_UTIL_FENCE_H

@@ -20,8 +20,8 @@
  */
 const char *jetwatt_settings_get(const char *name, char *buf, size_t len);
 
-/* As jetwatt_settings_get(), from the text of one file. @bad: gets the number of the first unknown
- * line, 0: none. Return: @buf; NULL. */
+/* Get the value of a setting as jetwatt_settings_get() does, but from the text of one file. @bad:
+ * set to the number of the first unknown line, 0: all lines are known. Return: @buf; NULL. */
 const char *jetwatt_settings_find(const char *text, size_t size, const char *name, char *buf,
 				  size_t len, unsigned int *bad);
 

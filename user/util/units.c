@@ -22,7 +22,8 @@ static double unit_prefix(char c)
 	}
 }
 
-/* Return the factor of a unit with its prefix, relative to @unit; 0: not such a unit. */
+/* Return the factor of a unit with its prefix, relative to @unit; 0 if the text is not such a
+ * unit. */
 static double unit_scale(const char *word, const char *unit)
 {
 	size_t n = strlen(word), u = strlen(unit);

@@ -7,7 +7,7 @@
  * jetwatt_unit_parse() - parse a quantity
  * @text: number with an optional unit, which may have a prefix: m, u, k, M, G
  * @unit: "W", "s" or "Hz"; "s" allows "min" and "h" too
- * @v: gets the value in @unit
+ * @v: set to the value in @unit
  *
  * Return: 0; -EINVAL: not a finite quantity of that unit.
  */

@@ -24,7 +24,8 @@ static int send_and_receive(int fd, int type, const char *line, char *answer, si
 			break;
 	}
 	answer[len] = '\0';
-	/* A part of a response is no response: a connection can break, or time out, within one. */
+	/* A connection can break or time out within a response, so a partial response counts as an
+	 * error. */
 	return got < 0 ? -errno : len ? 0 : -EPROTO;
 }
 

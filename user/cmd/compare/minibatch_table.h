@@ -17,8 +17,8 @@ enum {
 	JETWATT_TABLE_GPU,	/* time of a minibatch in which the GPU has work, ms */
 	JETWATT_TABLE_ENERGY,	/* total energy, J */
 	JETWATT_TABLE_POWER,	/* mean total power, W */
-	JETWATT_TABLE_CORES,
 	/* means over the minibatch: number of online cores, then clocks in MHz */
+	JETWATT_TABLE_CORES,
 	JETWATT_TABLE_CPU,
 	JETWATT_TABLE_GPU_CLOCK,
 	JETWATT_TABLE_EMC,

@@ -101,7 +101,7 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* State of the export of a trace. Samples within @every_ns are merged into one row of means. */
+/* State while a trace is exported. Samples within @every_ns are merged into one row of means. */
 struct flow {
 	struct jetwatt_export e;
 	const struct jetwatt_export_format *format;
@@ -113,7 +113,7 @@ struct flow {
 	struct jetwatt_export_run run;
 };
 
-/* Pass the job to the format as soon as it is known: in a trace it comes after the first
+/* Pass the job to the format as soon as the job is known: in a trace, the job comes after the first
  * samples. */
 static void export_job(struct flow *flow)
 {
@@ -161,7 +161,7 @@ static void export_on_power(const struct jetwatt_power *p, void *arg)
 	sum->clock = p->clock;
 	sum->temp_mc = p->temp_mc;
 	sum->telemetry = p->telemetry;
-	/* Average only values that were read: a rail that was not read keeps its previous value in
+	/* Average only readings of the sample: a rail that was not read keeps its previous value in
 	 * the sample. */
 	for (uint32_t r = 0; r < p->nr; r++) {
 		if (!(p->valid & 1u << r))
@@ -306,8 +306,8 @@ static int export_unwritable(const struct jetwatt_export_args *o)
 				 "cannot write %s", o->out);
 }
 
-/* Write into memory first, so that the file is written completely or not at all. For short
- * outputs. */
+/* Write the export into memory first, so that the output file is written completely or not at all.
+ * For short outputs. */
 static int export_buffered(struct jetwatt_export_args *o, const struct row *row)
 {
 	char *text = NULL;

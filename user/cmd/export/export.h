@@ -12,20 +12,20 @@
 /**
  * struct jetwatt_export_args - the command line
  * @args: global options
- * @from: the first argument: the trace, for formats that are made from one
+ * @from: the first argument: the trace file, for formats that are made from a trace
  * @format: name of the format
  * @out: output file, NULL: standard output
  * @what, @nr_what: all arguments: profiles, or modes
  * @f: the open output
- * @hz: rows per second; 0: all samples; negative: the format's default
+ * @hz: rows per second; 0: one row for every sample; negative: default of the format
  * @minibatches: rows are minibatches
- * @waits: rows are waits, with the reason why a minibatch ends there or not
- * @errors: profile: write standard errors too
- * @pooled: profile: write what other devices measured, not this one
+ * @waits: 1: rows are waits, with the reason why a minibatch ends with the wait or not
+ * @errors: 1: format "profile" writes standard errors too
+ * @pooled: 1: format "profile" writes the measurements of other devices, not those of this device
  * @db: profile database, NULL: the default
  * @presets: nvpmodel.conf used as a template, NULL: the board's own
- * @name: name of the first preset, NULL: made from its clocks
- * @id: ID of the first preset, -1: a free one
+ * @name: name of the first preset, NULL: the name is made from the clocks of the preset
+ * @id: ID of the first preset, -1: a free ID is chosen
  */
 struct jetwatt_export_args {
 	struct jetwatt_args args;

@@ -40,7 +40,8 @@ static int print_preset(const struct jetwatt_export_args *o, const struct jetwat
 					 "a mode is cCORES-CPU_KHZ-gGPU_HZ-eEMC_HZ, or MAXN",
 					 "jetwatt list modes prints all modes of this board",
 					 "not a mode: %s", o->what[i]);
-	/* nvpmodel silently rounds a clock that the board does not offer, so refuse such a mode. */
+	/* nvpmodel silently rounds a clock that the board does not offer, so a mode with such a
+	 * clock is refused. */
 	rc = jetwatt_board_check_mode(board, &mode, &e);
 	if (rc)
 		return jetwatt_error_board(rc, &e);
@@ -67,8 +68,9 @@ static int print_preset(const struct jetwatt_export_args *o, const struct jetwat
 				      jetwatt_error_advice(-rc), "cannot write the presets") : 0;
 }
 
-/* Return: whether -o names the file of the presets. The output is meant to be appended to it;
- * overwriting it would delete the board's presets. */
+/* Return: whether the output file given with -o is the file that the presets are read from. The
+ * output is meant to be appended to the file of presets; overwriting the file would delete the
+ * board's presets. */
 static int output_is_presets(const struct jetwatt_export_args *o)
 {
 	struct stat a, b;

@@ -12,8 +12,8 @@
 #include "tune/profile_store.h"
 #include "util/error.h"
 
-/* Rows of all given profiles one after the other, and their minibatch sizes. @differ: the sizes are
- * not all the same. */
+/* Rows of all given profiles one after the other, and their minibatch sizes. @differ: 1: the
+ * profiles have different minibatch sizes. */
 struct rows {
 	struct jetwatt_row *row;
 	uint32_t *batch;
@@ -21,7 +21,7 @@ struct rows {
 	int differ;
 };
 
-/* Read a profile's own rows, or with --pooled those known from other devices. Return: number of
+/* Read a profile's own rows, or with --pooled the rows known from other devices. Return: number of
  * rows; -1 - exit code after printing the error. */
 static int export_read_rows(const struct jetwatt_export_args *o, struct jetwatt_db *db,
 			    const struct jetwatt_db_profile *p, struct jetwatt_row **out)

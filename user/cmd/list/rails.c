@@ -17,11 +17,11 @@
 #include "util/error.h"
 
 #define CHIPS_MAX	16
-/* Time in ms over which the readings are averaged. */
+/* Time over which the readings of a rail are averaged, in ms. */
 #define READING_MS	400
 
-/* Sums and numbers of the readings of each rail, in uV. Empty if the caller may not read
- * samples. */
+/* For each rail, sums of the readings in uV and number of readings. The sums stay empty if the
+ * caller may not read samples. */
 struct rail_readings {
 	int64_t shunt_uv[JETWATT_RAILS_MAX], bus_uv[JETWATT_RAILS_MAX];
 	unsigned int shunts[JETWATT_RAILS_MAX], buses[JETWATT_RAILS_MAX];
@@ -61,7 +61,7 @@ static int sample_rails(struct jetwatt *jw, struct rail_readings *g, struct jetw
 	while (jetwatt_clock_ns() < until)
 		if (poll(&p, 1, 50) > 0 && jetwatt_dispatch(jw) < 0)
 			break;
-	/* Read the rates while the sampler runs. */
+	/* Read the rates of the chips while the sampler runs, because they are measured then. */
 	g->nr = jetwatt_rails(jw, rail, JETWATT_RAILS_MAX);
 	return jetwatt_unsubscribe(jw);
 }

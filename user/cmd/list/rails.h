@@ -6,7 +6,8 @@
 #include "board/board.h"
 #include "jetwatt.h"
 
-/* Print all rails. Samples them for 0.4 s if the caller has permission. Return: 0, exit code. */
+/* Print all rails. The function samples the rails for 0.4 s if the caller has the permission to
+ * read samples. Return: 0, exit code. */
 int jetwatt_rails_list(struct jetwatt *jw, const struct jetwatt_board *board, int as_json);
 
 #endif

@@ -21,7 +21,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Default number of modes, of --most, that are reserved for verifying predicted candidates. */
+/* Default number of modes that are reserved, out of the number given with --most, for verifying
+ * predicted candidates. */
 #define RESERVE		2
 
 static void optimize_print_result(const struct jetwatt_tuner *l, const struct jetwatt_result *a,
@@ -39,7 +40,7 @@ static void optimize_print_result(const struct jetwatt_tuner *l, const struct je
 	printf("  predicted  %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%\n",
 	       c->predicted.time_ms, 100 * c->predicted.time_sd, c->predicted.power_w,
 	       100 * c->predicted.power_sd);
-	/* If the total is a partial sum, it is less than the power of the module. */
+	/* If the total is the sum of some rails only, it is less than the power of the module. */
 	if (!strcmp(l->watch->scope, "partial sum"))
 		printf("  these W are a partial sum, the module uses more: jetwatt list rails\n");
 	jetwatt_baseline_print(a->baseline, l, r->time_ms);
@@ -155,8 +156,8 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 		err = optimize_explain(in, a);
 	if (!err || err == JETWATT_EXIT_INFEASIBLE)
 		err = optimize_write_files(in, a) ?: err;
-	/* The command continues in the chosen mode; its exit status becomes that of this
-	 * program. */
+	/* The command continues in the chosen mode; the exit status of the command becomes that of
+	 * jetwatt. */
 	if (!err && in->job.argv)
 		err = jetwatt_wait_job(&w, 0, jetwatt_wait_job_discard, &w) ?: jetwatt_wait_job_exit(&w);
 	jetwatt_child_stop(&w.child);
@@ -166,7 +167,8 @@ out:
 	return err;
 }
 
-/* Continue from the file of an interrupted run. Its modes count as measured by this run. */
+/* Continue from the file of an interrupted run. The modes in this file count as measured by this
+ * run. */
 static int resume_from_file(struct jetwatt_tuner *l, const struct jetwatt_optimize *in)
 {
 	size_t before = jetwatt_learn_known(l);
@@ -202,7 +204,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	l.wait_s = in.wait_s;
 	l.out = in.out;
 	l.silent = in.args.quiet || (in.json && !strcmp(in.json, "-"));
-	/* With a profile and a list of modes, no board is needed. */
+	/* If a profile and a list of modes are given, no board is needed. */
 	err = job || in.apply || !in.modes ? jetwatt_open_knobs(&board) : 0;
 	if (err)
 		return err;

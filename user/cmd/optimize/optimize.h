@@ -10,7 +10,7 @@
 /**
  * struct jetwatt_optimize - arguments of jetwatt optimize
  * @args: global options
- * @job: the job to measure, or none
+ * @job: the job to measure; may be empty
  * @keep: options of the profile database
  * @reference: profiles of other workloads to learn from
  * @method: the predictor, NULL: the default
@@ -18,13 +18,15 @@
  * @profile, @modes, @out, @json, @predictions, @presets, @plot: files, NULL: none
  * @ask: objective and limits
  * @wait_s: timeout for a job without GPU activity, in seconds
- * @most: maximum number of modes to measure
- * @verify: of these, maximum number of predicted candidates; -1: the default
+ * @most: maximum number of modes to measure, from --most
+ * @verify: maximum number of predicted candidates among the @most modes; -1: the default number
  * @minibatches: number of minibatches to compute the total time and energy of, 0: none
- * @least: --least as given, -1: not given; @ask has the resulting objective
+ * @least: objective given with --least, -1: the option was not given; @ask has the resulting
+ *	objective
  * @front, @apply, @dry_run, @explain: options that were given
  * @why: result of --explain
- * @infer: query about an inference server; its strategy is NULL if there is none
+ * @infer: query about an inference server; the strategy in @infer is NULL if the command line has
+ *	no such query
  */
 struct jetwatt_optimize {
 	struct jetwatt_args args;

@@ -18,7 +18,8 @@
 /* Width in seconds at which an alarm, which has no duration, is drawn. */
 #define ALARM_S		0.5
 
-/* Add column @from to column @to. While samples are collected, the members @w and @hz are sums. */
+/* Add the sums of column @from of the plot to column @to. While samples are collected, the members
+ * @w and @hz are sums. */
 static void merge_columns(struct jetwatt_page_column *to, const struct jetwatt_page_column *from)
 {
 	for (int r = 0; r < JETWATT_PAGE_RAILS; r++)
@@ -77,7 +78,8 @@ void jetwatt_page_gather(struct jetwatt_page_data *d, struct jetwatt_replay *r)
 	r->watch.arg = d;
 }
 
-/* Convert sums to means, and merge columns if there are fewer samples than columns. */
+/* Convert sums to means, and merge columns of the plot if the run has fewer samples than
+ * columns. */
 static void columns_to_means(const struct jetwatt_page_data *d, struct jetwatt_page_column *c,
 			     size_t *nr, uint64_t *width_ns, uint64_t samples)
 {
@@ -109,7 +111,8 @@ struct page_figures {
 	size_t nr;
 };
 
-/* Add a figure. @key, @digits: as in the JSON report, so that both show the same number. */
+/* Add a figure. @key, @digits: as in the JSON report, so that page and JSON report show the same
+ * number. */
 static void add_figure(struct page_figures *g, const char *key, double v, int digits,
 		       const char *name,
 		       const char *shown, ...) __attribute__((format(printf, 6, 7)));

@@ -17,7 +17,7 @@
  * @watch: the replayed session
  * @column: sums of the samples in each column
  * @width_ns: width of a column; it is doubled when the array is full
- * @nr: number of columns in use
+ * @nr: number of entries of @column in use
  */
 struct jetwatt_page_data {
 	const struct jetwatt_session *watch;
@@ -26,8 +26,8 @@ struct jetwatt_page_data {
 	size_t nr;
 };
 
-/* Start collecting: installs a callback for power samples in @r. Call it before the trace is
- * replayed. */
+/* Start collecting data for the page: install a callback for power samples in @r. Call this
+ * function before the trace is replayed. */
 void jetwatt_page_gather(struct jetwatt_page_data *d, struct jetwatt_replay *r);
 
 /* Write the page to @f. Return: 0; -EIO: a write failed; -ENOMEM. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Compiles the CUDA program that runs kernels of known work, with nvcc, for the GPU of this board.
- * --program replaces it.
+ * The option --program names another program instead.
  */
 #include "cmd/roofline/roofline.h"
 
@@ -18,8 +18,8 @@
  * The kernel reads every float of a buffer, applies multiply-adds to it, "rounds" in number, and
  * writes it back: 8 bytes per float, and 2 operations per float and round. Each thread has four
  * independent chains, which hide the latency of arithmetic. The buffer is larger than every cache;
- * for more bytes it is traversed several times. Between two waits the program does FLOP operations
- * and moves BYTES bytes, as exactly as whole rounds allow.
+ * to move more bytes, the kernel traverses the buffer several times. Between two waits the program
+ * does FLOP operations and moves BYTES bytes, as exactly as whole rounds allow.
  */
 static const char source[] =
 "#include <cmath>\n"

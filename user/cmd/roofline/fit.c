@@ -17,7 +17,7 @@
 #include "tune/plot_file.h"
 #include "util/error.h"
 
-/* The measurements of one kernel, one row per mode. */
+/* The measurements of one kernel: an array with one row per mode. */
 struct measured {
 	struct jetwatt_row *row;
 	long n;
@@ -52,7 +52,8 @@ static const struct jetwatt_row *find_measured(const struct measured *m,
 	return NULL;
 }
 
-/* Collect the modes in which all kernels were measured. @k: for each mode, one entry per kernel.
+/* Collect the modes in which all kernels were measured. @k: set to the measurements: for each mode,
+ * one entry per kernel.
  * Return: number of modes. */
 static size_t common_modes(const struct jetwatt_roofline *r, const struct measured *m,
 			   struct jetwatt_mode *mode, struct jetwatt_roofs_kernel *k)

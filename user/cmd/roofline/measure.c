@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt roofline --calibrate: measures kernels of known work, from memory-bound in every mode to
- * compute-bound in every mode, each in the same modes as any other job. A directory stores the
- * measurements, so each kernel is measured only once.
+ * compute-bound in every mode, each kernel in several modes, as any other job is measured. A
+ * directory stores the measurements, so each kernel is measured only once.
  */
 #include "cmd/roofline/roofline.h"
 
@@ -24,15 +24,16 @@
  * constant power. */
 static const double intensity[] = { 0.25, 1, 3, 6, 12, 24, 48, 96, 192, 384, 1024, 4096 };
 #define KERNELS		(sizeof(intensity) / sizeof(intensity[0]))
-/* Work of one wait: takes about 20 ms at the highest clocks of the larger boards. */
+/* Work between two waits of a kernel: it takes about 20 ms at the highest clocks of the larger
+ * boards. */
 #define FLOP_MOST	8e10
 #define BYTES_MOST	2e9
 /* Number of GPU clocks to measure, with all EMC clocks, if --modes is not given. */
 #define GPU_STEPS	5
 #define STEPS_MAX	64
 
-/* Longer than for a profile, because coefficients are differences between kernels, and power drifts
- * by tenths of a percent over seconds. */
+/* Limits of a measurement: longer than for a profile, because the fitted coefficients
+ * are differences between kernels, and power drifts by tenths of a percent over seconds. */
 static const struct jetwatt_measure_limits limits = {
 	.batches = 20, .seconds = 8, .target = 0.004, .most_s = 30, .idle_s = 30,
 	.few = 3,

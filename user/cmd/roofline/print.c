@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Prints the work of the network per operator and per layer, as tables or JSON, and the reasons why
- * some of it may be wrong.
+ * some counts may be wrong.
  */
 #include "cmd/roofline/roofline.h"
 
@@ -12,7 +12,7 @@
 
 #include "out/json.h"
 
-/* Maximum number of operators listed by name; the others are summed in the last line. */
+/* Maximum number of operators listed by name; the last line is the sum of all other operators. */
 #define KINDS_MAX	256
 
 struct kind {
@@ -110,7 +110,8 @@ static void print_layers(const struct jetwatt_roofline *r)
 	printf("\n");
 }
 
-/* Print what could not be counted exactly, each combination of operator and reason once. */
+/* Print the operators that could not be counted exactly, each combination of operator and reason
+ * once. */
 static void print_doubts(const struct jetwatt_roofline *r)
 {
 	struct kind seen[KINDS_MAX];

@@ -22,8 +22,8 @@ struct jetwatt_roofline_kernel {
 	char *path;
 };
 
-/* The program that runs kernels: @path FLOP BYTES, until SIGTERM. @dir: temporary directory that it
- * was compiled in, "" if it was given by --program. */
+/* The program that runs kernels of known work: @path FLOP BYTES, until SIGTERM. @dir: temporary
+ * directory that it was compiled in, "" if it was given by --program. */
 struct jetwatt_roofline_program {
 	char dir[128], path[256];
 };
@@ -31,18 +31,18 @@ struct jetwatt_roofline_program {
 /**
  * struct jetwatt_roofline - arguments and results
  * @args: global options
- * @path: ONNX file of the network, NULL: none
- * @plot: file to draw, NULL: none
- * @corpus: directory of kernel measurements, NULL: none
+ * @path: ONNX file of the network, NULL: no file
+ * @plot: file to write a plot to, NULL: no plot
+ * @corpus: directory of kernel measurements, NULL: no directory
  * @program: program that runs kernels, NULL: compile one with nvcc
- * @modes: file of the modes to calibrate, NULL: some of the board's
+ * @modes: file of the modes to calibrate, NULL: a selection of the board's modes
  * @dim, @dims: sizes of open axes, given by --dim
- * @batch: minibatch size asked for, 0: that of the file; @own_batch: that of the file
+ * @batch: minibatch size asked for, 0: the minibatch size of the file; @own_batch: that of the file
  * @train: count a training step instead of a forward pass
  * @layers: print every layer; @json: print JSON
- * @calibrate: measure the kernels that @corpus lacks, first
+ * @calibrate: 1: first measure the kernels that @corpus lacks
  * @tune: print only the recommended mode
- * @run: the program in use
+ * @run: the program that runs kernels
  * @graph: the network
  * @flop, @bytes: sums over all layers
  * @work, @n: work of each layer, scaled to @batch; or one entry from --work
@@ -94,13 +94,13 @@ int jetwatt_roofline_fit(struct jetwatt_roofline *r);
 /* Compute the network's time and energy in each mode, and choose a mode. Return: 0, or an exit code
  * after printing the error. */
 int jetwatt_roofline_tune(struct jetwatt_roofline *r);
-/* Draw the roofs of the fastest, recommended and lowest-energy mode; without a network, of the last
- * mode. Return: 0, exit code. */
+/* Draw the roofs of the fastest, recommended and lowest-energy mode; if no network was given, draw
+ * the roof of the last mode. Return: 0, exit code. */
 int jetwatt_roofline_draw(const struct jetwatt_roofline *r);
 /* Print the table of roofs, and the cost of the network in the fastest, lowest-energy and
  * recommended mode. */
 void jetwatt_roofline_roofs(const struct jetwatt_roofline *r);
-/* Print the recommended mode and what it saves. */
+/* Print the recommended mode and the energy that it saves. */
 void jetwatt_roofline_tuned(const struct jetwatt_roofline *r);
 /* Write the arrays "roofs" and "answer" into an open JSON object. */
 void jetwatt_roofline_roofs_json(const struct jetwatt_roofline *r, struct jetwatt_json *j);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names and values of the metrics of jetwatt stat. A metric whose "main" is 1 is in the summary of
- * several runs.
+ * Names and values of the metrics of jetwatt stat. A metric whose member "main" is 1 is printed in
+ * the summary of several runs.
  */
 #include "cmd/stat/metrics.h"
 

@@ -10,12 +10,13 @@
 
 #define JETWATT_RUN_METRICS_MAX	32
 
-/* Metrics of one run; they stay valid after its meter is freed. NAN: unknown. */
+/* Metrics of one run; the metrics stay valid after the meter of the run is freed. NAN: unknown. */
 struct jetwatt_run_metrics {
 	double v[JETWATT_RUN_METRICS_MAX];
 };
 
-/* Number of metrics, and the name of metric @i, 0 to the number - 1. */
+/* Return: the number of metrics; and the name of the metric with index @i, which is less than that
+ * number. */
 int jetwatt_metric_count(void);
 const char *jetwatt_metric_name(int i);
 /* Return: 1 if the metric is printed in the summary of several runs, else 0. */
@@ -26,8 +27,8 @@ void jetwatt_metric_collect(struct jetwatt_run_metrics *f, const struct jetwatt_
 			    const struct jetwatt_usage_result *u);
 
 /* Callback for threshold expressions: look up a metric of @len characters. @figures: struct
- * jetwatt_run_metrics, or NULL: every existing name has the value 1. Return: 0; -ENOENT: unknown
- * name; -ENODATA: unknown value. */
+ * jetwatt_run_metrics, or NULL, then every existing name has the value 1. Return: 0; -ENOENT:
+ * unknown name; -ENODATA: unknown value. */
 int jetwatt_metric_find(const char *name, size_t len, double *value, void *figures);
 
 /**
@@ -36,7 +37,7 @@ int jetwatt_metric_find(const char *name, size_t len, double *value, void *figur
  * @i: index of the metric
  * @pct: standard error of the mean, in percent of the mean; NAN with fewer than two runs
  *
- * Return: mean over the runs in which the metric is known; NAN: in none.
+ * Return: mean of the metric over the runs in which its value is known; NAN: in none.
  */
 double jetwatt_metric_mean(const struct jetwatt_run_metrics *f, int n, int i, double *pct);
 

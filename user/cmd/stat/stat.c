@@ -43,7 +43,7 @@ struct stat_input {
  * @board: the board
  * @f: the output
  * @json: JSON writer on @f
- * @figures: metrics of each run so far, @runs of them
+ * @figures: metrics of each completed run, @runs entries
  * @interrupted: a signal asked to stop; no further runs are started
  */
 struct stat_verb {
@@ -314,8 +314,8 @@ static int stat_runs(struct stat_verb *v)
 			jetwatt_json_array(&v->json, "runs");
 		}
 	}
-	/* A run whose command fails is counted. If the measurement itself fails, no further run is
-	 * started. */
+	/* A run whose command fails still counts as a run in the means. If the measurement of a run
+	 * fails, no further run is started. */
 	for (int i = 0; i < n && v->runs == i && !v->interrupted; i++) {
 		status = stat_run(v);
 		err = err ? err : status;

@@ -12,7 +12,8 @@
  * @p: next character
  * @fn, @arg: callback that looks up metrics
  * @depth: depth of open parentheses
- * @err: the first error, 0: none; after an error no more text is accepted
+ * @err: negative errno of the first error, 0: no error; after an error the parser accepts no more
+ *	text
  */
 struct rule {
 	const char *p;
@@ -21,8 +22,8 @@ struct rule {
 	int depth, err;
 };
 
-/* A comparison with an unknown metric is UNKNOWN. && and || are UNKNOWN only if the other operand
- * does not decide. */
+/* A comparison with an unknown metric is UNKNOWN. && and || are UNKNOWN if an operand is UNKNOWN
+ * and the other operand does not decide the result. */
 enum { NO, YES, UNKNOWN };
 
 static int parse_or(struct rule *r);
@@ -53,7 +54,8 @@ static int is_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '/' || c == '.';
 }
 
-/* Parse a number or a metric. Return: 1: known, 0: unknown or an error. */
+/* Parse a number or a metric. Return: 1 if the value is known; 0 if it is unknown or after an
+ * error. */
 static int parse_value(struct rule *r, double *v)
 {
 	const char *begin;

@@ -14,8 +14,8 @@
 #include "energy/energy.h"
 #include "minibatch/minibatch.h"
 
-/* Number of waits before the window that are kept, so that the period of the waits in it is
- * found. */
+/* Number of waits before the window that are kept, so that the period of the waits in the window
+ * can be found. */
 #define WAITS_KEPT	4096
 
 static void drop_old(struct jetwatt_session *w, uint64_t from_ns)

@@ -38,7 +38,7 @@ static void draw_bar(const struct jetwatt_top_view *view, double v, double full,
 	addch(']');
 }
 
-/* Print telemetry on one line; series that do not fit are left out. */
+/* Print telemetry on one line; telemetry series that do not fit on the line are left out. */
 static void draw_telemetry(const struct jetwatt_top *t, int y)
 {
 	char title[JETWATT_TELEMETRY_NAME_LEN], text[80];
@@ -108,7 +108,7 @@ static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_session 
 }
 
 /* Draw the total power over the window as columns, and a tick for each minibatch below. @rows:
- * height. Return: the next free line. */
+ * height. Return: the number of the next free line of the screen. */
 static int draw_chart(const struct jetwatt_top *t, const struct jetwatt_top_view *view, int y,
 		      int rows)
 {

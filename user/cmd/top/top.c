@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt top: the main loop. Reads a board or replays a trace, handles keys, and redraws ten times
- * per second.
+ * jetwatt top: the main loop. The loop reads a board or replays a trace, handles keys, and redraws
+ * the screen ten times per second.
  */
 #include "cmd/top/top.h"
 
@@ -62,7 +62,7 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Where the data come from: a board, or a trace. */
+/* Source of the data on the screen: a board or a trace. */
 struct source {
 	struct jetwatt_session live, *watch;
 	struct jetwatt_replay replay;
@@ -106,7 +106,7 @@ static int open_live(struct source *s, const struct top_input *in)
 		return err;
 	s->watch = &s->live;
 	err = jetwatt_probe_open(&s->live.probe, &everybody, jetwatt_session_wait, &s->live);
-	/* Without a probe, show the rails only. */
+	/* If no probe is available, show only the rails. */
 	if (err)
 		jetwatt_notice("jobs are not shown: %s", jetwatt_probe_error());
 	else if (jetwatt_session_add(&s->live, jetwatt_probe_fd(s->live.probe)))
@@ -197,7 +197,8 @@ static int top_loop(struct source *s, const struct top_input *in)
 	if (err)
 		return err;
 	while (!err) {
-		/* For a trace, wait for a key here; for a board, jetwatt_session_run() waits. */
+		/* If a trace is shown, wait for a key here; if a board is shown,
+		 * jetwatt_session_run() waits. */
 		timeout(in->replay ? POLL_MS : 0);
 		do {
 			c = getch();

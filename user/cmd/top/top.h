@@ -14,7 +14,8 @@
 /**
  * struct jetwatt_top_job - a process that waits for the GPU
  * @pid, @name: the process
- * @joule, @ms: energy and time per minibatch, means over the window; 0: no minibatch ended in it
+ * @joule, @ms: energy and time per minibatch, means over the window; 0: no minibatch ended in the
+ *	window
  * @watt: share of the total power that is attributed to the process by its GPU time, in W
  * @shared: other processes used the GPU at the same time, so @watt is an estimate
  */
@@ -31,11 +32,11 @@ struct jetwatt_top_job {
  * @window_s: length of the averaging window, which ends at @now_ns, in seconds
  * @total_w: mean total power in the window, in W; @peak_w: highest sample of the total power, in W
  * @rail_w: mean power of each rail in the window, in W
- * @hz: power samples per second
+ * @hz: number of power samples per second in the window
  * @rest_w: total power that is attributed to no process
  * @clock, @telemetry: values of the last sample
  * @column, @nr_columns: mean total power in each column of the chart, negative: no sample
- * @tick: number of minibatches that ended in each column
+ * @tick: for each column of the chart, number of minibatches that ended in it
  * @job, @nr_jobs: the processes, sorted by power, descending
  */
 struct jetwatt_top {
@@ -54,7 +55,7 @@ struct jetwatt_top {
  * @t: the result
  * @w: the session; its samples and waits from before the window are dropped
  * @window_s: length of the window in seconds
- * @columns: number of columns of the chart
+ * @columns: number of columns in the power chart
  * @name: writes the name of a process to @buf, or leaves it unchanged; may be NULL
  * @arg: passed to @name
  *
@@ -67,7 +68,7 @@ int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_session *w, double 
  * struct jetwatt_top_view - how the screen is drawn
  * @budget_w: power budget in W, 0: none
  * @color: use colours
- * @paused: the replay is paused; @over: it is at its end
+ * @paused: 1: the replay is paused; @over: 1: the replay has reached the end of the trace
  * @title: name of the trace, "" for a board
  */
 struct jetwatt_top_view {
