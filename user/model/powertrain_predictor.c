@@ -138,7 +138,7 @@ const struct jetwatt_predictor jetwatt_predictor_powertrain = {
 };
 
 const struct jetwatt_predictor jetwatt_predictor_nn = {
-	.name = "nn", .does = "the networks of powertrain, trained from scratch",
+	.name = "nn", .does = "networks of powertrain, trained from scratch",
 	.kind = JETWATT_PREDICTOR_BATCH | JETWATT_PREDICTOR_SLOW, .least = 1,
 	.fit = nn_fit, .predict = powertrain_predict, .free = powertrain_free,
 };

@@ -13,10 +13,9 @@
 #include "model/linalg.h"
 #include "model/order.h"
 
-/* Prior standard deviations in log time and log power. @weight: standard deviation of the
- * references' weights around equal weights; @level: standard deviation of an offset common to all
- * modes; @slope: standard deviation of the residual's exponent in each knob;
- * @own: standard deviation of the residual peculiar to a mode. */
+/* Prior standard deviations in log time and log power. @weight: of the references' weights around
+ * equal weights; @level: of an offset common to all modes; @slope: of the residual's exponent in
+ * each knob; @own: of the residual peculiar to a mode. */
 struct transfer_range {
 	double weight, level, slope, own;
 };
@@ -25,12 +24,10 @@ static const struct transfer_range range_of[] = { { 0.7, 3, 0.08, 0.2 }, { 0.7, 
 #define TRANSFER_LEN	1.2
 /* Standard error that is added to the standard error of each measurement. */
 #define NOISE	0.01
-/* Candidates for the scale of the residual terms, and the prior standard deviation of the logarithm
- * of this scale. */
+/* Candidates for the scale of the residual terms; prior standard deviation of log scale. */
 static const double scale[] = { 0.5, 1, 2, 4 };
 #define SCALE_SD	0.7
-/* Smallest number of rows with which outliers are weighted down, and the number of passes of
- * weighting down. */
+/* Smallest number of rows with which outliers are weighted down; number of passes. */
 #define OUTLIER_ROWS	4
 #define OUTLIER_PASSES	3
 /* The references cover a range of a knob if each end is within this factor. */

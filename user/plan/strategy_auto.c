@@ -2,8 +2,8 @@
 /*
  * The strategy "auto": Bayesian optimisation. After an initial design, the strategy always chooses
  * the mode with the largest constrained expected improvement. A surrogate of each workload is
- * fitted again after each measurement; the surrogate and the answer use measurements of earlier
- * queries too.
+ * fitted again after each measurement; surrogate and answer use measurements of earlier queries
+ * too.
  *
  * The cost is the number of modes, not of cells, because switching, settling and disturbing the
  * job cost time per mode: in a new mode all worthwhile minibatch sizes are measured.
@@ -16,13 +16,11 @@
 #include "plan/acquisition.h"
 #include "plan/search.h"
 
-/* With at least ENOUGH_MODES measured modes, the search ends if the expected improvement is below
- * this value. */
+/* From ENOUGH_MODES modes on, the search ends if the expected improvement is below ENOUGH. */
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
 /* A size is measured if its expected improvement is at least WORTH times that of the best size in
- * the mode; in a mode already measured for this query, more than WORTH_HERE times that of any other
- * mode. */
+ * the mode; in a mode already measured, more than WORTH_HERE times that of any other mode. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
 /* Number of modes of the initial design. */
@@ -45,11 +43,9 @@
  * @view: surrogate of each workload
  * @q: query for which the @queued cells of @queue are still to be measured in mode @entered
  * @misses: number of consecutive modes over the budget
- * @opening: 1: mode @entered is part of the initial design; @entered is SIZE_MAX if there is no
- *	mode
+ * @opening: 1: mode @entered is part of the initial design; @entered is SIZE_MAX: no mode
  * @seed: seed of the fits
- * @seen, @worst: scratch arrays with an entry for each mode: 1 if the mode is measured; highest
- *	predicted power in watts
+ * @seen, @worst: scratch, per mode: 1 if it is measured; highest predicted power in W
  */
 struct scout {
 	struct jetwatt_surrogate view[JETWATT_KNOWN_WORKS];
@@ -128,8 +124,7 @@ static struct jetwatt_estimate scout_guess(const struct scout *s, const struct j
 	return jetwatt_surrogate_estimate(&s->view[work], k, &k->work[work], size, mode);
 }
 
-/* Set @best to the largest acquisition value of a mode over its minibatch sizes that have an
- * unmeasured cell. */
+/* Set @best to a mode's largest acquisition value over minibatch sizes with an unmeasured cell. */
 static void scout_acquisition(const struct scout *s, const struct jetwatt_known *k,
 			      const struct jetwatt_incumbent *goal, size_t mode,
 			      struct jetwatt_acquisition *best)
@@ -173,8 +168,7 @@ static void scout_enqueue(struct scout *s, const struct jetwatt_known *k, size_t
 	s->queue[s->queued++] = c;
 }
 
-/* Choose a mode: queue its best minibatch size and up to SIZES - 1 other sizes that are worth
- * measuring. */
+/* Choose a mode: queue its best minibatch size and up to SIZES - 1 others worth measuring. */
 static void scout_enter_mode(struct scout *s, const struct jetwatt_known *k,
 			     const struct jetwatt_incumbent *goal, size_t mode,
 			     const struct jetwatt_acquisition *h)
@@ -284,8 +278,7 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
 	} else if (k->kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		for (size_t i = 0; i < k->n; i++)
 			top = fmax(top, 1e3 / scout_guess(s, k, 0, 0, i).time_ms);
-		/* A plan without any training is an incumbent, but a throughput of 0 is no
-		 * scale. */
+		/* A plan without any training is an incumbent, but 0 is no scale. */
 		goal->any = goal->any && plan.tau;
 		goal->best = goal->any ? plan.throughput_hz : top;
 	} else {

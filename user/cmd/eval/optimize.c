@@ -22,10 +22,8 @@
 
 /**
  * struct repeat - state of one repeat
- * @at: the first @seen entries are the rows that the method has seen; then @more rows follow that
- *	were measured to verify an answer and are dropped before the next budget
- * @all: predictions of all rows from the first @seen; @now: predictions from the rows measured for
- *	verification too
+ * @at: @seen rows given to the method, then @more rows measured to verify one budget's answer
+ * @all: predictions of all rows from the first @seen; @now: predictions from @seen and @more rows
  * @known: measurements of the rows @at, @rows entries; a row measured twice appears twice
  */
 struct repeat {
@@ -50,8 +48,7 @@ static int was_measured(const struct repeat *q, size_t row)
 	return 0;
 }
 
-/* Return: index of the fastest measured row within the budget; -1 if no measured row is within the
- * budget. */
+/* Return: index of the fastest measured row within the budget; -1 if there is no such row. */
 static long best_measured(const struct jetwatt_eval *e, const struct repeat *q, double budget)
 {
 	long best = -1;
@@ -109,8 +106,7 @@ static int searches_per_budget(const struct jetwatt_eval *e)
 	return e->designed && !(e->method->kind & JETWATT_PREDICTOR_OWN_MODES);
 }
 
-/* Return: index of the row that the search would measure next if no candidate is left; -1 if no row
- * is worth measuring. */
+/* Return: index of the row to measure next if no candidate is left; -1: none. */
 static long next_unmeasured(const struct jetwatt_eval *e, size_t r, const struct repeat *q,
 			    double budget)
 {
@@ -123,8 +119,7 @@ static long next_unmeasured(const struct jetwatt_eval *e, size_t r, const struct
 	return was_measured(q, next.index) ? -1 : (long)next.index;
 }
 
-/* Measure up to e->verify candidates, and fit the method again after each measurement. @answer: set
- * to the index of the best measured row. */
+/* Measure up to e->verify candidates, with a new fit after each. @answer: best measured row. */
 static int choose_verified(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget,
 			   long *answer)
 {
@@ -137,8 +132,7 @@ static int choose_verified(const struct jetwatt_eval *e, size_t r, struct repeat
 
 		if (found < 0)
 			return found;
-		/* If no mode is predicted to be within the budget, try the mode that is closest to
-		 * the budget. */
+		/* If no mode is predicted within the budget, try the closest mode. */
 		for (int i = 0; i < (found ? found : 1) && next < 0; i++) {
 			size_t c = q->choice[i].index;
 
@@ -214,7 +208,7 @@ static void tally_add(const struct jetwatt_eval *e, const struct repeat *q, long
 }
 
 /* Measure the modes that jetwatt optimize would measure for this budget, until its stop criterion
- * holds. In this simulation, a repeated measurement returns the same value. */
+ * holds. A repeated measurement returns the same value in this simulation. */
 static int search_budget(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget)
 {
 	int err = 0;
@@ -234,8 +228,7 @@ static int search_budget(const struct jetwatt_eval *e, size_t r, struct repeat *
 	return err < 0 ? err : 0;
 }
 
-/* Drop the rows that were measured for verification, so that only the rows drawn for all budgets
- * remain. */
+/* Drop the rows measured for verification; the rows drawn for all budgets remain. */
 static void reset_samples(const struct jetwatt_eval *e, struct repeat *q)
 {
 	q->seen = q->rows = e->samples;
