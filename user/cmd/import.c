@@ -120,7 +120,7 @@ static int import_rows(const struct import_input *in, const struct jetwatt_row *
 {
 	struct jetwatt_workload w = { .batch = 0 };
 	struct jetwatt_error_text e = { "cannot import",
-					"a time or power in it is not a positive finite number", "" };
+					"a time or power in the file is not finite and positive", "" };
 	struct jetwatt_db_profile p;
 	struct jetwatt_db *db = NULL;
 	struct jetwatt_json j;
@@ -189,7 +189,7 @@ int jetwatt_cmd_import(int argc, char **argv)
 	for (int i = 0; i < n && !err; i++)
 		if (isnan(row[i].time_ms))
 			err = jetwatt_error_report(JETWATT_EXIT_FAILED,
-						"its columns time_ms and power_w are missing",
+						"the file lacks the columns time_ms and power_w",
 						"jetwatt profile -o FILE.csv writes such a file",
 						"%s is a list of modes, not a profile", in.file);
 	if (!err)

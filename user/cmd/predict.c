@@ -98,7 +98,8 @@ static error_t predict_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (in->profile && in->model)
-			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "leave out one of them",
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+						  "leave out one of the two options",
 					       "--profile and --model cannot be combined"));
 		if (!in->profile && !in->model)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
@@ -298,7 +299,7 @@ static int predict_read_model(struct jetwatt_tuner *l, const char *path)
 					 "%s is not a model file", path);
 	if (err == -EPROTONOSUPPORT)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED,
-					 "it was written by an incompatible version of jetwatt",
+					 "an incompatible version of jetwatt wrote the file",
 					 "jetwatt predict --profile FILE.csv --save-model FILE",
 					 "cannot use the model in %s", path);
 	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),

@@ -80,7 +80,8 @@ static void check_strategy(struct profile_input *in)
 				       in->strategy->name));
 	if (in->strategy == &jetwatt_strategy_gmd && !(in->power_w > 0))
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
-				       "it searches downwards from a power budget", "--power 30W",
+				       "the strategy searches downwards from a power budget",
+				       "--power 30W",
 				       "--strategy gmd needs a power budget"));
 	if (!in->most)
 		in->most = in->strategy ? (long)in->strategy->modes : JETWATT_TUNER_MAX_MODES;
@@ -133,7 +134,7 @@ static error_t profile_parse(int key, char *arg, struct argp_state *state)
 		if (in->descending && in->power_w > 0)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 					       "a search under a budget must be able to raise the clocks too",
-					       "leave out one of the two options",
+					       "leave out --descending or --power",
 					       "--descending and --power cannot be combined"));
 		break;
 	default:

@@ -31,7 +31,7 @@ int jetwatt_cmd_sync(int argc, char **argv)
 						 jetwatt_error_advice(errno), "cannot run %s", path);
 	}
 	return jetwatt_error_report(JETWATT_EXIT_FAILED,
-				 "it is a separate package, because it needs libpq",
+				 "jetwatt-sync is a separate package, because it needs libpq",
 				 "install the package jetwatt-sync; to build it from source, install libpq-dev first",
 				 "jetwatt-sync is not installed");
 }

@@ -107,14 +107,15 @@ void jetwatt_cross_device_free(struct jetwatt_cross_device *t)
 
 /**
  * struct twin_shift - conversion of a quantity from the other boards to this one
- * @by: logarithm of the common factor
+ * @by: logarithm of the factor between the other boards and this board that is common to all modes
  * @sd: standard deviation that the conversion adds to log time or log power of a row
  */
 struct twin_shift {
 	double by, sd;
 };
 
-/* Estimate the conversion from @n rows of this board. @off: log of measurement over prediction;
+/* Estimate the conversion from @n rows of this board. @off: logarithm of measurement over
+ * prediction, for each row;
  * @var: variances of @off. Return: 0; 1 if the rows are not of the same workload. */
 static int twin_find_shift(const double *off, const double *var, size_t n,
 			   const struct twin_range *a, struct twin_shift *s)
@@ -199,8 +200,8 @@ static struct jetwatt_row twin_convert_row(struct jetwatt_row r, const struct tw
 	return r;
 }
 
-/* Conversions by @n rows of this board. Return: 0; 1 if the rows are of another workload or of
- * several minibatch sizes, or @t is empty; negative errno. */
+/* Estimate the conversions of time and power from the @n rows of this board. Return: 0; 1 if the
+ * rows are of another workload or of several minibatch sizes, or @t is empty; negative errno. */
 static int twin_conversion(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
 			   struct twin_shift *time, struct twin_shift *power)
 {

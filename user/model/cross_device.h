@@ -62,7 +62,8 @@ int jetwatt_cross_device_join(const struct jetwatt_cross_device *t, const struct
  * @n: number of rows of this board
  * @m: the model; its @heard and @nr_transferred are set
  *
- * Modes measured on this board are left out. Nothing is set if @row contradicts the same workload.
+ * Transferred rows of modes that were measured on this board are left out. Nothing is set if @row
+ * contradicts the same workload.
  *
  * Return: 0; else as jetwatt_cross_device_join().
  */

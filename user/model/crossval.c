@@ -13,7 +13,7 @@
 
 /* Number of folds; fewer if there are fewer modes. */
 #define FOLDS	5
-/* Modes per block of a prediction. */
+/* Number of modes that are predicted in one block. */
 #define CHUNK	1024
 /* Prior relative error of the predictor, and its weight in rows. */
 #define ERROR		0.1
@@ -90,7 +90,7 @@ struct cross_errors {
 };
 
 /* Fit the predictor to all rows outside of fold @k and predict the rows of fold @k. @part: scratch
- * for the rows of the fit. */
+ * array for the rows outside of the fold. */
 static int cross_leave_out(struct jetwatt_crossval *c, const struct cross_sorted *s, size_t k,
 			   const struct jetwatt_predictor_input *in, struct cross_sorted *part,
 			   struct cross_errors *e)

@@ -22,7 +22,7 @@ struct jetwatt_crossval;
  * @by: the predictor; needs @fit, @predict and @free
  * @in: rows and settings for the fits
  *
- * Costs up to six fits.
+ * The function does up to six fits.
  *
  * Return: 0; an error of the operation @fit of @by; -ENOMEM.
  */

@@ -145,7 +145,8 @@ int jetwatt_fitted_beyond(const struct jetwatt_fitted *f, const struct jetwatt_m
 			  uint32_t batch);
 
 /*
- * Write a model as bytes that are equal on every machine. @out: @len bytes; the caller frees them.
+ * Write a model as bytes that are equal on every machine. @out: set to @len bytes, which the caller
+ * frees.
  * Return: 0; -ENOTSUP if models of this predictor cannot be saved; -ENOMEM.
  */
 int jetwatt_fitted_save(const struct jetwatt_fitted *f, unsigned char **out, size_t *len);

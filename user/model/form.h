@@ -58,8 +58,8 @@ static inline int jetwatt_feature(enum jetwatt_knob k)
  *	points
  * @eval: return the logarithm of time or power at @x; fill @grad (np derivatives with respect to
  *	the parameters) unless it is NULL
- * @rough: return @rough of struct jetwatt_features; NULL: this parametric mean has no sensitivity
- *	@rough
+ * @rough: return the sensitivity @rough of struct jetwatt_features; NULL: this parametric mean has
+ *	no sensitivity @rough
  * @rough_prior: expected value of @rough in struct jetwatt_gp: at point sensitivity r, the residuals are
  *	expected to be 1 + @rough_prior * r times as large as at 0
  */

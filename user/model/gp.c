@@ -15,7 +15,7 @@
 #define SLOTS	64
 
 /**
- * struct gp_cache - factors of one feature
+ * struct gp_cache - cached covariance factors of one feature
  * @at: the feature's value that the slot holds; NAN: the slot is empty
  * @factor: covariance factors between the slot's value of the feature and all points of the first
  *	set

@@ -51,7 +51,7 @@ enum {
 
 /**
  * struct jetwatt_graph_value - a tensor
- * @name: text of its name; JETWATT_GRAPH_NONE: it has none
+ * @name: text of the tensor's name; JETWATT_GRAPH_NONE: it has none
  * @body: graph in which the name is valid
  * @known: index in @number of struct jetwatt_graph of the first of the tensor's @nr_known known
  *	elements
@@ -234,7 +234,8 @@ uint32_t jetwatt_graph_find(const struct jetwatt_graph *g, uint32_t body, uint32
 const struct jetwatt_graph_attr *jetwatt_graph_find_attr(const struct jetwatt_graph *g,
 							 const struct jetwatt_graph_node *n,
 							 const char *name);
-/* Return: the scalar attribute @name of node @n; @other if it has none. */
+/* Return: the value of the scalar attribute @name of node @n; @other if the node lacks the
+ * attribute. */
 double jetwatt_graph_scalar(const struct jetwatt_graph *g, const struct jetwatt_graph_node *n,
 			    const char *name, double other);
 /*

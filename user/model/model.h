@@ -33,7 +33,7 @@ struct jetwatt_row {
 /**
  * struct jetwatt_prediction - log-normal predictive distributions of a mode
  * @time_ms: median of the time of a minibatch, in milliseconds
- * @power_w: median of the module's power, in watts
+ * @power_w: median of the power of the module, in watts
  * @time_sd: standard deviation of log time
  * @power_sd: standard deviation of log power
  */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define STRIDE	JETWATT_NET_INPUTS_MAX
-/* Rows per block of a prediction. */
+/* Number of rows that are predicted in one block. */
 #define CHUNK	256
 /* Largest predicted logarithm, as in nn.c; a larger one comes from a diverging network. */
 #define EXPONENT_MAX	30

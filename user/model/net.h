@@ -14,7 +14,7 @@
 #define JETWATT_NET_INPUTS_MAX	5
 
 /**
- * struct jetwatt_net - a network and its units
+ * struct jetwatt_net - a network, and the conversion of its inputs and output from and to units
  * @nn: the network
  * @mean: mean of each input over the rows of the first training
  * @sd: standard deviation of each input over the rows of the first training
@@ -38,8 +38,8 @@ void jetwatt_net_point(double x[JETWATT_NET_INPUTS_MAX], const struct jetwatt_mo
  * @value: @n values, finite and positive
  * @n: number of rows
  * @inputs: number of inputs
- * @log: 1: the target is the logarithm of the value; 0: the value. The target is standardised in
- *	both cases
+ * @log: 1: the target is the logarithm of the value; 0: the value. The target is standardised with
+ *	@log 1 and with @log 0
  * @how: parameters of the training
  *
  * Return: 0; -EINVAL; -EDOM; -ENOMEM.

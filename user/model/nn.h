@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Number of layers with parameters. */
+/* Number of layers of the network that have parameters. */
 #define JETWATT_NN_LAYERS	4
 /* Number of layers, from the first on, that are followed by dropout. */
 #define JETWATT_NN_DROPOUTS	2
@@ -141,7 +141,7 @@ void jetwatt_nn_backward(const struct jetwatt_nn *nn, struct jetwatt_nn_work *w,
  * @validation: share of the rows held out for validation; the parameters of the epoch with the
  *	lowest validation loss are kept. With fewer than 5 rows none is held out and the last
  *	parameters are kept
- * @loss: loss of training and validation
+ * @loss: loss function of training and validation
  * @first: first layer that is trained; the layers before it are frozen
  * @seed: seed of split, order of the rows, and dropout
  */

@@ -19,7 +19,7 @@
  * the denormal numbers, on which processors are about 100 times slower. This constant changes no
  * parameter by more than 1e-17. */
 #define TINY	1e-22f
-/* Fewest rows for a validation split. */
+/* Smallest number of rows with which some rows are held out for validation. */
 #define SPLIT_MIN	5
 /* Rows per block of the validation pass: the activations stay in the cache. */
 #define VALIDATION_ROWS	64
@@ -29,7 +29,7 @@
  * @how: parameters of the training
  * @scale: conversion of outputs to values
  * @x: inputs of all rows
- * @all: values of all rows
+ * @all: true values of all rows
  * @nn: the network that is trained, a copy of the caller's network
  * @work: scratch arrays
  * @at: indices of all rows, shuffled once: first @train rows for training, shuffled again in each
@@ -38,7 +38,7 @@
  * @m: running mean of the gradient of each parameter (Adam)
  * @v: running mean of the squared gradient of each parameter (Adam)
  * @best: parameters with the lowest validation loss
- * @value: values of the current batch
+ * @value: true values of the rows of the current batch
  * @beta1: product of all BETA1 so far, for the bias correction
  * @beta2: product of all BETA2 so far
  * @seed: state of the random numbers

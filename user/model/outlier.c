@@ -17,7 +17,7 @@
  * struct dirty_line - sort key of a row for one knob
  * @key: all knobs but the examined one, then the index of the level of the examined knob. Sorted by
  *	@key, neighbours in the examined knob are adjacent
- * @row: index of the row
+ * @row: index of the row that the key belongs to
  */
 struct dirty_line {
 	uint64_t key[KNOBS];
@@ -85,7 +85,7 @@ static void outlier_neighbour_means(const struct jetwatt_row *row, size_t n, int
 		mean[i] = 0;
 	}
 	qsort(l, n, sizeof(*l), outlier_by_key);
-	/* Repeated measurements of a mode count once. */
+	/* Of repeated measurements of a mode, only the first counts. */
 	for (size_t i = 0; i < n; i++)
 		if (!cells || memcmp(l[i].key, l[cells - 1].key, sizeof(l[i].key)))
 			l[cells++] = l[i];

@@ -20,8 +20,8 @@
 
 /**
  * struct jetwatt_powertrain - a pair of networks
- * @time: predicts the time of a minibatch, in milliseconds
- * @power: predicts power, in watts
+ * @time: network that predicts the time of a minibatch, in milliseconds
+ * @power: network that predicts power, in watts
  * @inputs: number of inputs: 4, or 5 with the minibatch size
  * @most: highest level of each knob of the board
  */
@@ -48,7 +48,7 @@ int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt
 /**
  * jetwatt_powertrain_transfer() - fine-tune the networks of a reference on a new workload
  * @pt: set to the new networks
- * @from: networks of the reference
+ * @from: networks trained on the reference workload
  * @c: rows of the new workload
  * @most: highest levels of the board of @c. If the levels differ from those of @from, @c is from
  *	another board and the loss is MAPE (section 4.4), else MSE

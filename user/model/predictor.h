@@ -55,9 +55,9 @@ struct jetwatt_predictor_input {
  *	workloads
  * @JETWATT_PREDICTOR_BATCH: can use the minibatch size as a feature
  * @JETWATT_PREDICTOR_INTERVAL: predicts standard deviations, calibrated for 95 % intervals
- * @JETWATT_PREDICTOR_OBSERVED: predicts nothing, chooses among measured modes
- * @JETWATT_PREDICTOR_FIXED: measures nothing, always gives the same answer
- * @JETWATT_PREDICTOR_OWN_MODES: prescribes which modes to measure
+ * @JETWATT_PREDICTOR_OBSERVED: the predictor predicts nothing, but chooses among measured modes
+ * @JETWATT_PREDICTOR_FIXED: the predictor measures nothing and always gives the same answer
+ * @JETWATT_PREDICTOR_OWN_MODES: the predictor prescribes which modes to measure
  * @JETWATT_PREDICTOR_SLOW: a fit takes a second of CPU time or more
  */
 enum jetwatt_predictor_kind {
@@ -84,8 +84,8 @@ struct jetwatt_predictor_modes {
 
 /**
  * struct jetwatt_predictor - one method
- * @name: name on the command line
- * @does: description in a few words, lower case
+ * @name: name of the predictor on the command line
+ * @does: description of the predictor in a few words, lower case
  * @kind: bits of enum jetwatt_predictor_kind
  * @least: smallest number of rows for an answer without a prior
  * @prior: learn from @n >= 1 references; NULL: the predictor learns nothing from references

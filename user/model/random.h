@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Return: 64 random bits; @s: the state, advanced by the call. */
+/* Return: 64 random bits; @s: the state of the random numbers, advanced by the call. */
 static inline uint64_t jetwatt_random(uint64_t *s)
 {
 	uint64_t z = *s += 0x9e3779b97f4a7c15ull;

@@ -34,9 +34,9 @@
 #define THETA_MAX	60
 
 /**
- * struct bytes - cursor for writing or reading
+ * struct bytes - cursor for writing or reading a saved model
  * @at: next byte
- * @left: bytes left to read
+ * @left: number of bytes left to read
  * @bad: set when a value is out of range or the bytes run out
  */
 struct bytes {
@@ -94,7 +94,7 @@ static void save_real(struct bytes *b, int in, double *v, double lo, double hi)
 		save_put_real(b, *v);
 }
 
-/* Write or read (@in) the numbers of a surface. */
+/* Write the numbers of a response surface, or read them if @in is set. */
 static void save_surface(struct bytes *b, int in, struct jetwatt_surface *s, int optional)
 {
 	int np = s->form->np;

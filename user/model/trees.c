@@ -38,9 +38,9 @@
 
 /**
  * struct tree - a complete binary tree; the children of node k are 2k + 1 and 2k + 2
- * @dim: feature that the node splits by
+ * @dim: for each node, the feature by which it splits the rows
  * @at: rows with a value below @at go to the left; INFINITY: no split
- * @leaf: values of the leaves
+ * @leaf: value of each leaf of the tree
  */
 struct tree {
 	unsigned char dim[NODES];
@@ -68,7 +68,7 @@ struct trees {
  * @n: number of rows
  * @x: features of the rows
  * @y: residuals of the rows: what the regression and the trees built so far leave unexplained
- * @order: row numbers sorted by each feature
+ * @order: for each feature, the row numbers sorted by this feature
  * @node: node of the current tree that each row is in
  */
 struct trees_table {

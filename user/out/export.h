@@ -76,7 +76,7 @@ struct jetwatt_export_wait {
  * @last_telemetry: the telemetry written last
  * @any: number of events written so far (Chrome) or of minibatches written so far (Perfetto)
  * @tracks: bit s is set if telemetry slot s has a track (Perfetto)
- * @state: private to the format
+ * @state: data of the format's own functions
  */
 struct jetwatt_export {
 	FILE *f;

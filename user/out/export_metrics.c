@@ -117,7 +117,8 @@ static void metrics_end(struct jetwatt_export *e, const struct jetwatt_export_su
 	jetwatt_metrics_gauge(m, "jetwatt_run_seconds", "seconds", "Length of the run",
 			      (s->ended_ns - s->begun_ns) * 1e-9);
 	jetwatt_metrics_gauge(m, "jetwatt_run_covered_seconds", "seconds",
-			      "Of that, time that lies in no gap", s->covered_ns * 1e-9);
+			      "Time of the run that lies in no gap of the samples",
+			      s->covered_ns * 1e-9);
 	jetwatt_metrics_counter(m, "jetwatt_sampler_samples", NULL, "Samples received", s->samples);
 	jetwatt_metrics_counter(m, "jetwatt_sampler_dropped_samples", NULL, "Samples that are missing",
 				s->lost);

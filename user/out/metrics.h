@@ -2,8 +2,8 @@
 /*
  * Writes metrics as text, in OpenMetrics 1.0 or in Prometheus' text format 0.0.4; for the exporter
  * and jetwatt export. The two formats differ in the names of counters' families. Values are in base
- * units. A rail and the rails that it supplies have different metric names, so that the sum over
- * all labels of one name is meaningful.
+ * units (seconds, joules, watts). A rail and the rails that it supplies have different metric
+ * names, so that the sum over all labels of one name is meaningful.
  */
 #ifndef JETWATT_OUT_METRICS_H
 #define JETWATT_OUT_METRICS_H

@@ -7,7 +7,7 @@
 
 #include "out/plot.h"
 
-/* Minimum number of minibatches for a histogram. */
+/* Minimum number of minibatches with which the page has a histogram. */
 #define MINIBATCHES_MIN	8
 
 static const char style[] =

@@ -25,8 +25,8 @@ void jetwatt_terminal_knobs(const struct jetwatt_mode *m);
 void jetwatt_terminal_measured_heading(void);
 void jetwatt_terminal_measured_row(unsigned int nr, const struct jetwatt_row *row, const char *why);
 
-/* Print the heading, and a row, of the table of predicted modes. @mark: character in the first
- * column. */
+/* Print the heading, and a row, of the table of predicted modes. @mark: character that is printed
+ * in the first column. */
 void jetwatt_terminal_predicted_heading(void);
 void jetwatt_terminal_predicted_row(char mark, const struct jetwatt_mode *m,
 			  const struct jetwatt_prediction *p, const char *note);

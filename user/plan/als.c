@@ -16,14 +16,14 @@
 #include "model/random.h"
 #include "plan/plan.h"
 
-/* Number of rounds: the first one is random. */
+/* Number of rounds of measurements; the first round measures random modes. */
 #define ROUNDS	5
 /* Width of a power bin, in watts; one mode is taken from each bin. */
 #define BIN_W	1.0
 
 /**
  * struct als - state of the sampling
- * @mode: modes to be measured at all sizes
+ * @mode: modes to be measured at all minibatch sizes
  * @modes: number of entries of @mode
  * @done: number of modes that are measured completely
  * @want: number of modes to be measured in all; 0: not set yet

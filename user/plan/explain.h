@@ -15,7 +15,7 @@
  * struct jetwatt_explain_step - a neighbour that differs in one knob
  * @knob: the knob
  * @up: 1: the neighbour has the next higher level of the knob; 0: the next lower level
- * @index: index into the modes
+ * @index: index of the neighbour in the array of modes
  * @time: relative change of the time of a minibatch from the explained mode to the neighbour
  * @power_w: change of the power from the explained mode to the neighbour, in watts
  */
@@ -28,7 +28,8 @@ struct jetwatt_explain_step {
 
 /**
  * struct jetwatt_explain - the explanation
- * @parts: 1: the predictor divides the time into parts; 0: @share and @binds are not set
+ * @parts: 1: the predictor divides the time into parts; 0: the members @share and @binds are not
+ *	set
  * @share: share of each part of the time, see jetwatt_model_shares()
  * @binds: the largest part
  * @step: the neighbours, in the order of the knobs

@@ -30,12 +30,12 @@
 #define STILL_W	1.0
 
 /**
- * struct gmd_walk - one pass along the path
+ * struct gmd_walk - one pass along the path of measured modes
  * @k: measurements
  * @q: query
- * @value: levels of each knob, ascending
+ * @value: for each knob, its levels in ascending order
  * @steps: number of levels of each knob
- * @size: index of the minibatch size of inference
+ * @size: index of the minibatch size of the inference workload
  * @visited: modes on the path
  * @visits: number of entries of @visited
  * @most: largest number of modes on the path

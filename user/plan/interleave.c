@@ -12,7 +12,7 @@
 #define LATE	0.01 /* share of the requests that may exceed the latency limit */
 /* Weight of the prior that arrivals are a Poisson process, in requests. */
 #define PRIOR	10
-#define FULL	0.95 /* utilisation above which the server counts as overloaded */
+#define FULL	0.95 /* utilisation of the server above which it counts as overloaded */
 /* Threshold of twice the log likelihood ratio: at most 1 in 100,000 splits of a constant rate. */
 #define CHANGED	20.0
 /* Share of the best training throughput that is given up for a lower latency. */
@@ -128,7 +128,8 @@ double jetwatt_interleave_requests_99(const struct jetwatt_interleave *i, double
 }
 
 /**
- * struct interleave_line - duration of a time slice: @base + @each * content, in ms
+ * struct interleave_line - duration of a time slice: @base + @each * content, in ms, where content
+ * is the number of requests or minibatches
  * @n: number of time slices that the line is fitted to
  * @base: constant part
  * @each: milliseconds for each request or minibatch
@@ -234,8 +235,8 @@ static double interleave_train_ms(const struct interleave_model *t, double minib
 	return t->train.base + t->train.each * minibatches;
 }
 
-/* Return: latency that 99 % of the requests stay below, in ms; INFINITY if the server is
- * overloaded. The latency is the larger one of two cases. First case, a server that handles
+/* Return: latency that 99 % of the requests stay below, in ms; INFINITY if the utilisation of the
+ * server is too high. The latency is the larger one of two cases. First case, a server that handles
  * requests one by one: the queue of a server without vacations, with an exponential tail, plus the
  * rest of a vacation (Fuhrmann and Cooper 1985); a vacation is the time in which the server does
  * not run. Second case, a server that handles all waiting requests in one minibatch: the first

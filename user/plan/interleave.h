@@ -24,7 +24,7 @@
 
 /**
  * struct jetwatt_interleave_window - measurements of one window
- * @requests: number of requests answered
+ * @requests: number of requests answered in the window
  * @window_ms: time since the end of the previous window, in milliseconds
  * @infer_ms: part of the window from thawing the server until the server was idle, in milliseconds
  * @minibatches: training minibatches in the window

@@ -31,7 +31,7 @@ static size_t next_mark_seen(struct jetwatt_search *s)
 	return modes;
 }
 
-/* Mark modes that the parametric means exclude. Return: number of modes that remain. */
+/* Mark modes that the parametric means exclude. Return: number of modes that are not excluded. */
 static size_t next_exclude(struct jetwatt_search *s, const double *time, const double *power)
 {
 	double best = INFINITY;

@@ -15,9 +15,9 @@
 
 /**
  * struct jetwatt_cell - a cell
- * @work: index of the workload
- * @size: index of its minibatch size
- * @mode: index of the mode
+ * @work: index of the workload of the cell
+ * @size: index of the minibatch size of the cell
+ * @mode: index of the mode of the cell
  */
 struct jetwatt_cell {
 	size_t work, size, mode;
@@ -30,7 +30,7 @@ struct jetwatt_cell {
  * @by: predictor and prior; NULL: the default predictor without a prior
  * @time_ms: mean of the measured times in ms, size by size, all modes each; NAN: not measured
  * @power_w: mean of the measured powers in W, size by size, all modes each; NAN: not measured
- * @row: all measurements, the latest last
+ * @row: all measurements of the workload, the latest last
  * @cell: for each entry of @row, the cell that was measured
  * @rows: number of rows
  * @room: number of rows for which @row has space

@@ -18,7 +18,7 @@
 
 /**
  * struct jetwatt_plan_next - the mode to measure next
- * @index: index into the modes
+ * @index: index of the mode in the array of modes
  * @why: reason for the report, a static string of at most JETWATT_PLAN_WHY characters, such as
  *	"expected improvement"
  */
@@ -52,7 +52,7 @@ struct jetwatt_plan_next {
  * @budget_w: power budget, in watts; 0: no budget, learn the whole surface
  * @most: largest number of different modes to measure in all
  * @seed: seed of all random choices; equal arguments give an equal choice
- * @next: set to the choice
+ * @next: set to the mode to measure next
  *
  * Early choices are cautious: a mode that is likely over the budget is chosen only if it is
  * informative. A mode whose only measurement contradicts the model is chosen a second time, even if
@@ -76,7 +76,7 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
  * @row: measured rows
  * @rows: number of rows
  * @most: largest number of rows
- * @next: set to the choice
+ * @next: set to the mode to measure next
  *
  * Neither the CPU clock nor the GPU clock is above that of any measured row, so a resumed profile
  * continues below its rows. Only the modes of the rows are used, not their times and powers.
@@ -99,7 +99,7 @@ double jetwatt_plan_uncertainty(const struct jetwatt_prediction *p, size_t n, do
 
 /**
  * struct jetwatt_plan_choice - a candidate for the answer
- * @index: index into the modes
+ * @index: index of the mode in the array of modes
  * @measured: 1: the mode has been measured; 0: the mode is only predicted
  * @p: prediction of the mode
  */
@@ -125,8 +125,8 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
 /**
  * struct jetwatt_plan_objective - objective and limits of a query
  * @least: quantity to minimise: time, power, or energy per minibatch
- * @power_w: limit of the module's mean power, in watts; 0: none
- * @time_ms: limit of the time of a minibatch, in milliseconds; 0: none
+ * @power_w: limit of the module's mean power, in watts; 0: no limit
+ * @time_ms: limit of the time of a minibatch, in milliseconds; 0: no limit
  * @risk: accepted probability that the answer exceeds a limit, for example 0.05
  */
 struct jetwatt_plan_objective {

@@ -23,7 +23,7 @@
 /**
  * struct jetwatt_roofs_kernel - measurement of one kernel in one mode
  * @flop: floating-point operations
- * @bytes: bytes moved to and from memory
+ * @bytes: number of bytes that the kernel moves to and from memory
  * @time_ms: duration, in milliseconds
  * @power_w: mean power, in watts
  */
@@ -39,8 +39,8 @@ struct jetwatt_roofs_kernel {
  * @eps_flop: energy of a floating-point operation, in joules
  * @eps_mem: energy of a byte moved to or from memory, in joules
  * @pi0: constant power, in watts
- * @time_off: mean relative error of the times
- * @energy_off: mean relative error of the energies
+ * @time_off: mean relative error of the fitted times of the kernels
+ * @energy_off: mean relative error of the fitted energies of the kernels
  */
 struct jetwatt_roofs {
 	struct jetwatt_mode mode;

@@ -29,7 +29,7 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
  * @foretold: 1: the prior has rows of the same workload from other devices, and @row agrees with
  *	them
  * @foreseen: 1: the references predict this workload well enough to skip the initial design
- * @budget_w: power budget, in watts; 0: none
+ * @budget_w: power budget, in watts; 0: no budget
  * @seen: @n entries of enum jetwatt_seen
  * @m: model fitted to @row; NULL if no model has been fitted yet
  * @p: @n predictions; zero without a model, and for excluded modes if only the modes that are not

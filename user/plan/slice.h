@@ -5,11 +5,12 @@
  * minibatches (Fulcrum, arXiv 2509.20205, section 4). Used by the strategies, jetwatt optimize
  * --latency and jetwatt eval.
  *
- * One model runs at a time; switches happen at minibatch boundaries only. Requests arrive at a
- * constant rate a. An inference minibatch has b requests and takes the time t. A minibatch is full
- * b / a after the previous one, so the latency of its first request is b / a + t. The minibatch
- * must end before the next inference minibatch is full: t <= b / a. In the remaining time b / a -
- * t, tau = floor((b / a - t) / t_train) training minibatches run, each of which takes t_train.
+ * One model runs at a time; switches happen at minibatch boundaries only. Requests to the server
+ * arrive at a constant rate a. An inference minibatch has b requests and takes the time t. A
+ * minibatch is full b / a after the previous one, so the latency of its first request is b / a + t.
+ * The minibatch must end before the next inference minibatch is full: t <= b / a. In the remaining
+ * time b / a - t, tau = floor((b / a - t) / t_train) training minibatches run, each of which takes
+ * t_train.
  *
  * With two servers of equal rate a, a full minibatch waits for at most one minibatch of the other
  * server, which takes t_other, so the latency is at most b / a + t + t_other. If
@@ -73,7 +74,7 @@ struct jetwatt_slice_query {
  * @tau: number of training minibatches between two inference minibatches
  * @time_ms: time of a training minibatch, in milliseconds
  * @latency_ms: latency of the slowest answer, in milliseconds
- * @power_w: higher power of the workloads, in watts
+ * @power_w: power of the workload with the higher power, in watts
  * @throughput_hz: training minibatches per second: @tau * arrival rate / inference minibatch size
  */
 struct jetwatt_slice_plan {
@@ -84,7 +85,7 @@ struct jetwatt_slice_plan {
 
 /**
  * jetwatt_slice_size() - insert a minibatch size
- * @sizes: sizes, ascending and different
+ * @sizes: minibatch sizes, in ascending order and all different
  * @n: number of sizes, updated
  * @size: the new size
  *

@@ -11,15 +11,15 @@
 
 /**
  * struct jetwatt_strategy - a search strategy
- * @name: name on the command line
- * @does: description in one line
+ * @name: name of the strategy on the command line
+ * @does: description of the strategy in one line
  * @modes: usual number of modes to measure for a query
  * @shared: 1: the strategy measures once for all queries; 0: it measures for each query
  * @new: create the state for one query or a sequence of queries; NULL: no state. Returns 0, -ENOMEM
- * @next: choose the next cell; @most: largest number of modes to measure for this query. Returns 0;
- *	1 if no cell is worth measuring; negative errno. Equal arguments and measurements give equal
- *	cells
- * @free: free the state; may be NULL
+ * @next: choose the next cell to measure; @most: largest number of modes to measure for this query.
+ *	Returns 0; 1 if no cell is worth measuring; negative errno. Equal arguments and measurements
+ *	give the same choice
+ * @free: free the state of the strategy, which may be NULL
  */
 struct jetwatt_strategy {
 	const char *name, *does;

@@ -102,7 +102,7 @@ static int scout_in_time(const struct jetwatt_known *k, size_t work, size_t size
 	return 1e3 * k->work[work].size[size] / q->arrival_hz < q->latency_ms;
 }
 
-/* Fit and predict all workloads. */
+/* Fit the surrogates of all workloads and predict all modes. */
 static int scout_fit(struct scout *s, const struct jetwatt_known *k,
 		     const struct jetwatt_slice_query *q)
 {
@@ -332,7 +332,7 @@ static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 }
 
 /* No mode is likely to meet the limits: choose the mode with the lowest predicted power, while this
- * mode may draw less power than the lowest measured power. Return: 0; 1 if there is none. */
+ * mode may draw less power than the lowest measured power. Return: 0; 1 if no such mode exists. */
 static int scout_closest(struct scout *s, const struct jetwatt_known *k,
 			 const struct jetwatt_slice_query *q, const struct jetwatt_acquisition *h)
 {

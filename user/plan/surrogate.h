@@ -12,11 +12,11 @@
  * struct jetwatt_surrogate - surrogate of one workload
  * @base: model of the last whole fit, to the first @based rows
  * @m: the model in use: @base, or a warm-start fit from it
- * @based: number of rows of @base
+ * @based: number of rows that @base was fitted to
  * @rows: number of rows when @m was fitted
  * @budget: power budget in watts; if @m uses only a part of the rows, those closest to this power
  * @p: for each minibatch size the predictions of all modes
- * @good: @p is valid for this minibatch size
+ * @good: 1: the predictions @p are valid for this minibatch size
  */
 struct jetwatt_surrogate {
 	struct jetwatt_fitted *base, *m;
@@ -29,9 +29,9 @@ struct jetwatt_surrogate {
 /**
  * struct jetwatt_estimate - time and power of a cell, measured or predicted
  * @time_ms: median of the time of a minibatch, in milliseconds
- * @time_sd: standard deviation of log time; 0: measured
+ * @time_sd: standard deviation of log time; 0: the cell was measured
  * @power_w: median of the power, in watts
- * @power_sd: standard deviation of log power; 0: measured
+ * @power_sd: standard deviation of log power; 0: the cell was measured
  */
 struct jetwatt_estimate {
 	double time_ms, time_sd, power_w, power_sd;

@@ -245,7 +245,8 @@ static int serve_database(struct jetwatt_profile_access *door)
 {
 	int err = jetwatt_profile_access_serve(0, door->db);
 
-	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, err == -EPROTO ? "it sent data that is not a request" :
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED,
+				err == -EPROTO ? "the client sent data that is not a request" :
 				       strerror(-err), "use the same version of jetwatt-sync on both ends",
 				       "closed the connection to the client") : 0;
 }
@@ -265,7 +266,8 @@ int main(int argc, char **argv)
 				"them as a prior, and measures a few modes to check them.",
 				options, sync_parse, group, argc, argv, &in);
 	if (in.through && (in.db || in.serve))
-		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "use only one of them",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+					    "use only one of these two options",
 					 "--through cannot be combined with --%s", in.db ? "db" : "serve");
 	code = in.serve ? 0 : jetwatt_device_name(in.device, device);
 	if (code)

@@ -25,7 +25,7 @@ static const char *const share_key[] = {
 	[JETWATT_SHARE_GPU] = "gpu", [JETWATT_SHARE_EMC] = "emc", [JETWATT_SHARE_LAUNCH] = "launch",
 	[JETWATT_SHARE_LOADER] = "loader", [JETWATT_SHARE_FIXED] = "fixed",
 };
-/* Print the setting of a knob: "GPU 1236 MHz", "5 cores". */
+/* Print the level of a knob: "GPU 1236 MHz", "5 cores". */
 static void explain_print_setting(const struct jetwatt_mode *m, enum jetwatt_knob k)
 {
 	const struct jetwatt_knob_row *row = jetwatt_knob_row(k);

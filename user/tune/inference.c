@@ -99,7 +99,8 @@ static int infer_sizes_of_rows(struct jetwatt_infer *f, const struct jetwatt_tun
 
 		if (size && jetwatt_slice_size(f->size, &f->sizes, size))
 			return jetwatt_error_report(
-				JETWATT_EXIT_USAGE, NULL, "choose some of them: --batch 1,4,16",
+				JETWATT_EXIT_USAGE, NULL,
+				"choose some of the sizes: --batch 1,4,16",
 				"more than %d minibatch sizes", JETWATT_SLICE_SIZES);
 	}
 	return f->sizes ? 0 :

@@ -17,7 +17,7 @@
  * @size: minibatch sizes to choose from, in samples
  * @sizes: number of sizes
  * @strategy: search strategy
- * @most: largest number of modes to measure
+ * @most: largest number of modes to measure for the query
  * @plan: the answer
  * @measured: 1: the answer was measured; 0: the answer is a prediction
  */

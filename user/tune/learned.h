@@ -35,8 +35,8 @@ struct jetwatt_session;
  * @max_rows: number of rows allocated
  * @measured: number of new modes measured in this run
  * @most: largest value of @measured, for the progress bar
- * @out: CSV file that is written after every row; NULL: none
- * @budget_w: power budget, in watts; 0: none
+ * @out: CSV file to which every measured row is written; NULL: none
+ * @budget_w: power budget, in watts; 0: no budget
  * @wait_s: timeout for GPU work of the job, in seconds
  * @risk: accepted probability that an unmeasured mode exceeds the budget
  * @prediction: prediction of every candidate, by jetwatt_learn_predict(); NULL: not yet
@@ -44,7 +44,8 @@ struct jetwatt_session;
  * @model: model of the last fit; NULL: none
  * @given: 1: the model @model was read from a file and is not fitted again
  * @begun_ns: start of the measurements, CLOCK_MONOTONIC in nanoseconds
- * @ended_ns: end of the last measurement, CLOCK_MONOTONIC in nanoseconds; 0: none
+ * @ended_ns: end of the last measurement, CLOCK_MONOTONIC in nanoseconds; 0: nothing was measured
+ *	yet
  * @silent: 1: print nothing but warnings and errors
  * @down: 1: clocks must not be raised from one mode to the next
  * @sizes: 1: the minibatch size is a feature

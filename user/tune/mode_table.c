@@ -35,7 +35,8 @@ static int table_file_read(struct table_file *f, const char *path)
 		return jetwatt_references_unreadable(path, n, &e);
 	if (!n)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL,
-					 "write one: jetwatt profile -o FILE.csv", "%s has no rows",
+					 "write a file of modes: jetwatt profile -o FILE.csv",
+					 "%s has no rows",
 					 path);
 	f->n = n;
 	for (long i = 0; i < n; i++)
@@ -220,17 +221,19 @@ int jetwatt_mode_table_load(struct jetwatt_mode_table *t)
 			code = table_file_sizes(&f[w], &t->work[w]);
 		if (!code && trains && !w && t->work[w].sizes > 1)
 			code = jetwatt_error_report(
-				JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
-				"give it with --infer if it is an inference workload",
+				JETWATT_EXIT_USAGE, "the file has rows of several batch sizes",
+				"give the file with --infer if it is of an inference workload",
 				"%s is not a training file", t->train);
 		if (!code && t->method && t->work[w].sizes > 1 && !jetwatt_method_sizes(t->method))
-			code = jetwatt_error_report(JETWATT_EXIT_USAGE, "it has rows of several batch sizes",
+			code = jetwatt_error_report(JETWATT_EXIT_USAGE,
+						    "the file has rows of several batch sizes",
 						 jetwatt_method_list(fix, sizeof(fix), "--method ",
 								     jetwatt_method_sizes),
 						 "method %s cannot use %s", t->method->name,
 						 t->work[w].path);
 		if (!code && !(trains && !w) && !t->work[w].size[0])
-			code = jetwatt_error_report(JETWATT_EXIT_USAGE, "it has no column batch", NULL,
+			code = jetwatt_error_report(JETWATT_EXIT_USAGE,
+						    "the file has no column batch", NULL,
 						 "%s is not an inference file", t->work[w].path);
 	}
 	if (!code)

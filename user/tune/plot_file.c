@@ -25,7 +25,8 @@ const char *jetwatt_plot_path(const char *option, const char *path)
 	    !plot_has_suffix(path, ".html"))
 		exit(jetwatt_error_report(
 			JETWATT_EXIT_USAGE, "the suffix of the name selects the format",
-			"end it in .svg, .png or .html", "%s: unknown format: %s", option, path));
+			"end the file name in .svg, .png or .html", "%s: unknown format: %s",
+			option, path));
 	return path;
 }
 

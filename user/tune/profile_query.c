@@ -144,7 +144,7 @@ int jetwatt_profiles_find(const char *path, const char *name, struct jetwatt_db 
 	*db = NULL;
 	if (err == -ENOTUNIQ && (!name || !*name))
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, "the database has several profiles",
-					 "name one of them: jetwatt list profiles",
+					 "name one of the profiles: jetwatt list profiles",
 					 "no profile was named");
 	return jetwatt_keep_error(err, &e);
 }

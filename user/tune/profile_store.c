@@ -305,7 +305,8 @@ int jetwatt_keep_others(struct jetwatt_profile_store *k, struct jetwatt_corpus *
 
 int jetwatt_keep_add(struct jetwatt_profile_store *k, const struct jetwatt_measure *m, uint64_t lost)
 {
-	struct jetwatt_error_text e = { "cannot store this mode", "it is not finite and positive",
+	struct jetwatt_error_text e = { "cannot store this mode",
+					"its time or power is not finite and positive",
 					"" };
 	struct jetwatt_db_row row = {
 		.row = m->row, .minibatches = m->batches, .span_s = m->span_s,

@@ -75,12 +75,13 @@ uint64_t jetwatt_keep_known(struct jetwatt_profile_store *k, const struct jetwat
 /* Format the command of a running job in the form that identifies the workload. */
 void jetwatt_keep_command(pid_t pid, char *buf, size_t len);
 
-/* Read all rows of the workload; the caller frees them. Return: number of rows; -1 - exit code. */
+/* Read all rows of the workload; the caller frees them. Return: number of rows; on an error, -1
+ * minus the exit code. */
 int jetwatt_keep_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row);
 
 /*
  * Read the cross-device medians of the workload (jetwatt_pool_read_prior()); the caller frees them.
- * Return: number of rows; -1 - exit code.
+ * Return: number of rows; on an error, -1 minus the exit code.
  */
 int jetwatt_keep_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row);
 
@@ -93,7 +94,7 @@ int jetwatt_keep_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row
  * Selects the latest workloads with at least six modes, measured with the same power rails and
  * board settings.
  *
- * Return: number of workloads; -1 - exit code.
+ * Return: number of workloads; on an error, -1 minus the exit code.
  */
 int jetwatt_keep_others(struct jetwatt_profile_store *k, struct jetwatt_corpus *c, size_t max);
 

@@ -265,7 +265,7 @@ static struct jetwatt_json_value *json_value(struct json_reader *r)
 
 	json_skip_space(r);
 	if (r->at == r->end)
-		return json_refuse(r, "it ends where a value should be");
+		return json_refuse(r, "the document ends where a value should be");
 	switch (*r->at) {
 	case '{': return json_container(r, true);
 	case '[': return json_container(r, false);

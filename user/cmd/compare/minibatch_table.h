@@ -11,7 +11,7 @@
 /* Columns of the table; from index JETWATT_TABLE_RAILS on, the energies of the rails of the total
  * follow. */
 enum {
-	JETWATT_TABLE_TIME,	/* duration of the minibatch, ms */
+	JETWATT_TABLE_TIME,	/* time (duration) of the minibatch, ms */
 	/* time from the start of the minibatch until the GPU has work, ms */
 	JETWATT_TABLE_FETCH,
 	JETWATT_TABLE_GPU,	/* time of a minibatch in which the GPU has work, ms */

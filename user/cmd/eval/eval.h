@@ -72,7 +72,7 @@ int jetwatt_eval_sample(const struct jetwatt_eval *e, size_t r, size_t *at);
 
 /* Fit the method to the first @k rows of @at. @r: number of the repeat, from which the seed is
  * computed. @model: set to the fitted model, which the caller frees. @ms: CPU time in ms, may be
- * NULL. Return: 0, negative errno; -ENODATA: too few rows. */
+ * NULL. Return: 0; -ENODATA if the method needs more rows; other negative errno. */
 int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, size_t k,
 		     void **model, double *ms);
 /* Predict all e->n rows. @ms: CPU time in ms, may be NULL. Return: 0, negative errno. */

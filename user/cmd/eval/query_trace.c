@@ -53,7 +53,8 @@ static int bad_trace_line(const char *path, unsigned int line, const char *why)
 				 "cannot use line %u of %s", line, path);
 }
 
-/* Read the file of request rates. The caller frees @out, even after an error. Return: exit code. */
+/* Read the file of request rates. The caller frees the rates @out, even after an error. Return:
+ * exit code. */
 static int read_trace(const char *path, struct window **out, size_t *n)
 {
 	FILE *f = fopen(path, "re");

@@ -353,7 +353,8 @@ int jetwatt_cmd_export(int argc, char **argv)
 	if (!row->format)
 		return export_buffered(&o, row);
 	if (o.nr_what > 1)
-		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "export them one by one",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+					    "export the traces one by one",
 					 "only one trace can be exported at a time");
 	if (!o.from)
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,

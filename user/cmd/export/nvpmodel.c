@@ -93,7 +93,8 @@ int jetwatt_export_nvpmodel(struct jetwatt_export_args *o, const struct jetwatt_
 					 "jetwatt export -f nvpmodel c8-1728000-g624750000-e3199000000",
 					 "no mode is given");
 	if (output_is_presets(o))
-		return jetwatt_error_report(JETWATT_EXIT_USAGE, "its presets would be overwritten",
+		return jetwatt_error_report(JETWATT_EXIT_USAGE,
+					    "the presets of the file would be overwritten",
 					 "append instead: jetwatt export -f nvpmodel MODE | sudo tee -a FILE",
 					 "-o: %s is the file that the presets are read from",
 					 o->out);

@@ -84,7 +84,7 @@ int jetwatt_export_profile(struct jetwatt_export_args *o, const struct jetwatt_e
 	for (size_t i = 0; i < all.n && all.differ && !err; i++)
 		if (!all.batch[i])
 			err = jetwatt_error_report(JETWATT_EXIT_FAILED,
-						"the minibatch size of some of them is unknown",
+						"the minibatch size of some profiles is unknown",
 						"export one profile at a time",
 						"cannot write profiles of different minibatch sizes into one file");
 	if (!err && !all.n)

@@ -93,7 +93,8 @@ static void roofline_check_args(const struct jetwatt_roofline *r)
 				       "give --corpus DIR, and no --kernel",
 				       "--calibrate needs a directory for its measurements"));
 	if (r->path && r->n)
-		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "leave out one of the two",
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+					  "leave out --work or the network",
 				       "--work cannot be combined with a network"));
 	if (r->n && !roofs)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--corpus DIR",

@@ -54,7 +54,7 @@ struct jetwatt_top {
  * jetwatt_top_gather() - compute the contents of the screen
  * @t: the result
  * @w: the session; its samples and waits from before the window are dropped
- * @window_s: length of the window in seconds
+ * @window_s: length of the averaging window, in seconds
  * @columns: number of columns in the power chart
  * @name: writes the name of a process to @buf, or leaves it unchanged; may be NULL
  * @arg: passed to @name
