@@ -163,8 +163,8 @@ static void on_published(struct mosquitto *m, void *arg, int id)
 	atomic_fetch_sub(&l->flying, 1);
 }
 
-/* Thread that runs the library's loop. The loop ends if the name of the broker cannot be resolved
- * yet; the thread then starts the loop again. */
+/* Thread that runs the loop of the MQTT library. The loop ends if the name of the broker cannot be
+ * resolved yet; the thread then starts the loop again. */
 static void *mqtt_thread(void *arg)
 {
 	struct link *l = arg;

@@ -42,7 +42,7 @@ static int twin_by_mode(const void *a, const void *b)
 }
 
 /* Sort rows by mode and replace the rows of a mode by their geometric mean. Return: the number of
- * modes. */
+ * modes, which is the number of rows that remain. */
 static size_t twin_merge_modes(struct jetwatt_row *row, size_t n)
 {
 	size_t out = 0, end;

@@ -47,8 +47,8 @@ int jetwatt_cross_device_agrees(const struct jetwatt_cross_device *t, const stru
  *
  * The rows of this board determine a common factor of time and one of power. The scatter around
  * these factors is added to the standard errors of the transferred rows. Modes that were measured
- * on this board are not appended. Nothing is appended if @row contradicts the same workload or has
- * several minibatch sizes.
+ * on this board are not appended. Nothing is appended if the rows @row contradict the assumption of
+ * the same workload or have several minibatch sizes.
  *
  * Return: the number of entries in @out; -EINVAL if a knob of a mode is 0; -ENOMEM.
  */
@@ -62,8 +62,8 @@ int jetwatt_cross_device_join(const struct jetwatt_cross_device *t, const struct
  * @n: number of rows of this board
  * @m: the model; its @heard and @nr_transferred are set
  *
- * Transferred rows of modes that were measured on this board are left out. Nothing is set if @row
- * contradicts the same workload.
+ * Transferred rows of modes that were measured on this board are left out. Nothing is set if the
+ * rows @row contradict the assumption of the same workload.
  *
  * Return: 0; else as jetwatt_cross_device_join().
  */

@@ -40,13 +40,16 @@ static inline int64_t jetwatt_graph_named(uint32_t text)
 
 /* Flags of a tensor. */
 enum {
-	JETWATT_GRAPH_WEIGHT = 1,	/* weight: stored with the network */
-	JETWATT_GRAPH_EXTERNAL = 2,	/* weight that is stored in another file */
-	JETWATT_GRAPH_INPUT = 4,	/* input of the network or of a nested graph */
+	JETWATT_GRAPH_WEIGHT = 1,	/* the tensor is a weight that is stored with the network */
+	JETWATT_GRAPH_EXTERNAL = 2,	/* the tensor is a weight that is stored in another file */
+	/* the tensor is an input of the network or of a nested graph */
+	JETWATT_GRAPH_INPUT = 4,
 	JETWATT_GRAPH_NUMBERS_KNOWN = 8,	/* the elements of the tensor are known */
 	JETWATT_GRAPH_LIVE = 16,	/* the tensor depends on an input of the network */
-	JETWATT_GRAPH_LATER = 32,	/* output of a node that has not been reached */
-	JETWATT_GRAPH_GUESSED = 64,	/* size declared by the file, not inferred */
+	/* the tensor is the output of a node that inference has not reached yet */
+	JETWATT_GRAPH_LATER = 32,
+	/* the size of the tensor is declared by the file, not inferred */
+	JETWATT_GRAPH_GUESSED = 64,
 };
 
 /**
@@ -283,7 +286,7 @@ int jetwatt_graph_infer(struct jetwatt_graph *g, uint32_t *bad);
 enum jetwatt_graph_doubt {
 	JETWATT_GRAPH_SURE,		/* exactly */
 	JETWATT_GRAPH_UNKNOWN_OP,	/* the operator is unknown: only bytes are counted */
-	JETWATT_GRAPH_UNKNOWN_SIZE,	/* unknown size: nothing is counted */
+	JETWATT_GRAPH_UNKNOWN_SIZE,	/* a tensor size is unknown: nothing is counted */
 	/* the number of iterations of a loop is unknown: the loop is counted once */
 	JETWATT_GRAPH_ONCE,
 	/* the layer is a conditional: the branch with more work is counted */

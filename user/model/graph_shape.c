@@ -83,7 +83,7 @@ static void shape_copy(struct jetwatt_graph_value *to, const struct jetwatt_grap
 	to->flags = (to->flags & ~JETWATT_GRAPH_LIVE) | (from->flags & JETWATT_GRAPH_LIVE);
 }
 
-/* Return: the tensor that an operand refers to in @body, NULL if there is none. */
+/* Return: the tensor that an operand refers to in @body, NULL if no such tensor exists. */
 static struct jetwatt_graph_value *shape_operand(const struct jetwatt_graph *g, uint32_t body,
 						 uint32_t operand)
 {

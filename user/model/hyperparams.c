@@ -131,8 +131,8 @@ static int tune_search(struct jetwatt_surface *s)
 }
 
 /*
- * Leave-one-out errors: each point predicted from the others (Rasmussen and Williams 2006, section
- * 5.4.2, with the parameters of the mean linearised and integrated out).
+ * Compute the leave-one-out errors: each point is predicted from all other points (Rasmussen and
+ * Williams 2006, section 5.4.2, with the parameters of the mean linearised and integrated out).
  *
  * @e2: set to the n squared leave-one-out errors
  * @var: set to the expected values of the n squared errors

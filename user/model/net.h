@@ -52,7 +52,7 @@ int jetwatt_net_fit(struct jetwatt_net *net, const double *x, const double *valu
  * @net: the new network; empty on error
  * @from: network trained on the reference workload
  * @x: inputs, as for jetwatt_net_fit()
- * @value: @n values of the other workload
+ * @value: array of @n values of time or power of the other workload
  * @n: number of rows
  * @how: parameters of the training
  *

@@ -96,7 +96,7 @@ void jetwatt_nn_work_free(struct jetwatt_nn_work *w);
  * @nn: the network
  * @w: inputs in @w->act[0]; outputs in @w->act[JETWATT_NN_LAYERS]
  * @n: number of rows, at most @w->rows
- * @dropout: share of units that are left out; 0: none
+ * @dropout: share of units that dropout leaves out; 0: no dropout
  * @seed: state of the random numbers; may be NULL if @dropout is 0
  */
 void jetwatt_nn_forward(const struct jetwatt_nn *nn, struct jetwatt_nn_work *w, size_t n,
@@ -122,7 +122,8 @@ double jetwatt_nn_loss(const float *output, const double *value, size_t n,
 /**
  * jetwatt_nn_backward() - compute the gradient of the loss with respect to all parameters
  * @nn: the network
- * @w: as jetwatt_nn_forward() left it, with the derivatives by the outputs in @w->delta[0]
+ * @w: scratch arrays as jetwatt_nn_forward() has left them, with the derivatives by the outputs in
+ *	@w->delta[0]
  * @n: number of rows
  * @dropout: as in jetwatt_nn_forward()
  * @first: first layer whose gradient is computed; the gradients of the layers before @first are not
@@ -139,8 +140,8 @@ void jetwatt_nn_backward(const struct jetwatt_nn *nn, struct jetwatt_nn_work *w,
  * @rate: learning rate of Adam (beta 0.9 and 0.999, epsilon 1e-8)
  * @dropout: share of units that are left out, 0 to less than 1
  * @validation: share of the rows held out for validation; the parameters of the epoch with the
- *	lowest validation loss are kept. With fewer than 5 rows none is held out and the last
- *	parameters are kept
+ *	lowest validation loss are kept. With fewer than 5 rows no row is held out and the
+ *	parameters of the last epoch are kept
  * @loss: loss function of training and validation
  * @first: first layer that is trained; the layers before it are frozen
  * @seed: seed of split, order of the rows, and dropout

@@ -50,8 +50,8 @@ int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt
  * @pt: set to the new networks
  * @from: networks trained on the reference workload
  * @c: rows of the new workload
- * @most: highest levels of the board of @c. If the levels differ from those of @from, @c is from
- *	another board and the loss is MAPE (section 4.4), else MSE
+ * @most: highest level of each knob of the board that the rows @c are from. If the levels differ
+ *	from those of @from, @c is from another board and the loss is MAPE (section 4.4), else MSE
  * @seed: seed of all random choices
  *
  * Return: as jetwatt_powertrain_reference().

@@ -223,7 +223,7 @@ struct prior_candidate {
 
 /* Bayesian model averaging: set @out to the mean and standard deviation of the mixture of @n
  * candidates, weighted by evidence. If the candidates differ, the standard deviation grows. The
- * first candidate is the default prior. */
+ * first entry of the candidates is the default prior. */
 static void prior_average(struct jetwatt_param_prior *out, const struct prior_candidate *c, size_t n,
 			  int np)
 {

@@ -152,7 +152,8 @@ static int save_optional_knobs(const struct jetwatt_model *m)
 	return 0;
 }
 
-/* Write the knobs of a mode that are not optional: cores and CPU clock in 4 bytes, others in 8. */
+/* Write the knobs of a mode that are not optional: cores and CPU clock in 4 bytes each, the other
+ * knobs in 8. */
 static void save_put_mode(struct bytes *b, const struct jetwatt_mode *m)
 {
 	for (enum jetwatt_knob k = JETWATT_KNOB_CORES; k < JETWATT_DIMS; k = JETWATT_KNOB_NEXT(k))

@@ -93,7 +93,8 @@ static double surface_cost_here(struct jetwatt_surface *s)
 	return surface_whiten(s, s->theta);
 }
 
-/* Set @h to chol(jac' jac + inverse prior covariance + damp * diagonal). */
+/* Set @h to the Cholesky factor of the Hessian: jac' jac + inverse prior covariance + damp *
+ * diagonal. */
 static int surface_hessian(struct jetwatt_surface *s, double damp, double *h)
 {
 	int np = s->form->np;

@@ -276,8 +276,8 @@ static int transfer_choose_scale(const struct jetwatt_transferred *f, int s,
 	return d->by > 0 ? transfer_factor(f, s, d->by, d) : -EDOM;
 }
 
-/* Raise the outlier weight of rows that contradict the others, as in hyperparams.c. Return: 1 if a row can
- * be weighted down further, else 0; -ENOMEM. */
+/* Raise the outlier weight of rows that contradict the other rows, as hyperparams.c does. Return: 1
+ * if a row can be weighted down further, else 0; -ENOMEM. */
 static int transfer_weigh_outliers(const struct jetwatt_transferred *f, struct transfer_side *d)
 {
 	size_t n = f->at.n;

@@ -39,7 +39,7 @@
 /**
  * struct tree - a complete binary tree; the children of node k are 2k + 1 and 2k + 2
  * @dim: for each node, the feature by which it splits the rows
- * @at: rows with a value below @at go to the left; INFINITY: no split
+ * @at: rows whose value of the feature @dim is below @at go to the left child; INFINITY: no split
  * @leaf: value of each leaf of the tree
  */
 struct tree {
@@ -140,7 +140,8 @@ struct trees_part {
 	size_t n;
 };
 
-/* Reduction of the squared error by a leaf of @n rows with sum @sum. */
+/* Return: the reduction of the squared error by a leaf with @n rows, whose residuals have the sum
+ * @sum. */
 static double trees_gain(double sum, size_t n)
 {
 	return sum * sum / (n + LEAF_PRIOR);

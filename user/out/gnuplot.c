@@ -15,8 +15,8 @@
 
 extern char **environ;
 
-/* Open a file without a name (memfd). Unlike a pipe, such a file never blocks this process or the
- * child process gnuplot. */
+/* Open a file in memory that has no name (memfd). Unlike a pipe, such a file never blocks this
+ * process or the child process gnuplot. */
 static int open_scratch(int *fd)
 {
 	*fd = memfd_create("jetwatt-picture", MFD_CLOEXEC);

@@ -9,10 +9,10 @@
  * The strategy keeps no state: each call repeats the path over the known measurements and stops at
  * the first cell that has not been measured.
  *
- * The slope of a knob comes from its first probe and is not updated; a knob that changes the power
- * by less than 1 W in the first probe is not moved. With this reading of the paper, the results on
- * measured modes are those of the paper; slopes that are updated after each step give better
- * results.
+ * The slope of a knob comes from the first measurement at another level of this knob and is not
+ * updated; a knob that changes the power by less than 1 W in this measurement is not moved. With
+ * this reading of the paper, the results on measured modes are those of the paper; slopes that are
+ * updated after each step give better results.
  *
  * Choices that the paper leaves open: the middle of an even number of levels is the upper one; if
  * the grid lacks a mode, the nearest one in levels is taken.

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* From this number of rows on, the parametric means decide which modes are excluded. With fewer
- * rows every mode is possible, and predicting all of them is cheap. */
+/* With this number of rows or more, the parametric means decide which modes are excluded. With
+ * fewer rows every mode is possible, and predicting all of them is cheap. */
 #define EXCLUDE_ROWS	8
 /* Exclude modes whose parametric mean is above these multiples of the budget and of the best time:
  * the Gaussian process changes the parametric means by a few per cent only. */

@@ -35,7 +35,7 @@ struct jetwatt_session;
  * @max_rows: number of rows allocated
  * @measured: number of new modes measured in this run
  * @most: largest value of @measured, for the progress bar
- * @out: CSV file to which every measured row is written; NULL: none
+ * @out: CSV file that is rewritten after every measured row; NULL: none
  * @budget_w: power budget, in watts; 0: no budget
  * @wait_s: timeout for GPU work of the job, in seconds
  * @risk: accepted probability that an unmeasured mode exceeds the budget

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Restores the board when a verb ends: the knobs return to their values at open, unless the applied
- * mode is kept. A process has one guard; the caller restores the board on errors too.
+ * Restores the board when a verb ends: the knobs return to the values that they had when the guard
+ * was opened, unless the applied mode is kept. A process has one guard; the caller restores the
+ * board on errors too.
  */
 #ifndef JETWATT_TUNE_MODE_GUARD_H
 #define JETWATT_TUNE_MODE_GUARD_H

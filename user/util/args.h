@@ -16,8 +16,8 @@ enum { JETWATT_ARGS_LONG = 0x100, JETWATT_ARGS_COMMON = 0x200 };
 /**
  * struct jetwatt_args - common options; the input of every verb begins with it
  * @quiet, @verbose: number of times that -q and -v were given
- * @color: colour may be written to standard output
- * @progress: show progress on standard error
+ * @color: 1: colour may be written to standard output
+ * @progress: 1: show progress on standard error
  * @lines: show progress as lines, because standard error is not a terminal
  * @no_color, @want_progress: --no-color and --progress were given
  */
@@ -73,8 +73,9 @@ void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
 			const struct argp_option *options, argp_parser_t parser, int argc,
 			char **argv, void *input);
 
-/* Parse as jetwatt_args_parse() does, with shared groups of options. @options and @parser may be
- * NULL. @group: an array, JETWATT_ARGS_GROUPS at most; the last element has @argp NULL. */
+/* Parse as jetwatt_args_parse() does, with shared groups of options. The arguments @options and
+ * @parser may be NULL. @group: an array, JETWATT_ARGS_GROUPS at most; the last element has @argp
+ * NULL. */
 void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char *doc,
 			     const struct argp_option *options, argp_parser_t parser,
 			     const struct jetwatt_args_group *group, int argc, char **argv,

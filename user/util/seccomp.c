@@ -17,7 +17,8 @@
 #define ARCH	AUDIT_ARCH_X86_64
 #endif
 
-/* x32 calls on x86-64 have this bit in their number; the filter denies all of them. */
+/* System calls of the x32 ABI on x86-64 have this bit in their number; the filter denies all x32
+ * calls. */
 #define X32_BIT	0x40000000
 
 /* The headers of JetPack 5 lack the newer numbers. Since Linux 5.1 a new call has the same number

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * User settings, by precedence: environment, the user's file, the system's file. An option on the
- * command line comes before all of them.
+ * command line takes precedence over the environment and the files.
  */
 #ifndef JETWATT_UTIL_SETTINGS_H
 #define JETWATT_UTIL_SETTINGS_H

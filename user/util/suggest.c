@@ -41,7 +41,8 @@ const char *jetwatt_suggest(const char *typed, const char *const *words)
 	for (; *words; words++) {
 		int d = jetwatt_suggest_distance(typed, *words);
 
-		/* The beginning of a word counts as one edit: "opt" for "optimize". */
+		/* A word of which the user typed only the beginning counts as one edit: "opt" for
+		 * "optimize". */
 		if (strlen(typed) > 2 && !strncmp(typed, *words, strlen(typed)))
 			d = 1;
 		if (d < best) {

@@ -18,7 +18,8 @@
 #define BLOCKS_MIN	6
 #define RESAMPLES	4000
 
-/* Split the series into equal blocks and store their means. Return: number of blocks. */
+/* Split a series of values into equal blocks and store the mean of each block. Return: number of
+ * blocks. */
 static int block_means(const double *v, size_t n, double *mean)
 {
 	int k = n < BLOCKS_MAX ? n : BLOCKS_MAX;

@@ -194,7 +194,7 @@ int jetwatt_eval_schedule(int argc, char **argv)
 		return sweep_usage("--train FILE.csv --infer FILE.csv, or --infer twice",
 				   "exactly two workloads are needed%s", "");
 	if (s.trace && (s.budget.hi > s.budget.lo || s.latency.hi > s.latency.lo))
-		return sweep_usage("give one number each, for example --budgets 30 --latency 1000",
+		return sweep_usage("give single numbers, for example --budgets 30 --latency 1000",
 				   "--trace needs a single budget and a single latency limit%s",
 				   "");
 	s.files.kind = s.files.train ? JETWATT_SLICE_TRAIN_AND_INFER : JETWATT_SLICE_TWO_INFER;

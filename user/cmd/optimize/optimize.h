@@ -20,7 +20,7 @@
  * @wait_s: timeout for a job without GPU activity, in seconds
  * @most: maximum number of modes to measure, from --most
  * @verify: maximum number of predicted candidates among the @most modes; -1: the default number
- * @minibatches: number of minibatches to compute the total time and energy of, 0: none
+ * @minibatches: number of minibatches whose total time and energy are printed, 0: print no totals
  * @least: objective given with --least, -1: the option was not given; @ask has the resulting
  *	objective
  * @front, @apply, @dry_run, @explain: options that were given

@@ -23,7 +23,7 @@ struct jetwatt_roofline_kernel {
 };
 
 /* The program that runs kernels of known work: @path FLOP BYTES, until SIGTERM. @dir: temporary
- * directory that it was compiled in, "" if it was given by --program. */
+ * directory in which the program was compiled, "" if the program was given by --program. */
 struct jetwatt_roofline_program {
 	char dir[128], path[256];
 };

@@ -26,9 +26,9 @@ int jetwatt_metric_in_summary(int i);
 void jetwatt_metric_collect(struct jetwatt_run_metrics *f, const struct jetwatt_summary *s,
 			    const struct jetwatt_usage_result *u);
 
-/* Callback for threshold expressions: look up a metric of @len characters. @figures: struct
- * jetwatt_run_metrics, or NULL, then every existing name has the value 1. Return: 0; -ENOENT if no
- * metric has the name; -ENODATA if the value is unknown. */
+/* Callback for threshold expressions: look up the metric whose name has @len characters. @figures:
+ * struct jetwatt_run_metrics, or NULL, then every existing name has the value 1. Return: 0; -ENOENT
+ * if no metric has the name; -ENODATA if the value is unknown. */
 int jetwatt_metric_find(const char *name, size_t len, double *value, void *figures);
 
 /**
