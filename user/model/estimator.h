@@ -55,8 +55,8 @@ int jetwatt_estimator_references_cover(const struct jetwatt_estimator *e, const 
 void jetwatt_estimator_forget(struct jetwatt_estimator *e);
 
 /*
- * Return: 1 if @n rows are enough to answer a query: the predictor's minimum, or any number with a
- * prior. Searches fit to fewer.
+ * Return: 1 if @n rows are enough to answer a query: at least the predictor's minimum, or any
+ * number if the predictor has a prior. Searches fit to fewer.
  */
 int jetwatt_estimator_enough(const struct jetwatt_estimator *e, size_t n);
 

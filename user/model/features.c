@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* Reference value of a knob: round numbers in the middle of a Jetson's range. The reference values
- * only centre the priors. For an optional knob: 1 GHz. */
+ * of the features only centre the priors of the parameters. For an optional knob: 1 GHz. */
 static double knob_reference(enum jetwatt_knob k)
 {
 	static const double of[JETWATT_DIMS] = { 8, 2e6, 1e9, 2e9 };

@@ -31,9 +31,9 @@ static void nn_defaults(int64_t *v, int have, int n, int64_t other)
 		v[i] = other;
 }
 
-/* Size of a sliding-window operator. @w: weights, whose first axis is the number of output
- * channels; NULL: a pool. @bits: bits of an output element; 0: as many as an element of the input
- * has. */
+/* Set the output size of a sliding-window operator (convolution or pool). @w: weights, whose first
+ * axis is the number of output channels; NULL: a pool. @bits: bits of an output element; 0: as many
+ * as an element of the input has. */
 static void nn_sliding_window(struct jetwatt_graph_rule *u, const struct jetwatt_graph_value *w,
 			      int bits)
 {

@@ -12,7 +12,7 @@
 
 #include "model/random.h"
 
-/* Index of the output among the activations. */
+/* Index of the network's output in the array of activations. */
 #define LAST	JETWATT_NN_LAYERS
 
 /* Largest predicted logarithm; a larger one comes from a diverging network. */

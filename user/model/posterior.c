@@ -13,7 +13,7 @@
 
 #include "model/linalg.h"
 
-/* Points per block: bounds the memory of a prediction. */
+/* Number of points that are predicted in one block; bounds the memory of a prediction. */
 #define CHUNK	1024
 
 /*

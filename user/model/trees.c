@@ -48,7 +48,7 @@ struct tree {
 };
 
 /**
- * struct boosted - model of log time or log power
+ * struct boosted - boosted trees fitted to log time or log power
  * @mean: mean of each feature over the rows
  * @base: mean of log time or log power over the rows
  * @slope: exponents of the log-linear regression

@@ -139,7 +139,8 @@ struct interleave_line {
 	double n, base, each, sd;
 };
 
-/* Sums over time slices, of content (k) and duration (t). */
+/* Sums over time slices, of content (k: number of requests or minibatches) and duration (t, in
+ * ms). */
 struct interleave_sums {
 	double n, k, kk, t, tt, kt;
 };
@@ -295,7 +296,7 @@ static int interleave_fill(const struct interleave_model *t, const struct jetwat
 		.requests = ms * t->rate,
 		.requests_most = jetwatt_interleave_requests_99(i, ms * t->rate),
 		.latency_ms = fmin(late, 100 * q->latency_ms),
-		/* The planned throughput allows for the highest plausible rate. */
+		/* The planned throughput is computed for the highest plausible arrival rate. */
 		.throughput_hz = 1e3 * n / interleave_window_ms(t, n, t->high),
 	};
 	return late <= q->latency_ms;

@@ -66,8 +66,8 @@ int jetwatt_surrogate_predict(struct jetwatt_surrogate *v, const struct jetwatt_
 			 const struct jetwatt_workload_data *t, size_t size);
 
 /*
- * Return: time and power of a cell: the mean of its measurements, else the prediction, which must
- * be valid.
+ * Return: time and power of a cell: the mean of the cell's measurements, or if it has none its
+ * prediction, which must be valid.
  */
 struct jetwatt_estimate jetwatt_surrogate_estimate(const struct jetwatt_surrogate *v,
 					const struct jetwatt_known *k,

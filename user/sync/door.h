@@ -46,8 +46,8 @@ int jetwatt_profile_access_store(struct jetwatt_profile_access *d, const struct 
 int jetwatt_profile_access_boards(struct jetwatt_profile_access *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
 			struct jetwatt_error_text *err);
 
-/* Serve requests on @fd until the other end closes the connection. Return: 0; -EPROTO: a
- * message was not a request; other negative errno. */
+/* Serve requests on @fd until the other end closes the connection. Return: 0; -EPROTO if a message
+ * was not a request; other negative errno. */
 int jetwatt_profile_access_serve(int fd, struct jetwatt_db *db);
 
 #endif

@@ -66,8 +66,8 @@ int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
  * @buf. */
 const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf, size_t len);
 /*
- * Print that no plan meets the limits, and the smallest limits that a plan meets. @t and @w: times
- * and powers of all modes for each minibatch size. Return: exit code.
+ * Print that no plan meets the limits of the query, and print limits that a plan can meet. @t and
+ * @w: times and powers of all modes for each minibatch size. Return: exit code.
  */
 int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt_tuner *l,
 			     const double *t, const double *w);

@@ -116,7 +116,7 @@ feature. */
 	if (several && !l->sizes)
 		err = jetwatt_error_report(
 			JETWATT_EXIT_FAILED,
-			"its rows have several batch sizes, so they are of several jobs",
+			"rows of several batch sizes are from several jobs",
 			"use the rows of one batch size only", "%s is not the profile of one job",
 			path);
 	if (n && !several)

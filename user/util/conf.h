@@ -12,7 +12,7 @@
 
 /**
  * struct jetwatt_conf_error - what is wrong with a file
- * @line: number of the line, from 1; 0: the whole file
+ * @line: number of the line with the error, from 1; 0: the whole file is wrong
  * @why: reason
  * @fix: what to do
  */

@@ -18,7 +18,7 @@ enum jetwatt_json_type {
 
 /**
  * struct jetwatt_json_value - one value of a document
- * @type: type of the value
+ * @type: type of the JSON value
  * @line: line in which the value begins, from 1
  * @key: name of the value, if it is a member of an object
  * @text: decoded text of a string; text of a number as written

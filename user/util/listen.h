@@ -33,8 +33,8 @@ struct jetwattd_listener {
  * changed through a descriptor, never by name, because another user could replace the name
  * meanwhile.
  *
- * Return: 0; -EADDRINUSE: another process listens there; -EEXIST: the file is not a socket; other
- * negative errno. On failure @l->fd is -1.
+ * Return: 0; -EADDRINUSE if another process listens on the socket; -EEXIST if the file is not a
+ * socket; other negative errno. On failure @l->fd is -1.
  */
 int jetwattd_listen(struct jetwattd_listener *l, const char *path, int type, gid_t group, int all,
 		    int backlog);

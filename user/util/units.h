@@ -9,7 +9,7 @@
  * @unit: "W", "s" or "Hz"; "s" allows "min" and "h" too
  * @v: set to the value in @unit
  *
- * Return: 0; -EINVAL: not a finite quantity of that unit.
+ * Return: 0; -EINVAL if the text is not a finite quantity of the unit.
  */
 int jetwatt_unit_parse(const char *text, const char *unit, double *v);
 

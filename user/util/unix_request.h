@@ -13,8 +13,8 @@
 #define JETWATTD_RESPONSE_MAX	262144
 
 /* Send @line to the socket at @path and read the whole response into @answer of @size bytes. @type:
- * SOCK_STREAM or SOCK_SEQPACKET. The request fails after 5 s without data. Return: 0; -ENOENT,
- * -ECONNREFUSED: no process listens there; other negative errno. */
+ * SOCK_STREAM or SOCK_SEQPACKET. The request fails after 5 s without data. Return: 0; -ENOENT or
+ * -ECONNREFUSED if no process listens on the socket; other negative errno. */
 int jetwatt_unix_request(const char *path, int type, const char *line, char *answer, size_t size);
 
 #endif

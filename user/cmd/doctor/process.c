@@ -280,7 +280,7 @@ static int print_backend(struct watched_process *p, struct backend *b, uint64_t 
 				       "jetwatt doctor", "%s: not usable here: %s", name, b->why);
 	else if (!waits && b->rung == JETWATT_RUNG_UPROBE)
 		jetwatt_doctor_finding(p->d, WARN, 0, "backend", *b->state.library ?
-				       "the CUDA runtime may be stripped, or calls functions that libcuda does not export" :
+				       "the CUDA runtime may be stripped, or calls the driver by addresses that libcuda does not export" :
 				       "check that the program uses CUDA: grep libcuda /proc/PID/maps",
 				       "%s: sees no waits; %s", name, *b->state.library ?
 				       b->state.library :

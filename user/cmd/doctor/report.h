@@ -81,7 +81,7 @@ int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char
  * report, NULL: a temporary directory. Return: exit status. */
 int jetwatt_doctor_replay(struct jetwatt_doctor *d, const char *path, const char *into);
 /* replay_overlay.c: write the device tree nodes of the power sensors as an overlay for the
- * simulated board to @f. Return: 0 or a negative errno; -ENODATA: the report has no sensor. */
+ * simulated board to @f. Return: 0 or a negative errno; -ENODATA if the report has no sensor. */
 struct jetwatt_board_report;
 int jetwatt_replay_overlay(const struct jetwatt_board_report *r, FILE *f);
 

@@ -22,7 +22,8 @@ static bool tree_has_prefix(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-/* Return: how much of a node to add: nothing, some of its properties, or its whole subtree. */
+/* Return: the extent to which a node is added to the report: not at all, some of its properties, or
+ * its whole subtree. */
 static enum extent node_extent(const char *name, const char *compatible, size_t len)
 {
 	static const char *const nodes[] = { "nvpmodel", "bwmgr", "icc", "emc", NULL };

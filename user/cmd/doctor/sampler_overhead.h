@@ -22,7 +22,7 @@ struct jetwatt_overhead {
  *
  * If the CPU rail is known, one core is kept busy for half of the time, to measure the power of a
  * busy core. Takes about two seconds.
- * Return: 0 or a negative errno; -ENODATA: no samples arrived.
+ * Return: 0 or a negative errno; -ENODATA if no samples arrived.
  */
 int jetwatt_sampler_overhead_measure(struct jetwatt_overhead *o);
 

@@ -71,18 +71,20 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e);
 int jetwatt_eval_sample(const struct jetwatt_eval *e, size_t r, size_t *at);
 
 /* Fit the method to the first @k rows of @at. @r: number of the repeat, from which the seed is
- * computed. @model: set to the fitted model, which the caller frees. @ms: CPU time in ms, may be
- * NULL. Return: 0; -ENODATA if the method needs more rows; other negative errno. */
+ * computed. @model: set to the fitted model, which the caller frees. @ms: set to the CPU time of
+ * the fit in ms; may be NULL. Return: 0; -ENODATA if the method needs more rows; other negative
+ * errno. */
 int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, size_t k,
 		     void **model, double *ms);
-/* Predict all e->n rows. @ms: CPU time in ms, may be NULL. Return: 0, negative errno. */
+/* Predict all e->n rows. @ms: set to the CPU time of the prediction in ms; may be NULL. Return: 0,
+ * negative errno. */
 int jetwatt_eval_all(const struct jetwatt_eval *e, const void *model,
 		     struct jetwatt_prediction *out, double *ms);
 
 /* Return: "designed" or "random". */
 const char *jetwatt_eval_sampling(const struct jetwatt_eval *e);
-/* Return: CPU time of the process in ms. CPU time excludes waiting, because the machine may run
- * other jobs. */
+/* Return: Return: the CPU time of the process in ms. CPU time excludes waiting, because the machine
+ * may run other jobs. */
 double jetwatt_eval_now_ms(void);
 
 /* Print "repeat 3 of 10" on standard error, if progress is enabled; @r = e->repeats clears it. */

@@ -25,9 +25,9 @@ typedef int (*jetwatt_threshold_fn)(const char *name, size_t len, double *value,
  * @fn, @arg: callback that looks up metrics
  * @at: offset in @text at which parsing stopped
  *
- * Return: 0 if the expression is false; 1 if it is true; -EINVAL: syntax error at @at; -ENOENT:
- * unknown metric at @at; -ENODATA: the result depends on a metric whose value is unknown; -E2BIG:
- * too long or too deeply nested.
+ * Return: 0 if the expression is false; 1 if it is true; -EINVAL if the expression has a syntax
+ * error at @at; -ENOENT if no metric has the name at @at; -ENODATA if the result depends on a
+ * metric whose value is unknown; -E2BIG if the expression is too long or too deeply nested.
  */
 int jetwatt_threshold_eval(const char *text, jetwatt_threshold_fn fn, void *arg, size_t *at);
 

@@ -59,7 +59,7 @@ struct jetwatt_top {
  * @name: writes the name of a process to @buf, or leaves it unchanged; may be NULL
  * @arg: passed to @name
  *
- * Return: 0; -ENODATA: there is no sample yet; -ENOMEM.
+ * Return: 0; -ENODATA if no sample has arrived yet; -ENOMEM.
  */
 int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_session *w, double window_s, int columns,
 		       void (*name)(uint32_t pid, char *buf, size_t len, void *arg), void *arg);
