@@ -121,7 +121,7 @@ const struct jetwatt_cross_device *jetwatt_prior_cross_device(const struct jetwa
 int jetwatt_model_mean(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  double *time_ms, double *power_w);
 
-/* Return: Return: @rate of struct jetwatt_features for a mode with a minibatch time of @time_ms. */
+/* Return: @rate of struct jetwatt_features for a mode with a minibatch time of @time_ms. */
 double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms);
 /* Set the members @rate and @rough of the feature vector @x. @time_ms: time of a minibatch in this
  * mode. */

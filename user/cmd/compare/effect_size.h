@@ -34,7 +34,7 @@ struct jetwatt_effect {
  */
 int jetwatt_effect(const double *a, size_t na, const double *b, size_t nb, struct jetwatt_effect *e);
 
-/* Return: Return: the size of the effect as "none", "small", "medium" or "large", by the thresholds
+/* Return: the size of the effect as "none", "small", "medium" or "large", by the thresholds
  * of Romano et al. (2006) for Cliff's delta. */
 const char *jetwatt_effect_size(const struct jetwatt_effect *e);
 

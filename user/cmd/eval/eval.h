@@ -83,7 +83,7 @@ int jetwatt_eval_all(const struct jetwatt_eval *e, const void *model,
 
 /* Return: "designed" or "random". */
 const char *jetwatt_eval_sampling(const struct jetwatt_eval *e);
-/* Return: Return: the CPU time of the process in ms. CPU time excludes waiting, because the machine
+/* Return: the CPU time of the process in ms. CPU time excludes waiting, because the machine
  * may run other jobs. */
 double jetwatt_eval_now_ms(void);
 
