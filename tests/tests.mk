@@ -30,8 +30,8 @@ $(kit)/complete: tests/setup.sh
 # The simulated CUDA libraries, under the names by which programs load them.
 cuda := $(B)/cuda/libcuda.so.1 $(B)/cuda/libcudart.so.12
 jobs := $(patsubst tests/sim/jobs/%.c,$(B)/jobs/%,$(wildcard tests/sim/jobs/*.c))
-guest_rooms := kmod lib bpf cmd loop
-guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c tests/fuzz/netlink*.c tests/bench/kmod*.c tests/kernels/*.c tests/trees/*.c $(guest_rooms:%=tests/%/*.c)))
+guest_dirs := kmod lib bpf cmd loop
+guest_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/sim/test_*.c tests/fuzz/netlink*.c tests/bench/kmod*.c tests/kernels/*.c tests/trees/*.c $(guest_dirs:%=tests/%/*.c)))
 board: board-programs board-modules
 board-programs: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/jetwatt-files $(B)/libjetwatt.so $(jobs) $(cuda) $(guest_tests) $(B)/hw-measure $(B)/library-watch $(B)/waits
 board-modules: $(B)/ina3221.ko $(if $(wildcard Kbuild),$(B)/jetwatt.ko) $(if $(wildcard tests/sim/Kbuild),$(B)/jetwatt-sim.ko)

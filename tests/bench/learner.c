@@ -108,7 +108,7 @@ static struct score judge(const struct bench *b, double after_s)
 	for (size_t i = 0; i < b->parts; i++)
 		if (b->part[i].learning)
 			s.share += fmax(0, 1 - best / b->row[b->part[i].mode].time_ms) * b->part[i].s / b->length_s;
-	s.modes = (int)jetwatt_learn_known(&b->l.known);
+	s.modes = (int)jetwatt_tuner_known(&b->l.known);
 	return s;
 }
 
@@ -173,7 +173,7 @@ static long load(const char *path, struct jetwatt_row **row)
 		exit(1);
 	}
 	dirty = calloc(n, 1);
-	if (!dirty || optimum_dirty(*row, n, dirty) < 0)
+	if (!dirty || optimum_outliers(*row, n, dirty) < 0)
 		exit(1);
 	for (long i = 0; i < n; i++)
 		if (!dirty[i])

@@ -112,7 +112,7 @@ static int bench(const char *path, double lo, double hi, double step, int seeds,
 		if (!t[k].excess)
 			goto out;
 	}
-	if (!dirty || optimum_dirty(row, n, dirty) < 0)
+	if (!dirty || optimum_outliers(row, n, dirty) < 0)
 		goto out;
 	for (double b = lo; b <= hi + 1e-9; b += step) {
 		long best = optimum_find(row, n, dirty, 0.98 * b);

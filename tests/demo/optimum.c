@@ -67,7 +67,7 @@ static long neighbour(const struct cell *cell, size_t n, struct cell c, int d, i
 	return hit ? (long)hit->row : -1;
 }
 
-/* Expected power of a row, as in optimum_dirty(); 0: no dimension has neighbours on both sides. */
+/* Expected power of a row, as in optimum_outliers(); 0: no dimension has neighbours on both sides. */
 static double expected(const struct jetwatt_row *row, const struct cell *cell, size_t n, size_t i)
 {
 	double g[DIMS];
@@ -86,7 +86,7 @@ static double expected(const struct jetwatt_row *row, const struct cell *cell, s
 	return k % 2 ? g[k / 2] : (g[k / 2 - 1] + g[k / 2]) / 2;
 }
 
-long optimum_dirty(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
+long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
 {
 	struct cell *cell = calloc(n + 1, sizeof(*cell));
 	double *v = calloc(n + 1, sizeof(*v));

@@ -11,7 +11,7 @@
 #include "store/csv.h"
 
 /**
- * optimum_dirty() - mark rows whose measured power is an outlier
+ * optimum_outliers() - mark rows whose measured power is an outlier
  * @row: measured modes
  * @n: number of rows
  * @dirty: receives for each of the @n rows 1 if it is an outlier, otherwise 0
@@ -22,7 +22,7 @@
  *
  * Return: number of outliers; -ENOMEM.
  */
-long optimum_dirty(const struct jetwatt_row *row, size_t n, unsigned char *dirty);
+long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *dirty);
 
 /*
  * Find the fastest row with power_w <= @limit_w that is not marked in @dirty; @dirty may be NULL.

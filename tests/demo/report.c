@@ -98,7 +98,7 @@ static int add_optima(json_t *report, const char *dir, double budget)
 		return n;
 	}
 	dirty = malloc(n + 1);
-	if (!dirty || optimum_dirty(row, n, dirty) < 0)
+	if (!dirty || optimum_outliers(row, n, dirty) < 0)
 		goto out;
 	mine = json_is_object(chosen) ? optimum_row(row, n, &mode) : -1;
 	clean = optimum_find(row, n, dirty, 0.98 * budget);

@@ -126,7 +126,7 @@ static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 		/* Modes 2 and 7 were left before their time was measured. */
 		if (i == 2 || i == 7)
 			row.time_sd = JETWATTD_NO_TIME;
-		jetwatt_learn_add(k, &row);
+		jetwatt_tuner_add(k, &row);
 	}
 	looks = looked_again = 0;
 }

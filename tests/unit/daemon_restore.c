@@ -9,17 +9,17 @@ unsigned int test_sleep(unsigned int seconds);
 /* Weak declarations of functions that job.c refers to and that this test never calls. */
 #pragma weak jetwatt_cgroup_of
 #pragma weak jetwatt_estimator_cross_device_agrees
-#pragma weak jetwatt_keep_command
-#pragma weak jetwatt_keep_open
-#pragma weak jetwatt_keep_rows
-#pragma weak jetwatt_keep_workload
+#pragma weak jetwatt_profile_store_command
+#pragma weak jetwatt_profile_store_open
+#pragma weak jetwatt_profile_store_rows
+#pragma weak jetwatt_profile_store_workload
 #pragma weak jetwatt_session_add
 #pragma weak jetwattd_back_off
 #pragma weak jetwattd_changed
 #pragma weak jetwattd_handle_news
 #pragma weak jetwattd_terms
-#pragma weak jetwatt_keep_others
-#pragma weak jetwatt_keep_prior
+#pragma weak jetwatt_profile_store_others
+#pragma weak jetwatt_profile_store_prior
 #pragma weak jetwattd_corunners
 #pragma weak jetwattd_differs
 #pragma weak jetwattd_quick_check

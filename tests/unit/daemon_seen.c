@@ -31,8 +31,8 @@ uint64_t test_now(void)
 
 void jetwatt_session_wait(const struct jetwatt_sync *s, void *w) { (void)s; (void)w; }
 void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s) { (void)m; (void)s; }
-void jetwatt_keep_command(pid_t pid, char *buf, size_t len) { (void)pid; (void)buf; (void)len; }
-uint64_t jetwatt_keep_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *a, const struct jetwatt_board *b, const char *s, pid_t pid) { (void)k; (void)a; (void)b; (void)s; (void)pid; return 0; }
+void jetwatt_profile_store_command(pid_t pid, char *buf, size_t len) { (void)pid; (void)buf; (void)len; }
+uint64_t jetwatt_profile_store_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *a, const struct jetwatt_board *b, const char *s, pid_t pid) { (void)k; (void)a; (void)b; (void)s; (void)pid; return 0; }
 int jetwatt_cgroup_of(pid_t pid, char *buf, size_t len) { (void)pid; (void)buf; (void)len; return 0; }
 
 static struct jetwattd_run r;

@@ -19,7 +19,7 @@ static void compare(struct __test_metadata *_metadata, const struct jetwatt_row 
 
 	ASSERT_TRUE(a && b);
 	count = jetwatt_outlier_mark(row, n, a);
-	EXPECT_EQ(optimum_dirty(row, n, b), count);
+	EXPECT_EQ(optimum_outliers(row, n, b), count);
 	EXPECT_EQ(0, memcmp(a, b, n));
 	if (want >= 0)
 		EXPECT_EQ(want, count);

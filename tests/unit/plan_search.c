@@ -190,7 +190,7 @@ TEST_F(measured, best_mode_after_twenty_readings)
 	ASSERT_LT(0, n);
 	dirty = calloc(n, 1);
 	ASSERT_NE(NULL, dirty);
-	ASSERT_LE(0, optimum_dirty(row, n, dirty));
+	ASSERT_LE(0, optimum_outliers(row, n, dirty));
 	/* Of large files, only every fifth row is used. No knob has five levels, so all levels
 	 * remain. */
 	for (long i = 0; n > 1000 && i < n / 5; i++) {

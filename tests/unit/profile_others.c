@@ -20,7 +20,7 @@ FIXTURE_SETUP(others)
 	strcpy(self->dir, "/tmp/jetwatt-others-XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->dir));
 	snprintf(self->path, sizeof(self->path), "%s/profiles.db", self->dir);
-	ASSERT_EQ(0, jetwatt_keep_open(&self->k, &args));
+	ASSERT_EQ(0, jetwatt_profile_store_open(&self->k, &args));
 	strcpy(self->k.workload.command, "train.py --net new");
 	strcpy(self->k.workload.board, "board");
 	strcpy(self->k.workload.release, "L4T 36.4.3");
@@ -31,7 +31,7 @@ FIXTURE_TEARDOWN(others)
 {
 	char cmd[96];
 
-	jetwatt_keep_close(&self->k);
+	jetwatt_profile_store_close(&self->k);
 	snprintf(cmd, sizeof(cmd), "rm -r %s", self->dir);
 	EXPECT_EQ(0, system(cmd));
 }
@@ -64,21 +64,21 @@ TEST_F(others, latest_workloads_of_this_board_come_first)
 {
 	struct jetwatt_corpus c[3];
 
-	EXPECT_EQ(0, jetwatt_keep_others(&self->k, c, 3));
+	EXPECT_EQ(0, jetwatt_profile_store_others(&self->k, c, 3));
 	add(_metadata, self, "train.py --net old", NULL, NULL, 8, 1000);
 	add(_metadata, self, "train.py --net new", NULL, NULL, 9, 2000);
 	add(_metadata, self, "train.py --net few", NULL, NULL, 5, 3000);
 	add(_metadata, self, "train.py --net elsewhere", "other board", NULL, 10, 4000);
 	add(_metadata, self, "train.py --net beside", NULL, "beside=llm", 11, 5000);
 	add(_metadata, self, "train.py --net late", NULL, NULL, 12, 6000);
-	ASSERT_EQ(2, jetwatt_keep_others(&self->k, c, 3));
+	ASSERT_EQ(2, jetwatt_profile_store_others(&self->k, c, 3));
 	EXPECT_EQ(12, c[0].n);
 	EXPECT_EQ(8, c[1].n);
 	EXPECT_EQ(20, c[1].row[0].power_w);
 	EXPECT_EQ(NULL, c[0].batch);
 	free((void *)c[0].row);
 	free((void *)c[1].row);
-	ASSERT_EQ(1, jetwatt_keep_others(&self->k, c, 1));
+	ASSERT_EQ(1, jetwatt_profile_store_others(&self->k, c, 1));
 	EXPECT_EQ(12, c[0].n);
 	free((void *)c[0].row);
 }

@@ -137,7 +137,7 @@ static int import_rows(const struct import_input *in, const struct jetwatt_row *
 	}
 	if (err)
 		return err;
-	rc = jetwatt_db_open(&db, jetwatt_keep_path(in->db, buf, sizeof(buf)), true, &e);
+	rc = jetwatt_db_open(&db, jetwatt_profile_store_path(in->db, buf, sizeof(buf)), true, &e);
 	for (int i = 0; i < n && rc >= 0; i++) {
 		int64_t id;
 		int first = 1;
@@ -155,7 +155,7 @@ static int import_rows(const struct import_input *in, const struct jetwatt_row *
 	}
 	jetwatt_db_close(db);
 	if (rc < 0)
-		return jetwatt_keep_error(rc, &e);
+		return jetwatt_profile_store_error(rc, &e);
 	if (in->json) {
 		jetwatt_json_init(&j, stdout, 1);
 		jetwatt_json_object(&j, NULL);
@@ -172,7 +172,7 @@ static int import_rows(const struct import_input *in, const struct jetwatt_row *
 int jetwatt_cmd_import(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_db_argp, offsetof(struct import_input, db) }, { NULL, 0 },
+		{ &jetwatt_profile_store_db_argp, offsetof(struct import_input, db) }, { NULL, 0 },
 	};
 	struct import_input in = { .batch = 0 };
 	struct jetwatt_csv_error e = { 0 };

@@ -170,7 +170,7 @@ static int predict_sizes(struct jetwatt_tuner *l, const struct predict_input *in
 {
 	uint32_t size[SIZES_MAX];
 	size_t n;
-	int err = jetwatt_learn_fit(l);
+	int err = jetwatt_tuner_fit(l);
 
 	l->given = 1;
 	if (!err)
@@ -352,18 +352,18 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	if (!err)
 		err = jetwatt_knob_use(board, in.knobs);
 	if (!err)
-		err = jetwatt_learn_modes(&l, board, in.modes);
+		err = jetwatt_tuner_modes(&l, board, in.modes);
 	if (!err)
 		err = in.model ? predict_read_model(&l, in.model) :
-		      jetwatt_learn_read(&l, in.profile, 1);
+		      jetwatt_tuner_read(&l, in.profile, 1);
 	if (!err && in.plot)
-		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
+		err = jetwatt_preset_compare_open(&baseline, &l, board, in.presets);
 	if (!err)
 		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_TUNER_SEED);
 	if (!err)
 		err = predict_sizes(&l, &in);
 	if (!err)
-		err = jetwatt_learn_predict(&l);
+		err = jetwatt_tuner_predict(&l);
 	if (err)
 		goto out;
 	l.budget_w = in.power_w;
@@ -376,14 +376,14 @@ int jetwatt_cmd_predict(int argc, char **argv)
 	if (in.save)
 		err = save_model(&l, in.save);
 	if (in.out && !err)
-		err = jetwatt_answer_predictions(&l, in.out);
+		err = jetwatt_result_predictions(&l, in.out);
 	if (!err && in.plot)
 		err = jetwatt_plot_front(in.plot, &l, &baseline,
 					    board ? jetwatt_board_name(board) : NULL, NULL);
 out:
-	jetwatt_baseline_close(&baseline);
+	jetwatt_preset_compare_close(&baseline);
 	free(at);
-	jetwatt_learn_free(&l);
+	jetwatt_tuner_free(&l);
 	jetwatt_board_close(board);
 	return err;
 }

@@ -58,7 +58,7 @@ static const struct argp_option options[] = {
 };
 
 /* Check the options that depend on --strategy, and set the default of --most. "auto" is stored as
- * NULL: the plan of jetwatt_learn_one(), without a strategy object. */
+ * NULL: the plan of jetwatt_tuner_one(), without a strategy object. */
 static void check_strategy(struct profile_input *in)
 {
 	if (in->strategy == &jetwatt_strategy_auto)
@@ -152,7 +152,7 @@ static int check_until(struct jetwatt_tuner *l, double until, int *done)
 
 	if (!(until > 0) || l->nr_rows < ROWS_MIN)
 		return 0;
-	err = jetwatt_learn_predict(l);
+	err = jetwatt_tuner_predict(l);
 	if (err)
 		return err;
 	spread = jetwatt_plan_uncertainty(l->prediction, l->nr_modes, l->budget_w);
@@ -175,7 +175,7 @@ static int profile_by_strategy(struct jetwatt_tuner *l, const struct profile_inp
 	while (!err) {
 		err = jetwatt_strategy_search_next(&s, &c);
 		if (!err)
-			err = jetwatt_learn_measure(l, c.mode, s.strategy->name, NULL);
+			err = jetwatt_tuner_measure(l, c.mode, s.strategy->name, NULL);
 		if (!err)
 			err = jetwatt_strategy_search_add(&s, &c);
 	}
@@ -185,24 +185,24 @@ static int profile_by_strategy(struct jetwatt_tuner *l, const struct profile_inp
 
 static int profile_measure(struct jetwatt_tuner *l, const struct profile_input *in)
 {
-	int err = jetwatt_learn_read(l, in->out ? in->out : "", 0);
+	int err = jetwatt_tuner_read(l, in->out ? in->out : "", 0);
 	size_t known;
 	int done = 0;
 
 	if (!err && l->from_file)
-		jetwatt_notice("%zu modes are already in %s", jetwatt_learn_known(l), in->out);
+		jetwatt_notice("%zu modes are already in %s", jetwatt_tuner_known(l), in->out);
 	if (!err && in->keep.reuse)
-		err = jetwatt_learn_reuse(l);
+		err = jetwatt_tuner_reuse(l);
 	if (err)
 		return err;
-	known = jetwatt_learn_known(l);
+	known = jetwatt_tuner_known(l);
 	l->most = (size_t)in->most > known ? in->most - known : 0;
 	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
 		jetwatt_terminal_measured_heading();
 	err = in->strategy ? profile_by_strategy(l, in) : check_until(l, in->until, &done);
 	while (!err && !done && !in->strategy) {
-		err = jetwatt_learn_one(l, in->most);
+		err = jetwatt_tuner_one(l, in->most);
 		if (!err)
 			err = check_until(l, in->until, &done);
 	}
@@ -220,7 +220,7 @@ static int profile_run(struct profile_input *in, struct jetwatt_board *board,
 		.silent = in->args.quiet || (in->json && !strcmp(in->json, "-")),
 	};
 	struct jetwatt_result a = { .board = jetwatt_board_name(board), .learn = &l };
-	int err = jetwatt_learn_modes(&l, board, in->modes), back;
+	int err = jetwatt_tuner_modes(&l, board, in->modes), back;
 
 	if (!err && in->modes)
 		err = jetwatt_mode_filter(board, l.mode, &l.nr_modes, in->modes);
@@ -229,21 +229,21 @@ static int profile_run(struct profile_input *in, struct jetwatt_board *board,
 	if (!err)
 		err = jetwatt_references_learn(&in->reference, &l.by, JETWATT_TUNER_SEED);
 	if (!err)
-		err = jetwatt_keep_open(&keep, &in->keep);
+		err = jetwatt_profile_store_open(&keep, &in->keep);
 	if (!err)
 		err = jetwatt_mode_guard_hold(&guard, board);
 	if (err)
 		goto out;
 	err = jetwatt_session_job(w, &in->job);
 	if (!err)
-		err = jetwatt_keep_workload(&keep, &in->keep, board, w, &in->job);
+		err = jetwatt_profile_store_workload(&keep, &in->keep, board, w, &in->job);
 	if (!err)
 		err = profile_measure(&l, in);
 	jetwatt_terminal_clear_progress(&in->args);
 	back = jetwatt_mode_guard_restore(&guard);
 	err = err ? err : back;
 	if (!err && in->json)
-		err = jetwatt_answer_json(&a, in->json);
+		err = jetwatt_result_json(&a, in->json);
 	if (!err && !l.silent)
 		printf("%u new modes measured in %.0f s; the board is back in its previous mode%s%s\n", l.measured,
 		       l.ended_ns ? (l.ended_ns - l.begun_ns) * 1e-9 : 0.0,
@@ -251,15 +251,15 @@ static int profile_run(struct profile_input *in, struct jetwatt_board *board,
 		       in->out ? in->out : "");
 	jetwatt_child_stop(&w->child);
 out:
-	jetwatt_keep_close(&keep);
-	jetwatt_learn_free(&l);
+	jetwatt_profile_store_close(&keep);
+	jetwatt_tuner_free(&l);
 	return err;
 }
 
 int jetwatt_cmd_profile(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_argp, offsetof(struct profile_input, keep) },
+		{ &jetwatt_profile_store_argp, offsetof(struct profile_input, keep) },
 		{ &jetwatt_references_argp, offsetof(struct profile_input, reference) },
 		{ &jetwatt_method_argp, offsetof(struct profile_input, method) },
 		{ &jetwatt_knob_argp, offsetof(struct profile_input, knobs) }, { NULL, 0 },

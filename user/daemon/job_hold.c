@@ -45,10 +45,10 @@ static void load_prior(struct jetwattd_run *r, int found)
 	struct jetwatt_corpus other[OTHERS];
 	struct jetwatt_row *row = NULL, *twin = NULL;
 	struct jetwatt_db_row *db = NULL;
-	int n = found ? jetwatt_keep_rows(&r->keep, &db) : 0;
-	int twins = found ? jetwatt_keep_prior(&r->keep, &twin) : 0;
+	int n = found ? jetwatt_profile_store_rows(&r->keep, &db) : 0;
+	int twins = found ? jetwatt_profile_store_prior(&r->keep, &twin) : 0;
 	int others = found && n < JETWATTD_KNOWN && twins <= 0 ?
-		     jetwatt_keep_others(&r->keep, other, OTHERS) : 0;
+		     jetwatt_profile_store_others(&r->keep, other, OTHERS) : 0;
 
 	row = n > 0 ? malloc((size_t)n * sizeof(*row)) : NULL;
 	for (int i = 0; row && i < n; i++)
@@ -94,8 +94,8 @@ static void load_workload(struct jetwattd_run *r)
 	r->apart = 0;
 	jetwattd_minibatch_forget(r->minibatch);
 	if (!r->keep.db)
-		jetwatt_keep_open(&r->keep, &args);
-	load_prior(r, r->keep.db && !jetwatt_keep_workload(&r->keep, &args, d->act.board, w, &job) &&
+		jetwatt_profile_store_open(&r->keep, &args);
+	load_prior(r, r->keep.db && !jetwatt_profile_store_workload(&r->keep, &args, d->act.board, w, &job) &&
 		      r->keep.db);
 	if (d->verbose)
 		jetwatt_notice("job attached: process %d%s%s, %zu stored readings of its workload%s", w->pid,
@@ -126,7 +126,7 @@ int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid)
 	load_workload(r);
 	pthread_mutex_lock(&d->lock);
 	d->pid = pid;
-	jetwatt_keep_command(pid, d->command, sizeof(d->command));
+	jetwatt_profile_store_command(pid, d->command, sizeof(d->command));
 	d->count.jobs++;
 	d->count.known += r->learner.known.nr_rows >= JETWATTD_KNOWN;
 	pthread_mutex_unlock(&d->lock);

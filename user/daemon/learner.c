@@ -25,14 +25,14 @@ int jetwattd_learner_open(struct jetwattd_learner *l)
 	l->choice = malloc(n * sizeof(*l->choice));
 	l->choice_at = malloc(n * sizeof(*l->choice_at));
 	if (!l->exclusions || !l->late || !l->choice || !l->choice_at)
-		return jetwatt_learn_no_memory();
+		return jetwatt_tuner_no_memory();
 	jetwattd_span_of(&l->span, l->known.mode, n);
 	return 0;
 }
 
 void jetwattd_learner_close(struct jetwattd_learner *l)
 {
-	jetwatt_learn_free(&l->known);
+	jetwatt_tuner_free(&l->known);
 	free(l->exclusions);
 	free(l->late);
 	free(l->choice);
@@ -63,8 +63,8 @@ static int learn_other_workloads(struct jetwattd_learner *l, const struct jetwat
 					      JETWATT_TUNER_SEED);
 	/* -ENOTSUP: this predictor does not use other workloads. */
 	if (err && err != -ENOTSUP)
-		return jetwatt_learn_failed(&l->known, err, "cannot use other workloads");
-	err = prior->twins ? jetwatt_learn_add_cross_device(&l->known, prior->twin, prior->twins) : 0;
+		return jetwatt_tuner_failed(&l->known, err, "cannot use other workloads");
+	err = prior->twins ? jetwatt_tuner_add_cross_device(&l->known, prior->twin, prior->twins) : 0;
 	return err < 0 ? -err : 0;
 }
 
@@ -83,7 +83,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	jetwattd_learner_forget_misses(l);
 	set_first(l, prior);
 	for (size_t i = 0; i < prior->rows && !err; i++)
-		err = jetwatt_learn_add(&l->known, &prior->row[i]);
+		err = jetwatt_tuner_add(&l->known, &prior->row[i]);
 	return err ? err : learn_other_workloads(l, prior);
 }
 
@@ -205,12 +205,12 @@ void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_r
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got)
 {
 	news_add(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *got });
-	return jetwatt_learn_add(&l->known, &got->m.row);
+	return jetwatt_tuner_add(&l->known, &got->m.row);
 }
 
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row)
 {
-	return jetwatt_learn_add(&l->known, row);
+	return jetwatt_tuner_add(&l->known, row);
 }
 
 void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules)

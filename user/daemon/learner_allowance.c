@@ -60,7 +60,7 @@ struct jetwattd_allowance *jetwattd_allowance_half(struct jetwattd_learner *l,
 int jetwattd_allowance_extend(struct jetwattd_learner *l)
 {
 	struct jetwattd_allowance *a = jetwattd_allowance(l);
-	size_t most = jetwatt_learn_known(&l->known) + FURTHER;
+	size_t most = jetwatt_tuner_known(&l->known) + FURTHER;
 
 	if (jetwattd_allowance_left(l, a) <= 0)
 		return 0;
@@ -103,7 +103,7 @@ void jetwattd_share_ran(struct jetwattd_learner *l)
 void jetwattd_share_spend(struct jetwattd_learner *l, enum jetwattd_outcome out)
 {
 	const struct jetwatt_row *row = out == JETWATTD_MEASURED ?
-			jetwatt_learn_row(&l->known, &l->known.mode[l->trying]) :
+			jetwatt_tuner_row(&l->known, &l->known.mode[l->trying]) :
 			jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
 	double s = (l->terms.now_ns - l->begun_ns) * 1e-9;
 	double lost_s = l->best_ms > 0 ? s * (row ? fmax(0, 1 - l->best_ms / row->time_ms) : 1) : 0;

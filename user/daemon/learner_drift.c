@@ -92,7 +92,7 @@ void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwatt_r
 			     const struct jetwatt_row *was)
 {
 	drop_rows(l, l->known.nr_rows, is, was);
-	jetwatt_learn_add(&l->known, is);
+	jetwatt_tuner_add(&l->known, is);
 }
 
 /* Return: 1 if the times of two rows contradict their modes: the higher mode is clearly slower. */
@@ -148,7 +148,7 @@ static int start_check(struct jetwattd_learner *l, size_t at, int tried)
 int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_result *result)
 {
 	const struct jetwatt_tuner *k = &l->known;
-	const struct jetwatt_row *is = jetwatt_learn_row(k, &k->mode[l->trying]), *best;
+	const struct jetwatt_row *is = jetwatt_tuner_row(k, &k->mode[l->trying]), *best;
 	const struct jetwatt_prediction *foretold = l->foretold ? &k->prediction[l->trying] : NULL;
 
 	if (!is)

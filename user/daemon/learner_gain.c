@@ -140,7 +140,7 @@ static long raise_one_knob(const struct jetwattd_learner *l, const struct jetwat
 static long reread_near_limit(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	long i = jetwattd_uncertain_best(l);
-	const struct jetwatt_row *row = i < 0 ? NULL : jetwatt_learn_row(&l->known, &l->known.mode[i]);
+	const struct jetwatt_row *row = i < 0 ? NULL : jetwatt_tuner_row(&l->known, &l->known.mode[i]);
 
 	return row && log(best->time_ms / row->time_ms) / 2 * expected_s(l) > EXACT_S ? i : -1;
 }
@@ -226,7 +226,7 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	size_t rows = jetwattd_complete_rows(l);
 	long i;
 
-	if ((known || rows >= JETWATTD_ROWS) && !jetwatt_learn_predict(&l->known)) {
+	if ((known || rows >= JETWATTD_ROWS) && !jetwatt_tuner_predict(&l->known)) {
 		l->foretold = 1;
 		return best_by_model(l, best, foretold ? 0 : JETWATTD_DOUBT / sqrt(l->known.nr_rows + 1.0), known || rows >= SURE);
 	}

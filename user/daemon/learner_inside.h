@@ -33,7 +33,7 @@ int jetwattd_others_agree(struct jetwattd_learner *l);
 /* Return: 1: candidate @i has a row. */
 static inline int jetwattd_is_known(const struct jetwattd_learner *l, size_t i)
 {
-	return jetwatt_learn_row(&l->known, &l->known.mode[i]) != NULL;
+	return jetwatt_tuner_row(&l->known, &l->known.mode[i]) != NULL;
 }
 
 /* Return: 1 if candidate @i is excluded, or a server misses its latency limit in it. */

@@ -58,7 +58,7 @@ const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_lear
 		if (row->power_w * (1 + READ * row->power_sd) > watts ||
 		    (best && !late && row->time_ms >= best->time_ms) ||
 		    (but && jetwatt_mode_same(but, &row->mode)) ||
-		    jetwatt_learn_row(k, &row->mode) != row)
+		    jetwatt_tuner_row(k, &row->mode) != row)
 			continue;
 		at = usable_index(l, &row->mode);
 		/* A mode in which the server misses its deadline is chosen only if there is no
@@ -117,7 +117,7 @@ static double estimate_time(struct jetwattd_learner *l, const struct jetwatt_mod
 	struct jetwatt_prediction p;
 	double sum = 0;
 
-	if (k->nr_rows >= 3 && !jetwatt_learn_fit(k) &&
+	if (k->nr_rows >= 3 && !jetwatt_tuner_fit(k) &&
 	    !jetwatt_fitted_predict(k->model, mode, NULL, 1, &p))
 		return p.time_ms;
 	for (size_t i = 0; i < k->nr_rows; i++)
@@ -139,7 +139,7 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 		return;
 	}
 	row.time_ms = estimate_time(l, mode);
-	jetwatt_learn_add(&l->known, &row);
+	jetwatt_tuner_add(&l->known, &row);
 	for (size_t i = 0; i < l->known.nr_modes; i++)
 		if (jetwattd_dominates(&l->known.mode[i], mode))
 			l->exclusions[i] = JETWATTD_EXCLUDED;

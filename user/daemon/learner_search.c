@@ -59,7 +59,7 @@ static int is_cautious(const struct jetwattd_learner *l, size_t i, double most)
 size_t jetwattd_search_size(const struct jetwattd_learner *l)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
-	size_t known = jetwatt_learn_known(&l->known), most = l->terms.most;
+	size_t known = jetwatt_tuner_known(&l->known), most = l->terms.most;
 
 	if (jetwattd_cross_device_agrees(l) && most > CONFIRM)
 		most = CONFIRM;
@@ -78,7 +78,7 @@ int jetwattd_others_agree(struct jetwattd_learner *l)
 		return 0;
 	if (!k->nr_rows)
 		return jetwatt_estimator_references_cover(&k->by, k->mode, k->nr_modes);
-	return !jetwatt_learn_fit(k) && jetwatt_fitted_reference_weight(k->model) >= JETWATT_PLAN_REFERENCE_WEIGHT;
+	return !jetwatt_tuner_fit(k) && jetwatt_fitted_reference_weight(k->model) >= JETWATT_PLAN_REFERENCE_WEIGHT;
 }
 
 /* Return: 1 if the mode is worth a switch according to its prediction, else 0. */
@@ -123,12 +123,12 @@ static int collect_choices(struct jetwattd_learner *l)
 	/* With readings of other devices or workloads, the plan weighs all modes itself. */
 	int twin = jetwattd_cross_device_agrees(l), weighed = twin || jetwattd_others_agree(l);
 	int modelled = !twin && best && jetwattd_complete_rows(l) >= JETWATTD_ROWS;
-	int err = modelled ? jetwatt_learn_predict(k) : -ENODATA;
+	int err = modelled ? jetwatt_tuner_predict(k) : -ENODATA;
 	size_t fresh = 0;
 
 	/* If there are readings of other workloads, one row of the job is enough for
 	 * predictions. */
-	l->foretold = !err || (!twin && weighed && k->nr_rows && !jetwatt_learn_predict(k));
+	l->foretold = !err || (!twin && weighed && k->nr_rows && !jetwatt_tuner_predict(k));
 	l->lowest = err ? lowest_unknown_level(l) : 0;
 	for (int how = CAUTIOUS; !fresh && how < GIVEN_UP; how++) {
 		l->choices = 0;
@@ -161,8 +161,8 @@ static long pick_uncertain(struct jetwattd_learner *l, size_t most)
 	double least = JETWATTD_DOUBT / sqrt(k->nr_rows + 1.0), top = GAIN;
 	long at = -1;
 
-	if (!best || jetwattd_cross_device_agrees(l) || jetwatt_learn_known(k) >= most ||
-	    jetwattd_complete_rows(l) < JETWATTD_ROWS || jetwatt_learn_predict(k))
+	if (!best || jetwattd_cross_device_agrees(l) || jetwatt_tuner_known(k) >= most ||
+	    jetwattd_complete_rows(l) < JETWATTD_ROWS || jetwatt_tuner_predict(k))
 		return -1;
 	for (size_t i = 0; i < k->nr_modes; i++) {
 		const struct jetwatt_prediction *p = &k->prediction[i];

@@ -99,7 +99,7 @@ static int load_candidates(struct jetwattd_run *r)
 {
 	const char *path = *r->d->policy->modes ? r->d->policy->modes : NULL;
 	struct jetwatt_tuner *l = &r->learner.known;
-	int err = jetwatt_learn_modes(l, r->d->act.board, path);
+	int err = jetwatt_tuner_modes(l, r->d->act.board, path);
 
 	if (!err && path)
 		err = jetwatt_mode_filter(r->d->act.board, l->mode, &l->nr_modes, path);
@@ -262,14 +262,14 @@ int jetwattd_loop(struct jetwattd *d)
 	jetwatt_session_init(&r.watch);
 	err = load_candidates(&r);
 	if (!err)
-		err = jetwatt_keep_open(&r.keep, &keep);
+		err = jetwatt_profile_store_open(&r.keep, &keep);
 	if (!err)
 		err = loop_serve(&r);
 	pthread_mutex_lock(&d->lock);
 	if (jetwattd_restore_at_end(&d->act) && !err)
 		err = JETWATT_EXIT_FAILED;
 	pthread_mutex_unlock(&d->lock);
-	jetwatt_keep_close(&r.keep);
+	jetwatt_profile_store_close(&r.keep);
 	jetwattd_learner_close(&r.learner);
 	return err;
 }

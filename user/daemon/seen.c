@@ -128,7 +128,7 @@ void jetwattd_corunners(const struct jetwattd_run *r, char *text, size_t len)
 		/* Skip a process that has ended, or whose process group is in the list already. */
 		if (group[n] < 0 || k < n)
 			continue;
-		jetwatt_keep_command(seen->pid, word[n++], WORDS);
+		jetwatt_profile_store_command(seen->pid, word[n++], WORDS);
 	}
 	qsort(word, n, WORDS, compare_text);
 	*text = '\0';
@@ -142,7 +142,7 @@ static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 	struct jetwatt_profile_store_args args = { .path = NULL };
 
 	if (seen->known < 0)
-		seen->known = jetwatt_keep_known(&r->keep, &args, r->d->act.board, r->watch.scope,
+		seen->known = jetwatt_profile_store_known(&r->keep, &args, r->d->act.board, r->watch.scope,
 						 seen->pid) >= JETWATTD_KNOWN;
 	return seen->known;
 }

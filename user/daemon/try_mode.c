@@ -27,7 +27,7 @@ static void report_reading(struct jetwattd_run *r, const struct jetwattd_reading
 		jetwatt_notice("measured %s: %.2f ms +- %.1f %%, %.2f W +- %.1f %%, in %.1f s", name,
 				   got->m.row.time_ms, 100 * got->m.row.time_sd, got->m.row.power_w,
 				   100 * got->m.row.power_sd, got->m.dwell_s);
-	jetwatt_keep_add(&r->keep, &got->m, got->lost);
+	jetwatt_profile_store_add(&r->keep, &got->m, got->lost);
 }
 
 static void report_drift(struct jetwattd *d, const struct jetwatt_row *is, const struct jetwatt_row *was)

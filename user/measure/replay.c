@@ -39,13 +39,13 @@ static void on_text(const char *key, const char *text, void *arg)
 		{ "version", r->version, sizeof(r->version) },
 		{ "scope", r->scope, sizeof(r->scope) },
 		{ "command", r->command, sizeof(r->command) },
-		{ "library", r->watch.told.library, sizeof(r->watch.told.library) },
+		{ "library", r->watch.trace_state.library, sizeof(r->watch.trace_state.library) },
 	};
 
 	if (!strcmp(key, "rungs"))
-		r->watch.told.attached = strtoul(text, NULL, 10);
+		r->watch.trace_state.attached = strtoul(text, NULL, 10);
 	else if (!strncmp(key, "mark.", 5))
-		set_mark_name(&r->watch.told, key + 5, text);
+		set_mark_name(&r->watch.trace_state, key + 5, text);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(key, known[i].key))
 			snprintf(known[i].to, known[i].size, "%s", text);
@@ -130,8 +130,8 @@ static void on_sync(const struct jetwatt_sync *s, void *arg)
 	struct jetwatt_replay *r = arg;
 
 	if (s->call < JETWATT_SYNC_CALLS)
-		r->watch.told.seen[s->call]++;
-	r->watch.told.launches += s->launches;
+		r->watch.trace_state.seen[s->call]++;
+	r->watch.trace_state.launches += s->launches;
 	if (r->watch.join)
 		jetwatt_session_wait(s, &r->watch);
 }

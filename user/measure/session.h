@@ -67,7 +67,7 @@
  * @tee: trace that records samples and waits as they arrive; may be NULL
  * @missed: in a replayed session: number of sampler ticks that were skipped
  * @waits_lost: in a replayed session: number of waits that were lost
- * @told: in a replayed session: state of the probe as the trace tells it
+ * @trace_state: in a replayed session: state of the probe as the trace tells it
  * @why: exit code for the verb, if the caller has set @failed and printed an error
  * @explain: 1: record for each wait why a minibatch ends with it or not
  */
@@ -109,7 +109,7 @@ struct jetwatt_session {
 	void *arg;
 	struct jetwatt_trace_writer *tee;
 	uint64_t missed, waits_lost;
-	struct jetwatt_probe_state told;
+	struct jetwatt_probe_state trace_state;
 	int why, explain;
 };
 

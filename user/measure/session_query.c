@@ -83,5 +83,5 @@ void jetwatt_session_probe_state(const struct jetwatt_session *w, struct jetwatt
 	if (w->probe)
 		jetwatt_probe_state(w->probe, st);
 	else
-		*st = w->told;
+		*st = w->trace_state;
 }

@@ -118,7 +118,7 @@ static int find_boards(struct sync_input *in, struct jetwatt_profile_access *doo
 	n = jetwatt_profile_access_boards(door, name, &e);
 	for (int i = 0; i < n; i++)
 		in->board[in->boards++] = name[i];
-	return n < 0 ? jetwatt_keep_error(n, &e) : 0;
+	return n < 0 ? jetwatt_profile_store_error(n, &e) : 0;
 }
 
 /* Push all rows of this device that the pool does not have. Return: 0 or an exit code. */
@@ -132,7 +132,7 @@ static int push_rows(struct sync *y, const char *device, struct jetwatt_pool_pro
 
 		n = jetwatt_profile_access_read_own(&y->door, place->pushed, &row, &e);
 		if (n < 0)
-			return jetwatt_keep_error(n, &e);
+			return jetwatt_profile_store_error(n, &e);
 		if (n)
 			code = jetwatt_server_push(&y->server, device, row, (size_t)n, &y->pushed);
 		if (n && !code) {
@@ -141,7 +141,7 @@ static int push_rows(struct sync *y, const char *device, struct jetwatt_pool_pro
 		}
 		free(row);
 	} while (!code && n == JETWATT_SYNC_ROWS);
-	return code ?: n < 0 ? jetwatt_keep_error(n, &e) : 0;
+	return code ?: n < 0 ? jetwatt_profile_store_error(n, &e) : 0;
 }
 
 /* Callback of jetwatt_server_pull(): store rows of other devices. */
@@ -152,7 +152,7 @@ static int store_pulled(const struct jetwatt_pool_row *row, size_t n, void *arg)
 	int fresh = jetwatt_profile_access_store(&y->door, row, n, &y->odd, &e);
 
 	if (fresh < 0)
-		return jetwatt_keep_error(fresh, &e);
+		return jetwatt_profile_store_error(fresh, &e);
 	y->pulled += (uint64_t)fresh;
 	return 0;
 }
@@ -169,13 +169,13 @@ static int pull_board(struct sync *y, const char *device, const char *board, int
 	snprintf(pool, sizeof(pool), "%s %s", y->server.id, board);
 	err = jetwatt_profile_access_progress(&y->door, pool, &place, &e);
 	if (err)
-		return jetwatt_keep_error(err, &e);
+		return jetwatt_profile_store_error(err, &e);
 	code = jetwatt_server_pull(&y->server, device, board, again ? "" : place.seen, upto, store_pulled, y);
 	if (code)
 		return code;
 	memcpy(place.seen, upto, sizeof(place.seen));
 	err = jetwatt_profile_access_progress_store(&y->door, pool, &place, &e);
-	return err ? jetwatt_keep_error(err, &e) : 0;
+	return err ? jetwatt_profile_store_error(err, &e) : 0;
 }
 
 static void report_result(const struct sync_input *in, const struct sync *y)
@@ -217,7 +217,7 @@ static int sync_all(struct sync_input *in, struct sync *y, const char *device)
 		return code;
 	err = jetwatt_profile_access_progress(&y->door, y->server.id, &place, &e);
 	if (err)
-		return jetwatt_keep_error(err, &e);
+		return jetwatt_profile_store_error(err, &e);
 	if (in->again)
 		place.pushed = 0;
 	code = push_rows(y, device, &place);
@@ -230,7 +230,7 @@ static int sync_all(struct sync_input *in, struct sync *y, const char *device)
 static int open_db(const struct sync_input *in, struct jetwatt_profile_access *door)
 {
 	char buf[256];
-	const char *path = jetwatt_keep_path(in->db, buf, sizeof(buf));
+	const char *path = jetwatt_profile_store_path(in->db, buf, sizeof(buf));
 	struct jetwatt_error_text e;
 	int err;
 
@@ -238,7 +238,7 @@ static int open_db(const struct sync_input *in, struct jetwatt_profile_access *d
 	if (!strcmp(path, "none"))
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "use --db FILE", "no profile database to share");
 	err = jetwatt_db_open(&door->db, path, true, &e);
-	return err ? jetwatt_keep_error(err, &e) : 0;
+	return err ? jetwatt_profile_store_error(err, &e) : 0;
 }
 
 static int serve_database(struct jetwatt_profile_access *door)
@@ -254,7 +254,7 @@ static int serve_database(struct jetwatt_profile_access *door)
 int main(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_db_argp, offsetof(struct sync_input, db) }, { NULL, 0 },
+		{ &jetwatt_profile_store_db_argp, offsetof(struct sync_input, db) }, { NULL, 0 },
 	};
 	struct sync_input in = { .db = NULL };
 	char device[JETWATT_DEVICE_NAME];

@@ -187,7 +187,7 @@ int jetwatt_infer_offline(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 			"use a profile whose column batch has several sizes",
 			"--batch has several sizes");
 	if (!code)
-		code = jetwatt_learn_fit(l);
+		code = jetwatt_tuner_fit(l);
 	if (code)
 		return code;
 	n = f->sizes * l->nr_modes;

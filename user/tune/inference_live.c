@@ -118,7 +118,7 @@ static int live_start(struct live *v, uint32_t size)
 		err = jetwatt_session_job(&v->w, &job);
 	keep.batch = size;
 	if (!err)
-		err = jetwatt_keep_workload(&v->keep, &keep, v->board, &v->w, &job);
+		err = jetwatt_profile_store_workload(&v->keep, &keep, v->board, &v->w, &job);
 	v->runs = size;
 	v->l->size = size;
 	return err;
@@ -133,7 +133,7 @@ static int live_measure(struct live *v, const struct jetwatt_cell *c, const char
 
 	snprintf(note, sizeof(note), "%u: %s", v->f->size[c->size], why);
 	if (!err)
-		err = jetwatt_learn_measure(v->l, c->mode, note, limits);
+		err = jetwatt_tuner_measure(v->l, c->mode, note, limits);
 	return err ? err : jetwatt_strategy_search_add(&v->seek, c);
 }
 
@@ -220,7 +220,7 @@ int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 		       struct jetwatt_board *board, int stay, struct jetwatt_result *a)
 {
 	struct live v = { .f = f, .l = l, .job = job, .keep_args = keep, .board = board };
-	int err = jetwatt_keep_open(&v.keep, keep), back = 0, held = 0;
+	int err = jetwatt_profile_store_open(&v.keep, keep), back = 0, held = 0;
 
 	jetwatt_session_init(&v.w);
 	l->watch = &v.w;
@@ -252,6 +252,6 @@ int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 	l->watch = NULL;
 	live_free_words(&v);
 	jetwatt_strategy_search_close(&v.seek);
-	jetwatt_keep_close(&v.keep);
+	jetwatt_profile_store_close(&v.keep);
 	return err;
 }

@@ -14,13 +14,13 @@
 
 #include "util/error.h"
 
-int jetwatt_learn_no_memory(void)
+int jetwatt_tuner_no_memory(void)
 {
 	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM),
 				 jetwatt_error_advice(ENOMEM), "cannot continue");
 }
 
-int jetwatt_learn_failed(const struct jetwatt_tuner *l, int err, const char *what)
+int jetwatt_tuner_failed(const struct jetwatt_tuner *l, int err, const char *what)
 {
 	const struct jetwatt_predictor *by = jetwatt_estimator_by(&l->by);
 	char why[48];
@@ -40,14 +40,14 @@ int jetwatt_learn_failed(const struct jetwatt_tuner *l, int err, const char *wha
 				 "%s", what);
 }
 
-int jetwatt_learn_add(struct jetwatt_tuner *l, const struct jetwatt_row *row)
+int jetwatt_tuner_add(struct jetwatt_tuner *l, const struct jetwatt_row *row)
 {
 	if (l->nr_rows == l->max_rows) {
 		size_t max = l->max_rows ? 2 * l->max_rows : 32;
 		struct jetwatt_row *r = reallocarray(l->row, max, sizeof(*r));
 
 		if (!r)
-			return jetwatt_learn_no_memory();
+			return jetwatt_tuner_no_memory();
 		l->row = r;
 		l->max_rows = max;
 	}
@@ -58,7 +58,7 @@ int jetwatt_learn_add(struct jetwatt_tuner *l, const struct jetwatt_row *row)
 /* Smallest number of rows of other devices: fewer rows do not determine the parametric means. */
 #define TWIN_ROWS_MIN	3
 
-int jetwatt_learn_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt_row *row, size_t n)
+int jetwatt_tuner_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt_row *row, size_t n)
 {
 	int err;
 
@@ -67,10 +67,10 @@ int jetwatt_learn_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt
 				  jetwatt_estimator_add_cross_device(&l->by, row, n, JETWATT_TUNER_SEED);
 	if (!err || err == -ENOTSUP)
 		return err != 0;
-	return -jetwatt_learn_failed(l, err, "cannot predict");
+	return -jetwatt_tuner_failed(l, err, "cannot predict");
 }
 
-const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_tuner *l,
+const struct jetwatt_row *jetwatt_tuner_row(const struct jetwatt_tuner *l,
 					    const struct jetwatt_mode *mode)
 {
 	for (size_t i = l->nr_rows; i > 0; i--)
@@ -79,16 +79,16 @@ const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_tuner *l,
 	return NULL;
 }
 
-size_t jetwatt_learn_known(const struct jetwatt_tuner *l)
+size_t jetwatt_tuner_known(const struct jetwatt_tuner *l)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->nr_modes; i++)
-		n += jetwatt_learn_row(l, &l->mode[i]) != NULL;
+		n += jetwatt_tuner_row(l, &l->mode[i]) != NULL;
 	return n;
 }
 
-int jetwatt_learn_fit(struct jetwatt_tuner *l)
+int jetwatt_tuner_fit(struct jetwatt_tuner *l)
 {
 	int err;
 
@@ -99,24 +99,24 @@ int jetwatt_learn_fit(struct jetwatt_tuner *l)
 	l->model = NULL;
 	err = !jetwatt_estimator_enough(&l->by, l->nr_rows) ? -ENODATA :
 	      jetwatt_estimator_fit(&l->model, &l->by, l->row, l->nr_rows, 0, JETWATT_TUNER_SEED);
-	return err ? jetwatt_learn_failed(l, err, "cannot predict") : 0;
+	return err ? jetwatt_tuner_failed(l, err, "cannot predict") : 0;
 }
 
-int jetwatt_learn_predict(struct jetwatt_tuner *l)
+int jetwatt_tuner_predict(struct jetwatt_tuner *l)
 {
-	int err = jetwatt_learn_fit(l);
+	int err = jetwatt_tuner_fit(l);
 
 	if (err)
 		return err;
 	if (!l->prediction)
 		l->prediction = calloc(l->nr_modes, sizeof(*l->prediction));
 	if (!l->prediction)
-		return jetwatt_learn_no_memory();
+		return jetwatt_tuner_no_memory();
 	err = jetwatt_fitted_predict(l->model, l->mode, l->batch, l->nr_modes, l->prediction);
-	return err ? jetwatt_learn_failed(l, err, "cannot predict") : 0;
+	return err ? jetwatt_tuner_failed(l, err, "cannot predict") : 0;
 }
 
-void jetwatt_learn_free(struct jetwatt_tuner *l)
+void jetwatt_tuner_free(struct jetwatt_tuner *l)
 {
 	free(l->mode);
 	free(l->batch);

@@ -39,7 +39,7 @@ struct jetwatt_session;
  * @budget_w: power budget, in watts; 0: no budget
  * @wait_s: timeout for GPU work of the job, in seconds
  * @risk: accepted probability that an unmeasured mode exceeds the budget
- * @prediction: prediction of every candidate, by jetwatt_learn_predict(); NULL: not yet
+ * @prediction: prediction of every candidate, by jetwatt_tuner_predict(); NULL: not yet
  * @by: predictor and prior; all zero: the default predictor without a prior
  * @model: model of the last fit; NULL: none
  * @given: 1: the model @model was read from a file and is not fitted again
@@ -72,37 +72,37 @@ struct jetwatt_tuner {
 };
 
 /* Append a row. Return: 0, exit code. */
-int jetwatt_learn_add(struct jetwatt_tuner *l, const struct jetwatt_row *row);
+int jetwatt_tuner_add(struct jetwatt_tuner *l, const struct jetwatt_row *row);
 
 /*
  * Add the @n rows of the same workload from other devices to the prior of the search. Return: 0; 1
  * if the predictor does not use rows of other devices or @n is less than 3; negative exit code,
  * after printing the error.
  */
-int jetwatt_learn_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt_row *row, size_t n);
+int jetwatt_tuner_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt_row *row, size_t n);
 
 /* Return: number of candidates that have a measured row. */
-size_t jetwatt_learn_known(const struct jetwatt_tuner *l);
+size_t jetwatt_tuner_known(const struct jetwatt_tuner *l);
 
 /* Fit the model to the measured rows; a model that was read from a file stays unchanged. Return: 0,
  * exit code. */
-int jetwatt_learn_fit(struct jetwatt_tuner *l);
+int jetwatt_tuner_fit(struct jetwatt_tuner *l);
 /* Fit the model to the measured rows, and predict every candidate. Return: 0, exit code. */
-int jetwatt_learn_predict(struct jetwatt_tuner *l);
+int jetwatt_tuner_predict(struct jetwatt_tuner *l);
 
 /* Return: the latest row of the mode, NULL if it has not been measured. */
-const struct jetwatt_row *jetwatt_learn_row(const struct jetwatt_tuner *l,
+const struct jetwatt_row *jetwatt_tuner_row(const struct jetwatt_tuner *l,
 					    const struct jetwatt_mode *mode);
 
 /*
  * Print why a fit or a prediction failed. @err: negative errno; @what: the action that failed, for
  * the message. Return: exit code.
  */
-int jetwatt_learn_failed(const struct jetwatt_tuner *l, int err, const char *what);
+int jetwatt_tuner_failed(const struct jetwatt_tuner *l, int err, const char *what);
 /* Print that memory is short. Return: exit code. */
-int jetwatt_learn_no_memory(void);
+int jetwatt_tuner_no_memory(void);
 
 /* Free the contents of @l. */
-void jetwatt_learn_free(struct jetwatt_tuner *l);
+void jetwatt_tuner_free(struct jetwatt_tuner *l);
 
 #endif

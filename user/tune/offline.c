@@ -39,7 +39,7 @@ static double offline_round_up(double v)
 static int offline_infeasible(const struct jetwatt_tuner *l, const struct jetwatt_plan_objective *q,
 			      const struct jetwatt_plan_choice *near)
 {
-	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[near->index]);
+	const struct jetwatt_row *row = jetwatt_tuner_row(l, &l->mode[near->index]);
 	double w = row ? row->power_w : near->p.power_w, ms = row ? row->time_ms : near->p.time_ms;
 	char what[224], fix[128] = "", limits[64], name[96] = "";
 	double power, time;
@@ -126,7 +126,7 @@ static void offline_show(const struct jetwatt_tuner *l, const struct jetwatt_pla
 
 	printf("%s within %s (risk %g %%), from %zu measured modes\n", what[q->least],
 	       jetwatt_offline_limits(q, limits, sizeof(limits)), 100 * q->risk,
-	       jetwatt_learn_known(l));
+	       jetwatt_tuner_known(l));
 	jetwatt_terminal_predicted_heading();
 	for (int i = 0; i < n && i < SHOWN; i++)
 		offline_line(l, i ? ' ' : '*', at[i].index);
@@ -153,7 +153,7 @@ int jetwatt_offline(struct jetwatt_tuner *l, const struct jetwatt_plan_objective
 		    struct jetwatt_board *apply, struct jetwatt_result *a)
 {
 	struct jetwatt_plan_choice at[SHOWN];
-	int n, err = jetwatt_learn_predict(l);
+	int n, err = jetwatt_tuner_predict(l);
 
 	if (err)
 		return err;
@@ -171,8 +171,8 @@ int jetwatt_offline(struct jetwatt_tuner *l, const struct jetwatt_plan_objective
 		return err;
 	a->chosen = &l->mode[at[0].index];
 	a->predicted = &l->prediction[at[0].index];
-	a->measured = jetwatt_learn_row(l, a->chosen);
+	a->measured = jetwatt_tuner_row(l, a->chosen);
 	if (!l->silent)
-		jetwatt_answer_totals(a);
+		jetwatt_result_totals(a);
 	return jetwatt_offline_apply(l, apply, a->chosen);
 }

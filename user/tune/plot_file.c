@@ -96,7 +96,7 @@ int jetwatt_plot_front(const char *path, const struct jetwatt_tuner *l,
 			 * cannot be predicted. */
 			if (b->reboot[i])
 				continue;
-			jetwatt_baseline_reading(b, l, i, &is);
+			jetwatt_preset_compare_reading(b, l, i, &is);
 			preset[r.nr_presets++] = (struct jetwatt_report_preset){
 				b->presets->preset[i].name, is.time_ms, is.power_w,
 			};

@@ -32,7 +32,7 @@ static int preset_add_candidate(struct jetwatt_tuner *l, const struct jetwatt_mo
 	return 0;
 }
 
-int jetwatt_baseline_open(struct jetwatt_preset_compare *b, struct jetwatt_tuner *l,
+int jetwatt_preset_compare_open(struct jetwatt_preset_compare *b, struct jetwatt_tuner *l,
 			  const struct jetwatt_board *board, const char *path)
 {
 	struct jetwatt_error_text e = { "", "", "" };
@@ -68,7 +68,7 @@ int jetwatt_baseline_open(struct jetwatt_preset_compare *b, struct jetwatt_tuner
 		     0;
 }
 
-int jetwatt_baseline_reading(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
+int jetwatt_preset_compare_reading(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			     size_t i, struct jetwatt_prediction *p)
 {
 	size_t index = b->index[i];
@@ -96,7 +96,7 @@ static const char *preset_verdict(int reboot, const struct jetwatt_prediction *i
 	return buf;
 }
 
-void jetwatt_baseline_print(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
+void jetwatt_preset_compare_print(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			    double time_ms)
 {
 	char text[128];
@@ -108,7 +108,7 @@ void jetwatt_baseline_print(const struct jetwatt_preset_compare *b, const struct
 		const struct jetwatt_preset *p = &b->presets->preset[i];
 		const struct jetwatt_mode *m = &l->mode[b->index[i]];
 		struct jetwatt_prediction is;
-		int measured = jetwatt_baseline_reading(b, l, i, &is);
+		int measured = jetwatt_preset_compare_reading(b, l, i, &is);
 
 		printf("%c%2d %-18.18s %11.2f %7.2f  %-9s  %s\n",
 		       p->id == b->presets->chosen ? '*' : ' ', p->id, p->name, is.time_ms,
@@ -120,7 +120,7 @@ void jetwatt_baseline_print(const struct jetwatt_preset_compare *b, const struct
 	}
 }
 
-void jetwatt_baseline_json(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
+void jetwatt_preset_compare_json(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			   struct jetwatt_json *j)
 {
 	char name[96];
@@ -131,7 +131,7 @@ void jetwatt_baseline_json(const struct jetwatt_preset_compare *b, const struct 
 	for (size_t i = 0; i < b->presets->nr; i++) {
 		const struct jetwatt_preset *p = &b->presets->preset[i];
 		struct jetwatt_prediction is;
-		int measured = jetwatt_baseline_reading(b, l, i, &is);
+		int measured = jetwatt_preset_compare_reading(b, l, i, &is);
 
 		jetwatt_json_object(j, NULL);
 		jetwatt_json_int(j, "id", p->id);
@@ -148,7 +148,7 @@ void jetwatt_baseline_json(const struct jetwatt_preset_compare *b, const struct 
 	jetwatt_json_end(j);
 }
 
-void jetwatt_baseline_close(struct jetwatt_preset_compare *b)
+void jetwatt_preset_compare_close(struct jetwatt_preset_compare *b)
 {
 	jetwatt_presets_free(b->presets);
 	free(b->index);

@@ -24,7 +24,7 @@ struct jetwatt_preset_compare {
 };
 
 /**
- * jetwatt_baseline_open() - read the presets and add each as a candidate
+ * jetwatt_preset_compare_open() - read the presets and add each as a candidate
  * @b: set to the presets
  * @l: candidates
  * @board: the board; NULL: clocks are rounded to the levels of the candidates
@@ -32,24 +32,24 @@ struct jetwatt_preset_compare {
  *
  * Return: 0; exit code.
  */
-int jetwatt_baseline_open(struct jetwatt_preset_compare *b, struct jetwatt_tuner *l,
+int jetwatt_preset_compare_open(struct jetwatt_preset_compare *b, struct jetwatt_tuner *l,
 			  const struct jetwatt_board *board, const char *path);
 
 /* Set @p to the measurements of preset @i, or to the prediction of the preset if it was not
  * measured. Return: 1: measured, 0: predicted. */
-int jetwatt_baseline_reading(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
+int jetwatt_preset_compare_reading(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			     size_t i, struct jetwatt_prediction *p);
 
 /*
- * Print each preset compared with the answer; call jetwatt_learn_predict() before. @time_ms: time
+ * Print each preset compared with the answer; call jetwatt_tuner_predict() before. @time_ms: time
  * of a minibatch of the answer, in milliseconds; 0: the query has no answer.
  */
-void jetwatt_baseline_print(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
+void jetwatt_preset_compare_print(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			    double time_ms);
 /* Write the presets as the JSON array "presets". */
-void jetwatt_baseline_json(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
+void jetwatt_preset_compare_json(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			   struct jetwatt_json *j);
 /* Free the contents of @b. */
-void jetwatt_baseline_close(struct jetwatt_preset_compare *b);
+void jetwatt_preset_compare_close(struct jetwatt_preset_compare *b);
 
 #endif

@@ -21,9 +21,9 @@ static int profiles_open_db(const char *path, struct jetwatt_db **db)
 {
 	struct jetwatt_error_text e;
 	char buf[256];
-	int err = jetwatt_db_open(db, jetwatt_keep_path(path, buf, sizeof(buf)), false, &e);
+	int err = jetwatt_db_open(db, jetwatt_profile_store_path(path, buf, sizeof(buf)), false, &e);
 
-	return err ? jetwatt_keep_error(err, &e) : 0;
+	return err ? jetwatt_profile_store_error(err, &e) : 0;
 }
 
 /* Format a time in milliseconds since 1970; "-" if it is 0. */
@@ -108,7 +108,7 @@ int jetwatt_profiles_list(const char *path, int json, int verbose)
 		return err;
 	n = jetwatt_db_profiles(db, &p, &e);
 	if (n < 0) {
-		err = jetwatt_keep_error(n, &e);
+		err = jetwatt_profile_store_error(n, &e);
 		goto out;
 	}
 	jetwatt_json_init(&j, stdout, 1);
@@ -146,5 +146,5 @@ int jetwatt_profiles_find(const char *path, const char *name, struct jetwatt_db 
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, "the database has several profiles",
 					 "name one of the profiles: jetwatt list profiles",
 					 "no profile was named");
-	return jetwatt_keep_error(err, &e);
+	return jetwatt_profile_store_error(err, &e);
 }

@@ -77,19 +77,19 @@ static error_t store_parse_db(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp jetwatt_keep_argp = { options, store_parse, NULL, NULL, NULL, NULL, NULL };
-const struct argp jetwatt_keep_db_argp = {
+const struct argp jetwatt_profile_store_argp = { options, store_parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp jetwatt_profile_store_db_argp = {
 	db_options, store_parse_db, NULL, NULL, NULL, NULL, NULL
 };
 
-const char *jetwatt_keep_path(const char *option, char *buf, size_t len)
+const char *jetwatt_profile_store_path(const char *option, char *buf, size_t len)
 {
 	const char *path = option ? option : jetwatt_settings_get("db", buf, len);
 
 	return path ? path : JETWATT_DB_PATH;
 }
 
-int jetwatt_keep_error(int err, const struct jetwatt_error_text *e)
+int jetwatt_profile_store_error(int err, const struct jetwatt_error_text *e)
 {
 	int code = err == -ENOENT || err == -ENOTUNIQ ? JETWATT_EXIT_USAGE :
 		   err == -EROFS ? JETWATT_EXIT_PERMISSION :
@@ -104,19 +104,19 @@ static int store_refused(struct jetwatt_profile_store *k, int err, const struct 
 	int code = 0;
 
 	if (k->must)
-		code = jetwatt_keep_error(err, e);
+		code = jetwatt_profile_store_error(err, e);
 	else
 		jetwatt_notice("%s: %s; measurements are not kept. %s", e->what, e->why,
 				   e->fix);
-	jetwatt_keep_close(k);
+	jetwatt_profile_store_close(k);
 	return code;
 }
 
-int jetwatt_keep_open(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args)
+int jetwatt_profile_store_open(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args)
 {
 	struct jetwatt_error_text e;
 	char buf[256];
-	const char *path = jetwatt_keep_path(args->path, buf, sizeof(buf));
+	const char *path = jetwatt_profile_store_path(args->path, buf, sizeof(buf));
 	int err;
 
 	*k = (struct jetwatt_profile_store){ .must = args->path || args->reuse };
@@ -169,7 +169,7 @@ static void store_command_of(struct jetwatt_workload *w, pid_t pid)
 	store_set_command(w, arg, n);
 }
 
-void jetwatt_keep_command(pid_t pid, char *buf, size_t len)
+void jetwatt_profile_store_command(pid_t pid, char *buf, size_t len)
 {
 	struct jetwatt_workload w = { .batch = 0 };
 
@@ -212,7 +212,7 @@ static void store_describe(struct jetwatt_workload *what, const struct jetwatt_p
 			 args->beside);
 }
 
-uint64_t jetwatt_keep_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
+uint64_t jetwatt_profile_store_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
 			    const struct jetwatt_board *board, const char *scope, pid_t pid)
 {
 	char key[JETWATT_WORKLOAD_KEY];
@@ -225,7 +225,7 @@ uint64_t jetwatt_keep_known(struct jetwatt_profile_store *k, const struct jetwat
 	return k->db && !jetwatt_db_find(k->db, key, &p, &e) ? p.modes : 0;
 }
 
-int jetwatt_keep_workload(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
+int jetwatt_profile_store_workload(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
 			  const struct jetwatt_board *board, const struct jetwatt_session *w,
 			  const struct jetwatt_args_job *job)
 {
@@ -240,20 +240,20 @@ int jetwatt_keep_workload(struct jetwatt_profile_store *k, const struct jetwatt_
 	return err ? store_refused(k, err, &e) : 0;
 }
 
-int jetwatt_keep_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row)
+int jetwatt_profile_store_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row)
 {
 	struct jetwatt_error_text e;
 	int n = jetwatt_db_rows(k->db, k->id, row, &e);
 
-	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
+	return n < 0 ? -1 - jetwatt_profile_store_error(n, &e) : n;
 }
 
-int jetwatt_keep_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row)
+int jetwatt_profile_store_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row)
 {
 	struct jetwatt_error_text e;
 	int n = jetwatt_pool_read_prior(k->db, &k->workload, row, &e);
 
-	return n < 0 ? -1 - jetwatt_keep_error(n, &e) : n;
+	return n < 0 ? -1 - jetwatt_profile_store_error(n, &e) : n;
 }
 
 /* Smallest number of modes of a reference: fewer modes do not cover the board. */
@@ -281,7 +281,7 @@ static int store_rows_of(struct jetwatt_profile_store *k, int64_t id, struct jet
 	return n < 0 ? n : 0;
 }
 
-int jetwatt_keep_others(struct jetwatt_profile_store *k, struct jetwatt_corpus *c, size_t max)
+int jetwatt_profile_store_others(struct jetwatt_profile_store *k, struct jetwatt_corpus *c, size_t max)
 {
 	struct jetwatt_db_profile *p = NULL;
 	struct jetwatt_error_text e;
@@ -300,10 +300,10 @@ int jetwatt_keep_others(struct jetwatt_profile_store *k, struct jetwatt_corpus *
 		return (int)found;
 	while (found)
 		free((void *)c[--found].row);
-	return -1 - jetwatt_keep_error(err, &e);
+	return -1 - jetwatt_profile_store_error(err, &e);
 }
 
-int jetwatt_keep_add(struct jetwatt_profile_store *k, const struct jetwatt_measure *m, uint64_t lost)
+int jetwatt_profile_store_add(struct jetwatt_profile_store *k, const struct jetwatt_measure *m, uint64_t lost)
 {
 	struct jetwatt_error_text e = { "cannot store this mode",
 					"its time or power is not finite and positive",
@@ -323,7 +323,7 @@ int jetwatt_keep_add(struct jetwatt_profile_store *k, const struct jetwatt_measu
 	return n < 0 ? store_refused(k, n, &e) : 0;
 }
 
-void jetwatt_keep_close(struct jetwatt_profile_store *k)
+void jetwatt_profile_store_close(struct jetwatt_profile_store *k)
 {
 	jetwatt_db_close(k->db);
 	k->db = NULL;

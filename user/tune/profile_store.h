@@ -31,9 +31,9 @@ struct jetwatt_profile_store_args {
 
 /* Parser of the options --db, --reuse and --batch; the parser's input is a struct
  * jetwatt_profile_store_args. */
-extern const struct argp jetwatt_keep_argp;
+extern const struct argp jetwatt_profile_store_argp;
 /* Parser of the option --db alone; the parser's input is a const char *. */
-extern const struct argp jetwatt_keep_db_argp;
+extern const struct argp jetwatt_profile_store_db_argp;
 
 /**
  * struct jetwatt_profile_store - an open database and the workload of the job
@@ -54,39 +54,39 @@ struct jetwatt_profile_store {
 
 /* Return: path of the database: the path given with --db, else the path in the configuration, else
  * the default path. */
-const char *jetwatt_keep_path(const char *option, char *buf, size_t len);
+const char *jetwatt_profile_store_path(const char *option, char *buf, size_t len);
 
 /* Print an error of the database. @err: error code that a database function returned. Return: exit
  * code. */
-int jetwatt_keep_error(int err, const struct jetwatt_error_text *e);
+int jetwatt_profile_store_error(int err, const struct jetwatt_error_text *e);
 
 /* Open the database; call before a job is started. Return: 0, exit code. */
-int jetwatt_keep_open(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args);
+int jetwatt_profile_store_open(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args);
 
 /* Identify the workload of the running job. Return: 0, exit code. */
-int jetwatt_keep_workload(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
+int jetwatt_profile_store_workload(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
 			  const struct jetwatt_board *board, const struct jetwatt_session *w,
 			  const struct jetwatt_args_job *job);
 
 /* Return: number of stored modes of the workload that process @pid runs; 0 without a database. */
-uint64_t jetwatt_keep_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
+uint64_t jetwatt_profile_store_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
 			    const struct jetwatt_board *board, const char *scope, pid_t pid);
 
 /* Format the command of a running job in the form that identifies the workload. */
-void jetwatt_keep_command(pid_t pid, char *buf, size_t len);
+void jetwatt_profile_store_command(pid_t pid, char *buf, size_t len);
 
 /* Read all rows of the workload; the caller frees them. Return: number of rows; on an error, -1
  * minus the exit code. */
-int jetwatt_keep_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row);
+int jetwatt_profile_store_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row);
 
 /*
  * Read the cross-device medians of the workload (jetwatt_pool_read_prior()); the caller frees them.
  * Return: number of rows; on an error, -1 minus the exit code.
  */
-int jetwatt_keep_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row);
+int jetwatt_profile_store_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row);
 
 /**
- * jetwatt_keep_others() - read rows of other workloads on this kind of board
+ * jetwatt_profile_store_others() - read rows of other workloads on this kind of board
  * @k: the database and the current workload
  * @c: array of @max workloads; the caller frees the rows of each workload
  * @max: largest number of workloads
@@ -96,12 +96,12 @@ int jetwatt_keep_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row
  *
  * Return: number of workloads; on an error, -1 minus the exit code.
  */
-int jetwatt_keep_others(struct jetwatt_profile_store *k, struct jetwatt_corpus *c, size_t max);
+int jetwatt_profile_store_others(struct jetwatt_profile_store *k, struct jetwatt_corpus *c, size_t max);
 
 /* Store a measured mode. @lost: samples lost during the measurement. Return: 0, exit code. */
-int jetwatt_keep_add(struct jetwatt_profile_store *k, const struct jetwatt_measure *m, uint64_t lost);
+int jetwatt_profile_store_add(struct jetwatt_profile_store *k, const struct jetwatt_measure *m, uint64_t lost);
 
 /* Close the database. */
-void jetwatt_keep_close(struct jetwatt_profile_store *k);
+void jetwatt_profile_store_close(struct jetwatt_profile_store *k);
 
 #endif

@@ -98,7 +98,7 @@ static int result_totals(const struct jetwatt_result *a, double *s, double *s_sd
 	return 1;
 }
 
-void jetwatt_answer_totals(const struct jetwatt_result *a)
+void jetwatt_result_totals(const struct jetwatt_result *a)
 {
 	double s, s_sd, j, j_sd;
 
@@ -155,7 +155,7 @@ static void result_rows(struct jetwatt_json *j, const struct jetwatt_tuner *l)
 	jetwatt_json_end(j);
 }
 
-int jetwatt_answer_json(const struct jetwatt_result *a, const char *path)
+int jetwatt_result_json(const struct jetwatt_result *a, const char *path)
 {
 	const struct jetwatt_tuner *l = a->learn;
 	FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
@@ -188,7 +188,7 @@ int jetwatt_answer_json(const struct jetwatt_result *a, const char *path)
 	if (a->explain)
 		jetwatt_explain_json(a->explain, l->mode, &j);
 	if (a->baseline)
-		jetwatt_baseline_json(a->baseline, l, &j);
+		jetwatt_preset_compare_json(a->baseline, l, &j);
 	result_rows(&j, l);
 	jetwatt_json_end(&j);
 	bad = fflush(f) || ferror(f);
@@ -205,7 +205,7 @@ static double result_round(double v)
 	return round(v * unit) / unit;
 }
 
-int jetwatt_answer_predictions(const struct jetwatt_tuner *l, const char *path)
+int jetwatt_result_predictions(const struct jetwatt_tuner *l, const char *path)
 {
 	struct jetwatt_row *row = calloc(l->nr_modes + 1, sizeof(*row));
 	int err = -ENOMEM;

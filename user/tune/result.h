@@ -35,10 +35,10 @@ struct jetwatt_result {
 };
 
 /* Write the JSON document. @path: "-": standard output. Return: 0, exit code. */
-int jetwatt_answer_json(const struct jetwatt_result *a, const char *path);
+int jetwatt_result_json(const struct jetwatt_result *a, const char *path);
 /* Print time and energy of all minibatches in the chosen mode. */
-void jetwatt_answer_totals(const struct jetwatt_result *a);
+void jetwatt_result_totals(const struct jetwatt_result *a);
 /* Write the predictions of all candidates as CSV. Return: 0, exit code. */
-int jetwatt_answer_predictions(const struct jetwatt_tuner *l, const char *path);
+int jetwatt_result_predictions(const struct jetwatt_tuner *l, const char *path);
 
 #endif

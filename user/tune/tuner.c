@@ -64,7 +64,7 @@ static int tuner_read_modes(struct jetwatt_tuner *l, const struct jetwatt_board 
 	if (!path) {
 		n = jetwatt_board_modes(board, &l->mode);
 		if (n <= 0)
-			return n == -ENOMEM ? jetwatt_learn_no_memory() :
+			return n == -ENOMEM ? jetwatt_tuner_no_memory() :
 			       jetwatt_error_report(JETWATT_EXIT_UNSUPPORTED, NULL, "jetwatt list knobs",
 						 "this board has no power modes");
 		l->nr_modes = n;
@@ -76,18 +76,18 @@ static int tuner_read_modes(struct jetwatt_tuner *l, const struct jetwatt_board 
 	l->mode = calloc(n + 1, sizeof(*l->mode));
 	if (!l->mode) {
 		free(row);
-		return jetwatt_learn_no_memory();
+		return jetwatt_tuner_no_memory();
 	}
 	if (tuner_collect_modes(l, row, n)) {
 		free(row);
-		return jetwatt_learn_no_memory();
+		return jetwatt_tuner_no_memory();
 	}
 	free(row);
 	return l->nr_modes ? 0 : jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, NULL,
 						   "%s has no modes", path);
 }
 
-int jetwatt_learn_modes(struct jetwatt_tuner *l, const struct jetwatt_board *board,
+int jetwatt_tuner_modes(struct jetwatt_tuner *l, const struct jetwatt_board *board,
 			const char *path)
 {
 	int err = tuner_read_modes(l, board, path);
@@ -97,7 +97,7 @@ int jetwatt_learn_modes(struct jetwatt_tuner *l, const struct jetwatt_board *boa
 	return err;
 }
 
-int jetwatt_learn_read(struct jetwatt_tuner *l, const char *path, int must)
+int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must)
 {
 	struct jetwatt_csv_error e = { 0 };
 	struct jetwatt_row *row = NULL;
@@ -124,7 +124,7 @@ feature. */
 	for (int i = 0; i < n && !err; i++) {
 		row[i].batch = several ? batch[i] : 0;
 		if (isfinite(row[i].time_ms) && isfinite(row[i].power_w))
-			err = jetwatt_learn_add(l, &row[i]);
+			err = jetwatt_tuner_add(l, &row[i]);
 	}
 	free(batch);
 	free(row);
@@ -142,14 +142,14 @@ static int tuner_has_row(const struct jetwatt_tuner *l, const struct jetwatt_row
 	return 0;
 }
 
-int jetwatt_learn_others(struct jetwatt_tuner *l)
+int jetwatt_tuner_others(struct jetwatt_tuner *l)
 {
 	struct jetwatt_row *row = NULL;
-	int n = jetwatt_keep_prior(l->keep, &row), err;
+	int n = jetwatt_profile_store_prior(l->keep, &row), err;
 
 	if (n < 0)
 		return -1 - n;
-	err = jetwatt_learn_add_cross_device(l, row, (size_t)n);
+	err = jetwatt_tuner_add_cross_device(l, row, (size_t)n);
 	free(row);
 	if (!err && !l->silent)
 		jetwatt_notice("%d modes of this workload are known from other devices", n);
@@ -157,21 +157,21 @@ int jetwatt_learn_others(struct jetwatt_tuner *l)
 	return err < 0 ? -err : 0;
 }
 
-int jetwatt_learn_reuse(struct jetwatt_tuner *l)
+int jetwatt_tuner_reuse(struct jetwatt_tuner *l)
 {
 	struct jetwatt_db_row *row = NULL;
-	int n = jetwatt_keep_rows(l->keep, &row), err = 0;
+	int n = jetwatt_profile_store_rows(l->keep, &row), err = 0;
 
 	if (n < 0)
 		return -1 - n;
 	for (int i = 0; i < n && !err; i++)
 		if (!tuner_has_row(l, &row[i].row))
-			err = jetwatt_learn_add(l, &row[i].row);
+			err = jetwatt_tuner_add(l, &row[i].row);
 	free(row);
 	l->from_file = l->nr_rows;
 	if (!err)
 		jetwatt_notice("%d measurements of this workload reused from the database", n);
-	return err ? err : jetwatt_learn_others(l);
+	return err ? err : jetwatt_tuner_others(l);
 }
 
 /* Callback of a measurement: update the progress bar. */
@@ -210,12 +210,12 @@ static int tuner_write_rows(struct jetwatt_tuner *l)
 				       jetwatt_error_advice(-err), "cannot write %s", l->out) : 0;
 }
 
-int jetwatt_learn_measure(struct jetwatt_tuner *l, size_t index, const char *why,
+int jetwatt_tuner_measure(struct jetwatt_tuner *l, size_t index, const char *why,
 			  const struct jetwatt_measure_limits *given)
 {
 	struct jetwatt_measure_limits limits = given ? *given : jetwatt_measure_profile;
 	struct jetwatt_measure m = { .row = { .mode = l->mode[index] } };
-	int fresh = !jetwatt_learn_row(l, &l->mode[index]), err;
+	int fresh = !jetwatt_tuner_row(l, &l->mode[index]), err;
 	uint64_t since, lost = l->watch->lost;
 	char what[96];
 
@@ -243,13 +243,13 @@ int jetwatt_learn_measure(struct jetwatt_tuner *l, size_t index, const char *why
 	snprintf(what, sizeof(what), "modes, %.0f s", (jetwatt_clock_ns() - l->begun_ns) * 1e-9);
 	jetwatt_terminal_progress(l->args, l->measured, l->most, 1, what);
 	l->ended_ns = jetwatt_clock_ns();
-	err = jetwatt_learn_add(l, &m.row);
+	err = jetwatt_tuner_add(l, &m.row);
 	if (!err && l->keep)
-		err = jetwatt_keep_add(l->keep, &m, l->watch->lost - lost);
+		err = jetwatt_profile_store_add(l->keep, &m, l->watch->lost - lost);
 	return err ? err : tuner_write_rows(l);
 }
 
-int jetwatt_learn_one(struct jetwatt_tuner *l, size_t modes)
+int jetwatt_tuner_one(struct jetwatt_tuner *l, size_t modes)
 {
 	struct jetwatt_plan_next next;
 	int err;
@@ -263,15 +263,15 @@ int jetwatt_learn_one(struct jetwatt_tuner *l, size_t modes)
 	if (err == 1)
 		return -ENODATA;
 	if (err)
-		return jetwatt_learn_failed(l, err, "cannot choose the next mode");
-	return jetwatt_learn_measure(l, next.index, next.why, NULL);
+		return jetwatt_tuner_failed(l, err, "cannot choose the next mode");
+	return jetwatt_tuner_measure(l, next.index, next.why, NULL);
 }
 
-int jetwatt_learn_run(struct jetwatt_tuner *l, size_t modes)
+int jetwatt_tuner_run(struct jetwatt_tuner *l, size_t modes)
 {
 	int err = 0;
 
 	while (!err)
-		err = jetwatt_learn_one(l, modes);
+		err = jetwatt_tuner_one(l, modes);
 	return err == -ENODATA ? 0 : err;
 }

@@ -21,37 +21,37 @@
 
 /* Set the candidates of the search: the modes of the file @path, or if @path is NULL the grid of
  * the board. Return: 0, exit code. */
-int jetwatt_learn_modes(struct jetwatt_tuner *l, const struct jetwatt_board *board,
+int jetwatt_tuner_modes(struct jetwatt_tuner *l, const struct jetwatt_board *board,
 			const char *path);
 
 /* Read rows from a CSV file. @must: 1: the CSV file must exist. Return: 0, exit code. */
-int jetwatt_learn_read(struct jetwatt_tuner *l, const char *path, int must);
+int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must);
 
 /*
  * Read rows of the same workload from the database, and rows of the same workload from other
  * devices as a prior. Return: 0, exit code.
  */
-int jetwatt_learn_reuse(struct jetwatt_tuner *l);
+int jetwatt_tuner_reuse(struct jetwatt_tuner *l);
 
 /* Read rows of other devices from the database as a prior. Return: 0, exit code. */
-int jetwatt_learn_others(struct jetwatt_tuner *l);
+int jetwatt_tuner_others(struct jetwatt_tuner *l);
 
 /*
  * Switch to candidate @index, measure it, and append and store the row. @why: reason why the mode
  * was chosen, for the report;
  * @limits: limits of the length of the measurement; NULL: that of a profile. Return: 0, exit code.
  */
-int jetwatt_learn_measure(struct jetwatt_tuner *l, size_t index, const char *why,
+int jetwatt_tuner_measure(struct jetwatt_tuner *l, size_t index, const char *why,
 			  const struct jetwatt_measure_limits *limits);
 
 /*
  * Measure the mode that the plan chooses. @modes: largest number of different modes that may be
  * measured. Return: 0; an exit code; or -ENODATA if no mode is worth measuring.
  */
-int jetwatt_learn_one(struct jetwatt_tuner *l, size_t modes);
+int jetwatt_tuner_one(struct jetwatt_tuner *l, size_t modes);
 
 /* Measure modes until @modes modes are measured or no further mode is worth measuring. Return: 0,
  * exit code. */
-int jetwatt_learn_run(struct jetwatt_tuner *l, size_t modes);
+int jetwatt_tuner_run(struct jetwatt_tuner *l, size_t modes);
 
 #endif

@@ -26,7 +26,7 @@ int jetwatt_verify_rank(struct jetwatt_tuner *l, struct jetwatt_plan_choice *out
 {
 	int n;
 
-	if (jetwatt_learn_predict(l))
+	if (jetwatt_tuner_predict(l))
 		return -1;
 	n = jetwatt_plan_rank(l->mode, l->prediction, l->nr_modes, l->row, l->nr_rows, l->budget_w,
 			      l->risk, out, JETWATT_VERIFY_CANDIDATES);
@@ -38,7 +38,7 @@ int jetwatt_verify_rank(struct jetwatt_tuner *l, struct jetwatt_plan_choice *out
 
 int jetwatt_verify_infeasible(const struct jetwatt_tuner *l, const struct jetwatt_plan_choice *near)
 {
-	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[near->index]);
+	const struct jetwatt_row *row = jetwatt_tuner_row(l, &l->mode[near->index]);
 	double w = row ? row->power_w : near->p.power_w;
 	double sd = row ? row->power_sd : near->p.power_sd;
 	char what[160], fix[96], name[96] = "";
@@ -78,7 +78,7 @@ static const struct jetwatt_plan_choice *verify_pick(const struct jetwatt_tuner 
 
 	for (int i = 0; i < n && !known; i++)
 		if (!verify_has_failed(f, at[i].index) &&
-		    jetwatt_learn_row(l, &l->mode[at[i].index]))
+		    jetwatt_tuner_row(l, &l->mode[at[i].index]))
 			known = &at[i];
 	for (int i = 0; more && i < n && &at[i] != known; i++)
 		if (!verify_has_failed(f, at[i].index) &&
@@ -115,7 +115,7 @@ static int verify_measure(struct jetwatt_tuner *l, const struct jetwatt_plan_cho
 
 	c->index = at->index;
 	c->predicted = l->prediction[at->index];
-	err = jetwatt_learn_measure(l, at->index, "proof", &jetwatt_measure_verify);
+	err = jetwatt_tuner_measure(l, at->index, "proof", &jetwatt_measure_verify);
 	if (err)
 		return -err;
 	c->proof = l->row[l->nr_rows - 1];
@@ -130,7 +130,7 @@ static int verify_is_no_better(const struct jetwatt_tuner *l,
 			       const struct jetwatt_plan_choice *next,
 			       const struct jetwatt_verify *c)
 {
-	const struct jetwatt_row *row = jetwatt_learn_row(l, &l->mode[next->index]);
+	const struct jetwatt_row *row = jetwatt_tuner_row(l, &l->mode[next->index]);
 	double time = row ? row->time_ms : next->p.time_ms;
 
 	return next->index == c->index || time > TELL_APART * c->proof.time_ms;
@@ -156,10 +156,10 @@ int jetwatt_verify_best(struct jetwatt_tuner *l, unsigned int more, struct jetwa
 			next = &fallback;
 		/* The closest mode is only predicted, so measure it: the measured power may be
 		 * within the budget. */
-		if (!next && more && !jetwatt_learn_row(l, &l->mode[at[0].index]))
+		if (!next && more && !jetwatt_tuner_row(l, &l->mode[at[0].index]))
 			next = &at[0];
 		if (!next || (c->proven && verify_is_no_better(l, next, c))) {
-			ret = more ? jetwatt_learn_one(l, jetwatt_learn_known(l) + more) : -ENODATA;
+			ret = more ? jetwatt_tuner_one(l, jetwatt_tuner_known(l) + more) : -ENODATA;
 			if (ret > 0)
 				return ret;
 			if (ret && !c->proven)

@@ -374,7 +374,7 @@ static void check_profiles(struct jetwatt_doctor *d)
 	struct jetwatt_error_text e;
 	struct jetwatt_db *db = NULL;
 	char buf[256];
-	int err = jetwatt_db_open(&db, jetwatt_keep_path(NULL, buf, sizeof(buf)), false, &e), n = 0;
+	int err = jetwatt_db_open(&db, jetwatt_profile_store_path(NULL, buf, sizeof(buf)), false, &e), n = 0;
 
 	if (err == -ENOENT) {
 		say(d, OK, 0, "profiles", NULL, "no profiles yet");

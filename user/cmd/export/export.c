@@ -334,7 +334,7 @@ static int export_buffered(struct jetwatt_export_args *o, const struct row *row)
 int jetwatt_cmd_export(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_db_argp, offsetof(struct jetwatt_export_args, db) }, { NULL, 0 },
+		{ &jetwatt_profile_store_db_argp, offsetof(struct jetwatt_export_args, db) }, { NULL, 0 },
 	};
 	struct jetwatt_export_args o = { .hz = -1, .f = stdout, .id = -1 };
 	char doc[1024] = "Convert a trace, profiles or modes into the format of another program.\vFormats:\n";

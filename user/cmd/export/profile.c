@@ -32,7 +32,7 @@ static int export_read_rows(const struct jetwatt_export_args *o, struct jetwatt_
 		jetwatt_db_rows(db, p->id, &own, &e);
 
 	if (n < 0)
-		return -1 - jetwatt_keep_error(n, &e);
+		return -1 - jetwatt_profile_store_error(n, &e);
 	if (!o->pooled) {
 		*out = calloc((size_t)n + 1, sizeof(**out));
 		for (int i = 0; *out && i < n; i++)

@@ -304,7 +304,7 @@ static int list_modes(struct jetwatt_board *board, const struct list_input *in)
 int jetwatt_cmd_list(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_db_argp, offsetof(struct list_input, db) },
+		{ &jetwatt_profile_store_db_argp, offsetof(struct list_input, db) },
 		{ &jetwatt_knob_argp, offsetof(struct list_input, knobs) }, { NULL, 0 },
 	};
 	struct list_input in = { .what = RAILS };

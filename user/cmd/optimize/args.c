@@ -226,7 +226,7 @@ static error_t optimize_parse(int key, char *arg, struct argp_state *state)
 void jetwatt_optimize_parse(int argc, char **argv, struct jetwatt_optimize *in)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_keep_argp, offsetof(struct jetwatt_optimize, keep) },
+		{ &jetwatt_profile_store_argp, offsetof(struct jetwatt_optimize, keep) },
 		{ &jetwatt_references_argp, offsetof(struct jetwatt_optimize, reference) },
 		{ &jetwatt_method_argp, offsetof(struct jetwatt_optimize, method) },
 		{ &jetwatt_knob_argp, offsetof(struct jetwatt_optimize, knobs) }, { NULL, 0 },

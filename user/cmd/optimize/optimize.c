@@ -43,7 +43,7 @@ static void optimize_print_result(const struct jetwatt_tuner *l, const struct je
 	/* If the total is the sum of some rails only, it is less than the power of the module. */
 	if (!strcmp(l->watch->scope, "partial sum"))
 		printf("  these W are a partial sum, the module uses more: jetwatt list rails\n");
-	jetwatt_baseline_print(a->baseline, l, r->time_ms);
+	jetwatt_preset_compare_print(a->baseline, l, r->time_ms);
 	printf("%u of %zu modes measured in %.0f s; ", l->measured, l->nr_modes,
 	       (l->ended_ns - l->begun_ns) * 1e-9);
 	printf(kept ? "the board stays in this mode\nto undo: jetwatt restore\n" :
@@ -61,7 +61,7 @@ static int search_and_verify(struct jetwatt_tuner *l, const struct jetwatt_optim
 	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
 		jetwatt_terminal_measured_heading();
-	err = jetwatt_learn_run(l, most > 3 + keep ? most - keep : most);
+	err = jetwatt_tuner_run(l, most > 3 + keep ? most - keep : most);
 	left = most > l->measured ? most - l->measured : 0;
 	if (in->verify >= 0 && left > keep)
 		left = keep;
@@ -109,10 +109,10 @@ static int optimize_explain(struct jetwatt_optimize *in, struct jetwatt_result *
 
 static int optimize_write_files(const struct jetwatt_optimize *in, const struct jetwatt_result *a)
 {
-	int err = in->json ? jetwatt_answer_json(a, in->json) : 0;
+	int err = in->json ? jetwatt_result_json(a, in->json) : 0;
 
 	if (in->predictions && a->learn->prediction)
-		err = jetwatt_answer_predictions(a->learn, in->predictions) ?: err;
+		err = jetwatt_result_predictions(a->learn, in->predictions) ?: err;
 	return in->plot ? optimize_draw(in, a) ?: err : err;
 }
 
@@ -127,7 +127,7 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 
 	err = jetwatt_session_open(&w, board, 0);
 	if (!err)
-		err = jetwatt_keep_open(&keep, &in->keep);
+		err = jetwatt_profile_store_open(&keep, &in->keep);
 	if (!err)
 		err = jetwatt_mode_guard_hold(&guard, board);
 	if (err)
@@ -137,9 +137,9 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 	l->keep = &keep;
 	err = jetwatt_session_job(&w, &in->job);
 	if (!err)
-		err = jetwatt_keep_workload(&keep, &in->keep, board, &w, &in->job);
+		err = jetwatt_profile_store_workload(&keep, &in->keep, board, &w, &in->job);
 	if (!err && in->keep.reuse)
-		err = jetwatt_learn_reuse(l);
+		err = jetwatt_tuner_reuse(l);
 	if (!err)
 		err = search_and_verify(l, in, a, c);
 	jetwatt_terminal_clear_progress(&in->args);
@@ -150,7 +150,7 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 	err = err ? err : back;
 	if (!err && !l->silent) {
 		optimize_print_result(l, a, c, !in->dry_run);
-		jetwatt_answer_totals(a);
+		jetwatt_result_totals(a);
 	}
 	if (!err)
 		err = optimize_explain(in, a);
@@ -162,7 +162,7 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 		err = jetwatt_wait_job(&w, 0, jetwatt_wait_job_discard, &w) ?: jetwatt_wait_job_exit(&w);
 	jetwatt_child_stop(&w.child);
 out:
-	jetwatt_keep_close(&keep);
+	jetwatt_profile_store_close(&keep);
 	jetwatt_session_close(&w);
 	return err;
 }
@@ -171,15 +171,15 @@ out:
  * run. */
 static int resume_from_file(struct jetwatt_tuner *l, const struct jetwatt_optimize *in)
 {
-	size_t before = jetwatt_learn_known(l);
+	size_t before = jetwatt_tuner_known(l);
 	int err;
 
 	if (!in->out || (in->profile && !strcmp(in->out, in->profile)))
 		return 0;
-	err = jetwatt_learn_read(l, in->out, 0);
+	err = jetwatt_tuner_read(l, in->out, 0);
 	if (err)
 		return err;
-	l->measured = jetwatt_learn_known(l) - before;
+	l->measured = jetwatt_tuner_known(l) - before;
 	if (l->measured)
 		jetwatt_notice("%u modes are already in %s", l->measured, in->out);
 	return 0;
@@ -211,18 +211,18 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	a.board = board ? jetwatt_board_name(board) : "";
 	err = jetwatt_knob_use(board, in.knobs);
 	if (!err)
-		err = jetwatt_learn_modes(&l, board, in.modes);
+		err = jetwatt_tuner_modes(&l, board, in.modes);
 	if (!err && board && in.modes)
 		err = jetwatt_mode_filter(board, l.mode, &l.nr_modes, in.modes);
 	if (!err && !in.infer.strategy)
-		err = jetwatt_baseline_open(&baseline, &l, board, in.presets);
+		err = jetwatt_preset_compare_open(&baseline, &l, board, in.presets);
 	if (!err)
 		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_TUNER_SEED);
 	l.sizes = in.infer.strategy != NULL;
 	if (l.sizes)
 		a.baseline = NULL;
 	if (!err && in.profile)
-		err = jetwatt_learn_read(&l, in.profile, 1);
+		err = jetwatt_tuner_read(&l, in.profile, 1);
 	if (!err && job)
 		err = resume_from_file(&l, &in);
 	if (!err && job && in.infer.strategy)
@@ -234,13 +234,13 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	else if (!err)
 		err = jetwatt_offline(&l, &in.ask, in.front, in.apply ? board : NULL, &a);
 	if (!err && !job && !l.silent && !in.infer.strategy)
-		jetwatt_baseline_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
+		jetwatt_preset_compare_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
 	if (!err && !job)
 		err = optimize_explain(&in, &a);
 	if ((!job || in.infer.strategy) && (!err || err == JETWATT_EXIT_INFEASIBLE))
 		err = optimize_write_files(&in, &a) ?: err;
-	jetwatt_baseline_close(&baseline);
-	jetwatt_learn_free(&l);
+	jetwatt_preset_compare_close(&baseline);
+	jetwatt_tuner_free(&l);
 	jetwatt_board_close(board);
 	return err;
 }

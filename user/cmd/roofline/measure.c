@@ -102,18 +102,18 @@ static int calibrate_kernel(struct jetwatt_roofline *r, struct jetwatt_board *bo
 	snprintf(bytes, sizeof(bytes), "%.0f", k->bytes);
 	l->nr_rows = l->measured = 0;
 	l->out = k->path;
-	err = jetwatt_learn_read(l, k->path, 0);
-	if (err || jetwatt_learn_known(l) == l->nr_modes)
+	err = jetwatt_tuner_read(l, k->path, 0);
+	if (err || jetwatt_tuner_known(l) == l->nr_modes)
 		return err;
-	l->most = l->nr_modes - jetwatt_learn_known(l);
+	l->most = l->nr_modes - jetwatt_tuner_known(l);
 	err = jetwatt_session_open(&w, board, 0);
 	if (!err) {
 		l->watch = &w;
 		err = jetwatt_session_job(&w, &job);
 	}
 	for (size_t i = 0; i < l->nr_modes && !err; i++)
-		if (!jetwatt_learn_row(l, &l->mode[i]))
-			err = jetwatt_learn_measure(l, i, "", &limits);
+		if (!jetwatt_tuner_row(l, &l->mode[i]))
+			err = jetwatt_tuner_measure(l, i, "", &limits);
 	jetwatt_terminal_clear_progress(&r->args);
 	jetwatt_child_stop(&w.child);
 	jetwatt_session_close(&w);
@@ -125,7 +125,7 @@ static int calibrate_all(struct jetwatt_roofline *r, struct jetwatt_board *board
 	struct jetwatt_mode_guard guard;
 	struct jetwatt_tuner l = { .args = &r->args, .guard = &guard, .wait_s = limits.idle_s,
 				   .silent = 1 };
-	int err = jetwatt_learn_modes(&l, board, r->modes), back;
+	int err = jetwatt_tuner_modes(&l, board, r->modes), back;
 
 	if (!err && r->modes)
 		err = jetwatt_mode_filter(board, l.mode, &l.nr_modes, r->modes);
@@ -145,7 +145,7 @@ static int calibrate_all(struct jetwatt_roofline *r, struct jetwatt_board *board
 	back = jetwatt_mode_guard_restore(&guard);
 	err = err ? err : back;
 out:
-	jetwatt_learn_free(&l);
+	jetwatt_tuner_free(&l);
 	return err;
 }
 
