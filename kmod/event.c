@@ -10,8 +10,8 @@
 
 /*
  * The sampler thread must not build netlink messages, so it queues events here and a work item
- * sends them. If the queue is full, the oldest event is dropped: an event only announces a
- * change, and clients can request the present state.
+ * sends them. If the queue is full, the oldest event is dropped. This is acceptable, because an
+ * event only announces a change, and clients can request the present state.
  */
 static struct {
 	spinlock_t lock;
@@ -49,7 +49,7 @@ static DECLARE_WORK(event_work, send_events);
  * jetwatt_event_post() - queue an event for the multicast group
  * @kind: enum jetwatt_event
  * @chip: id of the chip, or JETWATT_EVENT_NO_CHIP
- * @value: depends on @kind, see enum jetwatt_event
+ * @value: number whose meaning depends on @kind, see enum jetwatt_event
  *
  * Context: process; takes events.lock, does not sleep.
  */
@@ -75,7 +75,7 @@ void jetwatt_event_post(u32 kind, u32 chip, u64 value)
 }
 
 /**
- * jetwatt_event_open() - start to queue and send events
+ * jetwatt_event_open() - start queueing and sending events
  * @send: called from a work item for each event; may sleep
  */
 void jetwatt_event_open(void (*send)(const struct jetwatt_posted_event *event))

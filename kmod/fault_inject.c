@@ -24,10 +24,10 @@ static const char * const names[JETWATT_FAIL_COUNT] = {
 };
 
 /*
- * If the kernel has its own fault injection (Documentation/fault-injection), each fault is one
- * of its attributes: a debugfs directory with "probability", "times" and so on. Debian's and
- * NVIDIA's kernels lack it; there, each fault is a debugfs file with the number of attempts
- * that are to fail. Only root can write either.
+ * If the kernel has its own fault injection (Documentation/fault-injection), each fault is a fault
+ * attribute of that kernel facility: a debugfs directory with the files "probability", "times" and
+ * so on. Debian's and NVIDIA's kernels lack fault injection; with them, each fault is a debugfs
+ * file with the number of attempts that are to fail. In both cases only root can inject faults.
  */
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 static struct fault_attr faults[JETWATT_FAIL_COUNT] = {
@@ -83,8 +83,8 @@ static unsigned int step;
  * jetwatt_fail_vzalloc() - allocate zeroed memory like vzalloc(), with fault injection
  * @size: size in bytes
  *
- * Fails if JETWATT_FAIL_ALLOC is injected. A failure is not logged: a client chooses the size
- * and could flood the kernel log.
+ * Fails if JETWATT_FAIL_ALLOC is injected. A failed allocation is not logged, because a client
+ * chooses the size and could flood the kernel log with failures.
  *
  * Context: sleeps. Return: memory to be freed with vfree(), or NULL.
  */
@@ -96,12 +96,13 @@ void *jetwatt_fail_vzalloc(size_t size)
 }
 
 /**
- * jetwatt_fail_step() - count an initialization step, and fail it if a test has asked for that
+ * jetwatt_fail_step() - count an initialization step, and let it fail if its number is fail_init
  *
- * Called before each resource that loading the module acquires. A test loads the module with
- * fail_init=1, 2, ... until loading succeeds, and so takes every unwind path.
+ * Loading the module calls this function before it acquires each resource. A test loads the module
+ * with fail_init=1, 2, ... until loading succeeds, and so runs every error path of loading once.
  *
- * Context: module loading only. Return: 0, or -ENOMEM if this is step number fail_init.
+ * Context: module loading only. Return: 0, or -ENOMEM if the number of this call, counted from 1,
+ * is fail_init.
  */
 int jetwatt_fail_step(void)
 {
@@ -111,8 +112,8 @@ int jetwatt_fail_step(void)
 /**
  * jetwatt_fail_init() - create the faults in debugfs
  *
- * Return: 0 or a negative errno. A kernel without debugfs is not an error: no fault can be
- * injected there.
+ * Return: 0 or a negative errno. Without debugfs in the kernel, the function succeeds too, but no
+ * fault can be injected.
  */
 int jetwatt_fail_init(void)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Fault injection: lets a test reach every error path of the module. */
+/*
+ * Fault injection: makes an operation of the module fail on request, so that tests reach every
+ * error path.
+ */
 #ifndef JETWATT_FAULT_INJECT_H
 #define JETWATT_FAULT_INJECT_H
 
@@ -8,16 +11,19 @@
 /**
  * enum jetwatt_fail - faults that can be injected
  * @JETWATT_FAIL_SKB: allocating a netlink message fails
- * @JETWATT_FAIL_ALLOC: allocating a subscriber or the state of a dump fails
+ * @JETWATT_FAIL_ALLOC: allocating memory for a subscriber or for the state of a netlink dump fails
  * @JETWATT_FAIL_ATTACH: attaching a chip fails
  * @JETWATT_FAIL_TRANSFER: an i2c transfer fails before it starts
  * @JETWATT_FAIL_CLOCK: reading a clock rate or a temperature from the firmware fails
  * @JETWATT_FAIL_SEND: sending a message to a subscriber's socket fails
  * @JETWATT_FAIL_HOOK: attaching to a tracepoint fails
- * @JETWATT_FAIL_ASLEEP: simulates five seconds of suspend
- * @JETWATT_FAIL_COPY: delays copying a batch for a subscriber by half a second
- * @JETWATT_FAIL_REAP: delays the work item that removes closed wait subscribers
- * @JETWATT_FAIL_LOOK: delays the timer handler of rt_throttle.c
+ * @JETWATT_FAIL_ASLEEP: the energy counters act as if the machine had been suspended for five
+ *	seconds
+ * @JETWATT_FAIL_COPY: copying a batch of samples for a subscriber is delayed by half a second
+ * @JETWATT_FAIL_REAP: the work item that removes subscribers to waits whose sockets are closed is
+ *	delayed by 100 ms
+ * @JETWATT_FAIL_LOOK: the timer handler that detects RT throttling (rt_throttle.c) is delayed by 2
+ *	ms
  */
 enum jetwatt_fail {
 	JETWATT_FAIL_SKB,

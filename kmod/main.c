@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loading and unloading. The parts are set up from the sensors up to the netlink family; on an
- * error, the labels of jetwatt_init() undo it in reverse order.
+ * Loading and unloading. jetwatt_init() sets up the parts of the module in order, from the sensors
+ * to the netlink family; on an error, its labels undo the steps done so far in reverse order.
  */
 #include <linux/module.h>
 
@@ -20,7 +20,7 @@
 #include "sampler/sampler.h"
 #include "sensors/scan.h"
 
-/* Called after each scan. It does nothing before hwmon and perf are registered. */
+/* Called after each scan. The function does nothing before hwmon and perf are registered. */
 static void update_interfaces(void)
 {
 	jetwatt_hwmon_update();
@@ -61,7 +61,10 @@ static int __init jetwatt_init(void)
 	err = jetwatt_pmu_init();
 	if (err)
 		goto hwmon;
-	/* Last, because user space can call the module from here on. */
+	/*
+	 * The netlink family is registered last, because user space can call the module from then
+	 * on.
+	 */
 	err = jetwatt_netlink_init();
 	if (err)
 		goto pmu;
@@ -99,7 +102,10 @@ static void __exit jetwatt_exit(void)
 	jetwatt_pmu_exit();
 	jetwatt_hwmon_exit();
 	jetwatt_wait_subscriber_exit();
-	/* Before config.c: closing a socket may make it request an update from config.c. */
+	/*
+	 * The subscribers are closed before config.c, because a subscriber whose socket is closed
+	 * may request an update from config.c.
+	 */
 	jetwatt_subscriber_close();
 	jetwatt_config_exit();
 	jetwatt_sampler_exit();

@@ -22,12 +22,12 @@
 #include "sampler/ring.h"
 
 /**
- * struct batcher - state of the batching
- * @queue: runs the work item
+ * struct batcher - state of sending samples in batches
+ * @queue: workqueue on which the work item that sends batches runs
  * @hand_out: called with each message
  * @listeners: number of subscribers; written by subscriber.c, read by the sampler thread
- * @start_at: sequence number at which a new series of batches starts; the work item copies it to
- *	@next
+ * @start_at: sequence number of the first sample to send after the first subscriber has subscribed;
+ *	the work item copies the number to @next
  * @next: sequence number of the next sample to send; written by the work item, read by the
  *	sampler thread
  * @rows: copy of the samples of one message; used by the work item only
@@ -61,7 +61,7 @@ static struct sk_buff *build_samples(unsigned int n, size_t *lost_offset)
 }
 
 /**
- * jetwatt_batcher_address() - set the fields of a message that differ between subscribers
+ * jetwatt_batcher_address() - set port and number of lost samples, which differ between subscribers
  * @skb: the message of the parcel, or a copy of it
  * @parcel: the parcel
  * @port: netlink port of the subscriber
@@ -74,7 +74,10 @@ void jetwatt_batcher_address(struct sk_buff *skb, const struct jetwatt_parcel *p
 	jetwatt_batch_set_lost(skb->data + parcel->lost, lost);
 }
 
-/* Return: nanoseconds until sample @seq reaches the maximum age, 0 if it has. */
+/*
+ * Return: nanoseconds until sample @seq reaches the maximum age of a batch; 0 if the sample is
+ * older.
+ */
 static u64 remaining_ns(u64 seq)
 {
 	u64 age = ktime_get_ns() - jetwatt_ring_time(seq);
@@ -90,7 +93,10 @@ static void send_batches(struct work_struct *work)
 	unsigned int batch;
 
 	from = xchg(&batcher.start_at, 0);
-	/* Never go back: a new first subscriber may come while a batch is still being sent. */
+	/*
+	 * Never decrease @next: while a batch is still being sent, all subscribers may leave and a
+	 * new first subscriber may set @start_at to a sample of this batch.
+	 */
 	if (from > batcher.next)
 		WRITE_ONCE(batcher.next, from);
 	while (READ_ONCE(batcher.listeners)) {
@@ -109,7 +115,10 @@ static void send_batches(struct work_struct *work)
 		parcel.skipped = from - batcher.next;
 		parcel.skb = parcel.samples ? build_samples(parcel.samples, &parcel.lost) : NULL;
 		batcher.hand_out(&parcel);
-		/* NULL if a subscriber has got the message itself. */
+		/*
+		 * parcel.skb is NULL if the last subscriber got the message itself instead of a
+		 * copy.
+		 */
 		consume_skb(parcel.skb);
 		WRITE_ONCE(batcher.next, from + parcel.samples);
 	}
@@ -119,7 +128,7 @@ static DECLARE_DELAYED_WORK(batch_work, send_batches);
 
 /**
  * jetwatt_batcher_listeners() - set the number of subscribers
- * @n: the number. The first subscriber gets the samples that are taken from now on.
+ * @n: the number. If @n rises from 0, sending starts with the next sample that is taken.
  *
  * Context: callers must exclude each other.
  */
@@ -148,8 +157,8 @@ void jetwatt_batcher_new_sample(u64 seq)
 
 /**
  * jetwatt_batcher_init() - allocate the buffers and the work queue
- * @out: called with each batch, from a work item; may sleep. May take over the message by setting
- *	the parcel's skb to NULL.
+ * @out: called with each batch, from a work item; may sleep. The function may keep the message; it
+ *	must then set the parcel's skb to NULL.
  *
  * Return: 0 or a negative errno.
  */
@@ -179,7 +188,7 @@ free:
 }
 
 /**
- * jetwatt_batcher_exit() - stop the batching and free its buffers
+ * jetwatt_batcher_exit() - stop sending batches and free the buffers
  *
  * Context: the sampler is parked permanently, and there is no subscriber.
  */

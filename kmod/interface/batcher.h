@@ -12,7 +12,8 @@ struct sk_buff;
  * @skb: the message; NULL if there was no memory for it
  * @lost: offset in @skb of the subscriber's count of lost samples, in bytes
  * @samples: number of samples in the batch, even if @skb is NULL
- * @skipped: number of samples before the batch that the ring has overwritten
+ * @skipped: number of samples between the previous batch and this one that the ring has overwritten
+ *	before they could be sent
  */
 struct jetwatt_parcel {
 	struct sk_buff *skb;

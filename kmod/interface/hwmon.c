@@ -15,15 +15,17 @@
 #include "sensors/rail_graph.h"
 
 /*
- * Any user may read the attributes of this hwmon device. To limit the side channel, all values are
- * read together, at most ten times a second, and then latched.
+ * Any user may read the attributes of this hwmon device. Power readings at a high rate are a side
+ * channel, so all values are refreshed together, at most ten times a second, and every read in
+ * between returns the stored values.
  */
 #define LATCH_NS	(NSEC_PER_SEC / 10)
 #define STALE_NS	((s64)5 * NSEC_PER_SEC)
 
 /*
- * energy1 and power1 are the total. A rail has the number id + 2 in the names of all its
- * attributes. The hwmon core numbers voltages from 0; in0 and in1 do not exist.
+ * energy1 and power1 are the total of the rails. The attributes of the rail with a given id have
+ * the number id + 2 in their names, for example energy2 for id 0. The hwmon core numbers voltages
+ * from 0, so the first rail's voltage is in2, and in0 and in1 do not exist.
  */
 #define TOTAL		0
 #define CHANNELS	(JETWATT_RAILS_MAX + 1)
@@ -53,7 +55,10 @@ static void read_latched(unsigned int channel, struct jetwatt_energy *energy)
 	if (!latch.at || now - latch.at >= LATCH_NS)
 		latch_energy(now);
 	*energy = latch.energy[channel];
-	/* Signed, because the sampler thread may have taken a sample since @now was read. */
+	/*
+	 * The age is computed as a signed number, because the sampler thread may have taken a
+	 * sample after @now was read.
+	 */
 	if ((s64)(now - energy->time_ns) > STALE_NS)
 		energy->time_ns = 0;
 	mutex_unlock(&latch.lock);
@@ -70,7 +75,10 @@ static umode_t is_visible(const void *unused, enum hwmon_sensor_types type, u32 
 
 	if (i < TOTAL || (i == TOTAL && type != hwmon_energy && type != hwmon_power))
 		return 0;
-	/* Without the shunt's resistance there is no power or current, but the bus voltage. */
+	/*
+	 * If the resistance of the shunt is unknown, power, energy and current cannot be computed;
+	 * only the bus voltage is shown.
+	 */
 	if (i != TOTAL && type != hwmon_in && !jetwatt_rail_at(i - 1)->shunt_uohm)
 		return 0;
 	return 0444;
@@ -82,7 +90,10 @@ static int read_channel(struct device *dev, enum hwmon_sensor_types type, u32 at
 	struct jetwatt_energy energy;
 
 	read_latched(channel_of(type, channel), &energy);
-	/* An energy counter is always valid; other values must not be outdated. */
+	/*
+	 * An energy counter is valid at any age; power, voltage and current are only shown if the
+	 * last sample is at most five seconds old.
+	 */
 	if (type != hwmon_energy && !energy.time_ns)
 		return -ENODATA;
 	switch (type) {
@@ -129,7 +140,7 @@ static const struct hwmon_ops hwmon_ops = {
 	.read_string = read_label,
 };
 
-/* One entry per rail; each array ends with a zero. */
+/* Flags of the attributes, one entry per hwmon channel; a zero ends each array. */
 static u32 energies[CHANNELS + 1], powers[CHANNELS + 1], volts[CHANNELS + 2], amperes[CHANNELS + 1];
 
 static const struct hwmon_channel_info energy_info = { hwmon_energy, energies };
@@ -143,12 +154,15 @@ static const struct hwmon_channel_info *infos[] = {
 
 static const struct hwmon_chip_info chip_info = { .ops = &hwmon_ops, .info = infos };
 
-/* The lock serialises loading, unloading, and scans that find new rails. */
+/*
+ * The lock serialises module loading, module unloading, and updates after scans that have found new
+ * rails.
+ */
 static struct {
 	struct mutex lock;
 	struct platform_device *parent;
 	struct device *device;
-	unsigned int nr_rails;	/* that @device has attributes for */
+	unsigned int nr_rails;	/* number of rails with attributes in @device */
 } hwmon = { .lock = __MUTEX_INITIALIZER(hwmon.lock) };
 
 static void unregister_hwmon(void)
@@ -179,9 +193,10 @@ static int register_hwmon(unsigned int rails)
 }
 
 /**
- * jetwatt_hwmon_update() - register the hwmon device again if there are new rails
+ * jetwatt_hwmon_update() - unregister and register the hwmon device if there are new rails
  *
- * The device must be registered again, because its list of attributes cannot grow.
+ * A new registration is needed, because the list of attributes of a registered hwmon device cannot
+ * grow.
  *
  * Context: takes hwmon.lock; sleeps.
  */
@@ -204,7 +219,7 @@ void jetwatt_hwmon_update(void)
 /**
  * jetwatt_hwmon_init() - register the hwmon device
  *
- * Return: 0 or a negative errno. It is not an error if there is no rail.
+ * Return: 0 or a negative errno. Without any rail, the function succeeds too.
  */
 int jetwatt_hwmon_init(void)
 {

@@ -22,7 +22,7 @@
  * jetwatt_netlink_reply_begin() - allocate the reply to a request
  * @info: the request
  * @cmd: command of the reply
- * @header: gets the header of the reply, or NULL if it does not fit
+ * @header: gets the address of the reply's header, or NULL if the header does not fit
  *
  * Return: the message, or NULL if there is no memory.
  */
@@ -162,7 +162,10 @@ static void refuse_rate(struct netlink_ext_ack *extack, const struct jetwatt_lim
 	}
 }
 
-/* Held from reading the configuration until the changed one is set. Taken before config.lock. */
+/*
+ * Held from reading the present configuration until the changed configuration is set, so that
+ * concurrent requests do not undo each other's changes. Taken before config.lock.
+ */
 static DEFINE_MUTEX(set_lock);
 
 /**

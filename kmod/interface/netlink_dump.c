@@ -16,7 +16,10 @@
 #include "sensors/board.h"
 #include "sensors/rail_graph.h"
 
-/* Fill one message of a dump. put() writes item number i; it is repeated if it does not fit. */
+/*
+ * Fill one message of a dump. put() writes item number i; an item that does not fit is written
+ * again into the next message.
+ */
 static int dump_list(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, unsigned int count,
 		int (*put)(struct sk_buff *skb, unsigned int i))
 {
@@ -36,13 +39,19 @@ static int dump_list(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, u
 	return skb->len;
 }
 
-/* An error of 0 means that the data sheet gives none, so the attribute is left out. */
+/*
+ * A maximum error of 0 means that the data sheet does not specify this error; the attribute is then
+ * left out.
+ */
 static int put_max_error(struct sk_buff *skb, int type, u32 most)
 {
 	return most ? nla_put_u32(skb, type, most) : 0;
 }
 
-/* What a client needs to interpret the chip's values without a table of chip models. */
+/*
+ * Write the properties of the chip (conversion, LSB, errors) that a client needs to interpret its
+ * values, so that clients need no table of chip models.
+ */
 static int put_model(struct sk_buff *skb, const struct jetwatt_chip *chip)
 {
 	const struct jetwatt_conversion conv = jetwatt_chip_conversion(chip);
@@ -101,11 +110,17 @@ static u32 requested_mhz(void)
 {
 	u32 hz = jetwatt_config_get().rate_hz;
 
-	/* A rate of 0 requests the highest possible rate, which is the present one. */
+	/*
+	 * A requested rate of 0 means the highest possible rate, and the sampler then runs at that
+	 * rate.
+	 */
 	return (hz ?: jetwatt_sampler_hz()) * 1000;
 }
 
-/* These attributes are constant or follow from the configuration, so any client may read them. */
+/*
+ * Write the attributes of a rail that any client may read: they are constant or follow from the
+ * configuration, and reveal no measured value.
+ */
 static int put_rail(struct sk_buff *skb, unsigned int i)
 {
 	const struct jetwatt_rail *rail = jetwatt_rail_at(i);
@@ -131,7 +146,10 @@ static int put_rail(struct sk_buff *skb, unsigned int i)
 	       nla_put_u32(skb, JETWATT_A_RAIL_SKEW_NS, jetwatt_plan_skew_ns(i));
 }
 
-/* The power of an LSB follows the bus voltage: polled, it reveals that voltage. */
+/*
+ * The power of one LSB is for privileged clients only, because it is proportional to the bus
+ * voltage: a client that polls it would learn the voltage.
+ */
 static int put_rail_and_lsb(struct sk_buff *skb, unsigned int i)
 {
 	return put_rail(skb, i) ?:
@@ -171,7 +189,10 @@ static int put_clock(struct sk_buff *skb, unsigned int i)
  */
 int jetwatt_netlink_clock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	/* Unprivileged clients must not be able to cause firmware calls. */
+	/*
+	 * Only for privileged clients are the slow series read again: unprivileged clients must not
+	 * be able to cause firmware calls.
+	 */
 	if (!cb->args[0] && netlink_capable(cb->skb, CAP_NET_ADMIN))
 		jetwatt_aux_refresh();
 	return dump_list(skb, cb, JETWATT_CMD_CLOCK_GET, jetwatt_aux_count(), put_clock);
@@ -200,7 +221,8 @@ static int put_energy(struct sk_buff *skb, unsigned int i)
  * @skb: message to fill
  * @cb: state of the dump
  *
- * Polled, the counters are equivalent to the stream of samples, so the permissions are the same.
+ * A client that polls the energy counters learns as much as from the stream of samples, so both
+ * need the same permissions.
  *
  * Return: number of bytes in @skb, or -EPERM.
  */
@@ -217,7 +239,10 @@ static int put_subscriber(struct sk_buff *skb, unsigned int i)
 {
 	struct jetwatt_account account;
 
-	/* The subscriber may have been removed since the count: the dump ends earlier. */
+	/*
+	 * The subscriber may have been removed after the subscribers were counted; the dump then
+	 * ends before the counted number.
+	 */
 	if (!jetwatt_subscriber_account(i, &account))
 		return -ENOENT;
 	return nla_put_u32(skb, JETWATT_A_SUBSCRIBER_PORT, account.port) ?:

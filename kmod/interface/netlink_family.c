@@ -23,7 +23,10 @@ static struct netlink_range_validation age_range = { .min = 1, .max = JETWATT_BA
 static struct netlink_range_validation box_range = { .max = JETWATT_BOX_MS_MAX };
 
 static const struct nla_policy config_policy[JETWATT_A_CONFIG_MAX + 1] = {
-	/* No range, because the handler's error message names the highest rate. */
+	/*
+	 * The policy has no range for the rate, because the handler checks the rate and names the
+	 * highest possible rate in its error message.
+	 */
 	[JETWATT_A_CONFIG_RATE_HZ] = { .type = NLA_U32 },
 	[JETWATT_A_CONFIG_BATCH] = NLA_POLICY_RANGE(NLA_U32, 1, JETWATT_BATCH_MAX),
 	[JETWATT_A_CONFIG_BATCH_AGE_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &age_range),
@@ -38,7 +41,10 @@ static const struct nla_policy samples_policy[JETWATT_A_SAMPLES_SEQ + 1] = {
 	[JETWATT_A_SAMPLES_SEQ] = { .type = NLA_U64 },
 };
 
-/* These flags were a u32 in an earlier version; its clients send 0 or 1. */
+/*
+ * In an earlier version of the interface these flags were u32 attributes, so clients of that
+ * version still send the u32 0 or 1.
+ */
 #define JETWATT_NLA_FLAG_OR_U32	{ .type = NLA_BINARY, .len = sizeof(u32) }
 
 static const struct nla_policy waits_policy[JETWATT_A_WAITS_CHILDREN + 1] = {
@@ -147,10 +153,10 @@ static const struct genl_ops ops[] = {
  * @skb: the request
  *
  * A power trace at a high rate is a side channel, and waits reveal what a process does. Therefore
- * both need the capabilities that perf_event_open() needs to observe the whole machine.
- * CAP_NET_ADMIN alone is not enough, because containers with the host's network often have it. Both
- * the process that opened the socket and the sending process need the capabilities, in the initial
- * user namespace.
+ * both samples and waits need the capabilities that perf_event_open() needs to observe the whole
+ * machine. CAP_NET_ADMIN alone is not enough, because containers with the host's network often have
+ * CAP_NET_ADMIN. Both the process that opened the socket and the sending process need the
+ * capabilities, in the initial user namespace.
  *
  * Context: request handler or dump. Return: true if the sender has the capabilities.
  */
@@ -165,7 +171,7 @@ bool jetwatt_netlink_observer(const struct sk_buff *skb)
  * @skb: the request
  * @extack: gets the error message
  *
- * CAP_NET_ADMIN has already been checked by generic netlink.
+ * For requests that need CAP_NET_ADMIN, generic netlink has already checked that capability.
  *
  * Context: request handler or dump. Return: 0 or -EPERM.
  */
@@ -183,9 +189,9 @@ static const struct genl_multicast_group groups[] = {
 
 /*
  * The family is only available in the initial network namespace (netnsok is not set). Handlers and
- * dumps run in parallel (parallel_ops). Otherwise they would hold the lock of generic netlink, and
- * requests to other families would wait for the transfers and firmware calls of this one. All
- * shared state therefore has its own locks.
+ * dumps run in parallel (parallel_ops). Without parallel_ops they would hold the lock of generic
+ * netlink, and requests to other families would wait for the i2c transfers and firmware calls of
+ * this family. Because handlers run in parallel, all shared state has its own locks.
  */
 struct genl_family jetwatt_netlink_family = {
 	.name = JETWATT_GENL_NAME,
@@ -252,11 +258,14 @@ int jetwatt_netlink_init(void)
  * jetwatt_netlink_exit() - unregister the netlink family
  *
  * Context: sleeps until no handler runs any more. A dump in progress holds a reference to the
- * module, so the module cannot be unloaded before it is finished.
+ * module, so the module cannot be unloaded before the dump is finished.
  */
 void jetwatt_netlink_exit(void)
 {
-	/* First, because the id of the group may be assigned to another family. */
+	/*
+	 * Stop sending events before the family is unregistered, because afterwards the id of the
+	 * multicast group may be assigned to another family.
+	 */
 	jetwatt_event_close();
 	genl_unregister_family(&jetwatt_netlink_family);
 }

@@ -110,7 +110,10 @@ static int dump_samples(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd
 		from = cursor->next;
 		n = read_rows(cursor, &from, cursor->row,
 			      min_t(u64, n, cursor->last - cursor->next + 1));
-		/* Without a requested start, samples before the oldest one are not lost. */
+		/*
+		 * If the client requested no first sample, the dump starts at the oldest sample of
+		 * the ring, and older samples do not count as lost.
+		 */
 		if (cursor->expected)
 			cursor->lost += from - cursor->next;
 		cursor->next = from;

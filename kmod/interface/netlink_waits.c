@@ -28,7 +28,10 @@ int jetwatt_netlink_waits_watch(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	if (attr) {
 		n = min_t(unsigned int, nla_len(attr) / sizeof(u32), ARRAY_SIZE(tgids));
-		/* An empty list is an error, because n = 0 means all processes. */
+		/*
+		 * An empty list of process ids is an error, because a length of 0 means all
+		 * processes to jetwatt_wait_subscriber_add().
+		 */
 		if (!n || nla_len(attr) != n * sizeof(u32)) {
 			NL_SET_ERR_MSG_ATTR(info->extack, attr, "must be a list of process ids");
 			return -EINVAL;

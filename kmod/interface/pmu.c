@@ -21,10 +21,10 @@
  *
  * The events count for the whole machine. All events belong to one CPU, named by the file
  * "cpumask"; when that CPU goes offline, they are moved to another one. While an event is open, the
- * sampler runs at its normal rate. Counters of that resolution are a side channel, so only users
- * that may observe the whole machine can open events.
+ * sampler runs at its normal rate. Counters at the normal sampling rate are a side channel, so only
+ * users that may observe the whole machine can open events.
  *
- * Event config 1 is the total, config 2 + id is a rail.
+ * In perf_event_attr.config, 1 selects the total and 2 + id selects the rail with that id.
  */
 #define CONFIG_TOTAL	1
 #define CONFIG_RAIL	2
@@ -41,14 +41,17 @@ struct event_file {
 	char name[NAME_LEN];
 };
 
-/* Only the first state.named rows are visible. A row is complete before state.named includes it. */
+/*
+ * Row n of each table is one file of event n. Only the first state.named rows are visible, and
+ * state.named is increased only after a row is complete.
+ */
 static struct event_file event_files[EVENTS], unit_files[EVENTS], scale_files[EVENTS];
 static struct attribute *event_attrs[3 * EVENTS + 1];
 
 /**
  * struct pmu_state - names of the events, and registration of the PMU
  * @lock: protects @named and @registered
- * @named: number of complete rows in the tables above
+ * @named: number of complete rows in event_files, unit_files and scale_files
  * @registered: the PMU is registered
  * @hotplug_state: state number of the CPU hotplug callbacks
  * @owner: CPU of all events; nr_cpu_ids or more if there is none; written by the CPU hotplug
@@ -98,7 +101,10 @@ static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, c
 {
 	unsigned int cpu = READ_ONCE(state.owner);
 
-	/* The PMU is registered shortly before a CPU is assigned. */
+	/*
+	 * Between the registration of the PMU and the first hotplug callback, no CPU is assigned
+	 * yet.
+	 */
 	return cpu < nr_cpu_ids ? sysfs_emit(page, "%u\n", cpu) : -ENODEV;
 }
 
@@ -125,7 +131,10 @@ static void event_update(struct perf_event *event)
 {
 	u64 before, now;
 
-	/* An interrupt may update the event concurrently; only one of both adds the difference. */
+	/*
+	 * An interrupt may update the same event concurrently; local64_cmpxchg() ensures that only
+	 * one of the two updates adds the difference.
+	 */
 	do {
 		before = local64_read(&event->hw.prev_count);
 		now = read_counter(event);
@@ -178,7 +187,10 @@ static int event_init(struct perf_event *event)
 		return -EINVAL;
 	if (!perfmon_capable())
 		return -EACCES;
-	/* The PMU is registered shortly before a CPU is assigned. */
+	/*
+	 * Between the registration of the PMU and the first hotplug callback, no CPU is assigned
+	 * yet.
+	 */
 	if (cpu >= nr_cpu_ids)
 		return -ENODEV;
 	event->cpu = cpu;
@@ -223,8 +235,10 @@ static int cpu_offline_cb(unsigned int cpu)
 	if (other >= nr_cpu_ids)
 		return 0;
 	/*
-	 * Since 6.2, one call moves one group only: __perf_pmu_remove() removes an event from the
-	 * tree and then searches for the one after it. Calls with no event left cost nothing.
+	 * Since 6.2, one call of perf_pmu_migrate_context() moves one group of events only, because
+	 * __perf_pmu_remove() removes an event from the tree and then searches for the event after
+	 * the removed one. Therefore it is called once per open event; calls with no event left
+	 * cost nothing.
 	 */
 	for (n = jetwatt_config_counters_open(); n > 0; n--)
 		perf_pmu_migrate_context(&energy_pmu, cpu, other);
@@ -304,7 +318,10 @@ int jetwatt_pmu_init(void)
 		err = perf_pmu_register(&energy_pmu, "jetwatt", -1);
 	if (err)
 		return err;
-	/* After the PMU, whose events the callbacks move; the first CPU becomes the owner here. */
+	/*
+	 * The hotplug callbacks are set up after the PMU is registered, because they move its
+	 * events. The call for the first CPU sets state.owner.
+	 */
 	err = jetwatt_fail_step();
 	if (!err)
 		err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf/jetwatt:online", cpu_online_cb,
@@ -317,7 +334,7 @@ int jetwatt_pmu_init(void)
 	mutex_lock(&state.lock);
 	state.registered = true;
 	mutex_unlock(&state.lock);
-	/* Add rails that were found since name_rails(). */
+	/* Add events for rails that were found after the call of name_rails() above. */
 	jetwatt_pmu_update();
 	return 0;
 }
@@ -325,7 +342,7 @@ int jetwatt_pmu_init(void)
 /**
  * jetwatt_pmu_exit() - unregister the PMU
  *
- * Context: no event is open, because each holds a reference to the module.
+ * Context: no perf event is open, because each open event holds a reference to the module.
  */
 void jetwatt_pmu_exit(void)
 {

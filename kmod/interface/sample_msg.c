@@ -10,9 +10,9 @@
 #include "sampler/ring.h"
 
 /*
- * A series in the message, as one structure. The series are most of a message, and encoding them
- * attribute by attribute would be most of its cost. All fields are aligned, so no padding is
- * needed.
+ * The attribute of one series in the message, laid out as one structure. Most of a message consists
+ * of series, and most of the time to encode a message would be spent on encoding the attributes of
+ * the series one by one. All fields are aligned, so no padding is needed.
  */
 struct series {
 	struct nlattr nest;
@@ -84,11 +84,12 @@ static int put_series(struct sk_buff *skb, const struct jetwatt_sample *rows, un
 
 /**
  * jetwatt_batch_put() - write a batch of samples into a message
- * @skb: the message, with its header; on an error the caller must cancel it
+ * @skb: the message, with its header; on an error the caller must cancel the message
  * @rows: the samples, consecutive and with the same number of series
  * @n: number of samples
  * @lost: number of samples that the reader has lost so far
- * @lost_at: gets the address of that number for jetwatt_batch_set_lost(); may be NULL
+ * @lost_at: gets the address, in the message, of the number of lost samples, for
+ *	jetwatt_batch_set_lost(); may be NULL
  *
  * Return: 0 or -EMSGSIZE.
  */
@@ -113,7 +114,7 @@ int jetwatt_batch_put(struct sk_buff *skb, const struct jetwatt_sample *rows, un
 
 /**
  * jetwatt_batch_set_lost() - change the number of lost samples in a message
- * @at: address of the number
+ * @at: address of the number of lost samples, as returned by jetwatt_batch_put()
  * @lost: the number
  */
 void jetwatt_batch_set_lost(void *at, u64 lost)

@@ -21,15 +21,16 @@
 
 /**
  * struct subscriber - a socket that has subscribed to samples
- * @list: entry in subs.list, later in subs.dropped
+ * @list: entry in subs.list; after the subscriber is removed, entry in subs.dropped
  * @sk: the socket, with a reference
  * @account: number of samples sent and lost
  *
- * The reference keeps the memory of the socket, but does not keep it open. When the socket is
- * closed, the kernel first frees its port, then marks it dead, then calls the netlink notifier with
- * the port only; the notifier lets a work item remove the subscriber. Another socket may bind to
- * the port in between, so a port does not identify a subscriber. Therefore:
- * - neither a dead socket nor the socket that has its port now gets samples;
+ * The reference keeps the memory of the socket allocated, but does not keep the socket open. When
+ * the socket is closed, the kernel first frees its port, then marks it dead, then calls the netlink
+ * notifier with the port only; the notifier lets a work item remove the subscriber. After the port
+ * is freed and before the subscriber is removed, another socket may bind to the same port, so a
+ * port does not identify a subscriber. Therefore:
+ * - neither a dead socket nor a socket that has taken over the port of a dead socket gets samples;
  * - the work item removes dead sockets only, never a new subscriber with the same port;
  * - a new subscriber replaces a previous one with the same port.
  * One gap remains, between freeing the port and marking the socket dead: if a batch is sent then,
@@ -43,15 +44,16 @@ struct subscriber {
 };
 
 /*
- * subs.lock protects the lists and all accounts. It is held while a batch is copied and sent, which
- * may wait for memory. Neither the sampler thread nor the netlink notifier takes it.
+ * subs.lock protects the lists and all accounts. subs.lock is held while a batch is copied and
+ * sent, which may wait for memory. Neither the sampler thread nor the netlink notifier takes
+ * subs.lock.
  */
 static struct {
 	struct mutex lock;
-	/* list is changed with both locks held, and read with either. Held for a short time. */
+	/* @list is changed with @lock and @list_lock held, and read with one of them held. */
 	spinlock_t list_lock;
 	struct list_head list;
-	/* Removed from the list; the work item drops the references to their sockets. */
+	/* Subscribers removed from @list; the work item drops the references to their sockets. */
 	struct list_head dropped;
 	unsigned int nr;
 	u64 lost;
@@ -66,7 +68,7 @@ static struct {
 static void reap_subscribers_fn(struct work_struct *work);
 static DECLARE_WORK(subscriber_reap_work, reap_subscribers_fn);
 
-/* How long JETWATT_FAIL_COPY delays copying a message, in milliseconds. */
+/* Time by which the fault JETWATT_FAIL_COPY delays copying a message, in milliseconds. */
 #define COPY_MS		500
 
 static struct subscriber *find_subscriber(u32 port)
@@ -79,7 +81,7 @@ static struct subscriber *find_subscriber(u32 port)
 	return NULL;
 }
 
-/* The sampler is started or parked by the next jetwatt_config_update(). */
+/* This only stores the number; the next jetwatt_config_update() starts or parks the sampler. */
 static void count_subscribers(int n)
 {
 	subs.nr += n;
@@ -89,8 +91,8 @@ static void count_subscribers(int n)
 
 /*
  * Dropping the last reference may end a dump of the socket, for which many kernels take the lock of
- * generic netlink. A request handler may hold that lock while it waits for subs.lock. Therefore the
- * work item drops the reference, without holding a lock.
+ * generic netlink. A request handler may hold the lock of generic netlink while it waits for
+ * subs.lock. To avoid a deadlock, the work item drops the reference without holding a lock.
  */
 static void drop_subscriber(struct subscriber *s)
 {
@@ -131,7 +133,10 @@ static void reap_subscribers_fn(struct work_struct *work)
 	reap_subscribers();
 	mutex_unlock(&subs.lock);
 	put_dropped_subscribers();
-	/* The update runs in another work item, so that this one does not wait for it. */
+	/*
+	 * The configuration is updated by another work item, so that this work item does not wait
+	 * for the update.
+	 */
 	jetwatt_config_update_soon();
 }
 
@@ -153,7 +158,10 @@ int jetwatt_subscriber_add(u32 port, struct sock *sk)
 	if (!s)
 		return -ENOMEM;
 	mutex_lock(&subs.lock);
-	/* Closed sockets whose notifier has not run yet must not count. */
+	/*
+	 * Subscribers whose sockets are closed are removed first, because they must not count
+	 * towards JETWATT_SUBSCRIBERS_MAX even if the notifier has not run yet.
+	 */
 	reap_subscribers();
 	old = find_subscriber(port);
 	if (old && old->sk != sk) {
@@ -213,7 +221,8 @@ int jetwatt_subscriber_remove(u32 port, const struct sock *sk)
  * @i: position in the list of subscribers, from 0
  * @account: gets the account
  *
- * Context: takes subs.lock; sleeps. Return: false if there are at most @i subscribers.
+ * Context: takes subs.lock; sleeps. Return: true if @account was set; false if there is no
+ * subscriber at position @i.
  */
 bool jetwatt_subscriber_account(unsigned int i, struct jetwatt_account *account)
 {
@@ -253,7 +262,9 @@ static void lose_samples(struct subscriber *s, u64 samples)
 	subs.lost += samples;
 }
 
-/* Return: a copy of the parcel's message, or for the last subscriber the message itself. */
+/*
+ * Return: a copy of the parcel's message; for the last subscriber in the list, the message itself.
+ */
 static struct sk_buff *share_batch(const struct subscriber *s, struct jetwatt_parcel *parcel)
 {
 	struct sk_buff *skb = parcel->skb;
@@ -275,13 +286,19 @@ static int send_batch(struct subscriber *s, struct jetwatt_parcel *parcel)
 	skb = share_batch(s, parcel);
 	if (!skb)
 		return -ENOMEM;
-	/* Checked last: the socket may have been closed while memory was allocated. */
+	/*
+	 * SOCK_DEAD is checked after the message is copied, because the socket may be closed while
+	 * memory is allocated.
+	 */
 	if (sock_flag(s->sk, SOCK_DEAD)) {
 		consume_skb(skb);
 		return -ECONNREFUSED;
 	}
 	jetwatt_batcher_address(skb, parcel, s->account.port, s->account.lost);
-	/* Does not wait: if the socket's buffer is full, it frees the message and fails. */
+	/*
+	 * netlink_unicast() with MSG_DONTWAIT does not wait: if the socket's receive buffer is
+	 * full, the call frees the message and fails.
+	 */
 	return genlmsg_unicast(&init_net, skb, s->account.port);
 }
 
@@ -299,20 +316,26 @@ static void send_to_all(struct jetwatt_parcel *parcel)
 		err = parcel->skb ? send_batch(s, parcel) : -ENOMEM;
 		if (!err)
 			s->account.sent += parcel->samples;
-		/* A socket that has just been closed loses nothing. */
+		/* For a socket that has just been closed, unsent samples do not count as lost. */
 		else if (err != -ECONNREFUSED)
 			lose_samples(s, parcel->samples);
 	}
 	mutex_unlock(&subs.lock);
 }
 
-/* Runs for every generic netlink socket that is closed, so it must not wait for subs.lock. */
+/*
+ * The notifier runs for every generic netlink socket on the machine that is closed, so it must not
+ * wait for subs.lock.
+ */
 static int subscriber_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	const struct netlink_notify *n = data;
 	bool ours;
 
-	/* Other protocols and namespaces use the same port numbers. */
+	/*
+	 * Ignore sockets of other netlink protocols and network namespaces: they can have the same
+	 * port numbers.
+	 */
 	if (action != NETLINK_URELEASE || n->protocol != NETLINK_GENERIC ||
 	    !net_eq(n->net, &init_net))
 		return NOTIFY_DONE;
@@ -349,8 +372,9 @@ int jetwatt_subscriber_init(void)
 /**
  * jetwatt_subscriber_close() - remove all subscribers
  *
- * Context: after the netlink family was unregistered, so there are no requests any more; before
- * jetwatt_config_exit(), because closed sockets request updates of the configuration.
+ * Context: after the netlink family was unregistered, so that no request arrives any more; before
+ * jetwatt_config_exit(), because closing a subscribed socket requests an update of the
+ * configuration.
  */
 void jetwatt_subscriber_close(void)
 {

@@ -11,7 +11,7 @@ struct sock;
 
 /**
  * struct jetwatt_account - sent and lost samples of a subscriber
- * @port: netlink port of its socket
+ * @port: netlink port of the subscriber's socket
  * @sent: number of samples sent to the socket
  * @lost: number of samples that could not be sent
  */

@@ -43,11 +43,12 @@ struct watcher {
 };
 
 /*
- * watchers.lock protects everything here and in the tracepoints. It may be held for RCU grace
- * periods, while tracepoints are attached or detached. The netlink notifier runs for every generic
- * netlink socket that is closed and must not wait for that: it searches the port under port_lock,
- * and a work item does the rest. As in subscriber.c, a port does not identify a socket: only dead
- * sockets are removed, never a new socket that has the port of a dead one.
+ * watchers.lock protects this struct and serialises attaching and detaching the tracepoints.
+ * watchers.lock may be held for RCU grace periods, while tracepoints are attached or detached. The
+ * netlink notifier runs for every generic netlink socket that is closed and must not wait for a
+ * grace period: it only searches the port, under port_lock, and a work item then removes the
+ * watcher. As in subscriber.c, a port does not identify a socket: only dead sockets are removed,
+ * never a new socket that has the port of a dead one.
  *
  * The work item drops the references to the sockets in @dropped without holding a lock. Dropping
  * the last reference may end a dump of the socket, for which many kernels take the lock of generic
@@ -55,7 +56,10 @@ struct watcher {
  */
 static struct {
 	struct mutex lock;
-	/* Ports and @active are changed under both locks, and read under either. */
+	/*
+	 * Ports and @active are changed with @lock and @port_lock held, and read with one of them
+	 * held.
+	 */
 	spinlock_t port_lock;
 	struct watcher *slot[JETWATT_WATCHERS_MAX];
 	u8 active;		/* mask of the used entries of @slot */
@@ -66,7 +70,7 @@ static struct {
 	.dropped = LIST_HEAD_INIT(watchers.dropped),
 };
 
-/* How long JETWATT_FAIL_REAP delays the work item, in milliseconds. */
+/* Time by which the fault JETWATT_FAIL_REAP delays the work item, in milliseconds. */
 #define REAP_LATE_MS	100
 
 static void reap_watchers_fn(struct work_struct *work);
@@ -203,14 +207,19 @@ static void drop_watcher(int slot)
 	if (!watchers.active) {
 		stop_watching();
 	} else if (of_all) {
-		/* Most processes are not watched from now on: see jetwatt_watch_may_want(). */
+		/*
+		 * The removed watcher watched all processes. Most processes are unwatched from now
+		 * on, so the stored state of unwatched processes must be dropped; see
+		 * jetwatt_watch_may_want().
+		 */
 		jetwatt_tracepoints_synchronize();
 		jetwatt_wait_unwatched();
 	}
 }
 
 /*
- * Drop the sockets that are closed, and another socket than @sk that had this port before.
+ * Drop the watchers whose sockets are closed. If @sk is not NULL, also drop a watcher that has
+ * @port but another socket than @sk: its socket had the port before.
  *
  * Context: watchers.lock held.
  */
@@ -253,9 +262,9 @@ static void reap_watchers_fn(struct work_struct *work)
  * jetwatt_wait_subscriber_add() - subscribe a socket to waits
  * @port: port of the socket in the initial network namespace
  * @sk: the socket
- * @tgids: ids of the processes whose waits it gets
- * @n: number of @tgids; 0 for all processes
- * @with_children: also send waits of processes that these fork from now on
+ * @tgids: ids of the processes whose waits the socket gets
+ * @n: number of ids in @tgids; 0 to get the waits of all processes
+ * @with_children: also send the waits of processes that the processes in @tgids fork from now on
  *
  * Context: takes watchers.lock; sleeps. Return: 0; -EALREADY if the socket is subscribed; -EUSERS
  * if there are too many subscribers; -ENOMEM; -EOPNOTSUPP if the kernel lacks the tracepoints.

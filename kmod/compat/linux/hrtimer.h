@@ -5,7 +5,10 @@
 #include_next <linux/hrtimer.h>
 #include <linux/version.h>
 
-/* hrtimer_setup() exists since 6.13; before, the function is assigned to the timer. */
+/*
+ * hrtimer_setup() exists since 6.13; before 6.13, hrtimer_init() is followed by assigning the
+ * handler to timer->function.
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void jetwatt_hrtimer_setup(struct hrtimer *timer,
 					 enum hrtimer_restart (*function)(struct hrtimer *),

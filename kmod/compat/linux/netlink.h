@@ -7,9 +7,10 @@
 #include <linux/kernel.h>
 
 /*
- * NL_SET_ERR_MSG_FMT() exists since 6.2. Before 6.2, the kernel copies the message after the
- * handler has returned, so the text must outlive the handler. Only privileged clients get such
- * messages, and few at a time, so 32 static buffers are enough.
+ * NL_SET_ERR_MSG_FMT() exists since 6.2. Before 6.2, the kernel copies the error message after the
+ * request handler has returned, so the buffer of the text must outlive the handler. Only privileged
+ * clients get formatted error messages, and few of them at the same time, so 32 static buffers are
+ * enough.
  */
 #ifndef NL_SET_ERR_MSG_FMT
 #define NL_SET_ERR_MSG_FMT(extack, fmt, args...) do {				\

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The spinlock types of arm64 in 5.15 must be included before linux/rtmutex.h. With PREEMPT_RT they
- * include linux/rtmutex.h themselves, which leads to this file again; it must then include the
- * kernel's header, so there is no include guard here. The guards of both headers suffice.
+ * On arm64 with kernel 5.15, linux/spinlock_types.h must be included before linux/rtmutex.h. With
+ * PREEMPT_RT, linux/spinlock_types.h itself includes linux/rtmutex.h, so the compiler enters this
+ * file a second time. The second pass must reach the kernel's linux/rtmutex.h, so this file has no
+ * include guard. The include guards of the two kernel headers prevent an endless recursion.
  */
 #include <linux/spinlock_types.h>
 #include_next <linux/rtmutex.h>

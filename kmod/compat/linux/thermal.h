@@ -5,7 +5,10 @@
 #include_next <linux/thermal.h>
 #include <linux/version.h>
 
-/* thermal_zone_device_id() exists since 6.4; before, the structure is public. */
+/*
+ * thermal_zone_device_id() exists since 6.4; before 6.4, modules can read the id from struct
+ * thermal_zone_device.
+ */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
 static inline int jetwatt_thermal_zone_device_id(struct thermal_zone_device *tz)
 {

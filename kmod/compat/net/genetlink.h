@@ -5,7 +5,10 @@
 #include_next <net/genetlink.h>
 #include <linux/version.h>
 
-/* Since 6.7, the attributes of a dump are in its struct genl_info. */
+/*
+ * Return the attributes of a dump request: since 6.7, genl_info_dump() returns the struct that has
+ * them, before 6.7 genl_dumpit_info().
+ */
 static inline struct nlattr **jetwatt_genl_dump_attrs(struct netlink_callback *cb)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)

@@ -5,9 +5,11 @@
 #include_next <trace/events/sched.h>
 
 /*
- * Newer kernels pass to the probe of sched_process_exit whether the whole process ends. With kCFI,
- * a probe with a wrong prototype crashes the kernel. Therefore both probes are defined, and the
- * type of the tracepoint's check function selects the one that this kernel calls.
+ * In newer kernels, the probe of the tracepoint sched_process_exit has a third parameter,
+ * group_dead: true if the last thread of the process exits. With kCFI, a probe with a wrong
+ * prototype crashes the kernel. Therefore a probe with and a probe without the parameter are
+ * defined, and the type of check_trace_callback_type_sched_process_exit() selects the probe that
+ * fits this kernel.
  */
 #define JETWATT_PROCESS_EXIT_PROBE(name, gone)						\
 static void __maybe_unused name##_task(void *unused, struct task_struct *task)		\
