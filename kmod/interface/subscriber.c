@@ -296,8 +296,8 @@ static int send_batch(struct subscriber *s, struct jetwatt_parcel *parcel)
 	}
 	jetwatt_batcher_address(skb, parcel, s->account.port, s->account.lost);
 	/*
-	 * netlink_unicast() with MSG_DONTWAIT does not wait: if the socket's receive buffer is
-	 * full, the call frees the message and fails.
+	 * genlmsg_unicast() does not wait: if the socket's receive buffer is full, the function
+	 * frees the message and fails.
 	 */
 	return genlmsg_unicast(&init_net, skb, s->account.port);
 }

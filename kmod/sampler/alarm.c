@@ -12,27 +12,30 @@
 #include "sensors/chip.h"
 
 /*
- * The chip's own alarm flags are in register 0x0F, which is cleared by reading and belongs to the
- * hwmon driver. The limits can be read without side effects, so the samples are compared with them
- * here.
+ * The INA3221 has alarm flags of its own, in register 0x0F, but reading the register clears the
+ * flags, which the hwmon driver needs. The limits of the chips can be read without side effects, so
+ * this file compares each sample with the limits.
  *
  * Used by the sampler thread only.
  */
 static struct {
-	s32 limit[2];	/* warning and critical limit in microvolts; 0: not read yet */
-	s32 on, off;	/* the alarm begins above on and ends at or below off */
+	s32 limit[2];	/* warning and critical limit (microvolts); 0: not read yet */
+	s32 on, off;	/* microvolts: an alarm begins above @on, ends at or below @off */
 	bool over;
 } rails[JETWATT_RAILS_MAX] = {
 	[0 ... JETWATT_RAILS_MAX - 1] = { .on = S32_MAX, .off = S32_MAX },
 };
 
-/* Minimum hysteresis of an alarm, larger than the noise of a constant current. */
+/*
+ * Minimum distance between @on and @off of an alarm, in microvolts: larger than the noise of a
+ * constant current.
+ */
 #define HYSTERESIS_UV	100
 
 /**
  * jetwatt_alarm_limit() - store a limit that was read from a chip
  * @rail: id of the rail
- * @critical: it is the critical limit, otherwise the warning limit
+ * @critical: true for the critical limit, false for the warning limit
  * @shunt_uv: the limit as a shunt voltage, in microvolts
  *
  * Context: the sampler thread.
@@ -74,10 +77,11 @@ void jetwatt_alarm_shunt(unsigned int rail, s32 shunt_uv)
 }
 
 /*
- * Test whether a cooling map limits a clock. It does if its cooling device is a CPU or a node with
- * clocks (GPU, devfreq devices, JetPack 5's bwmgr). It does not if the cooling device is a fan, or
- * NVIDIA's node "thermal-trip-event", which only notifies user space. A maximum state of 0 disables
- * the device in this map, as in the device trees of IGX Orin with a safety controller.
+ * Test whether a cooling map limits a clock. A map limits a clock if its cooling device is a CPU or
+ * a node with clocks (GPU, devfreq devices, JetPack 5's bwmgr). A map limits no clock if its
+ * cooling device is a fan, or NVIDIA's node "thermal-trip-event", which only notifies user space. A
+ * cooling device whose maximum state in the map is 0 is disabled, as in the device trees of IGX
+ * Orin with a safety controller.
  */
 static bool limits_a_clock(const struct device_node *map)
 {
@@ -97,7 +101,10 @@ static bool limits_a_clock(const struct device_node *map)
 	return does;
 }
 
-/* Return: temperature of the trip if it is @mapped to a clock, hot or critical; else S32_MAX. */
+/*
+ * Return: temperature of the trip, in millidegrees, if the trip limits a clock (@mapped) or has the
+ * type hot or critical; else S32_MAX.
+ */
 static s32 trip_alarm_mc(struct device_node *trip, bool mapped)
 {
 	const char *type;
@@ -113,8 +120,8 @@ static s32 trip_alarm_mc(struct device_node *trip, bool mapped)
 
 /*
  * Return the lowest temperature of a zone at which a clock is limited or the system is shut down.
- * Other passive trips are ignored: JetPack 6 has one at 70 C in most zones ("hot-surface"), which
- * is exceeded under any load and only raises an alert.
+ * Passive trips that limit no clock are ignored: JetPack 6 has a trip "hot-surface" at 70 C in most
+ * zones, which is exceeded under any load and only raises an alert.
  */
 static s32 zone_alarm_mc(const struct device_node *zone)
 {

@@ -28,10 +28,11 @@ static const struct of_device_id gpus[] = {
 };
 
 /*
- * Since Thor, the GPU is a PCI device. Its driver (nvidia.ko) gives it child devices without bus,
- * driver or device-tree node; the devfreq devices are children of those. The shaders have one,
- * "gpu-gpc-N" with N the NUMA node; the driver makes the clocks of all GPCs follow it. The other
- * one, "gpu-nvd-N", is for video. (NVIDIA/open-gpu-kernel-modules 595.45.04,
+ * Since Thor, the GPU is a PCI device. The GPU driver (nvidia.ko) creates child devices of the PCI
+ * device that have no bus, driver or device-tree node; each child device has a devfreq device as
+ * its child. The child device of the shaders is "gpu-gpc-N", N being the NUMA node; the driver sets
+ * the clocks of all GPCs to the rate of its devfreq device. The child device for video,
+ * "gpu-nvd-N", is not used here. (NVIDIA/open-gpu-kernel-modules 595.45.04,
  * kernel-open/nvidia/nv-pci.c)
  */
 #define GPC		"gpu-gpc-"
@@ -44,9 +45,10 @@ static const struct of_device_id gpus[] = {
  * @pci: @owner is a PCI device
  * @closed: the machine is shutting down
  *
- * Releasing a devfreq device calls into its driver, so the reference must be dropped before the
- * driver is gone. The bus of @owner notifies of each unbinding. At shutdown, drivers remove their
- * devices without being unbound; a reboot notifier drops the reference before that.
+ * Releasing a devfreq device calls into its driver, so the reference to @devfreq must be dropped
+ * before the driver is unloaded. A notifier on the bus of @owner drops the reference when the
+ * driver is unbound. At shutdown, drivers remove their devices without being unbound, so a reboot
+ * notifier drops the reference first.
  */
 static struct gpu {
 	spinlock_t lock;
@@ -58,8 +60,8 @@ static struct gpu {
 /**
  * jetwatt_gpu_khz() - return the clock rate of the GPU
  *
- * This is the rate that devfreq has set last, so no firmware call is needed. For a PCI GPU that is
- * runtime-suspended it is 0, like cur_freq of nvidia.ko.
+ * The function returns the rate that devfreq has set last, so no firmware call is needed. For a PCI
+ * GPU that is runtime-suspended the rate is 0, like cur_freq of nvidia.ko.
  *
  * Context: process; takes gpu.lock. Return: kHz; 0 while a PCI GPU is suspended;
  * JETWATT_VALUE_NONE if there is no GPU.
@@ -77,8 +79,9 @@ s32 jetwatt_gpu_khz(void)
 }
 
 /*
- * A governor that polls the load keeps devfreq's monitor work queued; with other governors,
- * last_status is never updated. Without a polling interval, devfreq polls only when it changes the
+ * Return true if last_status contains the load of the GPU. A governor that polls the load keeps
+ * devfreq's monitor work queued; with other governors, last_status is never updated. If the device
+ * has no polling interval (polling_ms is 0), devfreq updates last_status only when it changes the
  * clock.
  */
 static bool polled(struct devfreq *devfreq)
@@ -91,8 +94,9 @@ static bool polled(struct devfreq *devfreq)
  * @permille: gets the load; 0 while the GPU is suspended; JETWATT_VALUE_NONE if there is no GPU or
  *	its governor does not poll the load ("performance", "userspace")
  *
- * This is the value that the governor polled last. The driver itself is not polled: it measures
- * from one poll to the next, so an additional poll would shorten the governor's window.
+ * The load is the value that the devfreq governor polled last. This function does not poll the GPU
+ * driver: the driver measures the load from one poll to the next, so an additional poll would
+ * shorten the measurement window of the governor.
  *
  * Context: process; takes gpu.lock. Return: 0, or -EBUSY if the governor is polling now.
  */
@@ -105,7 +109,10 @@ int jetwatt_gpu_load(s32 *permille)
 	spin_lock(&gpu.lock);
 	if (gpu.devfreq && device_is_registered(&gpu.devfreq->dev)) {
 		status = &gpu.devfreq->last_status;
-		/* Protects last_status. Must not sleep under the spinlock, hence trylock. */
+		/*
+		 * devfreq->lock protects last_status. Code under a spinlock must not sleep, hence
+		 * trylock.
+		 */
 		if (!mutex_trylock(&gpu.devfreq->lock)) {
 			err = -EBUSY;
 		} else {
@@ -188,15 +195,18 @@ static int gpc_of(struct device *dev, void *found)
 }
 
 /*
- * A driver creates and removes its devfreq device while the driver's own device is locked.
- * Therefore, while @dev is locked here and has a driver, a devfreq device that is found is
- * completely set up and is not removed.
+ * A driver creates and removes its devfreq device while the device to which the driver is bound is
+ * locked. Therefore, while this function holds the lock of @dev and @dev has a driver, any devfreq
+ * device that is found is completely set up and is not removed.
  */
 static void discover_in(struct device *dev, struct device_node *np)
 {
 	struct devfreq *found = NULL;
 
-	/* A long probe must not delay other slow series. Discovery is repeated once a second. */
+	/*
+	 * Do not wait for the lock: a driver that is probing for a long time must not delay the
+	 * slow series. Discovery is repeated once a second anyway.
+	 */
 	if (!device_trylock(dev))
 		return;
 	if (dev->driver) {
@@ -227,7 +237,10 @@ static void discover_on_platform(void)
 	}
 }
 
-/* Searched by vendor: the names of the child devices distinguish Tegra's GPU from PCIe cards. */
+/*
+ * All PCI devices of the vendor NVIDIA are searched; only Tegra's integrated GPU has a child device
+ * "gpu-gpc-N", PCIe cards have none.
+ */
 static void discover_on_pci(void)
 {
 	struct pci_dev *pdev = NULL;
@@ -247,7 +260,9 @@ void jetwatt_gpu_discover(void)
 	struct devfreq *old;
 	bool stale;
 
-	/* A driver may also remove its devfreq device without being unbound. */
+	/*
+	 * A driver may remove its devfreq device without being unbound; no notifier reports this.
+	 */
 	spin_lock(&gpu.lock);
 	old = gpu.devfreq;
 	stale = old && !device_is_registered(&old->dev);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Auxiliary series: the values of a sample that are not from a sensor chip (clock rates, loads,
- * temperatures, online CPUs). The sampler thread reads the fast ones; a work item reads the slow
- * ones, which need firmware calls or locks of other drivers, and the sampler thread records their
- * last values.
+ * temperatures, online CPUs). The sampler thread reads the fast series itself. The slow series need
+ * firmware calls or locks of other drivers, so a work item reads them, and the sampler thread
+ * records the values last read.
  */
 #include "sampler/aux_series.h"
 
@@ -20,10 +20,10 @@
 #include "sampler/ring.h"
 #include "sensors/series.h"
 
-#define SLOW_PERIOD	(HZ / 10)	/* the firmware is called at most ten times a second */
-#define LONG_CYCLE	10		/* every 10th read includes temperatures, discovery */
+#define SLOW_PERIOD	(HZ / 10)	/* jiffies: at most ten rounds of firmware calls a second */
+#define LONG_CYCLE	10		/* every 10th round: also temperatures, discovery */
 
-/* The lock serialises additions. A series is complete before the count includes it. */
+/* @lock serialises additions of series. A series is complete before @nr is increased. */
 static struct {
 	struct mutex lock;
 	struct jetwatt_aux series[JETWATT_AUX_MAX];
@@ -37,7 +37,7 @@ static struct {
 static struct {
 	struct mutex lock;
 	unsigned int cycle;	/* number of runs of the work item */
-	unsigned long last;	/* jiffies of the last read; read without the lock too */
+	unsigned long last;	/* jiffies of the last round; also read without @lock */
 } slow_reads = { .lock = __MUTEX_INITIALIZER(slow_reads.lock) };
 
 static const u8 reader_of[] = {
@@ -47,7 +47,7 @@ static const u8 reader_of[] = {
 #undef READER
 };
 
-/* A slow series is read from the firmware or from another driver. */
+/* Return true if reading the series needs a firmware call or another driver. */
 static bool is_slow(const struct jetwatt_aux *series)
 {
 	return reader_of[series->kind] == JETWATT_SERIES_READER_SLOW;
@@ -93,17 +93,17 @@ unlock:
 /**
  * jetwatt_aux_count() - return the number of auxiliary series
  *
- * Context: any. Return: the number; it only grows.
+ * Context: any. Return: number of auxiliary series; the number never decreases.
  */
 unsigned int jetwatt_aux_count(void)
 {
-	/* Pairs with jetwatt_aux_add(): series below the count are complete. */
+	/* Pairs with jetwatt_aux_add(): series with an index below aux.nr are complete. */
 	return smp_load_acquire(&aux.nr);
 }
 
 /**
  * jetwatt_aux_at() - return an auxiliary series by its index
- * @i: less than a value that jetwatt_aux_count() returned
+ * @i: index of the series, less than a value that jetwatt_aux_count() has returned
  *
  * Context: any. Return: the series.
  */
@@ -113,8 +113,8 @@ struct jetwatt_aux *jetwatt_aux_at(unsigned int i)
 }
 
 /*
- * cpufreq_quick_get() only works for online CPUs. The mask may change concurrently when a driver
- * returns with different policies; a single wrong value is then possible.
+ * cpufreq_quick_get() only works for online CPUs. @cpus may change concurrently if a cpufreq driver
+ * is loaded again with different policies; a single wrong value is then possible.
  */
 static s32 policy_khz(const struct cpumask *cpus)
 {
@@ -127,8 +127,8 @@ static s32 policy_khz(const struct cpumask *cpus)
  * jetwatt_aux_value() - return the present value of an auxiliary series
  * @series: the series
  *
- * Context: process; makes no firmware call. Return: the value, for a slow series the one last read;
- * JETWATT_VALUE_NONE if there is none.
+ * Context: process; makes no firmware call. Return: the present value of a fast series, the value
+ * last read of a slow series, or JETWATT_VALUE_NONE if the series has no value.
  */
 s32 jetwatt_aux_value(const struct jetwatt_aux *series)
 {
@@ -148,8 +148,8 @@ s32 jetwatt_aux_value(const struct jetwatt_aux *series)
  * jetwatt_aux_recent() - return the value of an auxiliary series unless it is outdated
  * @series: the series
  *
- * Context: process; makes no firmware call. Return: as jetwatt_aux_value(), but JETWATT_VALUE_NONE
- * for a slow series that was read more than two seconds ago.
+ * Context: process; makes no firmware call. Return: the result of jetwatt_aux_value();
+ * JETWATT_VALUE_NONE for a slow series that was last read more than two seconds ago.
  */
 s32 jetwatt_aux_recent(const struct jetwatt_aux *series)
 {
@@ -173,11 +173,16 @@ void jetwatt_aux_read(struct jetwatt_sample *sample, bool all)
 
 	for (i = 0; i < n; i++) {
 		series = &aux.series[i];
-		/* A series that was added after the sample was begun has no column in it. */
+		/*
+		 * A series that was added after jetwatt_ring_begin() has no column in this sample.
+		 */
 		if (series->slot >= sample->nr_series)
 			continue;
 		if (is_slow(series)) {
-			/* Pairs with store_slow(): the value is at least as new as the count. */
+			/*
+			 * Pairs with store_slow(): series->value is at least as new as
+			 * series->reads.
+			 */
 			reads = smp_load_acquire(&series->reads);
 			if (reads == series->recorded_reads && !all)
 				continue;
@@ -238,8 +243,8 @@ static void read_slow(bool long_cycle)
  * jetwatt_aux_refresh() - read the slow series if their values are outdated
  *
  * Values less than 0.15 seconds old are not read again, so that clients cannot cause more firmware
- * calls than the sampler does. For privileged clients only; others get the last values
- * (jetwatt_aux_recent()).
+ * calls than the sampler does. Called for privileged clients only; other clients get the values
+ * last read (jetwatt_aux_recent()).
  *
  * Context: takes slow_reads.lock; sleeps.
  */
@@ -280,7 +285,7 @@ void jetwatt_aux_stop(void)
 /**
  * jetwatt_aux_init() - find the auxiliary series, and follow devices that appear later
  *
- * Return: 0 or a negative errno. It is not an error if there is no series.
+ * Return: 0 or a negative errno. Without any series, the function succeeds too.
  */
 int jetwatt_aux_init(void)
 {

@@ -15,13 +15,13 @@ struct jetwatt_sample;
  * struct jetwatt_aux - one auxiliary series
  * @kind: enum jetwatt_series
  * @index: see JETWATT_A_CLOCK_INDEX
- * @slot: its column in a sample
+ * @slot: column of the series in a sample
  * @label: name for display
  * @cpus: for a CPU clock: CPUs of the cpufreq policy
- * @value: for a slow series: value last read, JETWATT_VALUE_NONE if that failed
+ * @value: for a slow series: value last read, JETWATT_VALUE_NONE if the last read failed
  * @reads: for a slow series: number of reads so far
  * @recorded_reads: for a slow series: value of @reads that the sampler thread has recorded last
- * @hot: for a temperature: it was at or above its alarm limit when last read
+ * @hot: for a temperature: true if the last value was at or above the alarm limit
  *
  * A series is never removed. @kind to @label are constant once the series is published. @value,
  * @reads and @hot are written by slow reads only (aux_slow.c), @recorded_reads by the sampler

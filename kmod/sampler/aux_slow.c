@@ -15,8 +15,8 @@
 #include "sampler/alarm.h"
 
 /*
- * On a Jetson these reads are firmware calls, which take up to milliseconds, so the sampler thread
- * must not make them. All functions run under slow_reads.lock of aux_series.c.
+ * On a Jetson, reading these series needs firmware calls that take up to milliseconds, so the
+ * sampler thread must not read them. All functions run under slow_reads.lock of aux_series.c.
  */
 
 static const struct of_device_id controllers[] = {
@@ -35,8 +35,8 @@ static void store_slow(struct jetwatt_aux *series, s32 value)
 }
 
 /*
- * The node that has the memory clock, with a reference, and the index of the clock in it. Cached,
- * because a search compares the names in all nodes.
+ * Device-tree node that lists the memory clock, with a reference, and the index of the clock in
+ * this node. Both are cached, because a search compares the clock names of all nodes.
  */
 static struct {
 	struct device_node *node;
@@ -44,8 +44,9 @@ static struct {
 } emc;
 
 /*
- * JetPack 5 has no node for the memory controller. There, the clock is listed in the nodes of
- * nvpmodel (all boards), icc (Orin) and bwmgr (Xavier), always with the name "emc".
+ * The device trees of JetPack 5 have no node for the memory controller. In them, the nodes of
+ * nvpmodel (all boards), icc (Orin) and bwmgr (Xavier) list the memory clock, always with the name
+ * "emc".
  */
 static void find_emc(void)
 {
@@ -65,7 +66,10 @@ static void find_emc(void)
 	}
 }
 
-/* The clock is released after each read, because a reference would pin its provider's module. */
+/*
+ * The clock is released after each read, because a reference would prevent unloading the module
+ * that provides the clock.
+ */
 static int emc_khz(s32 *khz)
 {
 	struct clk *clk;
@@ -84,8 +88,9 @@ static int emc_khz(s32 *khz)
 }
 
 /*
- * thermal_zone_get_zone_by_name() takes no reference. The zone belongs to the driver of its sensor
- * and exists as long as the sensor's device is bound; locking the device keeps it bound.
+ * thermal_zone_get_zone_by_name() takes no reference. The thermal zone belongs to the driver of its
+ * sensor and exists as long as that driver is bound to the sensor's device; locking the device
+ * prevents unbinding.
  */
 static int read_temperature(struct device_node *zone, int *id, int *temp)
 {
@@ -133,7 +138,10 @@ static void read_zone(struct device_node *zone)
 	err = read_temperature(zone, &id, &temp);
 	if (!series && !err) {
 		series = jetwatt_aux_add(JETWATT_SERIES_TEMP_MC, id, zone->name);
-		/* Zone numbers may change when drivers return, but a column keeps its zone. */
+		/*
+		 * A thermal zone may have another number after its driver was loaded again, but a
+		 * column always stays with the zone that has its label.
+		 */
 		if (series && strcmp(series->label, zone->name))
 			series = NULL;
 	}
@@ -146,7 +154,7 @@ static void read_zone(struct device_node *zone)
 
 /**
  * jetwatt_slow_read() - read the slow series
- * @temperatures: read the temperatures as well
+ * @temperatures: true to read the temperatures in addition to the other slow series
  *
  * Context: slow_reads.lock of aux_series.c held; sleeps.
  */

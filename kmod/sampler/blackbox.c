@@ -20,8 +20,8 @@
 #include "sampler/sampler.h"
 
 /*
- * There is one black box. It holds the first event until it is cleared, because later events are
- * usually consequences of the first one.
+ * There is one black box. The black box holds the samples of the first event until a client clears
+ * it, because later events are usually consequences of the first event.
  */
 static struct {
 	struct mutex lock;		/* protects info and rows */
@@ -29,7 +29,10 @@ static struct {
 	struct jetwatt_sample *rows;	/* NULL if the black box is empty */
 } blackbox = { .lock = __MUTEX_INITIALIZER(blackbox.lock) };
 
-/* Return: the newest sample older than @from_ns, else the one before the oldest in the ring. */
+/*
+ * Return: sequence number of the newest sample that is older than @from_ns; if the ring has none,
+ * the number before its oldest sample.
+ */
 static u64 before_window(u64 last, u64 from_ns)
 {
 	u64 low, high = last, middle, time_ns;
@@ -38,7 +41,10 @@ static u64 before_window(u64 last, u64 from_ns)
 	while (low + 1 < high) {
 		middle = low + (high - low) / 2;
 		time_ns = jetwatt_ring_time(middle);
-		/* jetwatt_ring_time() returns 0 for overwritten samples, which are older. */
+		/*
+		 * jetwatt_ring_time() returns 0 for overwritten samples, so they count as older
+		 * than @from_ns.
+		 */
 		if (time_ns < from_ns)
 			low = middle;
 		else
@@ -52,7 +58,10 @@ static int copy_samples(u64 first, u64 last, struct jetwatt_sample *to)
 	unsigned int n, count = 0;
 	u64 seq = first;
 
-	/* One call only returns samples with the same number of series, which may change. */
+	/*
+	 * One call of jetwatt_ring_read() only returns samples with the same number of series, so
+	 * several calls may be needed.
+	 */
 	while (seq <= last) {
 		n = jetwatt_ring_read(&seq, to + count, last - seq + 1);
 		if (!n)
@@ -76,10 +85,11 @@ static int copy_samples(u64 first, u64 last, struct jetwatt_sample *to)
  * @index: see struct jetwatt_blackbox
  * @time_ns: time of the event, CLOCK_MONOTONIC
  *
- * Copies the samples of the configured window before @time_ns, and those up to now.
+ * Copies the samples from the configured window (jetwatt_config_box_ms()) before @time_ns, and all
+ * samples from @time_ns until now.
  *
  * Context: takes blackbox.lock; sleeps. Return: 0; -EBUSY if the black box is not empty; -ENODATA
- * if the ring has no samples of that time; -ENOMEM.
+ * if the ring has no samples of that period; -ENOMEM.
  */
 int jetwatt_blackbox_freeze(u32 cause, u32 index, u64 time_ns)
 {
@@ -120,7 +130,10 @@ unlock:
 	return err;
 }
 
-/* An alarm that the work item has yet to handle. Alarms during that time are dropped. */
+/*
+ * The alarm that the work item has yet to handle. While @pending is true, further alarms are
+ * dropped.
+ */
 static struct {
 	spinlock_t lock;
 	bool pending;
@@ -149,8 +162,8 @@ static DECLARE_WORK(alarm_work, freeze_on_alarm);
  * @cause: enum jetwatt_box_cause
  * @index: see struct jetwatt_blackbox
  *
- * A work item does the copying. Does nothing while the sampler is parked or if the configured
- * window is 0.
+ * A work item copies the samples. While the sampler is parked, or if the configured window is 0,
+ * the function does nothing.
  *
  * Context: process; takes alarm.lock, does not sleep.
  */
@@ -205,14 +218,15 @@ int jetwatt_blackbox_get(struct jetwatt_blackbox *info)
 
 /**
  * jetwatt_blackbox_read() - copy samples from the black box
- * @seq: in: first sample to copy; out: first sample that was copied
+ * @seq: in: sequence number of the first sample to copy; out: number of the first sample that was
+ *	copied
  * @rows: array of @max samples to copy to
  * @max: maximum number of samples
  *
  * Like jetwatt_ring_read().
  *
  * Context: takes blackbox.lock; sleeps.
- * Return: the number of samples copied, 0 if the black box has none from @seq on.
+ * Return: number of samples copied; 0 if the black box has no sample with number @seq or later.
  */
 unsigned int jetwatt_blackbox_read(u64 *seq, struct jetwatt_sample *rows, unsigned int max)
 {

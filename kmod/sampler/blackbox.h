@@ -9,12 +9,12 @@ struct jetwatt_sample;
 
 /**
  * struct jetwatt_blackbox - contents of the black box
- * @cause: why it was filled, enum jetwatt_box_cause
+ * @cause: reason why the black box was filled, enum jetwatt_box_cause
  * @index: for over-current: id of the rail; for thermal: number of the thermal zone
  * @time_ns: time of the event, CLOCK_MONOTONIC
  * @seq: sequence number of the first sample
  * @count: number of samples
- * @missed: number of later events for which the black box was not empty
+ * @missed: number of later events that were not stored, because the black box was not empty
  */
 struct jetwatt_blackbox {
 	u32 cause;

@@ -13,17 +13,19 @@
 #include "sensors/board.h"
 
 /*
- * A transfer ends with the wake-up of the thread that waits for it. The caller has normal priority;
- * on a busy CPU, the delay of its wake-up would be counted as bus time. Therefore a thread with the
- * real-time priority of the sampler thread measures.
+ * The measured time of a transfer includes the wake-up of the thread that waits for the transfer.
+ * If the caller, which has normal priority, measured, the delay of its wake-up on a busy CPU would
+ * be counted as bus time. Therefore a thread with the real-time priority of the sampler thread
+ * measures.
  *
- * That thread, too, has to wait while another task is in a non-preemptible section of the kernel.
- * This delay is added once per transfer, not per register. If short transfers indicate a slow bus,
- * longer transfers show whether it really is slow.
+ * The wake-up of the real-time thread is delayed too while another task is in a non-preemptible
+ * section of the kernel. This delay is added once per transfer, not per register. If short
+ * transfers indicate a slow bus, longer transfers are made to distinguish a slow bus from such a
+ * delay.
  */
 static const u8 lengths[] = { 4, 4, 8, 16, 32 };	/* registers */
 
-#define SURE	2	/* number of transfers that are always made */
+#define SURE	2	/* minimum number of transfers per chip */
 
 /**
  * struct bus_speed - the thread that measures the buses
@@ -62,10 +64,16 @@ static bool measure_once(struct jetwatt_chip *chip, unsigned int i)
 	bus = chip->bus - jetwatt_board.buses;
 	if (i >= bus_speed.max[bus])
 		return false;
-	/* On a stuck bus a transfer takes very long, so no further chip of this bus is read. */
+	/*
+	 * A failed transfer may mean a stuck bus, on which every transfer takes very long, so no
+	 * further transfer is made on this bus.
+	 */
 	if (read_config(chip, lengths[i]))
 		bus_speed.max[bus] = 0;
-	/* All lengths were needed: the bus is slow, and its next chips need only SURE transfers. */
+	/*
+	 * Transfers of all lengths were needed, so the bus is slow; for the other chips on this
+	 * bus, SURE transfers are enough.
+	 */
 	else if (i + 1 == ARRAY_SIZE(lengths))
 		bus_speed.max[bus] = SURE;
 	return i + 1 < SURE || jetwatt_bus_is_slow(chip->bus);
@@ -83,7 +91,10 @@ static void measure_buses(struct kthread_work *unused)
 			jetwatt_bus_measure_again(jetwatt_board.chips[i].bus);
 	rt_mutex_unlock(&jetwatt_board.lock);
 	for (i = 0; i < jetwatt_chip_count(); i++)
-		/* Unlock between transfers, so that a running sampler waits for one at most. */
+		/*
+		 * Unlock after each transfer, so that a running sampler thread waits for one
+		 * transfer at most.
+		 */
 		for (n = 0, more = true; more && n < ARRAY_SIZE(lengths); n++) {
 			rt_mutex_lock(&jetwatt_board.lock);
 			more = measure_once(jetwatt_chip_at(i), n);
@@ -93,7 +104,7 @@ static void measure_buses(struct kthread_work *unused)
 
 static DEFINE_KTHREAD_WORK(measure_work, measure_buses);
 
-/* Run once in the worker, before any measurement. */
+/* Set CPUs and priority of the worker thread; runs once in this thread, before any measurement. */
 static void place_worker(struct kthread_work *unused)
 {
 	static struct cpumask cpus;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Measurement of the bus speeds, before the sampler knows them from its own transfers. */
+/*
+ * Measurement of the bus speeds before the sampler starts; later, the sampler measures them with
+ * its own transfers.
+ */
 #ifndef JETWATT_BUS_SPEED_H
 #define JETWATT_BUS_SPEED_H
 

@@ -19,14 +19,18 @@
 
 /*
  * config.lock protects this struct. The sampler is started, stopped and configured only under
- * config.lock. It is taken before jetwatt_board.lock, and never by the sampler thread.
+ * config.lock. Lock order: config.lock before jetwatt_board.lock. The sampler thread never takes
+ * config.lock.
  */
 static struct {
 	struct mutex lock;
 	struct jetwatt_config set;
-	bool forced;		/* a client has set a rate: run without a subscriber too */
+	bool forced;		/* a client has set a rate: run even without a subscriber */
 	bool closed;
-	/* Written without config.lock, because the writers hold locks of their own. */
+	/*
+	 * The next two fields are written without config.lock, because their writers already hold
+	 * other locks (subs.lock, locks of perf).
+	 */
 	unsigned int subscribers;
 	atomic_t counters;	/* number of open perf events */
 } config = {
@@ -45,7 +49,10 @@ static DECLARE_DELAYED_WORK(adapt_work, adapt_rate);
 
 static u32 wanted_hz(const struct jetwatt_limit *limit)
 {
-	/* Without a requested rate: the highest at which every tick reads all shunts. */
+	/*
+	 * If no client has requested a rate, use the highest rate at which every tick reads all
+	 * shunts.
+	 */
 	return config.set.rate_hz ? min(config.set.rate_hz, limit->hz) : limit->all_hz;
 }
 
@@ -53,7 +60,10 @@ static void apply_rate(u32 hz)
 {
 	u32 before = jetwatt_sampler_hz();
 
-	/* Even if the rate is the same, what the buses have time for may have changed. */
+	/*
+	 * The read modes are chosen again even if the rate is the same, because the speed of a bus
+	 * or the chips on it may have changed.
+	 */
 	if (hz)
 		jetwatt_plan_choose(hz, config.set.bus_share_pct);
 	if (hz == before)
@@ -83,8 +93,10 @@ static void update_sampler(const struct jetwatt_limit *limit)
 
 /*
  * Once a second, adapt the rate to the buses and chips: the averaging or the bus clock may have
- * been changed, or a chip attached. Changes below a sixteenth are ignored, because every change
- * restarts the deadlines. If no chip is left, the rate stays, because the chip may return.
+ * been changed, or a chip attached. If the new rate differs from the present rate by less than a
+ * sixteenth and is not the requested rate, the present rate is kept, because every change restarts
+ * the deadlines of the sampler. If no chip is attached any more, the rate is kept too, because a
+ * chip may return.
  */
 static void adapt_rate(struct work_struct *work)
 {
@@ -99,12 +111,15 @@ static void adapt_rate(struct work_struct *work)
 		if (hz && (hz > now + now / 16 || hz < now - now / 16 ||
 			   hz == config.set.rate_hz))
 			apply_rate(hz);
-		/* The scheduler has moved the thread away if its CPU went offline: move it back. */
+		/*
+		 * If the configured CPU went offline, the scheduler has moved the sampler thread to
+		 * another CPU: move the thread back.
+		 */
 		if (config.set.cpu != JETWATT_CPU_ANY)
 			jetwatt_sampler_cpu(config.set.cpu);
 		queue_delayed_work(system_freezable_wq, &adapt_work, HZ);
 	} else if (sampler_wanted()) {
-		/* The sampler could not start before, because no chip was attached. */
+		/* The sampler should run but is parked, because no chip was attached before. */
 		limit = jetwatt_plan_limit(config.set.bus_share_pct);
 		update_sampler(&limit);
 	}
@@ -149,8 +164,9 @@ void jetwatt_config_update_soon(void)
  * jetwatt_config_counters() - change the number of open perf events
  * @n: change of the number; negative if events were closed
  *
- * perf events have the resolution of the sampler, so it runs for them as for a subscriber. It is
- * started by a work item, because perf holds its own locks here.
+ * perf events show energy at the resolution of the samples, so the sampler runs while a perf event
+ * is open, as for a subscriber. A work item starts the sampler, because perf calls this function
+ * with locks held.
  *
  * Context: any.
  */
@@ -201,9 +217,10 @@ struct jetwatt_config jetwatt_config_get(void)
 /**
  * jetwatt_config_set() - set the configuration
  * @new: the configuration; each field must be in range
- * @rate_given: the client has set the rate. The sampler then runs without a subscriber if the rate
- *	is not 0, and needs one if it is 0.
- * @limit: gets the limit of the rate under @new
+ * @rate_given: true if the client has set the rate. With a rate other than 0, the sampler then runs
+ *	even without a subscriber; with a rate of 0, it runs only while there is a subscriber or an
+ *	open perf event.
+ * @limit: gets the highest possible rate with the configuration @new
  *
  * Context: takes config.lock; sleeps. Return: 0; -EINVAL if the CPU does not exist or is offline;
  * -ENODEV if a rate is set and no chip is attached; -ERANGE if the rate is above @limit.
@@ -222,7 +239,10 @@ int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
 		err = -ENODEV;
 	else if (new_rate && new->rate_hz > limit->hz)
 		err = -ERANGE;
-	/* Last, because it takes effect at once, and a refused request must change nothing. */
+	/*
+	 * The CPU is changed after all other checks: the change takes effect at once, but a refused
+	 * request must change nothing.
+	 */
 	else if (new->cpu != config.set.cpu)
 		err = jetwatt_sampler_cpu(new->cpu);
 	if (!err) {
@@ -251,7 +271,7 @@ u32 jetwatt_config_batch(void)
 }
 
 /**
- * jetwatt_config_age_ms() - return the age of its oldest sample at which a batch is sent
+ * jetwatt_config_age_ms() - return the maximum age of a batch before it is sent
  *
  * Context: any. Return: milliseconds.
  */

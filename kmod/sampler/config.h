@@ -14,7 +14,8 @@
  * struct jetwatt_config - the configuration, see JETWATT_A_CONFIG_*
  * @rate_hz: ticks per second; 0: the highest rate at which every tick reads all shunts
  * @batch: number of samples per batch
- * @batch_age_ms: age of its oldest sample at which a batch is sent, in milliseconds
+ * @batch_age_ms: maximum age of a batch, in milliseconds: a batch is sent when its oldest sample
+ *	reaches this age, even if the batch is not full
  * @bus_share_pct: maximum share of a bus's time, in percent
  * @box_ms: length of the black box's window in milliseconds; 0: alarms do not fill the black box
  * @cpu: CPU of the sampler thread, JETWATT_CPU_ANY: not pinned

@@ -17,7 +17,10 @@
 
 #define FJ_PER_UJ	1000000000LL
 
-/* Longer intervals between samples are blind: the power in between is unknown. */
+/*
+ * Maximum interval between two samples. During longer intervals the power is unknown; their length
+ * is counted as blind time.
+ */
 #define BLIND_NS	(2 * NSEC_PER_SEC)
 /* Limits the debt (see struct counter) to the energy of one LSB of the ADC over this time. */
 #define DEBT_NS		((u64)NSEC_PER_SEC)
@@ -33,20 +36,21 @@
  * @in_total: the rail belonged to the total at its last sample
  * @time_ns: time of the last sample; 0: none yet
  * @suspended_ns: value of suspended_ns() at the last sample
- * @freeze: value of @freezes at the last sample
+ * @freeze: value of the variable freezes at the last sample
  * @uw: power of the last sample, in microwatts
  * @bus_uv: bus voltage last read, in microvolts; JETWATT_VALUE_NONE: never read
- * @read_nv: shunt voltage last read, in nanovolts, which is finer than a sample's
+ * @read_nv: shunt voltage last read, in nanovolts; samples only have microvolts
  * @shunt_nv: shunt voltage of the last sample, in nanovolts
  * @rest_fj: energy below one microjoule, in femtojoules. Noise around zero current causes negative
  *	power readings. A negative reading makes @rest_fj negative (a debt), and @uj grows again
- *	only after later readings have repaid the debt. So noise causes no bias, and @uj never
- *	decreases. The debt is limited by DEBT_NS, because readings can be negative for days if
- *	the ADC has an offset: the energy of a load of n LSB is counted again after DEBT_NS / n at
- *	the latest.
+ *	only after later readings have repaid the debt. Therefore noise does not make the counted
+ *	energy too high, and @uj never decreases. If the ADC has an offset, readings can be negative
+ *	for days, so the debt is limited to the energy of one LSB over DEBT_NS. A load of n LSB then
+ *	repays the debt after DEBT_NS / n at the latest, and its energy is counted from then on.
  *
- * Written by the sampler thread only, which alone reads @rest_fj, @suspended_ns, @freeze,
- * @in_total, @read_nv and @blind_in_total_ns. Other threads read the other fields, each on its own.
+ * Only the sampler thread writes the fields. Only the sampler thread reads @rest_fj, @suspended_ns,
+ * @freeze, @in_total, @read_nv and @blind_in_total_ns. Other threads may read any other field, but
+ * two fields they read may belong to different samples.
  */
 struct counter {
 	u64 uj;
@@ -68,9 +72,11 @@ static struct counter counters[JETWATT_RAILS_MAX] = {
 };
 
 /**
- * struct total - energy counter of the total; it continues when the rails of the total change
+ * struct total - energy counter of the total; the counter is not reset when the set of rails in the
+ * total changes
  * @uj: energy in whole microjoules
- * @blind_ns: @blind_before_ns plus the longest blind_in_total_ns of a rail
+ * @blind_ns: blind time of the total: @blind_before_ns plus the largest blind_in_total_ns of all
+ *	rails
  * @rails: mask of the rails in the total; used by the sampler thread only
  * @blind_before_ns: value of @blind_ns at the last change of @rails; used by the sampler thread
  *	only
@@ -82,7 +88,7 @@ static struct total {
 	u64 blind_before_ns;
 } total;
 
-/* How often the sampler thread was frozen. Used by that thread only. */
+/* Number of times that the sampler thread was frozen. Used by the sampler thread only. */
 static unsigned int freezes;
 
 /* Suspend time simulated by JETWATT_FAIL_ASLEEP. Used by the sampler thread only. */
@@ -132,7 +138,7 @@ static u64 integrate(struct counter *c, const struct jetwatt_rail *rail, s64 uw,
  * jetwatt_energy_lsb_uw() - return the power of one LSB of the ADC on a rail
  * @rail: the rail
  *
- * Calculated at the bus voltage last read.
+ * The power is calculated with the bus voltage last read.
  *
  * Context: any.
  * Return: microwatts, 0 if the shunt's resistance or the bus voltage is unknown.
@@ -211,7 +217,8 @@ void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv)
  * @time_ns: time of the sample, CLOCK_MONOTONIC
  *
  * For a bus voltage that was not read in this tick, the last value is used. A rail whose shunt was
- * not read is skipped; its next sample continues from its last one. Suspend time is blind.
+ * not read in this tick is skipped; the energy since its last sample is added with its next sample.
+ * The time that the machine was suspended is counted as blind time.
  *
  * Context: the sampler thread.
  */
@@ -254,7 +261,7 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
  * @rail: id of the rail
  * @energy: gets the counter
  *
- * Context: any. Each field of @energy is of the last sample or of the one before.
+ * Context: any. Each field of @energy belongs to the last sample or to the sample before it.
  */
 void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy)
 {
@@ -272,7 +279,7 @@ void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy)
 
 /**
  * jetwatt_energy_total() - return the energy counter of the total
- * @energy: gets the counter; its time is the oldest of the rails in the total
+ * @energy: gets the counter; its @time_ns is the oldest sample time of the rails in the total
  *
  * Context: any.
  */

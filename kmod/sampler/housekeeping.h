@@ -10,15 +10,16 @@
 
 /**
  * jetwatt_housekeeping() - keep the current kernel thread off isolated CPUs
- * @mask: gets the CPUs that the thread may use: its present ones without the isolated ones, or all
- *	present ones if all are isolated
+ * @mask: gets the CPUs that the thread may use: its present CPUs except the isolated CPUs, or all
+ *	its present CPUs if all of them are isolated
  *
- * The kernel keeps its threads off the CPUs of nohz_full=, but not off those of isolcpus=, where
- * the scheduler does not move a thread away again.
+ * The kernel keeps kernel threads off the CPUs of the boot parameter nohz_full=, but not off the
+ * CPUs of isolcpus=; once a thread runs on a CPU of isolcpus=, the scheduler does not move it to
+ * another CPU.
  *
- * The thread itself must call this: since 6.14, the kernel sets the CPUs of a thread when it first
- * runs, which would override what its creator has set. Newer kernels may replace the housekeeping
- * masks at runtime, hence RCU.
+ * The thread itself must call this function: since 6.14, the kernel sets the CPUs of a thread when
+ * the thread first runs, which would override a setting made by the creator of the thread. Newer
+ * kernels may replace the housekeeping masks at runtime, so the masks are read under RCU.
  *
  * Context: the thread itself; sleeps.
  */

@@ -8,11 +8,13 @@
 #include <linux/minmax.h>
 
 /*
- * In each window of a second, the minimum over all ticks counts, which excludes interruptions. A
- * window is only used if no tick took less than half its period: at lower rates, the result would
- * include the wake-up of a CPU that sleeps or has a low clock. The overhead is the maximum of the
- * last eight windows used, so that a single window with less overhead does not raise the rate,
- * which the next window would lower again. Results that were not updated for a minute are not used.
+ * Time is divided into windows of one second. The overhead of a window is the minimum over all its
+ * ticks, so that interruptions of a tick do not count. A window is only used if no tick took less
+ * than half its period: if ticks are shorter, the CPU is idle for most of the time, and the
+ * overhead would include the wake-up of a CPU that sleeps or has a low clock. The overhead is the
+ * maximum of the last eight windows used, so that a single window with less overhead does not raise
+ * the rate, which the next window would lower again. If no window was used in the last minute, the
+ * overhead is unknown.
  */
 #define WINDOW_NS	NSEC_PER_SEC
 #define WINDOWS		8
@@ -20,12 +22,13 @@
 
 /**
  * struct overhead - CPU time of a tick in addition to its transfers
- * @min_span_ns: shortest tick in the current window (ns)
+ * @min_span_ns: duration of the shortest tick in the current window, from its deadline to its end
+ *	(ns)
  * @min_overhead_ns: minimum overhead in the current window (ns)
- * @window_end: end of the current window (ns)
+ * @window_end: time at which the current window ends, CLOCK_MONOTONIC (ns)
  * @history: overheads of the last windows used (ns)
  * @updated: time at which the last entry of @history was stored (ns)
- * @last: index of that entry
+ * @last: index of the last entry stored in @history
  *
  * Written by the sampler thread only; @history and @updated are read by other threads too.
  */

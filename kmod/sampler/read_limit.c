@@ -18,9 +18,9 @@
  * struct load - registers that a tick reads from a bus
  * @shunts: number of shunt registers
  * @sums: number of sums whose channels are known
- * @averaged: number of these sums whose chips average their shunts
- * @extra_bytes: total bytes of the shunt registers beyond two per register
- * @extra_rotated: bytes beyond two of the widest register that is read in rotation
+ * @averaged: number of sums in @sums whose chips average their shunt voltages
+ * @extra_bytes: number of bytes in all shunt registers, less two bytes per register
+ * @extra_rotated: number of bytes in the widest register that is read in rotation, less two
  */
 struct load {
 	unsigned int shunts;
@@ -30,7 +30,10 @@ struct load {
 	unsigned int extra_rotated;
 };
 
-/* Lost chips are counted too, because they may respond again. */
+/*
+ * Return the registers that a tick reads from @bus. Registers of lost chips are counted too,
+ * because a lost chip may respond again.
+ */
 static struct load bus_load(const struct jetwatt_bus *bus)
 {
 	unsigned int i, shunts, extra, extra_rotated;
@@ -54,8 +57,9 @@ static struct load bus_load(const struct jetwatt_bus *bus)
 }
 
 /*
- * One register per tick is read in rotation. That also covers a bus whose chips have no enabled
- * channel: only their configurations are read.
+ * Return the number of registers that a tick reads from a bus. The 1 stands for the register that
+ * is read in rotation; on a bus whose chips have no enabled channel, it stands for the
+ * configuration registers, the only ones read there.
  */
 static unsigned int registers(const struct load *load, enum jetwatt_read_mode mode)
 {
@@ -69,7 +73,7 @@ static unsigned int registers(const struct load *load, enum jetwatt_read_mode mo
 	}
 }
 
-/* Return: bits on the wire per tick. */
+/* Return: number of bits on the wire that the transfer of one tick needs. */
 static unsigned int bits(const struct load *load, enum jetwatt_read_mode mode)
 {
 	unsigned int extra = load->extra_rotated +
@@ -84,11 +88,12 @@ static u32 max_hz(u32 pct, u64 tick_ns)
 }
 
 /*
- * The duration of a tick's transfer is taken as its constant time on the wire, unless the measured
- * time is more than a sixteenth longer: a CPU that is slow, or traces every function, needs 100 us
- * and more to start a transfer, and the bus would be busy for more than its share. The measured
- * time is only used if it is of rates above three quarters of the limit: at lower rates, the CPU
- * sleeps deeper or runs at a lower clock.
+ * Return the duration of a tick's transfer. Normally it is the time on the wire, which is constant.
+ * If the measured duration is more than a sixteenth longer, the measured duration is returned: a
+ * CPU that is slow, or traces every function, needs 100 us and more to start a transfer, and the
+ * bus would otherwise be busy for more than its share. The measured duration is only used if it was
+ * measured at a rate above three quarters of the limit: at lower rates, the CPU sleeps deeper or
+ * runs at a lower clock, so transfers take longer.
  */
 static u64 tick_ns(struct jetwatt_bus *bus, const struct load *load, enum jetwatt_read_mode mode,
 		   u32 share_pct)
@@ -138,7 +143,10 @@ void jetwatt_plan_choose(u32 hz, u32 share_pct)
 	rt_mutex_unlock(&jetwatt_board.lock);
 }
 
-/* Return: minimum duration of a transfer, by the planned and the measured time per register. */
+/*
+ * Return: minimum duration of a transfer in nanoseconds, computed from the planned or the measured
+ * time per register, whichever is longer.
+ */
 static u64 min_transfer_ns(struct jetwatt_bus *bus, unsigned int bits)
 {
 	u32 each = max(jetwatt_bus_reg_ns(bus), jetwatt_bus_reg_measured_ns(bus));
@@ -146,7 +154,7 @@ static u64 min_transfer_ns(struct jetwatt_bus *bus, unsigned int bits)
 	return div_u64((u64)bits * each, JETWATT_REG_BITS(2));
 }
 
-/* Return: time to read the shunts of the given channels of a chip. */
+/* Return: time, in nanoseconds, to read the shunts of the given channels of a chip. */
 static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_chip *chip,
 		     unsigned int channels)
 {
@@ -156,7 +164,7 @@ static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_chip *chip,
 }
 
 /**
- * jetwatt_plan_skew_ns() - return the delay of a rail within a tick
+ * jetwatt_plan_skew_ns() - return the time within a tick at which the shunt of a rail is read
  * @rail: id of the rail
  *
  * Buses are read one after the other, and on each bus the shunts in the order of their rails.
@@ -199,7 +207,10 @@ static void lower_limit(struct jetwatt_limit *limit, u64 hz, enum jetwatt_limit_
 	limit->reason = reason;
 }
 
-/* Return: refresh rate of the fastest chip in hertz, 0 if unknown. @attached: number of chips. */
+/*
+ * Return: refresh rate of the fastest chip in hertz, 0 if unknown. @attached gets the number of
+ * attached chips.
+ */
 static u32 refresh_hz(unsigned int *attached)
 {
 	u32 refresh = 0;
@@ -223,7 +234,8 @@ static u32 refresh_hz(unsigned int *attached)
  * jetwatt_plan_limit() - calculate the highest sampling rate
  * @share_pct: maximum share of a bus's time, in percent
  *
- * Context: takes jetwatt_board.lock. Return: the limit and its reason.
+ * Context: takes jetwatt_board.lock. Return: the highest possible rate and the reason why a higher
+ * rate is not possible.
  */
 struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 {

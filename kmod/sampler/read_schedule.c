@@ -14,18 +14,20 @@
 /*
  * Every tick reads all shunts, because currents change fast, and one bus voltage per bus, because
  * voltages change slowly; the bus voltages are read in rotation. Auxiliary registers are read four
- * times a second: alternately a configuration register, to follow changes by the hwmon driver, and
- * the next register of the chip's list, which has the limits as well. An auxiliary register
- * replaces a bus voltage, so that no tick is longer than others, unless ticks are so rare that this
- * does not matter.
+ * times a second: alternately a configuration register, to detect changes by the hwmon driver, and
+ * the next register of the chip's list of auxiliary registers, which contains configuration and
+ * limit registers. In a tick that reads an auxiliary register, no bus voltage is read, so that all
+ * ticks take equally long. Ticks that are at least LONG_TICK_NS apart read both.
  *
  * If the channels of a chip's sum of shunt voltages are known (sum_channels.h), the sum is useful
- * in two ways. It is not averaged: if the shunts are, the sum is read as well, if the share of the
- * bus allows that. And it is a single register: at rates for which the bus has no time otherwise,
- * ticks read the sums and, in rotation, one of all other registers.
+ * in two ways. First, the chip does not average the sum: if the chip averages the shunt voltages,
+ * ticks also read the sum, provided that the share of the bus allows this. Second, the sum is a
+ * single register: at rates at which the bus has no time to read all shunts, every tick reads the
+ * sums and one of all other registers, in rotation.
  *
- * A chip that has failed is read separately until it responds, so that it does not make the
- * transfers of the others fail. A lost chip is retried by reading its configuration.
+ * A chip whose last transfer failed is read in a separate transfer until it responds, so that the
+ * transfer of the other chips on the bus does not fail. A lost chip is retried by reading its
+ * configuration.
  */
 
 static void append(struct jetwatt_plan *plan, const struct jetwatt_reg *reg)
@@ -42,13 +44,19 @@ static void queue_reg(struct jetwatt_plan *plan, const struct jetwatt_chip *chip
 		.bytes = jetwatt_chip_ops_bytes(chip->ops, kind),
 	};
 
-	/* Marks one shunt per chip to count reads: its shunts are read equally often. */
+	/*
+	 * Mark the first enabled shunt of the chip. Only reads of the marked shunt are counted,
+	 * because all shunts of a chip are read equally often.
+	 */
 	entry.first = kind == JETWATT_REG_SHUNT &&
 		      !(jetwatt_chip_channels(chip) & (BIT(index) - 1));
 	append(plan, &entry);
 }
 
-/* Every second auxiliary register is a configuration, so that a change is detected soon. */
+/*
+ * Add the next auxiliary register of a chip if it is due. Every second one is a configuration
+ * register, so that a changed configuration is detected soon.
+ */
 static bool add_aux_reg(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
 {
 	const struct jetwatt_chip_ops *ops = chip->ops;
@@ -90,13 +98,14 @@ static void add_sum(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
 
 /**
  * struct layout - registers that the ticks of a bus read
- * @every: registers that every tick reads
- * @rotated: registers of which every tick reads the next one
+ * @every: registers that are read in every tick
+ * @rotated: registers that are read in rotation, one per tick
  * @healthy: mask of chips that are read together
  * @failed: mask of chips that are to be read separately
  * @observed: mask of chips whose sum is to be compared with their shunts, in ticks that read both
  *
- * Protected by jetwatt_board.lock; calculated again if jetwatt_bus.planned is false.
+ * Protected by jetwatt_board.lock; get_layout() calculates the layout again if jetwatt_bus.planned
+ * is false.
  */
 struct layout {
 	struct jetwatt_plan every;
@@ -119,7 +128,10 @@ static void lay_out_chip(struct layout *layout, const struct jetwatt_bus *bus,
 	if (sum)
 		add_sum(&layout->every, chip);
 	add_voltages(&layout->rotated, chip);
-	/* A chip whose ticks read both shunts and sum anyway needs no additional register. */
+	/*
+	 * If every tick reads both the shunts and the sum of a chip, comparing them needs no
+	 * additional register.
+	 */
 	if (chip->ops->sum && hweight32(jetwatt_chip_channels(chip)) >= 2 && sums_only == sum)
 		layout->observed |= BIT(chip->id);
 }
@@ -146,7 +158,10 @@ static struct layout *get_layout(struct jetwatt_bus *bus)
 	return layout;
 }
 
-/* Add what is missing to compare a chip's sum with its shunts, if that is due (sum_channels.c). */
+/*
+ * Compare a chip's sum with its shunts if that is due (sum_channels.c): add those of the registers
+ * that this tick does not read anyway.
+ */
 static bool add_observation(struct jetwatt_plan *plan, const struct jetwatt_bus *bus,
 		      struct jetwatt_chip *chip, u64 now)
 {
@@ -164,7 +179,8 @@ static bool add_observation(struct jetwatt_plan *plan, const struct jetwatt_bus 
  * jetwatt_plan_shared() - plan the transfer that reads all healthy chips of a bus
  * @plan: gets the registers
  * @bus: the bus
- * @all: read all bus voltages instead of the next one, for the first sample
+ * @all: true to read all bus voltages, for the first sample; false to read only the next register
+ *	in rotation
  * @now: CLOCK_MONOTONIC
  *
  * Context: jetwatt_board.lock held. Return: mask of the chips that have failed.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which registers a tick reads (read_schedule.c), and which rate that allows (read_limit.c). */
+/*
+ * Selection of the registers that a tick reads (read_schedule.c), and calculation of the highest
+ * sampling rate (read_limit.c).
+ */
 #ifndef JETWATT_READ_SCHEDULE_H
 #define JETWATT_READ_SCHEDULE_H
 
@@ -24,7 +27,8 @@ struct jetwatt_plan {
  * @JETWATT_LIMIT_BUS: the share of a bus's time that the configuration allows
  * @JETWATT_LIMIT_TICK: all transfers of a tick must fit into its period
  * @JETWATT_LIMIT_CPU: the transfers and the CPU overhead of a tick must fit into its period
- * @JETWATT_LIMIT_CHIP: the fastest chip has no new values more often
+ * @JETWATT_LIMIT_CHIP: at a higher rate, even the fastest chip would not have a new value in every
+ *	tick
  * @JETWATT_LIMIT_HARD: JETWATT_RATE_HARD_HZ
  */
 enum jetwatt_limit_reason {
@@ -42,7 +46,7 @@ enum jetwatt_limit_reason {
  *	of shunts, and the other registers in rotation
  * @reason: what limits @hz
  * @bus_nr: for JETWATT_LIMIT_BUS: number of the adapter
- * @bus_hz: for JETWATT_LIMIT_BUS: clock of that bus in hertz
+ * @bus_hz: for JETWATT_LIMIT_BUS: clock, in hertz, of the bus @bus_nr
  */
 struct jetwatt_limit {
 	u32 hz;

@@ -25,16 +25,19 @@ module_param_named(ring, ring_samples, uint, 0444);
 MODULE_PARM_DESC(ring, "samples in the ring, rounded up to a power of two (default 8192)");
 
 /*
- * Each slot works like a seqlock: the writer clears the slot's sequence number, writes the values,
- * and stores the new number. A reader that finds the expected number both before and after copying
- * has a consistent sample. The head is published after the slot: it is the newest sample that can
- * be read.
+ * Each slot works like a seqlock: the writer clears the slot's sequence number, writes the values
+ * of the sample, and stores the sample's sequence number in the slot. A reader that finds the
+ * expected number both before and after copying has a consistent sample. @head is the sequence
+ * number of the newest sample that can be read; it is published after the slot of that sample.
  */
 static struct {
 	struct jetwatt_sample *slots;
 	unsigned int mask;
 	u64 head;
-	/* The sample being taken. Its slot keeps the oldest sample until the commit. */
+	/*
+	 * The sample being taken. The ring slot that it will get holds the oldest sample until
+	 * jetwatt_ring_commit().
+	 */
 	struct jetwatt_sample draft;
 } ring;
 
@@ -45,7 +48,7 @@ static struct jetwatt_sample *slot_at(u64 seq)
 
 /**
  * jetwatt_ring_begin() - begin the next sample
- * @nr_series: number of its columns; all are set to JETWATT_VALUE_NONE
+ * @nr_series: number of columns of the sample; all columns are set to JETWATT_VALUE_NONE
  *
  * Context: the sampler thread only, because there is a single writer.
  * Return: the sample, valid until jetwatt_ring_commit().
@@ -77,7 +80,7 @@ u64 jetwatt_ring_commit(u64 time_ns)
 	sample->time_ns = time_ns;
 	sample->nr_series = ring.draft.nr_series;
 	memcpy(sample->value, ring.draft.value, ring.draft.nr_series * sizeof(ring.draft.value[0]));
-	/* Readers must see the values before @seq of the sample, and that @seq before ring.head. */
+	/* Readers must see the values before sample->seq, and sample->seq before ring.head. */
 	smp_store_release(&sample->seq, seq);
 	/* Pairs with jetwatt_ring_head(). */
 	smp_store_release(&ring.head, seq);
@@ -87,7 +90,7 @@ u64 jetwatt_ring_commit(u64 time_ns)
 /**
  * jetwatt_ring_head() - return the newest sample
  *
- * Context: any. Return: its sequence number, 0 if there is none yet.
+ * Context: any. Return: sequence number of the newest sample; 0 if there is no sample yet.
  */
 u64 jetwatt_ring_head(void)
 {
@@ -109,14 +112,14 @@ unsigned int jetwatt_ring_size(void)
  * jetwatt_ring_time() - return the time of a sample
  * @seq: sequence number of the sample
  *
- * Context: any. Return: CLOCK_MONOTONIC, 0 if the sample was overwritten.
+ * Context: any. Return: time of the sample, CLOCK_MONOTONIC (ns); 0 if the sample was overwritten.
  */
 u64 jetwatt_ring_time(u64 seq)
 {
 	struct jetwatt_sample *slot = slot_at(seq);
 	u64 time_ns;
 
-	/* The same protocol as in copy_slot(). */
+	/* As in copy_slot(): check the sequence number before and after reading the time. */
 	if (smp_load_acquire(&slot->seq) != seq)
 		return 0;
 	time_ns = READ_ONCE(slot->time_ns);
@@ -134,7 +137,10 @@ static bool copy_slot(u64 seq, struct jetwatt_sample *row)
 		return false;
 	row->seq = seq;
 	row->time_ns = slot->time_ns;
-	/* May be torn if the writer overwrites the slot now: bounded here, discarded below. */
+	/*
+	 * If the writer overwrites the slot now, nr_series may be wrong: it is limited here, and
+	 * the copy is discarded at the end.
+	 */
 	row->nr_series = min_t(u32, READ_ONCE(slot->nr_series), JETWATT_SERIES_SLOTS);
 	memcpy(row->value, slot->value, row->nr_series * sizeof(row->value[0]));
 	/* Copy the values before the sequence number is read again. */
@@ -144,8 +150,8 @@ static bool copy_slot(u64 seq, struct jetwatt_sample *row)
 
 /**
  * jetwatt_ring_read() - copy samples from the ring
- * @seq: in: first sample to copy; out: first sample that was copied, which is later if the ring has
- *	overwritten some
+ * @seq: in: sequence number of the first sample to copy; out: number of the first sample that was
+ *	copied, which is higher if the writer has overwritten the requested sample
  * @rows: array of @max samples to copy to
  * @max: maximum number of samples
  *
@@ -169,8 +175,8 @@ unsigned int jetwatt_ring_read(u64 *seq, struct jetwatt_sample *rows, unsigned i
 		if (n)
 			break;
 		/*
-		 * The writer has overwritten this sample: skip a sixteenth of the ring to stay
-		 * ahead.
+		 * The writer has overwritten this sample: also skip the oldest sixteenth of the
+		 * ring, so that the next samples are not overwritten before they are copied.
 		 */
 		oldest = last > ring.mask ? last - ring.mask : 1;
 		from = max(from + 1, oldest + (ring.mask + 1) / 16);

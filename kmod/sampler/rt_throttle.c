@@ -18,9 +18,9 @@
 /*
  * Real-time tasks get 950 ms of each second (sched_rt_runtime_us). If other tasks use up these 950
  * ms, the sampler thread does not run for the rest of the second and cannot find out why. A timer
- * interrupt can: if the thread is runnable and late, and its CPU runs a non-RT task without
- * need_resched set, only RT throttling explains the delay. (A non-RT task that is merely in a
- * non-preemptible section has need_resched set.)
+ * interrupt can find out: if the sampler thread is runnable and late, and its CPU runs a non-RT
+ * task without need_resched set, only RT throttling explains the delay. (A non-RT task that is
+ * merely in a non-preemptible section has need_resched set.)
  */
 #define CHECK_PERIOD_NS		(20 * NSEC_PER_MSEC)
 #define LATE_NS		(10 * NSEC_PER_MSEC)
@@ -29,16 +29,16 @@
 
 /**
  * struct throttle - detection of RT throttling
- * @timer: its handler checks the thread
+ * @timer: timer whose handler checks whether the sampler thread is throttled
  * @thread: the sampler thread
  * @period: period of the thread's deadlines (ns)
  * @expected: deadline until which the thread sleeps, or NEVER
  * @armed_on: CPU on which @timer was started; used by the sampler thread only
- * @counted: last deadline that was counted, or that deadline less 1 after the first of two checks;
- *	used by the handler only
+ * @counted: last missed deadline that was counted; after only the first of two checks, the missed
+ *	deadline less 1; used by the handler only
  * @count: number of deadlines missed by throttling; written by the handler
- * @reported: value of @count in the last event; used by the thread only
- * @reported_at: time of that event (ns); used by the thread only
+ * @reported: value of @count when the last event was posted; used by the sampler thread only
+ * @reported_at: time at which the last event was posted (ns); used by the sampler thread only
  */
 static struct throttle {
 	struct hrtimer timer;
@@ -55,9 +55,10 @@ static struct throttle {
 #define DELAY_US		2000
 
 /*
- * Return the time of the next check. It is at a deadline of the thread, so that one interrupt
- * serves both timers. At low rates, the check is LATE_NS after a deadline. If the last check has
- * found the thread late, the next one follows LATE_NS later.
+ * Return the time of the next check. Normally the check is at a deadline of the sampler thread, so
+ * that one interrupt serves the timers of both. If the period of the deadlines exceeds
+ * CHECK_PERIOD_NS, the check is LATE_NS after a deadline. If the last check has found the thread
+ * late, the next check follows LATE_NS later.
  */
 static u64 next_check(u64 now, u64 deadline)
 {
@@ -78,11 +79,13 @@ static enum hrtimer_restart check_throttled(struct hrtimer *unused)
 	u64 due = ktime_to_ns(hrtimer_get_expires(&throttle.timer));
 
 	/*
-	 * Compare the priority, because rt_task() excludes deadline tasks since 6.12, and theirs is
-	 * below MAX_RT_PRIO as well.
+	 * Whether the running task is non-RT is tested by its priority, because since 6.12
+	 * rt_task() is false for SCHED_DEADLINE tasks; their priority is below MAX_RT_PRIO, like
+	 * that of RT tasks.
 	 *
-	 * Two checks of the same missed deadline must succeed, both in time: a timer interrupt that
-	 * is late itself, as in a virtual machine that was stopped, proves nothing.
+	 * A missed deadline is counted only if two checks in sequence find the thread late, and
+	 * only if the timer interrupts of both checks are in time: an interrupt that is late
+	 * itself, as in a virtual machine that was stopped, proves nothing.
 	 */
 	if (deadline != NEVER && now < due + LATE_NS / 2 && now >= deadline + LATE_NS &&
 	    task_cpu(throttle.thread) == smp_processor_id() && current != throttle.thread &&
@@ -105,8 +108,9 @@ static enum hrtimer_restart check_throttled(struct hrtimer *unused)
 }
 
 /*
- * Start the timer on this CPU. The handler may still run on the CPU that the thread has left;
- * hrtimer_cancel() waits for it, because the handler sets the next expiry.
+ * Start the timer on this CPU. The handler may still run on the CPU from which the sampler thread
+ * has been moved; hrtimer_cancel() waits until it has finished, so that the handler does not change
+ * the expiry of the restarted timer.
  */
 static void arm_timer(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sampler thread. While there are subscribers it takes a sample at each deadline; otherwise it
- * only reads the rails at idle_hz for the energy counters. config.c sets the rate.
+ * The sampler thread. While there are subscribers, the thread takes a sample at each deadline;
+ * otherwise it only reads the rails at idle_hz for the energy counters. config.c sets the rate.
  */
 #include "sampler/sampler.h"
 
@@ -46,8 +46,9 @@ MODULE_PARM_DESC(idle_hz, "rate in Hz of the energy counters while there is no s
  * @on_sample: called with the sequence number of each new sample
  * @timer: wakes the thread at each deadline; set up once, because setting up costs more than
  *	starting
- * @unreported: number of skipped ticks that no event has reported yet; used by the thread only
- * @reported_at: time of the last such event (ns); used by the thread only
+ * @unreported: number of skipped ticks that no overrun event has reported yet; used by the thread
+ *	only
+ * @reported_at: time of the last overrun event (ns); used by the thread only
  */
 static struct sampler {
 	struct task_struct *thread;
@@ -104,9 +105,9 @@ static enum hrtimer_restart wake_sampler(struct hrtimer *unused)
 }
 
 /*
- * Sleep until @deadline. The sleep is interruptible because the freezer can then stop the thread
- * before the i2c adapters are suspended; signals are never sent to the thread. @now is the present
- * time on entry and on return.
+ * Sleep until @deadline. The sleep is interruptible, so that the freezer can stop the thread before
+ * the i2c adapters are suspended; signals are never sent to the thread. @now contains the present
+ * time (CLOCK_MONOTONIC) when the function is called and when it returns.
  *
  * Return: true if @deadline was reached; false if the thread must check its rate, stop or freeze.
  */
@@ -124,7 +125,10 @@ static bool sleep_until(u64 deadline, u32 hz, u64 *now)
 			__set_current_state(TASK_RUNNING);
 			return true;
 		}
-		/* Pinned to this CPU like the timer of rt_throttle.c: one interrupt serves both. */
+		/*
+		 * The timer is pinned to this CPU, like the timer of rt_throttle.c, so that one
+		 * interrupt serves both timers.
+		 */
 		hrtimer_start(&sampler.timer, ns_to_ktime(deadline), HRTIMER_MODE_ABS_PINNED_HARD);
 		schedule();
 		*now = ktime_get_ns();
@@ -159,7 +163,10 @@ static void run_at(u32 hz)
 	jetwatt_throttle_stop();
 }
 
-/* Each reading is due one period after the previous one has ended, so none can be missed. */
+/*
+ * Read the rails at idle_hz. Each reading is due one period after the end of the previous reading,
+ * so no reading is ever skipped.
+ */
 static void run_idle(void)
 {
 	u64 period, now;
@@ -208,7 +215,8 @@ static int sampler_fn(void *unused)
  * jetwatt_sampler_rate() - set the rate of the sampler
  * @hz: ticks per second; 0 to park the sampler
  *
- * Context: any; callers must exclude each other. Does not wait for the tick under way.
+ * Context: any; callers must exclude each other. The function does not wait until the tick under
+ * way is finished.
  */
 void jetwatt_sampler_rate(u32 hz)
 {

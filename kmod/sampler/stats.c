@@ -9,11 +9,11 @@
 #include <linux/minmax.h>
 #include "sensors/bus.h"
 
-#define BUCKETS	40	/* the last bucket counts all latencies from 2^38 ns = 275 s on */
+#define BUCKETS	40	/* the last bucket counts all latencies of at least 2^38 ns = 275 s */
 
 /*
- * Only the sampler thread writes, so plain read-modify-write is sufficient. Readers may see
- * counters of two consecutive ticks.
+ * Only the sampler thread writes, so plain read-modify-write is sufficient. A reader may get some
+ * counters from before and some from after the same tick.
  */
 static struct {
 	u64 late[BUCKETS];
@@ -33,7 +33,7 @@ static void add_to(u64 *counter, u64 n)
  */
 void jetwatt_stats_late(u64 late_ns)
 {
-	/* Bucket b counts latencies below 2^b ns. */
+	/* Bucket b counts latencies from 2^(b-1) ns to 2^b - 1 ns. */
 	add_to(&counts.late[min(fls64(late_ns), BUCKETS - 1)], 1);
 	if (late_ns > counts.late_max)
 		WRITE_ONCE(counts.late_max, late_ns);
@@ -63,8 +63,8 @@ void jetwatt_stats_missed(u64 n)
 }
 
 /**
- * jetwatt_stats_throttled() - store how often the sampler thread was throttled
- * @n: number since the module was loaded
+ * jetwatt_stats_throttled() - store the number of deadlines missed by RT throttling
+ * @n: number of missed deadlines since the module was loaded
  *
  * Context: the sampler thread.
  */

@@ -30,7 +30,7 @@ static struct {
 
 static void put_value(struct jetwatt_sample *sample, int slot, s32 value)
 {
-	/* A chip attached after the sample was begun has no column in it. */
+	/* A chip that was attached after jetwatt_ring_begin() has no column in this sample. */
 	if (slot >= 0 && slot < sample->nr_series)
 		sample->value[slot] = value;
 }
@@ -40,7 +40,10 @@ static s32 microvolts(const struct jetwatt_field *field, u64 reg)
 	return (s32)jetwatt_pv_to(jetwatt_field_pv(field, reg), JETWATT_PV_PER_UV);
 }
 
-/* The sample and the alarm get microvolts, the energy counters get the full resolution. */
+/*
+ * Store a shunt voltage: in microvolts for the sample and the alarm, in nanovolts for the energy
+ * counters.
+ */
 static void store_shunt(struct jetwatt_sample *sample, const struct jetwatt_rail *rail, u64 reg)
 {
 	s64 pv = jetwatt_rail_shunt_pv(rail, reg);
@@ -96,7 +99,10 @@ static void observe_sum(struct jetwatt_chip *chip)
 		if (reading.plan.reg[i].chip != chip->id)
 			continue;
 		if (reading.plan.reg[i].kind == JETWATT_REG_SHUNT) {
-			/* Without the offset correction, because the chip adds raw values. */
+			/*
+			 * The offset correction is not applied here, because the chip adds
+			 * uncorrected values.
+			 */
 			uv[reading.plan.reg[i].index] = microvolts(shunt, reading.plan.reg[i].value);
 			have |= BIT(reading.plan.reg[i].index);
 		} else if (reading.plan.reg[i].kind == JETWATT_REG_SUM) {
@@ -164,7 +170,7 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
 	for_each_set_bit(i, &failed, JETWATT_CHIPS_MAX) {
 		jetwatt_plan_alone(&reading.plan, jetwatt_chip_at(i), now);
 		transfer_plan(bus, sample);
-		/* On a stuck bus, every further transfer would time out. */
+		/* The bus is stuck, and every further transfer would time out too. */
 		if (ktime_get_ns() - now >= JETWATT_STUCK_NS)
 			break;
 	}
@@ -172,8 +178,8 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
 
 /**
  * jetwatt_read_rails() - read all chips once
- * @sample: gets the values; those that cannot be read are not changed
- * @all: read all bus voltages instead of the next one
+ * @sample: gets the values; columns whose values cannot be read are not changed
+ * @all: true to read all bus voltages; false to read only the next one in rotation
  * @length_ns: gets the time from the start of the first transfer to the end of the last, ns
  *
  * Context: the sampler thread; takes jetwatt_board.lock; sleeps.
@@ -193,7 +199,7 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 		if (!bus->adapter)
 			continue;
 		read_bus(bus, sample, all, end);
-		/* ended_ns is older than this tick if nothing was read. */
+		/* If nothing was read from this bus, ended_ns is the time of an earlier tick. */
 		end = max(end, bus->ended_ns);
 	}
 	rt_mutex_unlock(&jetwatt_board.lock);
@@ -212,7 +218,10 @@ static void update_busy(u64 now)
 		if (!bus->adapter)
 			continue;
 		busy = bus->busy_ns;
-		/* The counter of a bus that was added in this window has started from zero. */
+		/*
+		 * If the bus was added within this window, busy_ns has started from zero and may be
+		 * less than the stored value.
+		 */
 		if (reading.window_start && busy >= reading.window_busy_ns[i])
 			WRITE_ONCE(bus->busy_permille,
 				   (u32)div64_u64((busy - reading.window_busy_ns[i]) * 1000,
@@ -243,9 +252,9 @@ void jetwatt_read_update_rates(u64 now)
 }
 
 /**
- * jetwatt_read_busy_permille() - return the share of time in which the busiest bus transfers
+ * jetwatt_read_busy_permille() - return the share of time that the busiest bus spends on transfers
  *
- * Context: any. Return: permille, measured over the last second or two.
+ * Context: any. Return: share of time in permille, measured over the last one or two seconds.
  */
 u32 jetwatt_read_busy_permille(void)
 {
