@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Conversion and averaging times of the INA3221 and the INA238, as data. The module uses them, and
- * so does user/energy, for a module or trace of the previous version, which does not report them.
- * The other chips have theirs in their own files; JETWATT_CMD_CHIP_GET reports those of all chips.
+ * Conversion times and averaging settings of the INA3221 and the INA238, as data. The module uses
+ * this table. user/energy uses it too, for a module or trace of the previous version, which does
+ * not report these properties. The properties of the other chip models are in the source files of
+ * these models; JETWATT_CMD_CHIP_GET reports the properties of every chip.
  */
 #ifndef JETWATT_ADC_H
 #define JETWATT_ADC_H
@@ -18,17 +19,20 @@
 /**
  * struct jetwatt_adc - how a chip model converts and averages
  * @model: name of the model, as in JETWATT_A_CHIP_MODEL
- * @conversion_us: conversion times in microseconds, indexed by the value of their field
- * @conversions: numbers of averaged conversions, indexed by the value of their field
+ * @conversion_us: selectable conversion times in microseconds, indexed by the value of the
+ *	conversion time field
+ * @conversions: selectable numbers of averaged conversions, indexed by the value of the averaging
+ *	field
  * @shunt_ct: lowest bit of the field for the conversion time of the shunt voltage, in the first
  *	configuration register (JETWATT_A_CHIP_CONFIG)
- * @averaging: lowest bit of the averaging field in the same register
+ * @averaging: lowest bit of the averaging field, in the same register as @shunt_ct
  * @filter: averaging is a recursive filter that outputs a new value after every conversion; if
- *	false, one mean value is output per @conversions conversions
+ *	false, the chip outputs one mean value after all conversions that it averages
  * @lsb_nv: LSB of the shunt voltage, in nanovolts
- * @fine_lsb_nv: LSB in the smaller of two ranges, in nanovolts; 0 if there is one range only
+ * @fine_lsb_nv: LSB of the shunt voltage in the smaller range, in nanovolts; 0 if the chip has only
+ *	one range
  *
- * Both fields are three bits wide.
+ * The conversion time field and the averaging field are three bits wide.
  */
 struct jetwatt_adc {
 	const char *model;

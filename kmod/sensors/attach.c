@@ -47,9 +47,9 @@ const struct jetwatt_chip_ops *jetwatt_chip_ops_of(const struct i2c_client *clie
 }
 
 /**
- * jetwatt_chip_attached() - count the chips that have an i2c client
+ * jetwatt_chip_attached() - return the number of attached chips
  *
- * Context: takes jetwatt_board.lock. Return: the number of chips.
+ * Context: takes jetwatt_board.lock. Return: number of chips that have an i2c client.
  */
 unsigned int jetwatt_chip_attached(void)
 {
@@ -94,7 +94,10 @@ static int read_configs(struct jetwatt_chip *chip)
 	return err;
 }
 
-/* A chip is identified by its device-tree node or, without one, by its adapter and address. */
+/*
+ * Return the detached chip that @client belongs to: the chip with the same device-tree node or,
+ * without a node, with the same adapter and address.
+ */
 static struct jetwatt_chip *find_known(const struct i2c_client *client)
 {
 	struct device_node *np = client->dev.of_node;
@@ -133,16 +136,16 @@ static struct jetwatt_chip *init_chip(const struct i2c_client *client)
 }
 
 /**
- * jetwatt_chip_attach() - attach a chip, new or returned
+ * jetwatt_chip_attach() - attach a new chip, or a known chip whose client was deleted
  * @client: the chip's i2c device. On success the chip takes over the caller's references to the
  *	devices of the client and of its adapter.
  *
- * The reference to the adapter's device keeps the adapter usable: i2c_del_adapter() waits until
- * it is dropped. The adapter driver's module is not pinned and can be unloaded: the client is
- * then deleted first, and the bus notifier in scan.c detaches the chip.
+ * The reference to the adapter's device keeps the adapter usable: i2c_del_adapter() waits until the
+ * reference is dropped. The adapter driver's module is not pinned and can be unloaded: the client
+ * is then deleted first, and the bus notifier in scan.c detaches the chip.
  *
- * A configuration that cannot be read is not an error: the chip is attached as lost and is
- * retried by the sampler.
+ * If the configuration of the chip cannot be read, the function succeeds too: the chip is attached
+ * as lost, and the sampler retries it.
  *
  * Context: one caller at a time; takes jetwatt_board.lock; sleeps.
  * Return: 0, -ENOSPC if there are too many buses, chips or rails, -ENOMEM by fault injection.
@@ -223,7 +226,7 @@ void jetwatt_chip_put_client(struct i2c_client *client)
 
 /**
  * jetwatt_chip_detach() - detach the chip of an i2c device that is being removed
- * @dev: the i2c device; nothing is done if no chip uses it
+ * @dev: the i2c device; the function does nothing if no chip uses this device
  *
  * Context: takes jetwatt_board.lock, so it waits for the tick under way.
  */

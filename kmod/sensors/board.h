@@ -11,23 +11,24 @@
 
 /**
  * struct jetwatt_board - buses, chips and rails of the machine
- * @lock: held by the sampler thread while it reads the chips, and to attach or detach a
- *	chip. Detaching therefore waits for the tick under way, after which the sampler thread
- *	does not use the i2c client. Priority inheritance keeps an unprivileged reader
- *	(CONFIG_GET, CHIP_GET) from blocking the sampler thread.
+ * @lock: held by the sampler thread while it reads the chips, and by other threads while they
+ *	attach or detach a chip. Detaching therefore waits for the tick under way, and afterwards
+ *	the sampler thread does not use the i2c client of the detached chip any more. Priority
+ *	inheritance keeps an unprivileged reader (CONFIG_GET, CHIP_GET) from blocking the sampler
+ *	thread.
  * @buses: adapters with chips; a slot whose adapter is NULL is free
  * @chips: every chip that has been attached since the module was loaded
- * @nr_chips: number of @chips; published after the chip is complete
+ * @nr_chips: number of chips in @chips; increased after a new chip is complete
  * @rails: every rail of these chips
- * @nr_rails: number of @rails; published after the rail is complete
+ * @nr_rails: number of rails in @rails; increased after a new rail is complete
  *
  * There is one instance: a Jetson has one set of sensors, and the netlink family, the hwmon device
  * and the PMU describe all of it. State that belongs to a single source file is a static structure
  * of that file, with its lock.
  *
  * @chips and @rails only grow, and their entries stay where they are, so a pointer to a chip or
- * rail is valid for the life of the module. A reader without @lock must stay below the counts that
- * jetwatt_chip_count() and jetwatt_rail_count() return.
+ * rail is valid for the life of the module. A reader that does not hold @lock must only use entries
+ * whose index is below the result of jetwatt_chip_count() or jetwatt_rail_count().
  */
 struct jetwatt_board {
 	struct rt_mutex lock;
@@ -44,7 +45,7 @@ extern struct jetwatt_board jetwatt_board;
  * jetwatt_bus_at() - return a bus slot
  * @i: 0 to JETWATT_BUSES_MAX - 1
  *
- * Return: the bus; its adapter is NULL if the slot is free.
+ * Return: the bus in the slot; its adapter is NULL if the slot is free.
  */
 static inline struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
 {
@@ -54,17 +55,17 @@ static inline struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
 /**
  * jetwatt_chip_count() - return the number of chips attached since the module was loaded
  *
- * Context: any. Return: the number; it only grows.
+ * Context: any. Return: the number; it never decreases.
  */
 static inline unsigned int jetwatt_chip_count(void)
 {
-	/* Pairs with jetwatt_chip_publish(): chips below the count are complete. */
+	/* Pairs with jetwatt_chip_publish(): chips with an id below nr_chips are complete. */
 	return smp_load_acquire(&jetwatt_board.nr_chips);
 }
 
 /**
  * jetwatt_chip_at() - return a chip by its id
- * @i: less than a value that jetwatt_chip_count() returned
+ * @i: id of the chip, less than a value that jetwatt_chip_count() has returned
  *
  * Context: any. Return: the chip.
  */
@@ -76,17 +77,17 @@ static inline struct jetwatt_chip *jetwatt_chip_at(unsigned int i)
 /**
  * jetwatt_rail_count() - return the number of rails
  *
- * Context: any. Return: the number; it only grows.
+ * Context: any. Return: the number; it never decreases.
  */
 static inline unsigned int jetwatt_rail_count(void)
 {
-	/* Pairs with add_rail(): rails below the count are complete. */
+	/* Pairs with add_rail(): rails with an id below nr_rails are complete. */
 	return smp_load_acquire(&jetwatt_board.nr_rails);
 }
 
 /**
  * jetwatt_rail_at() - return a rail by its id
- * @i: less than a value that jetwatt_rail_count() returned
+ * @i: id of the rail, less than a value that jetwatt_rail_count() has returned
  *
  * Context: any. Return: the rail.
  */

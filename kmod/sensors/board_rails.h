@@ -14,9 +14,9 @@
 /**
  * struct jetwatt_node - one rail of a board
  * @label: label of the rail in the board's device tree
- * @parent: label of the rail that feeds this one; NULL if no measured rail does
- * @upstream: the rail feeds the carrier board as well as the module. It is then above the
- *	module's inputs and never part of the module's total.
+ * @parent: label of the rail that feeds this rail; NULL if no measured rail feeds it
+ * @upstream: the rail feeds the carrier board as well as the module. Such a rail is above the
+ *	module's inputs in the graph and never part of the module's total.
  *
  * A list of nodes ends with a node without a label. The inputs of the module are the nodes that
  * are not @upstream and have either no parent or an @upstream parent.
@@ -28,9 +28,9 @@ struct jetwatt_node {
 };
 
 /*
- * Labels and parents are those of the device trees of L4T 35.3 and 36.4. Rails that are not
- * listed belong to the carrier board (CVB_ATX_* of IGX Orin): they are upstream of the module's
- * inputs or beside them, and never part of the module's total.
+ * Labels and parents are taken from the device trees of L4T 35.3 and 36.4. Rails that are not
+ * listed belong to the carrier board (CVB_ATX_* of IGX Orin): they feed the module's inputs, or
+ * feed other parts of the carrier board, and are never part of the module's total.
  */
 static const struct jetwatt_node agx_orin_rails[] = {
 	{ .label = "VDD_GPU_SOC" },
@@ -57,7 +57,7 @@ static const struct jetwatt_node agx_xavier_rails[] = {
 /*
  * From the device trees of L4T 38: the module's tree (tegra264-p3834-common.dtsi) has the
  * INA3221, the carrier's tree (tegra264-p4071-0000.dtsi) has the INA238 of VIN. VIN therefore
- * includes the carrier board. Other carriers may not have it.
+ * includes the carrier board. Carrier boards of other vendors may have no sensor for VIN.
  */
 static const struct jetwatt_node thor_rails[] = {
 	{ .label = "VIN", .upstream = true },
@@ -68,8 +68,8 @@ static const struct jetwatt_node thor_rails[] = {
 };
 
 /*
- * Rails of an unknown board: the meaning that these labels have on all known boards. On such a
- * board, a rail that is not listed may be fed by a listed input.
+ * Rails of an unknown board: labels that have the same meaning and the same parent on all known
+ * boards. On an unknown board, a rail that is not listed may be fed by a listed input.
  */
 static const struct jetwatt_node anywhere_rails[] = {
 	{ .label = "VDDQ_VDD2_1V8AO", .parent = "VIN_SYS_5V0" },
@@ -111,7 +111,8 @@ static inline const struct jetwatt_node *jetwatt_node_find(const struct jetwatt_
  * @list: rails of a board
  * @node: an entry of @list
  *
- * Return: true if @node is not upstream and its parent, if any, is an upstream rail.
+ * Return: true if @node is not an upstream rail and has either no parent or an upstream rail as its
+ * parent.
  */
 static inline bool jetwatt_node_input(const struct jetwatt_node *list,
 				      const struct jetwatt_node *node)

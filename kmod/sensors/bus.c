@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Read registers of the chips on one i2c bus in one transfer, and measure how long a register
- * takes. The read schedule and the limit of the sampling rate are based on these times.
+ * Read registers of the chips on one i2c bus in one transfer, and measure the time per register.
+ * The read schedule and the limit of the sampling rate are based on the measured times.
  */
 #include "sensors/bus.h"
 
@@ -24,19 +24,19 @@
 
 static const u32 standard_hz[] = { 100000, 400000, 1000000, 3400000 };
 
-/* Protected by jetwatt_board.lock, because only one bus is read at a time. Too big for a stack. */
+/* Buffers of a transfer, too big for a stack. jetwatt_board.lock: one bus is read at a time. */
 static struct i2c_msg msgs[2 * JETWATT_BUS_REGS];
 static u8 bytes[JETWATT_BUS_REGS][JETWATT_REG_BYTES];
 
-/* Failed transfers since the module was loaded. */
+/* Number of failed transfers since the module was loaded. */
 static atomic64_t bus_errors;
 
 /**
- * jetwatt_bus_get() - return the bus of an adapter, for one more chip
+ * jetwatt_bus_get() - return the bus of an adapter and count one more chip on it
  * @adapter: the adapter; the caller must hold a reference to its device until jetwatt_bus_put()
  *
  * Context: jetwatt_board.lock held.
- * Return: the bus, or NULL if there are JETWATT_BUSES_MAX other buses.
+ * Return: the bus, or NULL if all JETWATT_BUSES_MAX slots are used by other adapters.
  */
 struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
 {
@@ -61,7 +61,7 @@ struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
 }
 
 /**
- * jetwatt_bus_put() - drop a chip's use of its bus, and free the slot after the last one
+ * jetwatt_bus_put() - count one chip less on a bus, and free the bus if no chip is left
  * @bus: the bus
  *
  * Context: jetwatt_board.lock held.
@@ -107,7 +107,7 @@ static int read_word(struct i2c_adapter *adapter, struct jetwatt_reg *reg)
 
 	err = i2c_smbus_xfer(adapter, reg->addr, 0, I2C_SMBUS_READ, reg->reg,
 			     I2C_SMBUS_WORD_DATA, &data);
-	/* SMBus transfers the low byte first, the chip the high byte. */
+	/* Swap: SMBus takes the first byte as the low one, but chips send the high byte first. */
 	if (!err)
 		reg->value = swab16(data.word);
 	return err;
@@ -167,7 +167,9 @@ static void store_best(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg
 	each = (u32)min_t(u64, div_u64(ns * BITS_PER_REG, bits), U32_MAX);
 
 	bus->busy_ns += ns;
-	/* The fixed cost of starting a short transfer would dominate its time per register. */
+	/*
+	 * Ignore short transfers: the constant time to start a transfer would dominate the result.
+	 */
 	if (n < 3)
 		return;
 	if (bus->window++ >= WINDOW) {
@@ -185,7 +187,7 @@ static void store_best(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg
  * @regs: registers to read; their values are set on success
  * @n: number of registers, at most JETWATT_BUS_REGS
  *
- * The registers are read in one transfer if the adapter can do that.
+ * All registers are read in one transfer if the adapter supports this, else one by one with SMBus.
  *
  * Context: jetwatt_board.lock held; sleeps. Return: 0 or a negative errno; on an error, the values
  * are undefined.
@@ -236,8 +238,8 @@ void jetwatt_bus_measure_again(struct jetwatt_bus *bus)
  * jetwatt_bus_reg_measured_ns() - return the measured time per register
  * @bus: the bus
  *
- * It is the shortest of the last 64 to 128 transfers of three or more registers. Longer ones
- * include time in which other drivers used the bus, or in which the sampler thread was preempted.
+ * The time is that of the shortest of the last 64 to 128 transfers of three or more registers.
+ * Longer transfers include use of the bus by other drivers, or preemption of the sampler thread.
  *
  * Context: jetwatt_board.lock held. Return: nanoseconds, 0 if not measured yet.
  */
@@ -250,14 +252,14 @@ u32 jetwatt_bus_reg_measured_ns(const struct jetwatt_bus *bus)
 
 static u32 wire_ns(u32 hz)
 {
-	/* At most half of what fits into 32 bits, because callers add up to a quarter. */
+	/* Limit the result to U32_MAX / 2, because callers multiply it by up to 5/4 in 32 bits. */
 	return (u32)min_t(u64, div_u64(BITS_PER_REG * 1000000000ULL, hz), U32_MAX / 2);
 }
 
 /*
  * NVIDIA's kernels up to JetPack 5 can change the clock of an adapter at run time and export this
- * function to read it. It is part of the i2c core, which is built in: if the symbol is missing
- * once, it will never appear.
+ * function to read it. The function is part of the i2c core, which is built into the kernel: if the
+ * symbol is missing once, it will never appear later.
  */
 int i2c_get_adapter_bus_clk_rate(struct i2c_adapter *adapter);
 
@@ -295,8 +297,8 @@ static u32 dt_hz(struct i2c_adapter *adapter)
  * jetwatt_bus_refresh_hz() - read the clock of the bus from its adapter
  * @bus: the bus
  *
- * If the clock has changed, all measured times are discarded. Must not be called in a tick: looking
- * up the kernel's function takes longer than all other work of a tick.
+ * If the clock has changed, all measured times are discarded. This function must not be called in a
+ * tick: looking up a kernel symbol takes longer than all other work of a tick.
  *
  * Context: jetwatt_board.lock held.
  */
@@ -306,7 +308,7 @@ void jetwatt_bus_refresh_hz(struct jetwatt_bus *bus)
 
 	if (hz == bus->reported_hz)
 		return;
-	/* Times measured at another clock are of no use. */
+	/* Times measured at the previous clock are not valid any more. */
 	bus->reported_hz = hz;
 	jetwatt_bus_measure_again(bus);
 	memset(bus->shortest_ns, 0, sizeof(bus->shortest_ns));
@@ -316,9 +318,9 @@ void jetwatt_bus_refresh_hz(struct jetwatt_bus *bus)
  * jetwatt_bus_hz() - return the clock of the bus
  * @bus: the bus
  *
- * This is the clock that the adapter last reported. Without one, it is the clock of the device
- * tree, unless the measured time per register contradicts it: a transfer cannot take less time than
- * its bits, and the clock may have been changed after boot.
+ * The result is the clock that the adapter last reported. If the adapter reports none, the result
+ * is the clock in the device tree, unless a measured time per register shows that the clock was
+ * changed after boot: a transfer cannot take less time than its bits need at the true clock.
  *
  * Context: jetwatt_board.lock held. Return: hertz.
  */
@@ -335,16 +337,16 @@ u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
 		return hz;
 	if (ns < wire_ns(hz) / 10 * 9) {
 		/*
-		 * The bus is faster than the device tree says: return the slowest standard clock
-		 * that explains the measured time.
+		 * The bus is faster than the clock in the device tree: return the slowest standard
+		 * clock at which a transfer can be as fast as measured.
 		 */
 		for (i = 0; i < ARRAY_SIZE(standard_hz); i++)
 			if (ns >= wire_ns(standard_hz[i]) / 100 * 97)
 				return standard_hz[i];
 	} else if (ns > wire_ns(hz) / 100 * 125) {
 		/*
-		 * The bus is slower: return the standard clock that matches the measured time. If
-		 * none matches, the adapter's driver is slow.
+		 * The bus is slower than the clock in the device tree: return the standard clock
+		 * that matches the measured time. If none does, the adapter's driver is slow.
 		 */
 		for (i = 0; i < ARRAY_SIZE(standard_hz) && standard_hz[i] < hz; i++)
 			if (ns >= wire_ns(standard_hz[i]) / 100 * 97 &&
@@ -359,7 +361,7 @@ u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
  * @bus: the bus
  *
  * Context: jetwatt_board.lock held.
- * Return: true if the measured time per register exceeds its time on the wire by over a quarter.
+ * Return: true if the measured time per register is more than 1.25 times its time on the wire.
  */
 bool jetwatt_bus_is_slow(struct jetwatt_bus *bus)
 {
@@ -367,10 +369,10 @@ bool jetwatt_bus_is_slow(struct jetwatt_bus *bus)
 }
 
 /**
- * jetwatt_bus_reg_ns() - return the time per register to plan with
+ * jetwatt_bus_reg_ns() - return the expected time to read one register
  * @bus: the bus
  *
- * This is the time on the wire, which is constant, or the measured time if the bus is slow.
+ * The result is the time on the wire, or the measured time if jetwatt_bus_is_slow() is true.
  *
  * Context: jetwatt_board.lock held. Return: nanoseconds.
  */
@@ -381,7 +383,7 @@ u32 jetwatt_bus_reg_ns(struct jetwatt_bus *bus)
 }
 
 /**
- * jetwatt_bus_bits_ns() - return the time to plan with for a number of bits on the wire
+ * jetwatt_bus_bits_ns() - return the expected time to transfer a number of bits
  * @bus: the bus
  * @bits: sum of the JETWATT_REG_BITS() of the registers to read
  *
@@ -395,7 +397,7 @@ u64 jetwatt_bus_bits_ns(struct jetwatt_bus *bus, unsigned int bits)
 /**
  * jetwatt_bus_ticked() - record the duration of the last transfer, which the sampler thread made
  * @bus: the bus
- * @n: number of registers that were read
+ * @n: number of registers that were read in the transfer
  *
  * Context: jetwatt_board.lock held.
  */
@@ -417,13 +419,14 @@ void jetwatt_bus_ticked(struct jetwatt_bus *bus, unsigned int n)
 }
 
 /**
- * jetwatt_bus_took_ns() - return how long the sampler thread's transfers take at present
+ * jetwatt_bus_took_ns() - return the present duration of the sampler thread's transfers
  * @bus: the bus
  * @n: number of registers
  *
- * It is the shortest transfer of @n registers in the last complete window; if there was none, that
- * of the nearest number, corrected by the time per register. It includes the CPU time to start a
- * transfer and to wake the thread at its end, during which no other driver can use the bus.
+ * The result is the shortest duration of a transfer of @n registers in the last complete window, or
+ * that for the nearest number of registers, corrected by the time per register. It includes the CPU
+ * time to start a transfer and to wake the thread at its end; other drivers cannot use the bus
+ * then.
  *
  * Context: jetwatt_board.lock held.
  * Return: nanoseconds, 0 if nothing was measured at the present bus clock.

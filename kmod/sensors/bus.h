@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An i2c bus with sensor chips: batched register reads, and measurement of the bus speed. */
+/*
+ * An i2c bus with sensor chips: reading several registers in one transfer, and measuring the bus
+ * speed.
+ */
 #ifndef JETWATT_BUS_H
 #define JETWATT_BUS_H
 
@@ -9,7 +12,10 @@ struct i2c_adapter;
 
 #define JETWATT_BUSES_MAX	8
 #define JETWATT_CHIPS_MAX	8
-/* All chips on one bus; per chip 3 shunts, 3 bus voltages, the sum and 1 other register. */
+/*
+ * Maximum number of registers in a transfer: all chips on one bus, each with 3 shunt voltages, 3
+ * bus voltages, the sum and 1 auxiliary register.
+ */
 #define JETWATT_BUS_REGS	(JETWATT_CHIPS_MAX * 8)
 
 #define JETWATT_REG_BYTES	5	/* of the widest register */
@@ -28,7 +34,7 @@ struct i2c_adapter;
  * @chip: id of the chip; not used by bus.c
  * @kind: enum jetwatt_reg_kind; not used by bus.c
  * @index: channel or index of the register; not used by bus.c
- * @first: this is the first shunt register of the chip in a transfer; not used by bus.c
+ * @first: true for the first shunt register of each chip in a transfer; not used by bus.c
  * @bytes: width of the register, 2 to JETWATT_REG_BYTES
  * @value: gets the contents of the register, in host byte order
  */
@@ -62,27 +68,30 @@ enum jetwatt_read_mode {
  * @adapter: the adapter, whose device is referenced by the attached chips; NULL if the slot is
  *	free
  * @nr: number of the adapter
- * @users: number of chips attached through it
+ * @users: number of attached chips on this bus
  * @read_mode: registers that every tick reads
- * @planned: the layout of this bus in read_schedule.c is up to date
- * @rotation: index of the next register to read in rotation, to be taken modulo their number
+ * @planned: true if the layout of this bus in read_schedule.c is up to date
+ * @rotation: counter of registers read in rotation; modulo the number of such registers, the index
+ *	of the next one
  * @last_ns: time at which the last tick was planned
  * @busy_ns: total duration of the successful transfers (ns)
  * @begun_ns: start of the last transfer
- * @ended_ns: end of the last transfer, successful or not
+ * @ended_ns: end of the last transfer, whether it succeeded or failed
  * @best: shortest time per register (ns) in the current window of transfers and in the previous
  *	one; 0: no transfer
  * @window: number of transfers of three or more registers in the current window of @best
- * @shortest_ns: shortest transfer of the sampler thread (ns), by number of registers, in the
- *	current window and in the last complete one; 0: no transfer of that number
+ * @shortest_ns: duration of the sampler thread's shortest transfer (ns), by number of registers, in
+ *	the current window and in the last complete window; 0: no transfer with that number of
+ *	registers
  * @reads: number of transfers in the current window of @shortest_ns
  * @window_start_ns: start of the current window of @shortest_ns
  * @reads_hz: transfers per second in the last complete window of @shortest_ns
  * @shortest_bus_hz: clock of the bus at the end of the last complete window of @shortest_ns
  * @reported_hz: clock that the adapter last reported (hertz); 0 if it reports none
- * @busy_permille: share of time taken by transfers, over the last second or two (permille)
+ * @busy_permille: share of time taken by transfers (permille), over the last one or two seconds
  *
- * All fields are protected by jetwatt_board.lock; @busy_permille may be read without it.
+ * All fields are protected by jetwatt_board.lock; only @busy_permille may also be read without the
+ * lock.
  */
 struct jetwatt_bus {
 	struct i2c_adapter *adapter;

@@ -23,7 +23,7 @@ struct jetwatt_board jetwatt_board = {
  * jetwatt_chip_next() - return the unused entry for a new chip
  *
  * Context: jetwatt_board.lock held. Return: the entry, which other functions do not see until
- * jetwatt_chip_publish(), or NULL if there are JETWATT_CHIPS_MAX chips.
+ * jetwatt_chip_publish(); NULL if there are already JETWATT_CHIPS_MAX chips.
  */
 struct jetwatt_chip *jetwatt_chip_next(void)
 {
@@ -34,8 +34,8 @@ struct jetwatt_chip *jetwatt_chip_next(void)
 
 /**
  * jetwatt_chip_publish() - make a new chip visible to jetwatt_chip_count()
- * @chip: the entry from jetwatt_chip_next(), complete; for a chip that is already published,
- *	nothing is done
+ * @chip: the entry from jetwatt_chip_next(), with all fields set; if the chip is already published,
+ *	the function does nothing
  *
  * Context: jetwatt_board.lock held.
  */
@@ -77,10 +77,10 @@ void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 valu
 }
 
 /**
- * jetwatt_chip_conversion() - return how a chip converts, by its configuration as last read
+ * jetwatt_chip_conversion() - return the conversion settings of a chip
  * @chip: the chip
  *
- * Context: any. Return: the description.
+ * Context: any. Return: the settings, decoded from the configuration registers as last read.
  */
 struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_chip *chip)
 {
@@ -91,7 +91,7 @@ struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_chip *chi
 }
 
 /**
- * jetwatt_chip_refresh_mhz() - return the rate at which a channel gets new values
+ * jetwatt_chip_refresh_mhz() - return the rate at which each channel of a chip gets new values
  * @chip: the chip
  *
  * Context: any. Return: millihertz, 0 if the chip does not convert continuously.
@@ -103,7 +103,10 @@ u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip)
 	return us ? (u32)div_u64(1000000000ULL, us) : 0;
 }
 
-/* As in L4T's hwmon driver, the offset is subtracted from the magnitude. */
+/*
+ * Correct a shunt voltage by the offset of its rail. As in L4T's hwmon driver, the offset is
+ * subtracted from the absolute value of the voltage.
+ */
 static s64 corrected_pv(const struct jetwatt_rail *rail, s64 pv)
 {
 	s64 uv = jetwatt_pv_to(pv, JETWATT_PV_PER_UV), offset = rail->offset.uv;
@@ -124,7 +127,7 @@ static s64 corrected_pv(const struct jetwatt_rail *rail, s64 pv)
  * @reg: contents of the register
  *
  * Context: jetwatt_board.lock held.
- * Return: picovolts, corrected by the offset of the rail.
+ * Return: shunt voltage in picovolts, corrected by the offset of the rail.
  */
 s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg)
 {
@@ -142,7 +145,7 @@ s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg)
  * @rail: the rail
  * @reg: contents of the register
  *
- * Return: microvolts, corrected by the offset of the rail.
+ * Return: limit in microvolts, corrected by the offset of the rail.
  */
 s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg)
 {
@@ -200,7 +203,7 @@ void jetwatt_chip_answered(struct jetwatt_chip *chip)
 /**
  * jetwatt_chip_refresh_bus_hz() - update the bus clock of every attached chip
  *
- * Causes no transfer, so unprivileged clients may trigger it.
+ * The function makes no i2c transfer, so requests of unprivileged clients may call it.
  *
  * Context: takes jetwatt_board.lock.
  */
@@ -227,7 +230,8 @@ static u32 rate_mhz(u64 n, u64 ns)
  * @now: CLOCK_MONOTONIC
  *
  * Called four times a second. Each call stores the time and the number of reads in one of eight
- * entries; the rate is measured from the oldest entry, two seconds ago.
+ * entries; the read rate is the number of reads since the oldest entry, two seconds ago, divided by
+ * the time since then.
  *
  * Context: jetwatt_board.lock held.
  */

@@ -15,7 +15,7 @@ struct i2c_client;
 
 #define JETWATT_RAILS_MAX	(JETWATT_CHIPS_MAX * JETWATT_CHANNELS_MAX)
 #define JETWATT_LABEL_LEN	48
-#define JETWATT_ERRORS_LOST	10	/* consecutive failures after which a chip is lost */
+#define JETWATT_ERRORS_LOST	10	/* successive failed transfers until a chip is lost */
 #define JETWATT_NO_RAIL		0xff
 #define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* duration of a timeout */
 
@@ -23,9 +23,9 @@ struct i2c_client;
 
 /**
  * struct jetwatt_offset - correction of a shunt voltage
- * @uv: offset that is subtracted from its magnitude, in microvolts
+ * @uv: offset, in microvolts, that is subtracted from the absolute value of the shunt voltage
  * @nr: number of entries of @range in use
- * @range: offsets that replace @uv for voltages from @start to @end, in microvolts
+ * @range: offsets that replace @uv for shunt voltages from @start to @end, all in microvolts
  */
 struct jetwatt_offset {
 	s32 uv;
@@ -38,16 +38,16 @@ struct jetwatt_offset {
 /**
  * struct jetwatt_rail - one channel of a chip
  * @id: index of the rail in jetwatt_board.rails
- * @chip: id of its chip
+ * @chip: id of the chip that the rail belongs to
  * @channel: channel of the chip, 0 to 2
  * @shunt_uohm: resistance of the shunt (micro-ohms), from the module parameter or the device tree;
  *	0 if neither has it
- * @label: from the device tree, else "in1" to "in3", as in hwmon
- * @offset: correction of its shunt voltage
- * @shunt_slot: column of its shunt voltage in a sample
- * @bus_slot: column of its bus voltage in a sample
+ * @label: label from the device tree; without one, "in1" to "in3", as in hwmon
+ * @offset: correction of the rail's shunt voltage
+ * @shunt_slot: column of the rail's shunt voltage in a sample
+ * @bus_slot: column of the rail's bus voltage in a sample
  *
- * Constant once the rail is published.
+ * All fields are constant once the rail is published.
  */
 struct jetwatt_rail {
 	u32 id;
@@ -65,38 +65,40 @@ struct jetwatt_rail {
  * @id: index of the chip in jetwatt_board.chips
  * @addr: 7-bit i2c address
  * @ops: operations of the chip's model
- * @node: its device-tree node, with a reference, or NULL
+ * @node: device-tree node of the chip, with a reference, or NULL
  * @rail: rail id of each channel; JETWATT_NO_RAIL if nothing is connected to the channel
- * @client: its i2c device, with a reference; NULL while detached
- * @bus: its bus; NULL while detached
+ * @client: i2c device of the chip, with a reference; NULL while the chip is detached
+ * @bus: bus of the chip; NULL while the chip is detached
  * @consecutive_errors: number of failed transfers since the last successful one
- * @aux_reg_due: time at which its next auxiliary register is to be read (ns)
+ * @aux_reg_due: time at which the chip's next auxiliary register is to be read (ns)
  * @aux_index: number of auxiliary registers read so far
  * @sum_observe_due: time of the next tick that reads both the shunts and the sum, to determine the
  *	channels of the sum (ns)
- * @sum: channels of its sum of shunt voltages, as far as known
- * @sum_slot: column of the sum in a sample; -1 if it has none yet
+ * @sum: the channels that the chip's sum of shunt voltages includes, as far as known
+ * @sum_slot: column of the sum in a sample; -1 if the sum has no column yet
  * @retry_due: time at which a lost chip is to be retried (ns)
  * @window_time: see jetwatt_chip_update_rates()
  * @window_reads: see jetwatt_chip_update_rates()
  * @windows: see jetwatt_chip_update_rates()
- * @bus_nr: number of its i2c adapter
- * @bus_hz: last known clock of its bus (hertz)
- * @config: values of its configuration registers as last read
+ * @bus_nr: number of the chip's i2c adapter
+ * @bus_hz: last known clock of the chip's bus (hertz)
+ * @config: values of the chip's configuration registers as last read
  * @channels: mask of the channels that are enabled by @config and belong to a rail
  * @lost: the chip is detached or does not respond
- * @errors: number of failed transfers that included its registers
- * @reads: number of ticks that read its shunts
- * @read_mhz: rate of @reads over the last two seconds (millihertz)
- * @clipped: number of shunt voltages read that were at either end of the chip's range
+ * @errors: number of failed transfers that included registers of the chip
+ * @reads: number of ticks that have read the chip's shunts
+ * @read_mhz: ticks per second that have read the chip's shunts, over the last two seconds
+ *	(millihertz)
+ * @clipped: number of shunt voltage readings that were at the lower or upper end of the chip's
+ *	range
  *
  * A chip is never removed. When its client is deleted, the chip is lost; when the client
  * returns, it is attached to the same chip. Pointers to chips and rails are therefore valid for
  * the life of the module and need no reference count.
  *
  * @id to @rail are constant once the chip is published. @client to @windows are protected by
- * jetwatt_board.lock. The other fields are written under that lock and may be read without it;
- * values of different fields may then be of different times.
+ * jetwatt_board.lock. The other fields are written under jetwatt_board.lock and may be read without
+ * it; the values of two fields read without the lock may be of different times.
  */
 struct jetwatt_chip {
 	u32 id;

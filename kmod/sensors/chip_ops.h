@@ -15,8 +15,8 @@
  * @JETWATT_REG_BUS: bus voltage of channel n
  * @JETWATT_REG_SUM: sum of the shunt voltages of some channels
  * @JETWATT_REG_CONFIG: configuration register n
- * @JETWATT_REG_WARNING: warning limit of the shunt voltage of channel n
- * @JETWATT_REG_CRITICAL: critical limit of the shunt voltage of channel n
+ * @JETWATT_REG_WARNING: warning limit of a channel's shunt voltage
+ * @JETWATT_REG_CRITICAL: critical limit of a channel's shunt voltage
  */
 enum jetwatt_reg_kind {
 	JETWATT_REG_SHUNT,
@@ -43,9 +43,9 @@ struct jetwatt_aux_reg {
  * struct jetwatt_range - one of a chip's ranges of shunt voltages
  * @shunt: encoding of a shunt voltage
  * @limit: encoding of a limit of a shunt voltage
- * @max_raw: largest value of @shunt, in LSB. A reading of +/-@max_raw is clipped: the voltage is
- *	beyond the range.
- * @offset_nv: maximum offset of a shunt voltage by the data sheet, in nanovolts
+ * @max_raw: largest shunt voltage in this range, in LSB. A reading of +/-@max_raw is clipped: the
+ *	true voltage may be beyond the range.
+ * @offset_nv: maximum offset error of a shunt voltage according to the data sheet, in nanovolts
  */
 struct jetwatt_range {
 	struct jetwatt_field shunt;
@@ -55,14 +55,15 @@ struct jetwatt_range {
 };
 
 /**
- * struct jetwatt_conversion - how a chip converts at present
+ * struct jetwatt_conversion - present conversion settings of a chip
  * @channels: mask of the channels that are converted; 0 in power-down
  * @refresh_us: time between two new values of a channel, in microseconds; 0 if the chip does not
  *	convert continuously (power-down, or single shot started by another driver)
  * @shunt_us: duration of one conversion of a shunt voltage, in microseconds
- * @averages: number of conversions that a shunt voltage averages
+ * @averages: number of conversions over which a shunt voltage is averaged
  * @filter: averaging is a recursive filter, out += (new - out) / @averages, that outputs a new
- *	value after each conversion; if false, @averages conversions make one value
+ *	value after each conversion; if false, the chip outputs the mean of every @averages
+ *	conversions
  */
 struct jetwatt_conversion {
 	u32 channels;
@@ -82,17 +83,20 @@ struct jetwatt_conversion {
  * @ranges: ranges of the shunt voltages
  * @bus_field: encoding of a bus voltage
  * @sum_field: encoding of the sum
- * @gain_ppm: maximum gain error of a shunt voltage by the data sheet, at 25 degrees Celsius
- * @bus_gain_ppm: maximum gain error of a bus voltage by the data sheet, at 25 degrees Celsius
- * @bus_offset_uv: maximum offset of a bus voltage by the data sheet, in microvolts
- * @aux_regs: auxiliary registers, those of the configuration first
+ * @gain_ppm: maximum gain error of a shunt voltage according to the data sheet, at 25 degrees
+ *	Celsius, in parts per million
+ * @bus_gain_ppm: maximum gain error of a bus voltage according to the data sheet, at 25 degrees
+ *	Celsius, in parts per million
+ * @bus_offset_uv: maximum offset error of a bus voltage according to the data sheet, in microvolts
+ * @aux_regs: auxiliary registers; the configuration registers come first
  * @nr_configs: number of configuration registers in @aux_regs
  * @nr_aux_regs: number of entries of @aux_regs
- * @range: returns the index of the range in use; NULL if there is one range only
- * @conversion: decodes how the chip converts
+ * @range: function that returns the index, in @ranges, of the range in use; NULL if the chip has
+ *	only one range
+ * @conversion: function that decodes the conversion settings of the chip
  *
- * Both functions get the values of the configuration registers, in host byte order and in the
- * order of @aux_regs.
+ * @range and @conversion get the values of the configuration registers, in host byte order and in
+ * the order of @aux_regs.
  */
 struct jetwatt_chip_ops {
 	const char *name;
@@ -115,8 +119,8 @@ struct jetwatt_chip_ops {
 
 /**
  * jetwatt_chip_ops_range() - return the range of shunt voltages in use
- * @ops: operations of the chip
- * @config: values of its configuration registers
+ * @ops: operations of the chip's model
+ * @config: values of the chip's configuration registers
  *
  * Return: the range.
  */
@@ -128,7 +132,7 @@ static inline const struct jetwatt_range *jetwatt_chip_ops_range(const struct je
 
 /**
  * jetwatt_chip_ops_bytes() - return the width of a register
- * @ops: operations of the chip
+ * @ops: operations of the chip's model
  * @kind: enum jetwatt_reg_kind
  *
  * Return: the width in bytes.
@@ -146,7 +150,7 @@ static inline unsigned int jetwatt_chip_ops_bytes(const struct jetwatt_chip_ops 
 	}
 }
 
-/* Each is defined in its own file; attach.c has the table of them. */
+/* Each chip model is defined in its own source file; attach.c has the table of all models. */
 extern const struct jetwatt_chip_ops jetwatt_ina3221;
 extern const struct jetwatt_chip_ops jetwatt_ina238;
 extern const struct jetwatt_chip_ops jetwatt_ina228;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Decode register values and convert their units. Used by the module and, unchanged, by its unit
- * test.
+ * Decode voltages in registers and convert their units. Used by the module and, unchanged, by its
+ * unit test.
  */
 #ifndef JETWATT_FIELD_H
 #define JETWATT_FIELD_H
@@ -20,9 +20,9 @@
 /**
  * struct jetwatt_field - encoding of a voltage in a register
  * @bytes: width of the register, big endian on the bus
- * @shift: number of bits below the value
+ * @shift: number of register bits below the lowest bit of the value
  * @bits: number of bits of the value, at most 20
- * @sign: the value is in two's complement
+ * @sign: true if the value is in two's complement
  * @lsb_pv: LSB of the value, in picovolts: the coarsest unit in which the LSBs of all chips are
  *	integers
  */
@@ -39,7 +39,7 @@ struct jetwatt_field {
  * @field: encoding of the value
  * @reg: contents of the register, in host byte order
  *
- * Bits above and below the value (flags, zeros) are ignored.
+ * Register bits above and below the value (flags, zeros) are ignored.
  *
  * Return: the value in LSB.
  */
@@ -56,7 +56,8 @@ static inline int64_t jetwatt_field_raw(const struct jetwatt_field *field, uint6
  * @field: encoding of the voltage
  * @reg: contents of the register, in host byte order
  *
- * Cannot overflow: no register of 20 bits or less exceeds 128 V (1.3e14 pV).
+ * The result cannot overflow: no voltage in a register of 20 bits or less exceeds 128 V (1.3e14
+ * pV).
  *
  * Return: picovolts.
  */
@@ -68,10 +69,11 @@ static inline int64_t jetwatt_field_pv(const struct jetwatt_field *field, uint64
 /**
  * jetwatt_pv_to() - convert a voltage to a coarser unit
  * @pv: voltage in picovolts
- * @unit: the unit, in picovolts
+ * @unit: size of the unit, in picovolts
  *
- * Rounds to nearest, so that the mean of many readings has no bias. Halves are rounded away from
- * zero, so that a reversed current has the same magnitude.
+ * The voltage is rounded to the nearest multiple of @unit, so that the mean of many readings has no
+ * bias. Halves are rounded away from zero, so that a current and the same current reversed give the
+ * same absolute value.
  *
  * Return: the voltage in @unit.
  */
@@ -92,7 +94,7 @@ static inline int64_t jetwatt_pv_to(int64_t pv, int64_t unit)
  * @shunt_nv: shunt voltage in nanovolts, at most 0.33 V
  * @shunt_uohm: resistance of the shunt in micro-ohms, not 0
  *
- * Cannot overflow: the product of the voltages is at most 4.3e16.
+ * The computation cannot overflow: the product of the two voltages, in uV x nV, is at most 4.3e16.
  *
  * Return: nanowatts, rounded towards zero.
  */

@@ -14,8 +14,9 @@
 #define CONFIG_SHUNT		BIT(0)
 
 /*
- * Data sheet, table 5, "ADC Settings". The samples of a mean are converted one after the other and
- * count as one conversion of the shunt voltage here; the conversion of the bus voltage follows.
+ * Data sheet, table 5, "ADC Settings". If averaging is selected, the chip converts all samples of
+ * the mean one after the other; this table gives their total time, as one conversion. The chip
+ * converts the shunt voltage first, then the bus voltage.
  */
 static const u32 conversion_us[] = {
 	84, 148, 276, 532, 84, 148, 276, 532, 532, 1060, 2130, 4260, 8510, 17020, 34050, 68100,
@@ -35,7 +36,10 @@ static void ina219_conversion(const u16 *config, struct jetwatt_conversion *conv
 	conv->refresh_us = *config & CONFIG_CONTINUOUS ? us : 0;
 }
 
-/* The gain (PG) limits the range of the shunt voltage; the LSB is the same at all gains. */
+/*
+ * Return the index of the range that the gain (field PG) selects. The gain limits the range of the
+ * shunt voltage; the LSB is the same at all gains.
+ */
 static unsigned int range(const u16 *config)
 {
 	return FIELD_GET(CONFIG_PG, *config);
@@ -53,8 +57,8 @@ static const struct jetwatt_range ranges[] = {
 };
 
 /*
- * The chip has no limit registers. The power register (0x03) must not be read: that clears CNVR
- * for a driver that waits for a conversion.
+ * The chip has no limit registers. The power register (0x03) must not be read, because reading it
+ * clears the conversion-ready flag (CNVR), for which another driver may be waiting.
  */
 static const struct jetwatt_aux_reg aux_regs[] = {
 	{ 0x00, JETWATT_REG_CONFIG, 0 },
@@ -66,7 +70,10 @@ const struct jetwatt_chip_ops jetwatt_ina219 = {
 	.shunt = { 0x01 },
 	.bus = { 0x02 },
 	.ranges = ranges,
-	/* Value in bits 15:3. Below it are CNVR and OVF; OVF only concerns the power register. */
+	/*
+	 * Value in bits 15:3. Below the value are the flags CNVR (conversion ready) and OVF
+	 * (overflow of the power register).
+	 */
 	.bus_field = { .bytes = 2, .shift = 3, .bits = 13, .lsb_pv = 4000000000 },
 	/* Section 7.5: "measurement error" of current and bus voltage at 25 degrees, INA219A. */
 	.gain_ppm = 5000,

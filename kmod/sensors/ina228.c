@@ -16,13 +16,15 @@
 static const struct jetwatt_range ranges[] = { RANGE(312500), RANGE(78125) };
 
 /*
- * Configuration and registers are those of the INA238 (tables 7-3 and 7-6).
+ * The INA228 has the same configuration fields and register addresses as the INA238 (data sheet,
+ * tables 7-3 and 7-6).
  *
- * The ENERGY register (0x09) is not used, for several reasons. Its scale, SHUNT_CAL, belongs to the
- * hwmon driver, which has changed it (16384, 4096 in newer versions). The hwmon driver can also
- * reset the accumulator by CONFIG.RSTACC at any time. Reading ENERGY clears ENERGYOF in DIAG_ALRT.
- * It adds the magnitude of reversed currents. It has no time stamp, so energy of blind time cannot
- * be separated.
+ * The ENERGY register (0x09) is not used, for several reasons. The scale of ENERGY is set by the
+ * register SHUNT_CAL, which belongs to the hwmon driver, and that driver has changed the value
+ * between versions (16384; 4096 in newer versions). The hwmon driver can also reset the accumulator
+ * by CONFIG.RSTACC at any time. Reading ENERGY clears ENERGYOF in DIAG_ALRT. ENERGY adds the energy
+ * of reversed currents instead of subtracting it. ENERGY has no time stamp, so the energy of blind
+ * time cannot be separated.
  */
 const struct jetwatt_chip_ops jetwatt_ina228 = {
 	.name = "ina228",
@@ -30,9 +32,12 @@ const struct jetwatt_chip_ops jetwatt_ina228 = {
 	.shunt = { 0x04 },
 	.bus = { 0x05 },
 	.ranges = ranges,
-	/* Never negative: bit 23 is always 0. */
+	/* The bus voltage is never negative: bit 23 is always 0. */
 	.bus_field = { .bytes = 3, .shift = 4, .bits = 20, .sign = true, .lsb_pv = 195312500 },
-	/* INA228-Q1, page 1, "Features". The error of the bus voltage is not given. */
+	/*
+	 * INA228-Q1, page 1, "Features". The data sheet does not specify the error of the bus
+	 * voltage.
+	 */
 	.gain_ppm = 500,
 	.aux_regs = jetwatt_ina238_aux_regs,
 	.nr_configs = 2,

@@ -10,9 +10,9 @@
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 
-#define CONFIG_ADCRANGE	BIT(4)		/* of CONFIG: a quarter of range and LSB */
+#define CONFIG_ADCRANGE	BIT(4)		/* register CONFIG: divides range and LSB by 4 */
 
-#define ADC_CONTINUOUS	BIT(15)		/* this and the bits below: of ADC_CONFIG */
+#define ADC_CONTINUOUS	BIT(15)		/* register ADC_CONFIG, down to ADC_AVG */
 #define ADC_TEMP	BIT(14)
 #define ADC_SHUNT	BIT(13)
 #define ADC_BUS		BIT(12)
@@ -23,7 +23,7 @@
 
 static const struct jetwatt_adc *const adc = &jetwatt_adcs[JETWATT_ADC_INA238];
 
-/* Unlike the INA3221, the INA238 outputs a new mean only after all of its conversions. */
+/* Unlike the INA3221, the INA238 outputs a new mean only after all conversions that it averages. */
 void jetwatt_ina238_conversion(const u16 *config, struct jetwatt_conversion *conv)
 {
 	u32 us = 0;
@@ -54,8 +54,8 @@ static const struct jetwatt_range ranges[] = {
 };
 
 /*
- * Register map: data sheet, table 7-3. DIAG_ALRT (0x0b) is left out because reading it clears
- * latched alerts. The critical limit is the chip's shunt overvoltage limit.
+ * Register map: data sheet, table 7-3. DIAG_ALRT (0x0b) is not in this list, because reading it
+ * clears latched alerts. The critical limit is the chip's shunt overvoltage limit.
  */
 const struct jetwatt_aux_reg jetwatt_ina238_aux_regs[JETWATT_INA238_NR_AUX_REGS] = {
 	{ 0x01, JETWATT_REG_CONFIG, 0 },
@@ -69,7 +69,7 @@ const struct jetwatt_chip_ops jetwatt_ina238 = {
 	.shunt = { 0x04 },
 	.bus = { 0x05 },
 	.ranges = ranges,
-	/* Never negative: bit 15 is always 0. */
+	/* The bus voltage is never negative: bit 15 is always 0. */
 	.bus_field = { .bytes = 2, .bits = 16, .sign = true, .lsb_pv = 3125000000 },
 	/* Errors: "Electrical Characteristics", maxima at 25 degrees. */
 	.gain_ppm = 1000,

@@ -32,8 +32,8 @@ static unsigned int enabled(const u16 *config)
 }
 
 /*
- * Averaging does not change the refresh time: it is a recursive filter that outputs a new value
- * after each conversion. It only delays the step response.
+ * Averaging does not change the time between new values, because the chip averages with a recursive
+ * filter that outputs a new value after each conversion. Averaging only delays the step response.
  */
 static void ina3221_conversion(const u16 *config, struct jetwatt_conversion *conv)
 {
@@ -50,7 +50,7 @@ static void ina3221_conversion(const u16 *config, struct jetwatt_conversion *con
 	conv->refresh_us = *config & CONFIG_CONTINUOUS ? us * hweight32(conv->channels) : 0;
 }
 
-/* Two's complement in bits 15:3; limits have the same encoding. */
+/* Shunt voltages and their limits are in two's complement, in bits 15:3. */
 #define SHUNT_FIELD	{ .bytes = 2, .shift = 3, .bits = 13, .sign = true, .lsb_pv = 40000000 }
 
 static const struct jetwatt_range range = {
@@ -61,8 +61,9 @@ static const struct jetwatt_range range = {
 };
 
 /*
- * Register map: data sheet, table 3. Mask/Enable (0x0F) is left out, and nothing in this module
- * reads it, because reading it clears the alert flags that the hwmon driver shows as alarms.
+ * Register map: data sheet, table 3. Mask/Enable (0x0F) is not in this list, and nothing in this
+ * module reads that register, because reading it clears the alert flags that the hwmon driver shows
+ * as alarms.
  */
 static const struct jetwatt_aux_reg aux_regs[] = {
 	{ 0x00, JETWATT_REG_CONFIG, 0 },
@@ -79,7 +80,7 @@ const struct jetwatt_chip_ops jetwatt_ina3221 = {
 	.sum = 0x0d,
 	.ranges = &range,
 	.bus_field = { .bytes = 2, .shift = 3, .bits = 13, .sign = true, .lsb_pv = 8000000000 },
-	/* In bits 15:1. The sum is of single conversions, without averaging. */
+	/* The sum is in bits 15:1. The chip adds single conversions, without averaging. */
 	.sum_field = { .bytes = 2, .shift = 1, .bits = 15, .sign = true, .lsb_pv = 40000000 },
 	/* Errors: section 7.5, "Electrical Characteristics", maxima at 25 degrees. */
 	.gain_ppm = 2500,

@@ -15,8 +15,9 @@
 #include "sensors/series.h"
 
 /*
- * The parameter overrides the device tree, and is needed where the device tree has no resistance
- * of a shunt: hwmon drivers then assume 10 mOhm, which is rarely right.
+ * The module parameter "shunt" overrides the resistances in the device tree. The parameter is
+ * needed if the device tree does not give the resistance of a shunt; hwmon drivers then assume 10
+ * mOhm, which is rarely right.
  */
 static char *shunt[JETWATT_RAILS_MAX];
 static unsigned int shunts;
@@ -25,8 +26,8 @@ MODULE_PARM_DESC(shunt, "shunt resistances in micro-ohms, separated by commas: L
 
 /*
  * A chip with one channel is described by its own node. For other chips, every child node with a
- * "reg" property is a channel. Its name is not checked: NVIDIA's trees use channel@N, mainline
- * uses input@N, and the hwmon driver ignores it too.
+ * "reg" property is a channel. The name of the child node is not checked: NVIDIA's device trees use
+ * channel@N, mainline uses input@N, and the hwmon driver ignores the name too.
  */
 static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 channel)
 {
@@ -53,7 +54,10 @@ static bool connected(const struct device_node *np)
 	       (of_property_read_string(np, "label", &label) || strcasecmp(label, "NC"));
 }
 
-/* Like L4T's hwmon driver (kernel-5.10/drivers/hwmon/ina3221.c) uses "shunt-volt-offset-uv". */
+/*
+ * Read the property "shunt-volt-offset-uv" in the same way as L4T's hwmon driver
+ * (kernel-5.10/drivers/hwmon/ina3221.c).
+ */
 static void read_offset(const struct device_node *np, struct jetwatt_offset *offset)
 {
 	struct device_node *node = np ? of_parse_phandle(np, "shunt-volt-offset-uv", 0) : NULL;
@@ -62,7 +66,10 @@ static void read_offset(const struct device_node *np, struct jetwatt_offset *off
 
 	*offset = (struct jetwatt_offset){};
 	if (!node) {
-		/* The chips have the offset even if the device tree lacks the property. */
+		/*
+		 * The chips of this board have the offset even if the device tree lacks the
+		 * property.
+		 */
 		if (jetwatt_graph_shunt_offset())
 			*offset = (struct jetwatt_offset){ 0, 1, { { -40, -40, 40 } } };
 		return;
@@ -82,7 +89,10 @@ static bool names(const char *entry, size_t len, const char *name)
 	return strlen(name) == len && !strncmp(entry, name, len);
 }
 
-/* Return: micro-ohms from the parameter, else from the device tree, else 0. */
+/*
+ * Return: resistance of the shunt in micro-ohms, from the module parameter, else from the device
+ * tree; 0 if neither has it.
+ */
 static u32 shunt_of(const struct jetwatt_chip *chip, const struct jetwatt_rail *rail,
 		    const struct device_node *np)
 {
@@ -100,7 +110,10 @@ static u32 shunt_of(const struct jetwatt_chip *chip, const struct jetwatt_rail *
 		    !kstrtou32(equals + 1, 0, &uohm))
 			return uohm;
 	}
-	/* The binding of the INA2xx uses "shunt-resistor", also in micro-ohms. */
+	/*
+	 * The device-tree binding of the INA2xx names the property "shunt-resistor"; its unit is
+	 * micro-ohms too.
+	 */
 	if (np && of_property_read_u32(np, "shunt-resistor-micro-ohms", &uohm))
 		of_property_read_u32(np, "shunt-resistor", &uohm);
 	return uohm <= INT_MAX ? uohm : 0;
@@ -139,7 +152,8 @@ static int add_rail(const struct jetwatt_chip *chip, u32 channel, const struct d
 
 /**
  * jetwatt_rail_add_all() - create the rails of a new chip
- * @chip: the chip, with its id, address, operations and device-tree node; its rail ids are set
+ * @chip: the chip, whose id, address, operations and device-tree node must be set; the function
+ *	sets the rail ids
  *
  * A channel whose node is disabled or labelled "NC" gets no rail.
  *

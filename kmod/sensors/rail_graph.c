@@ -15,11 +15,12 @@
 
 /**
  * struct board_desc - a board with a table of rails
- * @compatible: part of the root node's compatible string, usually the module's part number: strings
- *	of developer kits have the carrier's number before it ("p3737-0000+p3701-0000")
+ * @compatible: substring of the root node's compatible string, usually the module's part number; in
+ *	the strings of developer kits, the carrier's part number precedes it
+ *	("p3737-0000+p3701-0000")
  * @scope: scope of the total if all inputs of the module are measured, enum jetwatt_scope
- * @shunt_offset: the chips read one LSB below zero if a shunt has no current
- * @node: table of its rails
+ * @shunt_offset: true if the chips read one LSB below zero when a shunt has no current
+ * @node: table of the board's rails
  */
 struct board_desc {
 	const char *compatible;
@@ -28,7 +29,10 @@ struct board_desc {
 	const struct jetwatt_node *node;
 };
 
-/* The first entry counts that is a part of one of the root node's compatible strings. */
+/*
+ * The board is the first entry whose @compatible is contained in one of the root node's compatible
+ * strings.
+ */
 static const struct board_desc boards[] = {
 	{ "p3701", JETWATT_SCOPE_MODULE, false, agx_orin_rails },	/* AGX and IGX Orin */
 	{ "p3767", JETWATT_SCOPE_MODULE, false, one_input_rails },	/* Orin NX and Nano */
@@ -44,7 +48,10 @@ static const struct board_desc boards[] = {
 
 static const struct board_desc unknown = { "", JETWATT_SCOPE_PARTIAL, false, anywhere_rails };
 
-/* Written under jetwatt_board.lock. Each field may be read on its own without the lock. */
+/*
+ * Written under jetwatt_board.lock. A single field may be read without the lock; two fields read
+ * without it may not match.
+ */
 static struct {
 	u32 parent[JETWATT_RAILS_MAX];
 	unsigned long total;
@@ -87,8 +94,8 @@ static bool is_measured(u32 id)
 }
 
 /*
- * Return the nearest measured rail above @node in the graph. With @in_total, upstream rails are
- * skipped, because they are not part of a total of the module.
+ * Return the nearest measured rail above @node in the graph. If @in_total is true, upstream rails
+ * are skipped, because they are not part of the module's total.
  */
 static u32 above(const struct jetwatt_node *list, const struct jetwatt_node *node, bool in_total)
 {
@@ -105,8 +112,8 @@ static u32 above(const struct jetwatt_node *list, const struct jetwatt_node *nod
 }
 
 /*
- * Return the number of input rails of the module in @list; @found gets the number of measured
- * ones.
+ * Return the number of input rails of the module in @list; @found gets the number of those input
+ * rails that are measured.
  */
 static unsigned int count_inputs(const struct jetwatt_node *list, unsigned int *found)
 {
@@ -126,9 +133,9 @@ static unsigned int count_inputs(const struct jetwatt_node *list, unsigned int *
 }
 
 /*
- * Find a table by the labels of the rails, for boards whose compatible strings do not help: the
- * carrier is of another vendor, or the tree has the name of a module that it only emulates. A
- * table matches if all inputs of its module are measured.
+ * Find a table of rails by the labels of the rails, for boards whose compatible strings do not
+ * identify the module: the carrier is made by another vendor, or the device tree names a module
+ * that the hardware only emulates. A table matches if all module inputs in the table are measured.
  */
 static const struct jetwatt_node *find_labels(void)
 {
@@ -146,13 +153,14 @@ static const struct jetwatt_node *find_labels(void)
 /**
  * jetwatt_graph_update() - recalculate the parents of all rails and the total
  *
- * The total is made of the measured rails that are in the board's table, are not upstream, and
- * have no parent in the total, so that nothing is counted twice. On an unknown board whose labels
- * match no input in any table, it is made of all measured rails without a measured parent. If
- * none of these rails exists, the total is made of the upstream rails, and its scope is the board.
+ * The total is the sum of the measured rails that are in the board's table, are not upstream rails,
+ * and have no parent in the total, so that no power is counted twice. On an unknown board whose
+ * labels match no input in any table, the total is the sum of all measured rails without a measured
+ * parent. If there is no such rail, the total is the sum of the upstream rails, and its scope is
+ * the board.
  *
- * The scope is that of the board's table if all inputs of the module are measured, otherwise
- * JETWATT_SCOPE_PARTIAL.
+ * In all other cases, the scope is the scope in the board's table if all inputs of the module are
+ * measured, otherwise JETWATT_SCOPE_PARTIAL.
  *
  * Context: jetwatt_board.lock held.
  */
@@ -192,7 +200,7 @@ void jetwatt_graph_update(void)
 
 /**
  * jetwatt_graph_total() - return the rails that make up the total
- * @scope: gets the scope of the total (enum jetwatt_scope), or NULL
+ * @scope: gets the scope of the total (enum jetwatt_scope); may be NULL
  *
  * Context: any. Return: a mask of rail ids.
  */
@@ -219,8 +227,8 @@ u32 jetwatt_graph_parent(unsigned int rail)
  * jetwatt_graph_shunt_offset() - test whether the chips of this board need an offset correction
  *
  * On AGX Xavier, a shunt without current reads exactly one LSB below zero. L4T's hwmon driver
- * corrects that value and no other ("shunt-volt-offset-uv" in tegra194-powermon-p2888.dtsi).
- * rail.c uses that property; this function is for device trees that lack it.
+ * corrects only this reading ("shunt-volt-offset-uv" in tegra194-powermon-p2888.dtsi). rail.c uses
+ * the same property; this function is for device trees that lack the property.
  *
  * Return: true if the board needs the correction.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Scan the i2c buses for supported sensors, at load time and whenever a device or driver is added,
- * and attach what is found. Deleted devices are detached by a bus notifier.
+ * and attach what is found. A bus notifier detaches the chips of deleted devices.
  */
 #include "sensors/scan.h"
 
@@ -28,8 +28,8 @@ struct scan_result {
 
 /*
  * Called with the i2c core's lock held. i2c_del_adapter() needs that lock for its last step, so
- * the memory of the adapter is valid here even while the adapter is being deleted. In that case its
- * device has no references left, and the client is skipped.
+ * the memory of the adapter is valid here even while the adapter is being deleted. If the adapter
+ * is being deleted, its device has no references left, and the client is skipped.
  */
 static int collect(struct device *dev, void *data)
 {
@@ -65,11 +65,12 @@ static bool among(const struct scan_result *found, const struct i2c_client *clie
 }
 
 /*
- * A client may be deleted after it was found and before it is attached. The bus notifier has then
- * run too early to detach it. To close this gap, the buses are scanned once more after attaching,
- * and clients that are missing are detached. This is sufficient: a client for which
- * BUS_NOTIFY_REMOVED_DEVICE has been sent is no longer on the bus's list, and for any other client
- * the notification is still to come.
+ * A client may be deleted after it was found and before it is attached. In this case, the bus
+ * notifier runs before the client is attached and cannot detach it. To close this gap, the buses
+ * are scanned once more after attaching, and clients that are missing in the second scan are
+ * detached. The second scan is sufficient: a client for which BUS_NOTIFY_REMOVED_DEVICE has been
+ * sent is no longer in the list of the bus, and for any other client the notification is still to
+ * come.
  */
 static void scan(void)
 {
@@ -79,7 +80,10 @@ static void scan(void)
 	i2c_for_each_dev(&found, collect);
 	sort(found.client, found.n, sizeof(found.client[0]), by_place, NULL);
 	for (i = 0; i < found.n; i++) {
-		/* jetwatt_chip_attach() takes over references, so it gets a second pair. */
+		/*
+		 * jetwatt_chip_attach() takes over a pair of references, so take a second pair for
+		 * it.
+		 */
 		get_device(&found.client[i]->adapter->dev);
 		get_device(&found.client[i]->dev);
 		if (jetwatt_chip_has(found.client[i]) || jetwatt_chip_attach(found.client[i]))
@@ -110,7 +114,10 @@ static int scan_notify(struct notifier_block *nb, unsigned long action, void *da
 	switch (action) {
 	case BUS_NOTIFY_ADD_DEVICE:
 	case BUS_NOTIFY_BOUND_DRIVER:
-		/* Chips are added in groups; the delay lets one scan find all of a group. */
+		/*
+		 * Usually several chips are added at the same time; the delay lets one scan find
+		 * all of them.
+		 */
 		queue_delayed_work(system_freezable_wq, &scan_work, msecs_to_jiffies(20));
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
@@ -127,7 +134,7 @@ static struct notifier_block scan_notifier = { .notifier_call = scan_notify };
  * jetwatt_scan_init() - attach all chips, and follow devices that are added and deleted
  * @scanned: called by a work item after each scan; may sleep
  *
- * Return: 0, also if no chip is found; or a negative errno.
+ * Return: 0, even if no chip is found; a negative errno on an error.
  */
 int jetwatt_scan_init(void (*scanned)(void))
 {

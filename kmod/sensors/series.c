@@ -7,12 +7,12 @@
 
 /*
  * The list only grows. The columns of a chip or auxiliary series that disappears stay and hold
- * JETWATT_VALUE_NONE; the chip or series gets the same columns again when it returns. So a column
- * never changes its meaning, and the length of the list at the time of a sample is all that is
- * needed to decode it later.
+ * JETWATT_VALUE_NONE; the chip or series gets the same columns again when it returns. Therefore a
+ * column never changes its meaning, and to decode a sample later, only the length of the list at
+ * the time of the sample is needed.
  *
- * A slot is written before the count that includes it is published (release), so readers need no
- * lock (acquire). series.lock serialises writers.
+ * A slot is written before series.count is increased with release semantics. Readers load
+ * series.count with acquire semantics, so they need no lock. series.lock serialises writers.
  */
 static struct {
 	struct mutex lock;
@@ -21,7 +21,7 @@ static struct {
 } series = { .lock = __MUTEX_INITIALIZER(series.lock) };
 
 /**
- * jetwatt_series_slot() - return the column of a quantity, and add it if it has none
+ * jetwatt_series_slot() - return the column of a quantity, and add a column if it has none
  * @kind: enum jetwatt_series
  * @index: see JETWATT_A_SERIES_INDEX
  *
@@ -52,17 +52,17 @@ int jetwatt_series_slot(u32 kind, u32 index)
 /**
  * jetwatt_series_count() - return the number of columns
  *
- * Context: any. Return: the number; jetwatt_series_at() is valid for all columns below it.
+ * Context: any. Return: number of columns; jetwatt_series_at() accepts all column numbers below it.
  */
 unsigned int jetwatt_series_count(void)
 {
-	/* Pairs with jetwatt_series_slot(): slots below the count are complete. */
+	/* Pairs with jetwatt_series_slot(): slots with an index below series.count are complete. */
 	return smp_load_acquire(&series.count);
 }
 
 /**
- * jetwatt_series_at() - return what a column holds
- * @slot: the column, less than a value that jetwatt_series_count() returned
+ * jetwatt_series_at() - return the quantity that a column holds
+ * @slot: number of the column, less than a value that jetwatt_series_count() has returned
  *
  * Context: any. Return: the description.
  */

@@ -5,7 +5,9 @@
 
 #include <linux/types.h>
 
-/* Up to 24 rails with two quantities each, sums, and auxiliary series. */
+/*
+ * Maximum number of columns: up to 24 rails with two quantities each, sums, and auxiliary series.
+ */
 #define JETWATT_SERIES_SLOTS	96
 
 /**

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Determine which channels an INA3221 includes in its sum of shunt voltages, from its readings. */
+/*
+ * Determine, from the readings of an INA3221, which channels the chip includes in its sum of shunt
+ * voltages.
+ */
 #include "sensors/sum_channels.h"
 
 #include <linux/bits.h>
@@ -10,16 +13,17 @@
 /*
  * The bits that select the channels of the sum (SCC1-3) are in register 0x0F, and reading that
  * register clears alerts. Instead, the sum is compared with the sums of all subsets of channels.
- * Only observations count in which shunts and sum were read in the same tick and no shunt has
- * changed much since the previous observation; then averaging and the order of reading do not
- * matter. The channels are known if exactly one subset fits and all others are clearly off, in two
- * consecutive windows. If a rail draws almost no current, two subsets fit; then the channels are
- * unknown, and the sum is not used.
+ * An observation is a tick in which all shunts and the sum were read. It is only used if no shunt
+ * voltage has changed by more than QUIET_LSB since the previous observation; then averaging and the
+ * order of reading do not matter. The channels are known if, in two consecutive windows, the same
+ * subset fits (mean error of at most FITS_LSB) and all other subsets have a mean error of more than
+ * OFF_LSB. If a rail draws almost no current, two subsets fit; then the channels are unknown, and
+ * the sum is not used.
  */
-#define WINDOW		16	/* observations */
-#define QUIET_LSB	3	/* maximum change of a shunt voltage between observations */
-#define FITS_LSB	1	/* maximum mean error of the right subset; noise is half an LSB */
-#define OFF_LSB		4	/* minimum mean error of all other subsets */
+#define WINDOW		16	/* number of observations in a window */
+#define QUIET_LSB	3	/* maximum change of a shunt voltage between observations, in LSB */
+#define FITS_LSB	1	/* maximum mean error of the right subset (LSB); noise is 0.5 LSB */
+#define OFF_LSB		4	/* minimum mean error of all other subsets, in LSB */
 
 static bool is_quiet(struct jetwatt_sum *sum, unsigned int enabled, const s32 *shunt_uv, s32 lsb_uv)
 {
@@ -35,7 +39,7 @@ static bool is_quiet(struct jetwatt_sum *sum, unsigned int enabled, const s32 *s
 	return quiet;
 }
 
-/* Return: the only subset of channels that fits, as a mask; 0 if there is not exactly one. */
+/* Return: mask of the only subset of channels that fits; 0 if no subset or more than one fits. */
 static u8 find_fit(const struct jetwatt_sum *sum, unsigned int enabled, s32 lsb_uv)
 {
 	unsigned int mask;
@@ -56,14 +60,14 @@ static u8 find_fit(const struct jetwatt_sum *sum, unsigned int enabled, s32 lsb_
 }
 
 /**
- * jetwatt_sum_observe() - evaluate shunts and sum that were read in one tick
+ * jetwatt_sum_observe() - evaluate shunt voltages and their sum that were read in one tick
  * @sum: state of the chip's sum; updated
  * @enabled: mask of the channels that are converted
  * @shunt_uv: shunt voltages in microvolts, by channel
  * @sum_uv: the sum in microvolts
  * @lsb_uv: LSB of the shunt voltages in microvolts
  *
- * Return: true if the known channels have changed.
+ * Return: true if @sum->channels has changed.
  */
 bool jetwatt_sum_observe(struct jetwatt_sum *sum, unsigned int enabled, const s32 *shunt_uv,
 			 s32 sum_uv, s32 lsb_uv)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which channels an INA3221 includes in its sum of shunt voltages. */
+/* Detection of the channels that an INA3221 includes in its sum of shunt voltages. */
 #ifndef JETWATT_SUM_CHANNELS_H
 #define JETWATT_SUM_CHANNELS_H
 
@@ -10,15 +10,16 @@
 #define JETWATT_SUM_MASKS	BIT(JETWATT_CHANNELS_MAX)
 
 /**
- * struct jetwatt_sum - what is known about a chip's sum of shunt voltages
- * @channels: mask of the channels in the sum; 0 if unknown, the sum must then not be used
- * @guess: mask that fitted in the last window of observations; 0 if there was none
- * @seen: number of quiet observations in the current window
+ * struct jetwatt_sum - state of detecting the channels in a chip's sum of shunt voltages
+ * @channels: mask of the channels in the sum; 0 if the channels are unknown, and the sum must not
+ *	be used
+ * @guess: mask of channels that fitted in the last window of observations; 0 if no mask fitted
+ * @seen: number of observations used in the current window
  * @last_uv: shunt voltages of the previous observation, in microvolts
  * @error_uv: for each mask of channels, the sum minus the shunt voltages of these channels,
  *	added up over the current window
  *
- * Protected by jetwatt_board.lock; @channels may be read without it.
+ * Protected by jetwatt_board.lock; only @channels may also be read without the lock.
  */
 struct jetwatt_sum {
 	u8 channels;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers of the ioctls by which CUDA waits for a fence or arms a descriptor for one. The sources
- * of the numbers are in doc/hardware.md; tests/host/vendor.sh compares them.
+ * Numbers of the ioctls by which CUDA waits for a fence or arms a descriptor for a fence. The
+ * sources of the numbers are in doc/hardware.md; tests/host/vendor.sh compares the numbers with
+ * these sources.
  */
 #ifndef JETWATT_IOCTLS_H
 #define JETWATT_IOCTLS_H
@@ -9,7 +10,7 @@
 #include <linux/types.h>
 
 #define SYNCPOINT_WAIT_NVIDIA	0xc0206462	/* _IOWR('d', 0x62, 32 bytes) */
-#define SYNCPOINT_WAIT_MAINLINE	0xc0186462	/* 24 bytes: the reply has no time */
+#define SYNCPOINT_WAIT_MAINLINE	0xc0186462	/* 24 bytes: no time stamp in the reply */
 #define TRIGGER_POLLFD		0xc0105811	/* _IOWR('X', 0x11, 16 bytes) */
 #define NVHOST_SYNCPT_WAIT	0x400c4803	/* _IOW('H', 3, 12 bytes) */
 #define NVHOST_SYNCPT_WAITEX	0xc0104806	/* _IOWR('H', 6, 16 bytes) */

@@ -20,12 +20,12 @@
 /*
  * Track descriptors that end a wait for the GPU when poll() finds them ready:
  *
- *  - Poll descriptors of host1x-fence and nvhost-ctrl. An ioctl arms one for a fence; the poll()
- *    that finds it ready consumes the fence. Several fences may be pending, and a thread may be
- *    asleep in poll() already when another one arms.
+ *  - Poll descriptors of host1x-fence and nvhost-ctrl. An ioctl arms a descriptor for a fence; the
+ *    poll() that finds the descriptor ready consumes the fence. Several fences may be pending, and
+ *    a thread may already sleep in poll() when another thread arms.
  *  - Events, which are always armed: BLOCKING_SYNC of a channel group of nvgpu, and /dev/nvidia* of
- *    the desktop driver on Thor. They are recognised by their file, so those that were opened
- *    before the tracing started are found too.
+ *    the desktop driver on Thor. Events are recognised by their file, so events opened before the
+ *    tracing started are found too.
  */
 #define ARMED		1024
 #define OWNERS		1024
@@ -42,12 +42,12 @@
 
 /**
  * struct owner - a process that has armed a descriptor or polled an event
- * @node: in its bucket, or in the list of free entries
- * @armed: its descriptors
+ * @node: entry in the hash bucket, or in the list of free structs
+ * @armed: list of the descriptors of the process
  * @tgid: id of the process
  *
- * It is dropped when the process ends or executes another program, and not with its last
- * descriptor, because a process that has waited for the GPU will wait again.
+ * An owner is dropped when the process ends or executes another program. It stays when its last
+ * descriptor is closed, because a process that has waited for the GPU will wait again.
  */
 struct owner {
 	struct hlist_node node;
@@ -60,13 +60,13 @@ struct owner {
  * @node: entry in the hash bucket, or in the list of free structs
  * @sibling: entry in the list of descriptors of one process (struct owner)
  * @armed_ns: time of the last arming; for an event: time at which the last poll timed out
- * @enter_ns: begin of the first poll since @armed_ns; 0: none
+ * @enter_ns: time at which the first poll after @armed_ns began; 0: no poll yet
  * @tgid: id of the process
  * @fd: the descriptor
- * @ctl_fd: descriptor of the ioctl that has armed it; -1: an event
+ * @ctl_fd: descriptor on which the arming ioctl was called; -1 for an event
  * @pending: number of pending fences
- * @pollers: number of threads that poll it
- * @event: it is an event, which is always armed
+ * @pollers: number of threads that are polling @fd
+ * @event: true if @fd is an event, which is always armed
  */
 struct armed {
 	struct hlist_node node;
@@ -203,8 +203,8 @@ void jetwatt_pollfd_arm(int fd, int ctl_fd)
 	a = find_armed(current->tgid, fd) ?: add_armed(current->tgid, fd);
 	if (a) {
 		/*
-		 * One poll consumes all fences that have passed, so @pending may be too high.
-		 * Therefore a wait begins after the last arming, unless a thread already polls.
+		 * One poll consumes all fences that have passed, so @pending may be too high. So a
+		 * wait begins with the first poll after this arming, unless a thread already polls.
 		 */
 		if (!a->pollers)
 			a->enter_ns = 0;
@@ -256,8 +256,8 @@ static void drop_owner(struct owner *o)
 
 /**
  * jetwatt_pollfd_closed() - drop descriptors that the current process closes
- * @first: the lowest descriptor
- * @last: the highest descriptor; if it is below @first, nothing is dropped
+ * @first: the lowest closed descriptor
+ * @last: the highest closed descriptor; if @last is below @first, nothing is dropped
  *
  * Context: handler of sys_enter.
  */
@@ -308,7 +308,7 @@ void jetwatt_pollfd_process_gone(u32 tgid)
 /**
  * jetwatt_pollfd_unwatched() - drop processes that are not watched any more
  *
- * Their system calls are not traced from now on, so their state would become wrong.
+ * Their system calls are not traced any more, so the state stored for them would become wrong.
  *
  * Context: after jetwatt_tracepoints_synchronize().
  */
@@ -332,7 +332,7 @@ void jetwatt_pollfd_unwatched(void)
  * @now: CLOCK_MONOTONIC
  *
  * Context: handler of sys_enter.
- * Return: true if it is tracked; to be passed to jetwatt_pollfd_end() as @counted.
+ * Return: true if @fd is tracked; pass the result to jetwatt_pollfd_end() as @counted.
  */
 bool jetwatt_pollfd_begin(int fd, u64 now)
 {
@@ -372,10 +372,10 @@ bool jetwatt_pollfd_begin(int fd, u64 now)
  * jetwatt_pollfd_end() - the current thread has finished polling a descriptor
  * @fd: the descriptor
  * @counted: result of jetwatt_pollfd_begin()
- * @ready: the descriptor is ready
+ * @ready: true if poll() has found the descriptor ready
  * @now: CLOCK_MONOTONIC
- * @enter_ns: gets the begin of the wait
- * @ctl_fd: gets the descriptor of the ioctl that has armed it, or -1
+ * @enter_ns: gets the time at which the wait began
+ * @ctl_fd: gets the descriptor on which the arming ioctl was called; -1 for an event
  *
  * Context: handlers of sys_exit and sys_enter. Return: true if a wait has ended.
  */
@@ -405,9 +405,9 @@ bool jetwatt_pollfd_end(int fd, bool counted, bool ready, u64 now, u64 *enter_ns
 /**
  * jetwatt_pollfd_owner() - test whether the current process is an owner (see struct owner)
  *
- * Polls and duplicates of other processes need not be stored.
+ * Only for owners are polls without a tracked descriptor, and duplicated descriptors, stored.
  *
- * Context: handler of sys_enter. Return: true if it is an owner.
+ * Context: handler of sys_enter. Return: true if the process is an owner.
  */
 bool jetwatt_pollfd_owner(void)
 {

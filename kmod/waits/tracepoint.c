@@ -19,15 +19,18 @@
 
 /*
  * For kernels that cannot trace with BPF (stock JetPack 5 has no BPF_EVENTS). All of these kernels
- * have the raw_syscalls tracepoints, but not the tracepoints of single system calls, kprobes or
- * BTF.
+ * have the raw_syscalls tracepoints; they do not all have tracepoints for single system calls,
+ * kprobes or BTF.
  *
- * Since 6.13, the handlers of system calls are preemptible. Nothing here is per CPU; shared data is
- * protected by raw spinlocks, each held for a few lines. The handlers run in the context of the
- * task with interrupts enabled, and a task is in one of them at a time.
+ * Since 6.13, the handlers of system calls are preemptible. Therefore the handlers use no per-CPU
+ * data; raw spinlocks, each held for a short time, protect the shared data. A handler runs in the
+ * context of the traced task with interrupts enabled, and a task runs only one handler at a time.
  */
 
-/* Filter by number first: for all other system calls, this comparison is the only cost. */
+/*
+ * The number of the system call is checked first, so that for system calls that cannot be part of a
+ * wait this check is the only cost.
+ */
 static bool may_wait(long nr)
 {
 	switch (nr) {
@@ -82,8 +85,9 @@ static void task_exited(struct task_struct *task)
 JETWATT_PROCESS_EXIT_PROBE(on_gone, task_exited)
 
 /*
- * The new program does not know the descriptors that the old one has armed, and continues none of
- * its waits. The calling thread has taken over the id of the main thread.
+ * The new program does not use the descriptors that the old program has armed, and continues none
+ * of the old program's waits. exec gives the calling thread the id of the main thread, so the waits
+ * of both ids are dropped.
  */
 static void on_exec(void *unused, struct task_struct *task, pid_t old_pid,
 		    struct linux_binprm *bprm)
@@ -106,7 +110,10 @@ static struct {
 	{ "sched_process_exec", on_exec },
 };
 
-/* Never called. It fails to compile if a tracepoint has another prototype. */
+/*
+ * Never called. The function only ensures that compilation fails if a tracepoint has another
+ * prototype than its handler.
+ */
 static void __maybe_unused check_prototypes(void)
 {
 	check_trace_callback_type_sys_enter(on_enter);
@@ -171,7 +178,7 @@ void jetwatt_tracepoints_detach(void)
 /**
  * jetwatt_tracepoints_synchronize() - wait for the handlers that run now
  *
- * Handlers that start later see what the caller has written before the call.
+ * Handlers that start after this call see all data that the caller has written before the call.
  *
  * Context: sleeps for RCU grace periods.
  */

@@ -28,17 +28,17 @@
  *  - One ioctl, which returns 0 when the fence has passed, and is repeated if it was interrupted or
  *    timed out: SYNCPOINT_WAIT of tegra-drm (JetPack 6, mainline); SYNCPT_WAIT, _WAITEX and
  *    _WAITMEX of nvhost-ctrl (JetPack 5).
- *  - One ioctl arms a descriptor for a fence, and the poll() that finds it ready ends the wait,
- *    possibly after some that time out: TRIGGER_POLLFD of host1x-fence (JetPack 6),
+ *  - One ioctl arms a descriptor for a fence, and the poll() that finds the descriptor ready ends
+ *    the wait; earlier polls may time out: TRIGGER_POLLFD of host1x-fence (JetPack 6),
  *    POLL_FD_TRIGGER_EVENT of nvhost-ctrl (JetPack 5).
- *  - poll() of an event, which needs no arming (both, and Thor): see pollfd.c.
+ *  - poll() of an event, which needs no arming (JetPack 5 and 6, and Thor): see pollfd.c.
  *
- * An ioctl number may belong to another driver, so the record has the descriptors, and its reader
- * looks up their files.
+ * Other drivers may use the same ioctl numbers, so the record contains the descriptors, and the
+ * reader of the record looks up the files behind them.
  */
 #define WAIT_POLL	1
-#define DUPLICATE	2	/* dup(), F_DUPFD: not a wait, but stored in the same table */
-#define POLLFDS		16	/* entries of a poll() that are checked */
+#define DUPLICATE	2	/* dup(), F_DUPFD: not waits, but stored in the same table */
+#define POLLFDS		16	/* number of entries of a poll() that are checked */
 #define BUCKETS_BITS	8
 #define WAITS		1024
 
@@ -50,9 +50,9 @@
  * @fence: ioctl: id and threshold of the syncpoint; poll: bit mask of the poll entries that
  *	jetwatt_pollfd_begin() has counted
  * @tid: id of the thread
- * @tgid: id of its process
+ * @tgid: id of the thread's process
  * @kind: number of the ioctl, WAIT_POLL or DUPLICATE
- * @fd: ioctl: descriptor; poll: number of entries
+ * @fd: ioctl: the descriptor; poll: number of entries in the array of descriptors
  * @unfinished: the call has returned without ending the wait; another call may continue it
  */
 struct wait {
@@ -97,7 +97,7 @@ static void drop_wait(struct wait *w)
 	WRITE_ONCE(waits.nr, waits.nr - 1);
 }
 
-/* Store a call of the current thread, in place of its previous one. */
+/* Store a call of the current thread; it replaces the thread's previous call. */
 static void store_wait(const struct wait *new)
 {
 	struct wait *w = find_wait(new->tid);
@@ -119,7 +119,7 @@ static void store_wait(const struct wait *new)
 	w->tgid = current->tgid;
 }
 
-/* Read user memory only if it is resident: a page fault could delay the traced program. */
+/* Read user memory only if its page is present: a page fault could delay the traced program. */
 static int peek(void *to, u64 from, size_t size)
 {
 	const void __user *src = (const void __user *)(unsigned long)from;
@@ -165,7 +165,7 @@ static void enter_ioctl(const unsigned long *args)
 	w.enter_ns = ktime_get_ns();
 	raw_spin_lock(&waits.lock);
 	old = find_wait(w.tid);
-	/* The previous call was interrupted or has timed out: this one continues the wait. */
+	/* The thread's previous call was interrupted or timed out: this call continues its wait. */
 	if (old && old->unfinished && old->kind == w.kind && old->fd == w.fd &&
 	    old->fence == w.fence)
 		old->unfinished = false;
@@ -174,7 +174,7 @@ static void enter_ioctl(const unsigned long *args)
 	raw_spin_unlock(&waits.lock);
 }
 
-/* struct pollfd of user space */
+/* same layout as struct pollfd of user space */
 struct poll_entry {
 	int fd;
 	s16 events;
@@ -216,7 +216,7 @@ static void enter_poll(const unsigned long *args)
 	if (old)
 		before = *old;
 	raw_spin_unlock(&waits.lock);
-	/* The interrupted poll was not continued by restart_syscall(): a signal handler ran. */
+	/* A signal handler ran, so restart_syscall() has not continued the interrupted poll. */
 	if (before.kind == WAIT_POLL)
 		exit_poll(&before, -EINTR);
 	n = peek_entries(entry, w.ptr, args[1]);
@@ -224,8 +224,9 @@ static void enter_poll(const unsigned long *args)
 		if (jetwatt_pollfd_begin(entry[i].fd, w.enter_ns))
 			w.fence |= BIT(i);
 	/*
-	 * Processes that have armed a descriptor are tracked even without an armed entry, because
-	 * another thread may arm one meanwhile. Other processes must not fill the table.
+	 * Polls of a process that has armed a descriptor are stored even if none of their entries
+	 * is armed now, because another thread may arm one meanwhile. Other polls must not fill the
+	 * table.
 	 */
 	if (!w.fence && !jetwatt_pollfd_owner())
 		return;
@@ -234,7 +235,7 @@ static void enter_poll(const unsigned long *args)
 	raw_spin_unlock(&waits.lock);
 }
 
-/* Duplicates of armed descriptors are tracked; those of events are recognised by their file. */
+/* Duplicates of armed descriptors must be tracked; events are recognised by their file. */
 static void enter_dup(const unsigned long *args)
 {
 	struct wait w = { .tid = current->pid, .kind = DUPLICATE, .fd = args[0] };
@@ -246,14 +247,14 @@ static void enter_dup(const unsigned long *args)
 	raw_spin_unlock(&waits.lock);
 }
 
-/* With any other flag, the call fails or closes nothing yet. */
+/* With any flag but CLOSE_RANGE_UNSHARE, close_range() fails or closes nothing yet. */
 static void enter_close_range(const unsigned long *args)
 {
 	if (!((u32)args[2] & ~CLOSE_RANGE_UNSHARE))
 		jetwatt_pollfd_closed(args[0], args[1]);
 }
 
-/* Both ioctls have a structure that begins with s32 fd. */
+/* The argument of both arming ioctls is a structure that begins with s32 fd. */
 static void exit_trigger(const struct wait *w)
 {
 	int fd;
@@ -273,8 +274,8 @@ static bool is_repeated(long ret)
 }
 
 /*
- * Update @w when a call of its thread returns. A thread makes one call at a time, so it is the call
- * of @w; if @w is unfinished, only restart_syscall() continues it, and only a poll.
+ * Update @w when a call of its thread returns. A thread makes one call at a time, so this is the
+ * call stored in @w. If @w is unfinished, only restart_syscall() continues it, and only for a poll.
  * Return: true if the wait has ended.
  */
 static bool wait_ended(struct wait *w, struct pt_regs *regs, long ret)
@@ -290,7 +291,7 @@ static bool wait_ended(struct wait *w, struct pt_regs *regs, long ret)
 /**
  * jetwatt_wait_pending() - test whether any thread is in a call that may be a wait
  *
- * Context: any. Return: false if no system call that returns now can end a wait.
+ * Context: any. Return: true if so; if false, no system call that returns now can end a wait.
  */
 bool jetwatt_wait_pending(void)
 {
@@ -298,7 +299,7 @@ bool jetwatt_wait_pending(void)
 }
 
 /**
- * jetwatt_wait_enter() - evaluate the entry of the current thread into a system call
+ * jetwatt_wait_enter() - process the entry of the current thread into a system call
  * @regs: registers of the thread
  * @nr: number of the system call, one of those that tracepoint.c selects
  *
@@ -343,7 +344,7 @@ void jetwatt_wait_enter(struct pt_regs *regs, long nr)
 }
 
 /**
- * jetwatt_wait_exit() - evaluate the return of the current thread from a system call
+ * jetwatt_wait_exit() - process the return of the current thread from a system call
  * @regs: registers of the thread
  * @ret: return value of the system call
  *
@@ -398,8 +399,9 @@ void jetwatt_wait_thread_gone(u32 tid)
 /**
  * jetwatt_wait_unwatched() - drop the waits of processes that are not watched any more
  *
- * The handlers now skip the system calls of these processes. If an entry stayed, and the process
- * were watched again later, the return of an unrelated call would end the wait.
+ * The handlers now skip the system calls of these processes. If the wait of a process stayed
+ * stored, and the process were watched again later, the return of an unrelated call would end the
+ * wait.
  *
  * Context: after jetwatt_tracepoints_synchronize(), so that no handler adds entries.
  */

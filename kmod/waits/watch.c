@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which processes are watched, by which watchers, and the records of their waits until
- * wait_subscriber.c sends them. A watcher is the slot of a subscriber to waits.
+ * Table of the watched processes and their watchers, and of the records of their waits, until
+ * wait_subscriber.c sends the records. A watcher is a subscriber to waits, identified by its slot
+ * number.
  */
 #include "waits/watch.h"
 
@@ -23,14 +24,14 @@
 #define BUCKETS_BITS	8
 #define SEEN_BITS	10
 
-/* Name of the thread that libcuda starts to wait on behalf of other threads. */
+/* Name of the helper thread of libcuda, which waits on behalf of other threads. */
 #define HELPER		"cuda-EvtHandlr"
 
 /**
  * struct process - a watched process
- * @node: in its bucket, or in the list of free entries
+ * @node: entry in the hash bucket, or in the list of free structs
  * @tgid: process id in the initial pid namespace
- * @watchers: mask of its watchers
+ * @watchers: mask of the watchers of the process
  */
 struct process {
 	struct hlist_node node;
@@ -43,22 +44,24 @@ struct watch_tables {
 	struct hlist_head free;
 	struct process process[PROCESSES];
 	struct jetwatt_watch_record record[RECORDS];
-	/* The records that jetwatt_watch_take() has returned last. */
+	/* Copy of the records that the last call of jetwatt_watch_take() has returned. */
 	struct jetwatt_watch_record batch[RECORDS_PER_TAKE];
 };
 
 /**
  * struct watch - the watched processes and their records
- * @lock: protects all fields except tables->batch; taken in system calls
+ * @lock: protects all fields except tables->batch; taken by the handlers, in system calls of traced
+ *	processes
  * @tables: allocated while there is a watcher
  * @head: number of records ever stored
  * @tail: number of records ever taken
- * @lost: for each watcher, number of records that it did not get
+ * @lost: number of records that could not be delivered, by watcher
  * @active: mask of the watchers
- * @everybody: mask of the watchers of all processes
+ * @everybody: mask of the watchers that watch all processes
  * @children: mask of the watchers that also watch the children of their processes
  * @seen: Bloom filter of watched process ids, with one hash; read without @lock, so that unwatched
- *	processes take no lock. A set bit may belong to another process.
+ *	processes take no lock. If the bit of an id is set, another id with the same hash may have
+ *	set it.
  */
 static struct watch {
 	raw_spinlock_t lock;
@@ -121,7 +124,8 @@ static void remove_watcher(struct process *p, u8 mask)
  * @tgid: id of the process
  *
  * For a living process, the result changes from true to false only when a watcher of all processes
- * is removed; the state of unwatched processes in wait.c and pollfd.c is then dropped.
+ * is removed; the caller of jetwatt_watch_remove() then lets wait.c and pollfd.c drop the state of
+ * unwatched processes.
  *
  * Context: any; takes no lock. Return: false if no watcher watches the process; true if one does,
  * and for other processes with the same hash.
@@ -132,9 +136,9 @@ bool jetwatt_watch_may_want(u32 tgid)
 }
 
 /**
- * jetwatt_watch_forked() - let watchers with children watch a new child process
- * @parent: id of the process
- * @child: id of its child, which has not run yet
+ * jetwatt_watch_forked() - start watching a new child process, for watchers that watch children
+ * @parent: id of the process that has forked
+ * @child: id of the child process, which has not run yet
  *
  * Context: handler of sched_process_fork; takes watch.lock.
  */
@@ -184,7 +188,8 @@ static u64 cgroup_of_current(void)
 
 /**
  * jetwatt_watch_store() - store the record of a wait of the current thread
- * @record: the record, without cgroup and JETWATT_WAIT_HELPER, which are added here
+ * @record: the record; this function adds the cgroup and the flag JETWATT_WAIT_HELPER to the stored
+ *	copy
  *
  * Context: handlers of sys_enter and sys_exit; takes watch.lock.
  */
@@ -216,7 +221,7 @@ void jetwatt_watch_store(const struct jetwatt_wait_record *record)
 }
 
 /**
- * jetwatt_watch_lose_for_all() - count a lost wait for every watcher
+ * jetwatt_watch_lose_for_all() - count one lost record for every watcher
  *
  * Context: handlers of sys_enter and sys_exit; takes watch.lock, also under the lock of wait.c.
  */
@@ -230,7 +235,7 @@ void jetwatt_watch_lose_for_all(void)
 /**
  * jetwatt_watch_take() - remove the oldest records from the table
  * @n: gets the number of records, at most 128
- * @watchers: gets the mask of the watchers that any of these records is for
+ * @watchers: gets the mask of the watchers that get at least one of the records
  *
  * Context: callers must exclude each other; takes watch.lock.
  * Return: the records, valid until the next call.
@@ -277,8 +282,8 @@ u64 jetwatt_watch_lost(unsigned int watcher)
  * jetwatt_watch_add() - start to collect records for a watcher
  * @watcher: the watcher, less than JETWATT_WATCHERS_MAX
  * @tgids: ids of the processes to watch
- * @n: number of @tgids; 0 to watch all processes
- * @with_children: also watch processes that the watched ones fork from now on
+ * @n: number of ids in @tgids; 0 to watch all processes
+ * @with_children: also watch processes that the processes in @tgids fork from now on
  *
  * Context: process, after jetwatt_watch_open(); takes watch.lock.
  */
@@ -299,11 +304,11 @@ void jetwatt_watch_add(unsigned int watcher, const u32 *tgids, unsigned int n, b
 }
 
 /**
- * jetwatt_watch_remove() - stop collecting records for a watcher
+ * jetwatt_watch_remove() - remove a watcher and stop collecting records for it
  * @watcher: the watcher
  *
- * Records that the watcher has not yet taken are dropped, because another watcher may get its
- * number.
+ * Records that the watcher has not got yet are dropped for it, because a later watcher may get the
+ * same slot number.
  *
  * Context: process; takes watch.lock.
  * Return: true if @watcher was the last one that watched all processes.

@@ -11,7 +11,7 @@
 /**
  * struct jetwatt_watch_record - a finished wait
  * @record: the wait
- * @watchers: mask of the watchers that get it
+ * @watchers: mask of the watchers that get the record
  */
 struct jetwatt_watch_record {
 	struct jetwatt_wait_record record;
