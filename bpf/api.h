@@ -2,14 +2,16 @@
 /*
  * Uprobes on the functions of libcuda and libcudart that wait for the GPU or launch work.
  *
- * They also detect waits that spin on memory, which no system call shows.
+ * The uprobes also detect waits in which libcuda spins on memory, because such waits make no system
+ * call.
  *
- * A function may call another traced one (libcudart calls libcuda). Only the outermost call counts.
- * The stack pointer distinguishes them: an inner call has a lower one than the outer call. The
- * same rule detects that a call has ended without a return (longjmp(), a cancelled thread): the
- * next call of the thread does not have a lower stack pointer.
+ * A traced function may call another traced function (libcudart calls libcuda). Only the outermost
+ * call counts. A call is an inner call if the stack pointer at its entry is lower than at the entry
+ * of the outer call. If an outer call has ended without a return (longjmp(), a cancelled thread),
+ * the stack pointer of the thread's next call is not lower, so the next call replaces the ended
+ * one.
  *
- * A loop that queries an event or a stream until it is done is one wait.
+ * A loop of cu*Query() calls that repeats until an event or a stream is done counts as one wait.
  */
 #ifndef JETWATT_BPF_API_H
 #define JETWATT_BPF_API_H
@@ -17,7 +19,7 @@
 #include "state.h"
 
 struct {
-/* Per thread: the outermost call that waits. */
+/* For each thread in such a call: its outermost call of a function that waits. */
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u32);		/* tid */
@@ -25,14 +27,14 @@ struct {
 } calls SEC(".maps");
 
 struct {
-/* Per thread: the loop of queries. */
+/* For each thread that has queried: its loop of queries. */
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u32);		/* tid */
 	__type(value, struct query);
 } queries SEC(".maps");
 
-/* Number of calls of each entry point, including inner calls. */
+/* Number of calls of each traced function (entry point), including inner calls. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -40,12 +42,16 @@ struct {
 	__type(value, u64);
 } entries SEC(".maps");
 
-/* The error code of cuda*Query() in libcudart, cudaErrorNotReady, is the same since CUDA 10.1. */
+/*
+ * CUDA_ERROR_NOT_READY of libcuda; since CUDA 10.1, cudaErrorNotReady of libcudart has the same
+ * number.
+ */
 #define CUDA_ERROR_NOT_READY	600
 
 /*
- * A longer gap between two queries ends the loop: the thread did something else in between.
- * Caching allocators do that: they query once whether a block is free, and continue.
+ * Maximum time between two queries of a loop. After a longer gap the loop counts as ended, because
+ * the thread did something else in between. Caching allocators, for example, query once whether a
+ * block is free, and continue.
  */
 #define QUERY_GAP_NS		10000000
 
@@ -54,7 +60,10 @@ static __always_inline u64 saved_reg(void *ctx, int off)
 	return *(u64 *)(ctx + off);
 }
 
-/* Launches of the process since its last wait; the entry is made if there is none. */
+/*
+ * Return the entry of a process in @callers, which counts its launches since its last wait; add the
+ * entry if it is missing.
+ */
 static __always_inline struct launched *launches_of(u32 tgid)
 {
 	struct launched none = { 0 }, *l = bpf_map_lookup_elem(&callers, &tgid);
@@ -87,7 +96,9 @@ static __always_inline int waits_in_library(u32 tgid)
 	return l && l->flags & WAITS;
 }
 
-/* The thread calls something else, so the query before was not part of a wait. */
+/*
+ * End the thread's loop of queries without a wait, because the thread calls another CUDA function.
+ */
 static __always_inline void end_query_loop(u32 tid)
 {
 	struct query *q = queries_seen ? bpf_map_lookup_elem(&queries, &tid) : NULL;
@@ -96,7 +107,10 @@ static __always_inline void end_query_loop(u32 tid)
 		q->enter_ns = 0;
 }
 
-/* Copy the launches before the wait that ends now to @before, and reset them. */
+/*
+ * Copy the number and time of the launches before the wait that ends now to @before, and reset
+ * them.
+ */
 static __always_inline void reset_launches(u32 tgid, struct launched *before)
 {
 	struct launched *l = launches_of(tgid);
@@ -123,7 +137,9 @@ static __always_inline int enter_api(void *ctx, u32 call)
 	if (outer && c.sp < outer->sp)
 		return 0;
 	l = launches_of(id >> 32);
-	/* A copy without a launch before it is not a wait: see api_return(). */
+	/*
+	 * A copy of memory without a launch before it does not count as a wait: see api_return().
+	 */
 	if (l && (call != JETWATT_SYNC_RECORD_COPY || l->nr))
 		l->flags |= WAITS;
 	end_query_loop(tid);
@@ -170,7 +186,10 @@ int api_return(void *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	reset_launches(id >> 32, &before);
-		/* A copy without a launch before it waits only for itself. */
+		/*
+		 * A copy of memory without a launch before it waits only for its own end, so it is
+		 * not reported.
+		 */
 	if (c->call != JETWATT_SYNC_RECORD_COPY || before.nr)
 		emit(id, c->enter_ns, now, c->call, (int)saved_reg(ctx, OFF_RET), -1, -1, &before);
 	bpf_map_delete_elem(&calls, &tid);
@@ -208,9 +227,9 @@ int api_query(void *ctx)
 
 /*
  * The first query that returns "not ready" begins a wait, and the query that returns "ready" ends
- * it. Queries of other handles in between are ignored. If the thread has waited for the same
- * handle before, and the first query after a launch returns "ready", that query is a wait as well:
- * the GPU was done before the loop began.
+ * it. Queries of other events or streams in between are ignored. If the first query after a launch
+ * returns "ready", and the last wait of the thread was for the same event or stream, this query
+ * counts as a wait too: the GPU was done before the loop began.
  */
 SEC("uprobe")
 int api_query_return(void *ctx)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Per architecture: offsets of a system call's number and arguments in struct pt_regs, and the
- * numbers of system calls.
+ * Definitions that depend on the architecture: offsets in struct pt_regs of the number and the
+ * arguments of a system call, and the numbers of system calls.
  *
- * The general registers come first in struct pt_regs and are user ABI (ptrace, core files), so the
- * offsets are the same in all kernels and need no relocation with kernel BTF.
+ * The general registers are at the start of struct pt_regs, and their order is part of the user ABI
+ * (ptrace, core files). Therefore the offsets are the same in all kernels and need no relocation
+ * with kernel BTF.
  */
 #ifndef JETWATT_BPF_ARCH_H
 #define JETWATT_BPF_ARCH_H
@@ -12,9 +13,9 @@
 #if defined(__TARGET_ARCH_arm64)
 
 #define REG(n)		((n) * 8)
-#define OFF_NR		REG(8)		/* at exit it is still the caller's x8 */
-/* The three arguments are adjacent, so one read copies them. */
-#define OFF_ARGS	REG(0)		/* valid at entry; at exit x0 is the return value */
+#define OFF_NR		REG(8)		/* x8 keeps its value until the exit */
+/* The first three arguments of a system call are adjacent, so one read copies them. */
+#define OFF_ARGS	REG(0)		/* valid at entry only: at exit, x0 is the return value */
 #define ARG0		0
 #define ARG1		1
 #define ARG2		2

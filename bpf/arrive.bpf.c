@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Counts the requests that arrive at the sockets of a cgroup: UDP datagrams, and TCP segments with
- * the flag PSH, which ends one write of the sender. user/lib/arrivals.c loads it.
+ * BPF program that counts the requests that arrive at the sockets of a cgroup. A request is a UDP
+ * datagram, or a TCP segment with the flag PSH, which the sender sets at the end of a write.
+ * user/lib/arrivals.c loads the program.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -28,7 +29,10 @@ int arrive(struct __sk_buff *skb)
 		at = (head[0] & 15) * 4;
 		protocol = head[9];
 	} else {
-		/* A client does not send IPv6 extension headers to a server on the same board. */
+		/*
+		 * IPv6 extension headers are not parsed, because a client does not send any to a
+		 * server on the same board.
+		 */
 		at = 40;
 		protocol = head[6];
 	}

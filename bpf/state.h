@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Settings, maps and helpers of sync.bpf.c: which processes are watched, what is known about them,
- * and how a record gets into the ring buffer.
+ * Settings, maps and helpers of sync.bpf.c: the set of watched processes, the state that is stored
+ * for them, and writing a record into the ring buffer.
  */
 #ifndef JETWATT_BPF_STATE_H
 #define JETWATT_BPF_STATE_H
@@ -15,37 +15,43 @@
 #endif
 
 /* Settings; the library sets them before it loads the program. */
-const volatile __u32 only_tgid;		/* watch this process only; 0: see follow_set */
-const volatile __u32 follow_set;		/* 1: watch the processes in the map @followed */
-const volatile __u64 only_cgroup;	/* watch this cgroup only; 0: any */
-const volatile __u32 cgroup_level;	/* its depth, to include descendants; 0: without them */
-/* 1: system calls are traced, so they show the ends of processes: see process_exit(). */
+const volatile __u32 only_tgid;		/* tgid of the only process to watch; 0: see follow_set */
+const volatile __u32 follow_set;		/* 1: watch only processes in the map @followed */
+const volatile __u64 only_cgroup;	/* id of the only cgroup to watch; 0: all cgroups */
+const volatile __u32 cgroup_level;	/* depth of only_cgroup; 0: without its descendants */
+/* 1: system calls are traced, so sys_enter() sees exit() and execve() calls: see process_exit(). */
 const volatile __u32 sees_syscalls;
-/* 1: system calls are traced only to follow forks. */
+/* 1: system calls are traced only to detect forks, not to detect waits. */
 const volatile __u32 only_forks;
 /* 1: wake the reader for every record. */
 const volatile __u32 prompt;
-/* 1: count the calls of each entry point. */
+/* 1: count the calls of each traced function of libcuda and libcudart in @entries. */
 const volatile __u32 counting;
-/* Offset of the child's pid in sched_process_fork; 0: use the return value of clone(). */
+/*
+ * Offset of the child's pid in the record of the tracepoint sched_process_fork; 0: take the pid
+ * from the return value of clone().
+ */
 const volatile __u32 fork_child_off;
 
 /* Number of records and map entries that were lost because a buffer or map was full. */
 __u64 lost;
-/* Number of processes ever added to @callers; of processes in @followed with value 2. */
+/*
+ * callers_seen: number of processes ever added to @callers. orphans: number of processes whose
+ * value in @followed process_exit() has set to 2.
+ */
 __u64 callers_seen, orphans;
 /* Number of threads ever added to @queries. */
 __u64 queries_seen;
-/* Generation of @named: incremented when an entry is removed. */
+/* Generation of the map @named: incremented when an entry of the map becomes invalid. */
 __u64 names_gen;
 __u64 last_wake_ns;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);	/* bytes; the library may change it */
+	__uint(max_entries, 1 << 20);	/* size in bytes; the library may change it */
 } records SEC(".maps");
 
-/* Per thread: the present call, in a slot; see wait_slot.h. */
+/* Present call of each thread, in the slot of the thread; see wait_slot.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WAIT_SLOTS);
@@ -53,7 +59,7 @@ struct {
 	__type(value, struct wait_slot);
 } places SEC(".maps");
 
-/* Per thread without a slot in @places: the present call. */
+/* Present call of each thread whose slot in @places belongs to another thread. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -61,7 +67,10 @@ struct {
 	__type(value, struct wait);
 } waits SEC(".maps");
 
-/* Armed descriptors. LRU, because a process that dies leaves its entries behind. */
+/*
+ * Armed descriptors. The map is an LRU map, because the entries of a process that dies are not
+ * deleted.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -77,10 +86,13 @@ struct {
 	__type(value, u32);
 } armers SEC(".maps");
 
-/* Values for map entries: constants, because values on the stack cost the verifier more. */
+/*
+ * Values for map entries. They are global constants, because values on the stack would make the
+ * verification of the program slower.
+ */
 const volatile __u32 one = 1, has_names = NAMED;
 
-/* Descriptors that records contain. The library caches which files they are. */
+/* Descriptors that records contain. The library caches the name of the file behind each of them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -89,8 +101,9 @@ struct {
 } named SEC(".maps");
 
 /*
- * Processes that have called libcuda. If such a process waits there (WAITS), its system calls are
- * not examined, because they are part of those waits.
+ * Processes that have called a traced function of libcuda. If such a process has waited in a
+ * function of libcuda (flag WAITS), its system calls are not examined, because they are part of
+ * these waits.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -99,7 +112,10 @@ struct {
 	__type(value, struct launched);
 } callers SEC(".maps");
 
-/* 1: the process is followed; 2: its first thread has exited, other threads may be alive. */
+/*
+ * Followed processes. Value 1: the process is followed; 2: also, its first thread has exited, but
+ * other threads may be alive.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -132,7 +148,7 @@ static __always_inline struct args read_args(u64 regs)
 	return a;
 }
 
-/* Does the current thread, of process @tgid, belong to the watched processes? */
+/* Return 1 if the current thread, which belongs to process @tgid, is to be watched, else 0. */
 static __always_inline int watched(u32 tgid)
 {
 	if (only_tgid && tgid != only_tgid)
@@ -146,18 +162,25 @@ static __always_inline int watched(u32 tgid)
 }
 
 /*
- * Minimum time between two wake-ups of the reader. The reader polls again 20 ms after it was
- * woken, so most records need no wake-up, which would cost the job more than all the rest.
+ * Minimum time between two wake-ups of the reader. The reader polls again 20 ms after it was woken,
+ * so most records need no wake-up. A wake-up costs the job more than everything else that this
+ * program does.
  */
 #define WAKE_NS		10000000
 
-/* JETWATT_SYNC_RECORD_HELPER if the current thread has the name of libcuda's thread, else 0. */
+/*
+ * Return JETWATT_SYNC_RECORD_HELPER if the current thread has the name of libcuda's helper thread,
+ * cuda-EvtHandlr, else 0.
+ */
 static __always_inline u32 helper_flag(void)
 {
 	u64 comm[2] = { 0 };
 
 	bpf_get_current_comm(comm, sizeof(comm));
-	/* "cuda-EvtHandlr" has 14 bytes; the kernel may use the last byte of the buffer. */
+	/*
+	 * The name has 14 characters and a 0 in byte 14; byte 15 of the buffer is not compared,
+	 * because the kernel may use it.
+	 */
 	return comm[0] == 0x7476452d61647563ull && comm[1] << 8 == 0x726c646e6148ull << 8 ?
 	       JETWATT_SYNC_RECORD_HELPER : 0;
 }
@@ -194,7 +217,10 @@ static __always_inline void emit(u64 id, u64 enter_ns, u64 exit_ns, u32 call, in
 }
 
 
-/* The file behind @fd may have changed (-1: behind all descriptors): let the library drop it. */
+/*
+ * Tell the library to drop the cached file name of descriptor @fd (-1: of all descriptors of the
+ * process), because another file may be behind it now.
+ */
 static __always_inline void emit_forget(u32 tgid, int fd)
 {
 	struct fd_key key = { .tgid = tgid, .fd = fd };
@@ -205,7 +231,10 @@ static __always_inline void emit_forget(u32 tgid, int fd)
 	emit((u64)tgid << 32, 0, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_FORGET, 0, fd, -1, NULL);
 }
 
-/* Add @key and @ctl_fd (-1: none) to @named: the next record of the thread @w contains them. */
+/*
+ * Add the descriptors @key and @ctl_fd (-1: none) to the map @named, because the next record of the
+ * thread with the entry @w contains them.
+ */
 static __always_inline void name_fds(struct wait *w, struct fd_key *key, int ctl_fd)
 {
 	u32 gen = (u32)names_gen, *has;

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * One record for each finished wait of a thread for the GPU. user/lib/probe_bpf.c loads it.
+ * BPF program that writes one record for each finished wait of a thread for the GPU.
+ * user/lib/probe_bpf.c loads the program.
  *
- * If the kernel has uprobes, the functions of libcuda are traced (api.h). That is complete if the
- * program calls them at the addresses that the library exports.
+ * If the kernel has uprobes, the functions of libcuda are traced (api.h). All waits are then
+ * detected, provided that the traced process calls the functions at the addresses that libcuda
+ * exports.
  *
  * Below libcuda, CUDA on a Jetson blocks in one of three ways:
  *
  *  - one ioctl, which returns 0 when the fence has passed: SYNCPOINT_WAIT of tegra-drm (JetPack 6),
  *    SYNCPT_WAIT* of nvhost-ctrl (JetPack 5);
- *  - an ioctl arms a pollfd: TRIGGER_POLLFD of host1x-fence (JetPack 6), POLL_FD_TRIGGER_EVENT of
- *    nvhost-ctrl (JetPack 5). The poll() that finds the pollfd ready ends the wait and consumes
- *    the fence; polls before it may time out. Several fences may be pending on one pollfd;
- *  - poll() of a driver event, which needs no arming: of nvgpu's channel groups (JetPack 5 and 6),
- *    of /dev/nvidia* (Thor).
+ *  - an ioctl arms a descriptor ("pollfd") for a fence: TRIGGER_POLLFD of host1x-fence (JetPack 6),
+ *    POLL_FD_TRIGGER_EVENT of nvhost-ctrl (JetPack 5). The poll() that finds the pollfd ready ends
+ *    the wait and consumes the fence; polls before it may time out. Several fences may be pending
+ *    on one pollfd;
+ *  - poll() of an event of the GPU's driver, which needs no arming: an event of nvgpu's channel
+ *    groups (JetPack 5 and 6), or /dev/nvidia* (Thor).
  *
  * The program uses only raw tracepoints, fixed offsets and BPF helpers, because stock Jetson
- * kernels have neither BTF nor kprobes nor system call tracepoints. The number of an ioctl does not
- * prove that it is one of the GPU's drivers, so the record contains the descriptors, and user
- * space looks up which files they are. A system call that is not traced costs a few comparisons
- * at entry and one map lookup at exit.
+ * kernels have neither BTF nor kprobes nor system call tracepoints. Other drivers may use the same
+ * ioctl numbers as the GPU's drivers, so the record contains the descriptors, and user space looks
+ * up the files behind them. For a system call that is not examined, the program costs a few
+ * comparisons at entry and one map lookup at exit.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -31,7 +34,10 @@ typedef unsigned long long u64;
 #include "api.h"
 #include "wait.h"
 
-/* Forget a process: another program (exec) or another process gets its number. */
+/*
+ * Delete the state of a process that has ended or that executes another program, because its number
+ * will stand for another program or process.
+ */
 static __always_inline void forget_process(u32 tgid)
 {
 	u32 *has = bpf_map_lookup_elem(&armers, &tgid);
@@ -43,7 +49,10 @@ static __always_inline void forget_process(u32 tgid)
 		bpf_map_delete_elem(&armers, &tgid);
 }
 
-/* The first thread exits before others, or execve() of another thread ends it. */
+/*
+ * Mark in @followed that the first thread of a process ends before others: it has called exit(), or
+ * another thread has called execve().
+ */
 static __always_inline void mark_first_exited(u32 tgid)
 {
 	u32 gone = 2;
@@ -66,7 +75,10 @@ int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 	id = bpf_get_current_pid_tgid();
 	tgid = id >> 32;
 	tid = (u32)id;
-	/* A thread with an entry is watched, so a poll or ioctl costs one lookup here. */
+	/*
+	 * A thread that has an entry (wait_of()) is watched, so watched() need not be called for
+	 * it.
+	 */
 	w = wait_of(tid);
 	if (!w && !watched(tgid))
 		return 0;
@@ -99,9 +111,9 @@ static __always_inline void follow_child(u32 child)
 }
 
 /*
- * Used without sched_process_fork. The return value names the child by its id in the parent's pid
- * namespace. The child may also be a thread, which is harmless: no process has the id of a live
- * thread.
+ * Follow the child that clone() or fork() returns; used if the tracepoint sched_process_fork is not
+ * available. The return value is the child's id in the pid namespace of the parent. If the child is
+ * a thread, adding its id to @followed is harmless, because no process has the id of a live thread.
  */
 static __always_inline void exit_fork(u64 regs, u32 tgid, long ret)
 {
@@ -127,7 +139,7 @@ int sys_exit(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Runs in the parent, before the child runs. */
+/* The tracepoint is hit in the parent, before the child runs. */
 SEC("tracepoint/sched/sched_process_fork")
 int process_fork(void *ctx)
 {
@@ -143,9 +155,10 @@ int process_fork(void *ctx)
 }
 
 /*
- * The exit of a first thread does not show here whether other threads are alive. If system calls
- * are traced, sys_enter() has marked that case with the value 2. Else the process stays in
- * @followed until user space finds that it is gone, or another process gets its number.
+ * When the first thread of a process exits, this tracepoint does not show whether other threads are
+ * still alive. If system calls are traced, sys_enter() has already set the value in @followed to 2
+ * in this case. Otherwise the process stays in @followed until user space finds that the process is
+ * gone, or until another process gets its number.
  */
 SEC("raw_tracepoint/sched_process_exit")
 int process_exit(void *ctx)

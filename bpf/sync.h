@@ -12,13 +12,16 @@ enum jetwatt_sync_record_call {
 	JETWATT_SYNC_RECORD_STREAM,
 	JETWATT_SYNC_RECORD_EVENT,
 	JETWATT_SYNC_RECORD_CONTEXT,
-	/* Not a wait: drop what is cached about @fd (-1: all descriptors) of process @tgid. */
+	/*
+	 * Not a wait: the reader must drop the cached file name of descriptor @fd (-1: of all
+	 * descriptors) of process @tgid.
+	 */
 	JETWATT_SYNC_RECORD_FORGET,
 	JETWATT_SYNC_RECORD_COPY,
 	JETWATT_SYNC_RECORD_QUERY,
 };
 
-/* A flag of @call: the thread has the name cuda-EvtHandlr, so libcuda has started it. */
+/* Flag in @call: the thread has the name cuda-EvtHandlr, so it is libcuda's helper thread. */
 #define JETWATT_SYNC_RECORD_HELPER	0x80000000U
 
 /**
@@ -26,14 +29,14 @@ enum jetwatt_sync_record_call {
  * @enter_ns: start of the wait, CLOCK_MONOTONIC
  * @exit_ns: end of the wait, CLOCK_MONOTONIC
  * @cgroup: id of the thread's v2 cgroup
- * @launch_ns: first launch of the process since its previous wait; 0: none
+ * @launch_ns: time of the first launch of the process since its previous wait; 0: no launch
  * @tgid: process id in the initial pid namespace
  * @tid: thread id in the initial pid namespace
  * @call: enum jetwatt_sync_record_call, and the flag JETWATT_SYNC_RECORD_HELPER
- * @ret: return value of the call
- * @fd: descriptor that the thread waited on: the polled one, or the device node of the ioctl; -1:
- *	the wait was in a function of libcuda
- * @ctl_fd: device node whose ioctl armed @fd; -1: none
+ * @ret: return value of the system call or function that waited
+ * @fd: descriptor that the thread waited on: the polled descriptor, or the device node on which the
+ *	ioctl was called; -1: the wait was in a function of libcuda
+ * @ctl_fd: descriptor of the device node whose ioctl armed @fd; -1: no ioctl armed @fd
  * @launches: number of launches of the process since its previous wait
  * @lost: total number of records and map entries lost before this record
  */

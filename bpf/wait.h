@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Entry and exit of the system calls that arm a descriptor, or begin or end a wait. Used by
- * sync.bpf.c.
+ * Handlers for the entry and exit of system calls that arm a descriptor, or that begin or end a
+ * wait. Used by sync.bpf.c.
  */
 #ifndef JETWATT_BPF_WAIT_H
 #define JETWATT_BPF_WAIT_H
@@ -22,14 +22,14 @@
 
 #define POLLFDS		16	/* number of entries of a poll() that are examined */
 
-/* Return values inside the kernel when a signal or a stop interrupts a call */
+/* Kernel-internal return values of a system call that a signal or a stop has interrupted */
 #define ERESTARTSYS		512
 #define ERESTART_RESTARTBLOCK	516
 #define EINTR			4
 #define EAGAIN			11
 #define ETIMEDOUT		110
 
-/* Return the present call of a thread; NULL: it has no entry. */
+/* Return the entry of a thread with its present call; NULL: the thread has no entry. */
 static __always_inline struct wait *wait_of(u32 tid)
 {
 	u32 i = tid & (WAIT_SLOTS - 1);
@@ -40,7 +40,7 @@ static __always_inline struct wait *wait_of(u32 tid)
 	return p->tid == tid ? &p->w : bpf_map_lookup_elem(&waits, &tid);
 }
 
-/* Return the entry of a thread; make one if @w, the result of wait_of(), is NULL. */
+/* Return the entry of a thread; add an entry if @w, the result of wait_of(), is NULL. */
 static __always_inline struct wait *get_wait_slot(u32 tid, struct wait *w)
 {
 	struct wait none = { .name = { -1, -1 } };
@@ -60,7 +60,7 @@ static __always_inline struct wait *get_wait_slot(u32 tid, struct wait *w)
 	return bpf_map_lookup_elem(&waits, &tid);
 }
 
-/* The thread exits: free its entry. */
+/* Free the entry of a thread that exits. */
 static __always_inline void free_wait_slot(u32 tid)
 {
 	u32 i = tid & (WAIT_SLOTS - 1);
@@ -73,8 +73,9 @@ static __always_inline void free_wait_slot(u32 tid)
 }
 
 /*
- * Read the fence (u32 id, u32 threshold) of a wait's argument. It follows the s64 timeout in
- * tegra-drm's structure, and is the first member of nvhost-ctrl's three structures.
+ * Read the fence (u32 id, u32 threshold) from the argument of a waiting ioctl. In the structure of
+ * tegra-drm the fence follows an s64 timeout; in the three structures of nvhost-ctrl it is the
+ * first member.
  */
 static __always_inline u64 fence_at(u32 kind, u64 ptr)
 {
@@ -100,7 +101,10 @@ static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait *w)
 	w = get_wait_slot(tid, w);
 	if (!w)
 		return;
-	/* This call continues a wait whose previous call was interrupted or timed out. */
+	/*
+	 * The thread's previous call was interrupted or timed out; this call continues the same
+	 * wait.
+	 */
 	if (w->state == UNFINISHED && w->kind == kind && w->fd == fd &&
 	    w->fence == fence_at(kind, a.v[ARG2])) {
 		w->state = RUNNING;
@@ -121,8 +125,9 @@ static __always_inline int read_pollfd(u64 ptr, int n, int i, u64 *entry)
 }
 
 /*
- * Report a wait whose descriptor this poll found ready, unless another thread has consumed the
- * fence. If several threads poll the descriptor, the one that deletes its entry reports the wait.
+ * Report the end of a wait, because a poll has found its descriptor ready, unless another thread
+ * has already consumed the fence. If several threads poll the descriptor, only the thread that
+ * deletes the entry of the descriptor reports the wait.
  */
 static __always_inline void consume_fence(u64 id, struct wait *w, struct fd_key *key,
 					  struct armed *a, u64 now, int ret)
@@ -140,10 +145,11 @@ static __always_inline void consume_fence(u64 id, struct wait *w, struct fd_key 
 }
 
 /*
- * The verifier simulates each iteration of a loop, and each path into an iteration that has
- * another state. To keep the number of states low, few variables are alive across iterations:
- * there are two loops, and each iteration looks up the thread's entry again, as it may be in
- * either map. That reduces the number of verified instructions to a third.
+ * Report the waits that a poll has ended. The verifier simulates each iteration of a loop again for
+ * each different state in which a path enters the iteration. To keep the number of states low, few
+ * variables are alive across iterations: there are two loops, and each iteration looks up the
+ * thread's entry again, in @places or @waits. Compared with one loop, the verifier then examines a
+ * third of the instructions.
  */
 static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
 {
@@ -188,7 +194,7 @@ static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
 	}
 }
 
-/* Has the process armed a pollfd? */
+/* Return whether the process has ever armed a pollfd. */
 static __always_inline int has_armed(u32 tgid)
 {
 	u32 *has = bpf_map_lookup_elem(&armers, &tgid);
@@ -212,7 +218,10 @@ static __always_inline void enter_poll(u64 regs, u64 id, struct wait *w)
 	w->armer = 1;
 	now = bpf_ktime_get_ns();
 	arg = read_args(regs);
-	/* A signal handler polls before restart_syscall() resumes the interrupted poll. */
+	/*
+	 * The thread's previous poll was interrupted, and a signal handler polls now: end the
+	 * previous poll.
+	 */
 	if (w->kind == WAIT_POLL && w->state == UNFINISHED)
 		exit_poll(id, w, -EINTR);
 	for (i = 0; i < POLLFDS; i++) {
@@ -240,7 +249,7 @@ static __always_inline void enter_poll(u64 regs, u64 id, struct wait *w)
 	w->state = RUNNING;
 }
 
-/* @fd will be closed, by close(), or by dup2() or dup3() onto it. */
+/* Drop the state of descriptor @fd, which close() closes, or which dup2() or dup3() replaces. */
 static __always_inline void enter_close(int fd, u32 tgid)
 {
 	struct fd_key key = { .tgid = tgid, .fd = fd };
@@ -252,9 +261,10 @@ static __always_inline void enter_close(int fd, u32 tgid)
 }
 
 /*
- * close_range(). A BPF program cannot search the map, so it looks up each number, at most 1,024,
- * the usual limit of a process's descriptors. A program that closes more descriptors at once is
- * about to call execve(). Descriptors beyond the limit stay in @armed_fds.
+ * close_range(). A BPF program cannot search a map for a range of keys, so it looks up each
+ * descriptor, at most 1,024 of them, the usual limit of descriptors per process. A program that
+ * closes more descriptors at once is usually about to call execve(). Descriptors beyond the limit
+ * stay in @armed_fds.
  */
 #define CLOSED_AT_ONCE		1024
 #define CLOSE_RANGE_UNSHARE	2	/* other flags: the call fails, or closes nothing yet */
@@ -279,7 +289,7 @@ static __always_inline void enter_close_range(u64 regs, u32 tgid)
 		key.fd = (int)(first + i);
 		bpf_map_delete_elem(&armed_fds, &key);
 	}
-	/* User space must look up all descriptors of the process again. */
+	/* Tell user space to look up the files of all descriptors of the process again. */
 	if (*has & NAMED)
 		emit_forget(tgid, -1);
 }
@@ -306,8 +316,10 @@ static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait *w)
 	w->state = RUNNING;
 }
 
-/* Copy the state of an armed pollfd to its duplicate: a fence that is pending on one is pending on
- * the other as well. */
+/*
+ * Copy the state of an armed pollfd to its duplicate, because a fence that is pending on the pollfd
+ * is pending on the duplicate too.
+ */
 static __always_inline void exit_dup(u64 id, struct wait *w, int to)
 {
 	struct fd_key key = { .tgid = id >> 32, .fd = w->fd };
@@ -334,7 +346,9 @@ static __always_inline void add_armed_fd(struct fd_key *key, struct armed *fresh
 		count_lost();
 }
 
-/* The arguments of both ioctls begin with the descriptor, an s32. */
+/*
+ * The argument of both arming ioctls is a structure that begins with the descriptor to arm (s32).
+ */
 static __always_inline void exit_trigger(u64 id, struct wait *w)
 {
 	struct fd_key key = { .tgid = id >> 32 };
@@ -349,9 +363,11 @@ static __always_inline void exit_trigger(u64 id, struct wait *w)
 	fresh.ctl_fd = w->fd;
 	a = bpf_map_lookup_elem(&armed_fds, &key);
 	if (a) {
-		/* A poll consumes all fences that have passed, so @pending may be too high. Unless
-		 * a thread is in poll(), reset @enter_ns, so that no wait is recorded that begins
-		 * before the last arming. */
+		/*
+		 * One poll consumes all fences that have passed, so the counted @pending may be too
+		 * high. Therefore, unless a thread is in poll() now, reset @enter_ns, so that no
+		 * recorded wait begins before this arming.
+		 */
 		if (!a->pollers)
 			a->enter_ns = 0;
 		a->armed_ns = fresh.armed_ns;
@@ -363,7 +379,7 @@ static __always_inline void exit_trigger(u64 id, struct wait *w)
 	add_armed_fd(&key, &fresh);
 }
 
-/* The argument is struct { u32 cmd, event_id; s32 event_fd; u32 padding; }. */
+/* The argument of EVENT_ID_CTRL is struct { u32 cmd, event_id; s32 event_fd; u32 padding; }. */
 static __always_inline void exit_event(u64 id, struct wait *w)
 {
 	struct armed fresh = { .pending = 1, .ctl_fd = -1, .event = 1 };
@@ -387,8 +403,9 @@ static __always_inline int will_resume(long ret)
 }
 
 /*
- * A thread makes one call at a time, so the call that ends is the one that has begun, or the
- * restart_syscall() that resumed it after a stop.
+ * Process the end of a system call of a thread with an entry. A thread makes one call at a time, so
+ * the call that ends is the call in the entry, or the restart_syscall() that has resumed this call
+ * after a stop.
  */
 static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret)
 {
@@ -399,7 +416,7 @@ static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret
 	if (w->state == UNFINISHED &&
 	    (w->kind != WAIT_POLL || (int)read_reg(regs, OFF_NR) != NR_RESTART_SYSCALL))
 		return;
-	/* restart_syscall() resumes a poll that a stop interrupted. */
+	/* Of interrupted calls, only a poll is resumed by restart_syscall(), after a stop. */
 	if (w->kind == WAIT_POLL && ret == -ERESTART_RESTARTBLOCK) {
 		w->state = UNFINISHED;
 		return;

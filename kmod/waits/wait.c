@@ -224,9 +224,8 @@ static void enter_poll(const unsigned long *args)
 		if (jetwatt_pollfd_begin(entry[i].fd, w.enter_ns))
 			w.fence |= BIT(i);
 	/*
-	 * Polls of a process that has armed a descriptor are stored even if none of their entries
-	 * is armed now, because another thread may arm one meanwhile. Other polls must not fill the
-	 * table.
+	 * If the process has armed a descriptor before, its polls are stored even without an armed
+	 * entry: another thread may arm one meanwhile. Other polls must not fill the table.
 	 */
 	if (!w.fence && !jetwatt_pollfd_owner())
 		return;
@@ -399,9 +398,8 @@ void jetwatt_wait_thread_gone(u32 tid)
 /**
  * jetwatt_wait_unwatched() - drop the waits of processes that are not watched any more
  *
- * The handlers now skip the system calls of these processes. If the wait of a process stayed
- * stored, and the process were watched again later, the return of an unrelated call would end the
- * wait.
+ * The handlers now skip the system calls of these processes. If a stored wait stayed, and the
+ * process were watched again, the return of an unrelated call would end it.
  *
  * Context: after jetwatt_tracepoints_synchronize(), so that no handler adds entries.
  */
