@@ -6,10 +6,10 @@
  * wait for the GPU.
  *
  * Conventions:
- * - Handles are opaque. Only one thread may use a handle at a time; different threads may use
- *   different handles.
+ * - Handles are opaque. Only one thread at a time may use a handle (a pointer that an open function
+ *   has set); different threads may use different handles.
  * - Functions return 0, a count, or a negative errno.
- * - The library prints nothing. It installs no signal handler and changes no signal mask.
+ * - The library prints nothing. The library installs no signal handler and changes no signal mask.
  * - Times are CLOCK_MONOTONIC in nanoseconds.
  * - The suffix of a name is its unit: _ns, _us, _ms, _uv, _ua, _uw, _uj, _hz, _khz, _mhz
  *   (millihertz), _mc (millidegrees Celsius).
@@ -42,7 +42,7 @@ extern "C" {
  *	label: name in messages and tables
  *	tag: text before the value in the text form of a mode,
  *		"c8-1728000-g624750000-e3199000000"
- *	hz: number of hertz in one unit of the value; 0: the knob is not a clock
+ *	hz: number of hertz in one unit of the value (1000 for kHz); 0: the knob is not a clock
  *	optional: 1: the value 0 means that the mode does not set the knob; the text form of
  *		the mode then omits the knob, and a CSV file or a database without the column
  *		reads as 0. 0: the knob is required, and 0 is not a valid value
@@ -80,7 +80,7 @@ enum jetwatt_knob {
  * cpu_khz: clock of all online CPU cores, kHz
  * gpu_hz: clock of the GPU, Hz
  * emc_hz: clock of the external memory controller, Hz
- * dla_hz: core clock of the deep learning accelerators, Hz; 0: the mode does not set it
+ * dla_hz: core clock of the deep learning accelerators, Hz; 0: the mode does not set the clock
  */
 struct jetwatt_mode {
 #define JETWATT_KNOB_MEMBER(ID, type, member, key, label, tag, hz, optional) type member;
@@ -94,7 +94,7 @@ struct jetwatt_mode {
  * @key: lower-case name for options, lists and JSON
  * @label: name in messages and tables
  * @tag: text before the value in the text form of a mode
- * @hz: number of hertz in one unit of the value; 0: the knob is not a clock
+ * @hz: number of hertz in one unit of the value (1000 for kHz); 0: the knob is not a clock
  * @optional: 1: a mode may leave the knob unset (value 0); 0: the knob is required
  * @max: highest value that the member can hold; at most INT64_MAX, because databases store
  *	signed integers
@@ -111,7 +111,7 @@ struct jetwatt_knob_row {
  * @k: the knob, less than JETWATT_KNOBS
  *
  * Context: any thread; does not block.
- * Return: the row; it is constant and valid for the lifetime of the program.
+ * Return: the row; the pointer is valid for the lifetime of the program.
  */
 static inline const struct jetwatt_knob_row *jetwatt_knob_row(enum jetwatt_knob k)
 {
@@ -131,7 +131,7 @@ static inline const struct jetwatt_knob_row *jetwatt_knob_row(enum jetwatt_knob 
  * @m: the mode
  * @k: the knob, less than JETWATT_KNOBS
  *
- * Return: the value in the unit of its member.
+ * Return: value of the knob, in the unit of the knob's member in struct jetwatt_mode.
  */
 static inline uint64_t jetwatt_mode_get(const struct jetwatt_mode *m, enum jetwatt_knob k)
 {
@@ -151,7 +151,7 @@ static inline uint64_t jetwatt_mode_get(const struct jetwatt_mode *m, enum jetwa
  * jetwatt_mode_set() - set the value of one knob
  * @m: the mode to change
  * @k: the knob, less than JETWATT_KNOBS
- * @v: the value in the unit of its member, at most jetwatt_knob_row::max
+ * @v: the value, in the unit of the knob's member, at most jetwatt_knob_row::max
  */
 static inline void jetwatt_mode_set(struct jetwatt_mode *m, enum jetwatt_knob k, uint64_t v)
 {
@@ -176,7 +176,8 @@ static inline void jetwatt_mode_set(struct jetwatt_mode *m, enum jetwatt_knob k,
  * jetwatt_mode_whole() - check that a mode is complete
  * @m: the mode
  *
- * Return: 1: every required knob has a value other than 0; 0: at least one has none.
+ * Return: 1: every required knob has a value other than 0; 0: at least one required knob has the
+ * value 0.
  */
 static inline int jetwatt_mode_whole(const struct jetwatt_mode *m)
 {
@@ -187,8 +188,8 @@ static inline int jetwatt_mode_whole(const struct jetwatt_mode *m)
 }
 
 /**
- * jetwatt_mode_raise() - update a running maximum, knob by knob
- * @most: the maximum; a knob that is below its value in @m gets the value in @m
+ * jetwatt_mode_raise() - raise each knob of a maximum to its value in a mode
+ * @most: the maximum; a knob whose value is below that in @m gets the value in @m
  * @m: the mode to include
  */
 static inline void jetwatt_mode_raise(struct jetwatt_mode *most, const struct jetwatt_mode *m)
@@ -199,8 +200,8 @@ static inline void jetwatt_mode_raise(struct jetwatt_mode *most, const struct je
 }
 
 /**
- * jetwatt_mode_lower() - update a running minimum, knob by knob
- * @least: the minimum; a knob that is above its value in @m gets the value in @m
+ * jetwatt_mode_lower() - lower each knob of a minimum to its value in a mode
+ * @least: the minimum; a knob whose value is above that in @m gets the value in @m
  * @m: the mode to include
  */
 static inline void jetwatt_mode_lower(struct jetwatt_mode *least, const struct jetwatt_mode *m)
@@ -215,7 +216,7 @@ static inline void jetwatt_mode_lower(struct jetwatt_mode *least, const struct j
  * @a: a mode
  * @b: another mode
  *
- * Return: 1: all knobs have equal values; 0: at least one differs.
+ * Return: 1: all knobs have equal values in both modes; 0: at least one knob differs.
  */
 static inline int jetwatt_mode_same(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 {
@@ -230,7 +231,7 @@ static inline int jetwatt_mode_same(const struct jetwatt_mode *a, const struct j
  * @a: a mode
  * @b: another mode
  *
- * The knobs are compared in the order of JETWATT_KNOB_ROWS(); the first that differs decides.
+ * The knobs are compared in the order of JETWATT_KNOB_ROWS(); the first knob that differs decides.
  *
  * Return: -1: @a sorts before @b; 0: they are equal; 1: @a sorts after @b.
  */
@@ -246,12 +247,12 @@ static inline int jetwatt_mode_order(const struct jetwatt_mode *a, const struct 
 }
 
 /* ------------------------------------------------------------------ */
-/* Telemetry: values other than the power of rails and the knobs      */
+/* Telemetry: values other than rail power and knobs (e.g. temperatures) */
 
 /*
- * One slot per channel of each series kind. JETWATT_TELEMETRY_TEMP_MC is the first slot of
- * JETWATT_SERIES_TEMP_MC. Slot numbers change when a kind is added, so files store the kind and
- * the channel instead of the slot.
+ * Numbers of the telemetry slots: one slot per channel of each series kind.
+ * JETWATT_TELEMETRY_TEMP_MC is the first slot of JETWATT_SERIES_TEMP_MC. Slot numbers change when a
+ * kind is added, so files store the kind and the channel instead of the slot.
  */
 enum jetwatt_telemetry_slot {
 #define JETWATT_TELEMETRY_ID(ID, reader, channels, ...)				\
@@ -285,8 +286,8 @@ struct jetwatt_telemetry {
  * @channels: number of telemetry slots of the kind
  * @type: enum jetwatt_series_type
  * @first: slot of the first channel
- * @per: number of units in one base unit
- * @name: column and key; '#' stands for the channel's number
+ * @per: number of units (@unit) in one base unit (@base)
+ * @name: name of the series in columns and keys; '#' stands for the channel's number
  * @title: name for messages and tables; '#' stands for the channel's number
  * @unit: unit of the value
  * @base: base unit, for metrics and tables
@@ -381,8 +382,8 @@ int jetwatt_sysfs_open(struct jetwatt_sysfs **fs, const char *sysfs);
  * @fs: the reader
  * @r: receives the values and the time
  *
- * The first call and every 30th call after it search for devices; after a file has gone, the next
- * call searches again.
+ * The first call, and then every 30th call, searches for devices; if a file has disappeared, the
+ * next call searches too.
  *
  * Context: blocks while drivers fill in the files, which may take milliseconds per file; one call
  * per second is enough.
@@ -409,7 +410,8 @@ struct jetwatt;
  * @rails: number of rails
  * @ring: capacity of the module's ring, in samples
  * @running: 1 while the sampler thread runs
- * @total_scope: enum jetwatt_scope of <linux/jetwatt.h>: what the total power covers
+ * @total_scope: part of the board that the total power covers, enum jetwatt_scope of
+ *	<linux/jetwatt.h>
  */
 struct jetwatt_info {
 	char version[32];
@@ -425,16 +427,16 @@ struct jetwatt_info {
  * @addr: 7-bit I2C address
  * @bus_hz: clock of the I2C bus, Hz
  * @config: last value read of the chip's configuration register
- * @refresh_mhz: rate at which a channel has a new value, mHz
+ * @refresh_mhz: rate at which the chip produces a new value of a channel, mHz
  * @lost: 1 while the chip does not answer
  * @sum_channels: mask of the channels whose shunt voltages the chip adds up; 0: unknown
  * @errors: number of failed I2C transfers
  * @model: name of the chip, "ina3221" for instance
  * @shunt_us: duration of one conversion of a shunt voltage, us
  * @averages: number of conversions that are averaged into a shunt voltage; 0: the module or the
- *	trace is older than this member, and all members below are 0 as well
- * @filter: 1: the chip averages with a recursive filter, out += (new - out) / @averages, and has
- *	a new value after each conversion; 0: it averages blocks of @averages conversions
+ *	trace is of a version without this member; all members below it are then 0 as well
+ * @filter: 1: the chip averages with a recursive filter, out += (new - out) / @averages, and has a
+ *	new value after each conversion; 0: the chip averages blocks of @averages conversions
  * @step_pv: LSB of a shunt voltage in the range in use, pV
  * @offset_nv: maximum offset of a shunt voltage at 25 degrees Celsius by the data sheet, nV;
  *	0: the data sheet does not specify it
@@ -442,8 +444,8 @@ struct jetwatt_info {
  * @bus_offset_uv: maximum offset of a bus voltage at 25 degrees Celsius, uV; 0: not specified
  * @bus_gain_ppm: maximum gain error of a bus voltage at 25 degrees Celsius, ppm; 0: not specified
  * @bus_step_pv: LSB of a bus voltage, pV
- * @clipped: number of shunt voltages that were at a limit of the chip's range, so that the
- *	current was out of range
+ * @clipped: number of shunt voltage readings at the lower or upper end of the chip's range, so that
+ *	the true current may be outside of the range
  */
 struct jetwatt_chip {
 	uint32_t id, bus, addr, bus_hz, config, refresh_mhz, lost;
@@ -458,18 +460,20 @@ struct jetwatt_chip {
 /**
  * struct jetwatt_rail - a power rail, measured by one channel of a sensor chip
  * @id: identifier; stays the same when the chip disappears and comes back
- * @chip: jetwatt_chip::id of its chip
+ * @chip: jetwatt_chip::id of the rail's chip
  * @channel: channel of the chip, from 0
  * @shunt_uohm: shunt resistance, uOhm, from the device tree; 0: unknown
  * @enabled: 1: the chip converts the channel
  * @requested_mhz: requested sampling rate, mHz
  * @read_mhz: measured rate at which the module reads the shunt voltage, mHz
- * @fresh_mhz: rate of new values, mHz: at most the rate at which the chip converts
- * @parent: id of the rail that includes this one; UINT32_MAX: none
+ * @fresh_mhz: rate at which a read returns a new value, mHz: the lower of @read_mhz and the rate at
+ *	which the chip converts
+ * @parent: id of the rail that feeds this rail, so that its power includes the power of this rail;
+ *	UINT32_MAX: none
  * @in_total: 1: the total power includes this rail
  * @step_uw: power of one LSB of the shunt voltage at the bus voltage read last, uW; 0 for clients
  *	that may not subscribe to samples
- * @skew_ns: delay between the read of the first shunt of a tick and the read of this one, ns
+ * @skew_ns: time from the read of the first shunt of a tick to the read of this rail's shunt, ns
  * @label: name from the device tree
  */
 struct jetwatt_rail {
@@ -500,7 +504,8 @@ struct jetwatt_clock {
  * @rate_hz: sampling rate, ticks per second; 0: the highest rate at which every tick reads all
  *	shunt voltages
  * @batch: number of samples in a batch, 1 to JETWATT_BATCH_MAX
- * @batch_age_ms: age of the oldest sample at which an incomplete batch is sent, 1 to 10,000 ms
+ * @batch_age_ms: maximum age of a batch: an incomplete batch is sent when its oldest sample reaches
+ *	this age, 1 to 10,000 ms
  * @bus_share_pct: maximum share of an I2C bus's time that the sampler uses, 1 to 90 %
  * @rate_max_hz: highest rate that the module accepts; read only
  * @active_hz: rate in use, 0 while the sampler is stopped; read only
@@ -515,14 +520,14 @@ struct jetwatt_config {
 /**
  * struct jetwatt_stats - counters of the sampler since the module was loaded
  * @ticks: number of samples taken
- * @missed: number of ticks that were skipped because the tick before took too long
+ * @missed: number of ticks that were skipped because the previous tick took too long
  * @i2c_errors: number of failed I2C transfers
  * @late_p50_ns: median wake-up latency of the sampler thread, ns: upper limit of its bin in a
  *	histogram whose bins double in width
- * @late_p99_ns: 99th percentile of that latency, ns, from the same histogram
- * @late_max_ns: maximum of that latency, ns
+ * @late_p99_ns: 99th percentile of the wake-up latency, ns, from the same histogram as @late_p50_ns
+ * @late_max_ns: maximum of the wake-up latency, ns
  * @tick_ns: mean duration of the I2C transfers of one tick, ns
- * @lost: number of samples lost by all subscribers together
+ * @lost: total number of samples lost, over all subscribers
  * @bus_permille: share of the busiest I2C bus's time that the sampler uses, in 1/1000
  * @throttled: number of times that the scheduler's real-time throttling delayed the sampler
  * @cpu_ns: CPU time of the sampler thread, ns
@@ -536,11 +541,11 @@ struct jetwatt_stats {
 };
 
 /**
- * struct jetwatt_energy - an energy counter of the module, counting since it was loaded
+ * struct jetwatt_energy - an energy counter of the module, counting since the module was loaded
  * @uj: energy, uJ; never decreases
- * @time_ns: time of the counter's last update; 0: it was never updated
- * @blind_ns: time that the counter does not cover, in ns of CLOCK_BOOTTIME: the rail could not be
- *	read, or the machine was suspended
+ * @time_ns: time of the counter's last update; 0: the counter was never updated
+ * @blind_ns: total time whose energy the counter does not include, ns of CLOCK_BOOTTIME: the rail
+ *	could not be read, or the machine was suspended
  * @rail: jetwatt_rail::id; UINT32_MAX: the total
  * @uw: power at the last update, uW
  */
@@ -557,7 +562,7 @@ struct jetwatt_energy {
  * @cause: enum jetwatt_box_cause of <linux/jetwatt.h>
  * @index: over-current: the rail's id; thermal: number of the thermal zone
  * @count: number of samples in the box
- * @missed: number of later events that were not recorded because the box was in use
+ * @missed: number of later events that were not recorded because the box was not empty
  */
 struct jetwatt_box {
 	uint64_t time_ns, seq;
@@ -567,8 +572,9 @@ struct jetwatt_box {
 /**
  * struct jetwatt_series_view - one series of a batch
  * @kind: enum jetwatt_series
- * @index: what the series belongs to: see enum jetwatt_series
- * @value: jetwatt_samples::count values; JETWATT_VALUE_NONE: not read in that tick
+ * @index: number of the rail, chip, CPU or thermal zone that the series belongs to: see enum
+ *	jetwatt_series
+ * @value: jetwatt_samples::count values; JETWATT_VALUE_NONE: the series was not read in this tick
  */
 struct jetwatt_series_view {
 	uint32_t kind, index;
@@ -583,7 +589,7 @@ struct jetwatt_series_view {
  * @count: number of samples
  * @nr_series: number of series
  * @time_ns: time of each sample: the middle of the tick's I2C transfers
- * @series: the series, with @count values each
+ * @series: array of the batch's series, with @count values each
  */
 struct jetwatt_samples {
 	uint64_t seq, gap, lost;
@@ -630,8 +636,8 @@ void jetwatt_close(struct jetwatt *jw);
  * jetwatt_error() - return the text of the last error
  * @jw: the connection; NULL: the calling thread's last failed jetwatt_open()
  *
- * Return: the kernel's explanation (extended ack) if there is one, else the library's. Never
- * NULL; valid until the next call on @jw.
+ * Return: the kernel's explanation of the error (extended ack) if there is one, else the library's
+ * text. Never NULL; valid until the next call on @jw.
  */
 const char *jetwatt_error(const struct jetwatt *jw);
 
@@ -656,7 +662,7 @@ int jetwatt_info(struct jetwatt *jw, struct jetwatt_info *info);
  * @chips: receives the first @max chips
  * @max: number of entries of @chips
  *
- * Return: number of chips, which may exceed @max; or a common error.
+ * Return: total number of chips, which may exceed @max; or a common error.
  */
 int jetwatt_chips(struct jetwatt *jw, struct jetwatt_chip *chips, int max);
 /**
@@ -665,7 +671,7 @@ int jetwatt_chips(struct jetwatt *jw, struct jetwatt_chip *chips, int max);
  * @rails: receives the first @max rails
  * @max: number of entries of @rails
  *
- * Return: number of rails, which may exceed @max; or a common error.
+ * Return: total number of rails, which may exceed @max; or a common error.
  */
 int jetwatt_rails(struct jetwatt *jw, struct jetwatt_rail *rails, int max);
 /**
@@ -674,7 +680,7 @@ int jetwatt_rails(struct jetwatt *jw, struct jetwatt_rail *rails, int max);
  * @clocks: receives the first @max entries
  * @max: number of entries of @clocks
  *
- * Return: number of entries, which may exceed @max; or a common error.
+ * Return: total number of entries, which may exceed @max; or a common error.
  */
 int jetwatt_clocks(struct jetwatt *jw, struct jetwatt_clock *clocks, int max);
 /**
@@ -717,12 +723,13 @@ int jetwatt_sampler_cpu(struct jetwatt *jw, uint32_t cpu);
 /**
  * jetwatt_energies() - read the energy counters
  * @jw: the connection
- * @energies: receives the first @max counters: the total's, then one per rail
+ * @energies: receives the first @max counters: first the counter of the total, then one counter per
+ *	rail
  * @max: number of entries of @energies
  *
  * Needs CAP_NET_ADMIN, and CAP_PERFMON or CAP_SYS_ADMIN.
  *
- * Return: number of counters, which may exceed @max; or a common error.
+ * Return: total number of counters, which may exceed @max; or a common error.
  */
 int jetwatt_energies(struct jetwatt *jw, struct jetwatt_energy *energies, int max);
 
@@ -750,7 +757,7 @@ int jetwatt_unsubscribe(struct jetwatt *jw);
  * jetwatt_events() - receive the module's events
  * @jw: the connection
  * @fn: called for each event, from jetwatt_dispatch(); it must not call a function on @jw or
- *	close it. A later call of jetwatt_events() replaces it
+ *	close it. A later call of jetwatt_events() replaces @fn
  * @arg: passed to @fn
  *
  * Needs no capability. Events arrive at jetwatt_fd().
@@ -775,7 +782,7 @@ int jetwatt_samples_since(struct jetwatt *jw, uint64_t seq, jetwatt_samples_fn f
 
 /*
  * The black box: a copy of the last samples before an over-current, a thermal trip or a call of
- * jetwatt_box_freeze(). The module keeps it until jetwatt_box_clear(). The event
+ * jetwatt_box_freeze(). The module holds the copy until jetwatt_box_clear(). The event
  * JETWATT_EVENT_BOX_FROZEN announces it. All functions need CAP_NET_ADMIN.
  */
 /**
@@ -784,14 +791,14 @@ int jetwatt_samples_since(struct jetwatt *jw, uint64_t seq, jetwatt_samples_fn f
  * @ms: duration of the samples to copy, at most 600,000 ms; 0: over-current and thermal trips do
  *	not fill the black box
  *
- * Return: 0; -ERANGE: @ms is too large; or a common error.
+ * Return: 0; -ERANGE: @ms exceeds 600,000; or a common error.
  */
 int jetwatt_box_keep(struct jetwatt *jw, uint32_t ms);
 /**
  * jetwatt_box_freeze() - fill the black box with the latest samples
  * @jw: the connection
  *
- * Return: 0; -EBUSY: the box is in use; -ENODATA: there are no samples; or a common error.
+ * Return: 0; -EBUSY: the box is not empty; -ENODATA: there are no samples; or a common error.
  */
 int jetwatt_box_freeze(struct jetwatt *jw);
 /**
@@ -802,7 +809,7 @@ int jetwatt_box_freeze(struct jetwatt *jw);
  */
 int jetwatt_box_clear(struct jetwatt *jw);
 /**
- * jetwatt_box() - read what filled the black box
+ * jetwatt_box() - read cause, time and size of the black box
  * @jw: the connection
  * @box: receives the description
  *
@@ -858,8 +865,8 @@ struct jetwatt_probe;
  * @JETWATT_SYNC_EVENT: cuEventSynchronize() or cudaEventSynchronize()
  * @JETWATT_SYNC_CONTEXT: cuCtxSynchronize() or cudaDeviceSynchronize()
  * @JETWATT_SYNC_MARK: a minibatch that the program marked: see jetwatt_mark_begin()
- * @JETWATT_SYNC_MARK_BEGIN: start of a marked minibatch; a JETWATT_SYNC_MARK with both times
- *	follows at its end
+ * @JETWATT_SYNC_MARK_BEGIN: start of a marked minibatch; at the end of the minibatch, a
+ *	JETWATT_SYNC_MARK with both times follows
  * @JETWATT_SYNC_HELPER: a POLLFD or SYNCPT wait of the thread cuda-EvtHandlr, which libcuda
  *	starts for callbacks and which sometimes waits for other threads; reported only for a
  *	process whose own waits the probe does not see
@@ -883,11 +890,11 @@ enum jetwatt_sync_call {
 
 /**
  * enum jetwatt_rung - backends of the probe, a bit mask, the best backend first
- * @JETWATT_RUNG_UPROBE: BPF uprobes on libcuda's functions; they also detect waits that spin, and
- *	launches of work
+ * @JETWATT_RUNG_UPROBE: BPF uprobes on libcuda's functions; they also detect waits that spin
+ *	without a system call, and launches of GPU work
  * @JETWATT_RUNG_TRACEPOINT: BPF on the system calls below libcuda; detects blocking waits only
- * @JETWATT_RUNG_MODULE: the same system calls, traced by jetwatt.ko, for kernels that cannot
- *	trace with BPF
+ * @JETWATT_RUNG_MODULE: the system calls below libcuda, traced by jetwatt.ko, for kernels that
+ *	cannot trace with BPF; detects blocking waits only
  * @JETWATT_RUNG_MARKER: marks that the program sends: see jetwatt_mark_begin()
  */
 enum jetwatt_rung {
@@ -908,12 +915,13 @@ enum jetwatt_rung {
  * @tgid: process id in the initial pid namespace
  * @tid: thread id in the initial pid namespace
  * @call: enum jetwatt_sync_call
- * @ret: return value of the call that waited; JETWATT_SYNC_MARK and JETWATT_SYNC_MARK_BEGIN: index
- *	of the name in jetwatt_probe_state::mark
- * @launch_ns: time at which the process first launched GPU work after its previous wait; the
- *	process was stalled until then. 0: no launch, or launches are not traced
+ * @ret: return value of the system call or function that waited; JETWATT_SYNC_MARK and
+ *	JETWATT_SYNC_MARK_BEGIN: index of the name in jetwatt_probe_state::mark
+ * @launch_ns: time at which the process first launched GPU work after its previous wait; until
+ *	then, the process was stalled: it had launched no work. 0: no launch, or launches are not
+ *	traced
  * @launches: number of launches since the previous wait of the process
- * @lost: number of waits, of any process, that are known to be lost since the previous report
+ * @lost: number of waits, of any process, known to be lost since the previous reported wait
  */
 struct jetwatt_sync {
 	uint64_t enter_ns, exit_ns, cgroup;
@@ -928,8 +936,8 @@ struct jetwatt_sync {
  * struct jetwatt_probe_opts - which processes to probe, and how
  * @tgid: process id in the initial pid namespace; 0: all processes
  * @children: 1: probe the descendants of @tgid as well, existing and future ones. Without tracefs,
- *	a child is known only after fork() has returned in its parent
- * @cgroup: id of a v2 cgroup; 0: any
+ *	a child is probed only after fork() has returned in its parent
+ * @cgroup: id of the v2 cgroup whose processes to probe; 0: all cgroups
  * @ring_kib: size of the ring buffer, KiB, rounded up to a power of two; 0: 1024
  * @rungs: mask of enum jetwatt_rung: backends to open; 0: the best that are available. If both
  *	JETWATT_RUNG_UPROBE and JETWATT_RUNG_TRACEPOINT are open, the waits of a process are
@@ -954,14 +962,15 @@ struct jetwatt_probe_opts {
 
 /**
  * struct jetwatt_probe_state - state of the probe's backends
- * @attached: mask of enum jetwatt_rung: backends that are active; JETWATT_RUNG_UPROBE is active
- *	once a library was found
+ * @attached: mask of enum jetwatt_rung: backends that are active; JETWATT_RUNG_UPROBE becomes
+ *	active when a CUDA library is found in a process
  * @seen: number of reported waits of each enum jetwatt_sync_call
- * @launches: number of launches before the reported waits
+ * @launches: number of launches of GPU work before the reported waits
  * @marks: number of entries of @mark
  * @mark: names of marks; jetwatt_sync::ret is an index into it
- * @library: path of the library that was attached last, in the mount namespace of its process
- * @why: for each backend, by the number of its bit: why it is not active; "": no error
+ * @library: path of the CUDA library that was attached last, in the mount namespace of its process
+ * @why: for each backend, by the number of its bit in enum jetwatt_rung: reason why it is not
+ *	active; "": no error
  */
 struct jetwatt_probe_state {
 	uint32_t attached;
@@ -979,13 +988,13 @@ typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
 /**
  * jetwatt_probe_open() - attach the probe
  * @p: set to the probe, or to NULL on error; the caller frees it with jetwatt_probe_close()
- * @opts: which processes to probe; NULL: all of them, with the best backends
+ * @opts: which processes to probe; NULL: all processes, with the best backends
  * @fn: called for each finished wait, from jetwatt_probe_dispatch() and jetwatt_probe_flush(); may
  *	be NULL
  * @arg: passed to @fn
  *
  * To keep the overhead of jobs with many short waits low, the BPF backends wake the reader at most
- * every 10 ms, and the reader polls once more 20 ms after it was woken.
+ * every 10 ms, and the reader polls again 20 ms after it was woken.
  *
  * Return: 0; -EPERM: CAP_BPF and CAP_PERFMON (or root) are needed; -EOPNOTSUPP: this kernel cannot
  * trace with BPF, or @opts->tgid is not 0 and the caller is not in the initial pid namespace, or
@@ -999,7 +1008,7 @@ int jetwatt_probe_open(struct jetwatt_probe **p, const struct jetwatt_probe_opts
  * jetwatt_probe_close() - detach the probe and free it
  * @p: the probe; may be NULL
  *
- * Waits that are held back (see jetwatt_probe_flush()) are discarded.
+ * Waits that the probe holds back (see jetwatt_probe_flush()) are discarded.
  */
 void jetwatt_probe_close(struct jetwatt_probe *p);
 /**
@@ -1035,7 +1044,8 @@ int jetwatt_probe_flush(struct jetwatt_probe *p);
  * jetwatt_probe_dropped() - count the waits of cuda-EvtHandlr that were not reported
  * @p: the probe
  *
- * Return: number of its waits that were dropped because the process waits itself.
+ * Return: number of waits of cuda-EvtHandlr that were dropped because its process has waits of
+ * other threads.
  */
 uint64_t jetwatt_probe_dropped(const struct jetwatt_probe *p);
 /**
@@ -1054,8 +1064,8 @@ uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p);
 void jetwatt_probe_state(const struct jetwatt_probe *p, struct jetwatt_probe_state *st);
 /**
  * struct jetwatt_probe_entry - calls of one function of CUDA by one process
- * @name: exported name, "cuStreamSynchronize" for instance; if several names have the same
- *	address, one of them
+ * @name: exported name, "cuStreamSynchronize" for instance; if several names have the same address,
+ *	one of these names
  * @tgid: process id
  * @pad: unused, 0
  * @calls: number of calls
@@ -1079,8 +1089,8 @@ int jetwatt_probe_entries(const struct jetwatt_probe *p, struct jetwatt_probe_en
  * @p: the probe
  * @tid: thread id in the initial pid namespace
  *
- * Return: 1: it is waiting; 0: it is not; -EOPNOTSUPP: no active backend knows of a wait before it
- * has ended.
+ * Return: 1: the thread is waiting; 0: the thread is not waiting; -EOPNOTSUPP: no active backend
+ * detects a wait before the wait has ended.
  */
 int jetwatt_probe_waiting(const struct jetwatt_probe *p, uint32_t tid);
 
@@ -1160,7 +1170,8 @@ int jetwatt_mark(const char *name);
  * jetwatt_mark_for() - attribute the following marks of this process to another process
  * @pid: the other process; 0: this process
  *
- * For helper programs of a script, each of which is a process of its own.
+ * Needed by a script that marks minibatches through helper programs, because each helper is a
+ * process of its own.
  */
 void jetwatt_mark_for(pid_t pid);
 
@@ -1174,7 +1185,7 @@ void jetwatt_mark_for(pid_t pid);
 int jetwatt_mark_pair(int fd[2]);
 
 /* ------------------------------------------------------------------ */
-/* The join: converts samples to power; orders samples and waits      */
+/* The join: converts samples to power; sorts samples and waits by time */
 
 /**
  * struct jetwatt_power - the power of all rails at one time
@@ -1182,13 +1193,14 @@ int jetwatt_mark_pair(int fd[2]);
  * @time_ns: time of the sample
  * @nr: number of rails
  * @valid: bit r is set if @uw[r] uses a shunt voltage that was read in this tick
- * @gap: 1: samples are missing before this one
+ * @gap: 1: samples are missing before this sample
  * @uw: power of each rail, uW, in the order of jetwatt_rails(). Bus voltages that were not read in
  *	this tick have their last value. The first sample is delivered when every enabled rail has
  *	been read, or after 64 ticks; a rail that was never read has 0 and no bit in @valid
  * @clock: the present power mode, as far as clocks are known; 0: unknown
- * @temp_mc: temperature of the hottest thermal zone, millidegrees Celsius; 0: there is none
- * @telemetry: the last values, unless they are more than three seconds old
+ * @temp_mc: temperature of the hottest thermal zone, millidegrees Celsius; 0: no thermal zone
+ * @telemetry: the last telemetry values; a value that is more than three seconds old is
+ *	JETWATT_TELEMETRY_NONE
  */
 struct jetwatt_power {
 	uint64_t seq, time_ns;
@@ -1223,8 +1235,8 @@ int jetwatt_join_new(struct jetwatt_join **j, struct jetwatt *jw, uint32_t hold_
 /**
  * jetwatt_join_new_rails() - make a join for given rails, those of a trace for instance
  * @j: set to the join, or to NULL on error
- * @rail: the rails, which are copied
- * @nr: number of rails; those beyond JETWATT_RAILS_MAX are ignored
+ * @rail: the rails; the function copies them
+ * @nr: number of rails in @rail; rails beyond JETWATT_RAILS_MAX are ignored
  * @hold_ms: see jetwatt_join_new()
  *
  * Return: 0; -ENOMEM.
@@ -1253,7 +1265,7 @@ void jetwatt_join_samples(const struct jetwatt_samples *s, void *join);
  */
 void jetwatt_join_sync(const struct jetwatt_sync *s, void *join);
 /**
- * jetwatt_join_reading() - put a reading into a join; it applies to samples that are put in later
+ * jetwatt_join_reading() - put a reading of sysfs into a join, for samples that are put in later
  * @r: the reading
  * @join: the struct jetwatt_join
  */
@@ -1276,8 +1288,8 @@ void jetwatt_join_flush(struct jetwatt_join *j);
  * jetwatt_join_late() - count the records that arrived too late
  * @j: the join
  *
- * Return: number of records that were discarded because a later one had been delivered, or because
- * memory was short; a number above 0 usually means that the hold time is too short.
+ * Return: number of records that were discarded because a later record had already been delivered,
+ * or because memory was short; a number above 0 usually means that the hold time is too short.
  */
 uint64_t jetwatt_join_late(const struct jetwatt_join *j);
 
@@ -1328,7 +1340,7 @@ struct jetwatt_trace_writer;
 /**
  * jetwatt_trace_writer_new() - make a trace writer
  * @w: set to the writer; unchanged on error. The caller frees it with jetwatt_trace_writer_free()
- * @fd: where to write; it stays open and belongs to the caller
+ * @fd: file descriptor to write to; it stays open and belongs to the caller
  *
  * The writer keeps the description of the run (texts, chips, rails, the job). The writer writes the
  * description before the first sample and again every minute. The writer writes data in blocks of
@@ -1415,15 +1427,15 @@ void jetwatt_trace_write_reading(const struct jetwatt_reading *r, void *writer);
 /**
  * jetwatt_trace_flush() - write the records in memory; to be called several times per second
  * @w: the writer
- * @waits_lost: number of waits that were lost so far
- * @all: 1: write everything; 0: write a block that is at least one second old
+ * @waits_lost: number of waits that were lost since the start of the trace
+ * @all: 1: write all records in memory; 0: write them only if the oldest is at least one second old
  *
  * Context: blocks in write(2).
  * Return: 0; or the first error of any call on @w.
  */
 int jetwatt_trace_flush(struct jetwatt_trace_writer *w, uint64_t waits_lost, int all);
 /**
- * jetwatt_trace_finish() - write the end of the run and everything in memory
+ * jetwatt_trace_finish() - write all records in memory and the end of the run
  * @w: the writer
  * @end: how the run ended
  *
@@ -1474,16 +1486,16 @@ struct jetwatt_trace_calls {
 };
 
 /**
- * struct jetwatt_trace_state - what a reader has read so far
+ * struct jetwatt_trace_state - statistics of the part of a trace that a reader has read so far
  * @version: version of the format
  * @ended: 1: the writer has closed the trace
  * @blocks: number of intact blocks
  * @damaged: number of damaged blocks
- * @missing: number of blocks that are missing, by their sequence numbers
+ * @missing: number of missing blocks, determined by gaps in the sequence numbers
  * @skipped: number of bytes that belong to no intact block
- * @tail: number of bytes at the end that may become a block
+ * @tail: number of bytes at the end that may become a block when more data is written
  * @unknown: number of records whose kind this version does not know
- * @waits: number of waits, as the writer counted them
+ * @waits: number of waits in the trace, as counted by the writer
  * @waits_lost: number of waits that were lost before recording
  * @waits_missing: number of @waits that were in missing or damaged blocks
  */
@@ -1496,7 +1508,8 @@ struct jetwatt_trace_state {
 /**
  * jetwatt_trace_reader_new() - make a trace reader
  * @r: set to the reader; unchanged on error. The caller frees it with jetwatt_trace_reader_free()
- * @fd: a file, also one that is being written, or a pipe; it stays open and belongs to the caller
+ * @fd: descriptor of a pipe or of a file, which may still be written; it stays open and belongs to
+ *	the caller
  * @calls: callbacks, which are copied
  * @arg: passed to the callbacks
  *
@@ -1520,7 +1533,7 @@ void jetwatt_trace_reader_reading(struct jetwatt_trace_reader *r, jetwatt_readin
  * jetwatt_trace_read() - read the next intact block and call the callbacks for its records
  * @r: the reader
  *
- * Damaged data is skipped and counted. A file that is not a trace has no intact block.
+ * Damaged data is skipped and counted. In a file that is not a trace, no intact block is found.
  *
  * Context: blocks in read(2).
  * Return: 1: a block was read; 0: there is no further block at present; -EPROTO: the trace has a
@@ -1528,7 +1541,7 @@ void jetwatt_trace_reader_reading(struct jetwatt_trace_reader *r, jetwatt_readin
  */
 int jetwatt_trace_read(struct jetwatt_trace_reader *r);
 /**
- * jetwatt_trace_state() - read what the reader has read so far
+ * jetwatt_trace_state() - return statistics of what a reader has read so far
  * @r: the reader
  * @st: receives a copy of the state
  */

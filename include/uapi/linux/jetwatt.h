@@ -44,14 +44,14 @@
  * series. Sequence numbers start at 1 and are consecutive. A series is one quantity of one rail,
  * chip or clock (enum jetwatt_series).
  *
- * The list of series only grows, when a chip or a clock appears for the first time;
+ * The list of series never shrinks; it grows when a chip or a clock appears for the first time;
  * JETWATT_EVENT_CONFIG_CHANGED announces it. All samples of a batch have the same list of series,
  * which the batch contains. A chip or clock that disappears keeps its series, with the value
  * JETWATT_VALUE_NONE, and its ids. If the chip or clock appears again, it has the same ids.
  *
  * A series that was not read in a tick has the value JETWATT_VALUE_NONE in that sample: bus
  * voltages are read in rotation, slow clocks at a lower rate, and chips that fail not at all. The
- * reader keeps the last value.
+ * reader must use the last value of the series instead.
  *
  * After SUBSCRIBE, the module sends SAMPLES_NTF messages to the caller's port only (unicast). The
  * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, when its oldest sample is
@@ -61,9 +61,9 @@
  * since it subscribed. Other subscribers are not affected.
  *
  * The subscription ends with UNSUBSCRIBE or when the socket is closed. The kernel frees the port of
- * a closed socket shortly before it notifies the module. During that time, one batch may reach
- * another socket that binds to the same port. To prevent this, send UNSUBSCRIBE before you close
- * the socket.
+ * a closed socket shortly before it notifies the module. Between these two events, one batch may
+ * reach another socket that binds to the same port. To prevent this, send UNSUBSCRIBE before you
+ * close the socket.
  *
  * SAMPLES_GET dumps the samples in the ring, starting with the sequence number
  * JETWATT_A_SAMPLES_SEQ, in the format of SAMPLES_NTF messages. If the ring does not hold that
@@ -85,17 +85,19 @@
  * The hwmon device "jetwatt" has the same counters, with at most ten new values per second. So
  * does perf's PMU "jetwatt".
  *
- * A rail may be included in another rail (JETWATT_A_RAIL_PARENT). The total is the sum of rails
- * that are not included in another one (JETWATT_A_RAIL_IN_TOTAL); enum jetwatt_scope says what it
- * covers.
+ * A rail may be included in another rail (JETWATT_A_RAIL_PARENT). The total is the sum of those
+ * rails that are not included in another rail of the sum (JETWATT_A_RAIL_IN_TOTAL); enum
+ * jetwatt_scope says which part of the board the total covers.
  *
  * The black box
  * -------------
- * The black box is a copy of the last JETWATT_A_CONFIG_BOX_MS of samples, or of the whole ring if
- * that is shorter. The sampler does not overwrite it. The module fills it
+ * The black box is a copy of the samples of the last JETWATT_A_CONFIG_BOX_MS milliseconds, or of
+ * the whole ring if the ring is shorter. Newer samples do not overwrite the copy. The module fills
+ * the black box
  * - when the current of a rail exceeds a limit that is set in its chip (INA3221: the critical and
  *   the warning limit of the channel, as set through hwmon);
- * - when a thermal zone reaches its lowest trip point that does not belong to a fan;
+ * - when the temperature of a thermal zone reaches the lowest trip point at which a clock is
+ *   limited or the system is shut down;
  * - on BOX_FREEZE.
  * JETWATT_EVENT_BOX_FROZEN announces that the box was filled. BOX_GET returns the cause.
  * BOX_SAMPLES_GET dumps the samples in the same way as SAMPLES_GET. BOX_CLEAR empties the box, so
@@ -112,18 +114,18 @@
  *
  * struct jetwatt_wait_record defines what a wait is. JETWATT_A_WAITS_RECORD_SIZE is the size of one
  * record. A later version of the module may append members to the record, so a reader must advance
- * by that size and read only the members that it knows.
+ * from record to record by JETWATT_A_WAITS_RECORD_SIZE and read only the members that it knows.
  *
  * Rates
  * -----
  * A rail has three rates: the requested rate, the read rate (how often its shunt voltage is read),
- * and the fresh rate (how often the chip has a new value, at most the read rate).
+ * and the fresh rate (how often a read returns a new value; at most the read rate).
  *
  * One tick reads all shunt voltages and one bus voltage, in rotation, with one I2C transfer per
- * bus. Some boards configure a chip to add up shunt voltages. If the channels of the sum are
- * known, the module reads the sum in addition to the shunt voltages if these are averaged. At rates
- * at which the bus is too slow for all shunt voltages, it reads the sum in every tick and the shunt
- * voltages in rotation.
+ * bus. Some boards configure a chip to add up shunt voltages. If the channels of the sum are known
+ * and the chip averages the shunt voltages, the module reads the sum in addition, because the sum
+ * is not averaged. At rates at which the bus is too slow for all shunt voltages, the module reads
+ * the sum in every tick and the shunt voltages in rotation.
  *
  * JETWATT_A_CONFIG_RATE_HZ 0 requests the highest rate at which every tick reads all shunt
  * voltages. If the CPU cannot sustain the rate that buses and chips allow, the module lowers
@@ -151,22 +153,19 @@
  *	ID: suffix of the constant in enum jetwatt_series
  *	reader: suffix of the constant in enum jetwatt_series_reader: the component that reads the
  *		series, and how often
- *	channels: number of values that user space keeps of it (struct jetwatt_telemetry of
- *		<jetwatt.h>), numbered from 1; 0: the series is part of a rail's power or of a
+ *	channels: number of values that user space stores for the series (struct jetwatt_telemetry
+ *		of <jetwatt.h>), numbered from 1; 0: the series is part of a rail's power or of a
  *		power mode. If a kind has one channel and several indices, the channel is the
- *		highest value of all indices
- *	type: GAUGE; or COUNTER, which increases until the machine or the driver restarts
- *	name: column and key; '#' stands for the channel's number
- *	title: name for messages and tables; '#' stands for the channel's number
- *	unit: unit of the value
- *	per, base: number of units in one base unit, and name of the base unit, which is used in
- *		metrics and tables
- *	metric: name of the metric family, without the suffix _total of a counter
- *	label: name of the metric label that distinguishes the channels
- *	files: for the reader SYSFS: "NAME/ATTRIBUTE ..." below /sys/class/hwmon: name of the device
- *		and of its attribute. '#' stands for the channel's number; without '#', each device
- *		of that name is one channel. The first entry that exists is used
- *	help: help text of the metric
+ *		highest value of all indices type: GAUGE; or COUNTER, which increases until the
+ *		machine or the driver restarts name: column and key; '#' stands for the channel's
+ *		number title: name for messages and tables; '#' stands for the channel's number
+ *		unit: unit of the value per, base: number of units in one base unit (1000 for mC and
+ *		C), and name of the base unit, which is used in metrics and tables metric: name of
+ *		the metric family, without the suffix _total of a counter label: name of the metric
+ *		label that distinguishes the channels files: for the reader SYSFS: "NAME/ATTRIBUTE
+ *		..." below /sys/class/hwmon: name of the device and of its attribute. '#' stands for
+ *		the channel's number; without '#', each device of that name is one channel. The
+ *		first entry that exists is used help: help text of the metric
  *
  * Add a new kind at the end, and also to the netlink specification. The numbers are part of the
  * trace file format and must not change.
@@ -201,11 +200,12 @@
 
 /**
  * enum jetwatt_series_reader - the component that reads a series
- * @JETWATT_SERIES_READER_TICK: the module, in every tick or in rotation
- * @JETWATT_SERIES_READER_SLOW: the module, at most ten times per second, because it must request
- *	the value from the firmware or from another driver
- * @JETWATT_SERIES_READER_SYSFS: libjetwatt, once per second, because another driver provides the
- *	value only as a file. The series is in trace files, but in no message of this family
+ * @JETWATT_SERIES_READER_TICK: the module reads the series, in every tick or in rotation
+ * @JETWATT_SERIES_READER_SLOW: the module reads the series at most ten times per second, because it
+ *	must request the value from the firmware or from another driver
+ * @JETWATT_SERIES_READER_SYSFS: libjetwatt reads the series once per second, because another driver
+ *	provides the value only as a file in sysfs. The series is in trace files, but in no message
+ *	of this family
  */
 enum jetwatt_series_reader {
 	JETWATT_SERIES_READER_TICK,
@@ -238,12 +238,11 @@ enum jetwatt_series_type {
  *	(JETWATT_A_CHIP_SUM_CHANNELS), not averaged, uV, signed
  * JETWATT_SERIES_GPU_LOAD_PERMILLE: share of the time that the GPU was busy, 1/1000, as the GPU's
  *	driver reported it last to its devfreq governor; the module does not query the driver. The
- *	series does not exist if the driver does not report it. The value does not change under a
- *	governor that does not request it
- * JETWATT_SERIES_FAN_RPM: speed of a fan, measured by its tachometer, rpm. NVIDIA's driver also
- *	reports 0 if it cannot measure the speed
- * JETWATT_SERIES_OC_EVENTS: number of events of an over-current input of the SoC since boot. In
- *	such an event the supply voltage was too low or the supply current too high, and the SoC
+ *	series does not exist if the driver does not report a load. The value does not change under
+ *	a governor that does not request the load JETWATT_SERIES_FAN_RPM: speed of a fan, measured
+ *	by its tachometer, rpm. NVIDIA's driver also reports 0 if it cannot measure the speed
+ *	JETWATT_SERIES_OC_EVENTS: number of events of an over-current input of the SoC since boot.
+ *	In such an event the supply voltage was too low or the supply current too high, and the SoC
  *	throttled its clocks
  *
  * JETWATT_A_SERIES_INDEX depends on the kind: SHUNT_UV and BUS_UV: the rail's id; CPU_KHZ: the
@@ -264,11 +263,12 @@ enum jetwatt_series {
  * @JETWATT_EVENT_CONFIG_CHANGED: the rate, the batch size or the list of series has changed
  * @JETWATT_EVENT_CHIP_LOST: a chip does not answer any more; its series are JETWATT_VALUE_NONE
  * @JETWATT_EVENT_CHIP_BACK: the chip answers again
- * @JETWATT_EVENT_OVERRUN: the sampler has skipped ticks. VALUE: number of skipped ticks since the
- *	last such event. At most one event per second
+ * @JETWATT_EVENT_OVERRUN: the sampler has skipped ticks. VALUE: number of ticks skipped since the
+ *	last overrun event. At most one overrun event per second
  * @JETWATT_EVENT_BOX_FROZEN: the black box was filled. VALUE: enum jetwatt_box_cause
  * @JETWATT_EVENT_THROTTLED: the scheduler's real-time throttling has delayed the sampler. VALUE:
- *	number of times since the module was loaded. At most one event per second
+ *	number of delayed ticks since the module was loaded. At most one event of this kind per
+ *	second
  */
 enum jetwatt_event_kind {
 	JETWATT_EVENT_CONFIG_CHANGED,
@@ -292,7 +292,7 @@ enum jetwatt_box_cause {
 };
 
 /**
- * enum jetwatt_scope - what the total power covers
+ * enum jetwatt_scope - part of the board that the total power covers
  * @JETWATT_SCOPE_PARTIAL: only the measured rails: the board is unknown, or one of its power
  *	inputs cannot be measured
  * @JETWATT_SCOPE_MODULE: the whole compute module, without the carrier board
@@ -325,17 +325,20 @@ enum {
 	JETWATT_A_CHIP_ADDR,		/* u32: 7-bit I2C address */
 	JETWATT_A_CHIP_BUS_HZ,		/* u32: clock of the I2C bus, Hz */
 	JETWATT_A_CHIP_CONFIG,		/* u32: last value read of the configuration register */
-	JETWATT_A_CHIP_REFRESH_MHZ,	/* u32: rate of a channel's new values, mHz */
+	JETWATT_A_CHIP_REFRESH_MHZ,	/* u32: rate at which a channel gets new values, mHz */
 	JETWATT_A_CHIP_ERRORS,		/* u64: number of failed I2C transfers */
 	JETWATT_A_CHIP_LOST,		/* u32: 1 while the chip does not answer */
 	JETWATT_A_CHIP_PAD,
-	JETWATT_A_CHIP_SUM_CHANNELS,	/* u32: mask of the channels in its sum; absent: unknown */
+	JETWATT_A_CHIP_SUM_CHANNELS,	/* u32: mask of the sum's channels; absent: unknown */
 	JETWATT_A_CHIP_SHUNT_US,	/* u32: duration of a shunt voltage's conversion, us */
 	JETWATT_A_CHIP_AVERAGES,	/* u32: number of conversions averaged per shunt voltage */
 	JETWATT_A_CHIP_FILTER,		/* u32: 1: recursive averaging filter; 0: block average */
 	JETWATT_A_CHIP_STEP_PV,		/* u32: LSB of a shunt voltage in the present range, pV */
 	JETWATT_A_CHIP_BUS_STEP_PV,	/* u64: LSB of a bus voltage, pV */
-	/* Maximum errors at 25 degrees Celsius; absent: not in the data sheet. */
+	/*
+	 * Maximum errors at 25 degrees Celsius; an attribute is absent if the data sheet lacks the
+	 * error.
+	 */
 	JETWATT_A_CHIP_OFFSET_NV,	/* u32: offset of a shunt voltage, nV */
 	JETWATT_A_CHIP_GAIN_PPM,	/* u32: gain error of a shunt voltage, ppm */
 	JETWATT_A_CHIP_BUS_OFFSET_UV,	/* u32: offset of a bus voltage, uV */
@@ -348,28 +351,28 @@ enum {
 /* RAIL_GET reply, one message per rail */
 enum {
 	JETWATT_A_RAIL_ID = 1,		/* u32: identifier */
-	JETWATT_A_RAIL_CHIP,		/* u32: id of its chip */
+	JETWATT_A_RAIL_CHIP,		/* u32: id of the rail's chip */
 	JETWATT_A_RAIL_CHANNEL,		/* u32: channel of the chip, from 0 */
 	JETWATT_A_RAIL_LABEL,		/* string: name from the device tree */
-	JETWATT_A_RAIL_SHUNT_UOHM,	/* u32: shunt, uOhm, from the device tree; 0: unknown */
+	JETWATT_A_RAIL_SHUNT_UOHM,	/* u32: shunt resistance, uOhm; 0: unknown */
 	JETWATT_A_RAIL_ENABLED,		/* u32: 0: the chip does not convert the channel */
 	JETWATT_A_RAIL_REQUESTED_MHZ,	/* u32: requested rate, mHz */
-	JETWATT_A_RAIL_READ_MHZ,	/* u32: read rate of the shunt over two seconds, mHz */
-	JETWATT_A_RAIL_FRESH_MHZ,	/* u32: rate of new values, mHz: min(read, refresh) */
-	JETWATT_A_RAIL_PARENT,		/* u32: id of the rail that includes it; absent: none */
+	JETWATT_A_RAIL_READ_MHZ,	/* u32: read rate in the last two seconds, mHz */
+	JETWATT_A_RAIL_FRESH_MHZ,	/* u32: fresh rate, mHz: min(read rate, refresh rate) */
+	JETWATT_A_RAIL_PARENT,		/* u32: id of the rail that feeds this rail; absent: none */
 	JETWATT_A_RAIL_IN_TOTAL,	/* u32: 1: the total includes this rail */
 	JETWATT_A_RAIL_STEP_UW,		/* u32: power of one LSB, uW: see RAIL_GET */
-	JETWATT_A_RAIL_SKEW_NS,		/* u32: delay after the tick's first shunt read, ns */
+	JETWATT_A_RAIL_SKEW_NS,		/* u32: time from a tick's first shunt to this one, ns */
 	__JETWATT_A_RAIL_MAX,
 	JETWATT_A_RAIL_MAX = (__JETWATT_A_RAIL_MAX - 1)
 };
 
 /* CLOCK_GET reply, one message per clock */
 enum {
-	JETWATT_A_CLOCK_KIND = 1,	/* u32: enum jetwatt_series, no kind of a rail or chip */
+	JETWATT_A_CLOCK_KIND = 1,	/* u32: enum jetwatt_series; not a rail's or a chip's */
 	JETWATT_A_CLOCK_INDEX,		/* u32: as JETWATT_A_SERIES_INDEX */
 	JETWATT_A_CLOCK_LABEL,		/* string: "cpu0", "17000000.gpu", "emc", zone's type */
-	JETWATT_A_CLOCK_VALUE,		/* s32: present value, see CLOCK_GET for slow ones */
+	JETWATT_A_CLOCK_VALUE,		/* s32: present value; slow series: see CLOCK_GET */
 	__JETWATT_A_CLOCK_MAX,
 	JETWATT_A_CLOCK_MAX = (__JETWATT_A_CLOCK_MAX - 1)
 };
@@ -378,7 +381,7 @@ enum {
 enum {
 	JETWATT_A_CONFIG_RATE_HZ = 1,	/* u32: ticks per second; 0: the highest possible rate */
 	JETWATT_A_CONFIG_BATCH,		/* u32: samples per batch, 1..JETWATT_BATCH_MAX */
-	JETWATT_A_CONFIG_BATCH_AGE_MS,	/* u32: age at which a batch is sent, 1..10000 ms */
+	JETWATT_A_CONFIG_BATCH_AGE_MS,	/* u32: maximum age of a batch, 1..10000 ms */
 	JETWATT_A_CONFIG_BUS_SHARE_PCT,	/* u32: maximum share of a bus's time, 1..90 % */
 	JETWATT_A_CONFIG_RATE_MAX_HZ,	/* u32: read only: highest rate that is accepted, Hz */
 	JETWATT_A_CONFIG_ACTIVE_HZ,	/* u32: read only: rate in use, Hz; 0 while stopped */
@@ -395,9 +398,9 @@ enum {
 /* SAMPLES_GET request (SEQ only); SAMPLES_GET and SAMPLES_NTF messages */
 enum {
 	JETWATT_A_SAMPLES_SEQ = 1,	/* u64: sequence number of the first sample */
-	JETWATT_A_SAMPLES_COUNT,	/* u32: number of samples, n below */
+	JETWATT_A_SAMPLES_COUNT,	/* u32: number of samples in the batch, called n below */
 	JETWATT_A_SAMPLES_LOST,		/* u64: number of samples that this reader has lost */
-	JETWATT_A_SAMPLES_TIME_NS,	/* binary: u64[n], middle of each tick's I2C transfers */
+	JETWATT_A_SAMPLES_TIME_NS,	/* binary: u64[n]: middle of each tick's transfers, ns */
 	JETWATT_A_SAMPLES_SERIES,	/* nest (many): JETWATT_A_SERIES_* */
 	JETWATT_A_SAMPLES_PAD,
 	__JETWATT_A_SAMPLES_MAX,
@@ -416,17 +419,19 @@ enum {
 /* STATS_GET reply: counters since the module was loaded */
 enum {
 	JETWATT_A_STATS_TICKS = 1,	/* u64: number of samples taken */
-	JETWATT_A_STATS_MISSED,		/* u64: ticks skipped as the one before took too long */
+	JETWATT_A_STATS_MISSED,		/* u64: ticks skipped because the last one took too long */
 	JETWATT_A_STATS_I2C_ERRORS,	/* u64: number of failed I2C transfers */
-	/* Wake-up latency: percentiles are upper limits of the bins of a log2 histogram. */
+	/*
+	 * Wake-up latency of the sampler: percentiles are upper limits of bins of a log2 histogram.
+	 */
 	JETWATT_A_STATS_LATE_P50_NS,	/* u64: median, ns */
 	JETWATT_A_STATS_LATE_P99_NS,	/* u64: 99th percentile, ns */
 	JETWATT_A_STATS_LATE_MAX_NS,	/* u64: maximum, ns */
 	JETWATT_A_STATS_TICK_NS,	/* u64: mean duration of a tick's I2C transfers, ns */
-	JETWATT_A_STATS_BUS_PERMILLE,	/* u32: share of the busiest bus's time in use, 1/1000 */
-	JETWATT_A_STATS_LOST,		/* u64: samples lost by all subscribers together */
+	JETWATT_A_STATS_BUS_PERMILLE,	/* u32: busy share of the busiest bus's time, 1/1000 */
+	JETWATT_A_STATS_LOST,		/* u64: number of samples lost, over all subscribers */
 	JETWATT_A_STATS_PAD,
-	JETWATT_A_STATS_THROTTLED,	/* u64: delays of the sampler by real-time throttling */
+	JETWATT_A_STATS_THROTTLED,	/* u64: ticks delayed by real-time throttling */
 	JETWATT_A_STATS_CPU_NS,		/* u64: CPU time of the sampler thread, ns */
 	__JETWATT_A_STATS_MAX,
 	JETWATT_A_STATS_MAX = (__JETWATT_A_STATS_MAX - 1)
@@ -446,7 +451,7 @@ enum {
 enum {
 	JETWATT_A_EVENT_KIND = 1,	/* u32: enum jetwatt_event_kind */
 	JETWATT_A_EVENT_TIME_NS,	/* u64: time of the event */
-	JETWATT_A_EVENT_CHIP,		/* u32: id of the chip, if the event concerns one */
+	JETWATT_A_EVENT_CHIP,		/* u32: id of the chip, if the event concerns a chip */
 	JETWATT_A_EVENT_VALUE,		/* u64: see enum jetwatt_event_kind */
 	JETWATT_A_EVENT_PAD,
 	__JETWATT_A_EVENT_MAX,
@@ -459,7 +464,7 @@ enum {
 	JETWATT_A_ENERGY_UJ,		/* u64: energy since the module was loaded, uJ */
 	JETWATT_A_ENERGY_UW,		/* s32: power of the last sample, uW */
 	JETWATT_A_ENERGY_TIME_NS,	/* u64: time of the last sample; 0: none so far */
-	JETWATT_A_ENERGY_BLIND_NS,	/* u64: time that the energy does not include, ns */
+	JETWATT_A_ENERGY_BLIND_NS,	/* u64: time whose energy is not included in UJ, ns */
 	JETWATT_A_ENERGY_PAD,
 	__JETWATT_A_ENERGY_MAX,
 	JETWATT_A_ENERGY_MAX = (__JETWATT_A_ENERGY_MAX - 1)
@@ -472,7 +477,7 @@ enum {
 	JETWATT_A_BOX_TIME_NS,		/* u64: time of the event */
 	JETWATT_A_BOX_SEQ,		/* u64: sequence number of the first sample in the box */
 	JETWATT_A_BOX_COUNT,		/* u32: number of samples in the box */
-	JETWATT_A_BOX_MISSED,		/* u32: later events, not recorded as the box was in use */
+	JETWATT_A_BOX_MISSED,		/* u32: later events, lost because the box was in use */
 	JETWATT_A_BOX_PAD,
 	__JETWATT_A_BOX_MAX,
 	JETWATT_A_BOX_MAX = (__JETWATT_A_BOX_MAX - 1)
@@ -491,7 +496,7 @@ enum jetwatt_wait_call {
 	JETWATT_WAIT_SYNCPT,
 };
 
-/* A flag of @call: the thread has the name cuda-EvtHandlr, so libcuda has started it. */
+/* Flag in @call: the thread has the name cuda-EvtHandlr, so it is libcuda's helper thread. */
 #define JETWATT_WAIT_HELPER	0x80000000U
 
 /**
@@ -503,8 +508,9 @@ enum jetwatt_wait_call {
  * @tid: thread id in the initial pid namespace
  * @call: enum jetwatt_wait_call, and the flag JETWATT_WAIT_HELPER
  * @ret: return value of the system call
- * @fd: descriptor that the thread waited on: the polled one, or the device node of the ioctl
- * @ctl_fd: device node whose ioctl armed @fd; -1: none
+ * @fd: descriptor that the thread waited on: the polled descriptor, or the descriptor on which the
+ *	ioctl was called
+ * @ctl_fd: descriptor of the device node whose ioctl armed @fd; -1: no ioctl armed @fd
  *
  * The module identifies ioctls by their numbers only, and other drivers may use the same numbers.
  * The reader must check in /proc that the descriptors are files of the GPU's drivers.
@@ -524,8 +530,8 @@ struct jetwatt_wait_record {
 /* WAITS_WATCH request (TGIDS, CHILDREN); WAITS_NTF message (LOST, RECORDS, RECORD_SIZE) */
 enum {
 	JETWATT_A_WAITS_TGIDS = 1,	/* binary: u32[], at most JETWATT_WAITS_TGIDS_MAX */
-	JETWATT_A_WAITS_CHILDREN,	/* flag, or u32 0 or 1: include future children */
-	JETWATT_A_WAITS_LOST,		/* u64: number of waits not reported to this watcher */
+	JETWATT_A_WAITS_CHILDREN,	/* flag, or u32 0 or 1: also watch future children */
+	JETWATT_A_WAITS_LOST,		/* u64: number of waits lost for this watcher */
 	JETWATT_A_WAITS_RECORDS,	/* binary: struct jetwatt_wait_record[] */
 	JETWATT_A_WAITS_PAD,
 	JETWATT_A_WAITS_RECORD_SIZE,	/* u32: size of one record, bytes; absent: 48 */
@@ -537,36 +543,37 @@ enum {
  * enum jetwatt_cmd - operations
  * @JETWATT_CMD_INFO_GET: do: properties of the module and the board; no errors
  * @JETWATT_CMD_CHIP_GET: dump: the sensor chips
- * @JETWATT_CMD_RAIL_GET: dump: the rails. Only callers that may SUBSCRIBE receive STEP_UW, because
- *	the bus voltage can be derived from it
- * @JETWATT_CMD_CLOCK_GET: dump: clocks, temperatures, GPU load. Slow values, which only the
- *	firmware knows, are read for callers with CAP_NET_ADMIN if they are more than 150 ms old;
- *	other callers receive the last value if it is less than two seconds old, else
+ * @JETWATT_CMD_RAIL_GET: dump: the rails. Only callers that may SUBSCRIBE receive STEP_UW (power of
+ *	one LSB), because the bus voltage can be derived from this power
+ * @JETWATT_CMD_CLOCK_GET: dump: clocks, temperatures, GPU load. Slow series, whose values come from
+ *	the firmware, are read again for callers with CAP_NET_ADMIN if the last values are more than
+ *	150 ms old; other callers receive the last value if it is less than two seconds old, else
  *	JETWATT_VALUE_NONE
  * @JETWATT_CMD_CONFIG_GET: do: the configuration of the sampler
  * @JETWATT_CMD_CONFIG_SET: do, admin: change the configuration; -ERANGE: the rate is too high (the
  *	extended ack contains the highest possible rate); -ENODEV: no sensor chip; -EINVAL
  * @JETWATT_CMD_SAMPLES_GET: dump, admin: the samples in the ring
  * @JETWATT_CMD_SUBSCRIBE: do, admin: send samples to this port; -EALREADY: the port has subscribed
- *	already; -ENODEV: no sensor chip; -EUSERS: too many subscribers. The first sample that is
- *	sent was taken after the first subscriber came
+ *	already; -ENODEV: no sensor chip; -EUSERS: too many subscribers. Samples taken before the
+ *	first of all subscribers subscribed are not sent
  * @JETWATT_CMD_UNSUBSCRIBE: do, admin: end the subscription; -ENOENT: the port has not subscribed
  * @JETWATT_CMD_SAMPLES_NTF: a batch of samples, unicast to a subscriber
  * @JETWATT_CMD_STATS_GET: do: counters of the sampler
  * @JETWATT_CMD_SUBSCRIBER_GET: dump, admin: the subscribers
  * @JETWATT_CMD_EVENT_NTF: an event, multicast to JETWATT_MCGRP_EVENTS
  * @JETWATT_CMD_ENERGY_GET: dump, admin: the energy counters
- * @JETWATT_CMD_BOX_GET: do, admin: what filled the black box; -ENOENT: the box is empty
- * @JETWATT_CMD_BOX_FREEZE: do, admin: fill the black box; -EBUSY: it is in use; -ENODATA: there are
- *	no samples; -ENOMEM
+ * @JETWATT_CMD_BOX_GET: do, admin: cause and time of the event that filled the black box; -ENOENT:
+ *	the box is empty
+ * @JETWATT_CMD_BOX_FREEZE: do, admin: fill the black box; -EBUSY: the box is in use; -ENODATA:
+ *	there are no samples; -ENOMEM
  * @JETWATT_CMD_BOX_CLEAR: do, admin: empty the black box; -ENOENT: the box is empty
  * @JETWATT_CMD_BOX_SAMPLES_GET: dump, admin: the samples in the black box; -ENOENT: the box is
  *	empty
  * @JETWATT_CMD_WAITS_WATCH: do, admin: send records of waits to this port; -EALREADY: the port
  *	receives them already; -EUSERS: too many watchers; -EOPNOTSUPP: the kernel has no
  *	raw_syscalls tracepoints; -ENOMEM
- * @JETWATT_CMD_WAITS_UNWATCH: do, admin: stop sending them; -ENOENT: the port does not receive
- *	them
+ * @JETWATT_CMD_WAITS_UNWATCH: do, admin: stop sending records of waits to this port; -ENOENT: the
+ *	port does not receive any
  * @JETWATT_CMD_WAITS_NTF: records of finished waits, unicast to a watcher
  *
  * "admin" means that the operation needs CAP_NET_ADMIN; some operations need more: see "Access".
