@@ -87,8 +87,8 @@ struct {
 } armers SEC(".maps");
 
 /*
- * Values for map entries. They are global constants, because values on the stack would make the
- * verification of the program slower.
+ * Values for map entries. The values are global constants, because values on the stack would make
+ * the verification of the program slower.
  */
 const volatile __u32 one = 1, has_names = NAMED;
 

@@ -10,8 +10,8 @@
 
 /*
  * The sampler thread must not build netlink messages, so it queues events here and a work item
- * sends them. If the queue is full, the oldest event is dropped. This is acceptable, because an
- * event only announces a change, and clients can request the present state.
+ * sends them. If the queue is full, the oldest event is dropped. Dropping an event is acceptable,
+ * because an event only announces a change, and clients can request the present state.
  */
 static struct {
 	spinlock_t lock;

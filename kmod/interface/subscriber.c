@@ -33,7 +33,7 @@
  * - neither a dead socket nor a socket that has taken over the port of a dead socket gets samples;
  * - the work item removes dead sockets only, never a new subscriber with the same port;
  * - a new subscriber replaces a previous one with the same port.
- * One gap remains, between freeing the port and marking the socket dead: if a batch is sent then,
+ * One gap remains: if a batch is sent after the port is freed and before the socket is marked dead,
  * and another socket has just bound to the port, that socket gets the batch. The kernel offers
  * modules no earlier notification.
  */
@@ -81,7 +81,7 @@ static struct subscriber *find_subscriber(u32 port)
 	return NULL;
 }
 
-/* This only stores the number; the next jetwatt_config_update() starts or parks the sampler. */
+/* Store the number of subscribers; the next jetwatt_config_update() starts or parks the sampler. */
 static void count_subscribers(int n)
 {
 	subs.nr += n;

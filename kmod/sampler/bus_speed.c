@@ -19,9 +19,9 @@
  * measures.
  *
  * The wake-up of the real-time thread is delayed too while another task is in a non-preemptible
- * section of the kernel. This delay is added once per transfer, not per register. If short
- * transfers indicate a slow bus, longer transfers are made to distinguish a slow bus from such a
- * delay.
+ * section of the kernel. The delay of the wake-up is added once per transfer, not per register. If
+ * short transfers indicate a slow bus, longer transfers are made to distinguish a slow bus from
+ * such a delay.
  */
 static const u8 lengths[] = { 4, 4, 8, 16, 32 };	/* registers */
 

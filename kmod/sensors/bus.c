@@ -424,9 +424,9 @@ void jetwatt_bus_ticked(struct jetwatt_bus *bus, unsigned int n)
  * @n: number of registers
  *
  * The result is the shortest duration of a transfer of @n registers in the last complete window, or
- * that for the nearest number of registers, corrected by the time per register. It includes the CPU
- * time to start a transfer and to wake the thread at its end; other drivers cannot use the bus
- * then.
+ * that for the nearest number of registers, corrected by the time per register. The duration
+ * includes the CPU time to start a transfer and to wake the thread at its end; other drivers cannot
+ * use the bus then.
  *
  * Context: jetwatt_board.lock held.
  * Return: nanoseconds, 0 if nothing was measured at the present bus clock.

@@ -46,7 +46,7 @@
  * @armed: list of the descriptors of the process
  * @tgid: id of the process
  *
- * An owner is dropped when the process ends or executes another program. It stays when its last
+ * An owner is dropped when the process ends or executes another program. It stays when the last
  * descriptor is closed, because a process that has waited for the GPU will wait again.
  */
 struct owner {

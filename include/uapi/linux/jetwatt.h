@@ -18,8 +18,9 @@
  * need CAP_NET_ADMIN in the initial user namespace.
  *
  * SUBSCRIBE, SAMPLES_GET, BOX_SAMPLES_GET, ENERGY_GET and WAITS_WATCH reveal the activity of other
- * processes, because a fast power trace is a side channel (PLATYPUS, CVE-2020-8694). They also
- * need CAP_PERFMON or CAP_SYS_ADMIN in the initial user namespace, as system-wide perf events do.
+ * processes, because a fast power trace is a side channel (PLATYPUS, CVE-2020-8694). These commands
+ * also need CAP_PERFMON or CAP_SYS_ADMIN in the initial user namespace, as system-wide perf events
+ * do.
  *
  * When the module rejects a request, the extended ack contains an explanation. The kernel itself
  * checks CAP_NET_ADMIN and returns -EPERM without an explanation.
