@@ -13,7 +13,7 @@
  * @JETWATT_FAIL_SKB: allocating a netlink message fails
  * @JETWATT_FAIL_ALLOC: allocating memory for a subscriber or for the state of a netlink dump fails
  * @JETWATT_FAIL_ATTACH: attaching a chip fails
- * @JETWATT_FAIL_TRANSFER: an i2c transfer fails before it starts
+ * @JETWATT_FAIL_TRANSFER: an i2c transfer is not started and counts as failed
  * @JETWATT_FAIL_CLOCK: reading a clock rate or a temperature from the firmware fails
  * @JETWATT_FAIL_SEND: sending a message to a subscriber's socket fails
  * @JETWATT_FAIL_HOOK: attaching to a tracepoint fails

@@ -95,7 +95,7 @@ static int put_chip(struct sk_buff *skb, unsigned int i)
 /**
  * jetwatt_netlink_chip_dump() - dump for JETWATT_CMD_CHIP_GET
  * @skb: message to fill
- * @cb: state of the dump
+ * @cb: state of the dump between its messages
  *
  * Return: number of bytes in @skb.
  */
@@ -160,7 +160,7 @@ static int put_rail_and_lsb(struct sk_buff *skb, unsigned int i)
 /**
  * jetwatt_netlink_rail_dump() - dump for JETWATT_CMD_RAIL_GET
  * @skb: message to fill
- * @cb: state of the dump
+ * @cb: state of the dump between its messages
  *
  * Return: number of bytes in @skb.
  */
@@ -183,7 +183,7 @@ static int put_clock(struct sk_buff *skb, unsigned int i)
 /**
  * jetwatt_netlink_clock_dump() - dump for JETWATT_CMD_CLOCK_GET
  * @skb: message to fill
- * @cb: state of the dump
+ * @cb: state of the dump between its messages
  *
  * Return: number of bytes in @skb.
  */
@@ -219,7 +219,7 @@ static int put_energy(struct sk_buff *skb, unsigned int i)
 /**
  * jetwatt_netlink_energy_dump() - dump for JETWATT_CMD_ENERGY_GET
  * @skb: message to fill
- * @cb: state of the dump
+ * @cb: state of the dump between its messages
  *
  * A client that polls the energy counters learns as much as from the stream of samples, so both
  * need the same permissions.
@@ -255,7 +255,7 @@ static int put_subscriber(struct sk_buff *skb, unsigned int i)
 /**
  * jetwatt_netlink_subscriber_dump() - dump for JETWATT_CMD_SUBSCRIBER_GET
  * @skb: message to fill
- * @cb: state of the dump
+ * @cb: state of the dump between its messages
  *
  * Return: number of bytes in @skb.
  */

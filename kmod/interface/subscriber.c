@@ -146,8 +146,8 @@ static void reap_subscribers_fn(struct work_struct *work)
  * @sk: the socket
  *
  * Context: takes subs.lock, then config.lock; sleeps. Return: 0; -EALREADY if the socket is
- * subscribed; -EUSERS if there are JETWATT_SUBSCRIBERS_MAX others; -ENOMEM; -ESHUTDOWN if the
- * module is being unloaded.
+ * subscribed; -EUSERS if there are already JETWATT_SUBSCRIBERS_MAX subscribers; -ENOMEM; -ESHUTDOWN
+ * if the module is being unloaded.
  */
 int jetwatt_subscriber_add(u32 port, struct sock *sk)
 {

@@ -33,7 +33,7 @@
  * @blind_ns: see struct jetwatt_energy
  * @blind_in_total_ns: part of @blind_ns in which the rail belonged to the total, since the last
  *	change of the total's rails
- * @in_total: the rail belonged to the total at its last sample
+ * @in_total: true if the rail was part of the total at the last sample
  * @time_ns: time of the last sample; 0: none yet
  * @suspended_ns: value of suspended_ns() at the last sample
  * @freeze: value of the variable freezes at the last sample

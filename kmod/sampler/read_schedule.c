@@ -102,7 +102,7 @@ static void add_sum(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
  * @rotated: registers that are read in rotation, one per tick
  * @healthy: mask of chips that are read together
  * @failed: mask of chips that are to be read separately
- * @observed: mask of chips whose sum is to be compared with their shunts, in ticks that read both
+ * @observed: mask of chips whose sum is to be compared with the sum of their shunt voltages
  *
  * Protected by jetwatt_board.lock; get_layout() calculates the layout again if jetwatt_bus.planned
  * is false.
@@ -214,7 +214,7 @@ unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus 
 
 /**
  * jetwatt_plan_alone() - plan the transfer that reads a failed chip
- * @plan: gets the registers; none if the chip is lost and its next retry is not due
+ * @plan: gets the registers to read; no register if the chip is lost and the next retry is not due
  * @chip: the chip
  * @now: CLOCK_MONOTONIC
  *

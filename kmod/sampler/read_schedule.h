@@ -24,9 +24,9 @@ struct jetwatt_plan {
 
 /**
  * enum jetwatt_limit_reason - what limits the sampling rate
- * @JETWATT_LIMIT_BUS: the share of a bus's time that the configuration allows
- * @JETWATT_LIMIT_TICK: all transfers of a tick must fit into its period
- * @JETWATT_LIMIT_CPU: the transfers and the CPU overhead of a tick must fit into its period
+ * @JETWATT_LIMIT_BUS: a bus would be busy for more than the configured share of time
+ * @JETWATT_LIMIT_TICK: the transfers of a tick on all buses must end within one period
+ * @JETWATT_LIMIT_CPU: the transfers and the CPU overhead of a tick must end within one period
  * @JETWATT_LIMIT_CHIP: at a higher rate, even the fastest chip would not have a new value in every
  *	tick
  * @JETWATT_LIMIT_HARD: JETWATT_RATE_HARD_HZ

@@ -109,7 +109,8 @@ static enum hrtimer_restart wake_sampler(struct hrtimer *unused)
  * the i2c adapters are suspended; signals are never sent to the thread. @now contains the present
  * time (CLOCK_MONOTONIC) when the function is called and when it returns.
  *
- * Return: true if @deadline was reached; false if the thread must check its rate, stop or freeze.
+ * Return: true if @deadline was reached; false if the rate has changed or the thread must stop or
+ * freeze.
  */
 static bool sleep_until(u64 deadline, u32 hz, u64 *now)
 {

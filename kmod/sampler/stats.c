@@ -84,7 +84,10 @@ void jetwatt_stats_cpu(u64 cpu_ns)
 	WRITE_ONCE(counts.cpu, cpu_ns);
 }
 
-/* Return: upper bound, in nanoseconds, of the bucket that contains the quantile. */
+/*
+ * Return: upper bound, in nanoseconds, of the bucket that contains the @percent quantile of the
+ * latencies.
+ */
 static u64 quantile(const u64 *count, u64 total, unsigned int percent)
 {
 	u64 want = DIV_ROUND_UP_ULL(total * percent, 100), sum = 0;

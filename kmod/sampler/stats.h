@@ -8,7 +8,7 @@
 /**
  * struct jetwatt_stats - statistics since the module was loaded
  * @ticks: number of samples taken
- * @missed: number of ticks skipped because an earlier one took too long
+ * @missed: number of ticks skipped because an earlier tick took too long
  * @i2c_errors: number of failed transfers
  * @late_p50_ns: median of the wake-up latency (ns)
  * @late_p99_ns: 99th percentile of the wake-up latency (ns)

@@ -55,7 +55,7 @@ static inline struct jetwatt_bus *jetwatt_bus_at(unsigned int i)
 /**
  * jetwatt_chip_count() - return the number of chips attached since the module was loaded
  *
- * Context: any. Return: the number; it never decreases.
+ * Context: any. Return: number of chips, which never decreases.
  */
 static inline unsigned int jetwatt_chip_count(void)
 {
@@ -77,7 +77,7 @@ static inline struct jetwatt_chip *jetwatt_chip_at(unsigned int i)
 /**
  * jetwatt_rail_count() - return the number of rails
  *
- * Context: any. Return: the number; it never decreases.
+ * Context: any. Return: number of rails, which never decreases.
  */
 static inline unsigned int jetwatt_rail_count(void)
 {

@@ -78,7 +78,7 @@ enum jetwatt_read_mode {
  * @begun_ns: start of the last transfer
  * @ended_ns: end of the last transfer, whether it succeeded or failed
  * @best: shortest time per register (ns) in the current window of transfers and in the previous
- *	one; 0: no transfer
+ *	window; 0: no transfer
  * @window: number of transfers of three or more registers in the current window of @best
  * @shortest_ns: duration of the sampler thread's shortest transfer (ns), by number of registers, in
  *	the current window and in the last complete window; 0: no transfer with that number of

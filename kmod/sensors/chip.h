@@ -69,7 +69,7 @@ struct jetwatt_rail {
  * @rail: rail id of each channel; JETWATT_NO_RAIL if nothing is connected to the channel
  * @client: i2c device of the chip, with a reference; NULL while the chip is detached
  * @bus: bus of the chip; NULL while the chip is detached
- * @consecutive_errors: number of failed transfers since the last successful one
+ * @consecutive_errors: number of failed transfers of the chip since the last successful transfer
  * @aux_reg_due: time at which the chip's next auxiliary register is to be read (ns)
  * @aux_index: number of auxiliary registers read so far
  * @sum_observe_due: time of the next tick that reads both the shunts and the sum, to determine the
