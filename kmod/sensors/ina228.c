@@ -2,8 +2,10 @@
 /* INA228: one channel up to 85 V, 20 bits. Data sheet: TI SLYS021A. */
 #include "sensors/ina238.h"
 
-/* The shunt voltage is in bits 23:4 of its register. The register of the shunt voltage's limit has
- * 16 bits; its LSB is 16 times that of the shunt voltage. */
+/*
+ * The shunt voltage is in bits 23:4 of its register. The register of the shunt voltage's limit has
+ * 16 bits; its LSB is 16 times that of the shunt voltage.
+ */
 #define RANGE(pv)								\
 	{									\
 		.shunt = { .bytes = 3, .shift = 4, .bits = 20, .sign = true, .lsb_pv = (pv) },	\

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=900
-// alone
+// guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=900 alone
 /*
  * Fuzzer of the netlink family, in the guest. Sends random and damaged messages of every operation,
  * and of operations that do not exist, as root, as user nobody, and as root in its own namespaces.

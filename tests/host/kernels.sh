@@ -34,9 +34,9 @@ refused "a bare git repository" "bare git repository" $d/bare.git
 mkdir -p $d/headers && echo 'VERSION = 6' > $d/headers/Makefile
 refused "a tree of headers" "no kernel source" $d/headers
 tree old 4.9
-refused "a kernel that is too old" "is 4.9; the module is for 5.10 and later" $d/old
+refused "a kernel that is too old" "is 4.9; the module needs 5.10 or newer" $d/old
 tree built 5.15 && touch $d/built/.config
-refused "a tree with build output" "has been built in" $d/built
+refused "a tree with build output" "contains build results" $d/built
 tree good 99.7
 refused "a missing configuration" "no file none" $d/good none
 

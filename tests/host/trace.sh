@@ -27,7 +27,7 @@ check "report: text fits 80 columns" "[ $status = 0 ] && grep -q '300 minibatche
 
 head -c 120000 $d/a.jwt > $d/cut.jwt
 run build/jetwatt report --json $d/cut.jwt
-check "a truncated trace: the rest is used" "[ $status = 0 ] && says 'was not closed.*cut off' &&
+check "a truncated trace: the rest is used" "[ $status = 0 ] && says 'was not closed.*incomplete block' &&
 	[ \$(jq .minibatches $d/out) -gt 150 ] && [ \$(jq .lost $d/out) = null ]"
 { head -c 60000 $d/a.jwt; printf 'xx'; tail -c +60003 $d/a.jwt; } > $d/bad.jwt
 run build/jetwatt report --json $d/bad.jwt
