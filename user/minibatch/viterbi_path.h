@@ -6,8 +6,8 @@
  * additional wait after the phase index; NONE_AT: no cycle; EVAL_AT and above: states at phase
  * indices of the evaluation cycle. MAX is JETWATT_PERIOD_MAX.
  */
-#ifndef JETWATT_MINIBATCH_WALK_H
-#define JETWATT_MINIBATCH_WALK_H
+#ifndef JETWATT_MINIBATCH_VITERBI_PATH_H
+#define JETWATT_MINIBATCH_VITERBI_PATH_H
 
 #include <stddef.h>
 #include <stdint.h>
