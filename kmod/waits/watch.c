@@ -280,7 +280,7 @@ u64 jetwatt_watch_lost(unsigned int watcher)
 
 /**
  * jetwatt_watch_add() - start to collect records for a watcher
- * @watcher: the watcher, less than JETWATT_WATCHERS_MAX
+ * @watcher: index of the watcher, less than JETWATT_WATCHERS_MAX
  * @tgids: ids of the processes to watch
  * @n: number of ids in @tgids; 0 to watch all processes
  * @with_children: also watch processes that the processes in @tgids fork from now on

@@ -18,8 +18,8 @@
  * this mode is used. */
 #define MIN_SPAN_NS	100000000ull
 /* Thresholds for the mean power over a quarter of the averaging window, as multiples of the
- * budget. FAR_CHOSEN is used in a mode that jetwattd has applied, once samples of a whole
- * averaging window may be compared with the budget; FAR in all other cases. */
+ * budget. FAR_CHOSEN is used if jetwattd has applied the mode and the usable samples (see
+ * span_to_judge()) cover a whole averaging window. FAR is used in all other cases. */
 #define FAR		1.15
 #define FAR_CHOSEN	1.5
 /* Mean power above this fraction of the budget for half a window counts as above the budget: the

@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * A rail has a gap if it has no reading for GAP_TIMES the mean interval of samples and for
- * GAP_MIN_NS. The samples of other rails may continue meanwhile.
+ * A rail has a gap if it has no reading for longer than GAP_TIMES the mean interval of samples and
+ * longer than GAP_MIN_NS. During the gap of one rail, the other rails may have readings.
  */
 #define GAP_TIMES	8
 #define GAP_MIN_NS	20e6
