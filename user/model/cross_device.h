@@ -24,17 +24,17 @@ struct jetwatt_cross_device {
 };
 
 /*
- * Set @t from the @n rows @row of other devices, at least 3. Return: as jetwatt_model_fit(); on
- * error
- * @t is empty.
+ * Set @t from the @n rows @row of other devices; @n is at least 3. Return: as jetwatt_model_fit(). On
+ * error, @t is empty.
  */
 int jetwatt_cross_device_learn(struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n, uint64_t seed);
 /* Free the contents of @t and make it empty. */
 void jetwatt_cross_device_free(struct jetwatt_cross_device *t);
 
 /*
- * Return: 1 if @t has rows and the @n rows @row of this board are consistent with the same workload
- * (no rows are consistent with any); else 0.
+ * Check whether the @n rows @row of this board can be of the same workload as the rows in @t.
+ * Return: 1 if they can, or if @n is 0 and @t is not empty; 0 if they cannot, if @t is empty, or on
+ * an error.
  */
 int jetwatt_cross_device_agrees(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n);
 

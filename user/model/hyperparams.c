@@ -149,7 +149,12 @@ static int tune_leave_one_out(struct jetwatt_surface *s, double *e2, double *var
 
 	if (!a || !inv || !al)
 		goto out;
-	/* A^-1 = l^-T (1 - jac hess^-1 jac') l^-1, with l^-1 = inv */
+	/*
+	 * A = C + J B J' is the covariance of the points when the parameters of the mean are
+	 * integrated out; C is the covariance of process and noise, J the gradient of the mean, and
+	 * B the prior covariance of the parameters.
+	 * A^-1 = l^-T (1 - jac hess^-1 jac') l^-1, with l^-1 = inv
+	 */
 	for (size_t i = 0; i < n; i++)
 		inv[i * n + i] = 1;
 	jetwatt_linalg_lower(s->l, n, inv, n);
@@ -178,7 +183,10 @@ static int tune_leave_one_out(struct jetwatt_surface *s, double *e2, double *var
 		free(w);
 	}
 	memcpy(al, s->res, n * sizeof(*al));
-	/* At the optimum, alpha = C^-1 (y - mean) equals A^-1 z. */
+	/*
+	 * At the fitted parameters, C^-1 (y - mean) equals A^-1 z, where z is @y minus the
+	 * linearised mean at the prior's parameters. The left side needs only the factor of C.
+	 */
 	jetwatt_linalg_upper(s->l, n, al, 1);
 	for (size_t j = 0; j < n; j++)
 		e2[j] = al[j] * al[j] * var[j] * var[j];

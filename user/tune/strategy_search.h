@@ -11,12 +11,12 @@
 
 /**
  * struct jetwatt_strategy_search - a search
- * @learn: candidates and rows
- * @strategy: the strategy
- * @q: the limits
+ * @learn: candidate modes and measured rows
+ * @strategy: the search strategy
+ * @q: limits that the plan must meet
  * @most: largest number of modes to measure, including the modes of earlier rows
- * @known: measurements
- * @state: state of the strategy
+ * @known: measurements so far, by workload, minibatch size and mode
+ * @state: private state of @strategy
  */
 struct jetwatt_strategy_search {
 	struct jetwatt_tuner *learn;
