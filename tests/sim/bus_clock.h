@@ -20,7 +20,7 @@ struct i2c_adapter;
 /**
  * struct sim_bus_clock - clock of an adapter, at adapter->algo_data
  * @hz: the clock in hertz
- * @tells: whether the attribute bus_clk_rate and the function that gets the clock report it
+ * @tells: true: the attribute bus_clk_rate and the function that gets the clock report @hz
  */
 struct sim_bus_clock {
 	u32 hz;
