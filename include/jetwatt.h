@@ -293,7 +293,7 @@ struct jetwatt_telemetry {
  * @base: base unit, for metrics and tables
  * @metric: name of the metric family, without the suffix _total of a counter
  * @label: name of the metric label that distinguishes the channels
- * @files: hwmon files of the series, see JETWATT_SERIES_ROWS()
+ * @files: hwmon files of the series, as "NAME/ATTRIBUTE ..."; see JETWATT_SERIES_ROWS()
  * @help: help text of the metric
  */
 struct jetwatt_series_row {

@@ -157,16 +157,19 @@
  *	channels: number of values that user space stores for the series (struct jetwatt_telemetry
  *		of <jetwatt.h>), numbered from 1; 0: the series is part of a rail's power or of a
  *		power mode. If a kind has one channel and several indices, the channel is the
- *		highest value of all indices type: GAUGE; or COUNTER, which increases until the
- *		machine or the driver restarts name: column and key; '#' stands for the channel's
- *		number title: name for messages and tables; '#' stands for the channel's number
- *		unit: unit of the value per, base: number of units in one base unit (1000 for mC and
- *		C), and name of the base unit, which is used in metrics and tables metric: name of
- *		the metric family, without the suffix _total of a counter label: name of the metric
- *		label that distinguishes the channels files: for the reader SYSFS: "NAME/ATTRIBUTE
- *		..." below /sys/class/hwmon: name of the device and of its attribute. '#' stands for
- *		the channel's number; without '#', each device of that name is one channel. The
- *		first entry that exists is used help: help text of the metric
+ *		highest value of all indices
+ *	type: GAUGE; or COUNTER, which increases until the machine or the driver restarts
+ *	name: column and key; '#' stands for the channel's number
+ *	title: name for messages and tables; '#' stands for the channel's number
+ *	unit: unit of the value
+ *	per, base: number of units in one base unit (1000 for mC and C), and name of the base unit,
+ *		which is used in metrics and tables
+ *	metric: name of the metric family, without the suffix _total of a counter
+ *	label: name of the metric label that distinguishes the channels
+ *	files: for the reader SYSFS: "NAME/ATTRIBUTE ..." below /sys/class/hwmon: name of the
+ *		device and of its attribute. '#' stands for the channel's number; without '#', each
+ *		device of that name is one channel. The first entry that exists is used
+ *	help: help text of the metric
  *
  * Add a new kind at the end, and also to the netlink specification. The numbers are part of the
  * trace file format and must not change.
