@@ -24,8 +24,8 @@ struct jetwatt_cross_device {
 };
 
 /*
- * Set @t from the @n rows @row of other devices; @n is at least 3. Return: as jetwatt_model_fit(). On
- * error, @t is empty.
+ * Set @t from the @n rows @row of other devices; @n is at least 3. Return: as jetwatt_model_fit().
+ * On error, @t is empty.
  */
 int jetwatt_cross_device_learn(struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n, uint64_t seed);
 /* Free the contents of @t and make it empty. */
