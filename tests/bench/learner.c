@@ -248,7 +248,8 @@ static void twice(struct bench *b, uint64_t seed, double lo_s, double hi_s, stru
 		  struct score *known)
 {
 	double least = b->row[lowest(b)].power_w, most = 0, after_s;
-	struct jetwattd_prior prior = { .key = KEY, .other = b->other, .others = b->others };
+	struct jetwattd_prior prior = { .key = KEY, .other = b->other, .others = b->others,
+					.first = b->first, .first_w = b->first_w, .firsts = b->presets };
 
 	b->rng = seed + 500;
 	for (size_t i = 0; i < b->n; i++)
@@ -258,11 +259,6 @@ static void twice(struct bench *b, uint64_t seed, double lo_s, double hi_s, stru
 	after_s = fmax(b->others >= 3 ? 15 : 60, 60 * 1e-3 * fastest(b, room(b)));
 	memset(b->l.allowance, 0, sizeof(b->l.allowance));
 	b->nr_stored = 0;
-	if (b->share > 0) {
-		prior.first = b->first;
-		prior.first_w = b->first_w;
-		prior.firsts = b->presets;
-	}
 	if (b->verbose)
 		printf("%g W for %.0f s; best %.2f ms\n", b->budget_w, b->length_s, fastest(b, room(b)));
 	*fresh = one(b, &prior, after_s, "new");
@@ -274,7 +270,7 @@ static void twice(struct bench *b, uint64_t seed, double lo_s, double hi_s, stru
 int main(int argc, char **argv)
 {
 	double times = 1, lo_s = 30, hi_s = 3600;
-	struct bench b = { .swing = 0.003 };
+	struct bench b = { .swing = 0.003, .share = 0.05 };
 	struct score *fresh, *known;
 	int opt, jobs = 20, bad = 0;
 	uint64_t seed = 1;

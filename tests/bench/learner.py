@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Quality of jetwattd's learner on files of measured modes, in virtual time.
 
-  learner.py [-j JOBS] [-s SEED] [-o build/bench/learner.json] FILE.csv...
+  learner.py [-j JOBS] [-s SEED] [-p SHARE] [-o build/bench/learner.json] FILE.csv...
 
 Each file is used with its own time per minibatch and with twelve times that; with and without the
-other files as reference profiles; and with learning limited by a number of modes or by 5 % of the
-job's time. All values are in percent. "later" starts after 60 s (15 s if three workloads are known)
+other files as reference profiles. Learning may cost SHARE percent of a job's time. All values are
+in percent. "later" starts after 60 s (15 s if three workloads are known)
 or after 60 minibatches, whichever is later.
 """
 import argparse
@@ -19,9 +19,9 @@ TIMES = (1, 12)
 LENGTHS = ("60:600", "600:10800")
 
 
-def run(args, files, times, lengths, share):
+def run(args, files, times, lengths):
     out = subprocess.run(["build/bench/learner", "-j", str(args.jobs), "-s", str(args.seed),
-                          "-t", str(times), "-l", lengths, "-p", str(share)] + files,
+                          "-t", str(times), "-l", lengths, "-p", str(args.share)] + files,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
     found, part = {}, None
     for line in out.stdout.splitlines():
@@ -38,26 +38,26 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("-j", "--jobs", type=int, default=10)
     parser.add_argument("-s", "--seed", type=int, default=1)
+    parser.add_argument("-p", "--share", type=float, default=5)
     parser.add_argument("-o", "--out", default="build/bench/learner.json")
     parser.add_argument("files", nargs="+")
     args = parser.parse_args()
     report = []
-    print("%-30s %3s %9s %6s %6s %6s   %s" % ("file", "x", "seconds", "others", "share", "", "whole  later  preset  lost  (means; worst)"))
+    print("%-30s %3s %9s %6s %6s   %s" % ("file", "x", "seconds", "others", "", "whole  later  preset  lost  (means; worst)"))
     for name in args.files:
         others = [f for f in args.files if f != name]
         for times in TIMES:
             for lengths in LENGTHS:
                 for known in ([], others):
-                    for share in (0, 5):
-                        found = run(args, [name] + known, times, lengths, share)
-                        report.append({"file": name, "times": times, "lengths": lengths,
-                                       "others": len(known), "share": share, **found})
-                        for part, f in found.items():
-                            text = "  ".join("%5.1f;%5.1f" % (f[k]["mean"], f[k]["max"]) if k in f else "     -     "
-                                             for k in ("whole job against oracle", "later against oracle",
-                                                       "from 15 s against preset", "lost by learning"))
-                            print("%-30s %3g %9s %6d %6g %6s %s" % (name.split("/")[-1][:30], times, lengths,
-                                                                   len(known), share, part, text), flush=True)
+                    found = run(args, [name] + known, times, lengths)
+                    report.append({"file": name, "times": times, "lengths": lengths,
+                                   "others": len(known), "share": args.share, **found})
+                    for part, f in found.items():
+                        text = "  ".join("%5.1f;%5.1f" % (f[k]["mean"], f[k]["max"]) if k in f else "     -     "
+                                         for k in ("whole job against oracle", "later against oracle",
+                                                   "from 15 s against preset", "lost by learning"))
+                        print("%-30s %3g %9s %6d %6s %s" % (name.split("/")[-1][:30], times, lengths,
+                                                           len(known), part, text), flush=True)
     with open(args.out, "w") as f:
         json.dump(report, f, indent=1)
 

@@ -41,8 +41,7 @@
 #define SAFE		0.9
 /* Time until jetwattd has detected the job. */
 #define SEEN_S		0.5
-#define MOST		25
-#define WORSE		1.04
+#define MOST		1000
 #define TIGHT		1.5
 #define KEY		"0123456789abcdef"
 #define REFERENCES	8
@@ -65,7 +64,7 @@ struct part {
  * @budget_w: power budget of the job, in W
  * @swing: relative variation of the mean power over a window
  * @length_s: duration of the job, in s
- * @share: share of the job's time that learning may cost, as in the policy; 0: no limit
+ * @share: share of the job's time that learning may cost, as in the policy
  * @rng: state of the random generator
  * @now_s: virtual time since the start of the job, in s
  * @start: index of the mode in which the job starts
@@ -242,7 +241,7 @@ static void seek(struct bench *b)
 static void hold(struct bench *b)
 {
 	const struct jetwatt_row *best;
-	double was_ms = INFINITY, back_off_s = BACK_OFF_S;
+	double back_off_s = BACK_OFF_S;
 	struct jetwattd_reading got;
 	int trips = 0;
 
@@ -255,10 +254,8 @@ static void hold(struct bench *b)
 			stay(b, CALM_S, lowest(b), 0);
 			return;
 		}
-		if (b->share > 0 ? jetwattd_learner_is_due(&b->l, &t) :
-				   best->time_ms > WORSE * was_ms && jetwattd_learner_allow_more(&b->l, &t))
+		if (jetwattd_learner_is_due(&b->l, &t))
 			return;
-		was_ms = best->time_ms;
 		i = place(b, &best->mode);
 		if (b->row[i].power_w > b->budget_w) {
 			stay(b, WINDOW_S, i, 0);

@@ -105,18 +105,16 @@ TEST_F(learner, allowance_limits_the_search)
 
 		learn(self, &again);
 		EXPECT_EQ(0, self->p.tries);
-		/* A workload has its own allowance for each budget, which other workloads and
-		 * budgets do not use up. */
-		again.key = "fedcba9876543210";
-		learn(self, &again);
-		EXPECT_EQ(4, self->p.tries);
-		again.key = KEY;
+		/* Another budget does not renew it; another workload has its own. */
 		self->p.budget_w += 4;
+		learn(self, &again);
+		EXPECT_EQ(0, self->p.tries);
+		again.key = "fedcba9876543210";
 		learn(self, &again);
 		EXPECT_EQ(4, self->p.tries);
 	}
 	/* The search also ends when it has used up the allowance of energy. */
-	self->p.budget_w += 4;
+	memset(self->l.allowance, 0, sizeof(self->l.allowance));
 	self->p.learn_s = 200;
 	self->p.learn_j = 60;
 	learn(self, &unknown);
@@ -124,26 +122,42 @@ TEST_F(learner, allowance_limits_the_search)
 	EXPECT_GT(8, self->p.tries);
 }
 
-/* If the chosen mode cannot be held, the learner measures a few more modes with the rest of its
- * allowance. */
-TEST_F(learner, rest_of_the_allowance_is_used)
+/* If the chosen mode cannot be held, a further search is due at once. */
+TEST_F(learner, search_is_due_when_the_mode_cannot_be_held)
 {
 	struct jetwattd_terms t;
 	int tries;
 
 	learn(self, &unknown);
 	tries = self->p.tries;
-	EXPECT_EQ(0, step(self));
 	t = terms(&self->p);
+	EXPECT_EQ(0, jetwattd_learner_is_due(&self->l, &t));
 	jetwattd_learner_over(&self->l, &best(self)->mode, 1.02 * self->p.budget_w, 0.005);
-	ASSERT_EQ(1, jetwattd_learner_allow_more(&self->l, &t));
+	ASSERT_EQ(1, jetwattd_learner_is_due(&self->l, &t));
 	jetwattd_learner_resume(&self->l, &t);
 	while (step(self) > 0 && self->p.tries < STEPS)
 		;
 	EXPECT_LE(tries, self->p.tries);
-	EXPECT_GE(tries + 8, self->p.tries);
-	t.learn_s = 0.1;
-	EXPECT_EQ(0, jetwattd_learner_allow_more(&self->l, &t));
+	t = terms(&self->p);
+	EXPECT_EQ(0, jetwattd_learner_is_due(&self->l, &t));
+}
+
+/* No more modes are measured than the policy allows, except to find one within the budget. */
+TEST_F(learner, number_of_modes_is_limited)
+{
+	self->p.most = 6;
+	for (int i = 0; i < 3; i++) {
+		learn(self, &unknown);
+		ASSERT_NE(NULL, best(self));
+		EXPECT_EQ(6, jetwattd_complete_rows(&self->l));
+		memset(self->l.allowance, 0, sizeof(self->l.allowance));
+		self->p.budget_w *= 1.2;
+	}
+	self->p.most = 1;
+	self->p.budget_w = 1.08 * watts(&self->p, &self->l.known.mode[0]) / 0.98;
+	learn(self, &unknown);
+	EXPECT_LT(1, self->p.tries);
+	EXPECT_NE(NULL, best(self));
 }
 
 /* With rows of the same workload from another device, the learner needs to measure only four modes.
@@ -210,26 +224,6 @@ TEST_F(learner, other_workloads_save_measurements)
 	EXPECT_GE(budgets, overs);
 }
 
-TEST_F(learner, given_candidates_are_measured_first)
-{
-	const struct jetwatt_mode first[] = {
-		self->l.known.mode[25], { .cores = 1, .cpu_khz = 1, .gpu_hz = 1, .emc_hz = 1 },
-		self->l.known.mode[7], self->l.known.mode[25], self->l.known.mode[MODES - 1],
-		self->l.known.mode[41],
-	};
-	struct jetwattd_prior prior = { .key = KEY, .first = first, .firsts = 6 };
-
-	learn(self, &prior);
-	ASSERT_LT(5, self->p.tries);
-	EXPECT_TRUE(jetwatt_mode_same(&first[0], &self->p.tried[0]));
-	/* Skipped: first[1] is not a mode of the board, and first[3] is measured already. */
-	EXPECT_TRUE(jetwatt_mode_same(&first[2], &self->p.tried[1]));
-	/* The highest mode (first[4]) is over the budget, which does not end the search. */
-	EXPECT_TRUE(jetwatt_mode_same(&first[4], &self->p.tried[2]));
-	EXPECT_TRUE(jetwatt_mode_same(&first[5], &self->p.tried[3]));
-	EXPECT_GT(0.1, loss(self)) TH_LOG("%g", loss(self));
-}
-
 /* The first preset tried is the highest one whose nominal power (first_w) is within the budget.
  * If its measured power is over the budget, the next lower preset follows; if it leaves
  * headroom, the next higher. */
@@ -267,6 +261,13 @@ TEST_F(learner, presets_are_measured_first)
 	ASSERT_LT(1, self->p.tries);
 	EXPECT_TRUE(jetwatt_mode_same(&first[1], &self->p.tried[0]));
 	EXPECT_TRUE(jetwatt_mode_same(&first[2], &self->p.tried[1]));
+	/* A preset that is not a mode of the board is skipped. */
+	memset(self->l.allowance, 0, sizeof(self->l.allowance));
+	prior.first = (const struct jetwatt_mode[]){ m[0], { .cores = 1, .cpu_khz = 1, .gpu_hz = 1, .emc_hz = 1 }, m[85] };
+	prior.first_w = (const double[]){ 0.5 * w, 1.9 * w, 1.8 * w };
+	learn(self, &prior);
+	ASSERT_LT(1, self->p.tries);
+	EXPECT_TRUE(jetwatt_mode_same(&m[85], &self->p.tried[0]));
 }
 
 /* Modes that are excluded as too slow for a server are chosen only if all modes within the budget

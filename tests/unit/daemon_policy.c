@@ -24,8 +24,8 @@ TEST(defaults)
 	EXPECT_EQ(0, p.budget_w);
 	EXPECT_EQ(1, p.window_s);
 	EXPECT_EQ(80, p.backoff_s);
-	EXPECT_EQ(25, p.most);
-	EXPECT_EQ(0, p.learn_share);
+	EXPECT_EQ(1000, p.most);
+	EXPECT_EQ(5, p.learn_share);
 	EXPECT_EQ(0, p.reassert);
 	EXPECT_STREQ("/run/jetwatt/control", p.control);
 	EXPECT_STREQ("127.0.0.1:9417", p.metrics);

@@ -2,26 +2,6 @@
 /* The learner with a limit on the share of the job's time that learning may cost (learn-share). */
 #include "learner_plant.h"
 
-/* Run a job for @seconds: hold its best mode, and start a search whenever the possible gain exceeds
- * the cost. */
-static void hold_on(FIXTURE_DATA(learner) *self, double seconds)
-{
-	struct plant *p = &self->p;
-	uint64_t until = p->now_ns + seconds * 1e9;
-
-	while (p->now_ns < until) {
-		struct jetwattd_terms t = terms(p);
-		int n = 0;
-
-		if (jetwattd_learner_is_due(&self->l, &t)) {
-			jetwattd_learner_resume(&self->l, &t);
-			while (n++ < STEPS / 4 && p->tries < STEPS && step(self) > 0)
-				;
-		}
-		p->now_ns += 5000000000ull;
-	}
-}
-
 /* With a limit on the share of the job's time, the cost of learning is below the limit after two
  * hours, and the learner has found a good mode. */
 static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self, const struct jetwattd_prior *prior)

@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_LEARNER_PLANT_H
 #define TESTS_UNIT_LEARNER_PLANT_H
 
-#include "daemon/learner.h"
+#include "daemon/learner_inside.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ FIXTURE_SETUP(learner)
 	l->known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(l));
 	self->p = (struct plant){ .gpu = 60, .cpu = 100, .base_w = 6, .by = 1, .by_w = 1, .then = 1,
-				  .budget_w = 22, .learn_s = 200, .learn_j = 5000, .most = MOST, .now_ns = 1000000000000, .state = 1 };
+				  .budget_w = 22, .learn_s = 200, .learn_j = 5000, .share = 0.05, .most = MOST, .now_ns = 1000000000000, .state = 1 };
 }
 
 FIXTURE_TEARDOWN(learner)
@@ -186,6 +186,26 @@ static inline void learn(FIXTURE_DATA(learner) *self, const struct jetwattd_prio
 	begin(self, prior);
 	while (n++ < STEPS && step(self) > 0)
 		;
+}
+
+/* Run a job for @seconds: hold its best mode, and start a search whenever the possible gain exceeds
+ * the cost. */
+static inline void hold_on(FIXTURE_DATA(learner) *self, double seconds)
+{
+	struct plant *p = &self->p;
+	uint64_t until = p->now_ns + seconds * 1e9;
+
+	while (p->now_ns < until) {
+		struct jetwattd_terms t = terms(p);
+		int n = 0;
+
+		if (jetwattd_learner_is_due(&self->l, &t)) {
+			jetwattd_learner_resume(&self->l, &t);
+			while (n++ < STEPS / 4 && p->tries < STEPS && step(self) > 0)
+				;
+		}
+		p->now_ns += 5000000000ull;
+	}
 }
 
 static const struct jetwatt_row *best(FIXTURE_DATA(learner) *self)

@@ -18,10 +18,6 @@
 /* A mode whose mean power is closer to the budget than this many standard deviations of the mean
  * power over one averaging window is measured again. */
 #define TIGHT		1.5
-/* If a mode could not be held, and the mode that replaces it is slower by this factor, further
- * modes are searched. */
-#define WORSE		1.04
-
 /* Limits of a full reading while a mode is held. */
 static const struct jetwatt_measure_limits watching = {
 	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 30, .idle_s = 30, .few = 3,
@@ -41,7 +37,8 @@ static const struct jetwatt_measure_limits glancing = {
  * those of other workloads. @found: 1 if the database is open and the workload is identified. */
 static void load_prior(struct jetwattd_run *r, int found)
 {
-	struct jetwattd_prior prior = { .key = r->keep.key };
+	struct jetwattd_prior prior = { .key = r->keep.key, .first = r->preset, .first_w = r->preset_w,
+					.firsts = r->presets };
 	struct jetwatt_corpus other[OTHERS];
 	struct jetwatt_row *row = NULL, *twin = NULL;
 	struct jetwatt_db_row *db = NULL;
@@ -59,11 +56,6 @@ static void load_prior(struct jetwattd_run *r, int found)
 	prior.twins = twins > 0 ? (size_t)twins : 0;
 	prior.other = other;
 	prior.others = others > 0 ? (size_t)others : 0;
-	if (r->d->policy->learn_share > 0) {
-		prior.first = r->preset;
-		prior.first_w = r->preset_w;
-		prior.firsts = r->presets;
-	}
 	jetwattd_learner_begin(&r->learner, &prior);
 	for (int i = 0; i < others; i++)
 		free((void *)other[i].row);
@@ -203,15 +195,13 @@ static int too_near_budget(struct jetwattd_run *r, const struct jetwatt_row *is)
 	return much;
 }
 
-/* Return: 1 if further modes may be searched: with learn-share, if a further reading may pay;
- * otherwise, if the chosen mode could not be held (@worse). */
-static int may_search_further(struct jetwattd_run *r, int worse)
+/* Return: 1 if a further reading may be worth its cost. */
+static int may_search_further(struct jetwattd_run *r)
 {
 	struct jetwattd_terms terms;
 
 	jetwattd_terms(r, &terms);
-	return terms.share > 0 ? jetwattd_learner_is_due(&r->learner, &terms) :
-				 worse && jetwattd_learner_allow_more(&r->learner, &terms);
+	return jetwattd_learner_is_due(&r->learner, &terms);
 }
 
 /* Return: 1 if the new reading of a mode deviates from the earlier one, and throttling is not
@@ -226,7 +216,7 @@ static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
  * JETWATTD_MEASURED if modes are to be searched again, else the reason why holding ended. */
 static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_backoff *backing)
 {
-	struct jetwatt_row was = { .time_ms = INFINITY };
+	struct jetwatt_row was;
 	int drifts = 0, calm = 0;
 
 	while (!jetwattd_changed(r)) {
@@ -241,9 +231,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			jetwattd_log(r->d, "no measured mode is within the budget: %g W", r->budget_w);
 			return jetwattd_sleep(r, r->d->policy->backoff_s) ? JETWATTD_CUT : JETWATTD_MEASURED;
 		}
-		/* The search did not measure modes that it predicted to be slower than the mode
-		 * that could not be held, so search further. */
-		if (may_search_further(r, best->time_ms > WORSE * was.time_ms))
+		if (may_search_further(r))
 			return JETWATTD_MEASURED;
 		was = *best;
 		if (calm) {

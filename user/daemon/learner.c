@@ -101,14 +101,11 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	if (l->check.state)
 		l->looked = 0;
 	l->check.state = JETWATTD_NO_CHECK;
-	l->foretold = 0;
+	l->foretold = l->small = 0;
 	jetwattd_level_first(l);
-	/* If a share is set, the allowance is looked up only once per run of the job. */
-	if (!l->run_ns || !(terms->share > 0))
+	/* Look the allowance up only once per run of the job. */
+	if (!l->run_ns)
 		l->spent = jetwattd_allowance(l);
-	if (!l->spent->most)
-		l->spent->most = jetwattd_search_size(l);
-	l->twin = jetwattd_cross_device_agrees(l);
 	l->run_ns = l->run_ns ? l->run_ns : terms->now_ns;
 	l->again_s = 0;
 }
@@ -121,36 +118,17 @@ static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *st
 	return 1;
 }
 
-/* Choose the next mode while the allowance lasts. Return: index of the mode, -1 if the search is
- * complete. */
-static long next_unknown(struct jetwattd_learner *l, int *exact)
-{
-	long i = -1;
-
-	while (l->spent->most && !l->spent->done && (i = jetwattd_pick(l, exact)) < 0) {
-		if (!l->twin || jetwattd_cross_device_agrees(l))
-			break;
-		/* The job contradicts the readings of other devices: measure as many modes as
-		 * without these readings. */
-		l->spent->most = jetwattd_search_size(l);
-		l->twin = 0;
-	}
-	if (i < 0)
-		l->spent->done = 1;
-	return i;
-}
-
 /* Request a check of the first row if the check is due. The check is due once in a pass: when
  * the number of complete readings reaches SURE, or at the end of a pass with fewer readings if
- * at least two of them were taken in this pass and the allowance is not used up. Return: 1: a
- * check is pending. */
+ * at least two of them were taken in this pass and learning may cost more. Return: 1: a check is
+ * pending. */
 static int check_first_row(struct jetwattd_learner *l, int ending)
 {
 	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;
 
 	if (l->looked || jetwattd_cross_device_agrees(l))
 		return 0;
-	if (ending ? whole >= sure || l->taken < 2 || !(jetwattd_allowance_left(l, l->spent) > 0) :
+	if (ending ? whole >= sure || l->taken < 2 || jetwattd_allowance_used_up(l) :
 		     whole != sure)
 		return 0;
 	l->looked = 1;
@@ -165,14 +143,14 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 	long i;
 
 	l->terms = *terms;
-	jetwattd_share_ran(l);
+	jetwattd_allowance_ran(l);
 	if (l->check.state)
 		return check_step(l, step);
 	best = jetwattd_fastest(l);
 	l->best_ms = best ? best->time_ms : 0;
 	l->begun_ns = terms->now_ns;
 	l->begun_j = l->learned_j;
-	i = terms->share > 0 ? jetwattd_pick_paying(l, &exact) : next_unknown(l, &exact);
+	i = jetwattd_pick(l, &exact);
 	if (i < 0)
 		return check_first_row(l, 1) && check_step(l, step);
 	l->trying = (size_t)i;
@@ -218,13 +196,11 @@ void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules)
 	l->learned_j += joules;
 }
 
-/* Start a new pass after a drift. */
+/* Start a new pass after a drift. The allowance stays as it is: a drift does not change the running
+ * time, of which the cost of learning may be a share. */
 static enum jetwattd_follow start_new_pass(struct jetwattd_learner *l)
 {
-	l->spent = jetwattd_allowance_half(l, l->spent);
 	jetwattd_level_first(l);
-	l->spent->most = jetwattd_search_size(l);
-	l->twin = jetwattd_cross_device_agrees(l);
 	l->taken = l->looked = 0;
 	return JETWATTD_FOLLOW_PLAN;
 }
@@ -255,10 +231,8 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	}
 	if (out == JETWATTD_MEASURED && tried && !has_turned && check_first_row(l, 0))
 		return JETWATTD_FOLLOW_CHECK;
-	jetwattd_share_ran(l);
-	jetwattd_share_spend(l, out);
-	l->spent->seconds += (terms->now_ns - l->begun_ns) * 1e-9;
-	l->spent->joules += l->learned_j - l->begun_j;
+	jetwattd_allowance_ran(l);
+	jetwattd_allowance_spend(l, out);
 	if (has_turned)
 		return start_new_pass(l);
 	/* If the mode is not excluded, the cap left it because of power that was drawn before
@@ -268,15 +242,9 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	return ends_search(out) ? JETWATTD_FOLLOW_STOP : JETWATTD_FOLLOW_PLAN;
 }
 
-int jetwattd_learner_allow_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
-{
-	l->terms = *terms;
-	return jetwattd_allowance_extend(l);
-}
-
 int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
 {
 	l->terms = *terms;
-	jetwattd_share_ran(l);
+	jetwattd_allowance_ran(l);
 	return l->spent->ran_s >= l->again_s;
 }

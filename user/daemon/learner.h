@@ -12,7 +12,7 @@
  *		..._reading(), ..._over(), ..._refused(), ..._too_slow()
  *		jetwattd_learner_done()			the step has ended
  *		jetwattd_learner_news()			what the loop has to store and log
- *	jetwattd_learner_is_due()			with a share: time for a further search?
+ *	jetwattd_learner_is_due()			time for a further search?
  *
  * A candidate is a mode that may be chosen. A row is a reading of one mode: time of a minibatch and
  * power, each with its error. Not thread-safe; one thread calls it.
@@ -25,7 +25,7 @@
 #include "model/estimator.h"
 #include "tune/learned.h"
 
-/* Number of pairs of workload and budget whose allowance is stored. */
+/* Number of workloads whose allowance is stored. */
 #define JETWATTD_ALLOWANCES	16
 /* Maximum number of modes that a prior can list to be tried first. */
 #define JETWATTD_FIRST	16
@@ -65,14 +65,14 @@ struct jetwattd_reading {
 /**
  * struct jetwattd_terms - current limits for learning the job
  * @limit_w: maximum mean power of a mode, in W, from the cap
- * @safe_w: maximum power of the mode that the cap steps down to, in W; used with @share
+ * @safe_w: maximum power of the mode that the cap steps down to, in W
  * @now_ns: time, CLOCK_MONOTONIC
- * @most: maximum number of modes to measure
- * @learn_s: maximum time for learning, in s; 0: derived from the length of the job's minibatches
- * @learn_j: maximum energy for learning, in J
- * @share: fraction of the job's running time that learning may cost. With a share, @most is not
- *	used: as long as the job runs, every reading whose gain exceeds its cost is taken; 0: no
- *	share
+ * @most: maximum number of modes to measure for a workload. If none of them is within the limit,
+ *	further modes are measured.
+ * @learn_s: maximum time for learning a workload, in s; 0: no maximum
+ * @learn_j: maximum energy for learning a workload, in J
+ * @share: fraction of the workload's running time that learning may cost. As long as the job runs,
+ *	every reading whose gain exceeds its cost is taken.
  * @uneven: 1: some minibatches include time slices of a server, so their lengths vary
  */
 struct jetwattd_terms {
@@ -93,10 +93,10 @@ struct jetwattd_terms {
  * @other: readings of other workloads, one element for each workload; used by predictors that have
  *	a prior
  * @others: number of elements of @other
- * @first: modes to try before the plan is asked, in this order. Modes that are no candidates, that
- *	are known, or that were refused are skipped, and so are those beyond JETWATTD_FIRST.
- * @first_w: power of each mode of @first, in W, as stated in the mode's name; NULL: unknown. Used
- *	if the policy sets a share: the mode with the highest power within the limit is tried first.
+ * @first: modes to try before all others: the one with the highest power within the limit first.
+ *	Modes that are no candidates, that are known, or that were refused are skipped, and so are
+ *	those beyond JETWATTD_FIRST.
+ * @first_w: power of each mode of @first, in W, as stated in the mode's name
  * @firsts: number of elements of @first
  *
  * The learner copies the data; it keeps no pointer into this struct.
@@ -180,22 +180,17 @@ struct jetwattd_cost {
 };
 
 /**
- * struct jetwattd_allowance - what learning one workload for one budget has used up so far
+ * struct jetwattd_allowance - what learning one workload, for all budgets, has used up so far
  * @key: key of the workload
- * @budget_w: the budget, in W; 0 if a share is used: one allowance for all budgets
  * @seconds: time used for learning, in s
  * @joules: energy used for learning, in J
- * @ran_s: running time of the workload, in s; counted if a share is used
+ * @ran_s: running time of the workload, in s
  * @lost_s: part of the learning time that would have been saved by applying the best mode
- *	known at each moment, in s; counted if a share is used
- * @most: number of modes after which the search ends; 0: not decided yet
- * @done: 1: the search is complete
+ *	known at each moment, in s
  */
 struct jetwattd_allowance {
 	char key[17];
-	double budget_w, seconds, joules, ran_s, lost_s;
-	size_t most;
-	int done;
+	double seconds, joules, ran_s, lost_s;
 };
 
 /**
@@ -251,7 +246,7 @@ struct jetwattd_drift_check {
  * @key: key of the job's workload, empty: the workload is not in the database
  * @budget_w: budget of the job, in W
  * @learned_j: energy used for learning the job, in J
- * @allowance: ring of the allowances of pairs of workload and budget
+ * @allowance: ring of the allowances of workloads
  * @spent: the element of @allowance in use
  * @next_allowance: index of the element of @allowance that is replaced next
  * @terms: limits for learning, as the loop last passed them
@@ -261,7 +256,7 @@ struct jetwattd_drift_check {
  * @level: maximum level (jetwattd_span_level()) of modes that are tried without a prediction
  * @lowest: level of the lowest candidate that is neither known nor excluded
  * @foretold: 1: @known.prediction holds predictions for the candidates
- * @twin: 1: readings of other devices agreed with the job when this pass began
+ * @small: 1: this search has taken a reading that was expected to improve the time only slightly
  * @taken: number of modes measured in this pass
  * @looked: 1: the first row of the job has been checked for a drift in this pass
  * @first: indices of the candidates to be tried first that have not been tried yet
@@ -270,8 +265,7 @@ struct jetwattd_drift_check {
  * @run_ns: time at which learning this job began; 0: not yet
  * @ran_ns: time up to which the running time is counted in @spent; 0: none yet
  * @best_ms: time of a minibatch in the best mode when the step began, in ms; 0: none was known
- * @again_s: with a share: running time of the workload, in s, after which a further reading may be
- *	worth its cost
+ * @again_s: running time of the workload, in s, after which a further reading may be worth its cost
  * @cost: cost of all steps
  * @trying: index of the candidate of this step
  * @begun_ns: time at which the step began
@@ -294,7 +288,7 @@ struct jetwattd_learner {
 	struct jetwatt_mode *choice;
 	size_t *choice_at, choices;
 	double level, lowest;
-	int foretold, twin, taken, looked;
+	int foretold, small, taken, looked;
 	size_t first[JETWATTD_FIRST], firsts;
 	double first_w[JETWATTD_FIRST];
 	uint64_t run_ns, ran_ns;
@@ -320,8 +314,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 /* Learn the job for another budget. @limit_w: maximum mean power of a mode, in W. Excluded modes
  * become candidates again. */
 void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double limit_w);
-/* Start a search of modes for the present job and budget; if the search was completed before,
- * nothing is left to measure. */
+/* Start a search of modes for the present job and budget. */
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
 /* Choose the next step. Return: 1 if @step is filled in; 0 if no further reading is worth its
@@ -366,11 +359,8 @@ int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news
  * leave out, may be NULL. The pointer is valid until the next message to the learner. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but);
-/* The chosen mode could not be held: allow a few further readings. Return: 1 if further readings
- * are allowed; 0 if the allowance is used up. */
-int jetwattd_learner_allow_more(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
-/* If a share is used, count the running time of the job up to now. Return: 1 if a further
- * reading may be worth its cost, else 0. */
+/* Count the running time of the job up to now. Return: 1 if a further reading may be worth its cost,
+ * else 0. */
 int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
 /* Return: 1 if the two rows of one mode differ in time or power by more than their errors

@@ -82,7 +82,6 @@ static void drop_rows(struct jetwattd_learner *l, size_t rows, const struct jetw
 
 	jetwattd_learner_drifted(l, is, was);
 	keep_as_prior(l, rows, is, was);
-	jetwattd_allowance_forget(l);
 	k->nr_rows -= rows;
 	memmove(k->row, k->row + rows, k->nr_rows * sizeof(*k->row));
 	memset(l->exclusions, 0, k->nr_modes);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Selection of the next reading if the policy sets a share for learning: a reading is worth taking
- * if its gain exceeds its cost. The gain of a reading is the expected improvement of the best time
+ * Selection of the next reading: a reading is worth taking if its gain exceeds its cost. The gain of a reading is the expected improvement of the best time
  * within the limit (Jones et al., Journal of Global Optimization 13, 1998), multiplied by the time
  * that the job is expected to run. Its cost is the time lost in a slower mode, and that of a step
  * down of the cap if the mode draws too much. The expected remaining time of a job equals its
@@ -22,14 +21,24 @@
 #define SWITCH_S	0.05
 /* Time of a step down of the cap and the recovery, in s. */
 #define OVER_S		2
-/* Maximum probability of being over the budget at which a mode is still tried. */
+/* Maximum probability of being over the budget at which a mode is still tried: with readings of
+ * other workloads or devices, and without. Without, a mode over the budget teaches the model more. */
 #define OVER		0.5
+#define OVER_ALONE	0.8
 /* Minimum gain of a longer reading of a mode near the limit, in s. */
 #define EXACT_S		0.5
 /* Minimum expected improvement of any reading, as a fraction of the best time of a minibatch. */
 #define GAIN		1e-5
+/* If no reading is expected to improve the time by this fraction, a search takes only one. Then the
+ * best mode is held, which shows whether the job has changed, until the next search is due. */
+#define SMALL		0.02
 /* Minimum expected remaining time of a job, in s. */
 #define LEAST_S		30
+/* Minimum number of complete readings with which the model's predictions are used. With few
+ * readings the model underestimates its error; DOUBT / sqrt(readings), as a relative error, is added
+ * to the model's error. */
+#define ROWS		4
+#define DOUBT		0.15
 /* With fewer than SURE readings and without readings of other workloads, predictions are not
  * trusted for slow modes. In that case, a mode is tried only if its reading, at the longest
  * possible time of a minibatch, costs at most PART of the remaining share, and takes at most
@@ -57,20 +66,24 @@ static double expected_s(const struct jetwattd_learner *l)
 	return fmax(LEAST_S, fmax(run_s, l->spent->ran_s));
 }
 
+/* Return the expected duration of a reading of a mode with time @t_ms, in s. */
+static double reading_s(double t_ms)
+{
+	return fmax(READING_S, READING * 1e-3 * t_ms);
+}
+
 /* Return the time that a reading of a mode with time @t_ms costs compared with the best mode, in
  * s. */
 static double cost_s(double t_ms, double best_ms)
 {
-	double s = fmax(READING_S, READING * 1e-3 * t_ms);
-
-	return SWITCH_S + s * fmax(0, 1 - best_ms / t_ms);
+	return SWITCH_S + reading_s(t_ms) * fmax(0, 1 - best_ms / t_ms);
 }
 
 int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best)
 {
 	double part = 1, worst_ms;
 
-	if (!best || !(l->terms.share > 0))
+	if (!best)
 		return 1;
 	jetwatt_each_knob(k)
 		if (jetwatt_mode_get(&best->mode, k))
@@ -151,7 +164,10 @@ static double upper_tail(double z)
 	return 0.5 * erfc(z * M_SQRT1_2);
 }
 
-double jetwattd_gain(const struct jetwatt_prediction *p, double best_ms, double limit_w, double least)
+/* Return the expected improvement over @best_ms, as a fraction of it, weighted by the probability
+ * that the mode is within @limit_w. @least: relative error that is added to the errors of the
+ * prediction. */
+static double expected_gain(const struct jetwatt_prediction *p, double best_ms, double limit_w, double least)
 {
 	double t = hypot(p->time_sd, least), w = hypot(p->power_sd, least);
 	double z = log(best_ms / p->time_ms) / t;
@@ -160,31 +176,16 @@ double jetwattd_gain(const struct jetwatt_prediction *p, double best_ms, double 
 	       (z * upper_tail(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
 }
 
-static void choice_add(struct jetwattd_learner *l, size_t i)
+/* Choose by the model's predictions. @least: relative error added to them; @known: 1: they rest on
+ * readings of other workloads or devices. Return: index of the mode; -1: no gain exceeds its cost
+ * now. */
+static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *best, double least, int known)
 {
-	l->choice[l->choices] = l->known.mode[i];
-	l->choice_at[l->choices++] = i;
-}
-
-/* Ask the plan to choose among the known modes and the modes whose reading is worth its cost.
- * Return: index of the mode, -1: no mode. */
-static long plan_among_choices(const struct jetwattd_learner *l)
-{
-	const struct jetwatt_tuner *k = &l->known;
-	struct jetwatt_plan_next n;
-
-	return jetwatt_plan_next(l->choice, l->choices, k->row, k->nr_rows, &k->by, l->terms.limit_w, k->nr_modes,
-				 JETWATT_TUNER_SEED, &n) ? -1 : (long)l->choice_at[n.index];
-}
-
-/* Choose by the model's predictions. @least: relative error added to them; @sure: 1: the model has
- * enough readings to permit modes that could be far slower. Return: index of the mode; -1: no gain
- * exceeds its cost now. */
-static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *best, double least, int sure)
-{
+	/* 1: enough is known to permit modes that could be far slower */
+	int sure = known || jetwattd_complete_rows(l) >= SURE;
 	const struct jetwatt_row *safe = jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
 	double over_s = OVER_S * (safe ? fmax(0, 1 - best->time_ms / safe->time_ms) : 1), top = 0;
-	double left = jetwattd_share_left(l), expected = expected_s(l);
+	double left = jetwattd_share_left(l), expected = expected_s(l), most = 0;
 	long at = -1, asked;
 
 	l->choices = 0;
@@ -195,26 +196,34 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		if (jetwattd_is_excluded(l, i))
 			continue;
 		if (jetwattd_is_known(l, i)) {
-			choice_add(l, i);
+			jetwattd_choice_add(l, i);
 			continue;
 		}
-		by = jetwattd_gain(p, best->time_ms, l->terms.limit_w, least);
+		by = expected_gain(p, best->time_ms, l->terms.limit_w, least);
 		over = upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
-		if (by < GAIN || over > OVER || (!sure && !jetwattd_is_affordable(l, i, best)))
+		if (by < GAIN || over > (known ? OVER : OVER_ALONE))
 			continue;
 		cost = cost_s(p->time_ms, best->time_ms) + over * over_s;
-		if (cost > left || by * expected <= cost) {
+		/* A reading that is expected to pay while it is taken needs no share. */
+		if (by * reading_s(p->time_ms) <= cost &&
+		    (by * expected <= cost || cost > left || (!sure && !jetwattd_is_affordable(l, i, best)))) {
 			when = cost > left ? jetwattd_share_when(l, cost) : 0;
 			l->again_s = fmin(l->again_s, fmax(cost / by, when));
 			continue;
 		}
-		choice_add(l, i);
+		jetwattd_choice_add(l, i);
+		most = fmax(most, by);
 		if (by * expected - cost > top) {
 			top = by * expected - cost;
 			at = (long)i;
 		}
 	}
-	asked = at < 0 ? -1 : plan_among_choices(l);
+	if (at >= 0 && most < SMALL && l->small) {
+		l->again_s = 0;
+		return -1;
+	}
+	l->small = most < SMALL;
+	asked = at < 0 ? -1 : jetwattd_plan_among_choices(l);
 	return asked < 0 ? at : asked;
 }
 
@@ -223,47 +232,54 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	int foretold = jetwattd_cross_device_agrees(l), known = foretold || jetwattd_others_agree(l);
-	size_t rows = jetwattd_complete_rows(l);
 	long i;
 
-	if ((known || rows >= JETWATTD_ROWS) && !jetwatt_tuner_predict(&l->known)) {
+	if ((known || jetwattd_complete_rows(l) >= ROWS) && !jetwatt_tuner_predict(&l->known)) {
 		l->foretold = 1;
-		return best_by_model(l, best, foretold ? 0 : JETWATTD_DOUBT / sqrt(l->known.nr_rows + 1.0), known || rows >= SURE);
+		return best_by_model(l, best, foretold ? 0 : DOUBT / sqrt(l->known.nr_rows + 1.0), known);
 	}
 	i = raise_one_knob(l, best);
 	if (i < 0)
-		i = jetwattd_planned(l, l->terms.most);
+		i = jetwattd_pick_unpredicted(l);
 	if (i < 0)
 		l->again_s = jetwattd_share_when(l, cost_s(LONGER * best->time_ms, best->time_ms));
 	return i;
 }
 
-/* Return: 1 if the time or energy that the policy allows for learning is used up. */
-static int allowance_used_up(const struct jetwattd_learner *l)
+/* Return: 1 if as many modes have been measured as the policy allows. */
+static int is_enough_measured(const struct jetwattd_learner *l)
 {
-	const struct jetwattd_terms *t = &l->terms;
+	size_t n = 0;
 
-	return (t->learn_s > 0 && l->spent->seconds >= t->learn_s) || l->spent->joules >= t->learn_j;
+	if (jetwattd_complete_rows(l) < l->terms.most)
+		return 0;
+	for (size_t i = 0; i < l->known.nr_modes; i++) {
+		const struct jetwatt_row *row = jetwatt_tuner_row(&l->known, &l->known.mode[i]);
+
+		n += row && jetwattd_is_complete(row);
+	}
+	return n >= l->terms.most;
 }
 
-static long best_paying(struct jetwattd_learner *l, int *exact)
+static long pick_now(struct jetwattd_learner *l, int *exact)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
+	int enough = best && is_enough_measured(l);
 	long i;
 
-	if (allowance_used_up(l))
+	if (jetwattd_allowance_used_up(l))
 		return -1;
-	i = next_preset(l, best);
+	i = enough ? -1 : next_preset(l, best);
 	if (i >= 0)
 		return i;
 	if (!best)
-		return jetwattd_planned(l, l->terms.most);
+		return jetwattd_pick_unpredicted(l);
 	i = reread_near_limit(l, best);
 	*exact = i >= 0;
-	return *exact ? i : improve_on(l, best);
+	return *exact || enough ? i : improve_on(l, best);
 }
 
-long jetwattd_pick_paying(struct jetwattd_learner *l, int *exact)
+long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 {
 	double later_s = LATER * l->spent->ran_s + LATER_S;
 	long i;
@@ -271,7 +287,7 @@ long jetwattd_pick_paying(struct jetwattd_learner *l, int *exact)
 	*exact = 0;
 	l->foretold = 0;
 	l->again_s = INFINITY;
-	i = best_paying(l, exact);
+	i = pick_now(l, exact);
 	/* Set when the next attempt is due if the step is interrupted. */
 	l->again_s = i < 0 ? fmax(l->again_s, later_s) : later_s;
 	return i;

@@ -7,11 +7,6 @@
 
 /* Value of @exclusions in struct jetwattd_learner from which on a candidate is excluded. */
 #define JETWATTD_EXCLUDED	2
-/* Minimum number of complete readings with which the model's predictions are used. With few
- * readings the model underestimates its error; JETWATTD_DOUBT / sqrt(readings), as a relative
- * error, is added to the model's error. */
-#define JETWATTD_ROWS	4
-#define JETWATTD_DOUBT	0.15
 
 /* Return: 1 if the time in the row was measured; 0 if the cap ended the reading. */
 static inline int jetwattd_is_complete(const struct jetwatt_row *row)
@@ -62,33 +57,27 @@ long jetwattd_uncertain_best(const struct jetwattd_learner *l);
 /* Return the number of complete readings. */
 size_t jetwattd_complete_rows(const struct jetwattd_learner *l);
 
-/* learner_search.c: return the number of known modes at which the search ends; 0: the search has to
- * end now. */
-size_t jetwattd_search_size(const struct jetwattd_learner *l);
-/* Find the next mode to measure. @exact: set to 1 if the mode's power is near the limit, so that
- * it needs a longer reading. Return: index of the mode, -1: no mode is worth a reading. */
-long jetwattd_pick(struct jetwattd_learner *l, int *exact);
-/* Reset the maximum level of modes that are tried without a prediction. */
+/* learner_search.c: reset the maximum level of modes that are tried without a prediction. */
 void jetwattd_level_first(struct jetwattd_learner *l);
 /* Reduce the maximum level of modes that are tried without a prediction, because candidate @i
  * was over the budget. */
 void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
-/* Ask the plan for the next mode. @most: number of modes at which the search ends. Return: index of
- * the mode, -1: the plan chooses no mode. */
-long jetwattd_planned(struct jetwattd_learner *l, size_t most);
+/* Find the next mode to measure while the model cannot predict the modes. Return: index of the
+ * mode, -1: none. */
+long jetwattd_pick_unpredicted(struct jetwattd_learner *l);
+/* Add candidate @i to the modes among which the plan chooses. */
+void jetwattd_choice_add(struct jetwattd_learner *l, size_t i);
+/* Ask the plan to choose among the modes that were added. Return: index of the mode, -1: no
+ * mode. */
+long jetwattd_plan_among_choices(const struct jetwattd_learner *l);
 
-/* learner_gain.c: with a share: find the reading with the highest expected gain minus cost, over
- * the time that the job is expected to run. @exact: as for jetwattd_pick(). Return: index of the
- * mode; -1: no gain exceeds its cost now. */
-long jetwattd_pick_paying(struct jetwattd_learner *l, int *exact);
-/* Return the expected improvement over @best_ms, as a fraction of it, weighted by the
- * probability that the mode is within @limit_w. @least: relative error that is added to the
- * errors of the prediction. */
-double jetwattd_gain(const struct jetwatt_prediction *p, double best_ms, double limit_w, double least);
-/* Used with a share: check how slow candidate @i, which has no prediction, can be at worst,
- * assuming that the time of a minibatch grows at most in proportion to the reduction of the
- * lowest knob. Return: 1 if a reading of the candidate is affordable, or if no share is used; 0
- * if the reading may take too long. */
+/* learner_gain.c: find the reading with the highest expected gain minus cost, over the time that
+ * the job is expected to run. @exact: set to 1 if the mode's power is near the limit, so that it
+ * needs a longer reading. Return: index of the mode; -1: no gain exceeds its cost now. */
+long jetwattd_pick(struct jetwattd_learner *l, int *exact);
+/* Check how slow candidate @i, which has no prediction, can be at worst, assuming that the time
+ * of a minibatch grows at most in proportion to the reduction of the lowest knob. Return: 1 if a
+ * reading of the candidate is affordable; 0 if the reading may take too long. */
 int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
 /* learner_drift.c: test whether the reading of mode @l->trying, which has just been measured,
@@ -103,31 +92,20 @@ int jetwattd_drift_check_first(struct jetwattd_learner *l);
  */
 int jetwattd_drift_evaluate(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned);
 
-/* learner_allowance.c: return the allowance of the job's workload and budget, which earlier runs
- * may have used in part. A new allowance is returned if the workload is not in the database, or
- * if no mode within the budget is known. */
+/* learner_allowance.c: return the allowance of the job's workload, which earlier runs may have used
+ * in part. A new allowance is returned if the workload is not in the database. */
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l);
-/* Return the fraction of the allowance that is left; 0 or negative: nothing is left. */
-double jetwattd_allowance_left(const struct jetwattd_learner *l,
-			       const struct jetwattd_allowance *a);
-/* Return the new allowance after a drift. Half of what was used of @was counts as used, so that
- * a job that drifts again and again is not learned all the time. */
-struct jetwattd_allowance *jetwattd_allowance_half(struct jetwattd_learner *l,
-						   const struct jetwattd_allowance *was);
-/* Used with a share: return the time that learning may still cost now, in s. */
+/* Return: 1 if the time or energy that the policy allows for learning is used up. */
+int jetwattd_allowance_used_up(const struct jetwattd_learner *l);
+/* Return the time that learning may still cost now, in s. */
 double jetwattd_share_left(const struct jetwattd_learner *l);
-/* Used with a share: return the running time of the workload, in s, from which on learning may cost
- * @cost_s more; 0: from the start of the job. */
+/* Return the running time of the workload, in s, from which on learning may cost @cost_s more; 0:
+ * from the start of the job. */
 double jetwattd_share_when(const struct jetwattd_learner *l, double cost_s);
 /* Add the running time of the job up to now to its allowance. */
-void jetwattd_share_ran(struct jetwattd_learner *l);
-/* Add the cost of a step that has ended with outcome @out to the cost of learning and to the
- * allowance. */
-void jetwattd_share_spend(struct jetwattd_learner *l, enum jetwattd_outcome out);
-/* As jetwattd_learner_allow_more(). */
-int jetwattd_allowance_extend(struct jetwattd_learner *l);
-/* The workload has drifted: forget the time and energy used for learning it, under all budgets.
- * If a share is used, nothing is forgotten. */
-void jetwattd_allowance_forget(struct jetwattd_learner *l);
+void jetwattd_allowance_ran(struct jetwattd_learner *l);
+/* Add time, energy and cost of a step that has ended with outcome @out to the cost of learning and
+ * to the allowance. */
+void jetwattd_allowance_spend(struct jetwattd_learner *l, enum jetwattd_outcome out);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the presets (power modes) of the vendor's nvpmodel.conf. If the policy sets learn-share,
- * presets are the first modes that are tried. */
+/* Reads the presets (power modes) of the vendor's nvpmodel.conf; they are the first modes that are
+ * tried. */
 #include "daemon/loop.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ void jetwattd_presets(struct jetwattd_run *r)
 	int err = jetwatt_presets_read(&all, r->d->act.board, NULL, &e);
 
 	r->presets = 0;
-	if (err && err != -ENOENT && r->d->policy->learn_share > 0)
+	if (err && err != -ENOENT)
 		jetwatt_notice("learning without the vendor's presets: %s: %s", e.what, e.why);
 	if (err)
 		return;

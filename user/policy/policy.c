@@ -289,7 +289,7 @@ int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy 
 			  struct jetwatt_conf_error *e)
 {
 	*p = (struct jetwattd_policy){
-		.window_s = 1, .backoff_s = 80, .learn_j = 1e9, .most = 25,
+		.window_s = 1, .backoff_s = 80, .learn_j = 1e9, .learn_share = 5, .most = 1000,
 		.control = "/run/jetwatt/control", .metrics = "127.0.0.1:9417",
 	};
 	return jetwatt_conf_parse(text, size, policy_set, p, e);

@@ -57,10 +57,9 @@ struct jetwattd_timeshare {
  * @window_s: length of the averaging window, in s
  * @backoff_s: longest back-off after a cap event, in s
  * @rate_hz: rate of power samples, in Hz; 0: the highest rate possible
- * @learn_s: maximum time for learning a job, in s; 0: derived from the length of its minibatches
- * @learn_j: maximum energy used while learning a job, in J
- * @learn_share: share of a job's time that learning may cost, in per cent; replaces the limit
- *	@most; 0: @most is the limit
+ * @learn_s: maximum time for learning a workload, in s; 0: no maximum
+ * @learn_j: maximum energy used while learning a workload, in J
+ * @learn_share: share of a workload's running time that learning may cost, in per cent
  * @hours: budgets for parts of the day, which replace @budget_w
  * @cgroups: lower budgets for the jobs of cgroups
  * @turns: time slicing
@@ -70,7 +69,7 @@ struct jetwattd_timeshare {
  * @blind_restore: 1: restore the board and end when the power samples stop; 0: hold the lowest mode
  *	while a process uses the GPU
  * @given: bit i is set if the file contains key i of the table of keys in policy.c
- * @most: maximum number of modes to measure for a job
+ * @most: maximum number of modes to measure for a workload
  * @modes: file with the modes that may be chosen; empty: all modes of the board
  * @db: profile database; empty: the default path
  * @control: path of the control socket
