@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The state of the chips: their configuration, failures and sampling rates, and the decoding of
- * their shunt voltages. transfer.c calls these functions for each tick.
+ * their shunt voltages. transfer.c updates this state after each transfer.
  */
 #include "sensors/chip.h"
 

@@ -46,7 +46,7 @@ static inline int cuda_job_find(void)
 	return access(cuda_program, X_OK);
 }
 
-/* Prepare a job. Return: Return: NULL, or the reason why the job cannot run on this machine. */
+/* Prepare a job. Return: NULL, or the reason why the job cannot run on this machine. */
 static inline const char *cuda_job_begin(struct cuda_job *j)
 {
 	memset(j, 0, sizeof(*j));

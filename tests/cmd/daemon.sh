@@ -55,12 +55,16 @@ run jetwatt daemon budget 20W
 exits 0 && [ "$(told budget_w)" = 20 ] && sleep 4 && over=$(breach $((begun + 2000000000)) 20) &&
 	echo "# from 2 s on over it for $over s" && at_most "$over" 1
 result $? "the budget is changed at run time"
-doing holding 100
-time=$(of_mode 5) best=$(best 20)
-echo "# $time ms, the best there is $best"
-[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')" &&
-	at_most "$(breach $((begun + 3000000000)) 20)" 1
-result $? "and the mode is within 10 % of the best for the new budget"
+# The first search for this budget ends when it has used up its share; later ones follow.
+for i in $(seq 30); do
+	doing holding 100
+	time=$(of_mode 5) best=$(best 20)
+	echo "# $(told modes_measured) modes: $time ms, the best there is $best"
+	[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')" && break
+	sleep 5
+done
+[ $i -lt 30 ] && at_most "$(breach $((begun + 3000000000)) 20)" 1
+result $? "and in the end the mode is within 10 % of the best for the new budget"
 
 run jetwatt daemon budget policy
 kill $train

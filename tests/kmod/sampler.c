@@ -30,7 +30,7 @@ static pid_t sampler(char *text, size_t size)
 	return pid;
 }
 
-/* Return: Return: number of the CPU on which the sampler thread last ran. */
+/* Return: number of the CPU on which the sampler thread last ran. */
 static int where(void)
 {
 	char text[512], *at;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/jetwatt-sim-gpu: access of a job to the GPU and its loader. An open file is a job. */
+/* /dev/jetwatt-sim-gpu: interface of a job to the GPU and to the job's data loader. Each open file
+ * is a job. */
 #include <linux/err.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>

@@ -65,7 +65,7 @@ struct sim_model_steps {
  * @gpu: levels of the GPU clock
  * @emc: levels of the memory clock
  * @dla_khz: highest core clock of the deep learning accelerators, kHz; 0: the board has none
- * @fan: whether the board has a fan with a tachometer, according to a source
+ * @fan: whether the board is known to have a fan with a tachometer
  * @oc_inputs: number of over-current inputs whose events the driver counts; 0: the board has no
  *	such driver
  * @emc_cap: default of the module parameter "emc_cap"

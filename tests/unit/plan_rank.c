@@ -70,7 +70,7 @@ TEST(mode_measured_over_the_budget_is_excluded)
 	EXPECT_EQ(1, c[0].measured);
 	for (int i = 0; i < 4; i++)
 		EXPECT_NE(3, c[i].index);
-	/* The mode whose single reading contradicts the others is ranked last. */
+	/* A mode whose single reading contradicts its prediction is ranked last. */
 	ASSERT_EQ(4, jetwatt_plan_rank(mode, p, N, row, 3, 25, 0.05, c, N));
 	EXPECT_EQ(2, c[0].index);
 	EXPECT_EQ(4, c[3].index);

@@ -301,8 +301,8 @@ int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text
 			const char *path, const char *knob, uint64_t cap);
 
 /* cap.c: functions for a knob that is a list of caps. jetwatt_cap_add() adds a cap to the list.
- * Return: true if the file of the cap exists. The other functions implement members of struct
- * jetwatt_knob_ops. */
+ * Return: true if the cap was added; false if its file does not exist, its path is too long, or the
+ * list is full. The other functions implement members of struct jetwatt_knob_ops. */
 bool jetwatt_cap_add(struct jetwatt_board *b, enum jetwatt_knob k, const char *path,
 		     uint64_t uncapped);
 int jetwatt_cap_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,

@@ -20,8 +20,8 @@
 #define TURN_NS		250000000
 /* Interval at which the knobs are verified while blind. */
 #define CHECK_NS	1000000000ull
-/* Interval of attempts to reach the module while blind, and the maximum of this interval. The
- * interval doubles each time the samples stop again. */
+/* Interval between attempts to reach the module while blind, and the maximum of this interval. The
+ * interval doubles each time the samples stop again less than a minute after the last success. */
 #define RETRY_NS	1000000000ull
 #define RETRY_MOST_NS	60000000000ull
 
@@ -139,7 +139,7 @@ static int blind_sleep(void)
 	return sig > 0 ? sig : 0;
 }
 
-/* Double the interval of attempts to reach the module if the samples stopped again soon after
+/* Double the interval between attempts to reach the module if the samples stopped again soon after
  * the last success. */
 static void set_retry_interval(struct jetwattd_run *r)
 {

@@ -36,16 +36,13 @@
 enum jetwattd_outcome {
 	JETWATTD_MEASURED,
 	JETWATTD_OVER,		/* the cap stepped down */
-	/* outcome: measured, but with other co-running jobs than those of the workload */
-	JETWATTD_SHARED,
-	/* outcome: interrupted, because budget, state of jetwattd, or knobs have changed */
-	JETWATTD_CUT,
-	/* outcome: the job or jetwattd has ended, or an error was reported */
-	JETWATTD_ENDED,
-	JETWATTD_NOTHING,	/* outcome: no waits for the GPU, or no minibatches recognised */
+	JETWATTD_SHARED,	/* measured, but with other co-running jobs than the workload's */
+	JETWATTD_CUT,		/* interrupted: budget, knobs or jetwattd's state have changed */
+	JETWATTD_ENDED,		/* the job or jetwattd has ended, or an error was reported */
+	JETWATTD_NOTHING,	/* no waits for the GPU, or no minibatches recognised */
 	JETWATTD_REFUSED,	/* a knob refused the mode */
-	JETWATTD_HOT,		/* outcome: throttled: the clocks were below those of the mode */
-	JETWATTD_LATE,		/* outcome: the server missed its latency limit in the mode */
+	JETWATTD_HOT,		/* throttled: the clocks were below those of the mode */
+	JETWATTD_LATE,		/* the server missed its latency limit in the mode */
 };
 
 /**
@@ -114,11 +111,10 @@ struct jetwattd_prior {
 
 /* What the loop has to do in a step. */
 enum jetwattd_step_kind {
-	JETWATTD_TRY,		/* step: apply the mode and measure it */
-	/* step: apply the mode and take a longer reading, because its power is near the limit */
-	JETWATTD_TRY_EXACT,
-	JETWATTD_CHECK,		/* step: apply a known mode and measure it again */
-	JETWATTD_CHECK_HERE,	/* step: measure the applied mode again */
+	JETWATTD_TRY,		/* apply the mode and measure it */
+	JETWATTD_TRY_EXACT,	/* as JETWATTD_TRY, but longer: the power is near the limit */
+	JETWATTD_CHECK,		/* apply a known mode and measure it again */
+	JETWATTD_CHECK_HERE,	/* measure the applied mode again */
 };
 
 /**
@@ -150,9 +146,8 @@ struct jetwattd_result {
 /* Return value of jetwattd_learner_done(). */
 enum jetwattd_follow {
 	JETWATTD_FOLLOW_PLAN,	/* plan the next step */
-	/* how to go on: the next step is a check, which needs this step's minibatches */
-	JETWATTD_FOLLOW_CHECK,
-	JETWATTD_FOLLOW_STOP,	/* how to go on: the outcome ends the search */
+	JETWATTD_FOLLOW_CHECK,	/* the next step is a check, which needs this step's minibatches */
+	JETWATTD_FOLLOW_STOP,	/* the outcome ends the search */
 };
 
 /**

@@ -102,7 +102,7 @@ struct jetwattd_backoff {
  * @learner: readings of the job, and the choice of the mode to try next
  * @keep: profile database
  * @seen: processes that wait for the GPU
- * @ramp: the ramp without a known job
+ * @ramp: state of the ramp, which raises the mode level by level while no job is known
  * @minibatch: recorder of the job's minibatches
  * @timeshare: time slicing of training and a server; NULL: none
  * @cgroup: cgroup of the job as in /proc/PID/cgroup; empty: no job
@@ -114,7 +114,7 @@ struct jetwattd_backoff {
  * @held: processes for which the lowest mode is held while blind
  * @housekeeping_ns: time of the last housekeeping, ns
  * @slow_housekeeping_ns: time of the last housekeeping that included its slow parts, ns
- * @retry_ns: interval of attempts to reach the module while blind, ns
+ * @retry_ns: interval between attempts to reach the module while blind, ns
  * @retried_ns: time of the last successful attempt to reach the module while blind, ns
  * @decay: likelihood of the decay times with which power settles on this board after a switch
  * @budget_w: budget that the job is learned for, in W

@@ -129,8 +129,8 @@ size_t jetwattd_quick_check(struct jetwattd_run *r, const struct jetwatt_measure
 	return jetwattd_minibatch_mean(r->minibatch, row);
 }
 
-/* Return: 1 if a clock is more than 2 % below that of the mode. Clocks that are not sampled are
- * 0 in @clock and are ignored. */
+/* Return: 1 if a clock is more than 2 % below that of the mode. Clocks that were not sampled are
+ * 0 in @seen and are ignored. */
 static int clocks_below(const struct jetwatt_mode *seen, const struct jetwatt_mode *mode)
 {
 	jetwatt_each_knob(k)

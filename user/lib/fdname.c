@@ -20,8 +20,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* how long a result in the cache is valid, and interval of attempts to connect to jetwatt-files,
- * ns */
+/* how long a result in the cache is valid, and interval between attempts to connect to
+ * jetwatt-files, ns */
 #define FRESH_NS	1000000000ull
 /* Timeout of a request to jetwatt-files; the reply usually takes microseconds. */
 #define HELPER_TIMEOUT_US	100000

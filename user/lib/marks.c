@@ -24,7 +24,7 @@ struct begun {
 };
 
 /**
- * struct marks - state of the backend
+ * struct marks - state of the marker backend
  * @probe: the probe
  * @fd: receiving end of the socket pair
  * @nr_open: number of begin marks whose end mark has not arrived

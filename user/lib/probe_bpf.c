@@ -32,7 +32,7 @@
 #define SEARCHES_PER_SCAN	5	/* searches for libraries per search for driver events */
 
 /**
- * struct probe_bpf - state of the backend
+ * struct probe_bpf - state of the BPF backend
  * @bpf: the loaded program; @ring: reader of the program's ring; @uprobes: NULL: none attached
  * @names: cache of the kinds of files to which descriptors refer
  * @lost: number of lost records reported so far; @searches: number of searches so far

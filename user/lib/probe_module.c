@@ -18,7 +18,7 @@
 #include "lib/probe.h"
 
 /**
- * struct module - state of the backend
+ * struct module - state of the module backend
  * @probe: the probe
  * @jw: connection to the module
  * @names: cache of the kinds of files to which descriptors refer

@@ -43,6 +43,7 @@
  * @link: links of libbpf, one per uprobe
  * @place: entry points to which a uprobe is attached
  * @quiet: number of searches in which a process had not waited in libcuda, indexed by tgid modulo
+ *	KNOWN_MAX
  * @known: ids of processes whose libcuda has uprobes, indexed by tgid modulo KNOWN_MAX
  * @only: id of the only process to search; 0: all watched processes
  * @next: key in the map @followed at which the next search continues
@@ -303,8 +304,8 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, s
 	return 0;
 }
 
-/* Return the entry point at an address of a process; NULL if no uprobe is attached there, or if
- * the file is not mapped. */
+/* Return the name of the CUDA entry point at an address of a process; NULL if no uprobe is attached
+ * there, or if the file is not mapped. */
 static const char *name_of(const struct jetwatt_uprobes *u, const struct entry_key *key)
 {
 	unsigned long long start, end, offset, ino;

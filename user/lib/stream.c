@@ -75,7 +75,8 @@ int jetwatt_subscribe(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
 	return err;
 }
 
-/* Before unsubscribing, discard the queued batches, so that the socket has space for the ack. */
+/* Discard the queued batches: before unsubscribing, so that the socket has space for the ack, and
+ * after it, because batches may have arrived meanwhile. */
 static void discard_batches(struct jetwatt *jw)
 {
 	ssize_t len;

@@ -161,8 +161,8 @@ void jetwatt_session_read_sysfs(struct jetwatt_session *w, int now);
 void jetwatt_session_join(struct jetwatt_session *w);
 
 /*
- * Run the event loop for @ms, or until the job ends or a signal arrives. Return: 0; 1: If it
- * returns early, @stop, @ended or @failed of the session is set.
+ * Run the event loop for @ms milliseconds, or until the job ends, a signal arrives or the session
+ * fails. Return: 0; 1 if @ended, @stop or @failed of the session is set.
  */
 int jetwatt_session_run(struct jetwatt_session *w, int ms);
 

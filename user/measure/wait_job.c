@@ -13,8 +13,8 @@
 #include "util/error.h"
 
 #define POLL_MS 200	/* interval of calling @each */
-/* nice value of this process, with which it gets a ninth of the job's CPU time on a CPU that
- * both use */
+/* increase of this process's nice value, with which it gets a ninth of the job's CPU time on a
+ * CPU that both use */
 #define NICE	10
 
 /* Pass a signal on to the command, unless the terminal has sent it to both processes. */

@@ -26,7 +26,7 @@
  * @in_phase: the wait is known to belong to the usual phase
  * @phase_index: output: index of the wait in the cycle, or JETWATT_PHASE_INDEX_...
  * @missing: output: number of waits that, according to the cycle, are missing just before this wait
- * @outlier: output: output: JETWATT_OUTLIER_...: what deviates from the learned cycle
+ * @outlier: output: JETWATT_OUTLIER_...: what deviates from the learned cycle
  * @rule: output: enum jetwatt_batch_rule: the rule that decided about @starts_minibatch
  * @period: output: number of waits per minibatch in the phase of the wait, if @other_phase is true
  * @score: output: how clear the decision about @starts_minibatch was
@@ -118,7 +118,7 @@ struct jetwatt_period {
 };
 
 /**
- * struct jetwatt_peaks - a series in which peaks are searched
+ * struct jetwatt_peaks - a series in which peaks are to be found
  * @v: the values
  * @n: number of values
  * @margin: amount by which a peak must exceed its neighbours

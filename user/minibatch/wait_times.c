@@ -53,8 +53,9 @@ void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_
 }
 
 /*
- * The floor of the logarithm is proportional to the job's speed. The floor of the logarithm is
- * large, so that jitter of a very short time makes no peak.
+ * The floor of the logarithms is a fixed time plus a fraction of the duration of the waits around
+ * the wait. Both are larger than in jetwatt_wait_logs(), so that jitter of a very short time makes
+ * no peak.
  */
 void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b)
 {
@@ -69,9 +70,10 @@ void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jet
 }
 
 /*
- * Use a small floor of the logarithm: the model distinguishes phase indices by smaller differences
- * than those that make a peak, and a floor proportional to the GPU's speed would distort the CPU's
- * times.
+ * The floor is smaller than in jetwatt_wait_rough_logs(), for two reasons. The model distinguishes
+ * phase indices by smaller differences than those that make a peak. And the duration of the waits
+ * depends on the GPU's speed; a larger fraction of it would distort the gaps, which are times of
+ * the CPU.
  */
 void jetwatt_wait_logs(struct jetwatt_batch_wait *b, size_t n)
 {

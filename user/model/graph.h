@@ -58,7 +58,7 @@ enum {
  * @body: graph in which the name is valid
  * @known: index in @number of struct jetwatt_graph of the first of the tensor's @nr_known known
  *	elements
- * @flags: @flags: flags of a tensor, from JETWATT_GRAPH_WEIGHT to JETWATT_GRAPH_GUESSED
+ * @flags: flags of the tensor, from JETWATT_GRAPH_WEIGHT to JETWATT_GRAPH_GUESSED
  * @bits: number of bits of a tensor element; 0: unknown
  * @nr_known: number of elements of the tensor whose values are known, valid with
  *	JETWATT_GRAPH_NUMBERS_KNOWN

@@ -140,7 +140,7 @@ void jetwatt_nn_backward(const struct jetwatt_nn *nn, struct jetwatt_nn_work *w,
  * @rate: learning rate of Adam (beta 0.9 and 0.999, epsilon 1e-8)
  * @dropout: share of units that are left out, 0 to less than 1
  * @validation: share of the rows held out for validation; the parameters of the epoch with the
- *	lowest validation loss are kept. With fewer than 5 rows no row is held out and the
+ *	lowest validation loss are kept. With fewer than 5 rows, no row is held out, and the
  *	parameters of the last epoch are kept
  * @loss: loss function of training and validation
  * @first: first layer that is trained; the layers before it are frozen

@@ -31,7 +31,8 @@ static void csv_column_name(FILE *f, const char *label, const char *unit)
 	fputs(unit, f);
 }
 
-/* temp_mc is older than the other telemetry, and keeps its place among the fixed columns. */
+/* The column temp_mc was added before the other telemetry, and keeps its place among the fixed
+ * columns. */
 static int csv_begin(struct jetwatt_export *e)
 {
 	char column[JETWATT_TELEMETRY_NAME_LEN];

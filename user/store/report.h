@@ -53,7 +53,7 @@ struct jetwatt_board_report {
  * jetwatt_report_parse() - parse a report
  * @report: gets the report; the caller frees it
  * @line: gets the number of the line with the error, 0: the error has no particular line
- * @why: gets the reason of the error
+ * @why: gets the cause of the error
  *
  * Return: 0; -EINVAL: the text is not a report, or has another schema version; -EFBIG; -ENOMEM.
  */

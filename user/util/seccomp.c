@@ -22,7 +22,7 @@
 #define X32_BIT	0x40000000
 
 /* The headers of JetPack 5 lack the newer numbers. Since Linux 5.1 a new call has the same number
- * on every architecture. */
+ * on arm64 and x86-64. */
 #ifndef SYS_pidfd_getfd
 #define SYS_pidfd_getfd	438
 #endif

@@ -243,8 +243,9 @@ enum jetwatt_series_type {
  * JETWATT_SERIES_GPU_LOAD_PERMILLE: share of the time that the GPU was busy, 1/1000, as the GPU's
  *	driver reported it last to its devfreq governor; the module does not query the driver. The
  *	series does not exist if the driver does not report a load. The value does not change under
- *	a governor that does not request the load JETWATT_SERIES_FAN_RPM: speed of a fan, measured
- *	by its tachometer, rpm. NVIDIA's driver also reports 0 if it cannot measure the speed
+ *	a governor that does not request the load
+ * JETWATT_SERIES_FAN_RPM: speed of a fan, measured by its tachometer, rpm. NVIDIA's driver also
+ *	reports 0 if it cannot measure the speed
  *	JETWATT_SERIES_OC_EVENTS: number of events of an over-current input of the SoC since boot.
  *	In such an event the supply voltage was too low or the supply current too high, and the SoC
  *	throttled its clocks

@@ -178,8 +178,8 @@ static void begin_jax(void)
  * openxla, xla/stream_executor/cuda/cuda_stream.cc (launches; BlockHostUntilDone is
  * cuStreamSynchronize), xla/stream_executor/cuda/cuda_command_buffer.cc (LaunchGraph is
  * cuGraphLaunch).
- * That the wait is in a thread of PjRt's pool while Python's sleeps in block_until_ready() is
- * unverified.
+ * Unverified: the wait is in a thread of PjRt's pool, while Python's thread sleeps in
+ * block_until_ready().
  */
 static void jax(long n)
 {
