@@ -133,7 +133,7 @@ struct jetwattd_rail_check {
 	int seeing;
 };
 
-/* cap_thread.c: update @c with one sample. @total: indices of the @nr rails of the total.
+/* cap_thread.c: update @h with one sample. @total: indices of the @nr rails of the total.
  * Return: index in @total of a rail without values for 1.5 s, -1: all rails deliver values. */
 int jetwattd_rail_check(struct jetwattd_rail_check *h, const int *total, int nr, const struct jetwatt_power *p);
 

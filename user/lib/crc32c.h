@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Return the CRC-32C (Castagnoli, RFC 3720 appendix B.4) of @len bytes. @crc: CRC-32C of the bytes
- * before @data; 0 if there are none.
+ * Return the CRC-32C (Castagnoli, RFC 3720 appendix B.4) of the @len bytes at @buf. @crc: CRC-32C
+ * of the bytes before @buf; 0 if there are none.
  */
 uint32_t jetwatt_crc32c(uint32_t crc, const void *buf, size_t len);
 

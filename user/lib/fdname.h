@@ -20,7 +20,7 @@
 /**
  * struct jetwatt_files_request - request to jetwatt-files
  * @tgid: process id
- * @fd: descriptor of the process @pid
+ * @fd: descriptor of the process @tgid
  */
 struct jetwatt_files_request {
 	uint32_t tgid;

@@ -57,8 +57,8 @@ static int genl_payload(const struct nlmsghdr *nlh, const struct nlattr **attr)
 /*
  * Handle one message; set @done if it was the last one of the request @seq.
  *
- * If @sk is the stream's socket, batches may arrive before the ack: the module may send a batch as
- * soon as it has added the subscriber.
+ * If the request was sent on the stream's socket, batches may arrive before the ack: the module may
+ * send a batch as soon as it has added the subscriber.
  */
 static int handle_message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32_t seq,
 			  const char *what, jetwatt_reply_fn fn, void *arg, int *done)
