@@ -8,7 +8,7 @@
 . "${0%/*}/daemon.inc"
 plan 10
 
-policy() { printf "budget = 30W\nmost = 4\ndb = %s\n$1" "$T/db/profiles.db"; }
+policy() { printf "budget = 30W\nmost = 30\ndb = %s\n$1" "$T/db/profiles.db"; }
 
 # guards: with a budget of 15 W, is the mean power within it after two seconds?
 guards()
