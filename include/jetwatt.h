@@ -367,10 +367,11 @@ struct jetwatt_reading {
 /* Receives a reading; @r is valid until the function returns. */
 typedef void (*jetwatt_reading_fn)(const struct jetwatt_reading *r, void *arg);
 
-/* A reader of the series in sysfs (JETWATT_SERIES_READER_SYSFS), which jetwatt.ko cannot read. */
+/* A reader of the telemetry series that jetwatt.ko cannot read, but sysfs has
+ * (JETWATT_SERIES_READER_SYSFS). */
 struct jetwatt_sysfs;
 /**
- * jetwatt_sysfs_open() - make a reader of the series in sysfs
+ * jetwatt_sysfs_open() - create a reader of the telemetry series in sysfs
  * @fs: set to the reader, or to NULL on error; the caller frees it with jetwatt_sysfs_close()
  * @sysfs: mount point of sysfs; NULL: /sys
  *
@@ -378,7 +379,7 @@ struct jetwatt_sysfs;
  */
 int jetwatt_sysfs_open(struct jetwatt_sysfs **fs, const char *sysfs);
 /**
- * jetwatt_sysfs_read() - read all series in sysfs that the board has
+ * jetwatt_sysfs_read() - read all telemetry series in sysfs that the board has
  * @fs: the reader
  * @r: receives the values and the time
  *
@@ -1126,7 +1127,7 @@ void jetwatt_arrivals_close(struct jetwatt_arrivals *a);
  */
 const char *jetwatt_probe_error(void);
 /* ------------------------------------------------------------------ */
-/* Marks: a program reports the bounds of its minibatches itself      */
+/* Marks: a program reports the boundaries of its minibatches itself  */
 
 /*
  * Functions for the program that is measured. The functions do nothing and return 0 unless the

@@ -50,8 +50,8 @@ $(cuda): tests/sim/libcuda/cuda.h
 	@mkdir -p $(@D) $(B)/tests
 	$(call quiet,LD)$(CC) $(cflags) -Itests/sim -shared -Wl,-soname,$(@F) -MF $(B)/tests/$(@F).d -o $@ $(filter %.c,$^)
 
-# Compares the minibatch bounds found by one backend of the probe with the true bounds of the
-# simulated plant.
+# Compares the minibatch boundaries found by one backend of the probe with the true ones
+# of the simulated plant.
 $(B)/waits: tests/bench/waits.c $(B)/minibatch.a $(B)/libjetwatt.so
 	@mkdir -p $(B)/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF $(B)/tests/waits.d -o $@ $(filter %.c %.a,$^) $(ldflags) -ljetwatt $(libs)
@@ -128,7 +128,7 @@ $(host_tests): build/host/%: tests/host/%.c build/libjetwatt.so build/sync.skel.
 	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/host-$*.d -o $@ $< $(ldflags) \
 		-Wl,-rpath,'$$ORIGIN/..' -ljetwatt $(libs) -lpthread
 
-# Writes traces with known minibatch bounds, for tests of programs that read traces.
+# Writes traces with known minibatch boundaries, for tests of programs that read traces.
 build/make-trace: tests/trace/make.c build/libjetwatt.so
 	@mkdir -p build/tests
 	$(call quiet,CC)$(CC) $(test_cflags) -MF build/tests/make-trace.d -o $@ $< $(ldflags) -Wl,-rpath,'$$ORIGIN' -ljetwatt $(libs)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=2 icount timeout=600 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" files="build/arm64/waits:/bin/waits"
-# Minibatch bounds from the CUDA calls of ten programs, compared with the programs' own times; the
-# output of stat for backends that see none of their waits; and the measurements of doctor -p.
+# Minibatch boundaries from the CUDA calls of ten programs, compared with the programs' own times;
+# the output of stat for backends that see none of their waits; and the measurements of doctor -p.
 . "${0%/*}/common.inc"
 . "${0%/*}/frameworks.inc"
 plan 23

@@ -77,9 +77,9 @@ head -c 100 $d/net.onnx > $d/cut.onnx
 refused "a truncated file" 1 'ends in the middle of a field' $d/cut.onnx
 refused "a file of another kind" 1 'not an ONNX file' build/jetwatt
 
-# Print the rows of a kernel on a simulated board with eight modes: 100 or 50 GFLOP/s, 40 or 10
-# GB/s, 20 or 10 pJ per operation, 50 pJ per byte, and constant power. $1, $2: operations and bytes
-# of the kernel.
+# Write the rows of a kernel on a simulated board with eight modes to the file k$3.csv: 100 or
+# 50 GFLOP/s, 40 or 10 GB/s, 20 or 10 pJ per operation, 50 pJ per byte, and a constant power that
+# depends on the mode. $1, $2: operations and bytes of the kernel.
 kernel()
 {
 	awk -v w=$1 -v q=$2 'BEGIN {

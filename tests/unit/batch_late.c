@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatch bounds of jobs with one wait per minibatch. In some jobs the scheduler delays the
+/* Minibatch boundaries of jobs with one wait per minibatch. In some jobs the scheduler delays the
  * process; in others, the speed changes with the power mode, and the data loader may be slower than
  * the GPU. */
 #include "minibatch/minibatch.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Minibatch bounds found live, from the waits so far, compared with the bounds found from all waits
- * of the job. The two may differ only where minibatch.h says so. The environment variable SEED
- * selects other random jobs; SHAPES sets the number of jobs per kind.
+ * Minibatch boundaries found live, from the waits so far, compared with the boundaries found from
+ * all waits of the job. The two may differ only where minibatch.h says so. The environment variable
+ * SEED selects other random jobs; SHAPES sets the number of jobs per kind.
  */
 #include "minibatch/minibatch.h"
 
@@ -28,8 +28,8 @@ static uint64_t number(const char *name, uint64_t otherwise)
  * batch result
  * @near: number of differences near an event that can be recognised only from later waits
  * @else_: number of all other differences
- * @hit, @live, @truth: number of true bounds that were found live, of all live bounds, of all true
- * bounds
+ * @hit, @live, @truth: number of true boundaries that were found live, of all live boundaries, of
+ * all true boundaries
  */
 struct outcome {
 	size_t told, early, near, else_, hit, live, truth;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Energy between two minibatch bounds, and the time at which the power has settled after a switch
- * of the mode. SEED= draws other signals. */
+/* Energy between two minibatch boundaries, and the time at which the power has settled after a
+ * switch of the mode. SEED= draws other signals. */
 #include "energy/energy.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatch bounds found from the waits of a whole job, for a matrix of job shapes and for edge
+/* Minibatch boundaries found from the waits of a whole job, for a matrix of job shapes and for edge
  * cases. SEED= draws other jobs. */
 #include "minibatch/minibatch.h"
 
@@ -76,11 +76,11 @@ static uint64_t seed(void)
 
 struct score {
 	size_t hit, found, true_bounds, whole;
-	double error_ms;	/* largest distance of a hit from the true bound */
+	double error_ms;	/* largest distance of a hit from the true boundary */
 };
 
-/* A found bound counts as a hit if it is within 0.2 ms of the true bound. If the event of the true
- * bound was lost, any found bound within the minibatch is a hit. */
+/* A found boundary counts as a hit if it is within 0.2 ms of the true boundary. If the event of the
+ * true boundary was lost, any found boundary within the minibatch is a hit. */
 static struct score score(const struct job *j, const struct jetwatt_batch_bound *b, int n)
 {
 	struct score s = { .found = (size_t)n, .true_bounds = j->truths };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Minibatch bounds of randomly drawn job shapes: F1 score over a matrix of shapes, and the distance
- * of the found bounds from the true bounds in time. The environment variable SEED selects another
- * random matrix; SHAPES sets the number of shapes per kind.
+ * Minibatch boundaries of randomly drawn job shapes: F1 score over a matrix of shapes, and the
+ * distance in time of the found boundaries from the true ones. The environment variable SEED
+ * selects another random matrix; SHAPES sets the number of shapes per kind.
  */
 #include "minibatch/minibatch.h"
 
@@ -78,7 +78,7 @@ TEST(no_minibatch_is_lost_in_a_long_job)
 	job_free(&j);
 }
 
-/* The bounds of lost waits are inferred and marked as inferred. */
+/* The boundaries at lost waits are inferred and marked as inferred. */
 TEST(lost_waits_are_inferred_and_marked)
 {
 	static const struct job_shape h = { .k = 1, .minibatches = 1000, .lost = 0.01, .told = 1 };
@@ -119,7 +119,7 @@ TEST(waits_of_two_threads_in_one_minibatch)
 	struct jetwatt_batch_bound b[10];
 	struct jetwatt_batch_info info;
 
-	/* If the program writes minibatch marks, the marks are the bounds. */
+	/* If the program writes minibatch marks, the marks are the boundaries. */
 	ASSERT_EQ(jetwatt_batch_segment(s, 5, b, &info), 2);
 	EXPECT_EQ(b[0].start_ns, 20);
 	EXPECT_EQ(b[0].end_ns, 300);

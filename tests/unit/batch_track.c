@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatch bounds found live in jobs that are frozen at a minibatch bound for up to half a
+/* Minibatch boundaries found live in jobs that are frozen at a minibatch boundary for up to half a
  * minute. */
 #include "minibatch/minibatch.h"
 

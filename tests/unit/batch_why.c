@@ -60,8 +60,8 @@ static size_t count(const struct found *f, int rule)
 	return n;
 }
 
-/* Compute the minibatch bounds from the decision records alone. Return: number of bounds; -1: the
- * records are inconsistent. */
+/* Compute the minibatch boundaries from the decision records alone. Return: number of boundaries;
+ * -1: the records are inconsistent. */
 static int rebuild(const struct found *f, uint32_t tgid, struct jetwatt_batch_bound *out)
 {
 	const struct jetwatt_sync *s = f->j.sync;

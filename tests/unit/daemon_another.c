@@ -229,7 +229,7 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 	EXPECT_EQ(ROWS, k->nr_rows);
 }
 
-/* If a mode takes as long as predicted, no check is requested. */
+/* If a mode takes about as long as predicted, no check is requested. */
 TEST_F(another, only_unexpected_readings_are_checked)
 {
 	struct jetwatt_prediction foretold = { .time_sd = 0.05, .power_sd = 0.05 };

@@ -191,8 +191,8 @@ TEST_F(measured, best_mode_after_twenty_readings)
 	dirty = calloc(n, 1);
 	ASSERT_NE(NULL, dirty);
 	ASSERT_LE(0, optimum_outliers(row, n, dirty));
-	/* Of large files, only every fifth row is used. No knob has five levels, so all levels
-	 * remain. */
+	/* Of large files, only every fifth row is used. The rows are sorted by knob, and no knob
+	 * has a number of levels that is divisible by five, so every level remains. */
 	for (long i = 0; n > 1000 && i < n / 5; i++) {
 		row[i] = row[5 * i];
 		dirty[i] = dirty[5 * i];

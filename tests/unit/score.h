@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Score of the minibatch bounds that are found in simulated jobs with random shapes. */
+/* Score of the minibatch boundaries that are found in simulated jobs with random shapes. */
 #ifndef JETWATT_TESTS_SCORE_H
 #define JETWATT_TESTS_SCORE_H
 
 #include "minibatch/minibatch.h"
 #include "jobs.h"
 
-/* Maximum distance of a hit, in nanoseconds: a found bound counts as a hit if it is at most this
- * far from the true bound. If the event of the true bound was lost, any found bound within the
- * minibatch counts as a hit. */
+/* Maximum distance of a hit, in nanoseconds: a found boundary counts as a hit if it is at most this
+ * far from the true boundary. If the event of the true boundary was lost, any found boundary within
+ * the minibatch counts as a hit. */
 #define SCORE_NEAR_NS	0.2e6
 #define SCORE_BINS	2000	/* bins of one microsecond */
 
 /*
- * struct score - comparison of found with true minibatch bounds, summed over jobs
- * @hit, @found, @truths: number of hit, found and true bounds
+ * struct score - comparison of found with true minibatch boundaries, summed over jobs
+ * @hit, @found, @truths: number of hit, found and true boundaries
  * @phase: number of hits with the right kind (training or evaluation)
- * @off: histogram of the distance of hits from the true bound; hits whose event was lost are not
+ * @off: histogram of the distance of hits from the true boundary; hits whose event was lost are not
  * included
  */
 struct score {

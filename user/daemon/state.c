@@ -6,7 +6,7 @@
 
 #define FROM(state)	(1u << JETWATTD_##state)
 #define ANY		((1u << JETWATTD_DOINGS) - 1)
-/* In these states the loop applies no mode: another process controls the board, the operator has
+/* Learning cannot start from these states: another process controls the board, the operator has
  * asked for a pause, or there are no power samples. */
 #define STANDS_BACK	(FROM(YIELDING) | FROM(PAUSED) | FROM(BLIND))
 

@@ -31,7 +31,7 @@ extern const struct jetwattd_state jetwattd_state[];
  * @to: the new state
  *
  * Caller holds the lock. The change of state is refused if another thread has just entered a state
- * in which no mode is switched, for example because another process controls the board.
+ * in which the loop does not choose modes, for example because another process controls the board.
  *
  * Return: 0; -EPERM if the change is refused; the state is then unchanged.
  */

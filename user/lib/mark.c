@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Marks in the measured program: sends the bounds of its minibatches to the measuring program. The
- * receiver is marks.c.
+ * Marks in the measured program: sends the boundaries of its minibatches to the measuring program.
+ * The receiver is marks.c.
  *
  * Each mark is sent as one datagram:
  *

@@ -154,7 +154,8 @@ void jetwatt_session_samples(const struct jetwatt_samples *s, void *watch);
 void jetwatt_session_wait(const struct jetwatt_sync *s, void *watch);
 void jetwatt_session_reading(const struct jetwatt_reading *r, void *watch);
 
-/* Read the series in sysfs, if @now is 1 or the last reading is more than one second old. */
+/* Read the telemetry series in sysfs if @now is 1 or the last reading is more than one second
+ * old. */
 void jetwatt_session_read_sysfs(struct jetwatt_session *w, int now);
 
 /* Make the join deliver its samples and waits to the session @w. */

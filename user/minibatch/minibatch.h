@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Finds the bounds of minibatches in a job's waits for the GPU. The functions are pure: they use
- * only their arguments, no descriptors and no clocks.
+ * Finds the boundaries of minibatches in a job's waits for the GPU. The functions are pure: they
+ * use only their arguments, no descriptors and no clocks.
  */
 #ifndef JETWATT_MINIBATCH_MINIBATCH_H
 #define JETWATT_MINIBATCH_MINIBATCH_H

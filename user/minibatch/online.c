@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Detects the bounds of minibatches while the job runs. The detector learns the cycle from the last
- * waits; from then on the same Viterbi decoder as for a whole job follows the waits one by one,
- * until the cycle is learned again. If no cycle explains the waits, the detector counts waits.
- * minibatch.h describes how the bounds may differ from those of the whole job.
+ * Detects the boundaries of minibatches while the job runs. The detector learns the cycle from the
+ * last waits; from then on the same Viterbi decoder as for a whole job follows the waits one by
+ * one, until the cycle is learned again. If no cycle explains the waits, the detector counts waits.
+ * minibatch.h describes how the boundaries may differ from those of the whole job.
  */
 #include <errno.h>
 #include <math.h>

@@ -45,10 +45,10 @@ int jetwatt_cross_device_agrees(const struct jetwatt_cross_device *t, const stru
  * @n: number of rows of this board
  * @out: max(1, @n + t->n) entries; the first @n become @row
  *
- * The rows of this board determine a common factor of time and one of power. The scatter around
- * these factors is added to the standard errors of the transferred rows. Modes that were measured
- * on this board are not appended. Nothing is appended if the rows @row contradict the assumption of
- * the same workload or have several minibatch sizes.
+ * The rows of this board determine a common factor of time and one of power. The uncertainty
+ * of a factor and the scatter around it are added, in quadrature, to the standard errors of the
+ * transferred rows. Modes that were measured on this board are not appended. Nothing is appended if
+ * the rows @row contradict the assumption of the same workload or have several minibatch sizes.
  *
  * Return: the number of entries in @out; -EINVAL if a knob of a mode is 0; -ENOMEM.
  */

@@ -100,7 +100,7 @@ struct jetwatt_interleave_plan {
 
 /*
  * Find a plan: of the plans within the latency limit and within 10 % of the best throughput, choose
- * the plan with the least latency. Return: 1; 0 if no plan meets the latency limit, then @plan has
+ * the plan with the least latency. Return: 1; 0 if no plan meets the latency limit; @plan then has
  * one training minibatch per window.
  */
 int jetwatt_interleave_plan(const struct jetwatt_interleave *i,

@@ -151,8 +151,8 @@ struct jetwatt_plan_objective {
  * measured mode whose single power reading is implausibly low ranks last until it is measured
  * again. A caller that cannot measure takes the first candidate with @measured set.
  *
- * Return: number of candidates written; 0 if no mode is within the limits, then @out[0] is the mode
- * that exceeds the limits least; -ENOMEM.
+ * Return: number of candidates written; 0 if no mode is within the limits (@out[0] is then the mode
+ * that exceeds the limits least); -ENOMEM.
  */
 int jetwatt_plan_candidates(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		     const struct jetwatt_row *row, size_t rows,

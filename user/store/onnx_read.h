@@ -23,8 +23,7 @@ struct jetwatt_onnx_function {
 
 /**
  * struct jetwatt_onnx_call - a call that is being expanded: the nodes of a function replace the
- * node
- *	that calls it
+ *	node that calls it
  * @outer: the call whose function contains the calling node; NULL: the network itself
  * @function: the called function
  * @node: the calling node

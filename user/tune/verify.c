@@ -67,8 +67,9 @@ static int verify_has_failed(const struct verify_failures *f, size_t index)
 	return 0;
 }
 
-/* Return: the best candidate if it is measured or worth measuring, else the best measured
- * candidate; NULL if no candidate may be tried. */
+/* Return: the best candidate that is worth measuring, if up to @more > 0 modes may still be
+ * measured, else the best measured candidate; NULL: there is neither. Candidates in @f are left
+ * out. */
 static const struct jetwatt_plan_choice *verify_pick(const struct jetwatt_tuner *l,
 						     const struct jetwatt_plan_choice *at, int n,
 						     unsigned int more,

@@ -30,7 +30,7 @@ int jetwatt_conf_refuse(struct jetwatt_conf_error *e, unsigned int line, const c
 			const char *why, ...) __attribute__((format(printf, 4, 5)));
 
 /* Find @name in @names, which ends with NULL. Return: index of the name in @names; -EINVAL if the
- * name is not found, then @e suggests the most similar name or lists all names. */
+ * name is not found; @e then suggests the most similar name or lists all names. */
 int jetwatt_conf_name(const char *name, const char *const *names, unsigned int line,
 		      struct jetwatt_conf_error *e);
 

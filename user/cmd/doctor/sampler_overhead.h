@@ -10,7 +10,7 @@
  * @share: CPU time of the sampler thread, as a share of one core
  * @core_w: additional power of @rail with one more busy core, in W
  * @error_w: standard error of @core_w, in W
- * @rail: label of the rail that supplies the CPUs; empty if the rail is unknown, then @core_w is 0
+ * @rail: label of the rail that supplies the CPUs; empty if the rail is unknown; @core_w is then 0
  */
 struct jetwatt_overhead {
 	double share, core_w, error_w;
