@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_LEARNER_PLANT_H
 #define TESTS_UNIT_LEARNER_PLANT_H
 
-#include "daemon/learner_inside.h"
+#include "daemon/learner.h"
 
 #include <math.h>
 #include <stdlib.h>

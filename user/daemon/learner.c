@@ -120,8 +120,8 @@ static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *st
 
 /* Request a check of the first row if the check is due. The check is due once in a pass: when
  * the number of complete readings reaches SURE, or at the end of a pass with fewer readings if
- * at least two of them were taken in this pass and learning may cost more. Return: 1: a check is
- * pending. */
+ * at least two of them were taken in this pass and the allowance is not used up. Return: 1: a
+ * check is pending. */
 static int check_first_row(struct jetwattd_learner *l, int ending)
 {
 	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Selection of the next reading: a reading is worth taking if its gain exceeds its cost. The gain of a reading is the expected improvement of the best time
- * within the limit (Jones et al., Journal of Global Optimization 13, 1998), multiplied by the time
- * that the job is expected to run. Its cost is the time lost in a slower mode, and that of a step
- * down of the cap if the mode draws too much. The expected remaining time of a job equals its
- * running time so far (Gott, Nature 363, 1993: median remaining duration of a process observed at a
- * random moment).
+ * Selection of the next reading: a reading is worth taking if its gain exceeds its cost. The gain
+ * of a reading is the expected improvement of the best time within the limit (Jones et al.,
+ * Journal of Global Optimization 13, 1998), multiplied by the time that the job is expected to
+ * run. Its cost is the time lost in a slower mode, and that of a step down of the cap if the mode
+ * draws too much. The expected remaining time of a job equals its running time so far (Gott,
+ * Nature 363, 1993: median remaining duration of a process observed at a random moment).
  */
 #include "daemon/learner_inside.h"
 
