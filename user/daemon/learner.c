@@ -22,9 +22,10 @@ int jetwattd_learner_open(struct jetwattd_learner *l)
 	l->known.silent = 1;
 	l->exclusions = calloc(n, 1);
 	l->late = calloc(n, 1);
+	l->seen = calloc(n, 1);
 	l->choice = malloc(n * sizeof(*l->choice));
 	l->choice_at = malloc(n * sizeof(*l->choice_at));
-	if (!l->exclusions || !l->late || !l->choice || !l->choice_at)
+	if (!l->exclusions || !l->late || !l->seen || !l->choice || !l->choice_at)
 		return jetwatt_tuner_no_memory();
 	jetwattd_span_of(&l->span, l->known.mode, n);
 	return 0;
@@ -35,6 +36,7 @@ void jetwattd_learner_close(struct jetwattd_learner *l)
 	jetwatt_tuner_free(&l->known);
 	free(l->exclusions);
 	free(l->late);
+	free(l->seen);
 	free(l->choice);
 	free(l->choice_at);
 }
@@ -74,7 +76,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 
 	snprintf(l->key, sizeof(l->key), "%.16s", prior->key ? prior->key : "");
 	l->known.nr_rows = 0;
-	jetwatt_estimator_forget(&l->known.by);
+	jetwatt_tuner_forget_prior(&l->known);
 	l->learned_j = 0;
 	l->nr_news = 0;
 	l->check.state = JETWATTD_NO_CHECK;

@@ -237,6 +237,7 @@ struct jetwattd_drift_check {
  *	refuses it; else the number of cap events or throttled readings in that mode
  * @late: for each candidate, 1: the server misses its latency limit in that mode
  * @late_hz: request rate at which @late was found, in requests per second
+ * @seen: state of each candidate in the last prediction, enum jetwatt_seen
  * @span: range of each knob among the candidates
  * @key: key of the job's workload, empty: the workload is not in the database
  * @budget_w: budget of the job, in W
@@ -245,7 +246,7 @@ struct jetwattd_drift_check {
  * @spent: the element of @allowance in use
  * @next_allowance: index of the element of @allowance that is replaced next
  * @terms: limits for learning, as the loop last passed them
- * @choice: candidates that the plan may choose for the next step
+ * @choice: candidates that the plan may choose while the model cannot predict
  * @choice_at: index of each of @choice among all candidates
  * @choices: number of elements of @choice
  * @level: maximum level (jetwattd_span_level()) of modes that are tried without a prediction
@@ -272,7 +273,7 @@ struct jetwattd_drift_check {
 struct jetwattd_learner {
 	struct jetwatt_tuner known;
 
-	unsigned char *exclusions, *late;
+	unsigned char *exclusions, *late, *seen;
 	double late_hz;
 	struct jetwattd_span span;
 	char key[17];

@@ -67,7 +67,7 @@ static void keep_as_prior(struct jetwattd_learner *l, size_t rows, const struct 
 		row[n++].power_w *= is->power_w / was->power_w;
 	}
 	/* With too few rows the job is learned without a prior. */
-	jetwatt_estimator_forget(&k->by);
+	jetwatt_tuner_forget_prior(k);
 	if (n >= LIKE)
 		jetwatt_estimator_add_cross_device(&k->by, row, n, JETWATT_TUNER_SEED);
 	free(row);

@@ -4,8 +4,9 @@
  * of a reading is the expected improvement of the best time within the limit (Jones et al.,
  * Journal of Global Optimization 13, 1998), multiplied by the time that the job is expected to
  * run. Its cost is the time lost in a slower mode, and that of a step down of the cap if the mode
- * draws too much. The expected remaining time of a job equals its running time so far (Gott,
- * Nature 363, 1993: median remaining duration of a process observed at a random moment).
+ * draws too much. The reading with the highest gain per cost is taken. The expected remaining time
+ * of a job equals its running time so far (Gott, Nature 363, 1993: median remaining duration of a
+ * process observed at a random moment).
  */
 #include "daemon/learner_inside.h"
 
@@ -32,6 +33,9 @@
 /* If no reading is expected to improve the time by this fraction, a search takes only one. Then the
  * best mode is held, which shows whether the job has changed, until the next search is due. */
 #define SMALL		0.02
+/* The reading with the highest gain per cost is taken first. ANY_S, in s, is added to the costs, so
+ * that cheap readings of small gain do not precede all others. */
+#define ANY_S		0.5
 /* Minimum expected remaining time of a job, in s. */
 #define LEAST_S		30
 /* Minimum number of complete readings with which the model's predictions are used. With few
@@ -186,19 +190,14 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 	const struct jetwatt_row *safe = jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
 	double over_s = OVER_S * (safe ? fmax(0, 1 - best->time_ms / safe->time_ms) : 1), top = 0;
 	double left = jetwattd_share_left(l), expected = expected_s(l), most = 0;
-	long at = -1, asked;
+	long at = -1;
 
-	l->choices = 0;
 	for (size_t i = 0; i < l->known.nr_modes; i++) {
 		const struct jetwatt_prediction *p = &l->known.prediction[i];
 		double over, by, cost, when;
 
-		if (jetwattd_is_excluded(l, i))
+		if (l->seen[i])
 			continue;
-		if (jetwattd_is_known(l, i)) {
-			jetwattd_choice_add(l, i);
-			continue;
-		}
 		by = expected_gain(p, best->time_ms, l->terms.limit_w, least);
 		over = upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
 		if (by < GAIN || over > (known ? OVER : OVER_ALONE))
@@ -211,20 +210,23 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 			l->again_s = fmin(l->again_s, fmax(cost / by, when));
 			continue;
 		}
-		jetwattd_choice_add(l, i);
 		most = fmax(most, by);
-		if (by * expected - cost > top) {
-			top = by * expected - cost;
+		if (by / (cost + ANY_S) > top) {
+			top = by / (cost + ANY_S);
 			at = (long)i;
 		}
 	}
-	if (at >= 0 && most < SMALL && l->small) {
-		l->again_s = 0;
-		return -1;
-	}
 	l->small = most < SMALL;
-	asked = at < 0 ? -1 : jetwattd_plan_among_choices(l);
-	return asked < 0 ? at : asked;
+	return at;
+}
+
+/* Predict the modes that may be better. Return: 1 if @l->known.prediction is set for the modes
+ * whose @l->seen is 0; 0: the model cannot predict. */
+static int predict(struct jetwattd_learner *l, const struct jetwatt_row *best)
+{
+	for (size_t i = 0; i < l->known.nr_modes; i++)
+		l->seen[i] = jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i) ? JETWATT_EXCLUDED : JETWATT_NEW;
+	return !jetwatt_tuner_predict_possible(&l->known, l->terms.limit_w, best->time_ms, l->seen);
 }
 
 /* Choose a mode that may improve on @best. Return: index of the mode; -1: no gain exceeds its cost
@@ -234,7 +236,12 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	int foretold = jetwattd_cross_device_agrees(l), known = foretold || jetwattd_others_agree(l);
 	long i;
 
-	if ((known || jetwattd_complete_rows(l) >= ROWS) && !jetwatt_tuner_predict(&l->known)) {
+	/* One reading of small gain has been taken: hold, without predicting again. */
+	if (l->small) {
+		l->again_s = 0;
+		return -1;
+	}
+	if ((known || jetwattd_complete_rows(l) >= ROWS) && predict(l, best)) {
 		l->foretold = 1;
 		return best_by_model(l, best, foretold ? 0 : DOUBT / sqrt(l->known.nr_rows + 1.0), known);
 	}

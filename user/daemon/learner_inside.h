@@ -65,15 +65,11 @@ void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
 /* Find the next mode to measure while the model cannot predict the modes. Return: index of the
  * mode, -1: none. */
 long jetwattd_pick_unpredicted(struct jetwattd_learner *l);
-/* Add candidate @i to the modes among which the plan chooses. */
-void jetwattd_choice_add(struct jetwattd_learner *l, size_t i);
-/* Ask the plan to choose among the modes that were added. Return: index of the mode, -1: no
- * mode. */
-long jetwattd_plan_among_choices(const struct jetwattd_learner *l);
 
-/* learner_gain.c: find the reading with the highest expected gain minus cost, over the time that
- * the job is expected to run. @exact: set to 1 if the mode's power is near the limit, so that it
- * needs a longer reading. Return: index of the mode; -1: no gain exceeds its cost now. */
+/* learner_gain.c: find the reading with the highest expected gain per cost, among those whose gain
+ * over the time that the job is expected to run exceeds their cost. @exact: set to 1 if the mode's
+ * power is near the limit, so that it needs a longer reading. Return: index of the mode; -1: no gain
+ * exceeds its cost now. */
 long jetwattd_pick(struct jetwattd_learner *l, int *exact);
 /* Check how slow candidate @i, which has no prediction, can be at worst, assuming that the time
  * of a minibatch grows at most in proportion to the reduction of the lowest knob. Return: 1 if a

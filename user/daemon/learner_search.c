@@ -92,19 +92,15 @@ static void collect_choices(struct jetwattd_learner *l)
 				continue;
 			if (!known && !weighed && !(satisfies(l, i, how) && jetwattd_is_affordable(l, i, best)))
 				continue;
-			jetwattd_choice_add(l, i);
+			l->choice[l->choices] = k->mode[i];
+			l->choice_at[l->choices++] = i;
 			fresh += !known;
 		}
 	}
 }
 
-void jetwattd_choice_add(struct jetwattd_learner *l, size_t i)
-{
-	l->choice[l->choices] = l->known.mode[i];
-	l->choice_at[l->choices++] = i;
-}
-
-long jetwattd_plan_among_choices(const struct jetwattd_learner *l)
+/* Ask the plan to choose among the choices. Return: index of the mode, -1: no mode. */
+static long plan_among_choices(const struct jetwattd_learner *l)
 {
 	const struct jetwatt_tuner *k = &l->known;
 	struct jetwatt_plan_next n;
@@ -116,5 +112,5 @@ long jetwattd_plan_among_choices(const struct jetwattd_learner *l)
 long jetwattd_pick_unpredicted(struct jetwattd_learner *l)
 {
 	collect_choices(l);
-	return l->choices ? jetwattd_plan_among_choices(l) : -1;
+	return l->choices ? plan_among_choices(l) : -1;
 }

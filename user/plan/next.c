@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt_plan_next(): fit, predict, exclude hopeless modes, and call the function that chooses the
- * next mode.
+ * jetwatt_plan_next(): fit, predict, and call the function that chooses the next mode.
  */
 #include "plan/search.h"
 
@@ -12,10 +11,6 @@
 /* With this number of rows or more, the parametric means decide which modes are excluded. With
  * fewer rows every mode is possible, and predicting all of them is cheap. */
 #define EXCLUDE_ROWS	8
-/* Exclude modes whose parametric mean is above these multiples of the budget and of the best time:
- * the Gaussian process changes the parametric means by a few per cent only. */
-#define TOO_MUCH	1.35
-#define TOO_SLOW	1.5
 
 /* Mark measured modes. Return: number of different modes in the rows. */
 static size_t next_mark_seen(struct jetwatt_search *s)
@@ -31,68 +26,14 @@ static size_t next_mark_seen(struct jetwatt_search *s)
 	return modes;
 }
 
-/* Mark modes that the parametric means exclude. Return: number of modes that are not excluded. */
-static size_t next_exclude(struct jetwatt_search *s, const double *time, const double *power)
-{
-	double best = INFINITY;
-	size_t left = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		if (power[i] <= 0.85 * s->budget_w)
-			best = fmin(best, time[i]);
-	for (size_t i = 0; i < s->n; i++) {
-		if (!s->seen[i] && isfinite(best) &&
-		    (power[i] > s->budget_w * TOO_MUCH || time[i] > best * TOO_SLOW))
-			s->seen[i] = JETWATT_EXCLUDED;
-		left += s->seen[i] != JETWATT_EXCLUDED;
-	}
-	return left;
-}
-
-/* Predict the modes that are not excluded. */
-static int next_predict_some(struct jetwatt_search *s)
-{
-	double *time = malloc(2 * s->n * sizeof(*time));
-	struct jetwatt_prediction *p = NULL;
-	struct jetwatt_mode *mode = NULL;
-	size_t left, k = 0;
-	int err = -ENOMEM;
-
-	if (!time)
-		goto out;
-	err = s->m->by->outline(s->m->model, s->mode, s->n, time, time + s->n);
-	if (err)
-		goto out;
-	left = next_exclude(s, time, time + s->n);
-	err = -ENOMEM;
-	p = malloc((left + 1) * sizeof(*p));
-	mode = malloc((left + 1) * sizeof(*mode));
-	if (!p || !mode)
-		goto out;
-	for (size_t i = 0; i < s->n; i++)
-		if (s->seen[i] != JETWATT_EXCLUDED)
-			mode[k++] = s->mode[i];
-	err = jetwatt_fitted_predict(s->m, mode, NULL, k, p);
-	k = 0;
-	for (size_t i = 0; i < s->n && !err; i++)
-		if (s->seen[i] != JETWATT_EXCLUDED)
-			s->p[i] = p[k++];
-out:
-	free(time);
-	free(p);
-	free(mode);
-	return err;
-}
-
 static int next_predict(struct jetwatt_search *s, uint64_t seed)
 {
 	int err = jetwatt_estimator_fit(&s->m, s->by, s->row, s->rows, 0, seed);
 
 	if (err)
 		return err;
-	if ((s->rows >= EXCLUDE_ROWS || s->foretold) && s->budget_w > 0 && s->m->by->outline &&
-	    s->m->model)
-		return next_predict_some(s);
+	if ((s->rows >= EXCLUDE_ROWS || s->foretold) && s->budget_w > 0)
+		return jetwatt_plan_predict_possible(s->m, s->mode, s->n, s->budget_w, 0, s->seen, s->p);
 	return jetwatt_fitted_predict(s->m, s->mode, NULL, s->n, s->p);
 }
 

@@ -70,6 +70,34 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 		      uint64_t seed, struct jetwatt_plan_next *next);
 
 /**
+ * enum jetwatt_seen - state of a mode in the search
+ * @JETWATT_NEW: not measured
+ * @JETWATT_MEASURED: measured
+ * @JETWATT_EXCLUDED: not measured, and excluded because it is far too slow or far over the budget
+ */
+enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
+
+/**
+ * jetwatt_plan_predict_possible() - predict the modes that may be the answer
+ * @m: fitted model
+ * @mode: modes of the board
+ * @n: number of modes
+ * @budget_w: power budget, in watts
+ * @beat_ms: time of a minibatch that the answer must beat, in ms; 0: none
+ * @seen: state of each mode. Modes that are too slow or draw too much by the parametric means are set
+ *	from JETWATT_NEW to JETWATT_EXCLUDED
+ * @p: set to the prediction of each mode that is not excluded, and unchanged for the others
+ *
+ * The parametric means cost little compared with a prediction. Without them (another predictor), all
+ * modes that are not excluded are predicted.
+ *
+ * Return: 0; negative errno.
+ */
+int jetwatt_plan_predict_possible(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode,
+				  size_t n, double budget_w, double beat_ms, unsigned char *seen,
+				  struct jetwatt_prediction *p);
+
+/**
  * jetwatt_plan_descend() - choose the next mode on a board whose clocks can only be lowered
  * @mode: modes of the board
  * @n: number of modes

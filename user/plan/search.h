@@ -12,14 +12,6 @@
 #define JETWATT_DESIGN	4
 
 /**
- * enum jetwatt_seen - state of a mode in the search
- * @JETWATT_NEW: not measured
- * @JETWATT_MEASURED: measured
- * @JETWATT_EXCLUDED: not measured, and excluded because it is far too slow or far over the budget
- */
-enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
-
-/**
  * struct jetwatt_search - one decision of a search
  * @mode: modes of the board
  * @n: number of modes

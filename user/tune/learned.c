@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan.h"
 #include "util/error.h"
 
 int jetwatt_tuner_no_memory(void)
@@ -55,6 +56,18 @@ int jetwatt_tuner_add(struct jetwatt_tuner *l, const struct jetwatt_row *row)
 	return 0;
 }
 
+static void forget_model(struct jetwatt_tuner *l)
+{
+	jetwatt_fitted_free(l->model);
+	l->model = NULL;
+}
+
+void jetwatt_tuner_forget_prior(struct jetwatt_tuner *l)
+{
+	jetwatt_estimator_forget(&l->by);
+	forget_model(l);
+}
+
 /* Smallest number of rows of other devices: fewer rows do not determine the parametric means. */
 #define TWIN_ROWS_MIN	3
 
@@ -63,6 +76,7 @@ int jetwatt_tuner_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt
 	int err;
 
 	openblas_set_num_threads(1);
+	forget_model(l);
 	err = n < TWIN_ROWS_MIN ? -ENOTSUP :
 				  jetwatt_estimator_add_cross_device(&l->by, row, n, JETWATT_TUNER_SEED);
 	if (!err || err == -ENOTSUP)
@@ -88,21 +102,43 @@ size_t jetwatt_tuner_known(const struct jetwatt_tuner *l)
 	return n;
 }
 
+/* Return: 1 if the model is fitted to the present rows. */
+static int is_fitted(const struct jetwatt_tuner *l)
+{
+	return l->model && l->nr_fitted == l->nr_rows &&
+	       !memcmp(l->fitted, l->row, l->nr_rows * sizeof(*l->row));
+}
+
+/* Note to which rows the model is fitted. */
+static int note_fitted(struct jetwatt_tuner *l)
+{
+	struct jetwatt_row *copy = reallocarray(l->fitted, l->max_rows ? l->max_rows : 1, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	l->fitted = copy;
+	l->nr_fitted = l->nr_rows;
+	if (l->nr_rows)
+		memcpy(copy, l->row, l->nr_rows * sizeof(*copy));
+	return 0;
+}
+
 int jetwatt_tuner_fit(struct jetwatt_tuner *l)
 {
 	int err;
 
 	openblas_set_num_threads(1);
-	if (l->given)
+	if (l->given || is_fitted(l))
 		return 0;
-	jetwatt_fitted_free(l->model);
-	l->model = NULL;
+	forget_model(l);
 	err = !jetwatt_estimator_enough(&l->by, l->nr_rows) ? -ENODATA :
 	      jetwatt_estimator_fit(&l->model, &l->by, l->row, l->nr_rows, 0, JETWATT_TUNER_SEED);
+	err = err ? err : note_fitted(l);
 	return err ? jetwatt_tuner_failed(l, err, "cannot predict") : 0;
 }
 
-int jetwatt_tuner_predict(struct jetwatt_tuner *l)
+/* Fit the model, and allocate the predictions. Return: 0, exit code. */
+static int prepare_predictions(struct jetwatt_tuner *l)
 {
 	int err = jetwatt_tuner_fit(l);
 
@@ -110,9 +146,26 @@ int jetwatt_tuner_predict(struct jetwatt_tuner *l)
 		return err;
 	if (!l->prediction)
 		l->prediction = calloc(l->nr_modes, sizeof(*l->prediction));
-	if (!l->prediction)
-		return jetwatt_tuner_no_memory();
+	return l->prediction ? 0 : jetwatt_tuner_no_memory();
+}
+
+int jetwatt_tuner_predict(struct jetwatt_tuner *l)
+{
+	int err = prepare_predictions(l);
+
+	if (err)
+		return err;
 	err = jetwatt_fitted_predict(l->model, l->mode, l->batch, l->nr_modes, l->prediction);
+	return err ? jetwatt_tuner_failed(l, err, "cannot predict") : 0;
+}
+
+int jetwatt_tuner_predict_possible(struct jetwatt_tuner *l, double limit_w, double beat_ms, unsigned char *seen)
+{
+	int err = prepare_predictions(l);
+
+	if (err)
+		return err;
+	err = jetwatt_plan_predict_possible(l->model, l->mode, l->nr_modes, limit_w, beat_ms, seen, l->prediction);
 	return err ? jetwatt_tuner_failed(l, err, "cannot predict") : 0;
 }
 
@@ -122,6 +175,7 @@ void jetwatt_tuner_free(struct jetwatt_tuner *l)
 	free(l->batch);
 	free(l->row);
 	free(l->prediction);
+	free(l->fitted);
 	jetwatt_estimator_forget(&l->by);
 	jetwatt_fitted_free(l->model);
 }

@@ -39,9 +39,12 @@ struct jetwatt_session;
  * @budget_w: power budget, in watts; 0: no budget
  * @wait_s: timeout for GPU work of the job, in seconds
  * @risk: accepted probability that an unmeasured mode exceeds the budget
- * @prediction: prediction of every candidate, by jetwatt_tuner_predict(); NULL: not yet
+ * @prediction: prediction of every candidate, by jetwatt_tuner_predict() or
+ *	jetwatt_tuner_predict_possible(); NULL: not yet
  * @by: predictor and prior; all zero: the default predictor without a prior
  * @model: model of the last fit; NULL: none
+ * @fitted: rows of the last fit
+ * @nr_fitted: number of elements of @fitted
  * @given: 1: the model @model was read from a file and is not fitted again
  * @begun_ns: start of the measurements, CLOCK_MONOTONIC in nanoseconds
  * @ended_ns: end of the last measurement, CLOCK_MONOTONIC in nanoseconds; 0: nothing was measured
@@ -66,6 +69,8 @@ struct jetwatt_tuner {
 	struct jetwatt_prediction *prediction;
 	struct jetwatt_estimator by;
 	struct jetwatt_fitted *model;
+	struct jetwatt_row *fitted;
+	size_t nr_fitted;
 	int given;
 	uint64_t begun_ns, ended_ns;
 	int silent, down, sizes;
@@ -84,11 +89,18 @@ int jetwatt_tuner_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt
 /* Return: number of candidates that have a measured row. */
 size_t jetwatt_tuner_known(const struct jetwatt_tuner *l);
 
-/* Fit the model to the measured rows; a model that was read from a file stays unchanged. Return: 0,
- * exit code. */
+/* Drop the prior, and the model that was fitted with it. */
+void jetwatt_tuner_forget_prior(struct jetwatt_tuner *l);
+
+/* Fit the model to the measured rows, unless it is fitted to them; a model that was read from a file
+ * stays unchanged. Return: 0, exit code. */
 int jetwatt_tuner_fit(struct jetwatt_tuner *l);
 /* Fit the model to the measured rows, and predict every candidate. Return: 0, exit code. */
 int jetwatt_tuner_predict(struct jetwatt_tuner *l);
+/* As jetwatt_tuner_predict(), but only for the candidates that jetwatt_plan_predict_possible() does
+ * not exclude; the minibatch size must not be a feature. @limit_w: power budget, in watts; @beat_ms: time
+ * to beat, in ms, 0: none; @seen: state of each candidate. Return: 0, exit code. */
+int jetwatt_tuner_predict_possible(struct jetwatt_tuner *l, double limit_w, double beat_ms, unsigned char *seen);
 
 /* Return: the latest row of the mode, NULL if it has not been measured. */
 const struct jetwatt_row *jetwatt_tuner_row(const struct jetwatt_tuner *l,

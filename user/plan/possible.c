@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Predictions of the modes that may be the answer: the parametric means exclude the others. */
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Exclude modes whose parametric mean is above these multiples of the budget and of the best time:
+ * the Gaussian process changes the parametric means by a few per cent only. */
+#define TOO_MUCH	1.35
+#define TOO_SLOW	1.5
+/* Share of the budget within which the best time is looked for. */
+#define WITHIN		0.85
+
+/* Exclude new modes by their parametric means @time and @power. */
+static void exclude(unsigned char *seen, size_t n, const double *time, const double *power,
+		    double budget_w, double beat_ms)
+{
+	double best = INFINITY;
+
+	for (size_t i = 0; i < n; i++)
+		if (power[i] <= WITHIN * budget_w)
+			best = fmin(best, time[i]);
+	if (beat_ms > 0)
+		best = fmin(best, beat_ms);
+	if (!isfinite(best))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (!seen[i] && (power[i] > budget_w * TOO_MUCH || time[i] > best * TOO_SLOW))
+			seen[i] = JETWATT_EXCLUDED;
+}
+
+/* Compute the parametric means of all modes, and exclude modes by them. */
+static int outline(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode, size_t n,
+		   double budget_w, double beat_ms, unsigned char *seen)
+{
+	double *time;
+	int err;
+
+	if (!m->by->outline || !m->model || jetwatt_fitted_reference_weight(m) >= JETWATT_PLAN_REFERENCE_WEIGHT)
+		return 0;
+	time = malloc(2 * n * sizeof(*time));
+	if (!time)
+		return -ENOMEM;
+	err = m->by->outline(m->model, mode, n, time, time + n);
+	if (!err)
+		exclude(seen, n, time, time + n, budget_w, beat_ms);
+	free(time);
+	return err;
+}
+
+int jetwatt_plan_predict_possible(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode,
+				  size_t n, double budget_w, double beat_ms, unsigned char *seen,
+				  struct jetwatt_prediction *p)
+{
+	int err = outline(m, mode, n, budget_w, beat_ms, seen);
+	struct jetwatt_prediction *some;
+	struct jetwatt_mode *possible;
+	size_t k = 0;
+
+	if (err)
+		return err;
+	some = malloc(n * sizeof(*some));
+	possible = malloc(n * sizeof(*possible));
+	err = some && possible ? 0 : -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++)
+		if (seen[i] != JETWATT_EXCLUDED)
+			possible[k++] = mode[i];
+	if (!err && k)
+		err = jetwatt_fitted_predict(m, possible, NULL, k, some);
+	k = 0;
+	for (size_t i = 0; i < n && !err; i++)
+		if (seen[i] != JETWATT_EXCLUDED)
+			p[i] = some[k++];
+	free(some);
+	free(possible);
+	return err;
+}
