@@ -60,15 +60,37 @@ static long neighbour(const struct cell *cell, size_t n, struct cell c, int d, i
 {
 	const struct cell *hit;
 
-	if (by < 0 && !c.step[d])
+	if (by < 0 && c.step[d] < (unsigned int)-by)
 		return -1;
 	c.step[d] += by;
 	hit = bsearch(&c, cell, n, sizeof(*cell), by_step);
 	return hit ? (long)hit->row : -1;
 }
 
-/* Expected power of a row, as in optimum_outliers(); 0: no dimension has neighbours on both sides. */
-static double expected(const struct jetwatt_row *row, const struct cell *cell, size_t n, size_t i)
+/* Power of row @i, extrapolated from the next two rows in dimension @d; 0: there are not both. */
+static double extrapolated(const struct jetwatt_row *row, const struct cell *cell, size_t n, size_t i, int d)
+{
+	for (int by = -1; by <= 1; by += 2) {
+		long a = neighbour(cell, n, cell[i], d, by), b = neighbour(cell, n, cell[i], d, 2 * by);
+		double x = coord(&row[cell[i].row].mode, d), xa, xb;
+
+		if (a < 0 || b < 0)
+			continue;
+		xa = coord(&row[a].mode, d);
+		xb = coord(&row[b].mode, d);
+		return row[a].power_w * pow(row[a].power_w / row[b].power_w, log(x / xa) / log(xa / xb));
+	}
+	return 0;
+}
+
+static double median(double *g, int k)
+{
+	qsort(g, k, sizeof(*g), by_value);
+	return k % 2 ? g[k / 2] : (g[k / 2 - 1] + g[k / 2]) / 2;
+}
+
+/* Least power of a row that is no outlier, as in optimum_outliers(); 0: it has too few neighbours. */
+static double least_power(const struct jetwatt_row *row, const struct cell *cell, size_t n, size_t i)
 {
 	double g[DIMS];
 	int k = 0;
@@ -80,10 +102,13 @@ static double expected(const struct jetwatt_row *row, const struct cell *cell, s
 		if (lo >= 0 && hi >= 0)
 			g[k++] = sqrt(row[lo].power_w * row[hi].power_w);
 	}
-	if (!k)
-		return 0;
-	qsort(g, k, sizeof(*g), by_value);
-	return k % 2 ? g[k / 2] : (g[k / 2 - 1] + g[k / 2]) / 2;
+	if (k)
+		return 0.95 * median(g, k);
+	for (int d = 0; d < DIMS; d++) {
+		g[k] = extrapolated(row, cell, n, i, d);
+		k += g[k] > 0;
+	}
+	return k ? 0.8 * median(g, k) : 0;
 }
 
 long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
@@ -109,7 +134,7 @@ long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *di
 	memset(dirty, 0, n);
 	count = 0;
 	for (size_t i = 0; i < n; i++) {
-		dirty[cell[i].row] = row[cell[i].row].power_w < 0.95 * expected(row, cell, n, i);
+		dirty[cell[i].row] = row[cell[i].row].power_w < least_power(row, cell, n, i);
 		count += dirty[cell[i].row];
 	}
 out:

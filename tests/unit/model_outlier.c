@@ -42,6 +42,46 @@ TEST(outliers_agree_with_the_reference_rule)
 	}
 }
 
+static int is_below(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
+{
+	return a->cores <= b->cores && a->cpu_khz <= b->cpu_khz && a->gpu_hz <= b->gpu_hz &&
+	       a->emc_hz <= b->emc_hz;
+}
+
+/* A row at a corner of the grid has no two neighbours in any knob: its power is compared with an
+ * extrapolation. */
+TEST(outliers_at_corners)
+{
+	struct jetwatt_row *row;
+	unsigned char *dirty;
+	size_t corner[2] = { 0, 0 };
+	struct world w;
+	long n, before;
+
+	world_make(&w, 2, 0);
+	n = world_rows(&w, &row, 0.01, 2);
+	dirty = malloc(n);
+	ASSERT_TRUE(n > 0 && dirty);
+	for (long i = 1; i < n; i++) {
+		corner[0] = is_below(&row[i].mode, &row[corner[0]].mode) ? i : corner[0];
+		corner[1] = is_below(&row[corner[1]].mode, &row[i].mode) ? i : corner[1];
+	}
+	before = jetwatt_outlier_mark(row, n, dirty);
+	EXPECT_EQ(0, dirty[corner[0]]);
+	EXPECT_EQ(0, dirty[corner[1]]);
+	for (int k = 0; k < 2; k++) {
+		double was = row[corner[k]].power_w;
+
+		row[corner[k]].power_w = 0.35 * was;
+		compare(_metadata, row, n, -1);
+		EXPECT_LT(before, jetwatt_outlier_mark(row, n, dirty));
+		EXPECT_EQ(1, dirty[corner[k]]);
+		row[corner[k]].power_w = was;
+	}
+	free(dirty);
+	free(row);
+}
+
 TEST(outliers_of_measured_boards)
 {
 	static const struct { const char *name; long dirty; } known[] = {

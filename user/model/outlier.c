@@ -12,6 +12,8 @@
 #define KNOBS	JETWATT_KNOBS
 /* A row below this share of the expected power is an outlier. */
 #define OUTLIER_SHARE	0.95
+/* The same for a row at a corner of the grid, whose expected power is extrapolated. */
+#define CORNER_SHARE	0.8
 
 /**
  * struct dirty_line - sort key of a row for one knob
@@ -57,12 +59,26 @@ static int outlier_is_next(const struct dirty_line *a, const struct dirty_line *
 	return a->key[KNOBS - 1] + 1 == b->key[KNOBS - 1];
 }
 
+/* Return: the power at the first row of @end, @next, @second, which are adjacent levels of knob
+ * @knob, extrapolated from the other two: log power is linear in the log of the knob. */
+static double outlier_extrapolate(const struct jetwatt_row *end, const struct jetwatt_row *next,
+				  const struct jetwatt_row *second, enum jetwatt_knob knob)
+{
+	double at = log(jetwatt_mode_get(&next->mode, knob));
+	double slope = log(next->power_w / second->power_w) / (at - log(jetwatt_mode_get(&second->mode, knob)));
+
+	return next->power_w * exp(slope * (log(jetwatt_mode_get(&end->mode, knob)) - at));
+}
+
 /*
  * Set @mean of each row to the geometric mean of the power of its two neighbours in knob @knob; 0:
- * the row lacks a neighbour. @l and @level are scratch arrays of @n entries.
+ * the row lacks a neighbour. If it lacks one because it is at an end of the range, set @end to the
+ * power extrapolated from the next two rows; 0: there are no such rows. @l and @level are scratch
+ * arrays of @n entries.
  */
 static void outlier_neighbour_means(const struct jetwatt_row *row, size_t n, int knob,
-				    struct dirty_line *l, uint64_t *level, double *mean)
+				    struct dirty_line *l, uint64_t *level, double *mean,
+				    double *end)
 {
 	size_t levels = 0, cells = 0;
 
@@ -82,16 +98,24 @@ static void outlier_neighbour_means(const struct jetwatt_row *row, size_t n, int
 		l[i].key[at] = outlier_level_index(
 			level, levels, jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)knob));
 		l[i].row = i;
-		mean[i] = 0;
+		mean[i] = end[i] = 0;
 	}
 	qsort(l, n, sizeof(*l), outlier_by_key);
 	/* Of repeated measurements of a mode, only the first counts. */
 	for (size_t i = 0; i < n; i++)
 		if (!cells || memcmp(l[i].key, l[cells - 1].key, sizeof(l[i].key)))
 			l[cells++] = l[i];
-	for (size_t i = 1; i + 1 < cells; i++)
-		if (outlier_is_next(&l[i - 1], &l[i]) && outlier_is_next(&l[i], &l[i + 1]))
-			mean[l[i].row] = sqrt(row[l[i - 1].row].power_w * row[l[i + 1].row].power_w);
+	for (size_t i = 1; i + 1 < cells; i++) {
+		const struct jetwatt_row *before = &row[l[i - 1].row], *at = &row[l[i].row], *after = &row[l[i + 1].row];
+
+		if (!outlier_is_next(&l[i - 1], &l[i]) || !outlier_is_next(&l[i], &l[i + 1]))
+			continue;
+		mean[l[i].row] = sqrt(before->power_w * after->power_w);
+		if (i == 1 || !outlier_is_next(&l[i - 2], &l[i - 1]))
+			end[l[i - 1].row] = outlier_extrapolate(before, at, after, (enum jetwatt_knob)knob);
+		if (i + 2 == cells || !outlier_is_next(&l[i + 1], &l[i + 2]))
+			end[l[i + 1].row] = outlier_extrapolate(after, at, before, (enum jetwatt_knob)knob);
+	}
 }
 
 static double outlier_median(double v[KNOBS], int n)
@@ -106,26 +130,36 @@ static double outlier_median(double v[KNOBS], int n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
+/* Collect the values of row @i that are known, one for each knob. Return: their median; 0: none. */
+static double outlier_expected(const double *value, size_t n, size_t i)
+{
+	double v[KNOBS];
+	int known = 0;
+
+	for (int k = 0; k < KNOBS; k++)
+		if (value[k * n + i] > 0)
+			v[known++] = value[k * n + i];
+	return known ? outlier_median(v, known) : 0;
+}
+
 long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
 {
 	struct dirty_line *l = malloc((n ? n : 1) * sizeof(*l));
 	uint64_t *level = malloc((n ? n : 1) * sizeof(*level));
-	double *mean = malloc((n ? n : 1) * KNOBS * sizeof(*mean));
+	double *mean = malloc((n ? n : 1) * 2 * KNOBS * sizeof(*mean)), *end = mean + n * KNOBS;
 	long count = -ENOMEM;
 
 	if (!l || !level || !mean)
 		goto out;
 	for (int k = 0; k < KNOBS; k++)
-		outlier_neighbour_means(row, n, k, l, level, mean + k * n);
+		outlier_neighbour_means(row, n, k, l, level, mean + k * n, end + k * n);
 	count = 0;
 	for (size_t i = 0; i < n; i++) {
-		double v[KNOBS];
-		int known = 0;
+		double expected = OUTLIER_SHARE * outlier_expected(mean, n, i);
 
-		for (int k = 0; k < KNOBS; k++)
-			if (mean[k * n + i] > 0)
-				v[known++] = mean[k * n + i];
-		dirty[i] = known && row[i].power_w < OUTLIER_SHARE * outlier_median(v, known);
+		if (!(expected > 0))
+			expected = CORNER_SHARE * outlier_expected(end, n, i);
+		dirty[i] = row[i].power_w < expected;
 		count += dirty[i];
 	}
 out:

@@ -15,7 +15,9 @@
  * @n: number of rows
  * @dirty: @n flags. 1: the row is an outlier: its power is below 95 % of the expected power. For
  *	each knob in which the row has both neighbours (one level below and one above), take the
- *	geometric mean of their powers; the expected power is the median of these means. Else 0
+ *	geometric mean of their powers; the expected power is the median of these means. A row
+ *	without both neighbours in any knob is at a corner of the grid: it is an outlier below 80 %
+ *	of the median of the powers extrapolated from the next two rows in each knob. Else 0
  *
  * Return: the number of outliers; -ENOMEM.
  */
