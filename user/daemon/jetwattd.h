@@ -20,6 +20,7 @@
 
 #include "daemon/actuator.h"
 #include "daemon/cap_limit.h"
+#include "daemon/learner.h"
 #include "jetwatt.h"
 #include "out/metrics.h"
 #include "policy/policy.h"
@@ -54,13 +55,11 @@ enum jetwattd_doing {
  * @drifts: number of jobs whose time or power no longer agreed with earlier readings
  * @throttled: number of readings during which the clocks were below those of the mode
  * @blind: number of times that the power samples stopped
- * @learning_s: total duration of learning steps, in seconds
- * @lost_s: part of @learning_s that would have been saved if the best mode known at each
- *	moment had been applied, in seconds
+ * @learning: cost and gain of learning
  */
 struct jetwattd_count {
 	uint64_t jobs, known, measured, drifts, throttled, blind;
-	double learning_s, lost_s;
+	struct jetwattd_cost learning;
 };
 
 /**

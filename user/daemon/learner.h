@@ -169,9 +169,13 @@ struct jetwattd_news {
  * @seconds: total time of all learning steps, in s
  * @lost_s: part of @seconds that would have been saved by applying the best mode known at
  *	each moment, in s
+ * @gain_s: time that the readings chosen by the model were expected to save: the improvement of
+ *	the best mode, over the remaining time that was expected of the job, in s
+ * @saved_s: time that the same readings save over the same remaining time, by the times measured,
+ *	in s
  */
 struct jetwattd_cost {
-	double seconds, lost_s;
+	double seconds, lost_s, gain_s, saved_s;
 };
 
 /**
@@ -261,6 +265,8 @@ struct jetwattd_drift_check {
  * @run_ns: time at which learning this job began; 0: not yet
  * @ran_ns: time up to which the running time is counted in @spent; 0: none yet
  * @best_ms: time of a minibatch in the best mode when the step began, in ms; 0: none was known
+ * @gain_s: time that this step is expected to save, in s; 0: the model did not choose it
+ * @rest_s: expected remaining time of the job when the model chose this step, in s
  * @again_s: running time of the workload, in s, after which a further reading may be worth its cost
  * @cost: cost of all steps
  * @trying: index of the candidate of this step
@@ -288,7 +294,7 @@ struct jetwattd_learner {
 	size_t first[JETWATTD_FIRST], firsts;
 	double first_w[JETWATTD_FIRST];
 	uint64_t run_ns, ran_ns;
-	double best_ms, again_s;
+	double best_ms, gain_s, rest_s, again_s;
 	struct jetwattd_cost cost;
 	size_t trying;
 	uint64_t begun_ns;

@@ -64,4 +64,10 @@ void jetwattd_allowance_spend(struct jetwattd_learner *l, enum jetwattd_outcome 
 	l->spent->lost_s += lost_s;
 	l->cost.lost_s += lost_s;
 	l->cost.seconds += s;
+	if (!(l->gain_s > 0))
+		return;
+	row = jetwattd_fastest(l);
+	l->cost.gain_s += l->gain_s;
+	l->cost.saved_s += row ? l->rest_s * fmax(0, 1 - row->time_ms / l->best_ms) : 0;
+	l->gain_s = 0;
 }

@@ -213,6 +213,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		most = fmax(most, by);
 		if (by / (cost + ANY_S) > top) {
 			top = by / (cost + ANY_S);
+			l->gain_s = by * expected;
 			at = (long)i;
 		}
 	}
@@ -293,6 +294,8 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 
 	*exact = 0;
 	l->foretold = 0;
+	l->gain_s = 0;
+	l->rest_s = expected_s(l);
 	l->again_s = INFINITY;
 	i = pick_now(l, exact);
 	/* Set when the next attempt is due if the step is interrupted. */

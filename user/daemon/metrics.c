@@ -119,10 +119,16 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 	jetwatt_metrics_counter(m, "jetwatt_modes_measured", NULL, "Readings of power modes",
 				c->measured);
 	jetwatt_metrics_counter(m, "jetwatt_learning_seconds", "seconds", "Time spent on learning jobs",
-				c->learning_s);
+				c->learning.seconds);
 	jetwatt_metrics_counter(m, "jetwatt_learning_lost_seconds", "seconds",
 				"Part of the learning time that the best mode known at each moment would have saved",
-				c->lost_s);
+				c->learning.lost_s);
+	jetwatt_metrics_counter(m, "jetwatt_learning_expected_gain_seconds", "seconds",
+				"Time that measurements chosen by the model were expected to save until the jobs end",
+				c->learning.gain_s);
+	jetwatt_metrics_counter(m, "jetwatt_learning_realised_gain_seconds", "seconds",
+				"Time that these measurements save until the same end, by the times measured",
+				c->learning.saved_s);
 	jetwatt_metrics_counter(m, "jetwatt_cap_steps", NULL,
 				"Cap events: power exceeded the budget", now->cap.cap_events);
 	jetwatt_metrics_counter(m, "jetwatt_cap_floors", NULL,

@@ -87,8 +87,7 @@ enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r)
 		follow = jetwattd_learner_done(l, &terms, &result);
 		jetwattd_handle_news(r);
 		pthread_mutex_lock(&r->d->lock);
-		r->d->count.learning_s = l->cost.seconds;
-		r->d->count.lost_s = l->cost.lost_s;
+		r->d->count.learning = l->cost;
 		pthread_mutex_unlock(&r->d->lock);
 	}
 	return result.outcome;
