@@ -17,7 +17,8 @@
  * before 8.1 with icount, a CPU that wakes up waits 20 to 80 ms, while a busy CPU runs until the
  * next timer.
  *
- * Several jobs share: each of n jobs on the GPU runs at 1/n of its speed, and so do n loaders.
+ * If n jobs use the GPU at the same time, each of them runs at 1/n of its speed. The same holds for
+ * n loaders.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -49,7 +50,7 @@ struct sim_job {
 	u32 switches;			/* number of mode changes before this minibatch */
 	u64 start;			/* start of this minibatch */
 	u64 length;			/* duration of this piece */
-	s64 left;			/* remaining duration; below 0 while not submitted */
+	s64 left;			/* remaining duration; may be below 0 until submitted */
 	u64 grace;			/* time until which the process may submit the piece */
 };
 
@@ -246,8 +247,8 @@ void sim_job_free(struct sim_job *job)
 }
 
 /*
- * Submit a piece of work: if the simulation has already started the piece as the probable next one,
- * use that.
+ * Submit a piece of work. If the simulation has already started the piece as the probable next one,
+ * the progress so far counts, unless @now is set.
  */
 static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille, u32 piece,
 	       u32 pieces, bool now, u32 *threshold)

@@ -43,8 +43,8 @@ TEST(ina238)
 	EXPECT_LT(fabs(s.age_ns - (25248 + 526 + 23670) * US), 10 * US);
 	EXPECT_EQ(s.lag_ns, 0);
 
-	/* A quarter of the range has a quarter of the LSB. An unprivileged client does not get the
-	 * chip's settings, so the LSB comes from the rail's step_uw. */
+	/* The LSB of the smaller range is a quarter of the larger range's. An older module does not
+	 * report the range, but the rail's step_uw shows the range, even if it is not exact. */
 	rail.step_uw = 12400;
 	s = jetwatt_batch_sensor(&rail, &chip, 20e6);
 	EXPECT_LT(fabs(s.quantum_uw - 12500), 1);

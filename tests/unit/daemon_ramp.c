@@ -89,8 +89,8 @@ FIXTURE_SETUP(ramp)
 	 * the test. */
 	self->policy.backoff_s = 20;
 	self->d.policy = &self->policy;
-	/* Standard deviation of window means, relative; the ramp keeps three times this share below
-	 * the budget. */
+	/* Relative standard deviation of the window means. The ramp keeps a margin of
+	 * JETWATTD_SWINGS times this share below the budget. */
 	self->d.cap.swing = 0.01;
 	r->learner.known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(&r->learner));
@@ -104,8 +104,8 @@ FIXTURE_TEARDOWN(ramp)
 	pthread_mutex_destroy(&self->d.lock);
 }
 
-/* Simulate the cap: if the power of the mode exceeds the budget, step down to the safe mode, or to
- * the lowest mode. */
+/* Simulate the cap: if the power of the mode exceeds the budget, step down to the safe mode. Step
+ * down to the lowest mode if there is no safe mode, or if the safe mode is the present mode. */
 static void cap(FIXTURE_DATA(ramp) *self)
 {
 	struct jetwattd *d = &self->d;

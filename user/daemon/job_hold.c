@@ -150,8 +150,8 @@ void jetwattd_detach_job(struct jetwattd_run *r)
 	pthread_mutex_unlock(&r->d->lock);
 }
 
-/* Apply the best known mode; if a knob refuses it, apply the next best mode. Return: its row,
- * NULL: none. */
+/* Apply the best known mode; if a knob refuses it, apply the next best mode. Return: the row of the
+ * applied mode; NULL: no mode is known, or none may be applied now. */
 static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 {
 	const struct jetwatt_row *best = jetwattd_best_mode(r);

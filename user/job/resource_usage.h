@@ -55,8 +55,9 @@ struct jetwatt_usage_count {
  * @idle0: idle CPU time of the machine when the job began, in clock ticks
  * @reads0: number of reads of all disks when the job began
  * @sectors0: sectors read from all disks when the job began
- * @memory: sum over the samples of the fraction of the machine's memory in use
- * @gpu: sum over the samples of the GPU load, from 0 to 1
+ * @memory: sum over the samples of the fraction of the machine's memory in use; each fraction is
+ *	from 0 to 1
+ * @gpu: sum over the samples of the GPU load; each load is from 0 to 1
  * @gpu_load: path of the GPU's load file; empty: none
  */
 struct jetwatt_usage {

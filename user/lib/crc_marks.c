@@ -3,9 +3,9 @@
  * Computes the checksum of a part of a stream from the CRC register at both ends of the part.
  *
  * The CRC register after a part is a linear function of the register before the part and of the
- * part's bytes. Therefore the effect of the register before the part can be removed by subtracting
- * that register, shifted by as many zero bits as the part has. The shift is a multiplication by a
- * power of x modulo the polynomial.
+ * part's bytes. Therefore the effect of the register before the part can be removed: run that
+ * register through as many zero bits as the part has bits, and subtract the result. Running a
+ * register through zero bits is a multiplication by a power of x modulo the polynomial.
  */
 #include "lib/crc_marks.h"
 
@@ -91,8 +91,8 @@ int jetwatt_crc_marks_of(struct jetwatt_crc_marks *m, const uint8_t *at, uint64_
 	uint64_t first = from / JETWATT_CRC_MARK, last = (from + len) / JETWATT_CRC_MARK;
 	uint32_t begin, end;
 
-	/* No mark is known here. The register may start with any value, because the effect of
-	 * that value is removed. */
+	/* No register is stored for this position. The register may start with any value, because
+	 * the effect of that value is removed. */
 	if (!m->nr || first < m->first || first >= m->first + m->nr)
 		m->nr = 0;
 	if (!m->nr)

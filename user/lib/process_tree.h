@@ -20,8 +20,8 @@ int jetwatt_process_initial_time(void);
  * jetwatt_process_cgroup() - return id and depth of a v2 cgroup
  * @path: directory of the cgroup
  * @id: set to the cgroup id
- * @level: set to the depth of the cgroup below the root; 0 if this process is not in the initial
- *	cgroup namespace, where the depth cannot be determined
+ * @level: set to the depth of the cgroup below the root; 0 if this process is in another cgroup
+ *	namespace than the initial one, because the depth cannot be determined there
  *
  * Return: 0; -ENOENT; -EINVAL if the directory is not in a v2 hierarchy; or another negative errno.
  */
@@ -36,7 +36,7 @@ int jetwatt_process_cgroup(const char *path, uint64_t *id, uint32_t *level);
  */
 int jetwatt_process_tree(uint32_t tgid, uint32_t **tgids);
 
-/* Is the process alive? A zombie is not. */
+/* Return: 1 if the process is alive; 0 if it has ended or is a zombie. */
 int jetwatt_process_alive(uint32_t tgid);
 
 /* Return the offset of the field child_pid in the record of the tracepoint sched_process_fork,

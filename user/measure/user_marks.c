@@ -77,7 +77,7 @@ static void add_waits(const struct jetwatt_run_energy *m, int at, size_t *from)
 	}
 }
 
-/* Set the members that all records about waits have in common. */
+/* Set the rule, the score and the period in the record of each wait. */
 static void record_rule(const struct jetwatt_run_energy *m)
 {
 	for (size_t i = 0; i < m->watch->nr_sync; i++) {

@@ -85,17 +85,17 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
  * wait: the gap after the wait and the next wait.
  */
 enum jetwatt_batch_rule {
-	JETWATT_RULE_LEFT_OUT,		/* the wait was ignored: its thread has another period */
+	JETWATT_RULE_LEFT_OUT,		/* ignored: no common period with the busiest thread */
 	JETWATT_RULE_MARK,		/* the program marks its minibatches itself */
 	/* Rules that compare a wait with its neighbours, used if there are few waits, or if no
 	 * learned cycle explains the job. */
 	JETWATT_RULE_SINGLE,		/* each wait is a minibatch: no longer period was found */
 	JETWATT_RULE_GAP,		/* a minibatch begins at the longest gap of each period */
 	JETWATT_RULE_FOLDED_GAP,	/* like GAP, with medians of the gaps of five minibatches */
-	JETWATT_RULE_WAIT,		/* the period is that of the lengths of waits */
-	JETWATT_RULE_CALLER,		/* the period is that of the threads and calls that wait */
-	JETWATT_RULE_PHASE,		/* the wait is in a phase with another or no period */
-	JETWATT_RULE_MERGED,		/* too few waits for a phase: part of the last minibatch */
+	JETWATT_RULE_WAIT,		/* the pattern of the lengths of waits repeats */
+	JETWATT_RULE_CALLER,		/* the order of the waiting threads and calls repeats */
+	JETWATT_RULE_PHASE,		/* the phase's period is not the usual one, or is missing */
+	JETWATT_RULE_MERGED,		/* too few for a phase: added to the minibatch before */
 	/* The Viterbi path through the learned cycle (viterbi.c). */
 	JETWATT_RULE_TEMPLATE,		/* the next wait fits its phase index in the cycle */
 	JETWATT_RULE_SPEED,		/* the next wait fits at a new speed (clocks, batch size) */

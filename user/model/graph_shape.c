@@ -49,7 +49,8 @@ int jetwatt_graph_ints(const struct jetwatt_graph_rule *u, const char *attr, int
 	for (uint32_t i = 0; i < n; i++) {
 		double d = *jetwatt_graph_number(u->g, from + i);
 
-		/* In Slice, the largest integer as end stands for "to the end of the axis". */
+		/* Limit the number, so that it fits int64_t: in Slice, the largest integer as end
+		 * stands for "to the end of the axis". */
 		out[i] = d >= 9e15 ? (int64_t)9e15 : d <= -9e15 ? (int64_t)-9e15 : (int64_t)d;
 	}
 	return (int)n;
@@ -70,8 +71,8 @@ void jetwatt_graph_make(struct jetwatt_graph_rule *u, uint32_t i, int bits, int 
 
 static int shape_infer_body(struct jetwatt_graph *g, uint32_t body, uint32_t *bad);
 
-/* Copy type, size and flags of a tensor to a tensor of another graph, without the first @drop
- * axes. */
+/* Copy the bits per element, the size without the first @drop axes, and the flag
+ * JETWATT_GRAPH_LIVE of a tensor to a tensor of another graph. */
 static void shape_copy(struct jetwatt_graph_value *to, const struct jetwatt_graph_value *from,
 		       int drop)
 {

@@ -54,9 +54,8 @@ static double hope_feasible(const struct jetwatt_incumbent *goal, const struct j
 	return hope_below(g->power_w, hope_sd(g->power_sd, POWER_DOUBT), MARGIN * goal->q->power_w);
 }
 
-/* Return: expected improvement of the latency @window + @time, in ms, provided that @time is at
- * most
- * @most. @ok: multiplied by the probability that it is. */
+/* Return: expected improvement of the latency @window + @time, as a share of @best, provided that
+ * @time is at most @most. @ok: multiplied by the probability that it is. */
 static double hope_latency(const struct jetwatt_incumbent *goal, double window, double time, double sd,
 			   double most, double *ok)
 {

@@ -11,7 +11,7 @@
 
 /**
  * struct jetwatt_acquisition - acquisition value of a mode
- * @score: expected improvement, as a share of the incumbent
+ * @score: expected improvement, as a share of @best of struct jetwatt_incumbent
  * @ok: probability of meeting all limits
  * @size: index of the minibatch size of each workload that gives this value
  */
@@ -25,9 +25,9 @@ struct jetwatt_acquisition {
  * @kind: kind of the plan
  * @q: the limits
  * @best: objective of the incumbent: time in milliseconds, latency in milliseconds, or minibatches
- *	per second, by @kind; without an incumbent a scale for the improvement
- * @caution: exponent of the probability of meeting the limits
- * @any: 1: @best is the objective of the incumbent
+ *	per second, by @kind. If @any is 0: the scale of the improvement, in the same unit
+ * @caution: exponent of the probability of meeting the power budget
+ * @any: 1: @best is the objective of the incumbent; 0: there is no incumbent to improve
  * @none: 1: no measured plan meets the limits, not even inference without training
  */
 struct jetwatt_incumbent {

@@ -19,8 +19,9 @@
 /* From ENOUGH_MODES modes on, the search ends if the expected improvement is below ENOUGH. */
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
-/* A size is measured if its expected improvement is at least WORTH times that of the best size in
- * the mode; in a mode already measured, more than WORTH_HERE times that of any other mode. */
+/* In a new mode, a size is measured if its expected improvement is at least WORTH times that of the
+ * best size in the mode. In a mode already measured for this query, a further size is measured if
+ * its expected improvement exceeds WORTH_HERE times that of the best new mode. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
 /* Number of modes of the initial design. */
@@ -29,7 +30,8 @@
 #define BOTH_ENDS	3
 /* Largest number of minibatch sizes that are queued when a mode is chosen. */
 #define SIZES		3
-/* Growth of the exponent of feasibility per consecutive mode over the budget after the first. */
+/* The probability of meeting the power budget is raised to an exponent. The exponent is 1, and
+ * grows by CAUTION with each consecutive mode over the budget after the first. */
 #define CAUTION		0.5
 /* Below this probability of meeting the limits, the query is taken as infeasible. */
 #define HOPELESS	1e-3
@@ -278,7 +280,8 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
 	} else if (k->kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		for (size_t i = 0; i < k->n; i++)
 			top = fmax(top, 1e3 / scout_guess(s, k, 0, 0, i).time_ms);
-		/* A plan without any training is an incumbent, but 0 is no scale. */
+		/* A plan without any training is not used as incumbent: the improvement is relative
+		 * to the incumbent's throughput, which would be 0. */
 		goal->any = goal->any && plan.tau;
 		goal->best = goal->any ? plan.throughput_hz : top;
 	} else {
@@ -286,10 +289,11 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
 	}
 }
 
-/* No new mode may be measured or none is worth it: try other sizes in modes measured for this
- * query, which need no switch. Measurements deviate from predictions more often than the standard
- * deviations say: choose the size that improves the incumbent most if its time and power are
- * SURPRISE times the predicted ones. Return: 0: a cell was queued; 1: no size improves it. */
+/* The maximum number of modes is reached, or no new mode is worth measuring: try other sizes in
+ * modes measured for this query, which do not count as further modes. Measurements deviate from
+ * predictions more often than the standard deviations say: choose the size that improves the
+ * incumbent most if its time and power are SURPRISE times the predicted ones. Return: 0: a cell was
+ * queued; 1: no size improves the incumbent. */
 static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 				 const struct jetwatt_incumbent *goal)
 {
@@ -331,8 +335,9 @@ static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 	return s->queued ? 0 : 1;
 }
 
-/* No mode is likely to meet the limits: choose the mode with the lowest predicted power, while this
- * mode may draw less power than the lowest measured power. Return: 0; 1 if no such mode exists. */
+/* No mode is likely to meet the limits: choose the mode with the lowest predicted power, as long as
+ * this mode may draw less power than the lowest measured power. Return: 0; 1 if no such mode
+ * exists. */
 static int scout_closest(struct scout *s, const struct jetwatt_known *k,
 			 const struct jetwatt_slice_query *q, const struct jetwatt_acquisition *h)
 {

@@ -70,7 +70,7 @@ int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt
 	}
 	return jetwatt_error_report(
 		JETWATT_EXIT_INFEASIBLE,
-		*what ? what : "at every size, the next minibatch is full before one is done",
+		*what ? what : "no mode within the power budget finishes a minibatch before the next one is full",
 		*fix ? fix : "try larger minibatches: --batch 16,32,64; or a lower --arrival",
 		"no mode and minibatch size meet %s",
 		jetwatt_infer_limits(&f->q, limits, sizeof(limits)));
@@ -144,7 +144,7 @@ static int infer_fill_table(const struct jetwatt_infer *f, struct jetwatt_tuner 
 			if ((feature && l->row[r].batch != f->size[at / l->nr_modes]) ||
 			    !jetwatt_mode_same(&l->mode[i], &l->row[r].mode))
 				continue;
-			/* Of several measurements the highest. */
+			/* Of several measurements, take the longest time and the highest power. */
 			table->t[at] = table->seen[at] ? fmax(table->t[at], l->row[r].time_ms) : l->row[r].time_ms;
 			table->w[at] = table->seen[at] ? fmax(table->w[at], l->row[r].power_w) : l->row[r].power_w;
 			table->seen[at] = 1;

@@ -117,7 +117,7 @@ static void optimize_check_args(struct jetwatt_optimize *in)
 				       "--batch: several sizes are possible only for a server"));
 	if (!(q->power_w > 0 || q->time_ms > 0))
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--power 30W",
-				       "no power budget is given"));
+				       "neither a power budget nor a time limit is given"));
 	if (!job && !in->profile)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "-p PID or -- COMMAND to measure a job, --profile FILE.csv to use earlier measurements",

@@ -147,9 +147,9 @@ static void add_quality_figures(struct page_figures *g, const struct jetwatt_ene
 	char key[] = "quality.A", name[] = "minibatches with grade A", grade[2] = { q->grade, '\0' };
 
 	add_word_figure(g, "quality.grade", grade,
-			"grade of the energy per minibatch (A best, D worst)");
+			"grade of the energy of a single minibatch (A best, D worst)");
 	add_figure(g, "quality.energy_error_pct", q->error_pct, 4,
-		   "error of the energy per minibatch, in 9 of 10",
+		   "error of the energy of a single minibatch, in 9 of 10 cases",
 		   "+- %.2g %%", q->error_pct);
 	add_figure(g, "quality.fresh_samples", q->samples, 4, "new sensor values per minibatch",
 		   "%.0f", q->samples);
