@@ -17,7 +17,7 @@ struct i2c_client;
 #define JETWATT_LABEL_LEN	48
 #define JETWATT_ERRORS_LOST	10	/* successive failed transfers until a chip is lost */
 #define JETWATT_NO_RAIL		0xff
-#define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* duration of a timeout */
+#define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* a longer transfer has timed out */
 
 #define JETWATT_OFFSET_RANGES	4
 

@@ -60,7 +60,7 @@ static void show(struct tally *t, int most, FILE *json, int last)
 		five += t->excess[i] > 0.05;
 		mean += t->excess[i] / n;
 	}
-	printf("  %2d modes: excess %% median %.2f mean %.2f p90 %.2f max %.2f, over 5 %%: %.1f %%, unsolved %zu, power over 2 %%: %zu (worst %+.2f %%)\n",
+	printf("  %2d modes: excess time in %%: median %.2f mean %.2f p90 %.2f max %.2f; over 5 %% in %.1f %% of the runs; unsolved %zu; more than 2 %% over the budget %zu (worst %+.2f %%)\n",
 	       most, 100 * t->excess[n / 2], 100 * mean, 100 * t->excess[n * 9 / 10],
 	       100 * t->excess[n - 1], 100.0 * five / n, t->unsolved, t->over, 100 * t->over_max);
 	if (json)
@@ -137,7 +137,7 @@ static int bench(const char *path, double lo, double hi, double step, int seeds,
 	err = -ERANGE;
 	if (!t[0].n)
 		goto out;
-	printf("%s, readings +- %g %%: %zu runs, %.1f modes measured per run, %.1f over budget (by 10 %% or more: %.1f), %.1f ms per call\n",
+	printf("%s, error of a reading %g %%: %zu runs; per run %.1f modes measured, %.1f readings over the budget (by more than 10 %%: %.1f); %.1f ms of CPU time per call\n",
 	       path, 100 * noise, t[0].n, (double)st.modes / st.runs, (double)st.over / st.runs,
 	       (double)st.far_over / st.runs, 1e3 * (clock() - t0) / CLOCKS_PER_SEC / st.calls);
 	if (json)

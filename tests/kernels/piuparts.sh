@@ -3,8 +3,8 @@
 #
 # make check-packages: run Debian's piuparts on the six packages together, then on each one. It
 # installs them in a minimal Debian, removes their dependencies, purges the packages, and compares
-# all files. It repeats this with an upgrade from a lower version, and with a removal or purge in
-# between. Needs root, a mirror and ten minutes.
+# all files. It repeats this with an upgrade from a lower version, and with a removal or a purge
+# between two installations. Needs root, a mirror and ten minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/kernels/debian.inc

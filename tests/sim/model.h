@@ -27,7 +27,7 @@ struct sim_volts {
  * @gpu_uw: constant power of the GPU's rail, uW
  * @cpu_uw: constant power of the CPU's rail, uW
  * @sys_uw: constant power of the system rail, uW
- * @cluster_uw: constant power of a cluster
+ * @cluster_uw: constant power of a CPU cluster, uW
  * @ddr: memory power relative to an AGX Orin at the same clock and traffic, permille
  * @minibatch: size of a minibatch on this board relative to the size in the workload's description,
  *	permille

@@ -63,18 +63,18 @@ TEST(rounding_has_no_bias)
 	EXPECT_GT(1000, sum - 16000ll * 15999 / 2 * 3125 / 10000);
 }
 
-/* At both ends of every range; UBSan reports an overflow. */
+/* Values at both ends of the ranges are converted without overflow; UBSan reports an overflow. */
 TEST(extremes_do_not_overflow)
 {
 	int64_t bus = jetwatt_field_pv(&ina228_bus, 0xfffff0);	/* 204.8 V, more than any chip */
 	int64_t nw;
 
 	EXPECT_EQ(204799804687500, bus);
-	/* Power of an INA219 with 320 mV over a shunt of 1 uOhm, positive and negative. */
+	/* 128 V, and 320 mV (the end of the INA219's range) over 1 uOhm; also negated. */
 	nw = jetwatt_nw_of(128000000, 320000000, 1);
 	EXPECT_EQ(40960000000000000, nw);
 	EXPECT_EQ(-nw, jetwatt_nw_of(128000000, -320000000, 1));
-	/* 20 V and one LSB more over 2 mOhm: 781 uW. */
+	/* 20 V, and one LSB of the INA228 (78 nV, rounded down) over 2 mOhm: 780 uW. */
 	EXPECT_EQ(780000, jetwatt_nw_of(20000000, 78, 2000));
 	EXPECT_EQ(0, jetwatt_nw_of(20000000, 78, UINT32_MAX));
 }

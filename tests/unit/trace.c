@@ -189,7 +189,7 @@ static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t t
 		struct jetwatt_reading r = { .time_ns = 5000000000ull + nr * 32000000ull };
 
 		/* A telemetry reading precedes each batch. A reader without a callback for readings
-		 * skips them; a damaged block loses them too. */
+		 * skips the readings. A damaged block loses its readings and its batches. */
 		jetwatt_each_slot(slot)
 			r.of.value[slot] = slot % 2 ? JETWATT_TELEMETRY_NONE : 100 + slot;
 		jetwatt_trace_write_reading(&r, w);

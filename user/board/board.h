@@ -115,7 +115,7 @@ int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **mod
 /* Describe the grid: "12 core counts x 29 CPU x 13 GPU x 4 EMC clocks". Return: @buf. */
 const char *jetwatt_board_grid_text(const struct jetwatt_board *b, char *buf, size_t len);
 
-/* Check that @m is a mode of this board. Return: 0; -EINVAL: If it is not, @err names the knob
+/* Check that @m is a mode of this board. Return: 0; -EINVAL: it is not; @err names the knob
  * that has no such level. */
 int jetwatt_board_check_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
 		      struct jetwatt_error_text *err);
@@ -181,8 +181,8 @@ int jetwatt_board_throttled(const struct jetwatt_board *b);
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			 struct jetwatt_error_text *err);
 
-/* Restore the saved state, verify it, delete @state/saved and end the lease. The function also
- * restores the state that a process has saved which has ended without restoring it. Return: 0;
+/* Restore the saved state, verify it, delete @state/saved and end the lease. If a process saved a
+ * state and ended without restoring it, the function restores that state too. Return: 0;
  * -ENOENT: nothing is saved in this boot; -EBUSY: another process holds the lease; -EBADMSG: the
  * saved state is damaged, and nothing was written; -EPERM; -EIO: a knob could not be restored
  * (the other knobs were restored; the saved state stays). */

@@ -37,9 +37,9 @@ static uint64_t cap_levels_round(const struct cap_levels *s, long long asked, bo
 	return s->below ? s->below : s->bottom;
 }
 
-/* Set the level of one knob to what the kernel makes of the preset's cap. The kernel rounds the
- * cap of the GPU up, other caps down. Return: 1 << @k if the cap was rounded to another value,
- * else 0. */
+/* Set the knob @k of @mode to the level to which the kernel rounds the preset's cap: the kernel
+ * rounds the cap of the GPU up and other caps down. Return: 1 << @k if the cap was rounded to
+ * another value, else 0. */
 static unsigned int set_capped_level(const struct jetwatt_preset *p, enum jetwatt_knob k,
 				     const struct cap_levels *s, struct jetwatt_mode *mode)
 {

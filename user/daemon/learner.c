@@ -237,8 +237,8 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	jetwattd_allowance_spend(l, out);
 	if (has_turned)
 		return start_new_pass(l);
-	/* If the mode is not excluded, the cap left it because of power that was drawn before
-	 * the switch to the mode. */
+	/* The cap may have left the mode because of power that was drawn before the switch to it.
+	 * At the first such event the mode is not excluded, and the level is not lowered. */
 	if (out == JETWATTD_OVER && jetwattd_is_excluded(l, l->trying))
 		jetwattd_level_lower(l, l->trying);
 	return ends_search(out) ? JETWATTD_FOLLOW_STOP : JETWATTD_FOLLOW_PLAN;

@@ -86,7 +86,7 @@ static void metrics_sampler(const struct jetwatt_metrics *m, const struct jetwat
 	if (!s->ticks)
 		return;
 	jetwatt_metrics_counter(m, "jetwatt_sampler_missed_deadlines", NULL,
-				"Samples that the sampler thread read too late", s->missed);
+				"Samples skipped because an earlier one took too long", s->missed);
 	jetwatt_metrics_counter(m, "jetwatt_sampler_i2c_errors", NULL, "Failed reads of a sensor",
 				s->i2c_errors);
 	jetwatt_metrics_counter(m, "jetwatt_sampler_cpu_seconds", "seconds",
@@ -140,7 +140,7 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 	jetwatt_metrics_counter(m, "jetwatt_other_writers", NULL,
 				"Changes of a knob by another process", now->act.others);
 	jetwatt_metrics_counter(m, "jetwatt_blind", NULL,
-				"Times at which the power samples stopped", c->blind);
+				"Number of times that the power samples stopped", c->blind);
 	jetwatt_metrics_counter(m, "jetwatt_switches_refused", NULL, "Mode switches that a knob refused",
 				now->act.refused);
 	jetwatt_metrics_counter(m, "jetwatt_restores_refused", NULL,

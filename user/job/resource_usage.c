@@ -260,8 +260,8 @@ static void read_machine(uint64_t *busy, uint64_t *idle, uint64_t *reads, uint64
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%*u %*u %63s %llu %*u %llu", name, &r, &s) != 3)
 			continue;
-		/* Only hardware disks: partitions and mappings would count twice, RAM disks are
-		 * memory. */
+		/* Count only hardware disks: the data of partitions and mappings would count
+		 * twice, and RAM disks are memory. */
 		snprintf(path, sizeof(path), "/sys/block/%s/device", name);
 		if (access(path, F_OK))
 			continue;

@@ -16,7 +16,8 @@
  *	n: number of samples in which the slot had a value; 0: the other members are undefined
  *	last: last value
  *	max: maximum
- *	counted: increase of a counter; a counter that restarts continues from 0
+ *	counted: increase of a counter since its first value; a value below the last one means that
+ *		the counter has restarted from 0
  *	sum: sum of the values
  */
 struct jetwatt_telemetry_sums {

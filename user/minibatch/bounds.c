@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* maximum number of minibatches that may end between two successive waits, if waits are missing */
+/* maximum number of ends of minibatches that are assumed between two successive waits, if waits
+ * between these two are missing */
 #define ENDS_MAX	12
 #define SCORE_MOST	1e6	/* largest absolute value of a score in a record */
 #define GAP_MOST_NS	9e18	/* largest gap in a record, ns */

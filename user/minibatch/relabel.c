@@ -17,9 +17,10 @@
 /* maximum standard deviation (logarithm) of gaps with which long and short gaps can be
  * distinguished */
 #define CLEAR_SD	0.3
-/* minimum number of long gaps for labels that follow from long gaps */
+/* minimum number of long gaps for relabelling a job in which every wait seemed to be a
+ * minibatch */
 #define HEAVY_MIN	20
-#define NEAR		4	/* number of neighbours */
+#define NEAR		4	/* number of neighbouring waits or cycles on either side */
 /* maximum number of waits with a usual label among those that make up for a delay */
 #define CATCH_UP	2
 /* maximum difference between the duration of a cycle and that of its neighbours, as fraction */
@@ -320,8 +321,8 @@ int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n)
 }
 
 /*
- * Check long gaps in a job in which every wait seemed to be a minibatch. Return: @k if no
- * disturbance causes these long gaps; else 0.
+ * Check long gaps in a job in which every wait seemed to be a minibatch. Return: @k if the long
+ * gaps belong to the job; 0 if a disturbance may cause them, or memory is short.
  */
 int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n, int k,
 				    double *scratch)

@@ -51,7 +51,7 @@ void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n);
  * kinds. */
 int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n);
 /* Check that no disturbance causes the long gaps that were labelled as starts of minibatches.
- * Return: @k; 0: one may. */
+ * Return: @k; 0: a disturbance may cause them, or memory is short. */
 int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n, int k,
 				    double *scratch);
 

@@ -64,7 +64,7 @@ static int run_gnuplot(int in, int out, int said)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EPROTO;
 }
 
-/* Copy the first line of gnuplot's messages that contains letters to @why. */
+/* Copy to @why the first line of gnuplot's messages that contains a lower-case letter. */
 static void first_message(int fd, char *why, size_t len)
 {
 	ssize_t n = pread(fd, why, len - 1, 0);

@@ -19,9 +19,9 @@
 /* From ENOUGH_MODES modes on, the search ends if the expected improvement is below ENOUGH. */
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
-/* In a new mode, a size is measured if its expected improvement is at least WORTH times that of the
- * best size in the mode. In a mode already measured for this query, a further size is measured if
- * its expected improvement exceeds WORTH_HERE times that of the best new mode. */
+/* In a chosen mode, a minibatch size is measured if its expected improvement is at least WORTH
+ * times that of the best size. A mode that is already measured for the query is chosen again if its
+ * expected improvement is more than WORTH_HERE times that of the best new mode. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
 /* Number of modes of the initial design. */
@@ -44,10 +44,13 @@
  * struct scout - state of a search
  * @view: surrogate of each workload
  * @q: query for which the @queued cells of @queue are still to be measured in mode @entered
+ * @entered: index of the mode that was chosen last; SIZE_MAX: none
  * @misses: number of consecutive modes over the budget
- * @opening: 1: mode @entered is part of the initial design; @entered is SIZE_MAX: no mode
+ * @opening: 1: mode @entered is part of the initial design
  * @seed: seed of the fits
- * @seen, @worst: scratch, per mode: 1 if it is measured; highest predicted power in W
+ * @seen: scratch, per mode: 1: the mode is measured
+ * @worst: scratch, per mode: @power_w is the highest predicted power over all workloads and
+ *	minibatch sizes, in W; the other members are 0
  */
 struct scout {
 	struct jetwatt_surrogate view[JETWATT_KNOWN_WORKS];

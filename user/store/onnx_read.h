@@ -45,8 +45,8 @@ struct jetwatt_onnx_call {
  * @wire: the bytes of the file
  * @g: the graph to fill
  * @at: offset of the current field in the file, for error messages
- * @function, @functions: functions of the file
- * @calls: number of calls expanded so far
+ * @function, @functions: functions that the file defines, and their number
+ * @calls: number of calls of functions whose expansion has begun
  * @call: the call that is being expanded; NULL: none
  */
 struct jetwatt_onnx {

@@ -43,7 +43,8 @@ static void pytorch_eager(long n)
 
 /*
  * torch.compile: triton 3, third_party/nvidia/backend/driver.py, in later releases driver.c
- * (04e0bbd4: cuLaunchKernelEx as dlsym() finds it in libcuda.so.1), then loss.item().
+ * (04e0bbd4: cuLaunchKernelEx as dlsym() finds it in libcuda.so.1). Then the program calls
+ * loss.item().
  */
 static void pytorch_compiled(long n)
 {
@@ -57,8 +58,8 @@ static void pytorch_compiled(long n)
 	done();
 }
 
-/* pytorch, aten/src/ATen/cuda/CUDAGraph.cpp at 00cbb1f8: replay() is cudaGraphLaunch; then
- * loss.item(). */
+/* pytorch, aten/src/ATen/cuda/CUDAGraph.cpp at 00cbb1f8: replay() calls cudaGraphLaunch(). Then the
+ * program calls loss.item(). */
 static void pytorch_graphs(long n)
 {
 	struct sim_cuda_work w = piece(1000, 1, 1);
@@ -142,8 +143,8 @@ static void begin_tensorflow(void)
 
 /*
  * tensorflow, core/common_runtime/gpu/gpu_util.cc (a fetched tensor: asynchronous copy, then
- * ThenExecute), device/device_event_mgr.cc (PollLoop: one thread asks for the state of
- * events, and sleeps 10 us in between).
+ * ThenExecute), device/device_event_mgr.cc (PollLoop: one thread queries the state of the
+ * events, and sleeps 10 us between two queries).
  */
 static void tensorflow(long n)
 {
@@ -213,9 +214,9 @@ static void onnxruntime(long n)
 }
 
 /*
- * TensorRT a892d222, samples/common/sampleInference.cpp (trtexec): with the default
- * overlap a request is queued before the one before it is waited for, by its own event,
- * which blocks unless --useSpinWait was given.
+ * TensorRT a892d222, samples/common/sampleInference.cpp (trtexec): with the default overlap, the
+ * program queues a request before it waits for the previous request. Each request has an event of
+ * its own. The wait for this event blocks unless --useSpinWait was given.
  */
 static void tensorrt(long n)
 {
@@ -230,9 +231,9 @@ static void tensorrt(long n)
 }
 
 /*
- * llama.cpp, ggml/src/ggml-cuda/ggml-cuda.cu (the graph of a token is launched, inputs and
- * logits are copied asynchronously; ggml_backend_cuda_synchronize is
- * cudaStreamSynchronize), called once a token through llama_synchronize().
+ * llama.cpp, ggml/src/ggml-cuda/ggml-cuda.cu: for each token, the program copies the inputs
+ * asynchronously, launches a graph, and copies the logits asynchronously. Then it calls
+ * llama_synchronize(), which ends in ggml_backend_cuda_synchronize(): cudaStreamSynchronize().
  */
 static void llama(long n)
 {
@@ -248,8 +249,9 @@ static void llama(long n)
 }
 
 /*
- * vllm, v1/worker/gpu_model_runner.py: in a worker process; with asynchronous scheduling
- * the next step is launched before async_copy_ready_event.synchronize() of this one.
+ * vllm, v1/worker/gpu_model_runner.py: a worker process makes these calls. With asynchronous
+ * scheduling, it launches the next step before it calls async_copy_ready_event.synchronize() for
+ * the present step.
  */
 static void vllm(long n)
 {

@@ -16,7 +16,8 @@
 
 /**
  * struct jetwatt_private - data that must not appear in a report
- * @id, @nr_ids: serial numbers and the machine id, which are removed everywhere in the report
+ * @id, @nr_ids: serial numbers, the machine id, the boot id, and ids of the kernel's command line,
+ *	which are removed everywhere in the report
  * @name, @nr_names: names of the host and of its users, which are removed from free text as whole
  *	words
  */
@@ -46,8 +47,8 @@ struct jetwatt_gather {
 
 /* report_private.c: collect identifiers and names from @root and from the environment. */
 void jetwatt_private_find(struct jetwatt_private *p, const char *root);
-/* Return: a copy of @text without ids, hardware addresses and home directories; if @names is set,
- * also without names. The caller frees it. NULL: out of memory. */
+/* Return: a copy of @text without the ids of @p, hardware addresses and home directories; if @names
+ * is set, also without the names of @p. The caller frees the copy. NULL: out of memory. */
 char *jetwatt_private_hide(const struct jetwatt_private *p, const char *text, bool names);
 /* Add a JSON member whose value is free text, after removing private data from the text. @key: NULL
  * in an array. */
