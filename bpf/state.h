@@ -78,7 +78,7 @@ struct {
 	__type(value, struct armed);
 } armed_fds SEC(".maps");
 
-/* Per process: ARMED, NAMED. */
+/* Flags of each process: ARMED, NAMED; see wait_slot.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -113,8 +113,8 @@ struct {
 } callers SEC(".maps");
 
 /*
- * Followed processes. Value 1: the process is followed; 2: also, its first thread has exited, but
- * other threads may be alive.
+ * Followed processes. Value 1: the process is followed; 2: the process is followed and its first
+ * thread has exited, but other threads may be alive.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

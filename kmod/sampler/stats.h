@@ -14,7 +14,7 @@
  * @late_p99_ns: 99th percentile of the wake-up latency (ns)
  * @late_max_ns: maximum of the wake-up latency (ns)
  * @tick_ns: mean duration of a tick's transfers (ns)
- * @throttled: number of deadlines missed by RT throttling
+ * @throttled: number of deadlines missed because of RT throttling
  * @cpu_ns: CPU time of the sampler thread (ns)
  */
 struct jetwatt_stats {

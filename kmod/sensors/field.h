@@ -56,8 +56,8 @@ static inline int64_t jetwatt_field_raw(const struct jetwatt_field *field, uint6
  * @field: encoding of the voltage
  * @reg: contents of the register, in host byte order
  *
- * The result cannot overflow: no voltage in a register of 20 bits or less exceeds 128 V (1.3e14
- * pV).
+ * The result cannot overflow: the largest voltage that a supported chip's register can contain is
+ * 204.8 V (2.05e14 pV), in the 20 bits of the INA228's bus voltage.
  *
  * Return: picovolts.
  */

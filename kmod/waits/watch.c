@@ -188,8 +188,8 @@ static u64 cgroup_of_current(void)
 
 /**
  * jetwatt_watch_store() - store the record of a wait of the current thread
- * @record: the record; this function adds the cgroup and the flag JETWATT_WAIT_HELPER to the stored
- *	copy
+ * @record: the record; this function adds the cgroup to the stored copy, and the flag
+ *	JETWATT_WAIT_HELPER if the thread has the name of libcuda's helper thread
  *
  * Context: handlers of sys_enter and sys_exit; takes watch.lock.
  */
@@ -210,8 +210,8 @@ void jetwatt_watch_store(const struct jetwatt_wait_record *record)
 		r->record = *record;
 		r->record.cgroup = cgroup;
 		/*
-		 * A thread sets its own name, so reading the name of the current thread needs no
-		 * lock.
+		 * Read the name without a lock: only a thread of the same process can change it
+		 * meanwhile, and this happens rarely.
 		 */
 		if (!strncmp(current->comm, HELPER, TASK_COMM_LEN))
 			r->record.call |= JETWATT_WAIT_HELPER;

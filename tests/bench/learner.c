@@ -39,7 +39,7 @@ struct score {
 	int overs, modes;
 };
 
-/* Number of minibatches from a time on. */
+/* Return: number of minibatches of the job after the time @from_s. */
 static double made(const struct bench *b, double from_s)
 {
 	double at = 0, n = 0;
@@ -93,7 +93,7 @@ static double best_preset(const struct bench *b)
 	return t;
 }
 
-/* Excess time over @t_ms per minibatch, as a share, from a time on. */
+/* Return: excess of the mean time of a minibatch since @from_s over @t_ms, as a share of @t_ms. */
 static double longer(const struct bench *b, double from_s, double t_ms)
 {
 	return b->length_s > from_s ? (b->length_s - from_s) / (made(b, from_s) * t_ms * 1e-3) - 1 : NAN;
@@ -119,7 +119,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Print mean, median, 90th percentile and maximum, in percent. */
+/* Print mean, median, 90th percentile and maximum, in percent, and how many values exceed 5 %. */
 static void tell(const char *what, double *v, size_t n)
 {
 	double mean = 0;
@@ -243,7 +243,8 @@ static struct score one(struct bench *b, const struct jetwattd_prior *prior, dou
 	return s;
 }
 
-/* Run a job of random length and budget (tight, medium or loose), first as new, then as known. */
+/* Run a job of random length and budget twice: as a new job (result: @fresh), and then as a known
+ * job, with the measurements of the first run (result: @known). */
 static void twice(struct bench *b, uint64_t seed, double lo_s, double hi_s, struct score *fresh,
 		  struct score *known)
 {

@@ -57,7 +57,8 @@ static void run(struct __test_metadata *_metadata, struct cuda_job *j, const cha
 	ASSERT_EQ(0, cuda_job_go(j));
 }
 
-/* Check that the probe may miss waits only at the start of the job, and reports all later ones. */
+/* Check that the probe has missed waits only at the start of the job, and has reported at least
+ * @least waits. */
 static void check_tail(struct __test_metadata *_metadata, struct cuda_job *j, int least)
 {
 	int i, missed;
@@ -157,7 +158,7 @@ static void other_time(void *arg)
 	f = fopen("/proc/self/timens_offsets", "w");
 	if (!f || fputs("monotonic 86400 0\n", f) < 0 || fclose(f))
 		_exit(77);
-	/* A child process enters it. */
+	/* The new time namespace applies only to children of this process. */
 	pid = fork();
 	if (!pid)
 		return;

@@ -549,7 +549,7 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* Test whether the process sleeps in the expected system call. */
+/* Return: 1 if the process is in an interruptible sleep, else 0. */
 static int asleep(pid_t pid)
 {
 	char path[64], state = 0;
@@ -565,9 +565,9 @@ static int asleep(pid_t pid)
 }
 
 /*
- * From a child process, stop the calling process for 10 ms as soon as it sleeps; if @sig is not 0,
- * send it signal @sig 10 ms later.
- * @stopped gets the time of the stop.
+ * Start a child process that stops the calling process as soon as the calling process sleeps, and
+ * continues it 10 ms later. If @sig is not 0, the child process sends signal @sig after another
+ * 10 ms. @stopped: set to the time of the stop. Return: pid of the child process.
  */
 static pid_t kick(int sig, uint64_t *stopped)
 {

@@ -99,8 +99,8 @@ static int named(uint64_t mask, pid_t pid, int fd)
 }
 
 /*
- * Start jetwatt-files as its unit does. Return: the pid of jetwatt-files, as soon as it listens for
- * connections.
+ * Start jetwatt-files as its unit does, and wait until it listens for connections (at most 30 s).
+ * Return: its pid; -1 after an error.
  */
 static pid_t start_files(void)
 {
@@ -126,8 +126,8 @@ static pid_t start_files(void)
 static volatile char word[8] = "root's";
 
 /*
- * Try all ways by which a process of user @uid with capabilities @mask could take over a process of
- * root. Return: 0 if none works.
+ * Try five ways by which a process of user @uid with capabilities @mask could take over process
+ * @pid of root. Return: 0 if none works; 1 to 5: the first one that works; other values: an error.
  */
 static int takes_over(uid_t uid, uint64_t mask, pid_t pid, int fd)
 {
@@ -184,7 +184,7 @@ static int self(void)
 	pid_t files;
 
 	printf("TAP version 13\n1..6\n");
-	/* This process runs as root and has a device node of a GPU open. */
+	/* This process runs as root and has a file open that is named like a GPU's device node. */
 	mkdir("/dev/dri", 0755);
 	fd = open("/dev/dri/renderD999", O_RDWR | O_CREAT, 0600);
 	before = named(all_but(""), getpid(), fd);

@@ -148,10 +148,9 @@ static bool refused(int i)
 }
 
 /*
- * Return: CPU time in ns that the simulation of the bus and the chips has used. On a board, this
- * work is done by hardware (adapter, bus and chips), so a benchmark must subtract this time. The
- * remaining time is the cost of an adapter driver that starts a transfer and sleeps until one
- * interrupt.
+ * CPU time in ns that the simulation of the bus and the chips has used. On a board, hardware
+ * (adapter, bus and chips) does this work, so a benchmark must subtract this time. The remaining
+ * time is the cost of an adapter driver that starts a transfer and sleeps until one interrupt.
  */
 static atomic64_t spent;
 

@@ -39,7 +39,8 @@ static u32 idle_uw;
 
 static int by_mode(const void *a, const void *b)
 {
-	const struct sim_mode *x = a, *y = b;	/* struct sim_row begins with its mode */
+	/* Each argument is a mode, or a row, whose first member is its mode. */
+	const struct sim_mode *x = a, *y = b;
 
 	if (x->cores != y->cores)
 		return x->cores < y->cores ? -1 : 1;
@@ -160,8 +161,8 @@ static int collect(u64 *list, u32 *n, u64 v)
 }
 
 /*
- * Select the rows of one minibatch size whose number of cores this machine has, and of each power
- * mode one row.
+ * Select the rows of one minibatch size whose number of cores this machine has. If a power mode has
+ * several such rows, select one of them.
  */
 static int select_rows(u32 cores)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Read a CSV file of measured power modes. Columns are found by name; others are ignored. */
+/* Read a CSV file of measured power modes. Columns are found by name; other columns are ignored. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ctype.h>
@@ -129,7 +129,8 @@ static int row(struct table *t, char *line)
 	r->mode.gpu_hz = div_u64(v[GPU_HZ], 1000000);
 	r->mode.emc_hz = div_u64(v[EMC_HZ], 1000000);
 	r->batch = div_u64(v[BATCH], 1000000);
-	r->time_ns = v[TIME_MS];	/* numbers are read in 1/1000000: of a ms, ns */
+	/* decimal() returns millionths: a millionth of a ms is a ns, a millionth of a W is a uW. */
+	r->time_ns = v[TIME_MS];
 	r->uw = v[POWER_W];
 	if (r->mode.cores && r->mode.cpu_khz && r->mode.gpu_hz && r->mode.emc_hz)
 		return 0;

@@ -193,8 +193,9 @@ TEST_F(lacks, missing_every_clock)
 	EXPECT_NE(strstr(self->err.what, "CPU clock"), NULL);
 }
 
-/* The GPU driver is unloaded or loaded while a mode is applied. An unloaded driver has lost its
- * setting; the settings of a driver that is loaded later were not made by jetwatt. */
+/* The GPU driver is unloaded or loaded while a mode is applied. A driver that is unloaded loses its
+ * settings; the settings of a driver that is loaded later were not made by jetwatt. A restore must
+ * succeed in both cases, and leave the new driver's settings unchanged. */
 TEST_F(lacks, knobs_of_a_driver_that_is_unloaded_or_loaded)
 {
 	struct jetwatt_mode m = { 4, 729600, 420750000, 2133000000 };

@@ -66,7 +66,8 @@ TEST(rounding_has_no_bias)
 /* Values at both ends of the ranges are converted without overflow; UBSan reports an overflow. */
 TEST(extremes_do_not_overflow)
 {
-	int64_t bus = jetwatt_field_pv(&ina228_bus, 0xfffff0);	/* 204.8 V, more than any chip */
+	/* 204.8 V, more than any chip measures */
+	int64_t bus = jetwatt_field_pv(&ina228_bus, 0xfffff0);
 	int64_t nw;
 
 	EXPECT_EQ(204799804687500, bus);

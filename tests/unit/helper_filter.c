@@ -24,8 +24,8 @@ static void tell(const struct jetwatt_sync *s, void *arg)
 	self->told[self->nr++ % 1024] = *s;
 }
 
-/* Pass a wait of one millisecond to the filter. Return: number of waits that the filter reports as
- * a result. */
+/* Pass a wait of one millisecond to the filter. Return: number of waits that the filter reports
+ * during this call. */
 static size_t wait_at(FIXTURE_DATA(own) *self, uint32_t tgid, uint32_t call, uint64_t exit_ns)
 {
 	struct jetwatt_sync s = { .enter_ns = exit_ns - MS, .exit_ns = exit_ns, .tgid = tgid,
@@ -45,7 +45,8 @@ static size_t add(FIXTURE_DATA(own) *self, uint32_t tgid, uint32_t call, int n)
 	return told;
 }
 
-/* Pass the time @now to the filter. Return: number of waits that the filter reports as a result. */
+/* Pass the time @now to the filter. Return: number of waits that the filter reports during this
+ * call. */
 static size_t until(FIXTURE_DATA(own) *self, uint64_t now)
 {
 	size_t before = self->nr;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Recovery after a cap event; jetwattd(8), "Recovery", describes this behaviour too. The policy's
- * "back-off" limits three waiting times: the back-off after a cap event in a held mode; the time
+ * "back-off" sets three times: the longest back-off after a cap event in a held mode; the time
  * until the ramp retries a level that the cap has left; and the sleep of job_hold.c while no mode
  * is within the budget.
  *
- * If a job is known: wait until the energy overshoot is repaid, then apply the fastest other mode
- * within the budget. While the job is learned, no further mode is tried until the overshoot has
- * left the averaging window. After a cap event in a held mode jetwattd backs off; each further
- * back-off lasts longer.
+ * If a job is known: wait until the energy overshoot is repaid, at most one averaging window, then
+ * apply the fastest other mode within the budget. While the job is learned, no further mode is
+ * tried until the overshoot has left the averaging window. After a cap event in a held mode,
+ * jetwattd backs off; each further back-off takes twice as long, at most the policy's "back-off".
  *
  * If no job is known, because no job was detected yet or its minibatches cannot be recognised, only
  * power is known: the ramp raises the mode level by level from the lowest mode, raising all knobs

@@ -57,7 +57,7 @@ void jetwattd_wait_for_board(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	busy = d->act.busy;
 	if (paused) {
-		/* If a knob refuses the restore, the housekeeping retries the restore. */
+		/* If a knob refuses the restore, jetwattd_housekeeping() retries it. */
 		jetwattd_enter(d, JETWATTD_PAUSED);
 		jetwattd_restore(&d->act);
 		/* When the user resumes jetwattd, jetwattd controls the board again, even if

@@ -99,7 +99,8 @@ static void collect_choices(struct jetwattd_learner *l)
 	}
 }
 
-/* Ask the plan to choose among the choices. Return: index of the mode, -1: no mode. */
+/* Let jetwatt_plan_next() choose one of the modes in @choice. Return: index of the mode, -1: no
+ * mode. */
 static long plan_among_choices(const struct jetwattd_learner *l)
 {
 	const struct jetwatt_tuner *k = &l->known;

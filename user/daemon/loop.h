@@ -183,8 +183,8 @@ void jetwattd_idle(struct jetwattd_run *r);
 /* @paused: set to 1 if a pause is requested. Return: 1 if jetwattd yields to another process or
  * is to pause, else 0. */
 int jetwattd_must_yield(struct jetwattd_run *r, int *paused);
-/* Switch no mode until jetwattd is resumed, or the job that ran at the start has ended; if another
- * jetwatt holds the lease, for about 2 s. Detaches from the job. */
+/* Detach from the job, and apply no mode until jetwattd is resumed, or the job that ran at the time
+ * of the call has ended; if another jetwatt holds the lease, for about 2 s. */
 void jetwattd_wait_for_board(struct jetwattd_run *r);
 
 /* blind.c: hold the lowest mode while a process that uses the GPU lives. Return: 1 if the module
@@ -238,8 +238,9 @@ const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r);
 /* Exclude a mode that was over the budget, and every mode that is at least as high in all knobs. */
 void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading *got);
 
-/* cap_recovery.c: wait until the overshoot of the last cap event is repaid, then apply the fastest
- * mode within the budget other than the one that the cap left. Return: 1: jetwattd_changed(). */
+/* cap_recovery.c: wait until the overshoot of the last cap event is repaid, at most one averaging
+ * window, then apply the fastest mode within the budget other than the one that the cap left.
+ * Return: 1: jetwattd_changed(). */
 int jetwattd_recover(struct jetwattd_run *r);
 /* Wait until the overshoot has left the averaging window. Return: 1: jetwattd_changed(). */
 int jetwattd_wait_window(struct jetwattd_run *r);
@@ -268,8 +269,8 @@ void jetwattd_minibatch_free(struct jetwattd_minibatch *m);
 void jetwattd_minibatch_forget(struct jetwattd_minibatch *m);
 /* Add a wait of the job for the GPU to the recorder of minibatches. */
 void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s);
-/* Find the period of the minibatches again, if it was last determined 20 s ago, or if lengths of
- * minibatches deviate. */
+/* Find the period of the minibatches again, if it was last determined at least 20 s ago, or if
+ * lengths of minibatches deviate. */
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
 /* Start a mean over the minibatches that end from now on. Pauses do not count. */
 void jetwattd_minibatch_start_mean(struct jetwattd_minibatch *m);

@@ -19,8 +19,9 @@ struct jetwattd_span {
 /* Compute the range of each knob among @n modes, at least one. */
 void jetwattd_span_of(struct jetwattd_span *s, const struct jetwatt_mode *mode, size_t n);
 
-/* Compute the position of each knob that every mode sets within its range, from 0 to 1 on a
- * logarithmic scale. Return: number of knobs that every mode sets. */
+/* For each knob that is not optional, compute the position of its value in mode @m within the range
+ * of the knob, from 0 to 1 on a logarithmic scale. @p: set to the positions. Return: number of
+ * positions. */
 int jetwattd_span_parts(const struct jetwattd_span *s, const struct jetwatt_mode *m,
 			double p[JETWATT_KNOBS]);
 

@@ -14,7 +14,7 @@
 /**
  * struct jetwattd_window - the newest samples
  * @t: time of each sample, in ns
- * @uj: energy from the first sample up to each sample, in uJ
+ * @uj: energy from the first sample after the last gap up to each sample, in uJ
  * @w: power of the newest sample, in W
  * @first: index of the oldest sample in the ring
  * @nr: number of samples

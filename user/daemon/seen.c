@@ -51,8 +51,8 @@ static uint64_t start_ticks(pid_t pid)
 	n = fread(line, 1, sizeof(line) - 1, f);
 	fclose(f);
 	line[n] = '\0';
-	/* The command name in /proc/PID/stat may contain any character. The fields after the
-	 * name are state, ppid, ... starttime. */
+	/* The command name in /proc/PID/stat may contain any character, also ')', so find the last
+	 * ')'. The fields after the name are state, ppid, ... starttime. */
 	p = strrchr(line, ')');
 	if (p && sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
 			&ticks) != 1)
@@ -136,7 +136,8 @@ void jetwattd_corunners(const struct jetwattd_run *r, char *text, size_t len)
 		at += (size_t)snprintf(text + at, len - at, "%s%s", k ? " + " : "", word[k]);
 }
 
-/* Return: 1 if the process's workload is in the database. Looked up once. */
+/* Return: 1 if the process's workload is in the database, else 0. The database is searched once per
+ * process. */
 static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 {
 	struct jetwatt_profile_store_args args = { .path = NULL };

@@ -27,7 +27,7 @@ int jetwatt_cgroup_mount(char *dir)
 	return found ? 0 : -ENOENT;
 }
 
-/* In /proc/PID/cgroup the line of the v2 hierarchy begins with "0::". */
+/* In /proc/PID/cgroup, the line of the v2 hierarchy begins with "0::", followed by the path. */
 int jetwatt_cgroup_of(pid_t pid, char *path, size_t len)
 {
 	char line[PATH_MAX + 128], name[32] = "/proc/self/cgroup";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Resource usage of a job: CPU time, memory, storage reads, and the part of its files that is in
- * the page cache. The counters are sampled from /proc a few times per second.
+ * Resource usage of a job: CPU time, memory, storage reads, and which fraction of the files that
+ * the job reads is in the page cache. The counters are sampled from /proc and /sys, at most five
+ * times per second (at most once per second for a job without a cgroup).
  */
 #ifndef JETWATT_JOB_RESOURCE_USAGE_H
 #define JETWATT_JOB_RESOURCE_USAGE_H
@@ -86,8 +87,8 @@ struct jetwatt_usage {
  * @machine: fraction of the CPU time of all cores that was used by all processes, from 0 to 1
  * @gpu: mean GPU load, from 0 to 1; negative: unknown
  * @memory: mean fraction of the machine's memory in use, from 0 to 1
- * @cached: fraction of the job's files that is in the page cache; negative: the job has had no file
- * open
+ * @cached: of the files that the job has had open for reading, the fraction (by size) that is in
+ *	the page cache; negative: there was no such file
  * @rss_max: maximum resident memory of the job, in bytes
  * @minor: minor page faults
  * @major: major page faults

@@ -59,11 +59,11 @@ struct jetwatt_trace_writer {
 	int nr_kept;
 };
 
-/* Store the first error. Return: that error. */
+/* Store the error @err, unless an earlier error is stored. Return: the stored error. */
 int jetwatt_trace_fail(struct jetwatt_trace_writer *w, int err);
 /* Begin a block whose times are relative to @time_ns, unless a block has been begun already. */
 void jetwatt_trace_open(struct jetwatt_trace_writer *w, uint64_t time_ns);
-/* Append the scratch record to the block. */
+/* Append the record in @scratch to the block, with the tag @tag. */
 void jetwatt_trace_add(struct jetwatt_trace_writer *w, enum jetwatt_trace_tag tag);
 /* Write the block. Return: 0; or the first error of the writer, as a negative errno. */
 int jetwatt_trace_write_out(struct jetwatt_trace_writer *w);

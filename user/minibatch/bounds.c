@@ -94,7 +94,7 @@ static void fill_bound(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 	o->kind = !b[last].other_phase || to == from		    ? JETWATT_BATCH_TRAIN
 		  : b[last].phase_index == JETWATT_PHASE_INDEX_NONE ? JETWATT_BATCH_OTHER
 								    : JETWATT_BATCH_EVAL;
-	/* The first bound is incomplete if the job was in the middle of a minibatch. */
+	/* The first bound is incomplete if its first wait is not the first wait of a minibatch. */
 	if (o->flags & JETWATT_BATCH_FIRST && !from && to && b[0].phase_index && !b[0].other_phase)
 		o->kind = JETWATT_BATCH_OTHER;
 	o->confidence = bound_confidence(b + from, to - from, r->confidence);
@@ -184,8 +184,8 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch
 			nr = batch_ends(it, b, i, r, at);
 		else if (!b[n - 1].other_phase && !is_complete(b, from, n - 1, r))
 			nr = 0;	/* the last minibatch may not be complete yet */
-		/* @out has 2 entries per wait; even with the bounds of missing waits, it needs
-		 * no more. */
+		/* Limit the bounds of missing waits, so that @out, with 2 entries per wait, has
+		 * room for all bounds. */
 		if (nr > 1 && count + (size_t)nr > i + i / 2)
 			nr = 1;
 		if (cut->why)
@@ -208,8 +208,8 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch
 	return (int)count;
 }
 
-/* Record the decisions about the waits from index @from to @to - 1, which belong to the
- * minibatch that mark @to ends. */
+/* Record the decisions about the waits from index @from to @to - 1 and about the mark @to, which
+ * ends their minibatch. */
 static void record_marked(const struct jetwatt_item *it, size_t from, size_t to,
 			  struct jetwatt_batch_why *why, uint32_t minibatch)
 {

@@ -23,8 +23,8 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
 		       struct jetwatt_period *most_of, uint32_t *tgid);
 
-/* wait_times.c: the first function computes the times only, the second one times and logarithms
- * with a large floor. */
+/* wait_times.c: jetwatt_wait_times() computes only times; jetwatt_wait_rough_logs() computes times,
+ * and their logarithms with a large floor. */
 void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b);
 void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b);
 

@@ -18,7 +18,8 @@
 
 /* reduction of the score when a sequence of waits outside of all groups begins */
 #define OUTSIDE_ENTER	0.55
-#define OUTSIDE_STAY	0.5	/* price of k waits outside */
+/* reduction of the score for each k waits outside of all groups */
+#define OUTSIDE_STAY	0.5
 
 /* The best division of the waits up to a certain wait into groups, and the last group of this
  * division. */
@@ -69,7 +70,8 @@ static double group_score(const double *v, size_t n, size_t at, int size, int k,
 {
 	double over;
 
-	/* The first minibatch may have begun before the first wait; the last one is incomplete. */
+	/* The first minibatch may have begun before the first wait, so the first group may have
+	 * fewer than @k waits. */
 	if (!at)
 		return size < k ? 0 : 0.2 - size_price(size, k, slip);
 	if (size == 1 && at + 1 < n)

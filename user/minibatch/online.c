@@ -2,8 +2,9 @@
 /*
  * Detects the boundaries of minibatches while the job runs. The detector learns the cycle from the
  * last waits; from then on the same Viterbi decoder as for a whole job follows the waits one by
- * one, until the cycle is learned again. If no cycle explains the waits, the detector counts waits.
- * minibatch.h describes how the boundaries may differ from those of the whole job.
+ * one, until the cycle is learned again. If no cycle explains the waits, a minibatch ends whenever
+ * the usual number of waits has passed. minibatch.h describes how the boundaries may differ from
+ * those of the whole job.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,12 +18,13 @@
 /* number of waits that are stored, and from which the cycle is learned */
 #define STORED_WAITS	256
 #define WAITS_MIN	24	/* minimum number of waits from which the cycle is learned */
-/* with fewer stored waits, learn again sooner, because a period of 8 waits shows late */
+/* with fewer stored waits, learn again after WAITS_MIN / 2 new waits, because a period of 8 waits
+ * is found only after many waits */
 #define WAITS_FEW	96
 /* learn again after this many new waits if these took at least LEARN_NS; else after STORED_WAITS
  * new waits */
 #define LEARN_WAITS	64
-/* limits how often the cycle is learned, because learning takes CPU time */
+/* minimum time between two times of learning, ns, because learning takes CPU time */
 #define LEARN_NS	1000000000ull
 /* number of minibatches from which the median duration is computed */
 #define DURATIONS	32

@@ -9,7 +9,8 @@
 
 /* minimum number of successive minibatches of another size that form another phase */
 #define PHASE_MIN	3
-#define AROUND		12	/* number of waits on either side with which a wait is compared */
+/* number of waits before, and number of waits after, that serve as the reference for a wait */
+#define AROUND		12
 /* minimum difference between a long gap and short gaps (logarithm): twice as long */
 #define LONG		0.7
 /* gaps that differ by less than this (logarithm) count as equally long */
@@ -20,7 +21,8 @@
 /* minimum number of long gaps for relabelling a job in which every wait seemed to be a
  * minibatch */
 #define HEAVY_MIN	20
-#define NEAR		4	/* number of neighbouring waits or cycles on either side */
+/* number of waits before, and number of waits after, that count as neighbours of a wait */
+#define NEAR		4
 /* maximum number of waits with a usual label among those that make up for a delay */
 #define CATCH_UP	2
 /* maximum difference between the duration of a cycle and that of its neighbours, as fraction */

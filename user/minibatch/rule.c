@@ -39,9 +39,10 @@ static const struct {
 	[JETWATT_RULE_TEMPLATE] = {
 		"template", "the next wait fits its position in the learned cycle", BY_PATH },
 	[JETWATT_RULE_SPEED] = {
-		"speed", "the next wait fits its position in the learned cycle if the speed of the job has changed", BY_PATH },
+		"speed", "the next wait fits its position in the learned cycle, assuming that the speed of the job has changed",
+		BY_PATH },
 	[JETWATT_RULE_MISSING] = {
-		"missing", "the next wait fits the learned cycle if waits before it were lost", BY_PATH },
+		"missing", "the next wait fits the learned cycle, assuming that waits before it were lost", BY_PATH },
 	[JETWATT_RULE_RESTART] = {
 		"restart", "the next wait begins the learned cycle again, although the previous cycle is not complete", BY_PATH },
 	[JETWATT_RULE_EXTRA] = {

@@ -47,8 +47,8 @@ void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n);
 /* For jobs with one wait per minibatch: label waits as minibatches if they fit at no speed but
  * are as long as their neighbours. */
 void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n);
-/* Label by long gaps. Return: usual number of waits per group; 0 if the gaps are not of two
- * kinds. */
+/* Label the waits after long gaps as starts of minibatches. Return: usual number of waits per
+ * group; 0 if the gaps are not of two kinds. */
 int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n);
 /* Check that no disturbance causes the long gaps that were labelled as starts of minibatches.
  * Return: @k; 0: a disturbance may cause them, or memory is short. */
@@ -70,12 +70,13 @@ int jetwatt_decode(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_
  */
 struct jetwatt_follower;
 struct jetwatt_follower *jetwatt_follower_new(void);
-/* Begin again with a model. */
+/* Discard all paths, and begin a new sequence of waits with the model @m. */
 void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_wait_hmm *m);
 /* Label the next wait, as jetwatt_decode() does, but without a score. */
 void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_batch_wait *b);
 
-/* relabel_period.c: label sequences in no cycle that show the job's period. Return: 0; -ENOMEM. */
+/* relabel_period.c: label as minibatches those sequences of waits that fit no cycle but have the
+ * job's period. Return: 0; -ENOMEM. */
 int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r);
 
 #endif

@@ -33,7 +33,8 @@
 /* log-probability that the next outlier deviates by the same amount, which shows a new speed */
 #define SAME_AGAIN	(-1.5)
 #define WRONG_CALLER	(-5.0)	/* log-probability that another thread or call than usual waits */
-/* log-probability that clocks or the size of minibatches have changed */
+/* log-probability that the speed has changed, because clocks or the size of minibatches have
+ * changed */
 #define NEW_SPEED	(-7.0)
 #define MID_BATCH	(-9.0)	/* log-probability of a change of phase within a minibatch */
 /* log-probability of the transition from the end of a minibatch to no cycle */
@@ -52,8 +53,8 @@
 #define EXTRA_WAIT_SD	2.5
 /* minimum standard deviation (logarithm) of a gap that includes missing waits */
 #define LEAP_SD		0.03
-/* log-probability, once, and for each difference between the number of missing waits and the
- * number that the probe reported */
+/* log-probability of missing waits if the probe reports losses: added once, and once more for each
+ * wait by which the number of missing waits differs from the number that the probe reported */
 #define REPORTED	(-0.5)
 #define MORE_LOST	(-0.9)	/* log-probability of each missing wait after the first one */
 
@@ -62,8 +63,8 @@
  * @score: log-likelihood
  * @speed_gap: estimated speed (logarithm) of the first gap and of the other gaps of a minibatch
  * @speed_wait: estimated speed (logarithm) of the waits
- * @outlier_gap: deviation of the last first gap and of the last other gap of a minibatch, if
- *	outliers; NAN: it was no outlier
+ * @outlier_gap: deviation of the most recent first gap of a minibatch, and of the most recent other
+ *	gap, if the gap was an outlier; NAN: it was no outlier
  * @outlier_wait: deviation of the length of the last wait, if it was an outlier; NAN: it was
  *	no outlier
  * @old_gap: values of @speed_gap before new speeds were estimated last; NAN: none

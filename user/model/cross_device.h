@@ -12,8 +12,8 @@
 /**
  * struct jetwatt_cross_device - rows of the workload from other devices
  * @m: model fitted to all rows of the other devices; its transferred rows are the measurements
- *	themselves, because a surface smooths out what is peculiar to a mode. NULL: other devices
- *	have no rows
+ *	themselves, because a fitted model smooths out what is peculiar to a mode. NULL: other
+ *	devices have no rows
  * @row: predictions of the model @m in an evenly spread selection of the modes
  * @n: number of entries of @row
  */
@@ -62,8 +62,8 @@ int jetwatt_cross_device_join(const struct jetwatt_cross_device *t, const struct
  * @n: number of rows of this board
  * @m: the model; its @heard and @nr_transferred are set
  *
- * Transferred rows of modes that were measured on this board are left out. Nothing is set if the
- * rows @row contradict the assumption of the same workload.
+ * Transferred rows of modes that were measured on this board are left out. No member of @m is set
+ * if the rows @row contradict the assumption of the same workload or have several minibatch sizes.
  *
  * Return: 0; else as jetwatt_cross_device_join().
  */

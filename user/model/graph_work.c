@@ -37,7 +37,8 @@ static double work_window(const struct jetwatt_graph_rule *u, const struct jetwa
 }
 
 /* Return: operations of a recurrent layer for each unit and step beyond the products: biases,
- * sigmoids (4), tanh (5) and the combination. @each: gates: 4 LSTM, 3 GRU, else a plain RNN. */
+ * sigmoids (4), tanh (5) and the combination. @each: number of gates: 4: LSTM; 3: GRU; else a plain
+ * RNN. */
 static double work_gates(double each)
 {
 	return each == 4 ? 4 * 1 + 3 * 4 + 2 * 5 + 4 :
@@ -86,9 +87,9 @@ static double work_flop(const struct jetwatt_graph_rule *u, const struct jetwatt
 	case JETWATT_COST_RNN:
 		if (!w || w->rank != 3 || in < 0 || out < 0)
 			return -1;
-		/* The weights W (of the input) and R (of the recurrence) are [directions, gates *
-		 * units, inputs or units]; the output has one element for each direction, step,
-		 * sample and unit. */
+		/* The weights W of the input have the dimensions [directions, gates * units,
+		 * inputs], the weights R of the recurrence [directions, gates * units, units].
+		 * The output has one element for each direction, step, sample and unit. */
 		n = (double)w->dim[2] + (jetwatt_graph_in(u, 2) ? (double)u->r.in[2]->dim[2] : 0);
 		return 2 * op->each * out * n + out * work_gates(op->each);
 	case JETWATT_COST_RESIZE: {
@@ -103,8 +104,8 @@ static double work_flop(const struct jetwatt_graph_rule *u, const struct jetwatt
 	}
 }
 
-/* Add up the bytes that a layer reads and writes in @w. Return: 1 if the size of a tensor is
- * unknown, else 0. */
+/* Add to @w the bytes that a layer reads and writes. Return: 1 if the size of a tensor is unknown,
+ * else 0. */
 static int work_bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_op *op,
 		      struct jetwatt_work *w)
 {
@@ -313,8 +314,8 @@ double jetwatt_graph_batch(const struct jetwatt_graph *g)
 
 	if (!g->body.n)
 		return 1;
-	/* Recurrent layers have the steps as first axis, so their minibatch axis is found by the
-	 * layer. */
+	/* In a network with a recurrent layer, the first axis of the input may be the steps, so
+	 * take the minibatch size from the input of the recurrent layer. */
 	for (uint32_t i = 0; i < g->node.n; i++) {
 		const struct jetwatt_graph_node *n = jetwatt_graph_node_at(g, i);
 		const struct jetwatt_graph_op *op = jetwatt_graph_op_find(g, n);

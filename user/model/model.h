@@ -44,7 +44,7 @@ struct jetwatt_prediction {
 
 /*
  * Largest number of rows in a fit. The cost of a fit grows with the cube of the number of rows;
- * further rows hardly improve two surfaces over four knobs.
+ * further rows hardly improve the fits of time and power over four knobs.
  */
 #define JETWATT_FIT_MAX	400
 
@@ -98,7 +98,8 @@ struct jetwatt_reference {
  * @n: number of references
  * @seed: seed of all random choices
  *
- * A reference whose rows do not predict each other in leave-one-out is left out of the prior.
+ * A reference whose rows do not predict each other in leave-one-out cross-validation is left out of
+ * the prior.
  *
  * Return: 0; -EINVAL if a row is not finite and positive or a knob of its mode is 0; -ENODATA if a
  * reference has no rows or @n is 0; -EDOM if the numbers admit no fit; -ENOMEM.
@@ -120,8 +121,8 @@ int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference
  */
 int jetwatt_prior_add_cross_device(struct jetwatt_prior **p, const struct jetwatt_row *row, size_t n, uint64_t seed);
 /*
- * Return: 1 if @p holds rows of the workload from other devices and the @n rows @row of this board
- * agree with them (no rows agree with everything); else 0.
+ * Return: 1 if @p holds rows of the workload from other devices, and @n is 0 or the @n rows @row of
+ * this board agree with them; else 0.
  */
 int jetwatt_prior_agrees(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n);
 /* Free a prior. @p may be NULL. */
@@ -149,7 +150,7 @@ int jetwatt_model_fit_prior(struct jetwatt_model **m, const struct jetwatt_row *
  * @n: number of modes
  * @out: @n predictions
  *
- * The minibatch size is not a feature.
+ * For a model in which the minibatch size is not a feature.
  *
  * Return: 0; -EINVAL if a knob of a mode is 0; -ENOMEM.
  */

@@ -56,7 +56,7 @@ struct jetwatt_transfer *jetwatt_transfer_new(size_t n)
 	return t;
 }
 
-/* Return: the mode whose log power is closest to @power: about the middle of the knobs. */
+/* Return: the mode whose log power is closest to @power, the mean log power of the rows. */
 static struct jetwatt_mode transfer_middle_of(const struct jetwatt_row *row, size_t n, double power)
 {
 	size_t at = 0;

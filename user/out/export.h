@@ -91,8 +91,8 @@ struct jetwatt_export {
 /**
  * struct jetwatt_export_format - one format; every function may be NULL
  * @hz: default number of rows per second, 0: one row for every sample
- * @begin: write the header. Return: 0; any other value if memory is short. @state may be set to
- *	memory from malloc(), which the caller frees unless @end did
+ * @begin: write the header. Return: 0; any other value: out of memory. @state may be set to memory
+ *	from malloc(), which the caller frees unless @end did
  * @job: called once the pid and begun_ns of @run are known
  * @power: write a row of samples; @lost samples are missing before this row
  * @minibatch: write a minibatch

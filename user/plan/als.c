@@ -2,8 +2,8 @@
 /*
  * The strategy "als": active-learning sampling of Fulcrum (arXiv 2509.20205, section 6). The
  * strategy measures random modes first; then rounds follow in which networks of time and power
- * predict all modes, and modes of the predicted front, spread over its range of power, are
- * measured. The choice of modes does not depend on a query, so the measurements serve all queries.
+ * predict all modes, and modes that are spread over the predicted front are measured. The choice of
+ * modes does not depend on a query, so the measurements serve all queries.
  */
 #include "plan/strategy.h"
 
@@ -18,14 +18,14 @@
 
 /* Number of rounds of measurements; the first round measures random modes. */
 #define ROUNDS	5
-/* Width of a power bin, in watts; one mode is taken from each bin. */
+/* Minimum difference in power between two added modes of one section of the front, in watts. */
 #define BIN_W	1.0
 
 /**
  * struct als - state of the sampling
  * @mode: modes to be measured at all minibatch sizes
  * @modes: number of entries of @mode
- * @done: number of modes that are measured completely
+ * @done: number of entries of @mode, from the first on, whose cells were all returned for measuring
  * @want: number of modes to be measured in all; 0: not set yet
  * @cell: next cell of mode @done, counted over workloads and sizes
  * @seed: state of the random numbers
@@ -120,8 +120,8 @@ static int als_predict(struct als *a, const struct jetwatt_known *k, size_t work
 	return err;
 }
 
-/* Add up to @most modes of the front, at most one mode of each power bin, beginning with evenly
- * spaced bins. */
+/* Divide the front into at most @most sections of equal length, and add from each section the first
+ * mode that is not an entry of @mode yet. */
 static void als_add_along_front(struct als *a, const double *power, const size_t *front, size_t n,
 				size_t most)
 {

@@ -25,7 +25,7 @@ static double chain_log(const struct jetwatt_mode *m, int d)
 	return v ? log(v) : 0;
 }
 
-/* Return: position of a knob in its range, 0 to 1. */
+/* Return: position of a knob in its range, 0 to 1 on a logarithmic scale. */
 static double chain_position(const struct jetwatt_mode *m, int d, const struct chain_span *s)
 {
 	return s->hi > s->lo ? (chain_log(m, d) - s->lo) / (s->hi - s->lo) : 0;
@@ -82,8 +82,8 @@ int jetwatt_plan_descend(const struct jetwatt_mode *mode, size_t n, const struct
 		for (int d = 0; d < JETWATT_KNOBS; d++) {
 			double off = chain_position(&mode[i], d, &s[d]) - want[d];
 
-			/* A clock that is too low cannot be raised again, so a deviation of the
-			 * clock downwards counts four times. */
+			/* A clock that is too low cannot be raised again, so the squared
+			 * deviations of both clocks count four times. */
 			sum += off * off * (d == JETWATT_CPU || d == JETWATT_GPU ? 4 : 1);
 		}
 		if (sum < best) {

@@ -26,7 +26,7 @@ static uint64_t explore_hash(uint64_t z)
 /* A single power reading is taken as an outlier if it deviates from the model by more than
  * OUTLIER_LOG in the logarithm and is outside of the 95 % interval: known data sets have readings 5
  * to 60 % too low. Without a second reading, the model would be fitted to the outlier. Times are
- * not tested: one minibatch more or less in the count has the same effect. */
+ * not tested for outliers: an error of one in the number of minibatches looks like an outlier. */
 #define OUTLIER_LOG	0.05
 #define Z_95		1.96
 
@@ -34,7 +34,7 @@ static uint64_t explore_hash(uint64_t z)
  * the mode that is quickest to switch to. */
 #define AS_GOOD		0.9
 
-/* Relative standard error that is assumed for a measurement. */
+/* Relative standard error that the next measurement is assumed to have. */
 #define MEASURED	0.01
 
 /* A sample of unmeasured modes, with their predicted times. */

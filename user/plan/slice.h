@@ -3,7 +3,7 @@
  * Exact search for time slicing: given times and powers of all modes (measured or predicted), find
  * the mode, the minibatch sizes, and the number of training minibatches between two inference
  * minibatches (Fulcrum, arXiv 2509.20205, section 4). Used by the strategies, jetwatt optimize
- * --latency and jetwatt eval.
+ * --latency, jetwatt schedule and jetwatt eval.
  *
  * One model runs at a time; switches happen at minibatch boundaries only. Requests to the server
  * arrive at a constant rate a. An inference minibatch has b requests and takes the time t. A
@@ -47,9 +47,9 @@ enum jetwatt_slice_kind {
  * struct jetwatt_slice_work - one workload
  * @size: minibatch sizes of the workload, in samples; training has one size, which is not used
  * @sizes: number of sizes
- * @time_ms: time of a minibatch, for each minibatch size the times of all modes; NAN: unknown,
- *	never chosen
- * @power_w: power in W, size by size, all modes each
+ * @time_ms: time of a minibatch, in milliseconds: for each minibatch size the times of all modes;
+ *	NAN: the time is unknown, and the cell is never chosen
+ * @power_w: power, in watts, in the order of @time_ms
  */
 struct jetwatt_slice_work {
 	const uint32_t *size;

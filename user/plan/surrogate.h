@@ -49,7 +49,7 @@ void jetwatt_surrogate_free(struct jetwatt_surrogate *v);
  * @t: the workload
  * @budget: power budget of the query, in watts: rows with power near the budget are preferred
  * @seed: seed of all random choices
- * @whole: 1: a full fit that could be postponed may be done; set to 0 when it was done
+ * @whole: 1: the caller permits a whole fit that could also be postponed; set to 0 after such a fit
  *
  * Without any measured row, the surrogate gets a model only if the references cover the modes.
  *
@@ -59,14 +59,14 @@ int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_know
 		     const struct jetwatt_workload_data *t, double budget, uint64_t seed, int *whole);
 
 /*
- * Predict all modes at minibatch size number @size, unless the predictions are valid already or
- * there is no model. Return: 0, negative errno.
+ * Predict all modes at the minibatch size of index @size, unless the predictions are valid already
+ * or there is no model. Return: 0, negative errno.
  */
 int jetwatt_surrogate_predict(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
 			 const struct jetwatt_workload_data *t, size_t size);
 
 /*
- * Return: time and power of a cell: the mean of the cell's measurements, or if it has none its
+ * Return: time and power of a cell: the mean of its measurements; if the cell was not measured, its
  * prediction, which must be valid.
  */
 struct jetwatt_estimate jetwatt_surrogate_estimate(const struct jetwatt_surrogate *v,

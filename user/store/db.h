@@ -23,9 +23,9 @@ struct jetwatt_db;
 
 /**
  * struct jetwatt_db_row - one measurement of a mode
- * @row: the mode, its time and power, and their relative standard errors @minibatches, @span_s:
- * number of minibatches and length in seconds of the measurement; 0: not known (the measurement was
- * imported from a file)
+ * @row: the mode, its time and power, and their relative standard errors
+ * @minibatches, @span_s: number of minibatches and length in seconds of the measurement; 0: not
+ *	known (the measurement was imported from a file)
  * @settled: the power had settled before the measurement began
  * @lost: number of power samples that were missing
  * @when_ms: time of the measurement, in ms since 1970; 0: not known

@@ -346,8 +346,8 @@ static int stream_rows(struct jetwatt_server *s, int (*take)(const struct jetwat
 	size_t n = 0;
 	PGresult *r;
 
-	/* Read all results, also after an error, because libpq accepts no further command
-	 * before. */
+	/* Read all results, also after an error, because until then libpq accepts no further
+	 * command. */
 	while ((r = PQgetResult(s->pg))) {
 		if (!code && PQresultStatus(r) == PGRES_SINGLE_TUPLE) {
 			read_row(r, &row[n++]);
@@ -380,8 +380,8 @@ int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char
 
 	if (code)
 		return code;
-	/* If the pool's position is behind @since, the pool was restored from a backup, so pull all
-	 * rows. */
+	/* If the pool's position is lower than @since, the pool was restored from a backup, so pull
+	 * all rows. */
 	if (*since && strtoull(since, NULL, 10) <= strtoull(upto, NULL, 10))
 		value[2] = since;
 	if (!PQsendQueryParams(s->pg, sql, 4, NULL, value, NULL, NULL, 0) || !PQsetSingleRowMode(s->pg))

@@ -54,12 +54,13 @@ int jetwatt_server_push(struct jetwatt_server *s, const char *device, const stru
  * @device: name of this device, whose rows are left out
  * @board: name of the board
  * @since: position of the last pull; "": pull all rows
- * @upto: receives the position for the next pull: every row that is not committed yet lies behind
- *	this position
+ * @upto: receives the position for the next pull: every row that is not committed yet is at this
+ *	position or at a higher one
  * @take: called with up to JETWATT_SYNC_ROWS rows; a return value other than 0 ends the pull
  * @arg: argument of @take
  *
- * Return: 0; an exit code after reporting the error; or the value other than 0 that @take returned.
+ * Return: 0; an exit code, after the function has reported the error; or the value that @take has
+ * returned, if that value is not 0.
  */
 int jetwatt_server_pull(struct jetwatt_server *s, const char *device, const char *board,
 			const char *since, char upto[32],

@@ -46,7 +46,7 @@ struct live {
 	char **argv;
 };
 
-/* Return: a copy of @word with {batch} replaced by @size, NULL if memory is short. */
+/* Return: a copy of @word with {batch} replaced by @size; NULL: out of memory. */
 static char *live_fill_word(const char *word, uint32_t size)
 {
 	char *out = NULL;

@@ -92,8 +92,8 @@ size_t jetwatt_tuner_known(const struct jetwatt_tuner *l);
 /* Drop the prior, and the model that was fitted with it. */
 void jetwatt_tuner_forget_prior(struct jetwatt_tuner *l);
 
-/* Fit the model to the measured rows, unless it is fitted to them; a model that was read from a file
- * stays unchanged. Return: 0, exit code. */
+/* Fit the model to the measured rows, unless the last fit used the same rows; a model that was read
+ * from a file stays unchanged. Return: 0, exit code. */
 int jetwatt_tuner_fit(struct jetwatt_tuner *l);
 /* Fit the model to the measured rows, and predict every candidate. Return: 0, exit code. */
 int jetwatt_tuner_predict(struct jetwatt_tuner *l);
@@ -111,7 +111,7 @@ const struct jetwatt_row *jetwatt_tuner_row(const struct jetwatt_tuner *l,
  * the message. Return: exit code.
  */
 int jetwatt_tuner_failed(const struct jetwatt_tuner *l, int err, const char *what);
-/* Print that memory is short. Return: exit code. */
+/* Print that the process is out of memory. Return: exit code. */
 int jetwatt_tuner_no_memory(void);
 
 /* Free the contents of @l. */

@@ -36,7 +36,7 @@ struct jetwatt_result {
 
 /* Write the JSON document. @path: "-": standard output. Return: 0, exit code. */
 int jetwatt_result_json(const struct jetwatt_result *a, const char *path);
-/* Print time and energy of all minibatches in the chosen mode. */
+/* Print the total time and energy of @minibatches minibatches in the chosen mode. */
 void jetwatt_result_totals(const struct jetwatt_result *a);
 /* Write the predictions of all candidates as CSV. Return: 0, exit code. */
 int jetwatt_result_predictions(const struct jetwatt_tuner *l, const char *path);

@@ -51,7 +51,7 @@ struct jetwatt_args_group {
 	size_t at;
 };
 
-/* Most groups of a verb. */
+/* Maximum number of groups of a verb. */
 #define JETWATT_ARGS_GROUPS	4
 
 /* --json, for verbs without another output format. The parser's input is an int. */
@@ -74,8 +74,8 @@ void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
 			char **argv, void *input);
 
 /* Parse as jetwatt_args_parse() does, with shared groups of options. The arguments @options and
- * @parser may be NULL. @group: an array, JETWATT_ARGS_GROUPS at most; the last element has @argp
- * NULL. */
+ * @parser may be NULL. @group: array of at most JETWATT_ARGS_GROUPS groups, followed by an element
+ * whose @argp is NULL. */
 void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char *doc,
 			     const struct argp_option *options, argp_parser_t parser,
 			     const struct jetwatt_args_group *group, int argc, char **argv,

@@ -44,8 +44,8 @@ static bool overlay_has_prefix(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-/* Return: whether the property is a list of zero-terminated strings; a property that is not is
- * written as cells or bytes. */
+/* Return: whether the property is a list of zero-terminated strings. Any other property is written
+ * as cells or bytes. */
 static bool is_string_list(const uint8_t *p, size_t len)
 {
 	if (!len || p[len - 1])
@@ -88,7 +88,9 @@ static void overlay_property(struct overlay *o, const char *name,
 static void overlay_node(struct overlay *o, const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;
-	char child[PATH_LEN], done[PATH_LEN] = "";	/* files are sorted by path */
+	/* @done: the child node that was written last. Files are sorted by path, so all files of a
+	 * child node follow each other. */
+	char child[PATH_LEN], done[PATH_LEN] = "";
 	size_t n = strlen(path);
 
 	if (!is_plain(name, strlen(name)) || o->depth > 8)

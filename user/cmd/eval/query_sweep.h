@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * jetwatt eval search and eval schedule: answer many queries from files in which every mode was
- * measured. A strategy sees only the cells that it asks for; its answer is compared with the best
- * plan of all cells.
+ * measured. A cell is a mode of a workload at one minibatch size. A strategy sees only the cells
+ * that it asks for; its answer is compared with the best plan of all cells.
  */
 #ifndef JETWATT_CMD_EVAL_QUERY_SWEEP_H
 #define JETWATT_CMD_EVAL_QUERY_SWEEP_H
@@ -11,7 +11,7 @@
 #include "tune/mode_table.h"
 #include "util/args.h"
 
-/* A range of the sweep: Range of a sweep: the values @lo, @lo + @step, ... up to @hi. */
+/* A range of the sweep: the values @lo, @lo + @step, ... up to @hi. */
 struct jetwatt_sweep_range {
 	double lo, hi, step;
 };
@@ -29,7 +29,7 @@ struct jetwatt_sweep_range {
  * @reuse: queries come in random order, and measurements of one query are reused in later queries
  * @json: print JSON
  * @trace: file of request rates that change with time, NULL: constant rates
- * @measuring: duration of one measurement in seconds, with @trace
+ * @measuring: duration of one measurement, in seconds; used only if @trace is given
  */
 struct jetwatt_sweep {
 	struct jetwatt_args args;
@@ -49,8 +49,8 @@ int jetwatt_eval_schedule(int argc, char **argv);
 
 /**
  * struct jetwatt_query_score - result of one query
- * @feasible: 1: a plan of all cells meets the limits of the query
- * @solved: 1: a plan of the measured cells meets the limits of the query
+ * @feasible: 1: the cells of the files allow a plan that meets the limits of the query
+ * @solved: 1: the cells that were measured allow a plan that meets the limits of the query
  * @violated: 1: the chosen plan exceeds a limit of the query
  * @excess: time or latency of the answer in excess of the optimum's, in percent; NAN: no answer
  * @clean: excess of time or latency over the optimum of the rows that are not outliers, in percent;
