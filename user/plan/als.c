@@ -18,8 +18,6 @@
 
 /* Number of rounds of measurements; the first round measures random modes. */
 #define ROUNDS	5
-/* Minimum difference in power between two added modes of one section of the front, in watts. */
-#define BIN_W	1.0
 
 /**
  * struct als - state of the sampling
@@ -122,19 +120,17 @@ static int als_predict(struct als *a, const struct jetwatt_known *k, size_t work
 
 /* Divide the front into at most @most sections of equal length, and add from each section the first
  * mode that is not an entry of @mode yet. */
-static void als_add_along_front(struct als *a, const double *power, const size_t *front, size_t n,
-				size_t most)
+static void als_add_along_front(struct als *a, const size_t *front, size_t n, size_t most)
 {
 	for (size_t stride = n / (most ? most : 1) + 1, at = 0; at < n && most; at += stride) {
-		double last = NAN;
+		size_t i = at;
 
-		for (size_t i = at; i < n && i < at + stride && most; i++)
-			if (!a->taken[front[i]] && !(fabs(power[front[i]] - last) < BIN_W)) {
-				last = power[front[i]];
-				als_add_mode(a, front[i]);
-				most--;
-				break;
-			}
+		while (i < n && i < at + stride && a->taken[front[i]])
+			i++;
+		if (i < n && i < at + stride) {
+			als_add_mode(a, front[i]);
+			most--;
+		}
 	}
 }
 
@@ -154,7 +150,7 @@ static int als_round(struct als *a, const struct jetwatt_known *k, size_t most)
 		if (err)
 			break;
 		n = jetwatt_plan_front(time, time + k->n, k->n, front);
-		als_add_along_front(a, time + k->n, front, n, (most + w) / k->works);
+		als_add_along_front(a, front, n, (most + w) / k->works);
 	}
 	/* If the fronts are too short, random modes fill up. */
 	if (!err && a->modes < begun + most)

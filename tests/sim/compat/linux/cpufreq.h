@@ -16,8 +16,8 @@
 #endif
 
 /*
- * Up to Linux 5.15, the cpufreq core calls ->exit without checking that it exists if the driver has
- * ->offline. Since 6.11, ->exit returns nothing.
+ * Up to Linux 6.8 at least, the cpufreq core calls ->exit without checking that it exists if the
+ * driver has ->offline. Since 6.11, ->exit returns nothing.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
 static inline int sim_cpufreq_exit(struct cpufreq_policy *policy)
