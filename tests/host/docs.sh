@@ -83,6 +83,11 @@ same "man(1) formats every page without a warning" < <(
 	for f in man/*.[1-8]; do
 		LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$f" 2>&1 > /dev/null
 	done)
+same "no line of a man page is wider than 80 columns" < <(
+	command -v man > /dev/null || exit 0
+	for f in man/*.[1-8]; do
+		MANWIDTH=80 man -E ascii -l "$f" 2> /dev/null | awk -v f="$f" 'length() > 80 { print f ": " $0 }'
+	done)
 same "the completion knows every verb" < <(
 	complete_ jetwatt "" | grep -v '^-' | sort | diff - <(sort <<< "$verbs"))
 same "the completion knows every option" < <(

@@ -137,7 +137,7 @@ static void batch_lines(const struct jetwatt_summary *s, FILE *f, const struct j
 	fprintf(f, " %10.0f %%   without work for the GPU%s, %.0f %% with%s\n", 100 * s->stall_share,
 		s->launched ? "" : " at most", 100 * s->gpu_share, s->launched ? "" : " at least");
 	if (s->quality.n)
-		fprintf(f, " %10c     grade of a single minibatch's energy: +- %.2g %% in 9 of 10 cases, %.0f fresh samples\n",
+		fprintf(f, " %10c     grade of a minibatch's energy: +- %.2g %% in 9 of 10, %.0f samples\n",
 			s->quality.grade, s->quality.error_pct, s->quality.samples);
 }
 
