@@ -190,10 +190,11 @@ int main(int argc, char **argv)
 	if (planted(begin) != total)
 		fail(argv[2], "the simulated GPU has counted another number of minibatches than the job");
 	n = jetwatt_batch_segment(sync_seen, waits, bound, &info);
-	for (int i = 0; i < n; i++)
-		said += bound[i].kind != JETWATT_BATCH_OTHER || !i;
 	/* Both lists are in order of time; each boundary is matched at most once. */
 	for (int i = 0; i < n; i++) {
+		if (bound[i].kind == JETWATT_BATCH_OTHER && i)
+			continue;
+		said++;
 		while (at < total && end[at] + NEAR_NS < bound[i].end_ns)
 			at++;
 		if (at < total && end[at] <= bound[i].end_ns + NEAR_NS) {

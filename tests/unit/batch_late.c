@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatch boundaries of jobs with one wait per minibatch. In some jobs the scheduler delays the
- * process; in others, the speed changes with the power mode, and the data loader may be slower than
- * the GPU. */
+/* Minibatch boundaries of jobs with one wait per minibatch, and with two waits in different calls.
+ * In some jobs the scheduler delays the process; in others, the speed changes with the power mode,
+ * and the data loader may be slower than the GPU. */
 #include "minibatch/minibatch.h"
 
 #include <stdlib.h>
@@ -86,6 +86,53 @@ TEST(late_waits_are_counted_as_minibatches)
 			train += b[i].kind == JETWATT_BATCH_TRAIN;
 		EXPECT_EQ(train, 2 * BEFORE + (what->minibatches < 0 ? more : what->minibatches))
 			TH_LOG("%s: %d", what->name, train);
+	}
+}
+
+/* A minibatch of two waits: gap and length of both, in ms. Of an ONNX Runtime job with a helper thread
+ * in a guest, where the first values come from too: a disturbance made all four waits of two
+ * minibatches longer or shorter than usual. */
+struct pair {
+	const char *name;
+	double ms[4][2];	/* of two successive minibatches */
+	uint32_t second;	/* call of their second waits */
+	int minibatches;	/* number of them that are minibatches of training */
+};
+
+static const struct pair pairs[] = {
+	{ "disturbed", { { 2.903, 50.718 }, { 0.044, 7.098 }, { 4.176, 29.258 }, { 0.052, 0.36 } }, JETWATT_SYNC_STREAM, 2 },
+	{ "in another call", { { 2.903, 50.718 }, { 0.044, 7.098 }, { 4.176, 29.258 }, { 0.052, 7.1 } }, JETWATT_SYNC_CONTEXT, 0 },
+	{ "an evaluation", { { 1.2, 8 }, { 0.05, 0.2 }, { 1.2, 8 }, { 0.05, 0.2 } }, JETWATT_SYNC_STREAM, 0 },
+};
+
+static void usual_pairs(struct waits *w, int n)
+{
+	for (int i = 0; i < n; i++) {
+		wait_once(w, 2.9 * jitter(w), 26.4 * jitter(w), JETWATT_SYNC_COPY);
+		wait_once(w, 0.052 * jitter(w), 0.358 * jitter(w), JETWATT_SYNC_STREAM);
+	}
+}
+
+TEST(disturbed_minibatches_of_two_calls_are_counted)
+{
+	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
+	struct jetwatt_batch_info info;
+
+	for (size_t u = 0; u < sizeof(pairs) / sizeof(pairs[0]); u++) {
+		struct waits w = { .now_ms = 5, .seed = u };
+		int n, train = 0;
+
+		usual_pairs(&w, BEFORE / 4);
+		/* The wait before the disturbance is too short already. */
+		wait_once(&w, 2.937, 26.221, JETWATT_SYNC_COPY);
+		wait_once(&w, 0.044, 0.254, JETWATT_SYNC_STREAM);
+		for (int i = 0; i < 4; i++)
+			wait_once(&w, pairs[u].ms[i][0], pairs[u].ms[i][1], i % 2 ? pairs[u].second : JETWATT_SYNC_COPY);
+		usual_pairs(&w, BEFORE / 4);
+		n = jetwatt_batch_segment(w.sync, w.n, b, &info);
+		for (int i = 0; i < n; i++)
+			train += b[i].kind == JETWATT_BATCH_TRAIN;
+		EXPECT_EQ(BEFORE / 4 * 2 + 1 + pairs[u].minibatches, train) TH_LOG("%s", pairs[u].name);
 	}
 }
 
