@@ -89,50 +89,69 @@ TEST(late_waits_are_counted_as_minibatches)
 	}
 }
 
-/* A minibatch of two waits: gap and length of both, in ms. Of an ONNX Runtime job with a helper thread
- * in a guest, where the first values come from too: a disturbance made all four waits of two
- * minibatches longer or shorter than usual. */
-struct pair {
+/* A job with two waits per minibatch, which differ in their call or in the number of launches. A
+ * disturbance makes the waits of two minibatches longer or shorter than usual. The values of the
+ * disturbed minibatches are from ONNX Runtime and PyTorch jobs in a guest. */
+struct pairs {
 	const char *name;
-	double ms[4][2];	/* of two successive minibatches */
-	uint32_t second;	/* call of their second waits */
+	double usual[2][2];	/* gap and length of both waits, in ms */
+	double unusual[4][2];	/* the same of two successive minibatches */
+	uint32_t call[2], launches[2];
+	uint32_t second;	/* call of the second wait of the unusual minibatches */
 	int minibatches;	/* number of them that are minibatches of training */
 };
 
-static const struct pair pairs[] = {
-	{ "disturbed", { { 2.903, 50.718 }, { 0.044, 7.098 }, { 4.176, 29.258 }, { 0.052, 0.36 } }, JETWATT_SYNC_STREAM, 2 },
-	{ "in another call", { { 2.903, 50.718 }, { 0.044, 7.098 }, { 4.176, 29.258 }, { 0.052, 7.1 } }, JETWATT_SYNC_CONTEXT, 0 },
-	{ "an evaluation", { { 1.2, 8 }, { 0.05, 0.2 }, { 1.2, 8 }, { 0.05, 0.2 } }, JETWATT_SYNC_STREAM, 0 },
+#define ONNX	.usual = { { 2.9, 26.4 }, { 0.052, 0.358 } }, .call = { JETWATT_SYNC_COPY, JETWATT_SYNC_STREAM }, \
+		.launches = { 9, 0 }
+#define TORCH	.usual = { { 1.45, 65.4 }, { 0.27, 7.1 } }, .call = { JETWATT_SYNC_STREAM, JETWATT_SYNC_STREAM }, \
+		.launches = { 15, 4 }
+
+static const struct pairs pairs[] = {
+	{ "both disturbed", ONNX, .unusual = { { 2.903, 50.718 }, { 0.044, 7.098 }, { 4.176, 29.258 }, { 0.052, 0.36 } },
+	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
+	{ "from the second wait on", ONNX, .unusual = { { 2.895, 27.072 }, { 0.36, 2.207 }, { 4.574, 21.964 }, { 0.052, 0.41 } },
+	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
+	{ "told apart by launches", TORCH, .unusual = { { 1.5, 71.055 }, { 4.412, 3.824 }, { 0.905, 60.811 }, { 0.266, 7.238 } },
+	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
+	{ "in another call", ONNX, .unusual = { { 2.903, 50.718 }, { 0.044, 7.098 }, { 4.176, 29.258 }, { 0.052, 7.1 } },
+	  .second = JETWATT_SYNC_CONTEXT },
+	{ "an evaluation", ONNX, .unusual = { { 1.2, 8 }, { 0.05, 0.2 }, { 1.2, 8 }, { 0.05, 0.2 } },
+	  .second = JETWATT_SYNC_STREAM },
 };
 
-static void usual_pairs(struct waits *w, int n)
+static void wait_in(struct waits *w, const struct pairs *p, int which, double gap, double wait, uint32_t call)
 {
-	for (int i = 0; i < n; i++) {
-		wait_once(w, 2.9 * jitter(w), 26.4 * jitter(w), JETWATT_SYNC_COPY);
-		wait_once(w, 0.052 * jitter(w), 0.358 * jitter(w), JETWATT_SYNC_STREAM);
-	}
+	uint64_t launch_ns = (uint64_t)((w->now_ms + 0.8 * gap) * 1e6);
+
+	wait_once(w, gap, wait, call);
+	w->sync[w->n - 1].launches = p->launches[which];
+	w->sync[w->n - 1].launch_ns = p->launches[which] ? launch_ns : 0;
 }
 
-TEST(disturbed_minibatches_of_two_calls_are_counted)
+static void usual_pairs(struct waits *w, const struct pairs *p, int n)
+{
+	for (int i = 0; i < 2 * n; i++)
+		wait_in(w, p, i % 2, p->usual[i % 2][0] * jitter(w), p->usual[i % 2][1] * jitter(w), p->call[i % 2]);
+}
+
+TEST(disturbed_minibatches_of_two_waits_are_counted)
 {
 	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
 	struct jetwatt_batch_info info;
 
 	for (size_t u = 0; u < sizeof(pairs) / sizeof(pairs[0]); u++) {
+		const struct pairs *p = &pairs[u];
 		struct waits w = { .now_ms = 5, .seed = u };
 		int n, train = 0;
 
-		usual_pairs(&w, BEFORE / 4);
-		/* The wait before the disturbance is too short already. */
-		wait_once(&w, 2.937, 26.221, JETWATT_SYNC_COPY);
-		wait_once(&w, 0.044, 0.254, JETWATT_SYNC_STREAM);
+		usual_pairs(&w, p, BEFORE / 4);
 		for (int i = 0; i < 4; i++)
-			wait_once(&w, pairs[u].ms[i][0], pairs[u].ms[i][1], i % 2 ? pairs[u].second : JETWATT_SYNC_COPY);
-		usual_pairs(&w, BEFORE / 4);
+			wait_in(&w, p, i % 2, p->unusual[i][0], p->unusual[i][1], i % 2 ? p->second : p->call[0]);
+		usual_pairs(&w, p, BEFORE / 4);
 		n = jetwatt_batch_segment(w.sync, w.n, b, &info);
 		for (int i = 0; i < n; i++)
 			train += b[i].kind == JETWATT_BATCH_TRAIN;
-		EXPECT_EQ(BEFORE / 4 * 2 + 1 + pairs[u].minibatches, train) TH_LOG("%s", pairs[u].name);
+		EXPECT_EQ(BEFORE / 4 * 2 + p->minibatches, train) TH_LOG("%s", p->name);
 	}
 }
 

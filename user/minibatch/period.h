@@ -20,6 +20,8 @@
  * @cycle_ns: time from the end of the previous wait to the end of this wait, ns
  * @around_ns: duration of a few waits around this wait, ns
  * @caller: identifies the thread and the call that waited
+ * @launches: number of launches since the previous wait of the process; 0: none, or launches are
+ *	not traced
  * @lost: number of waits lost just before this wait, as reported by the probe
  * @starts_minibatch: output: a minibatch begins with this wait
  * @other_phase: output: the wait belongs to a phase with another period than the job's usual one
@@ -34,7 +36,7 @@
 struct jetwatt_batch_wait {
 	double gap, wait;
 	double gap_ns, cycle_ns, around_ns;
-	uint32_t caller, lost;
+	uint32_t caller, launches, lost;
 	bool starts_minibatch, other_phase, in_phase;
 	uint8_t phase_index, missing, outlier, rule, period;
 	float score;

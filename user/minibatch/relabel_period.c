@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Labels sequences that the Viterbi path puts into no cycle but that have the job's period or its
- * callers. */
+/* Labels sequences that the Viterbi path puts into no cycle but that have the job's period, or its
+ * callers and launches. */
 #include "minibatch/viterbi.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@
 #define STRETCH		6
 /* minimum confidence in the period of a sequence that is relabelled */
 #define IN_STEP		0.9
-/* maximum length of a sequence that is relabelled because of its callers, in minibatches */
+/* maximum length of a sequence that is relabelled because of its callers and launches, in
+ * minibatches */
 #define DISTURBED	2
 /* minimum duration of such a sequence, as a fraction of the usual duration */
 #define AS_LONG		0.75
@@ -45,53 +46,55 @@ static int regain_stretch(struct jetwatt_batch_wait *b, size_t n, const struct j
 	return rc;
 }
 
-/* Return whether the cycle has several callers, each at fixed phase indices. */
-static bool has_callers(const struct jetwatt_cycle *c)
+static bool looks_like(const struct jetwatt_batch_wait *a, const struct jetwatt_batch_wait *b)
+{
+	return a->caller == b->caller && a->launches == b->launches;
+}
+
+/* Return whether the two cycles of @k waits before wait @at are usual ones and look alike, and the
+ * waits of a cycle do not all look alike. */
+static bool is_told_apart(const struct jetwatt_batch_wait *b, size_t at, size_t k)
 {
 	bool differ = false;
 
-	for (int p = 0; p < c->k; p++) {
-		if (!c->emission[p].caller)
+	if (at < 2 * k)
+		return false;
+	for (size_t i = at - k; i < at; i++) {
+		if (b[i].other_phase || b[i - k].other_phase || b[i].phase_index != b[i - k].phase_index ||
+		    b[i].phase_index >= k || !looks_like(&b[i], &b[i - k]))
 			return false;
-		differ |= c->emission[p].caller != c->emission[0].caller;
+		differ |= !looks_like(&b[i], &b[at - 1]);
 	}
 	return differ;
 }
 
-/* Return the time from the end of wait @from - 1 to the end of wait @to - 1, ns. */
-static double duration(const struct jetwatt_batch_wait *b, size_t from, size_t to)
-{
-	double ns = 0;
-
-	for (size_t i = from; i < to; i++)
-		ns += b[i].cycle_ns;
-	return ns;
-}
-
 /*
- * Label the waits from @from to @to - 1, which are in no cycle, if they are minibatches that a
- * disturbance has delayed: the waits before and after them continue the cycle, the callers are those
- * of the cycle, and the waits do not take less time than those before them. An evaluation takes less
- * time, and a checkpoint has other callers.
+ * Label the waits from @from to @to - 1, which are in no cycle, if they belong to minibatches that a
+ * disturbance has delayed: the waits before and after them continue the cycle, their callers and
+ * launches are those of the cycle, and they do not take less time than usual. (An evaluation takes
+ * less time, and a checkpoint has other callers.)
  */
-static void regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
-			     const struct jetwatt_cycle *c)
+static void regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to, size_t k)
 {
-	size_t k = (size_t)c->k, waits = to - from, end = to;
+	double usual_ns = 0, ns = 0;
+	size_t first;
 
-	while (end < n && (end - from) % k && !b[end].other_phase && b[end].phase_index == (end - from) % k)
-		end++;
-	if (to == n || waits > DISTURBED * k || from < k || (end - from) % k ||
-	    b[from - 1].other_phase || b[from - 1].phase_index != k - 1)
+	if (to == n || to - from > DISTURBED * k || !is_told_apart(b, from, k))
 		return;
-	for (size_t i = from; i < end; i++)
-		if (b[i].caller != c->emission[(i - from) % k].caller)
+	first = (b[from - 1].phase_index + 1u) % k;
+	if (b[to].other_phase || b[to].phase_index != (first + to - from) % k)
+		return;
+	for (size_t i = from; i < to; i++) {
+		const struct jetwatt_batch_wait *usual = &b[from - k + (i - from) % k];
+
+		if (!looks_like(&b[i], usual))
 			return;
-	if (duration(b, from, end) < AS_LONG * (double)((end - from) / k) * duration(b, from - k, from))
-		return;
-	for (size_t i = from; i < end; i++) {
+		usual_ns += usual->cycle_ns;
+		ns += b[i].cycle_ns;
+	}
+	for (size_t i = from; i < to && ns >= AS_LONG * usual_ns; i++) {
 		b[i].other_phase = false;
-		b[i].phase_index = (uint8_t)((i - from) % k);
+		b[i].phase_index = (uint8_t)((first + i - from) % k);
 		b[i].starts_minibatch = !b[i].phase_index;
 		b[i].rule = JETWATT_RULE_REGAINED;
 		b[i].score = 1;
@@ -100,7 +103,6 @@ static void regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from
 
 int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)
 {
-	bool callers = has_callers(&r->model.train);
 	int rc = 0;
 
 	for (size_t i = 0, j; i < n && !rc && r->k > 1; i = j) {
@@ -109,8 +111,8 @@ int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_
 			;
 		if (j - i >= STRETCH * (size_t)r->k)
 			rc = regain_stretch(b + i, j - i, r);
-		else if (callers && b[i].phase_index == JETWATT_PHASE_INDEX_NONE)
-			regain_disturbed(b, n, i, j, &r->model.train);
+		else if (b[i].phase_index == JETWATT_PHASE_INDEX_NONE)
+			regain_disturbed(b, n, i, j, (size_t)r->k);
 	}
 	return rc;
 }

@@ -76,7 +76,8 @@ void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_wai
 void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_batch_wait *b);
 
 /* relabel_period.c: label as minibatches those sequences of waits that fit no cycle but have the
- * job's period, or a few disturbed waits by the job's callers. Return: 0; -ENOMEM. */
+ * job's period, and a few disturbed waits that have the callers and launches of the cycle.
+ * Return: 0; -ENOMEM. */
 int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r);
 
 #endif
