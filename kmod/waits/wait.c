@@ -46,13 +46,13 @@
  * struct wait - a system call in progress, or one that was interrupted and may be continued
  * @node: in its bucket, or in the list of free entries
  * @enter_ns: entry into the first call of the wait, CLOCK_MONOTONIC
- * @ptr: argument in user memory
+ * @ptr: address of the argument in user memory
  * @fence: ioctl: id and threshold of the syncpoint; poll: bit mask of the poll entries that
  *	jetwatt_pollfd_begin() has counted
  * @tid: id of the thread
  * @tgid: id of the thread's process
  * @kind: number of the ioctl, WAIT_POLL or DUPLICATE
- * @fd: ioctl: the descriptor; poll: number of entries in the array of descriptors
+ * @fd: ioctl and DUPLICATE: the descriptor; poll: number of entries in the array of descriptors
  * @unfinished: the call has returned without ending the wait; another call may continue it
  */
 struct wait {

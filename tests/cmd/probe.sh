@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Test how stat sees waits with each backend, which processes it counts, its repetitions and
-# thresholds, and that it leaves nothing behind.
+# Test how stat sees waits with each backend, which processes it counts, its options -r, --fail-if
+# and -e, and that it leaves no probe and no cgroup behind.
 . "${0%/*}/common.inc"
 plan 24
 

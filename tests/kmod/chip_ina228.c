@@ -68,8 +68,8 @@ TEST_F(chip, fine_range)
 }
 
 /*
- * Test the registers of the chip: the value is in bits 23:4, and the flags, which are cleared by
- * reading, are read only by the chip's driver.
+ * Test the registers of the chip. A value is in bits 23:4. Reading DIAG_ALRT clears CNVRF, so CNVRF
+ * must be set again after SETTLE_MS: the module does not read this register.
  */
 TEST_F(chip, registers)
 {

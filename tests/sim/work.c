@@ -247,8 +247,9 @@ void sim_job_free(struct sim_job *job)
 }
 
 /*
- * Submit a piece of work. If the simulation has already started the piece as the probable next one,
- * the progress so far counts, unless @now is set.
+ * Submit a piece of work. The simulation may have started this piece already, as the probable next
+ * one (guess()): then the time since that start counts as progress. If @now is set, that time does
+ * not count: the piece starts now.
  */
 static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille, u32 piece,
 	       u32 pieces, bool now, u32 *threshold)

@@ -35,7 +35,7 @@ static const uint64_t agx_xavier_gpu[] = {
 static const uint64_t orin_emc[] = { 204000000, 665600000, 2133000000, 3199000000, 0 };
 /* Orin NX and Orin Nano with the clocks of their MAXN_SUPER modes (JetPack 6.2): CPU 1984 and
  * 1728 MHz, GPU 1173 and 1020 MHz, EMC 3199 MHz. A board in another configuration has lower
- * highest clocks, which its sysfs lists. */
+ * maximum clocks, which its sysfs lists. */
 static const uint64_t orin_nx_cpu[] = {
 	115200, 192000, 268800, 345600, 422400, 499200, 576000, 652800, 729600, 806400, 883200,
 	960000, 1036800, 1113600, 1190400, 1267200, 1344000, 1420800, 1497600, 1574400, 1651200,
@@ -141,7 +141,7 @@ static const struct jetwatt_node *rail_node(const struct jetwatt_board *b, const
 	return jetwatt_node_find(b->kind->rails, label);
 }
 
-/* Check whether a rail above @label in the module's power tree is measured too. */
+/* Check whether a rail above @label in the Jetson module's power tree is measured too. */
 static bool has_measured_parent(const struct jetwatt_board *b, const struct jetwatt_rail *rails,
 				int n, const char *label)
 {
@@ -170,8 +170,8 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 	bool listed_only = b->kind != &unknown;
 	int count = 0;
 
-	/* The module chooses the total by the labels of all rails that it found, so it handles
-	 * boards that are not in the table. */
+	/* The kernel module chooses the rails of the total by the labels of all rails that it found,
+	 * so it handles boards that are not in the table. */
 	for (int i = 0; i < n && !listed_only; i++)
 		if (rails[i].in_total && rail_index(rails, n, rails[i].label) == i)
 			rail[count++] = i;
@@ -193,7 +193,7 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 		if (!has_measured_parent(b, rails, n, rails[i].label))
 			rail[count++] = i;
 	}
-	/* If an input is not measured, the sum of the other inputs is not the power of the
+	/* If an input is not measured, the sum of the other inputs is not the power of the Jetson
 	 * module. */
 	*scope = b->kind->scope;
 	for (const struct jetwatt_node *r = b->kind->rails; r->label; r++)

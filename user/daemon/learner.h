@@ -36,7 +36,8 @@
 enum jetwattd_outcome {
 	JETWATTD_MEASURED,
 	JETWATTD_OVER,		/* the cap stepped down */
-	JETWATTD_SHARED,	/* measured, but with other co-running jobs than the workload's */
+	/* measured, but the jobs beside the measured job were not those of the workload */
+	JETWATTD_SHARED,
 	JETWATTD_CUT,		/* interrupted: budget, knobs or jetwattd's state have changed */
 	JETWATTD_ENDED,		/* the job or jetwattd has ended, or an error was reported */
 	JETWATTD_NOTHING,	/* no waits for the GPU, or no minibatches recognised */
@@ -68,8 +69,9 @@ struct jetwattd_reading {
  *	further modes are measured.
  * @learn_s: maximum time for learning a workload, in s; 0: no maximum
  * @learn_j: maximum energy for learning a workload, in J
- * @share: fraction of the workload's running time that learning may cost. As long as the job runs,
- *	every reading whose gain exceeds its cost is taken.
+ * @share: fraction of the workload's running time that learning may cost. A reading is taken if its
+ *	gain exceeds its cost and its cost is within the rest of the share. A reading whose gain
+ *	during its own duration exceeds its cost needs no share.
  * @uneven: 1: some minibatches include time slices of a server, so their lengths vary
  */
 struct jetwattd_terms {

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Running time of a workload, in s, that is assumed when its first job starts, so that learning may
- * begin at once. */
+/* Minimum running time of a workload, in s, from which its share is calculated, so that learning
+ * may begin when the first job of the workload starts. */
 #define SHARE_S		120
 
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l)

@@ -4,9 +4,9 @@
  * of a reading is the expected improvement of the best time within the limit (Jones et al.,
  * Journal of Global Optimization 13, 1998), multiplied by the time that the job is expected to
  * run. Its cost is the time lost in a slower mode, and that of a step down of the cap if the mode
- * draws too much. The reading with the highest gain per cost is taken. The expected remaining time
- * of a job equals its running time so far (Gott, Nature 363, 1993: median remaining duration of a
- * process observed at a random moment).
+ * exceeds the budget. The reading with the highest gain per cost is taken. The expected remaining
+ * time of a job equals its running time so far (Gott, Nature 363, 1993: median remaining duration
+ * of a process observed at a random moment).
  */
 #include "daemon/learner_inside.h"
 
@@ -203,7 +203,8 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		if (by < GAIN || over > (known ? OVER : OVER_ALONE))
 			continue;
 		cost = cost_s(p->time_ms, best->time_ms) + over * over_s;
-		/* A reading that is expected to pay while it is taken needs no share. */
+		/* A reading whose expected gain during its own duration exceeds its cost needs no
+		 * share. */
 		if (by * reading_s(p->time_ms) <= cost &&
 		    (by * expected <= cost || cost > left || (!sure && !jetwattd_is_affordable(l, i, best)))) {
 			when = cost > left ? jetwattd_share_when(l, cost) : 0;

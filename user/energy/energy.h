@@ -53,8 +53,8 @@ struct jetwatt_batch_sensor {
 };
 
 /*
- * Return: all members except @idle_uw and @counts, computed from the module's description of the
- * rail.
+ * Return: the accuracy, computed from the kernel module's description of the rail; @idle_uw is
+ * negative (unknown) and @counts is 0.
  * @chip: chip of @rail; NULL: unknown. @bus_uv: voltage of the rail, in microvolts.
  */
 struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail,

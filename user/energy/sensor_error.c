@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Accuracy of a rail's readings, from the module's description of its chip. */
+/* Accuracy of a rail's readings, from the kernel module's description of its chip. */
 #include "../kmod/sensors/adc.h"
 #include "energy/energy.h"
 
 #include <math.h>
 
 
-/* The module reports shunt voltages in whole microvolts. */
+/* The kernel module reports shunt voltages in whole microvolts. */
 #define SAMPLE_STEP_PV	1e6
 
 /* Power of one LSB of the shunt voltage, uW; 0: the shunt's resistance is unknown. */
@@ -31,8 +31,8 @@ static void complete_chip(struct jetwatt_chip *chip, const struct jetwatt_rail *
 	chip->averages = adc->conversions[chip->config >> adc->averaging & 7];
 	chip->filter = adc->filter;
 	chip->step_pv = 1000 * adc->lsb_nv;
-	/* A module without conversion data does not report the range, but the LSB that it
-	 * reports shows the range. */
+	/* A kernel module that does not describe the conversion does not report the range of
+	 * the ADC either. Infer the range from the power of one LSB, which the module reports. */
 	wide_uw = lsb_power_uw(rail, 1e3 * adc->lsb_nv, bus_uv);
 	fine_uw = lsb_power_uw(rail, 1e3 * adc->fine_lsb_nv, bus_uv);
 	if (fine_uw && rail->step_uw && rail->step_uw < (wide_uw + fine_uw) / 2)

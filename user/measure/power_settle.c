@@ -61,8 +61,8 @@ uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_
 	*settled = hardly_changed(s, limits->before_w);
 	if (*settled)
 		return s->since_ns + STEP_NS;
-	/* Power may never settle within its noise. After the time limit, use the unsettled
-	 * power; the error given for it accounts for that. */
+	/* Power may never settle within its noise. After the time limit, use the unsettled power
+	 * from the middle of the time limit on; the error given for it accounts for that. */
 	return s->n && s->t[s->n - 1] - s->since_ns > most_ns ? s->since_ns + most_ns / 2 : 0;
 }
 

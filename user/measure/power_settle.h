@@ -21,7 +21,8 @@ struct jetwatt_settle {
 	uint64_t since_ns;
 };
 
-/* Collect the samples of total power. @t, @w: arrays with as many entries as @watch has samples. */
+/* Collect the samples of total power from @since_ns on in the caller's arrays @t and @w, to which
+ * the result points. Each array has at least as many entries as @watch has power samples. */
 struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *watch, uint64_t since_ns, uint64_t *t,
 				    double *w);
 

@@ -79,8 +79,9 @@ static size_t walk_next_name(struct path_walk *w, char *name)
 }
 
 /*
- * Resolve the next name. Return: 1 if *@st is the directory that was entered or the symbolic link
- * that was followed; 0 at the end of the path; negative errno.
+ * Resolve the next name, and set *@st to its attributes. Enter a directory; follow a symbolic link
+ * only if root owns it. Return: 1 after a directory or a symbolic link; 0 at the end of the path,
+ * also if the name does not exist or is no directory; negative errno.
  */
 static int walk_one(struct path_walk *w, struct stat *st, struct jetwatt_error_text *err)
 {

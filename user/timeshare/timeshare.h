@@ -38,7 +38,8 @@ struct jetwatt_timeshare_span {
  *
  * The caller sets:
  * @conf: settings
- * @mode: the chosen power mode, if @conf has a power budget
+ * @mode: the power mode and its plan, as jetwatt_timeshare_mode_open() sets them; all zero if @conf
+ *	has no power budget
  * @watch: session with power samples and signals; both are optional
  * @end: descriptor that ends the run when it becomes readable; -1: only signals end the run
  * @on_window: called at the end of each window, may be NULL
