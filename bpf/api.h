@@ -18,16 +18,16 @@
 
 #include "state.h"
 
+/* For each thread in a traced function that waits: the outermost such call. */
 struct {
-/* For each thread in such a call: its outermost call of a function that waits. */
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u32);		/* tid */
 	__type(value, struct call);
 } calls SEC(".maps");
 
+/* For each thread that has called a cu*Query() function: its loop of queries. */
 struct {
-/* For each thread that has queried: its loop of queries. */
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u32);		/* tid */
@@ -186,10 +186,10 @@ int api_return(void *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	reset_launches(id >> 32, &before);
-		/*
-		 * A copy of memory without a launch before it waits only for its own end, so it is
-		 * not reported.
-		 */
+	/*
+	 * A copy of memory without a launch before it waits only for its own end, so it is not
+	 * reported.
+	 */
 	if (c->call != JETWATT_SYNC_RECORD_COPY || before.nr)
 		emit(id, c->enter_ns, now, c->call, (int)saved_reg(ctx, OFF_RET), -1, -1, &before);
 	bpf_map_delete_elem(&calls, &tid);

@@ -50,8 +50,8 @@ $(cuda): tests/sim/libcuda/cuda.h
 	@mkdir -p $(@D) $(B)/tests
 	$(call quiet,LD)$(CC) $(cflags) -Itests/sim -shared -Wl,-soname,$(@F) -MF $(B)/tests/$(@F).d -o $@ $(filter %.c,$^)
 
-# Compares the minibatch boundaries found by one backend of the probe with the true ones
-# of the simulated plant.
+# Compares the minibatch boundaries that one backend of the probe finds with those that the job
+# itself records.
 $(B)/waits: tests/bench/waits.c $(B)/minibatch.a $(B)/libjetwatt.so
 	@mkdir -p $(B)/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF $(B)/tests/waits.d -o $@ $(filter %.c %.a,$^) $(ldflags) -ljetwatt $(libs)

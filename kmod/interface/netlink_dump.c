@@ -190,8 +190,8 @@ static int put_clock(struct sk_buff *skb, unsigned int i)
 int jetwatt_netlink_clock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	/*
-	 * Only for privileged clients are the slow series read again: unprivileged clients must not
-	 * be able to cause firmware calls.
+	 * The slow series are read again for privileged clients only, because unprivileged clients
+	 * must not be able to cause firmware calls.
 	 */
 	if (!cb->args[0] && netlink_capable(cb->skb, CAP_NET_ADMIN))
 		jetwatt_aux_refresh();

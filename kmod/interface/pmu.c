@@ -52,7 +52,7 @@ static struct attribute *event_attrs[3 * EVENTS + 1];
  * struct pmu_state - names of the events, and registration of the PMU
  * @lock: protects @named and @registered
  * @named: number of complete rows in event_files, unit_files and scale_files
- * @registered: the PMU is registered
+ * @registered: true: the PMU is registered
  * @hotplug_state: state number of the CPU hotplug callbacks
  * @owner: CPU of all events; nr_cpu_ids or more if there is none; written by the CPU hotplug
  *	callbacks only
@@ -319,8 +319,9 @@ int jetwatt_pmu_init(void)
 	if (err)
 		return err;
 	/*
-	 * The hotplug callbacks are set up after the PMU is registered, because they move its
-	 * events. The call for the first CPU sets state.owner.
+	 * The hotplug callbacks are set up after the PMU is registered, because the callbacks move
+	 * events of the PMU. cpuhp_setup_state() calls cpu_online_cb() for each online CPU; the
+	 * first of these calls sets state.owner.
 	 */
 	err = jetwatt_fail_step();
 	if (!err)

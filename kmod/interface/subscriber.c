@@ -81,7 +81,10 @@ static struct subscriber *find_subscriber(u32 port)
 	return NULL;
 }
 
-/* Store the number of subscribers; the next jetwatt_config_update() starts or parks the sampler. */
+/*
+ * Add @n, which may be negative, to the number of subscribers. The next jetwatt_config_update()
+ * starts or parks the sampler.
+ */
 static void count_subscribers(int n)
 {
 	subs.nr += n;

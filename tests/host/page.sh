@@ -23,7 +23,7 @@ browser()
 
 # figures FILE: print "key value" for every metric on the page, as the browser shows it
 figures() { grep -o "<data id=\"[^\"]*\" value=\"[^\"]*\"" "$1" | sed 's/<data id="//; s/" value="/ /; s/"$//' | sort; }
-# report: print "key value" for every metric of a JSON report
+# report FILE: print "key value" for every metric of a JSON report that the page shows too
 report()
 {
 	python3 -c 'import json, sys

@@ -111,7 +111,7 @@ TEST_F_TIMEOUT(slab, loading, 600)
 		if (err == -EINVAL && nameless() == names + 1)
 			err = -ENOMEM;
 		names = nameless();
-		/* The module can load although some allocations fail. */
+		/* The module may load although this allocation has failed. */
 		ASSERT_EQ(err ? -ENOMEM : 0, err) TH_LOG("allocation %u", n);
 		if (!err)
 			ASSERT_EQ(0, unload("jetwatt"));

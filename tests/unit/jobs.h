@@ -28,8 +28,8 @@
  * @extra: a run of the optimizer adds a wait, instead of making the last wait longer
  * @eval_every, @eval_len, @eval_k: number of training minibatches between evaluations, of
  * minibatches in an evaluation, and of waits per minibatch of an evaluation
- * @stall: share of minibatches before which the loader stalls; @stall_by: length of a stall, in
- * lengths of a minibatch
+ * @stall: share of minibatches before which the loader stalls; @stall_by: mean length of a
+ * stall, in lengths of a minibatch
  * @switch_every: number of minibatches between switches of the power mode
  * @lost: share of events that are lost
  * @threads: number of threads that take turns in waiting for the GPU
@@ -41,10 +41,10 @@
  * @bunch: share of waits that last until the next one or two have ended too
  * @log_every: number of minibatches between extra waits that fetch a value from the GPU
  * @save_every, @save_waits: number of minibatches between checkpoints, and of waits in a checkpoint
- * @epoch_every: number of minibatches in an epoch; @epoch_by: time in which the data loader
- * restarts after an epoch, in lengths of a minibatch
- * @resize_every: number of minibatches between changes of the batch size
- * @burst: number of consecutive events that are lost at once; 0: 1
+ * @epoch_every: number of minibatches in an epoch; @epoch_by: mean time in which the data
+ * loader restarts after an epoch, in lengths of a minibatch
+ * @resize_every: number of minibatches between changes of the minibatch size
+ * @burst: mean number of consecutive events that are lost at once; 0: 1
  * @told: the records of waits report the number of lost events
  * @launches: the records of waits contain launch times
  */
@@ -196,10 +196,10 @@ struct job_run {
 	uint64_t seed;
 	struct job_beside beside;
 	double now;
-	int losing, lost;	/* events still to lose; events lost since the last kept one */
+	int losing, lost;	/* events still to lose; events lost since the last kept event */
 };
 
-/* Emit one wait. Return: it was lost. */
+/* Emit one wait. Return: 1 if its event was lost, else 0. */
 static int job_wait(struct job_run *r, double gap, double wait, double cycle, int i)
 {
 	const struct job_shape *h = r->h;

@@ -112,7 +112,7 @@ struct jetwatt_knob_cap {
  * @remote: socket of jetwatt-knobs, -1: not connected, or the connection has ended
  * @freezer_cgroup, @nr_freezers: cgroups whose freezer was opened; recorded on disk
  * @opener: PID of the process that opened the board; a guardian process inherits it
- * @have_saved: @saved is what the file of the saved state holds, and the file is of this boot
+ * @have_saved: true: @saved is what the file of the saved state holds, and the file is of this boot
  * @saved: the saved state
  */
 struct jetwatt_board {
@@ -193,7 +193,7 @@ void jetwatt_sysfs_settle_wait(void);
  * @all: write every clock, even if it reads back as wanted already. Needed in two cases: cpufreq
  *	shows a new limit only after a work item has run, so the file may still show the old one;
  *	and a clock that is throttled does not show what was written
- * @range_done, @policy_done: written in this switch already
+ * @range_done, @policy_done: true: written in this switch already
  * @rc: errno of the first write that a knob refused
  */
 struct jetwatt_switch {
@@ -228,8 +228,9 @@ struct jetwatt_preset_line;
  * @want: convert the value @v of the knob in a mode to the wanted state; the value 0 of an
  *	optional knob leaves it unset.
  *	Return: 0; -EINVAL if the value is not possible on this board
- * @current: convert a state to the value of the knob in a mode. Return: the value @lower, @raise:
- * write the values that fall, or rise, in this switch. Return: false if the switch has to stop
+ * @current: convert a state to the value of the knob in a mode. Return: the value
+ * @lower, @raise: write the values that fall, or rise, in this switch. Return: false if the switch
+ *	has to stop
  * @same: compare the knob in the state @now with the state @want. Return: 0; -ESTALE: @err
  *	names the difference
  * @bind: check that the clock that the knob caps obeys its cap. Return: 0; -ESTALE: it is higher

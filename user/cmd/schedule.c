@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt schedule: run a training job and an inference server in turns on one GPU, each in its
- * time slices. The scheduler is timeshare/timeshare.h; this file parses the arguments and prints
- * the result.
+ * time slices. The scheduler is in user/timeshare/; this file parses the arguments and prints the
+ * result.
  */
 #include "timeshare/timeshare.h"
 

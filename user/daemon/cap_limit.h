@@ -2,7 +2,7 @@
 /*
  * The cap's decision: from the power samples, decide whether the budget is exceeded and which lower
  * mode to apply in that case. The cap knows no job and no learned data except one safe mode, and
- * switches modes through the actuator. Fed by cap_thread.c.
+ * switches modes through the actuator. cap_thread.c passes the samples to the cap.
  */
 #ifndef JETWATT_DAEMON_CAP_LIMIT_H
 #define JETWATT_DAEMON_CAP_LIMIT_H
@@ -93,7 +93,8 @@ static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
  * @clock: clock frequencies at the last sample
  * @swing: statistics of the mean power over single averaging windows
  * @budget_w: budget at the last decision, in W
- * @debt_j: energy overshoot of the last cap event, in J
+ * @debt_j: energy overshoot at the last cap event, in J: energy above the budget that has to be
+ *	saved before the budget may be drawn again
  * @judged_ns: time of the newest sample at the last decision, ns
  * @near_ns: time, ns, since which the mean power has been so close to the budget that the
  *	error of the sensors may hide an excess; 0: the mean power is not that close

@@ -11,9 +11,9 @@
  * difference d between readings adds d^2 / 12 to the variance, and a negative product of successive
  * differences adds ALTERNATION times its absolute value. For alternating readings, the variance
  * computed so is 0.6 times the true variance; for pauses shorter than the sampling interval (two
- * steps and a negative product for each observed pause) it is 1.1 times. That the factor 0.6 for
- * alternating readings underestimates the variance does not matter: where power is noisy, the noise
- * is small.
+ * steps and a negative product for each observed pause) it is 1.1 times the true variance. The
+ * factor 0.6 underestimates the variance of alternating readings; this does not matter, because
+ * such noise is small.
  */
 #include "energy/energy.h"
 
@@ -39,7 +39,7 @@ struct rail_sum {
 	struct point point[READINGS];	/* ring buffer of the rail's last readings */
 	uint64_t count;
 	double step;			/* difference between the last two readings, uW */
-	double usual_ns;		/* mean interval between readings */
+	double usual_ns;		/* mean interval between readings, ns */
 	int gap;			/* 1: samples were missing since the last reading */
 };
 
@@ -87,7 +87,7 @@ static void add_reading(struct rail_sum *t, const struct jetwatt_batch_sensor *s
 		return;
 	dt = (double)(time_ns - from->time_ns);
 	fresh_ns = s->fresh_hz > 0 ? 1e9 / s->fresh_hz : 0;
-	/* A sensor value that is read several times counts as one random value. */
+	/* Readings that return the same sensor value again count as one random value. */
 	again = fmax(1, fresh_ns / dt);
 	/* An averaging filter spreads a step over readings, which reduces the sum of the squared
 	 * differences. */

@@ -47,7 +47,7 @@ struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail
 	struct jetwatt_chip is;
 
 	/* A sensor value is read at a random time between two refreshes of the chip, so its mean
-	 * age is half the interval. */
+	 * age is half the interval between refreshes. */
 	s.age_ns = 0.5 * cycle_ns;
 	if (!chip)
 		return s;
@@ -59,8 +59,8 @@ struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail
 	 * middle. */
 	s.age_ns += 500.0 * is.shunt_us;
 	/* The chip's averaging filter is out += (new - out) / N at every refresh. A block
-	 * average of N conversions, all within one refresh, is the value at the middle between
-	 * the first and the last. */
+	 * average of N conversions, all within one refresh interval, is taken as the value at
+	 * the middle between the first and the last conversion. */
 	if (is.filter)
 		s.lag_ns = (is.averages - 1.0) * cycle_ns;
 	else

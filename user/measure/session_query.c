@@ -8,10 +8,10 @@
 
 #include "minibatch/minibatch.h"
 
-/* Minimum size of an array, in entries. */
+/* Minimum allocated size of an array, in entries. */
 #define ENTRIES_MIN	128
 
-/* Shrink an array that is mostly unused. */
+/* Halve the allocated size of an array of which at most a quarter is used. */
 static void shrink_array(void **array, size_t *max, size_t n, size_t size)
 {
 	size_t less = *max / 2;

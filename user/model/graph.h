@@ -40,8 +40,8 @@ static inline int64_t jetwatt_graph_named(uint32_t text)
 
 /* Flags of a tensor. */
 enum {
-	JETWATT_GRAPH_WEIGHT = 1,	/* the tensor is a weight that is stored with the network */
-	JETWATT_GRAPH_EXTERNAL = 2,	/* the tensor is a weight that is stored in another file */
+	JETWATT_GRAPH_WEIGHT = 1,	/* the tensor is a weight or another constant */
+	JETWATT_GRAPH_EXTERNAL = 2,	/* the numbers of that weight are in another file */
 	/* the tensor is an input of the network or of a nested graph */
 	JETWATT_GRAPH_INPUT = 4,
 	JETWATT_GRAPH_NUMBERS_KNOWN = 8,	/* the elements of the tensor are known */

@@ -32,7 +32,7 @@ struct jetwatt_param_prior {
  * @n: number of points
  * @x: feature vectors of the points
  * @y: measured logarithms
- * @sd: their standard errors
+ * @sd: standard errors of @y
  * @heavy: factor on the noise variance of each point; 1: not an outlier, larger: an outlier
  * @l: Cholesky factor of C, the covariance of process and noise at the points: C = l l'
  * @jac: l^-1 J, with J the gradient of the parametric mean at the points
@@ -91,7 +91,8 @@ void jetwatt_surface_free(struct jetwatt_surface *s);
 int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwatt_features *x,
 			    size_t n, double *mean, double *var);
 
-/* Return: the parametric mean at @x with the fitted parameters, without the Gaussian process. */
+/* Return: the parametric mean at @x, a logarithm, with the fitted parameters and without the
+ * Gaussian process. */
 double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_features *x);
 
 /* Return: @rough of struct jetwatt_features at @x. The parametric mean of @s must define the
@@ -127,7 +128,7 @@ int jetwatt_surface_factor(struct jetwatt_surface *s);
 /**
  * jetwatt_surface_optimize() - find the most probable parameters by Levenberg-Marquardt
  * @s: the surface, with @l set; starts at @theta, and sets @theta, @res, @jac and @hess
- * @steps: largest number of iterations
+ * @steps: maximum number of iterations
  * @hopeless: stop before the first step if @cost plus the log determinant of the Hessian is
  *	unlikely to fall below this value; INFINITY: never
  * @cost: set to twice the negative log of likelihood times prior at the end

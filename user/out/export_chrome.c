@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trace events of Chrome, JSON array format: counters and complete events. Many viewers read this
- * format, but it is verbose, so by default a row is the mean of 10 ms of samples.
+ * Trace events of Chrome, JSON object format: counters and complete events. Many viewers read this
+ * format, but it is verbose, so by default each counter event of the power is the mean of 10 ms of
+ * samples.
  */
 #include "out/export.h"
 

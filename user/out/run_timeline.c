@@ -9,7 +9,8 @@
 #define LANE_GAP	8.0
 #define LEFT		48.0
 #define RIGHT		668.0
-/* Maximum number of ticks for minibatches; more ticks would merge into a solid bar. */
+/* Maximum number of ticks for minibatches. A run with more minibatches gets a tick for every nth
+ * minibatch only, because more ticks would merge into a solid bar. */
 #define BOUNDS_MAX	400
 
 static double columns_end_s(const struct jetwatt_page *p)

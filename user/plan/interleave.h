@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Largest number of windows kept. */
+/* Maximum number of windows that are kept. */
 #define JETWATT_INTERLEAVE_WINDOWS	256
 
 /**
@@ -83,8 +83,8 @@ struct jetwatt_interleave_query {
 
 /**
  * struct jetwatt_interleave_plan - a plan
- * @tau: fewest training minibatches in a window
- * @most: largest number of training minibatches in a window
+ * @tau: minimum number of training minibatches in a window
+ * @most: maximum number of training minibatches in a window
  * @minibatches: mean number of training minibatches in a window
  * @window_ms: mean length of a window, in milliseconds
  * @infer_ms: part of the window for the server and both switches, in milliseconds
@@ -100,8 +100,8 @@ struct jetwatt_interleave_plan {
 
 /*
  * Find a plan: of the plans within the latency limit and within 10 % of the best throughput, choose
- * the plan with the least latency. Return: 1; 0 if no plan meets the latency limit; @plan then has
- * one training minibatch per window.
+ * the plan with the least latency. If no plan meets the latency limit, set @plan to the plan with
+ * one training minibatch per window. Return: 1; 0 if no plan meets the latency limit.
  */
 int jetwatt_interleave_plan(const struct jetwatt_interleave *i,
 			    const struct jetwatt_interleave_query *q,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The surrogate of one workload for the strategy "auto": a model that is fitted again after each
- * measurement, and its predictions for all cells.
+ * measurement, and its predictions for all cells. A cell is a mode at one minibatch size.
  */
 #ifndef JETWATT_SURROGATE_H
 #define JETWATT_SURROGATE_H

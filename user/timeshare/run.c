@@ -254,7 +254,7 @@ static int dispatch(struct jetwatt_timeshare *s, const struct pollfd *p)
 
 	if (p[0].revents && jetwatt_probe_dispatch(s->train.probe) < 0)
 		err = -EIO;
-	/* Notify the guard first, because the calls below may block. */
+	/* End a time slice that is over before the calls below, which may block. */
 	change_if_due(s);
 	if (p[1].revents && jetwatt_probe_dispatch(s->infer.probe) < 0)
 		err = -EIO;
@@ -279,7 +279,7 @@ static int dispatch(struct jetwatt_timeshare *s, const struct pollfd *p)
 				       "cannot trace the programs' waits for the GPU") : s->failed;
 }
 
-/* Return the time until the next timed action of the main loop, in ns. */
+/* Return the time until the next timed action of the main loop, in ns, at most TELL_NS. */
 static uint64_t poll_timeout_ns(const struct jetwatt_timeshare *s)
 {
 	uint64_t now = jetwatt_clock_ns(), until = s->turn == JETWATT_TIMESHARE_INFER ? s->look_ns :

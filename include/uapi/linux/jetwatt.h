@@ -246,7 +246,7 @@ enum jetwatt_series_type {
  *	a governor that does not request the load
  * JETWATT_SERIES_FAN_RPM: speed of a fan, measured by its tachometer, rpm. NVIDIA's driver also
  *	reports 0 if it cannot measure the speed
- *	JETWATT_SERIES_OC_EVENTS: number of events of an over-current input of the SoC since boot.
+ * JETWATT_SERIES_OC_EVENTS: number of events of an over-current input of the SoC since boot.
  *	In such an event the supply voltage was too low or the supply current too high, and the SoC
  *	throttled its clocks
  *

@@ -21,7 +21,7 @@ enum { TIME, POWER, WHAT };
 
 /**
  * struct predict_score - figures of a method; each array has one value per repeat
- * @mape: mean absolute error of time and power, in percent
+ * @mape: mean absolute relative error of time and power, in percent
  * @covered: share of modes whose time and power are within the predicted 95 % interval, in percent
  * @fit_ms, @predict_ms: CPU times in ms
  * @all: the block of memory that contains all arrays
@@ -31,8 +31,8 @@ struct predict_score {
 	double *all;
 };
 
-/* Data of the plots: errors per number of samples, and measured and predicted values of the first
- * repeat. */
+/* Data of the plots: errors for each number of samples, and measured and predicted values of the
+ * first repeat. */
 struct drawing {
 	struct jetwatt_report_curve curve[JETWATT_EVAL_CURVE];
 	struct jetwatt_report_fit *fit;

@@ -53,8 +53,9 @@ int jetwatt_eval_schedule(int argc, char **argv);
  * @solved: 1: the cells that were measured allow a plan that meets the limits of the query
  * @violated: 1: the chosen plan exceeds a limit of the query
  * @excess: time or latency of the answer in excess of the optimum's, in percent; NAN: no answer
- * @clean: excess of time or latency over the optimum of the rows that are not outliers, in percent;
- *	with training and inference together the throughput relative to that optimum
+ * @clean: time or latency of the answer in excess of the optimum of the rows that are not outliers,
+ *	in percent; for training and inference together instead: throughput of the answer relative
+ *	to that optimum
  * @ratio: throughput of the answer relative to the optimum's; NAN: the optimum's is 0
  * @ms: CPU time of the strategy in ms; @longest: CPU time of the longest step of the strategy, in
  *	ms

@@ -78,7 +78,7 @@ static void optimize_check_server(struct jetwatt_optimize *in)
 	    in->predictions || in->minibatches || in->presets)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "--json FILE contains the complete result",
-				       "--latency can be combined only with the limits, --batch, --strategy, --most and --json"));
+				       "--latency cannot be combined with --time-ms, --least power or energy, --front, --explain, --plot, --predictions, --minibatches or --presets"));
 	if (job && !in->keep.sizes)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16,32",
 				       "the minibatch sizes to try are not given"));
