@@ -395,10 +395,12 @@ int jetwatt_onnx_read(struct jetwatt_graph *g, const char *path, struct jetwatt_
 	rc = fd < 0 || fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 :
 	     S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE;
 	o = rc ? NULL : onnx_reader_new(g, fd, NULL, (uint64_t)st.st_size);
-	if (o)
-		rc = onnx_read_model(o, err);
+	if (!rc && !o)
+		rc = -ENOMEM;
+	if (rc)
+		snprintf(err->text, sizeof(err->text), "%s", strerror(-rc));
 	else
-		snprintf(err->text, sizeof(err->text), "%s", strerror(rc ? -rc : ENOMEM));
+		rc = onnx_read_model(o, err);
 	onnx_reader_free(o);
 	if (fd >= 0)
 		close(fd);
