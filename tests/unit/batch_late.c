@@ -111,6 +111,8 @@ static const struct pairs pairs[] = {
 	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
 	{ "from the second wait on", ONNX, .unusual = { { 2.895, 27.072 }, { 0.36, 2.207 }, { 4.574, 21.964 }, { 0.052, 0.41 } },
 	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
+	{ "begins with a long cycle", ONNX, .unusual = { { 2.88, 28.611 }, { 0.045, 6.954 }, { 9.562, 15.455 }, { 0.045, 0.866 } },
+	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
 	{ "told apart by launches", TORCH, .unusual = { { 1.5, 71.055 }, { 4.412, 3.824 }, { 0.905, 60.811 }, { 0.266, 7.238 } },
 	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
 	{ "in another call", ONNX, .unusual = { { 2.903, 50.718 }, { 0.044, 7.098 }, { 4.176, 29.258 }, { 0.052, 7.1 } },

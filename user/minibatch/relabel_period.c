@@ -4,6 +4,7 @@
 #include "minibatch/viterbi.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,8 @@ static void regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from
 
 		if (!looks_like(&b[i], usual))
 			return;
-		usual_ns += usual->cycle_ns;
+		/* The disturbance may have begun in the last cycle. */
+		usual_ns += fmin(usual->cycle_ns, (usual - k)->cycle_ns);
 		ns += b[i].cycle_ns;
 	}
 	for (size_t i = from; i < to && ns >= AS_LONG * usual_ns; i++) {
