@@ -30,6 +30,20 @@ int jetwattd_allowance_used_up(const struct jetwattd_learner *l)
 	return (t->learn_s > 0 && l->spent->seconds >= t->learn_s) || l->spent->joules >= t->learn_j;
 }
 
+int jetwattd_is_enough_measured(const struct jetwattd_learner *l)
+{
+	size_t n = 0;
+
+	if (jetwattd_complete_rows(l) < l->terms.most)
+		return 0;
+	for (size_t i = 0; i < l->known.nr_modes; i++) {
+		const struct jetwatt_row *row = jetwatt_tuner_row(&l->known, &l->known.mode[i]);
+
+		n += row && jetwattd_is_complete(row);
+	}
+	return n >= l->terms.most;
+}
+
 double jetwattd_share_left(const struct jetwattd_learner *l)
 {
 	return l->terms.share * fmax(l->spent->ran_s, SHARE_S) - l->spent->lost_s;

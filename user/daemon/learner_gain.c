@@ -235,7 +235,7 @@ static int predict(struct jetwattd_learner *l, const struct jetwatt_row *best)
  * now. */
 static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
-	int foretold = jetwattd_cross_device_agrees(l), known = foretold || jetwattd_others_agree(l);
+	int foretold, known;
 	long i;
 
 	/* One reading of small gain has been taken: hold, without predicting again. */
@@ -243,6 +243,8 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 		l->again_s = 0;
 		return -1;
 	}
+	foretold = jetwattd_cross_device_agrees(l);
+	known = foretold || jetwattd_others_agree(l);
 	if ((known || jetwattd_complete_rows(l) >= ROWS) && predict(l, best)) {
 		l->foretold = 1;
 		return best_by_model(l, best, foretold ? 0 : DOUBT / sqrt(l->known.nr_rows + 1.0), known);
@@ -255,25 +257,10 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	return i;
 }
 
-/* Return: 1 if as many modes have been measured as the policy allows. */
-static int is_enough_measured(const struct jetwattd_learner *l)
-{
-	size_t n = 0;
-
-	if (jetwattd_complete_rows(l) < l->terms.most)
-		return 0;
-	for (size_t i = 0; i < l->known.nr_modes; i++) {
-		const struct jetwatt_row *row = jetwatt_tuner_row(&l->known, &l->known.mode[i]);
-
-		n += row && jetwattd_is_complete(row);
-	}
-	return n >= l->terms.most;
-}
-
 static long pick_now(struct jetwattd_learner *l, int *exact)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
-	int enough = best && is_enough_measured(l);
+	int enough = best && jetwattd_is_enough_measured(l);
 	long i;
 
 	if (jetwattd_allowance_used_up(l))

@@ -93,6 +93,8 @@ int jetwattd_drift_evaluate(struct jetwattd_learner *l, const struct jetwattd_re
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l);
 /* Return: 1 if the time or energy that the policy allows for learning is used up. */
 int jetwattd_allowance_used_up(const struct jetwattd_learner *l);
+/* Return: 1 if as many modes have been measured as the policy allows. */
+int jetwattd_is_enough_measured(const struct jetwattd_learner *l);
 /* Return the time that learning may still cost now, in s. */
 double jetwattd_share_left(const struct jetwattd_learner *l);
 /* Return the running time of the workload, in s, from which on learning may cost @cost_s more; 0:
