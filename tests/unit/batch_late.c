@@ -115,6 +115,11 @@ static const struct pairs pairs[] = {
 	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
 	{ "told apart by launches", TORCH, .unusual = { { 1.5, 71.055 }, { 4.412, 3.824 }, { 0.905, 60.811 }, { 0.266, 7.238 } },
 	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
+	/* The waits cannot be told apart, but the minibatch is as long as the others. */
+	{ "one wait, as long in all", .usual = { { 0.85, 66.3 }, { 0.264, 7.15 } },
+	  .call = { JETWATT_SYNC_POLLFD, JETWATT_SYNC_POLLFD },
+	  .unusual = { { 0.868, 67.005 }, { 1.486, 6.002 }, { 1.056, 68.425 }, { 0.262, 7.38 } },
+	  .second = JETWATT_SYNC_POLLFD, .minibatches = 2 },
 	{ "in another call", ONNX, .unusual = { { 2.903, 50.718 }, { 0.044, 7.098 }, { 4.176, 29.258 }, { 0.052, 7.1 } },
 	  .second = JETWATT_SYNC_CONTEXT },
 	{ "an evaluation", ONNX, .unusual = { { 1.2, 8 }, { 0.05, 0.2 }, { 1.2, 8 }, { 0.05, 0.2 } },

@@ -18,7 +18,8 @@
 /* maximum length of a sequence that is relabelled because of its callers and launches, in
  * minibatches */
 #define DISTURBED	2
-/* minimum duration of such a sequence, as a fraction of the usual duration */
+/* minimum duration of such a sequence, as a fraction of the usual duration; also the inverse of its
+ * maximum if only the duration shows that it belongs to the cycle */
 #define AS_LONG		0.75
 
 /* Label sequences that are in no cycle but have the job's period. The times of such a sequence
@@ -52,49 +53,77 @@ static bool looks_like(const struct jetwatt_batch_wait *a, const struct jetwatt_
 	return a->caller == b->caller && a->launches == b->launches;
 }
 
-/* Return whether the two cycles of @k waits before wait @at are usual ones and look alike, and the
- * waits of a cycle do not all look alike. */
-static bool is_told_apart(const struct jetwatt_batch_wait *b, size_t at, size_t k)
+/* Return whether wait @i has phase index @p of the usual cycle. */
+static bool is_usual(const struct jetwatt_batch_wait *b, size_t i, size_t p)
 {
-	bool differ = false;
-
-	if (at < 2 * k)
-		return false;
-	for (size_t i = at - k; i < at; i++) {
-		if (b[i].other_phase || b[i - k].other_phase || b[i].phase_index != b[i - k].phase_index ||
-		    b[i].phase_index >= k || !looks_like(&b[i], &b[i - k]))
-			return false;
-		differ |= !looks_like(&b[i], &b[at - 1]);
-	}
-	return differ;
+	return !b[i].other_phase && b[i].phase_index == p;
 }
 
 /*
- * Label the waits from @from to @to - 1, which are in no cycle, if they belong to minibatches that a
- * disturbance has delayed: the waits before and after them continue the cycle, their callers and
- * launches are those of the cycle, and they do not take less time than usual. (An evaluation takes
- * less time, and a checkpoint has other callers.)
+ * Return whether the callers and launches of the waits from @from to @to - 1 are those of the two
+ * cycles of @k waits before them, in which not all waits look alike, and these waits do not take less
+ * time than usual. (An evaluation takes less time, and a checkpoint has other callers.) @first: phase
+ * index of wait @from in the usual cycle.
  */
-static void regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to, size_t k)
+static bool has_usual_callers(const struct jetwatt_batch_wait *b, size_t from, size_t to, size_t first,
+			      size_t k)
 {
 	double usual_ns = 0, ns = 0;
-	size_t first;
+	bool differ = false;
 
-	if (to == n || to - from > DISTURBED * k || !is_told_apart(b, from, k))
-		return;
-	first = (b[from - 1].phase_index + 1u) % k;
-	if (b[to].other_phase || b[to].phase_index != (first + to - from) % k)
-		return;
+	if (from < 2 * k)
+		return false;
+	for (size_t i = from - k; i < from; i++) {
+		size_t p = (first + i - (from - k)) % k;
+
+		if (!is_usual(b, i, p) || !is_usual(b, i - k, p) || !looks_like(&b[i], &b[i - k]))
+			return false;
+		differ |= !looks_like(&b[i], &b[from - 1]);
+	}
 	for (size_t i = from; i < to; i++) {
 		const struct jetwatt_batch_wait *usual = &b[from - k + (i - from) % k];
 
 		if (!looks_like(&b[i], usual))
-			return;
+			return false;
 		/* The disturbance may have begun in the last cycle. */
 		usual_ns += fmin(usual->cycle_ns, (usual - k)->cycle_ns);
 		ns += b[i].cycle_ns;
 	}
-	for (size_t i = from; i < to && ns >= AS_LONG * usual_ns; i++) {
+	return differ && ns >= AS_LONG * usual_ns;
+}
+
+/* Return whether the waits from @from to @to - 1, which are fewer than @k, and the usual waits beside
+ * them are one cycle that is as long as the cycle before it. */
+static bool completes_cycle(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
+			    size_t first, size_t k)
+{
+	size_t start = from - first, end = start + k;
+	double usual_ns = 0, ns = 0;
+
+	if (from < first + k || to > end || to - from >= k || end > n)
+		return false;
+	for (size_t i = start; i < end; i++) {
+		if (!is_usual(b, i - k, i - start) || ((i < from || i >= to) && !is_usual(b, i, i - start)))
+			return false;
+		usual_ns += b[i - k].cycle_ns;
+		ns += b[i].cycle_ns;
+	}
+	return ns >= AS_LONG * usual_ns && ns * AS_LONG <= usual_ns;
+}
+
+/* Label the waits from @from to @to - 1, which are in no cycle, if they belong to minibatches that a
+ * disturbance has delayed: the waits before and after them continue the cycle. */
+static void regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to, size_t k)
+{
+	size_t first;
+
+	if (!from || to == n || to - from > DISTURBED * k || b[from - 1].other_phase)
+		return;
+	first = (b[from - 1].phase_index + 1u) % k;
+	if (!is_usual(b, to, (first + to - from) % k) ||
+	    (!has_usual_callers(b, from, to, first, k) && !completes_cycle(b, n, from, to, first, k)))
+		return;
+	for (size_t i = from; i < to; i++) {
 		b[i].other_phase = false;
 		b[i].phase_index = (uint8_t)((first + i - from) % k);
 		b[i].starts_minibatch = !b[i].phase_index;
