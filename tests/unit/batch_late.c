@@ -162,6 +162,29 @@ TEST(disturbed_minibatches_of_two_waits_are_counted)
 	}
 }
 
+/* The second gap of a job, from which the speed of the gaps is estimated first, is an outlier. */
+TEST(first_minibatches_are_counted)
+{
+	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
+	static const struct pairs p = {
+		.usual = { { 0.95, 66.8 }, { 0.44, 7 } }, .call = { JETWATT_SYNC_POLLFD, JETWATT_SYNC_POLLFD },
+	};
+	struct jetwatt_batch_info info;
+
+	for (double second = 0.25; second < 1; second += 0.05) {
+		struct waits w = { .now_ms = 5, .seed = 9 };
+		int n, train = 0;
+
+		wait_in(&w, &p, 0, 1, 66.881, JETWATT_SYNC_POLLFD);
+		wait_in(&w, &p, 1, second, 6.879, JETWATT_SYNC_POLLFD);
+		usual_pairs(&w, &p, BEFORE / 4);
+		n = jetwatt_batch_segment(w.sync, w.n, b, &info);
+		for (int i = 0; i < n; i++)
+			train += b[i].kind == JETWATT_BATCH_TRAIN;
+		EXPECT_EQ(BEFORE / 4 + 1, train) TH_LOG("second gap %g ms", second);
+	}
+}
+
 #define SPEEDS_MOST	2400	/* minibatches */
 #define AHEAD_MOST	8
 

@@ -97,6 +97,11 @@ static double log_emission(const struct decoder *d, const struct jetwatt_emissio
 	} else if (d->at) {
 		bool stall = !inner && b->gap > p->gap + w->speed_gap[0];
 
+		/* If the only gap before this one was an outlier, this one shows the speed. */
+		if (w->guessed[inner] && d->at > 1) {
+			w->outlier_gap[inner] = b->gap - p->gap - w->speed_gap[inner];
+			w->guessed[inner] = false;
+		}
 		s += log_value(b->gap, (struct expected){ p->gap, p->gap_sd, p->gap_norm },
 			       stall ? d->stall : OUTLIER, &w->speed_gap[inner],
 			       &w->outlier_gap[inner], &w->old_gap[inner], &w->outlier,
@@ -347,6 +352,7 @@ static void set_speed(struct decoder *d)
 			continue;
 		w->speed_gap[0] = w->speed_gap[1] = d->b->gap - c->emission[(p + 1) % c->k].gap;
 		w->outlier_gap[0] = NAN;
+		w->guessed[0] = w->guessed[1] = true;
 	}
 }
 

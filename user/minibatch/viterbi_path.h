@@ -69,6 +69,7 @@
  *	no outlier
  * @old_gap: values of @speed_gap before new speeds were estimated last; NAN: none
  * @old_wait: value of @speed_wait before a new speed was estimated last; NAN: none
+ * @guessed: the speed of the first gap, and that of the other gaps, is known from one gap only
  * @outlier: JETWATT_OUTLIER_... of the last wait
  */
 struct viterbi_path {
@@ -76,6 +77,7 @@ struct viterbi_path {
 	double speed_gap[2], speed_wait;
 	double outlier_gap[2], outlier_wait;
 	double old_gap[2], old_wait;
+	bool guessed[2];
 	uint8_t outlier;
 };
 
