@@ -69,7 +69,8 @@
  *	no outlier
  * @old_gap: values of @speed_gap before new speeds were estimated last; NAN: none
  * @old_wait: value of @speed_wait before a new speed was estimated last; NAN: none
- * @guessed: the speed of the first gap, and that of the other gaps, is known from one gap only
+ * @guessed_gap: the speed of the first gap, and that of the other gaps, is known from one gap only
+ * @guessed_wait: the speed of the waits is known from one wait only
  * @outlier: JETWATT_OUTLIER_... of the last wait
  */
 struct viterbi_path {
@@ -77,7 +78,7 @@ struct viterbi_path {
 	double speed_gap[2], speed_wait;
 	double outlier_gap[2], outlier_wait;
 	double old_gap[2], old_wait;
-	bool guessed[2];
+	bool guessed_gap[2], guessed_wait;
 	uint8_t outlier;
 };
 
