@@ -38,25 +38,22 @@
 #define ANY_S		0.5
 /* Minimum expected remaining time of a job, in s. */
 #define LEAST_S		30
-/* Minimum number of complete readings with which the model's predictions are used. With few
- * readings the model underestimates its error; DOUBT / sqrt(readings), as a relative error, is added
- * to the model's error. */
-#define ROWS		4
+/* Minimum number of readings with which the model's predictions are used, and of complete ones among
+ * them. With few readings the model underestimates its error; DOUBT / sqrt(readings), as a relative
+ * error, is added to the model's error. */
+#define ROWS		2
+#define ROWS_LEAST	1
 #define DOUBT		0.15
 /* With fewer than SURE readings and without readings of other workloads, predictions are not
  * trusted for slow modes. In that case, a mode is tried only if its reading, at the longest
  * possible time of a minibatch, costs at most PART of the remaining share, and takes at most
- * LONG_S seconds or LONGER times as long as a reading of the best mode. */
+ * LONG_S seconds or LONGER times as long as a reading of the best mode; or if it is expected to pay
+ * while it is taken, and takes at most SLOW_SHARE of the time that the job has run. */
 #define SURE		9
 #define PART		0.5
+#define SLOW_SHARE	0.3
 #define LONG_S		4
 #define LONGER		2
-/* Exponent by which a preset's real power grows with the power that its name states: with twice
- * the stated power a preset draws at least 2^0.3, a fifth more. */
-#define NAMED		0.3
-/* Assumed maximum increase of power from modes of level 0 to modes of level 1, as a multiple of
- * the power at the starting level. */
-#define STEEP		4
 /* Choosing a reading takes CPU time. If the gain of no reading exceeds its cost, the next attempt
  * is due when the job's running time has grown by the factor LATER and by LATER_S seconds. */
 #define LATER		1.1
@@ -83,73 +80,24 @@ static double cost_s(double t_ms, double best_ms)
 	return SWITCH_S + reading_s(t_ms) * fmax(0, 1 - best_ms / t_ms);
 }
 
-int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best)
+/* Return the longest possible time of a minibatch in candidate @i, in ms. */
+static double worst_ms(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best)
 {
-	double part = 1, worst_ms;
+	double part = 1;
 
-	if (!best)
-		return 1;
 	jetwatt_each_knob(k)
 		if (jetwatt_mode_get(&best->mode, k))
 			part = fmin(part, (double)jetwatt_mode_get(&l->known.mode[i], k) / jetwatt_mode_get(&best->mode, k));
-	worst_ms = best->time_ms / part;
-	return READING * 1e-3 * worst_ms <= fmax(LONG_S, READING * 1e-3 * LONGER * best->time_ms) &&
-	       cost_s(worst_ms, best->time_ms) <= PART * jetwattd_share_left(l);
+	return best->time_ms / part;
 }
 
-/* Choose a preset: while no mode within the limit is known, the highest preset whose name states
- * a power within the limit; after that, if the best mode is a preset, the highest preset whose
- * power, extrapolated from the best mode, is within the limit. Return: index of the mode, -1: no
- * such preset. */
-static long next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best)
+int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best)
 {
-	double named = 0, most = 0;
-	long found = -1;
+	double worst = best ? worst_ms(l, i, best) : 0;
 
-	for (size_t k = 0; k < l->firsts && best; k++)
-		if (jetwatt_mode_same(&l->known.mode[l->first[k]], &best->mode))
-			named = l->first_w[k];
-	for (size_t k = 0; k < l->firsts; k++) {
-		size_t i = l->first[k];
-		double w = l->first_w[k];
-
-		if (best)
-			w = named > 0 && w > named ? best->power_w * pow(w / named, NAMED) : INFINITY;
-		if (w > l->terms.limit_w || w <= most || jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i))
-			continue;
-		most = w;
-		found = (long)i;
-	}
-	return found;
-}
-
-/* If predictions are not available, raise one knob of the best mode, as far as power allows;
- * such a mode is not slower. The knobs take turns. Return: index of the mode, -1: no such mode. */
-static long raise_one_knob(const struct jetwattd_learner *l, const struct jetwatt_row *best)
-{
-	double least, from = jetwattd_span_level(&l->span, &best->mode, &least);
-	size_t turn = l->known.nr_rows;
-	long found = -1;
-
-	for (int n = 0; n < JETWATT_KNOBS && found < 0; n++, turn++) {
-		double most = from;
-
-		for (size_t i = 0; i < l->known.nr_modes; i++) {
-			const struct jetwatt_mode *m = &l->known.mode[i];
-			double level = jetwattd_level(l, i, &least);
-			int only = 1;
-
-			jetwatt_each_knob(k)
-				only &= (size_t)k == turn % JETWATT_KNOBS ||
-					jetwatt_mode_get(m, k) == jetwatt_mode_get(&best->mode, k);
-			if (only && level > most && !jetwattd_is_excluded(l, i) && !jetwattd_is_known(l, i) &&
-			    best->power_w * (1 + STEEP * (level - from)) <= l->terms.limit_w) {
-				most = level;
-				found = (long)i;
-			}
-		}
-	}
-	return found;
+	return !best ||
+	       (READING * 1e-3 * worst <= fmax(LONG_S, READING * 1e-3 * LONGER * best->time_ms) &&
+		cost_s(worst, best->time_ms) <= PART * jetwattd_share_left(l));
 }
 
 /* Find a mode near the limit for which a longer reading is worth its time. Return: index of the
@@ -195,6 +143,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 	for (size_t i = 0; i < l->known.nr_modes; i++) {
 		const struct jetwatt_prediction *p = &l->known.prediction[i];
 		double over, by, cost, when;
+		int pays, can;
 
 		if (l->seen[i])
 			continue;
@@ -205,8 +154,10 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		cost = cost_s(p->time_ms, best->time_ms) + over * over_s;
 		/* A reading whose expected gain during its own duration exceeds its cost needs no
 		 * share. */
-		if (by * reading_s(p->time_ms) <= cost &&
-		    (by * expected <= cost || cost > left || (!sure && !jetwattd_is_affordable(l, i, best)))) {
+		pays = by * reading_s(p->time_ms) > cost;
+		can = sure || jetwattd_is_affordable(l, i, best) ||
+		      (pays && reading_s(worst_ms(l, i, best)) <= SLOW_SHARE * l->spent->ran_s);
+		if (!can || (!pays && (by * expected <= cost || cost > left))) {
 			when = cost > left ? jetwattd_share_when(l, cost) : 0;
 			l->again_s = fmin(l->again_s, fmax(cost / by, when));
 			continue;
@@ -220,6 +171,16 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 	}
 	l->small = most < SMALL;
 	return at;
+}
+
+/* Return: 1 if there are enough readings for predictions. A reading that the cap ended shows the power
+ * only, and counts half. */
+static int has_rows(const struct jetwattd_learner *l)
+{
+	size_t complete = jetwattd_complete_rows(l);
+
+	return complete >= ROWS_LEAST && complete + l->known.nr_rows >= 2 * ROWS &&
+	       jetwatt_estimator_enough(&l->known.by, l->known.nr_rows);
 }
 
 /* Predict the modes that may be better. Return: 1 if @l->known.prediction is set for the modes
@@ -245,11 +206,11 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	}
 	foretold = jetwattd_cross_device_agrees(l);
 	known = foretold || jetwattd_others_agree(l);
-	if ((known || jetwattd_complete_rows(l) >= ROWS) && predict(l, best)) {
+	if ((known || has_rows(l)) && predict(l, best)) {
 		l->foretold = 1;
 		return best_by_model(l, best, foretold ? 0 : DOUBT / sqrt(l->known.nr_rows + 1.0), known);
 	}
-	i = raise_one_knob(l, best);
+	i = jetwattd_raise_one_knob(l, best);
 	if (i < 0)
 		i = jetwattd_pick_unpredicted(l);
 	if (i < 0)
@@ -265,7 +226,7 @@ static long pick_now(struct jetwattd_learner *l, int *exact)
 
 	if (jetwattd_allowance_used_up(l))
 		return -1;
-	i = enough ? -1 : next_preset(l, best);
+	i = enough ? -1 : jetwattd_next_preset(l, best);
 	if (i >= 0)
 		return i;
 	if (!best)

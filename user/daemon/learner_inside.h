@@ -65,6 +65,14 @@ void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
 /* Find the next mode to measure while the model cannot predict the modes. Return: index of the
  * mode, -1: none. */
 long jetwattd_pick_unpredicted(struct jetwattd_learner *l);
+/* Choose a preset: while no mode within the limit is known, the highest preset whose name states
+ * a power within the limit; after that, if the best mode is a preset, the highest preset whose
+ * power, extrapolated from the best mode, is within the limit. Return: index of the mode, -1: no
+ * such preset. */
+long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best);
+/* If predictions are not available, raise one knob of the best mode, as far as power allows;
+ * such a mode is not slower. The knobs take turns. Return: index of the mode, -1: no such mode. */
+long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetwatt_row *best);
 
 /* learner_gain.c: find the reading with the highest expected gain per cost, among those whose gain
  * over the time that the job is expected to run exceeds their cost. @exact: set to 1 if the mode's

@@ -13,6 +13,12 @@
 #define LEVEL		0.6
 #define LOWER		0.7
 #define EDGE		0.2
+/* Exponent by which a preset's real power grows with the power that its name states: with twice
+ * the stated power a preset draws at least 2^0.3, a fifth more. */
+#define NAMED		0.3
+/* Assumed maximum increase of power from modes of level 0 to modes of level 1, as a multiple of
+ * the power at the starting level. */
+#define STEEP		4
 
 void jetwattd_level_first(struct jetwattd_learner *l)
 {
@@ -114,4 +120,53 @@ long jetwattd_pick_unpredicted(struct jetwattd_learner *l)
 {
 	collect_choices(l);
 	return l->choices ? plan_among_choices(l) : -1;
+}
+
+long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best)
+{
+	double named = 0, most = 0;
+	long found = -1;
+
+	for (size_t k = 0; k < l->firsts && best; k++)
+		if (jetwatt_mode_same(&l->known.mode[l->first[k]], &best->mode))
+			named = l->first_w[k];
+	for (size_t k = 0; k < l->firsts; k++) {
+		size_t i = l->first[k];
+		double w = l->first_w[k];
+
+		if (best)
+			w = named > 0 && w > named ? best->power_w * pow(w / named, NAMED) : INFINITY;
+		if (w > l->terms.limit_w || w <= most || jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i))
+			continue;
+		most = w;
+		found = (long)i;
+	}
+	return found;
+}
+
+long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetwatt_row *best)
+{
+	double least, from = jetwattd_span_level(&l->span, &best->mode, &least);
+	size_t turn = l->known.nr_rows;
+	long found = -1;
+
+	for (int n = 0; n < JETWATT_KNOBS && found < 0; n++, turn++) {
+		double most = from;
+
+		for (size_t i = 0; i < l->known.nr_modes; i++) {
+			const struct jetwatt_mode *m = &l->known.mode[i];
+			double level = jetwattd_level(l, i, &least);
+			int only = 1;
+
+			jetwatt_each_knob(k)
+				only &= (size_t)k == turn % JETWATT_KNOBS ||
+					jetwatt_mode_get(m, k) == jetwatt_mode_get(&best->mode, k);
+			if (only && level > most && !jetwattd_is_excluded(l, i) && !jetwattd_is_known(l, i) &&
+			    best->power_w * (1 + STEEP * (level - from)) <= l->terms.limit_w) {
+				most = level;
+				found = (long)i;
+			}
+		}
+	}
+	return found;
 }
