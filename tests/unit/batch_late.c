@@ -89,6 +89,12 @@ TEST(late_waits_are_counted_as_minibatches)
 	}
 }
 
+static double draw(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (double)(*seed >> 33) / (1ull << 31);
+}
+
 /* A job with two waits per minibatch, which differ in their call or in the number of launches. A
  * disturbance makes the waits of two minibatches longer or shorter than usual. The values of the
  * disturbed minibatches are from ONNX Runtime and PyTorch jobs in a guest. */
@@ -114,6 +120,8 @@ static const struct pairs pairs[] = {
 	{ "begins with a long cycle", ONNX, .unusual = { { 2.88, 28.611 }, { 0.045, 6.954 }, { 9.562, 15.455 }, { 0.045, 0.866 } },
 	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
 	{ "told apart by launches", TORCH, .unusual = { { 1.5, 71.055 }, { 4.412, 3.824 }, { 0.905, 60.811 }, { 0.266, 7.238 } },
+	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
+	{ "a pause within a minibatch", TORCH, .unusual = { { 1.471, 72.543 }, { 36.211, 2.846 }, { 1.763, 66.908 }, { 0.459, 7.055 } },
 	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
 	/* The waits cannot be told apart, but the minibatch is as long as the others. */
 	{ "one wait, as long in all", .usual = { { 0.85, 66.3 }, { 0.264, 7.15 } },
@@ -219,14 +227,28 @@ TEST(first_minibatches_of_three_waits_are_counted)
 	}
 }
 
+/* One gap within a minibatch is longer than those between minibatches. */
+TEST(one_long_gap_moves_no_boundary)
+{
+	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
+	struct jetwatt_batch_info info;
+
+	for (int minibatches = 11; minibatches < 60; minibatches++) {
+		struct waits w = { .now_ms = 5, .seed = 3 };
+		int n, twos = 0, odd = minibatches / 2 * 2 + 1;
+
+		for (int i = 0; i < 2 * minibatches; i++)
+			wait_once(&w, (i == odd ? 1.8 : i % 2 ? 0.45 : 0.95) * jitter(&w),
+				  (i == odd ? 5.5 : i % 2 ? 7 : 66.5) * jitter(&w), JETWATT_SYNC_POLLFD);
+		n = jetwatt_batch_segment(w.sync, w.n, b, &info);
+		for (int i = 0; i < n; i++)
+			twos += b[i].syncs == 2 && b[i].kind == JETWATT_BATCH_TRAIN;
+		EXPECT_EQ(minibatches, twos) TH_LOG("%d minibatches", minibatches);
+	}
+}
+
 #define SPEEDS_MOST	2400	/* minibatches */
 #define AHEAD_MOST	8
-
-static double draw(uint64_t *seed)
-{
-	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (double)(*seed >> 33) / (1ull << 31);
-}
 
 /* Create a job that switches its power mode every 5 to 125 minibatches. Its data loader runs up to
  * @ahead minibatches ahead of the GPU. */

@@ -393,5 +393,8 @@ int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_p
 {
 	int rc = jetwatt_period_guess(b, n, JETWATT_PERIOD_BY_ANY, r);
 
-	return rc ? rc : jetwatt_refine(b, n, r);
+	if (rc)
+		return rc;
+	jetwatt_even_out(b, n, (size_t)r->k);
+	return jetwatt_refine(b, n, r);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Labels sequences that the Viterbi path puts into no cycle but that have the job's period, or its
- * callers and launches. */
+ * callers and launches; and moves misplaced starts of minibatches. */
 #include "minibatch/viterbi.h"
 
 #include <errno.h>
@@ -146,4 +146,22 @@ int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_
 			regain_disturbed(b, n, i, j, (size_t)r->k);
 	}
 	return rc;
+}
+
+void jetwatt_even_out(struct jetwatt_batch_wait *b, size_t n, size_t k)
+{
+	size_t at[5] = { 0 }, starts = 0;
+
+	for (size_t i = 0; i <= n; i++) {
+		if (i < n && !b[i].starts_minibatch)
+			continue;
+		memmove(at, at + 1, sizeof(at) - sizeof(*at));
+		at[4] = i;
+		if (++starts < 5 || at[1] - at[0] != k || at[4] - at[3] != k || at[3] - at[1] != 2 * k ||
+		    at[2] - at[1] == k || b[at[1] + k].other_phase || b[at[2]].other_phase)
+			continue;
+		b[at[2]].starts_minibatch = false;
+		b[at[1] + k].starts_minibatch = true;
+		at[2] = at[1] + k;
+	}
 }
