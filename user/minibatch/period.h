@@ -177,9 +177,9 @@ bool jetwatt_phase_is_own(const struct jetwatt_batch_wait *b, size_t n, const si
 void jetwatt_wait_logs(struct jetwatt_batch_wait *b, size_t n);
 
 /*
- * relabel_period.c: move misplaced starts of minibatches before a model is learned. If of two successive minibatches one
- * has some waits more than @k and the other as many fewer, and the minibatches beside them have @k,
- * an irregular gap was taken for the first one of a minibatch.
+ * relabel_period.c: move misplaced starts of minibatches before a model is learned. If of two
+ * successive minibatches one has some waits more than @k and the other as many fewer, and the
+ * minibatches beside them have @k, an irregular gap was taken for the first one of a minibatch.
  */
 void jetwatt_even_out(struct jetwatt_batch_wait *b, size_t n, size_t k);
 
