@@ -405,7 +405,7 @@ bool jetwatt_pollfd_end(int fd, bool counted, bool ready, u64 now, u64 *enter_ns
 /**
  * jetwatt_pollfd_owner() - test whether the current process is an owner (see struct owner)
  *
- * Only for owners are polls without a tracked descriptor, and duplicated descriptors, stored.
+ * Polls without a tracked descriptor, and calls of dup() and the like, are stored only for owners.
  *
  * Context: handler of sys_enter. Return: true if the process is an owner.
  */

@@ -128,8 +128,8 @@ TEST_F(family, three_generations)
 }
 
 /*
- * Create a child by a direct fork() system call, without the C library's wrapper, and another by
- * vfork() and exec.
+ * Create a child by a direct clone() system call, without the C library's fork(), and another by
+ * posix_spawn().
  */
 TEST_F(family, other_ways_to_fork)
 {

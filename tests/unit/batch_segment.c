@@ -432,8 +432,8 @@ TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 		job_alloc(&j);
 		job_make(&j, &h, 100, 5, seed() + (uint64_t)r);
 		out = calloc(2 * j.waits, sizeof(*out));
-		/* Segment prefixes of the job of increasing length: each next one is longer by a
-		 * factor. */
+		/* Segment longer and longer prefixes of the job: each is about twice as long as the
+		 * one before. */
 		for (size_t n = 2; n <= j.waits; n = n == j.waits ? n + 1 : n + 1 + n / 2) {
 			n = n + n / 4 + 1 >= j.waits ? j.waits : n;
 			got = jetwatt_batch_segment(j.sync, n, out, &info);

@@ -221,7 +221,8 @@ TEST_F(board, emc_above_its_cap_is_detected)
 {
 	char after[512];
 
-	/* The test's write hook does not update the file of the actual EMC rate, so set it here. */
+	/* The test's write hook sets the actual EMC rate to the cap, so raise the rate above the
+	 * cap here. */
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, NULL), 0);
 	tree_put(&self->t, BPMP "clk/emc/rate", "3199000000\n");
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);

@@ -55,7 +55,8 @@
 #define LONG_S		4
 #define LONGER		2
 /* Choosing a reading takes CPU time. If the gain of no reading exceeds its cost, the next attempt
- * is due when the job's running time has grown by the factor LATER and by LATER_S seconds. */
+ * is due at the earliest when the job's running time has grown by the factor LATER and by LATER_S
+ * seconds. */
 #define LATER		1.1
 #define LATER_S		5
 

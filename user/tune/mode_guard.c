@@ -75,8 +75,7 @@ int jetwatt_mode_guard_restore(struct jetwatt_mode_guard *g)
 	g->changed = 0;
 	err = g->held ? jetwatt_board_apply(g->board, &g->before, &e) :
 	      jetwatt_board_restore(g->board, &e);
-	/* -ENOENT: the switch was refused before anything was saved, so there is nothing to
-	 * restore. */
+	/* -ENOENT: the saved state does not exist any more, so there is nothing to restore. */
 	if (err == -ENOENT)
 		return 0;
 	return err ? jetwatt_error_board(err, &e) : 0;

@@ -288,7 +288,8 @@ enum jetwatt_event_kind {
  * enum jetwatt_box_cause - what filled the black box
  * @JETWATT_BOX_CAUSE_REQUEST: BOX_FREEZE
  * @JETWATT_BOX_CAUSE_OVERCURRENT: the current of a rail exceeded a limit that is set in its chip
- * @JETWATT_BOX_CAUSE_THERMAL: a thermal zone reached a trip point
+ * @JETWATT_BOX_CAUSE_THERMAL: a thermal zone reached its lowest trip point at which a clock is
+ *	limited or the system is shut down
  */
 enum jetwatt_box_cause {
 	JETWATT_BOX_CAUSE_REQUEST,
