@@ -60,12 +60,19 @@
 #define LATER		1.1
 #define LATER_S		5
 
+/* A job that begins with SURE readings is held in the best mode for this time first, in s. */
+#define KNOWN_S		10
+
+/* Return the time for which the job has been learned and held, in s. */
+static double run_s(const struct jetwattd_learner *l)
+{
+	return (l->terms.now_ns - l->run_ns) * 1e-9;
+}
+
 /* Return the expected remaining time of the job, in s. */
 static double expected_s(const struct jetwattd_learner *l)
 {
-	double run_s = (l->terms.now_ns - l->run_ns) * 1e-9;
-
-	return fmax(LEAST_S, fmax(run_s, l->spent->ran_s));
+	return fmax(LEAST_S, fmax(run_s(l), l->spent->ran_s));
 }
 
 /* Return the expected duration of a reading of a mode with time @t_ms, in s. */
@@ -246,6 +253,10 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 	l->foretold = 0;
 	l->gain_s = 0;
 	l->rest_s = expected_s(l);
+	if (!l->taken && run_s(l) < KNOWN_S && jetwattd_complete_rows(l) >= SURE && jetwattd_fastest(l)) {
+		l->again_s = l->spent->ran_s + KNOWN_S - run_s(l);
+		return -1;
+	}
 	l->again_s = INFINITY;
 	i = pick_now(l, exact);
 	/* Set when the next attempt is due if the step is interrupted. */

@@ -19,9 +19,8 @@
 /* From ENOUGH_MODES modes on, the search ends if the expected improvement is below ENOUGH. */
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
-/* In a chosen mode, a minibatch size is measured if its expected improvement is at least WORTH
- * times that of the best size. A mode that is already measured for the query is chosen again if its
- * expected improvement is more than WORTH_HERE times that of the best new mode. */
+/* A size is measured if its expected improvement is at least WORTH times that of the best size in the
+ * mode; in a mode already measured, more than WORTH_HERE times that of the best new mode. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
 /* Number of modes of the initial design. */
@@ -30,8 +29,7 @@
 #define BOTH_ENDS	3
 /* Largest number of minibatch sizes that are queued when a mode is chosen. */
 #define SIZES		3
-/* The probability of meeting the power budget is raised to an exponent. The exponent is 1, and
- * grows by CAUTION with each consecutive mode over the budget after the first. */
+/* Growth of the exponent of P(within the power budget) per consecutive mode over the budget after the first. */
 #define CAUTION		0.5
 /* Below this probability of meeting the limits, the query is taken as infeasible. */
 #define HOPELESS	1e-3
@@ -44,13 +42,10 @@
  * struct scout - state of a search
  * @view: surrogate of each workload
  * @q: query for which the @queued cells of @queue are still to be measured in mode @entered
- * @entered: index of the mode that was chosen last; SIZE_MAX: none
  * @misses: number of consecutive modes over the budget
- * @opening: 1: mode @entered is part of the initial design
+ * @opening: 1: mode @entered, the one that was chosen last, is part of the initial design
  * @seed: seed of the fits
- * @seen: scratch, per mode: 1: the mode is measured
- * @worst: scratch, per mode: @power_w is the highest predicted power over all workloads and
- *	minibatch sizes, in W; the other members are 0
+ * @seen, @worst: scratch, per mode: 1: measured; @power_w: highest predicted power of all sizes, in W
  */
 struct scout {
 	struct jetwatt_surrogate view[JETWATT_KNOWN_WORKS];
@@ -283,8 +278,7 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
 	} else if (k->kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		for (size_t i = 0; i < k->n; i++)
 			top = fmax(top, 1e3 / scout_guess(s, k, 0, 0, i).time_ms);
-		/* A plan without any training is not used as incumbent: the improvement is relative
-		 * to the incumbent's throughput, which would be 0. */
+		/* Improvements are relative to the incumbent's throughput, which must not be 0. */
 		goal->any = goal->any && plan.tau;
 		goal->best = goal->any ? plan.throughput_hz : top;
 	} else {
@@ -292,11 +286,10 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
 	}
 }
 
-/* The maximum number of modes is reached, or no new mode is worth measuring: try other sizes in
- * modes measured for this query, which do not count as further modes. Measurements deviate from
- * predictions more often than the standard deviations say: choose the size that improves the
- * incumbent most if its time and power are SURPRISE times the predicted ones. Return: 0: a cell was
- * queued; 1: no size improves the incumbent. */
+/* No new mode may be measured or none is worth it: try other sizes in modes measured for this query.
+ * Measurements deviate from predictions more often than the standard deviations say: choose the size
+ * that improves the incumbent most if its time and power are SURPRISE times the predicted ones.
+ * Return: 0: a cell was queued; 1: no size improves it. */
 static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 				 const struct jetwatt_incumbent *goal)
 {
@@ -338,9 +331,8 @@ static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 	return s->queued ? 0 : 1;
 }
 
-/* No mode is likely to meet the limits: choose the mode with the lowest predicted power, as long as
- * this mode may draw less power than the lowest measured power. Return: 0; 1 if no such mode
- * exists. */
+/* No mode is likely to meet the limits: choose the mode with the lowest predicted power, if it may
+ * draw less power than the lowest measured power. Return: 0; 1 if no such mode exists. */
 static int scout_closest(struct scout *s, const struct jetwatt_known *k,
 			 const struct jetwatt_slice_query *q, const struct jetwatt_acquisition *h)
 {

@@ -4,9 +4,8 @@
  * mode of the corpus. With designed sampling, each budget is a separate search, done and counted as
  * jetwatt optimize does; random modes are drawn once per repeat for all budgets. Terms of
  * PowerTrain (arXiv 2407.13944), section 5: "penalty" is the time of a minibatch in excess of the
- * optimum's time, in percent of that time, at least 0; only answers within the budget have a
- * penalty. "area" is the mean over all answers of the power in excess of the budget, in W; an
- * answer within the budget counts as 0.
+ * optimum's time, in percent of that time, at least 0, for answers within the budget. "area" is the
+ * mean over all answers of the power in excess of the budget, in W.
  */
 #include <errno.h>
 #include <math.h>
