@@ -19,8 +19,8 @@
 /* From ENOUGH_MODES modes on, the search ends if the expected improvement is below ENOUGH. */
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
-/* A size is measured if its expected improvement is at least WORTH times that of the best size in the
- * mode; in a mode already measured, more than WORTH_HERE times that of the best new mode. */
+/* A size is measured if its expected improvement is at least WORTH times that of the best size in
+ * the mode; in a mode already measured, more than WORTH_HERE times that of the best new mode. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
 /* Number of modes of the initial design. */
@@ -29,7 +29,7 @@
 #define BOTH_ENDS	3
 /* Largest number of minibatch sizes that are queued when a mode is chosen. */
 #define SIZES		3
-/* Growth of the exponent of P(within the power budget) per consecutive mode over the budget after the first. */
+/* Growth of the exponent of feasibility per consecutive mode over the budget after the first. */
 #define CAUTION		0.5
 /* Below this probability of meeting the limits, the query is taken as infeasible. */
 #define HOPELESS	1e-3
@@ -45,7 +45,7 @@
  * @misses: number of consecutive modes over the budget
  * @opening: 1: mode @entered, the one that was chosen last, is part of the initial design
  * @seed: seed of the fits
- * @seen, @worst: scratch, per mode: 1: measured; @power_w: highest predicted power of all sizes, in W
+ * @seen, @worst: scratch, per mode: 1: measured; @power_w: highest predicted power, in W
  */
 struct scout {
 	struct jetwatt_surrogate view[JETWATT_KNOWN_WORKS];
