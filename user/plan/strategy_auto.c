@@ -286,10 +286,10 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
 	}
 }
 
-/* No new mode may be measured or none is worth it: try other sizes in modes measured for this query.
- * Measurements deviate from predictions more often than the standard deviations say: choose the size
- * that improves the incumbent most if its time and power are SURPRISE times the predicted ones.
- * Return: 0: a cell was queued; 1: no size improves it. */
+/* No new mode may be measured or none is worth it: try other sizes in modes measured for this
+ * query. Measurements deviate from predictions more often than the standard deviations say: choose
+ * the size that improves the incumbent most if its time and power are SURPRISE times the predicted
+ * ones. Return: 0: a cell was queued; 1: no size improves it. */
 static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 				 const struct jetwatt_incumbent *goal)
 {
