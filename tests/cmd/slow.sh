@@ -20,11 +20,21 @@ train --size 4000 > /dev/null 2>&1 &
 train=$!
 within 10 is doing learning
 result $? "minibatches of half a second are recognised"
+# near: the mode is within 10 % of the best. jetwattd holds a mode and goes on learning, so wait for it.
+near()
+{
+	time=$(of_mode 5)
+	took=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { printf "%.0f", (b - a) / 1e9 }')
+	[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
+}
+best=$(best $BUDGET)
 doing holding 170
-took=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { printf "%.0f", (b - a) / 1e9 }')
-time=$(of_mode 5) best=$(best $BUDGET)
+until near || [ "$took" -gt 150 ]; do
+	sleep 5
+	doing holding 60
+done
 echo "# after $took s and $(told modes_measured) modes: 4 times $time ms, the best there is $best"
-[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
+near
 result $? "the mode is within 10 % of the best"
 at_most "$took" 150
 result $? "and found within 150 s"

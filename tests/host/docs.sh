@@ -45,7 +45,7 @@ complete_()
 # headings PAGE: print the headings of a page in the form in which links refer to them
 headings() { sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g;s/ /-/g'; }
 
-echo 1..9
+echo 1..10
 # shellcheck disable=SC1091
 . user/cmd/jetwatt.bash-completion
 PATH=$PWD/build:$PATH
