@@ -170,6 +170,29 @@ TEST(disturbed_minibatches_of_two_waits_are_counted)
 	}
 }
 
+/* The gap and the length of the second wait change in the last minibatches of a job. */
+TEST(last_minibatches_are_counted)
+{
+	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
+	static const struct pairs before = { ONNX }, after = {
+		.usual = { { 2.9, 26.4 }, { 0.17, 0.264 } }, .call = { JETWATT_SYNC_COPY, JETWATT_SYNC_STREAM },
+		.launches = { 9, 0 },
+	};
+	struct jetwatt_batch_info info;
+
+	for (int last = 1; last < 9; last++) {
+		struct waits w = { .now_ms = 5, .seed = 9 };
+		int n, train = 0;
+
+		usual_pairs(&w, &before, 54);
+		usual_pairs(&w, &after, last);
+		n = jetwatt_batch_segment(w.sync, w.n, b, &info);
+		for (int i = 0; i < n; i++)
+			train += b[i].kind == JETWATT_BATCH_TRAIN;
+		EXPECT_EQ(54 + last, train) TH_LOG("last %d", last);
+	}
+}
+
 /* The first wait and the second gap of a job, from which its speed is estimated first, are
  * outliers. */
 TEST(first_minibatches_are_counted)

@@ -15,11 +15,9 @@
 #define STRETCH		6
 /* minimum confidence in the period of a sequence that is relabelled */
 #define IN_STEP		0.9
-/* maximum length of a sequence that is relabelled because of its callers and launches, in
- * minibatches */
-#define DISTURBED	2
-/* minimum duration of such a sequence, as a fraction of the usual duration; also the inverse of its
- * maximum if only the duration shows that it belongs to the cycle */
+/* minimum duration of a sequence that is relabelled because of its callers and launches, as a
+ * fraction of the usual duration; also the inverse of the maximum duration if only the duration
+ * shows that the sequence belongs to the cycle */
 #define AS_LONG		0.75
 
 /* Label sequences that are in no cycle but have the job's period. The times of such a sequence
@@ -112,17 +110,19 @@ static bool completes_cycle(const struct jetwatt_batch_wait *b, size_t n, size_t
 }
 
 /* Label the waits from @from to @to - 1, which are in no cycle, if they belong to minibatches that a
- * disturbance has delayed: the waits before and after them continue the cycle. */
-static void regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to, size_t k)
+ * disturbance has delayed: the waits before and after them, if any, continue the cycle. Return: true
+ * if they are such minibatches. */
+static bool regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to, size_t k)
 {
 	size_t first;
 
-	if (!from || to == n || to - from > DISTURBED * k || b[from - 1].other_phase)
-		return;
+	if (!from || b[from - 1].other_phase)
+		return false;
 	first = (b[from - 1].phase_index + 1u) % k;
-	if (!is_usual(b, to, (first + to - from) % k) ||
-	    (!has_usual_callers(b, from, to, first, k) && !completes_cycle(b, n, from, to, first, k)))
-		return;
+	if (to < n && !is_usual(b, to, (first + to - from) % k))
+		return false;
+	if (!has_usual_callers(b, from, to, first, k) && !completes_cycle(b, n, from, to, first, k))
+		return false;
 	for (size_t i = from; i < to; i++) {
 		b[i].other_phase = false;
 		b[i].phase_index = (uint8_t)((first + i - from) % k);
@@ -130,6 +130,7 @@ static void regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from
 		b[i].rule = JETWATT_RULE_REGAINED;
 		b[i].score = 1;
 	}
+	return true;
 }
 
 int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)
@@ -140,10 +141,9 @@ int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_
 		for (j = i + 1; j < n && b[j].phase_index == JETWATT_PHASE_INDEX_NONE &&
 		     b[i].phase_index == JETWATT_PHASE_INDEX_NONE; j++)
 			;
-		if (j - i >= STRETCH * (size_t)r->k)
+		if (b[i].phase_index == JETWATT_PHASE_INDEX_NONE &&
+		    !regain_disturbed(b, n, i, j, (size_t)r->k) && j - i >= STRETCH * (size_t)r->k)
 			rc = regain_stretch(b + i, j - i, r);
-		else if (b[i].phase_index == JETWATT_PHASE_INDEX_NONE)
-			regain_disturbed(b, n, i, j, (size_t)r->k);
 	}
 	return rc;
 }
