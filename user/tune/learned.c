@@ -106,7 +106,7 @@ size_t jetwatt_tuner_known(const struct jetwatt_tuner *l)
 static int is_fitted(const struct jetwatt_tuner *l)
 {
 	return l->model && l->nr_fitted == l->nr_rows &&
-	       !memcmp(l->fitted, l->row, l->nr_rows * sizeof(*l->row));
+	       (!l->nr_rows || !memcmp(l->fitted, l->row, l->nr_rows * sizeof(*l->row)));
 }
 
 /* Note to which rows the model is fitted. */
