@@ -108,7 +108,7 @@ enum jetwatt_batch_rule {
 	JETWATT_RULE_CAUGHT_UP,		/* relabelled: later waits made up for a delay */
 	JETWATT_RULE_ALIKE,		/* relabelled: fits no speed, but equals its neighbours */
 	JETWATT_RULE_REGAINED,		/* relabelled: fits no cycle, but has the usual period
-					 * or the usual callers and launches */
+					 * or callers and launches, or duration */
 	JETWATT_RULE_LAST,		/* no wait follows: is the last minibatch complete? */
 	JETWATT_RULES
 };
