@@ -203,7 +203,7 @@ void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules)
 static enum jetwattd_follow start_new_pass(struct jetwattd_learner *l)
 {
 	jetwattd_level_first(l);
-	l->taken = l->looked = 0;
+	l->taken = l->looked = l->small = 0;
 	return JETWATTD_FOLLOW_PLAN;
 }
 
@@ -234,6 +234,9 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	if (out == JETWATTD_MEASURED && tried && !has_turned && check_first_row(l, 0))
 		return JETWATTD_FOLLOW_CHECK;
 	jetwattd_allowance_ran(l);
+	/* No best mode of the changed job was known when the step began. */
+	if (has_turned)
+		l->best_ms = l->gain_s = 0;
 	jetwattd_allowance_spend(l, out);
 	if (has_turned)
 		return start_new_pass(l);
