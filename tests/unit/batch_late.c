@@ -20,6 +20,7 @@ struct unusual {
 	double ms[MOST][2];
 	uint32_t call;		/* call of the unusual waits; 0: that of the usual waits */
 	int minibatches;	/* number of the unusual waits that end a minibatch; -1: all */
+	uint32_t launches;	/* of every wait of the job; 0: not known */
 };
 
 static const struct unusual unusual[] = {
@@ -30,9 +31,12 @@ static const struct unusual unusual[] = {
 	{ "one is given late, two end late", { { 12.3, 17 }, { 1.8, 41.5 }, { 0.1, 40.3 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "the GPU was done before it was waited for", { { 42.6, 0.1 } }, 0, -1 },
 	{ "one ends late, two are given late", { { 1.8, 50.2 }, { 28.4, 0.7 }, { 23.5, 6.1 } }, 0, -1 },
+	/* The process does not run for a time: the number of launches shows that the work is the same. */
+	{ "one is delayed at every point", { { 4, 80 }, { 5.5, 28.5 } }, 0, -1, .launches = 2 },
 	/* In these cases, the unusual waits are not minibatches: copies of a checkpoint, and waits
 	 * in another call. */
 	{ "copies after a pause", { { 200, 0.4 }, { 0.3, 0.4 }, { 0.3, 0.4 }, { 0.3, 0.4 } }, 0, 0 },
+	{ "evaluation by one CUDA graph", { { 2.3, 70.2 } }, 0, 0, .launches = 1 },
 	{ "another call", { { 12.3, 17 }, { 1.8, 41.5 }, { 0.1, 40.3 } }, JETWATT_SYNC_CONTEXT, 0 },
 };
 
@@ -41,6 +45,7 @@ struct waits {
 	size_t n;
 	double now_ms;
 	uint64_t seed;
+	uint32_t launches;
 };
 
 /* Return a random factor of 0.98 to 1.02. */
@@ -55,7 +60,7 @@ static void wait_once(struct waits *w, double gap, double wait, uint32_t call)
 	w->sync[w->n++] = (struct jetwatt_sync){
 		.enter_ns = (uint64_t)((w->now_ms + gap) * 1e6),
 		.exit_ns = (uint64_t)((w->now_ms + gap + wait) * 1e6),
-		.tgid = 100, .tid = 100, .call = call,
+		.tgid = 100, .tid = 100, .call = call, .launches = w->launches,
 	};
 	w->now_ms += gap + wait;
 }
@@ -73,7 +78,7 @@ TEST(late_waits_are_counted_as_minibatches)
 
 	for (size_t u = 0; u < sizeof(unusual) / sizeof(unusual[0]); u++) {
 		const struct unusual *what = &unusual[u];
-		struct waits w = { .now_ms = 5, .seed = u };
+		struct waits w = { .now_ms = 5, .seed = u, .launches = what->launches };
 		int n, train = 0, more = 0;
 
 		usual(&w);
@@ -215,6 +220,30 @@ TEST(first_minibatches_are_counted)
 		for (int i = 0; i < n; i++)
 			train += b[i].kind == JETWATT_BATCH_TRAIN;
 		EXPECT_EQ(BEFORE / 4 + 1, train) TH_LOG("first wait %g ms, second gap %g ms", first, second);
+	}
+}
+
+/* The trace begins in the second wait of a minibatch, and its first gap is unusual: ResNet in a guest. */
+TEST(first_minibatch_is_incomplete)
+{
+	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
+	struct jetwatt_batch_info info;
+
+	for (int k = 0; k < 100; k++) {
+		struct waits w = { .now_ms = 5, .seed = (uint64_t)k };
+		int n, train = 0;
+
+		wait_once(&w, 1, 20 + 1.7 * (k % 10), JETWATT_SYNC_POLLFD);
+		wait_once(&w, 1.5 + 0.1 * (k / 10), 0.018, JETWATT_SYNC_POLLFD);
+		wait_once(&w, 0.258, 35.783, JETWATT_SYNC_POLLFD);
+		for (int i = 0; i < 2 * 58; i++)
+			wait_once(&w, (i % 2 ? 0.266 : 1.504) * jitter(&w), (i % 2 ? 35.6 : 0.018) * jitter(&w),
+				  JETWATT_SYNC_POLLFD);
+		n = jetwatt_batch_segment(w.sync, w.n, b, &info);
+		for (int i = 0; i < n; i++)
+			train += b[i].kind == JETWATT_BATCH_TRAIN && b[i].syncs == 2 &&
+				 b[i].end_ns == w.sync[2 * train + 2].exit_ns;
+		EXPECT_EQ(59, train) TH_LOG("first wait %g ms, first gap %g ms", 20 + 1.7 * (k % 10), 1.5 + 0.1 * (k / 10));
 	}
 }
 

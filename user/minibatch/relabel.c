@@ -33,7 +33,10 @@
 #define LIKE_MIN	3
 /* maximum amount by which waits at another speed are shorter (logarithm) */
 #define SHORTER		2.1
-#define LATE		2	/* maximum mean duration of late minibatches, in usual durations */
+/* maximum mean duration of late minibatches, in usual durations; and if their numbers of launches
+ * show the same work */
+#define LATE		2
+#define LATE_SAME	3
 
 /*
  * If several gaps of a cycle are as long as the first one and the others are short, the cycle
@@ -171,6 +174,16 @@ static bool are_late(const struct jetwatt_batch_wait *b, size_t n, size_t from, 
 	return true;
 }
 
+/* Return whether the waits from @from to @to - 1 and the waits beside them follow the same number of
+ * launches, more than one. (A CUDA graph is one launch, whatever its work.) */
+static bool same_launches(const struct jetwatt_batch_wait *b, size_t from, size_t to)
+{
+	for (size_t i = from; i <= to; i++)
+		if (b[i].launches < 2 || b[i].launches != b[from - 1].launches)
+			return false;
+	return true;
+}
+
 /*
  * Relabel late minibatches in jobs with one wait per minibatch. A disturbance may delay some
  * minibatches, after which the next ones are short until the delay is made up. The delay changes
@@ -203,7 +216,7 @@ void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n)
 			sum += b[end].cycle_ns;
 		sum /= (double)(end - i);
 		if (late)
-			most = fmax(was, will) * LATE;
+			most = fmax(was, will) * (same_launches(b, i, j) ? LATE_SAME : LATE);
 		for (size_t l = i; l < j && strange && sum > least && sum < most; l++) {
 			b[l].phase_index = 0;
 			b[l].other_phase = false;

@@ -20,6 +20,10 @@
  * shows that the sequence belongs to the cycle */
 #define AS_LONG		0.75
 
+/* maximum difference between the length of a wait and that of the wait with the same phase index in
+ * another cycle (logarithm) */
+#define LIKE		0.35
+
 /* Label sequences that are in no cycle but have the job's period. The times of such a sequence
  * are unusual, because another job delays the waits for instance. */
 static int regain_stretch(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)
@@ -133,6 +137,47 @@ static bool regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from
 	return true;
 }
 
+/* Return the first wait with which two usual cycles of @k waits begin; @n: none. */
+static size_t first_cycles(const struct jetwatt_batch_wait *b, size_t n, size_t k)
+{
+	size_t usual = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		usual = is_usual(b, i, usual % k) ? usual + 1 : is_usual(b, i, 0);
+		if (usual == 2 * k)
+			return i + 1 - usual;
+	}
+	return n;
+}
+
+/* The trace may begin in the middle of a minibatch. If some of its first waits are in no cycle, but
+ * each is as long as the wait with its phase index in the first usual cycle, continue the cycle
+ * backwards. The length of the very first wait is unknown if the trace begins in it. */
+static void regain_first(struct jetwatt_batch_wait *b, size_t n, size_t k)
+{
+	size_t start = first_cycles(b, n, k);
+	bool strange = false;
+
+	if (start == n || start >= 2 * k)
+		return;
+	for (size_t i = 0; i < start; i++) {
+		const struct jetwatt_batch_wait *usual = &b[start + (2 * k + i - start) % k];
+		bool in_cycle = b[i].phase_index < k;
+
+		if ((b[i].other_phase && in_cycle) || !looks_like(&b[i], usual) ||
+		    (i && fabs(b[i].wait - usual->wait) > LIKE))
+			return;
+		strange |= !in_cycle;
+	}
+	for (size_t i = 0; i < start && strange; i++) {
+		b[i].other_phase = false;
+		b[i].phase_index = (uint8_t)((2 * k + i - start) % k);
+		b[i].starts_minibatch = !b[i].phase_index;
+		b[i].rule = JETWATT_RULE_REGAINED;
+		b[i].score = 1;
+	}
+}
+
 int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)
 {
 	int rc = 0;
@@ -145,6 +190,8 @@ int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_
 		    !regain_disturbed(b, n, i, j, (size_t)r->k) && j - i >= STRETCH * (size_t)r->k)
 			rc = regain_stretch(b + i, j - i, r);
 	}
+	if (r->k > 1)
+		regain_first(b, n, (size_t)r->k);
 	return rc;
 }
 
