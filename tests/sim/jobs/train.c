@@ -17,7 +17,7 @@
  *                   CUDA's own that polls the descriptor and wakes the job
  *   --helper 1      in addition to the job's own waits, that thread polls an event all the time
  *   --size PERMILLE size of a minibatch relative to the workload's (1000); --then PERMILLE after
- *                   --after N of them
+ *                   --after N of them, or without --after when the job gets SIGUSR1
  *   --accumulate N  the optimizer runs every N minibatches: their last wait is longer
  *   --stall-every N before every Nth minibatch there is no data for --stall MS (100)
  *   --progress N    print a line every N minibatches
@@ -84,6 +84,18 @@ static void on_signal(int sig)
 {
 	(void)sig;
 	stop = 1;
+}
+
+/* Return whether the size of the minibatches changes at minibatch @n. */
+static int changes(long n)
+{
+	sigset_t change;
+
+	if (!opt.then || opt.after)
+		return opt.then && n == opt.after;
+	sigemptyset(&change);
+	sigaddset(&change, SIGUSR1);
+	return sigtimedwait(&change, NULL, &(struct timespec){ 0 }) == SIGUSR1;
 }
 
 static void fail(const char *what)
@@ -367,7 +379,11 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = on_signal };
 	double begin = now();
 	long n, size, step;
+	sigset_t change;
 
+	sigemptyset(&change);
+	sigaddset(&change, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &change, NULL);
 	options(argc, argv);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
@@ -385,7 +401,7 @@ int main(int argc, char **argv)
 			break;
 		/* The first minibatch takes longer, as in frameworks that tune their kernels during
 		 * it. */
-		if (opt.then && n == opt.after)
+		if (changes(n))
 			opt.size = opt.then;
 		size = n ? opt.size : 3 * opt.size;
 		step = opt.accumulate && n % opt.accumulate == opt.accumulate - 1;
