@@ -12,10 +12,11 @@ before=$(programs)
 # rung FILE: print the name of the backend that was used for the result in FILE
 rung() { sed -n 's/^ *"rung": "\(.*\)",*$/\1/p' "$1"; }
 
-# The first run of stat uses the cgroup hierarchy that the guest has mounted at /sys/fs/cgroup.
-run jetwatt stat --json -o "$T/json" -- train --minibatches 40
+umount /sys/fs/cgroup
+! grep -q ' cgroup2 ' /proc/mounts && run jetwatt stat --json -o "$T/json" -- train --minibatches 40
 exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/json")" = 40 ]
 result $? "system calls, without cgroup v2"
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
 
 mount -t cgroup2 cgroup2 "$CG"
 run jetwatt stat --json -o "$T/json" -- train --minibatches 40
