@@ -60,7 +60,8 @@ exits 2 && form && as_before "$T/before"
 result $? "apply: a mode that the board lacks"
 
 # Let as many operations fail as needed for apply to notice, and no more, because the rollback must
-# succeed. If one of several writes to a knob fails, the next write replaces it.
+# succeed. If a switch writes a knob twice (minimum and maximum), both writes must fail, because a
+# later write makes up for a failed one.
 for fault in fail_emc:1 lie_emc:1 fail_devfreq:2 fail_cpufreq:2 fail_hotplug:1; do
 	echo ${fault#*:} > $FAULT/${fault%:*}
 	run jetwatt apply "$mode"

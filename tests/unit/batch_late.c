@@ -175,7 +175,7 @@ TEST(disturbed_minibatches_of_two_waits_are_counted)
 	}
 }
 
-/* The gap and the length of the second wait change in the last minibatches of a job. */
+/* In the last minibatches of a job, the second wait changes in its gap and in its length. */
 TEST(last_minibatches_are_counted)
 {
 	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];

@@ -167,7 +167,8 @@ static int overshoot_repaid(const struct jetwattd_cap_check *j, uint64_t window)
 }
 
 /* Report the samples since the last decision, and the mean power, to the shared state. The mean
- * that is reported includes the time before a step down, so it covers the whole window. */
+ * that is reported includes the time before a step down, so it covers the whole window, except in
+ * the first window after a start or after the budget was lowered. */
 static void cap_report(struct jetwattd_cap_check *j, uint64_t window)
 {
 	struct jetwattd_cap *c = j->cap;

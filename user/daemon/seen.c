@@ -13,7 +13,7 @@
  * condition is needed because a minibatch may take many seconds in a low mode. */
 #define WAITS		3
 #define WAITED_NS	500000000ull
-/* Number of characters of a command that identify a co-running job. */
+/* Size of the start of a command that identifies a co-running job, in bytes with the NUL. */
 #define WORDS		48
 /* A co-running job counts as using the GPU for this time, ns, after its last wait, plus twice
  * its longest recent pause. */

@@ -98,8 +98,8 @@ static int attach_at(struct jetwatt_uprobes *u, struct bpf_program *prog, int on
 	return err;
 }
 
-/* Attach the uprobe on the function's return first, so that every call whose start is seen has
- * its end seen as well. */
+/* Except for launches, attach the uprobe on the function's return first, so that every call whose
+ * start is seen has its end seen as well. */
 static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 {
 	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];

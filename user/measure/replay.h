@@ -47,8 +47,8 @@ struct jetwatt_replay {
 int jetwatt_replay_open(struct jetwatt_replay *r, const char *path);
 
 /*
- * Read the next block, about one second. Return: 1 on success; 0: there is none at present;
- * negative: minus the exit code, after printing an error.
+ * Read the next block, about one second. Return: 1 on success; 0: the trace has no further block at
+ * present; negative: minus the exit code, after printing an error.
  */
 int jetwatt_replay_step(struct jetwatt_replay *r);
 

@@ -2,7 +2,8 @@
 /*
  * Cross-device profile: rows of the same workload on other boards of this kind. Once a few rows of
  * this board have shown the ratio of its time and power to those of the other boards, the
- * transferred rows count almost like rows of this board. prior.c stores the profile, fit.c uses it.
+ * transferred rows have only slightly larger errors than rows of this board. prior.c stores the
+ * profile, fit.c uses it.
  */
 #ifndef JETWATT_CROSS_DEVICE_H
 #define JETWATT_CROSS_DEVICE_H

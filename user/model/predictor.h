@@ -117,7 +117,7 @@ struct jetwatt_predictor_modes {
  * - @refit: a full fit is done; @outline: @predict is used;
  * - @reduce: the reduction is estimated from the predicted variances (plan/explore.c);
  * - @shares: the time is not divided into parts;
- * - @seen: the modes of all rows are taken;
+ * - @seen: the model counts as fitted to the modes of all rows;
  * - @save, @load: models cannot be saved or loaded.
  *
  * Operations return 0 or: -EINVAL for a row that is not finite and positive, -ENODATA for too few

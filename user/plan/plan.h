@@ -59,9 +59,9 @@ struct jetwatt_plan_next {
  * @most modes have been measured.
  *
  * Return: 0; 1 if no mode is worth measuring; negative errno as jetwatt_estimator_fit(). No mode is
- * worth measuring if @most modes, or all, have been measured. Without a budget: if the sum of the
- * variances of log time and log power, averaged over the unmeasured modes (a sample of 192 if there
- * are more), are below JETWATT_PLAN_SD_ENOUGH squared. With a budget: from JETWATT_PLAN_MIN_ROWS
+ * worth measuring if @most modes, or all, have been measured. Without a budget: also if the sum of
+ * the variances of log time and log power, averaged over the unmeasured modes (192 of them at
+ * most), is below JETWATT_PLAN_SD_ENOUGH squared. With a budget: from JETWATT_PLAN_MIN_ROWS
  * rows on, if no mode has an expected improvement above JETWATT_PLAN_MIN_GAIN; or if no mode can be
  * within the budget and no unmeasured mode is predicted to draw less power than the measured modes.
  */

@@ -9,7 +9,7 @@
 
 #include "store/db_private.h"
 
-/* Columns of the workload, behind those of JETWATT_DB_ROW. */
+/* Columns after those of JETWATT_DB_ROW: the workload, and the device and the id of the row. */
 #define WORKLOAD	"w.command, w.batch, w.cgroup, w.board, w.release, w.params, m.device, m.id"
 #define LEFT(ID, type, member, key, label, tag, hz, optional) " AND m." #member " = 0"
 
