@@ -4,7 +4,7 @@
 # Test jetwatt with problems of everyday use: closed pipes, hang-ups, a second jetwatt, full and
 # read-only disks, files of another board.
 . "${0%/*}/common.inc"
-plan 23
+plan 24
 
 state=/var/lib/jetwatt
 mode=c3-1574400-g318750000-e2133000000
@@ -97,6 +97,37 @@ NO_COLOR=1 CLICOLOR_FORCE=1 jetwatt doctor > "$T/plain"
 shows "$esc" && ! grep -q "$esc" "$T/plain" && grep -q "20 minibatches" "$T/stat" &&
 	! grep -q "$esc" "$T/stat"
 result $? "colour only if requested, and never in a file"
+
+# To measure the power of a core, doctor starts a process that keeps a core busy. Doctor is stopped
+# while that process runs, so that it cannot end it.
+ticks() { awk '{ print $14 }' "/proc/$child/stat" 2>/dev/null; }
+busy()
+{
+	for i in $(seq 20); do
+		[ "$(ticks)" -ge 20 ] 2>/dev/null && return 0
+		sleep 0.1
+	done
+	return 1
+}
+jetwatt doctor > /dev/null 2>&1 &
+doctor=$!
+child=
+while read -r child rest < /proc/$doctor/task/$doctor/children || [ -d /proc/$doctor/task ]; do
+	[ -n "$child" ] || continue
+	kill -STOP $doctor
+	busy && break
+	kill -CONT $doctor
+	child=
+	sleep 0.1
+done 2>/dev/null
+kill -9 $doctor
+wait $doctor 2>/dev/null
+for i in $(seq 20); do
+	[ -d "/proc/$child" ] || break
+	sleep 0.2
+done
+[ -n "$child" ] && ! [ -d "/proc/$child" ]
+result $? "doctor leaves no process if it is killed"
 
 run recorded
 exits 0 && ! grep -q null "$T/rec"
