@@ -405,8 +405,7 @@ bool jetwatt_pollfd_end(int fd, bool counted, bool ready, u64 now, u64 *enter_ns
 /**
  * jetwatt_pollfd_owner() - test whether the current process is an owner (see struct owner)
  *
- * A poll without a tracked descriptor, or a call of dup() and the like, is stored only if the
- * process has armed a descriptor or polled an event.
+ * Polls without a tracked descriptor, and calls of dup() and the like, are stored for owners only.
  *
  * Context: handler of sys_enter. Return: true if the process is an owner.
  */
