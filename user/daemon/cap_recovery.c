@@ -150,12 +150,14 @@ static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 }
 
 /* Return: 1 if the power of the next ramp level is expected to be within the limit. The power is
- * assumed to grow by the same factor as from the level below to the present one. */
+ * assumed to grow by the same factor as from the level below to the present one. After the highest
+ * level it does not grow: in the board's own state, the clocks are at most as high. */
 static int ramp_may_rise(const struct jetwattd_ramp *l, struct jetwattd *d)
 {
 	double limit = jetwattd_cap_limit(&d->cap), w = d->cap.here_w;
+	double growth = l->level == RAMP_LEVELS ? 1 : l->below_w > 0 ? w / l->below_w : INFINITY;
 
-	return w > 0 && (w < HEADROOM * limit || (l->below_w > 0 && w * w / l->below_w < limit));
+	return w > 0 && (w < HEADROOM * limit || w * growth < limit);
 }
 
 int jetwattd_ramp(struct jetwattd_run *r)
