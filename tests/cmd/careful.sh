@@ -112,7 +112,9 @@ busy()
 jetwatt doctor > /dev/null 2>&1 &
 doctor=$!
 child=
-while read -r child rest < /proc/$doctor/task/$doctor/children || [ -d /proc/$doctor/task ]; do
+# A process that has ended stays in /proc, in state Z, until the shell has waited for it.
+while read -r rest rest alive rest < /proc/$doctor/stat && [ "$alive" != Z ]; do
+	read -r child rest < /proc/$doctor/task/$doctor/children
 	[ -n "$child" ] || continue
 	kill -STOP $doctor
 	busy && break

@@ -19,8 +19,7 @@ anew() { [ "$(how_often)" -gt "$1" ]; }
 good_mode()
 {
 	time=$(of_mode 5) best=$(best $BUDGET)
-	[ -n "$time" ] &&
-		at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
+	near_best "$time" "$best"
 }
 
 # holds_good_mode SECONDS [STATE]: is a good mode held (or, with "any", applied) within SECONDS?

@@ -55,7 +55,7 @@ result $? "the first measured mode is the preset whose name is below the budget"
 result $? "other modes follow"
 time=$(of_mode 5) best=$(best $BUDGET)
 echo "# $(told modes_measured) modes: $time ms, the best there is $best"
-[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
+near_best "$time" "$best"
 result $? "the mode is within 10 % of the best"
 ran=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { r = (b - a) / 1e9; print r < 120 ? 120 : r }')
 lost=$(metric jetwatt_learning_lost_seconds_total) took=$(metric jetwatt_learning_seconds_total)

@@ -25,7 +25,7 @@ near()
 {
 	time=$(of_mode 5)
 	took=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { printf "%.0f", (b - a) / 1e9 }')
-	[ -n "$time" ] && at_most "$time" "$(awk -v b="$best" 'BEGIN { print 1.1 * b }')"
+	near_best "$time" "$best"
 }
 best=$(best $BUDGET)
 doing holding 170

@@ -18,8 +18,8 @@
 /* A mode whose mean power is closer to the budget than this many standard deviations of the mean
  * power over one averaging window is measured again. */
 #define TIGHT		1.5
-/* Limits of a full reading while a mode is held. A reading in which the job changes scatters so much
- * that it takes the longest time. */
+/* Limits of a full reading while a mode is held. If the duration of the minibatches changes during a
+ * reading, the reading does not reach its target error and takes @most_s. */
 static const struct jetwatt_measure_limits watching = {
 	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 20, .idle_s = 30, .few = 3,
 	.look_s = 3,

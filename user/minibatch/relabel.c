@@ -33,8 +33,8 @@
 #define LIKE_MIN	3
 /* maximum amount by which waits at another speed are shorter (logarithm) */
 #define SHORTER		2.1
-/* maximum mean duration of late minibatches, in usual durations; and if their numbers of launches
- * show the same work */
+/* maximum mean duration of late minibatches, in usual durations; LATE_SAME applies if all waits follow
+ * the same number of launches, so that the work is known to be the same */
 #define LATE		2
 #define LATE_SAME	3
 

@@ -113,6 +113,19 @@ static bool completes_cycle(const struct jetwatt_batch_wait *b, size_t n, size_t
 	return ns >= AS_LONG * usual_ns && ns * AS_LONG <= usual_ns;
 }
 
+/* Label the waits from @from to @to - 1 as a part of the usual cycle that begins with phase index
+ * @first. */
+static void label_usual(struct jetwatt_batch_wait *b, size_t from, size_t to, size_t first, size_t k)
+{
+	for (size_t i = from; i < to; i++) {
+		b[i].other_phase = false;
+		b[i].phase_index = (uint8_t)((first + i - from) % k);
+		b[i].starts_minibatch = !b[i].phase_index;
+		b[i].rule = JETWATT_RULE_REGAINED;
+		b[i].score = 1;
+	}
+}
+
 /* Label the waits from @from to @to - 1, which are in no cycle, if they belong to minibatches that a
  * disturbance has delayed: the waits before and after them, if any, continue the cycle. Return: true
  * if they are such minibatches. */
@@ -127,13 +140,7 @@ static bool regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from
 		return false;
 	if (!has_usual_callers(b, from, to, first, k) && !completes_cycle(b, n, from, to, first, k))
 		return false;
-	for (size_t i = from; i < to; i++) {
-		b[i].other_phase = false;
-		b[i].phase_index = (uint8_t)((first + i - from) % k);
-		b[i].starts_minibatch = !b[i].phase_index;
-		b[i].rule = JETWATT_RULE_REGAINED;
-		b[i].score = 1;
-	}
+	label_usual(b, from, to, first, k);
 	return true;
 }
 
@@ -155,13 +162,14 @@ static size_t first_cycles(const struct jetwatt_batch_wait *b, size_t n, size_t 
  * backwards. The length of the very first wait is unknown if the trace begins in it. */
 static void regain_first(struct jetwatt_batch_wait *b, size_t n, size_t k)
 {
-	size_t start = first_cycles(b, n, k);
+	size_t start = first_cycles(b, n, k), first;
 	bool strange = false;
 
 	if (start == n || start >= 2 * k)
 		return;
+	first = (2 * k - start) % k;
 	for (size_t i = 0; i < start; i++) {
-		const struct jetwatt_batch_wait *usual = &b[start + (2 * k + i - start) % k];
+		const struct jetwatt_batch_wait *usual = &b[start + (first + i) % k];
 		bool in_cycle = b[i].phase_index < k;
 
 		if ((b[i].other_phase && in_cycle) || !looks_like(&b[i], usual) ||
@@ -169,13 +177,8 @@ static void regain_first(struct jetwatt_batch_wait *b, size_t n, size_t k)
 			return;
 		strange |= !in_cycle;
 	}
-	for (size_t i = 0; i < start && strange; i++) {
-		b[i].other_phase = false;
-		b[i].phase_index = (uint8_t)((2 * k + i - start) % k);
-		b[i].starts_minibatch = !b[i].phase_index;
-		b[i].rule = JETWATT_RULE_REGAINED;
-		b[i].score = 1;
-	}
+	if (strange)
+		label_usual(b, 0, start, first, k);
 }
 
 int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)

@@ -79,6 +79,8 @@ static int gpu;
 static struct gpu_wait waits;
 static volatile const __u32 *counter;
 static volatile sig_atomic_t stop;
+/* SIGUSR1, which is blocked and changes the size of the minibatches. */
+static sigset_t change;
 
 static void on_signal(int sig)
 {
@@ -89,12 +91,8 @@ static void on_signal(int sig)
 /* Return whether the size of the minibatches changes at minibatch @n. */
 static int changes(long n)
 {
-	sigset_t change;
-
 	if (!opt.then || opt.after)
 		return opt.then && n == opt.after;
-	sigemptyset(&change);
-	sigaddset(&change, SIGUSR1);
 	return sigtimedwait(&change, NULL, &(struct timespec){ 0 }) == SIGUSR1;
 }
 
@@ -379,7 +377,6 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = on_signal };
 	double begin = now();
 	long n, size, step;
-	sigset_t change;
 
 	sigemptyset(&change);
 	sigaddset(&change, SIGUSR1);
