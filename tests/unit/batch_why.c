@@ -349,6 +349,19 @@ static void make_stretched(struct job *j, uint64_t z)
 	}
 }
 
+/* A job with three waits per minibatch, of which only the first has launches before it. */
+static void make_launches(struct job *j, uint64_t z)
+{
+	static const struct job_shape h = { .k = 3, .minibatches = 60, .launches = 40 };
+
+	job_make(j, &h, 100, 5, z);
+	for (size_t i = 0; i < j->waits; i++)
+		if (i % 3) {
+			j->sync[i].launches = 0;
+			j->sync[i].launch_ns = 0;
+		}
+}
+
 TEST(every_rule_is_reached)
 {
 	static const struct {
@@ -357,6 +370,7 @@ TEST(every_rule_is_reached)
 		void (*make)(struct job *j, uint64_t z);
 	} cases[] = {
 		{ JETWATT_RULE_MARK, { 0 }, make_marks },
+		{ JETWATT_RULE_NO_LAUNCH, { 0 }, make_launches },
 		{ JETWATT_RULE_SINGLE, { .k = 1, .minibatches = 30 }, NULL },
 		{ JETWATT_RULE_GAP, { .k = 4, .minibatches = 9 }, NULL },
 		{ JETWATT_RULE_WAIT, { .k = 3, .load = 0.05, .inner = 0.05, .uneven = 3, .minibatches = 12 }, NULL },

@@ -88,14 +88,21 @@ static void fill_bound(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 		       const struct jetwatt_period *r)
 {
 	size_t last = to > from ? to - 1 : to;
+	uint64_t launches = 0;
 
-	o->syncs = (uint32_t)(to - from);
+	for (size_t i = from; i < to; i++) {
+		o->syncs += it[i].waits;
+		launches += it[i].sync->launches;
+	}
 	o->tgid = it[last].sync->tgid;
 	o->kind = !b[last].other_phase || to == from		    ? JETWATT_BATCH_TRAIN
 		  : b[last].phase_index == JETWATT_PHASE_INDEX_NONE ? JETWATT_BATCH_OTHER
 								    : JETWATT_BATCH_EVAL;
 	/* The first bound is incomplete if its first wait is not the first wait of a minibatch. */
 	if (o->flags & JETWATT_BATCH_FIRST && !from && to && b[0].phase_index && !b[0].other_phase)
+		o->kind = JETWATT_BATCH_OTHER;
+	/* A minibatch launches work. */
+	if (r->launches && !launches && to > from)
 		o->kind = JETWATT_BATCH_OTHER;
 	o->confidence = bound_confidence(b + from, to - from, r->confidence);
 	for (size_t i = from; i < to; i++)
@@ -151,7 +158,8 @@ static void record_decision(const struct jetwatt_item *it, const struct jetwatt_
 	w->rule = b[i].rule;
 	w->score = clamp_score(b[i].score);
 	w->missing = b[i].missing;
-	why[it[i].at].gap_ns = (uint64_t)fmin(b[i].gap_ns, GAP_MOST_NS);
+	if (it[i].waits == 1)
+		why[it[i].at].gap_ns = (uint64_t)fmin(b[i].gap_ns, GAP_MOST_NS);
 }
 
 void jetwatt_bounds_begin(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_why *why)

@@ -9,10 +9,12 @@
 #include "minibatch/minibatch.h"
 #include "minibatch/period.h"
 
-/* A wait and its index in the input. */
+/* A wait, its index in the input, and the number of waits that it stands for: more than 1 if waits
+ * without launches were merged into it. Then @at is the index of the last of them. */
 struct jetwatt_item {
 	const struct jetwatt_sync *sync;
 	size_t at;
+	uint32_t waits;
 };
 
 /*
@@ -22,6 +24,38 @@ struct jetwatt_item {
 int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
 		       struct jetwatt_period *most_of, uint32_t *tgid);
+
+/* no_launch.c: return whether the probe sees the launches of a job. */
+bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n);
+
+/**
+ * struct jetwatt_merge - state while the waits of a process are examined one by one
+ * @before: the previous wait
+ * @end: end of the last wait with a launch, ns
+ * @lasted: usual time between two waits with launches, ns
+ * @pause: the last wait that was not merged has no launch
+ * @any: there was a wait before
+ */
+struct jetwatt_merge {
+	struct jetwatt_sync before;
+	uint64_t end;
+	double lasted;
+	bool pause, any;
+};
+/*
+ * no_launch.c: return whether the wait @s, the next one of a process whose launches are traced, has
+ * no launch before it and counts with the wait before it.
+ */
+bool jetwatt_merges(struct jetwatt_merge *m, const struct jetwatt_sync *s);
+/*
+ * no_launch.c: merge the waits without launches of one job into the wait before them. @merged:
+ * memory for @n waits, to which @it then points. @why: may be NULL; the waits that were merged away
+ * get JETWATT_RULE_NO_LAUNCH. After the bounds have been written, jetwatt_merged_why() sets their
+ * minibatch. Return: number of waits that are left.
+ */
+size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_sync *merged,
+			   struct jetwatt_batch_why *why);
+void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n);
 
 /* wait_times.c: jetwatt_wait_times() computes only times; jetwatt_wait_rough_logs() computes times,
  * and their logarithms with a large floor. */

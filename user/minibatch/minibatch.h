@@ -87,6 +87,7 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 enum jetwatt_batch_rule {
 	JETWATT_RULE_LEFT_OUT,		/* ignored: no common period with the busiest thread */
 	JETWATT_RULE_MARK,		/* the program marks its minibatches itself */
+	JETWATT_RULE_NO_LAUNCH,		/* no GPU work was launched before the next wait */
 	/* Rules that compare a wait with its neighbours, used if there are few waits, or if no
 	 * learned cycle explains the job. */
 	JETWATT_RULE_SINGLE,		/* each wait is a minibatch: no longer period was found */
@@ -185,6 +186,8 @@ const char *jetwatt_batch_rule_score(int rule);
  *   reported for it. An evaluation or a checkpoint (_EVALUATION, _NO_CYCLE, _PHASE) and a change
  *   of speed (_SPEED) may be detected one period late. No wait is relabelled (_CAUGHT_UP, _ALIKE,
  *   _REGAINED, _MERGED).
+ * - If waits without launches follow the last wait of a minibatch (JETWATT_RULE_NO_LAUNCH), the
+ *   bound is reported at the end of the first of these waits, not of the last.
  * - The 256 waits from which the detector learns may show another period than the 4096 that
  *   jetwatt_batch_segment() analyses: a period that beats against another process, rare events, a
  *   new period before the cycle is learned again. In randomly generated jobs these differences

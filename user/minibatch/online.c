@@ -39,6 +39,8 @@
  * @left: number of waits until the next bound, used if no cycle was learned
  * @tgid: process whose waits are followed
  * @tid: thread whose waits are followed; 0: all threads of the process
+ * @launches: the launches of the process are traced
+ * @merge: detects waits that count with the wait before them, if @launches is true
  * @model: the learned model; train.k 0: no cycle explains the waits
  * @follower: decoder, with the last @recent waits
  * @time_ns: durations of the last @times training minibatches, ns
@@ -51,6 +53,8 @@ struct jetwatt_batch_track {
 	struct jetwatt_sync wait[STORED_WAITS];
 	size_t n, fresh, period, left;
 	uint32_t tgid, tid;
+	bool launches;
+	struct jetwatt_merge merge;
 	struct jetwatt_wait_hmm model;
 	struct jetwatt_follower *follower;
 	struct jetwatt_sync recent[RECENT];
@@ -112,6 +116,17 @@ static bool is_own(const struct jetwatt_batch_track *t, const struct jetwatt_syn
 	return s->tgid == t->tgid && (!t->tid || s->tid == t->tid);
 }
 
+/* Return whether the next wait of the followed process counts with the wait before it, because it
+ * has no launch (no_launch.c). */
+static bool merges(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
+{
+	bool yes = t->launches && s->tgid == t->tgid && jetwatt_merges(&t->merge, s);
+
+	if (yes && t->nr_recent && is_own(t, s))
+		t->recent[t->nr_recent - 1].exit_ns = s->exit_ns;
+	return yes;
+}
+
 /* Label the next wait of the job. Return: whether a minibatch ends with this wait. */
 static bool follow_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
@@ -125,7 +140,7 @@ static bool follow_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync
 		t->nr_recent++;
 	t->recent[t->nr_recent - 1] = *s;
 	for (size_t i = 0; i < t->nr_recent; i++)
-		it[i] = (struct jetwatt_item){ &t->recent[i], i };
+		it[i] = (struct jetwatt_item){ &t->recent[i], i, 1 };
 	jetwatt_wait_times(it, t->nr_recent, b);
 	last = &b[t->nr_recent - 1];
 	jetwatt_wait_logs(last, 1);
@@ -159,7 +174,7 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 	t->fresh++;
 	if (!t->period)
 		return -EAGAIN;
-	if (!is_own(t, s))
+	if (merges(t, &own) || !is_own(t, s))
 		return 0;
 	if (t->model.train.k)
 		return follow_wait(t, &own);
@@ -167,25 +182,27 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 	return t->left == t->period;
 }
 
-/* Compute the number of waits until the next bound from the position of the last bound that was
- * found. */
-static void count_from(struct jetwatt_batch_track *t, const struct jetwatt_batch_bound *last)
+/*
+ * Examine the stored waits again, with what was learned from them. Initialise the decoder with them,
+ * or, if no cycle was learned, compute the number of waits until the next bound from @last, the last
+ * bound that was found.
+ */
+static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_batch_bound *last)
 {
 	size_t since = 0;
 
-	for (size_t i = t->n; i-- > 0 && t->wait[i].exit_ns > last->end_ns;)
-		since += is_own(t, &t->wait[i]);
-	t->left = t->period - since % t->period;
-}
-
-/* Decode the waits from which the cycle was learned, to initialise the decoder. */
-static void follow_from(struct jetwatt_batch_track *t)
-{
-	jetwatt_follower_begin(t->follower, &t->model);
+	if (t->model.train.k)
+		jetwatt_follower_begin(t->follower, &t->model);
 	t->nr_recent = 0;
-	for (size_t i = 0; i < t->n; i++)
-		if (is_own(t, &t->wait[i]))
+	t->merge = (struct jetwatt_merge){ 0 };
+	for (size_t i = 0; i < t->n; i++) {
+		if (merges(t, &t->wait[i]) || !is_own(t, &t->wait[i]))
+			continue;
+		if (t->model.train.k)
 			follow_wait(t, &t->wait[i]);
+		since += t->wait[i].exit_ns > last->end_ns;
+	}
+	t->left = t->period - since % t->period;
 }
 
 /* Return whether there are enough new waits to learn the cycle again. */
@@ -231,10 +248,9 @@ int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 	t->period = lround(fmax(info.period_syncs, 1));
 	t->tgid = tgid;
 	t->tid = r.tid;
+	t->launches = r.launches;
 	t->model = r.model;
-	count_from(t, last);
-	if (t->model.train.k)
-		follow_from(t);
+	follow_from(t, last);
 	return 0;
 }
 

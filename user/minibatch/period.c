@@ -25,7 +25,34 @@
 #define MOST		0.6	/* a period must explain this share of what the best one explains */
 #define PASSES		10	/* maximum number of divisions until no hidden sequence is found */
 #define SLIP		20	/* price factor of groups without k waits, if few are missing */
+#define LAUNCHES_DIFFER	0.3	/* launches do not repeat: their mean difference (logarithm) */
 #define RUN_MIN		9	/* minimum number of groups of a phase in a job of single waits */
+
+/* Return the mean difference between the numbers of launches of waits that are @k apart
+ * (logarithm): small if they repeat with the period @k, or if launches are not traced. */
+static double launches_differ(const struct jetwatt_batch_wait *b, size_t n, int k)
+{
+	double sum = 0;
+
+	for (size_t i = (size_t)k; i < n; i++)
+		sum += fmin(fabs(log((b[i].launches + 1.0) / (b[i - (size_t)k].launches + 1.0))), 1);
+	return n > (size_t)k ? sum / (double)(n - (size_t)k) : 0;
+}
+
+/*
+ * A gap in the middle of a minibatch may be as long as the one before it. Return the period that
+ * the numbers of launches show: the smallest multiple of @k with which they repeat, if they do not
+ * repeat with @k; else @k.
+ */
+static int repeat_launches(const struct jetwatt_batch_wait *b, size_t n, int k)
+{
+	double differ = k > 1 ? launches_differ(b, n, k) : 0;
+
+	for (int m = 2 * k; differ > LAUNCHES_DIFFER && m <= JETWATT_PERIOD_MAX; m += k)
+		if (launches_differ(b, n, m) < differ / 4)
+			return m;
+	return k;
+}
 
 /* Return the mean difference between waits that are @k apart, in length and call: small if the
  * waits repeat with the period @k. */
@@ -323,7 +350,8 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 	enum jetwatt_batch_rule rule = JETWATT_RULE_GAP;
 	int calls, fold, rc = 0;
 
-	*r = (struct jetwatt_period){ .k = 1, .shared = r->shared, .why = r->why };
+	*r = (struct jetwatt_period){ .k = 1, .shared = r->shared, .launches = r->launches,
+				      .why = r->why };
 	if (!at || !v) {
 		free(at);
 		free(v);
@@ -335,8 +363,9 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 	}
 	s.v = v;
 	s.scratch = v + n + 1;
-	r->k = find_period(b, &s, at, &how);
+	r->k = repeat_launches(b, n, find_period(b, &s, at, &how));
 	fold = by == JETWATT_PERIOD_BY_PEAKS ? 1 : jetwatt_fold_find(b, n, s.scratch);
+	fold = repeat_launches(b, n, fold);
 	if (fold > 1 && (r->k == 1 || how.in_step < SURE_STEP)) {
 		/* Here, a disturbance hides the peaks or adds other peaks. */
 		r->other_k = r->k > 1 && r->k != fold ? r->k : 0;

@@ -100,6 +100,7 @@ struct jetwatt_wait_hmm {
  * @k: usual number of waits per minibatch
  * @other_k: another candidate for the number of waits per minibatch; 0: no other candidate
  * @shared: input: other jobs use the GPU at the same time
+ * @launches: input: the launches of the job are traced
  * @why: input: compute scores
  * @tid: the only thread whose waits count; 0: all threads
  * @confidence: confidence in @k, 0 to 1
@@ -111,7 +112,7 @@ struct jetwatt_wait_hmm {
  */
 struct jetwatt_period {
 	int k, other_k;
-	bool shared, why;
+	bool shared, launches, why;
 	uint32_t tid;
 	double confidence;
 	uint64_t missing;

@@ -16,6 +16,9 @@ static const struct {
 		"0" },
 	[JETWATT_RULE_MARK] = {
 		"mark", "the program marks its minibatches itself", "1" },
+	[JETWATT_RULE_NO_LAUNCH] = {
+		"no-launch", "the program launched no GPU work before its next wait, so the minibatch has not ended",
+		"0" },
 	[JETWATT_RULE_SINGLE] = {
 		"single", "each wait is a minibatch, because no period of two or more waits was found",
 		"confidence, 0 to 1: grows with the number of waits" },

@@ -125,6 +125,7 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_c
 		       struct jetwatt_period *r)
 {
 	struct jetwatt_batch_bound *out = cut->out;
+	struct jetwatt_sync *merged = NULL;
 	size_t scratch = n < WINDOW ? n : WINDOW, done = 0;
 	struct jetwatt_batch_wait *b;
 	uint64_t missing = 0;
@@ -136,9 +137,17 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_c
 	count = jetwatt_bounds_marked(it, n, r, cut);
 	if (count)
 		return count;
+	r->launches = jetwatt_launches_traced(it, n);
 	b = malloc(scratch * sizeof(*b));
-	if (!b)
+	if (r->launches)
+		merged = malloc(n * sizeof(*merged));
+	if (!b || (r->launches && !merged)) {
+		free(b);
+		free(merged);
 		return -ENOMEM;
+	}
+	if (r->launches)
+		n = jetwatt_merge_waits(it, n, merged, cut->why);
 	out[0].start_ns = it[0].sync->enter_ns;
 	out[0].flags = JETWATT_BATCH_FIRST;
 	while (done < n) {
@@ -165,6 +174,7 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_c
 			out[count] = (struct jetwatt_batch_bound){ .start_ns = to[rc - 1].end_ns };
 	}
 	r->missing += missing;
+	free(merged);
 	free(b);
 	return rc < 0 ? rc : count;
 }
@@ -218,7 +228,7 @@ static struct jetwatt_item *by_jobs(const struct jetwatt_sync *sync, size_t n)
 	struct jetwatt_item *it = malloc((n + 1) * sizeof(*it));
 
 	for (size_t i = 0; i < n && it; i++)
-		it[i] = (struct jetwatt_item){ &sync[i], i };
+		it[i] = (struct jetwatt_item){ &sync[i], i, 1 };
 	if (it)
 		qsort(it, n, sizeof(*it), by_job);
 	return it;
@@ -268,6 +278,7 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 		return -ENOMEM;
 	for (size_t from = 0, i; from < n; from = i) {
 		struct jetwatt_cut cut = { out + count, (uint32_t)count, why };
+		uint32_t job = it[from].sync->tgid;
 		struct jetwatt_period r;
 		int got;
 
@@ -282,7 +293,7 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 			most = i - from;
 			info->period_syncs = r.k;
 			*most_of = r;
-			*tgid = it[from].sync->tgid;
+			*tgid = job;
 		}
 		info->confidence += r.confidence * (double)(i - from) / (double)n;
 		info->lost += r.missing;
@@ -290,5 +301,7 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 		jobs++;
 	}
 	free(it);
+	if (why)
+		jetwatt_merged_why(why, n);
 	return jobs > 1 ? merge_bounds(out, (size_t)count, why, n) : count;
 }

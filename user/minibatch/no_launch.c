@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waits without launches: waits before which the process has launched no GPU work since its
+ * previous wait.
+ *
+ * A minibatch launches work, so such a wait ends no minibatch of its own. It belongs to the wait
+ * before it. PyTorch programs have many of them: clip_grad_norm_() and loss.item() read two values
+ * one after the other, a checkpoint copies each parameter to the host, and the continuous batching
+ * of transformers 5.17 waits seven times per step, six of them without a launch before
+ * (tests/trace/gpu, recorded on a real GPU).
+ */
+#include "minibatch/bounds.h"
+
+#include <math.h>
+
+/* Launches of a job are traced if at least 1 in this many of its waits follows a launch. */
+#define TRACED_WAITS	16
+/*
+ * Maximum time from the end of a wait to the end of the waits without launches after it that are
+ * counted with it, as fraction of the time since the wait before. Waits that go on for longer, such
+ * as those of a checkpoint, are an interval of their own that is no minibatch.
+ */
+#define LONGEST		0.25
+/* The waits of a minibatch differ in length: the time since the wait before counts as at least this
+ * fraction of what it was one wait earlier. */
+#define DECAY		0.5
+
+bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += it[i].sync->launches != 0;
+	return count && count * TRACED_WAITS >= n;
+}
+
+/*
+ * Return whether no work was launched between the wait @before, the previous one of the process,
+ * and the wait @s. The probe counts launches per process, from one wait to the next. If another
+ * thread has waited in between, or if records were lost, the launches may have been counted before.
+ */
+static bool is_without_launch(const struct jetwatt_sync *before, const struct jetwatt_sync *s)
+{
+	return !s->launches && !s->lost && s->tid == before->tid && s->call != JETWATT_SYNC_MARK_BEGIN;
+}
+
+bool jetwatt_merges(struct jetwatt_merge *m, const struct jetwatt_sync *s)
+{
+	bool without = m->any && is_without_launch(&m->before, s), merges = false;
+	uint64_t launch_ns = s->launch_ns ? s->launch_ns : s->enter_ns;
+
+	if (!without) {
+		m->lasted = fmax((double)(s->exit_ns - (m->any ? m->end : launch_ns)), DECAY * m->lasted);
+		m->end = s->exit_ns;
+		m->pause = false;
+	} else if (m->pause || (double)(s->exit_ns - m->end) <= LONGEST * m->lasted) {
+		merges = true;
+	} else {
+		m->pause = true;
+	}
+	m->before = *s;
+	m->any = true;
+	return merges;
+}
+
+/* Count the wait of @s, which has no launch, with the wait of @to. */
+static void merge(struct jetwatt_item *to, const struct jetwatt_item *s, struct jetwatt_sync *merged,
+		  struct jetwatt_batch_why *why)
+{
+	if (to->waits == 1)
+		*merged = *to->sync;
+	merged->exit_ns = s->sync->exit_ns;
+	if (why) {
+		why[to->at].rule = JETWATT_RULE_NO_LAUNCH;
+		why[to->at].minibatch = (uint32_t)s->at;
+	}
+	to->sync = merged;
+	to->at = s->at;
+	to->waits++;
+}
+
+size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_sync *merged,
+			   struct jetwatt_batch_why *why)
+{
+	struct jetwatt_merge m = { 0 };
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (jetwatt_merges(&m, it[i].sync))
+			merge(&it[kept - 1], &it[i], &merged[kept - 1], why);
+		else
+			it[kept++] = it[i];
+	}
+	return kept;
+}
+
+void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n)
+{
+	for (size_t i = n; i-- > 0;)
+		if (why[i].rule == JETWATT_RULE_NO_LAUNCH)
+			why[i].minibatch = why[why[i].minibatch].minibatch;
+}
