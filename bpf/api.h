@@ -54,6 +54,13 @@ struct {
  * block is free, and continue.
  */
 #define QUERY_GAP_NS		10000000
+/*
+ * A thread waits in loops of queries if it has made one loop of at least QUERIES_MIN queries, at
+ * most QUERY_EVERY_NS apart on average. PyTorch's thread that pins memory queries one event a few
+ * times, once per allocation (CachingHostAllocator.h), and does not wait for it.
+ */
+#define QUERIES_MIN		6
+#define QUERY_EVERY_NS		2000000
 
 static __always_inline u64 saved_reg(void *ctx, int off)
 {
@@ -250,8 +257,14 @@ int api_query_return(void *ctx)
 	q->last_ns = now;
 	enter_ns = q->enter_ns ? q->enter_ns : q->begin_ns;
 	if (ret == CUDA_ERROR_NOT_READY) {
+		q->polls = q->enter_ns ? q->polls + 1 : 1;
 		q->enter_ns = enter_ns;
 		q->handle = q->asked;
+		return 0;
+	}
+	if (!q->waits && (q->polls < QUERIES_MIN || now - enter_ns > q->polls * QUERY_EVERY_NS)) {
+		q->enter_ns = 0;
+		q->polls = 0;
 		return 0;
 	}
 	l = launches_of(id >> 32);

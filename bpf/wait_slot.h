@@ -79,10 +79,11 @@ struct call {
  * @sp: stack pointer at the entry of the query in progress; 0: no query in progress
  * @asked: event or stream of the query in progress
  * @waits: number of waits that have ended
+ * @polls: number of queries since @enter_ns that returned "not ready"
  */
 struct query {
 	unsigned long long enter_ns, last_ns, handle;
-	unsigned long long begin_ns, sp, asked, waits;
+	unsigned long long begin_ns, sp, asked, waits, polls;
 };
 
 /*

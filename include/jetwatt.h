@@ -872,7 +872,8 @@ struct jetwatt_probe;
  *	starts for callbacks and which sometimes waits for other threads; reported only for a
  *	process whose own waits the probe does not see
  * @JETWATT_SYNC_COPY: a synchronous copy: cuMemcpyDtoH(), cudaMemcpy() and others
- * @JETWATT_SYNC_QUERY: a loop of cuEventQuery() or cuStreamQuery() calls, reported as one wait
+ * @JETWATT_SYNC_QUERY: a loop of cuEventQuery() or cuStreamQuery() calls, reported as one wait. A
+ *	thread's first loop must have at least 6 calls, at most 2 ms apart on average
  * @JETWATT_SYNC_CALLS: number of kinds
  */
 enum jetwatt_sync_call {

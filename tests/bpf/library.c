@@ -33,6 +33,8 @@ FIXTURE_VARIANT_ADD(library, copy_ptds) { "copy_ptds", "spin", JETWATT_SYNC_COPY
  */
 FIXTURE_VARIANT_ADD(library, event_query) { "query", "spin", JETWATT_SYNC_QUERY, 4 };
 FIXTURE_VARIANT_ADD(library, stream_query) { "stream_query", "spin", JETWATT_SYNC_QUERY, 4 };
+/* Only a loop of many queries, shortly one after the other, is a wait. */
+FIXTURE_VARIANT_ADD(library, seldom_queries) { "allocator", "spin", JETWATT_SYNC_STREAM, 4 };
 /*
  * A function of the CUDA runtime calls a function of libcuda; both together are one wait, whether
  * or not the runtime function has a stack frame of its own.

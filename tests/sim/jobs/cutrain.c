@@ -5,7 +5,7 @@
  *
  *   cutrain [--minibatches N] [--seconds S] [--syncs K] [--launches N]
  *           [--sync stream|ptsz|event|context|context_v2|copy|copy_ptds|query|stream_query|
- *                   graph|ex|cooperative|runtime|device]
+ *                   graph|ex|cooperative|runtime|device|allocator]
  *           [--wait block|spin] [--times FILE] [--marks 1] [--idle S]
  *
  *   --syncs K     number of waits for the GPU per minibatch (1)
@@ -161,6 +161,15 @@ static void load_libraries(void)
 	api.end = need(jetwatt, "jetwatt_mark_end");
 }
 
+/* As PyTorch's allocator of pinned memory does: query an event now and then, without waiting for
+ * it. The program waits in another call. */
+static CUresult query_seldom(void)
+{
+	while (api.event_query(NULL) == CUDA_ERROR_NOT_READY)
+		usleep(4000);
+	return api.stream(NULL);
+}
+
 static void synchronise(void)
 {
 	uint64_t start = now();
@@ -175,6 +184,8 @@ static void synchronise(void)
 		err = api.context_v2(NULL);
 	else if (!strncmp(opt.sync, "copy", 4))
 		err = api.copy(memory, 0, sizeof(memory));
+	else if (!strcmp(opt.sync, "allocator"))
+		err = query_seldom();
 	else if (strstr(opt.sync, "query"))
 		while ((err = *opt.sync == 'q' ? api.event_query(NULL) : api.stream_query(NULL)) ==
 		       CUDA_ERROR_NOT_READY)
