@@ -176,6 +176,32 @@ TEST(disturbed_minibatches_of_two_waits_are_counted)
 	}
 }
 
+/* The program first waits for a copy of its input, before it launches work. */
+TEST(input_belongs_to_its_own_minibatch)
+{
+	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
+	static const double copy_ms[] = { 0.1, 2, 11 };
+	struct jetwatt_batch_info info;
+
+	for (size_t u = 0; u < sizeof(copy_ms) / sizeof(copy_ms[0]); u++) {
+		struct waits w = { .now_ms = 5, .seed = u };
+		const struct pairs p = { .usual = { { 5, copy_ms[u] }, { 0.5, 24 } },
+					 .call = { JETWATT_SYNC_STREAM, JETWATT_SYNC_STREAM }, .launches = { 0, 9 } };
+		int n, right = 0;
+
+		usual_pairs(&w, &p, BEFORE / 4);
+		n = jetwatt_batch_segment(w.sync, w.n, b, &info);
+		for (int i = 0, at = 1; i < n; i++) {
+			while (at < (int)w.n && w.sync[at].exit_ns < b[i].end_ns)
+				at += 2;
+			right += b[i].kind == JETWATT_BATCH_TRAIN && b[i].syncs == 2 &&
+				 at < (int)w.n && b[i].end_ns == w.sync[at].exit_ns;
+		}
+		/* The first minibatches may count or not. */
+		EXPECT_LE(BEFORE / 4 - 2, right) TH_LOG("%g ms", copy_ms[u]);
+	}
+}
+
 /* In the last minibatches of a job, the second wait changes in its gap and in its length. */
 TEST(last_minibatches_are_counted)
 {

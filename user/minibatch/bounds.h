@@ -28,27 +28,30 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 /* no_launch.c: return whether the probe sees the launches of a job. */
 bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n);
 
+/* What a wait without launches counts with: NOT: it has launches; the wait BEFORE it, or AFTER it;
+ * PAUSE: neither, it begins an interval that is no minibatch. */
+enum jetwatt_merged { JETWATT_MERGED_NOT, JETWATT_MERGED_BEFORE, JETWATT_MERGED_AFTER, JETWATT_MERGED_PAUSE };
+
 /**
- * struct jetwatt_merge - state while the waits of a process are examined one by one
+ * struct jetwatt_merge - state while the waits of a process are examined one by one; all zero at
+ * first
  * @before: the previous wait
  * @end: end of the last wait with a launch, ns
  * @lasted: usual time between two waits with launches, ns
- * @pause: the last wait that was not merged has no launch
+ * @state: enum jetwatt_merged of the waits since then
  * @any: there was a wait before
  */
 struct jetwatt_merge {
 	struct jetwatt_sync before;
 	uint64_t end;
 	double lasted;
-	bool pause, any;
+	enum jetwatt_merged state;
+	bool any;
 };
+/* no_launch.c: decide about @s, the next wait of a process whose launches are traced. */
+enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jetwatt_sync *s);
 /*
- * no_launch.c: return whether the wait @s, the next one of a process whose launches are traced, has
- * no launch before it and counts with the wait before it.
- */
-bool jetwatt_merges(struct jetwatt_merge *m, const struct jetwatt_sync *s);
-/*
- * no_launch.c: merge the waits without launches of one job into the wait before them. @merged:
+ * no_launch.c: merge the waits without launches of one job into those before or after them. @merged:
  * memory for @n waits, to which @it then points. @why: may be NULL; the waits that were merged away
  * get JETWATT_RULE_NO_LAUNCH. After the bounds have been written, jetwatt_merged_why() sets their
  * minibatch. Return: number of waits that are left.

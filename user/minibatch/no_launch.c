@@ -16,10 +16,14 @@
 /* Launches of a job are traced if at least 1 in this many of its waits follows a launch. */
 #define TRACED_WAITS	16
 /*
- * Maximum time from the end of a wait to the end of the waits without launches after it that are
- * counted with it, as fraction of the time since the wait before. Waits that go on for longer, such
- * as those of a checkpoint, are an interval of their own that is no minibatch.
+ * A wait without launches counts with the wait before it if it begins at most GAP after the end of
+ * that wait, and with the wait after it otherwise: it may be a copy of input data at the start of
+ * the next minibatch. Fractions of the usual time between two waits with launches.
  */
+#define GAP		0.03
+/* Waits without launches that go on for longer, such as those of a checkpoint, are an interval of
+ * their own that is no minibatch: after a gap, and without one. */
+#define LONGEST_AFTER	0.5
 #define LONGEST		0.25
 /* The waits of a minibatch differ in length: the time since the wait before counts as at least this
  * fraction of what it was one wait earlier. */
@@ -44,37 +48,45 @@ static bool is_without_launch(const struct jetwatt_sync *before, const struct je
 	return !s->launches && !s->lost && s->tid == before->tid && s->call != JETWATT_SYNC_MARK_BEGIN;
 }
 
-bool jetwatt_merges(struct jetwatt_merge *m, const struct jetwatt_sync *s)
+enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jetwatt_sync *s)
 {
-	bool without = m->any && is_without_launch(&m->before, s), merges = false;
+	bool without = m->any && is_without_launch(&m->before, s);
 	uint64_t launch_ns = s->launch_ns ? s->launch_ns : s->enter_ns;
+	double since = (double)(s->exit_ns - m->end), gap = 0;
 
+	if (without && s->enter_ns > m->before.exit_ns)
+		gap = (double)(s->enter_ns - m->before.exit_ns);
 	if (!without) {
-		m->lasted = fmax((double)(s->exit_ns - (m->any ? m->end : launch_ns)), DECAY * m->lasted);
+		m->lasted = fmax(m->any ? since : (double)(s->exit_ns - launch_ns), DECAY * m->lasted);
 		m->end = s->exit_ns;
-		m->pause = false;
-	} else if (m->pause || (double)(s->exit_ns - m->end) <= LONGEST * m->lasted) {
-		merges = true;
-	} else {
-		m->pause = true;
+		m->state = JETWATT_MERGED_NOT;
+	} else if (m->state != JETWATT_MERGED_PAUSE) {
+		if (gap > GAP * m->lasted)
+			m->state = JETWATT_MERGED_AFTER;
+		else if (m->state == JETWATT_MERGED_NOT)
+			m->state = JETWATT_MERGED_BEFORE;
 	}
 	m->before = *s;
 	m->any = true;
-	return merges;
+	if (m->state == JETWATT_MERGED_PAUSE)
+		return JETWATT_MERGED_BEFORE;
+	if (without && since > (m->state == JETWATT_MERGED_AFTER ? LONGEST_AFTER : LONGEST) * m->lasted)
+		return m->state = JETWATT_MERGED_PAUSE;
+	return m->state;
 }
 
-/* Count the wait of @s, which has no launch, with the wait of @to. */
-static void merge(struct jetwatt_item *to, const struct jetwatt_item *s, struct jetwatt_sync *merged,
+/* Count the wait of @s, which has no launch, with the wait of @to. @own: memory for a copy. */
+static void merge(struct jetwatt_item *to, const struct jetwatt_item *s, struct jetwatt_sync *own,
 		  struct jetwatt_batch_why *why)
 {
-	if (to->waits == 1)
-		*merged = *to->sync;
-	merged->exit_ns = s->sync->exit_ns;
+	if (to->sync != own)
+		*own = *to->sync;
+	own->exit_ns = s->sync->exit_ns;
 	if (why) {
 		why[to->at].rule = JETWATT_RULE_NO_LAUNCH;
 		why[to->at].minibatch = (uint32_t)s->at;
 	}
-	to->sync = merged;
+	to->sync = own;
 	to->at = s->at;
 	to->waits++;
 }
@@ -83,13 +95,24 @@ size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_syn
 			   struct jetwatt_batch_why *why)
 {
 	struct jetwatt_merge m = { 0 };
-	size_t kept = 0;
+	size_t kept = 0, ahead = 0;	/* @ahead: number of waits that count with the next one */
 
 	for (size_t i = 0; i < n; i++) {
-		if (jetwatt_merges(&m, it[i].sync))
+		enum jetwatt_merged how = jetwatt_merge_next(&m, it[i].sync);
+
+		if (why && ahead) {
+			why[it[i - 1].at].rule = JETWATT_RULE_NO_LAUNCH;
+			why[it[i - 1].at].minibatch = (uint32_t)it[i].at;
+		}
+		if (how == JETWATT_MERGED_AFTER) {
+			ahead++;
+		} else if (how == JETWATT_MERGED_BEFORE) {
 			merge(&it[kept - 1], &it[i], &merged[kept - 1], why);
-		else
-			it[kept++] = it[i];
+		} else {
+			it[kept] = it[i];
+			it[kept++].waits += (uint32_t)ahead;
+			ahead = 0;
+		}
 	}
 	return kept;
 }

@@ -116,15 +116,17 @@ static bool is_own(const struct jetwatt_batch_track *t, const struct jetwatt_syn
 	return s->tgid == t->tgid && (!t->tid || s->tid == t->tid);
 }
 
-/* Return whether the next wait of the followed process counts with the wait before it, because it
- * has no launch (no_launch.c). */
+/* Return whether the next wait of the followed process counts with a wait before or after it, because
+ * it has no launch (no_launch.c). */
 static bool merges(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
-	bool yes = t->launches && s->tgid == t->tgid && jetwatt_merges(&t->merge, s);
+	enum jetwatt_merged how = JETWATT_MERGED_NOT;
 
-	if (yes && t->nr_recent && is_own(t, s))
+	if (t->launches && s->tgid == t->tgid)
+		how = jetwatt_merge_next(&t->merge, s);
+	if (how == JETWATT_MERGED_BEFORE && t->nr_recent && is_own(t, s))
 		t->recent[t->nr_recent - 1].exit_ns = s->exit_ns;
-	return yes;
+	return how == JETWATT_MERGED_BEFORE || how == JETWATT_MERGED_AFTER;
 }
 
 /* Label the next wait of the job. Return: whether a minibatch ends with this wait. */
