@@ -134,7 +134,7 @@ $(B)/%.skel.h: $(B)/bpf/%.bpf.o
 	@cp $< $(B)/bpf/$*.o
 	$(call quiet,GEN)$(BPFTOOL) gen skeleton $(B)/bpf/$*.o > $@
 
-$(B)/user/lib/probe_bpf.o $(B)/user/lib/probe_uprobe.o: $(B)/sync.skel.h
+$(B)/user/lib/probe_bpf.o $(B)/user/lib/probe_uprobe.o $(B)/user/lib/probe_callback.o: $(B)/sync.skel.h
 $(B)/user/lib/arrivals.o: $(B)/arrive.skel.h
 
 # --- modules ------------------------------------------------------------------

@@ -12,6 +12,11 @@
  * one.
  *
  * A loop of cu*Query() calls that repeats until an event or a stream is done counts as one wait.
+ *
+ * A program may also hand libcuda a function to call when the GPU has done the work queued so far
+ * (cuLaunchHostFunc), and sleep on a lock of its own until then. JAX does. The library attaches
+ * host_callback() to such functions. Their calls count as waits of a process that does not wait in
+ * functions of libcuda.
  */
 #ifndef JETWATT_BPF_API_H
 #define JETWATT_BPF_API_H
@@ -33,6 +38,22 @@ struct {
 	__type(key, u32);		/* tid */
 	__type(value, struct query);
 } queries SEC(".maps");
+
+/* Functions that libcuda is to call: see host_func(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, struct callback_key);
+	__type(value, u32);
+} callbacks SEC(".maps");
+
+/* Calls that libcuda has not made yet: time at which the program asked for each of them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct callback_key);
+	__type(value, u64);
+} pending SEC(".maps");
 
 /* Number of calls of each traced function (entry point), including inner calls. */
 struct {
@@ -61,6 +82,9 @@ struct {
  */
 #define QUERIES_MIN		6
 #define QUERY_EVERY_NS		2000000
+
+/* Number of callbacks since the last wait after which a process is taken not to wait otherwise. */
+#define QUIET_CALLBACKS		32
 
 static __always_inline u64 saved_reg(void *ctx, int off)
 {
@@ -127,6 +151,7 @@ static __always_inline void reset_launches(u32 tgid, struct launched *before)
 	*before = *l;
 	l->first_ns = 0;
 	l->nr = 0;
+	l->callbacks = 0;
 }
 
 static __always_inline int enter_api(void *ctx, u32 call)
@@ -296,6 +321,59 @@ static __always_inline int count_launch(void *ctx, u32 from)
 	if (!l->first_ns)
 		l->first_ns = bpf_ktime_get_ns();
 	__sync_fetch_and_add(&l->nr, 1);
+	return 0;
+}
+
+/*
+ * cuLaunchHostFunc(stream, function, data) and cuStreamAddCallback(stream, function, data, flags):
+ * libcuda calls function(data), or function(stream, status, data).
+ */
+SEC("uprobe")
+int host_func(void *ctx)
+{
+	u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
+	struct callback_key key = { .fn = saved_reg(ctx, OFF_ARG1), .tgid = id >> 32 };
+
+	if (!watched(id >> 32))
+		return 0;
+	count_entry(ctx, id >> 32);
+	end_query_loop((u32)id);
+	if (!bpf_map_lookup_elem(&callbacks, &key) &&
+	    !bpf_map_update_elem(&callbacks, &key, (void *)&one, BPF_NOEXIST))
+		__sync_fetch_and_add(&callbacks_seen, 1);
+	key.fn = saved_reg(ctx, OFF_ARG2);
+	bpf_map_update_elem(&pending, &key, &now, BPF_ANY);
+	return 0;
+}
+
+/* Attached to the functions in the map @callbacks. */
+SEC("uprobe")
+int host_callback(void *ctx)
+{
+	u64 id = bpf_get_current_pid_tgid(), asked, *at;
+	struct callback_key key = { .fn = saved_reg(ctx, OFF_ARG0), .tgid = id >> 32 };
+	struct launched before = { 0 }, *l;
+	u32 callbacks;
+
+	if (!watched(id >> 32))
+		return 0;
+	at = bpf_map_lookup_elem(&pending, &key);
+	if (!at) {
+		key.fn = saved_reg(ctx, OFF_ARG2);
+		at = bpf_map_lookup_elem(&pending, &key);
+	}
+	l = launches_of(id >> 32);
+	if (!at || !l)
+		return 0;
+	asked = *at;
+	bpf_map_delete_elem(&pending, &key);
+	callbacks = l->callbacks + 1;
+	if (callbacks > QUIET_CALLBACKS) {
+		l->flags |= WAITS;
+		reset_launches(id >> 32, &before);
+		emit(id, asked, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_CALLBACK, 0, -1, -1, &before);
+	}
+	l->callbacks = callbacks;
 	return 0;
 }
 

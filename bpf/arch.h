@@ -22,7 +22,10 @@
 #define OFF_SP		REG(31)
 #define OFF_PC		REG(32)
 #define OFF_RET		REG(0)
-#define OFF_ARG0	REG(0)		/* first argument of a function, at its entry */
+/* The first three arguments of a function, at its entry */
+#define OFF_ARG0	REG(0)
+#define OFF_ARG1	REG(1)
+#define OFF_ARG2	REG(2)
 
 #define NR_DUP			23
 #define NR_DUP2			(-1)
@@ -53,6 +56,8 @@
 #define OFF_PC		128
 #define OFF_RET		80		/* ax */
 #define OFF_ARG0	112		/* di */
+#define OFF_ARG1	104		/* si */
+#define OFF_ARG2	96		/* dx */
 
 #define NR_CLOSE		3
 #define NR_POLL			7

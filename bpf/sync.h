@@ -19,6 +19,7 @@ enum jetwatt_sync_record_call {
 	JETWATT_SYNC_RECORD_FORGET,
 	JETWATT_SYNC_RECORD_COPY,
 	JETWATT_SYNC_RECORD_QUERY,
+	JETWATT_SYNC_RECORD_CALLBACK,
 };
 
 /* Flag in @call: the thread has the name cuda-EvtHandlr, so it is libcuda's helper thread. */

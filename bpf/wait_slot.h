@@ -93,12 +93,21 @@ struct query {
  * @flags: DRIVER: the process launches through functions of libcuda, so launches through libcudart,
  *	which calls libcuda, are not counted again; WAITS: a thread has waited in a function of
  *	libcuda or libcudart
+ * @callbacks: number of callbacks since the last wait in a function of libcuda or libcudart
  */
 #define DRIVER		1
 #define WAITS		2
 struct launched {
 	unsigned long long first_ns;
 	unsigned int nr, flags;
+	unsigned int callbacks, pad;
+};
+
+/* Key of the map @callbacks: function @fn of process @tgid that libcuda calls; and key of the map
+ * @pending: argument @fn of such a call. */
+struct callback_key {
+	unsigned long long fn;
+	unsigned int tgid, pad;
 };
 
 /* Key of the map @entries: address of a traced function in the memory of process @tgid. */

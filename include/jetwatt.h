@@ -874,6 +874,9 @@ struct jetwatt_probe;
  * @JETWATT_SYNC_COPY: a synchronous copy: cuMemcpyDtoH(), cudaMemcpy() and others
  * @JETWATT_SYNC_QUERY: a loop of cuEventQuery() or cuStreamQuery() calls, reported as one wait. A
  *	thread's first loop must have at least 6 calls, at most 2 ms apart on average
+ * @JETWATT_SYNC_CALLBACK: a call by libcuda of a function of the program, which the program asked for
+ *	with cuLaunchHostFunc() or cuStreamAddCallback(): from the request to the call. Reported only
+ *	for a process that does not wait in functions of libcuda: after 32 such calls without a wait
  * @JETWATT_SYNC_CALLS: number of kinds
  */
 enum jetwatt_sync_call {
@@ -887,6 +890,7 @@ enum jetwatt_sync_call {
 	JETWATT_SYNC_HELPER,
 	JETWATT_SYNC_COPY,
 	JETWATT_SYNC_QUERY,
+	JETWATT_SYNC_CALLBACK,
 	JETWATT_SYNC_CALLS
 };
 

@@ -97,4 +97,54 @@ TEST_F_TIMEOUT(library, every_wait_once, 60)
 	EXPECT_NE(NULL, strstr(st.library, "libcuda"));
 }
 
+/*
+ * The job sleeps until libcuda calls its function, as JAX does. The probe attaches to this function
+ * while the job runs, and reports its calls after 32 calls without another wait.
+ */
+FIXTURE(callback) {
+	struct cuda_job job;
+};
+
+FIXTURE_SETUP(callback)
+{
+	const char *why = cuda_job_begin(&self->job);
+
+	if (why)
+		SKIP_TEST("%s", why);
+	setenv("LD_LIBRARY_PATH", cuda_libs, 1);
+}
+
+FIXTURE_TEARDOWN(callback)
+{
+	cuda_job_end(&self->job);
+}
+
+TEST_F_TIMEOUT(callback, every_call_once, 120)
+{
+	struct cuda_job *j = &self->job;
+	const struct jetwatt_sync *s = j->seen.sync;
+	int first;
+
+	CUDA_JOB_START(j, cuda_libs, "--sync", "host_func", "--syncs", "2", "--minibatches", "120");
+	ASSERT_EQ(0, cuda_job_probe(j, JETWATT_RUNG_UPROBE)) {
+		TH_LOG("%s", jetwatt_probe_error());
+	}
+	ASSERT_EQ(0, cuda_job_go(j));
+	ASSERT_EQ(0, cuda_job_finish(j));
+	ASSERT_EQ(240, j->waits);
+	ASSERT_LT(40, j->seen.nr);
+	ASSERT_GE(240 - 32, j->seen.nr);
+	first = j->waits - j->seen.nr;
+	for (int i = 0; i < j->seen.nr; i++) {
+		EXPECT_EQ(JETWATT_SYNC_CALLBACK, s[i].call);
+		EXPECT_EQ(j->pid, (pid_t)s[i].tgid);
+		EXPECT_LE(j->start_ns[first + i], s[i].enter_ns);
+		EXPECT_LT(s[i].enter_ns, s[i].exit_ns);
+		EXPECT_LE(s[i].exit_ns, j->end_ns[first + i]);
+		if (i)
+			EXPECT_EQ(4, s[i].launches);
+	}
+	EXPECT_EQ(0, jetwatt_probe_lost(j->seen.probe));
+}
+
 TEST_HARNESS_MAIN

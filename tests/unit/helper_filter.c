@@ -93,6 +93,14 @@ TEST_F(own, helper_waits_count_again_when_own_waits_cease)
 	EXPECT_EQ(64, self->own.dropped);
 }
 
+/* JAX waits more than a thousand times while it compiles, and then leaves all waits to the helper. */
+TEST_F(own, many_own_waits_do_not_suppress_helper_waits_for_long)
+{
+	EXPECT_EQ(1272, add(self, 7, JETWATT_SYNC_STREAM, 1272));
+	EXPECT_EQ(0, add(self, 7, JETWATT_SYNC_HELPER, 960));
+	EXPECT_EQ(936, add(self, 7, JETWATT_SYNC_HELPER, 1000));
+}
+
 /* If the process's own threads have not waited for JETWATT_HELPER_FILTER_HOLD_NS, the waits of its
  * helper thread are reported, unchanged and in order. */
 TEST_F(own, helper_waits_are_released_after_a_delay)

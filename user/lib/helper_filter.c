@@ -2,12 +2,13 @@
 /* Filters the waits of libcuda's helper thread: see helper_filter.h. */
 #include "lib/helper_filter.h"
 
-/* If a process has less than one wait of its own threads per this many waits of the helper, its
- * own threads are taken not to wait. */
+/*
+ * If a process has less than one wait of its own threads per this many waits of the helper, its own
+ * threads are taken not to wait. Each own wait drops this many of the helper's waits that follow, and
+ * all own waits together at most DROPS_MAX: a program may wait while it compiles, and never again.
+ */
 #define HELPER_RATIO	64
-/* After this number of waits, the counts of own waits and of the helper's waits are halved, so
- * that recent waits dominate. */
-#define HISTORY_WAITS	4096
+#define DROPS_MAX	1024
 
 static void report_wait(struct jetwatt_helper_filter *o, const struct jetwatt_sync *s, jetwatt_sync_fn fn,
 			void *arg)
@@ -31,8 +32,8 @@ static size_t process_slot(struct jetwatt_helper_filter *o, uint32_t tgid)
 
 	if (o->process[i].tgid != tgid) {
 		o->process[i].tgid = tgid;
-		o->process[i].own = o->process[i].helper = 0;
-		o->process[i].alone = 0;
+		o->process[i].drops = 0;
+		o->process[i].known = 0;
 	}
 	return i;
 }
@@ -59,20 +60,20 @@ static void end_hold(struct jetwatt_helper_filter *o, uint32_t tgid, jetwatt_syn
  * helper without delay. */
 static void release_process(struct jetwatt_helper_filter *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
 {
-	o->process[process_slot(o, tgid)].alone = 1;
+	o->process[process_slot(o, tgid)].known = 1;
 	end_hold(o, tgid, fn, arg);
 }
 
 static int hold_back(struct jetwatt_helper_filter *o, const struct jetwatt_sync *s, size_t i,
 		     jetwatt_sync_fn fn, void *arg)
 {
-	if (o->process[i].alone)
+	if (o->process[i].known)
 		return 0;
 	/* There is no space to hold back another wait: report the waits of the process whose
 	 * wait is the oldest. It may be this one. */
 	if (o->nr_held == JETWATT_HELPER_FILTER_HELD)
 		release_process(o, o->held[0].tgid, fn, arg);
-	if (o->process[process_slot(o, s->tgid)].alone)
+	if (o->process[process_slot(o, s->tgid)].known)
 		return 0;
 	o->held[o->nr_held++] = *s;
 	return 1;
@@ -87,23 +88,22 @@ void jetwatt_helper_filter_add(struct jetwatt_helper_filter *o, const struct jet
 		report_wait(o, s, fn, arg);
 		return;
 	}
-	if (o->process[i].own + o->process[i].helper >= HISTORY_WAITS) {
-		o->process[i].own /= 2;
-		o->process[i].helper /= 2;
-	}
 	if (s->call != JETWATT_SYNC_HELPER) {
-		o->process[i].own++;
+		if (o->process[i].drops <= DROPS_MAX - HELPER_RATIO)
+			o->process[i].drops += HELPER_RATIO;
+		o->process[i].known = 1;
 		end_hold(o, s->tgid, NULL, NULL);
 		report_wait(o, s, fn, arg);
 		return;
 	}
-	o->process[i].helper++;
-	if (!o->process[i].own && hold_back(o, s, i, fn, arg))
+	if (hold_back(o, s, i, fn, arg))
 		return;
-	if (o->process[i].own * HELPER_RATIO < o->process[i].helper)
+	if (!o->process[i].drops) {
 		report_wait(o, s, fn, arg);
-	else
+	} else {
+		o->process[i].drops--;
 		drop_wait(o, s);
+	}
 }
 
 uint64_t jetwatt_helper_filter_release(struct jetwatt_helper_filter *o, uint64_t now_ns, jetwatt_sync_fn fn, void *arg)

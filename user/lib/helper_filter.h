@@ -25,9 +25,9 @@
 /**
  * struct jetwatt_helper_filter - state of the filter; all zero at first
  * @process: slots, by tgid modulo JETWATT_HELPER_FILTER_PROCESSES; a new process replaces
- *	the one in its slot. own, helper: number of recent waits of the job's threads, of the
- *	helper. alone: 1: the helper's waits are reported, because the process had no waits of
- *	its own in time
+ *	the one in its slot. drops: number of the helper's next waits to drop, because the job's
+ *	own threads wait. known: 1: the helper's waits are not held back any more, because the
+ *	process had own waits, or had none in time
  * @held: waits held back, in order of arrival
  * @nr_held: number of waits held back
  * @dropped: number of the helper's waits that were dropped
@@ -36,8 +36,8 @@
  */
 struct jetwatt_helper_filter {
 	struct {
-		uint32_t tgid, own, helper;
-		int alone;
+		uint32_t tgid, drops;
+		int known;
 	} process[JETWATT_HELPER_FILTER_PROCESSES];
 	struct jetwatt_sync held[JETWATT_HELPER_FILTER_HELD];
 	size_t nr_held;

@@ -32,6 +32,8 @@ enum jetwatt_library_what {
 	/* entry point that queries whether work is complete, without waiting */
 	JETWATT_LIBRARY_QUERY,
 	JETWATT_LIBRARY_LAUNCH,		/* launches work */
+	/* entry point that has libcuda call a function of the program */
+	JETWATT_LIBRARY_CALLBACK,
 	JETWATT_LIBRARY_WHATS
 };
 

@@ -20,7 +20,6 @@
  * - asynchronous copies: a copy to pageable memory waits, and a copy to pinned memory returns at
  *   once, but the calls look the same. A program reads the result after a synchronisation, which
  *   is in the table;
- * - cuLaunchHostFunc and cuStreamAddCallback: no thread of the program waits in them;
  * - cuMemFree, cuModuleUnload and others that synchronise as a side effect.
  */
 #include "lib/library.h"
@@ -33,6 +32,7 @@
 #define COPY	JETWATT_LIBRARY_COPY
 #define QUERY	JETWATT_LIBRARY_QUERY
 #define LAUNCH	JETWATT_LIBRARY_LAUNCH
+#define CALLBACK JETWATT_LIBRARY_CALLBACK
 
 /* The third column is CUDA_VERSION of the first release that exports the name. */
 static const struct jetwatt_library_entry entry[] = {
@@ -70,6 +70,10 @@ static const struct jetwatt_library_entry entry[] = {
 	{ "cuLaunchCooperativeKernelMultiDevice", LAUNCH, 9000 },
 	{ "cuGraphLaunch", LAUNCH, 10000 },
 	{ "cuGraphLaunch_ptsz", LAUNCH, 10000 },
+	{ "cuLaunchHostFunc", CALLBACK, 10000 },
+	{ "cuLaunchHostFunc_ptsz", CALLBACK, 10000 },
+	{ "cuStreamAddCallback", CALLBACK, 5000 },
+	{ "cuStreamAddCallback_ptsz", CALLBACK, 7000 },
 	/*
 	 * cuda_runtime_api.h. If a function of the runtime calls the driver, the call of the
 	 * runtime and the call of the driver are nested, and count once. Since CUDA 11.3 the

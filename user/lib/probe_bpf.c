@@ -131,6 +131,7 @@ static int handle_record(void *ctx, void *data, size_t size)
 		[JETWATT_SYNC_RECORD_CONTEXT] = JETWATT_SYNC_CONTEXT,
 		[JETWATT_SYNC_RECORD_COPY] = JETWATT_SYNC_COPY,
 		[JETWATT_SYNC_RECORD_QUERY] = JETWATT_SYNC_QUERY,
+		[JETWATT_SYNC_RECORD_CALLBACK] = JETWATT_SYNC_CALLBACK,
 	};
 	const struct jetwatt_sync_record *r = data;
 	struct probe_bpf *b = ctx;
@@ -170,7 +171,8 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 				       bpf->progs.api_context, bpf->progs.api_copy,
 				       bpf->progs.api_return, bpf->progs.api_query,
 				       bpf->progs.api_query_return, bpf->progs.api_launch,
-				       bpf->progs.api_launch_runtime };
+				       bpf->progs.api_launch_runtime, bpf->progs.host_func,
+				       bpf->progs.host_callback };
 	int calls = !!(rungs & JETWATT_RUNG_TRACEPOINT), api = !!(rungs & JETWATT_RUNG_UPROBE);
 	uint32_t level = 0;
 	uint64_t id = o->cgroup;

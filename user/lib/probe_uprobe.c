@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "../bpf/wait_slot.h"
+#include "lib/probe_callback.h"
 #include "lib/process_tree.h"
 #include "lib/library.h"
 #include "sync.skel.h"
@@ -48,6 +49,7 @@
  * @only: id of the only process to search; 0: all watched processes
  * @next: key in the map @followed at which the next search continues
  * @searches: number of searches
+ * @callbacks: uprobes on functions of the processes that libcuda calls
  * @procs: path of cgroup.procs; NULL: no cgroup
  */
 struct jetwatt_uprobes {
@@ -58,6 +60,7 @@ struct jetwatt_uprobes {
 	struct { ino_t ino; uint64_t offset; const char *name; } place[LINKS_MAX / 2];
 	struct { uint32_t tgid, searches; } quiet[KNOWN_MAX];
 	uint32_t known[KNOWN_MAX], only, next, searches;
+	struct jetwatt_callbacks *callbacks;
 	int nr_files, nr_links, nr_places;
 	char *procs;
 };
@@ -81,6 +84,8 @@ static struct bpf_program *program_of_call(struct sync *bpf,
 		return bpf->progs.api_copy;
 	case JETWATT_LIBRARY_QUERY:
 		return bpf->progs.api_query;
+	case JETWATT_LIBRARY_CALLBACK:
+		return bpf->progs.host_func;
 	default:
 		return strncmp(call->name, "cuda", 4) ? bpf->progs.api_launch :
 							bpf->progs.api_launch_runtime;
@@ -98,7 +103,13 @@ static int attach_at(struct jetwatt_uprobes *u, struct bpf_program *prog, int on
 	return err;
 }
 
-/* Except for launches, attach the uprobe on the function's return first, so that every call whose
+/* Return whether a call ends a wait when it returns. */
+static int returns(enum jetwatt_library_what what)
+{
+	return what != JETWATT_LIBRARY_LAUNCH && what != JETWATT_LIBRARY_CALLBACK;
+}
+
+/* If a call waits, attach the uprobe on the function's return first, so that every call whose
  * start is seen has its end seen as well. */
 static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 {
@@ -106,7 +117,7 @@ static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 	int n = jetwatt_library_calls(path, call), err = 0;
 
 	for (int i = 0; i < n && !err; i++) {
-		if (call[i].what != JETWATT_LIBRARY_LAUNCH)
+		if (returns(call[i].what))
 			err = attach_at(u, call[i].what == JETWATT_LIBRARY_QUERY ?
 					u->bpf->progs.api_query_return : u->bpf->progs.api_return,
 					1, path, call[i].offset);
@@ -279,6 +290,7 @@ void jetwatt_uprobes_search(struct jetwatt_uprobes *u)
 		search_process(u, u->only);
 	else if (u->procs)
 		search_cgroup(u);
+	jetwatt_callbacks_search(u->callbacks);
 }
 
 int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, struct sync *bpf,
@@ -289,7 +301,12 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, s
 	int n = jetwatt_library_system(path, 8);
 
 	*out = NULL;
-	if (!u || (o->cgroup_path && asprintf(&u->procs, "%s/cgroup.procs", o->cgroup_path) < 0)) {
+	if (u)
+		u->callbacks = jetwatt_callbacks_new(bpf);
+	if (!u || !u->callbacks ||
+	    (o->cgroup_path && asprintf(&u->procs, "%s/cgroup.procs", o->cgroup_path) < 0)) {
+		if (u)
+			jetwatt_callbacks_free(u->callbacks);
 		free(u);
 		return jetwatt_probe_refuse(p, JETWATT_RUNG_UPROBE, -ENOMEM, "out of memory");
 	}
@@ -350,6 +367,7 @@ void jetwatt_uprobes_free(struct jetwatt_uprobes *u)
 {
 	if (!u)
 		return;
+	jetwatt_callbacks_free(u->callbacks);
 	while (u->nr_links)
 		bpf_link__destroy(u->link[--u->nr_links]);
 	free(u->procs);

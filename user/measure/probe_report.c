@@ -18,6 +18,7 @@ static const struct {
 	[JETWATT_SYNC_HELPER] = { "helper", JETWATT_RUNG_TRACEPOINT },
 	[JETWATT_SYNC_COPY] = { "copy", JETWATT_RUNG_UPROBE },
 	[JETWATT_SYNC_QUERY] = { "query", JETWATT_RUNG_UPROBE },
+	[JETWATT_SYNC_CALLBACK] = { "callback", JETWATT_RUNG_UPROBE },
 };
 
 uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st)

@@ -5,7 +5,7 @@
  *
  *   cutrain [--minibatches N] [--seconds S] [--syncs K] [--launches N]
  *           [--sync stream|ptsz|event|context|context_v2|copy|copy_ptds|query|stream_query|
- *                   graph|ex|cooperative|runtime|device|allocator]
+ *                   graph|ex|cooperative|runtime|device|allocator|host_func]
  *           [--wait block|spin] [--times FILE] [--marks 1] [--idle S]
  *
  *   --syncs K     number of waits for the GPU per minibatch (1)
@@ -20,6 +20,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ static struct {
 	CUresult (*copy)(void *to, CUdeviceptr from, size_t size);
 	CUresult (*to_device)(CUdeviceptr to, const void *from, size_t size);
 	CUresult (*event_query)(CUevent event), (*stream_query)(CUstream stream);
+	CUresult (*host_func)(CUstream stream, CUhostFn fn, void *data);
 	CUresult (*ex)(const CUlaunchConfig *config, CUfunction f, void **params, void **extra);
 	CUresult (*cooperative)(CUfunction f, SIM_GRID, CUstream stream, void **params);
 	CUresult (*load)(unsigned int kind, unsigned int permille);
@@ -55,6 +57,7 @@ static struct {
 } api;
 
 static volatile sig_atomic_t stop;
+static sem_t called;
 static FILE *times;
 
 static void on_signal(int sig)
@@ -144,6 +147,8 @@ static void load_libraries(void)
 	api.copy = need(cuda, strcmp(opt.sync, "copy_ptds") ? "cuMemcpyDtoH_v2" : "cuMemcpyDtoH_v2_ptds");
 	api.to_device = need(cuda, "cuMemcpyHtoD_v2");
 	api.event_query = need(cuda, "cuEventQuery");
+	api.host_func = need(cuda, "cuLaunchHostFunc");
+	sem_init(&called, 0, 0);
 	api.stream_query = need(cuda, "cuStreamQuery");
 	api.ex = need(cuda, "cuLaunchKernelEx");
 	api.cooperative = need(cuda, "cuLaunchCooperativeKernel");
@@ -170,6 +175,20 @@ static CUresult query_seldom(void)
 	return api.stream(NULL);
 }
 
+static void call_back(void *data)
+{
+	sem_post(data);
+}
+
+static CUresult sleep_for_callback(void)
+{
+	CUresult err = api.host_func(NULL, call_back, &called);
+
+	while (!err && sem_wait(&called))
+		;
+	return err;
+}
+
 static void synchronise(void)
 {
 	uint64_t start = now();
@@ -184,6 +203,8 @@ static void synchronise(void)
 		err = api.context_v2(NULL);
 	else if (!strncmp(opt.sync, "copy", 4))
 		err = api.copy(memory, 0, sizeof(memory));
+	else if (!strcmp(opt.sync, "host_func"))
+		err = sleep_for_callback();
 	else if (!strcmp(opt.sync, "allocator"))
 		err = query_seldom();
 	else if (strstr(opt.sync, "query"))

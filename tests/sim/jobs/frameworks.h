@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static struct {
 
 #define DRIVER(X)	X(cuInit) X(cuDevicePrimaryCtxSetFlags) X(cuLaunchKernel) X(cuLaunchKernelEx)	\
 			X(cuGraphLaunch) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventRecord)	\
-			X(cuEventQuery) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2) X(simLoad)
+			X(cuEventQuery) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2)			\
+			X(cuLaunchHostFunc) X(simLoad)
 #define RUNTIME(X)	X(cudaSetDeviceFlags) X(cudaFree) X(cudaLaunchKernel) X(cudaGraphLaunch)		\
 			X(cudaStreamSynchronize) X(cudaEventCreateWithFlags) X(cudaEventRecord)		\
 			X(cudaEventSynchronize) X(cudaEventQuery) X(cudaMemcpy) X(cudaMemcpyAsync)

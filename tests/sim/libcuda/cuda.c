@@ -126,6 +126,13 @@ CUresult cuCtxSynchronize_v2(CUcontext context)
 	return sim_synchronise();
 }
 
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data)
+{
+	(void)stream;
+	OWN(23);
+	return sim_call_back(fn, data);
+}
+
 /* The simulated copies move no data, because only the order of calls matters. */
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
 {

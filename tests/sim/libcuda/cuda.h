@@ -59,6 +59,8 @@ CUresult cuEventSynchronize(CUevent event);
 CUresult cuEventQuery(CUevent event);
 CUresult cuCtxSynchronize(void);
 CUresult cuCtxSynchronize_v2(CUcontext context);
+typedef void (*CUhostFn)(void *data);
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data);
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size);
 CUresult cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t size);
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size);

@@ -31,6 +31,7 @@
 #include "jobs/gpu_wait.h"
 
 #define QUEUE	16
+#define CALLS	64	/* maximum number of calls that the program has asked for */
 
 static struct {
 	int gpu;
@@ -256,6 +257,60 @@ CUresult sim_wait_for(uint64_t to, int blocking)
 		err = blocking && sim.given ? getenv("SIM_CUDA_HELPER") ? ask_helper() : sleep_piece() : 0;
 		err = err ? err : sim_query(to);
 	} while (err == CUDA_ERROR_NOT_READY);
+	return err;
+}
+
+/* Calls that the thread cuda-EvtHandlr has yet to make: a ring of @asked - @made entries. */
+static struct {
+	struct { CUhostFn fn; void *data; uint64_t mark; } call[CALLS];
+	uint64_t asked, made;
+	pthread_mutex_t lock;
+	pthread_cond_t ask;
+	int started;
+} host = { .lock = PTHREAD_MUTEX_INITIALIZER, .ask = PTHREAD_COND_INITIALIZER };
+
+/* On a GPU, this thread sleeps in poll() for the end of the work, whatever the flags of the context
+ * are: seen with the driver 580.159 on an H100. */
+static void *make_calls(void *arg)
+{
+	pthread_setname_np(pthread_self(), "cuda-EvtHandlr");
+	pthread_mutex_lock(&host.lock);
+	for (;; host.made++) {
+		CUhostFn fn;
+		void *data;
+		uint64_t mark;
+
+		while (host.asked == host.made)
+			pthread_cond_wait(&host.ask, &host.lock);
+		fn = host.call[host.made % CALLS].fn;
+		data = host.call[host.made % CALLS].data;
+		mark = host.call[host.made % CALLS].mark;
+		pthread_mutex_unlock(&host.lock);
+		if (sim_wait_for(mark, 1))
+			abort();
+		fn(data);
+		pthread_mutex_lock(&host.lock);
+	}
+	return arg;
+}
+
+CUresult sim_call_back(CUhostFn fn, void *data)
+{
+	CUresult err = CUDA_SUCCESS;
+	pthread_t thread;
+
+	pthread_mutex_lock(&host.lock);
+	if (!host.started++ && pthread_create(&thread, NULL, make_calls, NULL))
+		abort();
+	if (host.asked - host.made == CALLS) {
+		err = CUDA_ERROR_OUT_OF_MEMORY;
+	} else {
+		host.call[host.asked % CALLS].fn = fn;
+		host.call[host.asked % CALLS].data = data;
+		host.call[host.asked++ % CALLS].mark = sim_mark();
+		pthread_cond_signal(&host.ask);
+	}
+	pthread_mutex_unlock(&host.lock);
 	return err;
 }
 

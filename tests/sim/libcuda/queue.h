@@ -29,6 +29,9 @@ CUresult sim_query(uint64_t to);
 
 CUresult sim_wait_for(uint64_t to, int blocking);
 
+/* Have the thread cuda-EvtHandlr call @fn when the GPU has finished the work that is queued now. */
+CUresult sim_call_back(CUhostFn fn, void *data);
+
 /* Wait for all queued work, in the way that the context's flags select. */
 CUresult sim_synchronise(void);
 

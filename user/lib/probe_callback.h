@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Uprobes on functions of the watched processes that libcuda calls when the GPU has done the work
+ * before (cuLaunchHostFunc, cuStreamAddCallback). The BPF program finds their addresses.
+ */
+#ifndef JETWATT_LIB_PROBE_CALLBACK_H
+#define JETWATT_LIB_PROBE_CALLBACK_H
+
+struct jetwatt_callbacks;
+struct sync;
+
+/* Return: NULL: out of memory. */
+struct jetwatt_callbacks *jetwatt_callbacks_new(struct sync *bpf);
+/* Attach to the functions that the BPF program has found since the last search. */
+void jetwatt_callbacks_search(struct jetwatt_callbacks *c);
+/* @c: may be NULL. */
+void jetwatt_callbacks_free(struct jetwatt_callbacks *c);
+
+#endif
