@@ -83,6 +83,17 @@ struct {
 #define QUERIES_MIN		6
 #define QUERY_EVERY_NS		2000000
 
+/*
+ * An asynchronous copy to memory that is not pinned waits for the work before it; to pinned memory it
+ * returns at once. The calls look the same, so a copy that takes this long counts as a wait. Recorded
+ * on an H100: 0.02 ms and at most 0.15 ms to pinned memory, 58 of 58.2 ms to other memory in CuPy,
+ * where the synchronisation that follows takes 0.01 ms.
+ */
+#define COPY_WAIT_NS		300000
+
+/* Value of call::call: an asynchronous copy, which is reported as JETWATT_SYNC_RECORD_COPY */
+#define COPY_ASYNC		0x100
+
 /* Number of callbacks since the last wait after which a process is taken not to wait otherwise. */
 #define QUIET_CALLBACKS		32
 
@@ -170,9 +181,9 @@ static __always_inline int enter_api(void *ctx, u32 call)
 		return 0;
 	l = launches_of(id >> 32);
 	/*
-	 * A copy of memory without a launch before it does not count as a wait: see api_return().
+	 * A copy of memory without a launch before it does not count as a wait: see is_wait().
 	 */
-	if (l && (call != JETWATT_SYNC_RECORD_COPY || l->nr))
+	if (l && ((call != JETWATT_SYNC_RECORD_COPY && call != COPY_ASYNC) || l->nr))
 		l->flags |= WAITS;
 	end_query_loop(tid);
 	c.enter_ns = bpf_ktime_get_ns();
@@ -206,10 +217,27 @@ int api_copy(void *ctx)
 }
 
 SEC("uprobe")
+int api_copy_async(void *ctx)
+{
+	return enter_api(ctx, COPY_ASYNC);
+}
+
+/*
+ * Return whether a call that ends now has waited for the GPU. A copy of memory without a launch
+ * before it waits only for its own end.
+ */
+static __always_inline int is_wait(const struct call *c, const struct launched *l, u64 now)
+{
+	if (c->call == COPY_ASYNC && now - c->enter_ns < COPY_WAIT_NS)
+		return 0;
+	return (c->call != COPY_ASYNC && c->call != JETWATT_SYNC_RECORD_COPY) || (l && l->nr);
+}
+
+SEC("uprobe")
 int api_return(void *ctx)
 {
 	u64 id = bpf_get_current_pid_tgid(), now;
-	struct launched before = { 0 };
+	struct launched before = { 0 }, *l;
 	u32 tid = (u32)id;
 	struct call *c;
 
@@ -217,13 +245,12 @@ int api_return(void *ctx)
 	if (!c || saved_reg(ctx, OFF_SP) < c->sp)
 		return 0;
 	now = bpf_ktime_get_ns();
-	reset_launches(id >> 32, &before);
-	/*
-	 * A copy of memory without a launch before it waits only for its own end, so it is not
-	 * reported.
-	 */
-	if (c->call != JETWATT_SYNC_RECORD_COPY || before.nr)
-		emit(id, c->enter_ns, now, c->call, (int)saved_reg(ctx, OFF_RET), -1, -1, &before);
+	l = launches_of(id >> 32);
+	if (is_wait(c, l, now)) {
+		reset_launches(id >> 32, &before);
+		emit(id, c->enter_ns, now, c->call == COPY_ASYNC ? JETWATT_SYNC_RECORD_COPY : c->call,
+		     (int)saved_reg(ctx, OFF_RET), -1, -1, &before);
+	}
 	bpf_map_delete_elem(&calls, &tid);
 	return 0;
 }

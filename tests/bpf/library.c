@@ -97,15 +97,11 @@ TEST_F_TIMEOUT(library, every_wait_once, 60)
 	EXPECT_NE(NULL, strstr(st.library, "libcuda"));
 }
 
-/*
- * The job sleeps until libcuda calls its function, as JAX does. The probe attaches to this function
- * while the job runs, and reports its calls after 32 calls without another wait.
- */
-FIXTURE(callback) {
+FIXTURE(one) {
 	struct cuda_job job;
 };
 
-FIXTURE_SETUP(callback)
+FIXTURE_SETUP(one)
 {
 	const char *why = cuda_job_begin(&self->job);
 
@@ -114,12 +110,16 @@ FIXTURE_SETUP(callback)
 	setenv("LD_LIBRARY_PATH", cuda_libs, 1);
 }
 
-FIXTURE_TEARDOWN(callback)
+FIXTURE_TEARDOWN(one)
 {
 	cuda_job_end(&self->job);
 }
 
-TEST_F_TIMEOUT(callback, every_call_once, 120)
+/*
+ * The job sleeps until libcuda calls its function, as JAX does. The probe attaches to this function
+ * while the job runs, and reports its calls after 32 calls without another wait.
+ */
+TEST_F_TIMEOUT(one, every_callback_once, 120)
 {
 	struct cuda_job *j = &self->job;
 	const struct jetwatt_sync *s = j->seen.sync;
@@ -145,6 +145,50 @@ TEST_F_TIMEOUT(callback, every_call_once, 120)
 			EXPECT_EQ(4, s[i].launches);
 	}
 	EXPECT_EQ(0, jetwatt_probe_lost(j->seen.probe));
+}
+
+/* An asynchronous copy to memory that is not pinned waits, and leaves nothing to wait for to the
+ * synchronisation after it. */
+TEST_F_TIMEOUT(one, copy_to_pageable_memory_waits, 60)
+{
+	struct cuda_job *j = &self->job;
+	const struct jetwatt_sync *s = j->seen.sync;
+
+	setenv("SIM_CUDA_PAGEABLE", "1", 1);
+	CUDA_JOB_START(j, cuda_libs, "--sync", "pageable", "--syncs", "2", "--minibatches", "20");
+	unsetenv("SIM_CUDA_PAGEABLE");
+	ASSERT_EQ(0, cuda_job_probe(j, 0)) {
+		TH_LOG("%s", jetwatt_probe_error());
+	}
+	ASSERT_EQ(0, cuda_job_go(j));
+	ASSERT_EQ(0, cuda_job_finish(j));
+	ASSERT_EQ(40, j->waits);
+	ASSERT_EQ(80, j->seen.nr);
+	for (int i = 0; i < 80; i++) {
+		EXPECT_EQ(i % 2 ? JETWATT_SYNC_STREAM : JETWATT_SYNC_COPY, s[i].call);
+		EXPECT_EQ(i % 2 ? 0 : 4, s[i].launches);
+		EXPECT_LE(j->start_ns[i / 2], s[i].enter_ns);
+		EXPECT_LE(s[i].exit_ns, j->end_ns[i / 2]);
+	}
+	EXPECT_EQ(0, jetwatt_probe_lost(j->seen.probe));
+}
+
+/* To pinned memory, it does not. */
+TEST_F_TIMEOUT(one, copy_to_pinned_memory_does_not_wait, 60)
+{
+	struct cuda_job *j = &self->job;
+
+	CUDA_JOB_START(j, cuda_libs, "--sync", "pageable", "--syncs", "2", "--minibatches", "20");
+	ASSERT_EQ(0, cuda_job_probe(j, 0)) {
+		TH_LOG("%s", jetwatt_probe_error());
+	}
+	ASSERT_EQ(0, cuda_job_go(j));
+	ASSERT_EQ(0, cuda_job_finish(j));
+	ASSERT_EQ(40, j->seen.nr);
+	for (int i = 0; i < 40; i++) {
+		EXPECT_EQ(JETWATT_SYNC_STREAM, j->seen.sync[i].call);
+		EXPECT_EQ(4, j->seen.sync[i].launches);
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -5,13 +5,18 @@
 # the output of stat for backends that see none of their waits; and the measurements of doctor -p.
 . "${0%/*}/common.inc"
 . "${0%/*}/frameworks.inc"
-plan 23
+plan 24
 
 for p in pytorch-eager pytorch-compiled pytorch-graphs tensorflow jax onnxruntime tensorrt llama.cpp \
 	vllm plain; do
 	bounds uprobe spin $p
 	result $? "$p, spinning, from libcuda's calls"
 done
+SIM_CUDA_PAGEABLE=1
+export SIM_CUDA_PAGEABLE
+bounds uprobe spin pytorch-eager
+result $? "pytorch-eager, spinning, whose item() copies to memory that is not pinned"
+unset SIM_CUDA_PAGEABLE
 
 # These programs wait in blocking calls of CUDA, which the backends recognise by their system calls.
 for p in pytorch-eager onnxruntime tensorrt vllm plain; do

@@ -29,6 +29,8 @@ enum jetwatt_library_what {
 	JETWATT_LIBRARY_CONTEXT,
 	/* entry point that copies data once the work launched before is complete */
 	JETWATT_LIBRARY_COPY,
+	/* entry point that does the same if the host's memory is not pinned, else only queues a copy */
+	JETWATT_LIBRARY_COPY_ASYNC,
 	/* entry point that queries whether work is complete, without waiting */
 	JETWATT_LIBRARY_QUERY,
 	JETWATT_LIBRARY_LAUNCH,		/* launches work */

@@ -17,9 +17,7 @@
  * the table:
  * - copies within device memory and cuMemcpyPeer: they are not synchronous with the host
  *   ("API synchronization behavior" in the CUDA manuals);
- * - asynchronous copies: a copy to pageable memory waits, and a copy to pinned memory returns at
- *   once, but the calls look the same. A program reads the result after a synchronisation, which
- *   is in the table;
+ * - asynchronous copies of rectangles and of several ranges, and asynchronous copies to the device;
  * - cuMemFree, cuModuleUnload and others that synchronise as a side effect.
  */
 #include "lib/library.h"
@@ -30,6 +28,7 @@
 #define EVENT	JETWATT_LIBRARY_EVENT
 #define CONTEXT	JETWATT_LIBRARY_CONTEXT
 #define COPY	JETWATT_LIBRARY_COPY
+#define ASYNC	JETWATT_LIBRARY_COPY_ASYNC
 #define QUERY	JETWATT_LIBRARY_QUERY
 #define LAUNCH	JETWATT_LIBRARY_LAUNCH
 #define CALLBACK JETWATT_LIBRARY_CALLBACK
@@ -50,6 +49,10 @@ static const struct jetwatt_library_entry entry[] = {
 	{ "cuMemcpy_ptds", COPY, 7000 },
 	{ "cuMemcpyDtoH_v2", COPY, 3020 },
 	{ "cuMemcpyDtoH_v2_ptds", COPY, 7000 },
+	{ "cuMemcpyDtoHAsync_v2", ASYNC, 3020 },
+	{ "cuMemcpyDtoHAsync_v2_ptsz", ASYNC, 7000 },
+	{ "cuMemcpyAsync", ASYNC, 4000 },
+	{ "cuMemcpyAsync_ptsz", ASYNC, 7000 },
 	{ "cuMemcpyHtoD_v2", COPY, 3020 },
 	{ "cuMemcpyHtoD_v2_ptds", COPY, 7000 },
 	{ "cuMemcpyAtoH_v2", COPY, 3020 },

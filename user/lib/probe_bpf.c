@@ -167,8 +167,8 @@ static int handle_record(void *ctx, void *data, size_t size)
 static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint32_t rungs,
 			 int below)
 {
-	struct bpf_program *call[] = { bpf->progs.api_stream, bpf->progs.api_event,
-				       bpf->progs.api_context, bpf->progs.api_copy,
+	struct bpf_program *call[] = { bpf->progs.api_stream, bpf->progs.api_event, bpf->progs.api_context,
+				       bpf->progs.api_copy, bpf->progs.api_copy_async,
 				       bpf->progs.api_return, bpf->progs.api_query,
 				       bpf->progs.api_query_return, bpf->progs.api_launch,
 				       bpf->progs.api_launch_runtime, bpf->progs.host_func,
@@ -364,8 +364,7 @@ static int bpf_open(void **state, struct jetwatt_probe *p, const struct jetwatt_
 	b->probe = p;
 	libbpf_warning[0] = '\0';
 	if (rungs & JETWATT_RUNG_UPROBE && !jetwatt_uprobes_possible()) {
-		jetwatt_probe_refuse(p, JETWATT_RUNG_UPROBE, 0,
-				     "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
+		jetwatt_probe_refuse(p, JETWATT_RUNG_UPROBE, 0, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 		rungs &= ~JETWATT_RUNG_UPROBE;
 	}
 	printer = libbpf_set_print(keep_warning);

@@ -82,6 +82,8 @@ static struct bpf_program *program_of_call(struct sync *bpf,
 		return bpf->progs.api_context;
 	case JETWATT_LIBRARY_COPY:
 		return bpf->progs.api_copy;
+	case JETWATT_LIBRARY_COPY_ASYNC:
+		return bpf->progs.api_copy_async;
 	case JETWATT_LIBRARY_QUERY:
 		return bpf->progs.api_query;
 	case JETWATT_LIBRARY_CALLBACK:

@@ -5,7 +5,7 @@
  *
  *   cutrain [--minibatches N] [--seconds S] [--syncs K] [--launches N]
  *           [--sync stream|ptsz|event|context|context_v2|copy|copy_ptds|query|stream_query|
- *                   graph|ex|cooperative|runtime|device|allocator|host_func]
+ *                   graph|ex|cooperative|runtime|device|allocator|host_func|pageable]
  *           [--wait block|spin] [--times FILE] [--marks 1] [--idle S]
  *
  *   --syncs K     number of waits for the GPU per minibatch (1)
@@ -47,6 +47,7 @@ static struct {
 	CUresult (*event)(CUevent event);
 	CUresult (*context)(void), (*context_v2)(CUcontext context);
 	CUresult (*copy)(void *to, CUdeviceptr from, size_t size);
+	CUresult (*copy_async)(void *to, CUdeviceptr from, size_t size, CUstream stream);
 	CUresult (*to_device)(CUdeviceptr to, const void *from, size_t size);
 	CUresult (*event_query)(CUevent event), (*stream_query)(CUstream stream);
 	CUresult (*host_func)(CUstream stream, CUhostFn fn, void *data);
@@ -147,6 +148,7 @@ static void load_libraries(void)
 	api.copy = need(cuda, strcmp(opt.sync, "copy_ptds") ? "cuMemcpyDtoH_v2" : "cuMemcpyDtoH_v2_ptds");
 	api.to_device = need(cuda, "cuMemcpyHtoD_v2");
 	api.event_query = need(cuda, "cuEventQuery");
+	api.copy_async = need(cuda, "cuMemcpyDtoHAsync_v2");
 	api.host_func = need(cuda, "cuLaunchHostFunc");
 	sem_init(&called, 0, 0);
 	api.stream_query = need(cuda, "cuStreamQuery");
@@ -203,6 +205,8 @@ static void synchronise(void)
 		err = api.context_v2(NULL);
 	else if (!strncmp(opt.sync, "copy", 4))
 		err = api.copy(memory, 0, sizeof(memory));
+	else if (!strcmp(opt.sync, "pageable"))
+		err = api.copy_async(memory, 0, sizeof(memory), NULL) || api.stream(NULL);
 	else if (!strcmp(opt.sync, "host_func"))
 		err = sleep_for_callback();
 	else if (!strcmp(opt.sync, "allocator"))

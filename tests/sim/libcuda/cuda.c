@@ -158,7 +158,10 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size)
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream stream)
 {
 	(void)from, (void)stream;
-	return !to || !size ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+	OWN(24);
+	if (!to || !size)
+		return CUDA_ERROR_INVALID_VALUE;
+	return getenv("SIM_CUDA_PAGEABLE") ? sim_synchronise() : CUDA_SUCCESS;
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream)
