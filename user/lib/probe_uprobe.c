@@ -24,17 +24,22 @@
 #include "lib/library.h"
 #include "sync.skel.h"
 
-#define FILES_MAX	16	/* libraries to attach to */
+#define FILES_MAX	64	/* libraries to attach to */
 #define LINKS_MAX	(FILES_MAX * 2 * JETWATT_LIBRARY_CALLS_MAX)
 #define SEARCHES_MAX	64	/* maximum number of processes whose maps are read in a search */
 #define KNOWN_MAX	1024	/* number of slots for processes whose libcuda has uprobes */
 /* number of searches after which all processes are examined again */
 #define RECHECK_SEARCHES	32
 /*
- * Number of searches after which a process that has libcuda, but has not waited in its functions,
- * has all its code searched for a statically linked runtime.
+ * Number of searches after which a process that has libcuda, but has not waited in its functions, has
+ * all its code searched for statically linked runtimes: if it has called libcuda, but launches nothing
+ * through it; and otherwise. Programs import PyTorch or JAX for seconds before they call libcuda, with
+ * a dozen libraries that have a runtime. None of these needs uprobes if libcuda's exported functions
+ * are called, as the driver 580 does. Each uprobe takes up to 0.1 s to remove (Linux 6.18).
  */
-#define QUIET_SEARCHES	5
+#define QUIET_SEARCHES		5
+#define IMPORT_SEARCHES		100
+#define DECIDED			UINT32_MAX
 
 /**
  * struct jetwatt_uprobes - the attached uprobes
@@ -43,8 +48,8 @@
  * @file: library files to which uprobes were attached, or could not be attached
  * @link: links of libbpf, one per uprobe
  * @place: entry points to which a uprobe is attached
- * @quiet: number of searches in which a process had not waited in libcuda, indexed by tgid modulo
- *	KNOWN_MAX
+ * @quiet: number of searches in which a process had not waited in libcuda, or DECIDED, and whether
+ *	it had called libcuda; indexed by tgid modulo KNOWN_MAX
  * @known: ids of processes whose libcuda has uprobes, indexed by tgid modulo KNOWN_MAX
  * @only: id of the only process to search; 0: all watched processes
  * @next: key in the map @followed at which the next search continues
@@ -58,7 +63,7 @@ struct jetwatt_uprobes {
 	struct { dev_t dev; ino_t ino; } file[FILES_MAX];
 	struct bpf_link *link[LINKS_MAX];
 	struct { ino_t ino; uint64_t offset; const char *name; } place[LINKS_MAX / 2];
-	struct { uint32_t tgid, searches; } quiet[KNOWN_MAX];
+	struct { uint32_t tgid, called, searches; } quiet[KNOWN_MAX];
 	uint32_t known[KNOWN_MAX], only, next, searches;
 	struct jetwatt_callbacks *callbacks;
 	int nr_files, nr_links, nr_places;
@@ -206,20 +211,20 @@ static void attach_linked_runtime(struct jetwatt_uprobes *u, uint32_t tgid)
  */
 static void search_quiet_process(struct jetwatt_uprobes *u, uint32_t tgid)
 {
-	unsigned int i = tgid % KNOWN_MAX;
-	struct launched l;
+	unsigned int i = tgid % KNOWN_MAX, called, most;
+	struct launched l = { 0 };
 
-	if (u->quiet[i].tgid != tgid) {
+	called = !bpf_map_lookup_elem(bpf_map__fd(u->bpf->maps.callers), &tgid, &l);
+	if (u->quiet[i].tgid != tgid || u->quiet[i].called != called) {
 		u->quiet[i].tgid = tgid;
+		u->quiet[i].called = called;
 		u->quiet[i].searches = 0;
 	}
-	if (u->quiet[i].searches > QUIET_SEARCHES)
+	most = called && !(l.flags & DRIVER) ? QUIET_SEARCHES : IMPORT_SEARCHES;
+	if (l.flags & WAITS || u->quiet[i].searches == DECIDED || ++u->quiet[i].searches < most)
 		return;
-	if (!bpf_map_lookup_elem(bpf_map__fd(u->bpf->maps.callers), &tgid, &l) && l.flags & WAITS)
-		u->quiet[i].searches = QUIET_SEARCHES;
-	else if (u->quiet[i].searches == QUIET_SEARCHES)
-		attach_linked_runtime(u, tgid);
-	u->quiet[i].searches++;
+	attach_linked_runtime(u, tgid);
+	u->quiet[i].searches = DECIDED;
 }
 
 /*
