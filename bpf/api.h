@@ -47,13 +47,21 @@ struct {
 	__type(value, u32);
 } callbacks SEC(".maps");
 
-/* Calls that libcuda has not made yet: time at which the program asked for each of them. */
+/* Calls that libcuda has not made yet. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
 	__type(key, struct callback_key);
-	__type(value, u64);
+	__type(value, struct request);
 } pending SEC(".maps");
+
+/* For each thread: its last asynchronous copy that may have waited. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);		/* tid */
+	__type(value, struct copied);
+} copies SEC(".maps");
 
 /* Number of calls of each traced function (entry point), including inner calls. */
 struct {
@@ -85,13 +93,14 @@ struct {
 
 /*
  * An asynchronous copy to memory that is not pinned waits for the work before it; to pinned memory it
- * returns at once. The calls look the same, so a copy that takes this long counts as a wait. Recorded
- * on an H100: 0.02 ms and at most 0.15 ms to pinned memory, 58 of 58.2 ms to other memory in CuPy,
- * where the synchronisation that follows takes 0.01 ms.
+ * returns at once. The calls look the same. If such a copy takes this long and the thread then waits
+ * in another call, without a launch in between and with a shorter pause than the copy took, the wait
+ * began with the copy. Recorded on an H100: 0.02 ms to pinned memory; to other memory, CuPy spends
+ * 58.2 ms in the copy, and 0.01 ms in the synchronisation that follows.
  */
-#define COPY_WAIT_NS		300000
+#define COPY_WAIT_NS		100000
 
-/* Value of call::call: an asynchronous copy, which is reported as JETWATT_SYNC_RECORD_COPY */
+/* Value of call::call: an asynchronous copy, which is not reported itself */
 #define COPY_ASYNC		0x100
 
 /* Number of callbacks since the last wait after which a process is taken not to wait otherwise. */
@@ -165,6 +174,21 @@ static __always_inline void reset_launches(u32 tgid, struct launched *before)
 	l->callbacks = 0;
 }
 
+/* Return the start of a wait that begins now: see COPY_WAIT_NS. @launches: number of launches since
+ * the previous wait. */
+static __always_inline u64 since_copy(u32 tid, u32 launches, u64 now)
+{
+	struct copied *copy = bpf_map_lookup_elem(&copies, &tid);
+	u64 since = now;
+
+	if (!copy)
+		return now;
+	if (copy->launches == launches && now - copy->exit_ns < copy->exit_ns - copy->enter_ns)
+		since = copy->enter_ns;
+	bpf_map_delete_elem(&copies, &tid);
+	return since;
+}
+
 static __always_inline int enter_api(void *ctx, u32 call)
 {
 	u64 id = bpf_get_current_pid_tgid();
@@ -181,12 +205,14 @@ static __always_inline int enter_api(void *ctx, u32 call)
 		return 0;
 	l = launches_of(id >> 32);
 	/*
-	 * A copy of memory without a launch before it does not count as a wait: see is_wait().
+	 * A copy of memory without a launch before it does not count as a wait: see api_return().
 	 */
-	if (l && ((call != JETWATT_SYNC_RECORD_COPY && call != COPY_ASYNC) || l->nr))
+	if (l && ((call != COPY_ASYNC && call != JETWATT_SYNC_RECORD_COPY) || l->nr))
 		l->flags |= WAITS;
 	end_query_loop(tid);
 	c.enter_ns = bpf_ktime_get_ns();
+	if (copies_seen && l && call != COPY_ASYNC)
+		c.enter_ns = since_copy(tid, l->nr, c.enter_ns);
 	if (bpf_map_update_elem(&calls, &tid, &c, BPF_ANY))
 		count_lost();
 	return 0;
@@ -222,22 +248,12 @@ int api_copy_async(void *ctx)
 	return enter_api(ctx, COPY_ASYNC);
 }
 
-/*
- * Return whether a call that ends now has waited for the GPU. A copy of memory without a launch
- * before it waits only for its own end.
- */
-static __always_inline int is_wait(const struct call *c, const struct launched *l, u64 now)
-{
-	if (c->call == COPY_ASYNC && now - c->enter_ns < COPY_WAIT_NS)
-		return 0;
-	return (c->call != COPY_ASYNC && c->call != JETWATT_SYNC_RECORD_COPY) || (l && l->nr);
-}
-
 SEC("uprobe")
 int api_return(void *ctx)
 {
 	u64 id = bpf_get_current_pid_tgid(), now;
 	struct launched before = { 0 }, *l;
+	struct copied copy = { 0 };
 	u32 tid = (u32)id;
 	struct call *c;
 
@@ -246,10 +262,17 @@ int api_return(void *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	l = launches_of(id >> 32);
-	if (is_wait(c, l, now)) {
+	if (c->call == COPY_ASYNC) {
+		copy.enter_ns = c->enter_ns;
+		copy.exit_ns = now;
+		copy.launches = l ? l->nr : 0;
+		if (copy.launches && now - c->enter_ns >= COPY_WAIT_NS &&
+		    !bpf_map_update_elem(&copies, &tid, &copy, BPF_ANY))
+			copies_seen = 1;
+	} else if (c->call != JETWATT_SYNC_RECORD_COPY || (l && l->nr)) {
+		/* A copy without a launch before it waits only for its own end: not reported. */
 		reset_launches(id >> 32, &before);
-		emit(id, c->enter_ns, now, c->call == COPY_ASYNC ? JETWATT_SYNC_RECORD_COPY : c->call,
-		     (int)saved_reg(ctx, OFF_RET), -1, -1, &before);
+		emit(id, c->enter_ns, now, c->call, (int)saved_reg(ctx, OFF_RET), -1, -1, &before);
 	}
 	bpf_map_delete_elem(&calls, &tid);
 	return 0;
@@ -358,8 +381,10 @@ static __always_inline int count_launch(void *ctx, u32 from)
 SEC("uprobe")
 int host_func(void *ctx)
 {
-	u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
+	u64 id = bpf_get_current_pid_tgid();
 	struct callback_key key = { .fn = saved_reg(ctx, OFF_ARG1), .tgid = id >> 32 };
+	struct request r = { .asked_ns = bpf_ktime_get_ns() };
+	struct launched *l;
 
 	if (!watched(id >> 32))
 		return 0;
@@ -368,8 +393,17 @@ int host_func(void *ctx)
 	if (!bpf_map_lookup_elem(&callbacks, &key) &&
 	    !bpf_map_update_elem(&callbacks, &key, (void *)&one, BPF_NOEXIST))
 		__sync_fetch_and_add(&callbacks_seen, 1);
+	l = launches_of(id >> 32);
+	if (l && l->callbacks >= QUIET_CALLBACKS) {
+		/* Launches after the request, before the call, are not those that it waits for. */
+		r.first_ns = l->first_ns;
+		r.nr = l->nr;
+		r.report = 1;
+		l->first_ns = 0;
+		l->nr = 0;
+	}
 	key.fn = saved_reg(ctx, OFF_ARG2);
-	bpf_map_update_elem(&pending, &key, &now, BPF_ANY);
+	bpf_map_update_elem(&pending, &key, &r, BPF_ANY);
 	return 0;
 }
 
@@ -377,10 +411,10 @@ int host_func(void *ctx)
 SEC("uprobe")
 int host_callback(void *ctx)
 {
-	u64 id = bpf_get_current_pid_tgid(), asked, *at;
+	u64 id = bpf_get_current_pid_tgid();
 	struct callback_key key = { .fn = saved_reg(ctx, OFF_ARG0), .tgid = id >> 32 };
 	struct launched before = { 0 }, *l;
-	u32 callbacks;
+	struct request r, *at;
 
 	if (!watched(id >> 32))
 		return 0;
@@ -392,15 +426,15 @@ int host_callback(void *ctx)
 	l = launches_of(id >> 32);
 	if (!at || !l)
 		return 0;
-	asked = *at;
+	r = *at;
 	bpf_map_delete_elem(&pending, &key);
-	callbacks = l->callbacks + 1;
-	if (callbacks > QUIET_CALLBACKS) {
-		l->flags |= WAITS;
-		reset_launches(id >> 32, &before);
-		emit(id, asked, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_CALLBACK, 0, -1, -1, &before);
-	}
-	l->callbacks = callbacks;
+	l->callbacks++;
+	if (!r.report)
+		return 0;
+	l->flags |= WAITS;
+	before.first_ns = r.first_ns;
+	before.nr = r.nr;
+	emit(id, r.asked_ns, bpf_ktime_get_ns(), JETWATT_SYNC_RECORD_CALLBACK, 0, -1, -1, &before);
 	return 0;
 }
 

@@ -42,6 +42,8 @@ __u64 lost;
 __u64 callers_seen, orphans;
 /* Number of threads ever added to @queries, and of functions ever added to @callbacks. */
 __u64 queries_seen, callbacks_seen;
+/* 1: there was an entry in @copies. */
+__u64 copies_seen;
 /* Generation of the map @named: incremented when an entry of the map becomes invalid. */
 __u64 names_gen;
 __u64 last_wake_ns;

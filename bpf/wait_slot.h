@@ -103,6 +103,19 @@ struct launched {
 	unsigned int callbacks, pad;
 };
 
+/* A call of the program's function that libcuda has yet to make: time of the request, and the launches
+ * before the request that no earlier wait has counted. report: 1: the call is to be reported. */
+struct request {
+	unsigned long long asked_ns, first_ns;
+	unsigned int nr, report;
+};
+
+/* An asynchronous copy; launches: number of launches before it since the last wait of the process. */
+struct copied {
+	unsigned long long enter_ns, exit_ns;
+	unsigned int launches, pad;
+};
+
 /* Key of the map @callbacks: function @fn of process @tgid that libcuda calls; and key of the map
  * @pending: argument @fn of such a call. */
 struct callback_key {

@@ -871,8 +871,7 @@ struct jetwatt_probe;
  * @JETWATT_SYNC_HELPER: a POLLFD or SYNCPT wait of the thread cuda-EvtHandlr, which libcuda
  *	starts for callbacks and which sometimes waits for other threads; reported only for a
  *	process whose own waits the probe does not see
- * @JETWATT_SYNC_COPY: a synchronous copy: cuMemcpyDtoH(), cudaMemcpy() and others; or an asynchronous
- *	copy to the host that took 0.3 ms or more, because the host's memory is not pinned
+ * @JETWATT_SYNC_COPY: a synchronous copy: cuMemcpyDtoH(), cudaMemcpy() and others
  * @JETWATT_SYNC_QUERY: a loop of cuEventQuery() or cuStreamQuery() calls, reported as one wait. A
  *	thread's first loop must have at least 6 calls, at most 2 ms apart on average
  * @JETWATT_SYNC_CALLBACK: a call by libcuda of a function of the program, which the program asked for
@@ -916,7 +915,8 @@ enum jetwatt_rung {
 
 /**
  * struct jetwatt_sync - one finished wait for the GPU
- * @enter_ns: time at which the thread began to wait
+ * @enter_ns: time at which the thread began to wait; if an asynchronous copy to memory that is not
+ *	pinned precedes the wait, the start of the copy, because the copy waits
  * @exit_ns: time at which the wait ended: the GPU has finished the work that the thread waited for
  * @cgroup: id of the thread's v2 cgroup; 0: unknown
  * @tgid: process id in the initial pid namespace

@@ -39,7 +39,7 @@ frameworks vllm --wait spin --linger 600 &
 job=$!
 sleep 1
 run jetwatt doctor -p $job
-exits 0 && shows "cuEventSynchronize: [1-9]" "cudaGraphLaunch: [1-9]" "uprobe: sees minibatches" \
+exits 0 && shows "cuEventSynchronize: [1-9]" "cuGraphLaunch: [1-9]" "uprobe: sees minibatches" \
 	"module: sees no waits; the program spins"
 result $? "doctor -p of a program whose worker spins: its calls, and which backends see them"
 

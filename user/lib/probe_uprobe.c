@@ -228,8 +228,9 @@ static void search_quiet_process(struct jetwatt_uprobes *u, uint32_t tgid)
 }
 
 /*
- * Attach uprobes to the CUDA libraries of a process. /proc/PID/map_files opens the mapped file
- * itself, also if its path is another file in this mount namespace or was deleted.
+ * Attach uprobes to the libcuda of a process. /proc/PID/map_files opens the mapped file itself, also
+ * if its path is another file in this mount namespace or was deleted. The runtime, which calls
+ * libcuda, is left to search_quiet_process(): uprobes in both would double the cost of each launch.
  */
 static void search_process(struct jetwatt_uprobes *u, uint32_t tgid)
 {
@@ -243,9 +244,11 @@ static void search_process(struct jetwatt_uprobes *u, uint32_t tgid)
 	}
 	n = jetwatt_library_of(tgid, lib, 4);
 	for (int i = 0; i < n; i++) {
+		if (strstr(lib[i].path, "libcudart"))
+			continue;
 		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", tgid,
 			 (unsigned long long)lib[i].start, (unsigned long long)lib[i].end);
-		if (!attach_library(u, path, lib[i].path) && !strstr(lib[i].path, "libcudart"))
+		if (!attach_library(u, path, lib[i].path))
 			u->known[tgid % KNOWN_MAX] = tgid;
 	}
 }

@@ -9,16 +9,9 @@
 #define FLOOR_NS	2e4
 #define FLOOR		1e-4
 
-/*
- * A program that copies to memory that is not pinned and then synchronises its stream waits in the
- * copy, or, if the GPU is done by then, in neither. The synchronisation after a copy that has waited
- * is merged into it (no_launch.c).
- */
 static uint32_t caller_id(const struct jetwatt_sync *s)
 {
-	uint32_t call = s->call == JETWATT_SYNC_COPY ? JETWATT_SYNC_STREAM : s->call;
-
-	return s->tid * 2654435761u ^ call;
+	return s->tid * 2654435761u ^ s->call;
 }
 
 /* Return the duration of the waits around @i, with the longest replaced by the second longest. */

@@ -287,7 +287,7 @@ static void *make_calls(void *arg)
 		data = host.call[host.made % CALLS].data;
 		mark = host.call[host.made % CALLS].mark;
 		pthread_mutex_unlock(&host.lock);
-		if (sim_wait_for(mark, 1))
+		if (sim_query(mark) == CUDA_ERROR_NOT_READY && sim_wait_for(mark, 1))
 			abort();
 		fn(data);
 		pthread_mutex_lock(&host.lock);
