@@ -403,7 +403,8 @@ int host_func(void *ctx)
 		l->nr = 0;
 	}
 	key.fn = saved_reg(ctx, OFF_ARG2);
-	bpf_map_update_elem(&pending, &key, &r, BPF_ANY);
+	if (bpf_map_update_elem(&pending, &key, &r, BPF_ANY))
+		count_lost();
 	return 0;
 }
 
