@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Record the waits of real CUDA programs on a machine with an NVIDIA GPU.
+
+  record.py DIRECTORY [PROGRAM]...
+
+Runs each program for a few seconds under the probe of build/libjetwatt.so.1, and
+writes its waits, and the times at which the program itself had finished its
+minibatches, to DIRECTORY/PROGRAM, in the format that README describes. Needs root, a
+kernel with BPF and uprobes, and the Python packages of the programs.
+"""
+import ctypes
+import os
+import subprocess
+import sys
+import time
+
+SECONDS = 5
+WARM_UP = 12
+CALLS = {0: "pollfd", 1: "syncpt", 2: "stream", 3: "event", 4: "context", 7: "helper", 8: "copy",
+         9: "query", 10: "callback"}
+
+
+class Finished(Exception):
+    pass
+
+
+class Clock:
+    """The times at which the program has finished its minibatches."""
+
+    def __init__(self, path):
+        self.path, self.ends, self.skip = path, [], WARM_UP
+
+    def end(self):
+        """The program has finished a minibatch; the first ones are warm-up."""
+        if self.skip:
+            self.skip -= 1
+        else:
+            self.ends.append(time.monotonic_ns())
+        if self.ends and self.ends[-1] - self.ends[0] > SECONDS * 1e9:
+            raise Finished
+
+    def write(self):
+        with open(self.path, "w", encoding="ascii") as f:
+            f.writelines("%d\n" % t for t in self.ends)
+
+
+def resnet():
+    import torch
+    import torchvision
+    model = torchvision.models.resnet50().to("cuda", memory_format=torch.channels_last)
+    return model, torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+
+
+def images():
+    import torch
+
+    class Images(torch.utils.data.Dataset):
+        def __len__(self):
+            return 100000
+
+        def __getitem__(self, i):
+            return torch.randn(3, 224, 224), i % 1000
+    return torch.utils.data.DataLoader(Images(), batch_size=64, num_workers=3, pin_memory=True)
+
+
+def pytorch_dataloader(clock):
+    """ResNet-50, bf16 autocast, DataLoader with 3 workers and pinned memory, loss.item() in each step"""
+    import torch
+    model, optimizer = resnet()
+    for x, y in images():
+        x, y = x.to("cuda", non_blocking=True), y.to("cuda", non_blocking=True)
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        clock.end()
+
+
+def pytorch_fp16(clock):
+    """ResNet-50, fp16 autocast, GradScaler, clip_grad_norm_(), loss.item() in each step"""
+    import torch
+    model, optimizer = resnet()
+    x = torch.randn(64, 3, 224, 224, device="cuda").contiguous(memory_format=torch.channels_last)
+    y, scaler = torch.arange(64, device="cuda"), torch.amp.GradScaler("cuda")
+    while True:
+        with torch.autocast("cuda", torch.float16):
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(optimizer)
+        scaler.update()
+        loss.item()
+        clock.end()
+
+
+def gpt2(clock, layers=12, compiled=False, evaluate=0):
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+    model = GPT2LMHeadModel(GPT2Config(n_layer=layers)).to("cuda")
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    forward = torch.compile(model, mode="reduce-overhead") if compiled else model
+    tokens = torch.randint(0, 50000, (4, 1024))
+    steps = 0
+    while True:
+        x = tokens.to("cuda")
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = forward(x, labels=x).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        loss.item()
+        clock.end()
+        steps += 1
+        if evaluate and steps % evaluate == 0:
+            with torch.no_grad(), torch.autocast("cuda", torch.bfloat16):
+                for _ in range(8):
+                    model(tokens.to("cuda"), labels=tokens.to("cuda")).loss.item()
+            torch.save(model.state_dict(), clock.path + ".pt")
+            os.unlink(clock.path + ".pt")
+
+
+def pytorch_gpt2(clock):
+    """GPT-2, bf16 autocast, clip_grad_norm_(), loss.item() in each step"""
+    gpt2(clock)
+
+
+def pytorch_evaluation(clock):
+    """as pytorch-gpt2; every 25 steps an evaluation of 8 minibatches and torch.save() of the model"""
+    gpt2(clock, evaluate=25)
+
+
+def pytorch_compile(clock):
+    """GPT-2 of 4 layers, torch.compile(mode="reduce-overhead"), clip_grad_norm_(), loss.item() in each step"""
+    gpt2(clock, layers=4, compiled=True)
+
+
+def pytorch_pipelined(clock):
+    """ResNet-50 inference; waits for the event of request n after request n + 1 is queued"""
+    import torch
+    model = resnet()[0].eval().half()
+    x, queue = torch.randn(128, 3, 224, 224).half().pin_memory(), []
+    while True:
+        with torch.no_grad():
+            y = model(x.to("cuda", non_blocking=True)).argmax(1).to("cpu", non_blocking=True)
+        done = torch.cuda.Event()
+        done.record()
+        queue.append((y, done))
+        if len(queue) > 1:
+            queue.pop(0)[1].synchronize()
+            clock.end()
+
+
+def llama():
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+    config = LlamaConfig(hidden_size=2048, intermediate_size=6144, num_hidden_layers=16,
+                         num_attention_heads=32, num_key_value_heads=8, vocab_size=32000,
+                         eos_token_id=None, pad_token_id=0)
+    with torch.device("cuda"):
+        model = LlamaForCausalLM(config).to(torch.bfloat16)
+    model.generation_config.eos_token_id = None
+    model.generation_config.pad_token_id = 0
+    return model.eval()
+
+
+def transformers_generate(clock):
+    """Llama of 16 layers, generate() with a streamer: one minibatch per token"""
+    import torch
+    model = llama()
+
+    class Streamer:
+        def put(self, _):
+            clock.end()
+
+        def end(self):
+            pass
+    while True:
+        prompt = torch.randint(5, 30000, (1, 128), device="cuda")
+        model.generate(prompt, max_new_tokens=64, do_sample=False, streamer=Streamer())
+
+
+def llm_batching(clock):
+    """the same Llama, continuous batching of transformers, 6 requests at a time: one minibatch per step"""
+    import random
+    from transformers import GenerationConfig
+    model = llama()
+    model.set_attn_implementation("paged|sdpa")
+    forward, failed = model.forward, []
+
+    def step(*args, **kwargs):
+        result = forward(*args, **kwargs)
+        try:
+            clock.end()
+        except Finished:
+            failed.append(True)
+        return result
+    model.forward = step
+    manager = model.init_continuous_batching(generation_config=GenerationConfig(
+        max_new_tokens=48, eos_token_id=-1, pad_token_id=0, do_sample=False))
+    manager.start()
+    asked = 0
+    while not failed:
+        if asked < 6 or manager.get_result(timeout=0.2):
+            manager.add_request([random.randint(5, 30000) for _ in range(random.randint(16, 300))],
+                                max_new_tokens=random.randint(16, 64))
+            asked += 1
+    raise Finished
+
+
+def transformers_trainer(clock):
+    """GPT-2, Trainer of transformers, bf16, logs every 20 steps"""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainerCallback, TrainingArguments
+
+    class Tokens(torch.utils.data.Dataset):
+        def __len__(self):
+            return 100000
+
+        def __getitem__(self, i):
+            tokens = torch.randint(0, 50000, (1024,))
+            return {"input_ids": tokens, "labels": tokens}
+
+    class Steps(TrainerCallback):
+        def on_step_end(self, *_, **__):
+            clock.end()
+    args = TrainingArguments(output_dir=clock.path + ".d", per_device_train_batch_size=4, bf16=True,
+                             max_steps=100000, save_strategy="no", report_to=[], disable_tqdm=True,
+                             dataloader_num_workers=2, logging_steps=20)
+    Trainer(model=GPT2LMHeadModel(GPT2Config()), args=args, train_dataset=Tokens(),
+            callbacks=[Steps()]).train()
+
+
+def jax(clock):
+    """ten dense layers in JAX, float(loss) in each step"""
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+    import jax as j
+    import jax.numpy as np
+    import numpy
+    sizes = [2048] + [4096] * 9 + [10]
+    weights = [j.random.normal(j.random.PRNGKey(i), (sizes[i], sizes[i + 1])) * 0.02 for i in range(10)]
+
+    def loss(weights, x, y):
+        for w in weights[:-1]:
+            x = np.maximum(x @ w, 0)
+        return -np.mean(j.nn.log_softmax(x @ weights[-1])[np.arange(y.shape[0]), y])
+
+    @j.jit
+    def step(weights, x, y):
+        value, gradient = j.value_and_grad(loss)(weights, x, y)
+        return [w - 1e-3 * g for w, g in zip(weights, gradient)], value
+    x, y = numpy.random.randn(8192, 2048).astype("float32"), numpy.random.randint(0, 10, 8192)
+    while True:
+        weights, value = step(weights, x, y)
+        float(value)
+        clock.end()
+
+
+def cupy(clock):
+    """two products of matrices, then asnumpy() of a row"""
+    import cupy as cp
+    a = cp.random.rand(8192, 8192, dtype=cp.float32)
+    while True:
+        b = cp.tanh(a @ cp.tanh(a @ a))
+        cp.asnumpy(b[0])
+        clock.end()
+        time.sleep(0.002)
+
+
+PROGRAMS = {f.__name__.replace("_", "-"): f for f in (
+    pytorch_dataloader, pytorch_fp16, pytorch_gpt2, pytorch_evaluation, pytorch_compile, pytorch_pipelined,
+    transformers_generate, llm_batching, transformers_trainer, jax, cupy)}
+
+
+class Options(ctypes.Structure):
+    """struct jetwatt_probe_opts"""
+    _fields_ = [("tgid", ctypes.c_uint32), ("children", ctypes.c_uint32), ("cgroup", ctypes.c_uint64),
+                ("ring_kib", ctypes.c_uint32), ("rungs", ctypes.c_uint32),
+                ("cgroup_path", ctypes.c_char_p), ("mark_fd", ctypes.c_int),
+                ("prompt", ctypes.c_uint32), ("count", ctypes.c_uint32)]
+
+
+class Sync(ctypes.Structure):
+    """struct jetwatt_sync"""
+    _fields_ = [("enter_ns", ctypes.c_uint64), ("exit_ns", ctypes.c_uint64), ("cgroup", ctypes.c_uint64),
+                ("tgid", ctypes.c_uint32), ("tid", ctypes.c_uint32), ("call", ctypes.c_uint32),
+                ("ret", ctypes.c_int32), ("launch_ns", ctypes.c_uint64), ("launches", ctypes.c_uint32),
+                ("lost", ctypes.c_uint32)]
+
+
+def probe(command):
+    """Run a command under the probe. Return: its waits, as copies of struct jetwatt_sync."""
+    top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+    lib = ctypes.CDLL(os.path.join(top, "build/libjetwatt.so.1"))
+    function = ctypes.CFUNCTYPE(None, ctypes.POINTER(Sync), ctypes.c_void_p)
+    lib.jetwatt_probe_error.restype = ctypes.c_char_p
+    lib.jetwatt_probe_lost.restype = ctypes.c_uint64
+    waits, handle = [], ctypes.c_void_p()
+    add = function(lambda s, _: waits.append(Sync.from_buffer_copy(s.contents)))
+    go_read, go_write = os.pipe()
+    child = subprocess.Popen(["sh", "-c", "read _ <&%d; exec \"$@\"" % go_read, "sh", *command],
+                             pass_fds=[go_read])
+    options = Options(tgid=child.pid, children=1, rungs=1)
+    if lib.jetwatt_probe_open(ctypes.byref(handle), ctypes.byref(options), add, None):
+        child.kill()
+        sys.exit("record: " + lib.jetwatt_probe_error().decode())
+    os.write(go_write, b"\n")
+    while child.poll() is None:
+        time.sleep(0.02)
+        lib.jetwatt_probe_dispatch(handle)
+    time.sleep(0.1)
+    lib.jetwatt_probe_dispatch(handle)
+    lib.jetwatt_probe_flush(handle)
+    if lib.jetwatt_probe_lost(handle):
+        sys.exit("record: waits were lost")
+    lib.jetwatt_probe_close(handle)
+    return [w for w in waits if w.tgid == child.pid]
+
+
+def record(directory, name):
+    stamps, path = os.path.join(directory, "times"), os.path.join(directory, name)
+    waits = probe([sys.executable, os.path.abspath(__file__), "--run", name, stamps])
+    ends = []
+    if os.path.exists(stamps):
+        with open(stamps, encoding="ascii") as f:
+            ends = [int(line) for line in f]
+        os.unlink(stamps)
+    if len(ends) < 2:
+        sys.exit("record: %s has not finished two minibatches" % name)
+    base, tids, lines = ends[0] - 2000000, {}, [(t, "end %d" % ((t - ends[0]) // 1000 + 2000)) for t in ends]
+    for w in waits:
+        if w.enter_ns >= base and w.exit_ns <= ends[-1] + 3000000:
+            lines.append((w.exit_ns, "%d %d %d %s %d %d" % (
+                (w.enter_ns - base) // 1000, (w.exit_ns - w.enter_ns) // 1000,
+                tids.setdefault(w.tid, len(tids) + 1), CALLS[w.call], w.launches,
+                max(0, w.launch_ns - base) // 1000)))
+    with open(path, "w", encoding="ascii") as f:
+        f.write("# SPDX-License-Identifier: GPL-2.0-only\n# %s\n" % PROGRAMS[name].__doc__)
+        f.writelines(text + "\n" for _, text in sorted(lines))
+    print("%s: %d waits, %d minibatches" % (name, len(lines) - len(ends), len(ends) - 1))
+
+
+def main():
+    if len(sys.argv) == 4 and sys.argv[1] == "--run":
+        clock = Clock(sys.argv[3])
+        try:
+            PROGRAMS[sys.argv[2]](clock)
+        except Finished:
+            pass
+        clock.write()
+        # Leave the threads of frameworks behind.
+        os._exit(0)
+    names = sys.argv[2:] or list(PROGRAMS)
+    if len(sys.argv) < 2 or not set(names) <= set(PROGRAMS):
+        sys.exit("usage: record.py DIRECTORY [PROGRAM]...\nprograms: " + " ".join(PROGRAMS))
+    os.makedirs(sys.argv[1], exist_ok=True)
+    for name in names:
+        record(sys.argv[1], name)
+
+
+if __name__ == "__main__":
+    main()
