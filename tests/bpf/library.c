@@ -115,6 +115,14 @@ FIXTURE_TEARDOWN(one)
 	cuda_job_end(&self->job);
 }
 
+/* The probe needs some tenths of a second to attach to a function, so the job must last longer: on a
+ * machine without the GPU's node, 20 ms per wait. */
+static void take_long(void *job)
+{
+	(void)job;
+	setenv("SIM_CUDA_BATCH_US", "40000", 1);
+}
+
 /*
  * The job sleeps until libcuda calls its function, as JAX does. The probe attaches to this function
  * while the job runs, and reports its calls after 32 calls without another wait.
@@ -125,7 +133,8 @@ TEST_F_TIMEOUT(one, every_callback_once, 120)
 	const struct jetwatt_sync *s = j->seen.sync;
 	int first;
 
-	CUDA_JOB_START(j, cuda_libs, "--sync", "host_func", "--syncs", "2", "--minibatches", "120");
+	cuda_job_start(j, cuda_libs, take_long, (const char *const[]){
+		"--sync", "host_func", "--syncs", "2", "--minibatches", "120", NULL });
 	ASSERT_EQ(0, cuda_job_probe(j, JETWATT_RUNG_UPROBE)) {
 		TH_LOG("%s", jetwatt_probe_error());
 	}
