@@ -7,6 +7,17 @@
 #include "kselftest_harness.h"
 #include "cuda_job.h"
 
+/* The probe finds libcuda on the library path, as on a board, and attaches to it before the job loads
+ * it. Return: NULL, or the reason why the job cannot run on this machine. */
+static const char *begin(struct cuda_job *job)
+{
+	const char *why = cuda_job_begin(job);
+
+	if (!why)
+		setenv("LD_LIBRARY_PATH", cuda_libs, 1);
+	return why;
+}
+
 FIXTURE(library) {
 	struct cuda_job job;
 };
@@ -44,13 +55,10 @@ FIXTURE_VARIANT_ADD(library, device) { "device", "spin", JETWATT_SYNC_CONTEXT, 4
 
 FIXTURE_SETUP(library)
 {
-	const char *why = cuda_job_begin(&self->job);
+	const char *why = begin(&self->job);
 
 	if (why)
 		SKIP_TEST("%s", why);
-	/* The probe finds libcuda on the library path, as on a board, and attaches to it before the
-	 * job loads it. */
-	setenv("LD_LIBRARY_PATH", cuda_libs, 1);
 }
 
 FIXTURE_TEARDOWN(library)
@@ -103,11 +111,10 @@ FIXTURE(one) {
 
 FIXTURE_SETUP(one)
 {
-	const char *why = cuda_job_begin(&self->job);
+	const char *why = begin(&self->job);
 
 	if (why)
 		SKIP_TEST("%s", why);
-	setenv("LD_LIBRARY_PATH", cuda_libs, 1);
 }
 
 FIXTURE_TEARDOWN(one)

@@ -234,7 +234,8 @@ static void search_quiet_process(struct jetwatt_uprobes *u, uint32_t tgid)
  */
 static void search_process(struct jetwatt_uprobes *u, uint32_t tgid)
 {
-	struct jetwatt_library lib[4];
+	/* A process may have several runtimes beside libcuda. */
+	struct jetwatt_library lib[16];
 	char path[96];
 	int n;
 
@@ -242,7 +243,7 @@ static void search_process(struct jetwatt_uprobes *u, uint32_t tgid)
 		search_quiet_process(u, tgid);
 		return;
 	}
-	n = jetwatt_library_of(tgid, lib, 4);
+	n = jetwatt_library_of(tgid, lib, 16);
 	for (int i = 0; i < n; i++) {
 		if (strstr(lib[i].path, "libcudart"))
 			continue;

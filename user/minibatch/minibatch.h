@@ -87,7 +87,7 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 enum jetwatt_batch_rule {
 	JETWATT_RULE_LEFT_OUT,		/* ignored: no common period with the busiest thread */
 	JETWATT_RULE_MARK,		/* the program marks its minibatches itself */
-	JETWATT_RULE_NO_LAUNCH,		/* no GPU work was launched before the next wait */
+	JETWATT_RULE_NO_LAUNCH,		/* no GPU work was launched before this wait or the next */
 	/* Rules that compare a wait with its neighbours, used if there are few waits, or if no
 	 * learned cycle explains the job. */
 	JETWATT_RULE_SINGLE,		/* each wait is a minibatch: no longer period was found */

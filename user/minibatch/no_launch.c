@@ -4,9 +4,9 @@
  * previous wait.
  *
  * A minibatch launches work, so such a wait ends no minibatch of its own. It belongs to the wait
- * before it. PyTorch programs have many of them: clip_grad_norm_() and loss.item() read two values
- * one after the other, a checkpoint copies each parameter to the host, and the continuous batching
- * of transformers 5.17 waits seven times per step, six of them without a launch before
+ * before it or after it. PyTorch programs have many of them: clip_grad_norm_() and loss.item() read
+ * two values one after the other, a checkpoint copies each parameter to the host, and the continuous
+ * batching of transformers 5.17 waits nine times per step, seven of them without a launch before
  * (tests/trace/gpu, recorded on a real GPU).
  */
 #include "minibatch/bounds.h"

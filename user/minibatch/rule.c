@@ -17,7 +17,7 @@ static const struct {
 	[JETWATT_RULE_MARK] = {
 		"mark", "the program marks its minibatches itself", "1" },
 	[JETWATT_RULE_NO_LAUNCH] = {
-		"no-launch", "the program launched no GPU work before its next wait, so the minibatch has not ended",
+		"no-launch", "no GPU work was launched before this wait or before the next one, so no minibatch ends here",
 		"0" },
 	[JETWATT_RULE_SINGLE] = {
 		"single", "each wait is a minibatch, because no period of two or more waits was found",

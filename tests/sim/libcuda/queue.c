@@ -270,8 +270,8 @@ static struct {
 	int started;
 } host = { .lock = PTHREAD_MUTEX_INITIALIZER, .ask = PTHREAD_COND_INITIALIZER };
 
-/* On a GPU, this thread sleeps in poll() for the end of the work, whatever the flags of the context
- * are: seen with the driver 580.159 on an H100. */
+/* This thread sleeps for the end of the work, whatever the flags of the context are: with the driver
+ * 580.159 on an H100, a thread of libcuda's polls /dev/nvidia0 also in programs that spin. */
 static void *make_calls(void *arg)
 {
 	pthread_setname_np(pthread_self(), "cuda-EvtHandlr");
