@@ -106,6 +106,63 @@ TEST(changed_period_is_found_again)
 	}
 }
 
+/* Add a wait of @wait_ms after @gap_ms. Return: whether a minibatch ends with it. */
+static int add_wait(struct jetwatt_batch_track *t, struct jetwatt_sync *s, double gap_ms, double wait_ms)
+{
+	int ends;
+
+	s->launch_ns = s->exit_ns + (uint64_t)(0.1e6 * gap_ms);
+	s->enter_ns = s->exit_ns + (uint64_t)(1e6 * gap_ms);
+	s->exit_ns = s->enter_ns + (uint64_t)(1e6 * wait_ms);
+	ends = jetwatt_batch_track_add(t, s, 0) > 0;
+	jetwatt_batch_track_learn(t);
+	return ends;
+}
+
+/* A program that waits in six threads while it compiles, seven times per round, and then once per
+ * minibatch in a seventh thread, as JAX does. */
+TEST(waits_of_another_start_up_are_forgotten)
+{
+	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
+	struct jetwatt_sync s = { .tgid = 1, .call = JETWATT_SYNC_STREAM, .launches = 2 };
+	int ends = 0;
+
+	for (int i = 0; i < 280; i++) {
+		s.tid = 1 + (uint32_t)(i % 6);
+		add_wait(t, &s, i % 7 ? 0.1 : 3, 0.05);
+	}
+	s.tid = 9;
+	s.call = JETWATT_SYNC_CALLBACK;
+	for (int i = 0; i < 60; i++)
+		ends += add_wait(t, &s, 1, 32 + i % 3) && i >= 30;
+	EXPECT_LE(27, ends);
+	EXPECT_GE(30, ends);
+	jetwatt_batch_track_free(t);
+}
+
+/* A training step of 20 waits; then an evaluation with one wait per minibatch; then training again. */
+TEST(minibatches_of_many_waits_begin_and_end)
+{
+	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
+	struct jetwatt_sync s = { .tgid = 1, .tid = 1, .call = JETWATT_SYNC_STREAM };
+	int ends[3] = { 0 };
+
+	for (int part = 0; part < 3; part++)
+		for (int i = 0; i < 60; i++) {
+			for (int j = 0; part != 1 && j < 19; j++) {
+				s.launches = 5 + 4 * (uint32_t)(j * j % 23);
+				ends[part] += add_wait(t, &s, j ? 0.3 : 4, 1) && i >= 40;
+			}
+			s.launches = part == 1 ? 250 : 600;
+			for (int j = 0; j < (part == 1 ? 5 : 1); j++)
+				ends[part] += add_wait(t, &s, 1, 20) && i >= 40;
+		}
+	EXPECT_EQ(20, ends[0]);
+	EXPECT_EQ(100, ends[1]);
+	EXPECT_EQ(20, ends[2]);
+	jetwatt_batch_track_free(t);
+}
+
 /* Minibatch marks of the program take precedence over inferred bounds. */
 TEST(marks_override_inference)
 {

@@ -362,6 +362,26 @@ static void make_launches(struct job *j, uint64_t z)
 		}
 }
 
+/* A job with twelve waits per minibatch; most launches are before the last one. */
+static void make_many(struct job *j, uint64_t z)
+{
+	static const struct job_shape h = { .k = 12, .minibatches = 20, .launches = 40 };
+
+	job_make(j, &h, 100, 5, z);
+	for (size_t i = 0; i < j->waits; i++)
+		j->sync[i].launches = i % 12 == 11 ? 900 : 10 + (uint32_t)(i * 7 % 12) * 11 % 60;
+}
+
+/* A job with two waits per minibatch after equal gaps; the first gap contains no launches, the second
+ * one contains only launches. */
+static void make_idle(struct job *j, uint64_t z)
+{
+	for (uint64_t i = 0; i < 20; i++)
+		j->sync[j->waits++] = (struct jetwatt_sync){ .enter_ns = (30 * i + 20) * MS + job_uniform(&z) * 1e5,
+			.exit_ns = (30 * i + 30) * MS, .launch_ns = (30 * i + (i % 2 ? 1 : 15)) * MS,
+			.launches = i % 2 ? 200 : 40, .tgid = 100, .tid = 100, .call = JETWATT_SYNC_STREAM };
+}
+
 TEST(every_rule_is_reached)
 {
 	static const struct {
@@ -371,8 +391,10 @@ TEST(every_rule_is_reached)
 	} cases[] = {
 		{ JETWATT_RULE_MARK, { 0 }, make_marks },
 		{ JETWATT_RULE_NO_LAUNCH, { 0 }, make_launches },
+		{ JETWATT_RULE_PART, { 0 }, make_many },
 		{ JETWATT_RULE_SINGLE, { .k = 1, .minibatches = 30 }, NULL },
 		{ JETWATT_RULE_GAP, { .k = 4, .minibatches = 9 }, NULL },
+		{ JETWATT_RULE_IDLE, { 0 }, make_idle },
 		{ JETWATT_RULE_WAIT, { .k = 3, .load = 0.05, .inner = 0.05, .uneven = 3, .minibatches = 12 }, NULL },
 		{ JETWATT_RULE_CALLER, { .k = 2, .load = 0.055, .inner = 0.05, .calls = 2, .noise = 0.25 }, NULL },
 		{ JETWATT_RULE_TEMPLATE, { .k = 4 }, NULL },

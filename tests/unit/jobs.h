@@ -102,7 +102,7 @@ static double job_normal(uint64_t *s)
 	return sqrt(-2 * log(1 - job_uniform(s))) * cos(6.283185307179586 * job_uniform(s));
 }
 
-static void job_alloc(struct job *j)
+static __attribute__((unused)) void job_alloc(struct job *j)
 {
 	j->sync = calloc(JOB_WAITS_MAX, sizeof(*j->sync));
 	j->truth = calloc(JOB_WAITS_MAX, sizeof(*j->truth));
@@ -111,7 +111,7 @@ static void job_alloc(struct job *j)
 		abort();
 }
 
-static void job_free(struct job *j)
+static __attribute__((unused)) void job_free(struct job *j)
 {
 	free(j->sync);
 	free(j->truth);
@@ -245,7 +245,7 @@ static void job_save(struct job_run *r, double cycle)
 	job_end(r, 0, 1, lost);
 }
 
-static void job_make(struct job *j, const struct job_shape *shape, uint32_t tgid, double start_ms,
+static __attribute__((unused)) void job_make(struct job *j, const struct job_shape *shape, uint32_t tgid, double start_ms,
 		     uint64_t seed)
 {
 	const struct job_shape usual = job_usual(*shape), *h = &usual;
@@ -311,7 +311,7 @@ static void job_make(struct job *j, const struct job_shape *shape, uint32_t tgid
 
 /* Draw a shape from @z. @kind: kind of difficulty that the job has, from 0 to JOB_KINDS - 1. */
 #define JOB_KINDS	16
-static struct job_shape job_draw(uint64_t *z, int kind)
+static __attribute__((unused)) struct job_shape job_draw(uint64_t *z, int kind)
 {
 	static const char *const name[JOB_KINDS] = {
 		"clean", "uneven", "stalls", "epochs", "switches", "resized", "accumulated", "one more",
@@ -388,7 +388,7 @@ static int job_by_exit(const void *a, const void *b)
 	return x->exit_ns < y->exit_ns ? -1 : x->exit_ns > y->exit_ns;
 }
 
-static void job_sort(struct job *j)
+static __attribute__((unused)) void job_sort(struct job *j)
 {
 	qsort(j->sync, j->waits, sizeof(*j->sync), job_by_exit);
 }

@@ -31,7 +31,7 @@ static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 		if (s->exit_ns > waited)
 			o->wait_ns += s->exit_ns - (s->enter_ns > waited ? s->enter_ns : waited);
 		if (s->exit_ns > busy)
-			o->gpu_ns += s->exit_ns - (launch > busy ? launch : busy);
+			o->gpu_ns += s->exit_ns - (launch > busy ? launch : busy) - it[i].idle_ns;
 		waited = s->exit_ns > waited ? s->exit_ns : waited;
 		busy = s->exit_ns > busy ? s->exit_ns : busy;
 		o->cgroup = s->cgroup;

@@ -9,12 +9,14 @@
 #include "minibatch/minibatch.h"
 #include "minibatch/period.h"
 
-/* A wait, its index in the input, and the number of waits that it stands for: more than 1 if waits
- * without launches were merged into it. Then @at is the index of the last of them. */
+/* A wait, its index in the input, and the number of waits that it stands for: more than 1 if other
+ * waits were merged into it. Then @at is the index of the last of them, and @idle_ns is the time
+ * between them in which the GPU had no work. */
 struct jetwatt_item {
 	const struct jetwatt_sync *sync;
 	size_t at;
 	uint32_t waits;
+	uint64_t idle_ns;
 };
 
 /*
@@ -59,6 +61,45 @@ enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jet
 size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_sync *merged,
 			   struct jetwatt_batch_why *why);
 void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n);
+
+/*
+ * long_cycle.c: find minibatches with more than JETWATT_PERIOD_MAX waits in the waits of a job whose
+ * launches are traced. Return: 1: found; 0: not found, @cycle->launches is 0; -ENOMEM.
+ */
+int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetwatt_long_cycle *cycle);
+/*
+ * long_merge.c: find such minibatches, window by window, and merge the waits of each into one. The
+ * last one is left out if it is not complete. @n: set to the number of waits that are left; @merged,
+ * @why: as for jetwatt_merge_waits(), which merges first; the waits that were merged away get
+ * JETWATT_RULE_PART. @cycle: set to what was found in the last window, or to nothing if it ends with too
+ * many waits for one minibatch. Return: 0; -ENOMEM.
+ */
+int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt_sync *merged,
+			      struct jetwatt_batch_why *why, struct jetwatt_long_cycle *cycle);
+
+/**
+ * struct jetwatt_long_sum - the waits of an incomplete minibatch, merged; all zero at its start
+ * @sync: the merged wait
+ * @until: end of the last wait, ns
+ * @waited_ns: time of waiting, ns
+ * @idle_ns: time in which the GPU had no work, ns
+ * @waits: number of waits
+ * @anchor: number of waits up to the anchor; 0: it has not been seen
+ */
+struct jetwatt_long_sum {
+	struct jetwatt_sync sync;
+	uint64_t until, waited_ns, idle_ns;
+	size_t waits, anchor;
+};
+/*
+ * long_merge.c: add the next wait of a job. Later waits cannot be examined, so a minibatch that ends
+ * before its anchor is said to end with it. Return: whether a minibatch ends with the wait; if so,
+ * @merged is set to the merged wait.
+ */
+bool jetwatt_long_next(struct jetwatt_long_sum *sum, const struct jetwatt_long_cycle *cycle,
+		       const struct jetwatt_sync *s, struct jetwatt_sync *merged);
+/* long_merge.c: return whether the waits since the last boundary are too many for one minibatch. */
+bool jetwatt_long_is_lost(const struct jetwatt_long_sum *sum, const struct jetwatt_long_cycle *cycle);
 
 /* wait_times.c: jetwatt_wait_times() computes only times; jetwatt_wait_rough_logs() computes times,
  * and their logarithms with a large floor. */

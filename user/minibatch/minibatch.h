@@ -88,11 +88,13 @@ enum jetwatt_batch_rule {
 	JETWATT_RULE_LEFT_OUT,		/* ignored: no common period with the busiest thread */
 	JETWATT_RULE_MARK,		/* the program marks its minibatches itself */
 	JETWATT_RULE_NO_LAUNCH,		/* no GPU work was launched before this wait or the next */
+	JETWATT_RULE_PART,		/* in the middle of a minibatch of many waits */
 	/* Rules that compare a wait with its neighbours, used if there are few waits, or if no
 	 * learned cycle explains the job. */
 	JETWATT_RULE_SINGLE,		/* each wait is a minibatch: no longer period was found */
 	JETWATT_RULE_GAP,		/* a minibatch begins at the longest gap of each period */
 	JETWATT_RULE_FOLDED_GAP,	/* like GAP, with medians of the gaps of five minibatches */
+	JETWATT_RULE_IDLE,		/* like GAP, with the time until the first launch */
 	JETWATT_RULE_WAIT,		/* the pattern of the lengths of waits repeats */
 	JETWATT_RULE_CALLER,		/* the order of the waiting threads and calls repeats */
 	JETWATT_RULE_PHASE,		/* the phase's period is not the usual one, or is missing */
@@ -186,6 +188,10 @@ const char *jetwatt_batch_rule_score(int rule);
  *   reported for it. An evaluation or a checkpoint (_EVALUATION, _NO_CYCLE, _PHASE) and a change
  *   of speed (_SPEED) may be detected one period late. No wait is relabelled (_CAUGHT_UP, _ALIKE,
  *   _REGAINED, _MERGED).
+ * - Minibatches of more than 8 waits (JETWATT_RULE_PART) are found once the last 2048 waits contain
+ *	five of them; until then each wait, or a few of them, is reported as a minibatch. If such a
+ *	minibatch ends before the wait that follows most launches, its bound is reported at the end
+ *	of that wait.
  * - If waits without launches follow the last wait of a minibatch (JETWATT_RULE_NO_LAUNCH), the
  *   bound is reported at the end of the first of these waits, not of the last.
  * - The 256 waits from which the detector learns may show another period than the 4096 that

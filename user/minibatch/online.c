@@ -15,13 +15,18 @@
 #include "minibatch/minibatch.h"
 #include "minibatch/viterbi.h"
 
-/* number of waits that are stored, and from which the cycle is learned */
-#define STORED_WAITS	256
+#define CYCLE_WAITS	256	/* number of waits from which the cycle is learned */
+/* number of waits that are stored, and in which minibatches of many waits are searched */
+#define STORED_WAITS	2048
+/* They are searched when there are this many waits, then each time that their number has doubled, and
+ * then after this many new ones. */
+#define SEARCH_FIRST	64
+#define SEARCH_AGAIN	512
 #define WAITS_MIN	24	/* minimum number of waits from which the cycle is learned */
 /* with fewer stored waits, learn again after WAITS_MIN / 2 new waits, because a period of 8 waits
  * is found only after many waits */
 #define WAITS_FEW	96
-/* learn again after this many new waits if these took at least LEARN_NS; else after STORED_WAITS
+/* learn again after this many new waits if these took at least LEARN_NS; else after CYCLE_WAITS
  * new waits */
 #define LEARN_WAITS	64
 /* minimum time between two times of learning, ns, because learning takes CPU time */
@@ -33,28 +38,32 @@
 
 /**
  * struct jetwatt_batch_track - state of the detector
- * @wait: the last @n waits, without frozen time
+ * @wait: from index @first on the last @n waits, without frozen time
  * @fresh: number of waits since the cycle was learned
+ * @search: number of new waits after which minibatches of many waits are searched
  * @period: waits per minibatch; 0: not known
  * @left: number of waits until the next bound, used if no cycle was learned
  * @tgid: process whose waits are followed
  * @tid: thread whose waits are followed; 0: all threads of the process
  * @launches: the launches of the process are traced
  * @merge: detects waits that count with the wait before them, if @launches is true
+ * @cycle: the minibatches have many waits if @cycle.launches is not 0; @sum: the waits of the current
+ *	one
  * @model: the learned model; train.k 0: no cycle explains the waits
  * @follower: decoder, with the last @recent waits
  * @time_ns: durations of the last @times training minibatches, ns
  * @mark_ns: time of the last mark, ns
  * @learned_ns: end of the last wait from which the cycle was learned, ns
  * @marked: 1: the program has sent a mark
- * @bound: scratch memory
  */
 struct jetwatt_batch_track {
-	struct jetwatt_sync wait[STORED_WAITS];
-	size_t n, fresh, period, left;
+	struct jetwatt_sync wait[2 * STORED_WAITS];
+	size_t first, n, fresh, search, period, left;
 	uint32_t tgid, tid;
 	bool launches;
 	struct jetwatt_merge merge;
+	struct jetwatt_long_cycle cycle;
+	struct jetwatt_long_sum sum;
 	struct jetwatt_wait_hmm model;
 	struct jetwatt_follower *follower;
 	struct jetwatt_sync recent[RECENT];
@@ -62,7 +71,6 @@ struct jetwatt_batch_track {
 	uint64_t time_ns[DURATIONS], mark_ns, learned_ns;
 	size_t times;
 	int marked;
-	struct jetwatt_batch_bound bound[2 * STORED_WAITS];
 };
 
 struct jetwatt_batch_track *jetwatt_batch_track_new(void)
@@ -71,6 +79,7 @@ struct jetwatt_batch_track *jetwatt_batch_track_new(void)
 
 	if (!t)
 		return NULL;
+	t->search = SEARCH_FIRST;
 	t->follower = jetwatt_follower_new();
 	if (t->follower)
 		return t;
@@ -90,6 +99,7 @@ void jetwatt_batch_track_reset(struct jetwatt_batch_track *t)
 	struct jetwatt_follower *follower = t->follower;
 
 	memset(t, 0, sizeof(*t));
+	t->search = SEARCH_FIRST;
 	t->follower = follower;
 }
 
@@ -142,7 +152,7 @@ static bool follow_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync
 		t->nr_recent++;
 	t->recent[t->nr_recent - 1] = *s;
 	for (size_t i = 0; i < t->nr_recent; i++)
-		it[i] = (struct jetwatt_item){ &t->recent[i], i, 1 };
+		it[i] = (struct jetwatt_item){ &t->recent[i], i, 1, 0 };
 	jetwatt_wait_times(it, t->nr_recent, b);
 	last = &b[t->nr_recent - 1];
 	jetwatt_wait_logs(last, 1);
@@ -150,6 +160,46 @@ static bool follow_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync
 	if (last->phase_index & (JETWATT_PHASE_INDEX_NONE | JETWATT_PHASE_INDEX_EXTRA))
 		return false;
 	return last->phase_index + 1 >= (last->other_phase ? m->eval.k : m->train.k);
+}
+
+static const struct jetwatt_sync *last_wait(const struct jetwatt_batch_track *t)
+{
+	return t->n ? &t->wait[t->first + t->n - 1] : NULL;
+}
+
+/* Store a wait. The stored waits are moved to the start of the memory only once per STORED_WAITS. */
+static void store_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
+{
+	if (t->first + t->n == 2 * STORED_WAITS) {
+		memcpy(t->wait, t->wait + t->first, t->n * sizeof(*t->wait));
+		t->first = 0;
+	}
+	t->wait[t->first + t->n] = *s;
+	if (t->n == STORED_WAITS)
+		t->first++;
+	else
+		t->n++;
+	t->fresh++;
+	t->search -= t->search > 0;
+}
+
+/* Return whether a wait has a place in the cycle. If it is the last one of a minibatch of many waits,
+ * @s is changed to the merged wait; the others have none. */
+static bool counts(struct jetwatt_batch_track *t, struct jetwatt_sync *s)
+{
+	return !merges(t, s) && is_own(t, s) &&
+	       (!t->cycle.launches || jetwatt_long_next(&t->sum, &t->cycle, s, s));
+}
+
+/* Label the next wait. Return: whether a minibatch ends with it. */
+static bool next_wait(struct jetwatt_batch_track *t, struct jetwatt_sync *s)
+{
+	if (!counts(t, s))
+		return false;
+	if (t->model.train.k)
+		return follow_wait(t, s);
+	t->left = t->left > 1 ? t->left - 1 : t->period;
+	return t->left == t->period;
 }
 
 int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_sync *s,
@@ -166,30 +216,19 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 	if (s->call == JETWATT_SYNC_MARK_BEGIN || t->marked)
 		return 0;
 	/* The records of two threads may arrive in the wrong order. */
-	if (t->n && own.exit_ns < t->wait[t->n - 1].exit_ns)
-		own.exit_ns = t->wait[t->n - 1].exit_ns;
-	if (t->n == STORED_WAITS)
-		memmove(t->wait, t->wait + 1, sizeof(t->wait) - sizeof(*t->wait));
-	else
-		t->n++;
-	t->wait[t->n - 1] = own;
-	t->fresh++;
-	if (!t->period)
-		return -EAGAIN;
-	if (merges(t, &own) || !is_own(t, s))
-		return 0;
-	if (t->model.train.k)
-		return follow_wait(t, &own);
-	t->left = t->left > 1 ? t->left - 1 : t->period;
-	return t->left == t->period;
+	if (t->n && own.exit_ns < last_wait(t)->exit_ns)
+		own.exit_ns = last_wait(t)->exit_ns;
+	store_wait(t, &own);
+	return t->period ? next_wait(t, &own) : -EAGAIN;
 }
 
 /*
- * Examine the stored waits again, with what was learned from them. Initialise the decoder with them,
- * or, if no cycle was learned, compute the number of waits until the next bound from @last, the last
- * bound that was found.
+ * Examine the waits @wait again, with what was learned from them. Initialise the decoder with them,
+ * or, if no cycle was learned, compute the number of waits until the next bound from @last_ns, the end
+ * of the last bound that was found.
  */
-static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_batch_bound *last)
+static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_sync *wait, size_t n,
+			uint64_t last_ns)
 {
 	size_t since = 0;
 
@@ -197,14 +236,50 @@ static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_batc
 		jetwatt_follower_begin(t->follower, &t->model);
 	t->nr_recent = 0;
 	t->merge = (struct jetwatt_merge){ 0 };
-	for (size_t i = 0; i < t->n; i++) {
-		if (merges(t, &t->wait[i]) || !is_own(t, &t->wait[i]))
+	t->sum = (struct jetwatt_long_sum){ 0 };
+	for (size_t i = 0; i < n; i++) {
+		struct jetwatt_sync s = wait[i];
+
+		if (!counts(t, &s))
 			continue;
 		if (t->model.train.k)
-			follow_wait(t, &t->wait[i]);
-		since += t->wait[i].exit_ns > last->end_ns;
+			follow_wait(t, &s);
+		since += s.exit_ns > last_ns;
 	}
 	t->left = t->period - since % t->period;
+}
+
+/* Return whether a wait has the thread and the call of one of @s[0..@n - 1]. */
+static bool has_caller_of(const struct jetwatt_sync *wait, const struct jetwatt_sync *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i].tgid == wait->tgid && s[i].tid == wait->tid && s[i].call == wait->call)
+			return true;
+	return false;
+}
+
+/*
+ * A program may wait otherwise while it starts: JAX, which waits in many threads while it compiles,
+ * and in functions that libcuda calls from then on. Return the number of stored waits until then: the
+ * last WAITS_MIN waits, and all since then, come from other threads or calls; 0: there are none.
+ */
+static size_t start_up(const struct jetwatt_batch_track *t)
+{
+	const struct jetwatt_sync *wait = t->wait + t->first, *last = wait + t->n - WAITS_MIN;
+	size_t until = t->n - WAITS_MIN;
+
+	while (until && has_caller_of(&wait[until - 1], last, WAITS_MIN))
+		until--;
+	for (size_t i = 0; i < until; i++)
+		if (has_caller_of(&wait[i], last, WAITS_MIN))
+			return 0;
+	return until;
+}
+
+/* Return whether minibatches of many waits have to be searched. */
+static bool searches(const struct jetwatt_batch_track *t)
+{
+	return !t->search && t->launches;
 }
 
 /* Return whether there are enough new waits to learn the cycle again. */
@@ -214,32 +289,67 @@ static bool is_due(const struct jetwatt_batch_track *t)
 		return false;
 	if (!t->period || t->n < WAITS_FEW)
 		return t->fresh >= WAITS_MIN / 2;
-	return t->fresh >= STORED_WAITS ||
-	       (t->fresh >= LEARN_WAITS && t->wait[t->n - 1].exit_ns - t->learned_ns >= LEARN_NS);
+	/* No boundary for a long time: the minibatches have fewer waits now. */
+	if (t->cycle.launches && jetwatt_long_is_lost(&t->sum, &t->cycle))
+		return true;
+	if (searches(t) || (t->fresh % WAITS_MIN == 0 && start_up(t)))
+		return true;
+	return t->fresh >= CYCLE_WAITS ||
+	       (t->fresh >= LEARN_WAITS && last_wait(t)->exit_ns - t->learned_ns >= LEARN_NS);
 }
 
-int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
+/**
+ * struct jetwatt_learned - what was found in the last waits
+ * @wait: the waits
+ * @n: number of waits
+ * @bound: their bounds
+ * @bounds: number of bounds
+ * @info, @period, @tgid: as for jetwatt_batch_segment_job()
+ */
+struct jetwatt_learned {
+	const struct jetwatt_sync *wait;
+	size_t n;
+	struct jetwatt_batch_bound *bound;
+	int bounds;
+	struct jetwatt_batch_info info;
+	struct jetwatt_period period;
+	uint32_t tgid;
+};
+
+static void learn_from(const struct jetwatt_batch_track *t, size_t n, struct jetwatt_learned *l)
+{
+	l->n = n < t->n ? n : t->n;
+	l->wait = t->wait + t->first + t->n - l->n;
+	l->bounds = jetwatt_batch_segment_job(l->wait, l->n, l->bound, &l->info, NULL, &l->period, &l->tgid);
+}
+
+/* Learn from all stored waits if the minibatches have many waits, else from the last ones. */
+static void learn(struct jetwatt_batch_track *t, struct jetwatt_learned *l)
+{
+	bool search = searches(t);
+
+	if (search)
+		t->search = t->n < STORED_WAITS ? t->n : SEARCH_AGAIN;
+	if (search || t->cycle.launches) {
+		learn_from(t, STORED_WAITS, l);
+		if (l->bounds > 0 && l->period.cycle.launches)
+			return;
+	}
+	learn_from(t, CYCLE_WAITS, l);
+}
+
+/* Take over what was learned. Return: 0; -EAGAIN: no period is known. */
+static int take_over(struct jetwatt_batch_track *t, const struct jetwatt_learned *l)
 {
 	const struct jetwatt_batch_bound *last = NULL;
-	struct jetwatt_batch_info info;
-	struct jetwatt_period r;
-	uint32_t tgid;
-	int n;
 
-	if (t->marked)
-		return 0;
-	if (!is_due(t))
-		return t->period ? 0 : -EAGAIN;
-	t->fresh = 0;
-	t->learned_ns = t->wait[t->n - 1].exit_ns;
-	n = jetwatt_batch_segment_job(t->wait, t->n, t->bound, &info, NULL, &r, &tgid);
-	if (n <= 0 || !(info.period_syncs >= 0.5))
+	if (l->bounds <= 0 || !(l->info.period_syncs >= 0.5))
 		return t->period ? 0 : -EAGAIN;
 	t->times = 0;
-	for (int i = 0; i < n; i++) {
-		const struct jetwatt_batch_bound *b = &t->bound[i];
+	for (int i = 0; i < l->bounds; i++) {
+		const struct jetwatt_batch_bound *b = &l->bound[i];
 
-		if (b->tgid != tgid || b->kind != JETWATT_BATCH_TRAIN || b->flags & JETWATT_BATCH_INFERRED)
+		if (b->tgid != l->tgid || b->kind != JETWATT_BATCH_TRAIN || b->flags & JETWATT_BATCH_INFERRED)
 			continue;
 		last = b;
 		if (!(b->flags & JETWATT_BATCH_FIRST))
@@ -247,13 +357,38 @@ int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
 	}
 	if (!last)
 		return t->period ? 0 : -EAGAIN;
-	t->period = lround(fmax(info.period_syncs, 1));
-	t->tgid = tgid;
-	t->tid = r.tid;
-	t->launches = r.launches;
-	t->model = r.model;
-	follow_from(t, last);
+	t->period = lround(fmax(l->info.period_syncs, 1));
+	t->tgid = l->tgid;
+	t->tid = l->period.tid;
+	t->launches = l->period.launches;
+	t->cycle = l->period.cycle;
+	t->model = l->period.model;
+	follow_from(t, l->wait, l->n, last->end_ns);
 	return 0;
+}
+
+int jetwatt_batch_track_learn(struct jetwatt_batch_track *t)
+{
+	struct jetwatt_learned l;
+	size_t start;
+	int rc;
+
+	if (t->marked)
+		return 0;
+	if (!is_due(t))
+		return t->period ? 0 : -EAGAIN;
+	l.bound = malloc(2 * t->n * sizeof(*l.bound));
+	if (!l.bound)
+		return t->period ? 0 : -EAGAIN;
+	start = start_up(t);
+	t->first += start;
+	t->n -= start;
+	t->fresh = 0;
+	t->learned_ns = last_wait(t)->exit_ns;
+	learn(t, &l);
+	rc = take_over(t, &l);
+	free(l.bound);
+	return rc;
 }
 
 size_t jetwatt_batch_track_period(const struct jetwatt_batch_track *t)

@@ -19,8 +19,6 @@
 #include "minibatch/minibatch.h"
 
 #define MARGIN		0.20	/* height of a peak of gaps (logarithm): 22 % */
-#define WAIT_MARGIN	0.40	/* height of a peak of waits; an optimizer step alone makes less */
-#define OPTIMIZER	0.6	/* an optimizer takes at most this much more than a pass: 82 % */
 #define SURE_STEP	0.97	/* share of groups in step above which nothing hides the period */
 #define MOST		0.6	/* a period must explain this share of what the best one explains */
 #define PASSES		10	/* maximum number of divisions until no hidden sequence is found */
@@ -54,6 +52,15 @@ static int repeat_launches(const struct jetwatt_batch_wait *b, size_t n, int k)
 	return k;
 }
 
+/* Return whether the numbers of launches show that a period of @k waits is the job's own, and not a
+ * beat with a disturbance: they repeat with it, and differ within it. */
+static bool launches_show(const struct jetwatt_batch_wait *b, size_t n, int k)
+{
+	double differ = launches_differ(b, n, 1);
+
+	return differ > LAUNCHES_DIFFER / 2 && launches_differ(b, n, k) < differ / 4;
+}
+
 /* Return the mean difference between waits that are @k apart, in length and call: small if the
  * waits repeat with the period @k. */
 static double mismatch(const struct jetwatt_batch_wait *b, size_t n, int k)
@@ -79,7 +86,8 @@ static int find_period(const struct jetwatt_batch_wait *b, const struct jetwatt_
 		fit[k] = jetwatt_peaks_test(s, k, at);
 		fit[k].fits =
 			fit[k].fits &&
-			jetwatt_period_is_own(b, at, jetwatt_peaks_list(s, k, at), k, s->scratch);
+			(launches_show(b, s->n, k) ||
+			 jetwatt_period_is_own(b, at, jetwatt_peaks_list(s, k, at), k, s->scratch));
 		if (fit[k].fits)
 			most = fmax(most, fit[k].in_step * fit[k].covered);
 	}
@@ -222,69 +230,6 @@ static void label_singles(struct jetwatt_batch_wait *b, const struct jetwatt_pea
 	}
 }
 
-/*
- * The lengths of the waits show the period, but not which wait is the first of a minibatch. If one
- * gap is longer than the noise allows, move the peaks of @v to the wait after this gap.
- */
-static bool shift_to_longest_gap(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
-				 const size_t *at, size_t peaks)
-{
-	double sum[JETWATT_PERIOD_MAX] = { 0 }, square[JETWATT_PERIOD_MAX] = { 0 }, mean, error;
-	int longest = 0;
-	size_t used = 0;
-
-	for (size_t j = 0; j + 1 < peaks; j++) {
-		if (at[j + 1] - at[j] != (size_t)k)
-			continue;
-		for (int i = 0; i < k; i++) {
-			sum[i] += b[at[j] + (size_t)i].gap;
-			square[i] += b[at[j] + (size_t)i].gap * b[at[j] + (size_t)i].gap;
-		}
-		used++;
-	}
-	for (int i = 1; i < k; i++)
-		if (sum[i] > sum[longest])
-			longest = i;
-	mean = sum[0] / (double)used;
-	error = sqrt((square[0] / (double)used - mean * mean) / (double)used);
-	if (longest && sum[longest] / (double)used - mean > fmax(0.02, 4 * error))
-		memmove(v + longest, v, (n - (size_t)longest) * sizeof(*v));
-	return true;
-}
-
-/*
- * Return whether the waits of a minibatch differ from each other in length, or the last one differs
- * by much. If not, each wait is a minibatch by itself, without an optimizer step in between.
- */
-static bool waits_vary(const struct jetwatt_batch_wait *b, double *v, size_t n, int k, size_t *at)
-{
-	struct jetwatt_peaks s = { v, n, WAIT_MARGIN, NULL };
-	double sum[JETWATT_PERIOD_MAX] = { 0 }, lo = INFINITY, hi = -INFINITY,
-	       last = 0;
-	size_t peaks = 0, used = 0;
-
-	for (size_t i = 1; i < n; i++)
-		if (jetwatt_peaks_at(&s, i, k))
-			at[peaks++] = i;
-	for (size_t j = 0; j + 1 < peaks; j++) {
-		if (at[j + 1] - at[j] != (size_t)k)
-			continue;
-		for (int i = 0; i < k - 1; i++)
-			sum[i] += b[at[j] + (size_t)i].wait;
-		last += b[at[j] + (size_t)k - 1].wait;
-		used++;
-	}
-	for (int i = 0; i < k - 1 && used; i++) {
-		lo = fmin(lo, sum[i] / (double)used);
-		hi = fmax(hi, sum[i] / (double)used);
-	}
-	if (!used)
-		return false;
-	if (hi - lo > 0.2 || last / (double)used - hi > (k == 2 ? 0.75 : 1) * OPTIMIZER)
-		return shift_to_longest_gap(b, v, n, k, at, peaks);
-	return false;
-}
-
 /* Return the number of waits after which the order of threads and calls repeats; 0 if it does
  * not repeat. */
 static int calls_repeat(const struct jetwatt_batch_wait *b, size_t n)
@@ -351,7 +296,7 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 	int calls, fold, rc = 0;
 
 	*r = (struct jetwatt_period){ .k = 1, .shared = r->shared, .launches = r->launches,
-				      .why = r->why };
+				      .why = r->why, .cycle = r->cycle };
 	if (!at || !v) {
 		free(at);
 		free(v);
@@ -374,14 +319,22 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 		rule = JETWATT_RULE_FOLDED_GAP;
 		jetwatt_fold_smooth(v, n, fold, s.scratch);
 	}
+	if (r->k == 1 && r->launches) {
+		/* There are no peaks among the gaps, but the times until the first launch may have
+		 * some. */
+		for (size_t i = 0; i < n; i++)
+			v[i] = b[i].idle;
+		rule = JETWATT_RULE_IDLE;
+		r->k = find_period(b, &s, at, &how);
+	}
 	if (r->k == 1) {
-		/* There are no peaks among the gaps, but the waits may differ in length. */
+		/* The waits may differ in length. */
 		for (size_t i = 1; i < n; i++)
 			v[i] = b[i - 1].wait - b[i].wait;
-		s.margin = WAIT_MARGIN;
+		s.margin = JETWATT_WAIT_MARGIN;
 		rule = JETWATT_RULE_WAIT;
 		r->k = find_period(b, &s, at, &how);
-		if (r->k > 1 && !waits_vary(b, v, n, r->k, at))
+		if (r->k > 1 && !jetwatt_waits_vary(b, v, n, r->k, at))
 			r->k = 1;
 	}
 	if (r->k == 1) {
@@ -392,6 +345,8 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 			r->k = find_period(b, &s, at, &how);
 	}
 	if (r->k > 1) {
+		if (r->launches)
+			jetwatt_shift_to_idle(b, v, n, r->k, &s, at);
 		rc = label_groups(b, &s, v, at, r, r->k == fold ? SLIP : 1, rule);
 		r->confidence = how.in_step * fmin(1, (double)n / (6.0 * r->k));
 		if (r->shared && calls_repeat(b, n) <= 1 &&

@@ -16,7 +16,10 @@
  * struct jetwatt_batch_wait - one wait of one job
  * @gap: logarithm of the gap: the time from the end of the previous wait to the start of this wait
  * @wait: logarithm of the length of the wait
+ * @idle: logarithm of @idle_ns
  * @gap_ns: the gap, ns
+ * @idle_ns: time from the end of the previous wait to the first launch before this wait, ns; the gap
+ *	if there is none
  * @cycle_ns: time from the end of the previous wait to the end of this wait, ns
  * @around_ns: duration of a few waits around this wait, ns
  * @caller: identifies the thread and the call that waited
@@ -34,8 +37,8 @@
  * @score: output: how clear the decision about @starts_minibatch was
  */
 struct jetwatt_batch_wait {
-	double gap, wait;
-	double gap_ns, cycle_ns, around_ns;
+	double gap, wait, idle;
+	double gap_ns, idle_ns, cycle_ns, around_ns;
 	uint32_t caller, launches, lost;
 	bool starts_minibatch, other_phase, in_phase;
 	uint8_t phase_index, missing, outlier, rule, period;
@@ -96,6 +99,18 @@ struct jetwatt_wait_hmm {
 };
 
 /**
+ * struct jetwatt_long_cycle - minibatches with more than JETWATT_PERIOD_MAX waits
+ * @launches: minimum number of launches before an anchor, the wait that occurs once in each of these
+ *	minibatches and follows most launches; 0: the minibatches have fewer waits
+ * @waits: usual number of waits per minibatch
+ * @after: the minibatch ends this many waits after the anchor; negative: before it
+ */
+struct jetwatt_long_cycle {
+	uint32_t launches, waits;
+	int after;
+};
+
+/**
  * struct jetwatt_period - the period and the model that were found for a job
  * @k: usual number of waits per minibatch
  * @other_k: another candidate for the number of waits per minibatch; 0: no other candidate
@@ -103,6 +118,8 @@ struct jetwatt_wait_hmm {
  * @launches: input: the launches of the job are traced
  * @why: input: compute scores
  * @tid: the only thread whose waits count; 0: all threads
+ * @cycle: the minibatches have more waits than JETWATT_PERIOD_MAX, if @cycle.launches is not 0. The
+ *	waits of each were merged into one, so @k is 1
  * @confidence: confidence in @k, 0 to 1
  * @missing: number of waits that are missing according to the period
  * @model: the learned model; if .train.k is 0, there were too few waits, or no model
@@ -114,6 +131,7 @@ struct jetwatt_period {
 	int k, other_k;
 	bool shared, launches, why;
 	uint32_t tid;
+	struct jetwatt_long_cycle cycle;
 	double confidence;
 	uint64_t missing;
 	struct jetwatt_wait_hmm model;
@@ -201,6 +219,12 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 			 struct jetwatt_period *r);
 int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n);
+
+/* shift.c: move the peaks of a series to the first wait of each minibatch. See the definitions. */
+#define JETWATT_WAIT_MARGIN	0.40	/* height of a peak of waits; an optimizer step alone makes less */
+void jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
+			   const struct jetwatt_peaks *s, size_t *at);
+bool jetwatt_waits_vary(const struct jetwatt_batch_wait *b, double *v, size_t n, int k, size_t *at);
 
 /* group.c: divide waits into minibatches of a known period. See the definition. */
 int jetwatt_group_waits(struct jetwatt_batch_wait *b, const double *v, size_t n, int k,

@@ -19,6 +19,9 @@ static const struct {
 	[JETWATT_RULE_NO_LAUNCH] = {
 		"no-launch", "no GPU work was launched before this wait or before the next one, so no minibatch ends here",
 		"0" },
+	[JETWATT_RULE_PART] = {
+		"part", "the wait is in the middle of a minibatch of more than 8 waits, one of which follows most launches",
+		"0" },
 	[JETWATT_RULE_SINGLE] = {
 		"single", "each wait is a minibatch, because no period of two or more waits was found",
 		"confidence, 0 to 1: grows with the number of waits" },
@@ -27,6 +30,9 @@ static const struct {
 	[JETWATT_RULE_FOLDED_GAP] = {
 		"folded-gap", "a minibatch begins after the gap that is the longest in the median of five minibatches",
 		BY_GROUP },
+	[JETWATT_RULE_IDLE] = {
+		"idle", "a minibatch begins after the longest time without GPU work of each period",
+		"how much longer that time is than the others of the minibatch, at most 1" },
 	[JETWATT_RULE_WAIT] = {
 		"wait", "the waits of a minibatch differ in length, and the pattern of their lengths repeats",
 		"how clearly this minibatch shows the pattern, at most 1" },

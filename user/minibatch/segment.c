@@ -128,7 +128,7 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_c
 	struct jetwatt_sync *merged = NULL;
 	size_t scratch = n < WINDOW ? n : WINDOW, done = 0;
 	struct jetwatt_batch_wait *b;
-	uint64_t missing = 0;
+	uint64_t missing = 0, begin_ns = it[0].sync->enter_ns;
 	int count, rc = 0;
 
 	*r = (struct jetwatt_period){ .k = 1, .shared = is_shared(it, n), .why = cut->why != NULL };
@@ -146,11 +146,13 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_c
 		free(merged);
 		return -ENOMEM;
 	}
-	if (r->launches)
+	if (r->launches) {
 		n = jetwatt_merge_waits(it, n, merged, cut->why);
-	out[0].start_ns = it[0].sync->enter_ns;
+		rc = jetwatt_long_cycles_merge(it, &n, merged, cut->why, &r->cycle);
+	}
+	out[0].start_ns = begin_ns;
 	out[0].flags = JETWATT_BATCH_FIRST;
-	while (done < n) {
+	while (done < n && rc >= 0) {
 		struct jetwatt_batch_bound *to = &out[count];
 		struct jetwatt_cut part = { to, cut->base + (uint32_t)count, cut->why };
 		size_t left = n - done, seen = left < WINDOW ? left : WINDOW, all = seen, next;
@@ -228,7 +230,7 @@ static struct jetwatt_item *by_jobs(const struct jetwatt_sync *sync, size_t n)
 	struct jetwatt_item *it = malloc((n + 1) * sizeof(*it));
 
 	for (size_t i = 0; i < n && it; i++)
-		it[i] = (struct jetwatt_item){ &sync[i], i, 1 };
+		it[i] = (struct jetwatt_item){ &sync[i], i, 1, 0 };
 	if (it)
 		qsort(it, n, sizeof(*it), by_job);
 	return it;

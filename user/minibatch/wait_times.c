@@ -40,8 +40,10 @@ void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_
 
 	for (size_t i = 0; i < n; i++) {
 		const struct jetwatt_sync *s = it[i].sync;
+		uint64_t launch = s->launch_ns && s->launch_ns < s->enter_ns ? s->launch_ns : s->enter_ns;
 
 		b[i].gap_ns = i && s->enter_ns > free_from ? (double)(s->enter_ns - free_from) : 0;
+		b[i].idle_ns = i && launch > free_from ? (double)(launch - free_from) : 0;
 		b[i].cycle_ns = s->exit_ns > free_from ? (double)(s->exit_ns - free_from) : 0;
 		b[i].caller = caller_id(s);
 		b[i].launches = s->launches;
@@ -66,6 +68,7 @@ void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jet
 		double floor_ns = 3e4 + 2e-3 * b[i].around_ns;
 
 		b[i].gap = log(b[i].gap_ns + floor_ns);
+		b[i].idle = log(b[i].idle_ns + floor_ns);
 		b[i].wait = log((double)(s->exit_ns - s->enter_ns) + floor_ns);
 	}
 }
