@@ -236,6 +236,100 @@ def transformers_trainer(clock):
             callbacks=[Steps()]).train()
 
 
+def transformers_assisted(clock):
+    """Llama of 16 layers, generate() with prompt lookup: one minibatch per forward pass"""
+    import torch
+    model = llama()
+    forward = model.forward
+
+    def step(*args, **kwargs):
+        result = forward(*args, **kwargs)
+        clock.end()
+        return result
+    model.forward = step
+    while True:
+        prompt = torch.randint(5, 400, (1, 64), device="cuda").repeat(1, 4)
+        model.generate(prompt, max_new_tokens=64, do_sample=False, prompt_lookup_num_tokens=4)
+
+
+def pytorch_moe(clock):
+    """Mixtral of 4 layers, 8 experts each, clip_grad_norm_(), loss.item() in each step"""
+    import torch
+    from transformers import MixtralConfig, MixtralForCausalLM
+    model = MixtralForCausalLM(MixtralConfig(hidden_size=512, intermediate_size=1024, num_hidden_layers=4,
+                                             num_attention_heads=8, num_key_value_heads=8,
+                                             vocab_size=8000)).cuda()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    while True:
+        x = torch.randint(0, 8000, (4, 256)).cuda()
+        loss = model(x, labels=x).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        loss.item()
+        clock.end()
+
+
+def detector():
+    import torchvision
+    return torchvision.models.detection.fasterrcnn_resnet50_fpn(
+        weights=None, weights_backbone=None, num_classes=21, min_size=320, max_size=512).cuda()
+
+
+def pytorch_detection(clock):
+    """Faster R-CNN training, 4 images of different numbers of objects, loss.item() in each step"""
+    import random
+    import torch
+    model = detector().train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    while True:
+        images, targets = [], []
+        for _ in range(4):
+            images.append(torch.rand(3, 300, 400).cuda())
+            n = random.randint(1, 8)
+            low = torch.rand(n, 2) * 200
+            targets.append({"boxes": torch.cat([low, low + 20 + torch.rand(n, 2) * 80], 1).cuda(),
+                            "labels": torch.randint(1, 21, (n,)).cuda()})
+        loss = sum(model(images, targets).values())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        clock.end()
+
+
+def pytorch_detection_inference(clock):
+    """Faster R-CNN inference, one image at a time, results to the CPU"""
+    import torch
+    model = detector().eval()
+    with torch.no_grad():
+        while True:
+            for result in model([torch.rand(3, 300, 400).cuda()])[0].values():
+                result.cpu()
+            clock.end()
+
+
+def pytorch_lstm(clock):
+    """LSTM, packed sequences, clip_grad_norm_(), loss.item() in each step"""
+    import torch
+    from torch.nn.utils import rnn
+    lstm = torch.nn.LSTM(128, 512, 2, batch_first=True).cuda()
+    head = torch.nn.Linear(512, 1000).cuda()
+    parameters = [*lstm.parameters(), *head.parameters()]
+    optimizer = torch.optim.Adam(parameters)
+    while True:
+        lengths, x = torch.randint(10, 100, (32,)).cuda(), torch.randn(32, 100, 128).cuda()
+        packed = rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        loss = head(rnn.pad_packed_sequence(lstm(packed)[0], batch_first=True)[0]).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        optimizer.step()
+        loss.item()
+        clock.end()
+
+
 def jax(clock):
     """ten dense layers in JAX, float(loss) in each step"""
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
@@ -274,6 +368,7 @@ def cupy(clock):
 
 PROGRAMS = {f.__name__.replace("_", "-"): f for f in (
     pytorch_dataloader, pytorch_fp16, pytorch_gpt2, pytorch_evaluation, pytorch_compile, pytorch_pipelined,
+    pytorch_moe, pytorch_detection, pytorch_detection_inference, pytorch_lstm, transformers_assisted,
     transformers_generate, llm_batching, transformers_trainer, jax, cupy)}
 
 
