@@ -71,7 +71,7 @@ static void end(void)
 static void experts(void)
 {
 	int layers = whole(4, 24), expert = whole(8, 40), dense = whole(40, 120), two = whole(0, 1);
-	double fetch = between(1, 20);
+	double fetch = between(1, 20), optimizer = between(1.1, 2);
 
 	for (int step = 0; step < 90; step++) {
 		wait_for(fetch, dense / 2);
@@ -85,7 +85,7 @@ static void experts(void)
 			wait_for(0.1, expert / 2);
 			if (two)
 				wait_for(0.1, expert / 3);
-			wait_for(0.1, i + 1 < layers ? dense + 2 * expert : 2 * dense + 3 * expert);
+			wait_for(0.1, (int)((dense + 2 * expert) * (i + 1 < layers ? 1 : optimizer)));
 		}
 		end();
 	}
@@ -136,6 +136,18 @@ static void logs(void)
 		wait_for(step % 10 ? fetch : fetch + writes, first);
 		for (int i = 1; i < waits; i++)
 			wait_for(0.1, step_launches / (i + 1));
+		end();
+	}
+}
+
+/* The data loader is slow: its processes deliver one batch each, and then the program waits. */
+static void slow_input(void)
+{
+	int step_launches = whole(30, 900), processes = whole(2, 8);
+	double wait = between(5, 60);
+
+	for (int step = 0; step < 400; step++) {
+		wait_for(step % processes ? 0.3 : wait, step_launches);
 		end();
 	}
 }
@@ -216,6 +228,7 @@ static const struct {
 	{ "detector", detector, false },
 	{ "speculative", speculative, false },
 	{ "logs", logs, true },
+	{ "slow input", slow_input, true },
 	{ "server", server, true },
 };
 

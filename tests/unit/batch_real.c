@@ -148,6 +148,8 @@ static const struct {
 	{ "pytorch-lstm", .98, .98 },
 	{ "pytorch-moe", .98, .98 },
 	{ "pytorch-pipelined", .98, .98 },
+	{ "pytorch-slow-input", .98, .97 },
+	{ "pytorch-vit", .98, .98 },
 	{ "transformers-assisted", .96, .96 },
 	{ "transformers-generate", .97, .97 },
 	{ "transformers-trainer", .97, .97 },

@@ -39,13 +39,14 @@ enum jetwatt_merged { JETWATT_MERGED_NOT, JETWATT_MERGED_BEFORE, JETWATT_MERGED_
  * first
  * @before: the previous wait
  * @end: end of the last wait with a launch, ns
+ * @begin: start of the first wait since then that counts with the one after it, ns
  * @lasted: usual time between two waits with launches, ns
  * @state: enum jetwatt_merged of the waits since then
  * @any: there was a wait before
  */
 struct jetwatt_merge {
 	struct jetwatt_sync before;
-	uint64_t end;
+	uint64_t end, begin;
 	double lasted;
 	enum jetwatt_merged state;
 	bool any;
@@ -67,6 +68,9 @@ void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n);
  * launches are traced. Return: 1: found; 0: not found, @cycle->launches is 0; -ENOMEM.
  */
 int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetwatt_long_cycle *cycle);
+/* long_cycle.c: return the index of the wait that begins the minibatch of @anchor: that after the
+ * longest time without work. @before: the anchor of the minibatch before. */
+size_t jetwatt_long_cycle_boundary(const struct jetwatt_item *it, size_t before, size_t anchor);
 /*
  * long_merge.c: find such minibatches, window by window, and merge the waits of each into one. The
  * last one is left out if it is not complete. @n: set to the number of waits that are left; @merged,

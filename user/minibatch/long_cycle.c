@@ -21,30 +21,38 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The launches before an anchor are at least this fraction of the launches before the anchor that
- * has the most. */
-#define ALIKE		0.85
-#define LEVELS		6	/* number of fractions of the largest number of launches that are tried */
+/*
+ * The launches before an anchor are at least the first of these fractions of the launches before the
+ * anchor that has the most; the second one is tried if other waits follow almost as many. Both are
+ * tried for the largest number of launches, and for the LEVELS - 1 next ones that are not as large,
+ * because a few waits may follow more: the first minibatch, a checkpoint.
+ */
+static const double alike[] = { 0.85, 0.95 };
+#define LEVELS		6
 #define CYCLES_MIN	4	/* minimum number of cycles */
 /* A cycle is regular if its numbers of waits and of launches differ from their medians by at most
  * this factor. Anchors are accepted if this share of the cycles is regular. */
 #define REGULAR		2
 #define REGULAR_SHARE	0.8
-/* Anchors are accepted if they have this share of all launches, or if a boundary is apparent: in
+/* Anchors are accepted if they have this share of all launches; or if a boundary is apparent: in
  * APPARENT_SHARE of the cycles, the longest time without work is at the same position and is
- * APPARENT times as long as the next one. */
+ * APPARENT times as long as the next one; or if REPEATED of the waits follow as many launches as the
+ * wait at the same position of the previous cycle; or if the other waits take less than OWN_NS each. */
 #define ANCHOR_SHARE	0.5
 #define APPARENT	2
 #define APPARENT_SHARE	0.7
+#define REPEATED	0.9
 #define NEAR_ANCHOR	8	/* a boundary is at most this many waits before or after an anchor */
 /* The waits between the anchors are minibatches of their own if they take this share of the time and
- * this time each, in ns, and if this share of them repeats with a period of at most
- * JETWATT_PERIOD_MAX, */
+ * this time each, in ns; if most of this time is spent with waiting, or if they follow this many
+ * launches each; and if this share of them repeats with a period of at most JETWATT_PERIOD_MAX. */
 #define OWN_TIME	0.3
-#define OWN_NS		500000
+#define OWN_NS		1000000
+#define OWN_WAITING	0.5
+#define OWN_LAUNCHES	4
 #define OWN_SHARE	0.9
-/* which means that their launches differ by at most this fraction (and by 1) from the median. */
-#define OWN_NEAR	0.15
+/* Numbers of launches are equal if they differ by at most this fraction of them, or by 1. */
+#define EQUAL		0.15
 
 /**
  * struct jetwatt_cycles - the cycles between the anchors of a sequence of waits
@@ -84,6 +92,11 @@ static double launches_in(const struct jetwatt_cycles *c, size_t i)
 	return sum;
 }
 
+static bool is_equal(double a, double b)
+{
+	return fabs(a - b) <= fmax(1, EQUAL * b);
+}
+
 static bool is_near(double a, double b)
 {
 	return a <= REGULAR * b && b <= REGULAR * a;
@@ -114,7 +127,7 @@ static bool are_regular(const struct jetwatt_cycles *c, uint32_t *usual)
 /* Return whether the waits between the anchors repeat with the period @k. */
 static bool repeat_with(const struct jetwatt_cycles *c, size_t k)
 {
-	size_t alike = 0, all = 0;
+	size_t equal = 0, all = 0;
 
 	for (size_t phase = 0; phase < k; phase++) {
 		size_t n = 0;
@@ -125,21 +138,59 @@ static bool repeat_with(const struct jetwatt_cycles *c, size_t k)
 				c->v[n++] = launches_of(&c->it[j]);
 		mid = jetwatt_peaks_median(c->v, n);
 		for (size_t i = 0; i < n; i++)
-			alike += fabs(c->v[i] - mid) <= fmax(1, OWN_NEAR * mid);
+			equal += is_equal(c->v[i], mid);
 		all += n;
 	}
-	return (double)alike >= OWN_SHARE * (double)all;
+	return (double)equal >= OWN_SHARE * (double)all;
+}
+
+/**
+ * struct jetwatt_between - the waits between the anchors
+ * @all: time of all cycles, ns
+ * @own: time of these waits, ns; @waited: time spent with waiting
+ * @launches: number of launches
+ * @waits: number of waits
+ */
+struct jetwatt_between {
+	double all, own, waited, launches, waits;
+};
+
+static struct jetwatt_between between(const struct jetwatt_cycles *c)
+{
+	struct jetwatt_between b = { 0 };
+
+	for (size_t j = c->at[0] + 1, next = 1; j <= c->at[c->n - 1]; j++) {
+		const struct jetwatt_sync *s = c->it[j].sync;
+		double took = (double)(s->exit_ns - c->it[j - 1].sync->exit_ns);
+
+		b.all += took;
+		if (j == c->at[next]) {
+			next++;
+			continue;
+		}
+		b.own += took;
+		b.waited += (double)(s->exit_ns - s->enter_ns);
+		b.launches += s->launches;
+		b.waits++;
+	}
+	return b;
+}
+
+/* Return whether the waits between the anchors are too short for minibatches. */
+static bool are_short(const struct jetwatt_cycles *c)
+{
+	struct jetwatt_between b = between(c);
+
+	return b.own < OWN_NS * b.waits;
 }
 
 /* Return whether the waits between the anchors are minibatches of their own. */
 static bool are_own(const struct jetwatt_cycles *c)
 {
-	size_t last = c->n - 1, waits = c->at[last] - c->at[0] - last;
-	double all = (double)(c->it[c->at[last]].sync->exit_ns - c->it[c->at[0]].sync->exit_ns), own = all;
+	struct jetwatt_between b = between(c);
 
-	for (size_t i = 1; i < c->n; i++)
-		own -= (double)(c->it[c->at[i]].sync->exit_ns - c->it[c->at[i] - 1].sync->exit_ns);
-	if (own < OWN_TIME * all || own < OWN_NS * (double)waits)
+	if (b.own < OWN_TIME * b.all || are_short(c) ||
+	    (b.waited < OWN_WAITING * b.own && b.launches < OWN_LAUNCHES * b.waits))
 		return false;
 	for (size_t k = 1; k <= JETWATT_PERIOD_MAX; k++)
 		if (repeat_with(c, k))
@@ -147,38 +198,80 @@ static bool are_own(const struct jetwatt_cycles *c)
 	return false;
 }
 
-/* Find the boundary: the position of the longest time without work, relative to the anchor before it
- * or after it. @after: set to the position. Return whether the boundary is apparent. */
+/* Return whether the numbers of launches repeat from cycle to cycle. */
+static bool are_repeated(const struct jetwatt_cycles *c)
+{
+	size_t equal = 0, all = 0;
+
+	for (size_t i = 1; i + 1 < c->n; i++) {
+		size_t waits = c->at[i + 1] - c->at[i];
+
+		all += waits;
+		if (c->at[i] - c->at[i - 1] != waits)
+			continue;
+		for (size_t j = 1; j <= waits; j++)
+			equal += is_equal(launches_of(&c->it[c->at[i] + j]), launches_of(&c->it[c->at[i - 1] + j]));
+	}
+	return (double)equal >= REPEATED * (double)all;
+}
+
+/* Return the wait of @it[@from..@to - 1] after which the GPU has no work for the longest time.
+ * @most: set to that time; @next: to the second longest, ns. */
+static size_t longest_idle(const struct jetwatt_item *it, size_t from, size_t to, double *most, double *next)
+{
+	size_t at = from;
+
+	*most = *next = -1;
+	for (size_t i = from; i < to; i++) {
+		double idle = idle_after(&it[i]);
+
+		*next = fmax(*next, fmin(idle, *most));
+		at = idle > *most ? i : at;
+		*most = fmax(*most, idle);
+	}
+	return at;
+}
+
+size_t jetwatt_long_cycle_boundary(const struct jetwatt_item *it, size_t before, size_t anchor)
+{
+	size_t near = anchor > NEAR_ANCHOR ? anchor - NEAR_ANCHOR : 0;
+	double most, next;
+
+	return longest_idle(it, before > near ? before : near, anchor, &most, &next) + 1;
+}
+
+/*
+ * Find the boundary: the position of the longest time without work, in waits after the anchor before
+ * it, or just before the next anchor. @after: set to the position. Return whether the boundary is
+ * apparent.
+ */
 static bool find_boundary(const struct jetwatt_cycles *c, int *after)
 {
-	size_t votes[2 * NEAR_ANCHOR] = { 0 }, apparent[2 * NEAR_ANCHOR] = { 0 }, best = NEAR_ANCHOR;
+	size_t votes[NEAR_ANCHOR] = { 0 }, apparent[NEAR_ANCHOR] = { 0 }, best = 0, before = 0, apparent_before = 0;
+	double enough = APPARENT_SHARE * (double)(c->n - 1);
 
 	for (size_t i = 0; i + 1 < c->n; i++) {
-		size_t from = c->at[i], to = c->at[i + 1], longest = from;
-		double most = -1, next = -1;
+		double most, next;
+		size_t at = longest_idle(c->it, c->at[i], c->at[i + 1], &most, &next);
+		bool is_apparent = most >= APPARENT * next;
 
-		for (size_t j = from; j < to; j++) {
-			double idle = idle_after(&c->it[j]);
-
-			next = fmax(next, fmin(idle, most));
-			longest = idle > most ? j : longest;
-			most = fmax(most, idle);
+		if (at - c->at[i] < NEAR_ANCHOR) {
+			votes[at - c->at[i]]++;
+			apparent[at - c->at[i]] += is_apparent;
 		}
-		for (int before = 0; before < 2; before++) {
-			size_t from_anchor = before ? to - longest : longest - from, at;
-
-			if (from_anchor >= NEAR_ANCHOR)
-				continue;
-			at = before ? NEAR_ANCHOR - from_anchor : NEAR_ANCHOR + from_anchor;
-			votes[at]++;
-			apparent[at] += most >= APPARENT * next;
+		if (c->at[i + 1] - at <= NEAR_ANCHOR) {
+			before++;
+			apparent_before += is_apparent;
 		}
 	}
-	for (size_t i = 0; i < 2 * NEAR_ANCHOR; i++)
-		if (votes[i] > votes[best])
-			best = i;
-	*after = (double)votes[best] >= APPARENT_SHARE * (double)(c->n - 1) ? (int)best - NEAR_ANCHOR : 0;
-	return (double)apparent[best] >= APPARENT_SHARE * (double)(c->n - 1);
+	for (size_t i = 0; i < NEAR_ANCHOR; i++)
+		best = votes[i] > votes[best] ? i : best;
+	*after = 0;
+	if ((double)votes[best] >= enough)
+		*after = (int)best;
+	else if ((double)before >= enough)
+		*after = -1;
+	return (double)(*after < 0 ? apparent_before : apparent[best]) >= enough;
 }
 
 /* Return whether the anchors bound cycles; if so, set @cycle->waits and
@@ -193,13 +286,14 @@ static bool are_anchors(const struct jetwatt_cycles *c, struct jetwatt_long_cycl
 		anchors += launches_of(&c->it[c->at[i + 1]]);
 		all += launches_in(c, i);
 	}
-	return find_boundary(c, &cycle->after) || anchors >= ANCHOR_SHARE * all;
+	return find_boundary(c, &cycle->after) || anchors >= ANCHOR_SHARE * all || are_repeated(c) ||
+	       are_short(c);
 }
 
 int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetwatt_long_cycle *cycle)
 {
 	struct jetwatt_cycles c = { it, malloc(n * sizeof(*c.at)), 0, malloc(n * sizeof(*c.v)) };
-	double below = INFINITY;
+	double least = 0, below = INFINITY;
 	bool found = false;
 
 	if (!c.at || !c.v) {
@@ -213,17 +307,18 @@ int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetw
 		for (size_t i = 0; i < n; i++)
 			if (launches_of(&it[i]) < below)
 				most = fmax(most, launches_of(&it[i]));
-		below = ALIKE * most;
-		c.n = 0;
-		for (size_t i = 0; i < n; i++)
-			if (launches_of(&it[i]) >= below)
-				c.at[c.n++] = i;
-		/* More anchors than one in JETWATT_PERIOD_MAX waits are none; a lower level has more. */
-		if (c.n * JETWATT_PERIOD_MAX > n)
-			break;
-		found = are_anchors(&c, cycle);
+		below = alike[0] * most;
+		for (size_t k = 0; k < sizeof(alike) / sizeof(alike[0]) && !found; k++) {
+			least = alike[k] * most;
+			c.n = 0;
+			for (size_t i = 0; i < n; i++)
+				if (launches_of(&it[i]) >= least)
+					c.at[c.n++] = i;
+			/* With more anchors than one in JETWATT_PERIOD_MAX waits, cycles are shorter. */
+			found = c.n * JETWATT_PERIOD_MAX <= n && are_anchors(&c, cycle);
+		}
 	}
-	cycle->launches = found ? (uint32_t)ceil(below) : 0;
+	cycle->launches = found ? (uint32_t)ceil(least) : 0;
 	free(c.at);
 	free(c.v);
 	return found;

@@ -98,17 +98,20 @@ static size_t merge_cycle(struct jetwatt_item *it, size_t from, size_t to, size_
 	return 1;
 }
 
-/* Return the index behind the next boundary of @it[@from..@n - 1]; 0: there is none. */
-static size_t next_boundary(const struct jetwatt_item *it, size_t from, size_t n,
+/* Return the index behind the minibatch that begins with the item @from; 0: it is not complete. */
+static size_t minibatch_end(const struct jetwatt_item *it, size_t from, size_t n,
 			    const struct jetwatt_long_cycle *cycle)
 {
-	for (size_t i = from; i < n; i++) {
-		size_t at = i + 1 + (size_t)cycle->after;
+	size_t anchor = n, after = (size_t)(cycle->after > 0 ? cycle->after : 0);
 
+	for (size_t i = from; i < n; i++) {
 		if (it[i].sync->launches < cycle->launches)
 			continue;
-		if ((cycle->after >= 0 || i >= (size_t)-cycle->after) && at > from && at <= n)
-			return at;
+		if (cycle->after >= 0 && i + after < n)
+			return i + after + 1;
+		if (cycle->after < 0 && anchor < n)
+			return jetwatt_long_cycle_boundary(it, anchor, i);
+		anchor = i;
 	}
 	return 0;
 }
@@ -129,7 +132,7 @@ int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt
 				move(it, done, kept++, merged);
 			continue;
 		}
-		for (size_t limit = done + seen; (end = next_boundary(it, done, limit, cycle)); done = end)
+		for (size_t limit = done + seen; (end = minibatch_end(it, done, limit, cycle)); done = end)
 			kept += merge_cycle(it, done, end, kept, merged, cycle, why);
 		if (done + seen < *n)
 			continue;

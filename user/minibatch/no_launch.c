@@ -61,15 +61,21 @@ enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jet
 		m->end = s->exit_ns;
 		m->state = JETWATT_MERGED_NOT;
 	} else if (m->state != JETWATT_MERGED_PAUSE) {
-		if (gap > GAP * m->lasted)
+		if (gap > GAP * m->lasted) {
+			if (m->state != JETWATT_MERGED_AFTER)
+				m->begin = s->enter_ns;
 			m->state = JETWATT_MERGED_AFTER;
-		else if (m->state == JETWATT_MERGED_NOT)
+		} else if (m->state == JETWATT_MERGED_NOT) {
 			m->state = JETWATT_MERGED_BEFORE;
+		}
 	}
 	m->before = *s;
 	m->any = true;
 	if (m->state == JETWATT_MERGED_PAUSE)
 		return JETWATT_MERGED_BEFORE;
+	/* The gap itself does not count: it may be the time of a slow data loader. */
+	if (m->state == JETWATT_MERGED_AFTER)
+		since = (double)(s->exit_ns - m->begin);
 	if (without && since > (m->state == JETWATT_MERGED_AFTER ? LONGEST_AFTER : LONGEST) * m->lasted)
 		return m->state = JETWATT_MERGED_PAUSE;
 	return m->state;

@@ -19,15 +19,14 @@
 /* number of waits that are stored, and in which minibatches of many waits are searched */
 #define STORED_WAITS	2048
 /* They are searched when there are this many waits, then each time that their number has doubled, and
- * then after this many new ones. */
+ * after STORED_WAITS new ones. */
 #define SEARCH_FIRST	64
-#define SEARCH_AGAIN	512
 #define WAITS_MIN	24	/* minimum number of waits from which the cycle is learned */
 /* with fewer stored waits, learn again after WAITS_MIN / 2 new waits, because a period of 8 waits
  * is found only after many waits */
 #define WAITS_FEW	96
 /* learn again after this many new waits if these took at least LEARN_NS; else after CYCLE_WAITS
- * new waits */
+ * new waits, or after STORED_WAITS if the minibatches have many waits */
 #define LEARN_WAITS	64
 /* minimum time between two times of learning, ns, because learning takes CPU time */
 #define LEARN_NS	1000000000ull
@@ -294,7 +293,7 @@ static bool is_due(const struct jetwatt_batch_track *t)
 		return true;
 	if (searches(t) || (t->fresh % WAITS_MIN == 0 && start_up(t)))
 		return true;
-	return t->fresh >= CYCLE_WAITS ||
+	return t->fresh >= (t->cycle.launches ? STORED_WAITS : CYCLE_WAITS) ||
 	       (t->fresh >= LEARN_WAITS && last_wait(t)->exit_ns - t->learned_ns >= LEARN_NS);
 }
 
@@ -329,7 +328,7 @@ static void learn(struct jetwatt_batch_track *t, struct jetwatt_learned *l)
 	bool search = searches(t);
 
 	if (search)
-		t->search = t->n < STORED_WAITS ? t->n : SEARCH_AGAIN;
+		t->search = t->n;
 	if (search || t->cycle.launches) {
 		learn_from(t, STORED_WAITS, l);
 		if (l->bounds > 0 && l->period.cycle.launches)

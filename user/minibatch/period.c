@@ -23,6 +23,9 @@
 #define MOST		0.6	/* a period must explain this share of what the best one explains */
 #define PASSES		10	/* maximum number of divisions until no hidden sequence is found */
 #define SLIP		20	/* price factor of groups without k waits, if few are missing */
+#define LAUNCHES_EQUAL	0.05	/* launches are equal: their difference, as fraction */
+#define LAUNCHES_MANY	8	/* minimum of their number */
+#define LAUNCHES_SHARE	0.8	/* share of the waits with as many launches as the previous wait */
 #define LAUNCHES_DIFFER	0.3	/* launches do not repeat: their mean difference (logarithm) */
 #define RUN_MIN		9	/* minimum number of groups of a phase in a job of single waits */
 
@@ -35,6 +38,24 @@ static double launches_differ(const struct jetwatt_batch_wait *b, size_t n, int 
 	for (size_t i = (size_t)k; i < n; i++)
 		sum += fmin(fabs(log((b[i].launches + 1.0) / (b[i - (size_t)k].launches + 1.0))), 1);
 	return n > (size_t)k ? sum / (double)(n - (size_t)k) : 0;
+}
+
+/*
+ * Return whether the launches show that each wait is a minibatch by itself: most of them are merged
+ * from many, or each follows as many launches as the others. Longer gaps that recur, after every
+ * fourth minibatch for instance, are then those of four processes that load data. A few launches show
+ * nothing: each may be a CUDA graph.
+ */
+static bool launches_show_single(const struct jetwatt_batch_wait *b, size_t n)
+{
+	size_t many = 0, equal = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		many += b[i].waits > JETWATT_PERIOD_MAX;
+		equal += i && b[i].launches >= LAUNCHES_MANY &&
+			 fabs((double)b[i].launches - b[i - 1].launches) <= LAUNCHES_EQUAL * b[i].launches;
+	}
+	return 2 * many > n || (double)equal >= LAUNCHES_SHARE * (double)n;
 }
 
 /*
@@ -282,6 +303,58 @@ static bool mark_caller_change(const struct jetwatt_batch_wait *b, size_t n, int
 }
 
 /*
+ * Search the period in one series after the other, and set @r->k. @v: the gaps; set to the series with
+ * the peaks. @how: set to the fit of the period; @fold: set to the period that the folded gaps show,
+ * 1: none. Return: the rule that the period stands for.
+ */
+static enum jetwatt_batch_rule search_period(const struct jetwatt_batch_wait *b, struct jetwatt_peaks *s,
+					     double *v, size_t *at, enum jetwatt_period_by by,
+					     struct jetwatt_period *r, struct jetwatt_period_fit *how, int *fold)
+{
+	enum jetwatt_batch_rule rule = JETWATT_RULE_GAP;
+	size_t n = s->n;
+	int calls;
+
+	r->k = repeat_launches(b, n, find_period(b, s, at, how));
+	*fold = by == JETWATT_PERIOD_BY_PEAKS ? 1 : jetwatt_fold_find(b, n, s->scratch);
+	*fold = repeat_launches(b, n, *fold);
+	if (*fold > 1 && (r->k == 1 || how->in_step < SURE_STEP)) {
+		/* Here, a disturbance hides the peaks or adds other peaks. */
+		r->other_k = r->k > 1 && r->k != *fold ? r->k : 0;
+		r->k = *fold;
+		how->in_step = 1;
+		rule = JETWATT_RULE_FOLDED_GAP;
+		jetwatt_fold_smooth(v, n, *fold, s->scratch);
+	}
+	if (r->k == 1 && r->launches) {
+		/* There are no peaks among the gaps, but the times until the first launch may have
+		 * some. */
+		for (size_t i = 0; i < n; i++)
+			v[i] = b[i].idle;
+		rule = JETWATT_RULE_IDLE;
+		r->k = find_period(b, s, at, how);
+	}
+	if (r->k == 1) {
+		/* The waits may differ in length. */
+		for (size_t i = 1; i < n; i++)
+			v[i] = b[i - 1].wait - b[i].wait;
+		s->margin = JETWATT_WAIT_MARGIN;
+		rule = JETWATT_RULE_WAIT;
+		r->k = find_period(b, s, at, how);
+		if (r->k > 1 && !jetwatt_waits_vary(b, v, n, r->k, at))
+			r->k = 1;
+	}
+	if (r->k == 1) {
+		calls = calls_repeat(b, n);
+		s->margin = 0.5;
+		rule = JETWATT_RULE_CALLER;
+		if (calls > 1 && mark_caller_change(b, n, calls, v))
+			r->k = find_period(b, s, at, how);
+	}
+	return rule;
+}
+
+/*
  * Label the waits that probably begin a minibatch. @by: whether only visible peaks are used, or
  * also peaks that a disturbance hides. Return: 0; -ENOMEM.
  */
@@ -293,10 +366,11 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 	size_t *at = calloc(n + 1, sizeof(*at));
 	double *v = calloc(2 * (n + 1), sizeof(*v));
 	enum jetwatt_batch_rule rule = JETWATT_RULE_GAP;
-	int calls, fold, rc = 0;
+	int fold = 1, rc = 0;
 
 	*r = (struct jetwatt_period){ .k = 1, .shared = r->shared, .launches = r->launches,
-				      .why = r->why, .cycle = r->cycle };
+				      .why = r->why, .cycle = r->cycle,
+				      .single = r->launches && launches_show_single(b, n) };
 	if (!at || !v) {
 		free(at);
 		free(v);
@@ -308,42 +382,8 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 	}
 	s.v = v;
 	s.scratch = v + n + 1;
-	r->k = repeat_launches(b, n, find_period(b, &s, at, &how));
-	fold = by == JETWATT_PERIOD_BY_PEAKS ? 1 : jetwatt_fold_find(b, n, s.scratch);
-	fold = repeat_launches(b, n, fold);
-	if (fold > 1 && (r->k == 1 || how.in_step < SURE_STEP)) {
-		/* Here, a disturbance hides the peaks or adds other peaks. */
-		r->other_k = r->k > 1 && r->k != fold ? r->k : 0;
-		r->k = fold;
-		how.in_step = 1;
-		rule = JETWATT_RULE_FOLDED_GAP;
-		jetwatt_fold_smooth(v, n, fold, s.scratch);
-	}
-	if (r->k == 1 && r->launches) {
-		/* There are no peaks among the gaps, but the times until the first launch may have
-		 * some. */
-		for (size_t i = 0; i < n; i++)
-			v[i] = b[i].idle;
-		rule = JETWATT_RULE_IDLE;
-		r->k = find_period(b, &s, at, &how);
-	}
-	if (r->k == 1) {
-		/* The waits may differ in length. */
-		for (size_t i = 1; i < n; i++)
-			v[i] = b[i - 1].wait - b[i].wait;
-		s.margin = JETWATT_WAIT_MARGIN;
-		rule = JETWATT_RULE_WAIT;
-		r->k = find_period(b, &s, at, &how);
-		if (r->k > 1 && !jetwatt_waits_vary(b, v, n, r->k, at))
-			r->k = 1;
-	}
-	if (r->k == 1) {
-		calls = calls_repeat(b, n);
-		s.margin = 0.5;
-		rule = JETWATT_RULE_CALLER;
-		if (calls > 1 && mark_caller_change(b, n, calls, v))
-			r->k = find_period(b, &s, at, &how);
-	}
+	if (!r->single)
+		rule = search_period(b, &s, v, at, by, r, &how, &fold);
 	if (r->k > 1) {
 		if (r->launches)
 			jetwatt_shift_to_idle(b, v, n, r->k, &s, at);
@@ -358,7 +398,7 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 			v[i] = b[i].gap;
 		s.margin = MARGIN;
 		r->confidence = fmin(1, (double)n / 12);
-		label_singles(b, r->shared ? NULL : &s, n, at, r->confidence);
+		label_singles(b, r->shared || r->single ? NULL : &s, n, at, r->confidence);
 	}
 	free(at);
 	free(v);

@@ -25,6 +25,7 @@
  * @caller: identifies the thread and the call that waited
  * @launches: number of launches since the previous wait of the process; 0: none, or launches are
  *	not traced
+ * @waits: number of waits that were merged into this one; 1: none were
  * @lost: number of waits lost just before this wait, as reported by the probe
  * @starts_minibatch: output: a minibatch begins with this wait
  * @other_phase: output: the wait belongs to a phase with another period than the job's usual one
@@ -39,7 +40,7 @@
 struct jetwatt_batch_wait {
 	double gap, wait, idle;
 	double gap_ns, idle_ns, cycle_ns, around_ns;
-	uint32_t caller, launches, lost;
+	uint32_t caller, launches, waits, lost;
 	bool starts_minibatch, other_phase, in_phase;
 	uint8_t phase_index, missing, outlier, rule, period;
 	float score;
@@ -103,7 +104,7 @@ struct jetwatt_wait_hmm {
  * @launches: minimum number of launches before an anchor, the wait that occurs once in each of these
  *	minibatches and follows most launches; 0: the minibatches have fewer waits
  * @waits: usual number of waits per minibatch
- * @after: the minibatch ends this many waits after the anchor; negative: before it
+ * @after: the minibatch ends this many waits after the anchor; negative: a few waits before it
  */
 struct jetwatt_long_cycle {
 	uint32_t launches, waits;
@@ -117,6 +118,7 @@ struct jetwatt_long_cycle {
  * @shared: input: other jobs use the GPU at the same time
  * @launches: input: the launches of the job are traced
  * @why: input: compute scores
+ * @single: the launches show that each wait is a minibatch
  * @tid: the only thread whose waits count; 0: all threads
  * @cycle: the minibatches have more waits than JETWATT_PERIOD_MAX, if @cycle.launches is not 0. The
  *	waits of each were merged into one, so @k is 1
@@ -129,7 +131,7 @@ struct jetwatt_long_cycle {
  */
 struct jetwatt_period {
 	int k, other_k;
-	bool shared, launches, why;
+	bool shared, launches, why, single;
 	uint32_t tid;
 	struct jetwatt_long_cycle cycle;
 	double confidence;

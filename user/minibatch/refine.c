@@ -425,10 +425,10 @@ int jetwatt_refine(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period
 	if (!rc)
 		rc = try_peaks(b, guess, n, r, &w, &m, &score);
 	k = r->k;
-	if (!rc)
+	if (!rc && !r->single)
 		rc = try_long_gaps(b, n, r, &w, &m, &score);
 	guessed = r->k;
-	if (!rc)
+	if (!rc && !r->single)
 		rc = try_several(b, n, r, &w, &m, &score);
 	least = r->k != guessed ? SCORE_MIN_PARTS : SCORE_MIN;
 	if (rc)

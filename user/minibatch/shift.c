@@ -12,7 +12,7 @@
 /* A time without work is the longest one of a minibatch if it is this many times as long as the
  * second longest plus this fraction of the minibatch. */
 #define LONGEST_IDLE	3
-#define SHORT_IDLE	0.01
+#define SHORT_IDLE	0.003
 
 /*
  * The lengths of the waits show the period, but not which wait is the first of a minibatch. If one
@@ -57,11 +57,17 @@ void jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t
 	size_t peaks = jetwatt_peaks_list(s, k, at);
 	int longest = 0;
 
-	for (size_t j = 0; j + 1 < peaks; j++)
-		for (int i = 0; i < k && at[j + 1] - at[j] == (size_t)k; i++) {
-			idle[i] += b[at[j] + (size_t)i].idle_ns;
-			cycle += b[at[j] + (size_t)i].cycle_ns;
-		}
+	for (int i = 0; i < k; i++) {
+		size_t groups = 0;
+
+		for (size_t j = 0; j + 1 < peaks; j++)
+			if (at[j + 1] - at[j] == (size_t)k) {
+				s->scratch[groups++] = b[at[j] + (size_t)i].idle_ns;
+				cycle += b[at[j] + (size_t)i].cycle_ns;
+			}
+		idle[i] = jetwatt_peaks_median(s->scratch, groups);
+		cycle /= i + 1 == k && groups ? (double)groups : 1;
+	}
 	for (int i = 1; i < k; i++)
 		longest = idle[i] > idle[longest] ? i : longest;
 	for (int i = 0; i < k; i++)

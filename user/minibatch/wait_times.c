@@ -47,6 +47,7 @@ void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_
 		b[i].cycle_ns = s->exit_ns > free_from ? (double)(s->exit_ns - free_from) : 0;
 		b[i].caller = caller_id(s);
 		b[i].launches = s->launches;
+		b[i].waits = it[i].waits;
 		b[i].lost = s->lost;
 		if (s->exit_ns > free_from)
 			free_from = s->exit_ns;

@@ -330,6 +330,43 @@ def pytorch_lstm(clock):
         clock.end()
 
 
+def pytorch_vit(clock):
+    """ViT, GradScaler, copies of input that wait, loss.item() in every tenth step"""
+    import timm
+    import torch
+    model = timm.create_model("vit_small_patch16_224").cuda()
+    optimizer, scaler = torch.optim.AdamW(model.parameters()), torch.amp.GradScaler("cuda")
+    x, y, steps = torch.randn(48, 3, 224, 224), torch.randint(0, 1000, (48,)), 0
+    while True:
+        with torch.autocast("cuda", torch.float16):
+            loss = torch.nn.functional.cross_entropy(model(x.cuda()), y.cuda())
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        steps += 1
+        if steps % 10 == 0:
+            loss.item()
+        clock.end()
+
+
+def pytorch_slow_input(clock):
+    """ResNet-50; the input of every fourth step takes 30 ms longer"""
+    import torch
+    model, optimizer = resnet()
+    steps = 0
+    while True:
+        steps += 1
+        if steps % 4 == 0:
+            time.sleep(0.03)
+        loss = model(torch.randn(8, 3, 224, 224).cuda()).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        clock.end()
+
+
 def jax(clock):
     """ten dense layers in JAX, float(loss) in each step"""
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
@@ -368,8 +405,9 @@ def cupy(clock):
 
 PROGRAMS = {f.__name__.replace("_", "-"): f for f in (
     pytorch_dataloader, pytorch_fp16, pytorch_gpt2, pytorch_evaluation, pytorch_compile, pytorch_pipelined,
-    pytorch_moe, pytorch_detection, pytorch_detection_inference, pytorch_lstm, transformers_assisted,
-    transformers_generate, llm_batching, transformers_trainer, jax, cupy)}
+    pytorch_moe, pytorch_detection, pytorch_detection_inference, pytorch_lstm, pytorch_vit,
+    pytorch_slow_input, transformers_assisted, transformers_generate, llm_batching, transformers_trainer,
+    jax, cupy)}
 
 
 class Options(ctypes.Structure):
