@@ -274,8 +274,7 @@ static bool find_boundary(const struct jetwatt_cycles *c, int *after)
 	return (double)(*after < 0 ? apparent_before : apparent[best]) >= enough;
 }
 
-/* Return whether the anchors bound cycles; if so, set @cycle->waits and
- * @cycle->after. */
+/* Return whether the anchors bound cycles; if so, set @cycle->waits and @cycle->after. */
 static bool are_anchors(const struct jetwatt_cycles *c, struct jetwatt_long_cycle *cycle)
 {
 	double anchors = 0, all = 0;
