@@ -34,8 +34,13 @@ static struct fault_attr faults[JETWATT_FAIL_COUNT] = {
 	[0 ... JETWATT_FAIL_COUNT - 1] = FAULT_ATTR_INITIALIZER,
 };
 
+/*
+ * Injected faults print no stack trace, unless the file "verbose" asks for it: the kernel's fail-nth
+ * makes these faults occur too, and the trace looks like that of a warning.
+ */
 static void create_fault(enum jetwatt_fail what, struct dentry *dir)
 {
+	faults[what].verbose = 0;
 	fault_create_debugfs_attr(names[what], dir, &faults[what]);
 }
 
