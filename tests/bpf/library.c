@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: modules="governor_simpleondemand;jetwatt-sim;ina3221"
+// guest: modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=300
 /*
  * Test the probe on the functions of libcuda. It must report every wait exactly once, for each
  * function that waits for the GPU, whether the function spins or blocks.
