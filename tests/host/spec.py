@@ -130,7 +130,7 @@ def main():
     ops = spec['operations']['list']
     sets = {s['name']: s for s in spec['attribute-sets']}
     want = dict(expected(spec))
-    t = Test(8)
+    t = Test(9)
 
     got, complaint = in_header(want)
     if got is None:
@@ -158,6 +158,17 @@ def main():
             if a['type'] != 'pad' and comments.get(name) != a['type']:
                 wrong.append(f'{name}: specification {a["type"]}, header {comments.get(name)}')
     t.result('attribute types agree', wrong)
+
+    used = {}
+    for op in ops:
+        parts = [op.get('event', {})]
+        for how in ('do', 'dump'):
+            parts += [op.get(how, {}).get(way, {}) for way in ('request', 'reply')]
+        for part in parts:
+            used.setdefault(op['attribute-set'], set()).update(part.get('attributes', []))
+    t.result('every attribute is in a request, a reply or an event of its set',
+             [f'{name}: {a["name"]}' for name, found in used.items() for a in sets[name]['attributes']
+              if a['type'] != 'pad' and a['name'] not in found])
 
     table = op_table()
     wrong = []
