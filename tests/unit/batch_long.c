@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ends.h"
 #include "jobs.h"
 #include "kselftest_harness.h"
 
@@ -170,54 +171,7 @@ static void server(void)
 	}
 }
 
-/* Return: F1 of ends within a quarter of the mean minibatch. @at: the ends that were found. */
-static double f1(const uint64_t *at, size_t n, size_t from)
-{
-	uint64_t near = (p.end[p.ends - 1] - p.end[0]) / (p.ends - 1) / 4;
-	size_t hits = 0, next = from, found = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (at[i] + near < p.end[from] || at[i] > p.end[p.ends - 1] + near)
-			continue;
-		found++;
-		while (next < p.ends && p.end[next] + near < at[i])
-			next++;
-		if (next < p.ends && p.end[next] <= at[i] + near) {
-			hits++;
-			next++;
-		}
-	}
-	return 2.0 * (double)hits / (double)(found + p.ends - from);
-}
-
-static double found_in_whole(void)
-{
-	static struct jetwatt_batch_bound b[2 * MAX];
-	static uint64_t at[2 * MAX];
-	struct jetwatt_batch_info info;
-	size_t count = 0;
-	int n = jetwatt_batch_segment(p.sync, p.waits, b, &info);
-	for (int i = 0; i < n; i++)
-		if (b[i].kind != JETWATT_BATCH_OTHER)
-			at[count++] = b[i].end_ns;
-	return f1(at, count, 1);
-}
-
-/* F1 of the second half of the ends that are found while the program runs. */
-static double found_live(void)
-{
-	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
-	static uint64_t at[MAX];
-	size_t count = 0;
-
-	for (size_t i = 0; t && i < p.waits; i++) {
-		if (jetwatt_batch_track_add(t, &p.sync[i], 0) > 0)
-			at[count++] = p.sync[i].exit_ns;
-		jetwatt_batch_track_learn(t);
-	}
-	jetwatt_batch_track_free(t);
-	return f1(at, count, p.ends / 2);
-}
+#define TOLERANCE	.25	/* fraction of a minibatch by which a boundary may differ */
 
 static const struct {
 	const char *name;
@@ -240,6 +194,7 @@ TEST(drawn_programs)
 		double least = 1, least_live = 1;
 
 		for (uint64_t k = 0; k < DRAWN; k++) {
+			struct ends e;
 			double a, b;
 
 			p.waits = p.ends = 0;
@@ -248,8 +203,9 @@ TEST(drawn_programs)
 			p.launch_ms = between(0.004, 0.012);
 			p.gpu_ms = between(0.01, 0.06);
 			programs[i].run();
-			a = found_in_whole();
-			b = found_live();
+			e = (struct ends){ p.sync, p.waits, p.end, p.ends };
+			a = ends_whole(&e, TOLERANCE);
+			b = ends_live(&e, TOLERANCE);
 			EXPECT_LE(0.97, a) TH_LOG("%s %llu: F1 %.3f", programs[i].name, (unsigned long long)k, a);
 			if (programs[i].live)
 				EXPECT_LE(0.94, b) TH_LOG("%s %llu, live: F1 %.3f", programs[i].name,

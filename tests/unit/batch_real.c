@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ends.h"
 #include "kselftest_harness.h"
 
 #define MAX	1536
@@ -68,64 +69,10 @@ static bool read_recording(const char *name)
 	return f && good && rec.waits && rec.ends;
 }
 
-/*
- * Compare boundaries with the ends that the program noted. The program notes an end a little after
- * the wait, or a little before it if the wait is for the next line of its log. @tolerance: fraction
- * of a minibatch by which they may differ. Return: F1.
- */
-static double f1(const uint64_t *at, size_t n, double tolerance)
-{
-	uint64_t mean = (rec.end[rec.ends - 1] - rec.end[0]) / (rec.ends - 1), near = (uint64_t)(tolerance * (double)mean);
-	size_t hits = 0, next = 1, said = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (at[i] < rec.end[0] + near)
-			continue;
-		said++;
-		while (next < rec.ends && rec.end[next] + near < at[i])
-			next++;
-		if (next < rec.ends && rec.end[next] <= at[i] + near) {
-			hits++;
-			next++;
-		}
-	}
-	return 2.0 * (double)hits / (double)(said + rec.ends - 1);
-}
-
-static double whole(void)
-{
-	static struct jetwatt_batch_bound b[2 * MAX];
-	static uint64_t at[2 * MAX];
-	struct jetwatt_batch_info info;
-	size_t count = 0;
-	int n = jetwatt_batch_segment(rec.sync, rec.waits, b, &info);
-
-	for (int i = 0; i < n; i++)
-		if (b[i].kind != JETWATT_BATCH_OTHER)
-			at[count++] = b[i].end_ns;
-	return f1(at, count, .25);
-}
-
-/* F1 of the boundaries that are found while the job runs, from its second half on. */
-static double live(double tolerance)
-{
-	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
-	uint64_t from = rec.end[rec.ends / 2];
-	static uint64_t at[MAX];
-	size_t count = 0, before = 0;
-
-	for (size_t i = 0; t && i < rec.waits; i++) {
-		if (jetwatt_batch_track_add(t, &rec.sync[i], 0) > 0 && rec.sync[i].exit_ns > from)
-			at[count++] = rec.sync[i].exit_ns;
-		jetwatt_batch_track_learn(t);
-	}
-	jetwatt_batch_track_free(t);
-	while (rec.end[before] < from)
-		before++;
-	memmove(rec.end, rec.end + before, (rec.ends - before) * sizeof(*rec.end));
-	rec.ends -= before;
-	return f1(at, count, tolerance);
-}
+/* The program notes an end a little after the wait, or a little before it if the wait is for the next
+ * line of its log. */
+#define TOLERANCE	.25
+#define LATE		.9	/* tolerance for a minibatch that is said to end in the next one */
 
 static const struct {
 	const char *name;
@@ -158,11 +105,13 @@ static const struct {
 TEST(boundaries_of_real_programs)
 {
 	for (size_t i = 0; i < sizeof(recordings) / sizeof(recordings[0]); i++) {
+		struct ends e;
 		double a, b;
 
 		ASSERT_TRUE(read_recording(recordings[i].name)) TH_LOG("%s", recordings[i].name);
-		a = whole();
-		b = live(recordings[i].live_late ? .9 : .25);
+		e = (struct ends){ rec.sync, rec.waits, rec.end, rec.ends };
+		a = ends_whole(&e, TOLERANCE);
+		b = ends_live(&e, recordings[i].live_late ? LATE : TOLERANCE);
 		EXPECT_LE(recordings[i].whole, a) TH_LOG("%s: F1 %.4f", recordings[i].name, a);
 		EXPECT_LE(recordings[i].live, b) TH_LOG("%s, live: F1 %.4f", recordings[i].name, b);
 	}

@@ -385,8 +385,8 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
 	if (!r->single)
 		rule = search_period(b, &s, v, at, by, r, &how, &fold);
 	if (r->k > 1) {
-		if (r->launches)
-			jetwatt_shift_to_idle(b, v, n, r->k, &s, at);
+		if (r->launches && jetwatt_shift_to_idle(b, v, n, r->k, &s, at))
+			rule = JETWATT_RULE_IDLE;
 		rc = label_groups(b, &s, v, at, r, r->k == fold ? SLIP : 1, rule);
 		r->confidence = how.in_step * fmin(1, (double)n / (6.0 * r->k));
 		if (r->shared && calls_repeat(b, n) <= 1 &&

@@ -224,7 +224,7 @@ bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n);
 
 /* shift.c: move the peaks of a series to the first wait of each minibatch. See the definitions. */
 #define JETWATT_WAIT_MARGIN	0.40	/* height of a peak of waits; an optimizer step alone makes less */
-void jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
+bool jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
 			   const struct jetwatt_peaks *s, size_t *at);
 bool jetwatt_waits_vary(const struct jetwatt_batch_wait *b, double *v, size_t n, int k, size_t *at);
 

@@ -48,32 +48,32 @@ static bool shift_to_longest_gap(const struct jetwatt_batch_wait *b, double *v, 
  * The longest gap may be inside a minibatch, if most launches are there: that of an LSTM, which waits
  * for the lengths of its sequences before it launches anything else (tests/trace/gpu/pytorch-lstm).
  * The GPU has no work between two minibatches, so if launches are traced and one time without work is
- * much longer than the others, move the peaks of @v to the wait after it.
+ * much longer than the others, move the peaks of @v to the wait after it. Return: whether they moved.
  */
-void jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
+bool jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
 			   const struct jetwatt_peaks *s, size_t *at)
 {
 	double idle[JETWATT_PERIOD_MAX] = { 0 }, cycle = 0, next = 0;
-	size_t peaks = jetwatt_peaks_list(s, k, at);
+	size_t peaks = jetwatt_peaks_list(s, k, at), groups = 0;
 	int longest = 0;
 
 	for (int i = 0; i < k; i++) {
-		size_t groups = 0;
-
+		groups = 0;
 		for (size_t j = 0; j + 1 < peaks; j++)
 			if (at[j + 1] - at[j] == (size_t)k) {
 				s->scratch[groups++] = b[at[j] + (size_t)i].idle_ns;
 				cycle += b[at[j] + (size_t)i].cycle_ns;
 			}
 		idle[i] = jetwatt_peaks_median(s->scratch, groups);
-		cycle /= i + 1 == k && groups ? (double)groups : 1;
 	}
 	for (int i = 1; i < k; i++)
 		longest = idle[i] > idle[longest] ? i : longest;
 	for (int i = 0; i < k; i++)
 		next = i != longest ? fmax(next, idle[i]) : next;
-	if (longest && idle[longest] > LONGEST_IDLE * (next + SHORT_IDLE * cycle))
-		memmove(v + longest, v, (n - (size_t)longest) * sizeof(*v));
+	if (!longest || idle[longest] <= LONGEST_IDLE * (next + SHORT_IDLE * cycle / (double)groups))
+		return false;
+	memmove(v + longest, v, (n - (size_t)longest) * sizeof(*v));
+	return true;
 }
 
 /*
