@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Kills jetwattd ROUNDS times, and cuts the power CUTS times, at random times while jetwattd learns
-# and holds a job on the simulated board. Each time it checks that the knobs have their previous
-# values, the job continues, the database can be opened, and no row of it is lost. Writes
+# and holds a job on the simulated board, on which knobs refuse values and heat lowers a clock at
+# random. Each time it checks that the knobs have their previous values, the job continues, the
+# database can be opened, no row of it is lost, and a mode that was held draws at most the budget.
+# Writes
 # build/bench/kills.json. Exit status 1: a check failed. SEED= selects other times.
 #
 # A power cut is a reset of the guest, with jetwattd's state on a disk: data that the guest's kernel
@@ -60,16 +62,22 @@ awk -v rounds="$rounds" -v cuts="$cuts" '
 	/^round/ {
 		n++; who[$2]++; doing[$3]++
 		back += $6 == "before"; mode += $6 == "mode"; left += $6 == "left"
-		stuck += $7 != "on"; shut += $8 != "opens"; lost += $5 < $4
+		refused += $9 != "-"; met += $9 ~ /:kill/; hot += $10 != "-"; safe += $11 == "safe"
+		unsafe += $11 == "unsafe"; stuck += $7 != "on"; shut += $8 != "opens"; lost += $5 < $4
 		if ($6 != "before" && $2 != "both") alone++
 	}
 	/^opened/ { boots++; if ($2 == "not") shut++; else if (boots > 1 && $2 < rows) lost++ }
-	/^cut/ { c++; rows = $3 }
+	/^cut/ {
+		c++; rows = $3
+		refused += $4 != "-"; met += $4 ~ /:kill/; hot += $5 != "-"; safe += $6 == "safe"
+		unsafe += $6 == "unsafe"
+	}
 	END {
 		printf "{\n \"kills\": %d, \"daemon\": %d, \"guardian\": %d, \"both\": %d, \"learning\": %d, \"holding\": %d, \"starting\": %d,\n", n, who["daemon"], who["guardian"], who["both"], doing["learning"], doing["holding"], doing["starting"]
 		printf " \"as_before\": %d, \"taken_back_by_the_next\": %d, \"left\": %d, \"job_stuck\": %d,\n", back, mode, left, stuck
+		printf " \"refusing_knob\": %d, \"refuses_the_guardian\": %d, \"hot\": %d, \"held_within_budget\": %d, \"held_above_budget\": %d,\n", refused, met, hot, safe, unsafe
 		printf " \"cuts\": %d, \"database_shut\": %d, \"rows_lost\": %d\n}\n", c, shut, lost
-		exit !(n == rounds && c >= cuts && !left && !alone && !stuck && !shut && !lost)
+		exit !(n == rounds && c >= cuts && !left && !alone && !stuck && !shut && !lost && !unsafe)
 	}' $out/kills $([ ! -e $out/cuts ] || echo $out/cuts) > build/bench/kills.json || status=1
 cat build/bench/kills.json
 exit $status

@@ -5,10 +5,14 @@
 # kill: repeatedly kill jetwattd, its guardian process (which restores the knobs), or both, at
 # times drawn from the seed, while one job runs. cut: do this once, and then cut the power; the
 # state of jetwatt is on a disk, whose modules are in /modules. Prints a line for each round:
-#   round WHO DOING ROWS_BEFORE ROWS_AFTER KNOBS JOB DATABASE
+#   round WHO DOING ROWS_BEFORE ROWS_AFTER KNOBS JOB DATABASE REFUSED HEAT MODE
 # KNOBS: before: the values from before the first start; mode: other values, which jetwatt restore
 # resets; left: other values, which jetwatt restore does not reset. JOB: on (it continues) or stuck.
-# DATABASE: opens, or not.
+# DATABASE: opens, or not. In a third of the rounds a knob refuses its next values, from some time
+# before the kill (REFUSED: KNOB:live) or from the kill on (KNOB:kill; the guardian meets it); in a
+# third the board is hot, so that the kernel lowers the GPU's limit, before jetwattd starts (HEAT:
+# hot:start) or later (hot:live). MODE: if the job was held at the kill, whether the mode that the
+# knobs had draws at most the budget in the plant (safe or unsafe); else -.
 . /common.inc
 state=/var/lib/jetwatt
 what=$1
@@ -50,6 +54,49 @@ settled()
 	return 1
 }
 
+# refuse WHEN: if the round has drawn a refusing knob for this moment, let it refuse its next values
+refuse()
+{
+	[ "${refused#*:}" != "$1" ] || echo "$refusals" > "$FAULT/${refused%:*}"
+}
+
+# Draw whether a knob refuses values in this round, when and how often, and whether the board is hot.
+draw_faults()
+{
+	refused=- hot=-
+	number 15
+	case $drawn in
+	0) refused=fail_emc;; 1) refused=lie_emc;; 2) refused=fail_devfreq;; 3) refused=fail_cpufreq;;
+	4) refused=fail_hotplug;;
+	esac
+	number 4
+	refusals=$((drawn + 1))
+	number 2
+	[ "$refused" = - ] || case $drawn in 0) refused=$refused:live;; 1) refused=$refused:kill;; esac
+	number 6
+	case $drawn in 0) hot=hot:start;; 1) hot=hot:live;; esac
+}
+
+# heat WHEN: if the round has drawn heat for this moment, let the plant be at 99.5 degrees
+heat()
+{
+	[ "${hot#*:}" != "$1" ] || echo 99500 > "$heat"
+}
+
+# in_plant: print whether the present mode draws at most the budget in the plant. A mode that
+# jetwattd is leaving may be read as a mixture of two, so try again.
+in_plant()
+{
+	for i in 1 2 3 4 5; do
+		now=$(jetwatt list knobs 2> /dev/null | sed -n 's/^now  *//p' | tr -d cge | tr - ,)
+		w=$(awk -F, -v mode="$now" -v budget=$budget 'index($0, mode ",") == 1 {
+			print $6 <= budget * 1.02 ? "safe" : "unsafe" }' $TRUTH/modes)
+		[ "$w" != safe ] || break
+		sleep 0.2
+	done
+	echo "${w:-unsafe}"
+}
+
 if [ "$what" = cut ]; then
 	for m in virtio_blk crc16 crc32c_generic mbcache jbd2 ext4; do
 		insmod /modules/$m.ko || exit 1
@@ -59,7 +106,8 @@ if [ "$what" = cut ]; then
 	opens && echo "opened $(rows)" || echo "opened not"
 fi
 mkdir -p /etc/jetwatt
-echo "budget = 30W" > /etc/jetwatt/jetwattd.conf
+budget=30
+echo "budget = ${budget}W" > /etc/jetwatt/jetwattd.conf
 knobs > /knobs
 train > /dev/null 2>&1 &
 while [ "$(done_by_plant)" -lt 5 ] 2> /dev/null; do sleep 0.1; done
@@ -69,18 +117,28 @@ for round in $(seq "$rounds"); do
 	[ "$what" = cut ] || [ $((round % 10)) != 1 ] || rm -f $state/profiles/profiles.db*
 	jetwattd > "$T/log" 2>&1 &
 	daemon=$!
+	draw_faults
+	heat start
 	number 900
 	sleep "$((drawn / 100)).$((drawn % 100 / 10))$((drawn % 10))"
 	[ "$what" = kill ] || sleep 4
+	refuse live
+	heat live
+	number 20
+	sleep "$((drawn / 10)).$((drawn % 10))"
 	is=$(doing)
+	safe=-
+	[ "$is" != holding ] || safe=$(in_plant)
 	before=$(rows)
 	if [ "$what" = cut ]; then
-		echo "cut ${is:-starting} $before"
+		refuse kill
+		echo "cut ${is:-starting} $before $refused $hot $safe"
 		sleep 0.1
 		echo b > /proc/sysrq-trigger
 		sleep 60
 	fi
 	guardian=$(child)
+	refuse kill
 	number 10
 	case $drawn in
 	[0-6]) who=daemon; kill -KILL $daemon;;
@@ -88,6 +146,8 @@ for round in $(seq "$rounds"); do
 	9) who=both; kill -KILL $guardian $daemon;;
 	esac
 	wait $daemon 2> /dev/null
+	echo 0 > $heat
+	for i in $(seq 100); do cold && break; sleep 0.2; done
 	if settled 10; then
 		is_now=before
 	else
@@ -95,7 +155,8 @@ for round in $(seq "$rounds"); do
 		jetwatt restore > /dev/null 2>&1
 		settled 5 && is_now=mode || is_now=left
 	fi
+	for f in fail_emc lie_emc fail_devfreq fail_cpufreq fail_hotplug; do echo 0 > $FAULT/$f; done
 	goes_on && job=on || job=stuck
 	opens && db=opens || db=not
-	echo "round $who ${is:-starting} $before $(rows) $is_now $job $db"
+	echo "round $who ${is:-starting} $before $(rows) $is_now $job $db $refused $hot $safe"
 done
