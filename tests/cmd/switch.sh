@@ -3,7 +3,7 @@
 # guest: smp=12 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # Test apply and restore: they must set all knobs or none, whichever knob fails.
 . "${0%/*}/common.inc"
-plan 27
+plan 28
 
 knobs > "$T/before"
 mode=c6-1574400-g318750000-e2133000000
@@ -74,6 +74,14 @@ echo 2 > $FAULT/fail_emc
 run jetwatt apply "$mode"
 exits 1 && form && says "the roll-back failed too" && as_before "$T/before"
 result $? "the rollback fails once: it is repeated"
+
+# The kernel keeps limits that the driver refused, and ignores a second request for them.
+run jetwatt apply "$mode"
+echo 8 > $FAULT/fail_cpufreq
+run jetwatt restore
+echo 0 > $FAULT/fail_cpufreq
+exits 1 && form && run jetwatt restore && exits 0 && as_before "$T/before"
+result $? "restore after the CPU's driver has refused the limits"
 
 run jetwatt apply "$mode"
 run jetwatt apply MAXN

@@ -137,9 +137,30 @@ static bool cores_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 	return true;
 }
 
+/* Take the CPUs of each lost policy offline, so that the kernel creates the policy when they come
+ * online again. */
+static void cores_renew_policies(struct jetwatt_switch *p)
+{
+	char path[PATH_LEN];
+
+	for (int i = 0; i < p->b->cpus; i++) {
+		const struct jetwatt_cpu *cpu = &p->b->cpu[i];
+
+		if (cpu->fixed || cpu->policy < 0 || !p->now.online[i] || !p->target->online[i] ||
+		    !p->target->policy[cpu->policy].known ||
+		    !jetwatt_cpu_policy_lost(p->b, &p->now, cpu->policy))
+			continue;
+		snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/online", cpu->id);
+		if (!jetwatt_sysfs_write(p->b, path, 0))
+			p->now.online[i] = false;
+	}
+}
+
 static bool cores_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
 	(void)k;
+	if (p->best_effort)
+		cores_renew_policies(p);
 	for (int i = 0; i < p->b->cpus; i++)
 		if (p->target->online[i] && !cores_write_online(p, i))
 			return false;

@@ -183,7 +183,10 @@ static int cpu_read(struct jetwatt_board *b, enum jetwatt_knob k,
 	for (int p = 0; p < b->policies && jetwatt_lack_not(b, k); p++) {
 		rc = cpu_policy_range(b, p, &s->policy[p]);
 		s->policy[p].known = !rc;
-		if (rc && jetwatt_cores_use(b, s, p))
+		/* A policy without files although a CPU of it is online: the kernel removes a
+		 * policy whose driver fails while the CPU comes online (cpufreq_online() in
+		 * drivers/cpufreq/cpufreq.c). cpu_same() reports it. */
+		if (rc && rc != -ENOENT && jetwatt_cores_use(b, s, p))
 			return jetwatt_error_sys(err, rc, "cannot read the clock of CPU policy %u",
 						 b->policy[p]);
 		/* A policy without an online CPU is not in use and can't be written. The files
@@ -305,6 +308,21 @@ static bool cpu_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 	return true;
 }
 
+bool jetwatt_cpu_policy_lost(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
+			     int policy)
+{
+	return jetwatt_lack_not(b, JETWATT_KNOB_CPU) && !s->policy[policy].known &&
+	       jetwatt_cores_use(b, s, policy);
+}
+
+static int cpu_report_lost(struct jetwatt_error_text *err, const char *policy)
+{
+	jetwatt_board_error_set(err, -ESTALE, "%s has no limits, although its CPUs are online", policy);
+	jetwatt_error_why(err, "the cpufreq driver failed when the first of these CPUs came online");
+	jetwatt_error_fix(err, "run jetwatt restore: it takes these CPUs offline and online again");
+	return -ESTALE;
+}
+
 static int cpu_same(const struct jetwatt_board *b, enum jetwatt_knob k,
 		    const struct jetwatt_board_state *now, const struct jetwatt_board_state *want,
 		    struct jetwatt_error_text *err)
@@ -317,9 +335,11 @@ static int cpu_same(const struct jetwatt_board *b, enum jetwatt_knob k,
 		const struct jetwatt_range *r = want->policy[p].known ? &want->policy[p]
 								      : &want->fresh;
 
+		snprintf(knob, sizeof(knob), "CPU policy %u", b->policy[p]);
+		if (jetwatt_cpu_policy_lost(b, now, p) && want->policy[p].known)
+			return cpu_report_lost(err, knob);
 		if (!now->policy[p].known || !r->known)
 			continue;
-		snprintf(knob, sizeof(knob), "CPU policy %u", b->policy[p]);
 		rc = jetwatt_check_range(b, err, knob, &now->policy[p], r);
 	}
 	return rc;

@@ -327,6 +327,10 @@ uint64_t jetwatt_cap_lowest(const struct jetwatt_board *b, enum jetwatt_knob k,
 /* cores.c: check whether a state has a CPU of the policy @policy online */
 bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
 		       int policy);
+/* cpu.c: check whether a state has a CPU of the policy @policy online, but the policy has no files,
+ * because its driver failed when the CPU came online */
+bool jetwatt_cpu_policy_lost(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
+			     int policy);
 
 /* cpu.c: find cpufreq policies that have appeared */
 void jetwatt_cpu_policies(struct jetwatt_board *b);

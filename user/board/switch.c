@@ -17,6 +17,23 @@ bool jetwatt_switch_write(struct jetwatt_switch *p, const char *path, uint64_t v
 	return p->best_effort;
 }
 
+/*
+ * Let the kernel ask the driver again. The kernel keeps the limits that were requested although the
+ * driver has refused them (freq_qos_update_request(), cpufreq_set_policy() in
+ * drivers/cpufreq/cpufreq.c), and it ignores a request for the limit that it keeps already. Then
+ * the files show other limits: those in force. Requesting these first makes the next request a
+ * change.
+ */
+static void request_limits_in_force(struct jetwatt_switch *p, const char *min_path,
+				    const char *max_path, const struct jetwatt_range *now,
+				    const struct jetwatt_range *want)
+{
+	if (now->min != want->min)
+		jetwatt_sysfs_write(p->b, min_path, now->min);
+	if (now->max != want->max)
+		jetwatt_sysfs_write(p->b, max_path, now->max);
+}
+
 /* The order of the two writes ensures min <= max after each of them. */
 bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const char *max_path,
 			  const struct jetwatt_range *now, const struct jetwatt_range *want)
@@ -24,6 +41,8 @@ bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const 
 	bool max_first = want->min > now->max;
 	bool max = p->all || want->max != now->max, min = p->all || want->min != now->min;
 
+	if (p->best_effort)
+		request_limits_in_force(p, min_path, max_path, now, want);
 	if (max_first && max && !jetwatt_switch_write(p, max_path, want->max))
 		return false;
 	if (min && !jetwatt_switch_write(p, min_path, want->min))
