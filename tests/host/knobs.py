@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Test of the program jetwatt-knobs on a simulated board of files; run by knobs.sh."""
+import atexit
 import fcntl
 import os
 import pwd
@@ -48,6 +49,13 @@ class Board:
         self.before = self.look()
         self.log = open(self.root + "/log", "w+")
         self.child = None
+        atexit.register(self.clean)
+
+    def clean(self):
+        """End jetwatt-knobs, also after an exception, so that nothing waits for its output."""
+        if self.child and self.child.poll() is None:
+            self.child.kill()
+            self.child.wait(20)
 
     def put(self, path, text):
         path = f"{self.root}/{path}"
