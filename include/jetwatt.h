@@ -895,21 +895,30 @@ enum jetwatt_sync_call {
 };
 
 /**
- * enum jetwatt_rung - backends of the probe, a bit mask, the best backend first
- * @JETWATT_RUNG_UPROBE: BPF uprobes on libcuda's functions; they also detect waits that spin
+ * enum jetwatt_backend - backends of the probe, a bit mask, the best backend first
+ * @JETWATT_BACKEND_UPROBE: BPF uprobes on libcuda's functions; they also detect waits that spin
  *	without a system call, and launches of GPU work
- * @JETWATT_RUNG_TRACEPOINT: BPF on the system calls below libcuda; detects blocking waits only
- * @JETWATT_RUNG_MODULE: the system calls below libcuda, traced by jetwatt.ko, for kernels that
+ * @JETWATT_BACKEND_TRACEPOINT: BPF on the system calls below libcuda; detects blocking waits only
+ * @JETWATT_BACKEND_MODULE: the system calls below libcuda, traced by jetwatt.ko, for kernels that
  *	cannot trace with BPF; detects blocking waits only
- * @JETWATT_RUNG_MARKER: marks that the program sends: see jetwatt_mark_begin()
+ * @JETWATT_BACKEND_MARKER: marks that the program sends: see jetwatt_mark_begin()
  */
-enum jetwatt_rung {
-	JETWATT_RUNG_UPROBE = 1,
-	JETWATT_RUNG_TRACEPOINT = 2,
-	JETWATT_RUNG_MODULE = 4,
-	JETWATT_RUNG_MARKER = 8,
+enum jetwatt_backend {
+	JETWATT_BACKEND_UPROBE = 1,
+	JETWATT_BACKEND_TRACEPOINT = 2,
+	JETWATT_BACKEND_MODULE = 4,
+	JETWATT_BACKEND_MARKER = 8,
 };
-#define JETWATT_RUNGS	4	/* number of backends */
+#define JETWATT_BACKENDS	4	/* number of backends */
+
+/* Older names */
+#define jetwatt_rung		jetwatt_backend
+#define JETWATT_RUNG_UPROBE	JETWATT_BACKEND_UPROBE
+#define JETWATT_RUNG_TRACEPOINT	JETWATT_BACKEND_TRACEPOINT
+#define JETWATT_RUNG_MODULE	JETWATT_BACKEND_MODULE
+#define JETWATT_RUNG_MARKER	JETWATT_BACKEND_MARKER
+#define JETWATT_RUNGS		JETWATT_BACKENDS
+
 #define JETWATT_MARKS_MAX	32	/* number of different mark names per probe */
 #define JETWATT_MARK_LEN	64	/* size of a mark's name, with its terminating 0 */
 
@@ -946,8 +955,8 @@ struct jetwatt_sync {
  *	a child is probed only after fork() has returned in its parent
  * @cgroup: id of the v2 cgroup whose processes to probe; 0: all cgroups
  * @ring_kib: size of the ring buffer, KiB, rounded up to a power of two; 0: 1024
- * @rungs: mask of enum jetwatt_rung: backends to open; 0: the best that are available. If both
- *	JETWATT_RUNG_UPROBE and JETWATT_RUNG_TRACEPOINT are open, the waits of a process are
+ * @backends: mask of enum jetwatt_backend: backends to open; 0: the best that are available. If both
+ *	JETWATT_BACKEND_UPROBE and JETWATT_BACKEND_TRACEPOINT are open, the waits of a process are
  *	taken from its system calls until it first waits in a function of libcuda
  * @cgroup_path: directory of a v2 cgroup, instead of @cgroup; cgroups below it are included
  * @mark_fd: descriptor at which marks arrive, from jetwatt_mark_pair(); 0: no marks
@@ -960,7 +969,10 @@ struct jetwatt_probe_opts {
 	uint32_t children;
 	uint64_t cgroup;
 	uint32_t ring_kib;
-	uint32_t rungs;
+	union {
+		uint32_t backends;
+		uint32_t rungs;
+	};
 	const char *cgroup_path;
 	int mark_fd;
 	uint32_t prompt;
@@ -969,14 +981,14 @@ struct jetwatt_probe_opts {
 
 /**
  * struct jetwatt_probe_state - state of the probe's backends
- * @attached: mask of enum jetwatt_rung: backends that are active; JETWATT_RUNG_UPROBE becomes
+ * @attached: mask of enum jetwatt_backend: backends that are active; JETWATT_BACKEND_UPROBE becomes
  *	active when a CUDA library is found in a process
  * @seen: number of reported waits of each enum jetwatt_sync_call
  * @launches: number of launches of GPU work before the reported waits
  * @marks: number of entries of @mark
  * @mark: names of marks; jetwatt_sync::ret is an index into it
  * @library: path of the CUDA library that was attached last, in the mount namespace of its process
- * @why: for each backend, by the number of its bit in enum jetwatt_rung: reason why it is not
+ * @why: for each backend, by the number of its bit in enum jetwatt_backend: reason why it is not
  *	active; "": no error
  */
 struct jetwatt_probe_state {
@@ -986,7 +998,7 @@ struct jetwatt_probe_state {
 	uint32_t marks;
 	char mark[JETWATT_MARKS_MAX][JETWATT_MARK_LEN];
 	char library[256];
-	char why[JETWATT_RUNGS][192];
+	char why[JETWATT_BACKENDS][192];
 };
 
 /* Callback that receives a wait; @s is valid until the callback returns. */
@@ -1006,7 +1018,7 @@ typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
  * Return: 0; -EPERM: CAP_BPF and CAP_PERFMON (or root) are needed; -EOPNOTSUPP: this kernel cannot
  * trace with BPF, or @opts->tgid is not 0 and the caller is not in the initial pid namespace, or
  * the caller is in a time namespace whose CLOCK_MONOTONIC has an offset; -ESRCH: there is no
- * process @opts->tgid; -EINVAL: @opts->rungs contains no backend; else the error of libbpf.
+ * process @opts->tgid; -EINVAL: @opts->backends contains no backend; else the error of libbpf.
  * jetwatt_probe_error() has the text.
  */
 int jetwatt_probe_open(struct jetwatt_probe **p, const struct jetwatt_probe_opts *opts,

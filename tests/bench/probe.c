@@ -222,7 +222,7 @@ static int measure(const struct node *n, enum way way, int pairs, struct result 
 				 -1, 0);
 	double cpu[PAIRS_MAX], wall[PAIRS_MAX], rate[PAIRS_MAX], plain[PAIRS_MAX];
 	double extra[PAIRS_MAX];
-	struct jetwatt_probe_opts o = { .children = 1, .rungs = JETWATT_RUNG_TRACEPOINT };
+	struct jetwatt_probe_opts o = { .children = 1, .backends = JETWATT_BACKEND_TRACEPOINT };
 	struct slice a = { 0 }, b = { 0 };
 	int err = 0;
 

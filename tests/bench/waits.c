@@ -60,11 +60,11 @@ static uint64_t now(void)
 static uint32_t backend(const char *name)
 {
 	if (!strcmp(name, "uprobe"))
-		return JETWATT_RUNG_UPROBE;
+		return JETWATT_BACKEND_UPROBE;
 	if (!strcmp(name, "tracepoint"))
-		return JETWATT_RUNG_TRACEPOINT;
+		return JETWATT_BACKEND_TRACEPOINT;
 	if (!strcmp(name, "module"))
-		return JETWATT_RUNG_MODULE;
+		return JETWATT_BACKEND_MODULE;
 	fail(name, "no such backend");
 	return 0;
 }
@@ -72,7 +72,7 @@ static uint32_t backend(const char *name)
 /* Start the job after the probe is attached. Return: the exit status of the job. */
 static int run(const char *by, char **argv)
 {
-	struct jetwatt_probe_opts o = { .children = 1, .rungs = backend(by) };
+	struct jetwatt_probe_opts o = { .children = 1, .backends = backend(by) };
 	struct jetwatt_probe *probe;
 	struct pollfd p = { .events = POLLIN };
 	int go[2], status;

@@ -104,7 +104,7 @@ static inline void cuda_job_start(struct cuda_job *j, const char *where, void (*
 
 static inline int cuda_job_probe(struct cuda_job *j, uint32_t rungs)
 {
-	struct jetwatt_probe_opts o = { .tgid = j->pid, .children = 1, .rungs = rungs };
+	struct jetwatt_probe_opts o = { .tgid = j->pid, .children = 1, .backends = rungs };
 
 	return jetwatt_probe_open(&j->seen.probe, &o, seen_add, &j->seen);
 }

@@ -99,7 +99,7 @@ TEST_F_TIMEOUT(library, every_wait_once, 60)
 	}
 	EXPECT_EQ(0, jetwatt_probe_lost(j->seen.probe));
 	jetwatt_probe_state(j->seen.probe, &st);
-	EXPECT_EQ(JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT, st.attached);
+	EXPECT_EQ(JETWATT_BACKEND_UPROBE | JETWATT_BACKEND_TRACEPOINT, st.attached);
 	EXPECT_EQ(40, st.seen[variant->call]);
 	EXPECT_EQ(40 * variant->launches, st.launches);
 	EXPECT_NE(NULL, strstr(st.library, "libcuda"));
@@ -142,7 +142,7 @@ TEST_F_TIMEOUT(one, every_callback_once, 120)
 
 	cuda_job_start(j, cuda_libs, take_long, (const char *const[]){
 		"--sync", "host_func", "--syncs", "2", "--minibatches", "120", NULL });
-	ASSERT_EQ(0, cuda_job_probe(j, JETWATT_RUNG_UPROBE)) {
+	ASSERT_EQ(0, cuda_job_probe(j, JETWATT_BACKEND_UPROBE)) {
 		TH_LOG("%s", jetwatt_probe_error());
 	}
 	ASSERT_EQ(0, cuda_job_go(j));

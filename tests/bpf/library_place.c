@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(place)
 
 /*
  * Start a job that waits for the GPU every 25 ms, with its libraries in directory @where; probe it
- * with the backends @rungs.
+ * with the backends @backends.
  */
 static void run(struct __test_metadata *_metadata, struct cuda_job *j, const char *where,
 		void (*before)(void *), uint32_t rungs)
@@ -75,7 +75,7 @@ static void check_tail(struct __test_metadata *_metadata, struct cuda_job *j, in
 
 TEST_F_TIMEOUT(place, library_is_found_in_the_maps, 60)
 {
-	run(_metadata, &self->job, self->job.dir, NULL, JETWATT_RUNG_UPROBE);
+	run(_metadata, &self->job, self->job.dir, NULL, JETWATT_BACKEND_UPROBE);
 	ASSERT_EQ(0, cuda_job_finish(&self->job));
 	check_tail(_metadata, &self->job, 20);
 }
@@ -102,7 +102,7 @@ TEST_F_TIMEOUT(place, in_a_container, 60)
 {
 	char hidden[64];
 
-	run(_metadata, &self->job, self->job.dir, new_root, JETWATT_RUNG_UPROBE);
+	run(_metadata, &self->job, self->job.dir, new_root, JETWATT_BACKEND_UPROBE);
 	snprintf(hidden, sizeof(hidden), "%s/x/libcuda.so.1", self->job.dir);
 	ASSERT_EQ(0, cuda_job_finish(&self->job));
 	EXPECT_NE(0, access(hidden, F_OK));
@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(place, deleted_under_the_probe, 60)
 	struct cuda_job *j = &self->job;
 	uint64_t until = node_now() + 20000000000;
 
-	run(_metadata, j, j->dir, NULL, JETWATT_RUNG_UPROBE);
+	run(_metadata, j, j->dir, NULL, JETWATT_BACKEND_UPROBE);
 	/* Once the job waits, it has the library open; the probe has not searched yet. */
 	while (access(j->times, F_OK) && node_now() < until)
 		node_sleep(1000000);
@@ -131,7 +131,7 @@ TEST_F_TIMEOUT(place, deleted_under_the_probe, 60)
 TEST_F_TIMEOUT(place, invalid_elf_library, 60)
 {
 	struct cuda_job *j = &self->job;
-	struct jetwatt_probe_opts o = { .tgid = getpid(), .rungs = JETWATT_RUNG_UPROBE };
+	struct jetwatt_probe_opts o = { .tgid = getpid(), .backends = JETWATT_BACKEND_UPROBE };
 	struct jetwatt_probe_state st;
 	FILE *f = fopen(self->lib, "w");
 
@@ -141,7 +141,7 @@ TEST_F_TIMEOUT(place, invalid_elf_library, 60)
 	setenv("LD_LIBRARY_PATH", j->dir, 1);
 	ASSERT_EQ(0, jetwatt_probe_open(&j->seen.probe, &o, seen_add, &j->seen));
 	jetwatt_probe_state(j->seen.probe, &st);
-	if (!(st.attached & JETWATT_RUNG_UPROBE))
+	if (!(st.attached & JETWATT_BACKEND_UPROBE))
 		EXPECT_NE(NULL, strstr(st.why[0], "no shared library"));
 }
 
@@ -174,7 +174,7 @@ TEST_F_TIMEOUT(place, in_a_time_namespace, 60)
 
 	if (access("/proc/self/ns/time", F_OK))
 		SKIP(return, "this kernel has no time namespaces");
-	run(_metadata, j, j->dir, other_time, JETWATT_RUNG_UPROBE);
+	run(_metadata, j, j->dir, other_time, JETWATT_BACKEND_UPROBE);
 	ASSERT_EQ(0, cuda_job_finish(j));
 	ASSERT_EQ(60, j->waits);
 	ASSERT_LE(20, j->seen.nr);

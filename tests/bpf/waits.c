@@ -22,9 +22,9 @@ FIXTURE_VARIANT(gpu) {
 	uint32_t rung;
 };
 
-FIXTURE_VARIANT_ADD(gpu, bpf) { JETWATT_RUNG_TRACEPOINT };
+FIXTURE_VARIANT_ADD(gpu, bpf) { JETWATT_BACKEND_TRACEPOINT };
 #ifndef WITHOUT_MODULE
-FIXTURE_VARIANT_ADD(gpu, module) { JETWATT_RUNG_MODULE };
+FIXTURE_VARIANT_ADD(gpu, module) { JETWATT_BACKEND_MODULE };
 #endif
 
 /*
@@ -55,10 +55,10 @@ static void open_gpu(struct __test_metadata *_metadata, struct node *node, struc
 		     uint32_t rung)
 {
 	/* The probe watches system calls only; it does not search for libcuda. */
-	struct jetwatt_probe_opts o = { .tgid = getpid(), .rungs = rung };
+	struct jetwatt_probe_opts o = { .tgid = getpid(), .backends = rung };
 	int err = node_open(node);
 
-	settle_ns = rung == JETWATT_RUNG_MODULE ? 100000000 : 0;
+	settle_ns = rung == JETWATT_BACKEND_MODULE ? 100000000 : 0;
 	if (!settle_ns)
 		NEEDS_BPF_EVENTS();
 	if (err == -ENODEV)
@@ -78,7 +78,7 @@ FIXTURE_SETUP(gpu)
 
 FIXTURE_SETUP(bpf)
 {
-	open_gpu(_metadata, &self->node, &self->seen, &self->timer, JETWATT_RUNG_TRACEPOINT);
+	open_gpu(_metadata, &self->node, &self->seen, &self->timer, JETWATT_BACKEND_TRACEPOINT);
 }
 
 FIXTURE_TEARDOWN(gpu)

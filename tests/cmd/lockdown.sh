@@ -13,7 +13,8 @@ echo confidentiality > /sys/kernel/security/lockdown || {
 }
 
 run jetwatt stat --json -o "$T/json" -- train --minibatches 40
-exits 0 && grep -q '"rung": "module"' "$T/json" && [ "$(number minibatches "$T/json")" = 40 ]
+exits 0 && grep -q '"backend": "module"' "$T/json" && grep -q '"rung": "module"' "$T/json" &&
+	[ "$(number minibatches "$T/json")" = 40 ]
 result $? "stat uses the module"
 
 grep -q '"tracepoint": ".*locked down' "$T/json" && grep -q '"uprobe": ".*locked down' "$T/json"

@@ -9,22 +9,22 @@ plan 24
 CG=$T/cg
 mkdir -p "$CG"
 before=$(programs)
-# rung FILE: print the name of the backend that was used for the result in FILE
-rung() { sed -n 's/^ *"rung": "\(.*\)",*$/\1/p' "$1"; }
+# backend FILE: print the name of the backend that was used for the result in FILE
+backend() { sed -n 's/^ *"backend": "\(.*\)",*$/\1/p' "$1"; }
 
 umount /sys/fs/cgroup
 ! grep -q ' cgroup2 ' /proc/mounts && run jetwatt stat --json -o "$T/json" -- train --minibatches 40
-exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/json")" = 40 ]
+exits 0 && [ "$(backend "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/json")" = 40 ]
 result $? "system calls, without cgroup v2"
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 
 mount -t cgroup2 cgroup2 "$CG"
 run jetwatt stat --json -o "$T/json" -- train --minibatches 40
-exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/json")" = 40 ]
+exits 0 && [ "$(backend "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/json")" = 40 ]
 result $? "system calls, with a cgroup for the job"
 
 run jetwatt stat --json -o "$T/json" -- sh -c 'setsid train --minibatches 40 & wait; exit 3'
-exits 3 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")" = 40 ] &&
+exits 3 && [ "$(backend "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")" = 40 ] &&
 	[ "$(number minibatches "$T/json")" = 40 ]
 result $? "a job started by a shell in its own session is counted"
 
@@ -37,23 +37,23 @@ echo loader > /sys/module/jetwatt_sim/parameters/workload
 run jetwatt stat --json -o "$T/json" -- cutrain --minibatches 40 --syncs 2 --wait spin
 echo resnet > /sys/module/jetwatt_sim/parameters/workload
 echo "# $(number minibatches "$T/json") minibatches, $(number stream "$T/json") waits, $(number launches "$T/json") launches"
-exits 0 && [ "$(rung "$T/json")" = uprobe ] && [ "$(number stream "$T/json")" = 80 ] &&
+exits 0 && [ "$(backend "$T/json")" = uprobe ] && [ "$(number stream "$T/json")" = 80 ] &&
 	[ "$(number launches "$T/json")" = 320 ] && [ "$(number minibatches "$T/json")" = 40 ] &&
 	[ "$(number waits_per_minibatch "$T/json")" = 2 ] && grep -q '"launches_seen": true' "$T/json"
 result $? "libcuda's calls: waits of a job that spins, and its launches"
 
 run jetwatt stat --json -o "$T/json" -- cutrain --minibatches 40 --wait block
-exits 0 && [ "$(rung "$T/json")" = uprobe ] && [ "$(number stream "$T/json")" = 40 ] &&
+exits 0 && [ "$(backend "$T/json")" = uprobe ] && [ "$(number stream "$T/json")" = 40 ] &&
 	[ "$(number minibatches "$T/json")" = 40 ] && ! grep -q pollfd "$T/json"
 result $? "libcuda's calls: the system calls below them are not counted again"
 
 run jetwatt stat --probe tracepoint --json -o "$T/json" -- cutrain --minibatches 40 --wait block
-exits 0 && [ "$(rung "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")" = 40 ] &&
+exits 0 && [ "$(backend "$T/json")" = tracepoint ] && [ "$(number pollfd "$T/json")" = 40 ] &&
 	[ "$(number minibatches "$T/json")" = 40 ] && ! grep -q '"stream"' "$T/json"
 result $? "--probe tracepoint: the same job from its system calls"
 
 run jetwatt stat --probe module --json -o "$T/json" -- train --minibatches 40
-exits 0 && [ "$(rung "$T/json")" = module ] && [ "$(number minibatches "$T/json")" = 40 ]
+exits 0 && [ "$(backend "$T/json")" = module ] && [ "$(number minibatches "$T/json")" = 40 ]
 result $? "--probe module: the same job from the module"
 
 run jetwatt stat --probe module --json -o "$T/json" -- train --minibatches 40 --wait syncpt --helper 1
@@ -67,18 +67,19 @@ exits 0 && grep -q "waits seen by module" "$T/out" && grep -q "warning: .*cuda-E
 result $? "stat warns if only CUDA's helper thread waits"
 
 run jetwatt stat --probe marker --json -o "$T/json" -- cutrain --minibatches 40 --wait spin --marks 1
-exits 0 && [ "$(rung "$T/json")" = marker ] && [ "$(number minibatches "$T/json")" = 40 ]
+exits 0 && [ "$(backend "$T/json")" = marker ] && [ "$(number minibatches "$T/json")" = 40 ]
 result $? "--probe marker: marks through the library"
 
 run jetwatt stat --probe marker --json -o "$T/json" -- sh -c 'for i in 1 2 3 4 5 6; do
 	jetwatt mark begin step; train --minibatches 2; jetwatt mark end step; done'
-exits 0 && [ "$(rung "$T/json")" = marker ] && [ "$(number minibatches "$T/json")" = 6 ] &&
+exits 0 && [ "$(backend "$T/json")" = marker ] && [ "$(number minibatches "$T/json")" = 6 ] &&
 	[ "$(number minibatches_used "$T/json")" = 6 ]
 result $? "--probe marker: marks by jetwatt mark"
 
 run jetwatt stat --probe marker --json -o "$T/json" -- sh -c 'for i in 1 2 3 4 5 6 7; do
 	train --minibatches 2; echo step >&$JETWATT_MARK_FD; done'
-exits 0 && [ "$(rung "$T/json")" = marker ] && [ "$(number mark "$T/json")" = 7 ] && [ "$(number minibatches "$T/json")" = 6 ]
+exits 0 && [ "$(backend "$T/json")" = marker ] && [ "$(number mark "$T/json")" = 7 ] &&
+	[ "$(number minibatches "$T/json")" = 6 ]
 result $? "--probe marker: marks written by the shell"
 
 run jetwatt mark begin step

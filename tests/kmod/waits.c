@@ -44,7 +44,7 @@ TEST_F(board, helper)
  * recorded, but the library does not report them. */
 TEST_F(board, helper_beside)
 {
-	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_MODULE };
+	struct jetwatt_probe_opts opts = { .backends = JETWATT_BACKEND_MODULE };
 	struct jetwatt_probe *p;
 	uint32_t i, own = 0;
 	uint64_t dropped;
@@ -79,7 +79,7 @@ TEST_F(board, helper_beside)
  */
 static int can_trace(void)
 {
-	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_TRACEPOINT };
+	struct jetwatt_probe_opts opts = { .backends = JETWATT_BACKEND_TRACEPOINT };
 	struct jetwatt_probe *p;
 
 	if (jetwatt_probe_open(&p, &opts, NULL, NULL))
@@ -94,7 +94,7 @@ static int can_trace(void)
  */
 TEST_F(board, event_opened_before_watching)
 {
-	struct jetwatt_probe_opts opts = { .rungs = JETWATT_RUNG_TRACEPOINT };
+	struct jetwatt_probe_opts opts = { .backends = JETWATT_BACKEND_TRACEPOINT };
 	bool bpf = can_trace();
 	struct jetwatt_probe *p;
 	int go, k;
@@ -107,7 +107,7 @@ TEST_F(board, event_opened_before_watching)
 		if (!k && !bpf)
 			continue;
 		memset(&probe, 0, sizeof(probe));
-		opts.rungs = k ? JETWATT_RUNG_MODULE : JETWATT_RUNG_TRACEPOINT;
+		opts.backends = k ? JETWATT_BACKEND_MODULE : JETWATT_BACKEND_TRACEPOINT;
 		ASSERT_EQ(0, jetwatt_probe_open(&p, &opts, seen, &probe));
 		sleep_ms(2000);
 		ASSERT_LE(0, jetwatt_probe_dispatch(p));

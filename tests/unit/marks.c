@@ -99,7 +99,7 @@ FIXTURE(way) {
 
 FIXTURE_SETUP(way)
 {
-	struct jetwatt_probe_opts o = { .rungs = JETWATT_RUNG_MARKER };
+	struct jetwatt_probe_opts o = { .backends = JETWATT_BACKEND_MARKER };
 	char number[16];
 
 	ASSERT_EQ(0, jetwatt_mark_pair(self->fd));

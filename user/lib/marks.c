@@ -201,19 +201,19 @@ static int marks_dispatch(void *state)
 }
 
 static int marks_open(void **state, struct jetwatt_probe *p, const struct jetwatt_probe_opts *o,
-		      uint32_t rungs)
+		      uint32_t which)
 {
 	struct marks *m;
 
 	if (o->mark_fd <= 0)
-		return jetwatt_probe_refuse(p, rungs, -EOPNOTSUPP,
+		return jetwatt_probe_refuse(p, which, -EOPNOTSUPP,
 					    "marks need a command that jetwatt starts itself: use -- COMMAND");
 	m = calloc(1, sizeof(*m));
 	if (!m)
-		return jetwatt_probe_refuse(p, rungs, -ENOMEM, "out of memory");
+		return jetwatt_probe_refuse(p, which, -ENOMEM, "out of memory");
 	m->probe = p;
 	m->fd = o->mark_fd;
-	jetwatt_probe_of(p)->attached |= JETWATT_RUNG_MARKER;
+	jetwatt_probe_of(p)->attached |= JETWATT_BACKEND_MARKER;
 	*state = m;
 	return 0;
 }
@@ -229,7 +229,7 @@ static uint64_t marks_lost(const void *state)
 }
 
 const struct jetwatt_backend_ops jetwatt_backend_marks = {
-	.rungs = JETWATT_RUNG_MARKER,
+	.backends = JETWATT_BACKEND_MARKER,
 	.open = marks_open,
 	.fd = marks_fd,
 	.dispatch = marks_dispatch,

@@ -34,7 +34,7 @@ static const struct jetwatt_backend_ops *const backends[] = {
 
 /**
  * struct jetwatt_probe - an open probe
- * @rung: operations and state of each open backend; ops NULL: not open
+ * @backend: operations and state of each open backend; ops NULL: not open
  * @epfd: epoll descriptor of the backends and timers
  * @poll_timer: timer that expires when the backends are to be polled next
  * @search_timer: timer of the periodic search for libraries
@@ -44,7 +44,7 @@ static const struct jetwatt_backend_ops *const backends[] = {
  * @st: state for jetwatt_probe_state()
  */
 struct jetwatt_probe {
-	struct { const struct jetwatt_backend_ops *ops; void *state; } rung[NR_BACKENDS];
+	struct { const struct jetwatt_backend_ops *ops; void *state; } backend[NR_BACKENDS];
 	int epfd, poll_timer, search_timer;
 	jetwatt_sync_fn fn;
 	void *arg;
@@ -71,13 +71,13 @@ static int probe_fail(int err, const char *fmt, ...)
 	return err;
 }
 
-int jetwatt_probe_refuse(struct jetwatt_probe *p, uint32_t rungs, int err, const char *why, ...)
+int jetwatt_probe_refuse(struct jetwatt_probe *p, uint32_t which, int err, const char *why, ...)
 {
 	va_list ap;
 	int i;
 
-	for (i = 0; i < JETWATT_RUNGS; i++) {
-		if (!(rungs & 1u << i))
+	for (i = 0; i < JETWATT_BACKENDS; i++) {
+		if (!(which & 1u << i))
 			continue;
 		va_start(ap, why);
 		vsnprintf(p->st.why[i], sizeof(p->st.why[i]), why, ap);
@@ -129,10 +129,10 @@ static int poll_backends(struct jetwatt_probe *p)
 	if (p->epfd < 0 || p->poll_timer < 0 || p->search_timer < 0)
 		return -errno;
 	for (size_t i = 0; i < NR_BACKENDS && !err; i++) {
-		if (!p->rung[i].ops)
+		if (!p->backend[i].ops)
 			continue;
-		search |= p->rung[i].ops->search != NULL;
-		err = epoll_add(p, p->rung[i].ops->fd(p->rung[i].state));
+		search |= p->backend[i].ops->search != NULL;
+		err = epoll_add(p, p->backend[i].ops->fd(p->backend[i].state));
 	}
 	if (!err)
 		err = epoll_add(p, p->poll_timer);
@@ -150,27 +150,27 @@ static int poll_backends(struct jetwatt_probe *p)
  */
 static int open_backends(struct jetwatt_probe *p, const struct jetwatt_probe_opts *o)
 {
-	const uint32_t sees = JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT | JETWATT_RUNG_MODULE;
-	uint32_t want = o->rungs ? o->rungs : sees | (o->mark_fd > 0 ? JETWATT_RUNG_MARKER : 0);
+	const uint32_t sees = JETWATT_BACKEND_UPROBE | JETWATT_BACKEND_TRACEPOINT | JETWATT_BACKEND_MODULE;
+	uint32_t want = o->backends ? o->backends : sees | (o->mark_fd > 0 ? JETWATT_BACKEND_MARKER : 0);
 	char first[sizeof(error)] = "";
 	uint32_t open = 0;
 	int err = 0, e;
 
 	for (size_t i = 0; i < NR_BACKENDS; i++) {
-		if (!(want & backends[i]->rungs) ||
-		    (!o->rungs && open && backends[i]->rungs == JETWATT_RUNG_MODULE))
+		if (!(want & backends[i]->backends) ||
+		    (!o->backends && open && backends[i]->backends == JETWATT_BACKEND_MODULE))
 			continue;
-		e = backends[i]->open(&p->rung[i].state, p, o, want & backends[i]->rungs);
+		e = backends[i]->open(&p->backend[i].state, p, o, want & backends[i]->backends);
 		if (e && !err) {
 			err = e;
 			memcpy(first, error, sizeof(first));
 		}
 		if (e)
 			continue;
-		p->rung[i].ops = backends[i];
-		open |= backends[i]->rungs;
+		p->backend[i].ops = backends[i];
+		open |= backends[i]->backends;
 	}
-	if (open & sees || (open && want == JETWATT_RUNG_MARKER))
+	if (open & sees || (open && want == JETWATT_BACKEND_MARKER))
 		return 0;
 	return err ? probe_fail(err, "%s", first) :
 		     probe_fail(-EINVAL, "no such backend of the probe: %#x", want);
@@ -228,8 +228,8 @@ void jetwatt_probe_close(struct jetwatt_probe *p)
 	if (!p)
 		return;
 	for (size_t i = 0; i < NR_BACKENDS; i++)
-		if (p->rung[i].ops)
-			p->rung[i].ops->close(p->rung[i].state);
+		if (p->backend[i].ops)
+			p->backend[i].ops->close(p->backend[i].state);
 	if (p->search_timer >= 0)
 		close(p->search_timer);
 	if (p->poll_timer >= 0)
@@ -270,11 +270,11 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p)
 	search = read(p->search_timer, &expired, sizeof(expired)) == sizeof(expired);
 	p->handled = 0;
 	for (size_t i = 0; i < NR_BACKENDS; i++) {
-		if (!p->rung[i].ops)
+		if (!p->backend[i].ops)
 			continue;
-		if (search && p->rung[i].ops->search)
-			p->rung[i].ops->search(p->rung[i].state);
-		err = p->rung[i].ops->dispatch(p->rung[i].state);
+		if (search && p->backend[i].ops->search)
+			p->backend[i].ops->search(p->backend[i].state);
+		err = p->backend[i].ops->dispatch(p->backend[i].state);
 		if (err < 0)
 			return err;
 		more |= err;
@@ -305,8 +305,8 @@ uint64_t jetwatt_probe_lost(const struct jetwatt_probe *p)
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < NR_BACKENDS; i++)
-		if (p->rung[i].ops)
-			lost += p->rung[i].ops->lost(p->rung[i].state);
+		if (p->backend[i].ops)
+			lost += p->backend[i].ops->lost(p->backend[i].state);
 	return lost;
 }
 
@@ -315,16 +315,16 @@ int jetwatt_probe_waiting(const struct jetwatt_probe *p, uint32_t tid)
 	int yes = -EOPNOTSUPP;
 
 	for (size_t i = 0; i < NR_BACKENDS && yes <= 0; i++)
-		if (p->rung[i].ops && p->rung[i].ops->waiting)
-			yes = p->rung[i].ops->waiting(p->rung[i].state, tid);
+		if (p->backend[i].ops && p->backend[i].ops->waiting)
+			yes = p->backend[i].ops->waiting(p->backend[i].state, tid);
 	return yes;
 }
 
 int jetwatt_probe_entries(const struct jetwatt_probe *p, struct jetwatt_probe_entry *out, int max)
 {
 	for (size_t i = 0; i < NR_BACKENDS; i++)
-		if (p->rung[i].ops && p->rung[i].ops->entries)
-			return p->rung[i].ops->entries(p->rung[i].state, out, max);
+		if (p->backend[i].ops && p->backend[i].ops->entries)
+			return p->backend[i].ops->entries(p->backend[i].state, out, max);
 	return -EOPNOTSUPP;
 }
 

@@ -10,11 +10,11 @@
 
 /**
  * struct jetwatt_backend_ops - operations of a backend
- * @rungs: mask of the values of enum jetwatt_rung that the backend can provide
- * @open: open the backend with as many of the requested @rungs as possible, and store its
- *	state in @state. For each of @rungs that the backend cannot provide, it calls
+ * @backends: mask of the values of enum jetwatt_backend that the backend can provide
+ * @open: open the backend with as many of the requested @backends as possible, and store its
+ *	state in @state. For each of @backends that the backend cannot provide, it calls
  *	jetwatt_probe_refuse(). Return: 0; or a negative errno if the backend provides none of
- *	@rungs
+ *	@backends
  * @fd: return a descriptor that is readable when there are records to dispatch
  * @dispatch: pass the backend's new records to jetwatt_probe_deliver(). Return: 1 if further
  *	records may arrive without making the descriptor readable; 0 if further records make it
@@ -26,9 +26,9 @@
  * @close: free the state
  */
 struct jetwatt_backend_ops {
-	uint32_t rungs;
+	uint32_t backends;
 	int (*open)(void **state, struct jetwatt_probe *p, const struct jetwatt_probe_opts *o,
-		    uint32_t rungs);
+		    uint32_t which);
 	int (*fd)(const void *state);
 	int (*dispatch)(void *state);
 	void (*search)(void *state);
@@ -45,9 +45,9 @@ extern const struct jetwatt_backend_ops jetwatt_backend_bpf, jetwatt_backend_mod
 /* probe.c, for the backends */
 
 /*
- * Store why the backends @rungs are not available, as text in the manner of printf(). Return: @err.
+ * Store why the backends @which are not available, as text in the manner of printf(). Return: @err.
  */
-int jetwatt_probe_refuse(struct jetwatt_probe *p, uint32_t rungs, int err, const char *why, ...)
+int jetwatt_probe_refuse(struct jetwatt_probe *p, uint32_t which, int err, const char *why, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Report a wait. */
 void jetwatt_probe_deliver(struct jetwatt_probe *p, const struct jetwatt_sync *s);

@@ -26,7 +26,7 @@
 #include "lib/probe_uprobe.h"
 #include "sync.skel.h"
 
-#define BPF_RUNGS (JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT)
+#define BPF_BACKENDS (JETWATT_BACKEND_UPROBE | JETWATT_BACKEND_TRACEPOINT)
 
 #define EVENTS_MAX	64	/* maximum number of descriptors of driver events per process */
 #define SEARCHES_PER_SCAN	5	/* searches for libraries per search for driver events */
@@ -96,20 +96,20 @@ static int supported(enum bpf_prog_type prog, enum bpf_map_type map)
 static int refuse_load(struct jetwatt_probe *p, int err, const char *doing)
 {
 	if (locked_down())
-		return jetwatt_probe_refuse(p, BPF_RUNGS, -EOPNOTSUPP,
+		return jetwatt_probe_refuse(p, BPF_BACKENDS, -EOPNOTSUPP,
 			"%s the probe: the kernel is locked down (confidentiality), BPF may not read memory",
 			doing);
 	if (err == -EPERM || err == -EACCES)
-		return jetwatt_probe_refuse(p, BPF_RUNGS, -EPERM,
+		return jetwatt_probe_refuse(p, BPF_BACKENDS, -EPERM,
 			"%s the probe: needs CAP_BPF and CAP_PERFMON: run as root", doing);
 	if (err == -ENOSYS || !supported(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_MAP_TYPE_RINGBUF))
-		return jetwatt_probe_refuse(p, BPF_RUNGS, -EOPNOTSUPP,
+		return jetwatt_probe_refuse(p, BPF_BACKENDS, -EOPNOTSUPP,
 			"%s the probe: this kernel cannot trace with BPF (raw tracepoints need CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS, ring buffers 5.8)",
 			doing);
 	if (err == -ENOENT)
-		return jetwatt_probe_refuse(p, BPF_RUNGS, -EOPNOTSUPP,
+		return jetwatt_probe_refuse(p, BPF_BACKENDS, -EOPNOTSUPP,
 			"%s the probe: this kernel has no tracepoint for system calls", doing);
-	return jetwatt_probe_refuse(p, BPF_RUNGS, err, "%s the probe: %s", doing,
+	return jetwatt_probe_refuse(p, BPF_BACKENDS, err, "%s the probe: %s", doing,
 				    *libbpf_warning ? libbpf_warning : strerror(-err));
 }
 
@@ -164,7 +164,7 @@ static int handle_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint32_t rungs,
+static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint32_t which,
 			 int below)
 {
 	struct bpf_program *call[] = { bpf->progs.api_stream, bpf->progs.api_event, bpf->progs.api_context,
@@ -173,7 +173,7 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 				       bpf->progs.api_query_return, bpf->progs.api_launch,
 				       bpf->progs.api_launch_runtime, bpf->progs.host_func,
 				       bpf->progs.host_callback };
-	int calls = !!(rungs & JETWATT_RUNG_TRACEPOINT), api = !!(rungs & JETWATT_RUNG_UPROBE);
+	int calls = !!(which & JETWATT_BACKEND_TRACEPOINT), api = !!(which & JETWATT_BACKEND_UPROBE);
 	uint32_t level = 0;
 	uint64_t id = o->cgroup;
 	int err = o->cgroup_path ? jetwatt_process_cgroup(o->cgroup_path, &id, &level) : 0;
@@ -189,7 +189,7 @@ static int configure(struct sync *bpf, const struct jetwatt_probe_opts *o, uint3
 		bpf->rodata->only_tgid = o->tgid;
 	}
 	bpf->rodata->sees_syscalls = calls;
-	bpf->rodata->only_forks = calls && !(rungs & JETWATT_RUNG_TRACEPOINT);
+	bpf->rodata->only_forks = calls && !(which & JETWATT_BACKEND_TRACEPOINT);
 	bpf->rodata->only_cgroup = id;
 	bpf->rodata->cgroup_level = below ? level : 0;
 	bpf->rodata->prompt = o->prompt;
@@ -277,7 +277,7 @@ static void find_events_of_all(struct probe_bpf *b)
 }
 
 /* @below: 1: also watch the cgroups below the requested one. */
-static int load_filtered(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs,
+static int load_filtered(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t which,
 		     int below)
 {
 	int err;
@@ -285,9 +285,9 @@ static int load_filtered(struct probe_bpf *b, const struct jetwatt_probe_opts *o
 	b->bpf = sync__open();
 	if (!b->bpf)
 		return refuse_load(b->probe, -errno, "opening");
-	err = configure(b->bpf, o, rungs, below);
+	err = configure(b->bpf, o, which, below);
 	if (err && o->cgroup_path)
-		return jetwatt_probe_refuse(b->probe, rungs, err, "following cgroup %s: %s",
+		return jetwatt_probe_refuse(b->probe, which, err, "following cgroup %s: %s",
 			o->cgroup_path, err == -EINVAL ? "not a cgroup of the v2 hierarchy" :
 			strerror(-err));
 	if (!err)
@@ -295,15 +295,15 @@ static int load_filtered(struct probe_bpf *b, const struct jetwatt_probe_opts *o
 	return err ? refuse_load(b->probe, err, "loading") : 0;
 }
 
-static int load(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs)
+static int load(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t which)
 {
 	uint32_t tgid = o->tgid, one = 1;
-	int err = load_filtered(b, o, rungs, 1);
+	int err = load_filtered(b, o, which, 1);
 
 	/* Before Linux 5.15, a program cannot get the ids of the cgroups above its own. */
 	if (err == -EINVAL && b->bpf && b->bpf->rodata->cgroup_level) {
 		sync__destroy(b->bpf);
-		err = load_filtered(b, o, rungs, 0);
+		err = load_filtered(b, o, which, 0);
 	}
 	if (err)
 		return err;
@@ -315,7 +315,7 @@ static int load(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_
 		return refuse_load(b->probe, err, "attaching");
 	if (b->bpf->rodata->follow_set)
 		err = follow_existing(b->bpf, o->tgid);
-	return err ? jetwatt_probe_refuse(b->probe, rungs, err, "following process %u: %s", o->tgid,
+	return err ? jetwatt_probe_refuse(b->probe, which, err, "following process %u: %s", o->tgid,
 					  strerror(-err)) : 0;
 }
 
@@ -331,44 +331,44 @@ static void bpf_close(void *state)
 	free(b);
 }
 
-static int open_bpf(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t rungs)
+static int open_bpf(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_t which)
 {
-	int err = load(b, o, rungs);
+	int err = load(b, o, which);
 
 	if (err)
 		return err;
 	b->ring = ring_buffer__new(bpf_map__fd(b->bpf->maps.records), handle_record, b, NULL);
 	if (!b->ring)
-		return jetwatt_probe_refuse(b->probe, rungs, -errno,
+		return jetwatt_probe_refuse(b->probe, which, -errno,
 					    "opening the probe's ring buffer: %s", strerror(errno));
-	jetwatt_probe_of(b->probe)->attached |= rungs & JETWATT_RUNG_TRACEPOINT;
-	b->syscalls = !!(rungs & JETWATT_RUNG_TRACEPOINT);
+	jetwatt_probe_of(b->probe)->attached |= which & JETWATT_BACKEND_TRACEPOINT;
+	b->syscalls = !!(which & JETWATT_BACKEND_TRACEPOINT);
 	b->cgroup_path = o->cgroup_path ? strdup(o->cgroup_path) : NULL;
 	if (b->syscalls)
 		find_events_of_all(b);
-	if (!(rungs & JETWATT_RUNG_UPROBE))
+	if (!(which & JETWATT_BACKEND_UPROBE))
 		return 0;
 	err = jetwatt_uprobes_new(&b->uprobes, b->probe, b->bpf, o);
-	return rungs == JETWATT_RUNG_UPROBE ? err : 0;
+	return which == JETWATT_BACKEND_UPROBE ? err : 0;
 }
 
 static int bpf_open(void **state, struct jetwatt_probe *p, const struct jetwatt_probe_opts *o,
-		    uint32_t rungs)
+		    uint32_t which)
 {
 	libbpf_print_fn_t printer;
 	struct probe_bpf *b = calloc(1, sizeof(*b));
 	int err;
 
 	if (!b)
-		return jetwatt_probe_refuse(p, rungs, -ENOMEM, "out of memory");
+		return jetwatt_probe_refuse(p, which, -ENOMEM, "out of memory");
 	b->probe = p;
 	libbpf_warning[0] = '\0';
-	if (rungs & JETWATT_RUNG_UPROBE && !jetwatt_uprobes_possible()) {
-		jetwatt_probe_refuse(p, JETWATT_RUNG_UPROBE, 0, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
-		rungs &= ~JETWATT_RUNG_UPROBE;
+	if (which & JETWATT_BACKEND_UPROBE && !jetwatt_uprobes_possible()) {
+		jetwatt_probe_refuse(p, JETWATT_BACKEND_UPROBE, 0, "no uprobes in this kernel (CONFIG_UPROBE_EVENTS)");
+		which &= ~JETWATT_BACKEND_UPROBE;
 	}
 	printer = libbpf_set_print(keep_warning);
-	err = rungs ? open_bpf(b, o, rungs) : -EOPNOTSUPP;
+	err = which ? open_bpf(b, o, which) : -EOPNOTSUPP;
 	libbpf_set_print(printer);
 	if (err) {
 		bpf_close(b);
@@ -438,7 +438,7 @@ static int bpf_entries(const void *state, struct jetwatt_probe_entry *out, int m
 }
 
 const struct jetwatt_backend_ops jetwatt_backend_bpf = {
-	.rungs = BPF_RUNGS,
+	.backends = BPF_BACKENDS,
 	.open = bpf_open,
 	.fd = bpf_fd,
 	.dispatch = bpf_dispatch,

@@ -137,32 +137,32 @@ static void module_close(void *state)
 }
 
 static int module_open(void **state, struct jetwatt_probe *p, const struct jetwatt_probe_opts *o,
-		       uint32_t rungs)
+		       uint32_t which)
 {
 	uint32_t tgid[JETWATT_WAITS_TGIDS_MAX];
 	struct module *m;
 	int n, err;
 
 	if (o->cgroup)
-		return jetwatt_probe_refuse(p, rungs, -EOPNOTSUPP,
+		return jetwatt_probe_refuse(p, which, -EOPNOTSUPP,
 					    "the module cannot filter by cgroup id");
 	n = watched_processes(o, tgid, JETWATT_WAITS_TGIDS_MAX);
 	if (n < 0)
-		return jetwatt_probe_refuse(p, rungs, n, "following process %u: %s", o->tgid,
+		return jetwatt_probe_refuse(p, which, n, "following process %u: %s", o->tgid,
 					    strerror(-n));
 	m = calloc(1, sizeof(*m));
 	if (!m)
-		return jetwatt_probe_refuse(p, rungs, -ENOMEM, "out of memory");
+		return jetwatt_probe_refuse(p, which, -ENOMEM, "out of memory");
 	m->probe = p;
 	err = jetwatt_open(&m->jw);
 	if (!err)
 		err = module_watch(m, o, tgid, n);
 	if (err) {
-		jetwatt_probe_refuse(p, rungs, err, "by the module: %s", jetwatt_error(m->jw));
+		jetwatt_probe_refuse(p, which, err, "by the module: %s", jetwatt_error(m->jw));
 		module_close(m);
 		return err;
 	}
-	jetwatt_probe_of(p)->attached |= JETWATT_RUNG_MODULE;
+	jetwatt_probe_of(p)->attached |= JETWATT_BACKEND_MODULE;
 	*state = m;
 	return 0;
 }
@@ -187,7 +187,7 @@ static uint64_t module_lost(const void *state)
 }
 
 const struct jetwatt_backend_ops jetwatt_backend_module = {
-	.rungs = JETWATT_RUNG_MODULE,
+	.backends = JETWATT_BACKEND_MODULE,
 	.open = module_open,
 	.fd = module_fd,
 	.dispatch = module_dispatch,

@@ -155,7 +155,7 @@ static int attach_library(struct jetwatt_uprobes *u, const char *path, const cha
 		if (u->file[i].dev == s.st_dev && u->file[i].ino == s.st_ino)
 			return 0;
 	if (u->nr_files == FILES_MAX)
-		return jetwatt_probe_refuse(u->probe, JETWATT_RUNG_UPROBE, -E2BIG,
+		return jetwatt_probe_refuse(u->probe, JETWATT_BACKEND_UPROBE, -E2BIG,
 					    "more than %d libraries: %s is not watched", FILES_MAX,
 					    name);
 	/* Store the file before attaching, so that a file to which uprobes cannot be attached is
@@ -166,12 +166,12 @@ static int attach_library(struct jetwatt_uprobes *u, const char *path, const cha
 	if (err) {
 		while (u->nr_links > links)
 			bpf_link__destroy(u->link[--u->nr_links]);
-		return jetwatt_probe_refuse(u->probe, JETWATT_RUNG_UPROBE, err, "%s: %s", name,
+		return jetwatt_probe_refuse(u->probe, JETWATT_BACKEND_UPROBE, err, "%s: %s", name,
 					    err == -ENOENT ? "has none of the calls" :
 					    err == -ENOEXEC ? "is no shared library of this machine" :
 					    strerror(-err));
 	}
-	st->attached |= JETWATT_RUNG_UPROBE;
+	st->attached |= JETWATT_BACKEND_UPROBE;
 	st->why[0][0] = '\0';
 	snprintf(st->library, sizeof(st->library), "%s", name);
 	return 0;
@@ -319,12 +319,12 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **out, struct jetwatt_probe *p, s
 		if (u)
 			jetwatt_callbacks_free(u->callbacks);
 		free(u);
-		return jetwatt_probe_refuse(p, JETWATT_RUNG_UPROBE, -ENOMEM, "out of memory");
+		return jetwatt_probe_refuse(p, JETWATT_BACKEND_UPROBE, -ENOMEM, "out of memory");
 	}
 	u->probe = p;
 	u->bpf = bpf;
 	u->only = o->tgid;
-	jetwatt_probe_refuse(p, JETWATT_RUNG_UPROBE, 0, "no libcuda found so far");
+	jetwatt_probe_refuse(p, JETWATT_BACKEND_UPROBE, 0, "no libcuda found so far");
 	for (int i = 0; i < n; i++)
 		attach_library(u, path[i], path[i]);
 	jetwatt_uprobes_search(u);

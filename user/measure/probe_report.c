@@ -8,17 +8,17 @@ static const struct {
 	const char *name;
 	uint32_t rung;
 } calls[JETWATT_SYNC_CALLS] = {
-	[JETWATT_SYNC_POLLFD] = { "pollfd", JETWATT_RUNG_TRACEPOINT },
-	[JETWATT_SYNC_SYNCPT] = { "syncpoint", JETWATT_RUNG_TRACEPOINT },
-	[JETWATT_SYNC_STREAM] = { "stream", JETWATT_RUNG_UPROBE },
-	[JETWATT_SYNC_EVENT] = { "event", JETWATT_RUNG_UPROBE },
-	[JETWATT_SYNC_CONTEXT] = { "context", JETWATT_RUNG_UPROBE },
-	[JETWATT_SYNC_MARK] = { "mark", JETWATT_RUNG_MARKER },
-	[JETWATT_SYNC_MARK_BEGIN] = { "mark_begin", JETWATT_RUNG_MARKER },
-	[JETWATT_SYNC_HELPER] = { "helper", JETWATT_RUNG_TRACEPOINT },
-	[JETWATT_SYNC_COPY] = { "copy", JETWATT_RUNG_UPROBE },
-	[JETWATT_SYNC_QUERY] = { "query", JETWATT_RUNG_UPROBE },
-	[JETWATT_SYNC_CALLBACK] = { "callback", JETWATT_RUNG_UPROBE },
+	[JETWATT_SYNC_POLLFD] = { "pollfd", JETWATT_BACKEND_TRACEPOINT },
+	[JETWATT_SYNC_SYNCPT] = { "syncpoint", JETWATT_BACKEND_TRACEPOINT },
+	[JETWATT_SYNC_STREAM] = { "stream", JETWATT_BACKEND_UPROBE },
+	[JETWATT_SYNC_EVENT] = { "event", JETWATT_BACKEND_UPROBE },
+	[JETWATT_SYNC_CONTEXT] = { "context", JETWATT_BACKEND_UPROBE },
+	[JETWATT_SYNC_MARK] = { "mark", JETWATT_BACKEND_MARKER },
+	[JETWATT_SYNC_MARK_BEGIN] = { "mark_begin", JETWATT_BACKEND_MARKER },
+	[JETWATT_SYNC_HELPER] = { "helper", JETWATT_BACKEND_TRACEPOINT },
+	[JETWATT_SYNC_COPY] = { "copy", JETWATT_BACKEND_UPROBE },
+	[JETWATT_SYNC_QUERY] = { "query", JETWATT_BACKEND_UPROBE },
+	[JETWATT_SYNC_CALLBACK] = { "callback", JETWATT_BACKEND_UPROBE },
 };
 
 uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st)
@@ -27,14 +27,14 @@ uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st)
 	uint64_t most = 0;
 
 	for (int i = 0; i < JETWATT_SYNC_CALLS; i++)
-		if (st->seen[i] > most && (calls[i].rung != JETWATT_RUNG_MARKER || !rung)) {
+		if (st->seen[i] > most && (calls[i].rung != JETWATT_BACKEND_MARKER || !rung)) {
 			most = st->seen[i];
 			rung = calls[i].rung;
 		}
 	/* The kernel module detects the same system calls as the BPF programs on tracepoints. */
-	if (rung == JETWATT_RUNG_TRACEPOINT && !(st->attached & rung))
-		rung = JETWATT_RUNG_MODULE;
-	for (int i = 0; i < JETWATT_RUNGS && !rung; i++)
+	if (rung == JETWATT_BACKEND_TRACEPOINT && !(st->attached & rung))
+		rung = JETWATT_BACKEND_MODULE;
+	for (int i = 0; i < JETWATT_BACKENDS && !rung; i++)
 		rung = st->attached & 1u << i;
 	return rung;
 }
@@ -56,7 +56,7 @@ static int helper_only(const struct jetwatt_probe_state *st)
 /* System calls show a wait only if the thread blocks in one. */
 static const char *blind_to(uint32_t used)
 {
-	return used & (JETWATT_RUNG_TRACEPOINT | JETWATT_RUNG_MODULE) ?
+	return used & (JETWATT_BACKEND_TRACEPOINT | JETWATT_BACKEND_MODULE) ?
 	       "waits that spin or query" : NULL;
 }
 
@@ -65,12 +65,12 @@ void jetwatt_probe_report_print(const struct jetwatt_probe_state *st, FILE *f)
 	uint32_t used = jetwatt_probe_report_backend(st);
 
 	fprintf(f, " waits seen by %s", jetwatt_args_backend_name(used));
-	if (used == JETWATT_RUNG_UPROBE && *st->library)
+	if (used == JETWATT_BACKEND_UPROBE && *st->library)
 		fprintf(f, " (%.40s), %llu launches", st->library,
 			(unsigned long long)st->launches);
 	if (blind_to(used))
 		fprintf(f, ", which does not see %s", blind_to(used));
-	if (st->seen[JETWATT_SYNC_MARK] && used != JETWATT_RUNG_MARKER)
+	if (st->seen[JETWATT_SYNC_MARK] && used != JETWATT_BACKEND_MARKER)
 		fprintf(f, ", and %llu marks", (unsigned long long)st->seen[JETWATT_SYNC_MARK]);
 	fprintf(f, "\n");
 	if (helper_only(st))
@@ -80,14 +80,16 @@ void jetwatt_probe_report_print(const struct jetwatt_probe_state *st, FILE *f)
 void jetwatt_probe_report_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j)
 {
 	jetwatt_json_object(j, "probe");
+	jetwatt_json_string(j, "backend", jetwatt_args_backend_name(jetwatt_probe_report_backend(st)));
+	/* the older name of the same member */
 	jetwatt_json_string(j, "rung", jetwatt_args_backend_name(jetwatt_probe_report_backend(st)));
 	jetwatt_json_array(j, "attached");
-	for (int i = 0; i < JETWATT_RUNGS; i++)
+	for (int i = 0; i < JETWATT_BACKENDS; i++)
 		if (st->attached & 1u << i)
 			jetwatt_json_string(j, NULL, jetwatt_args_backend_name(1u << i));
 	jetwatt_json_end(j);
 	jetwatt_json_object(j, "missing");
-	for (int i = 0; i < JETWATT_RUNGS; i++)
+	for (int i = 0; i < JETWATT_BACKENDS; i++)
 		if (st->why[i][0] && !(st->attached & 1u << i))
 			jetwatt_json_string(j, jetwatt_args_backend_name(1u << i), st->why[i]);
 	jetwatt_json_end(j);

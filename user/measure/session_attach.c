@@ -83,9 +83,9 @@ static int find_job(struct jetwatt_session *w, const struct jetwatt_args_job *jo
 	return err ? err : open_pid(w);
 }
 
-static int open_probe(struct jetwatt_session *w, uint32_t rungs)
+static int open_probe(struct jetwatt_session *w, uint32_t backends)
 {
-	struct jetwatt_probe_opts opts = { .rungs = rungs };
+	struct jetwatt_probe_opts opts = { .backends = backends };
 	int err;
 
 	if (*w->cgroup.path) {
@@ -98,8 +98,8 @@ static int open_probe(struct jetwatt_session *w, uint32_t rungs)
 	 * detect. */
 	if (w->mark_fd >= 0) {
 		opts.mark_fd = w->mark_fd;
-		if (rungs)
-			opts.rungs |= JETWATT_RUNG_MARKER;
+		if (backends)
+			opts.backends |= JETWATT_BACKEND_MARKER;
 	}
 	err = jetwatt_probe_open(&w->probe, &opts, jetwatt_session_wait, w);
 	if (err)
@@ -133,7 +133,7 @@ int jetwatt_session_job(struct jetwatt_session *w, const struct jetwatt_args_job
 	int err = find_job(w, job);
 
 	if (!err)
-		err = open_probe(w, job->rungs);
+		err = open_probe(w, job->backends);
 	if (err)
 		return err;
 	/* Read sysfs before the job starts, so that counters have an initial value. */

@@ -186,8 +186,8 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 		(unsigned long long)w->lost);
 	jetwatt_session_probe_state(w, &st);
 	jetwatt_probe_report_print(&st, f);
-	if (!w->waits || jetwatt_probe_report_backend(&st) == JETWATT_RUNG_MODULE)
-		for (int i = 0; i < JETWATT_RUNGS; i++)
+	if (!w->waits || jetwatt_probe_report_backend(&st) == JETWATT_BACKEND_MODULE)
+		for (int i = 0; i < JETWATT_BACKENDS; i++)
 			if (st.why[i][0] && !(st.attached & 1u << i))
 				fprintf(f, " hint: %s: %.60s\n", jetwatt_args_backend_name(1u << i),
 					st.why[i]);

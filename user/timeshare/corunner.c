@@ -75,7 +75,7 @@ int jetwatt_corunner_adopt(struct jetwatt_corunner *t, const char *path, int fre
 int jetwatt_corunner_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg)
 {
 	struct jetwatt_probe_opts o = {
-		.rungs = JETWATT_RUNG_UPROBE | JETWATT_RUNG_TRACEPOINT | JETWATT_RUNG_MARKER,
+		.backends = JETWATT_BACKEND_UPROBE | JETWATT_BACKEND_TRACEPOINT | JETWATT_BACKEND_MARKER,
 		.mark_fd = t->mark_fd,
 		.prompt = 1,
 	};

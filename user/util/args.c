@@ -298,30 +298,30 @@ void jetwatt_args_command(struct jetwatt_args_job *job, struct argp_state *state
 
 static const struct {
 	const char *name;
-	uint32_t rung;
-} rungs[] = {
+	uint32_t backend;
+} backends[] = {
 	{ "auto", 0 },
-	{ "uprobe", JETWATT_RUNG_UPROBE },
-	{ "tracepoint", JETWATT_RUNG_TRACEPOINT },
-	{ "module", JETWATT_RUNG_MODULE },
-	{ "marker", JETWATT_RUNG_MARKER },
+	{ "uprobe", JETWATT_BACKEND_UPROBE },
+	{ "tracepoint", JETWATT_BACKEND_TRACEPOINT },
+	{ "module", JETWATT_BACKEND_MODULE },
+	{ "marker", JETWATT_BACKEND_MARKER },
 };
 
 uint32_t jetwatt_args_backend(const char *text)
 {
-	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++)
-		if (!strcmp(text, rungs[i].name))
-			return rungs[i].rung;
+	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++)
+		if (!strcmp(text, backends[i].name))
+			return backends[i].backend;
 	exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 			       "give one of auto, uprobe, tracepoint, module, marker",
 			       "--probe: no such backend: %s", text));
 }
 
-const char *jetwatt_args_backend_name(uint32_t rung)
+const char *jetwatt_args_backend_name(uint32_t backend)
 {
-	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++)
-		if (rung == rungs[i].rung)
-			return rungs[i].name;
+	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++)
+		if (backend == backends[i].backend)
+			return backends[i].name;
 	return "none";
 }
 

@@ -32,13 +32,13 @@ struct jetwatt_args {
  * @pid: 0: not given
  * @argv: NULL: not given
  * @cgroup: NULL: not given
- * @rungs: backend of the probe, of enum jetwatt_rung; 0: choose automatically
+ * @backends: backend of the probe, of enum jetwatt_backend; 0: choose automatically
  */
 struct jetwatt_args_job {
 	pid_t pid;
 	char **argv;
 	const char *cgroup;
-	uint32_t rungs;
+	uint32_t backends;
 };
 
 /**
@@ -89,10 +89,10 @@ long jetwatt_args_count(const char *option, const char *text, long lo, long hi);
 pid_t jetwatt_args_pid(const char *text);
 
 /* Parse the value of --probe: auto, uprobe, tracepoint, module or marker. Return: backend, of enum
- * jetwatt_rung; 0 for auto. */
+ * jetwatt_backend; 0 for auto. */
 uint32_t jetwatt_args_backend(const char *text);
 /* Return the name of a backend; "none" if no backend has this number. */
-const char *jetwatt_args_backend_name(uint32_t rung);
+const char *jetwatt_args_backend_name(uint32_t backend);
 
 /* Handle ARGP_KEY_ARG: the command of the job begins with this argument. */
 void jetwatt_args_command(struct jetwatt_args_job *job, struct argp_state *state);

@@ -282,11 +282,11 @@ static void ignore_wait(const struct jetwatt_sync *s, void *arg)
 /* Check one backend of the probe and report whether it works. @needed: 1: no better backend works,
  * so a failure of this backend is a warning.
  * Return: 0, or the negative errno of jetwatt_probe_open(). */
-static int check_backend(struct jetwatt_doctor *d, uint32_t rung, const char *sees, const char *fix,
-			 int needed)
+static int check_backend(struct jetwatt_doctor *d, uint32_t backend, const char *sees,
+			 const char *fix, int needed)
 {
-	struct jetwatt_probe_opts opts = { .tgid = getpid(), .rungs = rung };
-	const char *name = jetwatt_args_backend_name(rung);
+	struct jetwatt_probe_opts opts = { .tgid = getpid(), .backends = backend };
+	const char *name = jetwatt_args_backend_name(backend);
 	struct jetwatt_probe_state st;
 	struct jetwatt_probe *p = NULL;
 	int err = jetwatt_probe_open(&p, &opts, ignore_wait, NULL);
@@ -298,47 +298,47 @@ static int check_backend(struct jetwatt_doctor *d, uint32_t rung, const char *se
 		return err;
 	}
 	jetwatt_probe_state(p, &st);
-	if (st.attached & rung && *st.library)
+	if (st.attached & backend && *st.library)
 		say(d, OK, 0, "probe", NULL, "%s: sees %s, in %s", name, sees, st.library);
 	else
-		say(d, OK, 0, "probe", NULL, "%s: sees %s%s", name, sees, st.attached & rung ? "" :
+		say(d, OK, 0, "probe", NULL, "%s: sees %s%s", name, sees, st.attached & backend ? "" :
 		    "; no libcuda is in the system's directories, so it attaches when a job loads one");
 	jetwatt_probe_close(p);
 	return 0;
 }
 
-static void check_probe_overhead(struct jetwatt_doctor *d, uint32_t rung)
+static void check_probe_overhead(struct jetwatt_doctor *d, uint32_t backend)
 {
 	double plain, extra;
 
-	if (!jetwatt_probe_overhead_measure(rung, &plain, &extra))
+	if (!jetwatt_probe_overhead_measure(backend, &plain, &extra))
 		say(d, OK, 0, "cost", NULL,
 		    "other jobs: +%.0f ns per system call by %s (%.0f without)",
-		    extra > 0 ? extra : 0, jetwatt_args_backend_name(rung), plain);
+		    extra > 0 ? extra : 0, jetwatt_args_backend_name(backend), plain);
 }
 
 static void check_probe(struct jetwatt_doctor *d)
 {
 	static const struct {
-		uint32_t rung;
+		uint32_t backend;
 		const char *sees, *fix;
-	} rung[] = {
-		{ JETWATT_RUNG_UPROBE, "libcuda's calls, including busy waits and launches",
+	} backend[] = {
+		{ JETWATT_BACKEND_UPROBE, "libcuda's calls, including busy waits and launches",
 		  "needs the kernel option UPROBE_EVENTS, which JetPack 5 lacks" },
-		{ JETWATT_RUNG_TRACEPOINT, "system calls that wait for the GPU",
+		{ JETWATT_BACKEND_TRACEPOINT, "system calls that wait for the GPU",
 		  "needs the kernel options BPF_SYSCALL and BPF_EVENTS, which JetPack 5 lacks" },
-		{ JETWATT_RUNG_MODULE, "system calls that wait for the GPU, without BPF",
+		{ JETWATT_BACKEND_MODULE, "system calls that wait for the GPU, without BPF",
 		  "sudo modprobe jetwatt" },
 	};
 	int best = -1, err = 0, e;
 
 	for (int i = 0; i < 3; i++) {
-		e = check_backend(d, rung[i].rung, rung[i].sees, rung[i].fix, best < 0);
+		e = check_backend(d, backend[i].backend, backend[i].sees, backend[i].fix, best < 0);
 		err = err ? err : e;
 		if (!e && best < 0)
 			best = i;
 		if (!e)
-			check_probe_overhead(d, rung[i].rung);
+			check_probe_overhead(d, backend[i].backend);
 	}
 	if (best >= 0)
 		say(d, OK, 0, best < 2 ? "bpf" : "probe", NULL,

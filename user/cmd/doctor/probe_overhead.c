@@ -29,11 +29,11 @@ static double round_ns(void)
 	return ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / CALLS;
 }
 
-int jetwatt_probe_overhead_measure(uint32_t rungs, double *plain_ns, double *extra_ns)
+int jetwatt_probe_overhead_measure(uint32_t backends, double *plain_ns, double *extra_ns)
 {
 	/* The probe watches process 1, so this process is not watched, like the processes whose
 	 * overhead is to be measured. */
-	struct jetwatt_probe_opts opts = { .tgid = 1, .rungs = rungs };
+	struct jetwatt_probe_opts opts = { .tgid = 1, .backends = backends };
 	double with[ROUNDS], without[ROUNDS];
 
 	for (int i = 0; i < ROUNDS; i++) {

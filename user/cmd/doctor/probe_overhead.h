@@ -7,7 +7,7 @@
 
 /**
  * jetwatt_probe_overhead_measure() - measure the overhead per system call
- * @rungs: backends of the probe to measure, JETWATT_RUNG_*
+ * @backends: backends of the probe to measure, JETWATT_BACKEND_*
  * @plain_ns: CPU time of one system call without the probe, in ns
  * @extra_ns: additional CPU time of one system call with the probe, in ns; may be negative by noise
  *
@@ -15,6 +15,6 @@
  * takes about half a second.
  * Return: 0, or the negative errno of jetwatt_probe_open().
  */
-int jetwatt_probe_overhead_measure(uint32_t rungs, double *plain_ns, double *extra_ns);
+int jetwatt_probe_overhead_measure(uint32_t backends, double *plain_ns, double *extra_ns);
 
 #endif

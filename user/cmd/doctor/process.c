@@ -46,7 +46,7 @@ struct watched_process {
 	struct jetwatt_doctor *d;
 	pid_t pid;
 	struct backend {
-		uint32_t rung;
+		uint32_t backend;
 		struct jetwatt_probe *probe;
 		struct jetwatt_probe_state state;
 		uint64_t begun_ns, waits;	/* waits that ended since begun_ns */
@@ -68,15 +68,15 @@ static void process_count_wait(const struct jetwatt_sync *s, void *backend)
 
 static void process_attach(struct watched_process *p)
 {
-	static const uint32_t rung[BACKENDS] = { JETWATT_RUNG_UPROBE, JETWATT_RUNG_TRACEPOINT,
-						 JETWATT_RUNG_MODULE };
+	static const uint32_t backend[BACKENDS] = { JETWATT_BACKEND_UPROBE, JETWATT_BACKEND_TRACEPOINT,
+						 JETWATT_BACKEND_MODULE };
 
 	for (int i = 0; i < BACKENDS; i++) {
 		struct backend *b = &p->by[i];
-		struct jetwatt_probe_opts o = { .tgid = p->pid, .children = 1, .rungs = rung[i],
+		struct jetwatt_probe_opts o = { .tgid = p->pid, .children = 1, .backends = backend[i],
 						.count = 1 };
 
-		b->rung = rung[i];
+		b->backend = backend[i];
 		if (jetwatt_probe_open(&b->probe, &o, process_count_wait, b))
 			snprintf(b->why, sizeof(b->why), "%s", jetwatt_probe_error());
 		p->attached_ns = i ? p->attached_ns : jetwatt_clock_ns();
@@ -272,13 +272,13 @@ static void print_sleeps(struct watched_process *p)
  * enough of the waits to find minibatches, else 0. */
 static int print_backend(struct watched_process *p, struct backend *b, uint64_t most)
 {
-	const char *name = jetwatt_args_backend_name(b->rung);
+	const char *name = jetwatt_args_backend_name(b->backend);
 	unsigned long long waits = b->waits;
 
 	if (!b->probe)
 		jetwatt_doctor_finding(p->d, WARN, 0, "backend", geteuid() ? "sudo jetwatt doctor -p PID" :
 				       "jetwatt doctor", "%s: not usable here: %s", name, b->why);
-	else if (!waits && b->rung == JETWATT_RUNG_UPROBE)
+	else if (!waits && b->backend == JETWATT_BACKEND_UPROBE)
 		jetwatt_doctor_finding(p->d, WARN, 0, "backend", *b->state.library ?
 				       "the CUDA runtime may be stripped, or calls the driver by addresses that libcuda does not export" :
 				       "check that the program uses CUDA: grep libcuda /proc/PID/maps",
@@ -345,7 +345,7 @@ int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid)
 		jetwatt_json_real(&d->json, "seconds", p.seconds, 4);
 		jetwatt_json_object(&d->json, "waits");
 		for (int i = 0; i < BACKENDS; i++)
-			jetwatt_json_uint(&d->json, jetwatt_args_backend_name(p.by[i].rung), p.by[i].waits);
+			jetwatt_json_uint(&d->json, jetwatt_args_backend_name(p.by[i].backend), p.by[i].waits);
 		jetwatt_json_end(&d->json);
 		jetwatt_json_end(&d->json);
 	}

@@ -121,8 +121,8 @@ static void loop_on_wait(const struct jetwatt_sync *s, void *arg)
 
 static int run_loop(char **argv, struct counts *c)
 {
-	static const uint32_t rung[BACKENDS] = { JETWATT_RUNG_UPROBE, JETWATT_RUNG_TRACEPOINT,
-						 JETWATT_RUNG_MODULE };
+	static const uint32_t backend[BACKENDS] = { JETWATT_BACKEND_UPROBE, JETWATT_BACKEND_TRACEPOINT,
+						 JETWATT_BACKEND_MODULE };
 	struct jetwatt_child child = { 0 };
 	uint64_t until;
 	int err = jetwatt_child_start(&child, argv, -1);
@@ -131,7 +131,7 @@ static int run_loop(char **argv, struct counts *c)
 		return err;
 	for (int i = 0; i < BACKENDS; i++) {
 		struct jetwatt_probe_opts opts = { .tgid = (uint32_t)child.pid, .children = 1,
-						   .rungs = rung[i] };
+						   .backends = backend[i] };
 
 		if (jetwatt_probe_open(&c[i].probe, &opts, loop_on_wait, &c[i])) {
 			c[i].probe = NULL;

@@ -101,7 +101,7 @@ static void stat_check_args(const struct stat_input *in)
 	if (in->repeat && !in->job.argv)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "jetwatt stat -r N -- COMMAND",
 				       "-r needs a command"));
-	if (in->job.rungs == JETWATT_RUNG_MARKER && !in->job.argv)
+	if (in->job.backends == JETWATT_BACKEND_MARKER && !in->job.argv)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "jetwatt stat --probe marker -- COMMAND",
 				       "--probe marker needs a command: only a command started here can write marks"));
@@ -133,7 +133,7 @@ static error_t stat_parse(int key, char *arg, struct argp_state *state)
 		in->fail_if = arg;
 		break;
 	case PROBE:
-		in->job.rungs = jetwatt_args_backend(arg);
+		in->job.backends = jetwatt_args_backend(arg);
 		break;
 	case RATE:
 		in->rate_hz = jetwatt_args_quantity("--rate", arg, "Hz", 1, 1e6);
