@@ -24,7 +24,7 @@ rule()
 }
 
 # sources DIR...: print the tracked source files, and new ones that git does not track yet
-sources() { git ls-files -co --exclude-standard -- "$@" | grep -E '\.([chS]|inc)$'; }
+sources() { git ls-files -co --exclude-standard -- "$@" | grep -E '\.([chS]|inc|py)$'; }
 search() { xargs -r grep -nHE "$@"; }
 include='#[[:space:]]*include[[:space:]]+'
 
@@ -55,6 +55,7 @@ sync		timeshare tune measure job $data
 knobs		policy board util
 exporter	policy out util
 files		util lib
+python
 END
 sources_max=40 lines_max=450
 

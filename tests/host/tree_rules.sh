@@ -7,7 +7,7 @@ command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
 d=$PWD/build/host/tree_rules.d
 rm -rf "$d"
 . tests/host/check.inc
-echo 1..26
+echo 1..27
 
 # tree NAME: create a checkout without violations
 tree()
@@ -95,6 +95,8 @@ tree unknown; put gadgets/main.c ''
 refused "a directory that is not in the table" "table of includes" "gadgets"
 tree long; put tune/tuner.c "$(seq -f '/* %g */' 450)"
 refused "a file of 451 lines" "is longer" "451 user/tune/tuner.c"
+tree long-python; put python/jetwatt/meter.py "$(seq -f '# %g' 450)"
+refused "a Python file of 451 lines" "is longer" "451 user/python/jetwatt/meter.py"
 tree many; for i in $(seq 41); do put "tune/t$i.c" ''; done
 refused "41 sources in a directory" "sources" "41 user/tune"
 module='kmod includes point one way'

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Sources of energy: counters that an ordinary user may read.
+
+A source has these members:
+
+name: "hwmon", "jetwattd" or "exporter"
+latch_s: longest time, in s, for which a reader gets the same value again
+sample_s: longest interval, in s, between two power samples of which the counter is the sum
+ticks_s: shortest and longest interval, in s, of a module without subscribers; None: does not matter
+poll_s: interval, in s, at which the thread of the meter reads the source when a new value is due
+scope: what the total covers: "module total", "board total" or "partial sum"
+total(): the total energy in J, and the latest power in W or None
+rails(): the energy of each rail in J; a rail may supply another one, so do not add them
+"""
+import errno
+import glob
+import os
+import re
+import socket
+import urllib.request
+from typing import Any, Dict, List, Optional, Tuple
+
+from .errors import SourceError
+
+CONTROL = "/run/jetwatt/control"
+EXPORTER = "127.0.0.1:9417"
+TIMEOUT_S = 2.0
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8") as f:
+        return f.read().strip()
+
+
+class Hwmon:
+    """The energy counters of the kernel module: energyN_input of the hwmon device "jetwatt".
+
+    energy1 is the total, energy(R + 2) is the rail with the id R (doc/library.md). All files are
+    refreshed together, at most ten times a second (LATCH_NS in kmod/interface/hwmon.c). While no
+    program subscribes to the samples, the module samples the rails at its parameter idle_hz, one
+    period after the end of the previous sample (run_idle() in kmod/sampler/sampler.c).
+    """
+
+    name = "hwmon"
+    latch_s = 0.1
+    poll_s = 0.005
+    # Time to read all sensors over i2c, which lengthens the period.
+    read_s = 0.01
+
+    def __init__(self, root: str = "/") -> None:
+        self._root = root
+        self._energy = self._power = -1
+        self._rails: Dict[str, int] = {}
+        self._open()
+        try:
+            hz = int(_text(os.path.join(root, "sys/module/jetwatt/parameters/idle_hz")))
+        except (OSError, ValueError):
+            hz = 10
+        # With idle_hz=0 the counters advance only while another program receives samples.
+        period = 1.0 / min(hz or 10, 50)
+        self.sample_s = period + self.read_s
+        self.ticks_s = (period, period + 2 * self.read_s)
+        self.text = "energy counters of the kernel module, ten new values a second"
+
+    def _open(self) -> None:
+        where = os.path.join(self._root, "sys/class/hwmon")
+        for d in sorted(glob.glob(os.path.join(where, "hwmon*"))):
+            try:
+                if _text(os.path.join(d, "name")) == "jetwatt":
+                    break
+            except OSError:
+                continue
+        else:
+            raise SourceError(
+                "no energy counters of the kernel module", "no hwmon device jetwatt in " + where,
+                "sudo modprobe jetwatt; sudo jetwatt doctor says what else is missing")
+        flags = os.O_RDONLY | os.O_CLOEXEC
+        try:
+            files = {int(re.findall(r"\d+", os.path.basename(f))[0]): f[:-len("input")]
+                     for f in glob.glob(os.path.join(d, "energy*_input"))}
+            self._energy = os.open(files.pop(1) + "input", flags)
+            self._power = os.open(os.path.join(d, "power1_input"), flags)
+            self.scope = _text(os.path.join(d, "energy1_label"))
+            for n in sorted(files):
+                label = _text(files[n] + "label")
+                self._rails[label if label not in self._rails else "%s (%d)" % (label, n)] = os.open(
+                    files[n] + "input", flags)
+        except (KeyError, OSError) as e:
+            self.close()
+            why = "no energy1_input in " + d if isinstance(e, KeyError) else str(e)
+            raise SourceError("cannot read the energy counters of the kernel module", why,
+                              "sudo jetwatt doctor says whether a rail has a known shunt") from None
+
+    def close(self) -> None:
+        """Close the files."""
+        for fd in [self._energy, self._power] + list(self._rails.values()):
+            if fd >= 0:
+                os.close(fd)
+        self._energy = self._power = -1
+        self._rails = {}
+
+    def _read(self) -> Tuple[float, Optional[float]]:
+        joules = int(os.pread(self._energy, 32, 0)) * 1e-6
+        try:
+            return joules, int(os.pread(self._power, 32, 0)) * 1e-6
+        except OSError as e:
+            # The last power sample is more than five seconds old.
+            if e.errno != errno.ENODATA:
+                raise
+            return joules, None
+
+    def total(self) -> Tuple[float, Optional[float]]:
+        """Return the total energy in J, and the power of the latest sample in W."""
+        try:
+            return self._read()
+        except (OSError, ValueError):
+            pass
+        # The module registers the device again when it finds further rails.
+        self.close()
+        self._open()
+        return self._read()
+
+    def rails(self) -> Dict[str, float]:
+        """Return the energy of each rail, in J."""
+        try:
+            return {label: int(os.pread(fd, 32, 0)) * 1e-6 for label, fd in self._rails.items()}
+        except (OSError, ValueError):
+            return {}
+
+
+class Daemon:
+    """The metrics of jetwattd, from its control socket; needs the group of its readers."""
+
+    name = "jetwattd"
+    # jetwattd reads the counters of the module at most every 1.5 s, in a loop with turns of 0.25 s
+    # (SELDOM_NS and TURN_MS in user/daemon/housekeeping.c), and samples faster than 50 Hz.
+    latch_s = 1.75
+    sample_s = 0.02
+    ticks_s = None
+    poll_s = 0.5
+
+    def __init__(self, root: str = "/", path: Optional[str] = None) -> None:
+        self.path = path or os.path.join(root, CONTROL.lstrip("/"))
+        self.text = "metrics of jetwattd, a new value every 1.5 s to 1.75 s"
+        self.scope = "total"
+        self._last: Dict[str, float] = {}
+        self.total()
+
+    def _fetch(self) -> str:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+                s.settimeout(TIMEOUT_S)
+                s.connect(self.path)
+                s.sendall(b"metrics\n")
+                parts = []
+                while True:
+                    part = s.recv(65536)
+                    if not part:
+                        break
+                    parts.append(part)
+            text = b"".join(parts).decode("utf-8", "replace")
+        except OSError as e:
+            raise SourceError("jetwattd does not answer", "%s: %s" % (self.path, e.strerror or e),
+                              "sudo systemctl start jetwattd; in a container, mount /run/jetwatt") from None
+        if text.startswith("refused"):
+            raise SourceError("jetwattd does not answer", text.strip(),
+                              "sudo usermod -aG jetwatt $USER, and log in again")
+        return text
+
+    def total(self) -> Tuple[float, Optional[float]]:
+        """Return the total energy in J, and the mean power over jetwattd's window in W."""
+        text = self._fetch()
+        found = re.search(r'^jetwatt_module_energy_joules_total\{scope="([^"]*)"\} (\S+)$', text, re.M)
+        if not found:
+            raise SourceError("%s has no energy" % self.name, "the kernel module has sent no counters yet",
+                              "wait for two seconds, or run sudo jetwatt doctor")
+        word = found.group(1)
+        self.scope = word if word == "partial sum" else word + " total"
+        self._last = {re.sub(r"\\(.)", r"\1", label): float(joules) for label, joules in re.findall(
+            r'^jetwatt_(?:inner_)?rail_energy_joules_total\{rail="((?:[^"\\]|\\.)*)"\} (\S+)$', text, re.M)}
+        watts = re.search(r"^jetwatt_module_power_watts (\S+)$", text, re.M)
+        return float(found.group(2)), float(watts.group(1)) if watts else None
+
+    def rails(self) -> Dict[str, float]:
+        """Return the energy of each rail in J, as of the last call of total()."""
+        return dict(self._last)
+
+    def close(self) -> None:
+        """Do nothing: no connection stays open."""
+
+
+class Exporter(Daemon):
+    """The metrics of jetwattd, over HTTP from jetwatt-exporter."""
+
+    name = "exporter"
+    # The exporter reuses an answer for half a second.
+    latch_s = Daemon.latch_s + 0.5
+
+    def __init__(self, root: str = "/", address: Optional[str] = None) -> None:
+        self.address = address or os.environ.get("JETWATT_EXPORTER", EXPORTER)
+        super().__init__(root)
+        self.text = "metrics of jetwattd over HTTP, a new value every 1.5 s to 2.25 s"
+
+    def _fetch(self) -> str:
+        url = "http://%s/metrics" % self.address
+        try:
+            direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            with direct.open(url, timeout=TIMEOUT_S) as reply:
+                return reply.read().decode("utf-8", "replace")
+        except (OSError, ValueError) as e:
+            raise SourceError("jetwatt-exporter does not answer", "%s: %s" % (url, e),
+                              "sudo systemctl start jetwatt-exporter, or set JETWATT_EXPORTER=HOST:PORT") from None
+
+
+SOURCES = {"hwmon": Hwmon, "jetwattd": Daemon, "exporter": Exporter}
+
+
+def open_source(root: str = "/", names: Optional[List[str]] = None) -> Any:
+    """Open the first source that can be read, in the order hwmon, jetwattd, exporter.
+
+    root: directory that replaces "/"
+    names: the sources to try, in this order
+
+    Raises SourceError with the reason of each source if none can be read.
+    """
+    failed = []
+    for name in names or list(SOURCES):
+        if name not in SOURCES:
+            raise SourceError("no source %s" % name, "", "one of " + ", ".join(SOURCES))
+        try:
+            return SOURCES[name](root)
+        except SourceError as e:
+            failed.append(e)
+    why = "; ".join("%s: %s" % (e.what, e.why) if e.why else e.what for e in failed)
+    raise SourceError("no source of energy can be read", why, failed[0].fix)
