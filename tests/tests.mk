@@ -325,8 +325,8 @@ check-packages:
 	@tests/kernels/install.sh
 	@KEEP_PACKAGES=1 tests/kernels/piuparts.sh
 
-# Check in a guest that perf, sensors, the node exporter, YNL and Python read the same energy. Takes
-# ten minutes.
+# Check in guests that perf, sensors, the node exporter, YNL and Python read the same energy, and that
+# the Python package measures it within its uncertainty. Takes 20 minutes.
 check-clients:
 	@tests/clients/check
 
