@@ -56,22 +56,42 @@ static void add_sample(struct jetwatt_energy_error *q, const struct jetwatt_powe
 	q->added_ns = p->time_ns;
 }
 
-void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns)
+int jetwatt_energy_error_at(struct jetwatt_energy_error *q, const struct jetwatt_session *w,
+			    uint64_t ns, struct jetwatt_energy_mark *mark)
 {
-	struct jetwatt_energy_mark *m;
 	size_t i;
+	int err;
 
 	if (!q->sum)
-		return;
-	m = &q->mark[q->nr % JETWATT_QUALITY_MARKS];
+		return -ENODATA;
 	/* The running integrals can be evaluated only at times within their last stored
 	 * readings, so add only the samples up to @ns before they are evaluated. */
 	for (i = first_new(q, w); i < w->nr_power && w->power[i].time_ns <= ns; i++)
 		add_sample(q, &w->power[i]);
-	while (jetwatt_batch_sum_at(q->sum, ns, m) == -EAGAIN && i < w->nr_power)
+	while ((err = jetwatt_batch_sum_at(q->sum, ns, mark)) == -EAGAIN && i < w->nr_power)
 		add_sample(q, &w->power[i++]);
-	if (!jetwatt_batch_sum_at(q->sum, ns, m))
+	return err;
+}
+
+void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns)
+{
+	struct jetwatt_energy_mark *m;
+
+	if (!q->sum)
+		return;
+	m = &q->mark[q->nr % JETWATT_QUALITY_MARKS];
+	if (!jetwatt_energy_error_at(q, w, ns, m))
 		q->nr++;
+}
+
+uint64_t jetwatt_energy_error_age(const struct jetwatt_energy_error *q,
+				  const struct jetwatt_session *w)
+{
+	double age = 0;
+
+	for (int r = 0; r < w->nr_rails; r++)
+		age = q->sensor[r].age_ns > age ? q->sensor[r].age_ns : age;
+	return (uint64_t)age;
 }
 
 void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns)

@@ -46,6 +46,17 @@ struct jetwatt_energy_errors {
 void jetwatt_energy_error_begin(struct jetwatt_energy_error *q, struct jetwatt_session *w);
 /* Store the integrals at the time @ns, which must not decrease from call to call. */
 void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns);
+/*
+ * Compute the integrals at the time @ns, which must not be more than some readings before the last
+ * time for which the integrals were stored or samples were added. Return: 0; -EAGAIN: the session
+ * has no sample yet that is late enough; -ENODATA: the integrals are unknown.
+ */
+int jetwatt_energy_error_at(struct jetwatt_energy_error *q, const struct jetwatt_session *w,
+			    uint64_t ns, struct jetwatt_energy_mark *mark);
+/* Return: mean age of a sensor value when it is read, ns, of the rail with the oldest values. Samples
+ * up to this time after @ns are needed for the integrals at @ns. */
+uint64_t jetwatt_energy_error_age(const struct jetwatt_energy_error *q,
+				  const struct jetwatt_session *w);
 /* Add the samples up to the time @ns to the integrals, before the session discards the samples. */
 void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns);
 /*

@@ -110,11 +110,17 @@ static void integrate_to(struct jetwatt_run_energy *m, uint64_t until_ns)
 	sum_telemetry(m, from, m->at_ns);
 }
 
+void jetwatt_run_energy_to(struct jetwatt_run_energy *m, uint64_t ns)
+{
+	integrate_to(m, ns);
+}
+
 void jetwatt_run_energy_run(void *meter)
 {
 	struct jetwatt_run_energy *m = meter;
+	uint64_t last = m->watch->power_ns;
 
-	integrate_to(m, m->watch->power_ns);
+	integrate_to(m, m->hold_ns && m->hold_ns < last ? m->hold_ns : last);
 	jetwatt_session_discard(m->watch, m->at_ns);
 }
 

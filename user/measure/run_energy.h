@@ -15,6 +15,7 @@
  * @watch: the session
  * @begun_ns: start of the run
  * @at_ns: time up to which power has been integrated, ns
+ * @hold_ns: time after which jetwatt_run_energy_run() does not integrate yet, ns; 0: no such time
  * @covered_ns: time between @begun_ns and @at_ns that lies in no gap between samples, ns
  * @uj: total energy, uJ
  * @rail_uj: energy of each rail, uJ
@@ -32,7 +33,7 @@
  */
 struct jetwatt_run_energy {
 	struct jetwatt_session *watch;
-	uint64_t begun_ns, at_ns, covered_ns;
+	uint64_t begun_ns, at_ns, hold_ns, covered_ns;
 	double uj, rail_uj[JETWATT_RAILS_MAX];
 	struct jetwatt_telemetry_sums telemetry;
 	double *at_wait, *at_mark;
@@ -47,9 +48,13 @@ struct jetwatt_run_energy {
 /* Begin a run at w->begun_ns. */
 void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_session *w);
 
-/* Integrate the session's new power samples and discard them. @meter: the struct
+/* Integrate the session's new power samples, up to @hold_ns, and discard them. @meter: the struct
  * jetwatt_run_energy. */
 void jetwatt_run_energy_run(void *meter);
+
+/* Integrate up to @ns and no further, so that the members are those at that time. @ns: between
+ * @at_ns and the time of the last sample. */
+void jetwatt_run_energy_to(struct jetwatt_run_energy *m, uint64_t ns);
 
 /* End the run at @end_ns and find the minibatches. Return: 0; or a negative errno. */
 int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns);
