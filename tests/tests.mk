@@ -121,7 +121,7 @@ $(B)/rooms.a: FORCE
 
 # --- other tests on the host -----------------------------------------------------
 host_tests := $(patsubst tests/host/%.c,build/host/%,$(wildcard tests/host/*.c))
-host-tests: $(host_tests) $(cuda) build/jobs/cutrain build/make-trace build/demo-report build/serve-metrics
+host-tests: $(host_tests) $(cuda) build/jobs/cutrain build/make-trace build/demo-report build/serve-metrics build/read-units
 
 $(host_tests): build/host/%: tests/host/%.c build/libjetwatt.so build/sync.skel.h | $(kit)/complete
 	@mkdir -p $(@D) build/tests
@@ -138,6 +138,11 @@ build/serve-metrics: tests/metrics/serve.c $(patsubst %,build/%.a,daemon policy 
 	@mkdir -p build/tests
 	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/serve-metrics.d -o $@ $(filter %.c %.a,$^) $(ldflags) \
 		-Wl,-rpath,'$$ORIGIN' -ljetwatt $(libs) -lpthread
+
+# Reads counters of work units without a board.
+build/read-units: tests/metrics/units.c build/measure.a build/util.a
+	@mkdir -p build/tests
+	$(call quiet,CC)$(CC) $(cflags) -MF build/tests/read-units.d -o $@ $(filter %.c %.a,$^) -lm -lpthread
 
 # --- the demo's report, on the host ----------------------------------------------
 build/demo-report: $(patsubst %.c,build/%.o,$(wildcard tests/demo/*.c)) build/out.a build/store.a

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Computes the energy between the readings of counters of work units.
+ *
+ * A reading may take a second, so the session's samples are not integrated past the begin of a
+ * reading that is in progress (hold_ns of struct jetwatt_run_energy).
+ */
+#include "measure/work_units.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/unit_count.h"
+#include "measure/unit_reader.h"
+#include "util/error.h"
+
+/* Time for which the session runs until the last readings are checked for, ms. */
+#define LAST_POLL_MS	10
+/* Time for which a reading waits for samples of all rails, ns; a rail may be disabled. */
+#define PATIENCE_NS	1000000000ull
+
+/**
+ * struct unit_point - energy of the run at a time
+ * @uj: energy of the total, uJ
+ * @mark: the same with its error; valid if @marked
+ * @exact: 1: @mark is for this time; 0: for the last time before it for which there are samples
+ */
+struct unit_point {
+	uint64_t time_ns;
+	double uj;
+	struct jetwatt_energy_mark mark;
+	int marked, exact;
+};
+
+/**
+ * struct unit_state - a counter along the run
+ * @count: its readings
+ * @first, @last: energy at the first and at the last reading
+ * @absent: 1: the counter did not exist at first, so it counts from 0 at the begin of the run
+ * @from_zero: 1: this 0 is the first reading in @count
+ * @missing: 1: the last reading of the source has not had the counter
+ * @why: the reason, if @missing
+ */
+struct unit_state {
+	struct jetwatt_unit_count count;
+	struct unit_point first, last;
+	int absent, from_zero, missing;
+	char why[80];
+};
+
+/**
+ * struct jetwatt_work_units - the counters of a run
+ * @meter: energy of the run
+ * @reader: reads the counters
+ * @begin: energy at the begin of the run
+ * @state: the counters
+ */
+struct jetwatt_work_units {
+	struct jetwatt_run_energy *meter;
+	struct jetwatt_unit_reader reader;
+	struct unit_point begin;
+	struct unit_state state[JETWATT_UNITS_MAX];
+};
+
+int jetwatt_work_units_begin(struct jetwatt_work_units **units_p, struct jetwatt_units *units,
+			     struct jetwatt_run_energy *m)
+{
+	struct jetwatt_work_units *w = calloc(1, sizeof(*w));
+	int err = w ? jetwatt_unit_reader_start(&w->reader, units) : -ENOMEM;
+
+	*units_p = w;
+	if (err)
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					    "--per: cannot read the counters");
+	w->meter = m;
+	m->hold_ns = m->begun_ns;
+	return 0;
+}
+
+/*
+ * Compute the energy of the run at @ns. @last: 1: no further samples will arrive. Return: 1; 0: there
+ * are not enough samples yet.
+ */
+static int find_energy(struct jetwatt_work_units *w, uint64_t ns, int last, struct unit_point *p)
+{
+	struct jetwatt_run_energy *m = w->meter;
+	uint64_t age = jetwatt_energy_error_age(&m->quality, m->watch), now = m->watch->power_ns;
+	int err;
+
+	if (!last && now < ns + age)
+		return 0;
+	jetwatt_run_energy_to(m, ns < now ? ns : now);
+	err = jetwatt_energy_error_at(&m->quality, m->watch, ns, &p->mark);
+	if (err == -EAGAIN && !last && now < ns + age + PATIENCE_NS)
+		return 0;
+	p->exact = !err;
+	if (err == -EAGAIN && last && now > age)
+		err = jetwatt_energy_error_at(&m->quality, m->watch, now - age, &p->mark);
+	p->marked = !err;
+	p->time_ns = ns;
+	p->uj = m->uj;
+	return 1;
+}
+
+/* Tell the user about a counter that cannot be read yet, once. */
+static void note_missing(const struct jetwatt_work_units *w, int i,
+			 const struct jetwatt_unit_reading *r)
+{
+	const struct jetwatt_unit *u = &w->reader.units->unit[i];
+	const char *source = w->reader.units->source[u->source].text;
+
+	if (!r->err)
+		jetwatt_notice("--per %s: %s has no %s yet; it counts from 0 when it appears",
+			       u->name, source, u->metric);
+	else if (w->meter->watch->child.pid)
+		jetwatt_notice("--per %s: cannot read %s yet (%s); it counts from 0 when it appears",
+			       u->name, source, r->why);
+	else
+		jetwatt_notice("--per %s: cannot read %s yet (%s); it counts from its first reading on",
+			       u->name, source, r->why);
+}
+
+/* Add a reading of counter @i, whose time is that of @p. */
+static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwatt_unit_reading *r,
+			const struct unit_point *p)
+{
+	struct unit_state *s = &w->state[i];
+	struct jetwatt_unit_count *c = &s->count;
+	const char *name = w->reader.units->unit[i].name;
+	uint64_t mid = r->begin_ns + (r->end_ns - r->begin_ns) / 2;
+	double before = c->value;
+
+	if (isnan(r->value[i])) {
+		snprintf(s->why, sizeof(s->why), "%s", r->err ? r->why : "the source has no such counter");
+		if (!c->readings && !s->missing)
+			note_missing(w, i, r);
+		/* A program that exports no counter yet, or has not started yet, has counted 0. */
+		s->absent |= !r->err || w->meter->watch->child.pid != 0;
+		s->missing = 1;
+		return;
+	}
+	s->missing = 0;
+	if (!c->readings && s->absent) {
+		jetwatt_unit_count_add(c, w->begin.time_ns, 0, 0);
+		/* A running job may have had units in progress. */
+		c->exact_start = w->meter->watch->child.pid != 0;
+		s->from_zero = 1;
+		s->first = w->begin;
+	}
+	if (jetwatt_unit_count_add(c, p->time_ns,
+				   (r->end_ns - r->begin_ns) / 2 + (mid - p->time_ns), r->value[i]))
+		jetwatt_notice("--per %s: the count fell from %.10g to %.10g: the program has restarted; counting on from 0",
+			       name, before, r->value[i]);
+	s->last = *p;
+	if (c->readings == 1)
+		s->first = *p;
+}
+
+/* Process the readings whose time the samples have reached. @end_ns: end of the run; 0: it goes on.
+ * Return: time up to which power may be integrated; 0: any. */
+static uint64_t process(struct jetwatt_work_units *w, uint64_t end_ns)
+{
+	struct jetwatt_unit_reading r;
+	struct unit_point p;
+	uint64_t busy;
+
+	if (!w->begin.time_ns && !find_energy(w, w->meter->begun_ns, end_ns != 0, &w->begin))
+		return w->meter->begun_ns;
+	while (jetwatt_unit_reader_next(&w->reader, &r, &busy)) {
+		uint64_t ns = r.begin_ns + (r.end_ns - r.begin_ns) / 2;
+
+		if (end_ns && ns > end_ns)
+			ns = end_ns;
+		if (!find_energy(w, ns, end_ns != 0, &p))
+			return ns;
+		jetwatt_unit_reader_drop(&w->reader);
+		for (int i = 0; i < w->reader.units->nr; i++)
+			if (w->reader.units->unit[i].source == r.source)
+				add_reading(w, i, &r, &p);
+	}
+	return busy;
+}
+
+void jetwatt_work_units_run(struct jetwatt_work_units *w)
+{
+	w->meter->hold_ns = process(w, 0);
+}
+
+void jetwatt_work_units_last(struct jetwatt_work_units *w)
+{
+	struct jetwatt_session *s = w->meter->watch;
+
+	jetwatt_unit_reader_stop(&w->reader);
+	while (!s->failed && !jetwatt_unit_reader_done(&w->reader))
+		jetwatt_session_run(s, LAST_POLL_MS);
+}
+
+/* Report a counter that cannot be used, or whose end is missing. Return: exit code. */
+static int check_unit(const struct jetwatt_work_units *w, int i)
+{
+	const struct unit_state *s = &w->state[i];
+	const struct jetwatt_unit *u = &w->reader.units->unit[i];
+	const char *source = w->reader.units->source[u->source].text;
+	const char *hash = *u->metric ? "#" : "";
+
+	if (!s->count.readings)
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, s->why,
+					    w->reader.units->source[u->source].kind == JETWATT_UNIT_HTTP ?
+					    "check that the program runs and exports this counter: curl URL" :
+					    "check that the program writes its count there",
+					    "--per %s: the counter %s%s%s was never read", u->name,
+					    source, hash, u->metric);
+	if (s->count.last_ns <= s->count.first_ns)
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, s->missing ? s->why : "the measurement was too short",
+					    "measure for longer, while the program runs",
+					    "--per %s: the counter %s%s%s was read only once", u->name,
+					    source, hash, u->metric);
+	if (s->missing && !w->meter->watch->ended)
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, s->why,
+					    "its figures end at its last reading; check that the program still runs",
+					    "--per %s: the counter %s%s%s is missing at the end", u->name,
+					    source, hash, u->metric);
+	if (s->missing)
+		jetwatt_notice("--per %s: the last reading is %.1f s before the end of the job", u->name,
+			       (w->meter->watch->ended_ns - s->count.last_ns) * 1e-9);
+	if (!(s->count.units > 0))
+		jetwatt_notice("--per %s: no unit was counted, so there are no figures per unit",
+			       u->name);
+	return 0;
+}
+
+int jetwatt_work_units_end(struct jetwatt_work_units *w, uint64_t end_ns)
+{
+	int err = 0, one;
+
+	process(w, end_ns);
+	for (int i = 0; i < w->reader.units->nr; i++) {
+		one = check_unit(w, i);
+		err = err ? err : one;
+	}
+	return err;
+}
+
+/* Compute the energy between two points in J, with its relative standard error. */
+static void find_cost(const struct jetwatt_work_units *w, const struct unit_state *s,
+		      struct jetwatt_work_unit *r)
+{
+	struct jetwatt_batch_energy_result c;
+
+	r->energy_j = (s->last.uj - s->first.uj) * 1e-6;
+	r->energy_sd = NAN;
+	if (!s->first.marked || !s->last.marked || s->last.mark.time_ns <= s->first.mark.time_ns)
+		return;
+	jetwatt_batch_cost_between(&s->first.mark, &s->last.mark, w->meter->quality.sensor, NULL, &c);
+	/* This energy is better: it takes into account that values of the sensors are not new. */
+	if (s->first.exact && s->last.exact)
+		r->energy_j = c.total_uj * 1e-6;
+	r->energy_sd = c.total_uj > 0 ? c.total_sd_uj / c.total_uj : NAN;
+}
+
+static void find_result(const struct jetwatt_work_units *w, int i, struct jetwatt_work_unit *r)
+{
+	const struct jetwatt_unit *u = &w->reader.units->unit[i];
+	const struct unit_state *s = &w->state[i];
+	const struct jetwatt_unit_count *c = &s->count;
+	double t = (c->last_ns - c->first_ns) * 1e-9;
+
+	*r = (struct jetwatt_work_unit){
+		.name = u->name, .source = w->reader.units->source[u->source].text, .metric = u->metric,
+		.start_ns = c->first_ns, .end_ns = c->last_ns, .units = c->units,
+		.resets = c->resets, .readings = c->readings - s->from_zero,
+		.units_sd = NAN, .power_w = NAN, .rate_hz = NAN, .unit_j = NAN, .unit_ms = NAN,
+		.unit_sd = NAN,
+	};
+	find_cost(w, s, r);
+	r->power_w = r->energy_j / t;
+	r->rate_hz = r->units / t;
+	if (!(r->units > 0))
+		return;
+	r->units_sd = jetwatt_unit_count_sd(c) / r->units;
+	r->unit_j = r->energy_j / r->units;
+	r->unit_ms = 1e3 * t / r->units;
+	r->unit_sd = hypot(isnan(r->energy_sd) ? 0 : r->energy_sd, r->units_sd);
+}
+
+int jetwatt_work_units_results(const struct jetwatt_work_units *w, struct jetwatt_work_unit *result)
+{
+	int n = 0;
+
+	for (int i = 0; i < w->reader.units->nr; i++)
+		if (w->state[i].count.last_ns > w->state[i].count.first_ns)
+			find_result(w, i, &result[n++]);
+	return n;
+}
+
+void jetwatt_work_units_free(struct jetwatt_work_units *w)
+{
+	if (w)
+		jetwatt_unit_reader_free(&w->reader);
+	free(w);
+}

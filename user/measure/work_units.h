@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Energy and time per work unit of a run. A thread reads the counters of the program once per second;
+ * the thread that runs the session computes the energy at the times of the readings.
+ */
+#ifndef JETWATT_MEASURE_WORK_UNITS_H
+#define JETWATT_MEASURE_WORK_UNITS_H
+
+#include "measure/run_energy.h"
+#include "measure/unit_counter.h"
+
+/**
+ * struct jetwatt_work_unit - a counter over a run
+ * @name, @source, @metric: of struct jetwatt_unit and its source
+ * @start_ns, @end_ns: first and last reading of the counter, or the begin and the end of the run
+ * @units: units counted between these times
+ * @energy_j: energy between these times, J
+ * @energy_sd, @units_sd: relative standard errors of both; @energy_sd is NAN if it is unknown
+ * @resets, @readings: number of restarts and of readings of the counter
+ * @power_w: mean power, W
+ * @rate_hz: units per second
+ *
+ * NAN if no unit was counted:
+ * @unit_j, @unit_ms: energy and time per unit, J and ms
+ * @unit_sd: relative standard error of @unit_j; that of @unit_ms and @rate_hz is @units_sd
+ */
+struct jetwatt_work_unit {
+	const char *name, *source, *metric;
+	uint64_t start_ns, end_ns;
+	double units, energy_j, energy_sd, units_sd;
+	unsigned int resets, readings;
+	double power_w, rate_hz, unit_j, unit_ms, unit_sd;
+};
+
+struct jetwatt_work_units;
+
+/*
+ * Begin to read the counters @units of the job of the session @m->watch, which has just begun. Prints
+ * an error. Return: exit code; on success *@w is freed by jetwatt_work_units_free().
+ */
+int jetwatt_work_units_begin(struct jetwatt_work_units **w, struct jetwatt_units *units,
+			     struct jetwatt_run_energy *m);
+
+/* Process the new readings; call it before each jetwatt_run_energy_run() of the run. Prints notices
+ * about missing and restarted counters. */
+void jetwatt_work_units_run(struct jetwatt_work_units *w);
+
+/* The job has ended, or its measurement ends now: read the counters once more, and end the thread.
+ * The session goes on meanwhile. */
+void jetwatt_work_units_last(struct jetwatt_work_units *w);
+
+/*
+ * Process the last readings; call it before jetwatt_run_energy_end(). @end_ns: end of the run.
+ * Prints an error if a counter could not be read. Return: exit code.
+ */
+int jetwatt_work_units_end(struct jetwatt_work_units *w, uint64_t end_ns);
+
+/* Return: number of counters that have a result, because they were read more than once. @result: JETWATT_UNITS_MAX
+ * entries. */
+int jetwatt_work_units_results(const struct jetwatt_work_units *w,
+			       struct jetwatt_work_unit *result);
+
+/* End the thread, if it is running, and free the memory. @w: may be NULL. */
+void jetwatt_work_units_free(struct jetwatt_work_units *w);
+
+#endif
