@@ -95,7 +95,7 @@ $(B)/libjetwatt.so: $(B)/libjetwatt.so.1
 # A program finds libjetwatt in its own directory (build tree) and in ../lib (installed).
 RPATH ?= -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 $(B)/jetwatt: $(call main,cmd/jetwatt,cmd $(shared)) $(B)/libjetwatt.so
-	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o %.a,$^) -ljetwatt $(libs) $(curses)
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o %.a,$^) -ljetwatt $(libs) $(curses) -lpthread
 
 $(B)/jetwattd: $(call main,daemon/main,daemon policy $(shared)) $(B)/libjetwatt.so
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) $(RPATH) -o $@ $(filter %.o %.a,$^) -ljetwatt $(libs) -lpthread

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -48,21 +49,66 @@ static const struct {
 	[ERROR] = { "energy_error_pct", 0 },
 };
 
-_Static_assert(NR <= JETWATT_RUN_METRICS_MAX, "enough entries for all metrics");
+_Static_assert(NR + JETWATT_UNITS_MAX * JETWATT_UNIT_METRICS <= JETWATT_RUN_METRICS_MAX,
+	       "enough entries for all metrics");
+
+/* The metrics of a counter of --per, in the order of jetwatt_metric_collect_units(); all are printed
+ * in the summary of several runs. */
+static const char *const unit_figure[JETWATT_UNIT_METRICS] = {
+	"J/%s", "ms/%s", "%s/s", "W.%s", "%s.count",
+};
+
+/* Their names, set once while the command line is parsed. */
+static char unit_name[JETWATT_UNITS_MAX * JETWATT_UNIT_METRICS][JETWATT_UNIT_NAME_LEN + 8];
+static int unit_names;
 
 int jetwatt_metric_count(void)
 {
-	return NR;
+	return NR + unit_names;
 }
 
 const char *jetwatt_metric_name(int i)
 {
-	return figure[i].name;
+	return i < NR ? figure[i].name : unit_name[i - NR];
 }
 
 int jetwatt_metric_in_summary(int i)
 {
-	return figure[i].main;
+	return i >= NR || figure[i].main;
+}
+
+int jetwatt_metric_add_unit(const char *name)
+{
+	double one;
+
+	for (int k = 0; k < JETWATT_UNIT_METRICS; k++) {
+		char *to = unit_name[unit_names + k];
+
+		/* The table has no other formats. */
+		snprintf(to, sizeof(unit_name[0]), unit_figure[k], name);
+		if (jetwatt_metric_find(to, strlen(to), &one, NULL) != -ENOENT)
+			return -EEXIST;
+	}
+	unit_names += JETWATT_UNIT_METRICS;
+	return 0;
+}
+
+void jetwatt_metric_collect_units(struct jetwatt_run_metrics *f,
+				  const struct jetwatt_work_unit *unit, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const struct jetwatt_work_unit *u = &unit[i];
+		const double v[JETWATT_UNIT_METRICS] = {
+			u->unit_j, u->unit_ms, u->rate_hz, u->power_w, u->units,
+		};
+		char name[sizeof(unit_name[0])];
+
+		/* A counter that was not read has no result, so @unit may lack some. */
+		snprintf(name, sizeof(name), unit_figure[0], u->name);
+		for (int k = 0; k < unit_names; k += JETWATT_UNIT_METRICS)
+			if (!strcmp(unit_name[k], name))
+				memcpy(&f->v[NR + k], v, sizeof(v));
+	}
 }
 
 void jetwatt_metric_collect(struct jetwatt_run_metrics *f, const struct jetwatt_summary *s,
@@ -108,8 +154,8 @@ int jetwatt_metric_find(const char *name, size_t len, double *value, void *figur
 {
 	const struct jetwatt_run_metrics *f = figures;
 
-	for (int i = 0; i < NR; i++) {
-		if (strlen(figure[i].name) != len || memcmp(figure[i].name, name, len))
+	for (int i = 0; i < jetwatt_metric_count(); i++) {
+		if (strlen(jetwatt_metric_name(i)) != len || memcmp(jetwatt_metric_name(i), name, len))
 			continue;
 		*value = f ? f->v[i] : 1;
 		return isnan(*value) ? -ENODATA : 0;

@@ -7,13 +7,20 @@
 
 #include "job/resource_usage.h"
 #include "measure/summary.h"
+#include "measure/work_units.h"
 
-#define JETWATT_RUN_METRICS_MAX	32
+/* Metrics of each counter of --per; all metrics of a run. */
+#define JETWATT_UNIT_METRICS	5
+#define JETWATT_RUN_METRICS_MAX	(32 + JETWATT_UNITS_MAX * JETWATT_UNIT_METRICS)
 
 /* Metrics of one run; the metrics stay valid after the meter of the run is freed. NAN: unknown. */
 struct jetwatt_run_metrics {
 	double v[JETWATT_RUN_METRICS_MAX];
 };
+
+/* Add the metrics of a counter of --per: J/NAME, ms/NAME, NAME/s, W.NAME and NAME.count. Return: 0;
+ * -EEXIST: a metric has one of these names. */
+int jetwatt_metric_add_unit(const char *name);
 
 /* Return: the number of metrics; and the name of the metric with index @i, which is less than that
  * number. */
@@ -25,6 +32,9 @@ int jetwatt_metric_in_summary(int i);
 /* Copy the metrics of a run from its summary @s and its resource usage @u. */
 void jetwatt_metric_collect(struct jetwatt_run_metrics *f, const struct jetwatt_summary *s,
 			    const struct jetwatt_usage_result *u);
+/* Copy the metrics of the @n counters @unit, after jetwatt_metric_collect(). */
+void jetwatt_metric_collect_units(struct jetwatt_run_metrics *f,
+				  const struct jetwatt_work_unit *unit, int n);
 
 /* Callback for threshold expressions: look up the metric whose name has @len characters. @figures:
  * struct jetwatt_run_metrics, or NULL, then every existing name has the value 1. Return: 0; -ENOENT

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cmd/stat/metrics.h"
+#include "cmd/stat/per.h"
 #include "cmd/stat/threshold.h"
 #include "cmd/verbs.h"
 #include "job/resource_usage.h"
@@ -21,10 +22,11 @@
 #include "measure/sensor_options.h"
 #include "measure/summary.h"
 #include "measure/wait_job.h"
+#include "measure/work_units.h"
 #include "util/clock.h"
 #include "util/error.h"
 
-enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, FAIL_IF, PROBE, CGROUP };
+enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, FAIL_IF, PROBE, CGROUP, PER };
 
 #define REPEAT_MAX 1000
 
@@ -32,6 +34,7 @@ struct stat_input {
 	struct jetwatt_args args;
 	struct jetwatt_sensors_args sensors;
 	struct jetwatt_args_job job;
+	struct jetwatt_units units;
 	const char *out, *rails, *fail_if;
 	double for_s, rate_hz;
 	int json, repeat;
@@ -47,7 +50,7 @@ struct stat_input {
  * @interrupted: a signal asked to stop; no further runs are started
  */
 struct stat_verb {
-	const struct stat_input *in;
+	struct stat_input *in;
 	struct jetwatt_board *board;
 	FILE *f;
 	struct jetwatt_json json;
@@ -62,6 +65,7 @@ static const struct argp_option options[] = {
 	{ "repeat", 'r', "N", 0, "Run the command N times, and print means with their standard errors", 0 },
 	{ "rails", 'e', "RAIL,...", 0, "Use the sum of these rails as the total", 0 },
 	{ "fail-if", FAIL_IF, "RULE", 0, "Exit with status 1 if RULE is true, as 'J/minibatch.p95 > 1.4'", 0 },
+	{ "per", PER, "NAME=SOURCE", 0, "Figures per unit of a counter of the program, as token=URL#METRIC; see the man page", 0 },
 	{ "probe", PROBE, "BACKEND", 0, "Detect waits by uprobe, tracepoint, module or marker; default: auto", 0 },
 	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
 	{ "output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0 },
@@ -73,7 +77,7 @@ static const struct argp_option options[] = {
  * hours later. */
 static void check_fail_if(const char *rule)
 {
-	char names[400] = "one of";
+	char names[1600] = "one of";
 	size_t at = 0;
 	int err = jetwatt_threshold_eval(rule, jetwatt_metric_find, NULL, &at);
 
@@ -132,6 +136,12 @@ static error_t stat_parse(int key, char *arg, struct argp_state *state)
 	case FAIL_IF:
 		in->fail_if = arg;
 		break;
+	case PER:
+		jetwatt_units_option(&in->units, arg);
+		if (jetwatt_metric_add_unit(in->units.unit[in->units.nr - 1].name))
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, "figures of this name exist already",
+					       "choose another NAME for the unit", "--per %.60s", arg));
+		break;
 	case PROBE:
 		in->job.backends = jetwatt_args_backend(arg);
 		break;
@@ -163,20 +173,32 @@ static int stat_unwritable(const struct stat_input *in)
 				 "cannot write %s", in->out);
 }
 
-static int stat_print(struct stat_verb *v, struct jetwatt_run_energy *m,
+struct run {
+	struct jetwatt_run_energy meter;
+	struct jetwatt_usage usage;
+	struct jetwatt_work_units *units;
+	int uncounted;	/* exit code of a counter that is missing; the rest is printed */
+};
+
+static int stat_print(struct stat_verb *v, const struct run *r,
 		      const struct jetwatt_usage_result *u)
 {
+	struct jetwatt_work_unit per[JETWATT_UNITS_MAX];
 	struct jetwatt_summary s;
-	int err = jetwatt_summary_make(&s, m);
+	int err = jetwatt_summary_make(&s, &r->meter);
+	int n = r->units ? jetwatt_work_units_results(r->units, per) : 0;
 
 	if (err)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					 "cannot compute the summary of the run");
-	jetwatt_metric_collect(&v->figures[v->runs++], &s, u);
+	jetwatt_metric_collect(&v->figures[v->runs], &s, u);
+	jetwatt_metric_collect_units(&v->figures[v->runs++], per, n);
 	if (v->in->json) {
 		jetwatt_json_object(&v->json, NULL);
 		jetwatt_summary_fields(&s, &v->json);
 		jetwatt_usage_json(u, &v->json);
+		if (r->units)
+			jetwatt_stat_per_json(per, n, &v->json);
 		/* with a single run, this object is the whole document and is closed by
 		 * stat_runs() */
 		if (v->in->repeat > 1)
@@ -184,6 +206,7 @@ static int stat_print(struct stat_verb *v, struct jetwatt_run_energy *m,
 	} else if (v->in->repeat <= 1) {
 		jetwatt_summary_print(&s, v->f, &v->in->args);
 		jetwatt_usage_print(u, s.elapsed_s, v->f);
+		jetwatt_stat_per_print(per, n, v->f, &v->in->args);
 	} else if (!v->in->args.quiet) {
 		jetwatt_notice("run %d of %d: %.4g J, %.3g s, %zu minibatches", v->runs,
 				   v->in->repeat, s.total_j, s.elapsed_s, s.minibatches);
@@ -192,17 +215,29 @@ static int stat_print(struct stat_verb *v, struct jetwatt_run_energy *m,
 	return v->f != stdout && (fflush(v->f) || ferror(v->f)) ? stat_unwritable(v->in) : 0;
 }
 
-struct run {
-	struct jetwatt_run_energy meter;
-	struct jetwatt_usage usage;
-};
-
 static void stat_poll(void *arg)
 {
 	struct run *r = arg;
 
+	if (r->units)
+		jetwatt_work_units_run(r->units);
 	jetwatt_run_energy_run(&r->meter);
 	jetwatt_usage_sample(&r->usage);
+}
+
+/* End the measurement of a run and print it. Return: exit code. */
+static int stat_finish(struct stat_verb *v, struct jetwatt_session *w, struct run *r, uint64_t end,
+		       const struct jetwatt_usage_result *u)
+{
+	jetwatt_session_finish(w);
+	if (w->failed)
+		return jetwatt_session_error(w);
+	if (r->units)
+		r->uncounted = jetwatt_work_units_end(r->units, end);
+	if (jetwatt_run_energy_end(&r->meter, end))
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, NULL,
+					 "cannot compute the summary of the run");
+	return stat_print(v, r, u);
 }
 
 static int stat_measure(struct stat_verb *v, struct jetwatt_session *w, struct run *r)
@@ -215,19 +250,22 @@ static int stat_measure(struct stat_verb *v, struct jetwatt_session *w, struct r
 		return err;
 	jetwatt_run_energy_begin(&r->meter, w);
 	jetwatt_usage_begin(&r->usage, w->pid, w->cgroup.path);
-	err = jetwatt_wait_job(w, v->in->for_s, stat_poll, r);
+	if (v->in->units.nr)
+		err = jetwatt_work_units_begin(&r->units, &v->in->units, &r->meter);
+	if (!err)
+		err = jetwatt_wait_job(w, v->in->for_s, stat_poll, r);
 	v->interrupted = w->interrupted;
+	if (!err && r->units)
+		jetwatt_work_units_last(r->units);
 	end = w->ended ? w->ended_ns : jetwatt_clock_ns();
 	jetwatt_usage_end(&r->usage, &w->child, (end - w->begun_ns) * 1e-9, &u);
-	if (!err) {
-		jetwatt_session_finish(w);
-		err = w->failed ? jetwatt_session_error(w) : jetwatt_run_energy_end(&r->meter, end) ?
-		      jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, NULL,
-					"cannot compute the summary of the run") :
-		      stat_print(v, &r->meter, &u);
-	}
+	if (!err)
+		err = stat_finish(v, w, r, end, &u);
+	jetwatt_work_units_free(r->units);
+	r->units = NULL;
 	jetwatt_run_energy_free(&r->meter);
-	return err ? err : jetwatt_wait_job_exit(w);
+	err = err ? err : jetwatt_wait_job_exit(w);
+	return err ? err : r->uncounted;
 }
 
 static int stat_run(struct stat_verb *v)
@@ -362,6 +400,8 @@ int jetwatt_cmd_stat(int argc, char **argv)
 	else if (!v.f)
 		err = stat_unwritable(&in);
 	else
+		err = jetwatt_units_resolve(&in.units);
+	if (!err)
 		err = jetwatt_sensors_apply(&in.sensors, v.board);
 	if (!err) {
 		err = stat_runs(&v);
@@ -371,6 +411,7 @@ int jetwatt_cmd_stat(int argc, char **argv)
 	if (v.f && v.f != stdout)
 		fclose(v.f);
 	free(v.figures);
+	jetwatt_units_forget(&in.units);
 	jetwatt_board_close(v.board);
 	return err;
 }
