@@ -114,9 +114,10 @@ TEST(plans_hold_in_simulation)
 			continue;
 		feasible++;
 		ASSERT_LE(1U, p.tau);
-		ASSERT_LE(p.tau, p.most);
+		ASSERT_LE(p.tau, p.max_minibatches);
 		ASSERT_LE(p.latency_ms, q.latency_ms);
-		rate = play(&w, NULL, p.tau, p.most, 2000, q.latency_ms, &late) / p.throughput_hz;
+		rate = play(&w, NULL, p.tau, p.max_minibatches, 2000, q.latency_ms, &late) /
+		       p.throughput_hz;
 		EXPECT_LE(0.9, rate) TH_LOG("run %d", run);
 		EXPECT_LE(late, 0.01) TH_LOG("run %d", run);
 		worst = fmax(worst, late);
@@ -143,7 +144,7 @@ TEST(plan_follows_time_limit_and_request_rate)
 	ASSERT_EQ(1, jetwatt_interleave_plan(&i, &q, &less));
 	q.latency_ms = 200;
 	ASSERT_EQ(1, jetwatt_interleave_plan(&i, &q, &more));
-	EXPECT_LT(less.most, more.most);
+	EXPECT_LT(less.max_minibatches, more.max_minibatches);
 	EXPECT_LE(less.throughput_hz, more.throughput_hz);
 	q.arrival_hz = 120;
 	ASSERT_EQ(1, jetwatt_interleave_plan(&i, &q, &less));

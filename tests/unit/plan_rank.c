@@ -105,7 +105,7 @@ TEST(other_objectives)
 	ASSERT_EQ(4, jetwatt_plan_candidates(mode, p, N, &row, 1, &q, c, N));
 	EXPECT_EQ(2, c[0].index);
 	EXPECT_EQ(1, c[0].measured);
-	q.least = JETWATT_MIN_ENERGY;
+	q.minimise = JETWATT_MIN_ENERGY;
 	ASSERT_EQ(4, jetwatt_plan_candidates(mode, p, N, &row, 1, &q, c, N));
 	EXPECT_EQ(5, c[0].index);
 	/* With two limits, each gets half of the 5 % risk, so the margin is larger: 24 W x exp(1.96

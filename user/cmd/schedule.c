@@ -85,10 +85,10 @@ static void schedule_print_json(const struct jetwatt_timeshare *s, FILE *f)
 	jetwatt_json_bool(&j, "known", s->planned);
 	jetwatt_json_bool(&j, "feasible", s->feasible);
 	jetwatt_json_uint(&j, "minibatches", s->plan.tau);
-	jetwatt_json_uint(&j, "minibatches_most", s->plan.most);
+	jetwatt_json_uint(&j, "minibatches_most", s->plan.max_minibatches);
 	jetwatt_json_real(&j, "minibatches_mean", s->plan.minibatches, 6);
 	jetwatt_json_real(&j, "requests", s->plan.requests, 6);
-	jetwatt_json_real(&j, "requests_most", s->plan.requests_most, 6);
+	jetwatt_json_real(&j, "requests_most", s->plan.requests_99, 6);
 	jetwatt_json_real(&j, "window_ms", s->plan.window_ms, 6);
 	jetwatt_json_real(&j, "infer_ms", s->plan.infer_ms, 6);
 	jetwatt_json_real(&j, "latency_ms", s->plan.latency_ms, 6);

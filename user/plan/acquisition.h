@@ -42,7 +42,7 @@ struct jetwatt_incumbent {
  * sizes of the plan; @size: samples in a minibatch of each workload; @ok: set to the probability of
  * meeting all limits.
  */
-double jetwatt_acquisition_of(const struct jetwatt_incumbent *goal, const struct jetwatt_estimate *g,
+double jetwatt_acquisition_of(const struct jetwatt_incumbent *inc, const struct jetwatt_estimate *g,
 		       const uint32_t *size, double *ok);
 
 #endif

@@ -38,7 +38,7 @@
  * @size: index of the minibatch size of the inference workload
  * @visited: modes on the path
  * @visits: number of entries of @visited
- * @most: largest number of modes on the path
+ * @max_modes: largest number of modes on the path
  * @next: set to the cell at which the pass stops
  */
 struct gmd_walk {
@@ -46,7 +46,7 @@ struct gmd_walk {
 	const struct jetwatt_slice_query *q;
 	uint64_t value[DIMS][STEPS];
 	int steps[DIMS];
-	size_t size, *visited, visits, most;
+	size_t size, *visited, visits, max_modes;
 	struct jetwatt_cell *next;
 };
 
@@ -111,7 +111,7 @@ static int gmd_visit(struct gmd_walk *w, size_t mode, size_t size)
 	while (i < w->visits && w->visited[i] != mode)
 		i++;
 	if (i == w->visits) {
-		if (w->visits == w->most)
+		if (w->visits == w->max_modes)
 			return -ENOSPC;
 		w->visited[w->visits++] = mode;
 	}
@@ -269,7 +269,7 @@ static int gmd_largest_size(struct gmd_walk *w)
 static int gmd_next(void *state, const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
 		    size_t most, struct jetwatt_cell *cell)
 {
-	int beside = k->kind >= JETWATT_SLICE_TRAIN_AND_INFER, done;
+	int trains = k->kind >= JETWATT_SLICE_TRAIN_AND_INFER, done;
 	struct gmd_walk *w = calloc(1, sizeof(*w));
 
 	(void)state;
@@ -277,21 +277,21 @@ static int gmd_next(void *state, const struct jetwatt_known *k, const struct jet
 		free(w);
 		return w ? 1 : -ENOMEM;
 	}
-	*w = (struct gmd_walk){ .k = k, .q = q, .most = most, .next = cell,
+	*w = (struct gmd_walk){ .k = k, .q = q, .max_modes = most, .next = cell,
 			    .visited = malloc(most * sizeof(*w->visited)) };
 	if (!w->visited) {
 		free(w);
 		return -ENOMEM;
 	}
 	gmd_axes(w);
-	done = !beside || gmd_largest_size(w);
+	done = !trains || gmd_largest_size(w);
 	if (done)
 		done = gmd_descend(w);
 	/* Without an answer, try larger minibatch sizes if inference runs alone (the search started
 	 * with the smallest size), else smaller minibatch sizes. */
 	while (done && !gmd_answered(w) &&
-	       (beside ? w->size > 0 : w->size + 1 < k->work[k->works - 1].sizes)) {
-		w->size += beside ? -1 : 1;
+	       (trains ? w->size > 0 : w->size + 1 < k->work[k->works - 1].sizes)) {
+		w->size += trains ? -1 : 1;
 		done = gmd_retry(w, w->size);
 	}
 	free(w->visited);

@@ -16,8 +16,8 @@
 #define TIME_DOUBT	0.04
 /* Values for a prior with rows of the same workload from other devices: a smaller constant, and a
  * factor on the exponent of feasibility, because few measurements should suffice. */
-#define TWIN_DOUBT	0.02
-#define TWIN_CAUTION	2.0
+#define REFERENCE_DOUBT		0.02
+#define REFERENCE_CAUTION	2.0
 /* Growth of the exponent of feasibility for each consecutive measurement over the budget after the
  * first: in these measurements a large predicted improvement had outweighed a low probability of
  * meeting the budget. */
@@ -94,10 +94,10 @@ int jetwatt_remeasure_best(const struct jetwatt_search *s, struct jetwatt_plan_n
 
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
-	double best, top = -1, slow = 0, least = INFINITY, drawn = INFINITY, hope = 0;
+	double best, top = -1, slow = 0, least = INFINITY, drawn = INFINITY, feasible = 0;
 	double limit = log(s->budget_w * MARGIN),
-	       weight = improve_caution(s) * (s->foretold ? TWIN_CAUTION : 1),
-	       doubt = s->foretold ? TWIN_DOUBT : TIME_DOUBT;
+	       weight = improve_caution(s) * (s->cross_device ? REFERENCE_CAUTION : 1),
+	       doubt = s->cross_device ? REFERENCE_DOUBT : TIME_DOUBT;
 	size_t low = 0;
 
 	best = improve_incumbent(s, &drawn);
@@ -115,7 +115,7 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 			low = i;
 		}
 		ok = improve_cdf((limit - log(p->power_w)) / hypot(p->power_sd, 0.01));
-		hope = fmax(hope, ok);
+		feasible = fmax(feasible, ok);
 		score = pow(ok, weight) *
 			improve_gain(log((isfinite(best) ? best : slow) / p->time_ms),
 				     hypot(p->time_sd, doubt));
@@ -126,7 +126,7 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 	}
 	if (top < 0)
 		return 1;
-	if (!isfinite(best) && hope < HOPELESS) {
+	if (!isfinite(best) && feasible < HOPELESS) {
 		/* If the query is infeasible, measure the mode with the lowest predicted power,
 		 * then stop. */
 		next->index = low;

@@ -289,12 +289,12 @@ static int interleave_fill(const struct interleave_model *t, const struct jetwat
 
 	*plan = (struct jetwatt_interleave_plan){
 		.tau = tau,
-		.most = t->even ? tau : most,
+		.max_minibatches = t->even ? tau : most,
 		.minibatches = n,
 		.window_ms = ms,
 		.infer_ms = ms - interleave_train_ms(t, n),
 		.requests = ms * t->rate,
-		.requests_most = jetwatt_interleave_requests_99(i, ms * t->rate),
+		.requests_99 = jetwatt_interleave_requests_99(i, ms * t->rate),
 		.latency_ms = fmin(late, 100 * q->latency_ms),
 		/* The planned throughput is computed for the highest plausible arrival rate. */
 		.throughput_hz = 1e3 * n / interleave_window_ms(t, n, t->high),

@@ -6,8 +6,8 @@
  *
  * A window is a time slice of training and one of the server, which answers the requests that have
  * arrived and those that arrive meanwhile. Training yields at the first minibatch boundary after
- * @tau minibatches at which a request is waiting, and in any case after @most minibatches. A switch
- * between the programs takes time as well.
+ * @tau minibatches at which a request is waiting, and in any case after @max_minibatches of them. A
+ * switch between the programs takes time as well.
  *
  * Requests arrive irregularly and the rate may change. The plan keeps the latency limit for 99 % of
  * the requests, given the scatter of past windows. A change of the arrival rate is detected by
@@ -84,18 +84,18 @@ struct jetwatt_interleave_query {
 /**
  * struct jetwatt_interleave_plan - a plan
  * @tau: minimum number of training minibatches in a window
- * @most: maximum number of training minibatches in a window
+ * @max_minibatches: maximum number of training minibatches in a window
  * @minibatches: mean number of training minibatches in a window
  * @window_ms: mean length of a window, in milliseconds
  * @infer_ms: part of the window for the server and both switches, in milliseconds
  * @requests: expected number of requests in a window
- * @requests_most: predicted 99th percentile of the number of requests in a window
+ * @requests_99: predicted 99th percentile of the number of requests in a window
  * @latency_ms: predicted 99th percentile of the latency of a request, in milliseconds
  * @throughput_hz: predicted training minibatches per second
  */
 struct jetwatt_interleave_plan {
-	uint32_t tau, most;
-	double minibatches, window_ms, infer_ms, requests, requests_most, latency_ms, throughput_hz;
+	uint32_t tau, max_minibatches;
+	double minibatches, window_ms, infer_ms, requests, requests_99, latency_ms, throughput_hz;
 };
 
 /*

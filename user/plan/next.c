@@ -32,7 +32,7 @@ static int next_predict(struct jetwatt_search *s, uint64_t seed)
 
 	if (err)
 		return err;
-	if ((s->rows >= EXCLUDE_ROWS || s->foretold) && s->budget_w > 0)
+	if ((s->rows >= EXCLUDE_ROWS || s->cross_device) && s->budget_w > 0)
 		return jetwatt_plan_predict_possible(s->m, s->mode, s->n, s->budget_w, 0, s->seen, s->p);
 	return jetwatt_fitted_predict(s->m, s->mode, NULL, s->n, s->p);
 }
@@ -53,7 +53,7 @@ static int next_choose(const struct jetwatt_search *s, size_t left, uint64_t see
 		return 0;
 	if (!left)
 		return 1;
-	if (s->rows < JETWATT_DESIGN && !s->foretold && !s->foreseen)
+	if (s->rows < JETWATT_DESIGN && !s->cross_device && !s->skip_design)
 		return jetwatt_design_next(s, next);
 	if (s->budget_w > 0)
 		return jetwatt_improve_next(s, next);
@@ -80,10 +80,12 @@ int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct je
 	if (err)
 		goto out;
 	modes = next_mark_seen(&s);
-	s.foretold = jetwatt_estimator_cross_device_agrees(by, row, rows);
-	if (rows || s.foretold || (budget_w > 0 && jetwatt_estimator_references_cover(by, mode, n)))
+	s.cross_device = jetwatt_estimator_cross_device_agrees(by, row, rows);
+	if (rows || s.cross_device ||
+	    (budget_w > 0 && jetwatt_estimator_references_cover(by, mode, n)))
 		err = next_predict(&s, seed);
-	s.foreseen = budget_w > 0 && jetwatt_fitted_reference_weight(s.m) >= JETWATT_PLAN_REFERENCE_WEIGHT;
+	s.skip_design = budget_w > 0 &&
+			jetwatt_fitted_reference_weight(s.m) >= JETWATT_PLAN_REFERENCE_WEIGHT;
 	if (!err)
 		err = next_choose(&s, most > modes ? most - modes : 0, seed, next);
 out:

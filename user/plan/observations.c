@@ -68,18 +68,18 @@ void jetwatt_known_query(struct jetwatt_known *k, int all)
 
 static int known_grow(struct jetwatt_workload_data *t)
 {
-	size_t room = t->room ? 2 * t->room : 32;
-	struct jetwatt_row *row = realloc(t->row, room * sizeof(*row));
+	size_t capacity = t->capacity ? 2 * t->capacity : 32;
+	struct jetwatt_row *row = realloc(t->row, capacity * sizeof(*row));
 	struct jetwatt_cell *cell;
 
 	if (!row)
 		return -ENOMEM;
 	t->row = row;
-	cell = realloc(t->cell, room * sizeof(*cell));
+	cell = realloc(t->cell, capacity * sizeof(*cell));
 	if (!cell)
 		return -ENOMEM;
 	t->cell = cell;
-	t->room = room;
+	t->capacity = capacity;
 	return 0;
 }
 
@@ -92,7 +92,7 @@ int jetwatt_known_add(struct jetwatt_known *k, const struct jetwatt_cell *c, dou
 
 	if (!(time_ms > 0 && time_ms < INFINITY && power_w > 0 && power_w < INFINITY))
 		return -EINVAL;
-	if (t->rows == t->room && known_grow(t))
+	if (t->rows == t->capacity && known_grow(t))
 		return -ENOMEM;
 	t->cell[t->rows] = *c;
 	t->row[t->rows++] = (struct jetwatt_row){

@@ -33,7 +33,7 @@ struct jetwatt_cell {
  * @row: all measurements of the workload, the latest last
  * @cell: for each entry of @row, the cell that was measured
  * @rows: number of rows
- * @room: number of rows for which @row has space
+ * @capacity: number of rows for which @row has space
  */
 struct jetwatt_workload_data {
 	const uint32_t *size;
@@ -42,7 +42,7 @@ struct jetwatt_workload_data {
 	double *time_ms, *power_w;
 	struct jetwatt_row *row;
 	struct jetwatt_cell *cell;
-	size_t rows, room;
+	size_t rows, capacity;
 };
 
 /**

@@ -158,7 +158,7 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
  * @risk: accepted probability that the answer exceeds a limit, for example 0.05
  */
 struct jetwatt_plan_objective {
-	enum { JETWATT_MIN_TIME, JETWATT_MIN_POWER, JETWATT_MIN_ENERGY } least;
+	enum { JETWATT_MIN_TIME, JETWATT_MIN_POWER, JETWATT_MIN_ENERGY } minimise;
 	double power_w, time_ms;
 	double risk;
 };

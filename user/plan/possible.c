@@ -14,8 +14,8 @@
 #define WITHIN		0.85
 
 /* Exclude new modes by their parametric means @time and @power. */
-static void exclude(unsigned char *seen, size_t n, const double *time, const double *power,
-		    double budget_w, double beat_ms)
+static void possible_exclude(unsigned char *seen, size_t n, const double *time, const double *power,
+			     double budget_w, double beat_ms)
 {
 	double best = INFINITY;
 
@@ -32,8 +32,8 @@ static void exclude(unsigned char *seen, size_t n, const double *time, const dou
 }
 
 /* Compute the parametric means of all modes, and exclude modes by them. */
-static int outline(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode, size_t n,
-		   double budget_w, double beat_ms, unsigned char *seen)
+static int possible_apply_means(const struct jetwatt_fitted *m, const struct jetwatt_mode *mode,
+				size_t n, double budget_w, double beat_ms, unsigned char *seen)
 {
 	double *time;
 	int err;
@@ -45,7 +45,7 @@ static int outline(const struct jetwatt_fitted *m, const struct jetwatt_mode *mo
 		return -ENOMEM;
 	err = m->by->outline(m->model, mode, n, time, time + n);
 	if (!err)
-		exclude(seen, n, time, time + n, budget_w, beat_ms);
+		possible_exclude(seen, n, time, time + n, budget_w, beat_ms);
 	free(time);
 	return err;
 }
@@ -54,7 +54,7 @@ int jetwatt_plan_predict_possible(const struct jetwatt_fitted *m, const struct j
 				  size_t n, double budget_w, double beat_ms, unsigned char *seen,
 				  struct jetwatt_prediction *p)
 {
-	int err = outline(m, mode, n, budget_w, beat_ms, seen);
+	int err = possible_apply_means(m, mode, n, budget_w, beat_ms, seen);
 	struct jetwatt_prediction *some;
 	struct jetwatt_mode *possible;
 	size_t k = 0;

@@ -77,12 +77,12 @@ double jetwatt_plan_quantile(double risk)
  * struct rank_known - time and power of a mode, measured or else predicted
  * @time: time of a minibatch, in milliseconds
  * @power: power, in watts
- * @time_most: upper bound of @time at the accepted risk; equal to @time if the mode is measured
- * @power_most: upper bound of @power at the accepted risk; equal to @power if the mode is measured
+ * @time_max: upper bound of @time at the accepted risk; equal to @time if the mode is measured
+ * @power_max: upper bound of @power at the accepted risk; equal to @power if the mode is measured
  * @times: number of measurements
  */
 struct rank_known {
-	double time, power, time_most, power_most;
+	double time, power, time_max, power_max;
 	size_t times;
 };
 
@@ -92,11 +92,11 @@ static void rank_lookup(const struct jetwatt_mode *mode, const struct jetwatt_pr
 	struct jetwatt_row mean;
 
 	k->times = jetwatt_plan_reading(mode, row, rows, &mean);
-	k->time = k->time_most = k->times ? mean.time_ms : p->time_ms;
-	k->power = k->power_most = k->times ? mean.power_w : p->power_w;
+	k->time = k->time_max = k->times ? mean.time_ms : p->time_ms;
+	k->power = k->power_max = k->times ? mean.power_w : p->power_w;
 	if (!k->times) {
-		k->time_most *= exp(z * p->time_sd);
-		k->power_most *= exp(z * p->power_sd);
+		k->time_max *= exp(z * p->time_sd);
+		k->power_max *= exp(z * p->power_sd);
 	}
 }
 
@@ -107,11 +107,11 @@ static double rank_key(const struct rank_known *k, const struct jetwatt_predicti
 {
 	double v = 0, var = 0;
 
-	if (q->least != JETWATT_MIN_POWER) {
+	if (q->minimise != JETWATT_MIN_POWER) {
 		v += log(k->time);
 		var += p->time_sd * p->time_sd;
 	}
-	if (q->least != JETWATT_MIN_TIME) {
+	if (q->minimise != JETWATT_MIN_TIME) {
 		v += log(k->power);
 		var += p->power_sd * p->power_sd;
 	}
@@ -155,8 +155,8 @@ int jetwatt_plan_candidates(const struct jetwatt_mode *mode, const struct jetwat
 			closest = i;
 			closest_measured = v.times > 0;
 		}
-		if ((q->power_w > 0 && v.power_most > q->power_w) ||
-		    (q->time_ms > 0 && v.time_most > q->time_ms))
+		if ((q->power_w > 0 && v.power_max > q->power_w) ||
+		    (q->time_ms > 0 && v.time_max > q->time_ms))
 			continue;
 		e[k].doubtful = v.times && q->power_w > 0 &&
 				!jetwatt_reading_plausible(v.power, v.times, &p[i], q->power_w);
@@ -195,9 +195,9 @@ void jetwatt_plan_required_limits(const struct jetwatt_mode *mode, const struct 
 		struct rank_known v;
 
 		rank_lookup(&mode[i], &p[i], row, rows, z, &v);
-		if (!(q->time_ms > 0 && v.time_most > q->time_ms))
-			*power_w = fmin(*power_w, v.power_most);
-		if (!(q->power_w > 0 && v.power_most > q->power_w))
-			*time_ms = fmin(*time_ms, v.time_most);
+		if (!(q->time_ms > 0 && v.time_max > q->time_ms))
+			*power_w = fmin(*power_w, v.power_max);
+		if (!(q->power_w > 0 && v.power_max > q->power_w))
+			*time_ms = fmin(*time_ms, v.time_max);
 	}
 }

@@ -18,9 +18,9 @@
  * @row: measured rows
  * @rows: number of rows
  * @by: predictor and prior; NULL: the default
- * @foretold: 1: the prior has rows of the same workload from other devices, and @row agrees with
- *	them
- * @foreseen: 1: the references predict this workload well enough to skip the initial design
+ * @cross_device: 1: the prior has rows of the same workload from other devices, and @row agrees
+ *	with them
+ * @skip_design: 1: the references predict this workload well enough to skip the initial design
  * @budget_w: power budget, in watts; 0: no budget
  * @seen: @n entries of enum jetwatt_seen
  * @m: model fitted to @row; NULL if no model has been fitted yet
@@ -33,7 +33,7 @@ struct jetwatt_search {
 	const struct jetwatt_row *row;
 	size_t rows;
 	const struct jetwatt_estimator *by;
-	int foretold, foreseen;
+	int cross_device, skip_design;
 	double budget_w;
 	unsigned char *seen;
 	struct jetwatt_fitted *m;

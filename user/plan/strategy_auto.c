@@ -39,16 +39,16 @@
 #define CLOSE		1.1
 
 /**
- * struct scout - state of a search
- * @view: surrogate of each workload
+ * struct bayes - state of a search by Bayesian optimisation
+ * @model: surrogate of each workload
  * @q: query for which the @queued cells of @queue are still to be measured in mode @entered
  * @misses: number of consecutive modes over the budget
  * @opening: 1: mode @entered, the one that was chosen last, is part of the initial design
  * @seed: seed of the fits
  * @seen, @worst: scratch, per mode: 1: measured; @power_w: highest predicted power, in W
  */
-struct scout {
-	struct jetwatt_surrogate view[JETWATT_KNOWN_WORKS];
+struct bayes {
+	struct jetwatt_surrogate model[JETWATT_KNOWN_WORKS];
 	struct jetwatt_slice_query q;
 	struct jetwatt_cell queue[1 + 2 * JETWATT_SLICE_SIZES];
 	size_t queued, entered, misses;
@@ -58,12 +58,12 @@ struct scout {
 	struct jetwatt_prediction *worst;
 };
 
-static void scout_free(void *state)
+static void bayes_free(void *state)
 {
-	struct scout *s = state;
+	struct bayes *s = state;
 
 	for (size_t w = 0; s && w < JETWATT_KNOWN_WORKS; w++)
-		jetwatt_surrogate_free(&s->view[w]);
+		jetwatt_surrogate_free(&s->model[w]);
 	if (s) {
 		free(s->seen);
 		free(s->worst);
@@ -71,13 +71,13 @@ static void scout_free(void *state)
 	free(s);
 }
 
-static int scout_new(void **state, const struct jetwatt_known *k, uint64_t seed)
+static int bayes_new(void **state, const struct jetwatt_known *k, uint64_t seed)
 {
-	struct scout *s = calloc(1, sizeof(*s));
+	struct bayes *s = calloc(1, sizeof(*s));
 	int err = s ? 0 : -ENOMEM;
 
 	for (size_t w = 0; w < k->works && !err; w++)
-		err = jetwatt_surrogate_init(&s->view[w], &k->work[w], k->n);
+		err = jetwatt_surrogate_init(&s->model[w], &k->work[w], k->n);
 	if (!err) {
 		s->seed = seed;
 		s->entered = SIZE_MAX;
@@ -86,7 +86,7 @@ static int scout_new(void **state, const struct jetwatt_known *k, uint64_t seed)
 		err = s->seen && s->worst ? 0 : -ENOMEM;
 	}
 	if (err) {
-		scout_free(s);
+		bayes_free(s);
 		s = NULL;
 	}
 	*state = s;
@@ -94,7 +94,7 @@ static int scout_new(void **state, const struct jetwatt_known *k, uint64_t seed)
 }
 
 /* Return: 1 if the queueing delay of this minibatch size is below the latency limit, else 0. */
-static int scout_in_time(const struct jetwatt_known *k, size_t work, size_t size,
+static int bayes_in_time(const struct jetwatt_known *k, size_t work, size_t size,
 			 const struct jetwatt_slice_query *q)
 {
 	if (!work && jetwatt_slice_trains(k->kind))
@@ -103,51 +103,51 @@ static int scout_in_time(const struct jetwatt_known *k, size_t work, size_t size
 }
 
 /* Fit the surrogates of all workloads and predict all modes. */
-static int scout_fit(struct scout *s, const struct jetwatt_known *k,
+static int bayes_fit(struct bayes *s, const struct jetwatt_known *k,
 		     const struct jetwatt_slice_query *q)
 {
-	int err = 0, whole = 1;
+	int err = 0, full = 1;
 
 	/* At most one full fit in a step: two would delay the search noticeably. */
 	for (size_t w = k->works; w-- > 0 && !err;)
-		err = jetwatt_surrogate_fit(&s->view[w], k, &k->work[w], q->power_w, s->seed, &whole);
+		err = jetwatt_surrogate_fit(&s->model[w], k, &k->work[w], q->power_w, s->seed, &full);
 	for (size_t w = 0; w < k->works && !err; w++)
 		for (size_t z = 0; z < k->work[w].sizes && !err; z++)
-			if (scout_in_time(k, w, z, q))
-				err = jetwatt_surrogate_predict(&s->view[w], k, &k->work[w], z);
+			if (bayes_in_time(k, w, z, q))
+				err = jetwatt_surrogate_predict(&s->model[w], k, &k->work[w], z);
 	return err;
 }
 
-static struct jetwatt_estimate scout_guess(const struct scout *s, const struct jetwatt_known *k,
+static struct jetwatt_estimate bayes_estimate(const struct bayes *s, const struct jetwatt_known *k,
 					size_t work, size_t size, size_t mode)
 {
-	return jetwatt_surrogate_estimate(&s->view[work], k, &k->work[work], size, mode);
+	return jetwatt_surrogate_estimate(&s->model[work], k, &k->work[work], size, mode);
 }
 
 /* Set @best to a mode's largest acquisition value over minibatch sizes with an unmeasured cell. */
-static void scout_acquisition(const struct scout *s, const struct jetwatt_known *k,
-			      const struct jetwatt_incumbent *goal, size_t mode,
+static void bayes_acquisition(const struct bayes *s, const struct jetwatt_known *k,
+			      const struct jetwatt_incumbent *inc, size_t mode,
 			      struct jetwatt_acquisition *best)
 {
 	const struct jetwatt_workload_data *a = &k->work[0], *b = &k->work[k->works - 1];
 
 	*best = (struct jetwatt_acquisition){ .score = -1 };
 	for (size_t i = 0; i < a->sizes; i++) {
-		if (!scout_in_time(k, 0, i, goal->q))
+		if (!bayes_in_time(k, 0, i, inc->q))
 			continue;
 		for (size_t j = 0; j < (k->works > 1 ? b->sizes : 1); j++) {
 			struct jetwatt_estimate g[JETWATT_KNOWN_WORKS];
 			const uint32_t size[] = { a->size[i], b->size[j] };
 			double ok, score;
 
-			if (k->works > 1 && !scout_in_time(k, 1, j, goal->q))
+			if (k->works > 1 && !bayes_in_time(k, 1, j, inc->q))
 				continue;
-			g[0] = scout_guess(s, k, 0, i, mode);
+			g[0] = bayes_estimate(s, k, 0, i, mode);
 			if (k->works > 1)
-				g[1] = scout_guess(s, k, 1, j, mode);
+				g[1] = bayes_estimate(s, k, 1, j, mode);
 			if (!(g[0].time_sd > 0) && (k->works == 1 || !(g[1].time_sd > 0)))
 				continue;
-			score = jetwatt_acquisition_of(goal, g, size, &ok);
+			score = jetwatt_acquisition_of(inc, g, size, &ok);
 			if (score > best->score)
 				*best = (struct jetwatt_acquisition){ score, ok, { i, j } };
 		}
@@ -155,7 +155,7 @@ static void scout_acquisition(const struct scout *s, const struct jetwatt_known 
 }
 
 /* Queue a cell, unless the cell is measured or queued already. */
-static void scout_enqueue(struct scout *s, const struct jetwatt_known *k, size_t work, size_t size,
+static void bayes_enqueue(struct bayes *s, const struct jetwatt_known *k, size_t work, size_t size,
 			  size_t mode)
 {
 	struct jetwatt_cell c = { work, size, mode };
@@ -169,8 +169,8 @@ static void scout_enqueue(struct scout *s, const struct jetwatt_known *k, size_t
 }
 
 /* Choose a mode: queue its best minibatch size and up to SIZES - 1 others worth measuring. */
-static void scout_enter_mode(struct scout *s, const struct jetwatt_known *k,
-			     const struct jetwatt_incumbent *goal, size_t mode,
+static void bayes_enter_mode(struct bayes *s, const struct jetwatt_known *k,
+			     const struct jetwatt_incumbent *inc, size_t mode,
 			     const struct jetwatt_acquisition *h)
 {
 	size_t last = k->works - 1;
@@ -178,18 +178,18 @@ static void scout_enter_mode(struct scout *s, const struct jetwatt_known *k,
 
 	s->entered = mode;
 	for (size_t w = 0; w < k->works; w++)
-		scout_enqueue(s, k, w, h->size[w], mode);
-	if (goal->kind == JETWATT_SLICE_TRAIN)
+		bayes_enqueue(s, k, w, h->size[w], mode);
+	if (inc->kind == JETWATT_SLICE_TRAIN)
 		return;
 	for (size_t z = 0; z < k->work[last].sizes; z++) {
 		const uint32_t size[] = { k->work[0].size[h->size[0]], k->work[last].size[z] };
 		struct jetwatt_estimate g[JETWATT_KNOWN_WORKS];
 		double ok;
 
-		g[0] = scout_guess(s, k, 0, h->size[0], mode);
-		g[last] = scout_guess(s, k, last, z, mode);
-		score[z] = scout_in_time(k, last, z, goal->q) && g[last].time_sd > 0 ?
-				   jetwatt_acquisition_of(goal, g, last ? size : size + 1, &ok) : -1;
+		g[0] = bayes_estimate(s, k, 0, h->size[0], mode);
+		g[last] = bayes_estimate(s, k, last, z, mode);
+		score[z] = bayes_in_time(k, last, z, inc->q) && g[last].time_sd > 0 ?
+				   jetwatt_acquisition_of(inc, g, last ? size : size + 1, &ok) : -1;
 	}
 	for (int more = 1; more < SIZES; more++) {
 		size_t top = h->size[last];
@@ -203,13 +203,13 @@ static void scout_enter_mode(struct scout *s, const struct jetwatt_known *k,
 		if (top == h->size[last])
 			break;
 		score[top] = -1;
-		scout_enqueue(s, k, last, top, mode);
+		bayes_enqueue(s, k, last, top, mode);
 	}
 }
 
 /* Choose a mode of the initial design: training, the largest size within the latency limit, and one
  * more size that differs from mode to mode. */
-static int scout_initial_design(struct scout *s, const struct jetwatt_known *k,
+static int bayes_initial_design(struct bayes *s, const struct jetwatt_known *k,
 				const struct jetwatt_slice_query *q, size_t modes)
 {
 	struct jetwatt_search d = { .mode = k->mode, .n = k->n, .rows = modes,
@@ -221,10 +221,10 @@ static int scout_initial_design(struct scout *s, const struct jetwatt_known *k,
 		s->worst[i] = (struct jetwatt_prediction){ 0 };
 		for (size_t w = 0; w < k->works && modes; w++)
 			for (size_t z = 0; z < k->work[w].sizes; z++)
-				if (s->view[w].good[z])
+				if (s->model[w].good[z])
 					s->worst[i].power_w =
 						fmax(s->worst[i].power_w,
-						     scout_guess(s, k, w, z, i).power_w);
+						     bayes_estimate(s, k, w, z, i).power_w);
 	}
 	err = jetwatt_design_next(&d, &next);
 	if (err)
@@ -235,19 +235,19 @@ static int scout_initial_design(struct scout *s, const struct jetwatt_known *k,
 		size_t fit = 0, z = k->work[w].sizes;
 
 		while (z-- > 0)
-			fit += scout_in_time(k, w, z, q);
+			fit += bayes_in_time(k, w, z, q);
 		for (z = 0; z < k->work[w].sizes; z++)
-			if (scout_in_time(k, w, z, q)) {
+			if (bayes_in_time(k, w, z, q)) {
 				fit--;
 				if (!fit || fit == (modes + 1) % (fit + z + 1))
-					scout_enqueue(s, k, w, z, next.index);
+					bayes_enqueue(s, k, w, z, next.index);
 			}
 	}
 	return s->queued ? 0 : 1;
 }
 
 /* Count the last measured mode if it is over the budget. */
-static void scout_count_miss(struct scout *s, const struct jetwatt_known *k)
+static void bayes_count_miss(struct bayes *s, const struct jetwatt_known *k)
 {
 	if (s->entered == SIZE_MAX)
 		return;
@@ -259,30 +259,30 @@ static void scout_count_miss(struct scout *s, const struct jetwatt_known *k)
 	s->opening = 0;
 }
 
-/* Set @goal to the incumbent of the query. */
-static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
-			   const struct jetwatt_slice_query *q, struct jetwatt_incumbent *goal)
+/* Set @inc to the incumbent of the query. */
+static void bayes_set_incumbent(const struct bayes *s, const struct jetwatt_known *k,
+				const struct jetwatt_slice_query *q, struct jetwatt_incumbent *inc)
 {
 	struct jetwatt_slice_plan plan;
 	double top = 0;
 
-	*goal = (struct jetwatt_incumbent){ .kind = k->kind, .q = q, .caution = 1 };
+	*inc = (struct jetwatt_incumbent){ .kind = k->kind, .q = q, .caution = 1 };
 	if (s->misses > 1)
-		goal->caution += CAUTION * (s->misses - 1);
-	goal->any = jetwatt_known_answer(k, q, &plan);
-	goal->none = !goal->any;
+		inc->caution += CAUTION * (s->misses - 1);
+	inc->any = jetwatt_known_answer(k, q, &plan);
+	inc->none = !inc->any;
 	if (k->kind == JETWATT_SLICE_TRAIN) {
 		for (size_t i = 0; i < k->n; i++)
-			top = fmax(top, scout_guess(s, k, 0, 0, i).time_ms);
-		goal->best = goal->any ? plan.time_ms : top;
+			top = fmax(top, bayes_estimate(s, k, 0, 0, i).time_ms);
+		inc->best = inc->any ? plan.time_ms : top;
 	} else if (k->kind == JETWATT_SLICE_TRAIN_AND_INFER) {
 		for (size_t i = 0; i < k->n; i++)
-			top = fmax(top, 1e3 / scout_guess(s, k, 0, 0, i).time_ms);
+			top = fmax(top, 1e3 / bayes_estimate(s, k, 0, 0, i).time_ms);
 		/* Improvements are relative to the incumbent's throughput, which must not be 0. */
-		goal->any = goal->any && plan.tau;
-		goal->best = goal->any ? plan.throughput_hz : top;
+		inc->any = inc->any && plan.tau;
+		inc->best = inc->any ? plan.throughput_hz : top;
 	} else {
-		goal->best = goal->any ? plan.latency_ms : q->latency_ms;
+		inc->best = inc->any ? plan.latency_ms : q->latency_ms;
 	}
 }
 
@@ -290,8 +290,8 @@ static void scout_set_goal(const struct scout *s, const struct jetwatt_known *k,
  * query. Measurements deviate from predictions more often than the standard deviations say: choose
  * the size that improves the incumbent most if its time and power are SURPRISE times the predicted
  * ones. Return: 0: a cell was queued; 1: no size improves it. */
-static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
-				 const struct jetwatt_incumbent *goal)
+static int bayes_remaining_sizes(struct bayes *s, const struct jetwatt_known *k,
+				 const struct jetwatt_incumbent *inc)
 {
 	size_t last = k->works - 1, mode = 0, size = 0;
 	double most = 0;
@@ -303,21 +303,21 @@ static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 
 		if (!k->fresh[i])
 			continue;
-		t = scout_guess(s, k, 0, 0, i);
-		if (t.time_sd > 0 || t.power_w > goal->q->power_w)
+		t = bayes_estimate(s, k, 0, 0, i);
+		if (t.time_sd > 0 || t.power_w > inc->q->power_w)
 			continue;
 		for (size_t z = 0; z < k->work[last].sizes; z++) {
-			struct jetwatt_estimate f = scout_guess(s, k, last, z, i);
-			double window = 1e3 * k->work[last].size[z] / goal->q->arrival_hz, wait, rate;
+			struct jetwatt_estimate f = bayes_estimate(s, k, last, z, i);
+			double window = 1e3 * k->work[last].size[z] / inc->q->arrival_hz, wait, rate;
 
-			if (!(f.time_sd > 0) || !scout_in_time(k, last, z, goal->q))
+			if (!(f.time_sd > 0) || !bayes_in_time(k, last, z, inc->q))
 				continue;
 			wait = f.time_ms * SURPRISE;
-			if (wait > fmin(goal->q->latency_ms - window, window) ||
-			    f.power_w * SURPRISE > goal->q->power_w)
+			if (wait > fmin(inc->q->latency_ms - window, window) ||
+			    f.power_w * SURPRISE > inc->q->power_w)
 				continue;
 			rate = 1e3 * jetwatt_slice_tau(window, wait, t.time_ms) / window;
-			if (rate > (goal->any ? goal->best : 0) && rate > most) {
+			if (rate > (inc->any ? inc->best : 0) && rate > most) {
 				most = rate;
 				mode = i;
 				size = z;
@@ -327,13 +327,13 @@ static int scout_remaining_sizes(struct scout *s, const struct jetwatt_known *k,
 	if (!(most > 0))
 		return 1;
 	s->entered = mode;
-	scout_enqueue(s, k, last, size, mode);
+	bayes_enqueue(s, k, last, size, mode);
 	return s->queued ? 0 : 1;
 }
 
 /* No mode is likely to meet the limits: choose the mode with the lowest predicted power, if it may
  * draw less power than the lowest measured power. Return: 0; 1 if no such mode exists. */
-static int scout_closest(struct scout *s, const struct jetwatt_known *k,
+static int bayes_closest(struct bayes *s, const struct jetwatt_known *k,
 			 const struct jetwatt_slice_query *q, const struct jetwatt_acquisition *h)
 {
 	double least = INFINITY, drawn = INFINITY;
@@ -344,8 +344,8 @@ static int scout_closest(struct scout *s, const struct jetwatt_known *k,
 
 		for (size_t w = 0; w < k->works; w++)
 			for (size_t z = 0; z < k->work[w].sizes; z++)
-				if (s->view[w].good[z] && scout_in_time(k, w, z, q))
-					most = fmax(most, scout_guess(s, k, w, z, i).power_w);
+				if (s->model[w].good[z] && bayes_in_time(k, w, z, q))
+					most = fmax(most, bayes_estimate(s, k, w, z, i).power_w);
 		if (s->seen[i]) {
 			drawn = fmin(drawn, most);
 		} else if (most < least) {
@@ -357,31 +357,31 @@ static int scout_closest(struct scout *s, const struct jetwatt_known *k,
 		return 1;
 	s->entered = mode;
 	for (size_t w = 0; w < k->works; w++)
-		scout_enqueue(s, k, w, h->size[w], mode);
+		bayes_enqueue(s, k, w, h->size[w], mode);
 	return s->queued ? 0 : 1;
 }
 
 /* Return: 1 if the references predict all workloads well enough to skip the initial design. */
-static int scout_skip_design(const struct scout *s, const struct jetwatt_known *k)
+static int bayes_skip_design(const struct bayes *s, const struct jetwatt_known *k)
 {
 	for (size_t w = 0; w < k->works; w++)
-		if (jetwatt_fitted_reference_weight(s->view[w].m) < JETWATT_PLAN_REFERENCE_WEIGHT)
+		if (jetwatt_fitted_reference_weight(s->model[w].m) < JETWATT_PLAN_REFERENCE_WEIGHT)
 			return 0;
 	return 1;
 }
 
 /* Choose the next mode by expected improvement. Return: 0; 1 if no mode is worth measuring. */
-static int scout_choose(struct scout *s, const struct jetwatt_known *k,
+static int bayes_choose(struct bayes *s, const struct jetwatt_known *k,
 			const struct jetwatt_slice_query *q, size_t most, size_t modes)
 {
 	struct jetwatt_acquisition top = { .score = -1 }, here = { .score = -1 }, h;
-	struct jetwatt_incumbent goal;
+	struct jetwatt_incumbent inc;
 	int missing = 0;
 	size_t at = 0, at_here = 0;
 	double ok = 0, range[2] = { 0, 0 };
 
-	scout_set_goal(s, k, q, &goal);
-	if (modes >= BOTH_ENDS && !scout_skip_design(s, k))
+	bayes_set_incumbent(s, k, q, &inc);
+	if (modes >= BOTH_ENDS && !bayes_skip_design(s, k))
 		missing = jetwatt_known_ends_missing(k, s->seen, range);
 	for (size_t i = 0; i < k->n; i++) {
 		struct jetwatt_acquisition *best = k->fresh[i] ? &here : &top;
@@ -390,7 +390,7 @@ static int scout_choose(struct scout *s, const struct jetwatt_known *k,
 			continue;
 		if (missing && !k->fresh[i] && !(jetwatt_known_end_of(k, i, range) & missing))
 			continue;
-		scout_acquisition(s, k, &goal, i, &h);
+		bayes_acquisition(s, k, &inc, i, &h);
 		ok = fmax(ok, h.ok);
 		if (h.score > best->score) {
 			*best = h;
@@ -398,23 +398,23 @@ static int scout_choose(struct scout *s, const struct jetwatt_known *k,
 		}
 	}
 	if (here.score > ENOUGH && here.score > WORTH_HERE * top.score) {
-		scout_enter_mode(s, k, &goal, at_here, &here);
+		bayes_enter_mode(s, k, &inc, at_here, &here);
 		return 0;
 	}
 	if (top.score < 0)
-		return scout_remaining_sizes(s, k, &goal);
-	if (!goal.any && ok < HOPELESS)
-		return scout_closest(s, k, q, &top);
-	if (!goal.none && top.score < ENOUGH && modes >= ENOUGH_MODES)
-		return scout_remaining_sizes(s, k, &goal);
-	scout_enter_mode(s, k, &goal, at, &top);
+		return bayes_remaining_sizes(s, k, &inc);
+	if (!inc.any && ok < HOPELESS)
+		return bayes_closest(s, k, q, &top);
+	if (!inc.none && top.score < ENOUGH && modes >= ENOUGH_MODES)
+		return bayes_remaining_sizes(s, k, &inc);
+	bayes_enter_mode(s, k, &inc, at, &top);
 	return 0;
 }
 
-static int scout_next(void *state, const struct jetwatt_known *k,
+static int bayes_next(void *state, const struct jetwatt_known *k,
 		      const struct jetwatt_slice_query *q, size_t most, struct jetwatt_cell *next)
 {
-	struct scout *s = state;
+	struct bayes *s = state;
 	size_t modes;
 	int err = 0;
 
@@ -427,13 +427,13 @@ static int scout_next(void *state, const struct jetwatt_known *k,
 	if (s->queued && !s->opening && jetwatt_known_over(k, s->entered, q->power_w))
 		s->queued = 0;
 	if (!s->queued) {
-		scout_count_miss(s, k);
+		bayes_count_miss(s, k);
 		modes = jetwatt_known_modes(k, s->seen);
-		err = scout_fit(s, k, q);
-		if (!err && modes < OPENING && !scout_skip_design(s, k))
-			err = k->modes < most ? scout_initial_design(s, k, q, modes) : 1;
+		err = bayes_fit(s, k, q);
+		if (!err && modes < OPENING && !bayes_skip_design(s, k))
+			err = k->modes < most ? bayes_initial_design(s, k, q, modes) : 1;
 		else if (!err)
-			err = scout_choose(s, k, q, most, modes);
+			err = bayes_choose(s, k, q, most, modes);
 		if (!err && !s->queued)
 			err = 1;
 	}
@@ -446,5 +446,5 @@ static int scout_next(void *state, const struct jetwatt_known *k,
 
 const struct jetwatt_strategy jetwatt_strategy_auto = {
 	.name = "auto", .does = "Bayesian optimisation, using all earlier measurements",
-	.modes = 15, .new = scout_new, .next = scout_next, .free = scout_free,
+	.modes = 15, .new = bayes_new, .next = bayes_next, .free = bayes_free,
 };

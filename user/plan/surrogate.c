@@ -65,7 +65,8 @@ static size_t view_nearest_rows(const struct jetwatt_workload_data *t, double bu
 }
 
 int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
-		     const struct jetwatt_workload_data *t, double budget, uint64_t seed, int *whole)
+		     const struct jetwatt_workload_data *t, double budget, uint64_t seed,
+		     int *full)
 {
 	struct jetwatt_row near[NEAREST];
 	int err = 0;
@@ -77,8 +78,8 @@ int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_know
 	v->budget = budget;
 	if (!t->rows && !jetwatt_estimator_references_cover(t->by, k->mode, k->n))
 		return 0;
-	if (!v->base || t->rows <= EVERY || (*whole && t->rows > GROWTH * v->based)) {
-		*whole = 0;
+	if (!v->base || t->rows <= EVERY || (*full && t->rows > GROWTH * v->based)) {
+		*full = 0;
 		jetwatt_fitted_free(v->base);
 		v->base = NULL;
 		v->based = t->rows;

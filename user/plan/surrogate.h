@@ -10,7 +10,7 @@
 
 /**
  * struct jetwatt_surrogate - surrogate of one workload
- * @base: model of the last whole fit, to the first @based rows
+ * @base: model of the last full fit, to the first @based rows
  * @m: the model in use: @base, or a warm-start fit from it
  * @based: number of rows that @base was fitted to
  * @rows: number of rows when @m was fitted
@@ -49,14 +49,15 @@ void jetwatt_surrogate_free(struct jetwatt_surrogate *v);
  * @t: the workload
  * @budget: power budget of the query, in watts: rows with power near the budget are preferred
  * @seed: seed of all random choices
- * @whole: 1: the caller permits a whole fit that could also be postponed; set to 0 after such a fit
+ * @full: 1: the caller permits a full fit that could also be postponed; set to 0 after such a fit
  *
  * Without any measured row, the surrogate gets a model only if the references cover the modes.
  *
  * Return: 0, negative errno.
  */
 int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
-		     const struct jetwatt_workload_data *t, double budget, uint64_t seed, int *whole);
+		     const struct jetwatt_workload_data *t, double budget, uint64_t seed,
+		     int *full);
 
 /*
  * Predict all modes at the minibatch size of index @size, unless the predictions are valid already

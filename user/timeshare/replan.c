@@ -56,7 +56,7 @@ static int write_batch_socket(const char *path, const char *text)
  * changed. */
 static void write_batch_size(struct jetwatt_timeshare *s)
 {
-	int batch = ceil(fmax(s->plan.requests_most, 1)), err;
+	int batch = ceil(fmax(s->plan.requests_99, 1)), err;
 	char text[16];
 
 	if (!*s->conf->batch_file || batch == s->batch_sent)

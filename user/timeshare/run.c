@@ -107,7 +107,7 @@ static uint64_t train_deadline(const struct jetwatt_timeshare *s)
 static int train_slice_over(const struct jetwatt_timeshare *s, uint64_t now)
 {
 	if (s->planned)
-		return s->done >= s->plan.most ||
+		return s->done >= s->plan.max_minibatches ||
 		       (s->done >= s->plan.tau && jetwatt_timeshare_requested(s));
 	return jetwatt_timeshare_requested(s) || now - s->turn_ns >= BLIND * s->conf->latency_ms * MS;
 }

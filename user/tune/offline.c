@@ -124,7 +124,7 @@ static void offline_show(const struct jetwatt_tuner *l, const struct jetwatt_pla
 	static const char *const what[] = { "least time", "least power", "least energy" };
 	char limits[64];
 
-	printf("%s within %s (risk %g %%), from %zu measured modes\n", what[q->least],
+	printf("%s within %s (risk %g %%), from %zu measured modes\n", what[q->minimise],
 	       jetwatt_offline_limits(q, limits, sizeof(limits)), 100 * q->risk,
 	       jetwatt_tuner_known(l));
 	jetwatt_terminal_predicted_heading();

@@ -130,7 +130,7 @@ static void optimize_check_args(struct jetwatt_optimize *in)
 				       "run jetwatt profile -o FILE.csv on the job, then jetwatt optimize --profile FILE.csv",
 				       "--time-ms, --least and --front cannot be used with a job"));
 	in->most = in->most ? in->most : JETWATT_TUNER_MAX_MODES;
-	q->least = in->least >= 0 ? in->least :
+	q->minimise = in->least >= 0 ? in->least :
 		   q->power_w > 0 ? JETWATT_MIN_TIME : JETWATT_MIN_POWER;
 }
 
