@@ -164,7 +164,7 @@ static void show(const char *title, const struct score *s, size_t n)
 
 static long load(const char *path, struct jetwatt_row **row)
 {
-	unsigned char *dirty;
+	unsigned char *outlier;
 	size_t k = 0;
 	long n = search_read(path, row);
 
@@ -172,13 +172,13 @@ static long load(const char *path, struct jetwatt_row **row)
 		fprintf(stderr, "cannot read %s\n", path);
 		exit(1);
 	}
-	dirty = calloc(n, 1);
-	if (!dirty || optimum_outliers(*row, n, dirty) < 0)
+	outlier = calloc(n, 1);
+	if (!outlier || optimum_outliers(*row, n, outlier) < 0)
 		exit(1);
 	for (long i = 0; i < n; i++)
-		if (!dirty[i])
+		if (!outlier[i])
 			(*row)[k++] = (*row)[i];
-	free(dirty);
+	free(outlier);
 	return k;
 }
 

@@ -111,7 +111,7 @@ static double least_power(const struct jetwatt_row *row, const struct cell *cell
 	return k ? 0.8 * median(g, k) : 0;
 }
 
-long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
+long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *outlier)
 {
 	struct cell *cell = calloc(n + 1, sizeof(*cell));
 	double *v = calloc(n + 1, sizeof(*v));
@@ -131,11 +131,11 @@ long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *di
 		}
 	}
 	qsort(cell, n, sizeof(*cell), by_step);
-	memset(dirty, 0, n);
+	memset(outlier, 0, n);
 	count = 0;
 	for (size_t i = 0; i < n; i++) {
-		dirty[cell[i].row] = row[cell[i].row].power_w < least_power(row, cell, n, i);
-		count += dirty[cell[i].row];
+		outlier[cell[i].row] = row[cell[i].row].power_w < least_power(row, cell, n, i);
+		count += outlier[cell[i].row];
 	}
 out:
 	free(cell);
@@ -143,13 +143,13 @@ out:
 	return count;
 }
 
-long optimum_find(const struct jetwatt_row *row, size_t n, const unsigned char *dirty,
+long optimum_find(const struct jetwatt_row *row, size_t n, const unsigned char *outlier,
 		  double limit_w)
 {
 	long best = -1;
 
 	for (size_t i = 0; i < n; i++) {
-		if (row[i].power_w > limit_w || (dirty && dirty[i]))
+		if (row[i].power_w > limit_w || (outlier && outlier[i]))
 			continue;
 		if (best < 0 || row[i].time_ms < row[best].time_ms)
 			best = i;

@@ -14,7 +14,7 @@
  * optimum_outliers() - mark rows whose measured power is an outlier
  * @row: measured modes
  * @n: number of rows
- * @dirty: receives for each of the @n rows 1 if it is an outlier, otherwise 0
+ * @outlier: receives for each of the @n rows 1 if it is an outlier, otherwise 0
  *
  * The modes form a grid with one dimension per knob. In each dimension in which a row has a
  * neighbour on both sides, its expected power is the geometric mean of these two. A row is an
@@ -24,13 +24,13 @@
  *
  * Return: number of outliers; -ENOMEM.
  */
-long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *dirty);
+long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *outlier);
 
 /*
- * Find the fastest row with power_w <= @limit_w that is not marked in @dirty; @dirty may be NULL.
+ * Find the fastest row with power_w <= @limit_w that is not marked in @outlier, which may be NULL.
  * Return: its index; -1: there is none.
  */
-long optimum_find(const struct jetwatt_row *row, size_t n, const unsigned char *dirty,
+long optimum_find(const struct jetwatt_row *row, size_t n, const unsigned char *outlier,
 		  double limit_w);
 
 /* Return: index of the row of @mode; -1: there is none. */

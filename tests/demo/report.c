@@ -86,7 +86,7 @@ static int add_optima(json_t *report, const char *dir, double budget)
 {
 	struct jetwatt_csv_error err;
 	struct jetwatt_row *row = NULL;
-	unsigned char *dirty = NULL;
+	unsigned char *outlier = NULL;
 	json_t *chosen = json_object_get(report, "chosen");
 	struct jetwatt_mode mode = chosen_mode(chosen);
 	int n = jetwatt_csv_read(at(dir, "truth-modes.csv"), &row, NULL, &err), ret = -ENOMEM;
@@ -97,11 +97,11 @@ static int add_optima(json_t *report, const char *dir, double budget)
 			err.text);
 		return n;
 	}
-	dirty = malloc(n + 1);
-	if (!dirty || optimum_outliers(row, n, dirty) < 0)
+	outlier = malloc(n + 1);
+	if (!outlier || optimum_outliers(row, n, outlier) < 0)
 		goto out;
 	mine = json_is_object(chosen) ? optimum_row(row, n, &mode) : -1;
-	clean = optimum_find(row, n, dirty, 0.98 * budget);
+	clean = optimum_find(row, n, outlier, 0.98 * budget);
 	json_object_set_new(report, "plant", time_power(row, mine));
 	json_object_set_new(report, "optimum", time_power(row, optimum_find(row, n, NULL, budget)));
 	json_object_set_new(report, "optimum_clean", time_power(row, clean));
@@ -109,7 +109,7 @@ static int add_optima(json_t *report, const char *dir, double budget)
 			    json_real(100 * (row[mine].time_ms / row[clean].time_ms - 1)));
 	ret = 0;
 out:
-	free(dirty);
+	free(outlier);
 	free(row);
 	return ret;
 }

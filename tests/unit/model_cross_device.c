@@ -62,23 +62,23 @@ TEST(three_rows_are_enough_with_a_cross_device_profile)
 
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		struct jetwatt_row *here, *there;
-		struct jetwatt_prior *twin = NULL;
+		struct jetwatt_prior *prior = NULL;
 		double t, w;
 		size_t nr;
 		long n = elsewhere(seed, 1.01, 0.94, &here, &there, &nr);
 
 		ASSERT_GT(n, 0);
-		ASSERT_EQ(0, jetwatt_prior_add_cross_device(&twin, there, nr, 1));
-		errors(here, n, FEW, twin, &t, &w);
+		ASSERT_EQ(0, jetwatt_prior_add_cross_device(&prior, there, nr, 1));
+		errors(here, n, FEW, prior, &t, &w);
 		time += t / 4;
 		power += w / 4;
 		errors(here, n, FEW, NULL, &t, &w);
 		alone += t / 4;
-		jetwatt_prior_free(twin);
+		jetwatt_prior_free(prior);
 		free(here);
 		free(there);
 	}
-	TH_LOG("time off by %.1f %%, power by %.1f %%; without a twin time by %.1f %%", 100 * time,
+	TH_LOG("time off by %.1f %%, power by %.1f %%; without these rows time by %.1f %%", 100 * time,
 	       100 * power, 100 * alone);
 	EXPECT_LT(time, 0.04);
 	EXPECT_LT(power, 0.04);
@@ -90,15 +90,15 @@ TEST(three_rows_are_enough_with_a_cross_device_profile)
 TEST(contradicting_profile_is_ignored)
 {
 	struct jetwatt_row *here, *there;
-	struct jetwatt_prior *twin = NULL;
+	struct jetwatt_prior *prior = NULL;
 	struct jetwatt_model *with, *without;
 	struct jetwatt_prediction p, q;
 	size_t nr;
 	long n = elsewhere(5, 2, 0.5, &here, &there, &nr);
 
 	ASSERT_GT(n, 40);
-	ASSERT_EQ(0, jetwatt_prior_add_cross_device(&twin, there, nr, 1));
-	ASSERT_EQ(0, jetwatt_model_fit_prior(&with, here, 3, twin, 1));
+	ASSERT_EQ(0, jetwatt_prior_add_cross_device(&prior, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_model_fit_prior(&with, here, 3, prior, 1));
 	ASSERT_EQ(0, jetwatt_model_fit(&without, here, 3, 1));
 	for (long i = 0; i < n; i += 17) {
 		ASSERT_EQ(0, jetwatt_model_predict(with, &here[i].mode, 1, &p));
@@ -107,7 +107,7 @@ TEST(contradicting_profile_is_ignored)
 	}
 	jetwatt_model_free(with);
 	jetwatt_model_free(without);
-	jetwatt_prior_free(twin);
+	jetwatt_prior_free(prior);
 	free(here);
 	free(there);
 }
@@ -117,7 +117,7 @@ TEST(contradicting_profile_is_ignored)
 TEST(peculiar_mode_is_known_from_the_profile)
 {
 	struct jetwatt_row *here, *there, few[FEW];
-	struct jetwatt_prior *twin = NULL;
+	struct jetwatt_prior *prior = NULL;
 	struct jetwatt_prediction p;
 	struct jetwatt_model *m;
 	double time = 0, power = 0;
@@ -134,8 +134,8 @@ TEST(peculiar_mode_is_known_from_the_profile)
 		there[i].time_ms *= by;
 		there[i].power_w /= by;
 	}
-	ASSERT_EQ(0, jetwatt_prior_add_cross_device(&twin, there, nr, 1));
-	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, few, FEW, twin, 1));
+	ASSERT_EQ(0, jetwatt_prior_add_cross_device(&prior, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, few, FEW, prior, 1));
 	for (size_t i = 0; i < nr; i++) {
 		if (jetwatt_mode_same(&there[i].mode, &few[0].mode) ||
 		    jetwatt_mode_same(&there[i].mode, &few[1].mode) ||
@@ -150,7 +150,7 @@ TEST(peculiar_mode_is_known_from_the_profile)
 	EXPECT_LT(time / odd, 0.03);
 	EXPECT_LT(power / odd, 0.03);
 	jetwatt_model_free(m);
-	jetwatt_prior_free(twin);
+	jetwatt_prior_free(prior);
 	free(here);
 	free(there);
 }
@@ -158,7 +158,7 @@ TEST(peculiar_mode_is_known_from_the_profile)
 TEST(local_rows_take_precedence)
 {
 	struct jetwatt_row *here, *there;
-	struct jetwatt_prior *twin = NULL;
+	struct jetwatt_prior *prior = NULL;
 	struct jetwatt_row few[FEW];
 	struct jetwatt_prediction p;
 	struct jetwatt_model *m;
@@ -172,18 +172,18 @@ TEST(local_rows_take_precedence)
 	few[0] = here[n / 2];
 	few[1] = here[n / 4];
 	few[2] = here[3 * n / 4];
-	ASSERT_EQ(0, jetwatt_prior_add_cross_device(&twin, there, nr, 1));
-	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, few, FEW, twin, 1));
+	ASSERT_EQ(0, jetwatt_prior_add_cross_device(&prior, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, few, FEW, prior, 1));
 	ASSERT_EQ(0, jetwatt_model_predict(m, &few[0].mode, 1, &p));
 	TH_LOG("off by %.1f %%", 100 * fabs(log(p.time_ms / few[0].time_ms)));
 	EXPECT_LT(fabs(log(p.time_ms / few[0].time_ms)), 0.03);
 	jetwatt_model_free(m);
-	jetwatt_prior_free(twin);
-	twin = NULL;
+	jetwatt_prior_free(prior);
+	prior = NULL;
 	there[3].power_w = NAN;
-	EXPECT_EQ(-EINVAL, jetwatt_prior_add_cross_device(&twin, there, nr, 1));
-	EXPECT_EQ(-ENODATA, jetwatt_prior_add_cross_device(&twin, here, 2, 1));
-	EXPECT_EQ(NULL, twin);
+	EXPECT_EQ(-EINVAL, jetwatt_prior_add_cross_device(&prior, there, nr, 1));
+	EXPECT_EQ(-ENODATA, jetwatt_prior_add_cross_device(&prior, here, 2, 1));
+	EXPECT_EQ(NULL, prior);
 	free(here);
 	free(there);
 }

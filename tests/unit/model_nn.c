@@ -267,8 +267,8 @@ FIXTURE_SETUP(method)
 	if (self->m->prior)
 		ASSERT_EQ(0, self->m->prior(&self->prior, &c, 1, 1));
 	self->in = (struct jetwatt_predictor_input){
-		.sample = c, .most = jetwatt_predictor_most(self->row, 12), .prior = self->prior,
-		.seed = 1,
+		.sample = c, .highest = jetwatt_predictor_highest(self->row, 12),
+		.prior = self->prior, .seed = 1,
 	};
 }
 
@@ -315,7 +315,8 @@ TEST_F(method, refuses_bad_rows)
 	}
 	/* A fit to zero rows succeeds only if the predictor can predict from references alone. */
 	self->in.sample.n = 0;
-	if (self->m->references_cover && self->m->references_cover(self->in.prior, &self->in.most, &self->in.most)) {
+	if (self->m->references_cover &&
+	    self->m->references_cover(self->in.prior, &self->in.highest, &self->in.highest)) {
 		EXPECT_EQ(0, self->m->fit(&a, &self->in));
 		self->m->free(a);
 	} else {

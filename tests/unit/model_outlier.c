@@ -53,38 +53,38 @@ static int is_below(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 TEST(outliers_at_corners)
 {
 	struct jetwatt_row *row;
-	unsigned char *dirty;
+	unsigned char *outlier;
 	size_t corner[2] = { 0, 0 };
 	struct world w;
 	long n, before;
 
 	world_make(&w, 2, 0);
 	n = world_rows(&w, &row, 0.01, 2);
-	dirty = malloc(n);
-	ASSERT_TRUE(n > 0 && dirty);
+	outlier = malloc(n);
+	ASSERT_TRUE(n > 0 && outlier);
 	for (long i = 1; i < n; i++) {
 		corner[0] = is_below(&row[i].mode, &row[corner[0]].mode) ? i : corner[0];
 		corner[1] = is_below(&row[corner[1]].mode, &row[i].mode) ? i : corner[1];
 	}
-	before = jetwatt_outlier_mark(row, n, dirty);
-	EXPECT_EQ(0, dirty[corner[0]]);
-	EXPECT_EQ(0, dirty[corner[1]]);
+	before = jetwatt_outlier_mark(row, n, outlier);
+	EXPECT_EQ(0, outlier[corner[0]]);
+	EXPECT_EQ(0, outlier[corner[1]]);
 	for (int k = 0; k < 2; k++) {
 		double was = row[corner[k]].power_w;
 
 		row[corner[k]].power_w = 0.35 * was;
 		compare(_metadata, row, n, -1);
-		EXPECT_LT(before, jetwatt_outlier_mark(row, n, dirty));
-		EXPECT_EQ(1, dirty[corner[k]]);
+		EXPECT_LT(before, jetwatt_outlier_mark(row, n, outlier));
+		EXPECT_EQ(1, outlier[corner[k]]);
 		row[corner[k]].power_w = was;
 	}
-	free(dirty);
+	free(outlier);
 	free(row);
 }
 
 TEST(outliers_of_measured_boards)
 {
-	static const struct { const char *name; long dirty; } known[] = {
+	static const struct { const char *name; long outlier; } known[] = {
 		{ "orin-agx-resnet18-train", 67 }, { "orin-agx-mobilenetv3-train", 29 },
 		{ "orin-agx-lstm-train", 3 }, { "orin-nano-resnet18-train", 6 },
 	};
@@ -101,7 +101,7 @@ TEST(outliers_of_measured_boards)
 		n = search_read(path, &row);
 		if (n < 0)
 			SKIP(return, "no measured boards");
-		compare(_metadata, row, n, known[i].dirty);
+		compare(_metadata, row, n, known[i].outlier);
 		free(row);
 	}
 }

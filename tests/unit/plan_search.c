@@ -15,11 +15,11 @@ struct tally {
 };
 
 static int add(struct tally *t, const struct jetwatt_row *row, size_t n,
-	       const unsigned char *dirty, double budget, double noise, uint64_t seed)
+	       const unsigned char *outlier, double budget, double noise, uint64_t seed)
 {
 	static const int at[] = { MOST };
 	struct search_stats st = { 0 };
-	long answer, best = optimum_find(row, n, dirty, 0.98 * budget);
+	long answer, best = optimum_find(row, n, outlier, 0.98 * budget);
 	double e;
 	int err;
 
@@ -100,8 +100,8 @@ FIXTURE_TEARDOWN(boards)
 
 /* Mark the true outliers by comparison with the board without outliers, because a thinned grid
  * has too few neighbours to detect them. */
-static void mark_dirty(const struct world *w, const struct jetwatt_row *row, long n,
-		       unsigned char *dirty)
+static void mark_outliers(const struct world *w, const struct jetwatt_row *row, long n,
+			  unsigned char *outlier)
 {
 	for (long i = 0; i < n; i++) {
 		const struct jetwatt_mode *m = &row[i].mode;
@@ -112,7 +112,7 @@ static void mark_dirty(const struct world *w, const struct jetwatt_row *row, lon
 				eff = w->emc_eff[e];
 				break;
 			}
-		dirty[i] = row[i].power_w < 0.93 * world_row(w, m->cores, m->cpu_khz / 1e6,
+		outlier[i] = row[i].power_w < 0.93 * world_row(w, m->cores, m->cpu_khz / 1e6,
 							     m->gpu_hz / 1e9, m->emc_hz / 1e9,
 							     eff).power_w;
 	}
@@ -126,19 +126,19 @@ TEST_F(boards, best_mode_after_twenty_readings)
 	for (int seed = variant->first; seed < variant->first + 4; seed++) {
 		struct jetwatt_row *row;
 		long n = thin_world(seed, seed % 4 == 0, variant->dirt, 11, &row);
-		unsigned char *dirty;
+		unsigned char *outlier;
 		struct world w;
 
 		ASSERT_LT(0, n);
-		dirty = calloc(n, 1);
-		ASSERT_NE(NULL, dirty);
+		outlier = calloc(n, 1);
+		ASSERT_NE(NULL, outlier);
 		world_make(&w, seed, seed % 4 == 0);
 		if (dirt)
-			mark_dirty(&w, row, n, dirty);
+			mark_outliers(&w, row, n, outlier);
 		for (int third = 1; third <= 2; third++)
-			ASSERT_EQ(0, add(t, row, n, dirty, budget_of(row, n, third / 3.0),
+			ASSERT_EQ(0, add(t, row, n, outlier, budget_of(row, n, third / 3.0),
 					 dirt ? 0.003 : 0.01, seed));
-		free(dirty);
+		free(outlier);
 		free(row);
 	}
 	TH_LOG("%zu runs, %.1f modes each: mean excess time %.2f %%, worst %.2f %%, over 5 %%: %zu",
@@ -179,7 +179,7 @@ TEST_F(measured, best_mode_after_twenty_readings)
 	const char *dir = getenv("JETWATT_SHARED_DATA");
 	struct jetwatt_row *row = NULL;
 	struct tally *t = &self->t;
-	unsigned char *dirty;
+	unsigned char *outlier;
 	char path[512];
 	long n;
 
@@ -188,19 +188,19 @@ TEST_F(measured, best_mode_after_twenty_readings)
 	snprintf(path, sizeof(path), "%s/%s", dir, variant->file);
 	n = search_read(path, &row);
 	ASSERT_LT(0, n);
-	dirty = calloc(n, 1);
-	ASSERT_NE(NULL, dirty);
-	ASSERT_LE(0, optimum_outliers(row, n, dirty));
+	outlier = calloc(n, 1);
+	ASSERT_NE(NULL, outlier);
+	ASSERT_LE(0, optimum_outliers(row, n, outlier));
 	/* Of large files, only every fifth row is used. The rows are sorted by knob, and no knob
 	 * has a number of levels that is divisible by five, so every level remains. */
 	for (long i = 0; n > 1000 && i < n / 5; i++) {
 		row[i] = row[5 * i];
-		dirty[i] = dirty[5 * i];
+		outlier[i] = outlier[5 * i];
 	}
 	n = n > 1000 ? n / 5 : n;
 	for (double b = 20; b <= 40; b += 5)
 		for (int seed = 1; seed <= 2; seed++)
-			ASSERT_EQ(0, add(t, row, n, dirty, b, seed == 1 ? 0.003 : 0.01, seed));
+			ASSERT_EQ(0, add(t, row, n, outlier, b, seed == 1 ? 0.003 : 0.01, seed));
 	TH_LOG("%s: %zu runs, %.1f modes each: mean excess %.2f %%, worst %.2f %%", variant->file,
 	       t->runs, (double)t->modes / t->runs, 100 * t->sum / t->runs, 100 * t->worst);
 	EXPECT_EQ(10, t->runs);
@@ -208,7 +208,7 @@ TEST_F(measured, best_mode_after_twenty_readings)
 	EXPECT_EQ(0, t->over);
 	EXPECT_EQ(0, t->late);
 	EXPECT_LT(t->sum / t->runs, 0.02);
-	free(dirty);
+	free(outlier);
 	free(row);
 }
 

@@ -31,7 +31,8 @@ static void auto_prior_free(void *prior)
 	jetwatt_prior_free(prior);
 }
 
-static int auto_twin(void **prior, const struct jetwatt_row *row, size_t n, uint64_t seed)
+static int auto_add_cross_device(void **prior, const struct jetwatt_row *row, size_t n,
+				 uint64_t seed)
 {
 	struct jetwatt_prior *p = *prior;
 	int err = jetwatt_prior_add_cross_device(&p, row, n, seed);
@@ -40,18 +41,18 @@ static int auto_twin(void **prior, const struct jetwatt_row *row, size_t n, uint
 	return err;
 }
 
-static int auto_foretells(const void *prior, const struct jetwatt_row *row, size_t n)
+static int auto_cross_device_agrees(const void *prior, const struct jetwatt_row *row, size_t n)
 {
 	return jetwatt_prior_agrees(prior, row, n);
 }
 
-static int auto_foresees(const void *prior, const struct jetwatt_mode *lo,
-			 const struct jetwatt_mode *hi)
+static int auto_references_cover(const void *prior, const struct jetwatt_mode *lo,
+				 const struct jetwatt_mode *hi)
 {
 	return jetwatt_prior_covers(prior, lo, hi);
 }
 
-static double auto_foreseen(const void *model)
+static double auto_reference_weight(const void *model)
 {
 	const struct jetwatt_model *m = model;
 
@@ -62,7 +63,8 @@ static int auto_fit(void **model, const struct jetwatt_predictor_input *in)
 {
 	const struct jetwatt_corpus *c = &in->sample;
 	struct jetwatt_model *m = NULL;
-	int err = in->few ? jetwatt_fit_subset(&m, c->row, c->n, in->few, in->prior, in->seed) :
+	int err = in->max_rows ?
+		  jetwatt_fit_subset(&m, c->row, c->n, in->max_rows, in->prior, in->seed) :
 		  jetwatt_fit(&m, c->row, c->n, in->prior, in->seed);
 
 	*model = m;
@@ -84,8 +86,8 @@ static int auto_predict(const void *model, const struct jetwatt_mode *mode, cons
 	return jetwatt_model_predict_batch(model, mode, batch, n, out);
 }
 
-static int auto_outline(const void *model, const struct jetwatt_mode *mode, size_t n,
-			double *time_ms, double *power_w)
+static int auto_predict_mean(const void *model, const struct jetwatt_mode *mode, size_t n,
+			     double *time_ms, double *power_w)
 {
 	return jetwatt_model_mean(model, mode, n, time_ms, power_w);
 }
@@ -157,11 +159,12 @@ static void auto_free(void *model)
 
 const struct jetwatt_predictor jetwatt_predictor_auto = {
 	.name = "auto", .does = "parametric mean and Gaussian process",
-	.kind = JETWATT_PREDICTOR_INTERVAL | JETWATT_PREDICTOR_BATCH, .least = 3,
+	.kind = JETWATT_PREDICTOR_INTERVAL | JETWATT_PREDICTOR_BATCH, .min_rows = 3,
 	.prior = auto_prior, .prior_free = auto_prior_free,
-	.twin = auto_twin, .cross_device_agrees = auto_foretells, .references_cover = auto_foresees,
-	.foreseen = auto_foreseen,
+	.add_cross_device = auto_add_cross_device,
+	.cross_device_agrees = auto_cross_device_agrees,
+	.references_cover = auto_references_cover, .reference_weight = auto_reference_weight,
 	.fit = auto_fit, .refit = auto_refit, .predict = auto_predict, .free = auto_free,
-	.outline = auto_outline, .reduce = auto_reduce, .shares = auto_shares,
+	.predict_mean = auto_predict_mean, .reduce = auto_reduce, .shares = auto_shares,
 	.seen = auto_seen, .save = auto_save, .load = auto_load,
 };

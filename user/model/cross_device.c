@@ -17,23 +17,23 @@
 #define ROWS_MAX	128
 
 /**
- * struct twin_range - prior standard deviations between boards of one kind, as logarithms
+ * struct device_range - prior standard deviations between boards of one kind, as logarithms
  * @all: standard deviation of the factor that is common to all modes
  * @each: standard deviation of the factor of a single mode, divided by the common factor
  *
  * Leakage and cooling differ from module to module; the values are round numbers. The rows of this
  * board determine the common factor; scatter beyond @each is added to the transferred rows' errors.
  */
-struct twin_range {
+struct device_range {
 	double all, each;
 };
-static const struct twin_range time_apart = { 0.02, 0.01 };
-static const struct twin_range power_apart = { 0.05, 0.015 };
+static const struct device_range time_apart = { 0.02, 0.01 };
+static const struct device_range power_apart = { 0.05, 0.015 };
 
 /* Rows whose deviation exceeds this number of standard deviations belong to another workload. */
 #define OTHER_WORKLOAD_SD	4
 
-static int twin_by_mode(const void *a, const void *b)
+static int device_by_mode(const void *a, const void *b)
 {
 	const struct jetwatt_mode *x = &((const struct jetwatt_row *)a)->mode;
 	const struct jetwatt_mode *y = &((const struct jetwatt_row *)b)->mode;
@@ -43,11 +43,11 @@ static int twin_by_mode(const void *a, const void *b)
 
 /* Sort rows by mode and replace the rows of a mode by their geometric mean. Return: the number of
  * modes, which is the number of rows that remain. */
-static size_t twin_merge_modes(struct jetwatt_row *row, size_t n)
+static size_t device_merge_modes(struct jetwatt_row *row, size_t n)
 {
 	size_t out = 0, end;
 
-	qsort(row, n, sizeof(*row), twin_by_mode);
+	qsort(row, n, sizeof(*row), device_by_mode);
 	for (size_t i = 0; i < n; i = end) {
 		struct jetwatt_row one = row[i];
 		double time = 0, power = 0;
@@ -73,8 +73,8 @@ int jetwatt_cross_device_learn(struct jetwatt_cross_device *t, const struct jetw
 	if (err)
 		return err;
 	t->row = malloc(nr_kept * sizeof(*t->row));
-	t->m->heard = malloc(n * sizeof(*t->m->heard));
-	if (!t->row || !t->m->heard) {
+	t->m->transferred = malloc(n * sizeof(*t->m->transferred));
+	if (!t->row || !t->m->transferred) {
 		jetwatt_cross_device_free(t);
 		return -ENOMEM;
 	}
@@ -91,8 +91,9 @@ int jetwatt_cross_device_learn(struct jetwatt_cross_device *t, const struct jetw
 		t->row[i].power_sd = p.power_sd;
 	}
 	t->n = nr_kept;
-	memcpy(t->m->heard, row, n * sizeof(*row));
-	t->m->nr_transferred = jetwatt_one_batch(row, n) ? twin_merge_modes(t->m->heard, n) : 0;
+	memcpy(t->m->transferred, row, n * sizeof(*row));
+	t->m->nr_transferred =
+		jetwatt_one_batch(row, n) ? device_merge_modes(t->m->transferred, n) : 0;
 	if (err)
 		jetwatt_cross_device_free(t);
 	return err;
@@ -106,19 +107,19 @@ void jetwatt_cross_device_free(struct jetwatt_cross_device *t)
 }
 
 /**
- * struct twin_shift - conversion of a quantity from the other boards to this one
+ * struct device_shift - conversion of a quantity from the other boards to this one
  * @by: logarithm of the factor between the other boards and this board that is common to all modes
  * @sd: standard deviation that the conversion adds to log time or log power of a row
  */
-struct twin_shift {
+struct device_shift {
 	double by, sd;
 };
 
 /* Estimate the conversion from @n rows of this board. @off: logarithm of measurement over
  * prediction, for each row;
  * @var: variances of @off. Return: 0; 1 if the rows are not of the same workload. */
-static int twin_find_shift(const double *off, const double *var, size_t n,
-			   const struct twin_range *a, struct twin_shift *s)
+static int device_find_shift(const double *off, const double *var, size_t n,
+			     const struct device_range *a, struct device_shift *s)
 {
 	double weight = 1 / (a->all * a->all), sum = 0, over = 0, strange = 0;
 
@@ -140,8 +141,8 @@ static int twin_find_shift(const double *off, const double *var, size_t n,
 	       fabs(s->by) > OTHER_WORKLOAD_SD * a->all;
 }
 
-static int twin_measured_here(const struct jetwatt_row *row, size_t n,
-			      const struct jetwatt_mode *mode)
+static int device_measured_here(const struct jetwatt_row *row, size_t n,
+				const struct jetwatt_mode *mode)
 {
 	for (size_t i = 0; i < n; i++)
 		if (jetwatt_mode_same(&row[i].mode, mode))
@@ -150,15 +151,16 @@ static int twin_measured_here(const struct jetwatt_row *row, size_t n,
 }
 
 /* Return: the variance of a standard error; 0 stands for an unknown one. */
-static double twin_variance(double sd)
+static double device_variance(double sd)
 {
 	sd = sd > 0 ? sd : JETWATT_SD_UNKNOWN;
 	return sd * sd;
 }
 
 /* Estimate both conversions. Return: 0; 1 if it is another workload; negative errno. */
-static int twin_find_shifts(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
-			    struct twin_shift *time, struct twin_shift *power)
+static int device_find_shifts(const struct jetwatt_cross_device *t,
+			      const struct jetwatt_row *row, size_t n,
+			      struct device_shift *time, struct device_shift *power)
 {
 	double *v = calloc(4 * n + 1, sizeof(*v));
 	int err = v ? 0 : -ENOMEM;
@@ -170,82 +172,84 @@ static int twin_find_shifts(const struct jetwatt_cross_device *t, const struct j
 		if (err)
 			break;
 		v[i] = log(row[i].time_ms / p.time_ms);
-		v[n + i] = p.time_sd * p.time_sd + twin_variance(row[i].time_sd);
+		v[n + i] = p.time_sd * p.time_sd + device_variance(row[i].time_sd);
 		v[2 * n + i] = log(row[i].power_w / p.power_w);
-		v[3 * n + i] = p.power_sd * p.power_sd + twin_variance(row[i].power_sd);
+		v[3 * n + i] = p.power_sd * p.power_sd + device_variance(row[i].power_sd);
 	}
 	if (!err)
-		err = twin_find_shift(v, v + n, n, &time_apart, time) ||
-		      twin_find_shift(v + 2 * n, v + 3 * n, n, &power_apart, power);
+		err = device_find_shift(v, v + n, n, &time_apart, time) ||
+		      device_find_shift(v + 2 * n, v + 3 * n, n, &power_apart, power);
 	free(v);
 	return err;
 }
 
 int jetwatt_cross_device_agrees(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n)
 {
-	struct twin_shift time, power;
+	struct device_shift time, power;
 
-	return t->m && !twin_find_shifts(t, row, n, &time, &power);
+	return t->m && !device_find_shifts(t, row, n, &time, &power);
 }
 
 /* Return: a row of another device converted to this board. */
-static struct jetwatt_row twin_convert_row(struct jetwatt_row r, const struct twin_shift *time,
-					   const struct twin_shift *power, uint32_t batch)
+static struct jetwatt_row device_convert_row(struct jetwatt_row r, const struct device_shift *time,
+					     const struct device_shift *power, uint32_t batch)
 {
 	r.time_ms *= exp(time->by);
 	r.power_w *= exp(power->by);
-	r.time_sd = sqrt(twin_variance(r.time_sd) + time->sd * time->sd);
-	r.power_sd = sqrt(twin_variance(r.power_sd) + power->sd * power->sd);
+	r.time_sd = sqrt(device_variance(r.time_sd) + time->sd * time->sd);
+	r.power_sd = sqrt(device_variance(r.power_sd) + power->sd * power->sd);
 	r.batch = batch;
 	return r;
 }
 
 /* Estimate the conversions of time and power from the @n rows of this board. Return: 0; 1 if the
  * rows are of another workload or of several minibatch sizes, or @t is empty; negative errno. */
-static int twin_conversion(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
-			   struct twin_shift *time, struct twin_shift *power)
+static int device_conversion(const struct jetwatt_cross_device *t,
+			     const struct jetwatt_row *row, size_t n,
+			     struct device_shift *time, struct device_shift *power)
 {
-	return t->m && jetwatt_one_batch(row, n) ? twin_find_shifts(t, row, n, time, power) : 1;
+	return t->m && jetwatt_one_batch(row, n) ? device_find_shifts(t, row, n, time, power) : 1;
 }
 
 int jetwatt_cross_device_join(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_row *out)
 {
-	struct twin_shift time, power;
+	struct device_shift time, power;
 	size_t all = n;
-	int err = twin_conversion(t, row, n, &time, &power);
+	int err = device_conversion(t, row, n, &time, &power);
 
 	if (n)
 		memcpy(out, row, n * sizeof(*row));
 	if (err)
 		return err < 0 ? err : (int)n;
 	for (size_t i = 0; i < t->n; i++)
-		if (!twin_measured_here(row, n, &t->row[i].mode))
+		if (!device_measured_here(row, n, &t->row[i].mode))
 			out[all++] =
-				twin_convert_row(t->row[i], &time, &power, n ? row[0].batch : 0);
+				device_convert_row(t->row[i], &time, &power, n ? row[0].batch : 0);
 	return (int)all;
 }
 
 int jetwatt_cross_device_transfer(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_model *m)
 {
-	struct twin_shift time, power;
-	int err = twin_conversion(t, row, n, &time, &power);
+	struct device_shift time, power;
+	int err = device_conversion(t, row, n, &time, &power);
 
 	if (err)
 		return err < 0 ? err : 0;
-	m->heard = malloc((t->m->nr_transferred + 1) * sizeof(*m->heard));
-	if (!m->heard)
+	m->transferred = malloc((t->m->nr_transferred + 1) * sizeof(*m->transferred));
+	if (!m->transferred)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->m->nr_transferred; i++)
-		if (!twin_measured_here(row, n, &t->m->heard[i].mode))
-			m->heard[m->nr_transferred++] = twin_convert_row(t->m->heard[i], &time, &power,
-								   n ? row[0].batch : 0);
+		if (!device_measured_here(row, n, &t->m->transferred[i].mode))
+			m->transferred[m->nr_transferred++] =
+				device_convert_row(t->m->transferred[i], &time, &power,
+						   n ? row[0].batch : 0);
 	return 0;
 }
 
 /* Combine two estimates of a quantity, weighted by inverse variances of the logarithms. */
-static void twin_combine(double *v, double *sd, double other, double other_sd)
+static void device_combine(double *v, double *sd, double other, double other_sd)
 {
 	double a = 1 / (*sd * *sd), b = 1 / (other_sd * other_sd);
 
@@ -259,9 +263,10 @@ void jetwatt_cross_device_combine(const struct jetwatt_model *m, const struct je
 	struct jetwatt_row key = { .mode = *mode };
 	const struct jetwatt_row *r;
 
-	r = m->nr_transferred ? bsearch(&key, m->heard, m->nr_transferred, sizeof(key), twin_by_mode) : NULL;
+	r = !m->nr_transferred ? NULL :
+	    bsearch(&key, m->transferred, m->nr_transferred, sizeof(key), device_by_mode);
 	if (!r || r->batch != batch)
 		return;
-	twin_combine(&p->time_ms, &p->time_sd, r->time_ms, sqrt(twin_variance(r->time_sd)));
-	twin_combine(&p->power_w, &p->power_sd, r->power_w, sqrt(twin_variance(r->power_sd)));
+	device_combine(&p->time_ms, &p->time_sd, r->time_ms, sqrt(device_variance(r->time_sd)));
+	device_combine(&p->power_w, &p->power_sd, r->power_w, sqrt(device_variance(r->power_sd)));
 }

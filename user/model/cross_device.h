@@ -61,7 +61,7 @@ int jetwatt_cross_device_join(const struct jetwatt_cross_device *t, const struct
  * @t: rows of other devices
  * @row: rows of this board
  * @n: number of rows of this board
- * @m: the model; its @heard and @nr_transferred are set
+ * @m: the model; its @transferred and @nr_transferred are set
  *
  * Transferred rows of modes that were measured on this board are left out. No member of @m is set
  * if the rows @row contradict the assumption of the same workload or have several minibatch sizes.

@@ -29,7 +29,7 @@ int jetwatt_estimator_add_cross_device(struct jetwatt_estimator *e, const struct
 {
 	const struct jetwatt_predictor *by = jetwatt_estimator_by(e);
 
-	return by->twin ? by->twin(&e->prior, row, n, seed) : -ENOTSUP;
+	return by->add_cross_device ? by->add_cross_device(&e->prior, row, n, seed) : -ENOTSUP;
 }
 
 int jetwatt_estimator_cross_device_agrees(const struct jetwatt_estimator *e, const struct jetwatt_row *row,
@@ -65,7 +65,7 @@ void jetwatt_estimator_forget(struct jetwatt_estimator *e)
 
 int jetwatt_estimator_enough(const struct jetwatt_estimator *e, size_t n)
 {
-	return n >= jetwatt_estimator_by(e)->least || (e && e->prior);
+	return n >= jetwatt_estimator_by(e)->min_rows || (e && e->prior);
 }
 
 static struct jetwatt_fitted *fitted_new(const struct jetwatt_predictor *by)
@@ -112,10 +112,10 @@ static int fitted_train(struct jetwatt_fitted *f, const struct jetwatt_predictor
 }
 
 int jetwatt_estimator_fit(struct jetwatt_fitted **out, const struct jetwatt_estimator *e,
-			  const struct jetwatt_row *row, size_t n, size_t few, uint64_t seed)
+			  const struct jetwatt_row *row, size_t n, size_t max_rows, uint64_t seed)
 {
 	struct jetwatt_predictor_input in = {
-		.sample = { row, NULL, n }, .few = few, .seed = seed,
+		.sample = { row, NULL, n }, .max_rows = max_rows, .seed = seed,
 	};
 	struct jetwatt_fitted *f = fitted_new(jetwatt_estimator_by(e));
 	uint32_t *batch = calloc(n + 1, sizeof(*batch));
@@ -133,7 +133,7 @@ int jetwatt_estimator_fit(struct jetwatt_fitted **out, const struct jetwatt_esti
 		err = -ENOTSUP;
 	if (!err) {
 		in.prior = e ? e->prior : NULL;
-		in.most = e && e->most.cores ? e->most : jetwatt_predictor_most(row, n);
+		in.highest = e && e->highest.cores ? e->highest : jetwatt_predictor_highest(row, n);
 		err = fitted_train(f, &in);
 	}
 	if (!err)
@@ -179,7 +179,7 @@ int jetwatt_fitted_predict(const struct jetwatt_fitted *f, const struct jetwatt_
 
 double jetwatt_fitted_reference_weight(const struct jetwatt_fitted *f)
 {
-	return f && f->model && f->by->foreseen ? f->by->foreseen(f->model) : 0;
+	return f && f->model && f->by->reference_weight ? f->by->reference_weight(f->model) : 0;
 }
 
 void jetwatt_fitted_free(struct jetwatt_fitted *f)

@@ -13,12 +13,13 @@
  * struct jetwatt_estimator - a chosen predictor; all zero: the default one without a prior
  * @by: the predictor; NULL: the default
  * @prior: what the predictor has learned from references and rows of other devices; NULL: nothing
- * @most: highest level of each knob of the board; all zero: the highest levels of the rows of a fit
+ * @highest: highest level of each knob of the board; all zero: the highest levels of the rows of a
+ *	fit
  */
 struct jetwatt_estimator {
 	const struct jetwatt_predictor *by;
 	void *prior;
-	struct jetwatt_mode most;
+	struct jetwatt_mode highest;
 };
 
 /*
@@ -35,7 +36,7 @@ int jetwatt_estimator_learn(struct jetwatt_estimator *e, const struct jetwatt_co
 			    uint64_t seed);
 /*
  * Add @n rows of the same workload on other boards of this kind to the prior. Return: 0; -ENOTSUP
- * if the predictor does not use such rows; an error of the predictor's operation @twin.
+ * if the predictor does not use such rows; an error of the predictor's operation @add_cross_device.
  */
 int jetwatt_estimator_add_cross_device(struct jetwatt_estimator *e, const struct jetwatt_row *row, size_t n,
 			   uint64_t seed);
@@ -85,14 +86,14 @@ struct jetwatt_fitted {
  * @e: predictor and prior
  * @row: rows to fit to; if any has a minibatch size, the size is a feature
  * @n: number of rows
- * @few: largest number of rows to use, an evenly spread selection; 0: no limit
+ * @max_rows: largest number of rows to use, an evenly spread selection; 0: no limit
  * @seed: seed of all random choices; equal rows and an equal seed give an equal model
  *
  * Return: 0; -ENOTSUP if the predictor does not predict, cannot use a minibatch size, or lacks the
  * references it needs; an error of the predictor's operation @fit.
  */
 int jetwatt_estimator_fit(struct jetwatt_fitted **f, const struct jetwatt_estimator *e,
-			  const struct jetwatt_row *row, size_t n, size_t few, uint64_t seed);
+			  const struct jetwatt_row *row, size_t n, size_t max_rows, uint64_t seed);
 
 /**
  * jetwatt_estimator_refit() - fit to other rows, starting from a fitted model

@@ -32,7 +32,7 @@ int jetwatt_features_of(struct jetwatt_features *x, const struct jetwatt_mode *m
 	}
 	jetwatt_features_batch(x, 0);
 	x->rate = 1;
-	x->rough = 0;
+	x->cpu_sensitivity = 0;
 	return 0;
 }
 

@@ -54,7 +54,7 @@ double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms)
 void jetwatt_model_features(const struct jetwatt_model *m, double time_ms, struct jetwatt_features *x)
 {
 	x->rate = jetwatt_model_rate(m, time_ms);
-	x->rough = jetwatt_surface_cpu_sensitivity(m->time, x);
+	x->cpu_sensitivity = jetwatt_surface_cpu_sensitivity(m->time, x);
 }
 
 static int fit_surfaces(struct jetwatt_model **out, const struct jetwatt_row *row, size_t n,
@@ -138,29 +138,29 @@ static int fit_with_references(struct jetwatt_model **m, const struct jetwatt_ro
 int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		const struct jetwatt_prior *prior, uint64_t seed)
 {
-	const struct jetwatt_cross_device *twin = jetwatt_prior_cross_device(prior);
+	const struct jetwatt_cross_device *profile = jetwatt_prior_cross_device(prior);
 	struct jetwatt_row *all;
 	int err;
 
-	if (!twin)
+	if (!profile)
 		return fit_with_references(m, row, n, JETWATT_FIT_MAX, prior, seed);
 	*m = NULL;
 	for (size_t i = 0; i < n; i++)
 		if (!fit_row_valid(&row[i]))
 			return -EINVAL;
-	all = malloc((n + twin->n) * sizeof(*all));
+	all = malloc((n + profile->n) * sizeof(*all));
 	if (!all)
 		return -ENOMEM;
-	err = jetwatt_cross_device_join(twin, row, n, all);
+	err = jetwatt_cross_device_join(profile, row, n, all);
 	/* The hyper-parameters come from the fit to the other devices' rows; a warm-start fit keeps
 	 * these hyper-parameters. */
 	if (err > (int)n)
-		err = jetwatt_refit(m, twin->m, all, (size_t)err);
+		err = jetwatt_refit(m, profile->m, all, (size_t)err);
 	else if (err >= 0)
 		err = fit_surfaces(m, all, (size_t)err, JETWATT_FIT_MAX, prior, seed);
 	free(all);
 	if (!err)
-		err = jetwatt_cross_device_transfer(twin, row, n, *m);
+		err = jetwatt_cross_device_transfer(profile, row, n, *m);
 	if (err) {
 		jetwatt_model_free(*m);
 		*m = NULL;
@@ -195,7 +195,7 @@ void jetwatt_model_free(struct jetwatt_model *m)
 	jetwatt_surface_free(m->time);
 	jetwatt_surface_free(m->power);
 	free(m->seen);
-	free(m->heard);
+	free(m->transferred);
 	jetwatt_transferred_free(m->like);
 	free(m);
 }

@@ -22,7 +22,8 @@
  * @power: surface of log power
  * @at_ref: parametric mean of log time where all features are at their reference values (lg = 0)
  * @seen: modes of the rows that the model was fitted to, one per point
- * @heard: transferred rows: measurements of other boards, converted to this board; sorted by mode
+ * @transferred: transferred rows: measurements of other boards, converted to this board; sorted by
+ *	mode
  * @nr_transferred: number of transferred rows
  * @like: prediction by a weighted sum of the references (transfer.h); NULL: no references
  * @trust: weight of the references' prediction @like in the mixture, 0 to 1, for time and for power
@@ -31,7 +32,7 @@ struct jetwatt_model {
 	struct jetwatt_surface *time, *power;
 	double at_ref;
 	struct jetwatt_seen_mode *seen;
-	struct jetwatt_row *heard;
+	struct jetwatt_row *transferred;
 	size_t nr_transferred;
 	struct jetwatt_transferred *like;
 	double trust[2];
@@ -123,8 +124,8 @@ int jetwatt_model_mean(const struct jetwatt_model *m, const struct jetwatt_mode 
 
 /* Return: @rate of struct jetwatt_features for a mode with a minibatch time of @time_ms. */
 double jetwatt_model_rate(const struct jetwatt_model *m, double time_ms);
-/* Set the members @rate and @rough of the feature vector @x. @time_ms: time of a minibatch in this
- * mode. */
+/* Set the members @rate and @cpu_sensitivity of the feature vector @x. @time_ms: time of a minibatch
+ * in this mode. */
 void jetwatt_model_features(const struct jetwatt_model *m, double time_ms, struct jetwatt_features *x);
 
 #endif

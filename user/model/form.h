@@ -23,15 +23,15 @@
  * @v: features without logarithm: cores / 8, CPU clock / 2 GHz, and so on as in @lg
  * @rate: rate of minibatches, as a ratio to the workload's rate at the reference point @lg = 0;
  *	only the power's parametric mean reads it
- * @rough: sensitivity of the time to the CPU clock: the exponent of 1 / CPU clock, 0: the time does
- *	not depend on it. Other programs, caches and the scheduler disturb the CPU's part of the
- *	time, so both the parametric mean and measurements are less accurate if @rough is large
+ * @cpu_sensitivity: sensitivity of the time to the CPU clock: the exponent of 1 / CPU clock, 0: the
+ *	time does not depend on it. Other programs, caches and the scheduler disturb the CPU's part
+ *	of the time, so both the parametric mean and measurements are less accurate if this is large
  * @serves: 1: an inference workload, which is one with a minibatch size; 0: training
  */
 struct jetwatt_features {
 	double lg[JETWATT_FEATURES];
 	double v[JETWATT_FEATURES];
-	double rate, rough;
+	double rate, cpu_sensitivity;
 	int serves;
 };
 
@@ -58,18 +58,18 @@ static inline int jetwatt_feature(enum jetwatt_knob k)
  *	points
  * @eval: return the logarithm of time or power at @x; fill @grad (np derivatives with respect to
  *	the parameters) unless it is NULL
- * @rough: return the sensitivity @rough of struct jetwatt_features; NULL: this parametric mean has
- *	no sensitivity @rough
- * @rough_prior: expected value of @rough in struct jetwatt_gp: at point sensitivity r, the residuals are
- *	expected to be 1 + @rough_prior * r times as large as at 0
+ * @cpu_sensitivity: return @cpu_sensitivity of struct jetwatt_features; NULL: this parametric mean
+ *	has none
+ * @growth_prior: expected value of @growth in struct jetwatt_gp: at sensitivity r, the residuals are
+ *	expected to be 1 + @growth_prior * r times as large as at 0
  */
 struct jetwatt_form {
 	int np, own;
 	const double *mu, *sd;
 	void (*prepare)(const double *theta, double *coef);
 	double (*eval)(const double *coef, const struct jetwatt_features *x, double *grad);
-	double (*rough)(const double *coef, const struct jetwatt_features *x);
-	double rough_prior;
+	double (*cpu_sensitivity)(const double *coef, const struct jetwatt_features *x);
+	double growth_prior;
 };
 
 /* Parametric mean of the time: a GPU chain that overlaps with a data loader (time_form.c). */
@@ -80,8 +80,8 @@ void jetwatt_time_form_shares(const double *coef, const struct jetwatt_features 
 extern const struct jetwatt_form jetwatt_power_form;
 
 /*
- * Fill the feature vector @x of mode @m, with no minibatch size, @rate 1 and @rough 0. Return: 0;
- * -EINVAL if a knob is 0.
+ * Fill the feature vector @x of mode @m, with no minibatch size, @rate 1 and @cpu_sensitivity 0.
+ * Return: 0; -EINVAL if a knob is 0.
  */
 int jetwatt_features_of(struct jetwatt_features *x, const struct jetwatt_mode *m);
 /* Set the minibatch size in @x. @batch: samples in a minibatch; 0: not a feature. */

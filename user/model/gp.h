@@ -18,16 +18,16 @@
  * @len: length scale for the logarithm of each feature
  * @noise: nugget: standard deviation of the part that is peculiar to a mode. Neighbouring modes do
  *	not share it, but repeated measurements of the mode reproduce it
- * @rough: at a point x, @amp and @noise are multiplied by 1 + rough * x->rough
+ * @growth: at a point x, @amp and @noise are multiplied by 1 + growth * x->cpu_sensitivity
  */
 struct jetwatt_gp {
-	double amp, len[JETWATT_FEATURES], noise, rough;
+	double amp, len[JETWATT_FEATURES], noise, growth;
 };
 
 /* Return: the factor on @amp and @noise at point @x. */
 static inline double jetwatt_gp_scale(const struct jetwatt_gp *gp, const struct jetwatt_features *x)
 {
-	return 1 + gp->rough * x->rough;
+	return 1 + gp->growth * x->cpu_sensitivity;
 }
 
 /**

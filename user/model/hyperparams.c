@@ -40,7 +40,7 @@ static int tune_evidence(struct jetwatt_surface *s, int steps, double best, doub
 		return err;
 	gp = jetwatt_linalg_logdet(s->l, s->n) + hyper_log_prior(s->gp.amp, AMP, 0.5) +
 	     hyper_log_prior(s->gp.noise, NOISE, 0.25) +
-	     hyper_log_prior(s->gp.rough, s->form->rough_prior, 1);
+	     hyper_log_prior(s->gp.growth, s->form->growth_prior, 1);
 	for (int d = 0; d < JETWATT_FEATURES; d++)
 		gp += hyper_log_prior(s->gp.len[d], JETWATT_GP_LEN, 0.7);
 	err = jetwatt_surface_optimize(s, steps, best - gp, e);
@@ -60,7 +60,7 @@ static int tune_feature_varies(const struct jetwatt_surface *s, int d)
 }
 
 /* Scale amplitude and nugget so that their geometric mean over the points stays as with the
- * hyper-parameters @was: the search over @rough then changes only how the variance is distributed
+ * hyper-parameters @was: the search over @growth then changes only how the variance is distributed
  * over the points. */
 static void tune_keep_level(struct jetwatt_surface *s, const struct jetwatt_gp *was)
 {
@@ -77,7 +77,7 @@ static void tune_keep_level(struct jetwatt_surface *s, const struct jetwatt_gp *
  * 1.7, at most three steps in a direction. */
 static int tune_search(struct jetwatt_surface *s)
 {
-	double *h[3 + JETWATT_FEATURES] = { &s->gp.amp, &s->gp.noise, &s->gp.rough };
+	double *h[3 + JETWATT_FEATURES] = { &s->gp.amp, &s->gp.noise, &s->gp.growth };
 	double best, e, keep[JETWATT_PARAMS_MAX];
 	int err = tune_evidence(s, 60, INFINITY, &best);
 	size_t nr = 3;
@@ -85,9 +85,9 @@ static int tune_search(struct jetwatt_surface *s)
 	for (int d = 0; d < JETWATT_FEATURES; d++)
 		if (d < JETWATT_DIMS || tune_feature_varies(s, d))
 			h[nr++] = &s->gp.len[d];
-	if (!err && s->form->rough) {
+	if (!err && s->form->cpu_sensitivity) {
 		for (size_t i = 0; i < s->n; i++)
-			s->x[i].rough = jetwatt_surface_cpu_sensitivity(s, &s->x[i]);
+			s->x[i].cpu_sensitivity = jetwatt_surface_cpu_sensitivity(s, &s->x[i]);
 		err = tune_evidence(s, 30, INFINITY, &best);
 	}
 	for (int round = 0; round < 2 && !err; round++) {
@@ -103,7 +103,7 @@ static int tune_search(struct jetwatt_surface *s)
 
 					memcpy(keep, s->theta, sizeof(keep));
 					*h[k] *= by;
-					if (h[k] == &s->gp.rough)
+					if (h[k] == &s->gp.growth)
 						tune_keep_level(s, &was);
 					err = tune_evidence(s, 4, best, &e);
 					if (err || e >= best - 1e-3) {
@@ -126,7 +126,7 @@ static int tune_search(struct jetwatt_surface *s)
 	/* The evidence leaves out constants that are equal for all priors of a parametric mean. */
 	s->evidence = -best / 2;
 	for (int k = 0; k < s->form->np; k++)
-		s->evidence -= log(s->belief.sd[k]);
+		s->evidence -= log(s->prior.sd[k]);
 	return err;
 }
 
@@ -205,12 +205,12 @@ static int tune_weigh_outliers(struct jetwatt_surface *s, const double *e2, cons
 	int any = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		double z2 = e2[i] / var[i], h = s->heavy[i];
+		double z2 = e2[i] / var[i], h = s->outlier_weight[i];
 
 		if (z2 > 4)
 			h *= (4 + z2) / 5;
-		any |= h > 1.2 * s->heavy[i];
-		s->heavy[i] = fmin(h, 400);
+		any |= h > 1.2 * s->outlier_weight[i];
+		s->outlier_weight[i] = fmin(h, 400);
 	}
 	return any;
 }
@@ -233,7 +233,7 @@ static double tune_calibrate(const struct jetwatt_surface *s, double *e2, const 
 
 	for (size_t i = 0; i < n; i++) {
 		double own = s->gp.noise * jetwatt_gp_scale(&s->gp, &s->x[i]);
-		double doubted = (own * own + s->sd[i] * s->sd[i]) * (s->heavy[i] - 1);
+		double doubted = (own * own + s->sd[i] * s->sd[i]) * (s->outlier_weight[i] - 1);
 
 		e2[i] /= fmax(var[i] - doubted, 1e-9);
 	}
@@ -263,7 +263,7 @@ int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s)
 
 	if (err)
 		return err;
-	s->gp = (struct jetwatt_gp){ .amp = AMP, .noise = NOISE, .rough = s->form->rough_prior };
+	s->gp = (struct jetwatt_gp){ .amp = AMP, .noise = NOISE, .growth = s->form->growth_prior };
 	for (int d = 0; d < JETWATT_FEATURES; d++)
 		s->gp.len[d] = JETWATT_GP_LEN;
 	for (int it = 0; it < 4 && !err; it++) {
@@ -280,7 +280,7 @@ int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s)
 	if (!err)
 		s->unexplained = tune_unexplained(s, e2);
 	if (!err)
-		s->scale = tune_calibrate(s, e2, var);
+		s->calibration = tune_calibrate(s, e2, var);
 	free(e2);
 	return err;
 }

@@ -30,11 +30,11 @@ static const double representative[JETWATT_LINREG_MODES][KNOBS] = {
 };
 
 static void linreg_shares(double x[KNOBS], const struct jetwatt_mode *m,
-			  const struct jetwatt_mode *most)
+			  const struct jetwatt_mode *highest)
 {
 	for (int k = 0; k < KNOBS; k++)
 		x[k] = (double)jetwatt_mode_get(m, (enum jetwatt_knob)k) /
-		       jetwatt_mode_get(most, (enum jetwatt_knob)k);
+		       jetwatt_mode_get(highest, (enum jetwatt_knob)k);
 }
 
 static int linreg_is_taken(const size_t *at, int n, size_t i)
@@ -48,13 +48,13 @@ static int linreg_is_taken(const size_t *at, int n, size_t i)
 int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
 			 size_t at[JETWATT_LINREG_MODES])
 {
-	struct jetwatt_mode most = { .cores = 1 };
+	struct jetwatt_mode highest = { .cores = 1 };
 	int k = 0;
 
 	jetwatt_each_knob(j)
-		jetwatt_mode_set(&most, j, 1);
+		jetwatt_mode_set(&highest, j, 1);
 	for (size_t i = 0; i < n; i++)
-		jetwatt_mode_raise(&most, &mode[i]);
+		jetwatt_mode_raise(&highest, &mode[i]);
 	for (int r = 0; r < JETWATT_LINREG_MODES; r++) {
 		double least = INFINITY, x[KNOBS];
 		size_t near = 0;
@@ -62,7 +62,7 @@ int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
 		for (size_t i = 0; i < n; i++) {
 			double d = 0;
 
-			linreg_shares(x, &mode[i], &most);
+			linreg_shares(x, &mode[i], &highest);
 			for (int j = 0; j < KNOBS; j++)
 				d += (x[j] - representative[r][j]) * (x[j] - representative[r][j]);
 			/* On a coarse grid two of the paper's four modes may have the same nearest
@@ -114,9 +114,9 @@ static double linreg_sum(const double c[TERMS], const double x[TERMS], int terms
 static void linreg_features(const struct jetwatt_linreg *l, const struct jetwatt_mode *m,
 			    double x[TERMS])
 {
-	linreg_shares(x, m, &l->most);
+	linreg_shares(x, m, &l->highest);
 	x[4] = 1;
-	x[5] = fmax(linreg_sum(l->time, x, TERMS - 1), l->time_least) / l->time_ms;
+	x[5] = fmax(linreg_sum(l->time, x, TERMS - 1), l->time_min) / l->time_ms;
 }
 
 static int linreg_row_valid(const struct jetwatt_row *r)
@@ -133,11 +133,11 @@ static int linreg_fit_rows(struct jetwatt_linreg *l, const struct jetwatt_row *r
 {
 	int err;
 
-	l->time_least = l->power_least = INFINITY;
+	l->time_min = l->power_min = INFINITY;
 	for (size_t i = 0; i < n; i++) {
 		l->time_ms += row[i].time_ms / n;
-		l->time_least = fmin(l->time_least, row[i].time_ms / 2);
-		l->power_least = fmin(l->power_least, row[i].power_w / 2);
+		l->time_min = fmin(l->time_min, row[i].time_ms / 2);
+		l->power_min = fmin(l->power_min, row[i].power_w / 2);
 	}
 	for (size_t i = 0; i < n; i++) {
 		linreg_features(l, &row[i].mode, x[i]);
@@ -152,19 +152,19 @@ static int linreg_fit_rows(struct jetwatt_linreg *l, const struct jetwatt_row *r
 }
 
 int jetwatt_linreg_fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, size_t n,
-		       const struct jetwatt_mode *most)
+		       const struct jetwatt_mode *highest)
 {
 	struct jetwatt_row *r;
 	double (*x)[TERMS], *y;
 	int err = -ENOMEM;
 
-	*l = (struct jetwatt_linreg){ .most = *most };
+	*l = (struct jetwatt_linreg){ .highest = *highest };
 	if (!n)
 		return -ENODATA;
 	for (size_t i = 0; i < n; i++)
 		if (!linreg_row_valid(&row[i]))
 			return -EINVAL;
-	if (!jetwatt_mode_whole(most))
+	if (!jetwatt_mode_whole(highest))
 		return -EINVAL;
 	r = malloc(n * sizeof(*r));
 	x = malloc(n * sizeof(*x));
@@ -190,7 +190,7 @@ void jetwatt_linreg_predict(const struct jetwatt_linreg *l, const struct jetwatt
 		time = x[TERMS - 1] * l->time_ms;
 		out[i] = (struct jetwatt_prediction){
 			.time_ms = time,
-			.power_w = fmax(linreg_sum(l->energy, x, TERMS) / time, l->power_least),
+			.power_w = fmax(linreg_sum(l->energy, x, TERMS) / time, l->power_min),
 		};
 	}
 }
@@ -198,7 +198,7 @@ void jetwatt_linreg_predict(const struct jetwatt_linreg *l, const struct jetwatt
 static int linreg_fit(void **model, const struct jetwatt_predictor_input *in)
 {
 	struct jetwatt_linreg *l = malloc(sizeof(*l));
-	int err = l ? jetwatt_linreg_fit(l, in->sample.row, in->sample.n, &in->most) : -ENOMEM;
+	int err = l ? jetwatt_linreg_fit(l, in->sample.row, in->sample.n, &in->highest) : -ENOMEM;
 
 	if (err) {
 		free(l);
@@ -218,6 +218,6 @@ static int linreg_predict(const void *model, const struct jetwatt_mode *mode,
 
 const struct jetwatt_predictor jetwatt_predictor_linreg = {
 	.name = "linreg", .does = "linear regression on four representative modes",
-	.kind = JETWATT_PREDICTOR_OWN_MODES, .least = 1,
+	.kind = JETWATT_PREDICTOR_OWN_MODES, .min_rows = 1,
 	.fit = linreg_fit, .predict = linreg_predict, .free = free,
 };

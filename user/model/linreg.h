@@ -17,17 +17,17 @@
 
 /**
  * struct jetwatt_linreg - coefficients
- * @most: highest level of each knob; features are levels divided by this highest level
+ * @highest: highest level of each knob; features are levels divided by this highest level
  * @time: milliseconds per unit of cores, f_cpu, f_gpu, f_emc, and the constant
  * @energy: millijoules per minibatch, for the same terms and for the predicted time over @time_ms
  * @time_ms: mean of the measured times
- * @time_least: half of the shortest measured time: lower bound of predictions, in milliseconds
- * @power_least: half of the lowest measured power: lower bound of predictions, in watts
+ * @time_min: half of the shortest measured time: lower bound of predictions, in milliseconds
+ * @power_min: half of the lowest measured power: lower bound of predictions, in watts
  */
 struct jetwatt_linreg {
-	struct jetwatt_mode most;
+	struct jetwatt_mode highest;
 	double time[JETWATT_LINREG_TERMS], energy[JETWATT_LINREG_TERMS];
-	double time_ms, time_least, power_least;
+	double time_ms, time_min, power_min;
 };
 
 /**
@@ -49,7 +49,7 @@ int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
  * @l: set to the coefficients
  * @row: rows to fit to
  * @n: number of rows
- * @most: highest level of each knob of the board
+ * @highest: highest level of each knob of the board
  *
  * Four modes do not determine five coefficients: of all best fits, the one with the smallest
  * coefficients is chosen.
@@ -58,7 +58,7 @@ int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
  * is 0; -ENOMEM.
  */
 int jetwatt_linreg_fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, size_t n,
-		       const struct jetwatt_mode *most);
+		       const struct jetwatt_mode *highest);
 
 /* Set @out to @n predictions; standard deviations are 0 (unknown). */
 void jetwatt_linreg_predict(const struct jetwatt_linreg *l, const struct jetwatt_mode *mode,

@@ -16,19 +16,19 @@
 #define CORNER_SHARE	0.8
 
 /**
- * struct dirty_line - sort key of a row for one knob
+ * struct outlier_line - sort key of a row for one knob
  * @key: all knobs but the examined one, then the index of the level of the examined knob. Sorted by
  *	@key, neighbours in the examined knob are adjacent
  * @row: index of the row that the key belongs to
  */
-struct dirty_line {
+struct outlier_line {
 	uint64_t key[KNOBS];
 	size_t row;
 };
 
 static int outlier_by_key(const void *a, const void *b)
 {
-	const struct dirty_line *x = a, *y = b;
+	const struct outlier_line *x = a, *y = b;
 
 	for (int k = 0; k < KNOBS; k++)
 		if (x->key[k] != y->key[k])
@@ -51,7 +51,7 @@ static size_t outlier_level_index(const uint64_t *level, size_t n, uint64_t v)
 }
 
 /* Return: 1 if @b is one level above @a in the examined knob and equal in all other knobs. */
-static int outlier_is_next(const struct dirty_line *a, const struct dirty_line *b)
+static int outlier_is_next(const struct outlier_line *a, const struct outlier_line *b)
 {
 	for (int k = 0; k < KNOBS - 1; k++)
 		if (a->key[k] != b->key[k])
@@ -77,7 +77,7 @@ static double outlier_extrapolate(const struct jetwatt_row *end, const struct je
  * arrays of @n entries.
  */
 static void outlier_neighbour_means(const struct jetwatt_row *row, size_t n, int knob,
-				    struct dirty_line *l, uint64_t *level, double *mean,
+				    struct outlier_line *l, uint64_t *level, double *mean,
 				    double *end)
 {
 	size_t levels = 0, cells = 0;
@@ -142,9 +142,9 @@ static double outlier_expected(const double *value, size_t n, size_t i)
 	return known ? outlier_median(v, known) : 0;
 }
 
-long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty)
+long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char *outlier)
 {
-	struct dirty_line *l = malloc((n ? n : 1) * sizeof(*l));
+	struct outlier_line *l = malloc((n ? n : 1) * sizeof(*l));
 	uint64_t *level = malloc((n ? n : 1) * sizeof(*level));
 	double *mean = malloc((n ? n : 1) * 2 * KNOBS * sizeof(*mean)), *end = mean + n * KNOBS;
 	long count = -ENOMEM;
@@ -159,8 +159,8 @@ long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char
 
 		if (!(expected > 0))
 			expected = CORNER_SHARE * outlier_expected(end, n, i);
-		dirty[i] = row[i].power_w < expected;
-		count += dirty[i];
+		outlier[i] = row[i].power_w < expected;
+		count += outlier[i];
 	}
 out:
 	free(l);

@@ -13,7 +13,7 @@
  * jetwatt_outlier_mark() - mark outliers of power in a grid of rows
  * @row: the rows; of several rows of one mode only the first is examined
  * @n: number of rows
- * @dirty: @n flags. 1: the row is an outlier: its power is below 95 % of the expected power. For
+ * @outlier: @n flags. 1: the row is an outlier: its power is below 95 % of the expected power. For
  *	each knob in which the row has both neighbours (one level below and one above), take the
  *	geometric mean of their powers; the expected power is the median of these means. A row
  *	without both neighbours in any knob is at a corner of the grid: it is an outlier below 80 %
@@ -21,6 +21,6 @@
  *
  * Return: the number of outliers; -ENOMEM.
  */
-long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char *dirty);
+long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char *outlier);
 
 #endif

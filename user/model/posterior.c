@@ -76,7 +76,7 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
 			for (size_t i = 0; i < c; i++)
 				var[at + i] += k[r * c + i] * k[r * c + i];
 		for (size_t i = 0; i < c; i++)
-			var[at + i] = s->scale * fmax(var[at + i], 1e-8);
+			var[at + i] = s->calibration * fmax(var[at + i], 1e-8);
 		free(k);
 	}
 	return 0;

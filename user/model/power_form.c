@@ -26,14 +26,14 @@ static const double sd[NP] = {
 	[FW] = 1.0, [FL] = 1.0, [FB] = 1.0,
 };
 
-static void watts_prepare(const double *th, double *coef)
+static void power_prepare(const double *th, double *coef)
 {
 	coef[S] = th[S];
 	for (int i = BASE; i < NP; i++)
 		coef[i] = exp(th[i]);
 }
 
-static double watts_eval(const double *coef, const struct jetwatt_features *x, double *g)
+static double power_eval(const double *coef, const struct jetwatt_features *x, double *g)
 {
 	double c = x->v[JETWATT_CORES], fc = x->v[JETWATT_CPU], fg = x->v[JETWATT_GPU];
 	double fe = x->v[JETWATT_EMC], r = x->rate, t[NP], sum = 0, sw, sl, sb;
@@ -70,8 +70,8 @@ const struct jetwatt_form jetwatt_power_form = {
 	.np = NP,
 	.mu = mu,
 	.sd = sd,
-	.prepare = watts_prepare,
-	.eval = watts_eval,
+	.prepare = power_prepare,
+	.eval = power_eval,
 	.own = -1,
-	.rough_prior = 1,
+	.growth_prior = 1,
 };

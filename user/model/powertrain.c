@@ -136,7 +136,7 @@ static int powertrain_train(struct jetwatt_powertrain *pt, const struct jetwatt_
 	if (err)
 		return err;
 	for (size_t i = 0; i < c->n; i++)
-		jetwatt_mode_raise(&pt->most, &c->row[i].mode);
+		jetwatt_mode_raise(&pt->highest, &c->row[i].mode);
 	how = reference ? powertrain_training(seed) : powertrain_plain_training(t.n, seed);
 	err = jetwatt_net_fit(&pt->time, t.x, t.time, t.n, t.inputs, 1, &how);
 	if (!err)
@@ -161,18 +161,18 @@ int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt
 
 int jetwatt_powertrain_transfer(struct jetwatt_powertrain *pt,
 				const struct jetwatt_powertrain *from,
-				const struct jetwatt_corpus *c, const struct jetwatt_mode *most,
+				const struct jetwatt_corpus *c, const struct jetwatt_mode *highest,
 				uint64_t seed)
 {
 	struct jetwatt_nn_training how;
 	struct powertrain_table t;
 	int err = powertrain_table_make(&t, c);
 
-	*pt = (struct jetwatt_powertrain){ .inputs = from->inputs, .most = *most };
+	*pt = (struct jetwatt_powertrain){ .inputs = from->inputs, .highest = *highest };
 	if (err)
 		return err;
 	how = powertrain_transfer_training(t.n, seed);
-	if (memcmp(most, &from->most, sizeof(*most)))
+	if (memcmp(highest, &from->highest, sizeof(*highest)))
 		how.loss = JETWATT_NN_MAPE;
 	err = jetwatt_net_transfer(&pt->time, &from->time, t.x, t.time, t.n, &how);
 	if (!err)

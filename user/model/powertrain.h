@@ -23,12 +23,12 @@
  * @time: network that predicts the time of a minibatch, in milliseconds
  * @power: network that predicts power, in watts
  * @inputs: number of inputs: 4, or 5 with the minibatch size
- * @most: highest level of each knob of the board
+ * @highest: highest level of each knob of the board
  */
 struct jetwatt_powertrain {
 	struct jetwatt_net time, power;
 	size_t inputs;
-	struct jetwatt_mode most;
+	struct jetwatt_mode highest;
 };
 
 /*
@@ -50,7 +50,7 @@ int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt
  * @pt: set to the new networks
  * @from: networks trained on the reference workload
  * @c: rows of the new workload
- * @most: highest level of each knob of the board that the rows @c are from. If the levels differ
+ * @highest: highest level of each knob of the board that the rows @c are from. If the levels differ
  *	from those of @from, @c is from another board and the loss is MAPE (section 4.4), else MSE
  * @seed: seed of all random choices
  *
@@ -58,7 +58,7 @@ int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt
  */
 int jetwatt_powertrain_transfer(struct jetwatt_powertrain *pt,
 				const struct jetwatt_powertrain *from,
-				const struct jetwatt_corpus *c, const struct jetwatt_mode *most,
+				const struct jetwatt_corpus *c, const struct jetwatt_mode *highest,
 				uint64_t seed);
 
 /*

@@ -82,7 +82,8 @@ static int powertrain_fit(void **model, const struct jetwatt_predictor_input *in
 		if ((p->pt[i].inputs == JETWATT_NET_INPUTS_MAX) != (in->sample.batch != NULL))
 			err = -ENOTSUP;
 	for (size_t i = 0; i < p->n && !err; i++) {
-		err = jetwatt_powertrain_transfer(&try, &p->pt[i], &in->sample, &in->most, in->seed);
+		err = jetwatt_powertrain_transfer(&try, &p->pt[i], &in->sample, &in->highest,
+						  in->seed);
 		if (err)
 			break;
 		err = p->n > 1 ? powertrain_misfit(&try, &in->sample, &sum) : 0;
@@ -129,7 +130,7 @@ const struct jetwatt_predictor jetwatt_predictor_powertrain = {
 	.name = "powertrain",
 	.does = "networks transferred from a reference workload",
 	.kind = JETWATT_PREDICTOR_REFERENCE | JETWATT_PREDICTOR_BATCH | JETWATT_PREDICTOR_SLOW,
-	.least = 1,
+	.min_rows = 1,
 	.prior = powertrain_learn,
 	.prior_free = powertrain_prior_free,
 	.fit = powertrain_fit,
@@ -139,6 +140,6 @@ const struct jetwatt_predictor jetwatt_predictor_powertrain = {
 
 const struct jetwatt_predictor jetwatt_predictor_nn = {
 	.name = "nn", .does = "networks of powertrain, trained from scratch",
-	.kind = JETWATT_PREDICTOR_BATCH | JETWATT_PREDICTOR_SLOW, .least = 1,
+	.kind = JETWATT_PREDICTOR_BATCH | JETWATT_PREDICTOR_SLOW, .min_rows = 1,
 	.fit = nn_fit, .predict = powertrain_predict, .free = powertrain_free,
 };

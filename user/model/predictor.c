@@ -25,11 +25,11 @@ const struct jetwatt_predictor *jetwatt_predictor_find(const char *name)
 	return NULL;
 }
 
-struct jetwatt_mode jetwatt_predictor_most(const struct jetwatt_row *row, size_t n)
+struct jetwatt_mode jetwatt_predictor_highest(const struct jetwatt_row *row, size_t n)
 {
-	struct jetwatt_mode most = { 0 };
+	struct jetwatt_mode highest = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		jetwatt_mode_raise(&most, &row[i].mode);
-	return most;
+		jetwatt_mode_raise(&highest, &row[i].mode);
+	return highest;
 }

@@ -35,18 +35,18 @@ struct jetwatt_corpus {
 /**
  * struct jetwatt_predictor_input - what a fit may use
  * @sample: measured rows of the new workload, in any order
- * @most: highest level of each knob of the board of the rows
+ * @highest: highest level of each knob of the board of the rows
  * @prior: what the predictor has learned from references; NULL: nothing
  * @seed: seed of all random choices
- * @few: largest number of rows to use, an evenly spread selection of @sample; 0: no limit. A method
- *	whose cost grows slowly with the number of rows may ignore it
+ * @max_rows: largest number of rows to use, an evenly spread selection of @sample; 0: no limit. A
+ *	method whose cost grows slowly with the number of rows may ignore it
  */
 struct jetwatt_predictor_input {
 	struct jetwatt_corpus sample;
-	struct jetwatt_mode most;
+	struct jetwatt_mode highest;
 	const void *prior;
 	uint64_t seed;
-	size_t few;
+	size_t max_rows;
 };
 
 /**
@@ -87,22 +87,23 @@ struct jetwatt_predictor_modes {
  * @name: name of the predictor on the command line
  * @does: description of the predictor in a few words, lower case
  * @kind: bits of enum jetwatt_predictor_kind
- * @least: smallest number of rows for an answer without a prior
+ * @min_rows: smallest number of rows for an answer without a prior
  * @prior: learn from @n >= 1 references; NULL: the predictor learns nothing from references
- * @prior_free: free what @prior or @twin has allocated
+ * @prior_free: free what @prior or @add_cross_device has allocated
  * @fit: fit to one or more rows, or to none if @references_cover or @cross_device_agrees returns 1; NULL for
  *	JETWATT_PREDICTOR_OBSERVED and JETWATT_PREDICTOR_FIXED, as are @predict and @free
  * @predict: predict @n modes. @batch may be NULL; standard deviations are 0 without
  *	JETWATT_PREDICTOR_INTERVAL
  * @free: free a model
- * @twin: add rows of the same workload from other devices to the prior *@prior, which may be NULL
+ * @add_cross_device: add rows of the same workload from other devices to the prior *@prior, which
+ *	may be NULL
  * @cross_device_agrees: return 1 if @prior has rows of the same workload from other devices and the
  *	@n rows of this board agree with them; else 0
  * @references_cover: return 1 if the references in @prior cover the modes from @lo to @hi of every knob, so
  *	that a fit to no rows is possible
- * @foreseen: return the weight of the references' prediction in @model, 0 to 1
+ * @reference_weight: return the weight of the references' prediction in @model, 0 to 1
  * @refit: warm-start fit to other rows, starting from @from
- * @outline: predict approximate medians of @n modes, at less cost than @predict
+ * @predict_mean: predict approximate medians of @n modes, at less cost than @predict
  * @reduce: add to @gain (@c->n entries) the reduction of the summed variance over @r, if a mode of
  *	@c is measured with standard error @sd
  * @shares: as jetwatt_model_shares()
@@ -111,10 +112,10 @@ struct jetwatt_predictor_modes {
  * @save: as jetwatt_model_save()
  * @load: as jetwatt_model_load(); needs @seen
  *
- * @twin and all operations after it may be NULL. The effect of NULL is:
- * - @twin: rows of other devices are not used;
- * - @cross_device_agrees, @references_cover, @foreseen: the result is 0;
- * - @refit: a full fit is done; @outline: @predict is used;
+ * @add_cross_device and all operations after it may be NULL. The effect of NULL is:
+ * - @add_cross_device: rows of other devices are not used;
+ * - @cross_device_agrees, @references_cover, @reference_weight: the result is 0;
+ * - @refit: a full fit is done; @predict_mean: @predict is used;
  * - @reduce: the reduction is estimated from the predicted variances (plan/explore.c);
  * - @shares: the time is not divided into parts;
  * - @seen: the model counts as fitted to the modes of all rows;
@@ -127,7 +128,7 @@ struct jetwatt_predictor_modes {
 struct jetwatt_predictor {
 	const char *name, *does;
 	unsigned int kind;
-	size_t least;
+	size_t min_rows;
 	int (*prior)(void **prior, const struct jetwatt_corpus *c, size_t n, uint64_t seed);
 	void (*prior_free)(void *prior);
 	int (*fit)(void **model, const struct jetwatt_predictor_input *in);
@@ -135,14 +136,15 @@ struct jetwatt_predictor {
 		       size_t n, struct jetwatt_prediction *out);
 	void (*free)(void *model);
 
-	int (*twin)(void **prior, const struct jetwatt_row *row, size_t n, uint64_t seed);
+	int (*add_cross_device)(void **prior, const struct jetwatt_row *row, size_t n,
+				uint64_t seed);
 	int (*cross_device_agrees)(const void *prior, const struct jetwatt_row *row, size_t n);
 	int (*references_cover)(const void *prior, const struct jetwatt_mode *lo,
 			const struct jetwatt_mode *hi);
-	double (*foreseen)(const void *model);
+	double (*reference_weight)(const void *model);
 	int (*refit)(void **model, const void *from, const struct jetwatt_row *row, size_t n);
-	int (*outline)(const void *model, const struct jetwatt_mode *mode, size_t n,
-		       double *time_ms, double *power_w);
+	int (*predict_mean)(const void *model, const struct jetwatt_mode *mode, size_t n,
+			    double *time_ms, double *power_w);
 	int (*reduce)(const void *model, const struct jetwatt_predictor_modes *c,
 		      const struct jetwatt_predictor_modes *r, double sd, double *gain);
 	int (*shares)(const void *model, const struct jetwatt_mode *mode, double *share);
@@ -161,6 +163,6 @@ const struct jetwatt_predictor *jetwatt_predictor_at(size_t i);
 const struct jetwatt_predictor *jetwatt_predictor_find(const char *name);
 
 /* Return: a mode with the highest level of each knob in @n rows. */
-struct jetwatt_mode jetwatt_predictor_most(const struct jetwatt_row *row, size_t n);
+struct jetwatt_mode jetwatt_predictor_highest(const struct jetwatt_row *row, size_t n);
 
 #endif

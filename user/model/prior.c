@@ -25,7 +25,7 @@
 #define ODDS		1.0
 /* Largest @unexplained of a usable reference: the share of the variance of the reference's rows
  * that leave-one-out predictions do not explain. */
-#define UNTOLD		0.25
+#define UNEXPLAINED	0.25
 /* Prior odds of the weighted sum of references against the parametric mean with its Gaussian
  * process. */
 #define LIKE		3.0
@@ -35,14 +35,14 @@
 
 /**
  * struct jetwatt_prior - prior knowledge about a workload
- * @twin: rows of the same workload from other devices
+ * @cross_device: rows of the same workload from other devices
  * @transfer: models of the references, whose predictions are added with weights; NULL: no
  *	references
  * @n: number of references in @ref
  * @ref: fitted parameters of both parametric means, for each reference
  */
 struct jetwatt_prior {
-	struct jetwatt_cross_device twin;
+	struct jetwatt_cross_device cross_device;
 	struct jetwatt_transfer *transfer;
 	size_t n;
 	struct {
@@ -71,7 +71,7 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 			break;
 		/* A reference whose rows do not predict each other does not help to predict another
 		 * workload, so it is left out. */
-		if (m->time->unexplained > UNTOLD || m->power->unexplained > UNTOLD) {
+		if (m->time->unexplained > UNEXPLAINED || m->power->unexplained > UNEXPLAINED) {
 			jetwatt_model_free(m);
 			continue;
 		}
@@ -92,36 +92,36 @@ int jetwatt_prior_learn(struct jetwatt_prior **out, const struct jetwatt_referen
 
 int jetwatt_prior_add_cross_device(struct jetwatt_prior **p, const struct jetwatt_row *row, size_t n, uint64_t seed)
 {
-	struct jetwatt_cross_device twin;
-	int err = jetwatt_cross_device_learn(&twin, row, n, seed);
+	struct jetwatt_cross_device profile;
+	int err = jetwatt_cross_device_learn(&profile, row, n, seed);
 
 	if (!err && !*p)
 		*p = calloc(1, sizeof(**p));
 	if (!err && !*p) {
-		jetwatt_cross_device_free(&twin);
+		jetwatt_cross_device_free(&profile);
 		err = -ENOMEM;
 	}
 	if (err)
 		return err;
-	jetwatt_cross_device_free(&(*p)->twin);
-	(*p)->twin = twin;
+	jetwatt_cross_device_free(&(*p)->cross_device);
+	(*p)->cross_device = profile;
 	return 0;
 }
 
 const struct jetwatt_cross_device *jetwatt_prior_cross_device(const struct jetwatt_prior *p)
 {
-	return p && p->twin.m ? &p->twin : NULL;
+	return p && p->cross_device.m ? &p->cross_device : NULL;
 }
 
 int jetwatt_prior_agrees(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n)
 {
-	return p && jetwatt_cross_device_agrees(&p->twin, row, n);
+	return p && jetwatt_cross_device_agrees(&p->cross_device, row, n);
 }
 
 void jetwatt_prior_free(struct jetwatt_prior *p)
 {
 	if (p) {
-		jetwatt_cross_device_free(&p->twin);
+		jetwatt_cross_device_free(&p->cross_device);
 		jetwatt_transfer_put(p->transfer);
 	}
 	free(p);
@@ -213,11 +213,11 @@ static void prior_from_references(struct jetwatt_param_prior *b, const struct je
 
 /**
  * struct prior_candidate - one of the priors that are averaged
- * @belief: the prior
+ * @prior: the prior
  * @evidence: log evidence of the measured points under this prior
  */
 struct prior_candidate {
-	struct jetwatt_param_prior belief;
+	struct jetwatt_param_prior prior;
 	double evidence;
 };
 
@@ -237,7 +237,7 @@ static void prior_average(struct jetwatt_param_prior *out, const struct prior_ca
 
 		sum += w;
 		for (int k = 0; k < np; k++) {
-			double by = c[i].belief.mu[k] - out->mu[k], sd = c[i].belief.sd[k];
+			double by = c[i].prior.mu[k] - out->mu[k], sd = c[i].prior.sd[k];
 
 			/* Weighted running moments (West 1979); @sd holds the variance until the
 			 * end of the loop. */
@@ -266,15 +266,15 @@ int jetwatt_prior_fit(struct jetwatt_surface **out, const struct jetwatt_form *f
 	if (!c)
 		return -ENOMEM;
 	/* Candidates: the default prior, each reference, and if there are several their mean. */
-	jetwatt_surface_default_prior(form, &c[0].belief);
+	jetwatt_surface_default_prior(form, &c[0].prior);
 	for (size_t i = 0; i < refs; i++)
-		prior_from_references(&c[1 + i].belief, prior, i, 1, form);
+		prior_from_references(&c[1 + i].prior, prior, i, 1, form);
 	if (refs > 1)
-		prior_from_references(&c[1 + refs].belief, prior, 0, refs, form);
+		prior_from_references(&c[1 + refs].prior, prior, 0, refs, form);
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct jetwatt_surface *s;
 
-		err = jetwatt_surface_fit(&s, form, x, y, sd, n, &c[i].belief);
+		err = jetwatt_surface_fit(&s, form, x, y, sd, n, &c[i].prior);
 		if (err)
 			break;
 		c[i].evidence = s->evidence;

@@ -22,7 +22,7 @@ static double refit_outlier_weight(const struct jetwatt_surface *from,
 {
 	for (size_t i = 0; i < from->n; i++)
 		if (from->y[i] == y && !memcmp(from->x[i].lg, x->lg, sizeof(x->lg)))
-			return from->heavy[i];
+			return from->outlier_weight[i];
 	return 1;
 }
 
@@ -37,17 +37,17 @@ static int refit_surface(struct jetwatt_surface **out, const struct jetwatt_surf
 	if (!s)
 		return -ENOMEM;
 	s->gp = from->gp;
-	s->belief = from->belief;
-	s->scale = from->scale;
+	s->prior = from->prior;
+	s->calibration = from->calibration;
 	s->evidence = from->evidence;
 	memcpy(s->theta, from->theta, sizeof(s->theta));
 	memcpy(s->x, x, n * sizeof(*x));
 	memcpy(s->y, y, n * sizeof(*y));
 	memcpy(s->sd, sd, n * sizeof(*sd));
 	for (size_t i = 0; i < n; i++) {
-		s->heavy[i] = refit_outlier_weight(from, &x[i], y[i]);
-		if (s->form->rough)
-			s->x[i].rough = jetwatt_surface_cpu_sensitivity(from, &x[i]);
+		s->outlier_weight[i] = refit_outlier_weight(from, &x[i], y[i]);
+		if (s->form->cpu_sensitivity)
+			s->x[i].cpu_sensitivity = jetwatt_surface_cpu_sensitivity(from, &x[i]);
 	}
 	err = jetwatt_surface_factor(s);
 	return err ? err : jetwatt_surface_optimize(s, REFIT_STEPS, INFINITY, &cost);

@@ -5,8 +5,8 @@
  *	magic "jwmodel\n", u32 version, u32 rows, f64 log time at the reference point
  *	rows: u32 cores, cpu_khz; u64 gpu_hz, emc_hz; u32 batch
  *	time, then power: u32 number of parameters; theta, prior mean and prior sd of each;
- *		amplitude, nugget, rough, length scales; calibration factor; for each row: value,
- *		standard error, outlier weight, rough, rate
+ *		amplitude, nugget, growth, length scales; calibration factor; for each row: value,
+ *		standard error, outlier weight, sensitivity, rate
  *	u32 CRC-32 (as zlib computes it) of all bytes before it
  *
  * Version 2, for models with optional knobs: u32 number of optional knobs after the number of rows,
@@ -105,22 +105,22 @@ static void save_surface(struct bytes *b, int in, struct jetwatt_surface *s, int
 		b->bad = 1;
 	for (int k = 0; k < np; k++) {
 		save_real(b, in, &s->theta[k], -THETA_MAX, THETA_MAX);
-		save_real(b, in, &s->belief.mu[k], -THETA_MAX, THETA_MAX);
-		save_real(b, in, &s->belief.sd[k], 1e-3, THETA_MAX);
+		save_real(b, in, &s->prior.mu[k], -THETA_MAX, THETA_MAX);
+		save_real(b, in, &s->prior.sd[k], 1e-3, THETA_MAX);
 	}
 	save_real(b, in, &s->gp.amp, 1e-9, 1e3);
 	save_real(b, in, &s->gp.noise, 1e-9, 1e3);
-	save_real(b, in, &s->gp.rough, 0, 1e6);
+	save_real(b, in, &s->gp.growth, 0, 1e6);
 	for (int d = 0; in && d < JETWATT_FEATURES; d++)
 		s->gp.len[d] = JETWATT_GP_LEN;
 	for (int d = 0; d <= JETWATT_BATCH + optional; d++)
 		save_real(b, in, &s->gp.len[d], 1e-6, 1e6);
-	save_real(b, in, &s->scale, 1e-3, 1e3);
+	save_real(b, in, &s->calibration, 1e-3, 1e3);
 	for (size_t i = 0; i < s->n && !b->bad; i++) {
 		save_real(b, in, &s->y[i], -700, 700);
 		save_real(b, in, &s->sd[i], 1e-9, 1e3);
-		save_real(b, in, &s->heavy[i], 1, 1e3);
-		save_real(b, in, &s->x[i].rough, 0, 1e3);
+		save_real(b, in, &s->outlier_weight[i], 1, 1e3);
+		save_real(b, in, &s->x[i].cpu_sensitivity, 0, 1e3);
 		save_real(b, in, &s->x[i].rate, 1e-300, 1e300);
 	}
 }

@@ -34,7 +34,7 @@ int jetwatt_surface_factor(struct jetwatt_surface *s)
 
 		/* The weight of an outlier multiplies nugget and measurement variance, because an
 		 * outlier is assumed to be an error of the measurement. */
-		s->l[i * n + i] += v + (own * own + v) * (s->heavy[i] - 1) + 1e-9;
+		s->l[i * n + i] += v + (own * own + v) * (s->outlier_weight[i] - 1) + 1e-9;
 	}
 	return jetwatt_linalg_chol(s->l, n);
 }
@@ -62,7 +62,7 @@ static double surface_whiten(struct jetwatt_surface *s, const double *theta)
 	jetwatt_linalg_lower(s->l, s->n, s->jac, np);
 	cost = cblas_ddot(s->n, s->res, 1, s->res, 1);
 	for (int k = 0; k < np; k++) {
-		double z = (theta[k] - s->belief.mu[k]) / s->belief.sd[k];
+		double z = (theta[k] - s->prior.mu[k]) / s->prior.sd[k];
 
 		cost += z * z;
 	}
@@ -102,7 +102,7 @@ static int surface_hessian(struct jetwatt_surface *s, double damp, double *h)
 	cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, np, np, s->n, 1.0, s->jac, np, s->jac,
 		    np, 0.0, h, np);
 	for (int k = 0; k < np; k++) {
-		h[k * np + k] += 1 / (s->belief.sd[k] * s->belief.sd[k]);
+		h[k * np + k] += 1 / (s->prior.sd[k] * s->prior.sd[k]);
 		h[k * np + k] *= 1 + damp;
 	}
 	return jetwatt_linalg_chol(h, np);
@@ -119,8 +119,8 @@ int jetwatt_surface_optimize(struct jetwatt_surface *s, int steps, double hopele
 		cblas_dgemv(CblasRowMajor, CblasTrans, s->n, np, 1.0, s->jac, np, s->res, 1, 0.0,
 			    step, 1);
 		for (int k = 0; k < np; k++)
-			step[k] -= (s->theta[k] - s->belief.mu[k]) /
-				   (s->belief.sd[k] * s->belief.sd[k]);
+			step[k] -= (s->theta[k] - s->prior.mu[k]) /
+				   (s->prior.sd[k] * s->prior.sd[k]);
 		memcpy(slope, step, np * sizeof(*slope));
 		err = surface_hessian(s, damp, s->hess);
 		if (err)
@@ -179,8 +179,8 @@ struct jetwatt_surface *jetwatt_surface_new(const struct jetwatt_form *form, siz
 		return NULL;
 	}
 	s->sd = s->y + n;
-	s->heavy = s->sd + n;
-	s->res = s->heavy + n;
+	s->outlier_weight = s->sd + n;
+	s->res = s->outlier_weight + n;
 	s->jac = s->res + n;
 	s->off = s->jac + n * np;
 	s->slope = s->off + n;
@@ -198,7 +198,7 @@ int jetwatt_surface_restore(struct jetwatt_surface *s)
 
 int jetwatt_surface_fit(struct jetwatt_surface **out, const struct jetwatt_form *form,
 			const struct jetwatt_features *x, const double *y, const double *sd, size_t n,
-			const struct jetwatt_param_prior *belief)
+			const struct jetwatt_param_prior *prior)
 {
 	struct jetwatt_surface *s = jetwatt_surface_new(form, n);
 	int err;
@@ -210,12 +210,12 @@ int jetwatt_surface_fit(struct jetwatt_surface **out, const struct jetwatt_form 
 	memcpy(s->y, y, n * sizeof(*y));
 	memcpy(s->sd, sd, n * sizeof(*sd));
 	for (size_t i = 0; i < n; i++)
-		s->heavy[i] = 1;
-	if (belief)
-		s->belief = *belief;
+		s->outlier_weight[i] = 1;
+	if (prior)
+		s->prior = *prior;
 	else
-		jetwatt_surface_default_prior(form, &s->belief);
-	memcpy(s->theta, s->belief.mu, sizeof(s->theta));
+		jetwatt_surface_default_prior(form, &s->prior);
+	memcpy(s->theta, s->prior.mu, sizeof(s->theta));
 	err = jetwatt_surface_fit_hyperparams(s);
 	if (err)
 		jetwatt_surface_free(s);
@@ -246,5 +246,5 @@ double jetwatt_surface_cpu_sensitivity(const struct jetwatt_surface *s, const st
 	double coef[NP_MAX];
 
 	s->form->prepare(s->theta, coef);
-	return s->form->rough(coef, x);
+	return s->form->cpu_sensitivity(coef, x);
 }

@@ -23,9 +23,9 @@ struct jetwatt_param_prior {
  * struct jetwatt_surface - a fitted response surface
  * @form: the parametric mean
  * @gp: hyper-parameters of the Gaussian process
- * @belief: prior of the parameters
+ * @prior: prior of the parameters
  * @theta: fitted parameters
- * @scale: calibration factor of the predictive variance, from the leave-one-out errors
+ * @calibration: calibration factor of the predictive variance, from the leave-one-out errors
  * @evidence: log probability of the points under the prior (Laplace approximation)
  * @unexplained: sum of the squared leave-one-out errors as a share of the sum of squares of @y about its
  *	mean; 1: the points do not predict each other
@@ -33,7 +33,7 @@ struct jetwatt_param_prior {
  * @x: feature vectors of the points
  * @y: measured logarithms
  * @sd: standard errors of @y
- * @heavy: factor on the noise variance of each point; 1: not an outlier, larger: an outlier
+ * @outlier_weight: factor on the noise variance of each point; 1: no outlier, larger: an outlier
  * @l: Cholesky factor of C, the covariance of process and noise at the points: C = l l'
  * @jac: l^-1 J, with J the gradient of the parametric mean at the points
  * @res: l^-1 (y - mean)
@@ -47,11 +47,11 @@ struct jetwatt_param_prior {
 struct jetwatt_surface {
 	const struct jetwatt_form *form;
 	struct jetwatt_gp gp;
-	struct jetwatt_param_prior belief;
-	double theta[JETWATT_PARAMS_MAX], scale, evidence, unexplained;
+	struct jetwatt_param_prior prior;
+	double theta[JETWATT_PARAMS_MAX], calibration, evidence, unexplained;
 	size_t n;
 	struct jetwatt_features *x;
-	double *y, *sd, *heavy, *l, *jac, *res, *off, *slope;
+	double *y, *sd, *outlier_weight, *l, *jac, *res, *off, *slope;
 	double there[JETWATT_PARAMS_MAX];
 	int known;
 	double hess[JETWATT_PARAMS_MAX * JETWATT_PARAMS_MAX];
@@ -65,13 +65,13 @@ struct jetwatt_surface {
  * @y: logarithms measured there
  * @sd: standard errors of @y
  * @n: number of points, at least 1; the cost grows with the cube of the number
- * @belief: prior of the parameters; NULL: the default prior of @form
+ * @prior: prior of the parameters; NULL: the default prior of @form
  *
  * Return: 0; -EDOM if a covariance matrix is not positive definite; -ENOMEM.
  */
 int jetwatt_surface_fit(struct jetwatt_surface **s, const struct jetwatt_form *form,
 			const struct jetwatt_features *x, const double *y, const double *sd, size_t n,
-			const struct jetwatt_param_prior *belief);
+			const struct jetwatt_param_prior *prior);
 /* Set @b to the default prior of @form, which uses no reference. */
 void jetwatt_surface_default_prior(const struct jetwatt_form *form, struct jetwatt_param_prior *b);
 /* Free a surface. @s may be NULL. */
@@ -95,8 +95,8 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
  * Gaussian process. */
 double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_features *x);
 
-/* Return: @rough of struct jetwatt_features at @x. The parametric mean of @s must define the
- * sensitivity @rough. */
+/* Return: @cpu_sensitivity of struct jetwatt_features at @x. The parametric mean of @s must define
+ * it. */
 double jetwatt_surface_cpu_sensitivity(const struct jetwatt_surface *s, const struct jetwatt_features *x);
 
 /**
@@ -123,7 +123,7 @@ struct jetwatt_surface *jetwatt_surface_new(const struct jetwatt_form *form, siz
 /* Compute @l, @jac, @res and @hess of @s from its other fields. Return: 0, -ENOMEM, -EDOM. */
 int jetwatt_surface_restore(struct jetwatt_surface *s);
 
-/* Compute @l of @s from @gp, @sd and @heavy. Return: 0, -ENOMEM, -EDOM. */
+/* Compute @l of @s from @gp, @sd and @outlier_weight. Return: 0, -ENOMEM, -EDOM. */
 int jetwatt_surface_factor(struct jetwatt_surface *s);
 /**
  * jetwatt_surface_optimize() - find the most probable parameters by Levenberg-Marquardt

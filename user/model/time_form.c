@@ -38,14 +38,14 @@ static const double mu[NP] = {
 	[D] = -2.0, [Q] = -3.0, [W] = -0.7, [O] = -4.7, [U] = -5.3, [P] = 0.7, [A] = 0.7, [R] = 1.0,
 	[FG] = -2.0, [FM] = -1.0, [FL] = 0.0, [FD] = -1.0,
 };
-static const double spread[NP] = {
+static const double sd[NP] = {
 	[S] = 4.0, [G] = 1.0, [M] = 1.0, [L] = 1.0, [K] = 1.0,
 	[D] = 1.5, [Q] = 1.0, [W] = 0.6, [O] = 1.5, [U] = 1.4, [P] = 0.4, [A] = 0.5, [R] = 0.4,
 	[FG] = 1.0, [FM] = 1.0, [FL] = 1.5, [FD] = 2.0,
 };
 
 /* Return: log(exp(a) + exp(b)). @sa: set to the share of exp(a) in the sum. */
-static double roof_log_sum(double a, double b, double *sa)
+static double time_log_sum(double a, double b, double *sa)
 {
 	double d = a - b, e = exp(d < 0 ? d : -d), small = e / (1 + e);
 
@@ -55,22 +55,22 @@ static double roof_log_sum(double a, double b, double *sa)
 
 /* Return: log of the p-norm of exp(a) and exp(b). @sa: set to the derivative with respect to a;
  * @dp: set to the derivative with respect to log p. */
-static double roof_log_norm(double a, double b, double p, double *sa, double *dp)
+static double time_log_norm(double a, double b, double p, double *sa, double *dp)
 {
-	double v = roof_log_sum(p * a, p * b, sa) / p;
+	double v = time_log_sum(p * a, p * b, sa) / p;
 
 	*dp = *sa * a + (1 - *sa) * b - v;
 	return v;
 }
 
-static void roof_prepare(const double *th, double *coef)
+static void time_prepare(const double *th, double *coef)
 {
 	memcpy(coef, th, NP * sizeof(*coef));
 	for (int i = O; i < NP; i++)
 		coef[i] = exp(th[i]);
 }
 
-static double roof_eval(const double *th, const struct jetwatt_features *x, double *g)
+static double time_eval(const double *th, const struct jetwatt_features *x, double *g)
 {
 	double lc = x->lg[JETWATT_CPU], sg, dp, sw, dw, sr, dr, sl, sk, sd;
 	double busy = th[O] / x->v[JETWATT_CORES];
@@ -82,14 +82,14 @@ static double roof_eval(const double *th, const struct jetwatt_features *x, doub
 	bl = th[L] + jetwatt_form_work(th[FL], x, &sbl);
 	bd = th[D] + jetwatt_form_work(th[FD], x, &sbd);
 	bq = th[Q] + x->lg[JETWATT_BATCH];
-	roof = roof_log_norm(bg - x->lg[JETWATT_GPU], bm - x->lg[JETWATT_EMC], th[P], &sg, &dp);
-	chain = roof_log_sum(bl - lc, th[K], &sl);
-	chain = roof_log_norm(roof, chain, x->serves ? th[A] : 1, &sk, &da);
+	roof = time_log_norm(bg - x->lg[JETWATT_GPU], bm - x->lg[JETWATT_EMC], th[P], &sg, &dp);
+	chain = time_log_sum(bl - lc, th[K], &sl);
+	chain = time_log_norm(roof, chain, x->serves ? th[A] : 1, &sk, &da);
 	/* The p-norm with p = 4 of cores and workers fits a pool of loader workers that share the
 	 * cores fairly. */
-	cores = -roof_log_norm(-x->lg[JETWATT_CORES], -th[W], 4, &sw, &dw);
-	loader = roof_log_sum(bd - cores - lc + 2 * log1p(busy + os), bq - x->lg[JETWATT_EMC], &sd);
-	v = roof_log_norm(chain, loader, th[R], &sr, &dr) + th[S];
+	cores = -time_log_norm(-x->lg[JETWATT_CORES], -th[W], 4, &sw, &dw);
+	loader = time_log_sum(bd - cores - lc + 2 * log1p(busy + os), bq - x->lg[JETWATT_EMC], &sd);
+	v = time_log_norm(chain, loader, th[R], &sr, &dr) + th[S];
 	if (g) {
 		g[S] = 1;
 		g[G] = sr * sk * sg;
@@ -113,11 +113,11 @@ static double roof_eval(const double *th, const struct jetwatt_features *x, doub
 }
 
 /* Return: the exponent of 1 / f_cpu in the time of a minibatch at point @x. */
-static double roof_rough(const double *coef, const struct jetwatt_features *x)
+static double time_cpu_sensitivity(const double *coef, const struct jetwatt_features *x)
 {
 	double g[NP];
 
-	roof_eval(coef, x, g);
+	time_eval(coef, x, g);
 	return g[L] + g[D] + g[U];
 }
 
@@ -127,7 +127,7 @@ void jetwatt_time_form_shares(const double *coef, const struct jetwatt_features 
 {
 	double g[NP];
 
-	roof_eval(coef, x, g);
+	time_eval(coef, x, g);
 	share[JETWATT_SHARE_GPU] = g[G];
 	share[JETWATT_SHARE_EMC] = g[M];
 	share[JETWATT_SHARE_LAUNCH] = g[L];
@@ -138,10 +138,10 @@ void jetwatt_time_form_shares(const double *coef, const struct jetwatt_features 
 const struct jetwatt_form jetwatt_time_form = {
 	.np = NP,
 	.mu = mu,
-	.sd = spread,
-	.prepare = roof_prepare,
-	.eval = roof_eval,
-	.rough = roof_rough,
+	.sd = sd,
+	.prepare = time_prepare,
+	.eval = time_eval,
+	.cpu_sensitivity = time_cpu_sensitivity,
 	.own = S,
-	.rough_prior = 8,
+	.growth_prior = 8,
 };

@@ -193,13 +193,13 @@ static int transfer_points_of(const struct jetwatt_transfer *t, const struct jet
 
 /**
  * struct transfer_side - the fit of time or of power
- * @y, @noise, @heavy: for each row: the logarithm of time or power, the noise variance of that
- *	logarithm, and the factor on the noise variance (1: not an outlier)
+ * @y, @noise, @outlier_weight: for each row: the logarithm of time or power, the noise variance of
+ *	that logarithm, and the factor on the noise variance (1: not an outlier)
  * @l, @alpha: Cholesky factor of the covariance of the rows; the product l^-1 (y - mean)
  * @by, @evidence: scale of the residual terms; log evidence of the fit
  */
 struct transfer_side {
-	double *y, *noise, *heavy, *l, *alpha;
+	double *y, *noise, *outlier_weight, *l, *alpha;
 	double by, evidence;
 };
 
@@ -239,7 +239,7 @@ static int transfer_factor(const struct jetwatt_transferred *f, int s, double by
 		for (size_t j = 0; j <= i; j++)
 			d->l[i * n + j] = transfer_covariance(f, s, by, f->at.f[s] + i * features,
 							      f->at.f[s] + j * features);
-		d->l[i * n + i] += d->noise[i] * d->heavy[i];
+		d->l[i * n + i] += d->noise[i] * d->outlier_weight[i];
 		d->alpha[i] = d->y[i] - f->at.mean[s][i];
 	}
 	err = jetwatt_linalg_chol(d->l, n);
@@ -298,8 +298,8 @@ static int transfer_weigh_outliers(const struct jetwatt_transferred *f, struct t
 			k += inv[j * n + i] * inv[j * n + i];
 		z2 = al[i] * al[i] / k;
 		if (z2 > 4) {
-			d->heavy[i] = fmin(d->heavy[i] * (4 + z2) / 5, 400);
-			any |= d->heavy[i] < 400;
+			d->outlier_weight[i] = fmin(d->outlier_weight[i] * (4 + z2) / 5, 400);
+			any |= d->outlier_weight[i] < 400;
 		}
 	}
 	free(inv);
@@ -361,15 +361,15 @@ int jetwatt_transfer_fit(struct jetwatt_transferred **out, struct jetwatt_transf
 
 		d->y = v + (size_t)s * (4 * n + n * n);
 		d->noise = d->y + n;
-		d->heavy = d->noise + n;
-		d->alpha = d->heavy + n;
+		d->outlier_weight = d->noise + n;
+		d->alpha = d->outlier_weight + n;
 		d->l = d->alpha + n;
 		for (size_t i = 0; i < n; i++) {
 			double sd = s == TIME ? r[i].time_sd : r[i].power_sd;
 
 			d->y[i] = log(s == TIME ? r[i].time_ms : r[i].power_w);
 			d->noise[i] = sd * sd + NOISE * NOISE + f->at.var[s][i];
-			d->heavy[i] = 1;
+			d->outlier_weight[i] = 1;
 		}
 	}
 	free(r);

@@ -371,6 +371,6 @@ static void trees_free(void *model)
 
 const struct jetwatt_predictor jetwatt_predictor_trees = {
 	.name = "trees", .does = "gradient-boosted regression trees on power laws",
-	.kind = JETWATT_PREDICTOR_INTERVAL | JETWATT_PREDICTOR_BATCH, .least = 3,
+	.kind = JETWATT_PREDICTOR_INTERVAL | JETWATT_PREDICTOR_BATCH, .min_rows = 3,
 	.fit = trees_fit, .predict = trees_predict, .free = trees_free,
 };

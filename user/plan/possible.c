@@ -38,12 +38,13 @@ static int possible_apply_means(const struct jetwatt_fitted *m, const struct jet
 	double *time;
 	int err;
 
-	if (!m->by->outline || !m->model || jetwatt_fitted_reference_weight(m) >= JETWATT_PLAN_REFERENCE_WEIGHT)
+	if (!m->by->predict_mean || !m->model ||
+	    jetwatt_fitted_reference_weight(m) >= JETWATT_PLAN_REFERENCE_WEIGHT)
 		return 0;
 	time = malloc(2 * n * sizeof(*time));
 	if (!time)
 		return -ENOMEM;
-	err = m->by->outline(m->model, mode, n, time, time + n);
+	err = m->by->predict_mean(m->model, mode, n, time, time + n);
 	if (!err)
 		possible_exclude(seen, n, time, time + n, budget_w, beat_ms);
 	free(time);

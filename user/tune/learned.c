@@ -26,7 +26,7 @@ int jetwatt_tuner_failed(const struct jetwatt_tuner *l, int err, const char *wha
 	const struct jetwatt_predictor *by = jetwatt_estimator_by(&l->by);
 	char why[48];
 
-	snprintf(why, sizeof(why), "fewer than %zu modes have been measured", by->least);
+	snprintf(why, sizeof(why), "fewer than %zu modes have been measured", by->min_rows);
 	if (err == -ENOTSUP)
 		return jetwatt_error_report(
 			JETWATT_EXIT_USAGE,

@@ -118,24 +118,24 @@ static int table_fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_wo
 		      const struct jetwatt_row *r, size_t n)
 {
 	struct jetwatt_row *mine = malloc(t->n * sizeof(*mine));
-	unsigned char *dirty = malloc(t->n);
+	unsigned char *outlier = malloc(t->n);
 	size_t at = size * t->n;
-	int err = mine && dirty ? 0 : -ENOMEM;
+	int err = mine && outlier ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < t->n && !err; i++) {
 		struct jetwatt_row key = { .mode = t->mode[i] };
 
 		mine[i] = *(struct jetwatt_row *)bsearch(&key, r, n, sizeof(*r), table_by_mode);
 	}
-	if (!err && jetwatt_outlier_mark(mine, t->n, dirty) < 0)
+	if (!err && jetwatt_outlier_mark(mine, t->n, outlier) < 0)
 		err = -ENOMEM;
 	for (size_t i = 0; i < t->n && !err; i++) {
 		w->time_ms[at + i] = mine[i].time_ms;
 		w->power_w[at + i] = mine[i].power_w;
-		w->clean_w[at + i] = dirty[i] ? NAN : mine[i].power_w;
+		w->clean_w[at + i] = outlier[i] ? NAN : mine[i].power_w;
 	}
 	free(mine);
-	free(dirty);
+	free(outlier);
 	return err;
 }
 
@@ -180,7 +180,7 @@ static int table_learn(struct jetwatt_mode_table *t)
 	for (int serves = 0; serves < 2; serves++) {
 		t->by[serves].by = t->method;
 		for (size_t i = 0; i < t->n; i++)
-			jetwatt_mode_raise(&t->by[serves].most, &t->mode[i]);
+			jetwatt_mode_raise(&t->by[serves].highest, &t->mode[i]);
 	}
 	for (size_t i = 0; i < t->references && !code; i++) {
 		int serves = 0;

@@ -93,7 +93,7 @@ int jetwatt_tuner_modes(struct jetwatt_tuner *l, const struct jetwatt_board *boa
 	int err = tuner_read_modes(l, board, path);
 
 	for (size_t i = 0; i < l->nr_modes && !err; i++)
-		jetwatt_mode_raise(&l->by.most, &l->mode[i]);
+		jetwatt_mode_raise(&l->by.highest, &l->mode[i]);
 	return err;
 }
 

@@ -200,7 +200,7 @@ static int eval_read_corpus(struct jetwatt_eval *e, int (*run)(struct jetwatt_ev
 		return jetwatt_eval_failed(e, -ENOMEM);
 	for (size_t i = 0; i < e->n; i++)
 		e->mode[i] = e->row[i].mode;
-	e->most = jetwatt_predictor_most(e->row, e->n);
+	e->highest = jetwatt_predictor_highest(e->row, e->n);
 	return 0;
 }
 
@@ -245,7 +245,7 @@ static int eval_read_pool(struct jetwatt_eval *e)
 
 	if (!e->pool)
 		return 0;
-	if (!e->method->twin)
+	if (!e->method->add_cross_device)
 		return eval_usage("leave --pool out, or use --method auto",
 				  "method %s cannot use --pool", e->method->name);
 	n = jetwatt_references_read(e->pool, &row, &batch);
@@ -254,7 +254,7 @@ static int eval_read_pool(struct jetwatt_eval *e)
 	err = batch || e->batch ?
 	eval_usage("use files of one minibatch size", "%s: --pool needs files of one minibatch size", e->pool) : 0;
 	if (!err) {
-		err = e->method->twin(&e->prior, row, (size_t)n, e->seed);
+		err = e->method->add_cross_device(&e->prior, row, (size_t)n, e->seed);
 		err = err ? jetwatt_eval_failed(e, err) : 0;
 	}
 	free(row);
@@ -288,7 +288,8 @@ static int eval_run(const char *verb, const char *doc, const struct argp_option 
 	if (!code)
 		code = eval_read_pool(&e);
 	if (e.method->kind & JETWATT_PREDICTOR_INTERVAL)
-		e.guide = (struct jetwatt_estimator){ .by = e.method, .prior = e.prior, .most = e.most };
+		e.guide = (struct jetwatt_estimator){ .by = e.method, .prior = e.prior,
+						      .highest = e.highest };
 	if (!code)
 		code = run(&e);
 	if (e.prior)

@@ -32,7 +32,7 @@
  * @risk: accepted probability of exceeding the budget (optimize)
  * @verify: maximum number of candidates to measure per budget (optimize)
  * @row, @batch, @mode, @n: the corpus; @batch is NULL if the minibatch size is no feature
- * @most: highest level of each knob in the corpus
+ * @highest: highest level of each knob in the corpus
  * @prior: what the method learned from the files @reference and @pool, NULL: nothing
  * @guide: predictor that guides a search: @method and @prior if the method predicts standard
  *	deviations, else the default predictor
@@ -50,7 +50,7 @@ struct jetwatt_eval {
 	int verify;
 	struct jetwatt_row *row;
 	uint32_t *batch;
-	struct jetwatt_mode *mode, most;
+	struct jetwatt_mode *mode, highest;
 	size_t n;
 	void *prior;
 	struct jetwatt_estimator guide;

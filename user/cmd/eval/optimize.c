@@ -62,12 +62,12 @@ static long best_measured(const struct jetwatt_eval *e, const struct repeat *q, 
 	return best;
 }
 
-static long best_of_all(const struct jetwatt_eval *e, const unsigned char *dirty, double budget)
+static long best_of_all(const struct jetwatt_eval *e, const unsigned char *outlier, double budget)
 {
 	long best = -1;
 
 	for (size_t i = 0; i < e->n; i++)
-		if (e->row[i].power_w <= budget && !(dirty && dirty[i]) &&
+		if (e->row[i].power_w <= budget && !(outlier && outlier[i]) &&
 		    (best < 0 || e->row[i].time_ms < e->row[best].time_ms))
 			best = i;
 	return best;
@@ -83,8 +83,8 @@ static long highest_mode(const struct jetwatt_eval *e)
 		double d = 0;
 
 		jetwatt_each_knob(k)
-			if (jetwatt_mode_get(&e->most, k))
-				d += (double)jetwatt_mode_get(m, k) / jetwatt_mode_get(&e->most, k);
+			if (jetwatt_mode_get(&e->highest, k))
+				d += (double)jetwatt_mode_get(m, k) / jetwatt_mode_get(&e->highest, k);
 		if (d > most) {
 			most = d;
 			best = i;
@@ -184,9 +184,9 @@ static int choose_for_budget(const struct jetwatt_eval *e, size_t r, struct repe
 }
 
 static void tally_add(const struct jetwatt_eval *e, const struct repeat *q, long answer,
-		      double budget, const unsigned char *dirty, struct answer_tally *t)
+		      double budget, const unsigned char *outlier, struct answer_tally *t)
 {
-	long raw = best_of_all(e, NULL, budget), clean = best_of_all(e, dirty, budget);
+	long raw = best_of_all(e, NULL, budget), clean = best_of_all(e, outlier, budget);
 	const struct jetwatt_row *a = &e->row[answer < 0 ? 0 : answer];
 
 	t->queries++;
@@ -252,7 +252,7 @@ static int fit_repeat(const struct jetwatt_eval *e, size_t r, struct repeat *q)
 }
 
 static int optimize_repeat(const struct jetwatt_eval *e, size_t r, size_t budgets, struct repeat *q,
-			   const unsigned char *dirty, struct answer_tally *t)
+			   const unsigned char *outlier, struct answer_tally *t)
 {
 	int each = searches_per_budget(e);
 	long answer;
@@ -279,7 +279,7 @@ static int optimize_repeat(const struct jetwatt_eval *e, size_t r, size_t budget
 		if (!err)
 			err = choose_for_budget(e, r, q, budget, &answer);
 		if (!err)
-			tally_add(e, q, answer, budget, dirty, t);
+			tally_add(e, q, answer, budget, outlier, t);
 	}
 	return err;
 }
@@ -287,7 +287,7 @@ static int optimize_repeat(const struct jetwatt_eval *e, size_t r, size_t budget
 /* Evaluate the vendor's presets instead of a method: choose the fastest preset measured within the
  * budget. Return: 0; exit code. */
 static int tally_presets(const struct jetwatt_eval *e, size_t budgets, struct repeat *q,
-			 const unsigned char *dirty, struct answer_tally *t)
+			 const unsigned char *outlier, struct answer_tally *t)
 {
 	struct jetwatt_error_text err = { "", "", "" };
 	struct jetwatt_presets *all;
@@ -315,7 +315,7 @@ static int tally_presets(const struct jetwatt_eval *e, size_t budgets, struct re
 		double budget = e->lo + b * e->step;
 
 		if (best_of_all(e, NULL, budget) >= 0)
-			tally_add(e, q, best_measured(e, q, budget), budget, dirty, t);
+			tally_add(e, q, best_measured(e, q, budget), budget, outlier, t);
 	}
 	return 0;
 }
@@ -405,13 +405,13 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 			   .clean = malloc(all * sizeof(double)) };
 	struct answer_tally presets = { .penalty = malloc(budgets * sizeof(double)),
 				 .clean = malloc(budgets * sizeof(double)) };
-	unsigned char *dirty = malloc(n);
+	unsigned char *outlier = malloc(n);
 	int err = -ENOMEM, code = 0;
 
-	if (!q.at || !q.all || !q.now || !q.known || !q.choice || !t.penalty || !t.clean || !dirty ||
-	    !presets.penalty || !presets.clean)
+	if (!q.at || !q.all || !q.now || !q.known || !q.choice || !t.penalty || !t.clean ||
+	    !outlier || !presets.penalty || !presets.clean)
 		goto out;
-	if (jetwatt_outlier_mark(e->row, n, dirty) < 0)
+	if (jetwatt_outlier_mark(e->row, n, outlier) < 0)
 		goto out;
 	/* The designed search is deterministic, so one repeat is enough. */
 	if (searches_per_budget(e) && e->method->kind & JETWATT_PREDICTOR_INTERVAL)
@@ -419,11 +419,11 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 	err = 0;
 	for (size_t r = 0; r < e->repeats && !err; r++) {
 		jetwatt_eval_progress(e, r);
-		err = optimize_repeat(e, r, budgets, &q, dirty, &t);
+		err = optimize_repeat(e, r, budgets, &q, outlier, &t);
 	}
 	jetwatt_eval_progress(e, e->repeats);
 	if (!err && e->presets)
-		code = tally_presets(e, budgets, &q, dirty, &presets);
+		code = tally_presets(e, budgets, &q, outlier, &presets);
 out:
 	if (code)
 		;	/* the error was printed */
@@ -445,6 +445,6 @@ out:
 	free(t.clean);
 	free(presets.penalty);
 	free(presets.clean);
-	free(dirty);
+	free(outlier);
 	return code;
 }

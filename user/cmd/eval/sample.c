@@ -104,14 +104,14 @@ int jetwatt_eval_fit(const struct jetwatt_eval *e, size_t r, const size_t *at, s
 	struct jetwatt_row *row = malloc((k ? k : 1) * sizeof(*row));
 	uint32_t *batch = malloc((k ? k : 1) * sizeof(*batch));
 	struct jetwatt_predictor_input in = {
-		.sample = { row, e->batch ? batch : NULL, k }, .most = e->most, .prior = e->prior,
-		.seed = repeat_seed(e, r),
+		.sample = { row, e->batch ? batch : NULL, k }, .highest = e->highest,
+		.prior = e->prior, .seed = repeat_seed(e, r),
 	};
 	double begun;
 	int err = -ENOMEM;
 
 	*model = NULL;
-	if (k < e->method->least && !e->prior)
+	if (k < e->method->min_rows && !e->prior)
 		err = -ENODATA;
 	else if (row && batch)
 		err = 0;
