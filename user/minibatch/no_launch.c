@@ -81,18 +81,18 @@ enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jet
 	return m->state;
 }
 
-/* Count the wait of @s, which has no launch, with the wait of @to. @own: memory for a copy. */
-static void merge(struct jetwatt_item *to, const struct jetwatt_item *s, struct jetwatt_sync *own,
+/* Count the wait of @s, which has no launch, with the wait of @to. @copy: memory for a copy. */
+static void merge(struct jetwatt_item *to, const struct jetwatt_item *s, struct jetwatt_sync *copy,
 		  struct jetwatt_batch_why *why)
 {
-	if (to->sync != own)
-		*own = *to->sync;
-	own->exit_ns = s->sync->exit_ns;
+	if (to->sync != copy)
+		*copy = *to->sync;
+	copy->exit_ns = s->sync->exit_ns;
 	if (why) {
 		why[to->at].rule = JETWATT_RULE_NO_LAUNCH;
 		why[to->at].minibatch = (uint32_t)s->at;
 	}
-	to->sync = own;
+	to->sync = copy;
 	to->at = s->at;
 	to->waits++;
 }

@@ -204,21 +204,21 @@ static bool next_wait(struct jetwatt_batch_track *t, struct jetwatt_sync *s)
 int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_sync *s,
 			    uint64_t held_ns)
 {
-	struct jetwatt_sync own = *s;
+	struct jetwatt_sync copy = *s;
 
-	own.enter_ns -= held_ns;
-	own.exit_ns -= held_ns;
-	if (own.launch_ns)
-		own.launch_ns -= held_ns;
+	copy.enter_ns -= held_ns;
+	copy.exit_ns -= held_ns;
+	if (copy.launch_ns)
+		copy.launch_ns -= held_ns;
 	if (s->call == JETWATT_SYNC_MARK)
-		return add_mark(t, own.exit_ns);
+		return add_mark(t, copy.exit_ns);
 	if (s->call == JETWATT_SYNC_MARK_BEGIN || t->marked)
 		return 0;
 	/* The records of two threads may arrive in the wrong order. */
-	if (t->n && own.exit_ns < last_wait(t)->exit_ns)
-		own.exit_ns = last_wait(t)->exit_ns;
-	store_wait(t, &own);
-	return t->period ? next_wait(t, &own) : -EAGAIN;
+	if (t->n && copy.exit_ns < last_wait(t)->exit_ns)
+		copy.exit_ns = last_wait(t)->exit_ns;
+	store_wait(t, &copy);
+	return t->period ? next_wait(t, &copy) : -EAGAIN;
 }
 
 /*

@@ -358,8 +358,8 @@ static enum jetwatt_batch_rule search_period(const struct jetwatt_batch_wait *b,
  * Label the waits that probably begin a minibatch. @by: whether only visible peaks are used, or
  * also peaks that a disturbance hides. Return: 0; -ENOMEM.
  */
-int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,
-			 struct jetwatt_period *r)
+int jetwatt_period_estimate(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,
+			    struct jetwatt_period *r)
 {
 	struct jetwatt_period_fit how = { .covered = 1 };
 	struct jetwatt_peaks s = { .n = n, .margin = MARGIN };
@@ -415,7 +415,7 @@ int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_pe
  */
 int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r)
 {
-	int rc = jetwatt_period_guess(b, n, JETWATT_PERIOD_BY_ANY, r);
+	int rc = jetwatt_period_estimate(b, n, JETWATT_PERIOD_BY_ANY, r);
 
 	if (rc)
 		return rc;

@@ -127,7 +127,7 @@ struct jetwatt_long_cycle {
  * @model: the learned model; if .train.k is 0, there were too few waits, or no model
  *	explains the job
  * @score: mean log-likelihood of a wait under @model
- * @least: minimum of @score for which @model explains the job
+ * @min_score: minimum of @score for which @model explains the job
  */
 struct jetwatt_period {
 	int k, other_k;
@@ -137,7 +137,7 @@ struct jetwatt_period {
 	double confidence;
 	uint64_t missing;
 	struct jetwatt_wait_hmm model;
-	double score, least;
+	double score, min_score;
 };
 
 /**
@@ -217,8 +217,8 @@ int jetwatt_refine_more(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_p
  * are visible without folding. See the definitions.
  */
 enum jetwatt_period_by { JETWATT_PERIOD_BY_ANY, JETWATT_PERIOD_BY_PEAKS };
-int jetwatt_period_guess(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,
-			 struct jetwatt_period *r);
+int jetwatt_period_estimate(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,
+			    struct jetwatt_period *r);
 int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From a first guess at a job's minibatches to the most probable labels: learns a hidden Markov
- * model from the guess, decodes the waits, and repeats both steps with the decoded labels.
+ * From a first estimate of a job's minibatches to the most probable labels: learns a hidden Markov
+ * model from the estimate, decodes the waits, and repeats both steps with the decoded labels.
  */
 #include "minibatch/viterbi.h"
 
@@ -40,7 +40,7 @@
 #define EVAL_GAP_SD	0.5	/* maximum scatter of the gaps of an evaluation cycle */
 #define EVAL_WAIT_SD	0.3	/* maximum scatter of the wait lengths of an evaluation cycle */
 
-/* Compute the phase indices of a guess that contains only the starts of minibatches. */
+/* Compute the phase indices of initial labels that contain only the starts of minibatches. */
 static void number_waits(struct jetwatt_batch_wait *b, size_t n)
 {
 	uint8_t at = 0;
@@ -117,7 +117,7 @@ static int label_other_phase(struct jetwatt_batch_wait *b, size_t n, bool shared
 	for (size_t i = 0; i < n; i++)
 		if (b[i].other_phase)
 			some[count++] = b[i];
-	rc = jetwatt_period_guess(some, count, JETWATT_PERIOD_BY_ANY, &r);
+	rc = jetwatt_period_estimate(some, count, JETWATT_PERIOD_BY_ANY, &r);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < n; i++) {
@@ -251,30 +251,30 @@ static bool is_better(double score, int k, double than, int other, size_t n)
 static int try_long_gaps(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r,
 			 struct refine_work *w, struct jetwatt_wait_hmm *m, double *score)
 {
-	struct jetwatt_batch_wait *own = malloc(n * sizeof(*own));
+	struct jetwatt_batch_wait *copy = malloc(n * sizeof(*copy));
 	struct jetwatt_wait_hmm other;
 	int k, rc = 0;
-	double own_score;
+	double new_score;
 
-	if (!own)
+	if (!copy)
 		return -ENOMEM;
-	memcpy(own, b, n * sizeof(*own));
-	k = jetwatt_relabel_long_gaps(own, n);
+	memcpy(copy, b, n * sizeof(*copy));
+	k = jetwatt_relabel_long_gaps(copy, n);
 	if (k && r->k == 1)
-		k = jetwatt_relabel_check_long_gaps(own, n, k, w->scratch);
-	if (k && r->shared && !jetwatt_starts_are_own(own, n, w->scratch))
+		k = jetwatt_relabel_check_long_gaps(copy, n, k, w->scratch);
+	if (k && r->shared && !jetwatt_starts_are_own(copy, n, w->scratch))
 		k = 0;
 	if (k && k != r->k) {
-		number_waits(own, n);
-		rc = learn_and_decode(own, n, k, w, &other, &own_score);
-		if (!rc && other.train.k && is_better(own_score, k, *score, r->k, n)) {
-			memcpy(b, own, n * sizeof(*own));
+		number_waits(copy, n);
+		rc = learn_and_decode(copy, n, k, w, &other, &new_score);
+		if (!rc && other.train.k && is_better(new_score, k, *score, r->k, n)) {
+			memcpy(b, copy, n * sizeof(*copy));
 			*m = other;
-			*score = own_score;
+			*score = new_score;
 			r->k = k;
 		}
 	}
-	free(own);
+	free(copy);
 	return rc;
 }
 
@@ -305,42 +305,42 @@ static bool explains(const struct jetwatt_batch_wait *b, size_t n, int k, double
 }
 
 /*
- * Label the waits by peaks whose period was not distinct enough at first. @guess: the waits with
- * their first labels. If the result is better, copy it to @b and @guess.
+ * Label the waits by peaks whose period was not distinct enough at first. @initial: the waits with
+ * their first labels. If the result is better, copy it to @b and @initial.
  */
-static int try_peaks(struct jetwatt_batch_wait *b, struct jetwatt_batch_wait *guess, size_t n,
+static int try_peaks(struct jetwatt_batch_wait *b, struct jetwatt_batch_wait *initial, size_t n,
 		     struct jetwatt_period *r, struct refine_work *w, struct jetwatt_wait_hmm *m,
 		     double *score)
 {
 	struct jetwatt_period other = { .shared = r->shared };
-	struct jetwatt_batch_wait *own;
+	struct jetwatt_batch_wait *copy;
 	struct jetwatt_wait_hmm model;
-	double own_score;
+	double new_score;
 	int rc;
 
 	if (!r->other_k)
 		return 0;
-	own = malloc(2 * n * sizeof(*own));
-	if (!own)
+	copy = malloc(2 * n * sizeof(*copy));
+	if (!copy)
 		return -ENOMEM;
-	memcpy(own, guess, n * sizeof(*own));
-	rc = jetwatt_period_guess(own, n, JETWATT_PERIOD_BY_PEAKS, &other);
+	memcpy(copy, initial, n * sizeof(*copy));
+	rc = jetwatt_period_estimate(copy, n, JETWATT_PERIOD_BY_PEAKS, &other);
 	if (rc || other.k == 1)
 		goto out;
-	number_waits(own, n);
-	memcpy(own + n, own, n * sizeof(*own));
-	jetwatt_wait_logs(own, n);
-	rc = learn_and_decode(own, n, other.k, w, &model, &own_score);
-	if (!rc && model.train.k && is_better(own_score, other.k, *score, r->k, n) &&
-	    explains(own, n, other.k, own_score, SCORE_MIN)) {
-		memcpy(b, own, n * sizeof(*own));
-		memcpy(guess, own + n, n * sizeof(*own));
+	number_waits(copy, n);
+	memcpy(copy + n, copy, n * sizeof(*copy));
+	jetwatt_wait_logs(copy, n);
+	rc = learn_and_decode(copy, n, other.k, w, &model, &new_score);
+	if (!rc && model.train.k && is_better(new_score, other.k, *score, r->k, n) &&
+	    explains(copy, n, other.k, new_score, SCORE_MIN)) {
+		memcpy(b, copy, n * sizeof(*copy));
+		memcpy(initial, copy + n, n * sizeof(*copy));
 		*m = model;
-		*score = own_score;
+		*score = new_score;
 		r->k = other.k;
 	}
 out:
-	free(own);
+	free(copy);
 	return rc;
 }
 
@@ -348,25 +348,25 @@ out:
 static int try_several(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r,
 		       struct refine_work *w, struct jetwatt_wait_hmm *m, double *score)
 {
-	struct jetwatt_batch_wait *own = malloc(n * sizeof(*own));
+	struct jetwatt_batch_wait *copy = malloc(n * sizeof(*copy));
 	struct jetwatt_wait_hmm other;
-	double own_score;
+	double new_score;
 	int rc = 0, k;
 
-	if (!own)
+	if (!copy)
 		return -ENOMEM;
-	memcpy(own, b, n * sizeof(*own));
-	k = m->train.k ? jetwatt_relabel_several(own, n, &m->train, false) : 0;
+	memcpy(copy, b, n * sizeof(*copy));
+	k = m->train.k ? jetwatt_relabel_several(copy, n, &m->train, false) : 0;
 	if (k)
-		rc = learn_and_decode(own, n, k, w, &other, &own_score);
+		rc = learn_and_decode(copy, n, k, w, &other, &new_score);
 	/* The larger cycle also models the order of minibatches: subtract that gain. */
-	if (k && !rc && other.train.k && own_score > *score - ORDER) {
-		memcpy(b, own, n * sizeof(*own));
+	if (k && !rc && other.train.k && new_score > *score - ORDER) {
+		memcpy(b, copy, n * sizeof(*copy));
 		*m = other;
-		*score = own_score;
+		*score = new_score;
 		r->k = k;
 	}
-	free(own);
+	free(copy);
 	return rc;
 }
 
@@ -395,7 +395,7 @@ int jetwatt_refine_more(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_p
 		jetwatt_relabel_alike(b, n);
 	}
 	label_starts(b, n);
-	if (!explains(b, n, r->k, score, r->least))
+	if (!explains(b, n, r->k, score, r->min_score))
 		return 0;
 	rc = complete_result(b, n, r);
 	return rc ? rc : 1;
@@ -406,45 +406,45 @@ int jetwatt_refine(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period
 	struct refine_work w = { .scratch = malloc((n + 1) * sizeof(*w.scratch)),
 			  .some = malloc((n + 1) * sizeof(*w.some)), .shared = r->shared,
 			  .why = r->why };
-	struct jetwatt_batch_wait *guess = malloc(n * sizeof(*guess));
+	struct jetwatt_batch_wait *initial = malloc(n * sizeof(*initial));
 	struct jetwatt_wait_hmm m;
 	double score, least;
-	int rc = -ENOMEM, k, guessed;
+	int rc = -ENOMEM, k, before;
 
-	if (!w.scratch || !w.some || !guess)
+	if (!w.scratch || !w.some || !initial)
 		goto out;
 	rc = 0;
 	number_waits(b, n);
 	if (n < WAITS_MIN)
 		goto out;
-	memcpy(guess, b, n * sizeof(*guess));
+	memcpy(initial, b, n * sizeof(*initial));
 	for (size_t i = 0; i < n; i++)
 		w.losses_reported |= b[i].lost > 0;
 	jetwatt_wait_logs(b, n);
 	rc = learn_and_decode(b, n, r->k, &w, &m, &score);
 	if (!rc)
-		rc = try_peaks(b, guess, n, r, &w, &m, &score);
+		rc = try_peaks(b, initial, n, r, &w, &m, &score);
 	k = r->k;
 	if (!rc && !r->single)
 		rc = try_long_gaps(b, n, r, &w, &m, &score);
-	guessed = r->k;
+	before = r->k;
 	if (!rc && !r->single)
 		rc = try_several(b, n, r, &w, &m, &score);
-	least = r->k != guessed ? SCORE_MIN_PARTS : SCORE_MIN;
+	least = r->k != before ? SCORE_MIN_PARTS : SCORE_MIN;
 	if (rc)
 		goto out;
 	if (!m.train.k || !explains(b, n, r->k, score, least)) {
-		memcpy(b, guess, n * sizeof(*guess));
+		memcpy(b, initial, n * sizeof(*initial));
 		r->k = k;
 		goto out;
 	}
 	r->model = m;
 	r->score = score;
-	r->least = least;
+	r->min_score = least;
 	rc = complete_result(b, n, r);
 out:
 	free(w.scratch);
 	free(w.some);
-	free(guess);
+	free(initial);
 	return rc;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Corrects labels of a job's waits that the first guess or the Viterbi path may have got wrong. */
+/* Corrects labels of a job's waits that the first estimate or the Viterbi path may have got wrong. */
 #include "minibatch/viterbi.h"
 
 #include <math.h>

@@ -28,15 +28,15 @@
  * are unusual, because another job delays the waits for instance. */
 static int regain_stretch(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)
 {
-	struct jetwatt_period own = { .shared = r->shared };
+	struct jetwatt_period found = { .shared = r->shared };
 	struct jetwatt_batch_wait *some = malloc(n * sizeof(*some));
 	int rc, at = 0;
 
 	if (!some)
 		return -ENOMEM;
 	memcpy(some, b, n * sizeof(*some));
-	rc = jetwatt_period_guess(some, n, JETWATT_PERIOD_BY_ANY, &own);
-	for (size_t i = 0; i < n && !rc && own.k == r->k && own.confidence > IN_STEP; i++) {
+	rc = jetwatt_period_estimate(some, n, JETWATT_PERIOD_BY_ANY, &found);
+	for (size_t i = 0; i < n && !rc && found.k == r->k && found.confidence > IN_STEP; i++) {
 		at = some[i].starts_minibatch ? 0 : at + 1;
 		if (some[i].other_phase)
 			continue;
@@ -44,7 +44,7 @@ static int regain_stretch(struct jetwatt_batch_wait *b, size_t n, const struct j
 		b[i].phase_index = at < r->k ? (uint8_t)at : JETWATT_PHASE_INDEX_EXTRA;
 		b[i].starts_minibatch = !at;
 		b[i].rule = JETWATT_RULE_REGAINED;
-		b[i].score = (float)own.confidence;
+		b[i].score = (float)found.confidence;
 	}
 	free(some);
 	return rc;

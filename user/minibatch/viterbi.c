@@ -98,9 +98,9 @@ static double log_emission(const struct decoder *d, const struct jetwatt_emissio
 		bool stall = !inner && b->gap > p->gap + w->speed_gap[0];
 
 		/* If the only gap before this one was an outlier, this one shows the speed. */
-		if (w->guessed_gap[inner] && d->at > 1) {
+		if (w->provisional_gap[inner] && d->at > 1) {
 			w->outlier_gap[inner] = b->gap - p->gap - w->speed_gap[inner];
-			w->guessed_gap[inner] = false;
+			w->provisional_gap[inner] = false;
 		}
 		s += log_value(b->gap, (struct expected){ p->gap, p->gap_sd, p->gap_norm },
 			       stall ? d->stall : OUTLIER, &w->speed_gap[inner],
@@ -114,9 +114,9 @@ static double log_emission(const struct decoder *d, const struct jetwatt_emissio
 	apart = (w->speed_gap[0] - w->speed_gap[1]) / APART;
 	s -= 0.5 * apart * apart;
 	/* As for the gaps. */
-	if (w->guessed_wait && d->at) {
+	if (w->provisional_wait && d->at) {
 		w->outlier_wait = b->wait - p->wait - w->speed_wait;
-		w->guessed_wait = false;
+		w->provisional_wait = false;
 	}
 	s += log_value(b->wait, (struct expected){ p->wait, p->wait_sd, p->wait_norm }, OUTLIER,
 		       &w->speed_wait, &w->outlier_wait, &w->old_wait, &w->outlier,
@@ -328,7 +328,7 @@ static void begin_paths(struct decoder *d)
 					  .outlier_gap = { INFINITY, NAN },
 					  .old_gap = { NAN, NAN },
 					  .old_wait = NAN,
-					  .guessed_wait = true };
+					  .provisional_wait = true };
 
 		/* The gap before the first wait is unknown, so the second gap determines the
 		 * speed of the gaps. */
@@ -341,7 +341,7 @@ static void begin_paths(struct decoder *d)
 					  .outlier_wait = NAN,
 					  .old_gap = { NAN, NAN },
 					  .old_wait = NAN,
-					  .guessed_wait = true };
+					  .provisional_wait = true };
 
 		offer_path(d, EVAL_AT + i, EVAL_AT + i, 0, &w);
 	}
@@ -359,7 +359,7 @@ static void set_speed(struct decoder *d)
 			continue;
 		w->speed_gap[0] = w->speed_gap[1] = d->b->gap - c->emission[(p + 1) % c->k].gap;
 		w->outlier_gap[0] = NAN;
-		w->guessed_gap[0] = w->guessed_gap[1] = true;
+		w->provisional_gap[0] = w->provisional_gap[1] = true;
 	}
 }
 

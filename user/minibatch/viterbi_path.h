@@ -69,8 +69,9 @@
  *	no outlier
  * @old_gap: values of @speed_gap before new speeds were estimated last; NAN: none
  * @old_wait: value of @speed_wait before a new speed was estimated last; NAN: none
- * @guessed_gap: the speed of the first gap, and that of the other gaps, is known from one gap only
- * @guessed_wait: the speed of the waits is known from one wait only
+ * @provisional_gap: the speed of the first gap, and that of the other gaps, is known from one gap
+ *	only
+ * @provisional_wait: the speed of the waits is known from one wait only
  * @outlier: JETWATT_OUTLIER_... of the last wait
  */
 struct viterbi_path {
@@ -78,7 +79,7 @@ struct viterbi_path {
 	double speed_gap[2], speed_wait;
 	double outlier_gap[2], outlier_wait;
 	double old_gap[2], old_wait;
-	bool guessed_gap[2], guessed_wait;
+	bool provisional_gap[2], provisional_wait;
 	uint8_t outlier;
 };
 
