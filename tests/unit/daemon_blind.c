@@ -127,9 +127,9 @@ FIXTURE_SETUP(blind)
 	}
 	ASSERT_LT(0, self->job);
 	self->run.d = &self->d;
-	self->run.watch.pid = self->job;
-	self->run.watch.pidfd = jetwattd_pidfd(self->job);
-	ASSERT_LE(0, self->run.watch.pidfd);
+	self->run.session.pid = self->job;
+	self->run.session.pidfd = jetwattd_pidfd(self->job);
+	ASSERT_LE(0, self->run.session.pidfd);
 }
 
 FIXTURE_TEARDOWN(blind)
@@ -137,7 +137,7 @@ FIXTURE_TEARDOWN(blind)
 	kill(self->job, SIGKILL);
 	waitpid(self->job, NULL, 0);
 	jetwattd_blind_end(&self->run);
-	close(self->run.watch.pidfd);
+	close(self->run.session.pidfd);
 	jetwatt_board_restore(self->d.act.board, NULL);
 	jetwatt_board_close(self->d.act.board);
 	tree_free(&self->t);
@@ -215,7 +215,7 @@ TEST_F(blind, sigterm_ends_the_wait)
 	jetwattd_blind(&self->d);
 	signal_in = 10;
 	EXPECT_EQ(0, jetwattd_blind_hold(&self->run));
-	EXPECT_EQ(SIGTERM, self->run.watch.stop);
+	EXPECT_EQ(SIGTERM, self->run.session.stop);
 }
 
 TEST_F(blind, refused_knob_is_retried)

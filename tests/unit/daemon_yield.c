@@ -57,9 +57,9 @@ int jetwattd_stopped(const struct jetwattd_run *r)
 
 void jetwattd_detach_job(struct jetwattd_run *r)
 {
-	close(r->watch.pidfd);
-	r->watch.pidfd = -1;
-	r->watch.pid = 0;
+	close(r->session.pidfd);
+	r->session.pidfd = -1;
+	r->session.pid = 0;
 }
 
 void jetwattd_ramp_end(struct jetwattd_run *r)
@@ -110,17 +110,17 @@ FIXTURE_SETUP(yield)
 			pause();
 	}
 	ASSERT_LT(0, self->job);
-	self->run.watch.pid = self->job;
-	self->run.watch.pidfd = jetwattd_pidfd(self->job);
-	ASSERT_LE(0, self->run.watch.pidfd);
+	self->run.session.pid = self->job;
+	self->run.session.pidfd = jetwattd_pidfd(self->job);
+	ASSERT_LE(0, self->run.session.pidfd);
 }
 
 FIXTURE_TEARDOWN(yield)
 {
 	kill(self->job, SIGKILL);
 	waitpid(self->job, NULL, 0);
-	if (self->run.watch.pidfd >= 0)
-		close(self->run.watch.pidfd);
+	if (self->run.session.pidfd >= 0)
+		close(self->run.session.pidfd);
 	jetwatt_board_restore(self->d.act.board, NULL);
 	jetwatt_board_close(self->d.act.board);
 	tree_free(&self->t);
@@ -170,9 +170,9 @@ TEST_F(yield, idle_mode_does_not_undo_a_foreign_change)
 	jetwattd_idle(&self->run);
 	EXPECT_EQ(IDLE_HZ, gpu());
 	/* No job runs, and another process changes a knob of the idle mode. */
-	close(self->run.watch.pidfd);
-	self->run.watch.pidfd = -1;
-	self->run.watch.pid = 0;
+	close(self->run.session.pidfd);
+	self->run.session.pidfd = -1;
+	self->run.session.pid = 0;
 	turned(THEIRS_HZ);
 	EXPECT_EQ(JETWATTD_YIELDING, self->d.doing);
 	jetwattd_wait_for_board(&self->run);

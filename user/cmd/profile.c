@@ -215,7 +215,8 @@ static int profile_run(struct profile_input *in, struct jetwatt_board *board,
 	struct jetwatt_mode_guard guard;
 	struct jetwatt_profile_store keep = { .db = NULL };
 	struct jetwatt_tuner l = {
-		.args = &in->args, .by.by = in->method, .watch = w, .guard = &guard, .keep = &keep, .out = in->out,
+		.args = &in->args, .by.by = in->method, .session = w, .guard = &guard, .keep = &keep,
+		.out = in->out,
 		.budget_w = in->power_w, .wait_s = in->wait_s, .down = in->descending,
 		.silent = in->args.quiet || (in->json && !strcmp(in->json, "-")),
 	};

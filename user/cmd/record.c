@@ -41,13 +41,13 @@ struct record_input {
 
 /**
  * struct record - a trace being written
- * @watch: the measurement session
+ * @session: the measurement session
  * @writer: the trace writer, on @fd
  * @path: name of the file, NULL: standard output
  * @fd: the open file
  */
 struct record {
-	struct jetwatt_session watch;
+	struct jetwatt_session session;
 	struct jetwatt_trace_writer *writer;
 	const char *path;
 	int fd;
@@ -134,7 +134,7 @@ static void join_arguments(char **argv, char *buf, size_t len)
 
 static int write_rails(struct record *rec, const struct jetwatt_board *board)
 {
-	const struct jetwatt_session *w = &rec->watch;
+	const struct jetwatt_session *w = &rec->session;
 	struct jetwatt_rail now[JETWATT_RAILS_MAX];
 	int n = jetwatt_rails(w->jw, now, JETWATT_RAILS_MAX), err = 0;
 
@@ -176,8 +176,8 @@ static int write_description(struct record *rec, const struct record_input *in,
 	if (!err)
 		err = jetwatt_trace_write_text(rec->writer, "command", line);
 	if (!err)
-		err = jetwatt_trace_write_text(rec->writer, "scope", rec->watch.scope);
-	n = jetwatt_chips(rec->watch.jw, chip, JETWATT_RAILS_MAX);
+		err = jetwatt_trace_write_text(rec->writer, "scope", rec->session.scope);
+	n = jetwatt_chips(rec->session.jw, chip, JETWATT_RAILS_MAX);
 	for (int i = 0; i < n && i < JETWATT_RAILS_MAX && !err; i++)
 		err = jetwatt_trace_write_chip(rec->writer, &chip[i]);
 	return err ? err : write_rails(rec, board);
@@ -196,7 +196,7 @@ static int record_unwritable(const struct record *rec, int err)
 static void record_poll(void *arg)
 {
 	struct record *rec = arg;
-	struct jetwatt_session *w = &rec->watch;
+	struct jetwatt_session *w = &rec->session;
 	int err = jetwatt_trace_flush(rec->writer, jetwatt_session_waits_lost(w), 0);
 
 	jetwatt_session_discard(w, w->power_ns);
@@ -214,9 +214,9 @@ static void write_probe(struct record *rec)
 	struct jetwatt_probe_state st;
 	char key[16], text[16];
 
-	if (!rec->watch.probe)
+	if (!rec->session.probe)
 		return;
-	jetwatt_probe_state(rec->watch.probe, &st);
+	jetwatt_probe_state(rec->session.probe, &st);
 	snprintf(text, sizeof(text), "%u", st.attached);
 	jetwatt_trace_write_text(rec->writer, "rungs", text);
 	if (*st.library)
@@ -231,7 +231,7 @@ static void write_probe(struct record *rec)
  * printing the error. */
 static int close_trace(struct record *rec, const struct jetwatt_board *board)
 {
-	struct jetwatt_session *w = &rec->watch;
+	struct jetwatt_session *w = &rec->session;
 	struct jetwatt_trace_end end = { w->ended ? w->ended_ns : jetwatt_clock_ns(), 0, 0, -1 };
 	int err;
 
@@ -278,7 +278,7 @@ static int print_summary(const struct record *rec, const struct record_input *in
  * trigger. */
 static int record_blackbox(const struct record_input *in, struct record *rec)
 {
-	struct jetwatt_session *w = &rec->watch;
+	struct jetwatt_session *w = &rec->session;
 	struct jetwatt_probe_opts everybody = { 0 };
 	int err = in->job.pid ? jetwatt_session_job(w, &in->job) : 0;
 
@@ -295,7 +295,7 @@ static int record_blackbox(const struct record_input *in, struct record *rec)
 static int record_run(const struct record_input *in, struct record *rec,
 		      const struct jetwatt_board *board)
 {
-	struct jetwatt_session *w = &rec->watch;
+	struct jetwatt_session *w = &rec->session;
 	struct jetwatt_trace_job job;
 	int err = write_description(rec, in, board), late;
 
@@ -306,7 +306,7 @@ static int record_run(const struct record_input *in, struct record *rec,
 		return record_unwritable(rec, err);
 	if (in->trigger)
 		return record_blackbox(in, rec);
-	w->tee = rec->writer;
+	w->recorder = rec->writer;
 	jetwatt_events(w->jw, jetwatt_trace_write_event, rec->writer);
 	err = jetwatt_session_job(w, &in->job);
 	if (err)
@@ -315,7 +315,7 @@ static int record_run(const struct record_input *in, struct record *rec,
 	jetwatt_trace_write_job(rec->writer, &job);
 	err = jetwatt_wait_job(w, in->for_s, record_poll, rec);
 	late = close_trace(rec, board);
-	w->tee = NULL;
+	w->recorder = NULL;
 	if (!err)
 		err = late ? late : print_summary(rec, in);
 	return err ? err : jetwatt_wait_job_exit(w);
@@ -340,10 +340,10 @@ int jetwatt_cmd_record(int argc, char **argv)
 	err = jetwatt_open_board(&board);
 	if (err)
 		return err;
-	jetwatt_session_init(&rec.watch);
+	jetwatt_session_init(&rec.session);
 	err = jetwatt_sensors_apply(&in.sensors, board);
 	if (!err)
-		err = jetwatt_session_open(&rec.watch, board, in.rate_hz);
+		err = jetwatt_session_open(&rec.session, board, in.rate_hz);
 	if (err)
 		goto out;
 	/* Mode 0600: a power trace at this rate can reveal what was computed, so other users must
@@ -355,8 +355,8 @@ int jetwatt_cmd_record(int argc, char **argv)
 	err = rec.fd < 0 ? -errno : jetwatt_trace_writer_new(&rec.writer, rec.fd);
 	err = err ? record_unwritable(&rec, err) : record_run(&in, &rec, board);
 out:
-	jetwatt_child_stop(&rec.watch.child);
-	jetwatt_session_close(&rec.watch);
+	jetwatt_child_stop(&rec.session.child);
+	jetwatt_session_close(&rec.session);
 	late = jetwatt_sensors_restore(&in.sensors, board);
 	err = err ? err : late;
 	jetwatt_trace_writer_free(rec.writer);

@@ -152,7 +152,7 @@ static int schedule_start(struct jetwatt_timeshare *s, struct jetwatt_board *boa
 	int err = jetwatt_timeshare_mode_open(&s->mode, board, s->conf);
 
 	if (!err)
-		err = jetwatt_session_open(&s->watch, board, 0);
+		err = jetwatt_session_open(&s->session, board, 0);
 	if (!err && !s->track)
 		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot schedule");
 	if (!err)
@@ -171,7 +171,7 @@ static int schedule(const struct schedule_input *in, const struct jetwatt_timesh
 
 	if (err)
 		return err;
-	jetwatt_session_init(&s.watch);
+	jetwatt_session_init(&s.session);
 	jetwatt_corunner_init(&s.train, "train", conf->train);
 	jetwatt_corunner_init(&s.infer, "infer", conf->infer);
 	s.track = jetwatt_batch_track_new();
@@ -179,7 +179,7 @@ static int schedule(const struct schedule_input *in, const struct jetwatt_timesh
 	jetwatt_corunner_stop(&s.infer);
 	status = jetwatt_corunner_stop(&s.train);
 	if (!err) {
-		jetwatt_session_finish(&s.watch);
+		jetwatt_session_finish(&s.session);
 		jetwatt_timeshare_count_energy(&s);
 		if (in->json)
 			schedule_print_json(&s, f);
@@ -187,7 +187,7 @@ static int schedule(const struct schedule_input *in, const struct jetwatt_timesh
 			schedule_print(&s, f);
 	}
 	back = jetwatt_timeshare_mode_close(&s.mode);
-	jetwatt_session_close(&s.watch);
+	jetwatt_session_close(&s.session);
 	jetwatt_arrivals_close(s.arrivals);
 	jetwatt_batch_track_free(s.track);
 	free(s.span);

@@ -157,13 +157,13 @@ int jetwattd_blind_hold(struct jetwattd_run *r)
 
 	set_retry_interval(r);
 	jetwattd_timeshare_end(r);
-	if (r->watch.pid)
-		held_add(h, r->watch.pid, fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0));
+	if (r->session.pid)
+		held_add(h, r->session.pid, fcntl(r->session.pidfd, F_DUPFD_CLOEXEC, 0));
 	jetwattd_log(r->d, "no power samples: holding the lowest mode while a process uses the GPU");
 	for (;;) {
 		/* Polling the probe detects new jobs too, if the probe works without the module. */
-		if (r->watch.probe)
-			jetwatt_probe_dispatch(r->watch.probe);
+		if (r->session.probe)
+			jetwatt_probe_dispatch(r->session.probe);
 		jetwattd_forget_waits(r);
 		held_add_seen(h, r);
 		if (now - checked >= CHECK_NS) {
@@ -184,8 +184,8 @@ int jetwattd_blind_hold(struct jetwattd_run *r)
 				return 1;
 			}
 		}
-		r->watch.stop = blind_sleep();
-		if (r->watch.stop)
+		r->session.stop = blind_sleep();
+		if (r->session.stop)
 			return 0;
 		now = jetwatt_clock_ns();
 	}

@@ -39,7 +39,8 @@ void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
 
 int jetwattd_stopped(const struct jetwattd_run *r)
 {
-	return r->watch.stop || r->watch.failed || atomic_load(&r->d->stop) || atomic_load(&r->d->blind);
+	return r->session.stop || r->session.failed || atomic_load(&r->d->stop) ||
+	       atomic_load(&r->d->blind);
 }
 
 /* Return: 1 if for JETWATTD_CORUNNERS_CHECKS checks the co-running commands have differed from
@@ -49,7 +50,7 @@ static int corunners_changed(struct jetwattd_run *r)
 	char now[JETWATTD_CORUNNERS_LEN];
 
 	jetwattd_corunners(r, now, sizeof(now));
-	r->apart = r->watch.pid && strcmp(now, r->beside) ? r->apart + 1 : 0;
+	r->apart = r->session.pid && strcmp(now, r->beside) ? r->apart + 1 : 0;
 	return r->apart >= JETWATTD_CORUNNERS_CHECKS;
 }
 
@@ -69,8 +70,8 @@ static void copy_telemetry(struct jetwattd_run *r, uint64_t now_ns)
 	struct jetwattd_telemetry *m = &r->d->meter;
 
 	pthread_mutex_lock(&r->d->lock);
-	m->telemetry = r->watch.telemetry;
-	if (now_ns > r->watch.power_ns && now_ns - r->watch.power_ns > STALE_NS)
+	m->telemetry = r->session.telemetry;
+	if (now_ns > r->session.power_ns && now_ns - r->session.power_ns > STALE_NS)
 		jetwatt_telemetry_clear(&m->telemetry);
 	pthread_mutex_unlock(&r->d->lock);
 }
@@ -84,13 +85,13 @@ static void read_module_counters(struct jetwattd_run *r)
 	struct jetwatt_stats stats;
 	int n;
 
-	if (jetwatt_stats(r->watch.jw, &stats) || jetwatt_config_get(r->watch.jw, &config))
+	if (jetwatt_stats(r->session.jw, &stats) || jetwatt_config_get(r->session.jw, &config))
 		return;
-	n = jetwatt_energies(r->watch.jw, energy, JETWATT_RAILS_MAX + 1);
+	n = jetwatt_energies(r->session.jw, energy, JETWATT_RAILS_MAX + 1);
 	pthread_mutex_lock(&r->d->lock);
 	m->stats = stats;
 	m->rate_hz = config.active_hz;
-	m->waits_lost = jetwatt_session_waits_lost(&r->watch);
+	m->waits_lost = jetwatt_session_waits_lost(&r->session);
 	m->energies = n > 0 ? n : 0;
 	memcpy(m->energy, energy, (size_t)m->energies * sizeof(*energy));
 	pthread_mutex_unlock(&r->d->lock);
@@ -136,12 +137,13 @@ int jetwattd_changed(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	changed = d->cap.budget_w != r->budget_w || d->pause || d->doing == JETWATTD_YIELDING;
 	pthread_mutex_unlock(&d->lock);
-	return changed || r->apart >= JETWATTD_CORUNNERS_CHECKS || jetwattd_stopped(r) || r->watch.ended;
+	return changed || r->apart >= JETWATTD_CORUNNERS_CHECKS || jetwattd_stopped(r) ||
+	       r->session.ended;
 }
 
 void jetwattd_forget_waits(struct jetwattd_run *r)
 {
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 
 	if (w->nr_sync <= WAITS_KEPT)
 		return;
@@ -151,9 +153,9 @@ void jetwattd_forget_waits(struct jetwattd_run *r)
 
 void jetwattd_poll(struct jetwattd_run *r, double most_s)
 {
-	jetwatt_session_sleep(&r->watch, (int)fmin(TURN_MS, ceil(most_s * 1e3)));
+	jetwatt_session_sleep(&r->session, (int)fmin(TURN_MS, ceil(most_s * 1e3)));
 	jetwattd_housekeeping(r);
-	jetwatt_session_discard(&r->watch, r->watch.power_ns);
+	jetwatt_session_discard(&r->session, r->session.power_ns);
 	jetwattd_forget_waits(r);
 }
 

@@ -63,9 +63,9 @@ void jetwattd_wait_for_board(struct jetwattd_run *r)
 		/* When the user resumes jetwattd, jetwattd controls the board again, even if
 		 * another process had changed a knob. */
 		d->act.ceded = 0;
-	} else if (r->watch.pid) {
+	} else if (r->session.pid) {
 		/* Refer to the job by a process descriptor, because its pid may be reused. */
-		job = fcntl(r->watch.pidfd, F_DUPFD_CLOEXEC, 0);
+		job = fcntl(r->session.pidfd, F_DUPFD_CLOEXEC, 0);
 	}
 	pthread_mutex_unlock(&d->lock);
 	jetwattd_detach_job(r);

@@ -19,15 +19,15 @@
  * power over one averaging window is measured again. */
 #define TIGHT		1.5
 /* Limits of a full reading while a mode is held. If the duration of the minibatches changes during a
- * reading, the reading does not reach its target error and takes @most_s. */
+ * reading, the reading does not reach its target error and takes @max_s. */
 static const struct jetwatt_measure_limits watching = {
-	.batches = 20, .seconds = 3, .target = 0.01, .most_s = 20, .idle_s = 30, .few = 3,
-	.look_s = 3,
+	.batches = 20, .seconds = 3, .target = 0.01, .max_s = 20, .idle_s = 30, .min_on_timeout = 3,
+	.poll_s = 3,
 };
 /* Limits of a quick check. Full readings dominate jetwattd's CPU use, so they are taken only when a
  * quick check finds a deviation. */
 static const struct jetwatt_measure_limits glancing = {
-	.batches = 20, .seconds = 8, .most_s = 30, .few = 3,
+	.batches = 20, .seconds = 8, .max_s = 30, .min_on_timeout = 3,
 };
 
 /* Maximum number of other workloads whose readings are used as training data; more workloads
@@ -77,7 +77,7 @@ static const char *prior_text(const struct jetwatt_estimator *by)
 static void load_workload(struct jetwattd_run *r)
 {
 	const struct jetwatt_tuner *known = &r->learner.known;
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 	struct jetwattd *d = r->d;
 	struct jetwatt_profile_store_args args = { .path = *d->policy->db ? d->policy->db : NULL,
 					  .beside = r->beside };
@@ -103,7 +103,7 @@ static void load_workload(struct jetwattd_run *r)
 
 int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid)
 {
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 	struct jetwattd *d = r->d;
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
@@ -132,7 +132,7 @@ int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid)
 
 void jetwattd_detach_job(struct jetwattd_run *r)
 {
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 
 	if (w->pidfd >= 0)
 		close(w->pidfd);

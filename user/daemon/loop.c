@@ -30,13 +30,15 @@ static int loop_job(struct jetwattd_run *r, pid_t pid)
 	enum jetwattd_outcome out = JETWATTD_CUT;
 	int paused = 0;
 
-	while (out == JETWATTD_CUT && !jetwattd_stopped(r) && !r->watch.ended && !jetwattd_must_yield(r, &paused))
+	while (out == JETWATTD_CUT && !jetwattd_stopped(r) && !r->session.ended &&
+	       !jetwattd_must_yield(r, &paused))
 		out = jetwattd_learn_and_hold(r);
 	if (jetwattd_must_yield(r, &paused))
 		return 1;
 	if (atomic_load(&r->d->blind))
 		return 0;
-	if (out == JETWATTD_NOTHING && r->watch.last_wait_ns + JETWATTD_JOB_NS > jetwatt_clock_ns()) {
+	if (out == JETWATTD_NOTHING &&
+	    r->session.last_wait_ns + JETWATTD_JOB_NS > jetwatt_clock_ns()) {
 		jetwattd_seen_find(r, pid)->opaque = 1;
 		jetwattd_log(r->d, "no minibatches recognised, only the budget is enforced: process %d", pid);
 	}
@@ -71,9 +73,9 @@ static int open_recorder(struct jetwattd_run *r)
 {
 	struct jetwattd_telemetry *m = &r->d->meter;
 
-	m->rails = r->watch.nr_rails;
-	memcpy(m->rail, r->watch.rail, (size_t)m->rails * sizeof(*m->rail));
-	m->scope = r->watch.scope;
+	m->rails = r->session.nr_rails;
+	memcpy(m->rail, r->session.rail, (size_t)m->rails * sizeof(*m->rail));
+	m->scope = r->session.scope;
 	r->minibatch = jetwattd_minibatch_new(r);
 	return r->minibatch ? 0 : jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 						    "cannot start");
@@ -82,14 +84,15 @@ static int open_recorder(struct jetwattd_run *r)
 static int open_probe(struct jetwattd_run *r)
 {
 	struct jetwatt_probe_opts opts = { .tgid = 0 };
-	int err = jetwatt_probe_open(&r->watch.probe, &opts, jetwattd_on_wait, r);
+	int err = jetwatt_probe_open(&r->session.probe, &opts, jetwattd_on_wait, r);
 
 	if (err)
 		return jetwatt_error_report(jetwatt_error_code(err), jetwatt_probe_error(),
 					 err == -EPERM ? "run as root (needs CAP_BPF and CAP_PERFMON)" :
 					 "jetwatt doctor says what this kernel lacks",
 					 "cannot trace waits for the GPU");
-	return jetwatt_session_add(&r->watch, jetwatt_probe_fd(r->watch.probe)) ? JETWATT_EXIT_FAILED : 0;
+	err = jetwatt_session_add(&r->session, jetwatt_probe_fd(r->session.probe));
+	return err ? JETWATT_EXIT_FAILED : 0;
 }
 
 /* Load the candidates, check the policy, and open the learner. The function also finds the
@@ -131,7 +134,7 @@ static int loop_attach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap,
 	struct jetwattd *d = r->d;
 	/* Opening the session blocks the signals; this happens before any thread is created, so
 	 * that the threads inherit the blocked signals. */
-	int err = jetwatt_session_open(&r->watch, d->act.board, (unsigned int)d->policy->rate_hz);
+	int err = jetwatt_session_open(&r->session, d->act.board, (unsigned int)d->policy->rate_hz);
 
 	if (!err)
 		err = jetwattd_reload_open(r);
@@ -151,8 +154,8 @@ static void loop_detach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap
 	jetwattd_cap_stop(*cap);
 	*control = NULL;
 	*cap = NULL;
-	jetwatt_session_close(&r->watch);
-	jetwatt_session_init(&r->watch);
+	jetwatt_session_close(&r->session);
+	jetwatt_session_init(&r->session);
 	jetwattd_minibatch_free(r->minibatch);
 	r->minibatch = NULL;
 	if (r->hangup >= 0)
@@ -166,13 +169,13 @@ static int wait_for_rails(struct jetwattd_run *r)
 	uint64_t begun = jetwatt_clock_ns();
 
 	jetwattd_notify("WATCHDOG=1");
-	while (!atomic_load(&r->d->seeing) && !r->watch.stop && !r->watch.failed &&
+	while (!atomic_load(&r->d->seeing) && !r->session.stop && !r->session.failed &&
 	       jetwatt_clock_ns() - begun < SEES_NS) {
-		jetwatt_session_sleep(&r->watch, SEES_MS);
-		jetwatt_session_discard(&r->watch, r->watch.power_ns);
+		jetwatt_session_sleep(&r->session, SEES_MS);
+		jetwatt_session_discard(&r->session, r->session.power_ns);
 		jetwattd_forget_waits(r);
 	}
-	if (!atomic_load(&r->d->seeing) && !r->watch.stop)
+	if (!atomic_load(&r->d->seeing) && !r->session.stop)
 		jetwattd_log(r->d, "still blind: the module answers, but some rails of the total deliver no samples");
 	return atomic_load(&r->d->seeing);
 }
@@ -207,8 +210,8 @@ static int jobs_until_blind(struct jetwattd_run *r)
 	int code = 0;
 
 	loop_jobs(r);
-	if (r->watch.failed && !r->watch.stop) {
-		code = jetwatt_session_error(&r->watch);
+	if (r->session.failed && !r->session.stop) {
+		code = jetwatt_session_error(&r->session);
 		jetwattd_blind(r->d);
 	}
 	return code;
@@ -228,7 +231,7 @@ static int loop_serve(struct jetwattd_run *r)
 		jetwattd_idle(r);
 		err = jobs_until_blind(r);
 	}
-	while (atomic_load(&d->blind) && !r->watch.stop) {
+	while (atomic_load(&d->blind) && !r->session.stop) {
 		err = JETWATT_EXIT_FAILED;
 		if (!jetwattd_blind_hold(r))
 			break;
@@ -245,7 +248,7 @@ static int loop_serve(struct jetwattd_run *r)
 			continue;
 		err = jobs_until_blind(r);
 	}
-	if (r->watch.stop)
+	if (r->session.stop)
 		err = 0;
 	jetwattd_blind_end(r);
 	jetwattd_notify("STOPPING=1");
@@ -259,7 +262,7 @@ int jetwattd_loop(struct jetwattd *d)
 	struct jetwattd_run r = { .d = d, .hangup = -1 };
 	int err;
 
-	jetwatt_session_init(&r.watch);
+	jetwatt_session_init(&r.session);
 	err = load_candidates(&r);
 	if (!err)
 		err = jetwatt_profile_store_open(&r.keep, &keep);

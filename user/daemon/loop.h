@@ -98,7 +98,7 @@ struct jetwattd_backoff {
 /**
  * struct jetwattd_run - everything that the main loop works with
  * @d: state shared with the other threads
- * @watch: measurement session: samples of all rails, and the waits of the job
+ * @session: measurement session: samples of all rails, and the waits of the job
  * @learner: readings of the job, and the choice of the mode to try next
  * @keep: profile database
  * @seen: processes that wait for the GPU
@@ -124,7 +124,7 @@ struct jetwattd_backoff {
  */
 struct jetwattd_run {
 	struct jetwattd *d;
-	struct jetwatt_session watch;
+	struct jetwatt_session session;
 	struct jetwattd_learner learner;
 	struct jetwatt_profile_store keep;
 	struct jetwattd_seen seen[JETWATTD_PROCESSES_MAX];

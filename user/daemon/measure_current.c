@@ -62,16 +62,17 @@ enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetw
 				    struct jetwattd_reading *got)
 {
 	struct jetwatt_measure_limits until = *limits;
-	uint64_t lost = r->watch.lost;
+	uint64_t lost = r->session.lost;
 	int err;
 
 	jetwattd_forget_waits(r);
-	until.cut = &r->d->cut;
+	until.cancel = &r->d->cut;
 	got->m.row.mode = *mode;
 	set_measuring(r->d, jetwatt_clock_ns());
-	err = jetwatt_measure_mode(&r->watch, jetwatt_clock_ns(), &until, &got->m, on_progress, r);
+	err = jetwatt_measure_mode(&r->session, jetwatt_clock_ns(), &until, &got->m, on_progress,
+				   r);
 	got->m.row.mode = *mode;
-	got->lost = r->watch.lost - lost;
+	got->lost = r->session.lost - lost;
 	if (fetch_cap_event(r->d, got))
 		return JETWATTD_OVER;
 	if (err == -ECANCELED)
@@ -122,9 +123,9 @@ size_t jetwattd_quick_check(struct jetwattd_run *r, const struct jetwatt_measure
 		n = jetwattd_minibatch_mean(r->minibatch, NULL);
 		span_s = (jetwatt_clock_ns() - begun) * 1e-9;
 	} while (!cut && (span_s < limits->seconds ||
-			  (n && n < limits->batches && span_s < limits->most_s)));
+			  (n && n < limits->batches && span_s < limits->max_s)));
 	set_measuring(r->d, 0);
-	if (cut || n < limits->few || corunners_differ(r))
+	if (cut || n < limits->min_on_timeout || corunners_differ(r))
 		return 0;
 	return jetwattd_minibatch_mean(r->minibatch, row);
 }
@@ -142,7 +143,7 @@ static int clocks_below(const struct jetwatt_mode *seen, const struct jetwatt_mo
 
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode)
 {
-	const struct jetwatt_session *w = &r->watch;
+	const struct jetwatt_session *w = &r->session;
 	size_t below = 0, n = 0;
 
 	for (size_t i = 0; i < w->nr_power; i++) {

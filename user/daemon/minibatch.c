@@ -137,7 +137,7 @@ static void minibatch_ended(struct jetwattd_minibatch *m, uint64_t end_ns, doubl
 static void minibatch_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwattd_minibatch *m = arg;
-	double w = jetwatt_session_total(&m->r->watch, p), part, uj;
+	double w = jetwatt_session_total(&m->r->session, p), part, uj;
 	int done = 0;
 
 	if (p->gap)
@@ -174,7 +174,7 @@ void jetwattd_minibatch_learn(struct jetwattd_minibatch *m)
 	uint64_t now = jetwatt_clock_ns();
 	size_t period;
 
-	if (!m->r->watch.pid || (m->usual_ns && !m->odd && now - m->learned_ns < LEARN_NS))
+	if (!m->r->session.pid || (m->usual_ns && !m->odd && now - m->learned_ns < LEARN_NS))
 		return;
 	m->odd = 0;
 	m->learned_ns = now;
@@ -232,8 +232,8 @@ struct jetwattd_minibatch *jetwattd_minibatch_new(struct jetwattd_run *r)
 		free(m);
 		return NULL;
 	}
-	r->watch.on_power = minibatch_on_power;
-	r->watch.arg = m;
+	r->session.on_power = minibatch_on_power;
+	r->session.arg = m;
 	return m;
 }
 

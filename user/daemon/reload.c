@@ -23,7 +23,7 @@ int jetwattd_reload_open(struct jetwattd_run *r)
 	sigemptyset(&again);
 	sigaddset(&again, SIGHUP);
 	r->hangup = signalfd(-1, &again, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (r->hangup >= 0 && signalfd(r->watch.signals, &ends, SFD_CLOEXEC | SFD_NONBLOCK) >= 0)
+	if (r->hangup >= 0 && signalfd(r->session.signals, &ends, SFD_CLOEXEC | SFD_NONBLOCK) >= 0)
 		return 0;
 	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot receive signals");
 }

@@ -9,13 +9,14 @@
 #include "util/clock.h"
 
 const struct jetwatt_measure_limits jetwattd_quick = {
-	.batches = 4, .seconds = 0.6, .target = 0.02, .most_s = 2.5, .idle_s = 30, .few = 1,
-	.drop = 1, .settle_s = 3,
+	.batches = 4, .seconds = 0.6, .target = 0.02, .max_s = 2.5, .idle_s = 30,
+	.min_on_timeout = 1,
+	.warmup_drop = 1, .settle_s = 3,
 };
 
 /* Limits of a longer reading, for modes near the limit. */
 static const struct jetwatt_measure_limits exact = {
-	.batches = 10, .seconds = 2, .target = 0.004, .most_s = 6, .idle_s = 30, .few = 3,
+	.batches = 10, .seconds = 2, .target = 0.004, .max_s = 6, .idle_s = 30, .min_on_timeout = 3,
 };
 
 void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)

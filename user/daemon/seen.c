@@ -74,7 +74,7 @@ static void detect_pid_reuse(struct jetwattd_seen *seen)
 
 int jetwattd_in_job(const struct jetwattd_run *r, pid_t pid)
 {
-	return r->watch.pid && (pid == r->watch.pid || getpgid(pid) == getpgid(r->watch.pid));
+	return r->session.pid && (pid == r->session.pid || getpgid(pid) == getpgid(r->session.pid));
 }
 
 /* Return: 1 if the process uses the GPU. */
@@ -100,7 +100,7 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 	seen->last_ns = s->exit_ns;
 	if (!jetwattd_in_job(r, seen->pid))
 		return;
-	jetwatt_session_wait(s, &r->watch);
+	jetwatt_session_wait(s, &r->session);
 	jetwattd_minibatch_wait(r->minibatch, s);
 }
 
@@ -143,8 +143,9 @@ static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 	struct jetwatt_profile_store_args args = { .path = NULL };
 
 	if (seen->known < 0)
-		seen->known = jetwatt_profile_store_known(&r->keep, &args, r->d->act.board, r->watch.scope,
-						 seen->pid) >= JETWATTD_KNOWN;
+		seen->known = jetwatt_profile_store_known(&r->keep, &args, r->d->act.board,
+							  r->session.scope,
+							  seen->pid) >= JETWATTD_KNOWN;
 	return seen->known;
 }
 

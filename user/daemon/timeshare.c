@@ -141,7 +141,7 @@ static void timeshare_begin(struct jetwattd_timeshare_thread *i)
 	s->arg = i;
 	s->end = eventfd(0, EFD_CLOEXEC);
 	s->track = jetwatt_batch_track_new();
-	jetwatt_session_init(&s->watch);
+	jetwatt_session_init(&s->session);
 	err = timeshare_adopt(i, &s->train, "training", i->of.train);
 	if (!err)
 		err = timeshare_adopt(i, &s->infer, "the server", i->of.serve);

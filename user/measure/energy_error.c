@@ -29,7 +29,7 @@ void jetwatt_energy_error_begin(struct jetwatt_energy_error *q, struct jetwatt_s
 	for (int i = 0; i < w->nr_total; i++)
 		q->sensor[w->total[i]].counts = 1;
 	q->sum = jetwatt_batch_sum_new(q->sensor, w->nr_rails);
-	q->mark = calloc(JETWATT_QUALITY_MARKS, sizeof(*q->mark));
+	q->mark = calloc(JETWATT_ENERGY_ERROR_MARKS, sizeof(*q->mark));
 	if (!q->sum || !q->mark)
 		jetwatt_energy_error_free(q);
 }
@@ -79,7 +79,7 @@ void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetw
 
 	if (!q->sum)
 		return;
-	m = &q->mark[q->nr % JETWATT_QUALITY_MARKS];
+	m = &q->mark[q->nr % JETWATT_ENERGY_ERROR_MARKS];
 	if (!jetwatt_energy_error_at(q, w, ns, m))
 		q->nr++;
 }
@@ -104,18 +104,18 @@ void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwa
 /* Find the stored integrals at the time @ns. Return: NULL: they are not stored. */
 static const struct jetwatt_energy_mark *mark_at(const struct jetwatt_energy_error *q, uint64_t ns)
 {
-	size_t lo = q->nr > JETWATT_QUALITY_MARKS ? q->nr - JETWATT_QUALITY_MARKS : 0, hi = q->nr;
+	size_t lo = q->nr > JETWATT_ENERGY_ERROR_MARKS ? q->nr - JETWATT_ENERGY_ERROR_MARKS : 0, hi = q->nr;
 	const struct jetwatt_energy_mark *m;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (q->mark[mid % JETWATT_QUALITY_MARKS].time_ns < ns)
+		if (q->mark[mid % JETWATT_ENERGY_ERROR_MARKS].time_ns < ns)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	m = &q->mark[lo % JETWATT_QUALITY_MARKS];
+	m = &q->mark[lo % JETWATT_ENERGY_ERROR_MARKS];
 	return lo < q->nr && m->time_ns == ns ? m : NULL;
 }
 

@@ -9,7 +9,7 @@
 #include "measure/session.h"
 #include "minibatch/minibatch.h"
 
-#define JETWATT_QUALITY_MARKS	8192	/* number of waits at which energy is stored: 11 MB */
+#define JETWATT_ENERGY_ERROR_MARKS	8192	/* number of waits at which energy is stored: 11 MB */
 
 /**
  * struct jetwatt_energy_error - running energy of all rails, and its values at the last waits

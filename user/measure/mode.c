@@ -45,10 +45,12 @@
 #define EVALUATE_NS		250000000ull
 
 const struct jetwatt_measure_limits jetwatt_measure_profile = {
-	.batches = 8, .seconds = 1.5, .target = 0.01, .most_s = 20, .idle_s = 30, .few = 3,
+	.batches = 8, .seconds = 1.5, .target = 0.01, .max_s = 20, .idle_s = 30,
+	.min_on_timeout = 3,
 };
 const struct jetwatt_measure_limits jetwatt_measure_verify = {
-	.batches = 20, .seconds = 5, .target = 0.006, .most_s = 40, .idle_s = 30, .few = 3,
+	.batches = 20, .seconds = 5, .target = 0.006, .max_s = 40, .idle_s = 30,
+	.min_on_timeout = 3,
 };
 
 /* Memory for finding minibatches, kept from one evaluation of the samples to the next. */
@@ -100,7 +102,7 @@ static uint64_t median_length(struct mode_work *k, int bounds, uint64_t since_ns
 
 /*
  * Collect times and energies of complete minibatches after @from_ns, without the first minibatches
- * after the change of mode (without the first @drop if they are long). Set k->from_ns to the start
+ * after the change of mode (without the first @warmup_drop if they are long). Set k->from_ns to the start
  * of the first collected minibatch. Return: their number.
  */
 static size_t clean_batches(const struct jetwatt_session *w, struct mode_work *k, int bounds,
@@ -166,7 +168,7 @@ static int is_slow(const struct jetwatt_session *w, struct mode_work *k, int bou
 
 static int drop_count(const struct jetwatt_measure_limits *limits)
 {
-	return limits->drop ? (int)limits->drop : BATCHES_DROPPED;
+	return limits->warmup_drop ? (int)limits->warmup_drop : BATCHES_DROPPED;
 }
 
 /* Compute the mean time and power of the @n minibatches. Return: 1 if the number and the
@@ -232,7 +234,7 @@ static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first
 	if (!n && limits->slow_ms > 0 && is_slow(w, k, bounds, since_ns, limits, m))
 		return 1;
 	*part = fmin(fmin((double)n / limits->batches, m->span_s / limits->seconds), 1);
-	done |= n >= limits->few && m->dwell_s >= (close ? CLOSE : 1) * limits->most_s;
+	done |= n >= limits->min_on_timeout && m->dwell_s >= (close ? CLOSE : 1) * limits->max_s;
 	if (done)
 		jetwatt_settle_learn(&step, length_ns, limits);
 	return done;
@@ -248,7 +250,7 @@ static int check_idle(const struct jetwatt_session *w, uint64_t since_ns,
 
 	if (now > last && (now - last) * 1e-9 > limits->idle_s)
 		return -ENODATA;
-	return m->dwell_s > fmax(4 * limits->most_s, limits->idle_s) ? -ETIMEDOUT : 0;
+	return m->dwell_s > fmax(4 * limits->max_s, limits->idle_s) ? -ETIMEDOUT : 0;
 }
 
 int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
@@ -257,7 +259,7 @@ int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 {
 	struct jetwatt_mode mode = m->row.mode;
 	uint64_t evaluated = 0,
-		 evaluate_ns = limits->look_s > 0 ? limits->look_s * 1e9 : EVALUATE_NS;
+		 evaluate_ns = limits->poll_s > 0 ? limits->poll_s * 1e9 : EVALUATE_NS;
 	struct mode_work k = { 0 };
 	size_t first;
 	double part = 0;
@@ -272,7 +274,7 @@ int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 			ret = 1;
 			break;
 		}
-		if (limits->cut && atomic_load(limits->cut)) {
+		if (limits->cancel && atomic_load(limits->cancel)) {
 			ret = -ECANCELED;
 			break;
 		}

@@ -15,16 +15,16 @@
 /**
  * struct jetwatt_measure_limits - when a measurement is complete
  * @batches: minimum number of minibatches
- * @few: minimum number of minibatches once @most_s has passed
- * @drop: number of minibatches longer than 0.3 s to discard after a change of mode; 0:
+ * @min_on_timeout: minimum number of minibatches once @max_s has passed
+ * @warmup_drop: number of minibatches longer than 0.3 s to discard after a change of mode; 0:
  *	discard two, as for shorter minibatches
  * @seconds: minimum total duration of the measured minibatches, s
  * @target: relative standard error of time and power to reach
- * @most_s: maximum time in the mode, s, if there are @few minibatches by then
+ * @max_s: maximum time in the mode, s, if there are @min_on_timeout minibatches by then
  * @idle_s: time without a wait for the GPU after which the job is taken to do no GPU work, s
  * @settle_s: maximum time for power to settle, s; after that, power from the second half of
  *	this time on is used; 0: 6 s
- * @look_s: interval of evaluating the samples, s; 0: 0.25 s
+ * @poll_s: interval of evaluating the samples, s; 0: 0.25 s
  * @slow_ms: if minibatches take longer than this, ms, the measurement ends early: power need not
  *	have settled, and its error includes that; 0: no limit
  * @before_w: settled power before the change of mode, W; 0: unknown
@@ -35,13 +35,13 @@
  * @decay: decay times of power that earlier changes of mode on this board have shown. If
  *	these decay times predict the settled power before power has settled, the prediction is
  *	used. NULL: always wait until power has settled
- * @cut: set by another thread to cancel the measurement; NULL: never
+ * @cancel: set by another thread to cancel the measurement; NULL: never
  */
 struct jetwatt_measure_limits {
-	unsigned int batches, few, drop;
-	double seconds, target, most_s, idle_s, settle_s, look_s, slow_ms, before_w, limit_w, good_ms;
+	unsigned int batches, min_on_timeout, warmup_drop;
+	double seconds, target, max_s, idle_s, settle_s, poll_s, slow_ms, before_w, limit_w, good_ms;
 	struct jetwatt_batch_decay *decay;
-	const atomic_int *cut;
+	const atomic_int *cancel;
 };
 
 /* Limits for measuring a profile, and limits for verifying a chosen mode. */
@@ -61,7 +61,7 @@ typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double 
  * @arg: passed to @progress
  *
  * Return: 0; 1: @w was stopped, has ended or has failed: see jetwatt_measure_why(); -ENODATA: no
- * GPU work; -ETIMEDOUT: GPU work, but no minibatches found; -ECANCELED: cancelled by limits->cut;
+ * GPU work; -ETIMEDOUT: GPU work, but no minibatches found; -ECANCELED: limits->cancel was set;
  * -ENOMEM.
  */
 int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,

@@ -20,16 +20,16 @@
 #define PREDICTED_FAR	0.025
 #define FAR		3
 
-struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *watch, uint64_t since_ns, uint64_t *t,
+struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *session, uint64_t since_ns, uint64_t *t,
 				    double *w)
 {
 	struct jetwatt_settle s = { t, w, 0, since_ns };
 
-	for (size_t i = 0; i < watch->nr_power; i++) {
-		if (watch->power[i].time_ns < since_ns)
+	for (size_t i = 0; i < session->nr_power; i++) {
+		if (session->power[i].time_ns < since_ns)
 			continue;
-		t[s.n] = watch->power[i].time_ns;
-		w[s.n++] = jetwatt_session_total(watch, &watch->power[i]);
+		t[s.n] = session->power[i].time_ns;
+		w[s.n++] = jetwatt_session_total(session, &session->power[i]);
 	}
 	return s;
 }

@@ -22,8 +22,8 @@ struct jetwatt_settle {
 };
 
 /* Collect the samples of total power from @since_ns on in the caller's arrays @t and @w, to which
- * the result points. Each array has at least as many entries as @watch has power samples. */
-struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *watch, uint64_t since_ns, uint64_t *t,
+ * the result points. Each array has at least as many entries as @session has power samples. */
+struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *session, uint64_t since_ns, uint64_t *t,
 				    double *w);
 
 /*

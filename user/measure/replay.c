@@ -39,13 +39,14 @@ static void on_text(const char *key, const char *text, void *arg)
 		{ "version", r->version, sizeof(r->version) },
 		{ "scope", r->scope, sizeof(r->scope) },
 		{ "command", r->command, sizeof(r->command) },
-		{ "library", r->watch.trace_state.library, sizeof(r->watch.trace_state.library) },
+		{ "library", r->session.trace_state.library,
+		  sizeof(r->session.trace_state.library) },
 	};
 
 	if (!strcmp(key, "rungs"))
-		r->watch.trace_state.attached = strtoul(text, NULL, 10);
+		r->session.trace_state.attached = strtoul(text, NULL, 10);
 	else if (!strncmp(key, "mark.", 5))
-		set_mark_name(&r->watch.trace_state, key + 5, text);
+		set_mark_name(&r->session.trace_state, key + 5, text);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(key, known[i].key))
 			snprintf(known[i].to, known[i].size, "%s", text);
@@ -65,7 +66,7 @@ static int find_rail(const struct jetwatt_session *w, uint32_t id)
 static void on_rail(const struct jetwatt_rail *rail, void *arg)
 {
 	struct jetwatt_replay *r = arg;
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 	int i = find_rail(w, rail->id);
 
 	if (i == w->nr_rails) {
@@ -89,7 +90,7 @@ static void on_clocks(const struct jetwatt_trace_clocks *clocks, void *arg)
 static void on_job(const struct jetwatt_trace_job *job, void *arg)
 {
 	struct jetwatt_replay *r = arg;
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 
 	w->pid = job->pid;
 	if (r->job)
@@ -103,7 +104,7 @@ static void on_job(const struct jetwatt_trace_job *job, void *arg)
 static void on_samples(const struct jetwatt_samples *s, void *arg)
 {
 	struct jetwatt_replay *r = arg;
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 
 	if (!w->join) {
 		if (!w->nr_total || jetwatt_join_new_rails(&w->join, w->rail, w->nr_rails, HOLD_MS))
@@ -119,10 +120,10 @@ static void on_reading(const struct jetwatt_reading *reading, void *arg)
 {
 	struct jetwatt_replay *r = arg;
 
-	if (!r->watch.join)
+	if (!r->session.join)
 		r->early = *reading;
 	else
-		jetwatt_session_reading(reading, &r->watch);
+		jetwatt_session_reading(reading, &r->session);
 }
 
 static void on_sync(const struct jetwatt_sync *s, void *arg)
@@ -130,10 +131,10 @@ static void on_sync(const struct jetwatt_sync *s, void *arg)
 	struct jetwatt_replay *r = arg;
 
 	if (s->call < JETWATT_SYNC_CALLS)
-		r->watch.trace_state.seen[s->call]++;
-	r->watch.trace_state.launches += s->launches;
-	if (r->watch.join)
-		jetwatt_session_wait(s, &r->watch);
+		r->session.trace_state.seen[s->call]++;
+	r->session.trace_state.launches += s->launches;
+	if (r->session.join)
+		jetwatt_session_wait(s, &r->session);
 }
 
 static void on_event(const struct jetwatt_event *e, void *arg)
@@ -148,7 +149,7 @@ static void on_event(const struct jetwatt_event *e, void *arg)
 static void on_end(const struct jetwatt_trace_end *end, void *arg)
 {
 	struct jetwatt_replay *r = arg;
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 
 	r->end = *end;
 	w->ended = 1;
@@ -177,17 +178,17 @@ int jetwatt_replay_step(struct jetwatt_replay *r)
 	int n = jetwatt_trace_read(r->reader);
 
 	jetwatt_trace_state(r->reader, &r->state);
-	r->watch.waits_lost = r->state.waits_lost + r->state.waits_missing;
+	r->session.waits_lost = r->state.waits_lost + r->state.waits_missing;
 	if (n < 0)
 		return -read_failed(r, n);
-	if (r->watch.out_of_memory)
-		return -jetwatt_session_error(&r->watch);
+	if (r->session.out_of_memory)
+		return -jetwatt_session_error(&r->session);
 	return n;
 }
 
 int jetwatt_replay_open(struct jetwatt_replay *r, const char *path)
 {
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 	int n;
 
 	memset(r, 0, sizeof(*r));
@@ -218,7 +219,7 @@ int jetwatt_replay_open(struct jetwatt_replay *r, const char *path)
 
 void jetwatt_replay_finish(struct jetwatt_replay *r)
 {
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 	const struct jetwatt_trace_state *s = &r->state;
 
 	if (w->join)
@@ -229,8 +230,8 @@ void jetwatt_replay_finish(struct jetwatt_replay *r)
 	if (!s->ended)
 		jetwatt_notice("%s was not closed: it ends with its last complete block%s", r->path,
 				   s->tail ? "; an incomplete block after it is ignored" : "");
-	if (w->dead >= 0)
-		jetwatt_notice("%s: rail %s stopped answering", r->path, w->rail[w->dead].label);
+	if (w->failed_rail >= 0)
+		jetwatt_notice("%s: rail %s stopped answering", r->path, w->rail[w->failed_rail].label);
 	if (!w->ended) {
 		w->ended = 1;
 		w->ended_ns = w->power_ns;
@@ -239,7 +240,7 @@ void jetwatt_replay_finish(struct jetwatt_replay *r)
 
 int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 {
-	struct jetwatt_session *w = &r->watch;
+	struct jetwatt_session *w = &r->session;
 	int begun = 0, n;
 
 	memset(m, 0, sizeof(*m));
@@ -274,7 +275,7 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 void jetwatt_replay_close(struct jetwatt_replay *r)
 {
 	jetwatt_trace_reader_free(r->reader);
-	jetwatt_session_close(&r->watch);
+	jetwatt_session_close(&r->session);
 	if (r->fd > STDERR_FILENO)
 		close(r->fd);
 }

@@ -12,7 +12,7 @@
 
 /**
  * struct jetwatt_replay - a trace that is being read
- * @watch: the session, in the state that it had at this point of the recorded run
+ * @session: the session, in the state that it had at this point of the recorded run
  * @reader: the trace reader
  * @path: path of the trace, for messages
  * @fd: file descriptor of the trace
@@ -26,7 +26,7 @@
  * @state: state of the reader: damaged and missing blocks
  */
 struct jetwatt_replay {
-	struct jetwatt_session watch;
+	struct jetwatt_session session;
 	struct jetwatt_trace_reader *reader;
 	const char *path;
 	int fd;

@@ -10,7 +10,7 @@
 void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_session *w)
 {
 	memset(m, 0, sizeof(*m));
-	m->watch = w;
+	m->session = w;
 	m->begun_ns = m->at_ns = w->begun_ns;
 	/* Skip the waits before the start of the run: the energy at these times is not measured. */
 	while (m->waits < w->nr_sync && w->sync[m->waits].exit_ns <= m->begun_ns)
@@ -18,13 +18,13 @@ void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_sessi
 	m->at_wait = calloc(m->waits + 1, sizeof(*m->at_wait));
 	m->max = m->at_wait ? m->waits + 1 : 0;
 	m->failed = !m->at_wait;
-	jetwatt_energy_error_begin(&m->quality, w);
+	jetwatt_energy_error_begin(&m->error, w);
 }
 
 /* Integrate the total power up to the time @to_ns. */
 static void integrate_total(struct jetwatt_run_energy *m, uint64_t to_ns)
 {
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_session *w = m->session;
 	uint64_t covered = 0;
 	double uj = 0;
 
@@ -39,7 +39,7 @@ static void integrate_total(struct jetwatt_run_energy *m, uint64_t to_ns)
 /* Integrate each rail. */
 static void integrate_rails(struct jetwatt_run_energy *m, uint64_t from_ns, uint64_t to_ns)
 {
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_session *w = m->session;
 	double uj;
 
 	for (int r = 0; r < w->nr_rails && to_ns > from_ns; r++)
@@ -71,7 +71,7 @@ static uint64_t end_of_next(const struct jetwatt_sync *s, size_t i, size_t n)
 /* Store the energy at the waits and marks up to @until_ns, in order of time. */
 static void note_ends(struct jetwatt_run_energy *m, uint64_t until_ns)
 {
-	struct jetwatt_session *w = m->watch;
+	struct jetwatt_session *w = m->session;
 
 	while (!m->failed) {
 		uint64_t wait = end_of_next(w->sync, m->waits, w->nr_sync);
@@ -81,7 +81,7 @@ static void note_ends(struct jetwatt_run_energy *m, uint64_t until_ns)
 		    (m->waits == w->nr_sync && m->marks == w->nr_mark))
 			break;
 		integrate_total(m, wait < mark ? wait : mark);
-		jetwatt_energy_error_mark(&m->quality, w, wait < mark ? wait : mark);
+		jetwatt_energy_error_mark(&m->error, w, wait < mark ? wait : mark);
 		m->failed = wait < mark ? append_energy(m, &m->at_wait, &m->waits, &m->max) :
 					  append_energy(m, &m->at_mark, &m->marks, &m->max_marks);
 	}
@@ -90,7 +90,7 @@ static void note_ends(struct jetwatt_run_energy *m, uint64_t until_ns)
 /* The interval excludes the time @from_ns: a sample at that time belongs to the interval before. */
 static void sum_telemetry(struct jetwatt_run_energy *m, uint64_t from_ns, uint64_t to_ns)
 {
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_session *w = m->session;
 
 	for (size_t i = 0; i < w->nr_power; i++)
 		if (w->power[i].time_ns > from_ns && w->power[i].time_ns <= to_ns)
@@ -105,7 +105,7 @@ static void integrate_to(struct jetwatt_run_energy *m, uint64_t until_ns)
 	/* The join delivers waits and samples in order of time, so no wait that arrives later
 	 * ends before this sample. */
 	integrate_total(m, until_ns);
-	jetwatt_energy_error_add(&m->quality, m->watch, m->at_ns);
+	jetwatt_energy_error_add(&m->error, m->session, m->at_ns);
 	integrate_rails(m, from, m->at_ns);
 	sum_telemetry(m, from, m->at_ns);
 }
@@ -115,18 +115,18 @@ void jetwatt_run_energy_to(struct jetwatt_run_energy *m, uint64_t ns)
 	integrate_to(m, ns);
 }
 
-void jetwatt_run_energy_run(void *meter)
+void jetwatt_run_energy_run(void *run)
 {
-	struct jetwatt_run_energy *m = meter;
-	uint64_t last = m->watch->power_ns;
+	struct jetwatt_run_energy *m = run;
+	uint64_t last = m->session->power_ns;
 
 	integrate_to(m, m->hold_ns && m->hold_ns < last ? m->hold_ns : last);
-	jetwatt_session_discard(m->watch, m->at_ns);
+	jetwatt_session_discard(m->session, m->at_ns);
 }
 
 int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns)
 {
-	struct jetwatt_session *w = m->watch;
+	struct jetwatt_session *w = m->session;
 
 	integrate_to(m, end_ns < w->power_ns ? end_ns : w->power_ns);
 	/* For waits after the last sample, store the final energy of the run. */
@@ -166,7 +166,7 @@ static long wait_index(const struct jetwatt_sync *s, size_t n, uint64_t exit_ns)
 
 double jetwatt_run_energy_bound(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b)
 {
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_session *w = m->session;
 	const struct jetwatt_sync *s = m->marked ? w->mark : w->sync;
 	const double *uj = m->marked ? m->at_mark : m->at_wait;
 	size_t n = m->marked ? w->nr_mark : w->nr_sync;
@@ -188,7 +188,7 @@ size_t jetwatt_run_energy_minibatches(const struct jetwatt_run_energy *m)
 
 void jetwatt_run_energy_free(struct jetwatt_run_energy *m)
 {
-	jetwatt_energy_error_free(&m->quality);
+	jetwatt_energy_error_free(&m->error);
 	free(m->at_wait);
 	free(m->at_mark);
 	free(m->bound);

@@ -12,7 +12,7 @@
 
 /**
  * struct jetwatt_run_energy - energy, telemetry and minibatches of a run
- * @watch: the session
+ * @session: the session
  * @begun_ns: start of the run
  * @at_ns: time up to which power has been integrated, ns
  * @hold_ns: time after which jetwatt_run_energy_run() does not integrate yet, ns; 0: no such time
@@ -27,12 +27,12 @@
  * @max: allocated length of @at_wait; @max_marks: allocated length of @at_mark
  * @failed: 1: out of memory
  * @marked: 1: the bounds are those that the program marked
- * @why: decision about each wait, if watch->explain is set; else NULL
+ * @why: decision about each wait, if session->explain is set; else NULL
  * @info: result of finding the minibatches
- * @quality: errors of the energy of single minibatches
+ * @error: errors of the energy of single minibatches
  */
 struct jetwatt_run_energy {
-	struct jetwatt_session *watch;
+	struct jetwatt_session *session;
 	uint64_t begun_ns, at_ns, hold_ns, covered_ns;
 	double uj, rail_uj[JETWATT_RAILS_MAX];
 	struct jetwatt_telemetry_sums telemetry;
@@ -42,15 +42,15 @@ struct jetwatt_run_energy {
 	int bounds, failed, marked;
 	struct jetwatt_batch_why *why;
 	struct jetwatt_batch_info info;
-	struct jetwatt_energy_error quality;
+	struct jetwatt_energy_error error;
 };
 
 /* Begin a run at w->begun_ns. */
 void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_session *w);
 
-/* Integrate the session's new power samples, up to @hold_ns, and discard them. @meter: the struct
+/* Integrate the session's new power samples, up to @hold_ns, and discard them. @run: the struct
  * jetwatt_run_energy. */
-void jetwatt_run_energy_run(void *meter);
+void jetwatt_run_energy_run(void *run);
 
 /* Integrate up to @ns and no further, so that the members are those at that time. @ns: between
  * @at_ns and the time of the last sample. */

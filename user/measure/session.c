@@ -61,7 +61,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 		if (p->valid & 1u << r || !w->alive_ns[r])
 			w->alive_ns[r] = p->time_ns;
 		else if (p->time_ns - w->alive_ns[r] > DEAD_NS) {
-			w->dead = r;
+			w->failed_rail = r;
 			w->failed = 1;
 		}
 	}
@@ -88,21 +88,21 @@ static void on_sync(const struct jetwatt_sync *s, void *arg)
 	w->last_wait_ns = s->exit_ns;
 }
 
-void jetwatt_session_wait(const struct jetwatt_sync *s, void *watch)
+void jetwatt_session_wait(const struct jetwatt_sync *s, void *session)
 {
-	struct jetwatt_session *w = watch;
+	struct jetwatt_session *w = session;
 
-	if (w->tee)
-		jetwatt_trace_write_sync(s, w->tee);
+	if (w->recorder)
+		jetwatt_trace_write_sync(s, w->recorder);
 	jetwatt_join_sync(s, w->join);
 }
 
-void jetwatt_session_reading(const struct jetwatt_reading *r, void *watch)
+void jetwatt_session_reading(const struct jetwatt_reading *r, void *session)
 {
-	struct jetwatt_session *w = watch;
+	struct jetwatt_session *w = session;
 
-	if (w->tee)
-		jetwatt_trace_write_reading(r, w->tee);
+	if (w->recorder)
+		jetwatt_trace_write_reading(r, w->recorder);
 	if (w->join)
 		jetwatt_join_reading(r, w->join);
 }
@@ -135,15 +135,15 @@ static void note_bus(struct jetwatt_session *w, const struct jetwatt_samples *s)
 	}
 }
 
-void jetwatt_session_samples(const struct jetwatt_samples *s, void *watch)
+void jetwatt_session_samples(const struct jetwatt_samples *s, void *session)
 {
-	struct jetwatt_session *w = watch;
+	struct jetwatt_session *w = session;
 
 	w->running = 1;
 	w->last_batch_ns = jetwatt_clock_ns();
 	note_bus(w, s);
-	if (w->tee)
-		jetwatt_trace_write_samples(s, w->tee);
+	if (w->recorder)
+		jetwatt_trace_write_samples(s, w->recorder);
 	if (!w->join)
 		return;
 	w->samples += s->count;
@@ -235,7 +235,7 @@ void jetwatt_session_init(struct jetwatt_session *w)
 {
 	memset(w, 0, sizeof(*w));
 	jetwatt_telemetry_clear(&w->telemetry);
-	w->epoll = w->signals = w->pidfd = w->mark_fd = w->cgroup.events = w->dead = -1;
+	w->epoll = w->signals = w->pidfd = w->mark_fd = w->cgroup.events = w->failed_rail = -1;
 }
 
 int jetwatt_session_open(struct jetwatt_session *w, const struct jetwatt_board *board,
@@ -276,11 +276,11 @@ int jetwatt_session_error(const struct jetwatt_session *w)
 		return w->why;
 	if (w->stop)
 		return 128 + w->stop;
-	if (w->dead >= 0)
+	if (w->failed_rail >= 0)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "its chip did not answer for 2 s, so the total is incomplete",
 					 "jetwatt doctor; dmesg", "rail %s is gone",
-					 w->rail[w->dead].label);
+					 w->rail[w->failed_rail].label);
 	if (w->out_of_memory)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					 "cannot store the samples");

@@ -59,12 +59,12 @@
  * @out_of_memory: 1: a sample or wait could not be stored
  * @failed: 1: the session cannot continue: see jetwatt_session_error()
  * @silent: 1: no samples have arrived for too long
- * @dead: index of a rail of the total power that has failed; -1: no rail has failed
+ * @failed_rail: index of a rail of the total power that has failed; -1: no rail has failed
  * @begun_ns: time at which the job was started, or at which the probe was attached to it, ns
  * @ended_ns: end of the job
  * @on_power: called for every sample in order; may be NULL
  * @arg: passed to @on_power
- * @tee: trace that records samples and waits as they arrive; may be NULL
+ * @recorder: trace that records samples and waits as they arrive; may be NULL
  * @missed: in a replayed session: number of sampler ticks that were skipped
  * @waits_lost: in a replayed session: number of waits that were lost
  * @trace_state: in a replayed session: state of the probe as the trace tells it
@@ -103,11 +103,11 @@ struct jetwatt_session {
 	struct jetwatt_telemetry telemetry;
 
 	int stop, stop_by_tty, interrupted;
-	int ended, out_of_memory, failed, silent, dead;
+	int ended, out_of_memory, failed, silent, failed_rail;
 	uint64_t begun_ns, ended_ns;
 	void (*on_power)(const struct jetwatt_power *p, void *arg);
 	void *arg;
-	struct jetwatt_trace_writer *tee;
+	struct jetwatt_trace_writer *recorder;
 	uint64_t missed, waits_lost;
 	struct jetwatt_probe_state trace_state;
 	int why, explain;
@@ -149,10 +149,11 @@ int jetwatt_session_select_rails(struct jetwatt_session *w, const char *list);
  */
 int jetwatt_session_job(struct jetwatt_session *w, const struct jetwatt_args_job *job);
 
-/* Callbacks through which samples, waits and readings arrive. @watch: the struct jetwatt_session. */
-void jetwatt_session_samples(const struct jetwatt_samples *s, void *watch);
-void jetwatt_session_wait(const struct jetwatt_sync *s, void *watch);
-void jetwatt_session_reading(const struct jetwatt_reading *r, void *watch);
+/* Callbacks through which samples, waits and readings arrive. @session: the struct
+ * jetwatt_session. */
+void jetwatt_session_samples(const struct jetwatt_samples *s, void *session);
+void jetwatt_session_wait(const struct jetwatt_sync *s, void *session);
+void jetwatt_session_reading(const struct jetwatt_reading *r, void *session);
 
 /* Read the telemetry series in sysfs if @now is 1 or the last reading is more than one second
  * old. */

@@ -75,7 +75,7 @@ static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_run_
 	s->wait_share = length > 0 ? wait / length : 0;
 	s->stall_share = length > 0 ? stall / length : 0;
 	s->gpu_share = length > 0 ? gpu / length : 0;
-	jetwatt_energy_error_end(&m->quality, m->bound, m->bounds, &s->quality);
+	jetwatt_energy_error_end(&m->error, m->bound, m->bounds, &s->error);
 	jetwatt_block_mean(time, uj, n, BLOCK_NS, &s->row);
 	s->energy_j = s->row.power_w * s->row.time_ms * 1e-3;
 	fill_spread(&s->time, time, n, 1e-6);
@@ -89,13 +89,13 @@ int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_run_ene
 	int err = -ENOMEM;
 
 	memset(s, 0, sizeof(*s));
-	s->meter = m;
+	s->run = m;
 	if (time && uj) {
 		s->minibatches = jetwatt_run_energy_minibatches(m);
 		s->elapsed_s = (m->at_ns - m->begun_ns) * 1e-9;
 		s->total_j = m->uj * 1e-6;
 		add_minibatches(s, m, time, uj);
-		fill_rates(s, m->watch);
+		fill_rates(s, m->session);
 		err = 0;
 	}
 	free(time);
@@ -125,9 +125,9 @@ static void batch_lines(const struct jetwatt_summary *s, FILE *f, const struct j
 	double e_sd = hypot(s->row.time_sd, s->row.power_sd);
 
 	fprintf(f, " %zu minibatches (first %zu left out), %.3g wait%s each, confidence %.0f %%\n\n",
-		s->minibatches, s->minibatches - s->used, s->meter->info.period_syncs,
-		s->meter->info.period_syncs == 1 ? "" : "s",
-		100 * s->meter->info.confidence);
+		s->minibatches, s->minibatches - s->used, s->run->info.period_syncs,
+		s->run->info.period_syncs == 1 ? "" : "s",
+		100 * s->run->info.confidence);
 	fprintf(f, " %s%10.4g%s J   per minibatch  +- %.1f %%   p50 %.4g  p95 %.4g  max %.4g\n", on,
 		s->energy_j, off, 100 * e_sd, s->energy.p50, s->energy.p95, s->energy.max);
 	fprintf(f, " %s%10.4g%s ms  per minibatch  +- %.1f %%   p50 %.4g  p95 %.4g  max %.4g\n", on,
@@ -136,15 +136,15 @@ static void batch_lines(const struct jetwatt_summary *s, FILE *f, const struct j
 		on, s->row.power_w, off, 100 * s->row.power_sd, 100 * s->wait_share);
 	fprintf(f, " %10.0f %%   without work for the GPU%s, %.0f %% with%s\n", 100 * s->stall_share,
 		s->launched ? "" : " at most", 100 * s->gpu_share, s->launched ? "" : " at least");
-	if (s->quality.n)
+	if (s->error.n)
 		fprintf(f, " %10c     grade of a minibatch's energy: +- %.2g %% in 9 of 10, %.0f samples\n",
-			s->quality.grade, s->quality.error_pct, s->quality.samples);
+			s->error.grade, s->error.error_pct, s->error.samples);
 }
 
 static void rail_lines(const struct jetwatt_summary *s, FILE *f)
 {
-	const struct jetwatt_run_energy *m = s->meter;
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_run_energy *m = s->run;
+	const struct jetwatt_session *w = m->session;
 
 	for (int i = 0; i < w->nr_total; i++) {
 		int r = w->total[i];
@@ -160,8 +160,8 @@ static void rail_lines(const struct jetwatt_summary *s, FILE *f)
 
 void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struct jetwatt_args *a)
 {
-	const struct jetwatt_run_energy *m = s->meter;
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_run_energy *m = s->run;
+	const struct jetwatt_session *w = m->session;
 	double gap_s = s->elapsed_s - m->covered_ns * 1e-9;
 	struct jetwatt_probe_state st;
 
@@ -219,7 +219,7 @@ static void spread_json(struct jetwatt_json *j, const char *key,
 	jetwatt_json_end(j);
 }
 
-static void quality_json(struct jetwatt_json *j, const struct jetwatt_energy_errors *q)
+static void energy_error_json(struct jetwatt_json *j, const struct jetwatt_energy_errors *q)
 {
 	static const char *const grade[] = { "A", "B", "C", "D" };
 	char median[2] = { q->grade, '\0' };
@@ -239,8 +239,8 @@ static void batch_json(struct jetwatt_json *j, const struct jetwatt_summary *s)
 	jetwatt_json_uint(j, "minibatches_used", s->used);
 	if (!s->used)
 		return;
-	jetwatt_json_real(j, "waits_per_minibatch", s->meter->info.period_syncs, 6);
-	jetwatt_json_real(j, "confidence", s->meter->info.confidence, 4);
+	jetwatt_json_real(j, "waits_per_minibatch", s->run->info.period_syncs, 6);
+	jetwatt_json_real(j, "confidence", s->run->info.confidence, 4);
 	jetwatt_json_real(j, "time_ms", s->row.time_ms, 7);
 	jetwatt_json_real(j, "time_sd", s->row.time_sd, 4);
 	jetwatt_json_real(j, "power_w", s->row.power_w, 7);
@@ -252,14 +252,14 @@ static void batch_json(struct jetwatt_json *j, const struct jetwatt_summary *s)
 	jetwatt_json_real(j, "stall_share", s->stall_share, 5);
 	jetwatt_json_real(j, "gpu_work_share", s->gpu_share, 5);
 	jetwatt_json_bool(j, "launches_seen", s->launched);
-	if (s->quality.n)
-		quality_json(j, &s->quality);
+	if (s->error.n)
+		energy_error_json(j, &s->error);
 }
 
 void jetwatt_summary_fields(const struct jetwatt_summary *s, struct jetwatt_json *j)
 {
-	const struct jetwatt_run_energy *m = s->meter;
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_run_energy *m = s->run;
+	const struct jetwatt_session *w = m->session;
 	struct jetwatt_probe_state st;
 
 	batch_json(j, s);

@@ -18,7 +18,7 @@ struct jetwatt_summary_spread {
 
 /**
  * struct jetwatt_summary - summary of a run
- * @meter: energy, telemetry and minibatches of the run
+ * @run: energy, telemetry and minibatches of the run
  * @row: mean time and mean power of the minibatches, with relative standard errors
  * @energy_j: mean energy per minibatch, J
  * @time: distribution of the time of a minibatch, ms
@@ -33,7 +33,7 @@ struct jetwatt_summary_spread {
  * @elapsed_s: duration of the run, s
  * @total_j: energy of the run, J
  * @launched: 1: launches were traced
- * @quality: errors of the energy of single minibatches
+ * @error: errors of the energy of single minibatches
  * @requested_hz: lowest sampling rate requested for a rail of the total, Hz
  * @read_hz: lowest rate at which a rail of the total was read, Hz
  * @fresh_hz: lowest rate at which the sensor of a rail of the total produced new values, Hz
@@ -41,14 +41,14 @@ struct jetwatt_summary_spread {
  * @waits_lost: number of waits that were lost or arrived too late
  */
 struct jetwatt_summary {
-	const struct jetwatt_run_energy *meter;
+	const struct jetwatt_run_energy *run;
 	struct jetwatt_row row;
 	double energy_j;
 	struct jetwatt_summary_spread time, energy;
 	size_t minibatches, used;
 	double wait_share, stall_share, gpu_share, elapsed_s, total_j;
 	int launched;
-	struct jetwatt_energy_errors quality;
+	struct jetwatt_energy_errors error;
 	double requested_hz, read_hz, fresh_hz;
 	uint64_t missed, waits_lost;
 };

@@ -49,7 +49,7 @@ static void record_wait(const struct jetwatt_run_energy *m, int at, size_t i,
  * advanced for the next call. */
 static void add_waits(const struct jetwatt_run_energy *m, int at, size_t *from)
 {
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_session *w = m->session;
 	struct jetwatt_batch_bound *b = &m->bound[at];
 	struct jetwatt_batch_why *last = NULL;
 
@@ -80,7 +80,7 @@ static void add_waits(const struct jetwatt_run_energy *m, int at, size_t *from)
 /* Set the rule, the score and the period in the record of each wait. */
 static void record_rule(const struct jetwatt_run_energy *m)
 {
-	for (size_t i = 0; i < m->watch->nr_sync; i++) {
+	for (size_t i = 0; i < m->session->nr_sync; i++) {
 		struct jetwatt_batch_why *w = &m->why[i];
 
 		w->rule = JETWATT_RULE_MARK;
@@ -98,7 +98,7 @@ static int by_end(const void *a, const void *b)
 
 int jetwatt_user_marks_bounds(struct jetwatt_run_energy *m)
 {
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_session *w = m->session;
 	size_t used[JETWATT_MARKS_MAX] = { 0 }, from = 0, syncs = 0, minibatches = 0;
 	struct jetwatt_probe_state *st;
 	int most = 0, n = 0;

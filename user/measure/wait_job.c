@@ -80,9 +80,9 @@ int jetwatt_wait_job(struct jetwatt_session *w, double for_s, void (*each)(void 
 	return err;
 }
 
-void jetwatt_wait_job_discard(void *watch)
+void jetwatt_wait_job_discard(void *session)
 {
-	struct jetwatt_session *w = watch;
+	struct jetwatt_session *w = session;
 
 	jetwatt_session_discard(w, w->power_ns);
 	w->nr_sync = 0;

@@ -25,9 +25,9 @@ int jetwatt_wait_job(struct jetwatt_session *w, double for_s, void (*each)(void 
 
 /*
  * A callback for @each of jetwatt_wait_job() that discards all samples and waits, for callers that
- * only wait for the job. @watch: the struct jetwatt_session.
+ * only wait for the job. @session: the struct jetwatt_session.
  */
-void jetwatt_wait_job_discard(void *watch);
+void jetwatt_wait_job_discard(void *session);
 
 /* Return the exit status of a verb after its run: the command's exit status if a command was
  * started; else 0. */

@@ -53,13 +53,13 @@ struct unit_state {
 
 /**
  * struct jetwatt_work_units - the counters of a run
- * @meter: energy of the run
+ * @run: energy of the run
  * @reader: reads the counters
  * @begin: energy at the begin of the run
  * @state: the counters
  */
 struct jetwatt_work_units {
-	struct jetwatt_run_energy *meter;
+	struct jetwatt_run_energy *run;
 	struct jetwatt_unit_reader reader;
 	struct unit_point begin;
 	struct unit_state state[JETWATT_UNITS_MAX];
@@ -75,7 +75,7 @@ int jetwatt_work_units_begin(struct jetwatt_work_units **units_p, struct jetwatt
 	if (err)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					    "--per: cannot read the counters");
-	w->meter = m;
+	w->run = m;
 	m->hold_ns = m->begun_ns;
 	return 0;
 }
@@ -86,19 +86,19 @@ int jetwatt_work_units_begin(struct jetwatt_work_units **units_p, struct jetwatt
  */
 static int find_energy(struct jetwatt_work_units *w, uint64_t ns, int last, struct unit_point *p)
 {
-	struct jetwatt_run_energy *m = w->meter;
-	uint64_t age = jetwatt_energy_error_age(&m->quality, m->watch), now = m->watch->power_ns;
+	struct jetwatt_run_energy *m = w->run;
+	uint64_t age = jetwatt_energy_error_age(&m->error, m->session), now = m->session->power_ns;
 	int err;
 
 	if (!last && now < ns + age)
 		return 0;
 	jetwatt_run_energy_to(m, ns < now ? ns : now);
-	err = jetwatt_energy_error_at(&m->quality, m->watch, ns, &p->mark);
+	err = jetwatt_energy_error_at(&m->error, m->session, ns, &p->mark);
 	if (err == -EAGAIN && !last && now < ns + age + PATIENCE_NS)
 		return 0;
 	p->exact = !err;
 	if (err == -EAGAIN && last && now > age)
-		err = jetwatt_energy_error_at(&m->quality, m->watch, now - age, &p->mark);
+		err = jetwatt_energy_error_at(&m->error, m->session, now - age, &p->mark);
 	p->marked = !err;
 	p->time_ns = ns;
 	p->uj = m->uj;
@@ -115,7 +115,7 @@ static void note_missing(const struct jetwatt_work_units *w, int i,
 	if (!r->err)
 		jetwatt_notice("--per %s: %s has no %s yet; it counts from 0 when it appears",
 			       u->name, source, u->metric);
-	else if (w->meter->watch->child.pid)
+	else if (w->run->session->child.pid)
 		jetwatt_notice("--per %s: cannot read %s yet (%s); it counts from 0 when it appears",
 			       u->name, source, r->why);
 	else
@@ -138,7 +138,7 @@ static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwat
 		if (!c->readings && !s->missing)
 			note_missing(w, i, r);
 		/* A program that exports no counter yet, or has not started yet, has counted 0. */
-		s->absent |= !r->err || w->meter->watch->child.pid != 0;
+		s->absent |= !r->err || w->run->session->child.pid != 0;
 		s->missing = 1;
 		return;
 	}
@@ -146,7 +146,7 @@ static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwat
 	if (!c->readings && s->absent) {
 		jetwatt_unit_count_add(c, w->begin.time_ns, 0, 0);
 		/* A running job may have had units in progress. */
-		c->exact_start = w->meter->watch->child.pid != 0;
+		c->exact_start = w->run->session->child.pid != 0;
 		s->from_zero = 1;
 		s->first = w->begin;
 	}
@@ -167,8 +167,8 @@ static uint64_t process(struct jetwatt_work_units *w, uint64_t end_ns)
 	struct unit_point p;
 	uint64_t busy;
 
-	if (!w->begin.time_ns && !find_energy(w, w->meter->begun_ns, end_ns != 0, &w->begin))
-		return w->meter->begun_ns;
+	if (!w->begin.time_ns && !find_energy(w, w->run->begun_ns, end_ns != 0, &w->begin))
+		return w->run->begun_ns;
 	while (jetwatt_unit_reader_next(&w->reader, &r, &busy)) {
 		uint64_t ns = r.begin_ns + (r.end_ns - r.begin_ns) / 2;
 
@@ -186,12 +186,12 @@ static uint64_t process(struct jetwatt_work_units *w, uint64_t end_ns)
 
 void jetwatt_work_units_run(struct jetwatt_work_units *w)
 {
-	w->meter->hold_ns = process(w, 0);
+	w->run->hold_ns = process(w, 0);
 }
 
 void jetwatt_work_units_last(struct jetwatt_work_units *w)
 {
-	struct jetwatt_session *s = w->meter->watch;
+	struct jetwatt_session *s = w->run->session;
 
 	jetwatt_unit_reader_stop(&w->reader);
 	while (!s->failed && !jetwatt_unit_reader_done(&w->reader))
@@ -218,14 +218,14 @@ static int check_unit(const struct jetwatt_work_units *w, int i)
 					    "measure for longer, while the program runs",
 					    "--per %s: the counter %s%s%s was read only once", u->name,
 					    source, hash, u->metric);
-	if (s->missing && !w->meter->watch->ended)
+	if (s->missing && !w->run->session->ended)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, s->why,
 					    "its figures end at its last reading; check that the program still runs",
 					    "--per %s: the counter %s%s%s is missing at the end", u->name,
 					    source, hash, u->metric);
 	if (s->missing)
 		jetwatt_notice("--per %s: the last reading is %.1f s before the end of the job", u->name,
-			       (w->meter->watch->ended_ns - s->count.last_ns) * 1e-9);
+			       (w->run->session->ended_ns - s->count.last_ns) * 1e-9);
 	if (!(s->count.units > 0))
 		jetwatt_notice("--per %s: no unit was counted, so there are no figures per unit",
 			       u->name);
@@ -254,7 +254,7 @@ static void find_cost(const struct jetwatt_work_units *w, const struct unit_stat
 	r->energy_sd = NAN;
 	if (!s->first.marked || !s->last.marked || s->last.mark.time_ns <= s->first.mark.time_ns)
 		return;
-	jetwatt_batch_cost_between(&s->first.mark, &s->last.mark, w->meter->quality.sensor, NULL, &c);
+	jetwatt_batch_cost_between(&s->first.mark, &s->last.mark, w->run->error.sensor, NULL, &c);
 	/* This energy is better: it takes into account that values of the sensors are not new. */
 	if (s->first.exact && s->last.exact)
 		r->energy_j = c.total_uj * 1e-6;

@@ -11,12 +11,12 @@ void jetwatt_timeshare_add_span(struct jetwatt_timeshare *s, uint64_t from_ns, u
 	struct jetwatt_timeshare_span *more;
 
 	s->ns[who] += to_ns - from_ns;
-	if (!s->watch.jw)
+	if (!s->session.jw)
 		return;
 	if (s->spans == s->max_spans) {
 		more = reallocarray(s->span, s->max_spans ? 2 * s->max_spans : 256, sizeof(*more));
 		if (!more) {
-			s->watch.out_of_memory = s->watch.failed = 1;
+			s->session.out_of_memory = s->session.failed = 1;
 			return;
 		}
 		s->span = more;
@@ -27,7 +27,7 @@ void jetwatt_timeshare_add_span(struct jetwatt_timeshare *s, uint64_t from_ns, u
 
 void jetwatt_timeshare_count_energy(struct jetwatt_timeshare *s)
 {
-	const struct jetwatt_session *w = &s->watch;
+	const struct jetwatt_session *w = &s->session;
 	size_t n = 0;
 	double uj;
 
@@ -37,7 +37,7 @@ void jetwatt_timeshare_count_energy(struct jetwatt_timeshare *s)
 			s->uj[s->span[n].who] += uj;
 	if (!n)
 		return;
-	jetwatt_session_discard(&s->watch, s->span[n - 1].to_ns);
+	jetwatt_session_discard(&s->session, s->span[n - 1].to_ns);
 	for (size_t i = n; i < s->spans; i++)
 		s->span[i - n] = s->span[i];
 	s->spans -= n;

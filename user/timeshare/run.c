@@ -209,8 +209,8 @@ static void on_signal(struct jetwatt_timeshare *s)
 {
 	struct signalfd_siginfo si;
 
-	while (read(s->watch.signals, &si, sizeof(si)) == sizeof(si))
-		s->watch.stop = si.ssi_signo;
+	while (read(s->session.signals, &si, sizeof(si)) == sizeof(si))
+		s->session.stop = si.ssi_signo;
 }
 
 static int start_guard(struct jetwatt_timeshare *s)
@@ -258,8 +258,8 @@ static int dispatch(struct jetwatt_timeshare *s, const struct pollfd *p)
 	change_if_due(s);
 	if (p[1].revents && jetwatt_probe_dispatch(s->infer.probe) < 0)
 		err = -EIO;
-	if (p[2].revents && jetwatt_dispatch(s->watch.jw) < 0)
-		s->watch.failed = 1;
+	if (p[2].revents && jetwatt_dispatch(s->session.jw) < 0)
+		s->session.failed = 1;
 	if (p[3].revents)
 		on_signal(s);
 	if (p[4].revents && !s->train.ended) {
@@ -269,12 +269,12 @@ static int dispatch(struct jetwatt_timeshare *s, const struct pollfd *p)
 	if (p[5].revents && !s->infer.ended)
 		server_ended(s);
 	if (p[7].revents)
-		s->watch.stop = SIGTERM;
+		s->session.stop = SIGTERM;
 	if (p[6].revents & (POLLHUP | POLLERR))
 		return restart_guard(s);
 	jetwatt_timeshare_count_energy(s);
-	if (s->watch.failed)
-		return jetwatt_session_error(&s->watch);
+	if (s->session.failed)
+		return jetwatt_session_error(&s->session);
 	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 				       "cannot trace the programs' waits for the GPU") : s->failed;
 }
@@ -296,8 +296,8 @@ static void loop_once(struct jetwatt_timeshare *s, int *err)
 	struct pollfd p[] = {
 		{ jetwatt_probe_fd(s->train.probe), POLLIN, 0 },
 		{ jetwatt_probe_fd(s->infer.probe), POLLIN, 0 },
-		{ s->watch.jw ? jetwatt_fd(s->watch.jw) : -1, POLLIN, 0 },
-		{ s->watch.signals, POLLIN, 0 },
+		{ s->session.jw ? jetwatt_fd(s->session.jw) : -1, POLLIN, 0 },
+		{ s->session.signals, POLLIN, 0 },
 		{ s->train.ended ? -1 : s->train.pidfd, POLLIN, 0 },
 		{ s->infer.ended ? -1 : s->infer.pidfd, POLLIN, 0 },
 		{ s->guard, POLLIN, 0 },
@@ -353,7 +353,7 @@ int jetwatt_timeshare_run(struct jetwatt_timeshare *s)
 	if (!err)
 		err = jetwatt_corunner_go(&s->train);
 	s->begun_ns = s->turn_ns = jetwatt_clock_ns();
-	while (!err && !s->train.ended && !s->watch.stop) {
+	while (!err && !s->train.ended && !s->session.stop) {
 		now = jetwatt_clock_ns();
 		if (now - told >= TELL_NS) {
 			told = now;

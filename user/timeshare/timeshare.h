@@ -40,7 +40,7 @@ struct jetwatt_timeshare_span {
  * @conf: settings
  * @mode: the power mode and its plan, as jetwatt_timeshare_mode_open() sets them; all zero if @conf
  *	has no power budget
- * @watch: session with power samples and signals; both are optional
+ * @session: session with power samples and signals; both are optional
  * @end: descriptor that ends the run when it becomes readable; -1: only signals end the run
  * @on_window: called at the end of each window, may be NULL
  * @arg: argument of @on_window
@@ -94,7 +94,7 @@ struct jetwatt_timeshare_span {
 struct jetwatt_timeshare {
 	const struct jetwatt_timeshare_conf *conf;
 	struct jetwatt_timeshare_mode mode;
-	struct jetwatt_session watch;
+	struct jetwatt_session session;
 	int end;
 	void (*on_window)(struct jetwatt_timeshare *s, void *arg);
 	void *arg;

@@ -223,7 +223,7 @@ int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 	int err = jetwatt_profile_store_open(&v.keep, keep), back = 0, held = 0;
 
 	jetwatt_session_init(&v.w);
-	l->watch = &v.w;
+	l->session = &v.w;
 	l->guard = &v.guard;
 	l->keep = &v.keep;
 	l->sizes = f->sizes > 1;
@@ -249,7 +249,7 @@ int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 	if (!err && stay && job->argv)
 		err = jetwatt_wait_job(&v.w, 0, jetwatt_wait_job_discard, &v.w) ?: jetwatt_wait_job_exit(&v.w);
 	live_stop(&v);
-	l->watch = NULL;
+	l->session = NULL;
 	live_free_words(&v);
 	jetwatt_strategy_search_close(&v.seek);
 	jetwatt_profile_store_close(&v.keep);

@@ -20,7 +20,7 @@ struct jetwatt_session;
 /**
  * struct jetwatt_tuner - state of the search for a job's best mode
  * @args: common options
- * @watch: measurement session of the job; NULL: no job runs
+ * @session: measurement session of the job; NULL: no job runs
  * @guard: restores the board at the end
  * @keep: profile database; NULL: none
  * @mode: candidates
@@ -55,7 +55,7 @@ struct jetwatt_session;
  */
 struct jetwatt_tuner {
 	const struct jetwatt_args *args;
-	struct jetwatt_session *watch;
+	struct jetwatt_session *session;
 	struct jetwatt_mode_guard *guard;
 	struct jetwatt_profile_store *keep;
 	struct jetwatt_mode *mode;

@@ -82,7 +82,7 @@ int jetwatt_plot_front(const char *path, const struct jetwatt_tuner *l,
 	struct utsname u;
 	int err;
 
-	if (l->watch && !uname(&u))
+	if (l->session && !uname(&u))
 		r.kernel = u.release;
 	if (b && b->presets && l->prediction) {
 		preset = calloc(b->presets->nr, sizeof(*preset));

@@ -175,11 +175,11 @@ int jetwatt_result_json(const struct jetwatt_result *a, const char *path)
 		jetwatt_json_real(&j, "budget_w", l->budget_w, 6);
 	jetwatt_json_uint(&j, "modes_total", l->nr_modes);
 	jetwatt_json_uint(&j, "modes_profiled", result_count_modes(l));
-	if (l->watch) {
+	if (l->session) {
 		jetwatt_json_real(&j, "profile_seconds",
 				  l->ended_ns ? (l->ended_ns - l->begun_ns) * 1e-9 : 0, 6);
-		jetwatt_json_string(&j, "scope", l->watch->scope);
-		result_sampler(&j, l->watch);
+		jetwatt_json_string(&j, "scope", l->session->scope);
+		result_sampler(&j, l->session);
 	}
 	result_chosen(&j, a);
 	result_totals_json(&j, a);

@@ -216,7 +216,7 @@ int jetwatt_tuner_measure(struct jetwatt_tuner *l, size_t index, const char *why
 	struct jetwatt_measure_limits limits = given ? *given : jetwatt_measure_profile;
 	struct jetwatt_measure m = { .row = { .mode = l->mode[index] } };
 	int fresh = !jetwatt_tuner_row(l, &l->mode[index]), err;
-	uint64_t since, lost = l->watch->lost;
+	uint64_t since, lost = l->session->lost;
 	char what[96];
 
 	limits.idle_s = l->wait_s;
@@ -224,10 +224,10 @@ int jetwatt_tuner_measure(struct jetwatt_tuner *l, size_t index, const char *why
 	if (err)
 		return err;
 	since = jetwatt_clock_ns();
-	err = jetwatt_measure_mode(l->watch, since, &limits, &m, tuner_progress, l);
+	err = jetwatt_measure_mode(l->session, since, &limits, &m, tuner_progress, l);
 	jetwatt_terminal_clear_progress(l->args);
 	if (err)
-		return jetwatt_measure_why(l->watch, err, &limits);
+		return jetwatt_measure_why(l->session, err, &limits);
 	m.row.batch = l->sizes ? l->size : 0;
 	/* If another process switched the mode meanwhile, the measurement is invalid. */
 	err = jetwatt_mode_guard_check(l->guard, &l->mode[index]);
@@ -245,7 +245,7 @@ int jetwatt_tuner_measure(struct jetwatt_tuner *l, size_t index, const char *why
 	l->ended_ns = jetwatt_clock_ns();
 	err = jetwatt_tuner_add(l, &m.row);
 	if (!err && l->keep)
-		err = jetwatt_profile_store_add(l->keep, &m, l->watch->lost - lost);
+		err = jetwatt_profile_store_add(l->keep, &m, l->session->lost - lost);
 	return err ? err : tuner_write_rows(l);
 }
 

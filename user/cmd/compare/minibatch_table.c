@@ -22,14 +22,14 @@ struct edge {
 
 /**
  * struct side_sums - state of the second pass
- * @watch: the replayed session
+ * @session: the replayed session
  * @edge, @nr: all minibatch boundaries in order of time; @next: index of the first minibatch
  *	boundary that is not reached yet
  * @at: energy of the rails, and integrals of the clocks, up to @last
  * @last: the last sample; @any: there was one
  */
 struct side_sums {
-	const struct jetwatt_session *watch;
+	const struct jetwatt_session *session;
 	struct edge *edge, at;
 	size_t nr, next;
 	struct jetwatt_power last;
@@ -55,8 +55,9 @@ static void integrate_to(const struct side_sums *s, const struct jetwatt_power *
 
 	*to = s->at;
 	to->t_ns = t_ns;
-	for (int i = 0; i < s->watch->nr_total; i++)
-		if (!jetwatt_batch_energy(pair, 2, &s->watch->total[i], 1, s->last.time_ns, t_ns, &uj, NULL))
+	for (int i = 0; i < s->session->nr_total; i++)
+		if (!jetwatt_batch_energy(pair, 2, &s->session->total[i], 1, s->last.time_ns, t_ns,
+					  &uj, NULL))
 			to->uj[i] += uj;
 	for (int k = 0; k < CLOCKS; k++)
 		to->ticks[k] += rate[k] * dt;
@@ -83,19 +84,19 @@ static int integrate_trace(struct side_sums *s, const char *path)
 	struct jetwatt_replay r;
 	int err = jetwatt_replay_open(&r, path), n = 0;
 
-	s->watch = &r.watch;
-	r.watch.on_power = table_on_power;
-	r.watch.arg = s;
+	s->session = &r.session;
+	r.session.on_power = table_on_power;
+	r.session.arg = s;
 	while (!err && (n = jetwatt_replay_step(&r)) > 0) {
 		/* Only the callback needs the samples and waits, so the session drops them at
 		 * once. */
-		jetwatt_session_discard(&r.watch, r.watch.power_ns);
-		r.watch.nr_sync = 0;
+		jetwatt_session_discard(&r.session, r.session.power_ns);
+		r.session.nr_sync = 0;
 	}
 	if (!err && n < 0)
 		err = -n;
-	if (!err && r.watch.join)
-		jetwatt_join_flush(r.watch.join);
+	if (!err && r.session.join)
+		jetwatt_join_flush(r.session.join);
 	jetwatt_replay_close(&r);
 	return err;
 }
@@ -188,9 +189,10 @@ int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const cha
 	memset(rows, 0, sizeof(*rows));
 	if (!err)
 		err = jetwatt_replay_run(&r, &m);
-	rows->nr_rails = err ? 0 : r.watch.nr_total;
+	rows->nr_rails = err ? 0 : r.session.nr_total;
 	for (int i = 0; i < rows->nr_rails; i++)
-		memcpy(rows->rail[i], r.watch.rail[r.watch.total[i]].label, sizeof(rows->rail[i]));
+		memcpy(rows->rail[i], r.session.rail[r.session.total[i]].label,
+		       sizeof(rows->rail[i]));
 	if (!err) {
 		memcpy(rows->board, r.board, sizeof(rows->board));
 		snprintf(rows->command, sizeof(rows->command), "%.250s", r.command);

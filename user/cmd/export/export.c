@@ -119,8 +119,8 @@ static void export_job(struct flow *flow)
 {
 	if (flow->run.pid || !flow->replay->job)
 		return;
-	flow->run.pid = flow->replay->watch.pid;
-	flow->run.begun_ns = flow->replay->watch.begun_ns;
+	flow->run.pid = flow->replay->session.pid;
+	flow->run.begun_ns = flow->replay->session.begun_ns;
 	if (flow->format->job)
 		flow->format->job(&flow->e);
 }
@@ -174,7 +174,7 @@ static void export_on_power(const struct jetwatt_power *p, void *arg)
 
 static void export_describe_run(const struct jetwatt_replay *r, struct jetwatt_export_run *run)
 {
-	const struct jetwatt_session *w = &r->watch;
+	const struct jetwatt_session *w = &r->session;
 
 	*run = (struct jetwatt_export_run){
 		.board = r->board, .kernel = r->kernel, .version = r->version,
@@ -185,9 +185,9 @@ static void export_describe_run(const struct jetwatt_replay *r, struct jetwatt_e
 
 static void export_waits(struct flow *flow, const struct jetwatt_run_energy *m)
 {
-	for (size_t i = 0; i < m->watch->nr_sync; i++) {
+	for (size_t i = 0; i < m->session->nr_sync; i++) {
 		uint32_t in = m->why[i].minibatch;
-		struct jetwatt_export_wait wait = { i, &m->watch->sync[i], &m->why[i], NULL };
+		struct jetwatt_export_wait wait = { i, &m->session->sync[i], &m->why[i], NULL };
 
 		if (in != JETWATT_BATCH_NONE)
 			wait.kind = jetwatt_export_kind(&m->bound[in]);
@@ -197,7 +197,7 @@ static void export_waits(struct flow *flow, const struct jetwatt_run_energy *m)
 
 static void export_rest(struct flow *flow, const struct jetwatt_run_energy *m)
 {
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_session *w = m->session;
 	struct jetwatt_export_sums sums = {
 		m->begun_ns, m->at_ns, m->covered_ns, jetwatt_run_energy_minibatches(m), w->waits,
 		jetwatt_session_waits_lost(w), w->samples, w->lost, m->uj, m->rail_uj,
@@ -218,7 +218,7 @@ static void export_rest(struct flow *flow, const struct jetwatt_run_energy *m)
 		struct jetwatt_export_cost cost = { jetwatt_run_energy_bound(m, &m->bound[i]), -1, '-' };
 		struct jetwatt_batch_energy_result c;
 
-		if (!jetwatt_energy_error_of(&m->quality, &m->bound[i], &c)) {
+		if (!jetwatt_energy_error_of(&m->error, &m->bound[i], &c)) {
 			cost.sd_uj = c.total_sd_uj;
 			cost.grade = c.grade;
 		}
@@ -242,10 +242,10 @@ static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_expo
 		flow.e.run = &flow.run;
 		jetwatt_telemetry_clear(&flow.e.last_telemetry);
 		flow.e.minibatches = o->minibatches;
-		flow.e.waits = replay.watch.explain = o->waits;
+		flow.e.waits = replay.session.explain = o->waits;
 		flow.every_ns = hz > 0 ? 1e9 / hz : 0;
-		replay.watch.on_power = export_on_power;
-		replay.watch.arg = &flow;
+		replay.session.on_power = export_on_power;
+		replay.session.arg = &flow;
 		if (format->begin && format->begin(&flow.e))
 			err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 						"cannot export %s", o->from);

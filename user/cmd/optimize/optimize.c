@@ -41,7 +41,7 @@ static void optimize_print_result(const struct jetwatt_tuner *l, const struct je
 	       c->predicted.time_ms, 100 * c->predicted.time_sd, c->predicted.power_w,
 	       100 * c->predicted.power_sd);
 	/* If the total is the sum of some rails only, it is less than the power of the module. */
-	if (!strcmp(l->watch->scope, "partial sum"))
+	if (!strcmp(l->session->scope, "partial sum"))
 		printf("  these W are a partial sum, the module uses more: jetwatt list rails\n");
 	jetwatt_preset_compare_print(a->baseline, l, r->time_ms);
 	printf("%u of %zu modes measured in %.0f s; ", l->measured, l->nr_modes,
@@ -132,7 +132,7 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 		err = jetwatt_mode_guard_hold(&guard, board);
 	if (err)
 		goto out;
-	l->watch = &w;
+	l->session = &w;
 	l->guard = &guard;
 	l->keep = &keep;
 	err = jetwatt_session_job(&w, &in->job);

@@ -47,7 +47,7 @@ static void widen_columns(struct jetwatt_page_data *d)
 static void page_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwatt_page_data *d = arg;
-	const struct jetwatt_session *w = d->watch;
+	const struct jetwatt_session *w = d->session;
 	struct jetwatt_page_column c = { .n = 1, .gap = p->gap };
 	uint64_t at;
 
@@ -73,9 +73,9 @@ void jetwatt_page_gather(struct jetwatt_page_data *d, struct jetwatt_replay *r)
 {
 	memset(d, 0, sizeof(*d));
 	d->width_ns = FIRST_WIDTH_NS;
-	d->watch = &r->watch;
-	r->watch.on_power = page_on_power;
-	r->watch.arg = d;
+	d->session = &r->session;
+	r->session.on_power = page_on_power;
+	r->session.arg = d;
 }
 
 /* Convert sums to means, and merge columns of the plot if the run has fewer samples than
@@ -142,7 +142,7 @@ static void add_word_figure(struct page_figures *g, const char *key, const char 
 		snprintf(g->at[g->nr - 1].value, sizeof(g->at[0].value), "%s", word);
 }
 
-static void add_quality_figures(struct page_figures *g, const struct jetwatt_energy_errors *q)
+static void add_error_figures(struct page_figures *g, const struct jetwatt_energy_errors *q)
 {
 	char key[] = "quality.A", name[] = "minibatches with grade A", grade[2] = { q->grade, '\0' };
 
@@ -203,20 +203,20 @@ static void add_batch_figures(struct page_figures *g, const struct jetwatt_summa
 	add_figure(g, "gpu_work_share", s->gpu_share, 5, "time in which the GPU has work",
 		   "%.0f %% of the time%s",
 		   100 * s->gpu_share, s->launched ? "" : " at least");
-	add_figure(g, "waits_per_minibatch", s->meter->info.period_syncs, 6, "waits per minibatch",
+	add_figure(g, "waits_per_minibatch", s->run->info.period_syncs, 6, "waits per minibatch",
 		   "%.3g",
-		   s->meter->info.period_syncs);
-	add_figure(g, "confidence", s->meter->info.confidence, 4,
+		   s->run->info.period_syncs);
+	add_figure(g, "confidence", s->run->info.confidence, 4,
 		   "confidence in the minibatch boundaries", "%.0f %%",
-		   100 * s->meter->info.confidence);
-	if (s->quality.n)
-		add_quality_figures(g, &s->quality);
+		   100 * s->run->info.confidence);
+	if (s->error.n)
+		add_error_figures(g, &s->error);
 }
 
 static void add_run_figures(struct page_figures *g, const struct jetwatt_summary *s)
 {
-	const struct jetwatt_run_energy *m = s->meter;
-	const struct jetwatt_session *w = m->watch;
+	const struct jetwatt_run_energy *m = s->run;
+	const struct jetwatt_session *w = m->session;
 	char key[64];
 
 	add_figure(g, "elapsed_s", s->elapsed_s, 9, "elapsed", "%.2f s", s->elapsed_s);
@@ -285,7 +285,7 @@ static size_t alarm_bands(const struct jetwatt_replay *r, struct jetwatt_page_ba
 
 	for (size_t i = 0; i < r->nr_events && i < JETWATT_REPLAY_EVENTS; i++) {
 		const struct jetwatt_event *e = &r->event[i];
-		double at = ((double)e->time_ns - (double)r->watch.begun_ns) * 1e-9;
+		double at = ((double)e->time_ns - (double)r->session.begun_ns) * 1e-9;
 
 		if (at < 0)
 			continue;
@@ -300,7 +300,7 @@ static size_t alarm_bands(const struct jetwatt_replay *r, struct jetwatt_page_ba
 
 static void format_start_time(const struct jetwatt_replay *r, char *buf, size_t len)
 {
-	uint64_t real = r->clocks.realtime_ns + (r->watch.begun_ns - r->clocks.monotonic_ns);
+	uint64_t real = r->clocks.realtime_ns + (r->session.begun_ns - r->clocks.monotonic_ns);
 	time_t s = real / 1000000000;
 	struct tm tm;
 
@@ -313,7 +313,7 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 		      const struct jetwatt_summary *s)
 {
 	struct jetwatt_page_column *column = calloc(JETWATT_PAGE_COLUMNS, sizeof(*column));
-	const struct jetwatt_run_energy *m = s->meter;
+	const struct jetwatt_run_energy *m = s->run;
 	struct jetwatt_page_minibatch *batch = calloc(m->bounds + 1, sizeof(*batch));
 	double *bound = calloc(m->bounds + 1, sizeof(*bound));
 	struct jetwatt_page_band *band = calloc(JETWATT_REPLAY_EVENTS, sizeof(*band));
@@ -342,10 +342,10 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 	p.minibatch = batch + (p.nr_minibatches - s->used);
 	p.nr_minibatches = s->used;
 	p.launched = s->launched;
-	columns_to_means(d, column, &p.nr_columns, &width_ns, r->watch.samples);
+	columns_to_means(d, column, &p.nr_columns, &width_ns, r->session.samples);
 	p.column_s = width_ns * 1e-9;
-	for (int i = 0; i < r->watch.nr_total && i < JETWATT_PAGE_RAILS; i++, p.nr_rails++)
-		p.rail[i] = r->watch.rail[r->watch.total[i]].label;
+	for (int i = 0; i < r->session.nr_total && i < JETWATT_PAGE_RAILS; i++, p.nr_rails++)
+		p.rail[i] = r->session.rail[r->session.total[i]].label;
 	p.nr_bands = alarm_bands(r, band);
 	add_batch_figures(g, s);
 	add_run_figures(g, s);

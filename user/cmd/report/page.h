@@ -14,13 +14,13 @@
 
 /**
  * struct jetwatt_page_data - power and clocks over time, in columns of equal width
- * @watch: the replayed session
+ * @session: the replayed session
  * @column: sums of the samples in each column
  * @width_ns: width of a column; it is doubled when the array is full
  * @nr: number of entries of @column in use
  */
 struct jetwatt_page_data {
-	const struct jetwatt_session *watch;
+	const struct jetwatt_session *session;
 	struct jetwatt_page_column column[JETWATT_PAGE_COLUMNS];
 	uint64_t width_ns;
 	size_t nr;

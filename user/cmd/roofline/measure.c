@@ -35,8 +35,8 @@ static const double intensity[] = { 0.25, 1, 3, 6, 12, 24, 48, 96, 192, 384, 102
 /* Limits of a measurement: longer than for a profile, because the fitted coefficients
  * are differences between kernels, and power drifts by tenths of a percent over seconds. */
 static const struct jetwatt_measure_limits limits = {
-	.batches = 20, .seconds = 8, .target = 0.004, .most_s = 30, .idle_s = 30,
-	.few = 3,
+	.batches = 20, .seconds = 8, .target = 0.004, .max_s = 30, .idle_s = 30,
+	.min_on_timeout = 3,
 };
 
 enum knob { CORES, CPU, GPU };
@@ -108,7 +108,7 @@ static int calibrate_kernel(struct jetwatt_roofline *r, struct jetwatt_board *bo
 	l->most = l->nr_modes - jetwatt_tuner_known(l);
 	err = jetwatt_session_open(&w, board, 0);
 	if (!err) {
-		l->watch = &w;
+		l->session = &w;
 		err = jetwatt_session_job(&w, &job);
 	}
 	for (size_t i = 0; i < l->nr_modes && !err; i++)

@@ -129,17 +129,17 @@ void jetwatt_metric_collect(struct jetwatt_run_metrics *f, const struct jetwatt_
 		f->v[MS_MAX] = s->time.max;
 		f->v[W] = s->row.power_w;
 		f->v[WAITS] = s->wait_share;
-		f->v[CONFIDENCE] = s->meter->info.confidence;
+		f->v[CONFIDENCE] = s->run->info.confidence;
 		f->v[STALL] = s->stall_share;
 		f->v[GPU_WORK] = s->gpu_share;
-		if (s->quality.n)
-			f->v[ERROR] = s->quality.error_pct;
+		if (s->error.n)
+			f->v[ERROR] = s->error.error_pct;
 	}
 	f->v[TOTAL_J] = s->total_j;
 	f->v[AVERAGE_W] = s->total_j / t;
 	f->v[S] = s->elapsed_s;
 	f->v[MINIBATCHES] = s->minibatches;
-	f->v[LOST] = s->meter->watch->lost;
+	f->v[LOST] = s->run->session->lost;
 	f->v[WAITS_LOST] = s->waits_lost;
 	f->v[CORES] = u->cores;
 	f->v[GPU] = u->gpu < 0 ? NAN : u->gpu;

@@ -13,7 +13,7 @@
 #define JETWATT_UNIT_METRICS	5
 #define JETWATT_RUN_METRICS_MAX	(32 + JETWATT_UNITS_MAX * JETWATT_UNIT_METRICS)
 
-/* Metrics of one run; the metrics stay valid after the meter of the run is freed. NAN: unknown. */
+/* Metrics of one run; the metrics stay valid after the run is freed. NAN: unknown. */
 struct jetwatt_run_metrics {
 	double v[JETWATT_RUN_METRICS_MAX];
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt stat: run or attach to a job, and print time, power and energy per minibatch. A run is a
- * session of measure/session.h with an energy meter (measure/run_energy.h); -r repeats it and
+ * session of measure/session.h with an integrator (measure/run_energy.h); -r repeats it and
  * prints means.
  */
 #include <errno.h>
@@ -174,7 +174,7 @@ static int stat_unwritable(const struct stat_input *in)
 }
 
 struct run {
-	struct jetwatt_run_energy meter;
+	struct jetwatt_run_energy run;
 	struct jetwatt_usage usage;
 	struct jetwatt_work_units *units;
 	int uncounted;	/* exit code of a counter that is missing; the rest is printed */
@@ -185,7 +185,7 @@ static int stat_print(struct stat_verb *v, const struct run *r,
 {
 	struct jetwatt_work_unit per[JETWATT_UNITS_MAX];
 	struct jetwatt_summary s;
-	int err = jetwatt_summary_make(&s, &r->meter);
+	int err = jetwatt_summary_make(&s, &r->run);
 	int n = r->units ? jetwatt_work_units_results(r->units, per) : 0;
 
 	if (err)
@@ -221,7 +221,7 @@ static void stat_poll(void *arg)
 
 	if (r->units)
 		jetwatt_work_units_run(r->units);
-	jetwatt_run_energy_run(&r->meter);
+	jetwatt_run_energy_run(&r->run);
 	jetwatt_usage_sample(&r->usage);
 }
 
@@ -234,7 +234,7 @@ static int stat_finish(struct stat_verb *v, struct jetwatt_session *w, struct ru
 		return jetwatt_session_error(w);
 	if (r->units)
 		r->uncounted = jetwatt_work_units_end(r->units, end);
-	if (jetwatt_run_energy_end(&r->meter, end))
+	if (jetwatt_run_energy_end(&r->run, end))
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, NULL,
 					 "cannot compute the summary of the run");
 	return stat_print(v, r, u);
@@ -248,10 +248,10 @@ static int stat_measure(struct stat_verb *v, struct jetwatt_session *w, struct r
 
 	if (err)
 		return err;
-	jetwatt_run_energy_begin(&r->meter, w);
+	jetwatt_run_energy_begin(&r->run, w);
 	jetwatt_usage_begin(&r->usage, w->pid, w->cgroup.path);
 	if (v->in->units.nr)
-		err = jetwatt_work_units_begin(&r->units, &v->in->units, &r->meter);
+		err = jetwatt_work_units_begin(&r->units, &v->in->units, &r->run);
 	if (!err)
 		err = jetwatt_wait_job(w, v->in->for_s, stat_poll, r);
 	v->interrupted = w->interrupted;
@@ -263,7 +263,7 @@ static int stat_measure(struct stat_verb *v, struct jetwatt_session *w, struct r
 		err = stat_finish(v, w, r, end, &u);
 	jetwatt_work_units_free(r->units);
 	r->units = NULL;
-	jetwatt_run_energy_free(&r->meter);
+	jetwatt_run_energy_free(&r->run);
 	err = err ? err : jetwatt_wait_job_exit(w);
 	return err ? err : r->uncounted;
 }

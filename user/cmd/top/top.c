@@ -64,7 +64,7 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 
 /* Source of the data on the screen: a board or a trace. */
 struct source {
-	struct jetwatt_session live, *watch;
+	struct jetwatt_session live, *session;
 	struct jetwatt_replay replay;
 	struct jetwatt_board *board;
 	double speed, behind_s;
@@ -91,7 +91,7 @@ static void traced_name(uint32_t pid, char *buf, size_t len, void *arg)
 {
 	const struct jetwatt_replay *r = arg;
 
-	if ((pid_t)pid == r->watch.pid)
+	if ((pid_t)pid == r->session.pid)
 		snprintf(buf, len, "%s", r->command);
 }
 
@@ -104,7 +104,7 @@ static int open_live(struct source *s, const struct top_input *in)
 		err = jetwatt_session_open(&s->live, s->board, in->rate_hz);
 	if (err)
 		return err;
-	s->watch = &s->live;
+	s->session = &s->live;
 	err = jetwatt_probe_open(&s->live.probe, &everybody, jetwatt_session_wait, &s->live);
 	/* If no probe is available, show only the rails. */
 	if (err)
@@ -119,7 +119,7 @@ static int open_live(struct source *s, const struct top_input *in)
  * code. */
 static int replay_for(struct source *s, int ms)
 {
-	struct jetwatt_session *w = s->watch;
+	struct jetwatt_session *w = s->session;
 	uint64_t was = w->power_ns;
 	int n = 1;
 
@@ -189,7 +189,7 @@ static int handle_key(int c, double *window_s, int *paused)
 static int top_loop(struct source *s, const struct top_input *in)
 {
 	struct jetwatt_top_view view = { in->budget_w, in->args.color, 0, 0, in->replay ? in->replay : "" };
-	struct jetwatt_session *w = s->watch;
+	struct jetwatt_session *w = s->session;
 	static struct jetwatt_top top;
 	double window_s = WINDOW_S;
 	int err = begin_screen(&view.color), c = 0;
@@ -239,7 +239,7 @@ int jetwatt_cmd_top(int argc, char **argv)
 	s.speed = in.speed;
 	if (in.replay) {
 		err = jetwatt_replay_open(&s.replay, in.replay);
-		s.watch = &s.replay.watch;
+		s.session = &s.replay.session;
 	} else {
 		err = open_live(&s, &in);
 	}
