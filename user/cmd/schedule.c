@@ -64,7 +64,7 @@ static error_t schedule_parse(int key, char *arg, struct argp_state *state)
  * at. */
 static double completed_pct(const struct jetwatt_timeshare *s)
 {
-	return 100.0 * s->kept / s->planned_minibatches;
+	return 100.0 * s->achieved / s->planned_minibatches;
 }
 
 static double elapsed_s(const struct jetwatt_timeshare *s)
@@ -102,15 +102,15 @@ static void schedule_print_json(const struct jetwatt_timeshare *s, FILE *f)
 	jetwatt_json_object(&j, "train");
 	jetwatt_json_uint(&j, "minibatches", s->minibatches);
 	jetwatt_json_real(&j, "promised", s->planned_minibatches, 6);
-	jetwatt_json_uint(&j, "kept", s->kept);
+	jetwatt_json_uint(&j, "kept", s->achieved);
 	jetwatt_json_real(&j, "kept_pct", completed_pct(s), 4);
-	jetwatt_json_uint(&j, "turns", s->turns);
-	jetwatt_json_uint(&j, "late", s->late);
+	jetwatt_json_uint(&j, "turns", s->slices);
+	jetwatt_json_uint(&j, "late", s->overruns);
 	jetwatt_json_real(&j, "s", s->ns[JETWATT_TIMESHARE_TRAIN] * 1e-9, 9);
 	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_TIMESHARE_TRAIN] * 1e-6, 6);
 	jetwatt_json_end(&j);
 	jetwatt_json_object(&j, "infer");
-	jetwatt_json_uint(&j, "waits", s->answers);
+	jetwatt_json_uint(&j, "waits", s->infer_waits);
 	jetwatt_json_uint(&j, "requests", s->counted);
 	jetwatt_json_real(&j, "s", s->ns[JETWATT_TIMESHARE_INFER] * 1e-9, 9);
 	jetwatt_json_real(&j, "energy_j", s->uj[JETWATT_TIMESHARE_INFER] * 1e-6, 6);
@@ -128,13 +128,13 @@ static void schedule_print(const struct jetwatt_timeshare *s, FILE *f)
 	double all = s->ns[0] + s->ns[1] + s->ns[2];
 
 	fprintf(f, "\n %-12s %10s %8s %12s\n", "", "time", "share", "energy");
-	for (int i = 0; i < JETWATT_TIMESHARE_WHO; i++)
+	for (int i = 0; i < JETWATT_TIMESHARE_KINDS; i++)
 		fprintf(f, " %-12s %8.2f s %6.1f %% %10.1f J\n", who[i], s->ns[i] * 1e-9,
 			100 * s->ns[i] / all, s->uj[i] * 1e-6);
 	fprintf(f,
 		"\n %llu minibatches in %llu time slices, %llu of them ended by timeout\n",
-		(unsigned long long)s->minibatches, (unsigned long long)s->turns,
-		(unsigned long long)s->late);
+		(unsigned long long)s->minibatches, (unsigned long long)s->slices,
+		(unsigned long long)s->overruns);
 	if (s->mode.switches)
 		jetwatt_timeshare_mode_show(&s->mode, f);
 	if (s->planned)
@@ -142,7 +142,7 @@ static void schedule_print(const struct jetwatt_timeshare *s, FILE *f)
 			" last plan: %u minibatches per %.3g requests, in windows of %.4g ms%s\n %.4g minibatches planned, %llu completed: %.1f %%\n",
 			s->plan.tau, s->plan.requests, s->plan.window_ms,
 			s->feasible ? "" : ", which does not meet the latency limit", s->planned_minibatches,
-			(unsigned long long)s->kept, completed_pct(s));
+			(unsigned long long)s->achieved, completed_pct(s));
 	else
 		fprintf(f, " no plan was made: too few minibatches, or no requests\n");
 }

@@ -75,11 +75,11 @@ static void timeshare_on_window(struct jetwatt_timeshare *s, void *arg)
 	t->latency_ms = s->plan.latency_ms;
 	t->limit_ms = s->conf->latency_ms;
 	t->arrival_hz = s->arrival_hz;
-	t->turns += s->turns - i->turns;
-	t->late += s->late - i->late;
+	t->turns += s->slices - i->turns;
+	t->late += s->overruns - i->late;
 	jetwattd_deadline_window(d, switched);
-	i->turns = s->turns;
-	i->late = s->late;
+	i->turns = s->slices;
+	i->late = s->overruns;
 	pthread_mutex_unlock(&d->lock);
 }
 

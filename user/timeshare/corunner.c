@@ -21,7 +21,8 @@ void jetwatt_corunner_init(struct jetwatt_corunner *t, const char *name, const c
 	memset(t, 0, sizeof(*t));
 	t->name = name;
 	t->command = command;
-	t->pidfd = t->mark_fd = t->cgroup.events = t->hold.freeze = t->hold.events = t->threads = -1;
+	t->pidfd = t->mark_fd = t->cgroup.events = t->threads = -1;
+	t->freezer.freeze = t->freezer.events = -1;
 	for (size_t i = 0; i < JETWATT_CORUNNER_THREADS; i++)
 		t->status[i] = -1;
 }
@@ -49,7 +50,7 @@ static int corunner_spawn(struct jetwatt_corunner *t)
 		jetwatt_cgroup_close(&t->cgroup);
 	if (*t->cgroup.path)
 		t->threads = jetwatt_cgroup_file(&t->cgroup, "cgroup.threads", O_RDONLY);
-	return jetwatt_freezer_open(&t->hold, &t->cgroup, t->child.pid);
+	return jetwatt_freezer_open(&t->freezer, &t->cgroup, t->child.pid);
 }
 
 int jetwatt_corunner_start(struct jetwatt_corunner *t)
@@ -64,15 +65,15 @@ int jetwatt_corunner_adopt(struct jetwatt_corunner *t, const char *path, int fre
 {
 	int err = jetwatt_cgroup_open(&t->cgroup, path);
 
-	t->hold.freeze = freeze;
+	t->freezer.freeze = freeze;
 	if (err)
 		return err;
 	t->threads = jetwatt_cgroup_file(&t->cgroup, "cgroup.threads", O_RDONLY);
-	t->hold.events = jetwatt_cgroup_file(&t->cgroup, "cgroup.events", O_RDONLY);
-	return t->threads < 0 ? t->threads : t->hold.events < 0 ? t->hold.events : 0;
+	t->freezer.events = jetwatt_cgroup_file(&t->cgroup, "cgroup.events", O_RDONLY);
+	return t->threads < 0 ? t->threads : t->freezer.events < 0 ? t->freezer.events : 0;
 }
 
-int jetwatt_corunner_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg)
+int jetwatt_corunner_attach(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg)
 {
 	struct jetwatt_probe_opts o = {
 		.backends = JETWATT_BACKEND_UPROBE | JETWATT_BACKEND_TRACEPOINT | JETWATT_BACKEND_MARKER,
@@ -188,14 +189,14 @@ int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp)
 
 int jetwatt_corunner_stop(struct jetwatt_corunner *t)
 {
-	jetwatt_freezer_thaw(&t->hold, jetwatt_clock_ns());
+	jetwatt_freezer_thaw(&t->freezer, jetwatt_clock_ns());
 	/* Send the signal to the process group: a shell that waits for its command does not pass
 	 * a signal on to the command. */
 	if (t->child.pid && !t->child.gone)
 		kill(-t->child.pid, SIGTERM);
 	jetwatt_child_stop(&t->child);
 	jetwatt_probe_close(t->probe);
-	jetwatt_freezer_close(&t->hold);
+	jetwatt_freezer_close(&t->freezer);
 	jetwatt_cgroup_close(&t->cgroup);
 	if (t->pidfd >= 0)
 		close(t->pidfd);

@@ -22,7 +22,7 @@
  * @command: shell command; NULL: the processes run already
  * @child: child process that executes the command
  * @cgroup: cgroup of the program; an empty path: the program has no cgroup of its own
- * @hold: freezer of the program
+ * @freezer: freezer of the program
  * @probe: probe of the program's waits for the GPU; NULL: not attached
  * @pidfd: pidfd of the command, readable when it has ended; -1: there is no command
  * @mark_fd: descriptor on which marks of the program arrive, -1: no marks are received
@@ -35,7 +35,7 @@ struct jetwatt_corunner {
 	const char *name, *command;
 	struct jetwatt_child child;
 	struct jetwatt_cgroup cgroup;
-	struct jetwatt_freezer hold;
+	struct jetwatt_freezer freezer;
 	struct jetwatt_probe *probe;
 	int pidfd, mark_fd, ended, threads;
 	unsigned int tid[JETWATT_CORUNNER_THREADS];
@@ -56,7 +56,7 @@ int jetwatt_corunner_adopt(struct jetwatt_corunner *t, const char *path, int fre
 
 /* Attach the probe. @fn is called without delay at the end of each wait for the GPU. Return: 0 or
  * an exit code; the error has been reported. */
-int jetwatt_corunner_watch(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg);
+int jetwatt_corunner_attach(struct jetwatt_corunner *t, jetwatt_sync_fn fn, void *arg);
 
 /* Let the command run. Return: 0; exit code, if the shell cannot be executed; the error has been
  * reported. */

@@ -6,11 +6,11 @@
 #include "timeshare/timeshare.h"
 
 void jetwatt_timeshare_add_span(struct jetwatt_timeshare *s, uint64_t from_ns, uint64_t to_ns,
-			    enum jetwatt_timeshare_who who)
+			    enum jetwatt_timeshare_kind kind)
 {
 	struct jetwatt_timeshare_span *more;
 
-	s->ns[who] += to_ns - from_ns;
+	s->ns[kind] += to_ns - from_ns;
 	if (!s->session.jw)
 		return;
 	if (s->spans == s->max_spans) {
@@ -22,7 +22,7 @@ void jetwatt_timeshare_add_span(struct jetwatt_timeshare *s, uint64_t from_ns, u
 		s->span = more;
 		s->max_spans = s->max_spans ? 2 * s->max_spans : 256;
 	}
-	s->span[s->spans++] = (struct jetwatt_timeshare_span){ from_ns, to_ns, who };
+	s->span[s->spans++] = (struct jetwatt_timeshare_span){ from_ns, to_ns, kind };
 }
 
 void jetwatt_timeshare_count_energy(struct jetwatt_timeshare *s)
@@ -34,7 +34,7 @@ void jetwatt_timeshare_count_energy(struct jetwatt_timeshare *s)
 	for (; n < s->spans && s->span[n].to_ns <= w->power_ns; n++)
 		if (!jetwatt_batch_energy(w->power, w->nr_power, w->total, w->nr_total, s->span[n].from_ns,
 					  s->span[n].to_ns, &uj, NULL))
-			s->uj[s->span[n].who] += uj;
+			s->uj[s->span[n].kind] += uj;
 	if (!n)
 		return;
 	jetwatt_session_discard(&s->session, s->span[n - 1].to_ns);

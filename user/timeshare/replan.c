@@ -21,17 +21,17 @@
  * partial file. Return: 0, negative errno. */
 static int write_batch_file(const char *path, const char *text)
 {
-	char beside[JETWATT_TIMESHARE_TEXT + 8];
+	char temp[JETWATT_TIMESHARE_TEXT + 8];
 	FILE *f;
 	int bad;
 
-	snprintf(beside, sizeof(beside), "%s.new", path);
-	f = fopen(beside, "we");
+	snprintf(temp, sizeof(temp), "%s.new", path);
+	f = fopen(temp, "we");
 	if (!f)
 		return -errno;
 	bad = fputs(text, f) < 0;
 	bad |= fclose(f);
-	return bad || rename(beside, path) ? -errno : 0;
+	return bad || rename(temp, path) ? -errno : 0;
 }
 
 /* Send the text @text to a Unix socket at @path. Return: 0, negative errno. */
@@ -90,7 +90,7 @@ static void make_plan(struct jetwatt_timeshare *s)
 	s->planned = 1;
 	s->plan_hz = q.arrival_hz;
 	s->beyond = s->feasible ? 0 : s->beyond + 1;
-	if (s->beyond == BEYOND && !s->said++)
+	if (s->beyond == BEYOND && !s->logged++)
 		jetwatt_notice("the latency limit cannot be met, using the shortest windows: limit %.3g ms, %.3g requests per second, minibatch of training %.3g ms",
 				   q.latency_ms, q.arrival_hz, q.train_ms);
 	write_batch_size(s);

@@ -24,14 +24,14 @@
 
 #define MS		1000000ull
 /* interval between two checks whether the server is idle, ns */
-#define LOOK_NS		(MS / 4)
+#define POLL_NS		(MS / 4)
 /* delay after the server was found idle until a second check confirms that, ns */
 #define AGAIN_NS	(MS / 10)
 /* interval of these checks while the server waits for the GPU, ns: the probe reports the end of
  * that wait */
 #define BUSY_NS		(5 * MS)
 /* interval between two notifications of the guard process, ns */
-#define TELL_NS		(250 * MS)
+#define NOTIFY_NS		(250 * MS)
 #define STILL_MS	100		/* time limit for freezing a program, ms */
 /* Length of a time slice of training while no minibatch boundaries are known, as a fraction of the
  * latency limit. */
@@ -50,10 +50,10 @@ static void freeze_failed(struct jetwatt_timeshare *s, const struct jetwatt_coru
 /* Freeze a program and wait until it is frozen. */
 static void freeze_program(struct jetwatt_timeshare *s, struct jetwatt_corunner *t)
 {
-	int err = t->ended ? 0 : jetwatt_freezer_freeze(&t->hold, jetwatt_clock_ns());
+	int err = t->ended ? 0 : jetwatt_freezer_freeze(&t->freezer, jetwatt_clock_ns());
 
-	if (!err && t->hold.held)
-		err = jetwatt_freezer_wait(&t->hold, STILL_MS);
+	if (!err && t->freezer.held)
+		err = jetwatt_freezer_wait(&t->freezer, STILL_MS);
 	/* -ETIMEDOUT: a process inside a driver's system call freezes when the call returns. */
 	if (err && err != -ETIMEDOUT)
 		freeze_failed(s, t, err);
@@ -61,31 +61,31 @@ static void freeze_program(struct jetwatt_timeshare *s, struct jetwatt_corunner 
 
 static void thaw_program(struct jetwatt_timeshare *s, struct jetwatt_corunner *t)
 {
-	int err = jetwatt_freezer_thaw(&t->hold, jetwatt_clock_ns());
+	int err = jetwatt_freezer_thaw(&t->freezer, jetwatt_clock_ns());
 
 	if (err && !t->ended)
 		freeze_failed(s, t, err);
 }
 
 /* End the present time slice and start one of program @to. */
-static void change_program(struct jetwatt_timeshare *s, enum jetwatt_timeshare_who to)
+static void change_program(struct jetwatt_timeshare *s, enum jetwatt_timeshare_kind to)
 {
 	struct jetwatt_corunner *from = to == JETWATT_TIMESHARE_TRAIN ? &s->infer : &s->train;
 	uint64_t t0 = jetwatt_clock_ns(), t1;
 
-	jetwatt_timeshare_add_span(s, s->turn_ns, t0, s->turn);
+	jetwatt_timeshare_add_span(s, s->slice_ns, t0, s->slice);
 	freeze_program(s, from);
 	thaw_program(s, to == JETWATT_TIMESHARE_TRAIN ? &s->train : &s->infer);
 	t1 = jetwatt_clock_ns();
 	jetwatt_timeshare_add_span(s, t0, t1, JETWATT_TIMESHARE_SWITCH);
-	s->change_ms += ((t1 - t0) * 1e-6 - s->change_ms) * (s->turns ? WEIGHT : 1);
-	s->turn = to;
-	s->turn_ns = t1;
-	s->done = s->give_way = 0;
+	s->change_ms += ((t1 - t0) * 1e-6 - s->change_ms) * (s->slices ? WEIGHT : 1);
+	s->slice = to;
+	s->slice_ns = t1;
+	s->completed = s->give_way = 0;
 	s->idle_stamp = 0;
-	s->look_ns = t1 + LOOK_NS;
+	s->poll_ns = t1 + POLL_NS;
 	if (to == JETWATT_TIMESHARE_TRAIN)
-		s->turns++;
+		s->slices++;
 }
 
 /* Return the time at which training is frozen even if no minibatch boundary has been reached.
@@ -93,11 +93,11 @@ static void change_program(struct jetwatt_timeshare *s, enum jetwatt_timeshare_w
  * end. */
 static uint64_t train_deadline(const struct jetwatt_timeshare *s)
 {
-	uint64_t bound = s->bound_ns > s->turn_ns ? s->bound_ns : s->turn_ns, last;
+	uint64_t bound = s->bound_ns > s->slice_ns ? s->bound_ns : s->slice_ns, last;
 
 	if (!s->planned)
-		return s->turn_ns + (uint64_t)(fmax(2 * BLIND * s->conf->latency_ms, 1) * MS);
-	last = s->turn_ns + (uint64_t)(fmax(s->conf->latency_ms - s->plan.infer_ms, 1) * MS);
+		return s->slice_ns + (uint64_t)(fmax(2 * BLIND * s->conf->latency_ms, 1) * MS);
+	last = s->slice_ns + (uint64_t)(fmax(s->conf->latency_ms - s->plan.infer_ms, 1) * MS);
 	bound += 2 * jetwatt_batch_track_ns(s->track);
 	return bound > last ? bound : last;
 }
@@ -107,9 +107,10 @@ static uint64_t train_deadline(const struct jetwatt_timeshare *s)
 static int train_slice_over(const struct jetwatt_timeshare *s, uint64_t now)
 {
 	if (s->planned)
-		return s->done >= s->plan.max_minibatches ||
-		       (s->done >= s->plan.tau && jetwatt_timeshare_requested(s));
-	return jetwatt_timeshare_requested(s) || now - s->turn_ns >= BLIND * s->conf->latency_ms * MS;
+		return s->completed >= s->plan.max_minibatches ||
+		       (s->completed >= s->plan.tau && jetwatt_timeshare_requested(s));
+	return jetwatt_timeshare_requested(s) ||
+	       now - s->slice_ns >= BLIND * s->conf->latency_ms * MS;
 }
 
 /* Callback of the probe for each wait of the training. */
@@ -117,26 +118,27 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 {
 	struct jetwatt_timeshare *s = arg;
 	uint64_t now = jetwatt_clock_ns();
-	int bound = jetwatt_batch_track_add(s->track, w, jetwatt_freezer_frozen_ns(&s->train.hold, now));
+	int bound = jetwatt_batch_track_add(s->track, w,
+					    jetwatt_freezer_frozen_ns(&s->train.freezer, now));
 
 	if (bound == 1) {
 		s->minibatches++;
-		s->kept += s->planned && !s->infer.ended;
-		s->done++;
+		s->achieved += s->planned && !s->infer.ended;
+		s->completed++;
 		s->bound_ns = now;
 	}
-	if (s->turn != JETWATT_TIMESHARE_TRAIN || s->infer.ended)
+	if (s->slice != JETWATT_TIMESHARE_TRAIN || s->infer.ended)
 		return;
 	s->give_way = bound && train_slice_over(s, now);
 	if (!s->give_way)
 		return;
 	/* Freeze the training without delay, before the training submits further work to the
 	 * GPU. */
-	if (jetwatt_freezer_freeze(&s->train.hold, now))
+	if (jetwatt_freezer_freeze(&s->train.freezer, now))
 		s->failed = 1;
 	if (bound == 1) {
-		s->window.minibatches = s->done;
-		s->window.train_ms = (now - s->turn_ns) * 1e-6;
+		s->window.minibatches = s->completed;
+		s->window.train_ms = (now - s->slice_ns) * 1e-6;
 	}
 }
 
@@ -150,7 +152,7 @@ static void window_ended(struct jetwatt_timeshare *s, uint64_t counted)
 	w.requests = counted - s->counted;
 	s->counted = counted;
 	w.window_ms = s->window_ns ? (now - s->window_ns) * 1e-6 : 0;
-	w.infer_ms = (now - s->turn_ns) * 1e-6;
+	w.infer_ms = (now - s->slice_ns) * 1e-6;
 	s->window = (struct jetwatt_interleave_window){ 0 };
 	s->window_ns = now;
 	change_program(s, JETWATT_TIMESHARE_TRAIN);
@@ -165,10 +167,10 @@ static void on_infer(const struct jetwatt_sync *w, void *arg)
 	struct jetwatt_timeshare *s = arg;
 
 	(void)w;
-	s->answers++;
+	s->infer_waits++;
 	/* The server sends its answers now: the next check whether it is idle is one interval
 	 * later. */
-	s->look_ns = jetwatt_clock_ns() + LOOK_NS;
+	s->poll_ns = jetwatt_clock_ns() + POLL_NS;
 }
 
 /* Check whether the server is idle. */
@@ -183,8 +185,8 @@ static void check_server(struct jetwatt_timeshare *s)
 	if (idle == 1)
 		window_ended(s, counted);
 	else
-		s->look_ns = jetwatt_clock_ns() + (idle < 0 ? BUSY_NS : s->idle_stamp ? AGAIN_NS :
-						    LOOK_NS);
+		s->poll_ns = jetwatt_clock_ns() + (idle < 0 ? BUSY_NS : s->idle_stamp ? AGAIN_NS :
+						    POLL_NS);
 }
 
 /* Change to the other program if the present time slice has to end. */
@@ -194,13 +196,13 @@ static void change_if_due(struct jetwatt_timeshare *s)
 
 	if (s->infer.ended)
 		return;
-	if (s->turn == JETWATT_TIMESHARE_TRAIN && !s->give_way && now >= train_deadline(s)) {
-		s->late += s->planned;
+	if (s->slice == JETWATT_TIMESHARE_TRAIN && !s->give_way && now >= train_deadline(s)) {
+		s->overruns += s->planned;
 		s->give_way = 1;
 	}
-	if (s->turn == JETWATT_TIMESHARE_TRAIN && s->give_way) {
+	if (s->slice == JETWATT_TIMESHARE_TRAIN && s->give_way) {
 		change_program(s, JETWATT_TIMESHARE_INFER);
-	} else if (s->turn == JETWATT_TIMESHARE_INFER && now >= s->look_ns) {
+	} else if (s->slice == JETWATT_TIMESHARE_INFER && now >= s->poll_ns) {
 		check_server(s);
 	}
 }
@@ -215,7 +217,7 @@ static void on_signal(struct jetwatt_timeshare *s)
 
 static int start_guard(struct jetwatt_timeshare *s)
 {
-	struct jetwatt_freezer h[] = { s->train.hold, s->infer.hold };
+	struct jetwatt_freezer h[] = { s->train.freezer, s->infer.freezer };
 
 	s->guard = jetwatt_freezer_guard(h, 2);
 	return s->guard < 0 ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-s->guard), NULL,
@@ -226,7 +228,7 @@ static int start_guard(struct jetwatt_timeshare *s)
  * again that was frozen. */
 static int restart_guard(struct jetwatt_timeshare *s)
 {
-	int held = s->train.hold.held;
+	int held = s->train.freezer.held;
 
 	thaw_program(s, &s->train);
 	thaw_program(s, &s->infer);
@@ -243,7 +245,7 @@ static void server_ended(struct jetwatt_timeshare *s)
 	s->infer.ended = 1;
 	jetwatt_child_reap(&s->infer.child);
 	jetwatt_notice("the server has ended; training goes on alone");
-	if (s->turn == JETWATT_TIMESHARE_INFER)
+	if (s->slice == JETWATT_TIMESHARE_INFER)
 		change_program(s, JETWATT_TIMESHARE_TRAIN);
 	thaw_program(s, &s->train);
 }
@@ -279,15 +281,15 @@ static int dispatch(struct jetwatt_timeshare *s, const struct pollfd *p)
 				       "cannot trace the programs' waits for the GPU") : s->failed;
 }
 
-/* Return the time until the next timed action of the main loop, in ns, at most TELL_NS. */
+/* Return the time until the next timed action of the main loop, in ns, at most NOTIFY_NS. */
 static uint64_t poll_timeout_ns(const struct jetwatt_timeshare *s)
 {
-	uint64_t now = jetwatt_clock_ns(), until = s->turn == JETWATT_TIMESHARE_INFER ? s->look_ns :
-						    train_deadline(s);
+	uint64_t now = jetwatt_clock_ns();
+	uint64_t until = s->slice == JETWATT_TIMESHARE_INFER ? s->poll_ns : train_deadline(s);
 
 	if (s->infer.ended)
-		return TELL_NS;
-	return now >= until ? 1 : until - now < TELL_NS ? until - now : TELL_NS;
+		return NOTIFY_NS;
+	return now >= until ? 1 : until - now < NOTIFY_NS ? until - now : NOTIFY_NS;
 }
 
 static void loop_once(struct jetwatt_timeshare *s, int *err)
@@ -338,31 +340,31 @@ static void raise_priority(void)
 
 int jetwatt_timeshare_run(struct jetwatt_timeshare *s)
 {
-	uint64_t told = 0, now;
+	uint64_t notified_ns = 0, now;
 	int err = start_guard(s);
 
 	if (!err)
 		err = count_arrivals(s);
 	if (!err)
-		err = jetwatt_corunner_watch(&s->train, on_train, s);
+		err = jetwatt_corunner_attach(&s->train, on_train, s);
 	if (!err)
-		err = jetwatt_corunner_watch(&s->infer, on_infer, s);
+		err = jetwatt_corunner_attach(&s->infer, on_infer, s);
 	raise_priority();
 	if (!err)
 		err = jetwatt_corunner_go(&s->infer);
 	if (!err)
 		err = jetwatt_corunner_go(&s->train);
-	s->begun_ns = s->turn_ns = jetwatt_clock_ns();
+	s->begun_ns = s->slice_ns = jetwatt_clock_ns();
 	while (!err && !s->train.ended && !s->session.stop) {
 		now = jetwatt_clock_ns();
-		if (now - told >= TELL_NS) {
-			told = now;
+		if (now - notified_ns >= NOTIFY_NS) {
+			notified_ns = now;
 			jetwatt_freezer_notify_guard(s->guard);
 		}
 		loop_once(s, &err);
 	}
 	s->ended_ns = jetwatt_clock_ns();
-	jetwatt_timeshare_add_span(s, s->turn_ns, s->ended_ns, s->turn);
+	jetwatt_timeshare_add_span(s, s->slice_ns, s->ended_ns, s->slice);
 	thaw_program(s, &s->train);
 	thaw_program(s, &s->infer);
 	return err;

@@ -15,22 +15,22 @@
 #include "timeshare/mode.h"
 
 /* Kind of a span of time. */
-enum jetwatt_timeshare_who {
+enum jetwatt_timeshare_kind {
 	JETWATT_TIMESHARE_TRAIN,		/* a time slice of training */
 	JETWATT_TIMESHARE_INFER,		/* a time slice of the server */
 	JETWATT_TIMESHARE_SWITCH,	/* a switch: one program is frozen, the other thawed */
-	JETWATT_TIMESHARE_WHO
+	JETWATT_TIMESHARE_KINDS
 };
 
 /**
  * struct jetwatt_timeshare_span - a span of time whose energy is to be counted
  * @from_ns: start, CLOCK_MONOTONIC
  * @to_ns: end
- * @who: kind of the span
+ * @kind: kind of the span
  */
 struct jetwatt_timeshare_span {
 	uint64_t from_ns, to_ns;
-	enum jetwatt_timeshare_who who;
+	enum jetwatt_timeshare_kind kind;
 };
 
 /**
@@ -61,17 +61,17 @@ struct jetwatt_timeshare_span {
  * @give_way: 1: the time slice of training ends at the next opportunity
  * @failed: 1: freezing, thawing or a mode switch failed, so the run ends
  * @batch_sent: minibatch size last written to the server; -1: the write failed
- * @said: not 0: a log line has reported that the latency limit cannot be met
+ * @logged: not 0: a log line has reported that the latency limit cannot be met
  * @beyond: number of consecutive plans beyond the latency limit
  * @windows: number of windows since the last plan was made
- * @turn: program that runs in the present time slice
+ * @slice: program that runs in the present time slice
  * @begun_ns: start of the run, CLOCK_MONOTONIC
  * @ended_ns: end of the run
- * @turn_ns: start of the present time slice, ns
+ * @slice_ns: start of the present time slice, ns
  * @window_ns: end of the last window, ns
  * @bound_ns: time of the last minibatch boundary of training, ns
- * @look_ns: time of the next check whether the server is idle, ns
- * @done: number of training minibatches that have ended in the present time slice
+ * @poll_ns: time of the next check whether the server is idle, ns
+ * @completed: number of training minibatches that have ended in the present time slice
  * @idle_stamp: state of the last check whether the server is idle
  * @since: index of the first window in which the request rate was that of the last plan
  * @change_ms: mean duration of a change from one program to the other, in ms
@@ -79,17 +79,17 @@ struct jetwatt_timeshare_span {
  * @plan_hz: request rate for which @plan was made, in requests per second
  * @planned_minibatches: number of training minibatches that valid plans contained, summed
  *	over their windows
- * @kept: total number of training minibatches that ended while plans were valid
+ * @achieved: total number of training minibatches that ended while plans were valid
  * @minibatches: number of training minibatches that have ended since the start
- * @answers: number of the server's waits for the GPU that have ended
- * @turns: number of training time slices that have begun
- * @late: number of training time slices that did not end at a minibatch boundary, counted while a
- *	plan was valid
+ * @infer_waits: number of the server's waits for the GPU that have ended
+ * @slices: number of training time slices that have begun
+ * @overruns: number of training time slices that did not end at a minibatch boundary, counted while
+ *	a plan was valid
  * @span: spans whose energy is not counted yet
  * @spans: number of elements of @span in use
  * @max_spans: number of elements of @span allocated
- * @ns: time spent in each kind of span, in ns, indexed by enum jetwatt_timeshare_who
- * @uj: energy used in each kind of span, in uJ, indexed by enum jetwatt_timeshare_who
+ * @ns: time spent in each kind of span, in ns, indexed by enum jetwatt_timeshare_kind
+ * @uj: energy used in each kind of span, in uJ, indexed by enum jetwatt_timeshare_kind
  */
 struct jetwatt_timeshare {
 	const struct jetwatt_timeshare_conf *conf;
@@ -105,18 +105,18 @@ struct jetwatt_timeshare {
 	struct jetwatt_interleave seen;
 	struct jetwatt_interleave_window window;
 	struct jetwatt_interleave_plan plan;
-	int guard, planned, feasible, give_way, failed, batch_sent, said, beyond, windows;
-	enum jetwatt_timeshare_who turn;
-	uint64_t begun_ns, ended_ns, turn_ns, window_ns, bound_ns, look_ns;
-	uint32_t done;
+	int guard, planned, feasible, give_way, failed, batch_sent, logged, beyond, windows;
+	enum jetwatt_timeshare_kind slice;
+	uint64_t begun_ns, ended_ns, slice_ns, window_ns, bound_ns, poll_ns;
+	uint32_t completed;
 	uint64_t idle_stamp;
 	size_t since;
 	double change_ms, arrival_hz, plan_hz, planned_minibatches;
-	uint64_t kept, minibatches, answers, turns, late;
+	uint64_t achieved, minibatches, infer_waits, slices, overruns;
 	struct jetwatt_timeshare_span *span;
 	size_t spans, max_spans;
-	uint64_t ns[JETWATT_TIMESHARE_WHO];
-	double uj[JETWATT_TIMESHARE_WHO];
+	uint64_t ns[JETWATT_TIMESHARE_KINDS];
+	double uj[JETWATT_TIMESHARE_KINDS];
 };
 
 /* run.c: run both programs in time slices until the training ends, a signal arrives or @s->end
@@ -136,7 +136,7 @@ void jetwatt_timeshare_window(struct jetwatt_timeshare *s, struct jetwatt_interl
 
 /* energy.c: record a span of time; its energy is counted when the power samples have arrived. */
 void jetwatt_timeshare_add_span(struct jetwatt_timeshare *s, uint64_t from_ns, uint64_t to_ns,
-			    enum jetwatt_timeshare_who who);
+			    enum jetwatt_timeshare_kind kind);
 /* Count the energy of all recorded spans whose power samples have arrived. */
 void jetwatt_timeshare_count_energy(struct jetwatt_timeshare *s);
 
