@@ -30,7 +30,7 @@ enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY 
 struct profile_input {
 	struct jetwatt_args args;
 	struct jetwatt_args_job job;
-	struct jetwatt_profile_store_args keep;
+	struct jetwatt_profile_store_args store;
 	struct jetwatt_references reference;
 	const struct jetwatt_predictor *method;
 	unsigned int knobs;
@@ -63,7 +63,7 @@ static void check_strategy(struct profile_input *in)
 {
 	if (in->strategy == &jetwatt_strategy_auto)
 		in->strategy = NULL;
-	if (in->keep.sizes > 1)
+	if (in->store.sizes > 1)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "a profile describes the job as it runs now, with one minibatch size",
 				       "give one size: --batch N; jetwatt optimize --latency can choose among several sizes",
@@ -168,7 +168,7 @@ static int profile_by_strategy(struct jetwatt_tuner *l, const struct profile_inp
 {
 	static const uint32_t size = 0;
 	struct jetwatt_strategy_search s = { .learn = l, .strategy = in->strategy, .q.power_w = in->power_w,
-				  .most = in->most };
+				  .max_modes = in->most };
 	struct jetwatt_cell c;
 	int err = jetwatt_strategy_search_open(&s, JETWATT_SLICE_TRAIN, &size, 1);
 
@@ -191,12 +191,12 @@ static int profile_measure(struct jetwatt_tuner *l, const struct profile_input *
 
 	if (!err && l->from_file)
 		jetwatt_notice("%zu modes are already in %s", jetwatt_tuner_known(l), in->out);
-	if (!err && in->keep.reuse)
+	if (!err && in->store.reuse)
 		err = jetwatt_tuner_reuse(l);
 	if (err)
 		return err;
 	known = jetwatt_tuner_known(l);
-	l->most = (size_t)in->most > known ? in->most - known : 0;
+	l->max_measured = (size_t)in->most > known ? in->most - known : 0;
 	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
 		jetwatt_terminal_measured_heading();
@@ -213,10 +213,10 @@ static int profile_run(struct profile_input *in, struct jetwatt_board *board,
 		       struct jetwatt_session *w)
 {
 	struct jetwatt_mode_guard guard;
-	struct jetwatt_profile_store keep = { .db = NULL };
+	struct jetwatt_profile_store store = { .db = NULL };
 	struct jetwatt_tuner l = {
-		.args = &in->args, .by.by = in->method, .session = w, .guard = &guard, .keep = &keep,
-		.out = in->out,
+		.args = &in->args, .by.by = in->method, .session = w, .guard = &guard,
+		.store = &store, .out = in->out,
 		.budget_w = in->power_w, .wait_s = in->wait_s, .down = in->descending,
 		.silent = in->args.quiet || (in->json && !strcmp(in->json, "-")),
 	};
@@ -230,14 +230,14 @@ static int profile_run(struct profile_input *in, struct jetwatt_board *board,
 	if (!err)
 		err = jetwatt_references_learn(&in->reference, &l.by, JETWATT_TUNER_SEED);
 	if (!err)
-		err = jetwatt_profile_store_open(&keep, &in->keep);
+		err = jetwatt_profile_store_open(&store, &in->store);
 	if (!err)
 		err = jetwatt_mode_guard_hold(&guard, board);
 	if (err)
 		goto out;
 	err = jetwatt_session_job(w, &in->job);
 	if (!err)
-		err = jetwatt_profile_store_workload(&keep, &in->keep, board, w, &in->job);
+		err = jetwatt_profile_store_workload(&store, &in->store, board, w, &in->job);
 	if (!err)
 		err = profile_measure(&l, in);
 	jetwatt_terminal_clear_progress(&in->args);
@@ -252,7 +252,7 @@ static int profile_run(struct profile_input *in, struct jetwatt_board *board,
 		       in->out ? in->out : "");
 	jetwatt_child_stop(&w->child);
 out:
-	jetwatt_profile_store_close(&keep);
+	jetwatt_profile_store_close(&store);
 	jetwatt_tuner_free(&l);
 	return err;
 }
@@ -260,7 +260,7 @@ out:
 int jetwatt_cmd_profile(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_profile_store_argp, offsetof(struct profile_input, keep) },
+		{ &jetwatt_profile_store_argp, offsetof(struct profile_input, store) },
 		{ &jetwatt_references_argp, offsetof(struct profile_input, reference) },
 		{ &jetwatt_method_argp, offsetof(struct profile_input, method) },
 		{ &jetwatt_knob_argp, offsetof(struct profile_input, knobs) }, { NULL, 0 },

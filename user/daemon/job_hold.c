@@ -80,7 +80,7 @@ static void load_workload(struct jetwattd_run *r)
 	struct jetwatt_session *w = &r->session;
 	struct jetwattd *d = r->d;
 	struct jetwatt_profile_store_args args = { .path = *d->policy->db ? d->policy->db : NULL,
-					  .beside = r->beside };
+					  .corunners = r->beside };
 	struct jetwatt_args_job job = { .pid = w->pid };
 
 	jetwattd_corunners(r, r->beside, sizeof(r->beside));

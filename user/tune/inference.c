@@ -19,7 +19,7 @@
 /* Value of a limit that the user did not give, in watts and in milliseconds. */
 #define NO_LIMIT	1e9
 
-const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf, size_t len)
+const char *jetwatt_inference_limits(const struct jetwatt_slice_query *q, char *buf, size_t len)
 {
 	int n = 0;
 
@@ -31,9 +31,10 @@ const char *jetwatt_infer_limits(const struct jetwatt_slice_query *q, char *buf,
 
 /* Find the best plan among @sizes sizes from @from on. Return: 1 on success; 0 if none meets the
  * limits. */
-static int infer_best_plan(const struct jetwatt_infer *f, size_t modes, size_t from, size_t sizes,
-			   const double *t, const double *w, const struct jetwatt_slice_query *q,
-			   struct jetwatt_slice_plan *plan)
+static int inference_best_plan(const struct jetwatt_inference *f, size_t modes, size_t from,
+			       size_t sizes, const double *t, const double *w,
+			       const struct jetwatt_slice_query *q,
+			       struct jetwatt_slice_plan *plan)
 {
 	const struct jetwatt_slice_work work = { f->size + from, sizes, t + from * modes, w + from * modes };
 	int found = jetwatt_slice_find(JETWATT_SLICE_INFER, &work, modes, q, plan);
@@ -42,8 +43,8 @@ static int infer_best_plan(const struct jetwatt_infer *f, size_t modes, size_t f
 	return found;
 }
 
-int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt_tuner *l,
-			     const double *t, const double *w)
+int jetwatt_inference_infeasible(const struct jetwatt_inference *f, const struct jetwatt_tuner *l,
+				 const double *t, const double *w)
 {
 	struct jetwatt_slice_query late = f->q, hungry = f->q;
 	struct jetwatt_slice_plan near;
@@ -53,13 +54,13 @@ int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt
 	late.latency_ms = NO_LIMIT;
 	hungry.power_w = NO_LIMIT;
 	*what = '\0';
-	if (infer_best_plan(f, l->nr_modes, 0, f->sizes, t, w, &late, &near)) {
+	if (inference_best_plan(f, l->nr_modes, 0, f->sizes, t, w, &late, &near)) {
 		jetwatt_board_mode_format(&l->mode[near.mode], name, sizeof(name));
 		snprintf(what, sizeof(what), "closest: %s with minibatches of %u: %.4g ms, %.2f W", name,
 			 f->size[near.size[0]], near.latency_ms, near.power_w);
 		n = snprintf(fix, sizeof(fix), "--latency %.0fms", ceil(near.latency_ms));
 	}
-	if (infer_best_plan(f, l->nr_modes, 0, f->sizes, t, w, &hungry, &near))
+	if (inference_best_plan(f, l->nr_modes, 0, f->sizes, t, w, &hungry, &near))
 		snprintf(fix + n, sizeof(fix) - n, "%s--power %.0fW", n ? ", or " : "", ceil(near.power_w));
 	/* Queueing delay of the smallest minibatch size: no mode can shorten this delay. */
 	if (!*what && f->sizes && 1e3 * f->size[0] / f->q.arrival_hz >= f->q.latency_ms) {
@@ -73,26 +74,26 @@ int jetwatt_infer_infeasible(const struct jetwatt_infer *f, const struct jetwatt
 		*what ? what : "no mode within the power budget finishes a minibatch before the next one is full",
 		*fix ? fix : "try larger minibatches: --batch 16,32,64; or a lower --arrival",
 		"no mode and minibatch size meet %s",
-		jetwatt_infer_limits(&f->q, limits, sizeof(limits)));
+		jetwatt_inference_limits(&f->q, limits, sizeof(limits)));
 }
 
-double jetwatt_infer_ms(const struct jetwatt_infer *f, const struct jetwatt_slice_plan *p)
+double jetwatt_inference_ms(const struct jetwatt_inference *f, const struct jetwatt_slice_plan *p)
 {
 	return p->latency_ms - 1e3 * f->size[p->size[0]] / f->q.arrival_hz;
 }
 
-void jetwatt_infer_line(const struct jetwatt_infer *f, const struct jetwatt_tuner *l, char mark,
-			const struct jetwatt_slice_plan *p, const char *note)
+void jetwatt_inference_line(const struct jetwatt_inference *f, const struct jetwatt_tuner *l,
+			    char mark, const struct jetwatt_slice_plan *p, const char *note)
 {
 	char mode[64];
 
 	printf("%c %-22s %5u %10.2f %10.2f %8.2f  %s\n", mark,
 	       jetwatt_terminal_mode(&l->mode[p->mode], mode, sizeof(mode)), f->size[p->size[0]],
-	       jetwatt_infer_ms(f, p), p->latency_ms, p->power_w, note);
+	       jetwatt_inference_ms(f, p), p->latency_ms, p->power_w, note);
 }
 
 /* Set the minibatch sizes to choose from to the sizes of the rows. Return: 0, exit code. */
-static int infer_sizes_of_rows(struct jetwatt_infer *f, const struct jetwatt_tuner *l)
+static int inference_sizes_of_rows(struct jetwatt_inference *f, const struct jetwatt_tuner *l)
 {
 	for (size_t i = 0; i < l->nr_rows; i++) {
 		uint32_t size = l->row[i].batch ? l->row[i].batch : l->size;
@@ -120,8 +121,8 @@ struct inference_table {
 	unsigned char *seen;
 };
 
-static int infer_fill_table(const struct jetwatt_infer *f, struct jetwatt_tuner *l,
-			    struct inference_table *table)
+static int inference_fill_table(const struct jetwatt_inference *f, struct jetwatt_tuner *l,
+				struct inference_table *table)
 {
 	struct jetwatt_prediction *p = malloc(l->nr_modes * sizeof(*p));
 	uint32_t *batch = malloc(l->nr_modes * sizeof(*batch));
@@ -154,30 +155,30 @@ static int infer_fill_table(const struct jetwatt_infer *f, struct jetwatt_tuner 
 	return err;
 }
 
-static void infer_show(const struct jetwatt_infer *f, const struct jetwatt_tuner *l,
-		       const struct inference_table *table)
+static void inference_show(const struct jetwatt_inference *f, const struct jetwatt_tuner *l,
+			   const struct inference_table *table)
 {
 	char limits[96];
 
 	printf("least latency within %s (risk %g %%), from %zu rows\n",
-	       jetwatt_infer_limits(&f->q, limits, sizeof(limits)), 100 * f->risk, l->nr_rows);
+	       jetwatt_inference_limits(&f->q, limits, sizeof(limits)), 100 * f->risk, l->nr_rows);
 	printf("%-24s %5s %10s %10s %8s\n", "  cores CPU/GPU/EMC MHz", "batch", "ms", "latency ms", "W");
 	for (size_t k = 0; k < f->sizes; k++) {
 		struct jetwatt_slice_plan p;
 
-		if (infer_best_plan(f, l->nr_modes, k, 1, table->t, table->w, &f->q, &p))
-			jetwatt_infer_line(f, l, k == f->plan.size[0] ? '*' : ' ', &p,
-					   table->seen[k * l->nr_modes + p.mode] ? "measured" : "predicted");
+		if (inference_best_plan(f, l->nr_modes, k, 1, table->t, table->w, &f->q, &p))
+			jetwatt_inference_line(f, l, k == f->plan.size[0] ? '*' : ' ', &p,
+					       table->seen[k * l->nr_modes + p.mode] ? "measured" : "predicted");
 		else
 			printf("  %-22s %5u  %s\n", "-", f->size[k], "exceeds the limits");
 	}
 }
 
-int jetwatt_infer_offline(struct jetwatt_infer *f, struct jetwatt_tuner *l,
-			  struct jetwatt_board *apply, struct jetwatt_result *a)
+int jetwatt_inference_offline(struct jetwatt_inference *f, struct jetwatt_tuner *l,
+			      struct jetwatt_board *apply, struct jetwatt_result *a)
 {
 	struct inference_table table = { NULL };
-	int code = f->sizes ? 0 : infer_sizes_of_rows(f, l), err = 0;
+	int code = f->sizes ? 0 : inference_sizes_of_rows(f, l), err = 0;
 	size_t n;
 
 	if (!code && l->nr_rows && !l->row[0].batch && f->sizes > 1)
@@ -194,18 +195,19 @@ int jetwatt_infer_offline(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 	table.t = malloc(2 * n * sizeof(*table.t));
 	table.seen = calloc(n, 1);
 	table.w = table.t + n;
-	err = table.t && table.seen ? infer_fill_table(f, l, &table) : -ENOMEM;
+	err = table.t && table.seen ? inference_fill_table(f, l, &table) : -ENOMEM;
 	if (err)
 		code = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), jetwatt_error_advice(-err),
 					 "cannot predict");
-	else if (!infer_best_plan(f, l->nr_modes, 0, f->sizes, table.t, table.w, &f->q, &f->plan))
-		code = jetwatt_infer_infeasible(f, l, table.t, table.w);
+	else if (!inference_best_plan(f, l->nr_modes, 0, f->sizes, table.t, table.w, &f->q,
+				      &f->plan))
+		code = jetwatt_inference_infeasible(f, l, table.t, table.w);
 	if (!code) {
 		f->measured = table.seen[f->plan.size[0] * l->nr_modes + f->plan.mode];
-		a->infer = f;
+		a->inference = f;
 		a->chosen = &l->mode[f->plan.mode];
 		if (!l->silent)
-			infer_show(f, l, &table);
+			inference_show(f, l, &table);
 		code = jetwatt_offline_apply(l, apply, a->chosen);
 	}
 	free(table.t);
@@ -213,14 +215,15 @@ int jetwatt_infer_offline(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 	return code;
 }
 
-void jetwatt_infer_json(const struct jetwatt_infer *f, struct jetwatt_json *j)
+void jetwatt_inference_json(const struct jetwatt_inference *f, struct jetwatt_json *j)
 {
 	jetwatt_json_object(j, "inference");
 	jetwatt_json_real(j, "latency_limit_ms", f->q.latency_ms, 7);
 	jetwatt_json_real(j, "arrival_hz", f->q.arrival_hz, 7);
 	jetwatt_json_uint(j, "batch", f->size[f->plan.size[0]]);
-	jetwatt_json_real(j, "queueing_ms", f->plan.latency_ms - jetwatt_infer_ms(f, &f->plan), 7);
-	jetwatt_json_real(j, "time_ms", jetwatt_infer_ms(f, &f->plan), 7);
+	jetwatt_json_real(j, "queueing_ms", f->plan.latency_ms - jetwatt_inference_ms(f, &f->plan),
+			  7);
+	jetwatt_json_real(j, "time_ms", jetwatt_inference_ms(f, &f->plan), 7);
 	jetwatt_json_real(j, "latency_ms", f->plan.latency_ms, 7);
 	jetwatt_json_real(j, "power_w", f->plan.power_w, 7);
 	jetwatt_json_bool(j, "measured", f->measured);

@@ -23,25 +23,25 @@
  * @f: query and answer
  * @l: candidates and rows
  * @job: the job, as the user has given it
- * @keep_args: options of the profile database
+ * @store_args: options of the profile database
  * @board: the board
  * @w: measurement session
  * @guard: restores the board
- * @keep: profile database
- * @seek: the strategy's search
+ * @store: profile database
+ * @search: the strategy's search
  * @runs: minibatch size of the running job; 0: no job runs
  * @argv: the command of the job, with the minibatch size @runs filled in
  */
 struct live {
-	struct jetwatt_infer *f;
+	struct jetwatt_inference *f;
 	struct jetwatt_tuner *l;
 	const struct jetwatt_args_job *job;
-	const struct jetwatt_profile_store_args *keep_args;
+	const struct jetwatt_profile_store_args *store_args;
 	struct jetwatt_board *board;
 	struct jetwatt_session w;
 	struct jetwatt_mode_guard guard;
-	struct jetwatt_profile_store keep;
-	struct jetwatt_strategy_search seek;
+	struct jetwatt_profile_store store;
+	struct jetwatt_strategy_search search;
 	uint32_t runs;
 	char **argv;
 };
@@ -104,7 +104,7 @@ static void live_stop(struct live *v)
 static int live_start(struct live *v, uint32_t size)
 {
 	struct jetwatt_args_job job = *v->job;
-	struct jetwatt_profile_store_args keep = *v->keep_args;
+	struct jetwatt_profile_store_args args = *v->store_args;
 	int err;
 
 	if (v->runs == size)
@@ -116,9 +116,9 @@ static int live_start(struct live *v, uint32_t size)
 	err = jetwatt_session_open(&v->w, v->board, 0);
 	if (!err)
 		err = jetwatt_session_job(&v->w, &job);
-	keep.batch = size;
+	args.batch = size;
 	if (!err)
-		err = jetwatt_profile_store_workload(&v->keep, &keep, v->board, &v->w, &job);
+		err = jetwatt_profile_store_workload(&v->store, &args, v->board, &v->w, &job);
 	v->runs = size;
 	v->l->size = size;
 	return err;
@@ -134,15 +134,15 @@ static int live_measure(struct live *v, const struct jetwatt_cell *c, const char
 	snprintf(note, sizeof(note), "%u: %s", v->f->size[c->size], why);
 	if (!err)
 		err = jetwatt_tuner_measure(v->l, c->mode, note, limits);
-	return err ? err : jetwatt_strategy_search_add(&v->seek, c);
+	return err ? err : jetwatt_strategy_search_add(&v->search, c);
 }
 
 /* Measure the best plan for longer; repeat with the next best plan until a plan meets the limits.
  * Return: 0, exit code. */
 static int live_verify(struct live *v)
 {
-	struct jetwatt_workload_data *t = &v->seek.known.work[0];
-	struct jetwatt_infer *f = v->f;
+	struct jetwatt_workload_data *t = &v->search.known.work[0];
+	struct jetwatt_inference *f = v->f;
 
 	for (int i = 0; i < VERIFY_MAX; i++) {
 		struct jetwatt_cell c = { .work = 0 };
@@ -150,7 +150,7 @@ static int live_verify(struct live *v)
 		size_t at;
 		int err;
 
-		if (!jetwatt_known_answer(&v->seek.known, &f->q, &f->plan))
+		if (!jetwatt_known_answer(&v->search.known, &f->q, &f->plan))
 			break;
 		c.mode = f->plan.mode;
 		c.size = f->plan.size[0];
@@ -158,10 +158,12 @@ static int live_verify(struct live *v)
 		if (err)
 			return err;
 		row = &v->l->row[v->l->nr_rows - 1];
-		at = jetwatt_known_at(&v->seek.known, &c);
-		if (jetwatt_known_answer(&v->seek.known, &f->q, &f->plan) && f->plan.mode == c.mode &&
-		    f->plan.size[0] == c.size && row->power_w <= f->q.power_w &&
-		    f->plan.latency_ms - jetwatt_infer_ms(f, &f->plan) + row->time_ms <= f->q.latency_ms)
+		at = jetwatt_known_at(&v->search.known, &c);
+		if (jetwatt_known_answer(&v->search.known, &f->q, &f->plan) &&
+		    f->plan.mode == c.mode && f->plan.size[0] == c.size &&
+		    row->power_w <= f->q.power_w &&
+		    f->plan.latency_ms - jetwatt_inference_ms(f, &f->plan) + row->time_ms <=
+			    f->q.latency_ms)
 			return 0;
 		/* Either another plan is better now, or the verified plan exceeds a limit and is
 		 * excluded. */
@@ -169,28 +171,29 @@ static int live_verify(struct live *v)
 		    1e3 * f->size[c.size] / f->q.arrival_hz + row->time_ms > f->q.latency_ms)
 			t->time_ms[at] = t->power_w[at] = NAN;
 	}
-	if (jetwatt_known_answer(&v->seek.known, &f->q, &f->plan))
+	if (jetwatt_known_answer(&v->search.known, &f->q, &f->plan))
 		return jetwatt_error_report(JETWATT_EXIT_INFEASIBLE,
 					 "longer measurements give a different result each time",
 					 "check for other load: jetwatt top",
 					 "no answer could be verified");
-	return jetwatt_infer_infeasible(f, v->l, t->time_ms, t->power_w);
+	return jetwatt_inference_infeasible(f, v->l, t->time_ms, t->power_w);
 }
 
 static int live_search(struct live *v)
 {
-	struct jetwatt_infer *f = v->f;
+	struct jetwatt_inference *f = v->f;
 	struct jetwatt_cell c;
 	int err;
 
-	v->seek = (struct jetwatt_strategy_search){ .learn = v->l, .strategy = f->strategy, .q = f->q, .most = f->most };
-	err = jetwatt_strategy_search_open(&v->seek, JETWATT_SLICE_INFER, f->size, f->sizes);
-	v->l->most = f->most;
+	v->search = (struct jetwatt_strategy_search){ .learn = v->l, .strategy = f->strategy,
+						      .q = f->q, .max_modes = f->max_modes };
+	err = jetwatt_strategy_search_open(&v->search, JETWATT_SLICE_INFER, f->size, f->sizes);
+	v->l->max_measured = f->max_modes;
 	v->l->begun_ns = jetwatt_clock_ns();
 	if (!err && !v->l->silent)
 		jetwatt_terminal_measured_heading();
 	while (!err) {
-		err = jetwatt_strategy_search_next(&v->seek, &c);
+		err = jetwatt_strategy_search_next(&v->search, &c);
 		if (!err)
 			err = live_measure(v, &c, f->strategy->name, NULL);
 	}
@@ -199,15 +202,15 @@ static int live_search(struct live *v)
 
 static void live_report(const struct live *v, int stay)
 {
-	const struct jetwatt_infer *f = v->f;
+	const struct jetwatt_inference *f = v->f;
 	const struct jetwatt_slice_plan *p = &f->plan;
 	char name[96] = "", limits[96];
 
 	jetwatt_board_mode_format(&v->l->mode[p->mode], name, sizeof(name));
 	printf("\n%s  minibatches of %u\n", name, f->size[p->size[0]]);
-	printf("  measured   %8.2f ms, with queueing %.2f ms   %6.2f W\n", jetwatt_infer_ms(f, p),
-	       p->latency_ms, p->power_w);
-	printf("  limits     %s\n", jetwatt_infer_limits(&f->q, limits, sizeof(limits)));
+	printf("  measured   %8.2f ms, with queueing %.2f ms   %6.2f W\n",
+	       jetwatt_inference_ms(f, p), p->latency_ms, p->power_w);
+	printf("  limits     %s\n", jetwatt_inference_limits(&f->q, limits, sizeof(limits)));
 	printf("%u modes and %zu measurements in %.0f s; ", v->l->measured, v->l->nr_rows - v->l->from_file,
 	       (v->l->ended_ns - v->l->begun_ns) * 1e-9);
 	printf(stay ? "the board stays in this mode\nto undo: jetwatt restore\n" :
@@ -215,17 +218,18 @@ static void live_report(const struct live *v, int stay)
 	fflush(stdout);
 }
 
-int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
-		       const struct jetwatt_args_job *job, const struct jetwatt_profile_store_args *keep,
-		       struct jetwatt_board *board, int stay, struct jetwatt_result *a)
+int jetwatt_inference_live(struct jetwatt_inference *f, struct jetwatt_tuner *l,
+			   const struct jetwatt_args_job *job,
+			   const struct jetwatt_profile_store_args *args,
+			   struct jetwatt_board *board, int stay, struct jetwatt_result *a)
 {
-	struct live v = { .f = f, .l = l, .job = job, .keep_args = keep, .board = board };
-	int err = jetwatt_profile_store_open(&v.keep, keep), back = 0, held = 0;
+	struct live v = { .f = f, .l = l, .job = job, .store_args = args, .board = board };
+	int err = jetwatt_profile_store_open(&v.store, args), back = 0, held = 0;
 
 	jetwatt_session_init(&v.w);
 	l->session = &v.w;
 	l->guard = &v.guard;
-	l->keep = &v.keep;
+	l->store = &v.store;
 	l->sizes = f->sizes > 1;
 	if (!err) {
 		err = jetwatt_mode_guard_hold(&v.guard, board);
@@ -241,7 +245,7 @@ int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 	err = err ? err : back;
 	if (!err) {
 		f->measured = 1;
-		a->infer = f;
+		a->inference = f;
 		a->chosen = &l->mode[f->plan.mode];
 		if (!l->silent)
 			live_report(&v, stay);
@@ -251,7 +255,7 @@ int jetwatt_infer_live(struct jetwatt_infer *f, struct jetwatt_tuner *l,
 	live_stop(&v);
 	l->session = NULL;
 	live_free_words(&v);
-	jetwatt_strategy_search_close(&v.seek);
-	jetwatt_profile_store_close(&v.keep);
+	jetwatt_strategy_search_close(&v.search);
+	jetwatt_profile_store_close(&v.store);
 	return err;
 }

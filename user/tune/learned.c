@@ -69,7 +69,7 @@ void jetwatt_tuner_forget_prior(struct jetwatt_tuner *l)
 }
 
 /* Smallest number of rows of other devices: fewer rows do not determine the parametric means. */
-#define TWIN_ROWS_MIN	3
+#define CROSS_DEVICE_ROWS_MIN	3
 
 int jetwatt_tuner_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt_row *row, size_t n)
 {
@@ -77,7 +77,7 @@ int jetwatt_tuner_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt
 
 	openblas_set_num_threads(1);
 	forget_model(l);
-	err = n < TWIN_ROWS_MIN ? -ENOTSUP :
+	err = n < CROSS_DEVICE_ROWS_MIN ? -ENOTSUP :
 				  jetwatt_estimator_add_cross_device(&l->by, row, n, JETWATT_TUNER_SEED);
 	if (!err || err == -ENOTSUP)
 		return err != 0;

@@ -22,7 +22,7 @@ struct jetwatt_session;
  * @args: common options
  * @session: measurement session of the job; NULL: no job runs
  * @guard: restores the board at the end
- * @keep: profile database; NULL: none
+ * @store: profile database; NULL: none
  * @mode: candidates
  * @batch: minibatch size of each candidate; NULL: not a feature
  * @size: minibatch size of the rows if all rows have the same size, else 0; if @sizes is 1,
@@ -34,7 +34,7 @@ struct jetwatt_session;
  * @from_file: number of rows from a file or database
  * @max_rows: number of rows allocated
  * @measured: number of new modes measured in this run
- * @most: largest value of @measured, for the progress bar
+ * @max_measured: largest value of @measured, for the progress bar
  * @out: CSV file that is rewritten after every measured row; NULL: none
  * @budget_w: power budget, in watts; 0: no budget
  * @wait_s: timeout for GPU work of the job, in seconds
@@ -57,13 +57,13 @@ struct jetwatt_tuner {
 	const struct jetwatt_args *args;
 	struct jetwatt_session *session;
 	struct jetwatt_mode_guard *guard;
-	struct jetwatt_profile_store *keep;
+	struct jetwatt_profile_store *store;
 	struct jetwatt_mode *mode;
 	uint32_t *batch, size;
 	size_t nr_modes;
 	struct jetwatt_row *row;
 	size_t nr_rows, from_file, max_rows;
-	unsigned int measured, most;
+	unsigned int measured, max_measured;
 	const char *out;
 	double budget_w, wait_s, risk;
 	struct jetwatt_prediction *prediction;

@@ -207,9 +207,9 @@ static void store_describe(struct jetwatt_workload *what, const struct jetwatt_p
 		snprintf(what->params + at, sizeof(what->params) - at, "%spower=%s", at ? " " : "",
 			 strcmp(scope, "board") ? "partial" : "board");
 	at = strlen(what->params);
-	if (args->beside && *args->beside)
+	if (args->corunners && *args->corunners)
 		snprintf(what->params + at, sizeof(what->params) - at, "%sbeside=%s", at ? " " : "",
-			 args->beside);
+			 args->corunners);
 }
 
 uint64_t jetwatt_profile_store_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,

@@ -15,14 +15,14 @@
 /**
  * struct jetwatt_profile_store_args - options of the verbs that measure modes
  * @path: --db; NULL: as configured; "none": store nothing
- * @beside: commands of other jobs on the GPU, part of the workload's identity; NULL or "": none
+ * @corunners: commands of other jobs on the GPU, part of the workload's identity; NULL or "": none
  * @reuse: 1: start from earlier rows of the same workload
  * @batch: minibatch size; 0: from the job's command line
  * @size: all minibatch sizes given with --batch, ascending
  * @sizes: number of sizes
  */
 struct jetwatt_profile_store_args {
-	const char *path, *beside;
+	const char *path, *corunners;
 	int reuse;
 	long batch;
 	uint32_t size[JETWATT_SLICE_SIZES];

@@ -183,8 +183,8 @@ int jetwatt_result_json(const struct jetwatt_result *a, const char *path)
 	}
 	result_chosen(&j, a);
 	result_totals_json(&j, a);
-	if (a->infer)
-		jetwatt_infer_json(a->infer, &j);
+	if (a->inference)
+		jetwatt_inference_json(a->inference, &j);
 	if (a->explain)
 		jetwatt_explain_json(a->explain, l->mode, &j);
 	if (a->baseline)

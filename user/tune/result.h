@@ -20,7 +20,7 @@
  * @minibatches: number of minibatches for the totals of time and energy; 0: no totals
  * @explain: explanation of the chosen mode; NULL: not requested
  * @baseline: presets that the chosen mode is compared with; NULL: none
- * @infer: minibatch size and latency of an inference server; NULL: not requested
+ * @inference: minibatch size and latency of an inference server; NULL: not requested
  */
 struct jetwatt_result {
 	const char *board;
@@ -31,7 +31,7 @@ struct jetwatt_result {
 	uint64_t minibatches;
 	const struct jetwatt_explain *explain;
 	const struct jetwatt_preset_compare *baseline;
-	const struct jetwatt_infer *infer;
+	const struct jetwatt_inference *inference;
 };
 
 /* Write the JSON document. @path: "-": standard output. Return: 0, exit code. */

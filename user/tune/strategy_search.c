@@ -53,7 +53,7 @@ int jetwatt_strategy_search_open(struct jetwatt_strategy_search *s, enum jetwatt
 
 int jetwatt_strategy_search_next(struct jetwatt_strategy_search *s, struct jetwatt_cell *c)
 {
-	int err = s->strategy->next(s->state, &s->known, &s->q, s->most, c);
+	int err = s->strategy->next(s->state, &s->known, &s->q, s->max_modes, c);
 
 	return err == 1 ? -ENODATA : err ? seek_failed(s, err) : 0;
 }

@@ -14,7 +14,7 @@
  * @learn: candidate modes and measured rows
  * @strategy: the search strategy
  * @q: limits that the plan must meet
- * @most: largest number of modes to measure, including the modes of earlier rows
+ * @max_modes: largest number of modes to measure, including the modes of earlier rows
  * @known: measurements so far, by workload, minibatch size and mode
  * @state: private state of @strategy
  */
@@ -22,14 +22,14 @@ struct jetwatt_strategy_search {
 	struct jetwatt_tuner *learn;
 	const struct jetwatt_strategy *strategy;
 	struct jetwatt_slice_query q;
-	size_t most;
+	size_t max_modes;
 	struct jetwatt_known known;
 	void *state;
 };
 
 /**
  * jetwatt_strategy_search_open() - start a search with the rows of @learn
- * @s: the search; @learn, @strategy, @q and @most are set
+ * @s: the search; @learn, @strategy, @q and @max_modes are set
  * @kind: kind of the plan
  * @size: minibatch sizes; owned by the caller
  * @sizes: number of sizes

@@ -32,19 +32,19 @@ static size_t tuner_hash(const struct jetwatt_mode *m)
  * minibatch size. Return: 0, -ENOMEM. */
 static int tuner_collect_modes(struct jetwatt_tuner *l, const struct jetwatt_row *row, int n)
 {
-	size_t room = 2;
+	size_t capacity = 2;
 	size_t *slot;
 
-	while (room < 2 * (size_t)n)
-		room *= 2;
-	slot = calloc(room, sizeof(*slot));
+	while (capacity < 2 * (size_t)n)
+		capacity *= 2;
+	slot = calloc(capacity, sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
 	for (int i = 0; i < n; i++) {
-		size_t at = tuner_hash(&row[i].mode) & (room - 1);
+		size_t at = tuner_hash(&row[i].mode) & (capacity - 1);
 
 		while (slot[at] && !jetwatt_mode_same(&l->mode[slot[at] - 1], &row[i].mode))
-			at = (at + 1) & (room - 1);
+			at = (at + 1) & (capacity - 1);
 		if (slot[at])
 			continue;
 		l->mode[l->nr_modes++] = row[i].mode;
@@ -145,7 +145,7 @@ static int tuner_has_row(const struct jetwatt_tuner *l, const struct jetwatt_row
 int jetwatt_tuner_others(struct jetwatt_tuner *l)
 {
 	struct jetwatt_row *row = NULL;
-	int n = jetwatt_profile_store_prior(l->keep, &row), err;
+	int n = jetwatt_profile_store_prior(l->store, &row), err;
 
 	if (n < 0)
 		return -1 - n;
@@ -160,7 +160,7 @@ int jetwatt_tuner_others(struct jetwatt_tuner *l)
 int jetwatt_tuner_reuse(struct jetwatt_tuner *l)
 {
 	struct jetwatt_db_row *row = NULL;
-	int n = jetwatt_profile_store_rows(l->keep, &row), err = 0;
+	int n = jetwatt_profile_store_rows(l->store, &row), err = 0;
 
 	if (n < 0)
 		return -1 - n;
@@ -186,7 +186,8 @@ static void tuner_progress(const struct jetwatt_measure *m, double part, void *a
 			 m->row.power_w);
 	else
 		snprintf(what, sizeof(what), "%s settling", mode);
-	jetwatt_terminal_progress(l->args, l->measured + 1, l->most, fmin(part, 0.99), what);
+	jetwatt_terminal_progress(l->args, l->measured + 1, l->max_measured, fmin(part, 0.99),
+				  what);
 }
 
 /* Write all rows to the CSV file. Return: 0, exit code. */
@@ -241,11 +242,11 @@ int jetwatt_tuner_measure(struct jetwatt_tuner *l, size_t index, const char *why
 				   m.settle_s, m.dwell_s);
 	l->measured += fresh;
 	snprintf(what, sizeof(what), "modes, %.0f s", (jetwatt_clock_ns() - l->begun_ns) * 1e-9);
-	jetwatt_terminal_progress(l->args, l->measured, l->most, 1, what);
+	jetwatt_terminal_progress(l->args, l->measured, l->max_measured, 1, what);
 	l->ended_ns = jetwatt_clock_ns();
 	err = jetwatt_tuner_add(l, &m.row);
-	if (!err && l->keep)
-		err = jetwatt_profile_store_add(l->keep, &m, l->session->lost - lost);
+	if (!err && l->store)
+		err = jetwatt_profile_store_add(l->store, &m, l->session->lost - lost);
 	return err ? err : tuner_write_rows(l);
 }
 

@@ -18,7 +18,7 @@
 #define WORTH_IT	0.99
 /* A mode is only faster than the verified one if its time is below this share of the verified
  * mode's time. */
-#define TELL_APART	0.998
+#define DISTINCT	0.998
 /* Largest number of verifications and further measurements. */
 #define ROUNDS_MAX	24
 
@@ -134,7 +134,7 @@ static int verify_is_no_better(const struct jetwatt_tuner *l,
 	const struct jetwatt_row *row = jetwatt_tuner_row(l, &l->mode[next->index]);
 	double time = row ? row->time_ms : next->p.time_ms;
 
-	return next->index == c->index || time > TELL_APART * c->proof.time_ms;
+	return next->index == c->index || time > DISTINCT * c->proof.time_ms;
 }
 
 int jetwatt_verify_best(struct jetwatt_tuner *l, unsigned int more, struct jetwatt_verify *c)

@@ -65,10 +65,10 @@ static int count_batch_placeholders(char **argv)
 }
 
 /* Check the options of a query about an inference server (--latency, --arrival, --strategy), and
- * copy them to in->infer. */
+ * copy them to in->inference. */
 static void optimize_check_server(struct jetwatt_optimize *in)
 {
-	struct jetwatt_infer *f = &in->infer;
+	struct jetwatt_inference *f = &in->inference;
 	int job = in->job.pid || in->job.argv;
 
 	if (!(f->q.latency_ms > 0 && f->q.arrival_hz > 0 && in->ask.power_w > 0))
@@ -79,23 +79,23 @@ static void optimize_check_server(struct jetwatt_optimize *in)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "--json FILE contains the complete result",
 				       "--latency cannot be combined with --time-ms, --least power or energy, --front, --explain, --plot, --predictions, --minibatches or --presets"));
-	if (job && !in->keep.sizes)
+	if (job && !in->store.sizes)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16,32",
 				       "the minibatch sizes to try are not given"));
-	if (in->job.pid && in->keep.sizes > 1)
+	if (in->job.pid && in->store.sizes > 1)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "a running server has only one minibatch size",
 				       "give one size with --batch N, or a command that takes a size: -- server --batch {batch}",
 				       "-p cannot be combined with several minibatch sizes"));
-	if (in->job.argv && in->keep.sizes > 1 && !count_batch_placeholders(in->job.argv))
+	if (in->job.argv && in->store.sizes > 1 && !count_batch_placeholders(in->job.argv))
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "-- server --batch {batch}",
 				       "the command does not contain {batch}, so it cannot get the minibatch size"));
-	memcpy(f->size, in->keep.size, sizeof(f->size));
-	f->sizes = in->keep.sizes;
+	memcpy(f->size, in->store.size, sizeof(f->size));
+	f->sizes = in->store.sizes;
 	f->q.power_w = in->ask.power_w;
 	f->risk = in->ask.risk;
 	f->strategy = f->strategy ? f->strategy : &jetwatt_strategy_auto;
-	f->most = in->most ? (size_t)in->most : f->strategy->modes;
+	f->max_modes = in->most ? (size_t)in->most : f->strategy->modes;
 }
 
 static void optimize_check_args(struct jetwatt_optimize *in)
@@ -104,15 +104,17 @@ static void optimize_check_args(struct jetwatt_optimize *in)
 	int job = in->job.pid || in->job.argv;
 
 	jetwatt_args_one_job(&in->job, 0);
-	if (in->method && in->infer.strategy && in->infer.strategy != &jetwatt_strategy_auto)
+	if (in->method && in->inference.strategy &&
+	    in->inference.strategy != &jetwatt_strategy_auto)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "this strategy does not use a prediction method",
 				       "--strategy auto",
 				       "--method cannot be combined with --strategy %s",
-				       in->infer.strategy->name));
-	if (in->infer.q.latency_ms > 0 || in->infer.q.arrival_hz > 0 || in->infer.strategy)
+				       in->inference.strategy->name));
+	if (in->inference.q.latency_ms > 0 || in->inference.q.arrival_hz > 0 ||
+	    in->inference.strategy)
 		optimize_check_server(in);
-	else if (in->keep.sizes > 1)
+	else if (in->store.sizes > 1)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--latency 100ms --arrival 60Hz",
 				       "--batch: several sizes are possible only for a server"));
 	if (!(q->power_w > 0 || q->time_ms > 0))
@@ -185,14 +187,16 @@ static error_t optimize_parse(int key, char *arg, struct argp_state *state)
 		in->minibatches = jetwatt_args_count("--minibatches", arg, 1, 1000000000000);
 		break;
 	case LATENCY:
-		in->infer.q.latency_ms = jetwatt_args_quantity("--latency", arg, "ms", 1e-3, 1e7);
+		in->inference.q.latency_ms =
+			jetwatt_args_quantity("--latency", arg, "ms", 1e-3, 1e7);
 		break;
 	case ARRIVAL:
-		in->infer.q.arrival_hz = jetwatt_args_quantity("--arrival", arg, "Hz", 1e-3, 1e6);
+		in->inference.q.arrival_hz =
+			jetwatt_args_quantity("--arrival", arg, "Hz", 1e-3, 1e6);
 		break;
 	case STRATEGY:
-		in->infer.strategy = jetwatt_strategy_find(arg);
-		if (!in->infer.strategy)
+		in->inference.strategy = jetwatt_strategy_find(arg);
+		if (!in->inference.strategy)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
 					       "--strategy: unknown strategy \"%s\"", arg));
 		break;
@@ -226,7 +230,7 @@ static error_t optimize_parse(int key, char *arg, struct argp_state *state)
 void jetwatt_optimize_parse(int argc, char **argv, struct jetwatt_optimize *in)
 {
 	static const struct jetwatt_args_group group[] = {
-		{ &jetwatt_profile_store_argp, offsetof(struct jetwatt_optimize, keep) },
+		{ &jetwatt_profile_store_argp, offsetof(struct jetwatt_optimize, store) },
 		{ &jetwatt_references_argp, offsetof(struct jetwatt_optimize, reference) },
 		{ &jetwatt_method_argp, offsetof(struct jetwatt_optimize, method) },
 		{ &jetwatt_knob_argp, offsetof(struct jetwatt_optimize, knobs) }, { NULL, 0 },

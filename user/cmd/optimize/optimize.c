@@ -54,17 +54,17 @@ static void optimize_print_result(const struct jetwatt_tuner *l, const struct je
 static int search_and_verify(struct jetwatt_tuner *l, const struct jetwatt_optimize *in,
 			     struct jetwatt_result *a, struct jetwatt_verify *c)
 {
-	size_t most = in->most, keep = in->verify < 0 ? RESERVE : in->verify, left;
+	size_t most = in->most, reserved = in->verify < 0 ? RESERVE : in->verify, left;
 	int err;
 
-	l->most = most;
+	l->max_measured = most;
 	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
 		jetwatt_terminal_measured_heading();
-	err = jetwatt_tuner_run(l, most > 3 + keep ? most - keep : most);
+	err = jetwatt_tuner_run(l, most > 3 + reserved ? most - reserved : most);
 	left = most > l->measured ? most - l->measured : 0;
-	if (in->verify >= 0 && left > keep)
-		left = keep;
+	if (in->verify >= 0 && left > reserved)
+		left = reserved;
 	if (!err)
 		err = jetwatt_verify_best(l, left, c);
 	if (err)
@@ -120,25 +120,25 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 			struct jetwatt_board *board,
 			struct jetwatt_result *a, struct jetwatt_verify *c)
 {
-	struct jetwatt_profile_store keep = { .db = NULL };
+	struct jetwatt_profile_store store = { .db = NULL };
 	struct jetwatt_mode_guard guard;
 	struct jetwatt_session w;
 	int err, back = 0;
 
 	err = jetwatt_session_open(&w, board, 0);
 	if (!err)
-		err = jetwatt_profile_store_open(&keep, &in->keep);
+		err = jetwatt_profile_store_open(&store, &in->store);
 	if (!err)
 		err = jetwatt_mode_guard_hold(&guard, board);
 	if (err)
 		goto out;
 	l->session = &w;
 	l->guard = &guard;
-	l->keep = &keep;
+	l->store = &store;
 	err = jetwatt_session_job(&w, &in->job);
 	if (!err)
-		err = jetwatt_profile_store_workload(&keep, &in->keep, board, &w, &in->job);
-	if (!err && in->keep.reuse)
+		err = jetwatt_profile_store_workload(&store, &in->store, board, &w, &in->job);
+	if (!err && in->store.reuse)
 		err = jetwatt_tuner_reuse(l);
 	if (!err)
 		err = search_and_verify(l, in, a, c);
@@ -162,7 +162,7 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 		err = jetwatt_wait_job(&w, 0, jetwatt_wait_job_discard, &w) ?: jetwatt_wait_job_exit(&w);
 	jetwatt_child_stop(&w.child);
 out:
-	jetwatt_profile_store_close(&keep);
+	jetwatt_profile_store_close(&store);
 	jetwatt_session_close(&w);
 	return err;
 }
@@ -214,30 +214,31 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 		err = jetwatt_tuner_modes(&l, board, in.modes);
 	if (!err && board && in.modes)
 		err = jetwatt_mode_filter(board, l.mode, &l.nr_modes, in.modes);
-	if (!err && !in.infer.strategy)
+	if (!err && !in.inference.strategy)
 		err = jetwatt_preset_compare_open(&baseline, &l, board, in.presets);
 	if (!err)
 		err = jetwatt_references_learn(&in.reference, &l.by, JETWATT_TUNER_SEED);
-	l.sizes = in.infer.strategy != NULL;
+	l.sizes = in.inference.strategy != NULL;
 	if (l.sizes)
 		a.baseline = NULL;
 	if (!err && in.profile)
 		err = jetwatt_tuner_read(&l, in.profile, 1);
 	if (!err && job)
 		err = resume_from_file(&l, &in);
-	if (!err && job && in.infer.strategy)
-		err = jetwatt_infer_live(&in.infer, &l, &in.job, &in.keep, board, !in.dry_run, &a);
+	if (!err && job && in.inference.strategy)
+		err = jetwatt_inference_live(&in.inference, &l, &in.job, &in.store, board,
+					     !in.dry_run, &a);
 	else if (!err && job)
 		err = optimize_job(&l, &in, board, &a, &c);
-	else if (!err && in.infer.strategy)
-		err = jetwatt_infer_offline(&in.infer, &l, in.apply ? board : NULL, &a);
+	else if (!err && in.inference.strategy)
+		err = jetwatt_inference_offline(&in.inference, &l, in.apply ? board : NULL, &a);
 	else if (!err)
 		err = jetwatt_offline(&l, &in.ask, in.front, in.apply ? board : NULL, &a);
-	if (!err && !job && !l.silent && !in.infer.strategy)
+	if (!err && !job && !l.silent && !in.inference.strategy)
 		jetwatt_preset_compare_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
 	if (!err && !job)
 		err = optimize_explain(&in, &a);
-	if ((!job || in.infer.strategy) && (!err || err == JETWATT_EXIT_INFEASIBLE))
+	if ((!job || in.inference.strategy) && (!err || err == JETWATT_EXIT_INFEASIBLE))
 		err = optimize_write_files(&in, &a) ?: err;
 	jetwatt_preset_compare_close(&baseline);
 	jetwatt_tuner_free(&l);

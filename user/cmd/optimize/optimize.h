@@ -11,7 +11,7 @@
  * struct jetwatt_optimize - arguments of jetwatt optimize
  * @args: global options
  * @job: the job to measure; may be empty
- * @keep: options of the profile database
+ * @store: options of the profile database
  * @reference: profiles of other workloads to learn from
  * @method: the predictor, NULL: the default
  * @knobs: optional knobs to include in the grid, see tune/knob_option.h
@@ -25,13 +25,13 @@
  *	objective
  * @front, @apply, @dry_run, @explain: options that were given
  * @why: result of --explain
- * @infer: query about an inference server; the strategy in @infer is NULL if the command line has
+ * @inference: query about an inference server; @strategy in it is NULL if the command line has
  *	no such query
  */
 struct jetwatt_optimize {
 	struct jetwatt_args args;
 	struct jetwatt_args_job job;
-	struct jetwatt_profile_store_args keep;
+	struct jetwatt_profile_store_args store;
 	struct jetwatt_references reference;
 	const struct jetwatt_predictor *method;
 	unsigned int knobs;
@@ -41,7 +41,7 @@ struct jetwatt_optimize {
 	long most, verify, minibatches;
 	int least, front, apply, dry_run, explain;
 	struct jetwatt_explain why;
-	struct jetwatt_infer infer;
+	struct jetwatt_inference inference;
 };
 
 /* Parse the command line into @in, which need not be initialized. Exits the program with a usage

@@ -105,7 +105,7 @@ static int calibrate_kernel(struct jetwatt_roofline *r, struct jetwatt_board *bo
 	err = jetwatt_tuner_read(l, k->path, 0);
 	if (err || jetwatt_tuner_known(l) == l->nr_modes)
 		return err;
-	l->most = l->nr_modes - jetwatt_tuner_known(l);
+	l->max_measured = l->nr_modes - jetwatt_tuner_known(l);
 	err = jetwatt_session_open(&w, board, 0);
 	if (!err) {
 		l->session = &w;
