@@ -144,7 +144,7 @@ static struct jetwattd_terms terms(const struct bench *b)
 {
 	return (struct jetwattd_terms){
 					.limit_w = room(b), .safe_w = SAFE * room(b),
-					.now_ns = 1e12 + b->now_s * 1e9, .most = MOST,
+					.now_ns = 1e12 + b->now_s * 1e9, .max_modes = MOST,
 					.share = b->share, .learn_j = 1e9 };
 }
 
@@ -175,7 +175,7 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 	const struct jetwatt_row *best = jetwattd_learner_best_under(&b->l, room(b), NULL);
 	size_t i = place(b, &step->mode);
 	double t = b->row[i].time_ms * 1e-3, w = b->row[i].power_w;
-	int quick = step->ask != JETWATTD_TRY_EXACT;
+	int quick = step->kind != JETWATTD_TRY_EXACT;
 	double s = quick ? fmax(QUICK_S, QUICK * t) : fmax(EXACT_S, EXACT * t);
 	struct jetwattd_reading got;
 	enum jetwattd_outcome out = JETWATTD_MEASURED;
@@ -220,7 +220,7 @@ static void seek(struct bench *b)
 		t = terms(b);
 		if (!jetwattd_learner_next(&b->l, &t, &step))
 			return;
-		if (step.ask == JETWATTD_TRY || step.ask == JETWATTD_TRY_EXACT) {
+		if (step.kind == JETWATTD_TRY || step.kind == JETWATTD_TRY_EXACT) {
 			result.outcome = try(b, &step);
 			result.here = result.outcome == JETWATTD_MEASURED;
 		} else {

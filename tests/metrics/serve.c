@@ -36,7 +36,7 @@ static void rail(struct jetwattd_telemetry *t, uint32_t id, const char *label, u
 /* Rails as on an Orin NX: one rail is the total and supplies the others. */
 static void board(struct jetwattd *d)
 {
-	struct jetwattd_telemetry *t = &d->meter;
+	struct jetwattd_telemetry *t = &d->telemetry;
 
 	rail(t, 0, "VDD_IN", 1);
 	rail(t, 1, "VDD_CPU_GPU_CV", 0);
@@ -88,8 +88,8 @@ int main(int argc, char **argv)
 		usleep(50000);
 		pthread_mutex_lock(&d.lock);
 		jetwattd_metrics_minibatch(&d, "0000000000000000", 0.1, 2);
-		for (int i = 0; i < d.meter.energies; i++)
-			d.meter.energy[i].uj += 1425000;
+		for (int i = 0; i < d.telemetry.energies; i++)
+			d.telemetry.energy[i].uj += 1425000;
 		d.cap.samples += 8;
 		pthread_mutex_unlock(&d.lock);
 	}

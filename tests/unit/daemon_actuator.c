@@ -56,7 +56,7 @@ FIXTURE_SETUP(actuator)
 	roots = tree_roots(&self->t);
 	ASSERT_EQ(0, jetwatt_board_open(&self->a.board, &roots, &e)) TH_LOG("%s", e.what);
 	self->a.floor = lowest;
-	self->a.tell = note;
+	self->a.notify = note;
 	self->a.to = self;
 }
 

@@ -97,18 +97,19 @@ static int was_another(FIXTURE_DATA(another) *self)
 	return checks(self, jetwattd_drift_check_first(&self->learner));
 }
 
-/* Mode @i was just measured; @foretold is the prediction of its time and power before the
+/* Mode @i was just measured; @predicted is the prediction of its time and power before the
  * measurement. */
-static int another(FIXTURE_DATA(another) *self, size_t i, const struct jetwatt_prediction *foretold)
+static int another(FIXTURE_DATA(another) *self, size_t i,
+		   const struct jetwatt_prediction *predicted)
 {
 	struct jetwattd_result tried = { .jumped_ms = before_ms,
 					 .here = jetwatt_mode_same(&self->board, &self->mode[i]) };
 	struct jetwattd_learner *l = &self->learner;
 
 	l->trying = i;
-	l->foretold = foretold != NULL;
-	if (foretold)
-		l->known.prediction[i] = *foretold;
+	l->predicted = predicted != NULL;
+	if (predicted)
+		l->known.prediction[i] = *predicted;
 	return checks(self, jetwattd_drift_suspected(l, &tried));
 }
 
@@ -232,23 +233,23 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 /* If a mode takes about as long as predicted, no check is requested. */
 TEST_F(another, only_unexpected_readings_are_checked)
 {
-	struct jetwatt_prediction foretold = { .time_sd = 0.05, .power_sd = 0.05 };
+	struct jetwatt_prediction predicted = { .time_sd = 0.05, .power_sd = 0.05 };
 	struct jetwatt_tuner *k = &self->learner.known;
 	size_t i = ((ROWS - 1) * 37 + 11) % MODES;
 
 	learned(self, 0, 1);
-	foretold.time_ms = k->row[ROWS - 1].time_ms * 1.1;
-	EXPECT_EQ(0, another(self, i, &foretold));
+	predicted.time_ms = k->row[ROWS - 1].time_ms * 1.1;
+	EXPECT_EQ(0, another(self, i, &predicted));
 	EXPECT_EQ(0, looks);
-	foretold.time_ms *= 2;
-	EXPECT_EQ(0, another(self, i, &foretold));
+	predicted.time_ms *= 2;
+	EXPECT_EQ(0, another(self, i, &predicted));
 	EXPECT_EQ(1, looks);
 	EXPECT_EQ(ROWS, k->nr_rows);
 	/* Try every number @old of readings from before the drift. */
 	for (size_t old = 1; old < ROWS; old++) {
 		/* The fastest known mode is among the readings from before the drift. */
 		learned(self, old, 0.02);
-		EXPECT_EQ(1, another(self, i, &foretold)) TH_LOG("%zu", old);
+		EXPECT_EQ(1, another(self, i, &predicted)) TH_LOG("%zu", old);
 		EXPECT_LE(ROWS - old, k->nr_rows) TH_LOG("%zu", old);
 		EXPECT_EQ(0, wrong(self)) TH_LOG("%zu", old);
 		EXPECT_GE(6, looks) TH_LOG("%zu", old);

@@ -113,7 +113,7 @@ FIXTURE_SETUP(blind)
 	ASSERT_EQ(0, jetwatt_board_open(&self->d.act.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
 	self->d.policy = &self->policy;
-	self->d.act.tell = jetwattd_on_event;
+	self->d.act.notify = jetwattd_on_event;
 	self->d.act.to = &self->d;
 	self->d.act.floor = low;
 	self->d.cap.budget_w = 20;
@@ -170,7 +170,7 @@ TEST_F(blind, lowest_mode_stays_until_the_job_ends)
 	jetwattd_blind(&self->d);
 	EXPECT_TRUE(at_floor());
 	EXPECT_EQ(0, atomic_load(&self->d.stop));
-	EXPECT_EQ(1, atomic_load(&self->d.cut));
+	EXPECT_EQ(1, atomic_load(&self->d.invalidate));
 	EXPECT_EQ(1, self->d.count.blind);
 	/* While blind, a switch to a faster mode that the loop chose just before is refused. */
 	EXPECT_EQ(-EBUSY, jetwattd_apply(&self->d.act, &top));

@@ -78,7 +78,7 @@ FIXTURE_SETUP(cap)
 	ASSERT_EQ(0, jetwatt_board_open(&self->d.act.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
 	self->d.policy = &self->policy;
-	self->d.act.tell = jetwattd_on_event;
+	self->d.act.notify = jetwattd_on_event;
 	self->d.act.to = &self->d;
 	self->d.act.floor = low;
 	self->d.cap.safe = mid;
@@ -88,7 +88,7 @@ FIXTURE_SETUP(cap)
 	self->j = calloc(1, sizeof(*self->j));
 	self->j->cap = &self->d.cap;
 	self->j->act = &self->d.act;
-	self->j->cut = &self->d.cut;
+	self->j->invalidate = &self->d.invalidate;
 	self->j->window_s = 1;
 	self->drawn_w = self->found_w = IDLE_W;
 	self->floor_w = FLOOR_W;
@@ -221,7 +221,7 @@ TEST_F(cap, lower_budget_is_enforced_at_once)
 		passes(self, 3, 0);
 		ASSERT_TRUE(jetwatt_mode_same(&self->d.act.mode, &top));
 		jetwattd_budget(&self->d, to);
-		EXPECT_EQ(1, atomic_exchange(&self->d.cut, 0));
+		EXPECT_EQ(1, atomic_exchange(&self->d.invalidate, 0));
 		self->longest = 0;
 		passes(self, 6, 0);
 		EXPECT_GE(2.2e9, self->longest) TH_LOG("from 27 W to %g W", to);
@@ -403,7 +403,8 @@ static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t val
 		p.time_ns = ++*ms * 1000000;
 		cap_on_power(&p, c);
 	}
-	return c->dead ? (int)((c->dead - c->rail[0].label) / (long)sizeof(c->rail[0])) : -1;
+	return c->failed_rail ?
+		       (int)((c->failed_rail - c->rail[0].label) / (long)sizeof(c->rail[0])) : -1;
 }
 
 /* The total power is known once every rail has delivered samples for a while, and unknown when a
@@ -426,7 +427,7 @@ TEST(total_needs_every_rail)
 	EXPECT_EQ(0, atomic_load(&d.seeing));
 	/* The rails deliver samples alternately; then one fails once. */
 	memset(&c->hearing, 0, sizeof(c->hearing));
-	c->dead = NULL;
+	c->failed_rail = NULL;
 	for (int i = 0; i < 200; i++)
 		EXPECT_EQ(-1, hear(c, &ms, 1, i % 2 ? 1 : 4));
 	EXPECT_EQ(-1, hear(c, &ms, 1050, 1));
@@ -439,7 +440,7 @@ TEST(total_needs_every_rail)
 	/* The total now consists of one rail only. */
 	atomic_store(&d.seeing, 0);
 	memset(&c->hearing, 0, sizeof(c->hearing));
-	c->dead = NULL;
+	c->failed_rail = NULL;
 	c->nr_total = 1;
 	EXPECT_EQ(-1, hear(c, &ms, 2000, 5));
 	EXPECT_EQ(0, atomic_load(&d.seeing));

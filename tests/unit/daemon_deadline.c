@@ -26,7 +26,8 @@ uint64_t jetwatt_clock_ns(void)
 int jetwattd_sleep(struct jetwattd_run *r, double seconds)
 {
 	clock_ns += seconds * 1e9;
-	if (clock_ns - r->d->act.switched_ns > window_ms * 1e6 && r->d->turns.ended_ns < r->d->act.switched_ns) {
+	if (clock_ns - r->d->act.switched_ns > window_ms * 1e6 &&
+	    r->d->timeshare.ended_ns < r->d->act.switched_ns) {
 		pthread_mutex_lock(&r->d->lock);
 		jetwattd_deadline_window(r->d, 1);
 		pthread_mutex_unlock(&r->d->lock);
@@ -54,16 +55,16 @@ FIXTURE_SETUP(late)
 	self->d.cap.mean_w = 14;
 	self->d.act.mode = offer[1];
 	self->d.doing = JETWATTD_LEARNING;
-	self->d.turns.on = self->d.turns.planned = 1;
-	self->d.turns.limit_ms = LIMIT_MS;
-	self->d.turns.arrival_hz = 20;
+	self->d.timeshare.on = self->d.timeshare.planned = 1;
+	self->d.timeshare.limit_ms = LIMIT_MS;
+	self->d.timeshare.arrival_hz = 20;
 	r->d = &self->d;
 	r->learner.known.mode = malloc(sizeof(offer));
 	ASSERT_NE(NULL, r->learner.known.mode);
 	memcpy(r->learner.known.mode, offer, sizeof(offer));
 	r->learner.known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(&r->learner));
-	self->exclusions = r->learner.late;
+	self->exclusions = r->learner.misses_deadline;
 }
 
 FIXTURE_TEARDOWN(late)
@@ -83,7 +84,7 @@ static const struct jetwatt_row *kept(FIXTURE_DATA(late) *self)
 static void switches(FIXTURE_DATA(late) *self)
 {
 	self->d.act.switched_ns = clock_ns;
-	atomic_store(&self->d.cut, 0);
+	atomic_store(&self->d.invalidate, 0);
 }
 
 /* Simulate @n wait windows of @ms milliseconds each; @switched: the mode was switched during the
@@ -101,7 +102,7 @@ TEST_F(late, windows_within_the_latency_limit_are_fine)
 	switches(self);
 	windows(self, 1000, 0.95 * LIMIT_MS, 1);
 	jetwattd_deadline_check(&self->run);
-	EXPECT_FALSE(atomic_load(&self->d.cut));
+	EXPECT_FALSE(atomic_load(&self->d.invalidate));
 	EXPECT_FALSE(jetwattd_deadline_miss(&self->run));
 	/* The first window is long because it began in a slower mode, the second because
 	 * training paused. */
@@ -110,7 +111,7 @@ TEST_F(late, windows_within_the_latency_limit_are_fine)
 	windows(self, 1, 1.9 * LIMIT_MS, 0);
 	windows(self, 100, 0.9 * LIMIT_MS, 0);
 	jetwattd_deadline_check(&self->run);
-	EXPECT_FALSE(atomic_load(&self->d.cut));
+	EXPECT_FALSE(atomic_load(&self->d.invalidate));
 	EXPECT_FALSE(jetwattd_deadline_miss(&self->run));
 }
 
@@ -119,7 +120,7 @@ TEST_F(late, slow_mode_is_aborted_and_excludes_slower_modes)
 	switches(self);
 	windows(self, 1, 300, 1);
 	windows(self, 4, 300, 0);
-	EXPECT_TRUE(atomic_load(&self->d.cut));
+	EXPECT_TRUE(atomic_load(&self->d.invalidate));
 	ASSERT_TRUE(jetwattd_deadline_miss(&self->run));
 	EXPECT_FALSE(jetwattd_deadline_miss(&self->run));
 	EXPECT_EQ(1, self->exclusions[0]);
@@ -135,9 +136,9 @@ TEST_F(late, slow_mode_is_aborted_and_excludes_slower_modes)
 	 * passed. */
 	switches(self);
 	windows(self, 1, 300, 1);
-	EXPECT_FALSE(atomic_load(&self->d.cut));
+	EXPECT_FALSE(atomic_load(&self->d.invalidate));
 	windows(self, 1, 1200, 0);
-	EXPECT_TRUE(atomic_load(&self->d.cut));
+	EXPECT_TRUE(atomic_load(&self->d.invalidate));
 }
 
 TEST_F(late, overloaded_server_is_detected_without_a_window)
@@ -146,10 +147,10 @@ TEST_F(late, overloaded_server_is_detected_without_a_window)
 	switches(self);
 	clock_ns += 5.5 * LIMIT_MS * 1e6;
 	jetwattd_deadline_check(&self->run);
-	EXPECT_FALSE(atomic_load(&self->d.cut));
+	EXPECT_FALSE(atomic_load(&self->d.invalidate));
 	clock_ns += LIMIT_MS * 1e6;
 	jetwattd_deadline_check(&self->run);
-	EXPECT_TRUE(atomic_load(&self->d.cut));
+	EXPECT_TRUE(atomic_load(&self->d.invalidate));
 	EXPECT_TRUE(jetwattd_deadline_miss(&self->run));
 	ASSERT_EQ(0, jetwattd_deadline_estimate(&self->run));
 	EXPECT_GE(0.01, fabs(kept(self)->time_ms - 6.5 * LIMIT_MS));
@@ -157,7 +158,7 @@ TEST_F(late, overloaded_server_is_detected_without_a_window)
 	window_ms = 400;
 	switches(self);
 	jetwattd_deadline_catch_up(&self->run);
-	EXPECT_LE(self->d.act.switched_ns, self->d.turns.ended_ns);
+	EXPECT_LE(self->d.act.switched_ns, self->d.timeshare.ended_ns);
 	window_ms = INFINITY;
 	switches(self);
 	jetwattd_deadline_catch_up(&self->run);
@@ -171,10 +172,10 @@ TEST_F(late, held_mode_is_left_for_a_flood_not_for_a_burst)
 	self->d.doing = JETWATTD_HOLDING;
 	clock_ns += 4000000000ull;
 	jetwattd_deadline_check(&self->run);
-	EXPECT_FALSE(atomic_load(&self->d.cut));
+	EXPECT_FALSE(atomic_load(&self->d.invalidate));
 	clock_ns += 2000000000ull;
 	jetwattd_deadline_check(&self->run);
-	EXPECT_TRUE(atomic_load(&self->d.cut));
+	EXPECT_TRUE(atomic_load(&self->d.invalidate));
 	EXPECT_EQ(1, self->exclusions[1]);
 }
 
@@ -183,33 +184,33 @@ TEST_F(late, verdict_of_the_plan_lasts_until_requests_drop)
 	switches(self);
 	windows(self, 1000, 100, 1);
 	self->d.doing = JETWATTD_HOLDING;
-	self->d.turns.beyond = BEYOND - 1;
+	self->d.timeshare.beyond = BEYOND - 1;
 	jetwattd_deadline_check(&self->run);
-	EXPECT_FALSE(atomic_load(&self->d.cut));
-	self->d.turns.beyond = BEYOND;
+	EXPECT_FALSE(atomic_load(&self->d.invalidate));
+	self->d.timeshare.beyond = BEYOND;
 	jetwattd_deadline_check(&self->run);
-	EXPECT_TRUE(atomic_load(&self->d.cut));
+	EXPECT_TRUE(atomic_load(&self->d.invalidate));
 	EXPECT_EQ(1, self->exclusions[1]);
-	atomic_store(&self->d.cut, 0);
-	self->d.turns.beyond = 0;
-	self->d.turns.arrival_hz = 17;
+	atomic_store(&self->d.invalidate, 0);
+	self->d.timeshare.beyond = 0;
+	self->d.timeshare.arrival_hz = 17;
 	jetwattd_deadline_check(&self->run);
 	EXPECT_EQ(1, self->exclusions[1]);
-	self->d.turns.arrival_hz = 15;
+	self->d.timeshare.arrival_hz = 15;
 	jetwattd_deadline_check(&self->run);
 	EXPECT_EQ(0, self->exclusions[1]);
-	EXPECT_TRUE(atomic_load(&self->d.cut));
+	EXPECT_TRUE(atomic_load(&self->d.invalidate));
 }
 
 TEST_F(late, without_timeshare_nothing_is_late)
 {
-	self->d.turns.on = 0;
-	self->d.turns.beyond = BEYOND;
-	self->d.turns.over = 1;
+	self->d.timeshare.on = 0;
+	self->d.timeshare.beyond = BEYOND;
+	self->d.timeshare.over = 1;
 	switches(self);
 	clock_ns += 60000000000ull;
 	jetwattd_deadline_check(&self->run);
-	EXPECT_FALSE(atomic_load(&self->d.cut));
+	EXPECT_FALSE(atomic_load(&self->d.invalidate));
 	EXPECT_FALSE(jetwattd_deadline_miss(&self->run));
 }
 

@@ -78,8 +78,8 @@ TEST_F(learner, interrupted_check_is_repeated)
 	do {
 		t = terms(&self->p);
 		ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
-	} while (s.ask != JETWATTD_CHECK && step(self) > 0);
-	ASSERT_EQ(JETWATTD_CHECK, s.ask);
+	} while (s.kind != JETWATTD_CHECK && step(self) > 0);
+	ASSERT_EQ(JETWATTD_CHECK, s.kind);
 	EXPECT_LE(6, self->p.tries);
 	self->p.by = 0.5;
 	/* The check is interrupted: the learner gets no result and is resumed. */

@@ -169,7 +169,7 @@ TEST_F(learner, number_of_modes_is_limited)
 TEST_F(learner, known_workload_needs_few_measurements)
 {
 	struct jetwatt_row row[40];
-	struct jetwattd_prior prior = { .key = KEY, .twin = row, .twins = 40 };
+	struct jetwattd_prior prior = { .key = KEY, .cross_device = row, .nr_cross_device = 40 };
 	int tries;
 
 	for (int i = 0; i < 40; i++) {
@@ -295,7 +295,7 @@ TEST_F(learner, mode_too_slow_for_a_server_excludes_slower_modes)
 /* If a command or the end of the job interrupts a step of the search, the search can be resumed. */
 TEST_F(learner, interrupted_step_can_be_resumed)
 {
-	struct jetwattd_result cut = { .outcome = JETWATTD_CUT };
+	struct jetwattd_result cut = { .outcome = JETWATTD_INTERRUPTED };
 	struct jetwattd_terms t = terms(&self->p);
 	struct jetwattd_step s;
 

@@ -72,11 +72,11 @@ TEST(setting_blind)
 TEST(setting_turns)
 {
 	ASSERT_EQ(0, parse("turns = /batch.slice  /system.slice/serve.service 100ms\n"));
-	EXPECT_STREQ("/batch.slice", p.turns.train);
-	EXPECT_STREQ("/system.slice/serve.service", p.turns.serve);
-	EXPECT_EQ(100, p.turns.latency_ms);
-	EXPECT_EQ(1, jetwatt_cgroup_below("/batch.slice/a.service", p.turns.train));
-	EXPECT_EQ(0, jetwatt_cgroup_below("/batch.slices", p.turns.train));
+	EXPECT_STREQ("/batch.slice", p.timeshare.train);
+	EXPECT_STREQ("/system.slice/serve.service", p.timeshare.serve);
+	EXPECT_EQ(100, p.timeshare.latency_ms);
+	EXPECT_EQ(1, jetwatt_cgroup_below("/batch.slice/a.service", p.timeshare.train));
+	EXPECT_EQ(0, jetwatt_cgroup_below("/batch.slices", p.timeshare.train));
 
 	EXPECT_EQ(-EINVAL, parse("turns = /a /b 100ms\nturns = /c /d 100ms\n"));
 	EXPECT_EQ(2, e.line);

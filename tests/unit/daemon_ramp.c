@@ -13,7 +13,7 @@
 #define STEPS		6
 #define MODES		(STEPS * STEPS)
 #define BUDGET_W	20.0
-#define TURN_NS		250000000ull
+#define POLL_NS		250000000ull
 
 static uint64_t clock_ns = 1000000000000;
 static double load;
@@ -127,7 +127,7 @@ static void cap(FIXTURE_DATA(ramp) *self)
 static void turns(FIXTURE_DATA(ramp) *self, int n)
 {
 	while (n--) {
-		clock_ns += TURN_NS;
+		clock_ns += POLL_NS;
 		cap(self);
 		if (!jetwattd_ramp(&self->run))
 			continue;

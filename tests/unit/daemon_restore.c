@@ -126,7 +126,7 @@ FIXTURE_SETUP(restore)
 
 	self->d.act.reassert = variant->reassert;
 	self->d.policy = &self->policy;
-	self->d.act.tell = jetwattd_on_event;
+	self->d.act.notify = jetwattd_on_event;
 	self->d.act.to = &self->d;
 	ASSERT_EQ(pthread_mutex_init(&self->d.lock, NULL), 0);
 	tree_orin(&self->t);

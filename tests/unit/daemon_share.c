@@ -83,7 +83,7 @@ TEST_F(learner, share_is_kept_when_the_job_changes)
 /* An interrupted step ends the search, but the rest of the allowance stays usable. */
 TEST_F(learner, share_after_an_interrupted_step)
 {
-	struct jetwattd_result cut = { .outcome = JETWATTD_CUT };
+	struct jetwattd_result cut = { .outcome = JETWATTD_INTERRUPTED };
 	struct jetwattd_terms t;
 	struct jetwattd_step s;
 

@@ -100,7 +100,7 @@ FIXTURE_SETUP(yield)
 	ASSERT_EQ(0, jetwatt_board_open(&self->d.act.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
 	self->d.policy = &self->policy;
-	self->d.act.tell = jetwattd_on_event;
+	self->d.act.notify = jetwattd_on_event;
 	self->d.act.to = &self->d;
 	self->run.d = &self->d;
 	self->job = fork();

@@ -96,7 +96,8 @@ static inline double watts(const struct plant *p, const struct jetwatt_mode *m)
 static inline struct jetwattd_terms terms(const struct plant *p)
 {
 	return (struct jetwattd_terms){ .limit_w = 0.98 * p->budget_w, .safe_w = 0.88 * p->budget_w,
-					.now_ns = p->now_ns, .most = p->most, .learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
+					.now_ns = p->now_ns, .max_modes = p->most,
+					.learn_s = p->learn_s, .learn_j = p->learn_j, .share = p->share };
 }
 
 /* Return whether a knob refuses the mode; the same modes are refused in every run. */
@@ -123,13 +124,13 @@ static inline enum jetwattd_outcome try(FIXTURE_DATA(learner) *self, const struc
 	struct jetwattd_reading got;
 
 	p->tried[p->tries++] = step->mode;
-	p->exacts += step->ask == JETWATTD_TRY_EXACT;
+	p->exacts += step->kind == JETWATTD_TRY_EXACT;
 	if (refuses(p, &step->mode)) {
 		p->refusals++;
 		jetwattd_learner_refused(l, &step->mode, JETWATTD_REFUSED);
 		return JETWATTD_REFUSED;
 	}
-	measure(p, &step->mode, step->ask == JETWATTD_TRY ? QUICK_S : EXACT_S, &got);
+	measure(p, &step->mode, step->kind == JETWATTD_TRY ? QUICK_S : EXACT_S, &got);
 	jetwattd_learner_add_energy(l, got.m.dwell_s * got.m.row.power_w);
 	p->most_w = fmax(p->most_w, watts(p, &step->mode));
 	if (watts(p, &step->mode) > p->budget_w) {
@@ -155,7 +156,7 @@ static inline int step(FIXTURE_DATA(learner) *self)
 
 	if (!jetwattd_learner_next(&self->l, &t, &s))
 		return 0;
-	if (s.ask == JETWATTD_TRY || s.ask == JETWATTD_TRY_EXACT) {
+	if (s.kind == JETWATTD_TRY || s.kind == JETWATTD_TRY_EXACT) {
 		result.outcome = try(self, &s);
 		result.here = jetwatt_mode_same(&p->board, &s.mode);
 	} else {

@@ -26,7 +26,7 @@ static int actuator_switch(struct jetwattd_actuator *a, const struct jetwatt_mod
 		 * just applied. */
 		a->busy = a->mixed = a->restoring = 0;
 		a->switched_ns = jetwatt_clock_ns();
-		a->tell(a->to, JETWATTD_SWITCHED, mode, "");
+		a->notify(a->to, JETWATTD_SWITCHED, mode, "");
 		return 0;
 	}
 	/* Another process holds the lease, so the failed switch says nothing about the mode. */
@@ -37,11 +37,11 @@ static int actuator_switch(struct jetwattd_actuator *a, const struct jetwatt_mod
 		/* Cancel a pending restore: when jetwattd gets the lease again, the saved state
 		 * may be that of another process. */
 		a->restoring = 0;
-		a->tell(a->to, JETWATTD_LEASED, NULL, e.why);
+		a->notify(a->to, JETWATTD_LEASED, NULL, e.why);
 		return -EBUSY;
 	}
 	if (err == -EPIPE) {
-		a->tell(a->to, JETWATTD_UNGUARDED, NULL, "");
+		a->notify(a->to, JETWATTD_UNGUARDED, NULL, "");
 		return -EBUSY;
 	}
 	a->refused++;
@@ -68,7 +68,7 @@ static int actuator_verify(struct jetwattd_actuator *a)
 	jetwatt_board_forget(a->board);
 	a->applied = 0;
 	a->ceded = 1;
-	a->tell(a->to, JETWATTD_CEDED, NULL, e.what);
+	a->notify(a->to, JETWATTD_CEDED, NULL, e.what);
 	return -EBUSY;
 }
 
@@ -107,7 +107,7 @@ int jetwattd_apply_low(struct jetwattd_actuator *a, const struct jetwatt_mode *t
 			a->low_ns = i > 1 ? a->switched_ns : 0;
 			return 0;
 		}
-		a->tell(a->to, JETWATTD_LOW_REFUSED, &low[i], "");
+		a->notify(a->to, JETWATTD_LOW_REFUSED, &low[i], "");
 		/* The fallback modes keep the cores that are online, and the last of them also
 		 * keeps the memory clock. */
 		if (n == 2 && !jetwatt_board_read(a->board, &now)) {
@@ -129,7 +129,7 @@ int jetwattd_restore(struct jetwattd_actuator *a)
 		return 0;
 	/* jetwatt-knobs has ended; it restores the board when it ends. */
 	if (err == -EPIPE) {
-		a->tell(a->to, JETWATTD_UNGUARDED, NULL, "");
+		a->notify(a->to, JETWATTD_UNGUARDED, NULL, "");
 		return err;
 	}
 	if (err && err != -ENOENT) {
@@ -138,12 +138,12 @@ int jetwattd_restore(struct jetwattd_actuator *a)
 			jetwatt_error_board(err, &e);
 		a->unrestored++;
 		a->mixed = a->restoring = 1;
-		a->tell(a->to, JETWATTD_UNRESTORED, NULL, e.what);
+		a->notify(a->to, JETWATTD_UNRESTORED, NULL, e.what);
 		return err;
 	}
 	if (a->restoring) {
 		jetwatt_notice("board restored: the knob that had refused accepts the saved state now");
-		a->tell(a->to, JETWATTD_RESTORED, NULL, "");
+		a->notify(a->to, JETWATTD_RESTORED, NULL, "");
 	}
 	a->applied = a->mixed = a->restoring = 0;
 	return 0;

@@ -44,8 +44,8 @@ typedef void (*jetwattd_event_fn)(void *to, enum jetwattd_event event, const str
  *
  * The caller sets:
  * @board: the open board; its guardian process has been started
- * @tell: receiver of events
- * @to: first argument of the callback @tell
+ * @notify: receiver of events
+ * @to: first argument of the callback @notify
  * @reassert: setting of the policy: apply the mode again when another process changes a knob
  * @floor_only: 1: refuse to apply any mode except @floor, and do not retry a restore, because power
  *	samples are missing
@@ -68,7 +68,7 @@ typedef void (*jetwattd_event_fn)(void *to, enum jetwattd_event event, const str
  */
 struct jetwattd_actuator {
 	struct jetwatt_board *board;
-	jetwattd_event_fn tell;
+	jetwattd_event_fn notify;
 	void *to;
 	int reassert, floor_only;
 	struct jetwatt_mode floor;

@@ -17,13 +17,13 @@
 #include "util/error.h"
 
 /* Poll interval while blind. */
-#define TURN_NS		250000000
+#define POLL_NS		250000000
 /* Interval at which the knobs are verified while blind. */
 #define CHECK_NS	1000000000ull
 /* Interval between attempts to reach the module while blind, and the maximum of this interval. The
  * interval doubles each time the samples stop again less than a minute after the last success. */
 #define RETRY_NS	1000000000ull
-#define RETRY_MOST_NS	60000000000ull
+#define RETRY_MAX_NS	60000000000ull
 
 void jetwattd_blind(struct jetwattd *d)
 {
@@ -43,7 +43,7 @@ void jetwattd_blind(struct jetwattd *d)
 			jetwattd_apply_low(&d->act, &d->act.floor);
 	}
 	atomic_store(&d->seeing, 0);
-	atomic_store(&d->cut, 1);
+	atomic_store(&d->invalidate, 1);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -124,10 +124,10 @@ static int module_answers(void)
 	return !err;
 }
 
-/* Sleep for TURN_NS. Return: number of the signal that ends jetwattd; 0 if none has arrived. */
+/* Sleep for POLL_NS. Return: number of the signal that ends jetwattd; 0 if none has arrived. */
 static int blind_sleep(void)
 {
-	const struct timespec turn = { 0, TURN_NS };
+	const struct timespec interval = { 0, POLL_NS };
 	sigset_t ends;
 	int sig;
 
@@ -135,7 +135,7 @@ static int blind_sleep(void)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGQUIT);
 	sigaddset(&ends, SIGTERM);
-	sig = sigtimedwait(&ends, NULL, &turn);
+	sig = sigtimedwait(&ends, NULL, &interval);
 	return sig > 0 ? sig : 0;
 }
 
@@ -145,9 +145,9 @@ static void set_retry_interval(struct jetwattd_run *r)
 {
 	uint64_t since = jetwatt_clock_ns() - r->retried_ns;
 
-	r->retry_ns = since > RETRY_MOST_NS || !r->retry_ns ? RETRY_NS : 2 * r->retry_ns;
-	if (r->retry_ns > RETRY_MOST_NS)
-		r->retry_ns = RETRY_MOST_NS;
+	r->retry_ns = since > RETRY_MAX_NS || !r->retry_ns ? RETRY_NS : 2 * r->retry_ns;
+	if (r->retry_ns > RETRY_MAX_NS)
+		r->retry_ns = RETRY_MAX_NS;
 }
 
 int jetwattd_blind_hold(struct jetwattd_run *r)

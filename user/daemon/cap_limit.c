@@ -89,12 +89,12 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 	c->cap_events++;
 	c->cap_hit = 1;
 	c->stepped_ns = jetwatt_clock_ns();
-	c->tripped_w = c->tripped_sd = 0;
+	c->left_w = c->left_sd = 0;
 	if (now > from + MIN_SPAN_NS) {
-		c->tripped_w = jetwattd_window_mean(&j->drawn, now - from, &span);
-		c->tripped_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
+		c->left_w = jetwattd_window_mean(&j->drawn, now - from, &span);
+		c->left_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
 	}
-	atomic_store(j->cut, 1);
+	atomic_store(j->invalidate, 1);
 	j->debt_j = jetwattd_window_debt(&j->drawn, span_to_judge(j, window), c->budget_w);
 	j->owed_ns = now;
 	c->energy_debt = 1;

@@ -39,8 +39,8 @@
  * Output of the cap:
  * @energy_debt: 1 after a cap event, until the energy overshoot has been repaid
  * @cap_hit: 1: a cap event has occurred; the loop sets it to 0
- * @tripped_w: mean power in the mode that the cap left, in W; 0: unknown
- * @tripped_sd: relative standard error of @tripped_w
+ * @left_w: mean power in the mode that the cap left, in W; 0: unknown
+ * @left_sd: relative standard error of @left_w
  * @left: the mode that the cap left
  * @stepped_ns: time of the last cap event, ns, CLOCK_MONOTONIC
  * @mean_w: mean power over the averaging window, in W
@@ -61,7 +61,7 @@ struct jetwattd_cap {
 	uint64_t measuring_ns;
 
 	int energy_debt, cap_hit;
-	double tripped_w, tripped_sd;
+	double left_w, left_sd;
 	struct jetwatt_mode left;
 	uint64_t stepped_ns;
 	double mean_w, here_w, swing, over_s;
@@ -84,7 +84,7 @@ static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
  * struct jetwattd_cap_check - state of the cap's decisions; belongs to the thread of the cap
  * @cap: budget and results
  * @act: actuator that applies the mode at a step down
- * @cut: set to 1 at a cap event, to invalidate the reading in progress
+ * @invalidate: set to 1 at a cap event, to invalidate the reading in progress
  * @window_s: length of the averaging window of the policy, in s
  * @off: 1: jetwattd must not switch the board, so the cap only measures
  * @drawn: ring of total power samples; the caller adds samples
@@ -108,7 +108,7 @@ static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
 struct jetwattd_cap_check {
 	struct jetwattd_cap *cap;
 	struct jetwattd_actuator *act;
-	atomic_int *cut;
+	atomic_int *invalidate;
 	double window_s;
 	int off;
 	struct jetwattd_window drawn;
@@ -121,7 +121,7 @@ struct jetwattd_cap_check {
 
 /**
  * struct jetwattd_rail_check - which rails of the total deliver values
- * @heard: bit r is set if rail r has delivered values recently
+ * @alive: bit r is set if rail r has delivered values recently
  * @silent_ns: for each rail, time of the first of the successive samples without a value of
  *	the rail, ns; 0: the last sample has a value
  * @since_ns: time since which all rails of the total deliver values; 0: some rails deliver
@@ -129,7 +129,7 @@ struct jetwattd_cap_check {
  * @seeing: 1: all rails have delivered values for at least 0.5 s
  */
 struct jetwattd_rail_check {
-	uint32_t heard;
+	uint32_t alive;
 	uint64_t silent_ns[JETWATT_RAILS_MAX], since_ns;
 	int seeing;
 };

@@ -26,7 +26,7 @@
 /* First back-off, in s; doubled for each further back-off, up to the policy's "back-off". */
 #define BACK_OFF_S	2.0
 /* Poll interval while backing off, in s. */
-#define TURN_S		0.2
+#define POLL_S		0.2
 /* Time without a cap event after which the back-off starts at BACK_OFF_S again. */
 #define BACKOFF_RESET_NS	600000000000ull
 /* Number of cap events in held modes after which the mode is excluded: a single event may have been
@@ -89,7 +89,7 @@ static int wait_backoff(struct jetwattd_run *r, double seconds)
 		cap_hit = r->d->cap.cap_hit;
 		r->d->cap.cap_hit = 0;
 		pthread_mutex_unlock(&r->d->lock);
-		if (jetwattd_sleep(r, TURN_S))
+		if (jetwattd_sleep(r, POLL_S))
 			return 1;
 	} while (jetwatt_clock_ns() < until);
 	return 0;
@@ -140,8 +140,8 @@ static const struct jetwatt_mode *ramp_mode(const struct jetwattd_run *r, int le
  * to the lowest mode if the cap has applied the lowest mode. */
 static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 {
-	l->most = l->level ? l->level - 1 : 0;
-	l->level = jetwatt_mode_same(&d->act.mode, &d->act.floor) ? 0 : l->most;
+	l->max_level = l->level ? l->level - 1 : 0;
+	l->level = jetwatt_mode_same(&d->act.mode, &d->act.floor) ? 0 : l->max_level;
 	l->below_w = 0;
 	l->fell_ns = d->act.switched_ns;
 	l->since_ns = l->on ? l->since_ns : l->fell_ns;
@@ -173,11 +173,11 @@ int jetwattd_ramp(struct jetwattd_run *r)
 	if (d->cap.cap_hit && d->act.applied)
 		ramp_cap_event(l, d);
 	if (now - l->fell_ns > d->policy->backoff_s * 1e9)
-		l->most = RAMP_END;
+		l->max_level = RAMP_END;
 	/* Without a budget the ramp ends. */
 	found = l->on && !(d->cap.budget_w > 0);
-	if (l->on && !found && !d->cap.energy_debt && l->level < l->most && now - d->act.switched_ns > RAMP_LEVEL_NS &&
-	    ramp_may_rise(l, d)) {
+	if (l->on && !found && !d->cap.energy_debt && l->level < l->max_level &&
+	    now - d->act.switched_ns > RAMP_LEVEL_NS && ramp_may_rise(l, d)) {
 		d->cap.safe = d->act.mode;
 		d->cap.safe_w = l->below_w = d->cap.here_w;
 		d->cap.have_safe = 1;
@@ -188,14 +188,14 @@ int jetwattd_ramp(struct jetwattd_run *r)
 	}
 	pthread_mutex_unlock(&d->lock);
 	lasts = l->on && !found && now - l->since_ns > RAMP_LOG_NS;
-	if (lasts && !l->said)
+	if (lasts && !l->logged)
 		jetwattd_log(d, "budget exceeded without a known job: raising the mode step by step within the budget");
-	l->said |= lasts;
+	l->logged |= lasts;
 	return found;
 }
 
 void jetwattd_ramp_end(struct jetwattd_run *r)
 {
-	r->ramp.on = r->ramp.said = 0;
+	r->ramp.on = r->ramp.logged = 0;
 	r->ramp.level = RAMP_END;
 }

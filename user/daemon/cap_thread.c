@@ -40,7 +40,7 @@
  * @total: indices of the rails of the total
  * @nr_total: number of elements of @total
  * @rail: all rails
- * @dead: label of a rail of the total that delivers no values, NULL: all rails do
+ * @failed_rail: label of a rail of the total that delivers no values, NULL: all rails do
  * @hearing: which rails deliver values
  * @judge: state of the cap's decisions
  */
@@ -54,7 +54,7 @@ struct jetwattd_cap_thread {
 	int started, end;
 	int total[JETWATT_RAILS_MAX], nr_total;
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
-	const char *dead;
+	const char *failed_rail;
 	struct jetwattd_rail_check hearing;
 	struct jetwattd_cap_check judge;
 };
@@ -62,7 +62,7 @@ struct jetwattd_cap_thread {
 int jetwattd_rail_check(struct jetwattd_rail_check *h, const int *total, int nr, const struct jetwatt_power *p)
 {
 	uint32_t all = 0;
-	int dead = -1;
+	int failed = -1;
 
 	for (int i = 0; i < nr; i++) {
 		uint32_t bit = 1u << total[i];
@@ -70,32 +70,32 @@ int jetwattd_rail_check(struct jetwattd_rail_check *h, const int *total, int nr,
 
 		all |= bit;
 		if (p->valid & bit) {
-			h->heard |= bit;
+			h->alive |= bit;
 			*since = 0;
 		} else if (!*since) {
 			*since = p->time_ns;
 		} else if (p->time_ns - *since > GAP_NS) {
-			h->heard &= ~bit;
+			h->alive &= ~bit;
 			if (p->time_ns - *since > SILENT_NS)
-				dead = i;
+				failed = i;
 		}
 	}
-	if (h->heard != all)
+	if (h->alive != all)
 		h->since_ns = 0;
 	else if (!h->since_ns)
 		h->since_ns = p->time_ns;
 	h->seeing = h->since_ns && p->time_ns - h->since_ns >= SEEN_NS;
-	return dead;
+	return failed;
 }
 
 static void cap_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct jetwattd_cap_thread *c = arg;
-	int dead = jetwattd_rail_check(&c->hearing, c->total, c->nr_total, p);
+	int failed = jetwattd_rail_check(&c->hearing, c->total, c->nr_total, p);
 	double w = 0;
 
-	if (dead >= 0)
-		c->dead = c->rail[c->total[dead]].label;
+	if (failed >= 0)
+		c->failed_rail = c->rail[c->total[failed]].label;
 	else if (c->hearing.seeing && c->nr_total >= c->d->rails)
 		atomic_store(&c->d->seeing, 1);
 	for (int i = 0; i < c->nr_total; i++)
@@ -166,13 +166,13 @@ static void *cap_run(void *arg)
 			jetwattd_blind(c->d);
 			return NULL;
 		}
-		if (c->dead) {
+		if (c->failed_rail) {
 			/* While blind, the loop reports missing samples, so the thread does not. */
 			if (!atomic_load(&c->d->blind))
 				jetwatt_error_report(JETWATT_EXIT_FAILED,
 						  "its sensor chip does not answer, so the total power is unknown",
 						  "jetwatt doctor; dmesg", "power samples have stopped: rail %s",
-						  c->dead);
+						  c->failed_rail);
 			jetwattd_blind(c->d);
 			return NULL;
 		}
@@ -223,7 +223,7 @@ int jetwattd_cap_start(struct jetwattd *d, struct jetwattd_cap_thread **cap)
 	c->d = d;
 	c->judge.cap = &d->cap;
 	c->judge.act = &d->act;
-	c->judge.cut = &d->cut;
+	c->judge.invalidate = &d->invalidate;
 	c->end = eventfd(0, EFD_CLOEXEC);
 	d->cap.swing = JETWATTD_SWING;
 	atomic_store(&d->seeing, 0);

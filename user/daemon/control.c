@@ -112,7 +112,7 @@ static const char *set_pause(struct jetwattd *d, int pause)
 {
 	pthread_mutex_lock(&d->lock);
 	d->pause = pause;
-	atomic_store(&d->cut, 1);
+	atomic_store(&d->invalidate, 1);
 	pthread_mutex_unlock(&d->lock);
 	return NULL;
 }

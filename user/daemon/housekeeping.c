@@ -18,7 +18,7 @@
 #include "util/error.h"
 
 /* Poll interval of the loop; it may be long, because the cap reacts in its own thread. */
-#define TURN_MS		250
+#define POLL_MS		250
 /* Minimum interval between two runs of the housekeeping. */
 #define TEND_NS		1000000000ull
 /* Minimum interval between two runs of the slow parts of the housekeeping: counters of the
@@ -50,7 +50,7 @@ static int corunners_changed(struct jetwattd_run *r)
 	char now[JETWATTD_CORUNNERS_LEN];
 
 	jetwattd_corunners(r, now, sizeof(now));
-	r->apart = r->session.pid && strcmp(now, r->beside) ? r->apart + 1 : 0;
+	r->apart = r->session.pid && strcmp(now, r->corunners) ? r->apart + 1 : 0;
 	return r->apart >= JETWATTD_CORUNNERS_CHECKS;
 }
 
@@ -67,7 +67,7 @@ static unsigned int minute_of_day(void)
 /* Copy the telemetry for the metrics; clear the copy if the telemetry is stale. */
 static void copy_telemetry(struct jetwattd_run *r, uint64_t now_ns)
 {
-	struct jetwattd_telemetry *m = &r->d->meter;
+	struct jetwattd_telemetry *m = &r->d->telemetry;
 
 	pthread_mutex_lock(&r->d->lock);
 	m->telemetry = r->session.telemetry;
@@ -80,7 +80,7 @@ static void copy_telemetry(struct jetwattd_run *r, uint64_t now_ns)
 static void read_module_counters(struct jetwattd_run *r)
 {
 	struct jetwatt_energy energy[JETWATT_RAILS_MAX + 1];
-	struct jetwattd_telemetry *m = &r->d->meter;
+	struct jetwattd_telemetry *m = &r->d->telemetry;
 	struct jetwatt_config config;
 	struct jetwatt_stats stats;
 	int n;
@@ -118,7 +118,7 @@ void jetwattd_housekeeping(struct jetwattd_run *r)
 	jetwattd_reload(r);
 	jetwattd_timeshare(r);
 	if (corunners_changed(r))
-		atomic_store(&d->cut, 1);
+		atomic_store(&d->invalidate, 1);
 	budget = jetwattd_policy_budget(d->policy, minute_of_day(), r->cgroup);
 	pthread_mutex_lock(&d->lock);
 	jetwattd_budget(d, d->override_w > 0 ? d->override_w : budget);
@@ -151,9 +151,9 @@ void jetwattd_forget_waits(struct jetwattd_run *r)
 	w->nr_sync = WAITS_KEPT;
 }
 
-void jetwattd_poll(struct jetwattd_run *r, double most_s)
+void jetwattd_poll(struct jetwattd_run *r, double max_s)
 {
-	jetwatt_session_sleep(&r->session, (int)fmin(TURN_MS, ceil(most_s * 1e3)));
+	jetwatt_session_sleep(&r->session, (int)fmin(POLL_MS, ceil(max_s * 1e3)));
 	jetwattd_housekeeping(r);
 	jetwatt_session_discard(&r->session, r->session.power_ns);
 	jetwattd_forget_waits(r);

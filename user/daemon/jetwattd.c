@@ -13,7 +13,7 @@ static void enter_yielding(struct jetwattd *d, const char *why)
 {
 	jetwattd_enter(d, JETWATTD_YIELDING);
 	snprintf(d->why, sizeof(d->why), "yielding: %.200s", why);
-	atomic_store(&d->cut, 1);
+	atomic_store(&d->invalidate, 1);
 }
 
 void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt_mode *mode,
@@ -54,7 +54,7 @@ void jetwattd_unguarded(struct jetwattd *d)
 	if (!atomic_exchange(&d->stop, JETWATT_EXIT_FAILED))
 		jetwatt_notice("ending, because the process that restores the knobs has ended: %s",
 				   d->by_remote ? "jetwatt-knobs" : "guardian of jetwattd");
-	atomic_store(&d->cut, 1);
+	atomic_store(&d->invalidate, 1);
 }
 
 void jetwattd_budget(struct jetwattd *d, double watts)
@@ -62,7 +62,7 @@ void jetwattd_budget(struct jetwattd *d, double watts)
 	if (watts == d->cap.budget_w)
 		return;
 	d->cap.budget_w = watts;
-	atomic_store(&d->cut, 1);
+	atomic_store(&d->invalidate, 1);
 }
 
 void jetwattd_log(struct jetwattd *d, const char *text, ...)

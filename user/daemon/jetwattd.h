@@ -79,14 +79,14 @@ struct jetwattd_count {
  * @first_ns: end of the window during which the mode was last switched, ns; 0: that window
  *	has not ended
  * @windows: number of windows that have ended since @first_ns
- * @turns: number of training time slices since jetwattd started
- * @late: number of training time slices that did not end at a minibatch boundary, counted while a
- *	plan was valid
+ * @slices: number of training time slices since jetwattd started
+ * @overruns: number of training time slices that did not end at a minibatch boundary, counted while
+ *	a plan was valid
  */
 struct jetwattd_timeshare_status {
 	int on, planned, beyond, over;
 	double minibatches, requests, window_ms, latency_ms, limit_ms, arrival_hz;
-	uint64_t ended_ns, first_ns, windows, turns, late;
+	uint64_t ended_ns, first_ns, windows, slices, overruns;
 };
 
 /**
@@ -132,7 +132,8 @@ struct jetwattd_telemetry {
  * @by_remote: 1: jetwatt-knobs writes the knobs
  * @power_w: budget of the command line, which replaces all budgets of the policy; 0: the
  *	policy's budgets hold
- * @cut: set to 1 to invalidate the reading in progress, so that the loop checks what has changed
+ * @invalidate: set to 1 to invalidate the reading in progress, so that the loop checks what has
+ *	changed
  * @stop: exit code with which jetwattd is to end; 0: jetwattd goes on
  * @blind: 1: no power samples; only the lowest mode may be applied
  * @seeing: 1: every rail of the total has delivered samples since the cap thread started
@@ -150,15 +151,15 @@ struct jetwattd_telemetry {
  * @expect_ms: time of a minibatch as measured in the held mode, in ms
  * @expect_w: power as measured in the held mode, in W
  * @count: event counters
- * @meter: measurements for the metrics
- * @turns: state of the time slicing
+ * @telemetry: measurements for the metrics
+ * @timeshare: state of the time slicing
  */
 struct jetwattd {
 	struct jetwattd_policy *policy;
 	const char *conf;
 	int conf_must, verbose, by_remote;
 	double power_w;
-	atomic_int cut, stop, blind, seeing;
+	atomic_int invalidate, stop, blind, seeing;
 	int rails;
 
 	pthread_mutex_t lock;
@@ -172,8 +173,8 @@ struct jetwattd {
 	char command[256], key[40], why[256];
 	double expect_ms, expect_w;
 	struct jetwattd_count count;
-	struct jetwattd_telemetry meter;
-	struct jetwattd_timeshare_status turns;
+	struct jetwattd_telemetry telemetry;
+	struct jetwattd_timeshare_status timeshare;
 };
 
 /* Set the budget to @watts, 0: none. A change of the budget invalidates the reading in progress.

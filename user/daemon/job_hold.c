@@ -38,30 +38,30 @@ static const struct jetwatt_measure_limits glancing = {
  * those of other workloads. @found: 1 if the database is open and the workload is identified. */
 static void load_prior(struct jetwattd_run *r, int found)
 {
-	struct jetwattd_prior prior = { .key = r->keep.key, .first = r->preset, .first_w = r->preset_w,
-					.firsts = r->presets };
+	struct jetwattd_prior prior = { .key = r->store.key, .first = r->preset,
+					.first_w = r->preset_w, .firsts = r->presets };
 	struct jetwatt_corpus other[OTHERS];
-	struct jetwatt_row *row = NULL, *twin = NULL;
+	struct jetwatt_row *row = NULL, *cross_device = NULL;
 	struct jetwatt_db_row *db = NULL;
-	int n = found ? jetwatt_profile_store_rows(&r->keep, &db) : 0;
-	int twins = found ? jetwatt_profile_store_prior(&r->keep, &twin) : 0;
-	int others = found && n < JETWATTD_KNOWN && twins <= 0 ?
-		     jetwatt_profile_store_others(&r->keep, other, OTHERS) : 0;
+	int n = found ? jetwatt_profile_store_rows(&r->store, &db) : 0;
+	int nr = found ? jetwatt_profile_store_prior(&r->store, &cross_device) : 0;
+	int others = found && n < JETWATTD_KNOWN && nr <= 0 ?
+		     jetwatt_profile_store_others(&r->store, other, OTHERS) : 0;
 
 	row = n > 0 ? malloc((size_t)n * sizeof(*row)) : NULL;
 	for (int i = 0; row && i < n; i++)
 		row[i] = db[i].row;
 	prior.row = row;
 	prior.rows = row ? (size_t)n : 0;
-	prior.twin = twin;
-	prior.twins = twins > 0 ? (size_t)twins : 0;
+	prior.cross_device = cross_device;
+	prior.nr_cross_device = nr > 0 ? (size_t)nr : 0;
 	prior.other = other;
 	prior.others = others > 0 ? (size_t)others : 0;
 	jetwattd_learner_begin(&r->learner, &prior);
 	for (int i = 0; i < others; i++)
 		free((void *)other[i].row);
 	free(row);
-	free(twin);
+	free(cross_device);
 	free(db);
 }
 
@@ -80,24 +80,25 @@ static void load_workload(struct jetwattd_run *r)
 	struct jetwatt_session *w = &r->session;
 	struct jetwattd *d = r->d;
 	struct jetwatt_profile_store_args args = { .path = *d->policy->db ? d->policy->db : NULL,
-					  .corunners = r->beside };
+					  .corunners = r->corunners };
 	struct jetwatt_args_job job = { .pid = w->pid };
 
-	jetwattd_corunners(r, r->beside, sizeof(r->beside));
+	jetwattd_corunners(r, r->corunners, sizeof(r->corunners));
 	r->apart = 0;
 	jetwattd_minibatch_forget(r->minibatch);
-	if (!r->keep.db)
-		jetwatt_profile_store_open(&r->keep, &args);
-	load_prior(r, r->keep.db && !jetwatt_profile_store_workload(&r->keep, &args, d->act.board, w, &job) &&
-		      r->keep.db);
+	if (!r->store.db)
+		jetwatt_profile_store_open(&r->store, &args);
+	load_prior(r, r->store.db &&
+		      !jetwatt_profile_store_workload(&r->store, &args, d->act.board, w, &job) &&
+		      r->store.db);
 	if (d->verbose)
 		jetwatt_notice("job attached: process %d%s%s, %zu stored readings of its workload%s", w->pid,
-				   *r->beside ? " co-running with " : "", r->beside, known->nr_rows,
-				   prior_text(&known->by));
+				   *r->corunners ? " co-running with " : "", r->corunners,
+				   known->nr_rows, prior_text(&known->by));
 	pthread_mutex_lock(&d->lock);
 	d->cap.have_safe = 0;
 	d->expect_ms = d->expect_w = 0;
-	snprintf(d->key, sizeof(d->key), "%.16s", r->keep.key);
+	snprintf(d->key, sizeof(d->key), "%.16s", r->store.key);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -163,9 +164,9 @@ static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 	pthread_mutex_lock(&d->lock);
 	d->expect_ms = best->time_ms;
 	d->expect_w = best->power_w;
-	/* @cut may be cleared: the event that set it is handled here, or jetwattd_changed()
+	/* @invalidate may be cleared: the event that set it is handled here, or jetwattd_changed()
 	 * still reports it. */
-	atomic_store(&d->cut, 0);
+	atomic_store(&d->invalidate, 0);
 	if (!jetwattd_is_applied(&d->act, &best->mode)) {
 		int err;
 
@@ -218,7 +219,7 @@ static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_backoff *backing)
 {
 	struct jetwatt_row was;
-	int drifts = 0, calm = 0;
+	int drifts = 0, stable = 0;
 
 	while (!jetwattd_changed(r)) {
 		const struct jetwatt_row *best = apply_best(r);
@@ -226,16 +227,17 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		enum jetwattd_outcome out;
 
 		if (!best && jetwattd_changed(r))
-			return JETWATTD_CUT;
+			return JETWATTD_INTERRUPTED;
 		jetwattd_doing(r, JETWATTD_HOLDING);
 		if (!best) {
 			jetwattd_log(r->d, "no measured mode is within the budget: %g W", r->budget_w);
-			return jetwattd_sleep(r, r->d->policy->backoff_s) ? JETWATTD_CUT : JETWATTD_MEASURED;
+			return jetwattd_sleep(r, r->d->policy->backoff_s) ?
+				       JETWATTD_INTERRUPTED : JETWATTD_MEASURED;
 		}
 		if (may_search_further(r))
 			return JETWATTD_MEASURED;
 		was = *best;
-		if (calm) {
+		if (stable) {
 			struct jetwatt_row is;
 			size_t n = jetwattd_quick_check(r, &glancing, &is);
 
@@ -247,9 +249,9 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		if (out == JETWATTD_ENDED || out == JETWATTD_NOTHING)
 			return out;
 		if (out == JETWATTD_OVER && jetwattd_back_off(r, backing, &got))
-			return JETWATTD_CUT;
+			return JETWATTD_INTERRUPTED;
 		drifts = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
-		calm = out == JETWATTD_MEASURED && !drifts;
+		stable = out == JETWATTD_MEASURED && !drifts;
 		if (!drifts && out == JETWATTD_MEASURED && too_near_budget(r, &got.m.row) &&
 		    jetwattd_store_reading(r, &got))
 			return JETWATTD_ENDED;
@@ -261,7 +263,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		jetwattd_handle_news(r);
 		return JETWATTD_MEASURED;
 	}
-	return JETWATTD_CUT;
+	return JETWATTD_INTERRUPTED;
 }
 
 enum jetwattd_outcome jetwattd_learn_and_hold(struct jetwattd_run *r)

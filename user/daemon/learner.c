@@ -21,11 +21,11 @@ int jetwattd_learner_open(struct jetwattd_learner *l)
 	openblas_set_num_threads(1);
 	l->known.silent = 1;
 	l->exclusions = calloc(n, 1);
-	l->late = calloc(n, 1);
+	l->misses_deadline = calloc(n, 1);
 	l->seen = calloc(n, 1);
 	l->choice = malloc(n * sizeof(*l->choice));
 	l->choice_at = malloc(n * sizeof(*l->choice_at));
-	if (!l->exclusions || !l->late || !l->seen || !l->choice || !l->choice_at)
+	if (!l->exclusions || !l->misses_deadline || !l->seen || !l->choice || !l->choice_at)
 		return jetwatt_tuner_no_memory();
 	jetwattd_span_of(&l->span, l->known.mode, n);
 	return 0;
@@ -35,7 +35,7 @@ void jetwattd_learner_close(struct jetwattd_learner *l)
 {
 	jetwatt_tuner_free(&l->known);
 	free(l->exclusions);
-	free(l->late);
+	free(l->misses_deadline);
 	free(l->seen);
 	free(l->choice);
 	free(l->choice_at);
@@ -66,7 +66,9 @@ static int learn_other_workloads(struct jetwattd_learner *l, const struct jetwat
 	/* -ENOTSUP: this predictor does not use other workloads. */
 	if (err && err != -ENOTSUP)
 		return jetwatt_tuner_failed(&l->known, err, "cannot use other workloads");
-	err = prior->twins ? jetwatt_tuner_add_cross_device(&l->known, prior->twin, prior->twins) : 0;
+	err = prior->nr_cross_device ?
+		      jetwatt_tuner_add_cross_device(&l->known, prior->cross_device,
+						     prior->nr_cross_device) : 0;
 	return err < 0 ? -err : 0;
 }
 
@@ -80,7 +82,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	l->learned_j = 0;
 	l->nr_news = 0;
 	l->check.state = JETWATTD_NO_CHECK;
-	l->taken = l->looked = 0;
+	l->taken = l->checked = 0;
 	l->run_ns = l->ran_ns = 0;
 	jetwattd_learner_forget_misses(l);
 	set_first(l, prior);
@@ -101,9 +103,9 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	l->terms = *terms;
 	/* Request a check again if it was interrupted. */
 	if (l->check.state)
-		l->looked = 0;
+		l->checked = 0;
 	l->check.state = JETWATTD_NO_CHECK;
-	l->foretold = l->small = 0;
+	l->predicted = l->small = 0;
 	jetwattd_level_first(l);
 	/* Look the allowance up only once per run of the job. */
 	if (!l->run_ns)
@@ -115,7 +117,7 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 /* Fill in the step that the pending check requires. Return: 1. */
 static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *step)
 {
-	step->ask = l->check.state == JETWATTD_CHECK_JUMP ? JETWATTD_CHECK_HERE : JETWATTD_CHECK;
+	step->kind = l->check.state == JETWATTD_CHECK_JUMP ? JETWATTD_CHECK_HERE : JETWATTD_CHECK;
 	step->mode = l->check.mode;
 	return 1;
 }
@@ -128,12 +130,12 @@ static int check_first_row(struct jetwattd_learner *l, int ending)
 {
 	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;
 
-	if (l->looked || jetwattd_cross_device_agrees(l))
+	if (l->checked || jetwattd_cross_device_agrees(l))
 		return 0;
 	if (ending ? whole >= sure || l->taken < 2 || jetwattd_allowance_used_up(l) :
 		     whole != sure)
 		return 0;
-	l->looked = 1;
+	l->checked = 1;
 	return jetwattd_drift_check_first(l);
 }
 
@@ -156,7 +158,7 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 	if (i < 0)
 		return check_first_row(l, 1) && check_step(l, step);
 	l->trying = (size_t)i;
-	step->ask = exact ? JETWATTD_TRY_EXACT : JETWATTD_TRY;
+	step->kind = exact ? JETWATTD_TRY_EXACT : JETWATTD_TRY;
 	step->mode = l->known.mode[i];
 	return 1;
 }
@@ -203,7 +205,7 @@ void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules)
 static enum jetwattd_follow start_new_pass(struct jetwattd_learner *l)
 {
 	jetwattd_level_first(l);
-	l->taken = l->looked = l->small = 0;
+	l->taken = l->checked = l->small = 0;
 	return JETWATTD_FOLLOW_PLAN;
 }
 
@@ -211,7 +213,7 @@ static enum jetwattd_follow start_new_pass(struct jetwattd_learner *l)
 static int ends_search(enum jetwattd_outcome out)
 {
 	return out != JETWATTD_MEASURED && out != JETWATTD_OVER && out != JETWATTD_REFUSED &&
-	       out != JETWATTD_HOT && out != JETWATTD_LATE;
+	       out != JETWATTD_HOT && out != JETWATTD_DEADLINE_MISS;
 }
 
 enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,

@@ -36,14 +36,14 @@
 enum jetwattd_outcome {
 	JETWATTD_MEASURED,
 	JETWATTD_OVER,		/* the cap stepped down */
-	/* measured, but the jobs beside the measured job were not those of the workload */
+	/* measured, but the co-running jobs were not those of the workload */
 	JETWATTD_SHARED,
-	JETWATTD_CUT,		/* interrupted: budget, knobs or jetwattd's state have changed */
+	JETWATTD_INTERRUPTED,	/* budget, knobs or jetwattd's state have changed */
 	JETWATTD_ENDED,		/* the job or jetwattd has ended, or an error was reported */
 	JETWATTD_NOTHING,	/* no waits for the GPU, or no minibatches recognised */
 	JETWATTD_REFUSED,	/* a knob refused the mode */
 	JETWATTD_HOT,		/* throttled: the clocks were below those of the mode */
-	JETWATTD_LATE,		/* the server missed its latency limit in the mode */
+	JETWATTD_DEADLINE_MISS,	/* the server missed its latency limit in the mode */
 };
 
 /**
@@ -65,8 +65,8 @@ struct jetwattd_reading {
  * @limit_w: maximum mean power of a mode, in W, from the cap
  * @safe_w: maximum power of the mode that the cap steps down to, in W
  * @now_ns: time, CLOCK_MONOTONIC
- * @most: maximum number of modes to measure for a workload. If none of them is within the limit,
- *	further modes are measured.
+ * @max_modes: maximum number of modes to measure for a workload. If none of them is within the
+ *	limit, further modes are measured.
  * @learn_s: maximum time for learning a workload, in s; 0: no maximum
  * @learn_j: maximum energy for learning a workload, in J
  * @share: fraction of the workload's running time that learning may cost. A reading is taken if its
@@ -77,7 +77,7 @@ struct jetwattd_reading {
 struct jetwattd_terms {
 	double limit_w, safe_w;
 	uint64_t now_ns;
-	size_t most;
+	size_t max_modes;
 	double learn_s, learn_j, share;
 	int uneven;
 };
@@ -86,9 +86,9 @@ struct jetwattd_terms {
  * struct jetwattd_prior - readings known for a job when it begins; all zero: none
  * @key: key of the job's workload in the profile database; NULL or empty: none
  * @row: readings of this workload on this device, the oldest first
- * @twin: readings of this workload on other devices
+ * @cross_device: readings of this workload on other devices
  * @rows: number of elements of @row
- * @twins: number of elements of @twin
+ * @nr_cross_device: number of elements of @cross_device
  * @other: readings of other workloads, one element for each workload; used by predictors that have
  *	a prior
  * @others: number of elements of @other
@@ -102,8 +102,8 @@ struct jetwattd_terms {
  */
 struct jetwattd_prior {
 	const char *key;
-	const struct jetwatt_row *row, *twin;
-	size_t rows, twins;
+	const struct jetwatt_row *row, *cross_device;
+	size_t rows, nr_cross_device;
 	const struct jetwatt_corpus *other;
 	size_t others;
 	const struct jetwatt_mode *first;
@@ -121,11 +121,11 @@ enum jetwattd_step_kind {
 
 /**
  * struct jetwattd_step - a step that the learner asks for
- * @ask: what to do
+ * @kind: what to do
  * @mode: the mode to apply and measure
  */
 struct jetwattd_step {
-	enum jetwattd_step_kind ask;
+	enum jetwattd_step_kind kind;
 	struct jetwatt_mode mode;
 };
 
@@ -241,8 +241,8 @@ struct jetwattd_drift_check {
  * All other members belong to the learner:
  * @exclusions: for each candidate: JETWATTD_EXCLUDED if the mode exceeds the budget or a knob
  *	refuses it; else the number of cap events or throttled readings in that mode
- * @late: for each candidate, 1: the server misses its latency limit in that mode
- * @late_hz: request rate at which @late was found, in requests per second
+ * @misses_deadline: for each candidate, 1: the server misses its latency limit in that mode
+ * @deadline_hz: request rate at which @misses_deadline was found, in requests per second
  * @seen: state of each candidate in the last prediction, enum jetwatt_seen
  * @span: range of each knob among the candidates
  * @key: key of the job's workload, empty: the workload is not in the database
@@ -257,10 +257,10 @@ struct jetwattd_drift_check {
  * @choices: number of elements of @choice
  * @level: maximum level (jetwattd_span_level()) of modes that are tried without a prediction
  * @lowest: level of the lowest candidate that is neither known nor excluded
- * @foretold: 1: @known.prediction holds predictions for the candidates
+ * @predicted: 1: @known.prediction holds predictions for the candidates
  * @small: 1: this search has taken a reading that was expected to improve the time only slightly
  * @taken: number of modes measured in this pass
- * @looked: 1: the first row of the job has been checked for a drift in this pass
+ * @checked: 1: the first row of the job has been checked for a drift in this pass
  * @first: indices of the candidates to be tried first that have not been tried yet
  * @firsts: number of elements of @first
  * @first_w: power of each mode of @first, in W, as stated in the mode's name; 0: unknown
@@ -281,8 +281,8 @@ struct jetwattd_drift_check {
 struct jetwattd_learner {
 	struct jetwatt_tuner known;
 
-	unsigned char *exclusions, *late, *seen;
-	double late_hz;
+	unsigned char *exclusions, *misses_deadline, *seen;
+	double deadline_hz;
 	struct jetwattd_span span;
 	char key[17];
 	double budget_w, learned_j;
@@ -292,7 +292,7 @@ struct jetwattd_learner {
 	struct jetwatt_mode *choice;
 	size_t *choice_at, choices;
 	double level, lowest;
-	int foretold, small, taken, looked;
+	int predicted, small, taken, checked;
 	size_t first[JETWATTD_FIRST], firsts;
 	double first_w[JETWATTD_FIRST];
 	uint64_t run_ns, ran_ns;

@@ -34,14 +34,14 @@ int jetwattd_is_enough_measured(const struct jetwattd_learner *l)
 {
 	size_t n = 0;
 
-	if (jetwattd_complete_rows(l) < l->terms.most)
+	if (jetwattd_complete_rows(l) < l->terms.max_modes)
 		return 0;
 	for (size_t i = 0; i < l->known.nr_modes; i++) {
 		const struct jetwatt_row *row = jetwatt_tuner_row(&l->known, &l->known.mode[i]);
 
 		n += row && jetwattd_is_complete(row);
 	}
-	return n >= l->terms.most;
+	return n >= l->terms.max_modes;
 }
 
 double jetwattd_share_left(const struct jetwattd_learner *l)

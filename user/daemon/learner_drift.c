@@ -14,7 +14,7 @@
 /* Two readings of the same mode differ if the logarithm of their ratio exceeds both this number of
  * standard errors and this value. */
 #define DRIFT_SIGMA	4.0
-#define DRIFT_LEAST	0.04
+#define DRIFT_MIN	0.04
 /* A time is suspicious if the logarithm of its ratio to the predicted time, or to the time of
  * another mode that should not be faster or slower, exceeds both this value and this number of
  * standard errors. */
@@ -30,7 +30,7 @@ static int deviates(double is, double is_sd, double was, double was_sd)
 {
 	double sd = sqrt(is_sd * is_sd + was_sd * was_sd);
 
-	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, DRIFT_LEAST);
+	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, DRIFT_MIN);
 }
 
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was)
@@ -106,13 +106,13 @@ static int contradicts(const struct jetwatt_row *is, const struct jetwatt_row *w
 			jetwattd_dominates(&was->mode, &is->mode);
 }
 
-/* Return: 1 if the time of a new reading deviates from its prediction (@foretold, may be NULL)
+/* Return: 1 if the time of a new reading deviates from its prediction (@predicted, may be NULL)
  * or contradicts another row. */
 static int is_suspicious(const struct jetwattd_learner *l, const struct jetwatt_row *is,
-			 const struct jetwatt_prediction *foretold)
+			 const struct jetwatt_prediction *predicted)
 {
-	if (foretold && fabs(log(is->time_ms / foretold->time_ms)) >
-			fmax(FAR, FAR_SIGMA * hypot(is->time_sd, foretold->time_sd)))
+	if (predicted && fabs(log(is->time_ms / predicted->time_ms)) >
+			fmax(FAR, FAR_SIGMA * hypot(is->time_sd, predicted->time_sd)))
 		return 1;
 	for (size_t i = 0; i < l->known.nr_rows; i++)
 		if (contradicts(is, &l->known.row[i]))
@@ -148,7 +148,8 @@ int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_r
 {
 	const struct jetwatt_tuner *k = &l->known;
 	const struct jetwatt_row *is = jetwatt_tuner_row(k, &k->mode[l->trying]), *best;
-	const struct jetwatt_prediction *foretold = l->foretold ? &k->prediction[l->trying] : NULL;
+	const struct jetwatt_prediction *predicted =
+		l->predicted ? &k->prediction[l->trying] : NULL;
 
 	if (!is)
 		return 0;
@@ -159,7 +160,7 @@ int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_r
 							  .before_ms = result->jumped_ms };
 		return request_check(l, JETWATTD_CHECK_JUMP, (size_t)(is - l->known.row));
 	}
-	if (!(result->jumped_ms > 0) && !is_suspicious(l, is, foretold))
+	if (!(result->jumped_ms > 0) && !is_suspicious(l, is, predicted))
 		return 0;
 	best = jetwattd_learner_best_under(l, l->terms.limit_w, &is->mode);
 	return best && start_check(l, (size_t)(best - l->known.row), 1);

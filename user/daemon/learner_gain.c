@@ -37,12 +37,12 @@
  * that cheap readings of small gain do not precede all others. */
 #define ANY_S		0.5
 /* Minimum expected remaining time of a job, in s. */
-#define LEAST_S		30
+#define REST_MIN_S	30
 /* Minimum number of readings with which the model's predictions are used, and of complete ones among
  * them. With few readings the model underestimates its error; DOUBT / sqrt(readings), as a relative
  * error, is added to the model's error. */
 #define ROWS		2
-#define ROWS_LEAST	1
+#define ROWS_MIN	1
 #define DOUBT		0.15
 /* With fewer than SURE readings and without readings of other workloads, predictions are not
  * trusted for slow modes. In that case, a mode is tried only if its reading, at the longest
@@ -72,7 +72,7 @@ static double run_s(const struct jetwattd_learner *l)
 /* Return the expected remaining time of the job, in s. */
 static double expected_s(const struct jetwattd_learner *l)
 {
-	return fmax(LEAST_S, fmax(run_s(l), l->spent->ran_s));
+	return fmax(REST_MIN_S, fmax(run_s(l), l->spent->ran_s));
 }
 
 /* Return the expected duration of a reading of a mode with time @t_ms, in s. */
@@ -187,7 +187,7 @@ static int has_rows(const struct jetwattd_learner *l)
 {
 	size_t complete = jetwattd_complete_rows(l);
 
-	return complete >= ROWS_LEAST && complete + l->known.nr_rows >= 2 * ROWS &&
+	return complete >= ROWS_MIN && complete + l->known.nr_rows >= 2 * ROWS &&
 	       jetwatt_estimator_enough(&l->known.by, l->known.nr_rows);
 }
 
@@ -204,7 +204,7 @@ static int predict(struct jetwattd_learner *l, const struct jetwatt_row *best)
  * now. */
 static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
-	int foretold, known;
+	int cross_device, known;
 	long i;
 
 	/* One reading of small gain has been taken: hold, without predicting again. */
@@ -212,11 +212,12 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 		l->again_s = 0;
 		return -1;
 	}
-	foretold = jetwattd_cross_device_agrees(l);
-	known = foretold || jetwattd_others_agree(l);
+	cross_device = jetwattd_cross_device_agrees(l);
+	known = cross_device || jetwattd_others_agree(l);
 	if ((known || has_rows(l)) && predict(l, best)) {
-		l->foretold = 1;
-		return best_by_model(l, best, foretold ? 0 : DOUBT / sqrt(l->known.nr_rows + 1.0), known);
+		l->predicted = 1;
+		return best_by_model(l, best,
+				     cross_device ? 0 : DOUBT / sqrt(l->known.nr_rows + 1.0), known);
 	}
 	i = jetwattd_raise_one_knob(l, best);
 	if (i < 0)
@@ -250,7 +251,7 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 	long i;
 
 	*exact = 0;
-	l->foretold = 0;
+	l->predicted = 0;
 	l->gain_s = 0;
 	l->rest_s = expected_s(l);
 	if (!l->taken && run_s(l) < KNOWN_S && jetwattd_complete_rows(l) >= SURE && jetwattd_fastest(l)) {

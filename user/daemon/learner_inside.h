@@ -34,7 +34,7 @@ static inline int jetwattd_is_known(const struct jetwattd_learner *l, size_t i)
 /* Return: 1 if candidate @i is excluded, or a server misses its latency limit in it. */
 static inline int jetwattd_is_excluded(const struct jetwattd_learner *l, size_t i)
 {
-	return l->exclusions[i] >= JETWATTD_EXCLUDED || l->late[i];
+	return l->exclusions[i] >= JETWATTD_EXCLUDED || l->misses_deadline[i];
 }
 
 /* As jetwattd_span_level(), for candidate @i. */

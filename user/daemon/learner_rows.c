@@ -63,11 +63,11 @@ const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_lear
 		at = usable_index(l, &row->mode);
 		/* A mode in which the server misses its deadline is chosen only if there is no
 		 * other mode. */
-		if (at < 0 || (best && l->late[at] > late) ||
-		    (best && l->late[at] == late && row->time_ms >= best->time_ms))
+		if (at < 0 || (best && l->misses_deadline[at] > late) ||
+		    (best && l->misses_deadline[at] == late && row->time_ms >= best->time_ms))
 			continue;
 		best = row;
-		late = l->late[at];
+		late = l->misses_deadline[at];
 	}
 	return best;
 }
@@ -102,7 +102,7 @@ long jetwattd_uncertain_best(const struct jetwattd_learner *l)
 		    row->time_ms >= top || !jetwattd_is_complete(row) || well_known(k, row))
 			continue;
 		at = usable_index(l, &row->mode);
-		if (at < 0 || l->late[at])
+		if (at < 0 || l->misses_deadline[at])
 			continue;
 		found = at;
 		top = row->time_ms;
@@ -163,17 +163,17 @@ int jetwattd_learner_deadline_miss(struct jetwattd_learner *l, const struct jetw
 {
 	int fresh = 0;
 
-	l->late_hz = hz;
+	l->deadline_hz = hz;
 	for (size_t i = 0; i < l->known.nr_modes; i++)
 		if (jetwattd_dominates(mode, &l->known.mode[i])) {
-			fresh |= !l->late[i];
-			l->late[i] = 1;
+			fresh |= !l->misses_deadline[i];
+			l->misses_deadline[i] = 1;
 		}
 	return fresh;
 }
 
 void jetwattd_learner_forget_misses(struct jetwattd_learner *l)
 {
-	memset(l->late, 0, l->known.nr_modes);
-	l->late_hz = 0;
+	memset(l->misses_deadline, 0, l->known.nr_modes);
+	l->deadline_hz = 0;
 }

@@ -87,7 +87,7 @@ static void collect_choices(struct jetwattd_learner *l)
 
 	/* If there are readings of other workloads, one row of the job is enough for
 	 * predictions. */
-	l->foretold = weighed && k->nr_rows && !jetwatt_tuner_predict(k);
+	l->predicted = weighed && k->nr_rows && !jetwatt_tuner_predict(k);
 	l->lowest = lowest_unknown_level(l);
 	for (int how = CAUTIOUS; !fresh && how < GIVEN_UP; how++) {
 		l->choices = 0;
@@ -147,10 +147,10 @@ long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt
 long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	double least, from = jetwattd_span_level(&l->span, &best->mode, &least);
-	size_t turn = l->known.nr_rows;
+	size_t round = l->known.nr_rows;
 	long found = -1;
 
-	for (int n = 0; n < JETWATT_KNOBS && found < 0; n++, turn++) {
+	for (int n = 0; n < JETWATT_KNOBS && found < 0; n++, round++) {
 		double most = from;
 
 		for (size_t i = 0; i < l->known.nr_modes; i++) {
@@ -159,7 +159,7 @@ long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetw
 			int only = 1;
 
 			jetwatt_each_knob(k)
-				only &= (size_t)k == turn % JETWATT_KNOBS ||
+				only &= (size_t)k == round % JETWATT_KNOBS ||
 					jetwatt_mode_get(m, k) == jetwatt_mode_get(&best->mode, k);
 			if (only && level > most && !jetwattd_is_excluded(l, i) && !jetwattd_is_known(l, i) &&
 			    best->power_w * (1 + STEEP * (level - from)) <= l->terms.limit_w) {

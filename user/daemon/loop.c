@@ -27,10 +27,10 @@
  * if its minibatches cannot be recognised, or if jetwattd is to end or is blind. */
 static int loop_job(struct jetwattd_run *r, pid_t pid)
 {
-	enum jetwattd_outcome out = JETWATTD_CUT;
+	enum jetwattd_outcome out = JETWATTD_INTERRUPTED;
 	int paused = 0;
 
-	while (out == JETWATTD_CUT && !jetwattd_stopped(r) && !r->session.ended &&
+	while (out == JETWATTD_INTERRUPTED && !jetwattd_stopped(r) && !r->session.ended &&
 	       !jetwattd_must_yield(r, &paused))
 		out = jetwattd_learn_and_hold(r);
 	if (jetwattd_must_yield(r, &paused))
@@ -71,7 +71,7 @@ static void loop_jobs(struct jetwattd_run *r)
  * open. Return: 0 or an exit code; the error has been reported. */
 static int open_recorder(struct jetwattd_run *r)
 {
-	struct jetwattd_telemetry *m = &r->d->meter;
+	struct jetwattd_telemetry *m = &r->d->telemetry;
 
 	m->rails = r->session.nr_rails;
 	memcpy(m->rail, r->session.rail, (size_t)m->rails * sizeof(*m->rail));
@@ -258,21 +258,21 @@ static int loop_serve(struct jetwattd_run *r)
 
 int jetwattd_loop(struct jetwattd *d)
 {
-	struct jetwatt_profile_store_args keep = { .path = *d->policy->db ? d->policy->db : NULL };
+	struct jetwatt_profile_store_args args = { .path = *d->policy->db ? d->policy->db : NULL };
 	struct jetwattd_run r = { .d = d, .hangup = -1 };
 	int err;
 
 	jetwatt_session_init(&r.session);
 	err = load_candidates(&r);
 	if (!err)
-		err = jetwatt_profile_store_open(&r.keep, &keep);
+		err = jetwatt_profile_store_open(&r.store, &args);
 	if (!err)
 		err = loop_serve(&r);
 	pthread_mutex_lock(&d->lock);
 	if (jetwattd_restore_at_end(&d->act) && !err)
 		err = JETWATT_EXIT_FAILED;
 	pthread_mutex_unlock(&d->lock);
-	jetwatt_profile_store_close(&r.keep);
+	jetwatt_profile_store_close(&r.store);
 	jetwattd_learner_close(&r.learner);
 	return err;
 }

@@ -29,11 +29,11 @@
  * @pid: process id
  * @last_ns: end of the process's last wait for the GPU, ns, CLOCK_MONOTONIC
  * @waited_ns: total duration of the process's recent waits for the GPU, ns
- * @turn_ns: longest recent time from the end of one wait to the end of the next one, ns; the
+ * @cycle_ns: longest recent time from the end of one wait to the end of the next one, ns; the
  *	value is reduced by 1/8 with each wait
  * @born: start time of the process in clock ticks, to detect that the pid was reused
  * @waits: number of the process's recent waits for the GPU. A pause of JETWATTD_JOB_NS
- *	resets @waits, @waited_ns and @turn_ns.
+ *	resets @waits, @waited_ns and @cycle_ns.
  * @opaque: 1: the minibatches of the process cannot be recognised, so it is not learned
  * @known: 1: the workload of the process is in the database; 0: it is not in the database;
  *	-1: not looked up yet
@@ -42,7 +42,7 @@
  */
 struct jetwattd_seen {
 	pid_t pid;
-	uint64_t last_ns, waited_ns, turn_ns, born;
+	uint64_t last_ns, waited_ns, cycle_ns, born;
 	unsigned int waits;
 	int opaque, known, serves;
 };
@@ -55,14 +55,14 @@ struct jetwattd_seen {
  *
  * @on: 1: the ramp is active
  * @level: current ramp level, 0: the lowest mode
- * @most: highest ramp level allowed, limited by the last cap event
- * @said: 1: the log says that the ramp is active
+ * @max_level: highest ramp level allowed, limited by the last cap event
+ * @logged: 1: the log says that the ramp is active
  * @fell_ns: time of the last cap event on the ramp, ns
  * @since_ns: time at which the ramp became active, ns
  * @below_w: power on the level below the current one, in W; 0: unknown
  */
 struct jetwattd_ramp {
-	int on, level, most, said;
+	int on, level, max_level, logged;
 	uint64_t fell_ns, since_ns;
 	double below_w;
 };
@@ -100,15 +100,15 @@ struct jetwattd_backoff {
  * @d: state shared with the other threads
  * @session: measurement session: samples of all rails, and the waits of the job
  * @learner: readings of the job, and the choice of the mode to try next
- * @keep: profile database
+ * @store: profile database
  * @seen: processes that wait for the GPU
  * @ramp: state of the ramp, which raises the mode level by level while no job is known
  * @minibatch: recorder of the job's minibatches
  * @timeshare: time slicing of training and a server; NULL: none
  * @cgroup: cgroup of the job as in /proc/PID/cgroup; empty: no job
- * @beside: commands that used the GPU too when the job's workload was looked up; they are part
+ * @corunners: commands that used the GPU too when the job's workload was looked up; they are part
  *	of the workload's identity
- * @apart: number of consecutive checks in which the co-running commands differed from @beside
+ * @apart: number of consecutive checks in which the co-running commands differed from @corunners
  * @hangup: signalfd of SIGHUP; -1: not open
  * @reloaded: 1: the policy was reloaded, and the loop has not acted on it yet
  * @held: processes for which the lowest mode is held while blind
@@ -126,12 +126,12 @@ struct jetwattd_run {
 	struct jetwattd *d;
 	struct jetwatt_session session;
 	struct jetwattd_learner learner;
-	struct jetwatt_profile_store keep;
+	struct jetwatt_profile_store store;
 	struct jetwattd_seen seen[JETWATTD_PROCESSES_MAX];
 	struct jetwattd_ramp ramp;
 	struct jetwattd_minibatch *minibatch;
 	struct jetwattd_timeshare_thread *timeshare;
-	char cgroup[256], beside[JETWATTD_CORUNNERS_LEN];
+	char cgroup[256], corunners[JETWATTD_CORUNNERS_LEN];
 	int apart, hangup, reloaded;
 	struct jetwattd_held held;
 	uint64_t housekeeping_ns, slow_housekeeping_ns, retry_ns, retried_ns;
@@ -158,9 +158,9 @@ void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing);
 /* Return: 1 if the loop cannot go on, because jetwattd is to end or power samples are missing;
  * else 0. */
 int jetwattd_stopped(const struct jetwattd_run *r);
-/* Collect samples and waits for at most @most_s seconds and at most 250 ms, then do the
+/* Collect samples and waits for at most @max_s seconds and at most 250 ms, then do the
  * housekeeping. */
-void jetwattd_poll(struct jetwattd_run *r, double most_s);
+void jetwattd_poll(struct jetwattd_run *r, double max_s);
 /* Sleep, and do the housekeeping meanwhile, until @seconds have passed or jetwattd_changed()
  * returns 1. Return: jetwattd_changed(). */
 int jetwattd_sleep(struct jetwattd_run *r, double seconds);

@@ -97,11 +97,11 @@ int main(int argc, char **argv)
 	struct jetwattd_input in = { .conf = NULL };
 	struct jetwattd_policy policy;
 	struct jetwattd d = { .policy = &policy, .lock = PTHREAD_MUTEX_INITIALIZER,
-			      .act = { .tell = jetwattd_on_event, .to = &d } };
+			      .act = { .notify = jetwattd_on_event, .to = &d } };
 	int err;
 
 	mallopt(M_MMAP_THRESHOLD, LARGE);
-	jetwatt_telemetry_clear(&d.meter.telemetry);
+	jetwatt_telemetry_clear(&d.telemetry.telemetry);
 	jetwatt_args_parse("jetwattd", "", "Enforce a power budget, and find the best power mode within it for "
 			   "each GPU job while the job runs.", options, jetwattd_parse, argc, argv, &in);
 	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);

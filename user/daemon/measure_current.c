@@ -39,8 +39,8 @@ static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
 	was = d->cap.cap_hit;
 	/* If the power in this mode was within the limit, the excess power was drawn before the
 	 * switch. */
-	got->over_w = d->cap.tripped_w > jetwattd_cap_limit(&d->cap) ? d->cap.tripped_w : 0;
-	got->over_sd = d->cap.tripped_sd;
+	got->over_w = d->cap.left_w > jetwattd_cap_limit(&d->cap) ? d->cap.left_w : 0;
+	got->over_sd = d->cap.left_sd;
 	d->cap.cap_hit = 0;
 	d->cap.measuring_ns = 0;
 	pthread_mutex_unlock(&d->lock);
@@ -51,10 +51,10 @@ static int fetch_cap_event(struct jetwattd *d, struct jetwattd_reading *got)
  * describe the workload. */
 static int corunners_differ(const struct jetwattd_run *r)
 {
-	char beside[JETWATTD_CORUNNERS_LEN];
+	char now[JETWATTD_CORUNNERS_LEN];
 
-	jetwattd_corunners(r, beside, sizeof(beside));
-	return strcmp(beside, r->beside) != 0;
+	jetwattd_corunners(r, now, sizeof(now));
+	return strcmp(now, r->corunners) != 0;
 }
 
 enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
@@ -66,7 +66,7 @@ enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetw
 	int err;
 
 	jetwattd_forget_waits(r);
-	until.cancel = &r->d->cut;
+	until.cancel = &r->d->invalidate;
 	got->m.row.mode = *mode;
 	set_measuring(r->d, jetwatt_clock_ns());
 	err = jetwatt_measure_mode(&r->session, jetwatt_clock_ns(), &until, &got->m, on_progress,
@@ -76,7 +76,7 @@ enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetw
 	if (fetch_cap_event(r->d, got))
 		return JETWATTD_OVER;
 	if (err == -ECANCELED)
-		return JETWATTD_CUT;
+		return JETWATTD_INTERRUPTED;
 	if (err == -ENODATA || err == -ETIMEDOUT)
 		return JETWATTD_NOTHING;
 	if (err)
@@ -93,16 +93,16 @@ enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct je
 	int err;
 
 	if (jetwattd_changed(r))
-		return JETWATTD_CUT;
+		return JETWATTD_INTERRUPTED;
 	until.decay = &r->decay;
 	pthread_mutex_lock(&r->d->lock);
 	/* jetwattd_changed() has checked its reasons. */
-	atomic_store(&r->d->cut, 0);
+	atomic_store(&r->d->invalidate, 0);
 	r->d->cap.cap_hit = 0;
 	err = jetwattd_apply(&r->d->act, &to);
 	pthread_mutex_unlock(&r->d->lock);
 	if (err)
-		return err == -EBUSY ? JETWATTD_CUT : JETWATTD_REFUSED;
+		return err == -EBUSY ? JETWATTD_INTERRUPTED : JETWATTD_REFUSED;
 	return jetwattd_measure(r, &to, &until, got);
 }
 
@@ -112,20 +112,20 @@ size_t jetwattd_quick_check(struct jetwattd_run *r, const struct jetwatt_measure
 	uint64_t begun = jetwatt_clock_ns();
 	double span_s;
 	size_t n;
-	int cut;
+	int stop;
 
 	jetwattd_minibatch_start_mean(r->minibatch);
 	set_measuring(r->d, begun);
 	do {
 		jetwattd_poll(r, limits->seconds);
-		cut = atomic_load(&r->d->cut) || jetwattd_changed(r) ||
+		stop = atomic_load(&r->d->invalidate) || jetwattd_changed(r) ||
 		      jetwattd_minibatch_deviates(r->minibatch);
 		n = jetwattd_minibatch_mean(r->minibatch, NULL);
 		span_s = (jetwatt_clock_ns() - begun) * 1e-9;
-	} while (!cut && (span_s < limits->seconds ||
+	} while (!stop && (span_s < limits->seconds ||
 			  (n && n < limits->batches && span_s < limits->max_s)));
 	set_measuring(r->d, 0);
-	if (cut || n < limits->min_on_timeout || corunners_differ(r))
+	if (stop || n < limits->min_on_timeout || corunners_differ(r))
 		return 0;
 	return jetwattd_minibatch_mean(r->minibatch, row);
 }

@@ -15,7 +15,7 @@
 
 void jetwattd_metrics_minibatch(struct jetwattd *d, const char *key, double second, double joule)
 {
-	struct jetwattd_telemetry *m = &d->meter;
+	struct jetwattd_telemetry *m = &d->telemetry;
 	struct jetwattd_workload *w;
 	int i = 0;
 
@@ -75,14 +75,14 @@ static void metrics_energy(const struct jetwatt_metrics *m, const struct jetwatt
 
 static void metrics_sampler(const struct jetwatt_metrics *m, const struct jetwattd *now)
 {
-	const struct jetwatt_stats *s = &now->meter.stats;
+	const struct jetwatt_stats *s = &now->telemetry.stats;
 
 	jetwatt_metrics_counter(m, "jetwatt_sampler_samples", NULL, "Power samples received",
 				now->cap.samples);
 	jetwatt_metrics_counter(m, "jetwatt_sampler_dropped_samples", NULL, "Power samples lost",
 				now->cap.lost);
 	jetwatt_metrics_counter(m, "jetwatt_waits_lost", NULL, "Events of waits for the GPU lost",
-				now->meter.waits_lost);
+				now->telemetry.waits_lost);
 	if (!s->ticks)
 		return;
 	jetwatt_metrics_counter(m, "jetwatt_sampler_missed_deadlines", NULL,
@@ -92,7 +92,7 @@ static void metrics_sampler(const struct jetwatt_metrics *m, const struct jetwat
 	jetwatt_metrics_counter(m, "jetwatt_sampler_cpu_seconds", "seconds",
 				"CPU time of the kernel's sampler thread", s->cpu_ns * 1e-9);
 	jetwatt_metrics_gauge(m, "jetwatt_sampler_rate_hertz", "hertz", "Samples per second",
-			      now->meter.rate_hz);
+			      now->telemetry.rate_hz);
 }
 
 static void metrics_clocks(const struct jetwatt_metrics *m, const struct jetwattd_cap *t)
@@ -150,9 +150,11 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 static void metrics_timeshare(const struct jetwatt_metrics *m, const struct jetwattd_timeshare_status *t)
 {
 	jetwatt_metrics_counter(m, "jetwatt_turns", NULL,
-				"Time slices of training that shares the GPU with a server", t->turns);
+				"Time slices of training that shares the GPU with a server",
+				t->slices);
 	jetwatt_metrics_counter(m, "jetwatt_late_turns", NULL,
-				"Time slices of training that did not end at a minibatch boundary", t->late);
+				"Time slices of training that did not end at a minibatch boundary",
+				t->overruns);
 	if (!t->planned)
 		return;
 	jetwatt_metrics_gauge(m, "jetwatt_request_rate_hertz", "hertz", "Requests per second to the server",
@@ -166,7 +168,7 @@ static void metrics_timeshare(const struct jetwatt_metrics *m, const struct jetw
  * get a name. Caller holds the lock. */
 static void record_mode(struct jetwattd *d)
 {
-	struct jetwattd_telemetry *t = &d->meter;
+	struct jetwattd_telemetry *t = &d->telemetry;
 	int i = 0;
 
 	if (!d->act.applied || d->doing == JETWATTD_LEARNING || d->doing == JETWATTD_BACKING_OFF)
@@ -179,7 +181,7 @@ static void record_mode(struct jetwattd *d)
 
 static void metrics_mode_name(const struct jetwattd *now, char *name, size_t len)
 {
-	const struct jetwattd_telemetry *t = &now->meter;
+	const struct jetwattd_telemetry *t = &now->telemetry;
 	int i = 0;
 
 	while (i < t->modes && !jetwatt_mode_same(&t->mode[i], &now->act.mode))
@@ -293,12 +295,12 @@ void jetwattd_metrics(struct jetwattd *d, int open, FILE *f)
 	jetwatt_metrics_family(&m, "jetwatt_build_info", "gauge", NULL, "The version, always 1");
 	jetwatt_metrics_sample(&m, "jetwatt_build_info", "version", JETWATT_VERSION, 1);
 	metrics_state(&m, &now);
-	metrics_energy(&m, &now.meter);
+	metrics_energy(&m, &now.telemetry);
 	metrics_clocks(&m, &now.cap);
-	jetwatt_metrics_telemetry(&m, &now.meter.telemetry);
-	metrics_minibatches(&m, &now.meter);
+	jetwatt_metrics_telemetry(&m, &now.telemetry.telemetry);
+	metrics_minibatches(&m, &now.telemetry);
 	metrics_counts(&m, &now);
-	metrics_timeshare(&m, &now.turns);
+	metrics_timeshare(&m, &now.timeshare);
 	metrics_sampler(&m, &now);
 	metrics_process(&m);
 	jetwatt_metrics_end(&m);

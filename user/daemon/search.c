@@ -24,13 +24,13 @@ void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 	const struct jetwattd_policy *p = r->d->policy;
 
 	*terms = (struct jetwattd_terms){
-		.now_ns = jetwatt_clock_ns(), .most = (size_t)p->most, .learn_s = p->learn_s,
+		.now_ns = jetwatt_clock_ns(), .max_modes = (size_t)p->most, .learn_s = p->learn_s,
 		.learn_j = p->learn_j, .share = p->learn_share / 100,
 	};
 	pthread_mutex_lock(&r->d->lock);
 	terms->limit_w = jetwattd_cap_limit(&r->d->cap);
 	terms->safe_w = JETWATTD_SAFE * terms->limit_w;
-	terms->uneven = r->d->turns.on;
+	terms->uneven = r->d->timeshare.on;
 	pthread_mutex_unlock(&r->d->lock);
 }
 
@@ -39,7 +39,7 @@ static void measure_new(struct jetwattd_run *r, const struct jetwattd_step *step
 			struct jetwattd_result *result)
 {
 	result->outcome = jetwattd_try_mode(r, &step->mode,
-				       step->ask == JETWATTD_TRY ? &jetwattd_quick : &exact);
+				       step->kind == JETWATTD_TRY ? &jetwattd_quick : &exact);
 	result->jumped_ms = jetwattd_minibatch_last_deviates(r->minibatch);
 	pthread_mutex_lock(&r->d->lock);
 	result->here = jetwattd_is_applied(&r->d->act, &step->mode);
@@ -50,7 +50,7 @@ static void measure_new(struct jetwattd_run *r, const struct jetwattd_step *step
 static void measure_known(struct jetwattd_run *r, const struct jetwattd_step *step,
 			  struct jetwattd_result *result)
 {
-	if (step->ask == JETWATTD_CHECK_HERE) {
+	if (step->kind == JETWATTD_CHECK_HERE) {
 		result->outcome = jetwattd_measure(r, &step->mode, &jetwattd_quick, &result->reading);
 		return;
 	}
@@ -75,12 +75,12 @@ enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r)
 		jetwattd_terms(r, &terms);
 		if (!jetwattd_learner_next(l, &terms, &step))
 			return JETWATTD_MEASURED;
-		result = (struct jetwattd_result){ .outcome = JETWATTD_CUT };
+		result = (struct jetwattd_result){ .outcome = JETWATTD_INTERRUPTED };
 		/* Handle requests and budget changes that arrived while the learner was
 		 * planning. */
 		if (follow == JETWATTD_FOLLOW_PLAN && jetwattd_changed(r))
-			return JETWATTD_CUT;
-		if (step.ask == JETWATTD_CHECK || step.ask == JETWATTD_CHECK_HERE)
+			return JETWATTD_INTERRUPTED;
+		if (step.kind == JETWATTD_CHECK || step.kind == JETWATTD_CHECK_HERE)
 			measure_known(r, &step, &result);
 		else
 			measure_new(r, &step, &result);

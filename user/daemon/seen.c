@@ -87,13 +87,13 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 {
 	struct jetwattd_run *r = arg;
 	struct jetwattd_seen *seen = jetwattd_seen_find(r, (pid_t)s->tgid);
-	uint64_t turn_ns = s->exit_ns - seen->last_ns, faded_ns = seen->turn_ns / 8 * 7;
+	uint64_t turn_ns = s->exit_ns - seen->last_ns, faded_ns = seen->cycle_ns / 8 * 7;
 
 	if (s->enter_ns > seen->last_ns + JETWATTD_JOB_NS) {
 		detect_pid_reuse(seen);
-		seen->waits = seen->waited_ns = seen->turn_ns = 0;
+		seen->waits = seen->waited_ns = seen->cycle_ns = 0;
 	} else {
-		seen->turn_ns = turn_ns > faded_ns ? turn_ns : faded_ns;
+		seen->cycle_ns = turn_ns > faded_ns ? turn_ns : faded_ns;
 	}
 	seen->waits++;
 	seen->waited_ns += s->exit_ns - s->enter_ns;
@@ -119,7 +119,7 @@ void jetwattd_corunners(const struct jetwattd_run *r, char *text, size_t len)
 	for (int i = 0; i < JETWATTD_PROCESSES_MAX; i++) {
 		const struct jetwattd_seen *seen = &r->seen[i];
 
-		if (!uses_gpu(seen) || now - seen->last_ns > OTHERS_NS + 2 * seen->turn_ns ||
+		if (!uses_gpu(seen) || now - seen->last_ns > OTHERS_NS + 2 * seen->cycle_ns ||
 		    jetwattd_in_job(r, seen->pid))
 			continue;
 		group[n] = getpgid(seen->pid);
@@ -143,7 +143,7 @@ static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 	struct jetwatt_profile_store_args args = { .path = NULL };
 
 	if (seen->known < 0)
-		seen->known = jetwatt_profile_store_known(&r->keep, &args, r->d->act.board,
+		seen->known = jetwatt_profile_store_known(&r->store, &args, r->d->act.board,
 							  r->session.scope,
 							  seen->pid) >= JETWATTD_KNOWN;
 	return seen->known;
@@ -153,7 +153,7 @@ static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
  * is looked up once per process. */
 static int is_server(struct jetwattd_run *r, struct jetwattd_seen *seen)
 {
-	const char *server = r->d->policy->turns.serve;
+	const char *server = r->d->policy->timeshare.serve;
 	char cgroup[sizeof(r->cgroup)];
 
 	if (!*server)

@@ -34,13 +34,13 @@
 /* Time limit for the server to answer the requests that a slow mode has left over, and interval
  * at which that is polled. */
 #define CATCH_UP_NS	2000000000ull
-#define TURN_S		0.02
+#define POLL_S		0.02
 
 /* Return: 1 if the windows since the last switch have been longer than the latency limit allows.
  * Caller holds the lock. */
 static int windows_overrun(const struct jetwattd *d)
 {
-	const struct jetwattd_timeshare_status *t = &d->turns;
+	const struct jetwattd_timeshare_status *t = &d->timeshare;
 	double ms = 1e-6 * jetwatt_clock_ns(), open_ms, limit_ms = t->limit_ms;
 
 	if (!t->on || !d->act.applied)
@@ -58,13 +58,13 @@ static void end_late_reading(struct jetwattd *d)
 {
 	if (d->doing != JETWATTD_LEARNING || !windows_overrun(d))
 		return;
-	d->turns.over = 1;
-	atomic_store(&d->cut, 1);
+	d->timeshare.over = 1;
+	atomic_store(&d->invalidate, 1);
 }
 
 void jetwattd_deadline_window(struct jetwattd *d, int switched)
 {
-	struct jetwattd_timeshare_status *t = &d->turns;
+	struct jetwattd_timeshare_status *t = &d->timeshare;
 
 	t->ended_ns = jetwatt_clock_ns();
 	if (switched) {
@@ -80,7 +80,7 @@ int jetwattd_deadline_miss(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
 	struct jetwatt_mode mode;
-	const struct jetwattd_timeshare_status *t = &d->turns;
+	const struct jetwattd_timeshare_status *t = &d->timeshare;
 	double hz;
 	int late;
 
@@ -98,7 +98,7 @@ int jetwattd_deadline_miss(struct jetwattd_run *r)
 int jetwattd_deadline_estimate(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
-	const struct jetwattd_timeshare_status *t = &d->turns;
+	const struct jetwattd_timeshare_status *t = &d->timeshare;
 	struct jetwatt_row row = { .time_sd = TIME_SD, .power_sd = POWER_SD };
 	uint64_t since;
 
@@ -121,9 +121,9 @@ void jetwattd_deadline_catch_up(struct jetwattd_run *r)
 
 	do {
 		pthread_mutex_lock(&d->lock);
-		behind = d->turns.on && d->turns.ended_ns < d->act.switched_ns;
+		behind = d->timeshare.on && d->timeshare.ended_ns < d->act.switched_ns;
 		pthread_mutex_unlock(&d->lock);
-	} while (behind && jetwatt_clock_ns() < until && !jetwattd_sleep(r, TURN_S));
+	} while (behind && jetwatt_clock_ns() < until && !jetwattd_sleep(r, POLL_S));
 }
 
 /* Allow all modes again if the request rate has dropped since the latency limit was last missed. */
@@ -133,12 +133,12 @@ static void allow_all_if_eased(struct jetwattd_run *r)
 	double hz;
 
 	pthread_mutex_lock(&d->lock);
-	hz = d->turns.planned ? d->turns.arrival_hz : 0;
+	hz = d->timeshare.planned ? d->timeshare.arrival_hz : 0;
 	pthread_mutex_unlock(&d->lock);
-	if (!(r->learner.late_hz > 0) || !(hz > 0) || hz > FEWER * r->learner.late_hz)
+	if (!(r->learner.deadline_hz > 0) || !(hz > 0) || hz > FEWER * r->learner.deadline_hz)
 		return;
 	jetwattd_learner_forget_misses(&r->learner);
-	atomic_store(&d->cut, 1);
+	atomic_store(&d->invalidate, 1);
 }
 
 void jetwattd_deadline_check(struct jetwattd_run *r)
@@ -152,5 +152,5 @@ void jetwattd_deadline_check(struct jetwattd_run *r)
 	end_late_reading(d);
 	pthread_mutex_unlock(&d->lock);
 	if (holding && jetwattd_deadline_miss(r))
-		atomic_store(&d->cut, 1);
+		atomic_store(&d->invalidate, 1);
 }

@@ -42,8 +42,8 @@ static void json_timeshare(struct jetwatt_json *j, const struct jetwattd_timesha
 	json_positive(j, "window_ms", t->planned ? t->window_ms : 0);
 	json_positive(j, "latency_ms", t->planned ? t->latency_ms : 0);
 	json_positive(j, "arrival_hz", t->arrival_hz);
-	jetwatt_json_uint(j, "count", t->turns);
-	jetwatt_json_uint(j, "late", t->late);
+	jetwatt_json_uint(j, "count", t->slices);
+	jetwatt_json_uint(j, "late", t->overruns);
 	jetwatt_json_end(j);
 }
 
@@ -62,10 +62,12 @@ static void status_text(const struct jetwattd *now, FILE *f)
 		fprintf(f, "job       %d %.60s\n", now->pid, now->command);
 	if (now->pid && now->expect_ms > 0)
 		fprintf(f, "expected  %.2f ms/minibatch, %.2f W\n", now->expect_ms, now->expect_w);
-	if (now->turns.planned)
-		fprintf(f, "turns     %.3g minibatches, then %.3g requests: %.3g ms%s\n", now->turns.minibatches,
-			now->turns.requests, now->turns.latency_ms, now->turns.beyond ? ", over the limit" : "");
-	else if (now->turns.on)
+	if (now->timeshare.planned)
+		fprintf(f, "turns     %.3g minibatches, then %.3g requests: %.3g ms%s\n",
+			now->timeshare.minibatches, now->timeshare.requests,
+			now->timeshare.latency_ms,
+			now->timeshare.beyond ? ", over the limit" : "");
+	else if (now->timeshare.on)
 		fprintf(f, "turns     not planned yet\n");
 	fprintf(f, "so far    %" PRIu64 " jobs, %" PRIu64 " of them known; %" PRIu64 " modes measured\n"
 		"          %" PRIu64 " steps down, %" PRIu64 " drifts, %" PRIu64 " changes by others, %" PRIu64
@@ -106,7 +108,7 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	} else {
 		jetwatt_json_null(&j, "job");
 	}
-	json_timeshare(&j, &now.turns);
+	json_timeshare(&j, &now.timeshare);
 	jetwatt_json_string(&j, "last", now.why);
 	jetwatt_json_object(&j, "count");
 	jetwatt_json_uint(&j, "jobs", now.count.jobs);

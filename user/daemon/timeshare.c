@@ -20,7 +20,7 @@
 #include "util/error.h"
 
 /* Time after which time slicing is started again after a failure. */
-#define AGAIN_NS	60000000000ull
+#define RETRY_NS	60000000000ull
 
 /**
  * struct jetwattd_timeshare_thread - time slicing of two cgroups
@@ -32,9 +32,9 @@
  * @conf: configuration of @s
  * @s: the time slicing; belongs to the thread while it runs
  * @switched_ns: time of the switch to the mode for which the present plan was made, ns
- * @again_ns: earliest time at which time slicing may be started again, ns
- * @turns: number of training time slices that are counted in the metrics
- * @late: number of these time slices that did not end at a minibatch boundary
+ * @retry_ns: earliest time at which time slicing may be started again, ns
+ * @slices: number of training time slices that are counted in the metrics
+ * @overruns: number of these time slices that did not end at a minibatch boundary
  * @thread: the thread
  * @begun: 1: the thread was started
  * @ended: 1: the thread has ended by itself
@@ -46,7 +46,7 @@ struct jetwattd_timeshare_thread {
 	struct jetwatt_cgroup train, serve;
 	struct jetwatt_timeshare_conf conf;
 	struct jetwatt_timeshare s;
-	uint64_t switched_ns, again_ns, turns, late;
+	uint64_t switched_ns, retry_ns, slices, overruns;
 	pthread_t thread;
 	int begun;
 	atomic_int ended;
@@ -57,7 +57,7 @@ struct jetwattd_timeshare_thread {
 static void timeshare_on_window(struct jetwatt_timeshare *s, void *arg)
 {
 	struct jetwattd_timeshare_thread *i = arg;
-	struct jetwattd_timeshare_status *t = &i->d->turns;
+	struct jetwattd_timeshare_status *t = &i->d->timeshare;
 	struct jetwattd *d = i->d;
 	int switched;
 
@@ -75,11 +75,11 @@ static void timeshare_on_window(struct jetwatt_timeshare *s, void *arg)
 	t->latency_ms = s->plan.latency_ms;
 	t->limit_ms = s->conf->latency_ms;
 	t->arrival_hz = s->arrival_hz;
-	t->turns += s->slices - i->turns;
-	t->late += s->overruns - i->late;
+	t->slices += s->slices - i->slices;
+	t->overruns += s->overruns - i->overruns;
 	jetwattd_deadline_window(d, switched);
-	i->turns = s->slices;
-	i->late = s->overruns;
+	i->slices = s->slices;
+	i->overruns = s->overruns;
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -151,7 +151,7 @@ static void timeshare_begin(struct jetwattd_timeshare_thread *i)
 		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					"cannot start time slicing");
 	atomic_store(&i->ended, 0);
-	i->turns = i->late = 0;
+	i->slices = i->overruns = 0;
 	if (!err)
 		err = pthread_create(&i->thread, NULL, timeshare_run, i);
 	i->begun = !err;
@@ -161,7 +161,7 @@ static void timeshare_begin(struct jetwattd_timeshare_thread *i)
 		return;
 	}
 	timeshare_close(i);
-	i->again_ns = jetwatt_clock_ns() + AGAIN_NS;
+	i->retry_ns = jetwatt_clock_ns() + RETRY_NS;
 }
 
 static void timeshare_end(struct jetwattd_timeshare_thread *i, const char *why)
@@ -173,11 +173,13 @@ static void timeshare_end(struct jetwattd_timeshare_thread *i, const char *why)
 	timeshare_close(i);
 	i->begun = 0;
 	if (atomic_load(&i->ended))
-		i->again_ns = jetwatt_clock_ns() + AGAIN_NS;
+		i->retry_ns = jetwatt_clock_ns() + RETRY_NS;
 	jetwattd_log(i->d, "time slicing stopped: %s", why);
 	pthread_mutex_lock(&i->d->lock);
 	/* The counters in the metrics must not decrease when time slicing is started again. */
-	i->d->turns = (struct jetwattd_timeshare_status){ .turns = i->d->turns.turns, .late = i->d->turns.late };
+	i->d->timeshare = (struct jetwattd_timeshare_status){
+		.slices = i->d->timeshare.slices, .overruns = i->d->timeshare.overruns,
+	};
 	pthread_mutex_unlock(&i->d->lock);
 }
 
@@ -202,7 +204,7 @@ static int cgroup_populated(const struct jetwattd_timeshare_thread *i, struct je
 void jetwattd_timeshare(struct jetwattd_run *r)
 {
 	struct jetwattd *d = r->d;
-	const struct jetwattd_timeshare *of = &d->policy->turns;
+	const struct jetwattd_timeshare *of = &d->policy->timeshare;
 	struct jetwattd_timeshare_thread *i = r->timeshare;
 	int paused, both;
 
@@ -233,7 +235,7 @@ void jetwattd_timeshare(struct jetwattd_run *r)
 	both = cgroup_populated(i, &i->train, of->train) & cgroup_populated(i, &i->serve, of->serve);
 	if (paused || !both || atomic_load(&i->ended))
 		timeshare_end(i, paused ? "paused" : both ? "it has failed" : "training or the server has ended");
-	else if (!i->begun && jetwatt_clock_ns() >= i->again_ns)
+	else if (!i->begun && jetwatt_clock_ns() >= i->retry_ns)
 		timeshare_begin(i);
 	jetwattd_deadline_check(r);
 }

@@ -27,7 +27,7 @@ static void report_reading(struct jetwattd_run *r, const struct jetwattd_reading
 		jetwatt_notice("measured %s: %.2f ms +- %.1f %%, %.2f W +- %.1f %%, in %.1f s", name,
 				   got->m.row.time_ms, 100 * got->m.row.time_sd, got->m.row.power_w,
 				   100 * got->m.row.power_sd, got->m.dwell_s);
-	jetwatt_profile_store_add(&r->keep, &got->m, got->lost);
+	jetwatt_profile_store_add(&r->store, &got->m, got->lost);
 }
 
 static void report_drift(struct jetwattd *d, const struct jetwatt_row *is, const struct jetwatt_row *was)
@@ -114,18 +114,18 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
 	int err, late;
 
 	if (jetwattd_wait_window(r))
-		return JETWATTD_CUT;
+		return JETWATTD_INTERRUPTED;
 	pthread_mutex_lock(&d->lock);
-	atomic_store(&d->cut, 0);
+	atomic_store(&d->invalidate, 0);
 	d->cap.cap_hit = 0;
 	if (d->act.applied && jetwatt_clock_ns() - d->act.switched_ns > JETWATTD_SETTLED_NS)
 		until.before_w = d->cap.mean_w;
 	err = jetwattd_apply(&d->act, mode);
 	until.limit_w = jetwattd_cap_limit(&d->cap);
-	slow = d->turns.on ? UNEVEN * SLOW : SLOW;
+	slow = d->timeshare.on ? UNEVEN * SLOW : SLOW;
 	pthread_mutex_unlock(&d->lock);
 	if (err == -EBUSY)
-		return JETWATTD_CUT;
+		return JETWATTD_INTERRUPTED;
 	if (err) {
 		jetwattd_learner_refused(&r->learner, mode, JETWATTD_REFUSED);
 		return JETWATTD_REFUSED;
@@ -150,15 +150,15 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
 	if (out == JETWATTD_NOTHING)
 		out = no_minibatches(r, mode, limits);
 	late = jetwattd_deadline_miss(r);
-	if (late && out == JETWATTD_CUT && !jetwattd_changed(r))
-		out = jetwattd_deadline_estimate(r) ? JETWATTD_ENDED : JETWATTD_LATE;
+	if (late && out == JETWATTD_INTERRUPTED && !jetwattd_changed(r))
+		out = jetwattd_deadline_estimate(r) ? JETWATTD_ENDED : JETWATTD_DEADLINE_MISS;
 	best = jetwattd_best_mode(r);
 	/* Planning the next step takes time. Leave the mode before planning if its power exceeds
 	 * the budget by too little for the cap to react, or if it is too slow for the server. */
 	pthread_mutex_lock(&d->lock);
 	if (out == JETWATTD_MEASURED && got.m.row.power_w > d->cap.budget_w)
 		jetwattd_apply_low(&d->act, best ? &best->mode : &d->act.floor);
-	else if (late && best && (out == JETWATTD_MEASURED || out == JETWATTD_LATE))
+	else if (late && best && (out == JETWATTD_MEASURED || out == JETWATTD_DEADLINE_MISS))
 		jetwattd_apply(&d->act, &best->mode);
 	pthread_mutex_unlock(&d->lock);
 	if (late)

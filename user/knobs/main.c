@@ -30,7 +30,7 @@
 #include "util/notify.h"
 
 #define USER		"jetwatt"
-#define TURN_MS		1000
+#define POLL_MS		1000
 
 struct options {
 	const char *socket, *user, *root, *conf;
@@ -150,7 +150,7 @@ static int knobs_serve(struct jetwatt_knobs *k, int listen, int signals)
 		p[1] = (struct pollfd){ listen, POLLIN, 0 };
 		for (int i = 0; i < JETWATT_KNOBS_CLIENTS; i++)
 			p[i + 2] = (struct pollfd){ k->client[i].fd, POLLIN, 0 };
-		if (poll(p, JETWATT_KNOBS_CLIENTS + 2, TURN_MS) < 0 && errno != EINTR)
+		if (poll(p, JETWATT_KNOBS_CLIENTS + 2, POLL_MS) < 0 && errno != EINTR)
 			return knobs_fail("cannot wait for requests", strerror(errno), "");
 		jetwattd_notify("WATCHDOG=1");
 		if (p[0].revents)

@@ -124,7 +124,7 @@ static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetw
 	int fd;
 
 	if (!jetwattd_policy_read(k->policy, 0, &policy) &&
-	    (!strcmp(cgroup, policy.turns.train) || !strcmp(cgroup, policy.turns.serve))) {
+	    (!strcmp(cgroup, policy.timeshare.train) || !strcmp(cgroup, policy.timeshare.serve))) {
 		fd = jetwatt_board_freezer(k->board, cgroup, e);
 		if (fd != -ENOSPC)
 			return fd;

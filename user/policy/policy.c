@@ -127,7 +127,7 @@ static int set_cgroup(struct jetwattd_policy *p, const struct policy_key *k, con
 static int set_turns(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 		     unsigned int line, struct jetwatt_conf_error *e)
 {
-	struct jetwattd_timeshare *t = &p->turns;
+	struct jetwattd_timeshare *t = &p->timeshare;
 	char latency[32];
 	double s;
 	int end = 0;

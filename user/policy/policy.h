@@ -62,7 +62,7 @@ struct jetwattd_timeshare {
  * @learn_share: share of a workload's running time that learning may cost, in per cent
  * @hours: budgets for parts of the day, which replace @budget_w
  * @cgroups: lower budgets for the jobs of cgroups
- * @turns: time slicing
+ * @timeshare: time slicing
  * @nr_hours: number of elements of @hours
  * @nr_cgroups: number of elements of @cgroups
  * @reassert: 1: apply the mode again when another process changes a knob; 0: yield to it
@@ -83,7 +83,7 @@ struct jetwattd_policy {
 	double budget_w, window_s, backoff_s, rate_hz, learn_s, learn_j, learn_share;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
-	struct jetwattd_timeshare turns;
+	struct jetwattd_timeshare timeshare;
 	int nr_hours, nr_cgroups, reassert, blind_restore;
 	unsigned int given;
 	long most;
