@@ -107,17 +107,17 @@ unit_objects := $(foreach a,lib daemon policy $(shared),$($(a)_objects))
 # UNITS="NAME ..." builds only these tests.
 units-here: $(if $(UNITS),$(UNITS:%=$(B)/%),$(unit_tests))
 
-$(unit_tests): $(B)/%: tests/unit/%.c $(B)/rooms.a
-	$(call quiet,CC)$(CC) $(test_cflags) -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a $(ldflags) $(libs) -lpthread
+$(unit_tests): $(B)/%: tests/unit/%.c $(B)/user.a
+	$(call quiet,CC)$(CC) $(test_cflags) -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/user.a $(ldflags) $(libs) -lpthread
 
 # An object that does not compile is reported and left out of the archive; tests that do not use it
 # still link.
-$(B)/rooms.a: FORCE
+$(B)/user.a: FORCE
 	@mkdir -p $(B)/tests
 	@+$(MAKE) --no-print-directory -k B=$(B) OPT="$(OPT)" $(unit_objects) || echo 'units: some objects are left out'
-	@ls $(unit_objects) > $@.new 2>/dev/null; cmp -s $@.new $(B)/rooms.members || mv $@.new $(B)/rooms.members
-	@for o in $(B)/rooms.members $(unit_objects); do [ ! "$$o" -nt $@ ] || { rm -f $@; break; }; done
-	@[ -e $@ ] || $(AR) qcs $@ $$(cat $(B)/rooms.members)
+	@ls $(unit_objects) > $@.new 2>/dev/null; cmp -s $@.new $(B)/user.members || mv $@.new $(B)/user.members
+	@for o in $(B)/user.members $(unit_objects); do [ ! "$$o" -nt $@ ] || { rm -f $@; break; }; done
+	@[ -e $@ ] || $(AR) qcs $@ $$(cat $(B)/user.members)
 
 # --- other tests on the host -----------------------------------------------------
 host_tests := $(patsubst tests/host/%.c,build/host/%,$(wildcard tests/host/*.c))
@@ -160,7 +160,7 @@ bench-demo:
 	@tests/demo/matrix.sh
 
 # Benchmark of the search, on files of measured modes and on random boards. Takes minutes.
-build/bench/search: tests/bench/search.c tests/unit/search_run.h tests/unit/world.h build/tests/demo/optimum.o build/plan.a build/model.a
+build/bench/search: tests/bench/search.c tests/unit/search_run.h tests/unit/synth.h build/tests/demo/optimum.o build/plan.a build/model.a
 	@mkdir -p $(@D) build/tests
 	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-search.d -o $@ $(filter %.c %.o %.a,$^) $(ldflags) -lopenblas -lz -lm
 
@@ -287,8 +287,8 @@ fuzz: $(kit)/complete
 			-artifact_prefix=build/fuzz/$$f- build/fuzz/corpus/$$f || exit 1; done
 
 fuzz-here: $(FUZZ:%=$(B)/%)
-$(FUZZ:%=build/fuzz/%): build/fuzz/%: tests/fuzz/%.c $(B)/rooms.a
-	$(call quiet,CC)$(CC) $(test_cflags) -fsanitize=fuzzer -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/rooms.a \
+$(FUZZ:%=build/fuzz/%): build/fuzz/%: tests/fuzz/%.c $(B)/user.a
+	$(call quiet,CC)$(CC) $(test_cflags) -fsanitize=fuzzer -MT $@ -MF $(B)/tests/$*.d -o $@ $< $(B)/user.a \
 		$(ldflags) $(libs)
 
 # Reproduce published findings about training on Jetson boards with jetwatt's commands, in a guest.

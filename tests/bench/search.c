@@ -18,7 +18,7 @@
 #include "demo/optimum.h"
 #include "plan/plan.h"
 #include "unit/search_run.h"
-#include "unit/world.h"
+#include "unit/synth.h"
 
 static int by_value(const void *a, const void *b)
 {
@@ -79,14 +79,14 @@ static long rows_of(const char *name, struct jetwatt_row **row)
 	static const char *const kind[] = { "orin:", "xavier:", "nano:" };
 	int dirty = !strncmp(name, "dirty-", 6);
 	const char *n = dirty ? name + 6 : name;
-	struct world w;
+	struct synth w;
 
-	for (int k = WORLD_ORIN; k <= WORLD_NANO; k++)
+	for (int k = SYNTH_ORIN; k <= SYNTH_NANO; k++)
 		if (!strncmp(n, kind[k], strlen(kind[k]))) {
 			unsigned long seed = strtoul(n + strlen(kind[k]), NULL, 10);
 
-			world_make(&w, seed, k);
-			return world_rows(&w, row, dirty ? 0.01 : 0, seed);
+			synth_make(&w, seed, k);
+			return synth_rows(&w, row, dirty ? 0.01 : 0, seed);
 		}
 	return search_read(name, row);
 }

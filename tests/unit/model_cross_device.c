@@ -6,7 +6,7 @@
 
 #include "kselftest_harness.h"
 #include "model/model.h"
-#include "world.h"
+#include "synth.h"
 
 #define FEW	3
 
@@ -15,12 +15,12 @@
 static long elsewhere(uint64_t seed, double slow, double hot, struct jetwatt_row **here,
 		      struct jetwatt_row **there, size_t *nr)
 {
-	struct world w;
+	struct synth w;
 	long n, step;
 
-	world_make(&w, seed, WORLD_NANO);
-	n = world_rows(&w, here, 0, seed);
-	if (n < 0 || world_rows(&w, there, 0, seed) != n)
+	synth_make(&w, seed, SYNTH_NANO);
+	n = synth_rows(&w, here, 0, seed);
+	if (n < 0 || synth_rows(&w, there, 0, seed) != n)
 		return -1;
 	step = n / 120;
 	*nr = (size_t)(n / step);

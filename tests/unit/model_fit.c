@@ -4,7 +4,7 @@
 
 #include "kselftest_harness.h"
 #include "model/fit.h"
-#include "world.h"
+#include "synth.h"
 
 struct error {
 	double time, power, cover_time, cover_power;
@@ -51,15 +51,15 @@ static int error_at(const struct jetwatt_row *row, size_t n, size_t k, uint64_t 
 
 static struct jetwatt_row some_row(uint64_t *s)
 {
-	static struct world w;
+	static struct synth w;
 	struct jetwatt_row r;
 	double fc = 0.2 + 2 * search_uniform(s), fg = 0.1 + 1.2 * search_uniform(s);
 	double fe = 0.5 + 2.5 * search_uniform(s);
 	int cores = 1 + search_uniform(s) * 12;
 
 	if (!w.cores)
-		world_make(&w, 1, 0);
-	r = world_row(&w, cores, fc, fg, fe, 0.8);
+		synth_make(&w, 1, 0);
+	r = synth_row(&w, cores, fc, fg, fe, 0.8);
 	r.mode = (struct jetwatt_mode){ cores, fc * 1e6, fg * 1e9, fe * 1e9 };
 	return r;
 }
@@ -250,24 +250,24 @@ TEST(one_outlier_in_twenty_rows)
 TEST(predicts_simulated_boards)
 {
 	struct error sum = { 0 }, e;
-	int worlds = 6;
+	int boards = 6;
 
-	for (int w = 1; w <= worlds; w++) {
+	for (int w = 1; w <= boards; w++) {
 		struct jetwatt_row *row;
-		struct world world;
+		struct synth synth;
 		long n;
 
-		world_make(&world, w, w % 2);
-		n = world_rows(&world, &row, 0, w);
+		synth_make(&synth, w, w % 2);
+		n = synth_rows(&synth, &row, 0, w);
 		ASSERT_LT(0, n);
 		/* Keep only every seventh row of the grid of modes. */
 		for (long i = 0; i < n / 7; i++)
 			row[i] = row[i * 7];
 		ASSERT_EQ(0, error_at(row, n / 7, 20, w, &e));
-		sum.time += e.time / worlds;
-		sum.power += e.power / worlds;
-		sum.cover_time += e.cover_time / worlds;
-		sum.cover_power += e.cover_power / worlds;
+		sum.time += e.time / boards;
+		sum.power += e.power / boards;
+		sum.cover_time += e.cover_time / boards;
+		sum.cover_power += e.cover_power / boards;
 		free(row);
 	}
 	TH_LOG("error from 20 modes: time %.1f %%, power %.1f %%; in 95 %%: %.0f %%, %.0f %%",

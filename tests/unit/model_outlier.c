@@ -9,7 +9,7 @@
 #include "../demo/optimum.c"
 #include "model/outlier.h"
 #include "model/linreg.h"
-#include "world.h"
+#include "synth.h"
 
 static void compare(struct __test_metadata *_metadata, const struct jetwatt_row *row, long n,
 		    long want)
@@ -31,11 +31,11 @@ TEST(outliers_agree_with_the_reference_rule)
 {
 	for (int seed = 1; seed <= 4; seed++) {
 		struct jetwatt_row *row;
-		struct world w;
+		struct synth w;
 		long n;
 
-		world_make(&w, seed, 0);
-		n = world_rows(&w, &row, 0.01, seed);
+		synth_make(&w, seed, 0);
+		n = synth_rows(&w, &row, 0.01, seed);
 		ASSERT_LT(0, n);
 		compare(_metadata, row, n / 7, -1);
 		free(row);
@@ -55,11 +55,11 @@ TEST(outliers_at_corners)
 	struct jetwatt_row *row;
 	unsigned char *outlier;
 	size_t corner[2] = { 0, 0 };
-	struct world w;
+	struct synth w;
 	long n, before;
 
-	world_make(&w, 2, 0);
-	n = world_rows(&w, &row, 0.01, 2);
+	synth_make(&w, 2, 0);
+	n = synth_rows(&w, &row, 0.01, 2);
 	outlier = malloc(n);
 	ASSERT_TRUE(n > 0 && outlier);
 	for (long i = 1; i < n; i++) {

@@ -5,7 +5,7 @@
 
 #include "kselftest_harness.h"
 #include "model/model.h"
-#include "world.h"
+#include "synth.h"
 
 #define FEW	5
 
@@ -13,16 +13,16 @@
  * kinds of work. */
 static long two_on_a_board(uint64_t seed, struct jetwatt_row **first, struct jetwatt_row **second)
 {
-	struct world w;
+	struct synth w;
 	long n;
 
-	world_make(&w, seed, WORLD_NANO);
-	n = world_rows(&w, first, 0, seed);
-	for (int k = 0; k < WORLD_KERNELS; k++) {
+	synth_make(&w, seed, SYNTH_NANO);
+	n = synth_rows(&w, first, 0, seed);
+	for (int k = 0; k < SYNTH_KERNELS; k++) {
 		w.flop[k] *= k % 2 ? 2 : 1.2;
 		w.bytes[k] *= k % 2 ? 1.1 : 1.7;
 	}
-	return n < 0 ? n : world_rows(&w, second, 0, seed);
+	return n < 0 ? n : synth_rows(&w, second, 0, seed);
 }
 
 /* Fit a reference profile to about sixty rows spread over the grid; more rows would only make the
@@ -65,11 +65,11 @@ TEST(a_reference_helps_or_does_no_harm)
 		struct jetwatt_row *a, *b, *c;
 		long n = two_on_a_board(seed, &a, &b), k;
 		struct jetwatt_prior *near, *far;
-		struct world w;
+		struct synth w;
 
 		ASSERT_LT(0, n);
-		world_make(&w, seed + 100, WORLD_ORIN);
-		k = world_rows(&w, &c, 0, seed);
+		synth_make(&w, seed + 100, SYNTH_ORIN);
+		k = synth_rows(&w, &c, 0, seed);
 		ASSERT_LT(0, k);
 		near = learnt(a, n);
 		far = learnt(c, k);

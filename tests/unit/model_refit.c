@@ -4,7 +4,7 @@
 
 #include "kselftest_harness.h"
 #include "model/refit.h"
-#include "world.h"
+#include "synth.h"
 
 #define FIRST	16
 #define ALL	48
@@ -40,11 +40,11 @@ TEST(predictions_follow_added_rows)
 		struct jetwatt_prediction p[ALL];
 		struct jetwatt_row *row, seen[ALL], other[ALL];
 		double before, after, at, best;
-		struct world w;
+		struct synth w;
 		long n;
 
-		world_make(&w, seed, WORLD_ORIN);
-		n = world_rows(&w, &row, 0, seed);
+		synth_make(&w, seed, SYNTH_ORIN);
+		n = synth_rows(&w, &row, 0, seed);
 		ASSERT_LT(0, n);
 		for (int i = 0; i < ALL; i++) {
 			seen[i] = row[(i * 7919l + 13) % n];
@@ -81,11 +81,11 @@ TEST(same_added_rows_give_the_same_model)
 	struct jetwatt_prediction p[ALL], q[ALL];
 	struct jetwatt_model *base, *again;
 	struct jetwatt_row *row, seen[ALL];
-	struct world w;
+	struct synth w;
 	long n;
 
-	world_make(&w, 9, WORLD_ORIN);
-	n = world_rows(&w, &row, 0.01, 9);
+	synth_make(&w, 9, SYNTH_ORIN);
+	n = synth_rows(&w, &row, 0.01, 9);
 	ASSERT_LT(0, n);
 	for (int i = 0; i < ALL; i++)
 		seen[i] = row[(i * 7919l + 13) % n];

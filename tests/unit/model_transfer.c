@@ -7,7 +7,7 @@
 #include "kselftest_harness.h"
 #include "model/estimator.h"
 #include "plan/plan.h"
-#include "world.h"
+#include "synth.h"
 
 #define REFS	3
 #define ROWS	60
@@ -18,15 +18,15 @@
 
 /* Create the rows of workload @which on a board; workloads differ in the amount of each kind of
  * work. */
-static long workload(const struct world *board, int which, uint64_t seed, struct jetwatt_row **row)
+static long workload(const struct synth *board, int which, uint64_t seed, struct jetwatt_row **row)
 {
-	struct world w = *board;
+	struct synth w = *board;
 
-	for (int k = 0; k < WORLD_KERNELS; k++) {
+	for (int k = 0; k < SYNTH_KERNELS; k++) {
 		w.flop[k] *= 0.6 + 0.35 * ((k + which) % 4);
 		w.bytes[k] *= 0.7 + 0.3 * ((k * 2 + which) % 3);
 	}
-	return world_rows(&w, row, 0, seed);
+	return synth_rows(&w, row, 0, seed);
 }
 
 /* Move @most rows, evenly spread over all @n rows, to the front. Return: number of rows moved. */
@@ -66,10 +66,10 @@ struct job {
 static int job_open(struct job *j, uint64_t seed, int misled)
 {
 	struct jetwatt_corpus c[REFS];
-	struct world w;
+	struct synth w;
 
 	*j = (struct job){ .n = 0 };
-	world_make(&w, seed, WORLD_ORIN);
+	synth_make(&w, seed, SYNTH_ORIN);
 	j->n = workload(&w, 7, seed, &j->row);
 	if (j->n < 0)
 		return -1;
@@ -214,12 +214,12 @@ TEST(references_of_another_board_are_ignored)
 {
 	struct jetwatt_corpus c;
 	struct jetwatt_row *row;
-	struct world w;
+	struct synth w;
 	struct job j;
 	long n;
 
 	ASSERT_EQ(0, job_open(&j, 701, 0));
-	world_make(&w, 99, WORLD_NANO);
+	synth_make(&w, 99, SYNTH_NANO);
 	n = workload(&w, 5, 99, &row);
 	ASSERT_LT(0, n);
 	c = (struct jetwatt_corpus){ row, NULL, thin(row, n, ROWS) };

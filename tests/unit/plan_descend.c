@@ -6,7 +6,7 @@
 
 #include "kselftest_harness.h"
 #include "plan/plan.h"
-#include "world.h"
+#include "synth.h"
 
 #define MOST	20
 
@@ -18,10 +18,10 @@ FIXTURE(board) {
 
 FIXTURE_SETUP(board)
 {
-	struct world w;
+	struct synth w;
 
-	world_make(&w, 7, WORLD_ORIN);
-	self->n = world_rows(&w, &self->row, 0, 7);
+	synth_make(&w, 7, SYNTH_ORIN);
+	self->n = synth_rows(&w, &self->row, 0, 7);
 	self->mode = calloc(self->n, sizeof(*self->mode));
 	ASSERT_NE(NULL, self->mode);
 	for (size_t i = 0; i < self->n; i++)

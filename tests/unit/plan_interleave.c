@@ -8,12 +8,12 @@
 #include "kselftest_harness.h"
 
 /*
- * struct world - a server and its clients
+ * struct server - a server and its clients
  * @base: fixed time of a turn of the server, in ms; @each: additional time of each request, in ms
  * @noise: relative noise of the time of a request
  * @at_once: the server answers all waiting requests as one batch, else one request after another
  */
-struct world {
+struct server {
 	double hz, base, each, noise, train_ms, switch_ms;
 	int at_once;
 };
@@ -26,7 +26,7 @@ struct world {
  * @next: arrival time of the next request
  */
 struct play {
-	const struct world *w;
+	const struct server *w;
 	double ms, latency_ms, next, came[QUEUE];
 	unsigned int first, last, asked, late, made;
 };
@@ -78,7 +78,7 @@ static void window(struct play *p, struct jetwatt_interleave *i, unsigned int ta
 
 /* Run @n windows. Return: minibatches per second; @late: share of requests answered later than
  * @latency_ms. */
-static double play(const struct world *w, struct jetwatt_interleave *i, int tau, int most, int n,
+static double play(const struct server *w, struct jetwatt_interleave *i, int tau, int most, int n,
 		   double latency_ms, double *late)
 {
 	struct play p = { .w = w, .latency_ms = latency_ms };
@@ -96,7 +96,7 @@ TEST(plans_hold_in_simulation)
 
 	srand48(1);
 	for (int run = 0; run < 300; run++) {
-		struct world w = { .hz = 5 + 100 * drand48(), .base = 1 + 9 * drand48(),
+		struct server w = { .hz = 5 + 100 * drand48(), .base = 1 + 9 * drand48(),
 				   .each = 0.5 + 5 * drand48(), .noise = 0.1 * drand48(),
 				   .train_ms = 2 + 60 * drand48(), .switch_ms = drand48() };
 		struct jetwatt_interleave_query q = { .latency_ms = 30 + 300 * drand48(),
@@ -132,7 +132,7 @@ TEST(plans_hold_in_simulation)
 /* A plan has more minibatches if the latency limit is larger, and fewer if more requests arrive. */
 TEST(plan_follows_time_limit_and_request_rate)
 {
-	struct world w = { .hz = 40, .base = 4, .each = 2, .train_ms = 10, .switch_ms = 0.5 };
+	struct server w = { .hz = 40, .base = 4, .each = 2, .train_ms = 10, .switch_ms = 0.5 };
 	struct jetwatt_interleave_query q = { .latency_ms = 100, .arrival_hz = 40, .train_ms = 10,
 					      .switch_ms = 0.5 };
 	struct jetwatt_interleave_plan less, more;
@@ -157,7 +157,7 @@ TEST(plan_follows_time_limit_and_request_rate)
 
 TEST(impossible_plan_is_reported)
 {
-	struct world w = { .hz = 100, .base = 5, .each = 4, .train_ms = 50 };
+	struct server w = { .hz = 100, .base = 5, .each = 4, .train_ms = 50 };
 	struct jetwatt_interleave_query q = { .latency_ms = 40, .arrival_hz = 100, .train_ms = 50 };
 	struct jetwatt_interleave_plan p;
 	struct jetwatt_interleave i = { 0 };
@@ -186,7 +186,7 @@ TEST(changed_request_rate_is_detected)
 
 	srand48(4);
 	for (int run = 0; run < 200; run++) {
-		struct world w = { .hz = 10 + 40 * drand48(), .base = 1, .each = 2, .train_ms = 8,
+		struct server w = { .hz = 10 + 40 * drand48(), .base = 1, .each = 2, .train_ms = 8,
 				   .switch_ms = 0.5 };
 		struct jetwatt_interleave i = { 0 };
 		struct play p = { .w = &w };

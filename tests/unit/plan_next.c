@@ -6,15 +6,15 @@
 
 #include "kselftest_harness.h"
 #include "plan/plan.h"
-#include "world.h"
+#include "synth.h"
 
 static struct jetwatt_row *board(long *n, size_t thin)
 {
 	struct jetwatt_row *row;
-	struct world w;
+	struct synth w;
 
-	world_make(&w, 3, 0);
-	*n = world_rows(&w, &row, 0, 3);
+	synth_make(&w, 3, 0);
+	*n = synth_rows(&w, &row, 0, 3);
 	for (long i = 0; i < *n / (long)thin; i++)
 		row[i] = row[i * thin];
 	*n /= thin;
@@ -339,10 +339,10 @@ TEST(knobs_with_a_single_level)
 
 	/* The GPU clock is the only knob of this board. */
 	for (int i = 0; i < 13; i++) {
-		struct world w;
+		struct synth w;
 
-		world_make(&w, 5, 0);
-		row[i] = world_row(&w, 8, 1.5, 0.1 * (i + 1), 2.133, 0.8);
+		synth_make(&w, 5, 0);
+		row[i] = synth_row(&w, 8, 1.5, 0.1 * (i + 1), 2.133, 0.8);
 		row[i].mode = (struct jetwatt_mode){ 8, 1500000, (i + 1) * 100000000ull,
 						     2133000000 };
 	}

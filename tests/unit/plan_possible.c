@@ -7,7 +7,7 @@
 #include "kselftest_harness.h"
 #include "plan/plan.h"
 #include "tune/learned.h"
-#include "world.h"
+#include "synth.h"
 
 #define BUDGET_W	25
 /* Every STEP-th mode of the board has been measured. */
@@ -22,11 +22,11 @@ FIXTURE(possible) {
 
 FIXTURE_SETUP(possible)
 {
-	struct world w;
+	struct synth w;
 	long n;
 
-	world_make(&w, 5, 0);
-	n = world_rows(&w, &self->row, 0, 5);
+	synth_make(&w, 5, 0);
+	n = synth_rows(&w, &self->row, 0, 5);
 	ASSERT_LT(STEP * 12, n);
 	memset(&self->l, 0, sizeof(self->l));
 	self->l.nr_modes = n;

@@ -5,7 +5,7 @@
 
 #include "kselftest_harness.h"
 #include "../demo/optimum.c"
-#include "world.h"
+#include "synth.h"
 
 #define MOST	20
 
@@ -47,11 +47,11 @@ static int add(struct tally *t, const struct jetwatt_row *row, size_t n,
 static long thin_world(uint64_t seed, int xavier, double dirt, size_t thin,
 		       struct jetwatt_row **row)
 {
-	struct world w;
+	struct synth w;
 	long n;
 
-	world_make(&w, seed, xavier);
-	n = world_rows(&w, row, dirt, seed);
+	synth_make(&w, seed, xavier);
+	n = synth_rows(&w, row, dirt, seed);
 	for (long i = 0; i < n / (long)thin; i++)
 		(*row)[i] = (*row)[i * thin];
 	return n < 0 ? n : n / (long)thin;
@@ -100,7 +100,7 @@ FIXTURE_TEARDOWN(boards)
 
 /* Mark the true outliers by comparison with the board without outliers, because a thinned grid
  * has too few neighbours to detect them. */
-static void mark_outliers(const struct world *w, const struct jetwatt_row *row, long n,
+static void mark_outliers(const struct synth *w, const struct jetwatt_row *row, long n,
 			  unsigned char *outlier)
 {
 	for (long i = 0; i < n; i++) {
@@ -108,11 +108,11 @@ static void mark_outliers(const struct world *w, const struct jetwatt_row *row, 
 		double eff = 1;
 
 		for (int e = 0; e < w->emcs; e++)
-			if (world_emc(w, e) * 1e9 + 0.5 >= m->emc_hz) {
+			if (synth_emc(w, e) * 1e9 + 0.5 >= m->emc_hz) {
 				eff = w->emc_eff[e];
 				break;
 			}
-		outlier[i] = row[i].power_w < 0.93 * world_row(w, m->cores, m->cpu_khz / 1e6,
+		outlier[i] = row[i].power_w < 0.93 * synth_row(w, m->cores, m->cpu_khz / 1e6,
 							     m->gpu_hz / 1e9, m->emc_hz / 1e9,
 							     eff).power_w;
 	}
@@ -127,12 +127,12 @@ TEST_F(boards, best_mode_after_twenty_readings)
 		struct jetwatt_row *row;
 		long n = thin_world(seed, seed % 4 == 0, variant->dirt, 11, &row);
 		unsigned char *outlier;
-		struct world w;
+		struct synth w;
 
 		ASSERT_LT(0, n);
 		outlier = calloc(n, 1);
 		ASSERT_NE(NULL, outlier);
-		world_make(&w, seed, seed % 4 == 0);
+		synth_make(&w, seed, seed % 4 == 0);
 		if (dirt)
 			mark_outliers(&w, row, n, outlier);
 		for (int third = 1; third <= 2; third++)

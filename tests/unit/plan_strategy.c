@@ -6,7 +6,7 @@
 
 #include "kselftest_harness.h"
 #include "plan/strategy.h"
-#include "world.h"
+#include "synth.h"
 
 #define SIZES	4
 #define THIN	37
@@ -22,12 +22,12 @@ struct board {
 
 /* Return the workload at a minibatch size of @items: work is proportional to the size, the number
  * of launches is constant. */
-static struct world sized(const struct world *w, int items)
+static struct synth sized(const struct synth *w, int items)
 {
-	struct world v = *w;
+	struct synth v = *w;
 	double part = items / 16.0;
 
-	for (int k = 0; k < WORLD_KERNELS; k++) {
+	for (int k = 0; k < SYNTH_KERNELS; k++) {
 		v.flop[k] *= part;
 		v.bytes[k] *= part;
 	}
@@ -49,34 +49,34 @@ static int board_make(struct board *b, enum jetwatt_slice_kind kind, uint64_t se
 	*b = (struct board){ 0 };
 	for (int w = 0; w < 2; w++) {
 		int trains = !w && jetwatt_slice_trains(kind);
-		struct world world, same;
+		struct synth synth, same;
 
-		world_make(&world, seed, WORLD_ORIN);
+		synth_make(&synth, seed, SYNTH_ORIN);
 		if (w) {
 			/* The second workload runs on the same board, but has other FLOP, bytes and
 			 * launches. */
-			world_make(&same, seed + 500, WORLD_ORIN);
-			memcpy(world.flop, same.flop, sizeof(same.flop));
-			memcpy(world.bytes, same.bytes, sizeof(same.bytes));
-			memcpy(world.launch, same.launch, sizeof(same.launch));
+			synth_make(&same, seed + 500, SYNTH_ORIN);
+			memcpy(synth.flop, same.flop, sizeof(same.flop));
+			memcpy(synth.bytes, same.bytes, sizeof(same.bytes));
+			memcpy(synth.launch, same.launch, sizeof(same.launch));
 		}
 		/* Inference has a third of the work of training, and no data loader. */
 		if (!trains) {
-			for (int k = 0; k < WORLD_KERNELS; k++) {
-				world.flop[k] /= 3;
-				world.bytes[k] /= 3;
-				world.launch[k] /= 3;
+			for (int k = 0; k < SYNTH_KERNELS; k++) {
+				synth.flop[k] /= 3;
+				synth.bytes[k] /= 3;
+				synth.launch[k] /= 3;
 			}
-			world.item_cycles /= 20;
+			synth.item_cycles /= 20;
 		}
 		b->time[w] = calloc(SIZES * 1000, sizeof(double));
 		b->power[w] = calloc(SIZES * 1000, sizeof(double));
 		if (!b->time[w] || !b->power[w])
 			return -ENOMEM;
 		for (int z = 0; z < (trains ? 1 : SIZES); z++) {
-			struct world v = sized(&world, trains ? 16 : size[z]);
+			struct synth v = sized(&synth, trains ? 16 : size[z]);
 			struct jetwatt_row *row;
-			long n = world_rows(&v, &row, 0, seed);
+			long n = synth_rows(&v, &row, 0, seed);
 
 			if (n < 0)
 				return n;
@@ -163,7 +163,7 @@ static struct jetwatt_slice_query question(const struct board *b, uint64_t *s)
 		hi = fmax(hi, b->power[0][i]);
 	}
 	return (struct jetwatt_slice_query){ lo * pow(hi / lo, 0.2 + 0.7 * search_uniform(s)),
-					     world_between(s, 100, 2000), world_between(s, 10, 80) };
+					     synth_between(s, 100, 2000), synth_between(s, 10, 80) };
 }
 
 static int run(struct tally *t, const struct jetwatt_strategy *s, enum jetwatt_slice_kind kind,

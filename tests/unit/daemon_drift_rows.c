@@ -40,12 +40,12 @@ static struct jetwatt_row row_of(const struct jetwatt_mode *m, double by)
 
 static double before_ms;
 
-FIXTURE(another) {
+FIXTURE(drift_rows) {
 	struct jetwattd_learner learner;
 	struct jetwatt_mode *mode, board;
 };
 
-FIXTURE_SETUP(another)
+FIXTURE_SETUP(drift_rows)
 {
 	struct jetwattd_learner *l = &self->learner;
 
@@ -64,14 +64,14 @@ FIXTURE_SETUP(another)
 	factor = 1;
 }
 
-FIXTURE_TEARDOWN(another)
+FIXTURE_TEARDOWN(drift_rows)
 {
 	jetwattd_learner_close(&self->learner);
 }
 
 /* Run the checks that the learner requests until the learner has decided. Return: whether the job
  * has drifted. */
-static int checks(FIXTURE_DATA(another) *self, int asked)
+static int checks(FIXTURE_DATA(drift_rows) *self, int asked)
 {
 	struct jetwattd_learner *l = &self->learner;
 	struct jetwattd_news news;
@@ -92,15 +92,15 @@ static int checks(FIXTURE_DATA(another) *self, int asked)
 	return turned;
 }
 
-static int was_another(FIXTURE_DATA(another) *self)
+static int drifted(FIXTURE_DATA(drift_rows) *self)
 {
 	return checks(self, jetwattd_drift_check_first(&self->learner));
 }
 
 /* Mode @i was just measured; @predicted is the prediction of its time and power before the
  * measurement. */
-static int another(FIXTURE_DATA(another) *self, size_t i,
-		   const struct jetwatt_prediction *predicted)
+static int suspected(FIXTURE_DATA(drift_rows) *self, size_t i,
+		     const struct jetwatt_prediction *predicted)
 {
 	struct jetwattd_result tried = { .jumped_ms = before_ms,
 					 .here = jetwatt_mode_same(&self->board, &self->mode[i]) };
@@ -115,7 +115,7 @@ static int another(FIXTURE_DATA(another) *self, size_t i,
 
 /* Set the first @old readings to those of a job that takes @by times as long, the others to those
  * of the job after the drift. */
-static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
+static void learned(FIXTURE_DATA(drift_rows) *self, size_t old, double by)
 {
 	struct jetwatt_tuner *k = &self->learner.known;
 
@@ -133,7 +133,7 @@ static void learned(FIXTURE_DATA(another) *self, size_t old, double by)
 }
 
 /* Return the number of remaining readings that do not match the job after the drift. */
-static int wrong(FIXTURE_DATA(another) *self)
+static int wrong(FIXTURE_DATA(drift_rows) *self)
 {
 	int n = 0;
 
@@ -145,16 +145,16 @@ static int wrong(FIXTURE_DATA(another) *self)
 	return n;
 }
 
-TEST_F(another, unchanged_job_keeps_all_readings)
+TEST_F(drift_rows, unchanged_job_keeps_all_readings)
 {
 	learned(self, 0, 1);
-	EXPECT_EQ(0, was_another(self));
+	EXPECT_EQ(0, drifted(self));
 	EXPECT_EQ(1, looks);
 	EXPECT_EQ(ROWS, self->learner.known.nr_rows);
 	EXPECT_EQ(0, drifts);
 }
 
-TEST_F(another, readings_from_before_the_drift_are_dropped)
+TEST_F(drift_rows, readings_from_before_the_drift_are_dropped)
 {
 	static const double times[] = { 0.4, 0.7, 1.3, 2.3 };
 
@@ -163,7 +163,7 @@ TEST_F(another, readings_from_before_the_drift_are_dropped)
 			double by = times[k];
 
 			learned(self, old, by);
-			EXPECT_EQ(1, was_another(self)) TH_LOG("%zu of them, %g", old, by);
+			EXPECT_EQ(1, drifted(self)) TH_LOG("%zu of them, %g", old, by);
 			EXPECT_EQ(0, wrong(self)) TH_LOG("%zu of them, %g", old, by);
 			EXPECT_GE(6, looks) TH_LOG("%zu of them, %g", old, by);
 			/* No reading from after the drift is dropped. */
@@ -172,13 +172,13 @@ TEST_F(another, readings_from_before_the_drift_are_dropped)
 }
 
 /* The dropped readings, used as a prior, predict the times of the changed job. */
-TEST_F(another, old_readings_serve_as_prior)
+TEST_F(drift_rows, old_readings_serve_as_prior)
 {
 	struct jetwatt_prediction p;
 	struct jetwatt_fitted *m;
 
 	learned(self, ROWS, 2);
-	ASSERT_EQ(1, was_another(self));
+	ASSERT_EQ(1, drifted(self));
 	ASSERT_TRUE(jetwatt_estimator_cross_device_agrees(&self->learner.known.by, self->learner.known.row,
 						self->learner.known.nr_rows));
 	ASSERT_EQ(0, jetwatt_estimator_fit(&m, &self->learner.known.by, self->learner.known.row,
@@ -190,16 +190,16 @@ TEST_F(another, old_readings_serve_as_prior)
 	jetwatt_fitted_free(m);
 }
 
-TEST_F(another, throttling_is_not_drift)
+TEST_F(drift_rows, throttling_is_not_drift)
 {
 	learned(self, ROWS, 0.5);
 	hot = 1;
-	EXPECT_EQ(0, was_another(self));
+	EXPECT_EQ(0, drifted(self));
 	EXPECT_EQ(ROWS, self->learner.known.nr_rows);
 }
 
 /* The job changes during a reading, so the reading mixes both. */
-TEST_F(another, reading_across_the_drift_is_dropped)
+TEST_F(drift_rows, reading_across_the_drift_is_dropped)
 {
 	struct jetwatt_tuner *k = &self->learner.known;
 	struct jetwatt_row *last;
@@ -209,7 +209,7 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 	self->board = last->mode;
 	before_ms = last->time_ms;
 	last->time_ms *= 0.7;
-	EXPECT_EQ(1, another(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
+	EXPECT_EQ(1, suspected(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
 	EXPECT_EQ(1, k->nr_rows);
 	EXPECT_EQ(0, wrong(self));
 	/* The applied mode was left because of its power, so the check measures another mode. */
@@ -217,7 +217,7 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 	self->board = k->row[0].mode;
 	before_ms = k->row[ROWS - 1].time_ms;
 	k->row[ROWS - 1].time_ms *= 0.7;
-	EXPECT_EQ(1, another(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
+	EXPECT_EQ(1, suspected(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
 	EXPECT_LT(0, looked_again);
 	EXPECT_EQ(looks, looked_again);
 	EXPECT_EQ(0, wrong(self));
@@ -226,12 +226,12 @@ TEST_F(another, reading_across_the_drift_is_dropped)
 	last = &k->row[ROWS - 1];
 	self->board = last->mode;
 	before_ms = 1.5 * last->time_ms;
-	EXPECT_EQ(0, another(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
+	EXPECT_EQ(0, suspected(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
 	EXPECT_EQ(ROWS, k->nr_rows);
 }
 
 /* If a mode takes about as long as predicted, no check is requested. */
-TEST_F(another, only_unexpected_readings_are_checked)
+TEST_F(drift_rows, only_unexpected_readings_are_checked)
 {
 	struct jetwatt_prediction predicted = { .time_sd = 0.05, .power_sd = 0.05 };
 	struct jetwatt_tuner *k = &self->learner.known;
@@ -239,17 +239,17 @@ TEST_F(another, only_unexpected_readings_are_checked)
 
 	learned(self, 0, 1);
 	predicted.time_ms = k->row[ROWS - 1].time_ms * 1.1;
-	EXPECT_EQ(0, another(self, i, &predicted));
+	EXPECT_EQ(0, suspected(self, i, &predicted));
 	EXPECT_EQ(0, looks);
 	predicted.time_ms *= 2;
-	EXPECT_EQ(0, another(self, i, &predicted));
+	EXPECT_EQ(0, suspected(self, i, &predicted));
 	EXPECT_EQ(1, looks);
 	EXPECT_EQ(ROWS, k->nr_rows);
 	/* Try every number @old of readings from before the drift. */
 	for (size_t old = 1; old < ROWS; old++) {
 		/* The fastest known mode is among the readings from before the drift. */
 		learned(self, old, 0.02);
-		EXPECT_EQ(1, another(self, i, &predicted)) TH_LOG("%zu", old);
+		EXPECT_EQ(1, suspected(self, i, &predicted)) TH_LOG("%zu", old);
 		EXPECT_LE(ROWS - old, k->nr_rows) TH_LOG("%zu", old);
 		EXPECT_EQ(0, wrong(self)) TH_LOG("%zu", old);
 		EXPECT_GE(6, looks) TH_LOG("%zu", old);

@@ -2,7 +2,7 @@
 /*
  * libFuzzer target for the expressions of --fail-if:
  * clang -g -O1 -fsanitize=fuzzer,address,undefined
- *	-o rule tests/fuzz/rule.c && ./rule -max_total_time=600
+ *	-o threshold tests/fuzz/threshold.c && ./threshold -max_total_time=600
  */
 #include <stdint.h>
 
