@@ -16,16 +16,16 @@ int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint
 }
 
 /* Check whether a clock has the wanted value, or a lower one because of thermal throttling. */
-static bool range_throttled(const struct jetwatt_board *b, const struct jetwatt_range *is,
-			    const struct jetwatt_range *want)
+static bool range_throttled(const struct jetwatt_board *b, const struct jetwatt_knob_range *is,
+			    const struct jetwatt_knob_range *want)
 {
 	return is->max < want->max && is->min == (want->min < is->max ? want->min : is->max) &&
 	       jetwatt_board_throttled(b);
 }
 
 int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text *err,
-			const char *knob, const struct jetwatt_range *is,
-			const struct jetwatt_range *want)
+			const char *knob, const struct jetwatt_knob_range *is,
+			const struct jetwatt_knob_range *want)
 {
 	char name[80];
 

@@ -83,7 +83,7 @@ void jetwatt_cpu_policies(struct jetwatt_board *b)
 		}
 }
 
-static int cpu_policy_range(const struct jetwatt_board *b, int p, struct jetwatt_range *r)
+static int cpu_policy_range(const struct jetwatt_board *b, int p, struct jetwatt_knob_range *r)
 {
 	char path[PATH_LEN];
 	int rc;
@@ -192,7 +192,7 @@ static int cpu_read(struct jetwatt_board *b, enum jetwatt_knob k,
 		/* A policy without an online CPU is not in use and can't be written. The files
 		 * of such a policy may still exist, so do not rely on them. */
 		if (!jetwatt_cores_use(b, s, p))
-			s->policy[p] = (struct jetwatt_range){ 0 };
+			s->policy[p] = (struct jetwatt_knob_range){ 0 };
 	}
 	return 0;
 }
@@ -200,7 +200,7 @@ static int cpu_read(struct jetwatt_board *b, enum jetwatt_knob k,
 static int cpu_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
 		    struct jetwatt_board_state *s)
 {
-	s->fresh = (struct jetwatt_range){ jetwatt_lack_not(b, k), v, v };
+	s->fresh = (struct jetwatt_knob_range){ jetwatt_lack_not(b, k), v, v };
 	for (int p = 0; p < b->policies; p++)
 		s->policy[p] = s->fresh;
 	return 0;
@@ -219,16 +219,16 @@ static uint64_t cpu_current(const struct jetwatt_board *b, enum jetwatt_knob k,
 	return khz;
 }
 
-static const struct jetwatt_range *cpu_wanted_range(const struct jetwatt_switch *p, int policy)
+static const struct jetwatt_knob_range *cpu_wanted_range(const struct jetwatt_switch *p, int policy)
 {
-	const struct jetwatt_range *r = &p->target->policy[policy];
+	const struct jetwatt_knob_range *r = &p->target->policy[policy];
 
 	return r->known ? r : &p->target->fresh;
 }
 
 static bool cpu_write_policy(struct jetwatt_switch *p, int policy)
 {
-	const struct jetwatt_range *want = cpu_wanted_range(p, policy);
+	const struct jetwatt_knob_range *want = cpu_wanted_range(p, policy);
 	char min[PATH_LEN], max[PATH_LEN];
 	bool on;
 
@@ -332,7 +332,7 @@ static int cpu_same(const struct jetwatt_board *b, enum jetwatt_knob k,
 
 	(void)k;
 	for (int p = 0; p < b->policies && !rc; p++) {
-		const struct jetwatt_range *r = want->policy[p].known ? &want->policy[p]
+		const struct jetwatt_knob_range *r = want->policy[p].known ? &want->policy[p]
 								      : &want->fresh;
 
 		snprintf(knob, sizeof(knob), "CPU policy %u", b->policy[p]);
@@ -394,7 +394,7 @@ static const char *cpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const 
 		b->policy[b->policies++] = id;
 	if (i == POLICIES_MAX || s->policy[i].known || min > max)
 		return "the saved state names a CPU clock that this board does not have";
-	s->policy[i] = (struct jetwatt_range){ true, min, max };
+	s->policy[i] = (struct jetwatt_knob_range){ true, min, max };
 	return NULL;
 }
 

@@ -36,7 +36,7 @@ static int gpu_discover(struct jetwatt_board *b, enum jetwatt_knob k,
 static int gpu_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_board_state *s,
 		    struct jetwatt_error_text *err)
 {
-	struct jetwatt_range *gpu = &s->range[k];
+	struct jetwatt_knob_range *gpu = &s->range[k];
 	char path[PATH_LEN];
 	int rc;
 
@@ -57,7 +57,7 @@ static int gpu_read(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt
 static int gpu_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
 		    struct jetwatt_board_state *s)
 {
-	s->range[k] = (struct jetwatt_range){ jetwatt_lack_not(b, k), v, v };
+	s->range[k] = (struct jetwatt_knob_range){ jetwatt_lack_not(b, k), v, v };
 	return 0;
 }
 
@@ -69,8 +69,8 @@ static uint64_t gpu_current(const struct jetwatt_board *b, enum jetwatt_knob k,
 
 static bool gpu_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 {
-	struct jetwatt_range *now = &p->now.range[k];
-	const struct jetwatt_range *want = &p->target->range[k];
+	struct jetwatt_knob_range *now = &p->now.range[k];
+	const struct jetwatt_knob_range *want = &p->target->range[k];
 	char min[PATH_LEN], max[PATH_LEN];
 	bool on;
 
@@ -112,7 +112,7 @@ static int gpu_bind(const struct jetwatt_board *b, enum jetwatt_knob k,
 
 static void gpu_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f)
 {
-	const struct jetwatt_range *r = &b->saved.range[k];
+	const struct jetwatt_knob_range *r = &b->saved.range[k];
 
 	if (r->known)
 		fprintf(f, "gpu %s %" PRIu64 " %" PRIu64 "\n", b->device[k], r->min, r->max);
@@ -121,7 +121,7 @@ static void gpu_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f
 static const char *gpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
 			    bool *matched)
 {
-	struct jetwatt_range *r = &b->saved.range[k];
+	struct jetwatt_knob_range *r = &b->saved.range[k];
 	char name[NAME_LEN], tail;
 	uint64_t min, max;
 
@@ -130,7 +130,7 @@ static const char *gpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const 
 		return NULL;
 	if (strcmp(name, b->device[k]) || r->known || min > max)
 		return "the saved state is of another GPU";
-	*r = (struct jetwatt_range){ true, min, max };
+	*r = (struct jetwatt_knob_range){ true, min, max };
 	return NULL;
 }
 

@@ -27,7 +27,7 @@
 /* Maximum number of files with a cap of the same clock; a kernel may have several. */
 #define CAPS_MAX	4
 
-struct jetwatt_range {
+struct jetwatt_knob_range {
 	/* false: no clock range is known, because the policy has no CPU online, or the knob is
 	 * missing */
 	bool known;
@@ -53,8 +53,8 @@ struct jetwatt_cap {
  */
 struct jetwatt_board_state {
 	bool online[CPUS_MAX], named[CPUS_MAX];
-	struct jetwatt_range policy[POLICIES_MAX];
-	struct jetwatt_range fresh, range[JETWATT_KNOBS];
+	struct jetwatt_knob_range policy[POLICIES_MAX];
+	struct jetwatt_knob_range fresh, range[JETWATT_KNOBS];
 	struct jetwatt_cap cap[JETWATT_KNOBS][CAPS_MAX];
 };
 
@@ -288,7 +288,8 @@ bool jetwatt_path_ends(const char *path, const char *end);
  * Return: true if the switch is to go on. */
 bool jetwatt_switch_write(struct jetwatt_switch *p, const char *path, uint64_t v);
 bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const char *max_path,
-			  const struct jetwatt_range *now, const struct jetwatt_range *want);
+			  const struct jetwatt_knob_range *now,
+			  const struct jetwatt_knob_range *want);
 
 /* check.c: compare the value that a knob reads with the wanted value. @knob: name of the knob for
  * the message. Return: 0; -ESTALE if the values differ. jetwatt_check_differs() always returns
@@ -296,8 +297,8 @@ bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const 
 int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint64_t is,
 			  uint64_t want);
 int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text *err,
-			const char *knob, const struct jetwatt_range *is,
-			const struct jetwatt_range *want);
+			const char *knob, const struct jetwatt_knob_range *is,
+			const struct jetwatt_knob_range *want);
 int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text *err,
 			const char *path, const char *knob, uint64_t cap);
 

@@ -25,8 +25,8 @@ bool jetwatt_switch_write(struct jetwatt_switch *p, const char *path, uint64_t v
  * change.
  */
 static void request_limits_in_force(struct jetwatt_switch *p, const char *min_path,
-				    const char *max_path, const struct jetwatt_range *now,
-				    const struct jetwatt_range *want)
+				    const char *max_path, const struct jetwatt_knob_range *now,
+				    const struct jetwatt_knob_range *want)
 {
 	if (now->min != want->min)
 		jetwatt_sysfs_write(p->b, min_path, now->min);
@@ -36,7 +36,8 @@ static void request_limits_in_force(struct jetwatt_switch *p, const char *min_pa
 
 /* The order of the two writes ensures min <= max after each of them. */
 bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const char *max_path,
-			  const struct jetwatt_range *now, const struct jetwatt_range *want)
+			  const struct jetwatt_knob_range *now,
+			  const struct jetwatt_knob_range *want)
 {
 	bool max_first = want->min > now->max;
 	bool max = p->all || want->max != now->max, min = p->all || want->min != now->min;
