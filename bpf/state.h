@@ -66,7 +66,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u32);		/* tid */
-	__type(value, struct wait);
+	__type(value, struct wait_call);
 } waits SEC(".maps");
 
 /*
@@ -77,7 +77,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
 	__type(key, struct fd_key);
-	__type(value, struct armed);
+	__type(value, struct armed_fd);
 } armed_fds SEC(".maps");
 
 /* Flags of each process: ARMED, NAMED; see wait_slot.h. */
@@ -237,7 +237,7 @@ static __always_inline void emit_forget(u32 tgid, int fd)
  * Add the descriptors @key and @ctl_fd (-1: none) to the map @named, because the next record of the
  * thread with the entry @w contains them.
  */
-static __always_inline void name_fds(struct wait *w, struct fd_key *key, int ctl_fd)
+static __always_inline void name_fds(struct wait_call *w, struct fd_key *key, int ctl_fd)
 {
 	u32 gen = (u32)names_gen, *has;
 	int fd = key->fd;

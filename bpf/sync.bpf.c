@@ -64,7 +64,7 @@ SEC("raw_tracepoint/sys_enter")
 int sys_enter(struct bpf_raw_tracepoint_args *ctx)
 {
 	long nr = (long)ctx->args[1];
-	struct wait *w;
+	struct wait_call *w;
 	u32 tgid, tid;
 	u64 id;
 
@@ -130,7 +130,7 @@ int sys_exit(struct bpf_raw_tracepoint_args *ctx)
 	u64 id = bpf_get_current_pid_tgid();
 	long ret = (long)ctx->args[1];
 	u32 tid = (u32)id;
-	struct wait *w = wait_of(tid);
+	struct wait_call *w = wait_of(tid);
 
 	if (w)
 		exit_wait(ctx->args[0], id, w, ret);

@@ -30,7 +30,7 @@
 #define ETIMEDOUT		110
 
 /* Return the entry of a thread with its present call; NULL: the thread has no entry. */
-static __always_inline struct wait *wait_of(u32 tid)
+static __always_inline struct wait_call *wait_of(u32 tid)
 {
 	u32 i = tid & (WAIT_SLOTS - 1);
 	struct wait_slot *p = bpf_map_lookup_elem(&places, &i);
@@ -41,9 +41,9 @@ static __always_inline struct wait *wait_of(u32 tid)
 }
 
 /* Return the entry of a thread; add an entry if @w, the result of wait_of(), is NULL. */
-static __always_inline struct wait *get_wait_slot(u32 tid, struct wait *w)
+static __always_inline struct wait_call *get_wait_slot(u32 tid, struct wait_call *w)
 {
-	struct wait none = { .name = { -1, -1 } };
+	struct wait_call none = { .name = { -1, -1 } };
 	u32 i = tid & (WAIT_SLOTS - 1);
 	struct wait_slot *p;
 
@@ -90,7 +90,7 @@ static __always_inline int is_trigger(u32 kind)
 	return kind == TRIGGER_POLLFD || kind == NVHOST_TRIGGER_EVENT;
 }
 
-static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait *w)
+static __always_inline void enter_ioctl(u64 regs, u32 tid, struct wait_call *w)
 {
 	struct args a = read_args(regs);
 	u32 kind = (u32)a.v[ARG1];
@@ -129,8 +129,8 @@ static __always_inline int read_pollfd(u64 ptr, int n, int i, u64 *entry)
  * has already consumed the fence. If several threads poll the descriptor, only the thread that
  * deletes the entry of the descriptor reports the wait.
  */
-static __always_inline void consume_fence(u64 id, struct wait *w, struct fd_key *key,
-					  struct armed *a, u64 now, int ret)
+static __always_inline void consume_fence(u64 id, struct wait_call *w, struct fd_key *key,
+					  struct armed_fd *a, u64 now, int ret)
 {
 	u64 enter_ns = a->enter_ns ? a->enter_ns : a->armed_ns;
 	int fd = key->fd, ctl_fd = a->ctl_fd;
@@ -151,12 +151,12 @@ static __always_inline void consume_fence(u64 id, struct wait *w, struct fd_key 
  * thread's entry again, in @places or @waits. Compared with one loop, the verifier then examines a
  * third of the instructions.
  */
-static __always_inline void exit_poll(u64 id, struct wait *w, int ret)
+static __always_inline void exit_poll(u64 id, struct wait_call *w, int ret)
 {
 	u64 now = bpf_ktime_get_ns(), entry, ptr = w->ptr;
 	struct fd_key key = { .tgid = id >> 32 };
 	u32 hits = 0, fence = (u32)w->fence;
-	struct armed *a;
+	struct armed_fd *a;
 	int i, n = w->fd;
 
 	for (i = 0; i < POLLFDS; i++) {
@@ -202,11 +202,11 @@ static __always_inline int has_armed(u32 tgid)
 	return has && *has & ARMED;
 }
 
-static __always_inline void enter_poll(u64 regs, u64 id, struct wait *w)
+static __always_inline void enter_poll(u64 regs, u64 id, struct wait_call *w)
 {
 	struct fd_key key = { .tgid = id >> 32 };
 	u64 now, entry, fence = 0;
-	struct armed *a;
+	struct armed_fd *a;
 	struct args arg;
 	int i;
 
@@ -294,7 +294,7 @@ static __always_inline void enter_close_range(u64 regs, u32 tgid)
 		emit_forget(tgid, -1);
 }
 
-static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait *w)
+static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait_call *w)
 {
 	u32 tgid = id >> 32, *has = bpf_map_lookup_elem(&armers, &tgid);
 	struct args a;
@@ -320,10 +320,10 @@ static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait *w)
  * Copy the state of an armed pollfd to its duplicate, because a fence that is pending on the pollfd
  * is pending on the duplicate too.
  */
-static __always_inline void exit_dup(u64 id, struct wait *w, int to)
+static __always_inline void exit_dup(u64 id, struct wait_call *w, int to)
 {
 	struct fd_key key = { .tgid = id >> 32, .fd = w->fd };
-	struct armed *a = bpf_map_lookup_elem(&armed_fds, &key), copy;
+	struct armed_fd *a = bpf_map_lookup_elem(&armed_fds, &key), copy;
 
 	if (!a || to < 0 || to == w->fd)
 		return;
@@ -335,7 +335,7 @@ static __always_inline void exit_dup(u64 id, struct wait *w, int to)
 }
 
 /* Add a descriptor to @armed_fds. */
-static __always_inline void add_armed_fd(struct fd_key *key, struct armed *fresh)
+static __always_inline void add_armed_fd(struct fd_key *key, struct armed_fd *fresh)
 {
 	u32 armer = ARMED, *has = bpf_map_lookup_elem(&armers, &key->tgid);
 
@@ -349,11 +349,11 @@ static __always_inline void add_armed_fd(struct fd_key *key, struct armed *fresh
 /*
  * The argument of both arming ioctls is a structure that begins with the descriptor to arm (s32).
  */
-static __always_inline void exit_trigger(u64 id, struct wait *w)
+static __always_inline void exit_trigger(u64 id, struct wait_call *w)
 {
 	struct fd_key key = { .tgid = id >> 32 };
-	struct armed fresh = { .pending = 1 };
-	struct armed *a;
+	struct armed_fd fresh = { .pending = 1 };
+	struct armed_fd *a;
 
 	if (bpf_probe_read_user(&key.fd, sizeof(key.fd), (void *)w->ptr)) {
 		count_lost();
@@ -380,9 +380,9 @@ static __always_inline void exit_trigger(u64 id, struct wait *w)
 }
 
 /* The argument of EVENT_ID_CTRL is struct { u32 cmd, event_id; s32 event_fd; u32 padding; }. */
-static __always_inline void exit_event(u64 id, struct wait *w)
+static __always_inline void exit_event(u64 id, struct wait_call *w)
 {
-	struct armed fresh = { .pending = 1, .ctl_fd = -1, .event = 1 };
+	struct armed_fd fresh = { .pending = 1, .ctl_fd = -1, .event = 1 };
 	struct fd_key key = { .tgid = id >> 32 };
 	u32 arg[3] = { 0 };
 
@@ -407,7 +407,7 @@ static __always_inline int will_resume(long ret)
  * the call that ends is the call in the entry, or the restart_syscall() that has resumed this call
  * after a stop.
  */
-static __always_inline void exit_wait(u64 regs, u64 id, struct wait *w, long ret)
+static __always_inline void exit_wait(u64 regs, u64 id, struct wait_call *w, long ret)
 {
 	struct fd_key key = { .tgid = id >> 32 };
 

@@ -20,7 +20,7 @@
 #define DUPLICATE		2	/* dup(): not a wait, but stored in the same way */
 
 /*
- * struct wait - the present call of a thread
+ * struct wait_call - the present call of a thread
  *
  * The members are valid from the entry of the call to its exit. If the call was interrupted, they
  * stay valid until the call that resumes the wait. Afterwards the map entry is not deleted but
@@ -28,7 +28,7 @@
  * everything else in the program.
  */
 enum { IDLE, RUNNING, UNFINISHED };
-struct wait {
+struct wait_call {
 	unsigned long long enter_ns;
 	unsigned long long ptr;		/* address of the argument in user memory */
 	unsigned long long fence;	/* ioctl: the fence; poll: bit i: entry i was armed */
@@ -58,7 +58,7 @@ struct wait {
 struct wait_slot {
 	unsigned int tid;	/* 0: never used; SLOT_FREED; else tid of the owner */
 	unsigned int pad;
-	struct wait w;
+	struct wait_call w;
 };
 
 /*
@@ -141,14 +141,14 @@ static inline __attribute__((always_inline)) int is_syncpoint_wait(unsigned int 
 }
 
 /*
- * struct armed - a descriptor for which a fence is or was pending
+ * struct armed_fd - a descriptor for which a fence is or was pending
  *
  * The first poll after the arming begins the wait; a thread may also already be in poll() when
  * another thread arms the descriptor. The descriptor of an event of the GPU's driver is always
  * armed; the BPF program traces its creation, or the library finds it among the open descriptors of
  * the process.
  */
-struct armed {
+struct armed_fd {
 	unsigned long long armed_ns;	/* time of the last arming; event: end of the last poll */
 	unsigned long long enter_ns;	/* start of the wait; 0: no poll since @armed_ns */
 	unsigned int pending, pollers;	/* number of pending fences; number of threads in poll() */

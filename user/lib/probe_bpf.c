@@ -231,7 +231,7 @@ static int follow_existing(struct sync *bpf, uint32_t tgid)
 static void find_events(struct probe_bpf *b, uint32_t tgid)
 {
 	int armed = bpf_map__fd(b->bpf->maps.armed_fds), armers = bpf_map__fd(b->bpf->maps.armers);
-	struct armed fresh = { .pending = 1, .ctl_fd = -1, .event = 1 };
+	struct armed_fd fresh = { .pending = 1, .ctl_fd = -1, .event = 1 };
 	struct launched calls;
 	int fd[EVENTS_MAX], nr, i;
 	struct timespec now;
