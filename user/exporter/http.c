@@ -62,11 +62,11 @@ struct response {
 /**
  * struct connection - a HTTP connection
  * @fd: socket; -1: unused
- * @cut: 1: the exporter has shut down the connection, and libmicrohttpd will close it
+ * @shut_down: 1: the exporter has shut down the connection, and libmicrohttpd will close it
  * @since_ns: time at which the connection was opened, CLOCK_MONOTONIC
  */
 struct connection {
-	int fd, cut;
+	int fd, shut_down;
 	uint64_t since_ns;
 };
 
@@ -166,10 +166,10 @@ static enum MHD_Result http_request(void *arg, struct MHD_Connection *c, const c
 	return http_respond_text(c, strcmp(url, "/") ? MHD_HTTP_NOT_FOUND : MHD_HTTP_OK, "jetwatt: /metrics\n");
 }
 
-static void connection_cut(struct connection *k)
+static void connection_shut_down(struct connection *k)
 {
 	shutdown(k->fd, SHUT_RDWR);
-	k->cut = 1;
+	k->shut_down = 1;
 }
 
 /* Close connections that are open for too long. The idle timeout of libmicrohttpd does not catch
@@ -181,8 +181,8 @@ static void connections_expire(void)
 	for (int i = 0; i < LIMIT; i++) {
 		struct connection *k = &exporter.connection[i];
 
-		if (k->fd >= 0 && !k->cut && now - k->since_ns > PATIENCE_NS)
-			connection_cut(k);
+		if (k->fd >= 0 && !k->shut_down && now - k->since_ns > PATIENCE_NS)
+			connection_shut_down(k);
 	}
 }
 
@@ -204,7 +204,7 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **at,
 	for (; k < exporter.connection + LIMIT; k++) {
 		if (k->fd < 0) {
 			place = k;
-		} else if (!k->cut) {
+		} else if (!k->shut_down) {
 			live++;
 			if (!oldest || k->since_ns < oldest->since_ns)
 				oldest = k;
@@ -213,7 +213,7 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **at,
 	/* Close the oldest connection, because idle connections must not keep out a further
 	 * client. */
 	if (live >= CONNECTIONS)
-		connection_cut(oldest);
+		connection_shut_down(oldest);
 	*at = place;
 	if (place)
 		*place = (struct connection){ info->connect_fd, 0, jetwatt_clock_ns() };

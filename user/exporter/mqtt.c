@@ -61,11 +61,11 @@ struct mqtt_input {
  * @waiting: queue of messages, a ring buffer; messages passed to the library are not in it
  * @first: index in @waiting of the oldest message
  * @n: number of messages
- * @room: number of elements of @waiting
+ * @capacity: number of elements of @waiting
  * @flying: messages passed to the library and not acknowledged; also changed by the library's
  *	thread
  * @up: 1: the link to the broker is connected; set by the library's thread
- * @told: 1: the log says that the broker is unreachable
+ * @logged: 1: the log says that the broker is unreachable
  * @ends: 1: the library's thread is to end
  * @seq: sequence number of the next message
  * @dropped: number of messages that were never sent
@@ -74,8 +74,8 @@ static struct link {
 	struct mosquitto *mqtt;
 	char topic[128], state[128];
 	char **waiting;
-	size_t first, n, room;
-	atomic_int flying, up, told, ends;
+	size_t first, n, capacity;
+	atomic_int flying, up, logged, ends;
 	uint64_t seq, dropped;
 } link_;
 
@@ -140,7 +140,7 @@ static void on_connect(struct mosquitto *m, void *arg, int rc)
 	mosquitto_publish(m, NULL, l->state, 6, "online", QOS, true);
 	atomic_fetch_add(&l->flying, 1);
 	atomic_store(&l->up, 1);
-	atomic_store(&l->told, 0);
+	atomic_store(&l->logged, 0);
 	jetwatt_notice("connected to the broker, publishing: %s", l->topic);
 }
 
@@ -150,7 +150,7 @@ static void on_disconnect(struct mosquitto *m, void *arg, int rc)
 
 	(void)m;
 	atomic_store(&l->up, 0);
-	if (rc && !atomic_exchange(&l->told, 1))
+	if (rc && !atomic_exchange(&l->logged, 1))
 		jetwatt_notice("broker unreachable, messages wait: %s", mosquitto_strerror(rc));
 }
 
@@ -187,7 +187,7 @@ static void *mqtt_thread(void *arg)
 static void queue_drop_oldest(struct link *l)
 {
 	free(l->waiting[l->first]);
-	l->first = (l->first + 1) % l->room;
+	l->first = (l->first + 1) % l->capacity;
 	l->n--;
 }
 
@@ -195,11 +195,11 @@ static void queue_drop_oldest(struct link *l)
  * are worth more. */
 static void queue_append(struct link *l, char *text)
 {
-	if (l->n == l->room) {
+	if (l->n == l->capacity) {
 		queue_drop_oldest(l);
 		l->dropped++;
 	}
-	l->waiting[(l->first + l->n++) % l->room] = text;
+	l->waiting[(l->first + l->n++) % l->capacity] = text;
 }
 
 /* Pass messages of the queue to the library while the broker acknowledges them. */
@@ -359,8 +359,8 @@ static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *h
 {
 	int err;
 
-	l->room = (size_t)in->keep;
-	l->waiting = calloc(l->room, sizeof(*l->waiting));
+	l->capacity = (size_t)in->keep;
+	l->waiting = calloc(l->capacity, sizeof(*l->waiting));
 	l->mqtt = mosquitto_new(NULL, true, l);
 	if (!l->mqtt || !l->waiting)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
