@@ -83,7 +83,7 @@ uint64_t jetwatt_freezer_frozen_ns(const struct jetwatt_freezer *h, uint64_t now
 
 int jetwatt_freezer_wait(const struct jetwatt_freezer *h, int ms)
 {
-	struct timespec nap = { 0, 50000 };
+	struct timespec interval = { 0, 50000 };
 	char text[128];
 	ssize_t n;
 
@@ -91,7 +91,7 @@ int jetwatt_freezer_wait(const struct jetwatt_freezer *h, int ms)
 	 * for. */
 	if (h->events < 0)
 		return 0;
-	for (long us = 0; us <= ms * 1000l; us += nap.tv_nsec / 1000) {
+	for (long us = 0; us <= ms * 1000l; us += interval.tv_nsec / 1000) {
 		n = pread(h->events, text, sizeof(text) - 1, 0);
 		if (n < 0)
 			return errno == ENODEV ? 0 : -errno;
@@ -100,9 +100,9 @@ int jetwatt_freezer_wait(const struct jetwatt_freezer *h, int ms)
 			return 0;
 		/* Poll the freezer's state, because the kernel limits notifications of
 		 * cgroup.events to one in 10 ms. */
-		nanosleep(&nap, NULL);
-		if (nap.tv_nsec < 1000000)
-			nap.tv_nsec += nap.tv_nsec / 2;
+		nanosleep(&interval, NULL);
+		if (interval.tv_nsec < 1000000)
+			interval.tv_nsec += interval.tv_nsec / 2;
 	}
 	return -ETIMEDOUT;
 }

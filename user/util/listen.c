@@ -45,7 +45,7 @@ static int socket_in_use(const struct sockaddr_un *at, int type)
 static int listen_lock_dir(const char *path)
 {
 	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	struct timespec nap = { 0, 1000000 };
+	struct timespec interval = { 0, 1000000 };
 	char *slash;
 	int fd;
 
@@ -55,7 +55,7 @@ static int listen_lock_dir(const char *path)
 		slash[slash == dir] = '\0';
 	fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && i < LOCK_TRIES; i++)
-		nanosleep(&nap, NULL);
+		nanosleep(&interval, NULL);
 	return fd;
 }
 
