@@ -206,7 +206,7 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 }
 
 /* Model of jetwattd_search(). */
-static void seek(struct bench *b)
+static void search(struct bench *b)
 {
 	struct jetwattd_terms t = terms(b);
 	enum jetwattd_follow follow = JETWATTD_FOLLOW_PLAN;
@@ -284,7 +284,7 @@ static void job(struct bench *b, const struct jetwattd_prior *prior)
 	jetwattd_learner_budget(&b->l, b->budget_w, room(b));
 	stay(b, SEEN_S, b->start, 0);
 	while (b->now_s < b->length_s) {
-		seek(b);
+		search(b);
 		hold(b);
 	}
 }
