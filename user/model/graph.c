@@ -32,20 +32,20 @@ void jetwatt_graph_free(struct jetwatt_graph *g)
  * -ENOMEM, -E2BIG. */
 static int graph_grow(struct jetwatt_graph_array *a, size_t size, uint32_t by, uint32_t most)
 {
-	uint32_t room = a->room;
+	uint32_t capacity = a->capacity;
 	void *at;
 
 	if (by > most || a->n > most - by)
 		return -E2BIG;
-	if (a->n + by <= room)
+	if (a->n + by <= capacity)
 		return 0;
-	while (room < a->n + by)
-		room = room ? 2 * room : 256;
-	at = reallocarray(a->at, room, size);
+	while (capacity < a->n + by)
+		capacity = capacity ? 2 * capacity : 256;
+	at = reallocarray(a->at, capacity, size);
 	if (!at)
 		return -ENOMEM;
 	a->at = at;
-	a->room = room;
+	a->capacity = capacity;
 	return 0;
 }
 
@@ -84,18 +84,18 @@ static uint32_t graph_hash_slot(const struct jetwatt_graph *g, const uint32_t *o
 }
 
 /* Double an open-addressing table when it is half full. Return: 0, -ENOMEM. */
-static int graph_rehash(const struct jetwatt_graph *g, uint32_t **table, uint32_t *room,
+static int graph_rehash(const struct jetwatt_graph *g, uint32_t **table, uint32_t *capacity,
 			uint32_t used)
 {
-	uint32_t more = *room ? 2 * *room : 1024, *t;
+	uint32_t more = *capacity ? 2 * *capacity : 1024, *t;
 
-	if (2 * used < *room)
+	if (2 * used < *capacity)
 		return 0;
 	t = malloc(more * sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	memset(t, 0xff, more * sizeof(*t));
-	for (uint32_t i = 0; i < *room; i++) {
+	for (uint32_t i = 0; i < *capacity; i++) {
 		uint32_t at;
 
 		if ((*table)[i] == JETWATT_GRAPH_NONE)
@@ -106,7 +106,7 @@ static int graph_rehash(const struct jetwatt_graph *g, uint32_t **table, uint32_
 	}
 	free(*table);
 	*table = t;
-	*room = more;
+	*capacity = more;
 	return 0;
 }
 

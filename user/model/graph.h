@@ -122,10 +122,10 @@ struct jetwatt_graph_body {
 	uint32_t parent, first, last, input, in, output, out, depth;
 };
 
-/* A growing array: @n entries in use, @room allocated. */
+/* A growing array: @n entries in use, @capacity allocated. */
 struct jetwatt_graph_array {
 	void *at;
-	uint32_t n, room;
+	uint32_t n, capacity;
 };
 
 /* A size given by the user for an axis that the file leaves open; @name: see

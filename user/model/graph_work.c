@@ -14,7 +14,7 @@
 struct work_list {
 	const struct jetwatt_graph *g;
 	struct jetwatt_work *work;
-	size_t n, room;
+	size_t n, capacity;
 };
 
 static double work_elements(const struct jetwatt_graph_value *v)
@@ -137,14 +137,14 @@ static int work_bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_g
 
 static int work_add(struct work_list *l, const struct jetwatt_work *w)
 {
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 256;
-		struct jetwatt_work *more = reallocarray(l->work, room, sizeof(*more));
+	if (l->n == l->capacity) {
+		size_t capacity = l->capacity ? 2 * l->capacity : 256;
+		struct jetwatt_work *more = reallocarray(l->work, capacity, sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
 		l->work = more;
-		l->room = room;
+		l->capacity = capacity;
 	}
 	l->work[l->n++] = *w;
 	return 0;
