@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Corrects labels of a job's waits that the first estimate or the Viterbi path may have got wrong. */
+/* Corrects labels of a job's waits where the first estimate or the Viterbi path may be wrong. */
 #include "minibatch/viterbi.h"
 
 #include <math.h>
@@ -108,38 +108,38 @@ void jetwatt_relabel_sizes(struct jetwatt_batch_wait *b, size_t n, int k)
  */
 static unsigned int inner_starts(const struct jetwatt_batch_wait *b, const struct jetwatt_cycle *c)
 {
-	unsigned int anew = 0;
+	unsigned int inner = 0;
 
 	for (int p = 0; p < c->k; p++)
 		if (b[p].other_phase || b[p].phase_index != p || b[p].missing)
 			return 0;
 	for (int p = 1; p < c->k; p++)
 		if (c->emission[p].gap < -LONG && b[p].gap - b[0].gap > -AS_LONG)
-			anew |= 1u << p;
-	return anew;
+			inner |= 1u << p;
+	return inner;
 }
 
 void jetwatt_relabel_parts(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c)
 {
 	size_t k = (size_t)c->k, from = 0, to = 0;
-	unsigned int last = 0, anew;
+	unsigned int last = 0, inner;
 
 	/* Start at wait 1: the gap before the first wait is unknown. */
-	for (size_t i = 1; i < n; i += anew ? k : 1) {
-		anew = i + k <= n && !b[i].phase_index ? inner_starts(b + i, c) : 0;
-		if (anew && anew == last && i == to) {
+	for (size_t i = 1; i < n; i += inner ? k : 1) {
+		inner = i + k <= n && !b[i].phase_index ? inner_starts(b + i, c) : 0;
+		if (inner && inner == last && i == to) {
 			to += k;
-		} else if (anew) {
+		} else if (inner) {
 			from = i;
 			to = i + k;
 		}
-		last = anew ? anew : i < to ? last : 0;
+		last = inner ? inner : i < to ? last : 0;
 		if (to - from < PHASE_MIN * k || i + k != to)
 			continue;
 		for (size_t j = from; j < to; j++) {
 			b[j].other_phase = true;
 			b[j].starts_minibatch =
-				j == from || !((j - from) % k) || anew >> (j - from) % k & 1;
+				j == from || !((j - from) % k) || inner >> (j - from) % k & 1;
 		}
 	}
 }
