@@ -19,7 +19,7 @@
 /* A minibatch longer than this multiple of the usual length contains a pause. */
 #define PAUSE	4
 /* A minibatch deviates if the ratio of its length to the usual length exceeds this. */
-#define ODD	1.25
+#define DEVIATION	1.25
 /* Number of consecutive deviating minibatches that count as a change of the job. */
 #define STRANGE	8
 /* The first FIRST minibatches in a mode (at least FEW) are the reference with which later ones
@@ -52,7 +52,7 @@
  * @took_ns: durations of the minibatches in the mean, in ns
  * @took_uj: energies of the minibatches in the mean, in uJ
  * @kept: number of minibatches in the mean
- * @odd: 1: the length of a minibatch has deviated since the period was last determined
+ * @deviated: 1: the length of a minibatch has deviated since the period was last determined
  * @strange: number of consecutive minibatches that deviate from @was_ns
  * @here: minibatches in the applied mode
  * @here.since_ns: time of the switch to the applied mode, ns
@@ -68,7 +68,7 @@ struct jetwattd_minibatch {
 	uint64_t t_ns, begin_ns, usual_ns, was_ns, learned_ns;
 	double w, uj, begin_uj, took_ns[KEPT], took_uj[KEPT];
 	size_t kept;
-	int odd, strange;
+	int deviated, strange;
 	struct {
 		uint64_t since_ns, first_ns[FIRST];
 		int n, far;
@@ -84,10 +84,10 @@ static void mean_add(struct jetwattd_minibatch *m, double took_ns, double uj)
 	m->took_uj[m->kept++] = uj;
 }
 
-/* Return: 1 if the two lengths differ by more than the factor ODD. */
+/* Return: 1 if the two lengths differ by more than the factor DEVIATION. */
 static int deviates_by_ratio(uint64_t took, uint64_t usual)
 {
-	return took > ODD * usual || ODD * took < usual;
+	return took > DEVIATION * usual || DEVIATION * took < usual;
 }
 
 /* Compare a minibatch with the first ones in the applied mode, to which the switch was at
@@ -120,7 +120,7 @@ static void minibatch_ended(struct jetwattd_minibatch *m, uint64_t end_ns, doubl
 
 	if (!m->usual_ns)
 		m->usual_ns = jetwatt_batch_track_ns(m->track);
-	m->odd |= m->begin_ns && deviates_by_ratio(took, m->usual_ns);
+	m->deviated |= m->begin_ns && deviates_by_ratio(took, m->usual_ns);
 	m->strange = m->begin_ns && m->was_ns && deviates_by_ratio(took, m->was_ns) ? m->strange + 1 : 0;
 	if (m->begin_ns && took < PAUSE * m->usual_ns) {
 		mean_add(m, took, uj - m->begin_uj);
@@ -174,9 +174,9 @@ void jetwattd_minibatch_learn(struct jetwattd_minibatch *m)
 	uint64_t now = jetwatt_clock_ns();
 	size_t period;
 
-	if (!m->r->session.pid || (m->usual_ns && !m->odd && now - m->learned_ns < LEARN_NS))
+	if (!m->r->session.pid || (m->usual_ns && !m->deviated && now - m->learned_ns < LEARN_NS))
 		return;
-	m->odd = 0;
+	m->deviated = 0;
 	m->learned_ns = now;
 	period = jetwatt_batch_track_period(m->track);
 	/* After the period was determined again, boundaries may lie at other waits, and the
