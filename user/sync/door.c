@@ -40,7 +40,7 @@ struct door_request {
  * struct door_answer - a response
  * @rc: return value of the function that the request has called
  * @rows: number of rows that follow
- * @odd: in the response to TAKE, number of rows that are not valid measurements
+ * @invalid: in the response to TAKE, number of rows that are not valid measurements
  * @place: in the response to PLACE, progress of the exchange with the pool
  * @board: in the response to BOARDS, names of the boards
  * @err: text of the error, if @rc is negative
@@ -48,7 +48,7 @@ struct door_request {
 struct door_answer {
 	int32_t rc;
 	uint32_t rows;
-	uint64_t odd;
+	uint64_t invalid;
 	struct jetwatt_pool_progress place;
 	char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD];
 	struct jetwatt_error_text err;
@@ -201,17 +201,17 @@ int jetwatt_profile_access_read_own(struct jetwatt_profile_access *d, int64_t af
 }
 
 int jetwatt_profile_access_store(struct jetwatt_profile_access *d, const struct jetwatt_pool_row *row, size_t n,
-		      uint64_t *odd, struct jetwatt_error_text *err)
+		      uint64_t *invalid, struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = TAKE, .rows = (uint32_t)n };
 	struct door_answer a;
 	int rc;
 
 	if (d->db)
-		return jetwatt_pool_store(d->db, row, n, odd, err);
+		return jetwatt_pool_store(d->db, row, n, invalid, err);
 	rc = door_call(d, &q, row, &a, err);
 	if (rc >= 0)
-		*odd += a.odd;
+		*invalid += a.invalid;
 	return rc;
 }
 
@@ -300,7 +300,7 @@ static int door_respond(int fd, struct jetwatt_db *db, struct door_request *q, s
 		a.rows = a.rc > 0 ? (uint32_t)a.rc : 0;
 		break;
 	case TAKE:
-		a.rc = jetwatt_pool_store(db, row, q->rows, &a.odd, &a.err);
+		a.rc = jetwatt_pool_store(db, row, q->rows, &a.invalid, &a.err);
 		break;
 	default:
 		a.rc = list_boards(db, a.board, &a.err);

@@ -40,7 +40,7 @@ int jetwatt_profile_access_progress_store(struct jetwatt_profile_access *d, cons
 int jetwatt_profile_access_read_own(struct jetwatt_profile_access *d, int64_t after, struct jetwatt_pool_row **row,
 		     struct jetwatt_error_text *err);
 int jetwatt_profile_access_store(struct jetwatt_profile_access *d, const struct jetwatt_pool_row *row, size_t n,
-		      uint64_t *odd, struct jetwatt_error_text *err);
+		      uint64_t *invalid, struct jetwatt_error_text *err);
 /* Get the names of the boards for which the database has own measurements. Return: number of names;
  * negative errno with the reason in @err. */
 int jetwatt_profile_access_boards(struct jetwatt_profile_access *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],

@@ -88,13 +88,13 @@ static error_t sync_parse(int key, char *arg, struct argp_state *state)
  * @server: the pool
  * @pushed: result of the push
  * @pulled: number of pulled rows of other devices that the database did not have
- * @odd: number of rows of the pool that are not valid measurements
+ * @invalid: number of rows of the pool that are not valid measurements
  */
 struct sync {
 	struct jetwatt_profile_access door;
 	struct jetwatt_server server;
 	struct jetwatt_server_pushed pushed;
-	uint64_t pulled, odd;
+	uint64_t pulled, invalid;
 };
 
 /* If no board was given, exchange rows of this board; if this machine is no board, exchange rows of
@@ -149,7 +149,7 @@ static int store_pulled(const struct jetwatt_pool_row *row, size_t n, void *arg)
 {
 	struct jetwatt_error_text e;
 	struct sync *y = arg;
-	int fresh = jetwatt_profile_access_store(&y->door, row, n, &y->odd, &e);
+	int fresh = jetwatt_profile_access_store(&y->door, row, n, &y->invalid, &e);
 
 	if (fresh < 0)
 		return jetwatt_profile_store_error(fresh, &e);
@@ -187,7 +187,7 @@ static void report_result(const struct sync_input *in, const struct sync *y)
 		jetwatt_json_object(&j, NULL);
 		jetwatt_json_uint(&j, "pushed", y->pushed.fresh);
 		jetwatt_json_uint(&j, "pulled", y->pulled);
-		jetwatt_json_uint(&j, "refused", y->odd);
+		jetwatt_json_uint(&j, "refused", y->invalid);
 		jetwatt_json_uint(&j, "refused_by_pool", y->pushed.refused);
 		jetwatt_json_end(&j);
 		putchar('\n');
@@ -195,9 +195,9 @@ static void report_result(const struct sync_input *in, const struct sync *y)
 		printf("pushed %llu new rows of this device, pulled %llu new rows of other devices\n",
 		       (unsigned long long)y->pushed.fresh, (unsigned long long)y->pulled);
 	}
-	if (y->odd)
+	if (y->invalid)
 		jetwatt_notice("ignored rows of the pool that are not valid measurements: %llu",
-				   (unsigned long long)y->odd);
+				   (unsigned long long)y->invalid);
 	if (y->pushed.refused)
 		jetwatt_notice("rows of this device refused by the pool: %llu (%s); when the pool accepts them, run jetwatt sync --again",
 				   (unsigned long long)y->pushed.refused, y->pushed.why);
