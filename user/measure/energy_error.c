@@ -104,7 +104,8 @@ void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwa
 /* Find the stored integrals at the time @ns. Return: NULL: they are not stored. */
 static const struct jetwatt_energy_mark *mark_at(const struct jetwatt_energy_error *q, uint64_t ns)
 {
-	size_t lo = q->nr > JETWATT_ENERGY_ERROR_MARKS ? q->nr - JETWATT_ENERGY_ERROR_MARKS : 0, hi = q->nr;
+	size_t hi = q->nr;
+	size_t lo = hi > JETWATT_ENERGY_ERROR_MARKS ? hi - JETWATT_ENERGY_ERROR_MARKS : 0;
 	const struct jetwatt_energy_mark *m;
 
 	while (lo < hi) {

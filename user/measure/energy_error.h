@@ -9,7 +9,8 @@
 #include "measure/session.h"
 #include "minibatch/minibatch.h"
 
-#define JETWATT_ENERGY_ERROR_MARKS	8192	/* number of waits at which energy is stored: 11 MB */
+/* Number of waits at which energy is stored: 11 MB. */
+#define JETWATT_ENERGY_ERROR_MARKS	8192
 
 /**
  * struct jetwatt_energy_error - running energy of all rails, and its values at the last waits

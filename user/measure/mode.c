@@ -102,8 +102,8 @@ static uint64_t median_length(struct mode_work *k, int bounds, uint64_t since_ns
 
 /*
  * Collect times and energies of complete minibatches after @from_ns, without the first minibatches
- * after the change of mode (without the first @warmup_drop if they are long). Set k->from_ns to the start
- * of the first collected minibatch. Return: their number.
+ * after the change of mode (without the first @warmup_drop if they are long). Set k->from_ns to the
+ * start of the first collected minibatch. Return: their number.
  */
 static size_t clean_batches(const struct jetwatt_session *w, struct mode_work *k, int bounds,
 			    uint64_t since_ns, uint64_t from_ns, int drop)

@@ -20,8 +20,8 @@
 #define PREDICTED_FAR	0.025
 #define FAR		3
 
-struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *session, uint64_t since_ns, uint64_t *t,
-				    double *w)
+struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *session,
+					     uint64_t since_ns, uint64_t *t, double *w)
 {
 	struct jetwatt_settle s = { t, w, 0, since_ns };
 

@@ -23,8 +23,8 @@ struct jetwatt_settle {
 
 /* Collect the samples of total power from @since_ns on in the caller's arrays @t and @w, to which
  * the result points. Each array has at least as many entries as @session has power samples. */
-struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *session, uint64_t since_ns, uint64_t *t,
-				    double *w);
+struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *session,
+					     uint64_t since_ns, uint64_t *t, double *w);
 
 /*
  * Return the time from which on power is valid, ns; 0: power has not settled yet, and the time

@@ -231,7 +231,8 @@ void jetwatt_replay_finish(struct jetwatt_replay *r)
 		jetwatt_notice("%s was not closed: it ends with its last complete block%s", r->path,
 				   s->tail ? "; an incomplete block after it is ignored" : "");
 	if (w->failed_rail >= 0)
-		jetwatt_notice("%s: rail %s stopped answering", r->path, w->rail[w->failed_rail].label);
+		jetwatt_notice("%s: rail %s stopped answering", r->path,
+			       w->rail[w->failed_rail].label);
 	if (!w->ended) {
 		w->ended = 1;
 		w->ended_ns = w->power_ns;

@@ -35,8 +35,8 @@ struct jetwatt_work_unit {
 struct jetwatt_work_units;
 
 /*
- * Begin to read the counters @units of the job of the session @m->watch, which has just begun. Prints
- * an error. Return: exit code; on success *@w is freed by jetwatt_work_units_free().
+ * Begin to read the counters @units of the job of the session @m->session, which has just begun.
+ * Prints an error. Return: exit code; on success *@w is freed by jetwatt_work_units_free().
  */
 int jetwatt_work_units_begin(struct jetwatt_work_units **w, struct jetwatt_units *units,
 			     struct jetwatt_run_energy *m);
