@@ -20,14 +20,14 @@
  */
 #define RATE_HZ	150
 
-struct heard {
+struct received {
 	uint64_t samples, batches, gaps, lost, next, first, last_ns;
 	int disorder, config_events;
 };
 
 static void samples(const struct jetwatt_samples *s, void *arg)
 {
-	struct heard *h = arg;
+	struct received *h = arg;
 	uint32_t i;
 
 	if (!h->first)
@@ -48,7 +48,7 @@ static void samples(const struct jetwatt_samples *s, void *arg)
 
 static void event(const struct jetwatt_event *e, void *arg)
 {
-	struct heard *h = arg;
+	struct received *h = arg;
 
 	h->config_events += e->kind == JETWATT_EVENT_CONFIG_CHANGED;
 }
@@ -91,7 +91,7 @@ static void sleep_for(unsigned int ms)
 
 FIXTURE(client) {
 	struct jetwatt *jw;
-	struct heard h;
+	struct received h;
 };
 
 FIXTURE_SETUP(client)
@@ -202,7 +202,7 @@ TEST_F(client, stream)
 TEST_F(client, slow_reader)
 {
 	struct jetwatt_config c = { UINT32_MAX, 1, 1, UINT32_MAX, 0, 0 };
-	struct heard good = { 0 };
+	struct received good = { 0 };
 	struct jetwatt *other;
 	int small = 2304, fd;
 	uint32_t port = 0;
@@ -237,7 +237,7 @@ TEST_F(client, slow_reader)
 
 TEST_F(client, ring)
 {
-	struct heard again = { 0 };
+	struct received again = { 0 };
 	int n;
 
 	ASSERT_EQ(0, jetwatt_subscribe(self->jw, samples, &self->h));
@@ -364,7 +364,7 @@ TEST_F(client, energies)
 TEST_F(client, box)
 {
 	struct jetwatt_config c = { RATE_HZ, 16, 50, UINT32_MAX, 0, 0 };
-	struct heard h = { 0 };
+	struct received h = { 0 };
 	struct jetwatt_box box;
 
 	EXPECT_EQ(-ENOENT, jetwatt_box(self->jw, &box));

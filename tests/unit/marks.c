@@ -77,14 +77,14 @@ TEST(no_library)
 	EXPECT_EQ(-ENOEXEC, jetwatt_library_calls("/dev/null", call));
 }
 
-struct heard {
+struct received {
 	int nr;
 	struct jetwatt_sync s[16];
 };
 
 static void hear(const struct jetwatt_sync *s, void *arg)
 {
-	struct heard *h = arg;
+	struct received *h = arg;
 
 	if (h->nr < 16)
 		h->s[h->nr] = *s;
@@ -93,7 +93,7 @@ static void hear(const struct jetwatt_sync *s, void *arg)
 
 FIXTURE(way) {
 	struct jetwatt_probe *probe;
-	struct heard heard;
+	struct received received;
 	int fd[2];
 };
 
@@ -104,7 +104,7 @@ FIXTURE_SETUP(way)
 
 	ASSERT_EQ(0, jetwatt_mark_pair(self->fd));
 	o.mark_fd = self->fd[0];
-	ASSERT_EQ(0, jetwatt_probe_open(&self->probe, &o, hear, &self->heard));
+	ASSERT_EQ(0, jetwatt_probe_open(&self->probe, &o, hear, &self->received));
 	snprintf(number, sizeof(number), "%d", self->fd[1]);
 	setenv("JETWATT_MARK_FD", number, 1);
 }
@@ -141,12 +141,12 @@ TEST_F(way, pairs_nest)
 	/* A begin mark is delivered as a separate event, so that the energy up to that time can be
 	 * recorded. */
 	ASSERT_EQ(5, jetwatt_probe_dispatch(self->probe));
-	EXPECT_EQ(JETWATT_SYNC_MARK_BEGIN, self->heard.s[0].call);
-	EXPECT_EQ(JETWATT_SYNC_MARK_BEGIN, self->heard.s[1].call);
-	memmove(self->heard.s, self->heard.s + 2, 3 * sizeof(self->heard.s[0]));
+	EXPECT_EQ(JETWATT_SYNC_MARK_BEGIN, self->received.s[0].call);
+	EXPECT_EQ(JETWATT_SYNC_MARK_BEGIN, self->received.s[1].call);
+	memmove(self->received.s, self->received.s + 2, 3 * sizeof(self->received.s[0]));
 	jetwatt_probe_state(self->probe, &st);
 	for (int i = 0; i < 3; i++) {
-		const struct jetwatt_sync *s = &self->heard.s[i];
+		const struct jetwatt_sync *s = &self->received.s[i];
 
 		EXPECT_EQ(JETWATT_SYNC_MARK, s->call);
 		EXPECT_EQ(getpid(), (pid_t)s->tgid);
@@ -155,10 +155,10 @@ TEST_F(way, pairs_nest)
 		EXPECT_LE(s->enter_ns, s->exit_ns);
 		EXPECT_LE(s->exit_ns, after);
 	}
-	EXPECT_STREQ("train", st.mark[self->heard.s[0].ret]);
-	EXPECT_STREQ("step", st.mark[self->heard.s[1].ret]);
-	EXPECT_EQ(self->heard.s[1].enter_ns, self->heard.s[1].exit_ns);
-	EXPECT_STREQ("epoch", st.mark[self->heard.s[2].ret]);
+	EXPECT_STREQ("train", st.mark[self->received.s[0].ret]);
+	EXPECT_STREQ("step", st.mark[self->received.s[1].ret]);
+	EXPECT_EQ(self->received.s[1].enter_ns, self->received.s[1].exit_ns);
+	EXPECT_STREQ("epoch", st.mark[self->received.s[2].ret]);
 	EXPECT_EQ(0, jetwatt_probe_lost(self->probe));
 }
 
@@ -169,7 +169,7 @@ TEST_F(way, marks_written_by_hand)
 	ASSERT_EQ(6, write(self->fd[1], "end y\n", 6));
 	ASSERT_EQ(8, write(self->fd[1], "a b c d\n", 8));
 	ASSERT_EQ(3, jetwatt_probe_dispatch(self->probe));
-	EXPECT_EQ(getpid(), (pid_t)self->heard.s[0].tgid);
+	EXPECT_EQ(getpid(), (pid_t)self->received.s[0].tgid);
 	/* two lines are rejected: an end mark without a begin mark, and a malformed line */
 	EXPECT_EQ(2, jetwatt_probe_lost(self->probe));
 }
@@ -187,7 +187,7 @@ TEST_F(way, full_channel_drops_and_counts)
 			sent++;
 	EXPECT_LT(100, sent);
 	ASSERT_LT(0, refused);
-	while (self->heard.nr < sent)
+	while (self->received.nr < sent)
 		ASSERT_LT(0, jetwatt_probe_dispatch(self->probe));
 	EXPECT_EQ(0, jetwatt_mark("step"));
 	EXPECT_EQ(1, jetwatt_probe_dispatch(self->probe));

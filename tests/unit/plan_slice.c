@@ -48,14 +48,14 @@ static void draw(struct pair_of *d, enum jetwatt_slice_kind kind, uint64_t seed)
 					     20 + 100 * jetwatt_random_unit(&s) };
 }
 
-struct twin {
+struct reference {
 	int found;
 	double good, late;
 };
 
 /* Reference implementation: evaluate one combination of sizes and mode, in seconds, directly from
  * the definition of a plan. */
-static void look(struct twin *t, enum jetwatt_slice_kind kind, const struct pair_of *d, size_t i,
+static void look(struct reference *t, enum jetwatt_slice_kind kind, const struct pair_of *d, size_t i,
 		 size_t j, size_t m)
 {
 	double a = d->q.arrival_hz, limit = d->q.latency_ms / 1e3, late = 0, good, power;
@@ -86,7 +86,7 @@ static void look(struct twin *t, enum jetwatt_slice_kind kind, const struct pair
 	if (t->found && (good < t->good - 1e-12 ||
 			 (fabs(good - t->good) <= 1e-12 && late >= t->late)))
 		return;
-	*t = (struct twin){ 1, good, late };
+	*t = (struct reference){ 1, good, late };
 }
 
 TEST(result_equals_exhaustive_search)
@@ -97,7 +97,7 @@ TEST(result_equals_exhaustive_search)
 	for (int kind = JETWATT_SLICE_TRAIN; kind <= JETWATT_SLICE_TWO_INFER; kind++)
 		for (uint64_t seed = 1; seed <= 150; seed++) {
 			struct jetwatt_slice_plan plan;
-			struct twin t = { 0 };
+			struct reference t = { 0 };
 			int is;
 
 			draw(&d, kind, seed);
