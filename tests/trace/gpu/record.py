@@ -31,18 +31,18 @@ class Clock:
     def __init__(self, path):
         self.path, self.ends, self.skip = path, [], WARM_UP
 
-    def end(self):
-        """The program has finished a minibatch; the first ones are warm-up."""
+    def end(self, kind=""):
+        """The program has finished a minibatch of this kind; the first ones are warm-up."""
         if self.skip:
             self.skip -= 1
         else:
-            self.ends.append(time.monotonic_ns())
-        if self.ends and self.ends[-1] - self.ends[0] > SECONDS * 1e9:
+            self.ends.append((time.monotonic_ns(), kind))
+        if self.ends and self.ends[-1][0] - self.ends[0][0] > SECONDS * 1e9:
             raise Finished
 
     def write(self):
         with open(self.path, "w", encoding="ascii") as f:
-            f.writelines("%d\n" % t for t in self.ends)
+            f.writelines("%d %s\n" % end for end in self.ends)
 
 
 def resnet():
@@ -252,6 +252,100 @@ def transformers_assisted(clock):
         model.generate(prompt, max_new_tokens=64, do_sample=False, prompt_lookup_num_tokens=4)
 
 
+class Decoder:
+    """A language model with a static cache of keys and values."""
+
+    def __init__(self, layers=20, width=2048, heads=16, most=4096):
+        import torch
+        self.torch, self.width, self.heads = torch, width, heads
+
+        def normal(*shape):
+            return torch.randn(*shape, device="cuda", dtype=torch.bfloat16) * 0.02
+        self.embedding = normal(32000, width)
+        self.layers = [(normal(3 * width, width), normal(width, width), normal(3 * width, width),
+                        normal(width, 3 * width), normal(1, heads, most, width // heads),
+                        normal(1, heads, most, width // heads)) for _ in range(layers)]
+        self.index = torch.arange(most, device="cuda")
+        self.token = torch.zeros(1, 1, dtype=torch.long, device="cuda")
+        self.position = torch.zeros(1, dtype=torch.long, device="cuda")
+
+    def forward(self, tokens, position, mask):
+        """Store the next token. mask: of the cache; None: the tokens see those before them"""
+        f, n = self.torch.nn.functional, tokens.shape[1]
+        x = self.embedding[tokens]
+        for qkv, out, up, down, keys, values in self.layers:
+            q, k, v = f.linear(f.layer_norm(x, (self.width,)), qkv).view(1, n, 3, self.heads, -1).permute(
+                2, 0, 3, 1, 4)
+            keys.index_copy_(2, position, k)
+            values.index_copy_(2, position, v)
+            y = (f.scaled_dot_product_attention(q, k, v, is_causal=True) if mask is None else
+                 f.scaled_dot_product_attention(q, keys, values, attn_mask=mask))
+            x = x + f.linear(y.transpose(1, 2).reshape(1, n, -1), out)
+            x = x + f.linear(f.gelu(f.linear(f.layer_norm(x, (self.width,)), up)), down)
+        self.token.copy_(f.linear(x[:, -1:], self.embedding).argmax(-1))
+
+    def prefill(self, n):
+        with self.torch.no_grad():
+            self.forward(self.torch.randint(0, 32000, (1, n), device="cuda"), self.index[:n], None)
+        self.position.fill_(n)
+
+    def decode(self):
+        with self.torch.no_grad():
+            self.forward(self.token, self.position, (self.index <= self.position)[None, None, None, :])
+            self.position.add_(1)
+
+    def capture(self):
+        """Return decode() as a CUDA graph."""
+        torch = self.torch
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                self.decode()
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.decode()
+        return graph
+
+
+def llm_graphs(clock):
+    """a language model with a static cache, decode as a CUDA graph: one minibatch per prompt or token"""
+    import random
+    model = Decoder()
+    model.prefill(100)
+    graph = model.capture()
+    while True:
+        model.prefill(int(2 ** random.uniform(4, 11.7)))
+        model.token.item()
+        clock.end("prefill")
+        for _ in range(random.randint(8, 120)):
+            graph.replay()
+            model.token.item()
+            clock.end("decode")
+
+
+def actor_learner(clock):
+    """reinforcement learning: 64 steps of an actor, then 8 minibatches of its learner"""
+    import torch
+    layers = [layer for _ in range(8) for layer in (torch.nn.Linear(2048, 2048), torch.nn.ReLU())]
+    model = torch.nn.Sequential(*layers, torch.nn.Linear(2048, 64)).cuda()
+    optimizer = torch.optim.Adam(model.parameters())
+    while True:
+        for _ in range(64):
+            with torch.no_grad():
+                model(torch.randn(64, 2048, device="cuda")).argmax(1).cpu()
+            time.sleep(0.0005)      # the environment
+            clock.end("actor")
+        for _ in range(8):
+            loss = model(torch.randn(8192, 2048, device="cuda")).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            loss.item()
+            clock.end("learner")
+
+
 def pytorch_moe(clock):
     """Mixtral of 4 layers, 8 experts each, clip_grad_norm_(), loss.item() in each step"""
     import torch
@@ -407,13 +501,13 @@ PROGRAMS = {f.__name__.replace("_", "-"): f for f in (
     pytorch_dataloader, pytorch_fp16, pytorch_gpt2, pytorch_evaluation, pytorch_compile, pytorch_pipelined,
     pytorch_moe, pytorch_detection, pytorch_detection_inference, pytorch_lstm, pytorch_vit,
     pytorch_slow_input, transformers_assisted, transformers_generate, llm_batching, transformers_trainer,
-    jax, cupy)}
+    llm_graphs, actor_learner, jax, cupy)}
 
 
 class Options(ctypes.Structure):
     """struct jetwatt_probe_opts"""
     _fields_ = [("tgid", ctypes.c_uint32), ("children", ctypes.c_uint32), ("cgroup", ctypes.c_uint64),
-                ("ring_kib", ctypes.c_uint32), ("rungs", ctypes.c_uint32),
+                ("ring_kib", ctypes.c_uint32), ("backends", ctypes.c_uint32),
                 ("cgroup_path", ctypes.c_char_p), ("mark_fd", ctypes.c_int),
                 ("prompt", ctypes.c_uint32), ("count", ctypes.c_uint32)]
 
@@ -438,7 +532,7 @@ def probe(command):
     go_read, go_write = os.pipe()
     child = subprocess.Popen(["sh", "-c", "read _ <&%d; exec \"$@\"" % go_read, "sh", *command],
                              pass_fds=[go_read])
-    options = Options(tgid=child.pid, children=1, rungs=1)
+    options = Options(tgid=child.pid, children=1, backends=1)
     if lib.jetwatt_probe_open(ctypes.byref(handle), ctypes.byref(options), add, None):
         child.kill()
         sys.exit("record: " + lib.jetwatt_probe_error().decode())
@@ -461,13 +555,15 @@ def record(directory, name):
     ends = []
     if os.path.exists(stamps):
         with open(stamps, encoding="ascii") as f:
-            ends = [int(line) for line in f]
+            ends = [(int(line.split(" ")[0]), line.rstrip("\n").split(" ")[1]) for line in f]
         os.unlink(stamps)
     if len(ends) < 2:
         sys.exit("record: %s has not finished two minibatches" % name)
-    base, tids, lines = ends[0] - 2000000, {}, [(t, "end %d" % ((t - ends[0]) // 1000 + 2000)) for t in ends]
+    first, last, tids = ends[0][0], ends[-1][0], {}
+    base = first - 2000000
+    lines = [(t, ("end %d %s" % ((t - base) // 1000, kind)).rstrip()) for t, kind in ends]
     for w in waits:
-        if w.enter_ns >= base and w.exit_ns <= ends[-1] + 3000000:
+        if w.enter_ns >= base and w.exit_ns <= last + 3000000:
             lines.append((w.exit_ns, "%d %d %d %s %d %d" % (
                 (w.enter_ns - base) // 1000, (w.exit_ns - w.enter_ns) // 1000,
                 tids.setdefault(w.tid, len(tids) + 1), CALLS[w.call], w.launches,
