@@ -319,7 +319,7 @@ static int cpu_report_lost(struct jetwatt_error_text *err, const char *policy)
 {
 	jetwatt_board_error_set(err, -ESTALE, "%s has no limits, although its CPUs are online", policy);
 	jetwatt_error_why(err, "the cpufreq driver failed when the first of these CPUs came online");
-	jetwatt_error_fix(err, "run jetwatt restore: it takes these CPUs offline and online again");
+	jetwatt_error_fix(err, "write 0 and then 1 to the file online of each of these CPUs, in /sys/devices/system/cpu");
 	return -ESTALE;
 }
 
@@ -332,8 +332,8 @@ static int cpu_same(const struct jetwatt_board *b, enum jetwatt_knob k,
 
 	(void)k;
 	for (int p = 0; p < b->policies && !rc; p++) {
-		const struct jetwatt_knob_range *r = want->policy[p].known ? &want->policy[p]
-								      : &want->fresh;
+		const struct jetwatt_knob_range *r = want->policy[p].known ? &want->policy[p] :
+									     &want->fresh;
 
 		snprintf(knob, sizeof(knob), "CPU policy %u", b->policy[p]);
 		if (jetwatt_cpu_policy_lost(b, now, p) && want->policy[p].known)

@@ -55,8 +55,8 @@ void jetwatt_work_units_last(struct jetwatt_work_units *w);
  */
 int jetwatt_work_units_end(struct jetwatt_work_units *w, uint64_t end_ns);
 
-/* Return: number of counters that have a result, because they were read more than once. @result: JETWATT_UNITS_MAX
- * entries. */
+/* Return: number of counters that have a result, because they were read more than once. @result:
+ * JETWATT_UNITS_MAX entries. */
 int jetwatt_work_units_results(const struct jetwatt_work_units *w,
 			       struct jetwatt_work_unit *result);
 
