@@ -17,6 +17,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include "event.h"
 #include "fault_inject.h"
@@ -34,7 +35,7 @@
 
 static unsigned int idle_hz = 10;
 module_param(idle_hz, uint, 0444);
-MODULE_PARM_DESC(idle_hz, "rate in Hz of the energy counters while there is no subscriber; 0: off (default 10, at most 50)");
+MODULE_PARM_DESC(idle_hz, "mean rate in Hz of the energy counters while there is no subscriber; 0: off (default 10, at most 50)");
 
 /**
  * struct sampler - the thread that reads the chips
@@ -165,12 +166,14 @@ static void run_at(u32 hz)
 }
 
 /*
- * Read the rails at idle_hz. Each reading is due one period after the end of the previous reading,
- * so no reading is ever skipped.
+ * Read the rails at idle_hz. Each reading is due half a period to one and a half periods after the
+ * end of the previous reading, so no reading is ever skipped. The intervals are random because at
+ * constant intervals, all readings of a job whose minibatches are as long as one interval, or a
+ * multiple or fraction of it, would find the same part of the minibatches.
  */
 static void run_idle(void)
 {
-	u64 period, now;
+	u64 period, interval, now;
 
 	if (!idle_hz) {
 		set_current_state(TASK_INTERRUPTIBLE);
@@ -182,8 +185,9 @@ static void run_idle(void)
 	period = div_u64(NSEC_PER_SEC, min_t(u32, idle_hz, IDLE_MAX_HZ));
 	do {
 		count_energy();
+		interval = period / 2 + mul_u64_u32_shr(period, get_random_u32(), 32);
 		now = ktime_get_ns();
-	} while (sleep_until(now + period, 0, &now));
+	} while (sleep_until(now + interval, 0, &now));
 }
 
 static int sampler_fn(void *unused)

@@ -77,11 +77,11 @@
  * ------
  * ENERGY_GET dumps the energy of the total, then the energy of each rail, since the module was
  * loaded. The module integrates the power of the samples with the trapezoidal rule. Without
- * subscribers, it reads the rails at the rate of the module parameter idle_hz; RUNNING and
- * ACTIVE_HZ stay 0 then. The module does not integrate between samples that are more than two
- * seconds apart, and not across a suspend. JETWATT_A_ENERGY_BLIND_NS is the duration that the
- * energy does not include. This duration is measured with CLOCK_BOOTTIME, because CLOCK_MONOTONIC
- * stops during a suspend.
+ * subscribers, it reads the rails at random intervals, at the mean rate of the module parameter
+ * idle_hz; RUNNING and ACTIVE_HZ stay 0 then. The module does not integrate between samples that
+ * are more than two seconds apart, and not across a suspend. JETWATT_A_ENERGY_BLIND_NS is the
+ * duration that the energy does not include. This duration is measured with CLOCK_BOOTTIME, because
+ * CLOCK_MONOTONIC stops during a suspend.
  *
  * The hwmon device "jetwatt" has the same counters, with at most ten new values per second. So
  * does perf's PMU "jetwatt".
