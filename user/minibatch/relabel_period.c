@@ -20,6 +20,9 @@
  * shows that the sequence belongs to the cycle */
 #define AS_LONG		0.75
 
+/* the same if a whole cycle is in no cycle, which only its duration shows to be usual */
+#define AS_LONG_WHOLE	0.95
+
 /* maximum difference between the length of a wait and that of the wait with the same phase index in
  * another cycle (logarithm) */
 #define LIKE		0.35
@@ -94,23 +97,26 @@ static bool has_usual_callers(const struct jetwatt_batch_wait *b, size_t from, s
 	return differ && ns >= AS_LONG * usual_ns;
 }
 
-/* Return whether the waits from @from to @to - 1, which are fewer than @k, and the usual waits beside
- * them are one cycle that is as long as the cycle before it. */
+/* Return whether the waits from @from to @to - 1 and the usual waits beside them, if any, are one cycle
+ * that is as long as the cycle before it. */
 static bool completes_cycle(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
 			    size_t first, size_t k)
 {
 	size_t start = from - first, end = start + k;
-	double usual_ns = 0, ns = 0;
+	double as_long = to - from < k ? AS_LONG : AS_LONG_WHOLE, usual_ns = 0, ns = 0;
 
-	if (from < first + k || to > end || to - from >= k || end > n)
+	if (from < first + k || to > end || end > n)
 		return false;
 	for (size_t i = start; i < end; i++) {
-		if (!is_usual(b, i - k, i - start) || ((i < from || i >= to) && !is_usual(b, i, i - start)))
+		bool strange = i >= from && i < to;
+
+		if (!is_usual(b, i - k, i - start) || (!strange && !is_usual(b, i, i - start)) ||
+		    (to - from == k && !looks_like(&b[i], &b[i - k])))
 			return false;
 		usual_ns += b[i - k].cycle_ns;
 		ns += b[i].cycle_ns;
 	}
-	return ns >= AS_LONG * usual_ns && ns * AS_LONG <= usual_ns;
+	return ns >= as_long * usual_ns && ns * as_long <= usual_ns;
 }
 
 /* Label the waits from @from to @to - 1 as a part of the usual cycle that begins with phase index
