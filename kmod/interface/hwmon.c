@@ -2,6 +2,7 @@
 /* An hwmon device with the energy, power, voltage and current of the rails and of the total. */
 #include "interface/hwmon.h"
 
+#include <linux/device.h>
 #include <linux/err.h>
 #include <linux/hwmon.h>
 #include <linux/jetwatt.h>
@@ -9,6 +10,7 @@
 #include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/platform_device.h>
+#include <linux/sysfs.h>
 #include "fault_inject.h"
 #include "sampler/energy.h"
 #include "sensors/board.h"
@@ -140,6 +142,25 @@ static const struct hwmon_ops hwmon_ops = {
 	.read_string = read_label,
 };
 
+/*
+ * sample_time_ns: time of the last sample that the counter of the total contains (CLOCK_MONOTONIC).
+ * With it, a reader can divide the energy by the exact time, although the values are up to a tenth
+ * of a second and one interval of the samples old.
+ */
+static ssize_t sample_time_ns_show(struct device *dev, struct device_attribute *attr, char *text)
+{
+	struct jetwatt_energy energy;
+
+	read_latched(TOTAL, &energy);
+	if (!energy.time_ns)
+		return -ENODATA;
+	return sysfs_emit(text, "%llu\n", energy.time_ns);
+}
+static DEVICE_ATTR_RO(sample_time_ns);
+
+static struct attribute *jetwatt_hwmon_attrs[] = { &dev_attr_sample_time_ns.attr, NULL };
+ATTRIBUTE_GROUPS(jetwatt_hwmon);
+
 /* Flags of the attributes, one entry per hwmon channel; a zero ends each array. */
 static u32 energies[CHANNELS + 1], powers[CHANNELS + 1], volts[CHANNELS + 2], amperes[CHANNELS + 1];
 
@@ -185,7 +206,7 @@ static int register_hwmon(unsigned int rails)
 	}
 	volts[rails + 1] = HWMON_I_INPUT | HWMON_I_LABEL;
 	hwmon.device = hwmon_device_register_with_info(&hwmon.parent->dev, "jetwatt", NULL, &chip_info,
-						       NULL);
+						       jetwatt_hwmon_groups);
 	if (IS_ERR(hwmon.device))
 		return PTR_ERR(hwmon.device);
 	hwmon.nr_rails = rails;

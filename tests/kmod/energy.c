@@ -309,6 +309,40 @@ TEST_F(board, hwmon)
 	EXPECT_GE(20, changes);
 }
 
+/* sample_time_ns is the time of the sample with which the energy counter of the total ends. */
+TEST_F(board, hwmon_has_the_time_of_its_sample)
+{
+	static struct counted c[1000];
+	unsigned int i, j, found = 0, same = 0;
+	uint64_t time_ns, last = 0;
+	double uj;
+	char dir[64];
+
+	ASSERT_TRUE(device(dir, sizeof(dir)));
+	for (i = 0; i < 1000; i++) {
+		ASSERT_EQ(0, counters(&self->f, &c[i]));
+		time_ns = shown(dir, "sample_time_ns");
+		uj = shown(dir, "energy1_input");
+		/* The values may be refreshed between the two reads. */
+		if (time_ns != last && time_ns == (uint64_t)shown(dir, "sample_time_ns")) {
+			last = time_ns;
+			EXPECT_GT(350000000, now_ns() - time_ns);
+			for (j = 0; j <= i; j++) {
+				if (c[j].time_ns != time_ns)
+					continue;
+				same += uj == c[j].uj[TOTAL];
+				found++;
+				break;
+			}
+		}
+		sleep_ms(2);
+	}
+	TH_LOG("%u of %u samples", same, found);
+	EXPECT_LE(10, found);
+	/* One may have been read while the sampler was adding it. */
+	EXPECT_LE(found - 1, same);
+}
+
 /* Each perf event must have a name that the parser of perf accepts, a unit and a scale. */
 TEST_F(board, perf_names)
 {
