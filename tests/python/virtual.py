@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The energy counter of the kernel module in virtual time, with a known power.
 
-The model is that of the module: run_idle() in kmod/sampler/sampler.c takes a sample one period after
-the end of the previous one; integrate() in kmod/sampler/energy.c applies the trapezoidal rule;
+The model is that of the module: run_idle() in kmod/sampler/sampler.c takes a sample half a period to
+one and a half periods after the end of the previous one; integrate() in kmod/sampler/energy.c applies the trapezoidal rule;
 read_latched() in kmod/interface/hwmon.c returns the same values for LATCH_NS. Other programs may
 read the files too, so that the values were stored before a reader of the test reads them.
 """
@@ -75,15 +75,14 @@ class Source:
     """A source of jetwatt.meters.Meter."""
 
     name, scope, text = "hwmon", "module total", "virtual"
-    latch_s, sample_s, poll_s = 0.1, 0.11, 0.005
-    ticks_s = (0.1, 0.12)
+    latch_s, sample_s, poll_s = 0.1, 0.1 * 13 / 12 + 0.01, 0.005
     read_s = 0.004      # time to read all sensors
 
-    def __init__(self, clock, power, seed):
-        self.clock, self.power, self.random = clock, power, random.Random(seed)
+    def __init__(self, clock, power, seed, timed):
+        self.clock, self.power, self.random, self.timed = clock, power, random.Random(seed), timed
         self.due = clock.now
         self.joules, self.sampled = 0.0, None
-        self.stored = (-1.0, 0.0, 0.0)
+        self.stored = (-1.0, 0.0, 0.0, 0.0)
         self.reads = 0
 
     def total(self):
@@ -94,23 +93,27 @@ class Source:
                 t, last = self.sampled
                 self.joules += (last + watts) / 2 * (self.due - t)
             self.sampled = (self.due, watts)
-            self.due += 0.1 + self.read_s * self.random.uniform(0.5, 1.5)
+            self.due += self.random.uniform(0.05, 0.15) + self.read_s * self.random.uniform(0.5, 1.5)
         if self.clock.now - self.stored[0] >= self.latch_s:
-            self.stored = (self.clock.now, self.joules, self.sampled[1])
-        return round(self.stored[1], 6), self.stored[2]
+            self.stored = (self.clock.now, self.joules, self.sampled[1], self.sampled[0])
+        return round(self.stored[1], 6), self.stored[2], self.stored[3] if self.timed else None
 
     def rails(self):
         return {}
 
 
 class World:
-    """A clock, a source and a meter. others: another program reads the files too."""
+    """A clock, a source and a meter.
 
-    def __init__(self, power, seed, others=False):
+    others: another program reads the files too
+    timed: the source tells the time of its samples
+    """
+
+    def __init__(self, power, seed, others=False, timed=True):
         self.clock = Clock()
         self.random = random.Random(seed)
         self.clock.now += self.random.random()
-        self.source = Source(self.clock, power, seed)
+        self.source = Source(self.clock, power, seed, timed)
         self.others = others
         saved = jetwatt.meters.open_source
         jetwatt.meters.open_source = lambda *a: self.source

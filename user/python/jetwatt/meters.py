@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """A meter: reads a source, and says how old and how uncertain a reading is.
 
-The counter that a reading returns was last updated some time before the reading:
+The counter that a reading returns ends with a power sample, taken some time before the reading. The
+kernel module tells the time of this sample (sample_time_ns), except to a process in another time
+namespace. Otherwise two things are unknown:
 
 - The source keeps a value for up to latch_s. Between two reads of this process, the value was taken
-  at an unknown moment (other programs read the source too), so the moment is uniformly distributed
-  over this interval, which is at most latch_s long.
-- The value contains the energy up to the last power sample before that moment, which is uniformly
-  distributed over sample_s. If the value is one sample further than the one before, the time between
-  the two samples is the energy divided by their mean power (the module uses the trapezoidal rule),
-  so what is known of the time of each sample limits that of the others.
+  at an unknown moment (other programs read the source too), at most latch_s ago.
+- The last sample before that moment is up to sample_s older.
 
-So a reading has a lag with an expected value and a standard deviation. At a time t, the energy is
-the counter plus the power of the latest sample times (t - time of the reading + lag). The standard
+The time of the sample is then taken as uniformly distributed. So a reading has a lag with an expected
+value and a standard deviation, which is 0 if the time of the sample is known. At a time t, the energy
+is the counter plus the power of the latest sample times (t - time of the reading + lag). The standard
 deviation of the lag, times that power, is the first part of the uncertainty. The second part is
 what happens between two samples: if the power of a sample deviates from the mean power around it by
 s watts (standard deviation), the sum over n samples deviates by s * sample_s * sqrt(n). s is
@@ -36,6 +35,8 @@ HISTORY = 36000
 DIFFERENCES = 256
 # Standard deviations in an uncertainty.
 SIGMAS = 2.0
+# Resolution of a counter, J.
+STEP_J = 1e-6
 # Time for which the thread stays after the last measurement, s.
 LINGER_S = 1.0
 
@@ -69,8 +70,8 @@ class Meter:
     root: directory that replaces "/", for tests; default: the environment variable JETWATT_ROOT
     sources: names of the sources to try, in this order: "hwmon", "jetwattd", "exporter"
 
-    While a measurement is open, a thread reads the total when a new value is due, so that the time of
-    the values is known to poll_s of the source: 5 ms for hwmon, if no other program reads the files.
+    While a measurement is open, a thread reads the total when a new value is due; if the time of the
+    samples is not known, every poll_s of the source from then on, so that the time of the value is.
     """
 
     def __init__(self, root: Optional[str] = None, sources: Optional[List[str]] = None) -> None:
@@ -79,8 +80,10 @@ class Meter:
         self._times, self._joules, self._watts = array("d"), array("d"), array("d")
         self._value = self._power = math.nan
         self._checked = -math.inf
-        self._latched = (-math.inf, -math.inf)  # when the value was stored, at the earliest and latest
-        self._sampled = (-math.inf, -math.inf)  # when its last power sample was taken
+        self._latched = -math.inf               # when the value was read first
+        self._sampled = (-math.inf, -math.inf)  # when its last power sample was taken, at the earliest and latest
+        self._told: Optional[float] = None      # the same, as the source tells it
+        self.exact = False      # whether the time of the last power sample is known
         self.lag_sd = 0.0       # moving mean of Reading.lag_sd, s
         self._users = 0
         self._after_fork()
@@ -103,42 +106,38 @@ class Meter:
         """Read the counter. Takes some microseconds with hwmon, a millisecond otherwise."""
         with self._lock:
             before = time.monotonic()
-            joules, watts = self.source.total()
+            joules, watts, sampled = self.source.total()
             now = time.monotonic()
             if watts is None:
                 watts = 0.0 if math.isnan(self._power) else self._power
-            if joules != self._value:
-                self._new_value(before, now, joules, watts)
+            if joules != self._value or (sampled is not None and sampled != self._told):
+                self._new_value(before, now, joules, watts, sampled)
             self._checked = before
-            first, last = self._latched
-            sample = self.source.sample_s
             early, late = self._sampled
-            sd = min(math.sqrt(((last - first) ** 2 + sample ** 2) / 12), (late - early) / math.sqrt(12))
+            sd = (late - early) / math.sqrt(12)
             self.lag_sd += (sd - self.lag_sd) * (0.05 if self.lag_sd else 1)
-            stalled = max(0.0, now - last - 2 * self.lag_max)
+            stalled = max(0.0, now - self._latched - 2 * self.lag_max)
             # A stalled counter says nothing about the energy since: extrapolate no further.
             return Reading(now, joules, watts, now - stalled - (early + late) / 2, sd, stalled)
 
-    def _new_value(self, before: float, now: float, joules: float, watts: float) -> None:
-        first = max(self._checked, before - self.source.latch_s)
-        if not math.isnan(self._power) and now - self._latched[1] < 2 * self.lag_max:
+    def _new_value(self, before: float, now: float, joules: float, watts: float,
+                   sampled: Optional[float]) -> None:
+        if not math.isnan(self._power) and now - self._latched < 2 * self.lag_max:
             self._diffs.append((watts - self._power) ** 2)
-        # The sample is at most sample_s older than the value, and was not part of the value before.
-        early, late = max(first - self.source.sample_s, self._latched[0]), now
-        step, slack = self._step(joules - self._value, watts)
-        if not math.isnan(step):
-            low = max(early, self._sampled[0] + step - slack)
-            high = min(late, self._sampled[1] + step + slack)
-            if low <= high:
-                # Not narrower than the jitter of the reads.
-                jitter = max(0.0, self.source.poll_s / 4 - (high - low) / 2)
-                early, late = low - jitter, high + jitter
+        self._told = sampled
+        self.exact = sampled is not None and before - 2 * self.lag_max < sampled <= now
+        if sampled is not None and self.exact:
+            early = late = sampled
+        else:
+            # The sample is at most sample_s older than the value, and was not part of the value before.
+            first = max(self._checked, before - self.source.latch_s)
+            early, late = max(first - self.source.sample_s, self._sampled[0]), now
         self._sampled = (early, late)
         if joules < self._value:
             # The module was loaded again: what is known about the time before is void.
             for a in (self._times, self._joules, self._watts):
                 del a[:]
-        self._value, self._power, self._latched = joules, watts, (first, now)
+        self._value, self._power, self._latched = joules, watts, now
         time_s = (early + late) / 2
         self._times.append(max(time_s, self._times[-1]) if self._times else time_s)
         self._joules.append(joules)
@@ -146,20 +145,6 @@ class Meter:
         if len(self._times) > HISTORY + HISTORY // 8:
             for a in (self._times, self._joules, self._watts):
                 del a[:-HISTORY]
-
-    def _step(self, joules: float, watts: float) -> Tuple[float, float]:
-        """Return the time between the last samples of two values, in s, and its error; NaN: not known."""
-        mean, ticks = (watts + self._power) / 2, self.source.ticks_s
-        if not ticks or not mean > 0:
-            return math.nan, 0.0
-        step = joules / mean
-        # One interval of the trapezoidal rule: its length is exact.
-        if ticks[0] <= step <= ticks[1]:
-            return step, 0.0
-        # Two intervals: the power of the sample between them is not known.
-        if 1.8 * ticks[0] <= step <= 2.2 * ticks[1]:
-            return step, 3 * self.noise(self._power, watts) * ticks[1] / mean
-        return math.nan, 0.0
 
     def noise(self, first: float, last: float) -> float:
         """Return the standard deviation of a power sample around the mean power, in W.
@@ -187,7 +172,7 @@ class Meter:
         noise = self.noise(first.watts, last.watts)
         variance = ((first.watts * first.lag_sd) ** 2 + (last.watts * last.lag_sd) ** 2
                     + self.between_samples(seconds, noise, math.hypot(first.lag, last.lag)) ** 2)
-        return SIGMAS * math.sqrt(variance) + max(first.watts, last.watts) * min(last.stalled, seconds)
+        return SIGMAS * (STEP_J + math.sqrt(variance)) + max(first.watts, last.watts) * min(last.stalled, seconds)
 
     def energy_at(self, times: List[float]) -> List[float]:
         """Return the energy at past times of the history, in J; needs an open measurement."""
@@ -228,9 +213,9 @@ class Meter:
 
     def pause(self) -> float:
         """Return the time until the next read of the thread, in s."""
-        since = time.monotonic() - self._latched[1]
-        if since > 2 * self.lag_max:
-            return self.source.latch_s      # the counter stands still
+        since = time.monotonic() - self._latched
+        if self.exact or since > 2 * self.lag_max:
+            return self.source.latch_s      # also if the counter stands still
         return max(self.source.poll_s, 0.9 * self.source.latch_s - since)
 
     def _run(self) -> None:

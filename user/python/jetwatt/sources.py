@@ -5,11 +5,12 @@ A source has these members:
 
 name: "hwmon", "jetwattd" or "exporter"
 latch_s: longest time, in s, for which a reader gets the same value again
-sample_s: longest interval, in s, between two power samples of which the counter is the sum
-ticks_s: shortest and longest interval, in s, of a module without subscribers; None: does not matter
-poll_s: interval, in s, at which the thread of the meter reads the source when a new value is due
+sample_s: the age, in s, of the last power sample is about uniformly distributed from 0 to this
+poll_s: interval, in s, at which the thread of the meter reads the source when a new value is due, if
+    the time of the samples is not known
 scope: what the total covers: "module total", "board total" or "partial sum"
-total(): the total energy in J, and the latest power in W or None
+total(): the total energy in J, the latest power in W or None, and the time of the last power sample in
+    s (CLOCK_MONOTONIC) or None
 rails(): the energy of each rail in J; a rail may supply another one, so do not add them
 """
 import errno
@@ -26,6 +27,8 @@ CONTROL = "/run/jetwatt/control"
 EXPORTER = "127.0.0.1:9417"
 TIMEOUT_S = 2.0
 
+Total = Tuple[float, Optional[float], Optional[float]]
+
 
 def _text(path: str) -> str:
     with open(path, encoding="utf-8") as f:
@@ -37,19 +40,20 @@ class Hwmon:
 
     energy1 is the total, energy(R + 2) is the rail with the id R (doc/library.md). All files are
     refreshed together, at most ten times a second (LATCH_NS in kmod/interface/hwmon.c). While no
-    program subscribes to the samples, the module samples the rails at its parameter idle_hz, one
-    period after the end of the previous sample (run_idle() in kmod/sampler/sampler.c).
+    program subscribes to the samples, the module samples the rails at random intervals of half a
+    period to one and a half periods after the end of the previous sample, where the period is the
+    inverse of its parameter idle_hz (run_idle() in kmod/sampler/sampler.c).
     """
 
     name = "hwmon"
     latch_s = 0.1
     poll_s = 0.005
-    # Time to read all sensors over i2c, which lengthens the period.
+    # Time to read all sensors over i2c, which lengthens the intervals.
     read_s = 0.01
 
     def __init__(self, root: str = "/") -> None:
         self._root = root
-        self._energy = self._power = -1
+        self._energy = self._power = self._time = -1
         self._rails: Dict[str, int] = {}
         self._open()
         try:
@@ -58,8 +62,8 @@ class Hwmon:
             hz = 10
         # With idle_hz=0 the counters advance only while another program receives samples.
         period = 1.0 / min(hz or 10, 50)
-        self.sample_s = period + self.read_s
-        self.ticks_s = (period, period + 2 * self.read_s)
+        # The mean age of the last sample is 13/24 of a period.
+        self.sample_s = period * 13 / 12 + self.read_s
         self.text = "energy counters of the kernel module, ten new values a second"
 
     def _open(self) -> None:
@@ -80,6 +84,8 @@ class Hwmon:
                      for f in glob.glob(os.path.join(d, "energy*_input"))}
             self._energy = os.open(files.pop(1) + "input", flags)
             self._power = os.open(os.path.join(d, "power1_input"), flags)
+            if os.path.exists(os.path.join(d, "sample_time_ns")):   # not in older modules
+                self._time = os.open(os.path.join(d, "sample_time_ns"), flags)
             self.scope = _text(os.path.join(d, "energy1_label"))
             for n in sorted(files):
                 label = _text(files[n] + "label")
@@ -93,24 +99,34 @@ class Hwmon:
 
     def close(self) -> None:
         """Close the files."""
-        for fd in [self._energy, self._power] + list(self._rails.values()):
+        for fd in [self._energy, self._power, self._time] + list(self._rails.values()):
             if fd >= 0:
                 os.close(fd)
-        self._energy = self._power = -1
+        self._energy = self._power = self._time = -1
         self._rails = {}
 
-    def _read(self) -> Tuple[float, Optional[float]]:
-        joules = int(os.pread(self._energy, 32, 0)) * 1e-6
+    @staticmethod
+    def _fresh(fd: int) -> Optional[int]:
+        """Return the number in a file, None if the last power sample is more than five seconds old."""
         try:
-            return joules, int(os.pread(self._power, 32, 0)) * 1e-6
+            return int(os.pread(fd, 32, 0))
         except OSError as e:
-            # The last power sample is more than five seconds old.
             if e.errno != errno.ENODATA:
                 raise
-            return joules, None
+            return None
 
-    def total(self) -> Tuple[float, Optional[float]]:
-        """Return the total energy in J, and the power of the latest sample in W."""
+    def _read(self) -> Total:
+        ns = self._fresh(self._time) if self._time >= 0 else None
+        while True:
+            uj, uw = int(os.pread(self._energy, 32, 0)), self._fresh(self._power)
+            again = self._fresh(self._time) if self._time >= 0 else None
+            if again == ns:
+                return uj * 1e-6, uw if uw is None else uw * 1e-6, ns if ns is None else ns * 1e-9
+            # The values were refreshed between the reads.
+            ns = again
+
+    def total(self) -> Total:
+        """Return the total energy in J, power and time of the latest sample in W and s."""
         try:
             return self._read()
         except (OSError, ValueError):
@@ -136,7 +152,6 @@ class Daemon:
     # (SELDOM_NS and TURN_MS in user/daemon/housekeeping.c), and samples faster than 50 Hz.
     latch_s = 1.75
     sample_s = 0.02
-    ticks_s = None
     poll_s = 0.5
 
     def __init__(self, root: str = "/", path: Optional[str] = None) -> None:
@@ -167,7 +182,7 @@ class Daemon:
                               "sudo usermod -aG jetwatt $USER, and log in again")
         return text
 
-    def total(self) -> Tuple[float, Optional[float]]:
+    def total(self) -> Total:
         """Return the total energy in J, and the mean power over jetwattd's window in W."""
         text = self._fetch()
         found = re.search(r'^jetwatt_module_energy_joules_total\{scope="([^"]*)"\} (\S+)$', text, re.M)
@@ -179,7 +194,7 @@ class Daemon:
         self._last = {re.sub(r"\\(.)", r"\1", label): float(joules) for label, joules in re.findall(
             r'^jetwatt_(?:inner_)?rail_energy_joules_total\{rail="((?:[^"\\]|\\.)*)"\} (\S+)$', text, re.M)}
         watts = re.search(r"^jetwatt_module_power_watts (\S+)$", text, re.M)
-        return float(found.group(2)), float(watts.group(1)) if watts else None
+        return float(found.group(2)), float(watts.group(1)) if watts else None, None
 
     def rails(self) -> Dict[str, float]:
         """Return the energy of each rail in J, as of the last call of total()."""

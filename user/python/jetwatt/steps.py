@@ -15,7 +15,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Ty
 from . import render
 from .errors import JetwattError, SourceError
 from .marks import _check, mark_begin, mark_end
-from .meters import SIGMAS, Meter, meter as default_meter
+from .meters import SIGMAS, STEP_J, Meter, meter as default_meter
 
 # Steps, and time in s, after which the energy of the stored steps is computed. The history of the
 # meter must be longer.
@@ -182,7 +182,7 @@ class Steps:
         variance = (spans * 2 * (watts ** 2 + noise ** 2) * m.lag_sd ** 2
                     + m.between_samples(seconds, noise) ** 2)
         # The power in gaps shorter than the interval of the values cannot be told apart.
-        return SIGMAS * (math.sqrt(variance) + noise * gap_s)
+        return SIGMAS * (STEP_J + math.sqrt(variance) + noise * gap_s)
 
     @property
     def uncertainty(self) -> float:
