@@ -6,68 +6,9 @@
  */
 #include "minibatch/minibatch.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "ends.h"
 #include "kselftest_harness.h"
-
-#define MAX	1536
-#define US	1000ull
-
-static struct recording {
-	struct jetwatt_sync sync[MAX];
-	uint64_t end[MAX];
-	size_t waits, ends;
-} rec;
-
-static uint32_t call_of(const char *name)
-{
-	static const char *const names[JETWATT_SYNC_CALLS] = {
-		[JETWATT_SYNC_STREAM] = "stream", [JETWATT_SYNC_EVENT] = "event",
-		[JETWATT_SYNC_CONTEXT] = "context", [JETWATT_SYNC_COPY] = "copy",
-		[JETWATT_SYNC_CALLBACK] = "callback",
-	};
-
-	for (uint32_t i = 0; i < JETWATT_SYNC_CALLS; i++)
-		if (names[i] && !strcmp(name, names[i]))
-			return i;
-	return JETWATT_SYNC_CALLS;
-}
-
-/* Read a recording into @rec. Return: whether each of its lines was understood. */
-static bool read_recording(const char *name)
-{
-	unsigned long long start, length, first, end;
-	unsigned int tid, launches;
-	char path[96], line[128], call[16];
-	bool good = true;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "tests/trace/gpu/%s", name);
-	f = fopen(path, "re");
-	rec.waits = rec.ends = 0;
-	while (f && good && fgets(line, sizeof(line), f)) {
-		if (*line == '#')
-			continue;
-		if (sscanf(line, "end %llu", &end) == 1 && rec.ends < MAX) {
-			rec.end[rec.ends++] = end * US;
-			continue;
-		}
-		good = rec.waits < MAX && sscanf(line, "%llu %llu %u %15s %u %llu", &start, &length, &tid, call,
-						 &launches, &first) == 6;
-		if (!good)
-			break;
-		rec.sync[rec.waits++] = (struct jetwatt_sync){
-			.enter_ns = start * US, .exit_ns = (start + length) * US, .tgid = 1, .tid = tid,
-			.call = call_of(call), .launches = launches, .launch_ns = first * US,
-		};
-	}
-	if (f)
-		fclose(f);
-	return f && good && rec.waits && rec.ends;
-}
+#include "recording.h"
 
 /* The program notes an end a little after the wait, or a little before it if the wait is for the next
  * line of its log. */

@@ -11,9 +11,9 @@
 #define GAP_MOST_NS	9e18	/* largest gap in a record, ns */
 
 /*
- * Compute three times of a bound: the time of waiting, the time until the first launch, and the
- * time in which the GPU is busy. Several threads may wait at the same time, so overlapping times
- * count once.
+ * Count the launches of a bound, and compute three times: the time of waiting, the time until the
+ * first launch, and the time in which the GPU is busy. Several threads may wait at the same time, so
+ * overlapping times count once.
  */
 static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item *it, size_t n)
 {
@@ -25,6 +25,7 @@ static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 
 		if (s->launch_ns)
 			o->flags |= JETWATT_BATCH_LAUNCHED;
+		o->launches += s->launches;
 		first = launch < first ? launch : first;
 		/* The waits are in order of their ends and may overlap; count overlapping time
 		 * once. */
@@ -37,6 +38,16 @@ static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 		o->cgroup = s->cgroup;
 	}
 	o->fetch_ns = n && first > o->start_ns ? first - o->start_ns : 0;
+}
+
+/* Return whether the waits @i - 1 and @i, both in no cycle, are two steps of a job with one wait per
+ * minibatch: each follows its own launches. (Chunks of a prefill for instance.) */
+static bool is_step(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b, size_t i,
+		    const struct jetwatt_period *r)
+{
+	return r->launches && r->k == 1 && b[i].phase_index == JETWATT_PHASE_INDEX_NONE &&
+	       b[i - 1].phase_index == JETWATT_PHASE_INDEX_NONE && it[i].sync->launches &&
+	       it[i - 1].sync->launches;
 }
 
 /*
@@ -55,7 +66,8 @@ static int batch_ends(const struct jetwatt_item *it, const struct jetwatt_batch_
 
 	if (!b[i].missing || b[i].other_phase || b[i - 1].other_phase || !k) {
 		at[0] = from;
-		return b[i].starts_minibatch || b[i].other_phase != b[i - 1].other_phase;
+		return b[i].starts_minibatch || b[i].other_phase != b[i - 1].other_phase ||
+		       is_step(it, b, i, r);
 	}
 	for (int m = 0; m <= b[i].missing; m++) {
 		if (p == k - 1 && n < ENDS_MAX)
@@ -88,12 +100,9 @@ static void fill_bound(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 		       const struct jetwatt_period *r)
 {
 	size_t last = to > from ? to - 1 : to;
-	uint64_t launches = 0;
 
-	for (size_t i = from; i < to; i++) {
+	for (size_t i = from; i < to; i++)
 		o->syncs += it[i].waits;
-		launches += it[i].sync->launches;
-	}
 	o->tgid = it[last].sync->tgid;
 	o->kind = !b[last].other_phase || to == from		    ? JETWATT_BATCH_TRAIN
 		  : b[last].phase_index == JETWATT_PHASE_INDEX_NONE ? JETWATT_BATCH_OTHER
@@ -101,13 +110,13 @@ static void fill_bound(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 	/* The first bound is incomplete if its first wait is not the first wait of a minibatch. */
 	if (o->flags & JETWATT_BATCH_FIRST && !from && to && b[0].phase_index && !b[0].other_phase)
 		o->kind = JETWATT_BATCH_OTHER;
-	/* A minibatch launches work. */
-	if (r->launches && !launches && to > from)
-		o->kind = JETWATT_BATCH_OTHER;
 	o->confidence = bound_confidence(b + from, to - from, r->confidence);
 	for (size_t i = from; i < to; i++)
 		o->missing += i > from ? b[i].missing : 0;
 	fill_times(o, it + from, to - from);
+	/* A minibatch launches work. */
+	if (r->launches && !o->launches && to > from)
+		o->kind = JETWATT_BATCH_OTHER;
 }
 
 /* Return: true if the minibatch that begins with wait @from is complete after wait @i. */

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Divides a job's minibatches into phases: kinds of minibatches with different work, such as prefill
+ * and decode of a language model, training and evaluation, actor and learner.
+ *
+ * The work of a kind is constant in the number of launches of GPU work and of waits, so the
+ * minibatches are first divided where these numbers have a gap. Kinds with the same launches differ in
+ * their duration only: each group is divided in two if its durations are those of two normal
+ * distributions (of logarithms) that hardly overlap, and if the minibatches of the rarer kind come a
+ * few at a time. (After a change of the power mode, all minibatches have another duration.)
+ */
+#include "minibatch/phases.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* minimum gap between numbers of launches, or of waits, of two kinds (logarithm) */
+#define GAP_LAUNCHES	0.3
+#define GAP_SYNCS	0.4
+/* minimum number of minibatches of a kind */
+#define FEWEST		4
+/* minimum difference between the mean durations of two kinds (logarithm): without launches, and with
+ * the same number of launches, because most minibatches with the same launches do the same work. It
+ * rises by RARER with each halving of the rarer kind's share below RARE, because other processes
+ * disturb a few minibatches of any job. APART: the minimum in mean standard deviations */
+#define LONGER		0.3
+#define LONGER_SAME	0.69
+#define RARE		0.05
+#define RARER		0.17
+#define APART		2.4
+/* smallest standard deviation of a duration (logarithm) */
+#define SD_MIN		0.02
+/* minimum of the difference in log-likelihood: in logarithms of the number of minibatches, and per
+ * minibatch (evenly distributed durations give 0 for any division) */
+#define GAIN		5
+#define GAIN_EACH	0.03
+/* maximum mean number of successive minibatches of the rarer kind */
+#define RUN		10
+/* groups while they are being divided */
+#define GROUPS		32
+
+/**
+ * struct item - one minibatch
+ * @at: index of its bound
+ * @group: its group; GROUPS: none
+ * @ns: logarithm of the time from its first launch to its end
+ * @launches: logarithm of its launches
+ * @syncs: logarithm of its waits
+ */
+struct item {
+	size_t at;
+	unsigned int group;
+	double ns, launches, syncs;
+};
+
+static int order_launches(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	return (x->launches > y->launches) - (x->launches < y->launches);
+}
+
+static int order_syncs(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	return x->group != y->group ? (x->group > y->group) - (x->group < y->group) :
+	       (x->syncs > y->syncs) - (x->syncs < y->syncs);
+}
+
+static int order_ns(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	return x->group != y->group ? (x->group > y->group) - (x->group < y->group) :
+	       (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+static int order_time(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* @syncs: usual number of waits per minibatch */
+static bool is_minibatch(const struct jetwatt_batch_bound *b, uint32_t syncs)
+{
+	return b->end_ns > b->start_ns &&
+	       (b->kind != JETWATT_BATCH_OTHER || b->launches || (syncs && b->syncs == syncs));
+}
+
+/* Return the most frequent number of waits, up to 63, of the minibatches that are no other intervals; 0:
+ * there is none. */
+static uint32_t usual_syncs(const struct jetwatt_batch_bound *b, size_t n)
+{
+	size_t count[64] = { 0 };
+	uint32_t best = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (b[i].kind != JETWATT_BATCH_OTHER && b[i].syncs < 64)
+			count[b[i].syncs]++;
+	for (uint32_t s = 1; s < 64; s++)
+		best = count[s] > count[best] ? s : best;
+	return best;
+}
+
+/* Divide the minibatches by their launches, then by their waits. Return: number of groups. */
+static unsigned int divide_by_work(struct item *v, size_t n)
+{
+	unsigned int group = 0, last;
+
+	qsort(v, n, sizeof(*v), order_launches);
+	for (size_t i = 0; i < n; i++) {
+		group += i && group + 1 < GROUPS / 2 && v[i].launches - v[i - 1].launches > GAP_LAUNCHES;
+		v[i].group = group;
+	}
+	qsort(v, n, sizeof(*v), order_syncs);
+	group = 0;
+	last = v[0].group;
+	for (size_t i = 0; i < n; i++) {
+		bool other = v[i].group != last;
+
+		last = v[i].group;
+		if (i && group + 1 < GROUPS)
+			group += other || v[i].syncs - v[i - 1].syncs > GAP_SYNCS;
+		v[i].group = group;
+	}
+	return group + 1;
+}
+
+struct sums {
+	double n, x, xx;
+};
+
+static double mean(const struct sums *s)
+{
+	return s->x / s->n;
+}
+
+static double sd(const struct sums *s)
+{
+	double m = mean(s);
+
+	return fmax(SD_MIN, sqrt(fmax(0, s->xx / s->n - m * m)));
+}
+
+static void add(struct sums *s, double x, int sign)
+{
+	s->n += sign;
+	s->x += sign * x;
+	s->xx += sign * x * x;
+}
+
+/* Return the mean number of successive minibatches of the group @v, in order of time, with the smaller
+ * share of those that take less than @limit and those that take longer. */
+static double mean_run(const struct item *v, size_t n, double limit)
+{
+	size_t longer = 0, runs = 0, shorter_runs = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool is = v[i].ns >= limit, was = i && v[i - 1].ns >= limit;
+
+		longer += is;
+		runs += is && !was;
+		shorter_runs += !is && (!i || was);
+	}
+	return 2 * longer <= n ? (double)longer / (double)runs : (double)(n - longer) / (double)shorter_runs;
+}
+
+/* Return whether two groups of durations, with sums @low and @high, are two kinds. @same: the numbers of
+ * their launches are known and alike. */
+static bool are_kinds(const struct sums *low, const struct sums *high, bool same)
+{
+	double share = fmin(low->n, high->n) / (low->n + high->n);
+	double longer = (same ? LONGER_SAME : LONGER) + RARER * fmax(0, log2(RARE / share));
+	double spread = sqrt((sd(low) * sd(low) + sd(high) * sd(high)) / 2);
+
+	return mean(high) - mean(low) >= fmax(longer, APART * spread);
+}
+
+/*
+ * Find the duration that divides the @n minibatches of a group, in order of duration, into two kinds.
+ * Return: index of the first minibatch of the longer kind; 0: they are one kind.
+ */
+static size_t best_split(const struct item *v, size_t n)
+{
+	struct sums all = { 0 }, low = { 0 }, high;
+	struct sums best_low = { 0 }, best_high = { 0 };
+	double best = INFINITY, total = (double)n;
+	size_t at = 0;
+
+	if (n < 2 * FEWEST)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		add(&all, v[i].ns, 1);
+	high = all;
+	for (size_t i = 1; i + FEWEST <= n; i++) {
+		double cost;
+
+		add(&low, v[i - 1].ns, 1);
+		add(&high, v[i - 1].ns, -1);
+		if (i < FEWEST)
+			continue;
+		cost = low.n * log(sd(&low) * total / low.n) + high.n * log(sd(&high) * total / high.n);
+		if (cost < best) {
+			best = cost;
+			best_low = low;
+			best_high = high;
+			at = i;
+		}
+	}
+	if (total * log(sd(&all)) - best < GAIN * log(total) + GAIN_EACH * total ||
+	    !are_kinds(&best_low, &best_high, v->launches > 0))
+		return 0;
+	return at;
+}
+
+/* Divide group @g by duration if it contains two kinds. @v: the minibatches in order of time. Return:
+ * 1 if it was divided, 0 if not, -ENOMEM. */
+static int divide_by_duration(struct item *v, size_t n, unsigned int g, unsigned int other)
+{
+	struct item *of = malloc(n * sizeof(*of));
+	double limit = 0;
+	size_t m = 0, at;
+
+	if (!of)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (v[i].group == g)
+			of[m++] = v[i];
+	qsort(of, m, sizeof(*of), order_ns);
+	at = best_split(of, m);
+	if (at) {
+		limit = of[at].ns;
+		qsort(of, m, sizeof(*of), order_time);
+		at = mean_run(of, m, limit) <= RUN;
+	}
+	for (size_t i = 0; i < n && at; i++)
+		if (v[i].group == g && v[i].ns >= limit)
+			v[i].group = other;
+	free(of);
+	return at > 0;
+}
+
+/* Add the minibatches of a group that is too small for a kind to the kind that is most alike. */
+static void join_small(struct item *v, size_t n, const size_t *count, unsigned int groups)
+{
+	double centre[GROUPS][3] = { { 0 } };
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const double x[] = { v[i].launches, v[i].syncs, v[i].ns };
+
+		for (int k = 0; k < 3; k++)
+			centre[v[i].group][k] += x[k] / (double)count[v[i].group];
+	}
+	for (unsigned int g = 0; g < groups; g++)
+		any |= count[g] >= FEWEST;
+	for (size_t i = 0; i < n; i++) {
+		double least = INFINITY;
+		unsigned int nearest = 0;
+
+		if (any && count[v[i].group] >= FEWEST)
+			continue;
+		for (unsigned int g = 0; g < groups; g++) {
+			double d = fabs(v[i].launches - centre[g][0]) + fabs(v[i].syncs - centre[g][1]) +
+				   fabs(v[i].ns - centre[g][2]);
+
+			if ((count[g] >= FEWEST || !any) && count[g] && d < least) {
+				least = d;
+				nearest = g;
+			}
+		}
+		v[i].group = any ? nearest : 0;
+	}
+}
+
+/* Number the groups by their share of the time, and store the numbers. Return: number of phases. */
+static int number_phases(const struct item *v, size_t n, const struct jetwatt_batch_bound *b, uint8_t *phase)
+{
+	double ns[GROUPS] = { 0 };
+	uint8_t number[GROUPS];
+	int phases = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ns[v[i].group] += (double)(b[v[i].at].end_ns - b[v[i].at].start_ns);
+	for (;;) {
+		unsigned int most = 0;
+
+		for (unsigned int g = 1; g < GROUPS; g++)
+			most = ns[g] > ns[most] ? g : most;
+		if (!(ns[most] > 0))
+			break;
+		number[most] = (uint8_t)(phases < JETWATT_PHASES_MAX ? phases : JETWATT_PHASES_MAX - 1);
+		phases++;
+		ns[most] = 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		phase[v[i].at] = number[v[i].group];
+	return phases < JETWATT_PHASES_MAX ? phases : JETWATT_PHASES_MAX;
+}
+
+/* Return: number of phases, or -ENOMEM. */
+static int divide(struct item *v, size_t n, const struct jetwatt_batch_bound *b, uint8_t *phase)
+{
+	unsigned int groups = divide_by_work(v, n);
+	size_t count[GROUPS] = { 0 };
+
+	qsort(v, n, sizeof(*v), order_time);
+	/* The new groups are divided again. */
+	for (unsigned int g = 0; g < groups; g++)
+		for (int rc = 1; rc && groups < GROUPS;) {
+			rc = divide_by_duration(v, n, g, groups);
+			if (rc < 0)
+				return rc;
+			groups += (unsigned int)rc;
+		}
+	for (size_t i = 0; i < n; i++)
+		count[v[i].group]++;
+	join_small(v, n, count, groups);
+	return number_phases(v, n, b, phase);
+}
+
+int jetwatt_batch_phases(const struct jetwatt_batch_bound *b, size_t n, uint8_t *phase)
+{
+	struct item *v = malloc((n + 1) * sizeof(*v));
+	uint32_t syncs = usual_syncs(b, n);
+	size_t m = 0;
+	int rc;
+
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t ns = b[i].end_ns - b[i].start_ns, before = b[i].launches ? b[i].fetch_ns : 0;
+
+		phase[i] = JETWATT_PHASE_NONE;
+		if (!is_minibatch(&b[i], syncs))
+			continue;
+		v[m++] = (struct item){
+			.at = i, .ns = log((double)(ns > before ? ns - before : ns)),
+			/* Without launches, an evaluation has its own cycle of waits. */
+			.launches = b[i].launches		  ? log(b[i].launches) :
+				    b[i].kind == JETWATT_BATCH_EVAL ? -20 : -10,
+			.syncs = log(b[i].syncs + 1.0),
+		};
+	}
+	rc = m ? divide(v, m, b, phase) : 0;
+	free(v);
+	return rc;
+}
