@@ -56,7 +56,7 @@ static const struct job jobs[] = {
 
 static struct jetwatt_sync sync_of[2 * STEPS];
 static struct jetwatt_batch_bound bound[4 * STEPS];
-static uint8_t phase[4 * STEPS], truth[STEPS];
+static uint8_t truth[STEPS];
 static uint64_t seed, end[STEPS];
 
 static double draw(void)
@@ -132,17 +132,16 @@ static double labelled_right(const uint8_t *kind, const uint64_t *ends, size_t n
 	int at = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		int p = JETWATT_PHASES_MAX;
+		uint32_t p = 0;
 
 		for (; at < n && bound[at].end_ns <= ends[i]; at++)
-			if (phase[at] != JETWATT_PHASE_NONE)
-				p = phase[at];
+			p = bound[at].phase ? bound[at].phase : p;
 		count[kind[i]][p]++;
 	}
 	for (int k = 0; k < 256; k++) {
 		size_t most = 0;
 
-		for (int p = 0; p < JETWATT_PHASES_MAX; p++)
+		for (int p = 1; p <= JETWATT_PHASES_MAX; p++)
 			most = count[k][p] > most ? count[k][p] : most;
 		right += most;
 	}
@@ -162,7 +161,7 @@ TEST(kinds_of_made_up_jobs)
 			n = make(&jobs[j]);
 			bounds = jetwatt_batch_segment(sync_of, n, bound, &info);
 			ASSERT_LT(0, bounds);
-			phases = jetwatt_batch_phases(bound, (size_t)bounds, phase);
+			phases = jetwatt_batch_phases(bound, (size_t)bounds);
 			right = labelled_right(truth, end, STEPS, bounds);
 			EXPECT_EQ(jobs[j].kinds, phases) TH_LOG("%s, seed %d", jobs[j].name, (int)s);
 			EXPECT_LE(.99, right) TH_LOG("%s, seed %d: %.4f", jobs[j].name, (int)s, right);
@@ -181,7 +180,7 @@ TEST(kinds_of_real_programs)
 		ASSERT_TRUE(read_recording(names[i]));
 		bounds = jetwatt_batch_segment(rec.sync, rec.waits, bound, &info);
 		ASSERT_LT(0, bounds);
-		EXPECT_EQ(2, jetwatt_batch_phases(bound, (size_t)bounds, phase)) TH_LOG("%s", names[i]);
+		EXPECT_EQ(2, jetwatt_batch_phases(bound, (size_t)bounds)) TH_LOG("%s", names[i]);
 		right = labelled_right((const uint8_t *)rec.kind, rec.end, rec.ends, bounds);
 		EXPECT_LE(.99, right) TH_LOG("%s: %.4f", names[i], right);
 	}
@@ -195,30 +194,28 @@ TEST(intervals_without_minibatch_have_no_phase)
 		{ .start_ns = 20, .end_ns = 20, .kind = JETWATT_BATCH_TRAIN },
 		{ .start_ns = 20, .end_ns = 40, .kind = JETWATT_BATCH_OTHER, .launches = 3 },
 	};
-	uint8_t p[4];
 
-	EXPECT_EQ(0, jetwatt_batch_phases(b, 0, p));
-	EXPECT_EQ(0, jetwatt_batch_phases(b, 1, p));
-	EXPECT_EQ(JETWATT_PHASE_NONE, p[0]);
-	EXPECT_EQ(1, jetwatt_batch_phases(b, 4, p));
-	EXPECT_EQ(JETWATT_PHASE_NONE, p[0]);
-	EXPECT_EQ(0, p[1]);
-	EXPECT_EQ(JETWATT_PHASE_NONE, p[2]);
-	EXPECT_EQ(0, p[3]);
+	EXPECT_EQ(0, jetwatt_batch_phases(b, 0));
+	EXPECT_EQ(0, jetwatt_batch_phases(b, 1));
+	EXPECT_EQ(0, b[0].phase);
+	EXPECT_EQ(1, jetwatt_batch_phases(b, 4));
+	EXPECT_EQ(0, b[0].phase);
+	EXPECT_EQ(1, b[1].phase);
+	EXPECT_EQ(0, b[2].phase);
+	EXPECT_EQ(0, b[3].phase);
 }
 
 /* More kinds than phases: the rest belongs to the last one. */
 TEST(at_most_six_phases)
 {
 	static struct jetwatt_batch_bound b[200];
-	uint8_t p[200];
 
 	for (unsigned int i = 0; i < 200; i++)
 		b[i] = (struct jetwatt_batch_bound){ .start_ns = i * 100000, .end_ns = i * 100000 + 1000 * (1 + i % 10),
 						     .launches = 1u << i % 10, .syncs = 1 };
-	EXPECT_EQ(JETWATT_PHASES_MAX, jetwatt_batch_phases(b, 200, p));
+	EXPECT_EQ(JETWATT_PHASES_MAX, jetwatt_batch_phases(b, 200));
 	for (unsigned int i = 0; i < 200; i++)
-		EXPECT_GT(JETWATT_PHASES_MAX, p[i]);
+		EXPECT_TRUE(b[i].phase >= 1 && b[i].phase <= JETWATT_PHASES_MAX);
 }
 
 TEST_HARNESS_MAIN

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "minibatch/phases.h"
+
 void jetwatt_run_energy_begin(struct jetwatt_run_energy *m, struct jetwatt_session *w)
 {
 	memset(m, 0, sizeof(*m));
@@ -140,12 +142,14 @@ int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns)
 	if (m->failed || !m->bound || (w->explain && !m->why))
 		return -ENOMEM;
 	m->bounds = jetwatt_user_marks_bounds(m);
-	if (m->bounds)
-		return m->bounds < 0 ? m->bounds : 0;
-	m->bounds = jetwatt_batch_segment_why(w->sync, w->nr_sync, m->bound, &m->info, m->why);
+	if (!m->bounds)
+		m->bounds = jetwatt_batch_segment_why(w->sync, w->nr_sync, m->bound, &m->info, m->why);
 	if (m->bounds == -ENODATA)
 		m->bounds = 0;
-	return m->bounds < 0 ? m->bounds : 0;
+	if (m->bounds < 0)
+		return m->bounds;
+	m->phases = jetwatt_batch_phases(m->bound, m->bounds);
+	return m->phases < 0 ? m->phases : 0;
 }
 
 /* Find the wait that ends at @exit_ns. Return: index of the wait; -1 if no wait ends then. */

@@ -24,6 +24,7 @@
  * @at_mark: energy of the run up to the time of each of the @marks marks of the session
  * @bound: minibatches and other intervals of the run, valid after jetwatt_run_energy_end()
  * @bounds: number of bounds
+ * @phases: number of phases of the minibatches
  * @max: allocated length of @at_wait; @max_marks: allocated length of @at_mark
  * @failed: 1: out of memory
  * @marked: 1: the bounds are those that the program marked
@@ -39,7 +40,7 @@ struct jetwatt_run_energy {
 	double *at_wait, *at_mark;
 	size_t waits, max, marks, max_marks;
 	struct jetwatt_batch_bound *bound;
-	int bounds, failed, marked;
+	int bounds, phases, failed, marked;
 	struct jetwatt_batch_why *why;
 	struct jetwatt_batch_info info;
 	struct jetwatt_energy_error error;

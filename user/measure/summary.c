@@ -4,18 +4,19 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure/block_mean.h"
 #include "measure/probe_report.h"
+#include "measure/summary_phases.h"
 #include "model/order.h"
 #include "out/json.h"
 #include "out/terminal.h"
 
 /* maximum number of minibatches at the start that are discarded as warm-up */
 #define WARM_UP_MAX	10
-#define BLOCK_NS	50e6	/* minimum duration of a block of minibatches, ns */
 /* Power budget in the hint, as fraction of the job's measured power. */
 #define HINT_SHARE	0.8
 
@@ -48,20 +49,40 @@ static void fill_rates(struct jetwatt_summary *s, struct jetwatt_session *w)
 	s->waits_lost = jetwatt_session_waits_lost(w);
 }
 
+bool jetwatt_summary_counts(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b)
+{
+	return m->phases > 1 ? b->phase == 1 : b->kind == JETWATT_BATCH_TRAIN;
+}
+
+/* Return the time before which minibatches are warm-up. */
+static uint64_t warm_up_end(const struct jetwatt_summary *s, const struct jetwatt_run_energy *m)
+{
+	size_t skip = s->minibatches / 10;
+	uint64_t end_ns = 0;
+
+	skip = skip < WARM_UP_MAX ? skip : WARM_UP_MAX;
+	for (int i = 0; i < m->bounds && skip; i++)
+		if (m->bound[i].kind == JETWATT_BATCH_TRAIN) {
+			end_ns = m->bound[i].end_ns;
+			skip--;
+		}
+	return end_ns;
+}
+
 static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_run_energy *m, double *time,
 			    double *uj)
 {
-	size_t skip = s->minibatches / 10, seen = 0, n = 0;
 	double wait = 0, length = 0, stall = 0, gpu = 0;
+	size_t n = 0;
 
 	s->launched = m->bounds > 0;
-
-	skip = skip < WARM_UP_MAX ? skip : WARM_UP_MAX;
+	s->warm_ns = warm_up_end(s, m);
 	for (int i = 0; i < m->bounds; i++) {
 		const struct jetwatt_batch_bound *b = &m->bound[i];
 		double e = jetwatt_run_energy_bound(m, b);
 
-		if (b->kind != JETWATT_BATCH_TRAIN || seen++ < skip || e < 0)
+		s->left_out += b->kind == JETWATT_BATCH_TRAIN && (b->end_ns <= s->warm_ns || e < 0);
+		if (!jetwatt_summary_counts(m, b) || b->end_ns <= s->warm_ns || e < 0)
 			continue;
 		time[n] = b->end_ns - b->start_ns;
 		uj[n] = e;
@@ -76,10 +97,11 @@ static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_run_
 	s->stall_share = length > 0 ? stall / length : 0;
 	s->gpu_share = length > 0 ? gpu / length : 0;
 	jetwatt_energy_error_end(&m->error, m->bound, m->bounds, &s->error);
-	jetwatt_block_mean(time, uj, n, BLOCK_NS, &s->row);
+	jetwatt_block_mean(time, uj, n, JETWATT_SUMMARY_BLOCK_NS, &s->row);
 	s->energy_j = s->row.power_w * s->row.time_ms * 1e-3;
 	fill_spread(&s->time, time, n, 1e-6);
 	fill_spread(&s->energy, uj, n, 1e-6);
+	jetwatt_summary_phases(s, time, uj);
 }
 
 int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_run_energy *m)
@@ -125,9 +147,10 @@ static void batch_lines(const struct jetwatt_summary *s, FILE *f, const struct j
 	double e_sd = hypot(s->row.time_sd, s->row.power_sd);
 
 	fprintf(f, " %zu minibatches (first %zu left out), %.3g wait%s each, confidence %.0f %%\n\n",
-		s->minibatches, s->minibatches - s->used, s->run->info.period_syncs,
+		s->minibatches, s->left_out, s->run->info.period_syncs,
 		s->run->info.period_syncs == 1 ? "" : "s",
 		100 * s->run->info.confidence);
+	jetwatt_summary_phases_print(s, f, a);
 	fprintf(f, " %s%10.4g%s J   per minibatch  +- %.1f %%   p50 %.4g  p95 %.4g  max %.4g\n", on,
 		s->energy_j, off, 100 * e_sd, s->energy.p50, s->energy.p95, s->energy.max);
 	fprintf(f, " %s%10.4g%s ms  per minibatch  +- %.1f %%   p50 %.4g  p95 %.4g  max %.4g\n", on,
@@ -254,6 +277,7 @@ static void batch_json(struct jetwatt_json *j, const struct jetwatt_summary *s)
 	jetwatt_json_bool(j, "launches_seen", s->launched);
 	if (s->error.n)
 		energy_error_json(j, &s->error);
+	jetwatt_summary_phases_json(s, j);
 }
 
 void jetwatt_summary_fields(const struct jetwatt_summary *s, struct jetwatt_json *j)

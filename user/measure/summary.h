@@ -5,9 +5,11 @@
 #ifndef JETWATT_MEASURE_SUMMARY_H
 #define JETWATT_MEASURE_SUMMARY_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "measure/run_energy.h"
+#include "minibatch/phases.h"
 #include "model/model.h"
 #include "out/json.h"
 
@@ -17,14 +19,34 @@ struct jetwatt_summary_spread {
 };
 
 /**
+ * struct jetwatt_summary_phase - the minibatches of one phase
+ * @row: mean time and mean power, with relative standard errors
+ * @energy_j: mean energy per minibatch, J
+ * @minibatches: number of minibatches
+ * @share: fraction of the time of all minibatches
+ * @stall_share: as in struct jetwatt_summary
+ * @launches: mean number of launches of GPU work per minibatch; 0: launches are not traced
+ */
+struct jetwatt_summary_phase {
+	struct jetwatt_row row;
+	double energy_j, share, stall_share, launches;
+	size_t minibatches;
+};
+
+/**
  * struct jetwatt_summary - summary of a run
  * @run: energy, telemetry and minibatches of the run
- * @row: mean time and mean power of the minibatches, with relative standard errors
+ * @row: mean time and mean power of the minibatches of phase 1, with relative standard errors. All
+ *	figures per minibatch are those of phase 1
  * @energy_j: mean energy per minibatch, J
  * @time: distribution of the time of a minibatch, ms
  * @energy: distribution of the energy of a minibatch, J
- * @minibatches: number of minibatches
- * @used: number of minibatches in the statistics, those of the warm-up excluded
+ * @minibatches: number of minibatches, of all phases but evaluations
+ * @used: number of minibatches of phase 1 in the statistics
+ * @warm_ns: minibatches that end at this time or before are warm-up
+ * @left_out: number of minibatches that are left out as warm-up
+ * @phase: the phases
+ * @phases: number of phases
  * @wait_share: fraction of a minibatch's time in which the job waits for the GPU
  * @stall_share: fraction of a minibatch's time before the first launch of GPU work: exact if
  *	@launched is 1, else an upper limit
@@ -45,7 +67,10 @@ struct jetwatt_summary {
 	struct jetwatt_row row;
 	double energy_j;
 	struct jetwatt_summary_spread time, energy;
-	size_t minibatches, used;
+	size_t minibatches, used, left_out;
+	uint64_t warm_ns;
+	struct jetwatt_summary_phase phase[JETWATT_PHASES_MAX];
+	int phases;
 	double wait_share, stall_share, gpu_share, elapsed_s, total_j;
 	int launched;
 	struct jetwatt_energy_errors error;
@@ -56,6 +81,9 @@ struct jetwatt_summary {
 /* Compute the summary. The function queries the module, so the session's connection must still
  * be open. Return: 0; -ENOMEM. */
 int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_run_energy *m);
+/* Return: whether the figures per minibatch include the bound @b. Those of a job with several phases are
+ * figures of phase 1. */
+bool jetwatt_summary_counts(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b);
 /* Print the summary as text. */
 void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struct jetwatt_args *a);
 /* Add the fields of the summary to the JSON object that is open. */

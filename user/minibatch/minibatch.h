@@ -40,6 +40,7 @@ enum { JETWATT_BATCH_TRAIN, JETWATT_BATCH_EVAL, JETWATT_BATCH_OTHER };
  * @syncs: number of waits in the minibatch
  * @missing: number of waits that should be in the minibatch and were not seen
  * @launches: number of launches of GPU work in the minibatch; 0: none, or launches are not traced
+ * @phase: number of the phase, set by jetwatt_batch_phases(); 0: not known, or not a minibatch
  * @tgid: process id
  * @kind: JETWATT_BATCH_TRAIN, JETWATT_BATCH_EVAL or JETWATT_BATCH_OTHER
  * @flags: JETWATT_BATCH_FIRST, JETWATT_BATCH_INFERRED, JETWATT_BATCH_LAUNCHED
@@ -47,7 +48,7 @@ enum { JETWATT_BATCH_TRAIN, JETWATT_BATCH_EVAL, JETWATT_BATCH_OTHER };
  */
 struct jetwatt_batch_bound {
 	uint64_t start_ns, end_ns, wait_ns, fetch_ns, gpu_ns, cgroup;
-	uint32_t syncs, missing, launches, tgid;
+	uint32_t syncs, missing, launches, phase, tgid;
 	int kind;
 	uint32_t flags;
 	float confidence;

@@ -46,6 +46,7 @@
  * struct item - one minibatch
  * @at: index of its bound
  * @group: its group; GROUPS: none
+ * @other: it is an interval of kind JETWATT_BATCH_OTHER
  * @ns: logarithm of the time from its first launch to its end
  * @launches: logarithm of its launches
  * @syncs: logarithm of its waits
@@ -53,6 +54,7 @@
 struct item {
 	size_t at;
 	unsigned int group;
+	bool other;
 	double ns, launches, syncs;
 };
 
@@ -246,7 +248,8 @@ static int divide_by_duration(struct item *v, size_t n, unsigned int g, unsigned
 	return at > 0;
 }
 
-/* Add the minibatches of a group that is too small for a kind to the kind that is most alike. */
+/* Add the minibatches of a group that is too small for a kind to the kind that is most alike. Other
+ * intervals of such a group are no minibatches. */
 static void join_small(struct item *v, size_t n, const size_t *count, unsigned int groups)
 {
 	double centre[GROUPS][3] = { { 0 } };
@@ -275,15 +278,15 @@ static void join_small(struct item *v, size_t n, const size_t *count, unsigned i
 				nearest = g;
 			}
 		}
-		v[i].group = any ? nearest : 0;
+		v[i].group = v[i].other ? GROUPS : any ? nearest : 0;
 	}
 }
 
 /* Number the groups by their share of the time, and store the numbers. Return: number of phases. */
-static int number_phases(const struct item *v, size_t n, const struct jetwatt_batch_bound *b, uint8_t *phase)
+static int number_phases(const struct item *v, size_t n, struct jetwatt_batch_bound *b)
 {
-	double ns[GROUPS] = { 0 };
-	uint8_t number[GROUPS];
+	double ns[GROUPS + 1] = { 0 };
+	uint32_t number[GROUPS + 1] = { 0 };
 	int phases = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -295,17 +298,17 @@ static int number_phases(const struct item *v, size_t n, const struct jetwatt_ba
 			most = ns[g] > ns[most] ? g : most;
 		if (!(ns[most] > 0))
 			break;
-		number[most] = (uint8_t)(phases < JETWATT_PHASES_MAX ? phases : JETWATT_PHASES_MAX - 1);
-		phases++;
+		phases = phases < JETWATT_PHASES_MAX ? phases + 1 : JETWATT_PHASES_MAX;
+		number[most] = (uint32_t)phases;
 		ns[most] = 0;
 	}
 	for (size_t i = 0; i < n; i++)
-		phase[v[i].at] = number[v[i].group];
-	return phases < JETWATT_PHASES_MAX ? phases : JETWATT_PHASES_MAX;
+		b[v[i].at].phase = number[v[i].group];
+	return phases;
 }
 
 /* Return: number of phases, or -ENOMEM. */
-static int divide(struct item *v, size_t n, const struct jetwatt_batch_bound *b, uint8_t *phase)
+static int divide(struct item *v, size_t n, struct jetwatt_batch_bound *b)
 {
 	unsigned int groups = divide_by_work(v, n);
 	size_t count[GROUPS] = { 0 };
@@ -322,10 +325,10 @@ static int divide(struct item *v, size_t n, const struct jetwatt_batch_bound *b,
 	for (size_t i = 0; i < n; i++)
 		count[v[i].group]++;
 	join_small(v, n, count, groups);
-	return number_phases(v, n, b, phase);
+	return number_phases(v, n, b);
 }
 
-int jetwatt_batch_phases(const struct jetwatt_batch_bound *b, size_t n, uint8_t *phase)
+int jetwatt_batch_phases(struct jetwatt_batch_bound *b, size_t n)
 {
 	struct item *v = malloc((n + 1) * sizeof(*v));
 	uint32_t syncs = usual_syncs(b, n);
@@ -337,18 +340,22 @@ int jetwatt_batch_phases(const struct jetwatt_batch_bound *b, size_t n, uint8_t 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t ns = b[i].end_ns - b[i].start_ns, before = b[i].launches ? b[i].fetch_ns : 0;
 
-		phase[i] = JETWATT_PHASE_NONE;
+		b[i].phase = 0;
 		if (!is_minibatch(&b[i], syncs))
 			continue;
 		v[m++] = (struct item){
-			.at = i, .ns = log((double)(ns > before ? ns - before : ns)),
+			.at = i, .other = b[i].kind == JETWATT_BATCH_OTHER, .ns = log((double)(ns > before ? ns - before : ns)),
 			/* Without launches, an evaluation has its own cycle of waits. */
 			.launches = b[i].launches		  ? log(b[i].launches) :
 				    b[i].kind == JETWATT_BATCH_EVAL ? -20 : -10,
 			.syncs = log(b[i].syncs + 1.0),
 		};
 	}
-	rc = m ? divide(v, m, b, phase) : 0;
+	rc = m ? divide(v, m, b) : 0;
 	free(v);
+	/* The start of the first minibatch is not known. */
+	for (size_t i = 0; i + 1 < n && rc > 0; i++)
+		if (b[i].flags & JETWATT_BATCH_FIRST && b[i].phase && b[i + 1].phase)
+			b[i].phase = b[i + 1].phase;
 	return rc;
 }

@@ -6,23 +6,21 @@
 #include "minibatch/minibatch.h"
 
 #define JETWATT_PHASES_MAX	6
-#define JETWATT_PHASE_NONE	0xff	/* the interval is not a minibatch */
 
 /**
  * jetwatt_batch_phases() - divide the minibatches of a job into phases
- * @b: the bounds of a run, in order of time
+ * @b: the bounds of a run, in order of time. The function sets their members phase: 1: the phase that
+ *	takes most of the time, and so on; 0: the bound is not a minibatch
  * @n: number of bounds
- * @phase: receives for each bound the number of its phase, from 0: the phase that takes most of the
- *	time; JETWATT_PHASE_NONE: the bound is not a minibatch
  *
  * Minibatches of an evaluation have a phase as well, and so have intervals of kind
  * JETWATT_BATCH_OTHER that contain launches of GPU work or the usual number of waits (the first prefill
- * of a server for instance).
- * A phase has at least four minibatches; rarer kinds belong to the phase that they resemble most.
+ * of a server for instance). A phase has at least four minibatches; rarer minibatches belong to the
+ * phase that they resemble most, and rarer other intervals to none.
  *
  * Context: needs memory proportional to @n, and CPU time proportional to @n log @n.
  * Return: number of phases, at most JETWATT_PHASES_MAX; 0: there is no minibatch; -ENOMEM.
  */
-int jetwatt_batch_phases(const struct jetwatt_batch_bound *b, size_t n, uint8_t *phase);
+int jetwatt_batch_phases(struct jetwatt_batch_bound *b, size_t n);
 
 #endif

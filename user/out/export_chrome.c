@@ -100,6 +100,8 @@ static void chrome_minibatch(struct jetwatt_export *e, const struct jetwatt_batc
 	jetwatt_json_real(&j, "gpu_ms", b->gpu_ns * 1e-6, 7);
 	if (c->sd_uj >= 0)
 		jetwatt_json_string(&j, "grade", (const char[2]){ c->grade, '\0' });
+	if (b->phase)
+		jetwatt_json_uint(&j, "phase", b->phase);
 	jetwatt_json_end(&j);
 	jetwatt_json_end(&j);
 }

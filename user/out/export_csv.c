@@ -44,7 +44,7 @@ static int csv_begin(struct jetwatt_export *e)
 	}
 	if (e->minibatches) {
 		fputs("start_ns,end_ns,utc,kind,pid,waits,wait_ns,energy_uj,confidence,"
-		      "stall_ns,gpu_ns,launches_seen,energy_sd_uj,grade\n", e->f);
+		      "stall_ns,gpu_ns,launches_seen,energy_sd_uj,grade,phase,launches\n", e->f);
 		return 0;
 	}
 	fputs("t_ns,utc,seq,lost", e->f);
@@ -100,7 +100,10 @@ static void csv_minibatch(struct jetwatt_export *e, const struct jetwatt_batch_b
 		fprintf(e->f, "%.0f,%c", c->sd_uj, c->grade);
 	else
 		putc(',', e->f);
-	putc('\n', e->f);
+	putc(',', e->f);
+	if (b->phase)
+		fprintf(e->f, "%u", b->phase);
+	fprintf(e->f, ",%u\n", b->launches);
 }
 
 static void csv_wait(struct jetwatt_export *e, const struct jetwatt_export_wait *w)

@@ -137,6 +137,9 @@ static void jsonl_minibatch(struct jetwatt_export *e, const struct jetwatt_batch
 		jetwatt_json_int(&j, "energy_sd_uj", c->sd_uj + 0.5);
 		jetwatt_json_string(&j, "grade", (const char[2]){ c->grade, '\0' });
 	}
+	if (b->phase)
+		jetwatt_json_uint(&j, "phase", b->phase);
+	jetwatt_json_uint(&j, "launches", b->launches);
 	jetwatt_json_end(&j);
 }
 

@@ -246,6 +246,8 @@ static void perfetto_minibatch(struct jetwatt_export *e, const struct jetwatt_ba
 	add_annotation(&ev, "gpu_ms", b->gpu_ns * 1e-6, NULL);
 	if (c->sd_uj >= 0)
 		add_annotation(&ev, "grade", 0, (const char[2]){ c->grade, '\0' });
+	if (b->phase)
+		add_annotation(&ev, "phase", b->phase, NULL);
 	perfetto_send_event(e, b->start_ns, &ev);
 	ev.len = 0;
 	put_uint(&ev, EVENT_TYPE, END);

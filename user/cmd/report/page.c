@@ -14,7 +14,7 @@
 #include <time.h>
 
 #define FIRST_WIDTH_NS	1000000ull
-#define FIGURES_MAX	(64 + JETWATT_RAILS_MAX + 3 * JETWATT_TELEMETRY_SLOTS)
+#define FIGURES_MAX	(64 + 9 * JETWATT_PHASES_MAX + JETWATT_RAILS_MAX + 3 * JETWATT_TELEMETRY_SLOTS)
 /* Width in seconds at which an alarm, which has no duration, is drawn. */
 #define ALARM_S		0.5
 
@@ -176,17 +176,47 @@ static void add_spread_figures(struct page_figures *g, const char *key,
 	}
 }
 
+static void add_phase_figures(struct page_figures *g, int number, const struct jetwatt_summary_phase *p)
+{
+	const struct {
+		const char *key, *name, *format;
+		double v, shown;
+		int digits;
+	} part[] = {
+		{ "minibatches", "minibatches", "%.0f", (double)p->minibatches, (double)p->minibatches, 17 },
+		{ "time_share", "part of the time", "%.0f %%", p->share, 100 * p->share, 5 },
+		{ "time_ms", "time per minibatch", "%.4g ms", p->row.time_ms, p->row.time_ms, 7 },
+		{ "time_sd", "standard error of the time", "%.2g %%", p->row.time_sd, 100 * p->row.time_sd, 4 },
+		{ "power_w", "power", "%.2f W", p->row.power_w, p->row.power_w, 7 },
+		{ "power_sd", "standard error of the power", "%.2g %%", p->row.power_sd, 100 * p->row.power_sd, 4 },
+		{ "energy_j", "energy per minibatch", "%.4g J", p->energy_j, p->energy_j, 7 },
+		{ "stall_share", "time in which the GPU has no work", "%.0f %% of the time", p->stall_share,
+		  100 * p->stall_share, 5 },
+		{ "launches", "launches of GPU work per minibatch", "%.4g", p->launches, p->launches, 6 },
+	};
+	char key[64], name[64];
+
+	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+		snprintf(key, sizeof(key), "phases.%d.%s", number, part[i].key);
+		snprintf(name, sizeof(name), "phase %d, %s", number, part[i].name);
+		add_figure(g, key, part[i].v, part[i].digits, name, part[i].format, part[i].shown);
+	}
+}
+
 static void add_batch_figures(struct page_figures *g, const struct jetwatt_summary *s)
 {
+	bool one = s->phases < 2;
+
 	add_figure(g, "minibatches", s->minibatches, 17, "minibatches", "%zu", s->minibatches);
 	add_figure(g, "minibatches_used", s->used, 17, "minibatches used for the figures", "%zu",
 		   s->used);
 	if (!s->used)
 		return;
-	add_figure(g, "energy_j", s->energy_j, 7, "energy per minibatch", "%.4g J", s->energy_j);
-	add_figure(g, "time_ms", s->row.time_ms, 7, "time per minibatch", "%.4g ms",
-		   s->row.time_ms);
-	add_figure(g, "power_w", s->row.power_w, 7, "power while training", "%.2f W",
+	add_figure(g, "energy_j", s->energy_j, 7, one ? "energy per minibatch" : "energy per minibatch, phase 1",
+		   "%.4g J", s->energy_j);
+	add_figure(g, "time_ms", s->row.time_ms, 7, one ? "time per minibatch" : "time per minibatch, phase 1",
+		   "%.4g ms", s->row.time_ms);
+	add_figure(g, "power_w", s->row.power_w, 7, one ? "power while training" : "power in phase 1", "%.2f W",
 		   s->row.power_w);
 	add_figure(g, "time_sd", s->row.time_sd, 4, "standard error of the time", "%.2g %%",
 		   100 * s->row.time_sd);
@@ -211,6 +241,8 @@ static void add_batch_figures(struct page_figures *g, const struct jetwatt_summa
 		   100 * s->run->info.confidence);
 	if (s->error.n)
 		add_error_figures(g, &s->error);
+	for (int i = 0; i < s->phases; i++)
+		add_phase_figures(g, i + 1, &s->phase[i]);
 }
 
 static void add_run_figures(struct page_figures *g, const struct jetwatt_summary *s)
@@ -332,15 +364,13 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 	for (int i = 0; i < m->bounds; i++) {
 		double uj = jetwatt_run_energy_bound(m, &m->bound[i]);
 
-		if (m->bound[i].kind == JETWATT_BATCH_TRAIN && uj >= 0)
+		if (m->bound[i].end_ns > s->warm_ns && jetwatt_summary_counts(m, &m->bound[i]) && uj >= 0)
 			batch[p.nr_minibatches++] = (struct jetwatt_page_minibatch){
 				(m->bound[i].end_ns - m->begun_ns) * 1e-9, uj * 1e-6,
 				(m->bound[i].end_ns - m->bound[i].start_ns) * 1e-6,
 				m->bound[i].fetch_ns * 1e-6, m->bound[i].gpu_ns * 1e-6 };
 	}
-	/* The first minibatches are warm-up; the figures exclude them. */
-	p.minibatch = batch + (p.nr_minibatches - s->used);
-	p.nr_minibatches = s->used;
+	p.minibatch = batch;
 	p.launched = s->launched;
 	columns_to_means(d, column, &p.nr_columns, &width_ns, r->session.samples);
 	p.column_s = width_ns * 1e-9;

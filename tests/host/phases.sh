@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Figures of a run whose minibatches have several phases. In the made-up run, 4 evaluations that take
+# 0.3 of the time follow each 25 minibatches of training; the power is the same.
+cd "$(dirname "$0")/../.." || exit 1
+d=build/check-phases
+rm -rf $d
+. tests/host/check.inc
+
+echo 1..8
+build/make-trace $d/two.jwt n=1000 ms=80 eval_every=25 > $d/truth.json
+build/make-trace $d/one.jwt n=200 ms=80 > $d/one.json
+for t in one two; do
+	check "report: a run of $t, as text and as JSON" \
+		"build/jetwatt report --json $d/$t.jwt > $d/$t.report.json && build/jetwatt report $d/$t.jwt > $d/$t.txt"
+done
+# A training minibatch takes 1, an evaluation 0.3 of the usual time.
+check "each phase has its own time and energy; the figures per minibatch are those of phase 1" \
+	"jq -e --slurpfile t $d/truth.json 'def near(a; b; by): a / b - 1 | fabs < by;
+	 (\$t[0].joules / (864 + 0.3 * 136)) as \$one |
+	 (.phases | keys) == [\"1\", \"2\"] and
+	 near(.phases[\"1\"].energy_j; \$one; 0.01) and near(.phases[\"2\"].energy_j; 0.3 * \$one; 0.02) and
+	 near(.phases[\"1\"].time_ms; 80; 0.01) and near(.phases[\"2\"].time_ms; 24; 0.02) and
+	 .phases[\"1\"].minibatches == 854 and .phases[\"2\"].minibatches == 136 and
+	 .energy_j == .phases[\"1\"].energy_j and .time_ms == .phases[\"1\"].time_ms' $d/two.report.json > $d/jq"
+check "the text has a table of the phases, at most 80 columns wide" \
+	"grep -Eq '^ +phase +minibatches +time +ms each +J each +W +stall +launches$' $d/two.txt &&
+	 grep -Eq '^ +1 +854 +95 %' $d/two.txt && grep -Eq '^ +2 +136 +5 %' $d/two.txt && ! grep -Eq '.{81}' $d/two.txt"
+check "a run of one phase has no table" \
+	"! grep -q phase $d/one.txt && jq -e '.phases | keys == [\"1\"]' $d/one.report.json > $d/jq"
+check "export: the phase of each minibatch, as csv and jsonl" \
+	"[ \$(build/jetwatt export -f csv --minibatches $d/two.jwt | awk -F, '\$15 == 2 && \$2 - \$1 < 40e6' | wc -l) = 136 ] &&
+	 [ \$(build/jetwatt export -f jsonl $d/two.jwt | jq -c 'select(.type == \"minibatch\" and .phase == 2)' | wc -l) = 136 ]"
+check "the page has the figures of each phase" \
+	"build/jetwatt report --html $d/two.html $d/two.jwt && grep -q 'phases.2.energy_j' $d/two.html &&
+	 grep -q 'phase 2, energy per minibatch' $d/two.html"
+check "compare: the share of the evaluations does not change the result" \
+	"build/make-trace $d/more.jwt n=1000 ms=80 eval_every=12 seed=2 > $d/more.json &&
+	 build/jetwatt compare --json $d/two.jwt $d/more.jwt |
+	 jq -e '[.quantities[] | select(.name == \"time\" or .name == \"energy\") | .change | fabs < 0.01] | length == 2 and all' > $d/jq"
