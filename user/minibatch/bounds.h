@@ -10,8 +10,8 @@
 #include "minibatch/period.h"
 
 /* A wait, its index in the input, and the number of waits that it stands for: more than 1 if other
- * waits were merged into it. Then @at is the index of the last of them, and @idle_ns is the time
- * between them in which the GPU had no work. */
+ * waits were merged into it. For a merged wait, @at is the index of the last of the waits, and
+ * @idle_ns is the time between them in which the GPU had no work. */
 struct jetwatt_item {
 	const struct jetwatt_sync *sync;
 	size_t at;
@@ -20,8 +20,8 @@ struct jetwatt_item {
 };
 
 /*
- * segment.c: as jetwatt_batch_segment_why(). @most_of: set to what was found about the job with the
- * most waits; @tgid: set to the process id of the job with the most waits.
+ * segment.c: as jetwatt_batch_segment_why(). @most_of: set to the period and the model of the job
+ * with the most waits; @tgid: set to the process id of the job with the most waits.
  */
 int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
@@ -30,8 +30,8 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 /* no_launch.c: return whether the probe sees the launches of a job. */
 bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n);
 
-/* What a wait without launches counts with: NOT: it has launches; the wait BEFORE it, or AFTER it;
- * PAUSE: neither, it begins an interval that is no minibatch. */
+/* How a wait without launches is merged. BEFORE, AFTER: with the wait before or after it. PAUSE:
+ * with neither, because it begins an interval that is no minibatch. NOT: the wait has launches. */
 enum jetwatt_merged { JETWATT_MERGED_NOT, JETWATT_MERGED_BEFORE, JETWATT_MERGED_AFTER, JETWATT_MERGED_PAUSE };
 
 /**
@@ -39,10 +39,10 @@ enum jetwatt_merged { JETWATT_MERGED_NOT, JETWATT_MERGED_BEFORE, JETWATT_MERGED_
  * first
  * @before: the previous wait
  * @end: end of the last wait with a launch, ns
- * @begin: start of the first wait since then that counts with the one after it, ns
+ * @begin: start of the first wait after @end that is merged with the wait after it, ns
  * @lasted: usual time between two waits with launches, ns
- * @state: enum jetwatt_merged of the waits since then
- * @any: there was a wait before
+ * @state: enum jetwatt_merged of the waits after @end
+ * @any: true if @before is set
  */
 struct jetwatt_merge {
 	struct jetwatt_sync before;
@@ -51,13 +51,13 @@ struct jetwatt_merge {
 	enum jetwatt_merged state;
 	bool any;
 };
-/* no_launch.c: decide about @s, the next wait of a process whose launches are traced. */
+/* no_launch.c: decide how to merge @s, the next wait of a process whose launches are traced. */
 enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jetwatt_sync *s);
 /*
- * no_launch.c: merge the waits without launches of one job into those before or after them. @merged:
- * memory for @n waits, to which @it then points. @why: may be NULL; the waits that were merged away
- * get JETWATT_RULE_NO_LAUNCH. After the bounds have been written, jetwatt_merged_why() sets their
- * minibatch. Return: number of waits that are left.
+ * no_launch.c: merge each wait without launches of one job with the wait before or after it.
+ * @merged: memory for @n waits, to which @it then points. @why: may be NULL; the waits that were
+ * merged away get JETWATT_RULE_NO_LAUNCH. After the bounds have been written, jetwatt_merged_why()
+ * sets the minibatch of the waits that were merged away. Return: number of waits that are left.
  */
 size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_sync *merged,
 			   struct jetwatt_batch_why *why);
@@ -68,15 +68,16 @@ void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n);
  * launches are traced. Return: 1: found; 0: not found, @cycle->launches is 0; -ENOMEM.
  */
 int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetwatt_long_cycle *cycle);
-/* long_cycle.c: return the index of the wait that begins the minibatch of @anchor: that after the
- * longest time without work. @before: the anchor of the minibatch before. */
+/* long_cycle.c: return the index of the wait that begins the minibatch of @anchor: the wait after
+ * the longest time without work between the anchors. @before: the previous minibatch's anchor. */
 size_t jetwatt_long_cycle_boundary(const struct jetwatt_item *it, size_t before, size_t anchor);
 /*
- * long_merge.c: find such minibatches, window by window, and merge the waits of each into one. The
- * last one is left out if it is not complete. @n: set to the number of waits that are left; @merged,
+ * long_merge.c: find minibatches with more than JETWATT_PERIOD_MAX waits, window by window, and
+ * merge the waits of each minibatch into one. The last minibatch is left out if it is not complete.
+ * @n: set to the number of waits that are left; @merged,
  * @why: as for jetwatt_merge_waits(), which merges first; the waits that were merged away get
- * JETWATT_RULE_PART. @cycle: set to what was found in the last window, or to nothing if it ends with too
- * many waits for one minibatch. Return: 0; -ENOMEM.
+ * JETWATT_RULE_PART. @cycle: set to the cycle found in the last window; @cycle->launches is 0 if
+ * that window ends with too many waits for one minibatch. Return: 0; -ENOMEM.
  */
 int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt_sync *merged,
 			      struct jetwatt_batch_why *why, struct jetwatt_long_cycle *cycle);
@@ -88,7 +89,7 @@ int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt
  * @waited_ns: time of waiting, ns
  * @idle_ns: time in which the GPU had no work, ns
  * @waits: number of waits
- * @anchor: number of waits up to the anchor; 0: it has not been seen
+ * @anchor: number of waits up to and including the anchor; 0: the anchor has not been seen
  */
 struct jetwatt_long_sum {
 	struct jetwatt_sync sync;
@@ -96,9 +97,9 @@ struct jetwatt_long_sum {
 	size_t waits, anchor;
 };
 /*
- * long_merge.c: add the next wait of a job. Later waits cannot be examined, so a minibatch that ends
- * before its anchor is said to end with it. Return: whether a minibatch ends with the wait; if so,
- * @merged is set to the merged wait.
+ * long_merge.c: add the next wait of a job. Later waits cannot be examined, so a minibatch that
+ * ends before its anchor is reported to end with the anchor. Return: whether a minibatch ends with
+ * the wait; if so, @merged is set to the merged wait.
  */
 bool jetwatt_long_next(struct jetwatt_long_sum *sum, const struct jetwatt_long_cycle *cycle,
 		       const struct jetwatt_sync *s, struct jetwatt_sync *merged);

@@ -5,8 +5,8 @@
  * A periodic disturbance may delay waits as much as a data loader does. Because of the delay, the
  * longest gap of a minibatch may for some time not be its first gap. Therefore the waits are
  * divided into windows of several minibatches, and each window votes for the position in the
- * minibatch whose median gap is the longest. If that position is the start of a minibatch, all
- * windows vote for the same position. If a beat or chance causes the longest gap, the position
+ * minibatch whose median gap is the longest. If the longest gap is at the start of the minibatch,
+ * all windows vote for the same position. If a beat or chance causes the longest gap, its position
  * differs from window to window.
  */
 #include "minibatch/period.h"
@@ -38,8 +38,9 @@ static int longest_gap(const struct jetwatt_batch_wait *b, int k, double *by)
 
 		for (int j = 0; j < GROUPS; j++)
 			share[j] = b[i + j * k].gap_ns / fmax(cycle, 1);
-		/* The lower of the two middle values: something that happens in every second group,
-		 * such as a log that is written every 10 minibatches, does not count. */
+		/* The lower of the two middle values: a delay in only half of the groups does not
+		 * raise the result, for example a log that is written every 10 minibatches, that
+		 * is, in every second group. */
 		jetwatt_peaks_median(share, GROUPS);
 		mid = share[(GROUPS - 1) / 2];
 		if (mid > best) {

@@ -2,12 +2,13 @@
 /*
  * Divides waits into minibatches of a known period k if some waits may be missing.
  *
- * A lost wait leaves a gap that is longer than any true one, so if only peaks counted, a minibatch
- * would wrongly start there. Instead, dynamic programming finds the best division of the whole
- * sequence. The score of a group rises by 1 if its first gap exceeds its other gaps and falls by 1
- * if not, and falls for each wait more or less than k. Gaps are compared only within a group, so a
- * change of clocks does not lower the score. Waits may stay outside of all groups, which lowers the
- * score. Leaving waits outside detects an evaluation, whose waits have another period.
+ * A lost wait leaves a gap that is longer than any true one, so if every peak began a minibatch, a
+ * minibatch would wrongly start after a lost wait. Instead, dynamic programming finds the best
+ * division of the whole sequence. The score of a group rises by 1 if its first gap exceeds its
+ * other gaps and falls by 1 if not, and falls for each wait that the group has more or less than k.
+ * Gaps are compared only within a group, so a change of clocks does not lower the score. Waits may
+ * stay outside of all groups, which lowers the score. Leaving waits outside detects an evaluation,
+ * whose waits have another period.
  */
 #include "minibatch/minibatch.h"
 #include "minibatch/period.h"
@@ -24,8 +25,8 @@
 /* The best division of the waits up to a certain wait into groups, and the last group of this
  * division. */
 struct division {
-	/* in: score of the best division whose last wait is in a group; out: whose last wait is
-	 * outside of all groups */
+	/* in: score of the best division whose last wait is in a group; out: score of the best
+	 * division whose last wait is outside of all groups */
 	double in, out;
 	float worth;		/* score of the last group */
 	uint8_t size;		/* number of waits in the last group */
@@ -44,7 +45,7 @@ static double size_price(int size, int k, double slip)
 }
 
 /*
- * Return: the value with which the first gap of a group is compared: the longest other gap. If a
+ * Return the value with which the first gap of a group is compared: the longest other gap. If a
  * wait of the group is missing, the longest gap may include the missing wait, so the median of the
  * gaps is returned.
  */
@@ -101,8 +102,8 @@ static double group_score(const double *v, size_t n, size_t at, int size, int k,
  * @n: number of waits
  * @k: the period
  * @contrast: typical height of the peaks over their neighbours
- * @slip: factor of the price of a group that has not @k waits: 1 if waits may be missing; larger if
- *	hardly any wait is missing
+ * @slip: factor of the cost of a group that does not have @k waits: 1 if waits may be missing;
+ *	larger if hardly any wait is missing
  * @r: receives the number of missing waits
  *
  * Waits of another phase are not divided.
@@ -156,9 +157,9 @@ int jetwatt_group_waits(struct jetwatt_batch_wait *b, const double *v, size_t n,
 		i -= size;
 	}
 	/*
-	 * One or two waits outside of all groups are the rest of a damaged group. If hardly any
-	 * group is damaged, a short sequence outside of all groups is such a rest too: divide the
-	 * waits again with this sequence in a group.
+	 * One or two waits outside of all groups are the rest of a group from which waits are
+	 * missing. If hardly any group misses waits, a longer sequence outside of all groups is
+	 * such a rest too: divide the waits again with this sequence in a group.
 	 */
 	for (size_t i = 1, j; i < n; i = j) {
 		for (j = i + 1; j < n && b[j].other_phase == b[i].other_phase; j++)

@@ -2,18 +2,18 @@
 /*
  * Minibatches with more than JETWATT_PERIOD_MAX waits, found by the numbers of launches.
  *
- * Some models wait in the middle of a pass, because the host needs a result to go on: a mixture of
- * experts once or twice per layer (26 waits per training step of a Mixtral with 4 layers), a
- * detector for its proposals (108 waits per training step of Faster R-CNN, 20 to 30 per inference;
- * tests/trace/gpu, recorded on a real GPU). Their number may differ from minibatch to minibatch.
- * But one wait of each minibatch, the anchor, follows far more launches than the others: it waits
- * for the backward pass and the optimizer, or for the backbone of the network. All waits from one
- * boundary to the next are then merged into one wait, and the other files of this directory do the
- * rest.
+ * Some models wait in the middle of a pass, because the host needs a result before it can continue:
+ * a mixture of experts once or twice per layer (26 waits per training step of a Mixtral with 4
+ * layers), a detector for its proposals (108 waits per training step of Faster R-CNN, 20 to 30 per
+ * inference; tests/trace/gpu, recorded on a real GPU). The number of waits may differ from
+ * minibatch to minibatch. But one wait of each minibatch, the anchor, follows far more launches
+ * than the others: it waits for the backward pass and the optimizer, or for the backbone of the
+ * network. All waits from one boundary to the next are then merged into one wait, which the other
+ * files of this directory process as usual.
  *
- * A run may have such anchors although its minibatches are short: a step of each ten that also
- * computes values for the log, a prompt before a hundred tokens. Then the waits between two anchors
- * take most of the time and repeat with a short period, and nothing is merged.
+ * A run may have such anchors although its minibatches are short: every tenth step also computes
+ * values for the log, or a prompt precedes a hundred tokens. In this case, the waits between two
+ * anchors take most of the time and repeat with a short period, and nothing is merged.
  */
 #include "minibatch/bounds.h"
 
@@ -22,10 +22,11 @@
 #include <stdlib.h>
 
 /*
- * The launches before an anchor are at least the first of these fractions of the launches before the
- * anchor that has the most; the second one is tried if other waits follow almost as many. Both are
- * tried for the largest number of launches, and for the LEVELS - 1 next ones that are not as large,
- * because a few waits may follow more: the first minibatch, a checkpoint.
+ * A wait is an anchor if it follows at least this fraction of the launches that the typical anchor
+ * follows. The second fraction is tried if the first one selects too many waits. Both are tried
+ * with the largest number of launches as the typical one, then with the LEVELS - 1 next smaller
+ * numbers, because a few waits may follow more launches than an anchor: in the first minibatch or a
+ * checkpoint.
  */
 static const double alike[] = { 0.85, 0.95 };
 #define LEVELS		6
@@ -34,18 +35,20 @@ static const double alike[] = { 0.85, 0.95 };
  * this factor. Anchors are accepted if this share of the cycles is regular. */
 #define REGULAR		2
 #define REGULAR_SHARE	0.8
-/* Anchors are accepted if they have this share of all launches; or if a boundary is apparent: in
+/* Anchors are accepted if they follow this share of all launches; or if a boundary is apparent: in
  * APPARENT_SHARE of the cycles, the longest time without work is at the same position and is
- * APPARENT times as long as the next one; or if REPEATED of the waits follow as many launches as the
- * wait at the same position of the previous cycle; or if the other waits take less than OWN_NS each. */
+ * APPARENT times as long as the next one; or if REPEATED of the waits follow as many launches as
+ * the wait at the same position of the previous cycle; or if the other waits take less than OWN_NS
+ * each. */
 #define ANCHOR_SHARE	0.5
 #define APPARENT	2
 #define APPARENT_SHARE	0.7
 #define REPEATED	0.9
 #define NEAR_ANCHOR	8	/* a boundary is at most this many waits before or after an anchor */
-/* The waits between the anchors are minibatches of their own if they take this share of the time and
- * this time each, in ns; if most of this time is spent with waiting, or if they follow this many
- * launches each; and if this share of them repeats with a period of at most JETWATT_PERIOD_MAX. */
+/* The waits between the anchors are minibatches of their own if three conditions hold. They take
+ * the share OWN_TIME of the time, and OWN_NS each, in ns. The share OWN_WAITING of this time is
+ * spent waiting, or each follows OWN_LAUNCHES launches. The launches of the share OWN_SHARE of them
+ * repeat with a period of at most JETWATT_PERIOD_MAX. */
 #define OWN_TIME	0.3
 #define OWN_NS		1000000
 #define OWN_WAITING	0.5
@@ -102,7 +105,7 @@ static bool is_near(double a, double b)
 	return a <= REGULAR * b && b <= REGULAR * a;
 }
 
-/* Return whether most cycles have as many waits and launches as the others, and more than
+/* Return whether most cycles have about the median numbers of waits and of launches, and more than
  * JETWATT_PERIOD_MAX waits. @usual: set to the usual number of waits. */
 static bool are_regular(const struct jetwatt_cycles *c, uint32_t *usual)
 {
@@ -147,7 +150,8 @@ static bool repeat_with(const struct jetwatt_cycles *c, size_t k)
 /**
  * struct jetwatt_between - the waits between the anchors
  * @all: time of all cycles, ns
- * @own: time of these waits, ns; @waited: time spent with waiting
+ * @own: time from each anchor to the last wait before the next anchor, ns; @waited: part of @own
+ *	spent waiting, ns
  * @launches: number of launches
  * @waits: number of waits
  */
@@ -274,7 +278,8 @@ static bool find_boundary(const struct jetwatt_cycles *c, int *after)
 	return (double)(*after < 0 ? apparent_before : apparent[best]) >= enough;
 }
 
-/* Return whether the anchors bound cycles; if so, set @cycle->waits and @cycle->after. */
+/* Return whether the waits in @c->at are the anchors of cycles; if so, set @cycle->waits and
+ * @cycle->after. */
 static bool are_anchors(const struct jetwatt_cycles *c, struct jetwatt_long_cycle *cycle)
 {
 	double anchors = 0, all = 0;
@@ -313,7 +318,8 @@ int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetw
 			for (size_t i = 0; i < n; i++)
 				if (launches_of(&it[i]) >= least)
 					c.at[c.n++] = i;
-			/* With more anchors than one in JETWATT_PERIOD_MAX waits, cycles are shorter. */
+			/* More than one anchor in JETWATT_PERIOD_MAX waits: the cycles are too
+			 * short. */
 			found = c.n * JETWATT_PERIOD_MAX <= n && are_anchors(&c, cycle);
 		}
 	}

@@ -4,9 +4,11 @@
 
 #include <string.h>
 
-/* number of waits in which cycles are searched together; the last window has up to twice as many */
+/* number of waits in a window, in which cycles are searched together; the last window has up to
+ * twice as many */
 #define WINDOW		4096
-/* More than this many times the usual number of waits without a boundary are no cycle. */
+/* A sequence without a boundary is no cycle if it has more than this many times the usual number of
+ * waits. */
 #define TOO_MANY	3
 
 /* Add a wait to the cycle. */
@@ -31,7 +33,7 @@ static void add(struct jetwatt_long_sum *sum, const struct jetwatt_sync *s)
 		sum->until = s->exit_ns;
 }
 
-/* The cycle is complete: let its wait last as long as all its waits together. */
+/* Complete the merged wait of a cycle: its length is the total length of the cycle's waits. */
 static void complete(struct jetwatt_long_sum *sum)
 {
 	sum->sync.enter_ns = sum->sync.exit_ns - sum->waited_ns;
@@ -58,7 +60,7 @@ bool jetwatt_long_is_lost(const struct jetwatt_long_sum *sum, const struct jetwa
 	return sum->waits > TOO_MANY * cycle->waits;
 }
 
-/* Move the item @from to @to, which is not behind it. */
+/* Move the item @from to @to; @to is at most @from. */
 static void move(struct jetwatt_item *it, size_t from, size_t to, struct jetwatt_sync *merged)
 {
 	bool own = it[from].sync == &merged[from];
@@ -70,8 +72,8 @@ static void move(struct jetwatt_item *it, size_t from, size_t to, struct jetwatt
 	}
 }
 
-/* Merge the items @from to @to - 1 into the item @at, or move them there if they are too many for
- * one cycle. Return: number of items. */
+/* Merge the items @from to @to - 1 into the item @at; if they are too many for one cycle, move them
+ * to @at and the items after it instead. Return: number of items. */
 static size_t merge_cycle(struct jetwatt_item *it, size_t from, size_t to, size_t at,
 			  struct jetwatt_sync *merged, const struct jetwatt_long_cycle *cycle,
 			  struct jetwatt_batch_why *why)
@@ -98,7 +100,8 @@ static size_t merge_cycle(struct jetwatt_item *it, size_t from, size_t to, size_
 	return 1;
 }
 
-/* Return the index behind the minibatch that begins with the item @from; 0: it is not complete. */
+/* Return the index of the first item after the minibatch that begins with the item @from; 0: the
+ * minibatch is not complete. */
 static size_t minibatch_end(const struct jetwatt_item *it, size_t from, size_t n,
 			    const struct jetwatt_long_cycle *cycle)
 {

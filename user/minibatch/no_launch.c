@@ -3,11 +3,11 @@
  * Waits without launches: waits before which the process has launched no GPU work since its
  * previous wait.
  *
- * A minibatch launches work, so such a wait ends no minibatch of its own. It belongs to the wait
- * before it or after it. PyTorch programs have many of them: clip_grad_norm_() and loss.item() read
- * two values one after the other, a checkpoint copies each parameter to the host, and the continuous
- * batching of transformers 5.17 waits nine times per step, seven of them without a launch before
- * (tests/trace/gpu, recorded on a real GPU).
+ * A minibatch launches work, so such a wait ends no minibatch of its own. It is merged with the
+ * wait before it or after it. PyTorch programs have many such waits: clip_grad_norm_() and
+ * loss.item() read two values one after the other, a checkpoint copies each parameter to the host,
+ * and the continuous batching of transformers 5.17 waits nine times per step, seven of them without
+ * a launch before (tests/trace/gpu, recorded on a real GPU).
  */
 #include "minibatch/bounds.h"
 
@@ -16,17 +16,19 @@
 /* Launches of a job are traced if at least 1 in this many of its waits follows a launch. */
 #define TRACED_WAITS	16
 /*
- * A wait without launches counts with the wait before it if it begins at most GAP after the end of
- * that wait, and with the wait after it otherwise: it may be a copy of input data at the start of
- * the next minibatch. Fractions of the usual time between two waits with launches.
+ * A wait without launches is merged with the wait before it if it begins at most GAP after the end
+ * of that wait, and with the wait after it otherwise: it may be a copy of input data at the start
+ * of the next minibatch. GAP and the next two limits are fractions of the usual time between two
+ * waits with launches.
  */
 #define GAP		0.03
-/* Waits without launches that go on for longer, such as those of a checkpoint, are an interval of
- * their own that is no minibatch: after a gap, and without one. */
+/* If a sequence of waits without launches takes longer than this, as at a checkpoint, the rest of
+ * it is an interval that is no minibatch. LONGEST_AFTER applies if the sequence begins after a
+ * gap. */
 #define LONGEST_AFTER	0.5
 #define LONGEST		0.25
-/* The waits of a minibatch differ in length: the time since the wait before counts as at least this
- * fraction of what it was one wait earlier. */
+/* The waits of a minibatch differ in length, so the usual time between two waits with launches
+ * falls at most by this factor from one wait to the next. */
 #define DECAY		0.5
 
 bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n)
@@ -41,7 +43,8 @@ bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n)
 /*
  * Return whether no work was launched between the wait @before, the previous one of the process,
  * and the wait @s. The probe counts launches per process, from one wait to the next. If another
- * thread has waited in between, or if records were lost, the launches may have been counted before.
+ * thread has waited in between, or if records were lost, the count of @s is 0 although work may
+ * have been launched.
  */
 static bool is_without_launch(const struct jetwatt_sync *before, const struct jetwatt_sync *s)
 {
@@ -73,7 +76,7 @@ enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jet
 	m->any = true;
 	if (m->state == JETWATT_MERGED_PAUSE)
 		return JETWATT_MERGED_BEFORE;
-	/* The gap itself does not count: it may be the time of a slow data loader. */
+	/* The gap before the waits is not included: it may be the time of a slow data loader. */
 	if (m->state == JETWATT_MERGED_AFTER)
 		since = (double)(s->exit_ns - m->begin);
 	if (without && since > (m->state == JETWATT_MERGED_AFTER ? LONGEST_AFTER : LONGEST) * m->lasted)
@@ -81,7 +84,7 @@ enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jet
 	return m->state;
 }
 
-/* Count the wait of @s, which has no launch, with the wait of @to. @copy: memory for a copy. */
+/* Merge the wait of @s, which has no launch, with the wait of @to. @copy: memory for a copy. */
 static void merge(struct jetwatt_item *to, const struct jetwatt_item *s, struct jetwatt_sync *copy,
 		  struct jetwatt_batch_why *why)
 {
@@ -101,7 +104,7 @@ size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_syn
 			   struct jetwatt_batch_why *why)
 {
 	struct jetwatt_merge m = { 0 };
-	size_t kept = 0, ahead = 0;	/* @ahead: number of waits that count with the next one */
+	size_t kept = 0, ahead = 0;	/* @ahead: number of waits to merge with the next one */
 
 	for (size_t i = 0; i < n; i++) {
 		enum jetwatt_merged how = jetwatt_merge_next(&m, it[i].sync);

@@ -18,8 +18,8 @@
 #define CYCLE_WAITS	256	/* number of waits from which the cycle is learned */
 /* number of waits that are stored, and in which minibatches of many waits are searched */
 #define STORED_WAITS	2048
-/* They are searched when there are this many waits, then each time that their number has doubled, and
- * after STORED_WAITS new ones. */
+/* Minibatches of many waits are searched after this many waits, then each time that the number of
+ * stored waits has doubled, and once it is STORED_WAITS, after each STORED_WAITS new waits. */
 #define SEARCH_FIRST	64
 #define WAITS_MIN	24	/* minimum number of waits from which the cycle is learned */
 /* with fewer stored waits, learn again after WAITS_MIN / 2 new waits, because a period of 8 waits
@@ -28,7 +28,7 @@
 /* learn again after this many new waits if these took at least LEARN_NS; else after CYCLE_WAITS
  * new waits, or after STORED_WAITS if the minibatches have many waits */
 #define LEARN_WAITS	64
-/* minimum time between two times of learning, ns, because learning takes CPU time */
+/* minimum time between two runs of learning, ns, because learning takes CPU time */
 #define LEARN_NS	1000000000ull
 /* number of minibatches from which the median duration is computed */
 #define DURATIONS	32
@@ -39,15 +39,15 @@
  * struct jetwatt_batch_track - state of the detector
  * @wait: from index @first on the last @n waits, without frozen time
  * @fresh: number of waits since the cycle was learned
- * @search: number of new waits after which minibatches of many waits are searched
+ * @search: number of new waits until minibatches of many waits are searched
  * @period: waits per minibatch; 0: not known
  * @left: number of waits until the next bound, used if no cycle was learned
  * @tgid: process whose waits are followed
  * @tid: thread whose waits are followed; 0: all threads of the process
  * @launches: the launches of the process are traced
- * @merge: detects waits that count with the wait before them, if @launches is true
- * @cycle: the minibatches have many waits if @cycle.launches is not 0; @sum: the waits of the current
- *	one
+ * @merge: detects waits that are merged with the wait before or after them, if @launches is true
+ * @cycle: if @cycle.launches is not 0, minibatches have many waits; @sum: the waits of the present
+ *	minibatch
  * @model: the learned model; train.k 0: no cycle explains the waits
  * @follower: decoder, with the last @recent waits
  * @time_ns: durations of the last @times training minibatches, ns
@@ -125,8 +125,8 @@ static bool is_own(const struct jetwatt_batch_track *t, const struct jetwatt_syn
 	return s->tgid == t->tgid && (!t->tid || s->tid == t->tid);
 }
 
-/* Return whether the next wait of the followed process counts with a wait before or after it, because
- * it has no launch (no_launch.c). */
+/* Return whether the next wait of the followed process is merged with a wait before or after it,
+ * because it has no launch (no_launch.c). */
 static bool merges(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
 	enum jetwatt_merged how = JETWATT_MERGED_NOT;
@@ -182,8 +182,8 @@ static void store_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync 
 	t->search -= t->search > 0;
 }
 
-/* Return whether a wait has a place in the cycle. If it is the last one of a minibatch of many waits,
- * @s is changed to the merged wait; the others have none. */
+/* Return whether a wait has a phase index in the cycle. In a minibatch of many waits, only the last
+ * wait has one, and @s is changed to the merged wait. */
 static bool counts(struct jetwatt_batch_track *t, struct jetwatt_sync *s)
 {
 	return !merges(t, s) && is_own(t, s) &&
@@ -222,9 +222,9 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 }
 
 /*
- * Examine the waits @wait again, with what was learned from them. Initialise the decoder with them,
- * or, if no cycle was learned, compute the number of waits until the next bound from @last_ns, the end
- * of the last bound that was found.
+ * Examine the waits @wait again, with the cycle that was learned from them. Initialise the decoder
+ * with them, or, if no cycle was learned, compute the number of waits until the next bound from
+ * @last_ns, the end of the last bound that was found.
  */
 static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_sync *wait, size_t n,
 			uint64_t last_ns)
@@ -258,9 +258,10 @@ static bool has_caller_of(const struct jetwatt_sync *wait, const struct jetwatt_
 }
 
 /*
- * A program may wait otherwise while it starts: JAX, which waits in many threads while it compiles,
- * and in functions that libcuda calls from then on. Return the number of stored waits until then: the
- * last WAITS_MIN waits, and all since then, come from other threads or calls; 0: there are none.
+ * A program may wait in other threads or calls while it starts. For example, JAX waits in many
+ * threads while it compiles, and later in functions that libcuda calls. Return the number of stored
+ * waits that belong to the start, because none of them has the thread and call of one of the last
+ * WAITS_MIN waits; 0: there are no such waits.
  */
 static size_t start_up(const struct jetwatt_batch_track *t)
 {
@@ -298,7 +299,7 @@ static bool is_due(const struct jetwatt_batch_track *t)
 }
 
 /**
- * struct jetwatt_learned - what was found in the last waits
+ * struct jetwatt_learned - the minibatches and the period that were found in the last waits
  * @wait: the waits
  * @n: number of waits
  * @bound: their bounds
@@ -322,7 +323,8 @@ static void learn_from(const struct jetwatt_batch_track *t, size_t n, struct jet
 	l->bounds = jetwatt_batch_segment_job(l->wait, l->n, l->bound, &l->info, NULL, &l->period, &l->tgid);
 }
 
-/* Learn from all stored waits if the minibatches have many waits, else from the last ones. */
+/* Learn from all stored waits if the minibatches have many waits, else from the last
+ * CYCLE_WAITS. */
 static void learn(struct jetwatt_batch_track *t, struct jetwatt_learned *l)
 {
 	bool search = searches(t);
@@ -337,7 +339,7 @@ static void learn(struct jetwatt_batch_track *t, struct jetwatt_learned *l)
 	learn_from(t, CYCLE_WAITS, l);
 }
 
-/* Take over what was learned. Return: 0; -EAGAIN: no period is known. */
+/* Use the period and the model that were learned. Return: 0; -EAGAIN: no period is known. */
 static int take_over(struct jetwatt_batch_track *t, const struct jetwatt_learned *l)
 {
 	const struct jetwatt_batch_bound *last = NULL;

@@ -61,8 +61,8 @@ bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t e
 }
 
 /*
- * Return whether peak @j is also higher than all values that are no peaks within three periods
- * around it. Peaks that are caused by noise are not.
+ * Return whether peak @j is higher than every value that is not a peak, from three periods before
+ * the peak to three periods after it. A peak that is caused by noise is not higher.
  */
 bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
 			     size_t j, int k, size_t begin, size_t end)

@@ -6,8 +6,8 @@
  * training step; the other gaps contain only launches. Therefore the first gap of a minibatch is
  * its longest one, a peak in the series of gaps; with k waits per minibatch, successive peaks are k
  * waits apart. Only neighbouring gaps are compared: a change of clocks scales all of them and moves
- * no peak. With one wait per minibatch peaks are caused only by chance, and then have no period, or
- * by a beat with a disturbance (wait_reject.c). In that case every wait is a minibatch.
+ * no peak. With one wait per minibatch, peaks are caused only by chance, and then have no period,
+ * or by a beat with a disturbance (wait_reject.c). In both cases every wait is a minibatch.
  */
 #include "minibatch/period.h"
 
@@ -20,13 +20,13 @@
 
 #define MARGIN		0.20	/* height of a peak of gaps (logarithm): 22 % */
 #define SURE_STEP	0.97	/* share of groups in step above which nothing hides the period */
-#define MOST		0.6	/* a period must explain this share of what the best one explains */
-#define PASSES		10	/* maximum number of divisions until no hidden sequence is found */
+#define MOST		0.6	/* minimum of in_step * covered, relative to the best period */
+#define PASSES		10	/* maximum number of times that the waits are divided into groups */
 #define SLIP		20	/* price factor of groups without k waits, if few are missing */
-#define LAUNCHES_EQUAL	0.05	/* launches are equal: their difference, as fraction */
-#define LAUNCHES_MANY	8	/* minimum of their number */
+#define LAUNCHES_EQUAL	0.05	/* maximum difference of equal numbers of launches, as fraction */
+#define LAUNCHES_MANY	8	/* minimum number of launches per wait that shows something */
 #define LAUNCHES_SHARE	0.8	/* share of the waits with as many launches as the previous wait */
-#define LAUNCHES_DIFFER	0.3	/* launches do not repeat: their mean difference (logarithm) */
+#define LAUNCHES_DIFFER	0.3	/* minimum mean difference (log) of launches that do not repeat */
 #define RUN_MIN		9	/* minimum number of groups of a phase in a job of single waits */
 
 /* Return the mean difference between the numbers of launches of waits that are @k apart
@@ -41,10 +41,11 @@ static double launches_differ(const struct jetwatt_batch_wait *b, size_t n, int 
 }
 
 /*
- * Return whether the launches show that each wait is a minibatch by itself: most of them are merged
- * from many, or each follows as many launches as the others. Longer gaps that recur, after every
- * fourth minibatch for instance, are then those of four processes that load data. A few launches show
- * nothing: each may be a CUDA graph.
+ * Return whether the launches show that each wait is a minibatch by itself: most waits are merged
+ * from more than JETWATT_PERIOD_MAX waits, or each follows as many launches as the others. Longer
+ * gaps that recur, after every fourth minibatch for instance, are then caused by four processes
+ * that load data in turn. A small number of launches shows nothing: each launch may be a CUDA
+ * graph.
  */
 static bool launches_show_single(const struct jetwatt_batch_wait *b, size_t n)
 {
@@ -59,9 +60,9 @@ static bool launches_show_single(const struct jetwatt_batch_wait *b, size_t n)
 }
 
 /*
- * A gap in the middle of a minibatch may be as long as the one before it. Return the period that
- * the numbers of launches show: the smallest multiple of @k with which they repeat, if they do not
- * repeat with @k; else @k.
+ * A gap in the middle of a minibatch may be as long as the gap before the minibatch. Return the
+ * period that the numbers of launches show: the smallest multiple of @k with which they repeat, if
+ * they do not repeat with @k; else @k.
  */
 static int repeat_launches(const struct jetwatt_batch_wait *b, size_t n, int k)
 {
@@ -74,7 +75,7 @@ static int repeat_launches(const struct jetwatt_batch_wait *b, size_t n, int k)
 }
 
 /* Return whether the numbers of launches show that a period of @k waits is the job's own, and not a
- * beat with a disturbance: they repeat with it, and differ within it. */
+ * beat with a disturbance: the numbers repeat after @k waits, and differ within @k waits. */
 static bool launches_show(const struct jetwatt_batch_wait *b, size_t n, int k)
 {
 	double differ = launches_differ(b, n, 1);
@@ -303,9 +304,9 @@ static bool mark_caller_change(const struct jetwatt_batch_wait *b, size_t n, int
 }
 
 /*
- * Search the period in one series after the other, and set @r->k. @v: the gaps; set to the series with
- * the peaks. @how: set to the fit of the period; @fold: set to the period that the folded gaps show,
- * 1: none. Return: the rule that the period stands for.
+ * Search the period in one series after the other, and set @r->k. @v: the gaps; set to the series
+ * that showed the period. @how: set to the fit of the period; @fold: set to the period that fold.c
+ * finds, 1: none. Return: the rule by which the period was found.
  */
 static enum jetwatt_batch_rule search_period(const struct jetwatt_batch_wait *b, struct jetwatt_peaks *s,
 					     double *v, size_t *at, enum jetwatt_period_by by,

@@ -198,9 +198,9 @@ bool jetwatt_phase_is_own(const struct jetwatt_batch_wait *b, size_t n, const si
 void jetwatt_wait_logs(struct jetwatt_batch_wait *b, size_t n);
 
 /*
- * relabel_period.c: move misplaced starts of minibatches before a model is learned. If of two
- * successive minibatches one has some waits more than @k and the other as many fewer, and the
- * minibatches beside them have @k, an irregular gap was taken for the first one of a minibatch.
+ * relabel_period.c: move misplaced starts of minibatches before a model is learned. If a minibatch
+ * has some waits more than @k, a minibatch next to it has as many fewer, and the minibatches around
+ * these two have @k waits, then an irregular gap was taken for the start of a minibatch.
  */
 void jetwatt_even_out(struct jetwatt_batch_wait *b, size_t n, size_t k);
 
@@ -213,8 +213,8 @@ int jetwatt_refine(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period
 int jetwatt_refine_more(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 
 /*
- * period.c: find the period. Whether the period may be found by any method, or only by peaks that
- * are visible without folding. See the definitions.
+ * period.c: find the period. The enum says whether it may be found by any method, or only by peaks
+ * that are visible without folding. The comments at the definitions describe the functions.
  */
 enum jetwatt_period_by { JETWATT_PERIOD_BY_ANY, JETWATT_PERIOD_BY_PEAKS };
 int jetwatt_period_estimate(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,

@@ -17,7 +17,7 @@
 
 /*
  * A model explains a job if its score is high enough (mean log-likelihood of a wait; 5 % jitter
- * gives 2), and few waits are outliers, are in no cycle, or are where the path breaks off.
+ * gives 2), and few waits are outliers, are in no cycle, or follow an incomplete minibatch.
  */
 #define SCORE_MIN	1.5
 #define SCORE_MIN_PARTS	1.0	/* minimum score without a model of the minibatches' order */
@@ -28,7 +28,7 @@
 #define ORDER		1.2	/* gain in score that the order of several minibatches may bring */
 #define PER_INDEX	2.0	/* cost in score of a phase index: 4 parameters, log(n) / 2 each */
 
-/* Log-probability that a minibatch breaks off: in the first pass an unknown phase may follow. */
+/* Log-probability that a minibatch ends early: in the first pass an unknown phase may follow it. */
 #define ABORT_FIRST	(-5.0)
 #define ABORT		(-7.0)
 #define WHOLE_MIN	3	/* minimum number of lost minibatches; fewer may be stalls */
@@ -280,7 +280,7 @@ static int try_long_gaps(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_
 
 /*
  * Return whether the model explains the job. The model does not explain the job if many waits are
- * outliers without an obvious disturbance, or in no cycle, or if the path often breaks off.
+ * outliers without an obvious disturbance, or in no cycle, or if minibatches are often incomplete.
  */
 static bool explains(const struct jetwatt_batch_wait *b, size_t n, int k, double score,
 		     double least)

@@ -20,7 +20,7 @@
  * shows that the sequence belongs to the cycle */
 #define AS_LONG		0.75
 
-/* the same if a whole cycle is in no cycle, which only its duration shows to be usual */
+/* AS_LONG for a sequence of a whole cycle: only its duration shows that the sequence is usual */
 #define AS_LONG_WHOLE	0.95
 
 /* maximum difference between the length of a wait and that of the wait with the same phase index in
@@ -90,7 +90,8 @@ static bool has_usual_callers(const struct jetwatt_batch_wait *b, size_t from, s
 
 		if (!looks_like(&b[i], usual))
 			return false;
-		/* The disturbance may have begun in the last cycle. */
+		/* The disturbance may have begun in the cycle before @from, so the shorter of the
+		 * two cycles counts. */
 		usual_ns += fmin(usual->cycle_ns, (usual - k)->cycle_ns);
 		ns += b[i].cycle_ns;
 	}

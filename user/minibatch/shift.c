@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define OPTIMIZER	0.6	/* an optimizer takes at most this much more than a pass: 82 % */
-/* A time without work is the longest one of a minibatch if it is this many times as long as the
- * second longest plus this fraction of the minibatch. */
+#define OPTIMIZER	0.6	/* an optimizer step lengthens a wait by less (log): 82 % */
+/* A time without work shows where a minibatch begins only if it is LONGEST_IDLE times as long as
+ * the sum of the second longest time and the fraction SHORT_IDLE of the minibatch. */
 #define LONGEST_IDLE	3
 #define SHORT_IDLE	0.003
 
@@ -45,10 +45,11 @@ static bool shift_to_longest_gap(const struct jetwatt_batch_wait *b, double *v, 
 }
 
 /*
- * The longest gap may be inside a minibatch, if most launches are there: that of an LSTM, which waits
- * for the lengths of its sequences before it launches anything else (tests/trace/gpu/pytorch-lstm).
- * The GPU has no work between two minibatches, so if launches are traced and one time without work is
- * much longer than the others, move the peaks of @v to the wait after it. Return: whether they moved.
+ * The longest gap may be inside a minibatch, if most launches are there: an LSTM, for example,
+ * waits for the lengths of its sequences before it launches anything else
+ * (tests/trace/gpu/pytorch-lstm). The GPU has no work between two minibatches, so if launches are
+ * traced and one time without work is much longer than the others, move the peaks of @v to the wait
+ * after it. Return: whether they moved.
  */
 bool jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
 			   const struct jetwatt_peaks *s, size_t *at)
@@ -77,8 +78,9 @@ bool jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t
 }
 
 /*
- * Return whether the waits of a minibatch differ from each other in length, or the last one differs
- * by much. If not, each wait is a minibatch by itself, without an optimizer step in between.
+ * Return whether the waits of a minibatch before the last one differ from each other in length, or
+ * the last one is longer than an optimizer step explains. If not, each wait is a minibatch by
+ * itself, and an optimizer step follows every @k minibatches.
  */
 bool jetwatt_waits_vary(const struct jetwatt_batch_wait *b, double *v, size_t n, int k, size_t *at)
 {

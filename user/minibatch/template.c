@@ -148,7 +148,7 @@ int jetwatt_template_learn(const struct jetwatt_batch_wait *b, size_t n, int k, 
 	return 0;
 }
 
-/* Estimate of the job's present speed, from the last waits of its training cycle. */
+/* Estimate of the job's present speed, from its latest waits in the training cycle. */
 struct tracker {
 	const struct jetwatt_cycle *train;
 	/* gap: speed of first gaps and of other gaps of a minibatch; wait: speed of the lengths

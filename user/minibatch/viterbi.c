@@ -97,7 +97,8 @@ static double log_emission(const struct decoder *d, const struct jetwatt_emissio
 	} else if (d->at) {
 		bool stall = !inner && b->gap > p->gap + w->speed_gap[0];
 
-		/* If the only gap before this one was an outlier, this one shows the speed. */
+		/* The speed is known from one gap only, which may have been an outlier. If this gap
+		 * deviates from that speed, take the speed of this gap. */
 		if (w->provisional_gap[inner] && d->at > 1) {
 			w->outlier_gap[inner] = b->gap - p->gap - w->speed_gap[inner];
 			w->provisional_gap[inner] = false;
