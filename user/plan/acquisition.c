@@ -14,8 +14,8 @@
  * unmeasured cell: response surfaces have kinks that few rows show. */
 #define POWER_DOUBT	0.01
 #define TIME_DOUBT	0.04
-/* Value of the first plan that meets the limits, as a share of the scale @best of the
- * improvement. */
+/* Improvement that the first plan within the limits counts as, as a share of @best of struct
+ * jetwatt_incumbent. */
 #define FIRST	0.05
 
 static double ei_cdf(double z)
@@ -39,8 +39,8 @@ static double ei_gain(double mean, double sd)
 	return mean * ei_cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
 }
 
-/* Return: standard deviation with the constant that is added for unmeasured cells; 0 stays 0, as
- * that of a measured cell. */
+/* Return: standard deviation of an unmeasured cell, with the constant @least added; 0 for a
+ * measured cell, whose @sd is 0. */
 static double ei_sd(double sd, double least)
 {
 	return sd > 0 ? hypot(sd, least) : 0;
@@ -54,8 +54,9 @@ static double ei_feasible(const struct jetwatt_incumbent *inc, const struct jetw
 	return ei_below(g->power_w, ei_sd(g->power_sd, POWER_DOUBT), MARGIN * inc->q->power_w);
 }
 
-/* Return: expected improvement of the latency @window + @time, as a share of @best, provided that
- * @time is at most @most. @ok: multiplied by the probability that it is. */
+/* Return: expected improvement of the latency @window + @time, as a share of @best, where a @time
+ * above @most counts as no improvement. @ok: multiplied by the probability that @time is at most
+ * @most. */
 static double ei_latency(const struct jetwatt_incumbent *inc, double window, double time, double sd,
 			 double most, double *ok)
 {

@@ -152,7 +152,7 @@ static int als_round(struct als *a, const struct jetwatt_known *k, size_t most)
 		n = jetwatt_plan_front(time, time + k->n, k->n, front);
 		als_add_along_front(a, front, n, (most + w) / k->works);
 	}
-	/* If the fronts are too short, random modes fill up. */
+	/* If the fronts have too few modes, add random modes. */
 	if (!err && a->modes < begun + most)
 		err = als_add_random(a, k->n, begun + most - a->modes);
 	free(time);

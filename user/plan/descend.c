@@ -82,8 +82,9 @@ int jetwatt_plan_descend(const struct jetwatt_mode *mode, size_t n, const struct
 		for (int d = 0; d < JETWATT_KNOBS; d++) {
 			double off = chain_position(&mode[i], d, &s[d]) - want[d];
 
-			/* A clock that is too low cannot be raised again, so the squared
-			 * deviations of both clocks count four times. */
+			/* After a step to a clock that is too low, the clock cannot be raised
+			 * again, so the squared deviations of the CPU and GPU clocks have four
+			 * times the weight of the others. */
 			sum += off * off * (d == JETWATT_CPU || d == JETWATT_GPU ? 4 : 1);
 		}
 		if (sum < best) {

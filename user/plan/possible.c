@@ -10,7 +10,7 @@
  * the Gaussian process changes the parametric means by a few per cent only. */
 #define TOO_MUCH	1.35
 #define TOO_SLOW	1.5
-/* Share of the budget within which the best time is looked for. */
+/* The best time is searched among modes whose power is below this share of the budget. */
 #define WITHIN		0.85
 
 /* Exclude new modes by their parametric means @time and @power. */

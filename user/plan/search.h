@@ -82,8 +82,8 @@ int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 static inline int jetwatt_reading_plausible(double power_w, size_t times,
 				    const struct jetwatt_prediction *p, double budget_w)
 {
-	/* Largest standard deviation that counts here: that of the error of a single reading, even
-	 * if the model is poor. */
+	/* The standard deviation is limited to 0.01, the error of a single reading, so that a poor
+	 * model does not reject too many readings. */
 	double sd = p->power_sd < 0.01 ? p->power_sd : 0.01;
 
 	return power_w <= budget_w && (times > 1 || p->power_w * (1 + 2 * sd) <= 1.02 * budget_w);

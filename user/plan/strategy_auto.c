@@ -35,7 +35,7 @@
 #define HOPELESS	1e-3
 /* A measured value may be as low as this share of its predicted value. */
 #define SURPRISE	0.6
-/* A predicted power up to this factor above the lowest measured power may turn out lower. */
+/* A power predicted at most this factor above the lowest measured power may be below it. */
 #define CLOSE		1.1
 
 /**
