@@ -15,7 +15,7 @@
 #define FOLDS	5
 /* Number of modes that are predicted in one block. */
 #define CHUNK	1024
-/* Prior relative error of the predictor, and its weight in rows. */
+/* Prior relative error of the predictor, and the weight of this prior, in rows. */
 #define ERROR		0.1
 #define ERROR_ROWS	2
 /* Standard deviation of log time and log power if the rows have only one mode, so that no mode can

@@ -115,7 +115,7 @@ out:
 }
 
 /* Fit a model to the rows of this board, and mix in the prediction from the references. Without any
- * row, a row predicted from the references takes its place. */
+ * row, the model is fitted to one row that is predicted from the references. */
 static int fit_with_references(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 			       size_t max_rows, const struct jetwatt_prior *prior, uint64_t seed)
 {

@@ -11,8 +11,9 @@
 
 /*
  * Relative standard error assumed for a measurement whose standard error is unknown. This standard
- * error is small on purpose: the unknown scatter then counts as peculiar to the mode, which the
- * process fits as its nugget and predictions include.
+ * error is small on purpose: the Gaussian process then attributes the unknown scatter to its
+ * nugget, the part that is peculiar to a mode, and the standard deviations of predictions include
+ * the nugget.
  */
 #define JETWATT_SD_UNKNOWN	0.003
 

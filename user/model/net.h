@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One quantity of a power mode (time or power) predicted by a network: values in their own unit
- * outside, standardised numbers inside. powertrain.h pairs a network of time with a network of
- * power.
+ * One quantity of a power mode (time or power) predicted by a network. Callers pass and get values
+ * in the unit of the quantity; the network computes with standardised numbers. powertrain.h pairs a
+ * network of time with a network of power.
  */
 #ifndef JETWATT_NET_H
 #define JETWATT_NET_H
@@ -65,7 +65,8 @@ int jetwatt_net_fit(struct jetwatt_net *net, const double *x, const double *valu
 int jetwatt_net_transfer(struct jetwatt_net *net, const struct jetwatt_net *from, const double *x,
 			 const double *value, size_t n, const struct jetwatt_nn_training *how);
 
-/* Predict @n values @out, in their own unit. Return: 0, -ENOMEM. */
+/* Set @out to @n predicted values, in the unit of the values that the network was trained on.
+ * Return: 0, -ENOMEM. */
 int jetwatt_net_predict(const struct jetwatt_net *net, const double *x, size_t n, double *out);
 /* Free the network. */
 void jetwatt_net_free(struct jetwatt_net *net);

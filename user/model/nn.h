@@ -105,7 +105,7 @@ void jetwatt_nn_forward(const struct jetwatt_nn *nn, struct jetwatt_nn_work *w, 
 /**
  * jetwatt_nn_loss() - compute the mean loss of a batch
  * @output: outputs of jetwatt_nn_forward()
- * @value: @n true values, in their own unit
+ * @value: @n true values, in the unit of the quantity
  * @n: number of rows
  * @loss: kind of loss
  * @scale: conversion of outputs to values
@@ -158,7 +158,7 @@ struct jetwatt_nn_training {
  * jetwatt_nn_train() - train a network in place
  * @nn: the network; changed only on success
  * @x: @n x width[0] standardised inputs
- * @value: @n true values, in their own unit
+ * @value: @n true values, in the unit of the quantity
  * @n: number of rows
  * @scale: conversion of outputs to values
  * @how: parameters of the training

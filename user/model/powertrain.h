@@ -51,7 +51,8 @@ int jetwatt_powertrain_plain(struct jetwatt_powertrain *pt, const struct jetwatt
  * @from: networks trained on the reference workload
  * @c: rows of the new workload
  * @highest: highest level of each knob of the board that the rows @c are from. If the levels differ
- *	from those of @from, @c is from another board and the loss is MAPE (section 4.4), else MSE
+ *	from those of @from, @c is from another board and the loss is MAPE (section 4.4 of the
+ *	paper), else MSE
  * @seed: seed of all random choices
  *
  * Return: as jetwatt_powertrain_reference().
