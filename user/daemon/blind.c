@@ -58,7 +58,7 @@ static void held_add(struct jetwattd_held *h, pid_t pid, int fd)
 	h->fd[h->nr++] = fd;
 }
 
-/* Add the processes that have waited for the GPU recently. */
+/* Add the processes that have waited for the GPU recently to @h. */
 static void held_add_seen(struct jetwattd_held *h, const struct jetwattd_run *r)
 {
 	uint64_t now = jetwatt_clock_ns();

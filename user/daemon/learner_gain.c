@@ -3,10 +3,10 @@
  * Selection of the next reading: a reading is worth taking if its gain exceeds its cost. The gain
  * of a reading is the expected improvement of the best time within the limit (Jones et al.,
  * Journal of Global Optimization 13, 1998), multiplied by the time that the job is expected to
- * run. Its cost is the time lost in a slower mode, and that of a step down of the cap if the mode
- * exceeds the budget. The reading with the highest gain per cost is taken. The expected remaining
- * time of a job equals its running time so far (Gott, Nature 363, 1993: median remaining duration
- * of a process observed at a random moment).
+ * run. Its cost is the time lost in a slower mode and, if the mode exceeds the budget, the time
+ * lost by the cap's step down. The reading with the highest gain per cost is taken. The expected
+ * remaining time of a job equals its running time so far (Gott, Nature 363, 1993: median remaining
+ * duration of a process observed at a random moment).
  */
 #include "daemon/learner_inside.h"
 
@@ -47,8 +47,9 @@
 /* With fewer than SURE readings and without readings of other workloads, predictions are not
  * trusted for slow modes. In that case, a mode is tried only if its reading, at the longest
  * possible time of a minibatch, costs at most PART of the remaining share, and takes at most
- * LONG_S seconds or LONGER times as long as a reading of the best mode; or if it is expected to pay
- * while it is taken, and takes at most SLOW_SHARE of the time that the job has run. */
+ * LONG_S seconds or LONGER times as long as a reading of the best mode; or if its expected gain
+ * during its own duration exceeds its cost, and it takes at most SLOW_SHARE of the time that the
+ * job has run. */
 #define SURE		9
 #define PART		0.5
 #define SLOW_SHARE	0.3

@@ -207,7 +207,7 @@ double jetwattd_minibatch_last_deviates(const struct jetwattd_minibatch *m)
 {
 	const uint64_t *first = m->here.first_ns;
 
-	/* Return 0 if the first minibatches differ from each other by that much. */
+	/* Return 0 if the first minibatches differ from each other by more than DEVIATION too. */
 	if (!m->here.far || deviates_by_ratio(first[0], first[m->here.n - 1]))
 		return 0;
 	return first[m->here.n / 2] * 1e-6;
