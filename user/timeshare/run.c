@@ -27,8 +27,8 @@
 #define POLL_NS		(MS / 4)
 /* delay after the server was found idle until a second check confirms that, ns */
 #define AGAIN_NS	(MS / 10)
-/* interval of these checks while the server waits for the GPU, ns: the probe reports the end of
- * that wait */
+/* interval between two checks whether the server is idle while it waits for the GPU, ns; it may be
+ * longer, because the probe reports the end of that wait */
 #define BUSY_NS		(5 * MS)
 /* interval between two notifications of the guard process, ns */
 #define NOTIFY_NS		(250 * MS)
