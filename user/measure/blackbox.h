@@ -26,7 +26,7 @@ enum jetwatt_blackbox_trigger jetwatt_blackbox_parse(const char *text);
  * @pre_s: duration of samples before the trigger, s; limited by the module's ring
  * @post_s: duration of samples after the trigger, s
  *
- * If the black box contains the trigger already, the black box is recorded at once. The box is
+ * If the black box was filled by the trigger before the call, it is recorded at once. The box is
  * emptied when its samples have been read. SIGINT, SIGQUIT, SIGTERM and SIGHUP end the waiting.
  * Prints an error.
  *

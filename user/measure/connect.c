@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Opens what a verb needs (kernel, module, board), with an error text for each case. */
+/* Checks the kernel and opens the module and the board for a verb, with an error text for each
+ * case. */
 #include "measure/connect.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Opens what a verb needs: kernel, module, board. Each function prints an error with its own text.
+ * Checks the kernel and opens the module and the board for a verb. Each function prints an error
+ * text that says which of them has failed.
  */
 #ifndef JETWATT_MEASURE_CONNECT_H
 #define JETWATT_MEASURE_CONNECT_H

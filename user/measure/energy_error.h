@@ -48,9 +48,10 @@ void jetwatt_energy_error_begin(struct jetwatt_energy_error *q, struct jetwatt_s
 /* Store the integrals at the time @ns, which must not decrease from call to call. */
 void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns);
 /*
- * Compute the integrals at the time @ns, which must not be more than some readings before the last
- * time for which the integrals were stored or samples were added. Return: 0; -EAGAIN: the session
- * has no sample yet that is late enough; -ENODATA: the integrals are unknown.
+ * Compute the integrals at the time @ns. @ns must be at most a few readings older than the last
+ * time up to which samples were added or for which the integrals were stored. Return: 0; -EAGAIN:
+ * the session has no sample yet that is later than @ns by the age of a sensor value; -ENODATA: the
+ * integrals are unknown.
  */
 int jetwatt_energy_error_at(struct jetwatt_energy_error *q, const struct jetwatt_session *w,
 			    uint64_t ns, struct jetwatt_energy_mark *mark);

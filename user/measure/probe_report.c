@@ -81,7 +81,7 @@ void jetwatt_probe_report_json(const struct jetwatt_probe_state *st, struct jetw
 {
 	jetwatt_json_object(j, "probe");
 	jetwatt_json_string(j, "backend", jetwatt_args_backend_name(jetwatt_probe_report_backend(st)));
-	/* the older name of the same member */
+	/* older name of the same member, for programs that read it */
 	jetwatt_json_string(j, "rung", jetwatt_args_backend_name(jetwatt_probe_report_backend(st)));
 	jetwatt_json_array(j, "attached");
 	for (int i = 0; i < JETWATT_BACKENDS; i++)

@@ -45,10 +45,11 @@ int jetwatt_unit_count_add(struct jetwatt_unit_count *c, uint64_t time_ns, uint6
 }
 
 /*
- * The number of steps of s units in a second differs from second to second: by at least one for most
- * regular steps that are not more than one second apart, so that the root mean square of the
- * difference is about s, and more if steps come at random times. For rare steps, of which a share l
- * of the seconds has one, the mean square is 2 l s^2 and the mean number of units l s.
+ * Estimate the size s of a step, in units, from the differences between the rates of successive
+ * seconds. Regular steps at most one second apart: the number of steps in a second varies by about
+ * one, so the root mean square of the differences is about s; it is more if steps come at random
+ * times. Rare steps, which occur in a share l of the seconds: the mean square of the differences is
+ * 2 l s^2 and the mean number of units is l s, so s is the mean square divided by twice the mean.
  */
 double jetwatt_unit_count_step(const struct jetwatt_unit_count *c)
 {

@@ -10,17 +10,18 @@
 
 /**
  * struct jetwatt_unit_count - a counter along a run; all 0 before the first reading
- * @readings: number of readings
+ * @readings: number of readings so far
  * @resets: number of readings that were lower than the reading before: the program has restarted
  * @first_ns, @last_ns: time of the first and of the last reading
- * @first_half_ns, @last_half_ns: half of the time that this reading took
+ * @first_half_ns, @last_half_ns: half of the duration of the first and of the last reading
  * @value: last reading
  * @units: units counted between the first and the last reading
- * @exact_start: 1: the first reading is the begin of the program, at which the count is 0
+ * @exact_start: 1: the first reading is at the start of the program, when the count is 0
  * @fraction: 1: the counter has had a value that is not an integer
- * @rates, @rate, @rate_sum, @turns: of the readings at least half a second apart: number of rates
- *	between them; the last rate; their sum; sum of the squared differences of successive rates
- * @rate_ns: time between these readings
+ * @rates, @rate, @rate_sum, @turns: rates between successive readings at least half a second apart:
+ *	number of these rates; the last one; their sum; sum of the squared differences of successive
+ *	rates
+ * @rate_ns: total time over which these rates were measured
  */
 struct jetwatt_unit_count {
 	unsigned int readings, resets;
@@ -34,24 +35,24 @@ struct jetwatt_unit_count {
 
 /*
  * Add a reading. @half_ns: half of the time that the reading took. If @value is lower than the
- * reading before, it counts as units since a restart at 0, as in Prometheus' rate(). Return: 1: the
- * counter has restarted; 0.
+ * reading before, the counter has restarted at 0 and @value units were counted since, as in
+ * Prometheus' rate(). Return: 1: the counter has restarted; 0: it has not.
  */
 int jetwatt_unit_count_add(struct jetwatt_unit_count *c, uint64_t time_ns, uint64_t half_ns,
 			   double value);
 
-/* Return: estimated number of units by which the counter increases at once, at least 1 for a counter
- * of whole numbers. */
+/* Return: estimated step of the counter: the number of units by which it increases at once; at
+ * least 1 for a counter of whole numbers. */
 double jetwatt_unit_count_step(const struct jetwatt_unit_count *c);
 
 /**
  * jetwatt_unit_count_sd() - compute the standard error of the number of units
  *
- * The value of a reading is that of any time within the reading, with equal probability, so the
- * count at each end of the interval is wrong by up to the rate times half of the reading's duration.
- * In addition a step of the counter, such as a request whose units are all counted when it ends,
- * belongs to both sides of an end in an unknown proportion. The standard deviation of a uniform
- * distribution is its width divided by sqrt(12).
+ * The counter may have had the value of a reading at any time while the reading took place, with
+ * equal probability, so the count at each end of the interval is wrong by up to the rate times half
+ * of the reading's duration. In addition, an unknown part of the units of a step may belong to the
+ * time before or after the end, for example of a request whose units are all counted when it ends.
+ * The standard deviation of a uniform distribution is its width divided by sqrt(12).
  *
  * Return: standard error, in units.
  */

@@ -171,7 +171,8 @@ static long read_written_file(const char *path, char *buf, size_t size)
 	return len ? len : -ENODATA;
 }
 
-/* Split what was read from the descriptor into lines, and store the count in the last one. */
+/* Split the bytes that were read from the descriptor into lines, and store the count of the last
+ * complete line. */
 static void add_lines(struct jetwatt_unit_source *s, const char *p, size_t len)
 {
 	for (const char *end = p + len; p < end; p++) {
@@ -186,8 +187,8 @@ static void add_lines(struct jetwatt_unit_source *s, const char *p, size_t len)
 	}
 }
 
-/* Read what is in the pipe. poll() instead of O_NONBLOCK, which other processes with the same
- * descriptor would share. */
+/* Read what is in the pipe. poll() is used, because O_NONBLOCK would also change the descriptor of
+ * other processes that share it. */
 static int drain_fd(struct jetwatt_unit_source *s, char *buf)
 {
 	struct pollfd p = { s->fd, POLLIN, 0 };
@@ -239,7 +240,7 @@ static void say_why(struct jetwatt_unit_reading *r, int status)
 	}
 }
 
-/* Take the counts of a source from the text that was read. */
+/* Set @value to the counts of all counters of a source, parsed from the text that was read. */
 static int take_counts(const struct jetwatt_units *u, int source, const char *text, size_t len,
 		       double *value)
 {

@@ -14,14 +14,14 @@
 #define JETWATT_UNIT_NAME_LEN	24
 
 /**
- * struct jetwatt_unit_source - something that is read at one time, for one or more counters
+ * struct jetwatt_unit_source - a source from which one or more counters are read at the same time
  * @text: URL or path as the user wrote it, or fd:N
- * @kind: what @text is
+ * @kind: kind of the source that @text names
  * @url: the server, if @kind is JETWATT_UNIT_HTTP
  * @fd: the descriptor, if @kind is JETWATT_UNIT_FD
- * @line, @line_len: the incomplete line that was read last from @fd
- * @last: the count in the last complete line; @lines: 1: there was such a line; -EINVAL: the line
- *	was not a number
+ * @line, @line_len: the last line read from @fd, as far as it has arrived
+ * @last: the count in the last complete line; @lines: 1: @last is valid; 0: no line is complete
+ *	yet; -EINVAL: the last complete line was not a number
  */
 struct jetwatt_unit_source {
 	char text[JETWATT_HTTP_URL_LEN];
@@ -60,7 +60,8 @@ struct jetwatt_units {
 /**
  * struct jetwatt_unit_reading - the counters of one source at one time
  * @source: index of the source
- * @begin_ns, @end_ns: the values are those of a time between these two
+ * @begin_ns, @end_ns: time before and after reading; the counters had these values at some time
+ *	between the two
  * @err: 0; a negative errno: the source could not be read, and no counter has a value
  * @why: the reason, if @err is not 0
  * @value: count of each counter of the source; NAN: the source does not have this counter, or its

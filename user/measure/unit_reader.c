@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads each source once per second, at the begin and at the end. */
+/* Reads each source at the begin, then once per second, and at the end. */
 #include "measure/unit_reader.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 
 /* Time from the end of a reading of a source to the next one, ns. */
 #define INTERVAL_NS	1000000000ull
-/* A pipe holds 64 KiB, and a program that fills it waits, so pipes are emptied this often, ns. */
+/* Interval of emptying pipes, ns: a pipe holds 64 KiB, and a program that has filled it waits. */
 #define DRAIN_NS	100000000ull
 
-/* Read a source. @keep: 0: only empty the pipe. */
+/* Read a source. @keep: 1: add the reading to the queue; 0: only empty the pipe. */
 static void read_source(struct jetwatt_unit_reader *r, int source, int keep)
 {
 	struct jetwatt_unit_reading one;
@@ -25,8 +25,8 @@ static void read_source(struct jetwatt_unit_reader *r, int source, int keep)
 	jetwatt_unit_read(r->units, source, r->buf, &one);
 	pthread_mutex_lock(&r->lock);
 	r->busy_ns = 0;
-	/* If the queue is full, the last reading is kept instead of the oldest one; any other
-	 * reading is left out. */
+	/* If the queue is full, a new reading is dropped. Only the reading at the end, after @stop,
+	 * replaces the oldest one. */
 	if (keep && r->n == JETWATT_UNIT_QUEUE && r->stop) {
 		r->head = (r->head + 1) % JETWATT_UNIT_QUEUE;
 		r->n--;

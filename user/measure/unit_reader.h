@@ -16,15 +16,15 @@
 
 /**
  * struct jetwatt_unit_reader - the thread and its queue
- * @units: what is read
- * @thread: the thread; @running: it was started and has not been joined
+ * @units: the counters and their sources
+ * @thread: the thread; @running: 1: the thread was started and has not been joined
  * @buf: buffer of the thread
  * @lock: protects the members below
  * @wake: signalled if @stop changes
  * @stop: 1: the thread reads all sources once more and ends
- * @done: 1: it has done so
+ * @done: 1: the thread has read all sources for the last time
  * @busy_ns: begin of the reading in progress; 0: there is none
- * @queue: the oldest reading is @head, and there are @n of them
+ * @queue: ring of @n readings; @head: index of the oldest one
  */
 struct jetwatt_unit_reader {
 	struct jetwatt_units *units;
@@ -45,13 +45,13 @@ int jetwatt_unit_reader_start(struct jetwatt_unit_reader *r, struct jetwatt_unit
 
 /* Request that the thread reads all sources once more and ends. */
 void jetwatt_unit_reader_stop(struct jetwatt_unit_reader *r);
-/* Return: 1 if it has done so. */
+/* Return: 1 if the thread has read all sources once more after jetwatt_unit_reader_stop(). */
 int jetwatt_unit_reader_done(struct jetwatt_unit_reader *r);
 
 /*
- * Get the oldest reading of the queue, which stays there. @busy_ns: begin of the reading that is in
- * progress; 0: there is none. Readings that begin later have later times. Return: 1; 0: the queue is
- * empty.
+ * Get the oldest reading of the queue without removing it. @busy_ns: set to the begin of the
+ * reading in progress; 0: there is none. All readings that the queue does not contain yet have
+ * times after @busy_ns. Return: 1; 0: the queue is empty.
  */
 int jetwatt_unit_reader_next(struct jetwatt_unit_reader *r, struct jetwatt_unit_reading *next,
 			     uint64_t *busy_ns);

@@ -17,15 +17,16 @@
 #include "measure/unit_reader.h"
 #include "util/error.h"
 
-/* Time for which the session runs until the last readings are checked for, ms. */
+/* Interval at which the end of the last readings is polled, while the session runs, ms. */
 #define LAST_POLL_MS	10
-/* Time for which a reading waits for samples of all rails, ns; a rail may be disabled. */
+/* Maximum time for which processing a reading waits for samples of all rails, ns: if a rail is
+ * disabled, its samples never arrive. */
 #define PATIENCE_NS	1000000000ull
 
 /**
- * struct unit_point - energy of the run at a time
+ * struct unit_point - energy of the run from its begin to a time
  * @uj: energy of the total, uJ
- * @mark: the same with its error; valid if @marked
+ * @mark: integrals of all rails, from which energy is computed with its error; valid if @marked
  * @exact: 1: @mark is for this time; 0: for the last time before it for which there are samples
  */
 struct unit_point {
@@ -40,9 +41,9 @@ struct unit_point {
  * @count: its readings
  * @first, @last: energy at the first and at the last reading
  * @absent: 1: the counter did not exist at first, so it counts from 0 at the begin of the run
- * @from_zero: 1: this 0 is the first reading in @count
- * @missing: 1: the last reading of the source has not had the counter
- * @why: the reason, if @missing
+ * @from_zero: 1: the first entry of @count is this 0 at the begin of the run, not a reading
+ * @missing: 1: the counter was not in the last reading of the source
+ * @why: the reason, if @missing is 1
  */
 struct unit_state {
 	struct jetwatt_unit_count count;
@@ -81,8 +82,8 @@ int jetwatt_work_units_begin(struct jetwatt_work_units **units_p, struct jetwatt
 }
 
 /*
- * Compute the energy of the run at @ns. @last: 1: no further samples will arrive. Return: 1; 0: there
- * are not enough samples yet.
+ * Compute the energy of the run from its begin to @ns. @last: 1: no further samples will arrive.
+ * Return: 1: @p is set; 0: there are not enough samples yet.
  */
 static int find_energy(struct jetwatt_work_units *w, uint64_t ns, int last, struct unit_point *p)
 {
@@ -105,7 +106,7 @@ static int find_energy(struct jetwatt_work_units *w, uint64_t ns, int last, stru
 	return 1;
 }
 
-/* Tell the user about a counter that cannot be read yet, once. */
+/* Print a notice about a counter that cannot be read yet; called once per counter. */
 static void note_missing(const struct jetwatt_work_units *w, int i,
 			 const struct jetwatt_unit_reading *r)
 {
@@ -123,7 +124,7 @@ static void note_missing(const struct jetwatt_work_units *w, int i,
 			       u->name, source, r->why);
 }
 
-/* Add a reading of counter @i, whose time is that of @p. */
+/* Add the value of counter @i in reading @r; @p: energy up to the time of the reading. */
 static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwatt_unit_reading *r,
 			const struct unit_point *p)
 {
@@ -137,7 +138,8 @@ static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwat
 		snprintf(s->why, sizeof(s->why), "%s", r->err ? r->why : "the source has no such counter");
 		if (!c->readings && !s->missing)
 			note_missing(w, i, r);
-		/* A program that exports no counter yet, or has not started yet, has counted 0. */
+		/* If the program does not export the counter yet, or has not started yet, its count
+		 * is 0. */
 		s->absent |= !r->err || w->run->session->child.pid != 0;
 		s->missing = 1;
 		return;
@@ -145,7 +147,8 @@ static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwat
 	s->missing = 0;
 	if (!c->readings && s->absent) {
 		jetwatt_unit_count_add(c, w->begin.time_ns, 0, 0);
-		/* A running job may have had units in progress. */
+		/* A job that was running before may have been in the middle of a unit at the
+		 * begin. */
 		c->exact_start = w->run->session->child.pid != 0;
 		s->from_zero = 1;
 		s->first = w->begin;
@@ -159,8 +162,8 @@ static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwat
 		s->first = *p;
 }
 
-/* Process the readings whose time the samples have reached. @end_ns: end of the run; 0: it goes on.
- * Return: time up to which power may be integrated; 0: any. */
+/* Process the readings up to whose time there are samples. @end_ns: end of the run; 0: the run has
+ * not ended. Return: time up to which power may be integrated; 0: no limit. */
 static uint64_t process(struct jetwatt_work_units *w, uint64_t end_ns)
 {
 	struct jetwatt_unit_reading r;
@@ -198,7 +201,8 @@ void jetwatt_work_units_last(struct jetwatt_work_units *w)
 		jetwatt_session_run(s, LAST_POLL_MS);
 }
 
-/* Report a counter that cannot be used, or whose end is missing. Return: exit code. */
+/* Report a counter that was never read, was read only once, or is missing at the end. Return: exit
+ * code. */
 static int check_unit(const struct jetwatt_work_units *w, int i)
 {
 	const struct unit_state *s = &w->state[i];
@@ -255,7 +259,8 @@ static void find_cost(const struct jetwatt_work_units *w, const struct unit_stat
 	if (!s->first.marked || !s->last.marked || s->last.mark.time_ns <= s->first.mark.time_ns)
 		return;
 	jetwatt_batch_cost_between(&s->first.mark, &s->last.mark, w->run->error.sensor, NULL, &c);
-	/* This energy is better: it takes into account that values of the sensors are not new. */
+	/* @c.total_uj is more accurate than the difference of @uj, because it takes into account
+	 * that a sensor's value is older than the time at which it was read. */
 	if (s->first.exact && s->last.exact)
 		r->energy_j = c.total_uj * 1e-6;
 	r->energy_sd = c.total_uj > 0 ? c.total_sd_uj / c.total_uj : NAN;

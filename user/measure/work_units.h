@@ -15,14 +15,16 @@
  * @start_ns, @end_ns: first and last reading of the counter, or the begin and the end of the run
  * @units: units counted between these times
  * @energy_j: energy between these times, J
- * @energy_sd, @units_sd: relative standard errors of both; @energy_sd is NAN if it is unknown
+ * @energy_sd, @units_sd: relative standard errors of @energy_j and @units; @energy_sd is NAN if it
+ *	is unknown
  * @resets, @readings: number of restarts and of readings of the counter
  * @power_w: mean power, W
  * @rate_hz: units per second
  *
  * NAN if no unit was counted:
  * @unit_j, @unit_ms: energy and time per unit, J and ms
- * @unit_sd: relative standard error of @unit_j; that of @unit_ms and @rate_hz is @units_sd
+ * @unit_sd: relative standard error of @unit_j; the relative standard error of @unit_ms and of
+ *	@rate_hz is @units_sd
  */
 struct jetwatt_work_unit {
 	const char *name, *source, *metric;
@@ -36,22 +38,23 @@ struct jetwatt_work_units;
 
 /*
  * Begin to read the counters @units of the job of the session @m->session, which has just begun.
- * Prints an error. Return: exit code; on success *@w is freed by jetwatt_work_units_free().
+ * Return: 0; or the exit code, after printing an error. The caller frees *@w with
+ * jetwatt_work_units_free(), also after an error.
  */
 int jetwatt_work_units_begin(struct jetwatt_work_units **w, struct jetwatt_units *units,
 			     struct jetwatt_run_energy *m);
 
-/* Process the new readings; call it before each jetwatt_run_energy_run() of the run. Prints notices
- * about missing and restarted counters. */
+/* Process the new readings; call this function before each jetwatt_run_energy_run() of the run.
+ * Prints notices about missing and restarted counters. */
 void jetwatt_work_units_run(struct jetwatt_work_units *w);
 
 /* The job has ended, or its measurement ends now: read the counters once more, and end the thread.
- * The session goes on meanwhile. */
+ * The event loop of the session runs meanwhile. */
 void jetwatt_work_units_last(struct jetwatt_work_units *w);
 
 /*
- * Process the last readings; call it before jetwatt_run_energy_end(). @end_ns: end of the run.
- * Prints an error if a counter could not be read. Return: exit code.
+ * Process the last readings; call this function before jetwatt_run_energy_end(). @end_ns: end of
+ * the run. Prints an error if a counter could not be read. Return: exit code.
  */
 int jetwatt_work_units_end(struct jetwatt_work_units *w, uint64_t end_ns);
 
