@@ -131,7 +131,7 @@ static void check_units(struct jetwatt_doctor *d)
 		    there);
 	if (*turn)
 		say(d, WARN, 0, "units",
-		    "systemctl disable --now UNIT, or stop jetwattd and leave the knobs to it",
+		    "systemctl disable --now UNIT, or stop jetwattd and let UNIT set the clocks",
 		    "active units that also set clocks:%s", turn);
 }
 

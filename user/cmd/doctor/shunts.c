@@ -64,5 +64,5 @@ void jetwatt_doctor_shunts(struct jetwatt_doctor *d)
 	snprintf(fix, sizeof(fix),
 		 "find the resistances in the board's schematics, then set them in micro-ohms: echo options jetwatt shunt=%s | sudo tee /etc/modprobe.d/jetwatt-shunt.conf; sudo modprobe -r jetwatt; sudo modprobe jetwatt", values);
 	jetwatt_doctor_finding(d, WARN, 0, "shunts", fix,
-			       "the device tree has no shunt resistance for %s: only the voltage is measured, and they are in no total", names);
+			       "the device tree has no shunt resistance for %s: only their voltage is measured, and no total includes these rails", names);
 }

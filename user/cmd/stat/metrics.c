@@ -58,7 +58,7 @@ static const char *const unit_figure[JETWATT_UNIT_METRICS] = {
 	"J/%s", "ms/%s", "%s/s", "W.%s", "%s.count",
 };
 
-/* Their names, set once while the command line is parsed. */
+/* Names of the metrics of all counters, set once while the command line is parsed. */
 static char unit_name[JETWATT_UNITS_MAX * JETWATT_UNIT_METRICS][JETWATT_UNIT_NAME_LEN + 8];
 static int unit_names;
 
@@ -84,7 +84,7 @@ int jetwatt_metric_add_unit(const char *name)
 	for (int k = 0; k < JETWATT_UNIT_METRICS; k++) {
 		char *to = unit_name[unit_names + k];
 
-		/* The table has no other formats. */
+		/* The formats are constants of the table above. */
 		snprintf(to, sizeof(unit_name[0]), unit_figure[k], name);
 		if (jetwatt_metric_find(to, strlen(to), &one, NULL) != -ENOENT)
 			return -EEXIST;
@@ -103,7 +103,8 @@ void jetwatt_metric_collect_units(struct jetwatt_run_metrics *f,
 		};
 		char name[sizeof(unit_name[0])];
 
-		/* A counter that was not read has no result, so @unit may lack some. */
+		/* A counter that was not read has no result, so @unit may have fewer entries than
+		 * there are counters. */
 		snprintf(name, sizeof(name), unit_figure[0], u->name);
 		for (int k = 0; k < unit_names; k += JETWATT_UNIT_METRICS)
 			if (!strcmp(unit_name[k], name))

@@ -139,7 +139,7 @@ static error_t stat_parse(int key, char *arg, struct argp_state *state)
 	case PER:
 		jetwatt_units_option(&in->units, arg);
 		if (jetwatt_metric_add_unit(in->units.unit[in->units.nr - 1].name))
-			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, "figures of this name exist already",
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, "metrics of this name exist",
 					       "choose another NAME for the unit", "--per %.60s", arg));
 		break;
 	case PROBE:
@@ -177,7 +177,7 @@ struct run {
 	struct jetwatt_run_energy run;
 	struct jetwatt_usage usage;
 	struct jetwatt_work_units *units;
-	int uncounted;	/* exit code of a counter that is missing; the rest is printed */
+	int uncounted;	/* exit code if a counter was not read; 0: all were */
 };
 
 static int stat_print(struct stat_verb *v, const struct run *r,
