@@ -41,7 +41,7 @@ static void parse_unit_name(struct jetwatt_units *u, const char *arg, const char
 	if (u->nr == JETWATT_UNITS_MAX)
 		usage("too many counters", "give --per at most 8 times", arg);
 	if (!len || len >= sizeof(unit->name) || isdigit((unsigned char)*arg))
-		usage("no name of the unit with at most 23 characters", FORMS, arg);
+		usage("a unit's name has 1 to 23 characters and begins with no digit", FORMS, arg);
 	for (size_t i = 0; i < len; i++)
 		if (!isalnum((unsigned char)arg[i]) && arg[i] != '_')
 			usage("a name has only letters, digits and _", FORMS, arg);
