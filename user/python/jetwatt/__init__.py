@@ -29,7 +29,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        # Slow to import, so only on request.
+        # importlib.metadata is slow to import, so it is imported only here.
         from importlib.metadata import version
         return version("jetwatt")
     raise AttributeError("module %r has no attribute %r" % (__name__, name))

@@ -106,7 +106,7 @@ def __getattr__(name: str) -> Any:
     if name not in _CLASSES:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     make, places, package = _CLASSES[name]
-    # A program uses the library that it has imported itself.
+    # Prefer the library that the program has already imported.
     for place in sorted(places, key=lambda p: p.split(".")[0].split(":")[0] not in sys.modules):
         module, _, base = place.partition(":")
         try:

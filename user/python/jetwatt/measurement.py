@@ -108,13 +108,13 @@ class Measurement:
                 raise SourceError("the energy counter was reset", "the kernel module was loaded again",
                                   "measure again")
         except (SourceError, OSError, ValueError) as e:
-            # The measured program must not fail because its measurement does.
+            # An error of the measurement must not end the measured program.
             self._fail(e)
             warnings.warn("jetwatt: %s: %s" % (self.path, self.error), RuntimeWarning, stacklevel=3)
             return math.nan, math.nan, {}
         counted = last.joules - first.joules
         joules = last.at(end) - first.at(self._start)
-        # The counters of the rails are as old as that of the total.
+        # The counters of the rails have the same age as the counter of the total.
         scale = joules / counted if counted > 0 and joules > 0 else 1.0
         return (joules, m.uncertainty(first, last, end - self._start),
                 {k: (rails[k] - v) * scale for k, v in self._first_rails.items() if k in rails})

@@ -37,7 +37,7 @@ DIFFERENCES = 256
 SIGMAS = 2.0
 # Resolution of a counter, J.
 STEP_J = 1e-6
-# Time for which the thread stays after the last measurement, s.
+# Time for which the reading thread goes on after the last measurement, s.
 LINGER_S = 1.0
 
 
@@ -90,7 +90,7 @@ class Meter:
         _meters.add(self)
 
     def _after_fork(self) -> None:
-        # A forked child has only the thread that forked, and a lock may have been held by another.
+        # A forked child has only the thread that forked; another thread may have held a lock.
         self._lock = threading.RLock()
         self._thread: Optional[threading.Thread] = None
 
@@ -117,7 +117,7 @@ class Meter:
             sd = (late - early) / math.sqrt(12)
             self.lag_sd += (sd - self.lag_sd) * (0.05 if self.lag_sd else 1)
             stalled = max(0.0, now - self._latched - 2 * self.lag_max)
-            # A stalled counter says nothing about the energy since: extrapolate no further.
+            # Do not extrapolate over the time for which the counter has stalled.
             return Reading(now, joules, watts, now - stalled - (early + late) / 2, sd, stalled)
 
     def _new_value(self, before: float, now: float, joules: float, watts: float,
@@ -129,12 +129,13 @@ class Meter:
         if sampled is not None and self.exact:
             early = late = sampled
         else:
-            # The sample is at most sample_s older than the value, and was not part of the value before.
+            # The sample is at most sample_s older than the new value, and newer than the sample of
+            # the previous value.
             first = max(self._checked, before - self.source.latch_s)
             early, late = max(first - self.source.sample_s, self._sampled[0]), now
         self._sampled = (early, late)
         if joules < self._value:
-            # The module was loaded again: what is known about the time before is void.
+            # The module was loaded again: discard the history of the counter.
             for a in (self._times, self._joules, self._watts):
                 del a[:]
         self._value, self._power, self._latched = joules, watts, now
@@ -154,15 +155,16 @@ class Meter:
         with self._lock:
             squares = list(self._diffs) + [(last - first) ** 2]
         n = len(squares)
-        # Few differences underestimate the spread; the factor is that of Student's t, roughly.
+        # Few differences underestimate the spread; the factor approximates Student's t.
         return math.sqrt(sum(squares) / n / 2 * (1 + 5 / n))
 
     def between_samples(self, seconds: float, noise: float, lag: float = 0.0) -> float:
         """Return the standard deviation of the energy of a time, from the power between samples, in J."""
         sample = self.source.sample_s
         sd = noise * math.hypot(sample * math.sqrt(max(1.0, seconds / sample)), lag)
-        # A job may have short phases of another power, which few samples hit. A sample in such a
-        # phase counts for the whole interval, or for the lag; the uncertainty covers one of them.
+        # A job may have short phases of another power, in which few samples are taken. The power of
+        # such a sample is used for the whole interval, or for the lag; the uncertainty covers the
+        # error of one such sample.
         with self._lock:
             peak = math.sqrt(max(self._diffs, default=0.0))
         return max(sd, peak * max(sample, lag) / SIGMAS)

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 WIDTH = 80
-# Rows of an HTML table; further ones are counted.
+# Maximum number of rows of an HTML table; of further rows, only the number is shown.
 ROWS = 50
 
 

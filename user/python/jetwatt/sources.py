@@ -122,7 +122,7 @@ class Hwmon:
             again = self._fresh(self._time) if self._time >= 0 else None
             if again == ns:
                 return uj * 1e-6, uw if uw is None else uw * 1e-6, ns if ns is None else ns * 1e-9
-            # The values were refreshed between the reads.
+            # The values were refreshed between the reads: read again.
             ns = again
 
     def total(self) -> Total:
@@ -208,7 +208,7 @@ class Exporter(Daemon):
     """The metrics of jetwattd, over HTTP from jetwatt-exporter."""
 
     name = "exporter"
-    # The exporter reuses an answer for half a second.
+    # The exporter reuses a response for half a second.
     latch_s = Daemon.latch_s + 0.5
 
     def __init__(self, root: str = "/", address: Optional[str] = None) -> None:

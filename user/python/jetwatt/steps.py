@@ -17,8 +17,8 @@ from .errors import JetwattError, SourceError
 from .marks import _check, mark_begin, mark_end
 from .meters import SIGMAS, STEP_J, Meter, meter as default_meter
 
-# Steps, and time in s, after which the energy of the stored steps is computed. The history of the
-# meter must be longer.
+# Number of stored steps, and time in s, after which their energy is computed. The history of the
+# meter must be longer than this time.
 PENDING = 512
 PENDING_S = 600.0
 T = TypeVar("T")
@@ -181,7 +181,8 @@ class Steps:
         noise = m.noise(0.0, 0.0)
         variance = (spans * 2 * (watts ** 2 + noise ** 2) * m.lag_sd ** 2
                     + m.between_samples(seconds, noise) ** 2)
-        # The power in gaps shorter than the interval of the values cannot be told apart.
+        # The power in a gap that is shorter than the interval between two values cannot be
+        # determined.
         return SIGMAS * (STEP_J + math.sqrt(variance) + noise * gap_s)
 
     @property
