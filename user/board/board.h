@@ -248,8 +248,9 @@ const char *jetwatt_board_frozen(const struct jetwatt_board *b, int i);
  * cgroup will be frozen again. Return: 0; negative errno. */
 int jetwatt_board_thaw_cgroup(struct jetwatt_board *b, const char *cgroup, int keep);
 
-/* Check whether a saved state of this boot exists. Return: 1 if it exists, with *@owner set to
- * the PID of the process that holds the lease (0: none); 0 if it does not exist; negative errno. */
+/* Check whether a saved state of this boot exists. Return: 1 if a saved state exists, with *@owner
+ * set to the PID of the process that holds the lease (0: none); 0 if it does not exist; negative
+ * errno. */
 int jetwatt_board_saved_owner(struct jetwatt_board *b, int *owner);
 
 /**

@@ -2,7 +2,7 @@
 /*
  * The vendor's power modes (presets): reads nvpmodel.conf in all its dialects, and writes a new
  * block for it. The path of a parameter, not its name, tells which knob it sets: names change
- * between boards and releases, sysfs paths hardly do. The verbs use it that list, apply and export
+ * between boards and releases, sysfs paths hardly do. Used by the verbs that list, apply and export
  * presets.
  */
 #ifndef JETWATT_PRESET_H
@@ -127,8 +127,8 @@ int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_pr
 
 /**
  * jetwatt_preset_print() - write a < POWER_MODEL > block for a mode
- * @like: template: its parameters are written in their order; lines that are not a knob of
- *	jetwatt are copied
+ * @like: template: its parameters are written in their order; lines that set no knob of jetwatt are
+ *	copied
  * @id, @name: id and name of the new block
  * @top: highest level of the memory clock, in Hz; written as @like writes "no cap"
  *
