@@ -125,7 +125,7 @@ static int send_request(int fd, const struct jetwatt_http_url *u)
 			   "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: jetwatt\r\n"
 			   "Accept: text/plain;version=0.0.4\r\nAccept-Encoding: identity\r\n"
 			   "Connection: close\r\n\r\n", u->path, u->authority);
-	/* The send buffer of a new connection is larger than the request. */
+	/* One call is enough: the send buffer of a new connection is larger than the request. */
 	ssize_t sent = send(fd, request, (size_t)len, MSG_NOSIGNAL);
 
 	return sent < 0 ? -errno : sent < len ? -EIO : 0;
@@ -145,7 +145,8 @@ static int receive_reply(int fd, uint64_t until_ns, char *buf, char **body, size
 		n = recv(fd, buf + got, JETWATT_HTTP_REPLY_MAX - got, 0);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
-		/* A server that closes with unread data resets the connection after the reply. */
+		/* A server that has not read the whole request resets the connection after its
+		 * reply. */
 		if (n < 0 && (errno != ECONNRESET || !got))
 			return -errno;
 		got += n > 0 ? (size_t)n : 0;

@@ -17,7 +17,7 @@
  * struct reply_head - what the headers say about the body
  * @length: Content-Length in bytes; SIZE_MAX: there is none
  * @chunked: 1: Transfer-Encoding is chunked
- * @coded: 1: the body has another coding
+ * @coded: 1: the body has a coding other than chunked
  */
 struct reply_head {
 	size_t length;
