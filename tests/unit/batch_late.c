@@ -18,9 +18,9 @@
 struct unusual {
 	const char *name;
 	double ms[MOST][2];
-	uint32_t call;		/* call of the unusual waits; 0: that of the usual waits */
+	uint32_t call;		/* call of the unusual waits; 0: same call as the usual waits */
 	int minibatches;	/* number of the unusual waits that end a minibatch; -1: all */
-	uint32_t launches;	/* of every wait of the job; 0: not known */
+	uint32_t launches;	/* number of launches before each wait of the job; 0: not traced */
 };
 
 static const struct unusual unusual[] = {
@@ -31,7 +31,8 @@ static const struct unusual unusual[] = {
 	{ "one is given late, two end late", { { 12.3, 17 }, { 1.8, 41.5 }, { 0.1, 40.3 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "the GPU was done before it was waited for", { { 42.6, 0.1 } }, 0, -1 },
 	{ "one ends late, two are given late", { { 1.8, 50.2 }, { 28.4, 0.7 }, { 23.5, 6.1 } }, 0, -1 },
-	/* The process does not run for a time: the number of launches shows that the work is the same. */
+	/* The scheduler stops the process for a while: the number of launches shows that the work
+	 * of the minibatch is the same. */
 	{ "one is delayed at every point", { { 4, 80 }, { 5.5, 28.5 } }, 0, -1, .launches = 2 },
 	/* In these cases, the unusual waits are not minibatches: copies of a checkpoint, and waits
 	 * in another call. */
@@ -106,10 +107,10 @@ static double draw(uint64_t *seed)
 struct pairs {
 	const char *name;
 	double usual[2][2];	/* gap and length of both waits, in ms */
-	double unusual[4][2];	/* the same of two successive minibatches */
+	double unusual[4][2];	/* gaps and lengths in two successive disturbed minibatches */
 	uint32_t call[2], launches[2];
 	uint32_t second;	/* call of the second wait of the unusual minibatches */
-	int minibatches;	/* number of them that are minibatches of training */
+	int minibatches;	/* number of disturbed minibatches that count as training */
 };
 
 #define ONNX_WAITS	.usual = { { 2.9, 26.4 }, { 0.052, 0.358 } }, \
@@ -129,7 +130,8 @@ static const struct pairs pairs[] = {
 	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
 	{ "a pause within a minibatch", TORCH, .unusual = { { 1.471, 72.543 }, { 36.211, 2.846 }, { 1.763, 66.908 }, { 0.459, 7.055 } },
 	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
-	/* The waits cannot be told apart, but the minibatch is as long as the others. */
+	/* Both waits have the same call and no launches are traced, but the disturbed minibatch is
+	 * as long as the others. */
 	{ "one wait, as long in all", .usual = { { 0.85, 66.3 }, { 0.264, 7.15 } },
 	  .call = { JETWATT_SYNC_POLLFD, JETWATT_SYNC_POLLFD },
 	  .unusual = { { 0.868, 67.005 }, { 1.486, 6.002 }, { 1.056, 68.425 }, { 0.262, 7.38 } },
@@ -180,7 +182,8 @@ TEST(disturbed_minibatches_of_two_waits_are_counted)
 	}
 }
 
-/* The program first waits for a copy of its input, before it launches work. */
+/* At the start of each minibatch, the program waits for a copy of its input before it launches
+ * work. */
 TEST(input_belongs_to_its_own_minibatch)
 {
 	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
@@ -201,7 +204,7 @@ TEST(input_belongs_to_its_own_minibatch)
 			right += b[i].kind == JETWATT_BATCH_TRAIN && b[i].syncs == 2 &&
 				 at < (int)w.n && b[i].end_ns == w.sync[at].exit_ns;
 		}
-		/* The first minibatches may count or not. */
+		/* The first two minibatches need not be found. */
 		EXPECT_LE(BEFORE / 4 - 2, right) TH_LOG("%g ms", copy_ms[u]);
 	}
 }
@@ -278,8 +281,8 @@ TEST(first_minibatch_is_incomplete)
 	}
 }
 
-/* The same with three waits per minibatch, of which the first is not seen in the first minibatch:
- * ONNX Runtime jobs in a guest. */
+/* The trace begins in the second wait of a minibatch with three waits: ONNX Runtime jobs in a
+ * guest. */
 TEST(first_minibatches_of_three_waits_are_counted)
 {
 	static const double begin_ms[2][5][2] = {
@@ -303,7 +306,8 @@ TEST(first_minibatches_of_three_waits_are_counted)
 			wait_once(&w, usual_ms[k][i % 3][0] * jitter(&w), usual_ms[k][i % 3][1] * jitter(&w),
 				  JETWATT_SYNC_POLLFD);
 		n = jetwatt_batch_segment(w.sync, w.n, b, &info);
-		/* The incomplete minibatch at the beginning may count or not. */
+		/* The incomplete minibatch at the beginning has two waits, so it is not counted
+		 * here. */
 		for (int i = 0; i < n; i++)
 			train += b[i].kind == JETWATT_BATCH_TRAIN && b[i].syncs == 3;
 		EXPECT_EQ(59, train) TH_LOG("sequence %d", k);

@@ -23,13 +23,13 @@ static uint64_t number(const char *name, uint64_t otherwise)
 
 /*
  * struct outcome - comparison of live and batch results, summed over jobs
- * @told: number of waits that the live track has judged
+ * @told: number of waits that the live track has labelled
  * @early: number of waits near the start of the job for which the live result differed from the
  * batch result
  * @near: number of differences near an event that can be recognised only from later waits
- * @else_: number of all other differences
- * @hit, @live, @truth: number of true boundaries that were found live, of all live boundaries, of
- * all true boundaries
+ * @else_: number of differences counted neither in @early nor in @near
+ * @hit, @live, @truth: number of true boundaries that were found live, number of all boundaries
+ *	found live, number of all true boundaries
  */
 struct outcome {
 	size_t told, early, near, else_, hit, live, truth;

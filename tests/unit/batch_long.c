@@ -176,7 +176,7 @@ static void server(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-	bool live;	/* live, the boundary is the same; else it is that of the anchor */
+	bool live;	/* true: live boundaries equal the batch result; false: at the anchor */
 } programs[] = {
 	{ "experts", experts, true },
 	{ "detector", detector, false },

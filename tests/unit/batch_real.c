@@ -13,12 +13,12 @@
 /* The program notes an end a little after the wait, or a little before it if the wait is for the next
  * line of its log. */
 #define TOLERANCE	.25
-#define LATE		.9	/* tolerance for a minibatch that is said to end in the next one */
+#define LATE		.9	/* tolerance if an end is reported within the next minibatch */
 
 static const struct {
 	const char *name;
 	double whole, live;	/* minimum of F1 */
-	bool live_late;		/* live, a minibatch is said to end in the middle of the next one */
+	bool live_late;		/* the live result reports an end within the next minibatch */
 } recordings[] = {
 	{ "actor-learner", .98, .98 },
 	{ "cupy", .98, .98 },

@@ -425,7 +425,8 @@ TEST(total_needs_every_rail)
 	EXPECT_EQ(0, atomic_load(&d.seeing));
 	EXPECT_EQ(2, hear(c, &ms, 200, 3));
 	EXPECT_EQ(0, atomic_load(&d.seeing));
-	/* The rails deliver samples alternately; then one fails once. */
+	/* The two rails deliver samples alternately; then rail 2 delivers none for about a
+	 * second. */
 	memset(&c->hearing, 0, sizeof(c->hearing));
 	c->failed_rail = NULL;
 	for (int i = 0; i < 200; i++)

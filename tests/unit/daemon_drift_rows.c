@@ -198,7 +198,8 @@ TEST_F(drift_rows, throttling_is_not_drift)
 	EXPECT_EQ(ROWS, self->learner.known.nr_rows);
 }
 
-/* The job changes during a reading, so the reading mixes both. */
+/* The job changes during a reading, so the reading mixes minibatches from before and after the
+ * change. */
 TEST_F(drift_rows, reading_across_the_drift_is_dropped)
 {
 	struct jetwatt_tuner *k = &self->learner.known;

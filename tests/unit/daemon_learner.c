@@ -105,7 +105,8 @@ TEST_F(learner, allowance_limits_the_search)
 
 		learn(self, &again);
 		EXPECT_EQ(0, self->p.tries);
-		/* Another budget does not renew it; another workload has its own. */
+		/* A new budget does not renew the allowance; another workload has an allowance of
+		 * its own. */
 		self->p.budget_w += 4;
 		learn(self, &again);
 		EXPECT_EQ(0, self->p.tries);

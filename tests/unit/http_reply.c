@@ -47,7 +47,8 @@ TEST(bodies_are_found)
 	}
 }
 
-/* Each part of a reply needs more bytes, and is an error if the connection is closed. */
+/* After each incomplete part of a reply, more bytes are needed; if the connection is closed then,
+ * that is an error. */
 TEST(parts_of_a_reply_are_incomplete)
 {
 	static const char *const t[] = {

@@ -324,7 +324,7 @@ TEST_F(method, refuses_bad_rows)
 	}
 }
 
-/* One row is either refused with -ENODATA, or fitted. */
+/* A predictor either refuses a single row with -ENODATA, or fits it. */
 TEST_F(method, one_row_is_refused_or_fitted)
 {
 	struct jetwatt_prediction p;

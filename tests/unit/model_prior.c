@@ -101,8 +101,8 @@ TEST(invalid_references_are_refused)
 }
 
 /* Return a row whose time is the maximum of launches per minibatch, and of work and bytes per
- * item. No parametric mean of the model contains a maximum, so the model cannot fit these rows
- * exactly. */
+ * item. No parametric mean of the model is a maximum of several terms, so the model cannot fit
+ * these rows exactly. */
 static struct jetwatt_row served(uint64_t *s)
 {
 	static const uint32_t size[] = { 1, 4, 16, 32, 64 };

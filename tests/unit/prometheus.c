@@ -6,7 +6,8 @@
 
 #include "../../user/util/prometheus.c"
 
-/* The example of the specification, with its odd spaces, exponents and escapes, and further lines. */
+/* The example text of the format's specification, with unusual spaces, exponents and escapes; then
+ * lines that the specification does not have. */
 static const char spec[] =
 	"# HELP http_requests_total The total number of HTTP requests.\n"
 	"# TYPE http_requests_total counter\n"
@@ -80,7 +81,7 @@ TEST(a_truncated_text_is_refused)
 	double sum;
 	int whole = 0;
 
-	/* Only at the ends of lines is a shorter text valid. */
+	/* A truncated text is valid only if it ends with a complete line. */
 	for (size_t len = 0; len < sizeof(spec) - 1; len++) {
 		long n = sum_of("x", spec, len, &sum);
 

@@ -20,7 +20,8 @@ TEST(increases_are_added_up)
 	EXPECT_EQ(7 * S, c.last_ns);
 }
 
-/* As in rate() of Prometheus: what a restarted counter shows was counted since the restart. */
+/* After a restart, the value of the counter is the number of units since the restart, as in rate()
+ * of Prometheus. */
 TEST(a_restarted_counter_counts_on)
 {
 	struct jetwatt_unit_count c = { 0 };
@@ -36,7 +37,8 @@ TEST(a_restarted_counter_counts_on)
 	EXPECT_EQ(2, c.resets);
 }
 
-/* The duration of the two readings at the ends: 100 units/s, 0.2 s and 0.4 s. */
+/* The first reading took 0.2 s and the last one 0.4 s, at 100 units per second: the error includes
+ * both durations. */
 TEST(the_error_has_the_readings_durations)
 {
 	struct jetwatt_unit_count c = { .fraction = 1 };
