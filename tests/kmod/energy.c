@@ -323,7 +323,8 @@ TEST_F(board, hwmon_has_the_time_of_its_sample)
 		ASSERT_EQ(0, counters(&self->f, &c[i]));
 		time_ns = shown(dir, "sample_time_ns");
 		uj = shown(dir, "energy1_input");
-		/* The values may be refreshed between the two reads. */
+		/* The values may be refreshed between the two reads: use only pairs with an
+		 * unchanged time. */
 		if (time_ns != last && time_ns == (uint64_t)shown(dir, "sample_time_ns")) {
 			last = time_ns;
 			EXPECT_GT(350000000, now_ns() - time_ns);
@@ -339,7 +340,8 @@ TEST_F(board, hwmon_has_the_time_of_its_sample)
 	}
 	TH_LOG("%u of %u samples", same, found);
 	EXPECT_LE(10, found);
-	/* One may have been read while the sampler was adding it. */
+	/* One sample may have been read while the sampler was adding its energy, so one difference
+	 * is permitted. */
 	EXPECT_LE(found - 1, same);
 }
 
@@ -530,7 +532,8 @@ TEST_F(board, freezing_is_blind_time)
 	       (unsigned long long)(after.blind_ns[TOTAL] - before.blind_ns[TOTAL]) / 1000,
 	       (unsigned long long)frozen_ns / 1000);
 	EXPECT_LE(1000000000, after.blind_ns[TOTAL] - before.blind_ns[TOTAL]);
-	/* At most from the last sample before the freeze to the first one after it. */
+	/* The blind time lasts at most from the last sample before the freeze to the first one
+	 * after it. */
 	EXPECT_GT(frozen_ns + 100000000, after.blind_ns[TOTAL] - before.blind_ns[TOTAL]);
 	EXPECT_TRUE(ticks_reach(&self->f, stat_of(&self->f, JETWATT_A_STATS_TICKS) + 50));
 }

@@ -207,7 +207,7 @@ static struct reckoning reckon(struct family *f)
 	return r;
 }
 
-/* What the events report about the time between two readings of the tick counters. */
+/* Summary of the events that the module has sent between two readings of the tick counters. */
 struct story {
 	uint64_t told;		/* missed ticks in the first event that reports any */
 	uint64_t due_low, due_high;	/* limits of the number of deadlines */
