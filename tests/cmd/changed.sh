@@ -23,7 +23,7 @@ good_mode()
 }
 
 # holds_good_mode SECONDS [STATE]: is a good mode held (or, with "any", applied) within SECONDS?
-# Asking costs the job CPU time.
+# Each request to jetwattd costs the job CPU time, so poll every two seconds.
 holds_good_mode()
 {
 	from=$(now_ns) time='' good=1
@@ -37,7 +37,8 @@ holds_good_mode()
 	return $good
 }
 
-# seen AFTER SECONDS PATIENCE: is the change after AFTER minibatches, or now, detected within SECONDS?
+# seen AFTER SECONDS PATIENCE: is the change of the job after AFTER minibatches ("now": at the time
+# of the call) detected within SECONDS? Wait for PATIENCE seconds at most.
 seen()
 {
 	was=$(how_often) at=$(now_ns)

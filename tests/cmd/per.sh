@@ -50,7 +50,8 @@ result $? "a count in a file: J and ms per unit within 1 % of the plant's"
 says "cannot read $T/count yet (No such file"
 result $? "a file that does not exist at the begin is reported, and counts from 0"
 
-# For part of the run, and from a server: the ends of the interval are within minibatches.
+# Measure a part of the run, with a counter from a server: both ends of the interval are within
+# minibatches.
 mkdir -p "$T/www"
 ip link set lo up
 httpd -f -p 127.0.0.1:8000 -h "$T/www" &
@@ -73,7 +74,8 @@ exits 0 && near "$(per total_j)" "$4" 0.005 &&
 	near "$(per energy_j)" "$2" 0.05 && near "$(per units)" "$1" 0.05 && awk -v s="$(per energy_sd)" 'BEGIN { exit !(s < 0.05) }'
 result $? "a metric of a server: J per unit within three stated errors of the plant's"
 
-# A reply that takes 0.8 s: the energy is that of the middle of the request, which is long past.
+# A reply that takes 0.8 s: the energy is computed for the middle of the request, 0.4 s before its
+# end.
 mkdir "$T/www/cgi-bin"
 cat > "$T/www/cgi-bin/slow" << 'EOT'
 #!/bin/sh
@@ -113,7 +115,7 @@ result $? "a counter that is missing at the end: an error, and its figures until
 kill "$train"
 wait $counting
 
-# A server that the command starts, and that ends with it.
+# The measured command starts the server, which ends with the command.
 rm "$T/www/metrics"
 cat > "$T/serving" << 'EOT'
 httpd -f -p 127.0.0.1:8000 -h "$1" &
@@ -132,8 +134,8 @@ exits 0 && says "cannot read .* yet" "s before the end of the job" && [ "$(per u
 	[ "$(per units)" -lt 80 ] && near "$(per energy_j)" "$2" 0.05
 result $? "a server of the command: counts from 0 to its last reading"
 
-# Restart: to 100 in 2.5 s, then to 50. The first reading has at most 20, the last one before the
-# restart at least 60.
+# A counter that restarts: it rises to 100 in 2.5 s, then from 0 to 50. The first reading is at most
+# 20, and the last one before the restart at least 60.
 cat > "$T/restart" << 'EOT'
 for i in 20 40 60 80 100; do echo $i > $1; sleep 0.5; done
 for i in 10 20 30 40 50; do echo $i > $1; sleep 0.5; done
