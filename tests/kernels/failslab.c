@@ -19,7 +19,7 @@ static void fail_nth(int n)
 	write_number("/proc/self/fail-nth", n);
 }
 
-/* Has an allocation failed? Otherwise the remaining count of fail-nth is above 0. */
+/* Has an allocation failed? If not, fail-nth still shows a count above 0. */
 static bool has_failed(void)
 {
 	return read_number("/proc/self/fail-nth") == 0;
