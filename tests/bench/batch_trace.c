@@ -4,8 +4,8 @@
  *
  *   batch-trace TRACE [LOST SEED]
  *
- * LOST: share of the waits that are removed before, as if the ring buffer had overrun; the wait
- * after a removed one reports the loss.
+ * LOST: share of the waits that are removed before minibatches are searched, as if the ring buffer
+ * had overrun; the wait after a removed one reports the loss.
  *
  * First line: length of the trace in s, its size in bytes, number of rails, number of samples. Then
  * one line per minibatch: process, kind, flags, end in ns, energy in uJ (-1: not measured), its

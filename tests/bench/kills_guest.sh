@@ -9,10 +9,11 @@
 # KNOBS: before: the values from before the first start; mode: other values, which jetwatt restore
 # resets; left: other values, which jetwatt restore does not reset. JOB: on (it continues) or stuck.
 # DATABASE: opens, or not. In a third of the rounds a knob refuses its next values, from some time
-# before the kill (REFUSED: KNOB:live) or from the kill on (KNOB:kill; the guardian meets it); in a
-# third the board is hot, so that the kernel lowers the GPU's limit, before jetwattd starts (HEAT:
-# hot:start) or later (hot:live). MODE: if the job was held at the kill, whether the mode that the
-# knobs had draws at most the budget in the plant (safe or unsafe); else -.
+# before the kill (REFUSED: KNOB:live) or from the kill on (KNOB:kill; then the guardian's writes
+# are refused); in a third the board is hot, so that the kernel lowers the GPU's limit, before
+# jetwattd starts (HEAT: hot:start) or later (hot:live). MODE: if the job was held at the kill,
+# whether the mode that the knobs had draws at most the budget in the plant (safe or unsafe); else
+# -.
 . /common.inc
 state=/var/lib/jetwatt
 what=$1

@@ -8,8 +8,8 @@
 plan 7
 
 
-# served ASK...: run jetwatt schedule with the configuration and these clients; the report goes to
-# $T/json, the latencies to $T/answers
+# served OPTION...: run jetwatt schedule with the configuration $T/conf, and the client "ask" with
+# these options; the report goes to $T/json, the latencies to $T/answers
 served()
 {
 	: > "$T/steps"
