@@ -22,7 +22,7 @@
 #include "plant.h"
 
 #define KERNEL_GPU_CLKS		1900	/* duration of the shortest kernel */
-#define KERNEL_EFFICIENCY	930	/* of the peak, of a multiply-add kernel, permille */
+#define KERNEL_EFFICIENCY	930	/* of a multiply-add kernel: permille of the peak rate */
 #define WORKERS_MAX		64
 
 static const struct sim_work *work;
@@ -129,7 +129,7 @@ static u32 running(const struct sim_work *work, const struct sim_mode *m)
 }
 
 struct times {
-	u64 arithmetic, traffic, launch;	/* parts of @busy, which overlap in time */
+	u64 arithmetic, traffic, launch;	/* lengths of the parts of @busy, which overlap */
 	u64 busy, load, stall;
 	u64 bytes;
 };

@@ -134,7 +134,7 @@ static int row(struct table *t, char *line)
 	r->uw = v[POWER_W];
 	if (r->mode.cores && r->mode.cpu_khz && r->mode.gpu_hz && r->mode.emc_hz)
 		return 0;
-	pr_err("%s:%u: cores and clocks are whole numbers above 0\n", t->path, t->line);
+	pr_err("%s:%u: cores and clocks must be whole numbers above 0\n", t->path, t->line);
 	return -EINVAL;
 }
 

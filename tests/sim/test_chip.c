@@ -60,7 +60,7 @@ TEST_F(chip, defaults)
 TEST_F(chip, limits_keep_what_is_written_and_reset_forgets_it)
 {
 	EXPECT_EQ(0, reg_write(CHIP, CRIT1, 0x1237));
-	EXPECT_EQ(0x1230, reg_read(CHIP, CRIT1));	/* it lacks the three lowest bits */
+	EXPECT_EQ(0x1230, reg_read(CHIP, CRIT1));	/* the register has no bits 2:0 */
 	EXPECT_EQ(0, reg_write(CHIP, SHUNT1, 0x1238));
 	EXPECT_NE(0x1238, reg_read(CHIP, SHUNT1));
 	EXPECT_EQ(0, reg_write(CHIP, CONFIG, RESET));

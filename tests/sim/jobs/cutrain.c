@@ -168,8 +168,8 @@ static void load_libraries(void)
 	api.end = need(jetwatt, "jetwatt_mark_end");
 }
 
-/* As PyTorch's allocator of pinned memory does: query an event now and then, without waiting for
- * it. The program waits in another call. */
+/* Query an event every 4 ms without waiting for it, as PyTorch's allocator of pinned memory does;
+ * then wait for the GPU in another call. */
 static CUresult query_seldom(void)
 {
 	while (api.event_query(NULL) == CUDA_ERROR_NOT_READY)
