@@ -60,7 +60,8 @@ def within_one_percent(jetwatt, load):
     off.sort(key=abs)
     check(abs(off[-2]) <= 0.01, "%s: %d of %d times %g s within 1 %%: all but one at most %.2f %%" % (
         load, sum(abs(o) <= 0.01 for o in off), LONG, LONG_S, abs(off[-2]) * 100))
-    # The uncertainty is two standard deviations; of eight results, all are within 3.2.
+    # The uncertainty is two standard deviations; all of eight results are within 3.2 standard
+    # deviations.
     check(covered, "%s: and within 1.6 times the stated uncertainty" % load)
 
 

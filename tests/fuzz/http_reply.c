@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (!err && (body < raw || body_len > len || body + body_len > raw + len))
 		abort();
 	memcpy(raw, data, len);
-	/* The reply is complete without the end of the connection, or it is not. */
+	/* A reply that is invalid when the connection is closed must not be complete before. */
 	if (err && !jetwatt_http_reply(raw, len, 0, &status, &body, &body_len))
 		abort();
 	free(raw);

@@ -13,7 +13,7 @@ trap 'kill $server 2> /dev/null' EXIT
 for _ in $(seq 100); do [ -s $d/port ] && break; sleep 0.1; done
 url=http://127.0.0.1:$(cat $d/port)
 
-# reads SECONDS NAME=SOURCE...: read, with the output in $d/out
+# reads SECONDS NAME=SOURCE...: read the counters for SECONDS, with the output in $d/out
 reads() { run build/read-units "$@"; }
 # refused PATH REASON: every reading of the path fails, with this reason
 refused()

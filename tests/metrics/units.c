@@ -4,8 +4,8 @@
  *
  *   read-units SECONDS NAME=SOURCE...
  *
- * For each reading, prints its duration in ms and for each counter of the source the value, or why
- * there is none; at the end the units and the restarts of each counter.
+ * For each reading, prints its duration in ms and, for each counter of the source, its value or the
+ * reason why it has none; at the end, prints the number of units and of restarts of each counter.
  */
 #include <math.h>
 #include <poll.h>

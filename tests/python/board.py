@@ -25,7 +25,7 @@ class Board:
         self.power = dict(RAILS, **{"": TOTAL_W})
         self.uj = dict.fromkeys(self.power, 0)
         self.dir = os.path.join(root, "sys/class/hwmon/hwmon3")
-        # Another driver's device, as the one that owns the chips.
+        # The hwmon device of another driver, like that of the driver that owns the chips.
         self.put(os.path.join(root, "sys/class/hwmon/hwmon1/name"), "ina3221")
         self.put(os.path.join(root, "sys/module/jetwatt/parameters/idle_hz"), idle_hz)
         self.put("name", "jetwatt")

@@ -192,7 +192,8 @@ class Sources(Case):
         self.assertEqual((m.source, m.scope, m.error), (source, "module total", None))
         self.assertEqual(len(m.rails), 3)
         self.assertGreater(m.joules, 0)
-        # serve.c has new values all the time, jetwattd after latch_s.
+        # The counters of tests/metrics/serve.c change all the time; the values that jetwattd serves
+        # are up to latch_s old.
         self.assertLess(abs(m.joules - counted), 28.5 * meter.source.latch_s)
         self.assertGreater(m.uncertainty, 28.5 * 0.3)
 
@@ -429,7 +430,7 @@ class Uncertainty(Case):
                 world.wait(0.5)
                 last = world.meter.read()
                 errors.append((last.at(world.clock.now) - first.at(start)) / 15 - 1)
-        # Without the correction for the lag, the mean error is -14 %.
+        # Without the correction for the age of the counter, the mean error would be -14 %.
         self.assertLess(abs(sum(errors) / len(errors)), 0.02)
 
     def test_counter_that_stands_still(self):

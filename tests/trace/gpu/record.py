@@ -582,7 +582,7 @@ def main():
         except Finished:
             pass
         clock.write()
-        # Leave the threads of frameworks behind.
+        # Exit without waiting for threads that the frameworks have started.
         os._exit(0)
     names = sys.argv[2:] or list(PROGRAMS)
     if len(sys.argv) < 2 or not set(names) <= set(PROGRAMS):
