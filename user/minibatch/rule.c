@@ -68,7 +68,7 @@ static const struct {
 		"share of such waits in a sequence that fits no cycle, 0.75 to 1" },
 	[JETWATT_RULE_REGAINED] = {
 		"regained", "relabelled: the next wait is in a sequence that fits no cycle, but has the usual period, callers and launches, or duration",
-		"confidence in the period of the sequence, above 0.9; 1: by the others" },
+		"confidence in the period of the sequence, above 0.9; 1: by callers or duration" },
 	[JETWATT_RULE_LAST] = {
 		"last", "no wait follows: a minibatch ends here if all its waits were seen",
 		"share of the minibatch's waits that were seen" },
