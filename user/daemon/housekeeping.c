@@ -43,7 +43,7 @@ int jetwattd_stopped(const struct jetwattd_run *r)
 	       atomic_load(&r->d->blind);
 }
 
-/* Return: 1 if for JETWATTD_CORUNNERS_CHECKS checks the co-running commands have differed from
+/* Return: 1 if, in the last JETWATTD_CORUNNERS_CHECKS checks, the co-running commands differed from
  * those with which the workload was looked up. */
 static int corunners_changed(struct jetwattd_run *r)
 {

@@ -53,7 +53,7 @@ const struct jetwattd_state jetwattd_state[] = {
 		"the state that was found, as far as the knobs accept it", ANY,
 	},
 	[JETWATTD_BLIND] = {
-		"blind", "under a budget, the samples of power or of a rail of the total have stopped",
+		"blind", "under a budget, the samples of the total power, or of one rail in the total, have stopped",
 		"every rail of the total has samples again; no process uses the GPU any more, and jetwattd ends",
 		"the lowest mode", ANY & ~(FROM(YIELDING) | FROM(PAUSED)),
 	},
