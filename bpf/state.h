@@ -42,7 +42,7 @@ __u64 lost;
 __u64 callers_seen, orphans;
 /* Number of threads ever added to @queries, and of functions ever added to @callbacks. */
 __u64 queries_seen, callbacks_seen;
-/* 1: there was an entry in @copies. */
+/* 1: an entry has been added to @copies since the start. */
 __u64 copies_seen;
 /* Generation of the map @named: incremented when an entry of the map becomes invalid. */
 __u64 names_gen;
