@@ -31,7 +31,7 @@ enum { CORPUS = JETWATT_ARGS_LONG, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSO
 	  "Prediction method, listed in man jetwatt-eval; default: auto", 0 },	\
 	{ "repeats", REPEATS, "N", 0, "Number of repeats, each with other modes; default: 10", 0 },	\
 	{ "sampling", SAMPLING, "HOW", 0,				\
-	  "How the seen modes are selected: random, or designed (as profile does); default: by method", 0 },	\
+	  "How the given modes are selected: random, or designed (as profile does); default: by method", 0 },	\
 	{ "seed", SEED, "N", 0, "Seed of all random choices; default: 1", 0 },	\
 	{ "pool", POOL, "FILE.csv", 0, "Same workload on other devices, a prior for auto", 0 },	\
 	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 }
