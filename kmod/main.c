@@ -129,5 +129,5 @@ MODULE_VERSION(JETWATT_VERSION);
 MODULE_SOFTDEP("pre: ina3221 ina238 ina2xx");
 /*
  * There is no MODULE_ALIAS_GENL_FAMILY: with it, any process could load the module by resolving
- * the family by its name. Loading is the administrator's decision.
+ * the family by its name. Only the administrator decides whether the module is loaded.
  */
