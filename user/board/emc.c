@@ -13,8 +13,9 @@
 #define EMC_RATES		"kernel/debug/bpmp/debug/emc/possible_rates"
 #define EMC_CLOCK		"kernel/debug/bpmp/debug/clk/emc/"
 
-/* Fill the levels of the memory clock. @device: devfreq device of the memory, "": none. Its
- * list of clocks takes precedence if the device is the only cap. Return: number of levels. */
+/* Fill the levels of the memory clock. @device: devfreq device of the memory, "": none. The
+ * device's list of clocks takes precedence if the device is the only cap. Return: number of
+ * levels. */
 static int emc_levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *device)
 {
 	uint64_t lo, hi, *v = b->level[k];

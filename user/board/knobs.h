@@ -268,7 +268,8 @@ struct jetwatt_knob_ops {
 /* knob.c: return the table of functions of a knob */
 const struct jetwatt_knob_ops *jetwatt_knob_ops(enum jetwatt_knob k);
 
-/* levels.c: the first two functions return the number of levels that they wrote to @v */
+/* levels.c: jetwatt_levels_table() and jetwatt_levels_devfreq() return the number of levels that
+ * they wrote to @v */
 int jetwatt_levels_table(const uint64_t *from, uint64_t *v);
 int jetwatt_levels_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			   uint64_t *v);
