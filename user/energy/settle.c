@@ -178,7 +178,8 @@ static struct jetwatt_batch_fit best_fit(const double *y, size_t n, double floor
 	return flat;
 }
 
-/* Return whether the rest of the power signal has no trend that exceeds its scatter. */
+/* Return whether power has no trend that exceeds its scatter. @y: mean power of the @n windows that
+ * remain after the decay, W. */
 static bool has_no_trend(const double *y, size_t n, double level)
 {
 	double a = 0, b = 0, var = 0, mean, error;
