@@ -34,9 +34,9 @@ uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_
 			      const struct jetwatt_measure_limits *limits, int *settled);
 
 /*
- * Predict the level of power from the samples from @from_ns on, if limits->decay is not NULL, and
- * add what the samples show to limits->decay. Return: 0 if row->power_w and row->power_sd are set;
- * -ENODATA if the error of the prediction is too large.
+ * If limits->decay is not NULL, predict the level of power from the samples from @from_ns on, and
+ * add the decay that these samples show to limits->decay. Return: 0 if row->power_w and
+ * row->power_sd are set; -ENODATA if the error of the prediction is too large.
  */
 int jetwatt_settle_predict(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits, struct jetwatt_row *row);

@@ -18,7 +18,7 @@
  * struct jetwatt_unit_reader - the thread and its queue
  * @units: the counters and their sources
  * @thread: the thread; @running: 1: the thread was started and has not been joined
- * @buf: buffer of the thread
+ * @buf: memory in which the thread stores the text that it reads from a source
  * @lock: protects the members below
  * @wake: signalled if @stop changes
  * @stop: 1: the thread reads all sources once more and ends
