@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define GROUPS		6	/* number of minibatches per window */
-/* minimum log-likelihood ratio of the windows' votes over votes by chance */
+/* minimum logarithm of how much likelier the windows' votes are with this period than by chance */
 #define EVIDENCE	12.0
 /* minimum fraction of the windows with the same vote; with twice the true period, only half of
  * the windows agree */

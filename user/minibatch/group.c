@@ -158,8 +158,8 @@ int jetwatt_group_waits(struct jetwatt_batch_wait *b, const double *v, size_t n,
 	}
 	/*
 	 * One or two waits outside of all groups are the rest of a group from which waits are
-	 * missing. If hardly any group misses waits, a longer sequence outside of all groups is
-	 * such a rest too: divide the waits again with this sequence in a group.
+	 * missing. If hardly any group misses waits, a sequence of up to @k waits outside of all
+	 * groups is the rest of a group too: divide the waits again with this sequence in a group.
 	 */
 	for (size_t i = 1, j; i < n; i = j) {
 		for (j = i + 1; j < n && b[j].other_phase == b[i].other_phase; j++)
