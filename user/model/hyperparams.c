@@ -185,7 +185,8 @@ static int tune_leave_one_out(struct jetwatt_surface *s, double *e2, double *var
 	memcpy(al, s->res, n * sizeof(*al));
 	/*
 	 * At the fitted parameters, C^-1 (y - mean) equals A^-1 z, where z is @y minus the
-	 * linearised mean at the prior's parameters. The left side needs only the factor of C.
+	 * linearised mean at the prior's parameters. C^-1 (y - mean) is computed, because it needs
+	 * only the factor of C.
 	 */
 	jetwatt_linalg_upper(s->l, n, al, 1);
 	for (size_t j = 0; j < n; j++)
