@@ -216,8 +216,8 @@ void jetwatt_plan_required_limits(const struct jetwatt_mode *mode, const struct 
 		       const struct jetwatt_plan_objective *q, double *power_w, double *time_ms);
 
 /*
- * Set @out (@n entries) to the indices of the Pareto front of less time and less power, by
- * ascending time. Entries whose time or power is not finite are left out of the front. Return:
+ * Set @out (@n entries) to the indices of the Pareto front, on which less time requires more power,
+ * by ascending time. Entries whose time or power is not finite are left out of the front. Return:
  * number of entries of the front.
  */
 int jetwatt_plan_front(const double *time, const double *power, size_t n, size_t *out);
