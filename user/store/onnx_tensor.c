@@ -89,7 +89,7 @@ static int onnx_raw_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_fi
 	return 0;
 }
 
-/* Check whether the numbers of an element type are read. */
+/* Return whether jetwatt reads the numbers of tensors of an element type. */
 static int onnx_type_readable(int type)
 {
 	return type == JETWATT_ONNX_FLOAT || type == JETWATT_ONNX_INT32 ||
