@@ -32,7 +32,8 @@
 #define FAR_S		0.3
 #define WINDOW_S	1.0
 #define FAR		1.15
-/* Interval in which a held mode is measured, and the relative error of its power and time. */
+/* Duration of the measurement of a held mode, in s, and the relative standard deviation of the
+ * measured power and time. */
 #define HELD_S		10.0
 #define HELD_SD		0.002
 /* After the cap has stepped down: first and maximum wait in s; power limit of the lower mode. */

@@ -144,9 +144,9 @@ NETS = {
     "lstm": (Words, torch.zeros(17, 1, dtype=torch.long), (129.0e6, 30.1e6, 35.3e6)),
 }
 # Difference in bytes due to other counting rules of that publication, by operator. An operand that
-# is broadcast (Mul of a squeeze-and-excitation) counts with the size of the output. Operators that
-# only view bytes (Split, Slice) or repeat them (Resize) count 0. A table of words counts
-# completely.
+# is broadcast (Mul of a squeeze-and-excitation) counts with the size of the output. The publication
+# counts 0 bytes for operators that only view bytes (Split, Slice) or repeat them (Resize). A table
+# of words counts completely.
 OTHERWISE = {
     "mobilenetv3": lambda k: k["Mul"][1] * 4,
     "yolov8n": lambda k: -sum(k[o][2] for o in ("Split", "Slice", "Resize")),

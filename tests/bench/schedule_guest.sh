@@ -97,8 +97,8 @@ kills()
 		: > /tmp/steps
 		jetwatt schedule -c /tmp/conf > /dev/null 2>&1 &
 		schedule=$!
-		# Training does not start earlier, and a poll would cost as much CPU time as the
-		# start.
+		# Training takes this long to start. Polling for its start would cost as much CPU
+		# time as the start.
 		usleep 1500000
 		lines /tmp/steps 2 || bad=$((bad + 1))
 		job=$(pidof train)
