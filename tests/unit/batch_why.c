@@ -115,7 +115,7 @@ static const char *wrong(const struct found *f, uint32_t tgid)
 		else if (o->end_ns && o->start_ns != UINT64_MAX && b->start_ns != o->start_ns)
 			what = "begins at another time";
 		else if (o->flags & JETWATT_BATCH_INFERRED && !(b->flags & JETWATT_BATCH_INFERRED))
-			what = "an end that was not seen";
+			what = "an end that is not marked as inferred";
 	}
 	free(own);
 	return what ? what : at != n ? "more ends than minibatches" : NULL;

@@ -31,7 +31,7 @@ TEST(bodies_are_found)
 		{ OK "\r\nabc", 1, "abc" },
 		{ OK "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0A;x=y\r\n0123456789\r\n0\r\n\r\n", 0,
 		  "abc0123456789" },
-		/* Content-Length is not valid beside chunks. */
+		/* Content-Length is ignored if the body is sent in chunks. */
 		{ OK "Content-Length: 1\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", 0, "ab" },
 		{ OK "Content-Encoding: identity\r\nContent-Length: 1\r\n\r\na", 0, "a" },
 	};
