@@ -67,7 +67,8 @@ static long neighbour(const struct cell *cell, size_t n, struct cell c, int d, i
 	return hit ? (long)hit->row : -1;
 }
 
-/* Power of row @i, extrapolated from the next two rows in dimension @d; 0: there are not both. */
+/* Power of row @i, extrapolated from the next two rows on one side in dimension @d; 0: neither side
+ * has two rows. */
 static double extrapolated(const struct jetwatt_row *row, const struct cell *cell, size_t n, size_t i, int d)
 {
 	for (int by = -1; by <= 1; by += 2) {

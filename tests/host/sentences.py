@@ -67,7 +67,7 @@ def from_source(text):
             yield from sentences(comment(token), line)
         elif token.startswith('"'):
             message = re.sub(r"\\[nt]|%%", " ", token[1:-1])
-            # Not data and not markup.
+            # Skip literals that are data or markup.
             if not re.search(r"[{}<>=;\\]|/\w+/|#[0-9a-f]{6}", message):
                 yield from one(message, line)
 

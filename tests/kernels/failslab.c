@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Lets every memory allocation fail once: by /proc/self/fail-nth, the first, the second, ...
- * allocation of each operation fails, until the operation completes without a failure. Runs only on
- * the kernel of make check-debug. Afterwards every operation must work, the module must be
- * removable, and kmemleak must report no leak.
+ * allocation of each operation fails, until the operation completes without a failure. This test
+ * runs only on the kernel of make check-debug. Afterwards every operation must work, the module
+ * must be removable, and kmemleak must report no leak.
  */
 #include "kmod/family.h"
 #include "skip.h"
