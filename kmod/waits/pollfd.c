@@ -46,8 +46,8 @@
  * @armed: list of the descriptors of the process
  * @tgid: id of the process
  *
- * An owner is dropped when the process ends or executes another program. It stays when the last
- * descriptor is closed, because a process that has waited for the GPU will wait again.
+ * An owner is dropped when the process ends or executes another program. The owner stays when the
+ * last descriptor is closed, because a process that has waited for the GPU will wait again.
  */
 struct owner {
 	struct hlist_node node;
