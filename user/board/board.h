@@ -176,8 +176,8 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
  * read. */
 int jetwatt_board_throttled(const struct jetwatt_board *b);
 
-/* Check that every knob has the value of @mode. Return: 0; -ESTALE: and @err names a knob that
- * has another value; -EINVAL: not a mode of this board; other negative errno. */
+/* Check that every knob has the value of @mode. Return: 0; -ESTALE: a knob, which @err names, has
+ * another value; -EINVAL: not a mode of this board; other negative errno. */
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			 struct jetwatt_error_text *err);
 
