@@ -45,8 +45,8 @@ uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64
 			       uint64_t known, double budget_w);
 
 /* Return the energy overshoot, in J: the largest energy above @budget_w in any span that ends
- * now and is at most @window ns long. The energy overshoot has to be saved before the budget may
- * be drawn again. */
+ * now and is at most @window ns long. After an overshoot, power must stay below the budget until
+ * this energy is saved. */
 double jetwattd_window_debt(const struct jetwattd_window *s, uint64_t window, double budget_w);
 
 #endif

@@ -33,7 +33,7 @@ const struct jetwattd_state jetwattd_state[] = {
 	},
 	[JETWATTD_BACKING_OFF] = {
 		"backing off", "the cap has stepped down from the mode that was held",
-		"after 2 seconds; each further time after twice as long, at most back-off",
+		"after 2 seconds; each further back-off takes twice as long, at most the policy's back-off",
 		"the fastest other mode within the budget, or the mode to which the cap has stepped down",
 		FROM(HOLDING),
 	},
