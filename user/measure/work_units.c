@@ -214,7 +214,7 @@ static int check_unit(const struct jetwatt_work_units *w, int i)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, s->why,
 					    w->reader.units->source[u->source].kind == JETWATT_UNIT_HTTP ?
 					    "check that the program runs and exports this counter: curl URL" :
-					    "check that the program writes its count there",
+					    "check that the program writes this counter",
 					    "--per %s: the counter %s%s%s was never read", u->name,
 					    source, hash, u->metric);
 	if (s->count.last_ns <= s->count.first_ns)
