@@ -121,7 +121,7 @@ struct jetwatt_long_cycle {
  * @single: the launches show that each wait is a minibatch
  * @tid: the only thread whose waits count; 0: all threads
  * @cycle: the minibatches have more waits than JETWATT_PERIOD_MAX, if @cycle.launches is not 0. The
- *	waits of each were merged into one, so @k is 1
+ *	waits of each minibatch were merged into one wait, so @k is 1
  * @confidence: confidence in @k, 0 to 1
  * @missing: number of waits that are missing according to the period
  * @model: the learned model; if .train.k is 0, there were too few waits, or no model

@@ -20,7 +20,8 @@
  * shows that the sequence belongs to the cycle */
 #define AS_LONG		0.75
 
-/* AS_LONG for a sequence of a whole cycle: only its duration shows that the sequence is usual */
+/* replaces AS_LONG for a sequence of a whole cycle, because only the duration of such a sequence
+ * shows that it is usual */
 #define AS_LONG_WHOLE	0.95
 
 /* maximum difference between the length of a wait and that of the wait with the same phase index in

@@ -39,7 +39,8 @@
 /* the short gaps of another phase are shorter than the long gaps of its neighbour by at most
  * this (logarithm) */
 #define SAME_GAP	0.4
-/* the time between waits in another phase differs by at least this (logarithm) */
+/* the time between waits in another phase differs from that in its neighbour by at least this
+ * (logarithm) */
 #define OTHER_CYCLE	0.25
 
 /* Return the mean time between waits in the group of @k waits at @b, ns. */
