@@ -269,8 +269,8 @@ int jetwatt_surface_fit_hyperparams(struct jetwatt_surface *s)
 		s->gp.len[d] = JETWATT_GP_LEN;
 	for (int it = 0; it < 4 && !err; it++) {
 		err = tune_search(s);
-		/* The evidence is from before more outliers are weighted down, because weighting
-		 * down must not raise the evidence of a prior. */
+		/* The evidence is that of the first round: later rounds give outliers less weight,
+		 * and this must not raise the evidence of a prior. */
 		first = it ? first : s->evidence;
 		if (!err)
 			err = tune_leave_one_out(s, e2, var);
