@@ -26,7 +26,8 @@ static uint64_t explore_hash(uint64_t z)
 /* A single power reading is taken as an outlier if it deviates from the model by more than
  * OUTLIER_LOG in the logarithm and is outside of the 95 % interval: known data sets have readings 5
  * to 60 % too low. Without a second reading, the model would be fitted to the outlier. Times are
- * not tested for outliers: an error of one in the number of minibatches looks like an outlier. */
+ * not tested for outliers: if the number of minibatches is wrong by one, the time looks like an
+ * outlier. */
 #define OUTLIER_LOG	0.05
 #define Z_95		1.96
 

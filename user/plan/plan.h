@@ -106,8 +106,9 @@ int jetwatt_plan_predict_possible(const struct jetwatt_fitted *m, const struct j
  * @most: largest number of rows
  * @next: set to the mode to measure next
  *
- * Neither the CPU clock nor the GPU clock is above that of any measured row, so a resumed profile
- * continues below its rows. Only the modes of the rows are used, not their times and powers.
+ * Neither the CPU clock nor the GPU clock is above that of any measured row, so a profile that is
+ * resumed continues with clocks that are no higher than those of its rows. Only the modes of the
+ * rows are used, not their times and powers.
  *
  * Return: 0; 1 if no unmeasured mode can be reached or @rows has reached @most; -EINVAL if @n is 0.
  */
