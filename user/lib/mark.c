@@ -8,8 +8,8 @@
  *	[begin |end ]NAME[ @NS/TID/LOST/PID]
  *
  * NS is the time by the kernel's CLOCK_MONOTONIC, without the offset of a time namespace. LOST is
- * the number of marks that were lost since the last mark that was sent. PID is 0, or the process
- * for which the mark is sent; TID is then the id of that process as well. A mark without these
+ * the number of marks that were lost since the last mark that was sent. PID is 0, or the id of
+ * another process for which the mark is sent; TID then has the value of PID. A mark without these
  * numbers has the time of its arrival.
  */
 #include <errno.h>
