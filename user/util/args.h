@@ -54,7 +54,8 @@ struct jetwatt_args_group {
 /* Maximum number of groups of a verb. */
 #define JETWATT_ARGS_GROUPS	4
 
-/* --json, for verbs without another output format. The parser's input is an int. */
+/* --json, for verbs without another output format. The input of the parser points to an int, which
+ * --json sets to 1. */
 extern const struct argp jetwatt_args_json_argp;
 
 /**
