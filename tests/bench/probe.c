@@ -41,7 +41,7 @@ static const char *const way_name[WAYS] = { "syncpt", "pollfd" };
 struct control {
 	int go, done, quit;
 	uint64_t work_ns;
-	double cpu_ns, wall_ns;		/* median of a wait and the work before it */
+	double cpu_ns, wall_ns;		/* medians for a wait and the work before it */
 };
 
 static uint64_t cpu_now(void)

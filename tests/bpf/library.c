@@ -163,8 +163,8 @@ TEST_F_TIMEOUT(one, every_callback_once, 120)
 	EXPECT_EQ(0, jetwatt_probe_lost(j->seen.probe));
 }
 
-/* Run a job that copies asynchronously before it synchronises. Return: mean length of the reported
- * waits, as fraction of the time that the job itself measured for both. */
+/* Run a job that copies asynchronously before it synchronises. Return: sum of the lengths of the
+ * reported waits, as fraction of the time that the job itself measured for the copies and waits. */
 static double copy_and_synchronise(struct __test_metadata *_metadata, struct cuda_job *j)
 {
 	double waited = 0, measured = 0;

@@ -78,8 +78,8 @@ wait
 run $J list profiles --json --db "$d/many.db"
 check "four concurrent writers" '[ "$(jq "map(.rows) | add" "$d/out")" = 72 ] && [ "$(jq length "$d/out")" = 4 ]'
 
-# Root uses a database in the directory of another user, like the daemon's database, and in a
-# directory that several users may write.
+# Root uses a database in a directory that another user owns, as with the daemon's database, and
+# refuses a database in a directory that several users may write.
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$d"
 	install -d -o 990 -g 990 "$d/own"
