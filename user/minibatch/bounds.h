@@ -144,7 +144,7 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch
 int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_period *r,
 			  const struct jetwatt_cut *cut);
 
-/* Initialise the records of a job without decisions. */
+/* Initialise the decision records of a job; no decision is recorded yet. */
 void jetwatt_bounds_begin(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_why *why);
 
 #endif
