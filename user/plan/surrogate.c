@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to EVERY rows, each row causes a full fit. Beyond, the cost of a full fit, which grows
- * faster than the square of the number of rows, brings little: a full fit to at most WHOLE rows is
- * done each time the number of rows has grown by the factor GROWTH. In between, warm-start fits use
- * the NEAREST rows closest in power to the budget, which are all rows if there are fewer. */
+/* Up to EVERY rows, each row causes a full fit. With more rows, a full fit improves little for its
+ * cost, which grows faster than the square of the number of rows: a full fit to at most WHOLE rows
+ * is done only each time the number of rows has grown by the factor GROWTH. In between, warm-start
+ * fits use the NEAREST rows closest in power to the budget, which are all rows if there are
+ * fewer. */
 #define EVERY	16
 #define GROWTH	1.15
 #define WHOLE	24
