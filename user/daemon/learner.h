@@ -326,7 +326,7 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
 			  struct jetwattd_step *step);
 
-/* Add the reading of a mode as a row; the reading also becomes news, so that the loop stores it.
+/* Add the reading of a mode as a row; also add the reading to the news, so that the loop stores it.
  * Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
 /* Add an estimate as a row, for a mode that was left before its reading was complete. The estimate
