@@ -20,7 +20,8 @@ modes=$(($(wc -l < "$T/modes.csv") - 1))
 # Get the true values of the plant, in J and W.
 tail -n +2 "$T/modes.csv" | sed 's/$/,/' > "$T/keys"
 sed 's/^/^/' "$T/keys" > "$T/lines"
-# Without -F, awk would cost the guest regular expressions for each of thousands of lines.
+# grep -F drops most of the thousands of lines before regular expressions are matched, which are
+# slow in the guest.
 grep -F -f "$T/keys" $TRUTH/roofs | grep -f "$T/lines" |
 	awk -F, '{ printf "c%s-%s-g%s-e%s %.6e %.6e %.6e %.6e %.6f\n", $1, $2, $3, $4, $5 * 1e6, $6 * 1e3,
 		   $7 * 1e-18, $8 * 1e-18, $9 * 1e-6 }' > "$T/truth"

@@ -20,7 +20,8 @@
  * neighbour on both sides, its expected power is the geometric mean of these two. A row is an
  * outlier if its power is below 95 % of the median of these expected values. A row that has no such
  * dimension is at a corner: there the expected value is extrapolated from the next two rows in each
- * dimension (log power linear in the log of the knob), and the row is an outlier below 80 %.
+ * dimension (log power linear in the log of the knob), and the row is an outlier if its power is
+ * below 80 % of the median.
  *
  * Return: number of outliers; -ENOMEM.
  */

@@ -98,7 +98,8 @@ TEST_F_TIMEOUT(slab, loading, 600)
 
 	ASSERT_LT(50, loaders);
 	watch_names();
-	/* Begin 20 earlier, because the loader makes about 20 of its allocations for the cleanup. */
+	/* Begin 20 allocations earlier: about 20 of those counted are for the cleanup, after
+	 * init. */
 	for (n = loaders - 20; n < 3000; n++) {
 		fail_nth(n);
 		err = load("jetwatt", "");

@@ -132,11 +132,13 @@ static const struct pairs pairs[] = {
 	  .second = JETWATT_SYNC_STREAM, .minibatches = 2 },
 	/* Both waits have the same call and no launches are traced, but the disturbed minibatch is
 	 * as long as the others. */
-	{ "one wait, as long in all", .usual = { { 0.85, 66.3 }, { 0.264, 7.15 } },
+	{ "one wait disturbed, minibatches of the same length",
+	  .usual = { { 0.85, 66.3 }, { 0.264, 7.15 } },
 	  .call = { JETWATT_SYNC_POLLFD, JETWATT_SYNC_POLLFD },
 	  .unusual = { { 0.868, 67.005 }, { 1.486, 6.002 }, { 1.056, 68.425 }, { 0.262, 7.38 } },
 	  .second = JETWATT_SYNC_POLLFD, .minibatches = 2 },
-	{ "both waits, as long in all", .usual = { { 39, 3.53 }, { 0.15, 3.53 } },
+	{ "both waits disturbed, minibatches of the same length",
+	  .usual = { { 39, 3.53 }, { 0.15, 3.53 } },
 	  .call = { JETWATT_SYNC_POLLFD, JETWATT_SYNC_POLLFD },
 	  .unusual = { { 39.02, 4.157 }, { 0.362, 2.648 }, { 39.378, 3.539 }, { 0.15, 3.545 } },
 	  .second = JETWATT_SYNC_POLLFD, .minibatches = 2 },
