@@ -21,7 +21,7 @@ if ! /usr/bin/python3 -c 'import pyte' 2> /dev/null; then
 	echo "1..0 # SKIP no python3-pyte here"
 	exit 0
 fi
-echo 1..11
+echo 1..12
 build/make-trace $d/run.jwt seed=5 n=200 > $d/truth
 all="--replay $d/run.jwt --speed 100000"
 
@@ -43,6 +43,12 @@ screen 40x8 1,show,key:q $all
 check "a small terminal does not crash" "[ $status = 0 ] && grep -q '^module' $d/out"
 screen 80x24 1,key:+,1,show,key:q $all
 check "the time window can be made longer" "grep -q '^    8 s' $d/out"
+build/make-trace $d/two.jwt n=400 eval_every=8 > $d/truth
+screen 80x24 2,show,key:q --replay $d/two.jwt --speed 100000
+check "a job with two phases: a line for each, with its J, ms and minibatches per second" \
+	"grep -qE '^4711 +train --made .up. +[0-9.]+ +[0-9]+ %' $d/out &&
+	 grep -q 'no process on the GPU' $d/out && grep -qE '^ +phase 1 +1\.3[0-9]* +(79|80|81)[.0-9]* +(8|9|1[01])' $d/out &&
+	 grep -qE '^ +phase 2 +0\.(39|4[01])[0-9]* +2[345][.0-9]* +[345]' $d/out && ! grep -q '.\{81\}' $d/out"
 build/jetwatt top --replay $d/run.jwt > $d/out 2>&1 < /dev/null
 check "without a terminal: an error with a fix" "[ $? = 2 ] && grep -q 'top needs a terminal' $d/out && grep -q 'fix: ' $d/out"
 SCREEN_TERM=nothing-known screen 80x24 2,show $all

@@ -68,38 +68,62 @@ static struct jetwatt_top_job *find_job(struct jetwatt_top *t, uint32_t pid)
 	return NULL;
 }
 
+/* Compute the means of one phase from the bounds that ended in the window. */
+static void fill_phase(const struct jetwatt_top *t, const struct jetwatt_session *w,
+		       struct jetwatt_top_job *job, uint64_t from_ns, const struct jetwatt_batch_bound *bound,
+		       int bounds, uint32_t number)
+{
+	struct jetwatt_top_phase p = { 0 };
+	double ns = 0, uj;
+	size_t known = 0, seen = 0;
+
+	for (int i = 0; i < bounds; i++) {
+		const struct jetwatt_batch_bound *b = &bound[i];
+
+		if (b->phase != number || b->end_ns < from_ns)
+			continue;
+		ns += b->end_ns - b->start_ns;
+		seen++;
+		if (jetwatt_batch_energy(w->power, w->nr_power, w->total, w->nr_total, b->start_ns,
+					 b->end_ns, &uj, NULL))
+			continue;
+		p.joule += uj * 1e-6;
+		known++;
+	}
+	if (!seen)
+		return;
+	p.ms = ns * 1e-6 / seen;
+	p.joule = known ? p.joule / known : 0;
+	p.per_s = seen / t->window_s;
+	job->phase[job->phases++] = p;
+}
+
 /* Find the minibatches of one process that ended in the window. Return: 0, -ENOMEM. */
 static int job_minibatches(struct jetwatt_top *t, const struct jetwatt_session *w,
 			   struct jetwatt_top_job *job, uint64_t from_ns, struct jetwatt_sync *sync,
 			   struct jetwatt_batch_bound *bound)
 {
 	struct jetwatt_batch_info info;
-	double joule = 0, ns = 0, uj;
-	size_t n = 0, known = 0, seen = 0;
-	int bounds;
+	int bounds, phases;
+	size_t n = 0;
 
 	for (size_t i = 0; i < w->nr_sync; i++)
 		if (w->sync[i].tgid == job->pid)
 			sync[n++] = w->sync[i];
 	bounds = jetwatt_batch_segment(sync, n, bound, &info);
+	phases = jetwatt_batch_phases(bound, bounds > 0 ? bounds : 0);
 	for (int i = 0; i < bounds; i++) {
-		const struct jetwatt_batch_bound *b = &bound[i];
-		int k = ((double)b->end_ns - from_ns) / (t->window_s * 1e9) * t->nr_columns;
+		int k = ((double)bound[i].end_ns - from_ns) / (t->window_s * 1e9) * t->nr_columns;
 
-		if (b->kind != JETWATT_BATCH_TRAIN || b->end_ns < from_ns)
-			continue;
-		t->tick[k < t->nr_columns ? k : t->nr_columns - 1]++;
-		ns += b->end_ns - b->start_ns;
-		seen++;
-		if (jetwatt_batch_energy(w->power, w->nr_power, w->total, w->nr_total, b->start_ns,
-					 b->end_ns, &uj, NULL))
-			continue;
-		joule += uj * 1e-6;
-		known++;
+		if (bound[i].phase && bound[i].end_ns >= from_ns)
+			t->tick[k < t->nr_columns ? k : t->nr_columns - 1]++;
 	}
-	job->ms = seen ? ns * 1e-6 / seen : 0;
-	job->joule = known ? joule / known : 0;
-	return bounds == -ENOMEM ? -ENOMEM : 0;
+	for (int k = 1; k <= phases; k++)
+		fill_phase(t, w, job, from_ns, bound, bounds, (uint32_t)k);
+	/* The window does not begin and end with a minibatch. */
+	if (job->phases == 1)
+		job->phase[0].per_s = 1e3 / job->phase[0].ms;
+	return bounds == -ENOMEM || phases == -ENOMEM ? -ENOMEM : 0;
 }
 
 static int job_by_watts(const void *a, const void *b)

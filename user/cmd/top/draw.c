@@ -136,6 +136,11 @@ static int draw_chart(const struct jetwatt_top *t, const struct jetwatt_top_view
 	return y + rows + 1;
 }
 
+static void draw_phase(const struct jetwatt_top_phase *p, int y)
+{
+	mvprintw(y, 32, "%9.4g %9.4g %8.3g", p->joule, p->ms, p->per_s);
+}
+
 static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 {
 	if (y > last)
@@ -148,10 +153,14 @@ static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 		const struct jetwatt_top_job *j = &t->job[i];
 
 		mvprintw(y, 0, "%-8u %-22.22s ", j->pid, j->name);
-		if (j->ms > 0)
-			mvprintw(y, 32, "%9.4g %9.4g %8.3g", j->joule, j->ms, 1e3 / j->ms);
+		if (j->phases == 1)
+			draw_phase(&j->phase[0], y);
 		mvprintw(y++, 60, " %s%7.2f %3.0f %%", j->shared ? "~" : " ", j->watt,
 			 t->total_w > 0 ? 100 * j->watt / t->total_w : 0);
+		for (int k = 0; k < j->phases && j->phases > 1 && y <= last; k++) {
+			mvprintw(y, 0, "%-8s phase %d", "", k + 1);
+			draw_phase(&j->phase[k], y++);
+		}
 	}
 	if (y <= last)
 		mvprintw(y, 0, "%-8s %-22s %29s %7.2f %3.0f %%", "-", "no process on the GPU", "",
@@ -159,10 +168,20 @@ static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 			 t->total_w > 0 ? 100 * fmax(t->rest_w, 0) / t->total_w : 0);
 }
 
+/* Return the number of lines that the jobs need, without the line of the rest. */
+static int job_lines(const struct jetwatt_top *t)
+{
+	int n = t->nr_jobs;
+
+	for (int i = 0; i < t->nr_jobs; i++)
+		n += t->job[i].phases > 1 ? t->job[i].phases : 0;
+	return n;
+}
+
 void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_session *w,
 		      const struct jetwatt_top_view *view)
 {
-	int rows = LINES - 8 - w->nr_rails - (t->nr_jobs > 2 ? t->nr_jobs : 2), y;
+	int lines = job_lines(t) + 1, rows = LINES - 8 - w->nr_rails - (lines > 2 ? lines : 2), y;
 
 	rows = rows > CHART_MOST ? CHART_MOST : rows;
 	erase();

@@ -7,23 +7,34 @@
 #define JETWATT_CMD_TOP_TOP_H
 
 #include "measure/session.h"
+#include "minibatch/phases.h"
 
 #define JETWATT_TOP_JOBS	16
 #define JETWATT_TOP_COLUMNS	240
 
 /**
+ * struct jetwatt_top_phase - the minibatches of one phase that ended in the window
+ * @joule, @ms: energy and time per minibatch, means; @joule is 0 if it is unknown
+ * @per_s: number of minibatches per second: while the job is in the phase if it has only one, else in
+ *	the window
+ */
+struct jetwatt_top_phase {
+	double joule, ms, per_s;
+};
+
+/**
  * struct jetwatt_top_job - a process that waits for the GPU
  * @pid, @name: the process
- * @joule, @ms: energy and time per minibatch, means over the window; 0: no minibatch ended in the
- *	window
+ * @phase, @phases: its phases; @phases is 0 if no minibatch ended in the window
  * @watt: share of the total power that is attributed to the process by its GPU time, in W
  * @shared: other processes used the GPU at the same time, so @watt is an estimate
  */
 struct jetwatt_top_job {
 	uint32_t pid;
 	char name[24];
-	double joule, ms, watt;
-	int shared;
+	struct jetwatt_top_phase phase[JETWATT_PHASES_MAX];
+	double watt;
+	int phases, shared;
 };
 
 /**
