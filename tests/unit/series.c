@@ -198,6 +198,13 @@ TEST(hwmon_files)
 	EXPECT_EQ(4, jetwatt_sysfs_read(fs, &r));
 	EXPECT_EQ(38, r.of.value[OC(3)]);
 
+	/* hwmon attributes such as temperatures may be negative, or larger than 32 bits. */
+	put(root, "hwmon2/rpm", "-1500\n");
+	put(root, "hwmon10/rpm", "5000000000\n");
+	EXPECT_EQ(4, jetwatt_sysfs_read(fs, &r));
+	EXPECT_EQ(-1500, r.of.value[FAN(1)]);
+	EXPECT_EQ(5000000000, r.of.value[FAN(2)]);
+
 	/* Files with the names of Xavier are read, and the mainline tachometer is used if NVIDIA's
 	 * does not exist. */
 	drop(root, "hwmon4/oc1_event_cnt");

@@ -73,13 +73,12 @@ static int is_named(const char *device, const char *name, size_t len)
 	return strlen(line) == len && !memcmp(line, name, len);
 }
 
-/* Read an unsigned number from a file. Return: 0; -ENOENT: no such file, or the file contains no
- * number. */
+/* Read a number from a file. Return: 0; -ENOENT: no such file, or the file contains no number. */
 static int read_number(const char *path, int64_t *v)
 {
 	FILE *f = fopen(path, "re");
-	uint32_t value;
-	int err = !f || fscanf(f, "%" SCNu32, &value) != 1;
+	int64_t value;
+	int err = !f || fscanf(f, "%" SCNd64, &value) != 1;
 
 	if (f)
 		fclose(f);
