@@ -48,9 +48,8 @@ struct bus {
 	u32 nr_chips;
 };
 
-static const struct sim_part *const parts[] = {
-	&sim_part_ina3221, &sim_part_ina238, &sim_part_ina228, &sim_part_ina219,
-};
+#define PART(name)	&sim_part_##name,
+static const struct sim_part *const parts[] = { SIM_PARTS(PART) };
 
 static u64 seed;
 

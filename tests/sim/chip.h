@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The INA3221 by its data sheet (TI SBOS576): registers, conversions, alerts.
+ * The simulated sensor chips: their table (SIM_PARTS), their interface to bus.c (struct sim_part),
+ * the supply lines that they measure, and the state of the INA3221 and the INA238.
  *
  * A chip is evaluated lazily: a read at time t first does all conversions that have ended by t.
  * Callers are serialised by the adapter's lock.
@@ -16,7 +17,10 @@
 struct device_node;
 
 #define SIM_CHANNELS	3
+/* Shunt of a channel whose shunt is not in the device tree, uOhm. */
+#define SIM_SHUNT_UOHM	10000
 
+/* Registers of the INA3221 (TI SBOS576). */
 enum sim_reg {
 	REG_CONFIG, REG_SHUNT1, REG_BUS1, REG_SHUNT2, REG_BUS2, REG_SHUNT3, REG_BUS3,
 	REG_CRIT1, REG_WARN1, REG_CRIT2, REG_WARN2, REG_CRIT3, REG_WARN3,
@@ -58,6 +62,7 @@ struct sim_channel {
 	s32 shunt_single;		/* last single conversion, LSB */
 };
 
+/* ina3221.c, ina3221_convert.c: an INA3221. */
 struct sim_chip {
 	u16 addr;
 	u16 reg[REG_PLAIN];
@@ -72,7 +77,7 @@ struct sim_chip {
 	bool once;			/* single-shot: stop after the last step */
 };
 
-/* Alerts and flags of REG_MASK. */
+/* Alerts and flags of REG_MASK of the INA3221. */
 #define MASK_SCC(ch)	(0x4000 >> (ch))
 #define MASK_CF(ch)	(0x0200 >> (ch))
 #define MASK_SF		0x0040
@@ -118,19 +123,16 @@ struct sim_part {
 	void (*write)(void *chip, u8 reg, u16 value, u64 t);
 };
 
-extern const struct sim_part sim_part_ina3221;
-extern const struct sim_part sim_part_ina238;
-extern const struct sim_part sim_part_ina228;
-extern const struct sim_part sim_part_ina219;
+/* The models: NAME is in the file NAME.c (ina228: ina238.c), which defines sim_part_NAME. */
+#define SIM_PARTS(row)	row(ina3221) row(ina238) row(ina228) row(ina219)
+
+#define SIM_PART_DECLARE(name)	extern const struct sim_part sim_part_##name;
+SIM_PARTS(SIM_PART_DECLARE)
 
 /* parts.c: read label and shunt resistance of a chip with one channel from the device tree. */
 void sim_part_wire(struct device_node *node, const struct sim_wire **wire, u32 *shunt_uohm);
 
-void sim_chip_init(struct sim_chip *chip, u16 addr, u64 t, u64 seed);
-u16 sim_chip_read(struct sim_chip *chip, u8 reg, u64 t);
-void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t);
-
-/* chip.c, for chip_regs.c: do the conversions that have ended by @t; restart the sequence. */
+/* ina3221_convert.c, for ina3221.c: do the conversions that have ended by @t; restart the sequence. */
 void sim_chip_convert(struct sim_chip *chip, u64 t);
 void sim_chip_restart(struct sim_chip *chip, u64 t);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Read and write the registers of a simulated INA3221. */
+/* An INA3221 by its data sheet (TI SBOS576): registers; ina3221_convert.c has the conversions. */
 #include <linux/kernel.h>
+#include <linux/of.h>
 #include <linux/string.h>
 
 #include "chip.h"
@@ -27,8 +28,25 @@ static void reset(struct sim_chip *chip, u64 t)
 	sim_chip_restart(chip, t);
 }
 
-void sim_chip_init(struct sim_chip *chip, u16 addr, u64 t, u64 seed)
+static void wire_channel(struct sim_chip *chip, struct device_node *input)
 {
+	const char *label;
+	u32 reg, uohm;
+
+	if (of_property_read_u32(input, "reg", &reg) || reg >= SIM_CHANNELS ||
+	    of_property_read_string(input, "label", &label))
+		return;
+	/* A channel has a shunt on the board even if the device tree does not describe it. */
+	if (of_property_read_u32(input, "shunt-resistor-micro-ohms", &uohm))
+		uohm = SIM_SHUNT_UOHM;
+	chip->channel[reg].wire = sim_wire_find(label);
+	chip->channel[reg].shunt_uohm = uohm;
+}
+
+static void init(void *state, struct device_node *node, u16 addr, u64 t, u64 seed)
+{
+	struct sim_chip *chip = state;
+	struct device_node *input;
 	int i;
 
 	memset(chip, 0, sizeof(*chip));
@@ -37,12 +55,16 @@ void sim_chip_init(struct sim_chip *chip, u16 addr, u64 t, u64 seed)
 		chip->channel[i].wire = NULL;
 	sim_noise_seed(&chip->noise, seed);
 	reset(chip, t);
+	for_each_available_child_of_node(node, input)
+		wire_channel(chip, input);
 }
 
-u16 sim_chip_read(struct sim_chip *chip, u8 reg, u64 t)
+static u64 read(void *state, u8 reg, u64 t, u32 *bytes)
 {
+	struct sim_chip *chip = state;
 	u16 value;
 
+	*bytes = 2;
 	if (reg == REG_MANUFACTURER)
 		return 0x5449;
 	if (reg == REG_DIE)
@@ -70,8 +92,10 @@ static void write_config(struct sim_chip *chip, u16 value, u64 t)
 	sim_chip_restart(chip, t);
 }
 
-void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t)
+static void write(void *state, u8 reg, u16 value, u64 t)
 {
+	struct sim_chip *chip = state;
+
 	sim_chip_convert(chip, t);
 	switch (reg) {
 	case REG_CONFIG:
@@ -93,3 +117,11 @@ void sim_chip_write(struct sim_chip *chip, u8 reg, u16 value, u64 t)
 		break;
 	}
 }
+
+const struct sim_part sim_part_ina3221 = {
+	.compatible = "ti,ina3221",
+	.size = sizeof(struct sim_chip),
+	.init = init,
+	.read = read,
+	.write = write,
+};
