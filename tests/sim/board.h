@@ -12,38 +12,33 @@ struct dentry;
 
 extern uint sim_gpu_load;	/* GPU load that the driver reports, permille */
 
-int sim_cpu_register(void);
-void sim_cpu_unregister(void);
-int sim_gpu_register(void);
-void sim_gpu_unregister(void);
-int sim_gpu_pci_register(void);
-void sim_gpu_pci_unregister(void);
-int sim_emc_register(void);
-void sim_emc_unregister(void);
+/*
+ * The drivers that main.c registers, in this order. The driver NAME is defined in NAME.c, with the
+ * functions sim_NAME_register(), which returns 0 or a negative errno, and sim_NAME_unregister().
+ */
+#define SIM_DRIVERS(row)	\
+	row(cpu)		\
+	row(gpu)		\
+	row(emc)		\
+	row(dla)		\
+	row(thermal)		\
+	row(fan)		\
+	row(overcurrent)	\
+	row(waits)		\
+	row(job)
+/* Drivers that other drivers register: gpu.c, emc.c, and waits.c. */
+#define SIM_FURTHER_DRIVERS(row) row(gpu_pci) row(bwmgr) row(host1x) row(nvhost) row(tsg)
+
+#define SIM_DRIVER_DECLARE(name)		\
+	int sim_##name##_register(void);	\
+	void sim_##name##_unregister(void);
+SIM_DRIVERS(SIM_DRIVER_DECLARE)
+SIM_FURTHER_DRIVERS(SIM_DRIVER_DECLARE)
+
 /* Return: the debugfs directory of the firmware's clocks. */
 struct dentry *sim_emc_firmware_clocks(void);
-int sim_dla_register(void);
-void sim_dla_unregister(void);
-int sim_bwmgr_register(void);
-void sim_bwmgr_unregister(void);
-int sim_thermal_register(void);
-void sim_thermal_unregister(void);
-int sim_fan_register(void);
-void sim_fan_unregister(void);
-int sim_overcurrent_register(void);
-void sim_overcurrent_unregister(void);
-int sim_host1x_register(void);
-void sim_host1x_unregister(void);
-int sim_nvhost_register(void);
-void sim_nvhost_unregister(void);
-int sim_tsg_register(void);
-void sim_tsg_unregister(void);
 /* Signal that the GPU has released a semaphore. Context: any. */
 void sim_tsg_post(void);
-int sim_waits_register(void);
-void sim_waits_unregister(void);
-int sim_job_register(void);
-void sim_job_unregister(void);
 void sim_truth_files(struct dentry *dir);
 
 #endif

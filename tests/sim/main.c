@@ -66,6 +66,34 @@ static void stop_plant(void)
 	model->close();
 }
 
+#define DRIVER(name)	{ sim_##name##_register, sim_##name##_unregister },
+static const struct {
+	int (*register_driver)(void);
+	void (*unregister_driver)(void);
+} drivers[] = { SIM_DRIVERS(DRIVER) };
+
+/* Unregister the first @n drivers, the last one first. */
+static void unregister_drivers(size_t n)
+{
+	while (n--)
+		drivers[n].unregister_driver();
+}
+
+static int register_drivers(void)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++) {
+		err = drivers[i].register_driver();
+		if (err) {
+			unregister_drivers(i);
+			return err;
+		}
+	}
+	return 0;
+}
+
 static int __init sim_init(void)
 {
 	int err;
@@ -76,59 +104,19 @@ static int __init sim_init(void)
 	err = start_plant();
 	if (err)
 		return err;
-	err = sim_cpu_register();
+	err = register_drivers();
 	if (err)
 		goto err_plant;
-	err = sim_gpu_register();
-	if (err)
-		goto err_cpu;
-	err = sim_emc_register();
-	if (err)
-		goto err_gpu;
-	err = sim_dla_register();
-	if (err)
-		goto err_emc;
-	err = sim_thermal_register();
-	if (err)
-		goto err_dla;
-	err = sim_fan_register();
-	if (err)
-		goto err_thermal;
-	err = sim_overcurrent_register();
-	if (err)
-		goto err_fan;
-	err = sim_waits_register();
-	if (err)
-		goto err_overcurrent;
-	err = sim_job_register();
-	if (err)
-		goto err_waits;
 	err = sim_bus_register(seed);
 	if (err)
-		goto err_job;
+		goto err_drivers;
 	dir = debugfs_create_dir("jetwatt-sim", NULL);
 	sim_fault_files(dir);
 	sim_truth_files(dir);
 	return 0;
 
-err_job:
-	sim_job_unregister();
-err_waits:
-	sim_waits_unregister();
-err_overcurrent:
-	sim_overcurrent_unregister();
-err_fan:
-	sim_fan_unregister();
-err_thermal:
-	sim_thermal_unregister();
-err_dla:
-	sim_dla_unregister();
-err_emc:
-	sim_emc_unregister();
-err_gpu:
-	sim_gpu_unregister();
-err_cpu:
-	sim_cpu_unregister();
+err_drivers:
+	unregister_drivers(ARRAY_SIZE(drivers));
 err_plant:
 	stop_plant();
 	return err;
@@ -138,15 +126,7 @@ static void __exit sim_exit(void)
 {
 	debugfs_remove_recursive(dir);
 	sim_bus_unregister();
-	sim_job_unregister();
-	sim_waits_unregister();
-	sim_overcurrent_unregister();
-	sim_fan_unregister();
-	sim_thermal_unregister();
-	sim_dla_unregister();
-	sim_emc_unregister();
-	sim_gpu_unregister();
-	sim_cpu_unregister();
+	unregister_drivers(ARRAY_SIZE(drivers));
 	stop_plant();
 }
 
