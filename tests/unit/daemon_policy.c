@@ -58,6 +58,24 @@ TEST(every_setting)
 	EXPECT_STREQ("linreg", p.method);
 }
 
+TEST(settings_that_need_a_restart_are_kept)
+{
+	struct jetwattd_policy was;
+	char names[96];
+
+	ASSERT_EQ(0, parse("budget = 20W\ndb = a\nwriters = adm\n"));
+	was = p;
+	ASSERT_EQ(0, parse("budget = 30W\ndb = a\nwriters = adm\n"));
+	EXPECT_EQ(0, jetwattd_policy_keep(&p, &was, names, sizeof(names)));
+	ASSERT_EQ(0, parse("budget = 30W\ndb = b\n"));
+	EXPECT_EQ(1, jetwattd_policy_keep(&p, &was, names, sizeof(names)));
+	EXPECT_STREQ("modes, method, db, control, readers, writers", names);
+	EXPECT_EQ(30, p.budget_w);
+	EXPECT_STREQ("a", p.db);
+	EXPECT_STREQ("adm", p.writers);
+	EXPECT_STREQ("/run/jetwatt/control", p.control);
+}
+
 TEST(setting_blind)
 {
 	ASSERT_EQ(0, parse(""));

@@ -28,31 +28,12 @@ int jetwattd_reload_open(struct jetwattd_run *r)
 	return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot receive signals");
 }
 
-/* Keep the old value @was of a setting. Return: 1 if the new policy has another value. */
-static int keep_setting(char *now, const char *was, size_t len)
-{
-	int differs = strcmp(now, was) != 0;
-
-	memcpy(now, was, len);
-	return differs;
-}
-
-/* Keep the present values of the settings that take effect only when jetwattd starts. Return: 1
- * if one of these settings has changed. */
-static int keep_start_settings(struct jetwattd_policy *p, const struct jetwattd_policy *old)
-{
-	return keep_setting(p->modes, old->modes, sizeof(p->modes)) | keep_setting(p->db, old->db, sizeof(p->db)) |
-	       keep_setting(p->method, old->method, sizeof(p->method)) |
-	       keep_setting(p->control, old->control, sizeof(p->control)) |
-	       keep_setting(p->readers, old->readers, sizeof(p->readers)) |
-	       keep_setting(p->writers, old->writers, sizeof(p->writers));
-}
-
 void jetwattd_reload(struct jetwattd_run *r)
 {
 	struct signalfd_siginfo si;
 	struct jetwattd *d = r->d;
 	struct jetwattd_policy p;
+	char names[96];
 	int asked = 0, kept, err;
 
 	while (read(r->hangup, &si, sizeof(si)) == sizeof(si))
@@ -68,7 +49,7 @@ void jetwattd_reload(struct jetwattd_run *r)
 		return;
 	}
 	jetwattd_policy_override(&p, d->power_w);
-	kept = keep_start_settings(&p, d->policy);
+	kept = jetwattd_policy_keep(&p, d->policy, names, sizeof(names));
 	pthread_mutex_lock(&d->lock);
 	*d->policy = p;
 	d->act.reassert = p.reassert;
@@ -77,6 +58,8 @@ void jetwattd_reload(struct jetwattd_run *r)
 	for (int i = 0; i < JETWATTD_PROCESSES_MAX; i++)
 		r->seen[i].serves = -1;
 	r->reloaded = 1;
-	jetwattd_log(d, kept ? "policy reloaded; modes, method, db, control, readers, writers change only after a restart" :
-		     "policy reloaded");
+	if (kept)
+		jetwattd_log(d, "policy reloaded; %s change only after a restart", names);
+	else
+		jetwattd_log(d, "policy reloaded");
 }

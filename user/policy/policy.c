@@ -23,6 +23,7 @@
  * @lo: lowest value that a number or count may have
  * @hi: highest value that a number or count may have
  * @repeats: 1: the key may be given several times
+ * @restart: 1: jetwattd uses a new value only after a restart; for keys with a text as value
  */
 struct policy_key {
 	const char *name;
@@ -31,7 +32,7 @@ struct policy_key {
 	size_t at, size;
 	const char *unit, *word[2];
 	double lo, hi;
-	int repeats;
+	int repeats, restart;
 };
 
 #define DAY_MIN	1440
@@ -218,20 +219,20 @@ static const struct policy_key keys[] = {
 	{ "window", NUMBER(window_s, "s", 0.1, 10) },
 	{ "back-off", NUMBER(backoff_s, "s", 2, 3600) },
 	{ "rate", NUMBER(rate_hz, "Hz", 20, 10000) },
-	{ "modes", set_text, AT(modes) },
+	{ "modes", set_text, AT(modes), .restart = 1 },
 	{ "idle", set_text, AT(idle) },
 	{ "others", CHOICE(reassert, "yield", "reassert") },
 	{ "blind", CHOICE(blind_restore, "floor", "restore") },
-	{ "method", set_text, AT(method) },
+	{ "method", set_text, AT(method), .restart = 1 },
 	{ "most", set_count, AT(most), .lo = 3, .hi = 1000 },
 	{ "learn-time", NUMBER(learn_s, "s", 0.1, 86400) },
 	{ "learn-energy", NUMBER(learn_j, "J", 0.1, 1e9) },
 	{ "learn-share", NUMBER(learn_share, "%", 0.1, 50) },
-	{ "db", set_text, AT(db) },
-	{ "control", set_text, AT(control) },
+	{ "db", set_text, AT(db), .restart = 1 },
+	{ "control", set_text, AT(control), .restart = 1 },
 	{ "metrics", set_address, AT(metrics) },
-	{ "readers", set_text, AT(readers) },
-	{ "writers", set_text, AT(writers) },
+	{ "readers", set_text, AT(readers), .restart = 1 },
+	{ "writers", set_text, AT(writers), .restart = 1 },
 };
 #define KEYS	(sizeof(keys) / sizeof(*keys))
 _Static_assert(KEYS <= 8 * sizeof(((struct jetwattd_policy *)0)->given),
@@ -327,6 +328,26 @@ double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minu
 		if (jetwatt_cgroup_below(cgroup, p->cgroups[i].path) && p->cgroups[i].budget_w < w)
 			w = p->cgroups[i].budget_w;
 	return w;
+}
+
+int jetwattd_policy_keep(struct jetwattd_policy *p, const struct jetwattd_policy *was, char *names,
+			 size_t len)
+{
+	int differs = 0;
+	size_t at = 0;
+
+	for (size_t k = 0; k < KEYS; k++) {
+		const char *old = (const char *)was + keys[k].at;
+		char *now = (char *)p + keys[k].at;
+
+		if (!keys[k].restart)
+			continue;
+		differs |= strcmp(now, old) != 0;
+		memcpy(now, old, keys[k].size);
+		if (at < len)
+			at += (size_t)snprintf(names + at, len - at, "%s%s", at ? ", " : "", keys[k].name);
+	}
+	return differs;
 }
 
 void jetwattd_policy_override(struct jetwattd_policy *p, double power_w)

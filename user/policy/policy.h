@@ -108,6 +108,12 @@ int jetwattd_policy_address(const char *text, struct sockaddr_storage *at);
 double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute,
 			      const char *cgroup);
 
+/* For a policy that replaces @was while jetwattd runs: keep the old values of the keys that change
+ * only after a restart. @names, of @len bytes: receives the names of these keys, separated by ", ".
+ * Return: 1 if one of their values is not the same in both policies, else 0. */
+int jetwattd_policy_keep(struct jetwattd_policy *p, const struct jetwattd_policy *was, char *names,
+			 size_t len);
+
 /* Replace all budgets of the policy by @power_w; 0: leave the budgets unchanged. */
 void jetwattd_policy_override(struct jetwattd_policy *p, double power_w);
 
