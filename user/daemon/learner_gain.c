@@ -14,8 +14,8 @@
 
 #include "plan/plan.h"
 
-/* Expected duration of a quick reading: READING_S seconds or READING minibatches, whichever is
- * longer. */
+/* Expected duration of a quick reading (limits: jetwattd_quick in search.c): READING_S seconds or
+ * READING minibatches, whichever is longer. */
 #define READING_S	1.6
 #define READING		2.5
 /* Time of a mode switch, in s. */

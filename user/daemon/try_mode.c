@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Try one mode: apply it, measure it, and pass the result to the learner, the database and the
- * log. */
+ * log. search.c has the limits of the measurement: minimum duration, number of minibatches, error. */
 #include "daemon/loop.h"
 
 #include <errno.h>
