@@ -3,9 +3,9 @@
  * The board: its knobs, its power modes, the rails of its total power. Saves the knobs, applies
  * a mode, verifies it and restores the saved state. Only this directory writes sysfs.
  *
- * A knob is a setting that a power mode fixes: the number of online cores, or the cap of the CPU,
- * GPU, memory (EMC) or DLA clock. A level is one value that a knob can have. The code of this
- * directory is built on libjetwatt (jetwatt.h: modes, rails) and util/.
+ * A knob is a setting that a power mode fixes: the number of online cores, or the cap of a clock;
+ * JETWATT_KNOB_ROWS() of jetwatt.h lists them. A level is one value that a knob can have. The code
+ * of this directory is built on libjetwatt (jetwatt.h: modes, rails) and util/.
  *
  * Context: not thread-safe: the callers serialise their calls.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A knob that is a list of files, each with a cap of the same clock. The lowest of these caps is
- * in force, and a switch of mode writes all of them. emc.c and dla.c use these functions. */
+ * in force, and a switch of mode writes all of them. */
 #include "board/knobs.h"
 
 #include <inttypes.h>
