@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of complete readings with which the model predicts well enough for the first row to be
- * checked; with readings of other workloads, fewer readings are enough. */
-#define SURE		9
+/* With readings of other workloads, the first row is checked after fewer complete readings than
+ * JETWATTD_SURE. */
 #define SURE_WITH	5
 
 int jetwattd_learner_open(struct jetwattd_learner *l)
@@ -123,12 +122,12 @@ static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *st
 }
 
 /* Request a check of the first row if the check is due. The check is due once in a pass: when
- * the number of complete readings reaches SURE, or at the end of a pass with fewer readings if
- * at least two of them were taken in this pass and the allowance is not used up. Return: 1: a
+ * the number of complete readings reaches JETWATTD_SURE, or at the end of a pass with fewer readings
+ * if at least two of them were taken in this pass and the allowance is not used up. Return: 1: a
  * check is pending. */
 static int check_first_row(struct jetwattd_learner *l, int ending)
 {
-	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : SURE;
+	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : JETWATTD_SURE;
 
 	if (l->checked || jetwattd_cross_device_agrees(l))
 		return 0;

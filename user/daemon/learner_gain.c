@@ -44,13 +44,12 @@
 #define ROWS		2
 #define ROWS_MIN	1
 #define DOUBT		0.15
-/* With fewer than SURE readings and without readings of other workloads, predictions are not
+/* With fewer than JETWATTD_SURE readings and without readings of other workloads, predictions are not
  * trusted for slow modes. In that case, a mode is tried only if its reading, at the longest
  * possible time of a minibatch, costs at most PART of the remaining share, and takes at most
  * LONG_S seconds or LONGER times as long as a reading of the best mode; or if its expected gain
  * during its own duration exceeds its cost, and it takes at most SLOW_SHARE of the time that the
  * job has run. */
-#define SURE		9
 #define PART		0.5
 #define SLOW_SHARE	0.3
 #define LONG_S		4
@@ -61,7 +60,7 @@
 #define LATER		1.1
 #define LATER_S		5
 
-/* A job that begins with SURE readings is held in the best mode for this time first, in s. */
+/* A job that begins with JETWATTD_SURE readings is held in the best mode for this time first, in s. */
 #define KNOWN_S		10
 
 /* Return the time for which the job has been learned and held, in s. */
@@ -143,7 +142,7 @@ static double expected_gain(const struct jetwatt_prediction *p, double best_ms, 
 static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *best, double least, int known)
 {
 	/* 1: enough is known to permit modes that could be far slower */
-	int sure = known || jetwattd_complete_rows(l) >= SURE;
+	int sure = known || jetwattd_complete_rows(l) >= JETWATTD_SURE;
 	const struct jetwatt_row *safe = jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
 	double over_s = OVER_S * (safe ? fmax(0, 1 - best->time_ms / safe->time_ms) : 1), top = 0;
 	double left = jetwattd_share_left(l), expected = expected_s(l), most = 0;
@@ -255,7 +254,7 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 	l->predicted = 0;
 	l->gain_s = 0;
 	l->rest_s = expected_s(l);
-	if (!l->taken && run_s(l) < KNOWN_S && jetwattd_complete_rows(l) >= SURE && jetwattd_fastest(l)) {
+	if (!l->taken && run_s(l) < KNOWN_S && jetwattd_complete_rows(l) >= JETWATTD_SURE && jetwattd_fastest(l)) {
 		l->again_s = l->spent->ran_s + KNOWN_S - run_s(l);
 		return -1;
 	}

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Functions that only the files of the learner (learner*.c) share; its interface is learner.h. */
+/* Functions and constants that only the files of the learner (learner*.c) share; its interface is
+ * learner.h. */
 #ifndef JETWATT_DAEMON_LEARNER_INSIDE_H
 #define JETWATT_DAEMON_LEARNER_INSIDE_H
 
 #include "daemon/learner.h"
 
+/* Number of complete readings from which on the model predicts well enough to be trusted for slow
+ * modes, and for the check of the first row. */
+#define JETWATTD_SURE		9
 /* Value of @exclusions in struct jetwattd_learner from which on a candidate is excluded. */
 #define JETWATTD_EXCLUDED	2
 
