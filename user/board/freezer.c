@@ -156,7 +156,7 @@ static int frozen_record(struct jetwatt_board *b, const char *cgroup,
 					       JETWATT_BOARD_FREEZERS_MAX);
 	rc = refuse_other_owner(b, err);
 	if (!rc)
-		rc = jetwatt_lease_dir(b, err);
+		rc = jetwatt_statefile_dir(b, err);
 	if (rc)
 		return rc;
 	strcpy(b->freezer_cgroup[b->nr_freezers++], cgroup);

@@ -361,13 +361,8 @@ int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state 
 		      struct jetwatt_board_state *before, bool best_effort,
 		      struct jetwatt_error_text *err);
 
-/* lease.c: files in the state directory. jetwatt_lease_path() writes the path of the file @leaf to
- * @buf of PATH_LEN. Return: @buf. */
-const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf);
-/* Create the state directory. Return: 0; negative errno. */
-int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_error_text *err);
-/* Lock the file @leaf; @taken: text for @err if another process holds the lock. Return:
- * descriptor; -EBUSY; -EPERM; other negative errno. */
+/* lease.c: lock the file @leaf of the state directory; @taken: text for @err if another process
+ * holds the lock. Return: descriptor; -EBUSY; -EPERM; other negative errno. */
 int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *taken,
 		       struct jetwatt_error_text *err);
 /* The first function takes the lease on the knobs, the second one releases it. Return: 0, also
@@ -375,8 +370,12 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 int jetwatt_lease_take(struct jetwatt_board *b, struct jetwatt_error_text *err);
 void jetwatt_lease_release(struct jetwatt_board *b);
 
-/* statefile.c: files with a checksum in the state directory; @leaf: name of the file; @kind: its first
- * word */
+/* statefile.c: write the path of the file @leaf of the state directory to @buf of PATH_LEN. Return:
+ * @buf. */
+const char *jetwatt_statefile_path(const struct jetwatt_board *b, const char *leaf, char *buf);
+/* Create the state directory. Return: 0; negative errno. */
+int jetwatt_statefile_dir(const struct jetwatt_board *b, struct jetwatt_error_text *err);
+/* Files with a checksum in the state directory; @leaf: name of the file; @kind: its first word */
 #define JETWATT_SEALED_MAX	16384
 void jetwatt_statefile_begin(const struct jetwatt_board *b, const char *kind, FILE *f);
 int jetwatt_statefile_end(FILE *f, const char *buf);

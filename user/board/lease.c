@@ -16,31 +16,6 @@
 
 #define LOCK_RETRIES	4
 
-const char *jetwatt_lease_path(const struct jetwatt_board *b, const char *leaf, char *buf)
-{
-	snprintf(buf, PATH_LEN, "%s/%s", b->state, leaf);
-	return buf;
-}
-
-int jetwatt_lease_dir(const struct jetwatt_board *b, struct jetwatt_error_text *err)
-{
-	char path[PATH_LEN];
-
-	snprintf(path, sizeof(path), "%s", b->state);
-	for (char *p = path + 1;; p++) {
-		char was = *p;
-
-		if (was && was != '/')
-			continue;
-		*p = '\0';
-		if (mkdir(path, 0755) && errno != EEXIST && (!was || errno != EROFS))
-			return jetwatt_error_sys(err, -errno, "cannot create %s", path);
-		*p = was;
-		if (!was)
-			return 0;
-	}
-}
-
 /**
  * jetwatt_lease_lock() - lock a file in the state directory
  * @leaf: name of the file; the file is created if it is missing
@@ -57,10 +32,10 @@ int jetwatt_lease_lock(struct jetwatt_board *b, const char *leaf, const char *ta
 	char path[PATH_LEN], pid[16] = "";
 	int fd, rc;
 
-	rc = jetwatt_lease_dir(b, err);
+	rc = jetwatt_statefile_dir(b, err);
 	if (rc)
 		return rc == -EACCES ? -EPERM : rc;
-	fd = open(jetwatt_lease_path(b, leaf, path),
+	fd = open(jetwatt_statefile_path(b, leaf, path),
 		  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot take the lease %s", path);
@@ -124,7 +99,7 @@ int jetwatt_board_saved_owner(struct jetwatt_board *b, int *owner)
 	int fd;
 
 	*owner = 0;
-	if (stat(jetwatt_lease_path(b, "saved", path), &st))
+	if (stat(jetwatt_statefile_path(b, "saved", path), &st))
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
 	if (jetwatt_saved_old(b))
 		return 0;
@@ -132,7 +107,7 @@ int jetwatt_board_saved_owner(struct jetwatt_board *b, int *owner)
 		*owner = getpid();
 		return 1;
 	}
-	fd = open(jetwatt_lease_path(b, "lease", path), O_RDONLY | O_CLOEXEC);
+	fd = open(jetwatt_statefile_path(b, "lease", path), O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 1;
 	if (flock(fd, LOCK_SH | LOCK_NB) && pread(fd, pid, sizeof(pid) - 1, 0) > 0)

@@ -57,7 +57,7 @@ static int saved_damaged(const struct jetwatt_board *b, struct jetwatt_error_tex
 	char path[PATH_LEN];
 
 	jetwatt_board_error_set(err, -EBADMSG, "the saved state %s can't be used",
-			  jetwatt_lease_path(b, "saved", path));
+			  jetwatt_statefile_path(b, "saved", path));
 	jetwatt_error_why(err, "%s", why);
 	jetwatt_error_fix(err, "reboot (that resets every knob), or set the knobs by hand; then remove it");
 	return -EBADMSG;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files in the state directory that must survive a crash: lines of text. The first line names the
- * kind of file, the second line the boot; the last line is a checksum of the other lines. A file is
- * replaced atomically, so it is on disk completely or not at all.
+ * The state directory, and the files in it that must survive a crash: lines of text. The first line
+ * names the kind of file, the second line the boot; the last line is a checksum of the other lines.
+ * A file is replaced atomically, so it is on disk completely or not at all.
  */
 #include "board/knobs.h"
 
@@ -12,7 +12,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+const char *jetwatt_statefile_path(const struct jetwatt_board *b, const char *leaf, char *buf)
+{
+	snprintf(buf, PATH_LEN, "%s/%s", b->state, leaf);
+	return buf;
+}
+
+int jetwatt_statefile_dir(const struct jetwatt_board *b, struct jetwatt_error_text *err)
+{
+	char path[PATH_LEN];
+
+	snprintf(path, sizeof(path), "%s", b->state);
+	for (char *p = path + 1;; p++) {
+		char was = *p;
+
+		if (was && was != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(path, 0755) && errno != EEXIST && (!was || errno != EROFS))
+			return jetwatt_error_sys(err, -errno, "cannot create %s", path);
+		*p = was;
+		if (!was)
+			return 0;
+	}
+}
 
 /* CRC-32 of IEEE 802.3: detects every burst error of up to 32 bits. */
 static uint32_t sealed_checksum(const char *p, size_t len)
@@ -78,8 +104,8 @@ int jetwatt_statefile_store(struct jetwatt_board *b, const char *leaf, const cha
 	ssize_t put;
 
 	snprintf(fresh, sizeof(fresh), "%s.new", leaf);
-	jetwatt_lease_path(b, leaf, path);
-	jetwatt_lease_path(b, fresh, temp);
+	jetwatt_statefile_path(b, leaf, path);
+	jetwatt_statefile_path(b, fresh, temp);
 	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot save the board's state in %s", temp);
@@ -109,7 +135,7 @@ int jetwatt_statefile_store(struct jetwatt_board *b, const char *leaf, const cha
  * gets the path of the file. Return: length; negative errno. */
 ssize_t jetwatt_statefile_load(const struct jetwatt_board *b, const char *leaf, char *path, char *text)
 {
-	int fd = open(jetwatt_lease_path(b, leaf, path), O_RDONLY | O_CLOEXEC);
+	int fd = open(jetwatt_statefile_path(b, leaf, path), O_RDONLY | O_CLOEXEC);
 	ssize_t len;
 
 	if (fd < 0)
@@ -163,7 +189,7 @@ int jetwatt_statefile_delete(struct jetwatt_board *b, const char *leaf,
 	char path[PATH_LEN];
 	int dir;
 
-	if (unlink(jetwatt_lease_path(b, leaf, path)) && errno != ENOENT)
+	if (unlink(jetwatt_statefile_path(b, leaf, path)) && errno != ENOENT)
 		return jetwatt_error_sys(err, -errno, "cannot delete %s", path);
 	dir = open(b->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir >= 0) {
