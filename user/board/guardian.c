@@ -100,9 +100,7 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 	return 0;
 }
 
-/* Ask a guardian to restore the state, and wait until it has. Return: result of the guardian's
- * restore function; -EPIPE if the guardian had ended already. */
-static int guardian_finish(int *fd)
+int jetwatt_guardian_finish(int *fd)
 {
 	ssize_t got;
 	int rc = 0;
@@ -154,19 +152,5 @@ int jetwatt_board_guarded(const struct jetwatt_board *b)
 void jetwatt_guardian_end(struct jetwatt_board *b)
 {
 	if (b->knobs_guardian >= 0)
-		guardian_finish(&b->knobs_guardian);
-}
-
-int jetwatt_board_sensors_reset(struct jetwatt_board *b, struct jetwatt_error_text *err)
-{
-	int rc;
-
-	if (b->sensors_guardian < 0)
-		return 0;
-	rc = guardian_finish(&b->sensors_guardian);
-	/* The guardian was killed or has failed: restore in this process, which can report the
-	 * error. */
-	if (rc)
-		rc = jetwatt_board_sensors_restore(b, err);
-	return rc == -ENOENT ? 0 : rc;
+		jetwatt_guardian_finish(&b->knobs_guardian);
 }

@@ -305,6 +305,20 @@ int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_
 	return rc;
 }
 
+int jetwatt_board_sensors_reset(struct jetwatt_board *b, struct jetwatt_error_text *err)
+{
+	int rc;
+
+	if (b->sensors_guardian < 0)
+		return 0;
+	rc = jetwatt_guardian_finish(&b->sensors_guardian);
+	/* The guardian was killed or has failed: restore in this process, which can report the
+	 * error. */
+	if (rc)
+		rc = jetwatt_board_sensors_restore(b, err);
+	return rc == -ENOENT ? 0 : rc;
+}
+
 static int sensors_unsupported(struct jetwatt_error_text *err, const char *what, const char *fix)
 {
 	jetwatt_board_error_set(err, -EOPNOTSUPP, "%s", what);
