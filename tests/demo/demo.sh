@@ -25,7 +25,7 @@ die() { printf 'demo: %s\n  why: %s\n  fix: %s\n' "$1" "$2" "$3" >&2; exit 2; }
 column() { head -n 1 "$corpus" | tr -d '\r' | tr , '\n' | grep -nx "$1" | cut -d: -f1; }
 
 # Number of CPUs, default budget in W, and the job. On Thor the system calls of GPU waits cannot be
-# recognised, so its job waits by spinning in libcuda. tests/sim/model.c and the overlay describe
+# recognised, so its job waits by spinning in libcuda. tests/sim/boards.c and the overlay describe
 # the rest of the board.
 overlay=tests/sim/boards/whole/$board.dtso job=/bin/train
 case $board in

@@ -8,7 +8,7 @@
  * time by which it exceeds the GPU's time is the stall. Power: C V^2 f of the active units, with a
  * voltage that is constant at low clocks and rises in steps of the regulator; leakage grows with
  * voltage and with the temperature that results from the mean power; DRAM power grows with traffic.
- * The constants are those of the module (model.c); an AGX Orin draws 10 to 55 W.
+ * The constants are those of the module (boards.c); an AGX Orin draws 10 to 55 W.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,8 +17,8 @@
 #include <linux/module.h>
 
 #include "analytic_work.h"
+#include "boards.h"
 #include "knobs.h"
-#include "model.h"
 #include "plant.h"
 
 #define KERNEL_GPU_CLKS		1900	/* duration of the shortest kernel */

@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
-#include "board.h"
+#include "drivers.h"
 #include "fault.h"
 #include "knobs.h"
 

@@ -14,9 +14,9 @@
 #include <linux/platform_device.h>
 #include <linux/sysfs.h>
 
-#include "board.h"
+#include "boards.h"
+#include "drivers.h"
 #include "fault.h"
-#include "model.h"
 
 #define ACCELERATORS	2
 /* Clock levels are multiples of STEP_HZ, like the caps of NVIDIA's modes. LOWEST_HZ is made up. */

@@ -22,10 +22,10 @@
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
 
-#include "board.h"
+#include "boards.h"
+#include "drivers.h"
 #include "fault.h"
 #include "knobs.h"
-#include "model.h"
 
 #define TEGRA234_CLK_EMC	31
 

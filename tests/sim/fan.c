@@ -13,8 +13,8 @@
 #include <linux/platform_device.h>
 #include <linux/sysfs.h>
 
-#include "board.h"
-#include "model.h"
+#include "boards.h"
+#include "drivers.h"
 
 static uint fan_rpm = 1500;
 module_param(fan_rpm, uint, 0644);

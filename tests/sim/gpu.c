@@ -11,7 +11,7 @@
 #include <linux/platform_device.h>
 #include <linux/pm_opp.h>
 
-#include "board.h"
+#include "drivers.h"
 #include "fault.h"
 #include "knobs.h"
 

@@ -26,7 +26,7 @@
 #include <linux/pm_runtime.h>
 #include <linux/slab.h>
 
-#include "board.h"
+#include "drivers.h"
 #include "fault.h"
 #include "knobs.h"
 

@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "board.h"
+#include "drivers.h"
 #include "gpu_uapi.h"
 #include "plant.h"
 #include "syncpt.h"

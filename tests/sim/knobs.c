@@ -10,7 +10,7 @@
 #include <linux/math64.h>
 #include <linux/mutex.h>
 
-#include "model.h"
+#include "boards.h"
 
 struct sim_steps sim_steps;
 

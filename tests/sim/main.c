@@ -11,11 +11,11 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "board.h"
+#include "boards.h"
 #include "bus.h"
+#include "drivers.h"
 #include "fault.h"
 #include "knobs.h"
-#include "model.h"
 #include "plant.h"
 
 static char *plant = "analytic";

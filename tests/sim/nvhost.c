@@ -12,7 +12,7 @@
 #include <linux/module.h>
 #include <linux/uaccess.h>
 
-#include "board.h"
+#include "drivers.h"
 #include "fence_fd.h"
 #include "gpu_uapi.h"
 #include "syncpt.h"

@@ -17,8 +17,8 @@
 #include <linux/platform_device.h>
 #include <linux/sysfs.h>
 
-#include "board.h"
-#include "model.h"
+#include "boards.h"
+#include "drivers.h"
 
 #define ORIN_INPUTS	3
 #define INPUTS		6

@@ -10,7 +10,7 @@
 #include <linux/spinlock.h>
 #include <linux/thermal.h>
 
-#include "board.h"
+#include "drivers.h"
 #include "plant.h"
 
 /* Zones of Tegra234: 0 is cpu, 1 is gpu, 8 is tj (the maximum of all). */

@@ -7,9 +7,9 @@
 #include <linux/math64.h>
 #include <linux/seq_file.h>
 
-#include "board.h"
 #include "bus.h"
 #include "chip.h"
+#include "drivers.h"
 #include "knobs.h"
 #include "plant.h"
 #include "plant_state.h"

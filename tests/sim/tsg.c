@@ -17,7 +17,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "board.h"
+#include "drivers.h"
 #include "gpu_uapi.h"
 
 #define EVENTS	6	/* NVGPU_IOCTL_CHANNEL_EVENT_ID_MAX */

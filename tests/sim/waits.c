@@ -8,8 +8,8 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
-#include "board.h"
-#include "model.h"
+#include "boards.h"
+#include "drivers.h"
 
 static char *waits;
 module_param(waits, charp, 0444);

@@ -26,7 +26,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 
-#include "board.h"
+#include "drivers.h"
 #include "gpu_uapi.h"
 #include "plant_state.h"
 #include "syncpt.h"

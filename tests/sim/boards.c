@@ -30,7 +30,7 @@
  * constant power are chosen such that a module at full load draws the power after which its highest
  * power mode is named, and an idle Thor that of a Developer Kit (13.5 W).
  */
-#include "model.h"
+#include "boards.h"
 
 #include <linux/kernel.h>
 #include <linux/of.h>

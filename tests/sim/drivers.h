@@ -3,8 +3,8 @@
  * Drivers of the simulated board. Each driver has a function that registers it with a subsystem of
  * the kernel, and one that unregisters it.
  */
-#ifndef SIM_BOARD_H
-#define SIM_BOARD_H
+#ifndef SIM_DRIVERS_H
+#define SIM_DRIVERS_H
 
 #include <linux/types.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The boards that can be simulated: clocks, cores and electrical constants. */
-#ifndef SIM_MODEL_H
-#define SIM_MODEL_H
+#ifndef SIM_BOARDS_H
+#define SIM_BOARDS_H
 
 #include <linux/types.h>
 
