@@ -14,7 +14,7 @@
 
 #include "plan/plan.h"
 
-/* Expected duration of a quick reading (limits: jetwattd_quick in search.c): READING_S seconds or
+/* Expected duration of a quick reading (limits: quick in search.c): READING_S seconds or
  * READING minibatches, whichever is longer. */
 #define READING_S	1.6
 #define READING		2.5

@@ -306,8 +306,6 @@ void jetwattd_deadline_catch_up(struct jetwattd_run *r);
  * rate has dropped. */
 void jetwattd_deadline_check(struct jetwattd_run *r);
 
-/* search.c: limits of a quick reading, used while a job is learned. */
-extern const struct jetwatt_measure_limits jetwattd_quick;
 /* presets.c: read the vendor's presets from the board's nvpmodel.conf. */
 void jetwattd_presets(struct jetwattd_run *r);
 /* search.c: measure modes until the learner asks for no more. Return: JETWATTD_MEASURED if the

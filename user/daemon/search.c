@@ -10,7 +10,7 @@
 
 /* Limits of a quick reading, the usual one. The constants READING_S and READING of learner_gain.c are
  * its expected duration. */
-const struct jetwatt_measure_limits jetwattd_quick = {
+static const struct jetwatt_measure_limits quick = {
 	.batches = 4, .seconds = 0.6, .target = 0.02, .max_s = 2.5, .idle_s = 30,
 	.min_on_timeout = 1,
 	.warmup_drop = 1, .settle_s = 3,
@@ -41,7 +41,7 @@ static void measure_new(struct jetwattd_run *r, const struct jetwattd_step *step
 			struct jetwattd_result *result)
 {
 	result->outcome = jetwattd_try_mode(r, &step->mode,
-				       step->kind == JETWATTD_TRY ? &jetwattd_quick : &exact);
+				       step->kind == JETWATTD_TRY ? &quick : &exact);
 	result->jumped_ms = jetwattd_minibatch_last_deviates(r->minibatch);
 	pthread_mutex_lock(&r->d->lock);
 	result->here = jetwattd_is_applied(&r->d->act, &step->mode);
@@ -53,10 +53,10 @@ static void measure_known(struct jetwattd_run *r, const struct jetwattd_step *st
 			  struct jetwattd_result *result)
 {
 	if (step->kind == JETWATTD_CHECK_HERE) {
-		result->outcome = jetwattd_measure(r, &step->mode, &jetwattd_quick, &result->reading);
+		result->outcome = jetwattd_measure(r, &step->mode, &quick, &result->reading);
 		return;
 	}
-	result->outcome = jetwattd_remeasure(r, &step->mode, &jetwattd_quick, &result->reading);
+	result->outcome = jetwattd_remeasure(r, &step->mode, &quick, &result->reading);
 	if (result->outcome == JETWATTD_MEASURED && jetwattd_throttled(r, &step->mode))
 		result->outcome = JETWATTD_HOT;
 }
