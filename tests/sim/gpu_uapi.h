@@ -50,12 +50,16 @@ struct sim_submit {
  * Argument of SIM_KERNEL, which starts a GPU kernel with @flop operations and @bytes of memory
  * traffic, one kernel at a time. Only the analytic plant can calculate the duration of a kernel;
  * other plants refuse the call.
+ * @alone: 1: the GPU is idle until the next kernel is submitted; 0: the next kernel begins at once, as
+ *	if it had been queued
  */
 struct sim_kernel {
 	__u64 flop;
 	__u64 bytes;
 	__u32 syncpt;		/* out: id */
 	__u32 threshold;	/* out: value of the syncpoint when the kernel is finished */
+	__u32 alone;
+	__u32 reserved;
 };
 
 /* Maximum of @flop and of @bytes of a kernel. */

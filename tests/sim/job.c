@@ -107,7 +107,7 @@ static long kernel(struct client *c, void __user *arg)
 		return -EFAULT;
 	if (!(a.flop || a.bytes) || a.flop > SIM_KERNEL_MAX || a.bytes > SIM_KERNEL_MAX)
 		return -EINVAL;
-	err = sim_job_kernel(c->job, a.flop, a.bytes, &a.threshold);
+	err = sim_job_kernel(c->job, &a);
 	if (err)
 		return err;
 	a.syncpt = c->sp->id;

@@ -14,6 +14,8 @@
 
 #include <linux/types.h>
 
+struct sim_kernel;
+
 enum sim_rail {
 	SIM_RAIL_GPU_SOC,
 	SIM_RAIL_CPU_CV,
@@ -129,6 +131,6 @@ int sim_job_wait(struct sim_job *job);
 int sim_job_submit(struct sim_job *job, u32 kind, u32 permille, u32 piece, u32 pieces,
 		   u32 *threshold);
 /* Start a kernel. Return: 0; -EBUSY; -EOPNOTSUPP if the model has no kernels. */
-int sim_job_kernel(struct sim_job *job, u64 flop, u64 bytes, u32 *threshold);
+int sim_job_kernel(struct sim_job *job, struct sim_kernel *k);
 
 #endif

@@ -10,8 +10,8 @@
  * otherwise, the job becomes idle. Thus the duration of a minibatch is exact, independent of
  * scheduling delays of the process.
  *
- * A minibatch of a server has no probable successor, so the next one starts when it is submitted. A
- * kernel of known work is followed by a kernel of the same size, without a loader, as if the
+ * A minibatch of a server has no probable successor, so the next one starts when it is submitted; so
+ * has a kernel that is submitted alone. Another kernel of known work is followed by a kernel of the same size, without a loader, as if the
  * kernels were queued; the process has KERNEL_GRACE_NS to submit the next kernel, because other
  * tasks may keep it from its CPU. The emulator of a guest can delay a process for long: in QEMU
  * before 8.1 with icount, a CPU that wakes up waits 20 to 80 ms, while a busy CPU runs until the
@@ -45,6 +45,7 @@ struct sim_job {
 	pid_t tgid;
 	u32 kind, permille, piece, pieces;
 	u64 flop, bytes;		/* work of a kernel of known work, see @kernel */
+	bool alone;			/* no kernel is queued behind this one */
 	struct sim_point kernel;
 	u32 jitter;			/* noise of this minibatch's duration, 1/65536 */
 	u32 switches;			/* number of mode changes before this minibatch */
@@ -86,7 +87,7 @@ static void guess(struct sim_job *job, u64 over)
 		job->piece = 1;
 	} else if (job->piece < job->pieces) {
 		job->piece++;
-	} else if (job->kind == SIM_KIND_INFER) {
+	} else if (job->kind == SIM_KIND_INFER || (job->kind == SIM_KIND_KERNEL && job->alone)) {
 		job->phase = SIM_IDLE;
 	} else if (job->kind == SIM_KIND_KERNEL) {
 		begin_minibatch(job, sim_state.now - over);
@@ -309,11 +310,12 @@ int sim_job_submit(struct sim_job *job, u32 kind, u32 permille, u32 piece, u32 p
 	return ask(job, SIM_BUSY, kind, permille, piece, pieces, false, threshold);
 }
 
-int sim_job_kernel(struct sim_job *job, u64 flop, u64 bytes, u32 *threshold)
+int sim_job_kernel(struct sim_job *job, struct sim_kernel *k)
 {
 	if (!sim_state.model->kernel)
 		return -EOPNOTSUPP;
-	job->flop = flop;
-	job->bytes = bytes;
-	return ask(job, SIM_BUSY, SIM_KIND_KERNEL, 1000, 1, 1, false, threshold);
+	job->flop = k->flop;
+	job->bytes = k->bytes;
+	job->alone = k->alone;
+	return ask(job, SIM_BUSY, SIM_KIND_KERNEL, 1000, 1, 1, false, &k->threshold);
 }

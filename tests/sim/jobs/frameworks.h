@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Common parts of the programs of frameworks.c: options, access to CUDA, and parts of their
- * sequences of calls.
+ * Common parts of the programs of frameworks.c and llmserve.c: options, access to CUDA, and parts of
+ * their sequences of calls.
  */
 #ifndef SIM_JOBS_FRAMEWORKS_H
 #define SIM_JOBS_FRAMEWORKS_H
@@ -68,7 +68,7 @@ static double now(void)
 }
 
 /* Record the end of a minibatch; a program calls this after its last wait of the minibatch. */
-static void done(void)
+static inline void done(void)
 {
 	struct timespec t;
 
@@ -102,7 +102,7 @@ static unsigned int context_flags(void)
 	return opt.block ? CU_CTX_SCHED_BLOCKING_SYNC : CU_CTX_SCHED_SPIN;
 }
 
-static void begin_driver(void)
+static inline void begin_driver(void)
 {
 	load_driver();
 	ok(cu.cuDevicePrimaryCtxSetFlags(0, context_flags()));
@@ -122,7 +122,7 @@ static void begin_runtime(void)
 }
 
 /* Start the program with the CUDA runtime that is linked into the executable. */
-static void begin_static(void)
+static inline void begin_static(void)
 {
 	load_driver();
 	ok(cudaSetDeviceFlags(context_flags()));
@@ -143,7 +143,7 @@ static void kernels(__typeof__(&cudaLaunchKernel) launch, struct sim_cuda_work *
 		ok(launch(NULL, one, one, i ? NULL : params, 0, NULL));
 }
 
-static void driver_kernels(struct sim_cuda_work *w, int n)
+static inline void driver_kernels(struct sim_cuda_work *w, int n)
 {
 	void *params[] = { w };
 
@@ -152,12 +152,12 @@ static void driver_kernels(struct sim_cuda_work *w, int n)
 			   cu.cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, i ? NULL : params, NULL));
 }
 
-static struct sim_cuda_work piece(unsigned int permille, unsigned int k, unsigned int of)
+static inline struct sim_cuda_work piece(unsigned int permille, unsigned int k, unsigned int of)
 {
 	return (struct sim_cuda_work){ .permille = permille, .piece = k, .pieces = of };
 }
 
-static void wait_event(long n)
+static inline void wait_event(long n)
 {
 	ok(rt.cudaEventSynchronize(event[n % 2]));
 	done();
@@ -167,7 +167,7 @@ static void wait_event(long n)
  * Make the CUDA calls of PyTorch's .item(): an asynchronous copy, then a wait for the stream
  * (memcpy_and_sync).
  */
-static void item(void)
+static inline void item(void)
 {
 	ok(rt.cudaMemcpyAsync(host, NULL, sizeof(host), cudaMemcpyDeviceToHost, NULL));
 	ok(rt.cudaStreamSynchronize(NULL));

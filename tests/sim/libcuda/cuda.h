@@ -35,9 +35,11 @@ typedef struct CUlaunchConfig_st CUlaunchConfig;
 /*
  * First parameter of a kernel. A kernel that is launched without parameters belongs to the piece of
  * work before it.
+ * @flop, @bytes: operations and memory traffic of a kernel of known work; 0: a piece of a minibatch
  */
 struct sim_cuda_work {
 	unsigned int kind, permille, piece, pieces;
+	uint64_t flop, bytes;
 };
 
 #define SIM_GRID unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, \

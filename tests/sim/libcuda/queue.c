@@ -126,23 +126,31 @@ CUresult simLoad(unsigned int kind, unsigned int permille)
 	return CUDA_SUCCESS;
 }
 
+/* Submit a piece to the GPU. Return: whether it was accepted. */
+static int give(const struct sim_cuda_work *w)
+{
+	struct sim_submit s = { .kind = w->kind, .permille = w->permille, .piece = w->piece,
+				.pieces = w->pieces };
+	struct sim_kernel k = { .flop = w->flop, .bytes = w->bytes, .alone = 1 };
+	int known = w->flop || w->bytes;
+
+	if (known ? ioctl(sim.gpu, SIM_KERNEL, &k) : ioctl(sim.gpu, SIM_SUBMIT, &s))
+		return 0;
+	sim.syncpt = known ? k.syncpt : s.syncpt;
+	sim.threshold = known ? k.threshold : s.threshold;
+	return 1;
+}
+
 /* Submit the next queued piece to the GPU if the GPU has no piece. Context: lock held. */
 static CUresult pump(void)
 {
-	struct sim_submit s;
-	struct sim_cuda_work *w;
 
 	if (sim.done < sim.given && (__s32)(*sim.counter - sim.threshold) >= 0)
 		sim.done = sim.given;
 	if (sim.done < sim.given || sim.given == sim.queued)
 		return CUDA_SUCCESS;
-	w = &sim.queue[sim.given % QUEUE];
-	s = (struct sim_submit){ .kind = w->kind, .permille = w->permille, .piece = w->piece,
-				 .pieces = w->pieces };
-	if (ioctl(sim.gpu, SIM_SUBMIT, &s))
+	if (!give(&sim.queue[sim.given % QUEUE]))
 		return CUDA_ERROR_LAUNCH_FAILED;
-	sim.syncpt = s.syncpt;
-	sim.threshold = s.threshold;
 	sim.given++;
 	return CUDA_SUCCESS;
 }

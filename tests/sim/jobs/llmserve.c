@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A server of a language model, as CUDA sees it: llama.cpp's llama-server or vLLM, with requests that
+ * it makes up itself.
+ *
+ *   llmserve llama|vllm [--slots N] [--tokens N] [--seed N] [--idle S] [--wait block|spin]
+ *                       [--times FILE] [--metrics FILE]
+ *
+ *   --slots N       requests at the same time, at most 64 (1)
+ *   --tokens N      end after this number of generated tokens (1000)
+ *   --idle S        longest time between the end of a request and the next one (0.5)
+ *   --times FILE    write the end of each step in ns, its kind (prefill or decode), and the numbers of
+ *                   prompt tokens and generated tokens so far
+ *   --metrics FILE  the server's counters as Prometheus text, after each step
+ *
+ * A step with tokens of a prompt is a prefill, also if other requests get their next token in it.
+ *
+ * llama.cpp, tools/server/server.cpp, update_slots(): a batch has one token of each slot that
+ * generates, then tokens of the prompts, up to n_batch (2048), which llama_decode() processes in parts
+ * of n_ubatch (512). ggml/src/ggml-cuda/ggml-cuda.cu uses CUDA graphs only for batches of one token
+ * ("disabling CUDA graphs due to batch size > 1"). Each part ends with llama_synchronize() if its
+ * logits are needed; here each part does.
+ *
+ * vLLM, v1/core/sched/scheduler.py: the scheduler gives each running request one token, then chunks of
+ * prompts, up to max_num_batched_tokens (2048 here: 512); v1/worker/gpu_model_runner.py: decode steps
+ * are one CUDA graph, steps with a prompt are launched in pieces around attention. Each step waits for
+ * an event after the copy of the sampled tokens.
+ *
+ * The work of a step is that of a model of 3.2e9 parameters of 4.5 bits, 28 layers, and 8 key and value
+ * heads of 128 (Llama 3.2 3B, Q4_K_M): two operations per parameter and token, the weights read once
+ * per step, and the keys and values of the context of each request. Numbers of kernels are made up.
+ */
+#include <math.h>
+
+#include "frameworks.h"
+
+#define PARAMETERS	3.2e9
+#define WEIGHT_BYTES	(PARAMETERS * 4.5 / 8)
+#define KV_BYTES	(28 * 8 * 128 * 2 * 2.0)	/* per token of context */
+#define EFFICIENCY	0.6	/* of a prefill, relative to the plant's kernels of multiply-adds */
+#define CHUNK		512	/* most prompt tokens in a step */
+#define SLOTS		64
+#define KERNELS		48
+#define HOST_US		900	/* time between two steps: sampling, network */
+
+/**
+ * struct slot - a request
+ * @prompt: prompt tokens that are not processed yet
+ * @left: tokens that will be generated; 0: the slot is free
+ * @context: tokens processed so far
+ * @free_until: time at which the next request comes, s
+ */
+static struct slot {
+	long prompt, left, context;
+	double free_until;
+} slot[SLOTS];
+
+static struct {
+	int vllm;
+	long slots, tokens, requests, prompts, generated;
+	double idle;
+	const char *metrics;
+	uint64_t seed;
+} serve = { .slots = 1, .tokens = 1000, .idle = 0.5, .seed = 1 };
+
+static double draw(void)
+{
+	serve.seed = serve.seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (serve.seed >> 33) / 2147483648.0;
+}
+
+/* Give free slots new requests: prompts of 32 to 2048 tokens, answers of 16 to 256. Return: number of
+ * slots with a request. */
+static long accept_requests(void)
+{
+	long busy = 0;
+
+	for (struct slot *s = slot; s < slot + serve.slots; s++) {
+		if (!s->left && now() >= s->free_until) {
+			*s = (struct slot){ .prompt = 32 * pow(64, draw()), .left = 16 * pow(16, draw()) };
+			serve.requests++;
+		}
+		busy += s->left > 0;
+	}
+	return busy;
+}
+
+/* Sleep until the next request comes. */
+static void idle(void)
+{
+	double first = INFINITY, t = now();
+
+	for (long i = 0; i < serve.slots; i++)
+		first = fmin(first, slot[i].free_until);
+	if (first > t)
+		usleep((first - t) * 1e6 + 1);
+}
+
+/* Put tokens into a step. @prompt: receives the number of prompt tokens. Return: the work. */
+static struct sim_cuda_work next_step(long *prompt)
+{
+	double tokens = 0, context = 0;
+	long room = CHUNK;
+
+	*prompt = 0;
+	for (struct slot *s = slot; s < slot + serve.slots; s++) {
+		if (!s->left || s->prompt)
+			continue;
+		tokens++;
+		context += ++s->context;
+		s->left--;
+		serve.generated++;
+		room--;
+	}
+	for (struct slot *s = slot; s < slot + serve.slots && room > 0; s++) {
+		long n = s->left && s->prompt ? s->prompt < room ? s->prompt : room : 0;
+
+		*prompt += n;
+		tokens += n;
+		room -= n;
+		s->prompt -= n;
+		s->context += n;
+		context += n ? s->context : 0;
+		/* The step that ends the prompt gives the first token. */
+		if (n && !s->prompt) {
+			s->left--;
+			serve.generated++;
+		}
+	}
+	serve.prompts += *prompt;
+	for (struct slot *s = slot; s < slot + serve.slots; s++)
+		if (s->context && !s->left) {
+			*s = (struct slot){ .free_until = now() + serve.idle * draw() };
+		}
+	return (struct sim_cuda_work){
+		.permille = 1000 * (1 + *prompt / 32), .pieces = 1,
+		.flop = 2 * PARAMETERS * tokens / EFFICIENCY,
+		.bytes = WEIGHT_BYTES + KV_BYTES * context,
+	};
+}
+
+/* Make the calls of one step. */
+static void call_cuda(struct sim_cuda_work *w, long prompt)
+{
+	long busy = 0;
+	int graph;
+
+	for (long i = 0; i < serve.slots; i++)
+		busy += slot[i].left > 0;
+	graph = !prompt && (serve.vllm || serve.slots == 1);
+	ok(rt.cudaMemcpyAsync(NULL, host, sizeof(host), cudaMemcpyHostToDevice, NULL));
+	if (graph)
+		ok(rt.cudaGraphLaunch((CUgraphExec)w, NULL));
+	else
+		kernels(rt.cudaLaunchKernel, w, KERNELS);
+	ok(rt.cudaMemcpyAsync(host, NULL, sizeof(host), cudaMemcpyDeviceToHost, NULL));
+	if (serve.vllm) {
+		ok(rt.cudaEventRecord(event[0], NULL));
+		ok(rt.cudaEventSynchronize(event[0]));
+	} else {
+		ok(rt.cudaStreamSynchronize(NULL));
+	}
+}
+
+static void write_metrics(void)
+{
+	const char *p = serve.vllm ? "vllm:" : "llamacpp:";
+	char name[256];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s.new", serve.metrics);
+	f = fopen(name, "we");
+	if (!f)
+		fail(name, strerror(errno));
+	fprintf(f, "# TYPE %s%s counter\n%s%s%s %ld\n", p, serve.vllm ? "prompt_tokens" : "prompt_tokens_total",
+		p, "prompt_tokens_total", serve.vllm ? "{model_name=\"m\",engine=\"0\"}" : "", serve.prompts);
+	fprintf(f, "%s%s%s %ld\n", p, serve.vllm ? "generation_tokens_total" : "tokens_predicted_total",
+		serve.vllm ? "{model_name=\"m\",engine=\"0\"}" : "", serve.generated);
+	if (fclose(f) || rename(name, serve.metrics))
+		fail(serve.metrics, strerror(errno));
+}
+
+static void step(void)
+{
+	struct timespec t;
+	long prompt;
+	struct sim_cuda_work w = next_step(&prompt);
+
+	call_cuda(&w, prompt);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	if (times)
+		fprintf(times, "%llu %s %ld %ld\n", t.tv_sec * 1000000000ull + t.tv_nsec,
+			prompt ? "prefill" : "decode", serve.prompts, serve.generated);
+	if (serve.metrics)
+		write_metrics();
+	usleep(HOST_US);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || (strcmp(argv[1], "llama") && strcmp(argv[1], "vllm")))
+		fail(argc > 1 ? argv[1] : "PROGRAM", "no such program");
+	serve.vllm = !strcmp(argv[1], "vllm");
+	for (int i = 2; i + 1 < argc; i += 2) {
+		const char *v = argv[i + 1];
+
+		if (!strcmp(argv[i], "--slots"))
+			serve.slots = atol(v);
+		else if (!strcmp(argv[i], "--tokens"))
+			serve.tokens = atol(v);
+		else if (!strcmp(argv[i], "--seed"))
+			serve.seed = strtoull(v, NULL, 10);
+		else if (!strcmp(argv[i], "--idle"))
+			serve.idle = atof(v);
+		else if (!strcmp(argv[i], "--wait"))
+			opt.block = strcmp(v, "spin") != 0;
+		else if (!strcmp(argv[i], "--times"))
+			opt.times = v;
+		else if (!strcmp(argv[i], "--metrics"))
+			serve.metrics = v;
+		else
+			fail(argv[i], "no such option");
+	}
+	if (serve.slots < 1 || serve.slots > SLOTS)
+		fail("--slots", "1 to 64");
+	times = opt.times ? fopen(opt.times, "we") : NULL;
+	if (opt.times && !times)
+		fail(opt.times, strerror(errno));
+	begin_runtime();
+	while (serve.generated < serve.tokens) {
+		if (accept_requests())
+			step();
+		else
+			idle();
+	}
+	return times && fclose(times);
+}
