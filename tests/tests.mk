@@ -40,6 +40,8 @@ $(B)/jobs/%: tests/sim/jobs/%.c
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) $(cflags) -Itests/sim -o $@ $(filter %.c,$^) $(ldflags) -lm -lpthread
 
+$(jobs): tests/sim/gpu_uapi.h
+
 # One program of frameworks.c is linked with the CUDA runtime statically.
 $(B)/jobs/frameworks $(B)/jobs/llmserve: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h tests/sim/libcuda/cuda.h tests/sim/jobs/frameworks.h
 
