@@ -7,11 +7,12 @@
  *                       [--times FILE] [--metrics FILE]
  *
  *   --slots N       requests at the same time, at most 64 (1)
- *   --tokens N      end after this number of generated tokens (1000)
+ *   --tokens N      accept no request after this number of generated tokens (1000)
  *   --idle S        longest time between the end of a request and the next one (0.5)
  *   --times FILE    write the end of each step in ns, its kind (prefill or decode), and the numbers of
  *                   prompt tokens and generated tokens so far
- *   --metrics FILE  the server's counters as Prometheus text, after each step
+ *   --metrics FILE  the server's counters as Prometheus text, after each step. llama.cpp counts the
+ *                   tokens of a request when the request ends (server_metrics::on_prediction())
  *
  * A step with tokens of a prompt is a prefill, also if other requests get their next token in it.
  *
@@ -47,17 +48,18 @@
  * struct slot - a request
  * @prompt: prompt tokens that are not processed yet
  * @left: tokens that will be generated; 0: the slot is free
+ * @generated: tokens generated so far
  * @context: tokens processed so far
  * @free_until: time at which the next request comes, s
  */
 static struct slot {
-	long prompt, left, context;
+	long prompt, left, generated, context;
 	double free_until;
 } slot[SLOTS];
 
 static struct {
 	int vllm;
-	long slots, tokens, requests, prompts, generated;
+	long slots, tokens, prompts, generated, counted;
 	double idle;
 	const char *metrics;
 	uint64_t seed;
@@ -76,10 +78,8 @@ static long accept_requests(void)
 	long busy = 0;
 
 	for (struct slot *s = slot; s < slot + serve.slots; s++) {
-		if (!s->left && now() >= s->free_until) {
+		if (!s->left && serve.generated < serve.tokens && now() >= s->free_until)
 			*s = (struct slot){ .prompt = 32 * pow(64, draw()), .left = 16 * pow(16, draw()) };
-			serve.requests++;
-		}
 		busy += s->left > 0;
 	}
 	return busy;
@@ -96,6 +96,14 @@ static void idle(void)
 		usleep((first - t) * 1e6 + 1);
 }
 
+static void generate(struct slot *s)
+{
+	s->left--;
+	s->generated++;
+	serve.generated++;
+	serve.counted += serve.vllm ? 1 : s->left ? 0 : s->generated;
+}
+
 /* Put tokens into a step. @prompt: receives the number of prompt tokens. Return: the work. */
 static struct sim_cuda_work next_step(long *prompt)
 {
@@ -108,8 +116,7 @@ static struct sim_cuda_work next_step(long *prompt)
 			continue;
 		tokens++;
 		context += ++s->context;
-		s->left--;
-		serve.generated++;
+		generate(s);
 		room--;
 	}
 	for (struct slot *s = slot; s < slot + serve.slots && room > 0; s++) {
@@ -122,16 +129,13 @@ static struct sim_cuda_work next_step(long *prompt)
 		s->context += n;
 		context += n ? s->context : 0;
 		/* The step that ends the prompt gives the first token. */
-		if (n && !s->prompt) {
-			s->left--;
-			serve.generated++;
-		}
+		if (n && !s->prompt)
+			generate(s);
 	}
 	serve.prompts += *prompt;
 	for (struct slot *s = slot; s < slot + serve.slots; s++)
-		if (s->context && !s->left) {
+		if (s->context && !s->left)
 			*s = (struct slot){ .free_until = now() + serve.idle * draw() };
-		}
 	return (struct sim_cuda_work){
 		.permille = 1000 * (1 + *prompt / 32), .pieces = 1,
 		.flop = 2 * PARAMETERS * tokens / EFFICIENCY,
@@ -164,7 +168,8 @@ static void call_cuda(struct sim_cuda_work *w, long prompt)
 
 static void write_metrics(void)
 {
-	const char *p = serve.vllm ? "vllm:" : "llamacpp:";
+	const char *p = serve.vllm ? "vllm" : "llamacpp";
+	const char *labels = serve.vllm ? "{model_name=\"m\",engine=\"0\"}" : "";
 	char name[256];
 	FILE *f;
 
@@ -172,10 +177,9 @@ static void write_metrics(void)
 	f = fopen(name, "we");
 	if (!f)
 		fail(name, strerror(errno));
-	fprintf(f, "# TYPE %s%s counter\n%s%s%s %ld\n", p, serve.vllm ? "prompt_tokens" : "prompt_tokens_total",
-		p, "prompt_tokens_total", serve.vllm ? "{model_name=\"m\",engine=\"0\"}" : "", serve.prompts);
-	fprintf(f, "%s%s%s %ld\n", p, serve.vllm ? "generation_tokens_total" : "tokens_predicted_total",
-		serve.vllm ? "{model_name=\"m\",engine=\"0\"}" : "", serve.generated);
+	fprintf(f, "%s:prompt_tokens_total%s %ld\n", p, labels, serve.prompts);
+	fprintf(f, "%s:%s%s %ld\n", p, serve.vllm ? "generation_tokens_total" : "tokens_predicted_total", labels,
+		serve.counted);
 	if (fclose(f) || rename(name, serve.metrics))
 		fail(serve.metrics, strerror(errno));
 }
@@ -227,11 +231,13 @@ int main(int argc, char **argv)
 	if (opt.times && !times)
 		fail(opt.times, strerror(errno));
 	begin_runtime();
-	while (serve.generated < serve.tokens) {
+	for (;;) {
 		if (accept_requests())
 			step();
-		else
+		else if (serve.generated < serve.tokens)
 			idle();
+		else
+			break;
 	}
 	return times && fclose(times);
 }
