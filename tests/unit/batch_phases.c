@@ -205,6 +205,17 @@ TEST(intervals_without_minibatch_have_no_phase)
 	EXPECT_EQ(0, b[3].phase);
 }
 
+/* A training step that prints its loss waits once or twice more. */
+TEST(steps_with_a_further_wait_are_of_the_same_kind)
+{
+	static struct jetwatt_batch_bound b[200];
+
+	for (unsigned int i = 0; i < 200; i++)
+		b[i] = (struct jetwatt_batch_bound){ .start_ns = i * 100000, .end_ns = i * 100000 + 90000 + i % 10,
+						     .launches = 500, .syncs = i % 10 ? 1 : 3 };
+	EXPECT_EQ(1, jetwatt_batch_phases(b, 200));
+}
+
 /* More kinds than phases: the rest belongs to the last one. */
 TEST(at_most_six_phases)
 {

@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* minimum gap between numbers of launches, or of waits, of two kinds (logarithm) */
+/* minimum gap between numbers of launches, or of waits, of two kinds (logarithm). A step that prints its
+ * loss has a wait or two more than the others. */
 #define GAP_LAUNCHES	0.3
-#define GAP_SYNCS	0.4
+#define GAP_SYNCS	0.8
 /* minimum number of minibatches of a kind */
 #define FEWEST		4
 /* minimum difference between the mean durations of two kinds (logarithm): without launches, and with
@@ -173,8 +174,9 @@ static double mean_run(const struct item *v, size_t n, double limit)
 	return 2 * longer <= n ? (double)longer / (double)runs : (double)(n - longer) / (double)shorter_runs;
 }
 
-/* Return whether two groups of durations, with sums @low and @high, are two kinds. @same: the numbers of
- * their launches are known and alike. */
+/* Return whether two groups of durations, with sums @low and @high, are two kinds. @same: their
+ * minibatches have the same number of launches, more than one. (A CUDA graph is one launch, whatever its
+ * work.) */
 static bool are_kinds(const struct sums *low, const struct sums *high, bool same)
 {
 	double share = fmin(low->n, high->n) / (low->n + high->n);
