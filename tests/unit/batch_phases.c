@@ -24,6 +24,7 @@
  * @slow: fraction of the minibatches that are disturbed and take up to three times as long
  * @speeds: the power mode changes four times
  * @idle_ms: longest pause of a server before the second kind
+ * @most_ms: longest time of any minibatch; 0: no limit
  * @kinds: number of kinds
  */
 struct job {
@@ -31,7 +32,7 @@ struct job {
 	double ms[2], most[2], growth, sd;
 	unsigned int launches[2];
 	int waits, every, block;
-	double slow, idle_ms;
+	double slow, idle_ms, most_ms;
 	bool speeds;
 	int kinds;
 };
@@ -43,6 +44,7 @@ static const struct job jobs[] = {
 	{ "launches not traced", { 45, 250 }, { 45, 3000 }, 1.2, .02, { 0, 0 }, 1, 80, 1, .kinds = 2 },
 	{ "batches of several sizes", { 45, 250 }, { 80, 2500 }, 1, .03, { 700, 720 }, 1, 40, 1, .kinds = 2 },
 	{ "chunks of 512 tokens", { 42, 230 }, { 42, 260 }, 1.1, .02, { 1, 300 }, 1, 60, 5, .kinds = 2 },
+	{ "full chunks and the rest of prompts", { 14, 60 }, { 15, 2500 }, 1, .01, { 48, 48 }, 1, 20, 1, .most_ms = 1070, .kinds = 2 },
 	{ "idle between requests", { 40, 90 }, { 40, 900 }, 1.1, .01, { 1, 265 }, 1, 100, 1, .idle_ms = 3000, .kinds = 2 },
 	{ "draft and verification: two waits a step", { 60, 300 }, { 60, 1500 }, 1, .02, { 40, 300 }, 2, 50, 1, .kinds = 2 },
 	{ "training with evaluation", { 120, 35 }, { 120, 35 }, 1, .02, { 1150, 330 }, 1, 100, 8, .kinds = 2 },
@@ -83,6 +85,8 @@ static double time_of(const struct job *j, int kind, int i, int since)
 
 	if (!kind && j->every)
 		ms *= pow(j->growth, fmin(1, (double)since / j->every));
+	if (j->most_ms > 0)
+		ms = fmin(ms, j->most_ms * jitter(.003));
 	if (draw() < j->slow)
 		ms *= 1 + 2 * draw();
 	return ms * (j->speeds ? speed[5 * i / STEPS] : 1);

@@ -26,12 +26,15 @@
 /* minimum difference between the mean durations of two kinds (logarithm): without launches, and with
  * the same number of launches, because most minibatches with the same launches do the same work. It
  * rises by RARER with each halving of the rarer kind's share below RARE, because other processes
- * disturb a few minibatches of any job. APART: the minimum in mean standard deviations */
+ * disturb a few minibatches of any job. APART: the minimum in mean standard deviations. BETWEEN: minimum
+ * share of it that lies between the longest 5 % of the shorter kind and the shortest 5 % of the longer
+ * one: full chunks of prompts are a peak at the end of the durations of all chunks, not a kind */
 #define LONGER		0.3
 #define LONGER_SAME	0.69
 #define RARE		0.05
 #define RARER		0.17
 #define APART		2.4
+#define BETWEEN		0.25
 /* smallest standard deviation of a duration (logarithm) */
 #define SD_MIN		0.02
 /* minimum of the difference in log-likelihood: in logarithms of the number of minibatches, and per
@@ -218,7 +221,8 @@ static size_t best_split(const struct item *v, size_t n)
 		}
 	}
 	if (total * log(sd(&all)) - best < GAIN * log(total) + GAIN_EACH * total ||
-	    !are_kinds(&best_low, &best_high, v->launches > 0))
+	    !are_kinds(&best_low, &best_high, v->launches > 0) ||
+	    v[at + (n - at) / 20].ns - v[at - 1 - at / 20].ns < BETWEEN * (mean(&best_high) - mean(&best_low)))
 		return 0;
 	return at;
 }
