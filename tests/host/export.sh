@@ -24,9 +24,9 @@ with()
 export_as() { build/jetwatt export --format "$1" -o $d/run.$1 $d/run.jwt; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a / b - 1; print a, b; exit !(d * d < 1e-6) }'; }
 
-echo 1..15
+echo 1..16
 build/make-trace $d/run.jwt gap_at=5 gap=300 > $d/truth
-for f in csv jsonl perfetto chrome openmetrics prometheus; do export_as $f; done
+for f in csv jsonl perfetto chrome openmetrics prometheus tegrastats; do export_as $f; done
 build/jetwatt report --json $d/run.jwt > $d/report
 total=$(jq .total_j $d/report)
 rows=$(($(wc -l < $d/run.csv) - 1))
@@ -44,6 +44,20 @@ check "chrome: valid JSON, every event is complete" \
 	 jq -e '([.traceEvents[] | select(.ph == \"X\")] | length) == 300 and all(.traceEvents[] | select(.ph == \"X\"); .dur > 0)' $d/run.chrome"
 check "chrome: 100 rows per second" \
 	"jq -e '[.traceEvents[] | select(.name == \"power (W)\")] | length | . > 2000 and . < 2500' $d/run.chrome"
+# The expressions with which scripts search the output of tegrastats.
+check "tegrastats: one line a second, which scripts understand, and the mean power is the report's" \
+	"/usr/bin/python3 -c '
+import json, re
+lines = open(\"$d/run.tegrastats\").read().splitlines()
+report = json.load(open(\"$d/report\"))
+assert abs(len(lines) - report[\"elapsed_s\"]) < 2, len(lines)
+for l in lines:
+    assert re.match(r\"\d\d-\d\d-\d{4} \d\d:\d\d:\d\d \", l), l
+    assert re.search(r\"EMC_FREQ @3199 GR3D_FREQ @\[1300\] tj@(\d+(\.\d+)?)C \", l), l
+    rails = re.findall(r\"(VDD_\w+|VIN_\w+|VDDQ_\w+) (\d+)mW/(\d+)mW\", l)
+    assert len(rails) == 4, l
+mean = sum(int(r[2]) for r in rails[:3]) / 1000
+assert abs(mean * report[\"elapsed_s\"] / report[\"total_j\"] - 1) < 0.01, mean'"
 with promtool "prometheus: promtool reports no error" "promtool check metrics < $d/run.prometheus > $d/said 2>&1 && [ ! -s $d/said ]"
 with prometheus_client "openmetrics: parses, and the energy is the report's" \
 	"/usr/bin/python3 -c '

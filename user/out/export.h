@@ -112,7 +112,7 @@ struct jetwatt_export_format {
 
 extern const struct jetwatt_export_format jetwatt_export_csv, jetwatt_export_jsonl,
 	jetwatt_export_perfetto, jetwatt_export_chrome, jetwatt_export_openmetrics,
-	jetwatt_export_prometheus;
+	jetwatt_export_prometheus, jetwatt_export_tegrastats;
 
 /* Shared by the formats. */
 /* Return: total power of the sample @p, in microwatts. */

@@ -34,6 +34,7 @@ static const struct row {
 	{ "chrome", &jetwatt_export_chrome, export_trace, "for chrome://tracing and others: JSON, means of 10 ms" },
 	{ "openmetrics", &jetwatt_export_openmetrics, export_trace, "sums over the run as metrics, OpenMetrics 1.0" },
 	{ "prometheus", &jetwatt_export_prometheus, export_trace, "sums over the run as metrics, Prometheus text format 0.0.4" },
+	{ "tegrastats", &jetwatt_export_tegrastats, export_trace, "lines of NVIDIA's tegrastats, one a second" },
 	{ "profile", NULL, jetwatt_export_profile, "measured modes of PROFILE... as CSV" },
 	{ "nvpmodel", NULL, jetwatt_export_nvpmodel, "MODE... as presets for an nvpmodel.conf" },
 };
