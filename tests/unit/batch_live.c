@@ -203,8 +203,8 @@ TEST(process_with_more_waits_is_followed)
 	printf("# %zu waits, differ: %zu early, %zu by hindsight, %zu else\n", o.told, o.early, o.near, o.else_);
 	EXPECT_LT(1000, o.told);
 	EXPECT_LE(o.near, 2 * 400 / 20);
-	/* Before an extra wait, the track reports the bound one wait too early. It must not report
-	 * the bound a second time. */
+	/* Before an extra wait, the track reports the bound one wait too early. The track must not
+	 * report the bound a second time. */
 	EXPECT_LE(llabs((long long)o.live - (long long)o.truth), 4);
 	EXPECT_EQ(0, o.else_);
 	job_free(&j);

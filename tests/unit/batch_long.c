@@ -20,7 +20,7 @@
 /**
  * struct program - a program that launches work and waits for it
  * @sync: its waits
- * @end: times at which its minibatches end, ns
+ * @end: times at which the program's minibatches end, ns
  * @waits, @ends: their numbers
  * @z: state of the random numbers
  * @now: time, ms
@@ -176,7 +176,7 @@ static void server(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-	bool live;	/* true: live boundaries equal the batch result; false: at the anchor */
+	bool live;	/* true: check the live boundaries too */
 } programs[] = {
 	{ "experts", experts, true },
 	{ "detector", detector, false },

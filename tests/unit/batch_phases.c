@@ -14,15 +14,17 @@
 /**
  * struct job - a made-up job of two kinds of minibatches
  * @ms: usual time of a minibatch of each kind, ms
- * @most: time of the longest one of each kind (evenly distributed logarithms), ms
- * @growth: factor by which the first kind grows from one minibatch of the second kind to the next
- * @sd: standard deviation of the time (logarithm)
- * @launches: of each kind; 0: not traced
+ * @most: longest time of a minibatch of each kind, ms; times are distributed log-uniformly up to
+ *	@most
+ * @growth: factor by which the time of the first kind grows between two minibatches of the second
+ *	kind
+ * @sd: standard deviation of the logarithm of a minibatch's time
+ * @launches: number of launches in a minibatch of each kind; 0: not traced
  * @waits: waits per minibatch
  * @every: mean number of minibatches of the first kind between those of the second; 0: none
  * @block: number of successive minibatches of the second kind
  * @slow: fraction of the minibatches that are disturbed and take up to three times as long
- * @speeds: the power mode changes four times
+ * @speeds: true: the power mode changes four times
  * @idle_ms: longest pause of a server before the second kind
  * @most_ms: longest time of any minibatch; 0: no limit
  * @kinds: number of kinds
@@ -220,7 +222,8 @@ TEST(steps_with_a_further_wait_are_of_the_same_kind)
 	EXPECT_EQ(1, jetwatt_batch_phases(b, 200));
 }
 
-/* More kinds than phases: the rest belongs to the last one. */
+/* If a job has more kinds of minibatches than phases exist, all further kinds belong to the last
+ * phase. */
 TEST(at_most_six_phases)
 {
 	static struct jetwatt_batch_bound b[200];

@@ -10,10 +10,10 @@
 #include "kselftest_harness.h"
 #include "recording.h"
 
-/* The program notes an end a little after the wait, or a little before it if the wait is for the next
- * line of its log. */
+/* The recorded program notes the end of a minibatch a little after the wait, or a little before the
+ * wait if the wait is for a value of the program's log. */
 #define TOLERANCE	.25
-#define LATE		.9	/* tolerance if an end is reported within the next minibatch */
+#define LATE		.9	/* tolerance for recordings with live_late */
 
 static const struct {
 	const char *name;

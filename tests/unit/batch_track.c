@@ -106,7 +106,7 @@ TEST(changed_period_is_found_again)
 	}
 }
 
-/* Add a wait of @wait_ms after @gap_ms. Return: whether a minibatch ends with it. */
+/* Add a wait of @wait_ms after @gap_ms. Return: whether a minibatch ends with this wait. */
 static int add_wait(struct jetwatt_batch_track *t, struct jetwatt_sync *s, double gap_ms, double wait_ms)
 {
 	int ends;

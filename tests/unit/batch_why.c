@@ -99,7 +99,7 @@ static const char *wrong(const struct found *f, uint32_t tgid)
 {
 	struct jetwatt_batch_bound *own = calloc(2 * f->j.waits + 1, sizeof(*own));
 	int n = rebuild(f, tgid, own), at = 0;
-	const char *what = n < 0 ? "an end without its minibatch" : NULL;
+	const char *what = n < 0 ? "the record of an end has no matching minibatch" : NULL;
 
 	for (int i = 0; i < f->n && !what; i++) {
 		const struct jetwatt_batch_bound *b = &f->bound[i], *o = &own[at];
@@ -107,7 +107,7 @@ static const char *wrong(const struct found *f, uint32_t tgid)
 		if (b->tgid != tgid)
 			continue;
 		if (at++ >= n)
-			what = "a minibatch that no record ends";
+			what = "no record contains the end of a minibatch";
 		else if (b->syncs != o->syncs)
 			what = "other waits inside";
 		else if (o->end_ns && b->end_ns != o->end_ns)
@@ -137,7 +137,7 @@ static const char *strange(const struct found *f)
 		if (w->minibatch != JETWATT_BATCH_NONE &&
 		    (w->minibatch >= (uint32_t)f->n || f->bound[w->minibatch].tgid != s->tgid ||
 		     s->exit_ns > f->bound[w->minibatch].end_ns))
-			return "in a minibatch that is not its own";
+			return "the record names a minibatch that does not contain the wait";
 		if (!count(f, JETWATT_RULE_LEFT_OUT) &&
 		    w->gap_ns != (*free_from && s->enter_ns > *free_from ? s->enter_ns - *free_from : 0))
 			return "another gap";
@@ -198,7 +198,7 @@ TEST(records_agree_with_bounds)
 			free(plain);
 			release(&f);
 		}
-	printf("# %zu ends were not seen, %zu waits in no minibatch\n", inferred, none);
+	printf("# %zu ends of minibatches without a recorded wait, %zu waits in no minibatch\n", inferred, none);
 	EXPECT_GT(inferred, 10);
 	EXPECT_GT(none, 100);
 }

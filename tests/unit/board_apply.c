@@ -172,8 +172,8 @@ TEST_F(board, wrong_read_back_is_rolled_back)
 		if (self->t.writes < k)
 			break;
 		if (!rc) {
-			/* The wrong write concerned the clock of a cluster that is offline. Such a
-			 * clock has no effect, so the switch succeeds. */
+			/* The write without effect was to the clock of a cluster that is offline.
+			 * Such a clock has no effect, so the switch succeeds. */
 			ASSERT_EQ(jetwatt_board_verify(self->b, &low, NULL), 0);
 			ASSERT_EQ(jetwatt_board_apply(self->b, &top, NULL), 0);
 			tree_state(&self->t, before, sizeof(before));

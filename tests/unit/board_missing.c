@@ -105,8 +105,8 @@ TEST_F(lacks, missing_memory_cap)
 	EXPECT_EQ(self->t.writes, 0);
 }
 
-/* If neither a cap nor the levels of the memory clock are known, its only level is the placeholder
- * JETWATT_BOARD_NO_CLOCK. */
+/* If neither a cap nor the levels of the memory clock are known, the only level of the memory clock
+ * is the placeholder JETWATT_BOARD_NO_CLOCK. */
 TEST_F(lacks, missing_memory_cap_and_levels)
 {
 	struct jetwatt_mode m = { 4, 729600, 420750000, JETWATT_BOARD_NO_CLOCK };

@@ -31,11 +31,11 @@
  * @fail_at, @fail_for: write number fail_at (from 1) and the fail_for - 1 after it fail with @fail
  * @sticks: path to which all writes fail with @fail
  * @lie_at: number of a write that succeeds without effect
- * @lied: the write @lie_at has happened, so the order of writes is not checked any more
+ * @lied: true: write number @lie_at has happened, so the order of writes is not checked any more
  * @lazy: cpufreq accepts a limit but shows it only at tree_flush(), as its work item may run late
  * @writes: number of writes so far
- * @log: paths, below the root, and values of these writes
- * @bad: a write broke a rule about the order of writes
+ * @log: path, below the root, and value of each write
+ * @bad: true: a write broke a rule about the order of writes
  */
 struct tree {
 	char root[PATH_MAX / 4], sys[PATH_MAX / 2], proc[PATH_MAX / 2], state[PATH_MAX / 2];

@@ -253,7 +253,7 @@ TEST(profiles_of_measured_boards)
 	char path[512];
 
 	if (!dir || access(dir, R_OK))
-		SKIP(return, "no measured files: JETWATT_SHARED_DATA is not set");
+		SKIP(return, "no measured files: JETWATT_SHARED_DATA names no readable directory");
 	for (int i = 0; i < 5; i++) {
 		struct jetwatt_csv_error err;
 		struct jetwatt_row *row;

@@ -281,7 +281,8 @@ TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 		self->top_w = 1.05 * BUDGET;
 		self->longest = 0;
 		passes(self, 60, 0);
-		/* Cores, and the memory clock if it refuses, stay; other clocks go down. */
+		/* The number of cores stays, as does the memory clock if its knob refuses; the cap
+		 * lowers all other clocks. */
 		EXPECT_EQ(12, self->d.act.mode.cores);
 		EXPECT_EQ(low.gpu_hz, self->d.act.mode.gpu_hz);
 		EXPECT_EQ(low.cpu_khz, self->d.act.mode.cpu_khz);
@@ -291,8 +292,8 @@ TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 		/* The cap has tried the refused safe mode and the lowest mode once each. */
 		EXPECT_GE(2, self->safe_refused);
 		EXPECT_FALSE(self->d.cap.have_safe);
-		/* The knobs that differ after a refusal do not count as changes by another
-		 * process. */
+		/* Knobs that differ from the requested mode after a refusal do not count as changed
+		 * by another process. */
 		EXPECT_EQ(0, self->d.act.others);
 		self->core_sticks = self->emc_sticks = 0;
 		put(self, &low);
@@ -379,7 +380,7 @@ TEST_F(cap, time_over_the_budget_is_counted)
 }
 
 /* The standard deviation of window means is the same for slow and fast oscillations of power. A
- * step to another power level does not increase it. */
+ * step to another power level does not increase this standard deviation. */
 TEST(standard_deviation_of_window_means)
 {
 	for (double period = 2; period < 40; period *= 2) {

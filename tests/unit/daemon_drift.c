@@ -172,11 +172,13 @@ TEST_F(learner, drift_is_detected_with_other_workloads_as_prior)
 				if (self->p.drifts == drifts || told_s < INFINITY)
 					continue;
 				told_s = (self->p.now_ns - self->p.change_ns) * 1e-9;
-				/* The changed job had no best mode with which its time can be compared. */
+				/* No best mode of the changed job is known yet, so no lost time is
+				 * counted. */
 				EXPECT_EQ(lost_s, self->l.spent->lost_s);
 			}
 			EXPECT_GT(30, told_s) TH_LOG("times %g after %d: %g s, %d readings", then[k], after, told_s, self->p.tries);
-			/* The readings before the drift have used up part of the share. */
+			/* The readings before the drift have used up part of the job's time share
+			 * for learning. */
 			EXPECT_GT(0.15, loss(self)) TH_LOG("times %g after %d: %g at first", then[k], after, loss(self));
 			hold_on(self, 300);
 			EXPECT_GT(0.1, loss(self)) TH_LOG("times %g after %d: %g", then[k], after, loss(self));

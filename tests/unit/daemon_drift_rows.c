@@ -97,7 +97,7 @@ static int drifted(FIXTURE_DATA(drift_rows) *self)
 	return checks(self, jetwattd_drift_check_first(&self->learner));
 }
 
-/* Mode @i was just measured; @predicted is the prediction of its time and power before the
+/* Mode @i was just measured; @predicted: time and power of the mode as predicted before the
  * measurement. */
 static int suspected(FIXTURE_DATA(drift_rows) *self, size_t i,
 		     const struct jetwatt_prediction *predicted)

@@ -94,19 +94,20 @@ TEST_F(learner, allowance_limits_the_search)
 
 	self->p.learn_s = 4 * QUICK_S;
 	learn(self, &unknown);
-	/* The search ends with the step that uses up the allowance. */
+	/* The search ends with the step that uses up the time allowed for learning (learn_s). */
 	EXPECT_EQ(4 * QUICK_S, (self->p.now_ns - begun) * 1e-9);
 	EXPECT_EQ(4, self->p.tries);
 	ASSERT_NE(NULL, best(self));
-	/* The allowance stays used up when the job starts again; the known rows are then used. */
+	/* The time allowed for learning stays used up when the job starts again; the learner then
+	 * uses the known rows. */
 	{
 		struct jetwatt_row row = *best(self);
 		struct jetwattd_prior again = { .key = KEY, .row = &row, .rows = 1 };
 
 		learn(self, &again);
 		EXPECT_EQ(0, self->p.tries);
-		/* A new budget does not renew the allowance; another workload has an allowance of
-		 * its own. */
+		/* A new power budget does not renew the time allowed for learning; another workload
+		 * has its own time. */
 		self->p.budget_w += 4;
 		learn(self, &again);
 		EXPECT_EQ(0, self->p.tries);
@@ -114,7 +115,7 @@ TEST_F(learner, allowance_limits_the_search)
 		learn(self, &again);
 		EXPECT_EQ(4, self->p.tries);
 	}
-	/* The search also ends when it has used up the allowance of energy. */
+	/* The search also ends when it has used up the energy allowed for learning (learn_j). */
 	memset(self->l.allowance, 0, sizeof(self->l.allowance));
 	self->p.learn_s = 200;
 	self->p.learn_j = 60;

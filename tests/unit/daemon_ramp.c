@@ -49,7 +49,7 @@ void jetwattd_log(struct jetwattd *d, const char *text, ...)
 	said++;
 }
 
-/* Stubs of functions that only the recovery with a detected job calls. */
+/* Stubs of functions that cap_recovery.c calls only if a job is known. */
 int jetwattd_sleep(struct jetwattd_run *r, double seconds)
 {
 	(void)r;

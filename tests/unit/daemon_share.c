@@ -30,10 +30,12 @@ static void shared(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *sel
 		EXPECT_LE(lost_s, self->l.cost.lost_s);
 		EXPECT_GE(budget_w, watts(&self->p, &best(self)->mode));
 		EXPECT_GT(0.03, loss(self)) TH_LOG("%g W: %g", budget_w, loss(self));
-		/* The learner stops trying modes when the possible gain is less than the cost. */
+		/* The learner stops trying modes when the time that a better mode may save is less
+		 * than the time that a measurement costs. */
 		EXPECT_GT(STEPS / 2, self->p.tries);
 	}
-	/* Some of the expected gain is realised; the model overestimates it. */
+	/* The job saves only part of the time that the learner expected, because the model
+	 * overestimates it. */
 	TH_LOG("gain expected %.0f s, realised %.0f s", self->l.cost.gain_s, self->l.cost.saved_s);
 	EXPECT_LT(0.05 * self->l.cost.gain_s, self->l.cost.saved_s);
 	EXPECT_GT(2 * self->l.cost.gain_s, self->l.cost.saved_s);
@@ -44,8 +46,8 @@ TEST_F(learner, search_stays_within_its_share)
 	shared(_metadata, self, &unknown);
 }
 
-/* A job without a key keeps its used allowance from one search to the next. (After a restart of
- * jetwattd, the used allowance of such a job is 0.) */
+/* For a job without a key, the learning time used so far is kept from one search to the next.
+ * (After a restart of jetwattd, the used learning time of a job without a key is 0.) */
 TEST_F(learner, share_of_a_job_without_a_key)
 {
 	shared(_metadata, self, &(struct jetwattd_prior){ 0 });
@@ -74,13 +76,13 @@ TEST_F(learner, share_is_kept_when_the_job_changes)
 		lost_s = self->l.spent->lost_s;
 	}
 	EXPECT_LT(1200, self->l.spent->ran_s);
-	/* The cost may exceed the share by the cost of one step, the one that uses up the
-	 * allowance. */
+	/* The time spent on learning may exceed the share by the time of one step, which uses up
+	 * the rest of the share. */
 	EXPECT_GE(0.05 * self->l.spent->ran_s + 2 * EXACT_S, lost_s)
 		TH_LOG("%g of %g s", lost_s, self->l.spent->ran_s);
 }
 
-/* An interrupted step ends the search, but the rest of the allowance stays usable. */
+/* An interrupted step ends the search, but the unused part of the time share stays usable. */
 TEST_F(learner, share_after_an_interrupted_step)
 {
 	struct jetwattd_result cut = { .outcome = JETWATTD_INTERRUPTED };

@@ -47,8 +47,8 @@ TEST(bodies_are_found)
 	}
 }
 
-/* After each incomplete part of a reply, more bytes are needed; if the connection is closed then,
- * that is an error. */
+/* After each incomplete part of a reply, the parser requests more bytes; if the connection is
+ * closed instead, the parser reports an error. */
 TEST(parts_of_a_reply_are_incomplete)
 {
 	static const char *const t[] = {

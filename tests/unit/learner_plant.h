@@ -27,17 +27,19 @@
  * @gpu: GPU time of a minibatch at 1 GHz, in ms
  * @cpu: CPU time of a minibatch on one core at 1 GHz, in ms
  * @base_w: constant part of the power, in W
- * @by, @by_w: current factors of the minibatch time and of the power
+ * @by, @by_w: current factors by which the minibatch time and the power are multiplied
  * @change_ns: virtual time from which on the minibatch time is multiplied by @then; 0: never
  * @now_ns: virtual time
  * @budget_w: budget of the cap
  * @refuse: share of the modes whose knobs refuse
- * @learn_s, @learn_j, @most, @share: of the policy
+ * @learn_s, @learn_j, @most, @share: limits of the policy for learning: time, energy, number of
+ *	modes, share of the job's time
  * @tries, @checks: number of steps that tried a mode, and that measured a known mode again
  * @overs: number of steps in which the cap stepped down
  * @most_w: highest power in a tried mode, in W
  * @tried: tried modes, in order
- * @stored, @drifts: number of rows that the learner gave to store, and of drifts that it reported
+ * @stored, @drifts: number of rows that the learner passed on to be stored, and of drifts that it
+ *	reported
  */
 struct plant {
 	double gpu, cpu, base_w, by, by_w, then, budget_w, refuse, learn_s, learn_j, share, most_w;

@@ -286,7 +286,7 @@ TEST(predicts_measured_boards)
 	const char *dir = getenv("JETWATT_SHARED_DATA");
 
 	if (!dir || access(dir, R_OK))
-		SKIP(return, "JETWATT_SHARED_DATA is not there");
+		SKIP(return, "JETWATT_SHARED_DATA names no readable directory");
 	for (int f = 0; f < 3; f++) {
 		struct jetwatt_row *row;
 		struct error e, sum = { 0 };

@@ -117,8 +117,8 @@ TEST(uncertainty_is_that_of_modes_in_question)
 		{ 50, 40, 0.5, 0.5 },
 	};
 
-	/* All: Without a budget, the mean of all four: (0.02 + 0.04 + 0.02 + 0.5) / 4. With a
-	 * budget of 25 W, the mean of the second and the third mode. */
+	/* Without a budget, the mean over all four modes: (0.02 + 0.04 + 0.02 + 0.5) / 4. With a
+	 * budget of 25 W, the mean over the second and the third mode. */
 	EXPECT_LT(fabs(jetwatt_plan_uncertainty(p, 4, 0) - 1.96 * 0.145), 1e-9);
 	EXPECT_LT(fabs(jetwatt_plan_uncertainty(p, 4, 25) - 1.96 * 0.03), 1e-9);
 	/* No mode is within a budget of 10 W, so the mean is over all four modes. */

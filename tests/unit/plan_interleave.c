@@ -76,8 +76,8 @@ static void window(struct play *p, struct jetwatt_interleave *i, unsigned int ta
 		jetwatt_interleave_add(i, &seen);
 }
 
-/* Run @n windows. Return: minibatches per second; @late: share of requests answered later than
- * @latency_ms. */
+/* Run @n windows. Return: minibatches per second; @late: set to the share of requests that are
+ * answered later than @latency_ms. */
 static double play(const struct server *w, struct jetwatt_interleave *i, int tau, int most, int n,
 		   double latency_ms, double *late)
 {

@@ -184,7 +184,7 @@ TEST_F(measured, best_mode_after_twenty_readings)
 	long n;
 
 	if (!dir || access(dir, R_OK))
-		SKIP(return, "JETWATT_SHARED_DATA is not there");
+		SKIP(return, "JETWATT_SHARED_DATA names no readable directory");
 	snprintf(path, sizeof(path), "%s/%s", dir, variant->file);
 	n = search_read(path, &row);
 	ASSERT_LT(0, n);

@@ -33,7 +33,7 @@ static uint32_t call_of(const char *name)
 	return JETWATT_SYNC_CALLS;
 }
 
-/* Read a recording into @rec. Return: whether each of its lines was understood. */
+/* Read a recording into @rec. Return: whether each line of the file was understood. */
 static bool read_recording(const char *name)
 {
 	unsigned long long start, length, first, end;

@@ -100,7 +100,7 @@ static long search_best(const struct jetwatt_row *row, const struct jetwatt_mode
 }
 
 /* Search with up to @most measured modes, some of them measured twice. Store in answer[k] the
- * result after at[k] modes. */
+ * result of the search after at[k] modes. */
 static __attribute__((unused)) int search_run(const struct jetwatt_row *row, size_t n, double budget, size_t most,
 		      double noise, uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
 {
@@ -122,7 +122,7 @@ static __attribute__((unused)) int search_run(const struct jetwatt_row *row, siz
 		for (again = 0; again < k; again++)
 			if (!memcmp(&seen[again].mode, &mode[p.index], sizeof(*mode)))
 				break;
-		/* Store the result before the next mode is measured. */
+		/* Store the result of the search before the next mode is measured. */
 		while (again == k && next < ats && (int)modes == at[next])
 			answer[next++] = search_best(row, mode, n, seen, k, budget, noise, rng);
 		modes += again == k;

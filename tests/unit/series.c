@@ -160,7 +160,7 @@ TEST(hwmon_files)
 
 	ASSERT_TRUE(mkdtemp(root) != NULL);
 	ASSERT_EQ(0, jetwatt_sysfs_open(&fs, root));
-	EXPECT_EQ(0, jetwatt_sysfs_read(fs, &r));	/* not even the directory exists */
+	EXPECT_EQ(0, jetwatt_sysfs_read(fs, &r));	/* the hwmon directory does not exist */
 	jetwatt_sysfs_close(fs);
 
 	/* Devices are used in the order of their hwmon numbers. If a fan has two tachometers, the
@@ -310,7 +310,7 @@ TEST(reading_applies_to_following_samples)
 }
 
 /* If the driver's counter restarts at 0, the reported total does not fall. An unknown value adds
- * nothing to the total. */
+ * nothing to the total of the counter. */
 TEST(counters_and_unknown_values)
 {
 	static const int64_t seen[] = { 40, NONE, 42, 42, 3, 5 };

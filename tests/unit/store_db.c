@@ -230,7 +230,7 @@ TEST_F(db, schema_version_1_is_updated)
 	jetwatt_db_close(self->db);
 	self->db = NULL;
 	unlink(self->path);
-	/* DROP COLUMN needs SQLite 3.35, which Ubuntu 20.04 does not have. */
+	/* The SQL command DROP COLUMN needs SQLite 3.35; Ubuntu 20.04 has an older version. */
 	sql(self->path,
 	    "CREATE TABLE workload(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, command TEXT NOT NULL,"
 	    " batch INTEGER NOT NULL, cgroup TEXT NOT NULL, board TEXT NOT NULL, release TEXT NOT NULL,"

@@ -40,8 +40,8 @@ static double synth_emc(const struct synth *w, int e)
 /* Boards whose clock levels are simulated: AGX Orin, AGX Xavier, Orin Nano. */
 enum { SYNTH_ORIN, SYNTH_XAVIER, SYNTH_NANO };
 
-/* Create a board of @kind. Its power range is that of an AGX, so that budgets from 15 to 45 W are
- * useful. */
+/* Create a board of @kind. The power range of the board is that of an AGX Orin, so that budgets
+ * from 15 to 45 W are useful. */
 static void synth_make(struct synth *w, uint64_t seed, int kind)
 {
 	uint64_t s = seed * 1000003 + 17, *r = &s;

@@ -189,7 +189,8 @@ static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t t
 		struct jetwatt_reading r = { .time_ns = 5000000000ull + nr * 32000000ull };
 
 		/* A telemetry reading precedes each batch. A reader without a callback for readings
-		 * skips the readings. A damaged block loses its readings and its batches. */
+		 * skips the readings. The telemetry readings and the batches of a damaged block are
+		 * lost. */
 		jetwatt_each_slot(slot)
 			r.of.value[slot] = slot % 2 ? JETWATT_TELEMETRY_NONE : 100 + slot;
 		jetwatt_trace_write_reading(&r, w);
@@ -361,8 +362,8 @@ TEST(records_read_back_unchanged)
 	close(fd);
 }
 
-/* Write a trace of five blocks with four batches and four waits each. @end: file offset of the end
- * of each block. */
+/* Write a trace of five blocks with four batches and four waits each. @end: set to the file offset
+ * of the end of each block. */
 static int five(off_t *end)
 {
 	struct jetwatt_trace_writer *w;

@@ -29,7 +29,8 @@ static uint64_t counted, most;
 uint32_t counted_crc(uint32_t crc, const void *buf, size_t len)
 {
 	counted += len;
-	/* Make the reader give up: with so many bytes the test would not end. */
+	/* After too many bytes, return a wrong checksum so that the reader gives up, because
+	 * otherwise the test would not end. */
 	return most && counted > most ? 0 : jetwatt_crc32c(crc, buf, len);
 }
 

@@ -48,7 +48,7 @@ TEST(the_error_has_the_readings_durations)
 	EXPECT_LT(fabs(jetwatt_unit_count_sd(&c) - sqrt((10. * 10 + 20. * 20) / 3)), 1e-9);
 }
 
-/* A counter of whole units has a step of 1; at the begin of a program no unit is in progress. */
+/* A counter of whole units has a step of 1; when a program starts, no unit is in progress. */
 TEST(the_error_has_the_step)
 {
 	struct jetwatt_unit_count c = { 0 };
@@ -110,7 +110,8 @@ TEST(the_error_covers_the_true_error)
 	EXPECT_GT(covered(512, 60, 2000), 0.93);
 }
 
-/* A counter with small steps and a slowly changing rate does not look like one with large steps. */
+/* A counter with small steps and a slowly changing rate must not be mistaken for a counter with
+ * large steps. */
 TEST(a_slow_change_of_the_rate_is_no_step)
 {
 	struct jetwatt_unit_count c = { 0 };
