@@ -89,9 +89,9 @@ def draw(rng, jobs, budgets):
     """Draw the events of the day: lines for daemon_guest.sh."""
     day = ["budget %g" % rng.choice(budgets), "sleep 2"]
     for j in range(jobs):
-        # The first job runs for long enough to be learned, and runs again.
+        # The first job runs for so long that jetwattd finishes learning, and runs again.
         size = SIZES[0] if j < 2 else rng.choice(SIZES)
-        # After a third of the jobs, one changes its batch size while it runs.
+        # After a third of the jobs, one job changes its batch size while it runs.
         change = " %d %d" % (SIZES[-1] if size == SIZES[0] else SIZES[0], rng.randrange(150, 300)) \
             if j == jobs // 3 else ""
         day += ["start %d%s" % (size, change), "sleep %d" % (90 if j < 1 else rng.randrange(20, 60))]

@@ -5,9 +5,9 @@
 # leaked descriptors, and the CPU share of jetwattd and of the sampler at 100 samples per second.
 # The first three hours, in which the three jobs are learned, are not judged. The maximum number of
 # descriptors in the last hour is compared with that in the first judged hour, because each job
-# needs some. The CPU time of the simulated sensors in the sampler's thread is subtracted
-# ("simulated_core_pct"), because on a board that is hardware. Writes build/bench/day.json. Exit
-# status 1: the memory grew by more than 1 %, or descriptors leaked.
+# needs some descriptors. The CPU time of the simulated sensors in the sampler's thread is
+# subtracted ("simulated_core_pct"), because on a board the sensors use no CPU time. Writes
+# build/bench/day.json. Exit status 1: the memory grew by more than 1 %, or descriptors leaked.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 hours=${HOURS:-24} out=build/bench/day.out

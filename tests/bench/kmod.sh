@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # make bench-kmod: measure CPU time, timing, delivery and energy error of the module; the results go
-# to build/bench/kmod.json. Each value is measured in a guest with one CPU and virtual time. The
-# guests of a ratio differ only in the program that reads the sensors.
+# to build/bench/kmod.json. Each value is measured in a guest with one CPU and virtual time. If two
+# results are compared as a ratio, their guests differ only in the program that reads the sensors.
 #
 #   tests/bench/kmod.sh [SECONDS]     SECONDS: length of the run with 8 subscribers (default 600)
 set -euo pipefail
@@ -16,8 +16,8 @@ if why=$(tests/kernels/python); then
 	python=build/kernels/python/usr
 fi
 
-# guest BUS_HZ PROGRAM ARGUMENT...: print the KEY VALUE lines of one run. The module is loaded only
-# if it is what is measured.
+# guest BUS_HZ PROGRAM ARGUMENT...: print the KEY VALUE lines of one run. The module jetwatt.ko is
+# loaded only if PROGRAM measures the module.
 guest()
 {
 	local bus=$1 program=$2 files=(--module jetwatt)

@@ -10,11 +10,11 @@
  *   kmod_cost other HZ SECONDS CMD...  CMD reads them, and prints the number of samples it took
  *
  * The CPU time is the time that an endless loop of the lowest priority does not get, so it includes
- * interrupts, kernel threads and work items. The time in which the simulated adapter and sensors
- * compute is subtracted, because on a board that is hardware. The rest of the adapter costs all
- * readers the same: its driver starts a transfer of any number of messages and sleeps until one
- * interrupt ends it. i2c-tegra takes one interrupt per message, so on a board a register is more
- * expensive for all readers.
+ * interrupts, kernel threads and work items. The CPU time of the simulated adapter and sensors is
+ * subtracted, because on a board they use none. The adapter's driver costs all readers the same: it
+ * starts a transfer of any number of messages and sleeps until one interrupt ends the transfer.
+ * i2c-tegra takes one interrupt per message, so on a board a register is more expensive for all
+ * readers.
  */
 #include <math.h>
 #include <sched.h>

@@ -7,10 +7,10 @@
  *		file.csv [references.csv...]
  *
  * Each job runs twice: first as a new job, with the other files as reference profiles in the
- * database, then as a known job, with the measurements of the first run in the database. Its time
- * is compared with that of an oracle, which is in the best mode within the same limit from the
- * start, and with the fastest preset of nvpmodel within the limit. Outliers (optimum.h) are no
- * candidates.
+ * database, then as a known job, with the measurements of the first run in the database. The time
+ * of each run is compared with that of an oracle, which uses the best mode within the same power
+ * limit from the start, and with the fastest preset of nvpmodel within the limit. Outliers
+ * (optimum.h) are no candidates.
  */
 #include <math.h>
 #include <stdio.h>

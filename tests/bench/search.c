@@ -133,7 +133,7 @@ static int bench(const char *path, double lo, double hi, double step, int seeds,
 				       100 * t[2].excess[t[2].n - 1]);
 		}
 	}
-	/* No mode meets any of the budgets. */
+	/* No mode of the file is within any of the budgets. */
 	err = -ERANGE;
 	if (!t[0].n)
 		goto out;

@@ -15,7 +15,7 @@ lowest=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n | sed -n '/./{p;q}
 is() { [ "$(told "$1")" = "$2" ]; }
 works() { is doing learning || is doing holding; }
 at_lowest() { [ "$(cat "$gpu/max_freq")" = "$lowest" ]; }
-# gone: has jetwattd ended? If so, $status is its exit status.
+# gone: has jetwattd ended? If jetwattd has ended, $status is its exit status.
 gone()
 {
 	kill -0 $daemon 2> /dev/null && return 1

@@ -55,7 +55,8 @@ run jetwatt daemon budget 20W
 exits 0 && [ "$(told budget_w)" = 20 ] && sleep 4 && over=$(breach $((begun + 2000000000)) 20) &&
 	echo "# from 2 s on over it for $over s" && at_most "$over" 1
 result $? "the budget is changed at run time"
-# The first search for this budget ends when it has used up its share; later ones follow.
+# The first search for this budget ends when it has used up its share of the job's time; later
+# searches follow.
 for i in $(seq 30); do
 	doing holding 100
 	time=$(of_mode 5) best=$(best 20)
@@ -96,7 +97,8 @@ result $? "metrics: minibatches and their energy"
 # cool it, so that the governor removes the limit.
 gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
 asked=$(cat "$gpu/max_freq") degrees=99500
-# The mode may be another one by then, because jetwattd goes on learning.
+# After the board has cooled, the mode may differ from the earlier one, because jetwattd goes on
+# learning.
 asked_again() { case $(told mode) in *-g"$(cat "$gpu/max_freq")"-*) ;; *) return 1 ;; esac; }
 # The governor lowers the limit by a level while the temperature rises. Wait until the limit is
 # below 90 % of the limit that was set before.

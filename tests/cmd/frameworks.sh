@@ -61,7 +61,8 @@ result $? "doctor -p of a program whose helper thread sleeps: the call in which 
 kill $job
 wait
 
-# The program has the runtime built in, which calls functions of the driver that are not exported.
+# This program has the CUDA runtime built in, which calls functions of libcuda that are not
+# exported.
 SIM_CUDA_HIDDEN=1 frameworks plain --wait spin --linger 600 &
 job=$!
 sleep 1

@@ -10,7 +10,7 @@ plan 10
 
 policy() { printf "budget = 30W\nmost = 30\ndb = %s\n$1" "$T/db/profiles.db"; }
 
-# guards: with a budget of 15 W, is the mean power within it after two seconds?
+# guards: two seconds after a budget of 15 W was set, is the mean power at most 15 W?
 guards()
 {
 	jetwatt daemon budget 15W > "$T/out" 2> "$T/err" || return 1

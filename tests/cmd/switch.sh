@@ -75,7 +75,8 @@ run jetwatt apply "$mode"
 exits 1 && form && says "the roll-back failed too" && as_before "$T/before"
 result $? "the rollback fails once: it is repeated"
 
-# The kernel keeps limits that the driver refused, and ignores a second request for them.
+# The kernel stores a clock limit that the driver refused, and ignores a second request for the same
+# limit.
 run jetwatt apply "$mode"
 echo 8 > $FAULT/fail_cpufreq
 run jetwatt restore
@@ -89,7 +90,8 @@ run jetwatt restore
 exits 0 && as_before "$T/before"
 result $? "restore restores the first state"
 
-# Test the optional knob, which earlier modes in this test did not contain and have not changed.
+# Test the optional knob (the DLA clock): the modes applied so far did not contain it and have not
+# changed it.
 dla=/sys/bus/platform/devices/15880000.nvdla0/clk_cap
 dla1=/sys/bus/platform/devices/158c0000.nvdla1/clk_cap
 run jetwatt list knobs

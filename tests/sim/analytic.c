@@ -5,10 +5,10 @@
  *
  * Duration: every layer takes the longest of arithmetic, memory traffic and launches (roofline);
  * the GPU's time is the sum over the layers. The loader is a pipeline of workers in parallel; the
- * time by which it exceeds the GPU's time is the stall. Power: C V^2 f of the active units, with a
- * voltage that is constant at low clocks and rises in steps of the regulator; leakage grows with
- * voltage and with the temperature that results from the mean power; DRAM power grows with traffic.
- * The constants are those of the module (boards.c); an AGX Orin draws 10 to 55 W.
+ * stall is the time by which the loader's time exceeds the GPU's time. Power: C V^2 f of the active
+ * units, with a voltage that is constant at low clocks and rises in steps of the regulator; leakage
+ * grows with voltage and with the temperature that results from the mean power; DRAM power grows
+ * with traffic. The constants are those of the module (boards.c); an AGX Orin draws 10 to 55 W.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -22,7 +22,7 @@
 #include "plant.h"
 
 #define KERNEL_GPU_CLKS		1900	/* duration of the shortest kernel */
-#define KERNEL_EFFICIENCY	930	/* of a multiply-add kernel: permille of the peak rate */
+#define KERNEL_EFFICIENCY	930	/* rate of a multiply-add kernel, permille of the peak */
 #define WORKERS_MAX		64
 
 static const struct sim_work *work;
@@ -129,7 +129,7 @@ static u32 running(const struct sim_work *work, const struct sim_mode *m)
 }
 
 struct times {
-	u64 arithmetic, traffic, launch;	/* lengths of the parts of @busy, which overlap */
+	u64 arithmetic, traffic, launch;	/* parts of @busy; these parts overlap in time */
 	u64 busy, load, stall;
 	u64 bytes;
 };

@@ -73,7 +73,7 @@ struct sim_chip {
 	u32 step;			/* index of the present conversion in @sequence */
 	u32 steps;			/* length of @sequence; 0: powered down */
 	u8 sequence[2 * SIM_CHANNELS];	/* channel * 2 + (0 shunt, 1 bus) */
-	u32 step_ns[2];			/* duration of a shunt and a bus conversion, ns */
+	u32 step_ns[2];			/* duration of a conversion, ns: [0] shunt, [1] bus */
 	bool once;			/* single-shot: stop after the last step */
 };
 
@@ -112,7 +112,7 @@ bool sim_forced(s64 *shunt_pv, s64 *bus_uv);
  * @size: size of the state of a chip, in bytes
  * @init: initialise the state, with the configuration that the chip's hwmon driver writes; @node is
  *	the device tree node of the chip
- * @read: read a register; @bytes gets its width in bytes
+ * @read: read a register; @bytes gets the width of the register in bytes
  * @write: write a register of 16 bits
  */
 struct sim_part {

@@ -17,7 +17,7 @@
 
 uint sim_gpu_load = 1000;
 module_param_named(gpu_load, sim_gpu_load, uint, 0644);
-MODULE_PARM_DESC(gpu_load, "GPU load that the driver reports, permille (1000)");
+MODULE_PARM_DESC(gpu_load, "GPU load that the driver reports, permille (default 1000)");
 
 static unsigned long table[SIM_STEPS_MAX];
 

@@ -24,15 +24,15 @@
 
 static uint adc_noise = 500;
 module_param(adc_noise, uint, 0644);
-MODULE_PARM_DESC(adc_noise, "noise of a conversion, 1/1000 LSB (500; at least 300)");
+MODULE_PARM_DESC(adc_noise, "noise of a conversion, 1/1000 LSB (default 500; at least 300)");
 
 static int adc_offset_uv;
 module_param(adc_offset_uv, int, 0644);
-MODULE_PARM_DESC(adc_offset_uv, "offset that is added to all shunt voltages, uV (0)");
+MODULE_PARM_DESC(adc_offset_uv, "offset that is added to all shunt voltages, uV (default 0)");
 
 static uint conv_permille = 1000;
 module_param(conv_permille, uint, 0644);
-MODULE_PARM_DESC(conv_permille, "duration of conversions relative to the data sheet, permille (1000)");
+MODULE_PARM_DESC(conv_permille, "duration of conversions relative to the data sheet, permille (default 1000)");
 
 static u32 conversion_ns(u32 code)
 {

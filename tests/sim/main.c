@@ -24,7 +24,7 @@ MODULE_PARM_DESC(plant, "model of the plant: analytic or replay");
 
 static ulong seed = 1;
 module_param(seed, ulong, 0444);
-MODULE_PARM_DESC(seed, "seed of all noise (1)");
+MODULE_PARM_DESC(seed, "seed of all noise (default 1)");
 
 static const struct sim_model *model;
 static struct dentry *dir;

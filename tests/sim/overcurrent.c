@@ -25,7 +25,7 @@
 
 static int oc_events[INPUTS];
 module_param_array(oc_events, int, NULL, 0644);
-MODULE_PARM_DESC(oc_events, "number of events that each over-current input reports (0); negative: the request is refused");
+MODULE_PARM_DESC(oc_events, "number of events that each over-current input reports (default 0); negative: the input refuses the request");
 
 static struct platform_device *pdev;
 static struct device *hwmon;

@@ -11,7 +11,7 @@ MODULE_PARM_DESC(exact_shunt_pv, "shunt voltage of chips with one channel, pV, w
 
 static int exact_bus_uv;
 module_param(exact_bus_uv, int, 0644);
-MODULE_PARM_DESC(exact_bus_uv, "bus voltage of chips with one channel, uV, without noise (0: from the plant's load)");
+MODULE_PARM_DESC(exact_bus_uv, "bus voltage of chips with one channel, uV, without noise (default 0: from the plant's load)");
 
 bool sim_forced(s64 *shunt_pv, s64 *bus_uv)
 {

@@ -4,11 +4,11 @@
  *
  * Power of a rail = power of the model in this phase x settling x drift.
  *
- * Settling: 40 % of a change between modes take effect at once, the rest (regulators, junction
- * temperature) with a time constant of 0.7 s. The slow part of the settling follows the mean power
- * over a minibatch, so that settling does not smooth out the phases of a minibatch. Drift: a noise
- * factor around 1 with a time constant of one second. Settling and drift are updated every 20 ms,
- * as an event, so the power between two events is constant.
+ * Settling: 40 % of a change of power between modes take effect at once, the other 60 %
+ * (regulators, junction temperature) with a time constant of 0.7 s. The slow part of the settling
+ * follows the mean power over a minibatch, so that settling does not smooth out the phases of a
+ * minibatch. Drift: a noise factor around 1 with a time constant of one second. Settling and drift
+ * are updated every 20 ms, as an event, so the power between two events is constant.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -38,15 +38,15 @@ struct sim_state sim_state = {
 
 uint sim_noise_time = 12;
 module_param_named(noise_time, sim_noise_time, uint, 0644);
-MODULE_PARM_DESC(noise_time, "standard deviation of the duration of a minibatch, permille (12)");
+MODULE_PARM_DESC(noise_time, "standard deviation of the duration of a minibatch, permille (default 12)");
 
 uint sim_noise_power = 4;
 module_param_named(noise_power, sim_noise_power, uint, 0644);
-MODULE_PARM_DESC(noise_power, "standard deviation of power over seconds, permille (4)");
+MODULE_PARM_DESC(noise_power, "standard deviation of power over seconds, permille (default 4)");
 
 static int ambient_mc = 32000;
 module_param(ambient_mc, int, 0644);
-MODULE_PARM_DESC(ambient_mc, "ambient temperature, in 1/1000 degree Celsius (32000)");
+MODULE_PARM_DESC(ambient_mc, "ambient temperature, in 1/1000 degree Celsius (default 32000)");
 
 u64 sim_point_time_ns(const struct sim_point *point)
 {

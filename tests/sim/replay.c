@@ -29,7 +29,7 @@ MODULE_PARM_DESC(batch, "replay plant: minibatch size to select from a file that
 
 static uint time_scale = 1000;
 module_param(time_scale, uint, 0444);
-MODULE_PARM_DESC(time_scale, "replay plant: divisor of all times, permille (1000)");
+MODULE_PARM_DESC(time_scale, "replay plant: divisor of all times, permille (default 1000)");
 
 static struct sim_row *rows;
 static u32 nr_rows;

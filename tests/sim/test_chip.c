@@ -43,7 +43,7 @@ FIXTURE_TEARDOWN(chip)
 TEST_F(chip, defaults)
 {
 	static const struct { uint8_t reg; uint16_t value; } want[] = {
-		{ MASK, 0x0002 },	/* read first: the chip sets flag CVRF after 6.6 ms */
+		{ MASK, 0x0002 },	/* read first, because the chip sets CVRF after 6.6 ms */
 		{ CONFIG, 0x7127 },
 		{ 0x07, 0x7ff8 }, { 0x08, 0x7ff8 }, { 0x09, 0x7ff8 }, { 0x0a, 0x7ff8 },
 		{ 0x0b, 0x7ff8 }, { 0x0c, 0x7ff8 }, { SUM_LIMIT, 0x7ffe },
@@ -223,8 +223,8 @@ TEST_F(chip, the_sum_is_of_single_conversions_of_the_chosen_channels)
 	const uint8_t regs[] = { SHUNT1, SHUNT2, SHUNT3, SUM };
 	uint16_t v[4];
 
-	/* After a change of the configuration, averages rise slowly from zero, but the sum has its
-	 * full value at once. */
+	/* After a change of the configuration, averaged values rise slowly from zero, but the sum
+	 * register has its full value at once. */
 	EXPECT_EQ(0, reg_write(CHIP, MASK, 0x6000));
 	sleep_us(300000);
 	ASSERT_EQ(0, regs_read(CHIP, regs, v, 4));
@@ -274,7 +274,7 @@ TEST_F(chip, adc_mean_noise_and_offset)
 	sleep_us(20000);
 	measure(SHUNT1, &offset, &deviation);
 	EXPECT_LT(fabs(offset - shunt - 10), 0.15) {
-		TH_LOG("offset of %.3f steps, should be 10", offset - shunt);
+		TH_LOG("offset of %.3f LSB, should be 10", offset - shunt);
 	}
 }
 

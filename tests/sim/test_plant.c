@@ -243,7 +243,7 @@ TEST_F(plant, work_under_way_goes_on_at_the_new_speed)
 	fclose(f);
 	part = (t - begin) / slow;
 	EXPECT_LT(fabs((stop - t) / ((1 - part) * fast) - 1), 0.06) {
-		TH_LOG("%.1f %% done, then %.1f ms, should be %.1f", part * 100, (stop - t) / 1e6,
+		TH_LOG("%.1f %% of the minibatch done, the rest took %.1f ms, should take %.1f ms", part * 100, (stop - t) / 1e6,
 		       (1 - part) * fast / 1e6);
 	}
 }
@@ -260,7 +260,7 @@ TEST_F(plant, two_jobs_share)
 	m = minibatches_since(t);
 	end(second, SIGTERM);
 	EXPECT_LT(fabs(m.mean_ns / alone - 2), 0.2) {
-		TH_LOG("%.2f times as long as alone", m.mean_ns / alone);
+		TH_LOG("two jobs: a minibatch takes %.2f times as long as with one job", m.mean_ns / alone);
 	}
 }
 

@@ -18,7 +18,7 @@ static const int zones[] = { 0, 1, 8 };
 
 static int temp_mc;
 module_param(temp_mc, int, 0644);
-MODULE_PARM_DESC(temp_mc, "temperature that the sensors report, in 1/1000 degree Celsius (0: the plant's)");
+MODULE_PARM_DESC(temp_mc, "temperature that the sensors report, in 1/1000 degree Celsius (default 0: the plant's temperature)");
 
 /*
  * A real die does not cool at once, and the kernel's governor removes a limit only while the

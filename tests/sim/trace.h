@@ -36,8 +36,8 @@ void sim_trace_energy_at(u64 t, u64 pj[SIM_RAILS]);
 void sim_trace_log_energy(u64 t, u64 uj);
 void sim_trace_log_minibatch(u64 start, u64 end, u32 kind, pid_t tgid);
 
-/* Get entry @n (from 0). Return: 1 on success; 0 if it does not exist yet; -ENODATA if it was
- * overwritten. */
+/* Get entry @n (from 0). Return: 1 on success; 0 if entry @n does not exist yet; -ENODATA if the
+ * entry was overwritten. */
 int sim_trace_get_energy(u64 n, struct sim_energy_entry *e);
 int sim_trace_get_minibatch(u64 n, struct sim_minibatch *m);
 u64 sim_trace_first_energy(void);

@@ -164,7 +164,7 @@ static int now_show(struct seq_file *m, void *v)
 	seq_printf(m, "phase %s\ntemp_mc %d\nplant %s\n", phases[now.phase], now.temp_mc,
 		   sim_state.model->name);
 	seq_printf(m, "sensors_ns %llu\n", sim_bus_spent_ns());
-	/* These are the duration and power of a minibatch in the present mode, without noise. */
+	/* Print the duration and power of a minibatch in the present mode, without noise. */
 	seq_printf(m, "mode_time_ns %llu\nmode_power_uw %u\n", sim_point_time_ns(&point),
 		   sim_point_module_uw(&point));
 	return 0;
