@@ -41,7 +41,8 @@ static void fill_times(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 }
 
 /* Return whether the waits @i - 1 and @i, both in no cycle, are two steps of a job with one wait per
- * minibatch: each follows its own launches. (Chunks of a prefill for instance.) */
+ * minibatch: each follows its own launches. (For example, such steps are the chunks of a
+ * prefill.) */
 static bool is_step(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b, size_t i,
 		    const struct jetwatt_period *r)
 {
@@ -201,8 +202,8 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch
 			nr = batch_ends(it, b, i, r, at);
 		else if (!b[n - 1].other_phase && !is_complete(b, from, n - 1, r))
 			nr = 0;	/* the last minibatch may not be complete yet */
-		/* Limit the bounds of missing waits, so that @out, with 2 entries per wait, has
-		 * room for all bounds. */
+		/* Limit the number of bounds for missing waits, so that @out, with 2 entries per
+		 * wait, has room for all bounds. */
 		if (nr > 1 && count + (size_t)nr > i + i / 2)
 			nr = 1;
 		if (cut->why)

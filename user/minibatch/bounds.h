@@ -31,7 +31,8 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n);
 
 /* How a wait without launches is merged. BEFORE, AFTER: with the wait before or after it. PAUSE:
- * with neither, because it begins an interval that is no minibatch. NOT: the wait has launches. */
+ * with neither, because the wait begins an interval that is no minibatch. NOT: the wait has
+ * launches. */
 enum jetwatt_merged { JETWATT_MERGED_NOT, JETWATT_MERGED_BEFORE, JETWATT_MERGED_AFTER, JETWATT_MERGED_PAUSE };
 
 /**
@@ -65,7 +66,8 @@ void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n);
 
 /*
  * long_cycle.c: find minibatches with more than JETWATT_PERIOD_MAX waits in the waits of a job whose
- * launches are traced. Return: 1: found; 0: not found, @cycle->launches is 0; -ENOMEM.
+ * launches are traced. Return: 1: such minibatches were found; 0: none was found, and
+ * @cycle->launches is 0; -ENOMEM.
  */
 int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetwatt_long_cycle *cycle);
 /* long_cycle.c: return the index of the wait that begins the minibatch of @anchor: the wait after
@@ -77,7 +79,7 @@ size_t jetwatt_long_cycle_boundary(const struct jetwatt_item *it, size_t before,
  * @n: set to the number of waits that are left; @merged,
  * @why: as for jetwatt_merge_waits(), which merges first; the waits that were merged away get
  * JETWATT_RULE_PART. @cycle: set to the cycle found in the last window; @cycle->launches is 0 if
- * that window ends with too many waits for one minibatch. Return: 0; -ENOMEM.
+ * the last window ends with too many waits for one minibatch. Return: 0; -ENOMEM.
  */
 int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt_sync *merged,
 			      struct jetwatt_batch_why *why, struct jetwatt_long_cycle *cycle);

@@ -11,9 +11,10 @@
  * network. All waits from one boundary to the next are then merged into one wait, which the other
  * files of this directory process as usual.
  *
- * A run may have such anchors although its minibatches are short: every tenth step also computes
- * values for the log, or a prompt precedes a hundred tokens. In this case, the waits between two
- * anchors take most of the time and repeat with a short period, and nothing is merged.
+ * Waits that look like anchors may occur although the minibatches are short: every tenth step also
+ * computes values for the log, or a prompt precedes a hundred tokens. If the minibatches are short,
+ * the waits between two anchors take most of the time and repeat with a short period, and no waits
+ * are merged.
  */
 #include "minibatch/bounds.h"
 
@@ -23,10 +24,10 @@
 
 /*
  * A wait is an anchor if it follows at least this fraction of the launches that the typical anchor
- * follows. The second fraction is tried if the first one selects too many waits. Both are tried
- * with the largest number of launches as the typical one, then with the LEVELS - 1 next smaller
- * numbers, because a few waits may follow more launches than an anchor: in the first minibatch or a
- * checkpoint.
+ * follows. The second of the two fractions is tried if the first one selects too many waits. Both
+ * fractions are tried with the largest number of launches as the typical one, then with the next
+ * smaller numbers (LEVELS in all), because a few waits may follow more launches than an anchor: in
+ * the first minibatch or a checkpoint.
  */
 static const double alike[] = { 0.85, 0.95 };
 #define LEVELS		6
@@ -45,10 +46,10 @@ static const double alike[] = { 0.85, 0.95 };
 #define APPARENT_SHARE	0.7
 #define REPEATED	0.9
 #define NEAR_ANCHOR	8	/* a boundary is at most this many waits before or after an anchor */
-/* The waits between the anchors are minibatches of their own if three conditions hold. They take
- * the share OWN_TIME of the time, and OWN_NS each, in ns. The share OWN_WAITING of this time is
- * spent waiting, or each follows OWN_LAUNCHES launches. The launches of the share OWN_SHARE of them
- * repeat with a period of at most JETWATT_PERIOD_MAX. */
+/* The waits between the anchors are minibatches of their own if three conditions hold. These waits
+ * take the share OWN_TIME of the time, and OWN_NS each, in ns. The share OWN_WAITING of their time
+ * is spent waiting, or each wait follows OWN_LAUNCHES launches. For the share OWN_SHARE of these
+ * waits, the numbers of launches repeat with a period of at most JETWATT_PERIOD_MAX. */
 #define OWN_TIME	0.3
 #define OWN_NS		1000000
 #define OWN_WAITING	0.5
@@ -220,7 +221,7 @@ static bool are_repeated(const struct jetwatt_cycles *c)
 }
 
 /* Return the wait of @it[@from..@to - 1] after which the GPU has no work for the longest time.
- * @most: set to that time; @next: to the second longest, ns. */
+ * @most: set to the longest time without work; @next: set to the second longest, ns. */
 static size_t longest_idle(const struct jetwatt_item *it, size_t from, size_t to, double *most, double *next)
 {
 	size_t at = from;

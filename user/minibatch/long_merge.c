@@ -72,8 +72,8 @@ static void move(struct jetwatt_item *it, size_t from, size_t to, struct jetwatt
 	}
 }
 
-/* Merge the items @from to @to - 1 into the item @at; if they are too many for one cycle, move them
- * to @at and the items after it instead. Return: number of items. */
+/* Merge the items @from to @to - 1 into the item @at; if these items are too many for one cycle,
+ * move them to the indices from @at on instead. Return: number of items. */
 static size_t merge_cycle(struct jetwatt_item *it, size_t from, size_t to, size_t at,
 			  struct jetwatt_sync *merged, const struct jetwatt_long_cycle *cycle,
 			  struct jetwatt_batch_why *why)

@@ -191,9 +191,9 @@ const char *jetwatt_batch_rule_score(int rule);
  *   of speed (_SPEED) may be detected one period late. No wait is relabelled (_CAUGHT_UP, _ALIKE,
  *   _REGAINED, _MERGED).
  * - Minibatches of more than 8 waits (JETWATT_RULE_PART) are found once the last 2048 waits contain
- *	five of them; until then each wait, or a few of them, is reported as a minibatch. If such a
- *	minibatch ends before the wait that follows most launches, its bound is reported at the end
- *	of that wait.
+ *	five of them; until then each wait, or a few of them, is reported as a minibatch. If a
+ *	minibatch of more than 8 waits ends before the wait that follows most launches, its bound is
+ *	reported at the end of that wait.
  * - If waits without launches follow the last wait of a minibatch (JETWATT_RULE_NO_LAUNCH), the
  *   bound is reported at the end of the first of these waits, not of the last.
  * - The 256 waits from which the detector learns may show another period than the 4096 that

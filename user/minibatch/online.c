@@ -19,7 +19,8 @@
 /* number of waits that are stored, and in which minibatches of many waits are searched */
 #define STORED_WAITS	2048
 /* Minibatches of many waits are searched after this many waits, then each time that the number of
- * stored waits has doubled, and once it is STORED_WAITS, after each STORED_WAITS new waits. */
+ * stored waits has doubled, and, once STORED_WAITS waits are stored, after each STORED_WAITS new
+ * waits. */
 #define SEARCH_FIRST	64
 #define WAITS_MIN	24	/* minimum number of waits from which the cycle is learned */
 /* with fewer stored waits, learn again after WAITS_MIN / 2 new waits, because a period of 8 waits
@@ -183,14 +184,14 @@ static void store_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync 
 }
 
 /* Return whether a wait has a phase index in the cycle. In a minibatch of many waits, only the last
- * wait has one, and @s is changed to the merged wait. */
+ * wait has a phase index, and @s is changed to the merged wait. */
 static bool counts(struct jetwatt_batch_track *t, struct jetwatt_sync *s)
 {
 	return !merges(t, s) && is_own(t, s) &&
 	       (!t->cycle.launches || jetwatt_long_next(&t->sum, &t->cycle, s, s));
 }
 
-/* Label the next wait. Return: whether a minibatch ends with it. */
+/* Label the next wait. Return: whether a minibatch ends with this wait. */
 static bool next_wait(struct jetwatt_batch_track *t, struct jetwatt_sync *s)
 {
 	if (!counts(t, s))

@@ -62,7 +62,7 @@ bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t e
 
 /*
  * Return whether peak @j is higher than every value that is not a peak, from three periods before
- * the peak to three periods after it. A peak that is caused by noise is not higher.
+ * the peak to three periods after it. Noise alone does not cause such a peak.
  */
 bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
 			     size_t j, int k, size_t begin, size_t end)
@@ -150,7 +150,7 @@ struct jetwatt_period_fit jetwatt_peaks_test(const struct jetwatt_peaks *s, int 
 	r.covered = (double)waits / (double)s->n;
 	r.uneven = next / (double)(peaks - 1) - (peaks > 2 ? after / (double)(peaks - 2) : 0);
 	clear = jetwatt_peaks_separation(s, at, peaks, k);
-		/* By chance, most peaks are two or three waits apart. */
+		/* Peaks that are caused by chance are mostly two or three waits apart. */
 	in_step = k == 2 ? 0.85 : k == 3 ? 0.75 : IN_STEP;
 	enough = exact >= MANY	? SEPARATION_MIN
 		 : exact >= FEW ? JETWATT_PEAKS_WELL_SEPARATED

@@ -7,7 +7,8 @@
  * its longest one, a peak in the series of gaps; with k waits per minibatch, successive peaks are k
  * waits apart. Only neighbouring gaps are compared: a change of clocks scales all of them and moves
  * no peak. With one wait per minibatch, peaks are caused only by chance, and then have no period,
- * or by a beat with a disturbance (wait_reject.c). In both cases every wait is a minibatch.
+ * or by a beat with a disturbance (wait_reject.c). Whether the peaks are caused by chance or by a
+ * beat, every wait is a minibatch.
  */
 #include "minibatch/period.h"
 
@@ -24,10 +25,10 @@
 #define PASSES		10	/* maximum number of times that the waits are divided into groups */
 #define SLIP		20	/* price factor of groups without k waits, if few are missing */
 #define LAUNCHES_EQUAL	0.05	/* maximum difference of equal numbers of launches, as fraction */
-#define LAUNCHES_MANY	8	/* minimum number of launches per wait that shows something */
+#define LAUNCHES_MANY	8	/* minimum number of launches per wait that is evidence */
 #define LAUNCHES_SHARE	0.8	/* share of the waits with as many launches as the previous wait */
 #define LAUNCHES_DIFFER	0.3	/* minimum mean difference (log) of launches that do not repeat */
-#define RUN_MIN		9	/* minimum number of groups of a phase in a job of single waits */
+#define RUN_MIN		9	/* minimum groups of a phase in a job with one wait per minibatch */
 
 /* Return the mean difference between the numbers of launches of waits that are @k apart
  * (logarithm): small if they repeat with the period @k, or if launches are not traced. */
@@ -42,10 +43,10 @@ static double launches_differ(const struct jetwatt_batch_wait *b, size_t n, int 
 
 /*
  * Return whether the launches show that each wait is a minibatch by itself: most waits are merged
- * from more than JETWATT_PERIOD_MAX waits, or each follows as many launches as the others. Longer
- * gaps that recur, after every fourth minibatch for instance, are then caused by four processes
- * that load data in turn. A small number of launches shows nothing: each launch may be a CUDA
- * graph.
+ * from more than JETWATT_PERIOD_MAX waits, or each follows as many launches as the others. In such
+ * a job, longer gaps that recur after every fourth minibatch, for instance, are caused by four
+ * processes that load data in turn. A small number of launches per wait does not show this, because
+ * each launch may be a CUDA graph.
  */
 static bool launches_show_single(const struct jetwatt_batch_wait *b, size_t n)
 {
@@ -196,7 +197,7 @@ static int label_groups(struct jetwatt_batch_wait *b, const struct jetwatt_peaks
 	return 0;
 }
 
-/* Label a phase of period k at the peaks @at[0..n-1], unless they may be chance. */
+/* Label a phase of period k at the peaks @at[0..n-1], unless the peaks may be caused by chance. */
 static void label_peak_phase(struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s,
 			     const size_t *at, size_t n, int k)
 {
@@ -320,7 +321,7 @@ static enum jetwatt_batch_rule search_period(const struct jetwatt_batch_wait *b,
 	*fold = by == JETWATT_PERIOD_BY_PEAKS ? 1 : jetwatt_fold_find(b, n, s->scratch);
 	*fold = repeat_launches(b, n, *fold);
 	if (*fold > 1 && (r->k == 1 || how->in_step < SURE_STEP)) {
-		/* Here, a disturbance hides the peaks or adds other peaks. */
+		/* A disturbance hides the peaks of this job or adds other peaks. */
 		r->other_k = r->k > 1 && r->k != *fold ? r->k : 0;
 		r->k = *fold;
 		how->in_step = 1;
@@ -336,7 +337,8 @@ static enum jetwatt_batch_rule search_period(const struct jetwatt_batch_wait *b,
 		r->k = find_period(b, s, at, how);
 	}
 	if (r->k == 1) {
-		/* The waits may differ in length. */
+		/* There are no peaks among these times either, but the lengths of the waits may
+		 * differ. */
 		for (size_t i = 1; i < n; i++)
 			v[i] = b[i - 1].wait - b[i].wait;
 		s->margin = JETWATT_WAIT_MARGIN;

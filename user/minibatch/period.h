@@ -213,8 +213,9 @@ int jetwatt_refine(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period
 int jetwatt_refine_more(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 
 /*
- * period.c: find the period. The enum says whether it may be found by any method, or only by peaks
- * that are visible without folding. The comments at the definitions describe the functions.
+ * period.c: find the period. The enum says whether the period may be found by any method, or only
+ * by peaks that are visible without folding. The comments at the definitions describe the
+ * functions.
  */
 enum jetwatt_period_by { JETWATT_PERIOD_BY_ANY, JETWATT_PERIOD_BY_PEAKS };
 int jetwatt_period_estimate(struct jetwatt_batch_wait *b, size_t n, enum jetwatt_period_by by,

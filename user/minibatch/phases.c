@@ -24,11 +24,12 @@
 /* minimum number of minibatches of a kind */
 #define FEWEST		4
 /* minimum difference between the mean durations of two kinds (logarithm): without launches, and with
- * the same number of launches, because most minibatches with the same launches do the same work. It
- * rises by RARER with each halving of the rarer kind's share below RARE, because other processes
- * disturb a few minibatches of any job. APART: the minimum in mean standard deviations. BETWEEN: minimum
- * share of it that lies between the longest 5 % of the shorter kind and the shortest 5 % of the longer
- * one: full chunks of prompts are a peak at the end of the durations of all chunks, not a kind */
+ * the same number of launches, because most minibatches with the same launches do the same work. The
+ * minimum rises by RARER with each halving of the rarer kind's share below RARE, because other
+ * processes disturb a few minibatches of any job. APART: the same minimum, in mean standard
+ * deviations. BETWEEN: minimum fraction of the difference that lies between the longest 5 % of the
+ * shorter kind and the shortest 5 % of the longer one: full chunks of prompts are a peak at the end of
+ * the durations of all chunks, not a kind */
 #define LONGER		0.3
 #define LONGER_SAME	0.69
 #define RARE		0.05
@@ -48,12 +49,12 @@
 
 /**
  * struct item - one minibatch
- * @at: index of its bound
- * @group: its group; GROUPS: none
- * @other: it is an interval of kind JETWATT_BATCH_OTHER
- * @ns: logarithm of the time from its first launch to its end
- * @launches: logarithm of its launches
- * @syncs: logarithm of its waits
+ * @at: index of the minibatch's bound
+ * @group: group of the minibatch; GROUPS: none
+ * @other: true: an interval of kind JETWATT_BATCH_OTHER
+ * @ns: logarithm of the time from the first launch to the end of the minibatch
+ * @launches: logarithm of the number of launches
+ * @syncs: logarithm of the number of waits
  */
 struct item {
 	size_t at;
@@ -254,8 +255,8 @@ static int divide_by_duration(struct item *v, size_t n, unsigned int g, unsigned
 	return at > 0;
 }
 
-/* Add the minibatches of a group that is too small for a kind to the kind that is most alike. Other
- * intervals of such a group are no minibatches. */
+/* Add the minibatches of a group that is too small for a kind to the kind that is most alike.
+ * Intervals of kind JETWATT_BATCH_OTHER in a group that is too small are no minibatches. */
 static void join_small(struct item *v, size_t n, const size_t *count, unsigned int groups)
 {
 	double centre[GROUPS][3] = { { 0 } };
@@ -288,7 +289,8 @@ static void join_small(struct item *v, size_t n, const size_t *count, unsigned i
 	}
 }
 
-/* Number the groups by their share of the time, and store the numbers. Return: number of phases. */
+/* Number the groups of minibatches by descending total time, and store the number as phase of each
+ * bound. Return: number of phases. */
 static int number_phases(const struct item *v, size_t n, struct jetwatt_batch_bound *b)
 {
 	double ns[GROUPS + 1] = { 0 };

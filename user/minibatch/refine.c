@@ -92,7 +92,7 @@ static bool is_regular(const struct jetwatt_cycle *c)
 	return c->k > 0;
 }
 
-/* Return whether another phase has enough waits: in total, and per sequence. */
+/* Return whether the other phase has enough waits, in total and on average per sequence. */
 static bool has_other_phase(const struct jetwatt_batch_wait *b, size_t n)
 {
 	size_t count = 0, runs = 0;
@@ -359,7 +359,7 @@ static int try_several(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_pe
 	k = m->train.k ? jetwatt_relabel_several(copy, n, &m->train, false) : 0;
 	if (k)
 		rc = learn_and_decode(copy, n, k, w, &other, &new_score);
-	/* The larger cycle also models the order of minibatches: subtract that gain. */
+	/* The larger cycle also models the order of minibatches: subtract the gain from it. */
 	if (k && !rc && other.train.k && new_score > *score - ORDER) {
 		memcpy(b, copy, n * sizeof(*copy));
 		*m = other;

@@ -28,8 +28,8 @@
  * another cycle (logarithm) */
 #define LIKE		0.35
 
-/* Label sequences that are in no cycle but have the job's period. The times of such a sequence
- * are unusual, because another job delays the waits for instance. */
+/* Label sequences that are in no cycle but have the job's period. The times of such sequences
+ * differ from those of the cycle, for instance because another job delays the waits. */
 static int regain_stretch(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)
 {
 	struct jetwatt_period found = { .shared = r->shared };
@@ -135,8 +135,8 @@ static void label_usual(struct jetwatt_batch_wait *b, size_t from, size_t to, si
 }
 
 /* Label the waits from @from to @to - 1, which are in no cycle, if they belong to minibatches that a
- * disturbance has delayed: the waits before and after them, if any, continue the cycle. Return: true
- * if they are such minibatches. */
+ * disturbance has delayed: the waits before and after them, if any, continue the cycle. Return:
+ * true if the waits belong to delayed minibatches. */
 static bool regain_disturbed(struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to, size_t k)
 {
 	size_t first;
@@ -165,9 +165,10 @@ static size_t first_cycles(const struct jetwatt_batch_wait *b, size_t n, size_t 
 	return n;
 }
 
-/* The trace may begin in the middle of a minibatch. If some of its first waits are in no cycle, but
- * each is as long as the wait with its phase index in the first usual cycle, continue the cycle
- * backwards. The length of the very first wait is unknown if the trace begins in it. */
+/* The trace may begin in the middle of a minibatch. If some of the first waits of the trace are in
+ * no cycle, but each is as long as the wait with the same phase index in the first usual cycle,
+ * continue the cycle backwards. The length of the very first wait is unknown if the trace begins
+ * during this wait. */
 static void regain_first(struct jetwatt_batch_wait *b, size_t n, size_t k)
 {
 	size_t start = first_cycles(b, n, k), first;

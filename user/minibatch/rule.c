@@ -32,13 +32,13 @@ static const struct {
 		BY_GROUP },
 	[JETWATT_RULE_IDLE] = {
 		"idle", "a minibatch begins after the longest time without GPU work of each period",
-		"how much longer that time is than the others of the minibatch, at most 1" },
+		"how much longer the longest time without GPU work is than the other such times of the minibatch, at most 1" },
 	[JETWATT_RULE_WAIT] = {
 		"wait", "the waits of a minibatch differ in length, and the pattern of their lengths repeats",
-		"how clearly this minibatch shows the pattern, at most 1" },
+		"how clearly the lengths of the minibatch's waits show the pattern, at most 1" },
 	[JETWATT_RULE_CALLER] = {
 		"caller", "the waits come from several threads or calls, in an order that repeats",
-		"how well this minibatch follows the order, at most 1" },
+		"how well the minibatch's waits follow the order, at most 1" },
 	[JETWATT_RULE_PHASE] = {
 		"phase", "the next wait is in a part of the run whose period is not the usual one, or that has no period",
 		"how clear the period of that part is; 0: it has none" },
@@ -62,7 +62,7 @@ static const struct {
 		"no-cycle", "the next wait fits no learned cycle; it may belong to a checkpoint", BY_PATH },
 	[JETWATT_RULE_CAUGHT_UP] = {
 		"caught-up", "relabelled: some minibatches were late, others made up for it, and their mean time is usual",
-		"logarithm of the ratio of that mean to the nearest limit of the usual range" },
+		"logarithm of the ratio of the mean time to the nearest limit of the usual range" },
 	[JETWATT_RULE_ALIKE] = {
 		"alike", "relabelled: the next wait fits the cycle at no speed, but is as long as the waits around it",
 		"share of such waits in a sequence that fits no cycle, 0.75 to 1" },

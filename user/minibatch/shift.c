@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define OPTIMIZER	0.6	/* an optimizer step lengthens a wait by less (log): 82 % */
+#define OPTIMIZER	0.6	/* an optimizer step lengthens a wait by less than this (log) */
 /* A time without work shows where a minibatch begins only if it is LONGEST_IDLE times as long as
  * the sum of the second longest time and the fraction SHORT_IDLE of the minibatch. */
 #define LONGEST_IDLE	3

@@ -50,8 +50,8 @@ void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n);
 /* Label the waits after long gaps as starts of minibatches. Return: usual number of waits per
  * group; 0 if the gaps are not of two kinds. */
 int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n);
-/* Check that no disturbance causes the long gaps that were labelled as starts of minibatches.
- * Return: @k; 0: a disturbance may cause them, or memory is short. */
+/* Check that no disturbance causes the long gaps whose next waits were labelled as starts of
+ * minibatches. Return: @k; 0 if a disturbance may cause the gaps, or if memory is short. */
 int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n, int k,
 				    double *scratch);
 

@@ -58,7 +58,7 @@ void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_
 
 /*
  * Before the logarithm of a time is taken, a floor is added to the time: a fixed time plus a
- * fraction of the duration of the waits around the wait. Both are larger than in
+ * fraction of the duration of the waits around the wait. Both parts of the floor are larger than in
  * jetwatt_wait_logs(), so that jitter of a very short time makes no peak.
  */
 void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b)
