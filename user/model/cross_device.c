@@ -202,8 +202,9 @@ static struct jetwatt_row device_convert_row(struct jetwatt_row r, const struct 
 	return r;
 }
 
-/* Estimate the conversions of time and power from the @n rows of this board. Return: 0; 1 if the
- * rows are of another workload or of several minibatch sizes, or @t is empty; negative errno. */
+/* Estimate how time and power of the other devices convert to this board, by its @n rows. Return: 0;
+ * 1 if the rows are of another workload or of several minibatch sizes, or @t is empty; negative
+ * errno. */
 static int device_conversion(const struct jetwatt_cross_device *t,
 			     const struct jetwatt_row *row, size_t n,
 			     struct device_shift *time, struct device_shift *power)

@@ -34,8 +34,8 @@ void jetwatt_cross_device_free(struct jetwatt_cross_device *t);
 
 /*
  * Check whether the @n rows @row of this board can be of the same workload as the rows in @t.
- * Return: 1 if they can, or if @n is 0 and @t is not empty; 0 if they cannot, if @t is empty, or on
- * an error.
+ * Return: 1 if the rows can be of the same workload, or if @n is 0 and @t is not empty; 0 if they
+ * cannot, if @t is empty, or on an error.
  */
 int jetwatt_cross_device_agrees(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n);
 

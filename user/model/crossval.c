@@ -30,7 +30,7 @@
  * @folds: number of folds; 0: there are too few modes
  * @time_var: mean squared error of log time in the rows of the fold that was left out, combined
  *	with the prior error
- * @power_var: the same error of log power
+ * @power_var: the same for log power
  */
 struct jetwatt_crossval {
 	const struct jetwatt_predictor *by;

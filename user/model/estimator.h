@@ -129,8 +129,8 @@ void jetwatt_fitted_free(struct jetwatt_fitted *f);
 
 /*
  * Return: weight of the references' prediction in @f, 0 to 1: the smaller of the weights for time
- * and for power. The better the references agree with the rows, the larger it is. 0 if @f is NULL
- * or does not use references.
+ * and for power. The better the references agree with the rows, the larger the weight is. 0 if @f
+ * is NULL or does not use references.
  */
 double jetwatt_fitted_reference_weight(const struct jetwatt_fitted *f);
 

@@ -25,8 +25,8 @@ int jetwatt_features_of(struct jetwatt_features *x, const struct jetwatt_mode *m
 		int d = jetwatt_feature(k);
 
 		/* A clock of 1 stands for a knob that the board lacks, a clock of 0 for a knob that
-		 * the mode does not set. Both values are the same in all modes, so they carry no
-		 * information. */
+		 * the mode does not set. If a knob has one of these two values, it has the same
+		 * value in all modes, so it carries no information. */
 		x->v[d] = v > 1 || !jetwatt_knob_row(k)->hz ? v / knob_reference(k) : 1;
 		x->lg[d] = log(x->v[d]);
 	}

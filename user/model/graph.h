@@ -75,7 +75,7 @@ struct jetwatt_graph_value {
 
 /**
  * struct jetwatt_graph_attr - an attribute of a node
- * @name: text of its name
+ * @name: text of the attribute's name
  * @number: index in @number of struct jetwatt_graph of the first number of the attribute (a scalar
  *	has one number)
  * @nr: number of numbers of the attribute that the graph stores
@@ -92,7 +92,7 @@ struct jetwatt_graph_attr {
 /**
  * struct jetwatt_graph_node - a layer
  * @op: text of the operator's name
- * @name: text of its name
+ * @name: text of the node's name
  * @domain: text of the operator's domain
  * @operand: index in @operand of struct jetwatt_graph of the first of @in names that the node
  *	reads; @out names that the node writes follow

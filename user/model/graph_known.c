@@ -23,7 +23,7 @@ static double known_truncate(double v)
 	return v < 0 ? ceil(v) : floor(v);
 }
 
-/* Compute element @i of an element-wise operator. Return: 1 on success; 0 if it is another
+/* Compute element @i of an element-wise operator. Return: 1 on success; 0 if @op is another
  * operator. */
 static int known_pointwise(const struct jetwatt_graph_rule *u, const char *op, uint32_t i,
 			   double *v)
@@ -87,7 +87,7 @@ static double known_reduce(const struct jetwatt_graph_rule *u, const char *op)
 	return v;
 }
 
-/* Gather element @i from a vector. Return: 1 on success; 0 if it is unknown. */
+/* Gather element @i from a vector. Return: 1 on success; 0 if the element is unknown. */
 static int known_gather(const struct jetwatt_graph_rule *u, uint32_t i, double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
@@ -103,7 +103,7 @@ static int known_gather(const struct jetwatt_graph_rule *u, uint32_t i, double *
 	return 1;
 }
 
-/* Slice element @i from a vector. Return: 1 on success; 0 if it is unknown. */
+/* Slice element @i from a vector. Return: 1 on success; 0 if the element is unknown. */
 static int known_slice(const struct jetwatt_graph_rule *u, uint32_t i, double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);
@@ -123,7 +123,7 @@ static int known_slice(const struct jetwatt_graph_rule *u, uint32_t i, double *v
 	return 1;
 }
 
-/* Compute element @i of output 0. Return: 1 on success; 0 if it is unknown. */
+/* Compute element @i of output 0. Return: 1 on success; 0 if the element is unknown. */
 static int known_compute(const struct jetwatt_graph_rule *u, const char *op, uint32_t i, double *v)
 {
 	const struct jetwatt_graph_value *x = jetwatt_graph_in(u, 0);

@@ -36,8 +36,8 @@ struct jetwatt_linreg {
  * @n: number of modes
  * @at: set to the indices of the nearest modes, by the ratios to the highest level of each knob
  *
- * On Xavier AGX they are (8, 2100, 900, 1600), (2, 2100, 900, 1600), (8, 2265, 1377, 1333) and (8,
- * 2265, 1377, 1600): cores, and CPU, GPU and EMC in MHz.
+ * On Xavier AGX the four modes are (8, 2100, 900, 1600), (2, 2100, 900, 1600), (8, 2265, 1377,
+ * 1333) and (8, 2265, 1377, 1600): cores, and CPU, GPU and EMC in MHz.
  *
  * Return: number of different modes in @at, up to 4.
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The default model predicts time and power of every power mode of a board from a few measured
- * modes. These functions fit it, predict with it, save it and load it. Only user/model/ calls them;
- * other code uses the types and calls the table of predictors (predictor.h).
+ * modes. The functions of this file fit the model, predict with it, save it and load it. Only
+ * user/model/ calls these functions; other code uses the types and calls the table of predictors
+ * (predictor.h).
  *
  * Pure functions: no globals, files or clocks. All random choices come from the seed argument.
  * Functions block for the length of the computation and may be called from any thread.

@@ -12,7 +12,7 @@
 #define KNOBS	JETWATT_KNOBS
 /* A row below this share of the expected power is an outlier. */
 #define OUTLIER_SHARE	0.95
-/* The same for a row at a corner of the grid, whose expected power is extrapolated. */
+/* The share for a row at a corner of the grid, whose expected power is extrapolated. */
 #define CORNER_SHARE	0.8
 
 /**
@@ -72,9 +72,9 @@ static double outlier_extrapolate(const struct jetwatt_row *end, const struct je
 
 /*
  * Set @mean of each row to the geometric mean of the power of its two neighbours in knob @knob; 0:
- * the row lacks a neighbour. If it lacks one because it is at an end of the range, set @end to the
- * power extrapolated from the next two rows; 0: there are no such rows. @l and @level are scratch
- * arrays of @n entries.
+ * the row lacks a neighbour. If a row lacks a neighbour because it is at an end of the knob's
+ * range, set @end to the power extrapolated from the next two rows; 0: these two rows do not exist.
+ * @l and @level are scratch arrays of @n entries.
  */
 static void outlier_neighbour_means(const struct jetwatt_row *row, size_t n, int knob,
 				    struct outlier_line *l, uint64_t *level, double *mean,

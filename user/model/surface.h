@@ -96,7 +96,7 @@ int jetwatt_surface_predict(const struct jetwatt_surface *s, const struct jetwat
 double jetwatt_surface_form(const struct jetwatt_surface *s, const struct jetwatt_features *x);
 
 /* Return: @cpu_sensitivity of struct jetwatt_features at @x. The parametric mean of @s must define
- * it. */
+ * the member @cpu_sensitivity. */
 double jetwatt_surface_cpu_sensitivity(const struct jetwatt_surface *s, const struct jetwatt_features *x);
 
 /**

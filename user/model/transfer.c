@@ -13,9 +13,9 @@
 #include "model/linalg.h"
 #include "model/order.h"
 
-/* Prior standard deviations in log time and log power. @weight: that of the references' weights
- * around equal weights; @level: that of an offset of all modes; @slope: that of the residual's
- * exponent in a knob; @own: that of the residual peculiar to a mode. */
+/* Prior standard deviations in log time and log power. @weight: standard deviation of the
+ * references' weights around equal weights; @level: of an offset of all modes; @slope: of the
+ * residual's exponent in a knob; @own: of the part of the residual that is peculiar to a mode. */
 struct transfer_range {
 	double weight, level, slope, own;
 };

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The strategy "gmd": gradient descent over the knobs of Fulcrum (arXiv 2509.20205, section 5). The
+ * The strategy "gmd" of Fulcrum (arXiv 2509.20205, section 5): gradient descent over the knobs. The
  * strategy measures the middle of all knobs, then each knob alone at one end. Then the strategy
- * halves the range of the knob with the largest change of time per watt, upwards if the power is
- * below the budget and downwards if it is above. Levels of a knob outside of the halved range are
- * never tried again.
+ * halves the range of the knob with the largest change of time per watt: it keeps the upper half if
+ * the power is below the budget, and the lower half if the power is above the budget. Levels of a
+ * knob outside of the halved range are never tried again.
  *
  * The strategy keeps no state: each call repeats the path over the known measurements and stops at
  * the first cell that has not been measured.
  *
  * The slope of a knob comes from the first measurement at another level of this knob and is not
  * updated; a knob that changes the power by less than 1 W in this measurement is not moved. With
- * this reading of the paper, the results on measured modes are those of the paper; slopes that are
- * updated after each step give better results.
+ * this interpretation of the paper, the results on measured modes are those of the paper; updating
+ * the slopes after each step would give better results.
  *
  * Choices that the paper leaves open: the middle of an even number of levels is the upper one; if
  * the grid lacks a mode, the nearest one in levels is taken.

@@ -88,8 +88,8 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
  *	from JETWATT_NEW to JETWATT_EXCLUDED
  * @p: set to the prediction of each mode that is not excluded, and unchanged for the others
  *
- * The parametric means cost little compared with a prediction. They exclude no mode if the predictor
- * has none, or if references weigh in the prediction, which the means do not contain.
+ * The parametric means cost little compared with a prediction. The means exclude no mode if the
+ * predictor has no means, or if its prediction also uses references, which the means ignore.
  *
  * Return: 0; negative errno.
  */

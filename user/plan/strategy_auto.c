@@ -289,7 +289,7 @@ static void bayes_set_incumbent(const struct bayes *s, const struct jetwatt_know
 /* No new mode may be measured or none is worth it: try other sizes in modes measured for this
  * query. Measurements deviate from predictions more often than the standard deviations say: choose
  * the size that improves the incumbent most if its time and power are SURPRISE times the predicted
- * ones. Return: 0: a cell was queued; 1: no size improves it. */
+ * ones. Return: 0: a cell was queued; 1: no size improves the incumbent. */
 static int bayes_remaining_sizes(struct bayes *s, const struct jetwatt_known *k,
 				 const struct jetwatt_incumbent *inc)
 {
