@@ -29,7 +29,8 @@ static int actuator_switch(struct jetwattd_actuator *a, const struct jetwatt_mod
 		a->notify(a->to, JETWATTD_SWITCHED, mode, "");
 		return 0;
 	}
-	/* Another process holds the lease, so the failed switch says nothing about the mode. */
+	/* Another process holds the lease, so the failed switch does not show that a knob refuses
+	 * the mode. */
 	if (err == -EBUSY || err == -EAGAIN) {
 		if (!a->busy)
 			jetwatt_error_board(err, &e);

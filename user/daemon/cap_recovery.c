@@ -150,10 +150,10 @@ static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 }
 
 /* Return: 1 if the power of the next ramp level is expected to be within the limit. The power is
- * assumed to grow by the same factor as from the level below to the present one. After the highest
- * level it is assumed not to grow: in the board's own state, the clocks are at most as high, unless
- * the policy's modes lack the highest one. In that case, the cap steps down, and the ramp tries the
- * board's own state again after the policy's "back-off". */
+ * assumed to grow by the same factor as from the level below to the present one. From the highest
+ * level to the board's own state, the power is assumed not to grow, because the clocks are at most
+ * as high, unless the policy's modes lack the highest mode of the board. If the modes lack it, the
+ * cap steps down, and the ramp tries the board's own state again after the policy's "back-off". */
 static int ramp_may_rise(const struct jetwattd_ramp *l, struct jetwattd *d)
 {
 	double limit = jetwattd_cap_limit(&d->cap), w = d->cap.here_w;

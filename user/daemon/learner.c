@@ -106,7 +106,7 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 	l->check.state = JETWATTD_NO_CHECK;
 	l->predicted = l->small = 0;
 	jetwattd_level_first(l);
-	/* Look the allowance up only once per run of the job. */
+	/* Look up the allowance for learning the workload only once per run of the job. */
 	if (!l->run_ns)
 		l->spent = jetwattd_allowance(l);
 	l->run_ns = l->run_ns ? l->run_ns : terms->now_ns;
@@ -199,8 +199,8 @@ void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules)
 	l->learned_j += joules;
 }
 
-/* Start a new pass after a drift. The allowance stays as it is: a drift does not change the running
- * time, of which the cost of learning may be a share. */
+/* Start a new pass after a drift. The allowance for learning stays as it is: a drift does not
+ * change the running time, of which the cost of learning may be a share. */
 static enum jetwattd_follow start_new_pass(struct jetwattd_learner *l)
 {
 	jetwattd_level_first(l);
@@ -242,7 +242,8 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	if (has_turned)
 		return start_new_pass(l);
 	/* The cap may have left the mode because of power that was drawn before the switch to it.
-	 * At the first such event the mode is not excluded, and the level is not lowered. */
+	 * At the first cap event with unknown power in a mode, the mode is not excluded, and the
+	 * maximum level of tried modes is not lowered. */
 	if (out == JETWATTD_OVER && jetwattd_is_excluded(l, l->trying))
 		jetwattd_level_lower(l, l->trying);
 	return ends_search(out) ? JETWATTD_FOLLOW_STOP : JETWATTD_FOLLOW_PLAN;

@@ -51,7 +51,8 @@ static int is_read_again(const struct jetwatt_row *row, size_t i, size_t rows)
 /* Make the first @rows rows a prior, as if they came from another device. Time and power of these
  * rows are scaled by the change of time and power in the mode that was read before and after the
  * drift, because other data or another minibatch size change all modes by about the same factors.
- * If this assumption is wrong, new readings contradict the prior, and it is not used. */
+ * If the factors differ from mode to mode, new readings contradict the prior, and the prior is not
+ * used. */
 static void keep_as_prior(struct jetwattd_learner *l, size_t rows, const struct jetwatt_row *is,
 			  const struct jetwatt_row *was)
 {

@@ -3,10 +3,10 @@
  * Selection of the next reading: a reading is worth taking if its gain exceeds its cost. The gain
  * of a reading is the expected improvement of the best time within the limit (Jones et al.,
  * Journal of Global Optimization 13, 1998), multiplied by the time that the job is expected to
- * run. Its cost is the time lost in a slower mode and, if the mode exceeds the budget, the time
- * lost by the cap's step down. The reading with the highest gain per cost is taken. The expected
- * remaining time of a job equals its running time so far (Gott, Nature 363, 1993: median remaining
- * duration of a process observed at a random moment).
+ * run. The cost of a reading is the time lost in a slower mode and, if the mode exceeds the budget,
+ * the time lost by the cap's step down. The reading with the highest gain per cost is taken. The
+ * expected remaining time of a job equals its running time so far (Gott, Nature 363, 1993: median
+ * remaining duration of a process observed at a random moment).
  */
 #include "daemon/learner_inside.h"
 
@@ -23,15 +23,17 @@
 /* Time of a step down of the cap and the recovery, in s. */
 #define OVER_S		2
 /* Maximum probability of being over the budget at which a mode is still tried: with readings of
- * other workloads or devices, and without. Without, a mode over the budget teaches the model more. */
+ * other workloads or devices, and without. Without such readings, a measured mode over the budget
+ * improves the model more. */
 #define OVER		0.5
 #define OVER_ALONE	0.8
 /* Minimum gain of a longer reading of a mode near the limit, in s. */
 #define EXACT_S		0.5
 /* Minimum expected improvement of any reading, as a fraction of the best time of a minibatch. */
 #define GAIN		1e-5
-/* If no reading is expected to improve the time by this fraction, a search takes only one. Then the
- * best mode is held, which shows whether the job has changed, until the next search is due. */
+/* If no reading is expected to improve the time by this fraction, a search takes only one. After
+ * this reading, the best mode is held until the next search is due; holding it shows whether the
+ * job has changed. */
 #define SMALL		0.02
 /* The reading with the highest gain per cost is taken first. ANY_S, in s, is added to the costs, so
  * that cheap readings of small gain do not precede all others. */
@@ -45,11 +47,10 @@
 #define ROWS_MIN	1
 #define DOUBT		0.15
 /* With fewer than JETWATTD_SURE readings and without readings of other workloads, predictions are not
- * trusted for slow modes. In that case, a mode is tried only if its reading, at the longest
- * possible time of a minibatch, costs at most PART of the remaining share, and takes at most
- * LONG_S seconds or LONGER times as long as a reading of the best mode; or if its expected gain
- * during its own duration exceeds its cost, and it takes at most SLOW_SHARE of the time that the
- * job has run. */
+ * trusted for slow modes. Such a mode is tried only if its reading, at the longest possible time of
+ * a minibatch, costs at most PART of the remaining share, and takes at most LONG_S seconds or
+ * LONGER times as long as a reading of the best mode; or if its expected gain during its own
+ * duration exceeds its cost, and it takes at most SLOW_SHARE of the time that the job has run. */
 #define PART		0.5
 #define SLOW_SHARE	0.3
 #define LONG_S		4
@@ -136,9 +137,9 @@ static double expected_gain(const struct jetwatt_prediction *p, double best_ms, 
 	       (z * upper_tail(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
 }
 
-/* Choose by the model's predictions. @least: relative error added to them; @known: 1: they rest on
- * readings of other workloads or devices. Return: index of the mode; -1: no gain exceeds its cost
- * now. */
+/* Choose by the model's predictions. @least: relative error added to the predictions; @known: 1:
+ * the predictions use readings of other workloads or devices. Return: index of the mode; -1: no
+ * gain exceeds its cost now. */
 static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *best, double least, int known)
 {
 	/* 1: enough is known to permit modes that could be far slower */

@@ -127,7 +127,7 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 				"Time that measurements chosen by the model were expected to save until the jobs end",
 				c->learning.gain_s);
 	jetwatt_metrics_counter(m, "jetwatt_learning_realised_gain_seconds", "seconds",
-				"Time that these measurements save until the same end, by the times measured",
+				"Time that measurements chosen by the model save until the jobs end, by the measured times",
 				c->learning.saved_s);
 	jetwatt_metrics_counter(m, "jetwatt_cap_steps", NULL,
 				"Cap events: power exceeded the budget", now->cap.cap_events);

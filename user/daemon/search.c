@@ -8,8 +8,8 @@
 
 #include "util/clock.h"
 
-/* Limits of a quick reading, the usual one. The constants READING_S and READING of learner_gain.c are
- * its expected duration. */
+/* Limits of a quick reading, the usual one. The constants READING_S and READING of learner_gain.c
+ * are the expected duration of a quick reading. */
 static const struct jetwatt_measure_limits quick = {
 	.batches = 4, .seconds = 0.6, .target = 0.02, .max_s = 2.5, .idle_s = 30,
 	.min_on_timeout = 1,
