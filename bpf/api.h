@@ -15,8 +15,8 @@
  *
  * A program may also hand libcuda a function to call when the GPU has done the work queued so far
  * (cuLaunchHostFunc), and sleep on a lock of its own until then. JAX does. The library attaches
- * host_callback() to such functions. Their calls count as waits of a process that does not wait in
- * functions of libcuda.
+ * host_callback() to such functions. If a process does not wait in functions of libcuda, each call
+ * of a function given to cuLaunchHostFunc() counts as a wait.
  */
 #ifndef JETWATT_BPF_API_H
 #define JETWATT_BPF_API_H

@@ -124,7 +124,7 @@ static void note_missing(const struct jetwatt_work_units *w, int i,
 			       u->name, source, r->why);
 }
 
-/* Add the value of counter @i in reading @r; @p: energy up to the time of the reading. */
+/* Update the count of counter @i with its value in reading @r; @p: energy up to the time of @r. */
 static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwatt_unit_reading *r,
 			const struct unit_point *p)
 {

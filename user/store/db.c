@@ -110,8 +110,8 @@ int jetwatt_db_end(struct jetwatt_db *db, int rc)
 	return rc;
 }
 
-/* WAL mode is a property of the database file. Two processes that set it at the same time get
- * SQLITE_BUSY without the busy timeout, so retry. */
+/* WAL mode is a property of the database file. If two processes set WAL mode at the same time, one
+ * gets SQLITE_BUSY at once, without the busy timeout, so retry. */
 static int set_pragmas(struct jetwatt_db *db, bool write)
 {
 	int rc = jetwatt_db_run(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"

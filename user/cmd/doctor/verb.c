@@ -73,7 +73,7 @@ static error_t doctor_parse(int key, char *arg, struct argp_state *state)
 		if ((in->report && in->replay) || (in->into && !in->replay) ||
 		    (in->loop && !in->report) || (in->d.pid && (in->report || in->replay)))
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
-					       "-p PID, or --report FILE [--loop COMMAND], or --replay FILE [--into DIR]",
+					       "give only one of: -p PID; --report FILE [--loop COMMAND]; --replay FILE [--into DIR]",
 					       "these options cannot be combined"));
 		break;
 	default:

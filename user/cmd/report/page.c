@@ -186,9 +186,9 @@ static void add_phase_figures(struct page_figures *g, int number, const struct j
 		{ "minibatches", "minibatches", "%.0f", (double)p->minibatches, (double)p->minibatches, 17 },
 		{ "time_share", "part of the time", "%.0f %%", p->share, 100 * p->share, 5 },
 		{ "time_ms", "time per minibatch", "%.4g ms", p->row.time_ms, p->row.time_ms, 7 },
-		{ "time_sd", "standard error of the time", "%.2g %%", p->row.time_sd, 100 * p->row.time_sd, 4 },
+		{ "time_sd", "standard error of the time per minibatch", "%.2g %%", p->row.time_sd, 100 * p->row.time_sd, 4 },
 		{ "power_w", "power", "%.2f W", p->row.power_w, p->row.power_w, 7 },
-		{ "power_sd", "standard error of the power", "%.2g %%", p->row.power_sd, 100 * p->row.power_sd, 4 },
+		{ "power_sd", "standard error of the mean power", "%.2g %%", p->row.power_sd, 100 * p->row.power_sd, 4 },
 		{ "energy_j", "energy per minibatch", "%.4g J", p->energy_j, p->energy_j, 7 },
 		{ "stall_share", "time in which the GPU has no work", "%.0f %% of the time", p->stall_share,
 		  100 * p->stall_share, 5 },
@@ -218,9 +218,9 @@ static void add_batch_figures(struct page_figures *g, const struct jetwatt_summa
 		   "%.4g ms", s->row.time_ms);
 	add_figure(g, "power_w", s->row.power_w, 7, one ? "power while training" : "power in phase 1", "%.2f W",
 		   s->row.power_w);
-	add_figure(g, "time_sd", s->row.time_sd, 4, "standard error of the time", "%.2g %%",
+	add_figure(g, "time_sd", s->row.time_sd, 4, "standard error of the time per minibatch", "%.2g %%",
 		   100 * s->row.time_sd);
-	add_figure(g, "power_sd", s->row.power_sd, 4, "standard error of the power", "%.2g %%",
+	add_figure(g, "power_sd", s->row.power_sd, 4, "standard error of the mean power", "%.2g %%",
 		   100 * s->row.power_sd);
 	add_spread_figures(g, "energy_j_spread", &s->energy, "energy", "J");
 	add_spread_figures(g, "time_ms_spread", &s->time, "time", "ms");
