@@ -39,7 +39,7 @@ struct {
 	__type(value, struct query);
 } queries SEC(".maps");
 
-/* Functions that libcuda is to call: see host_func(). */
+/* Functions of the program that libcuda is to call: see host_func(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 256);
@@ -47,7 +47,7 @@ struct {
 	__type(value, u32);
 } callbacks SEC(".maps");
 
-/* Calls that libcuda has not made yet. */
+/* Calls of the program's functions that libcuda has yet to make. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -92,18 +92,20 @@ struct {
 #define QUERY_EVERY_NS		2000000
 
 /*
- * An asynchronous copy to memory that is not pinned waits for the work before it; to pinned memory it
- * returns at once. The calls look the same. If such a copy takes this long and the thread then waits
- * in another call, without a launch in between and with a shorter pause than the copy took, the wait
- * began with the copy. Recorded on an H100: 0.02 ms to pinned memory; to other memory, CuPy spends
- * 58.2 ms in the copy, and 0.01 ms in the synchronisation that follows.
+ * An asynchronous copy to memory that is not pinned waits for the work before it; to pinned memory
+ * it returns at once. The call does not show which kind of memory it is. If an asynchronous copy
+ * takes this long and the thread then waits in another call, without a launch in between and with a
+ * shorter pause than the copy took, the wait began with the copy. Recorded on an H100: 0.02 ms to
+ * pinned memory; to other memory, CuPy spends 58.2 ms in the copy, and 0.01 ms in the
+ * synchronisation that follows.
  */
 #define COPY_WAIT_NS		100000
 
 /* Value of call::call: an asynchronous copy, which is not reported itself */
 #define COPY_ASYNC		0x100
 
-/* Number of callbacks since the last wait after which a process is taken not to wait otherwise. */
+/* A process with this number of callbacks since its last wait is taken to wait by callbacks
+ * only. */
 #define QUIET_CALLBACKS		32
 
 static __always_inline u64 saved_reg(void *ctx, int off)
@@ -270,7 +272,8 @@ int api_return(void *ctx)
 		    !bpf_map_update_elem(&copies, &tid, &copy, BPF_ANY))
 			copies_seen = 1;
 	} else if (c->call != JETWATT_SYNC_RECORD_COPY || (l && l->nr)) {
-		/* A copy without a launch before it waits only for its own end: not reported. */
+		/* A copy without a launch before it waits only for its own end, so it is not
+		 * reported. */
 		reset_launches(id >> 32, &before);
 		emit(id, c->enter_ns, now, c->call, (int)saved_reg(ctx, OFF_RET), -1, -1, &before);
 	}
@@ -395,7 +398,7 @@ int host_func(void *ctx)
 		__sync_fetch_and_add(&callbacks_seen, 1);
 	l = launches_of(id >> 32);
 	if (l && l->callbacks >= QUIET_CALLBACKS) {
-		/* Launches after the request, before the call, are not those that it waits for. */
+		/* The callback does not wait for launches after its request. */
 		r.first_ns = l->first_ns;
 		r.nr = l->nr;
 		r.report = 1;

@@ -50,7 +50,7 @@ __u64 last_wake_ns;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);	/* size in bytes; the library may change it */
+	__uint(max_entries, 1 << 20);	/* bytes; the library may change the size */
 } records SEC(".maps");
 
 /* Present call of each thread, in the slot of the thread; see wait_slot.h. */
@@ -94,7 +94,8 @@ struct {
  */
 const volatile __u32 one = 1, has_names = NAMED;
 
-/* Descriptors that records contain. The library caches the name of the file behind each of them. */
+/* Descriptors that records contain. The library caches the name of the file behind each of these
+ * descriptors. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);

@@ -35,8 +35,8 @@ typedef unsigned long long u64;
 #include "wait.h"
 
 /*
- * Delete the state of a process that has ended or that executes another program, because its number
- * will stand for another program or process.
+ * Delete the state of a process that has ended or that executes another program, because its
+ * process id will stand for another program or process.
  */
 static __always_inline void forget_process(u32 tgid)
 {
@@ -156,9 +156,10 @@ int process_fork(void *ctx)
 
 /*
  * When the first thread of a process exits, this tracepoint does not show whether other threads are
- * still alive. If system calls are traced, sys_enter() has already set the value in @followed to 2
- * in this case. Otherwise the process stays in @followed until user space finds that the process is
- * gone, or until another process gets its number.
+ * still alive. If system calls are traced and other threads live on, sys_enter() has already set
+ * the process's value in @followed to 2. If system calls are not traced, the process stays in
+ * @followed until user space finds that the process is gone, or until another process gets its
+ * number.
  */
 SEC("raw_tracepoint/sched_process_exit")
 int process_exit(void *ctx)

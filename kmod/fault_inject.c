@@ -27,7 +27,8 @@ static const char * const names[JETWATT_FAIL_COUNT] = {
  * If the kernel has its own fault injection (Documentation/fault-injection), each fault is a fault
  * attribute of that kernel facility: a debugfs directory with the files "probability", "times" and
  * so on. Debian's and NVIDIA's kernels lack fault injection; with them, each fault is a debugfs
- * file with the number of attempts that are to fail. In both cases only root can inject faults.
+ * file with the number of attempts that are to fail. On both kinds of kernels, only root can inject
+ * faults.
  */
 #ifdef CONFIG_FAULT_INJECTION_DEBUG_FS
 static struct fault_attr faults[JETWATT_FAIL_COUNT] = {

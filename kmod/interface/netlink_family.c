@@ -42,8 +42,8 @@ static const struct nla_policy samples_policy[JETWATT_A_SAMPLES_SEQ + 1] = {
 };
 
 /*
- * In an earlier version of the interface these flags were u32 attributes, so clients of that
- * version still send the u32 0 or 1.
+ * In an earlier version of the interface, the flags that use this type were u32 attributes, so
+ * clients of that version still send the u32 0 or 1.
  */
 #define JETWATT_NLA_FLAG_OR_U32	{ .type = NLA_BINARY, .len = sizeof(u32) }
 

@@ -237,8 +237,8 @@ static int cpu_offline_cb(unsigned int cpu)
 	/*
 	 * Since 6.2, one call of perf_pmu_migrate_context() moves one group of events only, because
 	 * __perf_pmu_remove() removes an event from the tree and then searches for the event after
-	 * the removed one. Therefore it is called once per open event; calls with no event left
-	 * cost nothing.
+	 * the removed one. Therefore perf_pmu_migrate_context() is called once per open event;
+	 * calls with no event left cost nothing.
 	 */
 	for (n = jetwatt_config_counters_open(); n > 0; n--)
 		perf_pmu_migrate_context(&energy_pmu, cpu, other);

@@ -208,8 +208,8 @@ static void drop_watcher(int slot)
 		stop_watching();
 	} else if (of_all) {
 		/*
-		 * The removed watcher watched all processes. Most processes are unwatched from now
-		 * on, so the stored state of unwatched processes must be dropped; see
+		 * The removed watcher watched all processes, so most processes are unwatched from
+		 * now on, and the stored state of unwatched processes must be dropped; see
 		 * jetwatt_watch_may_want().
 		 */
 		jetwatt_tracepoints_synchronize();

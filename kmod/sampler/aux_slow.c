@@ -36,7 +36,7 @@ static void store_slow(struct jetwatt_aux *series, s32 value)
 
 /*
  * Device-tree node that lists the memory clock, with a reference, and the index of the clock in
- * this node. Both are cached, because a search compares the clock names of all nodes.
+ * this node. Node and index are cached, because a search compares the clock names of all nodes.
  */
 static struct {
 	struct device_node *node;
@@ -44,9 +44,8 @@ static struct {
 } emc;
 
 /*
- * The device trees of JetPack 5 have no node for the memory controller. In them, the nodes of
- * nvpmodel (all boards), icc (Orin) and bwmgr (Xavier) list the memory clock, always with the name
- * "emc".
+ * The device trees of JetPack 5 have no node for the memory controller. They list the memory clock
+ * in the nodes of nvpmodel (all boards), icc (Orin) and bwmgr (Xavier), always with the name "emc".
  */
 static void find_emc(void)
 {

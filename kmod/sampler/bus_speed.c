@@ -20,8 +20,8 @@
  *
  * The wake-up of the real-time thread is delayed too while another task is in a non-preemptible
  * section of the kernel. The delay of the wake-up is added once per transfer, not per register. If
- * short transfers indicate a slow bus, longer transfers are made to distinguish a slow bus from
- * such a delay.
+ * short transfers indicate a slow bus, longer transfers are made to distinguish a slow bus from a
+ * delayed wake-up.
  */
 static const u8 lengths[] = { 4, 4, 8, 16, 32 };	/* registers */
 

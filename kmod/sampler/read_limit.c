@@ -57,9 +57,9 @@ static struct load bus_load(const struct jetwatt_bus *bus)
 }
 
 /*
- * Return the number of registers that a tick reads from a bus. The 1 stands for the register that
- * is read in rotation; on a bus whose chips have no enabled channel, it stands for the
- * configuration registers, the only ones read there.
+ * Return the number of registers that a tick reads from a bus. In the sums, the number 1 stands for
+ * the register that is read in rotation; on a bus whose chips have no enabled channel, the 1 stands
+ * for the configuration registers, the only registers read on that bus.
  */
 static unsigned int registers(const struct load *load, enum jetwatt_read_mode mode)
 {

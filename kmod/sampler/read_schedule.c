@@ -17,7 +17,8 @@
  * times a second: alternately a configuration register, to detect changes by the hwmon driver, and
  * the next register of the chip's list of auxiliary registers, which contains configuration and
  * limit registers. In a tick that reads an auxiliary register, no bus voltage is read, so that all
- * ticks take equally long. Ticks that are at least LONG_TICK_NS apart read both.
+ * ticks take equally long. If ticks are at least LONG_TICK_NS apart, such a tick also reads a bus
+ * voltage.
  *
  * If the channels of a chip's sum of shunt voltages are known (sum_channels.h), the sum is useful
  * in two ways. First, the chip does not average the sum: if the chip averages the shunt voltages,
@@ -54,8 +55,8 @@ static void queue_reg(struct jetwatt_plan *plan, const struct jetwatt_chip *chip
 }
 
 /*
- * Add the next auxiliary register of a chip if it is due. Every second one is a configuration
- * register, so that a changed configuration is detected soon.
+ * Add the next auxiliary register of a chip if it is due. Every second auxiliary register that is
+ * read is a configuration register, so that a changed configuration is detected soon.
  */
 static bool add_aux_reg(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
 {

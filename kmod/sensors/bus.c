@@ -346,7 +346,8 @@ u32 jetwatt_bus_hz(struct jetwatt_bus *bus)
 	} else if (ns > wire_ns(hz) / 100 * 125) {
 		/*
 		 * The bus is slower than the clock in the device tree: return the standard clock
-		 * that matches the measured time. If none does, the adapter's driver is slow.
+		 * that matches the measured time. If no standard clock matches, the adapter's
+		 * driver is slow.
 		 */
 		for (i = 0; i < ARRAY_SIZE(standard_hz) && standard_hz[i] < hz; i++)
 			if (ns >= wire_ns(standard_hz[i]) / 100 * 97 &&

@@ -65,12 +65,11 @@ static bool among(const struct scan_result *found, const struct i2c_client *clie
 }
 
 /*
- * A client may be deleted after it was found and before it is attached. In this case, the bus
- * notifier runs before the client is attached and cannot detach it. To close this gap, the buses
- * are scanned once more after attaching, and clients that are missing in the second scan are
- * detached. The second scan is sufficient: a client for which BUS_NOTIFY_REMOVED_DEVICE has been
- * sent is no longer in the list of the bus, and for any other client the notification is still to
- * come.
+ * A client may be deleted after it was found and before it is attached. The bus notifier then runs
+ * before the client is attached and cannot detach it. Therefore the buses are scanned once more
+ * after attaching, and clients that are missing in the second scan are detached. The second scan is
+ * sufficient: a client for which BUS_NOTIFY_REMOVED_DEVICE has been sent is no longer in the list
+ * of the bus, and for any other client the notification is still to come.
  */
 static void scan(void)
 {

@@ -308,7 +308,7 @@ void jetwatt_pollfd_process_gone(u32 tgid)
 /**
  * jetwatt_pollfd_unwatched() - drop processes that are not watched any more
  *
- * Their system calls are not traced any more, so the state stored for them would become wrong.
+ * The system calls of unwatched processes are not traced, so their stored state would become wrong.
  *
  * Context: after jetwatt_tracepoints_synchronize().
  */

@@ -290,7 +290,7 @@ static bool wait_ended(struct wait *w, struct pt_regs *regs, long ret)
 /**
  * jetwatt_wait_pending() - test whether any thread is in a call that may be a wait
  *
- * Context: any. Return: true if so; if false, no system call that returns now can end a wait.
+ * Context: any. Return: true if one is; if false, no system call that returns now ends a wait.
  */
 bool jetwatt_wait_pending(void)
 {
@@ -398,7 +398,7 @@ void jetwatt_wait_thread_gone(u32 tid)
 /**
  * jetwatt_wait_unwatched() - drop the waits of processes that are not watched any more
  *
- * The handlers now skip the system calls of these processes. If a stored wait stayed, and the
+ * The handlers skip the system calls of unwatched processes. If a stored wait stayed, and the
  * process were watched again, the return of an unrelated call would end it.
  *
  * Context: after jetwatt_tracepoints_synchronize(), so that no handler adds entries.

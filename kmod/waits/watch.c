@@ -127,8 +127,8 @@ static void remove_watcher(struct process *p, u8 mask)
  * is removed; the caller of jetwatt_watch_remove() then lets wait.c and pollfd.c drop the state of
  * unwatched processes.
  *
- * Context: any; takes no lock. Return: false if no watcher watches the process; true if one does,
- * and for other processes with the same hash.
+ * Context: any; takes no lock. Return: true if a watcher watches the process or another process
+ * with the same hash; else false.
  */
 bool jetwatt_watch_may_want(u32 tgid)
 {

@@ -51,8 +51,8 @@
  * JETWATT_VALUE_NONE, and its ids. If the chip or clock appears again, it has the same ids.
  *
  * A series that was not read in a tick has the value JETWATT_VALUE_NONE in that sample: bus
- * voltages are read in rotation, slow clocks at a lower rate, and chips that fail not at all. The
- * reader must use the last value of the series instead.
+ * voltages are read in rotation, slow clocks at a lower rate, and chips that fail not at all. For
+ * this sample, the reader must use the last value of the series.
  *
  * After SUBSCRIBE, the module sends SAMPLES_NTF messages to the caller's port only (unicast). The
  * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, when its oldest sample is
@@ -62,9 +62,9 @@
  * since it subscribed. Other subscribers are not affected.
  *
  * The subscription ends with UNSUBSCRIBE or when the socket is closed. The kernel frees the port of
- * a closed socket shortly before it notifies the module. Between these two events, one batch may
- * reach another socket that binds to the same port. To prevent this, send UNSUBSCRIBE before you
- * close the socket.
+ * a closed socket shortly before it notifies the module. Before the module is notified, one batch
+ * may reach another socket that binds to the same port; send UNSUBSCRIBE before you close the
+ * socket to prevent that.
  *
  * SAMPLES_GET dumps the samples in the ring, starting with the sequence number
  * JETWATT_A_SAMPLES_SEQ, in the format of SAMPLES_NTF messages. If the ring does not hold that
@@ -108,10 +108,11 @@
  * -----------------
  * WAITS_WATCH is for kernels that cannot trace with BPF. WAITS_WATCH requests a record of each
  * finished wait of the processes in JETWATT_A_WAITS_TGIDS, or of all processes without that
- * attribute. With the flag JETWATT_A_WAITS_CHILDREN, the request includes the processes that these
- * processes fork later. The module then traces the system calls of the machine through the
- * raw_syscalls tracepoints. The module sends WAITS_NTF messages to the caller's port only, about 20
- * ms after a wait. Without a WAITS_WATCH request, no system call is traced.
+ * attribute. With the flag JETWATT_A_WAITS_CHILDREN, the request includes the processes that the
+ * listed processes fork later. While there is a WAITS_WATCH request, the module traces the system
+ * calls of the machine through the raw_syscalls tracepoints. The module sends WAITS_NTF messages to
+ * the caller's port only, about 20 ms after a wait. Without a WAITS_WATCH request, no system call
+ * is traced.
  *
  * struct jetwatt_wait_record defines what a wait is. JETWATT_A_WAITS_RECORD_SIZE is the size of one
  * record. A later version of the module may append members to the record, so a reader must advance
