@@ -32,8 +32,8 @@ static int save_state(struct jetwatt_board *b, bool *created, struct jetwatt_err
 		return rc;
 	if (jetwatt_board_throttled(b)) {
 		jetwatt_board_error_set(err, -EAGAIN, "thermal throttling limits a clock");
-		jetwatt_error_why(err, "the value that was set cannot be read while a clock is "
-				       "throttled, so it could not be restored");
+		jetwatt_error_why(err, "throttling hides the value that was set for a clock, "
+				       "so jetwatt could not restore that value");
 		jetwatt_error_fix(err, "let the board cool, then try again");
 		return -EAGAIN;
 	}
@@ -223,8 +223,8 @@ static int report_nothing_saved(const struct jetwatt_board *b, struct jetwatt_er
 {
 	jetwatt_board_error_set(err, -ENOENT, "nothing to restore");
 	jetwatt_error_why(err,
-			  "%s has no saved state of this boot: no mode was applied, or it was "
-			  "restored already",
+			  "no mode was applied in this boot, or the board was restored already: "
+			  "%s has no saved state",
 			  b->state);
 	return -ENOENT;
 }

@@ -271,7 +271,8 @@ struct jetwatt_board_sensors {
  *
  * The function writes attributes of the hwmon driver and of the I2C adapter. The previous settings
  * are written to @state/sensors first. jetwatt_board_sensors_reset() restores them. If this process
- * ends without that call, a guardian process, which is forked here, restores them.
+ * ends without calling jetwatt_board_sensors_reset(), a guardian process, which is forked here,
+ * restores the settings.
  *
  * Return: 0; -EBUSY: another process has changed the sensors; -EOPNOTSUPP: the kernel lacks the
  * attribute for a setting; -EINVAL: the chips do not take this value; -EPERM; -EIO; other negative

@@ -40,7 +40,7 @@ static void cpu_policy_members(struct jetwatt_board *b, int policy)
  * jetwatt_cpu_policies() - find cpufreq policies that are not known yet
  *
  * A policy may appear when its first CPU comes online. Policies found by an earlier call keep their
- * index. The first call therefore sorts them by number.
+ * index. Therefore the first call sorts the policies by number.
  */
 void jetwatt_cpu_policies(struct jetwatt_board *b)
 {

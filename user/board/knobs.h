@@ -397,10 +397,11 @@ int jetwatt_sensors_restore_saved(struct jetwatt_board *b, struct jetwatt_error_
 typedef int (*jetwatt_guardian_fn)(struct jetwatt_board *b, struct jetwatt_error_text *err);
 int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_fn put_back, int *fd,
 			   struct jetwatt_error_text *err);
-/* Ask the guardian with the socket *@fd to restore the state, wait until it has, and set *@fd to -1.
+/* Ask the guardian with the socket *@fd to restore the state, wait until the guardian has restored
+ * it, and set *@fd to -1.
  * Return: result of the guardian's function; -EPIPE: the guardian had ended already. */
 int jetwatt_guardian_finish(int *fd);
-/* Do so with the guardian of the knobs, if there is one. */
+/* Make the guardian of the knobs, if there is one, restore the knobs. */
 void jetwatt_guardian_end(struct jetwatt_board *b);
 
 /* saved.c: read and write the file of the saved state */

@@ -20,7 +20,7 @@ int jetwatt_board_open(struct jetwatt_board **out, const struct jetwatt_board_ro
 		roots = &usual;
 	b = calloc(1, sizeof(*b));
 	if (!b)
-		return jetwatt_error_sys(err, -ENOMEM, "cannot look at the board");
+		return jetwatt_error_sys(err, -ENOMEM, "cannot identify the board");
 	b->lease = -1;
 	b->opener = getpid();
 	b->sensors_guardian = b->knobs_guardian = b->remote = -1;

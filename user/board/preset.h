@@ -119,8 +119,8 @@ int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask 
  * @b: NULL: assume that no part of the GPU is gated
  *
  * A preset needs a reboot if it gates other parts of the GPU than are gated now: nvgpu refuses a
- * new mask once a context has been created. Until the reboot, its mode has another speed and
- * power. A mask that cannot be read counts as 0.
+ * new mask once a context has been created. Until the reboot, the preset's mode has another speed
+ * and power. A mask that cannot be read counts as 0.
  * Return: 1, 0.
  */
 int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_preset *p);

@@ -192,7 +192,7 @@ static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetw
 		return 0;
 	jetwatt_board_error_set(err, -EBADMSG, "the saved sensor settings %s can't be used", path);
 	jetwatt_error_why(err, "%s", wrong);
-	jetwatt_error_fix(err, "reboot (that resets the sensors), then remove it");
+	jetwatt_error_fix(err, "reboot, which resets the sensors, then remove that file");
 	return -EBADMSG;
 }
 
@@ -322,7 +322,7 @@ int jetwatt_board_sensors_reset(struct jetwatt_board *b, struct jetwatt_error_te
 static int sensors_unsupported(struct jetwatt_error_text *err, const char *what, const char *fix)
 {
 	jetwatt_board_error_set(err, -EOPNOTSUPP, "%s", what);
-	jetwatt_error_why(err, "this kernel has no attribute for it");
+	jetwatt_error_why(err, "this kernel has no attribute for that setting");
 	jetwatt_error_fix(err, "%s", fix);
 	return -EOPNOTSUPP;
 }
@@ -376,7 +376,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 		rc = jetwatt_error_sys(err, rc, "cannot change the settings of the sensors");
 	else if (!sensors_match(b, &after, false)) {
 		rc = jetwatt_board_error_set(err, -EINVAL, "the sensors do not take these settings");
-		jetwatt_error_why(err, "they read back other values");
+		jetwatt_error_why(err, "the sensors read back other values");
 		jetwatt_error_fix(err, "averages are 1, 4, 16, 64, 128, 256, 512 or 1024");
 	}
 	if (rc)

@@ -18,11 +18,11 @@ bool jetwatt_switch_write(struct jetwatt_switch *p, const char *path, uint64_t v
 }
 
 /*
- * Let the kernel ask the driver again. The kernel keeps the limits that were requested although the
- * driver has refused them (freq_qos_update_request(), cpufreq_set_policy() in
- * drivers/cpufreq/cpufreq.c), and it ignores a request for the limit that it keeps already. Then
- * the files show other limits: those in force. Requesting these first makes the next request a
- * change.
+ * Make the kernel request refused limits from the driver again. The kernel keeps the limits that
+ * were requested although the driver has refused them (freq_qos_update_request(),
+ * cpufreq_set_policy() in drivers/cpufreq/cpufreq.c), and it ignores a request for the limit that
+ * it keeps already. While the kernel keeps refused limits, the files show the limits in force.
+ * Requesting the limits in force first makes the next request a change.
  */
 static void request_limits_in_force(struct jetwatt_switch *p, const char *min_path,
 				    const char *max_path, const struct jetwatt_knob_range *now,

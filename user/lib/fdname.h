@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * Classifies the file behind a descriptor of another process. The probe's backends recognise waits
- * for the GPU by its kind. Descriptors of other users' processes are classified by jetwatt-files.
+ * for the GPU by the kind of the file. Descriptors of other users' processes are classified by
+ * jetwatt-files.
  */
 #ifndef JETWATT_LIB_FDNAME_H
 #define JETWATT_LIB_FDNAME_H

@@ -29,7 +29,8 @@ enum jetwatt_library_what {
 	JETWATT_LIBRARY_CONTEXT,
 	/* entry point that copies data once the work launched before is complete */
 	JETWATT_LIBRARY_COPY,
-	/* entry point that does the same if the host's memory is not pinned, else only queues a copy */
+	/* entry point that waits and copies if the host's memory is not pinned, else only queues a
+	 * copy */
 	JETWATT_LIBRARY_COPY_ASYNC,
 	/* entry point that queries whether work is complete, without waiting */
 	JETWATT_LIBRARY_QUERY,
@@ -42,7 +43,7 @@ enum jetwatt_library_what {
 /**
  * struct jetwatt_library_entry - a known entry point
  * @name: exported name
- * @what: what it does
+ * @what: what the entry point does
  * @since: CUDA_VERSION of the first CUDA release that exports the name
  */
 struct jetwatt_library_entry {
@@ -57,7 +58,7 @@ const struct jetwatt_library_entry *jetwatt_library_entry(const char *name);
 
 /**
  * struct jetwatt_library_call - an entry point in a file
- * @what: what it does
+ * @what: what the entry point does
  * @name: exported name, a constant of library_calls.c
  * @offset: offset of the entry point in the file, bytes
  */

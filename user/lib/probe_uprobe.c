@@ -31,11 +31,12 @@
 /* number of searches after which all processes are examined again */
 #define RECHECK_SEARCHES	32
 /*
- * Number of searches after which a process that has libcuda, but has not waited in its functions, has
- * all its code searched for statically linked runtimes: if it has called libcuda, but launches nothing
- * through it; and otherwise. Programs import PyTorch or JAX for seconds before they call libcuda, with
- * a dozen libraries that have a runtime. None of these needs uprobes if libcuda's exported functions
- * are called, as the driver 580 does. Each uprobe takes up to 0.1 s to remove (Linux 6.18).
+ * If a process has libcuda but has not waited in its functions, all code of the process is searched
+ * for statically linked runtimes. Number of searches before that: QUIET_SEARCHES if the process has
+ * called libcuda but launches nothing through it, else IMPORT_SEARCHES. Programs import PyTorch or
+ * JAX for seconds before they call libcuda, with a dozen libraries that have a runtime. None of
+ * these runtimes needs uprobes if libcuda's exported functions are called, as with the driver 580.
+ * Each uprobe takes up to 0.1 s to remove (Linux 6.18).
  */
 #define QUIET_SEARCHES		5
 #define IMPORT_SEARCHES		100

@@ -233,7 +233,8 @@ int jetwatt_parse_family(struct jetwatt_family *f, const struct nlattr *attr, in
 /*
  * NLMSG_ERROR contains the error code and the header of the request. The rest of the request
  * follows unless the flag NLM_F_CAPPED is set. If the flag NLM_F_ACK_TLVS is set, attributes follow
- * after the request. NLMSG_DONE contains only the error code and, with that flag, the attributes.
+ * after the request. NLMSG_DONE contains only the error code and, with the flag NLM_F_ACK_TLVS, the
+ * attributes.
  */
 int jetwatt_parse_ack(const struct nlmsghdr *nlh, char *text, size_t size)
 {

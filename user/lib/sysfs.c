@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Reads the series that another driver provides only as files in hwmon (fans, over-current
- * events). A kernel module must not read files, so libjetwatt does. A row of JETWATT_SERIES_ROWS()
- * names the devices and attributes; a board without them lacks only that series.
+ * events). A kernel module must not read files, so libjetwatt reads these files. A row of
+ * JETWATT_SERIES_ROWS() names the devices and attributes; a board without them lacks only that
+ * series.
  */
 #include <ctype.h>
 #include <dirent.h>

@@ -62,7 +62,8 @@ static void discard_processed(struct jetwatt_trace_reader *r)
 	r->offset += gone;
 }
 
-/* Read more bytes. Return: 1 on success; 0: there are none at present; or a negative errno. */
+/* Read more bytes of the trace. Return: 1 on success; 0: no further bytes at present; or a negative
+ * errno. */
 static int read_more(struct jetwatt_trace_reader *r)
 {
 	ssize_t n;

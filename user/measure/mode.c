@@ -17,8 +17,9 @@
 #include "util/error.h"
 
 /*
- * Number of waits before the change of mode from which minibatches are found. With them, the number
- * of waits per minibatch is known from earlier modes, and need not be found again in a slow mode.
+ * Number of waits before the change of mode from which minibatches are found. With these earlier
+ * waits, the number of waits per minibatch is known from earlier modes, and need not be found again
+ * in a slow mode.
  */
 #define WAITS_BEFORE	1024
 /*
@@ -36,7 +37,7 @@
 #define FEW_SD		0.01
 /* number of minibatches that suffices to show that a mode is slower than limits->slow_ms */
 #define SLOW_FEW	3
-/* one minibatch suffices to show that if it takes this many times limits->slow_ms */
+/* one minibatch shows that a mode is slower if it takes this many times limits->slow_ms */
 #define FAR_SLOWER	2
 /* If the choice of a mode depends on the measured power, measure up to this many times as long. */
 #define CLOSE		2
@@ -303,14 +304,14 @@ int jetwatt_measure_why(const struct jetwatt_session *w, int err,
 					 "cannot store the samples");
 	if (err == -ENODATA)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, w->waits ?
-					 "it does not wait for the GPU any more: it may be stuck, or done" :
-					 "it never waited for the GPU; waits that spin on the GPU's memory cannot be detected",
+					 "the process no longer waits for the GPU: it may be stuck, or done" :
+					 "the process never waited for the GPU; waits that spin on the GPU's memory cannot be detected",
 					 "check that this is the process that trains; to wait longer: --wait 120s",
 					 "no GPU work of process %d in %.0f s", w->pid, limits->idle_s);
 	if (err == -ETIMEDOUT)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED,
-					 "its waits for the GPU do not repeat, or a minibatch takes longer than 20 s",
-					 "run jetwatt stat -p PID to see its waits",
+					 "the waits for the GPU do not repeat, or a minibatch takes longer than 20 s",
+					 "run jetwatt stat -p PID to see the waits",
 					 "no minibatches found in process %d", w->pid);
 	if (w->ended && !w->stop && !w->failed)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED,

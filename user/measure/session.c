@@ -286,9 +286,9 @@ int jetwatt_session_error(const struct jetwatt_session *w)
 					 "cannot store the samples");
 	if (w->silent)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, "the module sends no samples any more",
-					 "was it unloaded? jetwatt doctor", "the stream broke off");
+					 "was the module unloaded? run jetwatt doctor", "the stream broke off");
 	return jetwatt_error_report(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
-				 "was the module unloaded? jetwatt doctor", "the stream broke off");
+				 "was the module unloaded? run jetwatt doctor", "the stream broke off");
 }
 
 uint64_t jetwatt_session_missed(struct jetwatt_session *w)

@@ -37,7 +37,7 @@ struct jetwatt_unit_source {
 /**
  * struct jetwatt_unit - a counter
  * @name: name of one unit, as in "J/NAME"
- * @source: index of its source
+ * @source: index of the counter's source
  * @metric: the metric as the user wrote it; "": the source has only this counter
  * @selector: @metric, parsed
  */

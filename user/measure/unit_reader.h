@@ -24,7 +24,7 @@
  * @stop: 1: the thread reads all sources once more and ends
  * @done: 1: the thread has read all sources for the last time
  * @busy_ns: begin of the reading in progress; 0: there is none
- * @queue: ring of @n readings; @head: index of the oldest one
+ * @queue: ring of @n readings; @head: index of the oldest reading
  */
 struct jetwatt_unit_reader {
 	struct jetwatt_units *units;
@@ -39,8 +39,8 @@ struct jetwatt_unit_reader {
 	int head, n;
 };
 
-/* Start the thread. Its first readings begin at once. Call jetwatt_unit_reader_free() also after an
- * error. Return: 0; a negative errno. */
+/* Start the thread. The first readings of the thread begin at once. Call jetwatt_unit_reader_free()
+ * also after an error. Return: 0; a negative errno. */
 int jetwatt_unit_reader_start(struct jetwatt_unit_reader *r, struct jetwatt_units *units);
 
 /* Request that the thread reads all sources once more and ends. */

@@ -21,13 +21,13 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
-	{ SQLITE_NOTADB, -EBADMSG, "it is not an SQLite database",
-	  "name another file with --db, or move this one away" },
-	{ SQLITE_CORRUPT, -EBADMSG, "it is damaged",
-	  "move it away; sqlite3 FILE .recover extracts what can be read" },
+	{ SQLITE_NOTADB, -EBADMSG, "the file is not an SQLite database",
+	  "name another file with --db, or move this file away" },
+	{ SQLITE_CORRUPT, -EBADMSG, "the database is damaged",
+	  "move the file away; sqlite3 FILE .recover extracts what can be read" },
 	{ SQLITE_FULL, -ENOSPC, "no space left on the file system",
 	  "free some space, or name another file with --db" },
-	{ SQLITE_BUSY, -EBUSY, "another process has been writing to it for 10 s",
+	{ SQLITE_BUSY, -EBUSY, "another process has been writing to the database for 10 s",
 	  "wait for that process to end; lsof FILE shows it" },
 	{ SQLITE_READONLY, -EROFS, "no write access to the file",
 	  "run as root, or name another file with --db" },

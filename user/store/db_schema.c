@@ -105,19 +105,19 @@ static int check_schema(struct jetwatt_db *db, const struct schema_state *is, bo
 			struct jetwatt_error_text *err)
 {
 	if (is->application != APPLICATION && (is->application || is->version || is->tables)) {
-		snprintf(err->why, sizeof(err->why), "it is the database of another program");
+		snprintf(err->why, sizeof(err->why), "the file is the database of another program");
 		return refuse_schema(db, -EBADMSG, "name another file with --db", err);
 	}
 	if (is->version > JETWATT_DB_VERSION) {
 		snprintf(err->why, sizeof(err->why),
-			 "its schema is version %d, this jetwatt supports up to %d", is->version,
+			 "the schema has version %d, this jetwatt supports up to %d", is->version,
 			 JETWATT_DB_VERSION);
 		return refuse_schema(db, -EPROTO, "update jetwatt, or name another file with --db",
 				     err);
 	}
 	if (is->version < JETWATT_DB_VERSION && !write) {
 		snprintf(err->why, sizeof(err->why),
-			 "its schema is version %d, this jetwatt needs %d", is->version,
+			 "the schema has version %d, this jetwatt needs %d", is->version,
 			 JETWATT_DB_VERSION);
 		return refuse_schema(db, -EPROTO,
 				     "run jetwatt profile or jetwatt import once as root: either "

@@ -52,8 +52,8 @@ int jetwatt_plot_write(const char *path, const struct jetwatt_report *r,
 		return 0;
 	case -ENOEXEC:
 		return jetwatt_error_report(
-			JETWATT_EXIT_FAILED, "gnuplot, which draws it, is not installed",
-			"sudo apt install gnuplot-nox; or end the name in .html, which needs none",
+			JETWATT_EXIT_FAILED, "gnuplot, which draws the plot, is not installed",
+			"sudo apt install gnuplot-nox; or end the name in .html, which needs no gnuplot",
 			"cannot draw %s", path);
 	case -EPROTO:
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, *why ? why : "gnuplot failed",

@@ -306,7 +306,7 @@ int jetwatt_profile_store_others(struct jetwatt_profile_store *k, struct jetwatt
 int jetwatt_profile_store_add(struct jetwatt_profile_store *k, const struct jetwatt_measure *m, uint64_t lost)
 {
 	struct jetwatt_error_text e = { "cannot store this mode",
-					"its time or power is not finite and positive",
+					"the measured time or power is not finite and positive",
 					"" };
 	struct jetwatt_db_row row = {
 		.row = m->row, .minibatches = m->batches, .span_s = m->span_s,
