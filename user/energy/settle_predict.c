@@ -19,7 +19,7 @@
 
 #define TAUS		JETWATT_BATCH_TAUS
 #define TAU_NS		50000000.0	/* first decay time of the grid */
-#define STEP		1.1		/* ratio of successive decay times; more misses levels */
+#define STEP		1.1		/* ratio of decay times; a larger ratio misses levels */
 #define WINDOWS_MIN	16		/* minimum number of windows: four that do not overlap */
 #define FLOOR		0.0015		/* minimum error of a window, as share of power */
 #define WINDOW_WEIGHT	0.5		/* weight of a window, whose noise is not independent */

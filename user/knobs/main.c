@@ -157,7 +157,7 @@ static int knobs_serve(struct jetwatt_knobs *k, int listen, int signals)
 			return 0;
 		if (!jetwatt_board_guarded(k->board))
 			return knobs_fail("ending, because the guardian process has ended",
-					  "without it, a mode would stay applied if jetwatt-knobs were killed",
+					  "without the guardian, a mode would stay applied if jetwatt-knobs were killed",
 					  "nothing to do: systemd restarts both");
 		for (int i = 0; i < JETWATT_KNOBS_CLIENTS; i++)
 			if (p[i + 2].revents)

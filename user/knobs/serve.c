@@ -138,7 +138,8 @@ static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetw
 	return -EACCES;
 }
 
-/* Record that the client has the freezer of a cgroup. Return: 1 on success; 0: it has too many. */
+/* Record that the client has the freezer of a cgroup. Return: 1 on success; 0: the client has too
+ * many freezers. */
 static int client_add_freezer(struct jetwatt_knobs_client *c, const char *cgroup)
 {
 	for (int i = 0; i < c->freezers; i++)

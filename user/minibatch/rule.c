@@ -65,7 +65,7 @@ static const struct {
 		"logarithm of the ratio of the mean time to the nearest limit of the usual range" },
 	[JETWATT_RULE_ALIKE] = {
 		"alike", "relabelled: the next wait fits the cycle at no speed, but is as long as the waits around it",
-		"share of such waits in a sequence that fits no cycle, 0.75 to 1" },
+		"share of waits in the sequence without a cycle that are as long as those around them, 0.75 to 1" },
 	[JETWATT_RULE_REGAINED] = {
 		"regained", "relabelled: the next wait is in a sequence that fits no cycle, but has the usual period, callers and launches, or duration",
 		"confidence in the period of the sequence, above 0.9; 1: by callers or duration" },

@@ -74,7 +74,7 @@ static void metrics_rails(struct jetwatt_export *e, const struct jetwatt_export_
 			jetwatt_metrics_sample(m, "jetwatt_rail_energy_joules_total", "rail",
 					       e->run->rail[r].label, s->rail_uj[r] * 1e-6);
 	jetwatt_metrics_family(m, "jetwatt_inner_rail_energy_joules", "counter", "joules",
-			       "Energy of a rail that is inside another one or beside the total");
+			       "Energy of a rail that is fed by another rail or does not belong to the total");
 	for (int r = 0; r < e->run->nr_rails; r++)
 		if (!metrics_in_total(e->run, r) && e->run->rail[r].enabled)
 			jetwatt_metrics_sample(m, "jetwatt_inner_rail_energy_joules_total", "rail",
@@ -86,11 +86,11 @@ static void metrics_minibatches(struct metrics_state *st)
 	const struct jetwatt_metrics *m = &st->m;
 
 	jetwatt_metrics_counter(m, "jetwatt_minibatch_stall_seconds", "seconds",
-				"Time of minibatches in which the GPU had no work of the job yet", st->stall_s);
+				"Time of minibatches until the GPU had work of the job", st->stall_s);
 	jetwatt_metrics_counter(m, "jetwatt_minibatch_gpu_seconds", "seconds",
 				"Time of minibatches in which the GPU had work of the job", st->gpu_s);
 	jetwatt_metrics_family(m, "jetwatt_minibatches_graded", "counter", NULL,
-			       "Minibatches by how well their energy is known, A to D");
+			       "Minibatches by the grade of their energy, A (most accurate) to D");
 	for (int i = 0; i < 4; i++)
 		jetwatt_metrics_sample(m, "jetwatt_minibatches_graded_total", "grade",
 				       (const char[2]){ 'A' + i, '\0' }, st->grade[i]);

@@ -80,7 +80,7 @@ static int read_trace(const char *path, struct window **out, size_t *n)
 			code = bad_trace_line(path, line, "two numbers are needed");
 		else if (!(v.s > 0 && v.s <= 1e7 && v.hz > 0 && v.hz <= 1e6))
 			code = bad_trace_line(path, line,
-					      "both must be positive, at most 1e7 seconds and 1e6 requests per second");
+					      "both numbers must be positive, at most 1e7 seconds and 1e6 requests per second");
 		else if (*n == WINDOWS_MAX)
 			code = bad_trace_line(path, line, "a file can have at most 100000 lines");
 		else

@@ -168,7 +168,8 @@ static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 			 t->total_w > 0 ? 100 * fmax(t->rest_w, 0) / t->total_w : 0);
 }
 
-/* Return the number of lines that the jobs need, without the line of the rest. */
+/* Return the number of lines that the jobs need, without the line of the power that is attributed
+ * to no job. */
 static int job_lines(const struct jetwatt_top *t)
 {
 	int n = t->nr_jobs;

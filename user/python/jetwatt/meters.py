@@ -33,7 +33,7 @@ from .sources import open_source
 HISTORY = 36000
 # Number of differences of successive power samples from which their spread is estimated.
 DIFFERENCES = 256
-# Standard deviations in an uncertainty.
+# Number of standard deviations in a stated uncertainty.
 SIGMAS = 2.0
 # Resolution of a counter, J.
 STEP_J = 1e-6
