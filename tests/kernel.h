@@ -31,8 +31,8 @@ static inline int unload(const char *module)
 }
 
 /*
- * Is this the kernel of make check-debug? Its checks (KASAN) make transfers slower, so limits of
- * CPU time do not apply there.
+ * Is this the kernel of make check-debug? The memory checks of that kernel (KASAN) make transfers
+ * slower, so limits of CPU time do not apply there.
  */
 static inline bool slow_kernel(void)
 {

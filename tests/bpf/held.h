@@ -46,7 +46,7 @@ static inline int held(pid_t pid, const char *kind, __u32 *id, int max)
 	return n;
 }
 
-/* Return: the number of these BPF programs that are still loaded in the kernel. */
+/* Return: how many of the BPF programs with the ids @id are still loaded in the kernel. */
 static inline int programs_left(const __u32 *id, int n)
 {
 	int left = 0, i, fd;

@@ -3,7 +3,7 @@
 #
 # The session of the demo on the simulated board: the commands that a user would run. At the end
 # the true values of the simulated board are copied to /out for the report. Neither this script nor
-# jetwatt reads them.
+# jetwatt reads the true values.
 #
 #   guest.sh BUDGET_W WORKLOAD JOB [MODES.csv]
 set -u

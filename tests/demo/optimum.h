@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Finds the best mode under a budget by exhaustive search over the true time and power of all
- * modes. The demo's report and the benchmarks compare jetwatt's choice with it; jetwatt never
- * sees it.
+ * modes. The demo's report and the benchmarks compare jetwatt's choice with this best mode; jetwatt
+ * never gets the result of the search.
  */
 #ifndef JETWATT_DEMO_OPTIMUM_H
 #define JETWATT_DEMO_OPTIMUM_H
@@ -17,11 +17,11 @@
  * @outlier: receives for each of the @n rows 1 if it is an outlier, otherwise 0
  *
  * The modes form a grid with one dimension per knob. In each dimension in which a row has a
- * neighbour on both sides, its expected power is the geometric mean of these two. A row is an
- * outlier if its power is below 95 % of the median of these expected values. A row that has no such
- * dimension is at a corner: there the expected value is extrapolated from the next two rows in each
- * dimension (log power linear in the log of the knob), and the row is an outlier if its power is
- * below 80 % of the median.
+ * neighbour on both sides, its expected power is the geometric mean of the powers of these two
+ * neighbours. A row is an outlier if its power is below 95 % of the median of these expected
+ * values. A row without neighbours on both sides in any dimension is at a corner: its expected
+ * value is extrapolated from the next two rows in each dimension (log power linear in the log of
+ * the knob), and the row is an outlier if its power is below 80 % of the median.
  *
  * Return: number of outliers; -ENOMEM.
  */
@@ -29,7 +29,7 @@ long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *ou
 
 /*
  * Find the fastest row with power_w <= @limit_w that is not marked in @outlier, which may be NULL.
- * Return: its index; -1: there is none.
+ * Return: index of the row; -1: there is no such row.
  */
 long optimum_find(const struct jetwatt_row *row, size_t n, const unsigned char *outlier,
 		  double limit_w);

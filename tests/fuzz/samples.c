@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * libFuzzer target for the parsers of the module's messages and for the join of samples and waits.
- * They must not read outside of the input, and accepted results must be within the documented
- * limits.
+ * The parsers must not read outside of the input, and accepted results must be within the
+ * documented limits.
  *
  * libFuzzer calls LLVMFuzzerTestOneInput(); tests/unit/parse.c includes this file and passes
  * damaged messages to it. The first byte of the input selects the parser.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target for the reader of traces (make fuzz FUZZ=trace). It must not read outside of the
- * input, must not allocate memory of a size that the input alone specifies, and the records that it
- * delivers must be within the documented limits.
+ * libFuzzer target for the reader of traces (make fuzz FUZZ=trace). The reader must not read
+ * outside of the input, must not allocate memory of a size that the input alone specifies, and the
+ * records that it delivers must be within the documented limits.
  *
  * tests/unit/trace.c includes this file and passes damaged traces to it. Depending on the first
  * byte, the rest of the input is the whole file, or the records of one block, for which this file

@@ -3,7 +3,7 @@
  * libFuzzer target for the inference of minibatches (make fuzz FUZZ=waits).
  *
  * For any sequence of waits, the bounds must be in order, cover their waits, fit into the array,
- * and be the same in a second call. The records of the decisions must agree with them.
+ * and be the same in a second call. The records of the decisions must agree with the bounds.
  */
 #include <math.h>
 #include <stdint.h>

@@ -19,7 +19,7 @@ static void fail_nth(int n)
 	write_number("/proc/self/fail-nth", n);
 }
 
-/* Has an allocation failed? If not, fail-nth still shows a count above 0. */
+/* Has an allocation failed? If no allocation has failed, fail-nth still shows a count above 0. */
 static bool has_failed(void)
 {
 	return read_number("/proc/self/fail-nth") == 0;
@@ -28,8 +28,8 @@ static bool has_failed(void)
 /*
  * Return the number of allocations that the kernel's module loader makes itself, before the
  * module's init function and for the cleanup: counted while init fails before its first allocation.
- * These are skipped, because the loader logs a stack trace if one of them fails. -1: init did not
- * fail.
+ * The loader's allocations are skipped, because the loader logs a stack trace if one of them fails.
+ * -1: init did not fail.
  */
 static int allocations_of_the_loader(void)
 {
@@ -46,8 +46,9 @@ static int allocations_of_the_loader(void)
 
 /*
  * platform_device_add() ignores an error of dev_set_name(), and device_add() then returns -EINVAL,
- * because the device has no name. So in 6.1 a failed allocation in dev_set_name() leads to -EINVAL.
- * Any other failure must lead to -ENOMEM. Trace the failures of dev_set_name() to tell them apart.
+ * because the device has no name. Therefore, in Linux 6.1, a failed allocation in dev_set_name()
+ * leads to -EINVAL. Any other failure must lead to -ENOMEM. Trace the failures of dev_set_name() to
+ * tell the two errors apart.
  */
 static void watch_names(void)
 {

@@ -3,9 +3,9 @@
 #
 # make check-packages: install the packages in a minimal Debian, start the programs, upgrade from a
 # lower version, remove and purge; nothing must be left. DKMS builds the module for the kernel whose
-# headers are installed in that root. No systemd runs there: policy-rc.d forbids services, and this
-# script starts the programs itself (make check-systemd tests the units). Needs root, a mirror and
-# some minutes.
+# headers are installed in the minimal Debian. No systemd runs in it: policy-rc.d forbids services,
+# and this script starts the programs itself (make check-systemd tests the units). Needs root, a
+# mirror and some minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/kernels/debian.inc

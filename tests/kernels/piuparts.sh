@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make check-packages: run Debian's piuparts on the seven packages together, then on each one. It
-# installs them in a minimal Debian, removes their dependencies, purges the packages, and compares
-# all files. It repeats this with an upgrade from a lower version, and with a removal or a purge
-# between two installations. Needs root, a mirror and ten minutes.
+# make check-packages: run Debian's piuparts on the seven packages together, then on each one.
+# piuparts installs the packages in a minimal Debian, removes their dependencies, purges the
+# packages, and compares all files. piuparts repeats these steps with an upgrade from a lower
+# version, and with a removal or a purge between two installations. Needs root, a mirror and ten
+# minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/kernels/debian.inc

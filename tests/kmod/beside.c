@@ -43,9 +43,9 @@ static int raise_alarm(long crit)
 }
 
 /*
- * Test whether reading a value through hwmon clears the alarm flags. Up to Linux 6.0 it does,
- * because the ina3221 driver reads Mask/Enable before each value, to check for a finished
- * conversion. No other process reads the chip at this point.
+ * Test whether reading a value through hwmon clears the alarm flags. Up to Linux 6.0, reading a
+ * value does clear the flags, because the ina3221 driver reads Mask/Enable before each value, to
+ * check for a finished conversion. No other process reads the chip at this point.
  */
 static bool values_clear_alarms(long crit)
 {
