@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=300
 /*
- * Test the probe on the functions of libcuda. It must report every wait exactly once, for each
- * function that waits for the GPU, whether the function spins or blocks.
+ * Test the probe on the functions of libcuda. The probe must report every wait exactly once, for
+ * each function that waits for the GPU, whether the function spins or blocks.
  */
 #include "kselftest_harness.h"
 #include "cuda_job.h"

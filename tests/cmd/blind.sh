@@ -63,7 +63,7 @@ doing idle 20 && within 20 as_before "$T/before"
 result $? "job ends: the knobs are restored"
 end
 
-# In this case the module stays loaded, but no sensor chip responds.
+# Samples stop although the module stays loaded, because no sensor chip responds.
 start
 train > /dev/null 2>&1 &
 train=$!

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run the test runner on artificial tests. It must count every failure, in particular a guest that
-# crashes, hangs or prints a kernel warning.
+# Run the test runner on artificial tests. The runner must count every failure, in particular a
+# guest that crashes, hangs or prints a kernel warning.
 cd "$(dirname "$0")/../.." || exit 1
 d=$(mktemp -d) n=0 failed=0
 trap 'rm -rf "$d"' EXIT

@@ -71,7 +71,7 @@ parts()
 		"$@" > "$work/$name.log" 2>&1 || rc=$?
 	grep -E 'PASS: Inst' "$work/$name.log" | sed "s/.*PASS: /piuparts: $name: pass: /" || true
 	! grep -E -A 10 "$complaints" "$work/$name.log" | grep -v ' DEBUG: ' || rc=1
-	# Both tests must have passed; a test that did not run prints no PASS.
+	# Both tests of piuparts must have passed; a test that did not run prints no PASS.
 	[ "$(grep -c 'PASS: Inst' "$work/$name.log")" = 2 ] || rc=1
 	[ "$rc" = 0 ] || { say "$name: FAIL (build/piuparts/$name.log)"; failed=1; }
 }

@@ -245,8 +245,9 @@ TEST(rate_is_limited_by_the_cpu)
 	EXPECT_LE(kept, granted);
 	EXPECT_GE(most + most / 15, kept);
 	if (!slow_kernel()) {
-		/* So at most a sixteenth of the ticks is missed. On a busy host, the possible rate
-		 * changes from second to second. */
+		/* The active rate is at most a sixteenth above the possible one, so at most a
+		 * sixteenth of the ticks is missed. On a busy host, the possible rate changes from
+		 * second to second. */
 		EXPECT_GE(ticks / 15, missed);
 		EXPECT_LE(kept * 4 - kept / 4, ticks);
 	}

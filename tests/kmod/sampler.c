@@ -302,7 +302,8 @@ TEST_F(board, deadline_task_is_no_throttling)
 	EXPECT_EQ(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
 	/*
 	 * The delayed ticks would lower the highest sampling rate for a minute, and so affect the
-	 * next tests. So restart the sampler, which discards the overhead that it has measured.
+	 * next tests. Therefore restart the sampler, which discards the overhead that it has
+	 * measured.
 	 */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));

@@ -627,8 +627,8 @@ TEST_F(board, closed_with_an_unread_dump)
 					  NLM_F_DUMP));
 		family_close(&gone);
 		sleep_ms(20);
-		/* This request meets the closed socket before the module's work item has removed
-		 * it. */
+		/* The request of @slow meets the closed socket before the module's work item has
+		 * removed the socket. */
 		EXPECT_EQ(0, watch(&slow, NULL, 0, 0));
 		sleep_ms(200);
 		EXPECT_EQ(0, injected_left("fail_reap"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Workloads of the analytic plant. Their sizes are those of networks that are trained on Jetson
- * boards, with a minibatch of 16. The number of operations is three times that of the forward pass;
- * memory traffic counts activations that are written and read again.
+ * Workloads of the analytic plant. The sizes of the workloads are those of networks that are
+ * trained on Jetson boards, with a minibatch of 16. The number of operations is three times that of
+ * the forward pass; memory traffic counts activations that are written and read again.
  */
 #include "analytic_work.h"
 

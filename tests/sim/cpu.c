@@ -34,8 +34,8 @@ static int policy_init(struct cpufreq_policy *policy)
 	policy->cur = sim_knobs_cpu(sim_knobs_cluster(policy->cpu));
 	/*
 	 * The cores of a simulated job are not really busy, so a governor that measures load would
-	 * throttle them. So start with the governor "performance", which keeps the clock at its
-	 * limit.
+	 * throttle them. Therefore start with the governor "performance", which keeps the clock at
+	 * its limit.
 	 */
 	if (!policy->last_governor[0])
 		strscpy(policy->last_governor, "performance", CPUFREQ_NAME_LEN);

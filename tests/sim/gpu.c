@@ -43,8 +43,8 @@ static int target(struct device *dev, unsigned long *freq, u32 flags)
 }
 
 /*
- * The driver reports a GPU load of 100 % by default. With this load, the devfreq governor keeps the
- * clock at its limit, as NVIDIA's governor does during training.
+ * The driver reports a GPU load of 100 % by default. With a load of 100 %, the devfreq governor
+ * keeps the clock at its limit, as NVIDIA's governor does during training.
  */
 static int get_dev_status(struct device *dev, struct devfreq_dev_status *status)
 {

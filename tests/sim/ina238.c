@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An INA238. Its values are means over the last whole cycle, which consists of all conversions,
- * repeated by the number of averages. The simulation adds noise with a standard deviation of half
- * an LSB and then rounds.
+ * An INA238. The values of the INA238 are means over the last whole cycle, which consists of all
+ * conversions, repeated by the number of averages. The simulation adds noise with a standard
+ * deviation of half an LSB and then rounds.
  *
  * Also an INA228 (TI SLYS021A, tables 7-3 and 8-1). An INA228 has the same registers, but its shunt
  * and bus voltages are in bits 23:4 of registers of 24 bits, with an LSB of a sixteenth of the

@@ -22,8 +22,8 @@ MODULE_PARM_DESC(temp_mc, "temperature that the sensors report, in 1/1000 degree
 
 /*
  * A real die does not cool at once, and the kernel's governor removes a limit only while the
- * temperature falls. So the reported temperature falls to the plant's at this rate, in 1/1000
- * degree Celsius per second.
+ * temperature falls. Therefore the reported temperature falls to the plant's at most at this rate,
+ * in 1/1000 degree Celsius per second.
  */
 #define FALL_MC		4000
 

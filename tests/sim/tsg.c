@@ -2,9 +2,9 @@
 /*
  * /dev/nvgpu/igpu0/tsg, a group of GPU channels, as far as needed to wait: descriptors that are
  * ready when the GPU has released a semaphore (event BLOCKING_SYNC). The driver does not know which
- * job's semaphore was released. So the driver posts the event to every group, and the polling
- * process checks in memory whether its own work is finished. The event stays posted until a poll()
- * has reported it. (OE4T/linux-nvgpu jetson_35.3.1 and jetson_36.4.3, drivers/gpu/nvgpu:
+ * job's semaphore was released. Therefore the driver posts the event to every group, and the
+ * polling process checks in memory whether its own work is finished. The event stays posted until a
+ * poll() has reported it. (OE4T/linux-nvgpu jetson_35.3.1 and jetson_36.4.3, drivers/gpu/nvgpu:
  * os/linux/ioctl_tsg.c, common/fifo/channel.c nvgpu_channel_semaphore_wakeup(), os/linux/ioctl.c;
  * include/uapi/linux/nvgpu.h.)
  */

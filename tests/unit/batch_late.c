@@ -24,8 +24,8 @@ struct unusual {
 };
 
 static const struct unusual unusual[] = {
-	/* In these cases, the data loader is ready again by the next minibatch, so the next gap is
-	 * only 0.1 ms. */
+	/* In the following cases, the data loader is ready again by the next minibatch, so the next
+	 * gap is only 0.1 ms. */
 	{ "one wait ends late", { { 1.8, 42.1 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "three end late", { { 1.8, 37.8 }, { 0.1, 35.4 }, { 0.1, 37.9 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "one is given late, two end late", { { 12.3, 17 }, { 1.8, 41.5 }, { 0.1, 40.3 }, { 0.1, 27.4 } }, 0, -1 },
@@ -34,8 +34,8 @@ static const struct unusual unusual[] = {
 	/* The scheduler stops the process for a while: the number of launches shows that the work
 	 * of the minibatch is the same. */
 	{ "one is delayed at every point", { { 4, 80 }, { 5.5, 28.5 } }, 0, -1, .launches = 2 },
-	/* In these cases, the unusual waits are not minibatches: copies of a checkpoint, and waits
-	 * in another call. */
+	/* In the following cases, the unusual waits are not minibatches: copies of a checkpoint,
+	 * and waits in another call. */
 	{ "copies after a pause", { { 200, 0.4 }, { 0.3, 0.4 }, { 0.3, 0.4 }, { 0.3, 0.4 } }, 0, 0 },
 	{ "evaluation by one CUDA graph", { { 2.3, 70.2 } }, 0, 0, .launches = 1 },
 	{ "another call", { { 12.3, 17 }, { 1.8, 41.5 }, { 0.1, 40.3 } }, JETWATT_SYNC_CONTEXT, 0 },
@@ -339,8 +339,8 @@ TEST(one_long_gap_moves_no_boundary)
 #define SPEEDS_MOST	2400	/* minibatches */
 #define AHEAD_MOST	8
 
-/* Create a job that switches its power mode every 5 to 125 minibatches. Its data loader runs up to
- * @ahead minibatches ahead of the GPU. */
+/* Create a job that switches its power mode every 5 to 125 minibatches. The job's data loader runs
+ * up to @ahead minibatches ahead of the GPU. */
 static size_t in_speeds(struct jetwatt_sync *sync, uint64_t seed)
 {
 	double now = 5, work = 20 + 60 * draw(&seed), load = 60 + 150 * draw(&seed);

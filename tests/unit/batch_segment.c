@@ -400,8 +400,8 @@ static void describe(const struct job_shape *h, size_t waits, int got, int k)
 	       h->noise, h->switch_every, waits, h->minibatches, got, k);
 }
 
-/* These cases segment hundreds of jobs, which on a busy host takes longer than the default
- * timeout. */
+/* The cases of this test segment hundreds of jobs, which on a busy host takes longer than the
+ * default timeout. */
 FIXTURE(many) {
 };
 

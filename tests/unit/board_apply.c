@@ -173,7 +173,7 @@ TEST_F(board, wrong_read_back_is_rolled_back)
 			break;
 		if (!rc) {
 			/* The write without effect was to the clock of a cluster that is offline.
-			 * Such a clock has no effect, so the switch succeeds. */
+			 * The clock of an offline cluster has no effect, so the switch succeeds. */
 			ASSERT_EQ(jetwatt_board_verify(self->b, &low, NULL), 0);
 			ASSERT_EQ(jetwatt_board_apply(self->b, &top, NULL), 0);
 			tree_state(&self->t, before, sizeof(before));

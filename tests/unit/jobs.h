@@ -139,8 +139,8 @@ static struct job_shape job_usual(struct job_shape h)
 	return h;
 }
 
-/* struct job_beside - disturbances by other processes. They have their own random numbers, so that
- * the undisturbed job stays the same. */
+/* struct job_beside - disturbances by other processes. The disturbances have their own random
+ * numbers, so that the undisturbed job stays the same. */
 struct job_beside {
 	uint64_t seed;
 	double phase, detune, swing, late;	/* late: delay of a delayed wait, in ms */

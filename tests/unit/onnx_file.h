@@ -119,8 +119,8 @@ static inline void out_node(struct out *g, const char *op, const char *in, const
 	out_node_with(g, op, in, made, attrs, NULL, NULL);
 }
 
-/* Append a weight tensor of type @type (1: float, 7: int64). It has no data, unless @value is
- * given. */
+/* Append a weight tensor of type @type (1: float, 7: int64). The tensor has no data, unless @value
+ * is given. */
 static inline void out_weight(struct out *g, const char *name, int type, const char *dims,
 			      const int64_t *value, int n)
 {

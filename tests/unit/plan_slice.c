@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The search for a time-slicing plan, compared with exhaustive search. Its upper bound on the
- * latency of two servers, compared with a simulated queue. */
+/* The search for a time-slicing plan, compared with exhaustive search. Also tested: the plan's
+ * upper bound on the latency of two servers, compared with a simulated queue. */
 #include <errno.h>
 #include <math.h>
 

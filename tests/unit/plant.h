@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A simulated board: the readings of a sensor chip for its rails, and the true energy of each rail.
- * It simulates bursts of GPU work within minibatches, sequential conversion of the channels,
+ * The simulation has bursts of GPU work within minibatches, sequential conversion of the channels,
  * averaging, quantisation, and a reader with its own clock. */
 #ifndef JETWATT_TESTS_PLANT_H
 #define JETWATT_TESTS_PLANT_H
