@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Drift detection. A job may get other data or another minibatch size at any time, also while it is
- * being learned. In that case, rows from before and after the change describe two different jobs,
- * and a search over all of them fails. Detection takes further readings, which the learner requests
- * from the loop one by one; struct jetwattd_drift_check holds the progress.
+ * being learned. Rows from before and after such a change describe two different jobs, and a search
+ * over all of them fails. Detection takes further readings, which the learner requests from the
+ * loop one by one; struct jetwattd_drift_check holds the progress.
  */
 #include "daemon/learner_inside.h"
 

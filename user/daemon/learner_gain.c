@@ -47,9 +47,9 @@
 #define ROWS_MIN	1
 #define DOUBT		0.15
 /* With fewer than JETWATTD_SURE readings and without readings of other workloads, predictions are not
- * trusted for slow modes. Such a mode is tried only if its reading, at the longest possible time of
- * a minibatch, costs at most PART of the remaining share, and takes at most LONG_S seconds or
- * LONGER times as long as a reading of the best mode; or if its expected gain during its own
+ * trusted for slow modes. A slow mode is then tried only if its reading, at the longest possible
+ * time of a minibatch, costs at most PART of the remaining share, and takes at most LONG_S seconds
+ * or LONGER times as long as a reading of the best mode; or if its expected gain during its own
  * duration exceeds its cost, and it takes at most SLOW_SHARE of the time that the job has run. */
 #define PART		0.5
 #define SLOW_SHARE	0.3

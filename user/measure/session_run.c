@@ -47,8 +47,9 @@ static void on_change(struct jetwatt_session *w)
 }
 
 /*
- * Read waits before samples, whichever descriptor woke the event loop. Otherwise, if this process
- * is late, the new samples would make the join discard waits that are still in the probe's buffer.
+ * Read waits before samples, whichever descriptor woke the event loop. If samples were read first
+ * and this process is late, the new samples would make the join discard waits that are still in the
+ * probe's buffer.
  */
 static void handle_streams(struct jetwatt_session *w)
 {

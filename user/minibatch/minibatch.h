@@ -175,8 +175,8 @@ const char *jetwatt_batch_rule_score(int rule);
 /**
  * struct jetwatt_batch_track - online detection whether a minibatch ends with a wait
  *
- * The cycle is learned from the last 256 waits with jetwatt_batch_segment(). After that, the
- * Viterbi path through that cycle is followed through new waits. Marks of the program take
+ * The cycle is learned from the last 256 waits with jetwatt_batch_segment(). After learning, the
+ * Viterbi path through the learned cycle is followed through new waits. Marks of the program take
  * precedence.
  *
  * The bounds found online equal those that jetwatt_batch_segment() finds in the whole job, with

@@ -337,8 +337,8 @@ static enum jetwatt_batch_rule search_period(const struct jetwatt_batch_wait *b,
 		r->k = find_period(b, s, at, how);
 	}
 	if (r->k == 1) {
-		/* There are no peaks among these times either, but the lengths of the waits may
-		 * differ. */
+		/* The times until the first launch have no peaks either, but the lengths of the
+		 * waits may differ. */
 		for (size_t i = 1; i < n; i++)
 			v[i] = b[i - 1].wait - b[i].wait;
 		s->margin = JETWATT_WAIT_MARGIN;

@@ -97,8 +97,8 @@ static double log_emission(const struct decoder *d, const struct jetwatt_emissio
 	} else if (d->at) {
 		bool stall = !inner && b->gap > p->gap + w->speed_gap[0];
 
-		/* The speed is known from one gap only, which may have been an outlier. If this gap
-		 * deviates from that speed, take the speed of this gap. */
+		/* The speed is known from one gap only, which may have been an outlier. If the
+		 * present gap deviates from the known speed, take the speed of the present gap. */
 		if (w->provisional_gap[inner] && d->at > 1) {
 			w->outlier_gap[inner] = b->gap - p->gap - w->speed_gap[inner];
 			w->provisional_gap[inner] = false;

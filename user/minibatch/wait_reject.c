@@ -231,8 +231,8 @@ static double gap_quantile(const struct jetwatt_batch_wait *b, size_t from, size
 
 /*
  * Return whether the sequence of waits from @from to @to - 1 differs from its neighbour, the waits
- * from @lo to @hi - 1. Either its speed differs, or each of its waits begins a minibatch, so that
- * its short gaps are as long as the long gaps of the neighbour.
+ * from @lo to @hi - 1. Either the speed of the sequence differs, or each of its waits begins a
+ * minibatch, so that its short gaps are as long as the long gaps of the neighbour.
  */
 static bool is_unlike(const struct jetwatt_batch_wait *b, size_t from, size_t to, size_t lo,
 		      size_t hi, int k, double *scratch)

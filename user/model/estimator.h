@@ -23,7 +23,7 @@ struct jetwatt_estimator {
 };
 
 /*
- * Return: the predictor of @e. Here and in the following functions, NULL for @e is the default
+ * Return: the predictor of @e. In this function and the following ones, NULL for @e is the default
  * predictor without a prior.
  */
 const struct jetwatt_predictor *jetwatt_estimator_by(const struct jetwatt_estimator *e);

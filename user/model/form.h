@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A parametric mean ("form"): a physical formula for log time or log power over all modes. Its
- * parameters are logarithms with a broad normal prior each. surface.h fits a parametric mean
- * together with a Gaussian process.
+ * A parametric mean ("form"): a physical formula for log time or log power over all modes. The
+ * parameters of a form are logarithms with a broad normal prior each. surface.h fits a parametric
+ * mean together with a Gaussian process.
  */
 #ifndef JETWATT_FORM_H
 #define JETWATT_FORM_H

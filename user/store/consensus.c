@@ -2,8 +2,8 @@
 /*
  * Merge the measurements of one workload by several devices: median polish of the logarithms of
  * time and power (Tukey, Exploratory Data Analysis, 1977, chapter 11). First, the offset by which
- * the logarithms of a device deviate in all modes alike is removed. After that, each mode gets the
- * median of its measurements.
+ * the logarithms of a device deviate in all modes alike is removed. After the offsets are removed,
+ * each mode gets the median of its measurements.
  */
 #include "store/pool.h"
 

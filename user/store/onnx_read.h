@@ -59,7 +59,7 @@ struct jetwatt_onnx {
 };
 
 /* Loop over the fields of a message: the variable @f gets each field from @pos to @stop.
- * Afterwards @rc is 0 at the end of the message, or a negative errno. */
+ * After the loop, @rc is 0 if the message ended, or a negative errno. */
 #define EACH_FIELD(o, f, pos, stop, rc) \
 	for (; ((rc) = jetwatt_wire_next(&(o)->wire, &(pos), (stop), &(f))) > 0;)
 

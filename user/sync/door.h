@@ -31,8 +31,8 @@ int jetwatt_profile_access_open(struct jetwatt_profile_access *d, const char *pa
 void jetwatt_profile_access_close(struct jetwatt_profile_access *d);
 
 /* The following functions do the same as the functions jetwatt_pool_*() of the same names
- * (store/pool.h). They also return -EPROTO if the other end has closed the connection, or is
- * another version of jetwatt-sync. */
+ * (store/pool.h). These functions also return -EPROTO if the other end has closed the connection,
+ * or is another version of jetwatt-sync. */
 int jetwatt_profile_access_progress(struct jetwatt_profile_access *d, const char *pool, struct jetwatt_pool_progress *p,
 		       struct jetwatt_error_text *err);
 int jetwatt_profile_access_progress_store(struct jetwatt_profile_access *d, const char *pool, const struct jetwatt_pool_progress *p,

@@ -16,8 +16,8 @@
 /* Minimum length of an id in characters; a shorter id would match parts of unrelated numbers. */
 #define ID_LEAST	6
 
-/* Default names of hosts and users in JetPack images. These names identify no user, and drivers and
- * kernels have the same names, so they are not removed. */
+/* Default names of hosts and users in JetPack images. The default names identify no user, and
+ * drivers and kernels have the same names, so the default names are not removed. */
 static const char *const common[] = {
 	"agx", "debian", "jetson", "linux", "localhost", "nano", "nvidia", "orin", "root",
 	"tegra", "tegra-ubuntu", "thor", "ubuntu", "xavier", NULL

@@ -15,12 +15,12 @@
 #include "util/error.h"
 
 /*
- * The program is called with two numbers, FLOP and BYTES. Its kernel reads every float of a buffer,
- * applies "rounds" multiply-adds to it, and writes it back: 8 bytes per float, and 2 operations per
- * float and round. Each thread has four independent chains, which hide the latency of arithmetic.
- * The buffer is larger than every cache; to move more bytes than fit once, the program launches the
- * kernel several times. Between two waits the program does FLOP operations and moves BYTES bytes,
- * except for rounding to whole rounds.
+ * The program is called with two numbers, FLOP and BYTES. The kernel of the program reads every
+ * float of a buffer, applies "rounds" multiply-adds to it, and writes it back: 8 bytes per float,
+ * and 2 operations per float and round. Each thread has four independent chains, which hide the
+ * latency of arithmetic. The buffer is larger than every cache; to move more bytes than fit once,
+ * the program launches the kernel several times. Between two waits the program does FLOP operations
+ * and moves BYTES bytes, except for rounding to whole rounds.
  */
 static const char source[] =
 "#include <cmath>\n"
