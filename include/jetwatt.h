@@ -960,7 +960,7 @@ struct jetwatt_sync {
  *	taken from its system calls until it first waits in a function of libcuda
  * @cgroup_path: directory of a v2 cgroup, instead of @cgroup; cgroups below it are included
  * @mark_fd: descriptor at which marks arrive, from jetwatt_mark_pair(); 0: no marks
- * @prompt: 1: wake the reader at the end of every wait, for callers that react to waits. These
+ * @prompt: 1: wake the reader at the end of every wait, for callers that react to waits. The
  *	wake-ups slow down a job with many short waits. BPF backends only
  * @count: 1: count the calls of CUDA's functions for jetwatt_probe_entries()
  */

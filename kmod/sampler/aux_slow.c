@@ -44,8 +44,9 @@ static struct {
 } emc;
 
 /*
- * The device trees of JetPack 5 have no node for the memory controller. They list the memory clock
- * in the nodes of nvpmodel (all boards), icc (Orin) and bwmgr (Xavier), always with the name "emc".
+ * The device trees of JetPack 5 have no node for the memory controller. JetPack 5 lists the memory
+ * clock in the nodes of nvpmodel (all boards), icc (Orin) and bwmgr (Xavier), always with the name
+ * "emc".
  */
 static void find_emc(void)
 {

@@ -15,7 +15,7 @@
  * struct jetwatt_node - one rail of a board
  * @label: label of the rail in the board's device tree
  * @parent: label of the rail that feeds this rail; NULL if no measured rail feeds it
- * @upstream: the rail feeds the carrier board as well as the module. Such a rail is above the
+ * @upstream: the rail feeds the carrier board as well as the module. An upstream rail is above the
  *	module's inputs in the graph and never part of the module's total.
  *
  * A list of nodes ends with a node without a label. The inputs of the module are the nodes that

@@ -51,8 +51,8 @@
  * JETWATT_VALUE_NONE, and its ids. If the chip or clock appears again, it has the same ids.
  *
  * A series that was not read in a tick has the value JETWATT_VALUE_NONE in that sample: bus
- * voltages are read in rotation, slow clocks at a lower rate, and chips that fail not at all. For
- * this sample, the reader must use the last value of the series.
+ * voltages are read in rotation, slow clocks at a lower rate, and chips that fail not at all. For a
+ * sample with JETWATT_VALUE_NONE, the reader must use the last value of the series.
  *
  * After SUBSCRIBE, the module sends SAMPLES_NTF messages to the caller's port only (unicast). The
  * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, when its oldest sample is
@@ -80,8 +80,8 @@
  * subscribers, it reads the rails at random intervals, at the mean rate of the module parameter
  * idle_hz; RUNNING and ACTIVE_HZ stay 0 then. The module does not integrate between samples that
  * are more than two seconds apart, and not across a suspend. JETWATT_A_ENERGY_BLIND_NS is the
- * duration that the energy does not include. This duration is measured with CLOCK_BOOTTIME, because
- * CLOCK_MONOTONIC stops during a suspend.
+ * duration that the energy does not include. This blind time is measured with CLOCK_BOOTTIME,
+ * because CLOCK_MONOTONIC stops during a suspend.
  *
  * The hwmon device "jetwatt" has the same counters, with at most ten new values per second. So
  * does perf's PMU "jetwatt".
