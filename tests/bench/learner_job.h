@@ -26,8 +26,8 @@
 #define TIME_SD		0.006
 #define POWER_SD	0.008
 /*
- * Time until the cap detects that a mode is over the budget: FAR_S if its power is above FAR times
- * the budget, otherwise the averaging window.
+ * Time until the cap detects that a mode is over the budget: FAR_S if the mode's power is above FAR
+ * times the budget, otherwise the averaging window WINDOW_S.
  */
 #define FAR_S		0.3
 #define WINDOW_S	1.0

@@ -131,8 +131,9 @@ static void take_long(void *job)
 }
 
 /*
- * The job sleeps until libcuda calls its function, as JAX does. The probe attaches to this function
- * while the job runs, and reports its calls after 32 calls without another wait.
+ * The job sleeps until libcuda calls a function of the job, as JAX does. The probe attaches to the
+ * function while the job runs, and reports calls of the function after 32 calls without another
+ * wait.
  */
 TEST_F_TIMEOUT(one, every_callback_once, 120)
 {

@@ -293,7 +293,7 @@ TEST_F(gpu, a_number_alone_is_no_wait)
 		ASSERT_EQ(-1, ioctl(null, NODE_SYNCPOINT_WAIT, &w));
 		ASSERT_EQ(-1, ioctl(null, NODE_SYNCPOINT_WAIT_24, &w));
 		ASSERT_EQ(-1, ioctl(null, NODE_TRIGGER_POLLFD, &w));
-		/* Another driver accepts an ioctl with the same number. */
+		/* Another driver accepts an ioctl with the number of NODE_SYNCPOINT_WAIT. */
 		ASSERT_EQ(0, node_syncpt(self->node.other, 1, 0, 0));
 	}
 	node_signal_in(self->timer, 1000);

@@ -204,7 +204,7 @@ TEST_F(hold, continues_when_the_holder_is_stopped)
 	waitpid(pid, NULL, 0);
 }
 
-/* Return: the id of a process that is lower than the ids of processes that are started later. */
+/* Return: a process id that is lower than the ids of all processes that are started later. */
 static pid_t number(void)
 {
 	pid_t pid = fork();

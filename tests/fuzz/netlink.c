@@ -3,9 +3,9 @@
 /*
  * Fuzzer of the netlink family, in the guest. Sends random and damaged messages of every operation,
  * and of operations that do not exist, as root, as user nobody, and as root in its own namespaces.
- * During this, the sampler streams, sockets are opened and closed, and faults are injected. The
- * kernel must log no warning (pid 1 reads its log), its replies must be well-formed, and afterwards
- * the family must work.
+ * While messages are sent, the sampler streams, sockets are opened and closed, and faults are
+ * injected. The kernel must log no warning (pid 1 reads its log), its replies must be well-formed,
+ * and afterwards the family must work.
  *
  * 20,000 messages per kind of sender; 7,000 on the kernel of make check-debug, which is slower
  * because of KASAN. The seed is printed. fuzz_seed=N on the kernel's command line repeats a run;

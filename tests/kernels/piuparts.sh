@@ -64,7 +64,7 @@ parts()
 {
 	local name=$1 rc=0
 	shift
-	# In its own mount namespace, so that its mounts vanish when it ends.
+	# piuparts runs in its own mount namespace, so that its mounts vanish when piuparts ends.
 	unshare --mount piuparts -d "$(here_suite)" -b "$work/base.tar.gz" --keep-sources-list \
 		--scriptsdir "$work/scripts" -t "$work/tmp" -I "$others" --pedantic-purge-test \
 		--fail-on-broken-symlinks --fail-if-inadequate \

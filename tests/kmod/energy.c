@@ -204,7 +204,7 @@ TEST_F(board, energy_is_counted_without_subscriber)
 	TH_LOG("total at idle rate: %+.3f %%", percent[TOTAL]);
 	EXPECT_GT(5, fabs(percent[TOTAL]));
 	ASSERT_EQ(0, counters(&self->f, &c));
-	/* The longest interval is 150 ms. */
+	/* The longest interval between two readings at the idle rate is 150 ms. */
 	EXPECT_GT(250000000, now_ns() - c.time_ns);
 	EXPECT_LT(1000000, c.uw);
 	EXPECT_EQ(0, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));

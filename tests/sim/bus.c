@@ -148,8 +148,9 @@ static bool refused(int i)
 
 /*
  * CPU time in ns that the simulation of the bus and the chips has used. On a board, hardware
- * (adapter, bus and chips) does this work, so a benchmark must subtract this time. The remaining
- * time is the cost of an adapter driver that starts a transfer and sleeps until one interrupt.
+ * (adapter, bus and chips) does the work of the simulation, so a benchmark must subtract this CPU
+ * time. The CPU time that remains is the cost of an adapter driver that starts a transfer and
+ * sleeps until one interrupt.
  */
 static atomic64_t spent;
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory clock of Thor. JetPack 7 shows it as the devfreq device "bwmgr", whose max_freq is
- * capped by nvpmodel.conf. Of this device, only the name, the attributes and the range of the clock
- * are known: the attributes are those of any devfreq device, and the scripts of IISWC2026 read them
- * on a Developer Kit. The source of the driver is not published. This simulation assumes that the
- * memory clock runs at its limit max_freq, as with the caps of the other boards.
+ * The memory clock of Thor. JetPack 7 shows the memory clock as the devfreq device "bwmgr", whose
+ * max_freq is capped by nvpmodel.conf. Of this device, only the name, the attributes and the range
+ * of the clock are known: the attributes are those of any devfreq device, and the scripts of
+ * IISWC2026 read them on a Developer Kit. The source of the driver is not published. This
+ * simulation assumes that the memory clock runs at its limit max_freq, as with the caps of the
+ * other boards.
  */
 #include <linux/devfreq.h>
 #include <linux/platform_device.h>

@@ -47,8 +47,8 @@ static void reset(struct sim_ina238 *chip, u64 t)
 
 /*
  * Configuration as drivers/hwmon/ina238.c of Linux 6.8 sets it (INA238_ADC_CONFIG_DEFAULT,
- * INA238_CALIBRATION_VALUE): 1052 us per conversion, 16 averages. The guest kernels do not have
- * that driver.
+ * INA238_CALIBRATION_VALUE): 1052 us per conversion, 16 averages. The guest kernels do not have the
+ * driver ina238.
  */
 static void init(void *state, struct device_node *node, u16 addr, u64 t, u64 seed)
 {

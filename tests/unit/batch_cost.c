@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The energy of each minibatch, compared with the true energy of a simulated board. Also tested:
- * the stated error of that energy, its grade, and the division of energy among jobs. The
- * environment variable SEED selects other random boards. */
+ * the error that jetwatt states for the energy, the grade of the energy, and the division of energy
+ * among jobs. The environment variable SEED selects other random boards. */
 #include "energy/energy.h"
 #include "minibatch/minibatch.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Phases: kinds of minibatches. Made-up servers and training jobs, and recordings of real programs. */
+/* Phases: kinds of minibatches. Tested with made-up servers and training jobs, and with recordings
+ * of real programs. */
 #include "minibatch/phases.h"
 
 #include <math.h>

@@ -303,7 +303,7 @@ TEST_F(join, silent_stream_does_not_block_the_other)
 {
 	feed(self->j, 1, 0, 1000);
 	EXPECT_EQ(0, self->s->nr);
-	feed(self->j, 9, 0, 1100);	/* samples up to 1107 ms deliver those up to 1007 ms */
+	feed(self->j, 9, 0, 1100);	/* when 1107 ms has come, samples up to 1007 ms go out */
 	EXPECT_EQ(8, self->s->nr);
 	end(self->j, 1300);
 	end(self->j, 1301);

@@ -192,7 +192,8 @@ TEST_F(measured, best_mode_after_twenty_readings)
 	ASSERT_NE(NULL, outlier);
 	ASSERT_LE(0, optimum_outliers(row, n, outlier));
 	/* Of large files, only every fifth row is used. The rows are sorted by knob, and no knob
-	 * has a number of levels that is divisible by five, so every level remains. */
+	 * has a number of levels that is divisible by five, so every level of every knob is still
+	 * used. */
 	for (long i = 0; n > 1000 && i < n / 5; i++) {
 		row[i] = row[5 * i];
 		outlier[i] = outlier[5 * i];
