@@ -2,8 +2,8 @@
 /*
  * Thermal throttling. A cooling device of a clock (cpufreq_cooling, devfreq_cooling) sets a limit
  * in addition to the user's limit. While the cooling device is active, the file of the knob shows
- * the lower of the two limits. The user's own limit cannot be read then, and a knob that reads too
- * low is not an error.
+ * the lower one of the user's limit and the device's limit. The user's own limit cannot be read
+ * then, and a knob that reads too low is not an error.
  */
 #include "board/knobs.h"
 

@@ -109,9 +109,9 @@ static int frozen_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 			 jetwatt_statefile_store(b, LEAF, text, len, err);
 }
 
-/* Check whether a record of this boot belongs to another live process. In a guardian process,
- * the owner of the record is the process that it guards. If the owner's PID has been reused by
- * another process, the start times differ. */
+/* Check whether a record of this boot belongs to another live process. In a guardian process, the
+ * owner of the record is the process that the guardian guards. If the owner's PID has been reused
+ * by another process, the start times differ. */
 static int owner_is_other(const struct jetwatt_board *b, const char *text)
 {
 	const char *line = strstr(text, "\nowner ");

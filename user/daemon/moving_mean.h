@@ -29,7 +29,7 @@ struct jetwattd_window {
  * are dropped. */
 void jetwattd_window_add(struct jetwattd_window *s, uint64_t time_ns, double w, int gap);
 
-/* Return the time of the newest sample, in ns. @s holds at least one sample. */
+/* Return the time of the newest sample, in ns. @s must hold at least one sample. */
 uint64_t jetwattd_window_now(const struct jetwattd_window *s);
 
 /* Return the mean power over the last @ns nanoseconds, in W, or over all samples if they cover

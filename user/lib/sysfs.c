@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Reads the series that another driver provides only as files in hwmon (fans, over-current
- * events). A kernel module must not read files, so libjetwatt reads these files. A row of
+ * events). A kernel module must not read files, so libjetwatt reads the files of hwmon. A row of
  * JETWATT_SERIES_ROWS() names the devices and attributes; a board without them lacks only that
  * series.
  */

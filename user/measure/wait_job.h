@@ -15,9 +15,9 @@
  * @arg: passed to @each
  *
  * For a job that was running already, SIGINT, SIGQUIT, SIGTERM and SIGHUP end the session. If the
- * session has started the job's command, these signals are passed on to the command, and the
- * session continues until the command ends. If measuring fails, the command is not ended, and runs
- * to its end.
+ * session has started the job's command, SIGINT, SIGQUIT, SIGTERM and SIGHUP are passed on to the
+ * command, and the session continues until the command ends. If measuring fails, the command is not
+ * ended, and runs to its end.
  *
  * Return: 0; or the exit code, after printing an error.
  */

@@ -162,8 +162,8 @@ static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwat
 		s->first = *p;
 }
 
-/* Process the readings up to whose time there are samples. @end_ns: end of the run; 0: the run has
- * not ended. Return: time up to which power may be integrated; 0: no limit. */
+/* Process the readings whose time the power samples have reached. @end_ns: end of the run; 0: the
+ * run has not ended. Return: time up to which power may be integrated; 0: no limit. */
 static uint64_t process(struct jetwatt_work_units *w, uint64_t end_ns)
 {
 	struct jetwatt_unit_reading r;

@@ -97,7 +97,7 @@ static double mismatch(const struct jetwatt_batch_wait *b, size_t n, int k)
 }
 
 /* Return: smallest period, in waits, that explains the peaks of the series @s; 1: no period does.
- * @how: set to the fit of that period. */
+ * @how: set to the fit of the returned period. */
 static int find_period(const struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s,
 		       size_t *at, struct jetwatt_period_fit *how)
 {

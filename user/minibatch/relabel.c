@@ -40,8 +40,8 @@
 
 /*
  * If several gaps of a cycle are as long as the first one and the others are short, the cycle
- * consists of several minibatches: label them. Return: usual number of waits of these minibatches;
- * 0 if the cycle is one minibatch.
+ * consists of several minibatches: label them. Return: usual number of waits of a minibatch of such
+ * a cycle; 0 if the cycle is one minibatch.
  */
 int jetwatt_relabel_several(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c,
 			    bool other)

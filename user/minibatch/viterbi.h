@@ -12,8 +12,8 @@
 
 /*
  * Learn the emissions of a cycle from labelled groups of @k waits, relative to the first wait of
- * the group. @other: learn from the groups of the other phase. Return: 0; -ENODATA: too few
- * complete groups; -ENOMEM.
+ * the group. @other: learn from the groups that are labelled as another phase (evaluation). Return:
+ * 0; -ENODATA: too few complete groups; -ENOMEM.
  */
 int jetwatt_template_learn(const struct jetwatt_batch_wait *b, size_t n, int k, bool other,
 			   struct jetwatt_cycle *c, double *scratch);

@@ -11,8 +11,9 @@
  * is one wait early or late. The order of calls in a program never slips.
  *
  * A period is accepted if its peaks are too high for a beat, or if the period lasts without slips
- * for longer than a beat would. If all that is known of the two periods is that they differ by less
- * than a tenth, the probability of no slip falls as 10 / (number of waits).
+ * for longer than a beat would. If all that is known of the periods of the job and of the other
+ * process is that they differ by less than a tenth, the probability that a beat does not slip falls
+ * as 10 / (number of waits).
  */
 #include "minibatch/period.h"
 

@@ -213,7 +213,8 @@ enum jetwatt_share {
  * @share: JETWATT_SHARES entries, which add up to 1: the growth of the time, in percent, if the
  *	work of this part grows by 1 %
  *
- * Only the parametric mean of the time is divided; the Gaussian process on top of it has no parts.
+ * Only the parametric mean of the time is divided among the parts; the Gaussian process that is
+ * added to the mean has no parts.
  *
  * Return: 0; -EINVAL if a knob of @mode is 0.
  */

@@ -32,7 +32,7 @@ enum { S, G, M, L, K, D, Q, W, O, U, P, A, R, FG, FM, FL, FD, NP };
 
 /* Prior medians of the parameters, as natural logarithms. exp(S): milliseconds at the reference
  * point (1 GHz GPU, 2 GHz CPU and EMC, 8 cores, 16 samples). exp(G) to exp(Q): shares of that time.
- * The exponentials of all other parameters have no unit. */
+ * The exponentials of all parameters but S have no unit. */
 static const double mu[NP] = {
 	[S] = 5.0, [G] = -0.5, [M] = -1.2, [L] = -2.0, [K] = -3.0,
 	[D] = -2.0, [Q] = -3.0, [W] = -0.7, [O] = -4.7, [U] = -5.3, [P] = 0.7, [A] = 0.7, [R] = 1.0,

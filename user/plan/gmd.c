@@ -161,7 +161,7 @@ static double gmd_slope(const struct gmd_walk *w, size_t a, size_t b)
 	return fabs(dp) < STILL_W ? 0 : fabs(dt / dp);
 }
 
-/* Descend. Return: 1 if the path ends; 0 if it stops at w->next. */
+/* Descend. Return: 1 if the path has ended; 0 if the cell w->next must be measured first. */
 static int gmd_descend(struct gmd_walk *w)
 {
 	int at[DIMS], lo[DIMS], hi[DIMS], got;
