@@ -238,7 +238,7 @@ void jetwatt_bus_measure_again(struct jetwatt_bus *bus)
  * jetwatt_bus_reg_measured_ns() - return the measured time per register
  * @bus: the bus
  *
- * The time is that of the shortest of the last 64 to 128 transfers of three or more registers.
+ * The time is taken from the shortest of the last 64 to 128 transfers of three or more registers.
  * Longer transfers include use of the bus by other drivers, or preemption of the sampler thread.
  *
  * Context: jetwatt_board.lock held. Return: nanoseconds, 0 if not measured yet.

@@ -227,8 +227,9 @@ u32 jetwatt_graph_parent(unsigned int rail)
  * jetwatt_graph_shunt_offset() - test whether the chips of this board need an offset correction
  *
  * On AGX Xavier, a shunt without current reads exactly one LSB below zero. L4T's hwmon driver
- * corrects only this reading ("shunt-volt-offset-uv" in tegra194-powermon-p2888.dtsi). rail.c uses
- * the same property; this function is for device trees that lack the property.
+ * corrects only the reading of a shunt without current ("shunt-volt-offset-uv" in
+ * tegra194-powermon-p2888.dtsi). rail.c uses the same property; this function is for device trees
+ * that lack the property.
  *
  * Return: true if the board needs the correction.
  */
