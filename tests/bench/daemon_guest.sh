@@ -36,7 +36,8 @@ while read -r what value then after; do
 		event measured "$(measured)"
 		kill "$job"
 		wait "$job";;
-	# Later jobs start in this cgroup, so that the database has them as other workloads.
+	# Event cgroup: later jobs start in the new cgroup, so that the database has them as other
+	# workloads.
 	cgroup)
 		mkdir -p "/sys/fs/cgroup/$value"
 		echo $$ > "/sys/fs/cgroup/$value/cgroup.procs";;

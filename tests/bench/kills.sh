@@ -9,8 +9,8 @@
 # build/bench/kills.json. Exit status 1: a check failed. SEED= selects other times.
 #
 # A power cut is a reset of the guest, with jetwattd's state on a disk: data that the guest's kernel
-# has not written yet is lost. The kernel modules for this disk are taken from the Debian package of
-# the guest's kernel.
+# has not written yet is lost. The kernel modules for the disk with jetwattd's state are taken from
+# the Debian package of the guest's kernel.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/kernels/debian.inc

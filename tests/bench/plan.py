@@ -83,7 +83,7 @@ def main():
     seed, sample = ["--seed", str(opt.s)], ["--queries", str(opt.q)]
     slowest, steps = 0, 0
 
-    # Results of the paper's search on these files (methods.md 4.4).
+    # Results of the paper's search on the same files of measured modes (methods.md 4.4).
     paper = {"resnet18": 19.6, "mobilenetv3": 20.4, "lstm": 13.8}
     for f in train:
         r, c, _ = run("search", "--corpus", cut[f], "--strategy", "gmd")

@@ -23,8 +23,8 @@ struct seen {
 };
 
 /*
- * Whether the kernel has CONFIG_BPF_EVENTS. The kernel of JetPack 5 lacks this option, and NVIDIA's
- * tegra_defconfig of 5.10.104 disables even the bpf() system call.
+ * Whether the kernel has CONFIG_BPF_EVENTS. The kernel of JetPack 5 lacks CONFIG_BPF_EVENTS, and
+ * NVIDIA's tegra_defconfig of 5.10.104 disables even the bpf() system call.
  */
 static inline bool can_trace(void)
 {

@@ -99,7 +99,7 @@ shows "$esc" && ! grep -q "$esc" "$T/plain" && grep -q "20 minibatches" "$T/stat
 result $? "colour only if requested, and never in a file"
 
 # To measure the power of a core, doctor starts a process that keeps a core busy. Doctor is stopped
-# while that process runs, so that it cannot end it.
+# while the busy process runs, so that doctor cannot end the process.
 ticks() { awk '{ print $14 }' "/proc/$child/stat" 2>/dev/null; }
 busy()
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * True energy and number of minibatches of the simulated board (tests/sim), from its debugfs files.
- * Only the report reads these files.
+ * Only the demo's report reads the debugfs files.
  */
 #ifndef JETWATT_DEMO_TRUTH_H
 #define JETWATT_DEMO_TRUTH_H

@@ -36,7 +36,7 @@ check() # TEXT COMMAND
 		failed=1
 	fi
 }
-# inside COMMAND...: run COMMAND in that root, with its own /proc
+# inside COMMAND...: run COMMAND in the root directory $root, with its own /proc
 inside()
 {
 	unshare --mount --pid --fork --mount-proc="$root/proc" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \

@@ -581,7 +581,8 @@ static int enable_rail(int channel, int on)
 
 /*
  * A rail that was disabled and not read for some seconds has a longer blind time than the other
- * rails. The blind time of the total never decreases, even when that rail leaves the total again.
+ * rails. The blind time of the total never decreases, even when the rail with the longer blind time
+ * leaves the total again.
  */
 TEST_F(board, blind_time_of_total_never_decreases)
 {

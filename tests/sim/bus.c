@@ -173,8 +173,9 @@ static int transfer(struct i2c_adapter *adapter, struct i2c_msg *msgs, int n)
 	}
 	/*
 	 * First sleep for the duration of the transfer on the wire, then calculate the values of
-	 * the registers at the past times at which they were read. In this order, the time of the
-	 * calculation is added only once per transfer, and does not shift the times of the values.
+	 * the registers at the past times at which they were read. If the transfer's time is slept
+	 * first, the time of the calculation is added only once per transfer, and does not shift
+	 * the times of the values.
 	 */
 	for (i = 0; i < n; i++) {
 		bits += 1 + 9;

@@ -2,7 +2,7 @@
 /*
  * Simulate the plant over time: integrate the power of each rail from event to event.
  *
- * Power of a rail = power of the model in this phase x settling x drift.
+ * Power of a rail = power of the model in the present phase x settling x drift.
  *
  * Settling: 40 % of a change of power between modes take effect at once, the other 60 %
  * (regulators, junction temperature) with a time constant of 0.7 s. The slow part of the settling
@@ -25,8 +25,8 @@
 /*
  * Temperature sensor in the die: rise above ambient in 1/1000 degree per watt, and the step per 20
  * ms for a time constant of 12 s. The thermal zones show this temperature, and thermal throttling
- * depends on it. The effect of temperature on leakage does not use this value; the model calculates
- * it in closed form.
+ * depends on it. The effect of temperature on leakage does not use the simulated sensor; the model
+ * calculates the effect in closed form.
  */
 #define MC_PER_W	900
 #define WARM_STEP	109	/* 1 - exp(-0.02 / 12) */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Show the true state of the plant, which no sensor shows, in debugfs. Tests and the report of the
- * demo read these files; the tool under test must never read them.
+ * demo read the debugfs files; the tool under test must never read them.
  */
 #include <linux/debugfs.h>
 #include <linux/math64.h>

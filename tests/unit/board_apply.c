@@ -9,7 +9,7 @@
 static const struct jetwatt_mode low = { 4, 422400, 420750000, 665600000 };
 static const struct jetwatt_mode mid = { 6, 1113600, 624750000, 2133000000 };
 static const struct jetwatt_mode top = { 12, 2201600, 1300500000, 3199000000 };
-/* Switches to and from this mode raise some knobs and lower others. */
+/* Switches to and from the mode "mixed" raise some knobs and lower others. */
 static const struct jetwatt_mode mixed = { 10, 115200, 1300500000, 204000000 };
 
 FIXTURE(board) {

@@ -94,7 +94,7 @@ FIXTURE_SETUP(ramp)
 	self->policy.backoff_s = 20;
 	self->d.policy = &self->policy;
 	/* Relative standard deviation of the window means. The ramp keeps a margin of
-	 * JETWATTD_SWINGS times this share below the budget. */
+	 * JETWATTD_SWINGS times this standard deviation below the budget. */
 	self->d.cap.swing = 0.01;
 	r->learner.known.nr_modes = MODES;
 	ASSERT_EQ(0, jetwattd_learner_open(&r->learner));

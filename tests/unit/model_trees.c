@@ -132,8 +132,8 @@ TEST(leaves_have_enough_rows)
 	trees_table_free(&t);
 }
 
-/* In these rows, a minibatch of twice the size takes twice as long, and the power depends on the
- * mode only. */
+/* In the rows of this test, a minibatch of twice the size takes twice as long, and the power
+ * depends on the mode only. */
 TEST(batch_size_is_a_feature)
 {
 	struct jetwatt_row seen[MODES];
