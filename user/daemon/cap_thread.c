@@ -19,7 +19,8 @@
 /* Time without any sample after which the power counts as unknown, ns. */
 #define BLIND_MS	1000
 /* Time without a value of one rail of the total after which the power counts as unknown. The
- * module retries a failed chip after 1 s, so this time is longer. */
+ * module retries a failed chip after 1 s, so the permitted time without a value is
+ * longer. */
 #define SILENT_NS	1500000000ull
 /* Gap in the values of a rail after which the rail counts as silent until its next value. */
 #define GAP_NS		250000000ull

@@ -342,8 +342,8 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      enum jetwattd_outcome why);
 /* A server misses its latency limit in @mode, at @hz requests per second. The mode and every
- * mode that is not higher in any knob are not chosen any more. Return: 1 if at least one of
- * these modes was not marked as too slow before, else 0. */
+ * mode that is not higher in any knob are not chosen any more. Return: 1 if at least one mode was
+ * newly marked as too slow, else 0. */
 int jetwattd_learner_deadline_miss(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      double hz);
 /* Forget in which modes the server misses its latency limit. */

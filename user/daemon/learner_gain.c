@@ -31,9 +31,9 @@
 #define EXACT_S		0.5
 /* Minimum expected improvement of any reading, as a fraction of the best time of a minibatch. */
 #define GAIN		1e-5
-/* If no reading is expected to improve the time by this fraction, a search takes only one. After
- * this reading, the best mode is held until the next search is due; holding it shows whether the
- * job has changed. */
+/* If no reading is expected to improve the time by this fraction, a search takes only one reading.
+ * After a search with one reading, the best mode is held until the next search is due; holding it
+ * shows whether the job has changed. */
 #define SMALL		0.02
 /* The reading with the highest gain per cost is taken first. ANY_S, in s, is added to the costs, so
  * that cheap readings of small gain do not precede all others. */

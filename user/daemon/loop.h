@@ -290,8 +290,8 @@ void jetwattd_timeshare(struct jetwattd_run *r);
 void jetwattd_timeshare_end(struct jetwattd_run *r);
 
 /* server_deadline.c: if the server misses its latency limit in the applied mode, exclude this mode
- * and every mode that is not higher in any knob. Return: 1: at least one of these modes was not
- * excluded before; 0: the server met its limit, or all of them were excluded before. */
+ * and every mode that is not higher in any knob. Return: 1: at least one mode was newly excluded;
+ * 0: the server met its limit, or all modes to exclude were excluded already. */
 int jetwattd_deadline_miss(struct jetwattd_run *r);
 /* A window of the time slicing has ended. @switched: 1 if the mode was switched during the
  * window. Caller holds the lock. */

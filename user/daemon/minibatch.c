@@ -112,7 +112,7 @@ static void compare_in_mode(struct jetwattd_minibatch *m, uint64_t since_ns, uin
 	}
 }
 
-/* A minibatch has ended at @end_ns; @uj: total energy up to that time, in uJ. */
+/* A minibatch has ended at @end_ns; @uj: total energy up to @end_ns, in uJ. */
 static void minibatch_ended(struct jetwattd_minibatch *m, uint64_t end_ns, double uj)
 {
 	struct jetwattd *d = m->r->d;

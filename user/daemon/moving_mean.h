@@ -46,7 +46,7 @@ uint64_t jetwattd_window_above(const struct jetwattd_window *s, double w, uint64
 
 /* Return the energy overshoot, in J: the largest energy above @budget_w in any span that ends
  * now and is at most @window ns long. After an overshoot, power must stay below the budget until
- * this energy is saved. */
+ * the energy of the overshoot is saved. */
 double jetwattd_window_debt(const struct jetwattd_window *s, uint64_t window, double budget_w);
 
 #endif

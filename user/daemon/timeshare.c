@@ -34,7 +34,7 @@
  * @switched_ns: time of the switch to the mode for which the present plan was made, ns
  * @retry_ns: earliest time at which time slicing may be started again, ns
  * @slices: number of training time slices that are counted in the metrics
- * @overruns: number of these time slices that did not end at a minibatch boundary
+ * @overruns: number of counted training time slices that did not end at a minibatch boundary
  * @thread: the thread
  * @begun: 1: the thread was started
  * @ended: 1: the thread has ended by itself

@@ -16,7 +16,7 @@ static double lsb_power_uw(const struct jetwatt_rail *rail, double step_pv, doub
 }
 
 /*
- * Older kernel modules, and traces recorded with them, do not describe how a chip converts. Those
+ * Older kernel modules, and traces recorded with them, do not describe how a chip converts. Older
  * modules support only the two chips of the table in jetwatt_adc_find(), so do not add new chips to
  * that table.
  */

@@ -6,7 +6,8 @@
  * the mean power in overlapping windows of whole minibatches, and fits a constant plus a decaying
  * exponential to these means, for several decay times. Power has settled when the rest of the
  * exponential is below TOLERANCE. With few windows, the fitted constant has a large error. While
- * that error is too large, the result is "not settled", however constant the signal looks.
+ * the constant's error is too large, the result is "not settled", however constant the signal
+ * looks.
  */
 #include "energy/settle.h"
 

@@ -6,9 +6,9 @@
  * Waits may be out of order by the time that a CPU needs from reading the clock to completing the
  * record (at most DISORDER_NS). No stream announces how far it is complete, so the join estimates
  * it: up to the time of the stream's last record minus DISORDER_NS, or, if the stream is silent, up
- * to the latest time of both streams minus the hold time. The join delivers records up to the
- * earlier of these times of the two streams. The join uses only the times of records, so the same
- * input gives the same output.
+ * to the latest time of both streams minus the hold time. Of the times up to which the two streams
+ * are estimated to be complete, the join takes the earlier one and delivers records up to it. The
+ * join uses only the times of records, so the same input gives the same output.
  */
 #include "lib/join.h"
 

@@ -13,8 +13,8 @@
  * struct jetwatt_work_unit - a counter over a run
  * @name, @source, @metric: of struct jetwatt_unit and its source
  * @start_ns, @end_ns: first and last reading of the counter, or the begin and the end of the run
- * @units: units counted between these times
- * @energy_j: energy between these times, J
+ * @units: units counted from @start_ns to @end_ns
+ * @energy_j: energy from @start_ns to @end_ns, J
  * @energy_sd, @units_sd: relative standard errors of @energy_j and @units; @energy_sd is NAN if it
  *	is unknown
  * @resets, @readings: number of restarts and of readings of the counter

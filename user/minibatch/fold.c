@@ -25,7 +25,7 @@
 #define STANDS		0.02
 
 /* Return the position in the minibatch with the longest median gap, 0..@k-1; @by: set to the
- * excess of this gap over the others, as fraction of the minibatch's duration. */
+ * excess of the longest gap over the other gaps, as fraction of the minibatch's duration. */
 static int longest_gap(const struct jetwatt_batch_wait *b, int k, double *by)
 {
 	double best = -INFINITY, next = -INFINITY, cycle = 0, share[GROUPS];

@@ -49,8 +49,8 @@ static const double alike[] = { 0.85, 0.95 };
 /* The waits between the anchors are minibatches of their own if three conditions hold. The waits
  * between the anchors take the share OWN_TIME of the time, and OWN_NS each, in ns. The share
  * OWN_WAITING of their time is spent waiting, or each wait follows OWN_LAUNCHES launches. For the
- * share OWN_SHARE of these waits, the numbers of launches repeat with a period of at most
- * JETWATT_PERIOD_MAX. */
+ * share OWN_SHARE of the waits between the anchors, the numbers of launches repeat with a period of
+ * at most JETWATT_PERIOD_MAX. */
 #define OWN_TIME	0.3
 #define OWN_NS		1000000
 #define OWN_WAITING	0.5

@@ -39,7 +39,7 @@ struct jetwatt_corpus {
  * @prior: what the predictor has learned from references; NULL: nothing
  * @seed: seed of all random choices
  * @max_rows: largest number of rows to use, an evenly spread selection of @sample; 0: no limit. A
- *	method whose cost grows slowly with the number of rows may ignore it
+ *	method whose cost grows slowly with the number of rows may ignore @max_rows
  */
 struct jetwatt_predictor_input {
 	struct jetwatt_corpus sample;
