@@ -13,7 +13,7 @@
 #if defined(__TARGET_ARCH_arm64)
 
 #define REG(n)		((n) * 8)
-#define OFF_NR		REG(8)		/* x8 has the number at entry and at exit */
+#define OFF_NR		REG(8)		/* x8 has the system call's number at entry and at exit */
 /* The first three arguments of a system call are adjacent, so one read copies them. */
 #define OFF_ARGS	REG(0)		/* valid at entry only: at exit, x0 is the return value */
 #define ARG0		0

@@ -104,9 +104,9 @@ struct {
 } named SEC(".maps");
 
 /*
- * Processes that have called a traced function of libcuda. If such a process has waited in a
- * function of libcuda (flag WAITS), its system calls are not examined, because they are part of
- * these waits.
+ * Processes that have called a traced function of libcuda. If a process has waited in a function of
+ * libcuda (flag WAITS), its system calls are not examined, because they are part of waits in
+ * libcuda.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

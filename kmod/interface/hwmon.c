@@ -144,8 +144,8 @@ static const struct hwmon_ops hwmon_ops = {
 
 /*
  * sample_time_ns: time of the last sample that the counter of the total contains (CLOCK_MONOTONIC).
- * With this time, a reader can divide the energy by the exact time, although the values are up to a
- * tenth of a second and one interval of the samples old.
+ * With sample_time_ns, a reader can divide the energy by the exact time, although the values are up
+ * to a tenth of a second and one interval of the samples old.
  */
 static ssize_t sample_time_ns_show(struct device *dev, struct device_attribute *attr, char *text)
 {
