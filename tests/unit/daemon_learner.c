@@ -74,7 +74,7 @@ TEST_F(learner, refused_modes_are_excluded)
 }
 
 /* A mode that was refused because of heat, or that exceeded the budget possibly because of another
- * process, is tried once more. After a second failure, it is excluded. */
+ * process, is tried once more. After a second failure, the mode is excluded. */
 TEST_F(learner, refused_mode_is_retried_once)
 {
 	struct jetwatt_mode was;
