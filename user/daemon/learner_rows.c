@@ -11,9 +11,9 @@
 /* Margin between a reading's power and the limit, in standard errors: the best of many noisy
  * readings near the limit tends to be one that reads too low. */
 #define READ		2
-/* A mode near the limit is read again if its time is below this fraction of the best time. */
+/* A mode near the power limit is read again if its time is below this fraction of the best time. */
 #define FASTER		0.99
-/* Maximum number of further readings of a mode near the limit. */
+/* Maximum number of further readings of a mode near the power limit. */
 #define READINGS	2
 
 size_t jetwattd_complete_rows(const struct jetwattd_learner *l)

@@ -16,7 +16,7 @@ static const struct jetwatt_measure_limits quick = {
 	.warmup_drop = 1, .settle_s = 3,
 };
 
-/* Limits of a longer reading, for modes near the limit. */
+/* Limits of a longer reading, for modes near the power limit. */
 static const struct jetwatt_measure_limits exact = {
 	.batches = 10, .seconds = 2, .target = 0.004, .max_s = 6, .idle_s = 30, .min_on_timeout = 3,
 };

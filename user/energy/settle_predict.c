@@ -22,7 +22,7 @@
 #define STEP		1.1		/* ratio of decay times; a larger ratio misses levels */
 #define WINDOWS_MIN	16		/* minimum number of windows: four that do not overlap */
 #define FLOOR		0.0015		/* minimum error of a window, as share of power */
-#define WINDOW_WEIGHT	0.5		/* weight of a window, whose noise is not independent */
+#define WINDOW_WEIGHT	0.5		/* weight of a window: the noise of windows is correlated */
 #define DECAY_WEIGHT	0.9		/* weight of earlier changes of mode when one is added */
 #define RANGE_MIN	1.0		/* minimum range of log-likelihoods that counts */
 #define RANGE_MAX	20.0		/* maximum distance of a log-likelihood from the best */

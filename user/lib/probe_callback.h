@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * Uprobes on functions of the watched processes that libcuda calls when the GPU has done the work
- * before (cuLaunchHostFunc, cuStreamAddCallback). The BPF program finds the addresses of these
+ * before (cuLaunchHostFunc, cuStreamAddCallback). The BPF program finds the addresses of the
  * functions.
  */
 #ifndef JETWATT_LIB_PROBE_CALLBACK_H

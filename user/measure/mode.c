@@ -17,9 +17,9 @@
 #include "util/error.h"
 
 /*
- * Number of waits before the change of mode from which minibatches are found. With these earlier
- * waits, the number of waits per minibatch is known from earlier modes, and need not be found again
- * in a slow mode.
+ * Number of waits before the change of mode from which minibatches are found. With waits from
+ * before the change, the number of waits per minibatch is known from earlier modes, and need not be
+ * found again in a slow mode.
  */
 #define WAITS_BEFORE	1024
 /*

@@ -66,8 +66,8 @@ void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n);
 
 /*
  * long_cycle.c: find minibatches with more than JETWATT_PERIOD_MAX waits in the waits of a job whose
- * launches are traced. Return: 1: such minibatches were found; 0: none was found, and
- * @cycle->launches is 0; -ENOMEM.
+ * launches are traced. Return: 1: such long minibatches were found; 0: no long minibatch was found,
+ * and @cycle->launches is 0; -ENOMEM.
  */
 int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetwatt_long_cycle *cycle);
 /* long_cycle.c: return the index of the wait that begins the minibatch of @anchor: the wait after

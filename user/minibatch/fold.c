@@ -38,9 +38,9 @@ static int longest_gap(const struct jetwatt_batch_wait *b, int k, double *by)
 
 		for (int j = 0; j < GROUPS; j++)
 			share[j] = b[i + j * k].gap_ns / fmax(cycle, 1);
-		/* The lower of the two middle values: a delay in only half of the groups does not
-		 * raise the result, for example a log that is written every 10 minibatches, that
-		 * is, in every second group. */
+		/* Take the lower of the two middle values: a delay in only half of the groups does
+		 * not raise it, for example a log that is written every 10 minibatches, that is, in
+		 * every second group. */
 		jetwatt_peaks_median(share, GROUPS);
 		mid = share[(GROUPS - 1) / 2];
 		if (mid > best) {

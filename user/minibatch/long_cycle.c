@@ -24,10 +24,10 @@
 
 /*
  * A wait is an anchor if it follows at least this fraction of the launches that the typical anchor
- * follows. The second of the two fractions is tried if the first one selects too many waits. Both
- * fractions are tried with the largest number of launches as the typical one, then with the next
- * smaller numbers (LEVELS in all), because a few waits may follow more launches than an anchor: in
- * the first minibatch or a checkpoint.
+ * follows. The second fraction of the following array is tried if the first fraction selects too
+ * many waits. Both fractions are tried with the largest number of launches as the typical one, then
+ * with the next smaller numbers (LEVELS in all), because a few waits may follow more launches than
+ * an anchor: in the first minibatch or a checkpoint.
  */
 static const double alike[] = { 0.85, 0.95 };
 #define LEVELS		6

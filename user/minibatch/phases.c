@@ -322,7 +322,7 @@ static int divide(struct item *v, size_t n, struct jetwatt_batch_bound *b)
 	size_t count[GROUPS] = { 0 };
 
 	qsort(v, n, sizeof(*v), order_time);
-	/* The new groups are divided again. */
+	/* A group that a division by duration has made is divided again. */
 	for (unsigned int g = 0; g < groups; g++)
 		for (int rc = 1; rc && groups < GROUPS;) {
 			rc = divide_by_duration(v, n, g, groups);
@@ -361,7 +361,7 @@ int jetwatt_batch_phases(struct jetwatt_batch_bound *b, size_t n)
 	}
 	rc = m ? divide(v, m, b) : 0;
 	free(v);
-	/* The start of the first minibatch is not known. */
+	/* The start of a job's first minibatch is unknown, so it gets the phase of the next one. */
 	for (size_t i = 0; i + 1 < n && rc > 0; i++)
 		if (b[i].flags & JETWATT_BATCH_FIRST && b[i].phase && b[i + 1].phase)
 			b[i].phase = b[i + 1].phase;

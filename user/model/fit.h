@@ -104,7 +104,7 @@ int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mod
  */
 int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row);
 
-/* Return: the rows of other devices in @p; NULL if @p has no such rows. */
+/* Return: the rows of other devices in @p; NULL if @p has no rows of other devices. */
 const struct jetwatt_cross_device *jetwatt_prior_cross_device(const struct jetwatt_prior *p);
 
 /**

@@ -179,7 +179,8 @@ int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp)
 	for (size_t i = 0; i < n; i++)
 		if (!thread_sleeps(t, i, tid[i], &runs))
 			return 0;
-	/* Check for waits again: a thread may have begun one while the others were checked. */
+	/* Check for waits again: a thread may have begun a wait while other threads were
+	 * checked. */
 	for (size_t i = 0; i < n; i++)
 		if (jetwatt_probe_waiting(t->probe, tid[i]) == 1)
 			return -EBUSY;

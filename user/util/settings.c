@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Find a setting in the environment and in the two files. */
+/* Find a setting in the environment, in the user's file and in the system's file. */
 #include "util/settings.h"
 
 #include <ctype.h>
