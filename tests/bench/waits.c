@@ -192,8 +192,9 @@ int main(int argc, char **argv)
 	if (planted(begin, done) != total)
 		fail(argv[2], "the simulated GPU has counted another number of minibatches than the job");
 	n = jetwatt_batch_segment(sync_seen, waits, bound, &info);
-	/* Both lists are in order of time; each boundary is matched at most once. A wait returns after
-	 * the GPU has finished and before the job notes the time; the guest may stall in between. */
+	/* The lists of found and of true boundaries are in order of time; each boundary is matched
+	 * at most once. A wait returns after the GPU has finished and before the job notes the
+	 * time; the guest may stall in between. */
 	for (int i = 0; i < n; i++) {
 		if (bound[i].kind == JETWATT_BATCH_OTHER && i)
 			continue;

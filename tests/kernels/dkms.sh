@@ -62,7 +62,8 @@ make -s install KDIR=/nonexistent DESTDIR="$work/root" > "$work/install.log" 2>&
 need dkms
 life "$(command -v dkms)"
 if old_dkms; then
-	# Otherwise DKMS would run "make clean" in the headers, which are not in /lib/modules.
+	# Without --no-clean-kernel, DKMS would run "make clean" in the headers, which are not in
+	# /lib/modules.
 	life "$work/dkms-2.8/usr/sbin/dkms" --no-prepare-kernel --no-clean-kernel
 else
 	echo "DKMS 2.8 cannot be fetched"

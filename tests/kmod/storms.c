@@ -227,7 +227,7 @@ TEST_F(board, suspend)
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, write_file("/sys/power/pm_test", depth[i]));
-		/* In this test mode, the kernel resumes by itself after five seconds. */
+		/* With pm_test set, the kernel resumes by itself after five seconds. */
 		EXPECT_EQ(0, write_file("/sys/power/state", "freeze")) TH_LOG("%s", depth[i]);
 		while (next_batch(&self->f, 200, &b) && b.time_ns[b.count - 1] + 300000000 < now_ns())
 			;
