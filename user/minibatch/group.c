@@ -3,12 +3,12 @@
  * Divides waits into minibatches of a known period k if some waits may be missing.
  *
  * A lost wait leaves a gap that is longer than any true one, so if every peak began a minibatch, a
- * minibatch would wrongly start after a lost wait. Instead, dynamic programming finds the best
- * division of the whole sequence. The score of a group rises by 1 if its first gap exceeds its
- * other gaps and falls by 1 if not, and falls for each wait that the group has more or less than k.
- * Gaps are compared only within a group, so a change of clocks does not lower the score. Waits may
- * stay outside of all groups, which lowers the score. Leaving waits outside detects an evaluation,
- * whose waits have another period.
+ * minibatch would wrongly start after a lost wait. Instead of starting a minibatch at every peak,
+ * dynamic programming finds the best division of the whole sequence. The score of a group rises by
+ * 1 if its first gap exceeds its other gaps and falls by 1 if not, and falls for each wait that the
+ * group has more or less than k. Gaps are compared only within a group, so a change of clocks does
+ * not lower the score. Waits may stay outside of all groups, which lowers the score. Leaving waits
+ * outside detects an evaluation, whose waits have another period.
  */
 #include "minibatch/minibatch.h"
 #include "minibatch/period.h"

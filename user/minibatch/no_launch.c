@@ -3,11 +3,12 @@
  * Waits without launches: waits before which the process has launched no GPU work since its
  * previous wait.
  *
- * A minibatch launches work, so a wait without launches ends no minibatch of its own. Such a wait
- * is merged with the wait before it or after it. PyTorch programs have many waits without launches:
- * clip_grad_norm_() and loss.item() read two values one after the other, a checkpoint copies each
- * parameter to the host, and the continuous batching of transformers 5.17 waits nine times per
- * step, seven of them without a launch before (tests/trace/gpu, recorded on a real GPU).
+ * A minibatch launches work, so a wait without launches ends no minibatch of its own. A wait
+ * without launches is merged with the wait before it or after it. PyTorch programs have many waits
+ * without launches: clip_grad_norm_() and loss.item() read two values one after the other, a
+ * checkpoint copies each parameter to the host, and the continuous batching of transformers 5.17
+ * waits nine times per step, seven of them without a launch before (tests/trace/gpu, recorded on a
+ * real GPU).
  */
 #include "minibatch/bounds.h"
 

@@ -43,10 +43,10 @@ static double launches_differ(const struct jetwatt_batch_wait *b, size_t n, int 
 
 /*
  * Return whether the launches show that each wait is a minibatch by itself: most waits are merged
- * from more than JETWATT_PERIOD_MAX waits, or each follows as many launches as the others. In such
- * a job, longer gaps that recur after every fourth minibatch, for instance, are caused by four
- * processes that load data in turn. A small number of launches per wait does not show this, because
- * each launch may be a CUDA graph.
+ * from more than JETWATT_PERIOD_MAX waits, or each follows as many launches as the others. If each
+ * wait is a minibatch, longer gaps that recur after every fourth minibatch, for instance, are
+ * caused by four processes that load data in turn. A small number of launches per wait does not
+ * show this, because each launch may be a CUDA graph.
  */
 static bool launches_show_single(const struct jetwatt_batch_wait *b, size_t n)
 {

@@ -11,8 +11,8 @@
  *
  * The slope of a knob comes from the first measurement at another level of this knob and is not
  * updated; a knob that changes the power by less than 1 W in this measurement is not moved. With
- * this interpretation of the paper, the results on measured modes are those of the paper; updating
- * the slopes after each step would give better results.
+ * slopes that are not updated, the results on measured modes are those of the paper; updating the
+ * slopes after each step would give better results.
  *
  * Choices that the paper leaves open: the middle of an even number of levels is the upper one; if
  * the grid lacks a mode, the nearest one in levels is taken.
