@@ -23,9 +23,9 @@
  * struct wait_call - the present call of a thread
  *
  * The members are valid from the entry of the call to its exit. If the call was interrupted, they
- * stay valid until the call that resumes the wait. Afterwards the map entry is not deleted but
- * reused for the thread's next call, because adding and deleting map entries would cost more than
- * everything else in the program.
+ * stay valid until the call that resumes the wait. When the call has ended, the map entry is not
+ * deleted but reused for the thread's next call, because adding and deleting map entries would cost
+ * more than everything else in the program.
  */
 enum { IDLE, RUNNING, UNFINISHED };
 struct wait_call {

@@ -12,13 +12,13 @@
 
 /*
  * The bits that select the channels of the sum (SCC1-3) are in register 0x0F, and reading that
- * register clears alerts. Instead, the sum is compared with the sums of all subsets of channels.
- * An observation is a tick in which all shunts and the sum were read. An observation is only used
- * if no shunt voltage has changed by more than QUIET_LSB since the previous observation; then
- * averaging and the order of reading do not matter. The channels are known if, in two consecutive
- * windows, the same subset fits (mean error of at most FITS_LSB) and all other subsets have a mean
- * error of more than OFF_LSB. If a rail draws almost no current, two subsets fit; then the channels
- * are unknown, and the sum is not used.
+ * register clears alerts. Instead of reading the bits, the module compares the sum with the sums of
+ * all subsets of channels. An observation is a tick in which all shunts and the sum were read. An
+ * observation is only used if no shunt voltage has changed by more than QUIET_LSB since the
+ * previous observation; then averaging and the order of reading do not matter. The channels are
+ * known if, in two consecutive windows, the same subset fits (mean error of at most FITS_LSB) and
+ * all other subsets have a mean error of more than OFF_LSB. If a rail draws almost no current, two
+ * subsets fit; then the channels are unknown, and the sum is not used.
  */
 #define WINDOW		16	/* number of observations in a window */
 #define QUIET_LSB	3	/* maximum change of a shunt voltage between observations, in LSB */

@@ -248,8 +248,8 @@ enum jetwatt_series_type {
  * JETWATT_SERIES_FAN_RPM: speed of a fan, measured by its tachometer, rpm. NVIDIA's driver also
  *	reports 0 if it cannot measure the speed
  * JETWATT_SERIES_OC_EVENTS: number of events of an over-current input of the SoC since boot.
- *	In such an event the supply voltage was too low or the supply current too high, and the SoC
- *	throttled its clocks
+ *	In an over-current event the supply voltage was too low or the supply current too high, and
+ *	the SoC throttled its clocks
  *
  * JETWATT_A_SERIES_INDEX depends on the kind: SHUNT_UV and BUS_UV: the rail's id; CPU_KHZ: the
  * first CPU of the policy; TEMP_MC: number of the thermal zone; SUM_UV: the chip's id; series that
