@@ -117,12 +117,12 @@ struct sim_syncpt;
 struct sim_job *sim_job_new(struct sim_syncpt *sp);
 void sim_job_free(struct sim_job *job);
 /*
- * Start to wait for the loader, which begins now if @now is true, and has begun at the end of the
+ * Start to wait for the job's data loader, which begins now if @now is true, and has begun at the end of the
  * previous minibatch otherwise.
  * Return: 0, or -EBUSY if work is under way.
  */
 int sim_job_load(struct sim_job *job, u32 kind, u32 permille, bool now);
-/* Wait until the loader has finished. Return: 0 or -ERESTARTSYS. */
+/* Wait until the job's data loader has finished. Return: 0 or -ERESTARTSYS. */
 int sim_job_wait(struct sim_job *job);
 /*
  * Start piece @piece of @pieces of a minibatch on the GPU. @threshold gets the value that the
