@@ -231,8 +231,8 @@ static inline void node_close(struct node *n)
 }
 
 /*
- * Wait for a syncpoint with an ioctl that takes @ns nanoseconds and then fails with error @err, or
- * succeeds if @err is 0.
+ * Wait for a syncpoint with an ioctl that sleeps for @ns nanoseconds, and then fails with error @err,
+ * or succeeds if @err is 0.
  */
 static inline int node_syncpt(int fd, uint32_t id, uint64_t ns, int err)
 {

@@ -16,7 +16,7 @@
 #define SIM_KIND_TRAIN	0
 #define SIM_KIND_EVAL	1
 #define SIM_KIND_INFER	2	/* inference on request, at unknown times */
-#define SIM_KIND_KERNEL	3	/* kernels of known work; only debugfs lists them */
+#define SIM_KIND_KERNEL	3	/* kernels of known work; not in truth/minibatches of debugfs */
 
 /*
  * Argument of SIM_LOAD, which waits until the data loader has the next minibatch.

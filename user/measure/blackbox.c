@@ -29,7 +29,7 @@
  * @trace: where to write
  * @trigger: event that the recording waits for
  * @next_seq: sequence number of the next sample to write; 0: no sample was written
- * @last_ns: time of the last sample written, ns
+ * @last_ns: time of the last sample in @trace, ns
  * @wait: index of the session's first wait that was not written
  * @frozen: 1: the module has announced that the black box was filled
  */

@@ -33,7 +33,7 @@ struct jetwatt_report_fit {
 	double measured[2], predicted[2];
 };
 
-/* Errors of predictions from @samples measured modes, in percent: time [0] and power [1]. */
+/* Errors in percent, time [0] and power [1], of the predictions of a method fitted to @samples modes. */
 struct jetwatt_report_curve {
 	size_t samples;
 	double median[2], q1[2], q3[2];

@@ -14,7 +14,7 @@
 extern const struct argp jetwatt_knob_argp;
 
 /*
- * Add the knobs given with --knob to the board's grid of modes. @board: NULL: a list of modes
+ * Add the knobs given with --knob to the board's grid of modes. If @board is NULL, a list of modes
  * replaces the grid.
  * Return: 0; exit code, after printing the error.
  */

@@ -361,7 +361,7 @@ static void check_saved(struct jetwatt_doctor *d)
 		say(d, OK, 0, "state", NULL,
 		    "no saved state: jetwatt has not changed the power mode");
 	else if (owner)
-		say(d, OK, 0, "state", NULL, "process %d holds the lease on the knobs", owner);
+		say(d, OK, 0, "state", NULL, "process %d controls the knobs, and will restore them", owner);
 	else
 		say(d, WARN, 0, "state", "sudo jetwatt restore",
 		    "a mode is applied, or a jetwatt was killed; old knobs are saved");
