@@ -86,7 +86,7 @@ void jetwatt_summary_phases_json(const struct jetwatt_summary *s, struct jetwatt
 		jetwatt_json_real(j, "power_sd", p->row.power_sd, 4);
 		jetwatt_json_real(j, "energy_j", p->energy_j, 7);
 		jetwatt_json_real(j, "stall_share", p->stall_share, 5);
-		jetwatt_json_real(j, "launches", p->launches, 6);
+		jetwatt_json_real(j, "launches_per_minibatch", p->launches, 6);
 		jetwatt_json_end(j);
 	}
 	jetwatt_json_end(j);

@@ -192,7 +192,7 @@ static void add_phase_figures(struct page_figures *g, int number, const struct j
 		{ "energy_j", "energy per minibatch", "%.4g J", p->energy_j, p->energy_j, 7 },
 		{ "stall_share", "time in which the GPU has no work", "%.0f %% of the time", p->stall_share,
 		  100 * p->stall_share, 5 },
-		{ "launches", "launches of GPU work per minibatch", "%.4g", p->launches, p->launches, 6 },
+		{ "launches_per_minibatch", "launches of GPU work per minibatch", "%.4g", p->launches, p->launches, 6 },
 	};
 	char key[64], name[64];
 
