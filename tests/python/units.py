@@ -414,6 +414,13 @@ class Uncertainty(Case):
             _, errors = self.covered(virtual.Square(0.5, 0.5, 10, 30), seconds, 5, times=6000)
             self.assertLess(abs(sum(errors) / len(errors)), 0.04)
 
+    def test_periods_like_the_interval_of_the_samples(self):
+        """The intervals are random, so that the samples do not find the same phase of all minibatches."""
+        for period in (0.052, 0.104, 0.208):
+            share, errors = self.covered(virtual.Square(period, 0.5, 10, 30), 10.0, 6, times=60)
+            self.assertLess(math.sqrt(sum(e * e for e in errors) / len(errors)), 0.08)
+            self.assertGreaterEqual(share, 0.9)
+
     def test_power_step_at_both_ends(self):
         class Step:
             edges = ()

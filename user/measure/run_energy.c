@@ -181,6 +181,11 @@ double jetwatt_run_energy_bound(const struct jetwatt_run_energy *m, const struct
 	return uj[to] - uj[from];
 }
 
+bool jetwatt_run_energy_counts(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b)
+{
+	return m->phases > 1 ? b->phase == 1 : b->kind == JETWATT_BATCH_TRAIN;
+}
+
 size_t jetwatt_run_energy_minibatches(const struct jetwatt_run_energy *m)
 {
 	size_t n = 0;

@@ -5,6 +5,8 @@
 #ifndef JETWATT_MEASURE_RUN_ENERGY_H
 #define JETWATT_MEASURE_RUN_ENERGY_H
 
+#include <stdbool.h>
+
 #include "measure/energy_error.h"
 #include "measure/session.h"
 #include "measure/telemetry.h"
@@ -68,6 +70,10 @@ double jetwatt_run_energy_bound(const struct jetwatt_run_energy *m, const struct
  * program has sent no marks; -ENOMEM.
  */
 int jetwatt_user_marks_bounds(struct jetwatt_run_energy *m);
+
+/* Return: whether the means per minibatch include the bound @b. The means of a job with several phases are
+ * means of phase 1. */
+bool jetwatt_run_energy_counts(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b);
 
 /* Return: number of training minibatches in the run. */
 size_t jetwatt_run_energy_minibatches(const struct jetwatt_run_energy *m);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,11 +48,6 @@ static void fill_rates(struct jetwatt_summary *s, struct jetwatt_session *w)
 	s->waits_lost = jetwatt_session_waits_lost(w);
 }
 
-bool jetwatt_summary_counts(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b)
-{
-	return m->phases > 1 ? b->phase == 1 : b->kind == JETWATT_BATCH_TRAIN;
-}
-
 /* Return the time before which minibatches are warm-up. */
 static uint64_t warm_up_end(const struct jetwatt_summary *s, const struct jetwatt_run_energy *m)
 {
@@ -82,7 +76,7 @@ static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_run_
 		double e = jetwatt_run_energy_bound(m, b);
 
 		s->left_out += b->kind == JETWATT_BATCH_TRAIN && (b->end_ns <= s->warm_ns || e < 0);
-		if (!jetwatt_summary_counts(m, b) || b->end_ns <= s->warm_ns || e < 0)
+		if (!jetwatt_run_energy_counts(m, b) || b->end_ns <= s->warm_ns || e < 0)
 			continue;
 		time[n] = b->end_ns - b->start_ns;
 		uj[n] = e;

@@ -5,7 +5,6 @@
 #ifndef JETWATT_MEASURE_SUMMARY_H
 #define JETWATT_MEASURE_SUMMARY_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "measure/run_energy.h"
@@ -81,9 +80,6 @@ struct jetwatt_summary {
 /* Compute the summary. The function queries the module, so the session's connection must still
  * be open. Return: 0; -ENOMEM. */
 int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_run_energy *m);
-/* Return: whether the figures per minibatch include the bound @b. For a job with several phases,
- * the figures per minibatch are figures of phase 1. */
-bool jetwatt_summary_counts(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b);
 /* Print the summary as text. */
 void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struct jetwatt_args *a);
 /* Add the fields of the summary to the JSON object that is open. */

@@ -149,13 +149,6 @@ static int table_alloc(struct jetwatt_minibatch_table *rows, size_t n)
 	return failed ? -ENOMEM : 0;
 }
 
-/* Of a job with several phases, the minibatches of phase 1 are compared, and evaluations. */
-static bool is_compared(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b)
-{
-	return b->kind == JETWATT_BATCH_EVAL ||
-	       (b->kind == JETWATT_BATCH_TRAIN && (m->phases < 2 || b->phase == 1));
-}
-
 static int table_gather(struct jetwatt_minibatch_table *rows, const struct jetwatt_run_energy *m,
 			const char *path)
 {
@@ -178,7 +171,8 @@ static int table_gather(struct jetwatt_minibatch_table *rows, const struct jetwa
 	for (int i = 0; i < m->bounds && !err; i++) {
 		const struct jetwatt_batch_bound *b = &m->bound[i];
 
-		if (!is_compared(m, b) || b->end_ns <= b->start_ns || jetwatt_run_energy_bound(m, b) < 0 ||
+		if ((b->kind != JETWATT_BATCH_EVAL && !jetwatt_run_energy_counts(m, b)) ||
+		    b->end_ns <= b->start_ns || jetwatt_run_energy_bound(m, b) < 0 ||
 		    (b->kind == JETWATT_BATCH_TRAIN && seen++ < skip))
 			continue;
 		table_add_minibatch(rows, b, edge_at(&s, b->start_ns), edge_at(&s, b->end_ns));

@@ -364,7 +364,7 @@ int jetwatt_page_make(FILE *f, const struct jetwatt_page_data *d, const struct j
 	for (int i = 0; i < m->bounds; i++) {
 		double uj = jetwatt_run_energy_bound(m, &m->bound[i]);
 
-		if (m->bound[i].end_ns > s->warm_ns && jetwatt_summary_counts(m, &m->bound[i]) && uj >= 0)
+		if (m->bound[i].end_ns > s->warm_ns && jetwatt_run_energy_counts(m, &m->bound[i]) && uj >= 0)
 			batch[p.nr_minibatches++] = (struct jetwatt_page_minibatch){
 				(m->bound[i].end_ns - m->begun_ns) * 1e-9, uj * 1e-6,
 				(m->bound[i].end_ns - m->bound[i].start_ns) * 1e-6,
