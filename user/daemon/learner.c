@@ -20,11 +20,12 @@ int jetwattd_learner_open(struct jetwattd_learner *l)
 	openblas_set_num_threads(1);
 	l->known.silent = 1;
 	l->exclusions = calloc(n, 1);
+	l->above = calloc(n, 1);
 	l->misses_deadline = calloc(n, 1);
 	l->seen = calloc(n, 1);
 	l->choice = malloc(n * sizeof(*l->choice));
 	l->choice_at = malloc(n * sizeof(*l->choice_at));
-	if (!l->exclusions || !l->misses_deadline || !l->seen || !l->choice || !l->choice_at)
+	if (!l->exclusions || !l->above || !l->misses_deadline || !l->seen || !l->choice || !l->choice_at)
 		return jetwatt_tuner_no_memory();
 	jetwattd_span_of(&l->span, l->known.mode, n);
 	return 0;
@@ -34,6 +35,7 @@ void jetwattd_learner_close(struct jetwattd_learner *l)
 {
 	jetwatt_tuner_free(&l->known);
 	free(l->exclusions);
+	free(l->above);
 	free(l->misses_deadline);
 	free(l->seen);
 	free(l->choice);
@@ -95,6 +97,7 @@ void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double
 	l->budget_w = budget_w;
 	l->terms.limit_w = l->known.budget_w = limit_w;
 	memset(l->exclusions, 0, l->known.nr_modes);
+	memset(l->above, 0, l->known.nr_modes);
 }
 
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms)

@@ -241,6 +241,10 @@ struct jetwattd_drift_check {
  * All other members belong to the learner:
  * @exclusions: for each candidate: JETWATTD_EXCLUDED if the mode exceeds the budget or a knob
  *	refuses it; else the number of cap events or throttled readings in that mode
+ * @above: for each candidate, 1: the mode is at least as high in all knobs as a mode that exceeded
+ *	the budget. Such a mode usually exceeds the budget, too, but not always: some boards draw
+ *	less power at a higher memory clock or with more cores. It is tried only if a prediction
+ *	says that this pays.
  * @misses_deadline: for each candidate, 1: the server misses its latency limit in that mode
  * @deadline_hz: request rate at which @misses_deadline was found, in requests per second
  * @seen: state of each candidate in the last prediction, enum jetwatt_seen
@@ -281,7 +285,7 @@ struct jetwattd_drift_check {
 struct jetwattd_learner {
 	struct jetwatt_tuner known;
 
-	unsigned char *exclusions, *misses_deadline, *seen;
+	unsigned char *exclusions, *above, *misses_deadline, *seen;
 	double deadline_hz;
 	struct jetwattd_span span;
 	char key[17];
@@ -332,9 +336,9 @@ int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_r
 /* Add an estimate as a row, for a mode that was left before its reading was complete. The estimate
  * is not stored. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
-/* The cap stepped down in @mode. @over_w: power in @mode, in W: @mode and every mode that is at
- * least as high in all knobs are excluded. 0 if the power is unknown; in that case @mode is
- * excluded only at the second cap event in it. */
+/* The cap stepped down in @mode. @over_w: power in @mode, in W: @mode is excluded, and modes that are
+ * at least as high in all knobs are not tried without a prediction. 0 if the power is unknown; in
+ * that case @mode is excluded only at the second cap event in it. */
 void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			   double over_w, double over_sd);
 /* A mode could not be measured. @why: With outcome JETWATTD_HOT (throttled), the mode is

@@ -86,6 +86,7 @@ static void drop_rows(struct jetwattd_learner *l, size_t rows, const struct jetw
 	k->nr_rows -= rows;
 	memmove(k->row, k->row + rows, k->nr_rows * sizeof(*k->row));
 	memset(l->exclusions, 0, k->nr_modes);
+	memset(l->above, 0, k->nr_modes);
 }
 
 void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwatt_row *is,

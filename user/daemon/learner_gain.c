@@ -27,6 +27,9 @@
  * improves the model more. */
 #define OVER		0.5
 #define OVER_ALONE	0.8
+/* A mode that is over the budget with a higher probability is tried if its expected gain exceeds its
+ * cost by this factor. */
+#define WORTH		5
 /* Minimum gain of a longer reading of a mode near the limit, in s. */
 #define EXACT_S		0.5
 /* Minimum expected improvement of any reading, as a fraction of the best time of a minibatch. */
@@ -111,18 +114,12 @@ int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const str
 
 /* Find a mode near the limit for which a longer reading is worth its time. Return: index of the
  * mode, -1: none. */
-static long reread_near_limit(const struct jetwattd_learner *l, const struct jetwatt_row *best)
+static long reread_near_limit(const struct jetwattd_learner *l)
 {
-	long i = jetwattd_uncertain_best(l);
-	const struct jetwatt_row *row = i < 0 ? NULL : jetwatt_tuner_row(&l->known, &l->known.mode[i]);
+	double gain;
+	long i = jetwattd_uncertain_best(l, &gain);
 
-	return row && log(best->time_ms / row->time_ms) / 2 * expected_s(l) > EXACT_S ? i : -1;
-}
-
-/* Return the probability that a standard normal variable exceeds @z. */
-static double upper_tail(double z)
-{
-	return 0.5 * erfc(z * M_SQRT1_2);
+	return gain * expected_s(l) > EXACT_S ? i : -1;
 }
 
 /* Return the expected improvement over @best_ms, as a fraction of it, weighted by the probability
@@ -133,8 +130,8 @@ static double expected_gain(const struct jetwatt_prediction *p, double best_ms, 
 	double t = hypot(p->time_sd, least), w = hypot(p->power_sd, least);
 	double z = log(best_ms / p->time_ms) / t;
 
-	return upper_tail(log(p->power_w / limit_w) / w) * t *
-	       (z * upper_tail(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
+	return jetwattd_upper_tail(log(p->power_w / limit_w) / w) * t *
+	       (z * jetwattd_upper_tail(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
 }
 
 /* Choose by the model's predictions. @least: relative error added to the predictions; @known: 1:
@@ -157,10 +154,14 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		if (l->seen[i])
 			continue;
 		by = expected_gain(p, best->time_ms, l->terms.limit_w, least);
-		over = upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
-		if (by < GAIN || over > (known ? OVER : OVER_ALONE))
-			continue;
+		over = jetwattd_upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
 		cost = cost_s(p->time_ms, best->time_ms) + over * over_s;
+		if (by < GAIN)
+			continue;
+		if (over > (known ? OVER : OVER_ALONE) && by * expected < WORTH * cost) {
+			l->again_s = fmin(l->again_s, WORTH * cost / by);
+			continue;
+		}
 		/* A reading whose expected gain during its own duration exceeds its cost needs no
 		 * share. */
 		pays = by * reading_s(p->time_ms) > cost;
@@ -192,12 +193,15 @@ static int has_rows(const struct jetwattd_learner *l)
 	       jetwatt_estimator_enough(&l->known.by, l->known.nr_rows);
 }
 
-/* Predict the modes that may be better. Return: 1 if @l->known.prediction is set for the modes
- * whose @l->seen is 0; 0: the model cannot predict. */
+/* Predict the modes that may be better; with few readings all modes, because the parametric means,
+ * by which jetwatt_tuner_predict_possible() excludes modes, can then be far off. Return: 1 if
+ * @l->known.prediction is set for the modes whose @l->seen is 0; 0: the model cannot predict. */
 static int predict(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	for (size_t i = 0; i < l->known.nr_modes; i++)
 		l->seen[i] = jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i) ? JETWATT_EXCLUDED : JETWATT_NEW;
+	if (jetwattd_complete_rows(l) < JETWATTD_SURE)
+		return !jetwatt_tuner_predict(&l->known);
 	return !jetwatt_tuner_predict_possible(&l->known, l->terms.limit_w, best->time_ms, l->seen);
 }
 
@@ -241,7 +245,7 @@ static long pick_now(struct jetwattd_learner *l, int *exact)
 		return i;
 	if (!best)
 		return jetwattd_pick_unpredicted(l);
-	i = reread_near_limit(l, best);
+	i = reread_near_limit(l);
 	*exact = i >= 0;
 	return *exact || enough ? i : improve_on(l, best);
 }

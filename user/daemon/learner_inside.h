@@ -4,6 +4,8 @@
 #ifndef JETWATT_DAEMON_LEARNER_INSIDE_H
 #define JETWATT_DAEMON_LEARNER_INSIDE_H
 
+#include <math.h>
+
 #include "daemon/learner.h"
 
 /* Number of complete readings from which on the model predicts well enough to be trusted for slow
@@ -54,10 +56,16 @@ void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_r
 /* learner_rows.c: return the row of the fastest mode measured to be within the limit, NULL: no
  * such row. */
 const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l);
-/* Find the fastest mode whose reading is within the limit, but not by a sufficient margin for its
- * error; it must be faster than the best mode, and a further reading must reduce the error. Return:
- * index of the mode, -1: no such mode. */
-long jetwattd_uncertain_best(const struct jetwattd_learner *l);
+/* Of the measured modes that are faster than the best mode, and whose power is too near the limit
+ * for its error, find the mode for which a further reading is expected to gain most. @gain: set to
+ * the logarithm of the best mode's time divided by the mode's time, multiplied by the probability
+ * that the mode is within the limit. Return: index of the mode, -1: no such mode. */
+long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain);
+/* Return the probability that a standard normal variable exceeds @z. */
+static inline double jetwattd_upper_tail(double z)
+{
+	return 0.5 * erfc(z * M_SQRT1_2);
+}
 /* Return the number of complete readings. */
 size_t jetwattd_complete_rows(const struct jetwattd_learner *l);
 

@@ -8,13 +8,17 @@
 
 /* Time of a minibatch that is assumed while there is no row, in ms. */
 #define TIME_MS		100
-/* Margin between a reading's power and the limit, in standard errors: the best of many noisy
- * readings near the limit tends to be one that reads too low. */
+/* Margin between a mode's power and the limit, in standard errors, after one reading: the best of
+ * many noisy readings near the limit tends to be one that reads too low. READ_AGAIN: after further
+ * readings, which have no such tendency, because the mode was chosen before they were taken. */
 #define READ		2
-/* A mode near the power limit is read again if its time is below this fraction of the best time. */
-#define FASTER		0.99
-/* Maximum number of further readings of a mode near the power limit. */
-#define READINGS	2
+#define READ_AGAIN	1
+/* Relative error of a reading's power that its samples do not show, because power varies slowly. */
+#define SLOW_SD		0.002
+/* Maximum number of readings of a mode near the power limit. */
+#define READINGS	12
+/* Probability of being within the limit below which such a mode is not read again. */
+#define WITHIN		0.02
 
 size_t jetwattd_complete_rows(const struct jetwattd_learner *l)
 {
@@ -42,6 +46,49 @@ static long usable_index(const struct jetwattd_learner *l, const struct jetwatt_
 	return at >= 0 && l->exclusions[at] < JETWATTD_EXCLUDED ? at : -1;
 }
 
+/**
+ * struct mode_power - power of a mode, from all its readings
+ * @w: weighted mean of the readings' power, in W
+ * @sd: relative standard error of @w
+ * @n: number of readings
+ */
+struct mode_power {
+	double w, sd;
+	int n;
+};
+
+/* Combine the readings of a mode, which has at least one. If the readings differ by more than their
+ * errors explain, the error of the mean grows accordingly (Birge, Physical Review 40, 1932). */
+static struct mode_power mode_power(const struct jetwatt_tuner *k, const struct jetwatt_mode *mode)
+{
+	double weights = 0, sum = 0, squares = 0, scatter;
+	struct mode_power p = { 0 };
+
+	for (size_t i = 0; i < k->nr_rows; i++) {
+		const struct jetwatt_row *row = &k->row[i];
+		double sd = row->power_w * hypot(row->power_sd, SLOW_SD), weight = 1 / (sd * sd);
+
+		if (!jetwatt_mode_same(&row->mode, mode))
+			continue;
+		weights += weight;
+		sum += weight * row->power_w;
+		squares += weight * row->power_w * row->power_w;
+		p.n++;
+	}
+	p.w = sum / weights;
+	scatter = p.n > 1 ? (squares - sum * p.w) / (p.n - 1) : 1;
+	p.sd = sqrt(fmax(scatter, 1) / weights) / p.w;
+	return p;
+}
+
+/* Return: 1 if the mode's power is below @watts by a sufficient margin for its error. */
+static int is_within(const struct jetwatt_tuner *k, const struct jetwatt_mode *mode, double watts)
+{
+	struct mode_power p = mode_power(k, mode);
+
+	return p.w * (1 + (p.n > 1 ? READ_AGAIN : READ) * p.sd) <= watts;
+}
+
 /* Check the cheap conditions first: usable_index() searches all candidates, about a thousand times
  * as many as there are rows. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
@@ -55,10 +102,9 @@ const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_lear
 	for (size_t i = 0; i < k->nr_rows; i++) {
 		const struct jetwatt_row *row = &k->row[i];
 
-		if (row->power_w * (1 + READ * row->power_sd) > watts ||
-		    (best && !late && row->time_ms >= best->time_ms) ||
+		if ((best && !late && row->time_ms >= best->time_ms) ||
 		    (but && jetwatt_mode_same(but, &row->mode)) ||
-		    jetwatt_tuner_row(k, &row->mode) != row)
+		    jetwatt_tuner_row(k, &row->mode) != row || !is_within(k, &row->mode, watts))
 			continue;
 		at = usable_index(l, &row->mode);
 		/* A mode in which the server misses its deadline is chosen only if there is no
@@ -77,35 +123,32 @@ const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l)
 	return jetwattd_learner_best_under(l, l->terms.limit_w, NULL);
 }
 
-/* Return: 1 if a further reading of the mode is not needed: its power is known well, or it has been
- * read more than READINGS times. */
-static int well_known(const struct jetwatt_tuner *k, const struct jetwatt_row *row)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < k->nr_rows; i++)
-		n += jetwatt_mode_same(&k->row[i].mode, &row->mode);
-	return n > READINGS || (n > 1 && row->power_sd <= JETWATT_POWER_ERROR_DECISIVE);
-}
-
-long jetwattd_uncertain_best(const struct jetwattd_learner *l)
+long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain)
 {
 	const struct jetwatt_row *best = jetwattd_fastest(l);
-	double top = best ? FASTER * best->time_ms : INFINITY, watts = l->terms.limit_w;
 	const struct jetwatt_tuner *k = &l->known;
-	long at, found = -1;
+	double watts = l->terms.limit_w;
+	long found = -1;
 
+	*gain = 0;
 	for (size_t i = 0; i < k->nr_rows; i++) {
 		const struct jetwatt_row *row = &k->row[i];
+		struct mode_power p;
+		double within;
+		long at;
 
-		if (row->power_w > watts || row->power_w * (1 + READ * row->power_sd) <= watts ||
-		    row->time_ms >= top || !jetwattd_is_complete(row) || well_known(k, row))
+		if (!jetwattd_is_complete(row) || (best && row->time_ms >= best->time_ms) ||
+		    jetwatt_tuner_row(k, &row->mode) != row || is_within(k, &row->mode, watts))
+			continue;
+		p = mode_power(k, &row->mode);
+		within = jetwattd_upper_tail((p.w / watts - 1) / p.sd);
+		if (p.n >= READINGS || within < WITHIN || (best && within * log(best->time_ms / row->time_ms) <= *gain))
 			continue;
 		at = usable_index(l, &row->mode);
 		if (at < 0 || l->misses_deadline[at])
 			continue;
 		found = at;
-		top = row->time_ms;
+		*gain = best ? within * log(best->time_ms / row->time_ms) : within;
 	}
 	return found;
 }
@@ -140,9 +183,10 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 	}
 	row.time_ms = estimate_time(l, mode);
 	jetwatt_tuner_add(&l->known, &row);
+	if (at >= 0)
+		l->exclusions[at] = JETWATTD_EXCLUDED;
 	for (size_t i = 0; i < l->known.nr_modes; i++)
-		if (jetwattd_dominates(&l->known.mode[i], mode))
-			l->exclusions[i] = JETWATTD_EXCLUDED;
+		l->above[i] |= jetwattd_dominates(&l->known.mode[i], mode);
 }
 
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,

@@ -56,6 +56,13 @@ int jetwattd_others_agree(struct jetwattd_learner *l)
  * known nor excluded. */
 enum { CAUTIOUS, LOW, LOWEST, GIVEN_UP };
 
+/* Return: 1 if candidate @i may be tried without a prediction: it is not known and not excluded, and
+ * no mode that was over the budget is as low in all knobs. */
+static int is_open(const struct jetwattd_learner *l, size_t i)
+{
+	return !l->above[i] && !jetwattd_is_excluded(l, i) && !jetwattd_is_known(l, i);
+}
+
 /* Return: 1 if candidate @i satisfies condition @how. */
 static int satisfies(const struct jetwattd_learner *l, size_t i, int how)
 {
@@ -70,7 +77,7 @@ static double lowest_unknown_level(const struct jetwattd_learner *l)
 	double least, low = INFINITY;
 
 	for (size_t i = 0; i < l->known.nr_modes; i++)
-		if (!jetwattd_is_excluded(l, i) && !jetwattd_is_known(l, i))
+		if (is_open(l, i))
 			low = fmin(low, jetwattd_level(l, i, &least));
 	return low;
 }
@@ -96,7 +103,7 @@ static void collect_choices(struct jetwattd_learner *l)
 
 			if (jetwattd_is_excluded(l, i))
 				continue;
-			if (!known && !weighed && !(satisfies(l, i, how) && jetwattd_is_affordable(l, i, best)))
+			if (!known && !weighed && !(!l->above[i] && satisfies(l, i, how) && jetwattd_is_affordable(l, i, best)))
 				continue;
 			l->choice[l->choices] = k->mode[i];
 			l->choice_at[l->choices++] = i;
@@ -136,7 +143,7 @@ long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt
 
 		if (best)
 			w = named > 0 && w > named ? best->power_w * pow(w / named, NAMED) : INFINITY;
-		if (w > l->terms.limit_w || w <= most || jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i))
+		if (w > l->terms.limit_w || w <= most || !is_open(l, i))
 			continue;
 		most = w;
 		found = (long)i;
@@ -161,7 +168,7 @@ long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetw
 			jetwatt_each_knob(k)
 				only &= (size_t)k == round % JETWATT_KNOBS ||
 					jetwatt_mode_get(m, k) == jetwatt_mode_get(&best->mode, k);
-			if (only && level > most && !jetwattd_is_excluded(l, i) && !jetwattd_is_known(l, i) &&
+			if (only && level > most && is_open(l, i) &&
 			    best->power_w * (1 + STEEP * (level - from)) <= l->terms.limit_w) {
 				most = level;
 				found = (long)i;

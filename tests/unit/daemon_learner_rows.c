@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The learner of jetwattd: decisions that rest on readings near the limit, and on modes that were
+ * over the budget. The test gives the readings. */
+#include "learner_plant.h"
+
+#define LIMIT_W		20.0
+#define BUDGET_W	20.4
+#define SD		0.004
+
+static struct jetwattd_terms at(double seconds)
+{
+	return (struct jetwattd_terms){ .limit_w = LIMIT_W, .safe_w = 0.9 * LIMIT_W,
+					.now_ns = 1000000000000 + seconds * 1e9, .max_modes = 1000,
+					.learn_j = 1e9, .share = 0.05 };
+}
+
+static struct jetwatt_row row(const struct jetwatt_mode *m, double t_ms, double w)
+{
+	return (struct jetwatt_row){ .mode = *m, .time_ms = t_ms, .power_w = w, .time_sd = SD, .power_sd = SD };
+}
+
+/*
+ * Begin a job with two rows: candidate 0, far within the limit, and candidate 100, which is @faster
+ * times as fast and draws @w watts. Measure modes near the limit again for a while; the readings of
+ * candidate 100 scatter about @w. Return: number of readings of candidate 100.
+ */
+static int read_again(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self, double faster, double w)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	struct jetwatt_row rows[] = { row(&m[0], 100, 12), row(&m[100], 100 / faster, w) };
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 2 };
+	struct jetwattd_terms t = at(0);
+	struct jetwattd_step s;
+	int n = 0;
+
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_resume(&self->l, &t);
+	for (int i = 0; i < 40; i++) {
+		struct jetwattd_reading got = { .m.dwell_s = EXACT_S };
+		struct jetwattd_result result = { .outcome = JETWATTD_MEASURED, .here = 1 };
+
+		t = at(600 + i * EXACT_S);
+		if (!jetwattd_learner_next(&self->l, &t, &s) || s.kind != JETWATTD_TRY_EXACT)
+			break;
+		ASSERT_TRUE(jetwatt_mode_same(&m[100], &s.mode));
+		got.m.row = row(&s.mode, 100 / faster, w * (1 + (i % 2 ? SD : -SD) / 2));
+		ASSERT_EQ(0, jetwattd_learner_reading(&self->l, &got));
+		jetwattd_learner_done(&self->l, &t, &result);
+		n++;
+	}
+	return n;
+}
+
+static int is_best(FIXTURE_DATA(learner) *self, size_t i)
+{
+	const struct jetwatt_row *best = jetwattd_learner_best_under(&self->l, LIMIT_W, NULL);
+
+	return best && jetwatt_mode_same(&best->mode, &self->l.known.mode[i]);
+}
+
+/* One reading cannot tell whether a mode 0.3 % below the limit is within it; several together can. */
+TEST_F(learner, readings_of_a_mode_near_the_limit_add_up)
+{
+	EXPECT_LT(0, read_again(_metadata, self, 1.5, 0.997 * LIMIT_W));
+	EXPECT_TRUE(is_best(self, 100));
+	/* A mode that is above the limit is not chosen, and is not measured again for ever. */
+	EXPECT_GT(13, read_again(_metadata, self, 1.5, 1.003 * LIMIT_W));
+	EXPECT_TRUE(is_best(self, 0));
+	/* A mode that is hardly faster is not worth further readings. */
+	EXPECT_EQ(0, read_again(_metadata, self, 1.0005, 0.997 * LIMIT_W));
+	EXPECT_TRUE(is_best(self, 0));
+}
+
+/* A mode that was measured to be within the limit stays usable, although a mode that is lower in
+ * all knobs was over the budget. */
+TEST_F(learner, mode_above_one_over_the_budget_may_be_chosen)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	struct jetwatt_row rows[] = { row(&m[0], 100, 12), row(&m[179], 40, 18) };
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 2 };
+
+	ASSERT_TRUE(jetwattd_dominates(&m[179], &m[100]));
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_over(&self->l, &m[100], 22, 0.02);
+	EXPECT_TRUE(is_best(self, 179));
+	/* The mode that was over the budget is excluded until the budget changes. */
+	EXPECT_TRUE(jetwatt_mode_same(&m[0], &jetwattd_learner_best_under(&self->l, 30, &m[179])->mode));
+}
+
+TEST_HARNESS_MAIN
