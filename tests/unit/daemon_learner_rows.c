@@ -89,4 +89,32 @@ TEST_F(learner, mode_above_one_over_the_budget_may_be_chosen)
 	EXPECT_TRUE(jetwatt_mode_same(&m[0], &jetwattd_learner_best_under(&self->l, 30, &m[179])->mode));
 }
 
+/* A preset whose name states more than the limit may draw less: it is measured after some seconds,
+ * also if a mode that is lower in all knobs was over the budget. A preset whose name states more
+ * than twice the limit is left to the predictions. */
+TEST_F(learner, every_preset_that_may_be_within_the_limit_is_measured)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	const struct jetwatt_mode presets[] = { m[0], m[179], m[178] };
+	const double named_w[] = { 15, 30, 50 };
+	struct jetwatt_row first = row(&m[0], 100, 19);
+	struct jetwattd_prior prior = { .key = KEY, .row = &first, .rows = 1, .first = presets, .first_w = named_w,
+					.firsts = 3 };
+	struct jetwattd_terms t = at(0);
+	struct jetwattd_step s;
+
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_resume(&self->l, &t);
+	jetwattd_learner_over(&self->l, &m[100], 22, 0.02);
+	ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
+	EXPECT_FALSE(jetwatt_mode_same(&m[179], &s.mode));
+	t = at(15);
+	ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
+	EXPECT_TRUE(jetwatt_mode_same(&m[179], &s.mode));
+	jetwattd_learner_over(&self->l, &m[179], 21, 0.02);
+	ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
+	EXPECT_FALSE(jetwatt_mode_same(&m[179], &s.mode) || jetwatt_mode_same(&m[178], &s.mode));
+}
+
 TEST_HARNESS_MAIN

@@ -67,6 +67,9 @@
 /* A job that begins with JETWATTD_SURE readings is held in the best mode for this time first, in s. */
 #define KNOWN_S		10
 
+/* Time after which presets are measured, too, that are probably over the budget, in s. */
+#define PRESETS_S	10
+
 /* Return the time for which the job has been learned and held, in s. */
 static double run_s(const struct jetwattd_learner *l)
 {
@@ -240,7 +243,9 @@ static long pick_now(struct jetwattd_learner *l, int *exact)
 
 	if (jetwattd_allowance_used_up(l))
 		return -1;
-	i = enough ? -1 : jetwattd_next_preset(l, best);
+	i = enough ? -1 : jetwattd_next_preset(l, best, 0);
+	if (i < 0 && best && !enough && run_s(l) > PRESETS_S && jetwattd_share_left(l) > OVER_S)
+		i = jetwattd_next_preset(l, best, 1);
 	if (i >= 0)
 		return i;
 	if (!best)

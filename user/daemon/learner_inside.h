@@ -79,9 +79,10 @@ void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
 long jetwattd_pick_unpredicted(struct jetwattd_learner *l);
 /* Choose a preset: while no mode within the limit is known, the highest preset whose name states
  * a power within the limit; after that, if the best mode is a preset, the highest preset whose
- * power, extrapolated from the best mode, is within the limit. Return: index of the mode, -1: no
- * such preset. */
-long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best);
+ * power, extrapolated from the best mode, is within the limit. @doubtful: 1: instead choose the
+ * highest preset that may be within the limit if it draws far less than its name states. Return:
+ * index of the mode, -1: no such preset. */
+long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best, int doubtful);
 /* If predictions are not available, raise one knob of the best mode, as far as power allows;
  * such a mode is not slower. The knobs take turns. Return: index of the mode, -1: no such mode. */
 long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetwatt_row *best);

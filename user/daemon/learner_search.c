@@ -16,6 +16,8 @@
 /* Exponent by which a preset's real power grows with the power that its name states: with twice
  * the stated power a preset draws at least 2^0.3, a fifth more. */
 #define NAMED		0.3
+/* A preset may draw less than this fraction of the power that its name states. */
+#define LEAST_NAMED	0.5
 /* Assumed maximum increase of power from modes of level 0 to modes of level 1, as a multiple of
  * the power at the starting level. */
 #define STEEP		4
@@ -129,7 +131,18 @@ long jetwattd_pick_unpredicted(struct jetwattd_learner *l)
 	return l->choices ? plan_among_choices(l) : -1;
 }
 
-long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best)
+/* Return the power, in W, that is assumed for preset @k before it is measured. @best: best mode, NULL:
+ * none is known; @named: power that the name of @best states, 0: it is not a preset. */
+static double preset_power(const struct jetwattd_learner *l, size_t k, const struct jetwatt_row *best, double named)
+{
+	double w = l->first_w[k];
+
+	if (!best)
+		return w;
+	return named > 0 && w > named ? best->power_w * pow(w / named, NAMED) : INFINITY;
+}
+
+long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best, int doubtful)
 {
 	double named = 0, most = 0;
 	long found = -1;
@@ -139,11 +152,10 @@ long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt
 			named = l->first_w[k];
 	for (size_t k = 0; k < l->firsts; k++) {
 		size_t i = l->first[k];
-		double w = l->first_w[k];
+		double w = doubtful ? LEAST_NAMED * l->first_w[k] : preset_power(l, k, best, named);
 
-		if (best)
-			w = named > 0 && w > named ? best->power_w * pow(w / named, NAMED) : INFINITY;
-		if (w > l->terms.limit_w || w <= most || !is_open(l, i))
+		if (w > l->terms.limit_w || w <= most || jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i) ||
+		    (l->above[i] && !doubtful))
 			continue;
 		most = w;
 		found = (long)i;
