@@ -39,7 +39,7 @@ static int emc_levels(struct jetwatt_board *b, enum jetwatt_knob k, const char *
 		return n;
 	}
 	if (*device) {
-		n = jetwatt_levels_devfreq(b, device, b->kind->levels[k], v);
+		n = jetwatt_devfreq_levels(b, device, b->kind->levels[k], v);
 		if (n)
 			return n;
 	}

@@ -268,18 +268,12 @@ struct jetwatt_knob_ops {
 /* knob.c: return the table of functions of a knob */
 const struct jetwatt_knob_ops *jetwatt_knob_ops(enum jetwatt_knob k);
 
-/* levels.c: jetwatt_levels_table() and jetwatt_levels_devfreq() return the number of levels that
- * they wrote to @v */
+/* levels.c: write the levels @from, which end with 0, to @v. Return: number of levels. */
 int jetwatt_levels_table(const uint64_t *from, uint64_t *v);
-int jetwatt_levels_devfreq(const struct jetwatt_board *b, const char *device, const uint64_t *known,
-			   uint64_t *v);
 /* Set the only level, @v, of a missing knob. */
 void jetwatt_levels_set_missing(struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v);
 /* Return the highest level; 0 if the knob has no levels. */
 uint64_t jetwatt_levels_top(const struct jetwatt_board *b, enum jetwatt_knob k);
-/* Find the devfreq device whose name contains one of @parts; @name: room for NAME_LEN. Return:
- * true: found. */
-bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *parts, char *name);
 /* Check whether a path contains one of @part, which ends with NULL; the second function checks
  * whether a path ends with @end. */
 bool jetwatt_path_contains(const char *path, const char * const *part);
@@ -325,6 +319,36 @@ const char *jetwatt_cap_load(struct jetwatt_board *b, enum jetwatt_knob k, const
 /* Return the lowest cap, in Hz; UINT64_MAX: no cap is set. */
 uint64_t jetwatt_cap_lowest(const struct jetwatt_board *b, enum jetwatt_knob k,
 			    const struct jetwatt_board_state *s);
+
+/* devfreq.c: functions for a knob that is the clock range of a devfreq device, as gpu.c. The first
+ * function finds the device whose name contains one of @parts; @name: room for NAME_LEN. Return:
+ * true: found. */
+bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *parts, char *name);
+/* Return the number of levels written to @v; @known: levels for a device that lists none. */
+int jetwatt_devfreq_levels(const struct jetwatt_board *b, const char *device, const uint64_t *known,
+			   uint64_t *v);
+/* The functions below implement members of struct jetwatt_knob_ops. @parts: parts of the device's
+ * name, or of the path in nvpmodel.conf; @fix: what to do if the board has no such device. */
+int jetwatt_devfreq_discover(struct jetwatt_board *b, enum jetwatt_knob k,
+			     const char * const *parts, const char *fix);
+int jetwatt_devfreq_read(struct jetwatt_board *b, enum jetwatt_knob k,
+			 struct jetwatt_board_state *s, struct jetwatt_error_text *err);
+int jetwatt_devfreq_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v,
+			 struct jetwatt_board_state *s);
+uint64_t jetwatt_devfreq_current(const struct jetwatt_board *b, enum jetwatt_knob k,
+				 const struct jetwatt_board_state *s);
+bool jetwatt_devfreq_lower(struct jetwatt_switch *p, enum jetwatt_knob k);
+bool jetwatt_devfreq_raise(struct jetwatt_switch *p, enum jetwatt_knob k);
+int jetwatt_devfreq_same(const struct jetwatt_board *b, enum jetwatt_knob k,
+			 const struct jetwatt_board_state *now,
+			 const struct jetwatt_board_state *want, struct jetwatt_error_text *err);
+int jetwatt_devfreq_bind(const struct jetwatt_board *b, enum jetwatt_knob k,
+			 const struct jetwatt_board_state *now, struct jetwatt_error_text *err);
+void jetwatt_devfreq_save(const struct jetwatt_board *b, enum jetwatt_knob k, FILE *f);
+const char *jetwatt_devfreq_load(struct jetwatt_board *b, enum jetwatt_knob k, const char *line,
+				 bool *matched);
+bool jetwatt_devfreq_preset(const char *path, const char * const *parts,
+			    struct jetwatt_preset_line *l);
 
 /* cores.c: check whether a state has a CPU of the policy @policy online */
 bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
