@@ -18,6 +18,7 @@
 #include "sampler/config.h"
 #include "sampler/ring.h"
 #include "sampler/sampler.h"
+#include "sensors/chip_ops.h"
 #include "sensors/scan.h"
 
 /* Called after each scan. The function does nothing before hwmon and perf are registered. */
@@ -126,7 +127,8 @@ MODULE_AUTHOR("The jetwatt developers");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(JETWATT_VERSION);
 /* The hwmon drivers configure the chips, so they should be loaded before the module reads them. */
-MODULE_SOFTDEP("pre: ina3221 ina238 ina2xx");
+#define HWMON_DRIVER(name, driver)	" " #driver
+MODULE_SOFTDEP("pre:" JETWATT_CHIPS(HWMON_DRIVER));
 /*
  * There is no MODULE_ALIAS_GENL_FAMILY: with it, any process could load the module by resolving
  * the family by its name. Only the administrator decides whether the module is loaded.

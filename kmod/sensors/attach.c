@@ -17,9 +17,8 @@
 #include "sensors/rail.h"
 #include "sensors/rail_graph.h"
 
-static const struct jetwatt_chip_ops * const chip_ops[] = {
-	&jetwatt_ina3221, &jetwatt_ina238, &jetwatt_ina228, &jetwatt_ina219,
-};
+#define CHIP_OPS(name, driver)	&jetwatt_##name,
+static const struct jetwatt_chip_ops * const chip_ops[] = { JETWATT_CHIPS(CHIP_OPS) };
 
 /**
  * jetwatt_chip_ops_of() - return the operations of a supported chip

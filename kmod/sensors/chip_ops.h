@@ -150,10 +150,17 @@ static inline unsigned int jetwatt_chip_ops_bytes(const struct jetwatt_chip_ops 
 	}
 }
 
-/* Each chip model is defined in its own source file; attach.c has the table of all models. */
-extern const struct jetwatt_chip_ops jetwatt_ina3221;
-extern const struct jetwatt_chip_ops jetwatt_ina238;
-extern const struct jetwatt_chip_ops jetwatt_ina228;
-extern const struct jetwatt_chip_ops jetwatt_ina219;
+/*
+ * The models, one ROW(NAME, DRIVER) for each: NAME.c defines jetwatt_NAME; DRIVER is the chip's hwmon
+ * driver. Kbuild lists NAME.o.
+ */
+#define JETWATT_CHIPS(ROW)	\
+	ROW(ina3221, ina3221)	\
+	ROW(ina238, ina238)	\
+	ROW(ina228, ina238)	\
+	ROW(ina219, ina2xx)
+
+#define JETWATT_CHIP_DECLARE(name, driver)	extern const struct jetwatt_chip_ops jetwatt_##name;
+JETWATT_CHIPS(JETWATT_CHIP_DECLARE)
 
 #endif
