@@ -10,17 +10,8 @@
 
 static atomic_t left[SIM_FAULTS];
 
-static const char *const names[SIM_FAULTS] = {
-	[SIM_FAIL_I2C_NAK] = "fail_i2c_nak",
-	[SIM_FAIL_I2C_NAK_LATE] = "fail_i2c_nak_late",
-	[SIM_FAIL_I2C_STUCK] = "fail_i2c_stuck",
-	[SIM_FAIL_CPUFREQ] = "fail_cpufreq",
-	[SIM_FAIL_DEVFREQ] = "fail_devfreq",
-	[SIM_FAIL_EMC] = "fail_emc",
-	[SIM_LIE_EMC] = "lie_emc",
-	[SIM_FAIL_DLA] = "fail_dla",
-	[SIM_FAIL_HOTPLUG] = "fail_hotplug",
-};
+#define NAME(id, name, meaning)	[SIM_##id] = name,
+static const char *const names[SIM_FAULTS] = { SIM_FAULT_ROWS(NAME) };
 
 bool sim_fault(enum sim_fault which)
 {
