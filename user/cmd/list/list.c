@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * jetwatt list: print rails, chips, clocks, knobs, modes, presets or profiles, as a table or as
- * JSON.
- */
+/* jetwatt list: print one of the lists in kinds[], as a table or as JSON. */
 #include <inttypes.h>
 #include <linux/jetwatt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,66 +24,24 @@
 
 enum { JSON = JETWATT_ARGS_LONG, PRESETS };
 
-enum what { RAILS, CHIPS, CLOCKS, KNOBS, MODES, PRESET_MODES, PROFILES };
-
 struct list_input {
 	struct jetwatt_args args;
 	const char *db, *presets;
 	unsigned int knobs;
-	enum what what;
+	const struct list_kind *kind;
+	struct jetwatt *jw;		/* open if the list has @module */
+	struct jetwatt_board *board;	/* open if the list has @board */
 	int json;
 };
 
-static const char *const whats[] = {
-	"rails", "chips", "clocks", "knobs", "modes", "presets", "profiles", NULL
-};
-
-static const struct argp_option options[] = {
-	{ "json", JSON, NULL, 0, "Print the list as JSON", 0 },
-	{ "presets", PRESETS, "FILE", 0, "Read the presets from FILE; default: /etc/nvpmodel.conf", 0 },
-	{ 0 }
-};
-
-static error_t list_parse(int key, char *arg, struct argp_state *state)
-{
-	struct list_input *in = state->input;
-	char fix[80] = "give one of: rails, chips, clocks, knobs, modes, presets, profiles";
-	const char *near;
-	int i;
-
-	switch (key) {
-	case JSON:
-		in->json = 1;
-		break;
-	case PRESETS:
-		in->presets = arg;
-		break;
-	case ARGP_KEY_ARG:
-		for (i = 0; whats[i] && strcmp(arg, whats[i]); i++)
-			;
-		in->what = (enum what)i;
-		near = jetwatt_suggest(arg, whats);
-		if (near)
-			snprintf(fix, sizeof(fix), "did you mean \"%s\"?", near);
-		if (!whats[i])
-			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix,
-					       "cannot list \"%s\": no such list",
-					       arg));
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
-}
-
-static int list_chips(struct jetwatt *jw, const struct list_input *in)
+static int list_chips(const struct list_input *in)
 {
 	struct jetwatt_chip chip[CHIPS_MAX];
 	struct jetwatt_json j;
-	int n = jetwatt_chips(jw, chip, CHIPS_MAX);
+	int n = jetwatt_chips(in->jw, chip, CHIPS_MAX);
 
 	if (n < 0)
-		return jetwatt_connect_error(jw, n, "cannot list the power sensor chips");
+		return jetwatt_connect_error(in->jw, n, "cannot list the power sensor chips");
 	jetwatt_json_init(&j, stdout, 1);
 	if (in->json)
 		jetwatt_json_array(&j, NULL);
@@ -163,14 +119,14 @@ static void list_sysfs(struct jetwatt_json *j, int json)
 	}
 }
 
-static int list_clocks(struct jetwatt *jw, const struct list_input *in)
+static int list_clocks(const struct list_input *in)
 {
 	struct jetwatt_clock clock[JETWATT_CLOCKS_MAX];
 	struct jetwatt_json j;
-	int n = jetwatt_clocks(jw, clock, JETWATT_CLOCKS_MAX);
+	int n = jetwatt_clocks(in->jw, clock, JETWATT_CLOCKS_MAX);
 
 	if (n < 0)
-		return jetwatt_connect_error(jw, n, "cannot list the clocks");
+		return jetwatt_connect_error(in->jw, n, "cannot list the clocks");
 	jetwatt_json_init(&j, stdout, 1);
 	if (in->json)
 		jetwatt_json_array(&j, NULL);
@@ -251,7 +207,7 @@ static void list_missing(struct jetwatt_json *j, const struct jetwatt_board *boa
 	jetwatt_json_end(j);
 }
 
-static int list_knobs(struct jetwatt_board *board, const struct list_input *in)
+static int list_knobs(const struct list_input *in)
 {
 	struct jetwatt_mode now;
 	struct jetwatt_json doc, *j = in->json ? &doc : NULL;
@@ -261,11 +217,11 @@ static int list_knobs(struct jetwatt_board *board, const struct list_input *in)
 	if (j)
 		jetwatt_json_object(j, NULL);
 	jetwatt_each_knob(k)
-		list_levels(j, board, k);
-	if (!jetwatt_board_read(board, &now))
+		list_levels(j, in->board, k);
+	if (!jetwatt_board_read(in->board, &now))
 		jetwatt_board_mode_format(&now, name, sizeof(name));
 	if (j) {
-		list_missing(j, board);
+		list_missing(j, in->board);
 		jetwatt_json_string(j, "now", name);
 		jetwatt_json_end(j);
 	} else {
@@ -274,11 +230,11 @@ static int list_knobs(struct jetwatt_board *board, const struct list_input *in)
 	return 0;
 }
 
-static int list_modes(struct jetwatt_board *board, const struct list_input *in)
+static int list_modes(const struct list_input *in)
 {
 	struct jetwatt_mode *mode = NULL;
 	struct jetwatt_json j;
-	int n = jetwatt_board_modes(board, &mode);
+	int n = jetwatt_board_modes(in->board, &mode);
 	char name[96];
 
 	if (n < 0)
@@ -301,40 +257,119 @@ static int list_modes(struct jetwatt_board *board, const struct list_input *in)
 	return 0;
 }
 
+static int list_rails(const struct list_input *in)
+{
+	return jetwatt_rails_list(in->jw, in->board, in->json);
+}
+
+static int list_presets(const struct list_input *in)
+{
+	return jetwatt_presets_list(in->board, in->presets, in->json);
+}
+
+static int list_profiles(const struct list_input *in)
+{
+	return jetwatt_profiles_list(in->db, in->json, in->args.verbose);
+}
+
+/* The lists; the first one is the default. @module, @board: @print needs the module, the board. */
+static const struct list_kind {
+	const char *name;
+	bool module, board;
+	int (*print)(const struct list_input *in);
+} kinds[] = {
+	{ "rails", true, true, list_rails },
+	{ "chips", true, false, list_chips },
+	{ "clocks", true, false, list_clocks },
+	{ "knobs", false, true, list_knobs },
+	{ "modes", false, true, list_modes },
+	{ "presets", false, true, list_presets },
+	{ "profiles", false, false, list_profiles },
+};
+
+#define NR (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Write the names of all lists, separated by @by, to @buf. Return: @buf. */
+static const char *list_names(const char *by, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < NR && at < len; i++)
+		at += (size_t)snprintf(buf + at, len - at, "%s%s", i ? by : "", kinds[i].name);
+	return buf;
+}
+
+static int unknown_list(const char *name)
+{
+	const char *word[NR + 1] = { NULL }, *near;
+	char fix[128], names[96];
+
+	for (size_t i = 0; i < NR; i++)
+		word[i] = kinds[i].name;
+	near = jetwatt_suggest(name, word);
+	if (near)
+		snprintf(fix, sizeof(fix), "did you mean \"%s\"?", near);
+	else
+		snprintf(fix, sizeof(fix), "give one of: %s",
+			 list_names(", ", names, sizeof(names)));
+	return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, fix, "cannot list \"%s\": no such list",
+				    name);
+}
+
+static const struct argp_option options[] = {
+	{ "json", JSON, NULL, 0, "Print the list as JSON", 0 },
+	{ "presets", PRESETS, "FILE", 0, "Read the presets from FILE; default: /etc/nvpmodel.conf", 0 },
+	{ 0 }
+};
+
+static error_t list_parse(int key, char *arg, struct argp_state *state)
+{
+	struct list_input *in = state->input;
+	size_t i = 0;
+
+	switch (key) {
+	case JSON:
+		in->json = 1;
+		break;
+	case PRESETS:
+		in->presets = arg;
+		break;
+	case ARGP_KEY_ARG:
+		while (i < NR && strcmp(arg, kinds[i].name))
+			i++;
+		if (i == NR)
+			exit(unknown_list(arg));
+		in->kind = &kinds[i];
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
 int jetwatt_cmd_list(int argc, char **argv)
 {
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_profile_store_db_argp, offsetof(struct list_input, db) },
 		{ &jetwatt_knob_argp, offsetof(struct list_input, knobs) }, { NULL, 0 },
 	};
-	struct list_input in = { .what = RAILS };
-	struct jetwatt_board *board = NULL;
+	struct list_input in = { .kind = kinds };
 	struct jetwatt_info info;
-	struct jetwatt *jw = NULL;
+	char names[96], usage[100];
 	int err = 0;
 
-	jetwatt_args_parse_with("list", "[rails|chips|clocks|knobs|modes|presets|profiles]",
-				"List rails (default), sensor chips, clocks, knobs, power modes, presets "
-				"or profiles.", options, list_parse, group, argc, argv, &in);
-	if (in.what == PROFILES)
-		return jetwatt_profiles_list(in.db, in.json, in.args.verbose);
-	if (in.what != CHIPS && in.what != CLOCKS)
-		err = jetwatt_open_board(&board);
+	snprintf(usage, sizeof(usage), "[%s]", list_names("|", names, sizeof(names)));
+	jetwatt_args_parse_with("list", usage, "Print one of these lists; the default is rails.",
+				options, list_parse, group, argc, argv, &in);
+	if (in.kind->board)
+		err = jetwatt_open_board(&in.board);
 	if (!err)
-		err = jetwatt_knob_use(board, in.knobs);
-	if (!err && in.what <= CLOCKS)
-		err = jetwatt_open_module(&jw, &info);
-	if (!err) {
-		switch (in.what) {
-		case CHIPS: err = list_chips(jw, &in); break;
-		case CLOCKS: err = list_clocks(jw, &in); break;
-		case KNOBS: err = list_knobs(board, &in); break;
-		case MODES: err = list_modes(board, &in); break;
-		case PRESET_MODES: err = jetwatt_presets_list(board, in.presets, in.json); break;
-		default: err = jetwatt_rails_list(jw, board, in.json); break;
-		}
-	}
-	jetwatt_close(jw);
-	jetwatt_board_close(board);
+		err = jetwatt_knob_use(in.board, in.knobs);
+	if (!err && in.kind->module)
+		err = jetwatt_open_module(&in.jw, &info);
+	if (!err)
+		err = in.kind->print(&in);
+	jetwatt_close(in.jw);
+	jetwatt_board_close(in.board);
 	return err;
 }
