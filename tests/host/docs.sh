@@ -11,13 +11,13 @@ trap 'rm -f "$page"' EXIT
 verbs=$(build/jetwatt --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 common='quiet verbose no-color progress help usage version'
 
-# options VERB: print the long options of the verb that --help lists; for eval, also those of its
-# subcommands
+# options VERB: print the long options of the verb that --help lists; for eval alone, also those of
+# its subcommands
 options()
 {
 	{
-		build/jetwatt "$1" --help
-		[ "$1" != eval ] || for e in predict optimize search schedule; do build/jetwatt eval $e --help; done
+		build/jetwatt "$@" --help
+		[ "$*" != eval ] || for e in predict optimize search schedule; do build/jetwatt eval $e --help; done
 	} | grep -oE -- '^ +(-[a-z], )?(    )?--[a-z-]+' |
 		sed 's/.*--//' | grep -vxF "${common// /$'\n'}"
 }
@@ -45,7 +45,7 @@ complete_()
 # headings PAGE: print the headings of a page in the form in which links refer to them
 headings() { sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g;s/ /-/g'; }
 
-echo 1..10
+echo 1..11
 # shellcheck disable=SC1091
 . user/cmd/jetwatt.bash-completion
 PATH=$PWD/build:$PATH
@@ -91,13 +91,37 @@ same "no line of a man page is wider than 80 columns" < <(
 same "the completion knows every verb" < <(
 	complete_ jetwatt "" | grep -v '^-' | sort | diff - <(sort <<< "$verbs"))
 same "the completion knows every option" < <(
-	for v in $verbs; do
-		complete_ jetwatt "$v" -- > /dev/null
-		complete_ jetwatt "$v" -- --
-		for o in $(options "$v"); do
-			complete_ jetwatt "$v" "--$o" | grep -qx -- "--$o" || echo "$v: --$o is not completed"
+	for v in ${verbs/eval/} "eval predict" "eval optimize" "eval search" "eval schedule"; do
+		# shellcheck disable=SC2086
+		for o in $(options $v); do
+			complete_ jetwatt $v "--$o" | grep -qx -- "--$o" || echo "$v: --$o is not completed"
 		done
-	done | grep -v '^--[a-z-]*$')
+	done)
+# completes WORDS EXPECTED: check the completions of the command line WORDS, up to the first option
+completes()
+{
+	local found
+	# shellcheck disable=SC2086
+	found=$(complete_ $1 "" | sed '/^-/,$d' | paste -sd ' ')
+	# shellcheck disable=SC2053
+	[[ $found == $2 ]] || echo "$1: completed with: $found"
+}
+same "the completion knows values and words of usage lines" < <(
+	completes "jetwatt list" "rails chips clocks knobs modes presets profiles"
+	completes "jetwatt eval" "predict optimize search schedule"
+	completes "jetwatt eval predict" ""
+	completes "jetwatt daemon" "status metrics openmetrics budget policy pause resume"
+	completes "jetwatt apply" "MAXN"
+	completes "jetwatt export" "*README.md*"
+	completes "jetwatt optimize" ""
+	completes "jetwatt optimize --output" "*README.md*"
+	completes "jetwatt record -o" "*README.md*"
+	completes "jetwatt doctor --into" "*tests*"
+	completes "jetwatt eval predict --method" "*trees*"
+	completes "jetwatt optimize --least" "time power energy"
+	completes "jetwatt stat -p" "*[0-9]*"
+	completes "jetwatt stat --for" ""
+	completes "jetwatt stat --" "*README.md*")
 same "README.md has at most 200 lines" < <(
 	lines=$(wc -l < README.md)
 	[ "$lines" -le 200 ] || echo "$lines lines")
