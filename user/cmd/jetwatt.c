@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Main program of jetwatt: the table of verbs, the global help, and the check that standard output
+ * Main program of jetwatt: calls the verb, and has the global help and the check that standard output
  * was written. Each verb is in its own file or directory under user/cmd.
  */
 #include <errno.h>
@@ -21,26 +21,9 @@ static const struct command_verb {
 	int (*run)(int argc, char **argv);
 	const char *does;
 } verbs[] = {
-	{ "inspect", "doctor", jetwatt_cmd_doctor, "Check board, module and probe; say how to fix problems" },
-	{ "inspect", "list", jetwatt_cmd_list, "List rails, clocks, knobs, modes, presets, profiles" },
-	{ "measure", "stat", jetwatt_cmd_stat, "Measure time, power and energy per minibatch of a job" },
-	{ "measure", "mark", jetwatt_cmd_mark, "Mark the start and the end of a minibatch" },
-	{ "measure", "top", jetwatt_cmd_top, "Show rails, clocks and jobs, live or from a trace" },
-	{ "measure", "record", jetwatt_cmd_record, "Record all samples and waits of a job in a trace" },
-	{ "measure", "report", jetwatt_cmd_report, "Print the statistics of a trace, or write an HTML page" },
-	{ "measure", "compare", jetwatt_cmd_compare, "Show which quantities differ between two traces" },
-	{ "model", "profile", jetwatt_cmd_profile, "Measure a running job in a few power modes" },
-	{ "model", "predict", jetwatt_cmd_predict, "Predict all power modes from a profile" },
-	{ "model", "eval", jetwatt_cmd_eval, "Evaluate a method or strategy on measured modes" },
-	{ "model", "roofline", jetwatt_cmd_roofline, "Count the operations and bytes of a neural network" },
-	{ "control", "optimize", jetwatt_cmd_optimize, "Find, apply and verify the best mode under a budget" },
-	{ "control", "schedule", jetwatt_cmd_schedule, "Run training and a server in alternating time slices" },
-	{ "control", "apply", jetwatt_cmd_apply, "Switch to a power mode; roll back if a knob fails" },
-	{ "control", "restore", jetwatt_cmd_restore, "Restore the knob values from before the first switch" },
-	{ "control", "daemon", jetwatt_cmd_daemon, "Query and control jetwattd" },
-	{ "share", "import", jetwatt_cmd_import, "Import measured modes from a file into the database" },
-	{ "share", "sync", jetwatt_cmd_sync, "Share measured modes with a fleet of devices" },
-	{ "share", "export", jetwatt_cmd_export, "Convert a trace, profile or modes for other programs" },
+#define VERB(group, name, does)	{ #group, #name, jetwatt_cmd_##name, does },
+	JETWATT_VERBS(VERB)
+#undef VERB
 };
 
 #define NR (sizeof(verbs) / sizeof(verbs[0]))
