@@ -151,8 +151,8 @@ static inline unsigned int jetwatt_chip_ops_bytes(const struct jetwatt_chip_ops 
 }
 
 /*
- * The models, one ROW(NAME, DRIVER) for each: NAME.c defines jetwatt_NAME; DRIVER is the chip's hwmon
- * driver. Kbuild lists NAME.o.
+ * The models, one ROW(NAME, DRIVER) for each: NAME.c, found by Kbuild, defines jetwatt_NAME; DRIVER is
+ * the chip's hwmon driver.
  */
 #define JETWATT_CHIPS(ROW)	\
 	ROW(ina3221, ina3221)	\
