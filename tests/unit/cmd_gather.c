@@ -61,6 +61,8 @@ FIXTURE_SETUP(board) {
 	STRING(DT "thermal-zones/cpu-thermal/trips/hot/type", "passive");
 	tree_put(&self->t, "sys/bus/i2c/drivers/ina3221/1-0040/hwmon/hwmon2/in1_label", "VDD_GPU_SOC\n");
 	tree_put(&self->t, "sys/bus/i2c/drivers/ina3221/1-0040/hwmon/hwmon2/curr1_crit_alarm", "1\n");
+	tree_put(&self->t, "sys/class/hwmon/hwmon4/oc3_event_cnt", "37\n");
+	tree_put(&self->t, "sys/class/hwmon/hwmon5/rpm", "1500\n");
 	tree_put(&self->t, "sys/class/net/eth0/address", "48:b0:2d:7a:11:05\n");
 	self->g.root = self->t.root;
 	f = open_memstream(&self->json, &self->len);
@@ -95,6 +97,9 @@ TEST_F(board, files_of_a_report)
 	ASSERT_NE(NULL, f);
 	EXPECT_EQ(0, memcmp(f->data, "VDD_GPU_SOC\n", f->len));
 	EXPECT_NE(NULL, jetwatt_report_find(self->r, EMC6));
+	/* The files of the series follow from JETWATT_SERIES_ROWS(). */
+	EXPECT_NE(NULL, jetwatt_report_find(self->r, "sys/class/hwmon/hwmon4/oc3_event_cnt"));
+	EXPECT_NE(NULL, jetwatt_report_find(self->r, "sys/class/hwmon/hwmon5/rpm"));
 	EXPECT_NE(NULL, jetwatt_report_find(self->r, CPU "cpufreq/policy4/scaling_available_frequencies"));
 	f = jetwatt_report_find(self->r, BUS "ina3221@40/channel@0/shunt-resistor-micro-ohms");
 	ASSERT_NE(NULL, f);

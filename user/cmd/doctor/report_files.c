@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies files of the board into a report. Only files that match the patterns below are read. Alarm
- * files are excluded, because reading an alarm clears it.
+ * Copies files of the board into a report. Only files that match the patterns below, and those of the
+ * telemetry series, are read. Alarm files are excluded, because reading an alarm clears it.
  */
 #include "cmd/doctor/report.h"
 
@@ -20,7 +20,7 @@
 #define CPU	"sys/devices/system/cpu/"
 #define DEVFREQ	"sys/class/devfreq/*/"
 #define BPMP	"sys/kernel/debug/bpmp/debug/"
-#define DLA	"sys/bus/platform/devices/*.nvdla*/"
+#define ENGINE	"sys/bus/platform/devices/*/"
 #define SENSOR	"sys/bus/i2c/drivers/ina*/*/hwmon/hwmon*/"
 
 static const char *const patterns[] = {
@@ -52,18 +52,15 @@ static const char *const patterns[] = {
 	BPMP "emc/possible_rates", BPMP "clk/emc/rate", BPMP "clk/emc/min_rate",
 	BPMP "clk/emc/max_rate", BPMP "clk/emc/mrq_rate_locked",
 	"sys/kernel/debug/clk/emc/clk_rate",
-	/* files of the clocks of the deep learning accelerators */
-	DLA "clk_cap/*", DLA "acm/clk_cap/*", BPMP "clk/nafll_dla0_core/max_rate",
+	/* files of the clocks of the deep learning accelerators and other engines */
+	ENGINE "clk_cap/*", ENGINE "acm/clk_cap/*", BPMP "clk/nafll_dla0_core/max_rate",
 	/* files of power sensors and their buses */
 	"sys/bus/i2c/devices/i2c-*/name", "sys/bus/i2c/devices/i2c-*/bus_clk_rate",
 	"sys/bus/i2c/devices/*-00[0-9a-f]*/name", "proc/device-tree/aliases/i2c*",
 	SENSOR "name", SENSOR "samples", SENSOR "update_interval", SENSOR "in*_label",
 	SENSOR "in*_input", SENSOR "in*_enable", SENSOR "curr*_input", SENSOR "curr*_max",
 	SENSOR "curr*_crit", SENSOR "power*_input", SENSOR "shunt*_resistor",
-	"sys/class/hwmon/hwmon*/name", "sys/class/hwmon/hwmon*/oc*_event_cnt",
-	"sys/class/hwmon/hwmon*/oc*_throt_en",
-	"sys/class/hwmon/hwmon*/oc*_irq_cnt", "sys/class/hwmon/hwmon*/rpm",
-	"sys/class/hwmon/hwmon*/fan*_input",
+	"sys/class/hwmon/hwmon*/name", "sys/class/hwmon/hwmon*/oc*_throt_en",
 	/* files of thermal zones and cooling devices */
 	"sys/class/thermal/thermal_zone*/type", "sys/class/thermal/thermal_zone*/temp",
 	"sys/class/thermal/thermal_zone*/mode", "sys/class/thermal/thermal_zone*/policy",
@@ -188,18 +185,38 @@ void jetwatt_gather_file(struct jetwatt_gather *g, const char *path)
 	free(buf);
 }
 
-void jetwatt_gather_files(struct jetwatt_gather *g)
+static void gather_matches(struct jetwatt_gather *g, const char *pattern)
 {
 	char name[600];
+	glob_t found;
 
-	for (int i = 0; patterns[i]; i++) {
-		glob_t found;
+	snprintf(name, sizeof(name), "%s/%s", g->root, pattern);
+	if (glob(name, 0, NULL, &found))
+		return;
+	for (size_t k = 0; k < found.gl_pathc; k++)
+		jetwatt_gather_file(g, found.gl_pathv[k] + strlen(g->root) + 1);
+	globfree(&found);
+}
 
-		snprintf(name, sizeof(name), "%s/%s", g->root, patterns[i]);
-		if (glob(name, 0, NULL, &found))
-			continue;
-		for (size_t k = 0; k < found.gl_pathc; k++)
-			jetwatt_gather_file(g, found.gl_pathv[k] + strlen(g->root) + 1);
-		globfree(&found);
+/* Add the hwmon files of a series, DRIVER/FILE, separated by spaces; # in FILE is a number. */
+static void gather_series(struct jetwatt_gather *g, const struct jetwatt_series_row *row)
+{
+	char files[256], pattern[300], *save, *file, *hash;
+
+	snprintf(files, sizeof(files), "%s", row->files);
+	for (file = strtok_r(files, " ", &save); file; file = strtok_r(NULL, " ", &save)) {
+		snprintf(pattern, sizeof(pattern), "sys/class/hwmon/hwmon*%s", strchr(file, '/'));
+		hash = strchr(pattern, '#');
+		if (hash)
+			*hash = '*';
+		gather_matches(g, pattern);
 	}
+}
+
+void jetwatt_gather_files(struct jetwatt_gather *g)
+{
+	for (int i = 0; patterns[i]; i++)
+		gather_matches(g, patterns[i]);
+	for (uint32_t kind = 0; kind < __JETWATT_SERIES_KINDS; kind++)
+		gather_series(g, jetwatt_series_row(kind));
 }
