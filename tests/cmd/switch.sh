@@ -3,7 +3,7 @@
 # guest: smp=12 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # Test apply and restore: they must set all knobs or none, whichever knob fails.
 . "${0%/*}/common.inc"
-plan 28
+plan 29
 
 knobs > "$T/before"
 mode=c6-1574400-g318750000-e2133000000
@@ -119,6 +119,19 @@ result $? "apply: a mode without the optional knob does not change it"
 run jetwatt restore
 exits 0 && as_before "$T/before"
 result $? "restore restores the optional knob"
+
+# A mode with the lowest level of each optional knob
+wrong=0
+for knob in $(jetwatt list knobs | sed -n 's/^\([a-z]\{2,\}\) .*/\1/p' | grep -vxE 'cores|cpu|gpu|emc|now'); do
+	with=$(jetwatt list modes --knob "$knob" | grep -m 1 "^$mode-")
+	echo "# $with"
+	run jetwatt apply "$with"
+	exits 0 && run jetwatt list knobs --knob "$knob" && shows "^now    $with$" || wrong=1
+	run jetwatt restore
+	exits 0 && as_before "$T/before" || wrong=1
+done
+[ -n "$with" ] && [ $wrong = 0 ]
+result $? "every optional knob is applied and restored"
 
 echo 1 > $FAULT/fail_dla
 run jetwatt apply "$mode-d614400000"
