@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kselftest_harness.h"
+#include "fitted.h"
 #include "plan/explain.h"
 #include "plan/strategy.h"
 #include "search_run.h"
@@ -64,10 +65,8 @@ FIXTURE_VARIANT(any)
 	const char *name;
 };
 
-FIXTURE_VARIANT_ADD(any, auto) { .name = "auto" };
-FIXTURE_VARIANT_ADD(any, powertrain) { .name = "powertrain" };
-FIXTURE_VARIANT_ADD(any, linreg) { .name = "linreg" };
-FIXTURE_VARIANT_ADD(any, trees) { .name = "trees" };
+#define VARIANT(method)	FIXTURE_VARIANT_ADD(any, method) { .name = #method };
+FITTED(VARIANT)
 
 FIXTURE_SETUP(any)
 {
