@@ -1,34 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Bounds of minibatches from the program's marks: a pair of a begin mark and an end mark is one
- * minibatch, a single mark ends a minibatch. The name that occurs most often marks the minibatches.
- * Names that begin with eval, val or test mark evaluations.
- */
+/* Adds the waits of a run to the minibatches that the program has marked. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "measure/run_energy.h"
-
-static int is_eval(const char *name)
-{
-	return !strncmp(name, "eval", 4) || !strncmp(name, "val", 3) || !strncmp(name, "test", 4);
-}
-
-/* Return the start of the bound that mark @i ends: the time of its begin mark or, for a single
- * mark, of the previous mark with the same name and process. */
-static uint64_t bound_begin(const struct jetwatt_session *w, size_t i)
-{
-	const struct jetwatt_sync *s = &w->mark[i];
-
-	if (s->enter_ns < s->exit_ns)
-		return s->enter_ns;
-	while (i-- > 0)
-		if (w->mark[i].call == JETWATT_SYNC_MARK && w->mark[i].ret == s->ret &&
-		    w->mark[i].tgid == s->tgid && w->mark[i].enter_ns == w->mark[i].exit_ns)
-			return w->mark[i].exit_ns;
-	return 0;
-}
 
 /* Record that wait @i is the last wait found so far in bound @at. */
 static void record_wait(const struct jetwatt_run_energy *m, int at, size_t i,
@@ -89,19 +64,12 @@ static void record_rule(const struct jetwatt_run_energy *m)
 	}
 }
 
-static int by_end(const void *a, const void *b)
-{
-	const struct jetwatt_batch_bound *x = a, *y = b;
-
-	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
-}
-
 int jetwatt_user_marks_bounds(struct jetwatt_run_energy *m)
 {
 	const struct jetwatt_session *w = m->session;
-	size_t used[JETWATT_MARKS_MAX] = { 0 }, from = 0, syncs = 0, minibatches = 0;
+	size_t from = 0, syncs = 0, minibatches = 0;
 	struct jetwatt_probe_state *st;
-	int most = 0, n = 0;
+	int n;
 
 	if (!w->nr_mark)
 		return 0;
@@ -109,38 +77,16 @@ int jetwatt_user_marks_bounds(struct jetwatt_run_energy *m)
 	if (!st)
 		return -ENOMEM;
 	jetwatt_session_probe_state(w, st);
-	for (size_t i = 0; i < w->nr_mark; i++)
-		if (w->mark[i].call == JETWATT_SYNC_MARK)
-			used[w->mark[i].ret]++;
-	for (int i = 1; i < JETWATT_MARKS_MAX; i++)
-		if (used[i] > used[most] && !is_eval(st->mark[i]))
-			most = i;
-	for (size_t i = 0; i < w->nr_mark; i++) {
-		struct jetwatt_batch_bound *b = &m->bound[n];
-		int name = w->mark[i].ret;
-		uint64_t start = bound_begin(w, i);
-
-		if (w->mark[i].call != JETWATT_SYNC_MARK || !start ||
-		    (name != most && !is_eval(st->mark[name])))
-			continue;
-		*b = (struct jetwatt_batch_bound){
-			.start_ns = start,
-			.end_ns = w->mark[i].exit_ns,
-			.tgid = w->mark[i].tgid,
-			.kind = name == most ? JETWATT_BATCH_TRAIN : JETWATT_BATCH_EVAL,
-			.confidence = 1,
-		};
-		if (name == most && !minibatches++)
-			b->flags |= JETWATT_BATCH_FIRST;
-		n++;
-	}
-	qsort(m->bound, n, sizeof(*m->bound), by_end);
+	n = jetwatt_batch_marked(w->mark, w->nr_mark, st->mark, m->bound);
 	free(st);
 	if (m->why && n && jetwatt_batch_why_init(w->sync, w->nr_sync, m->why))
 		return -ENOMEM;
 	for (int i = 0; i < n; i++) {
 		add_waits(m, i, &from);
-		syncs += m->bound[i].kind == JETWATT_BATCH_TRAIN ? m->bound[i].syncs : 0;
+		if (m->bound[i].kind != JETWATT_BATCH_TRAIN)
+			continue;
+		syncs += m->bound[i].syncs;
+		minibatches++;
 	}
 	if (m->why && n)
 		record_rule(m);

@@ -79,6 +79,22 @@ struct jetwatt_batch_info {
 int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 			  struct jetwatt_batch_bound *out, struct jetwatt_batch_info *info);
 
+/**
+ * jetwatt_batch_marked() - find the minibatches that the program has marked
+ * @mark: the marks in order of time: waits of the kinds JETWATT_SYNC_MARK and
+ *	JETWATT_SYNC_MARK_BEGIN
+ * @n: number of marks
+ * @name: names of the marks, as in struct jetwatt_probe_state
+ * @out: receives the bounds in order of @end_ns, without their waits; must have @n entries
+ *
+ * Return: number of bounds; 0: no minibatch was marked.
+ */
+int jetwatt_batch_marked(const struct jetwatt_sync *mark, size_t n,
+			 const char (*name)[JETWATT_MARK_LEN], struct jetwatt_batch_bound *out);
+/* Return: start of the minibatch that mark @i ends: the time of its begin mark or, for a single
+ * mark, of the previous mark with the same name and process; 0: unknown. */
+uint64_t jetwatt_batch_mark_start(const struct jetwatt_sync *mark, size_t i);
+
 /* ------------------------------------------------------------------ */
 /* Reasons for the bounds                                             */
 
