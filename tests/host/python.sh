@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The Python package as users get it: built as wheel and sdist with Debian's tools and without a
+# The Python packages as users get them: built as wheel and sdist with Debian's tools and without a
 # network, installed into a fresh virtual environment, used without privileges on a directory of
 # sysfs files (tests/python/board.py). Runs the examples of doc/python.md. tests/host/python_units.sh
-# has the unit tests; tests/clients/check compares energies with the simulated board.
+# and python_stream.sh have the unit tests; tests/clients/check compares energies with the simulated board.
 cd "$(dirname "$0")/../.." || exit 1
 d=$PWD/build/check-python
 rm -rf "$d"
@@ -17,14 +17,16 @@ unset PYTHONPATH JETWATT_ROOT JETWATT_MARK_FD
 # Fail instead of asking a package index.
 export PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 
-for module in setuptools wheel venv ensurepip; do
+for module in setuptools wheel venv ensurepip cffi numpy; do
 	$python -c "import $module" 2> /dev/null || { echo "1..0 # SKIP no $module here"; exit 4; }
 done
 
-echo 1..19
+compgen -G '/usr/include/python3*/Python.h' > /dev/null || { echo "1..0 # SKIP no Python.h here"; exit 4; }
+
+echo 1..24
 # A copy with the layout of the tree, so that nothing is built in the checkout.
 mkdir -p "$d/tree"
-git ls-files -co --exclude-standard -- Makefile user/python 2> /dev/null | tar c -T - | tar x -C "$d/tree"
+git ls-files -co --exclude-standard -- Makefile include user/minibatch user/energy user/python 2> /dev/null | tar c -T - | tar x -C "$d/tree"
 src=$d/tree/user/python
 (cd "$src" && $python setup.py -q sdist -d "$d/dist" bdist_wheel -d "$d/dist") > "$d/out" 2> "$d/err"
 check "sdist and wheel build" "ls '$d/dist/jetwatt-$version.tar.gz' '$d/dist/jetwatt-$version-py3-none-any.whl'"
@@ -33,7 +35,7 @@ check "the wheel contains all modules and py.typed, and nothing else" \
 check "the wheel depends on nothing, and needs Python 3.8" \
 	"$python -c 'import glob, sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.read(next(n for n in z.namelist() if n.endswith(\"/METADATA\"))).decode())' '$d'/dist/*.whl > '$d/metadata' && ! grep -i '^Requires-Dist' '$d/metadata' && grep -qx 'Requires-Python: >=3.8' '$d/metadata'"
 check "every file compiles as Python 3.8" \
-	"$python -c 'import ast, sys; [ast.parse(open(f).read(), f, feature_version=(3, 8)) for f in sys.argv[1:]]' '$src'/*.py '$src'/jetwatt/*.py"
+	"$python -c 'import ast, sys; [ast.parse(open(f).read(), f, feature_version=(3, 8)) for f in sys.argv[1:]]' '$src'/*.py '$src'/*/*.py"
 check "no module imports anything outside the standard library at its top" "$python - '$src'/jetwatt/*.py << 'EOF'
 import ast, sys
 bad = [(f, n.lineno) for f in sys.argv[1:] for n in ast.parse(open(f).read()).body if isinstance(n, (ast.Import, ast.ImportFrom))
@@ -41,12 +43,14 @@ bad = [(f, n.lineno) for f in sys.argv[1:] for n in ast.parse(open(f).read()).bo
        {(getattr(n, 'module', None) or 'sys').split('.')[0]} <= sys.stdlib_module_names]
 sys.exit(str(bad) if bad else 0)
 EOF"
-check "the public functions and classes have docstrings and annotations" "PYTHONPATH='$src' $python -B - << 'EOF'
-import inspect, sys
-import jetwatt
+cat > "$d/documented.py" << 'EOF'
+import importlib, inspect, sys
+module = importlib.import_module(sys.argv[1])
 bad = []
-for name in jetwatt.__all__:
-    what = getattr(jetwatt, name)
+for name in module.__all__:
+    what = getattr(module, name)
+    if name == "Record":        # a type
+        continue
     parts = [(name, what)] + [(name + '.' + k, getattr(v, 'fget', v)) for k, v in vars(what).items()
                               if not k.startswith('_') and inspect.isclass(what) and (inspect.isfunction(v) or isinstance(v, property))]
     for at, part in parts:
@@ -54,7 +58,8 @@ for name in jetwatt.__all__:
         if not doc or inspect.isfunction(part) and 'return' not in part.__annotations__:
             bad.append(at)
 sys.exit(str(bad) if bad else 0)
-EOF"
+EOF
+check "the public functions and classes have docstrings and annotations" "PYTHONPATH='$src' $python -B '$d/documented.py' jetwatt"
 
 run $python -m venv "$d/fresh"
 check "a fresh virtual environment" "[ $status = 0 ]"
@@ -70,6 +75,9 @@ new = {m.split(\".\")[0] for m in set(sys.modules) - before} - {\"jetwatt\"}
 assert new <= sys.stdlib_module_names, new - sys.stdlib_module_names
 assert threading.active_count() == 1'"
 
+check "without the extension module, jetwatt.stream says what to install" \
+	"! env -C / '$d/fresh/bin/python' -c 'import jetwatt.stream' 2> '$d/err' && grep -q '^ImportError: jetwatt.stream needs its extension module: No module named' '$d/err' && grep -q 'package python3-jetwatt-stream' '$d/err'"
+
 # With pip, as in pyproject.toml, from the sdist and from the tree: the same wheel.
 run $python -m venv --system-site-packages "$d/build-venv"
 mkdir -p "$d/sdist"
@@ -78,6 +86,20 @@ run "$d/build-venv/bin/pip" wheel -q --no-build-isolation --no-deps -w "$d/again
 check "pip builds the wheel from the sdist" "[ $status = 0 ]"
 check "with the same contents" \
 	"cmp <($python -m zipfile -l '$d'/dist/*.whl | awk '{ print \$1, \$NF }') <($python -m zipfile -l '$d'/again/*.whl | awk '{ print \$1, \$NF }')"
+
+# The extension module, from the tree and from its sdist. pip finds cffi in Debian's package.
+export LDFLAGS=-L$PWD/build LD_LIBRARY_PATH=$PWD/build
+(cd "$src/native" && $python setup.py -q sdist -d "$d/stream" bdist_wheel -d "$d/stream") > "$d/out" 2> "$d/err"
+check "sdist and wheel of the extension module build, for every later Python" \
+	"ls '$d/stream/jetwatt-stream-$version.tar.gz' && $python -m zipfile -l '$d'/stream/*.whl | grep -q '^_jetwatt_stream.abi3.so '"
+tar x -C "$d/sdist" -f "$d/stream/jetwatt-stream-$version.tar.gz"
+run "$d/build-venv/bin/pip" wheel -q --no-build-isolation --no-deps -w "$d/stream-again" "$d/sdist/jetwatt-stream-$version"
+check "pip builds the same wheel from the sdist" \
+	"[ $status = 0 ] && cmp <($python -m zipfile -l '$d'/stream/*.whl | awk '{ print \$1 }' | sort) <($python -m zipfile -l '$d'/stream-again/*.whl | awk '{ print \$1 }' | sort)"
+run "$d/build-venv/bin/pip" install -q --no-index "$d/dist/jetwatt-$version-py3-none-any.whl" "$d"/stream-again/*.whl
+check "both wheels install without a network" "[ $status = 0 ] && env -C / '$d/build-venv/bin/python' -c 'import jetwatt.stream'"
+check "the public functions and classes of jetwatt.stream, too" "env -C / '$d/build-venv/bin/python' -B '$d/documented.py' jetwatt.stream"
+
 cp -r "$src" "$d/alone"
 rm -rf "$d"/alone/*.egg-info
 run env -C "$d/alone" $python setup.py --version
@@ -116,7 +138,6 @@ check "without a source: what, why, fix" \
 awk -v d="$d" '/^```python$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > (d "/example" n ".py") }' doc/python.md
 cp tests/python/libraries.py "$d/"
 build/make-trace "$d/run.jwt" n=60 marks=1 > /dev/null && build/jetwatt report --json "$d/run.jwt" > "$d/energy.json"
-"$d/build-venv/bin/pip" install -q --no-index "$d/dist/jetwatt-$version-py3-none-any.whl" 2> "$d/err"
 examples()
 {
 	local f top=$PWD rc=0

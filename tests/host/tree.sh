@@ -55,7 +55,7 @@ sync		timeshare tune measure job $data
 knobs		policy board util
 exporter	policy out util
 files		util lib
-python
+python		energy minibatch
 END
 sources_max=40 lines_max=450
 

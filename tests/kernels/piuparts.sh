@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make check-packages: run Debian's piuparts on the seven packages together, then on each one.
+# make check-packages: run Debian's piuparts on the eight packages together, then on each one.
 # piuparts installs the packages in a minimal Debian, removes their dependencies, purges the
 # packages, and compares all files. piuparts repeats these steps with an upgrade from a lower
 # version, and with a removal or a purge between two installations. Needs root, a mirror and ten

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Collects samples and minibatches in order of time, and computes the energy of the minibatches. */
+#include "python/native/records.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "energy/energy.h"
+
+/* A running job keeps this many waits, whose times may be bounds of a marked minibatch. */
+#define WAITS_KEPT	4096
+
+static void *append(struct jetwatt_stream *s, struct array *a, const void *entry, size_t size)
+{
+	if (a->n == a->max) {
+		size_t max = a->max ? 2 * a->max : 256;
+		void *p = reallocarray(a->at, max, size);
+
+		if (!p) {
+			s->err = -ENOMEM;
+			return NULL;
+		}
+		a->at = p;
+		a->max = max;
+	}
+	return memcpy((char *)a->at + size * a->n++, entry, size);
+}
+
+/* Return: energy from the last sample to @t_ns, which is before the sample @p, uJ. */
+static double energy_until(const struct jetwatt_stream *s, const struct jetwatt_power *p, uint64_t t_ns)
+{
+	const struct jetwatt_power pair[2] = { s->last, *p };
+	double uj = 0;
+
+	jetwatt_batch_energy(pair, 2, s->total, s->nr_total, s->last.time_ns, t_ns, &uj, NULL);
+	return uj;
+}
+
+/* Return: energy from the first sample to a time at which a wait or mark has ended; NAN: unknown. */
+static double energy_at(const struct jetwatt_stream *s, uint64_t t_ns)
+{
+	const struct jetwatt_sync *wait = s->wait.at;
+	size_t lo = 0, hi = s->known;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (wait[mid].exit_ns < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->known && wait[lo].exit_ns == t_ns ? ((double *)s->at_wait.at)[lo] : NAN;
+}
+
+void jetwatt_stream_add(struct jetwatt_stream *s, const struct jetwatt_stream_minibatch *m)
+{
+	struct jetwatt_stream_minibatch *f = append(s, &s->found, m, sizeof(*m));
+
+	if (f)
+		f->uj = energy_at(s, m->end_ns) - energy_at(s, m->start_ns);
+}
+
+/* Compute the energy of the waits that end before the sample @p, and of the minibatches that do. */
+static void reach_waits(struct jetwatt_stream *s, const struct jetwatt_power *p)
+{
+	const struct jetwatt_sync *wait = s->wait.at;
+	struct jetwatt_stream_minibatch *open = s->open.at;
+	size_t done = 0;
+
+	for (; s->known < s->wait.n && wait[s->known].exit_ns <= p->time_ns; s->known++) {
+		uint64_t t = wait[s->known].exit_ns;
+		double uj = s->any && t >= s->last.time_ns ? s->uj + energy_until(s, p, t) : NAN;
+
+		if (!append(s, &s->at_wait, &uj, sizeof(uj)))
+			return;
+	}
+	while (done < s->open.n && open[done].end_ns <= p->time_ns)
+		jetwatt_stream_add(s, &open[done++]);
+	if (done)
+		memmove(open, open + done, (s->open.n -= done) * sizeof(*open));
+}
+
+static void on_power(const struct jetwatt_power *p, void *arg)
+{
+	struct jetwatt_stream *s = arg;
+
+	reach_waits(s, p);
+	if (s->any)
+		s->uj += energy_until(s, p, p->time_ns);
+	s->last = *p;
+	s->any = 1;
+	append(s, &s->power, p, sizeof(*p));
+}
+
+/* Forget old waits of a running job. */
+static void trim_waits(struct jetwatt_stream *s)
+{
+	struct jetwatt_sync *wait = s->wait.at;
+	double *uj = s->at_wait.at;
+	size_t gone = s->wait.n > 2 * WAITS_KEPT ? s->wait.n - WAITS_KEPT : 0;
+
+	if (!gone || gone > s->known)
+		return;
+	memmove(wait, wait + gone, (s->wait.n -= gone) * sizeof(*wait));
+	memmove(uj, uj + gone, (s->at_wait.n -= gone) * sizeof(*uj));
+	s->known -= gone;
+}
+
+/* A wait or mark of a running job: does a minibatch end with it? */
+static void track_wait(struct jetwatt_stream *s, const struct jetwatt_sync *w)
+{
+	struct jetwatt_stream_minibatch m = { .end_ns = w->exit_ns, .tgid = w->tgid };
+
+	if (w->call == JETWATT_SYNC_MARK_BEGIN)
+		return;
+	m.marked = w->call == JETWATT_SYNC_MARK;
+	if (jetwatt_batch_track_add(s->track, w, 0) == 1) {
+		m.start_ns = m.marked ? jetwatt_batch_mark_start(s->wait.at, s->wait.n - 1) : s->bound_ns;
+		if (m.start_ns)
+			append(s, &s->open, &m, sizeof(m));
+		s->bound_ns = w->exit_ns;
+	}
+	jetwatt_batch_track_learn(s->track);
+	trim_waits(s);
+}
+
+static void on_sync(const struct jetwatt_sync *w, void *arg)
+{
+	struct jetwatt_stream *s = arg;
+
+	if (append(s, &s->wait, w, sizeof(*w)) && s->track)
+		track_wait(s, w);
+}
+
+void jetwatt_stream_samples(const struct jetwatt_samples *b, void *stream)
+{
+	struct jetwatt_stream *s = stream;
+
+	s->samples_lost += b->gap;
+	if (s->join)
+		jetwatt_join_samples(b, s->join);
+}
+
+void jetwatt_stream_find_total(struct jetwatt_stream *s)
+{
+	for (int r = 0; r < s->nr_rails; r++)
+		if (s->rail[r].in_total)
+			s->total[s->nr_total++] = r;
+}
+
+struct jetwatt_stream *jetwatt_stream_new(void)
+{
+	struct jetwatt_stream *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->fd = s->epoll = s->pidfd = -1;
+	return s;
+}
+
+void jetwatt_stream_join(struct jetwatt_stream *s)
+{
+	jetwatt_join_set(s->join, on_power, on_sync, s);
+}
+
+int jetwatt_stream_step(struct jetwatt_stream *s)
+{
+	int n;
+
+	s->power.n = s->found.n = 0;
+	if (s->ended)
+		return 0;
+	n = s->reader ? jetwatt_stream_step_trace(s) : jetwatt_stream_step_live(s);
+	s->ended = n <= 0;
+	if (n >= 0 && s->err)
+		n = s->err;
+	return n;
+}
+
+const struct jetwatt_power *jetwatt_stream_power(const struct jetwatt_stream *s, size_t *n)
+{
+	*n = s->power.n;
+	return s->power.at;
+}
+
+const struct jetwatt_stream_minibatch *jetwatt_stream_minibatches(const struct jetwatt_stream *s, size_t *n)
+{
+	*n = s->found.n;
+	return s->found.at;
+}
+
+int jetwatt_stream_rails(const struct jetwatt_stream *s, const struct jetwatt_rail **rail)
+{
+	*rail = s->rail;
+	return s->nr_rails;
+}
+
+void jetwatt_stream_lost(const struct jetwatt_stream *s, struct jetwatt_stream_lost *lost)
+{
+	struct jetwatt_trace_state st = { 0 };
+
+	if (s->reader)
+		jetwatt_trace_state(s->reader, &st);
+	lost->samples = s->samples_lost;
+	lost->waits = s->waits_lost;
+	lost->late = s->join ? jetwatt_join_late(s->join) : 0;
+	lost->damaged = st.damaged + st.missing;
+}
+
+int jetwatt_stream_fd(const struct jetwatt_stream *s)
+{
+	return s->epoll;
+}
+
+const char *jetwatt_stream_error(const struct jetwatt_stream *s)
+{
+	return s && s->why ? s->why : jetwatt_error(s ? s->jw : NULL);
+}
+
+void jetwatt_stream_close(struct jetwatt_stream *s)
+{
+	if (!s)
+		return;
+	if (s->probe)
+		jetwatt_probe_close(s->probe);
+	if (s->jw)
+		jetwatt_stream_restore_rate(s);
+	jetwatt_close(s->jw);
+	jetwatt_trace_reader_free(s->reader);
+	jetwatt_join_free(s->join);
+	jetwatt_sysfs_close(s->sysfs);
+	jetwatt_batch_track_free(s->track);
+	if (s->fd >= 0)
+		close(s->fd);
+	if (s->epoll >= 0)
+		close(s->epoll);
+	if (s->pidfd >= 0)
+		close(s->pidfd);
+	free(s->mark_name);
+	free(s->power.at);
+	free(s->found.at);
+	free(s->wait.at);
+	free(s->at_wait.at);
+	free(s->open.at);
+	free(s);
+}
