@@ -1351,6 +1351,35 @@ struct jetwatt_trace_end {
 	int32_t status;
 };
 
+#define JETWATT_TRACE_COUNTERS	8	/* number of counters of work units in a trace */
+
+/**
+ * struct jetwatt_trace_count - value of a counter of the program's own work units, such as tokens
+ * @counter: number of the counter, less than JETWATT_TRACE_COUNTERS; the text unit.N names it
+ * @missing: 0: @value is valid; 1: the source has no such counter; 2: the source could not be read
+ * @value: count; finite
+ */
+struct jetwatt_trace_count {
+	uint32_t counter, missing;
+	double value;
+};
+
+/**
+ * struct jetwatt_trace_counts - counters that were read at the same time
+ * @begin_ns, @end_ns: time before and after reading; the counters had these values at some time
+ *	between the two
+ * @nr: number of entries of @count
+ * @count: the counters
+ */
+struct jetwatt_trace_counts {
+	uint64_t begin_ns, end_ns;
+	uint32_t nr;
+	struct jetwatt_trace_count count[JETWATT_TRACE_COUNTERS];
+};
+
+/* Receives counters; @c is valid until the function returns. */
+typedef void (*jetwatt_trace_counts_fn)(const struct jetwatt_trace_counts *c, void *arg);
+
 /* --- writing ------------------------------------------------------- */
 
 /* A writer: see jetwatt_trace_writer_new(). */
@@ -1442,6 +1471,12 @@ void jetwatt_trace_write_event(const struct jetwatt_event *e, void *writer);
  * @writer: the struct jetwatt_trace_writer
  */
 void jetwatt_trace_write_reading(const struct jetwatt_reading *r, void *writer);
+/**
+ * jetwatt_trace_write_counts() - write the values of counters of work units
+ * @c: the counters
+ * @writer: the struct jetwatt_trace_writer
+ */
+void jetwatt_trace_write_counts(const struct jetwatt_trace_counts *c, void *writer);
 
 /**
  * jetwatt_trace_flush() - write the records in memory; to be called several times per second
@@ -1547,6 +1582,12 @@ void jetwatt_trace_reader_free(struct jetwatt_trace_reader *r);
  * @fn: called for each reading, with the @arg of jetwatt_trace_reader_new(); may be NULL
  */
 void jetwatt_trace_reader_reading(struct jetwatt_trace_reader *r, jetwatt_reading_fn fn);
+/**
+ * jetwatt_trace_reader_counts() - set the callback for counters of work units
+ * @r: the reader
+ * @fn: called for each record of counters, with the @arg of jetwatt_trace_reader_new(); may be NULL
+ */
+void jetwatt_trace_reader_counts(struct jetwatt_trace_reader *r, jetwatt_trace_counts_fn fn);
 
 /**
  * jetwatt_trace_read() - read the next intact block and call the callbacks for its records

@@ -8,6 +8,7 @@
  * byte, the rest of the input is the whole file, or the records of one block, for which this file
  * computes correct checksums, because mutations do not find them.
  */
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,17 @@ static void fuzz_reading_call(const struct jetwatt_reading *r, void *join)
 	jetwatt_join_reading(r, join);
 }
 
+/* Callers index tables of counters with the number of a counter. */
+static void fuzz_counts_call(const struct jetwatt_trace_counts *c, void *join)
+{
+	(void)join;
+	if (c->end_ns < c->begin_ns || c->nr > JETWATT_TRACE_COUNTERS)
+		abort();
+	for (uint32_t i = 0; i < c->nr; i++)
+		if (c->count[i].counter >= JETWATT_TRACE_COUNTERS || !isfinite(c->count[i].value))
+			abort();
+}
+
 static void fuzz_read(int fd)
 {
 	static const struct jetwatt_trace_calls calls = {
@@ -93,6 +105,7 @@ static void fuzz_read(int fd)
 		return;
 	if (!jetwatt_trace_reader_new(&r, fd, &calls, j)) {
 		jetwatt_trace_reader_reading(r, fuzz_reading_call);
+		jetwatt_trace_reader_counts(r, fuzz_counts_call);
 		while (jetwatt_trace_read(r) > 0)
 			blocks++;
 		jetwatt_trace_state(r, &st);

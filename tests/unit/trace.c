@@ -181,6 +181,24 @@ static void head(struct jetwatt_trace_writer *w)
 }
 
 /* Write batches and waits @from to @to - 1; a new block begins every @block of them. */
+/* The counters of a program: the first one grows, the second one is missing at first. */
+static void counts_of(struct jetwatt_trace_counts *c, uint32_t nr)
+{
+	*c = (struct jetwatt_trace_counts){
+		.begin_ns = 5000000000ull + nr * 32000000ull - 1000, .nr = 2,
+		.count = { { 0, 0, nr + 0.25 }, { JETWATT_TRACE_COUNTERS - 1, nr < 3, nr < 3 ? 0 : 1e18 } },
+	};
+	c->end_ns = c->begin_ns + 500000;
+}
+
+static void write_counts(struct jetwatt_trace_writer *w, uint32_t nr)
+{
+	struct jetwatt_trace_counts c;
+
+	counts_of(&c, nr);
+	jetwatt_trace_write_counts(&c, w);
+}
+
 static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t to, uint32_t block)
 {
 	struct jetwatt_sync s;
@@ -194,6 +212,7 @@ static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t t
 		jetwatt_each_slot(slot)
 			r.of.value[slot] = slot % 2 ? JETWATT_TELEMETRY_NONE : 100 + slot;
 		jetwatt_trace_write_reading(&r, w);
+		write_counts(w, nr);
 		write_batch(w, nr);
 		wait_of(&s, nr);
 		jetwatt_trace_write_sync(&s, w);
@@ -592,6 +611,59 @@ TEST(invalid_records_are_refused)
 	EXPECT_EQ(-ENOSPC, err);
 	EXPECT_EQ(-EBADF, jetwatt_trace_flush(w, 0, 1));
 	jetwatt_trace_writer_free(w);
+}
+
+static void got_counts(const struct jetwatt_trace_counts *c, void *arg)
+{
+	uint32_t *n = arg;
+	struct jetwatt_trace_counts want;
+
+	counts_of(&want, *n);
+	*n += !memcmp(&want, c, sizeof(want));
+}
+
+TEST(counters_of_work_units)
+{
+	static const struct jetwatt_trace_calls none;
+	/* begin, duration, number of counters: the number exceeds the limit; the counter does; the value
+	 * is infinite */
+	static const uint8_t bad[][16] = {
+		{ JETWATT_TRACE_COUNTS, 3, 0, 0, JETWATT_TRACE_COUNTERS + 1 },
+		{ JETWATT_TRACE_COUNTS, 6, 0, 0, 1, JETWATT_TRACE_COUNTERS, 0, 0 },
+		{ JETWATT_TRACE_COUNTS, 14, 0, 0, 1, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0xf8, 0x7f },
+	};
+	struct jetwatt_trace_writer *w;
+	struct jetwatt_trace_reader *r;
+	struct jetwatt_trace_state st;
+	int fd = file();
+	uint32_t n = 0;
+	struct got g;
+
+	ASSERT_EQ(0, jetwatt_trace_writer_new(&w, fd));
+	head(w);
+	write_some(w, 0, 40, 8);
+	jetwatt_trace_writer_free(w);
+	ASSERT_EQ(0, lseek(fd, 0, SEEK_SET));
+	ASSERT_EQ(0, jetwatt_trace_reader_new(&r, fd, &none, &n));
+	jetwatt_trace_reader_counts(r, got_counts);
+	while (jetwatt_trace_read(r) > 0)
+		;
+	jetwatt_trace_reader_free(r);
+	close(fd);
+	EXPECT_EQ(40, n);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct jetwatt_trace_block b = { .version = 1, .length = bad[i][1] + 2,
+						 .crc = jetwatt_crc32c(0, bad[i], bad[i][1] + 2) };
+		uint8_t header[JETWATT_TRACE_HEADER];
+
+		fd = file();
+		jetwatt_trace_block_put(header, &b);
+		ASSERT_EQ(sizeof(header), write(fd, header, sizeof(header)));
+		ASSERT_EQ(b.length, write(fd, bad[i], b.length));
+		EXPECT_EQ(0, read_all(fd, &g, &st));
+		EXPECT_EQ(1, st.damaged);
+		close(fd);
+	}
 }
 
 /* A block of a newer format version is refused; records of an unknown kind in a block are

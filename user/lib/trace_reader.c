@@ -154,6 +154,11 @@ void jetwatt_trace_reader_reading(struct jetwatt_trace_reader *r, jetwatt_readin
 	r->reading = fn;
 }
 
+void jetwatt_trace_reader_counts(struct jetwatt_trace_reader *r, jetwatt_trace_counts_fn fn)
+{
+	r->counts = fn;
+}
+
 int jetwatt_trace_read(struct jetwatt_trace_reader *r)
 {
 	struct jetwatt_trace_block b = { 0 };

@@ -13,6 +13,7 @@
  * @fd: file descriptor of the trace, owned by the caller
  * @calls: callbacks, with @arg
  * @reading: callback for readings of sysfs; may be NULL
+ * @counts: callback for counters of work units; may be NULL
  * @byte: buffer for bytes of the trace; the bytes from @head to @len have not been processed
  * @head: index in @byte of the first byte that has not been processed
  * @len: number of bytes in @byte
@@ -34,6 +35,7 @@ struct jetwatt_trace_reader {
 	int fd;
 	struct jetwatt_trace_calls calls;
 	jetwatt_reading_fn reading;
+	jetwatt_trace_counts_fn counts;
 	void *arg;
 	uint8_t *byte;
 	size_t head, len, max;

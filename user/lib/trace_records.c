@@ -6,6 +6,7 @@
 #include "lib/trace_reader.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Maximum time in a record, ns: no clock reaches this time, and differences of times do not
@@ -259,6 +260,28 @@ static void decode_reading(struct jetwatt_trace_reader *r, struct jetwatt_trace_
 		r->reading(&one, r->arg);
 }
 
+static void decode_counts(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
+			  uint64_t base_ns)
+{
+	struct jetwatt_trace_counts c = { .begin_ns = base_ns + jetwatt_trace_get_int(v) };
+
+	c.end_ns = c.begin_ns + jetwatt_trace_get_uint(v);
+	c.nr = jetwatt_trace_get_u32(v);
+	v->bad |= c.begin_ns > TIME_MAX || c.end_ns > TIME_MAX || c.end_ns < c.begin_ns ||
+		  c.nr > JETWATT_TRACE_COUNTERS;
+	for (uint32_t i = 0; i < c.nr && !v->bad; i++) {
+		uint64_t bits;
+
+		c.count[i].counter = jetwatt_trace_get_u32(v);
+		c.count[i].missing = jetwatt_trace_get_u32(v);
+		bits = jetwatt_trace_get_uint(v);
+		memcpy(&c.count[i].value, &bits, sizeof(bits));
+		v->bad |= c.count[i].counter >= JETWATT_TRACE_COUNTERS || !isfinite(c.count[i].value);
+	}
+	if (!v->bad && r->counts)
+		r->counts(&c, r->arg);
+}
+
 int jetwatt_trace_records(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
 			  uint64_t time_ns)
 {
@@ -286,6 +309,7 @@ int jetwatt_trace_records(struct jetwatt_trace_reader *r, struct jetwatt_trace_v
 		case JETWATT_TRACE_LOST: decode_lost(r, &p); break;
 		case JETWATT_TRACE_END: decode_end(r, &p, time_ns); break;
 		case JETWATT_TRACE_READING: decode_reading(r, &p, time_ns); break;
+		case JETWATT_TRACE_COUNTS: decode_counts(r, &p, time_ns); break;
 		default: r->state.unknown++;
 		}
 		v->bad |= p.bad;

@@ -228,3 +228,25 @@ void jetwatt_trace_write_reading(const struct jetwatt_reading *r, void *writer)
 	}
 	jetwatt_trace_add(w, JETWATT_TRACE_READING);
 }
+
+void jetwatt_trace_write_counts(const struct jetwatt_trace_counts *c, void *writer)
+{
+	struct jetwatt_trace_writer *w = writer;
+
+	if (w->err || w->finished)
+		return;
+	jetwatt_trace_open(w, c->begin_ns);
+	jetwatt_trace_put_int(&w->scratch, c->begin_ns - w->time_ns);
+	jetwatt_trace_put_uint(&w->scratch, c->end_ns - c->begin_ns);
+	jetwatt_trace_put_uint(&w->scratch, c->nr);
+	for (uint32_t i = 0; i < c->nr && i < JETWATT_TRACE_COUNTERS; i++) {
+		double value = c->count[i].missing ? 0 : c->count[i].value;
+		uint64_t bits;
+
+		memcpy(&bits, &value, sizeof(bits));
+		jetwatt_trace_put_uint(&w->scratch, c->count[i].counter);
+		jetwatt_trace_put_uint(&w->scratch, c->count[i].missing);
+		jetwatt_trace_put_uint(&w->scratch, bits);
+	}
+	jetwatt_trace_add(w, JETWATT_TRACE_COUNTS);
+}
