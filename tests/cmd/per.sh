@@ -4,7 +4,7 @@
 # Test stat --per: energy and time per unit of a job that counts its minibatches itself must be those
 # of the plant, and a counter that restarts or is missing must be reported.
 . "${0%/*}/common.inc"
-plan 13
+plan 17
 
 # A job that writes the number of its minibatches so far to the file $1.
 cat > "$T/counting" << 'EOT'
@@ -49,6 +49,24 @@ exits 0 && [ "$(per units)" = 80 ] && [ "$1" = 80 ] && near "$(per energy_j)" "$
 result $? "a count in a file: J and ms per unit within 1 % of the plant's"
 says "cannot read $T/count yet (No such file"
 result $? "a file that does not exist at the begin is reported, and counts from 0"
+
+# record stores the count: report computes the figures again.
+rm "$T/count"
+run jetwatt record -o "$T/run.jwt" --json --per "step=$T/count" -- sh "$T/counting" "$T/count"
+cp "$T/out" "$T/json"
+# shellcheck disable=SC2046
+set -- $(truth)
+exits 0 && [ "$(per units)" = 80 ] && near "$(per energy_j)" "$2" 0.01 && near "$(per time_ms)" "$3" 0.01
+result $? "record --per: J and ms per unit within 1 % of the plant's"
+run jetwatt report --json "$T/run.jwt"
+exits 0 && cmp "$T/out" "$T/json" && jetwatt report "$T/run.jwt" > "$T/out" && shows 'J   per step' 'ms  per step'
+result $? "report: the same figures"
+run jetwatt record -o "$T/run.jwt" --per "step=$T/never" -- sleep 2
+exits 1 && form && says "never was never read"
+result $? "record: a counter that is never there is an error"
+run jetwatt record -o "$T/run.jwt" --trigger signal --per "step=$T/count"
+exits 2 && form
+result $? "record: no counters with --trigger"
 
 # Measure a part of the run, with a counter from a server: both ends of the interval are within
 # minibatches.

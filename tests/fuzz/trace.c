@@ -18,7 +18,9 @@
 #include "lib/crc32c.h"
 #include "lib/join.h"
 #include "lib/trace.h"
+#include "measure/unit_record.h"
 
+static struct jetwatt_units units;
 static uint64_t trace_sum;	/* a use of all values, so that the compiler keeps the reads */
 
 static void fuzz_samples_call(const struct jetwatt_samples *s, void *join)
@@ -56,6 +58,12 @@ static void fuzz_text_call(const char *key, const char *text, void *join)
 	(void)join;
 	if (strlen(key) >= JETWATT_TRACE_KEY_LEN || strlen(text) >= JETWATT_TRACE_TEXT_LEN)
 		abort();
+	jetwatt_unit_record_text(&units, key, text);
+	if (units.nr > JETWATT_UNITS_MAX || units.sources > JETWATT_UNITS_MAX)
+		abort();
+	for (int i = 0; i < units.nr; i++)
+		if (!*units.unit[i].name || units.unit[i].source < 0 || units.unit[i].source >= JETWATT_UNITS_MAX)
+			abort();
 }
 
 static void fuzz_rail_call(const struct jetwatt_rail *r, void *join)
@@ -78,6 +86,10 @@ static void fuzz_reading_call(const struct jetwatt_reading *r, void *join)
 /* Callers index tables of counters with the number of a counter. */
 static void fuzz_counts_call(const struct jetwatt_trace_counts *c, void *join)
 {
+	struct jetwatt_unit_reading one;
+
+	if (jetwatt_unit_record_reading(&units, c, &one) && (one.source < 0 || one.source >= JETWATT_UNITS_MAX))
+		abort();
 	(void)join;
 	if (c->end_ns < c->begin_ns || c->nr > JETWATT_TRACE_COUNTERS)
 		abort();
@@ -125,6 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > 1 << 20)
 		return 0;
+	memset(&units, 0, sizeof(units));
 	fd = memfd_create("trace", MFD_CLOEXEC);
 	if (fd < 0)
 		return 0;

@@ -6,10 +6,12 @@
  *   make-trace OUT [ms=80] [n=300] [busy=0.7] [idle_w=9] [gpu_w=10] [cpu_w=3] [jitter=0.02]
  *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
  *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [warm=0] [extra_every=N]
- *              [marks=0]
+ *              [marks=0] [units=0]
  *
  * extra_every: each Nth minibatch has an additional wait of 1 ms at its end.
  * marks: the program marks the end of each minibatch, 1 ms after the last wait.
+ * units: the program counts this many work units, named token, per minibatch; the count is read once a
+ * second, at the end of a minibatch.
  *
  * Prints the true values as JSON: minibatches, seconds, joules.
  */
@@ -30,6 +32,7 @@
 #define START_NS	100000000000ull
 #define EXTRA_NS	2000000
 #define MARK_NS		1000000
+#define COUNT_NS	1000000
 
 static const struct {
 	const char *label;
@@ -44,7 +47,7 @@ static const struct {
 
 static struct {
 	double ms, n, busy, idle_w, gpu_w, cpu_w, jitter, rate, gap_at, gap, slow_at, slow, eval_every;
-	double syncs, seed, open, drift, noise, warm, extra_every, marks;
+	double syncs, seed, open, drift, noise, warm, extra_every, marks, units;
 } opt = { .ms = 80, .n = 300, .busy = .7, .idle_w = 9, .gpu_w = 10, .cpu_w = 3, .jitter = .02,
 	  .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
 
@@ -59,6 +62,7 @@ static const struct {
 	{ "syncs", &opt.syncs }, { "seed", &opt.seed }, { "open", &opt.open },
 	{ "drift", &opt.drift }, { "noise", &opt.noise }, { "warm", &opt.warm },
 	{ "extra_every", &opt.extra_every }, { "marks", &opt.marks },
+	{ "units", &opt.units },
 };
 
 static void parse(const char *arg)
@@ -117,6 +121,11 @@ static void describe(struct jetwatt_trace_writer *w)
 		jetwatt_trace_write_rail(w, &rail);
 		if (r % 3 == 0)
 			jetwatt_trace_write_chip(w, &chip);
+	}
+	if (opt.units > 0) {
+		jetwatt_trace_write_text(w, "unit.0", "token");
+		jetwatt_trace_write_text(w, "unit.0.source", "http://127.0.0.1:8000/metrics");
+		jetwatt_trace_write_text(w, "unit.0.metric", "tokens_total");
 	}
 	jetwatt_trace_write_job(w, &job);
 	jetwatt_trace_flush(w, 0, 1);
@@ -194,6 +203,19 @@ static void wait_for(struct jetwatt_trace_writer *w, const struct step *s, int m
 		write_wait(w, s->end_ns + MARK_NS, s->end_ns + MARK_NS, JETWATT_SYNC_MARK);
 }
 
+/* Write the count after @n minibatches, at the time @t_ns. */
+static void count(struct jetwatt_trace_writer *w, int n, uint64_t t_ns)
+{
+	static uint64_t last_ns;
+	struct jetwatt_trace_counts c = { .begin_ns = t_ns - COUNT_NS, .end_ns = t_ns + COUNT_NS, .nr = 1 };
+
+	if (!(opt.units > 0) || (last_ns && t_ns - last_ns < 1000000000))
+		return;
+	last_ns = t_ns;
+	c.count[0].value = opt.units * n;
+	jetwatt_trace_write_counts(&c, w);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t t = START_NS - 50000000, gap0, gap1, tick;
@@ -236,6 +258,7 @@ int main(int argc, char **argv)
 				  watts(r, &s, s.work_ns, at_s) * (s.end_ns - s.work_ns)) * 1e-9;
 		wait += (s.end_ns - s.work_ns) * 1e-9;
 		wait_for(w, &s, opt.extra_every && i % (int)opt.extra_every == opt.extra_every - 1);
+		count(w, i + 1, s.end_ns);
 		jetwatt_trace_flush(w, 0, i % 12 == 11);
 		s.begin_ns = s.end_ns;
 	}

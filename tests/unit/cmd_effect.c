@@ -94,4 +94,34 @@ TEST(identical_series_do_not_differ)
 	EXPECT_EQ(0, e.confidence);
 }
 
+/* A single value per run with its standard error: the interval has the stated coverage, and the false
+ * positive rate is the stated one. */
+TEST(single_values)
+{
+	static const double sd[] = { .01, .02 };
+	int false_alarms = 0, covered = 0, found = 0;
+	struct jetwatt_effect e;
+
+	srand48(5);
+	for (int round = 0; round < 4000; round++) {
+		double mean[] = { 3 * (1 + sd[0] * normal()), 3 * (1 + sd[1] * normal()) };
+
+		jetwatt_effect_single(mean, sd, &e);
+		false_alarms += jetwatt_effect_moved(&e);
+		covered += e.lo <= 0 && e.hi >= 0;
+		mean[1] *= 1.1;
+		jetwatt_effect_single(mean, sd, &e);
+		found += jetwatt_effect_moved(&e);
+	}
+	EXPECT_LE(false_alarms, 60);
+	EXPECT_GE(covered, 3740);
+	EXPECT_LE(covered, 3860);
+	EXPECT_GE(found, 3700);
+	EXPECT_EQ(0, strcmp("-", jetwatt_effect_size(&e)));
+	jetwatt_effect_single((double[]){ 1, 2 }, (double[]){ .1, NAN }, &e);
+	EXPECT_EQ(1, e.change);
+	EXPECT_LT(e.confidence, 0);
+	EXPECT_EQ(0, jetwatt_effect_moved(&e));
+}
+
 TEST_HARNESS_MAIN

@@ -13,12 +13,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cmd/run_figures.h"
 #include "cmd/verbs.h"
 #include "measure/blackbox.h"
 #include "measure/connect.h"
 #include "measure/replay.h"
 #include "measure/sensor_options.h"
-#include "measure/summary.h"
+#include "measure/unit_record.h"
 #include "measure/wait_job.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -27,12 +28,13 @@
 #define JETWATT_VERSION "unknown"
 #endif
 
-enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, TRIGGER, PRE, POST };
+enum { RATE = JETWATT_ARGS_LONG, JSON, FOR, TRIGGER, PRE, POST, PER };
 
 struct record_input {
 	struct jetwatt_args args;
 	struct jetwatt_sensors_args sensors;
 	struct jetwatt_args_job job;
+	struct jetwatt_units units;
 	const char *out;
 	double for_s, rate_hz, pre_s, post_s;
 	enum jetwatt_blackbox_trigger trigger;
@@ -43,12 +45,14 @@ struct record_input {
  * struct record - a trace being written
  * @session: the measurement session
  * @writer: the trace writer, on @fd
+ * @counters: reads the counters of work units; NULL: there are none
  * @path: name of the file, NULL: standard output
  * @fd: the open file
  */
 struct record {
 	struct jetwatt_session session;
 	struct jetwatt_trace_writer *writer;
+	struct jetwatt_unit_reader *counters;
 	const char *path;
 	int fd;
 };
@@ -58,6 +62,7 @@ static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "Record this running process and its children, until it ends or SIGINT", 0 },
 	{ "for", FOR, "SECONDS", 0, "With -p: stop after this time", 0 },
 	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
+	{ "per", PER, "NAME=SOURCE", 0, "Record a counter of the program, as token=URL#METRIC; see jetwatt-stat(1)", 0 },
 	{ "trigger", TRIGGER, "CAUSE", 0,
 	  "Record the time before and after an event: oc (over-current), thermal or signal (SIGUSR1)", 0 },
 	{ "pre", PRE, "SECONDS", 0, "With --trigger: seconds before the event; default: 10", 0 },
@@ -79,6 +84,9 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case RATE:
 		in->rate_hz = jetwatt_args_quantity("--rate", arg, "Hz", 1, 1e6);
+		break;
+	case PER:
+		jetwatt_units_option(&in->units, arg);
 		break;
 	case TRIGGER:
 		in->trigger = jetwatt_blackbox_parse(arg);
@@ -108,6 +116,10 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "start the command first, then run jetwatt record --trigger WHAT -p PID",
 					       "--trigger cannot be combined with a command"));
+		if (in->trigger && in->units.nr)
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+					       "record the whole run: omit --trigger",
+					       "--per cannot be combined with --trigger"));
 		if (!in->out)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "-o FILE",
 					       "no output file is given"));
@@ -177,6 +189,8 @@ static int write_description(struct record *rec, const struct record_input *in,
 		err = jetwatt_trace_write_text(rec->writer, "command", line);
 	if (!err)
 		err = jetwatt_trace_write_text(rec->writer, "scope", rec->session.scope);
+	if (!err)
+		err = jetwatt_unit_record_describe(&in->units, rec->writer);
 	n = jetwatt_chips(rec->session.jw, chip, JETWATT_RAILS_MAX);
 	for (int i = 0; i < n && i < JETWATT_RAILS_MAX && !err; i++)
 		err = jetwatt_trace_write_chip(rec->writer, &chip[i]);
@@ -197,8 +211,11 @@ static void record_poll(void *arg)
 {
 	struct record *rec = arg;
 	struct jetwatt_session *w = &rec->session;
-	int err = jetwatt_trace_flush(rec->writer, jetwatt_session_waits_lost(w), 0);
+	int err;
 
+	if (rec->counters)
+		jetwatt_unit_record_write(rec->counters, rec->writer);
+	err = jetwatt_trace_flush(rec->writer, jetwatt_session_waits_lost(w), 0);
 	jetwatt_session_discard(w, w->power_ns);
 	w->nr_sync = w->nr_mark = 0;
 	if (!err || w->why)
@@ -252,7 +269,6 @@ static int close_trace(struct record *rec, const struct jetwatt_board *board)
 static int print_summary(const struct record *rec, const struct record_input *in)
 {
 	struct jetwatt_replay replay;
-	struct jetwatt_summary s;
 	struct jetwatt_run_energy m;
 	int err;
 
@@ -262,13 +278,10 @@ static int print_summary(const struct record *rec, const struct record_input *in
 	memset(&m, 0, sizeof(m));
 	if (!err)
 		err = jetwatt_replay_run(&replay, &m);
-	if (!err && jetwatt_summary_make(&s, &m))
-		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
-					"cannot compute the summary of the run");
-	if (!err && in->json)
-		jetwatt_summary_json(&s, stdout);
-	else if (!err)
-		jetwatt_summary_print(&s, stdout, &in->args);
+	if (!err)
+		err = jetwatt_run_figures(&replay, &m, in->json, &in->args);
+	if (!err && replay.work)
+		err = jetwatt_work_units_check(replay.work);
 	jetwatt_run_energy_free(&m);
 	jetwatt_replay_close(&replay);
 	return err;
@@ -292,7 +305,17 @@ static int record_blackbox(const struct record_input *in, struct record *rec)
 	return err ? err : print_summary(rec, in);
 }
 
-static int record_run(const struct record_input *in, struct record *rec,
+static int start_counters(struct record *rec, struct jetwatt_units *units)
+{
+	int err;
+
+	rec->counters = calloc(1, sizeof(*rec->counters));
+	err = rec->counters ? jetwatt_unit_reader_start(rec->counters, units) : -ENOMEM;
+	return !err ? 0 : jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
+					       "--per: cannot read the counters");
+}
+
+static int record_run(struct record_input *in, struct record *rec,
 		      const struct jetwatt_board *board)
 {
 	struct jetwatt_session *w = &rec->session;
@@ -313,7 +336,14 @@ static int record_run(const struct record_input *in, struct record *rec,
 		return err;
 	job = (struct jetwatt_trace_job){ w->begun_ns, w->pid };
 	jetwatt_trace_write_job(rec->writer, &job);
-	err = jetwatt_wait_job(w, in->for_s, record_poll, rec);
+	if (in->units.nr)
+		err = start_counters(rec, &in->units);
+	if (!err)
+		err = jetwatt_wait_job(w, in->for_s, record_poll, rec);
+	if (!err && rec->counters) {
+		jetwatt_unit_record_last(rec->counters, w);
+		jetwatt_unit_record_write(rec->counters, rec->writer);
+	}
 	late = close_trace(rec, board);
 	w->recorder = NULL;
 	if (!err)
@@ -341,7 +371,9 @@ int jetwatt_cmd_record(int argc, char **argv)
 	if (err)
 		return err;
 	jetwatt_session_init(&rec.session);
-	err = jetwatt_sensors_apply(&in.sensors, board);
+	err = jetwatt_units_resolve(&in.units);
+	if (!err)
+		err = jetwatt_sensors_apply(&in.sensors, board);
 	if (!err)
 		err = jetwatt_session_open(&rec.session, board, in.rate_hz);
 	if (err)
@@ -359,6 +391,10 @@ out:
 	jetwatt_session_close(&rec.session);
 	late = jetwatt_sensors_restore(&in.sensors, board);
 	err = err ? err : late;
+	if (rec.counters)
+		jetwatt_unit_reader_free(rec.counters);
+	free(rec.counters);
+	jetwatt_units_forget(&in.units);
 	jetwatt_trace_writer_free(rec.writer);
 	if (rec.path && rec.fd >= 0)
 		close(rec.fd);

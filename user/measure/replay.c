@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "measure/unit_record.h"
 #include "util/error.h"
 
 /* Time for which the join holds records back, ms: the same as when the trace was recorded. */
@@ -47,6 +48,8 @@ static void on_text(const char *key, const char *text, void *arg)
 		r->session.trace_state.attached = strtoul(text, NULL, 10);
 	else if (!strncmp(key, "mark.", 5))
 		set_mark_name(&r->session.trace_state, key + 5, text);
+	else
+		jetwatt_unit_record_text(&r->units, key, text);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (!strcmp(key, known[i].key))
 			snprintf(known[i].to, known[i].size, "%s", text);
@@ -126,6 +129,23 @@ static void on_reading(const struct jetwatt_reading *reading, void *arg)
 		jetwatt_session_reading(reading, &r->session);
 }
 
+static void on_counts(const struct jetwatt_trace_counts *c, void *arg)
+{
+	struct jetwatt_replay *r = arg;
+	struct jetwatt_unit_reading one;
+
+	if (r->on_counts)
+		r->on_counts(c, r->session.arg);
+	if (!jetwatt_unit_record_reading(&r->units, c, &one))
+		return;
+	if (!r->work)
+		r->work = jetwatt_work_units_replay(&r->units, *r->command != 0);
+	if (r->work)
+		jetwatt_work_units_add(r->work, &one);
+	else
+		r->session.out_of_memory = 1;
+}
+
 static void on_sync(const struct jetwatt_sync *s, void *arg)
 {
 	struct jetwatt_replay *r = arg;
@@ -202,6 +222,7 @@ int jetwatt_replay_open(struct jetwatt_replay *r, const char *path)
 	if (jetwatt_trace_reader_new(&r->reader, r->fd, &calls, r))
 		return read_failed(r, -ENOMEM);
 	jetwatt_trace_reader_reading(r->reader, on_reading);
+	jetwatt_trace_reader_counts(r->reader, on_counts);
 	do
 		n = jetwatt_replay_step(r);
 	while (n > 0 && !w->nr_total);
@@ -239,6 +260,15 @@ void jetwatt_replay_finish(struct jetwatt_replay *r)
 	}
 }
 
+/* Process the readings of counters, from the first one on. */
+static void run_units(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
+{
+	if (!r->counted)
+		jetwatt_work_units_start(r->work, m);
+	r->counted = 1;
+	jetwatt_work_units_run(r->work);
+}
+
 int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 {
 	struct jetwatt_session *w = &r->session;
@@ -254,6 +284,8 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 			jetwatt_run_energy_begin(m, w);
 			begun = 1;
 		}
+		if (begun && r->work)
+			run_units(r, m);
 		if (begun)
 			jetwatt_run_energy_run(m);
 		n = jetwatt_replay_step(r);
@@ -268,13 +300,23 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m)
 		w->begun_ns = w->power[0].time_ns;
 	if (!begun)
 		jetwatt_run_energy_begin(m, w);
+	if (r->work) {
+		run_units(r, m);
+		jetwatt_work_units_end(r->work, w->ended_ns);
+	}
 	n = jetwatt_run_energy_end(m, w->ended_ns);
 	return !n ? 0 : jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-n), NULL,
 					  "cannot compute the energy of %s", r->path);
 }
 
+int jetwatt_replay_units(const struct jetwatt_replay *r, struct jetwatt_work_unit *unit)
+{
+	return r->work ? jetwatt_work_units_results(r->work, unit) : 0;
+}
+
 void jetwatt_replay_close(struct jetwatt_replay *r)
 {
+	jetwatt_work_units_free(r->work);
 	jetwatt_trace_reader_free(r->reader);
 	jetwatt_session_close(&r->session);
 	if (r->fd > STDERR_FILENO)

@@ -7,6 +7,7 @@
 
 #include "measure/run_energy.h"
 #include "measure/session.h"
+#include "measure/work_units.h"
 
 #define JETWATT_REPLAY_EVENTS	1024
 
@@ -24,6 +25,9 @@
  * @event: the first JETWATT_REPLAY_EVENTS events of the module in the trace
  * @nr_events: number of events in the trace, which may exceed JETWATT_REPLAY_EVENTS
  * @state: state of the reader: damaged and missing blocks
+ * @units: the counters of work units in the trace
+ * @work: their readings; NULL: none so far; @counted: 1: jetwatt_replay_run() processes them
+ * @on_counts: called for each record of counters, with session->arg; may be NULL
  */
 struct jetwatt_replay {
 	struct jetwatt_session session;
@@ -38,6 +42,10 @@ struct jetwatt_replay {
 	struct jetwatt_event event[JETWATT_REPLAY_EVENTS];
 	size_t nr_events;
 	struct jetwatt_trace_state state;
+	struct jetwatt_units units;
+	struct jetwatt_work_units *work;
+	int counted;
+	jetwatt_trace_counts_fn on_counts;
 };
 
 /*
@@ -66,6 +74,10 @@ int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m);
 /* After the last block has been read: deliver the records that the join still holds back, and
  * report damaged parts of the trace. */
 void jetwatt_replay_finish(struct jetwatt_replay *r);
+
+/* After jetwatt_replay_run(): compute the figures per work unit. @unit: JETWATT_UNITS_MAX entries.
+ * Return: number of counters that have figures. */
+int jetwatt_replay_units(const struct jetwatt_replay *r, struct jetwatt_work_unit *unit);
 
 /* Close the trace and the session. */
 void jetwatt_replay_close(struct jetwatt_replay *r);

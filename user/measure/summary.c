@@ -303,14 +303,3 @@ void jetwatt_summary_fields(const struct jetwatt_summary *s, struct jetwatt_json
 	jetwatt_session_probe_state(w, &st);
 	jetwatt_probe_report_json(&st, j);
 }
-
-void jetwatt_summary_json(const struct jetwatt_summary *s, FILE *f)
-{
-	struct jetwatt_json j;
-
-	jetwatt_json_init(&j, f, 1);
-	jetwatt_json_object(&j, NULL);
-	jetwatt_summary_fields(s, &j);
-	jetwatt_json_end(&j);
-	fflush(f);
-}

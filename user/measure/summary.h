@@ -84,7 +84,5 @@ int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_run_ene
 void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struct jetwatt_args *a);
 /* Add the fields of the summary to the JSON object that is open. */
 void jetwatt_summary_fields(const struct jetwatt_summary *s, struct jetwatt_json *j);
-/* Print the summary as a JSON object. */
-void jetwatt_summary_json(const struct jetwatt_summary *s, FILE *f);
 
 #endif

@@ -63,6 +63,15 @@ double jetwatt_unit_count_step(const struct jetwatt_unit_count *c)
 	return fmax(least, fmin(fmax(sqrt(square), square / (2 * mean)), c->units));
 }
 
+double jetwatt_unit_count_variation(const struct jetwatt_unit_count *c)
+{
+	double mean = c->rates ? c->rate_sum / c->rates : 0;
+
+	/* Half of the mean square of the differences is the variance of one rate. */
+	return c->rates < RATES_MIN || !(mean > 0) ? NAN :
+	       sqrt(c->turns / (2 * (c->rates - 1)) / c->rates) / mean;
+}
+
 double jetwatt_unit_count_sd(const struct jetwatt_unit_count *c)
 {
 	double s = (c->last_ns - c->first_ns) * 1e-9, step = jetwatt_unit_count_step(c);

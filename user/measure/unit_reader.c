@@ -14,6 +14,17 @@
 /* Interval of emptying pipes, ns: a pipe holds 64 KiB, and a program that has filled it waits. */
 #define DRAIN_NS	100000000ull
 
+void jetwatt_unit_reader_put(struct jetwatt_unit_reader *r, const struct jetwatt_unit_reading *one,
+			     int last)
+{
+	if (r->n == JETWATT_UNIT_QUEUE && last) {
+		r->head = (r->head + 1) % JETWATT_UNIT_QUEUE;
+		r->n--;
+	}
+	if (r->n < JETWATT_UNIT_QUEUE)
+		r->queue[(r->head + r->n++) % JETWATT_UNIT_QUEUE] = *one;
+}
+
 /* Read a source. @keep: 1: add the reading to the queue; 0: only empty the pipe. */
 static void read_source(struct jetwatt_unit_reader *r, int source, int keep)
 {
@@ -25,14 +36,8 @@ static void read_source(struct jetwatt_unit_reader *r, int source, int keep)
 	jetwatt_unit_read(r->units, source, r->buf, &one);
 	pthread_mutex_lock(&r->lock);
 	r->busy_ns = 0;
-	/* If the queue is full, a new reading is dropped. Only the reading at the end, after @stop,
-	 * replaces the oldest one. */
-	if (keep && r->n == JETWATT_UNIT_QUEUE && r->stop) {
-		r->head = (r->head + 1) % JETWATT_UNIT_QUEUE;
-		r->n--;
-	}
-	if (keep && r->n < JETWATT_UNIT_QUEUE)
-		r->queue[(r->head + r->n++) % JETWATT_UNIT_QUEUE] = one;
+	if (keep)
+		jetwatt_unit_reader_put(r, &one, r->stop);
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -86,10 +91,9 @@ static void *reader(void *arg)
 	return NULL;
 }
 
-int jetwatt_unit_reader_start(struct jetwatt_unit_reader *r, struct jetwatt_units *units)
+void jetwatt_unit_reader_init(struct jetwatt_unit_reader *r, struct jetwatt_units *units)
 {
 	pthread_condattr_t attr;
-	int err;
 
 	memset(r, 0, sizeof(*r));
 	r->units = units;
@@ -98,6 +102,13 @@ int jetwatt_unit_reader_start(struct jetwatt_unit_reader *r, struct jetwatt_unit
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&r->wake, &attr);
 	pthread_condattr_destroy(&attr);
+}
+
+int jetwatt_unit_reader_start(struct jetwatt_unit_reader *r, struct jetwatt_units *units)
+{
+	int err;
+
+	jetwatt_unit_reader_init(r, units);
 	r->buf = malloc(JETWATT_HTTP_REPLY_MAX);
 	err = r->buf ? pthread_create(&r->thread, NULL, reader, r) : ENOMEM;
 	r->running = !err;

@@ -39,6 +39,13 @@ struct jetwatt_unit_reader {
 	int head, n;
 };
 
+/* Initialise a reader without a thread, whose readings jetwatt_unit_reader_put() adds. */
+void jetwatt_unit_reader_init(struct jetwatt_unit_reader *r, struct jetwatt_units *units);
+/* Add a reading to the queue. If the queue is full, the reading is dropped; @last: 1: it replaces the
+ * oldest one instead. */
+void jetwatt_unit_reader_put(struct jetwatt_unit_reader *r, const struct jetwatt_unit_reading *one,
+			     int last);
+
 /* Start the thread. The first readings of the thread begin at once. Call jetwatt_unit_reader_free()
  * also after an error. Return: 0; a negative errno. */
 int jetwatt_unit_reader_start(struct jetwatt_unit_reader *r, struct jetwatt_units *units);

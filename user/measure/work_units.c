@@ -15,13 +15,15 @@
 
 #include "measure/unit_count.h"
 #include "measure/unit_reader.h"
+#include "measure/unit_record.h"
 #include "util/error.h"
 
-/* Interval at which the end of the last readings is polled, while the session runs, ms. */
-#define LAST_POLL_MS	10
 /* Maximum time for which processing a reading waits for samples of all rails, ns: if a rail is
  * disabled, its samples never arrive. */
 #define PATIENCE_NS	1000000000ull
+/* A trace has a reading at most this time after the samples of the time when it began, ns: the longest
+ * reading and a delay of the recorder. */
+#define RECORD_LAG_NS	5000000000ull
 
 /**
  * struct unit_point - energy of the run from its begin to a time
@@ -38,7 +40,7 @@ struct unit_point {
 
 /**
  * struct unit_state - a counter along the run
- * @count: its readings
+ * @count: its readings; @joules: the energy at these readings, as a count of J
  * @first, @last: energy at the first and at the last reading
  * @absent: 1: the counter did not exist at first, so it counts from 0 at the begin of the run
  * @from_zero: 1: the first entry of @count is this 0 at the begin of the run, not a reading
@@ -46,7 +48,7 @@ struct unit_point {
  * @why: the reason, if @missing is 1
  */
 struct unit_state {
-	struct jetwatt_unit_count count;
+	struct jetwatt_unit_count count, joules;
 	struct unit_point first, last;
 	int absent, from_zero, missing;
 	char why[80];
@@ -58,12 +60,15 @@ struct unit_state {
  * @reader: reads the counters
  * @begin: energy at the begin of the run
  * @state: the counters
+ * @started: 1: the run began with the start of the program, so its counts were 0
+ * @replayed: 1: the run is that of a trace; what it lacks was reported when it was recorded
  */
 struct jetwatt_work_units {
 	struct jetwatt_run_energy *run;
 	struct jetwatt_unit_reader reader;
 	struct unit_point begin;
 	struct unit_state state[JETWATT_UNITS_MAX];
+	int started, replayed;
 };
 
 int jetwatt_work_units_begin(struct jetwatt_work_units **units_p, struct jetwatt_units *units,
@@ -77,8 +82,32 @@ int jetwatt_work_units_begin(struct jetwatt_work_units **units_p, struct jetwatt
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err), NULL,
 					    "--per: cannot read the counters");
 	w->run = m;
+	w->started = m->session->child.pid != 0;
 	m->hold_ns = m->begun_ns;
 	return 0;
+}
+
+struct jetwatt_work_units *jetwatt_work_units_replay(struct jetwatt_units *units, int started)
+{
+	struct jetwatt_work_units *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	jetwatt_unit_reader_init(&w->reader, units);
+	w->started = started;
+	w->replayed = 1;
+	return w;
+}
+
+void jetwatt_work_units_start(struct jetwatt_work_units *w, struct jetwatt_run_energy *m)
+{
+	w->run = m;
+	m->hold_ns = m->begun_ns;
+}
+
+void jetwatt_work_units_add(struct jetwatt_work_units *w, const struct jetwatt_unit_reading *r)
+{
+	jetwatt_unit_reader_put(&w->reader, r, 0);
 }
 
 /*
@@ -116,7 +145,7 @@ static void note_missing(const struct jetwatt_work_units *w, int i,
 	if (!r->err)
 		jetwatt_notice("--per %s: %s has no %s yet; it counts from 0 when it appears",
 			       u->name, source, u->metric);
-	else if (w->run->session->child.pid)
+	else if (w->started)
 		jetwatt_notice("--per %s: cannot read %s yet (%s); it counts from 0 when it appears",
 			       u->name, source, r->why);
 	else
@@ -136,11 +165,11 @@ static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwat
 
 	if (isnan(r->value[i])) {
 		snprintf(s->why, sizeof(s->why), "%s", r->err ? r->why : "the source has no such counter");
-		if (!c->readings && !s->missing)
+		if (!c->readings && !s->missing && !w->replayed)
 			note_missing(w, i, r);
 		/* If the program does not export the counter yet, or has not started yet, its count
 		 * is 0. */
-		s->absent |= !r->err || w->run->session->child.pid != 0;
+		s->absent |= !r->err || w->started;
 		s->missing = 1;
 		return;
 	}
@@ -149,14 +178,16 @@ static void add_reading(struct jetwatt_work_units *w, int i, const struct jetwat
 		jetwatt_unit_count_add(c, w->begin.time_ns, 0, 0);
 		/* A job that was running before may have been in the middle of a unit at the
 		 * begin. */
-		c->exact_start = w->run->session->child.pid != 0;
+		c->exact_start = w->started;
 		s->from_zero = 1;
 		s->first = w->begin;
 	}
 	if (jetwatt_unit_count_add(c, p->time_ns,
-				   (r->end_ns - r->begin_ns) / 2 + (mid - p->time_ns), r->value[i]))
+				   (r->end_ns - r->begin_ns) / 2 + (mid - p->time_ns), r->value[i]) &&
+	    !w->replayed)
 		jetwatt_notice("--per %s: the count fell from %.10g to %.10g: the program has restarted; counting on from 0",
 			       name, before, r->value[i]);
+	jetwatt_unit_count_add(&s->joules, p->time_ns, 0, p->uj * 1e-6);
 	s->last = *p;
 	if (c->readings == 1)
 		s->first = *p;
@@ -177,6 +208,11 @@ static uint64_t process(struct jetwatt_work_units *w, uint64_t end_ns)
 
 		if (end_ns && ns > end_ns)
 			ns = end_ns;
+		/* A reading that was recorded too late: its energy is not known any more. */
+		if (w->replayed && ns < w->run->at_ns && ns > w->begin.time_ns) {
+			jetwatt_unit_reader_drop(&w->reader);
+			continue;
+		}
 		if (!find_energy(w, ns, end_ns != 0, &p))
 			return ns;
 		jetwatt_unit_reader_drop(&w->reader);
@@ -189,16 +225,17 @@ static uint64_t process(struct jetwatt_work_units *w, uint64_t end_ns)
 
 void jetwatt_work_units_run(struct jetwatt_work_units *w)
 {
-	w->run->hold_ns = process(w, 0);
+	uint64_t hold = process(w, 0), now = w->run->session->power_ns;
+
+	/* Readings of the last seconds may follow in the trace. */
+	if (w->replayed && now > RECORD_LAG_NS && (!hold || hold > now - RECORD_LAG_NS))
+		hold = now - RECORD_LAG_NS;
+	w->run->hold_ns = hold;
 }
 
 void jetwatt_work_units_last(struct jetwatt_work_units *w)
 {
-	struct jetwatt_session *s = w->run->session;
-
-	jetwatt_unit_reader_stop(&w->reader);
-	while (!s->failed && !jetwatt_unit_reader_done(&w->reader))
-		jetwatt_session_run(s, LAST_POLL_MS);
+	jetwatt_unit_record_last(&w->reader, w->run->session);
 }
 
 /* Report a counter that was never read, was read only once, or is missing at the end. Return: exit
@@ -236,16 +273,21 @@ static int check_unit(const struct jetwatt_work_units *w, int i)
 	return 0;
 }
 
-int jetwatt_work_units_end(struct jetwatt_work_units *w, uint64_t end_ns)
+int jetwatt_work_units_check(const struct jetwatt_work_units *w)
 {
 	int err = 0, one;
 
-	process(w, end_ns);
 	for (int i = 0; i < w->reader.units->nr; i++) {
 		one = check_unit(w, i);
 		err = err ? err : one;
 	}
 	return err;
+}
+
+int jetwatt_work_units_end(struct jetwatt_work_units *w, uint64_t end_ns)
+{
+	process(w, end_ns);
+	return w->replayed ? 0 : jetwatt_work_units_check(w);
 }
 
 /* Compute the energy between two points in J, with its relative standard error. */
@@ -278,7 +320,8 @@ static void find_result(const struct jetwatt_work_units *w, int i, struct jetwat
 		.start_ns = c->first_ns, .end_ns = c->last_ns, .units = c->units,
 		.resets = c->resets, .readings = c->readings - s->from_zero,
 		.units_sd = NAN, .power_w = NAN, .rate_hz = NAN, .unit_j = NAN, .unit_ms = NAN,
-		.unit_sd = NAN,
+		.unit_sd = NAN, .rate_var = jetwatt_unit_count_variation(c),
+		.power_var = jetwatt_unit_count_variation(&s->joules),
 	};
 	find_cost(w, s, r);
 	r->power_w = r->energy_j / t;

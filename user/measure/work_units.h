@@ -18,6 +18,8 @@
  * @energy_sd, @units_sd: relative standard errors of @energy_j and @units; @energy_sd is NAN if it
  *	is unknown
  * @resets, @readings: number of restarts and of readings of the counter
+ * @rate_var, @power_var: relative standard errors of @rate_hz and @power_w that are caused by their
+ *	variation during the run; NAN: unknown
  * @power_w: mean power, W
  * @rate_hz: units per second
  *
@@ -31,7 +33,7 @@ struct jetwatt_work_unit {
 	uint64_t start_ns, end_ns;
 	double units, energy_j, energy_sd, units_sd;
 	unsigned int resets, readings;
-	double power_w, rate_hz, unit_j, unit_ms, unit_sd;
+	double power_w, rate_hz, unit_j, unit_ms, unit_sd, rate_var, power_var;
 };
 
 struct jetwatt_work_units;
@@ -44,6 +46,17 @@ struct jetwatt_work_units;
 int jetwatt_work_units_begin(struct jetwatt_work_units **w, struct jetwatt_units *units,
 			     struct jetwatt_run_energy *m);
 
+/*
+ * Make the counters of a trace, whose readings jetwatt_work_units_add() adds. Missing counters are
+ * reported only by jetwatt_work_units_check(). @started: 1: the trace is that of a command, so the counts
+ * were 0 at its begin. Return: the counters; NULL: out of memory.
+ */
+struct jetwatt_work_units *jetwatt_work_units_replay(struct jetwatt_units *units, int started);
+/* Add a reading of a trace. */
+void jetwatt_work_units_add(struct jetwatt_work_units *w, const struct jetwatt_unit_reading *r);
+/* The recorded run @m has just begun. */
+void jetwatt_work_units_start(struct jetwatt_work_units *w, struct jetwatt_run_energy *m);
+
 /* Process the new readings; call this function before each jetwatt_run_energy_run() of the run.
  * Prints notices about missing and restarted counters. */
 void jetwatt_work_units_run(struct jetwatt_work_units *w);
@@ -54,9 +67,11 @@ void jetwatt_work_units_last(struct jetwatt_work_units *w);
 
 /*
  * Process the last readings; call this function before jetwatt_run_energy_end(). @end_ns: end of
- * the run. Prints an error if a counter could not be read. Return: exit code.
+ * the run. Prints an error if a counter of a running job could not be read. Return: exit code.
  */
 int jetwatt_work_units_end(struct jetwatt_work_units *w, uint64_t end_ns);
+/* Print an error for each counter that could not be read. Return: exit code. */
+int jetwatt_work_units_check(const struct jetwatt_work_units *w);
 
 /* Return: number of counters that have a result, because they were read more than once. @result:
  * JETWATT_UNITS_MAX entries. */

@@ -97,6 +97,7 @@ struct jetwatt_export {
  * @power: write a row of samples; @lost samples are missing before this row
  * @minibatch: write a minibatch
  * @wait: write a wait, if @waits is set; NULL: the format has no rows of waits
+ * @count: write the count of the work units @unit, which was read between two times
  * @end: write the sums of the run and the end of the file
  */
 struct jetwatt_export_format {
@@ -107,6 +108,8 @@ struct jetwatt_export_format {
 	void (*minibatch)(struct jetwatt_export *e, const struct jetwatt_batch_bound *b,
 			  const struct jetwatt_export_cost *c);
 	void (*wait)(struct jetwatt_export *e, const struct jetwatt_export_wait *w);
+	void (*count)(struct jetwatt_export *e, const char *unit, uint64_t begin_ns, uint64_t end_ns,
+		      double count);
 	void (*end)(struct jetwatt_export *e, const struct jetwatt_export_sums *s);
 };
 

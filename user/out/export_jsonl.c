@@ -176,6 +176,21 @@ static void jsonl_wait(struct jetwatt_export *e, const struct jetwatt_export_wai
 	jetwatt_json_end(&j);
 }
 
+static void jsonl_count(struct jetwatt_export *e, const char *unit, uint64_t begin_ns, uint64_t end_ns,
+			double count)
+{
+	struct jetwatt_json j;
+
+	if (e->minibatches || e->waits)
+		return;
+	begin_line(&j, e->f, "count");
+	jetwatt_json_string(&j, "unit", unit);
+	jetwatt_json_uint(&j, "begin_ns", begin_ns);
+	jetwatt_json_uint(&j, "end_ns", end_ns);
+	jetwatt_json_real(&j, "count", count, 17);
+	jetwatt_json_end(&j);
+}
+
 static void jsonl_end(struct jetwatt_export *e, const struct jetwatt_export_sums *s)
 {
 	struct jetwatt_json j;
@@ -195,6 +210,6 @@ static void jsonl_end(struct jetwatt_export *e, const struct jetwatt_export_sums
 
 const struct jetwatt_export_format jetwatt_export_jsonl = {
 	.begin = jsonl_begin, .job = jsonl_job, .power = jsonl_power, .minibatch = jsonl_minibatch,
-	.wait = jsonl_wait,
+	.wait = jsonl_wait, .count = jsonl_count,
 	.end = jsonl_end,
 };

@@ -12,31 +12,36 @@
 
 #include "cmd/compare/effect_size.h"
 #include "cmd/compare/minibatch_table.h"
+#include "cmd/stat/fail_if.h"
 #include "cmd/verbs.h"
 #include "out/json.h"
 #include "out/terminal.h"
 #include "util/error.h"
 
-enum { JSON = JETWATT_ARGS_LONG };
+enum { JSON = JETWATT_ARGS_LONG, FAIL_IF };
 
-#define LINES_MAX	(JETWATT_TABLE_MAX + 2)
+#define UNIT_LINES	3	/* for each counter of work units */
+#define LINES_MAX	(JETWATT_TABLE_MAX + 2 + UNIT_LINES * JETWATT_UNITS_MAX)
+#define KEY_LEN		(JETWATT_UNIT_NAME_LEN + 8)
 
 struct compare_input {
 	struct jetwatt_args args;
-	const char *trace[2];
+	const char *trace[2], *fail_if;
 	int json;
 };
 
 /* One row of the table: a quantity and its values in both runs. @part: 1: the quantity is the
- * energy of one rail. */
+ * energy of one rail. @per: name of the work unit; NULL: the quantity is per minibatch. @key: name for
+ * --fail-if; "": none. */
 struct compare_line {
-	char name[JETWATT_LABEL_LEN + 8];
-	const char *unit;
+	char name[JETWATT_LABEL_LEN + 8], key[KEY_LEN];
+	const char *unit, *per;
 	int part;
 	struct jetwatt_effect e;
 };
 
 static const struct argp_option options[] = {
+	{ "fail-if", FAIL_IF, "RULE", 0, "Exit with status 1 if RULE is true, as 'J/minibatch.change > 5'", 0 },
 	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 },
 	{ 0 }
 };
@@ -48,6 +53,9 @@ static error_t compare_parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case JSON:
 		in->json = 1;
+		break;
+	case FAIL_IF:
+		in->fail_if = arg;
 		break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 1)
@@ -68,13 +76,16 @@ static error_t compare_parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct {
-	const char *name, *unit;
+	const char *name, *unit, *key;
 } quantity[JETWATT_TABLE_RAILS] = {
-	[JETWATT_TABLE_TIME] = { "time", "ms" }, [JETWATT_TABLE_FETCH] = { "fetch stall", "ms" },
-	[JETWATT_TABLE_GPU] = { "GPU busy", "ms" }, [JETWATT_TABLE_ENERGY] = { "energy", "J" },
-	[JETWATT_TABLE_POWER] = { "power", "W" }, [JETWATT_TABLE_CORES] = { "cores", "" },
-	[JETWATT_TABLE_CPU] = { "CPU clock", "MHz" }, [JETWATT_TABLE_GPU_CLOCK] = { "GPU clock", "MHz" },
-	[JETWATT_TABLE_EMC] = { "EMC clock", "MHz" },
+	[JETWATT_TABLE_TIME] = { "time", "ms", "ms/minibatch" },
+	[JETWATT_TABLE_FETCH] = { "fetch stall", "ms", "" },
+	[JETWATT_TABLE_GPU] = { "GPU busy", "ms", "" },
+	[JETWATT_TABLE_ENERGY] = { "energy", "J", "J/minibatch" },
+	[JETWATT_TABLE_POWER] = { "power", "W", "W" }, [JETWATT_TABLE_CORES] = { "cores", "", "" },
+	[JETWATT_TABLE_CPU] = { "CPU clock", "MHz", "" },
+	[JETWATT_TABLE_GPU_CLOCK] = { "GPU clock", "MHz", "" },
+	[JETWATT_TABLE_EMC] = { "EMC clock", "MHz", "" },
 };
 
 /* Rails are matched by label, because two boards may have different rails, or list them in a
@@ -98,15 +109,40 @@ static int compare_add_line(struct compare_line *line, int *n, const char *name,
 	return jetwatt_effect(a, na, b, nb, &l->e);
 }
 
+/* Compare the figures per work unit. */
+static void compare_add_unit(struct compare_line *line, int *n, const struct jetwatt_table_unit *a,
+			     const struct jetwatt_table_unit *b)
+{
+	const struct {
+		const char *name, *unit, *key;
+		double mean[2], sd[2];
+	} row[UNIT_LINES] = {
+		{ "time", "ms", "ms/%s", { a->ms, b->ms }, { a->ms_sd, b->ms_sd } },
+		{ "energy", "J", "J/%s", { a->j, b->j }, { a->j_sd, b->j_sd } },
+		{ "power", "W", "W.%s", { a->w, b->w }, { a->w_sd, b->w_sd } },
+	};
+
+	for (int i = 0; i < UNIT_LINES; i++) {
+		struct compare_line *l = &line[(*n)++];
+
+		snprintf(l->name, sizeof(l->name), "%s", row[i].name);
+		snprintf(l->key, KEY_LEN, row[i].key, a->name);
+		l->unit = row[i].unit;
+		l->per = a->name;
+		jetwatt_effect_single(row[i].mean, row[i].sd, &l->e);
+	}
+}
+
 /* Compare all quantities. @line: LINES_MAX entries. Return: number of lines, -ENOMEM. */
 static int compare_rows(const struct jetwatt_minibatch_table *a,
 			const struct jetwatt_minibatch_table *b, struct compare_line *line)
 {
 	int n = 0, err = 0;
 
-	for (int k = 0; k < JETWATT_TABLE_RAILS && !err; k++) {
+	for (int k = 0; k < JETWATT_TABLE_RAILS && !err && a->nr && b->nr; k++) {
 		err = compare_add_line(line, &n, quantity[k].name, quantity[k].unit, 0,
 				       a->column[k], a->nr, b->column[k], b->nr);
+		snprintf(line[n - 1].key, KEY_LEN, "%s", quantity[k].key);
 		for (int r = 0; r < a->nr_rails && k == JETWATT_TABLE_ENERGY && !err; r++) {
 			int other = compare_find_rail(b, a->rail[r]);
 
@@ -124,6 +160,10 @@ static int compare_rows(const struct jetwatt_minibatch_table *a,
 	if (!err && a->nr_eval && b->nr_eval)
 		err = compare_add_line(line, &n, "evaluation", "J", 0, a->eval_j, a->nr_eval,
 				       b->eval_j, b->nr_eval);
+	for (int i = 0; i < a->nr_units && !err; i++)
+		for (int k = 0; k < b->nr_units; k++)
+			if (!strcmp(a->unit[i].name, b->unit[k].name))
+				compare_add_unit(line, &n, &a->unit[i], &b->unit[k]);
 	return err ? err : n;
 }
 
@@ -135,7 +175,7 @@ static const struct compare_line *largest_rail_change(const struct compare_line 
 	const struct compare_line *most = NULL, *energy = NULL;
 
 	for (int i = 0; i < n; i++) {
-		if (!line[i].part && !strcmp(line[i].name, "energy"))
+		if (!line[i].part && !line[i].per && !strcmp(line[i].name, "energy"))
 			energy = &line[i];
 		if (line[i].part && (!most || fabs(line[i].e.mean[1] - line[i].e.mean[0]) >
 				     fabs(most->e.mean[1] - most->e.mean[0])))
@@ -189,8 +229,10 @@ static void compare_print(const struct compare_input *in,
 	if (strcmp(rows[0].board, rows[1].board))
 		jetwatt_notice("the traces are from different boards: %s and %s", rows[0].board,
 				   rows[1].board);
-	printf("\n per minibatch            a        b       change  95 %% interval   effect   sure\n");
 	for (int i = 0; i < n; i++) {
+		if (!i || line[i].per != line[i - 1].per)
+			printf("\n per %-16.16s     a        b       change  95 %% interval   effect   sure\n",
+			       line[i].per ? line[i].per : "minibatch");
 		const struct jetwatt_effect *e = &line[i].e;
 		int moved = jetwatt_effect_moved(e), factor = e->change >= 9;
 
@@ -211,7 +253,7 @@ static void compare_print(const struct compare_input *in,
 	most = largest_rail_change(line, n, &share);
 	if (most)
 		printf("\n %.0f %% of the change in energy is on %s\n", 100 * share, most->name);
-	else
+	else if (rows[0].nr && rows[1].nr)
 		printf("\n the energy has not changed significantly\n");
 }
 
@@ -241,6 +283,7 @@ static void compare_print_json(const struct compare_input *in,
 		jetwatt_json_string(&j, "name", line[i].name);
 		jetwatt_json_string(&j, "unit", line[i].unit);
 		jetwatt_json_bool(&j, "rail", line[i].part);
+		jetwatt_json_string(&j, "per", line[i].per ? line[i].per : "minibatch");
 		jetwatt_json_real(&j, "a", e->mean[0], 7);
 		jetwatt_json_real(&j, "b", e->mean[1], 7);
 		jetwatt_json_real(&j, "change", e->change, 5);
@@ -259,10 +302,43 @@ static void compare_print_json(const struct compare_input *in,
 	jetwatt_json_end(&j);
 }
 
+/* All rows of the table, for --fail-if. */
+static struct compare_line line[LINES_MAX];
+static int nr_lines;
+
+/* The name of a metric of --fail-if: the key of a row, "." and one of these. */
+static const char *const metric_part[] = { "change", "a", "b", "sure" };
+
+static const char *metric_name(int i)
+{
+	static char name[KEY_LEN + 8];
+
+	snprintf(name, sizeof(name), "%s.change", line[i].key);
+	return *line[i].key ? name : "";
+}
+
+static int metric_find(const char *name, size_t len, double *value, void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < nr_lines; i++) {
+		const struct jetwatt_effect *e = &line[i].e;
+		const double v[] = { 100 * e->change, e->mean[0], e->mean[1],
+				     e->confidence < 0 ? NAN : 100 * e->confidence };
+		size_t key = strlen(line[i].key);
+
+		for (int k = 0; key && k < 4; k++)
+			if (len == key + 1 + strlen(metric_part[k]) && !memcmp(name, line[i].key, key) &&
+			    name[key] == '.' && !memcmp(name + key + 1, metric_part[k], len - key - 1)) {
+				*value = v[k];
+				return isnan(v[k]) ? -ENODATA : 0;
+			}
+	}
+	return -ENOENT;
+}
+
 int jetwatt_cmd_compare(int argc, char **argv)
 {
 	static struct jetwatt_minibatch_table rows[2];
-	static struct compare_line line[LINES_MAX];
 	struct compare_input in = { 0 };
 	int err, n;
 
@@ -274,6 +350,9 @@ int jetwatt_cmd_compare(int argc, char **argv)
 	if (!err)
 		err = jetwatt_minibatch_table_read(&rows[1], in.trace[1]);
 	n = err ? 0 : compare_rows(&rows[0], &rows[1], line);
+	nr_lines = n;
+	if (n > 0 && in.fail_if)
+		jetwatt_fail_if_check(in.fail_if, metric_find, NULL, metric_name, n);
 	if (n < 0)
 		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-n), NULL,
 					"cannot compare the traces");
@@ -281,6 +360,8 @@ int jetwatt_cmd_compare(int argc, char **argv)
 		compare_print_json(&in, rows, line, n);
 	else if (!err)
 		compare_print(&in, rows, line, n);
+	if (!err && in.fail_if)
+		err = jetwatt_fail_if(in.fail_if, metric_find, NULL);
 	jetwatt_minibatch_table_free(&rows[0]);
 	jetwatt_minibatch_table_free(&rows[1]);
 	return err;

@@ -16,6 +16,7 @@
 /* Number of blocks per series; the means of long blocks are nearly independent. */
 #define BLOCKS_MAX	20
 #define BLOCKS_MIN	6
+#define NORMAL_95	1.96	/* 95 % of a normal distribution are within this many standard deviations */
 #define RESAMPLES	4000
 
 /* Split a series of values into equal blocks and store the mean of each block. Return: number of
@@ -141,14 +142,28 @@ out:
 	return err;
 }
 
+void jetwatt_effect_single(const double mean[2], const double sd[2], struct jetwatt_effect *e)
+{
+	double ratio = mean[1] / mean[0], error = hypot(sd[0], sd[1]);
+
+	*e = (struct jetwatt_effect){ .mean = { mean[0], mean[1] }, .change = ratio - 1, .delta = NAN,
+				      .lo = NAN, .hi = NAN, .confidence = -1 };
+	if (isnan(error))
+		return;
+	/* The error of the quotient, relative to it, is about @error. */
+	e->lo = ratio * (1 - NORMAL_95 * error) - 1;
+	e->hi = ratio * (1 + NORMAL_95 * error) - 1;
+	e->confidence = error > 0 ? erf(fabs(log(ratio)) / error / M_SQRT2) : ratio != 1;
+}
+
 const char *jetwatt_effect_size(const struct jetwatt_effect *e)
 {
 	double d = fabs(e->delta);
 
-	return d < 0.147 ? "none" : d < 0.33 ? "small" : d < 0.474 ? "medium" : "large";
+	return isnan(d) ? "-" : d < 0.147 ? "none" : d < 0.33 ? "small" : d < 0.474 ? "medium" : "large";
 }
 
 int jetwatt_effect_moved(const struct jetwatt_effect *e)
 {
-	return e->confidence >= 0.99 && fabs(e->delta) >= 0.147;
+	return e->confidence >= 0.99 && !(fabs(e->delta) < 0.147);
 }

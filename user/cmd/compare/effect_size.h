@@ -17,6 +17,9 @@
  *	minus the probability that it is below
  * @confidence: | share of resamples in which the mean rises - share of resamples in which the mean
  *	falls |, 0 to 1; negative: the runs have too few values
+ *
+ * For single values with standard errors, @delta is NAN, and @lo, @hi and @confidence assume normal
+ * errors.
  */
 struct jetwatt_effect {
 	double mean[2], change, lo, hi, delta, confidence;
@@ -34,11 +37,16 @@ struct jetwatt_effect {
  */
 int jetwatt_effect(const double *a, size_t na, const double *b, size_t nb, struct jetwatt_effect *e);
 
+/* Compare two positive values @mean[0] and @mean[1] with the relative standard errors @sd. A standard error
+ * of NAN is unknown, and so is @confidence then. */
+void jetwatt_effect_single(const double mean[2], const double sd[2], struct jetwatt_effect *e);
+
 /* Return: the size of the effect as "none", "small", "medium" or "large", by the thresholds
- * of Romano et al. (2006) for Cliff's delta. */
+ * of Romano et al. (2006) for Cliff's delta; "-": @delta is NAN. */
 const char *jetwatt_effect_size(const struct jetwatt_effect *e);
 
-/* Return: 1 if the change is significant (confidence >= 99 %) and at least "small", else 0. */
+/* Return: 1 if the change is significant (confidence >= 99 %) and, unless @delta is NAN, at least
+ * "small"; else 0. */
 int jetwatt_effect_moved(const struct jetwatt_effect *e);
 
 #endif

@@ -6,6 +6,8 @@
 #include "cmd/compare/minibatch_table.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,6 +183,26 @@ static int table_gather(struct jetwatt_minibatch_table *rows, const struct jetwa
 	return err;
 }
 
+static void table_units(struct jetwatt_minibatch_table *rows, const struct jetwatt_replay *r)
+{
+	struct jetwatt_work_unit unit[JETWATT_UNITS_MAX];
+	int n = jetwatt_replay_units(r, unit);
+
+	for (int i = 0; i < n; i++) {
+		const struct jetwatt_work_unit *u = &unit[i];
+		struct jetwatt_table_unit *to = &rows->unit[rows->nr_units];
+
+		if (!(u->unit_j > 0))
+			continue;
+		*to = (struct jetwatt_table_unit){ .j = u->unit_j, .ms = u->unit_ms, .w = u->power_w,
+			.ms_sd = hypot(u->units_sd, u->rate_var),
+			.w_sd = hypot(u->energy_sd, u->power_var) };
+		to->j_sd = hypot(to->ms_sd, to->w_sd);
+		snprintf(to->name, sizeof(to->name), "%s", u->name);
+		rows->nr_units++;
+	}
+}
+
 int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const char *path)
 {
 	struct jetwatt_run_energy m = { 0 };
@@ -197,9 +219,10 @@ int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const cha
 	if (!err) {
 		memcpy(rows->board, r.board, sizeof(rows->board));
 		snprintf(rows->command, sizeof(rows->command), "%.250s", r.command);
+		table_units(rows, &r);
 		err = table_gather(rows, &m, path);
 	}
-	if (!err && !rows->nr)
+	if (!err && !rows->nr && !rows->nr_units)
 		err = jetwatt_error_report(JETWATT_EXIT_FAILED,
 					"no minibatches were found in the trace",
 					"jetwatt report shows what the trace contains",

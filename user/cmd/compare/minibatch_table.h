@@ -33,6 +33,8 @@ enum {
  * @eval_ms, @eval_j, @nr_eval: time and energy of evaluation minibatches, and their number
  * @rail, @nr_rails: labels of the rails of the total
  * @board, @command: from the trace
+ * @unit, @nr_units: figures per work unit of the counters in the trace; sd: relative standard errors,
+ *	of the measurement and of the variation during the run
  */
 struct jetwatt_minibatch_table {
 	double *column[JETWATT_TABLE_MAX];
@@ -41,6 +43,11 @@ struct jetwatt_minibatch_table {
 	size_t nr_eval;
 	char rail[JETWATT_RAILS_MAX][JETWATT_LABEL_LEN], board[64], command[256];
 	int nr_rails;
+	struct jetwatt_table_unit {
+		char name[JETWATT_UNIT_NAME_LEN];
+		double j, ms, w, j_sd, ms_sd, w_sd;
+	} unit[JETWATT_UNITS_MAX];
+	int nr_units;
 };
 
 /* Read the trace @path. The trace is read twice, so @path must be a file, not a pipe. Return: 0, or

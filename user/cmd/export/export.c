@@ -229,6 +229,17 @@ static void export_rest(struct flow *flow, const struct jetwatt_run_energy *m)
 		flow->format->end(&flow->e, &sums);
 }
 
+static void export_on_counts(const struct jetwatt_trace_counts *c, void *arg)
+{
+	struct flow *flow = arg;
+	const struct jetwatt_units *units = &flow->replay->units;
+
+	for (uint32_t i = 0; i < c->nr && flow->format->count; i++)
+		if (!c->count[i].missing && c->count[i].counter < (uint32_t)units->nr)
+			flow->format->count(&flow->e, units->unit[c->count[i].counter].name, c->begin_ns,
+					    c->end_ns, c->count[i].value);
+}
+
 static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_export_format *format)
 {
 	struct flow flow = { .format = format };
@@ -247,6 +258,7 @@ static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_expo
 		flow.every_ns = hz > 0 ? 1e9 / hz : 0;
 		replay.session.on_power = export_on_power;
 		replay.session.arg = &flow;
+		replay.on_counts = export_on_counts;
 		if (format->begin && format->begin(&flow.e))
 			err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 						"cannot export %s", o->from);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/report/page.h"
+#include "cmd/run_figures.h"
 #include "cmd/verbs.h"
 #include "util/error.h"
 
@@ -84,19 +85,15 @@ static int report_print(const struct report_input *in, const struct jetwatt_page
 	struct jetwatt_summary s;
 	int err;
 
-	if (jetwatt_summary_make(&s, m))
+	if (in->html && jetwatt_summary_make(&s, m))
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					 "cannot compute the summary of %s", in->trace);
 	err = in->html ? report_write_page(in, d, r, &s) : 0;
 	if (err || (in->html && !strcmp(in->html, "-")))
 		return err;
-	if (in->json) {
-		jetwatt_summary_json(&s, stdout);
-		return 0;
-	}
-	report_print_heading(r);
-	jetwatt_summary_print(&s, stdout, &in->args);
-	return 0;
+	if (!in->json)
+		report_print_heading(r);
+	return jetwatt_run_figures(r, m, in->json, &in->args);
 }
 
 int jetwatt_cmd_report(int argc, char **argv)

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/stat/fail_if.h"
 #include "cmd/stat/metrics.h"
 #include "cmd/stat/per.h"
-#include "cmd/stat/threshold.h"
 #include "cmd/verbs.h"
 #include "job/resource_usage.h"
 #include "measure/connect.h"
@@ -73,28 +73,6 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-/* Check the expression of --fail-if before the job starts, so that a typing error is not found
- * hours later. */
-static void check_fail_if(const char *rule)
-{
-	char names[1600] = "one of";
-	size_t at = 0;
-	int err = jetwatt_threshold_eval(rule, jetwatt_metric_find, NULL, &at);
-
-	if (err >= 0)
-		return;
-	for (int i = 0; i < jetwatt_metric_count() && err == -ENOENT; i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s",
-			 jetwatt_metric_name(i));
-	exit(jetwatt_error_report(JETWATT_EXIT_USAGE, err == -E2BIG ?
-			       "the expression is too long or too deeply nested" : NULL,
-			       err == -ENOENT ? names :
-			       "for example 'J/minibatch.p95 > 1.4 || ms/minibatch > 80'",
-			       err == -ENOENT ? "--fail-if: unknown metric: %.40s" :
-			       "--fail-if: syntax error at \"%.40s\"",
-			       at < strlen(rule) ? rule + at : ""));
-}
-
 static void stat_check_args(const struct stat_input *in)
 {
 	jetwatt_args_one_job(&in->job, 1);
@@ -109,8 +87,11 @@ static void stat_check_args(const struct stat_input *in)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "jetwatt stat --probe marker -- COMMAND",
 				       "--probe marker needs a command: only a command started here can write marks"));
+	/* Check the expression before the job starts, so that a typing error is not found hours
+	 * later. */
 	if (in->fail_if)
-		check_fail_if(in->fail_if);
+		jetwatt_fail_if_check(in->fail_if, jetwatt_metric_find, NULL, jetwatt_metric_name,
+				      jetwatt_metric_count());
 }
 
 static error_t stat_parse(int key, char *arg, struct argp_state *state)
@@ -325,20 +306,10 @@ static int check_threshold(const struct stat_verb *v)
 {
 	struct jetwatt_run_metrics mean;
 	double pct;
-	size_t at;
-	int yes;
 
 	for (int i = 0; i < jetwatt_metric_count(); i++)
 		mean.v[i] = jetwatt_metric_mean(v->figures, v->runs, i, &pct);
-	yes = jetwatt_threshold_eval(v->in->fail_if, jetwatt_metric_find, &mean, &at);
-	if (!yes)
-		return 0;
-	return jetwatt_error_report(JETWATT_EXIT_FAILED,
-				 yes == -ENODATA ?
-				 "a metric in the expression is unknown for this run" : NULL, NULL,
-				 yes == 1 ? "--fail-if condition is true: %s" :
-				 "--fail-if cannot be evaluated: %s",
-				 v->in->fail_if);
+	return jetwatt_fail_if(v->in->fail_if, jetwatt_metric_find, &mean);
 }
 
 static int stat_runs(struct stat_verb *v)

@@ -24,7 +24,7 @@ class Trace:
     rails: labels of the rails
     t_ns: times of the samples, ns, CLOCK_MONOTONIC
     watts: power of each rail, by label: W, NaN where a sample has no value
-    minibatches, modes, telemetry, gaps, jobs: lists of records
+    minibatches, modes, telemetry, gaps, jobs, counts: lists of records
     """
 
     def __init__(self, lines: Iterable[str], name: str = "trace") -> None:
@@ -39,8 +39,9 @@ class Trace:
         self.telemetry: List[Dict[str, Any]] = []
         self.gaps: List[Dict[str, Any]] = []
         self.jobs: List[Dict[str, Any]] = []
+        self.counts: List[Dict[str, Any]] = []
         lists = {"minibatch": self.minibatches, "mode": self.modes, "telemetry": self.telemetry,
-                 "gap": self.gaps, "job": self.jobs}
+                 "gap": self.gaps, "job": self.jobs, "count": self.counts}
         columns: List[Any] = []
         for line in lines:
             try:

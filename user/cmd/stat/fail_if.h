@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The option --fail-if RULE of jetwatt stat and compare: checks the rule, and reports its result. */
+#ifndef JETWATT_CMD_STAT_FAIL_IF_H
+#define JETWATT_CMD_STAT_FAIL_IF_H
+
+#include "cmd/stat/threshold.h"
+
+/* Check the expression @rule with the metrics of @fn. If it is wrong, end the process with status 2.
+ * @name: returns the name of the metric with an index less than @n, for the message. */
+void jetwatt_fail_if_check(const char *rule, jetwatt_threshold_fn fn, void *arg, const char *(*name)(int),
+			   int n);
+/* Evaluate the expression @rule, and print an error if it is true or cannot be evaluated. Return: exit
+ * code. */
+int jetwatt_fail_if(const char *rule, jetwatt_threshold_fn fn, void *arg);
+
+#endif
