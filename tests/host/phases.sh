@@ -8,7 +8,7 @@ d=build/check-phases
 rm -rf $d
 . tests/host/check.inc
 
-echo 1..8
+echo 1..10
 build/make-trace $d/two.jwt n=1000 ms=80 eval_every=25 > $d/truth.json
 build/make-trace $d/one.jwt n=200 ms=80 > $d/one.json
 for t in one two; do
@@ -37,5 +37,18 @@ check "the page has the figures of each phase" \
 	 grep -q 'phase 2, energy per minibatch' $d/two.html"
 check "compare: the share of the evaluations does not change the result" \
 	"build/make-trace $d/more.jwt n=1000 ms=80 eval_every=12 seed=2 > $d/more.json &&
-	 build/jetwatt compare --json $d/two.jwt $d/more.jwt |
-	 jq -e '[.quantities[] | select(.name == \"time\" or .name == \"energy\") | .change | fabs < 0.01] | length == 2 and all' > $d/jq"
+	 build/jetwatt compare --json $d/two.jwt $d/more.jwt > $d/compared.json &&
+	 jq -e '[.quantities[] | select(.name == \"time\" or .name == \"energy\") | .change | fabs < 0.01] | length == 2 and all' $d/compared.json > $d/jq"
+# A server: the prefills, which take most of the time, are in no cycle of the waits.
+build/make-trace $d/prefill-a.jwt n=600 ms=13 prefill_every=12 prefill=40 > $d/prefill.json
+build/make-trace $d/prefill-b.jwt n=600 ms=13 prefill_every=12 prefill=40 seed=2 > $d/prefill.json
+check "minibatches of phase 1 that are in no cycle" \
+	"build/jetwatt export -f jsonl $d/prefill-a.jwt | jq -s -e '[.[] | select(.type == \"minibatch\" and .phase == 1) | .kind] |
+	 length == 150 and all(. == \"other\")' > $d/jq"
+check "compare: they are compared, and not those of phase 2" \
+	"build/jetwatt report --json $d/prefill-a.jwt > $d/prefill.json &&
+	 build/jetwatt compare --json $d/prefill-a.jwt $d/prefill-b.jwt > $d/compared.json &&
+	 jq -e --slurpfile r $d/prefill.json '.a.minibatches_used == 150 and
+	 (.quantities[] | select(.name == \"time\") | .a / \$r[0].time_ms - 1 | fabs < 0.01) and
+	 (.quantities[] | select(.name == \"energy\" and .per == \"minibatch\") | .a / \$r[0].energy_j - 1 | fabs < 0.01)' $d/compared.json > $d/jq"
+exit $failed

@@ -6,12 +6,15 @@
  *   make-trace OUT [ms=80] [n=300] [busy=0.7] [idle_w=9] [gpu_w=10] [cpu_w=3] [jitter=0.02]
  *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
  *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [warm=0] [extra_every=N]
- *              [marks=0] [units=0]
+ *              [marks=0] [units=0] [prefill_every=N] [prefill=10]
  *
  * extra_every: each Nth minibatch has an additional wait of 1 ms at its end.
  * marks: the program marks the end of each minibatch, 1 ms after the last wait.
  * units: the program counts this many work units, named token, per minibatch; the count is read once a
  * second, at the end of a minibatch.
+ *
+ * prefill_every: each Nth minibatch is a prefill: it takes 0.5 to 1.5 times prefill as long, has 48 launches
+ * of GPU work and 3 waits; the others have 1 launch.
  *
  * Prints the true values as JSON: minibatches, seconds, joules.
  */
@@ -47,9 +50,9 @@ static const struct {
 
 static struct {
 	double ms, n, busy, idle_w, gpu_w, cpu_w, jitter, rate, gap_at, gap, slow_at, slow, eval_every;
-	double syncs, seed, open, drift, noise, warm, extra_every, marks, units;
+	double syncs, seed, open, drift, noise, warm, extra_every, marks, units, prefill_every, prefill;
 } opt = { .ms = 80, .n = 300, .busy = .7, .idle_w = 9, .gpu_w = 10, .cpu_w = 3, .jitter = .02,
-	  .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
+	  .prefill = 10, .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
 
 static const struct {
 	const char *name;
@@ -62,7 +65,7 @@ static const struct {
 	{ "syncs", &opt.syncs }, { "seed", &opt.seed }, { "open", &opt.open },
 	{ "drift", &opt.drift }, { "noise", &opt.noise }, { "warm", &opt.warm },
 	{ "extra_every", &opt.extra_every }, { "marks", &opt.marks },
-	{ "units", &opt.units },
+	{ "units", &opt.units }, { "prefill_every", &opt.prefill_every }, { "prefill", &opt.prefill },
 };
 
 static void parse(const char *arg)
@@ -88,7 +91,7 @@ static double normal(void)
 /* One minibatch: the loader works until @work_ns, then the GPU until @end_ns. */
 struct step {
 	uint64_t begin_ns, work_ns, end_ns;
-	int eval;
+	int eval, prefill;
 };
 
 static double watts(int r, const struct step *s, uint64_t t, double at_s)
@@ -179,28 +182,33 @@ static void sample(struct jetwatt_trace_writer *w, const struct step *s, uint64_
 		send(w);
 }
 
-static void write_wait(struct jetwatt_trace_writer *w, uint64_t enter_ns, uint64_t exit_ns, uint32_t call)
+/* @launches: number of launches of GPU work before the wait; 0: launches are not traced */
+static void write_wait(struct jetwatt_trace_writer *w, uint64_t enter_ns, uint64_t exit_ns, uint32_t call,
+		       uint32_t launches)
 {
 	struct jetwatt_sync sync = { .enter_ns = enter_ns, .exit_ns = exit_ns, .cgroup = 7, .tgid = 4711,
-				     .tid = 4711, .call = call, .ret = call == JETWATT_SYNC_POLLFD };
+				     .tid = 4711, .call = call, .ret = call == JETWATT_SYNC_POLLFD,
+				     .launches = launches, .launch_ns = launches ? enter_ns - 100000 : 0 };
 
 	jetwatt_trace_write_sync(&sync, w);
 }
 
 static void wait_for(struct jetwatt_trace_writer *w, const struct step *s, int more)
 {
-	int k = opt.syncs;
+	int k = s->prefill ? 3 : opt.syncs;
+	uint32_t launches = !opt.prefill_every ? 0 : s->prefill ? 16 : 1;
 	uint64_t end_ns = s->end_ns - (more ? EXTRA_NS : 0);
 
 	for (int i = 0; i < k; i++) {
 		uint64_t part = (end_ns - s->work_ns) / k, from = s->work_ns + i * part;
 
-		write_wait(w, from + part / 10, from + part, JETWATT_SYNC_POLLFD);
+		write_wait(w, from + part / 10, from + part, JETWATT_SYNC_POLLFD,
+			   launches);
 	}
 	if (more)
-		write_wait(w, s->end_ns - EXTRA_NS / 2, s->end_ns, JETWATT_SYNC_POLLFD);
+		write_wait(w, s->end_ns - EXTRA_NS / 2, s->end_ns, JETWATT_SYNC_POLLFD, 0);
 	if (opt.marks)
-		write_wait(w, s->end_ns + MARK_NS, s->end_ns + MARK_NS, JETWATT_SYNC_MARK);
+		write_wait(w, s->end_ns + MARK_NS, s->end_ns + MARK_NS, JETWATT_SYNC_MARK, 0);
 }
 
 /* Write the count after @n minibatches, at the time @t_ns. */
@@ -242,6 +250,9 @@ int main(int argc, char **argv)
 
 		s.eval = opt.eval_every && i % (int)(opt.eval_every + 4) >= opt.eval_every;
 		ms = opt.ms * (1 + opt.jitter * normal()) * f * (s.eval ? .3 : 1);
+		s.prefill = opt.prefill_every && i % (int)opt.prefill_every == opt.prefill_every - 1;
+		if (s.prefill)
+			ms *= opt.prefill * (0.5 + drand48());
 		s.work_ns = s.begin_ns + ms * 1e6 * (1 - opt.busy);
 		s.end_ns = s.begin_ns + ms * 1e6;
 		for (; t < s.end_ns; t += tick + lrand48() % 20000 - 10000) {
