@@ -53,7 +53,7 @@ report = json.load(open(\"$d/report\"))
 assert abs(len(lines) - report[\"elapsed_s\"]) < 2, len(lines)
 for l in lines:
     assert re.match(r\"\d\d-\d\d-\d{4} \d\d:\d\d:\d\d \", l), l
-    assert re.search(r\"EMC_FREQ @3199 GR3D_FREQ @\[1300\] tj@(\d+(\.\d+)?)C \", l), l
+    assert re.search(r\"EMC_FREQ @\[3199\] GR3D_FREQ @\[1300\] tj@(\d+(\.\d+)?)C \", l), l
     rails = re.findall(r\"(VDD_\w+|VIN_\w+|VDDQ_\w+) (\d+)mW/(\d+)mW\", l)
     assert len(rails) == 4, l
 mean = sum(int(r[2]) for r in rails[:3]) / 1000

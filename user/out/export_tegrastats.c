@@ -36,6 +36,14 @@ static void write_time(FILE *f, const struct jetwatt_trace_clocks *c, uint64_t t
 	fputs(text, f);
 }
 
+/* The load of the memory is not known. Programs that expect "LOAD%@MHZ" skip "@[MHZ]", but fail on
+ * "@MHZ" (jtop 3). */
+static void write_emc(FILE *f, const struct jetwatt_power *p)
+{
+	if (p->clock.emc_hz)
+		fprintf(f, "EMC_FREQ @[%" PRIu64 "] ", p->clock.emc_hz / 1000000);
+}
+
 /* tegrastats separates words by spaces. */
 static void write_label(FILE *f, const char *label)
 {
@@ -58,8 +66,7 @@ static void tegrastats_power(struct jetwatt_export *e, const struct jetwatt_powe
 
 	(void)lost;
 	write_time(e->f, &e->run->clocks, p->time_ns);
-	if (p->clock.emc_hz)
-		fprintf(e->f, "EMC_FREQ @%" PRIu64 " ", p->clock.emc_hz / 1000000);
+	write_emc(e->f, p);
 	write_gpu(e->f, p, p->telemetry.value[JETWATT_TELEMETRY_GPU_LOAD_PERMILLE]);
 	if (temp_mc != JETWATT_TELEMETRY_NONE)
 		fprintf(e->f, " tj@%.3gC", (double)temp_mc * 1e-3);

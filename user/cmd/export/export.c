@@ -11,7 +11,7 @@
 
 #include "cmd/verbs.h"
 #include "measure/replay.h"
-#include "out/export.h"
+#include "out/export_rows.h"
 #include "tune/profile_store.h"
 #include "util/error.h"
 #include "util/suggest.h"
@@ -102,14 +102,9 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* State while a trace is exported. Samples within @every_ns are merged into one row of means. */
+/* State while a trace is exported. */
 struct flow {
-	struct jetwatt_export e;
-	const struct jetwatt_export_format *format;
-	uint64_t every_ns, due_ns, seq, lost;
-	struct jetwatt_power sum;
-	unsigned int nr[JETWATT_RAILS_MAX];
-	int open;
+	struct jetwatt_export_rows rows;
 	const struct jetwatt_replay *replay;
 	struct jetwatt_export_run run;
 };
@@ -122,55 +117,16 @@ static void export_job(struct flow *flow)
 		return;
 	flow->run.pid = flow->replay->session.pid;
 	flow->run.begun_ns = flow->replay->session.begun_ns;
-	if (flow->format->job)
-		flow->format->job(&flow->e);
-}
-
-static void export_mean(struct flow *flow)
-{
-	struct jetwatt_power *p = &flow->sum;
-
-	for (uint32_t r = 0; r < p->nr; r++)
-		if (flow->nr[r])
-			p->uw[r] /= flow->nr[r];
-	if (flow->format->power)
-		flow->format->power(&flow->e, p, flow->lost);
-	flow->open = 0;
-	flow->lost = 0;
+	if (flow->rows.format->job)
+		flow->rows.format->job(&flow->rows.e);
 }
 
 static void export_on_power(const struct jetwatt_power *p, void *arg)
 {
 	struct flow *flow = arg;
-	struct jetwatt_power *sum = &flow->sum;
 
 	export_job(flow);
-	if (flow->open && p->time_ns >= flow->due_ns)
-		export_mean(flow);
-	if (p->gap && flow->seq)
-		flow->lost += p->seq - flow->seq - 1;
-	flow->seq = p->seq;
-	if (!flow->open) {
-		*sum = *p;
-		for (uint32_t r = 0; r < p->nr; r++)
-			flow->nr[r] = 1;
-		flow->due_ns = p->time_ns + flow->every_ns;
-		flow->open = 1;
-		return;
-	}
-	sum->gap |= p->gap;
-	sum->clock = p->clock;
-	sum->temp_mc = p->temp_mc;
-	sum->telemetry = p->telemetry;
-	/* Average only readings of the sample: a rail that was not read keeps its previous value in
-	 * the sample. */
-	for (uint32_t r = 0; r < p->nr; r++) {
-		if (!(p->valid & 1u << r))
-			continue;
-		sum->uw[r] = (sum->valid & 1u << r ? sum->uw[r] : 0) + p->uw[r];
-		flow->nr[r] = (sum->valid & 1u << r ? flow->nr[r] : 0) + 1;
-	}
-	sum->valid |= p->valid;
+	jetwatt_export_rows_add(&flow->rows, p);
 }
 
 static void export_describe_run(const struct jetwatt_replay *r, struct jetwatt_export_run *run)
@@ -192,7 +148,7 @@ static void export_waits(struct flow *flow, const struct jetwatt_run_energy *m)
 
 		if (in != JETWATT_BATCH_NONE)
 			wait.kind = jetwatt_export_kind(&m->bound[in]);
-		flow->format->wait(&flow->e, &wait);
+		flow->rows.format->wait(&flow->rows.e, &wait);
 	}
 }
 
@@ -210,12 +166,11 @@ static void export_rest(struct flow *flow, const struct jetwatt_run_energy *m)
 		    jetwatt_telemetry_row(s, NULL)->type == JETWATT_SERIES_TYPE_COUNTER)
 			sums.telemetry.value[s] = m->telemetry.slot[s].counted;
 
-	if (flow->open)
-		export_mean(flow);
+	jetwatt_export_rows_end(&flow->rows);
 	export_job(flow);
-	if (flow->e.waits)
+	if (flow->rows.e.waits)
 		export_waits(flow, m);
-	for (int i = 0; i < m->bounds && flow->format->minibatch && !flow->e.waits; i++) {
+	for (int i = 0; i < m->bounds && flow->rows.format->minibatch && !flow->rows.e.waits; i++) {
 		struct jetwatt_export_cost cost = { jetwatt_run_energy_bound(m, &m->bound[i]), -1, '-' };
 		struct jetwatt_batch_energy_result c;
 
@@ -223,10 +178,10 @@ static void export_rest(struct flow *flow, const struct jetwatt_run_energy *m)
 			cost.sd_uj = c.total_sd_uj;
 			cost.grade = c.grade;
 		}
-		flow->format->minibatch(&flow->e, &m->bound[i], &cost);
+		flow->rows.format->minibatch(&flow->rows.e, &m->bound[i], &cost);
 	}
-	if (flow->format->end)
-		flow->format->end(&flow->e, &sums);
+	if (flow->rows.format->end)
+		flow->rows.format->end(&flow->rows.e, &sums);
 }
 
 static void export_on_counts(const struct jetwatt_trace_counts *c, void *arg)
@@ -234,15 +189,15 @@ static void export_on_counts(const struct jetwatt_trace_counts *c, void *arg)
 	struct flow *flow = arg;
 	const struct jetwatt_units *units = &flow->replay->units;
 
-	for (uint32_t i = 0; i < c->nr && flow->format->count; i++)
+	for (uint32_t i = 0; i < c->nr && flow->rows.format->count; i++)
 		if (!c->count[i].missing && c->count[i].counter < (uint32_t)units->nr)
-			flow->format->count(&flow->e, units->unit[c->count[i].counter].name, c->begin_ns,
+			flow->rows.format->count(&flow->rows.e, units->unit[c->count[i].counter].name, c->begin_ns,
 					    c->end_ns, c->count[i].value);
 }
 
 static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_export_format *format)
 {
-	struct flow flow = { .format = format };
+	struct flow flow = { .rows.format = format };
 	struct jetwatt_replay replay;
 	struct jetwatt_run_energy m = { 0 };
 	double hz = o->hz >= 0 ? o->hz : format->hz;
@@ -250,16 +205,16 @@ static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_expo
 
 	if (!err) {
 		export_describe_run(&replay, &flow.run);
-		flow.e.f = o->f;
-		flow.e.run = &flow.run;
-		jetwatt_telemetry_clear(&flow.e.last_telemetry);
-		flow.e.minibatches = o->minibatches;
-		flow.e.waits = replay.session.explain = o->waits;
-		flow.every_ns = hz > 0 ? 1e9 / hz : 0;
+		flow.rows.e.f = o->f;
+		flow.rows.e.run = &flow.run;
+		jetwatt_telemetry_clear(&flow.rows.e.last_telemetry);
+		flow.rows.e.minibatches = o->minibatches;
+		flow.rows.e.waits = replay.session.explain = o->waits;
+		flow.rows.every_ns = hz > 0 ? 1e9 / hz : 0;
 		replay.session.on_power = export_on_power;
 		replay.session.arg = &flow;
 		replay.on_counts = export_on_counts;
-		if (format->begin && format->begin(&flow.e))
+		if (format->begin && format->begin(&flow.rows.e))
 			err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 						"cannot export %s", o->from);
 	}
@@ -269,7 +224,7 @@ static int export_trace(struct jetwatt_export_args *o, const struct jetwatt_expo
 	}
 	if (!err)
 		export_rest(&flow, &m);
-	free(flow.e.state);
+	free(flow.rows.e.state);
 	jetwatt_run_energy_free(&m);
 	jetwatt_replay_close(&replay);
 	return err;

@@ -23,12 +23,13 @@
 #define WINDOW_S	4
 #define LABEL_COLUMNS	10
 
-enum { BUDGET = JETWATT_ARGS_LONG, RATE, REPLAY, SPEED };
+enum { BUDGET = JETWATT_ARGS_LONG, RATE, REPLAY, SPEED, TEGRASTATS, INTERVAL };
 
 struct top_input {
 	struct jetwatt_args args;
 	const char *replay;
-	double budget_w, rate_hz, speed;
+	double budget_w, rate_hz, speed, interval_ms;
+	int tegrastats;
 };
 
 static const struct argp_option options[] = {
@@ -36,6 +37,8 @@ static const struct argp_option options[] = {
 	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
 	{ "replay", REPLAY, "TRACE", 0, "Show a recorded run instead of this board", 0 },
 	{ "speed", SPEED, "FACTOR", 0, "Speed of the replay relative to the recording; default: 1", 0 },
+	{ "tegrastats", TEGRASTATS, NULL, 0, "Print lines as tegrastats does to standard output, until SIGINT", 0 },
+	{ "interval", INTERVAL, "MS", 0, "With --tegrastats: time between two lines; default: 1000", 0 },
 	{ 0 }
 };
 
@@ -55,6 +58,21 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case SPEED:
 		in->speed = jetwatt_args_quantity("--speed", arg, "", 0.01, 1e6);
+		break;
+	case TEGRASTATS:
+		in->tegrastats = 1;
+		break;
+	case INTERVAL:
+		in->interval_ms = jetwatt_args_quantity("--interval", arg, "ms", 10, 3.6e6);
+		break;
+	case ARGP_KEY_END:
+		if (in->tegrastats && in->replay)
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+					       "jetwatt export --format tegrastats TRACE",
+					       "--tegrastats cannot be combined with --replay"));
+		if (in->interval_ms > 0 && !in->tegrastats)
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "jetwatt top --tegrastats --interval MS",
+					       "--interval needs --tegrastats"));
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -102,9 +120,9 @@ static int open_live(struct source *s, const struct top_input *in)
 
 	if (!err)
 		err = jetwatt_session_open(&s->live, s->board, in->rate_hz);
-	if (err)
-		return err;
 	s->session = &s->live;
+	if (err || in->tegrastats)
+		return err;
 	err = jetwatt_probe_open(&s->live.probe, &everybody, jetwatt_session_wait, &s->live);
 	/* If no probe is available, show only the rails. */
 	if (err)
@@ -229,10 +247,10 @@ int jetwatt_cmd_top(int argc, char **argv)
 	jetwatt_args_parse("top", "", "Show rails, clocks and jobs, live or from a trace.\v"
 			   "Keys: q quits, + and - change the window, space pauses a replay.", options,
 			   top_parse, argc, argv, &in);
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+	if (!in.tegrastats && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
 		return jetwatt_error_report(JETWATT_EXIT_USAGE,
 					 "standard input or output is not a terminal",
-					 "use ssh -t, or in a script jetwatt stat",
+					 "use ssh -t, or in a script jetwatt stat or jetwatt top --tegrastats",
 					 "top needs a terminal");
 	jetwatt_session_init(&s.live);
 	s.replay.fd = -1;
@@ -243,7 +261,9 @@ int jetwatt_cmd_top(int argc, char **argv)
 	} else {
 		err = open_live(&s, &in);
 	}
-	if (!err)
+	if (!err && in.tegrastats)
+		err = jetwatt_top_tegrastats(s.session, in.interval_ms > 0 ? in.interval_ms * 1e-3 : 1, stdout);
+	else if (!err)
 		err = top_loop(&s, &in);
 	if (in.replay)
 		jetwatt_replay_close(&s.replay);

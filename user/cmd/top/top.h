@@ -6,6 +6,8 @@
 #ifndef JETWATT_CMD_TOP_TOP_H
 #define JETWATT_CMD_TOP_TOP_H
 
+#include <stdio.h>
+
 #include "measure/session.h"
 #include "minibatch/phases.h"
 
@@ -91,5 +93,11 @@ struct jetwatt_top_view {
 /* Draw on the ncurses screen, at its present size. */
 void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_session *w,
 		      const struct jetwatt_top_view *view);
+
+/*
+ * Print the samples of a running session as lines of tegrastats to @f, each one a mean over
+ * @interval_s, until a signal. Return: exit code.
+ */
+int jetwatt_top_tegrastats(struct jetwatt_session *w, double interval_s, FILE *f);
 
 #endif
