@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 d=build/check-python-units
 rm -rf $d
 mkdir -p $d
-build/make-trace $d/run.jwt n=50 marks=1 gap_at=1 gap=100 > $d/truth.json &&
+build/make-trace $d/run.jwt n=50 marks=1 units=3 gap_at=1 gap=100 > $d/truth.json &&
 	build/jetwatt export --format jsonl -o $d/run.jsonl $d/run.jwt &&
 	build/jetwatt report --json $d/run.jwt > $d/report.json || exit 1
 build/serve-metrics $d/control &

@@ -737,6 +737,7 @@ class Files(Case):
         self.assertEqual(list(trace.rails), list(report["rails_j"]))
         self.assertEqual({len(w) for w in trace.watts.values()}, {len(trace.t_ns)})
         self.assertEqual(len(trace.t_ns), trace.end["samples"])
+        self.assertEqual({c["unit"] for c in trace.counts}, {"token"})
         self.assertTrue(trace.gaps and trace.modes and trace.telemetry and trace.jobs)
         self.assertIn("%d minibatches" % report["minibatches"], repr(trace))
         self.assertLessEqual(len(repr(trace)), 80)
