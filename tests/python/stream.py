@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import os
+import random
 import subprocess
 import sys
 import unittest
@@ -71,6 +72,27 @@ class Samples(unittest.TestCase):
             self.assertGreaterEqual(stream.lost.damaged, 1)
             self.assertGreater(stream.lost.samples, 100)
             self.assertGreater(stream.lost.waits, 0)
+
+    def test_damaged_traces_end(self):
+        with open(path("marked.jwt"), "rb") as f:
+            data = f.read()
+        draw = random.Random(24)
+        for _ in range(60):
+            bad = bytearray(data)
+            for _ in range(draw.randrange(1, 6)):
+                at = draw.randrange(len(bad))
+                bad[at:at + draw.randrange(1, 40)] = draw.randbytes(draw.randrange(0, 40))
+            with open(path("random.jwt"), "wb") as f:
+                f.write(bad)
+            try:
+                with jetwatt.stream.trace(path("random.jwt")) as stream:
+                    for block in stream.sample_blocks():
+                        self.assertTrue((numpy.diff(block["t_ns"].astype("i8")) > 0).all())
+                with jetwatt.stream.trace(path("random.jwt")) as stream:
+                    for m in stream.minibatches():
+                        self.assertLess(m.start_ns, m.end_ns)
+            except jetwatt.JetwattError:
+                pass
 
     def test_blocks_have_the_samples(self):
         with jetwatt.stream.trace(path("run.jwt")) as stream:
