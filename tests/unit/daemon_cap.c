@@ -183,6 +183,59 @@ TEST_F(cap, mode_over_the_budget_is_left_in_time)
 		}
 }
 
+/* Power alternates every half second between 0.7 and 1.3 times its mean: the mean over the budget's
+ * window is within the budget, the mean over the short window exceeds the limit of that window. */
+TEST_F(cap, peaks_are_limited_by_the_short_window)
+{
+	self->age_ms = JETWATTD_JUDGED_MS;
+	self->j->cap_window_s = 0.1;
+	self->top_w = 0.75 * BUDGET;
+	for (int i = 0; i < 4; i++) {
+		/* Without a limit, just above the peaks, at the mean, and below. */
+		const double limit_w[] = { 0, 1.31 * self->top_w, 1.1 * self->top_w, 0.9 * self->top_w };
+		uint64_t events = self->d.cap.cap_events;
+
+		self->d.cap.cap_w = 0;
+		put(self, &top);
+		passes(self, 2, 0.3);
+		self->d.cap.cap_w = limit_w[i];
+		self->d.cap.over_cap_s = 0;
+		passes(self, 1.2, 0.3);
+		EXPECT_EQ(i < 2, jetwatt_mode_same(&self->d.act.mode, &top)) TH_LOG("limit %g W", limit_w[i]);
+		EXPECT_EQ(i < 2, events == self->d.cap.cap_events);
+		/* The cap steps down within a decision, and the board follows at once here. */
+		EXPECT_GE(0.13, self->d.cap.over_cap_s) TH_LOG("%g s", self->d.cap.over_cap_s);
+		/* The mode that was left is excluded: its power counts as above the limit. */
+		if (i >= 2)
+			EXPECT_LT(jetwattd_cap_limit(&self->d.cap), self->d.cap.left_w);
+		put(self, &low);
+		passes(self, 2, 0);
+	}
+}
+
+/* The room for the mean power of a mode follows from the peaks of the modes measured last. */
+TEST_F(cap, peaks_of_measured_modes_set_the_limit_of_the_mean)
+{
+	self->age_ms = JETWATTD_JUDGED_MS;
+	self->j->cap_window_s = 0.1;
+	self->d.cap.cap_w = 30;
+	EXPECT_GT(30 / 1.1, jetwattd_cap_limit(&self->d.cap));
+	EXPECT_GT(BUDGET, jetwattd_cap_limit(&self->d.cap));
+	self->top_w = 20;
+	put(self, &top);
+	self->d.cap.measuring_ns = clock_ns;
+	passes(self, 4, 0.3);
+	jetwattd_cap_measured(&self->d.cap, 20);
+	EXPECT_GT(30 / 1.3, jetwattd_cap_limit(&self->d.cap));
+	EXPECT_LT(30 / 1.33, jetwattd_cap_limit(&self->d.cap));
+	/* Eight modes later, the peaks of that mode are forgotten. */
+	for (int i = 0; i < JETWATTD_CRESTS; i++) {
+		self->d.cap.peak_w = 21;
+		jetwattd_cap_measured(&self->d.cap, 20);
+	}
+	EXPECT_LT(BUDGET / (1 + JETWATTD_SWINGS * JETWATTD_SWING) - 1e-9, jetwattd_cap_limit(&self->d.cap));
+}
+
 /* Once the energy overshoot is repaid, a mode with a power close to the budget may follow. */
 TEST_F(cap, energy_overshoot_is_repaid)
 {

@@ -23,6 +23,7 @@ TEST(defaults)
 	ASSERT_EQ(0, parse(""));
 	EXPECT_EQ(0, p.budget_w);
 	EXPECT_EQ(1, p.window_s);
+	EXPECT_EQ(0, p.cap_w);
 	EXPECT_EQ(80, p.backoff_s);
 	EXPECT_EQ(1000, p.most);
 	EXPECT_EQ(5, p.learn_share);
@@ -30,6 +31,18 @@ TEST(defaults)
 	EXPECT_STREQ("/run/jetwatt/control", p.control);
 	EXPECT_STREQ("127.0.0.1:9417", p.metrics);
 	EXPECT_STREQ("", p.method);
+}
+
+TEST(power_limits_have_averaging_windows)
+{
+	ASSERT_EQ(0, parse("budget = 14W over 10s\ncap = 16W over 0.2s\n"));
+	EXPECT_EQ(14, p.budget_w);
+	EXPECT_EQ(10, p.window_s);
+	EXPECT_EQ(16, p.cap_w);
+	EXPECT_EQ(0.2, p.cap_window_s);
+	ASSERT_EQ(0, parse("budget = 14W\nwindow = 5s\ncap = 16W\n"));
+	EXPECT_EQ(5, p.window_s);
+	EXPECT_EQ(0.1, p.cap_window_s);
 }
 
 TEST(every_setting)
@@ -173,8 +186,13 @@ TEST(malformed_policy_is_refused_with_its_line)
 		const char *why;
 	} bad[] = {
 		{ "budget = 30W\nbugdet = 20W\n", 2, "there is no setting \"bugdet\"" },
-		{ "budget = thirty\n", 1, "\"thirty\" is not a budget from 0.1 to 1000W" },
-		{ "budget = nan\n", 1, "\"nan\" is not a budget from 0.1 to 1000W" },
+		{ "budget = thirty\n", 1, "\"thirty\" is not a budget from 0.1 to 1000W, over 0.1 to 10s" },
+		{ "budget = nan\n", 1, "\"nan\" is not a budget from 0.1 to 1000W, over 0.1 to 10s" },
+		{ "budget = 14W over 20s\n", 1, "\"14W over 20s\" is not a budget from 0.1 to 1000W, over 0.1 to 10s" },
+		{ "budget = 14W over\n", 1, "\"14W over\" is not a budget from 0.1 to 1000W, over 0.1 to 10s" },
+		{ "cap = 16W over 10ms\n", 1, "\"16W over 10ms\" is not a cap from 0.1 to 1000W, over 0.05 to 10s" },
+		{ "window = 5s\nbudget = 14W over 10s\n", 2, "there is another line window =" },
+		{ "budget = 14W over 10s\nwindow = 5s\n", 2, "there is another line window =" },
 		{ "budget\n", 1, "there is no =" },
 		{ "\nbudget =\n", 2, "budget has no value" },
 		{ "window = 20s\n", 1, "\"20s\" is not a window from 0.1 to 10s" },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keep the mean power over the policy's window within the budget, independently of any prediction.
- * If the mean power exceeds the budget, the cap steps down at once to a mode that was measured to
+ * Keep the mean power over the policy's window within the budget, and the mean power over a shorter
+ * window within the policy's "cap", independently of any prediction. If one of them is exceeded, the
+ * cap steps down at once to a mode that was measured to
  * be within the budget, and from there to the lowest mode. Raising the mode again is the loop's
  * task (cap_recovery.c).
  */
@@ -75,8 +76,9 @@ static const struct jetwatt_mode *cap_lower_mode(const struct jetwattd_cap_check
 }
 
 /* Handle a cap event: step down to a lower mode. @over_w: mean power over the last @over_ns
- * nanoseconds, in W. */
-static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t over_ns, uint64_t window)
+ * nanoseconds, in W. @peak_w: power of the short window if it exceeds its limit, in W, else 0. */
+static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t over_ns, uint64_t window,
+			 double peak_w)
 {
 	struct jetwattd_cap *c = j->cap;
 	const struct jetwatt_mode *to = cap_lower_mode(j, window);
@@ -84,7 +86,7 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 
 	/* In the lowest mode, count a cap event only if the budget is exceeded for a whole
 	 * averaging window, and at most once per window. */
-	if (!to && (over_ns < window || now - j->floored_ns < window))
+	if (!to && ((over_ns < window && !peak_w) || now - j->floored_ns < window))
 		return;
 	c->cap_events++;
 	c->cap_hit = 1;
@@ -93,6 +95,11 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 	if (now > from + MIN_SPAN_NS) {
 		c->left_w = jetwattd_window_mean(&j->drawn, now - from, &span);
 		c->left_sd = HALF_SD * fmax(sqrt(HALF_NS / span), 0.5);
+	}
+	/* Exclude a mode for its peaks as if its mean power exceeded the limit by the same ratio. */
+	if (peak_w > 0) {
+		c->left_w = fmax(c->left_w, jetwattd_cap_limit(c) * peak_w / c->cap_w);
+		c->left_sd = HALF_SD;
 	}
 	atomic_store(j->invalidate, 1);
 	j->debt_j = jetwattd_window_debt(&j->drawn, span_to_judge(j, window), c->budget_w);
@@ -103,7 +110,7 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 		j->floored_ns = now;
 		if (!c->cap_floor_hits++)
 			jetwatt_notice("budget exceeded in the lowest mode: %.2f W drawn, budget %g W",
-					   over_w, c->budget_w);
+					   peak_w > 0 ? peak_w : over_w, peak_w > 0 ? c->cap_w : c->budget_w);
 		return;
 	}
 	jetwattd_apply_low(j->act, to);
@@ -156,6 +163,24 @@ static int over_budget(struct jetwattd_cap_check *j, double w, uint64_t span, ui
 	return span >= window / 4 && w > far * c->budget_w;
 }
 
+/* Update the highest power of the short window in the present mode. Return: the power of the short
+ * window, in W, if it exceeds its limit, else 0. */
+static double over_cap(struct jetwattd_cap_check *j)
+{
+	struct jetwattd_cap *c = j->cap;
+	uint64_t window = j->cap_window_s * 1e9, now = jetwattd_window_now(&j->drawn), span;
+	uint64_t from = j->act->switched_ns > c->measuring_ns ? j->act->switched_ns : c->measuring_ns;
+	double w = judged_mean(j, window, &span);
+
+	if (!(c->cap_w > 0) || !(c->budget_w > 0) || span < window)
+		return 0;
+	if (now < from + LAG_NS + window)
+		c->peak_w = 0;
+	else
+		c->peak_w = fmax(c->peak_w, w);
+	return w > c->cap_w ? w : 0;
+}
+
 /* Return: 1 if the energy saved below the budget since the cap event covers the overshoot. */
 static int overshoot_repaid(const struct jetwattd_cap_check *j, uint64_t window)
 {
@@ -169,7 +194,7 @@ static int overshoot_repaid(const struct jetwattd_cap_check *j, uint64_t window)
 /* Report the samples since the last decision, and the mean power, to the shared state. The mean
  * that is reported includes the time before a step down, so it covers the whole window, except in
  * the first window after a start or after the budget was lowered. */
-static void cap_report(struct jetwattd_cap_check *j, uint64_t window)
+static void cap_report(struct jetwattd_cap_check *j, uint64_t window, double peak_w)
 {
 	struct jetwattd_cap *c = j->cap;
 	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS;
@@ -185,6 +210,8 @@ static void cap_report(struct jetwattd_cap_check *j, uint64_t window)
 	c->clock = j->clock;
 	if (whole && c->budget_w > 0 && w > c->budget_w && j->judged_ns)
 		c->over_s += (now - j->judged_ns) * 1e-9;
+	if (peak_w > 0 && j->judged_ns)
+		c->over_cap_s += (now - j->judged_ns) * 1e-9;
 	j->judged_ns = now;
 }
 
@@ -192,20 +219,21 @@ void jetwattd_cap_check(struct jetwattd_cap_check *j)
 {
 	struct jetwattd_cap *c = j->cap;
 	uint64_t window, span;
-	double w;
+	double w, peak_w;
 
 	window = j->window_s * 1e9;
-	/* After the budget is lowered, power that was drawn under the higher budget must not
-	 * count. */
-	if (c->budget_w > 0 && c->budget_w < j->budget_w)
+	/* After a limit is lowered, power that was drawn under the higher limit must not count. */
+	if ((c->budget_w > 0 && c->budget_w < j->budget_w) || (c->cap_w > 0 && c->cap_w < j->cap_w))
 		j->from_ns = j->met_ns = jetwattd_window_now(&j->drawn);
 	j->budget_w = c->budget_w;
-	cap_report(j, window);
+	j->cap_w = c->cap_w;
+	peak_w = over_cap(j);
+	cap_report(j, window, peak_w);
 	w = judged_mean(j, window, &span);
 	if (span >= window)
 		swing_update(j, w);
-	if (over_budget(j, w, span, window))
-		cap_throttle(j, w, span, window);
+	if (over_budget(j, w, span, window) || (peak_w > 0 && !j->off))
+		cap_throttle(j, w, span, window, peak_w);
 	else if (c->energy_debt && overshoot_repaid(j, window))
 		c->energy_debt = 0;
 }

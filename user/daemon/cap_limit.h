@@ -21,15 +21,20 @@
 
 /* Interval of the cap's decisions in a mode of unknown power, in ms. */
 #define JETWATTD_JUDGED_MS	20
-/* Interval of the cap's decisions in a measured mode, or while idle, in ms. A shorter interval
- * would only cost CPU time. */
+/* Interval of the cap's decisions in a measured mode, or while idle, in ms, unless the short window
+ * has a limit. A shorter interval would only cost CPU time. */
 #define JETWATTD_JUDGED_HELD_MS	50
+
+/* Number of modes of which struct jetwattd_cap has the crest factor. */
+#define JETWATTD_CRESTS	8
 
 /**
  * struct jetwattd_cap - the budget and the power drawn; protected by jetwattd's lock
  *
  * Input of the cap:
  * @budget_w: budget in force, in W; 0: no budget
+ * @cap_w: limit of the mean power over the short averaging window, in W, in force while there is a
+ *	budget; 0: no such limit
  * @safe: mode to step down to, if @have_safe is 1
  * @have_safe: 1: @safe is valid
  * @safe_w: power in @safe, in W
@@ -46,7 +51,14 @@
  * @mean_w: mean power over the averaging window, in W
  * @here_w: mean power since the last switch, in W; 0: not known yet
  * @swing: relative standard deviation, within one mode, of the mean power over one averaging window
+ * @peak_w: highest mean power over the short averaging window in the present mode, in W; 0: not
+ *	known yet
+ * @crest: for the modes measured last, highest mean power over the short averaging window divided
+ *	by the mean power
+ * @crests: number of values that were stored in @crest
  * @over_s: total time for which the mean power over the averaging window exceeded the budget, in s
+ * @over_cap_s: total time for which the mean power over the short averaging window exceeded @cap_w,
+ *	in s
  * @cap_events: number of cap events
  * @cap_floor_hits: number of cap events at which no lower mode was available
  * @samples: number of power samples received
@@ -54,7 +66,7 @@
  * @clock: clock frequencies at the last sample
  */
 struct jetwattd_cap {
-	double budget_w;
+	double budget_w, cap_w;
 	struct jetwatt_mode safe;
 	int have_safe;
 	double safe_w;
@@ -64,7 +76,8 @@ struct jetwattd_cap {
 	double left_w, left_sd;
 	struct jetwatt_mode left;
 	uint64_t stepped_ns;
-	double mean_w, here_w, swing, over_s;
+	double mean_w, here_w, swing, peak_w, crest[JETWATTD_CRESTS], over_s, over_cap_s;
+	unsigned int crests;
 	uint64_t cap_events, cap_floor_hits, samples, lost;
 	struct jetwatt_mode clock;
 };
@@ -73,12 +86,12 @@ struct jetwattd_cap {
  * between a mode's mean power and the budget. */
 #define JETWATTD_SWINGS	3
 
-/* Return the maximum mean power of a mode, in W, with which the budget holds in every averaging
- * window, although the mean power over single windows scatters about the mean of the mode. */
-static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
-{
-	return c->budget_w / (1 + JETWATTD_SWINGS * c->swing);
-}
+/* cap_room.c: return the maximum mean power of a mode, in W, with which the budget holds in every
+ * averaging window, although the mean power over single windows scatters about the mean of the mode,
+ * and with which the peaks stay within the limit of the short window. */
+double jetwattd_cap_limit(const struct jetwattd_cap *c);
+/* A mode was measured: @mean_w: its mean power over whole minibatches, in W. */
+void jetwattd_cap_measured(struct jetwattd_cap *c, double mean_w);
 
 /**
  * struct jetwattd_cap_check - state of the cap's decisions; belongs to the thread of the cap
@@ -86,6 +99,7 @@ static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
  * @act: actuator that applies the mode at a step down
  * @invalidate: set to 1 at a cap event, to invalidate the reading in progress
  * @window_s: length of the averaging window of the policy, in s
+ * @cap_window_s: length of the short averaging window of the policy, in s
  * @off: 1: jetwattd must not switch the board, so the cap only measures
  * @drawn: ring of total power samples; the caller adds samples
  * @samples: number of samples since the last decision
@@ -93,6 +107,7 @@ static inline double jetwattd_cap_limit(const struct jetwattd_cap *c)
  * @clock: clock frequencies at the last sample
  * @swing: statistics of the mean power over single averaging windows
  * @budget_w: budget at the last decision, in W
+ * @cap_w: limit of the short window at the last decision, in W
  * @debt_j: energy overshoot at the last cap event, in J: energy above the budget that has to be
  *	saved before the budget may be drawn again
  * @judged_ns: time of the newest sample at the last decision, ns
@@ -109,13 +124,13 @@ struct jetwattd_cap_check {
 	struct jetwattd_cap *cap;
 	struct jetwattd_actuator *act;
 	atomic_int *invalidate;
-	double window_s;
+	double window_s, cap_window_s;
 	int off;
 	struct jetwattd_window drawn;
 	uint64_t samples, lost;
 	struct jetwatt_mode clock;
 	struct jetwattd_swing swing;
-	double budget_w, debt_j;
+	double budget_w, cap_w, debt_j;
 	uint64_t judged_ns, near_ns, from_ns, met_ns, owed_ns, floored_ns;
 };
 

@@ -130,7 +130,7 @@ static void adapt_batch_age(struct jetwattd_cap_thread *c)
 	unsigned int ms;
 
 	pthread_mutex_lock(&d->lock);
-	ms = d->doing == JETWATTD_HOLDING || d->doing == JETWATTD_IDLE ?
+	ms = (d->doing == JETWATTD_HOLDING || d->doing == JETWATTD_IDLE) && !(d->cap.cap_w > 0) ?
 	     JETWATTD_JUDGED_HELD_MS : JETWATTD_JUDGED_MS;
 	pthread_mutex_unlock(&d->lock);
 	if (ms != c->age_ms)
@@ -143,6 +143,8 @@ static void cap_judge(struct jetwattd_cap_thread *c)
 
 	pthread_mutex_lock(&d->lock);
 	c->judge.window_s = d->policy->window_s;
+	c->judge.cap_window_s = d->policy->cap_window_s;
+	d->cap.cap_w = d->policy->cap_w;
 	c->judge.off = d->pause || d->doing == JETWATTD_YIELDING;
 	jetwattd_cap_check(&c->judge);
 	pthread_mutex_unlock(&d->lock);

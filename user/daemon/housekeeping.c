@@ -135,7 +135,7 @@ int jetwattd_changed(struct jetwattd_run *r)
 	int changed;
 
 	pthread_mutex_lock(&d->lock);
-	changed = d->cap.budget_w != r->budget_w || d->pause || d->doing == JETWATTD_YIELDING;
+	changed = d->cap.budget_w != r->budget_w || d->cap.cap_w != r->cap_w || d->pause || d->doing == JETWATTD_YIELDING;
 	pthread_mutex_unlock(&d->lock);
 	return changed || r->apart >= JETWATTD_CORUNNERS_CHECKS || jetwattd_stopped(r) ||
 	       r->session.ended;

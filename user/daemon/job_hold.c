@@ -97,6 +97,7 @@ static void load_workload(struct jetwattd_run *r)
 				   known->nr_rows, prior_text(&known->by));
 	pthread_mutex_lock(&d->lock);
 	d->cap.have_safe = 0;
+	d->cap.crests = 0;
 	d->expect_ms = d->expect_w = 0;
 	snprintf(d->key, sizeof(d->key), "%.16s", r->store.key);
 	pthread_mutex_unlock(&d->lock);
@@ -276,6 +277,7 @@ enum jetwattd_outcome jetwattd_learn_and_hold(struct jetwattd_run *r)
 		load_workload(r);
 	pthread_mutex_lock(&r->d->lock);
 	r->budget_w = r->d->cap.budget_w;
+	r->cap_w = r->d->cap.cap_w;
 	limit_w = jetwattd_cap_limit(&r->d->cap);
 	/* Modes that are applied for the job replace a restore that is still pending. */
 	r->d->act.restoring = 0;

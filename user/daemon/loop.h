@@ -118,6 +118,7 @@ struct jetwattd_backoff {
  * @retried_ns: time of the last successful attempt to reach the module while blind, ns
  * @decay: likelihood of the decay times with which power settles on this board after a switch
  * @budget_w: budget that the job is learned for, in W
+ * @cap_w: limit of the short averaging window that the job is learned for, in W
  * @preset: modes of the vendor's presets
  * @preset_w: power that each preset's name states, in W
  * @presets: number of presets
@@ -136,7 +137,7 @@ struct jetwattd_run {
 	struct jetwattd_held held;
 	uint64_t housekeeping_ns, slow_housekeeping_ns, retry_ns, retried_ns;
 	struct jetwatt_batch_decay decay;
-	double budget_w;
+	double budget_w, cap_w;
 	struct jetwatt_mode preset[JETWATTD_FIRST];
 	double preset_w[JETWATTD_FIRST];
 	size_t presets;

@@ -81,7 +81,12 @@ enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetw
 		return JETWATTD_NOTHING;
 	if (err)
 		return JETWATTD_ENDED;
-	return corunners_differ(r) ? JETWATTD_SHARED : JETWATTD_MEASURED;
+	if (corunners_differ(r))
+		return JETWATTD_SHARED;
+	pthread_mutex_lock(&r->d->lock);
+	jetwattd_cap_measured(&r->d->cap, got->m.row.power_w);
+	pthread_mutex_unlock(&r->d->lock);
+	return JETWATTD_MEASURED;
 }
 
 enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct jetwatt_mode *mode,

@@ -231,6 +231,13 @@ static void metrics_state(const struct jetwatt_metrics *m, const struct jetwattd
 				      now->cap.budget_w);
 	jetwatt_metrics_counter(m, "jetwatt_over_budget_seconds", "seconds",
 				"Time for which the mean power exceeded the budget", now->cap.over_s);
+	if (now->cap.cap_w > 0) {
+		jetwatt_metrics_gauge(m, "jetwatt_cap_watts", "watts", "Power limit of the short averaging window",
+				      now->cap.cap_w);
+		jetwatt_metrics_counter(m, "jetwatt_over_cap_seconds", "seconds",
+					"Time for which the power of the short averaging window exceeded its limit",
+					now->cap.over_cap_s);
+	}
 	if (!now->pid || !(now->expect_ms > 0))
 		return;
 	jetwatt_metrics_gauge(m, "jetwatt_expected_minibatch_seconds", "seconds",

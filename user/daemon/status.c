@@ -57,6 +57,8 @@ static void status_text(const struct jetwattd *now, FILE *f)
 	fprintf(f, "%-9s %.2f W", jetwattd_state[now->doing].name, now->cap.mean_w);
 	if (now->cap.budget_w > 0)
 		fprintf(f, " of %g W%s", now->cap.budget_w, now->override_w > 0 ? ", set on request" : "");
+	if (now->cap.budget_w > 0 && now->cap.cap_w > 0)
+		fprintf(f, "; at most %g W over %g s", now->cap.cap_w, now->policy->cap_window_s);
 	fprintf(f, "\nboard     %s\n", name);
 	if (now->pid)
 		fprintf(f, "job       %d %.60s\n", now->pid, now->command);
@@ -93,6 +95,7 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_string(&j, "doing", jetwattd_state[now.doing].name);
 	json_positive(&j, "budget_w", now.cap.budget_w);
 	jetwatt_json_bool(&j, "budget_told", now.override_w > 0);
+	json_positive(&j, "cap_w", now.cap.cap_w);
 	json_positive(&j, "power_w", now.cap.mean_w);
 	json_positive(&j, "swing_pct", 100 * now.cap.swing);
 	json_mode(&j, "mode", &now.act.mode, now.act.applied);

@@ -19,9 +19,12 @@
  * @at: offset of the member in struct jetwattd_policy
  * @size: size of the member, in bytes
  * @unit: unit of a number
- * @word: for a key with two allowed words: the words that set the value 0 and the value 1
+ * @word: for a key with two allowed words: the words that set the value 0 and the value 1; for a power
+ *	limit: an example
  * @lo: lowest value that a number or count may have
  * @hi: highest value that a number or count may have
+ * @window_at: for a power limit: offset of the member with its averaging window
+ * @least_s: for a power limit: shortest averaging window, in s
  * @repeats: 1: the key may be given several times
  * @restart: 1: jetwattd uses a new value only after a restart; for keys with a text as value
  */
@@ -29,13 +32,20 @@ struct policy_key {
 	const char *name;
 	int (*set)(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 		   unsigned int line, struct jetwatt_conf_error *e);
-	size_t at, size;
+	size_t at, size, window_at;
 	const char *unit, *word[2];
-	double lo, hi;
+	double lo, hi, least_s;
 	int repeats, restart;
 };
 
 #define DAY_MIN	1440
+/* Limits of the averaging windows, in s: at the lowest sampling rates a shorter window of the cap
+ * would have too few samples; the longest one must fit in the cap's ring of samples. */
+#define WINDOW_MIN_S		0.1
+#define CAP_WINDOW_MIN_S	0.05
+#define WINDOW_MAX_S		10.0
+/* Between a power limit and its averaging window. */
+#define OVER	" over "
 
 /* Return: 1 if the minute of the day is within the period of a line "hours", else 0. */
 static int hours_contain(const struct jetwattd_hours *h, unsigned int minute)
@@ -179,6 +189,26 @@ static int set_number(struct jetwattd_policy *p, const struct policy_key *k, con
 	return 0;
 }
 
+/* Set a power limit with an optional averaging window, such as "16W over 0.1s". */
+static int set_power_over(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+			  unsigned int line, struct jetwatt_conf_error *e)
+{
+	const char *over = strstr(value, OVER);
+	char fix[64], watts[32];
+	double w, s = 0;
+
+	snprintf(fix, sizeof(fix), "write it like %s = %s", k->name, k->word[0]);
+	snprintf(watts, sizeof(watts), "%.*s", over ? (int)(over - value) : (int)strlen(value), value);
+	if (jetwatt_unit_parse(watts, k->unit, &w) || w < k->lo || w > k->hi ||
+	    (over && (jetwatt_unit_parse(over + strlen(OVER), "s", &s) || s < k->least_s || s > WINDOW_MAX_S)))
+		return jetwatt_conf_refuse(e, line, fix, "\"%.40s\" is not a %s from %g to %g%s, over %g to %gs",
+					   value, k->name, k->lo, k->hi, k->unit, k->least_s, WINDOW_MAX_S);
+	memcpy((char *)p + k->at, &w, sizeof(w));
+	if (over)
+		memcpy((char *)p + k->window_at, &s, sizeof(s));
+	return 0;
+}
+
 static int set_count(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 		     unsigned int line, struct jetwatt_conf_error *e)
 {
@@ -208,15 +238,19 @@ static int set_choice(struct jetwattd_policy *p, const struct policy_key *k, con
 #define AT(member)	.at = offsetof(struct jetwattd_policy, member), \
 			.size = sizeof(((struct jetwattd_policy *)0)->member)
 #define NUMBER(member, unit_, lo_, hi_)	set_number, AT(member), .unit = unit_, .lo = lo_, .hi = hi_
+#define POWER(member, window, example, least_s_) \
+	set_power_over, AT(member), .unit = "W", .lo = 0.1, .hi = 1000, .word = { example }, \
+	.window_at = offsetof(struct jetwattd_policy, window), .least_s = least_s_
 #define CHOICE(member, first, second)	set_choice, AT(member), .word = { first, second }
 
 /* The keys of the policy file. Bit i of @given belongs to row i. */
 static const struct policy_key keys[] = {
-	{ "budget", NUMBER(budget_w, "W", 0.1, 1000) },
+	{ "budget", POWER(budget_w, window_s, "15W over 1s", WINDOW_MIN_S) },
+	{ "cap", POWER(cap_w, cap_window_s, "20W over 0.1s", CAP_WINDOW_MIN_S) },
 	{ "hours", set_hours, .repeats = 1 },
 	{ "cgroup", set_cgroup, .repeats = 1 },
 	{ "turns", set_turns, .repeats = 1 },
-	{ "window", NUMBER(window_s, "s", 0.1, 10) },
+	{ "window", NUMBER(window_s, "s", WINDOW_MIN_S, WINDOW_MAX_S) },
 	{ "back-off", NUMBER(backoff_s, "s", 2, 3600) },
 	{ "rate", NUMBER(rate_hz, "Hz", 20, 10000) },
 	{ "modes", set_text, AT(modes), .restart = 1 },
@@ -251,6 +285,14 @@ static int policy_set(const char *name, const char *value, unsigned int line, vo
 	i = jetwatt_conf_name(name, names, line, e);
 	if (i < 0)
 		return i;
+	/* The averaging window of the budget may have a line of its own. */
+	for (size_t k = 0; k < KEYS && strstr(value, OVER); k++)
+		if (keys[i].window_at && keys[k].at == keys[i].window_at) {
+			if (p->given & 1u << k)
+				return jetwatt_conf_refuse(e, line, "remove one of them", "there is another line %s =",
+							   keys[k].name);
+			p->given |= 1u << k;
+		}
 	if (!keys[i].repeats && p->given & 1u << i)
 		return jetwatt_conf_refuse(e, line, "remove one of them", "there is another line %s =", name);
 	p->given |= 1u << i;
@@ -290,7 +332,7 @@ int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy 
 			  struct jetwatt_conf_error *e)
 {
 	*p = (struct jetwattd_policy){
-		.window_s = 1, .backoff_s = 80, .learn_j = 1e9, .learn_share = 5, .most = 1000,
+		.window_s = 1, .cap_window_s = 0.1, .backoff_s = 80, .learn_j = 1e9, .learn_share = 5, .most = 1000,
 		.control = "/run/jetwatt/control", .metrics = "127.0.0.1:9417",
 	};
 	return jetwatt_conf_parse(text, size, policy_set, p, e);

@@ -55,6 +55,8 @@ struct jetwattd_timeshare {
  * struct jetwattd_policy - all settings
  * @budget_w: budget for the mean total power, in W; 0: no budget, and jetwattd chooses no mode
  * @window_s: length of the averaging window, in s
+ * @cap_w: upper limit for the mean power over @cap_window_s, in W; 0: no such limit
+ * @cap_window_s: length of the short averaging window of @cap_w, in s
  * @backoff_s: longest back-off after a cap event, in s
  * @rate_hz: rate of power samples, in Hz; 0: the highest rate possible
  * @learn_s: maximum time for learning a workload, in s; 0: no maximum
@@ -80,7 +82,7 @@ struct jetwattd_timeshare {
  * @metrics: address and port on which jetwatt-exporter listens
  */
 struct jetwattd_policy {
-	double budget_w, window_s, backoff_s, rate_hz, learn_s, learn_j, learn_share;
+	double budget_w, window_s, cap_w, cap_window_s, backoff_s, rate_hz, learn_s, learn_j, learn_share;
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
 	struct jetwattd_timeshare timeshare;
