@@ -6,7 +6,8 @@
 #include <linux/types.h>
 
 /**
- * struct sim_layer - part of the GPU work of a minibatch, executed without interruption
+ * struct sim_layer - part of the GPU work of a minibatch; its time is the longest of the times of its
+ *	arithmetic, its memory traffic and its launches, and the times of layers add up
  * @mflop: arithmetic operations of the layer, in millions
  * @efficiency: share of the GPU's peak performance that the layer reaches, permille
  * @kbyte: memory traffic of the layer, in kilobytes

@@ -13,8 +13,9 @@
  * units: the program counts this many work units, named token, per minibatch; the count is read once a
  * second, at the end of a minibatch.
  *
- * prefill_every: each Nth minibatch is a prefill: it takes 0.5 to 1.5 times prefill as long, has 48 launches
- * of GPU work and 3 waits; the others have 1 launch.
+ * prefill_every: each Nth minibatch is a prefill. Its duration is that of the other minibatches,
+ * times prefill, times a random number from 0.5 to 1.5. It has 3 waits and 48 launches of GPU work;
+ * the other minibatches have 1 launch.
  *
  * Prints the true values as JSON: minibatches, seconds, joules.
  */

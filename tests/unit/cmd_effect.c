@@ -58,7 +58,8 @@ TEST(false_positives_are_rare)
 		false_alarms += jetwatt_effect_moved(&e);
 		covered += e.lo <= 0 && e.hi >= 0;
 	}
-	/* the stated false positive rate is 1 % */
+	/* jetwatt_effect_moved() requires a confidence of 99 %, so that 1 % of equal pairs, here 2 of
+	 * 200, may be reported as changed; 5 leaves room for chance. */
 	EXPECT_LE(false_alarms, 5);
 	EXPECT_GE(covered, 180);
 }

@@ -134,7 +134,8 @@ enum jetwatt_batch_rule {
 	JETWATT_RULES
 };
 
-#define JETWATT_BATCH_NONE	UINT32_MAX	/* index of a wait that belongs to no minibatch */
+/* Value of jetwatt_batch_why::minibatch for a wait that belongs to no minibatch. */
+#define JETWATT_BATCH_NONE	UINT32_MAX
 
 /**
  * struct jetwatt_batch_why - the decision about one wait

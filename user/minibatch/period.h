@@ -80,8 +80,8 @@ struct jetwatt_cycle {
 
 /**
  * struct jetwatt_wait_hmm - hidden Markov model of a job's waits
- * @train: the cycle of waits of a training minibatch
- * @eval: the cycle of waits of an evaluation minibatch
+ * @train: the cycle of waits of the usual minibatches, of training or of inference
+ * @eval: the cycle of waits of the minibatches of another phase, usually an evaluation
  * @extra: emission of an additional wait after the last one of a minibatch
  * @extras: @extra has been learned
  * @losses_reported: the probe reports lost waits

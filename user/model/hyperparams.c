@@ -19,8 +19,8 @@
 #define NOISE	0.01
 
 /* Return: -2 log density of a prior on a hyper-parameter @v, up to a constant: Student's t with 8
- * degrees of freedom in log v. A few points do not move the hyper-parameter far from its median
- * @mid; many points that agree move it, which a normal prior would prevent. */
+ * degrees of freedom in log v. With few points, the prior keeps the hyper-parameter near its median
+ * @mid. Many points that agree can move it far away; with a normal prior they could not. */
 static double hyper_log_prior(double v, double mid, double sd)
 {
 	double z = (log(v) - log(mid)) / sd;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Search without a budget: the mode whose measurement reduces the summed variance over a sample of
- * the modes most (integrated-variance design). The mode with the largest variance is a poor choice:
+ * Search without a budget. For each mode of a sample, the search estimates by how much a measurement
+ * of the mode would reduce the variance of the predictions, summed over a second sample
+ * (integrated-variance design). Of the modes with at least 90 % of the largest reduction, the search
+ * takes the one that is quickest to switch to. The mode with the largest variance is a poor choice:
  * it is at a corner of the grid and its measurement says little about other modes.
  */
 #include "plan/search.h"

@@ -14,8 +14,8 @@
 extern const struct argp jetwatt_knob_argp;
 
 /*
- * Add the knobs given with --knob to the board's grid of modes. If @board is NULL, a list of modes
- * replaces the grid.
+ * Add the knobs given with --knob to the board's grid of modes. If @board is NULL, do nothing: the
+ * modes come from a file, or are not needed.
  * Return: 0; exit code, after printing the error.
  */
 int jetwatt_knob_use(struct jetwatt_board *board, unsigned int knobs);

@@ -9,7 +9,7 @@
 
 #include "model/estimator.h"
 
-/* Seed of all fits, so that results are reproducible. */
+/* Seed of the fits and searches of verbs and jetwattd: the same rows give the same result. */
 #define JETWATT_TUNER_SEED	1
 
 struct jetwatt_args;

@@ -266,7 +266,8 @@ enum jetwatt_series {
 
 /**
  * enum jetwatt_event_kind - kind of an EVENT_NTF message (JETWATT_A_EVENT_KIND)
- * @JETWATT_EVENT_CONFIG_CHANGED: the rate, the batch size or the list of series has changed
+ * @JETWATT_EVENT_CONFIG_CHANGED: the sampler's rate has changed (VALUE: the new rate in Hz; 0: the
+ *	sampler is parked), or a series was added to the list (VALUE: 0)
  * @JETWATT_EVENT_CHIP_LOST: a chip does not answer any more; its series are JETWATT_VALUE_NONE
  * @JETWATT_EVENT_CHIP_BACK: the chip answers again
  * @JETWATT_EVENT_OVERRUN: the sampler has skipped ticks. VALUE: number of ticks skipped since the

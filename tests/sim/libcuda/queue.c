@@ -7,11 +7,14 @@
  * time; the thread that checks whether the GPU has finished submits the next one.
  *
  * On a machine without that node, the GPU is replaced by a clock: a launch is finished when its
- * duration has passed. Environment variables:
- *   SIM_CUDA_BATCH_US, SIM_CUDA_LOAD_US   durations of a minibatch and of loading (10000, 0)
- *   SIM_CUDA_HELPER=1   a thread "cuda-EvtHandlr" does the blocking waits
+ * duration has passed.
+ *
+ * Environment variables:
+ *   SIM_CUDA_BATCH_US   without the node: duration of a minibatch, in us (10000)
+ *   SIM_CUDA_LOAD_US    without the node: duration of loading, in us (0)
  *   SIM_CUDA_PAGEABLE=1 the program's memory is not pinned, so asynchronous copies to it wait
- *   SIM_CUDA_SLEEP=HOW  how to sleep: pollfd (default), syncpt (one ioctl), or event (of a channel
+ *   SIM_CUDA_HELPER=1   with the node: a thread "cuda-EvtHandlr" does the blocking waits
+ *   SIM_CUDA_SLEEP=HOW  with the node: how a blocking wait sleeps: pollfd (default), syncpt (one ioctl), or event (of a channel
  *                       group); through the nodes of JetPack 5 or 6, whichever exist
  *                       (jobs/gpu_wait.h). NVIDIA does not publish which of these libcuda chooses.
  */

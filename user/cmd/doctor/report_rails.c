@@ -141,7 +141,8 @@ static int measure_rails(struct jetwatt *jw, struct rails_measured *l)
 		}
 	}
 	jetwatt_join_flush(join);
-	/* Read the rates of the chips while the sampler runs, because they are measured then. */
+	/* Read the rails again before the sampler stops: the module measures the rate at which it
+	 * reads a rail only while the sampler runs. */
 	if (!err) {
 		jetwatt_rails(jw, l->rail, JETWATT_RAILS_MAX);
 		jetwatt_unsubscribe(jw);
