@@ -93,23 +93,20 @@ static double median(double *g, int k)
 /* Least power of a row that is no outlier, as in optimum_outliers(); 0: it has too few neighbours. */
 static double least_power(const struct jetwatt_row *row, const struct cell *cell, size_t n, size_t i)
 {
-	double g[DIMS];
-	int k = 0;
+	double g[DIMS], all[DIMS];
+	int k = 0, any = 0;
 
 	for (int d = 0; d < DIMS; d++) {
 		long lo = neighbour(cell, n, cell[i], d, -1);
 		long hi = neighbour(cell, n, cell[i], d, 1);
 
 		if (lo >= 0 && hi >= 0)
-			g[k++] = sqrt(row[lo].power_w * row[hi].power_w);
+			all[any] = g[k++] = sqrt(row[lo].power_w * row[hi].power_w);
+		else
+			all[any] = extrapolated(row, cell, n, i, d);
+		any += all[any] > 0;
 	}
-	if (k)
-		return 0.95 * median(g, k);
-	for (int d = 0; d < DIMS; d++) {
-		g[k] = extrapolated(row, cell, n, i, d);
-		k += g[k] > 0;
-	}
-	return k ? 0.8 * median(g, k) : 0;
+	return fmax(k ? 0.95 * median(g, k) : 0, any ? 0.85 * median(all, any) : 0);
 }
 
 long optimum_outliers(const struct jetwatt_row *row, size_t n, unsigned char *outlier)

@@ -19,9 +19,9 @@
  * The modes form a grid with one dimension per knob. In each dimension in which a row has a
  * neighbour on both sides, its expected power is the geometric mean of the powers of these two
  * neighbours. A row is an outlier if its power is below 95 % of the median of these expected
- * values. A row without neighbours on both sides in any dimension is at a corner: its expected
- * value is extrapolated from the next two rows in each dimension (log power linear in the log of
- * the knob), and the row is an outlier if its power is below 80 % of the median.
+ * values. A row is also an outlier if its power is below 85 % of the median over all dimensions,
+ * where the expected power in a dimension without neighbours on both sides is extrapolated from the
+ * next two rows (log power linear in the log of the knob).
  *
  * Return: number of outliers; -ENOMEM.
  */

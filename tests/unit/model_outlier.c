@@ -48,8 +48,8 @@ static int is_below(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 	       a->emc_hz <= b->emc_hz;
 }
 
-/* A row at a corner of the grid has no two neighbours in any knob: its power is compared with an
- * extrapolation. */
+/* A row at a corner of the grid has no two neighbours in any knob: all estimates of its power are
+ * extrapolated. */
 TEST(outliers_at_corners)
 {
 	struct jetwatt_row *row;
@@ -82,10 +82,80 @@ TEST(outliers_at_corners)
 	free(row);
 }
 
+/* A grid of 3 x 3 x 6 x 3 modes whose power rises with each knob, at @sizes minibatch sizes. Return:
+ * number of rows. */
+static size_t small_grid(struct jetwatt_row *row, int sizes)
+{
+	size_t n = 0;
+
+	for (int b = 0; b < sizes; b++)
+		for (int i = 0; i < 3 * 3 * 6 * 3; i++) {
+			int c = 1 + i % 3, u = 1 + i / 3 % 3, g = 1 + i / 9 % 6, e = 1 + i / 54;
+			double load = 1 - 0.5 / (1 << 2 * b);
+
+			row[n++] = (struct jetwatt_row){
+				.mode = { 4 * c, 600000 * u, 200000000ull * g, 1000000000ull * e },
+				.batch = sizes > 1 ? 1 << 2 * b : 0, .time_ms = 100,
+				.power_w = 6 + load * (0.5 * c * u + 2 * g + 1.5 * e) };
+		}
+	return n;
+}
+
+static struct jetwatt_row *small_row(struct jetwatt_row *row, size_t n, int c, int u, int g, int e,
+				     uint32_t batch)
+{
+	struct jetwatt_mode m = { 4 * c, 600000 * u, 200000000ull * g, 1000000000ull * e };
+
+	for (size_t i = 0; i < n; i++)
+		if (jetwatt_mode_same(&row[i].mode, &m) && row[i].batch == batch)
+			return &row[i];
+	return NULL;
+}
+
+/* Outliers come in runs. Here all rows of an edge of the grid but one are 40 % too low: in the only
+ * knob in which a row of the edge has both neighbours, these are too low, too. */
+TEST(run_of_outliers_along_an_edge)
+{
+	struct jetwatt_row row[162];
+	unsigned char outlier[162];
+	size_t n = small_grid(row, 1);
+
+	ASSERT_EQ(0, jetwatt_outlier_mark(row, n, outlier));
+	for (int g = 2; g <= 6; g++)
+		small_row(row, n, 3, 3, g, 3, 0)->power_w *= 0.6;
+	compare(_metadata, row, n, 5);
+	jetwatt_outlier_mark(row, n, outlier);
+	for (int g = 1; g <= 6; g++)
+		EXPECT_EQ(g > 1, outlier[small_row(row, n, 3, 3, g, 3, 0) - row]);
+}
+
+/* Two of the three levels of two knobs are too low near a corner, at one minibatch size. The other
+ * sizes show it. */
+TEST(outliers_at_one_minibatch_size)
+{
+	struct jetwatt_row row[4 * 162];
+	unsigned char outlier[4 * 162];
+	size_t n = small_grid(row, 4), at;
+
+	ASSERT_EQ(0, jetwatt_outlier_mark(row, n, outlier));
+	for (int u = 1; u <= 3; u++)
+		for (int g = 4; g <= 6; g++)
+			small_row(row, n, 3, u, g, 3, 16)->power_w *= 0.6;
+	at = small_row(row, n, 3, 3, 6, 3, 16) - row;
+	jetwatt_outlier_mark(row, n, outlier);
+	EXPECT_EQ(1, outlier[at]);
+	/* Without the other sizes, half of the estimates are too low. */
+	for (size_t i = 0; i < n; i++)
+		if (row[i].batch != 16)
+			row[i] = row[at];
+	jetwatt_outlier_mark(row, n, outlier);
+	EXPECT_EQ(0, outlier[at]);
+}
+
 TEST(outliers_of_measured_boards)
 {
 	static const struct { const char *name; long outlier; } known[] = {
-		{ "orin-agx-resnet18-train", 67 }, { "orin-agx-mobilenetv3-train", 29 },
+		{ "orin-agx-resnet18-train", 67 }, { "orin-agx-mobilenetv3-train", 30 },
 		{ "orin-agx-lstm-train", 3 }, { "orin-nano-resnet18-train", 6 },
 	};
 	const char *dir = getenv("JETWATT_SHARED_DATA");

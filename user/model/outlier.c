@@ -9,28 +9,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KNOBS	JETWATT_KNOBS
-/* A row below this share of the expected power is an outlier. */
+/* Dimensions of the grid: the knobs, and the minibatch size as the last. */
+#define DIMS	(JETWATT_KNOBS + 1)
+#define SIZE	JETWATT_KNOBS
+/* A row below this share of the median of the neighbour means is an outlier. */
 #define OUTLIER_SHARE	0.95
-/* The share for a row at a corner of the grid, whose expected power is extrapolated. */
-#define CORNER_SHARE	0.8
+/* The share for the median of all estimates, some of which are extrapolated. */
+#define EDGE_SHARE	0.85
 
 /**
- * struct outlier_line - sort key of a row for one knob
- * @key: all knobs but the examined one, then the index of the level of the examined knob. Sorted by
- *	@key, neighbours in the examined knob are adjacent
+ * struct outlier_line - sort key of a row for one dimension
+ * @key: all dimensions but the examined one, then the index of the level of the examined dimension.
+ *	Sorted by @key, neighbours in the examined dimension are adjacent
  * @row: index of the row that the key belongs to
  */
 struct outlier_line {
-	uint64_t key[KNOBS];
+	uint64_t key[DIMS];
 	size_t row;
 };
+
+static uint64_t outlier_level(const struct jetwatt_row *row, int dim)
+{
+	return dim == SIZE ? row->batch : jetwatt_mode_get(&row->mode, (enum jetwatt_knob)dim);
+}
 
 static int outlier_by_key(const void *a, const void *b)
 {
 	const struct outlier_line *x = a, *y = b;
 
-	for (int k = 0; k < KNOBS; k++)
+	for (int k = 0; k < DIMS; k++)
 		if (x->key[k] != y->key[k])
 			return x->key[k] < y->key[k] ? -1 : 1;
 	return x->row < y->row ? -1 : x->row > y->row;
@@ -50,40 +57,40 @@ static size_t outlier_level_index(const uint64_t *level, size_t n, uint64_t v)
 	return at - level;
 }
 
-/* Return: 1 if @b is one level above @a in the examined knob and equal in all other knobs. */
+/* Return: 1 if @b is one level above @a in the examined dimension and equal in all others. */
 static int outlier_is_next(const struct outlier_line *a, const struct outlier_line *b)
 {
-	for (int k = 0; k < KNOBS - 1; k++)
+	for (int k = 0; k < DIMS - 1; k++)
 		if (a->key[k] != b->key[k])
 			return 0;
-	return a->key[KNOBS - 1] + 1 == b->key[KNOBS - 1];
+	return a->key[DIMS - 1] + 1 == b->key[DIMS - 1];
 }
 
-/* Return: the power at the first row of @end, @next, @second, which are adjacent levels of knob
- * @knob, extrapolated from the other two: log power is linear in the log of the knob. */
+/* Return: the power at the first row of @end, @next, @second, which are adjacent levels of
+ * dimension @dim, extrapolated from the other two: log power is linear in the log of a knob. Over
+ * the minibatch size it is taken as constant, because it rises by less with each larger size. */
 static double outlier_extrapolate(const struct jetwatt_row *end, const struct jetwatt_row *next,
-				  const struct jetwatt_row *second, enum jetwatt_knob knob)
+				  const struct jetwatt_row *second, int dim)
 {
-	double at = log(jetwatt_mode_get(&next->mode, knob));
-	double slope = log(next->power_w / second->power_w) / (at - log(jetwatt_mode_get(&second->mode, knob)));
+	double at = log(outlier_level(next, dim));
+	double slope = 0;
 
-	return next->power_w * exp(slope * (log(jetwatt_mode_get(&end->mode, knob)) - at));
+	if (dim != SIZE)
+		slope = log(next->power_w / second->power_w) /
+			(at - log(outlier_level(second, dim)));
+	return next->power_w * exp(slope * (log(outlier_level(end, dim)) - at));
 }
 
-/*
- * Set @mean of each row to the geometric mean of the power of its two neighbours in knob @knob; 0:
- * the row lacks a neighbour. If a row lacks a neighbour because it is at an end of the knob's
- * range, set @end to the power extrapolated from the next two rows; 0: these two rows do not exist.
- * @l and @level are scratch arrays of @n entries.
- */
-static void outlier_neighbour_means(const struct jetwatt_row *row, size_t n, int knob,
-				    struct outlier_line *l, uint64_t *level, double *mean,
-				    double *end)
+/* Fill @l with the sort keys of the rows for dimension @dim, and sort it. Of repeated measurements
+ * of a mode, only the first is kept. @level: scratch array of @n entries. Return: number of
+ * keys. */
+static size_t outlier_sort(const struct jetwatt_row *row, size_t n, int dim, struct outlier_line *l,
+			   uint64_t *level)
 {
 	size_t levels = 0, cells = 0;
 
 	for (size_t i = 0; i < n; i++)
-		level[i] = jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)knob);
+		level[i] = outlier_level(&row[i], dim);
 	qsort(level, n, sizeof(*level), outlier_by_value);
 	for (size_t i = 0; i < n; i++)
 		if (!levels || level[i] != level[levels - 1])
@@ -91,20 +98,32 @@ static void outlier_neighbour_means(const struct jetwatt_row *row, size_t n, int
 	for (size_t i = 0; i < n; i++) {
 		int at = 0;
 
-		for (int k = 0; k < KNOBS; k++)
-			if (k != knob)
-				l[i].key[at++] = jetwatt_mode_get(&row[i].mode,
-								  (enum jetwatt_knob)k);
-		l[i].key[at] = outlier_level_index(
-			level, levels, jetwatt_mode_get(&row[i].mode, (enum jetwatt_knob)knob));
+		for (int d = 0; d < DIMS; d++)
+			if (d != dim)
+				l[i].key[at++] = outlier_level(&row[i], d);
+		l[i].key[at] = outlier_level_index(level, levels, outlier_level(&row[i], dim));
 		l[i].row = i;
-		mean[i] = end[i] = 0;
 	}
 	qsort(l, n, sizeof(*l), outlier_by_key);
-	/* Of repeated measurements of a mode, only the first counts. */
 	for (size_t i = 0; i < n; i++)
 		if (!cells || memcmp(l[i].key, l[cells - 1].key, sizeof(l[i].key)))
 			l[cells++] = l[i];
+	return cells;
+}
+
+/*
+ * Set @mean of each row to the geometric mean of the power of its two neighbours in dimension @dim;
+ * 0: the row lacks a neighbour. If a row lacks a neighbour because it is at an end of the range,
+ * set @end to the power extrapolated from the next two rows; 0: these two rows do not exist.
+ * @l and @level are scratch arrays of @n entries.
+ */
+static void outlier_estimate(const struct jetwatt_row *row, size_t n, int dim,
+			     struct outlier_line *l, uint64_t *level, double *mean, double *end)
+{
+	size_t cells = outlier_sort(row, n, dim, l, level);
+
+	memset(mean, 0, n * sizeof(*mean));
+	memset(end, 0, n * sizeof(*end));
 	for (size_t i = 1; i + 1 < cells; i++) {
 		const struct jetwatt_row *before = &row[l[i - 1].row], *at = &row[l[i].row], *after = &row[l[i + 1].row];
 
@@ -112,13 +131,13 @@ static void outlier_neighbour_means(const struct jetwatt_row *row, size_t n, int
 			continue;
 		mean[l[i].row] = sqrt(before->power_w * after->power_w);
 		if (i == 1 || !outlier_is_next(&l[i - 2], &l[i - 1]))
-			end[l[i - 1].row] = outlier_extrapolate(before, at, after, (enum jetwatt_knob)knob);
+			end[l[i - 1].row] = outlier_extrapolate(before, at, after, dim);
 		if (i + 2 == cells || !outlier_is_next(&l[i + 1], &l[i + 2]))
-			end[l[i + 1].row] = outlier_extrapolate(after, at, before, (enum jetwatt_knob)knob);
+			end[l[i + 1].row] = outlier_extrapolate(after, at, before, dim);
 	}
 }
 
-static double outlier_median(double v[KNOBS], int n)
+static double outlier_median(double v[DIMS], int n)
 {
 	for (int i = 1; i < n; i++)
 		for (int j = i; j > 0 && v[j] < v[j - 1]; j--) {
@@ -130,36 +149,39 @@ static double outlier_median(double v[KNOBS], int n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* Collect the values of row @i that are known, one for each knob. Return: their median; 0: none. */
-static double outlier_expected(const double *value, size_t n, size_t i)
+/* Return: least power of a row that is no outlier. @mean, @end: of the row, one value per dimension
+ * at a distance of @n. */
+static double outlier_least(const double *mean, const double *end, size_t n)
 {
-	double v[KNOBS];
-	int known = 0;
+	double two[DIMS], all[DIMS];
+	int both = 0, known = 0;
 
-	for (int k = 0; k < KNOBS; k++)
-		if (value[k * n + i] > 0)
-			v[known++] = value[k * n + i];
-	return known ? outlier_median(v, known) : 0;
+	for (int d = 0; d < DIMS; d++) {
+		double m = mean[d * n], any = m > 0 ? m : end[d * n];
+
+		if (m > 0 && d != SIZE)
+			two[both++] = m;
+		if (any > 0)
+			all[known++] = any;
+	}
+	return fmax(both ? OUTLIER_SHARE * outlier_median(two, both) : 0,
+		    known ? EDGE_SHARE * outlier_median(all, known) : 0);
 }
 
 long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char *outlier)
 {
 	struct outlier_line *l = malloc((n ? n : 1) * sizeof(*l));
 	uint64_t *level = malloc((n ? n : 1) * sizeof(*level));
-	double *mean = malloc((n ? n : 1) * 2 * KNOBS * sizeof(*mean)), *end = mean + n * KNOBS;
+	double *mean = malloc((n ? n : 1) * 2 * DIMS * sizeof(*mean)), *end = mean + n * DIMS;
 	long count = -ENOMEM;
 
 	if (!l || !level || !mean)
 		goto out;
-	for (int k = 0; k < KNOBS; k++)
-		outlier_neighbour_means(row, n, k, l, level, mean + k * n, end + k * n);
+	for (int d = 0; d < DIMS; d++)
+		outlier_estimate(row, n, d, l, level, mean + d * n, end + d * n);
 	count = 0;
 	for (size_t i = 0; i < n; i++) {
-		double expected = OUTLIER_SHARE * outlier_expected(mean, n, i);
-
-		if (!(expected > 0))
-			expected = CORNER_SHARE * outlier_expected(end, n, i);
-		outlier[i] = row[i].power_w < expected;
+		outlier[i] = row[i].power_w < outlier_least(mean + i, end + i, n);
 		count += outlier[i];
 	}
 out:

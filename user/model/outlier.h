@@ -11,13 +11,19 @@
 
 /**
  * jetwatt_outlier_mark() - mark outliers of power in a grid of rows
- * @row: the rows; of several rows of one mode only the first is examined
+ * @row: the rows; of several rows of one mode and minibatch size only the first is examined. Rows
+ *	of several minibatch sizes have the size in @batch
  * @n: number of rows
- * @outlier: @n flags. 1: the row is an outlier: its power is below 95 % of the expected power. For
- *	each knob in which the row has both neighbours (one level below and one above), take the
- *	geometric mean of their powers; the expected power is the median of these means. A row
- *	without both neighbours in any knob is at a corner of the grid: it is an outlier below 80 %
- *	of the median of the powers extrapolated from the next two rows in each knob. Else 0
+ * @outlier: @n flags. 1: the row is an outlier; else 0
+ *
+ * For each knob in which the row has both neighbours (one level below and one above), take the
+ * geometric mean of their powers. The row is an outlier if its power is below 95 % of the median of
+ * these means.
+ * At an edge of the grid these means are few, and next to other outliers they are too low. The row
+ * is therefore also an outlier if its power is below 85 % of the median of all estimates: the
+ * geometric mean in each knob with both neighbours; the power extrapolated from the next two rows
+ * in each other knob; and the power of the same mode at the neighbouring minibatch sizes (geometric
+ * mean of both; at the smallest or largest of three or more sizes, that of the next size).
  *
  * Return: the number of outliers; -ENOMEM.
  */

@@ -112,29 +112,35 @@ static int table_narrow(struct jetwatt_mode_table *t, const struct jetwatt_row *
 	return 0;
 }
 
-/* Fill the times, the powers and the powers without outliers of one minibatch size. Return: 0,
- * -ENOMEM. */
-static int table_fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_work *w, size_t size,
-		      const struct jetwatt_row *r, size_t n)
+/* Fill the times and the powers of one minibatch size. */
+static void table_fill(struct jetwatt_mode_table *t, struct jetwatt_mode_table_work *w, size_t size,
+		       const struct jetwatt_row *r, size_t n)
 {
-	struct jetwatt_row *mine = malloc(t->n * sizeof(*mine));
-	unsigned char *outlier = malloc(t->n);
-	size_t at = size * t->n;
-	int err = mine && outlier ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < t->n && !err; i++) {
+	for (size_t i = 0, at = size * t->n; i < t->n; i++, at++) {
 		struct jetwatt_row key = { .mode = t->mode[i] };
+		const struct jetwatt_row *row = bsearch(&key, r, n, sizeof(*r), table_by_mode);
 
-		mine[i] = *(struct jetwatt_row *)bsearch(&key, r, n, sizeof(*r), table_by_mode);
+		w->time_ms[at] = row->time_ms;
+		w->power_w[at] = row->power_w;
 	}
-	if (!err && jetwatt_outlier_mark(mine, t->n, outlier) < 0)
+}
+
+/* Fill the powers without outliers. Return: 0, -ENOMEM. */
+static int table_mark_outliers(struct jetwatt_mode_table *t, struct jetwatt_mode_table_work *w)
+{
+	size_t n = w->sizes * t->n;
+	struct jetwatt_row *r = calloc(n, sizeof(*r));
+	unsigned char *outlier = malloc(n);
+	int err = r && outlier ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		r[i] = (struct jetwatt_row){ .mode = t->mode[i % t->n], .batch = w->size[i / t->n],
+					     .power_w = w->power_w[i] };
+	if (!err && jetwatt_outlier_mark(r, n, outlier) < 0)
 		err = -ENOMEM;
-	for (size_t i = 0; i < t->n && !err; i++) {
-		w->time_ms[at + i] = mine[i].time_ms;
-		w->power_w[at + i] = mine[i].power_w;
-		w->clean_w[at + i] = outlier[i] ? NAN : mine[i].power_w;
-	}
-	free(mine);
+	for (size_t i = 0; i < n && !err; i++)
+		w->clean_w[i] = outlier[i] ? NAN : w->power_w[i];
+	free(r);
 	free(outlier);
 	return err;
 }
@@ -159,11 +165,16 @@ static int table_each_column(struct jetwatt_mode_table *t, const struct table_fi
 			struct jetwatt_row *r = NULL;
 			long n = table_column(&f[w], work->size[z], &r);
 
-			err = n < 0   ? n :
-			      filling ? table_fill(t, work, z, r, n) :
-					table_narrow(t, r, n);
+			if (n < 0)
+				err = n;
+			else if (filling)
+				table_fill(t, work, z, r, n);
+			else
+				err = table_narrow(t, r, n);
 			free(r);
 		}
+		if (filling && !err)
+			err = table_mark_outliers(t, work);
 	}
 	return err;
 }
