@@ -199,13 +199,11 @@ int jetwatt_roofline_measure(struct jetwatt_roofline *r)
 		err = jetwatt_open_knobs(&board);
 	if (!err)
 		err = check_gpu_clock(board);
-	if (!err && r->program)
-		snprintf(r->run.path, sizeof(r->run.path), "%s", r->program);
-	else if (!err)
-		err = jetwatt_roofline_cuda(&r->run);
+	if (!err)
+		err = jetwatt_kernel_program_get(&r->run, r->program);
 	if (!err)
 		err = calibrate_all(r, board);
-	jetwatt_roofline_cuda_end(&r->run);
+	jetwatt_kernel_program_remove(&r->run);
 	jetwatt_board_close(board);
 	return err;
 }

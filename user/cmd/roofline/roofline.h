@@ -6,6 +6,7 @@
 #ifndef JETWATT_CMD_ROOFLINE_ROOFLINE_H
 #define JETWATT_CMD_ROOFLINE_ROOFLINE_H
 
+#include "job/kernel_program.h"
 #include "out/json.h"
 #include "plan/roofs.h"
 #include "store/onnx.h"
@@ -20,12 +21,6 @@
 struct jetwatt_roofline_kernel {
 	double flop, bytes;
 	char *path;
-};
-
-/* The program that runs kernels of known work: @path FLOP BYTES, until SIGTERM. @dir: temporary
- * directory in which the program was compiled, "" if the program was given by --program. */
-struct jetwatt_roofline_program {
-	char dir[128], path[256];
 };
 
 /**
@@ -59,7 +54,7 @@ struct jetwatt_roofline {
 	size_t dims;
 	long batch;
 	int train, layers, json, calibrate, tune;
-	struct jetwatt_roofline_program run;
+	struct jetwatt_kernel_program run;
 	struct jetwatt_graph graph;
 	double own_batch, flop, bytes;
 	struct jetwatt_work *work;
@@ -80,10 +75,6 @@ int jetwatt_roofline_load(struct jetwatt_roofline *r);
 const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *bytes);
 /* Parse --kernel FLOP:BYTES:FILE.csv. Exit with a usage error if @arg is invalid. */
 void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg);
-/* Compile the CUDA program for the GPU of this board. Return: 0, or an exit code after printing the
- * error. Call jetwatt_roofline_cuda_end() in both cases. */
-int jetwatt_roofline_cuda(struct jetwatt_roofline_program *p);
-void jetwatt_roofline_cuda_end(struct jetwatt_roofline_program *p);
 /* Measure all kernels and write the results to the corpus. Return: 0, or an exit code after
  * printing the error. */
 int jetwatt_roofline_measure(struct jetwatt_roofline *r);

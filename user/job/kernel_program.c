@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Compiles the CUDA program that runs kernels of known work, with nvcc, for the GPU of this board.
- * The option --program names another program instead.
- */
-#include "cmd/roofline/roofline.h"
+/* Compiles the CUDA program that runs kernels of known work, with nvcc, for the GPU of this
+ * board. */
+#include "job/kernel_program.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,12 +13,13 @@
 #include "util/error.h"
 
 /*
- * The program is called with two numbers, FLOP and BYTES. The kernel of the program reads every
- * float of a buffer, applies "rounds" multiply-adds to it, and writes it back: 8 bytes per float,
- * and 2 operations per float and round. Each thread has four independent chains, which hide the
- * latency of arithmetic. The buffer is larger than every cache; to move more bytes than fit once,
- * the program launches the kernel several times. Between two waits the program does FLOP operations
- * and moves BYTES bytes, except for rounding to whole rounds.
+ * The program is called with the numbers FLOP, BYTES and, optionally, LAUNCHES. The kernel of the
+ * program reads every float of a buffer, applies "rounds" multiply-adds to it, and writes it back:
+ * 8 bytes per float, and 2 operations per float and round. Each thread has four independent chains,
+ * which hide the latency of arithmetic. The buffer is larger than every cache; to move more bytes
+ * than fit once, the program launches the kernel several times. Between two waits the program does
+ * FLOP operations and moves BYTES bytes, except for rounding to whole rounds; it divides them into
+ * at least LAUNCHES launches, whose buffer may then fit into a cache.
  */
 static const char source[] =
 "#include <cmath>\n"
@@ -45,12 +44,15 @@ static const char source[] =
 "}\n"
 "int main(int argc, char **argv)\n"
 "{\n"
-"	double flop = argc == 3 ? atof(argv[1]) : 0, bytes = argc == 3 ? atof(argv[2]) : 0;\n"
+"	double flop = argc > 2 ? atof(argv[1]) : 0, bytes = argc > 2 ? atof(argv[2]) : 0;\n"
 "	size_t n = bytes / 32, most = (size_t)1 << 23, passes = (n + most - 1) / most;\n"
+"	size_t launches = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;\n"
 "	cudaDeviceProp gpu;\n"
 "	float4 *x;\n"
 "	long rounds;\n"
-"	if (!(flop > 0) || !n)\n"
+"	if (passes < launches)\n"
+"		passes = launches;\n"
+"	if (!(flop > 0) || n < passes)\n"
 "		return 2;\n"
 "	n /= passes;\n"
 "	rounds = lround(flop / (8.0 * n * passes));\n"
@@ -93,12 +95,17 @@ static int program_failed(const char *why)
 				 "cannot compile a program that runs kernels");
 }
 
-int jetwatt_roofline_cuda(struct jetwatt_roofline_program *p)
+int jetwatt_kernel_program_get(struct jetwatt_kernel_program *p, const char *given)
 {
 	char from[sizeof(p->dir) + 16];
 	int status = 127;
 	FILE *f;
 
+	memset(p, 0, sizeof(*p));
+	if (given) {
+		snprintf(p->path, sizeof(p->path), "%s", given);
+		return 0;
+	}
 	snprintf(p->dir, sizeof(p->dir), "%s/jetwatt-XXXXXX", getenv("TMPDIR") ? : "/tmp");
 	if (!mkdtemp(p->dir)) {
 		*p->dir = '\0';
@@ -116,7 +123,7 @@ int jetwatt_roofline_cuda(struct jetwatt_roofline_program *p)
 	program_failed(status == 127 ? "nvcc was not found" : "nvcc could not compile the program") : 0;
 }
 
-void jetwatt_roofline_cuda_end(struct jetwatt_roofline_program *p)
+void jetwatt_kernel_program_remove(struct jetwatt_kernel_program *p)
 {
 	if (!*p->dir)
 		return;
