@@ -258,10 +258,11 @@ static void analytic_point(const struct sim_mode *mode, struct sim_point *p)
 	point_of(READ_ONCE(work), mode, p);
 }
 
-static void analytic_kernel(const struct sim_mode *mode, u64 flop, u64 bytes, struct sim_point *p)
+static void analytic_kernel(const struct sim_mode *mode, u64 flop, u64 bytes, u32 launches,
+			    struct sim_point *p)
 {
 	struct sim_work kernel = {
-		.layers = { { div_u64(flop, 1000000), KERNEL_EFFICIENCY, div_u64(bytes, 1000), 1 } },
+		.layers = { { div_u64(flop, 1000000), KERNEL_EFFICIENCY, div_u64(bytes, 1000), launches } },
 		.launch_kcycles = 11,
 	};
 

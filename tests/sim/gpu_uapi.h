@@ -52,6 +52,7 @@ struct sim_submit {
  * other plants refuse the call.
  * @alone: 1: the GPU is idle until the next kernel is submitted; 0: the next kernel begins at once, as
  *	if it had been queued
+ * @launches: number of kernels among which the work is divided, each launched by the CPU; 0 is 1
  */
 struct sim_kernel {
 	__u64 flop;
@@ -59,11 +60,12 @@ struct sim_kernel {
 	__u32 syncpt;		/* out: id */
 	__u32 threshold;	/* out: value of the syncpoint when the kernel is finished */
 	__u32 alone;
-	__u32 reserved;
+	__u32 launches;
 };
 
-/* Maximum of @flop and of @bytes of a kernel. */
-#define SIM_KERNEL_MAX	10000000000000ULL
+/* Maximum of @flop and of @bytes of a kernel, and of its @launches. */
+#define SIM_KERNEL_MAX		10000000000000ULL
+#define SIM_LAUNCHES_MAX	1000000
 
 /*
  * mmap() maps one read-only page, whose first u32 is the value of the job's syncpoint, so that a

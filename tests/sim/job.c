@@ -105,7 +105,8 @@ static long kernel(struct client *c, void __user *arg)
 
 	if (copy_from_user(&a, arg, sizeof(a)))
 		return -EFAULT;
-	if (!(a.flop || a.bytes) || a.flop > SIM_KERNEL_MAX || a.bytes > SIM_KERNEL_MAX)
+	if (!(a.flop || a.bytes) || a.flop > SIM_KERNEL_MAX || a.bytes > SIM_KERNEL_MAX ||
+	    a.launches > SIM_LAUNCHES_MAX)
 		return -EINVAL;
 	err = sim_job_kernel(c->job, &a);
 	if (err)

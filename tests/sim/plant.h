@@ -64,8 +64,8 @@ struct sim_steps {
  * @close: free the model
  * @point: calculate the duration and power of a minibatch in @mode; callable from any process
  *	context
- * @kernel: calculate duration and power of a kernel of known work, which has no stall; callable
- *	from any context; NULL if the model has no kernels
+ * @kernel: calculate duration and power of @launches kernels of known work in total, which have no
+ *	stall; callable from any context; NULL if the model has no kernels
  * @modes: return the number of power modes that debugfs lists
  * @mode: get power mode number @i of this list
  */
@@ -74,7 +74,8 @@ struct sim_model {
 	int (*open)(struct sim_steps *steps, u32 cores);
 	void (*close)(void);
 	void (*point)(const struct sim_mode *mode, struct sim_point *point);
-	void (*kernel)(const struct sim_mode *mode, u64 flop, u64 bytes, struct sim_point *point);
+	void (*kernel)(const struct sim_mode *mode, u64 flop, u64 bytes, u32 launches,
+		       struct sim_point *point);
 	u32 (*modes)(void);
 	void (*mode)(u32 i, struct sim_mode *mode);
 };

@@ -468,9 +468,33 @@ TEST_F_TIMEOUT(plant, kernels_last_and_draw_what_the_roofs_say, 90)
 	}
 }
 
+TEST_F(plant, many_launches_take_time_of_the_cpu)
+{
+	static const char *const khz[] = { "2201600", "1113600" };
+	char *argv[] = { "/bin/kernels", "2e9", "2e8", "2000", NULL };
+	double s[2];
+
+	end(self->job, SIGKILL);
+	put(PARAM "noise_time", "0");
+	self->job = start(argv);
+	ASSERT_GT(self->job, 0);
+	for (int i = 0; i < 2; i++) {
+		put(CPU "cpufreq/policy0/scaling_max_freq", khz[i]);
+		put(CPU "cpufreq/policy4/scaling_max_freq", khz[i]);
+		sleep_us(2000000);
+		s[i] = kernels_since(now_ns() - 1e9);
+	}
+	put(CPU "cpufreq/policy0/scaling_max_freq", khz[0]);
+	put(CPU "cpufreq/policy4/scaling_max_freq", khz[0]);
+	EXPECT_LT(fabs(s[1] / s[0] / (2201.6 / 1113.6) - 1), 0.01) {
+		TH_LOG("%.2f ms and %.2f ms", s[0] * 1e3, s[1] * 1e3);
+	}
+}
+
 TEST_F(plant, invalid_work_is_refused)
 {
-	struct sim_kernel nothing = { .flop = 0 }, heavy = { .flop = SIM_KERNEL_MAX + 1 };
+	struct sim_kernel nothing = { .flop = 0 }, heavy = { .flop = SIM_KERNEL_MAX + 1 },
+			  many = { .flop = 1, .launches = SIM_LAUNCHES_MAX + 1 };
 
 	static const struct sim_submit bad[] = {
 		{ .permille = 0, .piece = 1, .pieces = 1 },
@@ -492,6 +516,8 @@ TEST_F(plant, invalid_work_is_refused)
 	EXPECT_EQ(-1, ioctl(fd, SIM_KERNEL, &nothing));
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(-1, ioctl(fd, SIM_KERNEL, &heavy));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, ioctl(fd, SIM_KERNEL, &many));
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(-1, ioctl(fd, _IO('J', 99)));
 	EXPECT_EQ(ENOTTY, errno);

@@ -179,7 +179,7 @@ static void take(const struct sim_mode *mode, u64 flop, u64 bytes, u64 *ns, u64 
 {
 	struct sim_point point;
 
-	sim_state.model->kernel(mode, flop, bytes, &point);
+	sim_state.model->kernel(mode, flop, bytes, 1, &point);
 	*ns = sim_point_time_ns(&point);
 	*nj = mul_u64_u64_div_u64(*ns, sim_point_module_uw(&point), 1000000);
 }

@@ -45,6 +45,7 @@ struct sim_job {
 	pid_t tgid;
 	u32 kind, permille, piece, pieces;
 	u64 flop, bytes;		/* work of a kernel of known work, see @kernel */
+	u32 launches;			/* number of launches of that work */
 	bool alone;			/* no kernel is queued behind this one */
 	struct sim_point kernel;
 	u32 jitter;			/* noise of this minibatch's duration, 1/65536 */
@@ -183,7 +184,8 @@ void sim_work_rescale(const struct sim_point *old)
 			continue;
 		if (job->kind == SIM_KIND_KERNEL) {
 			before = job->kernel.part_ns[job->phase];
-			sim_state.model->kernel(&sim_state.mode, job->flop, job->bytes, &job->kernel);
+			sim_state.model->kernel(&sim_state.mode, job->flop, job->bytes,
+						job->launches, &job->kernel);
 		}
 		if (job->left > 0 && before)
 			job->left = mul_u64_u64_div_u64(job->left, point_of(job)->part_ns[job->phase],
@@ -278,7 +280,8 @@ static int ask(struct sim_job *job, enum sim_phase phase, u32 kind, u32 permille
 	job->piece = piece;
 	job->pieces = pieces;
 	if (kind == SIM_KIND_KERNEL)
-		sim_state.model->kernel(&sim_state.mode, job->flop, job->bytes, &job->kernel);
+		sim_state.model->kernel(&sim_state.mode, job->flop, job->bytes, job->launches,
+					&job->kernel);
 	job->length = length_of(job);
 	job->left = (s64)job->length - (s64)gone;
 	if (threshold)
@@ -316,6 +319,7 @@ int sim_job_kernel(struct sim_job *job, struct sim_kernel *k)
 		return -EOPNOTSUPP;
 	job->flop = k->flop;
 	job->bytes = k->bytes;
+	job->launches = k->launches ?: 1;
 	job->alone = k->alone;
 	return ask(job, SIM_BUSY, SIM_KIND_KERNEL, 1000, 1, 1, false, &k->threshold);
 }

@@ -4,7 +4,7 @@
  * with blocking synchronisation. jetwatt roofline --calibrate runs such a program for the GPU of a
  * board.
  *
- *   kernels FLOP BYTES
+ *   kernels FLOP BYTES [LAUNCHES]
  *
  * Exits with status 0 on SIGTERM or SIGINT.
  */
@@ -40,12 +40,14 @@ int main(int argc, char **argv)
 	struct sim_kernel k = { 0 };
 	int gpu, render;
 
-	if (argc == 3) {
+	if (argc == 3 || argc == 4) {
 		k.flop = strtod(argv[1], NULL);
 		k.bytes = strtod(argv[2], NULL);
 	}
+	if (argc == 4)
+		k.launches = strtoul(argv[3], NULL, 10);
 	if (!k.flop && !k.bytes) {
-		fprintf(stderr, "usage: kernels FLOP BYTES\n");
+		fprintf(stderr, "usage: kernels FLOP BYTES [LAUNCHES]\n");
 		return 2;
 	}
 	sigaction(SIGTERM, &sa, NULL);
