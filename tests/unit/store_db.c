@@ -152,6 +152,31 @@ TEST_F(db, order_survives_a_clock_that_goes_back)
 	free(p);
 }
 
+TEST_F(db, forget_keeps_the_latest_rows_and_other_workloads)
+{
+	struct jetwatt_db_row in[5], *out;
+	int64_t id, other;
+
+	for (unsigned int i = 0; i < 5; i++)
+		in[i] = made(i);
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &id, &self->err), 0);
+	strcpy(self->w.command, "train y");
+	ASSERT_EQ(jetwatt_db_workload(self->db, &self->w, &other, &self->err), 0);
+	ASSERT_EQ(jetwatt_db_add(self->db, id, in, 5, &self->err), 5);
+	ASSERT_EQ(jetwatt_db_add(self->db, other, in, 5, &self->err), 5);
+	EXPECT_EQ(jetwatt_db_forget(self->db, id, 2, &self->err), 3);
+	ASSERT_EQ(jetwatt_db_rows(self->db, id, &out, &self->err), 2);
+	EXPECT_EQ(out[0].when_ms, 1003);
+	EXPECT_EQ(out[1].when_ms, 1004);
+	free(out);
+	EXPECT_EQ(jetwatt_db_forget(self->db, id, 2, &self->err), 0);
+	EXPECT_EQ(jetwatt_db_forget(self->db, id, 0, &self->err), 2);
+	EXPECT_EQ(jetwatt_db_rows(self->db, id, &out, &self->err), 0);
+	free(out);
+	EXPECT_EQ(jetwatt_db_rows(self->db, other, &out, &self->err), 5);
+	free(out);
+}
+
 TEST_F(db, workload_is_found_by_the_start_of_its_key)
 {
 	struct jetwatt_db_profile p;

@@ -56,6 +56,8 @@ TEST(command_lines_are_normalised)
 		{ "train it's;rm", "train 'it'\\''s;rm'", 0 },
 		{ "train --batch-size 16 -- --", "train --batch-size 16 -- --", 16 },
 		{ "/", "/", 0 },
+		/* not JETWATT_WORKLOAD_CALIBRATION */
+		{ "[calibration] compute", "'[calibration]' compute", 0 },
 	};
 	char is[JETWATT_WORKLOAD_TEXT];
 	uint32_t batch;

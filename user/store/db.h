@@ -93,6 +93,10 @@ int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_pr
 int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_row *row, size_t n,
 		   struct jetwatt_error_text *err);
 
+/* Delete the rows of a workload that this device measured, except the @keep rows added last.
+ * Return: number of deleted rows; errors as jetwatt_db_open(). */
+int jetwatt_db_forget(struct jetwatt_db *db, int64_t id, size_t keep, struct jetwatt_error_text *err);
+
 /* Read all rows of a workload that this device measured, in the order in which they were added.
  * Rows without a time (imported from a file) come first. The caller frees *row. Return: number of
  * rows; negative errno. */

@@ -141,6 +141,27 @@ int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_ro
 							    "cannot add to the profiles in %s", db->path);
 }
 
+int jetwatt_db_forget(struct jetwatt_db *db, int64_t id, size_t keep, struct jetwatt_error_text *err)
+{
+	JETWATT_DB_AS_OWNER(db);
+	static const char sql[] =
+		"DELETE FROM measurement WHERE workload = ?1 AND device = '' AND id NOT IN"
+		" (SELECT id FROM measurement WHERE workload = ?1 AND device = ''"
+		"  ORDER BY id DESC LIMIT ?2)";
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(db->sql, sql, -1, &s, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(s, 1, id);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(s, 2, (sqlite3_int64)keep);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	sqlite3_finalize(s);
+	return rc == SQLITE_DONE ? sqlite3_changes(db->sql) :
+				   jetwatt_db_refused(db, rc, err, "cannot delete profiles in %s", db->path);
+}
+
 void jetwatt_db_read_row(sqlite3_stmt *s, struct jetwatt_db_row *r)
 {
 	int at = JETWATT_KNOBS;

@@ -13,6 +13,10 @@
 #define JETWATT_WORKLOAD_TEXT	1024
 #define JETWATT_WORKLOAD_KEY	65	/* SHA-256 in hexadecimal, terminated */
 
+/* Commands of calibration workloads begin with this text. The command of a job never does, because
+ * jetwatt_workload_command() quotes a word with a bracket. */
+#define JETWATT_WORKLOAD_CALIBRATION	"[calibration] "
+
 /**
  * struct jetwatt_workload - the identity of a workload
  * @command: command line, as jetwatt_workload_command() writes it
