@@ -83,4 +83,21 @@ TEST_F(others, latest_workloads_of_this_board_come_first)
 	free((void *)c[0].row);
 }
 
+/* Calibration kernels serve as references, but real workloads are better ones. */
+TEST_F(others, calibration_comes_last)
+{
+	struct jetwatt_corpus c[3];
+
+	add(_metadata, self, "train.py --net old", NULL, NULL, 8, 1000);
+	add(_metadata, self, "[calibration] compute", NULL, NULL, 9, 2000);
+	add(_metadata, self, "[calibration] memory", NULL, NULL, 10, 3000);
+	add(_metadata, self, "[calibration] launches", NULL, NULL, 5, 4000);
+	ASSERT_EQ(3, jetwatt_profile_store_others(&self->k, c, 3));
+	EXPECT_EQ(8, c[0].n);
+	EXPECT_EQ(10, c[1].n);
+	EXPECT_EQ(9, c[2].n);
+	for (int i = 0; i < 3; i++)
+		free((void *)c[i].row);
+}
+
 TEST_HARNESS_MAIN

@@ -177,13 +177,32 @@ void jetwatt_profile_store_command(pid_t pid, char *buf, size_t len)
 	snprintf(buf, len, "%s", w.command);
 }
 
+/* Set the part of the identity that is not of the job: board and settings. */
+static void store_describe_board(struct jetwatt_workload *what, const struct jetwatt_board *board,
+				 const char *scope, const char *corunners)
+{
+	size_t at;
+
+	snprintf(what->board, sizeof(what->board), "%s", jetwatt_board_name(board));
+	jetwatt_board_release(board, what->release, sizeof(what->release));
+	jetwatt_board_params(board, what->params, sizeof(what->params));
+	/* Power of other rails is not comparable, so it is part of the identity. */
+	at = strlen(what->params);
+	if (strcmp(scope, "module"))
+		snprintf(what->params + at, sizeof(what->params) - at, "%spower=%s", at ? " " : "",
+			 strcmp(scope, "board") ? "partial" : "board");
+	at = strlen(what->params);
+	if (corunners && *corunners)
+		snprintf(what->params + at, sizeof(what->params) - at, "%sbeside=%s", at ? " " : "",
+			 corunners);
+}
+
 /* Set the identity of the workload: command, minibatch size, cgroup, board, settings. */
 static void store_describe(struct jetwatt_workload *what, const struct jetwatt_profile_store_args *args,
 			   const struct jetwatt_board *board, const char *scope, pid_t pid,
 			   char **argv)
 {
 	char line[4096];
-	size_t at;
 	int n = 0;
 
 	memset(what, 0, sizeof(*what));
@@ -198,18 +217,7 @@ static void store_describe(struct jetwatt_workload *what, const struct jetwatt_p
 		what->batch = (uint32_t)args->batch;
 	store_read_proc(pid, "cgroup", line, sizeof(line));
 	jetwatt_workload_cgroup(line, what->cgroup, sizeof(what->cgroup));
-	snprintf(what->board, sizeof(what->board), "%s", jetwatt_board_name(board));
-	jetwatt_board_release(board, what->release, sizeof(what->release));
-	jetwatt_board_params(board, what->params, sizeof(what->params));
-	/* Power of other rails is not comparable, so it is part of the identity. */
-	at = strlen(what->params);
-	if (strcmp(scope, "module"))
-		snprintf(what->params + at, sizeof(what->params) - at, "%spower=%s", at ? " " : "",
-			 strcmp(scope, "board") ? "partial" : "board");
-	at = strlen(what->params);
-	if (args->corunners && *args->corunners)
-		snprintf(what->params + at, sizeof(what->params) - at, "%sbeside=%s", at ? " " : "",
-			 args->corunners);
+	store_describe_board(what, board, scope, args->corunners);
 }
 
 uint64_t jetwatt_profile_store_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
@@ -225,19 +233,42 @@ uint64_t jetwatt_profile_store_known(struct jetwatt_profile_store *k, const stru
 	return k->db && !jetwatt_db_find(k->db, key, &p, &e) ? p.modes : 0;
 }
 
-int jetwatt_profile_store_workload(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
-			  const struct jetwatt_board *board, const struct jetwatt_session *w,
-			  const struct jetwatt_args_job *job)
+/* Get the id of the described workload. Return: 0, exit code. */
+static int store_use_workload(struct jetwatt_profile_store *k)
 {
 	struct jetwatt_error_text e;
 	int err;
 
-	if (!k->db)
-		return 0;
-	store_describe(&k->workload, args, board, w->scope, w->pid, job->argv);
 	jetwatt_workload_key(&k->workload, k->key);
 	err = jetwatt_db_workload(k->db, &k->workload, &k->id, &e);
 	return err ? store_refused(k, err, &e) : 0;
+}
+
+int jetwatt_profile_store_workload(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
+			  const struct jetwatt_board *board, const struct jetwatt_session *w,
+			  const struct jetwatt_args_job *job)
+{
+	if (!k->db)
+		return 0;
+	store_describe(&k->workload, args, board, w->scope, w->pid, job->argv);
+	return store_use_workload(k);
+}
+
+int jetwatt_profile_store_calibration(struct jetwatt_profile_store *k, const struct jetwatt_board *board,
+				      const struct jetwatt_session *w, const char *name)
+{
+	memset(&k->workload, 0, sizeof(k->workload));
+	snprintf(k->workload.command, sizeof(k->workload.command), JETWATT_WORKLOAD_CALIBRATION "%s", name);
+	store_describe_board(&k->workload, board, w->scope, NULL);
+	return store_use_workload(k);
+}
+
+int jetwatt_profile_store_forget(struct jetwatt_profile_store *k, size_t keep)
+{
+	struct jetwatt_error_text e;
+	int n = jetwatt_db_forget(k->db, k->id, keep, &e);
+
+	return n < 0 ? store_refused(k, n, &e) : 0;
 }
 
 int jetwatt_profile_store_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row)
@@ -255,9 +286,6 @@ int jetwatt_profile_store_prior(struct jetwatt_profile_store *k, struct jetwatt_
 
 	return n < 0 ? -1 - jetwatt_profile_store_error(n, &e) : n;
 }
-
-/* Smallest number of modes of a reference: fewer modes do not cover the board. */
-#define REFERENCE_MODES_MIN	6
 
 /* Return: 1 if both workloads were measured on the same kind of board, rails and settings, else
  * 0. */
@@ -281,6 +309,20 @@ static int store_rows_of(struct jetwatt_profile_store *k, int64_t id, struct jet
 	return n < 0 ? n : 0;
 }
 
+/* Return: 1 if a stored workload may serve as a reference of the current workload, else 0. */
+static int store_is_reference(const struct jetwatt_profile_store *k, const struct jetwatt_db_profile *p)
+{
+	return p->modes >= JETWATT_REFERENCE_MODES && strcmp(p->key, k->key) &&
+	       store_same_board(&p->workload, &k->workload);
+}
+
+static int store_is_calibration(const struct jetwatt_db_profile *p)
+{
+	const char *command = p->workload.command;
+
+	return !strncmp(command, JETWATT_WORKLOAD_CALIBRATION, strlen(JETWATT_WORKLOAD_CALIBRATION));
+}
+
 int jetwatt_profile_store_others(struct jetwatt_profile_store *k, struct jetwatt_corpus *c, size_t max)
 {
 	struct jetwatt_db_profile *p = NULL;
@@ -288,11 +330,12 @@ int jetwatt_profile_store_others(struct jetwatt_profile_store *k, struct jetwatt
 	int n = jetwatt_db_profiles(k->db, &p, &e), err = n < 0 ? n : 0;
 	size_t found = 0;
 
-	for (int i = 0; i < n && found < max && !err; i++) {
-		if (p[i].modes < REFERENCE_MODES_MIN || !strcmp(p[i].key, k->key) ||
-		    !store_same_board(&p[i].workload, &k->workload))
+	for (int i = 0; i < 2 * n && found < max && !err; i++) {
+		const struct jetwatt_db_profile *at = &p[i % n];
+
+		if (store_is_calibration(at) != (i >= n) || !store_is_reference(k, at))
 			continue;
-		err = store_rows_of(k, p[i].id, &c[found], &e);
+		err = store_rows_of(k, at->id, &c[found], &e);
 		found += !err && c[found].n;
 	}
 	free(p);

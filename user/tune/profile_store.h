@@ -12,6 +12,9 @@
 #include "store/db.h"
 #include "util/args.h"
 
+/* Smallest number of modes of a reference: fewer modes do not cover the board. */
+#define JETWATT_REFERENCE_MODES	6
+
 /**
  * struct jetwatt_profile_store_args - options of the verbs that measure modes
  * @path: --db; NULL: as configured; "none": store nothing
@@ -68,6 +71,13 @@ int jetwatt_profile_store_workload(struct jetwatt_profile_store *k, const struct
 			  const struct jetwatt_board *board, const struct jetwatt_session *w,
 			  const struct jetwatt_args_job *job);
 
+/* Use the calibration workload @name instead of the workload of a job. Return: 0, exit code. */
+int jetwatt_profile_store_calibration(struct jetwatt_profile_store *k, const struct jetwatt_board *board,
+				      const struct jetwatt_session *w, const char *name);
+
+/* Delete the workload's rows except the @keep rows added last. Return: 0, exit code. */
+int jetwatt_profile_store_forget(struct jetwatt_profile_store *k, size_t keep);
+
 /* Return: number of stored modes of the workload that process @pid runs; 0 without a database. */
 uint64_t jetwatt_profile_store_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
 			    const struct jetwatt_board *board, const char *scope, pid_t pid);
@@ -92,7 +102,7 @@ int jetwatt_profile_store_prior(struct jetwatt_profile_store *k, struct jetwatt_
  * @max: largest number of workloads
  *
  * Selects the latest workloads with at least six modes, measured with the same power rails and
- * board settings.
+ * board settings. Calibration workloads follow after all others.
  *
  * Return: number of workloads; on an error, -1 minus the exit code.
  */

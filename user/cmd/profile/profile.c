@@ -2,13 +2,14 @@
 /*
  * jetwatt profile: measure a running job in a few power modes and store the rows. Which mode to
  * measure next is decided by plan/ (default), by a strategy (--strategy) or by jetwatt_plan_descend()
- * (--descending).
+ * (--descending). With --seed-board, calibration kernels are measured instead of a job (seed.h).
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/profile/seed.h"
 #include "cmd/verbs.h"
 #include "measure/connect.h"
 #include "out/terminal.h"
@@ -22,7 +23,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY };
+enum { MODES = JETWATT_ARGS_LONG, MOST, JSON, WAIT, UNTIL, DESCENDING, STRATEGY, SEED, PROGRAM };
 
 /* Below this number of rows, the model's standard deviations are too unreliable for --until. */
 #define ROWS_MIN	6
@@ -34,10 +35,10 @@ struct profile_input {
 	struct jetwatt_references reference;
 	const struct jetwatt_predictor *method;
 	unsigned int knobs;
-	const char *modes, *out, *json;
+	const char *modes, *out, *json, *program;
 	double power_w, wait_s, until;
 	long most;
-	int descending;
+	int descending, seed;
 	const struct jetwatt_strategy *strategy;
 };
 
@@ -51,6 +52,9 @@ static const struct argp_option options[] = {
 	{ "until", UNTIL, "PCT", 0, "Stop when the 95 % intervals of time and power are within PCT percent on average", 0 },
 	{ "descending", DESCENDING, NULL, 0,
 	  "Never raise the CPU or GPU clock, for boards that can only lower them", 0 },
+	{ "seed-board", SEED, NULL, 0, "Measure calibration kernels instead of a job, as references for the first job", 0 },
+	{ "program", PROGRAM, "FILE", 0,
+	  "With --seed-board: program that runs kernels, called as FILE FLOP BYTES LAUNCHES; default: compiled by nvcc", 0 },
 	{ "output", 'o', "FILE.csv", 0, "Write the profile after each mode; modes in an existing file are kept", 0 },
 	{ "json", JSON, "FILE", 0, "Write the result as JSON; -: standard output", 0 },
 	{ "wait", WAIT, "SECONDS", 0, "Time after which a job without work for the GPU is given up; default: 30s", 0 },
@@ -84,7 +88,29 @@ static void check_strategy(struct profile_input *in)
 				       "--power 30W",
 				       "--strategy gmd needs a power budget"));
 	if (!in->most)
-		in->most = in->strategy ? (long)in->strategy->modes : JETWATT_TUNER_MAX_MODES;
+		in->most = in->seed ? JETWATT_SEED_MODES : in->strategy ? (long)in->strategy->modes : JETWATT_TUNER_MAX_MODES;
+}
+
+/* Check the options that depend on --seed-board. */
+static void check_seed(const struct profile_input *in)
+{
+	if (!in->seed && in->program)
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--seed-board",
+				       "--program is used only with --seed-board"));
+	if (!in->seed)
+		return;
+	if (in->job.pid || in->job.argv)
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, "calibration kernels need an idle GPU",
+				       "leave out -p and the command",
+				       "--seed-board cannot be combined with a job"));
+	if (in->power_w > 0 || in->strategy || in->until > 0 || in->descending || in->out || in->json ||
+	    in->method || in->reference.n || in->store.reuse || in->store.sizes)
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
+				       "give only --most, --modes, --knob, --program, --db and --wait",
+				       "this option cannot be combined with --seed-board"));
+	if (in->most && in->most < JETWATT_REFERENCE_MODES)
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, "fewer modes do not cover the board", NULL,
+				       "--seed-board needs a --most of at least %d", JETWATT_REFERENCE_MODES));
 }
 
 static error_t profile_parse(int key, char *arg, struct argp_state *state)
@@ -116,6 +142,12 @@ static error_t profile_parse(int key, char *arg, struct argp_state *state)
 	case DESCENDING:
 		in->descending = 1;
 		break;
+	case SEED:
+		in->seed = 1;
+		break;
+	case PROGRAM:
+		in->program = arg;
+		break;
 	case 'o':
 		in->out = arg;
 		break;
@@ -129,7 +161,8 @@ static error_t profile_parse(int key, char *arg, struct argp_state *state)
 		jetwatt_args_command(&in->job, state);
 		break;
 	case ARGP_KEY_END:
-		jetwatt_args_one_job(&in->job, 1);
+		check_seed(in);
+		jetwatt_args_one_job(&in->job, !in->seed);
 		check_strategy(in);
 		if (in->descending && in->power_w > 0)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
@@ -209,6 +242,19 @@ static int profile_measure(struct jetwatt_tuner *l, const struct profile_input *
 	return err == -ENODATA ? 0 : err;
 }
 
+static int profile_seed(struct profile_input *in, struct jetwatt_board *board)
+{
+	char buf[256];
+	struct jetwatt_seed seed = { &in->args, in->store, in->program, in->modes, (size_t)in->most, in->wait_s };
+
+	/* A path that is given makes a failure of the database an error. */
+	seed.store.path = jetwatt_profile_store_path(in->store.path, buf, sizeof(buf));
+	if (!strcmp(seed.store.path, "none"))
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--db FILE",
+					    "--seed-board needs a database");
+	return jetwatt_seed_board(&seed, board);
+}
+
 static int profile_run(struct profile_input *in, struct jetwatt_board *board,
 		       struct jetwatt_session *w)
 {
@@ -270,7 +316,7 @@ int jetwatt_cmd_profile(int argc, char **argv)
 	struct jetwatt_session w;
 	int err;
 
-	jetwatt_args_parse_with("profile", "-p PID\n-- COMMAND [ARGUMENT...]",
+	jetwatt_args_parse_with("profile", "-p PID\n-- COMMAND [ARGUMENT...]\n--seed-board",
 				"Measure time and power of a training job in a few power modes.\v"
 				"The knobs are restored at the end, also after an error or a signal. A "
 				"command is ended by SIGTERM when the profile is complete.",
@@ -283,10 +329,15 @@ int jetwatt_cmd_profile(int argc, char **argv)
 		jetwatt_board_close(board);
 		return err;
 	}
+	if (in.seed) {
+		err = profile_seed(&in, board);
+		goto out;
+	}
 	err = jetwatt_session_open(&w, board, 0);
 	if (!err)
 		err = profile_run(&in, board, &w);
 	jetwatt_session_close(&w);
+out:
 	jetwatt_board_close(board);
 	return err;
 }
