@@ -122,7 +122,7 @@ static int bench(const char *path, double lo, double hi, double step, int seeds,
 		for (int s = 0; s < seeds; s++) {
 			long answer[3];
 
-			err = search_run(row, n, b, 20, noise, s + 1, at, 3, answer, &st);
+			err = search_run(row, n, NULL, b, 20, noise, s + 1, at, 3, answer, &st);
 			if (err)
 				goto out;
 			for (int k = 0; k < 3; k++)

@@ -25,7 +25,7 @@ static int add(struct tally *t, const struct jetwatt_row *row, size_t n,
 
 	if (best < 0)
 		return 0;
-	err = search_run(row, n, budget, MOST, noise, seed, at, 1, &answer, &st);
+	err = search_run(row, n, NULL, budget, MOST, noise, seed, at, 1, &answer, &st);
 	if (err)
 		return err;
 	t->runs++;

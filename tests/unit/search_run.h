@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/estimator.h"
 #include "plan/plan.h"
 
 #define SEARCH_MOST	64
@@ -78,30 +79,32 @@ static struct jetwatt_row search_measure(const struct jetwatt_row *row, double n
 /* Return the result of a search after @k measurements: the index of the first candidate mode that a
  * longer measurement confirms, as jetwatt optimize does; -1: none. */
 static long search_best(const struct jetwatt_row *row, const struct jetwatt_mode *mode, size_t n,
-			const struct jetwatt_row *seen, size_t k, double budget, double noise,
-			uint64_t rng)
+			const struct jetwatt_row *seen, size_t k,
+			const struct jetwatt_estimator *by, double budget, double noise, uint64_t rng)
 {
 	struct jetwatt_prediction *p = malloc(n * sizeof(*p));
 	struct jetwatt_plan_choice *c = malloc(n * sizeof(*c));
-	struct jetwatt_model *m = NULL;
+	struct jetwatt_fitted *m = NULL;
 	long best = -1;
 	int found = 0;
 
-	if (p && c && !jetwatt_model_fit(&m, seen, k, 1) && !jetwatt_model_predict(m, mode, n, p))
+	if (p && c && !jetwatt_estimator_fit(&m, by, seen, k, 0, 1) &&
+	    !jetwatt_fitted_predict(m, mode, NULL, n, p))
 		found = jetwatt_plan_rank(mode, p, n, seen, k, budget, 0.05, c, n);
 	for (int i = 0; i < found && best < 0; i++)
 		if (c[i].measured &&
 		    search_measure(&row[c[i].index], noise / 2, &rng).power_w <= budget)
 			best = c[i].index;
-	jetwatt_model_free(m);
+	jetwatt_fitted_free(m);
 	free(c);
 	free(p);
 	return best;
 }
 
-/* Search with up to @most measured modes, some of them measured twice. Store in answer[k] the
- * result of the search after at[k] modes. */
-static __attribute__((unused)) int search_run(const struct jetwatt_row *row, size_t n, double budget, size_t most,
+/* Search with up to @most measured modes, some of them measured twice, with the predictor and the
+ * prior @by; NULL: the default one. Store in answer[k] the result of the search after at[k] modes. */
+static __attribute__((unused)) int search_run(const struct jetwatt_row *row, size_t n,
+		      const struct jetwatt_estimator *by, double budget, size_t most,
 		      double noise, uint64_t seed, const int *at, int ats, long *answer, struct search_stats *st)
 {
 	struct jetwatt_mode *mode = malloc(n * sizeof(*mode));
@@ -115,7 +118,7 @@ static __attribute__((unused)) int search_run(const struct jetwatt_row *row, siz
 	while (!err && k < SEARCH_MOST) {
 		struct jetwatt_plan_next p;
 
-		err = jetwatt_plan_next(mode, n, seen, k, NULL, budget, most, seed, &p);
+		err = jetwatt_plan_next(mode, n, seen, k, by, budget, most, seed, &p);
 		st->calls++;
 		if (err)
 			break;
@@ -124,7 +127,7 @@ static __attribute__((unused)) int search_run(const struct jetwatt_row *row, siz
 				break;
 		/* Store the result of the search before the next mode is measured. */
 		while (again == k && next < ats && (int)modes == at[next])
-			answer[next++] = search_best(row, mode, n, seen, k, budget, noise, rng);
+			answer[next++] = search_best(row, mode, n, seen, k, by, budget, noise, rng);
 		modes += again == k;
 		seen[k] = search_measure(&row[p.index], noise, &rng);
 		st->over += seen[k].power_w > budget;
@@ -138,7 +141,7 @@ static __attribute__((unused)) int search_run(const struct jetwatt_row *row, siz
 		k++;
 	}
 	while (next < ats && err >= 0)
-		answer[next++] = search_best(row, mode, n, seen, k, budget, noise, rng);
+		answer[next++] = search_best(row, mode, n, seen, k, by, budget, noise, rng);
 	st->runs++;
 	st->modes += modes;
 	free(mode);
