@@ -188,7 +188,7 @@ TEST_F(cap, mode_over_the_budget_is_left_in_time)
 TEST_F(cap, peaks_are_limited_by_the_short_window)
 {
 	self->age_ms = JETWATTD_JUDGED_MS;
-	self->j->cap_window_s = 0.1;
+	self->d.cap.cap_window_s = 0.1;
 	self->top_w = 0.75 * BUDGET;
 	for (int i = 0; i < 4; i++) {
 		/* Without a limit, just above the peaks, at the mean, and below. */
@@ -217,7 +217,7 @@ TEST_F(cap, peaks_are_limited_by_the_short_window)
 TEST_F(cap, peaks_of_measured_modes_set_the_limit_of_the_mean)
 {
 	self->age_ms = JETWATTD_JUDGED_MS;
-	self->j->cap_window_s = 0.1;
+	self->d.cap.cap_window_s = 0.1;
 	self->d.cap.cap_w = 30;
 	EXPECT_GT(30 / 1.1, jetwattd_cap_limit(&self->d.cap));
 	EXPECT_GT(BUDGET, jetwattd_cap_limit(&self->d.cap));

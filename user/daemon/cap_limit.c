@@ -2,9 +2,8 @@
 /*
  * Keep the mean power over the policy's window within the budget, and the mean power over a shorter
  * window within the policy's "cap", independently of any prediction. If one of them is exceeded, the
- * cap steps down at once to a mode that was measured to
- * be within the budget, and from there to the lowest mode. Raising the mode again is the loop's
- * task (cap_recovery.c).
+ * cap steps down at once to a mode that was measured to be within the limits, and from there to the
+ * lowest mode. Raising the mode again is the loop's task (cap_recovery.c).
  */
 #include "daemon/cap_limit.h"
 
@@ -108,9 +107,11 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 	c->left = j->act->mode;
 	if (!to) {
 		j->floored_ns = now;
-		if (!c->cap_floor_hits++)
+		if (!c->cap_floor_hits++ && peak_w > 0)
+			jetwatt_notice("cap exceeded in the lowest mode: %.2f W drawn, cap %g W", peak_w, c->cap_w);
+		else if (c->cap_floor_hits == 1)
 			jetwatt_notice("budget exceeded in the lowest mode: %.2f W drawn, budget %g W",
-					   peak_w > 0 ? peak_w : over_w, peak_w > 0 ? c->cap_w : c->budget_w);
+					   over_w, c->budget_w);
 		return;
 	}
 	jetwattd_apply_low(j->act, to);
@@ -168,7 +169,7 @@ static int over_budget(struct jetwattd_cap_check *j, double w, uint64_t span, ui
 static double over_cap(struct jetwattd_cap_check *j)
 {
 	struct jetwattd_cap *c = j->cap;
-	uint64_t window = j->cap_window_s * 1e9, now = jetwattd_window_now(&j->drawn), span;
+	uint64_t window = c->cap_window_s * 1e9, now = jetwattd_window_now(&j->drawn), span;
 	uint64_t from = j->act->switched_ns > c->measuring_ns ? j->act->switched_ns : c->measuring_ns;
 	double w = judged_mean(j, window, &span);
 

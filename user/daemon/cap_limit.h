@@ -35,6 +35,7 @@
  * @budget_w: budget in force, in W; 0: no budget
  * @cap_w: limit of the mean power over the short averaging window, in W, in force while there is a
  *	budget; 0: no such limit
+ * @cap_window_s: length of the short averaging window of the policy, in s
  * @safe: mode to step down to, if @have_safe is 1
  * @have_safe: 1: @safe is valid
  * @safe_w: power in @safe, in W
@@ -66,7 +67,7 @@
  * @clock: clock frequencies at the last sample
  */
 struct jetwattd_cap {
-	double budget_w, cap_w;
+	double budget_w, cap_w, cap_window_s;
 	struct jetwatt_mode safe;
 	int have_safe;
 	double safe_w;
@@ -99,7 +100,6 @@ void jetwattd_cap_measured(struct jetwattd_cap *c, double mean_w);
  * @act: actuator that applies the mode at a step down
  * @invalidate: set to 1 at a cap event, to invalidate the reading in progress
  * @window_s: length of the averaging window of the policy, in s
- * @cap_window_s: length of the short averaging window of the policy, in s
  * @off: 1: jetwattd must not switch the board, so the cap only measures
  * @drawn: ring of total power samples; the caller adds samples
  * @samples: number of samples since the last decision
@@ -124,7 +124,7 @@ struct jetwattd_cap_check {
 	struct jetwattd_cap *cap;
 	struct jetwattd_actuator *act;
 	atomic_int *invalidate;
-	double window_s, cap_window_s;
+	double window_s;
 	int off;
 	struct jetwattd_window drawn;
 	uint64_t samples, lost;

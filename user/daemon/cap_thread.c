@@ -143,7 +143,7 @@ static void cap_judge(struct jetwattd_cap_thread *c)
 
 	pthread_mutex_lock(&d->lock);
 	c->judge.window_s = d->policy->window_s;
-	c->judge.cap_window_s = d->policy->cap_window_s;
+	d->cap.cap_window_s = d->policy->cap_window_s;
 	d->cap.cap_w = d->policy->cap_w;
 	c->judge.off = d->pause || d->doing == JETWATTD_YIELDING;
 	jetwattd_cap_check(&c->judge);

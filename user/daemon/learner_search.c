@@ -16,7 +16,7 @@
 /* Exponent by which a preset's real power grows with the power that its name states: with twice
  * the stated power a preset draws at least 2^0.3, a fifth more. */
 #define NAMED		0.3
-/* A preset may draw less than this fraction of the power that its name states. */
+/* A preset may draw as little as this fraction of the power that its name states. */
 #define LEAST_NAMED	0.5
 /* Assumed maximum increase of power from modes of level 0 to modes of level 1, as a multiple of
  * the power at the starting level. */

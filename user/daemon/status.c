@@ -58,7 +58,7 @@ static void status_text(const struct jetwattd *now, FILE *f)
 	if (now->cap.budget_w > 0)
 		fprintf(f, " of %g W%s", now->cap.budget_w, now->override_w > 0 ? ", set on request" : "");
 	if (now->cap.budget_w > 0 && now->cap.cap_w > 0)
-		fprintf(f, "; at most %g W over %g s", now->cap.cap_w, now->policy->cap_window_s);
+		fprintf(f, "; at most %g W over %g s", now->cap.cap_w, now->cap.cap_window_s);
 	fprintf(f, "\nboard     %s\n", name);
 	if (now->pid)
 		fprintf(f, "job       %d %.60s\n", now->pid, now->command);
