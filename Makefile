@@ -108,8 +108,9 @@ $(B)/jetwatt-knobs: $(call main,knobs/main,knobs policy board util)
 $(B)/jetwatt-files: $(call main,files/main,util lib)
 	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^
 
-$(B)/jetwatt-exporter: $(call main,exporter/http,exporter policy util)
-	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^ -lmicrohttpd -lm
+# Serves the network, so it links only what it needs of libjetwatt.
+$(B)/jetwatt-exporter: $(call main,exporter/http,exporter policy out util lib)
+	$(call quiet,LD)$(CC) $(OPT) $(ldflags) -o $@ $^ -lmicrohttpd -lnl-genl-3 -lnl-3 -lm
 
 $(B)/user/sync/main.o $(sync_objects): cflags += $(shell pkg-config --cflags libpq 2>/dev/null)
 $(B)/jetwatt-sync: $(call main,sync/main,sync $(shared)) $(B)/libjetwatt.so
@@ -162,7 +163,7 @@ include tests/tests.mk
 
 share := $(DESTDIR)$(PREFIX)/share
 lib := $(DESTDIR)$(LIBDIR)
-units := user/dist/jetwattd.service user/dist/jetwatt-exporter.service user/dist/jetwatt-knobs.service user/dist/jetwatt-files.service $(if $(mosquitto),user/dist/jetwatt-mqtt.service)
+units := user/dist/jetwattd.service user/dist/jetwatt-exporter.service user/dist/jetwatt-telemetry.service user/dist/jetwatt-knobs.service user/dist/jetwatt-files.service $(if $(mosquitto),user/dist/jetwatt-mqtt.service)
 dkms := $(DESTDIR)/usr/src/jetwatt-$(VERSION)
 install: all
 	install -D -m755 $(B)/jetwatt $(DESTDIR)$(PREFIX)/bin/jetwatt

@@ -5,7 +5,7 @@
 # TMPDIR is not /tmp, because systemd-tmpfiles empties /tmp at the boot.
 TMPDIR=/run
 . /tests/common.inc
-plan 22
+plan 23
 
 # until_so SECONDS COMMAND...: repeat COMMAND until it succeeds; fail after SECONDS
 until_so()
@@ -153,7 +153,18 @@ systemctl stop asks trains serve
 systemctl stop jetwattd
 is inactive jetwattd && until_so 20 is inactive jetwatt-knobs && as_before "$T/before"
 tell $? "systemctl stop: jetwattd and jetwatt-knobs have ended, and the knobs are restored"
-systemctl stop job jetwatt-exporter
+systemctl stop job
+systemctl start jetwatt-telemetry
+telemetry() { answers && ! grep -q '^jetwatt_budget_watts' "$T/page"; }
+until_so 20 telemetry && [ "$(of jetwatt-exporter ActiveState)" = inactive ] &&
+	[ "$(who jetwatt-telemetry Uid | cut -f 1)" -gt 61000 ] &&
+	[ "$(grep -c '^jetwatt_rail_energy_joules_total{' "$T/page")" = 3 ] &&
+	[ "$(grep -c '^jetwatt_inner_rail_energy_joules_total{' "$T/page")" = 1 ] &&
+	grep -q '^jetwatt_gpu_frequency_hertz ' "$T/page" && grep -q '^jetwatt_temperature_celsius ' "$T/page"
+telemetry_status=$?
+[ $telemetry_status = 0 ] || grep -v '^# ' "$T/page" | sed 's/^/# page: /'
+tell $telemetry_status "jetwatt-telemetry replaces the exporter: rails by the rail graph, clocks and temperature, without jetwattd"
+systemctl stop jetwatt-telemetry
 
 # An error of a jetwatt program has a line "why:" or "fix:".
 { cat "$T/lines"; lines | tail -n "+$((said + 1))"; } > "$T/out"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-exporter: serves jetwattd's metrics by HTTP, for Prometheus. The exporter is a process of
- * its own, so that jetwattd needs no network, and an attacker who takes over the exporter gets
- * nothing but the metrics. The exporter requests the metrics over the control socket at most twice
- * per second and format, however often it is scraped.
+ * jetwatt-exporter: serves jetwattd's metrics, or with --telemetry those of the kernel module, by HTTP,
+ * for Prometheus. The exporter is a process of its own, so that jetwattd needs no network, and an
+ * attacker who takes over the exporter gets nothing but the metrics. The exporter reads the metrics at
+ * most twice per second and format, however often it is scraped.
  */
 #include <errno.h>
 #include <microhttpd.h>
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "exporter/client.h"
+#include "exporter/telemetry.h"
 #include "policy/policy.h"
 #include "util/args.h"
 #include "util/clock.h"
@@ -32,7 +33,7 @@
 #define SILENCE_S	3u
 /* Memory for a request header, in bytes; Prometheus needs a few hundred. */
 #define MEMORY		8192
-/* Time for which a response of jetwattd is reused. */
+/* Time for which a response is reused. */
 #define FRESH_NS	500000000ull
 
 static const char types[2][64] = {
@@ -40,15 +41,16 @@ static const char types[2][64] = {
 	"application/openmetrics-text; version=1.0.0; charset=utf-8",
 };
 
-enum { CONF = 'c', LISTEN = 'l', SOCKET = JETWATT_ARGS_LONG };
+enum { CONF = 'c', LISTEN = 'l', SOCKET = JETWATT_ARGS_LONG, TELEMETRY };
 
 struct exporter_input {
 	struct jetwatt_args args;
 	const char *conf, *listen, *socket;
+	int telemetry;
 };
 
 /**
- * struct response - last response of jetwattd in one format
+ * struct response - last response in one format
  * @text: the response
  * @len: length of @text, in bytes; 0: no response was received yet
  * @at_ns: time at which the response was received, CLOCK_MONOTONIC
@@ -70,8 +72,10 @@ struct connection {
 	uint64_t since_ns;
 };
 
+/* @socket: control socket of jetwattd; NULL: serve @telemetry */
 static struct exporter {
 	const char *socket;
+	struct exporter_telemetry telemetry;
 	struct response response[2];
 	struct connection connection[LIMIT];
 } exporter;
@@ -80,6 +84,7 @@ static const struct argp_option options[] = {
 	{ "conf", CONF, "FILE", 0, "Policy file of jetwattd (default: " JETWATTD_CONF ")", 0 },
 	{ "listen", LISTEN, "ADDRESS:PORT", 0, "Listen on this address, instead of the policy's", 0 },
 	{ "socket", SOCKET, "PATH", 0, "Control socket of jetwattd, instead of the policy's", 0 },
+	{ "telemetry", TELEMETRY, NULL, 0, "Serve rails, clocks and temperatures without jetwattd", 0 },
 	{ 0 }
 };
 
@@ -96,6 +101,9 @@ static error_t exporter_parse(int key, char *arg, struct argp_state *state)
 		break;
 	case SOCKET:
 		in->socket = arg;
+		break;
+	case TELEMETRY:
+		in->telemetry = 1;
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -130,7 +138,16 @@ static enum MHD_Result http_respond_text(struct MHD_Connection *c, unsigned int 
 	return http_respond(c, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
-/* Respond with the metrics, from jetwattd or from the last response. */
+/* Read the metrics in one format. Return: 0; negative errno. */
+static int read_metrics(int open, struct response *a)
+{
+	if (!exporter.socket)
+		return exporter_telemetry_write(&exporter.telemetry, open, a->text, &a->len);
+	return jetwattd_request(exporter.socket, open ? "metrics openmetrics\n" : "metrics\n", a->text,
+				&a->len);
+}
+
+/* Respond with the metrics, new ones or those of the last response. */
 static enum MHD_Result http_metrics(struct MHD_Connection *c)
 {
 	const char *accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
@@ -140,13 +157,16 @@ static enum MHD_Result http_metrics(struct MHD_Connection *c)
 	int err = 0;
 
 	if (!a->len || jetwatt_clock_ns() - a->at_ns > FRESH_NS) {
-		err = jetwattd_request(exporter.socket, open ? "metrics openmetrics\n" : "metrics\n",
-				   a->text, &a->len);
+		err = read_metrics(open, a);
 		a->at_ns = jetwatt_clock_ns();
 	}
 	if (!err)
 		return http_respond(c, MHD_HTTP_OK, types[open], a->text, a->len);
-	snprintf(why, sizeof(why), "jetwattd does not answer: %s\n", strerror(-err));
+	if (exporter.socket)
+		snprintf(why, sizeof(why), "jetwattd does not answer: %s\n", strerror(-err));
+	else
+		snprintf(why, sizeof(why), "no energy counters of the kernel module: %s\n",
+			 err == -ENODEV ? "no hwmon device jetwatt; sudo modprobe jetwatt" : strerror(-err));
 	return http_respond_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, why);
 }
 
@@ -273,16 +293,27 @@ static int http_start(const char *where)
 int main(int argc, char **argv)
 {
 	struct exporter_input in = { .conf = NULL };
+	const char *root = getenv("JETWATT_ROOT");
 	struct jetwattd_policy policy;
+	char sys[128];
 	int err;
 
 	jetwatt_args_parse("jetwatt-exporter", "", "Serve jetwattd's metrics by HTTP, for Prometheus.",
 			   options, exporter_parse, argc, argv, &in);
+	if (in.telemetry && in.socket)
+		return jetwatt_error_report(JETWATT_EXIT_USAGE, "with --telemetry, jetwattd is not asked",
+					    "omit --socket or --telemetry",
+					    "--telemetry and --socket exclude each other");
 	err = jetwattd_policy_read(in.conf ? in.conf : JETWATTD_CONF, in.conf != NULL, &policy);
 	if (err)
 		return err;
-	exporter.socket = in.socket ? in.socket : policy.control;
+	exporter.socket = in.telemetry ? NULL : in.socket ? in.socket : policy.control;
+	snprintf(sys, sizeof(sys), "%.100s/sys", root ? root : "");
+	if (in.telemetry && exporter_telemetry_open(&exporter.telemetry, sys))
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL, "cannot start");
 	for (int i = 0; i < LIMIT; i++)
 		exporter.connection[i].fd = -1;
-	return http_start(in.listen ? in.listen : policy.metrics);
+	err = http_start(in.listen ? in.listen : policy.metrics);
+	exporter_telemetry_close(&exporter.telemetry);
+	return err;
 }

@@ -192,7 +192,7 @@ class Daemon:
         word = found.group(1)
         self.scope = word if word == "partial sum" else word + " total"
         self._last = {re.sub(r"\\(.)", r"\1", label): float(joules) for label, joules in re.findall(
-            r'^jetwatt_(?:inner_)?rail_energy_joules_total\{rail="((?:[^"\\]|\\.)*)"\} (\S+)$', text, re.M)}
+            r'^jetwatt_(?:inner_|unsorted_)?rail_energy_joules_total\{rail="((?:[^"\\]|\\.)*)"\} (\S+)$', text, re.M)}
         watts = re.search(r"^jetwatt_module_power_watts (\S+)$", text, re.M)
         return float(found.group(2)), float(watts.group(1)) if watts else None, None
 
