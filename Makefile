@@ -193,6 +193,7 @@ install: all
 			user/dist/jetwatt-profiles.socket user/dist/jetwatt-sync.timer; }
 	install -D -m644 -t $(share)/doc/jetwatt/examples user/dist/jetwattd.conf user/dist/container/Containerfile \
 		user/dist/container/daemonset.yaml
+	install -D -m755 -t $(share)/doc/jetwatt/examples user/dist/container/measured
 	$(foreach f,$(wildcard user/cmd/jetwatt.bash-completion),install -D -m644 $(f) $(share)/bash-completion/completions/jetwatt;)
 	mkdir -p $(dkms)
 	cp -r Kbuild dkms.conf kmod LICENSES $(dkms)/

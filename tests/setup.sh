@@ -30,9 +30,10 @@ host_packages=(
 	gcc-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 	linux-kbuild-6.1 qemu-system-arm device-tree-compiler python3 python3-yaml python3-pyte
 )
-# For tests alone: host/page, host/export, host/metrics, host/ynl, host/python*, unit/out_json.
+# For tests alone: host/page, host/export, host/metrics, host/ynl, host/python*, host/rootless, unit/out_json.
 test_packages=(chromium protobuf-compiler python3-pandas python3-prometheus-client python3-jsonschema locales
-	python3-setuptools python3-wheel python3-venv python3-cffi python3-numpy python3-dev)
+	python3-setuptools python3-wheel python3-venv python3-cffi python3-numpy python3-dev
+	podman crun uidmap)
 # For the guest: run time and development halves of what jetwatt links with.
 guest_packages=(
 	busybox-static libc6 libgcc-s1 libgfortran5

@@ -2,9 +2,9 @@
 /*
  * Serves jetwattd's control socket and metrics without a board, with fixed values that tests know.
  *
- *   serve SOCKET
+ *   serve SOCKET [GROUP]
  *
- * Runs until a signal arrives. Every 50 ms it counts a minibatch of 100 ms and 2 J.
+ * GROUP: the group that may read. Runs until a signal arrives. Every 50 ms it counts a minibatch of 100 ms and 2 J.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -70,8 +70,11 @@ int main(int argc, char **argv)
 	struct jetwattd_control *control;
 	struct sigaction sa = { .sa_handler = end };
 
-	if (argc != 2)
+	if (argc < 2 || argc > 3)
 		return 2;
+	/* The group that may read. */
+	if (argc == 3)
+		snprintf(policy.readers, sizeof(policy.readers), "%s", argv[2]);
 	snprintf(policy.control, sizeof(policy.control), "%s", argv[1]);
 	board(&d);
 	for (int i = 0; i < 2 * JETWATTD_WORKLOADS; i++) {
