@@ -21,7 +21,11 @@ if ! /usr/bin/python3 -c 'import pyte' 2> /dev/null; then
 	echo "1..0 # SKIP no python3-pyte here"
 	exit 0
 fi
-echo 1..12
+export LC_ALL=C
+tab=$'\t'
+# Search in the output of a terminal with UTF-8.
+utf8() { LC_ALL=C.UTF-8 grep "$@"; }
+echo 1..19
 build/make-trace $d/run.jwt seed=5 n=200 > $d/truth
 all="--replay $d/run.jwt --speed 100000"
 
@@ -43,6 +47,25 @@ screen 40x8 1,show,key:q $all
 check "a small terminal does not crash" "[ $status = 0 ] && grep -q '^module' $d/out"
 screen 80x24 1,key:+,1,show,key:q $all
 check "the time window can be made longer" "grep -q '^    8 s' $d/out"
+screen 80x24 2,show,key:q $all
+check "without UTF-8: ASCII alone" "! LC_ALL=C grep -q '[^ -~]' $d/out && grep -q 'W |[|:.]' $d/out"
+LC_ALL=C.UTF-8 screen 80x24 2,show,key:q $all --budget 20W
+check "UTF-8: bars and columns of blocks, 80 columns wide" \
+	"[ \$(wc -l < $d/out) = 24 ] && utf8 -qE '^module 16[.0-9]+ W \[█{25}[▏▎▍▌▋▊▉]? *\] of 20 W' $d/out &&
+	 utf8 -qE '^ +18\.[0-9] W .*[▁▂▃▄▅▆▇]' $d/out && ! utf8 -q '.\{81\}' $d/out"
+LC_ALL=C.UTF-8 screen 80x24 "1,key:$tab,1,show,key:q" $all
+check "tab: clocks, cores and temperature over time, in braille" \
+	"grep -qE '^GPU +1300\.5 MHz +unchanged in 4 s' $d/out && grep -qE '^EMC +3199 MHz' $d/out && grep -qE '^cores +12' $d/out &&
+	 grep -qE '^temperature 49\.[0-9]+ C +49\.[0-9]+ to 49\.[0-9]+ in 4 s' $d/out && [ \$(utf8 -c '[⠒⠤⠉]' $d/out) -ge 6 ]"
+screen 80x24 "1,key:$tab,1,show,key:$tab,1,show,key:q" $all
+check "and in ASCII; tab goes back" \
+	"! LC_ALL=C grep -q '[^ -~]' $d/out && grep -qE \"^ {10}[-_']{20}\" $d/out && tail -n 24 $d/out | grep -q '^PID'"
+screen 80x24 1,key:h,1,show,key:q $all
+check "h: the keys" "[ $status = 0 ] && grep -q '^tab ' $d/out && grep -q '^s .*sort' $d/out && ! grep -q '.\{81\}' $d/out"
+screen 80x24 1,key:s,key:s,1,show,key:q $all
+check "s: sort by the next column" "grep -q 'sort: ms/batch' $d/out && grep -q '^4711' $d/out"
+for page in h "$tab"; do LC_ALL=C.UTF-8 screen 40x8 "1,key:$page,1,show,10x3,1,300x60,1,show,key:q" $all || break; done
+check "small and large terminals on every page" "[ $status = 0 ] && grep -q '^GPU' $d/out"
 build/make-trace $d/two.jwt n=400 eval_every=8 > $d/truth
 screen 80x24 2,show,key:q --replay $d/two.jwt --speed 100000
 check "a job with two phases: a line for each, with its J, ms and minibatches per second" \

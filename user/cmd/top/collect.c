@@ -126,11 +126,31 @@ static int job_minibatches(struct jetwatt_top *t, const struct jetwatt_session *
 	return bounds == -ENOMEM || phases == -ENOMEM ? -ENOMEM : 0;
 }
 
-static int job_by_watts(const void *a, const void *b)
+/* Return the value by which a job is sorted, descending. */
+static double sort_value(const struct jetwatt_top_job *j, enum jetwatt_top_order order)
 {
-	double x = ((const struct jetwatt_top_job *)a)->watt, y = ((const struct jetwatt_top_job *)b)->watt;
+	switch (order) {
+	case JETWATT_TOP_BY_ENERGY:
+		return j->phases ? j->phase[0].joule : 0;
+	case JETWATT_TOP_BY_TIME:
+		return j->phases ? j->phase[0].ms : 0;
+	case JETWATT_TOP_BY_PID:
+		return -(double)j->pid;
+	default:
+		return j->watt;
+	}
+}
 
-	return (x < y) - (x > y);
+void jetwatt_top_sort(struct jetwatt_top *t, enum jetwatt_top_order order)
+{
+	for (int i = 1; i < t->nr_jobs; i++) {
+		struct jetwatt_top_job job = t->job[i];
+		int to = i;
+
+		for (; to && sort_value(&t->job[to - 1], order) < sort_value(&job, order); to--)
+			t->job[to] = t->job[to - 1];
+		t->job[to] = job;
+	}
 }
 
 /* Split the total power among the processes by their GPU time. */
@@ -157,7 +177,7 @@ static void split_power(struct jetwatt_top *t, const struct jetwatt_session *w, 
 	t->rest_w = t->total_w;
 	for (int i = 0; i < t->nr_jobs; i++)
 		t->rest_w -= t->job[i].watt;
-	qsort(t->job, t->nr_jobs, sizeof(t->job[0]), job_by_watts);
+	jetwatt_top_sort(t, JETWATT_TOP_BY_POWER);
 }
 
 int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_session *w, double window_s, int columns,

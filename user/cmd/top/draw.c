@@ -11,32 +11,7 @@
 #define CHART_MOST	10
 #define CHART_LEAST	3
 #define BAR		30
-
-enum { OVER = 1, TICK, BARS };
-
-static void set_color(const struct jetwatt_top_view *view, int pair, int on)
-{
-	if (!view->color)
-		return;
-	if (on)
-		attron(COLOR_PAIR(pair));
-	else
-		attroff(COLOR_PAIR(pair));
-}
-
-/* Draw a bar of @width characters that is full at the value @full. */
-static void draw_bar(const struct jetwatt_top_view *view, double v, double full, int width,
-		     int pair)
-{
-	int n = full > 0 ? lround(fmin(v / full, 1) * width) : 0;
-
-	addch('[');
-	set_color(view, pair, 1);
-	for (int i = 0; i < width; i++)
-		addch(i < n ? '=' : ' ');
-	set_color(view, pair, 0);
-	addch(']');
-}
+#define LABEL		10	/* columns before a line chart */
 
 /* Print telemetry on one line; telemetry series that do not fit on the line are left out. */
 static void draw_telemetry(const struct jetwatt_top *t, int y)
@@ -70,7 +45,7 @@ static void draw_heading(const struct jetwatt_top *t, const struct jetwatt_sessi
 	attroff(A_BOLD);
 	if (view->budget_w > 0) {
 		addch(' ');
-		draw_bar(view, t->total_w, view->budget_w, BAR, over ? OVER : BARS);
+		jetwatt_top_bar(view, t->total_w / view->budget_w, BAR, over ? JETWATT_TOP_OVER : JETWATT_TOP_BARS);
 		printw(" of %g W%s", view->budget_w, over ? ", over budget" : "");
 	} else {
 		printw("   peak %.2f W", t->peak_w);
@@ -98,7 +73,7 @@ static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_session 
 			continue;
 		mvprintw(y++, 0, "%c%-17.17s %7.2f W ", is_in_total(w, r) ? ' ' : '(',
 			 w->rail[r].label, t->rail_w[r]);
-		draw_bar(view, t->rail_w[r], t->total_w, BAR, BARS);
+		jetwatt_top_bar(view, t->total_w > 0 ? t->rail_w[r] / t->total_w : 0, BAR, JETWATT_TOP_BARS);
 		if (is_in_total(w, r))
 			printw(" %3.0f %%", t->total_w > 0 ? 100 * t->rail_w[r] / t->total_w : 0);
 		else
@@ -112,27 +87,26 @@ static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_session 
 static int draw_chart(const struct jetwatt_top *t, const struct jetwatt_top_view *view, int y,
 		      int rows)
 {
-	static const char level[] = { ' ', '.', ':', '|' };
 	double full = 0;
 
 	for (int k = 0; k < t->nr_columns; k++)
 		full = fmax(full, t->column[k]);
 	full = fmax(full, 1e-3);
 	for (int row = 0; row < rows; row++) {
-		mvprintw(y + row, 0, "%6.1f W ", full * (rows - row) / rows);
-		set_color(view, BARS, 1);
-		for (int k = 0; k < t->nr_columns; k++) {
-			double part = t->column[k] / full * rows - (rows - 1 - row);
+		int over = view->budget_w > 0 && full * (rows - row - 1) / rows >= view->budget_w;
+		enum jetwatt_top_color color = over ? JETWATT_TOP_OVER : JETWATT_TOP_BARS;
 
-			addch(t->column[k] < 0 ? ' ' : level[part <= 0 ? 0 : part >= 1 ? 3 : (int)(part * 3)]);
-		}
-		set_color(view, BARS, 0);
+		mvprintw(y + row, 0, "%6.1f W ", full * (rows - row) / rows);
+		jetwatt_top_color(view, color, 1);
+		for (int k = 0; k < t->nr_columns; k++)
+			jetwatt_top_column(view, t->column[k] / full * rows - (rows - 1 - row));
+		jetwatt_top_color(view, color, 0);
 	}
 	mvprintw(y + rows, 0, "%5.0f s  ", t->window_s);
-	set_color(view, TICK, 1);
+	jetwatt_top_color(view, JETWATT_TOP_TICK, 1);
 	for (int k = 0; k < t->nr_columns; k++)
 		addch(t->tick[k] > 1 ? '+' : t->tick[k] ? '|' : ' ');
-	set_color(view, TICK, 0);
+	jetwatt_top_color(view, JETWATT_TOP_TICK, 0);
 	return y + rows + 1;
 }
 
@@ -179,19 +153,77 @@ static int job_lines(const struct jetwatt_top *t)
 	return n;
 }
 
-void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_session *w,
-		      const struct jetwatt_top_view *view)
+/* Draw the second page on the lines @y to @last. */
+static void draw_history(const struct jetwatt_top *t, const struct jetwatt_top_view *view, int y, int last)
+{
+	int room = t->nr_series ? (last - y + 1) / t->nr_series - 1 : 0;
+	int rows = room > JETWATT_TOP_ROWS ? JETWATT_TOP_ROWS : room < 1 ? 1 : room;
+
+	for (int i = 0; i < t->nr_series && y + rows <= last; i++) {
+		const struct jetwatt_top_series *s = &t->series[i];
+
+		mvprintw(y, 0, "%-*s ", LABEL - 1, s->title);
+		attron(A_BOLD);
+		printw("%.5g %s", s->now, s->unit);
+		attroff(A_BOLD);
+		if (s->most > s->least)
+			printw("   %.5g to %.5g in %.0f s", s->least, s->most, t->window_s);
+		else
+			printw("   unchanged in %.0f s", t->window_s);
+		jetwatt_top_color(view, JETWATT_TOP_LINES, 1);
+		jetwatt_top_line(view, s, t->nr_columns, y + 1, LABEL, rows);
+		jetwatt_top_color(view, JETWATT_TOP_LINES, 0);
+		y += rows + 1;
+	}
+	if (!t->nr_series)
+		mvaddstr(y, 0, "this board reports no clock and no temperature");
+}
+
+static void draw_help(int y)
+{
+	static const char * const keys[][2] = {
+		{ "q", "quit" },
+		{ "h ?", "this page, and back" },
+		{ "tab", "power and jobs, or clocks and temperatures over time" },
+		{ "s", "sort the jobs by the next column: W, J/batch, ms/batch, PID" },
+		{ "+ -", "double or halve the window, over which the powers are means" },
+		{ "space", "pause or continue the replay of a trace" },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		mvprintw(y++, 0, "%-8s%s", keys[i][0], keys[i][1]);
+	mvaddstr(++y, 0, "(RAIL    the rail is supplied by another rail, and not part of the total");
+	mvaddstr(++y, 0, "|        a minibatch ended in this column of the chart; + several");
+	mvaddstr(++y, 0, "~ W      estimate: another process used the GPU at the same time");
+}
+
+static void draw_power(const struct jetwatt_top *t, const struct jetwatt_session *w,
+		       const struct jetwatt_top_view *view)
 {
 	int lines = job_lines(t) + 1, rows = LINES - 8 - w->nr_rails - (lines > 2 ? lines : 2), y;
 
 	rows = rows > CHART_MOST ? CHART_MOST : rows;
-	erase();
-	draw_heading(t, w, view);
 	y = draw_rails(t, w, view, 3, LINES - 2);
 	if (rows >= CHART_LEAST)
 		y = draw_chart(t, view, y + 1, rows);
 	draw_jobs(t, y + (rows >= CHART_LEAST), LINES - 2);
-	mvprintw(LINES - 1, 0, "q quit  +/- window%s%s", *view->title ? "  space pause  " : "", view->title);
+}
+
+void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_session *w,
+		      const struct jetwatt_top_view *view)
+{
+	static const char * const order[] = { "W", "J/batch", "ms/batch", "PID" };
+
+	erase();
+	draw_heading(t, w, view);
+	if (view->page == JETWATT_TOP_HISTORY)
+		draw_history(t, view, 3, LINES - 2);
+	else if (view->page == JETWATT_TOP_HELP)
+		draw_help(4);
+	else
+		draw_power(t, w, view);
+	mvprintw(LINES - 1, 0, "q quit  h help  tab page  s sort: %s%s%s", order[view->order],
+		 *view->title ? "  space pause  " : "", view->title);
 	if (view->over || view->paused)
 		printw("  (%s)", view->over ? "end" : "paused");
 	refresh();

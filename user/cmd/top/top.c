@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <ncurses.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,10 +162,14 @@ static int replay_for(struct source *s, int ms)
 	return 0;
 }
 
-static int begin_screen(int *color)
+static int begin_screen(struct jetwatt_top_view *view)
 {
-	SCREEN *screen = newterm(NULL, stdout, stdin);
+	SCREEN *screen;
 
+	/* Only the characters: numbers keep the decimal point. */
+	setlocale(LC_CTYPE, "");
+	view->unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "the terminal type in TERM is unknown here",
@@ -174,21 +180,32 @@ static int begin_screen(int *color)
 	noecho();
 	curs_set(0);
 	keypad(stdscr, TRUE);
-	*color = *color && has_colors();
-	if (!*color)
+	view->color = view->color && has_colors();
+	if (!view->color)
 		return 0;
 	start_color();
 	use_default_colors();
-	init_pair(1, COLOR_RED, -1);
-	init_pair(2, COLOR_YELLOW, -1);
-	init_pair(3, COLOR_GREEN, -1);
+	init_pair(JETWATT_TOP_OVER, COLOR_RED, -1);
+	init_pair(JETWATT_TOP_TICK, COLOR_YELLOW, -1);
+	init_pair(JETWATT_TOP_BARS, COLOR_GREEN, -1);
+	init_pair(JETWATT_TOP_LINES, COLOR_CYAN, -1);
 	return 0;
 }
 
 /* Return: 1: quit. */
-static int handle_key(int c, double *window_s, int *paused)
+static int handle_key(int c, double *window_s, struct jetwatt_top_view *view)
 {
 	switch (c) {
+	case 'h':
+	case '?':
+		view->page = view->page == JETWATT_TOP_HELP ? JETWATT_TOP_POWER : JETWATT_TOP_HELP;
+		break;
+	case '\t':
+		view->page = view->page == JETWATT_TOP_POWER ? JETWATT_TOP_HISTORY : JETWATT_TOP_POWER;
+		break;
+	case 's':
+		view->order = (view->order + 1) % JETWATT_TOP_ORDERS;
+		break;
 	case 'q':
 		return 1;
 	case '+':
@@ -198,7 +215,7 @@ static int handle_key(int c, double *window_s, int *paused)
 		*window_s = *window_s > 1 ? *window_s / 2 : *window_s;
 		break;
 	case ' ':
-		*paused = !*paused;
+		view->paused = !view->paused;
 		break;
 	}
 	return 0;
@@ -206,11 +223,12 @@ static int handle_key(int c, double *window_s, int *paused)
 
 static int top_loop(struct source *s, const struct top_input *in)
 {
-	struct jetwatt_top_view view = { in->budget_w, in->args.color, 0, 0, in->replay ? in->replay : "" };
+	struct jetwatt_top_view view = { .budget_w = in->budget_w, .color = in->args.color,
+					 .title = in->replay ? in->replay : "" };
 	struct jetwatt_session *w = s->session;
 	static struct jetwatt_top top;
 	double window_s = WINDOW_S;
-	int err = begin_screen(&view.color), c = 0;
+	int err = begin_screen(&view), c = 0;
 
 	if (err)
 		return err;
@@ -220,7 +238,7 @@ static int top_loop(struct source *s, const struct top_input *in)
 		timeout(in->replay ? POLL_MS : 0);
 		do {
 			c = getch();
-		} while (c != ERR && !handle_key(c, &window_s, &view.paused));
+		} while (c != ERR && !handle_key(c, &window_s, &view));
 		if (c != ERR)
 			break;
 		if (!in->replay && jetwatt_session_run(w, POLL_MS) && (w->failed || w->stop))
@@ -228,9 +246,13 @@ static int top_loop(struct source *s, const struct top_input *in)
 		if (in->replay && !view.paused)
 			err = replay_for(s, POLL_MS);
 		view.over = s->over;
-		if (!jetwatt_top_gather(&top, w, window_s, COLS - LABEL_COLUMNS,
-					in->replay ? traced_name : live_name, &s->replay))
-			jetwatt_top_draw(&top, w, &view);
+		if (jetwatt_top_gather(&top, w, window_s, COLS - LABEL_COLUMNS,
+				       in->replay ? traced_name : live_name, &s->replay))
+			continue;
+		jetwatt_top_sort(&top, view.order);
+		if (view.page == JETWATT_TOP_HISTORY)
+			jetwatt_top_history(&top, w);
+		jetwatt_top_draw(&top, w, &view);
 	}
 	endwin();
 	if (c != ERR || err)
@@ -245,7 +267,7 @@ int jetwatt_cmd_top(int argc, char **argv)
 	int err;
 
 	jetwatt_args_parse("top", "", "Show rails, clocks and jobs, live or from a trace.\v"
-			   "Keys: q quits, + and - change the window, space pauses a replay.", options,
+			   "Keys: h shows the keys, q quits, tab shows clocks and temperatures over time.", options,
 			   top_parse, argc, argv, &in);
 	if (!in.tegrastats && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
 		return jetwatt_error_report(JETWATT_EXIT_USAGE,

@@ -13,6 +13,18 @@
 
 #define JETWATT_TOP_JOBS	16
 #define JETWATT_TOP_COLUMNS	240
+/* Maximum height of a line chart. */
+#define JETWATT_TOP_ROWS	4
+#define JETWATT_TOP_SERIES	(JETWATT_KNOBS + JETWATT_TELEMETRY_SLOTS)
+
+/* Numbers of the colours; enum values are those of ncurses' colour pairs. */
+enum jetwatt_top_color { JETWATT_TOP_OVER = 1, JETWATT_TOP_TICK, JETWATT_TOP_BARS, JETWATT_TOP_LINES };
+
+enum jetwatt_top_page { JETWATT_TOP_POWER, JETWATT_TOP_HISTORY, JETWATT_TOP_HELP };
+
+/* What the jobs are sorted by. */
+enum jetwatt_top_order { JETWATT_TOP_BY_POWER, JETWATT_TOP_BY_ENERGY, JETWATT_TOP_BY_TIME, JETWATT_TOP_BY_PID,
+			 JETWATT_TOP_ORDERS };
 
 /**
  * struct jetwatt_top_phase - the minibatches of one phase that ended in the window
@@ -40,6 +52,18 @@ struct jetwatt_top_job {
 };
 
 /**
+ * struct jetwatt_top_series - a clock or a telemetry series in the window
+ * @title, @unit: name, and unit of the values; @unit is "" for a number
+ * @now: the last value; @least, @most: lowest and highest value
+ * @value: two values for each column of the chart; NAN: no sample
+ */
+struct jetwatt_top_series {
+	char title[JETWATT_TELEMETRY_NAME_LEN];
+	const char *unit;
+	double now, least, most, value[2 * JETWATT_TOP_COLUMNS];
+};
+
+/**
  * struct jetwatt_top - contents of the screen
  * @now_ns: time of the last sample
  * @window_s: length of the averaging window, which ends at @now_ns, in seconds
@@ -51,6 +75,7 @@ struct jetwatt_top_job {
  * @column, @nr_columns: mean total power in each column of the chart, negative: no sample
  * @tick: for each column of the chart, number of minibatches that ended in it
  * @job, @nr_jobs: the processes, sorted by power, descending
+ * @series, @nr_series: the clocks and telemetry that the board has, see jetwatt_top_history()
  */
 struct jetwatt_top {
 	uint64_t now_ns;
@@ -61,6 +86,8 @@ struct jetwatt_top {
 	int tick[JETWATT_TOP_COLUMNS], nr_columns;
 	struct jetwatt_top_job job[JETWATT_TOP_JOBS];
 	int nr_jobs;
+	struct jetwatt_top_series series[JETWATT_TOP_SERIES];
+	int nr_series;
 };
 
 /**
@@ -77,18 +104,37 @@ struct jetwatt_top {
 int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_session *w, double window_s, int columns,
 		       void (*name)(uint32_t pid, char *buf, size_t len, void *arg), void *arg);
 
+/* Compute the series of the second page, after jetwatt_top_gather(). */
+void jetwatt_top_history(struct jetwatt_top *t, const struct jetwatt_session *w);
+
+/* Sort the jobs: by power, energy or time, descending, or by process id. */
+void jetwatt_top_sort(struct jetwatt_top *t, enum jetwatt_top_order order);
+
 /**
  * struct jetwatt_top_view - how the screen is drawn
  * @budget_w: power budget in W, 0: none
- * @color: use colours
+ * @color: use colours; @unicode: use block and braille characters
+ * @page, @order: what is shown, and how the jobs are sorted
  * @paused: 1: the replay is paused; @over: 1: the replay has reached the end of the trace
  * @title: name of the trace, "" for a board
  */
 struct jetwatt_top_view {
 	double budget_w;
-	int color, paused, over;
+	int color, unicode, paused, over;
+	enum jetwatt_top_page page;
+	enum jetwatt_top_order order;
 	const char *title;
 };
+
+/* Switch a colour on or off. */
+void jetwatt_top_color(const struct jetwatt_top_view *view, enum jetwatt_top_color color, int on);
+/* Draw a bar of @width characters in brackets that is filled to @part, 0 to 1. */
+void jetwatt_top_bar(const struct jetwatt_top_view *view, double part, int width, enum jetwatt_top_color color);
+/* Draw a cell of a column that is filled to @part, 0 to 1, from its bottom. */
+void jetwatt_top_column(const struct jetwatt_top_view *view, double part);
+/* Draw a series as a line of @cells columns and @rows lines. */
+void jetwatt_top_line(const struct jetwatt_top_view *view, const struct jetwatt_top_series *s, int cells,
+		      int y, int x, int rows);
 
 /* Draw on the ncurses screen, at its present size. */
 void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_session *w,
