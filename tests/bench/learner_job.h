@@ -36,9 +36,7 @@
  * measured power and time. */
 #define HELD_S		10.0
 #define HELD_SD		0.002
-/* After the cap has stepped down: first and maximum wait in s; power limit of the lower mode. */
-#define BACK_OFF_S	2.0
-#define CALM_S		80.0
+/* Power limit of the mode to which the cap steps down, as a fraction of the limit. */
 #define SAFE		0.9
 /* Time until jetwattd has detected the job. */
 #define SEEN_S		0.5
@@ -242,7 +240,7 @@ static void search(struct bench *b)
 static void hold(struct bench *b)
 {
 	const struct jetwatt_row *best;
-	double back_off_s = BACK_OFF_S;
+	double back_off_s = JETWATTD_BACK_OFF_S;
 	struct jetwattd_reading got;
 	int trips = 0;
 
@@ -252,7 +250,7 @@ static void hold(struct bench *b)
 
 		best = jetwattd_learner_best_under(&b->l, room(b), NULL);
 		if (!best) {
-			stay(b, CALM_S, lowest(b), 0);
+			stay(b, JETWATTD_BACK_OFF_MOST_S, lowest(b), 0);
 			return;
 		}
 		if (jetwattd_learner_is_due(&b->l, &t))
@@ -265,7 +263,7 @@ static void hold(struct bench *b)
 			if (++trips > 1)
 				jetwattd_learner_over(&b->l, &b->row[i].mode, got.m.row.power_w, 0.01);
 			stay(b, back_off_s, safe(b), 0);
-			back_off_s = fmin(2 * back_off_s, CALM_S);
+			back_off_s = fmin(2 * back_off_s, JETWATTD_BACK_OFF_MOST_S);
 			continue;
 		}
 		stay(b, HELD_S, i, 0);

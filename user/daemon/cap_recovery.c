@@ -23,11 +23,9 @@
 
 /* Poll interval while the overshoot is being repaid, in s. */
 #define REPAID_S	0.02
-/* First back-off, in s; doubled for each further back-off, up to the policy's "back-off". */
-#define BACK_OFF_S	2.0
 /* Poll interval while backing off, in s. */
 #define POLL_S		0.2
-/* Time without a cap event after which the back-off starts at BACK_OFF_S again. */
+/* Time without a cap event after which the back-off starts at JETWATTD_BACK_OFF_S again. */
 #define BACKOFF_RESET_NS	600000000000ull
 /* Number of cap events in held modes after which the mode is excluded: a single event may have been
  * caused by another process. */
@@ -101,7 +99,7 @@ int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 	uint64_t now = jetwatt_clock_ns();
 
 	if (!b->last_ns || now - b->last_ns > BACKOFF_RESET_NS)
-		*b = (struct jetwattd_backoff){ .seconds = BACK_OFF_S };
+		*b = (struct jetwattd_backoff){ .seconds = JETWATTD_BACK_OFF_S };
 	b->last_ns = now;
 	jetwattd_log(r->d, "budget exceeded in the held mode: backing off for %.0f s, budget %g W", b->seconds,
 		     r->budget_w);

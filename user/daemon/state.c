@@ -5,6 +5,8 @@
 #include <errno.h>
 
 #define FROM(state)	(1u << JETWATTD_##state)
+#define TEXT(number)	#number
+#define IN_WORDS(macro)	TEXT(macro)
 #define ANY		((1u << JETWATTD_DOINGS) - 1)
 /* Learning cannot start from these states: another process controls the board, the operator has
  * asked for a pause, or there are no power samples. */
@@ -33,7 +35,7 @@ const struct jetwattd_state jetwattd_state[] = {
 	},
 	[JETWATTD_BACKING_OFF] = {
 		"backing off", "the cap has stepped down from the mode that was held",
-		"after 2 seconds; each further back-off takes twice as long, at most the policy's back-off",
+		"after " IN_WORDS(JETWATTD_BACK_OFF_S) " seconds; each further back-off takes twice as long, at most the policy's back-off",
 		"the fastest other mode within the budget, or the mode to which the cap has stepped down",
 		FROM(HOLDING),
 	},

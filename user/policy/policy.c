@@ -251,7 +251,7 @@ static const struct policy_key keys[] = {
 	{ "cgroup", set_cgroup, .repeats = 1 },
 	{ "turns", set_turns, .repeats = 1 },
 	{ "window", NUMBER(window_s, "s", WINDOW_MIN_S, WINDOW_MAX_S) },
-	{ "back-off", NUMBER(backoff_s, "s", 2, 3600) },
+	{ "back-off", NUMBER(backoff_s, "s", JETWATTD_BACK_OFF_S, 3600) },
 	{ "rate", NUMBER(rate_hz, "Hz", 20, 10000) },
 	{ "modes", set_text, AT(modes), .restart = 1 },
 	{ "idle", set_text, AT(idle) },
@@ -332,7 +332,7 @@ int jetwattd_policy_parse(const char *text, size_t size, struct jetwattd_policy 
 			  struct jetwatt_conf_error *e)
 {
 	*p = (struct jetwattd_policy){
-		.window_s = 1, .cap_window_s = 0.1, .backoff_s = 80, .learn_j = 1e9, .learn_share = 5, .most = 1000,
+		.window_s = 1, .cap_window_s = 0.1, .backoff_s = JETWATTD_BACK_OFF_MOST_S, .learn_j = 1e9, .learn_share = 5, .most = 1000,
 		.control = "/run/jetwatt/control", .metrics = "127.0.0.1:9417",
 	};
 	return jetwatt_conf_parse(text, size, policy_set, p, e);

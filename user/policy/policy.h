@@ -17,6 +17,11 @@
 /* Maximum number of "hours" lines, and of "cgroup" lines, in the policy file. */
 #define JETWATTD_HOURS		8
 #define JETWATTD_CGROUPS	8
+/* Time for which jetwattd stays out of a held mode after a cap event, in s: the first time, which is
+ * also the lower limit of "back-off", and the default of "back-off". state.c and jetwattd(8) state
+ * the first time, too; jetwattd(8) and jetwattd.conf(5) state both. */
+#define JETWATTD_BACK_OFF_S		2
+#define JETWATTD_BACK_OFF_MOST_S	80
 
 /**
  * struct jetwattd_hours - a budget for part of the day
