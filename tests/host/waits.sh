@@ -68,8 +68,9 @@ check "man page: the example equals the output" \
 		{ for (i = 1; i <= 8; i++) if (i == 2 || i == 6 ? (\$i - \$(i + 8)) ^ 2 > (\$i * 0.01) ^ 2 + 1e-4 : \$i != \$(i + 8)) { print; exit 1 } }'"
 # Compare the name, description and score of each rule in the man page with the program.
 check "man page: the rules equal those of the program" \
-	"tr -s '\n\t' ' ' < user/minibatch/rule.c | grep -oE '\] = \{ \"[^\"]*\", \"[^\"]*\"' | sed 's/] = { //; s/\"//g' > $d/rules &&
-	 [ \$(wc -l < $d/rules) = 23 ] && sed 's/^\.B //; s/\\\\-/-/g' $page | tr '\n' ' ' > $d/page &&
+	"tr -s '\\\\\n\t' ' ' < user/minibatch/rules.h | grep -oE ' R\([A-Z_]+, \"[^\"]*\", [01], \"[^\"]*\"' |
+		sed -E 's/^[^\"]*//; s/, [01], /, /; s/\"//g' > $d/rules &&
+	 [ \$(wc -l < $d/rules) -eq \$(grep -c '	R(' user/minibatch/rules.h) ] && sed 's/^\.B //; s/\\\\-/-/g' $page | tr '\n' ' ' > $d/page &&
 	 while IFS= read -r rule; do
 		name=\${rule%%, *} text=\${rule#*, }
 		grep -qF \".TP \$name \${text^}. Score: \" $d/page || { echo \"not so in the page: \$rule\"; exit 1; }

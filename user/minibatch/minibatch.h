@@ -6,10 +6,12 @@
 #ifndef JETWATT_MINIBATCH_MINIBATCH_H
 #define JETWATT_MINIBATCH_MINIBATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "jetwatt.h"
+#include "minibatch/rules.h"
 
 /* ------------------------------------------------------------------ */
 /* Bounds                                                             */
@@ -98,41 +100,9 @@ uint64_t jetwatt_batch_mark_start(const struct jetwatt_sync *mark, size_t i);
 /* ------------------------------------------------------------------ */
 /* Reasons for the bounds                                             */
 
-/*
- * The rule that decided whether a minibatch ends with a wait. Most rules examine what follows the
- * wait: the gap after the wait and the next wait.
- */
-enum jetwatt_batch_rule {
-	JETWATT_RULE_LEFT_OUT,		/* ignored: no common period with the busiest thread */
-	JETWATT_RULE_MARK,		/* the program marks its minibatches itself */
-	JETWATT_RULE_NO_LAUNCH,		/* no GPU work was launched before this wait or the next */
-	JETWATT_RULE_PART,		/* in the middle of a minibatch of many waits */
-	/* Rules that compare a wait with its neighbours, used if there are few waits, or if no
-	 * learned cycle explains the job. */
-	JETWATT_RULE_SINGLE,		/* each wait is a minibatch: no longer period was found */
-	JETWATT_RULE_GAP,		/* a minibatch begins at the longest gap of each period */
-	JETWATT_RULE_FOLDED_GAP,	/* like GAP, with medians of the gaps of five minibatches */
-	JETWATT_RULE_IDLE,		/* like GAP, with the time until the first launch */
-	JETWATT_RULE_WAIT,		/* the pattern of the lengths of waits repeats */
-	JETWATT_RULE_CALLER,		/* the order of the waiting threads and calls repeats */
-	JETWATT_RULE_PHASE,		/* the phase's period is not the usual one, or is missing */
-	JETWATT_RULE_MERGED,		/* too few for a phase: added to the minibatch before */
-	/* The Viterbi path through the learned cycle (viterbi.c). */
-	JETWATT_RULE_TEMPLATE,		/* the next wait fits its phase index in the cycle */
-	JETWATT_RULE_SPEED,		/* the next wait fits at a new speed (clocks, batch size) */
-	JETWATT_RULE_MISSING,		/* the next wait fits if waits before it were not seen */
-	JETWATT_RULE_RESTART,		/* the next wait begins a cycle; this one is incomplete */
-	JETWATT_RULE_EXTRA,		/* the next wait is an extra one after the end of a cycle */
-	JETWATT_RULE_EVALUATION,	/* the next wait fits the cycle of an evaluation */
-	JETWATT_RULE_NO_CYCLE,		/* the next wait fits no cycle: a checkpoint for instance */
-	/* Corrections of the Viterbi path. */
-	JETWATT_RULE_CAUGHT_UP,		/* relabelled: later waits made up for a delay */
-	JETWATT_RULE_ALIKE,		/* relabelled: fits no speed, but equals its neighbours */
-	JETWATT_RULE_REGAINED,		/* relabelled: fits no cycle, but has the usual period
-					 * or callers and launches, or duration */
-	JETWATT_RULE_LAST,		/* no wait follows: is the last minibatch complete? */
-	JETWATT_RULES
-};
+#define JETWATT_BATCH_RULE(id, ...)	JETWATT_RULE_##id,
+/* The rules that decide whether a minibatch ends with a wait, in the order of rules.h. */
+enum jetwatt_batch_rule { JETWATT_BATCH_RULES(JETWATT_BATCH_RULE) JETWATT_RULES };
 
 /* Value of jetwatt_batch_why::minibatch for a wait that belongs to no minibatch. */
 #define JETWATT_BATCH_NONE	UINT32_MAX
@@ -185,6 +155,8 @@ int jetwatt_batch_why_init(const struct jetwatt_sync *sync, size_t n, struct jet
 const char *jetwatt_batch_rule_name(int rule);
 const char *jetwatt_batch_rule_says(int rule);
 const char *jetwatt_batch_rule_score(int rule);
+/* Return: true if a wait with this rule is merged with another wait before bounds are searched. */
+bool jetwatt_batch_rule_merged(int rule);
 
 /* ------------------------------------------------------------------ */
 /* Detection of bounds while the job runs                              */

@@ -130,7 +130,6 @@ size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_syn
 void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n)
 {
 	for (size_t i = n; i-- > 0;)
-		if (why[i].minibatch != JETWATT_BATCH_NONE &&
-		    (why[i].rule == JETWATT_RULE_NO_LAUNCH || why[i].rule == JETWATT_RULE_PART))
+		if (why[i].minibatch != JETWATT_BATCH_NONE && jetwatt_batch_rule_merged(why[i].rule))
 			why[i].minibatch = why[why[i].minibatch].minibatch;
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Table of the rules that decide whether a minibatch ends with a wait; jetwatt export --waits names
+ * them. Most rules examine what follows the wait: the gap after the wait and the next wait. "Rules"
+ * in man/jetwatt-export.1 has the same descriptions; tests/host/waits.sh compares them.
+ */
+#ifndef JETWATT_MINIBATCH_RULES_H
+#define JETWATT_MINIBATCH_RULES_H
+
+#define JETWATT_BY_GROUP	"how much longer the first gap is than the other gaps of the minibatch, at most 1"
+#define JETWATT_BY_PATH		"log-likelihood of the next wait"
+
+/*
+ * Columns: name of the constant; name in the output; 1: the wait is merged with another one before
+ * bounds are searched; description; meaning of the score.
+ *
+ * Groups of rows: rules that compare a wait with its neighbours, used if there are few waits, or if
+ * no learned cycle explains the job (SINGLE to MERGED); rules of the Viterbi path through the learned
+ * cycle (TEMPLATE to NO_CYCLE); corrections of this path (CAUGHT_UP to REGAINED).
+ */
+#define JETWATT_BATCH_RULES(R) \
+	R(LEFT_OUT, "left-out", 0, \
+	  "the wait was ignored: the threads have no common period, so only the busiest one counts", \
+	  "0") \
+	R(MARK, "mark", 0, \
+	  "the program marks its minibatches itself", \
+	  "1") \
+	R(NO_LAUNCH, "no-launch", 1, \
+	  "no GPU work was launched between the previous wait and this one, or between this wait and the next, so no minibatch ends here", \
+	  "0") \
+	R(PART, "part", 1, \
+	  "the wait is in the middle of a minibatch of more than 8 waits, one of which follows most launches", \
+	  "0") \
+	R(SINGLE, "single", 0, \
+	  "each wait is a minibatch, because no period of two or more waits was found", \
+	  "confidence, 0 to 1: grows with the number of waits") \
+	R(GAP, "gap", 0, \
+	  "a minibatch begins after the longest gap of each period", \
+	  JETWATT_BY_GROUP) \
+	R(FOLDED_GAP, "folded-gap", 0, \
+	  "a minibatch begins after the gap that is the longest in the median of five minibatches", \
+	  JETWATT_BY_GROUP) \
+	R(IDLE, "idle", 0, \
+	  "a minibatch begins after the longest time without GPU work of each period", \
+	  "how much longer the longest time without GPU work is than the other such times of the minibatch, at most 1") \
+	R(WAIT, "wait", 0, \
+	  "the waits of a minibatch differ in length, and the pattern of their lengths repeats", \
+	  "how clearly the lengths of the minibatch's waits show the pattern, at most 1") \
+	R(CALLER, "caller", 0, \
+	  "the waits come from several threads or calls, in an order that repeats", \
+	  "how well the minibatch's waits follow the order, at most 1") \
+	R(PHASE, "phase", 0, \
+	  "the next wait is in a part of the run whose period is not the usual one, or that has no period", \
+	  "how clear the period of that part is; 0: it has none") \
+	R(MERGED, "merged", 0, \
+	  "one or two waits between two minibatches fit neither and are added to the earlier one", \
+	  "0 or less") \
+	R(TEMPLATE, "template", 0, \
+	  "the next wait fits its position in the learned cycle", \
+	  JETWATT_BY_PATH) \
+	R(SPEED, "speed", 0, \
+	  "the next wait fits its position in the learned cycle, assuming that the speed of the job has changed", \
+	  JETWATT_BY_PATH) \
+	R(MISSING, "missing", 0, \
+	  "the next wait fits the learned cycle, assuming that waits before it were lost", \
+	  JETWATT_BY_PATH) \
+	R(RESTART, "restart", 0, \
+	  "the next wait begins the learned cycle again, although the previous cycle is not complete", \
+	  JETWATT_BY_PATH) \
+	R(EXTRA, "extra", 0, \
+	  "the next wait is an additional one after the last wait of the learned cycle", \
+	  JETWATT_BY_PATH) \
+	R(EVALUATION, "evaluation", 0, \
+	  "the next wait fits the second learned cycle, that of an evaluation", \
+	  JETWATT_BY_PATH) \
+	R(NO_CYCLE, "no-cycle", 0, \
+	  "the next wait fits no learned cycle; it may belong to a checkpoint", \
+	  JETWATT_BY_PATH) \
+	R(CAUGHT_UP, "caught-up", 0, \
+	  "relabelled: some minibatches were late, others made up for it, and their mean time is usual", \
+	  "logarithm of the ratio of the mean time to the nearest limit of the usual range") \
+	R(ALIKE, "alike", 0, \
+	  "relabelled: the next wait fits the cycle at no speed, but is as long as the waits around it", \
+	  "share of waits in the sequence without a cycle that are as long as those around them, 0.75 to 1") \
+	R(REGAINED, "regained", 0, \
+	  "relabelled: the next wait is in a sequence that fits no cycle, but has the usual period, callers and launches, or duration", \
+	  "confidence in the period of the sequence, above 0.9; 1: by callers or duration") \
+	R(LAST, "last", 0, \
+	  "no wait follows: a minibatch ends here if all its waits were seen", \
+	  "share of the minibatch's waits that were seen")
+
+#endif
