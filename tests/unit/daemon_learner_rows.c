@@ -117,4 +117,40 @@ TEST_F(learner, every_preset_that_may_be_within_the_limit_is_measured)
 	EXPECT_FALSE(jetwatt_mode_same(&m[179], &s.mode) || jetwatt_mode_same(&m[178], &s.mode));
 }
 
+/*
+ * A job that is known from a far higher budget: all of its @n rows draw more than this budget. While
+ * no mode within the limit is known, the job runs in the lowest mode, so a mode has to be measured.
+ */
+static void learn_lower_budget(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self, size_t n)
+{
+	struct jetwatt_row rows[20];
+	struct jetwattd_prior prior = { .key = KEY, .row = rows };
+	struct plant *p = &self->p;
+
+	for (size_t i = MODES; i-- > 0 && prior.rows < n;)
+		if (watts(p, &self->l.known.mode[i]) > 19 && i % 3)
+			rows[prior.rows++] = (struct jetwatt_row){
+				.mode = self->l.known.mode[i], .time_ms = time_ms(p, &self->l.known.mode[i]),
+				.power_w = watts(p, &self->l.known.mode[i]), .time_sd = SD, .power_sd = SD };
+	ASSERT_EQ(n, prior.rows);
+	p->budget_w = 12.5;
+	p->learn_s = 0;
+	p->learn_j = 1e9;
+	p->most = 1000;
+	begin(self, &prior);
+	hold_on(self, 300);
+	EXPECT_LT(0, p->tries);
+	EXPECT_GT(0.1, loss(self)) TH_LOG("%zu rows", n);
+}
+
+TEST_F(learner, job_known_from_a_higher_budget_is_learned_below_it)
+{
+	learn_lower_budget(_metadata, self, 20);
+}
+
+TEST_F(learner, job_known_from_few_modes_over_the_budget_is_learned_below_it)
+{
+	learn_lower_budget(_metadata, self, 6);
+}
+
 TEST_HARNESS_MAIN

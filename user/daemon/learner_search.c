@@ -73,45 +73,45 @@ static int satisfies(const struct jetwattd_learner *l, size_t i, int how)
 	return how == CAUTIOUS ? is_cautious(l, i, most) : jetwattd_level(l, i, &least) <= most;
 }
 
-/* Return the lowest level of the candidates that are neither known nor excluded. */
-static double lowest_unknown_level(const struct jetwattd_learner *l)
+/* Set @l->lowest to the lowest level of the modes that may be tried without a prediction. Return: index
+ * of a mode of this level, -1: there is none. */
+static long lowest_open(struct jetwattd_learner *l)
 {
-	double least, low = INFINITY;
+	double least, level;
+	long at = -1;
 
-	for (size_t i = 0; i < l->known.nr_modes; i++)
-		if (is_open(l, i))
-			low = fmin(low, jetwattd_level(l, i, &least));
-	return low;
-}
-
-/* Collect the modes among which the plan may choose: the known modes, and those that satisfy the
- * strictest condition that leaves a mode that is not known. */
-static void collect_choices(struct jetwattd_learner *l)
-{
-	const struct jetwatt_row *best = jetwattd_fastest(l);
-	/* With readings of other devices or workloads, the plan weighs all modes itself. */
-	int weighed = jetwattd_cross_device_agrees(l) || jetwattd_others_agree(l);
-	struct jetwatt_tuner *k = &l->known;
-	size_t fresh = 0;
-
-	/* If there are readings of other workloads, one row of the job is enough for
-	 * predictions. */
-	l->predicted = weighed && k->nr_rows && !jetwatt_tuner_predict(k);
-	l->lowest = lowest_unknown_level(l);
-	for (int how = CAUTIOUS; !fresh && how < GIVEN_UP; how++) {
-		l->choices = 0;
-		for (size_t i = 0; i < k->nr_modes; i++) {
-			int known = jetwattd_is_known(l, i);
-
-			if (jetwattd_is_excluded(l, i))
-				continue;
-			if (!known && !weighed && !(!l->above[i] && satisfies(l, i, how) && jetwattd_is_affordable(l, i, best)))
-				continue;
-			l->choice[l->choices] = k->mode[i];
-			l->choice_at[l->choices++] = i;
-			fresh += !known;
+	l->lowest = INFINITY;
+	for (size_t i = 0; i < l->known.nr_modes; i++) {
+		level = is_open(l, i) ? jetwattd_level(l, i, &least) : INFINITY;
+		if (level < l->lowest) {
+			l->lowest = level;
+			at = (long)i;
 		}
 	}
+	return at;
+}
+
+/* Collect the modes among which the plan may choose: the known modes, and those that satisfy
+ * condition @how; @weighed: all that are not excluded. Return: number of modes that are not known. */
+static size_t collect_choices(struct jetwattd_learner *l, int how, int weighed)
+{
+	const struct jetwatt_row *best = jetwattd_fastest(l);
+	const struct jetwatt_tuner *k = &l->known;
+	size_t fresh = 0;
+
+	l->choices = 0;
+	for (size_t i = 0; i < k->nr_modes; i++) {
+		int known = jetwattd_is_known(l, i);
+
+		if (jetwattd_is_excluded(l, i))
+			continue;
+		if (!known && !weighed && !(!l->above[i] && satisfies(l, i, how) && jetwattd_is_affordable(l, i, best)))
+			continue;
+		l->choice[l->choices] = k->mode[i];
+		l->choice_at[l->choices++] = i;
+		fresh += !known;
+	}
+	return fresh;
 }
 
 /* Let jetwatt_plan_next() choose one of the modes in @choice. Return: index of the mode, -1: no
@@ -125,10 +125,27 @@ static long plan_among_choices(const struct jetwattd_learner *l)
 				 JETWATT_TUNER_SEED, &n) ? -1 : (long)l->choice_at[n.index];
 }
 
+/* With readings of other devices or workloads, or with enough of the job's own, every mode that is not
+ * excluded is a candidate: jetwatt_plan_next() judges its time and power. A workload that is known
+ * from a higher budget only is such a case. Otherwise, if the plan finds no mode among those that
+ * satisfy a condition, for example because all of them draw too much, the next condition applies. */
 long jetwattd_pick_unpredicted(struct jetwattd_learner *l)
 {
-	collect_choices(l);
-	return l->choices ? plan_among_choices(l) : -1;
+	int others = jetwattd_cross_device_agrees(l) || jetwattd_others_agree(l);
+	int weighed = others || jetwattd_complete_rows(l) >= JETWATTD_SURE;
+	long i = -1, lowest = lowest_open(l);
+
+	/* If there are readings of other workloads, one row of the job is enough for
+	 * predictions. */
+	l->predicted = others && l->known.nr_rows && !jetwatt_tuner_predict(&l->known);
+	for (int how = CAUTIOUS; i < 0 && how < GIVEN_UP; how++) {
+		if (collect_choices(l, how, weighed))
+			i = plan_among_choices(l);
+		if (weighed)
+			break;
+	}
+	/* While no mode within the limit is known, the job runs in the lowest mode anyway. */
+	return i < 0 && !jetwattd_fastest(l) ? lowest : i;
 }
 
 /* Return the power, in W, that is assumed for preset @k before it is measured. @best: best mode, NULL:
