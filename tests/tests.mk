@@ -173,12 +173,21 @@ bench-search: build/bench/search
 
 # Benchmark of jetwattd's learner in virtual time: the modes that it chooses. Takes minutes. JOBS=
 # (default 10): number of jobs for each file and minibatch length.
-build/bench/learner: tests/bench/learner.c tests/bench/learner_job.h tests/unit/search_run.h build/tests/demo/optimum.o $(addprefix build/,daemon.a policy.a $(shared:%=%.a))
+build/bench/learner build/bench/learner-day: tests/bench/learner_job.h tests/bench/learner_file.h tests/unit/search_run.h \
+		build/tests/demo/optimum.o $(addprefix build/,daemon.a policy.a $(shared:%=%.a))
 	@mkdir -p $(@D) build/tests
-	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-learner.d -o $@ $(filter %.c %.o %.a,$^) $(ldflags) $(libs)
+	$(call quiet,CC)$(CC) $(cflags) -Itests -MF build/tests/bench-$(@F).d -o $@ $(filter %.c,$^) $(filter %.o %.a,$^) $(ldflags) $(libs)
+build/bench/learner: tests/bench/learner.c
+build/bench/learner-day: tests/bench/learner_day.c
 
 bench-learner: build/bench/learner
 	OPENBLAS_NUM_THREADS=1 tests/bench/learner.py -j $(or $(JOBS),10) -o build/bench/learner.json $(bench_files)
+
+# A day of jobs with jetwattd's learner, in virtual time. HOURS= (default 24), LENGTHS=LO:HI of the jobs
+# in seconds (default 30:10800; 60:60: jobs of one minute), SEEDS= (default "1 2 3 4 5").
+bench-learner-day: build/bench/learner-day
+	OPENBLAS_NUM_THREADS=1 tests/bench/learner_day.py -H $(or $(HOURS),24) -l $(or $(LENGTHS),30:10800) \
+		$(addprefix -s ,$(or $(SEEDS),1 2 3 4 5)) -o build/bench/learner-day $(bench_files)
 
 # Benchmark of the overhead that the probe adds to a job, on this machine, as root.
 build/bench/probe: tests/bench/probe.c tests/bpf/node.h build/libjetwatt.so
@@ -352,7 +361,7 @@ check-debug:
 	tests/kernels/debug
 
 .PHONY: check-clients check-flaky check-userlands check-hw check-kernels check-debug check-packages check-systemd install-arm64
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-learner bench-probe bench-batch bench-waits bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-learner bench-learner-day bench-probe bench-batch bench-waits bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
 
 # Test discovery with a vendor's compiled device trees: their power sensors are simulated in a
 # guest.

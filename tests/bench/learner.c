@@ -18,16 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/learner_job.h"
-#include "demo/optimum.h"
-
-/* Presets of nvpmodel.conf (L4T 36): 15W, 30W, 50W of an AGX Orin, 7W, 15W of an Orin Nano. */
-static const struct jetwatt_mode preset[] = {
-	{ 4, 1113600, 420750000, 2133000000 }, { 8, 1728000, 624750000, 3199000000 },
-	{ 12, 1497600, 828750000, 3199000000 }, { 4, 960000, 408000000, 2133000000 },
-	{ 6, 1510400, 624750000, 2133000000 },
-};
-static const double named_w[] = { 15, 30, 50, 7, 15 };
+#include "bench/learner_file.h"
 
 /*
  * Results of a job, as shares: excess time over the oracle (whole job; later part), excess time
@@ -38,60 +29,6 @@ struct score {
 	double whole, later, preset, share;
 	int overs, modes;
 };
-
-/* Return: number of minibatches of the job after the time @from_s. */
-static double made(const struct bench *b, double from_s)
-{
-	double at = 0, n = 0;
-
-	for (size_t i = 0; i < b->parts; at += b->part[i++].s) {
-		double s = fmin(b->part[i].s, at + b->part[i].s - from_s);
-
-		if (s > 0)
-			n += s / b->row[b->part[i].mode].time_ms * 1e3;
-	}
-	return n;
-}
-
-static double fastest(const struct bench *b, double watts)
-{
-	double t = INFINITY;
-
-	for (size_t i = 0; i < b->n; i++)
-		if (b->row[i].power_w <= watts)
-			t = fmin(t, b->row[i].time_ms);
-	return t;
-}
-
-/* Return: index of the candidate nearest to a preset. */
-static size_t nearest(const struct bench *b, const struct jetwatt_mode *m)
-{
-	double least = INFINITY;
-	size_t at = 0;
-
-	for (size_t i = 0; i < b->n; i++) {
-		double far = 0;
-
-		jetwatt_each_knob(k)
-			if (jetwatt_mode_get(m, k))
-				far += fabs(log((double)jetwatt_mode_get(&b->row[i].mode, k) / jetwatt_mode_get(m, k)));
-		if (far < least) {
-			least = far;
-			at = i;
-		}
-	}
-	return at;
-}
-
-static double best_preset(const struct bench *b)
-{
-	double t = INFINITY;
-
-	for (size_t k = 0; k < b->presets; k++)
-		if (b->row[b->preset[k]].power_w <= room(b))
-			t = fmin(t, b->row[b->preset[k]].time_ms);
-	return t;
-}
 
 /* Return: excess of the mean time of a minibatch since @from_s over @t_ms, as a share of @t_ms. */
 static double longer(const struct bench *b, double from_s, double t_ms)
@@ -162,26 +99,6 @@ static void show(const char *title, const struct score *s, size_t n)
 	free(v);
 }
 
-static long load(const char *path, struct jetwatt_row **row)
-{
-	unsigned char *outlier;
-	size_t k = 0;
-	long n = search_read(path, row);
-
-	if (n <= 0) {
-		fprintf(stderr, "cannot read %s\n", path);
-		exit(1);
-	}
-	outlier = calloc(n, 1);
-	if (!outlier || optimum_outliers(*row, n, outlier) < 0)
-		exit(1);
-	for (long i = 0; i < n; i++)
-		if (!outlier[i])
-			(*row)[k++] = (*row)[i];
-	free(outlier);
-	return k;
-}
-
 /* Number of modes of a reference that are in the database. */
 #define KNOWN	20
 static void refer(struct bench *b, const char *path)
@@ -198,37 +115,6 @@ static void refer(struct bench *b, const char *path)
 	}
 	b->other[b->others++] = (struct jetwatt_corpus){ .row = some, .n = KNOWN };
 	free(all);
-}
-
-/* Select the candidates, and the nearest candidate of each preset of nvpmodel. */
-static void open_board(struct bench *b, const char *path, double times)
-{
-	size_t from = 3, most_cores = 0;
-
-	b->n = load(path, &b->row);
-	b->l.known.mode = malloc(b->n * sizeof(*b->l.known.mode));
-	b->l.known.nr_modes = b->n;
-	b->max_stored = PARTS;
-	b->stored = malloc(b->max_stored * sizeof(*b->stored));
-	if (!b->l.known.mode || !b->stored)
-		exit(1);
-	for (size_t i = 0; i < b->n; i++) {
-		b->row[i].time_ms *= times;
-		b->row[i].time_sd = b->row[i].power_sd = 0;
-		b->l.known.mode[i] = b->row[i].mode;
-		most_cores = b->row[i].mode.cores > most_cores ? b->row[i].mode.cores : most_cores;
-	}
-	if (jetwattd_learner_open(&b->l))
-		exit(1);
-	if (most_cores > 6)
-		from = 0;
-	b->presets = from ? 2 : 3;
-	for (size_t k = 0; k < b->presets; k++) {
-		b->preset[k] = nearest(b, &preset[from + k]);
-		b->first[k] = b->row[b->preset[k]].mode;
-		b->first_w[k] = named_w[from + k];
-	}
-	b->start = b->preset[0];
 }
 
 static struct score one(struct bench *b, const struct jetwattd_prior *prior, double after_s, const char *what)

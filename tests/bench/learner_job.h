@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "daemon/learner.h"
+#include "policy/policy.h"
 #include "unit/search_run.h"
 
 /* Minimum duration of a quick and of an exact measurement, in seconds and in minibatches. */
