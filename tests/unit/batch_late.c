@@ -336,6 +336,34 @@ TEST(one_long_gap_moves_no_boundary)
 	}
 }
 
+/* The data loader stalls before the second minibatch of a job: the long gap is not its speed. */
+TEST(minibatches_around_an_early_stall_are_counted)
+{
+	/* waits per minibatch; first gap, other gaps, waits and the stall, in ms */
+	static const struct { int k; double first, other, wait, stall; } jobs[] = {
+		{ 3, 2, 0.1, 7, 30 }, { 4, 0.5, 0.1, 30, 30 }, { 4, 0.5, 0.1, 30, 60 },
+		{ 4, 2, 0.5, 7, 30 }, { 4, 2, 0.5, 30, 30 },
+	};
+	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
+	struct jetwatt_batch_info info;
+
+	for (size_t j = 0; j < sizeof(jobs) / sizeof(jobs[0]); j++) {
+		struct waits w = { .now_ms = 5, .seed = 9 };
+		int n, train = 0;
+
+		for (int i = 0; i < 60 * jobs[j].k; i++) {
+			double gap = i == jobs[j].k ? jobs[j].stall :
+				     i % jobs[j].k ? jobs[j].other : jobs[j].first;
+
+			wait_once(&w, gap * jitter(&w), jobs[j].wait * jitter(&w), JETWATT_SYNC_POLLFD);
+		}
+		n = jetwatt_batch_segment(w.sync, w.n, b, &info);
+		for (int i = 0; i < n; i++)
+			train += b[i].kind == JETWATT_BATCH_TRAIN;
+		EXPECT_EQ(60, train) TH_LOG("job %zu: %d", j, train);
+	}
+}
+
 #define SPEEDS_MOST	2400	/* minibatches */
 #define AHEAD_MOST	8
 

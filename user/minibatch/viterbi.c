@@ -77,6 +77,24 @@ static double log_value(double value, struct expected e, double outlier, double 
 }
 
 /*
+ * If the speed of the gaps is known from one gap only, which may have been an outlier, take the
+ * speed @speed of the present gap if that differs. Exception: a long first gap is a stall if a stall
+ * is more probable than that the speeds of the first gap and of the other gaps differ so much.
+ */
+static void correct_speed(const struct decoder *d, double speed, int inner, bool stall,
+			  struct viterbi_path *w)
+{
+	double apart = (speed - w->speed_gap[1]) / APART;
+
+	if (!w->provisional_gap[inner] || d->at < 2)
+		return;
+	w->provisional_gap[inner] = false;
+	w->unproven_gap[inner] = PROVED_BY;
+	if (!stall || SAME_AGAIN - 0.5 * apart * apart > d->stall)
+		w->outlier_gap[inner] = speed - w->speed_gap[inner];
+}
+
+/*
  * Return the log-likelihood of the present wait under the emission @p. @inner: 1: the wait is not
  * the first of its minibatch. @gap: expected logarithm of a gap that includes missing waits, with
  * the standard deviation @gap_sd; NULL: use the gap of the emission @p.
@@ -97,16 +115,13 @@ static double log_emission(const struct decoder *d, const struct jetwatt_emissio
 	} else if (d->at) {
 		bool stall = !inner && b->gap > p->gap + w->speed_gap[0];
 
-		/* The speed is known from one gap only, which may have been an outlier. If the
-		 * present gap deviates from the known speed, take the speed of the present gap. */
-		if (w->provisional_gap[inner] && d->at > 1) {
-			w->outlier_gap[inner] = b->gap - p->gap - w->speed_gap[inner];
-			w->provisional_gap[inner] = false;
-		}
+		correct_speed(d, b->gap - p->gap, inner, stall, w);
 		s += log_value(b->gap, (struct expected){ p->gap, p->gap_sd, p->gap_norm },
 			       stall ? d->stall : OUTLIER, &w->speed_gap[inner],
 			       &w->outlier_gap[inner], &w->old_gap[inner], &w->outlier,
 			       JETWATT_OUTLIER_GAP);
+		if (w->unproven_gap[inner] && !w->outlier && !--w->unproven_gap[inner])
+			w->old_gap[inner] = NAN;
 		/* A stall does not make another stall of the same size more probable. */
 		if (stall)
 			w->outlier_gap[0] = NAN;

@@ -25,6 +25,8 @@
 /* typical difference between the speed of first gaps and that of other gaps (logarithm) */
 #define APART		0.7
 #define GAIN		0.2	/* weight of a new value in the running estimate of a speed */
+/* number of gaps that must fit the speed of the second gap until that of the first is discarded */
+#define PROVED_BY	4
 
 /* Logarithms of probabilities. An outlier is uniformly distributed over a factor of e^8. */
 #define ANYWHERE	(-2.1)
@@ -71,6 +73,9 @@
  * @old_wait: value of @speed_wait before a new speed was estimated last; NAN: none
  * @provisional_gap: the speed of the first gap, and that of the other gaps, is known from one gap
  *	only
+ * @unproven_gap: number of gaps that must still fit until the speed of the first gap of the job, which
+ *	@old_gap contains if the second gap has replaced it, is discarded; 0: it has been discarded,
+ *	or only one gap is known
  * @provisional_wait: the speed of the waits is known from one wait only
  * @outlier: JETWATT_OUTLIER_... of the last wait
  */
@@ -79,6 +84,7 @@ struct viterbi_path {
 	double speed_gap[2], speed_wait;
 	double outlier_gap[2], outlier_wait;
 	double old_gap[2], old_wait;
+	uint8_t unproven_gap[2];
 	bool provisional_gap[2], provisional_wait;
 	uint8_t outlier;
 };
