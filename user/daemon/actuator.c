@@ -46,8 +46,8 @@ static int actuator_switch(struct jetwattd_actuator *a, const struct jetwatt_mod
 		return -EBUSY;
 	}
 	a->refused++;
-	/* The switch failed half-way: so a later verification must not take the difference for a
-	 * change by another process. */
+	/* After a switch that failed half-way, a later verification must not take the difference
+	 * for a change by another process. */
 	a->mixed |= err == -ENOTRECOVERABLE;
 	jetwatt_error_board(err, &e);
 	return err;

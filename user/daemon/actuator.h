@@ -53,7 +53,7 @@ typedef void (*jetwattd_event_fn)(void *to, enum jetwattd_event event, const str
  *
  * The actuator sets:
  * @mode: the mode applied last
- * @low: the reduced lowest mode that was applied because a knob refused @floor
+ * @low: mode that the last step down applied; if @low_ns is not 0, the reduced lowest mode
  * @applied: 1: @mode is applied; 0: the board is in its own state
  * @mixed: 1: a switch or a restore failed half-way, so the knobs match no known mode
  * @restoring: 1: a knob refused the saved state; the restore is retried
@@ -89,23 +89,23 @@ static inline int jetwattd_is_applied(const struct jetwattd_actuator *a, const s
 /* Time after which the lowest mode is tried again if a knob has refused it, in ns. */
 #define JETWATTD_LOW_NS		10000000000ull
 
-/* Apply a mode. Return: 0; -EBUSY: another process controls the board, or only the lowest mode may
- * be applied; other negative errno, reported. */
+/* Apply a mode. Return: 0; -EBUSY: another process controls the board, only the lowest mode may be
+ * applied, or the process that restores the knobs has ended; other negative errno, reported. */
 int jetwattd_apply(struct jetwattd_actuator *a, const struct jetwatt_mode *mode);
 /* Step down to @to. If a knob refuses the mode to step down to, try the lowest mode, then the
  * lowest clocks with the cores that are online, then these clocks with the present memory clock.
  * Return: as jetwattd_apply(). */
 int jetwattd_apply_low(struct jetwattd_actuator *a, const struct jetwatt_mode *to);
 /* Verify that the knobs still have the applied mode; or retry a restore that a knob has refused.
- * Return: as jetwattd_apply(). */
+ * Return: as jetwattd_apply() or jetwattd_restore(). */
 int jetwattd_check_knobs(struct jetwattd_actuator *a);
 
 /* Restore the saved state of the board. If a knob refuses, jetwattd_check_knobs() retries the
  * restore until a mode is applied. Return: 0; -EPIPE: jetwatt-knobs has ended; other negative
  * errno, reported. */
 int jetwattd_restore(struct jetwattd_actuator *a);
-/* Restore the saved state when jetwattd ends, if a mode was applied. A restore that a knob
- * refuses is retried three times, 1 s apart, before the function returns. Return: as
+/* Restore the saved state when jetwattd ends, if a mode was applied at least in part. A restore that
+ * a knob refuses is retried three times, 1 s apart, before the function returns. Return: as
  * jetwattd_restore(). */
 int jetwattd_restore_at_end(struct jetwattd_actuator *a);
 

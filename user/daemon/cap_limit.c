@@ -17,8 +17,8 @@
 /* Minimum time in a new mode, ns, counted from LAG_NS after the switch, before the mean power in
  * this mode is used. */
 #define MIN_SPAN_NS	100000000ull
-/* Thresholds for the mean power over a quarter of the averaging window, as multiples of the
- * budget. FAR_CHOSEN is used if jetwattd has applied the mode and the usable samples (see
+/* Thresholds, as multiples of the budget, for the mean power over a part of the averaging window,
+ * see over_budget(). FAR_CHOSEN is used if jetwattd has applied the mode and the usable samples (see
  * span_to_judge()) cover a whole averaging window. FAR is used in all other cases. */
 #define FAR		1.15
 #define FAR_CHOSEN	1.5
@@ -31,7 +31,7 @@
 /* Reserve when an overshoot is repaid, as a fraction of the energy of one averaging window: the
  * reserve covers fluctuations of a mode's power and the switch. */
 #define REPAY_RESERVE	0.03
-/* Relative error of the mean power over half a second. */
+/* HALF_SD: relative error of the mean power over HALF_NS nanoseconds. */
 #define HALF_NS		500000000.0
 #define HALF_SD		0.02
 

@@ -39,13 +39,14 @@
  * @safe: mode to step down to, if @have_safe is 1
  * @have_safe: 1: @safe is valid
  * @safe_w: power in @safe, in W
- * @measuring_ns: time since which no process but the job has used the GPU, ns, so that mean
- *	powers may be used for @swing; 0: unknown
+ * @measuring_ns: start of the reading in progress, ns: earlier mean powers are not used for @swing
+ *	and @peak_w; 0: no reading is in progress, so @swing does not change
  *
  * Output of the cap:
  * @energy_debt: 1 after a cap event, until the energy overshoot has been repaid
  * @cap_hit: 1: a cap event has occurred; the loop sets it to 0
- * @left_w: mean power in the mode that the cap left, in W; 0: unknown
+ * @left_w: mean power in the mode that the cap left, in W; raised if the short window exceeded its
+ *	limit, see cap_throttle(); 0: unknown
  * @left_sd: relative standard error of @left_w
  * @left: the mode that the cap left
  * @stepped_ns: time of the last cap event, ns, CLOCK_MONOTONIC
@@ -87,9 +88,9 @@ struct jetwattd_cap {
  * between a mode's mean power and the budget. */
 #define JETWATTD_SWINGS	3
 
-/* cap_room.c: return the maximum mean power of a mode, in W, with which the budget holds in every
- * averaging window, although the mean power over single windows scatters about the mean of the mode,
- * and with which the peaks stay within the limit of the short window. */
+/* cap_room.c: return the maximum mean power of a mode, in W, with which the budget holds although the
+ * mean power over single averaging windows scatters about the mean of the mode, and with which the
+ * peaks stay within the limit of the short window. */
 double jetwattd_cap_limit(const struct jetwattd_cap *c);
 /* A mode was measured: @mean_w: its mean power over whole minibatches, in W. */
 void jetwattd_cap_measured(struct jetwattd_cap *c, double mean_w);
@@ -136,7 +137,7 @@ struct jetwattd_cap_check {
 
 /**
  * struct jetwattd_rail_check - which rails of the total deliver values
- * @alive: bit r is set if rail r has delivered values recently
+ * @alive: bit r is set while rail r delivers values, with gaps of at most 250 ms
  * @silent_ns: for each rail, time of the first of the successive samples without a value of
  *	the rail, ns; 0: the last sample has a value
  * @since_ns: time since which all rails of the total deliver values; 0: some rails deliver
@@ -150,7 +151,7 @@ struct jetwattd_rail_check {
 };
 
 /* cap_thread.c: update @h with one sample. @total: indices of the @nr rails of the total.
- * Return: index in @total of a rail without values for 1.5 s, -1: all rails deliver values. */
+ * Return: index in @total of a rail without values for 1.5 s, -1: no such rail. */
 int jetwattd_rail_check(struct jetwattd_rail_check *h, const int *total, int nr, const struct jetwatt_power *p);
 
 /* Compare the power of the samples received so far, at least two, with the budget, and step down

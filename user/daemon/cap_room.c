@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The room that the cap needs: how much power a mode may draw on average so that neither the budget
- * nor the limit of the short averaging window is exceeded in any window. The swing of the mean power
- * over the budget's window and the crest factors of the modes measured last determine the room.
+ * The margin that the cap needs: how much power a mode may draw on average so that neither the
+ * budget nor the limit of the short averaging window is exceeded. The swing of the mean power over
+ * the budget's window and the crest factors of the modes measured last determine the margin.
  */
 #include "daemon/cap_limit.h"
 
@@ -11,8 +11,8 @@
 /* Crest factor, highest power of the short window divided by the mean power, that is assumed before
  * any mode was measured. */
 #define CREST		1.1
-/* Margin between the highest power of the short window, as predicted from the modes measured last,
- * and the limit. */
+/* Margin, as a factor, between the limit of the short window and the highest power in it that the
+ * modes measured last predict. */
 #define CREST_MARGIN	1.01
 
 /* Return the highest crest factor of the modes measured last. */

@@ -16,11 +16,10 @@
 #include "tune/tuner.h"
 #include "util/error.h"
 
-/* Time without any sample after which the power counts as unknown, ns. */
+/* Time without any sample after which the power counts as unknown, in ms. */
 #define BLIND_MS	1000
-/* Time without a value of one rail of the total after which the power counts as unknown. The
- * module retries a failed chip after 1 s, so the permitted time without a value is
- * longer. */
+/* Time without a value of one rail of the total after which the power counts as unknown. It exceeds
+ * 1 s, because the module retries a failed chip after 1 s. */
 #define SILENT_NS	1500000000ull
 /* Gap in the values of a rail after which the rail counts as silent until its next value. */
 #define GAP_NS		250000000ull
@@ -199,8 +198,8 @@ static int cap_attach(struct jetwattd_cap_thread *c)
 	if (c->nr_total <= 0)
 		return jetwatt_error_report(JETWATT_EXIT_UNSUPPORTED, "no rail belongs to the total power",
 					 "jetwatt doctor; jetwatt list rails", "cannot enforce a budget");
-	/* Store the number of rails of the total: if a rail is missing later, the sum of their
-	 * power is too low, which cap_on_power() detects by this number. */
+	/* Store the number of rails of the total at the first start. If a rail is missing after a
+	 * reconnection, the total is too low, so cap_on_power() does not set @seeing. */
 	if (!c->d->rails)
 		c->d->rails = c->nr_total;
 	err = jetwatt_config_get(c->jw, &c->before);

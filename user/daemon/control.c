@@ -28,14 +28,14 @@
 
 #define CLIENTS		16
 #define LINE		256
-/* time after which a client that has not sent a complete line is disconnected */
+/* Time after which a client that has not sent a complete line is disconnected. */
 #define PATIENCE_NS	5000000000ull
 #define GROUPS		256
 
 /**
  * struct client - a connection
  * @fd: socket, -1: unused
- * @len: bytes received
+ * @len: number of bytes received
  * @since_ns: time of the connection, CLOCK_MONOTONIC
  * @line: bytes received
  */
@@ -238,7 +238,7 @@ static void *control_run(void *arg)
 }
 
 /* Look up a group. @usual: group used if the policy names none; this group may be missing on the
- * system. Return: 0 or an exit code; the error has been reported. */
+ * system. @gid: set to the group, -1: missing. Return: 0 or an exit code; the error has been reported. */
 static int find_group(const char *name, const char *usual, gid_t *gid)
 {
 	struct group *g = getgrnam(*name ? name : usual);

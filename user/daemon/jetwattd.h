@@ -2,7 +2,7 @@
 /*
  * jetwattd: detects GPU jobs, finds the best power mode of each job within the power budget while
  * the job runs, enforces the budget independently of any prediction, and restores the board when
- * it ends.
+ * no job runs and when jetwattd ends.
  *
  * Three threads share struct jetwattd and its lock. The cap (cap_thread.c) reads every power
  * sample and lowers the mode when the budget is exceeded; it waits for no other thread, except for
@@ -50,10 +50,12 @@ enum jetwattd_doing {
 /**
  * struct jetwattd_count - event counters since jetwattd started
  * @jobs: GPU jobs
- * @known: number of jobs whose workload had stored readings when the job was detected
- * @measured: readings of modes
- * @drifts: number of jobs whose time or power no longer agreed with earlier readings
- * @throttled: number of readings during which the clocks were below those of the mode
+ * @known: number of jobs whose workload had at least JETWATTD_KNOWN stored readings when the job
+ *	was detected
+ * @measured: number of stored readings of modes
+ * @drifts: number of times that time or power of a job no longer agreed with earlier readings
+ * @throttled: number of readings during which the clocks were below those of the mode; readings of
+ *	a held mode are examined only if they deviate
  * @blind: number of times that the power samples stopped
  * @learning: cost and gain of learning
  */
@@ -74,10 +76,10 @@ struct jetwattd_count {
  *	training and the following one of the server.
  * @latency_ms: latency that 99 of 100 requests do not exceed according to the plan, in ms
  * @limit_ms: latency limit of the policy, in ms
- * @arrival_hz: requests per second
+ * @arrival_hz: rate of the requests to the server, in requests per second
  * @ended_ns: end of the last window, ns, CLOCK_MONOTONIC
- * @first_ns: end of the window during which the mode was last switched, ns; 0: that window
- *	has not ended
+ * @first_ns: end of the last complete window during which the mode was switched, ns; 0: none. If it
+ *	precedes the last switch, the window of that switch has not ended.
  * @windows: number of windows that have ended since @first_ns
  * @slices: number of training time slices since jetwattd started
  * @overruns: number of training time slices that did not end at a minibatch boundary, counted while
@@ -102,7 +104,7 @@ struct jetwattd_timeshare_status {
  * @modes: number of elements of @mode in use
  * @rate_hz: sample rate, in Hz
  * @waits_lost: number of waits for the GPU that the probe has lost
- * @telemetry: last telemetry values
+ * @telemetry: last values of the module's telemetry (temperatures, clocks and others)
  * @workload: histograms of energy and duration of the minibatches of each workload,
  *	identified by its key; the last element is shared by all workloads beyond
  *	JETWATTD_WORKLOADS
@@ -128,15 +130,16 @@ struct jetwattd_telemetry {
  * @policy: the policy in force; SIGHUP replaces its contents, under @lock
  * @conf: path of the policy file
  * @conf_must: 1: a missing policy file is an error
- * @verbose: 1: log every reading
+ * @verbose: 1: also log every reading, every excluded mode and every job
  * @by_remote: 1: jetwatt-knobs writes the knobs
  * @power_w: budget of the command line, which replaces all budgets of the policy; 0: the
  *	policy's budgets hold
  * @invalidate: set to 1 to invalidate the reading in progress, so that the loop checks what has
  *	changed
- * @stop: exit code with which jetwattd is to end; 0: jetwattd goes on
+ * @stop: exit code with which jetwattd is to end because of an error; 0: no error
  * @blind: 1: no power samples; only the lowest mode may be applied
- * @seeing: 1: every rail of the total has delivered samples since the cap thread started
+ * @seeing: 1: every rail of the total has delivered values for 0.5 s; 0 after a start of the cap
+ *	thread and after the power samples have stopped
  * @rails: number of rails of the total when jetwattd started
  * @lock: protects all members that follow it
  * @act: the board and the mode applied to it
@@ -146,8 +149,9 @@ struct jetwattd_telemetry {
  * @doing: state of the loop
  * @pid: process of the job, 0: no job
  * @command: command line of the job
- * @key: first characters of the database key of the job's workload in the profile database
- * @why: text of the last log message, shown by "jetwatt daemon status"
+ * @key: first 16 characters of the key of the job's workload in the profile database
+ * @why: last log message, or why jetwattd yields or cannot restore the board; shown by "jetwatt
+ *	daemon status"
  * @expect_ms: time of a minibatch as measured in the held mode, in ms
  * @expect_w: power as measured in the held mode, in W
  * @count: event counters
@@ -192,9 +196,9 @@ void jetwattd_unguarded(struct jetwattd *d);
 void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt_mode *mode,
 		       const char *why);
 
-/* blind.c: the power samples, or those of one rail of the total, have stopped. Depending on the
- * policy and on whether a budget is in force, apply the lowest mode or end jetwattd. Any thread
- * may call this function, but must not hold jetwattd's lock. */
+/* blind.c: the power samples, or those of one rail of the total, have stopped. If jetwattd enforces
+ * a budget, apply the lowest mode; without a budget, or if the policy says so, also end jetwattd.
+ * Any thread may call this function, but must not hold jetwattd's lock. */
 void jetwattd_blind(struct jetwattd *d);
 
 /* usable.c: find the predictor that the policy names. @by: the predictor, NULL: the default

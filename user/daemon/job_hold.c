@@ -13,7 +13,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* This many consecutive readings that deviate from the earlier one count as a drift of the job. */
+/* This many consecutive readings or quick checks that deviate from the earlier reading count as a
+ * drift of the job. */
 #define DRIFTS		2
 /* A mode whose mean power is closer to the budget than this many standard deviations of the mean
  * power over one averaging window is measured again. */
@@ -24,8 +25,8 @@ static const struct jetwatt_measure_limits watching = {
 	.batches = 20, .seconds = 3, .target = 0.01, .max_s = 20, .idle_s = 30, .min_on_timeout = 3,
 	.poll_s = 3,
 };
-/* Limits of a quick check. Full readings dominate jetwattd's CPU use, so they are taken only when a
- * quick check finds a deviation. */
+/* Limits of a quick check. Full readings dominate jetwattd's CPU use, so once a full reading agrees,
+ * the next one is taken only if a quick check fails, or finds a deviation or a power near the budget. */
 static const struct jetwatt_measure_limits glancing = {
 	.batches = 20, .seconds = 8, .max_s = 30, .min_on_timeout = 3,
 };
@@ -34,8 +35,9 @@ static const struct jetwatt_measure_limits glancing = {
  * only cost time. */
 #define OTHERS		4
 
-/* Load the readings of the job's workload from the database, and if there are few readings, also
- * those of other workloads. @found: 1 if the database is open and the workload is identified. */
+/* Load the readings of the job's workload on this and other devices from the database; if there are
+ * few, and none of other devices, also those of other workloads. @found: 1 if the database is open
+ * and the workload is identified. */
 static void load_prior(struct jetwattd_run *r, int found)
 {
 	struct jetwattd_prior prior = { .key = r->store.key, .first = r->preset,

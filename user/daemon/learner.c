@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With readings of other workloads, the first row is checked after fewer complete readings than
- * JETWATTD_SURE. */
+/* With readings of other workloads, the first row is checked after this number of complete readings
+ * instead of JETWATTD_SURE. */
 #define SURE_WITH	5
 
 int jetwattd_learner_open(struct jetwattd_learner *l)
@@ -124,10 +124,10 @@ static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *st
 	return 1;
 }
 
-/* Request a check of the first row if the check is due. The check is due once in a pass: when
- * the number of complete readings reaches JETWATTD_SURE, or at the end of a pass with fewer readings
- * if at least two of them were taken in this pass and the allowance is not used up. Return: 1: a
- * check is pending. */
+/* Request a check of the first row if the check is due. The check is due once in a pass: when the
+ * number of complete readings reaches JETWATTD_SURE or SURE_WITH, or at the end of a search with
+ * fewer readings (@ending is 1) if at least two of them were taken in this pass and the allowance is
+ * not used up. Return: 1: a check is pending. */
 static int check_first_row(struct jetwattd_learner *l, int ending)
 {
 	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : JETWATTD_SURE;
@@ -202,8 +202,8 @@ void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules)
 	l->learned_j += joules;
 }
 
-/* Start a new pass after a drift. The allowance for learning stays as it is: a drift does not
- * change the running time, of which the cost of learning may be a share. */
+/* Start a new pass after a drift. The allowance for learning stays as it is: it is a share of the
+ * workload's running time, which a drift does not change. */
 static enum jetwattd_follow start_new_pass(struct jetwattd_learner *l)
 {
 	jetwattd_level_first(l);

@@ -9,13 +9,13 @@
  *	jetwattd_learner_budget()			the budget changes
  *	jetwattd_learner_resume()			start a search
  *	while (jetwattd_learner_next())			a mode to try; 0: hold the best mode
- *		..._reading(), ..._over(), ..._refused(), ..._too_slow()
+ *		..._reading(), ..._over(), ..._refused(), ..._deadline_miss()
  *		jetwattd_learner_done()			the step has ended
  *		jetwattd_learner_news()			what the loop has to store and log
  *	jetwattd_learner_is_due()			time for a further search?
  *
  * A candidate is a mode that may be chosen. A row is a reading of one mode: time of a minibatch and
- * power, each with its error. Not thread-safe; one thread calls it.
+ * power, each with its error. Only the loop's thread calls the learner.
  */
 #ifndef JETWATT_DAEMON_LEARNER_H
 #define JETWATT_DAEMON_LEARNER_H
@@ -50,8 +50,7 @@ enum jetwattd_outcome {
  * struct jetwattd_reading - result of measuring a mode
  * @m: the measurement
  * @lost: number of power samples lost during the measurement
- * @over_w: if the cap stepped down: mean power in the mode, which exceeded the limit, in W;
- *	0: unknown
+ * @over_w: if the cap stepped down: mean power in the mode, in W; 0: unknown or within the limit
  * @over_sd: relative error of @over_w
  */
 struct jetwattd_reading {
@@ -95,7 +94,7 @@ struct jetwattd_terms {
  * @first: modes to try before all others: the one with the highest power within the limit first.
  *	Modes that are no candidates, that are known, or that were refused are skipped, and so are
  *	those beyond JETWATTD_FIRST.
- * @first_w: power of each mode of @first, in W, as stated in the mode's name
+ * @first_w: power of each mode of @first, in W, as stated in the preset's name
  * @firsts: number of elements of @first
  *
  * The learner copies the data; it keeps no pointer into this struct.
@@ -239,12 +238,13 @@ struct jetwattd_drift_check {
  * @known: candidates, predictor, and the rows of the job
  *
  * All other members belong to the learner:
- * @exclusions: for each candidate: JETWATTD_EXCLUDED if the mode exceeds the budget or a knob
- *	refuses it; else the number of cap events or throttled readings in that mode
+ * @exclusions: for each candidate: JETWATTD_EXCLUDED if the mode exceeds the budget, or cannot be
+ *	applied or measured; else the number of throttled readings and of cap events with unknown
+ *	power in that mode. From JETWATTD_EXCLUDED on, the mode is excluded.
  * @above: for each candidate, 1: the mode is at least as high in all knobs as a mode that exceeded
  *	the budget. Such a mode usually exceeds the budget, too, but not always: some boards draw
  *	less power at a higher memory clock or with more cores. It is tried only if a prediction
- *	says that this pays.
+ *	says that this pays, or if it is a preset that may draw far less than its name states.
  * @misses_deadline: for each candidate, 1: the server misses its latency limit in that mode
  * @deadline_hz: request rate at which @misses_deadline was found, in requests per second
  * @seen: state of each candidate in the last prediction, enum jetwatt_seen
@@ -260,14 +260,15 @@ struct jetwattd_drift_check {
  * @choice_at: index of each of @choice among all candidates
  * @choices: number of elements of @choice
  * @level: maximum level (jetwattd_span_level()) of modes that are tried without a prediction
- * @lowest: level of the lowest candidate that is neither known nor excluded
+ * @lowest: lowest level of a candidate that may be tried without a prediction
  * @predicted: 1: @known.prediction holds predictions for the candidates
- * @small: 1: this search has taken a reading that was expected to improve the time only slightly
- * @taken: number of modes measured in this pass
+ * @small: 1: the last predictions of this search expected at most a slight improvement of the time,
+ *	so the search takes no further reading
+ * @taken: number of complete readings in this pass; a pass begins with the job and after a drift
  * @checked: 1: the first row of the job has been checked for a drift in this pass
- * @first: indices of the candidates to be tried first that have not been tried yet
+ * @first: indices of the candidates to be tried first, also of those that have been tried
  * @firsts: number of elements of @first
- * @first_w: power of each mode of @first, in W, as stated in the mode's name; 0: unknown
+ * @first_w: power of each mode of @first, in W, as stated in the preset's name; 0: unknown
  * @run_ns: time at which learning this job began; 0: not yet
  * @ran_ns: time up to which the running time is counted in @spent; 0: none yet
  * @best_ms: time of a minibatch in the best mode when the step began, in ms; 0: none was known
@@ -316,17 +317,17 @@ int jetwattd_learner_open(struct jetwattd_learner *l);
 void jetwattd_learner_close(struct jetwattd_learner *l);
 
 /* Begin a job: forget everything known of the previous job except the allowances, and load
- * @prior. Return: 0 or an exit code; the error has been reported, in which case only part of
- * @prior is loaded. */
+ * @prior. Return: 0; or an exit code if only part of @prior was loaded: the error has been
+ * reported. */
 int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_prior *prior);
 /* Learn the job for another budget. @limit_w: maximum mean power of a mode, in W. Excluded modes
- * become candidates again. */
+ * become candidates again, but not those in which the server misses its latency limit. */
 void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double limit_w);
 /* Start a search of modes for the present job and budget. */
 void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
 /* Choose the next step. Return: 1 if @step is filled in; 0 if no further reading is worth its
- * cost, so that the best mode is to be held. */
+ * cost or allowed by the limits, so that the best mode is to be held. */
 int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
 			  struct jetwattd_step *step);
 
@@ -336,8 +337,8 @@ int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_r
 /* Add an estimate as a row, for a mode that was left before its reading was complete. The estimate
  * is not stored. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
-/* The cap stepped down in @mode. @over_w: power in @mode, in W: @mode is excluded, and modes that are
- * at least as high in all knobs are not tried without a prediction. 0 if the power is unknown; in
+/* The cap stepped down from @mode. @over_w: power in @mode, in W: @mode is excluded, and of the modes
+ * that are at least as high in all knobs, @above restricts the choice. 0 if the power is unknown; in
  * that case @mode is excluded only at the second cap event in it. */
 void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			   double over_w, double over_sd);
@@ -346,8 +347,8 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      enum jetwattd_outcome why);
 /* A server misses its latency limit in @mode, at @hz requests per second. The mode and every
- * mode that is not higher in any knob are not chosen any more. Return: 1 if at least one mode was
- * newly marked as too slow, else 0. */
+ * mode that is not higher in any knob are not measured, and are chosen only if no other mode is
+ * within the limit. Return: 1 if at least one mode was newly marked as too slow, else 0. */
 int jetwattd_learner_deadline_miss(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      double hz);
 /* Forget in which modes the server misses its latency limit. */
@@ -355,16 +356,17 @@ void jetwattd_learner_forget_misses(struct jetwattd_learner *l);
 /* Add the energy that a learning step has used, in J, to the cost of learning. */
 void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules);
 
-/* A step has ended. Before this call, report the result for the step's mode:
- * jetwattd_learner_reading(), _over() or _refused(). Return: how the loop has to go on. */
+/* A step has ended. After a try, call jetwattd_learner_reading(), _estimate(), _over() or _refused()
+ * first; the reading of a check is in @result. Return: how the loop has to go on. */
 enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 					   const struct jetwattd_terms *terms,
 					   const struct jetwattd_result *result);
 /* Fetch the oldest news. Return: 1 if @news is filled in; 0 if there is no news. */
 int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news);
 
-/* Return the row of the fastest mode measured to draw at most @watts; NULL: none. @but: a mode to
- * leave out, may be NULL. The pointer is valid until the next message to the learner. */
+/* Return the row of the fastest mode that is not excluded and was measured to draw at most @watts;
+ * NULL: none. @but: a mode to leave out, may be NULL. The pointer is valid until the next message
+ * to the learner. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but);
 /* Count the running time of the job up to now. Return: 1 if a further reading may be worth its cost,

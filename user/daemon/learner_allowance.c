@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Allowance: limits of the time and energy used to learn a workload, and of the time that learning
- * costs the workload's jobs, over all runs. */
+ * costs the workload's jobs, over all runs since jetwattd started. */
 #include "daemon/learner_inside.h"
 
 #include <math.h>

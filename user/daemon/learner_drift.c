@@ -15,9 +15,9 @@
  * standard errors and this value. */
 #define DRIFT_SIGMA	4.0
 #define DRIFT_MIN	0.04
-/* A time is suspicious if the logarithm of its ratio to the predicted time, or to the time of
- * another mode that should not be faster or slower, exceeds both this value and this number of
- * standard errors. */
+/* A time is suspicious if the logarithm of its ratio to the predicted time exceeds both this value and
+ * this number of standard errors, or if a mode that is at least as high in all knobs is slower by as
+ * much. */
 #define FAR		0.2
 #define FAR_SIGMA	2.5
 /* Logarithm of the ratio of two minibatch times in one mode beyond which the job has drifted:
@@ -39,7 +39,7 @@ int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was
 	       deviates(is->power_w, is->power_sd, was->power_w, was->power_sd);
 }
 
-/* Return: 1 if a later one of the first @rows rows has the same mode as row @i. */
+/* Return: 1 if a later complete one of the first @rows rows has the same mode as row @i. */
 static int is_read_again(const struct jetwatt_row *row, size_t i, size_t rows)
 {
 	for (size_t k = i + 1; k < rows; k++)
@@ -245,7 +245,7 @@ static int checked_old(struct jetwattd_learner *l, const struct jetwattd_result 
 	if (precedes_drift(result, c->was.time_ms) <= 0)
 		return 0;
 	c->first = result->reading;
-	/* The suspicious row may mix minibatches from before and after the drift: drop it. */
+	/* A suspicious row may mix minibatches from before and after the drift: drop it. */
 	c->now = c->tried ? --l->known.nr_rows : l->known.nr_rows;
 	if (bisect(l))
 		return 1;

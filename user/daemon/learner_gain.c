@@ -44,8 +44,8 @@
 /* Minimum expected remaining time of a job, in s. */
 #define REST_MIN_S	30
 /* Minimum number of readings with which the model's predictions are used, and of complete ones among
- * them. With few readings the model underestimates its error; DOUBT / sqrt(readings), as a relative
- * error, is added to the model's error. */
+ * them. With few readings the model underestimates its error: without readings of other devices,
+ * DOUBT / sqrt(readings + 1) is added in quadrature to its relative error. */
 #define ROWS		2
 #define ROWS_MIN	1
 #define DOUBT		0.15
@@ -126,8 +126,8 @@ static long reread_near_limit(const struct jetwattd_learner *l)
 }
 
 /* Return the expected improvement over @best_ms, as a fraction of it, weighted by the probability
- * that the mode is within @limit_w. @least: relative error that is added to the errors of the
- * prediction. */
+ * that the mode is within @limit_w. @least: relative error that is added in quadrature
+ * to the errors of the prediction. */
 static double expected_gain(const struct jetwatt_prediction *p, double best_ms, double limit_w, double least)
 {
 	double t = hypot(p->time_sd, least), w = hypot(p->power_sd, least);

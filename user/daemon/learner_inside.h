@@ -8,8 +8,8 @@
 
 #include "daemon/learner.h"
 
-/* Number of complete readings from which on the model predicts well enough to be trusted for slow
- * modes, and for the check of the first row. */
+/* Number of complete readings from which on the model's predictions are trusted for slow modes. When
+ * this number is reached, the first row is checked for a drift. */
 #define JETWATTD_SURE		9
 /* Value of @exclusions in struct jetwattd_learner from which on a candidate is excluded. */
 #define JETWATTD_EXCLUDED	2
@@ -59,7 +59,8 @@ const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l);
 /* Of the measured modes that are faster than the best mode, and whose power is too near the limit
  * for its error, find the mode for which a further reading is expected to gain most. @gain: set to
  * the logarithm of the best mode's time divided by the mode's time, multiplied by the probability
- * that the mode is within the limit. Return: index of the mode, -1: no such mode. */
+ * that the mode is within the limit. Without a best mode, @gain is that
+ * probability. Return: index of the mode, -1: no such mode. */
 long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain);
 /* Return the probability that a standard normal variable exceeds @z. */
 static inline double jetwattd_upper_tail(double z)
@@ -87,14 +88,15 @@ long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt
  * such a mode is not slower. The knobs take turns. Return: index of the mode, -1: no such mode. */
 long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetwatt_row *best);
 
-/* learner_gain.c: find the reading with the highest expected gain per cost, among those whose gain
- * over the time that the job is expected to run exceeds their cost. @exact: set to 1 if the mode's
+/* learner_gain.c: choose the mode of the next reading: a preset, a mode whose power is near the limit,
+ * or the mode with the highest expected gain per cost, if the gain over the remaining time of the job
+ * exceeds the cost. @exact: set to 1 if the mode's
  * power is near the limit, so that it needs a longer reading. Return: index of the mode; -1: no gain
  * exceeds its cost now. */
 long jetwattd_pick(struct jetwattd_learner *l, int *exact);
-/* Check how slow candidate @i, which has no prediction, can be at worst, assuming that the time
- * of a minibatch grows at most in proportion to the reduction of the lowest knob. Return: 1 if a
- * reading of the candidate is affordable; 0 if the reading may take too long. */
+/* Check how slow candidate @i, which has no prediction, can be at worst: the time of a minibatch is
+ * assumed to grow at most by the largest factor by which a knob is lower than in @best. Return: 1 if
+ * a reading of the candidate is affordable; 0 if the reading may take too long. */
 int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
 /* learner_drift.c: test whether the reading of mode @l->trying, which has just been measured,
@@ -110,7 +112,7 @@ int jetwattd_drift_check_first(struct jetwattd_learner *l);
 int jetwattd_drift_evaluate(struct jetwattd_learner *l, const struct jetwattd_result *result, int *turned);
 
 /* learner_allowance.c: return the allowance of the job's workload, which earlier runs may have used
- * in part. A new allowance is returned if the workload is not in the database. */
+ * in part. Return a new allowance if none is stored, or if the workload is not in the database. */
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l);
 /* Return: 1 if the time or energy that the policy allows for learning is used up. */
 int jetwattd_allowance_used_up(const struct jetwattd_learner *l);

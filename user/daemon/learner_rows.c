@@ -17,7 +17,7 @@
 #define SLOW_SD		0.002
 /* Maximum number of readings of a mode near the power limit. */
 #define READINGS	12
-/* Probability of being within the limit below which such a mode is not read again. */
+/* A mode near the power limit is not read again if it is within the limit with a lower probability. */
 #define WITHIN		0.02
 
 size_t jetwattd_complete_rows(const struct jetwattd_learner *l)
@@ -153,7 +153,7 @@ long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain)
 	return found;
 }
 
-/* Estimate the time of a minibatch in a mode that the cap left before a minibatch ended, in ms. */
+/* Estimate the time of a minibatch, in ms, in a mode that the cap left during its reading. */
 static double estimate_time(struct jetwattd_learner *l, const struct jetwatt_mode *mode)
 {
 	struct jetwatt_tuner *k = &l->known;

@@ -14,7 +14,7 @@
 #define LOWER		0.7
 #define EDGE		0.2
 /* Exponent by which a preset's real power grows with the power that its name states: with twice
- * the stated power a preset draws at least 2^0.3, a fifth more. */
+ * the stated power a preset draws at least 2^0.3 times as much, 23 % more. */
 #define NAMED		0.3
 /* A preset may draw as little as this fraction of the power that its name states. */
 #define LEAST_NAMED	0.5
@@ -54,12 +54,12 @@ int jetwattd_others_agree(struct jetwattd_learner *l)
 }
 
 /* Conditions under which a mode without a prediction is tried, from the strictest to the
- * weakest: is_cautious(); only a low level; the lowest level among the modes that are neither
- * known nor excluded. */
+ * weakest: is_cautious(); only a low level; the lowest level among the modes for which is_open()
+ * returns 1. */
 enum { CAUTIOUS, LOW, LOWEST, GIVEN_UP };
 
-/* Return: 1 if candidate @i may be tried without a prediction: it is not known and not excluded, and
- * no mode that was over the budget is as low in all knobs. */
+/* Return: 1 if candidate @i may be tried without a prediction: it is not known, not excluded, and not
+ * at least as high in all knobs as a mode that was over the budget. */
 static int is_open(const struct jetwattd_learner *l, size_t i)
 {
 	return !l->above[i] && !jetwattd_is_excluded(l, i) && !jetwattd_is_known(l, i);
@@ -149,7 +149,8 @@ long jetwattd_pick_unpredicted(struct jetwattd_learner *l)
 }
 
 /* Return the power, in W, that is assumed for preset @k before it is measured. @best: best mode, NULL:
- * none is known; @named: power that the name of @best states, 0: it is not a preset. */
+ * none is known; @named: power that the name of @best states, 0: it is not a preset. Return INFINITY
+ * if the power cannot be extrapolated. */
 static double preset_power(const struct jetwattd_learner *l, size_t k, const struct jetwatt_row *best, double named)
 {
 	double w = l->first_w[k];

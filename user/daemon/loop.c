@@ -20,7 +20,7 @@
 /* Time limit for all rails of the total to deliver values after the module answers again. The
  * module retries a failed chip after 1 s. */
 #define SEES_NS		3000000000ull
-/* Poll interval meanwhile. */
+/* Poll interval while jetwattd waits for these values, in ms. */
 #define SEES_MS		100
 
 /* Work on a job until it ends. Return: 1 if jetwattd yields or pauses; 0 if the job has ended,
@@ -238,8 +238,8 @@ static int loop_serve(struct jetwattd_run *r)
 		jetwattd_detach_job(r);
 		loop_detach(r, &cap, &control);
 		if (loop_attach(r, &cap, &control)) {
-			/* The control socket is opened before the session, so that it works
-			 * while blind too. */
+			/* loop_attach() opens the control socket last; open it here, so that it
+			 * works while blind too. */
 			if (!control)
 				jetwattd_control_start(d, &control);
 			continue;

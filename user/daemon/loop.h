@@ -19,9 +19,9 @@
 #define JETWATTD_CORUNNERS_CHECKS	3
 /* Size of the text that lists the commands of all co-running jobs, in bytes. */
 #define JETWATTD_CORUNNERS_LEN	160
-/* Number of stored readings with which a workload counts as known. */
+/* Minimum number of stored readings of a workload that counts as known. */
 #define JETWATTD_KNOWN	4
-/* A process whose last wait for the GPU is older than this is not a job. */
+/* A process whose last wait for the GPU is older than this, in ns, does not become the job. */
 #define JETWATTD_JOB_NS	5000000000ull
 
 /**
@@ -35,8 +35,8 @@
  * @waits: number of the process's recent waits for the GPU. A pause of JETWATTD_JOB_NS
  *	resets @waits, @waited_ns and @cycle_ns.
  * @opaque: 1: the minibatches of the process cannot be recognised, so it is not learned
- * @known: 1: the workload of the process is in the database; 0: it is not in the database;
- *	-1: not looked up yet
+ * @known: 1: the database has at least JETWATTD_KNOWN readings of the process's workload; 0: it has
+ *	fewer; -1: not looked up yet
  * @serves: 1: the process belongs to the server of the policy's "turns" line; 0: it does not
  *	belong to the server; -1: not looked up yet
  */
@@ -87,7 +87,7 @@ struct jetwattd_timeshare_thread;
  * struct jetwattd_backoff - exponential back-off after cap events in held modes
  * @last_ns: time of the last back-off, ns, 0: there was none
  * @seconds: duration of the next back-off, in s
- * @cap_events: number of back-offs with less than ten minutes between two of them
+ * @cap_events: number of back-offs since the last ten minutes without one, or since a drift
  */
 struct jetwattd_backoff {
 	uint64_t last_ns;
@@ -116,10 +116,10 @@ struct jetwattd_backoff {
  * @slow_housekeeping_ns: time of the last housekeeping that included its slow parts, ns
  * @retry_ns: interval between attempts to reach the module while blind, ns
  * @retried_ns: time of the last successful attempt to reach the module while blind, ns
- * @decay: likelihood of the decay times with which power settles on this board after a switch
+ * @decay: what switches of mode have shown about the time in which this board's power settles
  * @budget_w: budget that the job is learned for, in W
  * @cap_w: limit of the short averaging window that the job is learned for, in W
- * @preset: modes of the vendor's presets
+ * @preset: modes of the vendor's presets whose name states a power and that need no reboot
  * @preset_w: power that each preset's name states, in W
  * @presets: number of presets
  */
@@ -147,8 +147,9 @@ struct jetwattd_run {
  * of the hour, check of the knobs. The function does nothing if the last housekeeping was less
  * than 1 s ago. */
 void jetwattd_housekeeping(struct jetwattd_run *r);
-/* Return: 1 if the current activity has to stop, because the budget or the co-running jobs have
- * changed, jetwattd pauses, yields or ends, or the job has ended; else 0. */
+/* Return: 1 if the current activity has to stop, because the budget, the limit of the short window
+ * or the co-running jobs have changed, jetwattd pauses, yields or ends, power samples are missing,
+ * or the job has ended; else 0. */
 int jetwattd_changed(struct jetwattd_run *r);
 /* List the commands of the jobs that use the GPU besides the job, sorted; the text is empty if
  * there are none. */
@@ -170,8 +171,7 @@ void jetwattd_forget_waits(struct jetwattd_run *r);
 /* seen.c: callback of the probe for each wait for the GPU of any process. @run: struct
  * jetwattd_run. */
 void jetwattd_on_wait(const struct jetwatt_sync *s, void *run);
-/* Return the entry of a process; a new process replaces the one whose last
- * wait is the oldest. */
+/* Return the entry of a process; a new process replaces the one whose last wait is the oldest. */
 struct jetwattd_seen *jetwattd_seen_find(struct jetwattd_run *r, pid_t pid);
 /* Return: 1 if the process is in the process group of the job. */
 int jetwattd_in_job(const struct jetwattd_run *r, pid_t pid);
@@ -190,7 +190,7 @@ void jetwattd_wait_for_board(struct jetwattd_run *r);
 
 /* blind.c: hold the lowest mode while a process that uses the GPU lives. Return: 1 if the module
  * answers again, which does not show that its sensors answer; 0 if no process is left, the
- * policy or another process ends the hold, or jetwattd is to end. */
+ * policy, a pause or another process ends the hold, or jetwattd is to end. */
 int jetwattd_blind_hold(struct jetwattd_run *r);
 /* Close the descriptors of jetwattd_blind_hold(). */
 void jetwattd_blind_end(struct jetwattd_run *r);
@@ -219,8 +219,8 @@ enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct je
  * the loop has to stop. */
 size_t jetwattd_quick_check(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
 		       struct jetwatt_row *row);
-/* Return: 1 if the clocks were below those of the applied @mode, because of a temperature or
- * current limit; the function logs that. */
+/* Return: 1 if the clocks were below those of the applied @mode, which a temperature or current limit
+ * is assumed to have caused; the function logs and counts that. */
 int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
 
 /* try_mode.c: apply a mode, measure it, and pass the result to the learner and the database.
@@ -250,8 +250,8 @@ int jetwattd_wait_window(struct jetwattd_run *r);
 int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 		      const struct jetwattd_reading *got);
 /* Used while no job is known: start the ramp after a cap event, and raise the mode by one level
- * if power allows. Return: 1 if the ramp has passed its last level or no budget is left, so the
- * board may be restored. */
+ * if power allows. Return: 1 if the ramp has passed its last level or no budget is in force,
+ * so the board may be restored. */
 int jetwattd_ramp(struct jetwattd_run *r);
 /* End the ramp, because the board is restored or a job begins. */
 void jetwattd_ramp_end(struct jetwattd_run *r);
@@ -270,10 +270,10 @@ void jetwattd_minibatch_free(struct jetwattd_minibatch *m);
 void jetwattd_minibatch_forget(struct jetwattd_minibatch *m);
 /* Add a wait of the job for the GPU to the recorder of minibatches. */
 void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s);
-/* Find the period of the minibatches again, if it was last determined at least 20 s ago, or if
- * lengths of minibatches deviate. */
+/* Find the period of the minibatches again, if it is unknown or was last determined at least 20 s
+ * ago, or if lengths of minibatches deviate. */
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
-/* Start a mean over the minibatches that end from now on. Pauses do not count. */
+/* Start a mean over the minibatches that end from now on. Minibatches with a pause do not count. */
 void jetwattd_minibatch_start_mean(struct jetwattd_minibatch *m);
 /* Return: 1 if the last minibatches deviate in length from those before
  * jetwattd_minibatch_start_mean(). */

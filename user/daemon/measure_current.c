@@ -21,7 +21,7 @@ static void on_progress(const struct jetwatt_measure *m, double part, void *arg)
 	jetwattd_housekeeping(arg);
 }
 
-/* Tell the cap the time since which only the job has drawn power; 0: unknown. */
+/* Tell the cap when the reading in progress started; 0: no reading is in progress. */
 static void set_measuring(struct jetwattd *d, uint64_t since_ns)
 {
 	pthread_mutex_lock(&d->lock);
@@ -101,7 +101,7 @@ enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct je
 		return JETWATTD_INTERRUPTED;
 	until.decay = &r->decay;
 	pthread_mutex_lock(&r->d->lock);
-	/* jetwattd_changed() has checked its reasons. */
+	/* jetwattd_changed() has just checked the events that set @invalidate. */
 	atomic_store(&r->d->invalidate, 0);
 	r->d->cap.cap_hit = 0;
 	err = jetwattd_apply(&r->d->act, &to);

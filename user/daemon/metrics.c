@@ -114,7 +114,7 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 
 	jetwatt_metrics_counter(m, "jetwatt_jobs", NULL, "GPU jobs detected", c->jobs);
 	jetwatt_metrics_counter(m, "jetwatt_known_jobs", NULL,
-				"GPU jobs whose workload had stored readings when they were detected",
+				"GPU jobs whose workload had at least 4 stored readings when they were detected",
 				c->known);
 	jetwatt_metrics_counter(m, "jetwatt_modes_measured", NULL, "Readings of power modes",
 				c->measured);
@@ -130,7 +130,7 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 				"Time that measurements chosen by the model save until the jobs end, by the measured times",
 				c->learning.saved_s);
 	jetwatt_metrics_counter(m, "jetwatt_cap_steps", NULL,
-				"Cap events: power exceeded the budget", now->cap.cap_events);
+				"Cap events: power exceeded the budget or the cap", now->cap.cap_events);
 	jetwatt_metrics_counter(m, "jetwatt_cap_floors", NULL,
 				"Cap events in the lowest mode", now->cap.cap_floor_hits);
 	jetwatt_metrics_counter(m, "jetwatt_drifts", NULL,
@@ -164,8 +164,8 @@ static void metrics_timeshare(const struct jetwatt_metrics *m, const struct jetw
 }
 
 /* Record the applied mode as one that the metrics list by name. Each value of a label is a time
- * series, and there are thousands of modes, so only the first JETWATTD_MODES modes that were held
- * get a name. Caller holds the lock. */
+ * series, and there are thousands of modes, so only the first JETWATTD_MODES modes get a name that
+ * a request finds applied outside learning and back-off. Caller holds the lock. */
 static void record_mode(struct jetwattd *d)
 {
 	struct jetwattd_telemetry *t = &d->telemetry;

@@ -18,7 +18,7 @@
 #define ENDS	4096
 /* A minibatch longer than this multiple of the usual length contains a pause. */
 #define PAUSE	4
-/* A minibatch deviates if the ratio of its length to the usual length exceeds this. */
+/* A minibatch deviates if its length and the usual length differ by more than this factor. */
 #define DEVIATION	1.25
 /* Number of consecutive deviating minibatches that count as a change of the job. */
 #define STRANGE	8
@@ -90,8 +90,8 @@ static int deviates_by_ratio(uint64_t took, uint64_t usual)
 	return took > DEVIATION * usual || DEVIATION * took < usual;
 }
 
-/* Compare a minibatch with the first ones in the applied mode, to which the switch was at
- * @since_ns. */
+/* Compare a minibatch with the first ones in the applied mode, or add it to them. @since_ns: time of
+ * the switch to this mode. */
 static void compare_in_mode(struct jetwattd_minibatch *m, uint64_t since_ns, uint64_t took)
 {
 	int at = m->here.n;

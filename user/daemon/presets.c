@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads the presets (power modes) of the vendor's nvpmodel.conf; they are the first modes that are
- * tried. */
+/* Reads the presets (power modes) of the vendor's nvpmodel.conf. Those whose name states a power, and
+ * that need no reboot, are the first modes that are tried. */
 #include "daemon/loop.h"
 
 #include <errno.h>

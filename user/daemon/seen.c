@@ -136,8 +136,8 @@ void jetwattd_corunners(const struct jetwattd_run *r, char *text, size_t len)
 		at += (size_t)snprintf(text + at, len - at, "%s%s", k ? " + " : "", word[k]);
 }
 
-/* Return: 1 if the process's workload is in the database, else 0. The database is searched once per
- * process. */
+/* Return: 1 if the database has at least JETWATTD_KNOWN readings of the process's workload, else 0.
+ * The database is searched once per process. */
 static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 {
 	struct jetwatt_profile_store_args args = { .path = NULL };

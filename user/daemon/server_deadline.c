@@ -2,9 +2,9 @@
 /*
  * The server's deadline: find modes that are too slow for a server that shares the GPU with
  * training. In a mode that is too slow, and in all lower modes, the server's latency limit cannot
- * be met. A mode is too slow if consecutive plans for the mode exceed the latency limit; or,
- * sooner, the windows are longer than the limit, because a request that arrives at the start of a
- * window is answered at its end.
+ * be met. A mode is too slow if BEYOND consecutive plans for it exceed the latency limit, or
+ * if its windows overrun the limit by more than the tolerances below; this is detected sooner. A
+ * request that arrives at the start of a window is answered at its end.
  */
 #include "daemon/loop.h"
 #include "util/clock.h"
@@ -21,8 +21,8 @@
 /* Allowed length of the window during which the mode was switched, in units of the latency limit:
  * in this window the server also answers requests that a slower mode has left over. */
 #define LEFT		6
-/* Minimum allowed length of a window in a held mode, in ms: a burst of requests may need this
- * time. */
+/* Outside learning, a window may last LEFT latency limits, but at least this time, in ms: a burst of
+ * requests may need it. */
 #define BURST_MS	5000
 /* When the request rate falls below this fraction of the rate at which the latency limit was
  * last missed, all modes are allowed again. */

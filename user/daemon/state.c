@@ -29,8 +29,8 @@ const struct jetwattd_state jetwattd_state[] = {
 	},
 	[JETWATTD_HOLDING] = {
 		"holding", "the job has been learned for this budget",
-		"time or power differ from the measured values; the cap steps down; a further measurement is worth its cost; the job ends",
-		"the fastest mode measured to be within the budget",
+		"time or power differ from the measured values; the cap steps down; the budget or the jobs beside it change; a further measurement is worth its cost; the job ends",
+		"the fastest mode measured to be within the budget; if there is none, the mode applied last",
 		FROM(LEARNING) | FROM(HOLDING) | FROM(BACKING_OFF),
 	},
 	[JETWATTD_BACKING_OFF] = {
@@ -56,7 +56,7 @@ const struct jetwattd_state jetwattd_state[] = {
 	},
 	[JETWATTD_BLIND] = {
 		"blind", "under a budget, the samples of the total power, or of one rail in the total, have stopped",
-		"every rail of the total has samples again; no process uses the GPU any more, and jetwattd ends",
+		"every rail of the total has samples again; jetwattd ends, because no process uses the GPU any more, jetwattd is paused, or another process controls the board",
 		"the lowest mode", ANY & ~(FROM(YIELDING) | FROM(PAUSED)),
 	},
 };

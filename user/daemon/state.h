@@ -30,8 +30,8 @@ extern const struct jetwattd_state jetwattd_state[];
  * @d: jetwattd
  * @to: the new state
  *
- * Caller holds the lock. The change of state is refused if another thread has just entered a state
- * in which the loop does not choose modes, for example because another process controls the board.
+ * Caller holds the lock. The change of state is refused if the table does not allow it: another
+ * thread may just have entered a state in which the loop does not choose modes.
  *
  * Return: 0; -EPERM if the change is refused; the state is then unchanged.
  */

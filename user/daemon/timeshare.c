@@ -3,7 +3,7 @@
  * Time slicing of training and a server: while both cgroups of the policy's line "turns" contain
  * processes, a thread runs training and server in turn (timeshare/run.c), in whatever mode is
  * applied. The loop learns modes as usual: the time of a minibatch then includes time slices of the
- * server, and modes in which the server misses its latency limit are not chosen.
+ * server, and modes in which the server misses its latency limit are avoided.
  */
 #include "daemon/loop.h"
 
@@ -184,7 +184,7 @@ static void timeshare_end(struct jetwattd_timeshare_thread *i, const char *why)
 }
 
 /* Return: 1 if the cgroup contains processes. The function opens @c when the cgroup appears, and
- * closes it when the cgroup is removed. */
+ * closes it when the cgroup is empty. */
 static int cgroup_populated(const struct jetwattd_timeshare_thread *i, struct jetwatt_cgroup *c, const char *cgroup)
 {
 	char path[PATH_MAX + JETWATT_BOARD_CGROUP_LEN];
@@ -246,7 +246,7 @@ void jetwattd_timeshare_end(struct jetwattd_run *r)
 
 	if (!i)
 		return;
-	timeshare_end(i, "jetwattd ends");
+	timeshare_end(i, "jetwattd ends or has no power samples");
 	jetwatt_board_thaw_all(r->d->act.board);
 	jetwatt_cgroup_close(&i->train);
 	jetwatt_cgroup_close(&i->serve);

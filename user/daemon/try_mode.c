@@ -15,7 +15,7 @@
 #define SLOW		1.2
 #define UNEVEN		2
 
-/* Log a reading and store it in the database. */
+/* Count a reading and store it in the database; with --verbose, also log it. */
 static void report_reading(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
 	char name[96] = "";
