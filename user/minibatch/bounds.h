@@ -10,8 +10,8 @@
 #include "minibatch/period.h"
 
 /* A wait, its index in the input, and the number of waits that it stands for: more than 1 if other
- * waits were merged into it. For a merged wait, @at is the index of the last of the waits, and
- * @idle_ns is the time between them in which the GPU had no work. */
+ * waits were merged into it. For a merged wait, @at is the index of the last of the waits. @idle_ns:
+ * time in which the GPU had no work between the waits that long_merge.c has merged, else 0. */
 struct jetwatt_item {
 	const struct jetwatt_sync *sync;
 	size_t at;
@@ -76,10 +76,10 @@ size_t jetwatt_long_cycle_boundary(const struct jetwatt_item *it, size_t before,
 /*
  * long_merge.c: find minibatches with more than JETWATT_PERIOD_MAX waits, window by window, and
  * merge the waits of each minibatch into one. The last minibatch is left out if it is not complete.
- * @n: set to the number of waits that are left; @merged,
- * @why: as for jetwatt_merge_waits(), which merges first; the waits that were merged away get
- * JETWATT_RULE_PART. @cycle: set to the cycle found in the last window; @cycle->launches is 0 if
- * the last window ends with too many waits for one minibatch. Return: 0; -ENOMEM.
+ * @n: set to the number of waits that are left; @merged, @why: as for jetwatt_merge_waits(), which
+ * merges first; the waits that were merged away get JETWATT_RULE_PART. @cycle: set to the cycle found
+ * in the last window; @cycle->launches is 0 if that window has no such cycle, or ends with too many
+ * waits for one minibatch. Return: 0; -ENOMEM.
  */
 int jetwatt_long_cycles_merge(struct jetwatt_item *it, size_t *n, struct jetwatt_sync *merged,
 			      struct jetwatt_batch_why *why, struct jetwatt_long_cycle *cycle);

@@ -20,12 +20,12 @@
 /* minimum fraction of the windows with the same vote; with twice the true period, only half of
  * the windows agree */
 #define AGREE		0.65
-/* minimum excess of the longest median gap over the others, as fraction of the minibatch's
- * duration */
+/* minimum excess of the longest median gap over the others, as fraction of the mean time between
+ * waits */
 #define STANDS		0.02
 
 /* Return the position in the minibatch with the longest median gap, 0..@k-1; @by: set to the
- * excess of the longest gap over the other gaps, as fraction of the minibatch's duration. */
+ * excess of the longest gap over the other gaps, as fraction of the mean time between waits. */
 static int longest_gap(const struct jetwatt_batch_wait *b, int k, double *by)
 {
 	double best = -INFINITY, next = -INFINITY, cycle = 0, share[GROUPS];
@@ -38,9 +38,9 @@ static int longest_gap(const struct jetwatt_batch_wait *b, int k, double *by)
 
 		for (int j = 0; j < GROUPS; j++)
 			share[j] = b[i + j * k].gap_ns / fmax(cycle, 1);
-		/* Take the lower of the two middle values: a delay in only half of the groups does
-		 * not raise it, for example a log that is written every 10 minibatches, that is, in
-		 * every second group. */
+		/* Take the lower of the two middle values: a delay in only half of the groups of @k
+		 * waits does not raise it, for example a log that a job with one wait per minibatch
+		 * writes every 2 * @k minibatches. */
 		jetwatt_peaks_median(share, GROUPS);
 		mid = share[(GROUPS - 1) / 2];
 		if (mid > best) {
@@ -91,7 +91,8 @@ int jetwatt_fold_find(const struct jetwatt_batch_wait *b, size_t n, double *scra
 }
 
 /**
- * jetwatt_fold_smooth() - replace each value by the median of five minibatches around it
+ * jetwatt_fold_smooth() - replace each value by the median of the values at its position in five
+ *	minibatches around it
  * @v: the values
  * @n: number of values
  * @k: the period

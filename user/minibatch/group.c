@@ -97,7 +97,7 @@ static double group_score(const double *v, size_t n, size_t at, int size, int k,
 /**
  * jetwatt_group_waits() - divide waits into groups of about @k
  * @b: the waits; the function sets starts_minibatch, other_phase and score of each wait, and
- *	the rule of merged waits
+ *	the rule and in_phase of merged waits
  * @v: the series whose peaks begin a group
  * @n: number of waits
  * @k: the period

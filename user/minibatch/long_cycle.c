@@ -24,10 +24,10 @@
 
 /*
  * A wait is an anchor if it follows at least this fraction of the launches that the typical anchor
- * follows. The second fraction of the following array is tried if the first fraction selects too
- * many waits. Both fractions are tried with the largest number of launches as the typical one, then
- * with the next smaller numbers (LEVELS in all), because a few waits may follow more launches than
- * an anchor: in the first minibatch or a checkpoint.
+ * follows. The second fraction of the following array is tried if the first fraction selects no
+ * acceptable anchors. Both fractions are tried with the largest number of launches as the typical
+ * one, then with the next smaller numbers (LEVELS in all), because a few waits may follow more
+ * launches than an anchor: in the first minibatch or a checkpoint.
  */
 static const double alike[] = { 0.85, 0.95 };
 #define LEVELS		6
@@ -152,8 +152,8 @@ static bool repeat_with(const struct jetwatt_cycles *c, size_t k)
 /**
  * struct jetwatt_between - the waits between the anchors
  * @all: time of all cycles, ns
- * @own: time from each anchor to the last wait before the next anchor, ns; @waited: part of @own
- *	spent waiting, ns
+ * @own: time from each anchor to the last wait before the next anchor, ns
+ * @waited: part of @own spent waiting, ns
  * @launches: number of launches
  * @waits: number of waits
  */
@@ -221,7 +221,7 @@ static bool are_repeated(const struct jetwatt_cycles *c)
 	return (double)equal >= REPEATED * (double)all;
 }
 
-/* Return the wait of @it[@from..@to - 1] after which the GPU has no work for the longest time.
+/* Return the index of the wait of @it[@from..@to - 1] that precedes the longest time without work.
  * @most: set to the longest time without work; @next: set to the second longest, ns. */
 static size_t longest_idle(const struct jetwatt_item *it, size_t from, size_t to, double *most, double *next)
 {
@@ -247,9 +247,9 @@ size_t jetwatt_long_cycle_boundary(const struct jetwatt_item *it, size_t before,
 }
 
 /*
- * Find the boundary: the position of the longest time without work, in waits after the anchor before
- * it, or just before the next anchor. @after: set to the position. Return whether the boundary is
- * apparent.
+ * Find the boundary, where the GPU usually has no work for the longest time. @after: set to the number
+ * of waits from the previous anchor to the boundary; -1: it is at most NEAR_ANCHOR waits before the
+ * next anchor; 0 also if its position varies. Return whether the boundary is apparent.
  */
 static bool find_boundary(const struct jetwatt_cycles *c, int *after)
 {

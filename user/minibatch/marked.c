@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bounds of minibatches from the program's marks: a pair of a begin mark and an end mark is one
- * minibatch, a single mark ends a minibatch. The name that occurs most often marks the minibatches.
- * Names that begin with eval, val or test mark evaluations.
+ * minibatch, a single mark ends a minibatch. The most frequent other name than those of evaluations
+ * marks the minibatches. Names that begin with eval, val or test mark evaluations.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -30,7 +30,8 @@ enum { JETWATT_BATCH_TRAIN, JETWATT_BATCH_EVAL, JETWATT_BATCH_OTHER };
 
 /**
  * struct jetwatt_batch_bound - one minibatch, or an interval that is not a minibatch
- * @start_ns: time at which the last wait of the previous minibatch ended, ns
+ * @start_ns: time at which the last wait of the previous minibatch ended, ns; for the first minibatch,
+ *	start of its first wait
  * @end_ns: time at which the last wait of this minibatch ended, ns
  * @wait_ns: time between @start_ns and @end_ns in which the job waited for the GPU, ns
  * @fetch_ns: time from @start_ns to the first launch, or if launches are not traced to the
@@ -75,7 +76,7 @@ struct jetwatt_batch_info {
  * @out: receives the bounds in order of @end_ns; must have 2 * @n entries
  * @info: receives the result
  *
- * Context: needs memory and CPU time proportional to @n.
+ * Context: needs memory proportional to @n, and CPU time proportional to @n log @n.
  * Return: number of bounds; -EINVAL: the waits are not in order; -ENODATA: @n is 0; -ENOMEM.
  */
 int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
@@ -180,9 +181,9 @@ bool jetwatt_batch_rule_merged(int rule);
  *   of speed (_SPEED) may be detected one period late. No wait is relabelled (_CAUGHT_UP, _ALIKE,
  *   _REGAINED, _MERGED).
  * - Minibatches of more than 8 waits (JETWATT_RULE_PART) are found once the last 2048 waits contain
- *	five of them; until then each wait, or a few of them, is reported as a minibatch. If a
- *	minibatch of more than 8 waits ends before the wait that follows most launches, its bound is
- *	reported at the end of that wait.
+ *   five of them; until then each wait, or a few of them, is reported as a minibatch. If a minibatch
+ *   of more than 8 waits ends before the wait that follows most launches, its bound is reported at
+ *   the end of that wait.
  * - If waits without launches follow the last wait of a minibatch (JETWATT_RULE_NO_LAUNCH), the
  *   bound is reported at the end of the first of these waits, not of the last.
  * - The 256 waits from which the detector learns may show another period than the 4096 that

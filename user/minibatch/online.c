@@ -50,7 +50,8 @@
  * @cycle: if @cycle.launches is not 0, minibatches have many waits; @sum: the waits of the present
  *	minibatch
  * @model: the learned model; train.k 0: no cycle explains the waits
- * @follower: decoder, with the last @recent waits
+ * @follower: decoder of the waits
+ * @recent: the last @nr_recent waits that were decoded
  * @time_ns: durations of the last @times training minibatches, ns
  * @mark_ns: time of the last mark, ns
  * @learned_ns: end of the last wait from which the cycle was learned, ns

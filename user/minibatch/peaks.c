@@ -6,12 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* minimum fraction of the groups between peaks that must have k waits */
+/* minimum fraction of the groups between peaks that must have k or k + 1 waits, and of the peaks that
+ * must stand out */
 #define IN_STEP		0.6
 /* minimum ratio of peak height to scatter if there are at least MANY groups */
 #define SEPARATION_MIN	2.5
 #define MANY		8
-#define FEW		3	/* from here to MANY: JETWATT_PEAKS_WELL_SEPARATED is needed */
+#define FEW		3	/* with FEW to MANY - 1 groups, JETWATT_PEAKS_WELL_SEPARATED is needed */
 
 /* Return the height of value @i: the value minus the highest other value that is less than @k
  * positions away. */
@@ -26,8 +27,8 @@ double jetwatt_peaks_above(const struct jetwatt_peaks *s, size_t i, int k)
 	return s->v[i] - most;
 }
 
-/* Is there a peak at @i? The first value is ignored, because the gap before the first wait is
- * unknown. */
+/* Return whether value @i is a peak: higher, by the margin, than all values less than @k positions away.
+ * The first value is ignored, because the gap before the first wait is unknown. */
 bool jetwatt_peaks_at(const struct jetwatt_peaks *s, size_t i, int k)
 {
 	size_t lo = i >= (size_t)k ? i - (size_t)k + 1 : 1;
@@ -150,7 +151,7 @@ struct jetwatt_period_fit jetwatt_peaks_test(const struct jetwatt_peaks *s, int 
 	r.covered = (double)waits / (double)s->n;
 	r.uneven = next / (double)(peaks - 1) - (peaks > 2 ? after / (double)(peaks - 2) : 0);
 	clear = jetwatt_peaks_separation(s, at, peaks, k);
-		/* Peaks that are caused by chance are mostly two or three waits apart. */
+	/* Peaks that are caused by chance are mostly two or three waits apart. */
 	in_step = k == 2 ? 0.85 : k == 3 ? 0.75 : IN_STEP;
 	enough = exact >= MANY	? SEPARATION_MIN
 		 : exact >= FEW ? JETWATT_PEAKS_WELL_SEPARATED

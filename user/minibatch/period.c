@@ -23,7 +23,7 @@
 #define SURE_STEP	0.97	/* share of groups in step above which nothing hides the period */
 #define MOST		0.6	/* minimum of in_step * covered, relative to the best period */
 #define PASSES		10	/* maximum number of times that the waits are divided into groups */
-#define SLIP		20	/* price factor of groups without k waits, if few are missing */
+#define SLIP		20	/* factor of the cost of a group of not k waits, if few waits are missing */
 #define LAUNCHES_EQUAL	0.05	/* maximum difference of equal numbers of launches, as fraction */
 #define LAUNCHES_MANY	8	/* minimum number of launches per wait that is evidence */
 #define LAUNCHES_SHARE	0.8	/* share of the waits with as many launches as the previous wait */
@@ -43,7 +43,7 @@ static double launches_differ(const struct jetwatt_batch_wait *b, size_t n, int 
 
 /*
  * Return whether the launches show that each wait is a minibatch by itself: most waits are merged
- * from more than JETWATT_PERIOD_MAX waits, or each follows as many launches as the others. If each
+ * from more than JETWATT_PERIOD_MAX waits, or follow as many launches as the previous wait. If each
  * wait is a minibatch, longer gaps that recur after every fourth minibatch, for instance, are
  * caused by four processes that load data in turn. A small number of launches per wait does not
  * show this, because each launch may be a CUDA graph.
@@ -154,7 +154,7 @@ static void label_phase(struct jetwatt_batch_wait *b, const double *v, size_t n,
 }
 
 /*
- * Divide the waits into groups of the usual period, decided by @rule, and other phases. If a
+ * Divide the waits into groups of the usual period, which get the rule @rule, and other phases. If a
  * sequence is labelled as another phase only because a disturbance hides its period, it is not
  * another phase: the label is removed and the division is repeated.
  */
@@ -275,7 +275,8 @@ bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n)
 
 /*
  * Among the changes from one caller to another, select the one that occurs once per minibatch and
- * after the longest gap. @v: set to 1 where the selected change occurs and to 0 elsewhere.
+ * after the longest gap. @v: set to 1 where the selected change occurs and to 0 elsewhere. Return
+ * whether there is such a change.
  */
 static bool mark_caller_change(const struct jetwatt_batch_wait *b, size_t n, int k, double *v)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The period of one job's waits: finds which of them begin a minibatch. Shared by all files of
- * user/minibatch/.
+ * The period of one job's waits, by which the files of user/minibatch/ find the waits that begin a
+ * minibatch.
  */
 #ifndef JETWATT_MINIBATCH_PERIOD_H
 #define JETWATT_MINIBATCH_PERIOD_H
@@ -25,7 +25,7 @@
  * @caller: identifies the thread and the call that waited
  * @launches: number of launches since the previous wait of the process; 0: none, or launches are
  *	not traced
- * @waits: number of waits that were merged into this one; 1: none were
+ * @waits: number of waits that this one stands for; 1: no other wait was merged into it
  * @lost: number of waits lost just before this wait, as reported by the probe
  * @starts_minibatch: output: a minibatch begins with this wait
  * @other_phase: output: the wait belongs to a phase with another period than the job's usual one
@@ -156,7 +156,7 @@ struct jetwatt_peaks {
 
 /**
  * struct jetwatt_period_fit - how well a period of k waits explains the peaks
- * @fits: it explains them
+ * @fits: the period explains the peaks
  * @in_step: fraction of the groups between peaks that have k or k + 1 waits
  * @covered: fraction of the waits that belong to groups of k or k + 1 waits
  * @uneven: how much more a peak differs in height from the next peak than from the second next one

@@ -44,7 +44,7 @@
 #define GAIN_EACH	0.03
 /* maximum mean number of successive minibatches of the rarer kind */
 #define RUN		10
-/* groups while they are being divided */
+/* maximum number of groups */
 #define GROUPS		32
 
 /**
@@ -93,7 +93,7 @@ static int order_time(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* @syncs: usual number of waits per minibatch */
+/* Return whether a bound gets a phase. @syncs: usual number of waits per minibatch; 0: unknown. */
 static bool is_minibatch(const struct jetwatt_batch_bound *b, uint32_t syncs)
 {
 	return b->end_ns > b->start_ns &&
@@ -162,8 +162,8 @@ static void add(struct sums *s, double x, int sign)
 	s->xx += sign * x * x;
 }
 
-/* Return the mean number of successive minibatches of the group @v, in order of time, with the smaller
- * share of those that take less than @limit and those that take longer. */
+/* Divide a group of minibatches (@v, in order of time) into those shorter than @limit and the others, and
+ * return the mean number of successive minibatches of the rarer kind. */
 static double mean_run(const struct item *v, size_t n, double limit)
 {
 	size_t longer = 0, runs = 0, shorter_runs = 0;

@@ -16,7 +16,8 @@
  * Minibatches of an evaluation have a phase as well, and so have intervals of kind
  * JETWATT_BATCH_OTHER that contain launches of GPU work or the usual number of waits (the first prefill
  * of a server for instance). A phase has at least four minibatches; rarer minibatches belong to the
- * phase that they resemble most, and rarer other intervals to none.
+ * phase that they resemble most, and rarer other intervals to none. Kinds of minibatches beyond
+ * JETWATT_PHASES_MAX share the last phase.
  *
  * Context: needs memory proportional to @n, and CPU time proportional to @n log @n.
  * Return: number of phases, at most JETWATT_PHASES_MAX; 0: there is no minibatch; -ENOMEM.

@@ -20,7 +20,7 @@
  * gives 2), and few waits are outliers, are in no cycle, or follow an incomplete minibatch.
  */
 #define SCORE_MIN	1.5
-#define SCORE_MIN_PARTS	1.0	/* minimum score without a model of the minibatches' order */
+#define SCORE_MIN_PARTS	1.0	/* minimum score if the cycle found first was split into minibatches */
 #define OUTLIER_MAX	0.06
 #define MATTERS		0.05	/* a gap below this fraction of its cycle may be an outlier */
 #define NONE_MAX	0.3
@@ -63,7 +63,7 @@ static void label_starts(struct jetwatt_batch_wait *b, size_t n)
 					 (!i || b[i - 1].phase_index != JETWATT_PHASE_INDEX_NONE));
 }
 
-/* Return the most common size of the groups of the other phase; 0 if there are no groups. */
+/* Return the size of the groups that contain most waits of the other phase; 0 if there are no groups. */
 static int usual_size(const struct jetwatt_batch_wait *b, size_t n)
 {
 	size_t count[JETWATT_PERIOD_MAX + 1] = { 0 }, end;
@@ -201,8 +201,8 @@ static void learn_model(struct jetwatt_batch_wait *b, size_t n, int k, struct je
 	learn_rates(b, n, m, first, scratch);
 }
 
-struct refine_work {
 /* Arguments and scratch memory that the functions of this file share. */
+struct refine_work {
 	struct jetwatt_batch_wait *some;
 	double *scratch;
 	bool losses_reported, shared, why;
@@ -305,8 +305,8 @@ static bool explains(const struct jetwatt_batch_wait *b, size_t n, int k, double
 }
 
 /*
- * Label the waits by peaks whose period was not distinct enough at first. @initial: the waits with
- * their first labels. If the result is better, copy it to @b and @initial.
+ * Label the waits by the visible peaks, whose period @r->other_k the estimate has replaced by that
+ * of fold.c. @initial: the waits with their first labels. Copy a better result to @b and @initial.
  */
 static int try_peaks(struct jetwatt_batch_wait *b, struct jetwatt_batch_wait *initial, size_t n,
 		     struct jetwatt_period *r, struct refine_work *w, struct jetwatt_wait_hmm *m,

@@ -32,7 +32,7 @@
 	  "the wait is in the middle of a minibatch of more than 8 waits, one of which follows most launches", \
 	  "0") \
 	R(SINGLE, "single", 0, \
-	  "each wait is a minibatch, because no period of two or more waits was found", \
+	  "each wait is a minibatch: no period of two or more waits was found, or the launches show it", \
 	  "confidence, 0 to 1: grows with the number of waits") \
 	R(GAP, "gap", 0, \
 	  "a minibatch begins after the longest gap of each period", \
@@ -77,8 +77,8 @@
 	  "the next wait fits no learned cycle; it may belong to a checkpoint", \
 	  JETWATT_BY_PATH) \
 	R(CAUGHT_UP, "caught-up", 0, \
-	  "relabelled: some minibatches were late, others made up for it, and their mean time is usual", \
-	  "logarithm of the ratio of the mean time to the nearest limit of the usual range") \
+	  "relabelled: some minibatches were late; others made up for it, or all of a sequence were late", \
+	  "logarithm of the ratio of the mean time to the nearest limit of the permitted range") \
 	R(ALIKE, "alike", 0, \
 	  "relabelled: the next wait fits the cycle at no speed, but is as long as the waits around it", \
 	  "share of waits in the sequence without a cycle that are as long as those around them, 0.75 to 1") \

@@ -105,7 +105,8 @@ static int segment_window(struct jetwatt_item *it, size_t *n, struct jetwatt_bat
 	return rc;
 }
 
-/* Return whether waits of other jobs lie between the waits of this job. */
+/* Return whether the job shares the GPU: more than 1 in SHARED_WAITS of its waits follows a wait of
+ * another job. */
 static bool is_shared(const struct jetwatt_item *it, size_t n)
 {
 	size_t count = 0;

@@ -19,10 +19,10 @@
 
 #include <math.h>
 
-/* maximum delay that a disturbance causes, as fraction of a minibatch's duration */
+/* maximum delay that a disturbance causes, as fraction of the mean time between waits, which is a
+ * minibatch's duration if the job waits once per minibatch */
 #define DELAY		0.11
-/* maximum difference between waits that a disturbance causes, as fraction of a minibatch's
- * duration */
+/* maximum difference between waits that a disturbance causes, as the same fraction */
 #define UNEVEN		0.24
 /* maximum length of an additional wait, as fraction of the mean wait */
 #define NO_WAIT		0.2
@@ -54,8 +54,8 @@ static double mean_cycle(const struct jetwatt_batch_wait *b, int k)
 	return fmax(sum / k, 1);
 }
 
-/* Return how far the first gap of a group exceeds its other gaps, as fraction of the group's
- * duration: the lower quartile over all groups. */
+/* Return how far the first gap of a group exceeds its other gaps, as fraction of the mean time between
+ * the group's waits: the lower quartile over all groups. */
 static double gap_excess(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks, int k,
 			 double *scratch)
 {
@@ -99,8 +99,8 @@ static bool is_explained(const struct jetwatt_batch_wait *b, size_t n, int k)
 }
 
 /*
- * Return: difference between the longest and the shortest wait of a group, as share of the cycle:
- * lower quartile of the longest wait minus upper quartile of the shortest wait.
+ * Return: difference between the longest and the shortest wait of a group, as fraction of the mean time
+ * between waits: lower quartile of the longest wait minus upper quartile of the shortest wait.
  */
 static double wait_spread(const struct jetwatt_batch_wait *b, const size_t *at, size_t peaks, int k,
 			  double *scratch)
@@ -198,8 +198,8 @@ static double median_cycle(const struct jetwatt_batch_wait *b, size_t from, size
  * @k: period of the peaks, in waits
  * @scratch: scratch memory for @n values
  *
- * The peaks are a phase if the waits between them have another speed than the waits before and
- * after, or if the period lasts for LASTING waits.
+ * The peaks are a phase if the period lasts for LASTING waits, or if the peaks are too high for a beat
+ * and the waits between them have another speed than the waits before and after.
  */
 bool jetwatt_phase_is_own(const struct jetwatt_batch_wait *b, size_t n, const size_t *at,
 			  size_t peaks, int k, double *scratch)

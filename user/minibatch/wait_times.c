@@ -4,8 +4,8 @@
 
 #include "minibatch/bounds.h"
 
-/* Floor of the logarithms: a fixed time plus a fraction of the duration of a few waits around
- * the wait. */
+/* Floor of the logarithms in jetwatt_wait_logs(): a fixed time, in ns, plus a fraction of the duration
+ * of a few waits around the wait. */
 #define FLOOR_NS	2e4
 #define FLOOR		1e-4
 
