@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The control socket: a client sends a request of one line, gets one response, and is disconnected.
- * Read and write permissions depend on the groups of the client process, as reported by the kernel.
+ * Read and write permissions depend on the user and groups of the client, as the kernel reports them.
  * The control socket has a thread of its own, so that jetwattd responds while the loop measures.
  */
 #include "daemon/jetwattd.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Housekeeping of the loop: watchdog, telemetry, policy reload, budget of the hour, changes of the
- * knobs by other processes. The loop calls the housekeeping in every wait.
+ * Housekeeping of the loop: watchdog, telemetry, policy reload, time slicing, budget of the hour,
+ * changes of the knobs by other processes. The loop calls the housekeeping in every wait, except
+ * while blind.
  */
 #include "daemon/loop.h"
 

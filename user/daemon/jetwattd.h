@@ -130,7 +130,7 @@ struct jetwattd_telemetry {
  * @policy: the policy in force; SIGHUP replaces its contents, under @lock
  * @conf: path of the policy file
  * @conf_must: 1: a missing policy file is an error
- * @verbose: 1: also log every reading, every excluded mode and every job
+ * @verbose: 1: also log every reading, every mode over the budget and every job
  * @by_remote: 1: jetwatt-knobs writes the knobs
  * @power_w: budget of the command line, which replaces all budgets of the policy; 0: the
  *	policy's budgets hold

@@ -263,7 +263,7 @@ struct jetwattd_drift_check {
  * @lowest: lowest level of a candidate that may be tried without a prediction
  * @predicted: 1: @known.prediction holds predictions for the candidates
  * @small: 1: the last predictions of this search expected at most a slight improvement of the time,
- *	so the search takes no further reading
+ *	so the model chooses no further reading
  * @taken: number of complete readings in this pass; a pass begins with the job and after a drift
  * @checked: 1: the first row of the job has been checked for a drift in this pass
  * @first: indices of the candidates to be tried first, also of those that have been tried
@@ -337,9 +337,9 @@ int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_r
 /* Add an estimate as a row, for a mode that was left before its reading was complete. The estimate
  * is not stored. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
-/* The cap stepped down from @mode. @over_w: power in @mode, in W: @mode is excluded, and of the modes
- * that are at least as high in all knobs, @above restricts the choice. 0 if the power is unknown; in
- * that case @mode is excluded only at the second cap event in it. */
+/* The cap stepped down from @mode. @over_w: power in @mode, in W: @mode is excluded, and modes that
+ * are at least as high in all knobs are marked in @above. 0 if the power is unknown; in that case
+ * @mode is excluded only at the second cap event in it. */
 void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			   double over_w, double over_sd);
 /* A mode could not be measured. @why: With outcome JETWATTD_HOT (throttled), the mode is

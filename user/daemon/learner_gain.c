@@ -5,8 +5,8 @@
  * Journal of Global Optimization 13, 1998), multiplied by the time that the job is expected to
  * run. The cost of a reading is the time lost in a slower mode and, if the mode exceeds the budget,
  * the time lost by the cap's step down. The reading with the highest gain per cost is taken. The
- * expected remaining time of a job equals its running time so far (Gott, Nature 363, 1993: median
- * remaining duration of a process observed at a random moment).
+ * expected remaining time of a job equals the running time of its workload so far (Gott, Nature
+ * 363, 1993: median remaining duration of a process observed at a random moment).
  */
 #include "daemon/learner_inside.h"
 
