@@ -20,13 +20,13 @@
  * @size: size of the member, in bytes
  * @unit: unit of a number
  * @word: for a key with two allowed words: the words that set the value 0 and the value 1; for a power
- *	limit: an example
- * @lo: lowest value that a number or count may have
- * @hi: highest value that a number or count may have
+ *	limit: an example of a value, in the first element
+ * @lo: lowest value of a number, a count or a power limit
+ * @hi: highest value of a number, a count or a power limit
  * @window_at: for a power limit: offset of the member with its averaging window
  * @least_s: for a power limit: shortest averaging window, in s
  * @repeats: 1: the key may be given several times
- * @restart: 1: jetwattd uses a new value only after a restart; for keys with a text as value
+ * @restart: 1: the value is a text, and jetwattd uses a new one only after a restart
  */
 struct policy_key {
 	const char *name;
@@ -44,7 +44,7 @@ struct policy_key {
 #define WINDOW_MIN_S		0.1
 #define CAP_WINDOW_MIN_S	0.05
 #define WINDOW_MAX_S		10.0
-/* Between a power limit and its averaging window. */
+/* Separates a power limit from its averaging window. */
 #define OVER	" over "
 
 /* Return: 1 if the minute of the day is within the period of a line "hours", else 0. */
@@ -189,7 +189,7 @@ static int set_number(struct jetwattd_policy *p, const struct policy_key *k, con
 	return 0;
 }
 
-/* Set a power limit with an optional averaging window, such as "16W over 0.1s". */
+/* Parse a power limit with an optional averaging window, such as "16W over 0.1s". */
 static int set_power_over(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 			  unsigned int line, struct jetwatt_conf_error *e)
 {

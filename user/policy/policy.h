@@ -58,9 +58,10 @@ struct jetwattd_timeshare {
 
 /**
  * struct jetwattd_policy - all settings
- * @budget_w: budget for the mean total power, in W; 0: no budget, and jetwattd chooses no mode
+ * @budget_w: budget for the mean total power, in W; 0: no budget outside of @hours, and jetwattd
+ *	applies only the mode @idle
  * @window_s: length of the averaging window, in s
- * @cap_w: upper limit for the mean power over @cap_window_s, in W; 0: no such limit
+ * @cap_w: upper limit for the mean power over @cap_window_s, in W, while there is a budget; 0: none
  * @cap_window_s: length of the short averaging window of @cap_w, in s
  * @backoff_s: longest back-off after a cap event, in s
  * @rate_hz: rate of power samples, in Hz; 0: the highest rate possible
@@ -68,14 +69,15 @@ struct jetwattd_timeshare {
  * @learn_j: maximum energy used while learning a workload, in J
  * @learn_share: share of a workload's running time that learning may cost, in per cent
  * @hours: budgets for parts of the day, which replace @budget_w
- * @cgroups: lower budgets for the jobs of cgroups
+ * @cgroups: lower budgets for the jobs of cgroups; used only while @budget_w or @hours sets a budget
  * @timeshare: time slicing
  * @nr_hours: number of elements of @hours
  * @nr_cgroups: number of elements of @cgroups
  * @reassert: 1: apply the mode again when another process changes a knob; 0: yield to it
  * @blind_restore: 1: restore the board and end when the power samples stop; 0: hold the lowest mode
  *	while a process uses the GPU
- * @given: bit i is set if the file contains key i of the table of keys in policy.c
+ * @given: bit i is set if the file sets key i of the table of keys in policy.c; "budget = 15W over 1s"
+ *	also sets the key "window"
  * @most: maximum number of modes to measure for a workload
  * @modes: file with the modes that may be chosen; empty: all modes of the board
  * @db: profile database; empty: the default path
@@ -111,7 +113,8 @@ int jetwattd_policy_read(const char *path, int must, struct jetwattd_policy *p);
  * -EINVAL. */
 int jetwattd_policy_address(const char *text, struct sockaddr_storage *at);
 
-/* Return the budget, in W, at a minute of the day while a job of @cgroup runs; empty: no job. */
+/* Return the budget, in W, at a minute of the day while a job of @cgroup runs; 0: no budget. An empty
+ * @cgroup: no job runs. */
 double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minute,
 			      const char *cgroup);
 
@@ -121,7 +124,7 @@ double jetwattd_policy_budget(const struct jetwattd_policy *p, unsigned int minu
 int jetwattd_policy_keep(struct jetwattd_policy *p, const struct jetwattd_policy *was, char *names,
 			 size_t len);
 
-/* Replace all budgets of the policy by @power_w; 0: leave the budgets unchanged. */
+/* Replace @budget_w, @hours and @cgroups by the budget @power_w; 0: leave the policy unchanged. */
 void jetwattd_policy_override(struct jetwattd_policy *p, double power_w);
 
 #endif
