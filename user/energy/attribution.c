@@ -2,16 +2,17 @@
 /*
  * Divides energy among jobs that share the GPU, by the time in which the GPU had work of them.
  *
- * If two jobs wait at the same time, it cannot be observed for which one the GPU works. Therefore
- * the dynamic power of the time in which several jobs wait is divided in equal parts, and the
- * result contains the share of each job's busy time in which other jobs waited too.
+ * If two jobs have work on the GPU at the same time, it cannot be observed for which one the GPU
+ * works. Therefore the dynamic power of that time is divided in equal parts, and the result contains
+ * the share of each job's busy time in which other jobs were busy too.
  */
 #include "energy/energy.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* At @time_ns the number of pending waits of @job changes by @by (1 or -1). */
+/* At @time_ns the number of busy intervals that contain this time changes by @by (1 or -1) for the
+ * job with the index @job. */
 struct change {
 	uint64_t time_ns;
 	int job, by;
@@ -42,8 +43,8 @@ static int job_of(uint64_t k, struct jetwatt_batch_share *out, int *jobs, int ma
 	return (*jobs)++;
 }
 
-/* Divide the energy @uj of an interval of @ns in which @busy jobs are busy (those with @depth >
- * 0). */
+/* Divide the dynamic part of the energy @uj of an interval of @ns nanoseconds among the @busy jobs
+ * that are busy in it (those with @depth > 0). If no job is busy, add @uj to @rest. */
 static void add_interval(double ns, double uj, double idle_uw, const int *depth, int jobs, int busy,
 			 struct jetwatt_batch_share *out, double *rest)
 {
@@ -63,8 +64,9 @@ static void add_interval(double ns, double uj, double idle_uw, const int *depth,
 	}
 }
 
-/* Divide the idle energy of the whole time among the jobs, in proportion to the busy time of
- * each job. */
+/* Divide the idle energy of the whole time, @span_ns, among the jobs in proportion to their busy
+ * times, and subtract that of the time without a busy job, @idle_ns, from @rest. Convert the member
+ * @shared from ns to a share of the busy time. */
 static void divide_idle(struct jetwatt_batch_share *out, int jobs, double span_ns, double idle_uw,
 			double idle_ns, double *rest)
 {

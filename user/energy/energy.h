@@ -31,18 +31,20 @@ size_t jetwatt_batch_sample_at(const struct jetwatt_power *p, size_t n, uint64_t
  * @covered_ns: receives the time within the interval that lies in no gap between samples,
  *	ns, for the rail with the least such time; may be NULL
  *
- * Return: 0; -ENODATA: the samples do not reach from @start_ns to @end_ns.
+ * Return: 0; -ENODATA: the samples do not reach from @start_ns to @end_ns, or @end_ns is before
+ * @start_ns.
  */
 int jetwatt_batch_energy(const struct jetwatt_power *p, size_t n, const int *rail, int nr,
 			 uint64_t start_ns, uint64_t end_ns, double *uj, uint64_t *covered_ns);
 
 /**
  * struct jetwatt_batch_sensor - how accurate a rail's power readings are
- * @quantum_uw: power of one LSB of the shunt voltage, uW; 0: no quantisation
+ * @quantum_uw: power of one LSB of the shunt voltage, or of 1 uV if the LSB is smaller, uW; 0: unknown,
+ *	and no error of quantisation is computed
  * @fresh_hz: rate at which the chip produces new values, Hz; 0: every sample is a new value
- * @age_ns: mean age of a value when it is read, ns: half of the time that the chip needs for all
- *	its channels, plus half a conversion; if the chip averages a block of conversions, plus half
- *	of the time between the first and the last
+ * @age_ns: mean age of a value when it is read, ns: half of the interval between two refreshes of
+ *	the chip, plus half a conversion; if the chip averages a block of conversions, plus half of
+ *	the time between the first and the last
  * @lag_ns: time constant of the chip's recursive averaging filter, ns; 0: no such filter
  * @idle_uw: power while the board is idle, uW; negative: unknown
  * @counts: 1: the total includes the rail
@@ -67,8 +69,8 @@ struct jetwatt_batch_sensor jetwatt_batch_sensor(const struct jetwatt_rail *rail
  * @rail: per rail:
  *	uj: energy up to that time, uJ
  *	var: variance of the energy caused by sampling, uJ^2
- *	noise: sum over the samples of the alternating part of the readings, uW^2; for readings
- *	that only alternate, 1.2 times their variance
+ *	noise: sum of -d1 d2, where it is positive, over all pairs of successive differences d1 and
+ *	d2 between readings, uW^2; independent readings add 1.2 times their variance each
  *	uw: power at that time, uW
  *	end: variance of the energy that the chip's averaging filter holds back, uJ^2
  *	covered_ns: time that lies in no gap between readings, ns
@@ -92,8 +94,9 @@ struct jetwatt_energy_mark {
  * @idle_uj: energy that an idle board would have used during the minibatch, uJ; -1: unknown
  * @dynamic_uj: @total_uj - @idle_uj; -1: unknown
  * @covered: fraction of the minibatch's duration that lies in no gap between samples, for
- *	the rail with the smallest fraction
- * @samples: number of new sensor values within the minibatch, for the rail with the fewest
+ *	the rail of the total with the smallest fraction
+ * @samples: number of new sensor values within the minibatch, for the rail of the total with
+ *	the fewest
  * @grade: 'A' to 'D', see jetwatt_batch_cost_between()
  */
 struct jetwatt_batch_energy_result {
@@ -104,7 +107,8 @@ struct jetwatt_batch_energy_result {
 
 /* Running energy of all rails: samples are added and need not be stored. */
 struct jetwatt_batch_sum;
-/* Return: new running energy of @nr rails, freed with jetwatt_batch_sum_free(); NULL: no memory. */
+/* Return: new running energy of @nr rails, freed with jetwatt_batch_sum_free(); NULL: no memory, or
+ * @nr is not from 0 to JETWATT_RAILS_MAX. */
 struct jetwatt_batch_sum *jetwatt_batch_sum_new(const struct jetwatt_batch_sensor *s, int nr);
 /* @sum: may be NULL. */
 void jetwatt_batch_sum_free(struct jetwatt_batch_sum *sum);
@@ -113,13 +117,16 @@ void jetwatt_batch_sum_free(struct jetwatt_batch_sum *sum);
 void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_power *p);
 
 /**
- * jetwatt_batch_sum_at() - return the energy of all rails up to a time
+ * jetwatt_batch_sum_at() - compute the energy of all rails up to a time
  * @sum: the running energy
  * @time_ns: the time
  * @mark: receives the energy up to @time_ns
  *
- * Return: 0; -EAGAIN: a rail has no reading after @time_ns yet; -ENODATA: @time_ns is before the
- * first reading, or before the last 64 readings, the only ones that are stored.
+ * A reading describes the power of @age_ns earlier (struct jetwatt_batch_sensor), so readings up to
+ * @time_ns + @age_ns are used.
+ *
+ * Return: 0; -EAGAIN: a rail has no reading at or after that time yet; -ENODATA: that time is before
+ * the rail's first reading, or before the last 64 readings, the only ones that are stored.
  */
 int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
 			 struct jetwatt_energy_mark *mark);
@@ -129,12 +136,12 @@ int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
  * @from: energy of all rails up to the start of the minibatch
  * @to: energy of all rails up to the end of the minibatch
  * @s: sensors of the rails
- * @b: the minibatch; a computed start or end reduces the grade; may be NULL
+ * @b: the minibatch; NULL: unknown, so its flags do not reduce the grade
  * @c: receives the result
  *
  * The error of the energy includes the error of sampling (from the differences between readings),
- * of quantisation (which does not average out if the readings do not change), and of the two clocks
- * (JETWATT_BATCH_SKEW_NS at each end).
+ * of quantisation (which does not average out if the readings do not change), and of the times of
+ * start and end relative to those of the samples (JETWATT_BATCH_SKEW_NS each).
  *
  * Grade A: an error of at most 1 %, at least 50 new sensor values, and samples for at least 99.9 %
  * of the time. Grade B: 3 %, 10 values, 99 %. Grade C: 10 %, 3 values, 90 %. Grade D: all others,
@@ -149,7 +156,7 @@ void jetwatt_batch_cost_between(const struct jetwatt_energy_mark *from,
 
 /*
  * Compute the energy of the minibatch @b, with its error, from an array of power samples. Return:
- * 0; -ENODATA: the samples do not reach from its start to its end; -ENOMEM.
+ * 0; -ENODATA: the samples do not reach from the minibatch's start to its end; -ENOMEM.
  */
 int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
@@ -186,7 +193,8 @@ enum { JETWATT_BATCH_BY_TGID, JETWATT_BATCH_BY_CGROUP };
  * @idle_uw: sum of the power of the rails in @rail while the board is idle, uW
  * @out: receives the jobs
  * @max: number of entries of @out
- * @rest_uj: receives the energy of the time in which no job was busy, uJ
+ * @rest_uj: receives the energy of the time in which no job was busy, uJ; without the idle energy of
+ *	this time, which is divided among the jobs
  *
  * Dynamic power is divided in equal parts among the jobs that are busy at that time. Idle power of
  * the whole time is divided among all jobs by their busy time.
@@ -209,16 +217,17 @@ int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
  *
  * Power has settled from the first sample on after which it has no trend that exceeds its noise.
  *
- * Return: index of the first settled sample; -ENODATA: power has not settled yet; -ENOMEM.
+ * Return: index of the first settled sample; -ENODATA: power has not settled yet, or the samples do
+ * not suffice to tell; -ENOMEM.
  */
 long jetwatt_batch_settled(const uint64_t *t_ns, const double *w, size_t n);
 
 /*
  * Find out when power has settled, as jetwatt_batch_settled() does, with a known duration of a
  * minibatch. Power is averaged over whole minibatches, so its variation within a minibatch is not
- * noise. @minibatch_ns: duration of a minibatch, ns; 0: unknown, and the function needs 2 s of
- * samples instead of 1 s. jetwatt_batch_settled() estimates the duration from the signal; it may
- * mistake a minibatch of several seconds for a settled level.
+ * noise. @minibatch_ns: duration of a minibatch, ns; 0: unknown, and the function needs at least 2 s
+ * of samples instead of 1 s. jetwatt_batch_settled() estimates the duration from the signal, and may
+ * take a part of a minibatch of several seconds for settled power.
  */
 long jetwatt_batch_settled_over(const uint64_t *t_ns, const double *w, size_t n,
 				uint64_t minibatch_ns);
@@ -251,17 +260,18 @@ struct jetwatt_batch_level {
  * @t_ns: times of the samples, starting with the change of mode
  * @w: total power of each sample, W
  * @n: number of samples
- * @minibatch_ns: duration of a minibatch
+ * @minibatch_ns: duration of a minibatch, ns
  * @known: log-likelihoods of the decay times, from earlier changes of mode on this board
  * @level: receives the prediction
  *
- * Return: 0; -ENODATA: not enough samples; -ENOMEM.
+ * Return: 0; -ENODATA: not enough samples, @minibatch_ns is 0, or the prediction is not positive;
+ * -ENOMEM.
  */
 int jetwatt_batch_level(const uint64_t *t_ns, const double *w, size_t n, uint64_t minibatch_ns,
 			const struct jetwatt_batch_decay *known, struct jetwatt_batch_level *level);
 
 /* Add the log-likelihoods @one of another change of mode to @all; recent changes of mode have
- * more weight. */
+ * more weight. If no element of @one is below -1, @one says too little and is ignored. */
 void jetwatt_batch_decay_add(struct jetwatt_batch_decay *all, const struct jetwatt_batch_decay *one);
 
 #endif

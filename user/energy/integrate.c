@@ -7,7 +7,8 @@
 
 /*
  * A rail has a gap if it has no reading for longer than GAP_TIMES the mean interval of samples and
- * longer than GAP_MIN_NS. During the gap of one rail, the other rails may have readings.
+ * longer than GAP_MIN_NS, or if a sample since its last reading is marked (jetwatt_power::gap).
+ * During the gap of one rail, the other rails may have readings.
  */
 #define GAP_TIMES	8
 #define GAP_MIN_NS	20e6
@@ -27,8 +28,8 @@ size_t jetwatt_batch_sample_at(const struct jetwatt_power *p, size_t n, uint64_t
 	return lo;
 }
 
-/* Return whether sample @i contains a reading of the rail. The first and last samples contain
- * all rails. */
+/* Return whether sample @i contains a reading of the rail. The first and the last sample count as
+ * readings of every rail. */
 static int has_reading(const struct jetwatt_power *p, size_t n, size_t i, int rail)
 {
 	return !i || i == n - 1 || p[i].valid & 1u << rail;

@@ -8,12 +8,12 @@
  * the sampling; each adds the variance of one reading times dt^2. The product of two successive
  * differences between readings distinguishes single steps from alternating readings: its mean is 0
  * for single steps and minus one reading's variance for alternating readings. Therefore every
- * difference d between readings adds d^2 / 12 to the variance, and a negative product of successive
- * differences adds ALTERNATION times its absolute value. For alternating readings, the variance
- * computed so is 0.6 times the true variance; for pauses shorter than the sampling interval (two
- * steps and a negative product for each observed pause) it is 1.1 times the true variance. The
- * factor 0.6 underestimates the variance of alternating readings; this does not matter, because
- * such noise is small.
+ * difference d between readings adds d^2 (dt^2 + T^2) / 12 to the variance, where T is the interval
+ * between two new values of the chip, and a negative product of successive differences adds
+ * ALTERNATION times its absolute value times dt^2. With T = dt, the variance computed so is 0.6 times
+ * the true variance for alternating readings, which does not matter, because such noise is small. For
+ * pauses shorter than dt (two steps and a negative product for each observed pause), it is 1.1 times
+ * the true variance.
  */
 #include "energy/energy.h"
 
@@ -23,7 +23,8 @@
 
 #define ALTERNATION	0.25
 #define READINGS	64	/* number of readings stored per rail */
-/* a gap is longer than this many mean intervals between readings, and longer than GAP_MIN_NS */
+/* an interval between readings is a gap if it is longer than this many mean intervals and longer than
+ * GAP_MIN_NS, or if a sample in it is marked (jetwatt_power::gap) */
 #define GAP_TIMES	8
 /* minimum length of a gap, ns, because the reader is sometimes late */
 #define GAP_MIN_NS	20e6
@@ -122,8 +123,8 @@ void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_p
 	}
 }
 
-/* Compute the integrals of one rail up to a time. @at: that time plus the mean age of the chip's
- * values, ns. */
+/* Compute the integrals of one rail up to a time, as element @r of @m. @at: that time plus the mean
+ * age of the chip's values, ns. */
 static int rail_sum_at(const struct rail_sum *t, double at, double lag_ns,
 		       struct jetwatt_energy_mark *m, int r)
 {

@@ -5,9 +5,9 @@
  * Power varies more within a minibatch than it drifts while it settles. Therefore the code computes
  * the mean power in overlapping windows of whole minibatches, and fits a constant plus a decaying
  * exponential to these means, for several decay times. Power has settled when the rest of the
- * exponential is below TOLERANCE. With few windows, the fitted constant has a large error. While
- * the constant's error is too large, the result is "not settled", however constant the signal
- * looks.
+ * exponential is below TOLERANCE, as a fraction of power. With few windows, the fitted constant has
+ * a large error. While this error is too large, the result is "not settled", even if the signal
+ * looks constant.
  */
 #include "energy/settle.h"
 
@@ -30,16 +30,16 @@
 /* maximum standard error of the fitted level, as fraction of power */
 #define SURE		0.012
 
-/* maximum trend of power that counts as constant, as fraction of power */
+/* power counts as constant if its change over all windows, with two standard errors, is at most this
+ * fraction of power */
 #define TREND		0.03
 /* minimum duration of the samples, ns: in a shorter time, a slow decay looks constant */
 #define SPAN_NS		1000000000.0
 /* minimum duration of the samples if the duration of a minibatch is unknown, ns */
 #define BLIND_NS	2000000000.0
-/* if the fit of a decay is better than that of a constant by this many variances, the decay is
- * certain */
+/* a decay is certain if its sum of squared residuals is CLEAR * HOPS variances lower than that of a
+ * constant, and possible if it is DOUBT * HOPS variances lower */
 #define CLEAR		8
-/* if the fit of a decay is better than a constant by this many variances, the decay is possible */
 #define DOUBT		1.5
 
 /* Trapezoidal integral of @w from the first sample to each sample; NULL: no memory. */
@@ -179,8 +179,8 @@ static struct jetwatt_batch_fit best_fit(const double *y, size_t n, double floor
 	return flat;
 }
 
-/* Return whether power has no trend that exceeds its scatter. @y: mean power of the @n windows that
- * remain after the decay, W. */
+/* Return whether the mean powers of the first and the second half differ by no more than their
+ * scatter explains, or 1.5 TOLERANCE. @y: mean power of the @n windows after the decay, W. */
 static bool has_no_trend(const double *y, size_t n, double level)
 {
 	double a = 0, b = 0, var = 0, mean, error;
@@ -197,8 +197,8 @@ static bool has_no_trend(const double *y, size_t n, double level)
 	return fabs(a - b) <= fmax(1.5 * TOLERANCE * fabs(level), 2.5 * error);
 }
 
-/* Return the period of the power signal: the lag, in samples, with the highest autocorrelation;
- * 0 if the signal has no period. */
+/* Return the period of the power signal: the lag, in samples, of the first peak of the
+ * autocorrelation above 0.5; 0 if there is none, or fewer than 48 samples. */
 static size_t find_lag(const double *w, size_t n)
 {
 	enum { POINTS = 1024, LAGS = 400 };
@@ -232,8 +232,8 @@ static size_t find_lag(const double *w, size_t n)
 		for (size_t i = lag; i < m; i++)
 			c += x[i] * x[i - lag];
 		c /= power * (double)(m - lag);
-		/* A peak of the correlation is a period only after the correlation fell below 0.2.
-		 */
+		/* A peak of the correlation is a period only if the correlation fell below 0.2
+		 * before. */
 		fell |= c < 0.2;
 		if (fell && c > best && c >= was) {
 			best = c;
