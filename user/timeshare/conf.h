@@ -21,7 +21,8 @@
  * @infer_modes: file with time and power of the server in each mode; needed with @power_w
  * @power_w: power budget, in W; 0: no budget, and "jetwatt schedule" does not change the mode
  * @latency_ms: latency limit for 99 of 100 requests, in ms
- * @arrival_hz: requests per second, used until enough requests have been counted; 0: unknown
+ * @arrival_hz: requests per second, used until enough requests have been counted, and always if
+ *	requests cannot be counted; 0: unknown
  * @minibatches: minibatches of training in a time slice; 0: the number is planned from
  *	measured times
  */

@@ -27,8 +27,7 @@ void jetwatt_corunner_init(struct jetwatt_corunner *t, const char *name, const c
 		t->status[i] = -1;
 }
 
-/* Start the command in a process group and, if possible, a cgroup of its own. The shell replaces
- * itself by a simple command, so that signals reach the command. */
+/* Start the command in a process group and, if possible, a cgroup of its own. */
 static int corunner_spawn(struct jetwatt_corunner *t)
 {
 	char *argv[] = { "/bin/sh", "-c", (char *)t->command, NULL };
@@ -126,8 +125,8 @@ static ssize_t read_thread_status(struct jetwatt_corunner *t, size_t i, unsigned
 	return n > 0 ? n : 0;
 }
 
-/* Return: 1 if the thread sleeps or has ended; 0 if the thread runs or is in an uninterruptible
- * sleep. @runs: increased by the number of times that the thread has been scheduled so far. */
+/* Return: 1 if the thread sleeps, is stopped or has ended; 0 if the thread runs or is in an
+ * uninterruptible sleep. @runs: with result 1, increased by the thread's number of context switches. */
 static int thread_sleeps(struct jetwatt_corunner *t, size_t i, unsigned int tid, uint64_t *runs)
 {
 	uint64_t own = 0, forced = 0;
@@ -146,8 +145,8 @@ static int thread_sleeps(struct jetwatt_corunner *t, size_t i, unsigned int tid,
 	return 1;
 }
 
-/* List the ids of the program's threads, at most @max. For a program without a cgroup, list only
- * the process itself. Return: number of threads. */
+/* List the ids of the program's threads, at most @max. For a program without a cgroup of its own,
+ * list only the main thread of the command's process. Return: number of threads. */
 static size_t list_threads(const struct jetwatt_corunner *t, unsigned int *tid, size_t max)
 {
 	char text[16384], *at = text, *end;

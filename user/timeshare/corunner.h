@@ -2,7 +2,7 @@
 /*
  * A co-runner: a program that shares the GPU with another one in time slices. A co-runner is either
  * a command that jetwatt starts, or the processes of an existing cgroup. Each co-runner has a probe
- * of its own, and is frozen outside its time slices (job/freezer.h).
+ * of its own, and is frozen outside its time slices (job/freezer.h) while the other co-runner lives.
  */
 #ifndef JETWATT_TIMESHARE_CORUNNER_H
 #define JETWATT_TIMESHARE_CORUNNER_H
@@ -26,7 +26,7 @@
  * @probe: probe of the program's waits for the GPU; NULL: not attached
  * @pidfd: pidfd of the command, readable when it has ended; -1: there is no command
  * @mark_fd: descriptor on which marks of the program arrive, -1: no marks are received
- * @ended: 1: the end of the program was noticed
+ * @ended: 1: the command has ended, and its end was noticed
  * @threads: descriptor of the cgroup's file cgroup.threads; -1: not open
  * @tid: id of the thread to which each element of @status belongs
  * @status: descriptors of open files /proc/TID/status; -1: not open
@@ -71,8 +71,9 @@ int jetwatt_corunner_go(struct jetwatt_corunner *t);
  * A program is idle if all its threads sleep, none of them waits for the GPU, and none has run
  * since the previous check.
  *
- * Return: 1 if the program is idle; 0 if a thread has run; -EBUSY: a thread waits for the GPU, and
- * the probe will report the end of this wait.
+ * Return: 1 if the program is idle; 0 if a thread does not sleep or has run since the previous check,
+ * or at the first check; -EBUSY: a thread waits for the GPU, and the probe will report the end of
+ * this wait.
  */
 int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp);
 

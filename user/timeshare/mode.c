@@ -10,8 +10,8 @@
 #include "tune/mode_table.h"
 #include "util/error.h"
 
-/* Minimum ratio of the new mode's training throughput to the present mode's for a switch of
- * mode, because a switch disturbs both programs. */
+/* A mode within the limits is left only for one with more than this multiple of its training
+ * throughput, because a switch of mode disturbs both programs. */
 #define GAIN	1.05
 /* Relative change of the request rate that triggers a new choice of the mode. */
 #define MOVED	0.1

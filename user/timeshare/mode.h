@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Power mode for two programs in time slices: among the modes in which both were measured, choose
- * the one with the highest training throughput within the power budget and the latency limit, at a
- * given request rate. Built on plan/slice.h.
+ * Power mode for two programs in time slices: among the modes that the board supports and in which
+ * both were measured, choose the one with the highest training throughput within the power budget and
+ * the latency limit, at a given request rate. Built on plan/slice.h.
  */
 #ifndef JETWATT_TIMESHARE_MODE_H
 #define JETWATT_TIMESHARE_MODE_H
@@ -21,8 +21,8 @@ struct jetwatt_mode_table;
  * @files: measured modes of both programs; NULL: no power budget
  * @guard: restores the board at the end
  * @plan: the plan by which the present mode was chosen
- * @arrival_hz: request rate of the plan, in requests per second
- * @switches: number of mode changes so far
+ * @arrival_hz: request rate for which the present mode was last chosen or kept, in requests per second
+ * @switches: number of times that a mode was applied, with the first one
  * @held: 1: the lease of the board is held
  */
 struct jetwatt_timeshare_mode {
@@ -39,9 +39,10 @@ struct jetwatt_timeshare_mode {
 int jetwatt_timeshare_mode_open(struct jetwatt_timeshare_mode *m, struct jetwatt_board *board,
 			       const struct jetwatt_timeshare_conf *conf);
 
-/* Adapt the mode to a new request rate: switch if the present mode exceeds the limits, or if
- * another mode has over 5 % more training throughput. Return: 1 if the mode was switched; 0 if
- * not; -EIO if the switch failed, which has been reported. */
+/* Adapt the mode to a request rate that differs by at least 10 % from that of the last choice: switch
+ * to the best mode within the limits if the present mode exceeds them, or if the best mode has over
+ * 5 % more training throughput. If no mode is within the limits, stay. Return: 1 if the mode was
+ * switched; 0 if not; -EIO if the switch failed, which has been reported. */
 int jetwatt_timeshare_mode_follow(struct jetwatt_timeshare_mode *m,
 				 const struct jetwatt_timeshare_conf *conf, double arrival_hz);
 

@@ -96,8 +96,8 @@ static void make_plan(struct jetwatt_timeshare *s)
 	write_batch_size(s);
 }
 
-/* Update the statistics and the request rate: the rate counted recently, or the configured one
- * until enough requests have been counted. */
+/* Update the statistics and the request rate: the rate counted recently, or, if one is configured, the
+ * configured rate until enough requests have been counted. */
 static void update_statistics(struct jetwatt_timeshare *s, struct jetwatt_interleave_window *w)
 {
 	if (!s->counted)

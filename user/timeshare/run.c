@@ -2,10 +2,11 @@
 /*
  * Main loop of the time slicing: one program runs, the other one is frozen.
  *
- * Training is frozen at the end of its tau-th minibatch. A wait for the GPU marks that end, so the
- * training's work on the GPU is complete then. If training reaches no minibatch boundary in time,
- * because it evaluates or writes a checkpoint, it is frozen between boundaries, and the overrun is
- * counted. The server runs until all its threads sleep and none of them waits for the GPU.
+ * Training is frozen at the end of a minibatch: the first one, from the tau-th on, at which a request
+ * waits, or the last one that the plan permits (plan/interleave.h). A wait for the GPU marks that end,
+ * so the training's work on the GPU is complete then. If training reaches no minibatch boundary in
+ * time, because it evaluates or writes a checkpoint, it is frozen between boundaries, and the overrun
+ * is counted. The server runs until all its threads sleep and none of them waits for the GPU.
  */
 #include "timeshare/timeshare.h"
 
@@ -33,8 +34,7 @@
 /* interval between two notifications of the guard process, ns */
 #define NOTIFY_NS		(250 * MS)
 #define STILL_MS	100		/* time limit for freezing a program, ms */
-/* Length of a time slice of training while no minibatch boundaries are known, as a fraction of the
- * latency limit. */
+/* Length of a time slice of training while there is no plan, as a fraction of the latency limit. */
 #define BLIND		0.5
 /* Weight of the newest change of program in the running mean of the duration of such changes. */
 #define WEIGHT		0.1
@@ -88,9 +88,9 @@ static void change_program(struct jetwatt_timeshare *s, enum jetwatt_timeshare_k
 		s->slices++;
 }
 
-/* Return the time at which training is frozen even if no minibatch boundary has been reached.
- * The margin of two minibatches lets a minibatch that takes somewhat longer than usual reach its
- * end. */
+/* Return the time at which training is frozen even if no minibatch boundary has been reached. With a
+ * plan, this is at least two minibatches after the last boundary, so that a minibatch that takes
+ * somewhat longer than usual reaches its end. */
 static uint64_t train_deadline(const struct jetwatt_timeshare *s)
 {
 	uint64_t bound = s->bound_ns > s->slice_ns ? s->bound_ns : s->slice_ns, last;
@@ -102,8 +102,8 @@ static uint64_t train_deadline(const struct jetwatt_timeshare *s)
 	return bound > last ? bound : last;
 }
 
-/* Return: 1 if the time slice of training ends now, else 0. This function is called at each
- * minibatch boundary, or at each wait for the GPU while boundaries are not known. */
+/* Return: 1 if the time slice of training ends now, else 0. Called at each minibatch boundary, or at
+ * the end of each wait for the GPU while the period of the minibatches is not known. */
 static int train_slice_over(const struct jetwatt_timeshare *s, uint64_t now)
 {
 	if (s->planned)
@@ -113,7 +113,7 @@ static int train_slice_over(const struct jetwatt_timeshare *s, uint64_t now)
 	       now - s->slice_ns >= BLIND * s->conf->latency_ms * MS;
 }
 
-/* Callback of the probe for each wait of the training. */
+/* Callback of the probe at the end of each wait of the training. */
 static void on_train(const struct jetwatt_sync *w, void *arg)
 {
 	struct jetwatt_timeshare *s = arg;
@@ -161,7 +161,7 @@ static void window_ended(struct jetwatt_timeshare *s, uint64_t counted)
 		s->on_window(s, s->arg);
 }
 
-/* Callback of the probe for each wait of the server. */
+/* Callback of the probe at the end of each wait of the server. */
 static void on_infer(const struct jetwatt_sync *w, void *arg)
 {
 	struct jetwatt_timeshare *s = arg;

@@ -41,7 +41,7 @@ struct jetwatt_timeshare_span {
  * @mode: the power mode and its plan, as jetwatt_timeshare_mode_open() sets them; all zero if @conf
  *	has no power budget
  * @session: session with power samples and signals; both are optional
- * @end: descriptor that ends the run when it becomes readable; -1: only signals end the run
+ * @end: descriptor that ends the run when it becomes readable; -1: none
  * @on_window: called at the end of each window, may be NULL
  * @arg: argument of @on_window
  * @train: the training, started or adopted
@@ -73,8 +73,9 @@ struct jetwatt_timeshare_span {
  * @poll_ns: time of the next check whether the server is idle, ns
  * @completed: number of training minibatches that have ended in the present time slice
  * @idle_stamp: state of the last check whether the server is idle
- * @since: index of the first window in which the request rate was that of the last plan
- * @change_ms: mean duration of a change from one program to the other, in ms
+ * @since: index in @seen of the first window after the last change of the request rate that a plan
+ *	has taken into account
+ * @change_ms: running mean of the duration of a change from one program to the other, in ms
  * @arrival_hz: request rate, in requests per second
  * @plan_hz: request rate for which @plan was made, in requests per second
  * @planned_minibatches: number of training minibatches that valid plans contained, summed
@@ -82,7 +83,7 @@ struct jetwatt_timeshare_span {
  * @achieved: total number of training minibatches that ended while plans were valid
  * @minibatches: number of training minibatches that have ended since the start
  * @infer_waits: number of the server's waits for the GPU that have ended
- * @slices: number of training time slices that have begun
+ * @slices: number of training time slices that have begun after one of the server
  * @overruns: number of training time slices that did not end at a minibatch boundary, counted while
  *	a plan was valid
  * @span: spans whose energy is not counted yet
@@ -127,11 +128,11 @@ int jetwatt_timeshare_run(struct jetwatt_timeshare *s);
  * request rate stays known. */
 void jetwatt_timeshare_forget(struct jetwatt_timeshare *s);
 
-/* Return: 1 if a request has arrived since the last time slice of the server; 0 if none has, or
- * if requests are not counted. */
+/* Return: 1 if a request has arrived that the last time slice of the server has not answered; 0 if
+ * none has, or if requests are not counted. */
 int jetwatt_timeshare_requested(const struct jetwatt_timeshare *s);
 
-/* A window has ended: update the statistics, the mode and the plan. */
+/* The window @w has ended: update the statistics, the mode and the plan. */
 void jetwatt_timeshare_window(struct jetwatt_timeshare *s, struct jetwatt_interleave_window *w);
 
 /* energy.c: record a span of time; its energy is counted when the power samples have arrived. */
