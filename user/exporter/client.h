@@ -9,8 +9,8 @@
 
 /* Send the request @line to the socket at @path and receive the response. @text: buffer of
  * JETWATTD_RESPONSE_MAX bytes; @len: length of the response, 0 after an error. Each send and receive
- * blocks for at most 2 s. Return: 0; -EACCES if jetwattd refused the request; -EPROTO if the
- * response is empty or too long; other negative errno. */
+ * blocks for at most 2 s. Return: 0; -EACCES if jetwattd refused the request, or this user may not
+ * connect; -EPROTO if the response is empty or too long; other negative errno. */
 int jetwattd_request(const char *path, const char *line, char *text, size_t *len);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * jetwatt-exporter: serves jetwattd's metrics, or with --telemetry those of the kernel module, by HTTP,
  * for Prometheus. The exporter is a process of its own, so that jetwattd needs no network, and an
- * attacker who takes over the exporter gets nothing but the metrics. The exporter reads the metrics at
- * most twice per second and format, however often it is scraped.
+ * attacker who takes over the exporter can only read jetwattd's metrics and state. A response is
+ * reused for half a second, so the metrics are read at most twice per second and format, however often
+ * the exporter is scraped. After an error, the next scrape reads again.
  */
 #include <errno.h>
 #include <microhttpd.h>
@@ -52,8 +53,8 @@ struct exporter_input {
 /**
  * struct response - last response in one format
  * @text: the response
- * @len: length of @text, in bytes; 0: no response was received yet
- * @at_ns: time at which the response was received, CLOCK_MONOTONIC
+ * @len: length of @text, in bytes; 0: there is no response yet, or the last request failed
+ * @at_ns: time at which the last request ended, CLOCK_MONOTONIC
  */
 struct response {
 	char text[JETWATTD_RESPONSE_MAX];
@@ -147,7 +148,8 @@ static int read_metrics(int open, struct response *a)
 				&a->len);
 }
 
-/* Respond with the metrics, new ones or those of the last response. */
+/* Respond with the metrics, new ones or those of the last response, or with the status 503 and the
+ * reason. */
 static enum MHD_Result http_metrics(struct MHD_Connection *c)
 {
 	const char *accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt-mqtt: publishes jetwattd's metrics once per second to an MQTT broker, for networks in
- * which a board cannot be scraped. jetwatt-mqtt is a process and a package of its own, as
- * jetwatt-exporter is. While the broker is unreachable, messages wait in a queue; when the queue is
+ * which a board cannot be scraped. jetwatt-mqtt runs as a separate process, like jetwatt-exporter, and
+ * is a separate package. While the broker is unreachable, messages wait in a queue; when the queue is
  * full, the oldest message is dropped. Each message contains the number of messages dropped so far.
  */
 #include <ctype.h>
@@ -68,7 +68,7 @@ struct mqtt_input {
  * @logged: 1: the log says that the broker is unreachable
  * @ends: 1: the library's thread is to end
  * @seq: sequence number of the next message
- * @dropped: number of messages that were never sent
+ * @dropped: number of messages dropped from a full queue or never built
  */
 static struct link {
 	struct mosquitto *mqtt;
@@ -202,7 +202,7 @@ static void queue_append(struct link *l, char *text)
 	l->waiting[(l->first + l->n++) % l->capacity] = text;
 }
 
-/* Pass messages of the queue to the library while the broker acknowledges them. */
+/* Pass messages to the library while fewer than IN_FLIGHT messages are not acknowledged. */
 static void queue_send(struct link *l)
 {
 	while (l->n && atomic_load(&l->up) && atomic_load(&l->flying) < IN_FLIGHT) {
@@ -386,8 +386,8 @@ static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *h
 	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err), NULL, "cannot start") : 0;
 }
 
-/* Announce the end to the broker and disconnect. Do not wait for a connection attempt in
- * progress. */
+/* Announce the end to the broker and disconnect. Wait for the library's thread for at most END_S: it
+ * may be in a connection attempt. */
 static void mqtt_stop(struct link *l, pthread_t thread)
 {
 	struct timespec until;

@@ -10,7 +10,7 @@
 #include "out/metrics.h"
 #include "util/unix_request.h"
 
-/* Highest numbers of hwmonN and thermal_zoneN that are looked for. */
+/* The devices hwmonN and thermal_zoneN with N below this number are searched. */
 #define DEVICES_MAX	64
 /* Number of the total in the names of the hwmon attributes, and of the rail with the id 0. */
 #define TOTAL		1
@@ -133,7 +133,7 @@ static int write_energy(const struct exporter_telemetry *t, const struct jetwatt
 	return 0;
 }
 
-/* Write the family of one kind of clock: the fastest one, as in a power mode. */
+/* Write the family of one kind of clock: the highest of its clocks, as in a power mode. */
 static void write_clock(const struct jetwatt_metrics *m, const struct jetwatt_clock *clock, int clocks,
 			uint32_t kind, const char *name, const char *help)
 {
@@ -152,7 +152,7 @@ static void put_highest(struct jetwatt_telemetry *of, int slot, int64_t v)
 		of->value[slot] = v;
 }
 
-/* Read the temperature of the hottest thermal zone. */
+/* Set the temperature to that of the hottest thermal zone. */
 static void read_zones(const struct exporter_telemetry *t, struct jetwatt_telemetry *of)
 {
 	char dir[PATH_LEN];

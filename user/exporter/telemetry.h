@@ -15,7 +15,8 @@
  * struct exporter_telemetry - sources of the metrics
  * @sys: directory of sysfs, normally "/sys"
  * @series: reader of the series in sysfs
- * @module: connection to the module; NULL: none, for instance in another network namespace
+ * @module: connection to the module's netlink family; NULL: none, for instance because this process is
+ *	in another network namespace
  */
 struct exporter_telemetry {
 	const char *sys;
@@ -33,7 +34,8 @@ int exporter_telemetry_open(struct exporter_telemetry *t, const char *sys);
  * @text: receives the metrics; JETWATTD_RESPONSE_MAX bytes
  * @len: receives the length, in bytes
  *
- * Return: 0; -ENODEV: there is no hwmon device of the module; -EMSGSIZE.
+ * Return: 0; -ENODEV: there is no hwmon device of the module with an energy of the total; -EMSGSIZE:
+ * the metrics do not fit in @text; other negative errno.
  */
 int exporter_telemetry_write(struct exporter_telemetry *t, int open, char *text, size_t *len);
 
