@@ -5,8 +5,8 @@
  * decides which mode to apply.
  *
  * The board is restored, whichever process ends first: if jetwattd ends, by this program; if this
- * program ends, by its guardian process (board/guardian.c); if both end, by jetwatt-knobs --restore
- * (ExecStopPost of the unit) or at the next start.
+ * program is killed, by its guardian process (board/guardian.c); if both are killed, by jetwatt-knobs
+ * --restore (ExecStopPost of the unit) or by jetwattd at its next start.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -125,7 +125,7 @@ static int knobs_listen(const struct options *o, const struct passwd *user,
 }
 
 /* Block the signals that end the program, and receive these signals through a descriptor.
- * Return: it, -1. */
+ * Return: the descriptor; -1 with errno. */
 static int block_signals(void)
 {
 	sigset_t set;

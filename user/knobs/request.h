@@ -23,7 +23,7 @@ enum jetwatt_knobs_verb {
  * struct jetwatt_knobs_request - a parsed request
  * @verb: the request
  * @mode: the mode that is the argument of the requests "apply" and "verify"
- * @cgroup: cgroup of freezer
+ * @cgroup: path of the cgroup that is the argument of the request "freezer"
  */
 struct jetwatt_knobs_request {
 	enum jetwatt_knobs_verb verb;

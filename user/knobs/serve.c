@@ -289,8 +289,8 @@ void jetwatt_knobs_accept(struct jetwatt_knobs *k, int listen)
 		close(fd);
 		return;
 	}
-	/* A process that an earlier client has left may have frozen jobs after the client
-	 * disconnected. */
+	/* A process to which an earlier client has passed a freezer may have frozen jobs after the
+	 * client disconnected. */
 	thaw_abandoned(k, 1);
 	*c = (struct jetwatt_knobs_client){ .fd = fd, .pid = who.pid };
 }

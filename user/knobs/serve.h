@@ -34,9 +34,11 @@ struct jetwatt_knobs_client {
  * @owed: 1: restoring the board after the holder disconnected has failed, and is retried
  *	every second
  * @applied: number of modes applied since the program started
- * @restored: number of restores
- * @refused: number of requests refused since the program started
- * @strangers: number of connections refused because the user may not connect
+ * @restored: number of restores since then
+ * @refused: number of requests refused since then; a verify that finds another value and a request
+ *	without a saved state to work on are not counted
+ * @strangers: number of connections refused since then, because the user may not connect or all
+ *	slots are in use
  */
 struct jetwatt_knobs {
 	struct jetwatt_board *board;
@@ -53,7 +55,7 @@ void jetwatt_knobs_accept(struct jetwatt_knobs *k, int listen);
 /* Receive a request and respond, or handle the end of a connection. */
 void jetwatt_knobs_receive(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c);
 /* Restore the saved state of the board. Return: 0, also if no mode was applied; negative errno
- * if a knob refused, which has been reported. */
+ * if the restore failed, which has been reported at the first attempt. */
 int jetwatt_knobs_restore(struct jetwatt_knobs *k);
 
 #endif
