@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Access to the profile database, directly or through a socket. The process jetwatt-sync that uses
- * the network runs as a user that may not open the database. The process with network access sends
- * requests to a second jetwatt-sync, which systemd starts for each connection as user jetwatt and
- * without network access. There are five requests. A request is a struct door_request followed by
- * rows; a response is a struct door_answer followed by rows. Both ends are the same program on one
- * machine, so the structs are sent in their layout in memory.
+ * Access to the profile database, directly or through a socket. As a service, the jetwatt-sync that
+ * uses the network runs as a user that may not open the database. It sends requests to a second
+ * jetwatt-sync, which systemd starts for each connection as user jetwatt and without network access.
+ * There are five requests. A request is a struct door_request followed by rows; a response is a struct
+ * door_answer followed by rows. Both ends are the same program on one machine, so the structs are sent
+ * in their layout in memory.
  */
 #ifndef JETWATT_SYNC_DOOR_H
 #define JETWATT_SYNC_DOOR_H
@@ -41,8 +41,8 @@ int jetwatt_profile_access_read_own(struct jetwatt_profile_access *d, int64_t af
 		     struct jetwatt_error_text *err);
 int jetwatt_profile_access_store(struct jetwatt_profile_access *d, const struct jetwatt_pool_row *row, size_t n,
 		      uint64_t *invalid, struct jetwatt_error_text *err);
-/* Get the names of the boards for which the database has own measurements. Return: number of names;
- * negative errno with the reason in @err. */
+/* Get the names of the boards for which the database has own measurements, at most
+ * JETWATT_DOOR_BOARDS. Return: number of names; negative errno with the reason in @err. */
 int jetwatt_profile_access_boards(struct jetwatt_profile_access *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
 			struct jetwatt_error_text *err);
 

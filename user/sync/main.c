@@ -97,9 +97,9 @@ struct sync {
 	uint64_t pulled, invalid;
 };
 
-/* If no board was given, exchange rows of this board; if this machine is no board, exchange rows of
- * all boards in the database. @name: buffer for the names of the boards. Return: 0 or an exit
- * code. */
+/* If no board was given, pull rows of this board; if this machine is no Jetson, pull rows of up to
+ * BOARDS_MAX boards of which the database has own measurements. @name: buffer for the names of the
+ * boards. Return: 0 or an exit code. */
 static int find_boards(struct sync_input *in, struct jetwatt_profile_access *door, char name[BOARDS_MAX][96])
 {
 	struct jetwatt_board *board = NULL;

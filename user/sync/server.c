@@ -95,8 +95,8 @@ static int finish_command(struct jetwatt_server *s, PGresult *r, const char *wha
 	return code;
 }
 
-/* Query a single value. Return: 0; 1 if the query returned no row or NULL; an exit code after
- * reporting the error. */
+/* Query a single value. Return: 0; 1 if the query did not return one row, or returned NULL; after an
+ * error, which has been reported, an exit code, which may be 1 as well. */
 static int query_value(struct jetwatt_server *s, const char *sql, char *buf, size_t len, const char *what)
 {
 	PGresult *r = PQexec(s->pg, sql);
@@ -234,8 +234,9 @@ static int may_insert(struct jetwatt_server *s)
  * row-level policy raises that of a missing right (42501). */
 static int refuses_rows(struct jetwatt_server *s, const PGresult *r)
 {
-	/* SQLSTATE classes: connection, transaction, name or definition, resources, object state,
-	 * operator intervention, system error. */
+	/* SQLSTATE classes of errors that the rows do not cause: connection, unsupported feature,
+	 * authorization, transaction, name or definition, resources, object state, operator
+	 * intervention, system, configuration file, foreign data, internal error. */
 	static const char *const others[] = { "08", "0A", "25", "26", "28", "2D", "34", "3B", "3D", "3F", "40",
 					      "42", "53", "55", "57", "58", "F0", "HV", "XX" };
 	const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
@@ -250,7 +251,7 @@ static int refuses_rows(struct jetwatt_server *s, const PGresult *r)
 }
 
 /* Insert rows into the pool in one statement. Return: 0 or an exit code, as jetwatt_server_push();
- * -EINVAL if the server refuses at least one row. */
+ * -EINVAL if the server refuses at least one row, and so has inserted none. */
 static int insert_rows(struct jetwatt_server *s, const char *device, const struct jetwatt_pool_row *row,
 		       size_t n, struct jetwatt_server_pushed *pushed)
 {
