@@ -7,7 +7,7 @@ imported, or else of the one that is installed. A callback has the member `steps
 and takes the arguments of jetwatt.Steps.
 
 A step is the time between two calls of the library in the program's own thread. Work that the GPU
-has not finished at the end of a step belongs to the next step.
+does after the end of a step does not count for this step.
 """
 import importlib
 import sys

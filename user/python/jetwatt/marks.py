@@ -3,7 +3,7 @@
 
 The protocol is that of user/lib/mark.c: a mark is a datagram "[begin |end ]NAME @NS/TID/LOST/0" on
 the socket whose descriptor is in the environment variable JETWATT_MARK_FD. A mark takes a few
-microseconds; without a recorder it does nothing. Writing never blocks.
+microseconds; if the program is not measured, only the name is checked. Writing never blocks.
 """
 import errno
 import fcntl
@@ -20,8 +20,8 @@ NAME_MAX = 63
 
 _UNKNOWN = -2
 _fd = _UNKNOWN
-_offset_ns = 0
-_lost = 0
+_offset_ns = 0      # of CLOCK_MONOTONIC in this time namespace
+_lost = 0           # marks that were lost since the last one that was sent
 _names: Dict[str, str] = {}     # valid names, so that each is checked once
 _GONE = (errno.ECONNREFUSED, errno.EPIPE, errno.EBADF, errno.ENOTCONN, errno.ECONNRESET)
 
@@ -59,7 +59,7 @@ def _descriptor() -> int:
 
 
 def recorded() -> bool:
-    """Return whether a verb of jetwatt receives the marks of this program."""
+    """Return whether this program is measured: a verb of jetwatt that receives marks has started it."""
     global _fd
     if _fd == _UNKNOWN:
         _fd = _descriptor()
@@ -99,7 +99,7 @@ def mark(name: str = "step") -> bool:
 
     name: 1 to 63 printable ASCII characters, without spaces and @
 
-    Return: True if the mark was sent; False: nobody records, or the mark is lost.
+    Return: True if the mark was sent; False: this program is not measured, or the mark is lost.
     """
     return _send("", name)
 

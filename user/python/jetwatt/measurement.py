@@ -34,7 +34,7 @@ class Measurement:
     rails: energy of each rail, J; a rail may supply another one, so do not add them
     uncertainty: of joules, in J, for 95 of 100 measurements; see doc/python.md, "Uncertainty"
     source, scope: name of the source, and what its total covers
-    samples: power samples: (s since the start, W); empty if the measurement is too short
+    samples: about 1000 power samples at most: (s since the start, W); empty if the measurement is too short
     error: why joules is not known (NaN), or None
 
     While the measurement is open, the figures are those until now. If it is shorter than the
@@ -202,13 +202,13 @@ def measure(name: Optional[str] = None, *, mark: bool = False, required: bool = 
             meter: Optional[Meter] = None) -> Measurement:
     """Measure a block of code, or each call of a function.
 
-    name: name of the measurement; default: that of the decorated function
+    name: name of the measurement; default: that of the decorated function, or "measurement"
     mark: also mark the block as a minibatch for `jetwatt stat` and `jetwatt record`
     required: False: if there is no source of energy, measure the time alone (joules is NaN)
     meter: the meter to read; default: the first source that can be read
 
-    Raises SourceError if there is no source. An error of the source after the start is a
-    RuntimeWarning, and sets the member error.
+    When the block begins, SourceError is raised if there is no source and it is required. An error of the
+    source after that is a RuntimeWarning, and sets the member error.
 
     with jetwatt.measure("step") as m:
         work()

@@ -5,15 +5,15 @@ The counter that a reading returns ends with a power sample, taken some time bef
 kernel module tells the time of this sample (sample_time_ns), except to a process in another time
 namespace. Otherwise two things are unknown:
 
-- The source keeps a value for up to latch_s. Between two reads of this process, the value was taken
-  at an unknown moment (other programs read the source too), at most latch_s ago.
-- The last sample before that moment is up to sample_s older.
+- When the source has updated the counter. It returns the same value for up to latch_s. Other programs
+  read it too, so a new value may be up to latch_s old when this process first reads it.
+- How old the last power sample was at that update: up to sample_s.
 
 The time of the sample is then taken as uniformly distributed. So a reading has a lag with an expected
-value and a standard deviation, which is 0 if the time of the sample is known. At a time t, the energy
-is the counter plus the power of the latest sample times (t - time of the reading + lag). The standard
-deviation of the lag, times that power, is the first part of the uncertainty. The second part is
-what happens between two samples: if the power of a sample deviates from the mean power around it by
+value and a standard deviation; the latter is 0 if the time of the sample is known. At a time t, the
+energy is the counter plus the power of the latest sample times (t - time of the reading + lag). The
+standard deviation of the lag, times that power, is the first part of the uncertainty. The second part
+is what happens between two samples: if the power of a sample deviates from the mean power around it by
 s watts (standard deviation), the sum over n samples deviates by s * sample_s * sqrt(n). s is
 estimated from the differences of successive power samples. See "Uncertainty" in doc/python.md.
 """
@@ -48,7 +48,7 @@ class Reading(NamedTuple):
     joules: the counter, J
     watts: power of the latest sample, W
     lag: expected age of the counter's value, s
-    lag_sd: its standard deviation, s
+    lag_sd: standard deviation of that age, s
     stalled: time for which the counter has not advanced although it should have, s
     """
 
@@ -70,8 +70,9 @@ class Meter:
     root: directory that replaces "/", for tests; default: the environment variable JETWATT_ROOT
     sources: names of the sources to try, in this order: "hwmon", "jetwattd", "exporter"
 
-    While a measurement is open, a thread reads the total when a new value is due; if the time of the
-    samples is not known, every poll_s of the source from then on, so that the time of the value is.
+    While a measurement is open, a thread reads the total when a new value is due. If the source does not
+    tell the times of its samples, the thread then reads every poll_s until there is a new value, so that
+    the time of this value is known to within poll_s.
     """
 
     def __init__(self, root: Optional[str] = None, sources: Optional[List[str]] = None) -> None:
@@ -82,7 +83,7 @@ class Meter:
         self._checked = -math.inf
         self._latched = -math.inf               # when the value was read first
         self._sampled = (-math.inf, -math.inf)  # when its last power sample was taken, at the earliest and latest
-        self._told: Optional[float] = None      # the same, as the source tells it
+        self._told: Optional[float] = None      # when that sample was taken, as the source tells it
         self.exact = False      # whether the time of the last power sample is known
         self.lag_sd = 0.0       # moving mean of Reading.lag_sd, s
         self._users = 0
@@ -177,7 +178,7 @@ class Meter:
         return SIGMAS * (STEP_J + math.sqrt(variance)) + max(first.watts, last.watts) * min(last.stalled, seconds)
 
     def energy_at(self, times: List[float]) -> List[float]:
-        """Return the energy at past times of the history, in J; needs an open measurement."""
+        """Return the energy at past times, in J; only while a measurement is open does the history grow."""
         with self._lock:
             t, j, w = self._times, self._joules, self._watts
             out = []

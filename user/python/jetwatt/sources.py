@@ -149,7 +149,7 @@ class Daemon:
 
     name = "jetwattd"
     # jetwattd reads the counters of the module at most every 1.5 s, in a loop with turns of 0.25 s
-    # (SELDOM_NS and TURN_MS in user/daemon/housekeeping.c), and samples faster than 50 Hz.
+    # (SELDOM_NS and POLL_MS in user/daemon/housekeeping.c), and usually samples at 50 Hz or more.
     latch_s = 1.75
     sample_s = 0.02
     poll_s = 0.5
@@ -183,7 +183,11 @@ class Daemon:
         return text
 
     def total(self) -> Total:
-        """Return the total energy in J, and the mean power over jetwattd's window in W."""
+        """Return the total energy in J, and a power in W.
+
+        The power is the mean over jetwattd's window; with jetwatt-exporter --telemetry, that of the latest
+        sample.
+        """
         text = self._fetch()
         found = re.search(r'^jetwatt_module_energy_joules_total\{scope="([^"]*)"\} (\S+)$', text, re.M)
         if not found:
@@ -205,7 +209,7 @@ class Daemon:
 
 
 class Exporter(Daemon):
-    """The metrics of jetwattd, over HTTP from jetwatt-exporter."""
+    """The metrics of jetwattd, or of the kernel module (--telemetry), over HTTP from jetwatt-exporter."""
 
     name = "exporter"
     # The exporter reuses a response for half a second.

@@ -53,8 +53,8 @@ class Steps:
         self._rows = (array("d"), array("d"), array("d"))
         self._count = 0
         self._seconds = self._joules = 0.0
-        self._spans = 0             # groups of steps without a long gap between them
-        self._gap_s = 0.0           # short gaps within these groups
+        self._spans = 0             # groups of steps; between two groups is a gap longer than lag_max
+        self._gap_s = 0.0           # sum of the shorter gaps, within the groups
         self._last_end = -math.inf
 
     def __getstate__(self) -> Dict[str, Any]:

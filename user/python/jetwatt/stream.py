@@ -63,7 +63,7 @@ class Minibatch(NamedTuple):
     joules: energy of the total, J; NaN: there are no samples for its time
     pid: process id
     kind: "training", also for inference; "evaluation"; or "other": it is no minibatch
-    phase: number of the phase, 1 for the one that takes most of the time; 0: not known
+    phase: number of the phase, 1 for the one that takes most of the time; 0: not known, always live
     marked: the program has marked the minibatch; otherwise it is inferred from waits for the GPU
     """
     start_ns: int
@@ -198,7 +198,11 @@ class Stream:
         return _Records(self, self._take_minibatches)
 
     def records(self) -> "_Records[Record]":
-        """Return samples and minibatches, for `for` and `async for`, in order of their (end) times."""
+        """Return samples and minibatches, for `for` and `async for`.
+
+        Of a running job they are in order of their (end) times; of a trace, minibatches come only when all
+        its blocks have been read.
+        """
         return _Records(self, self._take_records)
 
     def sample_blocks(self) -> "_Records[Any]":

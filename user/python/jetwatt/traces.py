@@ -2,8 +2,8 @@
 """Traces (*.jwt) and the JSON of `jetwatt stat`, as Python objects.
 
 A trace contains samples and waits; minibatches and their energy are inferred when it is read
-(jwt(5)), by libjetwatt's programs only. So read_trace() runs `jetwatt export --format jsonl`, or
-reads the output of that command from a file.
+(jwt(5)). This module cannot do that: read_trace() runs `jetwatt export --format jsonl`, or reads the
+output of that command from a file. jetwatt.stream reads traces without that command.
 """
 import json
 import math

@@ -15,13 +15,15 @@ struct array {
 /**
  * struct jetwatt_stream - an open stream
  * @jw, @probe, @sysfs: sources of a running job; @reader, @fd: the trace
- * @epoll: readable when a source of a running job is; @pidfd: readable when the process has ended
+ * @epoll: readable when a descriptor of @jw or @probe, or @pidfd, is readable; @pidfd: readable when the
+ *	process has ended
  * @join: puts samples and waits in order of time
  * @track: finds the bounds of a running job
  * @rail, @total: rails, and the indices of those in the total
  * @power: samples of the present step; @found: its minibatches
- * @last: the last sample, valid if @any; @uj: energy up to it, from the first sample on
- * @wait, @at_wait: waits and marks, and the energy at each; the energy of the first @known is known
+ * @last: the last sample, valid if @any; @uj: energy from the first sample to the last one, uJ
+ * @wait, @at_wait: waits and marks, and the energy from the first sample to the end of each, uJ; the first
+ *	@known entries of @at_wait are valid
  * @open: minibatches whose end the samples have not reached; only in a running job
  * @bound_ns: end of the last minibatch of a running job; @job_ns: begin of the recorded job
  * @mark_name: names of the marks of a trace
@@ -29,7 +31,7 @@ struct array {
  * @sysfs_ns: time of the last reading of sysfs
  * @samples_lost, @waits_lost: as in struct jetwatt_stream_lost
  * @ended: the stream has ended
- * @err: error of a callback; @why: its text, NULL: that of the library
+ * @err: error of a callback; @why: text of an error of the probe, NULL: jetwatt_error() has the text
  */
 struct jetwatt_stream {
 	struct jetwatt *jw;
@@ -60,7 +62,7 @@ void jetwatt_stream_find_total(struct jetwatt_stream *s);
 void jetwatt_stream_join(struct jetwatt_stream *s);
 /* Add a batch of samples; a callback for jetwatt_subscribe(). */
 void jetwatt_stream_samples(const struct jetwatt_samples *b, void *stream);
-/* Append a minibatch, with its energy, to those that are found. */
+/* Compute the energy of a minibatch, and append the minibatch to @found. */
 void jetwatt_stream_add(struct jetwatt_stream *s, const struct jetwatt_stream_minibatch *m);
 
 /* Collect what has arrived, or the next block. Return: as jetwatt_stream_step(). */

@@ -29,7 +29,7 @@ static void *append(struct jetwatt_stream *s, struct array *a, const void *entry
 	return memcpy((char *)a->at + size * a->n++, entry, size);
 }
 
-/* Return: energy from the last sample to @t_ns, which is before the sample @p, uJ. */
+/* Return: energy from the last sample to @t_ns, which is not after the sample @p, uJ. */
 static double energy_until(const struct jetwatt_stream *s, const struct jetwatt_power *p, uint64_t t_ns)
 {
 	const struct jetwatt_power pair[2] = { s->last, *p };
@@ -64,7 +64,8 @@ void jetwatt_stream_add(struct jetwatt_stream *s, const struct jetwatt_stream_mi
 		f->uj = energy_at(s, m->end_ns) - energy_at(s, m->start_ns);
 }
 
-/* Compute the energy of the waits that end before the sample @p, and of the minibatches that do. */
+/* Compute the energy from the first sample to the end of each wait that ends at or before the sample @p,
+ * and add the minibatches that end there. */
 static void reach_waits(struct jetwatt_stream *s, const struct jetwatt_power *p)
 {
 	const struct jetwatt_sync *wait = s->wait.at;
@@ -110,7 +111,7 @@ static void trim_waits(struct jetwatt_stream *s)
 	s->known -= gone;
 }
 
-/* A wait or mark of a running job: does a minibatch end with it? */
+/* Add a minibatch to s->open if it ends with this wait or mark of a running job. */
 static void track_wait(struct jetwatt_stream *s, const struct jetwatt_sync *w)
 {
 	struct jetwatt_stream_minibatch m = { .end_ns = w->exit_ns, .tgid = w->tgid };

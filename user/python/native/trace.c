@@ -120,7 +120,7 @@ static void on_reading(const struct jetwatt_reading *r, void *arg)
 		jetwatt_join_reading(r, s->join);
 }
 
-/* The next step is the first one that delivers records: read until the rails are known. */
+/* Read the description of the run, until the rails are known. */
 static int read_description(struct jetwatt_stream *s)
 {
 	int n = 1;
