@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * The functions below do the same as libnl's nla_*(). The functions are inline because a batch has
- * about 100 attributes. @rem: number of bytes of the message that are left to read.
+ * jetwatt_attr_ok() to jetwatt_attr_data() do the same as libnl's nla_*(). They are inline because
+ * a batch has about 100 attributes. @rem: number of bytes of the message that are left to read.
  */
 static inline int jetwatt_attr_ok(const struct nlattr *a, int rem)
 {

@@ -52,8 +52,8 @@ static uint32_t crc_shift(uint32_t reg, size_t len)
 	return crc_multiply(by, reg);
 }
 
-/* Discard the stored registers before @first and make space for @need registers. Return: 0;
- * -ENOMEM. */
+/* Make space for @need registers from @first on. Discard the stored registers before @first if
+ * these are more than half of all. Return: 0; -ENOMEM. */
 static int reserve_marks(struct jetwatt_crc_marks *m, uint64_t first, size_t need)
 {
 	size_t gone = first - m->first;
@@ -91,8 +91,8 @@ int jetwatt_crc_marks_of(struct jetwatt_crc_marks *m, const uint8_t *at, uint64_
 	uint64_t first = from / JETWATT_CRC_MARK, last = (from + len) / JETWATT_CRC_MARK;
 	uint32_t begin, end;
 
-	/* No register is stored for this position. The register may start with any value, because
-	 * the effect of that value is removed. */
+	/* If no register is stored for this position, begin with any value, because the effect of
+	 * that value is removed. */
 	if (!m->nr || first < m->first || first >= m->first + m->nr)
 		m->nr = 0;
 	if (!m->nr)

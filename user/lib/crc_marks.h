@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * CRC-32C of parts of a stream, which may overlap. Each byte of the stream is processed once, so
- * the total cost does not depend on the number and the length of the parts. For trace_reader.c.
+ * CRC-32C of parts of a stream, which may overlap. Each byte of the stream is processed once, and
+ * each part costs fewer than 2 * JETWATT_CRC_MARK further bytes, however long it is. For
+ * trace_reader.c.
  */
 #ifndef JETWATT_LIB_CRC_MARKS_H
 #define JETWATT_LIB_CRC_MARKS_H
@@ -9,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Distance between stored CRC registers, in bytes; also the number of bytes before a part that
- * must still be in memory. */
+/* Distance between stored CRC registers, in bytes. Fewer than this many bytes before a part must
+ * still be in memory. */
 #define JETWATT_CRC_MARK	64
 
 /**

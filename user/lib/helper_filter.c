@@ -4,8 +4,9 @@
 
 /*
  * If a process has less than one wait of its own threads per this many waits of the helper, its own
- * threads are taken not to wait. Each own wait drops this many of the helper's waits that follow, and
- * all own waits together at most DROPS_MAX: a program may wait while it compiles, and never again.
+ * threads are taken not to wait. Each own wait lets the filter drop this many of the helper's next
+ * waits. At most DROPS_MAX drops are outstanding, because a program may wait while it compiles, and
+ * never again.
  */
 #define HELPER_RATIO	64
 #define DROPS_MAX	1024
@@ -70,7 +71,7 @@ static int hold_back(struct jetwatt_helper_filter *o, const struct jetwatt_sync 
 	if (o->process[i].known)
 		return 0;
 	/* There is no space to hold back another wait: report the waits of the process whose
-	 * wait is the oldest. It may be this one. */
+	 * wait is the oldest. That process may be the one of @s. */
 	if (o->nr_held == JETWATT_HELPER_FILTER_HELD)
 		release_process(o, o->held[0].tgid, fn, arg);
 	if (o->process[process_slot(o, s->tgid)].known)

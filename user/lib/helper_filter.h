@@ -27,7 +27,7 @@
  * @process: slots, by tgid modulo JETWATT_HELPER_FILTER_PROCESSES; a new process replaces
  *	the one in its slot. drops: number of the helper's next waits to drop, because the job's
  *	own threads wait. known: 1: the helper's waits are not held back any more, because the
- *	process had own waits, or had none in time
+ *	process had own waits, had none in time, or @held was full
  * @held: waits held back, in order of arrival
  * @nr_held: number of waits held back
  * @dropped: number of the helper's waits that were dropped

@@ -5,10 +5,11 @@
  * Samples are in order. Waits for the GPU are ordered by their end, and come from several CPUs.
  * Waits may be out of order by the time that a CPU needs from reading the clock to completing the
  * record (at most DISORDER_NS). No stream announces how far it is complete, so the join estimates
- * it: up to the time of the stream's last record minus DISORDER_NS, or, if the stream is silent, up
- * to the latest time of both streams minus the hold time. Of the times up to which the two streams
- * are estimated to be complete, the join takes the earlier one and delivers records up to it. The
- * join uses only the times of records, so the same input gives the same output.
+ * it: for samples, up to the last sample; for waits, up to the last wait minus DISORDER_NS; for a
+ * stream that is silent, up to the latest time of both streams minus the hold time. Of the times up
+ * to which the two streams are estimated to be complete, the join takes the earlier one and
+ * delivers records up to it. The join uses only the times of records, so the same input gives the
+ * same output.
  */
 #include "lib/join.h"
 
@@ -59,7 +60,8 @@ struct queue {
  * @sync: queue of waits
  * @hold_ns: hold time
  * @delivered_ns: time of the last record that was delivered, ns
- * @late: number of records that were discarded because they arrived too late
+ * @late: number of records that were discarded because they arrived too late, or because memory was
+ *	exhausted
  * @power_fn: callback for power samples, with @arg
  * @sync_fn: callback for waits, with @arg
  */

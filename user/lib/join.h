@@ -23,7 +23,7 @@
  * @clock: last values of the clock frequencies
  * @temp_mc: last temperature of the hottest zone, millidegrees Celsius
  * @telemetry: last value of each telemetry slot
- * @read_ns: time of that value
+ * @read_ns: time at which the value of each slot was read, ns
  */
 struct jetwatt_power_state {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
@@ -48,7 +48,7 @@ void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rai
  * @p: receives the power
  *
  * Return: 1 if @p was filled in; 0 if an enabled rail has not been read yet, so its power is
- * unknown.
+ * unknown. After SKIP_MAX (power.c) such samples, 1 is returned all the same.
  */
 int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_samples *s,
 			 uint32_t i, struct jetwatt_power *p);

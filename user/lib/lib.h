@@ -82,8 +82,8 @@ typedef int (*jetwatt_reply_fn)(struct jetwatt *jw, const struct nlattr *attr, i
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
 			    jetwatt_reply_fn fn, void *arg);
 
-/* request.c: allocate a request with the command @cmd and the netlink flags @flags. Return:
- * NULL: out of memory. */
+/* request.c: allocate a request with the command @cmd and the netlink flags @flags. Return: the
+ * request; NULL: out of memory. */
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags);
 /* Send a request, handle its replies with @fn, and free the request. Return: 0; or a negative
  * errno. */

@@ -136,8 +136,8 @@ static int add_library_call(Elf *elf, const char *name, uint64_t addr,
 	return n + 1;
 }
 
-/* Read the table of exported functions, or in a program that is not stripped the table of all
- * functions. */
+/* Return whether a section is a table of symbols to search: the exported functions or, in a file
+ * that is not stripped, all functions. */
 static int has_symbols(const GElf_Shdr *sh)
 {
 	return sh->sh_entsize && (sh->sh_type == SHT_DYNSYM ||

@@ -11,10 +11,10 @@
  * Suffixes of the names: _v2 marks the current one of several signatures of a function. Programs
  * that are compiled with one default stream per thread (CUDA_API_PER_THREAD_DEFAULT_STREAM) call
  * the names with _ptsz if the function has a stream argument, and with _ptds if it has none.
- * cuEvent* have no such variant.
+ * cuEventSynchronize and cuEventQuery have no such variant.
  *
- * A synchronous copy waits for the work that was submitted to its stream before the copy. Not in
- * the table:
+ * A synchronous copy waits for the work that was submitted to its stream before the copy. Among
+ * others, the table does not contain:
  * - copies within device memory and cuMemcpyPeer: they are not synchronous with the host
  *   ("API synchronization behavior" in the CUDA manuals);
  * - asynchronous copies of rectangles and of several ranges, and asynchronous copies to the device;

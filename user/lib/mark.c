@@ -29,7 +29,8 @@ static int64_t offset_ns;	/* offset of CLOCK_MONOTONIC in this time namespace */
 static pid_t on_behalf_of;		/* process to which marks are attributed; 0: this one */
 static unsigned int lost;	/* number of marks lost since the last mark that was sent */
 
-/* Return the descriptor of JETWATT_MARK_FD; -1: it is not set, so this program is not measured. */
+/* Return the descriptor of JETWATT_MARK_FD; -1: the variable is not set or invalid, so this program
+ * is not measured. */
 static int mark_fd(void)
 {
 	static int fd = -2;

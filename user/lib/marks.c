@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The marker backend: receives the marks that the measured program sends with mark.c. A begin mark
- * and its end mark become one record; a single mark becomes a record by itself. The kernel's
- * credentials show which process has sent a mark.
+ * is reported at once (JETWATT_SYNC_MARK_BEGIN), and again together with its end mark as one
+ * record; a single mark becomes a record by itself. The kernel's credentials show which process has
+ * sent a mark.
  */
 #include "lib/marks.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Parser of batches. The parser of batches checks the length of each attribute against the message,
- * and the number of values against the number of samples.
+ * Parser of batches. It checks the length of each attribute against the message, and the number of
+ * values against the number of samples.
  */
 #include "lib/parse.h"
 

@@ -48,8 +48,8 @@ struct tick {
 	struct jetwatt_telemetry telemetry;
 };
 
-/* If a kind of series has more indices than telemetry channels, the channel gets the highest
- * value: the temperature of the hottest thermal zone. */
+/* If a kind of series has several indices but one telemetry channel, the channel gets the highest
+ * value, for example the temperature of the hottest thermal zone. */
 static void update_telemetry(const struct jetwatt_series_view *v, int32_t value, struct tick *t)
 {
 	const struct jetwatt_series_row *row = jetwatt_series_row(v->kind);

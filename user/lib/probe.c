@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The probe: opens the backends that detect waits for the GPU, best first, and merges their
- * records. The probe finds out what the kernel supports by trying, never by the kernel's version.
+ * The probe: opens the backends that detect waits for the GPU, best first, and passes their records
+ * on to the caller. The probe finds out what the kernel supports by trying, never by the kernel's
+ * version.
  */
 #include "lib/probe.h"
 
@@ -176,8 +177,8 @@ static int open_backends(struct jetwatt_probe *p, const struct jetwatt_probe_opt
 		     probe_fail(-EINVAL, "no such backend of the probe: %#x", want);
 }
 
-/* The kernel's records have process ids and times of the initial namespaces, so this process
- * must be in these namespaces. */
+/* The kernel's records have process ids and times of the initial namespaces. To filter by process
+ * id, this process must be in the initial pid namespace; it must always have the initial clock. */
 static int check_namespaces(const struct jetwatt_probe_opts *o)
 {
 	if (o->tgid && !jetwatt_process_initial_pids())

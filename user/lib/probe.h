@@ -11,10 +11,9 @@
 /**
  * struct jetwatt_backend_ops - operations of a backend
  * @backends: mask of the values of enum jetwatt_backend that the backend can provide
- * @open: open the backend with as many of the requested @backends as possible, and store its
- *	state in @state. For each of @backends that the backend cannot provide, it calls
- *	jetwatt_probe_refuse(). Return: 0; or a negative errno if the backend provides none of
- *	@backends
+ * @open: provide as many of the backends in the mask @which as possible, and store the state in
+ *	@state. For each of @which that cannot be provided, call jetwatt_probe_refuse(). Return: 0;
+ *	or a negative errno if none of @which can be provided
  * @fd: return a descriptor that is readable when there are records to dispatch
  * @dispatch: pass the backend's new records to jetwatt_probe_deliver(). Return: 1 if further
  *	records may arrive without making the descriptor readable; 0 if further records make it

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The BPF backend: loads and attaches bpf/sync.bpf.c, and converts its records. The backend traces
- * system calls from the start, and libcuda once a watched process has mapped it (probe_uprobe.c).
+ * The BPF backend: attaches bpf/sync.bpf.c and converts its records. It traces system calls and the
+ * system's libcuda from the start, another libcuda once a process has mapped it (probe_uprobe.c).
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -32,11 +32,11 @@
 #define RECHECK_SEARCHES	32
 /*
  * If a process has libcuda but has not waited in its functions, all code of the process is searched
- * for statically linked runtimes. Number of searches before that: QUIET_SEARCHES if the process has
- * called libcuda but launches nothing through it, else IMPORT_SEARCHES. Programs import PyTorch or
- * JAX for seconds before they call libcuda, with a dozen libraries that have a runtime. None of
- * these runtimes needs uprobes if libcuda's exported functions are called, as with the driver 580.
- * Each uprobe takes up to 0.1 s to remove (Linux 6.18).
+ * for CUDA runtimes, also statically linked ones. Number of searches before that: QUIET_SEARCHES if
+ * the process has called libcuda but launches nothing through it, else IMPORT_SEARCHES. Programs
+ * import PyTorch or JAX for seconds before they call libcuda, with a dozen libraries that have a
+ * runtime. None of these runtimes needs uprobes if libcuda's exported functions are called, as with
+ * the driver 580. Each uprobe takes up to 0.1 s to remove (Linux 6.18).
  */
 #define QUIET_SEARCHES		5
 #define IMPORT_SEARCHES		100
@@ -111,14 +111,14 @@ static int attach_at(struct jetwatt_uprobes *u, struct bpf_program *prog, int on
 	return err;
 }
 
-/* Return whether a call ends a wait when it returns. */
+/* Return whether the return of a call is traced too. */
 static int returns(enum jetwatt_library_what what)
 {
 	return what != JETWATT_LIBRARY_LAUNCH && what != JETWATT_LIBRARY_CALLBACK;
 }
 
-/* If a call waits, attach the uprobe on the function's return first, so that every call whose
- * start is seen has its end seen as well. */
+/* If the return is traced, attach its uprobe first, so that every call whose start is seen has its
+ * end seen as well. */
 static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 {
 	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];
@@ -142,7 +142,7 @@ static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 /*
  * Attach to one library. @path: path by which this process can open the file; @name: path of the
  * file as the job sees it. Return: 0, also if uprobes were attached to the file before; or a
- * negative errno, after jetwatt_probe_refuse().
+ * negative errno, after jetwatt_probe_refuse() unless stat() failed.
  */
 static int attach_library(struct jetwatt_uprobes *u, const char *path, const char *name)
 {
@@ -183,8 +183,8 @@ static int has_library(const struct jetwatt_uprobes *u, uint32_t tgid)
 	return u->known[tgid % KNOWN_MAX] == tgid;
 }
 
-/* Attach uprobes to a CUDA runtime that is linked statically into the program or a framework's
- * library. */
+/* Attach uprobes to all CUDA runtimes of a process: libcudart, and those linked statically into the
+ * program or a framework's library. */
 static void attach_linked_runtime(struct jetwatt_uprobes *u, uint32_t tgid)
 {
 	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];
@@ -207,8 +207,9 @@ static void attach_linked_runtime(struct jetwatt_uprobes *u, uint32_t tgid)
 }
 
 /*
- * Check whether the process uses CUDA, but not at the addresses that libcuda exports. A runtime
- * gets its addresses from cuGetProcAddress(), which may return other addresses.
+ * If the process seems to use CUDA, but not at the addresses that libcuda exports, attach uprobes
+ * to its runtimes. A runtime gets its addresses from cuGetProcAddress(), which may return other
+ * addresses.
  */
 static void search_quiet_process(struct jetwatt_uprobes *u, uint32_t tgid)
 {

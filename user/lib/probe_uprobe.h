@@ -16,9 +16,9 @@ struct sync;
 int jetwatt_uprobes_possible(void);
 
 /*
- * Attach uprobes to the CUDA libraries of the system and of running processes. @u: set to the state
- * of the uprobes, which is freed with jetwatt_uprobes_free(). Return: 0; or a negative errno, after
- * jetwatt_probe_refuse().
+ * Attach uprobes to the CUDA libraries of the system and of the watched processes. @u: set to the
+ * state of the uprobes, which is freed with jetwatt_uprobes_free(). Return: 0, also if no library
+ * was found; -ENOMEM, after jetwatt_probe_refuse().
  */
 int jetwatt_uprobes_new(struct jetwatt_uprobes **u, struct jetwatt_probe *p, struct sync *bpf,
 			const struct jetwatt_probe_opts *o);

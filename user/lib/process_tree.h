@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 /* Return: 1 if this process is in the initial pid namespace, whose ids the kernel's records
- * contain; else 0. */
+ * contain, or if this cannot be determined; else 0. */
 int jetwatt_process_initial_pids(void);
 
 /* Return: 1 if the offset of CLOCK_MONOTONIC in this time namespace is 0, else 0. */
@@ -32,7 +32,8 @@ int jetwatt_process_cgroup(const char *path, uint64_t *id, uint32_t *level);
  * @tgid: process id
  * @tgids: set to an array of process ids; the caller frees it
  *
- * Return: number of processes; -ESRCH: no such process; -ENOMEM.
+ * Return: number of processes, without zombies; -ESRCH: no such process; -ENOMEM; or the error of
+ * opening /proc.
  */
 int jetwatt_process_tree(uint32_t tgid, uint32_t **tgids);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Parsers of replies, events and acks, one function per message. A field whose attribute is absent
- * stays 0. Each function requires the attribute without which its message is useless, and returns
- * -EBADMSG if that attribute is absent.
+ * stays 0, or UINT32_MAX if it is the parent of a rail or the rail of an energy counter. Each
+ * function requires the attribute without which its message is useless, and returns -EBADMSG if
+ * that attribute is absent.
  */
 #include "lib/parse.h"
 

@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* Timeout of a request, ms. Time limit for a reply, s: the module delays a reply at most by one
- * sampler tick with a failing chip. */
+/* Timeout of a request, ms. The module delays a reply at most by one sampler tick with a failing
+ * chip, so it is sufficient. */
 #define TIMEOUT_MS	10000
 
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags)

@@ -82,7 +82,7 @@ ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags)
  * @fn: handles one message; an error that @fn returns ends the dispatch
  * @arg: passed to @fn
  *
- * Context: does not block.
+ * Context: does not block; handles at most DISPATCH_MAX datagrams.
  * Return: number of messages handled; or a negative errno, with the text in @jw->error.
  */
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,

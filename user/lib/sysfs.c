@@ -88,8 +88,8 @@ static int read_number(const char *path, int64_t *v)
 	return err ? -ENOENT : 0;
 }
 
-/* Find the files of one "NAME/ATTRIBUTE" (the name ends at a space). Return: number of channels
- * (files) found. */
+/* Find the files of one "NAME/ATTRIBUTE", which ends at a space or at the end of the string @file.
+ * Return: number of channels (files) found. */
 static unsigned int find_files(struct jetwatt_sysfs *fs, const struct jetwatt_series_row *row,
 			       const char *file, const unsigned int *nr, int devices)
 {

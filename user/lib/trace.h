@@ -15,14 +15,14 @@
 #define JETWATT_TRACE_HEADER	32	/* length of a block's header, bytes */
 /*
  * A block is written when it has JETWATT_TRACE_FULL bytes or is JETWATT_TRACE_AGE_NS old.
- * Therefore a reader that follows a growing trace is one second behind, and a crash of the writer
- * loses one second.
+ * Therefore a reader that follows a growing trace is about one second behind, and a crash of the
+ * writer loses about one second.
  */
 #define JETWATT_TRACE_FULL	(64 << 10)
 #define JETWATT_TRACE_AGE_NS	1000000000ull
 /*
- * Maximum length of a block, bytes. No writer exceeds this length: the largest batch fits behind a
- * block that is almost full.
+ * Maximum length of a block, bytes. No block is longer: a batch, of less than 3 MiB, is added only
+ * to a block of about JETWATT_TRACE_FULL bytes or less.
  */
 #define JETWATT_TRACE_MAX	(4 << 20)
 

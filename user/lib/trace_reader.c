@@ -8,8 +8,9 @@
  * completed.
  *
  * A malicious trace may contain many headers, each for a long block that includes all later blocks.
- * Therefore each byte is added to a checksum only once, however many blocks it belongs to, and is
- * moved in memory a bounded number of times.
+ * Therefore the time for the checksums depends on the number of bytes and of headers, but not on
+ * the lengths of the blocks (crc_marks.h), and each byte is moved in memory a bounded number of
+ * times.
  */
 #include "lib/trace.h"
 
