@@ -27,8 +27,8 @@ enum jetwatt_blackbox_trigger jetwatt_blackbox_parse(const char *text);
  * @post_s: duration of samples after the trigger, s
  *
  * If the black box was filled by the trigger before the call, it is recorded at once. The box is
- * emptied when its samples have been read. SIGINT, SIGQUIT, SIGTERM and SIGHUP end the waiting.
- * Prints an error.
+ * emptied when its samples have been read. SIGINT, SIGQUIT, SIGTERM and SIGHUP end the waiting;
+ * after the trigger, they end the recording before @post_s. Prints an error.
  *
  * Return: exit code.
  */

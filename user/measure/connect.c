@@ -114,8 +114,8 @@ void jetwatt_block_signals(sigset_t *set)
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGQUIT);
 	sigaddset(set, SIGTERM);
-	/* nohup has set SIGHUP to be ignored, so do not block it. If SIGHUP were blocked, the
-	 * signalfd would receive it, and the verb would end. */
+	/* If SIGHUP is ignored (nohup does this), do not block it: the signalfd would receive a
+	 * blocked SIGHUP, and the verb would end. */
 	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
 		sigaddset(set, SIGHUP);
 	sigprocmask(SIG_BLOCK, set, NULL);

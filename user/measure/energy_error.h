@@ -55,19 +55,19 @@ void jetwatt_energy_error_mark(struct jetwatt_energy_error *q, const struct jetw
  */
 int jetwatt_energy_error_at(struct jetwatt_energy_error *q, const struct jetwatt_session *w,
 			    uint64_t ns, struct jetwatt_energy_mark *mark);
-/* Return: mean age of a sensor value when it is read, ns, of the rail with the oldest values. Samples
- * up to this time after @ns are needed for the integrals at @ns. */
+/* Return: mean age of a sensor value when it is read, ns, of the rail with the oldest values. The
+ * integrals at a time need samples that are later by up to this age. */
 uint64_t jetwatt_energy_error_age(const struct jetwatt_energy_error *q,
 				  const struct jetwatt_session *w);
 /* Add the samples up to the time @ns to the integrals, before the session discards the samples. */
 void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns);
 /*
- * Compute the energy of a minibatch with its error. Return: 0; -ENODATA: the integrals at its
- * begin or end are not stored (any more), or @b is not a minibatch.
+ * Compute the energy of a minibatch with its error. Return: 0; -ENODATA: the integrals at its begin
+ * or end are not stored (any more), @b is not a minibatch, or its energy has no grade.
  */
 int jetwatt_energy_error_of(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
 		       struct jetwatt_batch_energy_result *c);
-/* Compute the errors of the @n minibatches @b. */
+/* Compute the errors of the training minibatches among the @n bounds @b. */
 void jetwatt_energy_error_end(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
 			 int n, struct jetwatt_energy_errors *f);
 /* Free the memory. */

@@ -16,8 +16,8 @@
  * @span_s: duration of these minibatches, s
  * @settle_s: time from the change of mode until power had settled, s
  * @dwell_s: total time in the mode, s
- * @settled: 1: power has settled; 0: power has not settled in time, or its level was
- *	predicted; the errors in @row account for that
+ * @settled: 1: power had settled; 0: its settled level was predicted, or power had not settled and
+ *	is the mean since the middle of the time limit or, in a slow mode, since the change of mode
  */
 struct jetwatt_measure {
 	struct jetwatt_row row;

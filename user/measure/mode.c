@@ -32,8 +32,9 @@
 #define BLOCK_NS	50e6	/* minimum duration of a block of minibatches, ns */
 #define BLOCKS_MIN	6	/* minimum number of blocks from which an error is computed */
 #define POLL_MS		50	/* interval of reading samples */
-#define UNSETTLED	0.05	/* relative error assumed for power that has not settled */
-/* minimum relative error of time with fewer than SLOW_FEW minibatches */
+/* minimum relative error of power in a slow mode; of time, with fewer than SLOW_FEW minibatches */
+#define UNSETTLED	0.05
+/* minimum relative error of time with fewer than SLOW_FEW minibatches; of power: half of it */
 #define FEW_SD		0.01
 /* number of minibatches that suffices to show that a mode is slower than limits->slow_ms */
 #define SLOW_FEW	3
@@ -102,9 +103,10 @@ static uint64_t median_length(struct mode_work *k, int bounds, uint64_t since_ns
 }
 
 /*
- * Collect times and energies of complete minibatches after @from_ns, without the first minibatches
- * after the change of mode (without the first @warmup_drop if they are long). Set k->from_ns to the
- * start of the first collected minibatch. Return: their number.
+ * Collect times and energies of complete minibatches after @from_ns, without the first
+ * BATCHES_DROPPED minibatches after the change of mode (without the first @drop if they are longer
+ * than LONG_NS). Set k->from_ns to the start of the first collected minibatch. Return: their
+ * number.
  */
 static size_t clean_batches(const struct jetwatt_session *w, struct mode_work *k, int bounds,
 			    uint64_t since_ns, uint64_t from_ns, int drop)
@@ -242,7 +244,7 @@ static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first
 }
 
 /* Check whether the job still does GPU work, and whether the time limit has passed. Return: 0;
- * -ENODATA; -ETIMEDOUT. */
+ * -ENODATA: no wait for limits->idle_s; -ETIMEDOUT: the time limit has passed. */
 static int check_idle(const struct jetwatt_session *w, uint64_t since_ns,
 		      const struct jetwatt_measure_limits *limits, const struct jetwatt_measure *m)
 {

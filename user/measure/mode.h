@@ -20,7 +20,9 @@
  *	discard two, as for shorter minibatches
  * @seconds: minimum total duration of the measured minibatches, s
  * @target: relative standard error of time and power to reach
- * @max_s: maximum time in the mode, s, if there are @min_on_timeout minibatches by then
+ * @max_s: maximum time in the mode, s, if there are @min_on_timeout minibatches by then. Twice as
+ *	long if the choice of a mode depends on the power; four times as long (at least @idle_s)
+ *	without these minibatches
  * @idle_s: time without a wait for the GPU after which the job is taken to do no GPU work, s
  * @settle_s: maximum time for power to settle, s; after that, power from the second half of
  *	this time on is used; 0: 6 s
@@ -28,8 +30,8 @@
  * @slow_ms: if minibatches take longer than this, ms, the measurement ends early: power need not
  *	have settled, and its error includes that; 0: no limit
  * @before_w: settled power before the change of mode, W; 0: unknown
- * @limit_w: power limit, W; a measured power that is far from this limit may have a larger
- *	error; 0: no limit
+ * @limit_w: power limit, W; a predicted power that is far from this limit may have a larger error;
+ *	0: no limit
  * @good_ms: modes that are faster than this, ms, and close to @limit_w need a smaller power error;
  *	0: no mode needs a smaller error
  * @decay: decay times of power that earlier changes of mode on this board have shown. If
@@ -47,8 +49,8 @@ struct jetwatt_measure_limits {
 /* Limits for measuring a profile, and limits for verifying a chosen mode. */
 extern const struct jetwatt_measure_limits jetwatt_measure_profile, jetwatt_measure_verify;
 
-/* Called several times per second with the result of the measurement so far; @part: progress, 0
- * to 1. */
+/* Called after each evaluation of the samples (limits->poll_s) with the result so far; @part:
+ * progress, 0 to 1. */
 typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double part, void *arg);
 
 /**
@@ -61,8 +63,8 @@ typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double 
  * @arg: passed to @progress
  *
  * Return: 0; 1: @w was stopped, has ended or has failed: see jetwatt_measure_why(); -ENODATA: no
- * GPU work; -ETIMEDOUT: GPU work, but no minibatches found; -ECANCELED: limits->cancel was set;
- * -ENOMEM.
+ * GPU work; -ETIMEDOUT: GPU work, but no or too few minibatches found; -ECANCELED: limits->cancel
+ * was set; -ENOMEM.
  */
 int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
 			 const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,

@@ -62,7 +62,7 @@ uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_
 	if (*settled)
 		return s->since_ns + STEP_NS;
 	/* Power may never settle within its noise. After the time limit, use the unsettled power
-	 * from the middle of the time limit on; the error given for it accounts for that. */
+	 * from the middle of the time limit on. */
 	return s->n && s->t[s->n - 1] - s->since_ns > most_ns ? s->since_ns + most_ns / 2 : 0;
 }
 

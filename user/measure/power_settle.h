@@ -28,7 +28,7 @@ struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *sessi
 
 /*
  * Return the time from which on power is valid, ns; 0: power has not settled yet, and the time
- * limit has not passed. @settled: set to 1 if power has settled, to 0 if the time limit has passed.
+ * limit has not passed. @settled: set to 1 if power has settled, else to 0.
  */
 uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_ns,
 			      const struct jetwatt_measure_limits *limits, int *settled);
@@ -36,7 +36,8 @@ uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_
 /*
  * If limits->decay is not NULL, predict the level of power from the samples from @from_ns on, and
  * add the decay that these samples show to limits->decay. Return: 0 if row->power_w and
- * row->power_sd are set; -ENODATA if the error of the prediction is too large.
+ * row->power_sd are set; -ENODATA if there is no prediction, or its error is too large;
+ * limits->decay is then unchanged.
  */
 int jetwatt_settle_predict(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits, struct jetwatt_row *row);

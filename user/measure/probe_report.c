@@ -39,8 +39,9 @@ uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st)
 	return rung;
 }
 
-/* Return whether most waits are those of libcuda's helper thread. The helper thread also wakes
- * up within minibatches, so its waits do not only mark boundaries. */
+/* Return whether waits of libcuda's helper thread are the most frequent kind, and there are no
+ * marks. The helper thread also wakes up within minibatches, so its waits do not only mark
+ * boundaries. */
 static int helper_only(const struct jetwatt_probe_state *st)
 {
 	uint64_t most = st->seen[JETWATT_SYNC_HELPER];

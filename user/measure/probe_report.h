@@ -10,8 +10,9 @@
 #include "jetwatt.h"
 #include "out/json.h"
 
-/* Return the backend that detected most waits, not counting marks; if there were no waits, a
- * backend that is attached. */
+/* Return the backend that detected the most frequent kind of wait; marks replace no kind that
+ * precedes them in enum jetwatt_sync_call. If there were no waits, return the best backend that is
+ * attached, or 0. */
 uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st);
 
 /* Print a line about the backend for the summary; add the object "probe" to the JSON output. */

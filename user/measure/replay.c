@@ -64,8 +64,8 @@ static int find_rail(const struct jetwatt_session *w, uint32_t id)
 	return i;
 }
 
-/* A trace repeats the descriptions of its rails when rates change; the first description
- * determines the order of the rails. */
+/* A trace repeats the descriptions of its rails, with rates that may have changed; the first
+ * descriptions determine the order of the rails. */
 static void on_rail(const struct jetwatt_rail *rail, void *arg)
 {
 	struct jetwatt_replay *r = arg;

@@ -34,7 +34,8 @@
  * @config: configuration of the sampler before the session changed it
  * @rate_set: sampling rate that the session has set, Hz; 0: the session has not changed the rate
  * @running: 1: the module has sent samples
- * @missed0: number of sampler ticks that had been skipped before the session was opened
+ * @missed0: number of sampler ticks that had been skipped before the session was opened or, after
+ *	jetwatt_session_job(), before @begun_ns
  * @power: array of @nr_power power samples in order of time; jetwatt_session_discard()
  *	discards old ones
  * @sync: array of @nr_sync waits for the GPU in order of time, without marks
@@ -164,19 +165,20 @@ void jetwatt_session_join(struct jetwatt_session *w);
 
 /*
  * Run the event loop for @ms milliseconds, or until the job ends, a signal arrives or the session
- * fails. Return: 0; 1 if @ended, @stop or @failed of the session is set.
+ * fails. If the job had ended or a signal had arrived before the call, only a failure ends the loop
+ * early. Return: 0; 1 if @ended, @stop or @failed of the session is set.
  */
 int jetwatt_session_run(struct jetwatt_session *w, int ms);
 
 /*
- * Wait for @ms, then handle all samples and waits at once. This function costs less CPU time than
- * jetwatt_session_run(), because a wake-up costs more than the handling of a record. Return: as
- * jetwatt_session_run().
+ * Wait for @ms (less if the job ends or a signal arrives), then handle all samples and waits at
+ * once. This function costs less CPU time than jetwatt_session_run(), because a wake-up costs more
+ * than the handling of a record. Return: as jetwatt_session_run().
  */
 int jetwatt_session_sleep(struct jetwatt_session *w, int ms);
 
-/* After the end of the job: run the event loop until a sample later than the job's end has
- * arrived (at most 2 s). */
+/* After the end of the job: run the event loop until a sample later than the job's end has arrived
+ * (at most 2 s), then deliver the records that the join holds back. */
 void jetwatt_session_finish(struct jetwatt_session *w);
 
 /* Discard the power samples before @before_ns, except the last of these samples. */
@@ -201,7 +203,8 @@ const char *jetwatt_session_scope(const struct jetwatt_session *w, char *buf, si
 /* Print why the session cannot continue. Return: exit code. */
 int jetwatt_session_error(const struct jetwatt_session *w);
 
-/* Return: number of ticks that the module's sampler has skipped since the session was opened. */
+/* Return: number of ticks that the module's sampler has skipped since @missed0 was read; of a
+ * replayed session, in the recorded run. */
 uint64_t jetwatt_session_missed(struct jetwatt_session *w);
 
 /* Restore the sampling rate, close the session and free its memory. */

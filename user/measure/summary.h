@@ -43,7 +43,7 @@ struct jetwatt_summary_phase {
  * @minibatches: number of minibatches, of all phases but evaluations
  * @used: number of minibatches of phase 1 in the statistics
  * @warm_ns: minibatches that end at this time or before are warm-up
- * @left_out: number of minibatches that are left out as warm-up
+ * @left_out: number of minibatches that are left out as warm-up, or because their energy is unknown
  * @phase: the phases
  * @phases: number of phases
  * @wait_share: fraction of a minibatch's time in which the job waits for the GPU

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Adds up the telemetry values of a run and prints it as text or JSON. */
+/* Adds up the telemetry values of a run and prints the sums as text or JSON. */
 #include "measure/telemetry.h"
 
 #include <inttypes.h>

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Rates between readings closer than this, ns, are not compared: a single unit changes them. */
+/* Rates between readings closer than this, ns, are not compared: one unit more would change such a
+ * rate by too much. */
 #define RATE_NS		500000000ull
 /* Minimum number of rates from which the step of a counter is estimated. */
 #define RATES_MIN	3

@@ -21,8 +21,8 @@
 /* Maximum time for which processing a reading waits for samples of all rails, ns: if a rail is
  * disabled, its samples never arrive. */
 #define PATIENCE_NS	1000000000ull
-/* A trace has a reading at most this time after the samples of the time when it began, ns: the longest
- * reading and a delay of the recorder. */
+/* In a trace, a reading follows the samples of the time at which it began by at most this time, ns:
+ * the longest reading and a delay of the recorder. */
 #define RECORD_LAG_NS	5000000000ull
 
 /**
@@ -238,8 +238,8 @@ void jetwatt_work_units_last(struct jetwatt_work_units *w)
 	jetwatt_unit_record_last(&w->reader, w->run->session);
 }
 
-/* Report a counter that was never read, was read only once, or is missing at the end. Return: exit
- * code. */
+/* Report a counter that was never read, was read only once, or is missing at the end; the latter is
+ * only a notice if the job has ended. Return: exit code. */
 static int check_unit(const struct jetwatt_work_units *w, int i)
 {
 	const struct unit_state *s = &w->state[i];

@@ -67,10 +67,12 @@ void jetwatt_work_units_last(struct jetwatt_work_units *w);
 
 /*
  * Process the last readings; call this function before jetwatt_run_energy_end(). @end_ns: end of
- * the run. Prints an error if a counter of a running job could not be read. Return: exit code.
+ * the run. If the run is not replayed, prints the errors of jetwatt_work_units_check(). Return:
+ * exit code.
  */
 int jetwatt_work_units_end(struct jetwatt_work_units *w, uint64_t end_ns);
-/* Print an error for each counter that could not be read. Return: exit code. */
+/* Print an error for each counter that was never read, was read only once, or is missing at the end
+ * although the job still runs. Return: exit code. */
 int jetwatt_work_units_check(const struct jetwatt_work_units *w);
 
 /* Return: number of counters that have a result, because they were read more than once. @result:
