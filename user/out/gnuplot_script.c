@@ -38,7 +38,8 @@ static void script_begin(FILE *f, int png, int width, int height)
 		"set grid linetype 1 linecolor '#e3e6ea'\n");
 }
 
-/* Write a name as a quoted word that gnuplot does not interpret. */
+/* Write a name in quotes, at most 32 characters. Replace spaces, characters outside ASCII, and
+ * characters that gnuplot interprets by '_'. */
 static void script_word(FILE *f, const char *s)
 {
 	putc('"', f);

@@ -35,8 +35,8 @@ double jetwatt_plot_y(const struct jetwatt_plot *p, double y);
 /* Draw a horizontal line at @y with a label. */
 void jetwatt_plot_level(struct jetwatt_plot *p, double y, const char *text);
 
-/* Draw the time against the power of all modes: predicted modes, front, measured modes, chosen
- * mode, budget. Return: 0, -ENOMEM. */
+/* Draw the time against the power of all modes: predicted modes, front, measured modes, presets,
+ * chosen mode, budget. Return: 0, -ENOMEM. */
 int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r);
 /* Predicted against measured values. @what: 0: time, 1: power. Return: 0. */
 int jetwatt_plot_fit(FILE *f, const struct jetwatt_report *r, int what);

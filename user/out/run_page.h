@@ -82,7 +82,7 @@ struct jetwatt_page {
 int jetwatt_page_write(FILE *f, const struct jetwatt_page *p);
 
 /* The plots of the page: power and clocks over time; distribution of energy; energy along the run;
- * time along the run. Return: 0, -ENOMEM. */
+ * time along the run. jetwatt_page_spread() returns 0 or -ENOMEM. */
 void jetwatt_page_timeline(FILE *f, const struct jetwatt_page *p);
 int jetwatt_page_spread(FILE *f, const struct jetwatt_page *p);
 void jetwatt_page_drift(FILE *f, const struct jetwatt_page *p);

@@ -88,7 +88,7 @@ int jetwatt_page_spread(FILE *f, const struct jetwatt_page *page)
 	return 0;
 }
 
-/* Draw means over equal parts of the run. */
+/* Draw mean energies over parts of the run with equal numbers of minibatches. */
 static void plot_piece_means(struct jetwatt_plot *p, const struct jetwatt_page *page)
 {
 	size_t n = page->nr_minibatches, parts = n < PIECES * 4 ? n / 4 : PIECES;
@@ -126,7 +126,8 @@ void jetwatt_page_drift(FILE *f, const struct jetwatt_page *page)
 	jetwatt_plot_end(&p);
 }
 
-/* Draw stall time and GPU time stacked, as means over equal parts of the run. */
+/* Draw stall time and GPU time of a minibatch stacked, and its whole time as a line: means over
+ * parts of the run with equal numbers of minibatches. */
 void jetwatt_page_split(FILE *f, const struct jetwatt_page *page)
 {
 	size_t n = page->nr_minibatches, parts = n < SPLITS ? n : SPLITS;

@@ -34,7 +34,8 @@ int jetwatt_conf_refuse(struct jetwatt_conf_error *e, unsigned int line, const c
 int jetwatt_conf_name(const char *name, const char *const *names, unsigned int line,
 		      struct jetwatt_conf_error *e);
 
-/* Call @fn for each line of a text, until a call fails. Return: 0; -EINVAL: @e says why. */
+/* Call @fn for each line of a text that is neither empty nor a comment, until a call fails. Return:
+ * 0; -EINVAL: @e says why. */
 int jetwatt_conf_parse(const char *text, size_t size, jetwatt_conf_fn fn, void *arg,
 		       struct jetwatt_conf_error *e);
 

@@ -5,7 +5,8 @@
 #ifndef JETWATT_UTIL_ERROR_H
 #define JETWATT_UTIL_ERROR_H
 
-/* Exit status of every verb. stat and record return the status of their command. */
+/* Exit status of every verb. stat, record, optimize and schedule return the status of the command
+ * that they ran, if they have not failed themselves. */
 enum {
 	JETWATT_EXIT_OK,
 	JETWATT_EXIT_FAILED,

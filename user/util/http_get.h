@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Maximum length of a URL; maximum length of a reply with its headers, in bytes. */
+/* Size of a buffer for a URL; maximum length of a reply with its headers, in bytes. */
 #define JETWATT_HTTP_URL_LEN	512
 #define JETWATT_HTTP_REPLY_MAX	(4u << 20)
 
@@ -40,7 +40,7 @@ void jetwatt_http_forget(struct jetwatt_http_url *u);
 /**
  * jetwatt_http_get() - request a path
  * @u: the URL, after jetwatt_http_resolve()
- * @timeout_ms: maximum time for connecting and for the whole reply, ms
+ * @timeout_ms: maximum time for connecting and receiving the whole reply together, ms
  * @buf: receives the reply, JETWATT_HTTP_REPLY_MAX bytes
  * @body, @len: receive the body, within @buf
  * @status: receives the status code; 0: unknown

@@ -29,7 +29,7 @@ struct jetwattd_listener {
  * @backlog: as for listen(2)
  *
  * If the file cannot be given to @group, every user may connect, and the server has to check its
- * clients. The socket file of a process that has ended is replaced. Owner and mode of the file are
+ * clients. The socket file of a process that has ended is replaced. Group and mode of the file are
  * changed through a descriptor, never by name, because another user could replace the name
  * meanwhile.
  *

@@ -22,8 +22,8 @@ static inline int jetwatt_seccomp_unsupported(int err)
 	return err == -ENOSYS || err == -EINVAL || err == -EOPNOTSUPP;
 }
 
-/* Deny every call except those of a server that reads links: poll, accept, receive, send, close,
- * readlinkat(2), exit. Return: 0; negative errno. */
+/* Deny every call except those of a server that reads links: poll, accept, getsockopt(2), receive,
+ * send, close, readlinkat(2), exit. Return: 0; negative errno. */
 int jetwatt_seccomp_links_only(void);
 
 #endif

@@ -3,7 +3,8 @@
 #ifndef JETWATT_UTIL_SUGGEST_H
 #define JETWATT_UTIL_SUGGEST_H
 
-/* Return the number of edits (insert, delete, replace, swap neighbours) from @a to @b. */
+/* Return the number of edits (insert, delete, replace, swap neighbours) from @a to @b, of which
+ * only the first 32 characters are compared. */
 int jetwatt_suggest_distance(const char *a, const char *b);
 
 /* Return the most similar of @words, which ends with NULL; NULL: none is similar enough. */
