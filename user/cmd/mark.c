@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt mark: report the begin or end of a minibatch from a script. The command writes one mark
- * to the file descriptor that jetwatt stat or record passes in JETWATT_MARK_FD (jetwatt_mark() of
- * jetwatt.h).
+ * to the file descriptor that jetwatt stat, or another verb that starts a command, passes in
+ * JETWATT_MARK_FD (jetwatt_mark() of jetwatt.h).
  */
 #include <errno.h>
 #include <stdio.h>

@@ -306,7 +306,7 @@ static int predict_read_model(struct jetwatt_tuner *l, const char *path)
 				       jetwatt_error_advice(err), "cannot read %s", path) : 0;
 }
 
-/* Check --save-model before anything is measured or computed. Return: 0, or an exit code. */
+/* Check --save-model before the profile is read. Return: 0, or an exit code. */
 static int check_save_option(const struct predict_input *in)
 {
 	const struct jetwatt_predictor *by = in->method;

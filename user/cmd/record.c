@@ -169,7 +169,7 @@ static int write_rails(struct record *rec, const struct jetwatt_board *board)
 }
 
 /* Write the facts that are needed to read the trace without this board: board, kernel, version,
- * command, chips and rails. */
+ * command, scope of the total, counters of work units, chips and rails. */
 static int write_description(struct record *rec, const struct record_input *in,
 			     const struct jetwatt_board *board)
 {
@@ -205,7 +205,7 @@ static int record_unwritable(const struct record *rec, int err)
 				 "cannot write %s", rec->path ? rec->path : "standard output");
 }
 
-/* Called after each batch of events. The writer has stored samples and waits, so the session's own
+/* Called several times per second. The writer has stored samples and waits, so the session's own
  * copies are dropped. */
 static void record_poll(void *arg)
 {
@@ -224,8 +224,8 @@ static void record_poll(void *arg)
 	w->failed = 1;
 }
 
-/* Write which backends were attached, the CUDA library and the names of marks. The backends, the
- * CUDA library and the names of marks are known only at the end of the run. */
+/* Write which backends were attached, the CUDA library and the names of marks. They are known only
+ * at the end of the run. */
 static void write_probe(struct record *rec)
 {
 	struct jetwatt_probe_state st;

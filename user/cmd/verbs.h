@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The verbs, one function per verb; jetwatt.c calls them. argv[0] is the verb's name. Return: the exit
- * status of the program, JETWATT_EXIT_* of util/error.h.
+ * The verbs, one function per verb; jetwatt.c calls them. argv[0] is the verb's name. Return: the
+ * exit status of jetwatt: JETWATT_EXIT_* of util/error.h, or the exit status of the command that
+ * the verb ran.
  */
 #ifndef JETWATT_CMD_VERBS_H
 #define JETWATT_CMD_VERBS_H

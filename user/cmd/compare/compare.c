@@ -168,7 +168,8 @@ static int compare_rows(const struct jetwatt_minibatch_table *a,
 }
 
 /* Return: the rail whose energy changed most, NULL if the change of its energy or of the total
- * energy is not significant. @share: the rail's share of the change in total energy, 0 to 1. */
+ * energy is not significant. @share: the rail's share of the change in total energy; above 1 or
+ * negative if other rails changed in the opposite direction. */
 static const struct compare_line *largest_rail_change(const struct compare_line *line, int n,
 						      double *share)
 {

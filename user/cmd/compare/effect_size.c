@@ -127,7 +127,7 @@ int jetwatt_effect(const double *a, size_t na, const double *b, size_t nb, struc
 	memcpy(sorted + na, b, nb * sizeof(*b));
 	qsort(sorted, na, sizeof(*a), jetwatt_order_doubles);
 	qsort(sorted + na, nb, sizeof(*b), jetwatt_order_doubles);
-	/* A difference of the means of the size of a rounding error counts as no change. */
+	/* If all values of both series are equal except for rounding errors, nothing has changed. */
 	if (fmax(sorted[na - 1], sorted[na + nb - 1]) - fmin(sorted[0], sorted[na]) <
 	    1e-9 * fabs(e->mean[0])) {
 		e->change = e->lo = e->hi = 0;

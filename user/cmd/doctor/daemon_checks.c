@@ -76,9 +76,8 @@ static void check_knobs(struct jetwatt_doctor *d, int daemon)
 	}
 }
 
-/* Read the state of a systemd unit. @load, @active, @enabled: LoadState, ActiveState,
- * UnitFileState, are arrays of at least 32 bytes; a property that is unknown becomes an empty
- * string. Return: 1, 0 if systemctl failed. */
+/* Read the state of a systemd unit. @load, @active, @enabled: arrays of 32 bytes that receive
+ * LoadState, ActiveState and UnitFileState; "": unknown. Return: 1, 0 if systemctl failed. */
 static int query_unit(const char *name, char *load, char *active, char *enabled)
 {
 	char command[160], line[64];

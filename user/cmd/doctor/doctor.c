@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The checks of jetwatt doctor on this board: kernel, board, module, chips, rails, access,
- * overhead, probe backends, saved state, profiles. Each check_*() function reports one finding or
- * several with jetwatt_doctor_finding().
+ * overhead, probe backends, saved state, profiles. Each check_*() function reports its findings
+ * with jetwatt_doctor_finding().
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -55,7 +55,8 @@ struct watched_process {
 	struct sleep_place sleep_place[SLEEPS_MAX];
 	unsigned int nr_sleeps, polls;
 	uint64_t attached_ns;
-	/* number of waits for the GPU; calls are counted since attached_ns */
+	/* durations, s: of the measurement of waits; and since attached_ns, in which calls are
+	 * counted */
 	double seconds, calls_s;
 };
 

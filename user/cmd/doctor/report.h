@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * jetwatt doctor --report: writes the facts of a board that decide whether jetwatt measures it
- * correctly, without data that identify the board, its users or its network. It only reads.
+ * correctly, without data that identify the board, its users or its network. It changes no setting;
+ * as root it also samples the rails and runs a short GPU job.
  */
 #ifndef JETWATT_CMD_DOCTOR_REPORT_H
 #define JETWATT_CMD_DOCTOR_REPORT_H

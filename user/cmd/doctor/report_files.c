@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies files of the board into a report. Only files that match the patterns below, and those of the
- * telemetry series, are read. Alarm files are excluded, because reading an alarm clears it.
+ * Copies files of the board into a report. Only files that match the patterns below, those of the
+ * telemetry series, and those of device tree nodes (report_tree.c) are read. Alarm files are
+ * excluded, because reading an alarm clears it.
  */
 #include "cmd/doctor/report.h"
 
@@ -198,7 +199,8 @@ static void gather_matches(struct jetwatt_gather *g, const char *pattern)
 	globfree(&found);
 }
 
-/* Add the hwmon files of a series, DRIVER/FILE, separated by spaces; # in FILE is a number. */
+/* Add the hwmon files of a series: a list of DRIVER/FILE, separated by spaces; # in FILE is a
+ * number. FILE is added for all drivers. */
 static void gather_series(struct jetwatt_gather *g, const struct jetwatt_series_row *row)
 {
 	char files[256], pattern[300], *save, *file, *hash;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* CPU time and power of sampling, and a test of who can read samples; for jetwatt doctor. */
+/* CPU time and power of sampling, and a test that unprivileged processes cannot read samples; for
+ * jetwatt doctor. */
 #ifndef JETWATT_CMD_DOCTOR_SAMPLER_OVERHEAD_H
 #define JETWATT_CMD_DOCTOR_SAMPLER_OVERHEAD_H
 

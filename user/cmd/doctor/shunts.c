@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Warns about rails whose shunt resistance is missing in the device tree, and prints the module
- * parameter that sets the resistance, with the values of the hwmon driver as a start.
+ * parameter that sets the resistance, with the values of the hwmon driver, or else 10 mOhm, as a
+ * start.
  */
 #include "cmd/doctor/doctor.h"
 

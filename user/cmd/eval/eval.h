@@ -62,7 +62,8 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e);
 
 /**
  * jetwatt_eval_sample() - choose the rows that the method is fitted to
- * @r: number of the repeat; each repeat gets different rows
+ * @r: number of the repeat; each repeat gets different rows, unless the method chooses its rows
+ *	itself
  * @at: e->n entries, a permutation of all row indices; the method is fitted to the first e->samples
  *	of these rows
  *

@@ -22,7 +22,8 @@ enum { TIME, POWER, WHAT };
 /**
  * struct predict_score - figures of a method; each array has one value per repeat
  * @mape: mean absolute relative error of time and power, in percent
- * @covered: share of modes whose time and power are within the predicted 95 % interval, in percent
+ * @covered: share of modes whose time, or whose power, is within the predicted 95 % interval, in
+ *	percent
  * @fit_ms, @predict_ms: CPU times in ms
  * @all: the block of memory that contains all arrays
  */
@@ -170,8 +171,8 @@ static void curve_point(struct jetwatt_report_curve *c, const struct jetwatt_eva
 	}
 }
 
-/* Evaluate the method fitted to e->samples rows; @i: its index in e->curve. Return: 0, exit
- * code. */
+/* Evaluate the method fitted to e->samples rows; @i: index of e->samples in e->curve. Return: 0,
+ * exit code. */
 static int predict_evaluate(struct jetwatt_eval *e, size_t i, struct drawing *d)
 {
 	size_t *at = malloc(e->n * sizeof(*at)), n = e->repeats;

@@ -16,7 +16,7 @@
 #include "out/json.h"
 #include "util/error.h"
 
-/* With --reuse, the feasible queries after the first four are also reported separately. */
+/* With --reuse, the queries from the fifth feasible one on are also reported separately. */
 #define SETTLED_AFTER	4
 
 static size_t range_steps(const struct jetwatt_sweep_range *r)
@@ -100,7 +100,8 @@ int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, vo
 
 	*v = (struct jetwatt_query_score){ .feasible = jetwatt_query_optimum(s, 0, q, &optimum) };
 	v->exhaust_ms = jetwatt_eval_now_ms() - begun;
-	/* A query whose limits no plan meets is not counted. */
+	/* If no plan meets the limits, do not run the strategy: the query counts only in @queries
+	 * and @exhaust_ms of struct query_figures. */
 	if (!v->feasible)
 		return 0;
 	while (!err) {
@@ -194,6 +195,9 @@ static int sweep_repeat(const struct jetwatt_sweep *s, size_t r, size_t n,
 
 /**
  * struct query_figures - summary of many queries
+ * @queries, @feasible, @solved, @violations: number of queries, and of those with this property
+ * @modes, @measured: sums of the modes and cells measured; @most_modes: most modes of one query
+ * @ms, @longest, @exhaust_ms: as in struct jetwatt_query_score, summed; of @longest, the maximum
  * @v: scratch array with one entry per query
  */
 struct query_figures {

@@ -274,8 +274,8 @@ static int export_unwritable(const struct jetwatt_export_args *o)
 				 "cannot write %s", o->out);
 }
 
-/* Write the export into memory first, so that the output file is written completely or not at all.
- * For short outputs. */
+/* Write the export into memory first, so that an export that fails does not overwrite the output
+ * file. For short outputs. */
 static int export_buffered(struct jetwatt_export_args *o, const struct row *row)
 {
 	char *text = NULL;

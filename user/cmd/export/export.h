@@ -24,7 +24,7 @@
  * @pooled: 1: format "profile" writes the measurements of other devices, not those of this device
  * @db: profile database, NULL: the default
  * @presets: nvpmodel.conf used as a template, NULL: the board's own
- * @name: name of the first preset, NULL: the name is made from the clocks of the preset
+ * @name: name of the first preset, NULL: the name is made from cores and clocks
  * @id: ID of the first preset, -1: a free ID is chosen
  */
 struct jetwatt_export_args {

@@ -25,8 +25,9 @@ static const struct seed_kernel {
 };
 #define KERNELS		(sizeof(kernels) / sizeof(kernels[0]))
 
-/* Time for all kernels, in seconds. */
+/* Time for all kernels, in seconds; exceeded if they need longer for the minimum number of modes. */
 #define SEED_S		600
+
 /* Measure the running kernel in the modes that the plan chooses: as many as a reference needs, also
  * if that takes too long, and more if there is time. Return: 0, exit code. */
 static int seed_measure(struct jetwatt_tuner *l, const struct jetwatt_seed *in)

@@ -75,8 +75,8 @@ int jetwatt_roofline_load(struct jetwatt_roofline *r);
 const char *jetwatt_roofline_flop_bytes(const char *arg, double *flop, double *bytes);
 /* Parse --kernel FLOP:BYTES:FILE.csv. Exit with a usage error if @arg is invalid. */
 void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg);
-/* Measure all kernels and write the results to the corpus. Return: 0, or an exit code after
- * printing the error. */
+/* Measure all kernels in the modes that the corpus lacks, and write the results to the corpus.
+ * Return: 0, or an exit code after printing the error. */
 int jetwatt_roofline_measure(struct jetwatt_roofline *r);
 /* List the kernels in the corpus. Return: 0, or an exit code after printing the error. */
 int jetwatt_roofline_corpus(struct jetwatt_roofline *r);
@@ -94,7 +94,7 @@ int jetwatt_roofline_draw(const struct jetwatt_roofline *r);
 void jetwatt_roofline_roofs(const struct jetwatt_roofline *r);
 /* Print the recommended mode and the energy that it saves. */
 void jetwatt_roofline_tuned(const struct jetwatt_roofline *r);
-/* Write the arrays "roofs" and "answer" into an open JSON object. */
+/* Write the array "roofs" and, with a network, the object "answer" into an open JSON object. */
 void jetwatt_roofline_roofs_json(const struct jetwatt_roofline *r, struct jetwatt_json *j);
 
 /* Print the network and the roofs, as tables or as one JSON document. */

@@ -6,7 +6,8 @@
 #include "cmd/stat/threshold.h"
 
 /* Check the expression @rule with the metrics of @fn. If it is wrong, end the process with status 2.
- * @name: returns the name of the metric with an index less than @n, for the message. */
+ * @name: returns the name of metric i, 0 <= i < @n; the error message for an unknown metric lists
+ * these names. */
 void jetwatt_fail_if_check(const char *rule, jetwatt_threshold_fn fn, void *arg, const char *(*name)(int),
 			   int n);
 /* Evaluate the expression @rule, and print an error if it is true or cannot be evaluated. Return: exit

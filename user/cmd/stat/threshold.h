@@ -15,8 +15,8 @@
 #define JETWATT_THRESHOLD_LEN	512
 #define JETWATT_THRESHOLD_DEPTH	16
 
-/* Return the value of the metric @name of @len characters in @value. Return: 0; -ENOENT if no
- * metric has the name; -ENODATA if the value is unknown. */
+/* Set @value to the value of the metric @name of @len characters. Return: 0; -ENOENT if no metric
+ * has the name; -ENODATA if the value is unknown. */
 typedef int (*jetwatt_threshold_fn)(const char *name, size_t len, double *value, void *arg);
 
 /**

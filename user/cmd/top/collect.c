@@ -14,8 +14,8 @@
 #include "energy/energy.h"
 #include "minibatch/minibatch.h"
 
-/* Number of waits before the window that are kept, so that the period of the waits in the window
- * can be found. */
+/* Minimum number of latest waits that are kept, also from before the window, so that the period of
+ * the waits in the window can be found. */
 #define WAITS_KEPT	4096
 
 static void drop_old(struct jetwatt_session *w, uint64_t from_ns)
@@ -120,7 +120,8 @@ static int job_minibatches(struct jetwatt_top *t, const struct jetwatt_session *
 	}
 	for (int k = 1; k <= phases; k++)
 		fill_phase(t, w, job, from_ns, bound, bounds, (uint32_t)k);
-	/* The window does not begin and end with a minibatch. */
+	/* With one phase, the rate follows from the time per minibatch. A count is less accurate,
+	 * because the window begins and ends within minibatches. */
 	if (job->phases == 1)
 		job->phase[0].per_s = 1e3 / job->phase[0].ms;
 	return bounds == -ENOMEM || phases == -ENOMEM ? -ENOMEM : 0;

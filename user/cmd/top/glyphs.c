@@ -75,7 +75,8 @@ static int level_of(const struct jetwatt_top_series *s, double v, int levels)
 				    levels / 2;
 }
 
-/* Draw a cell of a line in braille: two values of four dots a row, each connected to the one before. */
+/* Draw cell @k of a line in braille: two values side by side, each connected to the one before; a
+ * row has the height of four dots. */
 static void draw_dots(const struct jetwatt_top_series *s, int k, int y, int x, int rows)
 {
 	static const unsigned char bit[2][4] = { { 0x40, 0x04, 0x02, 0x01 }, { 0x80, 0x20, 0x10, 0x08 } };

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The value of a series in a sample: NAN: unknown. @s: number of a knob with a clock, or of a telemetry
- * slot after the knobs. */
+/* Return the value of a series in a sample; NAN: unknown. @s: number of a knob, or JETWATT_KNOBS
+ * plus the number of a telemetry slot. */
 static double value_of(const struct jetwatt_power *p, unsigned int s)
 {
 	if (s < JETWATT_KNOBS) {
@@ -19,7 +19,8 @@ static double value_of(const struct jetwatt_power *p, unsigned int s)
 	return p->telemetry.value[s] == JETWATT_TELEMETRY_NONE ? NAN : (double)p->telemetry.value[s];
 }
 
-/* Set the name of a series, its unit, and the number of its raw units in it. */
+/* Set the title and the unit of a series. @per: set to the number of the sample's units in one such
+ * unit. */
 static void name_series(struct jetwatt_top_series *to, unsigned int s, double *per)
 {
 	char title[JETWATT_TELEMETRY_NAME_LEN];
@@ -40,7 +41,7 @@ static void name_series(struct jetwatt_top_series *to, unsigned int s, double *p
 }
 
 /* Hold each value for up to two sampling intervals, because the chart can have more values than there
- * are samples. A longer gap stays. */
+ * are samples. The rest of a longer gap stays empty. */
 static void hold_values(const struct jetwatt_top *t, struct jetwatt_top_series *s, int nr)
 {
 	int most = t->hz > 0 ? (int)(2 * nr / (t->hz * t->window_s)) : 0, held = 0;

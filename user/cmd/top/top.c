@@ -166,7 +166,7 @@ static int begin_screen(struct jetwatt_top_view *view)
 {
 	SCREEN *screen;
 
-	/* Only the characters: numbers keep the decimal point. */
+	/* Set only the character encoding by the locale; numbers keep the decimal point. */
 	setlocale(LC_CTYPE, "");
 	view->unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	screen = newterm(NULL, stdout, stdin);

@@ -29,8 +29,8 @@ enum jetwatt_top_order { JETWATT_TOP_BY_POWER, JETWATT_TOP_BY_ENERGY, JETWATT_TO
 /**
  * struct jetwatt_top_phase - the minibatches of one phase that ended in the window
  * @joule, @ms: energy and time per minibatch, means; @joule is 0 if it is unknown
- * @per_s: number of minibatches per second: while the job is in the phase if it has only one, else in
- *	the window
+ * @per_s: number of minibatches per second: the reciprocal of @ms if the job has only one phase,
+ *	else those that ended in the window, divided by its length
  */
 struct jetwatt_top_phase {
 	double joule, ms, per_s;
