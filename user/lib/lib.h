@@ -23,7 +23,7 @@
 
 /**
  * struct jetwatt - a connection to the module
- * @ctl: socket for requests and dumps; blocking, with a timeout
+ * @ctl: socket for requests and dumps, which have a timeout (request.c)
  * @stream: socket that subscribes and receives batches; non-blocking
  * @events: socket for the multicast group of events; non-blocking
  * @family: id of the netlink family

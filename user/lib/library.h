@@ -12,8 +12,9 @@
 
 /**
  * struct jetwatt_library - a mapped file
- * @start: start address of the library's first mapping in the process
- * @end: end address of the library's first mapping in the process
+ * @start: start address of the mapping; of a result of jetwatt_library_of(), of the library's first
+ *	mapping in the process
+ * @end: end address of that mapping
  * @path: path in the mount namespace of the process
  */
 struct jetwatt_library {

@@ -144,8 +144,8 @@ static int find_block(struct jetwatt_trace_reader *r, struct jetwatt_trace_block
 		if (crc == b->crc)
 			return 1;
 		r->state.damaged++;
-		/* The header may be damaged too, so search for the next block right behind the
-		 * header. */
+		/* The block may be incomplete, so that the next one begins within its length:
+		 * search for the next block right behind the header. */
 		skip_bytes(r, JETWATT_TRACE_HEADER);
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Decodes the records of a block. A correct checksum does not prove that a record is valid, so each
- * value is checked.
+ * Decodes the records of a block. A correct checksum does not prove that a record is valid, so the
+ * values that later code relies on are checked.
  */
 #include "lib/trace_reader.h"
 
