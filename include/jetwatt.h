@@ -367,8 +367,7 @@ struct jetwatt_reading {
 /* Receives a reading; @r is valid until the function returns. */
 typedef void (*jetwatt_reading_fn)(const struct jetwatt_reading *r, void *arg);
 
-/* A reader of the telemetry series that jetwatt.ko cannot read, but sysfs has
- * (JETWATT_SERIES_READER_SYSFS). */
+/* A reader of the telemetry series that are only in sysfs (JETWATT_SERIES_READER_SYSFS). */
 struct jetwatt_sysfs;
 /**
  * jetwatt_sysfs_open() - create a reader of the telemetry series in sysfs
@@ -427,9 +426,9 @@ struct jetwatt_info {
  * @bus: number of the I2C adapter
  * @addr: 7-bit I2C address
  * @bus_hz: clock of the I2C bus, Hz
- * @config: last value read of the chip's configuration register
+ * @config: last value read of the chip's (first) configuration register
  * @refresh_mhz: rate at which the chip produces a new value of a channel, mHz
- * @lost: 1 while the chip does not answer
+ * @lost: 1 while the chip is absent or does not answer
  * @sum_channels: mask of the channels whose shunt voltages the chip adds up; 0: unknown
  * @errors: number of failed I2C transfers
  * @model: name of the chip, "ina3221" for instance
@@ -463,7 +462,8 @@ struct jetwatt_chip {
  * @id: identifier; stays the same when the chip disappears and comes back
  * @chip: jetwatt_chip::id of the rail's chip
  * @channel: channel of the chip, from 0
- * @shunt_uohm: shunt resistance, uOhm, from the device tree; 0: unknown
+ * @shunt_uohm: shunt resistance, uOhm, from the module parameter "shunt" or the device tree; 0:
+ *	unknown
  * @enabled: 1: the chip converts the channel
  * @requested_mhz: requested sampling rate, mHz
  * @read_mhz: measured rate at which the module reads the shunt voltage, mHz
@@ -475,7 +475,7 @@ struct jetwatt_chip {
  * @step_uw: power of one LSB of the shunt voltage at the bus voltage read last, uW; 0 for clients
  *	that may not subscribe to samples
  * @skew_ns: time from the read of the first shunt of a tick to the read of this rail's shunt, ns
- * @label: name from the device tree
+ * @label: name from the device tree; without one, "in1" to "in3"
  */
 struct jetwatt_rail {
 	uint32_t id, chip, channel, shunt_uohm, enabled;
@@ -521,7 +521,7 @@ struct jetwatt_config {
 /**
  * struct jetwatt_stats - counters of the sampler since the module was loaded
  * @ticks: number of samples taken
- * @missed: number of ticks that were skipped because the previous tick took too long
+ * @missed: number of ticks that were skipped because the previous tick ended too late
  * @i2c_errors: number of failed I2C transfers
  * @late_p50_ns: median wake-up latency of the sampler thread, ns: upper limit of its bin in a
  *	histogram whose bins double in width
@@ -530,8 +530,8 @@ struct jetwatt_config {
  * @tick_ns: mean duration of the I2C transfers of one tick, ns
  * @lost: total number of samples lost, over all subscribers
  * @bus_permille: share of the busiest I2C bus's time that the sampler uses, in 1/1000
- * @throttled: number of times that the scheduler's real-time throttling delayed the sampler
- * @cpu_ns: CPU time of the sampler thread, ns
+ * @throttled: number of ticks that the scheduler's real-time throttling delayed
+ * @cpu_ns: CPU time of the sampler thread at the last sample, ns
  */
 struct jetwatt_stats {
 	uint64_t ticks, missed, i2c_errors;
@@ -545,8 +545,9 @@ struct jetwatt_stats {
  * struct jetwatt_energy - an energy counter of the module, counting since the module was loaded
  * @uj: energy, uJ; never decreases
  * @time_ns: time of the counter's last update; 0: the counter was never updated
- * @blind_ns: total time whose energy the counter does not include, ns of CLOCK_BOOTTIME: the rail
- *	could not be read, or the machine was suspended
+ * @blind_ns: time since the first sample whose energy the counter does not include, ns of
+ *	CLOCK_BOOTTIME: the rail was not read for more than two seconds, or the machine was
+ *	suspended
  * @rail: jetwatt_rail::id; UINT32_MAX: the total
  * @uw: power at the last update, uW
  */
@@ -561,9 +562,10 @@ struct jetwatt_energy {
  * @time_ns: time of the event that froze the black box
  * @seq: sequence number of the first sample in the box
  * @cause: enum jetwatt_box_cause of <linux/jetwatt.h>
- * @index: over-current: the rail's id; thermal: number of the thermal zone
+ * @index: over-current: the rail's id; thermal: number of the thermal zone; request: 0
  * @count: number of samples in the box
- * @missed: number of later events that were not recorded because the box was not empty
+ * @missed: number of later alarms and calls of jetwatt_box_freeze(), not recorded because the box
+ *	was not empty
  */
 struct jetwatt_box {
 	uint64_t time_ns, seq;
@@ -638,7 +640,7 @@ void jetwatt_close(struct jetwatt *jw);
  * @jw: the connection; NULL: the calling thread's last failed jetwatt_open()
  *
  * Return: the kernel's explanation of the error (extended ack) if there is one, else the library's
- * text. Never NULL; valid until the next call on @jw.
+ * text. Never NULL; valid until the next call on @jw, or the thread's next call of jetwatt_open().
  */
 const char *jetwatt_error(const struct jetwatt *jw);
 
@@ -737,8 +739,8 @@ int jetwatt_energies(struct jetwatt *jw, struct jetwatt_energy *energies, int ma
 /**
  * jetwatt_subscribe() - subscribe to samples
  * @jw: the connection
- * @fn: called for each batch, from jetwatt_dispatch() or from a request on @jw; it may run before
- *	jetwatt_subscribe() returns, and must not call a function on @jw or close it
+ * @fn: called for each batch, from jetwatt_dispatch(), and possibly from jetwatt_subscribe() before
+ *	it returns; it must not call a function on @jw or close it
  * @arg: passed to @fn
  *
  * Needs CAP_NET_ADMIN, and CAP_PERFMON or CAP_SYS_ADMIN. Batches arrive at jetwatt_fd().
@@ -790,7 +792,7 @@ int jetwatt_samples_since(struct jetwatt *jw, uint64_t seq, jetwatt_samples_fn f
  * jetwatt_box_keep() - set the length of the black box
  * @jw: the connection
  * @ms: duration of the samples to copy, at most 600,000 ms; 0: over-current and thermal trips do
- *	not fill the black box
+ *	not fill the black box, and jetwatt_box_freeze() finds no samples
  *
  * Return: 0; -ERANGE: @ms exceeds 600,000; or a common error.
  */
@@ -870,13 +872,16 @@ struct jetwatt_probe;
  *	JETWATT_SYNC_MARK with both times follows
  * @JETWATT_SYNC_HELPER: a POLLFD or SYNCPT wait of the thread cuda-EvtHandlr, which libcuda
  *	starts for callbacks and which sometimes waits for other threads; reported only for a
- *	process whose own waits the probe does not see
- * @JETWATT_SYNC_COPY: a synchronous copy: cuMemcpyDtoH(), cudaMemcpy() and others
- * @JETWATT_SYNC_QUERY: a loop of cuEventQuery() or cuStreamQuery() calls, reported as one wait. A
- *	thread's first loop must have at least 6 calls, at most 2 ms apart on average
- * @JETWATT_SYNC_CALLBACK: a call by libcuda of a function of the program, which the program asked for
- *	with cuLaunchHostFunc() or cuStreamAddCallback(): from the request to the call. Reported only
- *	for a process that does not wait in functions of libcuda: after 32 such calls without a wait
+ *	process of whose other threads the probe sees no waits, or few
+ * @JETWATT_SYNC_COPY: a synchronous copy: cuMemcpyDtoH(), cudaMemcpy() and others; reported only if
+ *	the process has launched work since its previous wait
+ * @JETWATT_SYNC_QUERY: a loop of cuEventQuery() or cuStreamQuery() calls, reported as one wait. In
+ *	a thread's first loop, at least 6 calls, at most 2 ms apart on average, must return "not
+ *	ready"
+ * @JETWATT_SYNC_CALLBACK: a call by libcuda of a function of the program, which the program asked
+ *	for with cuLaunchHostFunc() or cuStreamAddCallback(): from the request to the call. Reported
+ *	only for a process that does not wait in functions of libcuda: after 32 such calls without a
+ *	wait
  * @JETWATT_SYNC_CALLS: number of kinds
  */
 enum jetwatt_sync_call {
@@ -955,9 +960,10 @@ struct jetwatt_sync {
  *	a child is probed only after fork() has returned in its parent
  * @cgroup: id of the v2 cgroup whose processes to probe; 0: all cgroups
  * @ring_kib: size of the ring buffer, KiB, rounded up to a power of two; 0: 1024
- * @backends: mask of enum jetwatt_backend: backends to open; 0: the best that are available. If both
- *	JETWATT_BACKEND_UPROBE and JETWATT_BACKEND_TRACEPOINT are open, the waits of a process are
- *	taken from its system calls until it first waits in a function of libcuda
+ * @backends: mask of enum jetwatt_backend: backends to open; 0: all that are available, but the
+ *	module only if BPF is not available. If both JETWATT_BACKEND_UPROBE and
+ *	JETWATT_BACKEND_TRACEPOINT are open, the waits of a process are taken from its system calls
+ *	until it first waits in a function of libcuda
  * @cgroup_path: directory of a v2 cgroup, instead of @cgroup; cgroups below it are included
  * @mark_fd: descriptor at which marks arrive, from jetwatt_mark_pair(); 0: no marks
  * @prompt: 1: wake the reader at the end of every wait, for callers that react to waits. The
@@ -1148,10 +1154,10 @@ const char *jetwatt_probe_error(void);
 /* Marks: a program reports the boundaries of its minibatches itself  */
 
 /*
- * Functions for the program that is measured. The functions do nothing and return 0 unless the
- * environment variable JETWATT_MARK_FD is set, which jetwatt does when it measures a command. The
- * functions never block: a mark that the socket cannot take is counted and reported with the next
- * mark.
+ * Functions for the program that is measured. Unless the environment variable JETWATT_MARK_FD is
+ * set, which jetwatt does when it measures a command, the functions only check the name. The
+ * functions do not wait for space in the socket: a mark that the socket cannot take is counted and
+ * reported with the next mark.
  *
  * A program in any language may write the lines "begin NAME\n" and "end NAME\n" to the descriptor
  * JETWATT_MARK_FD itself, or "NAME\n" where one minibatch ends and the next begins.
@@ -1443,9 +1449,9 @@ int jetwatt_trace_write_rail(struct jetwatt_trace_writer *w, const struct jetwat
 int jetwatt_trace_write_job(struct jetwatt_trace_writer *w, const struct jetwatt_trace_job *job);
 
 /*
- * Write one record of data. The functions are callbacks of jetwatt_subscribe(),
- * jetwatt_probe_open() and jetwatt_events(), with the struct jetwatt_trace_writer as @writer. These
- * callbacks may call write(2). jetwatt_trace_flush() returns their errors.
+ * Write one record of data. The first three functions are callbacks for jetwatt_subscribe(),
+ * jetwatt_probe_open() and jetwatt_events(), with the struct jetwatt_trace_writer as @arg. All of
+ * these functions may call write(2). jetwatt_trace_flush() returns their errors.
  */
 /**
  * jetwatt_trace_write_samples() - write a batch

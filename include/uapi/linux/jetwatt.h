@@ -45,21 +45,22 @@
  * series. Sequence numbers start at 1 and are consecutive. A series is one quantity of one rail,
  * chip or clock (enum jetwatt_series).
  *
- * The list of series never shrinks; it grows when a chip or a clock appears for the first time;
- * JETWATT_EVENT_CONFIG_CHANGED announces it. All samples of a batch have the same list of series,
- * which the batch contains. A chip or clock that disappears keeps its series, with the value
- * JETWATT_VALUE_NONE, and its ids. If the chip or clock appears again, it has the same ids.
+ * The list of series never shrinks; it grows when a chip, a clock or a thermal zone appears for the
+ * first time, or when the channels of a sum become known; JETWATT_EVENT_CONFIG_CHANGED announces
+ * it. All samples of a batch have the same list of series, which the batch contains. A chip or
+ * clock that disappears keeps its series, with the value JETWATT_VALUE_NONE, and its ids. If the
+ * chip or clock appears again, it has the same ids.
  *
  * A series that was not read in a tick has the value JETWATT_VALUE_NONE in that sample: bus
  * voltages are read in rotation, slow clocks at a lower rate, and chips that fail not at all. For a
  * sample with JETWATT_VALUE_NONE, the reader must use the last value of the series.
  *
  * After SUBSCRIBE, the module sends SAMPLES_NTF messages to the caller's port only (unicast). The
- * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, when its oldest sample is
- * JETWATT_A_CONFIG_BATCH_AGE_MS old, or when the list of series changes. The module overwrites old
- * samples in its ring. A subscriber whose socket is full therefore loses samples: the sequence
- * numbers have a gap, and JETWATT_A_SAMPLES_LOST counts all samples that this subscriber has lost
- * since it subscribed. Other subscribers are not affected.
+ * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, or when its oldest sample
+ * is JETWATT_A_CONFIG_BATCH_AGE_MS old. A batch is shorter if the list of series grows in between.
+ * The module does not wait for a subscriber whose socket is full; that subscriber loses the batch:
+ * the sequence numbers have a gap, and JETWATT_A_SAMPLES_LOST counts all samples that this
+ * subscriber has lost since it subscribed. Other subscribers are not affected.
  *
  * The subscription ends with UNSUBSCRIBE or when the socket is closed. The kernel frees the port of
  * a closed socket shortly before it notifies the module. Before the module is notified, one batch
@@ -68,26 +69,28 @@
  *
  * SAMPLES_GET dumps the samples in the ring, starting with the sequence number
  * JETWATT_A_SAMPLES_SEQ, in the format of SAMPLES_NTF messages. If the ring does not hold that
- * sample any more, the dump starts with the oldest sample, and JETWATT_A_SAMPLES_LOST is the number
- * of samples that are missing.
+ * sample any more, the dump starts with a later sample, and JETWATT_A_SAMPLES_LOST is the number of
+ * samples that are missing. Without JETWATT_A_SAMPLES_SEQ, the dump starts with the oldest sample.
  *
  * The multicast group JETWATT_MCGRP_EVENTS carries EVENT_NTF messages, at a low rate.
  *
  * Energy
  * ------
  * ENERGY_GET dumps the energy of the total, then the energy of each rail, since the module was
- * loaded. The module integrates the power of the samples with the trapezoidal rule. Without
- * subscribers, it reads the rails at random intervals, at the mean rate of the module parameter
+ * loaded.
+ *
+ * The module integrates the power of the samples with the trapezoidal rule. While the sampler is
+ * stopped, the module reads the rails at random intervals, at the mean rate of the module parameter
  * idle_hz; RUNNING and ACTIVE_HZ stay 0 then. The module does not integrate between samples that
- * are more than two seconds apart, and not across a suspend. JETWATT_A_ENERGY_BLIND_NS is the
- * duration that the energy does not include. This blind time is measured with CLOCK_BOOTTIME,
- * because CLOCK_MONOTONIC stops during a suspend.
+ * are more than two seconds apart, and not across a suspend. JETWATT_A_ENERGY_BLIND_NS is the time
+ * since the rail's first sample that the energy does not include. This blind time is measured with
+ * CLOCK_BOOTTIME, because CLOCK_MONOTONIC stops during a suspend.
  *
- * The hwmon device "jetwatt" has the same counters, with at most ten new values per second. So
- * does perf's PMU "jetwatt".
+ * The hwmon device "jetwatt" and perf's PMU "jetwatt" have the same counters. hwmon refreshes its
+ * values at most ten times per second, because any user can read them.
  *
- * A rail may be included in another rail (JETWATT_A_RAIL_PARENT). The total is the sum of those
- * rails that are not included in another rail of the sum (JETWATT_A_RAIL_IN_TOTAL); enum
+ * The power of a rail may include that of another rail (JETWATT_A_RAIL_PARENT). The total is the
+ * sum of the rails with JETWATT_A_RAIL_IN_TOTAL 1, none of which includes another one; enum
  * jetwatt_scope says which part of the board the total covers.
  *
  * The black box
@@ -97,22 +100,22 @@
  * the black box
  * - when the current of a rail exceeds a limit that is set in its chip (INA3221: the critical and
  *   the warning limit of the channel, as set through hwmon);
- * - when the temperature of a thermal zone reaches the lowest trip point at which a clock is
- *   limited or the system is shut down;
+ * - when the temperature of a thermal zone reaches the lowest of its trip points that limit a clock
+ *   or have the type hot or critical;
  * - on BOX_FREEZE.
  * JETWATT_EVENT_BOX_FROZEN announces that the box was filled. BOX_GET returns the cause.
  * BOX_SAMPLES_GET dumps the samples in the same way as SAMPLES_GET. BOX_CLEAR empties the box, so
- * that the next event can fill it. While the sampler is stopped, the box is not filled.
+ * that the next event can fill it. While the sampler is stopped, only BOX_FREEZE fills the box.
  *
  * Waits for the GPU
  * -----------------
  * WAITS_WATCH is for kernels that cannot trace with BPF. WAITS_WATCH requests a record of each
  * finished wait of the processes in JETWATT_A_WAITS_TGIDS, or of all processes without that
  * attribute. With the flag JETWATT_A_WAITS_CHILDREN, the request includes the processes that the
- * listed processes fork later. While there is a WAITS_WATCH request, the module traces the system
- * calls of the machine through the raw_syscalls tracepoints. The module sends WAITS_NTF messages to
- * the caller's port only, about 20 ms after a wait. Without a WAITS_WATCH request, no system call
- * is traced.
+ * listed processes and their descendants fork later. While there is a WAITS_WATCH request, the
+ * module traces the system calls of the machine through the raw_syscalls tracepoints. The module
+ * sends WAITS_NTF messages to the caller's port only, within about 20 ms after a wait. Without a
+ * WAITS_WATCH request, the module traces no system call.
  *
  * struct jetwatt_wait_record defines what a wait is. JETWATT_A_WAITS_RECORD_SIZE is the size of one
  * record. A later version of the module may append members to the record, so a reader must advance
@@ -123,18 +126,18 @@
  * A rail has three rates: the requested rate, the read rate (how often its shunt voltage is read),
  * and the fresh rate (how often a read returns a new value; at most the read rate).
  *
- * One tick reads all shunt voltages and one bus voltage, in rotation, with one I2C transfer per
- * bus. Some boards configure a chip to add up shunt voltages. If the channels of the sum are known
- * and the chip averages the shunt voltages, the module reads the sum in addition, because the sum
- * is not averaged. At rates at which the bus is too slow for all shunt voltages, the module reads
- * the sum in every tick and the shunt voltages in rotation.
+ * One tick reads all shunt voltages and, in rotation, one bus voltage per I2C bus, with one I2C
+ * transfer per I2C bus. Some boards configure a chip to add up shunt voltages. If the channels of
+ * the sum are known and the chip averages the shunt voltages, the module reads the sum in addition,
+ * because the sum is not averaged. At rates at which the bus is too slow for all shunt voltages,
+ * the module reads the sum in every tick and the shunt voltages in rotation.
  *
  * JETWATT_A_CONFIG_RATE_HZ 0 requests the highest rate at which every tick reads all shunt
  * voltages. If the CPU cannot sustain the rate that buses and chips allow, the module lowers
  * ACTIVE_HZ and RATE_MAX_HZ within seconds and sends an event.
  *
- * A chip refreshes a channel once per (enabled channels x (bus + shunt conversion time)): INA3221
- * data sheet SBOS576, "Averaging Function" and Table 5.
+ * An INA3221 refreshes a channel once per (enabled channels x (bus + shunt conversion time)),
+ * however many conversions it averages: data sheet SBOS576, "Averaging Function" and Table 5.
  */
 #ifndef _UAPI_LINUX_JETWATT_H
 #define _UAPI_LINUX_JETWATT_H
@@ -189,12 +192,12 @@
 	ROW(CORES, TICK, 0, GAUGE, "cores", "cores", "cores", 1, "cores",	\
 	    "", "", "", "")							\
 	ROW(TEMP_MC, SLOW, 1, GAUGE, "temp_mc", "temperature", "mC", 1000, "C",	\
-	    "jetwatt_temperature_celsius", "", "", "The hottest part")		\
+	    "jetwatt_temperature_celsius", "", "", "Temperature of the hottest thermal zone") \
 	ROW(SUM_UV, TICK, 0, GAUGE, "sum_uv", "sum", "uV", 1000000, "V",	\
 	    "", "", "", "")							\
 	ROW(GPU_LOAD_PERMILLE, SLOW, 1, GAUGE, "gpu_load_permille", "GPU load", "permille", \
 	    1000, "", "jetwatt_gpu_load_ratio", "", "",				\
-	    "Share of the time that the GPU was busy, as its governor knows it")	\
+	    "Share of the time that the GPU was busy, as reported to its governor")	\
 	ROW(FAN_RPM, SYSFS, 2, GAUGE, "fan#_rpm", "fan #", "rpm", 1, "rpm",	\
 	    "jetwatt_fan_speed_rpm", "fan", "pwm_tach/rpm pwmfan/fan1_input",	\
 	    "Speed of a fan by its tachometer")					\
@@ -235,16 +238,16 @@ enum jetwatt_series_type {
  * JETWATT_SERIES_SHUNT_UV: voltage across the shunt of a rail, uV, signed
  * JETWATT_SERIES_BUS_UV: voltage of a rail on the load side of the shunt, uV
  * JETWATT_SERIES_CPU_KHZ: clock of a cpufreq policy, kHz; 0: unknown
- * JETWATT_SERIES_GPU_KHZ: clock of the GPU, kHz
+ * JETWATT_SERIES_GPU_KHZ: clock of the GPU, kHz; 0: the GPU is a PCI device and suspended
  * JETWATT_SERIES_EMC_KHZ: clock of the external memory controller, kHz
  * JETWATT_SERIES_CORES: number of online CPUs
  * JETWATT_SERIES_TEMP_MC: temperature of a thermal zone, millidegrees Celsius
  * JETWATT_SERIES_SUM_UV: sum of the shunt voltages of several channels of a chip
  *	(JETWATT_A_CHIP_SUM_CHANNELS), not averaged, uV, signed
  * JETWATT_SERIES_GPU_LOAD_PERMILLE: share of the time that the GPU was busy, 1/1000, as the GPU's
- *	driver reported it last to its devfreq governor; the module does not query the driver. The
- *	series does not exist if the driver does not report a load. The value does not change under
- *	a governor that does not request the load
+ *	driver reported it last to its devfreq governor; the module does not query the driver. 0
+ *	while the GPU is suspended; JETWATT_VALUE_NONE under a governor that does not poll the load.
+ *	The series does not exist if the driver does not report a load
  * JETWATT_SERIES_FAN_RPM: speed of a fan, measured by its tachometer, rpm. NVIDIA's driver also
  *	reports 0 if it cannot measure the speed
  * JETWATT_SERIES_OC_EVENTS: number of events of an over-current input of the SoC since boot.
@@ -290,8 +293,8 @@ enum jetwatt_event_kind {
  * enum jetwatt_box_cause - what filled the black box
  * @JETWATT_BOX_CAUSE_REQUEST: BOX_FREEZE
  * @JETWATT_BOX_CAUSE_OVERCURRENT: the current of a rail exceeded a limit that is set in its chip
- * @JETWATT_BOX_CAUSE_THERMAL: a thermal zone reached its lowest trip point at which a clock is
- *	limited or the system is shut down
+ * @JETWATT_BOX_CAUSE_THERMAL: a thermal zone reached the lowest of its trip points that limit a
+ *	clock or have the type hot or critical
  */
 enum jetwatt_box_cause {
 	JETWATT_BOX_CAUSE_REQUEST,
@@ -332,10 +335,10 @@ enum {
 	JETWATT_A_CHIP_BUS,		/* u32: number of the I2C adapter */
 	JETWATT_A_CHIP_ADDR,		/* u32: 7-bit I2C address */
 	JETWATT_A_CHIP_BUS_HZ,		/* u32: clock of the I2C bus, Hz */
-	JETWATT_A_CHIP_CONFIG,		/* u32: last value read of the configuration register */
+	JETWATT_A_CHIP_CONFIG,		/* u32: (first) configuration register as last read */
 	JETWATT_A_CHIP_REFRESH_MHZ,	/* u32: rate at which a channel gets new values, mHz */
 	JETWATT_A_CHIP_ERRORS,		/* u64: number of failed I2C transfers */
-	JETWATT_A_CHIP_LOST,		/* u32: 1 while the chip does not answer */
+	JETWATT_A_CHIP_LOST,		/* u32: 1 while the chip is absent or does not answer */
 	JETWATT_A_CHIP_PAD,
 	JETWATT_A_CHIP_SUM_CHANNELS,	/* u32: mask of the sum's channels; absent: unknown */
 	JETWATT_A_CHIP_SHUNT_US,	/* u32: duration of a shunt voltage's conversion, us */
@@ -361,7 +364,7 @@ enum {
 	JETWATT_A_RAIL_ID = 1,		/* u32: identifier */
 	JETWATT_A_RAIL_CHIP,		/* u32: id of the rail's chip */
 	JETWATT_A_RAIL_CHANNEL,		/* u32: channel of the chip, from 0 */
-	JETWATT_A_RAIL_LABEL,		/* string: name from the device tree */
+	JETWATT_A_RAIL_LABEL,		/* string: name from the device tree, else in1 to in3 */
 	JETWATT_A_RAIL_SHUNT_UOHM,	/* u32: shunt resistance, uOhm; 0: unknown */
 	JETWATT_A_RAIL_ENABLED,		/* u32: 0: the chip does not convert the channel */
 	JETWATT_A_RAIL_REQUESTED_MHZ,	/* u32: requested rate, mHz */
@@ -378,7 +381,7 @@ enum {
 /* CLOCK_GET reply, one message per clock */
 enum {
 	JETWATT_A_CLOCK_KIND = 1,	/* u32: enum jetwatt_series; not a rail's or a chip's */
-	JETWATT_A_CLOCK_INDEX,		/* u32: as JETWATT_A_SERIES_INDEX */
+	JETWATT_A_CLOCK_INDEX,		/* u32: see enum jetwatt_series */
 	JETWATT_A_CLOCK_LABEL,		/* string: "cpu0", "17000000.gpu", "emc", zone's type */
 	JETWATT_A_CLOCK_VALUE,		/* s32: present value; slow series: see CLOCK_GET */
 	__JETWATT_A_CLOCK_MAX,
@@ -387,13 +390,13 @@ enum {
 
 /* CONFIG_GET reply; CONFIG_SET request, in which each attribute is optional */
 enum {
-	JETWATT_A_CONFIG_RATE_HZ = 1,	/* u32: ticks per second; 0: the highest possible rate */
+	JETWATT_A_CONFIG_RATE_HZ = 1,	/* u32: ticks per second; 0: see "Rates" */
 	JETWATT_A_CONFIG_BATCH,		/* u32: samples per batch, 1..JETWATT_BATCH_MAX */
 	JETWATT_A_CONFIG_BATCH_AGE_MS,	/* u32: maximum age of a batch, 1..10000 ms */
 	JETWATT_A_CONFIG_BUS_SHARE_PCT,	/* u32: maximum share of a bus's time, 1..90 % */
 	JETWATT_A_CONFIG_RATE_MAX_HZ,	/* u32: read only: highest rate that is accepted, Hz */
 	JETWATT_A_CONFIG_ACTIVE_HZ,	/* u32: read only: rate in use, Hz; 0 while stopped */
-	JETWATT_A_CONFIG_BOX_MS,	/* u32: length of the black box, ms; 0: BOX_FREEZE only */
+	JETWATT_A_CONFIG_BOX_MS,	/* u32: length of the black box, ms; 0: not filled */
 	JETWATT_A_CONFIG_CPU,		/* u32: CPU of the sampler, or JETWATT_CPU_ANY */
 	__JETWATT_A_CONFIG_MAX,
 	JETWATT_A_CONFIG_MAX = (__JETWATT_A_CONFIG_MAX - 1)
@@ -427,7 +430,7 @@ enum {
 /* STATS_GET reply: counters since the module was loaded */
 enum {
 	JETWATT_A_STATS_TICKS = 1,	/* u64: number of samples taken */
-	JETWATT_A_STATS_MISSED,		/* u64: ticks skipped because the last one took too long */
+	JETWATT_A_STATS_MISSED,		/* u64: ticks skipped because the last one ended too late */
 	JETWATT_A_STATS_I2C_ERRORS,	/* u64: number of failed I2C transfers */
 	/*
 	 * Wake-up latency of the sampler: percentiles are upper limits of bins of a log2 histogram.
@@ -440,7 +443,7 @@ enum {
 	JETWATT_A_STATS_LOST,		/* u64: number of samples lost, over all subscribers */
 	JETWATT_A_STATS_PAD,
 	JETWATT_A_STATS_THROTTLED,	/* u64: ticks delayed by real-time throttling */
-	JETWATT_A_STATS_CPU_NS,		/* u64: CPU time of the sampler thread, ns */
+	JETWATT_A_STATS_CPU_NS,		/* u64: sampler's CPU time at the last sample, ns */
 	__JETWATT_A_STATS_MAX,
 	JETWATT_A_STATS_MAX = (__JETWATT_A_STATS_MAX - 1)
 };
@@ -472,7 +475,7 @@ enum {
 	JETWATT_A_ENERGY_UJ,		/* u64: energy since the module was loaded, uJ */
 	JETWATT_A_ENERGY_UW,		/* s32: power of the last sample, uW */
 	JETWATT_A_ENERGY_TIME_NS,	/* u64: time of the last sample; 0: none so far */
-	JETWATT_A_ENERGY_BLIND_NS,	/* u64: time whose energy is not included in UJ, ns */
+	JETWATT_A_ENERGY_BLIND_NS,	/* u64: time since the first sample not in UJ, ns */
 	JETWATT_A_ENERGY_PAD,
 	__JETWATT_A_ENERGY_MAX,
 	JETWATT_A_ENERGY_MAX = (__JETWATT_A_ENERGY_MAX - 1)
@@ -481,11 +484,11 @@ enum {
 /* BOX_GET reply */
 enum {
 	JETWATT_A_BOX_CAUSE = 1,	/* u32: enum jetwatt_box_cause */
-	JETWATT_A_BOX_INDEX,		/* u32: id of the rail, or number of the thermal zone */
+	JETWATT_A_BOX_INDEX,		/* u32: rail's id; number of the thermal zone; request: 0 */
 	JETWATT_A_BOX_TIME_NS,		/* u64: time of the event */
 	JETWATT_A_BOX_SEQ,		/* u64: sequence number of the first sample in the box */
 	JETWATT_A_BOX_COUNT,		/* u32: number of samples in the box */
-	JETWATT_A_BOX_MISSED,		/* u32: later events, lost because the box was in use */
+	JETWATT_A_BOX_MISSED,		/* u32: later alarms and BOX_FREEZE: box not empty */
 	JETWATT_A_BOX_PAD,
 	__JETWATT_A_BOX_MAX,
 	JETWATT_A_BOX_MAX = (__JETWATT_A_BOX_MAX - 1)
@@ -538,7 +541,7 @@ struct jetwatt_wait_record {
 /* WAITS_WATCH request (TGIDS, CHILDREN); WAITS_NTF message (LOST, RECORDS, RECORD_SIZE) */
 enum {
 	JETWATT_A_WAITS_TGIDS = 1,	/* binary: u32[], at most JETWATT_WAITS_TGIDS_MAX */
-	JETWATT_A_WAITS_CHILDREN,	/* flag, or u32 0 or 1: also watch future children */
+	JETWATT_A_WAITS_CHILDREN,	/* flag, or u32 0 or 1: also watch future descendants */
 	JETWATT_A_WAITS_LOST,		/* u64: number of waits lost for this watcher */
 	JETWATT_A_WAITS_RECORDS,	/* binary: struct jetwatt_wait_record[] */
 	JETWATT_A_WAITS_PAD,
@@ -549,7 +552,7 @@ enum {
 
 /**
  * enum jetwatt_cmd - operations
- * @JETWATT_CMD_INFO_GET: do: properties of the module and the board; no errors
+ * @JETWATT_CMD_INFO_GET: do: properties of the module and the board
  * @JETWATT_CMD_CHIP_GET: dump: the sensor chips
  * @JETWATT_CMD_RAIL_GET: dump: the rails. Only callers that may SUBSCRIBE receive STEP_UW (power of
  *	one LSB), because the bus voltage can be derived from this power
@@ -559,11 +562,12 @@ enum {
  *	JETWATT_VALUE_NONE
  * @JETWATT_CMD_CONFIG_GET: do: the configuration of the sampler
  * @JETWATT_CMD_CONFIG_SET: do, admin: change the configuration; -ERANGE: the rate is too high (the
- *	extended ack contains the highest possible rate); -ENODEV: no sensor chip; -EINVAL
+ *	extended ack contains the highest possible rate), or another value is out of range; -ENODEV:
+ *	a rate is requested and there is no sensor chip; -EINVAL: the CPU is not online
  * @JETWATT_CMD_SAMPLES_GET: dump, admin: the samples in the ring
  * @JETWATT_CMD_SUBSCRIBE: do, admin: send samples to this port; -EALREADY: the port has subscribed
- *	already; -ENODEV: no sensor chip; -EUSERS: too many subscribers. Samples taken before the
- *	first of all subscribers subscribed are not sent
+ *	already; -ENODEV: no sensor chip; -EUSERS: too many subscribers; -ENOMEM. If there are other
+ *	subscribers, the first batch may contain samples that were taken before the request
  * @JETWATT_CMD_UNSUBSCRIBE: do, admin: end the subscription; -ENOENT: the port has not subscribed
  * @JETWATT_CMD_SAMPLES_NTF: a batch of samples, unicast to a subscriber
  * @JETWATT_CMD_STATS_GET: do: counters of the sampler
@@ -572,23 +576,23 @@ enum {
  * @JETWATT_CMD_ENERGY_GET: dump, admin: the energy counters
  * @JETWATT_CMD_BOX_GET: do, admin: cause and time of the event that filled the black box; -ENOENT:
  *	the box is empty
- * @JETWATT_CMD_BOX_FREEZE: do, admin: fill the black box; -EBUSY: the box is in use; -ENODATA:
- *	there are no samples; -ENOMEM
+ * @JETWATT_CMD_BOX_FREEZE: do, admin: fill the black box; -EBUSY: the box is not empty; -ENODATA:
+ *	the ring has no samples of the last JETWATT_A_CONFIG_BOX_MS milliseconds; -ENOMEM
  * @JETWATT_CMD_BOX_CLEAR: do, admin: empty the black box; -ENOENT: the box is empty
  * @JETWATT_CMD_BOX_SAMPLES_GET: dump, admin: the samples in the black box; -ENOENT: the box is
  *	empty
  * @JETWATT_CMD_WAITS_WATCH: do, admin: send records of waits to this port; -EALREADY: the port
  *	receives them already; -EUSERS: too many watchers; -EOPNOTSUPP: the kernel has no
- *	raw_syscalls tracepoints; -ENOMEM
+ *	raw_syscalls tracepoints; -EINVAL: malformed attribute; -ENOMEM
  * @JETWATT_CMD_WAITS_UNWATCH: do, admin: stop sending records of waits to this port; -ENOENT: the
  *	port does not receive any
  * @JETWATT_CMD_WAITS_NTF: records of finished waits, unicast to a watcher
  *
  * "admin" means that the operation needs CAP_NET_ADMIN; some operations need more: see "Access".
  *
- * The sampler runs while there is a subscriber. The sampler also runs from the first CONFIG_SET
- * with a rate until the module is unloaded or a CONFIG_SET with rate 0 finds no subscriber, because
- * SAMPLES_GET has no samples otherwise.
+ * The sampler runs while there is a subscriber or an open event of perf's PMU "jetwatt". After a
+ * CONFIG_SET with a rate other than 0, the sampler also runs without them, so that SAMPLES_GET has
+ * samples; a CONFIG_SET with rate 0 ends this.
  */
 enum jetwatt_cmd {
 	JETWATT_CMD_INFO_GET = 1,
