@@ -47,9 +47,9 @@ static DECLARE_WORK(event_work, send_events);
 
 /**
  * jetwatt_event_post() - queue an event for the multicast group
- * @kind: enum jetwatt_event
+ * @kind: enum jetwatt_event_kind
  * @chip: id of the chip, or JETWATT_EVENT_NO_CHIP
- * @value: number whose meaning depends on @kind, see enum jetwatt_event
+ * @value: number whose meaning depends on @kind, see enum jetwatt_event_kind
  *
  * Context: process; takes events.lock, does not sleep.
  */

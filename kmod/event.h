@@ -13,8 +13,8 @@
 /**
  * struct jetwatt_posted_event - an event that waits to be sent
  * @time_ns: time at which the event was posted, CLOCK_MONOTONIC
- * @value: number whose meaning depends on @kind, see enum jetwatt_event
- * @kind: enum jetwatt_event
+ * @value: number whose meaning depends on @kind, see enum jetwatt_event_kind
+ * @kind: enum jetwatt_event_kind
  * @chip: id of the chip, or JETWATT_EVENT_NO_CHIP if the event is not about one chip
  */
 struct jetwatt_posted_event {

@@ -36,8 +36,8 @@ static struct fault_attr faults[JETWATT_FAIL_COUNT] = {
 };
 
 /*
- * Injected faults print no stack trace, unless the file "verbose" asks for it: the kernel's fail-nth
- * makes these faults occur too, and the trace looks like that of a warning.
+ * Injected faults print no stack trace, unless the file "verbose" asks for it: the kernel's
+ * fail-nth makes these faults occur too, and the trace looks like that of a warning.
  */
 static void create_fault(enum jetwatt_fail what, struct dentry *dir)
 {
@@ -104,8 +104,9 @@ void *jetwatt_fail_vzalloc(size_t size)
 /**
  * jetwatt_fail_step() - count an initialization step, and let it fail if its number is fail_init
  *
- * Loading the module calls this function before it acquires each resource. A test loads the module
- * with fail_init=1, 2, ... until loading succeeds, and so runs every error path of loading once.
+ * Each step of loading the module calls this function before it acquires resources. A test loads
+ * the module with fail_init=1, 2, ... until loading succeeds, and so runs the error path of each
+ * step once.
  *
  * Context: module loading only. Return: 0, or -ENOMEM if the number of this call, counted from 1,
  * is fail_init.

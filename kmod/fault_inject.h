@@ -11,7 +11,8 @@
 /**
  * enum jetwatt_fail - faults that can be injected
  * @JETWATT_FAIL_SKB: allocating a netlink message fails
- * @JETWATT_FAIL_ALLOC: allocating memory for a subscriber or for the state of a netlink dump fails
+ * @JETWATT_FAIL_ALLOC: allocating memory fails: for a subscriber to samples, the state of a dump of
+ *	samples, the black box, or the tables of the waits
  * @JETWATT_FAIL_ATTACH: attaching a chip fails
  * @JETWATT_FAIL_TRANSFER: an i2c transfer is not started and counts as failed
  * @JETWATT_FAIL_CLOCK: reading a clock rate or a temperature from the firmware fails

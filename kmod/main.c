@@ -63,8 +63,8 @@ static int __init jetwatt_init(void)
 	if (err)
 		goto hwmon;
 	/*
-	 * The netlink family is registered last, because user space can call the module from then
-	 * on.
+	 * The netlink family is registered last, because its handlers use all other parts of the
+	 * module.
 	 */
 	err = jetwatt_netlink_init();
 	if (err)

@@ -171,7 +171,8 @@ static DEFINE_MUTEX(set_lock);
 /**
  * jetwatt_netlink_config_set() - handle JETWATT_CMD_CONFIG_SET
  * @skb: the request
- * @info: parsed request; all attributes are optional, and their ranges have been checked
+ * @info: parsed request; all attributes are optional, and the policy has checked the ranges of all
+ *	but the rate and the CPU
  *
  * Return: 0 or a negative errno.
  */

@@ -111,15 +111,15 @@ static u32 requested_mhz(void)
 	u32 hz = jetwatt_config_get().rate_hz;
 
 	/*
-	 * A requested rate of 0 means the highest possible rate, and the sampler then runs at that
-	 * rate.
+	 * A requested rate of 0 means the highest rate at which every tick reads all shunts, and
+	 * the sampler then runs at that rate.
 	 */
 	return (hz ?: jetwatt_sampler_hz()) * 1000;
 }
 
 /*
- * Write the attributes of a rail that any client may read: they are constant or follow from the
- * configuration, and reveal no measured value.
+ * Write the attributes of a rail that any client may read: constants, settings and rates. They
+ * reveal no voltage, current or power.
  */
 static int put_rail(struct sk_buff *skb, unsigned int i)
 {

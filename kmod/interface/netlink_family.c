@@ -179,7 +179,7 @@ int jetwatt_netlink_observe(const struct sk_buff *skb, struct netlink_ext_ack *e
 {
 	if (jetwatt_netlink_observer(skb))
 		return 0;
-	NL_SET_ERR_MSG(extack, "needs CAP_PERFMON beside CAP_NET_ADMIN, as perf does: run as root");
+	NL_SET_ERR_MSG(extack, "needs CAP_PERFMON in addition to CAP_NET_ADMIN: run as root");
 	return -EPERM;
 }
 

@@ -71,7 +71,7 @@ static int begin_dump(struct netlink_callback *cb, u8 cmd)
 	return 0;
 }
 
-/* Return: number of samples that fit into the message; at least one must fit. */
+/* Return: number of samples of @series values that still fit into the message and cursor->row. */
 static unsigned int count_fitting(const struct sk_buff *skb, unsigned int series)
 {
 	unsigned int n = ARRAY_SIZE(((struct cursor *)NULL)->row);

@@ -245,7 +245,10 @@ static int cpu_offline_cb(unsigned int cpu)
 	return 0;
 }
 
-/* Replace characters that perf's parser rejects in a name, and make duplicate names unique. */
+/*
+ * Set the names of an event's files: "energy_" and the label in lower case, with '_' instead of
+ * characters that perf's parser rejects. A name that another event has gets a number.
+ */
 static void name_event(unsigned int row, const char *label)
 {
 	char *at = event_files[row].name;

@@ -16,7 +16,7 @@
  * flags, which the hwmon driver needs. The limits of the chips can be read without side effects, so
  * this file compares each sample with the limits.
  *
- * Used by the sampler thread only.
+ * The sampler thread compares, and only this thread uses @rails.
  */
 static struct {
 	s32 limit[2];	/* warning and critical limit (microvolts); 0: not read yet */
@@ -119,9 +119,10 @@ static s32 trip_alarm_mc(struct device_node *trip, bool mapped)
 }
 
 /*
- * Return the lowest temperature of a zone at which a clock is limited or the system is shut down.
- * Passive trips that limit no clock are ignored: JetPack 6 has a trip "hot-surface" at 70 C in most
- * zones, which is exceeded under any load and only raises an alert.
+ * Return the temperature of the zone's lowest trip that limits a clock or has the type hot or
+ * critical; S32_MAX if it has none. Passive trips that limit no clock are ignored: JetPack 6 has a
+ * trip "hot-surface" at 70 C in most zones, which is exceeded under any load and only raises an
+ * alert.
  */
 static s32 zone_alarm_mc(const struct device_node *zone)
 {

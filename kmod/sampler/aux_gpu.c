@@ -91,14 +91,15 @@ static bool polled(struct devfreq *devfreq)
 
 /**
  * jetwatt_gpu_load() - return the share of time that the GPU is busy
- * @permille: gets the load; 0 while the GPU is suspended; JETWATT_VALUE_NONE if there is no GPU or
- *	its governor does not poll the load ("performance", "userspace")
+ * @permille: gets the load; 0 while the GPU is suspended; JETWATT_VALUE_NONE if there is no GPU,
+ *	its governor does not poll the load ("performance", "userspace"), or has not polled it yet
  *
  * The load is the value that the devfreq governor polled last. This function does not poll the GPU
  * driver: the driver measures the load from one poll to the next, so an additional poll would
  * shorten the measurement window of the governor.
  *
- * Context: process; takes gpu.lock. Return: 0, or -EBUSY if the governor is polling now.
+ * Context: process; takes gpu.lock. Return: 0, or -EBUSY if devfreq's lock is held, for instance
+ * because the governor is polling.
  */
 int jetwatt_gpu_load(s32 *permille)
 {

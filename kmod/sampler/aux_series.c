@@ -23,7 +23,7 @@
 #define SLOW_PERIOD	(HZ / 10)	/* jiffies: at most ten rounds of firmware calls a second */
 #define LONG_CYCLE	10		/* every 10th round: also temperatures, discovery */
 
-/* @lock serialises additions of series. A series is complete before @nr is increased. */
+/* @lock serialises additions. A series is complete, except @cpus, before @nr is increased. */
 static struct {
 	struct mutex lock;
 	struct jetwatt_aux series[JETWATT_AUX_MAX];
@@ -31,12 +31,12 @@ static struct {
 } aux = { .lock = __MUTEX_INITIALIZER(aux.lock) };
 
 /*
- * The lock is held during slow reads: by the work item while the sampler runs, and by callers of
- * jetwatt_aux_refresh() while the sampler is parked.
+ * The lock serialises the slow reads: those of the work item while the sampler runs, of
+ * jetwatt_aux_refresh(), and of jetwatt_aux_init().
  */
 static struct {
 	struct mutex lock;
-	unsigned int cycle;	/* number of runs of the work item */
+	unsigned int cycle;	/* number of runs of the work item since the sampler started */
 	unsigned long last;	/* jiffies of the last round; also read without @lock */
 } slow_reads = { .lock = __MUTEX_INITIALIZER(slow_reads.lock) };
 
@@ -56,10 +56,11 @@ static bool is_slow(const struct jetwatt_aux *series)
 /**
  * jetwatt_aux_add() - return an auxiliary series, and add it if it does not exist
  * @kind: enum jetwatt_series
- * @index: see JETWATT_A_CLOCK_INDEX
+ * @index: index of the series, see enum jetwatt_series
  * @label: name for display
  *
- * Context: takes aux.lock; sleeps. Return: the series, NULL if the table is full.
+ * Context: takes aux.lock; sleeps. Return: the series; NULL if aux.series or the list of
+ * columns is full.
  */
 struct jetwatt_aux *jetwatt_aux_add(u32 kind, u32 index, const char *label)
 {
@@ -97,7 +98,7 @@ unlock:
  */
 unsigned int jetwatt_aux_count(void)
 {
-	/* Pairs with jetwatt_aux_add(): series with an index below aux.nr are complete. */
+	/* Pairs with jetwatt_aux_add(). */
 	return smp_load_acquire(&aux.nr);
 }
 
@@ -149,7 +150,7 @@ s32 jetwatt_aux_value(const struct jetwatt_aux *series)
  * @series: the series
  *
  * Context: process; makes no firmware call. Return: the result of jetwatt_aux_value();
- * JETWATT_VALUE_NONE for a slow series that was last read more than two seconds ago.
+ * JETWATT_VALUE_NONE for a slow series if the last slow read was more than two seconds ago.
  */
 s32 jetwatt_aux_recent(const struct jetwatt_aux *series)
 {
@@ -242,9 +243,9 @@ static void read_slow(bool long_cycle)
 /**
  * jetwatt_aux_refresh() - read the slow series if their values are outdated
  *
- * Values less than 0.15 seconds old are not read again, so that clients cannot cause more firmware
- * calls than the sampler does. Called for privileged clients only; other clients get the values
- * last read (jetwatt_aux_recent()).
+ * If the last slow read was less than 0.15 seconds ago, the values are not read again, which limits
+ * the rate of the firmware calls that clients can cause. Called for privileged clients only; other
+ * clients get the values last read (jetwatt_aux_recent()).
  *
  * Context: takes slow_reads.lock; sleeps.
  */
@@ -285,7 +286,7 @@ void jetwatt_aux_stop(void)
 /**
  * jetwatt_aux_init() - find the auxiliary series, and follow devices that appear later
  *
- * Return: 0 or a negative errno. Without any series, the function succeeds too.
+ * Return: 0 or a negative errno. If no device is found, the function succeeds too.
  */
 int jetwatt_aux_init(void)
 {

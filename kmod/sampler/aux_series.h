@@ -14,7 +14,7 @@ struct jetwatt_sample;
 /**
  * struct jetwatt_aux - one auxiliary series
  * @kind: enum jetwatt_series
- * @index: see JETWATT_A_CLOCK_INDEX
+ * @index: index of the series, see enum jetwatt_series
  * @slot: column of the series in a sample
  * @label: name for display
  * @cpus: for a CPU clock: CPUs of the cpufreq policy
@@ -58,7 +58,7 @@ void jetwatt_gpu_discover(void);
 int jetwatt_gpu_init(void);
 void jetwatt_gpu_exit(void);
 
-/* aux_slow.c: memory clock and temperatures, which need firmware calls */
+/* aux_slow.c: memory clock and temperatures, which need firmware calls, and load of the GPU */
 void jetwatt_slow_discover(void);
 void jetwatt_slow_read(bool temperatures);
 void jetwatt_slow_exit(void);

@@ -15,9 +15,9 @@
 #include "sampler/alarm.h"
 
 /*
- * On a Jetson, reading the series of this file needs firmware calls that take up to milliseconds,
- * so the sampler thread must not read them. All functions run under slow_reads.lock of
- * aux_series.c.
+ * On a Jetson, reading the memory clock or a temperature needs a firmware call that takes up to
+ * milliseconds, so the sampler thread must not read them. All functions run under slow_reads.lock
+ * of aux_series.c.
  */
 
 static const struct of_device_id controllers[] = {

@@ -30,8 +30,9 @@ static struct {
 } blackbox = { .lock = __MUTEX_INITIALIZER(blackbox.lock) };
 
 /*
- * Return: sequence number of the newest sample that is older than @from_ns; if the ring has none,
- * the number before its oldest sample.
+ * Return: sequence number of the newest sample before number @last that is older than @from_ns. If
+ * there is none: 0, or in a full ring the number of the oldest sample, which may be overwritten
+ * before it is copied.
  */
 static u64 before_window(u64 last, u64 from_ns)
 {

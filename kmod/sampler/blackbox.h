@@ -10,11 +10,11 @@ struct jetwatt_sample;
 /**
  * struct jetwatt_blackbox - contents of the black box
  * @cause: reason why the black box was filled, enum jetwatt_box_cause
- * @index: for over-current: id of the rail; for thermal: number of the thermal zone
+ * @index: for over-current: id of the rail; for thermal: number of the zone; for a request: 0
  * @time_ns: time of the event, CLOCK_MONOTONIC
  * @seq: sequence number of the first sample
  * @count: number of samples
- * @missed: number of later events that were not stored, because the black box was not empty
+ * @missed: number of later alarms and requests, not stored because the black box was not empty
  */
 struct jetwatt_blackbox {
 	u32 cause;

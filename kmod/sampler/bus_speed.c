@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Measure the speed of the i2c buses before the sampler starts, in a real-time thread. */
+/*
+ * Measure the speed of the i2c buses in a real-time thread, before the sampler starts and before a
+ * requested rate is checked.
+ */
 #include "sampler/bus_speed.h"
 
 #include <linux/err.h>

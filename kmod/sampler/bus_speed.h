@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Measurement of the bus speeds before the sampler starts; later, the sampler measures them with
- * its own transfers.
+ * Measurement of the bus speeds before the sampler starts and before a requested rate is checked;
+ * while the sampler runs, it measures them with its own transfers.
  */
 #ifndef JETWATT_BUS_SPEED_H
 #define JETWATT_BUS_SPEED_H

@@ -45,8 +45,8 @@
  *	power readings. A negative reading makes @rest_fj negative (a debt), and @uj grows again
  *	only after later readings have repaid the debt. Therefore noise does not make the counted
  *	energy too high, and @uj never decreases. If the ADC has an offset, readings can be negative
- *	for days, so the debt is limited to the energy of one LSB over DEBT_NS. A load of n LSB then
- *	repays the debt after DEBT_NS / n at the latest, and its energy is counted from then on.
+ *	for days, so the debt is limited to the energy of one LSB over DEBT_NS. A load whose power
+ *	is n LSB repays the debt within DEBT_NS / n. Its later energy is counted.
  *
  * Only the sampler thread writes the fields. Only the sampler thread reads @rest_fj, @suspended_ns,
  * @freeze, @in_total, @read_nv and @blind_in_total_ns. Other threads may read any other field, but
@@ -119,7 +119,10 @@ void jetwatt_energy_frozen(void)
 	freezes++;
 }
 
-/* Trapezoidal rule: uW x ns = fJ. Return: accumulated whole microjoules. */
+/*
+ * Trapezoidal rule: uW x ns = fJ. Return: the whole microjoules in @rest_fj, from which they are
+ * subtracted.
+ */
 static u64 integrate(struct counter *c, const struct jetwatt_rail *rail, s64 uw, u64 ns)
 {
 	s64 whole = 0;
@@ -218,7 +221,8 @@ void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv)
  *
  * For a bus voltage that was not read in this tick, the last value is used. A rail whose shunt was
  * not read in this tick is skipped; the energy since its last sample is added with its next sample.
- * The time that the machine was suspended is counted as blind time.
+ * An interval longer than BLIND_NS, or in which the machine was suspended, is blind time as a
+ * whole.
  *
  * Context: the sampler thread.
  */

@@ -144,7 +144,7 @@ void jetwatt_plan_choose(u32 hz, u32 share_pct)
 }
 
 /*
- * Return: minimum duration of a transfer in nanoseconds, computed from the planned or the measured
+ * Return: minimum duration of a transfer in nanoseconds, computed from the expected or the measured
  * time per register, whichever is longer.
  */
 static u64 min_transfer_ns(struct jetwatt_bus *bus, unsigned int bits)

@@ -13,12 +13,12 @@
 
 /*
  * Every tick reads all shunts, because currents change fast, and one bus voltage per bus, because
- * voltages change slowly; the bus voltages are read in rotation. Auxiliary registers are read four
- * times a second: alternately a configuration register, to detect changes by the hwmon driver, and
- * the next register of the chip's list of auxiliary registers, which contains configuration and
- * limit registers. In a tick that reads an auxiliary register, no bus voltage is read, so that all
- * ticks take equally long. If ticks are at least LONG_TICK_NS apart, such a tick also reads a bus
- * voltage.
+ * voltages change slowly; the bus voltages are read in rotation. Of each chip, an auxiliary
+ * register is read four times a second: alternately a configuration register, to detect changes by
+ * the hwmon driver, and the next register of the chip's list of auxiliary registers, which contains
+ * configuration and limit registers. In a tick that reads an auxiliary register, no bus voltage is
+ * read, so that all ticks take equally long. If ticks are at least LONG_TICK_NS apart, such a tick
+ * also reads a bus voltage.
  *
  * If the channels of a chip's sum of shunt voltages are known (sum_channels.h), the sum is useful
  * in two ways. First, the chip does not average the sum: if the chip averages the shunt voltages,
@@ -180,8 +180,8 @@ static bool add_observation(struct jetwatt_plan *plan, const struct jetwatt_bus 
  * jetwatt_plan_shared() - plan the transfer that reads all healthy chips of a bus
  * @plan: gets the registers
  * @bus: the bus
- * @all: true to read all bus voltages, for the first sample; false to read only the next register
- *	in rotation
+ * @all: true to read all registers that are read in rotation, for the first sample and for readings
+ *	at idle_hz; false to read only the next one
  * @now: CLOCK_MONOTONIC
  *
  * Context: jetwatt_board.lock held. Return: mask of the chips that have failed.

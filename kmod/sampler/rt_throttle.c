@@ -16,11 +16,11 @@
 #include "sampler/stats.h"
 
 /*
- * Real-time tasks get 950 ms of each second (sched_rt_runtime_us). If other tasks use up these 950
- * ms, the sampler thread does not run for the rest of the second and cannot find out why. A timer
- * interrupt can find out: if the sampler thread is runnable and late, and its CPU runs a non-RT
- * task without need_resched set, only RT throttling explains the delay. (A non-RT task that is
- * merely in a non-preemptible section has need_resched set.)
+ * Real-time tasks get 950 ms of each second (sched_rt_runtime_us). If other real-time tasks use up
+ * these 950 ms, the sampler thread does not run for the rest of the second and cannot find out why.
+ * A timer interrupt can find out: if the sampler thread is runnable and late, and its CPU runs a
+ * non-RT task without need_resched set, only RT throttling explains the delay. (A non-RT task that
+ * is merely in a non-preemptible section has need_resched set.)
  */
 #define CHECK_PERIOD_NS		(20 * NSEC_PER_MSEC)
 #define LATE_NS		(10 * NSEC_PER_MSEC)
@@ -150,7 +150,7 @@ void jetwatt_throttle_expect(u64 deadline)
 }
 
 /**
- * jetwatt_throttle_report() - post an event if throttling was detected
+ * jetwatt_throttle_report() - update the statistics and post an event if throttling was detected
  *
  * At most one event per second is posted. Called when the thread has woken up.
  *
@@ -172,7 +172,7 @@ void jetwatt_throttle_report(void)
 }
 
 /**
- * jetwatt_throttle_stop() - stop to detect throttling
+ * jetwatt_throttle_stop() - stop detecting throttling
  *
  * Context: the sampler thread.
  */

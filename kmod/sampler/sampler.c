@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sampler thread. While there are subscribers, the thread takes a sample at each deadline;
- * otherwise it only reads the rails at idle_hz for the energy counters. config.c sets the rate.
+ * The sampler thread. At a rate other than 0, the thread takes a sample at each deadline; while it
+ * is parked (rate 0), it only reads the rails at idle_hz for the energy counters. config.c sets the
+ * rate.
  */
 #include "sampler/sampler.h"
 
@@ -35,7 +36,7 @@
 
 static unsigned int idle_hz = 10;
 module_param(idle_hz, uint, 0444);
-MODULE_PARM_DESC(idle_hz, "mean rate in Hz of the energy counters while there is no subscriber; 0: off (default 10, at most 50)");
+MODULE_PARM_DESC(idle_hz, "mean rate in Hz of the energy counters while the sampler is stopped; 0: off (default 10, at most 50)");
 
 /**
  * struct sampler - the thread that reads the chips

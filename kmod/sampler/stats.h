@@ -8,14 +8,14 @@
 /**
  * struct jetwatt_stats - statistics since the module was loaded
  * @ticks: number of samples taken
- * @missed: number of ticks skipped because an earlier tick took too long
+ * @missed: number of ticks skipped because an earlier tick ended too late
  * @i2c_errors: number of failed transfers
  * @late_p50_ns: median of the wake-up latency (ns)
  * @late_p99_ns: 99th percentile of the wake-up latency (ns)
  * @late_max_ns: maximum of the wake-up latency (ns)
  * @tick_ns: mean duration of a tick's transfers (ns)
  * @throttled: number of deadlines missed because of RT throttling
- * @cpu_ns: CPU time of the sampler thread (ns)
+ * @cpu_ns: CPU time of the sampler thread at the last sample (ns)
  */
 struct jetwatt_stats {
 	u64 ticks, missed, i2c_errors;

@@ -179,7 +179,7 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
 /**
  * jetwatt_read_rails() - read all chips once
  * @sample: gets the values; columns whose values cannot be read are not changed
- * @all: true to read all bus voltages; false to read only the next one in rotation
+ * @all: true to read all registers that are read in rotation; false to read only the next one
  * @length_ns: gets the time from the start of the first transfer to the end of the last, ns
  *
  * Context: the sampler thread; takes jetwatt_board.lock; sleeps.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Conversion times and averaging settings of the INA3221 and the INA238, as data. The module uses
- * this table. user/energy uses it too, for a module or trace of the previous version, which does
- * not report these properties. The properties of the other chip models are in the source files of
- * these models; JETWATT_CMD_CHIP_GET reports the properties of every chip.
+ * this table. user/energy uses it too, for a module or trace of an earlier version, which does not
+ * report these properties. The INA228 has the times and averages of the INA238; the properties of
+ * the INA219 are in ina219.c. JETWATT_CMD_CHIP_GET reports the properties of every chip.
  */
 #ifndef JETWATT_ADC_H
 #define JETWATT_ADC_H

@@ -198,7 +198,10 @@ unlock:
 	return err;
 }
 
-/* The caller must drop the references of the client after it has released jetwatt_board.lock. */
+/*
+ * Mark the chip as lost and return its client. After releasing jetwatt_board.lock, the caller must
+ * pass the client to jetwatt_chip_put_client().
+ */
 static struct i2c_client *release_client(struct jetwatt_chip *chip)
 {
 	struct i2c_client *client = chip->client;

@@ -24,7 +24,7 @@
 
 static const u32 standard_hz[] = { 100000, 400000, 1000000, 3400000 };
 
-/* Buffers of a transfer, too big for a stack. jetwatt_board.lock: one bus is read at a time. */
+/* Buffers of a transfer, too big for a stack. Protected by jetwatt_board.lock. */
 static struct i2c_msg msgs[2 * JETWATT_BUS_REGS];
 static u8 bytes[JETWATT_BUS_REGS][JETWATT_REG_BYTES];
 
@@ -187,7 +187,7 @@ static void store_best(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg
  * @regs: registers to read; their values are set on success
  * @n: number of registers, at most JETWATT_BUS_REGS
  *
- * All registers are read in one transfer if the adapter supports this, else one by one with SMBus.
+ * Makes as few I2C transfers as the adapter allows: one, or with SMBus only, one per register.
  *
  * Context: jetwatt_board.lock held; sleeps. Return: 0 or a negative errno; on an error, the values
  * are undefined.

@@ -33,8 +33,8 @@ struct i2c_adapter;
  * @reg: address of the register
  * @chip: id of the chip; not used by bus.c
  * @kind: enum jetwatt_reg_kind; not used by bus.c
- * @index: channel or index of the register; not used by bus.c
- * @first: true for the first shunt register of each chip in a transfer; not used by bus.c
+ * @index: channel, or index of a configuration register; not used by bus.c
+ * @first: true for the shunt register of a chip's first enabled channel; not used by bus.c
  * @bytes: width of the register, 2 to JETWATT_REG_BYTES
  * @value: gets the contents of the register, in host byte order
  */

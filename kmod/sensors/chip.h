@@ -66,7 +66,8 @@ struct jetwatt_rail {
  * @addr: 7-bit i2c address
  * @ops: operations of the chip's model
  * @node: device-tree node of the chip, with a reference, or NULL
- * @rail: rail id of each channel; JETWATT_NO_RAIL if nothing is connected to the channel
+ * @rail: rail id of each channel; JETWATT_NO_RAIL if the chip lacks the channel, the device tree
+ *	disables it, or nothing is connected to it
  * @client: i2c device of the chip, with a reference; NULL while the chip is detached
  * @bus: bus of the chip; NULL while the chip is detached
  * @consecutive_errors: number of failed transfers of the chip since the last successful transfer

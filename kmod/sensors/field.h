@@ -57,7 +57,7 @@ static inline int64_t jetwatt_field_raw(const struct jetwatt_field *field, uint6
  * @reg: contents of the register, in host byte order
  *
  * The result cannot overflow: the largest voltage that a supported chip's register can contain is
- * 204.8 V (2.05e14 pV), in the 20 bits of the INA228's bus voltage.
+ * 102.4 V (1.024e14 pV), in the registers of the bus voltage of the INA228 and the INA238.
  *
  * Return: picovolts.
  */

@@ -135,7 +135,8 @@ static unsigned int count_inputs(const struct jetwatt_node *list, unsigned int *
 /*
  * Find a table of rails by the labels of the rails, for boards whose compatible strings do not
  * identify the module: the carrier is made by another vendor, or the device tree names a module
- * that the hardware only emulates. A table matches if all module inputs in the table are measured.
+ * that the hardware only emulates. Return anywhere_rails if one of its inputs is measured, else the
+ * first board's table whose module inputs are all measured, else anywhere_rails.
  */
 static const struct jetwatt_node *find_labels(void)
 {
@@ -156,8 +157,8 @@ static const struct jetwatt_node *find_labels(void)
  * The total is the sum of the measured rails that are in the board's table, are not upstream rails,
  * and have no parent in the total, so that no power is counted twice. On an unknown board whose
  * labels match no input in any table, the total is the sum of all measured rails without a measured
- * parent. If there is no such rail, the total is the sum of the upstream rails, and its scope is
- * the board.
+ * parent. If no rail meets these conditions, the total is the sum of the upstream rails, and its
+ * scope is JETWATT_SCOPE_BOARD.
  *
  * In all other cases, the scope is the scope in the board's table if all inputs of the module are
  * measured, otherwise JETWATT_SCOPE_PARTIAL.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scan the i2c buses for supported sensors, at load time and whenever a device or driver is added,
- * and attach what is found. A bus notifier detaches the chips of deleted devices.
+ * Scan the i2c buses for supported sensors, at load time and whenever a device is added or a driver
+ * is bound, and attach the chips that are found. A bus notifier detaches the chips of deleted
+ * devices.
  */
 #include "sensors/scan.h"
 

@@ -39,7 +39,7 @@ static bool is_quiet(struct jetwatt_sum *sum, unsigned int enabled, const s32 *s
 	return quiet;
 }
 
-/* Return: mask of the only subset of channels that fits; 0 if no subset or more than one fits. */
+/* Return: mask of the only subset of channels that fits, by the rules above; 0 if there is none. */
 static u8 find_fit(const struct jetwatt_sum *sum, unsigned int enabled, s32 lsb_uv)
 {
 	unsigned int mask;

@@ -13,7 +13,7 @@
  * struct jetwatt_sum - state of detecting the channels in a chip's sum of shunt voltages
  * @channels: mask of the channels in the sum; 0 if the channels are unknown, and the sum must not
  *	be used
- * @guess: mask of channels that fitted in the last window of observations; 0 if no mask fitted
+ * @guess: mask of channels that fitted in the last window of observations; 0 if none or several did
  * @seen: number of observations used in the current window
  * @last_uv: shunt voltages of the previous observation, in microvolts
  * @error_uv: for each mask of channels, the sum minus the shunt voltages of these channels,

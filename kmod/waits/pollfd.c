@@ -37,7 +37,7 @@
 #define NVIDIA_MAJOR		195
 #define NVIDIA_MODESET_MINOR	254
 
-/* A poll of an event within this time (ns) after a poll that timed out continues its wait. */
+/* A poll of an event within this time (ns) after an unsuccessful poll continues the wait. */
 #define SAME_WAIT_NS	1000000
 
 /**
@@ -59,7 +59,7 @@ struct owner {
  * struct armed - a descriptor with pending fences, or an event
  * @node: entry in the hash bucket, or in the list of free structs
  * @sibling: entry in the list of descriptors of one process (struct owner)
- * @armed_ns: time of the last arming; for an event: time at which the last poll timed out
+ * @armed_ns: time of the last arming; for an event: time at which the last unsuccessful poll ended
  * @enter_ns: time at which the first poll after @armed_ns began; 0: no poll yet
  * @tgid: id of the process
  * @fd: the descriptor
@@ -189,9 +189,9 @@ static bool is_event(int fd)
 }
 
 /**
- * jetwatt_pollfd_arm() - a descriptor of the current process was armed for one more fence
- * @fd: the descriptor
- * @ctl_fd: descriptor of the ioctl
+ * jetwatt_pollfd_arm() - record that a descriptor was armed for one more fence
+ * @fd: the descriptor, of the current process
+ * @ctl_fd: descriptor on which the arming ioctl was called
  *
  * Context: handler of sys_exit.
  */
@@ -327,7 +327,7 @@ void jetwatt_pollfd_unwatched(void)
 }
 
 /**
- * jetwatt_pollfd_begin() - the current thread starts to poll a descriptor
+ * jetwatt_pollfd_begin() - record that the current thread starts to poll a descriptor
  * @fd: the descriptor
  * @now: CLOCK_MONOTONIC
  *
@@ -369,7 +369,7 @@ bool jetwatt_pollfd_begin(int fd, u64 now)
 }
 
 /**
- * jetwatt_pollfd_end() - the current thread has finished polling a descriptor
+ * jetwatt_pollfd_end() - record that the current thread has finished polling a descriptor
  * @fd: the descriptor
  * @counted: result of jetwatt_pollfd_begin()
  * @ready: true if poll() has found the descriptor ready

@@ -18,9 +18,9 @@
 #include "waits/watch.h"
 
 /*
- * For kernels that cannot trace with BPF (stock JetPack 5 has no BPF_EVENTS). Kernels without
- * BPF_EVENTS have the raw_syscalls tracepoints; they do not all have tracepoints for single system
- * calls, kprobes or BTF.
+ * This tracing is for kernels that cannot trace with BPF (stock JetPack 5 has no BPF_EVENTS). These
+ * kernels have the raw_syscalls tracepoints, but not always tracepoints for single system calls,
+ * kprobes or BTF.
  *
  * Since 6.13, the handlers of system calls are preemptible. Therefore the handlers use no per-CPU
  * data; raw spinlocks, each held for a short time, protect the shared data. A handler runs in the

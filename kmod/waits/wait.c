@@ -38,7 +38,7 @@
  */
 #define WAIT_POLL	1
 #define DUPLICATE	2	/* dup(), F_DUPFD: not waits, but stored in the same table */
-#define POLLFDS		16	/* number of entries of a poll() that are checked */
+#define POLLFDS		16	/* maximum number of checked entries of a poll() */
 #define BUCKETS_BITS	8
 #define WAITS		1024
 
@@ -73,7 +73,7 @@ struct wait_tables {
 	struct wait wait[WAITS];
 };
 
-/* @lock protects @tables and @nr (number of tracked waits); @nr is also read without @lock. */
+/* @lock protects @tables and @nr (number of stored calls); @nr is also read without @lock. */
 static struct {
 	raw_spinlock_t lock;
 	struct wait_tables *tables;

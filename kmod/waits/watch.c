@@ -58,7 +58,7 @@ struct watch_tables {
  * @lost: number of records that could not be delivered, by watcher
  * @active: mask of the watchers
  * @everybody: mask of the watchers that watch all processes
- * @children: mask of the watchers that also watch the children of their processes
+ * @children: mask of the watchers that also watch new children of their processes
  * @seen: Bloom filter of watched process ids, with one hash; read without @lock, so that unwatched
  *	processes take no lock. If the bit of an id is set, another id with the same hash may have
  *	set it.
@@ -127,8 +127,8 @@ static void remove_watcher(struct process *p, u8 mask)
  * is removed; the caller of jetwatt_watch_remove() then lets wait.c and pollfd.c drop the state of
  * unwatched processes.
  *
- * Context: any; takes no lock. Return: true if a watcher watches the process or another process
- * with the same hash; else false.
+ * Context: any; takes no lock. Return: false if no watcher watches the process. True may also
+ * mean that the process was watched earlier, or has the hash of such a process.
  */
 bool jetwatt_watch_may_want(u32 tgid)
 {
@@ -223,7 +223,8 @@ void jetwatt_watch_store(const struct jetwatt_wait_record *record)
 /**
  * jetwatt_watch_lose_for_all() - count one lost record for every watcher
  *
- * Context: handlers of sys_enter and sys_exit; takes watch.lock, also under the lock of wait.c.
+ * Context: handlers of sys_enter and sys_exit; takes watch.lock, also under the locks of wait.c and
+ * pollfd.c.
  */
 void jetwatt_watch_lose_for_all(void)
 {
@@ -283,7 +284,8 @@ u64 jetwatt_watch_lost(unsigned int watcher)
  * @watcher: index of the watcher, less than JETWATT_WATCHERS_MAX
  * @tgids: ids of the processes to watch
  * @n: number of ids in @tgids; 0 to watch all processes
- * @with_children: also watch processes that the processes in @tgids fork from now on
+ * @with_children: also watch the processes that the processes in @tgids and their descendants fork
+ *	from now on
  *
  * Context: process, after jetwatt_watch_open(); takes watch.lock.
  */
