@@ -11,19 +11,20 @@
  * (longjmp(), a cancelled thread), the stack pointer of the thread's next call is not lower, so the
  * next call replaces the ended one.
  *
- * A loop of cu*Query() calls that repeats until an event or a stream is done counts as one wait.
+ * A loop of cu*Query() calls that repeats until an event or a stream is done counts as one wait
+ * (see QUERIES_MIN).
  *
  * A program may also hand libcuda a function to call when the GPU has done the work queued so far
  * (cuLaunchHostFunc), and sleep on a lock of its own until then. JAX does. The library attaches
- * host_callback() to such functions. If a process does not wait in functions of libcuda, each call
- * of a function given to cuLaunchHostFunc() counts as a wait.
+ * host_callback() to such functions. After QUIET_CALLBACKS calls of such functions without a wait
+ * of the process in a function of libcuda, each further call counts as a wait.
  */
 #ifndef JETWATT_BPF_API_H
 #define JETWATT_BPF_API_H
 
 #include "state.h"
 
-/* For each thread in a traced function that waits: the outermost such call. */
+/* For each thread in a traced function that waits or copies: the outermost such call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -84,9 +85,10 @@ struct {
  */
 #define QUERY_GAP_NS		10000000
 /*
- * A thread waits in loops of queries if it has made one loop of at least QUERIES_MIN queries, at
- * most QUERY_EVERY_NS apart on average. PyTorch's thread that pins memory queries one event a few
- * times, once per allocation (CachingHostAllocator.h), and does not wait for it.
+ * A thread waits in loops of queries if it has made one loop in which at least QUERIES_MIN queries,
+ * at most QUERY_EVERY_NS apart on average, returned "not ready". PyTorch's thread that pins memory
+ * queries one event a few times, once per allocation (CachingHostAllocator.h), and does not wait
+ * for it.
  */
 #define QUERIES_MIN		6
 #define QUERY_EVERY_NS		2000000
@@ -104,8 +106,10 @@ struct {
 /* Value of call::call: an asynchronous copy, which is not reported itself */
 #define COPY_ASYNC		0x100
 
-/* A process with this number of callbacks since its last wait is taken to wait by callbacks
- * only. */
+/*
+ * A process with this number of callbacks since its last wait in a function of libcuda is taken to
+ * wait by callbacks only.
+ */
 #define QUIET_CALLBACKS		32
 
 static __always_inline u64 saved_reg(void *ctx, int off)
@@ -176,8 +180,10 @@ static __always_inline void reset_launches(u32 tgid, struct launched *before)
 	l->callbacks = 0;
 }
 
-/* Return the start of a wait that begins now: see COPY_WAIT_NS. @launches: number of launches since
- * the previous wait. */
+/*
+ * Return the start of the wait whose call begins at @now: @now, or the start of the asynchronous
+ * copy before the call (see COPY_WAIT_NS). @launches: number of launches since the previous wait.
+ */
 static __always_inline u64 since_copy(u32 tid, u32 launches, u64 now)
 {
 	struct copied *copy = bpf_map_lookup_elem(&copies, &tid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Definitions that depend on the architecture: offsets in struct pt_regs of the number and the
- * arguments of a system call, and the numbers of system calls.
+ * Definitions that depend on the architecture: offsets of registers in struct pt_regs, and the
+ * numbers of system calls.
  *
  * The general registers are at the start of struct pt_regs, and their order is part of the user ABI
  * (ptrace, core files). Therefore the offsets are the same in all kernels and need no relocation

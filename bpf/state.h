@@ -33,7 +33,10 @@ const volatile __u32 counting;
  */
 const volatile __u32 fork_child_off;
 
-/* Number of records and map entries that were lost because a buffer or map was full. */
+/*
+ * Number of records and map entries that were lost because a buffer or map was full, or because the
+ * memory of the process could not be read.
+ */
 __u64 lost;
 /*
  * callers_seen: number of processes ever added to @callers. orphans: number of processes whose
@@ -94,8 +97,10 @@ struct {
  */
 const volatile __u32 one = 1, has_names = NAMED;
 
-/* Descriptors that records contain. The library caches the name of the file behind each of these
- * descriptors. */
+/*
+ * Descriptors that records contain. The library caches the name of the file behind each of these
+ * descriptors.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);

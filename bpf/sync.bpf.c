@@ -3,9 +3,9 @@
  * BPF program that writes one record for each finished wait of a thread for the GPU.
  * user/lib/probe_bpf.c loads the program.
  *
- * If the kernel has uprobes, the functions of libcuda are traced (api.h). All waits are then
- * detected, provided that the traced process calls the functions at the addresses that libcuda
- * exports.
+ * If the kernel has uprobes, the functions of libcuda are traced (api.h). Waits that spin in
+ * libcuda are then detected too, provided that the traced process calls the functions at the
+ * addresses that libcuda exports.
  *
  * Below libcuda, CUDA on a Jetson blocks in one of three ways:
  *

@@ -7,7 +7,8 @@
 #define JETWATT_BPF_SYNC_H
 
 enum jetwatt_sync_record_call {
-	JETWATT_SYNC_RECORD_POLLFD,	/* as enum jetwatt_sync_call of jetwatt.h */
+	/* The first five have the same numbers as in enum jetwatt_sync_call of jetwatt.h. */
+	JETWATT_SYNC_RECORD_POLLFD,
 	JETWATT_SYNC_RECORD_SYNCPT,
 	JETWATT_SYNC_RECORD_STREAM,
 	JETWATT_SYNC_RECORD_EVENT,
@@ -39,7 +40,7 @@ enum jetwatt_sync_record_call {
  *	ioctl was called; -1: the wait was in a function of libcuda
  * @ctl_fd: descriptor of the device node whose ioctl armed @fd; -1: no ioctl armed @fd
  * @launches: number of launches of the process since its previous wait
- * @lost: total number of records and map entries lost before this record
+ * @lost: total number of records and map entries lost before this record, modulo 2^32
  */
 struct jetwatt_sync_record {
 	unsigned long long enter_ns, exit_ns, cgroup, launch_ns;

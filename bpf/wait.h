@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Handlers for the entry and exit of system calls that arm a descriptor, or that begin or end a
- * wait. Used by sync.bpf.c.
+ * Handlers for the entry and exit of system calls that arm, duplicate or close a descriptor, or
+ * that begin or end a wait. Used by sync.bpf.c.
  */
 #ifndef JETWATT_BPF_WAIT_H
 #define JETWATT_BPF_WAIT_H
@@ -13,16 +13,21 @@
 #define EVENT_ID_CTRL		0xC0105407	/* nvgpu: creates the descriptor of an event */
 #define EVENT_BLOCKING_SYNC	2
 
-/* Interval in nanoseconds after a poll of an event has timed out: a poll that begins within this
- * interval continues the wait, a later one is a new wait. */
+/*
+ * A poll of an event that begins within this time (ns) after the end of an unsuccessful poll
+ * continues the wait; a later one is a new wait.
+ */
 #define SAME_WAIT_NS		1000000
 
 #define F_DUPFD			0
 #define F_DUPFD_CLOEXEC		1030
 
-#define POLLFDS		16	/* number of entries of a poll() that are examined */
+#define POLLFDS		16	/* maximum number of examined entries of a poll() */
 
-/* Kernel-internal return values of a system call that a signal or a stop has interrupted */
+/*
+ * Errors after which a wait goes on. ERESTART*: kernel-internal return values of a system call that
+ * a signal or a stop has interrupted.
+ */
 #define ERESTARTSYS		512
 #define ERESTART_RESTARTBLOCK	516
 #define EINTR			4
@@ -75,7 +80,7 @@ static __always_inline void free_wait_slot(u32 tid)
 /*
  * Read the fence (u32 id, u32 threshold) from the argument of a waiting ioctl. In the structure of
  * tegra-drm the fence follows an s64 timeout; in the three structures of nvhost-ctrl it is the
- * first member.
+ * first member. If the memory cannot be read, return @ptr instead.
  */
 static __always_inline u64 fence_at(u32 kind, u64 ptr)
 {
@@ -194,7 +199,7 @@ static __always_inline void exit_poll(u64 id, struct wait_call *w, int ret)
 	}
 }
 
-/* Return whether the process has ever armed a pollfd. */
+/* Return whether the process has ever armed a pollfd or had an event of the GPU's driver. */
 static __always_inline int has_armed(u32 tgid)
 {
 	u32 *has = bpf_map_lookup_elem(&armers, &tgid);
@@ -395,7 +400,7 @@ static __always_inline void exit_event(u64 id, struct wait_call *w)
 		add_armed_fd(&key, &fresh);
 }
 
-/* Return: 1 if the thread resumes the wait with another call, else 0. */
+/* Return: 1 if the thread is expected to resume the wait with another call, else 0. */
 static __always_inline int will_resume(long ret)
 {
 	return ret == -EINTR || ret == -EAGAIN || ret == -ETIMEDOUT ||

@@ -15,7 +15,7 @@
 #define NVHOST_SYNCPT_WAITEX	0xC0104806
 #define NVHOST_SYNCPT_WAITMEX	0xC0204809
 
-/* Values of wait::kind that are not ioctl numbers */
+/* Values of wait_call::kind that are not ioctl numbers */
 #define WAIT_POLL		1
 #define DUPLICATE		2	/* dup(): not a wait, but stored in the same way */
 
@@ -37,7 +37,7 @@ struct wait_call {
 	int fd;				/* ioctl: the descriptor; poll: number of entries */
 	int name[2];			/* last descriptors put into the map @named */
 	unsigned int names_gen;		/* @name is valid if equal to variable names_gen */
-	unsigned int armer;		/* 1: the process has armed a pollfd */
+	unsigned int armer;		/* 1: has_armed() was true for the process */
 	unsigned int hits;		/* at the end of a poll: bit i: entry i is ready */
 };
 
@@ -103,8 +103,13 @@ struct launched {
 	unsigned int callbacks, pad;
 };
 
-/* A call of the program's function that libcuda has yet to make: time of the request, and the launches
- * before the request that no earlier wait has counted. report: 1: the call is to be reported. */
+/*
+ * struct request - a call of a function of the program that libcuda has yet to make
+ * @asked_ns: time of the request
+ * @first_ns: time of the first launch since the last wait; 0: no launch
+ * @nr: number of launches before the request that no earlier wait has counted
+ * @report: 1: the call is to be reported as a wait; 0: @first_ns and @nr are not set
+ */
 struct request {
 	unsigned long long asked_ns, first_ns;
 	unsigned int nr, report;
@@ -116,8 +121,11 @@ struct copied {
 	unsigned int launches, pad;
 };
 
-/* Key of the map @callbacks: function @fn of process @tgid that libcuda calls; and key of the map
- * @pending: argument @fn of such a call. */
+/*
+ * Key of two maps. @callbacks: @fn is the address of a function of process @tgid that libcuda
+ * calls.
+ * @pending: @fn is the argument with which libcuda is to call it.
+ */
 struct callback_key {
 	unsigned long long fn;
 	unsigned int tgid, pad;
@@ -152,7 +160,7 @@ struct armed_fd {
 	unsigned long long armed_ns;	/* time of the last arming; event: end of the last poll */
 	unsigned long long enter_ns;	/* start of the wait; 0: no poll since @armed_ns */
 	unsigned int pending, pollers;	/* number of pending fences; number of threads in poll() */
-	int ctl_fd;			/* descriptor of the arming ioctl; -1: not armed */
+	int ctl_fd;			/* descriptor of the arming ioctl; -1: an event */
 	unsigned int event;		/* 1: a driver event */
 };
 
