@@ -8,7 +8,7 @@
  * Conventions:
  * - Handles are opaque. Only one thread at a time may use a handle (a pointer that an open function
  *   has set); different threads may use different handles.
- * - Functions return 0, a count, or a negative errno.
+ * - Functions return 0, a count, or a negative errno, unless their description says otherwise.
  * - The library prints nothing. The library installs no signal handler and changes no signal mask.
  * - Times are CLOCK_MONOTONIC in nanoseconds.
  * - The suffix of a name is its unit: _ns, _us, _ms, _uv, _ua, _uw, _uj, _hz, _khz, _mhz
@@ -406,7 +406,7 @@ struct jetwatt;
  * struct jetwatt_info - properties of the module and the board
  * @version: version of the module
  * @board: first "compatible" string of the device tree's root; "" without a device tree
- * @chips: number of sensor chips
+ * @chips: number of sensor chips, including those that have disappeared
  * @rails: number of rails
  * @ring: capacity of the module's ring, in samples
  * @running: 1 while the sampler thread runs
@@ -702,7 +702,8 @@ int jetwatt_config_get(struct jetwatt *jw, struct jetwatt_config *config);
  * Needs CAP_NET_ADMIN.
  *
  * Return: 0; -ERANGE: the rate is too high (the error text names the highest possible rate) or
- * another value is out of range; -ENODEV: there is no sensor chip; -EINVAL; or a common error.
+ * another value is out of range; -ENODEV: a rate is requested and there is no sensor chip; -EINVAL;
+ * or a common error.
  */
 int jetwatt_config_set(struct jetwatt *jw, const struct jetwatt_config *config);
 /**

@@ -52,8 +52,9 @@
  * chip or clock appears again, it has the same ids.
  *
  * A series that was not read in a tick has the value JETWATT_VALUE_NONE in that sample: bus
- * voltages are read in rotation, slow clocks at a lower rate, and chips that fail not at all. For a
- * sample with JETWATT_VALUE_NONE, the reader must use the last value of the series.
+ * voltages are read in rotation, slow clocks at a lower rate, and chips that fail not at all. A
+ * reader uses the last value of the series instead, up to an age that it chooses, because a lost
+ * chip and a failed read of a slow series have the value JETWATT_VALUE_NONE too.
  *
  * After SUBSCRIBE, the module sends SAMPLES_NTF messages to the caller's port only (unicast). The
  * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, or when its oldest sample
@@ -158,9 +159,9 @@
  *	ID: suffix of the constant in enum jetwatt_series
  *	reader: suffix of the constant in enum jetwatt_series_reader: the component that reads the
  *		series, and how often
- *	channels: number of values that user space stores for the series (struct jetwatt_telemetry
- *		of <jetwatt.h>), numbered from 1; 0: the series is part of a rail's power or of a
- *		power mode. If a kind has one channel and several indices, the channel is the
+ *	channels: number of values of the series in struct jetwatt_telemetry of <jetwatt.h>,
+ *		numbered from 1; 0: not in that struct (voltages of rails, knobs of a power mode).
+ *		If a kind has one channel and several indices, the channel is the
  *		highest value of all indices
  *	type: GAUGE; or COUNTER, which increases until the machine or the driver restarts
  *	name: column and key; '#' stands for the channel's number
@@ -319,7 +320,7 @@ enum jetwatt_scope {
 enum {
 	JETWATT_A_INFO_VERSION = 1,	/* string: version of the module */
 	JETWATT_A_INFO_BOARD,		/* string: first root compatible; "": no device tree */
-	JETWATT_A_INFO_CHIPS,		/* u32: number of sensor chips */
+	JETWATT_A_INFO_CHIPS,		/* u32: number of sensor chips, present or absent */
 	JETWATT_A_INFO_RAILS,		/* u32: number of rails */
 	JETWATT_A_INFO_RING,		/* u32: capacity of the ring, in samples */
 	JETWATT_A_INFO_RUNNING,		/* u32: 1 while the sampler runs */
