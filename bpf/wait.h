@@ -45,7 +45,10 @@ static __always_inline struct wait_call *wait_of(u32 tid)
 	return p->tid == tid ? &p->w : bpf_map_lookup_elem(&waits, &tid);
 }
 
-/* Return the entry of a thread; add an entry if @w, the result of wait_of(), is NULL. */
+/*
+ * Return the entry of a thread; add an entry if @w, the result of wait_of(), is NULL. NULL: the map
+ * @waits is full.
+ */
 static __always_inline struct wait_call *get_wait_slot(u32 tid, struct wait_call *w)
 {
 	struct wait_call none = { .name = { -1, -1 } };

@@ -34,8 +34,8 @@
  * @period: period of the thread's deadlines (ns)
  * @expected: deadline until which the thread sleeps, or NEVER
  * @armed_on: CPU on which @timer was started; used by the sampler thread only
- * @counted: last missed deadline that was counted; after only the first of two checks, the missed
- *	deadline less 1; used by the handler only
+ * @counted: last missed deadline that was counted; if only the first of two checks has found the
+ *	thread late, that deadline less 1; used by the handler only
  * @count: number of deadlines missed by throttling; written by the handler
  * @reported: value of @count when the last event was posted; used by the sampler thread only
  * @reported_at: time at which the last event was posted (ns); used by the sampler thread only
@@ -57,8 +57,8 @@ static struct throttle {
 /*
  * Return the time of the next check. Normally the check is at a deadline of the sampler thread, so
  * that one interrupt serves the timers of both. If the period of the deadlines exceeds
- * CHECK_PERIOD_NS, the check is LATE_NS after a deadline. If the last check has found the thread
- * late, the next check follows LATE_NS later.
+ * CHECK_PERIOD_NS, the check is at least LATE_NS after a deadline. If the last check has found the
+ * thread late, the next check follows LATE_NS later.
  */
 static u64 next_check(u64 now, u64 deadline)
 {

@@ -254,7 +254,8 @@ void jetwatt_read_update_rates(u64 now)
 /**
  * jetwatt_read_busy_permille() - return the share of time that the busiest bus spends on transfers
  *
- * Context: any. Return: share of time in permille, measured over the last one or two seconds.
+ * Context: any. Return: share of time in permille, in the last complete window of about a second in
+ * which the sampler ran.
  */
 u32 jetwatt_read_busy_permille(void)
 {

@@ -14,8 +14,8 @@
  * @lock: held by the sampler thread while it reads the chips, and by other threads while they
  *	attach or detach a chip. Detaching therefore waits for the tick under way, and afterwards
  *	the sampler thread does not use the i2c client of the detached chip any more. Priority
- *	inheritance keeps an unprivileged reader (CONFIG_GET, CHIP_GET) from blocking the sampler
- *	thread.
+ *	inheritance keeps an unprivileged reader (CONFIG_GET, CHIP_GET, RAIL_GET) from blocking the
+ *	sampler thread.
  * @buses: adapters with chips; a slot whose adapter is NULL is free
  * @chips: every chip that has been attached since the module was loaded
  * @nr_chips: number of chips in @chips; increased after a new chip is complete

@@ -88,7 +88,7 @@ enum jetwatt_read_mode {
  * @reads_hz: transfers per second in the last complete window of @shortest_ns
  * @shortest_bus_hz: clock of the bus at the end of the last complete window of @shortest_ns
  * @reported_hz: clock that the adapter last reported (hertz); 0 if it reports none
- * @busy_permille: share of time taken by transfers (permille), over the last one or two seconds
+ * @busy_permille: share of time taken by transfers (permille), in the last window of about a second
  *
  * All fields are protected by jetwatt_board.lock; only @busy_permille may also be read without the
  * lock.
