@@ -12,8 +12,8 @@
 
 #include "model/fit.h"
 
-/* Largest number of transferred rows that are appended: the cost of a fit grows with the cube of
- * their number. */
+/* Largest number of rows of other devices that are fitted, and of transferred rows that are
+ * appended: the cost of a fit grows with the cube of their number. */
 #define ROWS_MAX	128
 
 /**
@@ -30,7 +30,8 @@ struct device_range {
 static const struct device_range time_apart = { 0.02, 0.01 };
 static const struct device_range power_apart = { 0.05, 0.015 };
 
-/* Rows whose deviation exceeds this number of standard deviations belong to another workload. */
+/* The rows of the other devices belong to another workload if the common factor, or the root mean
+ * square deviation of the rows from it, exceeds this number of standard deviations. */
 #define OTHER_WORKLOAD_SD	4
 
 static int device_by_mode(const void *a, const void *b)
@@ -115,9 +116,9 @@ struct device_shift {
 	double by, sd;
 };
 
-/* Estimate the conversion from @n rows of this board. @off: logarithm of measurement over
- * prediction, for each row;
- * @var: variances of @off. Return: 0; 1 if the rows are not of the same workload. */
+/* Estimate the conversion @s from @n rows of this board. @off: logarithm of measurement over
+ * prediction, for each row; @var: variances of @off; @a: prior standard deviations. Return: 0; 1 if
+ * the rows are not of the same workload. */
 static int device_find_shift(const double *off, const double *var, size_t n,
 			     const struct device_range *a, struct device_shift *s)
 {
@@ -150,7 +151,7 @@ static int device_measured_here(const struct jetwatt_row *row, size_t n,
 	return 0;
 }
 
-/* Return: the variance of a standard error; 0 stands for an unknown one. */
+/* Return: the square of the standard error @sd, or of JETWATT_SD_UNKNOWN if @sd is 0. */
 static double device_variance(double sd)
 {
 	sd = sd > 0 ? sd : JETWATT_SD_UNKNOWN;

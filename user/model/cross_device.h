@@ -12,10 +12,10 @@
 
 /**
  * struct jetwatt_cross_device - rows of the workload from other devices
- * @m: model fitted to all rows of the other devices; its transferred rows are the measurements
- *	themselves, because a fitted model smooths out what is peculiar to a mode. NULL: other
- *	devices have no rows
- * @row: predictions of the model @m in an evenly spread selection of the modes
+ * @m: model fitted to at most 128 rows of the other devices, evenly spread; its transferred rows
+ *	are all measurements (the geometric mean of each mode), because a fitted model smooths out
+ *	what is peculiar to a mode. NULL: other devices have no rows
+ * @row: predictions of the model @m in an evenly spread selection of the modes, at most 128
  * @n: number of entries of @row
  */
 struct jetwatt_cross_device {

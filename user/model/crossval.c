@@ -28,9 +28,9 @@
  * @whole: fit to all rows
  * @fold: for each fold, the fit to all rows outside of that fold
  * @folds: number of folds; 0: there are too few modes
- * @time_var: mean squared error of log time in the rows of the fold that was left out, combined
- *	with the prior error
- * @power_var: the same for log power
+ * @time_var: mean squared error of log time on the rows left out, over all folds, averaged with
+ *	the prior error
+ * @power_var: mean squared error of log power, computed as @time_var
  */
 struct jetwatt_crossval {
 	const struct jetwatt_predictor *by;

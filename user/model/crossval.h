@@ -2,11 +2,11 @@
 /*
  * Uncertainty by cross-validation, for a predictor that gives none of its own. The rows are divided
  * into folds of whole modes; the predictor is fitted to all rows, and once more without each fold.
- * The variance of a prediction is the mean squared error on the rows left out, plus the variance of
- * the leave-one-fold-out predictions for that mode: the variance of the CV+ distribution (Barber,
- * Candes, Ramdas and Tibshirani, Predictive inference with the jackknife+, Annals of Statistics
- * 2021, section 3). Near the measured rows the first term of this sum dominates, far from the rows
- * the second term. Used by estimator.c and trees.c.
+ * The variance of a prediction is the mean squared error on the rows left out, averaged with a
+ * prior error of 10 %, plus the variance of the leave-one-fold-out predictions for that mode: the
+ * variance of the CV+ distribution (Barber, Candes, Ramdas and Tibshirani, Predictive inference
+ * with the jackknife+, Annals of Statistics 2021, section 3). Near the measured rows the first term
+ * of this sum dominates, far from the rows the second term. Used by estimator.c and trees.c.
  */
 #ifndef JETWATT_CROSSVAL_H
 #define JETWATT_CROSSVAL_H

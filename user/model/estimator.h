@@ -23,8 +23,8 @@ struct jetwatt_estimator {
 };
 
 /*
- * Return: the predictor of @e. In this function and the following ones, NULL for @e is the default
- * predictor without a prior.
+ * Return: the predictor of @e. In all functions that take a const @e, NULL is the default predictor
+ * without a prior.
  */
 const struct jetwatt_predictor *jetwatt_estimator_by(const struct jetwatt_estimator *e);
 
@@ -57,7 +57,7 @@ void jetwatt_estimator_forget(struct jetwatt_estimator *e);
 
 /*
  * Return: 1 if @n rows are enough to answer a query: at least the predictor's minimum, or any
- * number if the predictor has a prior. Searches fit to fewer.
+ * number if the predictor has a prior. Searches also fit models to fewer rows.
  */
 int jetwatt_estimator_enough(const struct jetwatt_estimator *e, size_t n);
 
@@ -98,13 +98,13 @@ int jetwatt_estimator_fit(struct jetwatt_fitted **f, const struct jetwatt_estima
 /**
  * jetwatt_estimator_refit() - fit to other rows, starting from a fitted model
  * @f: set to the model, or to NULL on error
- * @e: predictor and prior
+ * @e: predictor and prior of a full fit; a warm-start fit takes both from @from
  * @from: the fitted model
  * @row: all rows that the new model is fitted to
  * @n: number of rows
- * @seed: as for jetwatt_estimator_fit()
+ * @seed: as for jetwatt_estimator_fit(); not used by a warm-start fit
  *
- * A warm-start fit if the predictor supports it, else a full fit.
+ * A warm-start fit if the predictor of @from supports it, else a full fit.
  *
  * Return: as jetwatt_estimator_fit().
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The default model inside of user/model/ and for user/plan/: two response surfaces, transferred
- * rows, and a mixture with a weighted sum of references. In contrast to model.h, a fit accepts one
- * row.
+ * The default model as user/model/ sees it: two response surfaces, transferred rows, and a mixture
+ * with a weighted sum of references. In contrast to jetwatt_model_fit(), a fit accepts one row.
  */
 #ifndef JETWATT_FIT_H
 #define JETWATT_FIT_H
@@ -98,9 +97,9 @@ int jetwatt_prior_mix_references(const struct jetwatt_prior *p, const struct jet
 int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mode *lo,
 			 const struct jetwatt_mode *hi);
 /*
- * Set @row to a predicted row that is used if nothing has been measured: a mode in the middle of
- * the references, with large standard errors. Return: 0; -ENODATA if @p has no references; -EDOM;
- * -ENOMEM.
+ * Set @row to a predicted row that is used if nothing has been measured: the mode of average power
+ * of the first reference, with large standard errors. Return: 0; -ENODATA if @p has no references;
+ * -EDOM; -ENOMEM.
  */
 int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row);
 

@@ -16,9 +16,8 @@
 
 /**
  * struct gp_cache - cached covariance factors of one feature
- * @at: the feature's value that the slot holds; NAN: the slot is empty
- * @factor: covariance factors between the slot's value of the feature and all points of the first
- *	set
+ * @at: logarithm of the feature for which the slot holds factors; NAN: the slot is empty
+ * @factor: covariance factors between that logarithm and all points of the first set
  */
 struct gp_cache {
 	double at[SLOTS];
@@ -40,7 +39,8 @@ static unsigned int gp_cache_slot(double v)
 	return bits * 0x9e3779b97f4a7c15ull >> 58;
 }
 
-/* Return: the covariance factors of feature @d between the value @v and all @na points of @a. */
+/* Return: the covariance factors of feature @d between its logarithm @v and the @na points of
+ * @a. */
 static const double *gp_factors(const struct jetwatt_gp *gp, struct gp_cache *c, int d, double v,
 				const struct jetwatt_features *a, size_t na)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Covariance of the residuals of a parametric mean: a product of Matern-5/2 functions of the
- * logarithms of the knobs (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006,
- * equation 4.17 and section 4.2.4), plus a nugget.
+ * logarithms of the features (Rasmussen and Williams, Gaussian Processes for Machine Learning,
+ * 2006, equation 4.17 and section 4.2.4), plus a nugget.
  */
 #ifndef JETWATT_GP_H
 #define JETWATT_GP_H
 
 #include "model/form.h"
 
-/* Prior median and initial value of a length scale, in units of the natural logarithm of a knob. */
+/* Prior median and initial value of a length scale, in units of a feature's natural logarithm. */
 #define JETWATT_GP_LEN	1.2
 
 /**

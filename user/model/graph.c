@@ -308,7 +308,7 @@ double jetwatt_graph_bytes(const struct jetwatt_graph_value *v)
 {
 	double n = jetwatt_graph_elements(v);
 
-	/* A tensor without a type is taken as 32 bits, the usual type of networks. */
+	/* Elements of an unknown type are taken as 32 bits, the usual type of networks. */
 	return n < 0 ? n : n * (v->bits ? v->bits : 32) / 8;
 }
 

@@ -29,8 +29,8 @@
 #define JETWATT_GRAPH_NONE	UINT32_MAX
 
 /*
- * Size of an unknown axis. An unknown axis with a name has the size -2 - its text; see
- * jetwatt_graph_named().
+ * Size of an unknown axis without a name. An unknown axis with a name has the size -2 minus the
+ * offset of its name in @text of struct jetwatt_graph; see jetwatt_graph_named().
  */
 #define JETWATT_GRAPH_OPEN	(-1)
 static inline int64_t jetwatt_graph_named(uint32_t text)
@@ -54,8 +54,8 @@ enum {
 
 /**
  * struct jetwatt_graph_value - a tensor
- * @name: text of the tensor's name; JETWATT_GRAPH_NONE: it has none
- * @body: graph in which the name is valid
+ * @name: offset of the tensor's name in @text of struct jetwatt_graph; JETWATT_GRAPH_NONE: no name
+ * @body: index in @body of struct jetwatt_graph of the graph in which the name is valid
  * @known: index in @number of struct jetwatt_graph of the first of the tensor's @nr_known known
  *	elements
  * @flags: flags of the tensor, from JETWATT_GRAPH_WEIGHT to JETWATT_GRAPH_GUESSED
@@ -75,15 +75,17 @@ struct jetwatt_graph_value {
 
 /**
  * struct jetwatt_graph_attr - an attribute of a node
- * @name: text of the attribute's name
+ * @name: offset of the attribute's name in @text of struct jetwatt_graph
  * @number: index in @number of struct jetwatt_graph of the first number of the attribute (a scalar
  *	has one number)
  * @nr: number of numbers of the attribute that the graph stores
  * @count: number of numbers that the attribute has in the file
- * @text: value of a string attribute; JETWATT_GRAPH_NONE: it is none
- * @value: value of a tensor attribute; JETWATT_GRAPH_NONE: it is none
- * @body: value of a graph attribute; JETWATT_GRAPH_NONE: it is none
- * @next: next attribute of the node
+ * @text: offset in @text of struct jetwatt_graph of a string attribute's value
+ * @value: index in @value of struct jetwatt_graph of a tensor attribute's value
+ * @body: index in @body of struct jetwatt_graph of a graph attribute's value
+ * @next: index of the node's previous attribute in the file; JETWATT_GRAPH_NONE: there is none
+ *
+ * @text, @value and @body are JETWATT_GRAPH_NONE if the attribute has another type.
  */
 struct jetwatt_graph_attr {
 	uint32_t name, number, nr, count, text, value, body, next;
@@ -91,16 +93,16 @@ struct jetwatt_graph_attr {
 
 /**
  * struct jetwatt_graph_node - a layer
- * @op: text of the operator's name
- * @name: text of the node's name
- * @domain: text of the operator's domain
+ * @op: offset of the operator's name in @text of struct jetwatt_graph
+ * @name: offset of the node's name in @text
+ * @domain: offset of the operator's domain in @text
  * @operand: index in @operand of struct jetwatt_graph of the first of @in names that the node
  *	reads; @out names that the node writes follow
  * @in: number of inputs
  * @out: number of outputs
- * @attr: last attribute of the node, the head of the list of its attributes
- * @body: graph that contains the node
- * @next: next node of the graph that contains the node
+ * @attr: index of the node's last attribute, the head of the list of its attributes
+ * @body: index of the graph that contains the node
+ * @next: index of the next node of this graph; JETWATT_GRAPH_NONE: there is none
  */
 struct jetwatt_graph_node {
 	uint32_t op, name, domain, operand, in, out, attr, body, next;
@@ -108,9 +110,9 @@ struct jetwatt_graph_node {
 
 /**
  * struct jetwatt_graph_body - the network (index 0), or a graph nested in one of its nodes
- * @parent: enclosing graph; JETWATT_GRAPH_NONE: none
- * @first: first node
- * @last: last node
+ * @parent: index of the enclosing graph; JETWATT_GRAPH_NONE: none
+ * @first: index of the first node
+ * @last: index of the last node
  * @input: index in @operand of struct jetwatt_graph of the first of the graph's @in names of inputs
  * @in: number of inputs
  * @output: index in @operand of struct jetwatt_graph of the first of the graph's @out names of
@@ -137,8 +139,8 @@ struct jetwatt_graph_size {
 
 /**
  * struct jetwatt_graph_open - an axis of an input whose size the file leaves open
- * @value: the input
- * @name: text of the axis's name; JETWATT_GRAPH_NONE: it has none
+ * @value: index of the input in @value of struct jetwatt_graph
+ * @name: offset of the axis's name in @text of struct jetwatt_graph; JETWATT_GRAPH_NONE: no name
  * @axis: index of the axis in the shape of the input
  * @said: 1: the user gave the size of the axis
  * @taken: the size that is used for the axis
@@ -151,18 +153,18 @@ struct jetwatt_graph_open {
 
 /**
  * struct jetwatt_graph - a network
- * @text: bytes of all texts; a text is an offset into @text
+ * @text: all texts, each ended by a NUL byte; other members hold a text's offset in @text
  * @value: tensors
  * @node: layers
  * @attr: attributes
  * @body: graphs
- * @operand: texts of the names that nodes and graphs read and write
+ * @operand: offsets in @text of the names that nodes and graphs read and write
  * @number: elements of small tensors, and numbers of attributes
  * @open: axes that the file leaves open
- * @hash: hash table of texts, with @hashes slots
- * @hashes: number of slots
- * @named: hash table that finds a tensor by graph and name, with @nameds slots
- * @nameds: number of slots
+ * @hash: hash table of texts
+ * @hashes: number of slots of @hash
+ * @named: hash table that finds a tensor by graph and name
+ * @nameds: number of slots of @named
  * @texts: number of texts
  * @functions: number of model-local functions of the file
  * @size: sizes of axes given by the user; owned by the caller
@@ -214,7 +216,7 @@ static inline double *jetwatt_graph_number(const struct jetwatt_graph *g, uint32
 void jetwatt_graph_init(struct jetwatt_graph *g);
 /* Free the contents of @g and make it empty. */
 void jetwatt_graph_free(struct jetwatt_graph *g);
-/* Set @text to the index of the text @s; equal texts have equal indices. */
+/* Set @text to the offset in @g->text of the text @s, which is added if it is new. */
 int jetwatt_graph_intern(struct jetwatt_graph *g, const char *s, size_t len, uint32_t *text);
 int jetwatt_graph_add_body(struct jetwatt_graph *g, uint32_t parent, uint32_t *body);
 int jetwatt_graph_add_node(struct jetwatt_graph *g, uint32_t body, uint32_t *node);
@@ -223,13 +225,14 @@ int jetwatt_graph_add_attr(struct jetwatt_graph *g, uint32_t node,
 int jetwatt_graph_add_operand(struct jetwatt_graph *g, uint32_t text);
 int jetwatt_graph_add_number(struct jetwatt_graph *g, double v);
 int jetwatt_graph_add_open(struct jetwatt_graph *g, const struct jetwatt_graph_open *o);
-/* Set @value to the tensor named @name of @body; it is created without a size if there is none. */
+/* Set @value to the index of the tensor @name of @body. If there is none, create it with an unknown
+ * size. */
 int jetwatt_graph_add_value(struct jetwatt_graph *g, uint32_t body, uint32_t name, uint32_t *value);
 
 /* --- Reading a graph. --- */
 
 /*
- * Return: the tensor that @name refers to in @body: of this graph or of an enclosing one;
+ * Return: the index of the tensor that @name refers to in @body: of this graph or an enclosing one;
  * JETWATT_GRAPH_NONE if there is none.
  */
 uint32_t jetwatt_graph_find(const struct jetwatt_graph *g, uint32_t body, uint32_t name);
@@ -273,8 +276,8 @@ void jetwatt_graph_refer(const struct jetwatt_graph *g, const struct jetwatt_gra
  * @g: the graph
  * @bad: set to the node at fault if an error is returned
  *
- * An axis that the file leaves open gets the size that @g->size has for the axis's name or for
- * "INPUT.AXIS", else 1.
+ * An axis of an input that the file leaves open gets the size that @g->size has for the axis's name
+ * or for "INPUT.AXIS", else 1.
  *
  * Return: 0; -ELOOP if a node reads its own output or that of a later node; -ENOMEM; -E2BIG.
  */
@@ -302,8 +305,8 @@ enum jetwatt_graph_doubt {
  * @live: 1: the layer depends on an input of the network, so its work grows with the minibatch size
  * @times: number of executions of the layer, more than 1 in loops
  * @flop: floating-point operations of one execution of the layer
- * @param_bytes: bytes of weights that the layer reads
- * @bytes: bytes of all tensors that are not weights and that the layer reads or writes
+ * @param_bytes: bytes of weights that one execution reads
+ * @bytes: bytes of all other tensors that one execution reads or writes
  */
 struct jetwatt_work {
 	uint32_t node;
@@ -313,8 +316,8 @@ struct jetwatt_work {
 };
 
 /*
- * Compute the work of all layers in execution order, without layers that move no data. Return: 0,
- * -ENOMEM. The caller frees @work.
+ * Compute the work of all layers in execution order, without layers that move no data or compute
+ * shapes. Return: 0, -ENOMEM. The caller frees @work.
  */
 int jetwatt_graph_work(const struct jetwatt_graph *g, struct jetwatt_work **work, size_t *n);
 
@@ -325,10 +328,11 @@ int jetwatt_graph_work(const struct jetwatt_graph *g, struct jetwatt_work **work
  */
 void jetwatt_graph_scale(struct jetwatt_work *work, size_t n, double batch, int train);
 
-/* Return: bytes of all weights, each counted once. */
+/* Return: bytes of all weights, each counted once, without tensors of 64-bit elements. */
 double jetwatt_graph_params(const struct jetwatt_graph *g);
 
-/* Return: samples in a minibatch of the file; 1 if the file leaves the minibatch size open. */
+/* Return: samples in a minibatch, by the first input (of a recurrent network, by the input of its
+ * first recurrent layer); 1 if this size is unknown. */
 double jetwatt_graph_batch(const struct jetwatt_graph *g);
 
 #endif

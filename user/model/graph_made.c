@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sizes of the outputs of operators that depend on sizes, numbers and attributes only.
+ * Sizes of the outputs of Shape, Size, ConstantOfShape, Range and Constant.
  */
 #include "model/graph_op.h"
 

@@ -24,7 +24,8 @@ static int64_t nn_window_size(const char *pad, double in, double kernel, double 
 	return jetwatt_graph_dim(up ? ceil(out) : floor(out));
 }
 
-/* Set the entries @have to @n - 1 of @v, which the file does not give, to @other. */
+/* Set the entries of @v that the file does not give, from @have on (from 0 if @have is negative),
+ * to @other. @v has @n entries. */
 static void nn_defaults(int64_t *v, int have, int n, int64_t other)
 {
 	for (int i = have < 0 ? 0 : have; i < n; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ONNX operators: rules for the sizes of their outputs, and the kind of their cost. The tensors of
- * shapes are computed by graph_known.c; graph_work.c counts operations and bytes.
+ * ONNX operators: rules for the sizes of their outputs, and the kind of their cost. graph_known.c
+ * computes the elements of tensors that hold sizes; graph_work.c counts operations and bytes.
  */
 #ifndef JETWATT_GRAPH_OP_H
 #define JETWATT_GRAPH_OP_H
@@ -53,7 +53,8 @@ enum jetwatt_graph_cost {
  * @shape: function that sets the sizes of the outputs as far as they can be inferred; NULL: the
  *	operator has nested graphs
  * @cost: kind of the cost of a node with this operator
- * @each: operations per element; for a recurrent layer the number of gates
+ * @each: operations per element; for a pool, operations per output element beyond one for each
+ *	element of the window; for a recurrent layer, the number of gates
  * @weight: index of the input that holds the weights of a convolution or product
  */
 struct jetwatt_graph_op {
@@ -71,8 +72,9 @@ const struct jetwatt_graph_op *jetwatt_graph_op_find(const struct jetwatt_graph 
 /* --- Helpers of the rules. --- */
 
 /*
- * Read the integers of attribute @attr, or else of input @input (-1: none), into @out, which holds
- * @most. Return: the number of integers in @out; -1 if the integers are unknown or more than @most.
+ * Read the integers of attribute @attr ("": none), or else of input @input (-1: none), into @out,
+ * which has @most entries. Return: the number of integers in @out; -1 if the integers are unknown
+ * or more than @most.
  */
 int jetwatt_graph_ints(const struct jetwatt_graph_rule *u, const char *attr, int input,
 		       int64_t *out, int most);

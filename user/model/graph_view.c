@@ -46,7 +46,7 @@ void jetwatt_shape_broadcast(struct jetwatt_graph_rule *u)
 		if (!x || x->rank < 0)
 			return;
 		rank = x->rank > rank ? x->rank : rank;
-		/* Inputs of the operator Where: the condition comes first, the values last */
+		/* The last input gives the type: the first input of Where is its condition. */
 		bits = x->bits;
 	}
 	for (int d = 0; d < rank; d++) {

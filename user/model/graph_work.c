@@ -104,7 +104,8 @@ static double work_flop(const struct jetwatt_graph_rule *u, const struct jetwatt
 	}
 }
 
-/* Add to @w the bytes that a layer reads and writes. Return: 1 if the size of a tensor is unknown,
+/* Add to @w the bytes that a layer reads and writes. Return: 1 if the size of an input or of the
+ * first output is unknown, or if the layer has more than JETWATT_GRAPH_OPERANDS inputs or outputs;
  * else 0. */
 static int work_bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_graph_op *op,
 		      struct jetwatt_work *w)
@@ -118,7 +119,7 @@ static int work_bytes(const struct jetwatt_graph_rule *u, const struct jetwatt_g
 		if (!v)
 			continue;
 		b = jetwatt_graph_bytes(v);
-		/* A gather operator reads only the selected rows of a table. */
+		/* Gather, GatherElements and Slice read only the selected elements of input 0. */
 		if (op && op->cost == JETWATT_COST_ROWS && !i)
 			b = u->r.outs && u->r.out[0] ? jetwatt_graph_bytes(u->r.out[0]) : 0;
 		if (b < 0) {
@@ -301,7 +302,7 @@ double jetwatt_graph_params(const struct jetwatt_graph *g)
 		const struct jetwatt_graph_value *v = jetwatt_graph_value_at(g, i);
 		double b = jetwatt_graph_bytes(v);
 
-		/* Stored tensors of 64-bit integers are axes and sizes, not weights. */
+		/* Stored tensors of 64-bit elements hold axes and sizes, not weights. */
 		if (v->flags & JETWATT_GRAPH_WEIGHT && v->bits != 64 && b > 0)
 			all += b;
 	}

@@ -29,8 +29,9 @@ static double hyper_log_prior(double v, double mid, double sd)
 }
 
 /* Set @e to twice the negative log evidence (Laplace approximation) of the current
- * hyper-parameters; the parameters are fitted again from theta. If @e cannot fall below @best, the
- * fit is skipped, and @e then exceeds @best. Return: 0, -ENOMEM, -EDOM. */
+ * hyper-parameters; the parameters are fitted again from theta, in at most @steps iterations. If @e
+ * cannot fall below @best, the fit is skipped, and @e then exceeds @best. Return: 0, -ENOMEM,
+ * -EDOM. */
 static int tune_evidence(struct jetwatt_surface *s, int steps, double best, double *e)
 {
 	int err = jetwatt_surface_factor(s);
@@ -73,8 +74,8 @@ static void tune_keep_level(struct jetwatt_surface *s, const struct jetwatt_gp *
 	s->gp.noise *= by;
 }
 
-/* Coordinate search over the logarithms of the hyper-parameters: two rounds, steps of a factor of
- * 1.7, at most three steps in a direction. */
+/* Coordinate search over the logarithms of the hyper-parameters: at most two rounds, steps of a
+ * factor of 1.7, at most three steps in a direction. */
 static int tune_search(struct jetwatt_surface *s)
 {
 	double *h[3 + JETWATT_FEATURES] = { &s->gp.amp, &s->gp.noise, &s->gp.growth };

@@ -34,8 +34,8 @@ struct jetwatt_linreg {
  * jetwatt_linreg_modes() - find the paper's four modes on any board
  * @mode: modes of the board
  * @n: number of modes
- * @at: set to the indices of the modes nearest to these four, with levels relative to the highest level
- *	of each knob
+ * @at: set to the indices of the modes nearest to the paper's four modes. Levels are compared as
+ *	shares of the highest level of each knob
  *
  * On Xavier AGX the four modes are (8, 2100, 900, 1600), (2, 2100, 900, 1600), (8, 2265, 1377,
  * 1333) and (8, 2265, 1377, 1600): cores, and CPU, GPU and EMC in MHz.

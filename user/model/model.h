@@ -44,8 +44,9 @@ struct jetwatt_prediction {
 };
 
 /*
- * Largest number of rows in a fit. The cost of a fit grows with the cube of the number of rows;
- * further rows hardly improve the fits of time and power over four knobs.
+ * Largest number of rows in a full fit; a warm-start fit (refit.h) has no limit. The cost of a fit
+ * grows with the cube of the number of rows; further rows hardly improve the fits of time and power
+ * over four knobs.
  */
 #define JETWATT_FIT_MAX	400
 

@@ -38,8 +38,7 @@ void jetwatt_net_point(double x[JETWATT_NET_INPUTS_MAX], const struct jetwatt_mo
  * @value: @n values, finite and positive
  * @n: number of rows
  * @inputs: number of inputs
- * @log: 1: the target is the logarithm of the value; 0: the value. The target is standardised with
- *	@log 1 and with @log 0
+ * @log: 1: the target is the logarithm of the value; 0: the value. Either target is standardised
  * @how: parameters of the training
  *
  * Return: 0; -EINVAL; -EDOM; -ENOMEM.

@@ -39,8 +39,8 @@
  * @v: running mean of the squared gradient of each parameter (Adam)
  * @best: parameters with the lowest validation loss
  * @value: true values of the rows of the current batch
- * @beta1: product of all BETA1 so far, for the bias correction
- * @beta2: product of all BETA2 so far
+ * @beta1: BETA1 to the power of the number of steps so far, for Adam's bias correction
+ * @beta2: BETA2 to the same power
  * @seed: state of the random numbers
  */
 struct trainer {

@@ -122,8 +122,8 @@ struct jetwatt_predictor_modes {
  * - @save, @load: models cannot be saved or loaded.
  *
  * Operations return 0 or: -EINVAL for a row that is not finite and positive, -ENODATA for too few
- * rows, -EDOM if a fit does not converge, -ENOTSUP if the rows have several minibatch sizes and the
- * references have one, or the reverse, -ENOMEM.
+ * rows, -EDOM if a fit does not converge, -ENOTSUP if the rows have minibatch sizes and the
+ * references have none, or the reverse, -ENOMEM.
  */
 struct jetwatt_predictor {
 	const char *name, *does;

@@ -2,8 +2,8 @@
 /*
  * Priors from other workloads. A reference contributes the fitted parameters of its parametric
  * means, not its measurements, so it may come from another board with other frequency levels.
- * References of this board also contribute a weighted sum of their predictions (transfer.c), and
- * rows of the same workload from other devices are kept in a struct jetwatt_cross_device.
+ * References with one minibatch size also contribute a weighted sum of their predictions
+ * (transfer.c). Rows of the same workload from other devices are in a struct jetwatt_cross_device.
  */
 #include "model/fit.h"
 

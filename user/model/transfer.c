@@ -22,12 +22,12 @@ struct transfer_range {
 static const struct transfer_range range_of[] = { { 0.7, 3, 0.08, 0.2 }, { 0.7, 0.15, 0.03, 0.08 } };
 /* Length scale of the residual process, in units of the natural logarithm of a knob. */
 #define TRANSFER_LEN	1.2
-/* Standard error that is added to the standard error of each measurement. */
+/* Standard deviation whose square is added to the variance of each measured logarithm. */
 #define NOISE	0.01
-/* Candidates for the scale of the residual terms; prior standard deviation of log scale. */
+/* Candidates for the scale of the residual terms. SCALE_SD: prior sd of this scale's logarithm. */
 static const double scale[] = { 0.5, 1, 2, 4 };
 #define SCALE_SD	0.7
-/* Smallest number of rows with which outliers are weighted down; number of passes. */
+/* Smallest number of rows with which outliers are weighted down; largest number of passes. */
 #define OUTLIER_ROWS	4
 #define OUTLIER_PASSES	3
 /* The references cover a range of a knob if each end is within this factor. */
@@ -277,7 +277,7 @@ static int transfer_choose_scale(const struct jetwatt_transferred *f, int s,
 }
 
 /* Raise the outlier weight of rows that contradict the other rows, as hyperparams.c does. Return: 1
- * if a row can be weighted down further, else 0; -ENOMEM. */
+ * if a weight was raised and is below its bound of 400, else 0; -ENOMEM. */
 static int transfer_weigh_outliers(const struct jetwatt_transferred *f, struct transfer_side *d)
 {
 	size_t n = f->at.n;

@@ -4,8 +4,8 @@
  * plus a Gaussian process on the residuals (Alvarez, Rosasco and Lawrence 2012, doi
  * 10.1561/2200000036, section 4: the linear model of coregionalization with one known output).
  * Workloads of one board have more in common than the parameters of a parametric mean: voltage
- * steps and the cost of a core, for example. prior.c and fit.c combine the prediction of the
- * weighted sum with that of the default model.
+ * steps and the cost of a core, for example. predict.c mixes the prediction of the weighted sum
+ * with that of the default model; prior.c sets the weights of this mixture.
  */
 #ifndef JETWATT_TRANSFER_H
 #define JETWATT_TRANSFER_H
