@@ -14,8 +14,8 @@
  * unmeasured cell: response surfaces have kinks that few rows show. */
 #define POWER_DOUBT	0.01
 #define TIME_DOUBT	0.04
-/* Improvement that the first plan within the limits counts as, as a share of @best of struct
- * jetwatt_incumbent. */
+/* Improvement credited to the first plan with inference that meets the limits, as a share of @best
+ * of struct jetwatt_incumbent. */
 #define FIRST	0.05
 
 static double ei_cdf(double z)

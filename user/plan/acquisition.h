@@ -11,7 +11,7 @@
 
 /**
  * struct jetwatt_acquisition - acquisition value of a mode
- * @score: expected improvement, as a share of @best of struct jetwatt_incumbent
+ * @score: weighted expected improvement, see jetwatt_acquisition_of()
  * @ok: probability of meeting all limits
  * @size: index of the minibatch size of each workload that gives this value
  */
@@ -38,9 +38,10 @@ struct jetwatt_incumbent {
 };
 
 /*
- * Return: the expected improvement of a plan. @g: time and power of each workload at the minibatch
- * sizes of the plan; @size: samples in a minibatch of each workload; @ok: set to the probability of
- * meeting all limits.
+ * Return: the expected improvement of a plan, as a share of @best of @inc, times the probability of
+ * meeting the power budget raised to the power @caution. @g: time and power of each workload at the
+ * minibatch sizes of the plan; @size: samples in a minibatch of each workload; @ok: set to the
+ * probability of meeting all limits, its factor for the power budget raised to @caution too.
  */
 double jetwatt_acquisition_of(const struct jetwatt_incumbent *inc, const struct jetwatt_estimate *g,
 		       const uint32_t *size, double *ok);

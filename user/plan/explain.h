@@ -28,8 +28,7 @@ struct jetwatt_explain_step {
 
 /**
  * struct jetwatt_explain - the explanation
- * @parts: 1: the predictor divides the time into parts; 0: the members @share and @binds are not
- *	set
+ * @parts: 1: the predictor divides the time into parts; 0: @share and @binds are meaningless
  * @share: share of each part of the time, see jetwatt_model_shares()
  * @binds: the largest part
  * @step: the neighbours, in the order of the knobs

@@ -48,7 +48,7 @@ struct explore_sample {
 	size_t n;
 };
 
-/* Draw @want unmeasured modes, evenly spread with a pseudo-random phase. */
+/* Draw at most @want unmeasured modes: a pseudo-random one from each of @want equal intervals. */
 static void explore_draw(const struct jetwatt_search *s, struct explore_sample *k, size_t want,
 			 uint64_t phase)
 {

@@ -149,7 +149,8 @@ static size_t gmd_max_power(const struct gmd_walk *w, size_t mode, double *power
 	return best;
 }
 
-/* Return: change of time per watt between two modes, for the workload with the higher power. */
+/* Return: change of time per watt between two modes, for the workload with the higher power in mode
+ * @a; 0 if the powers differ by less than STILL_W. */
 static double gmd_slope(const struct gmd_walk *w, size_t a, size_t b)
 {
 	double power, dt, dp;
@@ -236,8 +237,8 @@ static int gmd_retry(struct gmd_walk *w, size_t size)
 	return 1;
 }
 
-/* Set w->size to the largest size that meets the latency limit in the highest mode. Return: 1 on
- * success; 0 if stopped. */
+/* Set w->size to the largest size that meets the latency limit in the highest mode, or to the
+ * smallest size if none does. Return: 1; 0 if the cell w->next must be measured first. */
 static int gmd_largest_size(struct gmd_walk *w)
 {
 	size_t last = w->k->works - 1;

@@ -9,7 +9,8 @@
 /* Predicted powers must stay below this share of the power budget, because the sensor has an error
  * too. */
 #define MARGIN	0.99
-/* Below this probability of meeting the budget, the query is taken as infeasible. */
+/* If no measured mode is within the budget, and every unmeasured mode has less than this
+ * probability of being within it, the query is taken as infeasible. */
 #define HOPELESS	1e-3
 /* Constant added in quadrature to the standard deviation of log time of an unmeasured mode: the
  * time surface has kinks that few rows show (rounds of a loader, steps of the memory clock). */
@@ -57,7 +58,8 @@ static double improve_incumbent(const struct jetwatt_search *s, double *drawn)
 	return best;
 }
 
-/* Return: exponent of feasibility, from the number of last measurements over the budget. */
+/* Return: exponent of feasibility, from the number of consecutive latest measurements over the
+ * budget; the initial design does not count. */
 static double improve_caution(const struct jetwatt_search *s)
 {
 	size_t over = 0;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* number of standard deviations above the mean that 99 % of a skewed distribution stay below */
+/* Number of standard deviations above the mean that 99 % of a skewed distribution stay below. */
 #define TAIL	2.6
 #define LATE	0.01 /* share of the requests that may exceed the latency limit */
 /* Weight of the prior that arrivals are a Poisson process, in requests. */
@@ -210,7 +210,7 @@ double jetwatt_interleave_ms(const struct jetwatt_interleave *i, double requests
  * @infer: duration of a server time slice, as a function of the number of requests
  * @train: duration of a training time slice, as a function of the number of minibatches
  * @rate: requests per millisecond
- * @high: upper bound of the arrival rate @rate, from the number of requests counted
+ * @high: @rate plus one standard error, which follows from the number of requests counted
  * @scatter: index of dispersion
  * @change: duration of the switches to the other program and back together, in milliseconds
  * @even: see struct jetwatt_interleave_query
@@ -296,7 +296,7 @@ static int interleave_fill(const struct interleave_model *t, const struct jetwat
 		.requests = ms * t->rate,
 		.requests_99 = jetwatt_interleave_requests_99(i, ms * t->rate),
 		.latency_ms = fmin(late, 100 * q->latency_ms),
-		/* The planned throughput is computed for the highest plausible arrival rate. */
+		/* The planned throughput is that at the arrival rate plus one standard error. */
 		.throughput_hz = 1e3 * n / interleave_window_ms(t, n, t->high),
 	};
 	return late <= q->latency_ms;

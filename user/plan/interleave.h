@@ -6,12 +6,13 @@
  *
  * A window is a time slice of training and one of the server, which answers the requests that have
  * arrived and those that arrive meanwhile. Training yields at the first minibatch boundary after
- * @tau minibatches at which a request is waiting, and in any case after @max_minibatches of them. A
- * switch between the programs takes time as well.
+ * @tau minibatches at which a request is waiting, and in any case after @max_minibatches
+ * minibatches. A switch between the programs takes time as well.
  *
  * Requests arrive irregularly and the rate may change. The plan keeps the latency limit for 99 % of
  * the requests, given the scatter of past windows. A change of the arrival rate is detected by
- * the likelihood ratio of two Poisson rates against one. Windows from before a change do not count.
+ * the likelihood ratio of two Poisson rates against one. Windows from before a change still count
+ * for the durations of time slices, but not for the arrival rate.
  */
 #ifndef JETWATT_PLAN_INTERLEAVE_H
 #define JETWATT_PLAN_INTERLEAVE_H
@@ -27,9 +28,9 @@
  * @requests: number of requests answered in the window
  * @window_ms: time since the end of the previous window, in milliseconds
  * @infer_ms: part of the window from thawing the server until the server was idle, in milliseconds
- * @minibatches: training minibatches in the window
- * @train_ms: length of the training time slice, in milliseconds; 0: the time slice did not end at a
+ * @minibatches: training minibatches in the window; 0: the training time slice did not end at a
  *	minibatch boundary
+ * @train_ms: length of the training time slice, in milliseconds; 0 if @minibatches is 0
  */
 struct jetwatt_interleave_window {
 	double requests, window_ms, infer_ms, minibatches, train_ms;

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* With this number of rows or more, the parametric means decide which modes are excluded. With
- * fewer rows every mode is possible, and predicting all of them is cheap. */
+/* With a budget, and this number of rows or rows of other devices, the parametric means exclude
+ * modes. With fewer rows every mode is possible, and predicting all of them is cheap. */
 #define EXCLUDE_ROWS	8
 
 /* Mark measured modes. Return: number of different modes in the rows. */

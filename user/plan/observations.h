@@ -28,8 +28,10 @@ struct jetwatt_cell {
  * @size: minibatch sizes of the workload, in samples; training has one size, which may be 0
  * @sizes: number of sizes
  * @by: predictor and prior; NULL: the default predictor without a prior
- * @time_ms: mean of the measured times in ms, size by size, all modes each; NAN: not measured
- * @power_w: mean of the measured powers in W, size by size, all modes each; NAN: not measured
+ * @time_ms: mean of the measured times of each cell, in ms, at the index jetwatt_known_at(); NAN:
+ *	not measured
+ * @power_w: mean of the measured powers of each cell, in watts, at the same index; NAN: not
+ *	measured
  * @row: all measurements of the workload, the latest last
  * @cell: for each entry of @row, the cell that was measured
  * @rows: number of rows

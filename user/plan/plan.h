@@ -28,9 +28,10 @@ struct jetwatt_plan_next {
 };
 
 /*
- * Without a budget the search ends if the mean standard deviation of the predictions is below
- * JETWATT_PLAN_SD_ENOUGH. With a budget the search ends if the expected improvement of the time of
- * a minibatch, as a share of that time, is below JETWATT_PLAN_MIN_GAIN.
+ * Without a budget the search ends if the sum of the variances of log time and log power, averaged
+ * over modes, is below the square of JETWATT_PLAN_SD_ENOUGH. With a budget the search ends if the
+ * expected improvement of the time of a minibatch, as a share of that time, is below
+ * JETWATT_PLAN_MIN_GAIN.
  */
 #define JETWATT_PLAN_SD_ENOUGH	0.01
 #define JETWATT_PLAN_MIN_GAIN	2e-4
@@ -47,8 +48,9 @@ struct jetwatt_plan_next {
  * @n: number of modes
  * @row: measured rows, the latest last. A mode may occur more than once
  * @rows: number of rows; 0 at the start
- * @by: predictor and prior; NULL: the default predictor without a prior. If the prior has rows of
- *	the same workload from other devices, the initial design is skipped
+ * @by: predictor and prior; NULL: the default predictor without a prior. The initial design is
+ *	skipped if the prior has rows of the same workload from other devices that agree with @row,
+ *	or, with a budget, references of enough weight
  * @budget_w: power budget, in watts; 0: no budget, learn the whole surface
  * @most: largest number of different modes to measure in all
  * @seed: seed of all random choices; equal arguments give an equal choice
@@ -58,12 +60,13 @@ struct jetwatt_plan_next {
  * informative. A mode whose only measurement contradicts the model is chosen a second time, even if
  * @most modes have been measured.
  *
- * Return: 0; 1 if no mode is worth measuring; negative errno as jetwatt_estimator_fit(). No mode is
- * worth measuring if @most modes, or all, have been measured. Without a budget: also if the sum of
- * the variances of log time and log power, averaged over the unmeasured modes (192 of them at
- * most), is below JETWATT_PLAN_SD_ENOUGH squared. With a budget: from JETWATT_PLAN_MIN_ROWS
- * rows on, if no mode has an expected improvement above JETWATT_PLAN_MIN_GAIN; or if no mode can be
- * within the budget and no unmeasured mode is predicted to draw less power than the measured modes.
+ * Return: 0; 1 if no mode is worth measuring; -EINVAL if @n is 0, a knob is 0, or @budget_w is
+ * negative or not finite; negative errno as jetwatt_estimator_fit(). No mode is worth measuring if
+ * @most modes, or all, have been measured. Without a budget: also if the sum of the variances of
+ * log time and log power, averaged over the unmeasured modes (192 of them at most), is below
+ * JETWATT_PLAN_SD_ENOUGH squared. With a budget: from JETWATT_PLAN_MIN_ROWS rows on, if no mode has
+ * an expected improvement above JETWATT_PLAN_MIN_GAIN; or if no mode can be within the budget and
+ * no unmeasured mode is predicted to draw less power than the measured modes.
  */
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, const struct jetwatt_estimator *by, double budget_w, size_t most,
@@ -89,7 +92,8 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
  * @p: set to the prediction of each mode that is not excluded, and unchanged for the others
  *
  * The parametric means cost little compared with a prediction. The means exclude no mode if the
- * predictor has no means, or if its prediction also uses references, which the means ignore.
+ * predictor has no means, or if references have at least the weight JETWATT_PLAN_REFERENCE_WEIGHT
+ * in its prediction, because the means ignore references.
  *
  * Return: 0; negative errno.
  */
@@ -120,7 +124,7 @@ int jetwatt_plan_descend(const struct jetwatt_mode *mode, size_t n, const struct
  * @p: predictions of all modes
  * @n: number of modes
  * @budget_w: 0: average over all modes; else power budget in watts: average over the modes that
- *	could be the answer
+ *	could be the answer, or over all modes if none is predicted to be within the budget
  *
  * Return: mean relative half width of the 95 % intervals, of time or power, whichever is wider.
  */
@@ -153,7 +157,7 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
 
 /**
  * struct jetwatt_plan_objective - objective and limits of a query
- * @least: quantity to minimise: time, power, or energy per minibatch
+ * @minimise: quantity to minimise: time, power, or energy per minibatch
  * @power_w: limit of the module's mean power, in watts; 0: no limit
  * @time_ms: limit of the time of a minibatch, in milliseconds; 0: no limit
  * @risk: accepted probability that the answer exceeds a limit, for example 0.05

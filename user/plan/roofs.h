@@ -92,7 +92,7 @@ void jetwatt_roofs_cost(const struct jetwatt_roofs *r, const struct jetwatt_work
 
 /**
  * struct jetwatt_roofs_answer - modes chosen by their predicted cost, as indices
- * @fastest: least time
+ * @fastest: least time; of equal times, the most energy
  * @frugal: least energy
  * @tuned: least energy among the modes that are at most @slower slower than the fastest mode
  */
@@ -102,7 +102,7 @@ struct jetwatt_roofs_answer {
 
 /*
  * Choose modes. @c: costs of @n modes, at least one; @slower: accepted relative slowdown. Of modes
- * with equal cost the first is chosen.
+ * with equal time and energy the first is chosen.
  */
 void jetwatt_roofs_tune(const struct jetwatt_roofs_cost *c, size_t n, double slower,
 			struct jetwatt_roofs_answer *a);

@@ -137,8 +137,8 @@ static double roof_information(const struct roof_sums *s, unsigned int open, int
  * @w: weight of @own
  * @value: coefficient of the term, estimated from all modes with the same clocks
  * @weight: weight of @value
- * @gpu: first mode with the same GPU clock
- * @emc: first mode with the same EMC clock
+ * @gpu: for each mode, index of the first mode with the same GPU clock
+ * @emc: for each mode, index of the first mode with the same EMC clock
  */
 struct roof_term {
 	double *own, *w, *value, *weight;

@@ -43,8 +43,8 @@ struct jetwatt_search {
 /* Choose the next mode of the initial design (@rows < JETWATT_DESIGN). Return: 0, 1: none left. */
 int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
-/* Choose the mode with the largest expected improvement. Return: 0; 1: no improvement is large
- * enough. */
+/* Choose the unmeasured mode with the largest expected improvement; if the query looks infeasible,
+ * the one with the lowest predicted power. Return: 0; 1: no mode is worth measuring. */
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
 /*
@@ -60,8 +60,9 @@ int jetwatt_remeasure_best(const struct jetwatt_search *s, struct jetwatt_plan_n
 int jetwatt_remeasure_outlier(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
 /*
- * Choose the mode whose measurement reduces the variance of the other modes most. Return: 0; 1 if
- * the variance is small enough or all modes are measured; -ENOMEM.
+ * Choose the unmeasured mode that is quickest to switch to, of those whose measurement reduces the
+ * variance of other modes by at least 90 % of the largest reduction. Return: 0; 1 if the variance
+ * is small enough or all modes are measured; negative errno.
  */
 int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 			 struct jetwatt_plan_next *next);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The strategy "auto": Bayesian optimisation. After an initial design, the strategy always chooses
- * the mode with the largest constrained expected improvement. A surrogate of each workload is
- * fitted again after each measurement; surrogate and answer use measurements of earlier queries
- * too.
+ * The strategy "auto": Bayesian optimisation. After an initial design, the strategy chooses the
+ * mode with the largest constrained expected improvement. A surrogate of each workload is fitted
+ * again after the measurements of each mode; surrogate and answer use measurements of earlier
+ * queries too.
  *
  * The cost is the number of modes, not of cells, because switching, settling and disturbing the
- * job cost time per mode: in a new mode all worthwhile minibatch sizes are measured.
+ * job cost time per mode: in a new mode up to SIZES worthwhile minibatch sizes are measured.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,17 +25,17 @@
 #define WORTH_HERE	0.1
 /* Number of modes of the initial design. */
 #define OPENING		2
-/* From this number of modes on, both ends of the range of cores must have been measured. */
+/* From this number of modes on, the ends of the range of cores that lack a mode come first. */
 #define BOTH_ENDS	3
 /* Largest number of minibatch sizes that are queued when a mode is chosen. */
 #define SIZES		3
 /* Growth of the exponent of feasibility per consecutive mode over the budget after the first. */
 #define CAUTION		0.5
-/* Below this probability of meeting the limits, the query is taken as infeasible. */
+/* If no mode has this probability of meeting the limits, the query is taken as infeasible. */
 #define HOPELESS	1e-3
 /* A measured value may be as low as this share of its predicted value. */
 #define SURPRISE	0.6
-/* A power predicted at most this factor above the lowest measured power may be below it. */
+/* A mode predicted below this multiple of the lowest measured power may in fact draw less. */
 #define CLOSE		1.1
 
 /**
@@ -93,7 +93,7 @@ static int bayes_new(void **state, const struct jetwatt_known *k, uint64_t seed)
 	return err;
 }
 
-/* Return: 1 if the queueing delay of this minibatch size is below the latency limit, else 0. */
+/* Return: 1 for training, or if the size's queueing delay is below the latency limit; else 0. */
 static int bayes_in_time(const struct jetwatt_known *k, size_t work, size_t size,
 			 const struct jetwatt_slice_query *q)
 {
@@ -246,7 +246,7 @@ static int bayes_initial_design(struct bayes *s, const struct jetwatt_known *k,
 	return s->queued ? 0 : 1;
 }
 
-/* Count the last measured mode if it is over the budget. */
+/* Count consecutive modes over the budget; those of the initial design do not count. */
 static void bayes_count_miss(struct bayes *s, const struct jetwatt_known *k)
 {
 	if (s->entered == SIZE_MAX)

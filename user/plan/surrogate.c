@@ -41,7 +41,7 @@ void jetwatt_surrogate_free(struct jetwatt_surrogate *v)
 	free(v->p);
 }
 
-/* Copy the NEAREST rows with power nearest to @budget into @out. Return: their number. */
+/* Copy up to NEAREST rows, those with power nearest to @budget, into @out. Return: their number. */
 static size_t view_nearest_rows(const struct jetwatt_workload_data *t, double budget,
 				struct jetwatt_row *out)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The surrogate of one workload for the strategy "auto": a model that is fitted again after each
- * measurement, and its predictions for all cells. A cell is a mode at one minibatch size.
+ * The surrogate of one workload for the strategy "auto": a model that is fitted again after the
+ * measurements of each mode, and its predictions for all cells. A cell is a mode at one minibatch
+ * size.
  */
 #ifndef JETWATT_SURROGATE_H
 #define JETWATT_SURROGATE_H
@@ -10,9 +11,9 @@
 
 /**
  * struct jetwatt_surrogate - surrogate of one workload
- * @base: model of the last full fit, to the first @based rows
+ * @base: model of the last full fit, to an evenly spread selection of the first @based rows
  * @m: the model in use: @base, or a warm-start fit from it
- * @based: number of rows that @base was fitted to
+ * @based: number of rows when @base was fitted
  * @rows: number of rows when @m was fitted
  * @budget: power budget in watts; if @m uses only a part of the rows, those closest to this power
  * @p: for each minibatch size the predictions of all modes
@@ -49,7 +50,7 @@ void jetwatt_surrogate_free(struct jetwatt_surrogate *v);
  * @t: the workload
  * @budget: power budget of the query, in watts: rows with power near the budget are preferred
  * @seed: seed of all random choices
- * @full: 1: the caller permits a full fit that could also be postponed; set to 0 after such a fit
+ * @full: 1: the caller permits a full fit that could also be postponed; set to 0 after any full fit
  *
  * Without any measured row, the surrogate gets a model only if the references cover the modes.
  *
