@@ -56,9 +56,9 @@ struct jetwatt_board;
  * @roots: NULL: all defaults
  * @err: gets what failed, why, and a fix; may be NULL here and in all functions of this file
  *
- * A missing knob is not an error. A missing knob has one level and is never written. The level of a
- * memory clock without a cap is its highest clock, if that clock is known. The level of any other
- * missing clock is JETWATT_BOARD_NO_CLOCK.
+ * A missing knob is not an error, and is never written. A missing optional knob has no level, a
+ * missing required one has one: of the cores their number, of a memory clock without a cap its
+ * highest clock if that is known, of any other clock JETWATT_BOARD_NO_CLOCK.
  *
  * Return: 0; -ENOMEM; -ENOENT: sysfs lists no CPU, or the socket of jetwatt-knobs does not exist;
  * other negative errno.
@@ -149,7 +149,8 @@ int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
  * A saved state of this boot is kept: it holds the values from before jetwatt first changed a knob.
  * A saved state of an earlier boot is replaced, because knobs do not survive a reboot.
  *
- * The lease ends with jetwatt_board_restore(), jetwatt_board_close() or the end of the process.
+ * The lease ends with jetwatt_board_restore(), jetwatt_board_forget(), jetwatt_board_close() or the
+ * end of the process.
  * Return: 0; -EBUSY: another process holds the lease; -EAGAIN: thermal throttling hides the value
  * of a clock; -EBADMSG: the existing saved state is damaged; -EPERM; other negative errno.
  */
@@ -177,7 +178,8 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
 int jetwatt_board_throttled(const struct jetwatt_board *b);
 
 /* Check that every knob has the value of @mode. Return: 0; -ESTALE: a knob, which @err names, has
- * another value; -EINVAL: not a mode of this board; other negative errno. */
+ * another value, or its clock is above its cap; -EINVAL: not a mode of this board; other negative
+ * errno. */
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			 struct jetwatt_error_text *err);
 
@@ -204,7 +206,8 @@ int jetwatt_board_forget(struct jetwatt_board *b);
  */
 int jetwatt_board_guardian(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* Check that the guardian process, or jetwatt-knobs, is still alive. Return: 1, 0. */
+/* Check that the guardian process, or jetwatt-knobs, is still alive. Return: 1 if it is; 0 if not,
+ * or if no guardian was started. */
 int jetwatt_board_guarded(const struct jetwatt_board *b);
 
 /* Longest path of a cgroup, in bytes with its NUL; maximum number of cgroups with an open
@@ -249,8 +252,8 @@ const char *jetwatt_board_frozen(const struct jetwatt_board *b, int i);
 int jetwatt_board_thaw_cgroup(struct jetwatt_board *b, const char *cgroup, int keep);
 
 /* Check whether a saved state of this boot exists. Return: 1 if a saved state exists, with *@owner
- * set to the PID of the process that holds the lease (0: none); 0 if it does not exist; negative
- * errno. */
+ * set to the PID of the process that holds the lease (0: none, or this user may not open the file
+ * of the lease); 0 if it does not exist; negative errno. */
 int jetwatt_board_saved_owner(struct jetwatt_board *b, int *owner);
 
 /**
@@ -293,9 +296,10 @@ int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_
 
 /* Convert a mode to and from text, "c8-1728000-g624750000-e3199000000": the tag and the value of
  * each row of JETWATT_KNOB_ROWS(), where optional knobs with the value 0 are left out. The
- * parser also accepts "MAXN", the highest level of each knob, if @b is not NULL. The parser does
- * not check that the board has the mode: jetwatt_board_check_mode() does. Return: 0; -EINVAL:
- * the text has another form; -ENOSPC: @buf is too short. */
+ * parser also accepts "MAXN", if @b is not NULL: the highest level of each knob that is required
+ * or was included by jetwatt_board_grid_include(). The parser does not check that the board has
+ * the mode: jetwatt_board_check_mode() does. Return: 0; -EINVAL: the text has another form;
+ * -ENOSPC: @buf is too short. */
 int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t len);
 int jetwatt_board_mode_parse(const struct jetwatt_board *b, const char *s, struct jetwatt_mode *m);
 

@@ -45,7 +45,7 @@ int jetwatt_cap_want(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_
 	return 0;
 }
 
-/* Return a cap as a clock in Hz; UINT64_MAX: the file holds "no cap". */
+/* Return a cap as a clock in Hz; UINT64_MAX: the file holds "no cap", or its cap is not known. */
 static uint64_t cap_effective(const struct jetwatt_board *b, enum jetwatt_knob k,
 			      const struct jetwatt_board_state *s, int i)
 {

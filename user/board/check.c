@@ -15,7 +15,7 @@ int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint
 	return -ESTALE;
 }
 
-/* Check whether a clock has the wanted value, or a lower one because of thermal throttling. */
+/* Check whether the highest clock is below the wanted one because of thermal throttling. */
 static bool range_throttled(const struct jetwatt_board *b, const struct jetwatt_knob_range *is,
 			    const struct jetwatt_knob_range *want)
 {
@@ -41,8 +41,8 @@ int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text
 }
 
 /* Check that the clock in the file @path does not exceed its cap: a cap may read back right and
- * have no effect. A clock below its cap is fine, as it may be gated or idle. The check allows 2
- * % more than the cap, because clock dividers do not hit the nominal clock exactly. */
+ * have no effect. A clock below its cap is fine, as it may be gated or idle. The check allows 2 %
+ * more than the cap, because clock dividers do not hit the nominal clock exactly. */
 int jetwatt_check_above(const struct jetwatt_board *b, struct jetwatt_error_text *err,
 			const char *path, const char *knob, uint64_t cap)
 {
@@ -74,11 +74,11 @@ static int state_matches(struct jetwatt_board *b, const struct jetwatt_board_sta
 }
 
 /**
- * jetwatt_state_check() - check that every knob has its value in the state @s
+ * jetwatt_state_check() - check that every knob has its value in the state @s, and obeys its cap
  *
  * The function polls every 5 ms until the knobs have settled, for at most SETTLE_MS.
- * Return: 0; -ESTALE: and @err names a knob with another value; other negative errno: a knob can't
- * be read.
+ * Return: 0; -ESTALE: @err names a knob with another value, or a clock above its cap; other
+ * negative errno: a knob can't be read.
  */
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			struct jetwatt_error_text *err)

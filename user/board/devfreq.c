@@ -16,8 +16,8 @@ static const char *devfreq_path(const struct jetwatt_board *b, enum jetwatt_knob
 	return path;
 }
 
-/* Use the alphabetically first device whose name contains one of @parts: on Thor "gpu-gpc-0" (the
- * shaders) comes before "gpu-nvd-0" (video). */
+/* Set @name to the alphabetically first device whose name contains one of @parts: on Thor
+ * "gpu-gpc-0" (the shaders) comes before "gpu-nvd-0" (video). */
 bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *parts, char *name)
 {
 	char path[PATH_LEN];

@@ -56,7 +56,7 @@ static const uint64_t orin_nano_gpu[] = {
 #define CLOCKS(cpu, gpu, emc)	\
 	{ [JETWATT_KNOB_CPU] = cpu, [JETWATT_KNOB_GPU] = gpu, [JETWATT_KNOB_EMC] = emc }
 
-/* Use the first row of the table that matches the device tree. */
+/* The first entry of "compatible" that a row matches decides; of several such rows, the first. */
 static const struct jetwatt_board_kind kinds[] = {
 	{ "p3834", "Jetson AGX Thor", "module", thor_rails, { NULL } },
 	{ "p3740", "IGX Orin", "module", agx_orin_rails,

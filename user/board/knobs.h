@@ -28,8 +28,8 @@
 #define CAPS_MAX	4
 
 struct jetwatt_knob_range {
-	/* false: no clock range is known, because the policy has no CPU online, or the knob is
-	 * missing */
+	/* false: no clock range is known, because the policy has no CPU online, the knob is
+	 * missing, or the mode leaves the knob as it is */
 	bool known;
 	uint64_t min, max;
 };
@@ -194,7 +194,7 @@ void jetwatt_sysfs_settle_wait(void);
  *	shows a new limit only after a work item has run, so the file may still show the old one;
  *	and a clock that is throttled does not show what was written
  * @range_done, @policy_done: true: written in this switch already
- * @rc: errno of the first write that a knob refused
+ * @rc: negative errno of the first write that a knob refused
  */
 struct jetwatt_switch {
 	struct jetwatt_board *b;
@@ -235,8 +235,8 @@ struct jetwatt_preset_line;
  *	names the difference
  * @bind: check that the clock that the knob caps obeys its cap. Return: 0; -ESTALE: it is higher
  * @save: write the knob's part of jetwatt_board::saved as lines of text
- * @load: parse one line into jetwatt_board::saved; *@matched: the line belongs to this knob.
- *	Return: NULL if the line is valid, else what is wrong with it
+ * @load: parse one line into jetwatt_board::saved; *@matched: set to true if the line belongs to
+ *	this knob, else to false. Return: NULL if the line is valid, else what is wrong with it
  * @loaded: check that the saved state has all lines of the knob. Return: NULL, or what is missing
  * @preset: check whether a parameter of nvpmodel.conf with this @path sets this knob; set @l->kind
  *	and, for a core, @l->core. Needs no board. Return: true: it does
@@ -380,7 +380,8 @@ int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mo
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			struct jetwatt_error_text *err);
 
-/* switch.c: write all knobs that differ from @target, without reading them back */
+/* switch.c: write all knobs that differ from @target (with @best_effort also those that do not),
+ * without reading them back */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
 		      struct jetwatt_board_state *before, bool best_effort,
 		      struct jetwatt_error_text *err);

@@ -94,8 +94,8 @@ void jetwatt_presets_free(struct jetwatt_presets *p);
  * jetwatt_preset_mode() - convert a preset to a mode of a board
  * @mode: gets the mode
  *
- * A cap that is not a level of the board is rounded as the kernel rounds it: a CPU or memory
- * clock never exceeds its cap; the GPU's cap is rounded up to the next level.
+ * A cap that is not a level of the board is rounded as the kernel rounds it: the GPU's cap up to
+ * the next level, any other cap down, or to the lowest level if the cap is below that.
  * Return: the knobs that were rounded: bit 1 << k for knob k.
  */
 unsigned int jetwatt_preset_mode(const struct jetwatt_board *b, const struct jetwatt_preset *p,

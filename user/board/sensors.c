@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Conversion settings of the power sensors, and the clock of their I2C bus. The settings are
- * changed only on request (board.h), through the attributes of the drivers, and they are always
- * restored. The file "sensors" in the state directory holds the previous settings (format:
- * statefile.c):
+ * changed only on request (board.h), through the attributes of the drivers, and they are restored
+ * at the latest when the process that changed them ends. The file "sensors" in the state directory
+ * holds the previous settings (format: statefile.c):
  *
  *	jetwatt-sensors 1
  *	boot 6f0d...

@@ -2,7 +2,7 @@
 /*
  * The state directory, and the files in it that must survive a crash: lines of text. The first line
  * names the kind of file, the second line the boot; the last line is a checksum of the other lines.
- * A file is replaced atomically, so it is on disk completely or not at all.
+ * A file is replaced atomically, so a crash leaves either the old or the new content.
  */
 #include "board/knobs.h"
 
