@@ -124,7 +124,7 @@ void jetwatt_explain_json(const struct jetwatt_explain *e, const struct jetwatt_
 		jetwatt_json_mode(j, m);
 		jetwatt_json_real(j, "time_pct", 100 * s->time, 4);
 		jetwatt_json_real(j, "power_w", s->power_w, 4);
-		/* Print the time saved per watt for neighbours with more power and less time. */
+		/* Change of time per watt; null if the power hardly changes. */
 		jetwatt_json_real(j, "time_pct_per_w", fabs(s->power_w) >= POWER_NONE ?
 				  100 * s->time / s->power_w : NAN, 4);
 		jetwatt_json_end(j);

@@ -101,8 +101,8 @@ int jetwatt_profile_store_prior(struct jetwatt_profile_store *k, struct jetwatt_
  * @c: array of @max workloads; the caller frees the rows of each workload
  * @max: largest number of workloads
  *
- * Selects the latest workloads with at least six modes, measured with the same power rails and
- * board settings. Calibration workloads follow after all others.
+ * Selects the latest workloads with at least JETWATT_REFERENCE_MODES modes, measured with the same
+ * software release, power rails and board settings. Calibration workloads follow after all others.
  *
  * Return: number of workloads; on an error, -1 minus the exit code.
  */

@@ -111,8 +111,7 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must)
 		return jetwatt_references_unreadable(path, n, &e);
 	for (int i = 1; i < n; i++)
 		several |= batch[i] != batch[0];
-	/* Times at different minibatch sizes are not comparable unless the size is a
-feature. */
+	/* Times at different minibatch sizes are not comparable unless the size is a feature. */
 	if (several && !l->sizes)
 		err = jetwatt_error_report(
 			JETWATT_EXIT_FAILED,
@@ -153,7 +152,7 @@ int jetwatt_tuner_others(struct jetwatt_tuner *l)
 	free(row);
 	if (!err && !l->silent)
 		jetwatt_notice("%d modes of this workload are known from other devices", n);
-	/* The result 1 means that the predictor does not use rows of other devices. */
+	/* The result 1 means that there are too few rows, or the predictor does not use them. */
 	return err < 0 ? -err : 0;
 }
 

@@ -38,8 +38,8 @@ int jetwatt_tuner_others(struct jetwatt_tuner *l);
 
 /*
  * Switch to candidate @index, measure it, and append and store the row. @why: reason why the mode
- * was chosen, for the report;
- * @limits: limits of the length of the measurement; NULL: that of a profile. Return: 0, exit code.
+ * was chosen, for the report; @limits: limits of the length of the measurement; NULL: those of
+ * profile. Return: 0, exit code.
  */
 int jetwatt_tuner_measure(struct jetwatt_tuner *l, size_t index, const char *why,
 			  const struct jetwatt_measure_limits *limits);

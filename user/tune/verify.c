@@ -88,7 +88,7 @@ static const struct jetwatt_plan_choice *verify_pick(const struct jetwatt_tuner 
 	return known;
 }
 
-/* Find the best measured mode within the budget that is not in the ranking. Return: 1, 0: none. */
+/* Set @c to the fastest measured mode within the budget that is not in @f. Return: 1; 0: none. */
 static int verify_best_measured(const struct jetwatt_tuner *l, const struct verify_failures *f,
 				struct jetwatt_plan_choice *c)
 {
