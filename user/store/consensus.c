@@ -15,8 +15,8 @@
 
 #include "model/order.h"
 
-/* Maximum number of iterations, and the change of a logarithm below which iteration stops: 0.1
- * %. Devices that share few modes converge slowly. */
+/* Maximum number of iterations, and the change of a logarithm below which the iteration stops
+ * (0.1 %). Devices that share few modes converge slowly. */
 #define ROUNDS	40
 #define SETTLED	1e-3
 /* Ratio of the variance of a measurement (2 % standard deviation) to the variance of the devices

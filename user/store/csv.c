@@ -135,8 +135,8 @@ static int read_header(struct csv_reader *r, struct piece line)
 	return 0;
 }
 
-/* Parse a finite decimal number. Check the characters first, because strtod() accepts "inf",
- * "nan" and hexadecimal too. */
+/* Parse a finite decimal number. Check the characters too, because strtod() accepts "inf", "nan"
+ * and hexadecimal. */
 static int csv_number(struct csv_reader *r, int column, struct piece field, double *v)
 {
 	char text[NUMBER_MAX + 1], *end;

@@ -88,8 +88,8 @@ int jetwatt_db_find(struct jetwatt_db *db, const char *key, struct jetwatt_db_pr
 		    struct jetwatt_error_text *err);
 
 /* Add rows, all or none. Rows that are in the database already are skipped. Return: number of new
- * rows; -EINVAL: a row has a value that is not finite or not positive; other errors as
- * jetwatt_db_open(). */
+ * rows; -EINVAL, without setting @err: a value of a row is not finite or out of range; other errors
+ * as jetwatt_db_open(). */
 int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_row *row, size_t n,
 		   struct jetwatt_error_text *err);
 
@@ -103,7 +103,7 @@ int jetwatt_db_forget(struct jetwatt_db *db, int64_t id, size_t keep, struct jet
 int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **row,
 		    struct jetwatt_error_text *err);
 
-/* List all workloads, the workload with the latest row first. The caller frees *p. Return:
+/* List all workloads, beginning with the one whose row was added last. The caller frees *p. Return:
  * number of workloads; negative errno. */
 int jetwatt_db_profiles(struct jetwatt_db *db, struct jetwatt_db_profile **p,
 			struct jetwatt_error_text *err);

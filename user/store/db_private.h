@@ -64,8 +64,8 @@ struct jetwatt_db_rights jetwatt_db_become_owner(const struct jetwatt_db *db);
 	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_restore_rights), unused)) =	\
 		jetwatt_db_become_owner(db)
 
-/* Translate SQLite's result code @rc: Set @err to @what, with why and a fix for an SQLite result
- * code. Return: a negative errno. */
+/* Translate SQLite's result code @rc, and set @err: what failed (the format @what), why, and a fix.
+ * Return: a negative errno. */
 int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err,
 		       const char *what, ...) __attribute__((format(printf, 4, 5)));
 

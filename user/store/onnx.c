@@ -39,7 +39,7 @@ int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f
 	return err ? err : jetwatt_graph_intern(o->g, buf, f->end - f->at, id);
 }
 
-/* Read a TensorShapeProto.Dimension. *@dim: its size, or the id of its name, or
+/* Read a TensorShapeProto.Dimension. *@dim: its size; or jetwatt_graph_named() of its name; or
  * JETWATT_GRAPH_OPEN. */
 static int onnx_dimension(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, int64_t *dim)
 {

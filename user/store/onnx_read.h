@@ -13,7 +13,7 @@
 
 /**
  * struct jetwatt_onnx_function - a function that the file defines
- * @domain, @name: ids of its names in the graph
+ * @domain, @name: offsets of its domain and name in @text of struct jetwatt_graph
  * @text: position of its FunctionProto in the file
  */
 struct jetwatt_onnx_function {
@@ -74,7 +74,8 @@ enum { JETWATT_ONNX_FLOAT = 1, JETWATT_ONNX_INT32 = 6, JETWATT_ONNX_INT64 = 7,
  * several such integers. */
 #define JETWATT_ONNX_DIM_MAX	1000000000000000ull
 
-/* Read a string field into the graph. Return: 0; negative errno. */
+/* Read a string field into the graph. *@id: offset of the text in the graph. Return: 0; negative
+ * errno. */
 int jetwatt_onnx_text(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, uint32_t *id);
 /* Read the name of a value. Within a function, replace the name by that in the calling node, or
  * append the number of the call. Return: 0; negative errno. */
@@ -87,9 +88,9 @@ int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
  * known type. */
 int jetwatt_onnx_bits(uint64_t type);
 /* Read a number, or a packed field of numbers, into the graph. @wire: encoding of one number.
- * *@nr: increased by the count of numbers stored in the graph, JETWATT_GRAPH_KNOWN at most.
- * *@count: increased by the count of numbers read, which can be larger by one. Return: 0;
- * negative errno. */
+ * *@nr: number of numbers stored in the graph so far, JETWATT_GRAPH_KNOWN at most; increased.
+ * *@count: increased by the count of numbers read. A packed field is read up to the first number
+ * that is not stored. Return: 0; negative errno. */
 int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int wire,
 			 int type, uint32_t *nr, uint32_t *count);
 /* Read a TensorProto into a value of the graph. Return: 0; negative errno. */

@@ -129,7 +129,6 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 		} else if (f.nr == TENSOR_EXTERNAL || (f.nr == TENSOR_PLACE && f.value == 1)) {
 			external = 1;
 		} else if (nr < JETWATT_GRAPH_KNOWN) {
-			/* Writers store fields in the order of their numbers, so the type comes before the data. */
 			if (f.nr == TENSOR_FLOAT)
 				rc = jetwatt_onnx_numbers(o, &f, JETWATT_WIRE_32, JETWATT_ONNX_FLOAT,
 							  &nr, &count);
@@ -174,7 +173,7 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	return 0;
 }
 
-/* A sparse tensor is stored with the size that the tensor has when dense. */
+/* Only the tensor of the values is read: the size is the number of values that are not zero. */
 int jetwatt_onnx_sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
 {
 	uint64_t at = m->at;

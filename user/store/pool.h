@@ -14,7 +14,7 @@
  * struct jetwatt_pool_row - a measurement to send, or received
  * @id: id of the row in this database; grows with every row; set only in rows that are sent
  * @device: name of the device that measured the row; "": this one
- * @workload: what ran
+ * @workload: the workload that was measured
  * @row: the measurement
  */
 struct jetwatt_pool_row {
@@ -43,8 +43,9 @@ int jetwatt_pool_progress(struct jetwatt_db *db, const char *pool, struct jetwat
 int jetwatt_pool_progress_store(struct jetwatt_db *db, const char *pool, const struct jetwatt_pool_progress *p,
 		      struct jetwatt_error_text *err);
 
-/* Read rows of this device with an id above @after, in the order of their id, @max at most. The
- * caller frees *row. Return: number of rows; errors as jetwatt_db_open(). */
+/* Read rows of this device with an id above @after, in the order of their id, @max at most. Rows
+ * that set an optional knob are left out: the pool has no columns for them. The caller frees *row.
+ * Return: number of rows; errors as jetwatt_db_open(). */
 int jetwatt_pool_read_own(struct jetwatt_db *db, int64_t after, int max, struct jetwatt_pool_row **row,
 		     struct jetwatt_error_text *err);
 
@@ -71,8 +72,8 @@ int jetwatt_pool_read_prior(struct jetwatt_db *db, const struct jetwatt_workload
  * @source: number of the device that made each measurement. If a device's values differ from
  *	the others by the same factor in all modes, this factor is removed
  *
- * The merged row of a mode is a median over the devices, so one faulty device has little influence
- * (consensus.c).
+ * The merged row of a mode is the median of its measurements, so one faulty device has little
+ * influence (consensus.c).
  *
  * Return: number of merged rows; -ENOMEM.
  */

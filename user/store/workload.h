@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The identity of a workload. Two runs of the same workload have the
- * same identity, even if the process name, the checkpoint directory or the container differ. The
- * functions are pure: they convert text to text, and read no files.
+ * The identity of a workload. Two runs of the same workload have the same identity, even if the
+ * directory of the program, the checkpoint directory or the container differ. The functions are
+ * pure: they convert text to text, and read no files.
  */
 #ifndef JETWATT_WORKLOAD_H
 #define JETWATT_WORKLOAD_H
@@ -38,7 +38,7 @@ struct jetwatt_workload {
  * @buf, @len: gets the text
  *
  * The path of the program loses its directories, and --option=value becomes two words. Options that
- * name where results go or when the job ends, and secrets (log directories, epochs, tokens), are
+ * do not change what a minibatch does (log directories, epochs, seeds, ports), and secrets, are
  * left out with their values. Words are quoted as for a shell. If the line does not fit, the rest
  * of the line is replaced by a hash.
  */
