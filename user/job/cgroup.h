@@ -14,7 +14,7 @@
  * @path: directory of the cgroup; empty: the job has no cgroup of its own
  * @ours: 1: this process made the cgroup, and removes it at the end
  * @events: descriptor of cgroup.events, which shows whether the cgroup contains processes; -1: the
- * job has no cgroup
+ *	job has no cgroup
  */
 struct jetwatt_cgroup {
 	char path[PATH_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A command as a child process. The child waits before its first instruction until the parent has
- * attached the probe, so that no wait for the GPU is missed.
+ * A command as a child process. The child executes the command only after the parent has attached
+ * the probe, so that no wait for the GPU is missed.
  */
 #ifndef JETWATT_JOB_CHILD_H
 #define JETWATT_JOB_CHILD_H
@@ -35,7 +35,7 @@ int jetwatt_child_start(struct jetwatt_child *c, char **argv, int mark_fd);
  * failed, in which case the child has ended. */
 int jetwatt_child_go(struct jetwatt_child *c);
 
-/* Wait for the child if it has ended; does not block. Return: 1: it has ended. */
+/* Wait for the child if it has ended; does not block. Return: 1 if it has ended, else 0. */
 int jetwatt_child_reap(struct jetwatt_child *c);
 
 /* Return the child's exit status as a shell reports it: the exit code, or 128 + signal. */

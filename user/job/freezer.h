@@ -2,7 +2,7 @@
 /*
  * Freeze and thaw jobs: with the freezer of their cgroup (v2), or if there is none with SIGSTOP and
  * SIGCONT to their process group. A guard process makes sure that no job stays frozen: it thaws all
- * jobs when this process has ended in any way, or has not notified it for some time.
+ * jobs when this process has ended in any way, or has not notified it for 2 s.
  */
 #ifndef JETWATT_JOB_FREEZER_H
 #define JETWATT_JOB_FREEZER_H
@@ -18,7 +18,7 @@
  * struct jetwatt_freezer - freezer of one job
  * @freeze: descriptor of cgroup.freeze; -1: the job has no v2 freezer, and signals are used
  * @events: descriptor of cgroup.events, which shows when all processes of the job are frozen; -1:
- * the job has no v2 freezer
+ *	the job has no v2 freezer
  * @group: process group of the job, to which signals are sent if @freeze is -1
  * @held: 1: the job is frozen, or is being frozen
  * @since_ns: time at which the job was frozen last, ns, CLOCK_MONOTONIC

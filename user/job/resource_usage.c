@@ -325,8 +325,8 @@ static uint64_t cached_pages(int fd, uint64_t size, uint64_t *pages)
 	return n;
 }
 
-/* Return the fraction of all files, by size, that is in the page cache; -1: the job has opened
- * no file. */
+/* Return the fraction of all files, by size, that is in the page cache; -1: there is no file, or
+ * none could be examined. */
 static double cached_share(const struct jetwatt_usage *u)
 {
 	double in = 0, size = 0;

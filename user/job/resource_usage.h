@@ -88,7 +88,7 @@ struct jetwatt_usage {
  * @gpu: mean GPU load, from 0 to 1; negative: unknown
  * @memory: mean fraction of the machine's memory in use, from 0 to 1
  * @cached: of the files that the job has had open for reading, the fraction (by size) that is in
- *	the page cache; negative: there was no such file
+ *	the page cache; negative: there was no such file, or none could be examined
  * @rss_max: maximum resident memory of the job, in bytes
  * @minor: minor page faults
  * @major: major page faults
@@ -96,7 +96,7 @@ struct jetwatt_usage {
  * @read_bytes: bytes read from all disks of the machine
  * @job_read_bytes: bytes that the job has read from storage
  * @read_calls: read system calls of the job
- * @files: number of files from which @cached is computed
+ * @files: number of files that the job has had open for reading and that were tracked
  * @missed: number of processes and files that were left out
  */
 struct jetwatt_usage_result {
