@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transfer of rows of the same workload from other devices: a fit to them, the factors from them to
- * this board, and the transferred rows.
+ * Transfer of rows of the same workload from other devices: fits a model to these rows, estimates
+ * the factors between the other devices and this board, and converts the rows.
  */
 #include "model/cross_device.h"
 
@@ -158,7 +158,8 @@ static double device_variance(double sd)
 	return sd * sd;
 }
 
-/* Estimate both conversions. Return: 0; 1 if it is another workload; negative errno. */
+/* Estimate the conversions of time and of power. Return: 0; 1 if the rows are of another workload;
+ * negative errno. */
 static int device_find_shifts(const struct jetwatt_cross_device *t,
 			      const struct jetwatt_row *row, size_t n,
 			      struct device_shift *time, struct device_shift *power)

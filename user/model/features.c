@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <math.h>
 
-/* Reference value of a knob: round numbers in the middle of a Jetson's range. The reference values
- * of the features only centre the priors of the parameters. For an optional knob: 1 GHz. */
+/* Return: reference value of a knob, in the knob's unit: a round number within a Jetson's range;
+ * for an optional knob 1 GHz. The reference values only centre the priors of the parameters. */
 static double knob_reference(enum jetwatt_knob k)
 {
 	static const double of[JETWATT_DIMS] = { 8, 2e6, 1e9, 2e9 };

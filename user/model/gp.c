@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Matern-5/2 covariances, with a cache of the factors of each knob.
+ * Matern-5/2 covariances, with a cache of the factors of each feature.
  */
 #include "model/gp.h"
 

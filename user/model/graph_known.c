@@ -170,8 +170,8 @@ static int known_compute(const struct jetwatt_graph_rule *u, const char *op, uin
 	return 1;
 }
 
-/* Operators that need only the size of their input, or an attribute. Return: 1 on success; 0 if
- * unknown. */
+/* Compute element @i of output 0 of Shape, Size, Constant or ConstantOfShape. Return: 1 on success;
+ * 0 if the element is unknown. */
 static int known_from_size(const struct jetwatt_graph_rule *u, const char *op, uint32_t i,
 			   double *v)
 {

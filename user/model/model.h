@@ -112,7 +112,8 @@ int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference
 /**
  * jetwatt_prior_add_cross_device() - add rows of the same workload from other devices to a prior
  * @p: the prior; if *@p is NULL, a prior without references is created
- * @row: rows of the workload on other boards of the same kind, one row per mode
+ * @row: rows of the workload on other boards of the same kind; of several rows of one mode, the
+ *	geometric mean is transferred
  * @n: number of rows, at least 3
  * @seed: seed of all random choices
  *
@@ -211,8 +212,8 @@ enum jetwatt_share {
  * jetwatt_model_shares() - divide the time of a mode among its parts
  * @m: the model
  * @mode: the mode
- * @share: JETWATT_SHARES entries, which add up to 1: the growth of the time, in percent, if the
- *	work of this part grows by 1 %
+ * @share: JETWATT_SHARES entries, which add up to 1; each is the growth of the time, in percent, if
+ *	the work of its part grows by 1 %
  *
  * Only the parametric mean of the time is divided among the parts; the Gaussian process that is
  * added to the mean has no parts.

@@ -44,8 +44,8 @@ enum jetwatt_nn_loss { JETWATT_NN_MSE, JETWATT_NN_MAPE };
 
 /**
  * struct jetwatt_nn_scale - conversion of the network's output z to a value
- * @mean: v = mean + sd z
- * @sd: v = mean + sd z
+ * @mean: offset of the conversion v = mean + sd z
+ * @sd: factor of the conversion
  * @log: 1: the value of the quantity is exp(v); 0: the value is v
  */
 struct jetwatt_nn_scale {

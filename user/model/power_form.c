@@ -2,9 +2,9 @@
 /*
  * Parametric mean of the module's power, a sum of non-negative terms: a constant base, the dynamic
  * power of each clock (proportional to f, and to f^3 because the voltage grows with f), and the
- * energy of a minibatch times the rate of minibatches. The rate makes the model see that a board
- * that waits for memory draws less than one that computes at the same clocks. The energy of a
- * minibatch depends on the minibatch size in the same way as the work in time_form.c.
+ * energy of a minibatch times the rate of minibatches. Because of the rate, the predicted power of
+ * a board that waits for memory is lower than that of one that computes at the same clocks. The
+ * energy of a minibatch depends on the minibatch size in the same way as the work in time_form.c.
  */
 #include "model/form.h"
 

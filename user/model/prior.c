@@ -190,8 +190,9 @@ static const double *prior_theta(const struct jetwatt_prior *p, size_t i,
 	return form == &jetwatt_time_form ? p->ref[i].time : p->ref[i].power;
 }
 
-/* Set @b to the prior by @n references from @first on: their mean, with a variance that includes
- * their scatter. The standard deviation never exceeds that of the default prior. */
+/* Set @b to the prior from @n references, the first of which is @first: the mean of their
+ * parameters, with a variance that includes their scatter. The standard deviation never exceeds
+ * that of the default prior. */
 static void prior_from_references(struct jetwatt_param_prior *b, const struct jetwatt_prior *p,
 				  size_t first, size_t n, const struct jetwatt_form *form)
 {

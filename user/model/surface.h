@@ -26,7 +26,8 @@ struct jetwatt_param_prior {
  * @prior: prior of the parameters
  * @theta: fitted parameters
  * @calibration: calibration factor of the predictive variance, from the leave-one-out errors
- * @evidence: log probability of the points under the prior (Laplace approximation)
+ * @evidence: log probability of the points under the prior (Laplace approximation), up to a
+ *	constant
  * @unexplained: sum of the squared leave-one-out errors as a share of the sum of squares of @y about its
  *	mean; 1: the points do not predict each other
  * @n: number of points
