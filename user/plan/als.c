@@ -25,7 +25,7 @@
  * @modes: number of entries of @mode
  * @done: number of entries of @mode, from the first on, whose cells were all returned for measuring
  * @want: number of modes to be measured in all; 0: not set yet
- * @cell: next cell of mode @done, counted over workloads and sizes
+ * @cell: index of the next cell of mode @mode[@done], counted over workloads and sizes
  * @seed: state of the random numbers
  * @taken: for each mode of the board, 1: the mode is an entry of @mode
  */

@@ -10,7 +10,8 @@
 
 #include "model/form.h"
 
-/* Largest predicted power of a mode of the initial design, as a factor of the budget. */
+/* If the predicted power of a design mode exceeds this factor times the budget, a lower mode is
+ * tried. */
 #define REACH	2.0
 
 /* Ranges of the features. */
@@ -61,8 +62,8 @@ static int design_nearest(const struct jetwatt_search *s, const struct design_ra
 
 int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
-	/* Positions of cores, CPU, GPU and EMC in the four modes: the middle; all high; CPU against
-	 * GPU; cores against GPU. */
+	/* Positions of cores, CPU, GPU and EMC in the four modes: the middle; all high; high CPU
+	 * and low GPU clock; few cores and high GPU clock. */
 	static const double first[JETWATT_DESIGN][JETWATT_DIMS] = {
 		{ .5, .5, .5, .7 }, { .8, .8, .8, 1 }, { .5, .9, .4, 1 }, { .3, .6, .8, .7 },
 	};

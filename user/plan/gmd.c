@@ -132,7 +132,7 @@ static double gmd_value(const struct gmd_walk *w, const double *of, size_t work,
 	return of[gmd_size(w, work, w->size) * w->k->n + mode];
 }
 
-/* Return: the workload with the higher power in @mode; @power: set to it. */
+/* Return: the workload with the higher power in @mode; @power: set to this power. */
 static size_t gmd_max_power(const struct gmd_walk *w, size_t mode, double *power)
 {
 	size_t best = 0;

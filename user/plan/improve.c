@@ -15,8 +15,9 @@
 /* Constant added in quadrature to the standard deviation of log time of an unmeasured mode: the
  * time surface has kinks that few rows show (rounds of a loader, steps of the memory clock). */
 #define TIME_DOUBT	0.04
-/* Values for a prior with rows of the same workload from other devices: a smaller constant, and a
- * factor on the exponent of feasibility, because few measurements should suffice. */
+/* Values for a prior with rows of the same workload from other devices: the constant in place of
+ * TIME_DOUBT, and a factor on the exponent of feasibility, because few measurements should
+ * suffice. */
 #define REFERENCE_DOUBT		0.02
 #define REFERENCE_CAUTION	2.0
 /* Growth of the exponent of feasibility for each consecutive measurement over the budget after the

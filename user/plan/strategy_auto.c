@@ -45,7 +45,7 @@
  * @misses: number of consecutive modes over the budget
  * @opening: 1: mode @entered, the one that was chosen last, is part of the initial design
  * @seed: seed of the fits
- * @seen, @worst: scratch, per mode: 1: measured; @power_w: highest predicted power, in W
+ * @seen, @worst: scratch arrays: 1 for a measured mode; highest predicted power of each mode
  */
 struct bayes {
 	struct jetwatt_surrogate model[JETWATT_KNOWN_WORKS];
