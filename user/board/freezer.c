@@ -67,9 +67,9 @@ static int open_freeze_file(const struct jetwatt_board *b, const char *cgroup)
 	return fd;
 }
 
-/* Return when a process started, in clock ticks since the boot: field 22 of /proc/PID/stat
- * (proc(5)). Parsing starts behind the last ')', because the command name before it may contain
- * anything. Return: 0 if the start is not known; -1 if the process has ended and is a zombie. */
+/* Read when a process started, field 22 of /proc/PID/stat (proc(5)). Parsing starts behind the last
+ * ')', because the command name before it may contain anything. Return: clock ticks since the boot;
+ * 0: not known; -1: the process has ended and is a zombie. */
 static long long process_start_ticks(const struct jetwatt_board *b, int pid)
 {
 	char path[PATH_LEN], line[1024], state, *p;

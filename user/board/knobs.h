@@ -189,7 +189,7 @@ void jetwatt_sysfs_settle_wait(void);
  * @before: state to which the caller rolls back after a failure; gets the values of cpufreq
  *	policies that had none before their CPUs came online; may be NULL
  * @err: gets the error text of the first write that a knob refused
- * @best_effort: continue after a refused write
+ * @best_effort: continue after a refused write, and also write values that do not differ
  * @all: write every clock, even if it reads back as wanted already. Needed in two cases: cpufreq
  *	shows a new limit only after a work item has run, so the file may still show the old one;
  *	and a clock that is throttled does not show what was written

@@ -121,7 +121,7 @@ int jetwatt_board_gated(const struct jetwatt_board *b, enum jetwatt_preset_mask 
  * A preset needs a reboot if it gates other parts of the GPU than are gated now: nvgpu refuses a
  * new mask once a context has been created. Until the reboot, the preset's mode has another speed
  * and power. A mask that cannot be read counts as 0.
- * Return: 1, 0.
+ * Return: 1 if so; 0 if not.
  */
 int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_preset *p);
 

@@ -35,7 +35,7 @@
 int jetwatt_remote_open(struct jetwatt_board *b, const char *path, struct jetwatt_error_text *err);
 void jetwatt_remote_close(struct jetwatt_board *b);
 
-/* Check that the connection is still open. Return: 1, 0. */
+/* Check whether the connection is still open. Return: 1 if so; 0 if not. */
 int jetwatt_remote_alive(const struct jetwatt_board *b);
 
 /* Send @verb, with @mode if that is not NULL, and wait for the response, 20 s at most. Return:
