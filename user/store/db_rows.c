@@ -40,7 +40,7 @@ static void content_key(const char *workload, const struct jetwatt_db_row *r,
 	SHA256End(&ctx, key);
 }
 
-/* SQLite's integers are signed. */
+/* A knob's value above INT64_MAX cannot be stored, because SQLite's integers are signed. */
 bool jetwatt_db_storable(const struct jetwatt_db_row *r)
 {
 	const struct jetwatt_row *v = &r->row;

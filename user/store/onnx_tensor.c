@@ -96,7 +96,8 @@ static int onnx_type_readable(int type)
 	       type == JETWATT_ONNX_INT64 || type == JETWATT_ONNX_BOOL || type == JETWATT_ONNX_DOUBLE;
 }
 
-/* The tensor of an attribute has no name: @name stays JETWATT_GRAPH_NONE. */
+/* Read a TensorProto. If it has no name, as is usual in an attribute, @name stays
+ * JETWATT_GRAPH_NONE. */
 int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
 			uint32_t *value)
 {
