@@ -109,7 +109,7 @@ static int is_fitted(const struct jetwatt_tuner *l)
 	       (!l->nr_rows || !memcmp(l->fitted, l->row, l->nr_rows * sizeof(*l->row)));
 }
 
-/* Note to which rows the model is fitted. */
+/* Store a copy of the rows that the model was fitted to. */
 static int note_fitted(struct jetwatt_tuner *l)
 {
 	struct jetwatt_row *copy = reallocarray(l->fitted, l->max_rows ? l->max_rows : 1, sizeof(*copy));
