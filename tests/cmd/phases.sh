@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=4 icount timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=4 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # Phases of two servers of a language model: their steps, labelled as prefill and decode, and the
 # energy of a generated token, compared with the server's own record and with the plant.
 . "${0%/*}/common.inc"
-plan 8
+plan 9
 
 # truth A B: print prefill steps, decode steps, generated tokens and J of the plant from time A to B
 truth()
@@ -28,12 +28,14 @@ labelled()
 		      for (k in most) right += most[k]; printf "%.4f %d\n", right / total, total }' "$T/batches" "$T/times"
 }
 
-# serve KIND SLOTS TOKENS METRIC
+# serve KIND SLOTS TOKENS [OPTION...]
 serve()
 {
+	kind=$1 slots=$2 tokens=$3
+	shift 3
 	rm -f "$T/metrics" "$T/times"
-	run jetwatt record --json -o "$T/run.jwt" -- llmserve $1 --slots $2 --tokens $3 --times "$T/times" --seed $2 \
-		--metrics "$T/metrics"
+	run jetwatt record --json -o "$T/run.jwt" -- llmserve $kind --slots $slots --tokens $tokens --times "$T/times" \
+		--seed $slots --metrics "$T/metrics" "$@"
 	status_record=$status
 	jetwatt report --json "$T/run.jwt" > "$T/json"
 	jetwatt export -f csv --minibatches -o "$T/batches" "$T/run.jwt"
@@ -44,7 +46,8 @@ serve()
 	[ "$status_record" = 0 ] && awk -v r="$1" 'BEGIN { exit !(r >= 0.99) }'
 }
 
-for server in "llama 1 500" "llama 4 500" "vllm 1 500" "vllm 4 500" "vllm 16 600"; do
+# With speculative decoding, a decode step has four waits.
+for server in "llama 1 500" "llama 4 500" "vllm 1 500" "vllm 4 500" "vllm 16 600" "llama 1 600 --draft 3"; do
 	# shellcheck disable=SC2086
 	serve $server
 	result $? "$server: 99 of 100 steps have the phase of their kind"

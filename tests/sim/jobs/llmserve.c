@@ -4,13 +4,16 @@
  * it makes up itself.
  *
  *   llmserve llama|vllm [--slots N] [--tokens N] [--seed N] [--idle S] [--wait block|spin]
- *                       [--times FILE] [--metrics FILE]
+ *                       [--draft N] [--times FILE] [--metrics FILE]
  *
  *   --slots N       requests at the same time, at most 64 (1)
  *   --tokens N      accept no request after this number of generated tokens (1000)
  *   --idle S        longest time between the end of a request and the next one (0.5)
- *   --times FILE    write the end of each step in ns, its kind (prefill or decode), and the numbers of
- *                   prompt tokens and generated tokens so far
+ *   --draft N       speculative decoding with N draft tokens: a draft model generates them one by one,
+ *                   and waits for each; then the model processes all of them in one step and accepts
+ *                   the first ones, so a decode step has N + 1 waits and gives 1 to N + 1 tokens
+ *   --times FILE    write the end of each step in ns, its kind (prefill or decode), the numbers of
+ *                   prompt tokens and generated tokens so far, and the operations and bytes of the step
  *   --metrics FILE  the server's counters as Prometheus text, after each step. llama.cpp counts the
  *                   tokens of a request when the request ends (server_metrics::on_prediction())
  *
@@ -27,6 +30,10 @@
  * are one CUDA graph, steps with a prompt are launched in pieces around attention. Each step waits for
  * an event after the copy of the sampled tokens.
  *
+ * Speculative decoding: common/speculative.cpp of llama.cpp (common_speculative_gen_draft() decodes and
+ * samples one draft token at a time), v1/spec_decode/eagle.py of vLLM (propose()). The draft model
+ * processes the prompts as well, before the model does.
+ *
  * The work of a step is that of a model of 3.2e9 parameters of 4.5 bits, 28 layers, and 8 key and value
  * heads of 128 (Llama 3.2 3B, Q4_K_M): two operations per parameter and token, the weights read once
  * per step, and the keys and values of the context of each request. Numbers of kernels are made up.
@@ -41,6 +48,9 @@
 #define EFFICIENCY	0.6	/* of a prefill, relative to the plant's kernels of multiply-adds */
 #define CHUNK		512	/* most prompt tokens in a step */
 #define SLOTS		64
+#define DRAFT		10	/* size of the model, relative to the draft model */
+#define ACCEPTED	0.7	/* probability that a draft token is accepted */
+#define DRAFT_US	60	/* time between two waits of the draft model: sampling */
 #define KERNELS		48
 #define HOST_US		900	/* time between two steps: sampling, network */
 
@@ -59,7 +69,7 @@ static struct slot {
 
 static struct {
 	int vllm;
-	long slots, tokens, prompts, generated, counted;
+	long slots, tokens, draft, prompts, generated, counted;
 	double idle;
 	const char *metrics;
 	uint64_t seed;
@@ -104,6 +114,18 @@ static void generate(struct slot *s)
 	serve.counted += serve.vllm ? 1 : s->left ? 0 : s->generated;
 }
 
+/* Generate the tokens of one decode step: one, and those of the draft that are accepted. */
+static void generate_step(struct slot *s)
+{
+	long n = serve.draft;
+
+	generate(s);
+	while (n-- && s->left && draw() < ACCEPTED) {
+		s->context++;
+		generate(s);
+	}
+}
+
 /* Put tokens into a step. @prompt: receives the number of prompt tokens. Return: the work. */
 static struct sim_cuda_work next_step(long *prompt)
 {
@@ -114,10 +136,10 @@ static struct sim_cuda_work next_step(long *prompt)
 	for (struct slot *s = slot; s < slot + serve.slots; s++) {
 		if (!s->left || s->prompt)
 			continue;
-		tokens++;
+		tokens += 1 + serve.draft;
 		context += ++s->context;
-		generate(s);
-		room--;
+		generate_step(s);
+		room -= 1 + serve.draft;
 	}
 	for (struct slot *s = slot; s < slot + serve.slots && room > 0; s++) {
 		long n = s->left && s->prompt ? s->prompt < room ? s->prompt : room : 0;
@@ -143,15 +165,9 @@ static struct sim_cuda_work next_step(long *prompt)
 	};
 }
 
-/* Make the calls of one step. */
-static void call_cuda(struct sim_cuda_work *w, long prompt)
+/* Make the calls of one wait. @graph: 1: the kernels are one CUDA graph. */
+static void call_cuda(struct sim_cuda_work *w, int graph)
 {
-	long busy = 0;
-	int graph;
-
-	for (long i = 0; i < serve.slots; i++)
-		busy += slot[i].left > 0;
-	graph = !prompt && (serve.vllm || serve.slots == 1);
 	ok(rt.cudaMemcpyAsync(NULL, host, sizeof(host), cudaMemcpyHostToDevice, NULL));
 	if (graph)
 		ok(rt.cudaGraphLaunch((CUgraphExec)w, NULL));
@@ -164,6 +180,22 @@ static void call_cuda(struct sim_cuda_work *w, long prompt)
 	} else {
 		ok(rt.cudaStreamSynchronize(NULL));
 	}
+}
+
+/* Make the calls of one step with the work @w. */
+static void run_step(struct sim_cuda_work *w, long prompt)
+{
+	int graph = !prompt && (serve.vllm || serve.slots == 1);
+	long drafts = prompt ? serve.draft > 0 : serve.draft;
+	struct sim_cuda_work draft = *w;
+
+	draft.flop /= DRAFT * (prompt ? 1 : 1 + serve.draft);
+	draft.bytes /= DRAFT;
+	for (long i = 0; i < drafts; i++) {
+		call_cuda(&draft, graph);
+		usleep(DRAFT_US);
+	}
+	call_cuda(w, graph);
 }
 
 static void write_metrics(void)
@@ -190,11 +222,12 @@ static void step(void)
 	long prompt;
 	struct sim_cuda_work w = next_step(&prompt);
 
-	call_cuda(&w, prompt);
+	run_step(&w, prompt);
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	if (times)
-		fprintf(times, "%llu %s %ld %ld\n", t.tv_sec * 1000000000ull + t.tv_nsec,
-			prompt ? "prefill" : "decode", serve.prompts, serve.generated);
+		fprintf(times, "%llu %s %ld %ld %llu %llu\n", t.tv_sec * 1000000000ull + t.tv_nsec,
+			prompt ? "prefill" : "decode", serve.prompts, serve.generated, (unsigned long long)w.flop,
+			(unsigned long long)w.bytes);
 	if (serve.metrics)
 		write_metrics();
 	usleep(HOST_US);
@@ -212,6 +245,8 @@ int main(int argc, char **argv)
 			serve.slots = atol(v);
 		else if (!strcmp(argv[i], "--tokens"))
 			serve.tokens = atol(v);
+		else if (!strcmp(argv[i], "--draft"))
+			serve.draft = atol(v);
 		else if (!strcmp(argv[i], "--seed"))
 			serve.seed = strtoull(v, NULL, 10);
 		else if (!strcmp(argv[i], "--idle"))
