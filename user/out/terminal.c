@@ -67,9 +67,9 @@ static void print_optional_knobs(const struct jetwatt_mode *m)
 	}
 }
 
-void jetwatt_terminal_measured_heading(void)
+void jetwatt_terminal_measured_heading(const char *unit)
 {
-	printf(" nr cores  CPU  GPU  EMC MHz  ms/batch +- %%       W +- %%  why\n");
+	printf(" nr cores  CPU  GPU  EMC MHz  ms/%s +- %%       W +- %%  why\n", unit);
 }
 
 void jetwatt_terminal_measured_row(unsigned int nr, const struct jetwatt_row *row, const char *why)

@@ -21,8 +21,9 @@ const char *jetwatt_terminal_mode(const struct jetwatt_mode *m, char *buf, size_
 /* Print the columns of a mode, "   12 2202 1300 3199", with which both tables of modes begin. */
 void jetwatt_terminal_knobs(const struct jetwatt_mode *m);
 
-/* Print the heading, and a row, of the table of measured modes. @why: why the mode was measured. */
-void jetwatt_terminal_measured_heading(void);
+/* Print the heading, and a row, of the table of measured modes. @unit: "batch" or "token": what the times
+ * are for. @why: why the mode was measured. */
+void jetwatt_terminal_measured_heading(const char *unit);
 void jetwatt_terminal_measured_row(unsigned int nr, const struct jetwatt_row *row, const char *why);
 
 /* Print the heading, and a row, of the table of predicted modes. @mark: character that is printed

@@ -191,7 +191,7 @@ static int live_search(struct live *v)
 	v->l->max_measured = f->max_modes;
 	v->l->begun_ns = jetwatt_clock_ns();
 	if (!err && !v->l->silent)
-		jetwatt_terminal_measured_heading();
+		jetwatt_terminal_measured_heading("batch");
 	while (!err) {
 		err = jetwatt_strategy_search_next(&v->search, &c);
 		if (!err)

@@ -14,6 +14,7 @@
 #include "out/json.h"
 #include "store/csv.h"
 #include "tune/inference.h"
+#include "tune/token_search.h"
 #include "util/error.h"
 
 static void result_mode(struct jetwatt_json *j, const struct jetwatt_mode *m)
@@ -185,6 +186,8 @@ int jetwatt_result_json(const struct jetwatt_result *a, const char *path)
 	result_totals_json(&j, a);
 	if (a->inference)
 		jetwatt_inference_json(a->inference, &j);
+	if (a->tokens)
+		jetwatt_token_json(a->tokens, l, a->chosen, &j);
 	if (a->explain)
 		jetwatt_explain_json(a->explain, l->mode, &j);
 	if (a->baseline)

@@ -21,6 +21,7 @@
  * @explain: explanation of the chosen mode; NULL: not requested
  * @baseline: presets that the chosen mode is compared with; NULL: none
  * @inference: minibatch size and latency of an inference server; NULL: not requested
+ * @tokens: figures per token of a language model's server; NULL: not requested
  */
 struct jetwatt_result {
 	const char *board;
@@ -32,6 +33,7 @@ struct jetwatt_result {
 	const struct jetwatt_explain *explain;
 	const struct jetwatt_preset_compare *baseline;
 	const struct jetwatt_inference *inference;
+	const struct jetwatt_tokens *tokens;
 };
 
 /* Write the JSON document. @path: "-": standard output. Return: 0, exit code. */

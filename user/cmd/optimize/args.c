@@ -12,19 +12,23 @@
 
 enum { PROFILE = JETWATT_ARGS_LONG, MODES, MOST, JSON, PREDICTIONS, APPLY, DRY_RUN, WAIT,
        TIME, LEAST, RISK, MINIBATCHES, FRONT, PRESETS, PLOT, EXPLAIN, LATENCY, ARRIVAL,
-       STRATEGY, VERIFY };
+       STRATEGY, VERIFY, PER, RATE, TTFT, TPOT };
 
 static const struct argp_option options[] = {
 	{ "power", 'w', "WATTS", 0, "Power budget: limit for the mean power of the module", 0 },
-	{ "time-ms", TIME, "MS", 0, "From a profile: limit for the time of a minibatch", 0 },
+	{ "time-ms", TIME, "MS", 0, "From a profile, or with --per: limit for the time of a minibatch, or per unit", 0 },
 	{ "least", LEAST, "WHAT", 0,
-	  "From a profile: minimise time, power or energy; default: time (with --time-ms alone: power)", 0 },
+	  "From a profile, or with --per: minimise time, power or energy; default: time; without --power: power, with --per energy", 0 },
 	{ "risk", RISK, "P", 0, "Accepted probability that a limit is exceeded; default: 0.05", 0 },
 	{ "minibatches", MINIBATCHES, "N", 0, "Print the time and energy of N minibatches too", 0 },
 	{ "latency", LATENCY, "MS", 0,
 	  "Latency limit of an inference server; with --arrival and --batch", 0 },
 	{ "arrival", ARRIVAL, "HZ", 0, "Arrival rate: requests per second", 0 },
 	{ "strategy", STRATEGY, "NAME", 0, "With --latency and a job: auto, gmd or als; default: auto", 0 },
+	{ "per", PER, "NAME=SOURCE", 0, "With a job: search by time and energy per unit of a counter of the job, as token=URL#METRIC", 0 },
+	{ "rate", RATE, "N", 0, "With --per: least number of units per second", 0 },
+	{ "ttft", TTFT, "MS", 0, "With --per: limit for the mean time to first token", 0 },
+	{ "tpot", TPOT, "MS", 0, "With --per: limit for the mean time per output token of a request", 0 },
 	{ "front", FRONT, NULL, 0, "From a profile: print the Pareto front of time and power", 0 },
 	{ "explain", EXPLAIN, NULL, 0, "Print what limits the chosen mode, and the effect of the next level of each knob", 0 },
 	{ "pid", 'p', "PID", 0, "Measure this running process and its children", 0 },
@@ -98,12 +102,46 @@ static void optimize_check_server(struct jetwatt_optimize *in)
 	f->max_modes = in->most ? (size_t)in->most : f->strategy->modes;
 }
 
+/* Check the options of a query about a language model's server (--per, --rate, --ttft, --tpot), and
+ * copy them to in->tokens. */
+static void optimize_check_tokens(struct jetwatt_optimize *in)
+{
+	struct jetwatt_tokens *t = &in->tokens;
+
+	if (in->inference.q.latency_ms > 0 || in->inference.strategy || in->profile || in->out || in->store.reuse ||
+	    in->minibatches || in->front || in->explain || in->verify >= 0)
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--json FILE contains all measurements",
+				       "--per cannot be combined with --latency, --strategy, --profile, --output, --reuse, --minibatches, --front, --explain or --verify"));
+	if (!(in->job.pid || in->job.argv))
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "-p PID or -- COMMAND",
+				       "--per needs a job, whose counter it reads"));
+	if (t->units.nr > 1 || in->store.sizes > 1)
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "give one --per, and no --batch",
+				       "the search has one counter"));
+	if (!(in->ask.power_w > 0 || in->ask.time_ms > 0 || in->rate > 0 || t->ttft_ms > 0 || t->tpot_ms > 0))
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--power 30W, --rate 20, --ttft 500ms or --tpot 50ms",
+				       "no limit is given"));
+	in->ask.minimise = in->least >= 0 ? in->least :
+			   in->ask.power_w > 0 ? JETWATT_MIN_TIME : JETWATT_MIN_ENERGY;
+	if (in->rate > 0 && !(in->ask.time_ms > 0 && in->ask.time_ms < 1e3 / in->rate))
+		in->ask.time_ms = 1e3 / in->rate;
+	in->most = in->most ? in->most : JETWATT_TUNER_MAX_MODES;
+	t->q = in->ask;
+}
+
 static void optimize_check_args(struct jetwatt_optimize *in)
 {
 	struct jetwatt_plan_objective *q = &in->ask;
 	int job = in->job.pid || in->job.argv;
 
 	jetwatt_args_one_job(&in->job, 0);
+	if (in->tokens.units.nr) {
+		optimize_check_tokens(in);
+		return;
+	}
+	if (in->tokens.ttft_ms > 0 || in->tokens.tpot_ms > 0 || in->rate > 0)
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--per token=URL#METRIC",
+				       "--rate, --ttft and --tpot need a counter of tokens"));
 	if (in->method && in->inference.strategy &&
 	    in->inference.strategy != &jetwatt_strategy_auto)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
@@ -200,6 +238,18 @@ static error_t optimize_parse(int key, char *arg, struct argp_state *state)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "auto, gmd or als",
 					       "--strategy: unknown strategy \"%s\"", arg));
 		break;
+	case PER:
+		jetwatt_units_option(&in->tokens.units, arg);
+		break;
+	case RATE:
+		in->rate = jetwatt_args_quantity("--rate", arg, "", 1e-3, 1e7);
+		break;
+	case TTFT:
+		in->tokens.ttft_ms = jetwatt_args_quantity("--ttft", arg, "ms", 1e-3, 1e7);
+		break;
+	case TPOT:
+		in->tokens.tpot_ms = jetwatt_args_quantity("--tpot", arg, "ms", 1e-3, 1e7);
+		break;
 	case FRONT:
 		in->front = 1;
 		break;
@@ -241,6 +291,8 @@ void jetwatt_optimize_parse(int argc, char **argv, struct jetwatt_optimize *in)
 	jetwatt_args_parse_with("optimize",
 				"--power WATTS -p PID\n--power WATTS -- COMMAND [ARGUMENT...]\n"
 				"--power WATTS --profile FILE.csv\n--time-ms MS --profile FILE.csv\n"
+				"--power WATTS --per NAME=URL#METRIC [--ttft MS] [--tpot MS] -p PID\n"
+				"--rate N --per NAME=URL#METRIC [--ttft MS] [--tpot MS] -p PID\n"
 				"--power WATTS --latency MS --arrival HZ [--batch N,N...] --profile FILE.csv\n"
 				"--power WATTS --latency MS --arrival HZ --batch N,N... -- SERVER... {batch}",
 				"Find the fastest power mode within a power budget.\v"

@@ -32,6 +32,10 @@ static void optimize_print_result(const struct jetwatt_tuner *l, const struct je
 	const char *on = jetwatt_terminal_color(l->args, 'g'), *off = jetwatt_terminal_color_end(l->args);
 	char name[96] = "", mode[64];
 
+	if (a->tokens) {
+		jetwatt_token_print(a->tokens, l, a->baseline, c);
+		goto end;
+	}
 	jetwatt_board_mode_format(&r->mode, name, sizeof(name));
 	printf("\n%s%s%s  %s\n", on, name, off,
 	       jetwatt_terminal_mode(&r->mode, mode, sizeof(mode)));
@@ -44,11 +48,20 @@ static void optimize_print_result(const struct jetwatt_tuner *l, const struct je
 	if (!strcmp(l->session->scope, "partial sum"))
 		printf("  these W are a partial sum, the module uses more: jetwatt list rails\n");
 	jetwatt_preset_compare_print(a->baseline, l, r->time_ms);
+end:
 	printf("%u of %zu modes measured in %.0f s; ", l->measured, l->nr_modes,
 	       (l->ended_ns - l->begun_ns) * 1e-9);
 	printf(kept ? "the board stays in this mode\nto undo: jetwatt restore\n" :
 	       "the board is back in its previous mode\n");
 	fflush(stdout);
+}
+
+static int set_result(const struct jetwatt_tuner *l, struct jetwatt_result *a, const struct jetwatt_verify *c)
+{
+	a->chosen = &l->mode[c->index];
+	a->predicted = &c->predicted;
+	a->measured = &c->proof;
+	return 0;
 }
 
 static int search_and_verify(struct jetwatt_tuner *l, const struct jetwatt_optimize *in,
@@ -60,19 +73,25 @@ static int search_and_verify(struct jetwatt_tuner *l, const struct jetwatt_optim
 	l->max_measured = most;
 	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
-		jetwatt_terminal_measured_heading();
+		jetwatt_terminal_measured_heading("batch");
 	err = jetwatt_tuner_run(l, most > 3 + reserved ? most - reserved : most);
 	left = most > l->measured ? most - l->measured : 0;
 	if (in->verify >= 0 && left > reserved)
 		left = reserved;
 	if (!err)
 		err = jetwatt_verify_best(l, left, c);
-	if (err)
-		return err;
-	a->chosen = &l->mode[c->index];
-	a->predicted = &c->predicted;
-	a->measured = &c->proof;
-	return 0;
+	return err ? err : set_result(l, a, c);
+}
+
+static int search_tokens(struct jetwatt_tuner *l, struct jetwatt_optimize *in, struct jetwatt_result *a,
+			 struct jetwatt_verify *c)
+{
+	int err = jetwatt_units_resolve(&in->tokens.units);
+
+	a->tokens = &in->tokens;
+	if (!err)
+		err = jetwatt_token_search(&in->tokens, l, in->most, c);
+	return err ? err : set_result(l, a, c);
 }
 
 static int optimize_draw(const struct jetwatt_optimize *in, const struct jetwatt_result *a)
@@ -123,10 +142,10 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 	struct jetwatt_profile_store store = { .db = NULL };
 	struct jetwatt_mode_guard guard;
 	struct jetwatt_session w;
-	int err, back = 0;
+	int err, back = 0, per = in->tokens.units.nr > 0;
 
 	err = jetwatt_session_open(&w, board, 0);
-	if (!err)
+	if (!err && !per)
 		err = jetwatt_profile_store_open(&store, &in->store);
 	if (!err)
 		err = jetwatt_mode_guard_hold(&guard, board);
@@ -134,14 +153,14 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 		goto out;
 	l->session = &w;
 	l->guard = &guard;
-	l->store = &store;
+	l->store = per ? NULL : &store;
 	err = jetwatt_session_job(&w, &in->job);
-	if (!err)
+	if (!err && !per)
 		err = jetwatt_profile_store_workload(&store, &in->store, board, &w, &in->job);
 	if (!err && in->store.reuse)
 		err = jetwatt_tuner_reuse(l);
 	if (!err)
-		err = search_and_verify(l, in, a, c);
+		err = per ? search_tokens(l, in, a, c) : search_and_verify(l, in, a, c);
 	jetwatt_terminal_clear_progress(&in->args);
 	if (err || in->dry_run)
 		back = jetwatt_mode_guard_restore(&guard);
@@ -150,7 +169,8 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 	err = err ? err : back;
 	if (!err && !l->silent) {
 		optimize_print_result(l, a, c, !in->dry_run);
-		jetwatt_result_totals(a);
+		if (!per)
+			jetwatt_result_totals(a);
 	}
 	if (!err)
 		err = optimize_explain(in, a);
@@ -241,6 +261,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	if ((!job || in.inference.strategy) && (!err || err == JETWATT_EXIT_INFEASIBLE))
 		err = optimize_write_files(&in, &a) ?: err;
 	jetwatt_preset_compare_close(&baseline);
+	jetwatt_tokens_free(&in.tokens);
 	jetwatt_tuner_free(&l);
 	jetwatt_board_close(board);
 	return err;

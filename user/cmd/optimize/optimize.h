@@ -6,6 +6,7 @@
 #include "tune/result.h"
 #include "tune/corpus.h"
 #include "tune/inference.h"
+#include "tune/token_search.h"
 
 /**
  * struct jetwatt_optimize - arguments of jetwatt optimize
@@ -17,6 +18,7 @@
  * @knobs: optional knobs to include in the grid, see tune/knob_option.h
  * @profile, @modes, @out, @json, @predictions, @presets, @plot: files, NULL: none
  * @ask: objective and limits
+ * @rate: least number of tokens per second, from --rate; 0: no limit
  * @wait_s: timeout for a job without GPU activity, in seconds
  * @most: maximum number of modes to measure, from --most
  * @verify: maximum number of predicted candidates among the @most modes; -1: the default number
@@ -27,6 +29,8 @@
  * @why: result of --explain
  * @inference: query about an inference server; @strategy in it is NULL if the command line has
  *	no such query
+ * @tokens: query about a language model's server, which has a counter if the command line has such a
+ *	query
  */
 struct jetwatt_optimize {
 	struct jetwatt_args args;
@@ -37,11 +41,12 @@ struct jetwatt_optimize {
 	unsigned int knobs;
 	const char *profile, *modes, *out, *json, *predictions, *presets, *plot;
 	struct jetwatt_plan_objective ask;
-	double wait_s;
+	double wait_s, rate;
 	long most, verify, minibatches;
 	int least, front, apply, dry_run, explain;
 	struct jetwatt_explain why;
 	struct jetwatt_inference inference;
+	struct jetwatt_tokens tokens;
 };
 
 /* Parse the command line into @in, which need not be initialized. Exits the program with a usage

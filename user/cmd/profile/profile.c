@@ -232,7 +232,7 @@ static int profile_measure(struct jetwatt_tuner *l, const struct profile_input *
 	l->max_measured = (size_t)in->most > known ? in->most - known : 0;
 	l->begun_ns = jetwatt_clock_ns();
 	if (!l->silent)
-		jetwatt_terminal_measured_heading();
+		jetwatt_terminal_measured_heading("batch");
 	err = in->strategy ? profile_by_strategy(l, in) : check_until(l, in->until, &done);
 	while (!err && !done && !in->strategy) {
 		err = jetwatt_tuner_one(l, in->most);
