@@ -175,6 +175,9 @@ long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt
 		if (w > l->terms.limit_w || w <= most || jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i) ||
 		    (l->above[i] && !doubtful))
 			continue;
+		/* A mode that is at most as high in every knob is not faster. */
+		if (best && jetwattd_dominates(&best->mode, &l->known.mode[i]))
+			continue;
 		most = w;
 		found = (long)i;
 	}
