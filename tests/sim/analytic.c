@@ -4,8 +4,9 @@
  * the constants of the board.
  *
  * Duration: every layer takes the longest of arithmetic, memory traffic and launches (roofline);
- * the GPU's time is the sum over the layers. The loader is a pipeline of workers in parallel; the
- * stall is the time by which the loader's time exceeds the GPU's time. Power: C V^2 f of the active
+ * the GPU's time is the sum over the layers. The loader's workers run in parallel; the stall is the
+ * time by which the loader's time exceeds the GPU's time (without workers, the loader's whole
+ * time), plus the time to fetch the minibatch from the loader. Power: C V^2 f of the active
  * units, with a voltage that is constant at low clocks and rises in steps of the regulator; leakage
  * grows with voltage and with the temperature that results from the mean power; DRAM power grows
  * with traffic. The constants are those of the module (boards.c); an AGX Orin draws 10 to 55 W.
@@ -21,7 +22,7 @@
 #include "knobs.h"
 #include "plant.h"
 
-#define KERNEL_GPU_CLKS		1900	/* duration of the shortest kernel */
+#define KERNEL_GPU_CLKS		1900	/* duration of an empty kernel, GPU clock cycles */
 #define KERNEL_EFFICIENCY	930	/* rate of a multiply-add kernel, permille of the peak */
 #define WORKERS_MAX		64
 
@@ -77,7 +78,7 @@ static const struct kernel_param_ops workers_ops = {
 	.get = param_get_int,
 };
 module_param_cb(workers, &workers_ops, &workers_wanted, 0644);
-MODULE_PARM_DESC(workers, "analytic plant: processes that load ahead; 0: the job loads between minibatches (-1: as usual for the workload)");
+MODULE_PARM_DESC(workers, "analytic plant: number of processes that load ahead, up to 64; 0: the job loads between minibatches (default -1: the workload's number)");
 
 /* The regulator has steps of 12.5 mV. */
 static u64 voltage(const struct sim_volts *v, u32 khz)
@@ -141,8 +142,8 @@ static void times(const struct sim_work *work, const struct sim_mode *m, struct 
 	u64 byte_per_ms = min_t(u64, emc_byte_per_ms, (u64)gpu_khz * board->gpu_byte);
 	/* On one or two cores, other tasks delay the launches of kernels. */
 	u32 crowd = m->cores == 1 ? 160 : m->cores == 2 ? 115 : 100;
-	/* A workload without a loader is a single kernel, whose work does not depend on the board's
-	 * minibatch size. */
+	/* A workload without a loader consists of kernels of known work, which does not depend on
+	 * the board's minibatch size. */
 	u32 size = work->load_mcycles ? board->minibatch : 1000;
 	const struct sim_layer *l;
 	u64 load;
@@ -161,7 +162,6 @@ static void times(const struct sim_work *work, const struct sim_mode *m, struct 
 		t->busy += max3(a, q, c);
 		t->bytes += (u64)l->kbyte * size;
 	}
-	/* a single kernel */
 	if (!work->load_mcycles)
 		return;
 	load = work->load_mcycles - work->serial_mcycles;
@@ -198,8 +198,8 @@ static u32 share(u64 part, u64 whole)
 }
 
 /*
- * Calculate the power of every rail: @gpu permille of the GPU's units switch, @cpu permille of a
- * core are busy (12000: all of twelve cores), memory traffic is @mbps.
+ * Calculate the power @uw of every rail: @gpu permille of the GPU's units switch, @cpu permille of a
+ * core are busy (12000: all of twelve cores), memory traffic is @mbps megabytes per second.
  */
 static void rails(const struct sim_mode *m, u32 temp_mc, u32 gpu, u32 cpu, u64 mbps, u32 *uw)
 {

@@ -15,8 +15,8 @@ static ssize_t bus_clk_rate_show(struct device *dev, struct device_attribute *at
 }
 
 /*
- * Like NVIDIA's kernel, accept all numbers that memparse() accepts. Refuse 0, because no transfer
- * would be possible.
+ * Like NVIDIA's kernel, parse the number with memparse(). Refuse 0, because no transfer would be
+ * possible, and numbers above U32_MAX.
  */
 static ssize_t bus_clk_rate_store(struct device *dev, struct device_attribute *attr,
 				  const char *buf, size_t count)

@@ -7,8 +7,8 @@
  * other kernels have neither the attribute nor the functions.
  *
  * On a kernel whose i2c core stores the clock, the simulated adapter uses this core
- * (bus_clock_core.c). On other kernels, the simulation adds the attribute and the function itself
- * (bus_clock.c).
+ * (bus_clock_core.c). On other kernels, the simulation itself adds the attribute and the function
+ * that gets the clock (bus_clock.c).
  */
 #ifndef SIM_BUS_CLOCK_H
 #define SIM_BUS_CLOCK_H

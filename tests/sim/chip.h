@@ -43,10 +43,13 @@ struct sim_wire {
 };
 
 /*
- * wire.c. Get the voltage (mV) and current (uA) of a line at power @uw, from P = V I and the
- * voltage drop over @mohm.
+ * wire.c. Return: the line of a rail label; NULL if the label is unknown.
  */
 const struct sim_wire *sim_wire_find(const char *label);
+/*
+ * Get the voltage (mV) and current (uA) of a line at power @uw, from P = V I and the voltage drop
+ * over @wire->mohm.
+ */
 void sim_wire_electric(const struct sim_wire *wire, u64 uw, u32 *mv, u64 *ua);
 /*
  * Return: mean power in uW of a line between two energies of the plant, @ns nanoseconds apart; 0 if

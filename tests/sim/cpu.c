@@ -14,8 +14,8 @@
 #include "knobs.h"
 
 /*
- * The switching time of a generic cpufreq driver cannot be queried. The switching time of a board
- * is some milliseconds, so report 1 ms.
+ * Switching time that cpufreq is told. The simulation switches at once; a board takes some
+ * milliseconds.
  */
 #define TRANSITION_NS	1000000
 
@@ -33,8 +33,8 @@ static int policy_init(struct cpufreq_policy *policy)
 	policy->cpuinfo.transition_latency = TRANSITION_NS;
 	policy->cur = sim_knobs_cpu(sim_knobs_cluster(policy->cpu));
 	/*
-	 * The cores of a simulated job are not really busy, so a governor that measures load would
-	 * throttle them. Therefore start with the governor "performance", which keeps the clock at
+	 * A simulated job does not load the CPUs, so a governor that measures load would lower
+	 * their clock. Therefore start with the governor "performance", which keeps the clock at
 	 * its limit.
 	 */
 	if (!policy->last_governor[0])

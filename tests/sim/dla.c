@@ -41,7 +41,7 @@ static u64 rounded(u64 hz)
 	return hz >= top ? top : max(hz / STEP_HZ * STEP_HZ, LOWEST_HZ);
 }
 
-/* Return: address of the cap that the attribute @attr sets, in the same accelerator. */
+/* Return: address of the cap, in Hz, that the attribute @attr shows and sets. */
 static u64 *cap_of(struct kobj_attribute *attr)
 {
 	u32 i, c;

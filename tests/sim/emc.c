@@ -3,14 +3,15 @@
  * The memory clock: a clock provider (the "emc" clock of tegra234-emc), the cap files of JetPack 5
  * and 6, and the firmware's debugfs files.
  *
- * The memory clock runs at the lower one of the two caps, that of JetPack 6 and that of JetPack 5.
- * The caps behave like those of NVIDIA's drivers: JetPack 6: OE4T/linux-nv-oot, tag jetson_36.4.3,
- * drivers/nvpmodel/nvpmodel-clk-cap.c.
- *		A written value is passed through clk_round_rate(), so 0 becomes the lowest level.
- *		A read returns clk_round_rate() of S64_MAX, so without a cap the highest level.
- *	JetPack 5.1.1: Seeed-Studio/Linux_for_Tegra, source/kernel/nvidia,
- *		drivers/nvpmodel/nvpmodel_emc_cap.c. A read returns the written value, and 0 is
- *	no cap. Only root can read the cap file of JetPack 5.
+ * The memory clock runs at the lower one of the two caps. They behave like those of NVIDIA's
+ * drivers:
+ *
+ * JetPack 6     OE4T/linux-nv-oot jetson_36.4.3, drivers/nvpmodel/nvpmodel-clk-cap.c. A written
+ *               value is passed through clk_round_rate(), so 0 becomes the lowest level. A read
+ *               returns clk_round_rate() of S64_MAX: the cap, or without a cap the highest level.
+ * JetPack 5.1.1 Seeed-Studio/Linux_for_Tegra, source/kernel/nvidia,
+ *               drivers/nvpmodel/nvpmodel_emc_cap.c. A read returns the written value; 0 is no
+ *               cap. Only root and its group can read the file.
  */
 #include <linux/clk-provider.h>
 #include <linux/debugfs.h>
@@ -31,7 +32,7 @@
 
 static char *emc_cap;
 module_param(emc_cap, charp, 0444);
-MODULE_PARM_DESC(emc_cap, "caps of the memory clock: clk (JetPack 6), iso (5), both, bwmgr (7 on Thor), none (the board's)");
+MODULE_PARM_DESC(emc_cap, "caps of the memory clock: clk (JetPack 6), iso (5), both, bwmgr (7 on Thor), none (default: the board's)");
 
 static DEFINE_MUTEX(lock);	/* protects the caps and the memory clock */
 static u64 clk_cap = S64_MAX;	/* Hz; S64_MAX: no cap */

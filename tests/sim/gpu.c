@@ -99,7 +99,7 @@ static int cool(struct device *dev, struct devfreq *devfreq)
 {
 	struct thermal_cooling_device *cooling = of_devfreq_cooling_register(dev->of_node, devfreq);
 
-	/* A failure is not an error, because the kernel may lack the cooling support of devfreq. */
+	/* -EINVAL: the kernel lacks the cooling support of devfreq, which is no error. */
 	if (IS_ERR(cooling))
 		return PTR_ERR(cooling) == -EINVAL ? 0 : PTR_ERR(cooling);
 	return devm_add_action_or_reset(dev, uncool, cooling);

@@ -16,12 +16,13 @@
 #define SIM_KIND_TRAIN	0
 #define SIM_KIND_EVAL	1
 #define SIM_KIND_INFER	2	/* inference on request, at unknown times */
-#define SIM_KIND_KERNEL	3	/* kernels of known work; not in truth/minibatches of debugfs */
+#define SIM_KIND_KERNEL	3	/* a kernel of known work; truth/minibatches of debugfs lists it too */
 
 /*
  * Argument of SIM_LOAD, which waits until the data loader has the next minibatch.
  * @permille: size of the minibatch relative to the normal size, in permille
- * @now: 1 if loading begins with this call; 0 if it has begun when the previous minibatch ended
+ * @now: 1: loading begins with this call; 0: it began when the previous minibatch ended, unless the
+ *	job has been idle since
  */
 struct sim_load {
 	__u32 kind;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * An INA219 by its data sheet (TI SBOS448G). The chip converts the shunt voltage and then the bus
- * voltage, each as a mean over the time of its own conversion. The simulation adds noise with a
- * standard deviation of half an LSB and then rounds the values.
+ * voltage, each as a mean over the time of its own conversion. The simulation calculates both from
+ * the mean power during the shunt conversion, adds noise with a standard deviation of half an LSB,
+ * and then rounds the values.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>

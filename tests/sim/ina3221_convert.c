@@ -3,9 +3,10 @@
  * Conversions of an INA3221.
  *
  * The value of a conversion is the mean over its window: the plant's energy at the end of the
- * window minus that at its start. Gaussian noise is added, at least 0.3 LSB, so that a mean over
- * many conversions has a finer resolution than one LSB, as with the real chip. The ADC then rounds
- * to the nearest LSB. Averaging is a recursive filter: out += (new - out) / N at each conversion.
+ * window minus that at its start. The simulation adds Gaussian noise, with a standard deviation of
+ * at least 0.3 LSB, so that a mean over many conversions has a finer resolution than one LSB, as
+ * with the real chip. Then it rounds to the nearest LSB. Averaging is a recursive filter:
+ * out += (new - out) / N at each conversion.
  */
 #include "chip.h"
 
@@ -20,11 +21,11 @@
  * Earlier conversions are replaced by their mean.
  */
 #define CATCH_UP	512
-#define SILENCE_NS	(60 * NSEC_PER_MSEC)	/* duration of about CATCH_UP conversions */
+#define SILENCE_NS	(60 * NSEC_PER_MSEC)	/* duration of about CATCH_UP short conversions */
 
 static uint adc_noise = 500;
 module_param(adc_noise, uint, 0644);
-MODULE_PARM_DESC(adc_noise, "noise of a conversion, 1/1000 LSB (default 500; at least 300)");
+MODULE_PARM_DESC(adc_noise, "standard deviation of a conversion, 1/1000 LSB (default 500; at least 300)");
 
 static int adc_offset_uv;
 module_param(adc_offset_uv, int, 0644);
@@ -32,7 +33,7 @@ MODULE_PARM_DESC(adc_offset_uv, "offset that is added to all shunt voltages, uV 
 
 static uint conv_permille = 1000;
 module_param(conv_permille, uint, 0644);
-MODULE_PARM_DESC(conv_permille, "duration of conversions relative to the data sheet, permille (default 1000)");
+MODULE_PARM_DESC(conv_permille, "duration of conversions relative to the data sheet, permille, 500 to 2000 (default 1000)");
 
 static u32 conversion_ns(u32 code)
 {

@@ -14,7 +14,7 @@
 
 struct sim_steps sim_steps;
 
-static DEFINE_MUTEX(lock);	/* protects the state below; not held in kernel calls */
+static DEFINE_MUTEX(lock);	/* protects the state below */
 static bool live;
 static u32 khz[SIM_CLUSTERS_MAX];
 static bool online[SIM_CORES_MAX];

@@ -20,7 +20,7 @@ void sim_knobs_mode(struct sim_mode *mode);
 u32 sim_knobs_cluster(u32 cpu);
 /* Start or stop passing changes to the plant. */
 void sim_knobs_live(bool live);
-/* Pass the present clocks and cores to the plant once more, because its model has changed. */
+/* Pass the present clocks and cores to the plant again, because a parameter of its model changed. */
 void sim_knobs_again(void);
 
 void sim_knobs_set_core(u32 cpu, bool online);

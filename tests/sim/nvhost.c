@@ -20,7 +20,7 @@
 #define NO_TIMEOUT	(-1)
 #define CLOCK_MONO	1	/* NVHOST_CLOCK_MONOTONIC */
 
-/* Size of the largest ioctl argument that is copied from and to user space. */
+/* The argument of an ioctl. Its size is that of the largest argument. */
 union argument {
 	struct sim_nvhost_wait wait;
 	struct sim_nvhost_poll_fd poll_fd;
@@ -53,8 +53,8 @@ static long wait(struct sim_nvhost_wait *a)
 }
 
 /*
- * The ioctl reports the time of the syncpoint's interrupt or, if it did not have to wait, the time
- * of the call.
+ * On a board, the ioctl reports the time of the syncpoint's interrupt or, if it did not have to
+ * wait, the time of the call. The simulation reports the time at which the wait has ended.
  */
 static long wait_and_tell_when(struct sim_nvhost_wait *a)
 {

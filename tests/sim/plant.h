@@ -21,12 +21,12 @@ enum sim_rail {
 	SIM_RAIL_CPU_CV,
 	SIM_RAIL_SYS_5V0,
 	SIM_MODULE_RAILS,		/* number of rails that feed the compute module */
-	SIM_RAIL_DDR = SIM_MODULE_RAILS,	/* fed by SYS_5V0, which includes its power */
+	SIM_RAIL_DDR = SIM_MODULE_RAILS,	/* fed by SYS_5V0, whose power includes it */
 	SIM_RAILS
 };
 
 enum sim_phase {
-	SIM_IDLE,	/* no job is running */
+	SIM_IDLE,	/* no job waits for its data loader or computes */
 	SIM_STALL,	/* a job waits for its data loader */
 	SIM_BUSY,	/* the GPU computes */
 	SIM_PHASES
@@ -60,12 +60,13 @@ struct sim_steps {
 /**
  * struct sim_model - a model of the plant
  * @name: value of the module parameter "plant"
- * @open: initialise the model and fill @steps; called once
+ * @open: initialise the model for a machine with @cores CPUs, and fill @steps; called once
  * @close: free the model
  * @point: calculate the duration and power of a minibatch in @mode; callable from any process
  *	context
- * @kernel: calculate duration and power of @launches kernels of known work in total, which have no
- *	stall; callable from any context; NULL if the model has no kernels
+ * @kernel: calculate duration and power of @launches kernels, which have @flop operations and
+ *	@bytes of memory traffic in total, and no stall; callable from any context; NULL if the
+ *	model has no kernels
  * @modes: return the number of power modes that debugfs lists
  * @mode: get power mode number @i of this list
  */
@@ -118,8 +119,8 @@ struct sim_syncpt;
 struct sim_job *sim_job_new(struct sim_syncpt *sp);
 void sim_job_free(struct sim_job *job);
 /*
- * Start to wait for the job's data loader, which begins now if @now is true, and has begun at the end of the
- * previous minibatch otherwise.
+ * Start to wait for the job's data loader. Loading begins now if @now is true or the job is idle;
+ * otherwise it began at the end of the previous minibatch.
  * Return: 0, or -EBUSY if work is under way.
  */
 int sim_job_load(struct sim_job *job, u32 kind, u32 permille, bool now);

@@ -48,8 +48,8 @@ void sim_work_events(void);		/* handle the events of jobs that are due */
 void sim_work_rescale(const struct sim_point *old);
 enum sim_phase sim_work_phase(void);
 /*
- * Return: duration and power of the kernel of known work that the GPU runs; NULL if the GPU is idle
- * or runs other work too.
+ * Return: duration and power of the kernel of known work that the GPU runs; NULL if all jobs are
+ * idle, or if a job does other work.
  */
 const struct sim_point *sim_work_kernel(void);
 

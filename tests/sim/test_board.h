@@ -116,8 +116,8 @@ static inline double truth_power(double *t_ns, double *uj)
 }
 
 /*
- * Read @n registers of a chip in one i2c transfer, which writes the register's pointer and reads a
- * word for each.
+ * Read @n registers of a chip (at most 16) in one i2c transfer, which writes the register's pointer
+ * and reads a word for each. Return: 0 or a negative errno.
  */
 static inline int regs_read(int addr, const uint8_t *reg, uint16_t *value, int n)
 {
@@ -197,12 +197,12 @@ static inline int end(pid_t pid, int sig)
 }
 
 struct minibatches {
-	long n, eval;
+	long n, eval;			/* numbers of minibatches of training, and of all other kinds */
 	double mean_ns, deviation_ns;	/* over minibatches of training */
 };
 
 /*
- * Return: number, mean duration and standard deviation of the minibatches in debugfs file
+ * Return: numbers, mean duration and its standard deviation, of the minibatches in debugfs file
  * truth/minibatches that began at @t_ns or later.
  */
 static inline struct minibatches minibatches_since(double t_ns)

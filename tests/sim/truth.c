@@ -16,7 +16,8 @@
 #include "trace.h"
 
 /*
- * In the three files that are lists, position 0 is the header line, and entry n has position n + 1.
+ * In the files that are lists, position 0 is the header line, and entry n (from 0) has position
+ * n + 1.
  */
 static void *next(struct seq_file *m, void *v, loff_t *pos)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Create the device nodes on which jobs wait for the GPU, either those of JetPack 5 or those of
- * JetPack 6.
+ * Create the device nodes on which jobs wait for the GPU: that of tsg.c, and either that of JetPack
+ * 5 (nvhost.c) or those of JetPack 6 (host1x.c).
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -13,7 +13,7 @@
 
 static char *waits;
 module_param(waits, charp, 0444);
-MODULE_PARM_DESC(waits, "JetPack release whose nodes to wait on exist: jp5 (nvhost-ctrl) or jp6 (host1x-fence, dri/renderD128); default: the board's");
+MODULE_PARM_DESC(waits, "nodes on which jobs wait for the GPU: jp5 (nvhost-ctrl) or jp6 (host1x-fence, dri/renderD128); default: the board's");
 
 static bool is_jp5(void)
 {

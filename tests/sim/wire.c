@@ -33,8 +33,7 @@ static const struct sim_wire wires[] = {
 	{ "CV", 0, 19080, 38 },
 	{ "VDDRQ", DDR, 5040, 11 },
 	{ "SYS5V", SYS, 5040, 11 },
-	/* IGX Orin's carrier board has the supply of the whole board, and three rails without load
-	 * */
+	/* IGX Orin's carrier board: the supply of the whole board, and three rails without load */
 	{ "CVB_ATX_12V", GPU | CPU | SYS, 12100, 12 },
 	{ "CVB_ATX_3V3", 0, 3300, 12 },
 	{ "CVB_ATX_5V", 0, 5040, 12 },

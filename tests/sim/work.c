@@ -10,12 +10,12 @@
  * otherwise, the job becomes idle. Thus the duration of a minibatch is exact, independent of
  * scheduling delays of the process.
  *
- * A minibatch of a server has no probable successor, so the next one starts when it is submitted; so
- * has a kernel that is submitted alone. Another kernel of known work is followed by a kernel of the same size, without a loader, as if the
- * kernels were queued; the process has KERNEL_GRACE_NS to submit the next kernel, because other
- * tasks may keep it from its CPU. The emulator of a guest can delay a process for long: in QEMU
- * before 8.1 with icount, a CPU that wakes up waits 20 to 80 ms, while a busy CPU runs until the
- * next timer.
+ * After a minibatch of a server, and after a kernel that is submitted alone, the GPU is idle until
+ * the next submission. After any other kernel of known work, the simulation starts a kernel of the
+ * same size at once, without a loader, as if the kernels were queued. The process has
+ * KERNEL_GRACE_NS to submit this kernel, because other tasks may keep it from its CPU. The emulator
+ * of a guest can delay a process for long: in QEMU before 8.1 with icount, a CPU that wakes up
+ * waits 20 to 80 ms, while a busy CPU runs until the next timer.
  *
  * If n jobs use the GPU at the same time, each of them runs at 1/n of its speed. The same holds for
  * n loaders.
@@ -44,15 +44,16 @@ struct sim_job {
 	bool asked;			/* the process has requested this piece */
 	pid_t tgid;
 	u32 kind, permille, piece, pieces;
-	u64 flop, bytes;		/* work of a kernel of known work, see @kernel */
+	u64 flop, bytes;		/* operations and memory traffic of a kernel of known work */
 	u32 launches;			/* number of launches of that work */
 	bool alone;			/* no kernel is queued behind this one */
-	struct sim_point kernel;
+	struct sim_point kernel;	/* duration and power of this kernel in the present mode */
 	u32 jitter;			/* noise of this minibatch's duration, 1/65536 */
 	u32 switches;			/* number of mode changes before this minibatch */
 	u64 start;			/* start of this minibatch */
 	u64 length;			/* duration of this piece */
-	s64 left;			/* remaining duration; may be below 0 until submitted */
+	s64 left;			/* remaining duration; below 0: the duration is over, but the
+					 * process has not submitted the piece yet */
 	u64 grace;			/* time until which the process may submit the piece */
 };
 

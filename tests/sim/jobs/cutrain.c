@@ -229,7 +229,7 @@ static void piece(struct sim_cuda_work *w)
 	void *params[] = { w };
 	int err = 0;
 
-	/* No kernel was launched before this copy, so the copy does not wait for the GPU. */
+	/* No kernel was launched since the last wait, so this copy does not wait for the GPU. */
 	if (!strncmp(opt.sync, "copy", 4))
 		err = api.to_device(0, w, sizeof(*w));
 	if (!strcmp(opt.sync, "graph")) {

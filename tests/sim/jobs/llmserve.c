@@ -45,7 +45,7 @@
 #define PARAMETERS	3.2e9
 #define WEIGHT_BYTES	(PARAMETERS * 4.5 / 8)
 #define KV_BYTES	(28 * 8 * 128 * 2 * 2.0)	/* per token of context */
-#define EFFICIENCY	0.6	/* of a prefill, relative to the plant's kernels of multiply-adds */
+#define EFFICIENCY	0.6	/* of the arithmetic, relative to the plant's multiply-add kernels */
 #define CHUNK		512	/* most prompt tokens in a step */
 #define SLOTS		64
 #define DRAFT		10	/* size of the model, relative to the draft model */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A job that does not use the GPU, but computes and sleeps alternately. nogpu [SECONDS] (no limit)
+ * A job that does not use the GPU, but computes and sleeps alternately.
+ *
+ *   nogpu [SECONDS]     SECONDS: duration; default: until SIGTERM or SIGINT
  */
 #include <signal.h>
 #include <stdio.h>

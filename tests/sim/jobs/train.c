@@ -338,7 +338,7 @@ static void synchronise(__u32 id, __u32 threshold)
 		fail("waiting for the GPU");
 }
 
-/* Run one minibatch in @pieces pieces; @last: duration of the last piece, permille */
+/* Run one minibatch in @pieces pieces. @last: like @permille, but for the last piece */
 static void minibatch(__u32 kind, __u32 permille, __u32 last, __u32 pieces)
 {
 	/* Without workers, preprocessing begins only after the data was read. */
@@ -362,7 +362,7 @@ static void minibatch(__u32 kind, __u32 permille, __u32 last, __u32 pieces)
 
 /*
  * Run an evaluation: its minibatches have only the forward pass, so they are shorter, and the job
- * waits for their results once.
+ * waits only once in each.
  */
 static void evaluate(void)
 {
@@ -396,10 +396,10 @@ int main(int argc, char **argv)
 			break;
 		if (opt.seconds > 0 && now() - begin >= opt.seconds)
 			break;
-		/* The first minibatch takes longer, as in frameworks that tune their kernels during
-		 * it. */
 		if (changes(n))
 			opt.size = opt.then;
+		/* The first minibatch takes longer, as in frameworks that tune their kernels during
+		 * it. */
 		size = n ? opt.size : 3 * opt.size;
 		step = opt.accumulate && n % opt.accumulate == opt.accumulate - 1;
 		if (n && opt.stall_every && n % opt.stall_every == 0)

@@ -14,9 +14,10 @@
  *   SIM_CUDA_LOAD_US    without the node: duration of loading, in us (0)
  *   SIM_CUDA_PAGEABLE=1 the program's memory is not pinned, so asynchronous copies to it wait
  *   SIM_CUDA_HELPER=1   with the node: a thread "cuda-EvtHandlr" does the blocking waits
- *   SIM_CUDA_SLEEP=HOW  with the node: how a blocking wait sleeps: pollfd (default), syncpt (one ioctl), or event (of a channel
- *                       group); through the nodes of JetPack 5 or 6, whichever exist
- *                       (jobs/gpu_wait.h). NVIDIA does not publish which of these libcuda chooses.
+ *   SIM_CUDA_SLEEP=HOW  with the node: how a blocking wait sleeps: pollfd (default), syncpt (one
+ *                       ioctl), or event (of a channel group); through the nodes of JetPack 5 or
+ *                       6, whichever exist (jobs/gpu_wait.h). NVIDIA does not publish which of
+ *                       these libcuda chooses.
  */
 #include "queue.h"
 
@@ -35,7 +36,7 @@
 #include "jobs/gpu_wait.h"
 
 #define QUEUE	16
-#define CALLS	64	/* maximum number of calls that the program has asked for */
+#define CALLS	64	/* maximum number of pending calls of cuLaunchHostFunc() */
 
 static struct {
 	int gpu;
@@ -215,7 +216,7 @@ static CUresult sleep_piece(void)
 	return err ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
 }
 
-/* Every CUDA process on a Jetson has a thread named "cuda-EvtHandlr". */
+/* Stands for libcuda's thread "cuda-EvtHandlr"; started at the first request. */
 static void *help(void *arg)
 {
 	uint64_t todo;
