@@ -12,8 +12,8 @@
 # before the kill (REFUSED: KNOB:live) or from the kill on (KNOB:kill; then the guardian's writes
 # are refused); in a third the board is hot, so that the kernel lowers the GPU's limit, before
 # jetwattd starts (HEAT: hot:start) or later (hot:live). MODE: if the job was held at the kill,
-# whether the mode that the knobs had draws at most the budget in the plant (safe or unsafe); else
-# -.
+# whether the mode that the knobs had draws at most 2 % more than the budget in the plant (safe or
+# unsafe); else -.
 . /common.inc
 state=/var/lib/jetwatt
 what=$1
@@ -21,7 +21,7 @@ shift
 [ "$what" = cut ] && rounds=1 || { rounds=$1; shift; }
 seed=$1
 
-# number MOST: print the next random number below MOST
+# number MOST: set $drawn to the next random number below MOST
 number()
 {
 	seed=$(((seed * 1103515245 + 12345) % 2147483648))
@@ -78,14 +78,15 @@ draw_faults()
 	case $drawn in 0) hot=hot:start;; 1) hot=hot:live;; esac
 }
 
-# heat WHEN: if the round has drawn heat for this moment, let the plant be at 99.5 degrees
+# heat WHEN: if the round has drawn heat for this moment, let the board's temperature sensors report
+# 99.5 degrees Celsius
 heat()
 {
 	[ "${hot#*:}" != "$1" ] || echo 99500 > "$heat"
 }
 
-# in_plant: print whether the present mode draws at most the budget in the plant. A mode that
-# jetwattd is leaving may be read as a mixture of two, so try again.
+# in_plant: print "safe" if the present mode draws at most 2 % more than the budget in the plant, else
+# "unsafe". A mode that jetwattd is leaving may be read as a mixture of two, so try again.
 in_plant()
 {
 	for i in 1 2 3 4 5; do

@@ -11,10 +11,9 @@
  *
  * The CPU time is the time that an endless loop of the lowest priority does not get, so it includes
  * interrupts, kernel threads and work items. The CPU time of the simulated adapter and sensors is
- * subtracted, because on a board they use none. The adapter's driver costs all readers the same: it
- * starts a transfer of any number of messages and sleeps until one interrupt ends the transfer.
- * i2c-tegra takes one interrupt per message, so on a board a register is more expensive for all
- * readers.
+ * subtracted, because on a board they use none. The simulated adapter takes one interrupt per
+ * transfer, for every reader. i2c-tegra takes one per message, so on a board each register costs
+ * every reader more.
  */
 #include <math.h>
 #include <sched.h>

@@ -6,8 +6,8 @@
 
 Each file is used with its own time per minibatch and with twelve times that; with and without the
 other files as reference profiles. Learning may cost SHARE percent of a job's time. All values are
-in percent. "later" starts after 60 s (15 s if three workloads are known)
-or after 60 minibatches, whichever is later.
+in percent. "later" starts, for a new job, after 60 s (15 s with three or more references) or after 60
+minibatches, whichever is later; for a known job, after 2 s.
 """
 import argparse
 import json

@@ -62,7 +62,8 @@ struct part {
  * @other: measured modes of the references
  * @others: number of references
  * @budget_w: power budget of the job, in W
- * @swing: relative variation of the mean power over a window
+ * @swing: assumed relative standard deviation of the mean power over an averaging window; sets the
+ *	margin below the budget, see room()
  * @length_s: duration of the job, in s
  * @share: share of the job's time that learning may cost, as in the policy
  * @rng: state of the random generator

@@ -4,9 +4,10 @@
 
   model.py [-o build/bench/model.json] [--data DIR] [--only TEXT] [--repeats N]
 
-Every value is computed by `jetwatt eval` from measured modes of real boards, which are files in the
-data directory (default: $JETWATT_SHARED_DATA, ../shared/data). An entry of the output has name, what,
-figure, op, target and met; or name and skipped, with the reason.
+Every value, except the times and the memory of model_speed.py, is computed by `jetwatt eval` from
+measured modes of real boards, which are files in the data directory (default: $JETWATT_SHARED_DATA,
+../shared/data). An entry of the output has name, what, figure, op, target and met; or name and skipped,
+with the reason.
 """
 import argparse
 import json

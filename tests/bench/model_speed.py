@@ -85,8 +85,8 @@ def rows(jetwatt, data):
         yield "auto, 50 rows, 18,096 modes", "times as fast as sklearn", theirs / ours, ">=", 5, note
         yield "auto, 50 rows, 18,096 modes", "s", ours, "<=", 0.2, ""
 
-        # The fits of both programs take tens of milliseconds and depend on the state of the caches,
-        # so run the programs alternately and use the best of three.
+        # The predictions of both programs take tens of milliseconds and depend on the state of the
+        # caches, so run the programs alternately and use the best of three.
         ours = theirs = float("inf")
         for _ in range(3):
             text, _, mib = once([*net, "--method", "nn", "--corpus", xavier])

@@ -7,8 +7,9 @@ and the command that computed it.
 
 Training files are reduced to the modes of the smallest file, so that all have the same modes. The
 other files are references only if the row says so. A row is "ok" if it meets its target; the exit
-status is 0 in any case. Queries are a random sample of all queries, drawn with the seed. The duration
-of an evaluation is that of training with one server, with eval's default number of queries.
+status is 0 unless an evaluation fails. Queries are a random sample of all queries, drawn with the
+seed. For the row of the slowest evaluation, training with one server is also evaluated with eval's
+default number of queries.
 """
 import argparse
 import csv

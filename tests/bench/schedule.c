@@ -87,6 +87,7 @@ static double late_pct(const struct run *r, double latency)
 	return 100.0 * late / (r->n + r->lost);
 }
 
+/* Return: difference between the 99th percentile and the median of the latencies, in ms. */
 static double spread(const struct run *r)
 {
 	return at(r, 0.99) - at(r, 0.5);

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Kills jetwatt schedule KILLS times (default 1000) with SIGKILL, at random times and under load.
-# Training must continue each time. Half of the kills are with the cgroup freezer, half without. A
-# guest is booted for each EACH (50) kills, GUESTS (1) of them at a time. SEED= selects other times.
-# Then a program that only freezes jobs (tests/cmd/hold.c) is killed KILLS times. Prints these
-# lines, and writes them to build/bench/schedule_kills:
+# Training must continue each time. Half of the kills are with the cgroup freezer, half without. Each
+# guest makes EACH kills (default 50). GUESTS guests run at a time (default 1). SEED= selects other
+# times. Then a program that only freezes jobs (tests/cmd/hold.c) is killed KILLS times with the
+# freezer, and KILLS times without. For each guest of the first part, prints this line and writes it
+# to build/bench/schedule_kills:
 #   HOW SEED KILLS KILLS-WHILE-FROZEN JOBS-THAT-DID-NOT-CONTINUE
 cd "$(dirname "$0")/../.." || exit 1
 out=build/bench/schedule_kills each=${EACH:-50} seed=${SEED:-1} left=${KILLS:-1000} bad=0

@@ -7,9 +7,9 @@
  *   waits BACKEND COMMAND [ARGUMENT]...      BACKEND: uprobe, tracepoint or module
  *
  * Prints one line: waits seen, boundaries found, true minibatches, F1. A boundary is correct if it
- * is within 5 ms of the time at which the job noticed the end of a minibatch. If F1 is below 0.995,
- * a line for each wait, boundary and minibatch follows, with its time in us since the start of the
- * first wait.
+ * is not more than 5 ms before the GPU has finished a minibatch, nor more than 5 ms after the job has
+ * noticed that. If F1 is below 0.995, a line for each wait, boundary and minibatch follows, with its
+ * time in us since the start of the first wait.
  */
 #include <errno.h>
 #include <fcntl.h>

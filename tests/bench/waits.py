@@ -8,7 +8,8 @@ Runs the programs of tests/sim/jobs/frameworks.c in guests, in virtual time. Eac
 three ways: blocking in its own thread, blocking in a helper thread of libcuda, and spinning. Each way
 is measured with three backends. F1 compares the boundaries with the times that the program records.
 
-The exit status is 1 if F1 is below 0.995 for a backend that sees any waits of the program.
+The exit status is 1 if F1 is below 0.995 for a backend that finds any boundary, if uprobe finds none,
+or if a result is missing.
 """
 import argparse
 import json

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs every program of jobs/frameworks, blocking and spinning, with every backend of the probe, and
-# prints one line each: "PROGRAM WAIT BACKEND waits bounds minibatches F1".
+# Runs each PROGRAM of jobs/frameworks, blocking, spinning, and blocking in libcuda's helper thread,
+# with every backend of the probe, and prints one line each: "PROGRAM WAIT BACKEND waits bounds
+# minibatches F1".
 #
 #   waits_guest.sh MINIBATCHES PROGRAM...
 set -u
