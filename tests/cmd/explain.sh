@@ -11,7 +11,7 @@ train > /dev/null 2>&1 &
 train=$!
 sleep 2
 
-# time MODE: print the duration of a minibatch in MODE according to the plant, in ms
+# time_of MODE: print the duration of a minibatch in MODE according to the plant, in ms
 time_of()
 {
 	# grep -F drops most of the thousands of lines before a regular expression is matched, which

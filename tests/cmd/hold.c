@@ -33,7 +33,6 @@ static int kills(void)
 	return more ? atoi(more) : KILLS;
 }
 
-/* @signals: freeze the job by SIGSTOP and SIGCONT instead of by its cgroup */
 FIXTURE(hold) {
 	struct jetwatt_cgroup cgroup;
 	struct jetwatt_freezer hold;
@@ -41,6 +40,7 @@ FIXTURE(hold) {
 	pid_t job;
 };
 
+/* @signals: freeze the job by SIGSTOP and SIGCONT instead of by its cgroup */
 FIXTURE_VARIANT(hold) {
 	int signals;
 };
@@ -176,7 +176,7 @@ TEST_F_TIMEOUT(hold, continues_when_the_holder_is_killed, 3600)
 	EXPECT_LT(0, held);
 }
 
-/* If the freezing process is stopped by a signal, it cannot thaw the job itself. */
+/* If the freezing process hangs, it cannot thaw the job itself; its watchdog must do so. */
 TEST_F(hold, continues_when_the_holder_is_stopped)
 {
 	int ready[2];

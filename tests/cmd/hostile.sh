@@ -10,7 +10,8 @@ plan 10
 
 policy() { printf "budget = 30W\nmost = 30\ndb = %s\n$1" "$T/db/profiles.db"; }
 
-# guards: two seconds after a budget of 15 W was set, is the mean power at most 15 W?
+# guards: set a budget of 15 W. From 2 s to 5 s later, is the mean power over one second above 15 W
+# for at most 1 s?
 guards()
 {
 	jetwatt daemon budget 15W > "$T/out" 2> "$T/err" || return 1

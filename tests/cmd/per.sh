@@ -152,8 +152,8 @@ exits 0 && says "cannot read .* yet" "s before the end of the job" && [ "$(per u
 	[ "$(per units)" -lt 80 ] && near "$(per energy_j)" "$2" 0.05
 result $? "a server of the command: counts from 0 to its last reading"
 
-# A counter that restarts: it rises to 100 in 2.5 s, then from 0 to 50. The first reading is at most
-# 20, and the last one before the restart at least 60.
+# A counter that restarts: it rises from 20 to 100 in 2.5 s, then from 10 to 50. jetwatt's first
+# reading is assumed to be at most 20, and its last one before the restart at least 60.
 cat > "$T/restart" << 'EOT'
 for i in 20 40 60 80 100; do echo $i > $1; sleep 0.5; done
 for i in 10 20 30 40 50; do echo $i > $1; sleep 0.5; done

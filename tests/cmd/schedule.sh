@@ -65,7 +65,7 @@ run jetwatt schedule -c "$T/conf"
 exits 0 && says "the server has ended" && [ "$(wc -l < "$T/steps")" = 61 ]
 result $? "the server ends: training continues alone"
 
-# held PID: succeed if the process is stopped or frozen
+# held PID: is the process's cgroup frozen?
 held()
 {
 	grep -q "frozen 1" "/sys/fs/cgroup$(sed 's/^0:://' "/proc/$1/cgroup")/cgroup.events"

@@ -22,7 +22,7 @@ result $? "the output fits into 80 columns"
 
 run jetwatt stat --json -o "$T/json" -- train --minibatches 60
 exits 0 && [ "$(number minibatches "$T/json")" = 60 ]
-result $? "stat --json: values are those of the plant"
+result $? "stat --json: all minibatches"
 
 run jetwatt record -o "$T/rec.jwt" --json -- train --minibatches 100
 cp "$T/out" "$T/closing"
