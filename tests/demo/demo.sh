@@ -14,7 +14,8 @@
 #   OUT=build/demo       directory for report.json and report.html
 #
 # "demo.sh check" only checks these variables; make runs it before it builds anything. The exit
-# status is that of jetwatt optimize (3: no mode meets the budget); 2: a variable has a bad value.
+# status is that of jetwatt optimize (3: no mode meets the budget); 125: the guest failed; 2: a
+# variable has a bad value, or jetwatt optimize refused its arguments.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

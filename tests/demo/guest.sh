@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The session of the demo on the simulated board: the commands that a user would run. At the end
-# the true values of the simulated board are copied to /out for the report. Neither this script nor
-# jetwatt reads the true values.
+# The session of the demo on the simulated board: the commands that a user would run. jetwatt does
+# not read the true values of the simulated board; this script only copies them, at the end, to /out
+# for the report.
 #
 #   guest.sh BUDGET_W WORKLOAD JOB [MODES.csv]
 set -u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * True energy and number of minibatches of the simulated board (tests/sim), from its debugfs files.
- * Only the demo's report reads the debugfs files.
+ * True energy and number of minibatches of the simulated board (tests/sim), from the copies of its
+ * debugfs files that tests/demo/guest.sh makes. In the demo, only the report uses them.
  */
 #ifndef JETWATT_DEMO_TRUTH_H
 #define JETWATT_DEMO_TRUTH_H

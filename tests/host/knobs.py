@@ -103,7 +103,8 @@ class Board:
         return self.find_guardian()
 
     def find_guardian(self):
-        """Return the guardians; they have the command line of the process that they guard."""
+        """Return the PID of the guardian, or None. A guardian has the command line of the process that
+        it guards."""
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 comm = open(f"/proc/{pid}/comm").read()

@@ -25,7 +25,7 @@ with()
 	fi
 }
 
-# until COMMAND: repeat COMMAND until it succeeds, for up to 20 s
+# until_ COMMAND: repeat COMMAND until it succeeds, for up to 20 s
 until_() { for _ in $(seq 100); do "$@" > /dev/null 2>&1 && return 0; sleep 0.2; done; return 1; }
 
 # body FILE: print the body of the HTTP response in FILE

@@ -160,7 +160,7 @@ cp $d/net.onnx $d/huge.onnx
 truncate -s 4G $d/huge.onnx
 slim $d/huge.onnx && [ $status = 1 ] && grep -q 'not an ONNX file' $d/err
 result "a sparse file of 4 GB is read with little memory" $?
-# A weight of nearly 4 GB must be skipped without being read.
+# A weight of 4 GiB must be skipped without being read.
 python3 - $d/huge.onnx << 'END'
 import os
 import sys

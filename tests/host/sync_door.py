@@ -25,8 +25,8 @@ if path != "-":
         start(end)
         end.close()
 
-# Send a header with one wrong word, then random bytes: each time, the server must disconnect and
-# exit with status 1.
+# Send random bytes, every second time after a valid first word: each time, the server must disconnect
+# and exit with status 1.
 rng = random.Random(int(os.environ.get("SEED", "1")))
 for i in range(40):
     ours, its = socket.socketpair()
