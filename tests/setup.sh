@@ -34,7 +34,7 @@ host_packages=(
 test_packages=(chromium protobuf-compiler python3-pandas python3-prometheus-client python3-jsonschema locales
 	python3-setuptools python3-wheel python3-venv python3-cffi python3-numpy python3-dev
 	podman crun uidmap)
-# For the guest: run time and development halves of what jetwatt links with.
+# For the guest: busybox, and the runtime and development packages of the libraries that jetwatt links with.
 guest_packages=(
 	busybox-static libc6 libgcc-s1 libgfortran5
 	libnl-3-200 libnl-3-dev libnl-genl-3-200 libnl-genl-3-dev

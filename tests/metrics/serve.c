@@ -4,7 +4,8 @@
  *
  *   serve SOCKET [GROUP]
  *
- * GROUP: the group that may read. Runs until a signal arrives. Every 50 ms it counts a minibatch of 100 ms and 2 J.
+ * GROUP: the group that may read. Runs until SIGTERM or SIGINT. Every 50 ms it counts a minibatch of
+ * 100 ms and 2 J.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -72,7 +73,6 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || argc > 3)
 		return 2;
-	/* The group that may read. */
 	if (argc == 3)
 		snprintf(policy.readers, sizeof(policy.readers), "%s", argv[2]);
 	snprintf(policy.control, sizeof(policy.control), "%s", argv[1]);

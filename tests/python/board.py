@@ -6,9 +6,9 @@
 
 Files and texts are those of the hwmon device in kmod/interface/hwmon.c: register_hwmon() (name,
 attributes of the channels), read_label() (labels of the total), read_channel() (microjoules,
-microwatts), sample_time_ns_show(), TOTAL and CHANNELS (numbers: the total is 1, the rail with the id R is R + 2). idle_hz
-is the module parameter of kmod/sampler/sampler.c. The rails are those of an AGX Orin; the last one
-is supplied by the third, so it is not in the total.
+microwatts), sample_time_ns_show(), TOTAL and CHANNELS (numbers: the total is 1, the rail with the
+id R is R + 2). idle_hz is the module parameter of kmod/sampler/sampler.c. The rails are those of an
+AGX Orin; the last one is supplied by the third, so it is not in the total.
 """
 import os
 import sys

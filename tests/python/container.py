@@ -17,7 +17,7 @@ import time
 def marks(command):
     receive, send = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     receive.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-    # A number that is neither 3 nor has one digit.
+    # Use a descriptor other than 3, with two digits.
     os.dup2(send.fileno(), 12)
     status = subprocess.call(command, pass_fds=[12], env=dict(os.environ, JETWATT_MARK_FD="12"))
     receive.setblocking(False)

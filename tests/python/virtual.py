@@ -2,9 +2,10 @@
 """The energy counter of the kernel module in virtual time, with a known power.
 
 The model is that of the module: run_idle() in kmod/sampler/sampler.c takes a sample half a period to
-one and a half periods after the end of the previous one; integrate() in kmod/sampler/energy.c applies the trapezoidal rule;
-read_latched() in kmod/interface/hwmon.c returns the same values for LATCH_NS. Other programs may
-read the files too, so that the values were stored before a reader of the test reads them.
+one and a half periods after the end of the previous one; integrate() in kmod/sampler/energy.c
+applies the trapezoidal rule; read_latched() in kmod/interface/hwmon.c returns the same values for
+LATCH_NS. Other programs may read the files too, so that the values were stored before a reader of
+the test reads them.
 """
 import bisect
 import random

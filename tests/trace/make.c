@@ -15,7 +15,7 @@
  *
  * prefill_every: each Nth minibatch is a prefill. Its duration is that of the other minibatches,
  * times prefill, times a random number from 0.5 to 1.5. It has 3 waits and 48 launches of GPU work;
- * the other minibatches have 1 launch.
+ * the other minibatches have 1 launch per wait. Without prefill_every, launches are not traced.
  *
  * Prints the true values as JSON: minibatches, seconds, joules.
  */
