@@ -76,7 +76,7 @@ device()	# N: has measured fifteen modes, and shares them
 }
 rows() { sql "SELECT count(*) FROM jetwatt.measurement"; }
 
-echo 1..24
+echo 1..25
 mkdir -p "$d/home"
 run $J sync --db none
 check "without a profile database: an error with a fix" '[ $status = 2 ] && grep -q fix: "$d/err"'
@@ -176,7 +176,15 @@ check "a missing privilege is reported with the GRANT to run" '[ $status = 4 ] &
 sql "UPDATE jetwatt.pool SET version = 9"
 run $J sync --device device-9 --db "$d/9.db"
 check "a pool of another version is refused" '[ $status = 1 ] && grep -q "version 9" "$d/err"'
-sql "UPDATE jetwatt.pool SET version = 1"
+sql "UPDATE jetwatt.pool SET version = 1; ALTER TABLE jetwatt.pool RENAME COLUMN version TO other"
+run $J sync --device device-9 --db "$d/9.db"
+failed_query=$status
+cp "$d/err" "$d/failed_query"
+sql "ALTER TABLE jetwatt.pool RENAME COLUMN other TO version; CREATE TABLE jetwatt.was AS TABLE jetwatt.pool; DELETE FROM jetwatt.pool"
+run $J sync --device device-9 --db "$d/9.db"
+sql "INSERT INTO jetwatt.pool TABLE jetwatt.was; DROP TABLE jetwatt.was"
+check "a query that failed is not taken for an empty table" '[ $failed_query = 1 ] && grep -q "fix: nothing is lost" "$d/failed_query" && ! grep -q DROP "$d/failed_query" &&
+	[ $status = 1 ] && grep -q "jetwatt.pool is empty" "$d/err"'
 
 # A new device uses the rows of other devices as prior, which saves most measurements.
 run $J sync --device new --db "$d/new.db" --board "$board" --json

@@ -95,8 +95,8 @@ static int finish_command(struct jetwatt_server *s, PGresult *r, const char *wha
 	return code;
 }
 
-/* Query a single value. Return: 0; 1 if the query did not return one row, or returned NULL; after an
- * error, which has been reported, an exit code, which may be 1 as well. */
+/* Query a single value. @buf: receives the value; "" if the query returned no row, or NULL. Return: 0
+ * or an exit code; the error has been reported. */
 static int query_value(struct jetwatt_server *s, const char *sql, char *buf, size_t len, const char *what)
 {
 	PGresult *r = PQexec(s->pg, sql);
@@ -104,10 +104,8 @@ static int query_value(struct jetwatt_server *s, const char *sql, char *buf, siz
 
 	if (PQresultStatus(r) != PGRES_TUPLES_OK)
 		code = report_refused(s, r, what);
-	else if (PQntuples(r) != 1 || PQgetisnull(r, 0, 0))
-		code = 1;
 	else
-		snprintf(buf, len, "%s", PQgetvalue(r, 0, 0));
+		snprintf(buf, len, "%s", PQntuples(r) == 1 ? PQgetvalue(r, 0, 0) : "");
 	PQclear(r);
 	return code;
 }
@@ -120,18 +118,18 @@ static int check_tables(struct jetwatt_server *s)
 	char text[64] = "";
 	int code = query_value(s, "SELECT to_regclass('jetwatt.pool')", text, sizeof(text), what);
 
-	if (code == 1)
+	if (!code && !*text)
 		code = finish_command(s, PQexec(s->pg, tables), "cannot create the pool's tables");
 	if (!code)
 		code = query_value(s, "SELECT version FROM jetwatt.pool", text, sizeof(text), what);
+	if (!code && !*text)
+		return jetwatt_error_report(JETWATT_EXIT_FAILED, "the table jetwatt.pool is empty",
+					 "run DROP SCHEMA jetwatt CASCADE in the pool, then jetwatt sync again",
+					 "%s", what);
 	if (!code && atoi(text) != VERSION)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, "update jetwatt on this device",
 					 "the pool is version %.16s, this jetwatt supports version %d", text, VERSION);
-	if (!code)
-		code = query_value(s, "SELECT id FROM jetwatt.pool", s->id, sizeof(s->id), what);
-	return code == 1 ? jetwatt_error_report(JETWATT_EXIT_FAILED, "the table jetwatt.pool is empty",
-					     "run DROP SCHEMA jetwatt CASCADE in the pool, then jetwatt sync again",
-					     "%s", what) : code;
+	return code ? code : query_value(s, "SELECT id FROM jetwatt.pool", s->id, sizeof(s->id), what);
 }
 
 int jetwatt_server_open(struct jetwatt_server *s, const char *conninfo)
