@@ -45,7 +45,7 @@ serve()
 	return 1
 }
 
-echo 1..31
+echo 1..32
 build/serve-metrics $d/control &
 board=$!
 pids+=($board)
@@ -130,6 +130,10 @@ with prometheus "a real Prometheus accepts the rules" \
 
 kill -STOP $board
 check "a daemon that hangs: 503" "sleep 1; $http get $port /metrics | head -n 1 | grep -q 503"
+# A request to a daemon that hangs takes 2 s; scrapes that arrive meanwhile share its result.
+check "eight scrapes of a daemon that hangs: 503 after one request, not after eight" \
+	"sleep 1; begun=\$SECONDS; scrapes=; for i in 1 2 3 4 5 6 7 8; do $http get $port /metrics > $d/hang.\$i & scrapes=\"\$scrapes \$!\"; done; wait \$scrapes
+	 took=\$((SECONDS - begun)); echo \$took s; [ \"\$(grep -l '^HTTP/1.1 503' $d/hang.* | wc -l)\" = 8 ] && [ \$took -lt 9 ]"
 kill -CONT $board
 kill $board
 wait $board

@@ -4,7 +4,8 @@
  * for Prometheus. The exporter is a process of its own, so that jetwattd needs no network, and an
  * attacker who takes over the exporter can only read jetwattd's metrics and state. A response is
  * reused for half a second, so the metrics are read at most twice per second and format, however often
- * the exporter is scraped. After an error, the next scrape reads again.
+ * the exporter is scraped. An error is reused as well: jetwattd that hangs blocks a read for 2 s, and
+ * further scrapes that wait meanwhile must not block the exporter again.
  */
 #include <errno.h>
 #include <microhttpd.h>
@@ -34,7 +35,7 @@
 #define SILENCE_S	3u
 /* Memory for a request header, in bytes; Prometheus needs a few hundred. */
 #define MEMORY		8192
-/* Time for which a response is reused. */
+/* Time for which a response, or an error, is reused. */
 #define FRESH_NS	500000000ull
 
 static const char types[2][64] = {
@@ -53,12 +54,14 @@ struct exporter_input {
 /**
  * struct response - last response in one format
  * @text: the response
- * @len: length of @text, in bytes; 0: there is no response yet, or the last request failed
- * @at_ns: time at which the last request ended, CLOCK_MONOTONIC
+ * @len: length of @text, in bytes
+ * @err: error of the last request, negative errno; 0: @text is valid
+ * @at_ns: time at which the last request ended, CLOCK_MONOTONIC; 0: there was no request yet
  */
 struct response {
 	char text[JETWATTD_RESPONSE_MAX];
 	size_t len;
+	int err;
 	uint64_t at_ns;
 };
 
@@ -148,27 +151,26 @@ static int read_metrics(int open, struct response *a)
 				&a->len);
 }
 
-/* Respond with the metrics, new ones or those of the last response, or with the status 503 and the
- * reason. */
+/* Respond with the metrics, or with the status 503 and the reason; the metrics or the error are new, or
+ * those of the last request. */
 static enum MHD_Result http_metrics(struct MHD_Connection *c)
 {
 	const char *accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 	int open = accept && strstr(accept, "application/openmetrics-text");
 	struct response *a = &exporter.response[open];
 	char why[160];
-	int err = 0;
 
-	if (!a->len || jetwatt_clock_ns() - a->at_ns > FRESH_NS) {
-		err = read_metrics(open, a);
+	if (!a->at_ns || jetwatt_clock_ns() - a->at_ns > FRESH_NS) {
+		a->err = read_metrics(open, a);
 		a->at_ns = jetwatt_clock_ns();
 	}
-	if (!err)
+	if (!a->err)
 		return http_respond(c, MHD_HTTP_OK, types[open], a->text, a->len);
 	if (exporter.socket)
-		snprintf(why, sizeof(why), "jetwattd does not answer: %s\n", strerror(-err));
+		snprintf(why, sizeof(why), "jetwattd does not answer: %s\n", strerror(-a->err));
 	else
 		snprintf(why, sizeof(why), "no energy counters of the kernel module: %s\n",
-			 err == -ENODEV ? "no hwmon device jetwatt; sudo modprobe jetwatt" : strerror(-err));
+			 a->err == -ENODEV ? "no hwmon device jetwatt; sudo modprobe jetwatt" : strerror(-a->err));
 	return http_respond_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, why);
 }
 
