@@ -45,7 +45,7 @@ serve()
 	return 1
 }
 
-echo 1..32
+echo 1..33
 build/serve-metrics $d/control &
 board=$!
 pids+=($board)
@@ -54,6 +54,12 @@ until_ test -S $d/control
 check "the control socket survives silent clients, long lines and noise" "[ \"\$($http socket $d/control)\" = done ]"
 check "jetwatt daemon metrics: output for a file" \
 	"build/jetwatt daemon --socket $d/control metrics > $d/file && grep -q '^jetwatt_budget_watts 30$' $d/file"
+
+# respond PATH: answer the requests to the socket PATH with stdin
+respond() { $http answer "$1" <&0 & pids+=($!); until_ test -S "$1"; }
+{ head -c 250000 /dev/zero | tr '\0' a; echo; } > $d/long
+respond $d/long.socket < $d/long
+check "jetwatt daemon: a long response is complete" "build/jetwatt daemon --socket $d/long.socket > $d/file && cmp $d/file $d/long"
 
 run build/jetwatt-exporter --listen 127.0.0.1
 check "an invalid address: status 2, with a fix" "[ $status = 2 ] && grep -q 'fix: ADDRESS:PORT' $d/err"

@@ -9,6 +9,7 @@
                                           time of the slowest scrape during this, and the number of
                                           these connections that are still open after SECONDS
   client.py socket PATH                   silent clients, long lines, random bytes; print "done"
+  client.py answer PATH                   listen on the socket PATH, and answer each request with stdin
   client.py queries PORT DASHBOARD        send all queries of the dashboard to Prometheus, until each
                                           of them returns data
 """
@@ -107,6 +108,18 @@ def hostile(path):
     print("done")
 
 
+def answer(path):
+    text = sys.stdin.buffer.read()
+    listen = socket.socket(socket.AF_UNIX)
+    listen.bind(path)
+    listen.listen()
+    while True:
+        s, _ = listen.accept()
+        s.recv(4096)
+        s.sendall(text)
+        s.close()
+
+
 def queries(port, dashboard):
     asked = [t["expr"] for p in json.load(open(dashboard))["panels"] for t in p["targets"]]
     missing = asked
@@ -144,6 +157,8 @@ def main(what, *rest):
         loris(*map(int, rest))
     elif what == "socket":
         hostile(rest[0])
+    elif what == "answer":
+        answer(rest[0])
     elif what == "queries":
         queries(int(rest[0]), rest[1])
     else:

@@ -88,6 +88,14 @@ TEST_F(server, a_response_that_breaks_off_is_an_error)
 	EXPECT_EQ(-ECONNRESET, request(self, "state hol", 0, answer, sizeof(answer)));
 }
 
+TEST_F(server, a_response_that_does_not_fit_is_an_error)
+{
+	char answer[15];
+
+	EXPECT_EQ(0, request(self, "state holding", 1, answer, sizeof(answer)));
+	EXPECT_EQ(-EMSGSIZE, request(self, "state holding\n", 1, answer, sizeof(answer)));
+}
+
 TEST_F(server, an_empty_response_is_an_error)
 {
 	char answer[64];

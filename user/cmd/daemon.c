@@ -64,7 +64,7 @@ int jetwatt_cmd_daemon(int argc, char **argv)
 	static const struct jetwatt_args_group group[] = {
 		{ &jetwatt_args_json_argp, offsetof(struct daemon_input, json) }, { NULL, 0 },
 	};
-	static char answer[65536];
+	static char answer[JETWATTD_RESPONSE_MAX + 1];
 	int err;
 
 	jetwatt_args_parse_with("daemon", "[status]\nmetrics [openmetrics]\nbudget WATTS|policy\npause\nresume",

@@ -26,7 +26,11 @@ static int send_and_receive(int fd, int type, const char *line, char *answer, si
 	answer[len] = '\0';
 	/* A connection can break or time out within a response, so a partial response counts as an
 	 * error. */
-	return got < 0 ? -errno : len ? 0 : -EPROTO;
+	if (got < 0)
+		return -errno;
+	if (type == SOCK_STREAM && len == size - 1)
+		return -EMSGSIZE;
+	return len ? 0 : -EPROTO;
 }
 
 int jetwatt_unix_request(const char *path, int type, const char *line, char *answer, size_t size)

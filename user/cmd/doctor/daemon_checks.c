@@ -22,7 +22,7 @@
 /* Return: 1 if jetwattd answers on its control socket, else 0. */
 static int check_daemon(struct jetwatt_doctor *d)
 {
-	static char answer[65536];
+	static char answer[JETWATTD_RESPONSE_MAX + 1];
 	int err = jetwatt_unix_request(JETWATT_CONTROL_SOCKET, SOCK_STREAM, "status\n", answer, sizeof(answer));
 	int wanted = !access(POLICY, F_OK);
 
