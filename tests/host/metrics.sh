@@ -45,7 +45,7 @@ serve()
 	return 1
 }
 
-echo 1..33
+echo 1..34
 build/serve-metrics $d/control &
 board=$!
 pids+=($board)
@@ -60,6 +60,12 @@ respond() { $http answer "$1" <&0 & pids+=($!); until_ test -S "$1"; }
 { head -c 250000 /dev/zero | tr '\0' a; echo; } > $d/long
 respond $d/long.socket < $d/long
 check "jetwatt daemon: a long response is complete" "build/jetwatt daemon --socket $d/long.socket > $d/file && cmp $d/file $d/long"
+respond $d/no.socket <<< "refused: unknown request; no such group"
+respond $d/permitted.socket <<< "refused: the client is not in the group that may read"
+run build/jetwatt daemon --socket $d/no.socket
+refused=$status
+run build/jetwatt daemon --socket $d/permitted.socket
+check "jetwatt daemon: an invalid request: status 2; a missing permission: status 4" "[ $refused = 2 ] && [ $status = 4 ]"
 
 run build/jetwatt-exporter --listen 127.0.0.1
 check "an invalid address: status 2, with a fix" "[ $status = 2 ] && grep -q 'fix: ADDRESS:PORT' $d/err"

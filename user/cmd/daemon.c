@@ -79,11 +79,11 @@ int jetwatt_cmd_daemon(int argc, char **argv)
 	err = jetwatt_unix_request(in.socket, SOCK_STREAM, in.line, answer, sizeof(answer));
 	if (err)
 		return daemon_request_failed(in.socket, -err);
-	if (!strncmp(answer, "refused: ", 9)) {
+	if (!strncmp(answer, JETWATTD_REFUSED, strlen(JETWATTD_REFUSED))) {
 		answer[strcspn(answer, "\n")] = '\0';
-		return jetwatt_error_report(strstr(answer, "group") ? JETWATT_EXIT_PERMISSION :
-					 JETWATT_EXIT_USAGE, NULL, answer + 9,
-					 "jetwattd refused the request");
+		return jetwatt_error_report(!strncmp(answer, JETWATTD_NOT_PERMITTED, strlen(JETWATTD_NOT_PERMITTED)) ?
+					 JETWATT_EXIT_PERMISSION : JETWATT_EXIT_USAGE, NULL,
+					 answer + strlen(JETWATTD_REFUSED), "jetwattd refused the request");
 	}
 	if (strcmp(answer, "done\n"))
 		fputs(answer, stdout);

@@ -141,21 +141,21 @@ static void control_respond(struct jetwattd_control *c, struct client *k)
 	if (!f)
 		return;
 	if (!peer_may(k->fd, c->readers) && !peer_may(k->fd, c->writers))
-		fprintf(f, "refused: the client is not in the group that may read\n");
+		fprintf(f, JETWATTD_NOT_PERMITTED "read\n");
 	else if (!strcmp(k->line, "status") || !strcmp(k->line, "status json"))
 		jetwattd_status(c->d, strlen(k->line) > 6, f);
 	else if (!strcmp(k->line, "metrics") || !strcmp(k->line, "metrics openmetrics"))
 		jetwattd_metrics(c->d, strlen(k->line) > 7, f);
 	else if (!peer_may(k->fd, c->writers))
-		fprintf(f, "refused: the client is not in the group that may change settings\n");
+		fprintf(f, JETWATTD_NOT_PERMITTED "change settings\n");
 	else if ((no = control_execute(c->d, k->line)))
-		fprintf(f, "refused: %s\n", no);
+		fprintf(f, JETWATTD_REFUSED "%s\n", no);
 	else
 		fprintf(f, "done\n");
 	len = fflush(f) ? -1 : ftell(f);
 	fclose(f);
 	if (len < 0)
-		len = snprintf(c->text, sizeof(c->text), "refused: the response is too long\n");
+		len = snprintf(c->text, sizeof(c->text), JETWATTD_REFUSED "the response is too long\n");
 	/* A client that does not read gets no response; every response fits in the socket
 	 * buffer. */
 	if (send(k->fd, c->text, (size_t)len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)

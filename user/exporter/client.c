@@ -34,7 +34,8 @@ int jetwattd_request(const char *path, const char *line, char *text, size_t *len
 		err = got < 0 ? -errno : 0;
 	}
 	close(fd);
-	if (!err && *len > 8 && !memcmp(text, "refused:", 8))
+	if (!err && *len >= strlen(JETWATTD_REFUSED) &&
+	    !memcmp(text, JETWATTD_REFUSED, strlen(JETWATTD_REFUSED)))
 		err = -EACCES;
 	if (!err && (!*len || *len == JETWATTD_RESPONSE_MAX))
 		err = -EPROTO;

@@ -12,6 +12,11 @@
 /* Buffer size for any response of the control socket, in bytes. */
 #define JETWATTD_RESPONSE_MAX	262144
 
+/* Start of the response to a request that is refused, and of the response to a client that lacks the
+ * permission. Clients of other versions compare these texts, so both texts must stay as they are. */
+#define JETWATTD_REFUSED	"refused: "
+#define JETWATTD_NOT_PERMITTED	JETWATTD_REFUSED "the client is not in the group that may "
+
 /* Send @line to the socket at @path and read the whole response into @answer of @size bytes. @type:
  * SOCK_STREAM or SOCK_SEQPACKET. The request fails after 5 s without data. Return: 0; -ENOENT or
  * -ECONNREFUSED if no process listens on the socket; -EMSGSIZE if the response of a SOCK_STREAM socket
