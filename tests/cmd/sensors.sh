@@ -101,7 +101,8 @@ done
 kill -KILL $pid
 wait $pid 2> /dev/null
 sleep 1
-[ -e $saved ] && [ "$(cat "$sensor/samples")" = 4 ] && run jetwatt restore && exits 0 && back 1
+[ -e $saved ] && [ "$(cat "$sensor/samples")" = 4 ] && run jetwatt restore && exits 0 &&
+	grep -q "^the settings of the power sensors were restored" "$T/out" && back 1
 result $? "killed with its watchdog: restore restores the settings"
 
 run jetwatt stat --averages 5 -- true

@@ -15,8 +15,13 @@ struct restore_input {
 	int json;
 };
 
-static void restore_print(struct jetwatt_board *board, const struct restore_input *in, int restored)
+/* @knobs, @sensors: 1: the knobs, or the settings of the sensors, were restored */
+static void restore_print(struct jetwatt_board *board, const struct restore_input *in, int knobs, int sensors)
 {
+	static const char * const text_of[2][2] = {
+		{ "nothing to restore: there is no saved state", "the settings of the power sensors were restored" },
+		{ "all knobs were restored", "all knobs and the settings of the power sensors were restored" },
+	};
 	struct jetwatt_mode mode;
 	struct jetwatt_json j;
 	char name[96] = "", text[64];
@@ -27,12 +32,11 @@ static void restore_print(struct jetwatt_board *board, const struct restore_inpu
 	if (in->json) {
 		jetwatt_json_init(&j, stdout, 0);
 		jetwatt_json_object(&j, NULL);
-		jetwatt_json_bool(&j, "restored", restored);
+		jetwatt_json_bool(&j, "restored", knobs || sensors);
 		jetwatt_json_string(&j, "mode", name);
 		jetwatt_json_end(&j);
 	} else if (!in->args.quiet) {
-		printf("%s: %s\n", restored ? "all knobs were restored" :
-		       "nothing to restore: there is no saved state",
+		printf("%s: %s\n", text_of[knobs][sensors],
 		       jetwatt_terminal_mode(&mode, text, sizeof(text)));
 	}
 }
@@ -63,7 +67,7 @@ int jetwatt_cmd_restore(int argc, char **argv)
 	if (err && err != -ENOENT)
 		code = jetwatt_error_board(err, &e);
 	else
-		restore_print(board, &in, !err || !sensors);
+		restore_print(board, &in, !err, !sensors);
 	jetwatt_board_close(board);
 	return code;
 }
