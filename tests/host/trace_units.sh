@@ -11,7 +11,7 @@ rm -rf $d
 # near FILE EXPRESSION VALUE RELATIVE: does the expression of jq differ from the value by at most this share?
 near() { jq -e "$2 / ($3) - 1 | fabs < $4" "$1"; }
 
-echo 1..14
+echo 1..15
 build/make-trace $d/a.jwt units=7 > $d/a.truth
 build/make-trace $d/b.jwt units=7 seed=2 > $d/b.truth
 build/make-trace $d/more.jwt units=8 seed=3 > $d/more.truth
@@ -70,4 +70,18 @@ fails 'J/image.change > 5' $d/a.jwt $d/more.jwt
 one=$status
 check "compare --fail-if: an unknown metric, with the known ones" \
 	"[ $one = 2 ] && grep -q 'unknown metric: J/image' $d/err && grep -q 'J/minibatch.change .*J/token.change' $d/err"
+# A trace with units, but without waits, has no minibatches.
+build/make-trace $d/waitless.jwt units=7 syncs=0 > $d/waitless.truth
+fails 'J/minibatch.change > 5' $d/a.jwt $d/waitless.jwt
+one=$status
+cp $d/err $d/err.minibatch
+fails 'J/token.change > 5' $d/a.jwt $d/none.jwt
+two=$status
+cp $d/err $d/err.unit
+fails 'J/token.change > 5' $d/waitless.jwt $d/none.jwt
+three=$status
+fails 'J/image.change > 5' $d/waitless.jwt $d/none.jwt
+check "compare --fail-if: a metric that a trace lacks is not a usage error" \
+	"[ $one$two$three$status = 1112 ] && grep -q 'cannot be evaluated' $d/err.minibatch && grep -q 'cannot be evaluated' $d/err.unit &&
+	 grep -q 'unknown metric: J/image' $d/err"
 exit $failed

@@ -23,6 +23,7 @@ enum { JSON = JETWATT_ARGS_LONG, FAIL_IF };
 #define UNIT_LINES	3	/* for each counter of work units */
 #define LINES_MAX	(JETWATT_TABLE_MAX + 2 + UNIT_LINES * JETWATT_UNITS_MAX)
 #define KEY_LEN		(JETWATT_UNIT_NAME_LEN + 8)
+#define METRICS_MAX	(JETWATT_TABLE_RAILS + 2 * UNIT_LINES * JETWATT_UNITS_MAX)
 
 struct compare_input {
 	struct jetwatt_args args;
@@ -109,24 +110,27 @@ static int compare_add_line(struct compare_line *line, int *n, const char *name,
 	return jetwatt_effect(a, na, b, nb, &l->e);
 }
 
+/* Names for --fail-if of the figures per work unit. */
+static const char * const unit_key[UNIT_LINES] = { "ms/%s", "J/%s", "W.%s" };
+
 /* Compare the figures per work unit. */
 static void compare_add_unit(struct compare_line *line, int *n, const struct jetwatt_table_unit *a,
 			     const struct jetwatt_table_unit *b)
 {
 	const struct {
-		const char *name, *unit, *key;
+		const char *name, *unit;
 		double mean[2], sd[2];
 	} row[UNIT_LINES] = {
-		{ "time", "ms", "ms/%s", { a->ms, b->ms }, { a->ms_sd, b->ms_sd } },
-		{ "energy", "J", "J/%s", { a->j, b->j }, { a->j_sd, b->j_sd } },
-		{ "power", "W", "W.%s", { a->w, b->w }, { a->w_sd, b->w_sd } },
+		{ "time", "ms", { a->ms, b->ms }, { a->ms_sd, b->ms_sd } },
+		{ "energy", "J", { a->j, b->j }, { a->j_sd, b->j_sd } },
+		{ "power", "W", { a->w, b->w }, { a->w_sd, b->w_sd } },
 	};
 
 	for (int i = 0; i < UNIT_LINES; i++) {
 		struct compare_line *l = &line[(*n)++];
 
 		snprintf(l->name, sizeof(l->name), "%s", row[i].name);
-		snprintf(l->key, KEY_LEN, row[i].key, a->name);
+		snprintf(l->key, KEY_LEN, unit_key[i], a->name);
 		l->unit = row[i].unit;
 		l->per = a->name;
 		jetwatt_effect_single(row[i].mean, row[i].sd, &l->e);
@@ -162,7 +166,7 @@ static int compare_rows(const struct jetwatt_minibatch_table *a,
 				       b->eval_j, b->nr_eval);
 	for (int i = 0; i < a->nr_units && !err; i++)
 		for (int k = 0; k < b->nr_units; k++)
-			if (!strcmp(a->unit[i].name, b->unit[k].name))
+			if (!strcmp(a->unit[i].name, b->unit[k].name) && a->unit[i].j > 0 && b->unit[k].j > 0)
 				compare_add_unit(line, &n, &a->unit[i], &b->unit[k]);
 	return err ? err : n;
 }
@@ -303,32 +307,63 @@ static void compare_print_json(const struct compare_input *in,
 	jetwatt_json_end(&j);
 }
 
-/* All rows of the table, for --fail-if. */
-static struct compare_line line[LINES_MAX];
-static int nr_lines;
+/* The metrics of --fail-if; @effect: NULL if a trace lacks the metric. A metric that a trace lacks has a
+ * valid name, so it is not a usage error. */
+static struct {
+	char key[KEY_LEN];
+	const struct jetwatt_effect *effect;
+} metric[METRICS_MAX];
+static int nr_metrics;
 
-/* The name of a metric of --fail-if: the key of a row, "." and one of these. */
+/* The name of a metric is its key, "." and one of these. */
 static const char *const metric_part[] = { "change", "a", "b", "sure" };
+
+/* Add a metric, if it is not in the table yet. */
+static void metric_add(const char *format, const char *name, const struct compare_line *line, int n)
+{
+	char *key = metric[nr_metrics].key;
+
+	snprintf(key, KEY_LEN, format, name);
+	for (int i = 0; i < nr_metrics; i++)
+		if (!strcmp(metric[i].key, key))
+			return;
+	metric[nr_metrics].effect = NULL;
+	for (int i = 0; i < n; i++)
+		if (!strcmp(line[i].key, key))
+			metric[nr_metrics].effect = &line[i].e;
+	nr_metrics++;
+}
+
+static void metrics_add(const struct jetwatt_minibatch_table rows[2], const struct compare_line *line, int n)
+{
+	for (int k = 0; k < JETWATT_TABLE_RAILS; k++)
+		if (*quantity[k].key)
+			metric_add("%s", quantity[k].key, line, n);
+	for (int t = 0; t < 2; t++)
+		for (int i = 0; i < rows[t].nr_units; i++)
+			for (int k = 0; k < UNIT_LINES; k++)
+				metric_add(unit_key[k], rows[t].unit[i].name, line, n);
+}
 
 static const char *metric_name(int i)
 {
 	static char name[KEY_LEN + 8];
 
-	snprintf(name, sizeof(name), "%s.change", line[i].key);
-	return *line[i].key ? name : "";
+	snprintf(name, sizeof(name), "%s.change", metric[i].key);
+	return name;
 }
 
 static int metric_find(const char *name, size_t len, double *value, void *arg)
 {
 	(void)arg;
-	for (int i = 0; i < nr_lines; i++) {
-		const struct jetwatt_effect *e = &line[i].e;
-		const double v[] = { 100 * e->change, e->mean[0], e->mean[1],
-				     e->confidence < 0 ? NAN : 100 * e->confidence };
-		size_t key = strlen(line[i].key);
+	for (int i = 0; i < nr_metrics; i++) {
+		const struct jetwatt_effect *e = metric[i].effect;
+		const double v[] = { e ? 100 * e->change : NAN, e ? e->mean[0] : NAN, e ? e->mean[1] : NAN,
+				     e && e->confidence >= 0 ? 100 * e->confidence : NAN };
+		size_t key = strlen(metric[i].key);
 
-		for (int k = 0; key && k < 4; k++)
-			if (len == key + 1 + strlen(metric_part[k]) && !memcmp(name, line[i].key, key) &&
+		for (int k = 0; k < 4; k++)
+			if (len == key + 1 + strlen(metric_part[k]) && !memcmp(name, metric[i].key, key) &&
 			    name[key] == '.' && !memcmp(name + key + 1, metric_part[k], len - key - 1)) {
 				*value = v[k];
 				return isnan(v[k]) ? -ENODATA : 0;
@@ -340,6 +375,7 @@ static int metric_find(const char *name, size_t len, double *value, void *arg)
 int jetwatt_cmd_compare(int argc, char **argv)
 {
 	static struct jetwatt_minibatch_table rows[2];
+	static struct compare_line line[LINES_MAX];
 	struct compare_input in = { 0 };
 	int err, n;
 
@@ -351,9 +387,10 @@ int jetwatt_cmd_compare(int argc, char **argv)
 	if (!err)
 		err = jetwatt_minibatch_table_read(&rows[1], in.trace[1]);
 	n = err ? 0 : compare_rows(&rows[0], &rows[1], line);
-	nr_lines = n;
-	if (n > 0 && in.fail_if)
-		jetwatt_fail_if_check(in.fail_if, metric_find, NULL, metric_name, n);
+	if (!err && n >= 0 && in.fail_if) {
+		metrics_add(rows, line, n);
+		jetwatt_fail_if_check(in.fail_if, metric_find, NULL, metric_name, nr_metrics);
+	}
 	if (n < 0)
 		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-n), NULL,
 					"cannot compare the traces");

@@ -183,31 +183,35 @@ static int table_gather(struct jetwatt_minibatch_table *rows, const struct jetwa
 	return err;
 }
 
-static void table_units(struct jetwatt_minibatch_table *rows, const struct jetwatt_replay *r)
+/* Return: number of work units whose figures are known. */
+static int table_units(struct jetwatt_minibatch_table *rows, const struct jetwatt_replay *r)
 {
 	struct jetwatt_work_unit unit[JETWATT_UNITS_MAX];
-	int n = jetwatt_replay_units(r, unit);
+	int n = jetwatt_replay_units(r, unit), known = 0;
 
 	for (int i = 0; i < n; i++) {
 		const struct jetwatt_work_unit *u = &unit[i];
-		struct jetwatt_table_unit *to = &rows->unit[rows->nr_units];
+		struct jetwatt_table_unit *to = &rows->unit[rows->nr_units++];
 
+		snprintf(to->name, sizeof(to->name), "%s", u->name);
 		if (!(u->unit_j > 0))
 			continue;
-		*to = (struct jetwatt_table_unit){ .j = u->unit_j, .ms = u->unit_ms, .w = u->power_w,
-			.ms_sd = hypot(u->units_sd, u->rate_var),
-			.w_sd = hypot(u->energy_sd, u->power_var) };
+		to->j = u->unit_j;
+		to->ms = u->unit_ms;
+		to->w = u->power_w;
+		to->ms_sd = hypot(u->units_sd, u->rate_var);
+		to->w_sd = hypot(u->energy_sd, u->power_var);
 		to->j_sd = hypot(to->ms_sd, to->w_sd);
-		snprintf(to->name, sizeof(to->name), "%s", u->name);
-		rows->nr_units++;
+		known++;
 	}
+	return known;
 }
 
 int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const char *path)
 {
 	struct jetwatt_run_energy m = { 0 };
 	struct jetwatt_replay r;
-	int err = jetwatt_replay_open(&r, path);
+	int err = jetwatt_replay_open(&r, path), units = 0;
 
 	memset(rows, 0, sizeof(*rows));
 	if (!err)
@@ -219,10 +223,10 @@ int jetwatt_minibatch_table_read(struct jetwatt_minibatch_table *rows, const cha
 	if (!err) {
 		memcpy(rows->board, r.board, sizeof(rows->board));
 		snprintf(rows->command, sizeof(rows->command), "%.250s", r.command);
-		table_units(rows, &r);
+		units = table_units(rows, &r);
 		err = table_gather(rows, &m, path);
 	}
-	if (!err && !rows->nr && !rows->nr_units)
+	if (!err && !rows->nr && !units)
 		err = jetwatt_error_report(JETWATT_EXIT_FAILED,
 					"no minibatches were found in the trace",
 					"jetwatt report shows what the trace contains",

@@ -35,7 +35,7 @@ enum {
  * @rail, @nr_rails: labels of the rails of the total
  * @board, @command: from the trace
  * @unit, @nr_units: figures per work unit of the counters in the trace; sd: relative standard errors,
- *	of the measurement and of the variation during the run
+ *	of the measurement and of the variation during the run; j is 0 if the figures are not known
  */
 struct jetwatt_minibatch_table {
 	double *column[JETWATT_TABLE_MAX];
