@@ -106,6 +106,27 @@ TEST(lost_waits_are_inferred_and_marked)
 	job_free(&j);
 }
 
+/* Marks of evaluations never mark minibatches: neither if the first name is one of an evaluation and
+ * is as frequent as that of the minibatches, nor if there is no other name. */
+TEST(marks_of_evaluations)
+{
+	static const char name[JETWATT_MARKS_MAX][JETWATT_MARK_LEN] = { "eval", "train" };
+	static const struct jetwatt_sync s[] = {
+		{ .enter_ns = 20, .exit_ns = 100, .tgid = 7, .tid = 7, .call = JETWATT_SYNC_MARK, .ret = 0 },
+		{ .enter_ns = 110, .exit_ns = 200, .tgid = 7, .tid = 7, .call = JETWATT_SYNC_MARK, .ret = 1 },
+		{ .enter_ns = 210, .exit_ns = 300, .tgid = 7, .tid = 7, .call = JETWATT_SYNC_MARK, .ret = 0 },
+		{ .enter_ns = 310, .exit_ns = 400, .tgid = 7, .tid = 7, .call = JETWATT_SYNC_MARK, .ret = 1 },
+	};
+	struct jetwatt_batch_bound b[4];
+
+	ASSERT_EQ(4, jetwatt_batch_marked(s, 4, name, b));
+	for (int i = 0; i < 4; i++)
+		EXPECT_EQ(i % 2 ? JETWATT_BATCH_TRAIN : JETWATT_BATCH_EVAL, b[i].kind);
+	EXPECT_FALSE(b[0].flags & JETWATT_BATCH_FIRST);
+	EXPECT_TRUE(b[1].flags & JETWATT_BATCH_FIRST);
+	EXPECT_EQ(0, jetwatt_batch_marked(s, 1, name, b));
+}
+
 TEST(waits_of_two_threads_in_one_minibatch)
 {
 	/* Two threads wait at the same time; only the first wait has a recorded launch time. */

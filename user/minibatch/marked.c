@@ -2,7 +2,8 @@
 /*
  * Bounds of minibatches from the program's marks: a pair of a begin mark and an end mark is one
  * minibatch, a single mark ends a minibatch. The most frequent other name than those of evaluations
- * marks the minibatches. Names that begin with eval, val or test mark evaluations.
+ * marks the minibatches. Names that begin with eval, val or test mark evaluations. If there are no
+ * other names, the minibatches are not marked.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +39,16 @@ int jetwatt_batch_marked(const struct jetwatt_sync *mark, size_t n,
 			 const char (*name)[JETWATT_MARK_LEN], struct jetwatt_batch_bound *out)
 {
 	size_t used[JETWATT_MARKS_MAX] = { 0 };
-	int most = 0, nr = 0, minibatches = 0;
+	int most = -1, nr = 0, minibatches = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (mark[i].call == JETWATT_SYNC_MARK)
 			used[mark[i].ret]++;
-	for (int i = 1; i < JETWATT_MARKS_MAX; i++)
-		if (used[i] > used[most] && !is_eval(name[i]))
+	for (int i = 0; i < JETWATT_MARKS_MAX; i++)
+		if (used[i] > (most < 0 ? 0 : used[most]) && !is_eval(name[i]))
 			most = i;
+	if (most < 0)
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		int of = mark[i].ret;
 		uint64_t start = jetwatt_batch_mark_start(mark, i);
