@@ -21,6 +21,7 @@ ln -s ../.. "$d/tree/build"
 build/make-trace "$d/run.jwt" n=60 > "$d/truth.json" &&
 	build/make-trace "$d/gap.jwt" n=60 gap_at=1 gap=100 > /dev/null &&
 	build/make-trace "$d/marked.jwt" n=50 marks=1 > /dev/null &&
+	build/make-trace "$d/together.jwt" n=30 ms=200 rate=200 together=1 > /dev/null &&
 	build/make-trace "$d/phases.jwt" n=120 eval_every=20 > /dev/null || exit 1
 LD_LIBRARY_PATH=build PYTHONPATH=user/python:tests/python:$d/ext JETWATT_TEST_DIR=$d \
 	/usr/bin/python3 -B tests/python/stream.py

@@ -50,6 +50,11 @@ class Samples(unittest.TestCase):
             self.assertAlmostEqual(s.total_watts, sum(s.watts[label] for label in stream.total), places=6)
         self.assertTrue(all(47000 < s.telemetry["temp_mc"] < 50000 for s in list(samples.values())[100:]))
 
+    def test_samples_in_the_block_of_the_description_are_read_once(self):
+        with jetwatt.stream.trace(path("together.jwt")) as stream:
+            times = [s.t_ns for s in stream.samples()]
+        self.assertEqual(times, [p["t_ns"] for p in exported("together.jwt")["power"]])
+
     def test_a_gap_is_marked_and_counted(self):
         with jetwatt.stream.trace(path("gap.jwt")) as stream:
             self.assertEqual(stream.lost, (0, 0, 0, 0))

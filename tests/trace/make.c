@@ -6,7 +6,7 @@
  *   make-trace OUT [ms=80] [n=300] [busy=0.7] [idle_w=9] [gpu_w=10] [cpu_w=3] [jitter=0.02]
  *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
  *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [warm=0] [extra_every=N]
- *              [marks=0] [units=0] [prefill_every=N] [prefill=10]
+ *              [marks=0] [units=0] [prefill_every=N] [prefill=10] [together=0]
  *
  * extra_every: each Nth minibatch has an additional wait of 1 ms at its end.
  * marks: the program marks the end of each minibatch, 1 ms after the last wait.
@@ -16,6 +16,8 @@
  * prefill_every: each Nth minibatch is a prefill. Its duration is that of the other minibatches,
  * times prefill, times a random number from 0.5 to 1.5. It has 3 waits and 48 launches of GPU work;
  * the other minibatches have 1 launch per wait. Without prefill_every, launches are not traced.
+ *
+ * together: the first samples are in the block that describes the run.
  *
  * Prints the true values as JSON: minibatches, seconds, joules.
  */
@@ -51,7 +53,7 @@ static const struct {
 
 static struct {
 	double ms, n, busy, idle_w, gpu_w, cpu_w, jitter, rate, gap_at, gap, slow_at, slow, eval_every;
-	double syncs, seed, open, drift, noise, warm, extra_every, marks, units, prefill_every, prefill;
+	double syncs, seed, open, drift, noise, warm, extra_every, marks, units, prefill_every, prefill, together;
 } opt = { .ms = 80, .n = 300, .busy = .7, .idle_w = 9, .gpu_w = 10, .cpu_w = 3, .jitter = .02,
 	  .prefill = 10, .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
 
@@ -67,6 +69,7 @@ static const struct {
 	{ "drift", &opt.drift }, { "noise", &opt.noise }, { "warm", &opt.warm },
 	{ "extra_every", &opt.extra_every }, { "marks", &opt.marks },
 	{ "units", &opt.units }, { "prefill_every", &opt.prefill_every }, { "prefill", &opt.prefill },
+	{ "together", &opt.together },
 };
 
 static void parse(const char *arg)
@@ -132,7 +135,9 @@ static void describe(struct jetwatt_trace_writer *w)
 		jetwatt_trace_write_text(w, "unit.0.metric", "tokens_total");
 	}
 	jetwatt_trace_write_job(w, &job);
-	jetwatt_trace_flush(w, 0, 1);
+	/* Otherwise the first samples are in the block of the description. */
+	if (!opt.together)
+		jetwatt_trace_flush(w, 0, 1);
 }
 
 /* Samples of the next batch. */
