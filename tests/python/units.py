@@ -198,6 +198,18 @@ class Sources(Case):
         self.assertLess(abs(m.joules - counted), 28.5 * meter.source.latch_s)
         self.assertGreater(m.uncertainty, 28.5 * 0.3)
 
+    def test_intervals_are_those_of_jetwattd(self):
+        def constant(path, pattern):
+            with open(path, encoding="utf-8") as f:
+                return float(re.search(pattern, f.read(), re.M).group(1))
+        poll_s, run_s, slow_s = (constant("user/daemon/housekeeping.c", r"^#define %s\s+(\d+)" % name) * unit
+                                 for name, unit in (("POLL_MS", 1e-3), ("TEND_NS", 1e-9), ("SELDOM_NS", 1e-9)))
+        runs = math.ceil(slow_s / run_s)
+        source = jetwatt.sources.Daemon
+        self.assertAlmostEqual(source.latch_s, runs * (run_s + poll_s))
+        self.assertAlmostEqual(source.sample_s, 1 / constant("user/policy/policy.c", r'"rate", .*"Hz", (\d+)'))
+        self.assertAlmostEqual(jetwatt.sources.Exporter.latch_s, source.latch_s + 0.5)
+
     def test_jetwattd(self):
         os.makedirs(os.path.join(self.root, "run/jetwatt"))
         os.symlink(os.path.abspath(os.path.join(DIR, "control")), os.path.join(self.root, "run/jetwatt/control"))

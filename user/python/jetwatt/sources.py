@@ -148,15 +148,16 @@ class Daemon:
     """The metrics of jetwattd, from its control socket; needs the group of its readers."""
 
     name = "jetwattd"
-    # jetwattd reads the counters of the module at most every 1.5 s, in a loop with turns of 0.25 s
-    # (SELDOM_NS and POLL_MS in user/daemon/housekeeping.c), and usually samples at 50 Hz or more.
-    latch_s = 1.75
-    sample_s = 0.02
+    # jetwattd reads the counters of the module in every second run of its housekeeping, because a run
+    # follows the run before after 1 s to 1.25 s, and SELDOM_NS is 1.5 s (user/daemon/housekeeping.c).
+    # It samples at 20 Hz or more (user/policy/policy.c).
+    latch_s = 2.5
+    sample_s = 0.05
     poll_s = 0.5
 
     def __init__(self, root: str = "/", path: Optional[str] = None) -> None:
         self.path = path or os.path.join(root, CONTROL.lstrip("/"))
-        self.text = "metrics of jetwattd, a new value every 1.5 s to 1.75 s"
+        self.text = "metrics of jetwattd, a new value every 2 s to 2.5 s"
         self.scope = "total"
         self._last: Dict[str, float] = {}
         self.total()
@@ -218,7 +219,7 @@ class Exporter(Daemon):
     def __init__(self, root: str = "/", address: Optional[str] = None) -> None:
         self.address = address or os.environ.get("JETWATT_EXPORTER", EXPORTER)
         super().__init__(root)
-        self.text = "metrics of jetwattd over HTTP, a new value every 1.5 s to 2.25 s"
+        self.text = "metrics of jetwattd over HTTP, a new value every 2 s to 3 s"
 
     def _fetch(self) -> str:
         url = "http://%s/metrics" % self.address
