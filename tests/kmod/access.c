@@ -2,8 +2,8 @@
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=60
 /*
  * Test that neither an unprivileged process nor root of other namespaces can get a sample from the
- * module, with any request. Meanwhile the sampler streams to a privileged subscriber, so that there
- * are samples to be leaked.
+ * module, by a subscription, a dump of the ring or a multicast group. Meanwhile the sampler streams
+ * to a privileged subscriber, so that there are samples to be leaked.
  */
 #include <linux/capability.h>
 #include <sched.h>
@@ -41,8 +41,9 @@ static void count(struct nlmsghdr *nlh, void *arg)
 }
 
 /*
- * In the child process: send every request that could return a sample, join all groups, and wait.
- * Exit with status 0 if all requests were refused and no sample has arrived.
+ * In the child process: join all groups, send requests that need capabilities, among them the
+ * requests to stream samples and to read the ring, and wait. Exit with status 0 if all requests
+ * were refused and no sample has arrived.
  */
 static void try_all(struct family *f, uint16_t id)
 {
@@ -155,7 +156,9 @@ static int keep(uint64_t mask)
 
 /*
  * In the child process. Keep only the capabilities in @mask, and send each request that returns
- * measurements, then one that configures. Return: mask of the requests that were accepted.
+ * measurements, then one that configures. @text gets the error message of the subscription.
+ * Return: mask of the requests that were accepted, where bit 5 states that RAIL_GET returned the
+ * power of an LSB; -1 on error.
  */
 static int observed(uint64_t mask, char *text, size_t size)
 {
@@ -183,8 +186,8 @@ static int observed(uint64_t mask, char *text, size_t size)
 
 /*
  * CAP_NET_ADMIN, which containers with the host's network often have, allows a client to configure
- * the sampler, but not to read measurements. Reading measurements requires the same capabilities as
- * perf events.
+ * the sampler, but not to read measurements. Reading measurements requires, in addition,
+ * CAP_PERFMON or CAP_SYS_ADMIN, as perf events do.
  */
 TEST_F(stream, capabilities_to_observe)
 {

@@ -149,8 +149,8 @@ TEST_F(board, on_request)
 }
 
 /*
- * Set the current limit through the hwmon driver; the alarm of the driver must work as without the
- * module.
+ * Lower the current limit through the hwmon driver: the over-current must fill the black box, and
+ * the alarm of the driver must work as without the module.
  */
 TEST_F(board, over_current)
 {
@@ -216,7 +216,10 @@ TEST_F(board, no_memory)
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
 }
 
-/* With a ring of 64 samples, the 65th sample must overwrite only the first one. */
+/*
+ * A ring of 64 samples must keep the newest samples, of which a dump may skip the oldest four, and
+ * count the others as lost.
+ */
 TEST(ring_overwrites_its_oldest_sample)
 {
 	struct content c;

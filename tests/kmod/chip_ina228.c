@@ -51,7 +51,7 @@ TEST_F(chip, clipped)
 
 /*
  * After the chip was switched to a quarter of its range, the module must use the smaller LSB within
- * two seconds.
+ * three seconds.
  */
 TEST_F(chip, fine_range)
 {
@@ -68,8 +68,9 @@ TEST_F(chip, fine_range)
 }
 
 /*
- * Test the registers of the chip. A value is in bits 23:4. Reading DIAG_ALRT clears CNVRF, so CNVRF
- * must be set again after SETTLE_MS: the module does not read this register.
+ * Test the registers of the simulated chip. A value is in bits 23:4. Reading DIAG_ALRT clears
+ * CNVRF, and the next conversion sets it. It must then stay set, because the module does not read
+ * this register.
  */
 TEST_F(chip, registers)
 {

@@ -150,7 +150,7 @@ FIXTURE_TEARDOWN(board)
 
 /*
  * Get the error of each energy counter over @ms milliseconds, in percent of the true energy.
- * Return: 0, or -1 if the counters cannot be read.
+ * Return: 0, or -1 if the counters cannot be read or have counted blind time.
  */
 static int compare(struct family *f, unsigned int ms, double *percent)
 {
@@ -309,7 +309,7 @@ TEST_F(board, hwmon)
 	EXPECT_GE(20, changes);
 }
 
-/* sample_time_ns is the time of the sample with which the energy counter of the total ends. */
+/* sample_time_ns is the time of the newest sample that the energy counter of the total includes. */
 TEST_F(board, hwmon_has_the_time_of_its_sample)
 {
 	static struct counted c[1000];
@@ -409,8 +409,7 @@ TEST_F(board, perf_counts)
 		ASSERT_EQ(0, write_number(CPU0, 1));
 		EXPECT_EQ(1, read_number(PMU "cpumask"));
 		then = perf_read(fd2);
-		/* When CPU 1 goes offline in turn, the perf events must move from CPU 1 to CPU 0.
-		 * */
+		/* When CPU 1 then goes offline, the perf events must move from CPU 1 to CPU 0. */
 		ASSERT_EQ(0, write_number(CPU1, 0));
 		EXPECT_EQ(0, read_number(PMU "cpumask"));
 		sleep_ms(500);
@@ -610,10 +609,7 @@ TEST_F(board, blind_time_of_total_never_decreases)
 	}
 }
 
-/*
- * While the chips do not respond for some seconds, the module must count blind time and must not
- * estimate the energy.
- */
+/* While the chips do not respond for some seconds, the module must count blind time. */
 TEST_F(board, time_without_chip_is_blind)
 {
 	struct counted before, after;

@@ -92,7 +92,10 @@ TEST_F(family, as_registered)
 			TH_LOG("command %u", cmd);
 }
 
-/* The module must refuse attributes on commands that take none, and a truncated request. */
+/*
+ * The module must refuse attributes on commands that take none, an attribute of a wrong length, and
+ * unknown commands.
+ */
 TEST_F(family, malformed_requests_are_refused)
 {
 	unsigned int cmd, type;

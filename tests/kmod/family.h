@@ -33,7 +33,7 @@ struct family {
 	uint32_t port, seq;
 	uint16_t id;
 	uint32_t events;	/* id of the multicast group */
-	char text[128];		/* of the last error */
+	char text[128];		/* error message of the last request; "": none */
 	uint8_t buf[1 << 18];
 };
 
@@ -289,7 +289,10 @@ static inline uint64_t stat_of(struct family *f, int type)
 	return number(f, JETWATT_CMD_STATS_GET, type);
 }
 
-/* Wait until the sampler's tick counter has reached @ticks; on a busy host this may take long. */
+/*
+ * Wait until the sampler's tick counter has reached @ticks, for at most 10 s, because a busy host
+ * delays the sampler. Return: whether the counter has reached @ticks.
+ */
 static inline bool ticks_reach(struct family *f, uint64_t ticks)
 {
 	uint64_t end = now_ns() + 10000000000ULL;
@@ -350,7 +353,10 @@ static inline uint64_t subscriber_of(struct family *f, uint32_t port, int type)
 	return item_of(f, JETWATT_CMD_SUBSCRIBER_GET, JETWATT_A_SUBSCRIBER_PORT, port, type);
 }
 
-/* Parse a message with samples. Return: false if the message has no samples or is malformed. */
+/*
+ * Parse a message with samples. Return: false if the message is not of command @cmd, has no samples
+ * or is malformed.
+ */
 static inline bool batch_of(struct nlmsghdr *nlh, uint8_t cmd, struct batch *b)
 {
 	struct genlmsghdr *genl = nlmsg_data(nlh);
@@ -398,7 +404,7 @@ static inline const int32_t *series_of(const struct batch *b, uint32_t kind, uin
 }
 
 /*
- * Receive the next message that is not a reply: a batch or an event.
+ * Receive the next message. If all replies have been received before, it is a batch or an event.
  * Return: the command of the message, 0 if none arrives within @ms milliseconds, or -errno.
  */
 static inline int next_message(struct family *f, int ms, struct nlmsghdr **nlh)
@@ -416,7 +422,9 @@ static inline int next_message(struct family *f, int ms, struct nlmsghdr **nlh)
 }
 
 /*
- * Receive the next batch of samples, for at most @ms milliseconds. Return: false if there is none.
+ * Receive the next batch of samples, and drop the messages before it. Wait at most @ms milliseconds
+ * for each message, and for no further message after @ms milliseconds. Return: false if no batch
+ * arrives or the batch is malformed.
  */
 static inline bool next_batch(struct family *f, int ms, struct batch *b)
 {
@@ -433,7 +441,9 @@ static inline bool next_batch(struct family *f, int ms, struct batch *b)
 }
 
 /*
- * Receive the next event of kind @kind, for at most @ms milliseconds. Return: its message or NULL.
+ * Receive the next event of kind @kind, and drop the messages before it. Wait at most @ms
+ * milliseconds for each message, and for no further message after @ms milliseconds. Return: its
+ * message or NULL.
  */
 static inline struct nlmsghdr *next_event(struct family *f, int ms, uint32_t kind)
 {

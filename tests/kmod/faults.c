@@ -78,8 +78,8 @@ TEST_F(board, one_error_loses_no_chip)
 }
 
 /*
- * Both chips must count as lost after ten consecutive errors; a second later, the module reads them
- * again as a retry.
+ * Both chips must count as lost after ten consecutive errors. The module retries a lost chip once
+ * per second: the first retry fails, and the second one succeeds.
  */
 TEST_F(board, ten_errors_lose_a_chip)
 {

@@ -164,9 +164,9 @@ TEST_F(thor, device_is_removed)
 }
 
 /*
- * If the devfreq governor does not poll, the module must report no load, neither after the start
- * nor the last known one; the driver starts with "performance" if the kernel has it, as JetPack's
- * kernel does.
+ * While the devfreq governor does not poll, the module must report no load: neither after the start
+ * of the driver, nor the last known load after a change of the governor. The driver starts with
+ * "performance" if the kernel has it, as JetPack's kernel does.
  */
 TEST_F(thor, no_load_without_polling_governor)
 {

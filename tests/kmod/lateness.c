@@ -3,7 +3,7 @@
 /*
  * Test the wake-up latency of the sampler thread on a guest with one CPU, which is idle or runs
  * tasks that never sleep. The guest runs in virtual time, so the latency is caused by the guest's
- * scheduler and the module, and not by the host.
+ * scheduler and the module, and not by the host. Also test the highest rates of the sampler.
  */
 #include "family.h"
 
@@ -73,7 +73,7 @@ FIXTURE_VARIANT_ADD(sampler, four) { .spinning = 4 };
 
 /*
  * Ten seconds at 400 Hz. Take the latency from the sampler's histogram and, independently, from the
- * times of the samples, whose distances must be multiples of the period.
+ * times of the samples, whose distances must not exceed the period by half of it.
  */
 TEST_F(sampler, wakes_in_time)
 {

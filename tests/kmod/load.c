@@ -55,7 +55,7 @@ TEST_F(modules, parameters)
 	family_close(&self->f);
 }
 
-/* The module can be loaded and unloaded while it has two subscribers, of which only one reads. */
+/* The module can be unloaded while it has two subscribers, of which only one reads: 200 rounds. */
 TEST_F_TIMEOUT(modules, load_and_unload_with_subscribers, 200)
 {
 	static struct family idle;

@@ -4,8 +4,8 @@
  * Test the use of the sum register of the INA3221, which adds up the shunt voltages of selected
  * channels. The module determines from readings which channels the sum includes, because reading
  * Mask/Enable, which selects them, would clear latched alarms. The sampler reads the sum at rates
- * at which a tick cannot read all shunts, and while the chip averages the shunts over seconds, but
- * never while the channels of the sum are unknown.
+ * at which a tick cannot read all shunts, and while the chip averages the shunts, but never while
+ * the channels of the sum are unknown.
  *
  * The ADC offset (800 uV) makes every rail read a significant current, although no job runs.
  */
@@ -94,7 +94,7 @@ TEST_F_TIMEOUT(board, channels_of_the_sum_are_determined, 90)
 	sleep_ms(12000);
 	EXPECT_EQ(UINT32_MAX, sum_of(&self->f));
 	/* If the second rail draws almost no current, the sum matches both with and without this
-	 * rail, so its channels stay unknown. */
+	 * rail, so the channels of the sum stay unknown. */
 	ASSERT_EQ(0, write_reg(MASK, 0x6000));
 	ASSERT_EQ(0, write_number(OFFSET, -120));
 	sleep_ms(12000);
@@ -257,8 +257,8 @@ TEST_F_TIMEOUT(board, slow_adapter_keeps_its_share, 60)
 }
 
 /*
- * If the chip averages the shunt voltages over seconds, the module must read the sum in addition in
- * each tick, because the sum is not averaged.
+ * If the chip averages the shunt voltages, the module must read the sum in addition in each tick,
+ * because the sum is not averaged.
  */
 TEST_F(board, sum_is_read_beside_averaged_shunts)
 {

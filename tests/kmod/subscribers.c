@@ -119,8 +119,7 @@ TEST_F(two, sampler_parks_after_the_last_subscriber)
 	EXPECT_LE(least_hz(208), config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));
 	EXPECT_EQ(1, number(&self->b, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RUNNING));
 	family_close(&self->a);
-	/* Closing the socket does not wait for the sampler, so the sampler may park slightly later.
-	 * */
+	/* Closing the socket does not wait for the sampler, which may park slightly later. */
 	for (i = 0; i < 100 && config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ); i++)
 		sleep_ms(10);
 	EXPECT_EQ(0, config_of(&self->b, JETWATT_A_CONFIG_ACTIVE_HZ));

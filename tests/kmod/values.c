@@ -135,7 +135,7 @@ TEST_F(board, first_sample_is_complete)
 	}
 }
 
-TEST_F(board, sequence_numbers_and_times_have_no_gaps)
+TEST_F(board, sequence_has_no_gaps_and_times_increase)
 {
 	uint64_t seq = 0, time = 0;
 	unsigned int i, k;

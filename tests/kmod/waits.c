@@ -391,8 +391,8 @@ TEST_F(board, exit_cost_of_other_processes)
 #define NUMBER	60
 
 /*
- * Run in the new program after exec: poll a file that is ready and has the descriptor number of the
- * file that exec has closed.
+ * Run in a new program: poll a file that is ready and has the descriptor number NUMBER, which exec
+ * or close() has freed. Return: 0 on success.
  */
 static int poll_ready(void)
 {
@@ -703,7 +703,10 @@ TEST_F(board, cost_for_unwatched_processes)
 	close(go);
 }
 
-/* The module is unloaded while a thread waits and all processes are watched. */
+/*
+ * Unload the module while a thread waits for the GPU, immediately after the socket of a client that
+ * watched all processes was closed.
+ */
 TEST_F(board, unload)
 {
 	uint32_t tgid;
