@@ -75,8 +75,9 @@ static inline void cuda_job_end(struct cuda_job *j)
 }
 
 /*
- * Start the job, which waits until it is released. @where: directory of the job's libraries;
- * @before, may be NULL, is called in the new process.
+ * Start the job, which does not begin before cuda_job_go(). @where: directory of the job's
+ * libraries; @before, may be NULL, is called in the new process; @arg: further arguments of the
+ * job.
  */
 static inline void cuda_job_start(struct cuda_job *j, const char *where, void (*before)(void *),
 				  const char *const *arg)
@@ -109,7 +110,7 @@ static inline int cuda_job_probe(struct cuda_job *j, uint32_t rungs)
 	return jetwatt_probe_open(&j->seen.probe, &o, seen_add, &j->seen);
 }
 
-/* Process the waits that the probe has reported so far. Return: 0 or an error. */
+/* Wait for reports of the probe, at most @ms ms, and process them. Return: 0 or an error. */
 static inline int cuda_job_turn(struct cuda_job *j, int ms)
 {
 	struct pollfd p = { .fd = jetwatt_probe_fd(j->seen.probe), .events = POLLIN };
@@ -125,7 +126,7 @@ static inline int cuda_job_go(struct cuda_job *j)
 	return write(j->go[1], "g", 1) != 1;
 }
 
-/* Let the job run to its end. Return: its exit status. */
+/* Let the job run to its end. Return: its wait status; -1 on error. */
 static inline int cuda_job_finish(struct cuda_job *j)
 {
 	unsigned long long a, b;

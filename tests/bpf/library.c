@@ -192,7 +192,8 @@ static double copy_and_synchronise(struct __test_metadata *_metadata, struct cud
 	return waited / measured;
 }
 
-/* The copy waits, and leaves nothing to wait for to the synchronisation: they are one wait. */
+/* A copy with pageable memory waits for the GPU, so nothing is left to wait for in the
+ * synchronisation after it: the probe must report both as one wait. */
 TEST_F_TIMEOUT(one, copy_to_pageable_memory_waits, 60)
 {
 	setenv("SIM_CUDA_PAGEABLE", "1", 1);

@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(place)
 
 /*
  * Start a job that waits for the GPU every 25 ms, with its libraries in directory @where; probe it
- * with the backends @backends.
+ * with the backends @rungs.
  */
 static void run(struct __test_metadata *_metadata, struct cuda_job *j, const char *where,
 		void (*before)(void *), uint32_t rungs)
@@ -119,7 +119,8 @@ TEST_F_TIMEOUT(place, deleted_under_the_probe, 60)
 	uint64_t until = node_now() + 20000000000;
 
 	run(_metadata, j, j->dir, NULL, JETWATT_BACKEND_UPROBE);
-	/* Once the job waits, it has the library open; the probe has not searched yet. */
+	/* The job opens the library immediately after it has created its file of times; the probe
+	 * has not searched yet. */
 	while (access(j->times, F_OK) && node_now() < until)
 		node_sleep(1000000);
 	node_sleep(50000000);
@@ -242,7 +243,8 @@ TEST_F_TIMEOUT(place, killed_probe_leaves_no_programs, 60)
 	EXPECT_EQ(0, status);
 }
 
-/* The job is killed by a signal while it waits for the GPU. */
+/* The job is killed by a signal, most likely while it waits for the GPU: afterwards, the probe
+ * reports no further wait, and has lost none. */
 TEST_F_TIMEOUT(place, job_is_killed, 60)
 {
 	struct cuda_job *j = &self->job;

@@ -188,7 +188,8 @@ static inline int node_mount(const char *path, int *fuse)
  * node_open() - create the nodes and open them
  * @n: gets the descriptors
  *
- * Return: 0; -ENODEV if the machine has no FUSE or the process is not root.
+ * Return: 0; -ENODEV if the machine has no FUSE or the process is not root; another negative errno
+ * on other errors.
  */
 static inline int node_open(struct node *n)
 {

@@ -119,8 +119,7 @@ TEST(closing_frees_the_programs)
 	 * and for the end of a process. */
 	ASSERT_LE(3, n);
 	jetwatt_probe_close(s.probe);
-	/* The kernel frees the BPF programs some time after the last reference to them is dropped.
-	 * */
+	/* The kernel frees the BPF programs some time after the last reference is dropped. */
 	for (k = 0; k < 500 && programs_left(id, n); k++)
 		node_sleep(10000000);
 	EXPECT_EQ(0, programs_left(id, n));

@@ -24,7 +24,8 @@ struct seen {
 
 /*
  * Whether the kernel has CONFIG_BPF_EVENTS. The kernel of JetPack 5 lacks CONFIG_BPF_EVENTS, and
- * NVIDIA's tegra_defconfig of 5.10.104 disables even the bpf() system call.
+ * NVIDIA's tegra_defconfig of 5.10.104 disables even the bpf() system call. Also true if the
+ * process may not load BPF programs.
  */
 static inline bool can_trace(void)
 {

@@ -51,7 +51,7 @@ static int truth(uint64_t *end_ns, int max)
 	return n;
 }
 
-/* Run the job with the probe until it ends. Return: its exit status. */
+/* Run the job with the probe until it ends. Return: its wait status; -1 on error. */
 static int run(struct seen *s, const char *wait, const char *syncs, const char *minibatches)
 {
 	int hold[2], status;

@@ -265,7 +265,7 @@ TEST_F(gpu, helper_waits_alone_are_reported)
 	EXPECT_EQ(0, jetwatt_probe_dropped(self->seen.probe));
 }
 
-/* The waits of the helper thread are reported until the job itself has waited. */
+/* Waits of the helper thread are reported until the job itself has waited, and not afterwards. */
 TEST_F(gpu, helper_is_recognised_by_its_name)
 {
 	pthread_t thread;
@@ -357,8 +357,7 @@ TEST_F(gpu, spinning_is_one_wait)
 	}
 	EXPECT_LT(10, polls);
 	EXPECT_EQ(1, seen_by_now(&self->seen));
-	/* The reported wait lasts from the first poll to the poll that found the descriptor ready.
-	 * */
+	/* The wait lasts from the first poll to the poll that found the descriptor ready. */
 	EXPECT_GE(first, self->seen.sync[0].enter_ns);
 	EXPECT_LE(fires, self->seen.sync[0].exit_ns);
 }
@@ -396,7 +395,7 @@ TEST_F(gpu, close_disarms)
 	EXPECT_EQ(0, seen_by_now(&self->seen));
 }
 
-/* A fence that is pending on a poll descriptor is pending on its duplicates. */
+/* A fence that is pending on a poll descriptor is pending on its duplicates too. */
 TEST_F(gpu, duplicates_have_the_pending_fences)
 {
 	int two, three = open("/dev/null", O_RDONLY), i;
@@ -477,7 +476,7 @@ static void *poll_thread(void *arg)
 	return NULL;
 }
 
-/* One thread sleeps in poll(), other threads arm the descriptor. */
+/* One thread sleeps in poll(), another one arms the descriptor: then the wait begins. */
 TEST_F(gpu, armed_while_a_thread_sleeps)
 {
 	struct poller p = { .timer = self->timer };
@@ -679,8 +678,8 @@ static void *two_waits(void *arg)
 }
 
 /*
- * A second wait soon after the first does not wake the reader of the probe again; the reader must
- * find it by polling at intervals.
+ * A second wait soon after the first does not wake the reader of the probe again. The descriptor of
+ * the probe, which becomes ready at intervals, must let the reader find it.
  */
 TEST_F(bpf, no_wait_stays_unread)
 {

@@ -398,7 +398,8 @@ TEST_F(family, cgroup)
 	EXPECT_EQ(st.st_ino, self->seen.sync[0].cgroup);
 }
 
-/* After an exec: wait twice on a node that the parent process has opened. */
+/* After an exec: open a node and wait twice on it. With --other, the node is of another driver and
+ * has descriptor number 60, which exec has freed. */
 int main(int argc, char **argv)
 {
 	int fd;
