@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target for the parsers of mark lines and of /proc/PID/maps. The job controls both.
- * clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Iuser -D_GNU_SOURCE
- *	-o marks tests/fuzz/marks.c && ./marks -max_total_time=600
+ * libFuzzer target for the parsers of mark lines and of /proc/PID/maps, which the job controls
+ * (make fuzz FUZZ=marks).
  */
 #include "../../user/lib/marks.c"
 #include "../../user/lib/library.c"

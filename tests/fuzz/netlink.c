@@ -3,9 +3,9 @@
 /*
  * Fuzzer of the netlink family, in the guest. Sends random and damaged messages of every operation,
  * and of operations that do not exist, as root, as user nobody, and as root in its own namespaces.
- * While messages are sent, the sampler streams, sockets are opened and closed, and faults are
- * injected. The kernel must log no warning (pid 1 reads its log), its replies must be well-formed,
- * and afterwards the family must work.
+ * While messages are sent, the sampler streams, and sockets are opened and closed; while root
+ * sends, faults are injected. The kernel must log no warning (pid 1 reads its log), its replies
+ * must be well-formed, and afterwards the family must work.
  *
  * 20,000 messages per kind of sender; 7,000 on the kernel of make check-debug, which is slower
  * because of KASAN. The seed is printed. fuzz_seed=N on the kernel's command line repeats a run;
@@ -110,7 +110,7 @@ static void damage(uint8_t *msg, size_t *len, uint16_t id)
 	nlh->nlmsg_type = below(32) ? id : NLMSG_NOOP;
 }
 
-/* Does every attribute of the received messages lie completely within its message? */
+/* Return: whether every attribute of the received messages lies completely within its message. */
 static bool well_formed(const uint8_t *buf, int n)
 {
 	struct nlmsghdr *nlh;

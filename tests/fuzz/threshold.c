@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libFuzzer target for the expressions of --fail-if:
- * clang -g -O1 -fsanitize=fuzzer,address,undefined
- *	-o threshold tests/fuzz/threshold.c && ./threshold -max_total_time=600
+ * libFuzzer target for the expressions of --fail-if (make fuzz FUZZ=threshold).
  */
 #include <stdint.h>
 

@@ -2,8 +2,9 @@
 /*
  * libFuzzer target for the inference of minibatches (make fuzz FUZZ=waits).
  *
- * For any sequence of waits, the bounds must be in order, cover their waits, fit into the array,
- * and be the same in a second call. The records of the decisions must agree with the bounds.
+ * For any sequence of waits, the bounds must be in order, have a confidence from 0 to 1, fit into
+ * the array, and be the same in a second call. The records of the decisions must agree with the
+ * bounds.
  */
 #include <math.h>
 #include <stdint.h>
@@ -15,9 +16,9 @@
 #define WAITS_MAX	6000
 
 /*
- * Decode the input. Each wait has four bytes: gap and length on a logarithmic scale, thread and
- * call, losses. The first byte is the number of repetitions of the sequence, which makes it
- * periodic.
+ * Decode the input. The first byte selects the number of repetitions of the sequence (1 to 64),
+ * which make it periodic. Each wait has four bytes: gap and length on a logarithmic scale; process,
+ * thread and call; losses and whether there was a launch.
  */
 static size_t waits(const uint8_t *data, size_t size, struct jetwatt_sync *s)
 {
