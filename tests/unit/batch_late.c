@@ -336,7 +336,8 @@ TEST(one_long_gap_moves_no_boundary)
 	}
 }
 
-/* The data loader stalls before the second minibatch of a job: the long gap is not its speed. */
+/* The data loader stalls before the second minibatch of a job: the long gap must not be taken for
+ * the length of a minibatch. */
 TEST(minibatches_around_an_early_stall_are_counted)
 {
 	/* waits per minibatch; first gap, other gaps, waits and the stall, in ms */

@@ -127,7 +127,7 @@ FIXTURE_TEARDOWN(many)
 {
 }
 
-TEST_F_TIMEOUT(many, live_is_as_the_whole_but_where_stated, 150)
+TEST_F_TIMEOUT(many, live_equals_batch_except_where_stated, 150)
 {
 	uint64_t seed = number("SEED", 20260101), per_kind = number("SHAPES", 12);
 	struct outcome all = { 0 };

@@ -15,8 +15,8 @@
 /**
  * struct job - a made-up job of two kinds of minibatches
  * @ms: usual time of a minibatch of each kind, ms
- * @most: longest time of a minibatch of each kind, ms; times are distributed log-uniformly up to
- *	@most
+ * @most: longest time of a minibatch of each kind, ms; times are distributed log-uniformly between
+ *	@ms and @most
  * @growth: factor by which the time of the first kind grows between two minibatches of the second
  *	kind
  * @sd: standard deviation of the logarithm of a minibatch's time
@@ -223,8 +223,8 @@ TEST(steps_with_a_further_wait_are_of_the_same_kind)
 	EXPECT_EQ(1, jetwatt_batch_phases(b, 200));
 }
 
-/* If a job has more kinds of minibatches than phases exist, all further kinds belong to the last
- * phase. */
+/* If a job has more kinds of minibatches than phases exist, each minibatch nevertheless belongs to
+ * one of the phases. */
 TEST(at_most_six_phases)
 {
 	static struct jetwatt_batch_bound b[200];

@@ -80,7 +80,7 @@ struct score {
 };
 
 /* A found boundary counts as a hit if it is within 0.2 ms of the true boundary. If the event of the
- * true boundary was lost, any found boundary within the minibatch is a hit. */
+ * true boundary was lost, the limit is 90 % of the length of the minibatch. */
 static struct score score(const struct job *j, const struct jetwatt_batch_bound *b, int n)
 {
 	struct score s = { .found = (size_t)n, .true_bounds = j->truths };
@@ -156,7 +156,7 @@ TEST(bounds_of_every_job_shape)
 }
 
 /* Three jobs run at once, each with its own period, and their waits are mixed in one stream. */
-TEST(two_jobs_are_separated)
+TEST(three_jobs_are_separated)
 {
 	static const struct job_shape a = { .k = 3, .minibatches = 150 };
 	static const struct job_shape b = { .k = 1, .cycle_ms = 33, .minibatches = 400 };
@@ -345,7 +345,7 @@ TEST(growing_job_has_right_bounds_except_at_the_end)
 }
 
 /* An irregular data loader must not make several waits look like one minibatch if the job has one
- * wait per minibatch. */
+ * wait per minibatch: the number of minibatches is wrong for at most 2 % of the jobs. */
 TEST(loader_noise_is_not_a_period)
 {
 	size_t wrong = 0, looks = 0;
@@ -392,7 +392,7 @@ static struct job_shape disturbed(uint64_t *z, int k)
 	return h;
 }
 
-/* Log the failure. */
+/* Log a job whose minibatches were found wrongly. */
 static void describe(const struct job_shape *h, size_t waits, int got, int k)
 {
 	printf("# k%d %.1f ms load %.3f beat %.2f by %.3f drift %.3f hidden %d bunch %.3f noise %.3f switch %d: %zu waits, %d minibatches, %d found, k %d\n",
@@ -400,8 +400,7 @@ static void describe(const struct job_shape *h, size_t waits, int got, int k)
 	       h->noise, h->switch_every, waits, h->minibatches, got, k);
 }
 
-/* The cases of this test segment hundreds of jobs, which on a busy host takes longer than the
- * default timeout. */
+/* The cases of this test segment hundreds of jobs, which on a busy host takes long. */
 FIXTURE(many) {
 };
 
@@ -432,8 +431,8 @@ TEST_F_TIMEOUT(many, beats_are_no_rhythm, MANY_S)
 		job_alloc(&j);
 		job_make(&j, &h, 100, 5, seed() + (uint64_t)r);
 		out = calloc(2 * j.waits, sizeof(*out));
-		/* Segment longer and longer prefixes of the job: each is about twice as long as the
-		 * one before. */
+		/* Segment longer and longer prefixes of the job: each is about one and a half times
+		 * as long as the one before. */
 		for (size_t n = 2; n <= j.waits; n = n == j.waits ? n + 1 : n + 1 + n / 2) {
 			n = n + n / 4 + 1 >= j.waits ? j.waits : n;
 			got = jetwatt_batch_segment(j.sync, n, out, &info);
@@ -506,8 +505,7 @@ TEST(one_to_three_waits)
 	s[1].exit_ns = 30;
 	s[1].enter_ns = 31;
 	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), -EINVAL);
-	/* All three waits have the same time, so they cannot be separated into minibatches; the
-	 * function must not crash. */
+	/* Even if all times are equal, each of the three waits ends a minibatch. */
 	memset(s, 0, sizeof(s));
 	EXPECT_EQ(jetwatt_batch_segment(s, 3, b, &info), 3);
 }

@@ -12,6 +12,7 @@
  * scored
  * @hit: number of reported bounds that are true
  * @told: number of reported bounds
+ * @first: number of true bounds before the track first reported whether a wait is a bound
  * @ns: reported median length of a minibatch, in nanoseconds
  */
 struct outcome {
@@ -21,8 +22,8 @@ struct outcome {
 
 #define LEARN	40	/* number of minibatches at the start that are not scored */
 
-/* Pass the waits of a job to the live track, and freeze the job after every @turn-th reported
- * bound. */
+/* Pass the waits of a job to the live track, and freeze the job after every reported bound of the
+ * first LEARN minibatches, then after every @turn-th one. */
 static struct outcome follow(const struct job_shape *h, int turn, uint64_t seed)
 {
 	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
@@ -121,7 +122,7 @@ static int add_wait(struct jetwatt_batch_track *t, struct jetwatt_sync *s, doubl
 
 /* A program that waits in six threads while it compiles, seven times per round, and then once per
  * minibatch in a seventh thread, as JAX does. */
-TEST(waits_of_another_start_up_are_forgotten)
+TEST(waits_of_the_start_up_are_forgotten)
 {
 	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
 	struct jetwatt_sync s = { .tgid = 1, .call = JETWATT_SYNC_STREAM, .launches = 2 };

@@ -154,8 +154,8 @@ static const char *strange(const struct found *f)
 		EXPECT_EQ(NULL, what_) TH_LOG(__VA_ARGS__);		\
 	} while (0)
 
-/* Draw job @number of kind @kind. Every fourth job runs beside another job, or has a thread that
- * does unrelated work. */
+/* Draw job @number of kind @kind. Of each four jobs, one runs beside another job, and one has a
+ * thread with unrelated waits. */
 static void draw(struct found *f, int kind, int number)
 {
 	uint64_t z = seed() * 1000003 + (uint64_t)kind * 1009 + (uint64_t)number, y = z + 5;
@@ -314,8 +314,7 @@ TEST(score_is_low_in_doubtful_decisions)
 	release(&f);
 }
 
-/* Create a job with marks: waits before the first mark and after the last one are in no
- * minibatch. */
+/* Create a job with marks: waits after the last mark are in no minibatch. */
 static void make_marks(struct job *j, uint64_t z)
 {
 	(void)z;
@@ -372,8 +371,8 @@ static void make_many(struct job *j, uint64_t z)
 		j->sync[i].launches = i % 12 == 11 ? 900 : 10 + (uint32_t)(i * 7 % 12) * 11 % 60;
 }
 
-/* A job with two waits per minibatch after equal gaps; the first gap contains no launches, the second
- * one contains only launches. */
+/* A job with two waits per minibatch after equal gaps of 20 ms: launches begin 15 ms after the
+ * start of the first gap, and 1 ms after the start of the second one. */
 static void make_idle(struct job *j, uint64_t z)
 {
 	for (uint64_t i = 0; i < 20; i++)

@@ -117,7 +117,8 @@ TEST_F(board, a_mode_of_another_board_is_refused)
 	EXPECT_FALSE(tree_saved(&self->t));
 }
 
-/* Each write of each switch is refused once, with each error that a driver may return. */
+/* Each write of each switch is refused once, with one of the errors that a driver may return, in
+ * turn. */
 TEST_F(board, every_refused_write_is_rolled_back)
 {
 	static const int errors[] = { EIO, EBUSY, EINVAL, EPERM };

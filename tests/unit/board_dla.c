@@ -141,7 +141,8 @@ TEST_F(dla, mode_with_dla_caps_both_accelerators)
 	EXPECT_STREQ(self->t.bad, "");
 }
 
-/* Each write of a switch is refused in turn; after each refusal, all knobs must be as before. */
+/* Each write of a switch is refused in turn; after each refusal, the clocks of DLA and memory
+ * must be as before. */
 TEST_F(dla, refused_write_is_rolled_back)
 {
 	int n;
@@ -173,7 +174,7 @@ TEST_F(dla, unknown_level_is_refused)
 	EXPECT_EQ(self->t.writes, 0);
 }
 
-/* The saved state contains the DLA clocks, and another process restores them from it. */
+/* The saved state contains the DLA clocks, and the board, opened again, restores them from it. */
 TEST_F(dla, saved_state_includes_dla)
 {
 	char path[PATH_MAX], text[4096] = "";
@@ -242,7 +243,7 @@ TEST_F(dla, presets_with_dla)
 	ASSERT_EQ(jetwatt_presets_parse(conf, sizeof(conf) - 1, &p, &line, &why), 0) TH_LOG("%s", why);
 	EXPECT_EQ(p->preset[0].cap[JETWATT_KNOB_DLA], JETWATT_PRESET_UNCAPPED);
 	EXPECT_EQ(p->preset[1].cap[JETWATT_KNOB_DLA], 614400000);
-	/* The mode that corresponds to the preset is in the grid of modes. */
+	/* The mode that corresponds to the preset has a DLA clock only if the grid has one. */
 	jetwatt_preset_mode(self->b, &p->preset[1], &m);
 	EXPECT_EQ(m.dla_hz, 0);
 	ASSERT_EQ(jetwatt_board_grid_include(self->b, JETWATT_KNOB_DLA), 0);

@@ -56,7 +56,7 @@ static int hold(struct jetwatt_board *b, const char *cgroup)
 	return 0;
 }
 
-TEST_F(board, cgroups_of_a_dead_process_are_thawed)
+TEST_F(board, recorded_cgroups_are_thawed)
 {
 	struct jetwatt_board *next;
 
@@ -67,7 +67,8 @@ TEST_F(board, cgroups_of_a_dead_process_are_thawed)
 	EXPECT_EQ(on_disk(&self->t), 1);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 1);
-	/* Another process finds the record of the dead process and thaws both cgroups. */
+	/* A new handle finds the record of this process, which counts as left by a dead process,
+	 * and thaws both cgroups. */
 	next = another(&self->t);
 	ASSERT_NE(next, NULL);
 	EXPECT_EQ(jetwatt_board_thaw_all(next), 0);

@@ -9,6 +9,7 @@
 
 /*
  * struct kind - sysfs files and expected results of a board
+ * @name: name of the board
  * @cpus, @cluster: number of CPUs, and number of CPUs that share a clock
  * @gpu: its devfreq device
  * @emc: file of the memory cap
@@ -16,6 +17,7 @@
  * @steps: levels of the memory clock in kHz; "": only the lowest and the highest clock are known
  * @rails: labels of the board's rails
  * @sum: labels of the rails that the total power is the sum of
+ * @scope: scope of the total power; NULL: not stated
  */
 struct kind {
 	const char *compatible, *name;
@@ -208,8 +210,7 @@ TEST(every_board_is_switched_and_restored)
 	}
 }
 
-/* Read the release and the settings other than knobs that affect a mode's power, from the paths of
- * each JetPack release. */
+/* Read the release and the settings other than knobs that affect a mode's power. */
 TEST(params_and_release)
 {
 	struct jetwatt_error_text err;

@@ -28,14 +28,15 @@
 
 /*
  * struct tree - the simulated board and the faults of its knobs
+ * @fail: error of a refused write, positive; TREE_DIE: the process ends at the write
  * @fail_at, @fail_for: write number fail_at (from 1) and the fail_for - 1 after it fail with @fail
  * @sticks: path to which all writes fail with @fail
  * @lie_at: number of a write that succeeds without effect
  * @lied: true: write number @lie_at has happened, so the order of writes is not checked any more
  * @lazy: cpufreq accepts a limit but shows it only at tree_flush(), as its work item may run late
  * @writes: number of writes so far
- * @log: path, below the root, and value of each write
- * @bad: true: a write broke a rule about the order of writes
+ * @log: path, below sys/, and value of the last 512 writes
+ * @bad: description of the first write that broke a rule about the order of writes; "": none
  */
 struct tree {
 	char root[PATH_MAX / 4], sys[PATH_MAX / 2], proc[PATH_MAX / 2], state[PATH_MAX / 2];
@@ -98,7 +99,7 @@ static int tree_unlink(const char *path, const struct stat *st, int flag, struct
 	return remove(path);
 }
 
-/* An empty directory. */
+/* Create a directory with only the boot id. */
 static inline void tree_empty(struct tree *t)
 {
 	memset(t, 0, sizeof(*t));

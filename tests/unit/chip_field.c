@@ -48,7 +48,7 @@ TEST(values_are_rounded)
 	EXPECT_EQ(-1, jetwatt_pv_to(-625000, JETWATT_PV_PER_UV));
 }
 
-/* The rounding errors of all values of a ramp over many LSBs have a mean of 0. */
+/* The rounding errors of all values of a ramp over many LSBs have a mean close to 0. */
 TEST(rounding_has_no_bias)
 {
 	int64_t sum = 0, raw;

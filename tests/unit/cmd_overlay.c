@@ -4,7 +4,7 @@
 
 #include "../../user/cmd/doctor/replay_overlay.c"
 
-/* Write a text as a string property into the device tree of a report. */
+/* NODE() is one file of a report's device tree; @how: "strings", "hex" or "text". */
 #define DT	"proc/device-tree/"
 #define HEAD	"{\"schema\": \"" JETWATT_REPORT_SCHEMA "\", \"files\": ["
 #define NODE(path, how, what) "{\"path\": \"" DT path "\", \"" how "\": " what "}"
@@ -78,8 +78,8 @@ TEST(report_without_sensors)
 	free(text);
 }
 
-/* Labels of rails that would end a string or a node of the overlay early are left out. */
-TEST(hostile_labels_are_left_out)
+/* Texts and names that would end a string or a node of the overlay early are left out. */
+TEST(hostile_texts_are_left_out)
 {
 	char *text = overlay_of(HEAD
 		NODE("model", "strings", "[\"a\\\"; }; /include/ \\\"/etc/passwd\"]") ","

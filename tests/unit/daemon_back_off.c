@@ -96,7 +96,8 @@ FIXTURE_TEARDOWN(back_off)
 	pthread_mutex_destroy(&self->d.lock);
 }
 
-/* Return the duration of a back-off, in s. @held_s: time since the previous back-off, in s. */
+/* Return the duration of a back-off, in s; -1 on error. @held_s: time since the previous back-off,
+ * in s; @over_w: power at the cap event, in W, 0: not known. */
 static double back_off(FIXTURE_DATA(back_off) *self, double held_s, double over_w)
 {
 	struct jetwattd_reading got = { .over_w = over_w };

@@ -149,7 +149,7 @@ static int at_floor(void)
 	       tree_get(&it->t, GPU "max_freq") == 420750000;
 }
 
-/* A zombie does not use the GPU. */
+/* Kill the job at check 100, and leave it as a zombie, which does not use the GPU. */
 static void ends_after_100(struct jetwattd_run *r)
 {
 	(void)r;

@@ -43,12 +43,13 @@ FIXTURE(cap) {
 	struct jetwattd_policy policy;
 	struct jetwattd_cap_check *j;
 	double found_w, half_w, top_w, floor_w, drawn_w, err, sum, last[SECOND];
-	unsigned int n, age_ms;	/* of a batch of samples */
+	unsigned int n, age_ms;	/* number of ticks so far; age of a batch of samples, in ms */
 	uint64_t since, longest, over;
 	int core_sticks, emc_sticks, safe_refused, found_sticks, found_writes;
 };
 
-/* Write hook: a CPU that stays online, the memory cap or the GPU's highest clock refuses. */
+/* Write hook: CPUs refuse to go offline (core_sticks), the memory cap refuses each write
+ * (emc_sticks), or the GPU refuses its highest clock (found_sticks). */
 static int stubborn(const char *path, const char *text, void *arg)
 {
 	FIXTURE_DATA(cap) *self = arg;
@@ -116,7 +117,8 @@ static double target(FIXTURE_DATA(cap) *self)
 	       jetwatt_mode_same(&d->act.mode, &mid) ? SAFE_W : self->top_w;
 }
 
-/* @burst: relative extra power in every second half second, 0: none. */
+/* Simulate @seconds. @burst: the power alternates every half second between (1 + @burst) and (1 -
+ * @burst) times that of the mode; 0: the power approaches that of the mode with a delay. */
 static void passes(FIXTURE_DATA(cap) *self, double seconds, double burst)
 {
 	for (unsigned int i = 0; i < seconds * SECOND; i++) {
@@ -191,7 +193,7 @@ TEST_F(cap, peaks_are_limited_by_the_short_window)
 	self->d.cap.cap_window_s = 0.1;
 	self->top_w = 0.75 * BUDGET;
 	for (int i = 0; i < 4; i++) {
-		/* Without a limit, just above the peaks, at the mean, and below. */
+		/* Without a limit, just above the peaks, between mean and peaks, below the mean. */
 		const double limit_w[] = { 0, 1.31 * self->top_w, 1.1 * self->top_w, 0.9 * self->top_w };
 		uint64_t events = self->d.cap.cap_events;
 
@@ -462,7 +464,8 @@ static int hear(struct jetwattd_cap_thread *c, uint64_t *ms, int n, uint32_t val
 }
 
 /* The total power is known once every rail has delivered samples for a while, and unknown when a
- * rail stops. A chip that has failed is tried again after one second. */
+ * rail stops. The module retries a failed chip after one second, so a silent rail counts as failed
+ * only after more than a second. */
 TEST(total_needs_every_rail)
 {
 	struct jetwattd d = { .rails = 2 };
@@ -492,7 +495,7 @@ TEST(total_needs_every_rail)
 	EXPECT_EQ(-1, hear(c, &ms, 100, 5));
 	EXPECT_EQ(1, atomic_load(&d.seeing));
 	EXPECT_EQ(0, hear(c, &ms, 1600, 4));
-	/* The total now consists of one rail only. */
+	/* The total now has one rail, but the board has two, so the total stays unknown. */
 	atomic_store(&d.seeing, 0);
 	memset(&c->hearing, 0, sizeof(c->hearing));
 	c->failed_rail = NULL;

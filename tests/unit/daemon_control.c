@@ -299,7 +299,7 @@ TEST_F(control, live_socket_stays_if_it_cannot_be_probed)
 	EXPECT_EQ(0, lstat(self->policy.control, &st));
 }
 
-/* Send requests with random damage from a fixed seed: changed bytes, cut lines, doubled parts. */
+/* Send requests with random damage from a fixed seed: changed bytes and cut lines. */
 TEST_F(control, mutated_requests_never_crash)
 {
 	static const char *const word[] = { "budget 20W\n", "status\n", "pause\n", "metrics openmetrics\n" };

@@ -22,7 +22,8 @@ uint64_t jetwatt_clock_ns(void)
 	return clock_ns;
 }
 
-/* Stub of the loop's sleep: simulated time passes, and wait windows end. */
+/* Stub of the loop's sleep: simulated time passes, and a wait window ends when the mode has been
+ * applied for window_ms. */
 int jetwattd_sleep(struct jetwattd_run *r, double seconds)
 {
 	clock_ns += seconds * 1e9;

@@ -26,7 +26,7 @@ static double noise(void)
 	return 1 + NOISE * ((double)(state >> 33) / 4294967296.0 - 0.25);
 }
 
-/* Return the time of a job whose GPU work and CPU work overlap partly. */
+/* Return the row (time and power) of a job whose GPU work and CPU work overlap partly. */
 static struct jetwatt_row row_of(const struct jetwatt_mode *m, double by)
 {
 	double gpu = 40e9 / m->gpu_hz, cpu = 60e6 / m->cpu_khz / m->cores;
@@ -124,7 +124,7 @@ static void learned(FIXTURE_DATA(drift_rows) *self, size_t old, double by)
 	for (size_t i = 0; i < ROWS; i++) {
 		struct jetwatt_row row = row_of(&self->mode[(i * 37 + 11) % MODES], i < old ? by : 1);
 
-		/* Modes 2 and 7 were left before their time was measured. */
+		/* In readings 2 and 7, the mode was left before its time was measured. */
 		if (i == 2 || i == 7)
 			row.time_sd = JETWATTD_NO_TIME;
 		jetwatt_tuner_add(k, &row);
@@ -213,7 +213,7 @@ TEST_F(drift_rows, reading_across_the_drift_is_dropped)
 	EXPECT_EQ(1, suspected(self, (size_t)(((ROWS - 1) * 37 + 11) % MODES), NULL));
 	EXPECT_EQ(1, k->nr_rows);
 	EXPECT_EQ(0, wrong(self));
-	/* The applied mode was left because of its power, so the check measures another mode. */
+	/* The tried mode was left because of its power, so each check switches to a known mode. */
 	learned(self, ROWS, 2);
 	self->board = k->row[0].mode;
 	before_ms = k->row[ROWS - 1].time_ms;

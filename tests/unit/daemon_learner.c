@@ -166,8 +166,8 @@ TEST_F(learner, number_of_modes_is_limited)
 	EXPECT_NE(NULL, best(self));
 }
 
-/* With rows of the same workload from another device, the learner needs to measure only four modes.
- * Modes whose rows were measured on this device are not measured again. */
+/* With rows of the same workload from another device, the learner needs to measure at most six
+ * modes. Modes whose rows were measured on this device are not measured again. */
 TEST_F(learner, known_workload_needs_few_measurements)
 {
 	struct jetwatt_row row[40];
@@ -279,8 +279,8 @@ TEST_F(learner, presets_are_measured_first)
 	EXPECT_TRUE(jetwatt_mode_same(&m[85], &self->p.tried[0]));
 }
 
-/* Modes that are excluded as too slow for a server are chosen only if all modes within the budget
- * are excluded. */
+/* A mode that is too slow for a server excludes the slower modes too, until the exclusions are
+ * forgotten. */
 TEST_F(learner, mode_too_slow_for_a_server_excludes_slower_modes)
 {
 	struct jetwatt_mode was;

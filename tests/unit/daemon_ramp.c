@@ -228,7 +228,7 @@ TEST_F(ramp, ramp_levels_are_from_0_to_1)
 
 /* The clocks of the highest mode are fixed, so an idle board may draw much more power in this mode than
  * in the level below it. In its own state, the board draws less. */
-TEST_F(ramp, it_ends_if_the_highest_mode_is_within_the_budget)
+TEST_F(ramp, ramp_ends_if_the_highest_mode_is_within_the_budget)
 {
 	load = 2;
 	turns(self, 40);

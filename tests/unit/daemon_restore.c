@@ -273,8 +273,8 @@ TEST_F(restore, same_mode_is_applied_again_during_retries)
 	EXPECT_EQ(d->act.others, 0);
 }
 
-/* The first switch fails halfway, and jetwattd ends. The final restore of jetwattd is refused at
- * first, then succeeds. */
+/* A switch fails halfway, and jetwattd ends. Its final restore is refused at first. It is retried
+ * three times, one second apart, and fails with -EIO if every retry is refused. */
 TEST_F(restore, restore_at_the_end_after_a_torn_switch)
 {
 	struct jetwattd *d = &self->d;

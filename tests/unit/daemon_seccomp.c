@@ -21,8 +21,9 @@
 
 static volatile char word[8] = "ours";
 
-/* Try, in a child process with the filter, all calls that access process @pid. Return: number of
- * the first call that is not denied; 0: all are denied. */
+/* Try, in a child process, all calls that access process @pid, and unshare(). @fence installs the
+ * filter; NULL: no filter. Return: number of the first call that is not denied; 0: all are denied;
+ * 99: the filter was not installed. */
 static int reaches(int (*fence)(void), pid_t pid, int fd)
 {
 	char text[8] = "theirs";
@@ -119,7 +120,7 @@ TEST(existing_threads_get_the_filter)
 	waitpid(pid, NULL, 0);
 }
 
-/* The system calls that jetwattd needs still work. */
+/* Some of the system calls that jetwattd needs still work. */
 TEST(allowed_calls_still_work)
 {
 	pid_t c = fork();

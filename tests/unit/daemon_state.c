@@ -26,7 +26,7 @@ TEST(states_of_a_running_job)
 	EXPECT_EQ(JETWATTD_LEARNING, d.doing);
 }
 
-/* The cap's thread yields to another writer just before the loop reports that it holds a mode. */
+/* Another thread enters yielding, paused or blind just before the loop reports its own state. */
 TEST(loop_cannot_end_yielding)
 {
 	for (int s = 0; s < 3; s++)

@@ -26,7 +26,8 @@ static void (*on_turn)(struct jetwattd_run *r);
 
 static void on_blind(void);
 
-/* Stub of pthread_mutex_lock(): the cap's thread may take the lock before the loop. */
+/* Stub of pthread_mutex_lock(): at call number @locks_blind, act as if the cap's thread had become
+ * blind just before. */
 int test_lock(pthread_mutex_t *lock)
 {
 	int err = pthread_mutex_lock(lock);
@@ -201,7 +202,7 @@ TEST_F(yield, pause_lasts_until_resume)
 	self->d.pause = 1;
 	on_turn = resumes;
 	jetwattd_wait_for_board(&self->run);
-	/* The pause lasts until the resume command, even if the job ends. */
+	/* The pause lasts until the resume command. */
 	EXPECT_EQ(10, turns);
 	EXPECT_EQ(JETWATTD_IDLE, self->d.doing);
 }
@@ -257,9 +258,8 @@ TEST_F(yield, pause_with_a_refused_restore)
 	EXPECT_FALSE(self->d.act.applied);
 }
 
-/* The power samples stop just before a restore: the cap has applied the lowest mode, which the
- * restore must not undo. */
-TEST_F(yield, lowest_mode_stays_if_samples_stop_before_a_restore)
+/* The power samples stop just before a restore: the restore must not undo the applied mode. */
+TEST_F(yield, mode_stays_if_samples_stop_before_a_restore)
 {
 	ASSERT_EQ(0, jetwattd_apply(&self->d.act, &top));
 	locks_blind = 1;

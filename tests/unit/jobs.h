@@ -34,6 +34,8 @@
  * @lost: share of events that are lost
  * @threads: number of threads that take turns in waiting for the GPU
  * @warm: factor by which the first minibatch is longer
+ * @minibatches: number of minibatches
+ * @calls: number of different calls that wait, 1 or 2
  * @beat: number of waits between two disturbances by another process, each of which delays a wait
  * @beat_by: maximum delay of a wait by a disturbance, as a share of the minibatch
  * @drift: relative drift of the disturbances' period
@@ -46,7 +48,8 @@
  * @resize_every: number of minibatches between changes of the minibatch size
  * @burst: mean number of consecutive events that are lost at once; 0: 1
  * @told: the records of waits report the number of lost events
- * @launches: the records of waits contain launch times
+ * @launches: number of launches that the record of each wait reports, with the time of the first;
+ *	0: the records contain no launches
  */
 struct job_shape {
 	const char *name;
@@ -73,7 +76,7 @@ struct job_shape {
 struct job_truth {
 	uint64_t end_ns;
 	uint32_t tgid;
-	int eval, damaged;	/* true if the event of the minibatch's last wait was lost */
+	int eval, damaged;	/* of an evaluation; the event of its last wait was lost */
 	int other;		/* a checkpoint, not a minibatch */
 };
 
@@ -126,8 +129,8 @@ static double job_jitter(uint64_t *seed, double ms, double noise)
 	return v > 0.02 ? v : 0.02;
 }
 
-/* Set the default shape: minibatches of 80 ms, 8 % of that time before the first wait, 2 %
- * jitter. */
+/* Replace members that are 0 by defaults: 240 minibatches of 80 ms, 8 % of that time before the
+ * first wait, 2 % before each other wait, equal waits, 2 % jitter. */
 static struct job_shape job_usual(struct job_shape h)
 {
 	h.cycle_ms = h.cycle_ms > 0 ? h.cycle_ms : 80;

@@ -21,7 +21,7 @@ static const struct jetwatt_rail rails[] = {
 };
 
 /* struct batch - a batch of samples of two rails (shunt and bus voltage each), the clocks of two
- * CPU policies, GPU and EMC, the number of cores, and two thermal zones */
+ * CPU policies, GPU and EMC, the number of cores, and a thermal zone */
 struct batch {
 	struct jetwatt_samples s;
 	uint64_t time_ns[8];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A simulated environment for the learner, for daemon_learner, daemon_drift and daemon_share. The
- * environment simulates the board, whose power follows from the clocks of its mode, the cap, which
- * aborts readings over the budget, and the actuator, whose knobs may refuse a mode. Time is
- * simulated, and neither jetwattd nor sysfs is used. */
+/* A simulated environment for the learner, for daemon_learner, daemon_learner_rows, daemon_drift
+ * and daemon_share. The environment simulates the board, whose power follows from the clocks of its
+ * mode, the cap, which aborts readings over the budget, and the actuator, whose knobs may refuse a
+ * mode. Time is simulated, and neither jetwattd nor sysfs is used. */
 #ifndef TESTS_UNIT_LEARNER_PLANT_H
 #define TESTS_UNIT_LEARNER_PLANT_H
 
@@ -36,6 +36,8 @@
  *	modes, share of the job's time
  * @tries, @checks: number of steps that tried a mode, and that measured a known mode again
  * @overs: number of steps in which the cap stepped down
+ * @refusals: number of steps whose mode the knobs refused
+ * @exacts: number of steps that measured exactly
  * @most_w: highest power in a tried mode, in W
  * @tried: tried modes, in order
  * @stored, @drifts: number of rows that the learner passed on to be stored, and of drifts that it

@@ -112,8 +112,8 @@ TEST(contradicting_profile_is_ignored)
 	free(there);
 }
 
-/* One mode deviates from the response surface on the other device. The prediction for this device
- * must keep the deviation, which the response surface alone would smooth out. */
+/* Each mode of the other device deviates by up to 6 % from the response surface. The prediction for
+ * this device must keep the deviations, which the response surface alone would smooth out. */
 TEST(peculiar_mode_is_known_from_the_profile)
 {
 	struct jetwatt_row *here, *there, few[FEW];

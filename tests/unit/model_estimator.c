@@ -13,8 +13,8 @@
 
 static struct jetwatt_row row[MODES];
 
-/* Create rows whose time and power are log-linear in each knob, with a few percent of noise per
- * mode. */
+/* Create rows whose time and power are sums of a few terms of the knobs, with a few percent of
+ * noise per mode. */
 static void board(void)
 {
 	uint64_t s = 5;
@@ -90,7 +90,7 @@ FIXTURE_TEARDOWN(any)
 	jetwatt_estimator_forget(&self->by);
 }
 
-/* About 95 % of the prediction errors must be within the stated 95 % interval, and the interval
+/* More than 80 % of the prediction errors must be within the stated 95 % interval, and the interval
  * must not be unreasonably wide. */
 TEST_F_TIMEOUT(any, spreads_cover, 240)
 {
@@ -140,7 +140,7 @@ TEST_F_TIMEOUT(any, knows_no_order, 240)
 }
 
 /* With a power budget, the search finds one of the fastest modes within the budget. Without a
- * budget, the search measures modes across the whole range of the board, each once. */
+ * budget, the search measures modes with several numbers of cores, each once. */
 TEST_F_TIMEOUT(any, a_search_goes_by_it, 300)
 {
 	struct jetwatt_mode mode[MODES];
@@ -172,7 +172,7 @@ TEST_F_TIMEOUT(any, a_search_goes_by_it, 300)
 			if (strncmp(next.why, "again", 5))
 				EXPECT_NE(0, memcmp(&seen[i].mode, &seen[k].mode, sizeof(seen[k].mode)));
 	}
-	/* 4, 8 and 12 are 0100, 1000 and 1100 */
+	/* Measured were 12 (1100) cores, or both 4 (0100) and 8 (1000). */
 	EXPECT_EQ(12, cores);
 }
 
@@ -194,8 +194,8 @@ TEST_F_TIMEOUT(any, refit, 240)
 	jetwatt_fitted_free(all);
 }
 
-/* A predictor that returns the mean of the logarithms of time and power, so that cross-validation
- * can be computed by hand. */
+/* A predictor that returns the geometric means of time and power, so that cross-validation can be
+ * computed by hand. */
 struct flat {
 	double time, power;
 };
@@ -340,7 +340,7 @@ TEST(unsupported_operations_are_refused)
 	jetwatt_fitted_free(f);
 }
 
-TEST(references_of_another_predictor_are_refused)
+TEST(references_without_batch_sizes_are_refused)
 {
 	struct jetwatt_estimator pt = { .by = jetwatt_predictor_find("powertrain") };
 	struct jetwatt_row seen[SEEN];

@@ -234,8 +234,7 @@ static struct jetwatt_row some_row(uint64_t *s)
 	};
 }
 
-/* Each predictor has its own test variant, because training is slow and a test has a time limit of
- * 30 s. */
+/* Each predictor has its own test variant, because training is slow and a test has a time limit. */
 FIXTURE(method)
 {
 	const struct jetwatt_predictor *m;
@@ -277,7 +276,7 @@ FIXTURE_TEARDOWN(method)
 		self->m->prior_free(self->prior);
 }
 
-/* Two trainings with sanitizers. */
+/* The test trains twice, which is slow with sanitizers. */
 TEST_F_TIMEOUT(method, knows_no_order, 120)
 {
 	const struct jetwatt_predictor *m = self->m;

@@ -193,7 +193,7 @@ TEST_F(saved, modes_outside_the_training_range_are_flagged)
 	jetwatt_fitted_free(f);
 }
 
-TEST_F(saved, batch_sizes_outside_the_training_range_are_flagged)
+TEST_F(saved, batch_sizes_of_the_training_are_listed)
 {
 	struct jetwatt_fitted *f;
 	uint32_t size[4] = { 0 };

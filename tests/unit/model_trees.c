@@ -103,8 +103,8 @@ TEST(trees_learn_a_step)
 	EXPECT_GT(law, 2 * all) TH_LOG("%f, and %f without trees", all, law);
 }
 
-/* A leaf holds no row or at least LEAF_ROWS rows, and the value of a leaf is between the lowest and
- * the highest value of its rows. */
+/* A leaf holds no row or at least LEAF_ROWS rows, and the absolute value of a leaf is at most RATE
+ * times the highest absolute value of the rows. */
 TEST(leaves_have_enough_rows)
 {
 	struct jetwatt_row seen[MODES];
@@ -148,7 +148,7 @@ TEST(batch_size_is_a_feature)
 	EXPECT_LT(0.3, error(seen, k, n, 7, 0));
 }
 
-/* Fitting is not random: different seeds give the same model. */
+/* Fitting is not random: another seed and another order of the rows give the same model. */
 TEST(same_rows_same_model)
 {
 	struct jetwatt_row seen[MODES], turned[MODES];

@@ -201,7 +201,7 @@ static inline void out_call(struct out *g, const char *name, const char *in, con
 	out_message(g, 1, &n);
 }
 
-/* Write the file; frees @g. */
+/* Return the ONNX file of graph @g, in memory; frees @g. */
 static inline struct out out_model(struct out *g)
 {
 	struct out m = { NULL, 0 };

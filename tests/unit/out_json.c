@@ -84,7 +84,7 @@ static bool comma(const char *dir)
 	snprintf(command, sizeof(command), "localedef -f UTF-8 -i de_DE %s/de_DE.UTF-8 > /dev/null 2>&1", dir);
 	/* localedef also exits with a status other than 0 if it only warns. */
 	if (system(command))
-		fprintf(stderr, "# %s: not without complaints\n", command);
+		fprintf(stderr, "# %s: exit status other than 0\n", command);
 	return !setenv("LOCPATH", dir, 1) && setlocale(LC_NUMERIC, "de_DE.UTF-8");
 }
 

@@ -101,8 +101,8 @@ static int all_differ(const struct jetwatt_row *seen, size_t k)
 	return 1;
 }
 
-/* Return the quantity by which the plan decides to stop: the mean uncertainty of the modes that are
- * not in @seen. */
+/* Return the quantity by which the plan decides to stop: the root mean square uncertainty of the
+ * modes that are not in @seen. */
 static double left_open(const struct jetwatt_row *row, long n, const struct jetwatt_row *seen,
 			size_t k)
 {
@@ -214,7 +214,8 @@ TEST(order_of_modes_saves_core_switches)
 	free(row);
 }
 
-/* A reading far below all others is repeated once, even if no further mode may be measured. */
+/* A reading far below what its neighbours suggest is repeated once, even if no further mode may be
+ * measured. */
 TEST(outlier_is_measured_again_once)
 {
 	long n;
@@ -275,7 +276,7 @@ TEST(surprisingly_good_mode_is_measured_twice)
 }
 
 /* No mode of the board draws as little as the budget of 3 W: the search detects this after few
- * modes, and the last measured mode is close to the lowest power. */
+ * modes, of which one draws at most 5 % more than the lowest power. */
 TEST(impossible_budget_ends_early_with_the_lowest_power)
 {
 	long n;
@@ -294,7 +295,8 @@ TEST(impossible_budget_ends_early_with_the_lowest_power)
 	free(row);
 }
 
-/* If every mode is within the budget, the search finds the fastest mode of the board. */
+/* If every mode is within the budget, the search finds a mode at most 1 % slower than the
+ * fastest one. */
 TEST(generous_budget_finds_the_fastest_mode)
 {
 	long n;

@@ -44,7 +44,7 @@ static double energy_j(const struct truth *t, double flop, double bytes)
 	return t->eps_flop * flop + t->eps_mem * bytes + t->pi0 * time_s(t, flop, bytes);
 }
 
-/* The kernels have operational intensities from 1/16 to 2000 FLOP per byte. */
+/* The kernels have operational intensities from 0.06 to 2100 FLOP per byte. */
 static void kernels(const struct truth *t, struct jetwatt_roofs_kernel *k, double noise, uint64_t *s)
 {
 	for (int i = 0; i < KERNELS; i++) {

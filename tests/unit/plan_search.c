@@ -69,7 +69,7 @@ static double budget_of(const struct jetwatt_row *row, size_t n, double part)
 	return lo * pow(hi / lo, part);
 }
 
-/* Each test has only a few boards, because its time limit is 30 s, also on a busy machine. */
+/* Each test has only a few boards, because it has a time limit, also on a busy machine. */
 FIXTURE(boards)
 {
 	struct tally t;

@@ -7,7 +7,7 @@
 #define KERNELS	4
 #define MODES	12	/* measured modes of a kernel */
 #define NOISE	0.01
-#define THIN	23	/* few modes and boards: the time limit is 30 s, also on a busy machine */
+#define THIN	23	/* few modes and boards: a test has a time limit, also on a busy machine */
 
 /* Work of the calibration kernels, in the units of struct synth: ms at 1 GHz, and at the full
  * memory bandwidth. */

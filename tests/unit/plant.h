@@ -33,7 +33,7 @@ struct plant_shape {
 
 /* An interval of constant power. */
 struct plant_piece {
-	double from_s, w[PLANT_RAILS], j[PLANT_RAILS];	/* energy up to @from_s */
+	double from_s, w[PLANT_RAILS], j[PLANT_RAILS];	/* j: energy up to from_s, in J */
 };
 
 struct plant {

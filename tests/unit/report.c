@@ -103,7 +103,7 @@ TEST(malformed_report_is_refused)
 	EXPECT_EQ(3, line);
 }
 
-/* A truncated report is refused, or parses to the same contents as the whole report. */
+/* Every truncated report is refused. */
 TEST(truncated_report_is_refused)
 {
 	static const char text[] = HEAD "\"files\": [{\"path\": \"sys/b\", \"text\": \"\\u00e9\"}], \"n\": -1.5e3}";

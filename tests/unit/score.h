@@ -7,8 +7,8 @@
 #include "jobs.h"
 
 /* Maximum distance of a hit, in nanoseconds: a found boundary counts as a hit if it is at most this
- * far from the true boundary. If the event of the true boundary was lost, any found boundary within
- * the minibatch counts as a hit. */
+ * far from the true boundary. If the event of the true boundary was lost, the maximum distance is
+ * 90 % of the length of the minibatch. */
 #define SCORE_NEAR_NS	0.2e6
 #define SCORE_BINS	2000	/* bins of one microsecond */
 
@@ -67,8 +67,8 @@ static void score_hit(struct score *s, const struct job_truth *t, const struct j
 		s->off[(int)fmin(off * 1e-3, SCORE_BINS - 1)]++;
 }
 
-/* Return the score of one process. A minibatch marked as another phase does not count, except the
- * first one. */
+/* Return the score of one process. A found boundary of kind OTHER does not count, except the first
+ * one. */
 static struct score score_job(const struct job *j, const struct jetwatt_batch_bound *b, int n)
 {
 	struct score s = { 0 };

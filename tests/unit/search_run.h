@@ -36,7 +36,7 @@ static double search_normal(uint64_t *s)
 }
 
 /* Read a CSV file with the six columns cores, cpu_khz, gpu_hz, emc_hz, time_ms, power_w in this
- * order. */
+ * order, and skip other lines. Return: number of rows; -errno. */
 static __attribute__((unused)) long search_read(const char *path, struct jetwatt_row **row)
 {
 	struct jetwatt_row *r = NULL, *more;

@@ -188,7 +188,7 @@ TEST(hwmon_files)
 	EXPECT_EQ(NONE, r.of.value[JETWATT_TELEMETRY_TEMP_MC]);
 	EXPECT_GT(r.time_ns, 0);
 
-	/* A hwmon device that disappears affects only its own series, and is found again when it
+	/* A file that disappears affects only its own series, and is found again when it
 	 * returns. */
 	drop(root, "hwmon4/oc3_event_cnt");
 	EXPECT_EQ(3, jetwatt_sysfs_read(fs, &r));

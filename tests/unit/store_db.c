@@ -64,7 +64,7 @@ static void sql(const char *path, const char *text)
 	sqlite3_close(s);
 }
 
-/* A child process without privileges. */
+/* Give up root's privileges, in a child process. */
 static void ordinary(const char *dir)
 {
 	if (geteuid())

@@ -145,10 +145,10 @@ TEST_F(pool, prior_is_the_cross_device_median)
 	free(row);
 }
 
-/* Sixty devices, whose times have offsets of up to about 5 %, measure four of thirty modes each. By
- * chance, some modes are measured only by devices with a positive offset. Because the ratio of two
- * modes is known much better than the offset of a device, the offsets must not bias the prior of a
- * mode. */
+/* Sixty devices, whose powers have offsets of up to about 5 %, measure four of thirty modes each.
+ * By chance, some modes are measured only by devices with a positive offset. Because the ratio of
+ * two modes is known much better than the offset of a device, the offsets must not bias the prior
+ * of a mode. */
 TEST_F(pool, offset_of_a_device_does_not_bias_a_mode)
 {
 	enum { BOARDS = 60, EACH = 4, MODES = 30 };

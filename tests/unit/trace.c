@@ -103,7 +103,8 @@ static uint32_t kind_of(int k)
 }
 
 /* Create batch @nr of samples of a board with four rails at 1 kHz: power bursts, noise of one or
- * two LSBs, one bus voltage per sample in rotation, and slowly changing clocks every 100 ms. */
+ * two LSBs, one bus voltage per sample in rotation, CPU clock and cores in every sample, and the
+ * other clocks every 100 ms. */
 static void make(struct jetwatt_samples *s, struct jetwatt_series_view *view, int32_t *value,
 		 uint64_t *t, uint32_t nr)
 {
@@ -180,7 +181,6 @@ static void head(struct jetwatt_trace_writer *w)
 	jetwatt_trace_write_job(w, &job);
 }
 
-/* Write batches and waits @from to @to - 1; a new block begins every @block of them. */
 /* The counters of a program: the first one grows, the second one is missing at first. */
 static void counts_of(struct jetwatt_trace_counts *c, uint32_t nr)
 {
@@ -199,6 +199,7 @@ static void write_counts(struct jetwatt_trace_writer *w, uint32_t nr)
 	jetwatt_trace_write_counts(&c, w);
 }
 
+/* Write batches and waits @from to @to - 1; a new block begins every @block of them. */
 static void write_some(struct jetwatt_trace_writer *w, uint32_t from, uint32_t to, uint32_t block)
 {
 	struct jetwatt_sync s;
@@ -625,8 +626,8 @@ static void got_counts(const struct jetwatt_trace_counts *c, void *arg)
 TEST(counters_of_work_units)
 {
 	static const struct jetwatt_trace_calls none;
-	/* begin, duration, number of counters: the number exceeds the limit; the counter does; the value
-	 * is infinite */
+	/* Begin and duration are 0. The number of counters exceeds the limit, the index of a
+	 * counter exceeds the limit, or the value is infinite. */
 	static const uint8_t bad[][16] = {
 		{ JETWATT_TRACE_COUNTS, 3, 0, 0, JETWATT_TRACE_COUNTERS + 1 },
 		{ JETWATT_TRACE_COUNTS, 6, 0, 0, 1, JETWATT_TRACE_COUNTERS, 0, 0 },
