@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=14 icount timeout=200 overlay=tests/sim/boards/whole/thor.dtso modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Thor: the GPU is a PCI device, bwmgr caps the memory clock, the CPU has seven clusters, and waits
-# are visible in libcuda only.
+# Thor: the GPU is a PCI device, bwmgr caps the memory clock, and the CPU has seven clusters. The
+# test's job waits by spinning, so only a probe in libcuda sees its waits.
 . "${0%/*}/common.inc"
 plan 7
 

@@ -156,8 +156,8 @@ TEST_F(board, sequence_has_no_gaps_and_times_increase)
 }
 
 /*
- * The current exceeds a critical limit, and the limit is then restored; for many ticks, only the
- * module reads the chip. The alarm flag of the chip must still be set afterwards.
+ * Set the critical limit below the current, restore it, and let only the module read the chip for
+ * many ticks. The alarm flag of the chip must still be set afterwards.
  */
 TEST_F(board, alarm_stays_set)
 {

@@ -8,8 +8,8 @@
  * "gpu-gpc-0" and "gpu-nvd-0", without bus, driver and node. Other clocks of the GPU follow the
  * clocks of these two devices and have no devfreq device of their own. The governor is
  * "performance", the polling interval 25 ms. While the PCI device is runtime-suspended, cur_freq is
- * 0, the load is 0 of 100, and a new clock is only stored. The load is reported in percent. The
- * driver's remove() function removes all of these devices.
+ * 0, the load is 0 of 100, and a new clock is only stored. The load is reported in percent.
+ * remove() removes the devfreq devices and the devices of all GPU clocks.
  *
  * Unlike nvidia.ko: the PCI device is alone on a simulated host bridge (no root port; its address
  * is 0001:00:00.0, on the board 0000:01:00.0) and has neither BARs nor capabilities; clocks are

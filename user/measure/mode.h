@@ -30,7 +30,7 @@
  * @slow_ms: if minibatches take longer than this, ms, the measurement ends early: power need not
  *	have settled, and its error includes that; 0: no limit
  * @before_w: settled power before the change of mode, W; 0: unknown
- * @limit_w: power limit, W; a predicted power that is far from this limit may have a larger error;
+ * @limit_w: power limit, W; a prediction far from it is accepted with a larger error;
  *	0: no limit
  * @good_ms: modes that are faster than this, ms, and close to @limit_w need a smaller power error;
  *	0: no mode needs a smaller error

@@ -19,7 +19,7 @@
  * @kind: kind of the source that @text names
  * @url: the server, if @kind is JETWATT_UNIT_HTTP
  * @fd: the descriptor, if @kind is JETWATT_UNIT_FD
- * @line, @line_len: the last line read from @fd, as far as it has arrived
+ * @line, @line_len: the start of the next line from @fd, until its newline arrives
  * @last: the count in the last complete line; @lines: 1: @last is valid; 0: no line is complete
  *	yet; -EINVAL: the last complete line was not a number
  */

@@ -23,8 +23,8 @@
  * waits. */
 #define SEARCH_FIRST	64
 #define WAITS_MIN	24	/* minimum number of waits from which the cycle is learned */
-/* with fewer stored waits, learn again after WAITS_MIN / 2 new waits, because a period of 8 waits
- * is found only after many waits */
+/* with fewer stored waits, learn again after every WAITS_MIN / 2 new waits: the first fits may
+ * miss a long period, such as 8 waits */
 #define WAITS_FEW	96
 /* learn again after this many new waits if these took at least LEARN_NS; else after CYCLE_WAITS
  * new waits, or after STORED_WAITS if the minibatches have many waits */

@@ -6,9 +6,10 @@
  * end of the training cycle (the program fetches a value, or an optimizer waits); at a phase index
  * of the evaluation cycle; in no cycle (a checkpoint). From one wait to the next, the phase index
  * increases by one, or by more if waits were lost, in which case the gap includes the lost waits.
- * The emission compares the gap and the length of a wait with the emission of its state, relative
- * to the job's present speed. Each path estimates three speeds: that of the data loader, that of
- * the other gaps, and that of the GPU. Two successive outliers of the same size are a new speed.
+ * The emission is the log-likelihood of a wait's gap and length in a state, given the state's
+ * usual gap and length and the job's present speed. Each path estimates three speeds: that of the
+ * data loader, that of the other gaps, and that of the GPU. Two successive outliers of the same size
+ * are a new speed.
  *
  * As long as the best path predicts the next wait, only that path is continued. If that path does
  * not predict the next wait, all transitions are evaluated until one path is ahead of the others by

@@ -80,7 +80,8 @@ struct jetwatt_tuner {
 int jetwatt_tuner_add(struct jetwatt_tuner *l, const struct jetwatt_row *row);
 
 /*
- * Add the @n rows of the same workload from other devices to the prior of the search. Return: 0; 1
+ * Set the prior's rows from other devices to these @n rows of the same workload; earlier such
+ * rows are discarded. Return: 0; 1
  * if the predictor does not use rows of other devices or @n is less than 3; negative exit code,
  * after printing the error.
  */
