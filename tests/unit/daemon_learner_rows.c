@@ -153,4 +153,24 @@ TEST_F(learner, job_known_from_few_modes_over_the_budget_is_learned_below_it)
 	learn_lower_budget(_metadata, self, 6);
 }
 
+/* The lowest mode is known to draw more than the budget: nothing can be gained by measuring one higher
+ * mode after the other. */
+TEST_F(learner, modes_above_a_lowest_mode_over_the_budget_are_not_measured)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	struct jetwatt_row rows[10];
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 10 };
+	struct plant *p = &self->p;
+
+	for (int i = 0; i < 10; i++)
+		rows[i] = row(&m[i * 18], time_ms(p, &m[i * 18]), watts(p, &m[i * 18]));
+	p->budget_w = 0.9 * watts(p, &m[0]);
+	p->learn_s = 0;
+	p->learn_j = 1e9;
+	p->most = 1000;
+	begin(self, &prior);
+	hold_on(self, 3000);
+	EXPECT_EQ(0, p->tries);
+}
+
 TEST_HARNESS_MAIN

@@ -91,6 +91,17 @@ static long lowest_open(struct jetwattd_learner *l)
 	return at;
 }
 
+/* Return: 1 if a known mode has at most this level. */
+static int knows_lower(const struct jetwattd_learner *l, double level)
+{
+	double least;
+
+	for (size_t i = 0; i < l->known.nr_rows; i++)
+		if (jetwattd_span_level(&l->span, &l->known.row[i].mode, &least) <= level)
+			return 1;
+	return 0;
+}
+
 /* Collect the modes among which the plan may choose: the known modes, and those that satisfy
  * condition @how; @weighed: all that are not excluded. Return: number of modes that are not known. */
 static size_t collect_choices(struct jetwattd_learner *l, int how, int weighed)
@@ -144,8 +155,9 @@ long jetwattd_pick_unpredicted(struct jetwattd_learner *l)
 		if (weighed)
 			break;
 	}
-	/* While no mode within the limit is known, the job runs in the lowest mode anyway. */
-	return i < 0 && !jetwattd_fastest(l) ? lowest : i;
+	/* While no mode within the limit is known, the job runs in the lowest mode anyway. If that mode
+	 * is known, it draws too much, and so do the modes above it. */
+	return i < 0 && lowest >= 0 && !jetwattd_fastest(l) && !knows_lower(l, l->lowest) ? lowest : i;
 }
 
 /* Return the power, in W, that is assumed for preset @k before it is measured. @best: best mode, NULL:
