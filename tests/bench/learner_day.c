@@ -80,8 +80,6 @@ static double run(struct workload *w, const struct jetwatt_corpus *other, int ot
 		prior.other = other;
 		prior.others = (size_t)others;
 	}
-	/* job() appends to the rows that the prior points to. */
-	b->max_stored = PARTS;
 	job(b, &prior);
 	printf("%.0f,%s,%g,%.1f,%.0f,%d,%d,%.4g,%.4g,%.4g,%d,%zu,%.6g,%.6g", at_s, w->file, w->times, b->budget_w,
 	       b->length_s, !w->last, (int)prior.others, fastest(b, room(b)), fastest(b, b->budget_w), best_preset(b),

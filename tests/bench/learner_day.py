@@ -23,13 +23,15 @@ def day(args, seed):
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
     jobs = []
     for row in csv.DictReader(out.stdout.splitlines()):
-        jobs.append({k: v if k == "file" else float(v) for k, v in row.items()} | {"seed": seed})
+        # "inf": no preset is within the limit
+        jobs.append({k: v if k == "file" else None if v == "inf" else float(v) for k, v in row.items()} |
+                    {"seed": seed})
     return jobs
 
 
 def excess(jobs, best="best_ms", done="done", since=0):
     """Excess of the jobs together, in percent; None if there are none."""
-    jobs = [j for j in jobs if j["length_s"] > since and j[best] != float("inf")]
+    jobs = [j for j in jobs if j["length_s"] > since and j[best] is not None]
     least = sum(j[done] * j[best] * 1e-3 for j in jobs)
     return 100 * (sum(j["length_s"] - since for j in jobs) / least - 1) if least else None
 
@@ -126,7 +128,7 @@ def main():
         days.append(found)
     with open(args.out + ".json", "w") as f:
         json.dump({"hours": args.hours, "lengths": args.lengths, "share_pct": args.share, "days": days, "jobs": jobs},
-                  f, indent=1, default=str)
+                  f, indent=1, allow_nan=False)
     plot(args.out + ".svg", jobs)
 
 

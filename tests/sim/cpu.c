@@ -14,8 +14,8 @@
 #include "knobs.h"
 
 /*
- * Switching time that cpufreq is told. The simulation switches at once; a board takes some
- * milliseconds.
+ * Transition latency that the driver reports to cpufreq. The simulation switches at once; a board
+ * takes some milliseconds.
  */
 #define TRANSITION_NS	1000000
 

@@ -80,7 +80,7 @@ static double log_value(double value, struct expected e, double outlier, double 
 /*
  * If the speed of the gaps is known from one gap only, which may have been an outlier, take the
  * speed @speed of the present gap if that differs. Exception: a long first gap is a stall if a stall
- * is more probable than that the speeds of the first gap and of the other gaps differ so much.
+ * is more probable than this difference between the speeds of the first gap and of the other gaps.
  */
 static void correct_speed(const struct decoder *d, double speed, int inner, bool stall,
 			  struct viterbi_path *w)
