@@ -434,6 +434,20 @@ TEST_F(cap, time_over_the_budget_is_counted)
 		TH_LOG("%g s, not %g", self->d.cap.over_s, self->over * 1e-9);
 }
 
+/* At the highest rate, 5 kHz, the ring covers the longest window, 10 s. */
+TEST(ring_covers_the_longest_window)
+{
+	struct jetwattd_window *s = calloc(1, sizeof(*s));
+	uint64_t span;
+
+	ASSERT_NE(NULL, s);
+	for (uint64_t i = 0; i < 100000; i++)
+		jetwattd_window_add(s, i * 200000, i < 49999 ? 10 : 20, 0);
+	EXPECT_GT(1e-6, fabs(jetwattd_window_mean(s, 10000000000, &span) - 20));
+	EXPECT_LE(10000000000, span);
+	free(s);
+}
+
 /* The standard deviation of window means is the same for slow and fast oscillations of power. A
  * step to another power level does not increase this standard deviation. */
 TEST(standard_deviation_of_window_means)

@@ -100,6 +100,13 @@ TEST(setting_blind)
 	EXPECT_EQ(-EINVAL, parse("blind = yes\n"));
 }
 
+TEST(limits_of_the_rate)
+{
+	EXPECT_EQ(0, parse("rate = 5000Hz\n"));
+	EXPECT_EQ(-EINVAL, parse("rate = 5001Hz\n"));
+	EXPECT_EQ(-EINVAL, parse("rate = 19Hz\n"));
+}
+
 TEST(setting_turns)
 {
 	ASSERT_EQ(0, parse("turns = /batch.slice  /system.slice/serve.service 100ms\n"));

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JETWATTD_SAMPLES	32768	/* 10 s at 3 kHz */
+/* More than the samples of 10 s, the longest window, at 5 kHz, the highest rate. */
+#define JETWATTD_SAMPLES	65536
 
 /**
  * struct jetwattd_window - the newest samples

@@ -44,6 +44,9 @@ struct policy_key {
 #define WINDOW_MIN_S		0.1
 #define CAP_WINDOW_MIN_S	0.05
 #define WINDOW_MAX_S		10.0
+/* Highest sampling rate, in Hz, as in the kernel module (JETWATT_RATE_HARD_HZ). At this rate, the
+ * ring of samples covers the longest window (JETWATTD_SAMPLES). */
+#define JETWATTD_RATE_MAX_HZ	5000
 /* Separates a power limit from its averaging window. */
 #define OVER	" over "
 
@@ -252,7 +255,7 @@ static const struct policy_key keys[] = {
 	{ "turns", set_turns, .repeats = 1 },
 	{ "window", NUMBER(window_s, "s", WINDOW_MIN_S, WINDOW_MAX_S) },
 	{ "back-off", NUMBER(backoff_s, "s", JETWATTD_BACK_OFF_S, 3600) },
-	{ "rate", NUMBER(rate_hz, "Hz", 20, 10000) },
+	{ "rate", NUMBER(rate_hz, "Hz", 20, JETWATTD_RATE_MAX_HZ) },
 	{ "modes", set_text, AT(modes), .restart = 1 },
 	{ "idle", set_text, AT(idle) },
 	{ "others", CHOICE(reassert, "yield", "reassert") },
