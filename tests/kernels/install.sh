@@ -69,6 +69,8 @@ cp "$work"/new/*.deb "$root/tmp/new/"
 check "the packages can be installed" 'inside sh -c "dpkg -i /tmp/old/*.deb"'
 check "DKMS has built the module" 'inside dkms status; inside dkms status | grep "jetwatt/$older" | grep -q installed'
 check "systemd accepts the units" 'inside sh -c "systemd-analyze verify --man=no /lib/systemd/system/jetwatt*.service /lib/systemd/system/jetwatt*.timer"'
+check "jetwatt-exporter is enabled, and jetwatt-telemetry, which would stop it, is not" \
+	'inside systemctl is-enabled jetwatt-exporter && [ "$(inside systemctl is-enabled jetwatt-telemetry)" = disabled ]'
 check "user, groups and directories exist" \
 	'owner /var/lib/jetwatt && owner /var/lib/jetwatt/profiles && inside id jetwatt && grep "^jetwatt-control:" "$root/etc/group" &&
 	 [ "$(owner /var/lib/jetwatt)" = "root:root 755" ] && [ "$(owner /var/lib/jetwatt/profiles)" = "jetwatt:jetwatt 755" ]'
