@@ -59,6 +59,7 @@ FIXTURE_SETUP(drift_rows)
 	l->known.prediction = calloc(MODES, sizeof(*l->known.prediction));
 	ASSERT_NE(NULL, l->known.prediction);
 	jetwattd_learner_budget(l, 100, 100);
+	jetwattd_learner_resume(l, &(struct jetwattd_terms){ .limit_w = 100, .share = 1 });
 	looks = looked_again = hot = drifts = 0;
 	before_ms = 0;
 	factor = 1;

@@ -3,6 +3,8 @@
  * over the budget. The test gives the readings. */
 #include "learner_plant.h"
 
+#include "daemon/learner_inside.h"
+
 #define LIMIT_W		20.0
 #define BUDGET_W	20.4
 #define SD		0.004
@@ -171,6 +173,75 @@ TEST_F(learner, modes_above_a_lowest_mode_over_the_budget_are_not_measured)
 	begin(self, &prior);
 	hold_on(self, 3000);
 	EXPECT_EQ(0, p->tries);
+}
+
+/* Two rows are known, far below the limit. The preset whose name states a power within the limit is
+ * measured at once, and the next higher one if its power, extrapolated from the first one, is within
+ * the limit. */
+TEST_F(learner, presets_are_measured_although_better_modes_are_known)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	const struct jetwatt_mode presets[] = { m[100], m[150] };
+	struct jetwatt_row rows[] = { row(&m[0], 900, 8), row(&m[1], 800, 8.5) };
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 2, .first = presets,
+					.first_w = (const double[]){ 10, 30 }, .firsts = 2 };
+	struct jetwattd_result result = { .outcome = JETWATTD_MEASURED, .here = 1 };
+	struct jetwattd_reading got = { .m.dwell_s = 2 };
+	struct jetwattd_terms t = at(0);
+	struct jetwattd_step s;
+
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_resume(&self->l, &t);
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(1, jetwattd_learner_next(&self->l, &t, &s));
+		EXPECT_TRUE(jetwatt_mode_same(&presets[i], &s.mode));
+		got.m.row = row(&s.mode, 300 - 100 * i, 14 + 2 * i);
+		ASSERT_EQ(0, jetwattd_learner_reading(&self->l, &got));
+		jetwattd_learner_done(&self->l, &t, &result);
+	}
+}
+
+/* The regular check for a drift does not measure the oldest mode again if that takes far too long,
+ * but the oldest one that it can afford. */
+TEST_F(learner, drift_is_checked_in_a_mode_that_is_not_too_slow)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	struct jetwatt_row rows[] = { row(&m[0], 10000, 8), row(&m[100], 600, 14), row(&m[150], 500, 16) };
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 3 };
+	struct jetwattd_terms t = at(0);
+
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_resume(&self->l, &t);
+	ASSERT_EQ(1, jetwattd_drift_check_first(&self->l));
+	EXPECT_TRUE(jetwatt_mode_same(&m[100], &self->l.check.mode));
+}
+
+/* While a job runs for hours, the next choice is due after half a minute, or later if choosing takes
+ * much CPU time. */
+TEST_F(learner, next_choice_is_due_by_running_time_and_cpu_time)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	struct jetwatt_row rows[] = { row(&m[179], 100, 12) };
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 1 };
+	struct jetwattd_terms t = at(0);
+	struct jetwattd_step s;
+
+	for (int slow = 0; slow < 2; slow++) {
+		ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+		jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+		t = at(0);
+		jetwattd_learner_resume(&self->l, &t);
+		jetwattd_learner_next(&self->l, &t, &s);
+		t = at(7200);
+		t.choose_s = 2 * slow;
+		jetwattd_learner_next(&self->l, &t, &s);
+		t = at(7200 + (slow ? 150 : 20));
+		EXPECT_EQ(0, jetwattd_learner_is_due(&self->l, &t));
+		t = at(7200 + (slow ? 250 : 40));
+		EXPECT_EQ(1, jetwattd_learner_is_due(&self->l, &t));
+	}
 }
 
 TEST_HARNESS_MAIN

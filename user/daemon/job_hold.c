@@ -217,12 +217,14 @@ static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 	return jetwattd_differs(is, was) && !jetwattd_throttled(r, &was->mode);
 }
 
-/* Hold the best mode while time and power agree with the reading of this mode. Return:
- * JETWATTD_MEASURED if modes are to be searched again, else the reason why holding ended. */
-static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_backoff *backing)
+/* Hold the best mode while time and power agree with the reading of this mode. @agreed: mode whose
+ * last full reading agreed with the earlier one. Return: JETWATTD_MEASURED if modes are to be searched
+ * again, else the reason why holding ended. */
+static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_backoff *backing,
+				       struct jetwatt_mode *agreed)
 {
 	struct jetwatt_row was;
-	int drifts = 0, stable = 0;
+	int drifts = 0;
 
 	while (!jetwattd_changed(r)) {
 		const struct jetwatt_row *best = apply_best(r);
@@ -240,7 +242,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		if (may_search_further(r))
 			return JETWATTD_MEASURED;
 		was = *best;
-		if (stable) {
+		if (jetwatt_mode_same(agreed, &was.mode)) {
 			struct jetwatt_row is;
 			size_t n = jetwattd_quick_check(r, &glancing, &is);
 
@@ -254,7 +256,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		if (out == JETWATTD_OVER && jetwattd_back_off(r, backing, &got))
 			return JETWATTD_INTERRUPTED;
 		drifts = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
-		stable = out == JETWATTD_MEASURED && !drifts;
+		*agreed = out == JETWATTD_MEASURED && !drifts ? was.mode : (struct jetwatt_mode){ 0 };
 		if (!drifts && out == JETWATTD_MEASURED && too_near_budget(r, &got.m.row) &&
 		    jetwattd_store_reading(r, &got))
 			return JETWATTD_ENDED;
@@ -272,6 +274,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 enum jetwattd_outcome jetwattd_learn_and_hold(struct jetwattd_run *r)
 {
 	struct jetwattd_backoff backing = { 0 };
+	struct jetwatt_mode agreed = { 0 };
 	enum jetwattd_outcome out;
 	double limit_w;
 
@@ -290,7 +293,7 @@ enum jetwattd_outcome jetwattd_learn_and_hold(struct jetwattd_run *r)
 		apply_best(r);
 		out = jetwattd_search(r);
 		if (out == JETWATTD_MEASURED || out == JETWATTD_SHARED)
-			out = hold_mode(r, &backing);
+			out = hold_mode(r, &backing, &agreed);
 	} while (out == JETWATTD_MEASURED && !jetwattd_changed(r));
 	return out;
 }

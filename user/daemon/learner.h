@@ -71,13 +71,14 @@ struct jetwattd_reading {
  * @share: fraction of the workload's running time that learning may cost. A reading is taken if its
  *	gain exceeds its cost and its cost is within the rest of the share. A reading whose gain
  *	during its own duration exceeds its cost needs no share.
+ * @choose_s: maximum CPU time that the choice of a reading took in the last search, in s
  * @uneven: 1: some minibatches include time slices of a server, so their lengths vary
  */
 struct jetwattd_terms {
 	double limit_w, safe_w;
 	uint64_t now_ns;
 	size_t max_modes;
-	double learn_s, learn_j, share;
+	double learn_s, learn_j, share, choose_s;
 	int uneven;
 };
 

@@ -23,6 +23,8 @@
 /* Logarithm of the ratio of two minibatch times in one mode beyond which the job has drifted:
  * scatter alone stays below it. */
 #define APART		0.1
+/* Maximum cost of the first reading of a regular check, as a fraction of the rest of the share. */
+#define PART		0.5
 /* Minimum number of modes from before a drift that serve as a prior for the job after it. */
 #define LIKE		6
 
@@ -168,11 +170,21 @@ int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_r
 	return best && start_check(l, (size_t)(best - l->known.row), 1);
 }
 
+/* Return: 1 if the row has a time, and a further reading of its mode costs at most PART of the rest of
+ * the share. */
+static int can_check(const struct jetwattd_learner *l, const struct jetwatt_row *row)
+{
+	const struct jetwatt_row *best = jetwattd_fastest(l);
+
+	return jetwattd_is_complete(row) &&
+	       (!best || jetwattd_reading_cost(row->time_ms, best->time_ms) <= PART * jetwattd_share_left(l));
+}
+
 int jetwattd_drift_check_first(struct jetwattd_learner *l)
 {
 	size_t at = 0, n = l->known.nr_rows;
 
-	while (at < n && !jetwattd_is_complete(&l->known.row[at]))
+	while (at < n && !can_check(l, &l->known.row[at]))
 		at++;
 	/* Do not check times that include time slices of a server: they vary too much. */
 	return at < n && !l->terms.uneven && start_check(l, at, 0);

@@ -58,11 +58,14 @@
 #define SLOW_SHARE	0.3
 #define LONG_S		4
 #define LONGER		2
-/* Choosing a reading takes CPU time. If the gain of no reading exceeds its cost, the next attempt
- * is due at the earliest when the job's running time has grown by the factor LATER and by LATER_S
- * seconds. */
+/* If the gain of no reading exceeds its cost, the next attempt is due at the earliest when the
+ * workload's running time has grown by the factor LATER and by LATER_S seconds, but at most by
+ * LATER_MOST_S seconds. Choosing a reading takes CPU time: the attempts use at most the fraction CPU
+ * of the time. */
 #define LATER		1.1
 #define LATER_S		5
+#define LATER_MOST_S	30
+#define CPU		0.01
 
 /* A job that begins with JETWATTD_SURE readings is held in the best mode for this time first, in s. */
 #define KNOWN_S		10
@@ -88,9 +91,7 @@ static double reading_s(double t_ms)
 	return fmax(READING_S, READING * 1e-3 * t_ms);
 }
 
-/* Return the time that a reading of a mode with time @t_ms costs compared with the best mode, in
- * s. */
-static double cost_s(double t_ms, double best_ms)
+double jetwattd_reading_cost(double t_ms, double best_ms)
 {
 	return SWITCH_S + reading_s(t_ms) * fmax(0, 1 - best_ms / t_ms);
 }
@@ -112,7 +113,7 @@ int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const str
 
 	return !best ||
 	       (READING * 1e-3 * worst <= fmax(LONG_S, READING * 1e-3 * LONGER * best->time_ms) &&
-		cost_s(worst, best->time_ms) <= PART * jetwattd_share_left(l));
+		jetwattd_reading_cost(worst, best->time_ms) <= PART * jetwattd_share_left(l));
 }
 
 /* Find a mode near the limit for which a longer reading is worth its time. Return: index of the
@@ -158,7 +159,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 			continue;
 		by = expected_gain(p, best->time_ms, l->terms.limit_w, least);
 		over = jetwattd_upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
-		cost = cost_s(p->time_ms, best->time_ms) + over * over_s;
+		cost = jetwattd_reading_cost(p->time_ms, best->time_ms) + over * over_s;
 		if (by < GAIN)
 			continue;
 		if (over > (known ? OVER : OVER_ALONE) && by * expected < WORTH * cost) {
@@ -231,7 +232,7 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	if (i < 0)
 		i = jetwattd_pick_unpredicted(l);
 	if (i < 0)
-		l->again_s = jetwattd_share_when(l, cost_s(LONGER * best->time_ms, best->time_ms));
+		l->again_s = jetwattd_share_when(l, jetwattd_reading_cost(LONGER * best->time_ms, best->time_ms));
 	return i;
 }
 
@@ -243,7 +244,7 @@ static long pick_now(struct jetwattd_learner *l, int *exact)
 
 	if (jetwattd_allowance_used_up(l))
 		return -1;
-	i = enough ? -1 : jetwattd_next_preset(l, best, 0);
+	i = enough || (best && jetwattd_complete_rows(l) >= JETWATTD_SURE) ? -1 : jetwattd_next_preset(l, best, 0);
 	if (i < 0 && best && !enough && run_s(l) > PRESETS_S && jetwattd_share_left(l) > OVER_S)
 		i = jetwattd_next_preset(l, best, 1);
 	if (i >= 0)
@@ -257,15 +258,17 @@ static long pick_now(struct jetwattd_learner *l, int *exact)
 
 long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 {
-	double later_s = LATER * l->spent->ran_s + LATER_S;
+	double ran_s = l->spent->ran_s, later_s;
 	long i;
 
+	later_s = fmin(LATER * ran_s + LATER_S, ran_s + LATER_MOST_S);
+	later_s = fmax(later_s, ran_s + l->terms.choose_s / CPU);
 	*exact = 0;
 	l->predicted = 0;
 	l->gain_s = 0;
 	l->rest_s = expected_s(l);
 	if (!l->taken && run_s(l) < KNOWN_S && jetwattd_complete_rows(l) >= JETWATTD_SURE && jetwattd_fastest(l)) {
-		l->again_s = l->spent->ran_s + KNOWN_S - run_s(l);
+		l->again_s = ran_s + KNOWN_S - run_s(l);
 		return -1;
 	}
 	l->again_s = INFINITY;

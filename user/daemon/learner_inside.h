@@ -78,11 +78,11 @@ void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
 /* Find the next mode to measure while the model cannot predict the modes. Return: index of the
  * mode, -1: none. */
 long jetwattd_pick_unpredicted(struct jetwattd_learner *l);
-/* Choose a preset: while no mode within the limit is known, the highest preset whose name states
- * a power within the limit; after that, if the best mode is a preset, the highest preset whose
- * power, extrapolated from the best mode, is within the limit. @doubtful: 1: instead choose the
- * highest preset that may be within the limit if it draws far less than its name states. Return:
- * index of the mode, -1: no such preset. */
+/* Choose the highest preset that is not measured and whose assumed power is within the limit. The power
+ * is extrapolated from the highest lower preset that is measured; without one, it is the power that
+ * the preset's name states. @best: best mode, NULL: none is known. @doubtful: 1: instead choose the
+ * highest preset that may be within the limit if it draws far less than its name states. Return: index
+ * of the mode, -1: no such preset. */
 long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best, int doubtful);
 /* If predictions are not available, raise one knob of the best mode, as far as power allows;
  * such a mode is not slower. The knobs take turns. Return: index of the mode, -1: no such mode. */
@@ -99,12 +99,17 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact);
  * a reading of the candidate is affordable; 0 if the reading may take too long. */
 int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
+/* Return the time, in s, that a quick reading of a mode with minibatches of @t_ms costs, compared with
+ * a best mode with minibatches of @best_ms. */
+double jetwattd_reading_cost(double t_ms, double best_ms);
+
 /* learner_drift.c: test whether the reading of mode @l->trying, which has just been measured,
  * suggests that the job has drifted since the earlier readings. Return: 1: a check is needed, and
  * @l->check describes it; 0: no check is needed. */
 int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_result *result);
-/* Request a check of the first row. If there are few rows, a drift between two readings does not
- * show in either of them. Return: as jetwattd_drift_suspected(). */
+/* Request a check of the oldest row whose mode can be measured again within the rest of the share. If
+ * there are few rows, a drift between two readings does not show in either of them. Return: as
+ * jetwattd_drift_suspected(). */
 int jetwattd_drift_check_first(struct jetwattd_learner *l);
 /* Evaluate the result of a check. @turned: set to 1 if the job has drifted; the rows from before
  * the drift have then been dropped. Return: 1: a further check is needed; 0: the check is complete.

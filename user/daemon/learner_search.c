@@ -160,29 +160,31 @@ long jetwattd_pick_unpredicted(struct jetwattd_learner *l)
 	return i < 0 && lowest >= 0 && !jetwattd_fastest(l) && !knows_lower(l, l->lowest) ? lowest : i;
 }
 
-/* Return the power, in W, that is assumed for preset @k before it is measured. @best: best mode, NULL:
- * none is known; @named: power that the name of @best states, 0: it is not a preset. Return INFINITY
- * if the power cannot be extrapolated. */
-static double preset_power(const struct jetwattd_learner *l, size_t k, const struct jetwatt_row *best, double named)
+/* Return the power, in W, that is assumed for preset @k before it is measured: extrapolated from the
+ * highest measured preset that is lower; without such a preset, the power that its name states. */
+static double preset_power(const struct jetwattd_learner *l, size_t k)
 {
-	double w = l->first_w[k];
+	double named = 0, w = l->first_w[k];
 
-	if (!best)
-		return w;
-	return named > 0 && w > named ? best->power_w * pow(w / named, NAMED) : INFINITY;
+	for (size_t i = 0; i < l->firsts; i++) {
+		const struct jetwatt_row *row = jetwatt_tuner_row(&l->known, &l->known.mode[l->first[i]]);
+
+		if (!row || l->first_w[i] <= named || l->first_w[i] >= l->first_w[k])
+			continue;
+		named = l->first_w[i];
+		w = row->power_w * pow(l->first_w[k] / named, NAMED);
+	}
+	return w;
 }
 
 long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best, int doubtful)
 {
-	double named = 0, most = 0;
+	double most = 0;
 	long found = -1;
 
-	for (size_t k = 0; k < l->firsts && best; k++)
-		if (jetwatt_mode_same(&l->known.mode[l->first[k]], &best->mode))
-			named = l->first_w[k];
 	for (size_t k = 0; k < l->firsts; k++) {
 		size_t i = l->first[k];
-		double w = doubtful ? LEAST_NAMED * l->first_w[k] : preset_power(l, k, best, named);
+		double w = doubtful ? LEAST_NAMED * l->first_w[k] : preset_power(l, k);
 
 		if (w > l->terms.limit_w || w <= most || jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i) ||
 		    (l->above[i] && !doubtful))

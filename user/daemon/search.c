@@ -6,6 +6,9 @@
  */
 #include "daemon/loop.h"
 
+#include <math.h>
+#include <time.h>
+
 #include "util/clock.h"
 
 /* Limits of a quick reading, the usual one. The constants READING_S and READING of learner_gain.c
@@ -27,7 +30,7 @@ void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 
 	*terms = (struct jetwattd_terms){
 		.now_ns = jetwatt_clock_ns(), .max_modes = (size_t)p->most, .learn_s = p->learn_s,
-		.learn_j = p->learn_j, .share = p->learn_share / 100,
+		.learn_j = p->learn_j, .share = p->learn_share / 100, .choose_s = r->chose_s,
 	};
 	pthread_mutex_lock(&r->d->lock);
 	terms->limit_w = jetwattd_cap_limit(&r->d->cap);
@@ -61,6 +64,28 @@ static void measure_known(struct jetwattd_run *r, const struct jetwattd_step *st
 		result->outcome = JETWATTD_HOT;
 }
 
+/* Return the CPU time of this thread, in s. */
+static double cpu_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* Choose the next step. Return: as jetwattd_learner_next(). */
+static int choose_step(struct jetwattd_run *r, struct jetwattd_step *step)
+{
+	struct jetwattd_terms terms;
+	double begun_s = cpu_s();
+	int found;
+
+	jetwattd_terms(r, &terms);
+	found = jetwattd_learner_next(&r->learner, &terms, step);
+	r->choose_s = fmax(r->choose_s, cpu_s() - begun_s);
+	return found;
+}
+
 enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r)
 {
 	enum jetwattd_follow follow = JETWATTD_FOLLOW_PLAN;
@@ -69,13 +94,14 @@ enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r)
 	struct jetwattd_terms terms;
 	struct jetwattd_step step;
 
+	r->chose_s = r->choose_s;
+	r->choose_s = 0;
 	jetwattd_terms(r, &terms);
 	jetwattd_learner_resume(l, &terms);
 	while (follow != JETWATTD_FOLLOW_STOP) {
 		if (follow == JETWATTD_FOLLOW_PLAN)
 			jetwattd_best_mode(r);
-		jetwattd_terms(r, &terms);
-		if (!jetwattd_learner_next(l, &terms, &step))
+		if (!choose_step(r, &step))
 			return JETWATTD_MEASURED;
 		result = (struct jetwattd_result){ .outcome = JETWATTD_INTERRUPTED };
 		/* Handle requests and budget changes that arrived while the learner was
