@@ -103,7 +103,7 @@ TEST_F(learner, drift_while_holding_restarts_the_search)
 	EXPECT_FALSE(jetwattd_differs(&is, &was));
 	is.time_ms = 1.5 * was.time_ms;
 	ASSERT_TRUE(jetwattd_differs(&is, &was));
-	jetwattd_learner_relearn(&self->l, &is, &was);
+	jetwattd_learner_relearn(&self->l, &(struct jetwattd_reading){ .m.row = is }, &was);
 	ASSERT_EQ(1, jetwattd_learner_news(&self->l, &news));
 	EXPECT_EQ(JETWATTD_DRIFTED, news.what);
 	EXPECT_EQ(is.time_ms, news.is.time_ms);
@@ -130,7 +130,7 @@ TEST_F(learner, few_readings_suffice_after_a_drift)
 			was = is = *best(self);
 			self->p.by = then;
 			is.time_ms *= then;
-			jetwattd_learner_relearn(&self->l, &is, &was);
+			jetwattd_learner_relearn(&self->l, &(struct jetwattd_reading){ .m.row = is }, &was);
 			self->p.tries = 0;
 			self->p.most = MOST;
 			t = terms(&self->p);

@@ -128,7 +128,7 @@ static void learned(FIXTURE_DATA(drift_rows) *self, size_t old, double by)
 		/* In readings 2 and 7, the mode was left before its time was measured. */
 		if (i == 2 || i == 7)
 			row.time_sd = JETWATTD_NO_TIME;
-		jetwatt_tuner_add(k, &row);
+		jetwattd_learner_estimate(&self->learner, &row);
 	}
 	looks = looked_again = 0;
 }

@@ -67,7 +67,7 @@ TEST_F(learner, share_is_kept_when_the_job_changes)
 
 		self->p.by *= i % 2 ? 1 / 1.5 : 1.5;
 		is.time_ms = time_ms(&self->p, &is.mode);
-		jetwattd_learner_relearn(&self->l, &is, &was);
+		jetwattd_learner_relearn(&self->l, &(struct jetwattd_reading){ .m.row = is }, &was);
 		while (jetwattd_learner_news(&self->l, &news))
 			;
 		self->p.tries = 0;

@@ -264,7 +264,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			continue;
 		/* The earlier back-offs belong to the job before the drift. */
 		*backing = (struct jetwattd_backoff){ 0 };
-		jetwattd_learner_relearn(&r->learner, &got.m.row, &was);
+		jetwattd_learner_relearn(&r->learner, &got, &was);
 		jetwattd_handle_news(r);
 		return JETWATTD_MEASURED;
 	}

@@ -40,6 +40,7 @@ void jetwattd_learner_close(struct jetwattd_learner *l)
 	free(l->seen);
 	free(l->choice);
 	free(l->choice_at);
+	free(l->steps.cost);
 }
 
 /* Store those of the prior's @first modes that are candidates, so that they are tried first. */
@@ -83,12 +84,13 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	l->learned_j = 0;
 	l->nr_news = 0;
 	l->check.state = JETWATTD_NO_CHECK;
+	l->steps.windows = 0;
 	l->taken = l->checked = 0;
 	l->run_ns = l->ran_ns = 0;
 	jetwattd_learner_forget_misses(l);
 	set_first(l, prior);
 	for (size_t i = 0; i < prior->rows && !err; i++)
-		err = jetwatt_tuner_add(&l->known, &prior->row[i]);
+		err = jetwattd_row_add(l, &prior->row[i], NULL);
 	return err ? err : learn_other_workloads(l, prior);
 }
 
@@ -165,7 +167,7 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 	return 1;
 }
 
-static void news_add(struct jetwattd_learner *l, const struct jetwattd_news *news)
+void jetwattd_news_add(struct jetwattd_learner *l, const struct jetwattd_news *news)
 {
 	if (l->nr_news < JETWATTD_NEWS)
 		l->news[l->nr_news++] = *news;
@@ -183,18 +185,24 @@ int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news
 void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_row *is,
 			      const struct jetwatt_row *was)
 {
-	news_add(l, &(struct jetwattd_news){ .what = JETWATTD_DRIFTED, .is = *is, .was = *was });
+	jetwattd_news_add(l, &(struct jetwattd_news){ .what = JETWATTD_DRIFTED, .is = *is, .was = *was });
 }
 
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got)
 {
-	news_add(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *got });
-	return jetwatt_tuner_add(&l->known, &got->m.row);
+	struct jetwatt_row row = got->m.row;
+
+	jetwattd_news_add(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *got });
+	if (!got->steps.kind[JETWATT_DECODE].used)
+		return jetwattd_row_add(l, &row, NULL);
+	jetwattd_learner_window(l, &got->steps);
+	jetwattd_learner_figures(l, &got->steps, &row);
+	return jetwattd_row_add(l, &row, &got->steps);
 }
 
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row)
 {
-	return jetwatt_tuner_add(&l->known, row);
+	return jetwattd_row_add(l, row, NULL);
 }
 
 void jetwattd_learner_add_energy(struct jetwattd_learner *l, double joules)

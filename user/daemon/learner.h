@@ -22,8 +22,10 @@
 
 #include "daemon/mode_span.h"
 #include "measure/measured.h"
+#include "measure/step_costs.h"
 #include "model/estimator.h"
 #include "tune/learned.h"
+#include "tune/token_mix.h"
 
 /* Number of workloads whose allowance is stored. */
 #define JETWATTD_ALLOWANCES	16
@@ -31,6 +33,8 @@
 #define JETWATTD_FIRST	16
 /* Relative error that marks a row without a measured time: the cap ended the reading. */
 #define JETWATTD_NO_TIME	1.0
+/* Maximum number of windows from which the present mix is computed. */
+#define JETWATTD_WINDOWS	64
 
 /* How a step has ended. */
 enum jetwattd_outcome {
@@ -49,12 +53,14 @@ enum jetwattd_outcome {
 /**
  * struct jetwattd_reading - result of measuring a mode
  * @m: the measurement
+ * @steps: for a server of a language model: costs of its steps; all zero: the job is no such server
  * @lost: number of power samples lost during the measurement
  * @over_w: if the cap stepped down: mean power in the mode, in W; 0: unknown or within the limit
  * @over_sd: relative error of @over_w
  */
 struct jetwattd_reading {
 	struct jetwatt_measure m;
+	struct jetwatt_step_costs steps;
 	uint64_t lost;
 	double over_w, over_sd;
 };
@@ -155,13 +161,13 @@ enum jetwattd_follow {
 /**
  * struct jetwattd_news - a message for the loop to pass on
  * @what: JETWATTD_STORE: @reading is to be stored in the database; JETWATTD_DRIFTED: the job has
- *	changed
+ *	changed; JETWATTD_MIX_MOVED: the rows were computed again, because the mix of steps has changed
  * @reading: the reading
  * @is: the new reading of a mode; valid with JETWATTD_DRIFTED
  * @was: the earlier row of the same mode; valid with JETWATTD_DRIFTED
  */
 struct jetwattd_news {
-	enum { JETWATTD_STORE, JETWATTD_DRIFTED } what;
+	enum { JETWATTD_STORE, JETWATTD_DRIFTED, JETWATTD_MIX_MOVED } what;
 	struct jetwattd_reading reading;
 	struct jetwatt_row is, was;
 };
@@ -229,6 +235,27 @@ struct jetwattd_drift_check {
 	struct jetwatt_mode mode;
 };
 
+/**
+ * struct jetwattd_steps - prefill and decode steps of a server of a language model
+ *
+ * The requests of a server differ from one minute to the next, so times that were measured one after the
+ * other cannot be compared. The rows of a server are therefore computed from the costs of its steps for
+ * one mix of steps: the time of a row is that of one decode step with its share of prefills and gaps.
+ *
+ * @cost: costs of the steps of each row of the job; a row whose cost has no decode step is not computed
+ * @max_costs: number of elements allocated
+ * @window: costs of the latest readings in whatever mode, the oldest first
+ * @windows: number of elements of @window in use
+ * @mix: mix for which the rows are computed; valid if @windows is not 0
+ * @settled: 1: @mix is a mean over a time that suffices for decisions
+ */
+struct jetwattd_steps {
+	struct jetwatt_step_costs *cost, window[JETWATTD_WINDOWS];
+	size_t max_costs, windows;
+	struct jetwatt_token_mix mix;
+	int settled;
+};
+
 /* Maximum number of news that the loop has not fetched; further news are dropped. */
 #define JETWATTD_NEWS	4
 
@@ -281,6 +308,7 @@ struct jetwattd_drift_check {
  * @begun_ns: time at which the step began
  * @begun_j: @learned_j when the step began
  * @check: check for a drift
+ * @steps: costs of the steps of each row, and the mix, if the job is a server of a language model
  * @news: news that the loop has not fetched yet, the oldest first
  * @nr_news: number of elements of @news
  */
@@ -308,6 +336,7 @@ struct jetwattd_learner {
 	uint64_t begun_ns;
 	double begun_j;
 	struct jetwattd_drift_check check;
+	struct jetwattd_steps steps;
 	struct jetwattd_news news[JETWATTD_NEWS];
 	int nr_news;
 };
@@ -335,6 +364,14 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 /* Add the reading of a mode as a row; also add the reading to the news, so that the loop stores it.
  * Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
+/* The steps of a reading show the present mix. If the mix differs from the one for which the rows are
+ * computed, compute the rows again, and let the next search begin at once; the news contain this.
+ * jetwattd_learner_reading() calls this function itself. */
+void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps);
+/* Set @row to time and power of steps with these costs, for the mix of the rows; without rows, for the mix
+ * of the steps themselves. The mode of @row stays. */
+void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jetwatt_step_costs *steps,
+			      struct jetwatt_row *row);
 /* Add an estimate as a row, for a mode that was left before its reading was complete. The estimate
  * is not stored. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
@@ -379,7 +416,7 @@ int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_te
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);
 /* The job has drifted: reading @is replaces row @was of the same mode. All earlier rows are
  * dropped; scaled by the change of time and power, these rows serve as a prior. */
-void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwatt_row *is,
+void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwattd_reading *is,
 			     const struct jetwatt_row *was);
 
 #endif

@@ -85,17 +85,16 @@ static void drop_rows(struct jetwattd_learner *l, size_t rows, const struct jetw
 
 	jetwattd_learner_drifted(l, is, was);
 	keep_as_prior(l, rows, is, was);
-	k->nr_rows -= rows;
-	memmove(k->row, k->row + rows, k->nr_rows * sizeof(*k->row));
+	jetwattd_rows_drop(l, rows);
 	memset(l->exclusions, 0, k->nr_modes);
 	memset(l->above, 0, k->nr_modes);
 }
 
-void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwatt_row *is,
+void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwattd_reading *is,
 			     const struct jetwatt_row *was)
 {
-	drop_rows(l, l->known.nr_rows, is, was);
-	jetwatt_tuner_add(&l->known, is);
+	drop_rows(l, l->known.nr_rows, &is->m.row, was);
+	jetwattd_row_add(l, &is->m.row, &is->steps);
 }
 
 /* Return: 1 if the times of two rows contradict their modes: the higher mode is clearly slower. */

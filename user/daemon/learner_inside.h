@@ -49,9 +49,18 @@ static inline double jetwattd_level(const struct jetwattd_learner *l, size_t i, 
 	return jetwattd_span_level(&l->span, &l->known.mode[i], least);
 }
 
-/* learner.c: add the news that the job has drifted. */
+/* learner.c: add news; news beyond JETWATTD_NEWS are dropped. */
+void jetwattd_news_add(struct jetwattd_learner *l, const struct jetwattd_news *news);
+/* Add the news that the job has drifted. */
 void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_row *is,
 			      const struct jetwatt_row *was);
+
+/* learner_steps.c: append a row to the rows of the job. @steps: costs of its steps, NULL: none. Return: 0 or
+ * an exit code; the error has been reported. */
+int jetwattd_row_add(struct jetwattd_learner *l, const struct jetwatt_row *row,
+		     const struct jetwatt_step_costs *steps);
+/* Drop the first @rows rows of the job. */
+void jetwattd_rows_drop(struct jetwattd_learner *l, size_t rows);
 
 /* learner_rows.c: return the row of the fastest mode measured to be within the limit, NULL: no
  * such row. */

@@ -182,7 +182,7 @@ void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode
 		return;
 	}
 	row.time_ms = estimate_time(l, mode);
-	jetwatt_tuner_add(&l->known, &row);
+	jetwattd_row_add(l, &row, NULL);
 	if (at >= 0)
 		l->exclusions[at] = JETWATTD_EXCLUDED;
 	for (size_t i = 0; i < l->known.nr_modes; i++)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/phase_cost.h"
 #include "out/terminal.h"
 #include "tune/token_search.h"
 #include "util/clock.h"

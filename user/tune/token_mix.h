@@ -8,7 +8,7 @@
 #ifndef JETWATT_TUNE_TOKEN_MIX_H
 #define JETWATT_TUNE_TOKEN_MIX_H
 
-#include "measure/phase_cost.h"
+#include "measure/step_costs.h"
 #include "model/model.h"
 
 /**
