@@ -139,4 +139,131 @@ TEST_F(learner, rows_after_a_drift_are_those_of_the_changed_server)
 	EXPECT_GT(0.08 * 75.5, fabs(75.5 - self->l.known.row[0].time_ms));
 }
 
+/* Let the next messages carry these limits. */
+static void set_limits(FIXTURE_DATA(learner) *self, int least_energy, double ttft_ms, double tpot_ms)
+{
+	struct jetwattd_terms t = terms(&self->p);
+
+	t.least_energy = least_energy;
+	t.ttft_ms = ttft_ms;
+	t.tpot_ms = tpot_ms;
+	jetwattd_learner_is_due(&self->l, &t);
+}
+
+TEST_F(learner, least_energy_within_the_latencies)
+{
+	/* Candidate 20 needs twice the time of candidate 60, and less energy. */
+	const struct serving slow = { 200, 24, 6, 4 };
+
+	measured(self, 0.02);
+	read_mode(self, 20, &slow, 0.02);
+	EXPECT_TRUE(is_best(self, 60));
+	set_limits(self, 1, 0, 0);
+	EXPECT_TRUE(is_best(self, 20));
+	set_limits(self, 1, 0, 30);
+	hold(self, &memory, 0.02, 1);
+	EXPECT_TRUE(is_best(self, 20));
+	set_limits(self, 1, 0, 20);
+	hold(self, &memory, 0.02, 1);
+	EXPECT_TRUE(is_best(self, 60));
+	EXPECT_TRUE(self->l.misses_deadline[20]);
+	/* A prompt is one prefill step. */
+	set_limits(self, 1, 150, 0);
+	hold(self, &memory, 0.02, 1);
+	EXPECT_TRUE(is_best(self, 60));
+	EXPECT_FALSE(self->l.misses_deadline[60]);
+	/* If no mode is within the limit, the fastest one is nearest to it. */
+	set_limits(self, 1, 0, 5);
+	hold(self, &memory, 0.02, 1);
+	EXPECT_TRUE(is_best(self, 60));
+	/* Without a limit, all modes may be chosen again. */
+	set_limits(self, 1, 0, 0);
+	hold(self, &memory, 0.02, 1);
+	EXPECT_TRUE(is_best(self, 20));
+}
+
+/* Prefill is limited by the clock of the GPU, decode by that of the memory. */
+static struct serving server_in(const struct plant *p, const struct jetwatt_mode *m)
+{
+	double host = 10e6 / m->cpu_khz, w = watts(p, m);
+
+	return (struct serving){ 60e9 / m->gpu_hz + host, 10e9 * fmax(1.0 / m->emc_hz, 0.2 / m->gpu_hz) + host,
+				 w, 0.8 * w };
+}
+
+/* Return energy per decode step in a mode, in mJ, with 0.1 prefill steps and 1.1 gaps. */
+static double energy_in(const struct plant *p, const struct jetwatt_mode *m)
+{
+	struct serving s = server_in(p, m);
+
+	return 0.1 * s.prefill_ms * s.prefill_w + s.decode_ms * s.decode_w + 1.1 * 8;
+}
+
+static int run_step(FIXTURE_DATA(learner) *self, double tpot_ms)
+{
+	struct jetwattd_result result = { .outcome = JETWATTD_MEASURED };
+	struct jetwattd_terms t = terms(&self->p);
+	struct jetwattd_step s;
+	struct serving serving;
+
+	t.least_energy = 1;
+	t.tpot_ms = tpot_ms;
+	t.reading_s = 8;
+	if (!jetwattd_learner_next(&self->l, &t, &s))
+		return 0;
+	serving = server_in(&self->p, &s.mode);
+	self->p.now_ns += 8000000000ull;
+	self->p.tries++;
+	if (s.kind == JETWATTD_TRY || s.kind == JETWATTD_TRY_EXACT) {
+		size_t i = 0;
+
+		while (!jetwatt_mode_same(&self->l.known.mode[i], &s.mode))
+			i++;
+		read_mode(self, i, &serving, 0.1);
+	} else {
+		result.reading.steps = steps_of(&serving, 0.1);
+		result.reading.m.row.mode = s.mode;
+		jetwattd_learner_figures(&self->l, &result.reading.steps, &result.reading.m.row);
+	}
+	t.now_ns = self->p.now_ns;
+	jetwattd_learner_done(&self->l, &t, &result);
+	return 1;
+}
+
+TEST_F(learner, search_by_energy_finds_a_mode_near_the_best)
+{
+	self->p.budget_w = 60;
+	for (double tpot_ms = 0; tpot_ms < 20; tpot_ms += 14) {
+		struct jetwattd_terms t = terms(&self->p);
+		double least = INFINITY;
+
+		begin(self, &unknown);
+		self->p.tries = 0;
+		/* As in hold_on(): a search begins when it is due. */
+		for (int i = 0; i < 720; i++) {
+			t.now_ns = self->p.now_ns += 5000000000ull;
+			t.least_energy = 1;
+			t.tpot_ms = tpot_ms;
+			if (jetwattd_learner_is_due(&self->l, &t))
+				jetwattd_learner_resume(&self->l, &t);
+			else
+				continue;
+			for (int n = 0; n < STEPS && run_step(self, tpot_ms); n++)
+				;
+		}
+		for (int i = 0; i < MODES; i++) {
+			const struct jetwatt_mode *m = &self->l.known.mode[i];
+
+			if (!tpot_ms || server_in(&self->p, m).decode_ms + 1 <= tpot_ms)
+				least = fmin(least, energy_in(&self->p, m));
+		}
+		ASSERT_NE(NULL, best(self));
+		TH_LOG("limit %g ms: %d readings, %.2f %% more energy than the best mode", tpot_ms, self->p.tries,
+		       100 * (energy_in(&self->p, &best(self)->mode) / least - 1));
+		EXPECT_GT(1.03 * least, energy_in(&self->p, &best(self)->mode));
+		if (tpot_ms)
+			EXPECT_GE(tpot_ms, server_in(&self->p, &best(self)->mode).decode_ms + 1);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -154,8 +154,9 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 	jetwattd_allowance_ran(l);
 	if (l->check.state)
 		return check_step(l, step);
-	best = jetwattd_fastest(l);
-	l->best_ms = best ? best->time_ms : 0;
+	best = jetwattd_best(l);
+	l->by_energy = terms->least_energy && !(best && jetwattd_misses_deadline(l, best));
+	l->best_objective = best ? jetwattd_row_objective(l, best) : 0;
 	l->begun_ns = terms->now_ns;
 	l->begun_j = l->learned_j;
 	i = jetwattd_pick(l, &exact);
@@ -190,14 +191,9 @@ void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_r
 
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got)
 {
-	struct jetwatt_row row = got->m.row;
-
 	jetwattd_news_add(l, &(struct jetwattd_news){ .what = JETWATTD_STORE, .reading = *got });
-	if (!got->steps.kind[JETWATT_DECODE].used)
-		return jetwattd_row_add(l, &row, NULL);
-	jetwattd_learner_window(l, &got->steps);
-	jetwattd_learner_figures(l, &got->steps, &row);
-	return jetwattd_row_add(l, &row, &got->steps);
+	return got->steps.kind[JETWATT_DECODE].used ? jetwattd_steps_reading(l, got) :
+						      jetwattd_row_add(l, &got->m.row, NULL);
 }
 
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row)
@@ -248,7 +244,7 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	jetwattd_allowance_ran(l);
 	/* No best mode of the changed job was known when the step began. */
 	if (has_turned)
-		l->best_ms = l->gain_s = 0;
+		l->best_objective = l->gain_s = 0;
 	jetwattd_allowance_spend(l, out);
 	if (has_turned)
 		return start_new_pass(l);

@@ -79,13 +79,18 @@ struct jetwattd_reading {
  *	during its own duration exceeds its cost needs no share.
  * @choose_s: maximum CPU time that the choice of a reading took in the last search, in s
  * @uneven: 1: some minibatches include time slices of a server, so their lengths vary
+ * @least_energy: 1: the best mode is the one with the least energy per minibatch; 0: the fastest one. A
+ *	mode that misses a limit of @ttft_ms or @tpot_ms is worse than any that does not
+ * @ttft_ms: limit for the mean time of the prefill of a prompt, in ms; 0: none
+ * @tpot_ms: limit for the mean time of a decode step, in ms; 0: none
+ * @reading_s: expected minimum duration of a reading, in s; 0: that of the quick reading of a job
  */
 struct jetwattd_terms {
 	double limit_w, safe_w;
 	uint64_t now_ns;
 	size_t max_modes;
-	double learn_s, learn_j, share, choose_s;
-	int uneven;
+	double learn_s, learn_j, share, choose_s, ttft_ms, tpot_ms, reading_s;
+	int uneven, least_energy;
 };
 
 /**
@@ -299,7 +304,10 @@ struct jetwattd_steps {
  * @first_w: power of each mode of @first, in W, as stated in the preset's name; 0: unknown
  * @run_ns: time at which learning this job began; 0: not yet
  * @ran_ns: time up to which the running time is counted in @spent; 0: none yet
- * @best_ms: time of a minibatch in the best mode when the step began, in ms; 0: none was known
+ * @by_energy: 1: modes are compared by energy in this step; 0: by time, also while the best mode misses
+ *	a latency limit
+ * @best_objective: time or energy of a minibatch in the best mode when the step began, in ms or mJ, depending on
+ *	@by_energy; 0: no mode was known
  * @gain_s: time that this step is expected to save, in s; 0: the model did not choose it
  * @rest_s: expected remaining time of the job when the model chose this step, in s
  * @again_s: running time of the workload, in s, after which a further reading may be worth its cost
@@ -330,7 +338,8 @@ struct jetwattd_learner {
 	size_t first[JETWATTD_FIRST], firsts;
 	double first_w[JETWATTD_FIRST];
 	uint64_t run_ns, ran_ns;
-	double best_ms, gain_s, rest_s, again_s;
+	int by_energy;
+	double best_objective, gain_s, rest_s, again_s;
 	struct jetwattd_cost cost;
 	size_t trying;
 	uint64_t begun_ns;
@@ -364,9 +373,9 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 /* Add the reading of a mode as a row; also add the reading to the news, so that the loop stores it.
  * Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
-/* The steps of a reading show the present mix. If the mix differs from the one for which the rows are
- * computed, compute the rows again, and let the next search begin at once; the news contain this.
- * jetwattd_learner_reading() calls this function itself. */
+/* The steps of a held mode, or of a check, show the present mix. If the mix differs from the one for which the
+ * rows are computed, compute the rows again, and let the next search begin at once; the news contain this.
+ * Also find again in which modes the server misses a latency limit. jetwattd_learner_reading() does the same. */
 void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps);
 /* Set @row to time and power of steps with these costs, for the mix of the rows; without rows, for the mix
  * of the steps themselves. The mode of @row stays. */
@@ -402,9 +411,9 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 /* Fetch the oldest news. Return: 1 if @news is filled in; 0 if there is no news. */
 int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news);
 
-/* Return the row of the fastest mode that is not excluded and was measured to draw at most @watts;
- * NULL: none. @but: a mode to leave out, may be NULL. The pointer is valid until the next message
- * to the learner. */
+/* Return the row of the best mode that is not excluded and was measured to draw at most @watts: the fastest
+ * one, or with @terms.least_energy the one with the least energy per minibatch; NULL: none. @but: a mode to
+ * leave out, may be NULL. The pointer is valid until the next message to the learner. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but);
 /* Count the running time of the job up to now. Return: 1 if a further reading may be worth its cost,

@@ -71,7 +71,8 @@ void jetwattd_allowance_spend(struct jetwattd_learner *l, enum jetwattd_outcome 
 			jetwatt_tuner_row(&l->known, &l->known.mode[l->trying]) :
 			jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
 	double s = (l->terms.now_ns - l->begun_ns) * 1e-9;
-	double lost_s = l->best_ms > 0 ? s * (row ? fmax(0, 1 - l->best_ms / row->time_ms) : 1) : 0;
+	double by = row ? l->best_objective / jetwattd_row_objective(l, row) : 0;
+	double lost_s = l->best_objective > 0 ? s * fmax(0, 1 - by) : 0;
 
 	l->spent->seconds += s;
 	l->spent->joules += l->learned_j - l->begun_j;
@@ -80,8 +81,8 @@ void jetwattd_allowance_spend(struct jetwattd_learner *l, enum jetwattd_outcome 
 	l->cost.seconds += s;
 	if (!(l->gain_s > 0))
 		return;
-	row = jetwattd_fastest(l);
+	row = jetwattd_best(l);
 	l->cost.gain_s += l->gain_s;
-	l->cost.saved_s += row ? l->rest_s * fmax(0, 1 - row->time_ms / l->best_ms) : 0;
+	l->cost.saved_s += row ? l->rest_s * fmax(0, 1 - jetwattd_row_objective(l, row) / l->best_objective) : 0;
 	l->gain_s = 0;
 }

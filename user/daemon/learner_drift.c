@@ -173,10 +173,10 @@ int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_r
  * the share. */
 static int can_check(const struct jetwattd_learner *l, const struct jetwatt_row *row)
 {
-	const struct jetwatt_row *best = jetwattd_fastest(l);
+	const struct jetwatt_row *best = jetwattd_best(l);
 
 	return jetwattd_is_complete(row) &&
-	       (!best || jetwattd_reading_cost(row->time_ms, best->time_ms) <= PART * jetwattd_share_left(l));
+	       (!best || jetwattd_reading_cost(l, row->time_ms, best->time_ms / row->time_ms) <= PART * jetwattd_share_left(l));
 }
 
 int jetwattd_drift_check_first(struct jetwattd_learner *l)

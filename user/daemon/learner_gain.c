@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Selection of the next reading: a reading is worth taking if its gain exceeds its cost. The gain
- * of a reading is the expected improvement of the best time within the limit (Jones et al.,
+ * of a reading is the expected improvement of the best time, or energy, within the limit (Jones et al.,
  * Journal of Global Optimization 13, 1998), multiplied by the time that the job is expected to
  * run. The cost of a reading is the time lost in a slower mode and, if the mode exceeds the budget,
  * the time lost by the cap's step down. The reading with the highest gain per cost is taken. The
@@ -86,14 +86,14 @@ static double expected_s(const struct jetwattd_learner *l)
 }
 
 /* Return the expected duration of a reading of a mode with time @t_ms, in s. */
-static double reading_s(double t_ms)
+static double reading_s(const struct jetwattd_learner *l, double t_ms)
 {
-	return fmax(READING_S, READING * 1e-3 * t_ms);
+	return fmax(fmax(READING_S, l->terms.reading_s), READING * 1e-3 * t_ms);
 }
 
-double jetwattd_reading_cost(double t_ms, double best_ms)
+double jetwattd_reading_cost(const struct jetwattd_learner *l, double t_ms, double by)
 {
-	return SWITCH_S + reading_s(t_ms) * fmax(0, 1 - best_ms / t_ms);
+	return SWITCH_S + reading_s(l, t_ms) * fmax(0, 1 - by);
 }
 
 /* Return the longest possible time of a minibatch in candidate @i, in ms. */
@@ -113,7 +113,7 @@ int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const str
 
 	return !best ||
 	       (READING * 1e-3 * worst <= fmax(LONG_S, READING * 1e-3 * LONGER * best->time_ms) &&
-		jetwattd_reading_cost(worst, best->time_ms) <= PART * jetwattd_share_left(l));
+		jetwattd_reading_cost(l, worst, best->time_ms / worst) <= PART * jetwattd_share_left(l));
 }
 
 /* Find a mode near the limit for which a longer reading is worth its time. Return: index of the
@@ -126,15 +126,16 @@ static long reread_near_limit(const struct jetwattd_learner *l)
 	return gain * expected_s(l) > EXACT_S ? i : -1;
 }
 
-/* Return the expected improvement over @best_ms, as a fraction of it, weighted by the probability
- * that the mode is within @limit_w. @least: relative error that is added in quadrature
- * to the errors of the prediction. */
-static double expected_gain(const struct jetwatt_prediction *p, double best_ms, double limit_w, double least)
+/* Return the expected improvement of a mode over the best one, as a fraction of the best mode's objective,
+ * weighted by the probability that the mode is within the limit. @by: the best mode's objective divided by the
+ * predicted one; @least: relative error that is added in quadrature to the errors of the prediction. */
+static double expected_gain(const struct jetwattd_learner *l, const struct jetwatt_prediction *p, double by,
+			    double least)
 {
-	double t = hypot(p->time_sd, least), w = hypot(p->power_sd, least);
-	double z = log(best_ms / p->time_ms) / t;
+	double t = hypot(hypot(p->time_sd, l->by_energy ? p->power_sd : 0), least);
+	double z = log(by) / t, w = hypot(p->power_sd, least);
 
-	return jetwattd_upper_tail(log(p->power_w / limit_w) / w) * t *
+	return jetwattd_upper_tail(log(p->power_w / l->terms.limit_w) / w) * t *
 	       (z * jetwattd_upper_tail(-z) + exp(-z * z / 2) / sqrt(2 * M_PI));
 }
 
@@ -146,20 +147,21 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 	/* 1: enough is known to permit modes that could be far slower */
 	int sure = known || jetwattd_complete_rows(l) >= JETWATTD_SURE;
 	const struct jetwatt_row *safe = jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
-	double over_s = OVER_S * (safe ? fmax(0, 1 - best->time_ms / safe->time_ms) : 1), top = 0;
+	double over_s = OVER_S * (safe ? fmax(0, 1 - l->best_objective / jetwattd_row_objective(l, safe)) : 1), top = 0;
 	double left = jetwattd_share_left(l), expected = expected_s(l), most = 0;
 	long at = -1;
 
 	for (size_t i = 0; i < l->known.nr_modes; i++) {
 		const struct jetwatt_prediction *p = &l->known.prediction[i];
+		double ratio = l->best_objective / jetwattd_objective_of(l, p->time_ms, p->power_w);
 		double over, by, cost, when;
 		int pays, can;
 
 		if (l->seen[i])
 			continue;
-		by = expected_gain(p, best->time_ms, l->terms.limit_w, least);
+		by = expected_gain(l, p, ratio, least);
 		over = jetwattd_upper_tail(log(l->budget_w / p->power_w) / hypot(p->power_sd, least));
-		cost = jetwattd_reading_cost(p->time_ms, best->time_ms) + over * over_s;
+		cost = jetwattd_reading_cost(l, p->time_ms, ratio) + over * over_s;
 		if (by < GAIN)
 			continue;
 		if (over > (known ? OVER : OVER_ALONE) && by * expected < WORTH * cost) {
@@ -168,9 +170,9 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		}
 		/* A reading whose expected gain during its own duration exceeds its cost needs no
 		 * share. */
-		pays = by * reading_s(p->time_ms) > cost;
+		pays = by * reading_s(l, p->time_ms) > cost;
 		can = sure || jetwattd_is_affordable(l, i, best) ||
-		      (pays && reading_s(worst_ms(l, i, best)) <= SLOW_SHARE * l->spent->ran_s);
+		      (pays && reading_s(l, worst_ms(l, i, best)) <= SLOW_SHARE * l->spent->ran_s);
 		if (!can || (!pays && (by * expected <= cost || cost > left))) {
 			when = cost > left ? jetwattd_share_when(l, cost) : 0;
 			l->again_s = fmin(l->again_s, fmax(cost / by, when));
@@ -204,7 +206,8 @@ static int predict(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	for (size_t i = 0; i < l->known.nr_modes; i++)
 		l->seen[i] = jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i) ? JETWATT_EXCLUDED : JETWATT_NEW;
-	if (jetwattd_complete_rows(l) < JETWATTD_SURE)
+	/* jetwatt_tuner_predict_possible() leaves out the modes that cannot be faster. */
+	if (jetwattd_complete_rows(l) < JETWATTD_SURE || l->by_energy)
 		return !jetwatt_tuner_predict(&l->known);
 	return !jetwatt_tuner_predict_possible(&l->known, l->terms.limit_w, best->time_ms, l->seen);
 }
@@ -232,13 +235,13 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	if (i < 0)
 		i = jetwattd_pick_unpredicted(l);
 	if (i < 0)
-		l->again_s = jetwattd_share_when(l, jetwattd_reading_cost(LONGER * best->time_ms, best->time_ms));
+		l->again_s = jetwattd_share_when(l, jetwattd_reading_cost(l, LONGER * best->time_ms, 1.0 / LONGER));
 	return i;
 }
 
 static long pick_now(struct jetwattd_learner *l, int *exact)
 {
-	const struct jetwatt_row *best = jetwattd_fastest(l);
+	const struct jetwatt_row *best = jetwattd_best(l);
 	int enough = best && jetwattd_is_enough_measured(l);
 	long i;
 
@@ -267,7 +270,7 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 	l->predicted = 0;
 	l->gain_s = 0;
 	l->rest_s = expected_s(l);
-	if (!l->taken && run_s(l) < KNOWN_S && jetwattd_complete_rows(l) >= JETWATTD_SURE && jetwattd_fastest(l)) {
+	if (!l->taken && run_s(l) < KNOWN_S && jetwattd_complete_rows(l) >= JETWATTD_SURE && jetwattd_best(l)) {
 		l->again_s = ran_s + KNOWN_S - run_s(l);
 		return -1;
 	}

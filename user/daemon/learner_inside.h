@@ -59,15 +59,32 @@ void jetwattd_learner_drifted(struct jetwattd_learner *l, const struct jetwatt_r
  * an exit code; the error has been reported. */
 int jetwattd_row_add(struct jetwattd_learner *l, const struct jetwatt_row *row,
 		     const struct jetwatt_step_costs *steps);
+/* Append the reading of a mode of a server as a row, for the present mix. Return: as jetwattd_row_add(). */
+int jetwattd_steps_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
 /* Drop the first @rows rows of the job. */
 void jetwattd_rows_drop(struct jetwattd_learner *l, size_t rows);
 
-/* learner_rows.c: return the row of the fastest mode measured to be within the limit, NULL: no
+/* Return what is to be as low as possible: energy per minibatch, in mJ, if @l->by_energy is 1, else its time,
+ * in ms. */
+static inline double jetwattd_objective_of(const struct jetwattd_learner *l, double time_ms, double power_w)
+{
+	return l->by_energy ? time_ms * power_w : time_ms;
+}
+
+/* As jetwattd_objective_of(), for a row. */
+static inline double jetwattd_row_objective(const struct jetwattd_learner *l, const struct jetwatt_row *row)
+{
+	return jetwattd_objective_of(l, row->time_ms, row->power_w);
+}
+
+/* learner_rows.c: return the row of the best mode measured to be within the limit, NULL: no
  * such row. */
-const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l);
-/* Of the measured modes that are faster than the best mode, and whose power is too near the limit
+const struct jetwatt_row *jetwattd_best(const struct jetwattd_learner *l);
+/* Return: 1 if the mode of a row misses a latency limit of a server. */
+int jetwattd_misses_deadline(const struct jetwattd_learner *l, const struct jetwatt_row *row);
+/* Of the measured modes that are better than the best mode, and whose power is too near the limit
  * for its error, find the mode for which a further reading is expected to gain most. @gain: set to
- * the logarithm of the best mode's time divided by the mode's time, multiplied by the probability
+ * the logarithm of the best mode's objective divided by the mode's, multiplied by the probability
  * that the mode is within the limit. Without a best mode, @gain is that
  * probability. Return: index of the mode, -1: no such mode. */
 long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain);
@@ -108,9 +125,10 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact);
  * a reading of the candidate is affordable; 0 if the reading may take too long. */
 int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
-/* Return the time, in s, that a quick reading of a mode with minibatches of @t_ms costs, compared with
- * a best mode with minibatches of @best_ms. */
-double jetwattd_reading_cost(double t_ms, double best_ms);
+/* Return the time, in s, that a reading of a mode with minibatches of @t_ms costs, compared with the
+ * best mode; lost energy counts as the time in which the best mode uses it. @by: the best mode's
+ * objective divided by the mode's. */
+double jetwattd_reading_cost(const struct jetwattd_learner *l, double t_ms, double by);
 
 /* learner_drift.c: test whether the reading of mode @l->trying, which has just been measured,
  * suggests that the job has drifted since the earlier readings. Return: 1: a check is needed, and

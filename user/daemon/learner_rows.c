@@ -96,36 +96,47 @@ const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_lear
 {
 	const struct jetwatt_tuner *k = &l->known;
 	const struct jetwatt_row *best = NULL;
-	int late = 0;
+	double least = INFINITY;
+	int late = 1;
 	long at;
 
 	for (size_t i = 0; i < k->nr_rows; i++) {
 		const struct jetwatt_row *row = &k->row[i];
+		double objective = row->time_ms * (l->terms.least_energy ? row->power_w : 1);
 
-		if ((best && !late && row->time_ms >= best->time_ms) ||
-		    (but && jetwatt_mode_same(but, &row->mode)) ||
+		if ((!late && objective >= least) || (but && jetwatt_mode_same(but, &row->mode)) ||
 		    jetwatt_tuner_row(k, &row->mode) != row || !is_within(k, &row->mode, watts))
 			continue;
 		at = usable_index(l, &row->mode);
 		/* A mode in which the server misses its deadline is chosen only if there is no
-		 * other mode. */
-		if (at < 0 || (best && l->misses_deadline[at] > late) ||
-		    (best && l->misses_deadline[at] == late && row->time_ms >= best->time_ms))
+		 * other mode; the fastest one is nearest to the deadline. */
+		if (at >= 0 && l->misses_deadline[at])
+			objective = row->time_ms;
+		if (at < 0 || l->misses_deadline[at] > late ||
+		    (l->misses_deadline[at] == late && objective >= least))
 			continue;
 		best = row;
+		least = objective;
 		late = l->misses_deadline[at];
 	}
 	return best;
 }
 
-const struct jetwatt_row *jetwattd_fastest(const struct jetwattd_learner *l)
+const struct jetwatt_row *jetwattd_best(const struct jetwattd_learner *l)
 {
 	return jetwattd_learner_best_under(l, l->terms.limit_w, NULL);
 }
 
+int jetwattd_misses_deadline(const struct jetwattd_learner *l, const struct jetwatt_row *row)
+{
+	long at = mode_index(l, &row->mode);
+
+	return at >= 0 && l->misses_deadline[at];
+}
+
 long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain)
 {
-	const struct jetwatt_row *best = jetwattd_fastest(l);
+	const struct jetwatt_row *best = jetwattd_best(l);
 	const struct jetwatt_tuner *k = &l->known;
 	double watts = l->terms.limit_w;
 	long found = -1;
@@ -133,22 +144,22 @@ long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain)
 	*gain = 0;
 	for (size_t i = 0; i < k->nr_rows; i++) {
 		const struct jetwatt_row *row = &k->row[i];
+		double within, by = best ? l->best_objective / jetwattd_row_objective(l, row) : M_E;
 		struct mode_power p;
-		double within;
 		long at;
 
-		if (!jetwattd_is_complete(row) || (best && row->time_ms >= best->time_ms) ||
+		if (!jetwattd_is_complete(row) || by <= 1 ||
 		    jetwatt_tuner_row(k, &row->mode) != row || is_within(k, &row->mode, watts))
 			continue;
 		p = mode_power(k, &row->mode);
 		within = jetwattd_upper_tail((p.w / watts - 1) / p.sd);
-		if (p.n >= READINGS || within < WITHIN || (best && within * log(best->time_ms / row->time_ms) <= *gain))
+		if (p.n >= READINGS || within < WITHIN || (best && within * log(by) <= *gain))
 			continue;
 		at = usable_index(l, &row->mode);
 		if (at < 0 || l->misses_deadline[at])
 			continue;
 		found = at;
-		*gain = best ? within * log(best->time_ms / row->time_ms) : within;
+		*gain = within * log(by);
 	}
 	return found;
 }

@@ -106,7 +106,7 @@ static int knows_lower(const struct jetwattd_learner *l, double level)
  * condition @how; @weighed: all that are not excluded. Return: number of modes that are not known. */
 static size_t collect_choices(struct jetwattd_learner *l, int how, int weighed)
 {
-	const struct jetwatt_row *best = jetwattd_fastest(l);
+	const struct jetwatt_row *best = jetwattd_best(l);
 	const struct jetwatt_tuner *k = &l->known;
 	size_t fresh = 0;
 
@@ -157,7 +157,7 @@ long jetwattd_pick_unpredicted(struct jetwattd_learner *l)
 	}
 	/* While no mode within the limit is known, the job runs in the lowest mode anyway. If that mode
 	 * is known, it draws too much, and so do the modes above it. */
-	return i < 0 && lowest >= 0 && !jetwattd_fastest(l) && !knows_lower(l, l->lowest) ? lowest : i;
+	return i < 0 && lowest >= 0 && !jetwattd_best(l) && !knows_lower(l, l->lowest) ? lowest : i;
 }
 
 /* Return the power, in W, that is assumed for preset @k before it is measured: extrapolated from the

@@ -109,6 +109,24 @@ static void compute_row(const struct jetwatt_step_costs *c, const struct jetwatt
 	*row = f.row;
 }
 
+/* Find in which modes the server misses a latency limit, for the mix of the rows. */
+static void find_misses(struct jetwattd_learner *l)
+{
+	const struct jetwattd_terms *t = &l->terms;
+	const struct jetwatt_tuner *k = &l->known;
+
+	jetwattd_learner_forget_misses(l);
+	for (size_t i = 0; i < k->nr_rows; i++) {
+		struct jetwatt_token_figures f = { .row = k->row[i] };
+
+		if (!l->steps.cost[i].kind[JETWATT_DECODE].used || jetwatt_tuner_row(k, &k->row[i].mode) != &k->row[i])
+			continue;
+		jetwatt_token_figures_of(&l->steps.cost[i], &l->steps.mix, &f);
+		if ((t->ttft_ms > 0 && f.ttft_ms > t->ttft_ms) || (t->tpot_ms > 0 && f.tpot_ms > t->tpot_ms))
+			jetwattd_learner_deadline_miss(l, &k->row[i].mode, 0);
+	}
+}
+
 void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jetwatt_step_costs *steps,
 			      struct jetwatt_row *row)
 {
@@ -120,8 +138,9 @@ void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jet
 		compute_row(steps, &own, row);
 }
 
-/* The mix stays the same during a check for a drift, which compares a new reading with an earlier row. */
-void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps)
+/* Add a window, and compute the rows again if the mix has moved. The mix stays the same during a check for a
+ * drift, which compares a new reading with an earlier row. */
+static void update_mix(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps)
 {
 	struct jetwattd_steps *s = &l->steps;
 	struct jetwatt_token_mix mix;
@@ -144,4 +163,23 @@ void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_st
 	for (size_t i = 0; i < l->known.nr_rows; i++)
 		if (s->cost[i].kind[JETWATT_DECODE].used)
 			compute_row(&s->cost[i], &mix, &l->known.row[i]);
+}
+
+void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps)
+{
+	update_mix(l, steps);
+	find_misses(l);
+}
+
+int jetwattd_steps_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got)
+{
+	struct jetwatt_row row = got->m.row;
+	int err;
+
+	update_mix(l, &got->steps);
+	jetwattd_learner_figures(l, &got->steps, &row);
+	err = jetwattd_row_add(l, &row, &got->steps);
+	if (!err)
+		find_misses(l);
+	return err;
 }
