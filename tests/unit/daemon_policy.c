@@ -132,6 +132,27 @@ TEST(setting_turns)
 	EXPECT_EQ(0, parse("turns = /a /ab 100ms\n"));
 }
 
+TEST(settings_of_a_language_models_server)
+{
+	ASSERT_EQ(0, parse(""));
+	EXPECT_STREQ("", p.server);
+	EXPECT_EQ(0, p.least_energy);
+	EXPECT_EQ(0, p.ttft_ms);
+	ASSERT_EQ(0, parse("tokens = /system.slice/llama.service\nobjective = energy\nttft = 500ms\ntpot = 0.05\n"));
+	EXPECT_STREQ("/system.slice/llama.service", p.server);
+	EXPECT_EQ(1, p.least_energy);
+	EXPECT_EQ(500, p.ttft_ms);
+	EXPECT_EQ(50, p.tpot_ms);
+	ASSERT_EQ(0, parse("objective = time\n"));
+	EXPECT_EQ(0, p.least_energy);
+	EXPECT_EQ(-EINVAL, parse("objective = tokens\n"));
+	EXPECT_EQ(-EINVAL, parse("tokens = llama.service\n"));
+	EXPECT_EQ(-EINVAL, parse("tokens = /a\ntokens = /b\n"));
+	EXPECT_EQ(-EINVAL, parse("tpot = 0\n"));
+	EXPECT_EQ(-EINVAL, parse("tpot = 50W\n"));
+	EXPECT_EQ(-EINVAL, parse("ttft = 2000\n"));
+}
+
 TEST(setting_with_hours)
 {
 	ASSERT_EQ(0, parse("budget = 30\nhours = 22:00-06:00 15W\nhours = 12:30-13:00 20W\n"));

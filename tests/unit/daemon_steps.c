@@ -139,6 +139,17 @@ TEST_F(learner, rows_after_a_drift_are_those_of_the_changed_server)
 	EXPECT_GT(0.08 * 75.5, fabs(75.5 - self->l.known.row[0].time_ms));
 }
 
+TEST_F(learner, rows_of_a_server_outlast_its_pause)
+{
+	EXPECT_FALSE(jetwattd_learner_continue(&self->l, KEY));
+	measured(self, 0.02);
+	EXPECT_TRUE(jetwattd_learner_continue(&self->l, KEY));
+	EXPECT_TRUE(is_best(self, 60));
+	EXPECT_FALSE(jetwattd_learner_continue(&self->l, "fedcba9876543210"));
+	begin(self, &unknown);
+	EXPECT_FALSE(jetwattd_learner_continue(&self->l, KEY));
+}
+
 /* Let the next messages carry these limits. */
 static void set_limits(FIXTURE_DATA(learner) *self, int least_energy, double ttft_ms, double tpot_ms)
 {

@@ -54,13 +54,14 @@ enum jetwattd_doing {
  *	was detected
  * @measured: number of stored readings of modes
  * @drifts: number of times that time or power of a job no longer agreed with earlier readings
+ * @mixes: number of times that the mix of prefill and decode of a server has changed
  * @throttled: number of readings during which the clocks were below those of the mode; readings of
  *	a held mode are examined only if they deviate
  * @blind: number of times that the power samples stopped
  * @learning: cost and gain of learning
  */
 struct jetwattd_count {
-	uint64_t jobs, known, measured, drifts, throttled, blind;
+	uint64_t jobs, known, measured, drifts, mixes, throttled, blind;
 	struct jetwattd_cost learning;
 };
 

@@ -31,6 +31,13 @@ static const struct jetwatt_measure_limits glancing = {
 	.batches = 20, .seconds = 8, .max_s = 30, .min_on_timeout = 3,
 };
 
+/* Limits of a reading of a held server. */
+static const struct jetwatt_measure_limits serving = {
+	.batches = 40, .seconds = 30, .target = 0.02, .max_s = 40, .idle_s = 30, .poll_s = 10,
+};
+/* The length of the requests' contexts changes the time of a decode step by up to this factor. */
+#define CONTEXTS	1.1
+
 /* Maximum number of other workloads whose readings are used as training data; more workloads
  * only cost time. */
 #define OTHERS		4
@@ -45,8 +52,9 @@ static void load_prior(struct jetwattd_run *r, int found)
 	struct jetwatt_corpus other[OTHERS];
 	struct jetwatt_row *row = NULL, *cross_device = NULL;
 	struct jetwatt_db_row *db = NULL;
-	int n = found ? jetwatt_profile_store_rows(&r->store, &db) : 0;
-	int nr = found ? jetwatt_profile_store_prior(&r->store, &cross_device) : 0;
+	/* Stored rows of a server have times per minibatch, for the mix of that time. */
+	int n = found && !r->serves ? jetwatt_profile_store_rows(&r->store, &db) : 0;
+	int nr = found && !r->serves ? jetwatt_profile_store_prior(&r->store, &cross_device) : 0;
 	int others = found && n < JETWATTD_KNOWN && nr <= 0 ?
 		     jetwatt_profile_store_others(&r->store, other, OTHERS) : 0;
 
@@ -59,7 +67,8 @@ static void load_prior(struct jetwattd_run *r, int found)
 	prior.nr_cross_device = nr > 0 ? (size_t)nr : 0;
 	prior.other = other;
 	prior.others = others > 0 ? (size_t)others : 0;
-	jetwattd_learner_begin(&r->learner, &prior);
+	if (!r->serves || !found || !jetwattd_learner_continue(&r->learner, prior.key))
+		jetwattd_learner_begin(&r->learner, &prior);
 	for (int i = 0; i < others; i++)
 		free((void *)other[i].row);
 	free(row);
@@ -120,6 +129,8 @@ int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid)
 	w->begun_ns = jetwatt_clock_ns();
 	jetwatt_session_add(w, fd);
 	jetwattd_ramp_end(r);
+	jetwatt_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));
+	r->serves = *d->policy->server && jetwatt_cgroup_below(r->cgroup, d->policy->server);
 	load_workload(r);
 	pthread_mutex_lock(&d->lock);
 	d->pid = pid;
@@ -127,7 +138,6 @@ int jetwattd_attach_job(struct jetwattd_run *r, pid_t pid)
 	d->count.jobs++;
 	d->count.known += r->learner.known.nr_rows >= JETWATTD_KNOWN;
 	pthread_mutex_unlock(&d->lock);
-	jetwatt_cgroup_of(pid, r->cgroup, sizeof(r->cgroup));
 	/* The job's cgroup may have a budget of its own, so do the housekeeping at once. */
 	r->housekeeping_ns = 0;
 	jetwattd_housekeeping(r);
@@ -209,11 +219,14 @@ static int may_search_further(struct jetwattd_run *r)
 	return jetwattd_learner_is_due(&r->learner, &terms);
 }
 
-/* Return: 1 if the new reading of a mode deviates from the earlier one, and throttling is not
- * the cause. */
+/* Return: 1 if the new reading of a mode deviates from the earlier one, and neither throttling nor, for a
+ * server, the length of the contexts is the cause. */
 static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 			const struct jetwatt_row *was)
 {
+	if (r->serves && fmax(fabs(log(is->time_ms / was->time_ms)), fabs(log(is->power_w / was->power_w))) <
+				 log(CONTEXTS))
+		return 0;
 	return jetwattd_differs(is, was) && !jetwattd_throttled(r, &was->mode);
 }
 
@@ -224,7 +237,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 				       struct jetwatt_mode *agreed)
 {
 	struct jetwatt_row was;
-	int drifts = 0;
+	int drifts = 0, agrees;
 
 	while (!jetwattd_changed(r)) {
 		const struct jetwatt_row *best = apply_best(r);
@@ -242,7 +255,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		if (may_search_further(r))
 			return JETWATTD_MEASURED;
 		was = *best;
-		if (jetwatt_mode_same(agreed, &was.mode)) {
+		if (jetwatt_mode_same(agreed, &was.mode) && !r->serves) {
 			struct jetwatt_row is;
 			size_t n = jetwattd_quick_check(r, &glancing, &is);
 
@@ -250,16 +263,21 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			if (jetwattd_changed(r) || (n && !drifts && !too_near_budget(r, &is)))
 				continue;
 		}
-		out = jetwattd_measure(r, &was.mode, &watching, &got);
+		out = jetwattd_measure(r, &was.mode, r->serves ? &serving : &watching, &got);
 		if (out == JETWATTD_ENDED || out == JETWATTD_NOTHING)
 			return out;
 		if (out == JETWATTD_OVER && jetwattd_back_off(r, backing, &got))
 			return JETWATTD_INTERRUPTED;
 		drifts = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
-		*agreed = out == JETWATTD_MEASURED && !drifts ? was.mode : (struct jetwatt_mode){ 0 };
-		if (!drifts && out == JETWATTD_MEASURED && too_near_budget(r, &got.m.row) &&
-		    jetwattd_store_reading(r, &got))
-			return JETWATTD_ENDED;
+		agrees = out == JETWATTD_MEASURED && !drifts;
+		*agreed = agrees ? was.mode : (struct jetwatt_mode){ 0 };
+		if (agrees && too_near_budget(r, &got.m.row)) {
+			if (jetwattd_store_reading(r, &got))
+				return JETWATTD_ENDED;
+		} else if (agrees && r->serves) {
+			jetwattd_learner_window(&r->learner, &got.steps);
+			jetwattd_handle_news(r);
+		}
 		if (drifts < DRIFTS)
 			continue;
 		/* The earlier back-offs belong to the job before the drift. */

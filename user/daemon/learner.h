@@ -359,6 +359,9 @@ void jetwattd_learner_close(struct jetwattd_learner *l);
  * @prior. Return: 0; or an exit code if only part of @prior was loaded: the error has been
  * reported. */
 int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_prior *prior);
+/* A server of workload @key has steps again after a pause. If it is the job that was learned last, its rows
+ * stay: the database has no rows of servers. Return: 1; 0: begin a job. */
+int jetwattd_learner_continue(struct jetwattd_learner *l, const char *key);
 /* Learn the job for another budget. @limit_w: maximum mean power of a mode, in W. Excluded modes
  * become candidates again, but not those in which the server misses its latency limit. */
 void jetwattd_learner_budget(struct jetwattd_learner *l, double budget_w, double limit_w);

@@ -183,3 +183,11 @@ int jetwattd_steps_reading(struct jetwattd_learner *l, const struct jetwattd_rea
 		find_misses(l);
 	return err;
 }
+
+int jetwattd_learner_continue(struct jetwattd_learner *l, const char *key)
+{
+	if (!*l->key || strncmp(l->key, key, sizeof(l->key) - 1) || !l->steps.windows)
+		return 0;
+	l->ran_ns = 0;
+	return 1;
+}

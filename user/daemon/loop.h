@@ -105,6 +105,7 @@ struct jetwattd_backoff {
  * @ramp: state of the ramp, which raises the mode level by level while no job is known
  * @minibatch: recorder of the job's minibatches
  * @timeshare: time slicing of training and a server; NULL: none
+ * @serves: 1: the job is the server of the policy's line "tokens"
  * @cgroup: cgroup of the job as in /proc/PID/cgroup; empty: no job
  * @corunners: commands that used the GPU too when the job's workload was looked up; they are part
  *	of the workload's identity
@@ -135,7 +136,7 @@ struct jetwattd_run {
 	struct jetwattd_minibatch *minibatch;
 	struct jetwattd_timeshare_thread *timeshare;
 	char cgroup[256], corunners[JETWATTD_CORUNNERS_LEN];
-	int apart, hangup, reloaded;
+	int serves, apart, hangup, reloaded;
 	struct jetwattd_held held;
 	uint64_t housekeeping_ns, slow_housekeeping_ns, retry_ns, retried_ns;
 	struct jetwatt_batch_decay decay;
@@ -211,6 +212,10 @@ enum jetwattd_outcome jetwattd_learn_and_hold(struct jetwattd_run *r);
 enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				    const struct jetwatt_measure_limits *limits,
 				    struct jetwattd_reading *got);
+/* measure_steps.c: for jetwattd_measure(): measure the steps of a server in the applied mode. Return: as
+ * jetwatt_measure_mode(). */
+int jetwattd_measure_steps(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
+			   struct jetwattd_reading *got);
 /* Apply a mode that has been measured before and measure it again. As jetwattd_measure(). */
 enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 					  const struct jetwatt_measure_limits *limits,

@@ -67,10 +67,10 @@ enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetw
 
 	jetwattd_forget_waits(r);
 	until.cancel = &r->d->invalidate;
-	got->m.row.mode = *mode;
+	*got = (struct jetwattd_reading){ .m.row.mode = *mode };
 	set_measuring(r->d, jetwatt_clock_ns());
-	err = jetwatt_measure_mode(&r->session, jetwatt_clock_ns(), &until, &got->m, on_progress,
-				   r);
+	err = r->serves ? jetwattd_measure_steps(r, &until, got) :
+			  jetwatt_measure_mode(&r->session, jetwatt_clock_ns(), &until, &got->m, on_progress, r);
 	got->m.row.mode = *mode;
 	got->lost = r->session.lost - lost;
 	if (fetch_cap_event(r->d, got))

@@ -135,6 +135,9 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 				"Cap events in the lowest mode", now->cap.cap_floor_hits);
 	jetwatt_metrics_counter(m, "jetwatt_drifts", NULL,
 				"Drifts: time or power of a job no longer agreed with its readings", c->drifts);
+	jetwatt_metrics_counter(m, "jetwatt_mix_changes", NULL,
+				"Changes of a server's mix of prefill and decode after which the mode was chosen again",
+				c->mixes);
 	jetwatt_metrics_counter(m, "jetwatt_throttled_readings", NULL,
 				"Readings with clocks below those of the mode", c->throttled);
 	jetwatt_metrics_counter(m, "jetwatt_other_writers", NULL,

@@ -24,6 +24,13 @@ static const struct jetwatt_measure_limits exact = {
 	.batches = 10, .seconds = 2, .target = 0.004, .max_s = 6, .idle_s = 30, .min_on_timeout = 3,
 };
 
+/* Limits of a reading of a server: a time in which some requests end. */
+static const struct jetwatt_measure_limits steps = {
+	.batches = 40, .seconds = 4, .target = 0.01, .max_s = 20, .idle_s = 30, .poll_s = 1,
+};
+/* Expected duration of a reading of a server. */
+#define STEPS_S		8
+
 void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 {
 	const struct jetwattd_policy *p = r->d->policy;
@@ -32,6 +39,12 @@ void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 		.now_ns = jetwatt_clock_ns(), .max_modes = (size_t)p->most, .learn_s = p->learn_s,
 		.learn_j = p->learn_j, .share = p->learn_share / 100, .choose_s = r->chose_s,
 	};
+	if (r->serves) {
+		terms->least_energy = p->least_energy;
+		terms->ttft_ms = p->ttft_ms;
+		terms->tpot_ms = p->tpot_ms;
+		terms->reading_s = STEPS_S;
+	}
 	pthread_mutex_lock(&r->d->lock);
 	terms->limit_w = jetwattd_cap_limit(&r->d->cap);
 	terms->safe_w = JETWATTD_SAFE * terms->limit_w;
@@ -43,9 +56,10 @@ void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 static void measure_new(struct jetwattd_run *r, const struct jetwattd_step *step,
 			struct jetwattd_result *result)
 {
-	result->outcome = jetwattd_try_mode(r, &step->mode,
+	result->outcome = jetwattd_try_mode(r, &step->mode, r->serves ? &steps :
 				       step->kind == JETWATTD_TRY ? &quick : &exact);
-	result->jumped_ms = jetwattd_minibatch_last_deviates(r->minibatch);
+	/* A prefill takes longer than the decode steps before it. */
+	result->jumped_ms = r->serves ? 0 : jetwattd_minibatch_last_deviates(r->minibatch);
 	pthread_mutex_lock(&r->d->lock);
 	result->here = jetwattd_is_applied(&r->d->act, &step->mode);
 	pthread_mutex_unlock(&r->d->lock);
@@ -55,11 +69,13 @@ static void measure_new(struct jetwattd_run *r, const struct jetwattd_step *step
 static void measure_known(struct jetwattd_run *r, const struct jetwattd_step *step,
 			  struct jetwattd_result *result)
 {
+	const struct jetwatt_measure_limits *limits = r->serves ? &steps : &quick;
+
 	if (step->kind == JETWATTD_CHECK_HERE) {
-		result->outcome = jetwattd_measure(r, &step->mode, &quick, &result->reading);
+		result->outcome = jetwattd_measure(r, &step->mode, limits, &result->reading);
 		return;
 	}
-	result->outcome = jetwattd_remeasure(r, &step->mode, &quick, &result->reading);
+	result->outcome = jetwattd_remeasure(r, &step->mode, limits, &result->reading);
 	if (result->outcome == JETWATTD_MEASURED && jetwattd_throttled(r, &step->mode))
 		result->outcome = JETWATTD_HOT;
 }

@@ -22,15 +22,15 @@ const struct jetwattd_state jetwattd_state[] = {
 	},
 	[JETWATTD_LEARNING] = {
 		"learning",
-		"a job starts; its budget, its time or power, or the jobs beside it change; a further measurement is worth its cost",
+		"a job starts; its budget, its time or power, its mix of prefill and decode, or the jobs beside it change; a further measurement is worth its cost",
 		"no further mode is worth a measurement, or a learning limit of the policy is reached",
 		"the mode that is being measured",
 		ANY & ~STANDS_BACK,
 	},
 	[JETWATTD_HOLDING] = {
 		"holding", "the job has been learned for this budget",
-		"time or power differ from the measured values; the cap steps down; the budget or the jobs beside it change; a further measurement is worth its cost; the job ends",
-		"the fastest mode measured to be within the budget; if there is none, the mode applied last",
+		"time or power differ from the measured values; the mix of prefill and decode changes; the cap steps down; the budget or the jobs beside it change; a further measurement is worth its cost; the job ends",
+		"the best mode measured to be within the budget; if there is none, the mode applied last",
 		FROM(LEARNING) | FROM(HOLDING) | FROM(BACKING_OFF),
 	},
 	[JETWATTD_BACKING_OFF] = {

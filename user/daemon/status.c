@@ -120,6 +120,7 @@ void jetwattd_status(struct jetwattd *d, int json, FILE *f)
 	jetwatt_json_uint(&j, "steps_down", now.cap.cap_events);
 	jetwatt_json_uint(&j, "steps_down_in_vain", now.cap.cap_floor_hits);
 	jetwatt_json_uint(&j, "drifts", now.count.drifts);
+	jetwatt_json_uint(&j, "mix_changes", now.count.mixes);
 	jetwatt_json_uint(&j, "throttled", now.count.throttled);
 	jetwatt_json_uint(&j, "other_writers", now.act.others);
 	jetwatt_json_uint(&j, "switches_refused", now.act.refused);

@@ -27,7 +27,9 @@ static void report_reading(struct jetwattd_run *r, const struct jetwattd_reading
 		jetwatt_notice("measured %s: %.2f ms +- %.1f %%, %.2f W +- %.1f %%, in %.1f s", name,
 				   got->m.row.time_ms, 100 * got->m.row.time_sd, got->m.row.power_w,
 				   100 * got->m.row.power_sd, got->m.dwell_s);
-	jetwatt_profile_store_add(&r->store, &got->m, got->lost);
+	/* The time of a row of a server depends on the mix, which the database does not have. */
+	if (!r->serves)
+		jetwatt_profile_store_add(&r->store, &got->m, got->lost);
 }
 
 static void report_drift(struct jetwattd *d, const struct jetwatt_row *is, const struct jetwatt_row *was)
@@ -39,6 +41,14 @@ static void report_drift(struct jetwattd *d, const struct jetwatt_row *is, const
 		     is->time_ms, is->power_w, was->time_ms, was->power_w);
 }
 
+static void report_mix(struct jetwattd *d)
+{
+	pthread_mutex_lock(&d->lock);
+	d->count.mixes++;
+	pthread_mutex_unlock(&d->lock);
+	jetwattd_log(d, "the mix of prefill and decode has changed, choosing the mode again");
+}
+
 void jetwattd_handle_news(struct jetwattd_run *r)
 {
 	struct jetwattd_news news;
@@ -46,6 +56,8 @@ void jetwattd_handle_news(struct jetwattd_run *r)
 	while (jetwattd_learner_news(&r->learner, &news))
 		if (news.what == JETWATTD_STORE)
 			report_reading(r, &news.reading);
+		else if (news.what == JETWATTD_MIX_MOVED)
+			report_mix(r->d);
 		else
 			report_drift(r->d, &news.is, &news.was);
 }

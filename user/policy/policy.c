@@ -170,6 +170,16 @@ static int set_text(struct jetwattd_policy *p, const struct policy_key *k, const
 	return 0;
 }
 
+/* Parse the cgroup of "tokens". */
+static int set_server(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		      unsigned int line, struct jetwatt_conf_error *e)
+{
+	if (*value != '/')
+		return jetwatt_conf_refuse(e, line, "write it like tokens = /system.slice/llama.service",
+					   "\"%.40s\" is not a cgroup", value);
+	return set_text(p, k, value, line, e);
+}
+
 static int set_address(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
 		       unsigned int line, struct jetwatt_conf_error *e)
 {
@@ -190,6 +200,17 @@ static int set_number(struct jetwattd_policy *p, const struct policy_key *k, con
 					   k->hi, k->unit);
 	memcpy((char *)p + k->at, &v, sizeof(v));
 	return 0;
+}
+
+/* Parse a time such as 50ms, and store it in ms. */
+static int set_ms(struct jetwattd_policy *p, const struct policy_key *k, const char *value,
+		  unsigned int line, struct jetwatt_conf_error *e)
+{
+	int err = set_number(p, k, value, line, e);
+
+	if (!err)
+		*(double *)((char *)p + k->at) *= 1e3;
+	return err;
 }
 
 /* Parse a power limit with an optional averaging window, such as "16W over 0.1s". */
@@ -253,6 +274,10 @@ static const struct policy_key keys[] = {
 	{ "hours", set_hours, .repeats = 1 },
 	{ "cgroup", set_cgroup, .repeats = 1 },
 	{ "turns", set_turns, .repeats = 1 },
+	{ "tokens", set_server, AT(server) },
+	{ "objective", CHOICE(least_energy, "time", "energy") },
+	{ "ttft", set_ms, AT(ttft_ms), .unit = "s", .lo = 1e-3, .hi = 1e3 },
+	{ "tpot", set_ms, AT(tpot_ms), .unit = "s", .lo = 1e-4, .hi = 1e2 },
 	{ "window", NUMBER(window_s, "s", WINDOW_MIN_S, WINDOW_MAX_S) },
 	{ "back-off", NUMBER(backoff_s, "s", JETWATTD_BACK_OFF_S, 3600) },
 	{ "rate", NUMBER(rate_hz, "Hz", 20, JETWATTD_RATE_MAX_HZ) },

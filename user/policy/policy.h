@@ -71,6 +71,10 @@ struct jetwattd_timeshare {
  * @hours: budgets for parts of the day, which replace @budget_w
  * @cgroups: lower budgets for the jobs of cgroups; used only while @budget_w or @hours sets a budget
  * @timeshare: time slicing
+ * @server: cgroup of a server of a language model, whose steps are measured by phases; empty: none
+ * @ttft_ms: limit for the server's mean time of the prefill of a prompt, in ms; 0: none
+ * @tpot_ms: limit for the server's mean time of a decode step, in ms; 0: none
+ * @least_energy: 1: choose the server's mode with the least energy per decode step; 0: the fastest one
  * @nr_hours: number of elements of @hours
  * @nr_cgroups: number of elements of @cgroups
  * @reassert: 1: apply the mode again when another process changes a knob; 0: yield to it
@@ -93,7 +97,9 @@ struct jetwattd_policy {
 	struct jetwattd_hours hours[JETWATTD_HOURS];
 	struct jetwattd_cgroup cgroups[JETWATTD_CGROUPS];
 	struct jetwattd_timeshare timeshare;
-	int nr_hours, nr_cgroups, reassert, blind_restore;
+	char server[JETWATT_BOARD_CGROUP_LEN];
+	double ttft_ms, tpot_ms;
+	int nr_hours, nr_cgroups, reassert, blind_restore, least_energy;
 	unsigned int given;
 	long most;
 	char modes[JETWATT_CONF_TEXT], db[JETWATT_CONF_TEXT], control[108];

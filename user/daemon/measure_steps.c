@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Measures the prefill and decode steps of a language model's server in the applied mode. */
+#include "daemon/loop.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "measure/phase_cost.h"
+#include "util/clock.h"
+
+/* Time after the start of a measurement until power has settled, ns. */
+#define SETTLE_NS	1000000000ull
+#define POLL_MS		50
+/* Minimum number of prefill steps, unless the measurement has taken twice its usual time. A slow mode may
+ * have few of them in limits->max_s. */
+#define PREFILLS	10
+#define FEWEST_PREFILLS	3
+
+/* Return: 1 if the measurement suffices. @expected: 1: the server has prefill steps. */
+static int is_complete(const struct jetwattd_reading *got, const struct jetwatt_measure_limits *limits,
+		       int expected)
+{
+	const struct jetwatt_phase_cost *prefill = &got->steps.kind[JETWATT_PREFILL];
+	const struct jetwatt_phase_cost *decode = &got->steps.kind[JETWATT_DECODE];
+	double s = got->m.dwell_s;
+
+	if (!decode->used || s < limits->seconds)
+		return 0;
+	if (s >= limits->max_s)
+		return !expected || prefill->used >= FEWEST_PREFILLS || s >= 2 * limits->max_s;
+	return decode->used >= limits->batches && (!expected || prefill->used >= PREFILLS) &&
+	       got->m.row.time_sd <= limits->target && got->m.row.power_sd <= limits->target;
+}
+
+/* Compute the steps since @since_ns. Return: 1: they suffice; 0: not yet; -ENOMEM. */
+static int evaluate(struct jetwattd_run *r, uint64_t since_ns, const struct jetwatt_measure_limits *limits,
+		    struct jetwattd_reading *got)
+{
+	const struct jetwattd_steps *known = &r->learner.steps;
+	int err = jetwatt_phase_costs(&r->session, since_ns, since_ns + SETTLE_NS, &got->steps);
+
+	if (err)
+		return err == -EAGAIN ? 0 : err;
+	jetwattd_learner_figures(&r->learner, &got->steps, &got->m.row);
+	got->m.batches = got->steps.kind[JETWATT_PREFILL].used + got->steps.kind[JETWATT_DECODE].used;
+	got->m.settled = 1;
+	return is_complete(got, limits, got->steps.kind[JETWATT_PREFILL].steps ||
+					!known->windows || known->mix.work[JETWATT_PREFILL] > 0);
+}
+
+int jetwattd_measure_steps(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
+			   struct jetwattd_reading *got)
+{
+	uint64_t since = jetwatt_clock_ns(), evaluated = since, now, last;
+	struct jetwatt_session *w = &r->session;
+	int done;
+
+	jetwatt_session_discard(w, since);
+	for (;;) {
+		if (jetwatt_session_run(w, POLL_MS))
+			return 1;
+		if (atomic_load(limits->cancel))
+			return -ECANCELED;
+		jetwattd_housekeeping(r);
+		now = jetwatt_clock_ns();
+		if (now - evaluated < limits->poll_s * 1e9)
+			continue;
+		evaluated = now;
+		got->m.dwell_s = (now - since) * 1e-9;
+		done = evaluate(r, since, limits, got);
+		if (done)
+			return done < 0 ? done : 0;
+		last = w->last_wait_ns > since ? w->last_wait_ns : since;
+		if (now > last && (now - last) * 1e-9 > limits->idle_s)
+			return -ENODATA;
+		if (got->m.dwell_s > 4 * limits->max_s)
+			return -ETIMEDOUT;
+	}
+}
