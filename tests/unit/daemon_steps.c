@@ -139,6 +139,21 @@ TEST_F(learner, rows_after_a_drift_are_those_of_the_changed_server)
 	EXPECT_GT(0.08 * 75.5, fabs(75.5 - self->l.known.row[0].time_ms));
 }
 
+TEST_F(learner, long_reading_of_the_held_mode_replaces_a_short_one)
+{
+	const struct serving too_low = { 100, 9, 18, 12 };
+	struct jetwattd_reading got = { .steps = steps_of(&memory, 0.02), .m.row.mode = self->l.known.mode[60] };
+
+	begin(self, &unknown);
+	read_mode(self, 60, &too_low, 0.02);
+	EXPECT_FALSE(jetwattd_learner_refine(&self->l, &got));
+	got.steps.span_ns *= 2;
+	EXPECT_TRUE(jetwattd_learner_refine(&self->l, &got));
+	EXPECT_EQ(1, self->l.known.nr_rows);
+	EXPECT_GT(0.3, fabs(15.0 - self->l.known.row[0].time_ms));
+	EXPECT_FALSE(jetwattd_learner_refine(&self->l, &got));
+}
+
 TEST_F(learner, rows_of_a_server_outlast_its_pause)
 {
 	EXPECT_FALSE(jetwattd_learner_continue(&self->l, KEY));

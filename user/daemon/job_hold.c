@@ -35,8 +35,9 @@ static const struct jetwatt_measure_limits glancing = {
 static const struct jetwatt_measure_limits serving = {
 	.batches = 40, .seconds = 30, .target = 0.02, .max_s = 40, .idle_s = 30, .poll_s = 10,
 };
-/* The length of the requests' contexts changes the time of a decode step by up to this factor. */
-#define CONTEXTS	1.1
+/* The requests of the moment, with longer contexts or without a full chunk of a prompt, change the measured time
+ * of a step by up to this factor. */
+#define CONTEXTS	1.2
 
 /* Maximum number of other workloads whose readings are used as training data; more workloads
  * only cost time. */
@@ -220,7 +221,7 @@ static int may_search_further(struct jetwattd_run *r)
 }
 
 /* Return: 1 if the new reading of a mode deviates from the earlier one, and neither throttling nor, for a
- * server, the length of the contexts is the cause. */
+ * server, the requests of the moment are the cause. */
 static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 			const struct jetwatt_row *was)
 {
@@ -268,6 +269,11 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			return out;
 		if (out == JETWATTD_OVER && jetwattd_back_off(r, backing, &got))
 			return JETWATTD_INTERRUPTED;
+		if (out == JETWATTD_MEASURED && r->serves && jetwattd_learner_refine(&r->learner, &got)) {
+			jetwattd_handle_news(r);
+			drifts = 0;
+			continue;
+		}
 		drifts = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
 		agrees = out == JETWATTD_MEASURED && !drifts;
 		*agreed = agrees ? was.mode : (struct jetwatt_mode){ 0 };

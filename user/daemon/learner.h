@@ -380,6 +380,10 @@ int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_r
  * rows are computed, compute the rows again, and let the next search begin at once; the news contain this.
  * Also find again in which modes the server misses a latency limit. jetwattd_learner_reading() does the same. */
 void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps);
+/* A held mode of a server has been measured. If this took clearly longer than the reading of its row, let the
+ * reading replace the row: a mode that was chosen for a short reading tends to be one that reads too low.
+ * Return: 1: the row was replaced; 0: it was not. */
+int jetwattd_learner_refine(struct jetwattd_learner *l, const struct jetwattd_reading *got);
 /* Set @row to time and power of steps with these costs, for the mix of the rows; without rows, for the mix
  * of the steps themselves. The mode of @row stays. */
 void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jetwatt_step_costs *steps,

@@ -17,6 +17,8 @@
  * the times of prefill and decode of two modes differ by a factor of up to 1.3, a smaller change moves the
  * ratio of their times per decode step by less than 0.1 * ln(1.3) = 2.6 %. */
 #define MOVED		0.1
+/* A reading that took this many times as long as the reading of the row replaces it. */
+#define LONGER		1.4
 
 int jetwattd_row_add(struct jetwattd_learner *l, const struct jetwatt_row *row,
 		     const struct jetwatt_step_costs *steps)
@@ -182,6 +184,20 @@ int jetwattd_steps_reading(struct jetwattd_learner *l, const struct jetwattd_rea
 	if (!err)
 		find_misses(l);
 	return err;
+}
+
+int jetwattd_learner_refine(struct jetwattd_learner *l, const struct jetwattd_reading *got)
+{
+	const struct jetwatt_row *row = jetwatt_tuner_row(&l->known, &got->m.row.mode);
+	size_t i = row ? (size_t)(row - l->known.row) : 0;
+
+	if (!row || got->steps.span_ns < LONGER * l->steps.cost[i].span_ns)
+		return 0;
+	l->steps.cost[i] = got->steps;
+	update_mix(l, &got->steps);
+	compute_row(&got->steps, &l->steps.mix, &l->known.row[i]);
+	find_misses(l);
+	return 1;
 }
 
 int jetwattd_learner_continue(struct jetwattd_learner *l, const char *key)

@@ -29,7 +29,7 @@ static const struct jetwatt_measure_limits steps = {
 	.batches = 40, .seconds = 4, .target = 0.01, .max_s = 20, .idle_s = 30, .poll_s = 1,
 };
 /* Expected duration of a reading of a server. */
-#define STEPS_S		8
+#define STEPS_S		16
 
 void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
 {
