@@ -174,9 +174,10 @@ int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_r
 static int can_check(const struct jetwattd_learner *l, const struct jetwatt_row *row)
 {
 	const struct jetwatt_row *best = jetwattd_best(l);
+	double by = best ? best->time_ms / row->time_ms : 1;
 
 	return jetwattd_is_complete(row) &&
-	       (!best || jetwattd_reading_cost(l, row->time_ms, best->time_ms / row->time_ms) <= PART * jetwattd_share_left(l));
+	       jetwattd_reading_cost(l, row->time_ms, by) <= PART * jetwattd_share_left(l);
 }
 
 int jetwattd_drift_check_first(struct jetwattd_learner *l)
