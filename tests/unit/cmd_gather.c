@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files of a board that go into a report. */
+/* Files of a board and counts of waits that go into a report. */
 #include "board_tree.h"
 #include "kselftest_harness.h"
 
 #include "../../user/cmd/doctor/report_private.c"
 #include "../../user/cmd/doctor/report_files.c"
 #include "../../user/cmd/doctor/report_tree.c"
+#include "../../user/cmd/doctor/report_cuda.c"
 #include "store/report.h"
 
 #define DT	"proc/device-tree/"
@@ -120,6 +121,27 @@ TEST_F(board, other_files_are_left_out)
 	EXPECT_EQ(NULL, strstr(self->json, "alarm"));
 	EXPECT_EQ(NULL, strstr(self->json, "eeprom"));
 	EXPECT_EQ(NULL, strstr(self->json, "bootargs"));
+}
+
+TEST(all_kinds_of_waits_are_counted)
+{
+	struct counts c = { .probe = NULL, .waits = { [JETWATT_SYNC_CONTEXT] = 7,
+		[JETWATT_SYNC_HELPER] = 10, [JETWATT_SYNC_COPY] = 20, [JETWATT_SYNC_QUERY] = 30,
+		[JETWATT_SYNC_CALLBACK] = 40 } };
+	struct jetwatt_gather g = { .root = "" };
+	char *json, *text;
+	size_t len, text_len;
+	FILE *f = open_memstream(&json, &len);
+
+	g.text = open_memstream(&text, &text_len);
+	jetwatt_json_init(&g.j, f, 0);
+	report_backend(&g, "uprobe", &c);
+	fclose(f);
+	fclose(g.text);
+	EXPECT_NE(NULL, strstr(text, " 107 waits seen")) TH_LOG("%s", text);
+	EXPECT_NE(NULL, strstr(json, "\"query\":30")) TH_LOG("%s", json);
+	free(json);
+	free(text);
 }
 
 TEST_HARNESS_MAIN

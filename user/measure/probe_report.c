@@ -27,10 +27,12 @@ uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st)
 	uint64_t most = 0;
 
 	for (int i = 0; i < JETWATT_SYNC_CALLS; i++)
-		if (st->seen[i] > most && (calls[i].rung != JETWATT_BACKEND_MARKER || !rung)) {
+		if (calls[i].rung != JETWATT_BACKEND_MARKER && st->seen[i] > most) {
 			most = st->seen[i];
 			rung = calls[i].rung;
 		}
+	if (!rung && (st->seen[JETWATT_SYNC_MARK] || st->seen[JETWATT_SYNC_MARK_BEGIN]))
+		rung = JETWATT_BACKEND_MARKER;
 	/* The kernel module detects the same system calls as the BPF programs on tracepoints. */
 	if (rung == JETWATT_BACKEND_TRACEPOINT && !(st->attached & rung))
 		rung = JETWATT_BACKEND_MODULE;

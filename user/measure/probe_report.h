@@ -10,8 +10,8 @@
 #include "jetwatt.h"
 #include "out/json.h"
 
-/* Return the backend that detected the most frequent kind of wait; marks replace no kind that
- * precedes them in enum jetwatt_sync_call. If there were no waits, return the best backend that is
+/* Return the backend that detected the most frequent kind of wait, or JETWATT_BACKEND_MARKER if
+ * there were only marks. If there were neither waits nor marks, return the best backend that is
  * attached, or 0. */
 uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st);
 

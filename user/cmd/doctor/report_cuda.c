@@ -158,7 +158,14 @@ static int run_loop(char **argv, struct counts *c)
 
 static void report_backend(struct jetwatt_gather *g, const char *name, const struct counts *c)
 {
-	static const char *const call[] = { "pollfd", "syncpt", "stream", "event", "context" };
+	/* All kinds but the marks, for which the loop has no descriptor. */
+	static const char *const call[JETWATT_SYNC_CALLS] = {
+		[JETWATT_SYNC_POLLFD] = "pollfd", [JETWATT_SYNC_SYNCPT] = "syncpt",
+		[JETWATT_SYNC_STREAM] = "stream", [JETWATT_SYNC_EVENT] = "event",
+		[JETWATT_SYNC_CONTEXT] = "context", [JETWATT_SYNC_HELPER] = "helper",
+		[JETWATT_SYNC_COPY] = "copy", [JETWATT_SYNC_QUERY] = "query",
+		[JETWATT_SYNC_CALLBACK] = "callback",
+	};
 	uint64_t sum = 0;
 
 	jetwatt_json_object(&g->j, NULL);
@@ -167,7 +174,9 @@ static void report_backend(struct jetwatt_gather *g, const char *name, const str
 	if (*c->why)
 		jetwatt_gather_string(g, "why", c->why);
 	jetwatt_json_object(&g->j, "waits");
-	for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
+	for (int i = 0; i < JETWATT_SYNC_CALLS; i++) {
+		if (!call[i])
+			continue;
 		jetwatt_json_uint(&g->j, call[i], c->waits[i]);
 		sum += c->waits[i];
 	}
