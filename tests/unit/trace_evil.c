@@ -2,7 +2,7 @@
 /*
  * Malicious traces. Whatever the block headers claim, a reader computes a bounded number of
  * checksums over each byte; the test counts checksummed bytes. A mark whose index is outside the
- * table of mark names is rejected.
+ * table of mark names is rejected, as is a time that no clock reaches.
  */
 #include <stdint.h>
 #include <stddef.h>
@@ -164,6 +164,57 @@ TEST(mark_names_are_in_the_table)
 		EXPECT_EQ(mark[i].read, read) TH_LOG("call %u, index %d", mark[i].call, mark[i].ret);
 		close(fd);
 	}
+}
+
+struct times {
+	uint64_t event_ns, clock_ns;
+};
+
+static void store_event_time(const struct jetwatt_event *e, void *arg)
+{
+	((struct times *)arg)->event_ns = e->time_ns;
+}
+
+static void store_clock_time(const struct jetwatt_trace_clocks *c, void *arg)
+{
+	((struct times *)arg)->clock_ns = c->boottime_ns;
+}
+
+TEST(times_are_limited)
+{
+	static const struct jetwatt_trace_calls calls = {
+		.event = store_event_time, .clocks = store_clock_time,
+	};
+	const uint64_t limit = (uint64_t)1 << 62;
+
+	for (int clocks = 0; clocks < 2; clocks++)
+		for (int over = 0; over < 2; over++) {
+			struct jetwatt_event e = { .time_ns = clocks ? 1000 : limit + over };
+			int fd = memfd_create("jwt", MFD_CLOEXEC);
+			struct jetwatt_trace_writer *w;
+			struct jetwatt_trace_reader *r;
+			struct times t = { 0 };
+
+			jetwatt_trace_writer_new(&w, fd);
+			jetwatt_trace_write_event(&e, w);
+			if (clocks) {
+				jetwatt_trace_put_uint(&w->scratch, 1000);
+				jetwatt_trace_put_uint(&w->scratch, limit + over);
+				jetwatt_trace_put_uint(&w->scratch, 1000);
+				jetwatt_trace_add(w, JETWATT_TRACE_CLOCKS);
+			}
+			jetwatt_trace_flush(w, 0, 1);
+			jetwatt_trace_writer_free(w);
+			ASSERT_EQ(0, lseek(fd, 0, SEEK_SET));
+			ASSERT_EQ(0, jetwatt_trace_reader_new(&r, fd, &calls, &t));
+			while (jetwatt_trace_read(r) > 0)
+				;
+			jetwatt_trace_reader_free(r);
+			EXPECT_EQ(!over, (clocks ? t.clock_ns : t.event_ns) == limit);
+			EXPECT_GE(limit, t.event_ns);
+			EXPECT_GE(limit, t.clock_ns);
+			close(fd);
+		}
 }
 
 TEST(checksum_of_parts_of_a_stream)

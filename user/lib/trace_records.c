@@ -79,6 +79,7 @@ static void decode_clocks(struct jetwatt_trace_reader *r, struct jetwatt_trace_v
 	c.monotonic_ns = jetwatt_trace_get_uint(v);
 	c.boottime_ns = jetwatt_trace_get_uint(v);
 	c.realtime_ns = jetwatt_trace_get_uint(v);
+	v->bad |= c.monotonic_ns > TIME_MAX || c.boottime_ns > TIME_MAX || c.realtime_ns > TIME_MAX;
 	if (!v->bad && r->calls.clocks)
 		r->calls.clocks(&c, r->arg);
 }
@@ -205,6 +206,7 @@ static void decode_event(struct jetwatt_trace_reader *r, struct jetwatt_trace_vi
 	e.chip = jetwatt_trace_get_u32(v);
 	e.time_ns = base_ns + jetwatt_trace_get_int(v);
 	e.value = jetwatt_trace_get_uint(v);
+	v->bad |= e.time_ns > TIME_MAX;
 	if (!v->bad && r->calls.event)
 		r->calls.event(&e, r->arg);
 }
