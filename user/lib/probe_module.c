@@ -22,14 +22,16 @@
  * @probe: the probe
  * @jw: connection to the module
  * @names: cache of the kinds of files to which descriptors refer
- * @lost: number of waits that the module has lost so far
+ * @left_out: number of processes that did not fit into the request, so that their waits are not
+ *	seen; each counts as one lost wait, as in the module when its table is full
+ * @lost: number of waits that the module has lost so far, plus @left_out
  * @reported_lost: part of @lost that was reported to the caller
  */
 struct module {
 	struct jetwatt_probe *probe;
 	struct jetwatt *jw;
 	struct jetwatt_fdname names;
-	uint64_t lost, reported_lost;
+	uint64_t left_out, lost, reported_lost;
 };
 
 static void module_deliver(struct module *m, const struct jetwatt_wait_record *r)
@@ -66,7 +68,7 @@ static int waits_reply(struct jetwatt *jw, const struct nlattr *attr, int len, v
 	err = jetwatt_parse_waits(&w, attr, len);
 	if (err)
 		return err;
-	m->lost = w.lost;
+	m->lost = w.lost + m->left_out;
 	for (uint32_t i = 0; i < w.nr; i++) {
 		r = jetwatt_parse_wait(&w, i);
 		module_deliver(m, &r);
@@ -74,10 +76,12 @@ static int waits_reply(struct jetwatt *jw, const struct nlattr *attr, int len, v
 	return 0;
 }
 
-/* List the processes in a cgroup; the module also follows the processes that they fork. */
+/* List the first @max processes in a cgroup; the module also follows the processes that they fork.
+ * Return: number of processes in the cgroup, or a negative errno. */
 static int cgroup_processes(const char *path, uint32_t *tgid, int max)
 {
 	char name[4200];
+	uint32_t one;
 	int n = 0;
 	FILE *f;
 
@@ -85,13 +89,15 @@ static int cgroup_processes(const char *path, uint32_t *tgid, int max)
 	f = fopen(name, "re");
 	if (!f)
 		return -errno;
-	while (n < max && fscanf(f, "%u", &tgid[n]) == 1)
-		n++;
+	for (; fscanf(f, "%u", &one) == 1; n++)
+		if (n < max)
+			tgid[n] = one;
 	fclose(f);
 	return n ? n : -ESRCH;
 }
 
-/* List the processes to watch. Return: number of processes, 0: watch all; or a negative errno. */
+/* List the first @max processes to watch. Return: number of processes to watch, 0: watch all; or a
+ * negative errno. */
 static int watched_processes(const struct jetwatt_probe_opts *o, uint32_t *tgid, int max)
 {
 	uint32_t *tree = NULL;
@@ -105,9 +111,8 @@ static int watched_processes(const struct jetwatt_probe_opts *o, uint32_t *tgid,
 	if (!o->children)
 		return 1;
 	n = jetwatt_process_tree(o->tgid, &tree);
-	n = n < max ? n : max;
 	if (n > 0)
-		memcpy(tgid, tree, n * sizeof(*tgid));
+		memcpy(tgid, tree, (n < max ? n : max) * sizeof(*tgid));
 	free(tree);
 	return n;
 }
@@ -139,6 +144,7 @@ static void module_close(void *state)
 static int module_open(void **state, struct jetwatt_probe *p, const struct jetwatt_probe_opts *o,
 		       uint32_t which)
 {
+	const int max = JETWATT_WAITS_TGIDS_MAX;
 	uint32_t tgid[JETWATT_WAITS_TGIDS_MAX];
 	struct module *m;
 	int n, err;
@@ -146,7 +152,10 @@ static int module_open(void **state, struct jetwatt_probe *p, const struct jetwa
 	if (o->cgroup)
 		return jetwatt_probe_refuse(p, which, -EOPNOTSUPP,
 					    "the module cannot filter by cgroup id");
-	n = watched_processes(o, tgid, JETWATT_WAITS_TGIDS_MAX);
+	n = watched_processes(o, tgid, max);
+	if (n < 0 && o->cgroup_path)
+		return jetwatt_probe_refuse(p, which, n, "following cgroup %s: %s", o->cgroup_path,
+					    n == -ESRCH ? "it has no process" : strerror(-n));
 	if (n < 0)
 		return jetwatt_probe_refuse(p, which, n, "following process %u: %s", o->tgid,
 					    strerror(-n));
@@ -154,9 +163,10 @@ static int module_open(void **state, struct jetwatt_probe *p, const struct jetwa
 	if (!m)
 		return jetwatt_probe_refuse(p, which, -ENOMEM, "out of memory");
 	m->probe = p;
+	m->lost = m->left_out = n > max ? n - max : 0;
 	err = jetwatt_open(&m->jw);
 	if (!err)
-		err = module_watch(m, o, tgid, n);
+		err = module_watch(m, o, tgid, n < max ? n : max);
 	if (err) {
 		jetwatt_probe_refuse(p, which, err, "by the module: %s", jetwatt_error(m->jw));
 		module_close(m);
