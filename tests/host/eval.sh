@@ -47,7 +47,7 @@ schedule="build/jetwatt eval schedule --queries 12 --seed 3 --json"
 
 # All methods that make predictions, as the error message lists them
 methods=$(build/jetwatt predict --profile $d/one.csv --method rnd 2>&1 | sed -n 's/.*--method //p' | sed 's/,//g; s/ or / /')
-echo 1..$((35 + $(wc -w <<< $methods)))
+echo 1..$((36 + $(wc -w <<< $methods)))
 twice "predict is deterministic with a seed" $predict --corpus $d/one.csv --json
 keys='corpus coverage95_pct fit_ms method power_mape_pct predict_ms references repeats samples sampling seed time_mape_pct'
 [ "$(jq -r 'keys | join(" ")' $d/a)" = "$keys" ]
@@ -133,6 +133,11 @@ result "requests during a measurement are answered late" $?
 $follow --budgets 24 --trace $d/steady --measuring 4 --json > $d/out 2> $d/err &&
 	jq -e '.measuring_s == 4 * .measurements and .feasible == 2 and .inside == 1' $d/out > /dev/null
 result "a window that ends with its measurement has no plan" $?
+printf '60 100000\n60 1\n' > $d/rush
+build/jetwatt eval schedule --infer $d/served.csv --infer $d/served.csv --latency 2000 --budgets 24 --trace $d/rush \
+	--json > $d/out 2> $d/err &&
+	jq -e '.requests == 2 * 60 * 100001 and .feasible == 1 and .slo_missed_pct > 99.9' $d/out > /dev/null
+result "without a plan, the requests of both servers are missed" $?
 printf '60 40\n60 forty\n' > $d/bad
 refused "a malformed trace is refused" 'line 2' $follow --budgets 24 --trace $d/bad
 refused "a negative time in a trace is refused" 'line 1' $follow --budgets 24 --trace <(echo -1 40)

@@ -161,6 +161,16 @@ static void account_plan(const struct jetwatt_sweep *s, const struct jetwatt_sli
 		t->missed += asked;
 }
 
+/* Count the requests of @seconds as missed. */
+static void miss_requests(const struct jetwatt_sweep *s, const struct jetwatt_slice_query *q,
+			  double seconds, struct trace_tally *t)
+{
+	size_t servers = jetwatt_slice_works(s->files.kind) - jetwatt_slice_trains(s->files.kind);
+
+	t->asked += seconds * q->arrival_hz * servers;
+	t->missed += seconds * q->arrival_hz * servers;
+}
+
 /* Add the time and energy of the measurements from row @from[w] on. spend_on_measuring() later
  * takes this time from the windows. */
 static void add_measuring_debt(const struct jetwatt_sweep *s, const struct jetwatt_known *k,
@@ -178,13 +188,11 @@ static double spend_on_measuring(const struct jetwatt_sweep *s,
 				 const struct jetwatt_slice_query *q, double left,
 				 struct trace_tally *t)
 {
-	size_t servers = jetwatt_slice_works(s->files.kind) - jetwatt_slice_trains(s->files.kind);
 	double spent = fmin(t->owed_s, left);
 
 	t->owed_s -= spent;
 	t->measuring_s += spent;
-	t->asked += spent * q->arrival_hz * servers;
-	t->missed += spent * q->arrival_hz * servers;
+	miss_requests(s, q, spent, t);
 	return left - spent;
 }
 
@@ -252,8 +260,7 @@ static int trace_run(const struct jetwatt_sweep *s, const struct window *w, size
 			account_plan(s, &plan, &q, left, t);
 		} else {
 			/* As long as no plan is in force, no request is served. */
-			t->asked += left * w[i].hz;
-			t->missed += left * w[i].hz;
+			miss_requests(s, &q, left, t);
 			t->idle_s += left;
 		}
 	}
