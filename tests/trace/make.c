@@ -280,7 +280,8 @@ int main(int argc, char **argv)
 		s.begin_ns = s.end_ns;
 	}
 	for (int i = 0; i < 20; i++, t += tick)
-		sample(w, &s, t);
+		if (t < gap0 || t >= gap1)
+			sample(w, &s, t);
 	send(w);
 	if (!opt.open)
 		jetwatt_trace_finish(w, &(struct jetwatt_trace_end){ s.end_ns, 0, 0, 0 });

@@ -75,7 +75,8 @@ static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_run_
 		const struct jetwatt_batch_bound *b = &m->bound[i];
 		double e = jetwatt_run_energy_bound(m, b);
 
-		s->left_out += b->kind == JETWATT_BATCH_TRAIN && (b->end_ns <= s->warm_ns || e < 0);
+		s->warm_up += b->kind == JETWATT_BATCH_TRAIN && b->end_ns <= s->warm_ns;
+		s->unmeasured += b->kind == JETWATT_BATCH_TRAIN && b->end_ns > s->warm_ns && e < 0;
 		if (!jetwatt_run_energy_counts(m, b) || b->end_ns <= s->warm_ns || e < 0)
 			continue;
 		time[n] = b->end_ns - b->start_ns;
@@ -141,7 +142,7 @@ static void batch_lines(const struct jetwatt_summary *s, FILE *f, const struct j
 	double e_sd = hypot(s->row.time_sd, s->row.power_sd);
 
 	fprintf(f, " %zu minibatches (first %zu left out), %.3g wait%s each, confidence %.0f %%\n\n",
-		s->minibatches, s->left_out, s->run->info.period_syncs,
+		s->minibatches, s->warm_up, s->run->info.period_syncs,
 		s->run->info.period_syncs == 1 ? "" : "s",
 		100 * s->run->info.confidence);
 	jetwatt_summary_phases_print(s, f, a);
@@ -215,6 +216,9 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 	if (s->waits_lost)
 		fprintf(f, " hint: %llu waits were lost: minibatches may be missing\n",
 			(unsigned long long)s->waits_lost);
+	if (s->unmeasured)
+		fprintf(f, " hint: %zu more minibatches are left out: no samples cover their whole time\n",
+			s->unmeasured);
 	if (s->used && s->row.power_sd > 0.02)
 		fprintf(f, " hint: the error of power is %.1f %%; measure for longer\n",
 			100 * s->row.power_sd);

@@ -43,7 +43,8 @@ struct jetwatt_summary_phase {
  * @minibatches: number of minibatches, of all phases but evaluations
  * @used: number of minibatches of phase 1 in the statistics
  * @warm_ns: minibatches that end at this time or before are warm-up
- * @left_out: number of minibatches that are left out as warm-up, or because their energy is unknown
+ * @warm_up: number of minibatches that are left out as warm-up
+ * @unmeasured: number of later minibatches that are left out because their energy is unknown
  * @phase: the phases
  * @phases: number of phases
  * @wait_share: fraction of a minibatch's time in which the job waits for the GPU
@@ -66,7 +67,7 @@ struct jetwatt_summary {
 	struct jetwatt_row row;
 	double energy_j;
 	struct jetwatt_summary_spread time, energy;
-	size_t minibatches, used, left_out;
+	size_t minibatches, used, warm_up, unmeasured;
 	uint64_t warm_ns;
 	struct jetwatt_summary_phase phase[JETWATT_PHASES_MAX];
 	int phases;
