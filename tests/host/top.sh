@@ -25,7 +25,7 @@ export LC_ALL=C
 tab=$'\t'
 # Search in the output of a terminal with UTF-8.
 utf8() { LC_ALL=C.UTF-8 grep "$@"; }
-echo 1..19
+echo 1..20
 build/make-trace $d/run.jwt seed=5 n=200 > $d/truth
 all="--replay $d/run.jwt --speed 100000"
 
@@ -72,6 +72,10 @@ check "a job with two phases: a line for each, with its J, ms and minibatches pe
 	"grep -qE '^4711 +train --made .up. +[0-9.]+ +[0-9]+ %' $d/out &&
 	 grep -q 'no process on the GPU' $d/out && grep -qE '^ +phase 1 +1\.3[0-9]* +(79|80|81)[.0-9]* +(8|9|1[01])' $d/out &&
 	 grep -qE '^ +phase 2 +0\.(39|4[01])[0-9]* +2[345][.0-9]* +[345]' $d/out && ! grep -q '.\{81\}' $d/out"
+build/make-trace $d/orphan.jwt n=200 orphan=1 > $d/truth
+screen 80x24 2,show,key:q --replay $d/orphan.jwt --speed 100000
+check "a rail without a known parent is not said to be in another rail" \
+	"grep -q '(VDDQ_VDD2_1V8AO.*not counted)' $d/out && ! grep -q 'in another rail' $d/out"
 build/jetwatt top --replay $d/run.jwt > $d/out 2>&1 < /dev/null
 check "without a terminal: an error with a fix" "[ $? = 2 ] && grep -q 'top needs a terminal' $d/out && grep -q 'fix: ' $d/out"
 SCREEN_TERM=nothing-known screen 80x24 2,show $all

@@ -6,7 +6,7 @@
  *   make-trace OUT [ms=80] [n=300] [busy=0.7] [idle_w=9] [gpu_w=10] [cpu_w=3] [jitter=0.02]
  *              [rate=1000] [gap_at=S] [gap=MS] [slow_at=S] [slow=FACTOR] [eval_every=N]
  *              [syncs=1] [seed=1] [open=0] [drift=0] [noise=0.3] [warm=0] [extra_every=N]
- *              [marks=0] [units=0] [prefill_every=N] [prefill=10] [together=0]
+ *              [marks=0] [units=0] [prefill_every=N] [prefill=10] [together=0] [orphan=0]
  *
  * extra_every: each Nth minibatch has an additional wait of 1 ms at its end.
  * marks: the program marks the end of each minibatch, 1 ms after the last wait.
@@ -18,6 +18,8 @@
  * the other minibatches have 1 launch per wait. Without prefill_every, launches are not traced.
  *
  * together: the first samples are in the block that describes the run.
+ *
+ * orphan: the rail that is not part of the total has no known parent.
  *
  * Prints the true values as JSON: minibatches, seconds, joules.
  */
@@ -54,6 +56,7 @@ static const struct {
 static struct {
 	double ms, n, busy, idle_w, gpu_w, cpu_w, jitter, rate, gap_at, gap, slow_at, slow, eval_every;
 	double syncs, seed, open, drift, noise, warm, extra_every, marks, units, prefill_every, prefill, together;
+	double orphan;
 } opt = { .ms = 80, .n = 300, .busy = .7, .idle_w = 9, .gpu_w = 10, .cpu_w = 3, .jitter = .02,
 	  .prefill = 10, .rate = 1000, .gap_at = -1, .slow_at = -1, .slow = 1, .syncs = 1, .seed = 1, .noise = .3 };
 
@@ -69,7 +72,7 @@ static const struct {
 	{ "drift", &opt.drift }, { "noise", &opt.noise }, { "warm", &opt.warm },
 	{ "extra_every", &opt.extra_every }, { "marks", &opt.marks },
 	{ "units", &opt.units }, { "prefill_every", &opt.prefill_every }, { "prefill", &opt.prefill },
-	{ "together", &opt.together },
+	{ "together", &opt.together }, { "orphan", &opt.orphan },
 };
 
 static void parse(const char *arg)
@@ -122,7 +125,7 @@ static void describe(struct jetwatt_trace_writer *w)
 		struct jetwatt_rail rail = { .id = r, .chip = r / 3, .channel = r % 3,
 			.shunt_uohm = 2000, .enabled = 1, .requested_mhz = opt.rate * 1000,
 			.read_mhz = opt.rate * 1000, .fresh_mhz = opt.rate * 1000,
-			.in_total = r < 3, .parent = rails[r].parent };
+			.in_total = r < 3, .parent = opt.orphan ? UINT32_MAX : rails[r].parent };
 
 		snprintf(rail.label, sizeof(rail.label), "%s", rails[r].label);
 		jetwatt_trace_write_rail(w, &rail);

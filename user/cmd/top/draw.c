@@ -77,7 +77,7 @@ static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_session 
 		if (is_in_total(w, r))
 			printw(" %3.0f %%", t->total_w > 0 ? 100 * t->rail_w[r] / t->total_w : 0);
 		else
-			printw(" in another rail)");
+			printw(w->rail[r].parent == UINT32_MAX ? " not counted)" : " in another rail)");
 	}
 	return y;
 }
@@ -192,7 +192,7 @@ static void draw_help(int y)
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		mvprintw(y++, 0, "%-8s%s", keys[i][0], keys[i][1]);
-	mvaddstr(++y, 0, "(RAIL    the rail is supplied by another rail, and not part of the total");
+	mvaddstr(++y, 0, "(RAIL    not part of the total: supplied by another rail, or not counted");
 	mvaddstr(++y, 0, "|        a minibatch ended in this column of the chart; + several");
 	mvaddstr(++y, 0, "~ W      estimate: another process used the GPU at the same time");
 }
