@@ -12,7 +12,7 @@ says() { grep -q -- "$1" $d/err; }
 # within A B PERCENT
 within() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = a / b - 1; exit !(d * d <= p * p / 1e4) }'; }
 
-echo 1..27
+echo 1..28
 build/make-trace $d/a.jwt seed=7 > $d/truth
 run build/jetwatt report --json $d/a.jwt
 check "report: minibatches and energy equal those generated" \
@@ -56,6 +56,8 @@ run build/jetwatt export -f csv $d/a.jwt
 check "csv: one line per sample, energy equals that generated" "[ $status = 0 ] && awk -F, 'NR > 2 { if (\$1 > 1e11) e += (\$1 - t) * (\$9 + p) / 2e15 } { t = \$1; p = \$9 } END { print e }' $d/out > $d/e &&
 	within \$(cat $d/e) \$(jq .joules $d/truth) 0.5"
 check "csv: every line has every column" "[ \$(awk -F, '{ print NF }' $d/out | sort -u | wc -l) = 1 ]"
+check "csv: a temperature that was not read yet is empty" "[ $status = 0 ] && awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if (\$i == \"temp_mc\") c = i; next }
+	\$c == \"\" { none++; next } \$c < 40000 { bad++ } END { exit !c || bad || none < 50 || none > 150 }' $d/out"
 run build/jetwatt export -f csv --minibatches -o $d/m.csv $d/a.jwt
 check "csv: one line per minibatch" "[ $status = 0 ] && [ \$(grep -c ,train, $d/m.csv) -ge 299 ]"
 run build/jetwatt export -f csv --rate 10Hz $d/a.jwt

@@ -73,8 +73,10 @@ static void csv_power(struct jetwatt_export *e, const struct jetwatt_power *p, u
 			fprintf(e->f, ",%" PRId64, p->uw[r]);
 		else
 			putc(',', e->f);
-	fprintf(e->f, ",%" PRId64 ",%u,%u,%" PRIu64 ",%" PRIu64 ",%d", jetwatt_export_total(e, p),
-		p->clock.cores, p->clock.cpu_khz, p->clock.gpu_hz, p->clock.emc_hz, p->temp_mc);
+	fprintf(e->f, ",%" PRId64 ",%u,%u,%" PRIu64 ",%" PRIu64 ",", jetwatt_export_total(e, p),
+		p->clock.cores, p->clock.cpu_khz, p->clock.gpu_hz, p->clock.emc_hz);
+	if (p->temp_mc)
+		fprintf(e->f, "%d", p->temp_mc);
 	jetwatt_each_slot(s) {
 		if (s == JETWATT_TELEMETRY_TEMP_MC)
 			continue;
