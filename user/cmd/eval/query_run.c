@@ -201,7 +201,7 @@ static int sweep_repeat(const struct jetwatt_sweep *s, size_t r, size_t n,
  * @v: scratch array with one entry per query
  */
 struct query_figures {
-	size_t queries, feasible, solved, violations, most_modes, n;
+	size_t queries, feasible, solved, violations, most_modes;
 	double modes, measured, ms, longest, exhaust_ms;
 	double *v;
 };
