@@ -302,6 +302,20 @@ TEST_F(board, failed_first_switch_releases_lease_and_saved_state)
 	jetwatt_board_close(b);
 }
 
+TEST_F(board, state_in_memory_replaces_a_deleted_file)
+{
+	char path[PATH_MAX], now[512];
+
+	ASSERT_EQ(jetwatt_board_apply(self->b, &low, &self->err), 0);
+	snprintf(path, sizeof(path), "%s/saved", self->t.state);
+	ASSERT_EQ(unlink(path), 0);
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	tree_state(&self->t, now, sizeof(now));
+	EXPECT_STREQ(now, self->first);
+	/* Once restored, there is nothing to restore. */
+	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), -ENOENT);
+}
+
 /* After a restore, cores that were offline before the switch are offline again, with their former
  * clock limits. */
 TEST_F(board, offline_cluster_gets_its_clocks_back)

@@ -246,6 +246,9 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *er
 	/* Load the saved state from the file although it is in memory: a restore after a crash
 	 * takes the same path. */
 	rc = jetwatt_saved_load(b, err);
+	/* The file was deleted although this process holds the lease: use the state in memory. */
+	if (rc == -ENOENT && b->have_saved)
+		rc = 0;
 	if (rc == 1 || rc == -ENOENT)
 		rc = report_nothing_saved(b, err);
 	if (rc)
