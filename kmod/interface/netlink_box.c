@@ -7,6 +7,7 @@
 #include <linux/ktime.h>
 #include <net/genetlink.h>
 #include "sampler/blackbox.h"
+#include "sampler/config.h"
 
 static int put_box(struct sk_buff *skb, const struct jetwatt_blackbox *box)
 {
@@ -65,7 +66,10 @@ int jetwatt_netlink_box_freeze(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "the black box is not empty: read and clear it first");
 		break;
 	case -ENODATA:
-		NL_SET_ERR_MSG(info->extack, "no samples: the sampler has not run recently");
+		if (!jetwatt_config_box_ms())
+			NL_SET_ERR_MSG(info->extack, "the length of the black box is 0 ms");
+		else
+			NL_SET_ERR_MSG(info->extack, "no samples: the sampler has not run recently");
 		break;
 	case -ENOMEM:
 		NL_SET_ERR_MSG(info->extack, "no memory for the black box");

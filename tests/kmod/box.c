@@ -193,8 +193,11 @@ TEST_F(board, overheating)
 	ASSERT_EQ(0, write_number(TEMP, 0));
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
 	sleep_ms(1500);
-	/* If the configured window (CONFIG_BOX_MS) is 0 ms, alarms do not fill the box. */
+	/* If the configured window (CONFIG_BOX_MS) is 0 ms, neither alarms nor a request fill the
+	 * box. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BOX_MS, 0));
+	EXPECT_EQ(-ENODATA, simple(&self->f, JETWATT_CMD_BOX_FREEZE));
+	EXPECT_STREQ("the length of the black box is 0 ms", self->f.text);
 	ASSERT_EQ(0, write_number(TEMP, 99500));
 	sleep_ms(2500);
 	EXPECT_EQ(-ENOENT, simple(&self->f, JETWATT_CMD_BOX_GET));
