@@ -188,4 +188,31 @@ TEST(local_rows_take_precedence)
 	free(there);
 }
 
+/* A fit to many rows of this board and of others has no more rows than a saved model can have. */
+TEST(model_with_many_rows_is_saved_and_loaded)
+{
+	struct jetwatt_row *here, *there;
+	struct jetwatt_prior *prior = NULL;
+	struct jetwatt_model *m, *again;
+	unsigned char *bytes;
+	size_t nr, len;
+
+	long n = elsewhere(1, 1.01, 0.94, &here, &there, &nr);
+
+	ASSERT_LT(700, n);
+	for (int i = 0; i < 350; i++)
+		here[i] = here[i * (n / 350)];
+	ASSERT_EQ(0, jetwatt_prior_add_cross_device(&prior, there, nr, 1));
+	ASSERT_EQ(0, jetwatt_model_fit_prior(&m, here, 350, prior, 1));
+	EXPECT_EQ(JETWATT_FIT_MAX, jetwatt_model_rows(m));
+	ASSERT_EQ(0, jetwatt_model_save(m, &bytes, &len));
+	EXPECT_EQ(0, jetwatt_model_load(&again, bytes, len));
+	jetwatt_model_free(again);
+	jetwatt_model_free(m);
+	free(bytes);
+	jetwatt_prior_free(prior);
+	free(here);
+	free(there);
+}
+
 TEST_HARNESS_MAIN

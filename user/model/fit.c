@@ -153,8 +153,8 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 		return -ENOMEM;
 	err = jetwatt_cross_device_join(profile, row, n, all);
 	/* The hyper-parameters come from the fit to the other devices' rows; a warm-start fit keeps
-	 * these hyper-parameters. */
-	if (err > (int)n)
+	 * these hyper-parameters. Of more than JETWATT_FIT_MAX rows in all, some are left out. */
+	if (err > (int)n && err <= JETWATT_FIT_MAX)
 		err = jetwatt_refit(m, profile->m, all, (size_t)err);
 	else if (err >= 0)
 		err = fit_surfaces(m, all, (size_t)err, JETWATT_FIT_MAX, prior, seed);

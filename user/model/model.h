@@ -178,7 +178,7 @@ int jetwatt_model_predict_batch(const struct jetwatt_model *m, const struct jetw
  * @out: set to the bytes, about 100 for each row; the caller frees them
  * @len: set to the number of bytes
  *
- * Return: 0, -ENOMEM.
+ * Return: 0; -EFBIG: a warm-start fit to more than JETWATT_FIT_MAX rows; -ENOMEM.
  */
 int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_t *len);
 

@@ -172,6 +172,8 @@ int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_
 	size_t n = m->time->n;
 	struct bytes b;
 
+	if (n > JETWATT_FIT_MAX)
+		return -EFBIG;
 	*len = save_model_len(n, optional);
 	*out = malloc(*len);
 	if (!*out)
