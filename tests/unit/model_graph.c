@@ -213,6 +213,51 @@ TEST_F(net, views_and_slices)
 	EXPECT_EQ(7 * 768, self->work[self->n - 1].flop);
 }
 
+/* The name of a tensor in an attribute is no name of a value, even if a value has the same name. */
+TEST_F(net, named_tensor_in_an_attribute)
+{
+	struct out n = { NULL, 0 }, a = { NULL, 0 }, t = { NULL, 0 }, *g = &self->g;
+
+	out_value(g, 11, "x", "2,8");
+	out_int(&t, 1, 3);
+	out_int(&t, 2, 1);
+	out_text(&t, 8, "x");
+	out_text(&a, 1, "value");
+	out_message(&a, 5, &t);
+	out_text(&n, 2, "k");
+	out_text(&n, 4, "Constant");
+	out_message(&n, 5, &a);
+	out_message(g, 1, &n);
+	out_node(g, "Relu", "x", "y", "");
+	out_value(g, 12, "y", "2,8");
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("2x8", size(&self->graph, "x"));
+	EXPECT_STREQ("3", size(&self->graph, "k"));
+	EXPECT_EQ(16, self->work[self->n - 1].flop);
+}
+
+/* A sparse weight of 5 values that are not zero has the shape of the whole tensor. */
+TEST_F(net, sparse_weight)
+{
+	struct out w = { NULL, 0 }, t = { NULL, 0 }, *g = &self->g;
+
+	out_value(g, 11, "x", "2,8");
+	out_int(&t, 1, 5);
+	out_int(&t, 2, 1);
+	out_text(&t, 8, "w");
+	out_message(&w, 1, &t);
+	out_int(&w, 3, 8);
+	out_int(&w, 3, 4);
+	out_message(g, 15, &w);
+	out_node(g, "MatMul", "x,w", "y", "");
+	out_value(g, 12, "y", "2,4");
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("8x4", size(&self->graph, "w"));
+	EXPECT_STREQ("2x4", size(&self->graph, "y"));
+	EXPECT_EQ(2 * 2 * 8 * 4, self->work[0].flop);
+	EXPECT_EQ(4 * 8 * 4, self->work[0].param_bytes);
+}
+
 TEST_F(net, unknown_operators_are_listed)
 {
 	struct out *g = &self->g;

@@ -169,7 +169,7 @@ static int onnx_read_attribute(struct jetwatt_onnx *o, const struct jetwatt_wire
 		else if (f.nr == ATTR_S && f.type == JETWATT_WIRE_BYTES && f.end - f.at <= 256)
 			rc = jetwatt_onnx_text(o, &f, &a->text);
 		else if (f.nr == ATTR_T && f.type == JETWATT_WIRE_BYTES)
-			rc = jetwatt_onnx_tensor(o, &f, body, &a->value);
+			rc = jetwatt_onnx_tensor(o, &f, body, 0, &a->value);
 		else if (f.nr == ATTR_G && f.type == JETWATT_WIRE_BYTES)
 			rc = onnx_graph(o, &f, body, &a->body);
 		else if (f.nr == ATTR_REF)
@@ -273,7 +273,7 @@ static int onnx_graph(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 		if (f.nr == GRAPH_NODE)
 			rc = jetwatt_onnx_node(o, &f, *body);
 		else if (f.nr == GRAPH_WEIGHT)
-			rc = jetwatt_onnx_tensor(o, &f, *body, &value);
+			rc = jetwatt_onnx_tensor(o, &f, *body, 1, &value);
 		else if (f.nr == GRAPH_SPARSE)
 			rc = jetwatt_onnx_sparse(o, &f, *body);
 		else if (f.nr == GRAPH_VALUE)

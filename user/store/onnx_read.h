@@ -93,9 +93,10 @@ int jetwatt_onnx_bits(uint64_t type);
  * that is not stored. Return: 0; negative errno. */
 int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int wire,
 			 int type, uint32_t *nr, uint32_t *count);
-/* Read a TensorProto into a value of the graph. Return: 0; negative errno. */
+/* Read a TensorProto into a value of the graph. @named: 1: nodes can refer to the tensor by its name;
+ * 0: the tensor is in an attribute, where its name says nothing. Return: 0; negative errno. */
 int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
-			uint32_t *value);
+			int named, uint32_t *value);
 /* Read a SparseTensorProto into a value of the graph. Return: 0; negative errno. */
 int jetwatt_onnx_sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body);
 

@@ -9,6 +9,8 @@
 enum { TENSOR_DIM = 1, TENSOR_TYPE = 2, TENSOR_FLOAT = 4, TENSOR_INT32 = 5, TENSOR_INT64 = 7,
        TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_DOUBLE = 10, TENSOR_UINT64 = 11,
        TENSOR_EXTERNAL = 13, TENSOR_PLACE = 14 };
+/* Field numbers of SparseTensorProto. */
+enum { SPARSE_VALUES = 1, SPARSE_DIM = 3 };
 
 /* Size of an element in bits, by TensorProto.DataType; 0: no fixed size. */
 static const uint8_t element_bits[] = { 0,  32, 8,  8,	 16, 16, 32, 64, 0, 8, 16, 64,
@@ -96,10 +98,27 @@ static int onnx_type_readable(int type)
 	       type == JETWATT_ONNX_INT64 || type == JETWATT_ONNX_BOOL || type == JETWATT_ONNX_DOUBLE;
 }
 
-/* Read a TensorProto. If it has no name, as is usual in an attribute, @name stays
- * JETWATT_GRAPH_NONE. */
+/* Append a dimension, or a packed field of dimensions, to the shape of @t. Return: 0 or more;
+ * negative errno. */
+static int onnx_dims(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f,
+		     struct jetwatt_graph_value *t)
+{
+	uint64_t at = f->at, d = f->value;
+	int rc = 1;
+
+	do {
+		if (f->type == JETWATT_WIRE_BYTES)
+			rc = jetwatt_wire_number(&o->wire, &at, f->end, JETWATT_WIRE_VARINT, &d);
+		if (rc > 0 && (t->rank == JETWATT_GRAPH_RANK || d > JETWATT_ONNX_DIM_MAX))
+			return -E2BIG;
+		if (rc > 0)
+			t->dim[t->rank++] = (int64_t)d;
+	} while (rc > 0 && f->type == JETWATT_WIRE_BYTES);
+	return rc;
+}
+
 int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body,
-			uint32_t *value)
+			int named, uint32_t *value)
 {
 	uint64_t at = m->at, end = m->end;
 	uint32_t name = JETWATT_GRAPH_NONE, nr = 0, count = 0, known = o->g->number.n;
@@ -110,19 +129,10 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	EACH_FIELD(o, f, at, end, rc) {
 		o->at = f.at;
 		if (f.nr == TENSOR_NAME) {
-			rc = jetwatt_onnx_name(o, &f, &name);
+			if (named)
+				rc = jetwatt_onnx_name(o, &f, &name);
 		} else if (f.nr == TENSOR_DIM) {
-			uint64_t p = f.at, d = f.value;
-
-			do {
-				if (f.type == JETWATT_WIRE_BYTES)
-					rc = jetwatt_wire_number(&o->wire, &p, f.end,
-								 JETWATT_WIRE_VARINT, &d);
-				if (rc > 0 && (t.rank == JETWATT_GRAPH_RANK || d > JETWATT_ONNX_DIM_MAX))
-					return -E2BIG;
-				if (rc > 0)
-					t.dim[t.rank++] = (int64_t)d;
-			} while (rc > 0 && f.type == JETWATT_WIRE_BYTES);
+			rc = onnx_dims(o, &f, &t);
 		} else if (f.nr == TENSOR_TYPE && f.type == JETWATT_WIRE_VARINT) {
 			type = f.value < sizeof(element_bits) ? (int)f.value : 0;
 		} else if (f.nr == TENSOR_RAW && f.type == JETWATT_WIRE_BYTES) {
@@ -174,21 +184,29 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 	return 0;
 }
 
-/* Only the tensor of the values is read: the size is the number of values that are not zero. */
+/* The name and the type are those of the tensor of the values that are not zero; the shape is that of
+ * the tensor with all values, because it is stored with them when the network runs. */
 int jetwatt_onnx_sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
 {
-	uint64_t at = m->at;
+	struct jetwatt_graph_value shape = { .rank = 0 }, *v;
 	uint32_t value = JETWATT_GRAPH_NONE;
 	struct jetwatt_wire_field f;
+	uint64_t at = m->at;
 	int rc;
 
-	EACH_FIELD(o, f, at, m->end, rc)
-		if (f.nr == 1 && f.type == JETWATT_WIRE_BYTES && value == JETWATT_GRAPH_NONE) {
-			rc = jetwatt_onnx_tensor(o, &f, body, &value);
-			if (rc)
-				return rc;
-		}
-	if (!rc && value != JETWATT_GRAPH_NONE)
-		jetwatt_graph_value_at(o->g, value)->flags &= ~JETWATT_GRAPH_NUMBERS_KNOWN;
-	return rc;
+	EACH_FIELD(o, f, at, m->end, rc) {
+		if (f.nr == SPARSE_VALUES && f.type == JETWATT_WIRE_BYTES && value == JETWATT_GRAPH_NONE)
+			rc = jetwatt_onnx_tensor(o, &f, body, 1, &value);
+		else if (f.nr == SPARSE_DIM)
+			rc = onnx_dims(o, &f, &shape);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc || value == JETWATT_GRAPH_NONE)
+		return rc;
+	v = jetwatt_graph_value_at(o->g, value);
+	v->flags &= ~JETWATT_GRAPH_NUMBERS_KNOWN;
+	v->rank = shape.rank;
+	memcpy(v->dim, shape.dim, sizeof(v->dim));
+	return 0;
 }
