@@ -204,4 +204,21 @@ TEST(compute_bound_workload)
 	tuned(_metadata, 2e11, 1e8);
 }
 
+/* Racing to halt pays if a mode with the least time has the least energy, even if another mode is as
+ * fast and draws more. */
+TEST(racing_to_halt)
+{
+	static const struct jetwatt_roofs_cost equal[] = { { 1, 5, 0 }, { 1, 8, 0 }, { 2, 6, 0 } };
+	static const struct jetwatt_roofs_cost slower[] = { { 1, 8, 0 }, { 2, 6, 0 } };
+	struct jetwatt_roofs_answer a;
+
+	jetwatt_roofs_tune(equal, 3, 0.03, &a);
+	EXPECT_EQ(1, a.fastest);
+	EXPECT_EQ(0, a.frugal);
+	EXPECT_EQ(0, a.tuned);
+	EXPECT_TRUE(a.race);
+	jetwatt_roofs_tune(slower, 2, 0.03, &a);
+	EXPECT_FALSE(a.race);
+}
+
 TEST_HARNESS_MAIN

@@ -15,6 +15,8 @@
 #define CLEAR	1.5
 /* Largest number of iterations until the assignment of kernels is stable. */
 #define ROUNDS	20
+/* Largest relative difference between equal times. */
+#define EQUAL	1e-9
 
 /* Return: time of a kernel on the roofline, in seconds. */
 static double roofs_time(const struct jetwatt_roofs_kernel *k, const struct jetwatt_roofs *r)
@@ -135,16 +137,17 @@ void jetwatt_roofs_cost(const struct jetwatt_roofs *r, const struct jetwatt_work
 void jetwatt_roofs_tune(const struct jetwatt_roofs_cost *c, size_t n, double slower,
 			struct jetwatt_roofs_answer *a)
 {
-	*a = (struct jetwatt_roofs_answer){ 0, 0, 0 };
+	*a = (struct jetwatt_roofs_answer){ .fastest = 0 };
 	for (size_t i = 1; i < n; i++) {
 		/* Modes that differ only in the clock that does not limit the network have equal
 		 * times. */
-		if (c[i].time_s < c[a->fastest].time_s * (1 - 1e-9) ||
+		if (c[i].time_s < c[a->fastest].time_s * (1 - EQUAL) ||
 		    (c[i].time_s <= c[a->fastest].time_s && c[i].energy_j > c[a->fastest].energy_j))
 			a->fastest = i;
 		if (c[i].energy_j < c[a->frugal].energy_j)
 			a->frugal = i;
 	}
+	a->race = c[a->frugal].time_s <= c[a->fastest].time_s * (1 + EQUAL);
 	a->tuned = a->fastest;
 	for (size_t i = 0; i < n; i++)
 		if (c[i].time_s <= c[a->fastest].time_s * (1 + slower) &&

@@ -92,12 +92,16 @@ void jetwatt_roofs_cost(const struct jetwatt_roofs *r, const struct jetwatt_work
 
 /**
  * struct jetwatt_roofs_answer - modes chosen by their predicted cost, as indices
- * @fastest: least time; of equal times, the most energy
+ * @fastest: least time; of equal times, the most energy: the mode with the highest clocks, with which
+ *	the other modes are compared
  * @frugal: least energy
  * @tuned: least energy among the modes that are at most @slower slower than the fastest mode
+ * @race: 1: the mode with the least energy takes the least time too, so that running at full speed
+ *	and then idling needs the least energy
  */
 struct jetwatt_roofs_answer {
 	size_t fastest, frugal, tuned;
+	int race;
 };
 
 /*

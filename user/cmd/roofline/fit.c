@@ -219,7 +219,7 @@ void jetwatt_roofline_roofs(const struct jetwatt_roofline *r)
 	print_cost("frugal", r, r->answer.frugal);
 	print_cost("tuned", r, r->answer.tuned);
 	printf("least energy with at most %.3g %% more time; racing to halt %s\n", 100 * r->slower,
-	       r->answer.frugal == r->answer.fastest ? "pays" : "costs more than it saves");
+	       r->answer.race ? "pays" : "costs more than it saves");
 }
 
 void jetwatt_roofline_roofs_json(const struct jetwatt_roofline *r, struct jetwatt_json *j)
@@ -258,7 +258,7 @@ void jetwatt_roofline_roofs_json(const struct jetwatt_roofline *r, struct jetwat
 	jetwatt_json_uint(j, "tuned", r->answer.tuned);
 	if (!jetwatt_board_mode_format(&r->roof[r->answer.tuned].mode, name, sizeof(name)))
 		jetwatt_json_string(j, "tuned_mode", name);
-	jetwatt_json_bool(j, "race_to_halt", r->answer.frugal == r->answer.fastest);
+	jetwatt_json_bool(j, "race_to_halt", r->answer.race);
 	jetwatt_json_real(j, "slower_pct", 100 * (r->cost[r->answer.tuned].time_s /
 						   r->cost[r->answer.fastest].time_s - 1), 5);
 	jetwatt_json_real(j, "saved_pct", 100 * (1 - r->cost[r->answer.tuned].energy_j /
