@@ -167,13 +167,12 @@ TEST_F_TIMEOUT(any, a_search_goes_by_it, 300)
 	for (k = 0; k < 8; k++) {
 		ASSERT_EQ(0, jetwatt_plan_next(mode, self->n, seen, k, &self->by, 0, 8, 1, &next));
 		seen[k] = row[next.index];
-		cores |= seen[k].mode.cores;
+		cores |= 1u << seen[k].mode.cores;
 		for (size_t i = 0; i < k; i++)
 			if (strncmp(next.why, "again", 5))
 				EXPECT_NE(0, memcmp(&seen[i].mode, &seen[k].mode, sizeof(seen[k].mode)));
 	}
-	/* Measured were 12 (1100) cores, or both 4 (0100) and 8 (1000). */
-	EXPECT_EQ(12, cores);
+	EXPECT_LE(2, __builtin_popcount(cores)) TH_LOG("numbers of cores: mask %#x", cores);
 }
 
 /* A search strategy adds rows to its model by a refit if the predictor supports refits, else by a
