@@ -18,6 +18,8 @@ TREE = ["kmod", "bpf", "include", "user", "tests", "man", "doc", "README.md"]
 SOURCE = re.compile(r"\.(c|h|inc|dtsi?|dtso)$")
 # A comment, or a string literal: a "/*" inside a string begins no comment.
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+# A string literal that begins an SQL statement.
+SQL = re.compile(r'"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA|BEGIN|COMMIT|ROLLBACK)\b')
 SHORT = 5		# words; shorter ones are labels and units
 
 
@@ -58,7 +60,14 @@ def comment(token):
 
 
 def from_source(text):
+    sql = None		# end of the literal before, if it is part of an SQL statement
     for m in TOKEN.finditer(text):
+        # Literals that follow, perhaps after a macro, continue the statement.
+        if SQL.match(m.group(0)) or (sql is not None and m.group(0).startswith('"') and
+                                     re.fullmatch(r"[\sA-Z_]*", text[sql:m.start()])):
+            sql = m.end()
+            continue
+        sql = None
         line = text.count("\n", 0, m.start()) + 1
         token = m.group(0)
         if re.match(r"/[/*]\s*guest: ", token):
