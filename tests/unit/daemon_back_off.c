@@ -9,19 +9,14 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
+#include "virtual_clock.h"
 
 #define BUDGET_W	20.0
 /* Times from the end of a back-off to the next cap event, in s. */
 #define AT_ONCE_S	1
 #define LATER_S		700
 
-static uint64_t clock_ns = 1000000000000;
 static int excluded;
-
-uint64_t jetwatt_clock_ns(void)
-{
-	return clock_ns;
-}
 
 int jetwattd_sleep(struct jetwattd_run *r, double seconds)
 {

@@ -11,6 +11,7 @@
 
 #include "board_tree.h"
 #include "kselftest_harness.h"
+#include "virtual_clock.h"
 
 #define TICK_MS		5
 #define TICK_NS		(TICK_MS * 1000000ull)
@@ -20,13 +21,6 @@
 #define IDLE_W		10.0
 #define FLOOR_W		9.0
 #define SAFE_W		23.0
-
-static uint64_t clock_ns = 1000000000000;
-
-uint64_t jetwatt_clock_ns(void)
-{
-	return clock_ns;
-}
 
 void jetwattd_blind(struct jetwattd *d)
 {

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "kselftest_harness.h"
+#include "virtual_clock.h"
 
 #define LIMIT_MS	150.0
 #define MODES		4
@@ -15,12 +16,7 @@
  * server_deadline.c. */
 #define BEYOND		3
 
-static uint64_t clock_ns = 1000000000000;
 static double window_ms;
-uint64_t jetwatt_clock_ns(void)
-{
-	return clock_ns;
-}
 
 /* Stub of the loop's sleep: simulated time passes, and a wait window ends when the mode has been
  * applied for window_ms. */

@@ -9,22 +9,17 @@
 #include <stdlib.h>
 
 #include "kselftest_harness.h"
+#include "virtual_clock.h"
 
 #define STEPS		6
 #define MODES		(STEPS * STEPS)
 #define BUDGET_W	20.0
 #define POLL_NS		250000000ull
 
-static uint64_t clock_ns = 1000000000000;
 static double load;
 /* Additional power of the highest mode, in W. */
 static double highest_w;
 static int switches, said;
-
-uint64_t jetwatt_clock_ns(void)
-{
-	return clock_ns;
-}
 
 static double watts(const struct jetwatt_mode *m)
 {
