@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
 	{ "predictions", PREDICTIONS, "FILE.csv", 0, "Write the predictions of all modes", 0 },
 	{ "plot", PLOT, "FILE", 0, "Plot modes, Pareto front and budget: FILE.svg, FILE.png or FILE.html", 0 },
 	{ "apply", APPLY, NULL, 0, "Without a job: switch to the chosen mode, without verification", 0 },
-	{ "dry-run", DRY_RUN, NULL, 0, "With a job: restore the knobs at the end", 0 },
+	{ "dry-run", DRY_RUN, NULL, 0, "With a job: measure and verify, then restore the knobs", 0 },
 	{ "wait", WAIT, "SECONDS", 0, "Time after which a job without work for the GPU is given up; default: 30s", 0 },
 	{ 0 }
 };
@@ -135,6 +135,9 @@ static void optimize_check_args(struct jetwatt_optimize *in)
 	int job = in->job.pid || in->job.argv;
 
 	jetwatt_args_one_job(&in->job, 0);
+	if (in->apply && in->dry_run)
+		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "leave out --apply: without a job, no knob is written then",
+				       "--apply cannot be combined with --dry-run"));
 	if (in->tokens.units.nr) {
 		optimize_check_tokens(in);
 		return;
