@@ -529,7 +529,8 @@ struct jetwatt_config {
  * @late_max_ns: maximum of the wake-up latency, ns
  * @tick_ns: mean duration of the I2C transfers of one tick, ns
  * @lost: total number of samples lost, over all subscribers
- * @bus_permille: share of the busiest I2C bus's time that the sampler uses, in 1/1000
+ * @bus_permille: share of the busiest I2C bus's time that the sampler used in the last second in
+ *	which it ran, in 1/1000
  * @throttled: number of ticks that the scheduler's real-time throttling delayed
  * @cpu_ns: CPU time of the sampler thread at the last sample, ns
  */

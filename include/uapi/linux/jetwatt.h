@@ -440,7 +440,8 @@ enum {
 	JETWATT_A_STATS_LATE_P99_NS,	/* u64: 99th percentile, ns */
 	JETWATT_A_STATS_LATE_MAX_NS,	/* u64: maximum, ns */
 	JETWATT_A_STATS_TICK_NS,	/* u64: mean duration of a tick's I2C transfers, ns */
-	JETWATT_A_STATS_BUS_PERMILLE,	/* u32: busy share of the busiest bus's time, 1/1000 */
+	/* Busy share of the busiest bus's time, in the last second in which the sampler ran. */
+	JETWATT_A_STATS_BUS_PERMILLE,	/* u32: 1/1000 */
 	JETWATT_A_STATS_LOST,		/* u64: number of samples lost, over all subscribers */
 	JETWATT_A_STATS_PAD,
 	JETWATT_A_STATS_THROTTLED,	/* u64: ticks delayed by real-time throttling */
