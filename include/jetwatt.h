@@ -29,7 +29,6 @@ extern "C" {
 
 #define JETWATT_LABEL_LEN	48
 #define JETWATT_RAILS_MAX	24
-#define JETWATT_CLOCKS_MAX	32
 
 /**
  * JETWATT_KNOB_ROWS() - list the knobs of a power mode, one row per knob
@@ -682,7 +681,7 @@ int jetwatt_rails(struct jetwatt *jw, struct jetwatt_rail *rails, int max);
  * jetwatt_clocks() - list clocks, temperatures and the GPU load with their present values
  * @jw: the connection
  * @clocks: receives the first @max entries
- * @max: number of entries of @clocks
+ * @max: number of entries of @clocks; the module has at most JETWATT_CLOCKS_MAX
  *
  * Return: total number of entries, which may exceed @max; or a common error.
  */

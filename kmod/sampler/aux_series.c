@@ -26,7 +26,7 @@
 /* @lock serialises additions. A series is complete, except @cpus, before @nr is increased. */
 static struct {
 	struct mutex lock;
-	struct jetwatt_aux series[JETWATT_AUX_MAX];
+	struct jetwatt_aux series[JETWATT_CLOCKS_MAX];
 	unsigned int nr;
 } aux = { .lock = __MUTEX_INITIALIZER(aux.lock) };
 
@@ -72,7 +72,7 @@ struct jetwatt_aux *jetwatt_aux_add(u32 kind, u32 index, const char *label)
 	for (i = 0; i < aux.nr && !series; i++)
 		if (aux.series[i].kind == kind && aux.series[i].index == index)
 			series = &aux.series[i];
-	if (series || aux.nr == JETWATT_AUX_MAX)
+	if (series || aux.nr == JETWATT_CLOCKS_MAX)
 		goto unlock;
 	slot = jetwatt_series_slot(kind, index);
 	if (slot < 0)

@@ -4,12 +4,11 @@
 #define JETWATT_AUX_SERIES_H
 
 #include <linux/cpumask.h>
+#include <linux/jetwatt.h>
 #include <linux/types.h>
 #include "sensors/chip.h"
 
 struct jetwatt_sample;
-
-#define JETWATT_AUX_MAX	40
 
 /**
  * struct jetwatt_aux - one auxiliary series

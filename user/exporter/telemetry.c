@@ -168,11 +168,11 @@ static void read_zones(const struct exporter_telemetry *t, struct jetwatt_teleme
 
 static void write_series(struct exporter_telemetry *t, const struct jetwatt_metrics *m)
 {
-	struct jetwatt_clock clock[64];
-	int clocks = t->module ? jetwatt_clocks(t->module, clock, 64) : -ENOENT;
+	struct jetwatt_clock clock[JETWATT_CLOCKS_MAX];
+	int clocks = t->module ? jetwatt_clocks(t->module, clock, JETWATT_CLOCKS_MAX) : -ENOENT;
 	struct jetwatt_reading reading;
 
-	clocks = clocks < 64 ? clocks : 64;
+	clocks = clocks < JETWATT_CLOCKS_MAX ? clocks : JETWATT_CLOCKS_MAX;
 	jetwatt_sysfs_read(t->series, &reading);
 	for (int i = 0; i < clocks; i++)
 		/* Several thermal zones share a slot, which has the highest of them. */

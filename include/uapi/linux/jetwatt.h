@@ -405,6 +405,7 @@ enum {
 
 #define JETWATT_BATCH_MAX	256	/* maximum number of samples in a batch */
 #define JETWATT_WAITS_TGIDS_MAX	64	/* maximum number of ids in JETWATT_A_WAITS_TGIDS */
+#define JETWATT_CLOCKS_MAX	40	/* maximum number of entries of CLOCK_GET */
 #define JETWATT_CPU_ANY		4294967295U	/* JETWATT_A_CONFIG_CPU: any CPU */
 
 /* SAMPLES_GET request (SEQ only); SAMPLES_GET and SAMPLES_NTF messages */
