@@ -26,6 +26,7 @@ UNITDIR ?= /lib/systemd/system
 B ?= build
 CROSS ?=
 CC := $(CROSS)gcc
+HOSTCC ?= gcc
 AR := $(CROSS)ar
 CLANG ?= clang
 # Ubuntu's /usr/sbin/bpftool runs the bpftool of the running kernel's package, which does not exist
@@ -61,7 +62,7 @@ libpq := $(if $(CROSS),,$(shell pkg-config --libs libpq 2>/dev/null))
 # jetwatt-mqtt needs libmosquitto.
 mosquitto := $(if $(CROSS),,$(shell pkg-config --libs libmosquitto 2>/dev/null))
 
-all: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/jetwatt-files $(B)/jetwatt-exporter $(if $(libpq),$(B)/jetwatt-sync,no-sync) $(if $(mosquitto),$(B)/jetwatt-mqtt,no-mqtt) $(B)/libjetwatt.so modules
+all: $(B)/jetwatt $(B)/jetwattd $(B)/jetwatt-knobs $(B)/jetwatt-files $(B)/jetwatt-exporter $(if $(libpq),$(B)/jetwatt-sync,no-sync) $(if $(mosquitto),$(B)/jetwatt-mqtt,no-mqtt) $(B)/libjetwatt.so pages modules
 
 no-sync:
 	@echo "jetwatt-sync is not built: no libpq (package libpq-dev)"
@@ -158,6 +159,17 @@ modules: $(if $(wildcard $(KDIR)/Makefile),$(B)/jetwatt.ko,no-modules)
 no-modules:
 	@echo "jetwatt.ko is not built: no headers of the running kernel in $(KDIR) (package linux-headers-$(shell uname -r))"
 
+# --- man pages: tables.c inserts the lists of verbs and of rules ----------------
+pages := $(patsubst %,$(B)/%,$(wildcard man/*.[1-8]))
+pages: $(pages)
+
+$(B)/man/tables: man/tables.c user/cmd/verbs.h user/minibatch/rules.h
+	@mkdir -p $(@D)
+	$(call quiet,HOSTCC)$(HOSTCC) $(warn) -Iuser -o $@ $<
+
+$(pages): $(B)/%: % $(B)/man/tables
+	@$(B)/man/tables < $< > $@
+
 # --- the rest -----------------------------------------------------------------
 include tests/tests.mk
 
@@ -181,7 +193,7 @@ install: all
 	sed -e 's,@PREFIX@,$(PREFIX),;s,@LIBDIR@,$(LIBDIR:$(PREFIX)/%=$${prefix}/%),;s,@INCLUDEDIR@,$${prefix}/include,;s,@VERSION@,$(VERSION),' \
 		user/lib/jetwatt.pc.in > $(lib)/pkgconfig/libjetwatt.pc
 	$(foreach spec,$(wildcard include/netlink/specs/*.yaml),install -D -m644 -t $(share)/ynl/specs $(spec);)
-	$(foreach page,$(wildcard man/*.[1-8]),install -D -m644 -t $(share)/man/man$(subst .,,$(suffix $(page))) $(page);)
+	$(foreach page,$(pages),install -D -m644 -t $(share)/man/man$(subst .,,$(suffix $(page))) $(page);)
 	$(foreach unit,$(units),sed "s,/usr/sbin,$(PREFIX)/sbin,;s,/usr/bin,$(PREFIX)/bin," $(unit) > $(B)/$(notdir $(unit));)
 	install -D -m644 -t $(DESTDIR)$(UNITDIR) $(addprefix $(B)/,$(notdir $(units)))
 	install -D -m644 user/dist/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/jetwatt.conf
@@ -214,5 +226,5 @@ distclean:
 	rm -rf build
 
 FORCE:
-.PHONY: all links modules no-modules install install-module clean distclean FORCE
+.PHONY: all pages links modules no-modules install install-module clean distclean FORCE
 -include $(shell [ ! -d $(B) ] || find $(B)/user $(B)/bpf $(B)/tests -name '*.d' 2>/dev/null)

@@ -54,7 +54,7 @@ same "every verb has a man page, which jetwatt.1 names" < <(
 	[ -n "$verbs" ] || echo "no verbs"
 	for v in $verbs; do
 		[ -e "man/jetwatt-$v.1" ] || echo "man/jetwatt-$v.1 is missing"
-		grep -q "^\.BR jetwatt-$v (1)" man/jetwatt.1 || echo "jetwatt.1 does not name $v"
+		grep -q "^\.BR jetwatt-$v (1)" build/man/jetwatt.1 || echo "jetwatt.1 does not name $v"
 	done
 	for f in man/jetwatt-*.1; do
 		f=${f#man/jetwatt-}
@@ -80,12 +80,12 @@ same "every verb has --json, or names an alternative" < <(
 	done)
 same "man(1) formats every page without a warning" < <(
 	command -v man > /dev/null || exit 0
-	for f in man/*.[1-8]; do
+	for f in build/man/*.[1-8]; do
 		LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$f" 2>&1 > /dev/null
 	done)
 same "no line of a man page is wider than 80 columns" < <(
 	command -v man > /dev/null || exit 0
-	for f in man/*.[1-8]; do
+	for f in build/man/*.[1-8]; do
 		MANWIDTH=80 man -E ascii -l "$f" 2> /dev/null | awk -v f="$f" 'length() > 80 { print f ": " $0 }'
 	done)
 same "the completion knows every verb" < <(

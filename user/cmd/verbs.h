@@ -7,8 +7,8 @@
 #ifndef JETWATT_CMD_VERBS_H
 #define JETWATT_CMD_VERBS_H
 
-/* ROW(group, NAME, text): the verb NAME is the function jetwatt_cmd_NAME(). jetwatt --help prints the
- * rows in this order. */
+/* ROW(group, NAME, text): the verb NAME is the function jetwatt_cmd_NAME(). jetwatt --help and
+ * jetwatt(1) list the rows in this order. */
 #define JETWATT_VERBS(ROW) \
 	ROW(inspect, doctor, "Check board, module and probe; say how to fix problems") \
 	ROW(inspect, list, "List rails, clocks, knobs, modes, presets, profiles") \

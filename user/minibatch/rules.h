@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Table of the rules that decide whether a minibatch ends with a wait; jetwatt export --waits names
- * them. Most rules examine what follows the wait: the gap after the wait and the next wait. "Rules"
- * in man/jetwatt-export.1 has the same descriptions; tests/host/waits.sh compares them.
+ * them. Most rules examine what follows the wait: the gap after the wait and the next wait.
+ * man/tables.c inserts the rows into jetwatt-export(1).
  */
 #ifndef JETWATT_MINIBATCH_RULES_H
 #define JETWATT_MINIBATCH_RULES_H
