@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest: smp=1 icount overlay=tests/sim/boards/ina228.dtso modules="jetwatt-sim;ina3221;i2c-dev;jetwatt" timeout=120
+// guest: smp=1 icount overlay=tests/sim/boards/chip.dtso chip=ina228 modules="jetwatt-sim;ina3221;i2c-dev;jetwatt" timeout=120
 /*
  * Test an INA228, which has values of 20 bits in registers of 24 bits and an LSB of 312.5 or 78.125
  * nV (data sheet SLYS021A).
