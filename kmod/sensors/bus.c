@@ -79,6 +79,8 @@ static u64 big_endian(const u8 *from, unsigned int n)
 {
 	u64 value = 0;
 
+	if (n == 2)
+		return from[0] << 8 | from[1];
 	while (n--)
 		value = value << 8 | *from++;
 	return value;
@@ -162,16 +164,13 @@ static void store_best(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg
 	u32 bits = 0, each;
 	unsigned int i;
 
+	bus->busy_ns += ns;
+	/* The constant time to start a transfer would dominate the result of a short one. */
+	if (n < 3)
+		return;
 	for (i = 0; i < n; i++)
 		bits += JETWATT_REG_BITS(regs[i].bytes);
 	each = (u32)min_t(u64, div_u64(ns * BITS_PER_REG, bits), U32_MAX);
-
-	bus->busy_ns += ns;
-	/*
-	 * Ignore short transfers: the constant time to start a transfer would dominate the result.
-	 */
-	if (n < 3)
-		return;
 	if (bus->window++ >= WINDOW) {
 		bus->window = 0;
 		bus->best[1] = bus->best[0];
