@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Check that --help, man pages, shell completion and doc/verbs.md name the same verbs and options.
-# Also check that README.md is not too long and that every link leads to an existing page and
-# heading.
+# Check that --help, man pages, shell completion, README.md and doc/ name the same verbs and
+# options. Also check that README.md is not too long and that every link leads to an existing page
+# and heading.
 cd "$(dirname "$0")/../.." || exit 1
 n=0 failed=0
 page=$(mktemp)
@@ -125,8 +125,11 @@ same "the completion knows values and words of usage lines" < <(
 same "README.md has at most 200 lines" < <(
 	lines=$(wc -l < README.md)
 	[ "$lines" -le 200 ] || echo "$lines lines")
-same "the tables of doc/verbs.md have every verb, and no other" < <(
-	sed -n '/^## Look/,/^## Exit/s/^| `\([a-z]*\)` .*/\1/p' doc/verbs.md | sort | diff - <(sort <<< "$verbs"))
+same "the tables of README.md and doc/verbs.md have every verb, and no other" < <(
+	for f in README.md doc/verbs.md; do
+		sed -n '/^## \(Verbs\|Look\)/,/^## \(Documentation\|Exit\)/p' $f |
+			sed -n 's/^| `\([a-z]*\)` .*/\1/p' | sort | diff - <(sort <<< "$verbs") | sed "s,^,$f: ,"
+	done)
 same "links of README.md and doc/ lead to a page and a heading" < <(
 	for f in README.md doc/*.md; do
 		grep -oE '\]\([^)]+\)' "$f" | sed 's/^](//;s/)$//' | grep -v '^https\?:' | while IFS='#' read -r to heading; do
