@@ -88,7 +88,7 @@ includes()
 	}'
 }
 
-echo 1..23
+echo 1..24
 
 rule "kernel versions are compared in compat/ only" < <(
 	sources kmod user bpf include tests | grep -vE '^(kmod|tests/sim)/compat/' |
@@ -138,6 +138,19 @@ tags()
 	} END { for (tag in n) if (n[tag] > 1) print "struct " tag ":" at[tag] }'
 }
 rule "no two structs have the same tag" < <(tags user include bpf; tags kmod)
+
+# static_functions: print "FILE NAME" for each static function of the source files in stdin
+static_functions()
+{
+	xargs -r sed -nE '/^static /{
+		s/__attribute__\(\(([^()]|\([^()]*\))*\)\) ?//
+		/^[^=;(]*[ *][a-z0-9_]+\(/{ s/^[^(]*[ *]([a-z0-9_]+)\(.*/\1/; F; p; }
+	}' | paste -d ' ' - - | sort -u
+}
+rule "no more than three files have static functions of the same name" < <(
+	sources user kmod bpf | grep '\.[ch]$' | static_functions | awk '$2 !~ /^(main|usage)$/ {
+		n[$2]++; at[$2] = at[$2] " " $1
+	} END { for (name in n) if (n[name] > 3) print name "():" at[name] }')
 
 rule "jetwatt-knobs includes only the board and root's policy" < <(
 	sources user/knobs | search "$include\"" | grep -vE '"(knobs|board|policy)/|"util/(error|seccomp|listen|notify)\.h"')

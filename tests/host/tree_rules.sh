@@ -7,7 +7,7 @@ command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
 d=$PWD/build/host/tree_rules.d
 rm -rf "$d"
 . tests/host/check.inc
-echo 1..27
+echo 1..29
 
 # tree NAME: create a checkout without violations
 tree()
@@ -85,6 +85,19 @@ tree tag-files; put plan/a.c 'struct step {' '};'; put model/b.c 'static const s
 refused "two files with one tag" "$tags" "struct step:.* user/plan/a.c:2"
 tree tag-kmod; put ../kmod/sensors/a.h 'struct rail {' '};'; put ../kmod/sampler/b.h 'static struct rail {' '};'
 refused "two headers of the module with one tag" "$tags" "struct rail:.* kmod/s"
+static="no more than three files have static functions"
+read_two=('static int read_two(int n)' '{' '}')
+tree static
+for f in board/a.c plan/a.h ../kmod/sampler/a.c; do put $f "${read_two[@]}"; done
+put store/a.c 'static __attribute__((noinline, format(printf, 1, 2))) const char *read_two(int n);'
+refused "a fourth file with a static function of the same name" "$static" "read_two(): .*user/store/a.c"
+tree static-three
+for f in board/a.c plan/a.h ../kmod/sampler/a.c; do put $f "${read_two[@]}"; done
+put store/a.c 'int read_two(int n)' '{' '}'
+for f in a b c d; do put tune/$f.c 'static void usage(void)' '{' '}' 'static int table[] = { one(2) };'; done
+look
+check "three files with a static function of the same name, and four with usage(), are allowed" \
+	"[ $status = 0 ] && [ -z \"\$found\" ]"
 tree beside; put tune/tuner.c '#include "tuner.h"'
 refused "an include by the name alone" "name the directory" "user/tune/tuner.c:2: tuner.h"
 tree parent; put tune/tuner.c '#include "../tune/tuner.h"'
