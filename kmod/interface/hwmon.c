@@ -35,7 +35,7 @@
 static struct {
 	struct mutex lock;	/* protects all fields of this struct */
 	u64 at;
-	struct jetwatt_energy energy[CHANNELS];
+	struct jetwatt_energy_reading energy[CHANNELS];
 } latch = { .lock = __MUTEX_INITIALIZER(latch.lock) };
 
 static void latch_energy(u64 now)
@@ -48,7 +48,7 @@ static void latch_energy(u64 now)
 	latch.at = now;
 }
 
-static void read_latched(unsigned int channel, struct jetwatt_energy *energy)
+static void read_latched(unsigned int channel, struct jetwatt_energy_reading *energy)
 {
 	u64 now;
 
@@ -89,7 +89,7 @@ static umode_t is_visible(const void *unused, enum hwmon_sensor_types type, u32 
 static int read_channel(struct device *dev, enum hwmon_sensor_types type, u32 attr, int channel,
 		long *value)
 {
-	struct jetwatt_energy energy;
+	struct jetwatt_energy_reading energy;
 
 	read_latched(channel_of(type, channel), &energy);
 	/*
@@ -149,7 +149,7 @@ static const struct hwmon_ops hwmon_ops = {
  */
 static ssize_t sample_time_ns_show(struct device *dev, struct device_attribute *attr, char *text)
 {
-	struct jetwatt_energy energy;
+	struct jetwatt_energy_reading energy;
 
 	read_latched(TOTAL, &energy);
 	if (!energy.time_ns)

@@ -106,7 +106,7 @@ int jetwatt_netlink_info_get(struct sk_buff *skb, struct genl_info *info)
 
 static int put_config(struct sk_buff *skb)
 {
-	struct jetwatt_config config = jetwatt_config_get();
+	struct jetwatt_sampler_config config = jetwatt_config_get();
 	struct jetwatt_limit limit = jetwatt_plan_limit(config.bus_share_pct);
 
 	return nla_put_u32(skb, JETWATT_A_CONFIG_RATE_HZ, config.rate_hz) ?:
@@ -178,7 +178,7 @@ static DEFINE_MUTEX(set_lock);
  */
 int jetwatt_netlink_config_set(struct sk_buff *skb, struct genl_info *info)
 {
-	struct jetwatt_config config;
+	struct jetwatt_sampler_config config;
 	struct jetwatt_limit limit;
 	bool rate_given = false;
 	int err;
@@ -270,7 +270,7 @@ static int put_u64(struct sk_buff *skb, int type, u64 value)
 
 static int put_stats(struct sk_buff *skb)
 {
-	struct jetwatt_stats stats;
+	struct jetwatt_sampler_stats stats;
 
 	jetwatt_stats_get(&stats);
 	return put_u64(skb, JETWATT_A_STATS_TICKS, stats.ticks) ?:

@@ -52,7 +52,7 @@ static int put_max_error(struct sk_buff *skb, int type, u32 most)
  * Write the properties of the chip (conversion, LSB, errors) that a client needs to interpret its
  * values, so that clients need no table of chip models.
  */
-static int put_model(struct sk_buff *skb, const struct jetwatt_chip *chip)
+static int put_model(struct sk_buff *skb, const struct jetwatt_sensor_chip *chip)
 {
 	const struct jetwatt_conversion conv = jetwatt_chip_conversion(chip);
 	const struct jetwatt_range *range = jetwatt_chip_range(chip);
@@ -74,7 +74,7 @@ static int put_model(struct sk_buff *skb, const struct jetwatt_chip *chip)
 
 static int put_chip(struct sk_buff *skb, unsigned int i)
 {
-	const struct jetwatt_chip *chip = jetwatt_chip_at(i);
+	const struct jetwatt_sensor_chip *chip = jetwatt_chip_at(i);
 	u8 sum = READ_ONCE(chip->sum.channels);
 
 	return nla_put_u32(skb, JETWATT_A_CHIP_ID, chip->id) ?:
@@ -123,8 +123,8 @@ static u32 requested_mhz(void)
  */
 static int put_rail(struct sk_buff *skb, unsigned int i)
 {
-	const struct jetwatt_rail *rail = jetwatt_rail_at(i);
-	const struct jetwatt_chip *chip = jetwatt_chip_at(rail->chip);
+	const struct jetwatt_sensor_rail *rail = jetwatt_rail_at(i);
+	const struct jetwatt_sensor_chip *chip = jetwatt_chip_at(rail->chip);
 	bool enabled = jetwatt_chip_channels(chip) & BIT(rail->channel);
 	u32 read = enabled ? READ_ONCE(chip->read_mhz) : 0;
 	u32 fresh = jetwatt_chip_refresh_mhz(chip);
@@ -200,7 +200,7 @@ int jetwatt_netlink_clock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 static int put_energy(struct sk_buff *skb, unsigned int i)
 {
-	struct jetwatt_energy energy;
+	struct jetwatt_energy_reading energy;
 
 	if (!i)
 		jetwatt_energy_total(&energy);

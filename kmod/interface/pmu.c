@@ -118,7 +118,7 @@ static const struct attribute_group *groups[] = {
 
 static u64 read_counter(const struct perf_event *event)
 {
-	struct jetwatt_energy energy;
+	struct jetwatt_energy_reading energy;
 
 	if (event->attr.config == CONFIG_TOTAL)
 		jetwatt_energy_total(&energy);

@@ -42,7 +42,7 @@ static struct bus_speed {
 	u8 max[JETWATT_BUSES_MAX];
 } bus_speed;
 
-static int read_config(struct jetwatt_chip *chip, unsigned int n)
+static int read_config(struct jetwatt_sensor_chip *chip, unsigned int n)
 {
 	unsigned int i;
 	int err;
@@ -58,7 +58,7 @@ static int read_config(struct jetwatt_chip *chip, unsigned int n)
 }
 
 /* Return: true if another transfer of this chip can improve the measurement. */
-static bool measure_once(struct jetwatt_chip *chip, unsigned int i)
+static bool measure_once(struct jetwatt_sensor_chip *chip, unsigned int i)
 {
 	unsigned int bus;
 

@@ -24,7 +24,7 @@
  */
 static struct {
 	struct mutex lock;
-	struct jetwatt_config set;
+	struct jetwatt_sampler_config set;
 	bool forced;		/* a client has set a rate: run even without a subscriber */
 	bool closed;
 	/*
@@ -204,9 +204,9 @@ void jetwatt_config_subscribers(unsigned int n)
  *
  * Context: takes config.lock; sleeps. Return: the configuration.
  */
-struct jetwatt_config jetwatt_config_get(void)
+struct jetwatt_sampler_config jetwatt_config_get(void)
 {
-	struct jetwatt_config copy;
+	struct jetwatt_sampler_config copy;
 
 	mutex_lock(&config.lock);
 	copy = config.set;
@@ -225,7 +225,7 @@ struct jetwatt_config jetwatt_config_get(void)
  * Context: takes config.lock; sleeps. Return: 0; -EINVAL if the CPU does not exist or is offline;
  * -ENODEV if a rate is set and no chip is attached; -ERANGE if the rate is above @limit.
  */
-int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
+int jetwatt_config_set(const struct jetwatt_sampler_config *new, bool rate_given,
 		       struct jetwatt_limit *limit)
 {
 	bool new_rate = rate_given && new->rate_hz;

@@ -11,7 +11,7 @@
 #define JETWATT_BOX_MS_MAX	600000
 
 /**
- * struct jetwatt_config - the configuration, see JETWATT_A_CONFIG_*
+ * struct jetwatt_sampler_config - the configuration, see JETWATT_A_CONFIG_*
  * @rate_hz: ticks per second; 0: the highest rate at which every tick reads all shunts
  * @batch: number of samples per batch
  * @batch_age_ms: maximum age of a batch, in milliseconds: a batch is sent when its oldest sample
@@ -20,7 +20,7 @@
  * @box_ms: length of the black box's window in milliseconds; 0: alarms do not fill the black box
  * @cpu: CPU of the sampler thread, JETWATT_CPU_ANY: not pinned
  */
-struct jetwatt_config {
+struct jetwatt_sampler_config {
 	u32 rate_hz;
 	u32 batch;
 	u32 batch_age_ms;
@@ -29,8 +29,8 @@ struct jetwatt_config {
 	u32 cpu;
 };
 
-struct jetwatt_config jetwatt_config_get(void);
-int jetwatt_config_set(const struct jetwatt_config *new, bool rate_given,
+struct jetwatt_sampler_config jetwatt_config_get(void);
+int jetwatt_config_set(const struct jetwatt_sampler_config *new, bool rate_given,
 		       struct jetwatt_limit *limit);
 void jetwatt_config_counters(int n);
 int jetwatt_config_counters_open(void);

@@ -22,15 +22,15 @@
  * is counted as blind time.
  */
 #define BLIND_NS	(2 * NSEC_PER_SEC)
-/* Limits the debt (see struct counter) to the energy of one LSB of the ADC over this time. */
+/* Limits the debt of struct energy_counter to the energy of one LSB of the ADC over this time. */
 #define DEBT_NS		((u64)NSEC_PER_SEC)
 /* Limits the power, so that the energy of BLIND_NS in femtojoules fits into 63 bits. */
 #define POWER_MAX_UW	2000000000LL
 
 /**
- * struct counter - energy counter of one rail
+ * struct energy_counter - energy counter of one rail
  * @uj: energy in whole microjoules
- * @blind_ns: see struct jetwatt_energy
+ * @blind_ns: see struct jetwatt_energy_reading
  * @blind_in_total_ns: part of @blind_ns in which the rail belonged to the total, since the last
  *	change of the total's rails
  * @in_total: true if the rail was part of the total at the last sample
@@ -52,7 +52,7 @@
  * @freeze, @in_total, @read_nv and @blind_in_total_ns. Other threads may read any other field, but
  * two fields they read may belong to different samples.
  */
-struct counter {
+struct energy_counter {
 	u64 uj;
 	u64 blind_ns;
 	u64 blind_in_total_ns;
@@ -67,7 +67,7 @@ struct counter {
 	s32 shunt_nv;
 };
 
-static struct counter counters[JETWATT_RAILS_MAX] = {
+static struct energy_counter counters[JETWATT_RAILS_MAX] = {
 	[0 ... JETWATT_RAILS_MAX - 1] = { .bus_uv = JETWATT_VALUE_NONE },
 };
 
@@ -123,7 +123,8 @@ void jetwatt_energy_frozen(void)
  * Trapezoidal rule: uW x ns = fJ. Return: the whole microjoules in @rest_fj, from which they are
  * subtracted.
  */
-static u64 integrate(struct counter *c, const struct jetwatt_rail *rail, s64 uw, u64 ns)
+static u64 integrate(struct energy_counter *c, const struct jetwatt_sensor_rail *rail, s64 uw,
+		     u64 ns)
 {
 	s64 whole = 0;
 
@@ -146,9 +147,9 @@ static u64 integrate(struct counter *c, const struct jetwatt_rail *rail, s64 uw,
  * Context: any.
  * Return: microwatts, 0 if the shunt's resistance or the bus voltage is unknown.
  */
-u32 jetwatt_energy_lsb_uw(const struct jetwatt_rail *rail)
+u32 jetwatt_energy_lsb_uw(const struct jetwatt_sensor_rail *rail)
 {
-	const struct jetwatt_chip *chip = jetwatt_chip_at(rail->chip);
+	const struct jetwatt_sensor_chip *chip = jetwatt_chip_at(rail->chip);
 	s32 bus_uv = READ_ONCE(counters[rail->id].bus_uv);
 
 	if (!rail->shunt_uohm || bus_uv == JETWATT_VALUE_NONE || bus_uv <= 0)
@@ -158,8 +159,8 @@ u32 jetwatt_energy_lsb_uw(const struct jetwatt_rail *rail)
 			 rail->shunt_uohm * 1000000ULL);
 }
 
-static u64 count_interval(struct counter *c, const struct jetwatt_rail *rail, u64 time_ns,
-		      u64 suspended_ns)
+static u64 count_interval(struct energy_counter *c, const struct jetwatt_sensor_rail *rail,
+			  u64 time_ns, u64 suspended_ns)
 {
 	s64 uw = div_s64(jetwatt_nw_of(c->bus_uv, c->shunt_nv, rail->shunt_uohm), 1000);
 	u64 ns = time_ns - c->time_ns + suspended_ns - c->suspended_ns, uj = 0;
@@ -191,7 +192,7 @@ static void change_total(unsigned long rails)
  * Add @ns of blind time of a rail that belonged to the total both before and after the blind
  * time.
  */
-static void blind_in_total(struct counter *c, u64 ns)
+static void blind_in_total(struct energy_counter *c, u64 ns)
 {
 	c->blind_in_total_ns += ns;
 	WRITE_ONCE(total.blind_ns, max(total.blind_ns, total.blind_before_ns + c->blind_in_total_ns));
@@ -209,7 +210,7 @@ static s32 value_at(const struct jetwatt_sample *sample, int slot)
  *
  * Context: the sampler thread.
  */
-void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv)
+void jetwatt_energy_shunt(const struct jetwatt_sensor_rail *rail, s32 nv)
 {
 	counters[rail->id].read_nv = nv;
 }
@@ -228,10 +229,10 @@ void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv)
  */
 void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 {
-	const struct jetwatt_rail *rail;
+	const struct jetwatt_sensor_rail *rail;
 	unsigned long rails = jetwatt_graph_total(NULL);
 	u64 suspended = suspended_ns(), uj, blind;
-	struct counter *c;
+	struct energy_counter *c;
 	unsigned int i;
 	bool in_total;
 	s32 read;
@@ -267,9 +268,9 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
  *
  * Context: any. Each field of @energy belongs to the last sample or to the sample before it.
  */
-void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy)
+void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy_reading *energy)
 {
-	const struct counter *c = &counters[rail];
+	const struct energy_counter *c = &counters[rail];
 	u32 uohm = jetwatt_rail_at(rail)->shunt_uohm;
 	s32 bus_uv = READ_ONCE(c->bus_uv);
 
@@ -287,15 +288,16 @@ void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy)
  *
  * Context: any.
  */
-void jetwatt_energy_total(struct jetwatt_energy *energy)
+void jetwatt_energy_total(struct jetwatt_energy_reading *energy)
 {
 	unsigned long rails = jetwatt_graph_total(NULL);
-	struct jetwatt_energy one;
+	struct jetwatt_energy_reading one;
 	unsigned int i;
 	bool any = false;
 
-	*energy = (struct jetwatt_energy){
-		.uj = READ_ONCE(total.uj), .blind_ns = READ_ONCE(total.blind_ns),
+	*energy = (struct jetwatt_energy_reading){
+		.uj = READ_ONCE(total.uj),
+		.blind_ns = READ_ONCE(total.blind_ns),
 	};
 	for_each_set_bit(i, &rails, JETWATT_RAILS_MAX) {
 		jetwatt_energy_rail(i, &one);

@@ -5,11 +5,11 @@
 
 #include <linux/types.h>
 
-struct jetwatt_rail;
+struct jetwatt_sensor_rail;
 struct jetwatt_sample;
 
 /**
- * struct jetwatt_energy - energy counter of a rail or of the total
+ * struct jetwatt_energy_reading - energy counter of a rail or of the total
  * @uj: energy since the module was loaded, in microjoules; never decreases
  * @blind_ns: time since the first sample for which the power is unknown, in nanoseconds: samples
  *	were more than two seconds apart, or the machine was suspended
@@ -18,7 +18,7 @@ struct jetwatt_sample;
  * @bus_uv: bus voltage of the last sample, in microvolts; 0 for a total
  * @ua: current of the last sample, in microamperes; 0 for a total
  */
-struct jetwatt_energy {
+struct jetwatt_energy_reading {
 	u64 uj;
 	u64 blind_ns;
 	u64 time_ns;
@@ -27,11 +27,11 @@ struct jetwatt_energy {
 	s64 ua;
 };
 
-u32 jetwatt_energy_lsb_uw(const struct jetwatt_rail *rail);
-void jetwatt_energy_shunt(const struct jetwatt_rail *rail, s32 nv);
+u32 jetwatt_energy_lsb_uw(const struct jetwatt_sensor_rail *rail);
+void jetwatt_energy_shunt(const struct jetwatt_sensor_rail *rail, s32 nv);
 void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns);
 void jetwatt_energy_frozen(void);
-void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy *energy);
-void jetwatt_energy_total(struct jetwatt_energy *energy);
+void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy_reading *energy);
+void jetwatt_energy_total(struct jetwatt_energy_reading *energy);
 
 #endif

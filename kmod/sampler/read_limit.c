@@ -40,7 +40,7 @@ static struct load bus_load(const struct jetwatt_bus *bus)
 	struct load load = {};
 
 	for (i = 0; i < jetwatt_chip_count(); i++) {
-		struct jetwatt_chip *chip = jetwatt_chip_at(i);
+		struct jetwatt_sensor_chip *chip = jetwatt_chip_at(i);
 
 		if (chip->bus != bus)
 			continue;
@@ -155,7 +155,7 @@ static u64 min_transfer_ns(struct jetwatt_bus *bus, unsigned int bits)
 }
 
 /* Return: time, in nanoseconds, to read the shunts of the given channels of a chip. */
-static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_chip *chip,
+static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_sensor_chip *chip,
 		     unsigned int channels)
 {
 	unsigned int each = JETWATT_REG_BITS(jetwatt_chip_ops_bytes(chip->ops, JETWATT_REG_SHUNT));
@@ -174,8 +174,8 @@ static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_chip *chip,
  */
 u32 jetwatt_plan_skew_ns(unsigned int rail)
 {
-	const struct jetwatt_rail *desc = jetwatt_rail_at(rail);
-	const struct jetwatt_chip *chip = jetwatt_chip_at(desc->chip);
+	const struct jetwatt_sensor_rail *desc = jetwatt_rail_at(rail);
+	const struct jetwatt_sensor_chip *chip = jetwatt_chip_at(desc->chip);
 	struct jetwatt_bus *bus;
 	struct load load;
 	unsigned int i;
@@ -218,7 +218,7 @@ static u32 refresh_hz(unsigned int *attached)
 
 	*attached = 0;
 	for (i = 0; i < jetwatt_chip_count(); i++) {
-		struct jetwatt_chip *chip = jetwatt_chip_at(i);
+		struct jetwatt_sensor_chip *chip = jetwatt_chip_at(i);
 
 		if (!chip->client)
 			continue;

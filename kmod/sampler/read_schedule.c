@@ -37,8 +37,8 @@ static void append(struct jetwatt_plan *plan, const struct jetwatt_reg *reg)
 		plan->reg[plan->n++] = *reg;
 }
 
-static void queue_reg(struct jetwatt_plan *plan, const struct jetwatt_chip *chip, u8 reg, u8 kind,
-		      u8 index)
+static void queue_reg(struct jetwatt_plan *plan, const struct jetwatt_sensor_chip *chip, u8 reg,
+		      u8 kind, u8 index)
 {
 	struct jetwatt_reg entry = {
 		.addr = chip->addr, .chip = chip->id, .reg = reg, .kind = kind, .index = index,
@@ -58,7 +58,7 @@ static void queue_reg(struct jetwatt_plan *plan, const struct jetwatt_chip *chip
  * Add the next auxiliary register of a chip if it is due. Every second auxiliary register that is
  * read is a configuration register, so that a changed configuration is detected soon.
  */
-static bool add_aux_reg(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
+static bool add_aux_reg(struct jetwatt_plan *plan, struct jetwatt_sensor_chip *chip, u64 now)
 {
 	const struct jetwatt_chip_ops *ops = chip->ops;
 	const struct jetwatt_aux_reg *aux_reg;
@@ -74,7 +74,7 @@ static bool add_aux_reg(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u6
 	return true;
 }
 
-static void add_shunts(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
+static void add_shunts(struct jetwatt_plan *plan, const struct jetwatt_sensor_chip *chip)
 {
 	unsigned int channel, channels = jetwatt_chip_channels(chip);
 
@@ -83,7 +83,7 @@ static void add_shunts(struct jetwatt_plan *plan, const struct jetwatt_chip *chi
 			queue_reg(plan, chip, chip->ops->shunt[channel], JETWATT_REG_SHUNT, channel);
 }
 
-static void add_voltages(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
+static void add_voltages(struct jetwatt_plan *plan, const struct jetwatt_sensor_chip *chip)
 {
 	unsigned int channel, channels = jetwatt_chip_channels(chip);
 
@@ -92,7 +92,7 @@ static void add_voltages(struct jetwatt_plan *plan, const struct jetwatt_chip *c
 			queue_reg(plan, chip, chip->ops->bus[channel], JETWATT_REG_BUS, channel);
 }
 
-static void add_sum(struct jetwatt_plan *plan, const struct jetwatt_chip *chip)
+static void add_sum(struct jetwatt_plan *plan, const struct jetwatt_sensor_chip *chip)
 {
 	queue_reg(plan, chip, chip->ops->sum, JETWATT_REG_SUM, 0);
 }
@@ -119,7 +119,7 @@ struct layout {
 static struct layout layouts[JETWATT_BUSES_MAX];
 
 static void lay_out_chip(struct layout *layout, const struct jetwatt_bus *bus,
-			 const struct jetwatt_chip *chip)
+			 const struct jetwatt_sensor_chip *chip)
 {
 	bool sums_only = bus->read_mode == JETWATT_READ_SUMS;
 	bool sum = chip->sum.channels && bus->read_mode != JETWATT_READ_SHUNTS;
@@ -140,7 +140,7 @@ static void lay_out_chip(struct layout *layout, const struct jetwatt_bus *bus,
 static struct layout *get_layout(struct jetwatt_bus *bus)
 {
 	struct layout *layout = &layouts[bus - jetwatt_board.buses];
-	const struct jetwatt_chip *chip;
+	const struct jetwatt_sensor_chip *chip;
 	unsigned int i;
 
 	if (bus->planned)
@@ -164,7 +164,7 @@ static struct layout *get_layout(struct jetwatt_bus *bus)
  * that this tick does not read anyway.
  */
 static bool add_observation(struct jetwatt_plan *plan, const struct jetwatt_bus *bus,
-		      struct jetwatt_chip *chip, u64 now)
+			    struct jetwatt_sensor_chip *chip, u64 now)
 {
 	if (now < chip->sum_observe_due)
 		return false;
@@ -221,7 +221,7 @@ unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus 
  *
  * Context: jetwatt_board.lock held.
  */
-void jetwatt_plan_alone(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now)
+void jetwatt_plan_alone(struct jetwatt_plan *plan, struct jetwatt_sensor_chip *chip, u64 now)
 {
 	const struct jetwatt_aux_reg *config = &chip->ops->aux_regs[0];
 

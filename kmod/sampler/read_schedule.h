@@ -8,7 +8,7 @@
 
 #include "sensors/bus.h"
 
-struct jetwatt_chip;
+struct jetwatt_sensor_chip;
 
 #define JETWATT_RATE_HARD_HZ	5000
 
@@ -58,7 +58,7 @@ struct jetwatt_limit {
 
 unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all,
 				  u64 now);
-void jetwatt_plan_alone(struct jetwatt_plan *plan, struct jetwatt_chip *chip, u64 now);
+void jetwatt_plan_alone(struct jetwatt_plan *plan, struct jetwatt_sensor_chip *chip, u64 now);
 void jetwatt_plan_choose(u32 hz, u32 share_pct);
 u32 jetwatt_plan_skew_ns(unsigned int rail);
 struct jetwatt_limit jetwatt_plan_limit(u32 share_pct);

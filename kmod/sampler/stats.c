@@ -109,7 +109,7 @@ static u64 quantile(const u64 *count, u64 total, unsigned int percent)
  *
  * Context: any.
  */
-void jetwatt_stats_get(struct jetwatt_stats *stats)
+void jetwatt_stats_get(struct jetwatt_sampler_stats *stats)
 {
 	u64 count[BUCKETS], total = 0;
 	unsigned int b;

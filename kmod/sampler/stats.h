@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 /**
- * struct jetwatt_stats - statistics since the module was loaded
+ * struct jetwatt_sampler_stats - statistics since the module was loaded
  * @ticks: number of samples taken
  * @missed: number of ticks skipped because an earlier tick ended too late
  * @i2c_errors: number of failed transfers
@@ -17,7 +17,7 @@
  * @throttled: number of deadlines missed because of RT throttling
  * @cpu_ns: CPU time of the sampler thread at the last sample (ns)
  */
-struct jetwatt_stats {
+struct jetwatt_sampler_stats {
 	u64 ticks, missed, i2c_errors;
 	u64 late_p50_ns, late_p99_ns, late_max_ns;
 	u64 tick_ns;
@@ -29,6 +29,6 @@ void jetwatt_stats_tick(u64 length_ns);
 void jetwatt_stats_missed(u64 ticks);
 void jetwatt_stats_throttled(u64 n);
 void jetwatt_stats_cpu(u64 cpu_ns);
-void jetwatt_stats_get(struct jetwatt_stats *stats);
+void jetwatt_stats_get(struct jetwatt_sampler_stats *stats);
 
 #endif

@@ -44,7 +44,8 @@ static s32 microvolts(const struct jetwatt_field *field, u64 reg)
  * Store a shunt voltage: in microvolts for the sample and the alarm, in nanovolts for the energy
  * counters.
  */
-static void store_shunt(struct jetwatt_sample *sample, const struct jetwatt_rail *rail, u64 reg)
+static void store_shunt(struct jetwatt_sample *sample, const struct jetwatt_sensor_rail *rail,
+			u64 reg)
 {
 	s64 pv = jetwatt_rail_shunt_pv(rail, reg);
 	s32 uv = (s32)jetwatt_pv_to(pv, JETWATT_PV_PER_UV);
@@ -56,8 +57,8 @@ static void store_shunt(struct jetwatt_sample *sample, const struct jetwatt_rail
 
 static void store_reg(struct jetwatt_sample *sample, const struct jetwatt_reg *reg)
 {
-	struct jetwatt_chip *chip = jetwatt_chip_at(reg->chip);
-	const struct jetwatt_rail *rail = NULL;
+	struct jetwatt_sensor_chip *chip = jetwatt_chip_at(reg->chip);
+	const struct jetwatt_sensor_rail *rail = NULL;
 
 	if (reg->kind != JETWATT_REG_CONFIG && reg->kind != JETWATT_REG_SUM) {
 		if (chip->rail[reg->index] == JETWATT_NO_RAIL)
@@ -88,7 +89,7 @@ static void store_reg(struct jetwatt_sample *sample, const struct jetwatt_reg *r
 }
 
 /* If all shunts and the sum of a chip were read, use them to determine the sum's channels. */
-static void observe_sum(struct jetwatt_chip *chip)
+static void observe_sum(struct jetwatt_sensor_chip *chip)
 {
 	const struct jetwatt_field *shunt = &jetwatt_chip_range(chip)->shunt;
 	s32 uv[JETWATT_CHANNELS_MAX] = {}, sum_uv = 0;
@@ -145,7 +146,7 @@ static void transfer_plan(struct jetwatt_bus *bus, struct jetwatt_sample *sample
 			had_sum |= BIT(reg->chip);
 	}
 	for_each_set_bit(i, &took_part, JETWATT_CHIPS_MAX) {
-		struct jetwatt_chip *chip = jetwatt_chip_at(i);
+		struct jetwatt_sensor_chip *chip = jetwatt_chip_at(i);
 
 		if (err) {
 			jetwatt_chip_failed(chip, bus->ended_ns, bus->ended_ns - bus->begun_ns);

@@ -79,7 +79,7 @@ bool jetwatt_chip_has(const struct i2c_client *client)
 	return has;
 }
 
-static int read_configs(struct jetwatt_chip *chip)
+static int read_configs(struct jetwatt_sensor_chip *chip)
 {
 	struct jetwatt_reg reg[JETWATT_CONFIGS_MAX];
 	unsigned int i;
@@ -97,10 +97,10 @@ static int read_configs(struct jetwatt_chip *chip)
  * Return the detached chip that @client belongs to: the chip with the same device-tree node or,
  * without a node, with the same adapter and address.
  */
-static struct jetwatt_chip *find_known(const struct i2c_client *client)
+static struct jetwatt_sensor_chip *find_known(const struct i2c_client *client)
 {
 	struct device_node *np = client->dev.of_node;
-	struct jetwatt_chip *chip;
+	struct jetwatt_sensor_chip *chip;
 	unsigned int i;
 
 	for (i = 0; i < jetwatt_chip_count(); i++) {
@@ -114,9 +114,9 @@ static struct jetwatt_chip *find_known(const struct i2c_client *client)
 	return NULL;
 }
 
-static struct jetwatt_chip *init_chip(const struct i2c_client *client)
+static struct jetwatt_sensor_chip *init_chip(const struct i2c_client *client)
 {
-	struct jetwatt_chip *chip = jetwatt_chip_next();
+	struct jetwatt_sensor_chip *chip = jetwatt_chip_next();
 
 	if (!chip)
 		return NULL;
@@ -151,7 +151,7 @@ static struct jetwatt_chip *init_chip(const struct i2c_client *client)
  */
 int jetwatt_chip_attach(struct i2c_client *client)
 {
-	struct jetwatt_chip *chip;
+	struct jetwatt_sensor_chip *chip;
 	struct jetwatt_bus *bus;
 	int err = -ENOSPC;
 	bool again;
@@ -202,7 +202,7 @@ unlock:
  * Mark the chip as lost and return its client. After releasing jetwatt_board.lock, the caller must
  * pass the client to jetwatt_chip_put_client().
  */
-static struct i2c_client *release_client(struct jetwatt_chip *chip)
+static struct i2c_client *release_client(struct jetwatt_sensor_chip *chip)
 {
 	struct i2c_client *client = chip->client;
 
@@ -235,7 +235,7 @@ void jetwatt_chip_put_client(struct i2c_client *client)
 void jetwatt_chip_detach(const struct device *dev)
 {
 	struct i2c_client *client = NULL;
-	struct jetwatt_chip *chip;
+	struct jetwatt_sensor_chip *chip;
 	unsigned int i;
 
 	rt_mutex_lock(&jetwatt_board.lock);
@@ -260,7 +260,7 @@ void jetwatt_chip_detach(const struct device *dev)
 void jetwatt_chip_exit(void)
 {
 	struct i2c_client *client;
-	struct jetwatt_chip *chip;
+	struct jetwatt_sensor_chip *chip;
 	unsigned int i;
 
 	for (i = 0; i < jetwatt_chip_count(); i++) {

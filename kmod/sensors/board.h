@@ -10,7 +10,7 @@
 #include "sensors/chip.h"
 
 /**
- * struct jetwatt_board - buses, chips and rails of the machine
+ * struct jetwatt_sensor_board - buses, chips and rails of the machine
  * @lock: held by the sampler thread while it reads the chips, and by other threads while they
  *	attach or detach a chip. Detaching therefore waits for the tick under way, and afterwards
  *	the sampler thread does not use the i2c client of the detached chip any more. Priority
@@ -30,16 +30,16 @@
  * rail is valid for the life of the module. A reader that does not hold @lock must only use entries
  * whose index is below the result of jetwatt_chip_count() or jetwatt_rail_count().
  */
-struct jetwatt_board {
+struct jetwatt_sensor_board {
 	struct rt_mutex lock;
 	struct jetwatt_bus buses[JETWATT_BUSES_MAX];
-	struct jetwatt_chip chips[JETWATT_CHIPS_MAX];
+	struct jetwatt_sensor_chip chips[JETWATT_CHIPS_MAX];
 	unsigned int nr_chips;
-	struct jetwatt_rail rails[JETWATT_RAILS_MAX];
+	struct jetwatt_sensor_rail rails[JETWATT_RAILS_MAX];
 	unsigned int nr_rails;
 };
 
-extern struct jetwatt_board jetwatt_board;
+extern struct jetwatt_sensor_board jetwatt_board;
 
 /**
  * jetwatt_bus_at() - return a bus slot
@@ -69,7 +69,7 @@ static inline unsigned int jetwatt_chip_count(void)
  *
  * Context: any. Return: the chip.
  */
-static inline struct jetwatt_chip *jetwatt_chip_at(unsigned int i)
+static inline struct jetwatt_sensor_chip *jetwatt_chip_at(unsigned int i)
 {
 	return &jetwatt_board.chips[i];
 }
@@ -91,7 +91,7 @@ static inline unsigned int jetwatt_rail_count(void)
  *
  * Context: any. Return: the rail.
  */
-static inline struct jetwatt_rail *jetwatt_rail_at(unsigned int i)
+static inline struct jetwatt_sensor_rail *jetwatt_rail_at(unsigned int i)
 {
 	return &jetwatt_board.rails[i];
 }

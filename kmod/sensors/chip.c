@@ -15,7 +15,7 @@
 #include "sensors/board.h"
 #include "sensors/rail_graph.h"
 
-struct jetwatt_board jetwatt_board = {
+struct jetwatt_sensor_board jetwatt_board = {
 	.lock = __RT_MUTEX_INITIALIZER(jetwatt_board.lock),
 };
 
@@ -25,7 +25,7 @@ struct jetwatt_board jetwatt_board = {
  * Context: jetwatt_board.lock held. Return: the entry, which other functions do not see until
  * jetwatt_chip_publish(); NULL if there are already JETWATT_CHIPS_MAX chips.
  */
-struct jetwatt_chip *jetwatt_chip_next(void)
+struct jetwatt_sensor_chip *jetwatt_chip_next(void)
 {
 	unsigned int n = jetwatt_board.nr_chips;
 
@@ -39,7 +39,7 @@ struct jetwatt_chip *jetwatt_chip_next(void)
  *
  * Context: jetwatt_board.lock held.
  */
-void jetwatt_chip_publish(const struct jetwatt_chip *chip)
+void jetwatt_chip_publish(const struct jetwatt_sensor_chip *chip)
 {
 	if (chip != jetwatt_chip_next())
 		return;
@@ -59,7 +59,7 @@ void jetwatt_chip_publish(const struct jetwatt_chip *chip)
  *
  * Context: jetwatt_board.lock held.
  */
-void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 value)
+void jetwatt_chip_configured(struct jetwatt_sensor_chip *chip, unsigned int n, u16 value)
 {
 	unsigned int channel, mask;
 
@@ -82,7 +82,7 @@ void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 valu
  *
  * Context: any. Return: the settings, decoded from the configuration registers as last read.
  */
-struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_chip *chip)
+struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_sensor_chip *chip)
 {
 	struct jetwatt_conversion conv = {};
 
@@ -96,7 +96,7 @@ struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_chip *chi
  *
  * Context: any. Return: millihertz, 0 if the chip does not convert continuously.
  */
-u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip)
+u32 jetwatt_chip_refresh_mhz(const struct jetwatt_sensor_chip *chip)
 {
 	u32 us = jetwatt_chip_conversion(chip).refresh_us;
 
@@ -107,7 +107,7 @@ u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip)
  * Correct a shunt voltage by the offset of its rail. As in L4T's hwmon driver, the offset is
  * subtracted from the absolute value of the voltage.
  */
-static s64 corrected_pv(const struct jetwatt_rail *rail, s64 pv)
+static s64 corrected_pv(const struct jetwatt_sensor_rail *rail, s64 pv)
 {
 	s64 uv = jetwatt_pv_to(pv, JETWATT_PV_PER_UV), offset = rail->offset.uv;
 	unsigned int i;
@@ -129,9 +129,9 @@ static s64 corrected_pv(const struct jetwatt_rail *rail, s64 pv)
  * Context: jetwatt_board.lock held.
  * Return: shunt voltage in picovolts, corrected by the offset of the rail.
  */
-s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg)
+s64 jetwatt_rail_shunt_pv(const struct jetwatt_sensor_rail *rail, u64 reg)
 {
-	struct jetwatt_chip *chip = &jetwatt_board.chips[rail->chip];
+	struct jetwatt_sensor_chip *chip = &jetwatt_board.chips[rail->chip];
 	const struct jetwatt_range *range = jetwatt_chip_range(chip);
 	s64 raw = jetwatt_field_raw(&range->shunt, reg);
 
@@ -147,7 +147,7 @@ s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg)
  *
  * Return: limit in microvolts, corrected by the offset of the rail.
  */
-s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg)
+s32 jetwatt_rail_limit_uv(const struct jetwatt_sensor_rail *rail, u64 reg)
 {
 	const struct jetwatt_range *range = jetwatt_chip_range(&jetwatt_board.chips[rail->chip]);
 	s64 pv = corrected_pv(rail, jetwatt_field_pv(&range->limit, reg));
@@ -167,7 +167,7 @@ s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg)
  *
  * Context: jetwatt_board.lock held.
  */
-void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
+void jetwatt_chip_failed(struct jetwatt_sensor_chip *chip, u64 now, u64 took_ns)
 {
 	bool stuck = took_ns >= JETWATT_STUCK_NS;
 
@@ -188,7 +188,7 @@ void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns)
  *
  * Context: jetwatt_board.lock held.
  */
-void jetwatt_chip_answered(struct jetwatt_chip *chip)
+void jetwatt_chip_answered(struct jetwatt_sensor_chip *chip)
 {
 	if (!chip->consecutive_errors && !chip->lost)
 		return;
@@ -237,7 +237,7 @@ static u32 rate_mhz(u64 n, u64 ns)
  */
 void jetwatt_chip_update_rates(u64 now)
 {
-	struct jetwatt_chip *chip;
+	struct jetwatt_sensor_chip *chip;
 	unsigned int i, slot;
 
 	for (i = 0; i < jetwatt_board.nr_chips; i++) {

@@ -36,7 +36,7 @@ struct jetwatt_offset {
 };
 
 /**
- * struct jetwatt_rail - one channel of a chip
+ * struct jetwatt_sensor_rail - one channel of a chip
  * @id: index of the rail in jetwatt_board.rails
  * @chip: id of the chip that the rail belongs to
  * @channel: channel of the chip, 0 to 2
@@ -49,7 +49,7 @@ struct jetwatt_offset {
  *
  * All fields are constant once the rail is published.
  */
-struct jetwatt_rail {
+struct jetwatt_sensor_rail {
 	u32 id;
 	u32 chip;
 	u32 channel;
@@ -61,7 +61,7 @@ struct jetwatt_rail {
 };
 
 /**
- * struct jetwatt_chip - one sensor chip
+ * struct jetwatt_sensor_chip - one sensor chip
  * @id: index of the chip in jetwatt_board.chips
  * @addr: 7-bit i2c address
  * @ops: operations of the chip's model
@@ -101,7 +101,7 @@ struct jetwatt_rail {
  * jetwatt_board.lock. The other fields are written under jetwatt_board.lock and may be read without
  * it; the values of two fields read without the lock may be of different times.
  */
-struct jetwatt_chip {
+struct jetwatt_sensor_chip {
 	u32 id;
 	u32 addr;
 	const struct jetwatt_chip_ops *ops;
@@ -138,7 +138,7 @@ struct jetwatt_chip {
  *
  * Context: any. Return: a mask of channels.
  */
-static inline unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip)
+static inline unsigned int jetwatt_chip_channels(const struct jetwatt_sensor_chip *chip)
 {
 	return READ_ONCE(chip->channels);
 }
@@ -149,7 +149,7 @@ static inline unsigned int jetwatt_chip_channels(const struct jetwatt_chip *chip
  *
  * Context: any. Return: the range.
  */
-static inline const struct jetwatt_range *jetwatt_chip_range(const struct jetwatt_chip *chip)
+static inline const struct jetwatt_range *jetwatt_chip_range(const struct jetwatt_sensor_chip *chip)
 {
 	return jetwatt_chip_ops_range(chip->ops, chip->config);
 }
@@ -161,7 +161,7 @@ static inline const struct jetwatt_range *jetwatt_chip_range(const struct jetwat
  *
  * Return: the description.
  */
-static inline struct jetwatt_reg jetwatt_chip_config_reg(const struct jetwatt_chip *chip,
+static inline struct jetwatt_reg jetwatt_chip_config_reg(const struct jetwatt_sensor_chip *chip,
 							 unsigned int n)
 {
 	return (struct jetwatt_reg){
@@ -169,15 +169,15 @@ static inline struct jetwatt_reg jetwatt_chip_config_reg(const struct jetwatt_ch
 	};
 }
 
-struct jetwatt_chip *jetwatt_chip_next(void);
-void jetwatt_chip_publish(const struct jetwatt_chip *chip);
-void jetwatt_chip_configured(struct jetwatt_chip *chip, unsigned int n, u16 value);
-struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_chip *chip);
-u32 jetwatt_chip_refresh_mhz(const struct jetwatt_chip *chip);
-s64 jetwatt_rail_shunt_pv(const struct jetwatt_rail *rail, u64 reg);
-s32 jetwatt_rail_limit_uv(const struct jetwatt_rail *rail, u64 reg);
-void jetwatt_chip_failed(struct jetwatt_chip *chip, u64 now, u64 took_ns);
-void jetwatt_chip_answered(struct jetwatt_chip *chip);
+struct jetwatt_sensor_chip *jetwatt_chip_next(void);
+void jetwatt_chip_publish(const struct jetwatt_sensor_chip *chip);
+void jetwatt_chip_configured(struct jetwatt_sensor_chip *chip, unsigned int n, u16 value);
+struct jetwatt_conversion jetwatt_chip_conversion(const struct jetwatt_sensor_chip *chip);
+u32 jetwatt_chip_refresh_mhz(const struct jetwatt_sensor_chip *chip);
+s64 jetwatt_rail_shunt_pv(const struct jetwatt_sensor_rail *rail, u64 reg);
+s32 jetwatt_rail_limit_uv(const struct jetwatt_sensor_rail *rail, u64 reg);
+void jetwatt_chip_failed(struct jetwatt_sensor_chip *chip, u64 now, u64 took_ns);
+void jetwatt_chip_answered(struct jetwatt_sensor_chip *chip);
 void jetwatt_chip_refresh_bus_hz(void);
 void jetwatt_chip_update_rates(u64 now);
 void jetwatt_chip_parked(void);

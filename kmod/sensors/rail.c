@@ -29,7 +29,7 @@ MODULE_PARM_DESC(shunt, "shunt resistances in micro-ohms, separated by commas: L
  * "reg" property is a channel. The name of the child node is not checked: NVIDIA's device trees use
  * channel@N, mainline uses input@N, and the hwmon driver ignores the name too.
  */
-static struct device_node *channel_node(const struct jetwatt_chip *chip, u32 channel)
+static struct device_node *channel_node(const struct jetwatt_sensor_chip *chip, u32 channel)
 {
 	struct device_node *np = chip->node, *child;
 	u32 reg;
@@ -93,7 +93,7 @@ static bool names(const char *entry, size_t len, const char *name)
  * Return: resistance of the shunt in micro-ohms, from the module parameter, else from the device
  * tree; 0 if neither has it.
  */
-static u32 shunt_of(const struct jetwatt_chip *chip, const struct jetwatt_rail *rail,
+static u32 shunt_of(const struct jetwatt_sensor_chip *chip, const struct jetwatt_sensor_rail *rail,
 		    const struct device_node *np)
 {
 	char place[24];
@@ -119,9 +119,10 @@ static u32 shunt_of(const struct jetwatt_chip *chip, const struct jetwatt_rail *
 	return uohm <= INT_MAX ? uohm : 0;
 }
 
-static int add_rail(const struct jetwatt_chip *chip, u32 channel, const struct device_node *np)
+static int add_rail(const struct jetwatt_sensor_chip *chip, u32 channel,
+		    const struct device_node *np)
 {
-	struct jetwatt_rail *rail = &jetwatt_board.rails[jetwatt_board.nr_rails];
+	struct jetwatt_sensor_rail *rail = &jetwatt_board.rails[jetwatt_board.nr_rails];
 	const char *label = NULL;
 	int slot;
 
@@ -159,7 +160,7 @@ static int add_rail(const struct jetwatt_chip *chip, u32 channel, const struct d
  *
  * Context: jetwatt_board.lock held. Return: 0 or -ENOSPC.
  */
-int jetwatt_rail_add_all(struct jetwatt_chip *chip)
+int jetwatt_rail_add_all(struct jetwatt_sensor_chip *chip)
 {
 	struct device_node *np;
 	u32 channel;

@@ -3,8 +3,8 @@
 #ifndef JETWATT_RAIL_H
 #define JETWATT_RAIL_H
 
-struct jetwatt_chip;
+struct jetwatt_sensor_chip;
 
-int jetwatt_rail_add_all(struct jetwatt_chip *chip);
+int jetwatt_rail_add_all(struct jetwatt_sensor_chip *chip);
 
 #endif

@@ -87,7 +87,7 @@ static u32 find_rail(const char *label)
 /* The power of a rail is measured if its shunt resistance is known and its channel is enabled. */
 static bool is_measured(u32 id)
 {
-	const struct jetwatt_rail *rail = jetwatt_rail_at(id);
+	const struct jetwatt_sensor_rail *rail = jetwatt_rail_at(id);
 
 	return rail->shunt_uohm &&
 	       jetwatt_chip_channels(jetwatt_chip_at(rail->chip)) & BIT(rail->channel);

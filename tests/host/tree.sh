@@ -137,7 +137,7 @@ tags()
 		n[tag]++; at[tag] = at[tag] " " $1 ":" $2
 	} END { for (tag in n) if (n[tag] > 1) print "struct " tag ":" at[tag] }'
 }
-rule "no two structs have the same tag" < <(tags user include bpf; tags kmod)
+rule "no two structs have the same tag" < <(tags user include bpf kmod)
 
 # static_functions: print "FILE NAME" for each static function of the source files in stdin
 static_functions()

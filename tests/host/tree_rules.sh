@@ -7,7 +7,7 @@ command -v git > /dev/null || { echo "1..0 # SKIP no git here"; exit 4; }
 d=$PWD/build/host/tree_rules.d
 rm -rf "$d"
 . tests/host/check.inc
-echo 1..29
+echo 1..30
 
 # tree NAME: create a checkout without violations
 tree()
@@ -85,6 +85,8 @@ tree tag-files; put plan/a.c 'struct step {' '};'; put model/b.c 'static const s
 refused "two files with one tag" "$tags" "struct step:.* user/plan/a.c:2"
 tree tag-kmod; put ../kmod/sensors/a.h 'struct rail {' '};'; put ../kmod/sampler/b.h 'static struct rail {' '};'
 refused "two headers of the module with one tag" "$tags" "struct rail:.* kmod/s"
+tree tag-library; put ../include/jetwatt.h 'struct rail {' '};'; put ../kmod/sensors/a.h 'struct rail {' '};'
+refused "a struct of the module with the tag of a public one" "$tags" "struct rail:.* include/jetwatt.h:2"
 static="no more than three files have static functions"
 read_two=('static int read_two(int n)' '{' '}')
 tree static

@@ -18,7 +18,7 @@
 #define PATH_LEN	192
 
 /* A counter of the hwmon device. @label: of the rail or of the total; @uj: the energy, in uJ. */
-struct counter {
+struct hwmon_counter {
 	char label[JETWATT_LABEL_LEN];
 	uint64_t uj;
 };
@@ -61,7 +61,7 @@ static int find_hwmon(const struct exporter_telemetry *t, char *dir)
 	return -ENODEV;
 }
 
-static int read_counter(const char *dir, unsigned int number, struct counter *c)
+static int read_counter(const char *dir, unsigned int number, struct hwmon_counter *c)
 {
 	char file[32];
 	int64_t uj;
@@ -79,7 +79,7 @@ static int read_counter(const char *dir, unsigned int number, struct counter *c)
 static void write_rails(const struct jetwatt_metrics *m, const char *dir, const struct jetwatt_rail *rail,
 			int rails, int in_total, const char *name, const char *help)
 {
-	struct counter c;
+	struct hwmon_counter c;
 	char sample[64];
 	int any = 0;
 
@@ -103,7 +103,7 @@ static void write_rails(const struct jetwatt_metrics *m, const char *dir, const 
 static int write_energy(const struct exporter_telemetry *t, const struct jetwatt_metrics *m)
 {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
-	struct counter total;
+	struct hwmon_counter total;
 	char dir[PATH_LEN], *end;
 	int rails = t->module ? jetwatt_rails(t->module, rail, JETWATT_RAILS_MAX) : -ENOENT;
 	int64_t uw;
