@@ -4,8 +4,8 @@
  * out whether a thread is waiting. This header uses plain types, so that the BPF program and the
  * library can both include it.
  */
-#ifndef JETWATT_BPF_PLACE_H
-#define JETWATT_BPF_PLACE_H
+#ifndef JETWATT_BPF_WAIT_SLOT_H
+#define JETWATT_BPF_WAIT_SLOT_H
 
 /* Waiting ioctls of tegra-drm: NVIDIA's, with a time stamp in the reply, and mainline's, without */
 #define SYNCPOINT_WAIT_NVIDIA	0xC0206462

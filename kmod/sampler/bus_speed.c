@@ -108,7 +108,7 @@ static void measure_buses(struct kthread_work *unused)
 static DEFINE_KTHREAD_WORK(measure_work, measure_buses);
 
 /* Set CPUs and priority of the worker thread; runs once in this thread, before any measurement. */
-static void place_worker(struct kthread_work *unused)
+static void set_worker_cpus(struct kthread_work *unused)
 {
 	static struct cpumask cpus;
 
@@ -116,7 +116,7 @@ static void place_worker(struct kthread_work *unused)
 	sched_set_fifo(current);
 }
 
-static DEFINE_KTHREAD_WORK(place_work, place_worker);
+static DEFINE_KTHREAD_WORK(set_cpus_work, set_worker_cpus);
 
 /**
  * jetwatt_bus_speed_measure() - measure how fast each bus is at present
@@ -148,8 +148,8 @@ int jetwatt_bus_speed_init(void)
 	bus_speed.worker = kthread_run_worker(0, "jetwatt-measure");
 	if (IS_ERR(bus_speed.worker))
 		return PTR_ERR(bus_speed.worker);
-	kthread_queue_work(bus_speed.worker, &place_work);
-	kthread_flush_work(&place_work);
+	kthread_queue_work(bus_speed.worker, &set_cpus_work);
+	kthread_flush_work(&set_cpus_work);
 	return 0;
 }
 

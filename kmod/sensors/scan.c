@@ -47,7 +47,7 @@ static int collect(struct device *dev, void *data)
 }
 
 /* Sort by adapter and address, so that chip ids do not depend on the order of the device tree. */
-static int by_place(const void *a, const void *b)
+static int by_adapter(const void *a, const void *b)
 {
 	const struct i2c_client *x = *(const struct i2c_client **)a;
 	const struct i2c_client *y = *(const struct i2c_client **)b;
@@ -78,7 +78,7 @@ static void scan(void)
 	unsigned int i;
 
 	i2c_for_each_dev(&found, collect);
-	sort(found.client, found.n, sizeof(found.client[0]), by_place, NULL);
+	sort(found.client, found.n, sizeof(found.client[0]), by_adapter, NULL);
 	for (i = 0; i < found.n; i++) {
 		/*
 		 * jetwatt_chip_attach() takes over a pair of references, so take a second pair for

@@ -203,7 +203,7 @@ class Sources(Case):
             with open(path, encoding="utf-8") as f:
                 return float(re.search(pattern, f.read(), re.M).group(1))
         poll_s, run_s, slow_s = (constant("user/daemon/housekeeping.c", r"^#define %s\s+(\d+)" % name) * unit
-                                 for name, unit in (("POLL_MS", 1e-3), ("TEND_NS", 1e-9), ("SELDOM_NS", 1e-9)))
+                                 for name, unit in (("POLL_MS", 1e-3), ("HOUSEKEEPING_NS", 1e-9), ("SLOW_PARTS_NS", 1e-9)))
         runs = math.ceil(slow_s / run_s)
         source = jetwatt.sources.Daemon
         self.assertAlmostEqual(source.latch_s, runs * (run_s + poll_s))

@@ -94,7 +94,7 @@ static long long process_start_ticks(const struct jetwatt_board *b, int pid)
 /* Write the record of cgroups with an open freezer to disk. Return: 0; negative errno. */
 static int frozen_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
-	char text[JETWATT_SEALED_MAX];
+	char text[JETWATT_STATEFILE_MAX];
 	FILE *f = fmemopen(text, sizeof(text), "w");
 	int len;
 
@@ -129,7 +129,7 @@ static int owner_is_other(const struct jetwatt_board *b, const char *text)
  * cgroups. Return: 0; -EBUSY. */
 static int refuse_other_owner(const struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
-	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
+	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64];
 	ssize_t len = jetwatt_statefile_load(b, LEAF, path, text);
 
 	if (len < 0 || jetwatt_statefile_intact(KIND, text, (size_t)len, boot) ||
@@ -246,7 +246,7 @@ static void thaw_listed(const struct jetwatt_board *b, const char *text)
 
 int jetwatt_board_thaw_all(struct jetwatt_board *b)
 {
-	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
+	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64];
 	const char *damaged;
 	ssize_t len;
 

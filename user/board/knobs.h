@@ -401,7 +401,7 @@ const char *jetwatt_statefile_path(const struct jetwatt_board *b, const char *le
 /* Create the state directory. Return: 0; negative errno. */
 int jetwatt_statefile_dir(const struct jetwatt_board *b, struct jetwatt_error_text *err);
 /* Files with a checksum in the state directory; @leaf: name of the file; @kind: its first word */
-#define JETWATT_SEALED_MAX	16384
+#define JETWATT_STATEFILE_MAX	16384
 void jetwatt_statefile_begin(const struct jetwatt_board *b, const char *kind, FILE *f);
 int jetwatt_statefile_end(FILE *f, const char *buf);
 int jetwatt_statefile_store(struct jetwatt_board *b, const char *leaf, const char *text, int len,

@@ -43,7 +43,7 @@ static int saved_compose(const struct jetwatt_board *b, char *buf, size_t len)
 /* Write jetwatt_board::saved to the file. Return: 0; negative errno. */
 int jetwatt_saved_store(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
-	char text[JETWATT_SEALED_MAX];
+	char text[JETWATT_STATEFILE_MAX];
 	int len = saved_compose(b, text, sizeof(text));
 
 	if (len < 0)
@@ -105,7 +105,7 @@ static const char *saved_parse(struct jetwatt_board *b, char *text)
  */
 int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
-	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
+	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64];
 	ssize_t len = jetwatt_statefile_load(b, "saved", path, text);
 	const char *wrong;
 
@@ -127,7 +127,7 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
  * an earlier boot. */
 bool jetwatt_saved_old(const struct jetwatt_board *b)
 {
-	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64];
+	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64];
 	ssize_t len = jetwatt_statefile_load(b, "saved", path, text);
 
 	if (len < 0 || jetwatt_statefile_intact(KIND, text, (size_t)len, boot))

@@ -128,7 +128,7 @@ static void sensors_read(const struct jetwatt_board *b, struct settings *s)
 static int sensors_store(struct jetwatt_board *b, const struct settings *s,
 			 struct jetwatt_error_text *err)
 {
-	char text[JETWATT_SEALED_MAX];
+	char text[JETWATT_STATEFILE_MAX];
 	FILE *f = fmemopen(text, sizeof(text), "w");
 	int len;
 
@@ -168,7 +168,7 @@ static int sensors_load_line(const char *line, struct settings *s)
  * file is damaged; other negative errno. */
 static int sensors_load(struct jetwatt_board *b, struct settings *s, struct jetwatt_error_text *err)
 {
-	char path[PATH_LEN], text[JETWATT_SEALED_MAX], boot[64], *save, *line;
+	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64], *save, *line;
 	ssize_t len = jetwatt_statefile_load(b, LEAF, path, text);
 	const char *wrong;
 	int rc = 0;

@@ -41,7 +41,7 @@ int jetwatt_statefile_dir(const struct jetwatt_board *b, struct jetwatt_error_te
 }
 
 /* CRC-32 of IEEE 802.3: detects every burst error of up to 32 bits. */
-static uint32_t sealed_checksum(const char *p, size_t len)
+static uint32_t statefile_checksum(const char *p, size_t len)
 {
 	uint32_t crc = UINT32_MAX;
 
@@ -88,7 +88,7 @@ int jetwatt_statefile_end(FILE *f, const char *buf)
 
 	fflush(f);
 	end = ftell(f);
-	fprintf(f, "sum %08" PRIx32 "\n", end > 0 ? sealed_checksum(buf, (size_t)end) : 0);
+	fprintf(f, "sum %08" PRIx32 "\n", end > 0 ? statefile_checksum(buf, (size_t)end) : 0);
 	if (fflush(f) || ferror(f) || (end = ftell(f)) <= 0)
 		end = -EOVERFLOW;
 	fclose(f);
@@ -131,7 +131,7 @@ int jetwatt_statefile_store(struct jetwatt_board *b, const char *leaf, const cha
 	return jetwatt_error_sys(err, rc, "cannot save the board's state in %s", path);
 }
 
-/* Read the file @leaf into @text of JETWATT_SEALED_MAX; @path: buffer of PATH_LEN bytes, which
+/* Read the file @leaf into @text of JETWATT_STATEFILE_MAX; @path: buffer of PATH_LEN bytes, which
  * gets the path of the file. Return: length; negative errno. */
 ssize_t jetwatt_statefile_load(const struct jetwatt_board *b, const char *leaf, char *path, char *text)
 {
@@ -140,7 +140,7 @@ ssize_t jetwatt_statefile_load(const struct jetwatt_board *b, const char *leaf, 
 
 	if (fd < 0)
 		return -errno;
-	len = read(fd, text, JETWATT_SEALED_MAX - 1);
+	len = read(fd, text, JETWATT_STATEFILE_MAX - 1);
 	len = len < 0 ? -errno : len;
 	close(fd);
 	text[len < 0 ? 0 : len] = '\0';
@@ -166,7 +166,7 @@ const char *jetwatt_statefile_intact(const char *kind, char *text, size_t len, c
 	sum++;
 	if (strspn(sum + 4, "0123456789abcdef") != 8 || strcmp(sum + 12, "\n"))
 		return "the end of the file is missing";
-	if (strtoul(sum + 4, NULL, 16) != sealed_checksum(text, (size_t)(sum - text)))
+	if (strtoul(sum + 4, NULL, 16) != statefile_checksum(text, (size_t)(sum - text)))
 		return "the checksum of the file does not match";
 	*sum = '\0';
 	return sscanf(text + n + 3, "boot %63s", boot) == 1 ? NULL : "a line has an unknown form";

@@ -22,7 +22,7 @@
 #include "util/clock.h"
 
 /* Poll interval while the overshoot is being repaid, in s. */
-#define REPAID_S	0.02
+#define REPAY_POLL_S	0.02
 /* Poll interval while backing off, in s. */
 #define POLL_S		0.2
 /* Time without a cap event after which the back-off starts at JETWATTD_BACK_OFF_S again. */
@@ -49,7 +49,7 @@ int jetwattd_recover(struct jetwattd_run *r)
 	int in_debt, busy;
 
 	do {
-		busy = jetwattd_sleep(r, REPAID_S);
+		busy = jetwattd_sleep(r, REPAY_POLL_S);
 		pthread_mutex_lock(&d->lock);
 		in_debt = d->cap.energy_debt &&
 			jetwatt_clock_ns() - d->cap.stepped_ns < d->policy->window_s * 1e9;

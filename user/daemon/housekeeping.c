@@ -21,15 +21,15 @@
 /* Poll interval of the loop; it may be long, because the cap reacts in its own thread. */
 #define POLL_MS		250
 /* Minimum interval between two runs of the housekeeping. */
-#define TEND_NS		1000000000ull
+#define HOUSEKEEPING_NS		1000000000ull
 /* Minimum interval between two runs of the slow parts of the housekeeping: counters of the
  * module, verification of all knobs. */
-#define SELDOM_NS	1500000000ull
+#define SLOW_PARTS_NS	1500000000ull
 /* Age of the last sample beyond which the telemetry is stale; batching and joining delay a sample
  * by less. */
 #define STALE_NS	5000000000ull
 /* Maximum number of the job's waits for the GPU that stay in memory between two readings. */
-#define WAITS_KEPT	1024
+#define WAITS_MAX	1024
 
 void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
 {
@@ -105,10 +105,10 @@ void jetwattd_housekeeping(struct jetwattd_run *r)
 	double budget;
 	int seldom;
 
-	if (now - r->housekeeping_ns < TEND_NS)
+	if (now - r->housekeeping_ns < HOUSEKEEPING_NS)
 		return;
 	r->housekeeping_ns = now;
-	seldom = now - r->slow_housekeeping_ns >= SELDOM_NS;
+	seldom = now - r->slow_housekeeping_ns >= SLOW_PARTS_NS;
 	if (seldom)
 		r->slow_housekeeping_ns = now;
 	jetwattd_notify("WATCHDOG=1");
@@ -146,10 +146,10 @@ void jetwattd_forget_waits(struct jetwattd_run *r)
 {
 	struct jetwatt_session *w = &r->session;
 
-	if (w->nr_sync <= WAITS_KEPT)
+	if (w->nr_sync <= WAITS_MAX)
 		return;
-	memmove(w->sync, w->sync + w->nr_sync - WAITS_KEPT, WAITS_KEPT * sizeof(*w->sync));
-	w->nr_sync = WAITS_KEPT;
+	memmove(w->sync, w->sync + w->nr_sync - WAITS_MAX, WAITS_MAX * sizeof(*w->sync));
+	w->nr_sync = WAITS_MAX;
 }
 
 void jetwattd_poll(struct jetwattd_run *r, double max_s)

@@ -17,7 +17,7 @@
  * the stated power a preset draws at least 2^0.3 times as much, 23 % more. */
 #define NAMED		0.3
 /* A preset may draw as little as this fraction of the power that its name states. */
-#define LEAST_NAMED	0.5
+#define NAMED_SHARE_MIN	0.5
 /* Assumed maximum increase of power from modes of level 0 to modes of level 1, as a multiple of
  * the power at the starting level. */
 #define STEEP		4
@@ -184,7 +184,7 @@ long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt
 
 	for (size_t k = 0; k < l->firsts; k++) {
 		size_t i = l->first[k];
-		double w = doubtful ? LEAST_NAMED * l->first_w[k] : preset_power(l, k);
+		double w = doubtful ? NAMED_SHARE_MIN * l->first_w[k] : preset_power(l, k);
 
 		if (w > l->terms.limit_w || w <= most || jetwattd_is_excluded(l, i) || jetwattd_is_known(l, i) ||
 		    (l->above[i] && !doubtful))

@@ -6,9 +6,9 @@
 #include <math.h>
 
 /* Weight of the prior JETWATTD_SWING, as a number of averaging windows. */
-#define FIRST	8
+#define PRIOR_WINDOWS	8
 /* Number of averaging windows after which the weight of all earlier windows is halved. */
-#define MOST	600
+#define WINDOWS_MAX	600
 /* A deviation beyond this multiple of the swing is a change of the job or of the clocks, and starts
  * a new mean. */
 #define JUMP	6
@@ -35,9 +35,10 @@ double jetwattd_swing(struct jetwattd_swing *s, double w, uint64_t now, uint64_t
 	 * window, so that slow swings count too. Adding the product of the deviations from the
 	 * old mean and from the new mean is Welford's update. */
 	s->squares += off * (w / s->mean_w - 1);
-	if (++s->n > MOST) {
+	if (++s->n > WINDOWS_MAX) {
 		s->squares /= 2;
 		s->n /= 2;
 	}
-	return sqrt((s->squares + FIRST * JETWATTD_SWING * JETWATTD_SWING) / (s->n + FIRST));
+	return sqrt((s->squares + PRIOR_WINDOWS * JETWATTD_SWING * JETWATTD_SWING) /
+		    (s->n + PRIOR_WINDOWS));
 }

@@ -87,13 +87,13 @@ void jetwattd_on_wait(const struct jetwatt_sync *s, void *arg)
 {
 	struct jetwattd_run *r = arg;
 	struct jetwattd_seen *seen = jetwattd_seen_find(r, (pid_t)s->tgid);
-	uint64_t turn_ns = s->exit_ns - seen->last_ns, faded_ns = seen->cycle_ns / 8 * 7;
+	uint64_t exit_interval_ns = s->exit_ns - seen->last_ns, faded_ns = seen->cycle_ns / 8 * 7;
 
 	if (s->enter_ns > seen->last_ns + JETWATTD_JOB_NS) {
 		detect_pid_reuse(seen);
 		seen->waits = seen->waited_ns = seen->cycle_ns = 0;
 	} else {
-		seen->cycle_ns = turn_ns > faded_ns ? turn_ns : faded_ns;
+		seen->cycle_ns = exit_interval_ns > faded_ns ? exit_interval_ns : faded_ns;
 	}
 	seen->waits++;
 	seen->waited_ns += s->exit_ns - s->enter_ns;

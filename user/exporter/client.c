@@ -10,12 +10,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define ASK_S	2	/* time limit of each send and receive, in seconds */
+#define REQUEST_S	2	/* time limit of each send and receive, in seconds */
 
 int jetwattd_request(const char *path, const char *line, char *text, size_t *len)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	struct timeval patience = { ASK_S, 0 };
+	struct timeval patience = { REQUEST_S, 0 };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = 0;
 	ssize_t got = 1;
 

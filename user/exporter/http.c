@@ -29,7 +29,7 @@
 #define CONNECTIONS	32
 #define LIMIT		64
 /* Poll interval of the main loop. */
-#define TURN_MS		500
+#define POLL_MS		500
 /* Maximum duration of a connection, and maximum time without data. */
 #define PATIENCE_NS	5000000000ull
 #define SILENCE_S	3u
@@ -257,7 +257,7 @@ static int http_serve(struct MHD_Daemon *http)
 	if (p[0].fd < 0)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
 	while (!p[0].revents) {
-		if (poll(p, 2, TURN_MS) < 0 && errno != EINTR)
+		if (poll(p, 2, POLL_MS) < 0 && errno != EINTR)
 			break;
 		MHD_run(http);
 		connections_expire();

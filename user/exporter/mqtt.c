@@ -31,14 +31,14 @@
 /* Default length of the queue, a quarter of an hour at one message per second, about 3 MiB; and its
  * maximum. */
 #define KEEP		900
-#define KEEP_MOST	1000000
+#define KEEP_MAX	1000000
 /* Maximum number of messages passed to the library and not acknowledged by the broker. */
 #define IN_FLIGHT	16
 #define QOS		1	/* at least once */
 #define KEEPALIVE_S	30
 /* Delay before the first reconnection attempt, and the maximum of this delay, in seconds. */
-#define BACK_S		2
-#define BACK_MOST_S	60
+#define RECONNECT_S		2
+#define RECONNECT_MAX_S	60
 #define PORT		1883
 /* Time limit at the end for messages that are not acknowledged yet. */
 #define FAREWELL_MS	2000
@@ -111,8 +111,8 @@ static error_t mqtt_parse(int key, char *arg, struct argp_state *state)
 		in->login = arg;
 		break;
 	case KEPT:
-		if (jetwatt_unit_count(arg, 1, KEEP_MOST, &in->keep))
-			argp_error(state, "--keep: 1 to %d", KEEP_MOST);
+		if (jetwatt_unit_count(arg, 1, KEEP_MAX, &in->keep))
+			argp_error(state, "--keep: 1 to %d", KEEP_MAX);
 		break;
 	case CONF:
 		in->conf = arg;
@@ -173,7 +173,7 @@ static void *mqtt_thread(void *arg)
 		int err = mosquitto_loop_forever(l->mqtt, -1, 1);
 
 		on_disconnect(l->mqtt, l, err);
-		for (int i = 0; i < 10 * BACK_S && !atomic_load(&l->ends); i++)
+		for (int i = 0; i < 10 * RECONNECT_S && !atomic_load(&l->ends); i++)
 			usleep(100000);
 		if (!atomic_load(&l->ends))
 			mosquitto_reconnect(l->mqtt);
@@ -369,7 +369,7 @@ static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *h
 	mosquitto_disconnect_callback_set(l->mqtt, on_disconnect);
 	mosquitto_publish_callback_set(l->mqtt, on_published);
 	mosquitto_will_set(l->mqtt, l->state, 7, "offline", QOS, true);
-	mosquitto_reconnect_delay_set(l->mqtt, BACK_S, BACK_MOST_S, true);
+	mosquitto_reconnect_delay_set(l->mqtt, RECONNECT_S, RECONNECT_MAX_S, true);
 	err = in->login ? read_login(l->mqtt, in->login) : 0;
 	if (err)
 		return err;

@@ -9,8 +9,8 @@
  * If another thread of the process waits within JETWATT_HELPER_FILTER_HOLD_NS, the helper's waits
  * are dropped; else they are reported with their original times.
  */
-#ifndef JETWATT_LIB_OWN_H
-#define JETWATT_LIB_OWN_H
+#ifndef JETWATT_LIB_HELPER_FILTER_H
+#define JETWATT_LIB_HELPER_FILTER_H
 
 #include "jetwatt.h"
 

@@ -3,8 +3,8 @@
  * Properties of processes, cgroups and namespaces from /proc, cgroupfs and tracefs. The backends of
  * the probe use these functions to decide which processes to watch.
  */
-#ifndef JETWATT_LIB_FOLLOW_H
-#define JETWATT_LIB_FOLLOW_H
+#ifndef JETWATT_LIB_PROCESS_TREE_H
+#define JETWATT_LIB_PROCESS_TREE_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -32,12 +32,14 @@
 #define BLOCK_NS	50e6	/* minimum duration of a block of minibatches, ns */
 #define BLOCKS_MIN	6	/* minimum number of blocks from which an error is computed */
 #define POLL_MS		50	/* interval of reading samples */
-/* minimum relative error of power in a slow mode; of time, with fewer than SLOW_FEW minibatches */
+/* minimum relative error of power in a slow mode; of time, with fewer than SLOW_BATCHES_MIN
+ * minibatches */
 #define UNSETTLED	0.05
-/* minimum relative error of time with fewer than SLOW_FEW minibatches; of power: half of it */
-#define FEW_SD		0.01
+/* minimum relative error of time with fewer than SLOW_BATCHES_MIN minibatches; of power: half of
+ * it */
+#define FEW_BATCHES_SD		0.01
 /* number of minibatches that suffices to show that a mode is slower than limits->slow_ms */
-#define SLOW_FEW	3
+#define SLOW_BATCHES_MIN	3
 /* one minibatch shows that a mode is slower if it takes this many times limits->slow_ms */
 #define FAR_SLOWER	2
 /* If the choice of a mode depends on the measured power, measure up to this many times as long. */
@@ -156,12 +158,12 @@ static int is_slow(const struct jetwatt_session *w, struct mode_work *k, int bou
 	 * whose times are at least not too short. */
 	n = n ? n : clean_batches(w, k, bounds, since_ns, since_ns, 0);
 	jetwatt_block_mean(k->time, k->uj, n, BLOCK_NS, &row);
-	if (n < SLOW_FEW && row.time_ms < FAR_SLOWER * limits->slow_ms)
+	if (n < SLOW_BATCHES_MIN && row.time_ms < FAR_SLOWER * limits->slow_ms)
 		return 0;
 	if (row.time_ms * (1 - 3 * row.time_sd) < limits->slow_ms)
 		return 0;
 	row.mode = m->row.mode;
-	row.time_sd = n < SLOW_FEW ? fmax(row.time_sd, UNSETTLED) : row.time_sd;
+	row.time_sd = n < SLOW_BATCHES_MIN ? fmax(row.time_sd, UNSETTLED) : row.time_sd;
 	row.power_sd = fmax(row.power_sd, UNSETTLED);
 	m->row = row;
 	m->batches = n;
@@ -230,9 +232,9 @@ static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first
 	close = jetwatt_settle_decisive(m->row.time_ms, m->row.power_w, m->row.power_sd * m->row.power_w, limits);
 	done &= m->row.time_sd <= limits->target &&
 		m->row.power_sd <= (close ? fmin(JETWATT_POWER_ERROR_DECISIVE, limits->target) : limits->target);
-	if (n < SLOW_FEW) {
-		m->row.time_sd = fmax(m->row.time_sd, FEW_SD);
-		m->row.power_sd = fmax(m->row.power_sd, FEW_SD / 2);
+	if (n < SLOW_BATCHES_MIN) {
+		m->row.time_sd = fmax(m->row.time_sd, FEW_BATCHES_SD);
+		m->row.power_sd = fmax(m->row.power_sd, FEW_BATCHES_SD / 2);
 	}
 	if (!n && limits->slow_ms > 0 && is_slow(w, k, bounds, since_ns, limits, m))
 		return 1;

@@ -55,7 +55,7 @@ static double energy_between(const struct jetwatt_session *w, size_t *lo, uint64
 }
 
 /* Return: number of the phase with most steps. */
-static uint32_t most_steps(const struct jetwatt_batch_bound *b, int n)
+static uint32_t main_phase(const struct jetwatt_batch_bound *b, int n)
 {
 	size_t count[JETWATT_PHASES_MAX + 1] = { 0 };
 	uint32_t most = 1;
@@ -116,7 +116,7 @@ static void find_cost(struct steps *s, double part, struct jetwatt_phase_cost *k
 static void find_costs(const struct jetwatt_session *w, const struct jetwatt_batch_bound *b, int n,
 		       uint64_t since_ns, uint64_t from_ns, struct steps *s, struct jetwatt_step_costs *c)
 {
-	uint32_t decode = most_steps(b, n);
+	uint32_t decode = main_phase(b, n);
 	double median = median_ns(b, n, decode, s[JETWATT_DECODE].ns), gap_uj = 0, gap_ns = 0;
 	size_t lo = 0;
 	int before = -1;

@@ -8,12 +8,12 @@
 #define SETTLE_MAX_S	6
 /*
  * If power differs from the power before the change of mode by less than this fraction, it has
- * settled after STEP_NS, the averaging time of the chip. The decision needs samples of STEP_SEEN_NS
- * more.
+ * settled after AVERAGING_NS, the averaging time of the chip. The decision needs samples of another
+ * SMALL_CHANGE_SAMPLES_NS.
  */
-#define STEP		0.03
-#define STEP_NS		200000000ull
-#define STEP_SEEN_NS	1000000000ull
+#define SMALL_CHANGE		0.03
+#define AVERAGING_NS		200000000ull
+#define SMALL_CHANGE_SAMPLES_NS	1000000000ull
 /* Maximum relative error of a predicted power; and the maximum if the prediction is at least FAR
  * standard errors away from the power limit. */
 #define PREDICTED	0.012
@@ -39,20 +39,21 @@ static int hardly_changed(const struct jetwatt_settle *s, double before_w)
 {
 	double sum = 0, some = 0;
 
-	if (!(before_w > 0) || !s->n || s->t[s->n - 1] - s->since_ns < STEP_NS + STEP_SEEN_NS)
+	if (!(before_w > 0) || !s->n ||
+	    s->t[s->n - 1] - s->since_ns < AVERAGING_NS + SMALL_CHANGE_SAMPLES_NS)
 		return 0;
 	for (size_t i = 0; i < s->n; i++)
-		if (s->t[i] - s->since_ns >= STEP_NS) {
+		if (s->t[i] - s->since_ns >= AVERAGING_NS) {
 			sum += s->w[i];
 			some++;
 		}
-	return fabs(sum / some / before_w - 1) < STEP;
+	return fabs(sum / some / before_w - 1) < SMALL_CHANGE;
 }
 
 uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_ns,
 			      const struct jetwatt_measure_limits *limits, int *settled)
 {
-	uint64_t most_ns = (limits->settle_s > 0 ? limits->settle_s : SETTLE_MAX_S) * 1e9;
+	uint64_t max_ns = (limits->settle_s > 0 ? limits->settle_s : SETTLE_MAX_S) * 1e9;
 	long at = s->n ? jetwatt_batch_settled_over(s->t, s->w, s->n, minibatch_ns) : -ENODATA;
 
 	*settled = at >= 0;
@@ -60,10 +61,10 @@ uint64_t jetwatt_settle_time(const struct jetwatt_settle *s, uint64_t minibatch_
 		return s->t[at];
 	*settled = hardly_changed(s, limits->before_w);
 	if (*settled)
-		return s->since_ns + STEP_NS;
+		return s->since_ns + AVERAGING_NS;
 	/* Power may never settle within its noise. After the time limit, use the unsettled power
 	 * from the middle of the time limit on. */
-	return s->n && s->t[s->n - 1] - s->since_ns > most_ns ? s->since_ns + most_ns / 2 : 0;
+	return s->n && s->t[s->n - 1] - s->since_ns > max_ns ? s->since_ns + max_ns / 2 : 0;
 }
 
 /* Predict the settled level of power from the samples from @from_ns on. Return: as
@@ -75,7 +76,7 @@ static int fit_level(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t 
 
 	if (!limits->decay)
 		return -ENODATA;
-	from_ns = from_ns > s->since_ns + STEP_NS ? from_ns : s->since_ns + STEP_NS;
+	from_ns = from_ns > s->since_ns + AVERAGING_NS ? from_ns : s->since_ns + AVERAGING_NS;
 	while (i < s->n && s->t[i] < from_ns)
 		i++;
 	return jetwatt_batch_level(s->t + i, s->w + i, s->n - i, minibatch_ns, limits->decay, l);

@@ -22,7 +22,7 @@
  */
 #define HOLD_MS		1000
 /* A rail of the total that was not read for this time, in ns, has failed. */
-#define DEAD_NS		2000000000ull
+#define FAILED_RAIL_NS		2000000000ull
 /* Interval of reading sysfs, ns: some files request their value from the firmware, which takes
  * milliseconds. */
 #define SYSFS_NS		1000000000ull
@@ -60,7 +60,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 
 		if (p->valid & 1u << r || !w->alive_ns[r])
 			w->alive_ns[r] = p->time_ns;
-		else if (p->time_ns - w->alive_ns[r] > DEAD_NS) {
+		else if (p->time_ns - w->alive_ns[r] > FAILED_RAIL_NS) {
 			w->failed_rail = r;
 			w->failed = 1;
 		}

@@ -7,8 +7,8 @@
 /* maximum number of ends of minibatches that are assumed between two successive waits, if waits
  * between these two are missing */
 #define ENDS_MAX	12
-#define SCORE_MOST	1e6	/* largest absolute value of a score in a record */
-#define GAP_MOST_NS	9e18	/* largest gap in a record, ns */
+#define SCORE_MAX	1e6	/* largest absolute value of a score in a record */
+#define GAP_MAX_NS	9e18	/* largest gap in a record, ns */
 
 /*
  * Count the launches of a bound, and compute three times: the time of waiting, the time until the
@@ -144,7 +144,7 @@ static void fill_phase(const struct jetwatt_batch_wait *b, const struct jetwatt_
 
 static float clamp_score(double score)
 {
-	return (float)fmax(-SCORE_MOST, fmin(SCORE_MOST, score));
+	return (float)fmax(-SCORE_MAX, fmin(SCORE_MAX, score));
 }
 
 /* Record the decision whether a minibatch ends with wait @i - 1, which wait @i determines; @ends
@@ -169,7 +169,7 @@ static void record_decision(const struct jetwatt_item *it, const struct jetwatt_
 	w->score = clamp_score(b[i].score);
 	w->missing = b[i].missing;
 	if (it[i].waits == 1)
-		why[it[i].at].gap_ns = (uint64_t)fmin(b[i].gap_ns, GAP_MOST_NS);
+		why[it[i].at].gap_ns = (uint64_t)fmin(b[i].gap_ns, GAP_MAX_NS);
 }
 
 void jetwatt_bounds_begin(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_why *why)
@@ -185,11 +185,11 @@ void jetwatt_bounds_begin(const struct jetwatt_item *it, size_t n, struct jetwat
 	}
 }
 
-int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b, size_t n,
-		       size_t enough, const struct jetwatt_period *r, const struct jetwatt_cut *cut,
-		       size_t *next)
+int jetwatt_bounds_write(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b,
+			 size_t n, size_t enough, const struct jetwatt_period *r,
+			 const struct jetwatt_bounds_out *dst, size_t *next)
 {
-	struct jetwatt_batch_bound *out = cut->out;
+	struct jetwatt_batch_bound *out = dst->out;
 	uint64_t start = out[0].start_ns, at[ENDS_MAX];
 	uint32_t flags = out[0].flags;
 	size_t from = 0, count = 0;
@@ -206,10 +206,10 @@ int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch
 		 * wait, has room for all bounds. */
 		if (nr > 1 && count + (size_t)nr > i + i / 2)
 			nr = 1;
-		if (cut->why)
-			record_decision(it, b, n, i, r, cut->why, nr, at[0]);
-		for (size_t j = from; cut->why && nr && j < i; j++)
-			cut->why[it[j].at].minibatch = cut->base + (uint32_t)count;
+		if (dst->why)
+			record_decision(it, b, n, i, r, dst->why, nr, at[0]);
+		for (size_t j = from; dst->why && nr && j < i; j++)
+			dst->why[it[j].at].minibatch = dst->base + (uint32_t)count;
 		for (int e = 0; e < nr; e++) {
 			bool seen = at[e] == it[i - 1].sync->exit_ns;
 
@@ -243,9 +243,9 @@ static void record_marked(const struct jetwatt_item *it, size_t from, size_t to,
 }
 
 int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_period *r,
-			  const struct jetwatt_cut *cut)
+			  const struct jetwatt_bounds_out *dst)
 {
-	struct jetwatt_batch_bound *out = cut->out;
+	struct jetwatt_batch_bound *out = dst->out;
 	uint32_t flags = JETWATT_BATCH_FIRST;
 	size_t from = 0;
 	int count = 0;
@@ -262,16 +262,16 @@ int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwat
 						   .tgid = s->tgid, .cgroup = s->cgroup, .flags = flags,
 						   .confidence = 1, .syncs = (uint32_t)(i - from) };
 		fill_times(o, it + from, i - from);
-		if (cut->why)
-			record_marked(it, from, i, cut->why, cut->base + (uint32_t)count);
+		if (dst->why)
+			record_marked(it, from, i, dst->why, dst->base + (uint32_t)count);
 		r->k = (int)(i - from);
 		flags = 0;
 		from = i + 1;
 		count++;
 	}
-	for (size_t i = 0; i < n && count && cut->why; i++) {
-		cut->why[it[i].at].rule = JETWATT_RULE_MARK;
-		cut->why[it[i].at].score = 1;
+	for (size_t i = 0; i < n && count && dst->why; i++) {
+		dst->why[it[i].at].rule = JETWATT_RULE_MARK;
+		dst->why[it[i].at].score = 1;
 	}
 	r->confidence = count > 0;
 	return count;

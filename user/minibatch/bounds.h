@@ -20,12 +20,12 @@ struct jetwatt_item {
 };
 
 /*
- * segment.c: as jetwatt_batch_segment_why(). @most_of: set to the period and the model of the job
+ * segment.c: as jetwatt_batch_segment_why(). @main_job: set to the period and the model of the job
  * with the most waits; @tgid: set to the process id of the job with the most waits.
  */
 int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
-		       struct jetwatt_period *most_of, uint32_t *tgid);
+		       struct jetwatt_period *main_job, uint32_t *tgid);
 
 /* no_launch.c: return whether the probe sees the launches of a job. */
 bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n);
@@ -114,37 +114,37 @@ void jetwatt_wait_times(const struct jetwatt_item *it, size_t n, struct jetwatt_
 void jetwatt_wait_rough_logs(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_wait *b);
 
 /**
- * struct jetwatt_cut - where bounds and records are written
+ * struct jetwatt_bounds_out - where bounds and records are written
  * @out: array of bounds; the caller sets start_ns and flags of the first bound
  * @base: index of @out[0] among all bounds
  * @why: one record for each wait of the input; NULL: no records
  */
-struct jetwatt_cut {
+struct jetwatt_bounds_out {
 	struct jetwatt_batch_bound *out;
 	uint32_t base;
 	struct jetwatt_batch_why *why;
 };
 
 /**
- * jetwatt_bounds_cut() - write the bounds of labelled waits
+ * jetwatt_bounds_write() - write the bounds of labelled waits
  * @it: the waits
  * @b: their labels
  * @n: number of waits
  * @enough: stop when the bounds contain this number of waits
  * @r: the period and the model that were found for the job
- * @cut: where to write
+ * @dst: where to write
  * @next: set to the index of the first wait after the last bound
  *
  * Return: number of bounds, at most 2 * @n.
  */
-int jetwatt_bounds_cut(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b, size_t n,
-		       size_t enough, const struct jetwatt_period *r, const struct jetwatt_cut *cut,
-		       size_t *next);
+int jetwatt_bounds_write(const struct jetwatt_item *it, const struct jetwatt_batch_wait *b,
+			 size_t n, size_t enough, const struct jetwatt_period *r,
+			 const struct jetwatt_bounds_out *dst, size_t *next);
 
 /* Write the bounds that the program has marked. Return: number of bounds; 0 if there are no
  * marks. */
 int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_period *r,
-			  const struct jetwatt_cut *cut);
+			  const struct jetwatt_bounds_out *dst);
 
 /* Initialise the decision records of a job; no decision is recorded yet. */
 void jetwatt_bounds_begin(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_why *why);

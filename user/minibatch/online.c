@@ -25,7 +25,7 @@
 #define WAITS_MIN	24	/* minimum number of waits from which the cycle is learned */
 /* with fewer stored waits, learn again after every WAITS_MIN / 2 new waits: the first fits may
  * miss a long period, such as 8 waits */
-#define WAITS_FEW	96
+#define LEARN_OFTEN_WAITS	96
 /* learn again after this many new waits if these took at least LEARN_NS; else after CYCLE_WAITS
  * new waits, or after STORED_WAITS if the minibatches have many waits */
 #define LEARN_WAITS	64
@@ -289,7 +289,7 @@ static bool is_due(const struct jetwatt_batch_track *t)
 {
 	if (t->n < WAITS_MIN)
 		return false;
-	if (!t->period || t->n < WAITS_FEW)
+	if (!t->period || t->n < LEARN_OFTEN_WAITS)
 		return t->fresh >= WAITS_MIN / 2;
 	/* No boundary for a long time: the minibatches have fewer waits now. */
 	if (t->cycle.launches && jetwatt_long_is_lost(&t->sum, &t->cycle))

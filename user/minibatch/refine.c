@@ -133,13 +133,13 @@ static int label_other_phase(struct jetwatt_batch_wait *b, size_t n, bool shared
 }
 
 /* Counts of rare events. */
-struct refine_seen {
+struct rare_counts {
 	size_t missing, whole_lost, outlier, extras, after;
 };
 
-static struct refine_seen count_rare(const struct jetwatt_batch_wait *b, size_t n, int k)
+static struct rare_counts count_rare(const struct jetwatt_batch_wait *b, size_t n, int k)
 {
-	struct refine_seen s = { 0 };
+	struct rare_counts s = { 0 };
 
 	for (size_t i = 1; i < n; i++) {
 		s.missing += b[i].missing;
@@ -162,7 +162,7 @@ static struct refine_seen count_rare(const struct jetwatt_batch_wait *b, size_t 
 static void learn_rates(const struct jetwatt_batch_wait *b, size_t n, struct jetwatt_wait_hmm *m,
 			bool first, double *scratch)
 {
-	struct refine_seen s = count_rare(b, n, m->train.k);
+	struct rare_counts s = count_rare(b, n, m->train.k);
 	double groups = (double)n / m->train.k;
 
 	m->stall = jetwatt_template_stalls(b, n, &m->train);

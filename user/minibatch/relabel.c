@@ -20,7 +20,7 @@
 #define CLEAR_SD	0.3
 /* minimum number of long gaps for relabelling a job in which every wait seemed to be a
  * minibatch */
-#define HEAVY_MIN	20
+#define LONG_GAPS_MIN	20
 /* number of waits before, and number of waits after, that count as neighbours of a wait */
 #define NEAR		4
 /* maximum number of waits with a usual label among those that make up for a delay */
@@ -33,10 +33,10 @@
 #define LIKE_MIN	3
 /* maximum amount by which waits at another speed are shorter (logarithm) */
 #define SHORTER		2.1
-/* maximum mean duration of late minibatches, in usual durations; LATE_SAME applies if all waits follow
- * the same number of launches, so that the work is known to be the same */
+/* maximum mean duration of late minibatches, in usual durations; LATE_SAME_WORK applies if all waits
+ * follow the same number of launches, so that the work is known to be the same */
 #define LATE		2
-#define LATE_SAME	3
+#define LATE_SAME_WORK	3
 
 /*
  * If several gaps of a cycle are as long as the first one and the others are short, the cycle
@@ -216,7 +216,8 @@ void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n)
 			sum += b[end].cycle_ns;
 		sum /= (double)(end - i);
 		if (late)
-			most = fmax(was, will) * (same_launches(b, i, j) ? LATE_SAME : LATE);
+			most = fmax(was, will) *
+			       (same_launches(b, i, j) ? LATE_SAME_WORK : LATE);
 		for (size_t l = i; l < j && strange && sum > least && sum < most; l++) {
 			b[l].phase_index = 0;
 			b[l].other_phase = false;
@@ -353,7 +354,7 @@ int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n
 		exact += count && i - at[count - 1] == (size_t)k;
 		at[count++] = i;
 	}
-	usual = count >= HEAVY_MIN && exact * 10 >= count * 8 &&
+	usual = count >= LONG_GAPS_MIN && exact * 10 >= count * 8 &&
 		jetwatt_period_is_own(b, at, count, k, scratch);
 	free(at);
 	return usual ? k : 0;

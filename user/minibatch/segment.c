@@ -122,20 +122,20 @@ static bool is_shared(const struct jetwatt_item *it, size_t n)
  * not depend on the length of the run, and the job may change its behaviour.
  * Return: number of bounds; -ENOMEM.
  */
-static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_cut *cut,
+static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_bounds_out *dst,
 		       struct jetwatt_period *r)
 {
-	struct jetwatt_batch_bound *out = cut->out;
+	struct jetwatt_batch_bound *out = dst->out;
 	struct jetwatt_sync *merged = NULL;
 	size_t scratch = n < WINDOW ? n : WINDOW, done = 0;
 	struct jetwatt_batch_wait *b;
 	uint64_t missing = 0, begin_ns = it[0].sync->enter_ns;
 	int count, rc = 0;
 
-	*r = (struct jetwatt_period){ .k = 1, .shared = is_shared(it, n), .why = cut->why != NULL };
-	if (cut->why)
-		jetwatt_bounds_begin(it, n, cut->why);
-	count = jetwatt_bounds_marked(it, n, r, cut);
+	*r = (struct jetwatt_period){ .k = 1, .shared = is_shared(it, n), .why = dst->why != NULL };
+	if (dst->why)
+		jetwatt_bounds_begin(it, n, dst->why);
+	count = jetwatt_bounds_marked(it, n, r, dst);
 	if (count)
 		return count;
 	r->launches = jetwatt_launches_traced(it, n);
@@ -148,22 +148,22 @@ static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_c
 		return -ENOMEM;
 	}
 	if (r->launches) {
-		n = jetwatt_merge_waits(it, n, merged, cut->why);
-		rc = jetwatt_long_cycles_merge(it, &n, merged, cut->why, &r->cycle);
+		n = jetwatt_merge_waits(it, n, merged, dst->why);
+		rc = jetwatt_long_cycles_merge(it, &n, merged, dst->why, &r->cycle);
 	}
 	out[0].start_ns = begin_ns;
 	out[0].flags = JETWATT_BATCH_FIRST;
 	while (done < n && rc >= 0) {
 		struct jetwatt_batch_bound *to = &out[count];
-		struct jetwatt_cut part = { to, cut->base + (uint32_t)count, cut->why };
+		struct jetwatt_bounds_out part = { to, dst->base + (uint32_t)count, dst->why };
 		size_t left = n - done, seen = left < WINDOW ? left : WINDOW, all = seen, next;
 		bool last = seen == left;
 
 		rc = segment_window(it + done, &seen, b, r);
 		if (rc)
 			break;
-		rc = jetwatt_bounds_cut(it + done, b, seen, last ? seen + 1 : seen - seen / 8, r, &part,
-					&next);
+		rc = jetwatt_bounds_write(it + done, b, seen, last ? seen + 1 : seen - seen / 8, r,
+					  &part, &next);
 		count += rc;
 		if (last || rc < 0)
 			break;
@@ -263,7 +263,7 @@ int jetwatt_batch_why_init(const struct jetwatt_sync *sync, size_t n, struct jet
 
 int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_bound *out,
 		       struct jetwatt_batch_info *info, struct jetwatt_batch_why *why,
-		       struct jetwatt_period *most_of, uint32_t *tgid)
+		       struct jetwatt_period *main_job, uint32_t *tgid)
 {
 	size_t jobs = 0, most = 0;
 	struct jetwatt_item *it;
@@ -280,13 +280,13 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 	if (!it)
 		return -ENOMEM;
 	for (size_t from = 0, i; from < n; from = i) {
-		struct jetwatt_cut cut = { out + count, (uint32_t)count, why };
+		struct jetwatt_bounds_out dst = { out + count, (uint32_t)count, why };
 		uint32_t job = it[from].sync->tgid;
 		struct jetwatt_period r;
 		int got;
 
 		i = job_end(it, n, from);
-		got = segment_job(it + from, i - from, &cut, &r);
+		got = segment_job(it + from, i - from, &dst, &r);
 		if (got < 0) {
 			free(it);
 			return got;
@@ -295,7 +295,7 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 		if (i - from > most) {
 			most = i - from;
 			info->period_syncs = r.k;
-			*most_of = r;
+			*main_job = r;
 			*tgid = job;
 		}
 		info->confidence += r.confidence * (double)(i - from) / (double)n;

@@ -151,7 +151,7 @@ static double outlier_median(double v[DIMS], int n)
 
 /* Return: least power of a row that is no outlier. @mean, @end: of the row, one value per dimension
  * at a distance of @n. */
-static double outlier_least(const double *mean, const double *end, size_t n)
+static double outlier_limit_w(const double *mean, const double *end, size_t n)
 {
 	double two[DIMS], all[DIMS];
 	int both = 0, known = 0;
@@ -181,7 +181,7 @@ long jetwatt_outlier_mark(const struct jetwatt_row *row, size_t n, unsigned char
 		outlier_estimate(row, n, d, l, level, mean + d * n, end + d * n);
 	count = 0;
 	for (size_t i = 0; i < n; i++) {
-		outlier[i] = row[i].power_w < outlier_least(mean + i, end + i, n);
+		outlier[i] = row[i].power_w < outlier_limit_w(mean + i, end + i, n);
 		count += outlier[i];
 	}
 out:

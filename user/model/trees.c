@@ -215,14 +215,14 @@ static int trees_boost(struct boosted *b, struct trees_table *t)
 	return err;
 }
 
-struct tree_place {
+struct tree_value {
 	double x;
 	size_t row;
 };
 
-static int trees_by_place(const void *a, const void *b)
+static int trees_by_value(const void *a, const void *b)
 {
-	const struct tree_place *p = a, *q = b;
+	const struct tree_value *p = a, *q = b;
 
 	return p->x != q->x ? (p->x > q->x) - (p->x < q->x) : (p->row > q->row) - (p->row < q->row);
 }
@@ -251,7 +251,7 @@ static int trees_features(double *x, const struct jetwatt_mode *mode, uint32_t b
 static int trees_table_make(struct trees_table *t, const struct jetwatt_row *row, size_t n,
 			    int batch)
 {
-	struct tree_place *p = calloc(n, sizeof(*p));
+	struct tree_value *p = calloc(n, sizeof(*p));
 	int err = p ? 0 : -ENOMEM;
 
 	*t = (struct trees_table){ .n = n, .x = calloc(n, sizeof(*t->x)), .y = calloc(n, sizeof(*t->y)),
@@ -267,8 +267,8 @@ static int trees_table_make(struct trees_table *t, const struct jetwatt_row *row
 			break;
 		}
 		for (size_t i = 0; i < n; i++)
-			p[i] = (struct tree_place){ t->x[i][d], i };
-		qsort(p, n, sizeof(*p), trees_by_place);
+			p[i] = (struct tree_value){ t->x[i][d], i };
+		qsort(p, n, sizeof(*p), trees_by_value);
 		for (size_t i = 0; i < n; i++)
 			t->order[d][i] = p[i].row;
 	}

@@ -19,7 +19,7 @@ extern char **environ;
  * process or the child process gnuplot. */
 static int open_scratch(int *fd)
 {
-	*fd = memfd_create("jetwatt-picture", MFD_CLOEXEC);
+	*fd = memfd_create("jetwatt-plot", MFD_CLOEXEC);
 	return *fd < 0 ? -errno : 0;
 }
 

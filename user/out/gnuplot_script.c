@@ -84,11 +84,11 @@ static int script_predicted(FILE *f, const struct jetwatt_report *r)
 	return 0;
 }
 
-struct picture_range {
+struct plot_range {
 	double lo[2], hi[2];
 };
 
-static void extend_range(struct picture_range *g, double time_ms, double power_w)
+static void extend_range(struct plot_range *g, double time_ms, double power_w)
 {
 	g->lo[0] = fmin(g->lo[0], time_ms);
 	g->hi[0] = fmax(g->hi[0], time_ms);
@@ -100,7 +100,7 @@ static void extend_range(struct picture_range *g, double time_ms, double power_w
  * label. */
 static void script_ranges(FILE *f, const struct jetwatt_report *r)
 {
-	struct picture_range g = { { INFINITY, INFINITY }, { 0, 0 } };
+	struct plot_range g = { { INFINITY, INFINITY }, { 0, 0 } };
 
 	for (size_t i = 0; i < r->nr_predicted; i++)
 		extend_range(&g, r->predicted[i].time_ms, r->predicted[i].power_w);

@@ -27,7 +27,7 @@
 /* Largest number of levels of a knob. */
 #define STEPS	64
 /* A change of power below this number of watts gives a slope of 0. */
-#define STILL_W	1.0
+#define SAME_POWER_W	1.0
 
 /**
  * struct gmd_walk - one pass along the path of measured modes
@@ -150,7 +150,7 @@ static size_t gmd_max_power(const struct gmd_walk *w, size_t mode, double *power
 }
 
 /* Return: change of time per watt between two modes, for the workload with the higher power in mode
- * @a; 0 if the powers differ by less than STILL_W. */
+ * @a; 0 if the powers differ by less than SAME_POWER_W. */
 static double gmd_slope(const struct gmd_walk *w, size_t a, size_t b)
 {
 	double power, dt, dp;
@@ -159,7 +159,7 @@ static double gmd_slope(const struct gmd_walk *w, size_t a, size_t b)
 
 	dt = gmd_value(w, t->time_ms, work, a) - gmd_value(w, t->time_ms, work, b);
 	dp = gmd_value(w, t->power_w, work, a) - gmd_value(w, t->power_w, work, b);
-	return fabs(dp) < STILL_W ? 0 : fabs(dt / dp);
+	return fabs(dp) < SAME_POWER_W ? 0 : fabs(dt / dp);
 }
 
 /* Descend. Return: 1 if the path has ended; 0 if the cell w->next must be measured first. */

@@ -24,7 +24,7 @@
  * @lo: lowest value of a number, a count or a power limit
  * @hi: highest value of a number, a count or a power limit
  * @window_at: for a power limit: offset of the member with its averaging window
- * @least_s: for a power limit: shortest averaging window, in s
+ * @min_window_s: for a power limit: shortest averaging window, in s
  * @repeats: 1: the key may be given several times
  * @restart: 1: the value is a text, and jetwattd uses a new one only after a restart
  */
@@ -34,7 +34,7 @@ struct policy_key {
 		   unsigned int line, struct jetwatt_conf_error *e);
 	size_t at, size, window_at;
 	const char *unit, *word[2];
-	double lo, hi, least_s;
+	double lo, hi, min_window_s;
 	int repeats, restart;
 };
 
@@ -224,9 +224,11 @@ static int set_power_over(struct jetwattd_policy *p, const struct policy_key *k,
 	snprintf(fix, sizeof(fix), "write it like %s = %s", k->name, k->word[0]);
 	snprintf(watts, sizeof(watts), "%.*s", over ? (int)(over - value) : (int)strlen(value), value);
 	if (jetwatt_unit_parse(watts, k->unit, &w) || w < k->lo || w > k->hi ||
-	    (over && (jetwatt_unit_parse(over + strlen(OVER), "s", &s) || s < k->least_s || s > WINDOW_MAX_S)))
-		return jetwatt_conf_refuse(e, line, fix, "\"%.40s\" is not a %s from %g to %g%s, over %g to %gs",
-					   value, k->name, k->lo, k->hi, k->unit, k->least_s, WINDOW_MAX_S);
+	    (over && (jetwatt_unit_parse(over + strlen(OVER), "s", &s) || s < k->min_window_s ||
+		      s > WINDOW_MAX_S)))
+		return jetwatt_conf_refuse(
+			e, line, fix, "\"%.40s\" is not a %s from %g to %g%s, over %g to %gs",
+			value, k->name, k->lo, k->hi, k->unit, k->min_window_s, WINDOW_MAX_S);
 	memcpy((char *)p + k->at, &w, sizeof(w));
 	if (over)
 		memcpy((char *)p + k->window_at, &s, sizeof(s));
@@ -262,9 +264,9 @@ static int set_choice(struct jetwattd_policy *p, const struct policy_key *k, con
 #define AT(member)	.at = offsetof(struct jetwattd_policy, member), \
 			.size = sizeof(((struct jetwattd_policy *)0)->member)
 #define NUMBER(member, unit_, lo_, hi_)	set_number, AT(member), .unit = unit_, .lo = lo_, .hi = hi_
-#define POWER(member, window, example, least_s_) \
+#define POWER(member, window, example, min_window_s_) \
 	set_power_over, AT(member), .unit = "W", .lo = 0.1, .hi = 1000, .word = { example }, \
-	.window_at = offsetof(struct jetwattd_policy, window), .least_s = least_s_
+	.window_at = offsetof(struct jetwattd_policy, window), .min_window_s = min_window_s_
 #define CHOICE(member, first, second)	set_choice, AT(member), .word = { first, second }
 
 /* The keys of the policy file. Bit i of @given belongs to row i. */

@@ -4,8 +4,8 @@
  * device tree and /etc that determine what jetwatt finds on a board, and what its module has found.
  * Reports come from other people's machines, so the reader does not trust any value in a report.
  */
-#ifndef JETWATT_REPORT_FILE_H
-#define JETWATT_REPORT_FILE_H
+#ifndef JETWATT_STORE_REPORT_H
+#define JETWATT_STORE_REPORT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -33,7 +33,7 @@
 #define BUSY_NS		(5 * MS)
 /* interval between two notifications of the guard process, ns */
 #define NOTIFY_NS		(250 * MS)
-#define STILL_MS	100		/* time limit for freezing a program, ms */
+#define FREEZE_MS	100		/* time limit for freezing a program, ms */
 /* Length of a time slice of training while there is no plan, as a fraction of the latency limit. */
 #define BLIND		0.5
 /* Weight of the newest change of program in the running mean of the duration of such changes. */
@@ -53,7 +53,7 @@ static void freeze_program(struct jetwatt_timeshare *s, struct jetwatt_corunner 
 	int err = t->ended ? 0 : jetwatt_freezer_freeze(&t->freezer, jetwatt_clock_ns());
 
 	if (!err && t->freezer.held)
-		err = jetwatt_freezer_wait(&t->freezer, STILL_MS);
+		err = jetwatt_freezer_wait(&t->freezer, FREEZE_MS);
 	/* -ETIMEDOUT: a process inside a driver's system call freezes when the call returns. */
 	if (err && err != -ETIMEDOUT)
 		freeze_failed(s, t, err);

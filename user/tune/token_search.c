@@ -186,16 +186,16 @@ static const struct jetwatt_plan_choice *best_candidate(const struct jetwatt_tok
 							const struct choice *k, int n, int may_measure)
 {
 	const struct jetwatt_plan_choice *best = NULL;
-	double limit_ms = 0, least_mj = 0, ms, mj;
+	double limit_ms = 0, best_mj = 0, ms, mj;
 
 	for (int i = 0; i < n; i++) {
 		if (!may_measure && !k->at[i].measured)
 			continue;
 		candidate_figures(l, &k->at[i], &ms, &mj);
-		if (best && (ms > limit_ms || mj >= least_mj))
+		if (best && (ms > limit_ms || mj >= best_mj))
 			continue;
 		limit_ms = best ? limit_ms : t->q.minimise == JETWATT_MIN_TIME ? AS_FAST * ms : 0;
-		least_mj = mj;
+		best_mj = mj;
 		best = &k->at[i];
 	}
 	return best;

@@ -3,8 +3,8 @@
  * Permanent limits on the system calls of this process (seccomp(2)). The filters of the systemd
  * units work under systemd only; the filters of this file work however the process is started.
  */
-#ifndef JETWATT_UTIL_FENCE_H
-#define JETWATT_UTIL_FENCE_H
+#ifndef JETWATT_UTIL_SECCOMP_H
+#define JETWATT_UTIL_SECCOMP_H
 
 #include <errno.h>
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Minimum length of an id in characters; a shorter id would match parts of unrelated numbers. */
-#define ID_LEAST	6
+#define ID_LEN_MIN	6
 
 /* Default names of hosts and users in JetPack images. The default names identify no user, and
  * drivers and kernels have the same names, so the default names are not removed. */
@@ -57,7 +57,7 @@ static void private_add_ids(struct jetwatt_private *p, const char *root, const c
 	if (!strstr(path, "cmdline")) {
 		word = strtok_r(text, " \t\r\n", &save);
 		if (word)
-			private_add(p->id, &p->nr_ids, word, strlen(word), ID_LEAST);
+			private_add(p->id, &p->nr_ids, word, strlen(word), ID_LEN_MIN);
 		return;
 	}
 	/* Parameters such as androidboot.serialno=1423...: the word contains "serial" or "uuid". */
@@ -65,7 +65,7 @@ static void private_add_ids(struct jetwatt_private *p, const char *root, const c
 		const char *value = strrchr(word, '=');	/* the last "=": root=PARTUUID=... */
 
 		if (value && (strcasestr(word, "serial") || strcasestr(word, "uuid")))
-			private_add(p->id, &p->nr_ids, value + 1, strlen(value + 1), ID_LEAST);
+			private_add(p->id, &p->nr_ids, value + 1, strlen(value + 1), ID_LEN_MIN);
 	}
 }
 

@@ -196,12 +196,12 @@ static int sweep_repeat(const struct jetwatt_sweep *s, size_t r, size_t n,
 /**
  * struct query_figures - summary of many queries
  * @queries, @feasible, @solved, @violations: number of queries, and of those with this property
- * @modes, @measured: sums of the modes and cells measured; @most_modes: most modes of one query
+ * @modes, @measured: sums of the modes and cells measured; @max_modes: most modes of one query
  * @ms, @longest, @exhaust_ms: as in struct jetwatt_query_score, summed; of @longest, the maximum
  * @v: scratch array with one entry per query
  */
 struct query_figures {
-	size_t queries, feasible, solved, violations, most_modes;
+	size_t queries, feasible, solved, violations, max_modes;
 	double modes, measured, ms, longest, exhaust_ms;
 	double *v;
 };
@@ -245,8 +245,8 @@ static void figures_count(struct query_figures *f, const struct jetwatt_query_sc
 		f->measured += v[i].measured;
 		f->ms += v[i].ms;
 		f->longest = fmax(f->longest, v[i].longest);
-		if (v[i].modes > f->most_modes)
-			f->most_modes = v[i].modes;
+		if (v[i].modes > f->max_modes)
+			f->max_modes = v[i].modes;
 	}
 }
 
@@ -296,7 +296,7 @@ static void figures_json(struct jetwatt_json *j, const struct jetwatt_sweep *s,
 	}
 	jetwatt_json_object(j, "modes_profiled");
 	jetwatt_json_real(j, "mean", f.feasible ? f.modes / f.feasible : NAN, 5);
-	jetwatt_json_uint(j, "max", f.most_modes);
+	jetwatt_json_uint(j, "max", f.max_modes);
 	jetwatt_json_end(j);
 	jetwatt_json_real(j, "measurements", f.feasible ? f.measured / f.feasible : NAN, 5);
 	jetwatt_json_real(j, "compute_ms", compute_ms_per_mode(&f), 4);
@@ -359,7 +359,7 @@ static void sweep_print(const struct jetwatt_sweep *s, const char *title,
 		       jetwatt_eval_quantile(f.v, k, 0.5), figures_mean(f.v, k));
 	}
 	printf("modes measured per query       mean %.1f, max %zu, in %.1f measurements\n",
-	       f.modes / f.feasible, f.most_modes, f.measured / f.feasible);
+	       f.modes / f.feasible, f.max_modes, f.measured / f.feasible);
 	printf("CPU time                       %.1f ms per mode, %.1f ms at most\n",
 	       compute_ms_per_mode(&f),
 	       f.longest);

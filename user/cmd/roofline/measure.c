@@ -26,8 +26,8 @@ static const double intensity[] = { 0.25, 1, 3, 6, 12, 24, 48, 96, 192, 384, 102
 #define KERNELS		(sizeof(intensity) / sizeof(intensity[0]))
 /* Work between two waits of a kernel: it takes about 20 ms at the highest clocks of the larger
  * boards. */
-#define FLOP_MOST	8e10
-#define BYTES_MOST	2e9
+#define FLOP_MAX	8e10
+#define BYTES_MAX	2e9
 /* Number of GPU clocks to measure, with all EMC clocks, if --modes is not given. */
 #define GPU_STEPS	5
 #define STEPS_MAX	64
@@ -191,7 +191,8 @@ int jetwatt_roofline_measure(struct jetwatt_roofline *r)
 	if (mkdir(r->corpus, 0777) && errno != EEXIST)
 		return corpus_failed(r->corpus);
 	for (size_t i = 0; i < KERNELS && !err; i++) {
-		double bytes = BYTES_MOST * intensity[i] > FLOP_MOST ? FLOP_MOST / intensity[i] : BYTES_MOST;
+		double bytes =
+			BYTES_MAX * intensity[i] > FLOP_MAX ? FLOP_MAX / intensity[i] : BYTES_MAX;
 
 		err = add_kernel(r, bytes * intensity[i], bytes);
 	}

@@ -16,14 +16,14 @@
 
 /* Minimum number of latest waits that are kept, also from before the window, so that the period of
  * the waits in the window can be found. */
-#define WAITS_KEPT	4096
+#define WAITS_MAX	4096
 
 static void drop_old(struct jetwatt_session *w, uint64_t from_ns)
 {
 	size_t old = 0;
 
 	jetwatt_session_discard(w, from_ns);
-	while (old < w->nr_sync && w->sync[old].exit_ns < from_ns && w->nr_sync - old > WAITS_KEPT)
+	while (old < w->nr_sync && w->sync[old].exit_ns < from_ns && w->nr_sync - old > WAITS_MAX)
 		old++;
 	memmove(w->sync, w->sync + old, (w->nr_sync - old) * sizeof(*w->sync));
 	w->nr_sync -= old;

@@ -8,8 +8,8 @@
 
 #include "out/terminal.h"
 
-#define CHART_MOST	10
-#define CHART_LEAST	3
+#define CHART_ROWS_MAX	10
+#define CHART_ROWS_MIN	3
 #define BAR		30
 #define LABEL		10	/* columns before a line chart */
 
@@ -202,11 +202,11 @@ static void draw_power(const struct jetwatt_top *t, const struct jetwatt_session
 {
 	int lines = job_lines(t) + 1, rows = LINES - 8 - w->nr_rails - (lines > 2 ? lines : 2), y;
 
-	rows = rows > CHART_MOST ? CHART_MOST : rows;
+	rows = rows > CHART_ROWS_MAX ? CHART_ROWS_MAX : rows;
 	y = draw_rails(t, w, view, 3, LINES - 2);
-	if (rows >= CHART_LEAST)
+	if (rows >= CHART_ROWS_MIN)
 		y = draw_chart(t, view, y + 1, rows);
-	draw_jobs(t, y + (rows >= CHART_LEAST), LINES - 2);
+	draw_jobs(t, y + (rows >= CHART_ROWS_MIN), LINES - 2);
 }
 
 void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_session *w,

@@ -149,7 +149,7 @@ class Daemon:
 
     name = "jetwattd"
     # jetwattd reads the counters of the module in every second run of its housekeeping, because a run
-    # follows the run before after 1 s to 1.25 s, and SELDOM_NS is 1.5 s (user/daemon/housekeeping.c).
+    # follows the run before after 1 s to 1.25 s, and SLOW_PARTS_NS is 1.5 s (user/daemon/housekeeping.c).
     # It samples at 20 Hz or more (user/policy/policy.c).
     latch_s = 2.5
     sample_s = 0.05
