@@ -166,7 +166,7 @@ static void tuned(struct __test_metadata *_metadata, double flop, double bytes)
 					{ .flop = 0.3 * flop, .bytes = 0.5 * bytes,
 					  .param_bytes = 0.1 * bytes } };
 	struct jetwatt_roofs_cost c[MODES];
-	struct jetwatt_roofs_answer a;
+	struct jetwatt_roofs_choice a;
 	struct jetwatt_roofs r[MODES];
 	uint64_t s = 11;
 	double time[2] = { 0 }, energy[2] = { 0 };

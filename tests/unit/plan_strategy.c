@@ -101,17 +101,17 @@ struct tally {
 	double excess, ratio, modes;
 };
 
-static int begin(struct jetwatt_known *k, enum jetwatt_slice_kind kind, const struct board *b)
+static int begin(struct jetwatt_observed *k, enum jetwatt_slice_kind kind, const struct board *b)
 {
 	const uint32_t *sizes[] = { jetwatt_slice_trains(kind) ? one : size, size };
 	const size_t nr[] = { jetwatt_slice_trains(kind) ? 1 : SIZES, SIZES };
 
-	return jetwatt_known_init(k, kind, b->mode, b->n, sizes, nr);
+	return jetwatt_observed_init(k, kind, b->mode, b->n, sizes, nr);
 }
 
 static int add(struct tally *t, const struct jetwatt_strategy *s, void *state,
-	       struct jetwatt_known *k, const struct board *b, const struct jetwatt_slice_query *q,
-	       size_t most)
+	       struct jetwatt_observed *k, const struct board *b,
+	       const struct jetwatt_slice_query *q, size_t most)
 {
 	struct jetwatt_slice_work all[2];
 	struct jetwatt_slice_plan best, got;
@@ -128,16 +128,16 @@ static int add(struct tally *t, const struct jetwatt_strategy *s, void *state,
 		err = s->next(state, k, q, most, &c);
 		if (err)
 			break;
-		t->twice += jetwatt_known_has(k, &c);
-		err = jetwatt_known_add(k, &c, b->time[c.work][jetwatt_known_at(k, &c)],
-					b->power[c.work][jetwatt_known_at(k, &c)]);
+		t->twice += jetwatt_observed_has(k, &c);
+		err = jetwatt_observed_add(k, &c, b->time[c.work][jetwatt_observed_at(k, &c)],
+					b->power[c.work][jetwatt_observed_at(k, &c)]);
 	}
 	if (err < 0)
 		return err;
 	t->runs++;
 	t->modes += k->modes;
 	t->most = k->modes > t->most ? k->modes : t->most;
-	if (!jetwatt_known_answer(k, q, &got))
+	if (!jetwatt_observed_best(k, q, &got))
 		return 0;
 	t->solved++;
 	t->over += got.power_w > q->power_w;
@@ -174,7 +174,7 @@ static int run(struct tally *t, const struct jetwatt_strategy *s, enum jetwatt_s
 	*t = (struct tally){ 0 };
 	for (uint64_t seed = first; seed < first + boards && !err; seed++) {
 		uint64_t rng = seed * 31;
-		struct jetwatt_known k = { 0 };
+		struct jetwatt_observed k = { 0 };
 		struct board b;
 		void *state = NULL;
 
@@ -191,13 +191,13 @@ static int run(struct tally *t, const struct jetwatt_strategy *s, enum jetwatt_s
 				if (s->new)
 					err = s->new(&state, &k, seed);
 			}
-			jetwatt_known_query(&k, !(reuse || s->shared));
+			jetwatt_observed_query(&k, !(reuse || s->shared));
 			if (!err)
 				err = add(t, s, state, &k, &b, &q, most);
 		}
 		if (s->free)
 			s->free(state);
-		jetwatt_known_free(&k);
+		jetwatt_observed_free(&k);
 		board_free(&b);
 	}
 	return err;

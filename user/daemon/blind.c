@@ -111,7 +111,7 @@ static int keep_lowest(struct jetwattd *d)
 }
 
 /* Return: 1 if the module answers a request, else 0. */
-static int module_answers(void)
+static int module_responds(void)
 {
 	struct jetwatt_info info;
 	struct jetwatt *jw;
@@ -179,7 +179,7 @@ int jetwattd_blind_hold(struct jetwattd_run *r)
 		}
 		if (now - asked >= r->retry_ns) {
 			asked = now;
-			if (module_answers()) {
+			if (module_responds()) {
 				r->retried_ns = now;
 				return 1;
 			}

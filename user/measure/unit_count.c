@@ -17,7 +17,7 @@ static void add_rate(struct jetwatt_unit_count *c, uint64_t ns, double units)
 	if (ns < RATE_NS)
 		return;
 	if (c->rates)
-		c->turns += (rate - c->rate) * (rate - c->rate);
+		c->change2_sum += (rate - c->rate) * (rate - c->rate);
 	c->rate = rate;
 	c->rate_sum += rate;
 	c->rate_ns += ns;
@@ -60,7 +60,7 @@ double jetwatt_unit_count_step(const struct jetwatt_unit_count *c)
 		return least;
 	s = c->rate_ns * 1e-9 / c->rates;
 	mean = c->rate_sum / c->rates * s;
-	square = c->turns / (c->rates - 1) * s * s;
+	square = c->change2_sum / (c->rates - 1) * s * s;
 	return fmax(least, fmin(fmax(sqrt(square), square / (2 * mean)), c->units));
 }
 
@@ -70,7 +70,7 @@ double jetwatt_unit_count_variation(const struct jetwatt_unit_count *c)
 
 	/* Half of the mean square of the differences is the variance of one rate. */
 	return c->rates < RATES_MIN || !(mean > 0) ? NAN :
-	       sqrt(c->turns / (2 * (c->rates - 1)) / c->rates) / mean;
+	       sqrt(c->change2_sum / (2 * (c->rates - 1)) / c->rates) / mean;
 }
 
 double jetwatt_unit_count_sd(const struct jetwatt_unit_count *c)

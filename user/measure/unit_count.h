@@ -18,9 +18,9 @@
  * @units: units counted between the first and the last reading
  * @exact_start: 1: the first reading is at the start of the program, when the count is 0
  * @fraction: 1: the counter has had a value that is not an integer
- * @rates, @rate, @rate_sum, @turns: rates between successive readings at least half a second apart:
- *	number of these rates; the last one; their sum; sum of the squared differences of successive
- *	rates
+ * @rates, @rate, @rate_sum, @change2_sum: rates between successive readings at least half a second
+ *	apart: number of these rates; the last one; their sum; sum of the squared differences of
+ *	successive rates
  * @rate_ns: total time over which these rates were measured
  */
 struct jetwatt_unit_count {
@@ -29,7 +29,7 @@ struct jetwatt_unit_count {
 	double value, units;
 	int exact_start, fraction;
 	unsigned int rates;
-	double rate, rate_sum, turns;
+	double rate, rate_sum, change2_sum;
 	uint64_t rate_ns;
 };
 

@@ -197,7 +197,7 @@ static int work_nested(struct work_list *l, uint32_t node, const struct jetwatt_
 	struct jetwatt_work w = { .node = node, .times = times };
 	const struct jetwatt_graph_value *t = jetwatt_graph_in(u, 0);
 	const char *op = jetwatt_graph_text(l->g, n->op);
-	double turns = -1;
+	double iterations = -1;
 	uint32_t at;
 	int err;
 
@@ -209,20 +209,20 @@ static int work_nested(struct work_list *l, uint32_t node, const struct jetwatt_
 	at = n->in - (uint32_t)fmin(fmax(jetwatt_graph_scalar(l->g, n, "num_scan_inputs", 0), 0), n->in);
 	if (!strcmp(op, "Loop")) {
 		if (t && t->flags & JETWATT_GRAPH_NUMBERS_KNOWN && t->nr_known == 1)
-			turns = *jetwatt_graph_number(l->g, t->known);
+			iterations = *jetwatt_graph_number(l->g, t->known);
 	} else if (at < u->r.ins && u->r.in[at] && u->r.in[at]->rank > 0) {
-		turns = (double)u->r.in[at]->dim[0];
+		iterations = (double)u->r.in[at]->dim[0];
 	}
 	/* A loop that runs until its condition is false is exported with the largest integer as the
 	 * number of iterations. */
-	if (!(turns >= 0 && turns < 1e9)) {
-		turns = 1;
+	if (!(iterations >= 0 && iterations < 1e9)) {
+		iterations = 1;
 		w.doubt = JETWATT_GRAPH_ONCE;
 		err = work_add(l, &w);
 		if (err)
 			return err;
 	}
-	return a && a->body != JETWATT_GRAPH_NONE ? work_body(l, a->body, times * turns) : 0;
+	return a && a->body != JETWATT_GRAPH_NONE ? work_body(l, a->body, times * iterations) : 0;
 }
 
 static int work_node(struct work_list *l, uint32_t node, double times)

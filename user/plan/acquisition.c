@@ -107,7 +107,7 @@ static double ei_throughput(const struct jetwatt_incumbent *inc, const struct je
 double jetwatt_acquisition_of(const struct jetwatt_incumbent *inc, const struct jetwatt_estimate *g,
 		       const uint32_t *size, double *ok)
 {
-	double window[JETWATT_KNOWN_WORKS] = { 0 }, both, slow, sd, e = 0;
+	double window[JETWATT_OBSERVED_WORKS] = { 0 }, both, slow, sd, e = 0;
 	size_t works = jetwatt_slice_works(inc->kind);
 
 	*ok = 1;

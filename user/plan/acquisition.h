@@ -17,7 +17,7 @@
  */
 struct jetwatt_acquisition {
 	double score, ok;
-	size_t size[JETWATT_KNOWN_WORKS];
+	size_t size[JETWATT_OBSERVED_WORKS];
 };
 
 /**

@@ -46,7 +46,7 @@ static void als_free(void *state)
 	free(a);
 }
 
-static int als_new(void **state, const struct jetwatt_known *k, uint64_t seed)
+static int als_new(void **state, const struct jetwatt_observed *k, uint64_t seed)
 {
 	struct als *a = calloc(1, sizeof(*a));
 
@@ -87,7 +87,7 @@ static int als_add_random(struct als *a, size_t n, size_t most)
 }
 
 /* Train networks on the rows of a workload and predict its modes at one size. */
-static int als_predict(struct als *a, const struct jetwatt_known *k, size_t work, size_t size,
+static int als_predict(struct als *a, const struct jetwatt_observed *k, size_t work, size_t size,
 		       double *time, double *power)
 {
 	const struct jetwatt_workload_data *t = &k->work[work];
@@ -135,7 +135,7 @@ static void als_add_along_front(struct als *a, const size_t *front, size_t n, si
 }
 
 /* Add @most modes from the predicted fronts of the workloads in turn. */
-static int als_round(struct als *a, const struct jetwatt_known *k, size_t most)
+static int als_round(struct als *a, const struct jetwatt_observed *k, size_t most)
 {
 	double *time = malloc(2 * k->n * sizeof(*time));
 	size_t *front = malloc(k->n * sizeof(*front)), begun = a->modes;
@@ -160,7 +160,7 @@ static int als_round(struct als *a, const struct jetwatt_known *k, size_t most)
 	return err;
 }
 
-static int als_next(void *state, const struct jetwatt_known *k,
+static int als_next(void *state, const struct jetwatt_observed *k,
 		    const struct jetwatt_slice_query *q, size_t most, struct jetwatt_cell *next)
 {
 	struct als *a = state;

@@ -42,7 +42,7 @@
  * @next: set to the cell at which the pass stops
  */
 struct gmd_walk {
-	const struct jetwatt_known *k;
+	const struct jetwatt_observed *k;
 	const struct jetwatt_slice_query *q;
 	uint64_t value[DIMS][STEPS];
 	int steps[DIMS];
@@ -118,7 +118,7 @@ static int gmd_visit(struct gmd_walk *w, size_t mode, size_t size)
 	for (size_t work = 0; work < w->k->works; work++) {
 		struct jetwatt_cell c = { work, gmd_size(w, work, size), mode };
 
-		if (!jetwatt_known_has(w->k, &c)) {
+		if (!jetwatt_observed_has(w->k, &c)) {
 			*w->next = c;
 			return 0;
 		}
@@ -221,7 +221,7 @@ static int gmd_answered(const struct gmd_walk *w)
 {
 	struct jetwatt_slice_plan plan;
 
-	return jetwatt_known_answer(w->k, w->q, &plan);
+	return jetwatt_observed_best(w->k, w->q, &plan);
 }
 
 /* Visit the modes of the path at another minibatch size. Return: 1 if a measured plan meets the
@@ -267,8 +267,8 @@ static int gmd_largest_size(struct gmd_walk *w)
 	return 1;
 }
 
-static int gmd_next(void *state, const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
-		    size_t most, struct jetwatt_cell *cell)
+static int gmd_next(void *state, const struct jetwatt_observed *k,
+		    const struct jetwatt_slice_query *q, size_t most, struct jetwatt_cell *cell)
 {
 	int trains = k->kind >= JETWATT_SLICE_TRAIN_AND_INFER, done;
 	struct gmd_walk *w = calloc(1, sizeof(*w));

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void known_discard(struct jetwatt_known *k)
+static void observed_discard(struct jetwatt_observed *k)
 {
 	for (size_t w = 0; w < k->works; w++) {
 		struct jetwatt_workload_data *t = &k->work[w];
@@ -21,11 +21,11 @@ static void known_discard(struct jetwatt_known *k)
 	}
 }
 
-int jetwatt_known_init(struct jetwatt_known *k, enum jetwatt_slice_kind kind,
-		       const struct jetwatt_mode *mode, size_t n, const uint32_t *const *size,
-		       const size_t *sizes)
+int jetwatt_observed_init(struct jetwatt_observed *k, enum jetwatt_slice_kind kind,
+			  const struct jetwatt_mode *mode, size_t n, const uint32_t *const *size,
+			  const size_t *sizes)
 {
-	*k = (struct jetwatt_known){ .kind = kind, .mode = mode, .n = n,
+	*k = (struct jetwatt_observed){ .kind = kind, .mode = mode, .n = n,
 				     .works = jetwatt_slice_works(kind) };
 	if (!n)
 		return -EINVAL;
@@ -44,13 +44,13 @@ int jetwatt_known_init(struct jetwatt_known *k, enum jetwatt_slice_kind kind,
 			return -ENOMEM;
 		t->power_w = t->time_ms + sizes[w] * n;
 	}
-	known_discard(k);
+	observed_discard(k);
 	return 0;
 }
 
-void jetwatt_known_free(struct jetwatt_known *k)
+void jetwatt_observed_free(struct jetwatt_observed *k)
 {
-	for (size_t w = 0; w < JETWATT_KNOWN_WORKS; w++) {
+	for (size_t w = 0; w < JETWATT_OBSERVED_WORKS; w++) {
 		free(k->work[w].time_ms);
 		free(k->work[w].row);
 		free(k->work[w].cell);
@@ -58,15 +58,15 @@ void jetwatt_known_free(struct jetwatt_known *k)
 	free(k->fresh);
 }
 
-void jetwatt_known_query(struct jetwatt_known *k, int all)
+void jetwatt_observed_query(struct jetwatt_observed *k, int all)
 {
 	memset(k->fresh, 0, k->n);
 	k->modes = k->measured = 0;
 	if (all)
-		known_discard(k);
+		observed_discard(k);
 }
 
-static int known_grow(struct jetwatt_workload_data *t)
+static int observed_grow(struct jetwatt_workload_data *t)
 {
 	size_t capacity = t->capacity ? 2 * t->capacity : 32;
 	struct jetwatt_row *row = realloc(t->row, capacity * sizeof(*row));
@@ -83,16 +83,16 @@ static int known_grow(struct jetwatt_workload_data *t)
 	return 0;
 }
 
-int jetwatt_known_add(struct jetwatt_known *k, const struct jetwatt_cell *c, double time_ms,
-		      double power_w)
+int jetwatt_observed_add(struct jetwatt_observed *k, const struct jetwatt_cell *c, double time_ms,
+			 double power_w)
 {
 	struct jetwatt_workload_data *t = &k->work[c->work];
-	size_t at = jetwatt_known_at(k, c);
+	size_t at = jetwatt_observed_at(k, c);
 	double time = 0, power = 0, n = 0;
 
 	if (!(time_ms > 0 && time_ms < INFINITY && power_w > 0 && power_w < INFINITY))
 		return -EINVAL;
-	if (t->rows == t->capacity && known_grow(t))
+	if (t->rows == t->capacity && observed_grow(t))
 		return -ENOMEM;
 	t->cell[t->rows] = *c;
 	t->row[t->rows++] = (struct jetwatt_row){
@@ -113,10 +113,10 @@ int jetwatt_known_add(struct jetwatt_known *k, const struct jetwatt_cell *c, dou
 	return 0;
 }
 
-int jetwatt_known_answer(const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
-			 struct jetwatt_slice_plan *plan)
+int jetwatt_observed_best(const struct jetwatt_observed *k, const struct jetwatt_slice_query *q,
+			  struct jetwatt_slice_plan *plan)
 {
-	struct jetwatt_slice_work work[JETWATT_KNOWN_WORKS];
+	struct jetwatt_slice_work work[JETWATT_OBSERVED_WORKS];
 
 	for (size_t w = 0; w < k->works; w++)
 		work[w] = (struct jetwatt_slice_work){ k->work[w].size, k->work[w].sizes,
@@ -124,7 +124,7 @@ int jetwatt_known_answer(const struct jetwatt_known *k, const struct jetwatt_sli
 	return jetwatt_slice_find(k->kind, work, k->n, q, plan);
 }
 
-int jetwatt_known_over(const struct jetwatt_known *k, size_t mode, double budget)
+int jetwatt_observed_over(const struct jetwatt_observed *k, size_t mode, double budget)
 {
 	for (size_t w = 0; w < k->works; w++)
 		for (size_t z = 0; z < k->work[w].sizes; z++)
@@ -133,7 +133,7 @@ int jetwatt_known_over(const struct jetwatt_known *k, size_t mode, double budget
 	return 0;
 }
 
-size_t jetwatt_known_modes(const struct jetwatt_known *k, unsigned char *seen)
+size_t jetwatt_observed_modes(const struct jetwatt_observed *k, unsigned char *seen)
 {
 	size_t modes = 0;
 
@@ -147,15 +147,15 @@ size_t jetwatt_known_modes(const struct jetwatt_known *k, unsigned char *seen)
 	return modes;
 }
 
-int jetwatt_known_end_of(const struct jetwatt_known *k, size_t mode, const double *range)
+int jetwatt_observed_end_of(const struct jetwatt_observed *k, size_t mode, const double *range)
 {
 	double at = (log(k->mode[mode].cores) - range[0]) / (range[1] - range[0]);
 
 	return at < 1.0 / 3 ? 1 : at > 2.0 / 3 ? 2 : 0;
 }
 
-int jetwatt_known_ends_missing(const struct jetwatt_known *k, const unsigned char *seen,
-			       double *range)
+int jetwatt_observed_ends_missing(const struct jetwatt_observed *k, const unsigned char *seen,
+				  double *range)
 {
 	int ends = 0;
 
@@ -169,6 +169,6 @@ int jetwatt_known_ends_missing(const struct jetwatt_known *k, const unsigned cha
 		return 0;
 	for (size_t i = 0; i < k->n; i++)
 		if (seen[i])
-			ends |= jetwatt_known_end_of(k, i, range);
+			ends |= jetwatt_observed_end_of(k, i, range);
 	return ~ends & 3;
 }

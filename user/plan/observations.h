@@ -11,7 +11,7 @@
 #include "plan/slice.h"
 
 /* Largest number of workloads that share a board. */
-#define JETWATT_KNOWN_WORKS	2
+#define JETWATT_OBSERVED_WORKS	2
 
 /**
  * struct jetwatt_cell - a cell
@@ -28,8 +28,8 @@ struct jetwatt_cell {
  * @size: minibatch sizes of the workload, in samples; training has one size, which may be 0
  * @sizes: number of sizes
  * @by: predictor and prior; NULL: the default predictor without a prior
- * @time_ms: mean of the measured times of each cell, in ms, at the index jetwatt_known_at(); NAN:
- *	not measured
+ * @time_ms: mean of the measured times of each cell, in ms, at the index jetwatt_observed_at();
+ *	NAN: not measured
  * @power_w: mean of the measured powers of each cell, in watts, at the same index; NAN: not
  *	measured
  * @row: all measurements of the workload, the latest last
@@ -48,7 +48,7 @@ struct jetwatt_workload_data {
 };
 
 /**
- * struct jetwatt_known - measurements of a board
+ * struct jetwatt_observed - measurements of a board
  * @kind: kind of the plan
  * @mode: modes of the board
  * @n: number of modes
@@ -58,16 +58,16 @@ struct jetwatt_workload_data {
  * @work: the workloads
  * @fresh: for each mode, 1: measured for this query
  */
-struct jetwatt_known {
+struct jetwatt_observed {
 	enum jetwatt_slice_kind kind;
 	const struct jetwatt_mode *mode;
 	size_t n, works, modes, measured;
-	struct jetwatt_workload_data work[JETWATT_KNOWN_WORKS];
+	struct jetwatt_workload_data work[JETWATT_OBSERVED_WORKS];
 	unsigned char *fresh;
 };
 
 /**
- * jetwatt_known_init() - start without measurements
+ * jetwatt_observed_init() - start without measurements
  * @k: the measurements
  * @kind: kind of the plan
  * @mode: different modes of the board; owned by the caller
@@ -77,56 +77,58 @@ struct jetwatt_known {
  *
  * Return: 0; -EINVAL; -ENOMEM. The caller frees @k after an error too.
  */
-int jetwatt_known_init(struct jetwatt_known *k, enum jetwatt_slice_kind kind,
-		       const struct jetwatt_mode *mode, size_t n, const uint32_t *const *size,
-		       const size_t *sizes);
+int jetwatt_observed_init(struct jetwatt_observed *k, enum jetwatt_slice_kind kind,
+			  const struct jetwatt_mode *mode, size_t n, const uint32_t *const *size,
+			  const size_t *sizes);
 /* Free the contents of @k. */
-void jetwatt_known_free(struct jetwatt_known *k);
+void jetwatt_observed_free(struct jetwatt_observed *k);
 
 /* Start a new query. @forget: 1: discard all measurements; 0: keep the measurements of earlier
  * queries. */
-void jetwatt_known_query(struct jetwatt_known *k, int forget);
+void jetwatt_observed_query(struct jetwatt_observed *k, int forget);
 
 /* Add a measurement of a cell. Return: 0; -EINVAL if the measurement is not finite and positive;
  * -ENOMEM. */
-int jetwatt_known_add(struct jetwatt_known *k, const struct jetwatt_cell *c, double time_ms,
-		      double power_w);
+int jetwatt_observed_add(struct jetwatt_observed *k, const struct jetwatt_cell *c, double time_ms,
+			 double power_w);
 
 /* Return: index of a cell in @time_ms and @power_w of its workload. */
-static inline size_t jetwatt_known_at(const struct jetwatt_known *k, const struct jetwatt_cell *c)
+static inline size_t jetwatt_observed_at(const struct jetwatt_observed *k,
+					 const struct jetwatt_cell *c)
 {
 	return c->size * k->n + c->mode;
 }
 
 /* Return: 1 if the cell has been measured, else 0. */
-static inline int jetwatt_known_has(const struct jetwatt_known *k, const struct jetwatt_cell *c)
+static inline int jetwatt_observed_has(const struct jetwatt_observed *k,
+				       const struct jetwatt_cell *c)
 {
-	double t = k->work[c->work].time_ms[jetwatt_known_at(k, c)];
+	double t = k->work[c->work].time_ms[jetwatt_observed_at(k, c)];
 
 	return t == t;
 }
 
 /* Set @plan to the best plan of measured cells. Return: 1 on success; 0 if none meets the limits.
  */
-int jetwatt_known_answer(const struct jetwatt_known *k, const struct jetwatt_slice_query *q,
-			 struct jetwatt_slice_plan *plan);
+int jetwatt_observed_best(const struct jetwatt_observed *k, const struct jetwatt_slice_query *q,
+			  struct jetwatt_slice_plan *plan);
 
 /* Return: 1 if a measurement in the mode is above @budget watts, else 0. */
-int jetwatt_known_over(const struct jetwatt_known *k, size_t mode, double budget);
+int jetwatt_observed_over(const struct jetwatt_observed *k, size_t mode, double budget);
 
 /* Set @seen to 1 for modes with a measurement, else to 0. Return: number of modes with a
  * measurement. */
-size_t jetwatt_known_modes(const struct jetwatt_known *k, unsigned char *seen);
+size_t jetwatt_observed_modes(const struct jetwatt_observed *k, unsigned char *seen);
 
 /*
- * jetwatt_known_end_of() returns in which third of the range of cores (by logarithm) a mode is: 1:
- * the lower third, 2: the upper third, 0: the middle third. jetwatt_known_ends_missing() sets
+ * jetwatt_observed_end_of() returns in which third of the range of cores (by logarithm) a mode is:
+ * 1: the lower third, 2: the upper third, 0: the middle third. jetwatt_observed_ends_missing() sets
  * @range (two entries) to the range of cores, and returns a bit mask of the thirds at the ends (1:
  * lower, 2: upper) that have no mode in @seen. The effect of the number of cores is not monotonic
  * and no parametric mean predicts it, so both ends of the range of cores are measured.
  */
-int jetwatt_known_end_of(const struct jetwatt_known *k, size_t mode, const double *range);
-int jetwatt_known_ends_missing(const struct jetwatt_known *k, const unsigned char *seen,
+int jetwatt_observed_end_of(const struct jetwatt_observed *k, size_t mode, const double *range);
+int jetwatt_observed_ends_missing(const struct jetwatt_observed *k, const unsigned char *seen,
 			       double *range);
 
 #endif

@@ -135,9 +135,9 @@ void jetwatt_roofs_cost(const struct jetwatt_roofs *r, const struct jetwatt_work
 }
 
 void jetwatt_roofs_tune(const struct jetwatt_roofs_cost *c, size_t n, double slower,
-			struct jetwatt_roofs_answer *a)
+			struct jetwatt_roofs_choice *a)
 {
-	*a = (struct jetwatt_roofs_answer){ .fastest = 0 };
+	*a = (struct jetwatt_roofs_choice){ .fastest = 0 };
 	for (size_t i = 1; i < n; i++) {
 		/* Modes that differ only in the clock that does not limit the network have equal
 		 * times. */

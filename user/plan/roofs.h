@@ -91,7 +91,7 @@ void jetwatt_roofs_cost(const struct jetwatt_roofs *r, const struct jetwatt_work
 			struct jetwatt_roofs_cost *c);
 
 /**
- * struct jetwatt_roofs_answer - modes chosen by their predicted cost, as indices
+ * struct jetwatt_roofs_choice - modes chosen by their predicted cost, as indices
  * @fastest: least time; of equal times, the most energy: the mode with the highest clocks, with which
  *	the other modes are compared
  * @frugal: least energy
@@ -99,7 +99,7 @@ void jetwatt_roofs_cost(const struct jetwatt_roofs *r, const struct jetwatt_work
  * @race: 1: the mode with the least energy takes the least time too, so that running at full speed
  *	and then idling needs the least energy
  */
-struct jetwatt_roofs_answer {
+struct jetwatt_roofs_choice {
 	size_t fastest, frugal, tuned;
 	int race;
 };
@@ -109,6 +109,6 @@ struct jetwatt_roofs_answer {
  * with equal time and energy the first is chosen.
  */
 void jetwatt_roofs_tune(const struct jetwatt_roofs_cost *c, size_t n, double slower,
-			struct jetwatt_roofs_answer *a);
+			struct jetwatt_roofs_choice *a);
 
 #endif

@@ -25,8 +25,8 @@ struct jetwatt_strategy {
 	const char *name, *does;
 	size_t modes;
 	int shared;
-	int (*new)(void **state, const struct jetwatt_known *k, uint64_t seed);
-	int (*next)(void *state, const struct jetwatt_known *k,
+	int (*new)(void **state, const struct jetwatt_observed *k, uint64_t seed);
+	int (*next)(void *state, const struct jetwatt_observed *k,
 		    const struct jetwatt_slice_query *q, size_t most, struct jetwatt_cell *next);
 	void (*free)(void *state);
 };

@@ -48,7 +48,7 @@
  * @seen, @worst: scratch arrays: 1 for a measured mode; highest predicted power of each mode
  */
 struct bayes {
-	struct jetwatt_surrogate model[JETWATT_KNOWN_WORKS];
+	struct jetwatt_surrogate model[JETWATT_OBSERVED_WORKS];
 	struct jetwatt_slice_query q;
 	struct jetwatt_cell queue[1 + 2 * JETWATT_SLICE_SIZES];
 	size_t queued, entered, misses;
@@ -62,7 +62,7 @@ static void bayes_free(void *state)
 {
 	struct bayes *s = state;
 
-	for (size_t w = 0; s && w < JETWATT_KNOWN_WORKS; w++)
+	for (size_t w = 0; s && w < JETWATT_OBSERVED_WORKS; w++)
 		jetwatt_surrogate_free(&s->model[w]);
 	if (s) {
 		free(s->seen);
@@ -71,7 +71,7 @@ static void bayes_free(void *state)
 	free(s);
 }
 
-static int bayes_new(void **state, const struct jetwatt_known *k, uint64_t seed)
+static int bayes_new(void **state, const struct jetwatt_observed *k, uint64_t seed)
 {
 	struct bayes *s = calloc(1, sizeof(*s));
 	int err = s ? 0 : -ENOMEM;
@@ -94,7 +94,7 @@ static int bayes_new(void **state, const struct jetwatt_known *k, uint64_t seed)
 }
 
 /* Return: 1 for training, or if the size's queueing delay is below the latency limit; else 0. */
-static int bayes_in_time(const struct jetwatt_known *k, size_t work, size_t size,
+static int bayes_in_time(const struct jetwatt_observed *k, size_t work, size_t size,
 			 const struct jetwatt_slice_query *q)
 {
 	if (!work && jetwatt_slice_trains(k->kind))
@@ -103,7 +103,7 @@ static int bayes_in_time(const struct jetwatt_known *k, size_t work, size_t size
 }
 
 /* Fit the surrogates of all workloads and predict all modes. */
-static int bayes_fit(struct bayes *s, const struct jetwatt_known *k,
+static int bayes_fit(struct bayes *s, const struct jetwatt_observed *k,
 		     const struct jetwatt_slice_query *q)
 {
 	int err = 0, full = 1;
@@ -118,14 +118,14 @@ static int bayes_fit(struct bayes *s, const struct jetwatt_known *k,
 	return err;
 }
 
-static struct jetwatt_estimate bayes_estimate(const struct bayes *s, const struct jetwatt_known *k,
-					size_t work, size_t size, size_t mode)
+static struct jetwatt_estimate bayes_estimate(const struct bayes *s,
+			const struct jetwatt_observed *k, size_t work, size_t size, size_t mode)
 {
 	return jetwatt_surrogate_estimate(&s->model[work], k, &k->work[work], size, mode);
 }
 
 /* Set @best to a mode's largest acquisition value over minibatch sizes with an unmeasured cell. */
-static void bayes_acquisition(const struct bayes *s, const struct jetwatt_known *k,
+static void bayes_acquisition(const struct bayes *s, const struct jetwatt_observed *k,
 			      const struct jetwatt_incumbent *inc, size_t mode,
 			      struct jetwatt_acquisition *best)
 {
@@ -136,7 +136,7 @@ static void bayes_acquisition(const struct bayes *s, const struct jetwatt_known 
 		if (!bayes_in_time(k, 0, i, inc->q))
 			continue;
 		for (size_t j = 0; j < (k->works > 1 ? b->sizes : 1); j++) {
-			struct jetwatt_estimate g[JETWATT_KNOWN_WORKS];
+			struct jetwatt_estimate g[JETWATT_OBSERVED_WORKS];
 			const uint32_t size[] = { a->size[i], b->size[j] };
 			double ok, score;
 
@@ -155,12 +155,12 @@ static void bayes_acquisition(const struct bayes *s, const struct jetwatt_known 
 }
 
 /* Queue a cell, unless the cell is measured or queued already. */
-static void bayes_enqueue(struct bayes *s, const struct jetwatt_known *k, size_t work, size_t size,
-			  size_t mode)
+static void bayes_enqueue(struct bayes *s, const struct jetwatt_observed *k, size_t work,
+			  size_t size, size_t mode)
 {
 	struct jetwatt_cell c = { work, size, mode };
 
-	if (jetwatt_known_has(k, &c))
+	if (jetwatt_observed_has(k, &c))
 		return;
 	for (size_t i = 0; i < s->queued; i++)
 		if (s->queue[i].work == work && s->queue[i].size == size)
@@ -169,7 +169,7 @@ static void bayes_enqueue(struct bayes *s, const struct jetwatt_known *k, size_t
 }
 
 /* Choose a mode: queue its best minibatch size and up to SIZES - 1 others worth measuring. */
-static void bayes_enter_mode(struct bayes *s, const struct jetwatt_known *k,
+static void bayes_enter_mode(struct bayes *s, const struct jetwatt_observed *k,
 			     const struct jetwatt_incumbent *inc, size_t mode,
 			     const struct jetwatt_acquisition *h)
 {
@@ -183,7 +183,7 @@ static void bayes_enter_mode(struct bayes *s, const struct jetwatt_known *k,
 		return;
 	for (size_t z = 0; z < k->work[last].sizes; z++) {
 		const uint32_t size[] = { k->work[0].size[h->size[0]], k->work[last].size[z] };
-		struct jetwatt_estimate g[JETWATT_KNOWN_WORKS];
+		struct jetwatt_estimate g[JETWATT_OBSERVED_WORKS];
 		double ok;
 
 		g[0] = bayes_estimate(s, k, 0, h->size[0], mode);
@@ -209,7 +209,7 @@ static void bayes_enter_mode(struct bayes *s, const struct jetwatt_known *k,
 
 /* Choose a mode of the initial design: training, the largest size within the latency limit, and one
  * more size that differs from mode to mode. */
-static int bayes_initial_design(struct bayes *s, const struct jetwatt_known *k,
+static int bayes_initial_design(struct bayes *s, const struct jetwatt_observed *k,
 				const struct jetwatt_slice_query *q, size_t modes)
 {
 	struct jetwatt_search d = { .mode = k->mode, .n = k->n, .rows = modes,
@@ -247,11 +247,11 @@ static int bayes_initial_design(struct bayes *s, const struct jetwatt_known *k,
 }
 
 /* Count consecutive modes over the budget; those of the initial design do not count. */
-static void bayes_count_miss(struct bayes *s, const struct jetwatt_known *k)
+static void bayes_count_miss(struct bayes *s, const struct jetwatt_observed *k)
 {
 	if (s->entered == SIZE_MAX)
 		return;
-	if (!jetwatt_known_over(k, s->entered, s->q.power_w))
+	if (!jetwatt_observed_over(k, s->entered, s->q.power_w))
 		s->misses = 0;
 	else if (!s->opening)
 		s->misses++;
@@ -260,7 +260,7 @@ static void bayes_count_miss(struct bayes *s, const struct jetwatt_known *k)
 }
 
 /* Set @inc to the incumbent of the query. */
-static void bayes_set_incumbent(const struct bayes *s, const struct jetwatt_known *k,
+static void bayes_set_incumbent(const struct bayes *s, const struct jetwatt_observed *k,
 				const struct jetwatt_slice_query *q, struct jetwatt_incumbent *inc)
 {
 	struct jetwatt_slice_plan plan;
@@ -269,7 +269,7 @@ static void bayes_set_incumbent(const struct bayes *s, const struct jetwatt_know
 	*inc = (struct jetwatt_incumbent){ .kind = k->kind, .q = q, .caution = 1 };
 	if (s->misses > 1)
 		inc->caution += CAUTION * (s->misses - 1);
-	inc->any = jetwatt_known_answer(k, q, &plan);
+	inc->any = jetwatt_observed_best(k, q, &plan);
 	inc->none = !inc->any;
 	if (k->kind == JETWATT_SLICE_TRAIN) {
 		for (size_t i = 0; i < k->n; i++)
@@ -290,7 +290,7 @@ static void bayes_set_incumbent(const struct bayes *s, const struct jetwatt_know
  * query. Measurements deviate from predictions more often than the standard deviations say: choose
  * the size that improves the incumbent most if its time and power are SURPRISE times the predicted
  * ones. Return: 0: a cell was queued; 1: no size improves the incumbent. */
-static int bayes_remaining_sizes(struct bayes *s, const struct jetwatt_known *k,
+static int bayes_remaining_sizes(struct bayes *s, const struct jetwatt_observed *k,
 				 const struct jetwatt_incumbent *inc)
 {
 	size_t last = k->works - 1, mode = 0, size = 0;
@@ -333,7 +333,7 @@ static int bayes_remaining_sizes(struct bayes *s, const struct jetwatt_known *k,
 
 /* No mode is likely to meet the limits: choose the mode with the lowest predicted power, if it may
  * draw less power than the lowest measured power. Return: 0; 1 if no such mode exists. */
-static int bayes_closest(struct bayes *s, const struct jetwatt_known *k,
+static int bayes_closest(struct bayes *s, const struct jetwatt_observed *k,
 			 const struct jetwatt_slice_query *q, const struct jetwatt_acquisition *h)
 {
 	double least = INFINITY, drawn = INFINITY;
@@ -362,7 +362,7 @@ static int bayes_closest(struct bayes *s, const struct jetwatt_known *k,
 }
 
 /* Return: 1 if the references predict all workloads well enough to skip the initial design. */
-static int bayes_skip_design(const struct bayes *s, const struct jetwatt_known *k)
+static int bayes_skip_design(const struct bayes *s, const struct jetwatt_observed *k)
 {
 	for (size_t w = 0; w < k->works; w++)
 		if (jetwatt_fitted_reference_weight(s->model[w].m) < JETWATT_PLAN_REFERENCE_WEIGHT)
@@ -371,7 +371,7 @@ static int bayes_skip_design(const struct bayes *s, const struct jetwatt_known *
 }
 
 /* Choose the next mode by expected improvement. Return: 0; 1 if no mode is worth measuring. */
-static int bayes_choose(struct bayes *s, const struct jetwatt_known *k,
+static int bayes_choose(struct bayes *s, const struct jetwatt_observed *k,
 			const struct jetwatt_slice_query *q, size_t most, size_t modes)
 {
 	struct jetwatt_acquisition top = { .score = -1 }, here = { .score = -1 }, h;
@@ -382,13 +382,13 @@ static int bayes_choose(struct bayes *s, const struct jetwatt_known *k,
 
 	bayes_set_incumbent(s, k, q, &inc);
 	if (modes >= BOTH_ENDS && !bayes_skip_design(s, k))
-		missing = jetwatt_known_ends_missing(k, s->seen, range);
+		missing = jetwatt_observed_ends_missing(k, s->seen, range);
 	for (size_t i = 0; i < k->n; i++) {
 		struct jetwatt_acquisition *best = k->fresh[i] ? &here : &top;
 
 		if (!k->fresh[i] && k->modes >= most)
 			continue;
-		if (missing && !k->fresh[i] && !(jetwatt_known_end_of(k, i, range) & missing))
+		if (missing && !k->fresh[i] && !(jetwatt_observed_end_of(k, i, range) & missing))
 			continue;
 		bayes_acquisition(s, k, &inc, i, &h);
 		ok = fmax(ok, h.ok);
@@ -411,7 +411,7 @@ static int bayes_choose(struct bayes *s, const struct jetwatt_known *k,
 	return 0;
 }
 
-static int bayes_next(void *state, const struct jetwatt_known *k,
+static int bayes_next(void *state, const struct jetwatt_observed *k,
 		      const struct jetwatt_slice_query *q, size_t most, struct jetwatt_cell *next)
 {
 	struct bayes *s = state;
@@ -424,11 +424,11 @@ static int bayes_next(void *state, const struct jetwatt_known *k,
 	}
 	s->q = *q;
 	/* In a mode over the budget no further minibatch sizes are measured. */
-	if (s->queued && !s->opening && jetwatt_known_over(k, s->entered, q->power_w))
+	if (s->queued && !s->opening && jetwatt_observed_over(k, s->entered, q->power_w))
 		s->queued = 0;
 	if (!s->queued) {
 		bayes_count_miss(s, k);
-		modes = jetwatt_known_modes(k, s->seen);
+		modes = jetwatt_observed_modes(k, s->seen);
 		err = bayes_fit(s, k, q);
 		if (!err && modes < OPENING && !bayes_skip_design(s, k))
 			err = k->modes < most ? bayes_initial_design(s, k, q, modes) : 1;

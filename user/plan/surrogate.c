@@ -65,9 +65,9 @@ static size_t view_nearest_rows(const struct jetwatt_workload_data *t, double bu
 	return n;
 }
 
-int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
-		     const struct jetwatt_workload_data *t, double budget, uint64_t seed,
-		     int *full)
+int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_observed *k,
+			  const struct jetwatt_workload_data *t, double budget, uint64_t seed,
+			  int *full)
 {
 	struct jetwatt_row near[NEAREST];
 	int err = 0;
@@ -94,8 +94,8 @@ int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_know
 	return err;
 }
 
-int jetwatt_surrogate_predict(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
-			 const struct jetwatt_workload_data *t, size_t size)
+int jetwatt_surrogate_predict(struct jetwatt_surrogate *v, const struct jetwatt_observed *k,
+			      const struct jetwatt_workload_data *t, size_t size)
 {
 	uint32_t *batch = NULL;
 	int err = 0;
@@ -116,7 +116,7 @@ int jetwatt_surrogate_predict(struct jetwatt_surrogate *v, const struct jetwatt_
 }
 
 struct jetwatt_estimate jetwatt_surrogate_estimate(const struct jetwatt_surrogate *v,
-					const struct jetwatt_known *k,
+					const struct jetwatt_observed *k,
 					const struct jetwatt_workload_data *t, size_t size, size_t mode)
 {
 	size_t at = size * k->n + mode;

@@ -56,23 +56,23 @@ void jetwatt_surrogate_free(struct jetwatt_surrogate *v);
  *
  * Return: 0, negative errno.
  */
-int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
-		     const struct jetwatt_workload_data *t, double budget, uint64_t seed,
-		     int *full);
+int jetwatt_surrogate_fit(struct jetwatt_surrogate *v, const struct jetwatt_observed *k,
+			  const struct jetwatt_workload_data *t, double budget, uint64_t seed,
+			  int *full);
 
 /*
  * Predict all modes at the minibatch size of index @size, unless the predictions are valid already
  * or there is no model. Return: 0, negative errno.
  */
-int jetwatt_surrogate_predict(struct jetwatt_surrogate *v, const struct jetwatt_known *k,
-			 const struct jetwatt_workload_data *t, size_t size);
+int jetwatt_surrogate_predict(struct jetwatt_surrogate *v, const struct jetwatt_observed *k,
+			      const struct jetwatt_workload_data *t, size_t size);
 
 /*
  * Return: time and power of a cell: the mean of its measurements; if the cell was not measured, its
  * prediction, which must be valid.
  */
 struct jetwatt_estimate jetwatt_surrogate_estimate(const struct jetwatt_surrogate *v,
-					const struct jetwatt_known *k,
+					const struct jetwatt_observed *k,
 					const struct jetwatt_workload_data *t, size_t size, size_t mode);
 
 #endif

@@ -37,7 +37,7 @@ struct door_request {
 };
 
 /**
- * struct door_answer - a response
+ * struct door_response - a response
  * @rc: return value of the function that the request has called
  * @rows: number of rows that follow
  * @invalid: in the response to TAKE, number of rows that are not valid measurements
@@ -45,7 +45,7 @@ struct door_request {
  * @board: in the response to BOARDS, names of the boards
  * @err: text of the error, if @rc is negative
  */
-struct door_answer {
+struct door_response {
 	int32_t rc;
 	uint32_t rows;
 	uint64_t invalid;
@@ -123,7 +123,7 @@ static int connection_lost(struct jetwatt_error_text *err, int rc)
 /* Send a request and receive the response. @row: rows to send with the request, NULL: no rows.
  * Return: the return code in the response; -EPROTO if the response is not valid. */
 static int door_call(struct jetwatt_profile_access *d, struct door_request *q, const struct jetwatt_pool_row *row,
-		     struct door_answer *a, struct jetwatt_error_text *err)
+		     struct door_response *a, struct jetwatt_error_text *err)
 {
 	int rc;
 
@@ -153,7 +153,7 @@ int jetwatt_profile_access_progress(struct jetwatt_profile_access *d, const char
 		       struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = PLACE };
-	struct door_answer a;
+	struct door_response a;
 	int rc;
 
 	if (d->db)
@@ -169,7 +169,7 @@ int jetwatt_profile_access_progress_store(struct jetwatt_profile_access *d, cons
 		      struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = KEEP, .place = *p };
-	struct door_answer a;
+	struct door_response a;
 
 	if (d->db)
 		return jetwatt_pool_progress_store(d->db, pool, p, err);
@@ -181,7 +181,7 @@ int jetwatt_profile_access_read_own(struct jetwatt_profile_access *d, int64_t af
 		     struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = OWN, .after = after };
-	struct door_answer a;
+	struct door_response a;
 	int rc;
 
 	if (d->db)
@@ -204,7 +204,7 @@ int jetwatt_profile_access_store(struct jetwatt_profile_access *d, const struct 
 		      uint64_t *invalid, struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = TAKE, .rows = (uint32_t)n };
-	struct door_answer a;
+	struct door_response a;
 	int rc;
 
 	if (d->db)
@@ -238,7 +238,7 @@ int jetwatt_profile_access_boards(struct jetwatt_profile_access *d, char board[J
 			struct jetwatt_error_text *err)
 {
 	struct door_request q = { .verb = BOARDS };
-	struct door_answer a;
+	struct door_response a;
 	int rc;
 
 	if (d->db)
@@ -283,7 +283,7 @@ void jetwatt_profile_access_close(struct jetwatt_profile_access *d)
 static int door_respond(int fd, struct jetwatt_db *db, struct door_request *q, struct jetwatt_pool_row *row)
 {
 	struct jetwatt_pool_row *own = NULL;
-	struct door_answer a = { .rc = 0 };
+	struct door_response a = { .rc = 0 };
 	int rc;
 
 	END(q->pool);

@@ -3,9 +3,9 @@
  * Access to the profile database, directly or through a socket. As a service, the jetwatt-sync that
  * uses the network runs as a user that may not open the database. It sends requests to a second
  * jetwatt-sync, which systemd starts for each connection as user jetwatt and without network access.
- * There are five requests. A request is a struct door_request followed by rows; a response is a struct
- * door_answer followed by rows. Both ends are the same program on one machine, so the structs are sent
- * in their layout in memory.
+ * There are five requests. A request is a struct door_request followed by rows; a response is a
+ * struct door_response followed by rows. Both ends are the same program on one machine, so the
+ * structs are sent in their layout in memory.
  */
 #ifndef JETWATT_SYNC_DOOR_H
 #define JETWATT_SYNC_DOOR_H

@@ -22,7 +22,7 @@ static int find_plan(const struct jetwatt_timeshare_mode *m, const struct jetwat
 		     double arrival_hz, size_t from, size_t n, struct jetwatt_slice_plan *plan)
 {
 	const struct jetwatt_slice_query q = { conf->power_w, conf->latency_ms, arrival_hz };
-	struct jetwatt_slice_work work[JETWATT_KNOWN_WORKS];
+	struct jetwatt_slice_work work[JETWATT_OBSERVED_WORKS];
 	double time[JETWATT_SLICE_SIZES], power[JETWATT_SLICE_SIZES];
 	int one = n == 1;
 

@@ -150,7 +150,7 @@ static int live_verify(struct live *v)
 		size_t at;
 		int err;
 
-		if (!jetwatt_known_answer(&v->search.known, &f->q, &f->plan))
+		if (!jetwatt_observed_best(&v->search.known, &f->q, &f->plan))
 			break;
 		c.mode = f->plan.mode;
 		c.size = f->plan.size[0];
@@ -158,8 +158,8 @@ static int live_verify(struct live *v)
 		if (err)
 			return err;
 		row = &v->l->row[v->l->nr_rows - 1];
-		at = jetwatt_known_at(&v->search.known, &c);
-		if (jetwatt_known_answer(&v->search.known, &f->q, &f->plan) &&
+		at = jetwatt_observed_at(&v->search.known, &c);
+		if (jetwatt_observed_best(&v->search.known, &f->q, &f->plan) &&
 		    f->plan.mode == c.mode && f->plan.size[0] == c.size &&
 		    row->power_w <= f->q.power_w &&
 		    f->plan.latency_ms - jetwatt_inference_ms(f, &f->plan) + row->time_ms <=
@@ -171,7 +171,7 @@ static int live_verify(struct live *v)
 		    1e3 * f->size[c.size] / f->q.arrival_hz + row->time_ms > f->q.latency_ms)
 			t->time_ms[at] = t->power_w[at] = NAN;
 	}
-	if (jetwatt_known_answer(&v->search.known, &f->q, &f->plan))
+	if (jetwatt_observed_best(&v->search.known, &f->q, &f->plan))
 		return jetwatt_error_report(JETWATT_EXIT_INFEASIBLE,
 					 "longer measurements give a different result each time",
 					 "check for other load: jetwatt top",

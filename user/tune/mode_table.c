@@ -220,7 +220,7 @@ static int table_learn(struct jetwatt_mode_table *t)
 
 int jetwatt_mode_table_load(struct jetwatt_mode_table *t)
 {
-	struct table_file f[JETWATT_KNOWN_WORKS] = { 0 };
+	struct table_file f[JETWATT_OBSERVED_WORKS] = { 0 };
 	size_t works = jetwatt_slice_works(t->kind);
 	int trains = jetwatt_slice_trains(t->kind), code = 0, err = 0;
 	char fix[160];
@@ -266,7 +266,7 @@ int jetwatt_mode_table_load(struct jetwatt_mode_table *t)
 
 void jetwatt_mode_table_free(struct jetwatt_mode_table *t)
 {
-	for (size_t w = 0; w < JETWATT_KNOWN_WORKS; w++)
+	for (size_t w = 0; w < JETWATT_OBSERVED_WORKS; w++)
 		free(t->work[w].time_ms);
 	for (int serves = 0; serves < 2; serves++)
 		jetwatt_estimator_forget(&t->by[serves]);

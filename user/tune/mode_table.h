@@ -46,7 +46,7 @@ struct jetwatt_mode_table_work {
  * @work: the workloads
  */
 struct jetwatt_mode_table {
-	const char *train, *infer[JETWATT_KNOWN_WORKS];
+	const char *train, *infer[JETWATT_OBSERVED_WORKS];
 	const char *reference[JETWATT_MODE_TABLE_REFERENCES];
 	size_t references;
 	enum jetwatt_slice_kind kind;
@@ -55,7 +55,7 @@ struct jetwatt_mode_table {
 	size_t n;
 	const struct jetwatt_predictor *method;
 	struct jetwatt_estimator by[2];
-	struct jetwatt_mode_table_work work[JETWATT_KNOWN_WORKS];
+	struct jetwatt_mode_table_work work[JETWATT_OBSERVED_WORKS];
 };
 
 /* Read the files that @t names. Return: 0; exit code, after printing the error. */

@@ -36,7 +36,7 @@ int jetwatt_strategy_search_open(struct jetwatt_strategy_search *s, enum jetwatt
 		      size_t sizes)
 {
 	const struct jetwatt_tuner *l = s->learn;
-	int err = jetwatt_known_init(&s->known, kind, l->mode, l->nr_modes, &size, &sizes);
+	int err = jetwatt_observed_init(&s->known, kind, l->mode, l->nr_modes, &size, &sizes);
 
 	openblas_set_num_threads(1);
 	s->known.work[0].by = &l->by;
@@ -44,7 +44,8 @@ int jetwatt_strategy_search_open(struct jetwatt_strategy_search *s, enum jetwatt
 		struct jetwatt_cell c;
 
 		if (seek_cell_of(s, &l->row[i], &c))
-			err = jetwatt_known_add(&s->known, &c, l->row[i].time_ms, l->row[i].power_w);
+			err = jetwatt_observed_add(&s->known, &c, l->row[i].time_ms,
+						   l->row[i].power_w);
 	}
 	if (!err && s->strategy->new)
 		err = s->strategy->new(&s->state, &s->known, JETWATT_TUNER_SEED);
@@ -61,7 +62,7 @@ int jetwatt_strategy_search_next(struct jetwatt_strategy_search *s, struct jetwa
 int jetwatt_strategy_search_add(struct jetwatt_strategy_search *s, const struct jetwatt_cell *c)
 {
 	const struct jetwatt_row *row = &s->learn->row[s->learn->nr_rows - 1];
-	int err = jetwatt_known_add(&s->known, c, row->time_ms, row->power_w);
+	int err = jetwatt_observed_add(&s->known, c, row->time_ms, row->power_w);
 
 	return err ? seek_failed(s, err) : 0;
 }
@@ -70,5 +71,5 @@ void jetwatt_strategy_search_close(struct jetwatt_strategy_search *s)
 {
 	if (s->strategy && s->strategy->free)
 		s->strategy->free(s->state);
-	jetwatt_known_free(&s->known);
+	jetwatt_observed_free(&s->known);
 }

@@ -23,7 +23,7 @@ struct jetwatt_strategy_search {
 	const struct jetwatt_strategy *strategy;
 	struct jetwatt_slice_query q;
 	size_t max_modes;
-	struct jetwatt_known known;
+	struct jetwatt_observed known;
 	void *state;
 };
 

@@ -34,7 +34,7 @@ struct repeat {
 };
 
 /* Sums over repeats and budgets. @clean: as @penalty, but the optimum is never an outlier. */
-struct answer_tally {
+struct choice_tally {
 	double *penalty, *clean;
 	size_t penalties, cleans, answers, over, over_1w, unsolved, queries;
 	double area, profiled;
@@ -184,7 +184,7 @@ static int choose_for_budget(const struct jetwatt_eval *e, size_t r, struct repe
 }
 
 static void tally_add(const struct jetwatt_eval *e, const struct repeat *q, long answer,
-		      double budget, const unsigned char *outlier, struct answer_tally *t)
+		      double budget, const unsigned char *outlier, struct choice_tally *t)
 {
 	long raw = best_of_all(e, NULL, budget), clean = best_of_all(e, outlier, budget);
 	const struct jetwatt_row *a = &e->row[answer < 0 ? 0 : answer];
@@ -252,7 +252,7 @@ static int fit_repeat(const struct jetwatt_eval *e, size_t r, struct repeat *q)
 }
 
 static int optimize_repeat(const struct jetwatt_eval *e, size_t r, size_t budgets, struct repeat *q,
-			   const unsigned char *outlier, struct answer_tally *t)
+			   const unsigned char *outlier, struct choice_tally *t)
 {
 	int each = searches_per_budget(e);
 	long answer;
@@ -287,7 +287,7 @@ static int optimize_repeat(const struct jetwatt_eval *e, size_t r, size_t budget
 /* Evaluate the vendor's presets instead of a method: choose the fastest preset measured within the
  * budget. Return: 0; exit code. */
 static int tally_presets(const struct jetwatt_eval *e, size_t budgets, struct repeat *q,
-			 const unsigned char *outlier, struct answer_tally *t)
+			 const unsigned char *outlier, struct choice_tally *t)
 {
 	struct jetwatt_error_text err = { "", "", "" };
 	struct jetwatt_presets *all;
@@ -342,8 +342,8 @@ static void penalty_json(struct jetwatt_json *j, const char *key, double *v, siz
 	jetwatt_json_end(j);
 }
 
-static void optimize_print_json(const struct jetwatt_eval *e, struct answer_tally *t,
-				struct answer_tally *presets)
+static void optimize_print_json(const struct jetwatt_eval *e, struct choice_tally *t,
+				struct choice_tally *presets)
 {
 	struct jetwatt_json j;
 
@@ -372,8 +372,8 @@ static void optimize_print_json(const struct jetwatt_eval *e, struct answer_tall
 	jetwatt_json_end(&j);
 }
 
-static void optimize_print(const struct jetwatt_eval *e, struct answer_tally *t,
-			   struct answer_tally *presets)
+static void optimize_print(const struct jetwatt_eval *e, struct choice_tally *t,
+			   struct choice_tally *presets)
 {
 	printf("%s: fitted to %zu of %zu modes (%s), %zu repeats; %zu queries, %g to %g W\n",
 	       e->method->name, e->samples, e->n, jetwatt_eval_sampling(e), e->repeats, t->queries,
@@ -401,9 +401,9 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 			   .now = malloc(n * sizeof(*q.now)),
 			   .known = malloc(3 * n * sizeof(*q.known)),
 			   .choice = malloc(n * sizeof(*q.choice)) };
-	struct answer_tally t = { .penalty = malloc(all * sizeof(double)),
+	struct choice_tally t = { .penalty = malloc(all * sizeof(double)),
 			   .clean = malloc(all * sizeof(double)) };
-	struct answer_tally presets = { .penalty = malloc(budgets * sizeof(double)),
+	struct choice_tally presets = { .penalty = malloc(budgets * sizeof(double)),
 				 .clean = malloc(budgets * sizeof(double)) };
 	unsigned char *outlier = malloc(n);
 	int err = -ENOMEM, code = 0;

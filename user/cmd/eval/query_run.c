@@ -48,7 +48,7 @@ static size_t sweep_size(const struct jetwatt_sweep *s)
 int jetwatt_query_optimum(const struct jetwatt_sweep *s, int clean,
 			  const struct jetwatt_slice_query *q, struct jetwatt_slice_plan *plan)
 {
-	struct jetwatt_slice_work work[JETWATT_KNOWN_WORKS];
+	struct jetwatt_slice_work work[JETWATT_OBSERVED_WORKS];
 
 	for (size_t w = 0; w < jetwatt_slice_works(s->files.kind); w++)
 		work[w] = (struct jetwatt_slice_work){
@@ -63,10 +63,9 @@ static double plan_objective(const struct jetwatt_sweep *s, const struct jetwatt
 	return s->files.kind == JETWATT_SLICE_TRAIN ? p->time_ms : p->latency_ms;
 }
 
-static void judge_answer(const struct jetwatt_sweep *s, const struct jetwatt_known *k,
+static void score_result(const struct jetwatt_sweep *s, const struct jetwatt_observed *k,
 			 const struct jetwatt_slice_query *q,
-			 const struct jetwatt_slice_plan *optimum,
-			 struct jetwatt_query_score *v)
+			 const struct jetwatt_slice_plan *optimum, struct jetwatt_query_score *v)
 {
 	struct jetwatt_slice_plan got, clean = { 0 };
 
@@ -74,7 +73,7 @@ static void judge_answer(const struct jetwatt_sweep *s, const struct jetwatt_kno
 	v->ratio = optimum->throughput_hz > 0 ? 0 : NAN;
 	jetwatt_query_optimum(s, 1, q, &clean);
 	v->clean = s->files.kind == JETWATT_SLICE_TRAIN_AND_INFER && clean.throughput_hz > 0 ? 0 : NAN;
-	v->solved = jetwatt_known_answer(k, q, &got);
+	v->solved = jetwatt_observed_best(k, q, &got);
 	if (!v->solved)
 		return;
 	v->plan = got;
@@ -91,7 +90,7 @@ static void judge_answer(const struct jetwatt_sweep *s, const struct jetwatt_kno
 		v->ratio = got.throughput_hz / optimum->throughput_hz;
 }
 
-int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, void *state,
+int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_observed *k, void *state,
 		      const struct jetwatt_slice_query *q, struct jetwatt_query_score *v)
 {
 	struct jetwatt_slice_plan optimum;
@@ -117,12 +116,12 @@ int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, vo
 			const struct jetwatt_mode_table_work *w = &s->files.work[c.work];
 			size_t at = c.size * s->files.n + c.mode;
 
-			err = jetwatt_known_add(k, &c, w->time_ms[at], w->power_w[at]);
+			err = jetwatt_observed_add(k, &c, w->time_ms[at], w->power_w[at]);
 		}
 	}
 	v->modes = k->modes;
 	v->measured = k->measured;
-	judge_answer(s, k, q, &optimum, v);
+	score_result(s, k, q, &optimum, v);
 	return err < 0 ? err : 0;
 }
 
@@ -148,9 +147,10 @@ static int sweep_repeat(const struct jetwatt_sweep *s, size_t r, size_t n,
 	const uint32_t *size[] = { s->files.work[0].size, s->files.work[1].size };
 	const size_t sizes[] = { s->files.work[0].sizes, s->files.work[1].sizes };
 	size_t *at = malloc(n * sizeof(*at));
-	struct jetwatt_known k;
+	struct jetwatt_observed k;
 	void *state = NULL;
-	int err = jetwatt_known_init(&k, s->files.kind, s->files.mode, s->files.n, size, sizes), keep;
+	int err = jetwatt_observed_init(&k, s->files.kind, s->files.mode, s->files.n, size, sizes),
+	    keep;
 
 	keep = s->reuse || s->strategy->shared;
 	for (size_t w = 0; w < k.works; w++)
@@ -172,7 +172,7 @@ static int sweep_repeat(const struct jetwatt_sweep *s, size_t r, size_t n,
 			if (s->strategy->new)
 				err = s->strategy->new(&state, &k, s->files.seed + r);
 		}
-		jetwatt_known_query(&k, !keep);
+		jetwatt_observed_query(&k, !keep);
 		if (!err)
 			err = jetwatt_query_run(s, &k, state, &q, &v[i]);
 	}
@@ -188,7 +188,7 @@ static int sweep_repeat(const struct jetwatt_sweep *s, size_t r, size_t n,
 	}
 	if (s->strategy->free)
 		s->strategy->free(state);
-	jetwatt_known_free(&k);
+	jetwatt_observed_free(&k);
 	free(at);
 	return err;
 }

@@ -83,7 +83,7 @@ static error_t sweep_parse(int key, char *arg, struct argp_state *state)
 		s->files.train = arg;
 		break;
 	case INFER:
-		if (s->infers == JETWATT_KNOWN_WORKS)
+		if (s->infers == JETWATT_OBSERVED_WORKS)
 			exit(sweep_usage("give --infer at most twice", "too many workloads: %s",
 					 arg));
 		s->files.infer[s->infers++] = arg;

@@ -73,7 +73,7 @@ struct jetwatt_query_score {
 /* Answer one query: measure the cells that the strategy asks for, and compare the answer with the
  * optimum. @k: the measured cells; @state: the state of the strategy. Return: 0, negative
  * errno. */
-int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_known *k, void *state,
+int jetwatt_query_run(const struct jetwatt_sweep *s, struct jetwatt_observed *k, void *state,
 		      const struct jetwatt_slice_query *q, struct jetwatt_query_score *v);
 
 /* Find the best plan of all cells. @clean: without outlier rows. Return: 1 on success; 0: no plan

@@ -173,7 +173,7 @@ static void miss_requests(const struct jetwatt_sweep *s, const struct jetwatt_sl
 
 /* Add the time and energy of the measurements from row @from[w] on. spend_on_measuring() later
  * takes this time from the windows. */
-static void add_measuring_debt(const struct jetwatt_sweep *s, const struct jetwatt_known *k,
+static void add_measuring_debt(const struct jetwatt_sweep *s, const struct jetwatt_observed *k,
 			       const size_t *from, struct trace_tally *t)
 {
 	for (size_t w = 0; w < k->works; w++)
@@ -203,10 +203,11 @@ static int trace_run(const struct jetwatt_sweep *s, const struct window *w, size
 	const size_t sizes[] = { s->files.work[0].sizes, s->files.work[1].sizes };
 	struct jetwatt_slice_query q = { s->budget.lo, s->latency.lo, 0 };
 	struct jetwatt_slice_plan plan = { .mode = 0 };
-	struct jetwatt_known k;
+	struct jetwatt_observed k;
 	void *state = NULL;
 	double planned = 0;
-	int err = jetwatt_known_init(&k, s->files.kind, s->files.mode, s->files.n, size, sizes), have = 0;
+	int err = jetwatt_observed_init(&k, s->files.kind, s->files.mode, s->files.n, size, sizes),
+	    have = 0;
 
 	for (size_t i = 0; i < k.works; i++)
 		k.work[i].by = s->files.work[i].by;
@@ -236,7 +237,7 @@ static int trace_run(const struct jetwatt_sweep *s, const struct window *w, size
 			left -= fmin(s->files.work[last].size[plan.size[last]] / w[i].hz, w[i].s);
 			account_plan(s, &plan, &q, w[i].s - left, t);
 		}
-		jetwatt_known_query(&k, 0);
+		jetwatt_observed_query(&k, 0);
 		err = jetwatt_query_run(s, &k, state, &q, &v);
 		t->feasible += v.feasible;
 		t->replans++;
@@ -266,7 +267,7 @@ static int trace_run(const struct jetwatt_sweep *s, const struct window *w, size
 	}
 	if (s->strategy->free)
 		s->strategy->free(state);
-	jetwatt_known_free(&k);
+	jetwatt_observed_free(&k);
 	return err;
 }
 

@@ -63,7 +63,7 @@ struct jetwatt_roofline {
 	size_t kernels, roofs;
 	struct jetwatt_roofs *roof;
 	struct jetwatt_roofs_cost *cost;
-	struct jetwatt_roofs_answer answer;
+	struct jetwatt_roofs_choice answer;
 	double slower;
 };
 

@@ -19,7 +19,7 @@ enum {
 static const struct {
 	const char *name;
 	int main;
-} figure[NR] = {
+} metrics[NR] = {
 	[J] = { "J/minibatch", 1 },
 	[J_P50] = { "J/minibatch.p50", 0 },
 	[J_P95] = { "J/minibatch.p95", 1 },
@@ -69,12 +69,12 @@ int jetwatt_metric_count(void)
 
 const char *jetwatt_metric_name(int i)
 {
-	return i < NR ? figure[i].name : unit_name[i - NR];
+	return i < NR ? metrics[i].name : unit_name[i - NR];
 }
 
 int jetwatt_metric_in_summary(int i)
 {
-	return i >= NR || figure[i].main;
+	return i >= NR || metrics[i].main;
 }
 
 int jetwatt_metric_add_unit(const char *name)
