@@ -45,7 +45,7 @@ complete_()
 # headings PAGE: print the headings of a page in the form in which links refer to them
 headings() { sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g;s/ /-/g'; }
 
-echo 1..11
+echo 1..12
 # shellcheck disable=SC1091
 . user/cmd/jetwatt.bash-completion
 PATH=$PWD/build:$PATH
@@ -87,6 +87,15 @@ same "no line of a man page is wider than 80 columns" < <(
 	command -v man > /dev/null || exit 0
 	for f in build/man/*.[1-8]; do
 		MANWIDTH=80 man -E ascii -l "$f" 2> /dev/null | awk -v f="$f" 'length() > 80 { print f ": " $0 }'
+	done)
+same "no line of --help is wider than 80 columns" < <(
+	{
+		echo jetwatt
+		printf 'jetwatt %s\n' $verbs "eval predict" "eval optimize" "eval search" "eval schedule"
+		find build -maxdepth 1 -type f -perm -u=x -name 'jetwatt[d-]*' -printf '%f\n'
+	} | while read -r program; do
+		help=$(build/$program --help) && [ -n "$help" ] || echo "$program --help: failed"
+		awk -v p="$program" 'length() > 80 { print p ": " $0 }' <<< "$help"
 	done)
 same "the completion knows every verb" < <(
 	complete_ jetwatt "" | grep -v '^-' | sort | diff - <(sort <<< "$verbs"))

@@ -145,7 +145,9 @@ int jetwatt_cmd_apply(int argc, char **argv)
 
 	jetwatt_args_parse("apply", "MODE",
 			   "Switch to a power mode: every knob is saved, written and read back. "
-			   "If a knob fails, all knobs are rolled back.", options, apply_parse, argc,
+			   "If a knob fails, all knobs are rolled back."
+			   "\vMODE is a power mode as jetwatt list modes prints it, for example "
+			   "c8-1728000-g624750000-e3199000000, or MAXN.", options, apply_parse, argc,
 			   argv, &in);
 	jetwatt_block_signals(&set);
 	err = jetwatt_open_knobs(&board);

@@ -29,7 +29,7 @@ struct jetwattd_input {
 
 static const struct argp_option options[] = {
 	{ "conf", CONF, "FILE", 0, "Policy file (default: " JETWATTD_CONF ")", 0 },
-	{ "power", BUDGET, "WATTS", 0, "Power budget, replaces all budgets of the policy", 0 },
+	{ "power", BUDGET, "WATTS", 0, "Power budget; replaces all budgets of the policy", 0 },
 	{ "check", CHECK, NULL, 0, "Check the policy file, report errors, and exit", 0 },
 	{ 0 }
 };

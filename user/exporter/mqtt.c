@@ -83,7 +83,7 @@ static const struct argp_option options[] = {
 	{ "broker", BROKER, "HOST[:PORT]", 0, "MQTT broker; default: the setting mqtt in jetwatt.conf", 0 },
 	{ "device", DEVICE, "NAME", 0, "Name of this device; default: a hash of its machine-id", 0 },
 	{ "tls-ca", CA, "FILE", 0, "Use TLS, and accept brokers with a certificate signed by one of these", 0 },
-	{ "login", LOGIN, "FILE", 0, "File with user and password, one line each", 0 },
+	{ "login", LOGIN, "FILE", 0, "File with the user name in the first line and the password in the second", 0 },
 	{ "keep", KEPT, "N", 0, "Maximum number of messages that wait for the broker (default: 900)", 0 },
 	{ "conf", CONF, "FILE", 0, "Policy file of jetwattd (default: " JETWATTD_CONF ")", 0 },
 	{ "socket", SOCKET, "PATH", 0, "Control socket of jetwattd, instead of the policy's", 0 },

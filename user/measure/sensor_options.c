@@ -12,7 +12,7 @@ enum { AVERAGES = JETWATT_ARGS_COMMON + 0x30, REFRESH, BUS };
 static const struct argp_option options[] = {
 	{ "averages", AVERAGES, "N", 0, "Conversions that the sensors average during the measurement: 1, 4, 16, 64, ... 1024", 2 },
 	{ "refresh-ms", REFRESH, "MS", 0, "Time in ms for the sensors to convert all channels, during the measurement; 0: the shortest", 2 },
-	{ "bus-khz", BUS, "KHZ", 0, "Clock of the sensors' I2C bus during the measurement: 100 or 400, if the kernel supports it", 2 },
+	{ "bus-khz", BUS, "KHZ", 0, "Clock of the sensors' I2C bus during the measurement: 100 or 400; not all kernels support it", 2 },
 	{ 0 }
 };
 

@@ -17,7 +17,7 @@
 
 enum { DB = JETWATT_ARGS_COMMON + 0x20, REUSE, BATCH };
 
-#define DB_OPTION	{ "db", DB, "FILE", 0, "Profile database; none: store nothing", 1 }
+#define DB_OPTION	{ "db", DB, "FILE", 0, "Profile database; none: store nothing; default: the setting db, or " JETWATT_DB_PATH, 1 }
 
 static const struct argp_option options[] = {
 	DB_OPTION,

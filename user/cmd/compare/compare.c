@@ -42,7 +42,7 @@ struct compare_line {
 };
 
 static const struct argp_option options[] = {
-	{ "fail-if", FAIL_IF, "RULE", 0, "Exit with status 1 if RULE is true, as 'J/minibatch.change > 5'", 0 },
+	{ "fail-if", FAIL_IF, "RULE", 0, "Exit with status 1 if RULE is true, for example 'J/minibatch.change > 5'", 0 },
 	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 },
 	{ 0 }
 };

@@ -39,10 +39,10 @@ struct doctor_input {
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0,
-	  "Measure for 2 s which backends see the waits of this running program for the GPU", 0 },
+	  "Show which backends of the probe detect the waits of this running program for the GPU within 2 s", 0 },
 	{ "report", REPORT, "FILE", 0,
-	  "Write a report on this board to FILE; nothing is changed, and names and serial numbers "
-	  "are left out", 0 },
+	  "Write a report on this board to FILE, without names and serial numbers; nothing is "
+	  "changed", 0 },
 	{ "loop", LOOP, "COMMAND", 0, "With --report: run this GPU job instead of the built-in CUDA loop", 0 },
 	{ "replay", REPLAY, "FILE", 0, "Show the rails, knobs and presets of the board that the report FILE describes", 0 },
 	{ "into", INTO, "DIR", 0, "With --replay: keep the files of that board in the new directory DIR", 0 },

@@ -31,15 +31,15 @@ enum { CORPUS = JETWATT_ARGS_LONG, METHOD, SAMPLES, REPEATS, SAMPLING, SEED, JSO
 	  "Prediction method, listed in man jetwatt-eval; default: auto", 0 },	\
 	{ "repeats", REPEATS, "N", 0, "Number of repeats, each with other modes; default: 10", 0 },	\
 	{ "sampling", SAMPLING, "HOW", 0,				\
-	  "How the given modes are selected: random, or designed (as profile does); default: by method", 0 },	\
+	  "How the modes given to the method are selected: random, or designed (as profile does); default: depends on the method", 0 },	\
 	{ "seed", SEED, "N", 0, "Seed of all random choices; default: 1", 0 },	\
-	{ "pool", POOL, "FILE.csv", 0, "Same workload on other devices, a prior for auto", 0 },	\
+	{ "pool", POOL, "FILE.csv", 0, "Measured modes of the same workload on other devices, as a prior of the method auto", 0 },	\
 	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 }
 
 static const struct argp_option predict_options[] = {
 	COMMON,
 	{ "samples", SAMPLES, "N[,N...]", 0,
-	  "Number of modes that the method sees; default: 20. Several numbers are evaluated one after "
+	  "Number of measured modes given to the method; default: 20. Several numbers are evaluated one after "
 	  "the other", 0 },
 	{ "plot", PLOT, "FILE", 0, "Plot predicted against measured values, or with several samples "
 	  "the learning curve: FILE.svg, FILE.png or FILE.html", 0 },
@@ -47,9 +47,9 @@ static const struct argp_option predict_options[] = {
 };
 static const struct argp_option optimize_options[] = {
 	COMMON,
-	{ "samples", SAMPLES, "N", 0, "Number of modes that the method sees; default: 20", 0 },
+	{ "samples", SAMPLES, "N", 0, "Number of measured modes given to the method; default: 20", 0 },
 	{ "budgets", BUDGETS, "LO:HI:STEP", 0, "Power budgets in W; default: 17:50:1", 0 },
-	{ "verify", VERIFY, "K", 0, "Measure (look up) up to K candidates per budget; default: 0", 0 },
+	{ "verify", VERIFY, "K", 0, "Verify up to K candidates per budget by their measured values; default: 0", 0 },
 	{ "presets", PRESETS, "FILE", 0, "Compare with the presets of an nvpmodel.conf", 0 },
 	{ "risk", RISK, "P", 0, "Accepted probability that the budget is exceeded; default: 0.05", 0 },
 	{ 0 }

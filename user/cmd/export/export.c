@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0 },
 	{ "rate", RATE, "HZ", 0, "Write means over 1/HZ seconds instead of samples; 0: all samples", 0 },
 	{ "minibatches", MINIBATCHES, NULL, 0, "csv, jsonl: write minibatches and no samples", 0 },
-	{ "waits", WAITS, NULL, 0, "csv (default), jsonl: write waits, and why a minibatch ends with each or not", 0 },
+	{ "waits", WAITS, NULL, 0, "csv (default), jsonl: write the waits, and for each why a minibatch ends with it or not", 0 },
 	{ "errors", ERRORS, NULL, 0, "profile: add the columns time_sd and power_sd (relative standard errors)", 0 },
 	{ "pooled", POOLED, NULL, 0, "profile: write the measurements of other devices or releases, one median per mode", 0 },
 	{ "presets", PRESETS, "FILE", 0, "nvpmodel: take the parameters from FILE; default: /etc/nvpmodel.conf", 0 },

@@ -44,7 +44,7 @@ struct profile_input {
 
 static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "Measure this running process and its children", 0 },
-	{ "power", 'w', "WATTS", 0, "Measure modes that are informative for this budget; default: for all modes", 0 },
+	{ "power", 'w', "WATTS", 0, "Choose modes for predicting power and time near this budget; default: for predicting all modes", 0 },
 	{ "modes", MODES, "FILE.csv", 0, "Measure only modes in this file", 0 },
 	{ "most", MOST, "N", 0, "Maximum number of modes; default: 20 (gmd 15, als 50)", 0 },
 	{ "strategy", STRATEGY, "NAME", 0,
@@ -57,7 +57,7 @@ static const struct argp_option options[] = {
 	  "With --seed-board: program that runs kernels, called as FILE FLOP BYTES LAUNCHES; default: compiled by nvcc", 0 },
 	{ "output", 'o', "FILE.csv", 0, "Write the profile after each mode; modes in an existing file are kept", 0 },
 	{ "json", JSON, "FILE", 0, "Write the result as JSON; -: standard output", 0 },
-	{ "wait", WAIT, "SECONDS", 0, "Time after which a job without work for the GPU is given up; default: 30s", 0 },
+	{ "wait", WAIT, "SECONDS", 0, "Time limit for a job to give the GPU work; default: 30s", 0 },
 	{ 0 }
 };
 

@@ -35,7 +35,7 @@ struct top_input {
 };
 
 static const struct argp_option options[] = {
-	{ "budget", BUDGET, "WATT", 0, "Show the total power relative to this budget", 0 },
+	{ "budget", BUDGET, "WATTS", 0, "Show the total power relative to this budget", 0 },
 	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
 	{ "replay", REPLAY, "TRACE", 0, "Show a recorded run instead of this board", 0 },
 	{ "speed", SPEED, "FACTOR", 0, "Speed of the replay relative to the recording; default: 1", 0 },
