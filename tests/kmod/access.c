@@ -197,7 +197,7 @@ static int observed(uint64_t mask, char *text, size_t size)
  * the sampler, but not to read measurements. Reading measurements requires, in addition,
  * CAP_PERFMON or CAP_SYS_ADMIN, as perf events do.
  */
-TEST_F(stream, capabilities_to_observe)
+TEST_F(stream, measurements_require_cap_perfmon_or_cap_sys_admin)
 {
 	static const struct {
 		uint64_t mask;

@@ -97,7 +97,7 @@ static int content(struct family *f, uint8_t cmd, uint64_t from, struct content 
 	return dump(f, msg, note, c);
 }
 
-TEST_F(board, empty)
+TEST_F(board, requests_to_an_empty_box_are_refused)
 {
 	struct content c;
 
@@ -107,7 +107,7 @@ TEST_F(board, empty)
 	EXPECT_EQ(-ENOENT, content(&self->f, JETWATT_CMD_BOX_SAMPLES_GET, 0, &c));
 }
 
-TEST_F(board, on_request)
+TEST_F(board, box_fills_on_request)
 {
 	uint64_t before = now_ns(), head, first;
 	struct content c, again, part;
@@ -152,7 +152,7 @@ TEST_F(board, on_request)
  * Lower the current limit through the hwmon driver: the over-current must fill the black box, and
  * the alarm of the driver must work as without the module.
  */
-TEST_F(board, over_current)
+TEST_F(board, over_current_fills_the_box)
 {
 	char dir[128], path[160];
 	long ma, old;
@@ -180,7 +180,7 @@ TEST_F(board, over_current)
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_BOX_CLEAR));
 }
 
-TEST_F(board, overheating)
+TEST_F(board, overheating_fills_the_box)
 {
 	/* 85 C is above the fan's trip point (75 C) and the "hot-surface" alert (70 C), neither of
 	 * which is an alarm that fills the box. */
@@ -209,7 +209,7 @@ TEST_F(board, overheating)
 	EXPECT_FALSE(is_limited());
 }
 
-TEST_F(board, no_memory)
+TEST_F(board, box_without_memory_stays_empty)
 {
 	ASSERT_EQ(0, inject("fail_alloc", 1));
 	EXPECT_EQ(-ENOMEM, simple(&self->f, JETWATT_CMD_BOX_FREEZE));

@@ -19,7 +19,7 @@ enum { CONFIG, SHUNT, BUS, POWER, CURRENT, CAL };
 #define CNVR		0x0002
 #define OVF		0x0001
 
-TEST_F(chip, attributes)
+TEST_F(chip, attributes_describe_the_configuration)
 {
 	EXPECT_EQ(532, chip_says(JETWATT_A_CHIP_SHUNT_US));
 	EXPECT_EQ(1, chip_says(JETWATT_A_CHIP_AVERAGES));
@@ -33,12 +33,12 @@ TEST_F(chip, attributes)
 	EXPECT_EQ(0, rail_of(&self->f, self->is.rail, JETWATT_A_RAIL_IN_TOTAL));
 }
 
-TEST_F(chip, resolution)
+TEST_F(chip, values_have_the_resolution_of_one_lsb)
 {
 	check_steps(_metadata, &self->f, self->is.rail, STEP_PV, MOST);
 }
 
-TEST_F(chip, clipped)
+TEST_F(chip, readings_at_the_ends_of_the_range_are_counted)
 {
 	check_clipped(_metadata, &self->f, &self->is, STEP_PV, MOST);
 }
@@ -47,7 +47,7 @@ TEST_F(chip, clipped)
  * Another gain of the INA219 changes its range, but not its LSB; another averaging changes its
  * conversion time and refresh rate.
  */
-TEST_F(chip, gain_and_averaging)
+TEST_F(chip, gain_and_averaging_are_followed)
 {
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, write_reg(CONFIG, (DEFAULT & ~0x1878) | 12 << 3));
@@ -67,7 +67,7 @@ TEST_F(chip, gain_and_averaging)
  * When the chip's power register overflows, the chip sets a flag in the low bits of the bus voltage
  * register, which must not change the voltage that the module reports.
  */
-TEST_F(chip, overflow_flag)
+TEST_F(chip, overflow_flag_does_not_change_the_voltage)
 {
 	int32_t shunt_uv, bus_uv;
 

@@ -23,7 +23,7 @@ enum { CONFIG, ADC_CONFIG, VSHUNT = 4, VBUS, DIAG_ALRT = 0x0b };
  * The attributes must describe the configuration that the INA228's hwmon driver sets: three
  * conversions of 1052 us per cycle, averaged over 16 cycles.
  */
-TEST_F(chip, attributes)
+TEST_F(chip, attributes_describe_the_configuration)
 {
 	EXPECT_EQ(1052, chip_says(JETWATT_A_CHIP_SHUNT_US));
 	EXPECT_EQ(16, chip_says(JETWATT_A_CHIP_AVERAGES));
@@ -39,12 +39,12 @@ TEST_F(chip, attributes)
 	EXPECT_EQ(2000, rail_of(&self->f, self->is.rail, JETWATT_A_RAIL_SHUNT_UOHM));
 }
 
-TEST_F(chip, resolution)
+TEST_F(chip, values_have_the_resolution_of_one_lsb)
 {
 	check_steps(_metadata, &self->f, self->is.rail, STEP_PV, MOST);
 }
 
-TEST_F(chip, clipped)
+TEST_F(chip, readings_at_the_ends_of_the_range_are_counted)
 {
 	check_clipped(_metadata, &self->f, &self->is, STEP_PV, MOST);
 }
@@ -53,7 +53,7 @@ TEST_F(chip, clipped)
  * After the chip was switched to a quarter of its range, the module must use the smaller LSB within
  * three seconds.
  */
-TEST_F(chip, fine_range)
+TEST_F(chip, smaller_range_has_a_smaller_lsb)
 {
 	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
 	ASSERT_EQ(0, write_reg(CONFIG, ADCRANGE));
@@ -72,7 +72,7 @@ TEST_F(chip, fine_range)
  * CNVRF, and the next conversion sets it. It must then stay set, because the module does not read
  * this register.
  */
-TEST_F(chip, registers)
+TEST_F(chip, simulated_registers_are_those_of_the_chip)
 {
 	int64_t diag;
 

@@ -27,7 +27,7 @@ static void note_text(struct nlmsghdr *nlh, void *arg)
 	snprintf(arg, 64, "%s", text_of(nlh, JETWATT_A_INFO_BOARD));
 }
 
-TEST_F(board, info)
+TEST_F(board, info_describes_the_board)
 {
 	char board[64];
 
@@ -39,7 +39,7 @@ TEST_F(board, info)
 	EXPECT_EQ(0, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RUNNING));
 }
 
-TEST_F(board, chips)
+TEST_F(board, both_chips_are_listed)
 {
 	uint32_t i;
 
@@ -86,7 +86,7 @@ static void note_rail(struct nlmsghdr *nlh, void *arg)
  * Channels 0 and 2 of the second chip are disabled in the device tree, so the module must not
  * report them as rails.
  */
-TEST_F(board, rails)
+TEST_F(board, only_enabled_channels_are_rails)
 {
 	static const struct {
 		const char *label;
@@ -148,7 +148,7 @@ static void note_clock(struct nlmsghdr *nlh, void *arg)
 #define CPUFREQ	"/sys/devices/system/cpu/cpu0/cpufreq/"
 #define DEVFREQ	"/sys/class/devfreq/17000000.gpu/"
 
-TEST_F(board, clocks)
+TEST_F(board, clocks_are_those_of_sysfs)
 {
 	struct clocks c = {};
 
@@ -227,7 +227,7 @@ static int load_becomes(struct family *f, int permille)
 	return c.load;
 }
 
-TEST_F(board, gpu_load)
+TEST_F(board, gpu_load_is_that_of_the_driver)
 {
 	static const int loads[] = { 437, 0, 999, 1000 };
 	char interval[32];

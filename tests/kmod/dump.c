@@ -65,12 +65,12 @@ static int since(struct family *f, uint64_t seq, struct seen *s)
 	return dump(f, msg, note, s);
 }
 
-TEST_F(ring, size)
+TEST_F(ring, info_states_the_size_of_the_ring)
 {
 	EXPECT_EQ(RING, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_RING));
 }
 
-TEST_F(ring, all_of_it)
+TEST_F(ring, dump_from_0_returns_the_whole_ring)
 {
 	uint64_t ticks = stat_of(&self->f, JETWATT_A_STATS_TICKS);
 	struct seen s;
@@ -87,7 +87,7 @@ TEST_F(ring, all_of_it)
  * Dump from the oldest sample in the ring, and then from the sample before it, which was
  * overwritten.
  */
-TEST_F(ring, oldest)
+TEST_F(ring, overwritten_samples_are_counted_as_lost)
 {
 	uint64_t last = stat_of(&self->f, JETWATT_A_STATS_TICKS), oldest = last - RING + 1;
 	struct seen s;
@@ -109,7 +109,7 @@ TEST_F(ring, oldest)
 	EXPECT_EQ(last + 1, s.next);
 }
 
-TEST_F(ring, from_the_middle_and_beyond)
+TEST_F(ring, dump_begins_at_the_requested_sample)
 {
 	uint64_t last = stat_of(&self->f, JETWATT_A_STATS_TICKS);
 	struct seen s;
@@ -130,7 +130,7 @@ TEST_F(ring, from_the_middle_and_beyond)
  * While the sampler runs, dump repeatedly from the end of the previous dump: no sample must be
  * returned twice or be missing.
  */
-TEST_F(ring, resumed)
+TEST_F(ring, resumed_dumps_return_each_sample_once)
 {
 	uint64_t next = 0, samples = 0, end;
 	struct seen s;
@@ -151,7 +151,7 @@ TEST_F(ring, resumed)
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 }
 
-TEST_F(ring, no_memory)
+TEST_F(ring, dump_without_memory_is_refused)
 {
 	struct seen s;
 

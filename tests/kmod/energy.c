@@ -241,7 +241,7 @@ TEST_F(board, intervals_without_subscriber_are_random)
 }
 
 /* The rail graph of this board: the rail of the memory is fed by the 5 V input. */
-TEST_F(board, graph)
+TEST_F(board, memory_rail_is_fed_by_the_5_v_rail)
 {
 	EXPECT_EQ(JETWATT_SCOPE_MODULE, number(&self->f, JETWATT_CMD_INFO_GET,
 					       JETWATT_A_INFO_TOTAL_SCOPE));
@@ -252,7 +252,7 @@ TEST_F(board, graph)
 	EXPECT_EQ(1, rail_of(&self->f, 2, JETWATT_A_RAIL_IN_TOTAL));
 }
 
-TEST_F(board, hwmon)
+TEST_F(board, hwmon_agrees_with_netlink_at_10_hz)
 {
 	char dir[64], path[96], text[64];
 	struct counted before, after;
@@ -346,7 +346,7 @@ TEST_F(board, hwmon_has_the_time_of_its_sample)
 }
 
 /* Each perf event must have a name that the parser of perf accepts, a unit and a scale. */
-TEST_F(board, perf_names)
+TEST_F(board, perf_events_have_name_unit_and_scale)
 {
 	static const char *const want[] = {
 		"energy_vdd_gpu_soc", "energy_vdd_cpu_cv", "energy_vin_sys_5v0",
@@ -382,7 +382,7 @@ TEST_F(board, perf_names)
  * While a perf event is open, the sampler runs, and the event counts the same energy as the
  * counters in netlink.
  */
-TEST_F(board, perf_counts)
+TEST_F(board, perf_events_count_the_energy_of_netlink)
 {
 	struct counted before, after;
 	uint64_t total, gpu, then;

@@ -75,7 +75,7 @@ static void note(struct nlmsghdr *nlh, void *arg)
 		}
 }
 
-TEST_F(family, as_registered)
+TEST_F(family, registered_operations_are_those_of_the_header)
 {
 	struct nl_msg *msg = request_to(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1);
 	struct registered r = {};

@@ -140,7 +140,7 @@ TEST_F(board, hwmon_driver_is_rebound)
  * The adapter is removed while it is being read: the removal must not hang, and when the adapter
  * returns, the chips have the same ids.
  */
-TEST_F(board, adapter_is_removed)
+TEST_F(board, removed_adapter_returns_with_the_same_chips)
 {
 	uint64_t start = now_ns(), seq;
 	struct batch b;
@@ -299,7 +299,7 @@ TEST_F(board, late_ticks_are_skipped_and_counted)
  * Use the module's own fault injection to make one i2c transfer fail before it starts; one tick
  * must lack values.
  */
-TEST_F(board, transfer)
+TEST_F(board, failed_transfer_leaves_one_tick_without_values)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
 
@@ -322,7 +322,7 @@ static void note_emc(struct nlmsghdr *nlh, void *arg)
  * While a clock cannot be read, the module must report the value NONE for it, and the clock again
  * once reading succeeds.
  */
-TEST_F(board, clock)
+TEST_F(board, unreadable_clock_has_no_value)
 {
 	struct emc emc = {};
 

@@ -100,7 +100,7 @@ static struct gpu becomes(struct family *f, int32_t khz, int32_t load)
  * The module must report one GPU clock, that of the shaders (gpu-gpc-0), and not that of the video
  * unit; the clocks of the other GPCs follow the first.
  */
-TEST_F(thor, is_found)
+TEST_F(thor, only_the_shader_clock_is_reported)
 {
 	struct gpu g = becomes(&self->f, 1575000, 1000);
 
@@ -136,7 +136,7 @@ TEST_F(thor, suspended_gpu_has_clock_0)
 /*
  * Unbind and bind the GPU's driver while the module reads the GPU clock a hundred times a second.
  */
-TEST_F(thor, driver_is_rebound)
+TEST_F(thor, clock_returns_when_the_driver_is_rebound)
 {
 	int i;
 
@@ -154,7 +154,7 @@ TEST_F(thor, driver_is_rebound)
 }
 
 /* Remove the PCI device of the GPU; a rescan of the PCI bus adds it again. */
-TEST_F(thor, device_is_removed)
+TEST_F(thor, removed_gpu_has_no_clock)
 {
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
 	ASSERT_EQ(0, write_file(PCI "remove", "1"));

@@ -65,7 +65,7 @@ static int32_t cores_until(struct family *f, int32_t want)
 	return n;
 }
 
-TEST_F_TIMEOUT(cpus, storm, 100)
+TEST_F_TIMEOUT(cpus, number_of_cores_follows_repeated_hotplug, 100)
 {
 	unsigned int round, cpu;
 

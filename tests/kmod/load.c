@@ -45,7 +45,7 @@ TEST_F(modules, every_step_fails)
 	family_close(&self->f);
 }
 
-TEST_F(modules, parameters)
+TEST_F(modules, parameters_out_of_range_are_refused)
 {
 	EXPECT_EQ(-EINVAL, load("jetwatt", "ring=63"));
 	EXPECT_EQ(-EINVAL, load("jetwatt", "ring=1048577"));

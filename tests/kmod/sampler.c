@@ -66,7 +66,7 @@ FIXTURE_TEARDOWN(board)
 	family_close(&self->f);
 }
 
-TEST_F(board, affinity)
+TEST_F(board, sampler_runs_on_the_configured_cpu)
 {
 	uint64_t ticks;
 	int cpu;
@@ -130,7 +130,7 @@ static bool keeps_affinity(void)
  * If the configuration does not pin the sampler thread to a CPU, taskset can move the thread, and
  * the module must not move it back.
  */
-TEST_F(board, taskset)
+TEST_F(board, taskset_moves_an_unpinned_sampler)
 {
 	cpu_set_t set, now;
 	char text[512];
@@ -163,7 +163,7 @@ TEST_F(board, taskset)
  * If the module refuses one attribute of a request, the other attributes of the request must have
  * no effect either.
  */
-TEST_F(board, refused_changes_nothing)
+TEST_F(board, refused_configuration_changes_nothing)
 {
 	struct nl_msg *msg = request(&self->f, JETWATT_CMD_CONFIG_SET);
 	cpu_set_t now;
@@ -179,7 +179,7 @@ TEST_F(board, refused_changes_nothing)
 	EXPECT_EQ(2, CPU_COUNT(&now));
 }
 
-TEST_F(board, cpu_time)
+TEST_F(board, cpu_time_of_the_sampler_is_counted)
 {
 	uint64_t before = stat_of(&self->f, JETWATT_A_STATS_CPU_NS), ns;
 
@@ -213,7 +213,7 @@ static pid_t hog(int policy, int priority)
  * on it for 50 ms of each second, including the sampler thread; since Linux 6.12, it does so only
  * if a normal task is runnable.
  */
-TEST_F(board, throttling)
+TEST_F(board, rt_throttling_is_counted_and_reported)
 {
 	pid_t ordinary, pid;
 	struct nlmsghdr *e;

@@ -88,7 +88,7 @@ TEST_F(board, failed_transfer_leaves_no_partial_tick)
  * lost after the first timeout, retries must become rare, requests must wait for one retry at most,
  * and the chips must return when the bus is free.
  */
-TEST_F(board, bus_stuck)
+TEST_F(board, stuck_bus_delays_requests_by_one_retry)
 {
 	uint64_t start, errors = stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS);
 	struct family *f = &self->f;
@@ -182,7 +182,7 @@ TEST_F(board, gpu_driver_is_rebound)
  * Set the wall clock back and forth; this must not change the times of samples, which use another
  * clock.
  */
-TEST_F(board, clock_set_back)
+TEST_F(board, wall_clock_does_not_change_sample_times)
 {
 	uint64_t seq = stat_of(&self->f, JETWATT_A_STATS_TICKS) + 1;
 	uint64_t missed = stat_of(&self->f, JETWATT_A_STATS_MISSED);
@@ -215,7 +215,7 @@ TEST_F(board, clock_set_back)
  * Suspend and resume the machine, up to the point where firmware would take over; a subscriber must
  * see nothing but a gap in the times of the samples.
  */
-TEST_F(board, suspend)
+TEST_F(board, suspend_is_a_gap_in_the_sample_times)
 {
 	static const char *const depth[] = { "freezer", "devices", "platform" };
 	uint64_t ticks, errors = stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS);

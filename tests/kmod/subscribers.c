@@ -76,7 +76,7 @@ TEST_F(two, slow_subscriber_gets_its_loss_count)
 	EXPECT_EQ(UINT64_MAX, subscriber_of(&self->a, self->b.port, JETWATT_A_SUBSCRIBER_SENT));
 }
 
-TEST_F(two, error_messages)
+TEST_F(two, repeated_subscribe_and_unsubscribe_are_refused)
 {
 	EXPECT_EQ(-ENOENT, simple(&self->a, JETWATT_CMD_UNSUBSCRIBE));
 	EXPECT_STREQ("this socket has not subscribed", self->a.text);
@@ -134,7 +134,7 @@ TEST_F(two, sampler_parks_after_the_last_subscriber)
  * While a request of one client waits for the sampler's transfers, requests to other generic
  * netlink families must not wait.
  */
-TEST_F(two, other_families_wait_for_no_transfer)
+TEST_F(two, other_families_do_not_wait_for_transfers)
 {
 	uint64_t start, took;
 	struct nl_msg *msg;
@@ -254,7 +254,7 @@ TEST_F(two, runs_without_subscriber_after_a_rate_was_set)
 }
 
 /* A batch is sent when it is full or reaches its maximum age. */
-TEST_F(two, batches)
+TEST_F(two, batch_is_sent_when_full_or_old)
 {
 	uint64_t age;
 	struct batch b;
@@ -291,7 +291,7 @@ TEST_F(two, batches)
  * No other process sends requests and there is no subscriber, so the injected fault hits the
  * allocation that is tested.
  */
-TEST_F(two, faults)
+TEST_F(two, failed_allocation_refuses_a_request_or_loses_samples)
 {
 	struct batch b;
 

@@ -159,7 +159,7 @@ TEST_F(board, sequence_has_no_gaps_and_times_increase)
  * Set the critical limit below the current, restore it, and let only the module read the chip for
  * many ticks. The alarm flag of the chip must still be set afterwards.
  */
-TEST_F(board, alarm_stays_set)
+TEST_F(board, reads_of_the_module_clear_no_alarm)
 {
 	long old = attribute(0x40, "curr1_crit");
 	uint64_t ticks;
@@ -181,7 +181,7 @@ TEST_F(board, alarm_stays_set)
  * When a channel is disabled through hwmon, the module must report its rail as disabled and its
  * values as NONE.
  */
-TEST_F(board, channel_off)
+TEST_F(board, disabled_channel_has_no_values)
 {
 	const int32_t *v;
 	struct batch b;
@@ -213,7 +213,7 @@ TEST_F(board, channel_off)
  * module then reads the chip's configuration before the sampler thread does, so the thread sees no
  * change of it; the total and the rail graph must nevertheless be updated.
  */
-TEST_F(board, channel_off_before_a_subscriber)
+TEST_F(board, channel_disabled_while_parked_leaves_the_total)
 {
 	int on;
 

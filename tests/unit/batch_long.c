@@ -186,7 +186,7 @@ static const struct {
 	{ "server", server, true },
 };
 
-TEST(drawn_programs)
+TEST(long_minibatches_of_drawn_programs_are_found)
 {
 	uint64_t seed = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 0) : 20261126;
 

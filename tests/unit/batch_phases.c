@@ -175,7 +175,7 @@ TEST(kinds_of_made_up_jobs)
 		}
 }
 
-TEST(kinds_of_real_programs)
+TEST(phases_of_real_programs_are_found)
 {
 	static const char *const names[] = { "actor-learner", "llm-graphs" };
 

@@ -45,7 +45,7 @@ static const struct {
 	{ "transformers-trainer", .97, .97 },
 };
 
-TEST(boundaries_of_real_programs)
+TEST(boundaries_of_real_programs_are_found)
 {
 	for (size_t i = 0; i < sizeof(recordings) / sizeof(recordings[0]); i++) {
 		struct ends e;

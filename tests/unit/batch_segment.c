@@ -481,7 +481,7 @@ TEST_F_TIMEOUT(many, beats_hide_no_rhythm, MANY_S)
 	EXPECT_LE(wrong * 20, jobs);
 }
 
-TEST(one_to_three_waits)
+TEST(one_to_three_waits_have_no_period)
 {
 	struct jetwatt_sync s[3] = {
 		{ .enter_ns = 10, .exit_ns = 20, .tgid = 1, .tid = 1 },

@@ -10,7 +10,7 @@
 
 /* An INA3221 at 5 V with shunts of 2 mOhm: two channels, 332 us for each conversion of shunt and
  * bus voltage, average of 16 conversions. */
-TEST(ina3221)
+TEST(ina3221_has_the_delays_of_its_configuration)
 {
 	const struct jetwatt_rail rail = { .shunt_uohm = 2000, .fresh_mhz = 753012 };
 	struct jetwatt_chip chip = { .model = "ina3221", .config = 0x6000 | 2 << 9 | 2 << 6 | 2 << 3 | 7,
@@ -25,7 +25,7 @@ TEST(ina3221)
 
 /* An INA238 at 20 V with a shunt of 2 mOhm: conversions of bus voltage, shunt voltage and
  * temperature of 1052 us each. */
-TEST(ina238)
+TEST(ina238_has_the_delays_of_its_configuration)
 {
 	struct jetwatt_rail rail = { .shunt_uohm = 2000, .fresh_mhz = 316856, .step_uw = 50000 };
 	struct jetwatt_chip chip = { .model = "ina238", .config = 0xfb68, .refresh_mhz = 316856 };

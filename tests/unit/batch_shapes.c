@@ -17,7 +17,7 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	return s ? strtoull(s, NULL, 0) : otherwise;
 }
 
-TEST(f1_of_drawn_shapes)
+TEST(drawn_shapes_have_an_f1_of_0_995)
 {
 	uint64_t seed = number("SEED", 20260101), per_kind = number("SHAPES", 3);
 	struct score all = { 0 };
@@ -108,7 +108,7 @@ TEST(lost_waits_are_inferred_and_marked)
 
 /* Marks of evaluations never mark minibatches: neither if the first name is one of an evaluation and
  * is as frequent as that of the minibatches, nor if there is no other name. */
-TEST(marks_of_evaluations)
+TEST(marks_of_evaluations_mark_no_minibatch)
 {
 	static const char name[JETWATT_MARKS_MAX][JETWATT_MARK_LEN] = { "eval", "train" };
 	static const struct jetwatt_sync s[] = {

@@ -195,7 +195,7 @@ TEST_F(dla, saved_state_includes_dla)
 	EXPECT_EQ(tree_get(&self->t, CORE1), 1600000000);
 }
 
-TEST_F(dla, jetpack_5_path)
+TEST_F(dla, dla_of_jetpack_5_is_found)
 {
 	jetwatt_board_close(self->b);
 	tree_free(&self->t);
@@ -221,7 +221,7 @@ TEST_F(dla, board_without_dla)
 }
 
 /* The preset in this test is copied from nvpmodel_p3701_0000.conf. */
-TEST_F(dla, presets_with_dla)
+TEST_F(dla, presets_set_the_dla_clock)
 {
 	static const char conf[] =
 		"< PARAM TYPE=FILE NAME=CPU_ONLINE >\nCORE_0 /sys/devices/system/cpu/cpu0/online\n"

@@ -211,7 +211,7 @@ TEST(every_board_is_switched_and_restored)
 }
 
 /* Read the release and the settings other than knobs that affect a mode's power. */
-TEST(params_and_release)
+TEST(release_and_parameters_are_read)
 {
 	struct jetwatt_error_text err;
 	struct jetwatt_board *b = NULL;
@@ -243,7 +243,7 @@ TEST(params_and_release)
 }
 
 /* On Thor, parts of the GPU are gated by a parameter of OpenRM, which /proc lists. */
-TEST(mask_from_openrm)
+TEST(gpu_mask_of_openrm_is_read)
 {
 	struct jetwatt_error_text err;
 	struct jetwatt_board *b = NULL;

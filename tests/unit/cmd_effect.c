@@ -97,7 +97,7 @@ TEST(identical_series_do_not_differ)
 
 /* A single value per run with its standard error: the interval has the stated coverage, and the false
  * positive rate is the stated one. */
-TEST(single_values)
+TEST(single_values_have_the_stated_coverage)
 {
 	static const double sd[] = { .01, .02 };
 	int false_alarms = 0, covered = 0, found = 0;

@@ -32,7 +32,7 @@ TEST(mean_power_is_energy_by_time)
 	EXPECT_EQ(25, row.power_w);
 }
 
-TEST(no_and_one_minibatch)
+TEST(no_minibatch_and_one_minibatch_have_no_error)
 {
 	double t = 1e9, e = 10e6;
 	struct jetwatt_row row;

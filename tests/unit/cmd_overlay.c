@@ -70,7 +70,7 @@ TEST(overlay_has_every_sensor)
 	free(text);
 }
 
-TEST(report_without_sensors)
+TEST(report_without_sensors_has_no_overlay)
 {
 	char *text = overlay_of(HEAD NODE("model", "strings", "[\"x\"]") "]}");
 

@@ -23,7 +23,7 @@ static void jobs(void)
 	top.nr_jobs = 3;
 }
 
-TEST(order)
+TEST(jobs_are_sorted_by_the_chosen_order)
 {
 	static const unsigned int pid[JETWATT_TOP_ORDERS][3] = {
 		[JETWATT_TOP_BY_POWER] = { 30, 20, 40 },
@@ -67,7 +67,7 @@ static const struct jetwatt_top_series *find(const char *title)
 	return NULL;
 }
 
-TEST(history)
+TEST(history_shows_steps_and_gaps)
 {
 	static struct jetwatt_power power[SAMPLES];
 	struct jetwatt_session w = { .power = power };
@@ -101,7 +101,7 @@ TEST(history)
 	EXPECT_FALSE(isnan(hot->value[60]));
 }
 
-TEST(nothing_known)
+TEST(series_without_values_are_not_shown)
 {
 	struct jetwatt_power power = { .time_ns = 1 };
 	struct jetwatt_session w = { .power = &power, .nr_power = 1 };

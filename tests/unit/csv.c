@@ -27,7 +27,7 @@ static int parse(const char *text, struct jetwatt_row **row, uint32_t **batch,
 	return rc;
 }
 
-TEST(accepted_dialects)
+TEST(dialects_of_csv_are_accepted)
 {
 	static const char * const same[] = {
 		HEAD "4,422400,114750000,665600000,82.1211,14.509\n",
@@ -242,7 +242,7 @@ TEST(damaged_files_never_crash)
 	EXPECT_GT(refused, 1000);
 }
 
-TEST(profiles_of_measured_boards)
+TEST(profiles_of_measured_boards_are_read)
 {
 	static const char * const files[] = {
 		"orin-agx-resnet18-train.csv", "orin-agx-mobilenetv3-train.csv",

@@ -18,7 +18,7 @@ static int parse(const char *text)
 	return jetwattd_policy_parse(text, strlen(text), &p, &e);
 }
 
-TEST(defaults)
+TEST(empty_policy_has_the_defaults)
 {
 	ASSERT_EQ(0, parse(""));
 	EXPECT_EQ(0, p.budget_w);
@@ -45,7 +45,7 @@ TEST(power_limits_have_averaging_windows)
 	EXPECT_EQ(0.1, p.cap_window_s);
 }
 
-TEST(every_setting)
+TEST(every_setting_is_read)
 {
 	ASSERT_EQ(0, parse("# a board\nbudget = 30W\nwindow=500ms\nmodes = /x y.csv\n"
 			   "idle = c2-729600-g306000000-e2133000000\nmost = 12\nlearn-time = 2min\n"
@@ -89,7 +89,7 @@ TEST(settings_that_need_a_restart_are_kept)
 	EXPECT_STREQ("/run/jetwatt/control", p.control);
 }
 
-TEST(setting_blind)
+TEST(blind_is_floor_or_restore)
 {
 	ASSERT_EQ(0, parse(""));
 	EXPECT_EQ(0, p.blind_restore);
@@ -100,14 +100,14 @@ TEST(setting_blind)
 	EXPECT_EQ(-EINVAL, parse("blind = yes\n"));
 }
 
-TEST(limits_of_the_rate)
+TEST(rate_out_of_range_is_refused)
 {
 	EXPECT_EQ(0, parse("rate = 5000Hz\n"));
 	EXPECT_EQ(-EINVAL, parse("rate = 5001Hz\n"));
 	EXPECT_EQ(-EINVAL, parse("rate = 19Hz\n"));
 }
 
-TEST(setting_turns)
+TEST(turns_names_two_cgroups_and_a_latency)
 {
 	ASSERT_EQ(0, parse("turns = /batch.slice  /system.slice/serve.service 100ms\n"));
 	EXPECT_STREQ("/batch.slice", p.timeshare.train);
@@ -153,7 +153,7 @@ TEST(settings_of_a_language_models_server)
 	EXPECT_EQ(-EINVAL, parse("ttft = 2000\n"));
 }
 
-TEST(setting_with_hours)
+TEST(budget_depends_on_the_hour)
 {
 	ASSERT_EQ(0, parse("budget = 30\nhours = 22:00-06:00 15W\nhours = 12:30-13:00 20W\n"));
 	EXPECT_EQ(30, jetwattd_policy_budget(&p, 21 * 60 + 59, ""));
@@ -189,7 +189,7 @@ TEST(overlapping_hours_are_refused)
 		}
 }
 
-TEST(cgroups_of_settings)
+TEST(budget_depends_on_the_cgroup)
 {
 	ASSERT_EQ(0, parse("budget = 30\nhours = 22:00-06:00 12W\ncgroup = /lab 20W\n"
 			   "cgroup = /lab/night shift  15\ncgroup = /all 50W\n"));

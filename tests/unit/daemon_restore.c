@@ -333,7 +333,7 @@ TEST_F(restore, torn_switch_is_not_a_foreign_change)
 
 /* jetwattd uses the predictor that the policy names, and reports an error for a predictor that it
  * cannot use. */
-TEST(predictor_of_the_policy)
+TEST(predictor_is_that_of_the_policy)
 {
 	struct jetwattd_policy p = { .method = "" };
 	const struct jetwatt_predictor *by;

@@ -52,7 +52,7 @@ static void batch_init(struct batch *b, uint64_t seq, uint32_t n, uint64_t first
 					 .time_ns = b->time_ns, .series = b->view };
 }
 
-TEST(power_of_both_signs)
+TEST(power_has_the_sign_of_the_current)
 {
 	struct jetwatt_power_state st;
 	struct jetwatt_power p;
@@ -107,7 +107,7 @@ TEST(rail_without_shunt_has_no_power)
 
 /* The chip reads one bus voltage per sample in rotation, so power samples begin once all bus
  * voltages are known. */
-TEST(rotating_bus_voltages)
+TEST(power_begins_once_all_bus_voltages_are_known)
 {
 	struct jetwatt_power_state st;
 	struct jetwatt_power p;
@@ -160,7 +160,7 @@ TEST(dead_rail_does_not_block_the_others)
 	EXPECT_EQ(0, p.uw[1]);
 }
 
-TEST(clocks_and_temperature)
+TEST(clocks_and_temperature_join_the_power)
 {
 	struct jetwatt_power_state st;
 	struct jetwatt_power p;
@@ -401,7 +401,7 @@ TEST_F(join, sorting_costs_log_n_moves)
 	}
 }
 
-TEST(waits_without_samples)
+TEST(waits_are_delivered_without_samples)
 {
 	struct seen *s = calloc(1, sizeof(*s));
 	struct jetwatt_join *j;

@@ -30,7 +30,7 @@ static struct jetwatt_row with(uint64_t dla)
 	return r;
 }
 
-TEST(csv_column)
+TEST(knob_has_a_csv_column)
 {
 	struct jetwatt_row row[2] = { plain, plain }, *back;
 	struct jetwatt_csv_error err;
@@ -133,7 +133,7 @@ static struct jetwatt_db_row kept(uint64_t dla)
 	};
 }
 
-TEST_F(db, database_column)
+TEST_F(db, knob_has_a_database_column)
 {
 	struct jetwatt_db_row row[] = { kept(0), kept(DLA_LOW), kept(DLA_HIGH) }, *back;
 	struct jetwatt_db_profile *p;

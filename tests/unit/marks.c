@@ -19,7 +19,7 @@ static int parse(const char *s, struct jetwatt_marks_line *l)
 	return jetwatt_marks_parse(s, strlen(s), l);
 }
 
-TEST(lines_of_marks)
+TEST(lines_of_marks_are_parsed)
 {
 	struct jetwatt_marks_line l;
 	char longest[80] = "begin ";
@@ -51,7 +51,7 @@ TEST(lines_of_marks)
 	EXPECT_EQ(-EINVAL, parse(longest, &l));
 }
 
-TEST(lines_of_proc_maps)
+TEST(lines_of_proc_maps_are_parsed)
 {
 	struct jetwatt_library l;
 
@@ -68,7 +68,7 @@ TEST(lines_of_proc_maps)
 	EXPECT_EQ(0, jetwatt_library_line("", &l));
 }
 
-TEST(no_library)
+TEST(file_that_is_no_library_is_refused)
 {
 	struct jetwatt_library_call call[JETWATT_LIBRARY_CALLS_MAX];
 

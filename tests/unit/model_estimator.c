@@ -92,7 +92,7 @@ FIXTURE_TEARDOWN(any)
 
 /* More than 80 % of the prediction errors must be within the stated 95 % interval, and the interval
  * must not be unreasonably wide. */
-TEST_F_TIMEOUT(any, spreads_cover, 240)
+TEST_F_TIMEOUT(any, intervals_cover_the_errors, 240)
 {
 	struct jetwatt_prediction p[MODES];
 	struct jetwatt_fitted *f;
@@ -120,7 +120,7 @@ TEST_F_TIMEOUT(any, spreads_cover, 240)
 }
 
 /* The predictions must not depend on the order of the rows. */
-TEST_F_TIMEOUT(any, knows_no_order, 240)
+TEST_F_TIMEOUT(any, predictions_do_not_depend_on_the_order_of_rows, 240)
 {
 	struct jetwatt_row turned[SEEN];
 	struct jetwatt_prediction p, q;
@@ -177,7 +177,7 @@ TEST_F_TIMEOUT(any, a_search_goes_by_it, 300)
 
 /* A search strategy adds rows to its model by a refit if the predictor supports refits, else by a
  * new fit. */
-TEST_F_TIMEOUT(any, refit, 240)
+TEST_F_TIMEOUT(any, refit_follows_added_rows, 240)
 {
 	struct jetwatt_prediction p;
 	struct jetwatt_fitted *few, *all;

@@ -57,19 +57,19 @@ static double worst_gradient(const struct jetwatt_form *f)
 	return worst;
 }
 
-TEST(gradients_of_time)
+TEST(gradients_of_time_match_differences)
 {
 	EXPECT_LT(worst_gradient(&jetwatt_time_form), 1e-6);
 }
 
-TEST(gradients_of_power)
+TEST(gradients_of_power_match_differences)
 {
 	EXPECT_LT(worst_gradient(&jetwatt_power_form), 1e-6);
 }
 
 /* A higher level of any knob never increases the time, and at an equal rate never lowers the
  * power. */
-TEST(monotone_in_every_knob)
+TEST(time_and_power_are_monotone_in_every_knob)
 {
 	const struct jetwatt_form *f[] = { &jetwatt_time_form, &jetwatt_power_form };
 	double th[JETWATT_PARAMS_MAX];

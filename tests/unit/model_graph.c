@@ -72,7 +72,7 @@ static const char *size(const struct jetwatt_graph *g, const char *name)
 }
 
 /* All expected values of this file are computed by hand. */
-TEST_F(net, convolution)
+TEST_F(net, work_of_convolutions_is_counted)
 {
 	struct out *g = &self->g;
 
@@ -120,7 +120,7 @@ TEST_F(net, transposed_and_padded_convolutions)
 	EXPECT_STREQ("1x8x6x6", size(&self->graph, "d"));
 }
 
-TEST_F(net, products_and_recurrence)
+TEST_F(net, work_of_products_and_recurrence_is_counted)
 {
 	struct out *g = &self->g;
 
@@ -179,7 +179,7 @@ TEST_F(net, sizes_computed_in_the_graph)
 	EXPECT_EQ(1, self->work[0].live);
 }
 
-TEST_F(net, views_and_slices)
+TEST_F(net, views_and_slices_have_the_right_sizes)
 {
 	struct out *g = &self->g;
 
@@ -278,7 +278,7 @@ TEST_F(net, unknown_operators_are_listed)
 	EXPECT_EQ(32, self->work[3].flop);
 }
 
-TEST_F(net, subgraphs)
+TEST_F(net, work_of_subgraphs_is_counted)
 {
 	struct out *g = &self->g, light = { NULL, 0 }, heavy = { NULL, 0 }, body = { NULL, 0 };
 	struct out both = { NULL, 0 }, a = { NULL, 0 };

@@ -50,7 +50,7 @@ static int is_below(const struct jetwatt_mode *a, const struct jetwatt_mode *b)
 
 /* A row at a corner of the grid has no two neighbours in any knob: all estimates of its power are
  * extrapolated. */
-TEST(outliers_at_corners)
+TEST(outliers_at_corners_are_found)
 {
 	struct jetwatt_row *row;
 	unsigned char *outlier;
@@ -152,7 +152,7 @@ TEST(outliers_at_one_minibatch_size)
 	EXPECT_EQ(0, outlier[at]);
 }
 
-TEST(outliers_of_measured_boards)
+TEST(outliers_of_measured_boards_are_found)
 {
 	static const struct { const char *name; long outlier; } known[] = {
 		{ "orin-agx-resnet18-train", 67 }, { "orin-agx-mobilenetv3-train", 30 },

@@ -7,7 +7,7 @@
 
 #include "kselftest_harness.h"
 
-TEST(backends_of_the_probe)
+TEST(old_names_of_the_backends_are_valid)
 {
 	struct jetwatt_probe_opts opts = { .tgid = 1, .rungs = JETWATT_RUNG_MODULE };
 	enum jetwatt_rung last = JETWATT_RUNG_MARKER;

@@ -101,7 +101,7 @@ static void fill(struct jetwatt_report *r, struct jetwatt_prediction *p, struct 
 	};
 }
 
-TEST(full_page)
+TEST(page_has_every_section)
 {
 	static struct jetwatt_prediction p[NR];
 	static struct jetwatt_row row[20];
@@ -133,7 +133,7 @@ TEST(full_page)
 	free(page);
 }
 
-TEST(empty_page)
+TEST(page_without_data_is_valid)
 {
 	struct jetwatt_report r = { 0 };
 	char *page;
@@ -179,7 +179,7 @@ TEST(check_detects_broken_pages)
 }
 
 /* The report of jetwatt eval has no chosen mode, and the page must not report one as missing. */
-TEST(evaluation)
+TEST(page_of_an_evaluation_lacks_no_mode)
 {
 	static const struct jetwatt_report_fit fit[] = { { { 50, 20 }, { 55, 21 } }, { { 90, 9 }, { 80, 9 } } };
 	static const struct jetwatt_report_curve curve[] = {

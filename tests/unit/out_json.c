@@ -29,7 +29,7 @@ FIXTURE_TEARDOWN(doc)
 	free(self->text);
 }
 
-TEST_F(doc, commas_and_nesting)
+TEST_F(doc, commas_separate_nested_values)
 {
 	jetwatt_json_object(&self->j, NULL);
 	jetwatt_json_int(&self->j, "a", -1);
@@ -45,7 +45,7 @@ TEST_F(doc, commas_and_nesting)
 	ASSERT_STREQ("{\"a\":-1,\"b\":[18446744073709551615,{},true],\"c\":null}\n", self->text);
 }
 
-TEST_F(doc, escapes)
+TEST_F(doc, control_characters_are_escaped)
 {
 	jetwatt_json_string(&self->j, NULL, "\"\\\n\t\x01\x7f");
 	fflush(self->f);
@@ -63,7 +63,7 @@ TEST_F(doc, invalid_utf8_is_replaced)
 		     "\\ufffd\\ufffd\\ufffd|\\ufffd\\ufffd\\ufffd\\ufffd\"", self->text);
 }
 
-TEST_F(doc, numbers)
+TEST_F(doc, numbers_that_json_lacks_are_null)
 {
 	jetwatt_json_array(&self->j, NULL);
 	jetwatt_json_real(&self->j, NULL, 0.1, 6);
@@ -105,7 +105,7 @@ TEST_F(doc, numbers_do_not_depend_on_the_locale)
 	ASSERT_STREQ("2.5", self->text);
 }
 
-TEST_F(doc, deep_nesting)
+TEST_F(doc, twenty_levels_nest)
 {
 	for (int i = 0; i < 20; i++)
 		jetwatt_json_array(&self->j, NULL);

@@ -10,7 +10,7 @@ static int near(double a, double b)
 	return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-TEST(quantities)
+TEST(quantities_are_parsed)
 {
 	static const struct {
 		const char *text, *unit;
@@ -46,7 +46,7 @@ TEST(malformed_quantities_are_refused)
 	}
 }
 
-TEST(counts)
+TEST(counts_out_of_range_are_refused)
 {
 	long v;
 
@@ -58,7 +58,7 @@ TEST(counts)
 	EXPECT_EQ(-EINVAL, jetwatt_unit_count("", 3, 100, &v));
 }
 
-TEST(suggestions)
+TEST(misspelt_words_have_a_suggestion)
 {
 	static const char *const word[] = { "stat", "restore", "optimize", "apply", NULL };
 

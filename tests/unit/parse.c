@@ -51,7 +51,7 @@ static int length(struct nl_msg *msg)
 
 /* A message of waits may state the size of a record; without the attribute, a record has 48
  * bytes. */
-TEST(records_of_waits)
+TEST(records_of_any_stated_size_are_parsed)
 {
 	static const uint32_t sizes[] = { 0, 48, 64 };
 	struct jetwatt_parse_waits w;
@@ -93,7 +93,7 @@ TEST(records_of_waits)
 	}
 }
 
-TEST(batch_of_samples)
+TEST(batch_of_samples_is_parsed)
 {
 	static struct jetwatt_parse p;
 	int pad;
@@ -169,7 +169,7 @@ TEST(too_many_series_are_refused)
 	nlmsg_free(msg);
 }
 
-TEST(rail)
+TEST(rail_is_parsed)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 	struct jetwatt_rail rail;
@@ -187,7 +187,7 @@ TEST(rail)
 	nlmsg_free(msg);
 }
 
-TEST(family)
+TEST(family_and_groups_are_parsed)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 	struct nlattr *groups, *group;
@@ -230,7 +230,7 @@ static struct nl_msg *ack(int type, int flags, int err, int echoed, const char *
 	return msg;
 }
 
-TEST(error_and_ack_messages)
+TEST(error_and_ack_messages_are_parsed)
 {
 	char text[32];
 	struct nl_msg *msg;

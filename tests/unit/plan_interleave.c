@@ -89,7 +89,7 @@ static double play(const struct server *w, struct jetwatt_interleave *i, int tau
 	return 1e3 * p.made / p.ms;
 }
 
-TEST(plans_hold_in_simulation)
+TEST(plans_meet_latency_and_throughput_in_simulation)
 {
 	double worst = 0, low = INFINITY, high = 0;
 	int feasible = 0;

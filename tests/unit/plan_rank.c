@@ -90,7 +90,7 @@ TEST(impossible_budget_returns_the_closest_mode)
 
 /* The six modes range from 100 ms at 15 W to 50 ms at 30 W; their energies are 1.5, 1.62, 1.68,
  * 1.68, 1.62, 1.5 J. */
-TEST(other_objectives)
+TEST(power_and_energy_are_minimised)
 {
 	struct jetwatt_plan_objective q = { JETWATT_MIN_POWER, 0, 82, 0.05 };
 	struct jetwatt_row row = { .mode = mode[2], .time_ms = 81, .power_w = 20, .time_sd = 0.003,

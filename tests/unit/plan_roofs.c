@@ -194,12 +194,12 @@ static void tuned(struct __test_metadata *_metadata, double flop, double bytes)
 	EXPECT_LE(energy[1], 0.9 * energy[0]);
 }
 
-TEST(memory_bound_workload)
+TEST(memory_bound_workload_is_tuned)
 {
 	tuned(_metadata, 1e9, 1e9);
 }
 
-TEST(compute_bound_workload)
+TEST(compute_bound_workload_is_tuned)
 {
 	tuned(_metadata, 2e11, 1e8);
 }

@@ -226,22 +226,22 @@ static void model_guided(struct __test_metadata *_metadata, enum jetwatt_slice_k
 	}
 }
 
-TEST(training)
+TEST(training_is_solved_with_few_modes)
 {
 	model_guided(_metadata, JETWATT_SLICE_TRAIN);
 }
 
-TEST(inference)
+TEST(inference_is_solved_with_few_modes)
 {
 	model_guided(_metadata, JETWATT_SLICE_INFER);
 }
 
-TEST(training_and_inference)
+TEST(training_and_inference_are_solved_with_few_modes)
 {
 	model_guided(_metadata, JETWATT_SLICE_TRAIN_AND_INFER);
 }
 
-TEST(two_inferences)
+TEST(two_inferences_are_solved_with_few_modes)
 {
 	model_guided(_metadata, JETWATT_SLICE_TWO_INFER);
 }
@@ -260,7 +260,7 @@ TEST(earlier_measurements_serve_later_queries)
 	EXPECT_LT(0.95, t.ratio / t.training);
 }
 
-TEST(gradient_descent)
+TEST(gradient_descent_solves_most_queries)
 {
 	for (int kind = JETWATT_SLICE_TRAIN; kind <= JETWATT_SLICE_TWO_INFER; kind++) {
 		struct tally t;

@@ -38,7 +38,7 @@ static long sum_of(const char *selector, const char *text, size_t len, double *s
 	return err ? err : jetwatt_prometheus_sum(text, len, &s, sum);
 }
 
-TEST(samples_are_added_up)
+TEST(samples_of_the_selected_metric_are_added_up)
 {
 	static const struct { const char *selector; long n; double sum; } t[] = {
 		{ "http_requests_total", 2, 1030 },
@@ -156,7 +156,7 @@ TEST(a_long_label_value_is_another_value)
 	EXPECT_EQ(1, sum_of("a", text, strlen(text), &sum));
 }
 
-TEST(numbers)
+TEST(numbers_are_parsed)
 {
 	double v;
 

@@ -18,7 +18,7 @@
 #define NONE	JETWATT_TELEMETRY_NONE
 #define S	1000000000ull
 
-TEST(rows_of_the_table)
+TEST(rows_of_the_series_table_are_consistent)
 {
 	char a[JETWATT_TELEMETRY_NAME_LEN], b[JETWATT_TELEMETRY_NAME_LEN];
 	unsigned int channel, slots = 0;
@@ -152,7 +152,7 @@ static void drop(const char *root, const char *file)
 #define FAN(n)	(JETWATT_TELEMETRY_FAN_RPM + (n) - 1)
 #define OC(n)	(JETWATT_TELEMETRY_OC_EVENTS + (n) - 1)
 
-TEST(hwmon_files)
+TEST(hwmon_files_are_read)
 {
 	char root[] = "/tmp/series.XXXXXX", rm[64];
 	struct jetwatt_sysfs *fs;
@@ -245,7 +245,7 @@ static void write_reading(struct jetwatt_trace_writer *w, uint64_t t, int64_t fa
 	jetwatt_trace_write_reading(&r, w);
 }
 
-TEST(series_in_a_trace)
+TEST(series_read_back_from_a_trace)
 {
 	static const struct jetwatt_trace_calls none;
 	struct jetwatt_trace_writer *w;
@@ -311,7 +311,7 @@ TEST(reading_applies_to_following_samples)
 
 /* If the driver's counter restarts at 0, the reported total does not fall. An unknown value adds
  * nothing to the total of the counter. */
-TEST(counters_and_unknown_values)
+TEST(totals_never_fall)
 {
 	static const int64_t seen[] = { 40, NONE, 42, 42, 3, 5 };
 	struct jetwatt_telemetry_sums t = { 0 };

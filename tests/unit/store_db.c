@@ -462,7 +462,7 @@ TEST_F(db, concurrent_writers_and_readers)
 	free(back);
 }
 
-TEST_F(db, read_only_directory)
+TEST_F(db, database_in_a_read_only_directory_is_read)
 {
 	struct jetwatt_db_row row = made(1);
 	char sub[96];

@@ -137,7 +137,7 @@ TEST(a_mode_without_a_prefill_is_estimated_from_its_decode_steps)
 	EXPECT_EQ(-ENODATA, jetwatt_token_mix_of(c, 2, 0, &mix));
 }
 
-TEST(too_few_waits)
+TEST(too_few_waits_have_no_costs)
 {
 	const struct server s = { 100, 10, 30, 20, 8, 25 };
 	struct jetwatt_session w = serve(&s);

@@ -21,7 +21,7 @@ static int file(void)
 	return memfd_create("jwt", MFD_CLOEXEC);
 }
 
-TEST(checksum)
+TEST(checksum_is_that_of_rfc_3720)
 {
 	/* RFC 3720, appendix B.4 */
 	uint8_t zeros[32] = { 0 }, count[32];
@@ -49,7 +49,7 @@ static int comes_back(const int32_t *v, uint32_t n)
 	return good;
 }
 
-TEST(columns)
+TEST(columns_read_back_unchanged)
 {
 	static const int32_t extreme[] = { INT32_MAX, NONE + 1, 0, INT32_MAX, NONE, NONE + 1 };
 	int32_t v[300];
@@ -73,7 +73,7 @@ TEST(columns)
 	}
 }
 
-TEST(times)
+TEST(times_read_back_unchanged)
 {
 	uint64_t t[5] = { 7, 1000, 0, UINT64_MAX, 5 }, out[5];
 	struct jetwatt_trace_buf b = { 0 };
@@ -399,7 +399,7 @@ static int five(off_t *end)
 	return fd;
 }
 
-TEST(truncated_anywhere)
+TEST(truncated_trace_is_read_up_to_the_last_block)
 {
 	struct jetwatt_trace_state st;
 	off_t end[5];
@@ -423,7 +423,7 @@ TEST(truncated_anywhere)
 	close(fd);
 }
 
-TEST(one_wrong_byte)
+TEST(one_wrong_byte_loses_one_block)
 {
 	struct jetwatt_trace_state st;
 	off_t end[5];
@@ -520,7 +520,7 @@ TEST(writer_flushes_every_second)
 	close(fd);
 }
 
-TEST(full_disk)
+TEST(full_disk_is_reported)
 {
 	struct jetwatt_trace_writer *w;
 	struct jetwatt_trace_state st;
@@ -623,7 +623,7 @@ static void got_counts(const struct jetwatt_trace_counts *c, void *arg)
 	*n += !memcmp(&want, c, sizeof(want));
 }
 
-TEST(counters_of_work_units)
+TEST(counters_of_work_units_are_checked)
 {
 	static const struct jetwatt_trace_calls none;
 	/* Begin and duration are 0. The number of counters exceeds the limit, the index of a
@@ -669,7 +669,7 @@ TEST(counters_of_work_units)
 
 /* A block of a newer format version is refused; records of an unknown kind in a block are
  * skipped. */
-TEST(newer_format)
+TEST(newer_format_is_refused)
 {
 	static const uint8_t record[] = { 99, 2, 1, 2, JETWATT_TRACE_LOST, 2, 8, 9 };
 	struct jetwatt_trace_block b = { .version = 1, .length = sizeof(record),

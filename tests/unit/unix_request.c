@@ -103,7 +103,7 @@ TEST_F(server, an_empty_response_is_an_error)
 	EXPECT_EQ(-EPROTO, request(self, "", 1, answer, sizeof(answer)));
 }
 
-TEST(no_server)
+TEST(missing_server_is_an_error)
 {
 	char answer[64];
 
