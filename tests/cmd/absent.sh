@@ -38,7 +38,7 @@ result $? "module not loaded: doctor names it"
 uname26 jetwatt stat -- true > "$T/out" 2> "$T/err"
 status=$?
 exits 5 && form && says "kernel too old" "5.10"
-result $? "kernel too old: unsupported"
+result $? "kernel too old: stat is unsupported"
 
 uname26 jetwatt doctor > "$T/out" 2> "$T/err"
 status=$?
@@ -74,7 +74,7 @@ echo 1000000 > $FAULT/fail_i2c_nak
 insmod $M/jetwatt.ko
 run jetwatt stat -- true
 exits 5 && form && as_before "$T/before"
-result $? "no chip responds: unsupported"
+result $? "no chip responds: stat is unsupported"
 
 run jetwatt list clocks
 exits 0 && shows "^17000000.gpu *unknown (not measured by" && ! grep 214748 "$T/out"

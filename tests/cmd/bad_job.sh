@@ -24,7 +24,7 @@ exits 0 && [ "$(number waits "$T/json")" = 40 ] && [ "$(number pollfd "$T/json")
 	[ "$(number stream "$T/json")" = 20 ]
 result $? "a job that forks, waits and executes another program: all waits are counted"
 clean
-result $? "and nothing is left behind"
+result $? "and no BPF program and no cgroup is left behind"
 
 jetwatt stat --json -o "$T/json" -- train --seconds 60 > "$T/out" 2> "$T/err" &
 stat=$!
@@ -37,7 +37,7 @@ status=$?
 exits 137 && [ "$(number minibatches "$T/json")" -gt 10 ]
 result $? "job killed with SIGKILL: its status, and its minibatches until then"
 clean
-result $? "and nothing is left behind"
+result $? "and no BPF program and no cgroup is left behind"
 
 train --seconds 60 &
 job=$!
@@ -79,10 +79,10 @@ echo "# $(number waits "$T/json") waits"
 exits 0 && [ "$(number waits "$T/json")" -gt 20 ] && [ ! -d "$CG/job" ]
 result $? "stat --cgroup: removed as soon as it is empty"
 clean
-result $? "and nothing is left behind"
+result $? "and no BPF program and no cgroup is left behind"
 run jetwatt stat --cgroup "$CG/job"
 exits 1 && form && clean
-result $? "stat --cgroup: does not exist"
+result $? "stat --cgroup: a cgroup that does not exist is an error"
 
 lib=/usr/lib/aarch64-linux-gnu/libcuda.so.1
 cp $lib "$T/kept"
@@ -90,7 +90,7 @@ run jetwatt stat --json -o "$T/json" -- sh -c "cutrain --minibatches 60 & sleep 
 exits 0 && [ "$(number stream "$T/json")" = 60 ] && [ ! -e $lib ]
 result $? "libcuda is deleted while it is probed: no wait is missing"
 clean
-result $? "and nothing is left behind"
+result $? "and no BPF program and no cgroup is left behind"
 cp "$T/kept" $lib
 
 # The job has a very large number of tasks (processes and threads); stat follows each of them.
@@ -101,7 +101,7 @@ echo "# $(number left_out "$T/json") left out of the usage"
 exits 0 && [ "$(grep -c ready "$T/out")" = 1 ] && [ "$(number waits "$T/json")" = 20 ]
 result $? "a job of ten thousand tasks"
 clean && ! pidof crowd > /dev/null
-result $? "and nothing is left behind"
+result $? "and no BPF program and no cgroup is left behind"
 
 umount "$CG"
 finish

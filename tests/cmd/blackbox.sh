@@ -61,7 +61,7 @@ result $? "oc: the trace names the cause"
 arm thermal 4
 echo 99500 > $heat
 whole
-result $? "thermal: a zone reaches its trip"
+result $? "thermal: a zone reaches its trip point, and the trace has the whole event"
 echo 0 > $heat
 band thermal
 result $? "thermal: the trace names the cause"
@@ -75,12 +75,12 @@ sleep 3
 echo 0 > $heat
 kill -0 $record && sleep 2 && echo $(($(cat "${limit%max}input") / 2)) > "$limit" && whole &&
 	band over-current
-result $? "oc: overheating is no over-current"
+result $? "oc: overheating does not end the recording, an over-current does"
 echo "$most" > "$limit"
 
 run jetwatt record -o "$T/box.jwt" --trigger nothing
 exits 2 && says "oc, thermal and signal"
-result $? "unknown trigger"
+result $? "an unknown trigger is refused, and the error lists the triggers"
 
 jetwatt record -o "$T/none.jwt" --trigger oc > "$T/out" 2> "$T/err" &
 record=$!
@@ -89,7 +89,7 @@ kill -TERM $record
 wait $record
 status=$?
 exits 143
-result $? "SIGTERM before an event"
+result $? "SIGTERM before an event: record ends with status 143"
 kill $train
 # Wait until the thermal governor limits no clock any more, because the next test needs full clocks.
 for i in $(seq 100); do cold && break; sleep 0.2; done

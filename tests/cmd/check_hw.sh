@@ -40,10 +40,10 @@ exits 0 && shows PASS && ! grep -q "^FAIL" "$T/out"
 result $? "a board without faults passes"
 
 shows "ok .*rate" "ok .*lateness" "ok .*hwmon" "ok .*tegrastats" "ok .*knob: restored" "ok .*CUDA" "ok .*restored: knobs"
-result $? "all checks were done"
+result $? "check-hw does all checks"
 
 [ -s "$T/report" ] && grep -q "VDD_GPU_SOC" "$T/report" && grep -q "^PASS" "$T/report"
-result $? "one report has all results"
+result $? "check-hw writes all results to one report"
 
 jetwatt doctor --replay "$T/report.json" --json > "$T/out" && shows "Jetson AGX Orin" '"label": "VDD_GPU_SOC"' &&
 	! grep -q "$(hostname)" "$T/report"

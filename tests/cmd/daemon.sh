@@ -44,7 +44,7 @@ echo "# after $took s: $time ms, the best there is $best; over the budget for at
 near_best "$time" "$best"
 result $? "a job's mode is within 10 % of the best"
 at_most "$took" 90
-result $? "and found within 90 s"
+result $? "and a good mode is found within 90 s"
 at_most "$(breach "$begun" $BUDGET)" 1
 over=$?
 cp "$T/log" "$T/err"
@@ -157,7 +157,7 @@ kill -KILL $daemon
 wait $daemon
 sleep 1
 as_before "$T/before"
-result $? "SIGKILL: the watchdog restores the knobs"
+result $? "SIGKILL of jetwattd: its guardian process restores the knobs"
 
 start && doing holding 60
 # cpu: print the CPU time of jetwattd and of the sampler thread, in seconds.

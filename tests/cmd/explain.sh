@@ -48,5 +48,5 @@ result $? "a small network with much augmentation is limited by the loader"
 echo resnet > /sys/module/jetwatt_sim/parameters/workload
 kill $train
 as_before "$T/before"
-result $? "knobs restored"
+result $? "the knobs are restored"
 finish

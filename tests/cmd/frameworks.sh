@@ -10,7 +10,7 @@ plan 24
 for p in pytorch-eager pytorch-compiled pytorch-graphs tensorflow jax onnxruntime tensorrt llama.cpp \
 	vllm plain; do
 	bounds uprobe spin $p
-	result $? "$p, spinning, from libcuda's calls"
+	result $? "minibatches of $p, which spins, from calls of libcuda"
 done
 SIM_CUDA_PAGEABLE=1
 export SIM_CUDA_PAGEABLE
@@ -22,7 +22,7 @@ unset SIM_CUDA_PAGEABLE
 # system calls.
 for p in pytorch-eager onnxruntime tensorrt vllm plain; do
 	bounds module block $p
-	result $? "$p, blocking, from the module"
+	result $? "minibatches of $p, which blocks, from the module"
 done
 export SIM_CUDA_HELPER=1
 bounds tracepoint block jax
@@ -46,7 +46,7 @@ result $? "doctor -p of a program whose worker spins: its calls, and which backe
 
 run jetwatt doctor -p $job --json
 exits 0 && grep -q '"uprobe": [1-9]' "$T/out" && grep -q '"module": 0' "$T/out"
-result $? "doctor -p --json"
+result $? "doctor -p --json: the waits that each backend sees"
 # Kill the worker's process too, but not this shell, whose process has the same name.
 for p in $(pidof frameworks); do
 	[ "$p" = $$ ] || kill "$p"

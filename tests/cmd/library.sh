@@ -7,9 +7,9 @@ plan 2
 
 run /library-watch
 exits 0 && [ "$(grep -c '^[0-9]* [0-9].* W$' "$T/out")" = 100 ]
-result $? "100 samples"
+result $? "a program with libjetwatt receives 100 samples"
 
 run su nobody -c /library-watch
 exits 1 && grep -qi "perm\|CAP_NET_ADMIN" "$T/err"
-result $? "refused without privileges"
+result $? "a program without privileges receives no samples, with the reason"
 exit $failed

@@ -15,10 +15,10 @@ echo confidentiality > /sys/kernel/security/lockdown || {
 run jetwatt stat --json -o "$T/json" -- train --minibatches 40
 exits 0 && grep -q '"backend": "module"' "$T/json" && grep -q '"rung": "module"' "$T/json" &&
 	[ "$(number minibatches "$T/json")" = 40 ]
-result $? "stat uses the module"
+result $? "stat detects waits by the module"
 
 grep -q '"tracepoint": ".*locked down' "$T/json" && grep -q '"uprobe": ".*locked down' "$T/json"
-result $? "and names the reason"
+result $? "and names the reason why the other backends are not used"
 
 run jetwatt stat --probe tracepoint -- train --minibatches 10
 exits 5 && form && says "locked down"

@@ -13,7 +13,7 @@ sleep 2
 
 run jetwatt optimize --power 30W -p $train --json "$T/json" --predictions "$T/p.csv"
 exits 0 && narrow && shows "measured" "budget 30 W"
-result $? "optimize under 30 W"
+result $? "optimize finds a mode under 30 W and prints the result"
 
 now=$(grep power_uw_ $TRUTH/now | awk '{ s += $2 } END { print s / 1e6 }')
 chosen=$(sed -n 's/.*"mode": "\(.*\)",*/\1/p' "$T/json" | head -n 1)

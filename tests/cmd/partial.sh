@@ -7,7 +7,7 @@ plan 6
 
 run jetwatt list rails
 exits 0 && shows "VDD_GPU_SOC" "^module" && ! grep -q disabled "$T/out"
-result $? "all rails enabled: module total"
+result $? "all rails enabled: the total is that of the module"
 
 for h in /sys/class/hwmon/hwmon*; do
 	[ "$(cat "$h/name")" = ina3221 ] || continue
@@ -26,13 +26,13 @@ result $? "stat reports a partial sum"
 
 run jetwatt doctor
 exits 0 && shows "warn rails" "partial sum"
-result $? "doctor warns"
+result $? "doctor warns of a partial sum"
 
 echo 0 > "$chip/in2_enable"
 echo 0 > "$other/in2_enable"
 run jetwatt stat -- true
 exits 5 && form && says "no power to measure"
-result $? "all rails of the total are disabled"
+result $? "all rails of the total are disabled: stat reports that there is no power to measure"
 
 echo 1 > "$chip/in1_enable"
 echo 1 > "$chip/in2_enable"
@@ -40,6 +40,6 @@ echo 1 > "$chip/in3_enable"
 echo 1 > "$other/in2_enable"
 run jetwatt list rails
 exits 0 && ! grep -q "partial sum" "$T/out"
-result $? "all rails enabled again: module total"
+result $? "all rails enabled again: the total is that of the module"
 
 finish

@@ -60,13 +60,13 @@ exits 0 && [ "$(per units)" = 80 ] && near "$(per energy_j)" "$2" 0.01 && near "
 result $? "record --per: J and ms per unit within 1 % of the plant's"
 run jetwatt report --json "$T/run.jwt"
 exits 0 && cmp "$T/out" "$T/json" && jetwatt report "$T/run.jwt" > "$T/out" && shows 'J   per step' 'ms  per step'
-result $? "report: the same figures"
+result $? "report prints the figures that record has printed"
 run jetwatt record -o "$T/run.jwt" --per "step=$T/never" -- sleep 2
 exits 1 && form && says "never was never read"
 result $? "record: a counter that is never there is an error"
 run jetwatt record -o "$T/run.jwt" --trigger signal --per "step=$T/count"
 exits 2 && form
-result $? "record: no counters with --trigger"
+result $? "record --trigger with --per is refused"
 
 # Measure a part of the run, with a counter from a server: both ends of the interval are within
 # minibatches.
@@ -161,7 +161,7 @@ EOT
 run jetwatt stat --json -o "$T/json" --per "unit=$T/restarted" -- sh "$T/restart" "$T/restarted"
 exits 0 && says "the program has restarted" && [ "$(per resets)" = 1 ] && [ "$(per units)" -ge 90 ] &&
 	[ "$(per units)" -le 150 ]
-result $? "a count that falls: the program has restarted, and the count goes on"
+result $? "a count that falls counts as a restart of the program, and counting continues"
 
 mkfifo "$T/fifo"
 sh -c 'i=0; while [ $i -lt 80 ]; do i=$((i + 1)); echo $i; sleep 0.1; done' > "$T/fifo" &
@@ -176,6 +176,6 @@ result $? "-r: figures of each run, and their means"
 
 run jetwatt stat --per "unit=$T/fifo" -- sleep 1
 exits 1 && form && says "not a regular file" "use fd:N"
-result $? "a pipe instead of a file: an error, and no waiting"
+result $? "a pipe instead of a file is an error at once"
 
 finish

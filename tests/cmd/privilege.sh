@@ -68,7 +68,7 @@ wait $daemon
 status=$?
 cp "$T/log" "$T/err"
 exits 1 && says "has ended: jetwatt-knobs" && within 10 as_before "$T/before"
-result $? "SIGKILL of jetwatt-knobs: its watchdog restores them, and jetwattd logs it"
+result $? "SIGKILL of jetwatt-knobs: its guardian process restores the knobs, and jetwattd logs it"
 
 knobs_start
 jetwatt optimize --power 25W -p $train --most 10 --db none > "$T/out" 2>&1 &

@@ -15,7 +15,7 @@ backend() { sed -n 's/^ *"backend": "\(.*\)",*$/\1/p' "$1"; }
 umount /sys/fs/cgroup
 ! grep -q ' cgroup2 ' /proc/mounts && run jetwatt stat --json -o "$T/json" -- train --minibatches 40
 exits 0 && [ "$(backend "$T/json")" = tracepoint ] && [ "$(number minibatches "$T/json")" = 40 ]
-result $? "system calls, without cgroup v2"
+result $? "without cgroup v2, waits are detected by tracepoints"
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 
 mount -t cgroup2 cgroup2 "$CG"
@@ -84,7 +84,7 @@ result $? "--probe marker: marks written by the shell"
 
 run jetwatt mark begin step
 exits 1 && form && says JETWATT_MARK_FD
-result $? "jetwatt mark without JETWATT_MARK_FD: error"
+result $? "jetwatt mark without JETWATT_MARK_FD is an error"
 
 run jetwatt stat -r 3 --json -o "$T/json" -- train --minibatches 30
 exits 0 && [ "$(grep -c '"total_j"' "$T/json")" = 3 ] &&
@@ -111,11 +111,11 @@ result $? "--fail-if with an unknown metric is refused before the job starts"
 run jetwatt stat -e VDD_GPU_SOC --json -o "$T/json" -- train --minibatches 30
 exits 0 && grep -q '"scope": "chosen rails"' "$T/json" && [ "$(number minibatches "$T/json")" = 30 ] &&
 	[ "$(number total_j "$T/json")" = "$(number VDD_GPU_SOC "$T/json")" ]
-result $? "-e: one rail"
+result $? "-e: the total is that of the one rail"
 
 run jetwatt stat -e VDD_GPU -- train
 exits 2 && form && says "VDD_GPU_SOC"
-result $? "-e: an unknown rail"
+result $? "-e: an unknown rail is refused, and the error lists the rails"
 
 mkdir -p "$CG/job/below"
 sh -c 'echo $$ > "$1/job/below/cgroup.procs"; exec train --seconds 8' - "$CG" &
@@ -127,7 +127,7 @@ result $? "--cgroup: all processes in it, until it is empty"
 
 run jetwatt stat --cgroup "$CG/nothing"
 exits 1 && form
-result $? "--cgroup: does not exist"
+result $? "--cgroup: a cgroup that does not exist is an error"
 
 # After stat was killed, no probe must be left, and the next run of stat must remove the cgroup of
 # the killed one.

@@ -30,7 +30,7 @@ result $? "--reuse measures missing modes only"
 
 run jetwatt profile -p $train --most 3 --db "$T/other.db"
 exits 0 && jetwatt list profiles --db "$T/other.db" | grep -q " 3     3 "
-result $? "--db with another database"
+result $? "--db stores in another database"
 
 run jetwatt profile -p $train --most 3 --db none
 exits 0 && [ "$(jetwatt export -f profile | wc -l)" = 6 ]

@@ -56,14 +56,14 @@ result $? "the report has a readable text"
 
 knobs > "$T/now"
 cmp "$T/before" "$T/now" && [ "$(cat "$sensor/curr1_crit_alarm")" = 1 ] && [ ! -e /var/lib/jetwatt/sensors ]
-result $? "no knob was changed, no alarm cleared"
+result $? "the report has changed no knob and cleared no alarm"
 
 ! grep -n -i -e alice -e lab-orin -e 5f3c9a17 -e "$(cat /proc/sys/kernel/random/boot_id)" "$T/report" "$T/out"
-result $? "no user name, host name or machine id"
+result $? "the report has no user name, host name or machine id"
 
 grep -q '"HZ": "250"' "$T/report" && grep -q '"KPROBES": "n"' "$T/report" && grep -q '"path": "proc/device-tree/.*i2c@c240000/.*/compatible"' "$T/report" &&
 	grep -q '"BPF_SYSCALL": "y"' "$T/report" && grep -q '"cuStreamSynchronize"' "$T/report"
-result $? "kernel options, sensor nodes and calls of libcuda"
+result $? "the report has kernel options, sensor nodes and calls of libcuda"
 
 # The power of a rail in the report and that of the plant must be means over the same time.
 awk -F '[:,]' '/"label"/ { label = $2 } /"power_w"/ { w = $2 } /"hwmon_w"/ { n++
@@ -73,7 +73,7 @@ awk -F '[:,]' '/"label"/ { label = $2 } /"power_w"/ { w = $2 } /"hwmon_w"/ { n++
 result $? "readings of the rails agree with those of the hwmon driver"
 
 grep -q '"fresh_hz": 1[4-6][0-9]' "$T/report"
-result $? "refresh rates are measured"
+result $? "the report has the measured refresh rates"
 
 # seen BACKEND: print the number of waits of the report's test loop that BACKEND has seen
 seen()

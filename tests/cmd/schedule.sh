@@ -10,11 +10,11 @@ plan 12
 
 run jetwatt schedule
 exits 2 && form
-result $? "no configuration: error"
+result $? "schedule without a configuration is refused"
 
 run jetwatt schedule -c "$T/none"
 exits 2 && form && says "No such file"
-result $? "a missing configuration file: error"
+result $? "a missing configuration file is an error"
 
 conf "train = train" "# a comment" "" "latncy = 100ms"
 run jetwatt schedule -c "$T/conf"
@@ -24,7 +24,7 @@ result $? "a misspelt key: the error has its line and a suggestion"
 conf "train = train" "infer = serve" "latency = 100W"
 run jetwatt schedule -c "$T/conf"
 exits 2 && form && says "line 3" "100W"
-result $? "a latency in watts: error"
+result $? "a latency limit in watts is refused"
 
 conf "train = /nonexistent" "infer = serve" "latency = 100ms" "arrival = 40Hz"
 run jetwatt schedule -c "$T/conf"

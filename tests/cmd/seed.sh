@@ -23,16 +23,16 @@ exits 0 && shows "24 modes of 4 calibration kernels" && as_before "$T/before" &&
 result $? "four kernels are measured, and the knobs are restored"
 
 seeded && shows "compute" "memory" "balanced" "launches" && narrow
-result $? "list profiles shows them as calibration"
+result $? "list profiles shows the four kernels as calibration"
 
 run jetwatt profile --seed-board --program kernels --most 6 --db "$DB" -q
 exits 0 && [ ! -s "$T/out" ] && seeded
-result $? "a second run replaces their rows"
+result $? "a second run replaces the rows of the kernels"
 
 key=$(awk '/\[calibration\] compute/ { print $1 }' "$T/out")
 run jetwatt export -f profile "$key" --db "$DB"
 exits 0 && [ "$(wc -l < "$T/out")" -ge 7 ] && awk -F, 'NR > 1 && (!gpu[$3]++) { n++ } END { exit n < 3 }' "$T/out"
-result $? "export prints one of them, with several GPU clocks"
+result $? "export prints the rows of a kernel, with several GPU clocks"
 
 run jetwatt profile --seed-board --program /bin/false --most 6 --db "$DB"
 ! exits 0 > /dev/null && form && as_before "$T/before" && seeded
@@ -40,7 +40,7 @@ result $? "a program that ends at once: an error, and the stored rows stay"
 
 run jetwatt profile --seed-board --program kernels --db none
 exits 2 && form && as_before "$T/before"
-result $? "without a database: refused"
+result $? "--seed-board without a database is refused"
 
 printf 'budget = 30W\ndb = %s\n' "$DB" > "$T/conf"
 start

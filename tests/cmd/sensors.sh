@@ -83,14 +83,14 @@ result $? "a second stat with such options is refused"
 kill -KILL $pid
 wait $pid 2> /dev/null
 back 5
-result $? "killed: the watchdog restores the settings"
+result $? "stat is killed: its guardian process restores the settings"
 
 jetwatt record -o "$T/trace" --averages 4 --refresh-ms 3 -p $$ > /dev/null 2>&1 &
 pid=$!
 changed && kill -TERM $pid
 wait $pid
 back 1
-result $? "ended by a signal: the settings are restored"
+result $? "record is ended by a signal: the settings are restored"
 
 jetwatt stat --averages 4 -- sleep 60 > /dev/null 2>&1 &
 pid=$!
@@ -103,7 +103,7 @@ wait $pid 2> /dev/null
 sleep 1
 [ -e $saved ] && [ "$(cat "$sensor/samples")" = 4 ] && run jetwatt restore && exits 0 &&
 	grep -q "^the settings of the power sensors were restored" "$T/out" && back 1
-result $? "killed with its watchdog: restore restores the settings"
+result $? "stat is killed with its guardian process: jetwatt restore restores the settings"
 
 run jetwatt stat --averages 5 -- true
 exits 2 && form && back 1
@@ -121,5 +121,5 @@ result $? "a damaged file of saved settings is neither used nor overwritten"
 rmmod ina3221
 run jetwatt stat --averages 4 -- true
 exits 5 && form && says "ina3221"
-result $? "without the chip driver: unsupported"
+result $? "without the driver of the chips the options are unsupported"
 finish

@@ -30,10 +30,10 @@ result $? "the board has the devices of NVIDIA's drivers"
 run jetwatt list clocks --json
 exits 0 && [ "$(now_of fan1_rpm)" = 1500 ] && [ "$(now_of oc1_events)" = 5 ] && [ "$(now_of oc3_events)" = 2 ] &&
 	! grep -Eq 'fan2_rpm|oc4_events' "$T/out"
-result $? "list clocks --json: the series that exist"
+result $? "list clocks --json: only series that exist"
 run jetwatt list clocks
 exits 0 && shows 'fan1_rpm *1500 rpm' 'oc3_events *2 events'
-result $? "list clocks: readable output"
+result $? "list clocks: fan speed and over-current events with their units"
 
 # While the job runs, the fan speed changes, and over-current events of two inputs are counted.
 cat > "$T/job" << END
@@ -49,10 +49,10 @@ result $? "record: counts events during the run only"
 [ "$(of fan1_rpm last "$T/out")" = 2140 ] && [ "$(of fan1_rpm max "$T/out")" = 2140 ] &&
 	awk -v v="$(of fan1_rpm mean "$T/out")" 'BEGIN { exit !(v > 1550 && v < 2090) }' &&
 	[ -n "$(of temp_mc mean "$T/out")" ] && ! grep -Eq 'fan2_rpm|oc4_events' "$T/out"
-result $? "record: fan speed and temperature, no missing series"
+result $? "record: fan speed and temperature, and no series that does not exist"
 run jetwatt report --json "$T/run.jwt"
 exits 0 && [ "$(of oc3_events counted "$T/out")" = 5 ]
-result $? "the trace has the same values"
+result $? "report prints the values that record has printed"
 
 run jetwatt export -f csv -o "$T/csv" "$T/run.jwt"
 exits 0 && echo "# fan $(column fan1_rpm "$T/csv"), oc3 $(column oc3_events "$T/csv")" &&
@@ -61,7 +61,7 @@ exits 0 && echo "# fan $(column fan1_rpm "$T/csv"), oc3 $(column oc3_events "$T/
 result $? "csv: a column for each channel"
 run jetwatt export -f jsonl -o "$T/jsonl" "$T/run.jwt"
 exits 0 && grep '"type":"telemetry"' "$T/jsonl" | grep '"fan1_rpm":2140' | grep -q '"oc1_events":7'
-result $? "jsonl: changes only"
+result $? "jsonl: a record of each change"
 run jetwatt export -f openmetrics "$T/run.jwt"
 exits 0 && shows '^jetwatt_fan_speed_rpm{fan="1"} 2140$' '^# TYPE jetwatt_overcurrent_events counter$' \
 	'^jetwatt_overcurrent_events_total{input="3"} 5$' && ! grep -q 'input="4"' "$T/out"
@@ -86,7 +86,7 @@ result $? "jsonl: null after an input cannot be read"
 run jetwatt stat -- sleep 2
 exits 0 && shows '2140 rpm fan 1 ' 'over-current 3 .* 7 events at the end' && ! grep -q 'over-current 1' "$T/out" &&
 	narrow
-result $? "stat: readable output"
+result $? "stat prints the series with their units"
 
 echo 11,0,7,0,0,0 > $events
 printf 'budget = 30W\ndb = %s\n' "$T/profiles.db" > "$T/conf"

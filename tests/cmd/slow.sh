@@ -37,7 +37,7 @@ echo "# after $took s and $(told modes_measured) modes: 4 times $time ms, the be
 near
 result $? "the mode is within 10 % of the best"
 at_most "$took" 150
-result $? "and found within 150 s"
+result $? "and a good mode is found within 150 s"
 never_over
 doing idle 20 && as_before "$T/before"
 result $? "the job ends: the knobs are restored"

@@ -88,11 +88,11 @@ result $? "stat returns 128 + the signal that ends the command"
 
 run jetwatt stat -- /nonexistent
 exits 127 && says "cannot run"
-result $? "command not found"
+result $? "a command that does not exist: status 127"
 
 run jetwatt stat -- /etc/passwd
 exits 126
-result $? "command not executable"
+result $? "a command that is not executable: status 126"
 
 jetwatt stat -o "$T/stat" -- train > "$T/out" 2> "$T/err" &
 stat=$!
@@ -106,7 +106,7 @@ result $? "SIGTERM is passed on to the command, and the summary is printed"
 
 run jetwatt stat -p 4194300
 exits 1 && form && says "no such process"
-result $? "no such process"
+result $? "stat -p of a process that does not exist: error"
 
 run jetwatt stat --rate 100kHz -- true
 exits 1 && form && says "Hz"

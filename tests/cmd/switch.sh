@@ -49,15 +49,15 @@ result $? "restore restores every knob"
 
 run jetwatt restore
 exits 0 && shows "nothing to restore"
-result $? "restore without a saved state"
+result $? "restore without a saved state changes nothing"
 
 run jetwatt apply c12-2201600
 exits 2 && form
-result $? "apply: not a mode"
+result $? "apply refuses a text that is no mode"
 
 run jetwatt apply c12-1-g1-e1
 exits 2 && form && as_before "$T/before"
-result $? "apply: a mode that the board lacks"
+result $? "apply refuses a mode that the board lacks"
 
 # Let as many operations fail as needed for apply to notice, and no more, because the rollback must
 # succeed. If a switch writes a knob twice (minimum and maximum), both writes must fail, because a
@@ -141,10 +141,10 @@ result $? "fail_dla: apply is refused and rolled back"
 
 run jetwatt aply MAXN
 exits 2 && says 'did you mean "jetwatt apply"'
-result $? "a mistyped verb: suggestion"
+result $? "the error about a mistyped verb suggests the right one"
 
 run jetwatt apply --dry-rum MAXN
 exits 2 && says 'did you mean --dry-run'
-result $? "a mistyped option: suggestion"
+result $? "the error about a mistyped option suggests the right one"
 
 finish

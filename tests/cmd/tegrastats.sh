@@ -39,8 +39,8 @@ exits 0 && [ "$n" -ge 12 ] && [ "$n" -le 16 ]
 result $? "--interval 200: five lines a second: $n lines in 3 s"
 jetwatt top --tegrastats --interval 100 2> "$T/err" | head -n 3 > "$T/out"
 [ "$(wc -l < "$T/out")" = 3 ]
-result $? "a reader that closes the pipe ends it"
+result $? "a reader that closes the pipe ends jetwatt top"
 run jetwatt top --tegrastats --replay x.jwt
 exits 2 && form && says "jetwatt export --format tegrastats"
-result $? "not with --replay"
+result $? "--tegrastats with --replay is refused"
 finish

@@ -111,7 +111,7 @@ for i in 1 2 3; do
 	start && within 30 is in_time true || bad=1
 done
 [ $bad = 0 ] && [ $held -gt 0 ]
-result $? "SIGKILL of jetwattd and its watchdog: jetwatt-knobs thaws the training (frozen: $held times of 3)"
+result $? "SIGKILL of jetwattd and its guardian process: jetwatt-knobs thaws the training (frozen: $held times of 3)"
 
 # Kill the guard processes first, so that they do not see the other processes end.
 kill -STOP $(pidof jetwatt-guard)
