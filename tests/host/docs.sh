@@ -136,7 +136,7 @@ same "README.md has at most 200 lines" < <(
 	[ "$lines" -le 200 ] || echo "$lines lines")
 same "the tables of README.md and doc/verbs.md have every verb, and no other" < <(
 	for f in README.md doc/verbs.md; do
-		sed -n '/^## \(Verbs\|Look\)/,/^## \(Documentation\|Exit\)/p' $f |
+		sed -n '/^## \(Verbs\|Inspect\)/,/^## \(Documentation\|Exit\)/p' $f |
 			sed -n 's/^| `\([a-z]*\)` .*/\1/p' | sort | diff - <(sort <<< "$verbs") | sed "s,^,$f: ,"
 	done)
 same "links of README.md and doc/ lead to a page and a heading" < <(
