@@ -73,7 +73,7 @@ int jetwatt_pool_read_prior(struct jetwatt_db *db, const struct jetwatt_workload
  *	the others by the same factor in all modes, this factor is removed
  *
  * The merged row of a mode is the median of its measurements, so one faulty device has little
- * influence (consensus.c).
+ * influence (pool_median.c).
  *
  * Return: number of merged rows; -ENOMEM.
  */
