@@ -9,7 +9,7 @@
 most=0
 value() { awk -v name="$1" '$1 == name { print $2 }' "$T/metrics"; }
 
-look()
+record_usage()
 {
 	jetwatt daemon metrics > "$T/metrics"
 	echo "$(sed -n 's/^t_ns //p' $TRUTH/now) $(value process_cpu_seconds_total)" \
@@ -33,12 +33,12 @@ for hour in $(seq "$1"); do
 	job=$!
 	for part in 1 2 3 4 5; do
 		sleep 600
-		look
+		record_usage
 	done
 	kill $job
 	wait $job
 	sleep 600
-	look
+	record_usage
 done
 kill $daemon
 wait $daemon

@@ -12,7 +12,7 @@ printf 'budget = %sW\ndb = none\n' $BUDGET > "$T/conf"
 
 gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
 lowest=$(tr ' ' '\n' < "$gpu/available_frequencies" | sort -n | sed -n '/./{p;q}')
-is() { [ "$(told "$1")" = "$2" ]; }
+is() { [ "$(status_of "$1")" = "$2" ]; }
 works() { is doing learning || is doing holding; }
 at_lowest() { [ "$(cat "$gpu/max_freq")" = "$lowest" ]; }
 # gone: has jetwattd ended? If jetwattd has ended, $status is its exit status.

@@ -28,10 +28,10 @@ holds_good_mode()
 {
 	from=$(now_ns) time='' good=1
 	for i in $(seq $(($1 / 2))); do
-		{ [ "${2-}" = any ] || [ "$(told doing)" = holding ]; } && good_mode && good=0 && break
+		{ [ "${2-}" = any ] || [ "$(status_of doing)" = holding ]; } && good_mode && good=0 && break
 		sleep 2
 	done
-	awk -v m="$(told modes_measured)" -v t="$time" -v b="$best" -v from="$from" -v now="$(now_ns)" 'BEGIN {
+	awk -v m="$(status_of modes_measured)" -v t="$time" -v b="$best" -v from="$from" -v now="$(now_ns)" 'BEGIN {
 		printf "# %.1f s later, after %d modes: %s ms for a whole minibatch, the best is %s ms\n", (now - from) / 1e9, m, t, b
 	}'
 	return $good
@@ -81,8 +81,8 @@ doing holding 100
 kill -USR1 $train
 seen now 40 60
 result $? "minibatch size halved while holding: detected within 40 s"
-modes=$(told modes_measured)
-holds_good_mode 40 any && [ $(($(told modes_measured) - modes)) -le 8 ]
+modes=$(status_of modes_measured)
+holds_good_mode 40 any && [ $(($(status_of modes_measured) - modes)) -le 8 ]
 result $? "previous measurements are used: within 10 % of the best after at most 8 more modes"
 never_over
 doing idle 20 && as_before "$T/before"

@@ -12,8 +12,8 @@ plan 6
 printf 'budget = 30W\nmost = 5\ndb = %s\n' "$T/profiles.db" > "$T/conf"
 
 # is NAME VALUE: does field NAME of jetwattd's status have this VALUE?
-is() { [ "$(told "$1")" = "$2" ]; }
-isnt() { [ "$(told "$1")" != "$2" ]; }
+is() { [ "$(status_of "$1")" = "$2" ]; }
+isnt() { [ "$(status_of "$1")" != "$2" ]; }
 
 knobs > "$T/before"
 # Start the job in a separate session, because jetwattd takes the processes of one process group as
@@ -21,7 +21,7 @@ knobs > "$T/before"
 setsid train > /dev/null 2>&1 &
 first=$!
 start && doing holding 60
-alone=$(told workload) mode=$(told mode) measured=$(told modes_measured)
+alone=$(status_of workload) mode=$(status_of mode) measured=$(status_of modes_measured)
 [ "$measured" -gt 0 ]
 result $? "one job: it is learned"
 
@@ -29,13 +29,13 @@ begun=$(now_ns)
 setsid train --size 500 > /dev/null 2>&1 &
 second=$!
 within 20 isnt workload "$alone" && doing holding 60 && is pid "$first" &&
-	[ "$(told modes_measured)" -gt "$measured" ]
+	[ "$(status_of modes_measured)" -gt "$measured" ]
 result $? "a second job starts: both together are another workload, which is learned"
 over=$(breach "$begun" 30)
 echo "# over 30 W for $over s"
 at_most "$over" 1
 result $? "mean power over one second above the budget for at most 1 s"
-beside=$(told workload) measured=$(told modes_measured)
+beside=$(status_of workload) measured=$(status_of modes_measured)
 jetwatt list profiles --db "$T/profiles.db" > "$T/out" 2> "$T/err" && [ "$(grep -c train "$T/out")" = 2 ]
 result $? "the database has both workloads"
 

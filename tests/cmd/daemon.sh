@@ -26,7 +26,7 @@ exits 1 && form && says "jetwattd is not running"
 result $? "control socket without jetwattd: the error says so"
 
 printf 'budget = %sW\ndb = %s\n' $BUDGET "$DB" > "$T/conf"
-start && [ "$(told doing)" = idle ] && as_before "$T/before"
+start && [ "$(status_of doing)" = idle ] && as_before "$T/before"
 result $? "without a job, no knob is changed"
 
 su nobody -s /bin/sh -c "jetwatt daemon status" > "$T/out" 2> "$T/err"
@@ -52,7 +52,7 @@ result $over "mean power over one second above the budget for at most 1 s"
 
 begun=$(now_ns)
 run jetwatt daemon budget 20W
-exits 0 && [ "$(told budget_w)" = 20 ] && sleep 4 && over=$(breach $((begun + 2000000000)) 20) &&
+exits 0 && [ "$(status_of budget_w)" = 20 ] && sleep 4 && over=$(breach $((begun + 2000000000)) 20) &&
 	echo "# from 2 s on over it for $over s" && at_most "$over" 1
 result $? "the budget is changed at run time"
 # The first search for this budget ends when it has used up its share of the job's time; later
@@ -60,7 +60,7 @@ result $? "the budget is changed at run time"
 for i in $(seq 30); do
 	doing holding 100
 	time=$(of_mode 5) best=$(best 20)
-	echo "# $(told modes_measured) modes: $time ms, the best there is $best"
+	echo "# $(status_of modes_measured) modes: $time ms, the best there is $best"
 	near_best "$time" "$best" && break
 	sleep 5
 done
@@ -99,7 +99,7 @@ gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
 asked=$(cat "$gpu/max_freq") degrees=99500
 # After the board has cooled, the mode may differ from the earlier one, because jetwattd goes on
 # learning.
-asked_again() { case $(told mode) in *-g"$(cat "$gpu/max_freq")"-*) ;; *) return 1 ;; esac; }
+asked_again() { case $(status_of mode) in *-g"$(cat "$gpu/max_freq")"-*) ;; *) return 1 ;; esac; }
 # The governor lowers the limit by a level while the temperature rises. Wait until the limit is
 # below 90 % of the limit that was set before.
 while [ "$(cat "$gpu/max_freq")" -ge $((asked * 9 / 10)) ] && [ $degrees -lt 104000 ]; do
@@ -112,10 +112,10 @@ taken=$(cat "$gpu/max_freq")
 # Whether jetwattd reports the thermal limit depends on whether the GPU clock limits the job in this
 # mode.
 sleep 5
-hot=$(told doing)
+hot=$(status_of doing)
 echo 0 > $heat
 within 60 cold && [ "$taken" -lt "$asked" ] && [ "$hot" != yielding ] && doing holding 20 &&
-	within 20 asked_again && [ "$(told other_writers)" = 0 ]
+	within 20 asked_again && [ "$(status_of other_writers)" = 0 ]
 result $? "the GPU is limited for temperature: no other writer is reported, and the mode returns"
 
 run jetwatt daemon pause
@@ -128,7 +128,7 @@ result $? "a second jetwatt is refused: jetwattd holds the lease"
 
 jetwatt daemon budget "30W; rm" > "$T/out" 2> "$T/err"
 status=$?
-exits 2 && says "refused" && [ "$(told budget_w)" = $BUDGET ]
+exits 2 && says "refused" && [ "$(status_of budget_w)" = $BUDGET ]
 result $? "invalid requests on the socket are refused, and jetwattd continues"
 
 # Wait until jetwattd has ended a switch: during a switch, it is not clear whether jetwattd or this
@@ -168,7 +168,7 @@ begun=$(now_ns) first=$(cpu)
 sleep 40
 echo "# while it holds a mode: $(echo "$first $(cpu) $begun $(now_ns)" | awk '{
 	t = ($6 - $5) / 1e9; printf "%.1f %% of this core, and the sampler %.1f %%", 100 * ($3 - $1) / t, 100 * ($4 - $2) / t }')"
-budget_is() { [ "$(told budget_w)" = "$1" ]; }
+budget_is() { [ "$(status_of budget_w)" = "$1" ]; }
 
 printf 'budget = 26W\nidle = c2-1-g1-e1\ndb = %s\n' "$DB" > "$T/conf"
 kill -HUP $daemon

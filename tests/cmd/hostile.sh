@@ -19,7 +19,7 @@ guards()
 	begun=$(now_ns)
 	sleep 3
 	over=$(breach "$begun" 15)
-	echo "# over 15 W for $over s, $(told doing)"
+	echo "# over 15 W for $over s, $(status_of doing)"
 	jetwatt daemon budget policy > "$T/out" 2> "$T/err" && at_most "$over" 1
 }
 
@@ -31,7 +31,7 @@ refuses()
 {
 	from=$(($(wc -c < "$T/log") + 1))
 	kill -HUP $daemon
-	within 20 since "policy not reloaded" && since "$1" && [ "$(told budget_w)" = 30 ]
+	within 20 since "policy not reloaded" && since "$1" && [ "$(status_of budget_w)" = 30 ]
 }
 
 # Mount /etc read-only.
@@ -62,7 +62,7 @@ result $? "a policy that is a directory is refused"
 rmdir "$T/conf"
 policy "cgroup = /';DROP TABLE row;-- 25W\n" > "$T/conf"
 kill -HUP $daemon
-within 20 grep -q "policy reloaded" "$T/log" && [ "$(told budget_w)" = 30 ] && guards
+within 20 grep -q "policy reloaded" "$T/log" && [ "$(status_of budget_w)" = 30 ] && guards
 result $? "SQL in a workload's name has no effect"
 
 # Set the wall clock back and forth, which must not affect measurements.

@@ -26,7 +26,7 @@ at_most "$over" 0.3
 result $? "power over the short window above its limit for at most 0.1 s longer than the window"
 at_most "$(breach "$begun" $BUDGET 5)" 5
 result $? "mean power over the budget's window above the budget for at most a window"
-[ "$(told cap_w)" = $CAP ] && at_most $((BUDGET * 7 / 10)) "$draws" && grep -q "over the budget" "$T/log"
+[ "$(status_of cap_w)" = $CAP ] && at_most $((BUDGET * 7 / 10)) "$draws" && grep -q "over the budget" "$T/log"
 result $? "the limit is shown, a mode was left for its peaks, and the mode held uses most of the budget"
 kill "$train"
 wait "$train"

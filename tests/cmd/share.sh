@@ -54,7 +54,7 @@ result $? "the first measured mode is the preset whose name is below the budget"
 [ "$(readings | grep -vc -e "-1113600-g420" -e "-1728000-g624" -e "-1497600-g828")" -gt 5 ]
 result $? "then modes that are no preset are measured"
 time=$(of_mode 5) best=$(best $BUDGET)
-echo "# $(told modes_measured) modes: $time ms, the best there is $best"
+echo "# $(status_of modes_measured) modes: $time ms, the best there is $best"
 near_best "$time" "$best"
 result $? "the mode is within 10 % of the best"
 ran=$(awk -v a="$begun" -v b="$(now_ns)" 'BEGIN { r = (b - a) / 1e9; print r < 120 ? 120 : r }')

@@ -11,7 +11,7 @@ BUDGET=20
 printf 'budget = %sW\ndb = %s\n' $BUDGET "$T/profiles.db" > "$T/conf"
 
 lowest() { awk -F, 'NR > 1 && (!b || $6 < b) { b = $6 } END { print b }' $TRUTH/modes; }
-is() { [ "$(told "$1")" = "$2" ]; }
+is() { [ "$(status_of "$1")" = "$2" ]; }
 
 knobs > "$T/before"
 start
@@ -33,7 +33,7 @@ until near || [ "$took" -gt 150 ]; do
 	sleep 5
 	doing holding 60
 done
-echo "# after $took s and $(told modes_measured) modes: 4 times $time ms, the best there is $best"
+echo "# after $took s and $(status_of modes_measured) modes: 4 times $time ms, the best there is $best"
 near
 result $? "the mode is within 10 % of the best"
 at_most "$took" 150
@@ -48,8 +48,8 @@ train=$!
 within 10 grep -q "without a known job" "$T/log"
 sleep 15
 draws=$(of_mode 6)
-echo "# of $(lowest) W in the lowest mode to $BUDGET: $draws W in $(told mode), $(told doing)"
-[ "$(told doing)" = idle ] && [ -n "$draws" ] &&
+echo "# of $(lowest) W in the lowest mode to $BUDGET: $draws W in $(status_of mode), $(status_of doing)"
+[ "$(status_of doing)" = idle ] && [ -n "$draws" ] &&
 	at_most "$(awk -v a="$(lowest)" -v b=$BUDGET 'BEGIN { print a + 0.4 * (b - a) }')" "$draws"
 result $? "a job that spins on GPU memory: a mode well above the lowest one"
 sleep 20

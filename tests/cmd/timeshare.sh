@@ -53,7 +53,7 @@ spent() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 moved() { [ "$(spent "$1")" -gt "$2" ]; }
 moves() { within 10 moved "$1" "$(spent "$1")"; }
 turning() { jetwatt daemon status > "$T/plan"; grep -q "^turns  *[0-9.]* minibatches, then" "$T/plan"; }
-is() { [ "$(told "$1")" = "$2" ]; }
+is() { [ "$(status_of "$1")" = "$2" ]; }
 # late MS: print the number of requests in $T/answers without an answer within MS
 late() { awk -v most="$1" '$2 < 0 || $2 > most * 1000 { late++ } END { print late + 0 }' "$T/answers"; }
 

@@ -46,7 +46,7 @@ class Board:
         self.put("proc/sys/kernel/random/boot_id", "6f0d2c1e-0000-4000-8000-000000000001")
         for path, text in KNOBS.items():
             self.put("sys/" + path, text)
-        self.before = self.look()
+        self.before = self.snapshot()
         self.log = open(self.root + "/log", "w+")
         self.child = None
         atexit.register(self.clean)
@@ -63,11 +63,11 @@ class Board:
         with open(path, "w") as f:
             f.write(text + "\n")
 
-    def look(self):
+    def snapshot(self):
         return {k: open(f"{self.sys}/{k}").read().strip() for k in KNOBS}
 
     def as_before(self):
-        return self.look() == self.before and not os.path.exists(self.state + "/saved")
+        return self.snapshot() == self.before and not os.path.exists(self.state + "/saved")
 
     def start(self, *options):
         user = pwd.getpwuid(os.getuid()).pw_name
@@ -164,7 +164,7 @@ result(len(filtered) == 4, "jetwatt-knobs and its guardian deny themselves calls
 holder = b.connect()
 result(sealed(ask(holder, "apply " + LOW)) and ask(holder, "verify " + LOW) == "ok" and
        ask(holder, "verify " + HIGH).startswith("no 116\n") and
-       b.look()["class/devfreq/17000000.gpu/max_freq"] == "420750000",
+       b.snapshot()["class/devfreq/17000000.gpu/max_freq"] == "420750000",
        "apply saves the state, writes the mode and verifies it")
 result(b.ask("apply " + HIGH).startswith("no 16\n") and b.ask("restore").startswith("no 16\n") and
        b.ask("forget").startswith("no 16\n") and ask(holder, "verify " + LOW) == "ok",
@@ -180,7 +180,7 @@ s.send(b"apply {LOW}")
 print(s.recv(99), flush=True)
 time.sleep(1000)"""], stdout=subprocess.PIPE)
 holder.stdout.readline()
-was = b.look() != b.before
+was = b.snapshot() != b.before
 holder.kill()
 holder.wait()
 result(was and until(b.as_before), "SIGKILL of the owner: the board is restored")

@@ -37,8 +37,8 @@ put()
 	printf '%s\n' '/* SPDX-License-Identifier: GPL-2.0-only */' "${@:2}" > "$file"
 }
 
-# look: run tree.sh on $t; sets $status, and $found to the violated rules
-look()
+# check_tree: run tree.sh on $t; sets $status, and $found to the violated rules
+check_tree()
 {
 	run tests/host/tree.sh "$t"
 	found=$(sed -n 's/^not ok [0-9]* //p' $d/out)
@@ -48,13 +48,13 @@ look()
 # WHERE
 refused()
 {
-	look
+	check_tree
 	check "$1 is refused" "[ $status = 1 ] && [[ \"\$found\" == *'$2'* ]] && [ $(grep -c . <<< "$found") = 1 ] &&
 		grep -q '^# *$3' $d/out"
 }
 
 tree good
-look
+check_tree
 check "a tree without violations passes" "[ $status = 0 ] && [ -z \"\$found\" ]"
 
 tree upward; put model/fit.c '#include "plan/plan.h"'
@@ -97,7 +97,7 @@ tree static-three
 for f in board/a.c plan/a.h ../kmod/sampler/a.c; do put $f "${read_two[@]}"; done
 put store/a.c 'int read_two(int n)' '{' '}'
 for f in a b c d; do put tune/$f.c 'static void usage(void)' '{' '}' 'static int table[] = { one(2) };'; done
-look
+check_tree
 check "three files with a static function of the same name, and four with usage(), are allowed" \
 	"[ $status = 0 ] && [ -z \"\$found\" ]"
 tree beside; put tune/tuner.c '#include "tuner.h"'
@@ -126,6 +126,6 @@ refused "a source of the module outside its directories" "$module" "kmod/chip.c"
 tree kmod-long; put ../kmod/sampler/ring.c "$(seq -f '/* %g */' 450)"
 refused "a source of the module of 451 lines" "$module" "kmod/sampler/ring.c: more than 450"
 tree fit; put tune/tuner.c "$(seq -f '/* %g */' 449)"; for i in $(seq 39); do put "tune/t$i.c" ''; done
-look
+check_tree
 check "450 lines and 40 sources are allowed" "[ $status = 0 ] && [ -z \"\$found\" ]"
 exit $failed

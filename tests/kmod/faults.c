@@ -209,7 +209,7 @@ static struct reckoning reckon(struct family *f)
 
 /* Summary of the events that the module has sent between two readings of the tick counters. */
 struct story {
-	uint64_t told;		/* missed ticks in the first event that reports any */
+	uint64_t missed_first;	/* missed ticks in the first event that reports any */
 	uint64_t due_low, due_high;	/* limits of the number of deadlines */
 };
 
@@ -228,8 +228,8 @@ static struct story follow(struct family *events, const struct reckoning *start,
 
 	while (next_message(events, 10, &e) == JETWATT_CMD_EVENT_NTF) {
 		t = u64_of(e, JETWATT_A_EVENT_TIME_NS);
-		if (u32_of(e, JETWATT_A_EVENT_KIND) == JETWATT_EVENT_OVERRUN && !s.told)
-			s.told = u64_of(e, JETWATT_A_EVENT_VALUE);
+		if (u32_of(e, JETWATT_A_EVENT_KIND) == JETWATT_EVENT_OVERRUN && !s.missed_first)
+			s.missed_first = u64_of(e, JETWATT_A_EVENT_VALUE);
 		if (u32_of(e, JETWATT_A_EVENT_KIND) != JETWATT_EVENT_CONFIG_CHANGED ||
 		    t > end->before)
 			continue;
@@ -286,10 +286,10 @@ TEST_F(board, late_ticks_are_skipped_and_counted)
 	       (unsigned long long)missed, (unsigned long long)story.due_low,
 	       (unsigned long long)story.due_high);
 	EXPECT_LT(20, missed);
-	EXPECT_LE(1, story.told);
+	EXPECT_LE(1, story.missed_first);
 	/* An overrun event reports the number of missed ticks since the previous overrun event, so
 	 * it is not above the total. */
-	EXPECT_LE(story.told, end.missed);
+	EXPECT_LE(story.missed_first, end.missed);
 	EXPECT_LE(story.due_low, ticks + missed);
 	EXPECT_GE(story.due_high, ticks + missed);
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_BUS_SHARE_PCT, 50));

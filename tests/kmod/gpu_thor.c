@@ -58,7 +58,7 @@ FIXTURE_TEARDOWN(thor)
 	family_close(&self->f);
 }
 
-static struct gpu look(struct family *f)
+static struct gpu read_gpu(struct family *f)
 {
 	struct gpu g = { .khz = -1, .load = -1 };
 
@@ -87,11 +87,11 @@ static struct gpu becomes(struct family *f, int32_t khz, int32_t load)
 
 	if (load != JETWATT_VALUE_NONE)
 		write_file(GPC "governor", "simple_ondemand");
-	g = look(f);
+	g = read_gpu(f);
 	for (i = 0; i < 200 && (g.khz != khz || g.load != load); i++) {
 		sleep_ms(60);
 		stay_awake(40);
-		g = look(f);
+		g = read_gpu(f);
 	}
 	return g;
 }
@@ -128,7 +128,7 @@ TEST_F(thor, suspended_gpu_has_clock_0)
 	ASSERT_EQ(0, write_file(PCI "power/control", "auto"));
 	EXPECT_EQ(0, becomes(&self->f, 0, 0).khz);
 	EXPECT_EQ(0, read_number(GPC "cur_freq"));
-	EXPECT_EQ(0, look(&self->f).load);
+	EXPECT_EQ(0, read_gpu(&self->f).load);
 	ASSERT_EQ(0, write_file(PCI "power/control", "on"));
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
 }
@@ -144,7 +144,7 @@ TEST_F(thor, clock_returns_when_the_driver_is_rebound)
 	for (i = 0; i < 5; i++) {
 		EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz) TH_LOG("round %d", i);
 		ASSERT_EQ(0, write_file(DRIVER "unbind", "0001:00:00.0"));
-		EXPECT_EQ(JETWATT_VALUE_NONE, look(&self->f).khz);
+		EXPECT_EQ(JETWATT_VALUE_NONE, read_gpu(&self->f).khz);
 		EXPECT_NE(0, access(GPC "cur_freq", F_OK));
 		sleep_ms(50);
 		ASSERT_EQ(0, write_file(DRIVER "bind", "0001:00:00.0"));
@@ -158,7 +158,7 @@ TEST_F(thor, removed_gpu_has_no_clock)
 {
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
 	ASSERT_EQ(0, write_file(PCI "remove", "1"));
-	EXPECT_EQ(JETWATT_VALUE_NONE, look(&self->f).khz);
+	EXPECT_EQ(JETWATT_VALUE_NONE, read_gpu(&self->f).khz);
 	ASSERT_EQ(0, write_file("/sys/bus/pci/rescan", "1"));
 	EXPECT_EQ(1575000, becomes(&self->f, 1575000, 1000).khz);
 }

@@ -53,7 +53,7 @@ static void note(struct nlmsghdr *nlh, void *arg)
 	}
 }
 
-static int look(struct family *f, uint32_t rail, uint64_t seq, struct holes *h)
+static int dump_holes(struct family *f, uint32_t rail, uint64_t seq, struct holes *h)
 {
 	struct nl_msg *msg = request(f, JETWATT_CMD_SAMPLES_GET);
 
@@ -77,7 +77,7 @@ TEST_F(board, failed_transfer_leaves_no_partial_tick)
 	EXPECT_EQ(0, read_number(SIM_KNOB("i2c_nak_late")));
 	EXPECT_EQ(errors + 1, stat_of(&self->f, JETWATT_A_STATS_I2C_ERRORS));
 	for (uint32_t rail = 0; rail < 4; rail++) {
-		ASSERT_EQ(0, look(&self->f, rail, seq, &h));
+		ASSERT_EQ(0, dump_holes(&self->f, rail, seq, &h));
 		EXPECT_EQ(1, h.holes);
 	}
 	EXPECT_EQ(0, chip_of(&self->f, 0, JETWATT_A_CHIP_LOST));
@@ -204,7 +204,7 @@ TEST_F(board, wall_clock_does_not_change_sample_times)
 		ASSERT_EQ(0, clock_settime(CLOCK_REALTIME, &then));
 		sleep_ms(100);
 	}
-	ASSERT_EQ(0, look(&self->f, 0, seq, &h));
+	ASSERT_EQ(0, dump_holes(&self->f, 0, seq, &h));
 	EXPECT_LE(95, h.samples);
 	EXPECT_GE(115, h.samples);
 	EXPECT_EQ(0, h.disorder);

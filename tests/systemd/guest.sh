@@ -19,11 +19,11 @@ until_so()
 	done
 }
 
-# told KEY: print a value of jetwattd's status
-told() { jetwatt daemon --json 2> "$T/err" | sed -n "s/.*\"$1\": *\"*\\([^\",]*\\).*/\\1/p" | head -n 1; }
-doing() { [ "$(told doing)" = "$1" ]; }
+# status_of KEY: print a value of jetwattd's status
+status_of() { jetwatt daemon --json 2> "$T/err" | sed -n "s/.*\"$1\": *\"*\\([^\",]*\\).*/\\1/p" | head -n 1; }
+doing() { [ "$(status_of doing)" = "$1" ]; }
 holding() { until_so 200 doing holding && ! as_before "$T/before" > /dev/null; }
-budget_is() { [ "$(told budget_w)" = "$1" ]; }
+budget_is() { [ "$(status_of budget_w)" = "$1" ]; }
 is() { [ "$(systemctl is-active "$2")" = "$1" ]; }
 of() { systemctl show -P "$2" "$1"; }
 restarted() { [ "$(of "$1" NRestarts)" -gt "$2" ]; }
@@ -139,7 +139,7 @@ systemd-run -q --unit=serve /bin/serve --batch 64 --base 60 --each 40
 systemd-run -q --unit=trains --slice=batch.slice /bin/train --size 300
 systemd-run -q --unit=asks /bin/sh -c 'exec /bin/ask --rate 20000 --requests 100000 > /run/answers'
 printf '%s\n' "budget = 30W" "turns = /batch.slice /system.slice/serve.service 150ms" > /etc/jetwatt/jetwattd.conf
-in_time() { [ "$(told in_time)" = true ]; }
+in_time() { [ "$(status_of in_time)" = true ]; }
 spent() { awk '{ print $14 + $15 }' "/proc/$(of trains MainPID)/stat"; }
 moved() { [ "$(spent)" -gt "$1" ]; }
 systemctl reload jetwattd && until_so 100 in_time && until_so 20 moved "$(spent)" && is active trains

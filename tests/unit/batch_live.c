@@ -23,7 +23,7 @@ static uint64_t number(const char *name, uint64_t otherwise)
 
 /*
  * struct outcome - comparison of live and batch results, summed over jobs
- * @told: number of waits that the live track has labelled
+ * @labelled: number of waits that the live track has labelled
  * @early: number of waits near the start of the job for which the live result differed from the
  * batch result
  * @near: number of differences near an event that can be recognised only from later waits
@@ -32,7 +32,7 @@ static uint64_t number(const char *name, uint64_t otherwise)
  *	found live, number of all true boundaries
  */
 struct outcome {
-	size_t told, early, near, else_, hit, live, truth;
+	size_t labelled, early, near, else_, hit, live, truth;
 };
 
 static double f1(const struct outcome *o)
@@ -90,7 +90,7 @@ static void compare(const struct job *j, uint32_t tgid, struct outcome *o)
 		is = truth < j->truths && j->truth[truth].end_ns == s->exit_ns && !j->truth[truth].other;
 		if (live < 0 || s->tgid != tgid)
 			continue;
-		o->told++;
+		o->labelled++;
 		o->live += live;
 		o->truth += is;
 		o->hit += live && is;
@@ -150,17 +150,17 @@ TEST_F_TIMEOUT(many, live_equals_batch_except_where_stated, 150)
 			job_free(&j);
 		}
 		printf("# %-16s %6zu waits, differ: %zu early, %zu by hindsight, %zu else; F1 %.4f\n", name,
-		       o.told, o.early, o.near, o.else_, f1(&o));
+		       o.labelled, o.early, o.near, o.else_, f1(&o));
 		if (kinds[kind].exact)
 			EXPECT_EQ(0, o.near + o.else_) TH_LOG("%s", name);
 		EXPECT_LE(kinds[kind].f1, f1(&o)) TH_LOG("%s", name);
 		EXPECT_LE(o.early, per_kind * FEW / 3) TH_LOG("%s", name);
-		all.told += o.told;
+		all.labelled += o.labelled;
 		all.else_ += o.else_;
 	}
-	printf("# all: %zu of %zu differ where it is not stated\n", all.else_, all.told);
+	printf("# all: %zu of %zu differ where it is not stated\n", all.else_, all.labelled);
 	/* 0.5 %, as minibatch.h states. */
-	EXPECT_LE(all.else_ * 200, all.told);
+	EXPECT_LE(all.else_ * 200, all.labelled);
 }
 
 /* The live track reports no bound before it has seen its minimum number of waits, LEAST. */
@@ -200,8 +200,8 @@ TEST(process_with_more_waits_is_followed)
 	job_make(&j, &slow, 200, 9, 4);
 	job_sort(&j);
 	compare(&j, 100, &o);
-	printf("# %zu waits, differ: %zu early, %zu by hindsight, %zu else\n", o.told, o.early, o.near, o.else_);
-	EXPECT_LT(1000, o.told);
+	printf("# %zu waits, differ: %zu early, %zu by hindsight, %zu else\n", o.labelled, o.early, o.near, o.else_);
+	EXPECT_LT(1000, o.labelled);
 	EXPECT_LE(o.near, 2 * 400 / 20);
 	/* Before an extra wait, the track reports the bound one wait too early. The track must not
 	 * report the bound a second time. */

@@ -81,7 +81,8 @@ TEST(no_minibatch_is_lost_in_a_long_job)
 /* The boundaries at lost waits are inferred and marked as inferred. */
 TEST(lost_waits_are_inferred_and_marked)
 {
-	static const struct job_shape h = { .k = 1, .minibatches = 1000, .lost = 0.01, .told = 1 };
+	static const struct job_shape h = { .k = 1, .minibatches = 1000, .lost = 0.01,
+					    .losses_reported = 1 };
 	struct jetwatt_batch_bound *b;
 	struct jetwatt_batch_info info;
 	size_t inferred = 0;

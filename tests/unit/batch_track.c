@@ -11,12 +11,12 @@
  * @after: number of scored minibatches; the first ones, during which the period is learned, are not
  * scored
  * @hit: number of reported bounds that are true
- * @told: number of reported bounds
+ * @reported: number of reported bounds
  * @first: number of true bounds before the track first reported whether a wait is a bound
  * @ns: reported median length of a minibatch, in nanoseconds
  */
 struct outcome {
-	size_t after, hit, told, first;
+	size_t after, hit, reported, first;
 	uint64_t ns;
 };
 
@@ -48,10 +48,10 @@ static struct outcome follow(const struct job_shape *h, int turn, uint64_t seed)
 			o.first = truth;
 		if (truth >= LEARN) {
 			o.after += is;
-			o.told += bound == 1;
+			o.reported += bound == 1;
 			o.hit += bound == 1 && is;
 		}
-		if (bound == 1 && o.told % turn == 0)
+		if (bound == 1 && o.reported % turn == 0)
 			held += 1000000 + job_random(&seed) % 30000000000ull;
 		if (bound)
 			jetwatt_batch_track_learn(t);
@@ -64,7 +64,7 @@ static struct outcome follow(const struct job_shape *h, int turn, uint64_t seed)
 
 static double f1(const struct outcome *o)
 {
-	return 2.0 * o->hit / (o->after + o->told);
+	return 2.0 * o->hit / (o->after + o->reported);
 }
 
 /* The job has 1 to 5 waits per minibatch, and is frozen after every 1 to 4 minibatches. */
@@ -78,7 +78,7 @@ TEST(regular_job_is_followed_to_the_last_bound)
 
 			EXPECT_LT(o.first, LEARN) TH_LOG("%d waits, %zu", k, o.first);
 			EXPECT_EQ(o.after, o.hit) TH_LOG("%d waits", k);
-			EXPECT_EQ(o.told, o.hit) TH_LOG("%d waits", k);
+			EXPECT_EQ(o.reported, o.hit) TH_LOG("%d waits", k);
 			EXPECT_LT(fabs(o.ns * 1e-6 / h.cycle_ms - 1), 0.1) TH_LOG("%d waits, %.3f ms", k,
 										  o.ns * 1e-6);
 		}

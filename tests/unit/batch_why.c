@@ -398,7 +398,7 @@ TEST(every_rule_is_reached)
 		{ JETWATT_RULE_CALLER, { .k = 2, .load = 0.055, .inner = 0.05, .calls = 2, .noise = 0.25 }, NULL },
 		{ JETWATT_RULE_TEMPLATE, { .k = 4 }, NULL },
 		{ JETWATT_RULE_SPEED, { .k = 2, .switch_every = 40, .uneven = 2 }, NULL },
-		{ JETWATT_RULE_MISSING, { .k = 3, .lost = 0.02, .told = 1 }, NULL },
+		{ JETWATT_RULE_MISSING, { .k = 3, .lost = 0.02, .losses_reported = 1 }, NULL },
 		{ JETWATT_RULE_RESTART, { 0 }, make_stretched },
 		{ JETWATT_RULE_EXTRA, { .k = 2, .accumulate = 4, .optimizer = 0.1, .extra = 1 }, NULL },
 		{ JETWATT_RULE_EVALUATION, { .k = 3, .eval_every = 40, .eval_len = 15, .eval_k = 1 }, NULL },

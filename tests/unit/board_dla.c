@@ -14,7 +14,7 @@
 static const struct jetwatt_mode four = { 8, 1728000, 624750000, 2133000000 };
 static const struct jetwatt_mode five = { 8, 1728000, 624750000, 2133000000, 614400000 };
 
-static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_text *err)
+static int open_tree(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_text *err)
 {
 	struct jetwatt_board_roots roots = { .sys = t->sys, .proc = t->proc, .state = t->state,
 					     .etc = t->root, .write = tree_write, .arg = t };
@@ -51,7 +51,7 @@ FIXTURE_SETUP(dla)
 {
 	tree_orin(&self->t);
 	tree_dla(&self->t, false);
-	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	ASSERT_EQ(open_tree(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 }
 
 FIXTURE_TEARDOWN(dla)
@@ -70,7 +70,7 @@ TEST_F(dla, levels_are_vendor_caps_and_the_highest_clock)
 	/* An accelerator (DLA) with a lower highest clock has no levels above that clock. */
 	jetwatt_board_close(self->b);
 	tree_put(&self->t, BPMP "clk/nafll_dla0_core/max_rate", "614400000\n");
-	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(open_tree(&self->t, &self->b, &self->err), 0);
 	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_DLA, &v), 2);
 	EXPECT_EQ(v[1], 614400000);
 }
@@ -190,7 +190,7 @@ TEST_F(dla, saved_state_includes_dla)
 	EXPECT_NE(strstr(text, "\ndla bus/platform/devices/158c0000.nvdla1/clk_cap/dla1_core 1600000000\n"), NULL);
 	EXPECT_EQ(strstr(text, "falcon"), NULL);
 	jetwatt_board_close(self->b);
-	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(open_tree(&self->t, &self->b, &self->err), 0);
 	ASSERT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(tree_get(&self->t, CORE1), 1600000000);
 }
@@ -201,7 +201,7 @@ TEST_F(dla, dla_of_jetpack_5_is_found)
 	tree_free(&self->t);
 	tree_orin(&self->t);
 	tree_dla(&self->t, true);
-	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(open_tree(&self->t, &self->b, &self->err), 0);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &five, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_EQ(tree_get(&self->t, DLA "158c0000.nvdla1/acm/clk_cap/dla1_core"), 614400000);
 }
@@ -212,7 +212,7 @@ TEST_F(dla, board_without_dla)
 	jetwatt_board_close(self->b);
 	tree_free(&self->t);
 	tree_orin(&self->t);
-	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0);
+	ASSERT_EQ(open_tree(&self->t, &self->b, &self->err), 0);
 	ASSERT_NE(jetwatt_board_lacks(self->b, JETWATT_KNOB_DLA), NULL);
 	EXPECT_EQ(jetwatt_board_grid_include(self->b, JETWATT_KNOB_DLA), -ENODEV);
 	ASSERT_EQ(jetwatt_board_apply(self->b, &five, &self->err), -EINVAL);

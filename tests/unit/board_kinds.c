@@ -118,7 +118,7 @@ static int put(const char *path, const char *text, void *arg)
 	return fclose(f) || bad ? -EIO : 0;
 }
 
-static int look(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_text *err)
+static int open_tree(struct tree *t, struct jetwatt_board **b, struct jetwatt_error_text *err)
 {
 	struct jetwatt_board_roots roots = { .sys = t->sys, .proc = t->proc, .state = t->state,
 					     .etc = t->root, .write = put };
@@ -155,7 +155,7 @@ TEST(every_board_is_identified_with_its_total)
 		struct tree t;
 
 		build(&t, &kinds[i]);
-		ASSERT_EQ(look(&t, &b, &err), 0) TH_LOG("%zu: %s: %s", i, err.what, err.why);
+		ASSERT_EQ(open_tree(&t, &b, &err), 0) TH_LOG("%zu: %s: %s", i, err.what, err.why);
 		if (kinds[i].name) {
 			EXPECT_STREQ(jetwatt_board_name(b), kinds[i].name);
 		}
@@ -186,7 +186,7 @@ TEST(every_board_is_switched_and_restored)
 		struct tree t;
 
 		build(&t, k);
-		ASSERT_EQ(look(&t, &b, &err), 0);
+		ASSERT_EQ(open_tree(&t, &b, &err), 0);
 		jetwatt_board_levels(b, JETWATT_KNOB_EMC, &emc);
 		low.emc_hz = emc[0];
 		ASSERT_EQ(jetwatt_board_apply(b, &low, &err), 0) TH_LOG("%zu: %s: %s", i, err.what, err.why);
@@ -220,7 +220,7 @@ TEST(release_and_parameters_are_read)
 
 	build(&t, &kinds[3]);
 	tree_put(&t, "proc/sys/kernel/osrelease", "5.15.148-tegra\n");
-	ASSERT_EQ(look(&t, &b, &err), 0);
+	ASSERT_EQ(open_tree(&t, &b, &err), 0);
 	jetwatt_board_params(b, text, sizeof(text));
 	EXPECT_STREQ(text, "");
 	jetwatt_board_release(b, text, sizeof(text));
@@ -252,7 +252,7 @@ TEST(gpu_mask_of_openrm_is_read)
 
 	build(&t, &kinds[3]);
 	tree_put(&t, "proc/driver/nvidia/params", "DynamicPowerManagement: 2\nTegraGpuPgMask: 512\n");
-	ASSERT_EQ(look(&t, &b, &err), 0);
+	ASSERT_EQ(open_tree(&t, &b, &err), 0);
 	jetwatt_board_params(b, text, sizeof(text));
 	EXPECT_STREQ(text, "gpu_pg_mask=512");
 	/* The driver reports 4294967295 if the mask of disabled GPU parts is not set. */
@@ -300,7 +300,7 @@ TEST(table_has_the_maxn_super_clocks)
 		struct tree t;
 
 		only_identity(&t, c[i].compatible);
-		ASSERT_EQ(look(&t, &b, &err), 0) TH_LOG("%s", err.what);
+		ASSERT_EQ(open_tree(&t, &b, &err), 0) TH_LOG("%s", err.what);
 		ASSERT_EQ(jetwatt_board_mode_parse(b, "MAXN", &top), 0);
 		EXPECT_EQ(top.cpu_khz, c[i].cpu_khz);
 		EXPECT_EQ(top.gpu_hz, c[i].gpu_hz);

@@ -28,12 +28,12 @@ static const struct jetwatt_mode low = { 4, 729600, 420750000, 665600000 };
 static const struct jetwatt_mode mid = { 6, 1113600, 624750000, 2133000000 };
 static const struct jetwatt_mode lowest = { 1, 115200, 114750000, 204000000 };
 
-#define TOLD_MAX	32
+#define EVENTS_MAX	32
 
 FIXTURE(actuator) {
 	struct tree t;
 	struct jetwattd_actuator a;
-	enum jetwattd_event told[TOLD_MAX];
+	enum jetwattd_event events[EVENTS_MAX];
 	int n;
 };
 
@@ -43,8 +43,8 @@ static void note(void *to, enum jetwattd_event event, const struct jetwatt_mode 
 
 	(void)mode;
 	(void)why;
-	if (self->n < TOLD_MAX)
-		self->told[self->n++] = event;
+	if (self->n < EVENTS_MAX)
+		self->events[self->n++] = event;
 }
 
 FIXTURE_SETUP(actuator)
@@ -77,7 +77,7 @@ TEST_F(actuator, switch_and_restore)
 {
 	ASSERT_EQ(0, jetwattd_apply(&self->a, &mid));
 	ASSERT_EQ(1, self->n);
-	EXPECT_EQ(JETWATTD_SWITCHED, self->told[0]);
+	EXPECT_EQ(JETWATTD_SWITCHED, self->events[0]);
 	EXPECT_TRUE(jetwattd_is_applied(&self->a, &mid));
 	EXPECT_EQ(0, jetwattd_check_knobs(&self->a));
 	/* The actuator reports no event when it restores the board. */
@@ -92,7 +92,7 @@ TEST_F(actuator, foreign_change_cedes_the_board)
 	tree_put(&self->t, GPU "max_freq", "1300500000\n");
 	EXPECT_EQ(-EBUSY, jetwattd_apply(&self->a, &low));
 	ASSERT_EQ(2, self->n);
-	EXPECT_EQ(JETWATTD_CEDED, self->told[1]);
+	EXPECT_EQ(JETWATTD_CEDED, self->events[1]);
 	EXPECT_TRUE(self->a.ceded);
 	EXPECT_FALSE(tree_saved(&self->t));
 	/* The actuator does not overwrite the value that the other process has written. */
@@ -113,7 +113,7 @@ TEST_F(actuator, reassert_reverts_three_of_four_foreign_changes)
 	}
 	EXPECT_EQ(3, again);
 	EXPECT_EQ(4, self->a.others);
-	EXPECT_EQ(JETWATTD_CEDED, self->told[self->n - 1]);
+	EXPECT_EQ(JETWATTD_CEDED, self->events[self->n - 1]);
 }
 
 TEST_F(actuator, refused_restore_is_reported_and_retried)
@@ -122,7 +122,7 @@ TEST_F(actuator, refused_restore_is_reported_and_retried)
 	refuse(&self->t, 1, 1000);
 	EXPECT_EQ(-EIO, jetwattd_restore(&self->a));
 	EXPECT_EQ(-EIO, jetwattd_check_knobs(&self->a));
-	EXPECT_EQ(JETWATTD_UNRESTORED, self->told[1]);
+	EXPECT_EQ(JETWATTD_UNRESTORED, self->events[1]);
 	EXPECT_EQ(2, self->a.unrestored);
 	/* Without power samples (floor_only), the restore is not retried, because it would lift the
 	 * power cap. */
@@ -132,7 +132,7 @@ TEST_F(actuator, refused_restore_is_reported_and_retried)
 	self->a.floor_only = 0;
 	self->t.fail_at = 0;
 	EXPECT_EQ(0, jetwattd_check_knobs(&self->a));
-	EXPECT_EQ(JETWATTD_RESTORED, self->told[self->n - 1]);
+	EXPECT_EQ(JETWATTD_RESTORED, self->events[self->n - 1]);
 	EXPECT_FALSE(self->a.restoring);
 }
 
@@ -154,9 +154,9 @@ TEST_F(actuator, lowest_possible_mode_if_a_core_stays_online)
 	self->t.fail = EBUSY;
 	EXPECT_EQ(0, jetwattd_apply_low(&self->a, &low));
 	ASSERT_EQ(3, self->n);
-	EXPECT_EQ(JETWATTD_LOW_REFUSED, self->told[0]);
-	EXPECT_EQ(JETWATTD_LOW_REFUSED, self->told[1]);
-	EXPECT_EQ(JETWATTD_SWITCHED, self->told[2]);
+	EXPECT_EQ(JETWATTD_LOW_REFUSED, self->events[0]);
+	EXPECT_EQ(JETWATTD_LOW_REFUSED, self->events[1]);
+	EXPECT_EQ(JETWATTD_SWITCHED, self->events[2]);
 	EXPECT_NE(0, self->a.low_ns);
 	EXPECT_EQ(0, jetwatt_board_read(self->a.board, &got));
 	EXPECT_EQ(12, got.cores);

@@ -47,7 +47,7 @@
  * loader restarts after an epoch, in lengths of a minibatch
  * @resize_every: number of minibatches between changes of the minibatch size
  * @burst: mean number of consecutive events that are lost at once; 0: 1
- * @told: the records of waits report the number of lost events
+ * @losses_reported: the records of waits report the number of lost events
  * @launches: number of launches that the record of each wait reports, with the time of the first;
  *	0: the records contain no launches
  */
@@ -70,7 +70,7 @@ struct job_shape {
 	double bunch;
 	int log_every, save_every, save_waits, epoch_every;
 	double epoch_by;
-	int resize_every, burst, told, launches;
+	int resize_every, burst, losses_reported, launches;
 };
 
 struct job_truth {
@@ -225,7 +225,7 @@ static int job_wait(struct job_run *r, double gap, double wait, double cycle, in
 	s->exit_ns = (uint64_t)(r->now * 1e6);
 	s->tid = r->tgid + (h->threads > 1 ? (uint32_t)(i % h->threads) : 0);
 	s->call = h->calls > 1 && i % 2 ? JETWATT_SYNC_SYNCPT : JETWATT_SYNC_POLLFD;
-	s->lost = h->told ? (uint32_t)r->lost : 0;
+	s->lost = h->losses_reported ? (uint32_t)r->lost : 0;
 	r->lost = lost ? r->lost + 1 : 0;
 	r->j->waits += !lost;
 	return lost;
@@ -375,7 +375,7 @@ static __attribute__((unused)) struct job_shape job_draw(uint64_t *z, int kind)
 		h.burst = 2 + (int)(3 * job_uniform(z));
 	}
 	if (h.lost > 0)
-		h.told = h.burst || job_uniform(z) < 0.5;
+		h.losses_reported = h.burst || job_uniform(z) < 0.5;
 	if (IS(13) && h.k > 1)
 		h.threads = 2 + (int)(2 * job_uniform(z));
 	if (kind == 14)
