@@ -210,7 +210,7 @@ TEST(racing_to_halt)
 {
 	static const struct jetwatt_roofs_cost equal[] = { { 1, 5, 0 }, { 1, 8, 0 }, { 2, 6, 0 } };
 	static const struct jetwatt_roofs_cost slower[] = { { 1, 8, 0 }, { 2, 6, 0 } };
-	struct jetwatt_roofs_answer a;
+	struct jetwatt_roofs_choice a;
 
 	jetwatt_roofs_tune(equal, 3, 0.03, &a);
 	EXPECT_EQ(1, a.fastest);
