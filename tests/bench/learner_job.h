@@ -15,11 +15,15 @@
 #include "policy/policy.h"
 #include "unit/search_run.h"
 
-/* Minimum duration of a quick and of an exact measurement, in seconds and in minibatches. */
+/* Minimum duration of a quick and of an exact measurement, in seconds and in minibatches; after
+ * WHOLE_S seconds, one minibatch is enough for a quick one, with the relative error WHOLE_SD. */
 #define QUICK_S		1.6
 #define EXACT_S		4.0
 #define QUICK		2.5
 #define EXACT		5
+#define WHOLE_S		2.5
+#define WHOLE		1.05
+#define WHOLE_SD	0.01
 /* A mode that takes more than SLOW times the time of the best one is left after CUT minibatches. */
 #define SLOW		1.2
 #define CUT		1.5
@@ -177,12 +181,12 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 	size_t i = place(b, &step->mode);
 	double t = b->row[i].time_ms * 1e-3, w = b->row[i].power_w;
 	int quick = step->kind != JETWATTD_TRY_EXACT;
-	double s = quick ? fmax(QUICK_S, QUICK * t) : fmax(EXACT_S, EXACT * t);
+	double s = quick ? fmax(QUICK_S, fmin(QUICK * t, fmax(WHOLE_S, WHOLE * t))) : fmax(EXACT_S, EXACT * t);
 	struct jetwattd_reading got;
 	enum jetwattd_outcome out = JETWATTD_MEASURED;
 
 	if (quick && best && t > SLOW * best->time_ms * 1e-3)
-		s = fmax(CUT * t, 0.6);
+		s = fmin(s, fmax(CUT * t, 0.6));
 	if (w > b->budget_w && (w > FAR * b->budget_w || s > WINDOW_S)) {
 		s = w > FAR * b->budget_w ? FAR_S : WINDOW_S;
 		stay(b, s, i, 1);
@@ -194,7 +198,7 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 		out = JETWATTD_OVER;
 	} else {
 		stay(b, s, i, 1);
-		got = reading(b, i, s, 0);
+		got = reading(b, i, s, s < QUICK * t ? WHOLE_SD : 0);
 		jetwattd_learner_add_energy(&b->l, s * w);
 		if (jetwattd_learner_reading(&b->l, &got))
 			exit(1);

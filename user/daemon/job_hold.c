@@ -211,6 +211,13 @@ static int too_near_budget(struct jetwattd_run *r, const struct jetwatt_row *is)
 	return much;
 }
 
+/* Return: 1 if the time in row @was is uncertain, because it rests on part of a minibatch, and that of
+ * the new reading of the mode is not. */
+static int replaces_coarse(const struct jetwattd_run *r, const struct jetwatt_row *is, const struct jetwatt_row *was)
+{
+	return !r->serves && was->time_sd > JETWATTD_COARSE_SD && is->time_sd <= JETWATTD_COARSE_SD;
+}
+
 /* Return: 1 if a further reading may be worth its cost. */
 static int may_search_further(struct jetwattd_run *r)
 {
@@ -277,7 +284,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 		drifts = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
 		agrees = out == JETWATTD_MEASURED && !drifts;
 		*agreed = agrees ? was.mode : (struct jetwatt_mode){ 0 };
-		if (agrees && too_near_budget(r, &got.m.row)) {
+		if (agrees && (too_near_budget(r, &got.m.row) || replaces_coarse(r, &got.m.row, &was))) {
 			if (jetwattd_store_reading(r, &got))
 				return JETWATTD_ENDED;
 		} else if (agrees && r->serves) {

@@ -15,9 +15,12 @@
 #include "plan/plan.h"
 
 /* Expected duration of a quick reading (limits: quick in search.c): READING_S seconds or
- * READING minibatches, whichever is longer. */
+ * READING minibatches, whichever is longer; after WHOLE_S seconds, the minibatch during which the mode
+ * was switched is enough (measure/partial.h). */
 #define READING_S	1.6
 #define READING		2.5
+#define WHOLE_S		2.5
+#define WHOLE		1.05
 /* Time of a mode switch, in s. */
 #define SWITCH_S	0.05
 /* Time of a step down of the cap and the recovery, in s. */
@@ -88,7 +91,9 @@ static double expected_s(const struct jetwattd_learner *l)
 /* Return the expected duration of a reading of a mode with time @t_ms, in s. */
 static double reading_s(const struct jetwattd_learner *l, double t_ms)
 {
-	return fmax(fmax(READING_S, l->terms.reading_s), READING * 1e-3 * t_ms);
+	double s = fmin(READING * 1e-3 * t_ms, fmax(WHOLE_S, WHOLE * 1e-3 * t_ms));
+
+	return fmax(fmax(READING_S, l->terms.reading_s), s);
 }
 
 double jetwattd_reading_cost(const struct jetwattd_learner *l, double t_ms, double by)
@@ -112,7 +117,7 @@ int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const str
 	double worst = best ? worst_ms(l, i, best) : 0;
 
 	return !best ||
-	       (READING * 1e-3 * worst <= fmax(LONG_S, READING * 1e-3 * LONGER * best->time_ms) &&
+	       (reading_s(l, worst) <= fmax(LONG_S, LONGER * reading_s(l, best->time_ms)) &&
 		jetwattd_reading_cost(l, worst, best->time_ms / worst) <= PART * jetwattd_share_left(l));
 }
 

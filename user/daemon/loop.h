@@ -83,6 +83,9 @@ struct jetwattd_held {
 struct jetwattd_minibatch;
 struct jetwattd_timeshare_thread;
 
+/* Relative standard error above which the time in a row is uncertain: part of a minibatch shows it. */
+#define JETWATTD_COARSE_SD	0.02
+
 /**
  * struct jetwattd_backoff - exponential back-off after cap events in held modes
  * @last_ns: time of the last back-off, ns, 0: there was none
@@ -216,6 +219,9 @@ enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetw
  * jetwatt_measure_mode(). */
 int jetwattd_measure_steps(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
 			   struct jetwattd_reading *got);
+/* Tell the measurement that follows the next switch the time of a minibatch in the applied mode. The
+ * caller holds the lock. */
+void jetwattd_mode_before(const struct jetwattd_run *r, struct jetwatt_measure_limits *limits);
 /* Apply a mode that has been measured before and measure it again. As jetwattd_measure(). */
 enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 					  const struct jetwatt_measure_limits *limits,

@@ -13,6 +13,16 @@
  * switch. */
 #define TAKEN_NS	100000000ull
 
+void jetwattd_mode_before(const struct jetwattd_run *r, struct jetwatt_measure_limits *limits)
+{
+	const struct jetwattd_actuator *a = &r->d->act;
+	const struct jetwatt_row *row = jetwattd_is_applied(a, &a->mode) ?
+						jetwatt_tuner_row(&r->learner.known, &a->mode) : NULL;
+
+	limits->before_ms = row && row->time_sd <= JETWATTD_COARSE_SD ? row->time_ms : 0;
+	limits->before_ns = a->switched_ns;
+}
+
 /* Progress callback of a measurement: do the housekeeping. */
 static void on_progress(const struct jetwatt_measure *m, double part, void *arg)
 {
@@ -104,6 +114,7 @@ enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct je
 	/* jetwattd_changed() has just checked the events that set @invalidate. */
 	atomic_store(&r->d->invalidate, 0);
 	r->d->cap.cap_hit = 0;
+	jetwattd_mode_before(r, &until);
 	err = jetwattd_apply(&r->d->act, &to);
 	pthread_mutex_unlock(&r->d->lock);
 	if (err)

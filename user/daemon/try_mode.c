@@ -132,6 +132,7 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
 	d->cap.cap_hit = 0;
 	if (d->act.applied && jetwatt_clock_ns() - d->act.switched_ns > JETWATTD_SETTLED_NS)
 		until.before_w = d->cap.mean_w;
+	jetwattd_mode_before(r, &until);
 	err = jetwattd_apply(&d->act, mode);
 	until.limit_w = jetwattd_cap_limit(&d->cap);
 	slow = d->timeshare.on ? UNEVEN * SLOW : SLOW;

@@ -10,6 +10,7 @@
 
 #include "energy/energy.h"
 #include "measure/block_mean.h"
+#include "measure/partial.h"
 #include "measure/power_settle.h"
 #include "minibatch/minibatch.h"
 #include "model/order.h"
@@ -205,6 +206,26 @@ static int predict_mode(const struct jetwatt_session *w, struct mode_work *k, in
 	return 1;
 }
 
+/* Use the minibatch during which the mode changed, if it has ended. Return: 1 if @m is filled in. */
+static int use_partial(const struct mode_work *k, int bounds, const struct jetwatt_settle *step, uint64_t from_ns,
+		       const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)
+{
+	for (int i = 0; i < bounds; i++) {
+		const struct jetwatt_batch_bound *b = &k->bound[i];
+		struct jetwatt_row row = m->row;
+
+		if (!step->n || b->end_ns > step->t[step->n - 1] ||
+		    jetwatt_partial_time(b, step->since_ns, limits, &row) ||
+		    jetwatt_partial_power(step, from_ns, b->end_ns, &row))
+			continue;
+		m->row = row;
+		m->batches = 1;
+		m->span_s = (b->end_ns - step->since_ns) * 1e-9;
+		return 1;
+	}
+	return 0;
+}
+
 /* Evaluate the samples and waits since the change of mode. @part: progress, 0 to 1. Return: 1:
  * enough; 0: not yet. */
 static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first, uint64_t since_ns,
@@ -229,6 +250,7 @@ static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first
 	m->settle_s = (from - since_ns) * 1e-9;
 	n = clean_batches(w, k, bounds, since_ns, from, drop_count(limits));
 	done = compute_mean(k, n, limits, m);
+	n = n ? n : (size_t)use_partial(k, bounds, &step, from, limits, m);
 	close = jetwatt_settle_decisive(m->row.time_ms, m->row.power_w, m->row.power_sd * m->row.power_w, limits);
 	done &= m->row.time_sd <= limits->target &&
 		m->row.power_sd <= (close ? fmin(JETWATT_POWER_ERROR_DECISIVE, limits->target) : limits->target);

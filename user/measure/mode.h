@@ -30,6 +30,9 @@
  * @slow_ms: if minibatches take longer than this, ms, the measurement ends early: power need not
  *	have settled, and its error includes that; 0: no limit
  * @before_w: settled power before the change of mode, W; 0: unknown
+ * @before_ms: time of a minibatch in the mode before the change, ms; 0: unknown. If it is known, the
+ *	minibatch during which the mode changed counts once @max_s has passed (measure/partial.h)
+ * @before_ns: time of the change of mode before that, ns
  * @limit_w: power limit, W; a prediction far from it is accepted with a larger error;
  *	0: no limit
  * @good_ms: modes that are faster than this, ms, and close to @limit_w need a smaller power error;
@@ -41,7 +44,8 @@
  */
 struct jetwatt_measure_limits {
 	unsigned int batches, min_on_timeout, warmup_drop;
-	double seconds, target, max_s, idle_s, settle_s, poll_s, slow_ms, before_w, limit_w, good_ms;
+	double seconds, target, max_s, idle_s, settle_s, poll_s, slow_ms, before_w, before_ms, limit_w, good_ms;
+	uint64_t before_ns;
 	struct jetwatt_batch_decay *decay;
 	const atomic_int *cancel;
 };

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Time and power of the minibatch during which the mode was changed. */
+#include "measure/partial.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* Minimum length of the part in the new mode. */
+#define LENGTH_MIN_NS	500000000ull
+/* Maximum progress of the minibatch at the change of mode. */
+#define PROGRESS_MAX	0.2
+/* Relative standard error of that progress. */
+#define PROGRESS_SD	0.3
+/* Minimum number of samples in the rest of the minibatch, and maximum fraction of that part before
+ * power has settled. */
+#define SAMPLES_MIN	8
+#define MISSING_MAX	0.5
+
+int jetwatt_partial_time(const struct jetwatt_batch_bound *b, uint64_t since_ns,
+			 const struct jetwatt_measure_limits *limits, struct jetwatt_row *row)
+{
+	double progress;
+
+	if (b->kind != JETWATT_BATCH_TRAIN || b->flags & JETWATT_BATCH_INFERRED || b->start_ns > since_ns ||
+	    b->end_ns < since_ns + LENGTH_MIN_NS || b->start_ns < limits->before_ns || !(limits->before_ms > 0))
+		return -ENODATA;
+	progress = (since_ns - b->start_ns) * 1e-6 / limits->before_ms;
+	if (progress > PROGRESS_MAX)
+		return -ENODATA;
+	row->time_ms = (b->end_ns - since_ns) * 1e-6 / (1 - progress);
+	row->time_sd = PROGRESS_SD * progress / (1 - progress);
+	return 0;
+}
+
+int jetwatt_partial_power(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t end_ns,
+			  struct jetwatt_row *row)
+{
+	double sum = 0, squares = 0, missing, mean;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->t[i] >= from_ns && s->t[i] <= end_ns) {
+			sum += s->w[i];
+			squares += s->w[i] * s->w[i];
+			n++;
+		}
+	missing = from_ns > s->since_ns ? (double)(from_ns - s->since_ns) / (end_ns - s->since_ns) : 0;
+	if (n < SAMPLES_MIN || missing > MISSING_MAX)
+		return -ENODATA;
+	mean = sum / n;
+	row->power_w = mean;
+	row->power_sd = missing * sqrt(fmax(0, squares / n - mean * mean)) / mean;
+	return 0;
+}
