@@ -75,9 +75,12 @@ done
 [ $bad = 0 ] && doing holding 60
 result $? "the wall clock jumps a year ahead, to 1970 and back: no effect"
 
-# Fill the disk, so that no more rows can be stored.
+# Fill the disk, so that no more rows can be stored. Then start another workload, which must be measured.
 head -c 2000000 /dev/zero > "$T/db/full" 2> /dev/null
-jetwatt daemon budget 22W > "$T/out" 2> "$T/err"
+kill $train
+wait $train
+train --seconds 3000 > /dev/null 2>&1 &
+train=$!
 within 100 grep -q "no space left" "$T/log"
 said=$?
 doing holding 100 && kill -0 $daemon && guards
