@@ -273,8 +273,9 @@ static bool is_repeated(long ret)
 }
 
 /*
- * Update @w when a call of its thread returns. A thread makes one call at a time, so this is the
- * call stored in @w. If @w is unfinished, only restart_syscall() continues it, and only for a poll.
+ * Update @w when a call of its thread returns. Unless @w is unfinished, this is the call stored in
+ * @w, because a thread makes one call at a time. While @w is unfinished, other calls may return; only
+ * restart_syscall() continues it, and only for a poll.
  * Return: true if the wait has ended.
  */
 static bool wait_ended(struct wait *w, struct pt_regs *regs, long ret)

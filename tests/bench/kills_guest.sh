@@ -4,8 +4,9 @@
 #
 # kill: repeatedly kill jetwattd, its guardian process (which restores the knobs), or both, at
 # times drawn from the seed, while one job runs. cut: do this once, and then cut the power; the
-# state of jetwatt is on a disk, whose modules are in /modules. Prints a line for each round:
+# state of jetwatt is on a disk, whose modules are in /modules. "kill" prints a line for each round:
 #   round WHO DOING ROWS_BEFORE ROWS_AFTER KNOBS JOB DATABASE REFUSED HEAT MODE
+# "cut" prints "opened ROWS" (or "opened not"), then "cut DOING ROWS REFUSED HEAT MODE".
 # KNOBS: before: the values from before the first start; mode: other values, which jetwatt restore
 # resets; left: other values, which jetwatt restore does not reset. JOB: on (it continues) or stuck.
 # DATABASE: opens, or not. In a third of the rounds a knob refuses its next values, from some time

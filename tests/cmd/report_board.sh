@@ -3,7 +3,7 @@
 # guest: smp=2 icount timeout=300 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" alone
 # Test doctor --report: a board that is simulated from the report must have the same rails, knobs
 # and modes. Creating a report must change nothing on the board. The report must have no names of
-# users or hosts and no serial numbers, and must say what is missing if it is created without root.
+# users or hosts and no machine id, and must say what is missing if it is created without root.
 . "${0%/*}/common.inc"
 plan 19
 

@@ -501,8 +501,8 @@ TEST_F(again, call_in_progress_is_dropped)
 		w.threshold = work.threshold + 1;
 		if (!ioctl(render, SIM_SYNCPOINT_WAIT, &w) || errno != ETIMEDOUT)
 			_exit(1);
-		/* read() and close() return 0, as a wait ioctl that has ended would, and must not
-		 * be taken for one. */
+		/* read() and close() return 0, like a wait ioctl that has ended. They must not be
+		 * counted as its end. */
 		_exit(read(self->go_job, &c, 1) || close(render) ? 2 : 0);
 	}
 	sleep_ms(200);

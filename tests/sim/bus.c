@@ -149,7 +149,7 @@ static bool refused(int i)
 /*
  * CPU time in ns that the simulation of the bus and the chips has used. On a board, hardware
  * (adapter, bus and chips) does the work of the simulation, so a benchmark must subtract this CPU
- * time. The CPU time that remains is the cost of an adapter driver that starts a transfer and
+ * time. The CPU time that remains stands for an ideal adapter driver, which starts a transfer and
  * sleeps until one interrupt.
  */
 static atomic64_t spent;

@@ -120,7 +120,7 @@ TEST(idle_and_dynamic_energy_and_grade)
 	EXPECT_EQ(jetwatt_batch_energy_result(p, 0, s, 2, &b, &c), -ENODATA);
 }
 
-/* The samples are added one at a time and old samples are dropped, as in a live session. */
+/* The samples are added one at a time, and the sum drops old ones by itself, as in a live session. */
 TEST(incremental_energy_equals_batch_energy)
 {
 	struct jetwatt_batch_sensor s[PLANT_RAILS];

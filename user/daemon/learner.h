@@ -29,7 +29,7 @@
 
 /* Number of workloads whose allowance is stored. */
 #define JETWATTD_ALLOWANCES	16
-/* Maximum number of modes that a prior can list to be tried first. */
+/* Maximum number of modes that are tried first, and of presets; further ones are ignored. */
 #define JETWATTD_FIRST	16
 /* Relative error that marks a row without a measured time: the cap ended the reading. */
 #define JETWATTD_NO_TIME	1.0
@@ -289,7 +289,7 @@ struct jetwattd_steps {
  * @spent: the element of @allowance in use
  * @next_allowance: index of the element of @allowance that is replaced next
  * @terms: limits for learning, as the loop last passed them
- * @choice: candidates that the plan may choose while the model cannot predict
+ * @choice: candidates among which jetwatt_plan_next() chooses while the model cannot predict
  * @choice_at: index of each of @choice among all candidates
  * @choices: number of elements of @choice
  * @level: maximum level (jetwattd_span_level()) of modes that are tried without a prediction
@@ -384,8 +384,8 @@ void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_st
  * reading replace the row: a mode that was chosen for a short reading tends to be one that reads too low.
  * Return: 1: the row was replaced; 0: it was not. */
 int jetwattd_learner_refine(struct jetwattd_learner *l, const struct jetwattd_reading *got);
-/* Set @row to time and power of steps with these costs, for the mix of the rows; without rows, for the mix
- * of the steps themselves. The mode of @row stays. */
+/* Set @row to time and power of steps with these costs, for the present mix; before the first window,
+ * for the mix of the steps themselves. The mode of @row stays. */
 void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jetwatt_step_costs *steps,
 			      struct jetwatt_row *row);
 /* Add an estimate as a row, for a mode that was left before its reading was complete. The estimate

@@ -73,7 +73,8 @@
 /* A job that begins with JETWATTD_SURE readings is held in the best mode for this time first, in s. */
 #define KNOWN_S		10
 
-/* Time after which presets are measured, too, that are probably over the budget, in s. */
+/* Time of learning and holding a job, in s, after which presets that are probably over the budget are
+ * measured too. */
 #define PRESETS_S	10
 
 /* Return the time for which the job has been learned and held, in s. */

@@ -175,7 +175,7 @@ static int wait_for_rails(struct jetwattd_run *r)
 		jetwatt_session_discard(&r->session, r->session.power_ns);
 		jetwattd_forget_waits(r);
 	}
-	if (!atomic_load(&r->d->seeing) && !r->session.stop)
+	if (!atomic_load(&r->d->seeing) && !r->session.stop && !r->session.failed)
 		jetwattd_log(r->d, "still blind: the module answers, but some rails of the total deliver no samples");
 	return atomic_load(&r->d->seeing);
 }

@@ -115,7 +115,7 @@ struct jetwattd_backoff {
  * @apart: number of consecutive checks in which the co-running commands differed from @corunners
  * @hangup: signalfd of SIGHUP; -1: not open
  * @reloaded: 1: the policy was reloaded, and the loop has not acted on it yet
- * @held: processes for which the lowest mode is held while blind
+ * @held: while no power samples arrive, the lowest mode is held until these processes have ended
  * @housekeeping_ns: time of the last housekeeping, ns
  * @slow_housekeeping_ns: time of the last housekeeping that included its slow parts, ns
  * @retry_ns: interval between attempts to reach the module while blind, ns

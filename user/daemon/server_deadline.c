@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Number of consecutive plans beyond the latency limit that count as a missed latency limit. */
+/* Number of consecutive plans of time slices beyond the latency limit after which the mode counts as
+ * too slow. */
 #define BEYOND		3
 /* Total allowed overrun of the windows since a switch, in units of the latency limit: an overrun
  * is allowed because the present window has not ended, and the first window may have begun in

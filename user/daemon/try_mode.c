@@ -100,7 +100,7 @@ const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r)
 }
 
 /* No minibatch was recognised in @mode. If minibatches are still recognised in the best mode,
- * @mode is too slow and is excluded; otherwise the job is doing something else than training.
+ * @mode is too slow and is excluded; otherwise nothing is concluded about @mode.
  * Return: JETWATTD_REFUSED or JETWATTD_NOTHING. */
 static enum jetwattd_outcome no_minibatches(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 					    const struct jetwatt_measure_limits *limits)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Divides waits into minibatches of a known period k if some waits may be missing.
+ * Divides waits into minibatches of a known period k, even if some waits are missing.
  *
  * A lost wait leaves a gap that is longer than any true one, so if every peak began a minibatch, a
  * minibatch would wrongly start after a lost wait. Instead of starting a minibatch at every peak,

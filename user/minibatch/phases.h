@@ -15,8 +15,9 @@
  *
  * Minibatches of an evaluation have a phase as well, and so have intervals of kind
  * JETWATT_BATCH_OTHER that contain launches of GPU work or the usual number of waits (the first prefill
- * of a server for instance). A phase has at least four minibatches; rarer minibatches belong to the
- * phase that they resemble most, and rarer other intervals to none. Kinds of minibatches beyond
+ * of a server for instance). A kind of fewer than four minibatches joins the phase that it resembles
+ * most; if no kind has four, all minibatches are one phase. If fewer than four such other intervals
+ * are alike, they have no phase. Kinds of minibatches beyond
  * JETWATT_PHASES_MAX share the last phase.
  *
  * Context: needs memory proportional to @n, and CPU time proportional to @n log @n.

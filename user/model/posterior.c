@@ -17,7 +17,8 @@
 #define CHUNK	1024
 
 /*
- * Compute for @c points x: n rows l^-1 k(., x), then np rows for the uncertainty of the parameters.
+ * Compute for @c points x: s->n rows s->l^-1 k(., x), then as many rows as the form has parameters;
+ * the squares of the latter give the variance by the uncertainty of the parameters.
  * @mean: set to the parametric mean at each point; may be NULL. Return: the computed rows, NULL if
  *	memory is short.
  */

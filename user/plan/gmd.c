@@ -237,8 +237,9 @@ static int gmd_retry(struct gmd_walk *w, size_t size)
 	return 1;
 }
 
-/* Set w->size to the largest size that meets the latency limit in the highest mode, or to the
- * smallest size if none does. Return: 1; 0 if the cell w->next must be measured first. */
+/* Set w->size to the largest size at which the server keeps up with its requests and meets the latency
+ * limit in the highest mode, or to the smallest size if there is none. If no further mode may be
+ * measured, w->size stays unchecked. Return: 1; 0 if the cell w->next must be measured first. */
 static int gmd_largest_size(struct gmd_walk *w)
 {
 	size_t last = w->k->works - 1;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The strategy "auto": Bayesian optimisation. After an initial design, the strategy chooses the
- * mode with the largest constrained expected improvement. A surrogate of each workload is fitted
- * again after the measurements of each mode; surrogate and answer use measurements of earlier
- * queries too.
+ * mode with the largest constrained expected improvement. After the measurements of each mode, the
+ * surrogate of each workload is fitted again. The fits, and the plan that answers the query, also
+ * use the measurements made for earlier queries.
  *
  * The cost is the number of modes, not of cells, because switching, settling and disturbing the
  * job cost time per mode: in a new mode up to SIZES worthwhile minibatch sizes are measured.

@@ -302,7 +302,7 @@ static const struct policy_key keys[] = {
 _Static_assert(KEYS <= 8 * sizeof(((struct jetwattd_policy *)0)->given),
 	       "the mask @given has one bit for each key");
 
-/* Callback for each line of the file. */
+/* Callback for each setting of the file. */
 static int policy_set(const char *name, const char *value, unsigned int line, void *arg,
 		      struct jetwatt_conf_error *e)
 {

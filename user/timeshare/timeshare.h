@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Time slicing of training and an inference server on one GPU: one of them runs, the other one is
- * frozen. A time slice of training ends at a minibatch boundary, one of the server when it is idle.
+ * frozen. A time slice of training ends at a minibatch boundary, or between boundaries if none comes
+ * in time; one of the server ends when the server is idle.
  * A window is one time slice of training and the following one of the server (plan/interleave.h).
  */
 #ifndef JETWATT_TIMESHARE_TIMESHARE_H
