@@ -273,9 +273,8 @@ static bool is_repeated(long ret)
 }
 
 /*
- * Update @w when a call of its thread returns. Unless @w is unfinished, this is the call stored in
- * @w, because a thread makes one call at a time. While @w is unfinished, other calls may return; only
- * restart_syscall() continues it, and only for a poll.
+ * Update @w when a call of its thread returns: the call stored in @w or, while @w is unfinished, any
+ * other call. Only restart_syscall() continues an unfinished @w, and only if that is a poll.
  * Return: true if the wait has ended.
  */
 static bool wait_ended(struct wait *w, struct pt_regs *regs, long ret)

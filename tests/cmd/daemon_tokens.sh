@@ -14,9 +14,9 @@ compare()
 {
 	sed '$d' "$T/times" | awk -v since="$(($(now_ns) - 300000000000))" '$1 > since' > "$T/steps"
 	plant "$T/steps" > "$T/plant"
-	held=$(told mode | tr -d 'cge' | tr - ,)
+	held=$(status_of mode | tr -d 'cge' | tr - ,)
 	set -- $(grep "^$held " "$T/plant") $(best_within 3 1e9 1e9 "$ttft" "$tpot")
-	echo "# $(told doing) $1: $3 J/token, TTFT $5 ms, TPOT $6 ms; best $7: $9 J/token; $(told modes_measured) readings"
+	echo "# $(status_of doing) $1: $3 J/token, TTFT $5 ms, TPOT $6 ms; best $7: $9 J/token; $(status_of modes_measured) readings"
 	awk -v is="$3" -v best="$9" -v to_first="$5" -v per="$6" 'BEGIN { print 100 * (1 - best / is), to_first, per }' > "$T/loss"
 }
 
@@ -28,7 +28,7 @@ holds_near_best()
 	for i in 1 2; do
 		sleep 40
 		compare
-		[ "$(told doing)" = holding ] && near || return 1
+		[ "$(status_of doing)" = holding ] && near || return 1
 	done
 }
 
