@@ -25,13 +25,14 @@
 #define REPAY_POLL_S	0.02
 /* Poll interval while backing off, in s. */
 #define POLL_S		0.2
-/* Time without a cap event after which the back-off starts at JETWATTD_BACK_OFF_S again. */
+/* Time without a cap event after which the back-off starts at JETWATTD_BACK_OFF_S again. loop.h
+ * (@cap_events) and jetwattd(8) ("within ten minutes") state this time, too. */
 #define BACKOFF_RESET_NS	600000000000ull
 /* Number of cap events in held modes after which the mode is excluded: a single event may have been
  * caused by another process. */
 #define CAP_EVENTS	2
 /* Highest ramp level, where all knobs are at their maximum; level 0 is the lowest mode. Level
- * RAMP_END is the board's own state. */
+ * RAMP_END is the board's own state. jetwattd(8) states the number of levels: "nine levels". */
 #define RAMP_LEVELS	8
 #define RAMP_END	(RAMP_LEVELS + 1)
 /* Minimum time on a ramp level before the mean power on this level is used, ns. */
