@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
+#include "policy_defaults.h"
 #include "virtual_clock.h"
 
 #define BUDGET_W	20.0
@@ -77,9 +78,9 @@ FIXTURE_SETUP(back_off)
 		ASSERT_EQ(0, jetwatt_tuner_add(&l->known, &row));
 	}
 	self->run.d = &self->d;
+	self->policy = policy_defaults();
 	self->d.policy = &self->policy;
 	self->policy.backoff_s = 20;
-	self->policy.window_s = 1;
 	self->d.cap.budget_w = BUDGET_W;
 	self->d.cap.left = self->mode[1];
 	excluded = 0;

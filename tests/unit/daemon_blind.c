@@ -25,6 +25,7 @@ int test_doze(const sigset_t *set, siginfo_t *info, const struct timespec *t);
 
 #include "board_tree.h"
 #include "kselftest_harness.h"
+#include "policy_defaults.h"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -112,6 +113,7 @@ FIXTURE_SETUP(blind)
 	roots = tree_roots(&self->t);
 	ASSERT_EQ(0, jetwatt_board_open(&self->d.act.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	self->policy = policy_defaults();
 	self->d.policy = &self->policy;
 	self->d.act.notify = jetwattd_on_event;
 	self->d.act.to = &self->d;

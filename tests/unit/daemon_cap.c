@@ -11,6 +11,7 @@
 
 #include "board_tree.h"
 #include "kselftest_harness.h"
+#include "policy_defaults.h"
 #include "virtual_clock.h"
 
 #define TICK_MS		5
@@ -72,6 +73,7 @@ FIXTURE_SETUP(cap)
 	roots.arg = self;
 	ASSERT_EQ(0, jetwatt_board_open(&self->d.act.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	self->policy = policy_defaults();
 	self->d.policy = &self->policy;
 	self->d.act.notify = jetwattd_on_event;
 	self->d.act.to = &self->d;

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "policy_defaults.h"
 
 #define CROWD	200
 #define ROUNDS	20000
@@ -35,6 +36,7 @@ FIXTURE_SETUP(control)
 {
 	strcpy(self->dir, "/tmp/jetwatt-XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->dir));
+	self->policy = policy_defaults();
 	snprintf(self->policy.control, sizeof(self->policy.control), "%s/control", self->dir);
 	self->d.policy = &self->policy;
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "kselftest_harness.h"
+#include "policy_defaults.h"
 #include "virtual_clock.h"
 
 #define STEPS		6
@@ -84,6 +85,7 @@ FIXTURE_SETUP(ramp)
 	self->d.cap.budget_w = BUDGET_W;
 	self->d.act.floor = self->mode[0];
 	r->d = &self->d;
+	self->policy = policy_defaults();
 	/* The policy's back-off is not the default value, so that a hard-coded default would fail
 	 * the test. */
 	self->policy.backoff_s = 20;

@@ -38,6 +38,7 @@ unsigned int test_sleep(unsigned int seconds);
 
 #include "board_tree.h"
 #include "kselftest_harness.h"
+#include "policy_defaults.h"
 
 #include "out/metrics.h"
 
@@ -125,6 +126,7 @@ FIXTURE_SETUP(restore)
 	struct jetwatt_board_roots roots;
 
 	self->d.act.reassert = variant->reassert;
+	self->policy = policy_defaults();
 	self->d.policy = &self->policy;
 	self->d.act.notify = jetwattd_on_event;
 	self->d.act.to = &self->d;
@@ -335,7 +337,7 @@ TEST_F(restore, torn_switch_is_not_a_foreign_change)
  * cannot use. */
 TEST(predictor_is_that_of_the_policy)
 {
-	struct jetwattd_policy p = { .method = "" };
+	struct jetwattd_policy p = policy_defaults();
 	const struct jetwatt_predictor *by;
 
 	EXPECT_EQ(jetwattd_method(&p, &by), 0);

@@ -12,6 +12,7 @@ int test_lock(pthread_mutex_t *lock);
 
 #include "board_tree.h"
 #include "kselftest_harness.h"
+#include "policy_defaults.h"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -100,6 +101,7 @@ FIXTURE_SETUP(yield)
 	roots = tree_roots(&self->t);
 	ASSERT_EQ(0, jetwatt_board_open(&self->d.act.board, &roots, NULL));
 	ASSERT_EQ(0, pthread_mutex_init(&self->d.lock, NULL));
+	self->policy = policy_defaults();
 	self->d.policy = &self->policy;
 	self->d.act.notify = jetwattd_on_event;
 	self->d.act.to = &self->d;
