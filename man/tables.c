@@ -33,12 +33,14 @@ static void verbs(void)
 
 static void rules(void)
 {
-#define RULE(id, rule, merged, text, score)	\
-	printf(".TP\n.B ");			\
-	name(rule);				\
-	printf("\n");				\
-	sentence(text);				\
-	printf("Score: %s.\n", score);
+#define RULE(id, rule, merged, text, score, live)	\
+	printf(".TP\n.B ");				\
+	name(rule);					\
+	printf("\n");					\
+	sentence(text);					\
+	printf("Score: %s.\n", score);			\
+	if (*live)					\
+		printf("While the job runs: %s.\n", live);
 	JETWATT_BATCH_RULES(RULE)
 }
 

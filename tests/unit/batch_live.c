@@ -44,19 +44,7 @@ static double f1(const struct outcome *o)
  * may differ. */
 static int hindsight(int rule, int is_end)
 {
-	switch (rule) {
-	case JETWATT_RULE_TEMPLATE:
-	case JETWATT_RULE_SINGLE:
-	case JETWATT_RULE_GAP:
-	case JETWATT_RULE_FOLDED_GAP:
-	case JETWATT_RULE_WAIT:
-	case JETWATT_RULE_CALLER:
-		return 0;
-	case JETWATT_RULE_LAST:
-		return !is_end;
-	default:
-		return 1;
-	}
+	return rule == JETWATT_RULE_LAST ? !is_end : *jetwatt_batch_rule_live(rule) != '\0';
 }
 
 static int near(const struct jetwatt_batch_why *why, size_t n, size_t at)

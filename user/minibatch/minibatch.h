@@ -151,11 +151,12 @@ int jetwatt_batch_segment_why(const struct jetwatt_sync *sync, size_t n, struct 
  */
 int jetwatt_batch_why_init(const struct jetwatt_sync *sync, size_t n, struct jetwatt_batch_why *why);
 
-/* Functions that return the name of a rule (one word), the meaning of the rule (a sentence), and
- * the meaning of its score. */
+/* Functions that return the name of a rule (one word), the meaning of the rule (a sentence), the
+ * meaning of its score, and how boundaries found while the job runs differ ("": they do not). */
 const char *jetwatt_batch_rule_name(int rule);
 const char *jetwatt_batch_rule_says(int rule);
 const char *jetwatt_batch_rule_score(int rule);
+const char *jetwatt_batch_rule_live(int rule);
 /* Return: true if a wait with this rule is merged with another wait before bounds are searched. */
 bool jetwatt_batch_rule_merged(int rule);
 
@@ -175,17 +176,8 @@ bool jetwatt_batch_rule_merged(int rule);
  * - No bounds are reported for the first 24 waits. Up to the 96th wait the period may be wrong,
  *   because it was learned from too few waits.
  * - A decision is made at once and is not revised, so events that only later waits reveal are
- *   missed. With an additional wait after the last one (JETWATT_RULE_EXTRA), the bound is one wait
- *   early. If the wait at the end of a minibatch is missing (_MISSING, _RESTART), no bound is
- *   reported for it. An evaluation or a checkpoint (_EVALUATION, _NO_CYCLE, _PHASE) and a change
- *   of speed (_SPEED) may be detected one period late. No wait is relabelled (_CAUGHT_UP, _ALIKE,
- *   _REGAINED, _MERGED).
- * - Minibatches of more than 8 waits (JETWATT_RULE_PART) are found once the last 2048 waits contain
- *   five of them; until then each wait, or a few of them, is reported as a minibatch. If a minibatch
- *   of more than 8 waits ends before the wait that follows most launches, its bound is reported at
- *   the end of that wait.
- * - If waits without launches follow the last wait of a minibatch (JETWATT_RULE_NO_LAUNCH), the
- *   bound is reported at the end of the first of these waits, not of the last.
+ *   missed. The last column of rules.h states the effect for each rule. An evaluation, a checkpoint
+ *   or a change of speed may be detected one period late, and no wait is relabelled.
  * - The 256 waits from which the detector learns may show another period than the 4096 that
  *   jetwatt_batch_segment() analyses: a period that beats against another process, rare events, a
  *   new period before the cycle is learned again. In randomly generated jobs these differences

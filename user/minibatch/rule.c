@@ -2,10 +2,10 @@
 /* Names and descriptions of the rules, from their table (rules.h). */
 #include "minibatch/minibatch.h"
 
-#define ROW(id, name, merged, says, score)	[JETWATT_RULE_##id] = { name, says, score, merged },
+#define ROW(id, name, merged, says, score, live)	[JETWATT_RULE_##id] = { name, says, score, live, merged },
 
 static const struct {
-	const char *name, *says, *score;
+	const char *name, *says, *score, *live;
 	bool merged;
 } rules[JETWATT_RULES] = { JETWATT_BATCH_RULES(ROW) };
 
@@ -27,6 +27,11 @@ const char *jetwatt_batch_rule_says(int rule)
 const char *jetwatt_batch_rule_score(int rule)
 {
 	return rules[known(rule)].score;
+}
+
+const char *jetwatt_batch_rule_live(int rule)
+{
+	return rules[known(rule)].live;
 }
 
 bool jetwatt_batch_rule_merged(int rule)

@@ -9,10 +9,13 @@
 
 #define JETWATT_BY_GROUP	"how much longer the first gap is than the other gaps of the minibatch, at most 1"
 #define JETWATT_BY_PATH		"log-likelihood of the next wait"
+#define JETWATT_LATE		"the boundaries within one period of this wait may differ"
 
 /*
  * Columns: name of the constant; name in the output; 1: the wait is merged with another one before
- * bounds are searched; description; meaning of the score.
+ * bounds are searched; description; meaning of the score; how the boundaries differ that
+ * jetwatt_batch_track_add() finds while the job runs, because it does not know later waits ("": they
+ * are the same).
  *
  * Groups of rows: rules that compare a wait with its neighbours, used if there are few waits, or if
  * no learned cycle explains the job (SINGLE to MERGED); rules of the Viterbi path through the learned
@@ -21,72 +24,95 @@
 #define JETWATT_BATCH_RULES(R) \
 	R(LEFT_OUT, "left-out", 0, \
 	  "the wait was ignored: the threads have no common period, so only the busiest one counts", \
-	  "0") \
+	  "0", \
+	  "") \
 	R(MARK, "mark", 0, \
 	  "the program marks its minibatches itself", \
-	  "1") \
+	  "1", \
+	  "before the first mark, the waits end minibatches") \
 	R(NO_LAUNCH, "no-launch", 1, \
 	  "no GPU work was launched between the previous wait and this one, or between this wait and the next, so no minibatch ends here", \
-	  "0") \
+	  "0", \
+	  "the boundary is reported at the end of the first of the waits without launches, not of the last") \
 	R(PART, "part", 1, \
 	  "the wait is in the middle of a minibatch of more than 8 waits, one of which follows most launches", \
-	  "0") \
+	  "0", \
+	  "such minibatches are found once the last 2048 waits contain five of them; until then each of their waits, or a few of them, is reported as a minibatch; the boundary may be reported at the end of the wait that follows most launches") \
 	R(SINGLE, "single", 0, \
 	  "each wait is a minibatch: no period of two or more waits was found, or the launches show it", \
-	  "confidence, 0 to 1: grows with the number of waits") \
+	  "confidence, 0 to 1: grows with the number of waits", \
+	  "") \
 	R(GAP, "gap", 0, \
 	  "a minibatch begins after the longest gap of each period", \
-	  JETWATT_BY_GROUP) \
+	  JETWATT_BY_GROUP, \
+	  "") \
 	R(FOLDED_GAP, "folded-gap", 0, \
 	  "a minibatch begins after the gap that is the longest in the median of five minibatches", \
-	  JETWATT_BY_GROUP) \
+	  JETWATT_BY_GROUP, \
+	  "") \
 	R(IDLE, "idle", 0, \
 	  "a minibatch begins after the longest time without GPU work of each period", \
-	  "how much longer the longest time without GPU work is than the other such times of the minibatch, at most 1") \
+	  "how much longer the longest time without GPU work is than the other such times of the minibatch, at most 1", \
+	  "") \
 	R(WAIT, "wait", 0, \
 	  "the waits of a minibatch differ in length, and the pattern of their lengths repeats", \
-	  "how clearly the lengths of the minibatch's waits show the pattern, at most 1") \
+	  "how clearly the lengths of the minibatch's waits show the pattern, at most 1", \
+	  "") \
 	R(CALLER, "caller", 0, \
 	  "the waits come from several threads or calls, in an order that repeats", \
-	  "how well the minibatch's waits follow the order, at most 1") \
+	  "how well the minibatch's waits follow the order, at most 1", \
+	  "") \
 	R(PHASE, "phase", 0, \
 	  "the next wait is in a part of the run whose period is not the usual one, or that has no period", \
-	  "how clear the period of that part is; 0: it has none") \
+	  "how clear the period of that part is; 0: it has none", \
+	  JETWATT_LATE) \
 	R(MERGED, "merged", 0, \
 	  "one or two waits between two minibatches fit neither and are added to the earlier one", \
-	  "0 or less") \
+	  "0 or less", \
+	  JETWATT_LATE) \
 	R(TEMPLATE, "template", 0, \
 	  "the next wait fits its position in the learned cycle", \
-	  JETWATT_BY_PATH) \
+	  JETWATT_BY_PATH, \
+	  "") \
 	R(SPEED, "speed", 0, \
 	  "the next wait fits its position in the learned cycle, assuming that the speed of the job has changed", \
-	  JETWATT_BY_PATH) \
+	  JETWATT_BY_PATH, \
+	  JETWATT_LATE) \
 	R(MISSING, "missing", 0, \
 	  "the next wait fits the learned cycle, assuming that waits before it were lost", \
-	  JETWATT_BY_PATH) \
+	  JETWATT_BY_PATH, \
+	  "no boundary is reported where the wait at the end of a minibatch is missing") \
 	R(RESTART, "restart", 0, \
 	  "the next wait begins the learned cycle again, although the previous cycle is not complete", \
-	  JETWATT_BY_PATH) \
+	  JETWATT_BY_PATH, \
+	  "no boundary is reported where the wait at the end of a minibatch is missing") \
 	R(EXTRA, "extra", 0, \
 	  "the next wait is an additional one after the last wait of the learned cycle", \
-	  JETWATT_BY_PATH) \
+	  JETWATT_BY_PATH, \
+	  "the boundary is reported one wait early") \
 	R(EVALUATION, "evaluation", 0, \
 	  "the next wait fits the second learned cycle, that of an evaluation", \
-	  JETWATT_BY_PATH) \
+	  JETWATT_BY_PATH, \
+	  JETWATT_LATE) \
 	R(NO_CYCLE, "no-cycle", 0, \
 	  "the next wait fits no learned cycle; it may belong to a checkpoint", \
-	  JETWATT_BY_PATH) \
+	  JETWATT_BY_PATH, \
+	  JETWATT_LATE) \
 	R(CAUGHT_UP, "caught-up", 0, \
 	  "relabelled: some minibatches were late; others made up for it, or all of a sequence were late", \
-	  "logarithm of the ratio of the mean time to the nearest limit of the permitted range") \
+	  "logarithm of the ratio of the mean time to the nearest limit of the permitted range", \
+	  JETWATT_LATE) \
 	R(ALIKE, "alike", 0, \
 	  "relabelled: the next wait fits the cycle at no speed, but is as long as the waits around it", \
-	  "share of waits in the sequence without a cycle that are as long as those around them, 0.75 to 1") \
+	  "share of waits in the sequence without a cycle that are as long as those around them, 0.75 to 1", \
+	  JETWATT_LATE) \
 	R(REGAINED, "regained", 0, \
 	  "relabelled: the next wait is in a sequence that fits no cycle, but has the usual period, callers and launches, or duration", \
-	  "confidence in the period of the sequence, above 0.9; 1: by callers or duration") \
+	  "confidence in the period of the sequence, above 0.9; 1: by callers or duration", \
+	  JETWATT_LATE) \
 	R(LAST, "last", 0, \
 	  "no wait follows: a minibatch ends here if all its waits were seen", \
-	  "share of the minibatch's waits that were seen")
+	  "share of the minibatch's waits that were seen", \
+	  "")
 
 #endif
