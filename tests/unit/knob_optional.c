@@ -152,6 +152,39 @@ TEST_F(db, knob_has_a_database_column)
 	EXPECT_EQ(number(self->path, "PRAGMA user_version"), 3);
 }
 
+/* A mode with any one of the optional knobs is read back from CSV and from the database as it was
+ * written. */
+TEST_F(db, each_optional_knob_is_stored)
+{
+	struct jetwatt_db_row row[JETWATT_KNOBS], *back;
+	struct jetwatt_csv_error err;
+	struct jetwatt_row *read;
+	char *text;
+	int n = 0;
+	size_t len;
+	FILE *f;
+
+	jetwatt_each_knob(k) {
+		if (!jetwatt_knob_row(k)->optional)
+			continue;
+		row[n] = kept(0);
+		jetwatt_mode_set(&row[n].row.mode, k, 1000000);
+		f = open_memstream(&text, &len);
+		ASSERT_EQ(jetwatt_csv_print(f, &row[n].row, NULL, 1, 0), 0);
+		fclose(f);
+		ASSERT_EQ(jetwatt_csv_parse(text, len, &read, NULL, &err), 1) TH_LOG("%s", err.text);
+		EXPECT_TRUE(jetwatt_mode_same(&read->mode, &row[n].row.mode)) TH_LOG("%s", text);
+		free(read);
+		free(text);
+		n++;
+	}
+	ASSERT_EQ(jetwatt_db_add(self->db, self->id, row, (size_t)n, &self->err), n);
+	ASSERT_EQ(jetwatt_db_rows(self->db, self->id, &back, &self->err), n);
+	for (int i = 0; i < n; i++)
+		EXPECT_TRUE(jetwatt_mode_same(&back[i].row.mode, &row[i].row.mode));
+	free(back);
+}
+
 /* Key of a row: SHA-256 of the workload's key and
  * "8,1728000,624750000,3199000000,80.5,20.25,0,0,40,3,1,0,1000". */
 #define KEY	"7814b73a79b2b55f141733a63e04ccc46872fc097c75b5ba184abbfdc17c1465"
