@@ -5,13 +5,14 @@
  */
 #include "cmd/doctor/report.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <zlib.h>
 
 /* Kernel options that decide what works: sensors and clocks, tracing, real-time scheduling, module
- * loading, cgroups. */
+ * loading, cgroups. Patterns of fnmatch(). */
 static const char *const options[] = {
 	"ARM64_4K_PAGES", "ARM64_64K_PAGES", "BPF", "BPF_EVENTS", "BPF_JIT", "BPF_JIT_ALWAYS_ON",
 	"BPF_SYSCALL", "BPF_UNPRIV_DEFAULT_OFF", "CGROUPS", "CGROUP_BPF", "CGROUP_FREEZER",
@@ -21,9 +22,9 @@ static const char *const options[] = {
 	"LOCK_DOWN_KERNEL_FORCE_CONFIDENTIALITY", "MODULE_SIG", "MODULE_SIG_FORCE", "MODVERSIONS",
 	"NO_HZ_FULL", "NO_HZ_IDLE", "OF_OVERLAY", "PERF_EVENTS", "PM_DEVFREQ", "PREEMPT",
 	"PREEMPT_DYNAMIC", "PREEMPT_NONE", "PREEMPT_RT", "PREEMPT_VOLUNTARY", "RT_GROUP_SCHED",
-	"SCHED_DEBUG", "SECURITY_LOCKDOWN_LSM", "SENSORS_INA2XX", "SENSORS_INA238",
-	"SENSORS_INA3221", "TASK_TASKSTATS", "TEGRA_BPMP", "TEGRA_HOST1X", "THERMAL", "TRACEPOINTS",
-	"UPROBES", "UPROBE_EVENTS", "USER_NS", "VHOST", NULL
+	"SCHED_DEBUG", "SECURITY_LOCKDOWN_LSM", "SENSORS_INA*", "TASK_TASKSTATS",
+	"TEGRA_BPMP", "TEGRA_HOST1X", "THERMAL", "TRACEPOINTS", "UPROBES", "UPROBE_EVENTS", "USER_NS",
+	"VHOST", NULL
 };
 
 /* Parse a line of a kernel configuration such as "CONFIG_HZ=250" or "# CONFIG_KPROBES is not set".
@@ -67,7 +68,7 @@ static bool report_kernel_config(struct jetwatt_gather *g, const char *path)
 		if (!parse_config_line(line, key, sizeof(key), &value))
 			continue;
 		for (int i = 0; options[i]; i++)
-			if (!strcmp(options[i], key))
+			if (!fnmatch(options[i], key, 0))
 				jetwatt_json_string(&g->j, key, value);
 	}
 	gzclose(f);
