@@ -174,6 +174,12 @@ static struct jetwattd_reading reading(struct bench *b, size_t i, double s, doub
 	return got;
 }
 
+/* Return the duration of a quick measurement with minibatches of @t seconds. */
+static double quick_s(double t)
+{
+	return fmax(QUICK_S, fmin(QUICK * t, fmax(WHOLE_S, WHOLE * t)));
+}
+
 /* Model of jetwattd_try_mode(). */
 static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *step)
 {
@@ -181,7 +187,7 @@ static enum jetwattd_outcome try(struct bench *b, const struct jetwattd_step *st
 	size_t i = place(b, &step->mode);
 	double t = b->row[i].time_ms * 1e-3, w = b->row[i].power_w;
 	int quick = step->kind != JETWATTD_TRY_EXACT;
-	double s = quick ? fmax(QUICK_S, fmin(QUICK * t, fmax(WHOLE_S, WHOLE * t))) : fmax(EXACT_S, EXACT * t);
+	double s = quick ? quick_s(t) : fmax(EXACT_S, EXACT * t);
 	struct jetwattd_reading got;
 	enum jetwattd_outcome out = JETWATTD_MEASURED;
 
@@ -231,7 +237,7 @@ static void search(struct bench *b)
 		} else {
 			size_t i = place(b, &step.mode);
 
-			stay(b, fmax(QUICK_S, QUICK * 1e-3 * b->row[i].time_ms), i, 1);
+			stay(b, quick_s(1e-3 * b->row[i].time_ms), i, 1);
 			result.reading = reading(b, i, QUICK_S, 0);
 		}
 		t = terms(b);
