@@ -155,6 +155,16 @@ TEST_F(drift_rows, unchanged_job_keeps_all_readings)
 	EXPECT_EQ(0, drifts);
 }
 
+/* Part of a minibatch showed the time in the oldest row, which is 17 % too long, within its error. */
+TEST_F(drift_rows, uncertain_reading_is_no_drift)
+{
+	learned(self, 0, 1);
+	self->learner.known.row[0].time_ms *= 1.17;
+	self->learner.known.row[0].time_sd = 0.07;
+	EXPECT_EQ(0, drifted(self));
+	EXPECT_EQ(ROWS, self->learner.known.nr_rows);
+}
+
 TEST_F(drift_rows, readings_from_before_the_drift_are_dropped)
 {
 	static const double times[] = { 0.4, 0.7, 1.3, 2.3 };

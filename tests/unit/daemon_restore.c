@@ -101,6 +101,12 @@ void jetwattd_doing(struct jetwattd_run *r, enum jetwattd_doing doing)
 	r->d->doing = doing;
 }
 
+void jetwattd_terms(struct jetwattd_run *r, struct jetwattd_terms *terms)
+{
+	(void)r;
+	(void)terms;
+}
+
 enum jetwattd_outcome jetwattd_search(struct jetwattd_run *r)
 {
 	(void)r;

@@ -35,9 +35,6 @@ static const struct jetwatt_measure_limits glancing = {
 static const struct jetwatt_measure_limits serving = {
 	.batches = 40, .seconds = 30, .target = 0.02, .max_s = 40, .idle_s = 30, .poll_s = 10,
 };
-/* The requests of the moment, with longer contexts or without a full chunk of a prompt, change the measured time
- * of a step by up to this factor. */
-#define CONTEXTS	1.2
 
 /* Maximum number of other workloads whose readings are used as training data; more workloads
  * only cost time. */
@@ -233,7 +230,7 @@ static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 			const struct jetwatt_row *was)
 {
 	if (r->serves && fmax(fabs(log(is->time_ms / was->time_ms)), fabs(log(is->power_w / was->power_w))) <
-				 log(CONTEXTS))
+				 log(JETWATTD_CONTEXTS))
 		return 0;
 	return jetwattd_differs(is, was) && !jetwattd_throttled(r, &was->mode);
 }
@@ -245,7 +242,7 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 				       struct jetwatt_mode *agreed)
 {
 	struct jetwatt_row was;
-	int drifts = 0, agrees;
+	int drifts = 0, drifted, agrees;
 
 	while (!jetwattd_changed(r)) {
 		const struct jetwatt_row *best = apply_best(r);
@@ -276,12 +273,13 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			return out;
 		if (out == JETWATTD_OVER && jetwattd_back_off(r, backing, &got))
 			return JETWATTD_INTERRUPTED;
-		if (out == JETWATTD_MEASURED && r->serves && jetwattd_learner_refine(&r->learner, &got)) {
+		drifted = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was);
+		if (out == JETWATTD_MEASURED && !drifted && r->serves && jetwattd_learner_refine(&r->learner, &got)) {
 			jetwattd_handle_news(r);
 			drifts = 0;
 			continue;
 		}
-		drifts = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was) ? drifts + 1 : 0;
+		drifts = drifted ? drifts + 1 : 0;
 		agrees = out == JETWATTD_MEASURED && !drifts;
 		*agreed = agrees ? was.mode : (struct jetwatt_mode){ 0 };
 		if (agrees && (too_near_budget(r, &got.m.row) || replaces_coarse(r, &got.m.row, &was))) {
@@ -319,6 +317,8 @@ enum jetwattd_outcome jetwattd_learn_and_hold(struct jetwattd_run *r)
 	r->d->act.restoring = 0;
 	pthread_mutex_unlock(&r->d->lock);
 	jetwattd_learner_budget(&r->learner, r->budget_w, limit_w);
+	/* The objective may be another one than that of the job before. */
+	jetwattd_terms(r, &r->learner.terms);
 	do {
 		jetwattd_doing(r, JETWATTD_LEARNING);
 		apply_best(r);

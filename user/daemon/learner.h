@@ -31,6 +31,9 @@
 #define JETWATTD_ALLOWANCES	16
 /* Maximum number of modes that are tried first, and of presets; further ones are ignored. */
 #define JETWATTD_FIRST	16
+/* The requests of the moment, with longer contexts or without a full chunk of a prompt, change the measured
+ * time of a step of a server by up to this factor. */
+#define JETWATTD_CONTEXTS	1.2
 /* Relative error that marks a row without a measured time: the cap ended the reading. */
 #define JETWATTD_NO_TIME	1.0
 /* Maximum number of windows from which the present mix is computed. */

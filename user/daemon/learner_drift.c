@@ -123,10 +123,13 @@ static int is_suspicious(const struct jetwattd_learner *l, const struct jetwatt_
 	return 0;
 }
 
-/* Return: 1 if the two times of a mode differ by more than scatter explains. */
-static int times_differ(const struct jetwatt_row *is, double was_ms)
+/* Return: 1 if the two times of a mode differ by more than scatter and their errors explain. @was_sd:
+ * relative standard error of @was_ms. */
+static int times_differ(const struct jetwattd_learner *l, const struct jetwatt_row *is, double was_ms, double was_sd)
 {
-	return fabs(log(is->time_ms / was_ms)) > APART;
+	double apart = l->terms.reading_s > 0 ? log(JETWATTD_CONTEXTS) : APART;
+
+	return fabs(log(is->time_ms / was_ms)) > fmax(apart, DRIFT_SIGMA * hypot(is->time_sd, was_sd));
 }
 
 /* Request from the loop a new reading of the mode of row @at. Return: 1. */
@@ -200,7 +203,7 @@ static int check_jump(struct jetwattd_learner *l, const struct jetwattd_result *
 
 	/* The job has not drifted if the new reading agrees with the earlier minibatches or with
 	 * the earlier reading. */
-	if (result->outcome != JETWATTD_MEASURED || !times_differ(is, c->before_ms) ||
+	if (result->outcome != JETWATTD_MEASURED || !times_differ(l, is, c->before_ms, 0) ||
 	    !deviates(is->time_ms, is->time_sd, c->was.time_ms, is->time_sd))
 		return 0;
 	/* The newest row mixes minibatches from before and after the drift: replace it by the
@@ -242,9 +245,11 @@ static int finish_bisection(struct jetwattd_learner *l)
 
 /* Compare the reading that a check requested with the time in the row. Return: 1 if the row
  * precedes a drift; 0 if it does not; -1 if that is unknown, because the mode was not measured. */
-static int precedes_drift(const struct jetwattd_result *result, double was_ms)
+static int precedes_drift(const struct jetwattd_learner *l, const struct jetwattd_result *result,
+			  const struct jetwatt_row *was)
 {
-	return result->outcome == JETWATTD_MEASURED ? times_differ(&result->reading.m.row, was_ms) : -1;
+	return result->outcome == JETWATTD_MEASURED ?
+		       times_differ(l, &result->reading.m.row, was->time_ms, was->time_sd) : -1;
 }
 
 /* Continue a check after the mode of its first row was measured again. Return: 1 if a further
@@ -254,7 +259,7 @@ static int checked_old(struct jetwattd_learner *l, const struct jetwattd_result 
 {
 	struct jetwattd_drift_check *c = &l->check;
 
-	if (precedes_drift(result, c->was.time_ms) <= 0)
+	if (precedes_drift(l, result, &c->was) <= 0)
 		return 0;
 	c->first = result->reading;
 	/* A suspicious row may mix minibatches from before and after the drift: drop it. */
@@ -272,7 +277,7 @@ static int checked_part(struct jetwattd_learner *l, const struct jetwattd_result
 			int *turned)
 {
 	struct jetwattd_drift_check *c = &l->check;
-	int is_other = precedes_drift(result, l->known.row[c->mid].time_ms);
+	int is_other = precedes_drift(l, result, &l->known.row[c->mid]);
 
 	if (is_other >= 0) {
 		if (jetwattd_learner_reading(l, &result->reading))

@@ -145,6 +145,7 @@ void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jet
 static void update_mix(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps)
 {
 	struct jetwattd_steps *s = &l->steps;
+	const struct jetwatt_row *best;
 	struct jetwatt_token_mix mix;
 	int first = !s->windows;
 
@@ -162,9 +163,14 @@ static void update_mix(struct jetwattd_learner *l, const struct jetwatt_step_cos
 	}
 	s->mix = mix;
 	s->settled = span_ns(s) >= RECENT_NS;
+	best = l->best_objective > 0 ? jetwattd_best(l) : NULL;
 	for (size_t i = 0; i < l->known.nr_rows; i++)
 		if (s->cost[i].kind[JETWATT_DECODE].used)
 			compute_row(&s->cost[i], &mix, &l->known.row[i]);
+	/* The predictions are those of the mix before. */
+	l->predicted = 0;
+	if (best)
+		l->best_objective = jetwattd_row_objective(l, best);
 }
 
 void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps)

@@ -206,9 +206,15 @@ int jetwattd_minibatch_deviates(const struct jetwattd_minibatch *m)
 double jetwattd_minibatch_last_deviates(const struct jetwattd_minibatch *m)
 {
 	const uint64_t *first = m->here.first_ns;
+	struct jetwattd *d = m->r->d;
+	int here;
 
-	/* Return 0 if the first minibatches differ from each other by more than DEVIATION too. */
-	if (!m->here.far || deviates_by_ratio(first[0], first[m->here.n - 1]))
+	pthread_mutex_lock(&d->lock);
+	here = m->here.since_ns == d->act.switched_ns;
+	pthread_mutex_unlock(&d->lock);
+	/* Return 0 if no minibatch that began in the applied mode has ended, or if the first minibatches
+	 * differ from each other by more than DEVIATION too. */
+	if (!here || !m->here.far || deviates_by_ratio(first[0], first[m->here.n - 1]))
 		return 0;
 	return first[m->here.n / 2] * 1e-6;
 }

@@ -34,7 +34,7 @@ int jetwatt_partial_time(const struct jetwatt_batch_bound *b, uint64_t since_ns,
  * @row: row->power_w and row->power_sd are set. The error grows with the part of the minibatch
  *	before @from_ns and with the spread of the samples
  *
- * Return: 0; -ENODATA: power settled in the second half of the minibatch, or there are too few samples.
+ * Return: 0; -ENODATA: power settled in the second half of the minibatch, or samples are missing.
  */
 int jetwatt_partial_power(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t end_ns,
 			  struct jetwatt_row *row);
