@@ -29,7 +29,7 @@
  * (@cap_events) and jetwattd(8) ("within ten minutes") state this time, too. */
 #define BACKOFF_RESET_NS	600000000000ull
 /* Number of cap events in held modes after which the mode is excluded: a single event may have been
- * caused by another process. */
+ * caused by another process. jetwattd(8) states it: "steps down again". */
 #define CAP_EVENTS	2
 /* Highest ramp level, where all knobs are at their maximum; level 0 is the lowest mode. Level
  * RAMP_END is the board's own state. jetwattd(8) states the number of levels: "nine levels". */

@@ -16,10 +16,11 @@
 #include "tune/tuner.h"
 #include "util/error.h"
 
-/* Time without any sample after which the power counts as unknown, in ms. */
+/* Time without any sample after which the power counts as unknown, in ms. jetwattd(8) states it. */
 #define BLIND_MS	1000
 /* Time without a value of one rail of the total after which the power counts as unknown. It exceeds
- * 1 s, because the module retries a failed chip after 1 s. */
+ * 1 s, because the module retries a failed chip after 1 s. cap_limit.h (silent rail) and jetwattd(8)
+ * state it, too. */
 #define SILENT_NS	1500000000ull
 /* Gap in the values of a rail after which the rail counts as silent until its next value. */
 #define GAP_NS		250000000ull

@@ -14,7 +14,7 @@
 #include "util/error.h"
 
 /* This many consecutive readings or quick checks that deviate from the earlier reading count as a
- * drift of the job. */
+ * drift of the job. jetwattd(8) states the number: "two consecutive". */
 #define DRIFTS		2
 /* A mode whose mean power is closer to the budget than this many standard deviations of the mean
  * power over one averaging window is measured again. */

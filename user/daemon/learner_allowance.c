@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Minimum running time of a workload, in s, from which its share is calculated, so that learning
- * may begin when the first job of the workload starts. */
+ * may begin when the first job of the workload starts. jetwattd.conf(5) states it: "two minutes". */
 #define SHARE_S		120
 
 struct jetwattd_allowance *jetwattd_allowance(struct jetwattd_learner *l)

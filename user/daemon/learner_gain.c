@@ -64,17 +64,18 @@
 /* If the gain of no reading exceeds its cost, the next attempt is due at the earliest when the
  * workload's running time has grown by the factor LATER and by LATER_S seconds, but at most by
  * LATER_MOST_S seconds. Choosing a reading takes CPU time: the attempts use at most the fraction CPU
- * of the time. */
+ * of the time. jetwattd.conf(5) states LATER, LATER_MOST_S and CPU: "while no measurement pays". */
 #define LATER		1.1
 #define LATER_S		5
 #define LATER_MOST_S	30
 #define CPU		0.01
 
-/* A job that begins with JETWATTD_SURE readings is held in the best mode for this time first, in s. */
+/* A job that begins with JETWATTD_SURE readings is held in the best mode for this time first, in s.
+ * jetwattd.conf(5) states it: "its first ten seconds". */
 #define KNOWN_S		10
 
 /* Time of learning and holding a job, in s, after which presets that are probably over the budget are
- * measured too. */
+ * measured too. jetwattd.conf(5) states it: "first ten seconds of any job". */
 #define PRESETS_S	10
 
 /* Return the time for which the job has been learned and held, in s. */

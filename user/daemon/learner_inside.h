@@ -9,7 +9,8 @@
 #include "daemon/learner.h"
 
 /* Number of complete readings from which on the model's predictions are trusted for slow modes. When
- * this number is reached, the first row is checked for a drift. */
+ * this number is reached, the first row is checked for a drift. jetwattd(8) and jetwattd.conf(5) state
+ * the number: "nine". */
 #define JETWATTD_SURE		9
 /* Value of @exclusions in struct jetwattd_learner from which on a candidate is excluded. */
 #define JETWATTD_EXCLUDED	2
