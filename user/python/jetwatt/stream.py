@@ -45,8 +45,8 @@ class Sample(NamedTuple):
     gap: samples are missing before this one
     watts: power of each rail, W, by label; NaN: not read in this sample
     total_watts: power of the total, W, with the last value of each rail
-    telemetry: last value of each series that the board has, by its name, which ends with the unit: temp_mc
-        (millidegrees Celsius), gpu_load_permille, fan1_rpm, oc1_events
+    telemetry: last value of each series that the board has, by its name, which ends with the unit, such as
+        temp_mc (millidegrees Celsius), gpu_load_permille, fan1_rpm, oc1_events
     """
     t_ns: int
     seq: int
