@@ -72,8 +72,10 @@ check "the container has no device, its root is $user, and /sys is this machine'
 	"sed -n 1p $d/out | grep -qx 1 && sed -n 2p $d/out | grep -q '^$(id -u $user)' && [ \"\$(sed -n 3p $d/out)\" = '$(cd /sys/class && LC_ALL=C ls | xargs)' ]"
 
 run inside /usr/bin/python3 -B tests/python/container.py marks "$at/package/measured" $user "$at/podman" run --rm "${here[@]}" /opt/container.py job
-check "the counters in hwmon: 0.9 s of 18 W" \
-	"[ $status = 0 ] && awk '/^joules/ { found = 1; bad = \$2 < 15.5 || \$2 > 19 || \$6 != \"hwmon\" || \$8 != \"module\" } END { exit !found || bad }' $d/out"
+# The counters advance ten times a second, so the energy may be off by that of 0.1 s, or of some more if
+# their process is delayed.
+check "the counters in hwmon: 18 W for the time of the measurement" \
+	"[ $status = 0 ] && awk '/^joules/ { found = 1; off = \$2 - 18 * \$4; bad = \$4 < 0.9 || off < -5 || off > 5 || \$7 != \"hwmon\" || \$9 != \"module\" } END { exit !found || bad }' $d/out"
 check "three marks arrive, with the kernel's process id" \
 	"[ \"\$(grep -c '^mark step pid [0-9][0-9]' $d/out)\" = 3 ]"
 run inside "$at/package/measured" $user "$at/podman" run --rm "${here[@]}" /opt/container.py job

@@ -35,7 +35,7 @@ def job():
         for _ in range(3):
             time.sleep(0.3)
             jetwatt.mark()
-    print("joules %.1f uncertainty %.2f source %s scope %s" % (m.joules, m.uncertainty, m.source, m.scope.split()[0]))
+    print("joules %.1f in %.2f s source %s scope %s" % (m.joules, m.seconds, m.source, m.scope.split()[0]))
     return 0
 
 
