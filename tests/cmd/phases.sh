@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=4 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=4 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" alone
 # Phases of two servers of a language model: their steps, labelled as prefill and decode, and the
 # energy of a generated token, compared with the server's own record and with the plant.
 . "${0%/*}/common.inc"
