@@ -19,23 +19,23 @@ result $? "(precondition) the test can run as nobody"
 
 as_nobody jetwatt stat -- true
 exits 4 && form && says "root"
-result $? "stat as nobody is not permitted"
+result $? "the user nobody: stat is not permitted"
 
 as_nobody jetwatt record -o /tmp/x -- true
 exits 4 && form && says "root"
-result $? "record as nobody is not permitted"
+result $? "the user nobody: record is not permitted"
 
 as_nobody jetwatt optimize --power 30W -- true
 exits 4 && form && says "root" && as_before "$T/before"
-result $? "optimize as nobody is not permitted, and changes no knob"
+result $? "the user nobody: optimize is not permitted, and changes no knob"
 
 as_nobody jetwatt apply MAXN
 exits 4 && form && as_before "$T/before"
-result $? "apply as nobody is not permitted, and changes no knob"
+result $? "the user nobody: apply is not permitted, and changes no knob"
 
 as_nobody jetwatt list rails
 exits 0 && shows "VDD_GPU_SOC" && says "need root" && ! grep -q '[0-9] *W' "$T/out"
-result $? "list rails as nobody prints names without readings"
+result $? "the user nobody: list rails prints names without readings"
 
 as_nobody jetwatt doctor
 exits 0 && shows "needs root"
