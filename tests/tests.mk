@@ -43,7 +43,7 @@ $(B)/jobs/%: tests/sim/jobs/%.c
 $(jobs): tests/sim/gpu_uapi.h
 
 # One program of frameworks.c is linked with the CUDA runtime statically.
-$(B)/jobs/frameworks $(B)/jobs/llmserve: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h tests/sim/libcuda/cuda.h tests/sim/jobs/frameworks.h
+$(B)/jobs/frameworks $(B)/jobs/llmserve: tests/sim/libcuda/cudart.c tests/sim/libcuda/cudart.h tests/sim/libcuda/cuda.h tests/sim/jobs/frameworks.h tests/sim/jobs/llm_requests.h
 
 # The simulated CUDA driver library and runtime library.
 $(B)/cuda/libcuda.so.1: tests/sim/libcuda/cuda.c tests/sim/libcuda/queue.c tests/sim/libcuda/queue.h

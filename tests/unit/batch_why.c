@@ -381,6 +381,23 @@ static void make_idle(struct job *j, uint64_t z)
 			.launches = i % 2 ? 200 : 40, .tgid = 100, .tid = 100, .call = JETWATT_SYNC_STREAM };
 }
 
+/* Steps of two, three or four waits in irregular order; the GPU pauses for 2 ms between two steps and for 0.1 ms
+ * within a step. */
+static void make_steps(struct job *j, uint64_t z)
+{
+	uint64_t now = 0;
+
+	for (int i = 0; i < 60; i++)
+		for (int w = 0, n = 2 + (int)(3 * job_uniform(&z)); w < n; w++) {
+			uint64_t launch = now + (w ? MS / 10 : 2 * MS);
+
+			now = launch + (w ? 5 : 30) * MS;
+			j->sync[j->waits++] = (struct jetwatt_sync){ .enter_ns = launch + MS / 10, .exit_ns = now,
+				.launch_ns = launch, .launches = (uint32_t)(100 * n + w), .tgid = 100, .tid = 100,
+				.call = JETWATT_SYNC_STREAM };
+		}
+}
+
 TEST(every_rule_is_reached)
 {
 	static const struct {
@@ -408,6 +425,7 @@ TEST(every_rule_is_reached)
 		{ JETWATT_RULE_ALIKE, { .k = 1, .stall = 0.2, .stall_by = 3, .switch_every = 40,
 					.minibatches = 600 }, NULL },
 		{ JETWATT_RULE_REGAINED, { 0 }, make_stretched },
+		{ JETWATT_RULE_PAUSE, { 0 }, make_steps },
 		{ JETWATT_RULE_LAST, { .k = 1, .minibatches = 1 }, NULL },
 	};
 

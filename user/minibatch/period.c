@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "minibatch/minibatch.h"
+#include "minibatch/viterbi.h"
 
 #define MARGIN		0.20	/* height of a peak of gaps (logarithm): 22 % */
 #define SURE_STEP	0.97	/* share of groups in step above which nothing hides the period */
@@ -424,5 +425,8 @@ int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_p
 	if (rc)
 		return rc;
 	jetwatt_even_out(b, n, (size_t)r->k);
-	return jetwatt_refine(b, n, r);
+	rc = jetwatt_refine(b, n, r);
+	if (rc || r->model.train.k || r->single || !r->launches)
+		return rc;
+	return jetwatt_pauses_label(b, n, r);
 }

@@ -5,9 +5,9 @@
  *
  * The work of a kind is constant in the number of launches of GPU work and of waits, so the
  * minibatches are first divided where these numbers have a gap. Kinds with the same launches differ in
- * their duration only: each group is divided in two if its durations are those of two normal
- * distributions (of logarithms) that hardly overlap, and if the minibatches of the rarer kind come a
- * few at a time. (After a change of the power mode, all minibatches have another duration.)
+ * their duration only: each group is divided at the widest gap between durations (logarithms) if both
+ * parts vary much less than they differ, if the gap is wider than chance explains, and if the minibatches of
+ * the rarer kind come a few at a time. (After a change of the power mode, all minibatches have another duration.)
  */
 #include "minibatch/phases.h"
 
@@ -23,19 +23,28 @@
 #define GAP_SYNCS	0.8
 /* minimum number of minibatches of a kind */
 #define FEWEST		4
-/* minimum difference between the mean durations of two kinds (logarithm): without launches, and with
- * the same number of launches, because most minibatches with the same launches do the same work. The
- * minimum rises by RARER with each halving of the rarer kind's share below RARE, because other
- * processes disturb a few minibatches of any job. APART: the same minimum, in mean standard
- * deviations. BETWEEN: minimum fraction of the difference that lies between the longest 5 % of the
- * shorter kind and the shortest 5 % of the longer one: full chunks of prompts are a peak at the end of
- * the durations of all chunks, not a kind */
+/* minimum difference between the mean durations of two kinds (logarithm): without launches; with the same
+ * number of launches, because most minibatches with the same launches do the same work; and if
+ * launches or waits have told kinds apart, because the rest of a kind may vary, like the number of requests
+ * in a decode step. The minimum rises by RARER with each halving of the rarer kind's share below RARE,
+ * because other processes disturb a few minibatches of any job */
 #define LONGER		0.3
 #define LONGER_SAME	0.69
+#define LONGER_TOLD	1.6
 #define RARE		0.05
 #define RARER		0.17
+/* the same minimum, in mean standard deviations; in standard deviations of the shorter kind; and in these if
+ * the longer kind varies less than half as much, because full chunks of prompts are a peak at the end of
+ * the durations of all chunks, not a kind */
 #define APART		2.4
+#define APART_LOW	2.8
+#define APART_CAPPED	5
+/* minimum fraction of the difference that lies between the two kinds, if one minibatch in TRIM of each is
+ * disregarded; and maximum probability that the widest gap between evenly distributed durations is as
+ * wide */
 #define BETWEEN		0.25
+#define TRIM		1000
+#define BY_CHANCE	1e-4
 /* smallest standard deviation of a duration (logarithm) */
 #define SD_MIN		0.02
 /* minimum of the difference in log-likelihood: in logarithms of the number of minibatches, and per
@@ -178,27 +187,25 @@ static double mean_run(const struct item *v, size_t n, double limit)
 	return 2 * longer <= n ? (double)longer / (double)runs : (double)(n - longer) / (double)shorter_runs;
 }
 
-/* Return whether two groups of durations, with sums @low and @high, are two kinds. @same: their
- * minibatches have the same number of launches, more than one. (A CUDA graph is one launch, whatever its
- * work.) */
-static bool are_kinds(const struct sums *low, const struct sums *high, bool same)
+/* Return whether two groups of durations, with sums @low and @high, are two kinds. @least: minimum difference
+ * of their means. */
+static bool are_kinds(const struct sums *low, const struct sums *high, double least)
 {
-	double share = fmin(low->n, high->n) / (low->n + high->n);
-	double longer = (same ? LONGER_SAME : LONGER) + RARER * fmax(0, log2(RARE / share));
+	double share = fmin(low->n, high->n) / (low->n + high->n), differ = mean(high) - mean(low);
 	double spread = sqrt((sd(low) * sd(low) + sd(high) * sd(high)) / 2);
 
-	return mean(high) - mean(low) >= fmax(longer, APART * spread);
+	return differ >= least + RARER * fmax(0, log2(RARE / share)) && differ >= APART * spread &&
+	       differ >= (2 * sd(high) < sd(low) ? APART_CAPPED : APART_LOW) * sd(low);
 }
 
 /*
- * Find the duration that divides the @n minibatches of a group, in order of duration, into two kinds.
- * Return: index of the first minibatch of the longer kind; 0: they are one kind.
+ * Find the widest gap that divides the @n minibatches of a group, in order of duration, into two kinds. @least:
+ * as for are_kinds(). Return: index of the first minibatch of the longer kind; 0: they are one kind.
  */
-static size_t best_split(const struct item *v, size_t n)
+static size_t best_split(const struct item *v, size_t n, double least)
 {
 	struct sums all = { 0 }, low = { 0 }, high;
-	struct sums best_low = { 0 }, best_high = { 0 };
-	double best = INFINITY, total = (double)n;
+	double best = INFINITY, total = (double)n, widest;
 	size_t at = 0;
 
 	if (n < 2 * FEWEST)
@@ -206,31 +213,32 @@ static size_t best_split(const struct item *v, size_t n)
 	for (size_t i = 0; i < n; i++)
 		add(&all, v[i].ns, 1);
 	high = all;
+	widest = (1 - pow(BY_CHANCE / total, 1 / (total - 1))) * (v[n - 1].ns - v[0].ns);
 	for (size_t i = 1; i + FEWEST <= n; i++) {
-		double cost;
+		double gap;
 
 		add(&low, v[i - 1].ns, 1);
 		add(&high, v[i - 1].ns, -1);
 		if (i < FEWEST)
 			continue;
-		cost = low.n * log(sd(&low) * total / low.n) + high.n * log(sd(&high) * total / high.n);
-		if (cost < best) {
-			best = cost;
-			best_low = low;
-			best_high = high;
+		gap = v[i + (n - i) / TRIM].ns - v[i - 1 - i / TRIM].ns;
+		if (gap > widest && are_kinds(&low, &high, least) && gap >= BETWEEN * (mean(&high) - mean(&low))) {
+			widest = gap;
+			best = low.n * log(sd(&low) * total / low.n) + high.n * log(sd(&high) * total / high.n);
 			at = i;
 		}
 	}
-	if (total * log(sd(&all)) - best < GAIN * log(total) + GAIN_EACH * total ||
-	    !are_kinds(&best_low, &best_high, v->launches > 0) ||
-	    v[at + (n - at) / 20].ns - v[at - 1 - at / 20].ns < BETWEEN * (mean(&best_high) - mean(&best_low)))
+	if (!at || total * log(sd(&all)) - best < GAIN * log(total) + GAIN_EACH * total)
 		return 0;
 	return at;
 }
 
-/* Divide group @g by duration if it contains two kinds. @v: the minibatches in order of time. Return:
- * 1 if it was divided, 0 if not, -ENOMEM. */
-static int divide_by_duration(struct item *v, size_t n, unsigned int g, unsigned int other)
+/*
+ * Divide group @g by duration if it contains two kinds. @v: the minibatches in order of time. @other: number of
+ * the new group. @alone: launches and waits have told no kinds apart. (A CUDA graph is one launch,
+ * whatever its work.) Return: 1 if the group was divided, 0 if not, -ENOMEM.
+ */
+static int divide_by_duration(struct item *v, size_t n, unsigned int g, unsigned int other, bool alone)
 {
 	struct item *of = malloc(n * sizeof(*of));
 	double limit = 0;
@@ -242,7 +250,7 @@ static int divide_by_duration(struct item *v, size_t n, unsigned int g, unsigned
 		if (v[i].group == g)
 			of[m++] = v[i];
 	qsort(of, m, sizeof(*of), order_ns);
-	at = best_split(of, m);
+	at = best_split(of, m, alone ? of->launches > 0 ? LONGER_SAME : LONGER : LONGER_TOLD);
 	if (at) {
 		limit = of[at].ns;
 		qsort(of, m, sizeof(*of), order_time);
@@ -319,13 +327,14 @@ static int number_phases(const struct item *v, size_t n, struct jetwatt_batch_bo
 static int divide(struct item *v, size_t n, struct jetwatt_batch_bound *b)
 {
 	unsigned int groups = divide_by_work(v, n);
+	bool alone = groups == 1;
 	size_t count[GROUPS] = { 0 };
 
 	qsort(v, n, sizeof(*v), order_time);
 	/* A group that a division by duration has made is divided again. */
 	for (unsigned int g = 0; g < groups; g++)
 		for (int rc = 1; rc && groups < GROUPS;) {
-			rc = divide_by_duration(v, n, g, groups);
+			rc = divide_by_duration(v, n, g, groups, alone);
 			if (rc < 0)
 				return rc;
 			groups += (unsigned int)rc;

@@ -204,6 +204,8 @@ int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_
 	}
 	if (r->k > 1)
 		regain_first(b, n, (size_t)r->k);
+	if (!rc && r->k > 1 && r->launches)
+		rc = jetwatt_pauses_divide(b, n, r);
 	return rc;
 }
 

@@ -66,6 +66,10 @@
 	  "the next wait is in a part of the run whose period is not the usual one, or that has no period", \
 	  "how clear the period of that part is; 0: it has none", \
 	  JETWATT_LATE) \
+	R(PAUSE, "pause", 0, \
+	  "steps differ in their number of waits: a step begins after a pause of the GPU as long as those between steps", \
+	  "logarithm of the ratio of the pause to the limit between short and long pauses, or of its inverse", \
+	  JETWATT_LATE) \
 	R(MERGED, "merged", 0, \
 	  "one or two waits between two minibatches fit neither and are added to the earlier one", \
 	  "0 or less", \

@@ -38,62 +38,14 @@
  * heads of 128 (Llama 3.2 3B, Q4_K_M): two operations per parameter and token, the weights read once
  * per step, and the keys and values of the context of each request. Numbers of kernels are made up.
  */
-#include <math.h>
-
 #include "frameworks.h"
+#include "llm_requests.h"
 
-#define PARAMETERS	3.2e9
-#define WEIGHT_BYTES	(PARAMETERS * 4.5 / 8)
-#define KV_BYTES	(28 * 8 * 128 * 2 * 2.0)	/* per token of context */
-#define EFFICIENCY	0.6	/* of the arithmetic, relative to the plant's multiply-add kernels */
-#define CHUNK		512	/* most prompt tokens in a step */
-#define SLOTS		64
 #define DRAFT		10	/* size of the model, relative to the draft model */
-#define ACCEPTED	0.7	/* probability that a draft token is accepted */
 #define DRAFT_US	60	/* time between two waits of the draft model: sampling */
 #define KERNELS		48
+#define DRAFT_KERNELS	27	/* of the draft model, which has 16 layers */
 #define HOST_US		900	/* time between two steps: sampling, network */
-
-/**
- * struct slot - a request
- * @prompt: prompt tokens that are not processed yet
- * @left: tokens that will be generated; 0: the slot is free
- * @generated: tokens generated so far
- * @context: tokens processed so far
- * @free_until: time at which the next request comes, s
- */
-static struct slot {
-	long prompt, left, generated, context;
-	double free_until;
-} slot[SLOTS];
-
-static struct {
-	int vllm;
-	long slots, tokens, draft, prompts, generated, counted;
-	double idle;
-	const char *metrics;
-	uint64_t seed;
-} serve = { .slots = 1, .tokens = 1000, .idle = 0.5, .seed = 1 };
-
-static double draw(void)
-{
-	serve.seed = serve.seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (serve.seed >> 33) / 2147483648.0;
-}
-
-/* Give free slots new requests: prompts of 32 to 2048 tokens, answers of 16 to 256. Return: number of
- * slots with a request. */
-static long accept_requests(void)
-{
-	long busy = 0;
-
-	for (struct slot *s = slot; s < slot + serve.slots; s++) {
-		if (!s->left && serve.generated < serve.tokens && now() >= s->free_until)
-			*s = (struct slot){ .prompt = 32 * pow(64, draw()), .left = 16 * pow(16, draw()) };
-		busy += s->left > 0;
-	}
-	return busy;
-}
 
 /* Sleep until the next request comes. */
 static void idle(void)
@@ -106,73 +58,14 @@ static void idle(void)
 		usleep((first - t) * 1e6 + 1);
 }
 
-static void generate(struct slot *s)
-{
-	s->left--;
-	s->generated++;
-	serve.generated++;
-	serve.counted += serve.vllm ? 1 : s->left ? 0 : s->generated;
-}
-
-/* Generate the tokens of one decode step: one, and those of the draft that are accepted. */
-static void generate_step(struct slot *s)
-{
-	long n = serve.draft;
-
-	generate(s);
-	while (n-- && s->left && draw() < ACCEPTED) {
-		s->context++;
-		generate(s);
-	}
-}
-
-/* Put tokens into a step. @prompt: receives the number of prompt tokens. Return: the work. */
-static struct sim_cuda_work next_step(long *prompt)
-{
-	double tokens = 0, context = 0;
-	long room = CHUNK;
-
-	*prompt = 0;
-	for (struct slot *s = slot; s < slot + serve.slots; s++) {
-		if (!s->left || s->prompt)
-			continue;
-		tokens += 1 + serve.draft;
-		context += ++s->context;
-		generate_step(s);
-		room -= 1 + serve.draft;
-	}
-	for (struct slot *s = slot; s < slot + serve.slots && room > 0; s++) {
-		long n = s->left && s->prompt ? s->prompt < room ? s->prompt : room : 0;
-
-		*prompt += n;
-		tokens += n;
-		room -= n;
-		s->prompt -= n;
-		s->context += n;
-		context += n ? s->context : 0;
-		/* The step that ends the prompt gives the first token. */
-		if (n && !s->prompt)
-			generate(s);
-	}
-	serve.prompts += *prompt;
-	for (struct slot *s = slot; s < slot + serve.slots; s++)
-		if (s->context && !s->left)
-			*s = (struct slot){ .free_until = now() + serve.idle * draw() };
-	return (struct sim_cuda_work){
-		.permille = 1000 * (1 + *prompt / 32), .pieces = 1,
-		.flop = 2 * PARAMETERS * tokens / EFFICIENCY,
-		.bytes = WEIGHT_BYTES + KV_BYTES * context,
-	};
-}
-
-/* Make the calls of one wait. @graph: 1: the kernels are one CUDA graph. */
-static void call_cuda(struct sim_cuda_work *w, int graph)
+/* Make the calls of one wait. @count: number of kernels; 0: one CUDA graph. */
+static void call_cuda(struct sim_cuda_work *w, int count)
 {
 	ok(rt.cudaMemcpyAsync(NULL, host, sizeof(host), cudaMemcpyHostToDevice, NULL));
-	if (graph)
-		ok(rt.cudaGraphLaunch((CUgraphExec)w, NULL));
+	if (count)
+		kernels(rt.cudaLaunchKernel, w, count);
 	else
-		kernels(rt.cudaLaunchKernel, w, KERNELS);
+		ok(rt.cudaGraphLaunch((CUgraphExec)w, NULL));
 	ok(rt.cudaMemcpyAsync(host, NULL, sizeof(host), cudaMemcpyDeviceToHost, NULL));
 	if (serve.vllm) {
 		ok(rt.cudaEventRecord(event[0], NULL));
@@ -192,10 +85,10 @@ static void run_step(struct sim_cuda_work *w, long prompt)
 	draft.flop /= DRAFT * (prompt ? 1 : 1 + serve.draft);
 	draft.bytes /= DRAFT;
 	for (long i = 0; i < drafts; i++) {
-		call_cuda(&draft, graph);
+		call_cuda(&draft, graph ? 0 : DRAFT_KERNELS);
 		usleep(DRAFT_US);
 	}
-	call_cuda(w, graph);
+	call_cuda(w, graph ? 0 : KERNELS);
 }
 
 static void write_metrics(void)
@@ -220,7 +113,8 @@ static void step(void)
 {
 	struct timespec t;
 	long prompt;
-	struct sim_cuda_work w = next_step(&prompt);
+	struct step_work work = next_step(&prompt);
+	struct sim_cuda_work w = { .permille = 1000 * (1 + prompt / 32), .pieces = 1, .flop = work.flop, .bytes = work.bytes };
 
 	run_step(&w, prompt);
 	clock_gettime(CLOCK_MONOTONIC, &t);

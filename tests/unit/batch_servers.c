@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Phases of language model servers: prefill and decode steps with and without speculative decoding, with the
+ * request model of the simulated server (tests/sim/jobs/llm_requests.h), on GPUs and CPUs of speeds that are
+ * drawn from SEED. A step has the phase of its kind if its last minibatch has the phase of most steps of that
+ * kind.
+ */
+#include "minibatch/phases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+#include "sim/jobs/llm_requests.h"
+
+#define MAX		60000	/* waits */
+#define STEPS		20000
+#define DRAWN		12	/* servers of each kind */
+#define KERNELS		48
+#define DRAFT_KERNELS	27
+#define DRAFT		10	/* size of the model, relative to the draft model */
+
+static struct jetwatt_sync sync_of[MAX];
+static struct jetwatt_batch_bound bound[2 * MAX];
+static uint64_t end[STEPS];
+static bool is_prefill[STEPS];
+static size_t waits, steps;
+
+/* Speeds of the machine: operations and bytes per s; factor of all times of the CPU; standard deviation of the
+ * logarithm of a wait. @z: state of the random numbers. */
+static struct {
+	double flop, bytes, cpu, sd, now;
+	uint64_t z;
+} m;
+
+static double now(void)
+{
+	return m.now;
+}
+
+static double uniform(void)
+{
+	m.z = m.z * 6364136223846793005ull + 1442695040888963407ull;
+	return (double)(m.z >> 33) / (1ull << 31);
+}
+
+static double jitter(double sd)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += uniform();
+	return exp(sd * sum);
+}
+
+/* The CPU works for @us; the process may be woken late. */
+static void pass(double us)
+{
+	m.now += 1e-6 * (us * m.cpu * jitter(.1) + 60 * uniform());
+}
+
+static uint64_t ns(double s)
+{
+	return (uint64_t)(s * 1e9);
+}
+
+/* Launch @kernels kernels, or a CUDA graph if @kernels is 0, and wait for them. */
+static void wait_for(const struct step_work *w, int kernels)
+{
+	struct jetwatt_sync *s = &sync_of[waits++];
+	double gpu = fmax(w->flop / m.flop, w->bytes / m.bytes) * jitter(m.sd), first;
+
+	*s = (struct jetwatt_sync){ .tgid = 7, .tid = 7, .launches = kernels ? (uint32_t)kernels : 1,
+				    .call = serve.vllm ? JETWATT_SYNC_EVENT : JETWATT_SYNC_STREAM };
+	m.now += 8e-6 * m.cpu;
+	first = m.now;
+	s->launch_ns = ns(first);
+	m.now += 6e-6 * m.cpu * s->launches * jitter(.05);
+	s->enter_ns = ns(m.now);
+	m.now = fmax(m.now, first + gpu) + 3e-5 * m.cpu * jitter(.2);
+	s->exit_ns = ns(m.now);
+}
+
+/* As run_step() and step() of llmserve.c. */
+static void run_step(void)
+{
+	long prompt;
+	struct step_work w = next_step(&prompt), draft = w;
+	bool graph = !prompt && (serve.vllm || serve.slots == 1);
+
+	draft.flop /= DRAFT * (prompt ? 1 : 1 + serve.draft);
+	draft.bytes /= DRAFT;
+	for (long i = 0; i < (prompt ? serve.draft > 0 : serve.draft); i++) {
+		wait_for(&draft, graph ? 0 : DRAFT_KERNELS);
+		pass(60);
+	}
+	wait_for(&w, graph ? 0 : KERNELS);
+	is_prefill[steps] = prompt > 0;
+	end[steps++] = ns(m.now);
+	pass(900);
+}
+
+struct server {
+	const char *name;
+	int vllm;
+	long slots, draft, tokens;
+};
+
+static const struct server servers[] = {
+	{ "llama", 0, 1, 0, 1000 },
+	{ "llama, 4 slots", 0, 4, 0, 2000 },
+	{ "llama, 16 slots", 0, 16, 0, 4000 },
+	{ "llama, 1 draft", 0, 1, 1, 1000 },
+	{ "llama, 3 drafts", 0, 1, 3, 2000 },
+	{ "llama, 4 slots, 3 drafts", 0, 4, 3, 3000 },
+	{ "vllm, 4 slots", 1, 4, 0, 2000 },
+	{ "vllm, 16 slots", 1, 16, 0, 4000 },
+	{ "vllm, 5 drafts", 1, 1, 5, 2000 },
+	{ "vllm, 4 slots, 5 drafts", 1, 4, 5, 4000 },
+	{ "vllm, 16 slots, 3 drafts", 1, 16, 3, 8000 },
+};
+
+static void run(const struct server *v, uint64_t seed)
+{
+	memset(slot, 0, sizeof(slot));
+	serve = (typeof(serve)){ .vllm = v->vllm, .slots = v->slots, .draft = v->draft, .tokens = v->tokens,
+				 .idle = 0.5, .seed = seed };
+	m.z = seed * 77 + 5;
+	m.now = 1;
+	m.flop = 1e12 * pow(6, uniform());
+	m.bytes = 40e9 * pow(5, uniform());
+	m.cpu = pow(4, uniform());
+	m.sd = .002 * pow(10, uniform());
+	waits = steps = 0;
+	while (waits < MAX - 16 && steps < STEPS) {
+		double first = INFINITY;
+
+		if (accept_requests()) {
+			run_step();
+			continue;
+		}
+		if (serve.generated >= serve.tokens)
+			break;
+		for (long i = 0; i < serve.slots; i++)
+			first = fmin(first, slot[i].free_until);
+		m.now = fmax(m.now, first);
+	}
+}
+
+/* Return the number of steps with the phase of their kind. */
+static size_t labelled_right(int bounds)
+{
+	size_t count[2][JETWATT_PHASES_MAX + 1] = { { 0 } }, right = 0;
+	int at = 0;
+
+	for (size_t i = 0; i < steps; i++) {
+		uint32_t phase = 0;
+
+		for (; at < bounds && bound[at].end_ns <= end[i]; at++)
+			phase = bound[at].phase ? bound[at].phase : phase;
+		count[is_prefill[i]][phase]++;
+	}
+	for (int kind = 0; kind < 2; kind++) {
+		size_t most = 0;
+
+		for (int p = 1; p <= JETWATT_PHASES_MAX; p++)
+			most = count[kind][p] > most ? count[kind][p] : most;
+		right += most;
+	}
+	return right;
+}
+
+TEST(steps_have_the_phase_of_their_kind)
+{
+	uint64_t seed = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 0) : 20261127;
+
+	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+		size_t right = 0, all = 0;
+		double least = 1;
+
+		for (uint64_t k = 0; k < DRAWN; k++) {
+			struct jetwatt_batch_info info;
+			size_t good;
+			int bounds;
+
+			run(&servers[i], seed + 1000 * k + i);
+			bounds = jetwatt_batch_segment(sync_of, waits, bound, &info);
+			ASSERT_LT(0, bounds);
+			ASSERT_LT(0, jetwatt_batch_phases(bound, (size_t)bounds));
+			good = labelled_right(bounds);
+			least = fmin(least, (double)good / (double)steps);
+			right += good;
+			all += steps;
+		}
+		printf("# %s: %.4f of %zu steps, worst server %.4f\n", servers[i].name, (double)right / (double)all, all,
+		       least);
+		EXPECT_LE(.99 * (double)all, (double)right) TH_LOG("%s", servers[i].name);
+		EXPECT_LE(.95, least) TH_LOG("%s: %.4f", servers[i].name, least);
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds the minibatches of jobs whose steps have different numbers of waits, by the pauses of the GPU.
+ * An example is speculative decoding: a decode step waits for each draft token, a chunk of a prompt
+ * waits twice. Such steps have no common period. If the launches of a job are traced, the pause before
+ * a wait is the time in which the job has no work on the GPU: it is short within a step, and long
+ * between two steps, in which the program samples tokens, answers requests or loads data.
+ */
+#include "minibatch/viterbi.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "minibatch/minibatch.h"
+
+/* minimum ratio of long to short pauses */
+#define RATIO		2.5
+/* a pause within this factor of the limit between short and long ones is neither */
+#define UNCLEAR		1.2
+/* minimum share of the short pauses, and of the long ones, among all pauses */
+#define SHARE		0.05
+/* time that is added to each pause, ns: shorter pauses do not differ */
+#define FLOOR_NS	2e4
+/* maximum difference between the launches of two steps of the same kind, as logarithm of the ratio */
+#define LIKE		0.3
+/* maximum number of kinds of steps; minimum number of steps of a kind; minimum share of the waits that
+ * belong to these kinds */
+#define KINDS		6
+#define FEWEST		4
+#define COVERED		0.97
+
+static double pause_of(const struct jetwatt_batch_wait *b)
+{
+	return b->idle_ns + FLOOR_NS;
+}
+
+static bool is_clear(const struct jetwatt_batch_wait *b, double limit)
+{
+	return pause_of(b) > limit * UNCLEAR || pause_of(b) < limit / UNCLEAR;
+}
+
+static bool same_launches(uint32_t a, uint32_t b)
+{
+	return fabs(log((a + 1.0) / (b + 1.0))) < LIKE;
+}
+
+/* ------------------------------------------------------------------ */
+/* Without a model                                                    */
+
+static int by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Return the limit in the middle of the widest gap between sorted pauses (logarithms); 0: the pauses are not
+ * of two kinds. */
+static double find_limit(const struct jetwatt_batch_wait *b, size_t n, double *pause)
+{
+	size_t m = n - 1, edge = (size_t)(SHARE * (double)m) + 1;
+	double widest = log(RATIO), limit = 0;
+
+	for (size_t i = 0; i < m; i++)
+		pause[i] = log(pause_of(&b[i + 1]));
+	qsort(pause, m, sizeof(*pause), by_value);
+	for (size_t i = edge; i + edge <= m; i++)
+		if (pause[i] - pause[i - 1] > widest) {
+			widest = pause[i] - pause[i - 1];
+			limit = exp((pause[i] + pause[i - 1]) / 2);
+		}
+	return limit;
+}
+
+/**
+ * struct step_kind - steps with the same number of waits and the same launches
+ * @first: index of the first wait of the first step
+ * @waits: number of waits in a step
+ * @steps: number of steps
+ */
+struct step_kind {
+	size_t first, waits, steps;
+};
+
+/* Return the index behind the last wait of the step that begins with wait @i. */
+static size_t step_end(const struct jetwatt_batch_wait *b, size_t n, size_t i, double limit)
+{
+	size_t end = i + 1;
+
+	while (end < n && pause_of(&b[end]) < limit)
+		end++;
+	return end;
+}
+
+/* Count the step of the waits from @from to @to - 1 with its kind, unless there are too many kinds. */
+static void count_step(const struct jetwatt_batch_wait *b, size_t from, size_t to, struct step_kind *kind)
+{
+	for (int k = 0; k < KINDS; k++) {
+		bool same = kind[k].waits == to - from;
+
+		if (!kind[k].steps)
+			kind[k] = (struct step_kind){ from, to - from, 0 };
+		else
+			for (size_t i = from; i < to && same; i++)
+				same = same_launches(b[i].launches, b[kind[k].first + i - from].launches);
+		if (!kind[k].steps || same) {
+			kind[k].steps++;
+			return;
+		}
+	}
+}
+
+/*
+ * Return the number of waits in a step of the kind with most steps, if nearly all waits belong to kinds
+ * with several steps, and if these kinds differ in their number of waits; else 0. The steps at both ends may
+ * be incomplete, so they are not counted.
+ */
+static size_t usual_waits(const struct jetwatt_batch_wait *b, size_t n, double limit)
+{
+	struct step_kind kind[KINDS] = { { 0 } };
+	size_t start = step_end(b, n, 0, limit), all = 0, covered = 0, most = 0;
+	bool differ = false;
+
+	for (size_t i = start, end; i < n; i = end) {
+		end = step_end(b, n, i, limit);
+		if (end == n)
+			break;
+		all += end - i;
+		count_step(b, i, end, kind);
+	}
+	for (int k = 0; k < KINDS; k++) {
+		covered += kind[k].steps >= FEWEST ? kind[k].steps * kind[k].waits : 0;
+		most = kind[k].steps > kind[most].steps ? (size_t)k : most;
+	}
+	for (int k = 0; k < KINDS; k++)
+		differ |= kind[k].steps >= FEWEST && kind[k].waits != kind[most].waits;
+	if (!differ || (double)covered < COVERED * (double)all || kind[most].waits > JETWATT_PERIOD_MAX)
+		return 0;
+	return kind[most].waits;
+}
+
+int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r)
+{
+	double *scratch = malloc(n * sizeof(*scratch)), limit;
+	size_t k;
+
+	if (!scratch)
+		return -ENOMEM;
+	limit = find_limit(b, n, scratch);
+	free(scratch);
+	k = limit > 0 ? usual_waits(b, n, limit) : 0;
+	if (k < 2)
+		return 0;
+	r->k = (int)k;
+	for (size_t i = 0, end; i < n; i = end) {
+		end = step_end(b, n, i, limit);
+		for (size_t j = i; j < end; j++) {
+			b[j].starts_minibatch = j == i;
+			b[j].other_phase = end - i != k;
+			b[j].phase_index = (uint8_t)(j - i < JETWATT_PHASE_INDEX_EXTRA ? j - i :
+						     JETWATT_PHASE_INDEX_EXTRA);
+			b[j].period = (uint8_t)(end - i);
+			b[j].missing = 0;
+			b[j].rule = JETWATT_RULE_PAUSE;
+			b[j].score = (float)fabs(log(pause_of(&b[j]) / limit));
+		}
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ */
+/* With a model                                                       */
+
+static bool is_usual(const struct jetwatt_batch_wait *b, size_t p)
+{
+	return !b->other_phase && b->phase_index == p && !b->missing;
+}
+
+/* Set the median pause before the waits with phase index @p, and the median of their launches. Return:
+ * whether there are such waits. */
+static bool usual_of(const struct jetwatt_batch_wait *b, size_t n, size_t p, double *scratch, double *pause,
+		     uint32_t *launches)
+{
+	size_t m = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (is_usual(&b[i], p))
+			scratch[m++] = pause_of(&b[i]);
+	*pause = m ? jetwatt_peaks_median(scratch, m) : 0;
+	m = 0;
+	for (size_t i = 1; i < n; i++)
+		if (is_usual(&b[i], p))
+			scratch[m++] = b[i].launches;
+	*launches = m ? (uint32_t)jetwatt_peaks_median(scratch, m) : 0;
+	return m > 0;
+}
+
+/*
+ * Return the limit between the pauses within the usual minibatches of @k waits and those between them;
+ * 0: they do not differ enough. @launches: receives the usual launches before each wait.
+ */
+static double learned_limit(const struct jetwatt_batch_wait *b, size_t n, size_t k, double *scratch,
+			    uint32_t *launches)
+{
+	double first, inner = 0, pause;
+
+	if (!usual_of(b, n, 0, scratch, &first, launches))
+		return 0;
+	for (size_t p = 1; p < k; p++) {
+		if (!usual_of(b, n, p, scratch, &pause, &launches[p]))
+			return 0;
+		inner = fmax(inner, pause);
+	}
+	return first > RATIO * inner ? sqrt(first * inner) : 0;
+}
+
+/* Take the waits of a cycle out of the cycle if there is a long pause within it and the launches are not
+ * those of the cycle: they are of several steps of another kind. */
+static void reject_cycle(struct jetwatt_batch_wait *b, size_t k, double limit, const uint32_t *launches)
+{
+	bool differ = false, pause = false;
+
+	for (size_t p = 0; p < k; p++) {
+		if (!is_usual(&b[p], p))
+			return;
+		differ |= !same_launches(b[p].launches, launches[p]);
+		pause |= p && pause_of(&b[p]) > limit * UNCLEAR;
+	}
+	for (size_t p = 0; p < k && differ && pause; p++) {
+		b[p].other_phase = true;
+		b[p].phase_index = JETWATT_PHASE_INDEX_NONE;
+		b[p].rule = JETWATT_RULE_PAUSE;
+	}
+}
+
+/* Begin a sequence that is in no usual cycle with the last long pause, if that was at most @k waits before wait
+ * @i. Return: index of the first wait of the sequence. */
+static size_t extend_back(struct jetwatt_batch_wait *b, size_t i, size_t k, double limit)
+{
+	size_t from = i;
+
+	while (from > 1 && i - from < k && pause_of(&b[from]) < limit)
+		from--;
+	if (pause_of(&b[from]) < limit)
+		return i;
+	for (size_t l = from; l < i; l++) {
+		b[l].other_phase = true;
+		b[l].phase_index = JETWATT_PHASE_INDEX_NONE;
+	}
+	return from;
+}
+
+/* Label a step of @k waits as a usual minibatch if its launches are the usual ones. */
+static void label_usual(struct jetwatt_batch_wait *b, size_t k, const uint32_t *launches)
+{
+	for (size_t p = 0; p < k; p++)
+		if (!same_launches(b[p].launches, launches[p]))
+			return;
+	for (size_t p = 0; p < k; p++) {
+		b[p].other_phase = false;
+		b[p].phase_index = (uint8_t)p;
+		b[p].missing = 0;
+	}
+}
+
+/*
+ * Divide sequences of waits that are in no usual cycle at the long pauses. A sequence with a pause that is
+ * neither short nor long is not changed, nor is one in which all pauses are long, such as an evaluation
+ * with one wait per minibatch.
+ */
+static void divide_sequences(struct jetwatt_batch_wait *b, size_t n, size_t k, double limit,
+			     const uint32_t *launches)
+{
+	for (size_t i = 1, j; i < n; i = j) {
+		bool clear = b[i].other_phase, any = pause_of(&b[i]) < limit;
+
+		for (j = i + 1; j < n && b[j].other_phase && b[i].other_phase; j++) {
+			clear &= is_clear(&b[j], limit);
+			any |= pause_of(&b[j]) < limit;
+		}
+		if (!clear || !any)
+			continue;
+		for (size_t l = extend_back(b, i, k, limit), end; l < j; l = end) {
+			end = step_end(b, j, l, limit);
+			for (size_t w = l; w < end; w++) {
+				b[w].starts_minibatch = w == l;
+				b[w].rule = JETWATT_RULE_PAUSE;
+				b[w].score = (float)fabs(log(pause_of(&b[w]) / limit));
+			}
+			if (end - l == k)
+				label_usual(b + l, k, launches);
+		}
+	}
+}
+
+int jetwatt_pauses_divide(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r)
+{
+	double *scratch = malloc(n * sizeof(*scratch)), limit;
+	uint32_t launches[JETWATT_PERIOD_MAX];
+	size_t k = (size_t)r->k;
+
+	if (!scratch)
+		return -ENOMEM;
+	limit = learned_limit(b, n, k, scratch, launches);
+	free(scratch);
+	for (size_t i = 1; i + k <= n && limit > 0; i++)
+		reject_cycle(b + i, k, limit, launches);
+	if (limit > 0)
+		divide_sequences(b, n, k, limit, launches);
+	return 0;
+}
