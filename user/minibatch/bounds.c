@@ -115,7 +115,7 @@ static void fill_bound(struct jetwatt_batch_bound *o, const struct jetwatt_item 
 	for (size_t i = from; i < to; i++)
 		o->missing += i > from ? b[i].missing : 0;
 	fill_times(o, it + from, to - from);
-	/* A minibatch launches work. */
+	/* If launches are traced, an interval without launches is no minibatch. */
 	if (r->launches && !o->launches && to > from)
 		o->kind = JETWATT_BATCH_OTHER;
 }

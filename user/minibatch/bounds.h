@@ -32,7 +32,7 @@ bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n);
 
 /* How a wait without launches is merged. BEFORE, AFTER: with the wait before or after it. PAUSE:
  * with neither, because the wait begins an interval that is no minibatch. NOT: the wait has
- * launches. */
+ * launches, or may have had launches. */
 enum jetwatt_merged { JETWATT_MERGED_NOT, JETWATT_MERGED_BEFORE, JETWATT_MERGED_AFTER, JETWATT_MERGED_PAUSE };
 
 /**
@@ -56,9 +56,9 @@ struct jetwatt_merge {
 enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jetwatt_sync *s);
 /*
  * no_launch.c: merge each wait without launches of one job with the wait before or after it.
- * @merged: memory for @n waits, to which @it then points. @why: may be NULL; the waits that were
- * merged away get JETWATT_RULE_NO_LAUNCH. After the bounds have been written, jetwatt_merged_why()
- * sets the minibatch of the waits that were merged away. Return: number of waits that are left.
+ * @merged: memory for @n waits, to which merged items of @it then point. @why: may be NULL; the waits
+ * that were merged away get JETWATT_RULE_NO_LAUNCH. After the bounds have been written,
+ * jetwatt_merged_why() sets the minibatch of these waits. Return: number of waits that are left.
  */
 size_t jetwatt_merge_waits(struct jetwatt_item *it, size_t n, struct jetwatt_sync *merged,
 			   struct jetwatt_batch_why *why);
@@ -70,8 +70,8 @@ void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n);
  * and @cycle->launches is 0; -ENOMEM.
  */
 int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetwatt_long_cycle *cycle);
-/* long_cycle.c: return the index of the wait that begins the minibatch of @anchor: the wait after
- * the longest time without work between the anchors. @before: the previous minibatch's anchor. */
+/* long_cycle.c: return the index of the wait that begins the minibatch of @anchor: the wait after the
+ * longest time without work in the 8 waits before @anchor. @before: the previous minibatch's anchor. */
 size_t jetwatt_long_cycle_boundary(const struct jetwatt_item *it, size_t before, size_t anchor);
 /*
  * long_merge.c: find minibatches with more than JETWATT_PERIOD_MAX waits, window by window, and
@@ -99,9 +99,9 @@ struct jetwatt_long_sum {
 	size_t waits, anchor;
 };
 /*
- * long_merge.c: add the next wait of a job. Later waits cannot be examined, so a minibatch that
- * ends before its anchor is reported to end with the anchor. Return: whether a minibatch ends with
- * the wait; if so, @merged is set to the merged wait.
+ * long_merge.c: add the next wait of a job. The next anchor is not known in advance, so a boundary
+ * that is a few waits before an anchor is reported at the end of the anchor. Return: whether a
+ * minibatch ends with the wait; if so, @merged is set to the merged wait.
  */
 bool jetwatt_long_next(struct jetwatt_long_sum *sum, const struct jetwatt_long_cycle *cycle,
 		       const struct jetwatt_sync *s, struct jetwatt_sync *merged);
@@ -130,7 +130,7 @@ struct jetwatt_bounds_out {
  * @it: the waits
  * @b: their labels
  * @n: number of waits
- * @enough: stop when the bounds contain this number of waits
+ * @enough: stop when the bounds contain at least this number of waits
  * @r: the period and the model that were found for the job
  * @dst: where to write
  * @next: set to the index of the first wait after the last bound

@@ -17,8 +17,8 @@
 #define GROUPS		6	/* number of minibatches per window */
 /* minimum logarithm of how much likelier the windows' votes are with this period than by chance */
 #define EVIDENCE	12.0
-/* minimum fraction of the windows with the same vote; with twice the true period, only half of
- * the windows agree */
+/* minimum fraction of the windows with the same vote (0.75 for a period of 2, 0.67 for 3); with twice
+ * the true period, only half of the windows agree */
 #define AGREE		0.65
 /* minimum excess of the longest median gap over the others, as fraction of the mean time between
  * waits */

@@ -88,8 +88,8 @@ static double group_score(const double *v, size_t n, size_t at, int size, int k,
 	for (int i = 1; i < size && size == k - 1 && over < 0.5; i++)
 		if (v[at + (size_t)i] > v[at] + scale)
 			over = 0.5;
-	/* An incomplete group at the end of the waits may also be something else than a
-	 * minibatch, so its score is lower. */
+	/* An incomplete group at the end of the waits may be a minibatch that is cut off, or
+	 * something else: its score falls by 0.3, whatever its size. */
 	return 2 * over - 1 -
 	       (at + (size_t)size == n && size < k ? 0.3 : size_price(size, k, slip));
 }

@@ -13,7 +13,7 @@
  *
  * Waits that look like anchors may occur although the minibatches are short: every tenth step also
  * computes values for the log, or a prompt precedes a hundred tokens. If the minibatches are short,
- * the waits between two anchors take most of the time and repeat with a short period, and no waits
+ * the waits between two anchors take much of the time and repeat with a short period, and no waits
  * are merged.
  */
 #include "minibatch/bounds.h"
@@ -26,31 +26,31 @@
  * A wait is an anchor if it follows at least this fraction of the launches that the typical anchor
  * follows. The second fraction of the following array is tried if the first fraction selects no
  * acceptable anchors. Both fractions are tried with the largest number of launches as the typical
- * one, then with the next smaller numbers (LEVELS in all), because a few waits may follow more
- * launches than an anchor: in the first minibatch or a checkpoint.
+ * one, then with the largest number below 85 % of that one, and so on (LEVELS in all), because a few
+ * waits may follow more launches than an anchor: in the first minibatch or a checkpoint.
  */
 static const double alike[] = { 0.85, 0.95 };
 #define LEVELS		6
 #define CYCLES_MIN	4	/* minimum number of cycles */
 /* A cycle is regular if its numbers of waits and of launches differ from their medians by at most
- * this factor. Anchors are accepted if this share of the cycles is regular. */
+ * this factor. Anchors are accepted only if this share of the cycles is regular. */
 #define REGULAR		2
 #define REGULAR_SHARE	0.8
-/* Anchors are accepted if they follow this share of all launches; or if a boundary is apparent: in
+/* Such anchors are accepted if they follow this share of all launches; or if a boundary is apparent: in
  * APPARENT_SHARE of the cycles, the longest time without work is at the same position and is
  * APPARENT times as long as the next one; or if REPEATED of the waits follow as many launches as
- * the wait at the same position of the previous cycle; or if the other waits take less than OWN_NS
- * each. */
+ * the wait at the same position of the previous cycle; or if the other waits take less than OWN_NS on
+ * average. */
 #define ANCHOR_SHARE	0.5
 #define APPARENT	2
 #define APPARENT_SHARE	0.7
 #define REPEATED	0.9
 #define NEAR_ANCHOR	8	/* a boundary is at most this many waits before or after an anchor */
 /* The waits between the anchors are minibatches of their own if three conditions hold. The waits
- * between the anchors take the share OWN_TIME of the time, and OWN_NS each, in ns. The share
- * OWN_WAITING of their time is spent waiting, or each wait follows OWN_LAUNCHES launches. For the
- * share OWN_SHARE of the waits between the anchors, the numbers of launches repeat with a period of
- * at most JETWATT_PERIOD_MAX. */
+ * between the anchors take at least the share OWN_TIME of the time, and OWN_NS on average, in ns. At
+ * least the share OWN_WAITING of their time is spent waiting, or they follow OWN_LAUNCHES launches on
+ * average. For the share OWN_SHARE of the waits between the anchors, the numbers of launches repeat
+ * with a period of at most JETWATT_PERIOD_MAX. */
 #define OWN_TIME	0.3
 #define OWN_NS		1000000
 #define OWN_WAITING	0.5

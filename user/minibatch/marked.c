@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bounds of minibatches from the program's marks: a pair of a begin mark and an end mark is one
- * minibatch, a single mark ends a minibatch. The most frequent other name than those of evaluations
- * marks the minibatches. Names that begin with eval, val or test mark evaluations. If there are no
- * other names, the minibatches are not marked.
+ * minibatch, a single mark ends a minibatch. Names that begin with eval, val or test mark evaluations.
+ * The most frequent of the other names marks the training minibatches, and the rest are ignored. If
+ * there are no other names, no bound is returned.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Finds the boundaries of minibatches in a job's waits for the GPU. The functions are pure: they
- * use only their arguments, no descriptors and no clocks.
+ * Finds the boundaries of minibatches in a job's waits for the GPU. The functions use only their
+ * arguments, no descriptors and no clocks.
  */
 #ifndef JETWATT_MINIBATCH_MINIBATCH_H
 #define JETWATT_MINIBATCH_MINIBATCH_H
@@ -16,32 +16,35 @@
 /* ------------------------------------------------------------------ */
 /* Bounds                                                             */
 
-/* Kinds of bounds: a training minibatch, an evaluation minibatch, an interval that is neither. */
+/* Kinds of bounds: a minibatch of the job's usual kind (training or inference), a minibatch of another
+ * phase (usually an evaluation), an interval that is neither. */
 enum { JETWATT_BATCH_TRAIN, JETWATT_BATCH_EVAL, JETWATT_BATCH_OTHER };
 
-/* Flag of the first minibatch of a job. The first minibatch includes warm-up, so leave it out of
- * means. */
+/* Flag of the first bound of a job; with marks, of the first that is no evaluation. This bound
+ * includes warm-up, so leave it out of means. */
 #define JETWATT_BATCH_FIRST	0x1
 /* Flag: the begin or the end of the minibatch was computed, because the wait that marks it is
  * missing. */
 #define JETWATT_BATCH_INFERRED	0x2
-/* Flag: launches of GPU work were traced, so @fetch_ns ends at the first launch. */
+/* Flag: launches of GPU work were traced in the minibatch, so @fetch_ns may end at a launch. */
 #define JETWATT_BATCH_LAUNCHED	0x4
 
 /**
  * struct jetwatt_batch_bound - one minibatch, or an interval that is not a minibatch
- * @start_ns: time at which the last wait of the previous minibatch ended, ns; for the first minibatch,
- *	start of its first wait
- * @end_ns: time at which the last wait of this minibatch ended, ns
+ * @start_ns: end of the job's previous bound, ns; for the first bound, start of its first wait; for a
+ *	marked minibatch, time of its begin mark or of the previous mark
+ * @end_ns: time at which the last wait of this minibatch ended, ns; for a marked minibatch, time of its
+ *	mark. JETWATT_BATCH_INFERRED: @start_ns or @end_ns is an estimate
  * @wait_ns: time between @start_ns and @end_ns in which the job waited for the GPU, ns
- * @fetch_ns: time from @start_ns to the first launch, or if launches are not traced to the
- *	first wait, ns: an upper limit of the time for which the job waited for data
+ * @fetch_ns: time from @start_ns to the first launch or the first wait, whichever is earlier, ns; an
+ *	upper limit of the time for which the job waited for data
  * @gpu_ns: time in which the GPU had work of the job: from the first launch before each wait
  *	to the end of the wait, ns. Without traced launches only the waits count, so @gpu_ns is a
  *	lower limit
  * @cgroup: id of the v2 cgroup of the last wait; 0: unknown
  * @syncs: number of waits in the minibatch
- * @missing: number of waits that should be in the minibatch and were not seen
+ * @missing: number of waits that are missing between the minibatch's waits; waits that are missing
+ *	before its first or after its last wait do not count
  * @launches: number of launches of GPU work in the minibatch; 0: none, or launches are not traced
  * @phase: number of the phase, set by jetwatt_batch_phases(); 0: not known, or not a minibatch
  * @tgid: process id
@@ -59,7 +62,8 @@ struct jetwatt_batch_bound {
 
 /**
  * struct jetwatt_batch_info - result of finding minibatches, for all jobs together
- * @period_syncs: number of waits per minibatch of the job with the most waits
+ * @period_syncs: usual number of waits per minibatch of the job with the most waits, where waits that
+ *	were merged (rules.h) count as one
  * @confidence: confidence in the periods, 0 to 1: mean over the jobs, weighted by their waits
  * @lost: number of waits that are missing according to the periods that were found
  */
@@ -77,7 +81,8 @@ struct jetwatt_batch_info {
  * @info: receives the result
  *
  * Context: needs memory proportional to @n, and CPU time proportional to @n log @n.
- * Return: number of bounds; -EINVAL: the waits are not in order; -ENODATA: @n is 0; -ENOMEM.
+ * Return: number of bounds; -EINVAL: the waits are not in order, or a wait ends before it starts;
+ * -ENODATA: @n is 0; -ENOMEM.
  */
 int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 			  struct jetwatt_batch_bound *out, struct jetwatt_batch_info *info);
@@ -95,7 +100,7 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
 int jetwatt_batch_marked(const struct jetwatt_sync *mark, size_t n,
 			 const char (*name)[JETWATT_MARK_LEN], struct jetwatt_batch_bound *out);
 /* Return: start of the minibatch that mark @i ends: the time of its begin mark or, for a single
- * mark, of the previous mark with the same name and process; 0: unknown. */
+ * mark, of the previous single mark with the same name and process; 0: unknown. */
 uint64_t jetwatt_batch_mark_start(const struct jetwatt_sync *mark, size_t i);
 
 /* ------------------------------------------------------------------ */
@@ -118,7 +123,8 @@ enum jetwatt_batch_rule { JETWATT_BATCH_RULES(JETWATT_BATCH_RULE) JETWATT_RULES 
  *	several minibatches end with the wait, this is the index of the first of them
  * @period: number of waits per minibatch in the cycle or phase of the wait; 0: the wait has
  *	no period. With JETWATT_RULE_MARK, the number of waits in this minibatch
- * @phase: phase index of the wait in its period, from 0; @period or more: an additional wait
+ * @phase: phase index of the wait in its period, from 0; 0 if the wait has no period; else @period or
+ *	more: an additional wait
  * @score: how clear the decision was; jetwatt_batch_rule_score() describes the meaning of
  *	the number
  * @rule: enum jetwatt_batch_rule: the rule that decided about @ends
@@ -166,9 +172,9 @@ bool jetwatt_batch_rule_merged(int rule);
 /**
  * struct jetwatt_batch_track - online detection whether a minibatch ends with a wait
  *
- * The cycle is learned from the last 256 waits with jetwatt_batch_segment(). After learning, the
- * Viterbi path through the learned cycle is followed through new waits. Marks of the program take
- * precedence.
+ * The cycle is learned from the last 256 waits as in jetwatt_batch_segment(), or from the last 2048 if
+ * the minibatches have more waits than JETWATT_PERIOD_MAX. After learning, the Viterbi path through the
+ * learned cycle is followed through new waits. Marks of the program take precedence.
  *
  * The bounds found online equal those that jetwatt_batch_segment() finds in the whole job, with
  * these exceptions (tests/unit/batch_live.c):
@@ -182,7 +188,8 @@ bool jetwatt_batch_rule_merged(int rule);
  *   jetwatt_batch_segment() analyses: a period that beats against another process, rare events, a
  *   new period before the cycle is learned again. In randomly generated jobs these differences
  *   affect less than 0.5 % of the waits; in a job without disturbances no wait.
- * - With several processes, only the process with the most waits among the last 256 is followed.
+ * - With several processes, only the process with the most waits among those from which the detector
+ *   learns is followed.
  * - After the first mark, waits end no minibatch. In jetwatt_batch_segment(), waits end no
  *   minibatch if there is a mark anywhere in the job.
  */
@@ -212,11 +219,11 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
  * known yet.
  */
 int jetwatt_batch_track_learn(struct jetwatt_batch_track *t);
-/* Return: number of waits per minibatch; 0 if it is not known yet. */
+/* Return: number of waits per minibatch, where merged waits count as one; 0 if it is not known yet. */
 size_t jetwatt_batch_track_period(const struct jetwatt_batch_track *t);
 
-/* Return: median duration of a training minibatch, without frozen time, in ns; 0 if it is
- * unknown. */
+/* Return: median duration of up to 32 recent training minibatches or intervals between marks, without
+ * frozen time, in ns; 0 if it is unknown. */
 uint64_t jetwatt_batch_track_ns(const struct jetwatt_batch_track *t);
 
 #endif

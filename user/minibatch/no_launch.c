@@ -43,9 +43,9 @@ bool jetwatt_launches_traced(const struct jetwatt_item *it, size_t n)
 
 /*
  * Return whether no work was launched between the wait @before, the previous one of the process,
- * and the wait @s. The probe counts launches per process, from one wait to the next. If another
- * thread has waited in between, or if records were lost, the count of @s is 0 although work may
- * have been launched.
+ * and the wait @s; false also if that is unknown. The probe counts launches per process, from one wait
+ * to the next. If another thread has waited in between, or if records were lost, the count of @s may be
+ * 0 although work has been launched.
  */
 static bool is_without_launch(const struct jetwatt_sync *before, const struct jetwatt_sync *s)
 {

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* minimum fraction of the groups between peaks that must have k or k + 1 waits, and of the peaks that
- * must stand out */
+/* minimum fraction of the groups between peaks that must have k or k + 1 waits (if k > 3; a larger one
+ * if k is 2 or 3), and of the peaks that must stand out */
 #define IN_STEP		0.6
-/* minimum ratio of peak height to scatter if there are at least MANY groups */
+/* minimum ratio of peak height to scatter if there are at least MANY groups of k waits */
 #define SEPARATION_MIN	2.5
 #define MANY		8
 #define FEW		3	/* with FEW to MANY - 1 groups, JETWATT_PEAKS_WELL_SEPARATED is needed */
@@ -63,7 +63,7 @@ bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t e
 
 /*
  * Return whether peak @j is higher than every value that is not a peak, from three periods before
- * the peak to three periods after it. Noise alone does not cause such a peak.
+ * the peak to three periods after it. Noise alone rarely causes such a peak.
  */
 bool jetwatt_peaks_stand_out(const struct jetwatt_peaks *s, const size_t *at, size_t peaks,
 			     size_t j, int k, size_t begin, size_t end)

@@ -97,8 +97,9 @@ static double mismatch(const struct jetwatt_batch_wait *b, size_t n, int k)
 	return n > (size_t)k ? sum / (double)(n - (size_t)k) : 0;
 }
 
-/* Return: smallest period, in waits, that explains the peaks of the series @s; 1: no period does.
- * @how: set to the fit of the returned period. */
+/* Return: period, in waits, that explains the peaks of the series @s: the smallest one with peaks of
+ * similar height and waits that repeat, else the largest one; 1: none. @how: set to the fit of the
+ * returned period if that is not 1. */
 static int find_period(const struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s,
 		       size_t *at, struct jetwatt_period_fit *how)
 {
@@ -198,7 +199,7 @@ static int label_groups(struct jetwatt_batch_wait *b, const struct jetwatt_peaks
 	return 0;
 }
 
-/* Label a phase of period k at the peaks @at[0..n-1], unless the peaks may be caused by chance. */
+/* Label a phase of period k at the peaks @at[0..n-1], unless chance or a disturbance may cause them. */
 static void label_peak_phase(struct jetwatt_batch_wait *b, const struct jetwatt_peaks *s,
 			     const size_t *at, size_t n, int k)
 {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JETWATT_PERIOD_MAX	8	/* maximum number of waits per minibatch */
+#define JETWATT_PERIOD_MAX	8	/* maximum waits per minibatch, after merging */
 
 /**
  * struct jetwatt_batch_wait - one wait of one job
@@ -21,14 +21,14 @@
  * @idle_ns: time from the end of the previous wait to the first launch before this wait, ns; the gap
  *	if there is none
  * @cycle_ns: time from the end of the previous wait to the end of this wait, ns
- * @around_ns: duration of a few waits around this wait, ns
+ * @around_ns: sum of @cycle_ns of a few waits around this wait, ns
  * @caller: identifies the thread and the call that waited
  * @launches: number of launches since the previous wait of the process; 0: none, or launches are
  *	not traced
  * @waits: number of waits that this one stands for; 1: no other wait was merged into it
  * @lost: number of waits lost just before this wait, as reported by the probe
  * @starts_minibatch: output: a minibatch begins with this wait
- * @other_phase: output: the wait belongs to a phase with another period than the job's usual one
+ * @other_phase: output: the wait belongs to another phase than the usual one, or to no cycle
  * @in_phase: the wait is known to belong to the usual phase
  * @phase_index: output: index of the wait in the cycle, or JETWATT_PHASE_INDEX_...
  * @missing: output: number of waits that, according to the cycle, are missing just before this wait
@@ -63,7 +63,7 @@ struct jetwatt_batch_wait {
  * @wait_sd: standard deviation of the logarithm of the length of the wait
  * @gap_norm: logarithm of the normalisation of the gap's density: set by viterbi.c
  * @wait_norm: logarithm of the normalisation of the length's density: set by viterbi.c
- * @caller: the thread and call that always wait at this phase index; 0: they vary
+ * @caller: the thread and call of at least 95 % of the waits at this phase index; 0: they vary
  */
 struct jetwatt_emission {
 	double gap, wait;
@@ -89,7 +89,7 @@ struct jetwatt_cycle {
  * @why: 1: compute a score for each wait
  * @lost: probability that a wait was lost, if the probe does not report losses
  * @extra_rate: probability of an additional wait after the end of a minibatch
- * @stall: probability that the first gap of a minibatch is an outlier
+ * @stall: probability of a stall: the first gap of a minibatch is much longer than usual
  * @abort: logarithm of the probability that a minibatch begins before the previous one is complete
  */
 struct jetwatt_wait_hmm {
@@ -102,9 +102,9 @@ struct jetwatt_wait_hmm {
 /**
  * struct jetwatt_long_cycle - minibatches with more than JETWATT_PERIOD_MAX waits
  * @launches: minimum number of launches before an anchor, the wait that occurs once in each of these
- *	minibatches and follows most launches; 0: the minibatches have fewer waits
+ *	minibatches and follows more launches than the others; 0: the minibatches have fewer waits
  * @waits: usual number of waits per minibatch
- * @after: the minibatch ends this many waits after the anchor; negative: a few waits before it
+ * @after: the minibatch ends this many waits after its anchor; negative: a few waits before the next one
  */
 struct jetwatt_long_cycle {
 	uint32_t launches, waits;
@@ -224,7 +224,8 @@ int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_p
 bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n);
 
 /* shift.c: move the peaks of a series to the first wait of each minibatch. See the definitions. */
-#define JETWATT_WAIT_MARGIN	0.40	/* height of a peak of waits; an optimizer step alone makes less */
+/* minimum height of a peak in the lengths of waits (log); an optimizer step alone makes less */
+#define JETWATT_WAIT_MARGIN	0.40
 bool jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
 			   const struct jetwatt_peaks *s, size_t *at);
 bool jetwatt_waits_vary(const struct jetwatt_batch_wait *b, double *v, size_t n, int k, size_t *at);

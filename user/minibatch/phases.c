@@ -47,8 +47,8 @@
 #define BY_CHANCE	1e-4
 /* smallest standard deviation of a duration (logarithm) */
 #define SD_MIN		0.02
-/* minimum of the difference in log-likelihood: in logarithms of the number of minibatches, and per
- * minibatch (evenly distributed durations give 0 for any division) */
+/* minimum gain in log-likelihood by a division of n minibatches: GAIN log(n) + GAIN_EACH n (evenly
+ * distributed durations give 0 for any division) */
 #define GAIN		5
 #define GAIN_EACH	0.03
 /* maximum mean number of successive minibatches of the rarer kind */
@@ -61,9 +61,9 @@
  * @at: index of the minibatch's bound
  * @group: group of the minibatch; GROUPS: none
  * @other: true: an interval of kind JETWATT_BATCH_OTHER
- * @ns: logarithm of the time from the first launch to the end of the minibatch
- * @launches: logarithm of the number of launches
- * @syncs: logarithm of the number of waits
+ * @ns: logarithm of the time from the first launch (without launches, from the start) to the end, ns
+ * @launches: logarithm of the number of launches; without launches -10, or -20 for an evaluation
+ * @syncs: logarithm of the number of waits plus 1
  */
 struct item {
 	size_t at;

@@ -12,8 +12,8 @@
 
 #define PASSES		3	/* maximum number of repetitions */
 #define SAME		0.02	/* stop if the mean log-likelihood changes by less than this */
-#define WORSE		0.3	/* reject the model if the score falls by more than this */
-#define WAITS_MIN	40	/* minimum number of waits for learning rare events */
+#define WORSE		0.3	/* reject the model if the score of new waits is this much lower */
+#define WAITS_MIN	40	/* minimum number of waits for learning a model */
 
 /*
  * A model explains a job if its score is high enough (mean log-likelihood of a wait; 5 % jitter
@@ -155,9 +155,9 @@ static struct rare_counts count_rare(const struct jetwatt_batch_wait *b, size_t 
 }
 
 /*
- * Estimate the probabilities of rare events, all above 0. Only a gap indicates a lost minibatch, so
- * lost minibatches are modelled only if they are more frequent than long gaps that they do not
- * explain. An additional wait must follow waits of usual length; else it makes up for a long wait.
+ * Estimate the probabilities of rare events. Unless the probe reports losses, passes after the first
+ * model lost minibatches only if these are at least twice as many as other long gaps: only a gap shows
+ * them. An additional wait must follow one of usual length; else it makes up for a long wait.
  */
 static void learn_rates(const struct jetwatt_batch_wait *b, size_t n, struct jetwatt_wait_hmm *m,
 			bool first, double *scratch)

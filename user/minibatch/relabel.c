@@ -79,7 +79,6 @@ int jetwatt_relabel_several(struct jetwatt_batch_wait *b, size_t n, const struct
 	return best;
 }
 
-/* Label several successive minibatches of another size as another phase. */
 void jetwatt_relabel_sizes(struct jetwatt_batch_wait *b, size_t n, int k)
 {
 	size_t from = 0, same = 0, last = 0, end;
@@ -158,9 +157,9 @@ static double cycle_near(const struct jetwatt_batch_wait *b, size_t n, size_t at
 }
 
 /*
- * Return whether the waits from @from to @to - 1 have the usual caller and all cycles last at least
- * @least. Usual waits can be told from those of a checkpoint, because the waits of a checkpoint
- * follow each other quickly or have another caller.
+ * Return whether the waits from @from to @to - 1 have the caller of the waits before and after them,
+ * and all cycles last at least @least. Usual waits can be told from those of a checkpoint, because the
+ * waits of a checkpoint follow each other quickly or have another caller.
  */
 static bool are_late(const struct jetwatt_batch_wait *b, size_t n, size_t from, size_t to,
 		     double least)
@@ -310,7 +309,7 @@ static double short_gap(const struct jetwatt_batch_wait *b, size_t n, size_t i)
 
 /*
  * Label a wait as start of a minibatch if the gap before it is much longer than the short gaps
- * around it. Return: usual number of waits in the groups; 0 if the gaps are not of two kinds.
+ * around it. Return: number of waits in more than half of the groups; 0 if there is none.
  */
 int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n)
 {
@@ -338,7 +337,8 @@ int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n)
 
 /*
  * Check long gaps in a job in which every wait seemed to be a minibatch. Return: @k if the long
- * gaps belong to the job; 0 if a disturbance may cause them, or memory is short.
+ * gaps belong to the job; 0 if they are too few or irregular, if a disturbance may cause them, or if
+ * memory is short.
  */
 int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n, int k,
 				    double *scratch)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Labels sequences that the Viterbi path puts into no cycle but that have the job's period, or its
- * callers and launches; and moves misplaced starts of minibatches. */
+/* Labels sequences that the Viterbi path puts into no cycle but that have the job's period, its callers
+ * and launches, or its duration; and moves misplaced starts of minibatches. */
 #include "minibatch/viterbi.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "minibatch/minibatch.h"
 
-/* minimum length of a sequence that is relabelled, in minibatches */
+/* minimum length of a sequence that is relabelled because of its period, in minibatches */
 #define STRETCH		6
 /* minimum confidence in the period of a sequence that is relabelled */
 #define IN_STEP		0.9
@@ -67,9 +67,9 @@ static bool is_usual(const struct jetwatt_batch_wait *b, size_t i, size_t p)
 
 /*
  * Return whether the callers and launches of the waits from @from to @to - 1 are those of the two
- * cycles of @k waits before them, in which not all waits look alike, and these waits do not take less
- * time than usual. (An evaluation takes less time, and a checkpoint has other callers.) @first: phase
- * index of wait @from in the usual cycle.
+ * cycles of @k waits before them, in which not all waits look alike, and the waits take at least
+ * AS_LONG of the usual time. (An evaluation takes less time, and a checkpoint has other callers.)
+ * @first: phase index of wait @from in the usual cycle.
  */
 static bool has_usual_callers(const struct jetwatt_batch_wait *b, size_t from, size_t to, size_t first,
 			      size_t k)

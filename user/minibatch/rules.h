@@ -37,7 +37,7 @@
 	R(PART, "part", 1, \
 	  "the wait is in the middle of a minibatch of more than 8 waits, one of which follows most launches", \
 	  "0", \
-	  "such minibatches are found once the last 2048 waits contain five of them; until then each of their waits, or a few of them, is reported as a minibatch; the boundary may be reported at the end of the wait that follows most launches") \
+	  "such minibatches are found at the earliest when the last 2048 waits contain five of them; until then each of their waits, or a few of them, is reported as a minibatch; the boundary may be reported at the end of the wait that follows most launches") \
 	R(SINGLE, "single", 0, \
 	  "each wait is a minibatch: no period of two or more waits was found, or the launches show it", \
 	  "confidence, 0 to 1: grows with the number of waits", \
@@ -72,7 +72,7 @@
 	  JETWATT_LATE) \
 	R(MERGED, "merged", 0, \
 	  "one or two waits between two minibatches fit neither and are added to the earlier one", \
-	  "0 or less", \
+	  "0", \
 	  JETWATT_LATE) \
 	R(TEMPLATE, "template", 0, \
 	  "the next wait fits its position in the learned cycle", \
@@ -115,7 +115,7 @@
 	  "confidence in the period of the sequence, above 0.9; 1: by callers or duration", \
 	  JETWATT_LATE) \
 	R(LAST, "last", 0, \
-	  "no wait follows: a minibatch ends here if all its waits were seen", \
+	  "no wait follows: a minibatch ends here if all its waits were seen, or if it is not of the usual kind", \
 	  "share of the minibatch's waits that were seen", \
 	  "")
 

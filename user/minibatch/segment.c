@@ -54,8 +54,8 @@ static size_t busiest_thread(struct jetwatt_item *it, size_t n)
 	uint32_t best = 0;
 	size_t most = 0, kept = 0;
 
-	/* A job has many threads, but waits in few of them, so the first 64 waits contain every
-	 * candidate. Stop once a thread has more than half of the waits. */
+	/* A job has many threads, but waits in few of them, so only threads in the first 64 waits are
+	 * candidates. Stop once a thread has more than half of the waits. */
 	for (size_t i = 0; i < n && most * 2 <= n; i++) {
 		size_t count = 0;
 		bool seen = false;
@@ -117,9 +117,9 @@ static bool is_shared(const struct jetwatt_item *it, size_t n)
 }
 
 /*
- * Find the minibatches of one job, window by window. The next window begins with the first
- * minibatch that is incomplete in the previous one. The memory and the time per wait therefore do
- * not depend on the length of the run, and the job may change its behaviour.
+ * Find the minibatches of one job, window by window. The bounds in about the first 7/8 of a window are
+ * kept, and the next window begins after them. The time per wait therefore does not depend on the
+ * length of the run, and the job may change its behaviour.
  * Return: number of bounds; -ENOMEM.
  */
 static int segment_job(struct jetwatt_item *it, size_t n, const struct jetwatt_bounds_out *dst,

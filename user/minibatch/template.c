@@ -171,8 +171,8 @@ static void track_speed(struct tracker *t, const struct jetwatt_batch_wait *b)
 	t->known = true;
 }
 
-/* Return the median offset of labelled waits (of their gap or length) from the job's speed
- * around them; @sd: its scatter. */
+/* Return the median offset of the waits labelled as @eval's (NULL: of the additional waits) from the
+ * job's speed around them. @wait: compare lengths, not gaps; @sd: set to the scatter of the offset. */
 static double speed_offset(const struct jetwatt_batch_wait *b, size_t n,
 			   const struct jetwatt_cycle *train, const struct jetwatt_cycle *eval,
 			   bool wait, double *scratch, double *sd)

@@ -11,9 +11,9 @@
  * data loader, that of the other gaps, and that of the GPU. Two successive outliers of the same size
  * are a new speed.
  *
- * As long as the best path predicts the next wait, only that path is continued. If that path does
- * not predict the next wait, all transitions are evaluated until one path is ahead of the others by
- * BEAM. Therefore most waits need one comparison, and few need the evaluation of all paths.
+ * As long as only one path is left and it predicts the next wait, only that path is continued. If it
+ * does not, all transitions are evaluated until one path is ahead of the others by BEAM. Therefore most
+ * waits need one comparison, and few need the evaluation of all paths.
  */
 #include "minibatch/viterbi.h"
 
@@ -130,7 +130,7 @@ static double log_emission(const struct decoder *d, const struct jetwatt_emissio
 	/* The speeds of the loader and of launches differ, but not by much. */
 	apart = (w->speed_gap[0] - w->speed_gap[1]) / APART;
 	s -= 0.5 * apart * apart;
-	/* As for the gaps. */
+	/* A speed that is known from one wait only may be wrong, as in correct_speed(). */
 	if (w->provisional_wait && d->at) {
 		w->outlier_wait = b->wait - p->wait - w->speed_wait;
 		w->provisional_wait = false;
@@ -300,7 +300,7 @@ static void expand_state(struct decoder *d, int from)
 }
 
 /* If only one path is left and it predicts the present wait, extend that path by the wait.
- * Return: the state of the wait; -1 if the path does not predict the wait. */
+ * Return: the state of the wait; -1 if all transitions have to be evaluated. */
 static int follow_alone(struct decoder *d, int from)
 {
 	bool eval = from >= EVAL_AT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The hidden Markov model of a job's waits: learning (template.c), decoding (viterbi.c, decode.c),
- * and corrections of the labels (relabel.c, relabel_period.c). Included by these files and refine.c.
+ * and corrections of the labels (relabel.c, relabel_period.c).
  */
 #ifndef JETWATT_MINIBATCH_VITERBI_H
 #define JETWATT_MINIBATCH_VITERBI_H
@@ -25,7 +25,7 @@ void jetwatt_template_shift(const struct jetwatt_batch_wait *b, size_t n,
 /* Learn the emission of additional waits after the end of a minibatch. */
 void jetwatt_template_extra(const struct jetwatt_batch_wait *b, size_t n,
 			    struct jetwatt_wait_hmm *m, double *scratch);
-/* Estimate the probability that the first gap of a minibatch is an outlier. */
+/* Return the probability of a stall: that the first gap of a minibatch is much longer than usual. */
 double jetwatt_template_stalls(const struct jetwatt_batch_wait *b, size_t n,
 			       const struct jetwatt_cycle *c);
 
@@ -36,7 +36,7 @@ double jetwatt_template_stalls(const struct jetwatt_batch_wait *b, size_t n,
  */
 int jetwatt_relabel_several(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c,
 			    bool other);
-/* Label several successive minibatches of another size than @k as another phase. */
+/* Label three or more successive minibatches of one size other than @k as another phase. */
 void jetwatt_relabel_sizes(struct jetwatt_batch_wait *b, size_t n, int k);
 /* Label a run of cycles as another phase if, in each cycle, gaps that are usually short are as long
  * as the first gap. */
@@ -47,11 +47,12 @@ void jetwatt_relabel_caught_up(struct jetwatt_batch_wait *b, size_t n);
 /* For jobs with one wait per minibatch: label waits as minibatches if they fit at no speed but
  * are as long as their neighbours. */
 void jetwatt_relabel_alike(struct jetwatt_batch_wait *b, size_t n);
-/* Label the waits after long gaps as starts of minibatches. Return: usual number of waits per
- * group; 0 if the gaps are not of two kinds. */
+/* Label the waits after long gaps as starts of minibatches. Return: number of waits in more than half
+ * of the groups; 0 if there is no such number. */
 int jetwatt_relabel_long_gaps(struct jetwatt_batch_wait *b, size_t n);
 /* Check that no disturbance causes the long gaps whose next waits were labelled as starts of
- * minibatches. Return: @k; 0 if a disturbance may cause the gaps, or if memory is short. */
+ * minibatches. Return: @k; 0 if a disturbance may cause the gaps, if fewer than 20 gaps are long or
+ * less than 80 % of them are @k waits apart, or if memory is short. */
 int jetwatt_relabel_check_long_gaps(const struct jetwatt_batch_wait *b, size_t n, int k,
 				    double *scratch);
 
@@ -76,8 +77,8 @@ void jetwatt_follower_begin(struct jetwatt_follower *f, const struct jetwatt_wai
 void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_batch_wait *b);
 
 /* relabel_period.c: label as minibatches those sequences of waits that fit no cycle but have the
- * job's period, and a few disturbed waits that have the callers and launches of the cycle.
- * Return: 0; -ENOMEM. */
+ * job's period, and a few disturbed waits that have the callers and launches, or the duration, of
+ * the cycle. Return: 0; -ENOMEM. */
 int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r);
 
 /*

@@ -48,8 +48,8 @@
 #define TO_EVAL		(-4.0)
 /* log-probability of the transition from an evaluation to training */
 #define FROM_EVAL	(-3.0)
-/* the gap before an additional wait is shorter than the first gap by this (logarithm): a seventh
- * of it */
+/* with one wait per minibatch, the gap before an additional wait is shorter than the other gaps by
+ * this (logarithm): a seventh of them */
 #define EXTRA_GAP	2.0
 #define EXTRA_GAP_SD	0.7
 #define EXTRA_WAIT_SD	2.5
@@ -58,7 +58,8 @@
 /* log-probability of missing waits if the probe reports losses: added once, and once more for each
  * wait by which the number of missing waits differs from the number that the probe reported */
 #define REPORTED	(-0.5)
-#define MORE_LOST	(-0.9)	/* log-probability of each missing wait after the first one */
+/* log-probability of each missing wait after the first one if the probe does not report losses */
+#define MORE_LOST	(-0.9)
 
 /**
  * struct viterbi_path - the most probable path to a state
@@ -66,16 +67,16 @@
  * @speed_gap: estimated speed (logarithm) of the first gap and of the other gaps of a minibatch
  * @speed_wait: estimated speed (logarithm) of the waits
  * @outlier_gap: deviation of the most recent first gap of a minibatch, and of the most recent other
- *	gap, if the gap was an outlier; NAN: it was no outlier
+ *	gap, if the gap was an outlier; NAN: it was no outlier. @outlier_gap[0] is INFINITY until the
+ *	second wait
  * @outlier_wait: deviation of the length of the last wait, if it was an outlier; NAN: it was
  *	no outlier
  * @old_gap: values of @speed_gap before new speeds were estimated last; NAN: none
  * @old_wait: value of @speed_wait before a new speed was estimated last; NAN: none
  * @provisional_gap: the speed of the first gap, and that of the other gaps, is known from one gap
  *	only
- * @unproven_gap: number of gaps that must still fit until the speed of the first gap of the job, which
- *	@old_gap contains if the second gap has replaced it, is discarded; 0: it has been discarded,
- *	or only one gap is known
+ * @unproven_gap: number of gaps that must still fit @speed_gap before @old_gap, the speed of the gap
+ *	that was known first, is discarded; 0: it has been discarded, or only one gap is known
  * @provisional_wait: the speed of the waits is known from one wait only
  * @outlier: JETWATT_OUTLIER_... of the last wait
  */

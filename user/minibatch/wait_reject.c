@@ -29,7 +29,7 @@
 /* minimum ratio of a minibatch's first gap to its longest other gap for starts that are the
  * job's own */
 #define APART		3
-#define LASTING		200	/* a period that has no slips over this many waits is not a beat */
+#define LASTING		200	/* a period with at most SLIPS over this many waits is no beat */
 /* maximum number of slips per wait for a period that is the job's own; lost waits cause some
  * slips */
 #define SLIPS		0.01
