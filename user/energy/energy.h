@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Energy between two times, with its uncertainty; division of energy among jobs; settling of power.
- * The functions are pure: they use only their arguments, no descriptors and no clocks.
+ * The functions use only their arguments, no descriptors and no clocks.
  */
 #ifndef JETWATT_ENERGY_ENERGY_H
 #define JETWATT_ENERGY_ENERGY_H
@@ -140,12 +140,13 @@ int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
  * @c: receives the result
  *
  * The error of the energy includes the error of sampling (from the differences between readings),
- * of quantisation (which does not average out if the readings do not change), and of the times of
- * start and end relative to those of the samples (JETWATT_BATCH_SKEW_NS each).
+ * of quantisation (which does not average out if the readings do not change), of the chip's averaging
+ * filter, and of the times of start and end relative to those of the samples (JETWATT_BATCH_SKEW_NS
+ * each).
  *
- * Grade A: an error of at most 1 %, at least 50 new sensor values, and samples for at least 99.9 %
- * of the time. Grade B: 3 %, 10 values, 99 %. Grade C: 10 %, 3 values, 90 %. Grade D: all others,
- * and minibatches whose start or end was computed.
+ * Grade A: a standard error of the total of at most 1 %, at least 50 new sensor values, and samples for
+ * at least 99.9 % of the time. Grade B: 3 %, 10 values, 99 %. Grade C: 10 %, 3 values, 90 %. Grade D:
+ * all others, and minibatches whose start or end was computed.
  */
 void jetwatt_batch_cost_between(const struct jetwatt_energy_mark *from,
 				const struct jetwatt_energy_mark *to,
@@ -215,7 +216,8 @@ int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
  * @w: total power of each sample, W
  * @n: number of samples
  *
- * Power has settled from the first sample on after which it has no trend that exceeds its noise.
+ * Power has settled when the rest of its decay is below 0.6 % of power and it has no trend that exceeds
+ * its noise.
  *
  * Return: index of the first settled sample; -ENODATA: power has not settled yet, or the samples do
  * not suffice to tell; -ENOMEM.

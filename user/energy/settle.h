@@ -39,7 +39,7 @@ long jetwatt_batch_windows(const uint64_t *t, const double *w, size_t n, double 
 			   double *first);
 
 /* Fit the mean powers @y of @n windows by least squares, for the decay time @tau (as in struct
- * jetwatt_batch_fit); 0: fit a constant. */
+ * jetwatt_batch_fit). @tau 0, or too long to be told from a constant: fit a constant. */
 struct jetwatt_batch_fit jetwatt_batch_least(const double *y, size_t n, double tau);
 
 #endif

@@ -26,7 +26,8 @@ struct jetwatt_cgroup {
 int jetwatt_cgroup_make(struct jetwatt_cgroup *c);
 
 /* Get the path of a process's cgroup, as in /proc/PID/cgroup. @pid: 0: this process. Return: 0;
- * -ENOENT: the process has no v2 cgroup, and @path is empty; -ENAMETOOLONG: @path is truncated. */
+ * -ENOENT: the process has ended or has no v2 cgroup, and @path is empty; -ENAMETOOLONG: @path is
+ * truncated. */
 int jetwatt_cgroup_of(pid_t pid, char *path, size_t len);
 
 /* Get the mount point of the v2 hierarchy. @dir: buffer of PATH_MAX bytes. Return: 0, -ENOENT. */
@@ -44,8 +45,8 @@ int jetwatt_cgroup_move(const struct jetwatt_cgroup *c, pid_t pid);
 /* Return: 1 if the cgroup contains no process or was removed, else 0. */
 int jetwatt_cgroup_empty(const struct jetwatt_cgroup *c);
 
-/* Close a cgroup; remove it if this process made it. Processes that are still in the cgroup move
- * to its parent. */
+/* Close a cgroup. If this process made it, move the processes that are still in the cgroup to its
+ * parent, and remove it. */
 void jetwatt_cgroup_close(struct jetwatt_cgroup *c);
 
 #endif

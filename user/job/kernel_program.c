@@ -16,7 +16,7 @@
  * The program is called with the numbers FLOP, BYTES and, optionally, LAUNCHES. The kernel of the
  * program reads every float of a buffer, applies "rounds" multiply-adds to it, and writes it back:
  * 8 bytes per float, and 2 operations per float and round. Each thread has four independent chains,
- * which hide the latency of arithmetic. The buffer has up to 128 MiB, more than every cache; to
+ * which hide the latency of arithmetic. The buffer has up to 128 MiB, more than a GPU's caches; to
  * move more bytes than twice this size, the program launches the kernel several times. Between two
  * waits the program does FLOP operations and moves BYTES bytes, except for rounding to whole
  * rounds; it divides them into at least LAUNCHES launches, whose buffer may then fit into a cache.

@@ -167,7 +167,7 @@ static void update_cgroup(struct jetwatt_usage *u, uint64_t *rss)
 }
 
 /* Update the job's process and its descendants. /proc lists processes by pid, and a child's pid is
- * usually above its parent's; if it is not, the child is found at the next sample. */
+ * usually above its parent's; if it is not, the child is not found, unless its parent is @u->pid. */
 static void update_tree(struct jetwatt_usage *u, uint64_t *rss)
 {
 	DIR *proc = opendir("/proc");

@@ -47,7 +47,7 @@ struct jetwatt_usage_count {
  * @file.ino: inode of the file
  * @file.fd: this process's own descriptor of the file
  * @nr_file: number of elements of @file
- * @missed: number of processes and files left out because the arrays were full
+ * @missed: number of times that a sample left out a process or a file because the arrays were full
  * @looks: number of samples
  * @begun: 1: the first sample was taken
  * @looked_ns: time of the last sample, ns, CLOCK_MONOTONIC
@@ -97,7 +97,7 @@ struct jetwatt_usage {
  * @job_read_bytes: bytes that the job has read from storage
  * @read_calls: read system calls of the job
  * @files: number of files that the job has had open for reading and that were tracked
- * @missed: number of processes and files that were left out
+ * @missed: number of times that a sample left out a process or a file
  */
 struct jetwatt_usage_result {
 	double cpu_s, cores, machine, gpu, memory, cached;

@@ -63,7 +63,8 @@ struct jetwattd_timeshare {
  * @window_s: length of the averaging window, in s
  * @cap_w: upper limit for the mean power over @cap_window_s, in W, while there is a budget; 0: none
  * @cap_window_s: length of the short averaging window of @cap_w, in s
- * @backoff_s: longest back-off after a cap event, in s
+ * @backoff_s: longest back-off after a cap event, and time between two attempts while no mode is within
+ *	the budget, in s
  * @rate_hz: rate of power samples, in Hz; 0: the highest rate possible
  * @learn_s: maximum time for learning a workload, in s; 0: no maximum
  * @learn_j: maximum energy used while learning a workload, in J
@@ -82,7 +83,7 @@ struct jetwattd_timeshare {
  *	while a process uses the GPU
  * @given: bit i is set if the file sets key i of the table of keys in policy.c; "budget = 15W over 1s"
  *	also sets the key "window"
- * @most: maximum number of modes to measure for a workload
+ * @most: maximum number of modes to measure for a workload, unless none of them is within the budget
  * @modes: file with the modes that may be chosen; empty: all modes of the board
  * @db: profile database; empty: the default path
  * @control: path of the control socket
