@@ -236,7 +236,8 @@ int jetwatt_db_open(struct jetwatt_db **out, const char *path, bool write,
 			 "run jetwatt profile -p PID, or jetwatt import FILE.csv");
 		return rc;
 	}
-	/* If several users may write the directory, @err has its reason already. */
+	/* If several users may write the directory, or root may not take on the rights of its owner,
+	 * @err has its reason already. */
 	if (rc)
 		return *err->why ? rc : refused_by_errno(-rc, &owner, err);
 

@@ -160,8 +160,8 @@ int jetwatt_db_take_rights(const struct jetwatt_db_owner *o, struct jetwatt_db_r
 	struct __user_cap_data_struct none[2];
 
 	*was = (struct jetwatt_db_rights){ 0 };
-	/* This thread has the owner's rights already, because one function of the database has
-	 * called another. */
+	/* The process keeps its own rights, or this thread has the owner's rights already, because one
+	 * function of the database has called another. */
 	if (!o->uid || (uid_t)setfsuid((uid_t)-1) == o->uid)
 		return 0;
 	was->groups = getgroups(JETWATT_DB_GROUPS, was->group);

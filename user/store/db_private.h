@@ -16,7 +16,7 @@
 /**
  * struct jetwatt_db_owner - the user whose rights root uses for a database (db_owner.c says why)
  * @uid: id of that user; 0: the process keeps its own rights
- * @gid: group of that user, never 0
+ * @gid: group of that user, not 0; 0 if @uid is 0
  * @name: name of that user, or the user id as text if the user has no name
  */
 struct jetwatt_db_owner {
@@ -58,8 +58,9 @@ void jetwatt_db_restore_rights(struct jetwatt_db_rights *was);
 /* Take on the rights of the owner of an open database. Return: the previous rights. */
 struct jetwatt_db_rights jetwatt_db_become_owner(const struct jetwatt_db *db);
 
-/* Used in every function that calls SQLite: the thread has the rights of the owner until the
- * function returns. SQLite may open, create and delete files in any call. */
+/* Used in the functions of db.h and pool.h that call SQLite (jetwatt_db_open() takes on the rights
+ * itself): the thread has the rights of the owner until the function returns. SQLite may open, create
+ * and delete files in any call. */
 #define JETWATT_DB_AS_OWNER(db)							\
 	struct jetwatt_db_rights rights __attribute__((cleanup(jetwatt_db_restore_rights), unused)) =	\
 		jetwatt_db_become_owner(db)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reader of ONNX files (github.com/onnx/onnx, onnx.proto): reads the graph of a network without its
- * weights. The roofline verb uses this reader. Built on wire.h; the file is not trusted.
+ * Reader of ONNX files (github.com/onnx/onnx, onnx.proto): reads the graph of a network, and of its
+ * weights only the values of small tensors. The roofline verb uses this reader. Built on wire.h; the
+ * file is not trusted.
  */
 #ifndef JETWATT_ONNX_H
 #define JETWATT_ONNX_H

@@ -49,8 +49,8 @@ int jetwatt_pool_progress_store(struct jetwatt_db *db, const char *pool, const s
 int jetwatt_pool_read_own(struct jetwatt_db *db, int64_t after, int max, struct jetwatt_pool_row **row,
 		     struct jetwatt_error_text *err);
 
-/* Store rows of other devices, either all rows or none. Rows that cannot be measurements are
- * skipped; *@skipped is increased by their number. Return: number of new rows; errors as
+/* Store rows of other devices, either all rows or none. Rows with invalid values or without the name of
+ * a device are skipped; *@skipped is increased by their number. Return: number of new rows; errors as
  * jetwatt_db_open(). */
 int jetwatt_pool_store(struct jetwatt_db *db, const struct jetwatt_pool_row *row, size_t n,
 		      uint64_t *skipped, struct jetwatt_error_text *err);

@@ -26,7 +26,8 @@ static int report_refuse(struct report_reader *r, const struct jetwatt_json_valu
 	return -EINVAL;
 }
 
-/* Check that a path is below one of the roots that a board is read from, without "." and "..". */
+/* Check that a path is below one of the roots that a board is read from, without the names "." and "..",
+ * spaces, control characters and backslashes. */
 static bool report_path_ok(const char *path)
 {
 	static const char *const root[] = { "sys/", "proc/", "etc/", "var/lib/" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reader of board reports, which jetwatt doctor --report writes: the files of sysfs, procfs, the
- * device tree and /etc that determine what jetwatt finds on a board, and what its module has found.
+ * Reader of board reports, which jetwatt doctor --report writes: the files of sysfs, procfs, /etc and
+ * /var/lib that determine what jetwatt finds on a board, and what its module has found.
  * Reports come from other people's machines, so the reader does not trust any value in a report.
  */
 #ifndef JETWATT_STORE_REPORT_H

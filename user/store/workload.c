@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Normalise a command line, a cgroup and a board, so that runs can be compared. */
+/* Normalise a command line and a cgroup, so that runs can be compared. */
 #include "store/workload.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The identity of a workload. Two runs of the same workload have the same identity, even if the
- * directory of the program, the checkpoint directory or the container differ. The functions are
+ * directory of the executable, the checkpoint directory or the container differ. The functions are
  * pure: they convert text to text, and read no files.
  */
 #ifndef JETWATT_WORKLOAD_H
@@ -37,10 +37,10 @@ struct jetwatt_workload {
  * @arg, @n: arguments, as in /proc/PID/cmdline
  * @buf, @len: gets the text
  *
- * The path of the program loses its directories, and --option=value becomes two words. Options that
- * do not change what a minibatch does (log directories, epochs, seeds, ports), and secrets, are
- * left out with their values. Words are quoted as for a shell. If the line does not fit, the rest
- * of the line is replaced by a hash.
+ * The path of the executable (@arg[0]) loses its directories, and --option=value becomes two words.
+ * Options that do not change what a minibatch does (log directories, epochs, seeds, ports), and
+ * secrets, are left out with their values. Words are quoted as for a shell. If the line does not fit,
+ * the rest of the line is replaced by a hash.
  */
 void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t len);
 
@@ -49,7 +49,7 @@ void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t l
 uint32_t jetwatt_workload_batch(const char *const *arg, int n);
 
 /* Write the path of a cgroup without parts that differ between runs: container ids, session and run
- * numbers; a login session becomes "user.slice". @line: line of /proc/PID/cgroup. */
+ * numbers; any cgroup below user.slice becomes "user.slice". @line: line of /proc/PID/cgroup. */
 void jetwatt_workload_cgroup(const char *line, char *buf, size_t len);
 
 /* Write the SHA-256 of all fields of a workload, in hexadecimal. */

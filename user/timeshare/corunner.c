@@ -41,8 +41,8 @@ static int corunner_spawn(struct jetwatt_corunner *t)
 	if (err)
 		return err;
 	t->pidfd = syscall(SYS_pidfd_open, t->child.pid, 0);
-	/* A process group of its own: without a freezer, SIGSTOP to the group stops all
-	 * processes. */
+	/* A process group of its own: without a freezer, SIGSTOP to the group stops the
+	 * command's processes. */
 	if (t->pidfd < 0 || setpgid(t->child.pid, t->child.pid))
 		return -errno;
 	if (!jetwatt_cgroup_make(&t->cgroup) && jetwatt_cgroup_move(&t->cgroup, t->child.pid))

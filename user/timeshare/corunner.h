@@ -65,14 +65,14 @@ int jetwatt_corunner_go(struct jetwatt_corunner *t);
 /**
  * jetwatt_corunner_idle() - check whether a program has nothing to do
  * @t: the program
- * @stamp: state of the program at the previous check, 0 before the first check; receives the
- *	state at this check
+ * @stamp: state of the program at the previous check, 0 before the first check; receives the state at
+ *	this check, 0 if not all threads sleep
  *
  * A program is idle if all its threads sleep, none of them waits for the GPU, and none has run
- * since the previous check.
+ * since the previous check. Without a cgroup of its own, only the command's main thread is checked.
  *
  * Return: 1 if the program is idle; 0 if a thread does not sleep or has run since the previous check,
- * or at the first check; -EBUSY: a thread waits for the GPU, and the probe will report the end of
+ * or if *@stamp was 0; -EBUSY: a thread waits for the GPU, and the probe will report the end of
  * this wait.
  */
 int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp);

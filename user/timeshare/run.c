@@ -5,8 +5,8 @@
  * Training is frozen at the end of a minibatch: the first one, from the tau-th on, at which a request
  * waits, or the last one that the plan permits (plan/interleave.h). A wait for the GPU marks that end,
  * so the training's work on the GPU is complete then. If training reaches no minibatch boundary in
- * time, because it evaluates or writes a checkpoint, it is frozen between boundaries, and the overrun
- * is counted. The server runs until all its threads sleep and none of them waits for the GPU.
+ * time, for instance because it writes a checkpoint, it is frozen between boundaries. With a plan, the
+ * overrun is counted. The server runs until all its threads sleep and none of them waits for the GPU.
  */
 #include "timeshare/timeshare.h"
 

@@ -81,7 +81,8 @@ struct jetwatt_timeshare_span {
  * @plan_hz: request rate for which @plan was made, in requests per second
  * @planned_minibatches: number of training minibatches that valid plans contained, summed
  *	over their windows
- * @achieved: total number of training minibatches that ended while plans were valid
+ * @achieved: total number of training minibatches that ended while plans were valid and before the
+ *	server ended
  * @minibatches: number of training minibatches that have ended since the start
  * @infer_waits: number of the server's waits for the GPU that have ended
  * @slices: number of training time slices that have begun after one of the server
@@ -121,8 +122,9 @@ struct jetwatt_timeshare {
 	double uj[JETWATT_TIMESHARE_KINDS];
 };
 
-/* run.c: run both programs in time slices until the training ends, a signal arrives or @s->end
- * becomes readable; then thaw both. Return: 0 or an exit code; the error has been reported. */
+/* run.c: run both programs in time slices until the training ends, a signal arrives, @s->end becomes
+ * readable or an error occurs; then thaw both. If the server ends first, training runs alone. Return: 0
+ * or an exit code; the error has been reported. */
 int jetwatt_timeshare_run(struct jetwatt_timeshare *s);
 
 /* replan.c: forget the times of both programs and the plan, because the mode has changed. The
