@@ -6,7 +6,7 @@
  * longest gap of a minibatch may for some time not be its first gap. Therefore the waits are
  * divided into windows of several minibatches, and each window votes for the position in the
  * minibatch whose median gap is the longest. If the longest gap is at the start of the minibatch,
- * all windows vote for the same position. If a beat or chance causes the longest gap, its position
+ * most windows vote for the same position. If a beat or chance causes the longest gap, its position
  * differs from window to window.
  */
 #include "minibatch/period.h"

@@ -2,7 +2,7 @@
 /*
  * Divides waits into minibatches of a known period k, even if some waits are missing.
  *
- * A lost wait leaves a gap that is longer than any true one, so if every peak began a minibatch, a
+ * A lost wait leaves a gap that may be longer than the true ones, so if every peak began a minibatch, a
  * minibatch would wrongly start after a lost wait. Instead of starting a minibatch at every peak,
  * dynamic programming finds the best division of the whole sequence. The score of a group rises by
  * 1 if its first gap exceeds its other gaps and falls by 1 if not, and falls for each wait that the

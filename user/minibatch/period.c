@@ -6,9 +6,9 @@
  * training step; the other gaps contain only launches. Therefore the first gap of a minibatch is
  * its longest one, a peak in the series of gaps; with k waits per minibatch, successive peaks are k
  * waits apart. Only neighbouring gaps are compared: a change of clocks scales all of them and moves
- * no peak. With one wait per minibatch, peaks are caused only by chance, and then have no period,
- * or by a beat with a disturbance (wait_reject.c). Whether the peaks are caused by chance or by a
- * beat, every wait is a minibatch.
+ * no peak. With one wait per minibatch, peaks are caused by chance, and then have no period, by a
+ * beat with a disturbance (wait_reject.c), or by several processes that load data in turn. In these
+ * cases, every wait is a minibatch.
  */
 #include "minibatch/period.h"
 

@@ -80,8 +80,8 @@ bool jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t
 /*
  * Return whether the waits of a minibatch before the last one differ from each other in length, or
  * the last one is longer than an optimizer step explains. Waits that do not vary in this way are a
- * minibatch each, and an optimizer step follows every @k of these minibatches. If the waits vary, also
- * move the peaks of @v to the wait after the longest gap.
+ * minibatch each, and an optimizer step follows every @k-th one. If the waits vary, also move the
+ * peaks of @v to the wait after the longest gap.
  */
 bool jetwatt_waits_vary(const struct jetwatt_batch_wait *b, double *v, size_t n, int k, size_t *at)
 {

@@ -4,7 +4,7 @@
  *
  * All values are medians of differences, between waits with different phase indices of one
  * minibatch, or between waits with the same phase index in successive minibatches. Therefore
- * outliers have no weight, and a change of speed affects only the differences between waits before
+ * outliers have little weight, and a change of speed affects only the differences between waits before
  * and after the change.
  */
 #include "minibatch/viterbi.h"

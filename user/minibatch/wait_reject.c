@@ -8,7 +8,7 @@
  * minibatches. First, the peaks of a beat are small: the delay is a small fraction of a minibatch's
  * duration, whereas a data loader or waits of different lengths make larger differences. Second,
  * the beat slips: two independent clocks have no common period, so after some waits the next peak
- * is one wait early or late. The order of calls in a program never slips.
+ * is one wait early or late. The order of calls in a program does not slip.
  *
  * A period is accepted if its peaks are too high for a beat, or if the period lasts without slips
  * for longer than a beat would. If all that is known of the periods of the job and of the other
