@@ -3,7 +3,7 @@
  * Profiles as CSV: cores,cpu_khz,gpu_hz,emc_hz[,batch],time_ms,power_w[,time_sd,power_sd].
  * time_ms is the time of one minibatch in ms, power_w the mean power in W; time_sd and power_sd are
  * their relative standard errors, which jetwatt writes. Columns are found by name; unknown ones
- * are ignored. A file with only the columns of the knobs is a mode list. An optional knob
+ * are ignored. A file without time_ms and power_w is a mode list. An optional knob
  * (JETWATT_KNOB_OPTIONAL()) has a column behind emc_hz if a row sets it. Without the column, or
  * with 0 in it, the mode does not set the knob.
  * The reader accepts CRLF, a byte order mark, blank lines and comment lines that begin with #, but
@@ -36,8 +36,8 @@ int jetwatt_csv_read(const char *path, struct jetwatt_row **row, uint32_t **batc
 /* Parse from memory, as jetwatt_csv_read() does; the fuzzer calls this. */
 int jetwatt_csv_parse(const char *text, size_t len, struct jetwatt_row **row, uint32_t **batch,
 		      struct jetwatt_csv_error *err);
-/* Write a profile, or a mode list if every time_ms is NAN, with the columns time_sd and
- * power_sd. The file is replaced atomically (a pipe is written directly). Doubles have as many
+/* Write a profile with the columns time_sd and power_sd, or a mode list if every time_ms and
+ * power_w is NAN. The file is replaced atomically (a pipe is written directly). Doubles have as many
  * digits as needed to read back the same value. @batch: minibatch size of each row; NULL: no
  * such column. Return: 0; -EINVAL: the reader would refuse a row; other negative errno. On
  * failure a regular file at @path is unchanged, except if only the sync of its directory failed. */

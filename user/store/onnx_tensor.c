@@ -185,7 +185,7 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 }
 
 /* The name and the type are those of the tensor of the values that are not zero; the shape is that of
- * the tensor with all values, because it is stored with them when the network runs. */
+ * the tensor with all values, because a running network stores all of them. */
 int jetwatt_onnx_sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body)
 {
 	struct jetwatt_graph_value shape = { .rank = 0 }, *v;

@@ -6,7 +6,7 @@
  * waits, or the last one that the plan permits (plan/interleave.h). A wait for the GPU marks that end,
  * so the training's work on the GPU is complete then. If training reaches no minibatch boundary in
  * time, for instance because it writes a checkpoint, it is frozen between boundaries. With a plan, the
- * overrun is counted. The server runs until all its threads sleep and none of them waits for the GPU.
+ * overrun is counted. The server runs until it is idle (jetwatt_corunner_idle()).
  */
 #include "timeshare/timeshare.h"
 
