@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Finds the peaks in a series of values, one per wait (mostly the logarithm of the gap before the
- * wait), and tests whether the peaks have a period. Used by period.c. */
+ * wait), and tests whether the peaks have a period. */
 #include "minibatch/period.h"
 
 #include <math.h>
