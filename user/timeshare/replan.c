@@ -91,7 +91,7 @@ static void make_plan(struct jetwatt_timeshare *s)
 	s->plan_hz = q.arrival_hz;
 	s->beyond = s->feasible ? 0 : s->beyond + 1;
 	if (s->beyond == BEYOND && !s->logged++)
-		jetwatt_notice("the latency limit cannot be met, using the shortest windows: limit %.3g ms, %.3g requests per second, minibatch of training %.3g ms",
+		jetwatt_notice("the latency limit cannot be met: limit %.3g ms, %.3g requests per second, minibatch of training %.3g ms",
 				   q.latency_ms, q.arrival_hz, q.train_ms);
 	write_batch_size(s);
 }
