@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The actuator: the only part of jetwattd that applies a power mode, verifies it, and restores the
- * board's saved state. The actuator knows neither budgets nor jobs; it reports what happens to the
- * board by events.
+ * The actuator: the part of jetwattd that applies a power mode, verifies it, and restores the board's
+ * saved state. (At the start, main.c restores what a killed process has left applied.) The actuator
+ * knows neither budgets nor jobs; it reports what happens to the board by events.
  *
  * Not thread-safe: the callers hold jetwattd's lock, and events are delivered under it.
  */
@@ -16,7 +16,7 @@
 /**
  * enum jetwattd_event - events of the actuator
  * @JETWATTD_SWITCHED: a mode has been applied
- * @JETWATTD_LOW_REFUSED: a knob has refused a mode during a step down
+ * @JETWATTD_LOW_REFUSED: a mode could not be applied during a step down
  * @JETWATTD_CEDED: another process has changed a knob and keeps its value; the saved state
  *	is forgotten
  * @JETWATTD_LEASED: another jetwatt holds the lease of the board
@@ -53,7 +53,8 @@ typedef void (*jetwattd_event_fn)(void *to, enum jetwattd_event event, const str
  *
  * The actuator sets:
  * @mode: the mode applied last
- * @low: mode that the last step down applied; if @low_ns is not 0, the reduced lowest mode
+ * @low: mode that the last step down applied; if @low_ns is not 0, a knob refused @floor, and @low is
+ *	@floor with some knobs as they were
  * @applied: 1: @mode is applied; 0: the board is in its own state
  * @mixed: 1: a switch or a restore failed half-way, so the knobs match no known mode
  * @restoring: 1: a knob refused the saved state; the restore is retried
@@ -101,8 +102,8 @@ int jetwattd_apply_low(struct jetwattd_actuator *a, const struct jetwatt_mode *t
 int jetwattd_check_knobs(struct jetwattd_actuator *a);
 
 /* Restore the saved state of the board. If a knob refuses, jetwattd_check_knobs() retries the
- * restore until a mode is applied. Return: 0; -EPIPE: jetwatt-knobs has ended; other negative
- * errno, reported. */
+ * restore until it succeeds or a mode is applied. Return: 0; -EPIPE: jetwatt-knobs has ended; other
+ * negative errno, reported at the first attempt. */
 int jetwattd_restore(struct jetwattd_actuator *a);
 /* Restore the saved state when jetwattd ends, if a mode was applied at least in part. A restore that
  * a knob refuses is retried three times, 1 s apart, before the function returns. Return: as

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blind: power samples are missing, so power cannot be compared with the budget. The lowest mode is
- * applied and held while any process that uses the GPU lives, because restoring the board would
- * lift the cap for a running job.
+ * applied and held while any process that uses the GPU lives or the ramp is active, because restoring
+ * the board would lift the cap for a running job.
  */
 #include "daemon/loop.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Keep the mean power over the policy's window within the budget, and the mean power over a shorter
- * window within the policy's "cap", independently of any prediction. If one of them is exceeded, the
- * cap steps down at once to a mode that was measured to be within the limits, and from there to the
- * lowest mode. Raising the mode again is the loop's task (cap_recovery.c).
+ * window within the policy's "cap", independently of any prediction. If one of them is exceeded, the cap
+ * steps down to a mode that was measured to be within the limits, and from there, or if none is known or
+ * suffices, to the lowest mode. Raising the mode again is the loop's task (cap_recovery.c).
  */
 #include "daemon/cap_limit.h"
 
@@ -194,7 +194,7 @@ static int overshoot_repaid(const struct jetwattd_cap_check *j, uint64_t window)
 
 /* Report the samples since the last decision, and the mean power, to the shared state. The mean
  * that is reported includes the time before a step down, so it covers the whole window, except in
- * the first window after a start or after the budget was lowered. */
+ * the first window after a start, after lost samples, or after a limit was lowered. */
 static void cap_report(struct jetwattd_cap_check *j, uint64_t window, double peak_w)
 {
 	struct jetwattd_cap *c = j->cap;

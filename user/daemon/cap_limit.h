@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The cap's decision: from the power samples, decide whether the budget is exceeded and which lower
- * mode to apply in that case. The cap knows no job and no learned data except one safe mode, and
- * switches modes through the actuator. cap_thread.c passes the samples to the cap.
+ * The cap's decision: from the power samples, decide whether the budget is exceeded and which lower mode
+ * to apply in that case. The cap knows no job and no learned data except one safe mode and the crest
+ * factors of the modes measured last, and switches modes through the actuator. cap_thread.c passes the
+ * samples to the cap.
  */
 #ifndef JETWATT_DAEMON_CAP_LIMIT_H
 #define JETWATT_DAEMON_CAP_LIMIT_H
@@ -14,14 +15,14 @@
 #include "daemon/moving_mean.h"
 #include "jetwatt.h"
 
-/* Maximum power of the mode that the cap steps down to, as a fraction of the budget. */
+/* Maximum power of the safe mode, to which the cap steps down, as a fraction of the budget. */
 #define JETWATTD_SAFE	0.9
 /* Time after a switch of the mode after which its transient no longer affects the power, in ns. */
 #define JETWATTD_SETTLED_NS	2500000000ull
 
-/* Interval of the cap's decisions in a mode of unknown power, in ms. */
+/* Interval of the cap's decisions, in ms, in all other cases than that of JETWATTD_JUDGED_HELD_MS. */
 #define JETWATTD_JUDGED_MS	20
-/* Interval of the cap's decisions in a measured mode, or while idle, in ms, unless the short window
+/* Interval of the cap's decisions while a mode is held or while idle, in ms, unless the short window
  * has a limit. A shorter interval would only cost CPU time. */
 #define JETWATTD_JUDGED_HELD_MS	50
 
@@ -154,8 +155,8 @@ struct jetwattd_rail_check {
  * Return: index in @total of a rail without values for 1.5 s, -1: no such rail. */
 int jetwattd_rail_check(struct jetwattd_rail_check *h, const int *total, int nr, const struct jetwatt_power *p);
 
-/* Compare the power of the samples received so far, at least two, with the budget, and step down
- * if the budget is exceeded. Caller holds the lock. */
+/* Compare the power of the samples received so far, at least two, with the budget and the limit of the
+ * short window, and step down if one of them is exceeded. Caller holds the lock. */
 void jetwattd_cap_check(struct jetwattd_cap_check *j);
 
 #endif

@@ -6,7 +6,7 @@
  * is within the budget.
  *
  * If a job is known: wait until the energy overshoot is repaid, at most one averaging window, then
- * apply the fastest other mode within the budget. While the job is learned, no further mode is
+ * apply the best other mode within the limit. While the job is learned, no further mode is
  * tried until the overshoot has left the averaging window. After a cap event in a held mode,
  * jetwattd backs off; each further back-off takes twice as long, at most the policy's "back-off".
  *
@@ -25,8 +25,8 @@
 #define REPAY_POLL_S	0.02
 /* Poll interval while backing off, in s. */
 #define POLL_S		0.2
-/* Time without a cap event after which the back-off starts at JETWATTD_BACK_OFF_S again. loop.h
- * (@cap_events) and jetwattd(8) ("within ten minutes") state this time, too. */
+/* Time since the start of the last back-off after which the next one takes JETWATTD_BACK_OFF_S again.
+ * loop.h (@cap_events) and jetwattd(8) ("within ten minutes") state this time, too. */
 #define BACKOFF_RESET_NS	600000000000ull
 /* Number of cap events in held modes after which the mode is excluded: a single event may have been
  * caused by another process. jetwattd(8) states it: "steps down again". */
@@ -74,8 +74,8 @@ int jetwattd_wait_window(struct jetwattd_run *r)
 	return until > now && jetwattd_sleep(r, (until - now) * 1e-9);
 }
 
-/* For @seconds, do not return to the mode that the cap left: apply the fastest other mode within
- * the budget, and the next one after each further cap event. Return: 1: jetwattd_changed(). */
+/* For @seconds, apply the best mode within the limit other than the one that the cap left, and choose
+ * again after each further cap event. Return: 1: jetwattd_changed(). */
 static int wait_backoff(struct jetwattd_run *r, double seconds)
 {
 	uint64_t until = jetwatt_clock_ns() + seconds * 1e9;
@@ -148,11 +148,11 @@ static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 	d->cap.cap_hit = 0;
 }
 
-/* Return: 1 if the power of the next ramp level is expected to be within the limit. The power is
- * assumed to grow by the same factor as from the level below to the present one. From the highest
- * level to the board's own state, the power is assumed not to grow, because the clocks are at most
- * as high, unless the policy's modes lack the highest mode of the board. If the modes lack it, the
- * cap steps down, and the ramp tries the board's own state again after the policy's "back-off". */
+/* Return: 1 if the power of the next ramp level is expected to be within the limit. The power is assumed
+ * to grow by the same factor as from the level below to the present one. From the highest level to the
+ * board's own state, the power is assumed not to grow, because the clocks are at most as high, unless
+ * the policy's modes lack the highest mode of the board. If the modes lack it, the cap may step down,
+ * and the ramp then tries the board's own state again after the policy's "back-off". */
 static int ramp_may_rise(const struct jetwattd_ramp *l, struct jetwattd *d)
 {
 	double limit = jetwattd_cap_limit(&d->cap), w = d->cap.here_w;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Thread of the cap: receives every power sample from the module and passes it to cap_limit.c. The
- * thread waits for no other thread, except for the lock during a mode switch.
+ * thread waits for another thread only while that thread holds the lock, as during a mode switch.
  */
 #include "daemon/jetwattd.h"
 

@@ -117,8 +117,8 @@ static const char *set_pause(struct jetwattd *d, int pause)
 	return NULL;
 }
 
-/* Execute a request that changes the budget or the state of jetwattd. Return: NULL; why it is
- * refused. */
+/* Execute a request that changes the budget or the state of jetwattd. Return: NULL; or why it
+ * is refused. */
 static const char *control_execute(struct jetwattd *d, const char *line)
 {
 	if (!strncmp(line, "budget ", 7))
@@ -156,8 +156,7 @@ static void control_respond(struct jetwattd_control *c, struct client *k)
 	fclose(f);
 	if (len < 0)
 		len = snprintf(c->text, sizeof(c->text), JETWATTD_REFUSED "the response is too long\n");
-	/* A client that does not read gets no response; every response fits in the socket
-	 * buffer. */
+	/* Every response fits in the socket buffer, so do not wait until the client reads it. */
 	if (send(k->fd, c->text, (size_t)len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		errno = 0;
 }

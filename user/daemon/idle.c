@@ -30,8 +30,7 @@ void jetwattd_idle(struct jetwattd_run *r)
 	struct jetwatt_mode mode;
 
 	pthread_mutex_lock(&d->lock);
-	/* jetwattd_blind_hold() keeps the lowest mode. The thread of the cap sets @blind under the
-	 * lock. */
+	/* jetwattd_blind_hold() keeps the lowest mode. jetwattd_blind() sets @blind under the lock. */
 	if (atomic_load(&d->blind)) {
 		pthread_mutex_unlock(&d->lock);
 		return;

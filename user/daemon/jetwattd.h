@@ -2,13 +2,13 @@
 /*
  * jetwattd: detects GPU jobs, finds the best power mode of each job within the power budget while
  * the job runs, enforces the budget independently of any prediction, and restores the board when
- * no job runs and when jetwattd ends.
+ * jetwattd ends and, unless the policy has an idle mode, when no job runs.
  *
- * Three threads share struct jetwattd and its lock. The cap (cap_thread.c) reads every power
- * sample and lowers the mode when the budget is exceeded; it waits for no other thread, except for
- * a mode switch in progress. The loop (loop.c) learns jobs, chooses modes and applies them.
- * The control thread (control.c) answers requests on a socket. A fourth thread (timeshare.c)
- * runs while training and a server share the GPU in time slices.
+ * Three threads share struct jetwattd and its lock. The cap (cap_thread.c) reads every power sample and
+ * lowers the mode when the budget is exceeded; it waits for another thread only while that thread holds
+ * the lock, as during a mode switch. The loop (loop.c) learns jobs, chooses modes and applies them. The
+ * control thread (control.c) answers requests on a socket. A fourth thread (timeshare.c) runs while
+ * training and a server share the GPU in time slices.
  */
 #ifndef JETWATTD_H
 #define JETWATTD_H
@@ -36,27 +36,28 @@
 enum jetwattd_doing {
 	JETWATTD_IDLE,		/* no job */
 	JETWATTD_LEARNING,	/* modes are being measured */
-	JETWATTD_HOLDING,	/* state "holding": the chosen mode is applied */
-	/* state "backing off": in a lower mode for some time after a cap event */
+	JETWATTD_HOLDING,	/* state "holding": the best mode is applied, if there is one */
+	/* state "backing off": for some time after a cap event, in another mode */
 	JETWATTD_BACKING_OFF,
 	JETWATTD_YIELDING,	/* state "yielding": another process controls the knobs */
 	JETWATTD_PAUSED,	/* state "paused": paused by a request on the control socket */
 	/* state "restoring": a knob refused the saved state; the restore is retried */
 	JETWATTD_RESTORING,
-	JETWATTD_BLIND,		/* state "blind": no power samples, so the lowest mode is applied */
+	JETWATTD_BLIND,		/* state "blind": power samples are missing: the lowest mode is applied */
 	JETWATTD_DOINGS
 };
 
 /**
  * struct jetwattd_count - event counters since jetwattd started
- * @jobs: GPU jobs
+ * @jobs: number of times that a GPU job was attached; after a pause, for example, a job is attached
+ *	again
  * @known: number of jobs whose workload had at least JETWATTD_KNOWN stored readings when the job
  *	was detected
- * @measured: number of stored readings of modes
+ * @measured: number of readings of modes that were stored in the database or, of a server, became rows
  * @drifts: number of times that time or power of a job no longer agreed with earlier readings
  * @mixes: number of times that the mix of prefill and decode of a server has changed
- * @throttled: number of readings during which the clocks were below those of the mode; readings of
- *	a held mode are examined only if they deviate
+ * @throttled: number of readings that were found to be throttled, with clocks below those of the
+ *	mode; not every reading is examined
  * @blind: number of times that the power samples stopped
  * @learning: cost and gain of learning
  */
@@ -67,10 +68,11 @@ struct jetwattd_count {
 
 /**
  * struct jetwattd_timeshare_status - state of the time slicing of training and a server
- * @on: 1: time slicing is active
+ * @on: 1: time slicing is active, and its first window has ended
  * @planned: 1: a plan exists for the mode that is applied
  * @beyond: number of consecutive plans for this mode that exceed the latency limit
- * @over: 1: the windows in this mode have overrun the latency limit
+ * @over: 1: while learning, the windows in this mode have overrun the latency limit by more than
+ *	server_deadline.c allows
  * @minibatches: number of training minibatches per window according to the plan
  * @requests: number of requests to the server per window according to the plan
  * @window_ms: length of a window according to the plan, in ms. A window is one time slice of
@@ -131,14 +133,14 @@ struct jetwattd_telemetry {
  * @policy: the policy in force; SIGHUP replaces its contents, under @lock
  * @conf: path of the policy file
  * @conf_must: 1: a missing policy file is an error
- * @verbose: 1: also log every reading, every mode over the budget and every job
+ * @verbose: 1: also log every reading that @count.measured counts, every mode over the budget and every job
  * @by_remote: 1: jetwatt-knobs writes the knobs
  * @power_w: budget of the command line, which replaces all budgets of the policy; 0: the
  *	policy's budgets hold
  * @invalidate: set to 1 to invalidate the reading in progress, so that the loop checks what has
  *	changed
  * @stop: exit code with which jetwattd is to end because of an error; 0: no error
- * @blind: 1: no power samples; only the lowest mode may be applied
+ * @blind: 1: power samples are missing; only the lowest mode may be applied
  * @seeing: 1: every rail of the total has delivered values for 0.5 s; 0 after a start of the cap
  *	thread and after the power samples have stopped
  * @rails: number of rails of the total when jetwattd started
@@ -151,8 +153,8 @@ struct jetwattd_telemetry {
  * @pid: process of the job, 0: no job
  * @command: command line of the job
  * @key: first 16 characters of the key of the job's workload in the profile database
- * @why: last log message, or why jetwattd yields or cannot restore the board; shown by "jetwatt
- *	daemon status"
+ * @why: last message of jetwattd_log(), or why jetwattd yields or cannot restore the board; shown by
+ *	"jetwatt daemon status"
  * @expect_ms: time of a minibatch as measured in the held mode, in ms
  * @expect_w: power as measured in the held mode, in W
  * @count: event counters
@@ -198,7 +200,8 @@ void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt
 		       const char *why);
 
 /* blind.c: the power samples, or those of one rail of the total, have stopped. If jetwattd enforces
- * a budget, apply the lowest mode; without a budget, or if the policy says so, also end jetwattd.
+ * a budget, apply the lowest mode, and end jetwattd if the policy says so. Without a budget, while
+ * paused or while yielding, only end jetwattd.
  * Any thread may call this function, but must not hold jetwattd's lock. */
 void jetwattd_blind(struct jetwattd *d);
 
@@ -207,8 +210,9 @@ void jetwattd_blind(struct jetwattd *d);
 struct jetwatt_predictor;
 int jetwattd_method(const struct jetwattd_policy *p, const struct jetwatt_predictor **by);
 
-/* usable.c: check that this board and this program can follow the policy. The caller holds
- * jetwattd's lock if other threads run. Return: 0 or an exit code; the error has been reported. */
+/* usable.c: check that jetwattd can use the policy's predictor, and that the policy's idle mode is a
+ * mode of this board. The caller holds jetwattd's lock if other threads run. Return: 0 or an exit code;
+ * the error has been reported. */
 int jetwattd_usable(struct jetwattd *d, const struct jetwattd_policy *p);
 
 /* cap_thread.c: start and stop the thread of the cap. jetwattd_cap_stop() takes the pointer that

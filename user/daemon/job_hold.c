@@ -50,7 +50,7 @@ static void load_prior(struct jetwattd_run *r, int found)
 	struct jetwatt_corpus other[OTHERS];
 	struct jetwatt_row *row = NULL, *cross_device = NULL;
 	struct jetwatt_db_row *db = NULL;
-	/* Stored rows of a server have times per minibatch, for the mix of that time. */
+	/* Do not use stored rows of a server: they have times per minibatch, for the mix of that time. */
 	int n = found && !r->serves ? jetwatt_profile_store_rows(&r->store, &db) : 0;
 	int nr = found && !r->serves ? jetwatt_profile_store_prior(&r->store, &cross_device) : 0;
 	int others = found && n < JETWATTD_KNOWN && nr <= 0 ?
@@ -164,7 +164,7 @@ void jetwattd_detach_job(struct jetwattd_run *r)
 }
 
 /* Apply the best known mode; if a knob refuses it, apply the next best mode. Return: the row of the
- * applied mode; NULL: no mode is known, or none may be applied now. */
+ * applied mode; NULL: no mode within the limit is known, or none may be applied now. */
 static const struct jetwatt_row *apply_best(struct jetwattd_run *r)
 {
 	const struct jetwatt_row *best = jetwattd_best_mode(r);

@@ -31,24 +31,25 @@
 #define JETWATTD_ALLOWANCES	16
 /* Maximum number of modes that are tried first, and of presets; further ones are ignored. */
 #define JETWATTD_FIRST	16
-/* The requests of the moment, with longer contexts or without a full chunk of a prompt, change the measured
- * time of a step of a server by up to this factor. */
+/* The requests of the moment, which differ in the length of their contexts and prompts, change the measured
+ * time and power of a server's steps by up to this factor. */
 #define JETWATTD_CONTEXTS	1.2
 /* Relative error that marks a row without a measured time: the cap ended the reading. */
 #define JETWATTD_NO_TIME	1.0
-/* Maximum number of windows from which the present mix is computed. */
+/* Maximum number of readings of a server (windows) from which the present mix is computed. */
 #define JETWATTD_WINDOWS	64
 
 /* How a step has ended. */
 enum jetwattd_outcome {
 	JETWATTD_MEASURED,
-	JETWATTD_OVER,		/* the cap stepped down */
+	JETWATTD_OVER,		/* a cap event occurred */
 	/* measured, but the co-running jobs were not those of the workload */
 	JETWATTD_SHARED,
 	JETWATTD_INTERRUPTED,	/* budget, knobs or jetwattd's state have changed */
 	JETWATTD_ENDED,		/* the job or jetwattd has ended, or an error was reported */
 	JETWATTD_NOTHING,	/* no waits for the GPU, or no minibatches recognised */
-	JETWATTD_REFUSED,	/* a knob refused the mode */
+	/* a knob refused the mode, or minibatches are recognised in the best mode but not in this one */
+	JETWATTD_REFUSED,
 	JETWATTD_HOT,		/* throttled: the clocks were below those of the mode */
 	JETWATTD_DEADLINE_MISS,	/* the server missed its latency limit in the mode */
 };
@@ -58,7 +59,7 @@ enum jetwattd_outcome {
  * @m: the measurement
  * @steps: for a server of a language model: costs of its steps; all zero: the job is no such server
  * @lost: number of power samples lost during the measurement
- * @over_w: if the cap stepped down: mean power in the mode, in W; 0: unknown or within the limit
+ * @over_w: after a cap event: mean power in the mode, in W; 0: unknown or within the limit
  * @over_sd: relative error of @over_w
  */
 struct jetwattd_reading {
@@ -77,9 +78,9 @@ struct jetwattd_reading {
  *	limit, further modes are measured.
  * @learn_s: maximum time for learning a workload, in s; 0: no maximum
  * @learn_j: maximum energy for learning a workload, in J
- * @share: fraction of the workload's running time that learning may cost. A reading is taken if its
- *	gain exceeds its cost and its cost is within the rest of the share. A reading whose gain
- *	during its own duration exceeds its cost needs no share.
+ * @share: fraction of the workload's running time that learning may cost. A reading that the
+ *	model proposes is taken if its gain exceeds its cost and its cost is within the rest of the
+ *	share. A reading whose gain during its own duration exceeds its cost needs no share.
  * @choose_s: maximum CPU time that the choice of a reading took in the last search, in s
  * @uneven: 1: some minibatches include time slices of a server, so their lengths vary
  * @least_energy: 1: the best mode is the one with the least energy per minibatch; 0: the fastest one. A
@@ -109,7 +110,7 @@ struct jetwattd_terms {
  * @first: modes to try before all others: the one with the highest power within the limit first.
  *	Modes that are no candidates, that are known, or that were refused are skipped, and so are
  *	those beyond JETWATTD_FIRST.
- * @first_w: power of each mode of @first, in W, as stated in the preset's name
+ * @first_w: power of each mode of @first, in W, as stated in the preset's name; NULL: unknown
  * @firsts: number of elements of @first
  *
  * The learner copies the data; it keeps no pointer into this struct.
@@ -358,12 +359,12 @@ struct jetwattd_learner {
 int jetwattd_learner_open(struct jetwattd_learner *l);
 void jetwattd_learner_close(struct jetwattd_learner *l);
 
-/* Begin a job: forget everything known of the previous job except the allowances, and load
- * @prior. Return: 0; or an exit code if only part of @prior was loaded: the error has been
- * reported. */
+/* Begin a job: forget the rows and the missed deadlines of the previous job, and load @prior.
+ * jetwattd_learner_budget(), called next, forgets the excluded modes. Return: 0; or an exit code if only
+ * part of @prior was loaded: the error has been reported. */
 int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_prior *prior);
-/* A server of workload @key has steps again after a pause. If it is the job that was learned last, its rows
- * stay: the database has no rows of servers. Return: 1; 0: begin a job. */
+/* A server of workload @key has steps again after a pause. If it is the job that was learned last, its
+ * rows stay, because readings of servers are not stored. Return: 1; 0: call jetwattd_learner_begin(). */
 int jetwattd_learner_continue(struct jetwattd_learner *l, const char *key);
 /* Learn the job for another budget. @limit_w: maximum mean power of a mode, in W. Excluded modes
  * become candidates again, but not those in which the server misses its latency limit. */
@@ -379,9 +380,9 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 /* Add the reading of a mode as a row; also add the reading to the news, so that the loop stores it.
  * Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
-/* The steps of a held mode, or of a check, show the present mix. If the mix differs from the one for which the
- * rows are computed, compute the rows again, and let the next search begin at once; the news contain this.
- * Also find again in which modes the server misses a latency limit. jetwattd_learner_reading() does the same. */
+/* The steps of a held mode show the present mix. If the mix differs from the one for which the rows are
+ * computed, compute the rows again, and let the next search begin at once; the news contain this. Also
+ * find again in which modes the server misses a latency limit. jetwattd_learner_reading() does the same. */
 void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps);
 /* A held mode of a server has been measured. If this took clearly longer than the reading of its row, let the
  * reading replace the row: a mode that was chosen for a short reading tends to be one that reads too low.
@@ -394,13 +395,14 @@ void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jet
 /* Add an estimate as a row, for a mode that was left before its reading was complete. The estimate
  * is not stored. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_estimate(struct jetwattd_learner *l, const struct jetwatt_row *row);
-/* The cap stepped down from @mode. @over_w: power in @mode, in W: @mode is excluded, and modes that
- * are at least as high in all knobs are marked in @above. 0 if the power is unknown; in that case
- * @mode is excluded only at the second cap event in it. */
+/* The cap stepped down from @mode. @over_w: power in @mode, in W: it becomes a row without a measured
+ * time, @mode is excluded, and modes that are at least as high in all knobs are marked in @above. 0 if
+ * the power is unknown; in that case @mode is excluded only if a cap event or throttling has occurred in
+ * it before. @over_sd: relative error of @over_w. */
 void jetwattd_learner_over(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			   double over_w, double over_sd);
-/* A mode could not be measured. @why: With outcome JETWATTD_HOT (throttled), the mode is
- * excluded only the second time; with any other outcome, it is excluded at once. */
+/* A mode could not be measured. @why: the outcome. With JETWATTD_HOT (throttled), the mode is excluded
+ * only if throttling or a cap event has occurred in it before; with any other outcome, at once. */
 void jetwattd_learner_refused(struct jetwattd_learner *l, const struct jetwatt_mode *mode,
 			      enum jetwattd_outcome why);
 /* A server misses its latency limit in @mode, at @hz requests per second. The mode and every
@@ -421,9 +423,11 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 /* Fetch the oldest news. Return: 1 if @news is filled in; 0 if there is no news. */
 int jetwattd_learner_news(struct jetwattd_learner *l, struct jetwattd_news *news);
 
-/* Return the row of the best mode that is not excluded and was measured to draw at most @watts: the fastest
- * one, or with @terms.least_energy the one with the least energy per minibatch; NULL: none. @but: a mode to
- * leave out, may be NULL. The pointer is valid until the next message to the learner. */
+/* Return the row of the best mode that is not excluded and was measured to draw at most @watts, with a
+ * margin for the error: the fastest one, or with @terms.least_energy the one with the least energy per
+ * minibatch. A mode in which the server misses its latency limit is returned only if there is no other.
+ * NULL: none. @but: a mode to leave out, may be NULL. The pointer is valid until the next message to the
+ * learner. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but);
 /* Count the running time of the job up to now. Return: 1 if a further reading may be worth its cost,
@@ -433,8 +437,8 @@ int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_te
 /* Return: 1 if the two rows of one mode differ in time or power by more than their errors
  * explain. */
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);
-/* The job has drifted: reading @is replaces row @was of the same mode. All earlier rows are
- * dropped; scaled by the change of time and power, these rows serve as a prior. */
+/* The job has drifted: reading @is replaces row @was of the same mode. All earlier rows are dropped; if
+ * there are enough, they serve as a prior, scaled by the change of time and power. */
 void jetwattd_learner_relearn(struct jetwattd_learner *l, const struct jetwattd_reading *is,
 			     const struct jetwatt_row *was);
 

@@ -20,8 +20,8 @@
  * much. */
 #define FAR		0.2
 #define FAR_SIGMA	2.5
-/* Logarithm of the ratio of two minibatch times in one mode beyond which the job has drifted:
- * scatter alone stays below it. */
+/* Two minibatch times in one mode show a drift only if the logarithm of their ratio exceeds this value,
+ * which scatter alone does not reach, and DRIFT_SIGMA standard errors. */
 #define APART		0.1
 /* Maximum cost of the first reading of a regular check, as a fraction of the rest of the share. */
 #define PART		0.5

@@ -35,11 +35,11 @@
 #define WORTH		5
 /* Minimum gain of a longer reading of a mode near the limit, in s. */
 #define EXACT_S		0.5
-/* Minimum expected improvement of any reading, as a fraction of the best time of a minibatch. */
+/* Minimum expected improvement of a reading that the model proposes, as a fraction of the best time (or
+ * energy) of a minibatch. */
 #define GAIN		1e-5
-/* If no reading is expected to improve the time by this fraction, a search takes only one reading.
- * After a search with one reading, the best mode is held until the next search is due; holding it
- * shows whether the job has changed. */
+/* If no reading is expected to improve the time by this fraction, a search takes one more reading. After
+ * it, the best mode is held until the next search is due; holding it shows whether the job has changed. */
 #define SMALL		0.02
 /* The reading with the highest gain per cost is taken first. ANY_S, in s, is added to the costs, so
  * that cheap readings of small gain do not precede all others. */
@@ -52,11 +52,12 @@
 #define ROWS		2
 #define ROWS_MIN	1
 #define DOUBT		0.15
-/* With fewer than JETWATTD_SURE readings and without readings of other workloads, predictions are not
- * trusted for slow modes. A slow mode is then tried only if its reading, at the longest possible
- * time of a minibatch, costs at most PART of the remaining share, and takes at most LONG_S seconds
- * or LONGER times as long as a reading of the best mode; or if its expected gain during its own
- * duration exceeds its cost, and it takes at most SLOW_SHARE of the time that the job has run. */
+/* With fewer than JETWATTD_SURE complete readings and without readings of other workloads or devices,
+ * predictions are not trusted for slow modes. A slow mode is then tried only if its reading, at the
+ * longest possible time of a minibatch, costs at most PART of the remaining share, and takes at most
+ * LONG_S seconds or LONGER times as long as a reading of the best mode; or if its expected gain during
+ * its own duration exceeds its cost, and it takes at most SLOW_SHARE of the running time of the
+ * workload. */
 #define PART		0.5
 #define SLOW_SHARE	0.3
 #define LONG_S		4
@@ -206,8 +207,9 @@ static int has_rows(const struct jetwattd_learner *l)
 	       jetwatt_estimator_enough(&l->known.by, l->known.nr_rows);
 }
 
-/* Predict the modes that may be better; with few readings all modes, because the parametric means,
- * by which jetwatt_tuner_predict_possible() excludes modes, can then be far off. Return: 1 if
+/* Predict the modes that may be better. With few readings predict all modes, because the parametric
+ * means, by which jetwatt_tuner_predict_possible() excludes modes, can then be far off; also if modes
+ * are compared by energy. Return: 1 if
  * @l->known.prediction is set for the modes whose @l->seen is 0; 0: the model cannot predict. */
 static int predict(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
@@ -283,7 +285,7 @@ long jetwattd_pick(struct jetwattd_learner *l, int *exact)
 	}
 	l->again_s = INFINITY;
 	i = pick_now(l, exact);
-	/* Set when the next attempt is due if the step is interrupted. */
+	/* Set when the next attempt is due if there is no step, or if the step is interrupted. */
 	l->again_s = i < 0 ? fmax(l->again_s, later_s) : later_s;
 	return i;
 }

@@ -9,8 +9,8 @@
 #include "daemon/learner.h"
 
 /* Number of complete readings from which on the model's predictions are trusted for slow modes. When
- * this number is reached, the first row is checked for a drift. jetwattd(8) and jetwattd.conf(5) state
- * the number: "nine". */
+ * this number (or the smaller SURE_WITH of learner.c) is reached, the first row is checked for a drift.
+ * jetwattd(8) and jetwattd.conf(5) state the number: "nine". */
 #define JETWATTD_SURE		9
 /* Value of @exclusions in struct jetwattd_learner from which on a candidate is excluded. */
 #define JETWATTD_EXCLUDED	2
@@ -29,7 +29,7 @@ static inline int jetwattd_cross_device_agrees(const struct jetwattd_learner *l)
 }
 
 /* Return: 1 if the predictor can use readings of other workloads for this job, and the job's rows
- * agree with them. */
+ * agree with them; 0 also if jetwattd_cross_device_agrees() returns 1. */
 int jetwattd_others_agree(struct jetwattd_learner *l);
 
 /* Return: 1: candidate @i has a row. */
@@ -117,13 +117,12 @@ long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetw
 
 /* learner_gain.c: choose the mode of the next reading: a preset, a mode whose power is near the limit,
  * or the mode with the highest expected gain per cost, if the gain over the remaining time of the job
- * exceeds the cost. @exact: set to 1 if the mode's
- * power is near the limit, so that it needs a longer reading. Return: index of the mode; -1: no gain
- * exceeds its cost now. */
+ * exceeds the cost. @exact: set to 1 if the mode's power is near the limit, so that it needs a longer
+ * reading. Return: index of the mode; -1: no reading is worth its cost, or allowed by the limits, now. */
 long jetwattd_pick(struct jetwattd_learner *l, int *exact);
-/* Check how slow candidate @i, which has no prediction, can be at worst: the time of a minibatch is
+/* Check how slow candidate @i can be at worst: the time of a minibatch is
  * assumed to grow at most by the largest factor by which a knob is lower than in @best. Return: 1 if
- * a reading of the candidate is affordable; 0 if the reading may take too long. */
+ * a reading of the candidate is affordable; 0 if the reading may take too long or cost too much. */
 int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
 /* Return the time, in s, that a reading of a mode with minibatches of @t_ms costs, compared with the
@@ -135,9 +134,9 @@ double jetwattd_reading_cost(const struct jetwattd_learner *l, double t_ms, doub
  * suggests that the job has drifted since the earlier readings. Return: 1: a check is needed, and
  * @l->check describes it; 0: no check is needed. */
 int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_result *result);
-/* Request a check of the oldest row whose mode can be measured again within the rest of the share. If
- * there are few rows, a drift between two readings does not show in either of them. Return: as
- * jetwattd_drift_suspected(). */
+/* Request a check of the oldest row whose mode can be measured again at a cost of at most half of the
+ * rest of the share. If there are few rows, a drift between two readings does not show in either of
+ * them. Return: as jetwattd_drift_suspected(). */
 int jetwattd_drift_check_first(struct jetwattd_learner *l);
 /* Evaluate the result of a check. @turned: set to 1 if the job has drifted; the rows from before
  * the drift have then been dropped. Return: 1: a further check is needed; 0: the check is complete.

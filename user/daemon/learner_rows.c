@@ -89,8 +89,8 @@ static int is_within(const struct jetwatt_tuner *k, const struct jetwatt_mode *m
 	return p.w * (1 + (p.n > 1 ? READ_AGAIN : READ) * p.sd) <= watts;
 }
 
-/* Check the cheap conditions first: usable_index() searches all candidates, about a thousand times
- * as many as there are rows. */
+/* Check the cheap conditions first: usable_index() searches all candidates, far more than there are
+ * rows. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
 						  const struct jetwatt_mode *but)
 {

@@ -102,8 +102,9 @@ static int knows_lower(const struct jetwattd_learner *l, double level)
 	return 0;
 }
 
-/* Collect the modes among which the plan may choose: the known modes, and those that satisfy
- * condition @how; @weighed: all that are not excluded. Return: number of modes that are not known. */
+/* Collect the modes among which the plan may choose: of those that are not excluded, the known ones, and
+ * the affordable ones that satisfy condition @how and are not marked in @above; @weighed: 1: all.
+ * Return: number of modes that are not known. */
 static size_t collect_choices(struct jetwattd_learner *l, int how, int weighed)
 {
 	const struct jetwatt_row *best = jetwattd_best(l);
@@ -155,8 +156,8 @@ long jetwattd_pick_unpredicted(struct jetwattd_learner *l)
 		if (weighed)
 			break;
 	}
-	/* While no mode within the limit is known, the job runs in the lowest mode anyway. If that mode
-	 * is known, it draws too much, and so do the modes above it. */
+	/* While no mode within the limit is known, the cap steps down to the lowest mode anyway, so try
+	 * the lowest open mode, unless a mode as low is known: it draws too much. */
 	return i < 0 && lowest >= 0 && !jetwattd_best(l) && !knows_lower(l, l->lowest) ? lowest : i;
 }
 

@@ -140,8 +140,8 @@ void jetwattd_learner_figures(const struct jetwattd_learner *l, const struct jet
 		compute_row(steps, &own, row);
 }
 
-/* Add a window, and compute the rows again if the mix has moved. The mix stays the same during a check for a
- * drift, which compares a new reading with an earlier row. */
+/* Add a window, and compute the rows again if the mix has moved or is not settled yet. The mix stays the
+ * same during a check for a drift, which compares a new reading with an earlier row. */
 static void update_mix(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps)
 {
 	struct jetwattd_steps *s = &l->steps;

@@ -17,7 +17,7 @@
 /* Number of consecutive checks, about 1 s apart, after which a change of the co-running processes
  * counts. */
 #define JETWATTD_CORUNNERS_CHECKS	3
-/* Size of the text that lists the commands of all co-running jobs, in bytes. */
+/* Size of the text that lists the commands of the co-running jobs, in bytes; a longer list is cut off. */
 #define JETWATTD_CORUNNERS_LEN	160
 /* Minimum number of stored readings of a workload that counts as known. */
 #define JETWATTD_KNOWN	4
@@ -83,14 +83,15 @@ struct jetwattd_held {
 struct jetwattd_minibatch;
 struct jetwattd_timeshare_thread;
 
-/* Relative standard error above which the time in a row is uncertain: part of a minibatch shows it. */
+/* Relative standard error above which the time in a row is uncertain, as after only part of a minibatch. */
 #define JETWATTD_COARSE_SD	0.02
 
 /**
  * struct jetwattd_backoff - exponential back-off after cap events in held modes
  * @last_ns: time of the last back-off, ns, 0: there was none
  * @seconds: duration of the next back-off, in s
- * @cap_events: number of back-offs since the last ten minutes without one, or since a drift
+ * @cap_events: number of back-offs since the last ten minutes without one, since a drift, or since
+ *	jetwattd_learn_and_hold() was called
  */
 struct jetwattd_backoff {
 	uint64_t last_ns;
@@ -182,7 +183,7 @@ struct jetwattd_seen *jetwattd_seen_find(struct jetwattd_run *r, pid_t pid);
 /* Return: 1 if the process is in the process group of the job. */
 int jetwattd_in_job(const struct jetwattd_run *r, pid_t pid);
 /* Find a process that is to become the job: it has waited for the GPU three times or for 0.5 s,
- * or once if its workload is in the database. Return: its pid, 0: none. */
+ * or once if the database has JETWATTD_KNOWN readings of its workload. Return: its pid, 0: none. */
 pid_t jetwattd_find_job(struct jetwattd_run *r);
 
 /* idle.c: while there is no job, apply the policy's idle mode, or restore the board. */
@@ -194,9 +195,9 @@ int jetwattd_must_yield(struct jetwattd_run *r, int *paused);
  * of the call has ended; if another jetwatt holds the lease, for about 2 s. */
 void jetwattd_wait_for_board(struct jetwattd_run *r);
 
-/* blind.c: hold the lowest mode while a process that uses the GPU lives. Return: 1 if the module
- * answers again, which does not show that its sensors answer; 0 if no process is left, the
- * policy, a pause or another process ends the hold, or jetwattd is to end. */
+/* blind.c: hold the lowest mode while a process that uses the GPU lives or the ramp is active. Return: 1
+ * if the module answers again, which does not show that its sensors answer; 0 if neither is the case,
+ * the policy, a pause or another process ends the hold, or jetwattd is to end. */
 int jetwattd_blind_hold(struct jetwattd_run *r);
 /* Close the descriptors of jetwattd_blind_hold(). */
 void jetwattd_blind_end(struct jetwattd_run *r);
@@ -222,7 +223,8 @@ int jetwattd_measure_steps(struct jetwattd_run *r, const struct jetwatt_measure_
 /* Tell the measurement that follows the next switch the time of a minibatch in the applied mode. The
  * caller holds the lock. */
 void jetwattd_mode_before(const struct jetwattd_run *r, struct jetwatt_measure_limits *limits);
-/* Apply a mode that has been measured before and measure it again. As jetwattd_measure(). */
+/* Apply a mode that has been measured before and measure it again. Return: as jetwattd_measure(), or
+ * JETWATTD_REFUSED. */
 enum jetwattd_outcome jetwattd_remeasure(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 					  const struct jetwatt_measure_limits *limits,
 					  struct jetwattd_reading *got);
@@ -240,26 +242,27 @@ int jetwattd_throttled(struct jetwattd_run *r, const struct jetwatt_mode *mode);
  * Return: the outcome. */
 enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jetwatt_mode *mode,
 				   const struct jetwatt_measure_limits *limits);
-/* Add a reading to the learner and the database. Return: 0 or an exit code; the error has been
- * reported. */
+/* Add a reading to the learner and, except of a server, to the database. Return: 0 or an exit code; the
+ * error has been reported. */
 int jetwattd_store_reading(struct jetwattd_run *r, const struct jetwattd_reading *got);
 /* Pass the learner's news to the database, the counters and the log. */
 void jetwattd_handle_news(struct jetwattd_run *r);
-/* Return the row of the fastest mode measured to be within the budget, NULL if there is none;
- * the pointer is valid until the learner changes. The function also sets the mode to which the
- * cap may step down. */
+/* Return the row of the best mode measured to be within the limit of the cap, NULL if there is none; the
+ * pointer is valid until the learner changes. The function also sets the mode to which the cap may step
+ * down. */
 const struct jetwatt_row *jetwattd_best_mode(struct jetwattd_run *r);
 /* Exclude a mode that was over the budget, as jetwattd_learner_over(). */
 void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading *got);
 
 /* cap_recovery.c: wait until the overshoot of the last cap event is repaid, at most one averaging
- * window, then apply the fastest mode within the budget other than the one that the cap left.
+ * window, then apply the best mode within the limit, if any, other than the one that the cap left.
  * Return: 1: jetwattd_changed(). */
 int jetwattd_recover(struct jetwattd_run *r);
 /* Wait until the overshoot has left the averaging window. Return: 1: jetwattd_changed(). */
 int jetwattd_wait_window(struct jetwattd_run *r);
-/* Back off from a held mode after a cap event: stay in other modes for @b->seconds. @got: the
- * incomplete reading of the held mode, which the cap event ended. Return: 1: jetwattd_changed(). */
+/* Back off from a held mode after a cap event: for @b->seconds, apply the best mode other than the one
+ * that the cap left last. @got: the incomplete reading of the held mode, which the cap event ended.
+ * Return: 1: jetwattd_changed(). */
 int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 		      const struct jetwattd_reading *got);
 /* Used while no job is known: start the ramp after a cap event, and raise the mode by one level
@@ -292,7 +295,8 @@ void jetwattd_minibatch_start_mean(struct jetwattd_minibatch *m);
  * jetwattd_minibatch_start_mean(). */
 int jetwattd_minibatch_deviates(const struct jetwattd_minibatch *m);
 /* Return: if the last minibatch deviates from the first ones in this mode, the length of these
- * first ones, in ms; 0 if it does not deviate, or if there are too few minibatches. */
+ * first ones, in ms; 0 if it does not deviate, if there are too few minibatches, or if the first ones
+ * differ from each other. */
 double jetwattd_minibatch_last_deviates(const struct jetwattd_minibatch *m);
 /* Compute the mean since jetwattd_minibatch_start_mean(). @row: set to the mean time and power,
  * may be NULL. Return: number of minibatches. */
@@ -308,7 +312,7 @@ void jetwattd_timeshare_end(struct jetwattd_run *r);
  * 0: the server met its limit, or all modes to exclude were excluded already. */
 int jetwattd_deadline_miss(struct jetwattd_run *r);
 /* A window of the time slicing has ended. @switched: 1 if the mode was switched during the
- * window. Caller holds the lock. */
+ * window. The thread of the time slicing calls this function and holds the lock. */
 void jetwattd_deadline_window(struct jetwattd *d, int switched);
 /* Add an estimate as a row for a mode that was left because of a missed deadline before its
  * reading was complete. Return: 0 or an exit code; the error has been reported. */

@@ -27,7 +27,7 @@ struct jetwattd_swing {
 /**
  * jetwattd_swing() - update the statistics
  * @s: statistics
- * @w: mean power over the last @window, in W; 0: the window does not belong to one mode and one job
+ * @w: mean power over the last @window, in W; 0: no reading is in progress, so @w is unknown
  * @now: present time, in ns
  * @from: time since which mode and job are unchanged, in ns
  * @window: length of a window, in ns

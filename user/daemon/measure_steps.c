@@ -11,8 +11,8 @@
 /* Time after the start of a measurement until power has settled, ns. */
 #define SETTLE_NS	1000000000ull
 #define POLL_MS		50
-/* Minimum number of prefill steps, unless the measurement has taken twice its usual time. A slow mode may
- * have few of them in limits->max_s. */
+/* Minimum number of prefill steps in a measurement of less than limits->max_s, and in a longer one. After
+ * twice limits->max_s, prefill steps are not required, because a slow mode may have few of them. */
 #define PREFILLS	10
 #define FEWEST_PREFILLS	3
 

@@ -54,7 +54,7 @@ static int windows_overrun(const struct jetwattd *d)
 	return ms - 1e-6 * t->first_ns > (t->windows + GRACE) * limit_ms;
 }
 
-/* End a reading as soon as the windows overrun. Caller holds the lock. */
+/* End the reading in progress if the windows overrun. Caller holds the lock. */
 static void end_late_reading(struct jetwattd *d)
 {
 	if (d->doing != JETWATTD_LEARNING || !windows_overrun(d))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Check that this board and this program can follow a policy. */
+/* Check the predictor and the idle mode of a policy. */
 #include "daemon/jetwattd.h"
 
 #include "tune/method.h"
