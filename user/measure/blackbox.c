@@ -3,9 +3,9 @@
  * Records the module's black box (the samples around a trigger) to a trace, for jetwatt record
  * --trigger.
  *
- * Until the trigger, no samples are read from the ring: the module keeps the past samples, and
- * only waits for the GPU are stored here. After the trigger, the black box is read, then the ring
- * at intervals, so that every sample is in the trace once.
+ * Until the trigger, samples are discarded here, because the module keeps the past ones, and only
+ * waits for the GPU are stored. After the trigger, the black box is read, then the ring at
+ * intervals, so that every sample is in the trace once.
  */
 #include "measure/blackbox.h"
 
@@ -20,7 +20,8 @@
 #include "util/error.h"
 
 #define POLL_MS	200	/* interval of reading the module's ring, ms */
-/* Waits for the GPU that ended less than this time before the latest sample may still arrive. */
+/* Waits are kept for this time longer than the black box, ns: the trigger is noticed only after it has
+ * occurred. */
 #define SLACK_NS	1000000000ull
 
 /**
@@ -101,7 +102,7 @@ static int is_trigger(const struct box *b, uint32_t cause)
 	       (b->trigger == JETWATT_BLACKBOX_THERMAL && cause == JETWATT_BOX_CAUSE_THERMAL);
 }
 
-/* Discard all samples, and the waits that ended more than @pre_s before the latest sample. */
+/* Discard old samples, and the waits that ended more than @pre_s and SLACK_NS before the latest sample. */
 static void discard_old(struct jetwatt_session *w, double pre_s)
 {
 	uint64_t keep = pre_s * 1e9 + SLACK_NS, from = w->power_ns > keep ? w->power_ns - keep : 0;

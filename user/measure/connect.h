@@ -54,8 +54,8 @@ int jetwatt_open_knobs(struct jetwatt_board **b);
 
 /*
  * Block the signals that would end the process, so that it is not ended in the middle of a change
- * of mode. The caller reads the blocked signals with a signalfd of @set; otherwise they take effect
- * after the verb has ended. Also ignores SIGPIPE.
+ * of mode. The caller reads the blocked signals with a signalfd of @set; otherwise they have no
+ * effect. SIGHUP is not blocked if it is ignored. Also ignores SIGPIPE.
  */
 void jetwatt_block_signals(sigset_t *set);
 

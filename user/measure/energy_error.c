@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stores the running integrals at the end of each wait, and computes the energy error from them. */
+/* Stores the running integrals at the end of each wait and mark, and computes the energy error from them. */
 #include "measure/energy_error.h"
 
 #include <errno.h>

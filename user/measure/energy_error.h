@@ -9,14 +9,14 @@
 #include "measure/session.h"
 #include "minibatch/minibatch.h"
 
-/* Number of waits at which energy is stored: 11 MB. */
+/* Number of waits and marks at which energy is stored: 11 MB. */
 #define JETWATT_ENERGY_ERROR_MARKS	8192
 
 /**
  * struct jetwatt_energy_error - running energy of all rails, and its values at the last waits
  * @sum: running energy; NULL: memory could not be allocated, so the energy errors are unknown
  * @sensor: accuracy of each rail's readings
- * @mark: ring buffer with the energy of all rails up to the end of each recent wait
+ * @mark: ring buffer with the energy of all rails up to the end of each recent wait or mark
  * @nr: number of entries of @mark written so far
  * @added_ns: time of the last sample added to @sum
  */

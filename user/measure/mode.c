@@ -24,9 +24,8 @@
  */
 #define WAITS_BEFORE	1024
 /*
- * Minibatches to discard after a change of mode: the first one runs partly in the old mode, and
- * autotuning may slow down the second one. For minibatches longer than LONG_NS, the caller may
- * discard fewer.
+ * Number of minibatches to discard that begin after a change of mode, because autotuning, for example,
+ * may slow them down. For minibatches longer than LONG_NS, the caller may discard fewer.
  */
 #define BATCHES_DROPPED	2
 #define LONG_NS		300000000ull
@@ -136,8 +135,8 @@ static size_t clean_batches(const struct jetwatt_session *w, struct mode_work *k
 		if (jetwatt_batch_energy(w->power + lo, hi - lo, w->total, w->nr_total, b->start_ns,
 					 b->end_ns, &uj, &covered))
 			continue;
-		/* Power in a gap is interpolated; minibatches in which there is a gap are not
-		 * used. */
+		/* Power in a gap is interpolated; minibatches with gaps of more than 1 % of their time
+		 * are not used. */
 		if (covered < span - span / 100)
 			continue;
 		k->from_ns = n ? k->from_ns : b->start_ns;
@@ -155,8 +154,7 @@ static int is_slow(const struct jetwatt_session *w, struct mode_work *k, int bou
 	struct jetwatt_row row = { 0 };
 	size_t n = clean_batches(w, k, bounds, since_ns, since_ns, BATCHES_DROPPED);
 
-	/* If there is no other minibatch, use the first minibatches after the change of mode,
-	 * whose times are at least not too short. */
+	/* If there is no other minibatch, use the first ones after the change of mode. */
 	n = n ? n : clean_batches(w, k, bounds, since_ns, since_ns, 0);
 	jetwatt_block_mean(k->time, k->uj, n, BLOCK_NS, &row);
 	if (n < SLOW_BATCHES_MIN && row.time_ms < FAR_SLOWER * limits->slow_ms)
@@ -192,7 +190,7 @@ static int compute_mean(struct mode_work *k, size_t n, const struct jetwatt_meas
 }
 
 /* Return whether the settled level of power can be predicted and there are enough minibatches.
- * Fills in @m if so. */
+ * Fills in @m completely if so. */
 static int predict_mode(const struct jetwatt_session *w, struct mode_work *k, int bounds,
 			const struct jetwatt_settle *step, uint64_t length_ns,
 			const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m)

@@ -30,9 +30,10 @@
  * @slow_ms: if minibatches take longer than this, ms, the measurement ends early: power need not
  *	have settled, and its error includes that; 0: no limit
  * @before_w: settled power before the change of mode, W; 0: unknown
- * @before_ms: time of a minibatch in the mode before the change, ms; 0: unknown. If it is known, the
- *	minibatch during which the mode changed counts once @max_s has passed (measure/partial.h)
- * @before_ns: time of the change of mode before that, ns
+ * @before_ms: time of a minibatch in the mode before the change, ms; 0: unknown. If it is known and
+ *	@min_on_timeout is 1, the minibatch during which the mode changed counts once @max_s has
+ *	passed (measure/partial.h)
+ * @before_ns: time of the change to the mode before, ns
  * @limit_w: power limit, W; a prediction far from it is accepted with a larger error;
  *	0: no limit
  * @good_ms: modes that are faster than this, ms, and close to @limit_w need a smaller power error;

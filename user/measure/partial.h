@@ -17,11 +17,11 @@
  * @b: the minibatch
  * @since_ns: time of the change of mode, ns
  * @limits: has the time of a minibatch in the mode before
- * @row: row->time_ms and row->time_sd are set. The error covers a beginning that does none or twice
- *	the average work
+ * @row: row->time_ms and row->time_sd are set. The error grows with the part of the minibatch
+ *	that ran in the mode before
  *
  * Return: 0; -ENODATA: the mode was not changed during this minibatch, the time in the mode before is
- * not known, or too much of the minibatch ran in the mode before.
+ * not known, too much of the minibatch ran in the mode before, or less than 0.5 s of it in the new one.
  */
 int jetwatt_partial_time(const struct jetwatt_batch_bound *b, uint64_t since_ns,
 			 const struct jetwatt_measure_limits *limits, struct jetwatt_row *row);
@@ -34,7 +34,7 @@ int jetwatt_partial_time(const struct jetwatt_batch_bound *b, uint64_t since_ns,
  * @row: row->power_w and row->power_sd are set. The error grows with the part of the minibatch
  *	before @from_ns and with the spread of the samples
  *
- * Return: 0; -ENODATA: power settled in the second half of the minibatch, or samples are missing.
+ * Return: 0; -ENODATA: power settled in the second half of that rest, or samples are missing.
  */
 int jetwatt_partial_power(const struct jetwatt_settle *s, uint64_t from_ns, uint64_t end_ns,
 			  struct jetwatt_row *row);

@@ -19,7 +19,7 @@ static const double percentile[JETWATT_STEP_KINDS] = { [JETWATT_PREFILL] = 0.9, 
  * other than decode, and in the phase of decode. */
 #define LONGER_PHASE	1.5
 #define LONGER_STEP	3
-/* Relative standard error of a time that is computed from a single step. */
+/* Relative standard error of a time that is computed from fewer than four steps. */
 #define ONE_SD		0.3
 #define BLOCK_NS	50e6	/* minimum duration of a block of steps, ns */
 
@@ -148,8 +148,8 @@ static void find_costs(const struct jetwatt_session *w, const struct jetwatt_bat
 		find_cost(&s[k], percentile[k], &c->kind[k]);
 }
 
-/* Return: number of bounds since shortly before the change of mode, of which those since the change
- * have a phase. */
+/* Find the bounds that end after the change of mode, and their phases. @since: set to the first of these
+ * bounds, in @b. Return: number of these bounds; negative errno: there are none, or no memory. */
 static int find_bounds(const struct jetwatt_session *w, uint64_t since_ns, struct jetwatt_batch_bound *b,
 		       size_t first, struct jetwatt_batch_bound **since)
 {

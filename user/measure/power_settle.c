@@ -34,7 +34,7 @@ struct jetwatt_settle jetwatt_settle_samples(const struct jetwatt_session *sessi
 	return s;
 }
 
-/* Did power hardly change? */
+/* Return: 1 if power differs little from that before the change of mode; 0 if not, or if unknown. */
 static int hardly_changed(const struct jetwatt_settle *s, double before_w)
 {
 	double sum = 0, some = 0;

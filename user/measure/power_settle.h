@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Power after a change of mode: it reaches the level of the new mode only after a second or more.
+ * Power after a change of mode: it may take a second or more to reach the level of the new mode.
  */
 #ifndef JETWATT_MEASURE_POWER_SETTLE_H
 #define JETWATT_MEASURE_POWER_SETTLE_H
@@ -48,7 +48,8 @@ int jetwatt_settle_predict(const struct jetwatt_settle *s, uint64_t from_ns, uin
  */
 int jetwatt_settle_decisive(double time_ms, double w, double sd, const struct jetwatt_measure_limits *limits);
 
-/* Power has settled: add what the samples show to limits->decay, for later predictions. */
+/* A measurement is complete: add the decay that the samples show to limits->decay, if that is not NULL,
+ * for later predictions. */
 void jetwatt_settle_learn(const struct jetwatt_settle *s, uint64_t minibatch_ns,
 		       const struct jetwatt_measure_limits *limits);
 

@@ -130,8 +130,8 @@ void jetwatt_session_init(struct jetwatt_session *w);
  * @board: knows which rails make up the total
  * @rate_hz: sampling rate, Hz; 0: do not change the configured rate
  *
- * Blocks SIGINT, SIGQUIT, SIGTERM and SIGHUP: from then on these signals set @stop. Prints an
- * error.
+ * Blocks SIGINT, SIGQUIT, SIGTERM and, unless it is ignored, SIGHUP: from then on these signals set
+ * @stop. Prints an error.
  *
  * Return: exit code.
  */

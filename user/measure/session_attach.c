@@ -26,7 +26,7 @@ static int open_pid(struct jetwatt_session *w)
 	return jetwatt_error_report(JETWATT_EXIT_FAILED, "no such process", fix, "-p %d", w->pid);
 }
 
-/* Put the command into a new cgroup; if there is no v2 hierarchy, the command and its
+/* Put the command into a new cgroup; if that fails, as without a v2 hierarchy, the command and its
  * descendants are the job. */
 static void make_cgroup(struct jetwatt_session *w)
 {
@@ -140,7 +140,7 @@ int jetwatt_session_job(struct jetwatt_session *w, const struct jetwatt_args_job
 	jetwatt_session_read_sysfs(w, 1);
 	err = wait_first_sample(w);
 	w->begun_ns = jetwatt_clock_ns();
-	/* Discard the samples that arrived during the preparation: they do not belong to the
+	/* Do not count the samples that arrived during the preparation: they do not belong to the
 	 * job. */
 	w->samples = w->lost = 0;
 	w->missed0 += jetwatt_session_missed(w);

@@ -23,8 +23,8 @@ enum { JETWATT_PREFILL, JETWATT_DECODE, JETWATT_STEP_KINDS };
  * @gap_ms: total time before the first launch of these steps, ms
  * @used: number of steps from which the members below are computed; 0: there is none
  * @ms: typical time of a step, ms: the median of decode steps, and the 90th percentile of prefill steps.
- *	Full chunks of prompts are a peak there, so it depends less than the mean on the prompts that
- *	happened to arrive
+ *	The latter is near the time of a full chunk of a prompt, so it depends less than the mean on
+ *	which prompts happened to arrive
  * @ms_sd: relative standard error of @ms
  * @power_w: mean power during a step, W
  * @power_sd: relative standard error of @power_w
@@ -42,7 +42,7 @@ struct jetwatt_phase_cost {
  * @prompts: number of runs of successive prefill steps; each run is taken as one prompt
  * @prompts_ms: total time of these runs, from their first launch to their end, ms
  * @gap_w: mean power between steps, W
- * @span_ns: time since the change of mode
+ * @span_ns: time from the change of mode to the end of the last step
  */
 struct jetwatt_step_costs {
 	struct jetwatt_phase_cost kind[JETWATT_STEP_KINDS];

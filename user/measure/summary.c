@@ -48,7 +48,7 @@ static void fill_rates(struct jetwatt_summary *s, struct jetwatt_session *w)
 	s->waits_lost = jetwatt_session_waits_lost(w);
 }
 
-/* Return the time before which minibatches are warm-up. */
+/* Return the end of the last warm-up minibatch, ns; 0: there is none. */
 static uint64_t warm_up_end(const struct jetwatt_summary *s, const struct jetwatt_run_energy *m)
 {
 	size_t skip = s->minibatches / 10;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads each source at the begin, then once per second, and at the end. */
+/* Reads each source at the begin, then 1 s after each reading, and at the end. */
 #include "measure/unit_reader.h"
 
 #include <errno.h>

@@ -75,7 +75,7 @@ int jetwatt_work_units_end(struct jetwatt_work_units *w, uint64_t end_ns);
  * although the job still runs. Return: exit code. */
 int jetwatt_work_units_check(const struct jetwatt_work_units *w);
 
-/* Return: number of counters that have a result, because they were read more than once. @result:
+/* Return: number of counters that have a result, because they have counts at two different times. @result:
  * JETWATT_UNITS_MAX entries. */
 int jetwatt_work_units_results(const struct jetwatt_work_units *w,
 			       struct jetwatt_work_unit *result);
