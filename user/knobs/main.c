@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt-knobs: the part of jetwattd that has the right to write knobs. jetwatt-knobs knows only
- * the board (user/board) and seven requests (request.c); jetwattd, which runs without this right,
- * decides which mode to apply.
+ * the board (user/board), seven requests (request.c), and the cgroups of the policy's line "turns";
+ * jetwattd, which runs without this right, decides which mode to apply.
  *
  * The board is restored, whichever process ends first: if jetwattd ends, by this program; if this
  * program is killed, by its guardian process (board/guardian.c); if both are killed, by jetwatt-knobs
