@@ -69,7 +69,7 @@ struct jetwattd_count {
 /**
  * struct jetwattd_timeshare_status - state of the time slicing of training and a server
  * @on: 1: time slicing is active, and its first window has ended
- * @planned: 1: a plan exists for the mode that is applied
+ * @planned: 1: at the end of the last window, a plan existed for the mode that was applied
  * @beyond: number of consecutive plans for this mode that exceed the latency limit
  * @over: 1: while learning, the windows in this mode have overrun the latency limit by more than
  *	server_deadline.c allows
@@ -105,7 +105,7 @@ struct jetwattd_timeshare_status {
  * @rails: number of elements of @rail in use
  * @workloads: number of elements of @workload in use, not counting the shared element
  * @modes: number of elements of @mode in use
- * @rate_hz: sample rate, in Hz
+ * @rate_hz: sample rate in use, in Hz
  * @waits_lost: number of waits for the GPU that the probe has lost
  * @telemetry: last values of the module's telemetry (temperatures, clocks and others)
  * @workload: histograms of energy and duration of the minibatches of each workload,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Main loop: wait for a job, learn it, hold it in its best mode. Readings of a workload are stored
- * in the database, so that its next run starts in its best mode. This file also opens and closes
+ * Main loop: wait for a job, learn it, hold it in its best mode. Readings of a workload, except of a
+ * server, are stored in the database, so that its next run can start in its best mode. This file also opens and closes
  * everything that the loop and the other threads work with.
  */
 #include "daemon/loop.h"

@@ -63,7 +63,7 @@ static void metrics_energy(const struct jetwatt_metrics *m, const struct jetwatt
 	jetwatt_metrics_sample(m, "jetwatt_module_energy_joules_total", "scope", t->scope,
 			       t->energy[0].uj * 1e-6);
 	jetwatt_metrics_counter(m, "jetwatt_module_blind_seconds", "seconds",
-				"Time without counted energy, because a rail could not be read",
+				"Time without counted energy: a rail could not be read, or the machine was suspended",
 				t->energy[0].blind_ns * 1e-9);
 	jetwatt_metrics_family(m, "jetwatt_rail_energy_joules", "counter", "joules",
 			       "Energy of a rail that belongs to the total");
@@ -112,7 +112,7 @@ static void metrics_counts(const struct jetwatt_metrics *m, const struct jetwatt
 {
 	const struct jetwattd_count *c = &now->count;
 
-	jetwatt_metrics_counter(m, "jetwatt_jobs", NULL, "GPU jobs detected", c->jobs);
+	jetwatt_metrics_counter(m, "jetwatt_jobs", NULL, "GPU jobs attached; after a pause, for example, a job counts again", c->jobs);
 	jetwatt_metrics_counter(m, "jetwatt_known_jobs", NULL,
 				"GPU jobs whose workload had at least 4 stored readings when they were detected",
 				c->known);

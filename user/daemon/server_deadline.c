@@ -3,7 +3,7 @@
  * The server's deadline: find modes that are too slow for a server that shares the GPU with
  * training. In a mode that is too slow, and in all lower modes, the server's latency limit cannot
  * be met. A mode is too slow if BEYOND consecutive plans for it exceed the latency limit, or
- * if its windows overrun the limit by more than the tolerances below; this is detected sooner. A
+ * if its windows overrun the limit by more than the tolerances below, which is detected sooner. A
  * request that arrives at the start of a window is answered at its end.
  */
 #include "daemon/loop.h"
