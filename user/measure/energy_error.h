@@ -13,7 +13,7 @@
 #define JETWATT_ENERGY_ERROR_MARKS	8192
 
 /**
- * struct jetwatt_energy_error - running energy of all rails, and its values at the last waits
+ * struct jetwatt_energy_error - running energy of all rails, and its values at the last waits and marks
  * @sum: running energy; NULL: memory could not be allocated, so the energy errors are unknown
  * @sensor: accuracy of each rail's readings
  * @mark: ring buffer with the energy of all rails up to the end of each recent wait or mark

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Measures one mode on a running job: waits until power has settled after the change of mode, then
- * measures whole minibatches until the error of their mean is small enough.
+ * measures whole minibatches until the error of their mean is small enough or the time limit has
+ * passed.
  */
 #ifndef JETWATT_MEASURE_MODE_H
 #define JETWATT_MEASURE_MODE_H
@@ -40,7 +41,7 @@
  *	0: no mode needs a smaller error
  * @decay: decay times of power that earlier changes of mode on this board have shown. If
  *	these decay times predict the settled power before power has settled, the prediction is
- *	used. NULL: always wait until power has settled
+ *	used. NULL: no predictions
  * @cancel: set by another thread to cancel the measurement; NULL: never
  */
 struct jetwatt_measure_limits {
@@ -54,8 +55,8 @@ struct jetwatt_measure_limits {
 /* Limits for measuring a profile, and limits for verifying a chosen mode. */
 extern const struct jetwatt_measure_limits jetwatt_measure_profile, jetwatt_measure_verify;
 
-/* Called after each evaluation of the samples (limits->poll_s) with the result so far; @part:
- * progress, 0 to 1. */
+/* Called after each evaluation of the samples (limits->poll_s) that does not complete the measurement,
+ * with the result so far; @part: progress, 0 to 1. */
 typedef void (*jetwatt_measure_fn)(const struct jetwatt_measure *so_far, double part, void *arg);
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Integrates power to energy along a run, stores the energy at the end of each wait, and finds
- * the minibatches. */
+/* Integrates power to energy along a run, stores the energy at the end of each wait and at each
+ * mark, and finds the minibatches. */
 #include "measure/run_energy.h"
 
 #include <errno.h>

@@ -66,8 +66,8 @@ int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns);
 double jetwatt_run_energy_bound(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b);
 
 /*
- * user_marks.c: use the minibatches that the program has marked. Return: number of bounds; 0 if the
- * program has sent no marks; -ENOMEM.
+ * user_marks.c: use the minibatches that the program has marked. Return: number of bounds; 0 if no
+ * minibatch was marked; -ENOMEM.
  */
 int jetwatt_user_marks_bounds(struct jetwatt_run_energy *m);
 

@@ -171,9 +171,9 @@ void jetwatt_session_join(struct jetwatt_session *w);
 int jetwatt_session_run(struct jetwatt_session *w, int ms);
 
 /*
- * Wait for @ms (less if the job ends or a signal arrives), then handle all samples and waits at
- * once. This function costs less CPU time than jetwatt_session_run(), because a wake-up costs more
- * than the handling of a record. Return: as jetwatt_session_run().
+ * Wait for @ms (less if the job ends or a signal arrives), then handle the samples and waits that
+ * have arrived. This function costs less CPU time than jetwatt_session_run(), because a wake-up
+ * costs more than the handling of a record. Return: as jetwatt_session_run().
  */
 int jetwatt_session_sleep(struct jetwatt_session *w, int ms);
 

@@ -72,7 +72,8 @@ static void handle_fd(struct jetwatt_session *w, int fd)
 		handle_streams(w);
 }
 
-/* A module that was unloaded sends no message about it. */
+/* Return the time without samples after which the stream counts as ended, in ns. An unloaded module sends no
+ * message. */
 static uint64_t silence_ns(const struct jetwatt_session *w)
 {
 	return SILENT_NS + w->config.batch_age_ms * 1000000ull;

@@ -36,7 +36,7 @@ struct jetwatt_summary_phase {
  * struct jetwatt_summary - summary of a run
  * @run: energy, telemetry and minibatches of the run
  * @row: mean time and mean power of the minibatches of phase 1, with relative standard errors. All
- *	figures per minibatch are those of phase 1
+ *	figures per minibatch except @error are those of phase 1
  * @energy_j: mean energy per minibatch, J
  * @time: distribution of the time of a minibatch, ms
  * @energy: distribution of the energy of a minibatch, J
@@ -55,7 +55,7 @@ struct jetwatt_summary_phase {
  * @elapsed_s: duration of the run, s
  * @total_j: energy of the run, J
  * @launched: 1: launches were traced
- * @error: errors of the energy of single minibatches
+ * @error: errors of the energy of single minibatches, of all phases but evaluations
  * @requested_hz: lowest sampling rate requested for a rail of the total, Hz
  * @read_hz: lowest rate at which a rail of the total was read, Hz
  * @fresh_hz: lowest rate at which the sensor of a rail of the total produced new values, Hz

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread that reads counters of work units once per second, and the queue of its readings. A
- * reading may take a second, and its time must not depend on when the session's loop runs, so the
+ * A thread that reads counters of work units about once per second, and the queue of its readings.
+ * A reading may take a second, and its time must not depend on when the session's loop runs, so the
  * loop does not read the counters itself.
  */
 #ifndef JETWATT_MEASURE_UNIT_READER_H

@@ -30,7 +30,7 @@ int jetwatt_wait_job(struct jetwatt_session *w, double for_s, void (*each)(void 
 void jetwatt_wait_job_discard(void *session);
 
 /* Return the exit status of a verb after its run: the command's exit status if a command was
- * started; else 0. */
+ * started and has ended; else 0. */
 int jetwatt_wait_job_exit(const struct jetwatt_session *w);
 
 #endif

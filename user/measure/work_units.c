@@ -44,7 +44,7 @@ struct unit_point {
  * @first, @last: energy at the first and at the last reading
  * @absent: 1: the counter did not exist at first, so it counts from 0 at the begin of the run
  * @from_zero: 1: the first entry of @count is this 0 at the begin of the run, not a reading
- * @missing: 1: the counter was not in the last reading of the source
+ * @missing: 1: the counter had no value in the last reading of the source
  * @why: the reason, if @missing is 1
  */
 struct unit_state {

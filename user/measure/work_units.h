@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Energy and time per work unit of a run. A thread reads the counters of the program once per second;
- * the thread that runs the session computes the energy at the times of the readings.
+ * Energy and time per work unit of a run. A thread reads the counters of the program about once per
+ * second; the thread that runs the session computes the energy at the times of the readings.
  */
 #ifndef JETWATT_MEASURE_WORK_UNITS_H
 #define JETWATT_MEASURE_WORK_UNITS_H
