@@ -116,9 +116,9 @@ void jetwattd_cap_measured(struct jetwattd_cap *c, double mean_w);
  * @near_ns: time, ns, since which the mean power has been so close to the budget that the
  *	error of the sensors may hide an excess; 0: the mean power is not that close
  * @from_ns: samples before this time, ns, are not compared with the budget: they belong to a
- *	mode that the cap left, or to a higher budget
+ *	mode that the cap left, or to a higher limit
  * @met_ns: samples before this time, ns, do not count in the reported mean power: they
- *	belong to a higher budget
+ *	belong to a higher limit
  * @owed_ns: time of the last cap event, ns
  * @floored_ns: time, ns, of the last cap event at which no lower mode was available
  */

@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* Crest factor, highest power of the short window divided by the mean power, that is assumed before
- * any mode was measured. */
+/* Crest factor, highest power of the short window divided by the mean power, that is assumed while
+ * no crest factor is stored. */
 #define CREST		1.1
 /* Margin, as a factor, between the limit of the short window and the highest power in it that the
  * modes measured last predict. */

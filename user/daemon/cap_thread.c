@@ -41,7 +41,7 @@
  * @total: indices of the rails of the total
  * @nr_total: number of elements of @total
  * @rail: all rails
- * @failed_rail: label of a rail of the total that delivers no values, NULL: all rails do
+ * @failed_rail: label of a rail of the total that delivers no values; NULL: no such rail was found
  * @hearing: which rails deliver values
  * @judge: state of the cap's decisions
  */

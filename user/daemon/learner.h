@@ -302,7 +302,7 @@ struct jetwattd_steps {
  * @small: 1: the last predictions of this search expected at most a slight improvement of the time,
  *	so the model chooses no further reading
  * @taken: number of complete readings in this pass; a pass begins with the job and after a drift
- * @checked: 1: the first row of the job has been checked for a drift in this pass
+ * @checked: 1: the check of the first row of the job for a drift has been due in this pass
  * @first: indices of the candidates to be tried first, also of those that have been tried
  * @firsts: number of elements of @first
  * @first_w: power of each mode of @first, in W, as stated in the preset's name; 0: unknown

@@ -2,8 +2,8 @@
 /*
  * Drift detection. A job may get other data or another minibatch size at any time, also while it is
  * being learned. Rows from before and after such a change describe two different jobs, and a search
- * over all of them fails. Detection takes further readings, which the learner requests from the
- * loop one by one; struct jetwattd_drift_check holds the progress.
+ * over all of them may choose a wrong mode. Detection takes further readings, which the learner
+ * requests from the loop one by one; struct jetwattd_drift_check holds the progress.
  */
 #include "daemon/learner_inside.h"
 

@@ -116,12 +116,12 @@ struct jetwattd_backoff {
  * @apart: number of consecutive checks in which the co-running commands differed from @corunners
  * @hangup: signalfd of SIGHUP; -1: not open
  * @reloaded: 1: the policy was reloaded, and the loop has not acted on it yet
- * @held: while no power samples arrive, the lowest mode is held until these processes have ended
+ * @held: while power samples are missing, the lowest mode is held until these processes have ended
  * @housekeeping_ns: time of the last housekeeping, ns
  * @slow_housekeeping_ns: time of the last housekeeping that included its slow parts, ns
  * @retry_ns: interval between attempts to reach the module while blind, ns
  * @retried_ns: time of the last successful attempt to reach the module while blind, ns
- * @decay: what switches of mode have shown about the time in which this board's power settles
+ * @decay: decay times of power that earlier switches of mode on this board have shown
  * @budget_w: budget that the job is learned for, in W
  * @cap_w: limit of the short averaging window that the job is learned for, in W
  * @choose_s: maximum CPU time that the choice of a reading has taken in the present search, in s

@@ -167,8 +167,8 @@ static void metrics_timeshare(const struct jetwatt_metrics *m, const struct jetw
 }
 
 /* Record the applied mode as one that the metrics list by name. Each value of a label is a time
- * series, and there are thousands of modes, so only the first JETWATTD_MODES modes get a name that
- * a request finds applied outside learning and back-off. Caller holds the lock. */
+ * series, and there are thousands of modes, so only the first JETWATTD_MODES modes that a request
+ * for metrics finds applied outside learning and back-off get a name. Caller holds the lock. */
 static void record_mode(struct jetwattd *d)
 {
 	struct jetwattd_telemetry *t = &d->telemetry;

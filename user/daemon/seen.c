@@ -150,7 +150,7 @@ static int workload_known(struct jetwattd_run *r, struct jetwattd_seen *seen)
 }
 
 /* Return: 1 if the process belongs to the server of the policy's "turns" line, else 0. The result
- * is looked up once per process. */
+ * is looked up once per process, and again after a reload of the policy. */
 static int is_server(struct jetwattd_run *r, struct jetwattd_seen *seen)
 {
 	const char *server = r->d->policy->timeshare.serve;

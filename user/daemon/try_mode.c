@@ -15,7 +15,7 @@
 #define SLOW		1.2
 #define UNEVEN		2
 
-/* Count a reading and store it in the database; with --verbose, also log it. */
+/* Count a reading and, except of a server, store it in the database; with --verbose, also log it. */
 static void report_reading(struct jetwattd_run *r, const struct jetwattd_reading *got)
 {
 	char name[96] = "";
