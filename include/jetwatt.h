@@ -6,13 +6,13 @@
  * wait for the GPU.
  *
  * Conventions:
- * - Handles are opaque. Only one thread at a time may use a handle (a pointer that an open function
- *   has set); different threads may use different handles.
+ * - Handles are opaque. Only one thread at a time may use a handle (a pointer that an open or new
+ *   function has set); different threads may use different handles.
  * - Functions return 0, a count, or a negative errno, unless their description says otherwise.
  * - The library prints nothing. The library installs no signal handler and changes no signal mask.
  * - Times are CLOCK_MONOTONIC in nanoseconds.
- * - The suffix of a name is its unit: _ns, _us, _ms, _uv, _ua, _uw, _uj, _hz, _khz, _mhz
- *   (millihertz), _mc (millidegrees Celsius).
+ * - The suffix of a name is its unit, for instance _ns, _us, _ms, _uv, _ua, _uw, _uj, _hz, _khz,
+ *   _mhz (millihertz), _mc (millidegrees Celsius).
  * - A pointer in a structure that a callback receives is valid until the callback returns.
  */
 #ifndef JETWATT_H
@@ -37,7 +37,7 @@ extern "C" {
  *	ID: suffix of the knob's constant in enum jetwatt_knob
  *	type, member: C type and name of the knob's member in struct jetwatt_mode; the member's
  *		name is also the column in CSV files and databases, and the key in JSON
- *	key: lower-case name, used in options, lists and JSON
+ *	key: lower-case name, used in options and lists, and as a value in JSON
  *	label: name in messages and tables
  *	tag: text before the value in the text form of a mode,
  *		"c8-1728000-g624750000-e3199000000"
@@ -90,7 +90,7 @@ struct jetwatt_mode {
 /**
  * struct jetwatt_knob_row - one row of JETWATT_KNOB_ROWS(), for loops over all knobs
  * @column: name of the knob's member in struct jetwatt_mode
- * @key: lower-case name for options, lists and JSON
+ * @key: lower-case name for options and lists, and as a value in JSON
  * @label: name in messages and tables
  * @tag: text before the value in the text form of a mode
  * @hz: number of hertz in one unit of the value (1000 for kHz); 0: the knob is not a clock
@@ -251,7 +251,7 @@ static inline int jetwatt_mode_order(const struct jetwatt_mode *a, const struct 
 /*
  * Numbers of the telemetry slots: one slot per channel of each series kind.
  * JETWATT_TELEMETRY_TEMP_MC is the first slot of JETWATT_SERIES_TEMP_MC. Slot numbers change when a
- * kind is added, so files store the kind and the channel instead of the slot.
+ * kind gets more channels, so files store the kind and the channel instead of the slot.
  */
 enum jetwatt_telemetry_slot {
 #define JETWATT_TELEMETRY_ID(ID, reader, channels, ...)				\
@@ -263,8 +263,8 @@ enum jetwatt_telemetry_slot {
 };
 
 /*
- * The value is unknown: it was never read, the board has no such sensor, or the last reading is
- * more than three seconds old.
+ * The value is unknown: the board has no such sensor, the sensor could not be read, or its last
+ * reading is more than three seconds old.
  */
 #define JETWATT_TELEMETRY_NONE	INT64_MIN
 /* Size of the buffer for a name or title, with its terminating 0. */
@@ -381,7 +381,7 @@ int jetwatt_sysfs_open(struct jetwatt_sysfs **fs, const char *sysfs);
  * @fs: the reader
  * @r: receives the values and the time
  *
- * The first call, and then every 30th call, searches for devices; if a file has disappeared, the
+ * The first call, and then every 30th call, searches for devices; if a file could not be read, the
  * next call searches too.
  *
  * Context: blocks while drivers fill in the files, which may take milliseconds per file; one call
@@ -408,7 +408,7 @@ struct jetwatt;
  * @chips: number of sensor chips, including those that have disappeared
  * @rails: number of rails
  * @ring: capacity of the module's ring, in samples
- * @running: 1 while the sampler thread runs
+ * @running: 1 while the sampler runs at a rate above 0
  * @total_scope: part of the board that the total power covers, enum jetwatt_scope of
  *	<linux/jetwatt.h>
  */
@@ -433,7 +433,7 @@ struct jetwatt_info {
  * @model: name of the chip, "ina3221" for instance
  * @shunt_us: duration of one conversion of a shunt voltage, us
  * @averages: number of conversions that are averaged into a shunt voltage; 0: the module or the
- *	trace is of a version without this member; all members below it are then 0 as well
+ *	trace is of a version without this member; @shunt_us and all members below are then 0 too
  * @filter: 1: the chip averages with a recursive filter, out += (new - out) / @averages, and has a
  *	new value after each conversion; 0: the chip averages blocks of @averages conversions
  * @step_pv: LSB of a shunt voltage in the range in use, pV
@@ -471,8 +471,8 @@ struct jetwatt_chip {
  * @parent: id of the rail that feeds this rail, so that its power includes the power of this rail;
  *	UINT32_MAX: none
  * @in_total: 1: the total power includes this rail
- * @step_uw: power of one LSB of the shunt voltage at the bus voltage read last, uW; 0 for clients
- *	that may not subscribe to samples
+ * @step_uw: power of one LSB of the shunt voltage at the bus voltage read last, uW; 0: unknown, or
+ *	the client may not subscribe to samples
  * @skew_ns: time from the read of the first shunt of a tick to the read of this rail's shunt, ns
  * @label: name from the device tree; without one, "in1" to "in3"
  */
@@ -487,7 +487,8 @@ struct jetwatt_rail {
 };
 
 /**
- * struct jetwatt_clock - the present value of a clock, a temperature or the GPU load
+ * struct jetwatt_clock - the present value of a clock, a temperature, the GPU load or the number of
+ * online CPUs
  * @kind: enum jetwatt_series of <linux/jetwatt.h>; determines the unit of @value
  * @index: first CPU of a cpufreq policy, number of a thermal zone, or 0
  * @value: the value; JETWATT_VALUE_NONE: unknown
@@ -545,8 +546,8 @@ struct jetwatt_stats {
  * struct jetwatt_energy - an energy counter of the module, counting since the module was loaded
  * @uj: energy, uJ; never decreases
  * @time_ns: time of the counter's last update; 0: the counter was never updated
- * @blind_ns: time since the first sample whose energy the counter does not include, ns of
- *	CLOCK_BOOTTIME: the rail was not read for more than two seconds, or the machine was
+ * @blind_ns: duration, since the first sample, for which the counter does not include the energy,
+ *	ns of CLOCK_BOOTTIME: the rail was not read for more than two seconds, or the machine was
  *	suspended
  * @rail: jetwatt_rail::id; UINT32_MAX: the total
  * @uw: power at the last update, uW
@@ -588,7 +589,8 @@ struct jetwatt_series_view {
  * struct jetwatt_samples - a batch of samples, valid until the callback returns
  * @seq: sequence number of the first sample
  * @gap: number of samples that are missing between the previous batch and this one
- * @lost: number of samples that this handle has lost since it subscribed
+ * @lost: number of samples that this handle has lost since it subscribed, or that this dump of the
+ *	ring or the black box has lost
  * @count: number of samples
  * @nr_series: number of series
  * @time_ns: time of each sample: the middle of the tick's I2C transfers
@@ -604,7 +606,7 @@ struct jetwatt_samples {
 /**
  * struct jetwatt_event - an event of the module
  * @kind: enum jetwatt_event_kind of <linux/jetwatt.h>
- * @chip: jetwatt_chip::id, if the event concerns a chip
+ * @chip: jetwatt_chip::id, if the event concerns a chip; else 0
  * @time_ns: time of the event
  * @value: number that belongs to the event: see enum jetwatt_event_kind
  */
@@ -623,8 +625,8 @@ typedef void (*jetwatt_event_fn)(const struct jetwatt_event *e, void *arg);
  *
  * Context: blocks until the kernel answers, at most 10 s.
  * Return: 0; -ENOENT: the module is not loaded, or the process is not in the initial network
- * namespace; -EPROTO: the module uses another version of the protocol; -ENOMEM; -ETIMEDOUT; or
- * the error of a socket call. jetwatt_error(NULL) has the text.
+ * namespace; -EPROTO: the module uses another version of the protocol; -EBADMSG; -ENOMEM;
+ * -ETIMEDOUT; or the error of a socket call. jetwatt_error(NULL) has the text.
  */
 int jetwatt_open(struct jetwatt **jw);
 /**
@@ -678,7 +680,7 @@ int jetwatt_chips(struct jetwatt *jw, struct jetwatt_chip *chips, int max);
  */
 int jetwatt_rails(struct jetwatt *jw, struct jetwatt_rail *rails, int max);
 /**
- * jetwatt_clocks() - list clocks, temperatures and the GPU load with their present values
+ * jetwatt_clocks() - list clocks, temperatures, GPU load and number of online CPUs, as they are now
  * @jw: the connection
  * @clocks: receives the first @max entries
  * @max: number of entries of @clocks; the module has at most JETWATT_CLOCKS_MAX
@@ -702,8 +704,8 @@ int jetwatt_config_get(struct jetwatt *jw, struct jetwatt_config *config);
  * Needs CAP_NET_ADMIN.
  *
  * Return: 0; -ERANGE: the rate is too high (the error text names the highest possible rate) or
- * another value is out of range; -ENODEV: a rate is requested and there is no sensor chip; -EINVAL;
- * or a common error.
+ * another value is out of range; -ENODEV: a rate is requested and there is no sensor chip; or a
+ * common error.
  */
 int jetwatt_config_set(struct jetwatt *jw, const struct jetwatt_config *config);
 /**
@@ -846,8 +848,8 @@ int jetwatt_fd(const struct jetwatt *jw);
  * jetwatt_dispatch() - call the callbacks for the batches and events that have arrived
  * @jw: the connection
  *
- * One call handles at most 512 datagrams per socket. An overrun of the socket is not an error:
- * jetwatt_samples::gap and jetwatt_samples::lost count the samples that it loses.
+ * One call handles at most 512 datagrams per socket. An overrun of a socket is not an error:
+ * jetwatt_samples::gap and jetwatt_samples::lost count lost samples; lost events are not counted.
  *
  * Context: does not block.
  * Return: number of messages handled; -EBADMSG: malformed message; or the error of a socket call.
@@ -861,24 +863,25 @@ int jetwatt_dispatch(struct jetwatt *jw);
 struct jetwatt_probe;
 
 /**
- * enum jetwatt_sync_call - kind of a wait; it also shows which backend detected the wait
+ * enum jetwatt_sync_call - kind of a wait
  * @JETWATT_SYNC_POLLFD: poll() or ppoll() of a descriptor that is armed for a fence, or of an
  *	event of the GPU's driver
  * @JETWATT_SYNC_SYNCPT: an ioctl that waits for a fence
  * @JETWATT_SYNC_STREAM: cuStreamSynchronize() or cudaStreamSynchronize()
  * @JETWATT_SYNC_EVENT: cuEventSynchronize() or cudaEventSynchronize()
  * @JETWATT_SYNC_CONTEXT: cuCtxSynchronize() or cudaDeviceSynchronize()
- * @JETWATT_SYNC_MARK: a minibatch that the program marked: see jetwatt_mark_begin()
+ * @JETWATT_SYNC_MARK: a minibatch that the program marked: see jetwatt_mark_begin(); of
+ *	jetwatt_mark(): its time, as start and end
  * @JETWATT_SYNC_MARK_BEGIN: start of a marked minibatch; at the end of the minibatch, a
  *	JETWATT_SYNC_MARK with both times follows
  * @JETWATT_SYNC_HELPER: a POLLFD or SYNCPT wait of the thread cuda-EvtHandlr, which libcuda
  *	starts for callbacks and which sometimes waits for other threads; reported only for a
- *	process of whose other threads the probe sees no waits, or few
+ *	process whose other threads wait rarely or never
  * @JETWATT_SYNC_COPY: a synchronous copy: cuMemcpyDtoH(), cudaMemcpy() and others; reported only if
  *	the process has launched work since its previous wait
  * @JETWATT_SYNC_QUERY: a loop of cuEventQuery() or cuStreamQuery() calls, reported as one wait. In
- *	a thread's first loop, at least 6 calls, at most 2 ms apart on average, must return "not
- *	ready"
+ *	the first reported loop of a thread, at least 6 calls, at most 2 ms apart on average,
+ *	return "not ready"
  * @JETWATT_SYNC_CALLBACK: a call by libcuda of a function of the program, which the program asked
  *	for with cuLaunchHostFunc() or cuStreamAddCallback(): from the request to the call. Reported
  *	only for a process that does not wait in functions of libcuda: after 32 such calls without a
@@ -960,7 +963,8 @@ struct jetwatt_sync {
  * @children: 1: probe the descendants of @tgid as well, existing and future ones. Without tracefs,
  *	a child is probed only after fork() has returned in its parent
  * @cgroup: id of the v2 cgroup whose processes to probe; 0: all cgroups
- * @ring_kib: size of the ring buffer, KiB, rounded up to a power of two; 0: 1024
+ * @ring_kib: size of the ring buffer, KiB: a power of two, at least one page (recent versions of
+ *	libbpf round up); 0: 1024
  * @backends: mask of enum jetwatt_backend: backends to open; 0: all that are available, but the
  *	module only if BPF is not available. If both JETWATT_BACKEND_UPROBE and
  *	JETWATT_BACKEND_TRACEPOINT are open, the waits of a process are taken from its system calls
@@ -989,7 +993,7 @@ struct jetwatt_probe_opts {
 /**
  * struct jetwatt_probe_state - state of the probe's backends
  * @attached: mask of enum jetwatt_backend: backends that are active; JETWATT_BACKEND_UPROBE becomes
- *	active when a CUDA library is found in a process
+ *	active when a CUDA library is found in the system or in a process
  * @seen: number of reported waits of each enum jetwatt_sync_call
  * @launches: number of launches of GPU work before the reported waits
  * @marks: number of entries of @mark
@@ -1020,13 +1024,13 @@ typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
  * @arg: passed to @fn
  *
  * To keep the overhead of jobs with many short waits low, the BPF backends wake the reader at most
- * every 10 ms, and the reader polls again 20 ms after it was woken.
+ * every 10 ms (unless @opts->prompt is 1), and the reader polls again 20 ms after it was woken.
  *
  * Return: 0; -EPERM: CAP_BPF and CAP_PERFMON (or root) are needed; -EOPNOTSUPP: this kernel cannot
  * trace with BPF, or @opts->tgid is not 0 and the caller is not in the initial pid namespace, or
- * the caller is in a time namespace whose CLOCK_MONOTONIC has an offset; -ESRCH: there is no
- * process @opts->tgid; -EINVAL: @opts->backends contains no backend; else the error of libbpf.
- * jetwatt_probe_error() has the text.
+ * the caller is in a time namespace whose CLOCK_MONOTONIC has an offset; -ESRCH: @opts->children is
+ * 1 and there is no process @opts->tgid; -EINVAL: @opts->backends contains no backend; -ENOMEM; or
+ * another negative errno. jetwatt_probe_error() has the text.
  */
 int jetwatt_probe_open(struct jetwatt_probe **p, const struct jetwatt_probe_opts *opts,
 		       jetwatt_sync_fn fn, void *arg);
@@ -1221,11 +1225,11 @@ int jetwatt_mark_pair(int fd[2]);
  * @nr: number of rails
  * @valid: bit r is set if @uw[r] uses a shunt voltage that was read in this tick
  * @gap: 1: samples are missing before this sample
- * @uw: power of each rail, uW, in the order of jetwatt_rails(). Bus voltages that were not read in
- *	this tick have their last value. The first sample is delivered when every enabled rail has
- *	been read, or after 64 ticks; a rail that was never read has 0 and no bit in @valid
+ * @uw: power of each rail, uW, in the order of jetwatt_rails(); 0 if the rail was never read or its
+ *	shunt resistance is unknown. Voltages that were not read in this tick have their last value.
+ *	The first sample is delivered when every enabled rail has been read, or after 64 ticks
  * @clock: the present power mode, as far as clocks are known; 0: unknown
- * @temp_mc: temperature of the hottest thermal zone, millidegrees Celsius; 0: no thermal zone
+ * @temp_mc: temperature of the hottest thermal zone, millidegrees Celsius; 0: unknown
  * @telemetry: the last telemetry values; a value that is more than three seconds old is
  *	JETWATT_TELEMETRY_NONE
  */
@@ -1250,7 +1254,7 @@ typedef void (*jetwatt_power_fn)(const struct jetwatt_power *p, void *arg);
  * @jw: connection from which the rails are read, only in this call; NULL: no rails
  * @hold_ms: maximum time for which one stream waits for the other, ms of the records' times.
  *	@hold_ms must exceed the age of a batch (JETWATT_A_CONFIG_BATCH_AGE_MS) plus the probe's 20
- *	ms
+ *	ms, and with a probe also 500 ms: see jetwatt_probe_flush()
  *
  * The join converts batches to power samples and delivers samples and waits in order of time:
  * samples by @time_ns, waits by @exit_ns. The join delivers a record as soon as neither stream can
@@ -1399,9 +1403,9 @@ struct jetwatt_trace_writer;
  * @fd: file descriptor to write to; it stays open and belongs to the caller
  *
  * The writer keeps the description of the run (texts, chips, rails, the job). The writer writes the
- * description before the first sample and again every minute. The writer writes data in blocks of
- * at most one second, each with one write(2). After a write error it writes nothing more, and if
- * @fd is a file it truncates the incomplete block.
+ * description first and repeats it every minute. The writer writes data in blocks of about one
+ * second, each with one write(2) if that writes all bytes. After a write error it writes nothing
+ * more, and if @fd is a file it truncates the incomplete block.
  *
  * Return: 0; -ENOMEM.
  */
@@ -1418,11 +1422,11 @@ void jetwatt_trace_writer_free(struct jetwatt_trace_writer *w);
  * jetwatt_trace_write_text() - describe the run with a text
  * @w: the writer
  * @key: name of the text, less than JETWATT_TRACE_KEY_LEN bytes; the verbs of jetwatt use "board",
- *	"kernel", "version", "command" and "scope". A text with the same key is replaced
+ *	"kernel", "version", "command", "scope" and others. A text with the same key is replaced
  * @text: the text, less than JETWATT_TRACE_TEXT_LEN bytes
  *
  * Return: 0; -EINVAL: @key is empty, or @key or @text is too long; -ENOSPC: too many descriptions;
- * or the writer's first error.
+ * -ENOMEM, or an earlier error of the writer in its place.
  */
 int jetwatt_trace_write_text(struct jetwatt_trace_writer *w, const char *key, const char *text);
 /**
@@ -1430,7 +1434,7 @@ int jetwatt_trace_write_text(struct jetwatt_trace_writer *w, const char *key, co
  * @w: the writer
  * @chip: the chip; a chip with the same id is replaced
  *
- * Return: 0; -ENOSPC: too many descriptions; or the writer's first error.
+ * Return: as jetwatt_trace_write_text(), without -EINVAL.
  */
 int jetwatt_trace_write_chip(struct jetwatt_trace_writer *w, const struct jetwatt_chip *chip);
 /**
@@ -1438,7 +1442,7 @@ int jetwatt_trace_write_chip(struct jetwatt_trace_writer *w, const struct jetwat
  * @w: the writer
  * @rail: the rail; a rail with the same id is replaced
  *
- * Return: 0; -ENOSPC: too many descriptions; or the writer's first error.
+ * Return: as jetwatt_trace_write_text(), without -EINVAL.
  */
 int jetwatt_trace_write_rail(struct jetwatt_trace_writer *w, const struct jetwatt_rail *rail);
 /**
@@ -1446,14 +1450,14 @@ int jetwatt_trace_write_rail(struct jetwatt_trace_writer *w, const struct jetwat
  * @w: the writer
  * @job: the process; an earlier description is replaced
  *
- * Return: 0; -ENOSPC: too many descriptions; or the writer's first error.
+ * Return: as jetwatt_trace_write_text(), without -EINVAL.
  */
 int jetwatt_trace_write_job(struct jetwatt_trace_writer *w, const struct jetwatt_trace_job *job);
 
 /*
  * Write one record of data. The first three functions are callbacks for jetwatt_subscribe(),
- * jetwatt_probe_open() and jetwatt_events(), with the struct jetwatt_trace_writer as @arg. All of
- * these functions may call write(2). jetwatt_trace_flush() returns their errors.
+ * jetwatt_probe_open() and jetwatt_events(), with the struct jetwatt_trace_writer as @arg. Only the
+ * first two may call write(2). jetwatt_trace_flush() returns the errors of all.
  */
 /**
  * jetwatt_trace_write_samples() - write a batch
@@ -1490,7 +1494,8 @@ void jetwatt_trace_write_counts(const struct jetwatt_trace_counts *c, void *writ
  * jetwatt_trace_flush() - write the records in memory; to be called several times per second
  * @w: the writer
  * @waits_lost: number of waits that were lost since the start of the trace
- * @all: 1: write all records in memory; 0: write them only if the oldest is at least one second old
+ * @all: 1: write all records in memory; 0: write them only if the oldest is at least one second
+ *	old, or in the first call
  *
  * Context: blocks in write(2).
  * Return: 0; or the first error of any call on @w.

@@ -27,9 +27,9 @@
  *
  * Times and units
  * ---------------
- * Every time is CLOCK_MONOTONIC in nanoseconds. The suffix of a name is its unit; _mhz is
- * millihertz, the unit of all rates that are not whole hertz. Integers have the byte order of the
- * host.
+ * Every point in time is CLOCK_MONOTONIC in nanoseconds. The name of a quantity with a unit ends in
+ * the unit; _mhz is millihertz, the unit of all rates that are not whole hertz. Integers have the
+ * byte order of the host.
  *
  * Alignment
  * ---------
@@ -48,13 +48,13 @@
  * The list of series never shrinks; it grows when a chip, a clock or a thermal zone appears for the
  * first time, or when the channels of a sum become known; JETWATT_EVENT_CONFIG_CHANGED announces
  * it. All samples of a batch have the same list of series, which the batch contains. A chip or
- * clock that disappears keeps its series, with the value JETWATT_VALUE_NONE, and its ids. If the
- * chip or clock appears again, it has the same ids.
+ * clock that disappears keeps its series, with the value JETWATT_VALUE_NONE (CPU_KHZ: 0), and its
+ * ids. If the chip or clock appears again, it has the same ids.
  *
  * A series that was not read in a tick has the value JETWATT_VALUE_NONE in that sample: bus
- * voltages are read in rotation, slow clocks at a lower rate, and chips that fail not at all. A
- * reader uses the last value of the series instead, up to an age that it chooses, because a lost
- * chip and a failed read of a slow series have the value JETWATT_VALUE_NONE too.
+ * voltages (and, at high rates, shunt voltages) are read in rotation, and slow series at most ten
+ * times per second. A lost chip and a failed read of a slow series have the value
+ * JETWATT_VALUE_NONE too, so a reader should use the last value of a series only up to some age.
  *
  * After SUBSCRIBE, the module sends SAMPLES_NTF messages to the caller's port only (unicast). The
  * module sends a batch when it contains JETWATT_A_CONFIG_BATCH samples, or when its oldest sample
@@ -84,7 +84,8 @@
  * stopped, the module reads the rails at random intervals, at the mean rate of the module parameter
  * idle_hz; RUNNING and ACTIVE_HZ stay 0 then. The module does not integrate between samples that
  * are more than two seconds apart, and not across a suspend. JETWATT_A_ENERGY_BLIND_NS is the time
- * since the rail's first sample that the energy does not include. This blind time is measured with
+ * since the rail's first sample that the energy does not include; for the total, it is the longest
+ * such time of its rails, while they belong to the total. This blind time is measured with
  * CLOCK_BOOTTIME, because CLOCK_MONOTONIC stops during a suspend.
  *
  * The hwmon device "jetwatt" and perf's PMU "jetwatt" have the same counters. hwmon refreshes its
@@ -127,11 +128,11 @@
  * A rail has three rates: the requested rate, the read rate (how often its shunt voltage is read),
  * and the fresh rate (how often a read returns a new value; at most the read rate).
  *
- * One tick reads all shunt voltages and, in rotation, one bus voltage per I2C bus, with one I2C
- * transfer per I2C bus. Some boards configure a chip to add up shunt voltages. If the channels of
- * the sum are known and the chip averages the shunt voltages, the module reads the sum in addition,
- * because the sum is not averaged. At rates at which the bus is too slow for all shunt voltages,
- * the module reads the sum in every tick and the shunt voltages in rotation.
+ * A tick reads all shunt voltages and usually, in rotation, one bus voltage per I2C bus, with one
+ * I2C transfer per I2C bus. Some boards configure a chip to add up shunt voltages. If the channels
+ * of the sum are known, the chip averages the shunt voltages and the bus has time, the module reads
+ * the sum in addition, because the sum is not averaged. At rates at which the bus is too slow for
+ * all shunt voltages, the module reads the sum in every tick and the shunt voltages in rotation.
  *
  * JETWATT_A_CONFIG_RATE_HZ 0 requests the highest rate at which every tick reads all shunt
  * voltages. If the CPU cannot sustain the rate that buses and chips allow, the module lowers
@@ -164,7 +165,7 @@
  *		If a kind has one channel and several indices, the channel is the
  *		highest value of all indices
  *	type: GAUGE; or COUNTER, which increases until the machine or the driver restarts
- *	name: column and key; '#' stands for the channel's number
+ *	name: name of the series in columns and keys; '#' stands for the channel's number
  *	title: name for messages and tables; '#' stands for the channel's number
  *	unit: unit of the value
  *	per, base: number of units in one base unit (1000 for mC and C), and name of the base unit,
@@ -210,8 +211,8 @@
 /**
  * enum jetwatt_series_reader - the component that reads a series
  * @JETWATT_SERIES_READER_TICK: the module reads the series, in every tick or in rotation
- * @JETWATT_SERIES_READER_SLOW: the module reads the series at most ten times per second, because it
- *	must request the value from the firmware or from another driver
+ * @JETWATT_SERIES_READER_SLOW: the module reads the series at most ten times per second, because a
+ *	read needs a firmware call or a lock of another driver
  * @JETWATT_SERIES_READER_SYSFS: libjetwatt reads the series once per second, because another driver
  *	provides the value only as a file in sysfs. The series is in trace files, but in no message
  *	of this family
@@ -251,9 +252,9 @@ enum jetwatt_series_type {
  *	The series does not exist if the driver does not report a load
  * JETWATT_SERIES_FAN_RPM: speed of a fan, measured by its tachometer, rpm. NVIDIA's driver also
  *	reports 0 if it cannot measure the speed
- * JETWATT_SERIES_OC_EVENTS: number of events of an over-current input of the SoC since boot.
- *	In an over-current event the supply voltage was too low or the supply current too high, and
- *	the SoC throttled its clocks
+ * JETWATT_SERIES_OC_EVENTS: number of events of an over-current input of the SoC since the driver
+ *	was loaded. In an over-current event the supply voltage was too low or the supply current
+ *	too high, and the SoC throttled its clocks
  *
  * JETWATT_A_SERIES_INDEX depends on the kind: SHUNT_UV and BUS_UV: the rail's id; CPU_KHZ: the
  * first CPU of the policy; TEMP_MC: number of the thermal zone; SUM_UV: the chip's id; series that
@@ -272,7 +273,8 @@ enum jetwatt_series {
  * enum jetwatt_event_kind - kind of an EVENT_NTF message (JETWATT_A_EVENT_KIND)
  * @JETWATT_EVENT_CONFIG_CHANGED: the sampler's rate has changed (VALUE: the new rate in Hz; 0: the
  *	sampler is parked), or a series was added to the list (VALUE: 0)
- * @JETWATT_EVENT_CHIP_LOST: a chip does not answer any more; its series are JETWATT_VALUE_NONE
+ * @JETWATT_EVENT_CHIP_LOST: a chip was removed or does not answer any more; its series have the
+ *	value JETWATT_VALUE_NONE
  * @JETWATT_EVENT_CHIP_BACK: the chip answers again
  * @JETWATT_EVENT_OVERRUN: the sampler has skipped ticks. VALUE: number of ticks skipped since the
  *	last overrun event. At most one overrun event per second
@@ -491,7 +493,7 @@ enum {
 	JETWATT_A_BOX_TIME_NS,		/* u64: time of the event */
 	JETWATT_A_BOX_SEQ,		/* u64: sequence number of the first sample in the box */
 	JETWATT_A_BOX_COUNT,		/* u32: number of samples in the box */
-	JETWATT_A_BOX_MISSED,		/* u32: later alarms and BOX_FREEZE: box not empty */
+	JETWATT_A_BOX_MISSED,		/* u32: number of later events: the box was not empty */
 	JETWATT_A_BOX_PAD,
 	__JETWATT_A_BOX_MAX,
 	JETWATT_A_BOX_MAX = (__JETWATT_A_BOX_MAX - 1)
@@ -515,11 +517,11 @@ enum jetwatt_wait_call {
 
 /**
  * struct jetwatt_wait_record - one finished wait
- * @enter_ns: time at which the thread began to wait
+ * @enter_ns: time at which the wait began
  * @exit_ns: time at which the wait ended
  * @cgroup: id of the thread's v2 cgroup
  * @tgid: process id in the initial pid namespace
- * @tid: thread id in the initial pid namespace
+ * @tid: id, in the initial pid namespace, of the thread in which the wait ended
  * @call: enum jetwatt_wait_call, and the flag JETWATT_WAIT_HELPER
  * @ret: return value of the system call
  * @fd: descriptor that the thread waited on: the polled descriptor, or the descriptor on which the
@@ -559,14 +561,15 @@ enum {
  * @JETWATT_CMD_CHIP_GET: dump: the sensor chips
  * @JETWATT_CMD_RAIL_GET: dump: the rails. Only callers that may SUBSCRIBE receive STEP_UW (power of
  *	one LSB), because the bus voltage can be derived from this power
- * @JETWATT_CMD_CLOCK_GET: dump: clocks, temperatures, GPU load. Slow series, whose values come from
- *	the firmware, are read again for callers with CAP_NET_ADMIN if the last values are more than
- *	150 ms old; other callers receive the last value if it is less than two seconds old, else
- *	JETWATT_VALUE_NONE
+ * @JETWATT_CMD_CLOCK_GET: dump: clocks, temperatures, GPU load, number of online CPUs. Slow series
+ *	(JETWATT_SERIES_READER_SLOW) are read again for callers with CAP_NET_ADMIN if the last
+ *	values are more than 150 ms old; other callers receive the last value if it is at most two
+ *	seconds old, else JETWATT_VALUE_NONE
  * @JETWATT_CMD_CONFIG_GET: do: the configuration of the sampler
  * @JETWATT_CMD_CONFIG_SET: do, admin: change the configuration; -ERANGE: the rate is too high (the
  *	extended ack contains the highest possible rate), or another value is out of range; -ENODEV:
- *	a rate is requested and there is no sensor chip; -EINVAL: the CPU is not online
+ *	a rate is requested and there is no sensor chip; -EINVAL: the CPU is not online, or an
+ *	attribute is read only
  * @JETWATT_CMD_SAMPLES_GET: dump, admin: the samples in the ring
  * @JETWATT_CMD_SUBSCRIBE: do, admin: send samples to this port; -EALREADY: the port has subscribed
  *	already; -ENODEV: no sensor chip; -EUSERS: too many subscribers; -ENOMEM. If there are other
@@ -586,7 +589,7 @@ enum {
  *	empty
  * @JETWATT_CMD_WAITS_WATCH: do, admin: send records of waits to this port; -EALREADY: the port
  *	receives them already; -EUSERS: too many watchers; -EOPNOTSUPP: the kernel has no
- *	raw_syscalls tracepoints; -EINVAL: malformed attribute; -ENOMEM
+ *	raw_syscalls tracepoints; -EINVAL: malformed attribute; -ERANGE: too many ids; -ENOMEM
  * @JETWATT_CMD_WAITS_UNWATCH: do, admin: stop sending records of waits to this port; -ENOENT: the
  *	port does not receive any
  * @JETWATT_CMD_WAITS_NTF: records of finished waits, unicast to a watcher
