@@ -23,7 +23,7 @@ int jetwatt_attr_s32(const struct nlattr *a, int32_t *v)
 	return attr_number(a, v, sizeof(*v));
 }
 
-/* Labels come from a device tree and are printed on terminals, so control bytes become '?'. */
+/* Labels come from a device tree and are printed on terminals: unprintable bytes become '?'. */
 void jetwatt_attr_string(const struct nlattr *a, char *s, size_t size)
 {
 	size_t n = a ? strnlen(jetwatt_attr_data(a), jetwatt_attr_len(a)) : 0, i;

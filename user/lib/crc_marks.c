@@ -26,7 +26,7 @@ static uint32_t crc_run(uint32_t reg, const uint8_t *at, size_t len)
 	return ~jetwatt_crc32c(~reg, at, len);
 }
 
-/* Multiply two polynomials modulo POLYNOMIAL. @a must not be 0. */
+/* Multiply two polynomials modulo POLYNOMIAL. */
 static uint32_t crc_multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0;

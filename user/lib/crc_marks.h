@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Distance between stored CRC registers, in bytes. Fewer than this many bytes before a part must
- * still be in memory. */
+/* Distance between stored CRC registers, in bytes. */
 #define JETWATT_CRC_MARK	64
 
 /**

@@ -32,7 +32,7 @@ struct jetwatt_files_request {
  * struct jetwatt_fdname - cache of results and connection to jetwatt-files; all zero at first
  * @helper: 1 + descriptor of the connection; 0: not connected
  * @tried_ns: time of the last request or connection attempt, ns
- * @slot: results of the last second; a new result replaces the older result in the same slot
+ * @slot: results, each valid for one second; a new result replaces the one in the same slot
  */
 struct jetwatt_fdname {
 	int helper;

@@ -3,10 +3,9 @@
 #include "lib/helper_filter.h"
 
 /*
- * If a process has less than one wait of its own threads per this many waits of the helper, its own
- * threads are taken not to wait. Each own wait lets the filter drop this many of the helper's next
- * waits. At most DROPS_MAX drops are outstanding, because a program may wait while it compiles, and
- * never again.
+ * After each wait of another thread of the process (an own wait), the filter drops this many waits
+ * of the helper. Further own waits add up to DROPS_MAX drops at most, because a program may wait
+ * while it compiles, and never again.
  */
 #define HELPER_RATIO	64
 #define DROPS_MAX	1024

@@ -18,7 +18,7 @@
  * @bus_known: bit r is set if the bus voltage of rail r has been read
  * @shunt_known: bit r is set if the shunt voltage of rail r has been read
  * @skipped: number of samples that were not delivered because the voltages of a rail were
- *	not known yet
+ *	not known yet; SKIP_MAX (power.c): no further sample is skipped
  * @gap: 1: samples are missing before the next sample
  * @clock: last values of the clock frequencies
  * @temp_mc: last temperature of the hottest zone, millidegrees Celsius

@@ -16,8 +16,8 @@
 #define JETWATT_ERROR_LEN	256
 
 /*
- * Size of the receive buffer, in bytes: ten times the size of a batch of 256 samples of all series
- * that the module supports. The kernel allocates only the pages that a message has filled.
+ * Size of the receive buffer, in bytes: several times the size of a batch of 256 samples of all
+ * series that the module supports. The kernel allocates only the pages that a message has filled.
  */
 #define JETWATT_MESSAGE_MAX	(1 << 20)
 
@@ -77,8 +77,8 @@ ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags);
 /* Type of a function that handles the attributes of one message. Return: 0 or positive; or a
  * negative errno. */
 typedef int (*jetwatt_reply_fn)(struct jetwatt *jw, const struct nlattr *attr, int len, void *arg);
-/* Call @fn for each queued message with the command @cmd. Return: number of these messages, or a
- * negative errno. */
+/* Call @fn for each message with the command @cmd among the first 512 queued datagrams. Return:
+ * number of these messages, or a negative errno. */
 int jetwatt_socket_dispatch(struct jetwatt *jw, struct nl_sock *sk, int cmd, const char *what,
 			    jetwatt_reply_fn fn, void *arg);
 
@@ -93,11 +93,10 @@ int jetwatt_request_run(struct jetwatt *jw, struct nl_sock *sk, struct nl_msg *m
 /* stream.c: parse a batch and call @fn with it. Return: number of samples; -EBADMSG. */
 int jetwatt_stream_batch(struct jetwatt *jw, const struct nlattr *attr, int len,
 			 uint64_t *next_seq, jetwatt_samples_fn fn, void *arg);
-/* Call the sample callback. Return: as jetwatt_socket_dispatch(). */
+/* Call the sample callback for each queued batch. Return: as jetwatt_socket_dispatch(). */
 int jetwatt_stream_dispatch(struct jetwatt *jw);
 
-/* event.c: parse an event and call the connection's event callback. Return: as
- * jetwatt_socket_dispatch(). */
+/* event.c: call the event callback for each queued event. Return: as jetwatt_socket_dispatch(). */
 int jetwatt_event_dispatch(struct jetwatt *jw);
 
 #endif

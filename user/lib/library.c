@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* maximum size of a library's symbol table, in bytes; larger tables are not read */
+/* maximum size of a file's full symbol table (SHT_SYMTAB), in bytes; larger ones are not read */
 #define SYMTAB_MAX	(64 << 20)
 
 /* Names of the libraries: libcuda.so.1.1; libcudart.so.12; in Python wheels also

@@ -80,7 +80,7 @@ int jetwatt_library_is(const char *path);
  * @lib: receives the mapping
  *
  * Return: JETWATT_LIBRARY_CODE if the line maps code of a file; 1 if it maps another part of a
- * file; 0 if it maps no file.
+ * file; 0 if it maps no file, or the path does not fit into @lib.
  */
 int jetwatt_library_file(const char *line, struct jetwatt_library *lib);
 #define JETWATT_LIBRARY_CODE	2
@@ -112,12 +112,12 @@ int jetwatt_library_of(pid_t pid, struct jetwatt_library *lib, int max);
 int jetwatt_library_system(char path[][256], int max);
 
 /**
- * jetwatt_library_calls() - list the entry points of CUDA that a file exports
+ * jetwatt_library_calls() - list the known entry points of CUDA that a file contains
  * @path: the file
  * @call: receives up to JETWATT_LIBRARY_CALLS_MAX entries; two names of the same address
  *	give one entry
  *
- * Return: number of entries; -ENOEXEC: not a shared library or program for this machine; or
+ * Return: number of entries; -ENOEXEC: not a shared library or program in the format ELF; or
  * another negative errno.
  */
 int jetwatt_library_calls(const char *path, struct jetwatt_library_call *call);

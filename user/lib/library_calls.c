@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The table of entry points of libcuda and the CUDA runtime that wait for the GPU or launch work.
+ * The table of entry points of libcuda and the CUDA runtime that wait for the GPU, query it, launch
+ * work, or request a callback.
  *
  * Names are those that the libraries export. Sources for the driver: names and versions are those
  * of cudaTypedefs.h in CUDA 11.6 (the version is the suffix in PFN_cuMemcpyDtoH_v7000_ptds). The

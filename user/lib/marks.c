@@ -17,7 +17,7 @@
 
 #include "lib/probe.h"
 
-/* A begin mark that was received; name: index in jetwatt_probe_state::mark. */
+/* A mark that was received; name: index in jetwatt_probe_state::mark. */
 struct begun {
 	uint32_t tgid, tid;
 	int name;
@@ -114,7 +114,7 @@ static void marks_deliver(struct marks *m, const struct begun *b, uint32_t call,
 }
 
 /* For an end mark, find the latest begin mark of the same thread and name, and report both as
- * one record. */
+ * one record, unless the end is before the begin. */
 static void mark_end(struct marks *m, const struct begun *e)
 {
 	for (int i = m->nr_open - 1; i >= 0; i--) {
@@ -151,7 +151,7 @@ static void receive_mark(struct marks *m, const char *text, size_t len, uint32_t
 		return;
 	}
 	m->lost += line.lost;
-	/* If the time of a mark is in the future, it is invalid: use the present time. */
+	/* If a mark has no time, or one in the future, which is invalid, use the present time. */
 	b = (struct begun){
 		.tgid = line.pid ? line.pid : tgid,
 		.tid = line.tid,

@@ -16,7 +16,7 @@
 #define JETWATT_PARSE_SERIES	(4 * JETWATT_RAILS_MAX + JETWATT_CLOCKS_MAX)
 #define JETWATT_PARSE_SAMPLES	4096	/* maximum number of samples in a batch */
 
-/* A parsed batch; its values point into the message. */
+/* A parsed batch; the values of its series are in the message. */
 struct jetwatt_parse {
 	struct jetwatt_samples samples;
 	struct jetwatt_series_view series[JETWATT_PARSE_SERIES];
@@ -25,7 +25,8 @@ struct jetwatt_parse {
 
 /*
  * The functions declared below parse the attributes of a message (@len bytes, aligned to 4 bytes).
- * Return: 0; -EBADMSG: a length in the message is wrong, or a required attribute is absent.
+ * Return: 0; -EBADMSG: a required attribute is absent or has a wrong length. An optional attribute
+ * with a wrong length counts as absent.
  */
 int jetwatt_parse_samples(struct jetwatt_parse *p, const struct nlattr *attr, int len);
 int jetwatt_parse_event(struct jetwatt_event *e, const struct nlattr *attr, int len);
@@ -45,7 +46,7 @@ struct jetwatt_parse_waits {
 	uint64_t lost;
 };
 
-/* As the parsers above. */
+/* As the parsers above, but a wrong length of an optional attribute is an error too. */
 int jetwatt_parse_waits(struct jetwatt_parse_waits *w, const struct nlattr *attr, int len);
 /* Return a copy of record @i of @w; @i must be less than @w->nr. */
 struct jetwatt_wait_record jetwatt_parse_wait(const struct jetwatt_parse_waits *w, uint32_t i);

@@ -40,7 +40,8 @@ static const struct jetwatt_backend_ops *const backends[] = {
  * @poll_timer: timer that expires when the backends are to be polled next
  * @search_timer: timer of the periodic search for libraries
  * @fn: callback of the caller, with @arg
- * @handled: number of waits reported during the present call of jetwatt_probe_dispatch()
+ * @handled: number of waits reported during the present call of jetwatt_probe_dispatch() or
+ *	jetwatt_probe_flush()
  * @own: filter that holds back the waits of libcuda's helper thread
  * @st: state for jetwatt_probe_state()
  */
@@ -147,7 +148,7 @@ static int poll_backends(struct jetwatt_probe *p)
  * Open every requested backend that is available. Unless the caller requests it, the module is
  * used only if BPF is not available. A caller that requests more than marks gets an error if only
  * marks are available.
- * Return: 0; if no backend is available, the error of the first one.
+ * Return: 0; the error of the first backend; -EINVAL: no backend was requested.
  */
 static int open_backends(struct jetwatt_probe *p, const struct jetwatt_probe_opts *o)
 {
@@ -280,7 +281,7 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p)
 			return err;
 		more |= err;
 	}
-	/* All waits that ended before the time @now have arrived. */
+	/* The waits that ended JETWATT_HELPER_FILTER_HOLD_NS before @now have arrived. */
 	due = jetwatt_helper_filter_release(&p->own, now, report_probe_wait, p);
 	/* A record that arrives from now on may not wake the reader (emit() in bpf/state.h says
 	 * why), so poll again later. */

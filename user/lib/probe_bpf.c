@@ -227,7 +227,7 @@ static int follow_existing(struct sync *bpf, uint32_t tgid)
 	return nr < 0 ? nr : 0;
 }
 
-/* Add the driver events that the process has opened so far; the BPF program adds later events. */
+/* Add the open driver events of a process that called libcuda; the BPF program adds later ones. */
 static void find_events(struct probe_bpf *b, uint32_t tgid)
 {
 	int armed = bpf_map__fd(b->bpf->maps.armed_fds), armers = bpf_map__fd(b->bpf->maps.armers);

@@ -2,10 +2,10 @@
 /*
  * Attaches uprobes to the functions of CUDA libraries.
  *
- * A uprobe belongs to a file, not to a process: it works in every process that maps the same file
- * later, also in containers. Therefore this code attaches uprobes to the system's libcuda at once,
- * and to any other library when it finds it in the maps of a watched process. The BPF program
- * filters by process.
+ * A uprobe belongs to a file, not to a process: it works in every process that maps the same file,
+ * also in containers. Therefore this code attaches uprobes to the system's libcuda at once, and to
+ * another libcuda when it finds it in the maps of a watched process. The BPF program filters by
+ * process.
  */
 #include "lib/probe_uprobe.h"
 
@@ -52,8 +52,9 @@
  * @quiet: number of searches in which a process had not waited in libcuda, or DECIDED, and whether
  *	it had called libcuda; indexed by tgid modulo KNOWN_MAX
  * @known: ids of processes whose libcuda has uprobes, indexed by tgid modulo KNOWN_MAX
- * @only: id of the only process to search; 0: all watched processes
- * @next: key in the map @followed at which the next search continues
+ * @only: id of the only process to search; 0: search the processes of the BPF map followed or of
+ *	@procs; if neither is used, none
+ * @next: key in the BPF map followed at which the next search continues
  * @searches: number of searches
  * @callbacks: uprobes on functions of the processes that libcuda calls
  * @procs: path of cgroup.procs; NULL: no cgroup
@@ -141,8 +142,8 @@ static int attach_calls(struct jetwatt_uprobes *u, const char *path)
 
 /*
  * Attach to one library. @path: path by which this process can open the file; @name: path of the
- * file as the job sees it. Return: 0, also if uprobes were attached to the file before; or a
- * negative errno, after jetwatt_probe_refuse() unless stat() failed.
+ * file as the job sees it. Return: 0, also if attaching to the file was tried before; or a negative
+ * errno, after jetwatt_probe_refuse() unless stat() failed.
  */
 static int attach_library(struct jetwatt_uprobes *u, const char *path, const char *name)
 {

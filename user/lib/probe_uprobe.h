@@ -24,7 +24,8 @@ int jetwatt_uprobes_new(struct jetwatt_uprobes **u, struct jetwatt_probe *p, str
 			const struct jetwatt_probe_opts *o);
 
 /* Search the watched processes for CUDA libraries that were loaded since the last search, and
- * attach uprobes to them. */
+ * attach uprobes to them. If all processes are watched, or those of a cgroup given by its id, none
+ * is searched. */
 void jetwatt_uprobes_search(struct jetwatt_uprobes *u);
 
 /* See jetwatt_probe_entries(). */

@@ -2,8 +2,8 @@
 /*
  * Parsers of replies, events and acks, one function per message. A field whose attribute is absent
  * stays 0, or UINT32_MAX if it is the parent of a rail or the rail of an energy counter. Each
- * function requires the attribute without which its message is useless, and returns -EBADMSG if
- * that attribute is absent.
+ * function requires the attributes without which its message is useless, and returns -EBADMSG if
+ * one of these is absent.
  */
 #include "lib/parse.h"
 

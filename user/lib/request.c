@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* Timeout of a request, ms. The module delays a reply at most by one sampler tick with a failing
- * chip, so it is sufficient. */
+/* Timeout of a request, ms: longer than a sampler tick with a failing chip, for which a reply may
+ * have to wait. */
 #define TIMEOUT_MS	10000
 
 struct nl_msg *jetwatt_request_new(struct jetwatt *jw, int cmd, int flags)

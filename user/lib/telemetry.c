@@ -36,7 +36,7 @@ int jetwatt_telemetry_slot(uint32_t kind, uint32_t channel)
 	return row && channel - 1 < row->channels ? (int)(row->first + channel - 1) : -1;
 }
 
-/* Copy the attribute name @text to @buf, with the channel's number in place of '#'. */
+/* Copy the name or title @text to @buf, with the channel's number in place of '#'. */
 static const char *put_channel(const char *text, unsigned int channel, char *buf)
 {
 	const char *at = text;

@@ -101,13 +101,13 @@ void jetwatt_trace_put_record(struct jetwatt_trace_buf *b, enum jetwatt_trace_ta
 /*
  * Append @n times: the first time relative to @base_ns, the second one as the difference from the
  * first, the others as differences of successive differences. At a steady rate, only the jitter
- * remains: one or two bytes per time.
+ * remains.
  */
 void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, const uint64_t *t,
 			     uint32_t n);
 /*
- * Append the @n values of a series: where values exist, then the differences divided by their
- * greatest common divisor, which is the LSB of the chip.
+ * Append the @n values of a series: which samples have a value, then the first value and the
+ * differences divided by their greatest common divisor, which is usually the LSB of the chip.
  */
 void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uint32_t n);
 

@@ -124,8 +124,7 @@ void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uin
 	}
 }
 
-/* Set @value to 0 for each sample whose value follows in the column, and to JETWATT_VALUE_NONE
- * for the others. */
+/* Set @value to 0 for each sample that has a value, and to JETWATT_VALUE_NONE for the others. */
 static void get_presence(struct jetwatt_trace_view *v, int how, int32_t *value, uint32_t n)
 {
 	uint32_t first, step;
