@@ -55,8 +55,8 @@ static bool values_clear_alarms(long crit)
 }
 
 /*
- * Run in a child process: read all hwmon attributes repeatedly, but no measured values if reading
- * them clears alarms. Exit with status 1 if a read fails.
+ * Run in a child process: read limits and measured values through hwmon for a minute, but no values
+ * if reading them clears alarms. Exit with status 1 if a read fails.
  */
 static void read_all(bool values)
 {

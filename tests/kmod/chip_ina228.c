@@ -69,8 +69,8 @@ TEST_F(chip, smaller_range_has_a_smaller_lsb)
 
 /*
  * Test the registers of the simulated chip. A value is in bits 23:4. Reading DIAG_ALRT clears
- * CNVRF, and the next conversion sets it. It must then stay set, because the module does not read
- * this register.
+ * CNVRF, and the next conversion sets it again. CNVRF must then stay set, because the module does
+ * not read DIAG_ALRT.
  */
 TEST_F(chip, simulated_registers_are_those_of_the_chip)
 {

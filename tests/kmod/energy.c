@@ -173,7 +173,8 @@ static int compare(struct family *f, unsigned int ms, double *percent)
 	return 0;
 }
 
-/* The power of a job changes every 100 ms; the counters must nevertheless measure its energy. */
+/* The power of a job changes within each minibatch; the counters must measure its energy all the
+ * same. */
 TEST_F(board, energy_is_that_of_the_plant)
 {
 	double percent[RAILS + 1];
@@ -557,9 +558,8 @@ TEST_F(board, negative_readings_leave_no_debt)
 	ASSERT_EQ(0, write_number(ADC_OFFSET, 0));
 	for (i = 0; i <= TOTAL; i++)
 		EXPECT_EQ(before.uj[i], after.uj[i]);
-	/* After the offset is removed, the negative energy that the module may still offset is at
-	 * most one LSB for one second; the smallest load is three LSB, so one second is enough to
-	 * balance it. */
+	/* The negative energy that the module still subtracts is limited to that of one LSB in one
+	 * second. The smallest load is three LSB, so one second is enough to balance it. */
 	sleep_ms(1000);
 	ASSERT_EQ(0, compare(&self->f, 10000, percent));
 	for (i = 0; i <= TOTAL; i++) {

@@ -172,7 +172,7 @@ TEST_F(board, removed_adapter_returns_with_the_same_chips)
 
 #define MANY	1000
 
-/* A chip that cannot be attached is missing; the next scan attaches it. */
+/* Chips that could not be attached are lost until the adapter is bound again. */
 TEST_F(board, no_memory_for_a_chip)
 {
 	ASSERT_EQ(0, write_file(SIM_BUS "unbind", ADAPTER));

@@ -81,7 +81,7 @@ TEST_F_TIMEOUT(cpus, number_of_cores_follows_repeated_hotplug, 100)
 	}
 }
 
-/* The sampler thread is not pinned: CPU 0, on which it was started, may go offline. */
+/* The sampler thread is not pinned to CPU 0, so it continues when CPU 0 goes offline. */
 TEST_F(cpus, cpu0_goes_offline)
 {
 	uint64_t ticks;

@@ -240,7 +240,7 @@ TEST(rate_is_limited_by_the_cpu)
 	EXPECT_NE(NULL, strstr(f.text, "CPU"));
 	EXPECT_EQ(1, sscanf(f.text, "at most %u Hz", &most));
 	EXPECT_LT(most, granted);
-	/* The module changes the active rate only if it is more than a sixteenth above the possible
+	/* The module lowers the active rate only if it is more than a sixteenth above the possible
 	 * one. */
 	EXPECT_LE(kept, granted);
 	EXPECT_GE(most + most / 15, kept);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=240 alone
-/* Test loading and unloading of the module in all situations that could prevent it. */
+/* Test loading and unloading of the module in situations that could prevent it. */
 #include "family.h"
 
 #include "kselftest_harness.h"

@@ -176,8 +176,8 @@ TEST_F_TIMEOUT(board, sum_allows_a_higher_rate, 90)
 	TH_LOG("%u ticks, %u with the sum, %u with the first shunt; share %llu permille", s.ticks,
 	       s.sums, s.shunts, (unsigned long long)stat_of(&self->f, JETWATT_A_STATS_BUS_PERMILLE));
 	EXPECT_LT(s.ticks * 99 / 100, s.sums);
-	/* The remaining time of each tick is used to read four shunts and four bus voltages in
-	 * turn, so each shunt is read in about every eighth tick. */
+	/* Beside the sum, each tick reads one of the four shunts and four bus voltages, in turn, so
+	 * each shunt is read in about every eighth tick. */
 	EXPECT_LT(s.ticks / 10, s.shunts);
 	EXPECT_GT(s.ticks / 6, s.shunts);
 	EXPECT_GT(1, fabs(100 * (s.sum / s.sums / (s.parts / s.shunts) - 1)));
@@ -244,9 +244,9 @@ TEST_F_TIMEOUT(board, slow_adapter_keeps_its_share, 60)
 	sleep_ms(6000);
 	hz = config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ);
 	if (!slow_kernel()) {
-		/* The module does not change the rate by less than a sixteenth, so the restored
-		 * rate may differ by that from the rate that follows from the transfers measured
-		 * now, which may take a little longer than those before. */
+		/* Transfers may take a little longer than before, and the module does not change
+		 * the rate by less than a sixteenth. So the restored rate may differ by a sixteenth
+		 * from the possible rate. */
 		most = config_of(&self->f, JETWATT_A_CONFIG_RATE_MAX_HZ);
 		TH_LOG("fast again: %u Hz of %u Hz", hz, most);
 		EXPECT_LE(most - most / 16 - 1, hz);

@@ -297,7 +297,7 @@ TEST_F(board, deadline_task_is_no_throttling)
 	}
 	late = stat_of(&self->f, JETWATT_A_STATS_LATE_MAX_NS);
 	TH_LOG("late by up to %llu us", (unsigned long long)late / 1000);
-	/* The largest delay shows that the deadline tasks did delay the sampler thread. */
+	/* The largest delay since the module was loaded, which other tests may have caused. */
 	EXPECT_LT(20000000, late);
 	EXPECT_EQ(before, stat_of(&self->f, JETWATT_A_STATS_THROTTLED));
 	/*

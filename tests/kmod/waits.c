@@ -119,8 +119,8 @@ TEST_F(board, event_opened_before_watching)
 }
 
 /*
- * There are two jobs and three watchers: two watchers get the waits of one job each, and the third
- * gets all waits.
+ * There are two jobs and three watchers: one watcher requests both jobs, one only the second job,
+ * and one all processes.
  */
 TEST_F(board, each_watcher_gets_its_processes)
 {
@@ -160,7 +160,7 @@ TEST_F(board, each_watcher_gets_its_processes)
 }
 
 /*
- * A record that was pending for a watcher whose socket was closed must not be sent to the next
+ * A record that was pending for a watcher that has ended its request must not be sent to the next
  * watcher, which gets the same bit in the masks of watchers.
  */
 TEST_F(board, no_records_of_a_previous_watcher)
@@ -190,8 +190,8 @@ TEST_F(board, no_records_of_a_previous_watcher)
 	family_close(&keep);
 }
 
-/* The watched process is a shell, and the job is its child: the job's waits are reported only if
- * the request includes the children (JETWATT_A_WAITS_CHILDREN). */
+/* The job is a child of the watched process: the job's waits are reported only if the request
+ * includes the children (JETWATT_A_WAITS_CHILDREN). */
 TEST_F(board, children)
 {
 	static const uint32_t how[] = { NOT_GIVEN, FLAG, U32_0, U32_1 };
@@ -323,7 +323,7 @@ TEST_F(board, sleeping_threads_lose_no_record)
 	int go;
 
 	ASSERT_EQ(0, watch(&self->f, NULL, 0, 0));
-	/* This job arms a descriptor; from then on, the module examines calls of poll(). */
+	/* One wait without the sleeping threads, for comparison. */
 	tgid = train(&go, "pollfd", "1", "1");
 	ASSERT_EQ(1, write(go, "g", 1));
 	close(go);
@@ -391,8 +391,8 @@ TEST_F(board, exit_cost_of_other_processes)
 #define NUMBER	60
 
 /*
- * Run in a new program: poll a file that is ready and has the descriptor number NUMBER, which exec
- * or close() has freed. Return: 0 on success.
+ * Poll a file that is ready and has the descriptor number NUMBER, which exec or close() has freed.
+ * Return: 0 on success.
  */
 static int poll_ready(void)
 {
