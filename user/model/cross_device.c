@@ -79,8 +79,8 @@ int jetwatt_cross_device_learn(struct jetwatt_cross_device *t, const struct jetw
 		jetwatt_cross_device_free(t);
 		return -ENOMEM;
 	}
-	/* Compare with the predictions of @m, not with the measurements: predictions lack the noise
-	 * of single rows. */
+	/* The rows that a fit appends are predictions of @m, not measurements: predictions lack the
+	 * noise of single rows. */
 	for (size_t i = 0; i < nr_kept && !err; i++) {
 		struct jetwatt_prediction p;
 

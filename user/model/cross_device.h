@@ -14,8 +14,9 @@
  * struct jetwatt_cross_device - rows of the workload from other devices
  * @m: model fitted to at most 128 rows of the other devices, evenly spread; its transferred rows
  *	are all measurements (the geometric mean of each mode), because a fitted model smooths out
- *	what is peculiar to a mode. NULL: other devices have no rows
- * @row: predictions of the model @m in an evenly spread selection of the modes, at most 128
+ *	what is peculiar to a mode; none if the rows have several minibatch sizes. NULL: other
+ *	devices have no rows
+ * @row: predictions of the model @m for the modes of at most 128 evenly spread rows
  * @n: number of entries of @row
  */
 struct jetwatt_cross_device {
@@ -51,7 +52,7 @@ int jetwatt_cross_device_agrees(const struct jetwatt_cross_device *t, const stru
  * transferred rows. Modes that were measured on this board are not appended. Nothing is appended if
  * the rows @row contradict the assumption of the same workload or have several minibatch sizes.
  *
- * Return: the number of entries in @out; -EINVAL if a knob of a mode is 0; -ENOMEM.
+ * Return: the number of entries in @out; -EINVAL if a required knob of a mode is 0; -ENOMEM.
  */
 int jetwatt_cross_device_join(const struct jetwatt_cross_device *t, const struct jetwatt_row *row, size_t n,
 		      struct jetwatt_row *out);
@@ -73,7 +74,7 @@ int jetwatt_cross_device_transfer(const struct jetwatt_cross_device *t, const st
 
 /*
  * Combine the prediction @p of @mode with the transferred row of that mode in @m, if there is one
- * of minibatch size @batch: the mean of both, weighted by inverse variances.
+ * of minibatch size @batch: the mean of their logarithms, weighted by inverse variances.
  */
 void jetwatt_cross_device_combine(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
 			uint32_t batch, struct jetwatt_prediction *p);

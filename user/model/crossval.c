@@ -43,8 +43,8 @@ struct jetwatt_crossval {
  * struct cross_sorted - rows in sorted order, so that folds do not depend on the caller's order
  * @row: the rows
  * @batch: minibatch size of each row
- * @of: fold of each row: neighbouring modes are in different folds, repeated measurements of a mode
- *	in the same one
+ * @of: fold of each row: modes that are adjacent in sorted order are in different folds, repeated
+ *	measurements of a mode in the same one
  * @n: number of rows
  * @modes: number of different modes
  */

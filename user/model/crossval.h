@@ -24,7 +24,7 @@ struct jetwatt_crossval;
  *
  * The function does up to six fits.
  *
- * Return: 0; an error of the operation @fit of @by; -ENOMEM.
+ * Return: 0; an error of the operation @fit or @predict of @by; -ENOMEM.
  */
 int jetwatt_crossval_fit(struct jetwatt_crossval **c, const struct jetwatt_predictor *by,
 		      const struct jetwatt_predictor_input *in);

@@ -86,11 +86,13 @@ struct jetwatt_fitted {
  * @e: predictor and prior
  * @row: rows to fit to; if any has a minibatch size, the size is a feature
  * @n: number of rows
- * @max_rows: largest number of rows to use, an evenly spread selection; 0: no limit
+ * @max_rows: largest number of rows to use, an evenly spread selection; 0: the predictor's own
+ *	limit. A predictor may ignore @max_rows; with @max_rows other than 0, "auto" uses no rows of
+ *	other devices
  * @seed: seed of all random choices; equal rows and an equal seed give an equal model
  *
- * Return: 0; -ENOTSUP if the predictor does not predict, cannot use a minibatch size, or lacks the
- * references it needs; an error of the predictor's operation @fit.
+ * Return: 0; -ENOTSUP if the predictor does not predict, cannot use the minibatch size that a row
+ * has, or lacks the references it needs; an error of the predictor's operation @fit.
  */
 int jetwatt_estimator_fit(struct jetwatt_fitted **f, const struct jetwatt_estimator *e,
 			  const struct jetwatt_row *row, size_t n, size_t max_rows, uint64_t seed);
@@ -120,7 +122,7 @@ int jetwatt_estimator_refit(struct jetwatt_fitted **f, const struct jetwatt_esti
  * @n: number of modes
  * @out: @n predictions
  *
- * Return: 0; -EINVAL if a knob of a mode is 0; -ENOMEM.
+ * Return: 0; -EINVAL if a required knob of a mode is 0; -ENOMEM.
  */
 int jetwatt_fitted_predict(const struct jetwatt_fitted *f, const struct jetwatt_mode *mode,
 			   const uint32_t *batch, size_t n, struct jetwatt_prediction *out);
@@ -149,7 +151,7 @@ int jetwatt_fitted_beyond(const struct jetwatt_fitted *f, const struct jetwatt_m
 /*
  * Write a model as bytes that are equal on every machine. @out: set to @len bytes, which the caller
  * frees.
- * Return: 0; -ENOTSUP if models of this predictor cannot be saved; -ENOMEM.
+ * Return: 0; -ENOTSUP if models of this predictor cannot be saved; else as jetwatt_model_save().
  */
 int jetwatt_fitted_save(const struct jetwatt_fitted *f, unsigned char **out, size_t *len);
 /* Read a saved model of any predictor. Return: as jetwatt_model_load(). */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fits the default model: chooses the rows, builds feature vectors, fits the surface of log time,
- * then that of log power, which needs the rate from the times. Adds rows of other devices (cross_device.h)
- * and references (transfer.h) if the prior has them.
+ * then that of log power, which needs the rate from the times. Adds the rows of other devices in the
+ * prior (cross_device.h), or if there are none its references (transfer.h).
  */
 #include "model/fit.h"
 
@@ -152,8 +152,8 @@ int jetwatt_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t 
 	if (!all)
 		return -ENOMEM;
 	err = jetwatt_cross_device_join(profile, row, n, all);
-	/* The hyper-parameters come from the fit to the other devices' rows; a warm-start fit keeps
-	 * these hyper-parameters. Of more than JETWATT_FIT_MAX rows in all, some are left out. */
+	/* With transferred rows, a warm-start fit keeps the hyper-parameters of the fit to the other
+	 * devices' rows. A full fit leaves out rows beyond JETWATT_FIT_MAX. */
 	if (err > (int)n && err <= JETWATT_FIT_MAX)
 		err = jetwatt_refit(m, profile->m, all, (size_t)err);
 	else if (err >= 0)

@@ -72,7 +72,7 @@ int jetwatt_fit_subset(struct jetwatt_model **m, const struct jetwatt_row *row, 
  * @prior: the references; NULL: only the default prior of @form
  *
  * Candidate priors of the surface's parameters are the default prior, one for each reference, and
- * the mean of all references. Each candidate prior is weighted by its evidence, that is by how well
+ * the mean of several references. Each candidate prior is weighted by its evidence, that is by how well
  * it predicts the measured points.
  *
  * Return: as jetwatt_surface_fit().
@@ -86,7 +86,7 @@ struct jetwatt_cross_device;
 /*
  * Set @like and @trust of @m from the references of @p and the @n rows of this workload. The
  * function leaves @m unchanged if @p has no references or a row has a minibatch size. Return: 0,
- * -EINVAL if a knob is 0, -EDOM, -ENOMEM.
+ * -EINVAL if a required knob is 0, -EDOM, -ENOMEM.
  */
 int jetwatt_prior_mix_references(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
 		       struct jetwatt_model *m);
@@ -97,8 +97,8 @@ int jetwatt_prior_mix_references(const struct jetwatt_prior *p, const struct jet
 int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mode *lo,
 			 const struct jetwatt_mode *hi);
 /*
- * Set @row to a predicted row that is used if nothing has been measured: the mode of average power
- * of the first reference, with large standard errors. Return: 0; -ENODATA if @p has no references;
+ * Set @row to a predicted row that is used if nothing has been measured: the mode of the first
+ * reference whose log power is closest to the mean, with large standard errors. Return: 0; -ENODATA if @p has no references;
  * -EDOM; -ENOMEM.
  */
 int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row);
@@ -117,7 +117,7 @@ const struct jetwatt_cross_device *jetwatt_prior_cross_device(const struct jetwa
  * Uses no Gaussian process and gives no standard deviation; costs a fraction of
  * jetwatt_model_predict().
  *
- * Return: 0; -EINVAL if a knob of a mode is 0.
+ * Return: 0; -EINVAL if a required knob of a mode is 0.
  */
 int jetwatt_model_mean(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  double *time_ms, double *power_w);

@@ -35,7 +35,7 @@ struct jetwatt_features {
 	int serves;
 };
 
-/* Indices of the features. */
+/* Indices of the features; the optional knobs follow. */
 enum { JETWATT_CORES, JETWATT_CPU, JETWATT_GPU, JETWATT_EMC, JETWATT_BATCH };
 
 /*
@@ -60,7 +60,7 @@ static inline int jetwatt_feature(enum jetwatt_knob k)
  *	the parameters) unless it is NULL
  * @cpu_sensitivity: return @cpu_sensitivity of struct jetwatt_features; NULL: this parametric mean
  *	has none
- * @growth_prior: expected value of @growth in struct jetwatt_gp: at sensitivity r, the residuals are
+ * @growth_prior: prior median of @growth in struct jetwatt_gp: at sensitivity r, the residuals are
  *	expected to be 1 + @growth_prior * r times as large as at 0
  */
 struct jetwatt_form {
@@ -81,7 +81,7 @@ extern const struct jetwatt_form jetwatt_power_form;
 
 /*
  * Fill the feature vector @x of mode @m, with no minibatch size, @rate 1 and @cpu_sensitivity 0.
- * Return: 0; -EINVAL if a knob is 0.
+ * Return: 0; -EINVAL if a required knob is 0.
  */
 int jetwatt_features_of(struct jetwatt_features *x, const struct jetwatt_mode *m);
 /* Set the minibatch size in @x. @batch: samples in a minibatch; 0: not a feature. */

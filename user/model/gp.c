@@ -83,7 +83,8 @@ int jetwatt_gp_cov(const struct jetwatt_gp *gp, const struct jetwatt_features *a
 			for (int d = 1; d < JETWATT_FEATURES; d++)
 				v *= f[d][i];
 			/* The product of the covariance factors is 1 only if all features are
-			 * equal: the two points then have the same mode and share the nugget. */
+			 * equal: the two points then have the same mode and minibatch size and
+			 * share the nugget. */
 			k[i * nb + j] = s * (v < 1 ? var * v : var + own);
 		}
 	}

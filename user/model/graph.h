@@ -14,7 +14,7 @@
 #define JETWATT_GRAPH_RANK	8
 /* Largest number of elements of a tensor whose values are kept: shapes, axes, pads, scales. */
 #define JETWATT_GRAPH_KNOWN	64
-/* Largest nesting depth of graphs (bodies of If, Loop and Scan). */
+/* Largest number of nested graphs (the network, and bodies of If, Loop and Scan). */
 #define JETWATT_GRAPH_DEPTH	16
 /*
  * Limits of nodes, tensors, numbers and bytes of text, so that no file makes the process use much
@@ -305,8 +305,9 @@ enum jetwatt_graph_doubt {
  * @live: 1: the layer depends on an input of the network, so its work grows with the minibatch size
  * @times: number of executions of the layer, more than 1 in loops
  * @flop: floating-point operations of one execution of the layer
- * @param_bytes: bytes of weights that one execution reads
- * @bytes: bytes of all other tensors that one execution reads or writes
+ * @param_bytes: bytes of weights that one execution reads; 0 for Gather, GatherElements and Slice
+ * @bytes: bytes of all other tensors, and of the weights that Gather, GatherElements and Slice read,
+ *	that one execution reads or writes
  */
 struct jetwatt_work {
 	uint32_t node;

@@ -16,7 +16,7 @@ struct jetwatt_graph_rule {
 
 /**
  * enum jetwatt_graph_cost - kind of the cost of an operator
- * @JETWATT_COST_FREE: no data moves, the output is another view of the input
+ * @JETWATT_COST_FREE: no data moves: the output is another view of the input, a constant or a shape
  * @JETWATT_COST_MOVE: the operator reads its inputs and writes its outputs, but computes nothing
  * @JETWATT_COST_OUT: operations proportional to the elements of the output
  * @JETWATT_COST_IN: operations proportional to the elements of the input

@@ -30,7 +30,7 @@ static double hyper_log_prior(double v, double mid, double sd)
 
 /* Set @e to twice the negative log evidence (Laplace approximation) of the current
  * hyper-parameters; the parameters are fitted again from theta, in at most @steps iterations. If @e
- * cannot fall below @best, the fit is skipped, and @e then exceeds @best. Return: 0, -ENOMEM,
+ * is unlikely to fall below @best, the fit is skipped, and @e then exceeds @best. Return: 0, -ENOMEM,
  * -EDOM. */
 static int tune_evidence(struct jetwatt_surface *s, int steps, double best, double *e)
 {
@@ -201,7 +201,8 @@ out:
 }
 
 /* Raise the outlier weight of points that contradict the other points, as a Student-t likelihood
- * with 4 degrees of freedom does. Return: 1 if a weight rose by more than 20 %, else 0. */
+ * with 4 degrees of freedom does, to at most 400. Return: 1 if a weight rose by more than 20 %
+ * before this bound was applied, else 0. */
 static int tune_weigh_outliers(struct jetwatt_surface *s, const double *e2, const double *var)
 {
 	int any = 0;
@@ -220,8 +221,8 @@ static int tune_weigh_outliers(struct jetwatt_surface *s, const double *e2, cons
 /* Calibration factor of the predictive variance, as in conformal prediction (Vovk, Gammerman and
  * Shafer, Algorithmic Learning in a Random World, 2005): the leave-one-out error that 95 % of the
  * points stay within, which is the 0.95 (n + 1)-th of n sorted errors, relative to the 1.96
- * standard deviations that it would be for exact standard deviations. The calibration factor is
- * averaged with PRIOR_POINTS points that are calibrated exactly. An outlier counts with its full
+ * standard deviations that it would be for exact standard deviations; the ratio is squared, and
+ * limited to 6. The calibration factor is averaged with PRIOR_POINTS points that are calibrated exactly. An outlier counts with its full
  * error, because the next measurement may be an outlier too. Since all points have shaped the
  * hyper-parameters, leave-one-out errors are too small by about FITTED_PARAMS / n. */
 #define PRIOR_POINTS	100

@@ -55,8 +55,8 @@ int jetwatt_linreg_modes(const struct jetwatt_mode *mode, size_t n,
  * Four modes do not determine five coefficients: of all best fits, the one with the smallest
  * coefficients is chosen.
  *
- * Return: 0; -ENODATA if @n is 0; -EINVAL if a row is not finite and positive or a knob of a mode
- * is 0; -ENOMEM.
+ * Return: 0; -ENODATA if @n is 0; -EINVAL if a time or power is not finite and positive, a required
+ * knob of a mode or of @highest is 0, or the numbers admit no fit; -ENOMEM.
  */
 int jetwatt_linreg_fit(struct jetwatt_linreg *l, const struct jetwatt_row *row, size_t n,
 		       const struct jetwatt_mode *highest);

@@ -71,8 +71,9 @@ struct jetwatt_model;
  *
  * If @n exceeds JETWATT_FIT_MAX, an evenly spread selection of the rows is used.
  *
- * Return: 0; -EINVAL if a row is not finite and positive or a knob of its mode is 0; -ENODATA if
- * @n < 3; -EDOM if the numbers admit no fit; -ENOMEM.
+ * Return: 0; -EINVAL if a time or power is not finite and positive, a standard error is negative or
+ * not finite, or a required knob is 0; -ENODATA if @n < 3; -EDOM if the numbers admit no fit;
+ * -ENOMEM.
  */
 int jetwatt_model_fit(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 		      uint64_t seed);
@@ -103,21 +104,21 @@ struct jetwatt_reference {
  * A reference whose rows do not predict each other in leave-one-out cross-validation is left out of
  * the prior.
  *
- * Return: 0; -EINVAL if a row is not finite and positive or a knob of its mode is 0; -ENODATA if a
- * reference has no rows or @n is 0; -EDOM if the numbers admit no fit; -ENOMEM.
+ * Return: 0; -EINVAL for a row as in jetwatt_model_fit(); -ENODATA if a reference has no rows or @n
+ * is 0; -EDOM if the numbers admit no fit; -ENOMEM.
  */
 int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference *ref, size_t n,
 			uint64_t seed);
 
 /**
- * jetwatt_prior_add_cross_device() - add rows of the same workload from other devices to a prior
+ * jetwatt_prior_add_cross_device() - set the rows of a prior that are from other devices
  * @p: the prior; if *@p is NULL, a prior without references is created
  * @row: rows of the workload on other boards of the same kind; of several rows of one mode, the
- *	geometric mean is transferred
+ *	geometric mean is transferred. No row is transferred if the minibatch sizes differ
  * @n: number of rows, at least 3
  * @seed: seed of all random choices
  *
- * While the rows of a new board agree with @row, the transferred rows stand in for modes that were
+ * Rows of an earlier call are discarded. While the rows of a new board agree with @row, the transferred rows stand in for modes that were
  * not measured on the new board.
  *
  * Return: 0; else as jetwatt_model_fit().
@@ -155,7 +156,7 @@ int jetwatt_model_fit_prior(struct jetwatt_model **m, const struct jetwatt_row *
  *
  * For a model in which the minibatch size is not a feature.
  *
- * Return: 0; -EINVAL if a knob of a mode is 0; -ENOMEM.
+ * Return: 0; -EINVAL if a required knob of a mode is 0; -ENOMEM.
  */
 int jetwatt_model_predict(const struct jetwatt_model *m, const struct jetwatt_mode *mode, size_t n,
 			  struct jetwatt_prediction *out);
@@ -188,8 +189,8 @@ int jetwatt_model_save(const struct jetwatt_model *m, unsigned char **out, size_
  * @in: the bytes
  * @len: number of bytes
  *
- * With the same floating-point arithmetic, the predictions of the loaded model equal the
- * predictions of the saved model bit for bit.
+ * Transferred rows and references are not saved. Apart from these, with the same floating-point
+ * arithmetic, the predictions of the loaded model equal those of the saved model bit for bit.
  *
  * Return: 0; -EINVAL if the bytes are no model or are damaged; -EPROTONOSUPPORT if they have
  * another format version or more optional knobs; -ENOMEM.
@@ -218,7 +219,7 @@ enum jetwatt_share {
  * Only the parametric mean of the time is divided among the parts; the Gaussian process that is
  * added to the mean has no parts.
  *
- * Return: 0; -EINVAL if a knob of @mode is 0.
+ * Return: 0; -EINVAL if a required knob of @mode is 0.
  */
 int jetwatt_model_shares(const struct jetwatt_model *m, const struct jetwatt_mode *mode,
 			 double *share);

@@ -41,7 +41,8 @@ void jetwatt_net_point(double x[JETWATT_NET_INPUTS_MAX], const struct jetwatt_mo
  * @log: 1: the target is the logarithm of the value; 0: the value. Either target is standardised
  * @how: parameters of the training
  *
- * Return: 0; -EINVAL; -EDOM; -ENOMEM.
+ * Return: 0; -EINVAL if a value is not finite and positive or an argument is out of range; -EDOM if
+ * training diverges; -ENOMEM.
  */
 int jetwatt_net_fit(struct jetwatt_net *net, const double *x, const double *value, size_t n,
 		    size_t inputs, int log, const struct jetwatt_nn_training *how);

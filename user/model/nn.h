@@ -4,8 +4,8 @@
  * and 1 unit, ReLU after the first three, dropout after the first two. Single precision on
  * OpenBLAS; matrices are row-major. net.h adds units and standardisation.
  *
- * Choices that the paper leaves open: training keeps a share 1 - p of a layer's units and scales
- * them by 1 / (1 - p); initial weights are uniform within +-sqrt(6 / (inputs + outputs of the
+ * Choices that the paper leaves open: with dropout p, training drops each unit with probability p and
+ * scales the others by 1 / (1 - p); initial weights are uniform within +-sqrt(6 / (inputs + outputs of the
  * layer)) (Glorot and Bengio, AISTATS 2010), initial biases are 0.
  *
  * The functions keep no state of their own; a network and its scratch arrays belong to one thread
@@ -74,7 +74,8 @@ struct jetwatt_nn_work {
  * Return: 0, -EINVAL, -ENOMEM.
  */
 int jetwatt_nn_init(struct jetwatt_nn *nn, size_t inputs, uint64_t *seed);
-/* Set the parameters of layer @layer (0 to JETWATT_NN_LAYERS - 1) to new random values. */
+/* Set the weights of layer @layer (0 to JETWATT_NN_LAYERS - 1) to new random values, its biases to
+ * 0. */
 void jetwatt_nn_refresh(struct jetwatt_nn *nn, int layer, uint64_t *seed);
 /* Copy a network. Return: 0, -ENOMEM. */
 int jetwatt_nn_copy(struct jetwatt_nn *to, const struct jetwatt_nn *from);
@@ -111,7 +112,7 @@ void jetwatt_nn_forward(const struct jetwatt_nn *nn, struct jetwatt_nn_work *w, 
  * @scale: conversion of outputs to values
  * @by_output: set to the derivative of the loss with respect to each output; may be NULL
  *
- * A prediction above e^30 is taken as e^30 if @scale->log is set.
+ * With JETWATT_NN_MAPE, a prediction above e^30 is taken as e^30 if @scale->log is set.
  *
  * Return: the loss; a MAPE is a ratio, not a percentage.
  */

@@ -16,8 +16,8 @@
 #define BETA2	0.999f
 #define EPSILON	1e-8f
 /* Constant added to the gradient: it keeps the running mean of the gradient of a dead unit out of
- * the denormal numbers, on which processors are about 100 times slower. The added constant changes
- * no parameter by more than 1e-17. */
+ * the denormal numbers, on which processors are about 100 times slower. At a
+ * learning rate of 1e-3, the constant changes no parameter by more than 1e-17 per step. */
 #define TINY	1e-22f
 /* Smallest number of rows with which some rows are held out for validation. */
 #define SPLIT_MIN	5

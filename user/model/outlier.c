@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Outlier detection in a grid of modes: sorts the rows once for each knob to find neighbours.
+ * Outlier detection in a grid of modes: sorts the rows once for each knob, and once for the
+ * minibatch size, to find neighbours.
  */
 #include "model/outlier.h"
 
@@ -68,7 +69,8 @@ static int outlier_is_next(const struct outlier_line *a, const struct outlier_li
 
 /* Return: the power at the first row of @end, @next, @second, which are adjacent levels of
  * dimension @dim, extrapolated from the other two: log power is linear in the log of a knob. Over
- * the minibatch size it is taken as constant, because it rises by less with each larger size. */
+ * the minibatch size the power is taken as constant, because it rises by less with each larger
+ * size. */
 static double outlier_extrapolate(const struct jetwatt_row *end, const struct jetwatt_row *next,
 				  const struct jetwatt_row *second, int dim)
 {

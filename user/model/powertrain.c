@@ -11,8 +11,8 @@
 
 #define STRIDE	JETWATT_NET_INPUTS_MAX
 #define MODE_INPUTS	4
-/* Largest number of rows used for training: about twice the modes of the largest board. More only
- * take longer. */
+/* Largest number of rows used for training: about twice the modes of the largest board. More rows
+ * only take longer. */
 #define ROWS_MAX	60000
 
 /* Table of rows as inputs and targets of the networks, in sorted order. */

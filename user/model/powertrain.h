@@ -8,9 +8,9 @@
  * held out, the learning rate of Adam is 1e-3, and
  *
  *	reference  batch 32, dropout 0.1, MSE, 100 epochs
- *	transfer   batch 16, dropout 0.1, MSE (MAPE between boards), 100 epochs, or as many as
- *	           make 600 steps; no layer is frozen
- *	plain      batch 4, dropout 0.35, MAPE, 100 epochs, or as many as make 6,000 steps
+ *	transfer   batch 16, dropout 0.1, MSE (MAPE between boards), 100 epochs, or more until
+ *	           600 steps are made; no layer is frozen
+ *	plain      batch 4, dropout 0.35, MAPE, 100 epochs, or more until 6,000 steps are made
  */
 #ifndef JETWATT_POWERTRAIN_H
 #define JETWATT_POWERTRAIN_H
@@ -33,7 +33,7 @@ struct jetwatt_powertrain {
 
 /*
  * Train on a completely measured reference workload. Return: 0; -EINVAL if a row is not finite and
- * positive or there is no row; -EDOM if training diverges; -ENOMEM.
+ * positive, a required knob is 0 or there is no row; -EDOM if training diverges; -ENOMEM.
  */
 int jetwatt_powertrain_reference(struct jetwatt_powertrain *pt, const struct jetwatt_corpus *c,
 				 uint64_t seed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of predictors: all methods that predict time and power of all modes from a few measured
- * ones, with one set of operations. A new method is a file that defines struct jetwatt_predictor
+ * The table of predictors: methods that predict time and power of all modes from a few measured
+ * ones, with one set of operations, and baselines without a model. A new method is a file that defines struct jetwatt_predictor
  * jetwatt_predictor_NAME, and a row in JETWATT_PREDICTORS. Callers outside of user/model use
  * estimator.h.
  */
@@ -38,8 +38,8 @@ struct jetwatt_corpus {
  * @highest: highest level of each knob of the board of the rows
  * @prior: what the predictor has learned from references; NULL: nothing
  * @seed: seed of all random choices
- * @max_rows: largest number of rows to use, an evenly spread selection of @sample; 0: no limit. A
- *	method whose cost grows slowly with the number of rows may ignore @max_rows
+ * @max_rows: largest number of rows to use, an evenly spread selection of @sample; 0: the method's
+ *	own limit. A method whose cost grows slowly with the number of rows may ignore @max_rows
  */
 struct jetwatt_predictor_input {
 	struct jetwatt_corpus sample;
@@ -121,9 +121,9 @@ struct jetwatt_predictor_modes {
  * - @seen: the model counts as fitted to the modes of all rows;
  * - @save, @load: models cannot be saved or loaded.
  *
- * Operations return 0 or: -EINVAL for a row that is not finite and positive, -ENODATA for too few
- * rows, -EDOM if a fit does not converge, -ENOTSUP if the rows have minibatch sizes and the
- * references have none, or the reverse, -ENOMEM.
+ * The other operations return 0 or: -EINVAL if a row is not finite and positive or a required knob
+ * is 0, -ENODATA for too few rows, -EDOM if a fit does not converge, -ENOTSUP if the rows have
+ * minibatch sizes and the references have none, or the reverse, -ENOMEM.
  */
 struct jetwatt_predictor {
 	const char *name, *does;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Warm-start fit of the default model: hyper-parameters, priors and outlier weights stay, only the
- * parameters of the parametric means are fitted again.
+ * parameters of the parametric means and the weighted sum of the references are fitted again.
  */
 #include "model/refit.h"
 

@@ -12,8 +12,7 @@
  * Version 2, for models with optional knobs: u32 number of optional knobs after the number of rows,
  * a u64 for each of them at the end of a row, and the length scales of their features.
  *
- * The file holds only numbers that cannot be computed from other numbers in the file. Matrices are
- * computed on loading, so a file cannot contain matrices that contradict its rows. Transferred rows
+ * Matrices are computed on loading, so a file cannot contain matrices that contradict its rows. Transferred rows
  * (cross_device.h) and references (transfer.h) are not part of the file.
  */
 #include "model/fit.h"
@@ -30,7 +29,7 @@
 #define VERSION_OPTIONAL	2
 #define OPTIONAL	(JETWATT_KNOBS - JETWATT_DIMS)
 #define ROW_LEN		28
-/* Bound of the absolute value of a parameter; parameters are logarithms of shares. */
+/* Bound of the absolute value of a parameter; parameters are logarithms. */
 #define THETA_MAX	60
 
 /**

@@ -29,7 +29,7 @@ struct jetwatt_param_prior {
  * @evidence: log probability of the points under the prior (Laplace approximation), up to a
  *	constant
  * @unexplained: sum of the squared leave-one-out errors as a share of the sum of squares of @y about its
- *	mean; 1: the points do not predict each other
+ *	mean; 1 or more: the points do not predict each other. 0 after a warm-start fit or loading
  * @n: number of points
  * @x: feature vectors of the points
  * @y: measured logarithms

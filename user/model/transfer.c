@@ -13,14 +13,14 @@
 #include "model/linalg.h"
 #include "model/order.h"
 
-/* Prior standard deviations in log time and log power. @weight: standard deviation of the
- * references' weights around equal weights; @level: of an offset of all modes; @slope: of the
- * residual's exponent in a knob; @own: of the part of the residual that is peculiar to a mode. */
+/* Prior standard deviations, for log time and then for log power. @weight: of a reference's weight
+ * around 1 / n, times the square root of the number n of references; @level: of an offset of all
+ * modes; @slope: of the residual's exponent in a knob; @own: of the rest of the residual. */
 struct transfer_range {
 	double weight, level, slope, own;
 };
 static const struct transfer_range range_of[] = { { 0.7, 3, 0.08, 0.2 }, { 0.7, 0.15, 0.03, 0.08 } };
-/* Length scale of the residual process, in units of the natural logarithm of a knob. */
+/* Length scale of the rest of the residual, in units of the natural logarithm of a knob. */
 #define TRANSFER_LEN	1.2
 /* Standard deviation whose square is added to the variance of each measured logarithm. */
 #define NOISE	0.01
@@ -30,7 +30,7 @@ static const double scale[] = { 0.5, 1, 2, 4 };
 /* Smallest number of rows with which outliers are weighted down; largest number of passes. */
 #define OUTLIER_ROWS	4
 #define OUTLIER_PASSES	3
-/* The references cover a range of a knob if each end is within this factor. */
+/* The references cover a range of a knob if each end is within this factor of their own range. */
 #define COVER_FACTOR	1.5
 
 enum { TIME, POWER, SIDES };

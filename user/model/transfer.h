@@ -44,8 +44,8 @@ struct jetwatt_transferred;
  * @row: rows of the new workload, finite and positive, of one minibatch size
  * @n: number of entries of @row; 0: the references get equal weights
  *
- * Return: 0; -EINVAL if a knob of a mode is 0; -EDOM if no covariance matrix is positive definite;
- * -ENOMEM.
+ * Return: 0; -EINVAL if a required knob of a mode is 0; -EDOM if no covariance matrix is positive
+ * definite; -ENOMEM.
  */
 int jetwatt_transfer_fit(struct jetwatt_transferred **f, struct jetwatt_transfer *t,
 			 const struct jetwatt_row *row, size_t n);
@@ -68,7 +68,7 @@ void jetwatt_transferred_evidence(const struct jetwatt_transferred *f, double *t
  * @n: number of modes
  * @out: @n predictions
  *
- * Return: 0; -EINVAL if a knob of a mode is 0; -ENOMEM.
+ * Return: 0; -EINVAL if a required knob of a mode is 0; -ENOMEM.
  */
 int jetwatt_transferred_predict(const struct jetwatt_transferred *f, const struct jetwatt_mode *mode,
 				size_t n, struct jetwatt_prediction *out);

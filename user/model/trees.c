@@ -23,8 +23,8 @@
 #define ROUNDS		100
 #define RATE		0.1
 #define DEPTH		3
-/* Smallest number of rows in a leaf of a tree, and the weight, in rows, of the prior that the value
- * of a leaf is 0. */
+/* Smallest number of rows on each side of a split, and the weight, in rows, of the prior that the
+ * value of a leaf is 0. */
 #define LEAF_ROWS	2
 #define LEAF_PRIOR	1.0
 /* Ridge on the exponents of the log-linear regression. */
