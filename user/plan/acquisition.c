@@ -39,8 +39,8 @@ static double ei_gain(double mean, double sd)
 	return mean * ei_cdf(z) + sd * exp(-z * z / 2) * 0.3989422804014327;
 }
 
-/* Return: standard deviation of an unmeasured cell, with the constant @least added; 0 for a
- * measured cell, whose @sd is 0. */
+/* Return: standard deviation of an unmeasured cell, with the constant @least added in quadrature; 0
+ * for a measured cell, whose @sd is 0. */
 static double ei_sd(double sd, double least)
 {
 	return sd > 0 ? hypot(sd, least) : 0;
@@ -55,7 +55,7 @@ static double ei_feasible(const struct jetwatt_incumbent *inc, const struct jetw
 }
 
 /* Return: expected improvement of the latency @window + @time, as a share of @best, where a @time
- * above @most counts as no improvement. @ok: multiplied by the probability that @time is at most
+ * above @most counts as no improvement. If @none of @inc is set, FIRST is credited too. @ok: multiplied by the probability that @time is at most
  * @most. */
 static double ei_latency(const struct jetwatt_incumbent *inc, double window, double time, double sd,
 			 double most, double *ok)

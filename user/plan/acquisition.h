@@ -12,7 +12,7 @@
 /**
  * struct jetwatt_acquisition - acquisition value of a mode
  * @score: weighted expected improvement, see jetwatt_acquisition_of()
- * @ok: probability of meeting all limits
+ * @ok: probability of meeting all limits, as jetwatt_acquisition_of() sets it
  * @size: index of the minibatch size of each workload that gives this value
  */
 struct jetwatt_acquisition {
@@ -39,7 +39,7 @@ struct jetwatt_incumbent {
 
 /*
  * Return: the expected improvement of a plan, as a share of @best of @inc, times the probability of
- * meeting the power budget raised to the power @caution. @g: time and power of each workload at the
+ * meeting the power budget raised to the power @caution; 0 if this probability is below 1e-6. @g: time and power of each workload at the
  * minibatch sizes of the plan; @size: samples in a minibatch of each workload; @ok: set to the
  * probability of meeting all limits, its factor for the power budget raised to @caution too.
  */

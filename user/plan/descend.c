@@ -39,7 +39,8 @@ static int chain_measured(const struct jetwatt_mode *m, const struct jetwatt_row
 	return 0;
 }
 
-/* Return: 1 if no clock has to be raised from any measured row to @m, else 0. */
+/* Return: 1 if neither the CPU nor the GPU clock has to be raised from any measured row to @m, else
+ * 0. */
 static int chain_reachable(const struct jetwatt_mode *m, const struct jetwatt_row *row, size_t rows)
 {
 	for (size_t j = 0; j < rows; j++)

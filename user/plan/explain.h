@@ -51,7 +51,7 @@ struct jetwatt_explain {
  * @at: index of the mode to be explained
  * @e: set to the explanation
  *
- * Return: 0; -EINVAL if a knob is 0.
+ * Return: 0; an error of the predictor's operation @shares.
  */
 int jetwatt_explain(const struct jetwatt_fitted *f, const struct jetwatt_mode *mode,
 		    const struct jetwatt_prediction *p, size_t n, size_t at,

@@ -77,7 +77,7 @@ static void explore_draw(const struct jetwatt_search *s, struct explore_sample *
 #define LENGTH		1.2
 
 /* Return: assumed correlation of the prediction errors of two modes: Matern-5/2 in the logarithm of
- * each knob. */
+ * each knob that is not optional. */
 static double explore_correlation(const struct jetwatt_features *a, const struct jetwatt_features *b)
 {
 	double all = 1;

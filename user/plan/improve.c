@@ -39,9 +39,9 @@ static double improve_gain(double mean, double sd)
 }
 
 /* Return: time of a minibatch of the incumbent, in milliseconds; INFINITY if no measured mode is
- * within the budget. @drawn: lowered to the lowest measured power of a mode, in watts. A mode whose
- * power is within a standard error of the budget does not count: its verification may fail, and
- * then the next best mode should be close. */
+ * within the budget. @drawn: lowered to the lowest mean power of a measured mode, in watts. A mode
+ * whose power plus its standard error exceeds the budget does not count: its verification may fail,
+ * and then the next best mode should be close. */
 static double improve_incumbent(const struct jetwatt_search *s, double *drawn)
 {
 	double best = INFINITY;

@@ -15,7 +15,7 @@
 #define FULL	0.95 /* utilisation of the server above which it counts as overloaded */
 /* Threshold of twice the log likelihood ratio: at most 1 in 100,000 splits of a constant rate. */
 #define CHANGED	20.0
-/* Share of the best training throughput that is given up for a lower latency. */
+/* Largest share of the best training throughput that is given up for a lower latency. */
 #define GIVE	0.1
 /* Number of candidates for the number of training minibatches in a window. */
 #define STEPS	48
@@ -269,8 +269,8 @@ static double interleave_minibatches(const struct interleave_model *t, uint32_t 
 	return t->even ? tau : fmin(tau + more, most);
 }
 
-/* Return: mean length of a window, in ms. Requests that arrive while the server works lengthen the
- * time slice of the server: at utilisation r by the factor 1 / (1 - r). */
+/* Return: mean length of a window, in ms. Requests that arrive while the server works lengthen its
+ * time slice; at utilisation r, the window is longer by the factor 1 / (1 - r), at most 20. */
 static double interleave_window_ms(const struct interleave_model *t, double n, double rate)
 {
 	double left = 1 - t->infer.each * rate;

@@ -75,7 +75,8 @@ double jetwatt_interleave_requests_99(const struct jetwatt_interleave *i, double
  * @train_ms: time of a training minibatch, in milliseconds, used until a window has measured this
  *	time
  * @switch_ms: duration of a switch from one program to the other and back, in milliseconds
- * @even: 1: arrivals are not observable, so each time slice has the same number of minibatches
+ * @even: 1: arrivals are not observable, so each training time slice has the same number of
+ *	minibatches
  */
 struct jetwatt_interleave_query {
 	double latency_ms, arrival_hz, train_ms, switch_ms;
@@ -91,8 +92,10 @@ struct jetwatt_interleave_query {
  * @infer_ms: part of the window for the server and both switches, in milliseconds
  * @requests: expected number of requests in a window
  * @requests_99: predicted 99th percentile of the number of requests in a window
- * @latency_ms: predicted 99th percentile of the latency of a request, in milliseconds
- * @throughput_hz: predicted training minibatches per second
+ * @latency_ms: predicted 99th percentile of the latency of a request, in milliseconds; at most 100
+ *	times the latency limit
+ * @throughput_hz: predicted training minibatches per second, at the arrival rate plus one standard
+ *	error
  */
 struct jetwatt_interleave_plan {
 	uint32_t tau, max_minibatches;

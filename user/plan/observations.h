@@ -75,7 +75,8 @@ struct jetwatt_observed {
  * @size: minibatch sizes of each workload; owned by the caller
  * @sizes: number of sizes of each workload
  *
- * Return: 0; -EINVAL; -ENOMEM. The caller frees @k after an error too.
+ * Return: 0; -EINVAL if @n is 0, or a workload has no size or more than JETWATT_SLICE_SIZES;
+ * -ENOMEM. The caller frees @k after an error too.
  */
 int jetwatt_observed_init(struct jetwatt_observed *k, enum jetwatt_slice_kind kind,
 			  const struct jetwatt_mode *mode, size_t n, const uint32_t *const *size,
@@ -113,7 +114,7 @@ static inline int jetwatt_observed_has(const struct jetwatt_observed *k,
 int jetwatt_observed_best(const struct jetwatt_observed *k, const struct jetwatt_slice_query *q,
 			  struct jetwatt_slice_plan *plan);
 
-/* Return: 1 if a measurement in the mode is above @budget watts, else 0. */
+/* Return: 1 if the mean power of a measured cell of the mode is above @budget watts, else 0. */
 int jetwatt_observed_over(const struct jetwatt_observed *k, size_t mode, double budget);
 
 /* Set @seen to 1 for modes with a measurement, else to 0. Return: number of modes with a
@@ -123,8 +124,9 @@ size_t jetwatt_observed_modes(const struct jetwatt_observed *k, unsigned char *s
 /*
  * jetwatt_observed_end_of() returns in which third of the range of cores (by logarithm) a mode is:
  * 1: the lower third, 2: the upper third, 0: the middle third. jetwatt_observed_ends_missing() sets
- * @range (two entries) to the range of cores, and returns a bit mask of the thirds at the ends (1:
- * lower, 2: upper) that have no mode in @seen. The effect of the number of cores is not monotonic
+ * @range (two entries) to the logarithms of the smallest and largest number of cores, and returns a
+ * bit mask of the thirds at the ends (1: lower, 2: upper) that have no mode in @seen; 0 if all modes
+ * have the same number. The effect of the number of cores is not monotonic
  * and no parametric mean predicts it, so both ends of the range of cores are measured.
  */
 int jetwatt_observed_end_of(const struct jetwatt_observed *k, size_t mode, const double *range);

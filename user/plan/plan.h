@@ -38,8 +38,8 @@ struct jetwatt_plan_next {
 /* Smallest number of rows with which a search with a budget may end for lack of expected
  * improvement. */
 #define JETWATT_PLAN_MIN_ROWS	10
-/* If the weight of the references in the model is at least this value, the search skips the initial
- * design. */
+/* If the weight of the references in the model is at least this value, a search with a budget skips
+ * the initial design. */
 #define JETWATT_PLAN_REFERENCE_WEIGHT	0.1
 
 /**
@@ -56,12 +56,12 @@ struct jetwatt_plan_next {
  * @seed: seed of all random choices; equal arguments give an equal choice
  * @next: set to the mode to measure next
  *
- * Early choices are cautious: a mode that is likely over the budget is chosen only if it is
- * informative. A mode whose only measurement contradicts the model is chosen a second time, even if
- * @most modes have been measured.
+ * With a budget, an unmeasured mode is chosen by its expected improvement times its probability of
+ * meeting the budget. A mode whose only measurement contradicts the model is chosen a second time,
+ * even if @most modes have been measured: with a budget, if it would be the fastest within the budget.
  *
- * Return: 0; 1 if no mode is worth measuring; -EINVAL if @n is 0, a knob is 0, or @budget_w is
- * negative or not finite; negative errno as jetwatt_estimator_fit(). No mode is worth measuring if
+ * Return: 0; 1 if no mode is worth measuring; -EINVAL if @n is 0, a required knob is 0, or @budget_w
+ * is negative or not finite; negative errno as jetwatt_estimator_fit(). No mode is worth measuring if
  * @most modes, or all, have been measured. Without a budget: also if the sum of the variances of
  * log time and log power, averaged over the unmeasured modes (192 of them at most), is below
  * JETWATT_PLAN_SD_ENOUGH squared. With a budget: from JETWATT_PLAN_MIN_ROWS rows on, if no mode has
@@ -92,8 +92,9 @@ enum jetwatt_seen { JETWATT_NEW, JETWATT_MEASURED, JETWATT_EXCLUDED };
  * @p: set to the prediction of each mode that is not excluded, and unchanged for the others
  *
  * The parametric means cost little compared with a prediction. The means exclude no mode if the
- * predictor has no means, or if references have at least the weight JETWATT_PLAN_REFERENCE_WEIGHT
- * in its prediction, because the means ignore references.
+ * predictor has no means; if references have at least the weight JETWATT_PLAN_REFERENCE_WEIGHT in its
+ * prediction, because the means ignore references; or if @beat_ms is 0 and, by the means, no mode is
+ * below 85 % of the budget.
  *
  * Return: 0; negative errno.
  */
@@ -179,13 +180,14 @@ struct jetwatt_plan_objective {
  * @out: set to the candidates, best first
  * @max: number of entries of @out
  *
- * A mode whose combined measurements exceed a limit is not a candidate. To rank above a measured
+ * A mode whose combined measurements exceed a limit is not a candidate, nor is an unmeasured mode
+ * that exceeds a limit with more than the accepted probability. To rank above a measured
  * mode, the prediction of an unmeasured mode must be better by half a standard deviation. A
  * measured mode whose single power reading is implausibly low ranks last until it is measured
  * again. A caller that cannot measure takes the first candidate with @measured set.
  *
- * Return: number of candidates written; 0 if no mode is within the limits (@out[0] is then the mode
- * that exceeds the limits least); -ENOMEM.
+ * Return: number of candidates written; 0 if there is no candidate (@out[0] is then the mode whose
+ * measured or predicted values exceed the limits least); -ENOMEM.
  */
 int jetwatt_plan_candidates(const struct jetwatt_mode *mode, const struct jetwatt_prediction *p, size_t n,
 		     const struct jetwatt_row *row, size_t rows,

@@ -100,7 +100,7 @@ static int roof_fit_nonnegative(struct roof_sums *s, unsigned int open)
 			for (int q = 0; q < TERMS; q++)
 				off += x[p] * x[q] * s->a[p][q];
 		}
-		/* Of equal fits take the fit with more terms. */
+		/* Of equal fits take the last one: each set comes after its subsets. */
 		if (off > best + 1e-12 * s->n)
 			continue;
 		best = off;

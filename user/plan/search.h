@@ -8,7 +8,7 @@
 
 #include "plan/plan.h"
 
-/* Number of modes in the initial design; all later modes are chosen by the model. */
+/* Number of modes in the initial design of jetwatt_plan_next(); the model chooses all later modes. */
 #define JETWATT_DESIGN	4
 
 /**

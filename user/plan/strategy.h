@@ -19,7 +19,7 @@
  * @next: choose the next cell to measure; @most: largest number of modes to measure for this query.
  *	Returns 0; 1 if no cell is worth measuring; negative errno. Equal arguments and measurements
  *	give the same choice
- * @free: free the state of the strategy, which may be NULL
+ * @free: free the state of the strategy, which may be NULL; NULL: @new is NULL too
  */
 struct jetwatt_strategy {
 	const char *name, *does;

@@ -108,7 +108,7 @@ static int bayes_fit(struct bayes *s, const struct jetwatt_observed *k,
 {
 	int err = 0, full = 1;
 
-	/* At most one full fit in a step: two would delay the search noticeably. */
+	/* At most one full fit that could be postponed: two would delay the search noticeably. */
 	for (size_t w = k->works; w-- > 0 && !err;)
 		err = jetwatt_surrogate_fit(&s->model[w], k, &k->work[w], q->power_w, s->seed, &full);
 	for (size_t w = 0; w < k->works && !err; w++)
@@ -289,7 +289,7 @@ static void bayes_set_incumbent(const struct bayes *s, const struct jetwatt_obse
 /* No new mode may be measured or none is worth it: try other sizes in modes measured for this
  * query. Measurements deviate from predictions more often than the standard deviations say: choose
  * the size that improves the incumbent most if its time and power are SURPRISE times the predicted
- * ones. Return: 0: a cell was queued; 1: no size improves the incumbent. */
+ * ones. Return: 0: a cell was queued; 1: no size improves it, or @kind is not train and infer. */
 static int bayes_remaining_sizes(struct bayes *s, const struct jetwatt_observed *k,
 				 const struct jetwatt_incumbent *inc)
 {

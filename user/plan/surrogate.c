@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to EVERY rows, each row causes a full fit. With more rows, a full fit improves little for its
+/* Up to EVERY rows, each fit is a full fit. With more rows, a full fit improves little for its
  * cost, which grows faster than the square of the number of rows: a full fit to at most WHOLE rows
- * is done only each time the number of rows has grown by the factor GROWTH. In between, warm-start
- * fits use the NEAREST rows closest in power to the budget, which are all rows if there are
- * fewer. */
+ * is done only each time the number of rows has grown by the factor GROWTH. In between, and with
+ * more than WHOLE rows also after a full fit, warm-start fits use the NEAREST rows closest in power
+ * to the budget, which are all rows if there are fewer. */
 #define EVERY	16
 #define GROWTH	1.15
 #define WHOLE	24

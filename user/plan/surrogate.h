@@ -12,7 +12,7 @@
 /**
  * struct jetwatt_surrogate - surrogate of one workload
  * @base: model of the last full fit, to an evenly spread selection of the first @based rows
- * @m: the model in use: @base, or a warm-start fit from it
+ * @m: the model in use: @base, or a model from jetwatt_estimator_refit() of it
  * @based: number of rows when @base was fitted
  * @rows: number of rows when @m was fitted
  * @budget: power budget in watts; if @m uses only a part of the rows, those closest to this power
@@ -29,9 +29,9 @@ struct jetwatt_surrogate {
 
 /**
  * struct jetwatt_estimate - time and power of a cell, measured or predicted
- * @time_ms: median of the time of a minibatch, in milliseconds
+ * @time_ms: mean of the measured or median of the predicted time of a minibatch, in milliseconds
  * @time_sd: standard deviation of log time; 0: the cell was measured
- * @power_w: median of the power, in watts
+ * @power_w: mean of the measured or median of the predicted power, in watts
  * @power_sd: standard deviation of log power; 0: the cell was measured
  */
 struct jetwatt_estimate {
