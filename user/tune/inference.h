@@ -47,9 +47,9 @@ int jetwatt_inference_offline(struct jetwatt_inference *f, struct jetwatt_tuner 
 /**
  * jetwatt_inference_live() - measure modes and sizes, and verify the answer
  * @f: query and answer
- * @l: candidates and rows; the function sets the session and the guard of @l
+ * @l: candidates and rows; the function sets the session, the guard and the store of @l
  * @job: running job with one minibatch size; or a command, in which {batch} stands for the
- *	minibatch size, and which is restarted for each size
+ *	minibatch size, and which is restarted each time the size changes
  * @args: options of the profile database
  * @board: the board
  * @stay: 1: keep the mode, and let the command run on; 0: restore the board

@@ -80,10 +80,9 @@ struct jetwatt_tuner {
 int jetwatt_tuner_add(struct jetwatt_tuner *l, const struct jetwatt_row *row);
 
 /*
- * Set the prior's rows from other devices to these @n rows of the same workload; earlier such
- * rows are discarded. Return: 0; 1
- * if the predictor does not use rows of other devices or @n is less than 3; negative exit code,
- * after printing the error.
+ * Set the prior's rows from other devices to these @n rows of the same workload; earlier such rows
+ * are discarded. Return: 0; 1 if the predictor does not use rows of other devices or @n is less than
+ * 3, then the prior is unchanged; negative exit code, after printing the error.
  */
 int jetwatt_tuner_add_cross_device(struct jetwatt_tuner *l, const struct jetwatt_row *row, size_t n);
 

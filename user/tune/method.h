@@ -25,7 +25,7 @@ int jetwatt_method_light(const struct jetwatt_predictor *by);
 
 /*
  * Format the names of the predictors that have a property. With "--method " as @lead, the result
- * is, for example, "--method auto, nn or powertrain". Return: @buf.
+ * is, for example, "--method auto, powertrain, nn or trees". Return: @buf.
  */
 char *jetwatt_method_list(char *buf, size_t len, const char *lead,
 			  int (*with)(const struct jetwatt_predictor *by));

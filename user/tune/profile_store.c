@@ -186,7 +186,7 @@ static void store_describe_board(struct jetwatt_workload *what, const struct jet
 	snprintf(what->board, sizeof(what->board), "%s", jetwatt_board_name(board));
 	jetwatt_board_release(board, what->release, sizeof(what->release));
 	jetwatt_board_params(board, what->params, sizeof(what->params));
-	/* Power of other rails is not comparable, so it is part of the identity. */
+	/* Power of other rails is not comparable, so the choice of rails is part of the identity. */
 	at = strlen(what->params);
 	if (strcmp(scope, "module"))
 		snprintf(what->params + at, sizeof(what->params) - at, "%spower=%s", at ? " " : "",

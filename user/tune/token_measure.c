@@ -15,13 +15,13 @@
 /* Time after a change of mode until power has settled, ns. */
 #define SETTLE_NS	1000000000ull
 #define POLL_MS		250
-/* Least number of prefills in a mode, unless it has been measured for twice the usual time. */
+/* Least number of prefills in a mode, unless the mode has been measured for twice @max_s. */
 #define FEWEST_PREFILLS	3
 
 /**
  * struct token_limits - when a measurement is complete
  * @seconds: least time in the mode, s
- * @max_s: time in the mode after which the error may be larger, s
+ * @max_s: time in the mode after which the error may be larger and the steps fewer, s
  * @target: relative standard error of ms per token and of power to reach
  * @prefills, @decodes: least number of steps of each kind
  */
@@ -82,7 +82,8 @@ static int reserve_costs(struct jetwatt_tokens *t, size_t n)
 	return 0;
 }
 
-/* Return whether the measurement of the last of @n modes is complete. Sets @f to its figures. */
+/* Return: 1 if the measurement of the last of @n modes is complete, then @f is set to its figures;
+ * else 0. */
 static int is_complete(struct jetwatt_tokens *t, size_t n, double dwell_s, const struct token_limits *limits,
 		       struct jetwatt_token_figures *f)
 {

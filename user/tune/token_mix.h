@@ -40,12 +40,12 @@ struct jetwatt_token_figures {
 };
 
 /* Compute the mix of the steps of @n modes. @tokens: number of tokens generated in these modes. Return:
- * 0; -ENODATA: no step or no token is known. */
+ * 0; -ENODATA: no decode step or no token is known. */
 int jetwatt_token_mix_of(const struct jetwatt_step_costs *c, size_t n, double tokens,
 			 struct jetwatt_token_mix *mix);
 
-/* Compute the figures of a mode. If the mode has been measured without a prefill, its time is estimated
- * from that of the decode steps. */
+/* Compute the figures of a mode. If no prefill was measured in the mode, the time of a prefill is
+ * @slower of @mix times that of a decode step, and its power is taken as equal. */
 void jetwatt_token_figures_of(const struct jetwatt_step_costs *c, const struct jetwatt_token_mix *mix,
 			      struct jetwatt_token_figures *f);
 

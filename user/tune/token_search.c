@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Searches the mode of a language model's server. Under a power budget alone, the plan's expected
- * improvement of the time per token chooses the modes. For the other objectives, the first half of the
- * modes is chosen to learn the whole grid, and then the best candidate is measured until the best
- * candidate is a measured one.
+ * Searches the mode of a language model's server. With a power budget, the plan chooses modes for
+ * least time per token; for the other objectives, it chooses modes to learn the whole grid. Then the
+ * best candidate is measured until the best candidate is a measured one: with all but RESERVE modes
+ * used if there is only a power budget, else with half of the modes used.
  */
 #include "tune/token_search.h"
 
@@ -17,14 +17,15 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Default number of modes reserved for candidates that are only predicted. */
+/* With a power budget alone: number of modes reserved for candidates that are only predicted, if more
+ * than RESERVE + 3 modes may be measured. */
 #define RESERVE		2
 /* Largest number of verified modes. */
 #define VERIFIED_MAX	16
 /* Largest number of ranked candidates. */
 #define RANKED_MAX	512
-/* With the objective time, a mode with up to this much more time per token is preferred if it needs
- * less energy: many modes differ only in knobs that hardly change the time. */
+/* With the objective time, a mode with at most this multiple of the best candidate's time per token is
+ * preferred if it needs less energy: many modes differ only in knobs that hardly change the time. */
 #define AS_FAST		1.01
 
 /**

@@ -22,7 +22,7 @@
  * @ttft_ms: limit for the mean time to first token, ms; 0: no limit
  * @tpot_ms: limit for the mean time per output token of a request, ms; 0: no limit
  * @reader: reads the counter
- * @count: the counter since the begin of the search
+ * @count: units counted since the start of the search
  * @why: why the counter could not be read the last time; "": it could be read
  * @cost: costs of the steps of each measured row of the tuner
  * @max_costs: allocated length of @cost
@@ -57,7 +57,7 @@ int jetwatt_token_search(struct jetwatt_tokens *t, struct jetwatt_tuner *l, unsi
 
 /*
  * Measure candidate @index, and append its row. @why: reason for the report. @verify: 1: for longer, to
- * verify the mode. The rows before change too, because the mix does. Return: exit code.
+ * verify the mode. Earlier rows change too, because the mix changes. Return: 0, exit code.
  */
 int jetwatt_token_measure(struct jetwatt_tokens *t, struct jetwatt_tuner *l, size_t index, const char *why,
 			  int verify);

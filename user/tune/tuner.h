@@ -33,7 +33,8 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must);
  */
 int jetwatt_tuner_reuse(struct jetwatt_tuner *l);
 
-/* Read rows of other devices from the database as a prior. Return: 0, exit code. */
+/* Read rows of the same workload on other devices from the database as a prior. Return: 0, exit
+ * code. */
 int jetwatt_tuner_others(struct jetwatt_tuner *l);
 
 /*

@@ -13,8 +13,8 @@
 #include "out/terminal.h"
 #include "util/error.h"
 
-/* An unmeasured mode is worth measuring if its predicted time is at most this share of the best
- * measured time. */
+/* An unmeasured mode is worth measuring if its predicted time is below this share of the predicted
+ * time of the best measured mode. */
 #define WORTH_IT	0.99
 /* A mode is only faster than the verified one if its time is below this share of the verified
  * mode's time. */
