@@ -226,7 +226,7 @@ int jetwatt_fitted_save(const struct jetwatt_fitted *f, unsigned char **out, siz
 	return f->by->save && f->model ? f->by->save(f->model, out, len) : -ENOTSUP;
 }
 
-/* Each format begins with a different word, so at most one predictor accepts the bytes. */
+/* Formats must begin with different words, so that at most one predictor accepts the bytes. */
 int jetwatt_fitted_load(struct jetwatt_fitted **out, const unsigned char *in, size_t len)
 {
 	const struct jetwatt_predictor *by;

@@ -35,8 +35,9 @@ const struct jetwatt_predictor *jetwatt_estimator_by(const struct jetwatt_estima
 int jetwatt_estimator_learn(struct jetwatt_estimator *e, const struct jetwatt_corpus *c, size_t n,
 			    uint64_t seed);
 /*
- * Add @n rows of the same workload on other boards of this kind to the prior. Return: 0; -ENOTSUP
- * if the predictor does not use such rows; an error of the predictor's operation @add_cross_device.
+ * Set the prior's rows from other boards of this kind to @n rows of the same workload; earlier such
+ * rows are discarded. Return: 0; -ENOTSUP if the predictor does not use such rows; an error of the
+ * predictor's operation @add_cross_device.
  */
 int jetwatt_estimator_add_cross_device(struct jetwatt_estimator *e, const struct jetwatt_row *row, size_t n,
 			   uint64_t seed);

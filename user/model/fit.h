@@ -72,8 +72,8 @@ int jetwatt_fit_subset(struct jetwatt_model **m, const struct jetwatt_row *row, 
  * @prior: the references; NULL: only the default prior of @form
  *
  * Candidate priors of the surface's parameters are the default prior, one for each reference, and
- * the mean of several references. Each candidate prior is weighted by its evidence, that is by how well
- * it predicts the measured points.
+ * the mean of several references. Each candidate prior is weighted by its evidence, that is by how
+ * well it predicts the measured points.
  *
  * Return: as jetwatt_surface_fit().
  */
@@ -97,9 +97,9 @@ int jetwatt_prior_mix_references(const struct jetwatt_prior *p, const struct jet
 int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mode *lo,
 			 const struct jetwatt_mode *hi);
 /*
- * Set @row to a predicted row that is used if nothing has been measured: the mode of the first
- * reference whose log power is closest to the mean, with large standard errors. Return: 0; -ENODATA if @p has no references;
- * -EDOM; -ENOMEM.
+ * Set @row to a predicted row that is used if nothing has been measured: of the modes of the first
+ * reference, the one whose log power is closest to the mean, with large standard errors. Return: 0;
+ * -ENODATA if @p has no references; -EDOM; -ENOMEM.
  */
 int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row);
 

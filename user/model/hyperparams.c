@@ -222,9 +222,10 @@ static int tune_weigh_outliers(struct jetwatt_surface *s, const double *e2, cons
  * Shafer, Algorithmic Learning in a Random World, 2005): the leave-one-out error that 95 % of the
  * points stay within, which is the 0.95 (n + 1)-th of n sorted errors, relative to the 1.96
  * standard deviations that it would be for exact standard deviations; the ratio is squared, and
- * limited to 6. The calibration factor is averaged with PRIOR_POINTS points that are calibrated exactly. An outlier counts with its full
- * error, because the next measurement may be an outlier too. Since all points have shaped the
- * hyper-parameters, leave-one-out errors are too small by about FITTED_PARAMS / n. */
+ * limited to 6. The calibration factor is averaged with PRIOR_POINTS points that are calibrated
+ * exactly. An outlier counts with its full error, because the next measurement may be an outlier
+ * too. Since all points have shaped the hyper-parameters, leave-one-out errors are too small by
+ * about FITTED_PARAMS / n. */
 #define PRIOR_POINTS	100
 #define FITTED_PARAMS	1.5
 #define Z2_95	3.841

@@ -2,8 +2,8 @@
 /*
  * The default model predicts time and power of every power mode of a board from a few measured
  * modes. The functions of this file fit the model, predict with it, save it and load it. Only
- * user/model/ calls these functions; other code uses the types and calls the table of predictors
- * (predictor.h).
+ * user/model/ calls these functions; other code uses the types, and fits and predicts through
+ * estimator.h.
  *
  * Pure functions: no globals, files or clocks. All random choices come from the seed argument.
  * Functions block for the length of the computation and may be called from any thread.
@@ -118,8 +118,8 @@ int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference
  * @n: number of rows, at least 3
  * @seed: seed of all random choices
  *
- * Rows of an earlier call are discarded. While the rows of a new board agree with @row, the transferred rows stand in for modes that were
- * not measured on the new board.
+ * Rows of an earlier call are discarded. While the rows of a new board agree with @row, the
+ * transferred rows stand in for modes that were not measured on the new board.
  *
  * Return: 0; else as jetwatt_model_fit().
  */
@@ -137,12 +137,13 @@ void jetwatt_prior_free(struct jetwatt_prior *p);
  * @m: set to the new model, or to NULL on error
  * @row: rows to fit to
  * @n: number of rows
- * @prior: prior knowledge, or NULL. Each part of @prior is weighted by how well that part predicts
- *	@row, compared with the default prior of the parametric means
+ * @prior: prior knowledge, or NULL. References are weighted by how well they predict @row, compared
+ *	with the default prior of the parametric means; rows of other devices are used if @row agrees
+ *	with them
  * @seed: seed of all random choices
  *
  * Return: as jetwatt_model_fit(), except that with a @prior one row is enough. No row is needed if
- * @prior has references or rows of the same workload from other devices.
+ * @prior has references of one minibatch size, or rows of the same workload from other devices.
  */
 int jetwatt_model_fit_prior(struct jetwatt_model **m, const struct jetwatt_row *row, size_t n,
 			    const struct jetwatt_prior *prior, uint64_t seed);

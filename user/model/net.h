@@ -56,9 +56,9 @@ int jetwatt_net_fit(struct jetwatt_net *net, const double *x, const double *valu
  * @n: number of rows
  * @how: parameters of the training
  *
- * The last layer is replaced by a random one; then all layers are trained, unless how->first says
- * otherwise. Inputs keep the standardisation of the reference, because the hidden layers were
- * trained with it; the target is standardised by the rows of the other workload.
+ * The last layer is replaced by a random one; then the layers from how->first on are trained. Inputs
+ * keep the standardisation of the reference, because the hidden layers were trained with it; the
+ * target is standardised by the rows of the other workload.
  *
  * Return: as jetwatt_net_fit().
  */

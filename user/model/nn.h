@@ -5,8 +5,8 @@
  * OpenBLAS; matrices are row-major. net.h adds units and standardisation.
  *
  * Choices that the paper leaves open: with dropout p, training drops each unit with probability p and
- * scales the others by 1 / (1 - p); initial weights are uniform within +-sqrt(6 / (inputs + outputs of the
- * layer)) (Glorot and Bengio, AISTATS 2010), initial biases are 0.
+ * scales the others by 1 / (1 - p); initial weights are uniform within +-sqrt(6 / (inputs + outputs
+ * of the layer)) (Glorot and Bengio, AISTATS 2010), initial biases are 0.
  *
  * The functions keep no state of their own; a network and its scratch arrays belong to one thread
  * at a time.

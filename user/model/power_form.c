@@ -2,9 +2,10 @@
 /*
  * Parametric mean of the module's power, a sum of non-negative terms: a constant base, a constant for
  * each core, the dynamic power of each clock (proportional to f; for CPU and GPU also to f^3, because
- * their voltage grows with f), and the energy of a minibatch times the rate of minibatches. Because of the rate, the predicted power of
- * a board that waits for memory is lower than that of one that computes at the same clocks. The
- * energy of a minibatch depends on the minibatch size in the same way as the work in time_form.c.
+ * their voltage grows with f), and the energy of a minibatch times the rate of minibatches. Because
+ * of the rate, the predicted power of a board that waits for memory is lower than that of one that
+ * computes at the same clocks. The energy of a minibatch depends on the minibatch size in the same
+ * way as the work in time_form.c.
  */
 #include "model/form.h"
 

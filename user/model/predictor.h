@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The table of predictors: methods that predict time and power of all modes from a few measured
- * ones, with one set of operations, and baselines without a model. A new method is a file that defines struct jetwatt_predictor
- * jetwatt_predictor_NAME, and a row in JETWATT_PREDICTORS. Callers outside of user/model use
- * estimator.h.
+ * ones, with one set of operations, and baselines without a model. A new method is a file that
+ * defines struct jetwatt_predictor jetwatt_predictor_NAME, and a row in JETWATT_PREDICTORS. Code
+ * outside of user/model/ learns, fits and predicts through estimator.h.
  */
 #ifndef JETWATT_PREDICTOR_H
 #define JETWATT_PREDICTOR_H
@@ -36,7 +36,7 @@ struct jetwatt_corpus {
  * struct jetwatt_predictor_input - what a fit may use
  * @sample: measured rows of the new workload, in any order
  * @highest: highest level of each knob of the board of the rows
- * @prior: what the predictor has learned from references; NULL: nothing
+ * @prior: what the predictor has learned from references and rows of other devices; NULL: nothing
  * @seed: seed of all random choices
  * @max_rows: largest number of rows to use, an evenly spread selection of @sample; 0: the method's
  *	own limit. A method whose cost grows slowly with the number of rows may ignore @max_rows
@@ -54,7 +54,7 @@ struct jetwatt_predictor_input {
  * @JETWATT_PREDICTOR_REFERENCE: the predictor needs references, which are completely measured other
  *	workloads
  * @JETWATT_PREDICTOR_BATCH: can use the minibatch size as a feature
- * @JETWATT_PREDICTOR_INTERVAL: predicts standard deviations, calibrated for 95 % intervals
+ * @JETWATT_PREDICTOR_INTERVAL: predicts standard deviations
  * @JETWATT_PREDICTOR_OBSERVED: the predictor predicts nothing, but chooses among measured modes
  * @JETWATT_PREDICTOR_FIXED: the predictor measures nothing and always gives the same answer
  * @JETWATT_PREDICTOR_OWN_MODES: the predictor prescribes which modes to measure
@@ -95,8 +95,8 @@ struct jetwatt_predictor_modes {
  * @predict: predict @n modes. @batch may be NULL; standard deviations are 0 without
  *	JETWATT_PREDICTOR_INTERVAL
  * @free: free a model
- * @add_cross_device: add rows of the same workload from other devices to the prior *@prior, which
- *	may be NULL
+ * @add_cross_device: set the rows of the same workload from other devices in the prior *@prior, which
+ *	may be NULL; earlier such rows are discarded
  * @cross_device_agrees: return 1 if @prior has rows of the same workload from other devices and the
  *	@n rows of this board agree with them; else 0
  * @references_cover: return 1 if the references in @prior cover the modes from @lo to @hi of every knob, so

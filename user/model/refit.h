@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Warm-start fit: add rows to a fitted model, for a fraction of the cost of a fit. Used by
- * searches that add one row at a time, and for rows of other devices.
+ * Warm-start fit: fit to other rows, starting from a fitted model, for a fraction of the cost of a
+ * full fit. Used by the strategy "auto" (plan/surrogate.c), and for rows of other devices (fit.c).
  */
 #ifndef JETWATT_REFIT_H
 #define JETWATT_REFIT_H

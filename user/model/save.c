@@ -12,8 +12,8 @@
  * Version 2, for models with optional knobs: u32 number of optional knobs after the number of rows,
  * a u64 for each of them at the end of a row, and the length scales of their features.
  *
- * Matrices are computed on loading, so a file cannot contain matrices that contradict its rows. Transferred rows
- * (cross_device.h) and references (transfer.h) are not part of the file.
+ * Matrices are computed on loading, so a file cannot contain matrices that contradict its rows.
+ * Transferred rows (cross_device.h) and references (transfer.h) are not part of the file.
  */
 #include "model/fit.h"
 

@@ -80,8 +80,8 @@ int jetwatt_transferred_predict(const struct jetwatt_transferred *f, const struc
 int jetwatt_transfer_covers(const struct jetwatt_transfer *t, const struct jetwatt_mode *lo,
 			    const struct jetwatt_mode *hi);
 
-/* Return: the mode of the first reference whose log power is closest to the mean of its log
- * powers. */
+/* Return: of the modes of the first reference, the one whose log power is closest to the mean log
+ * power. */
 struct jetwatt_mode jetwatt_transfer_middle(const struct jetwatt_transfer *t);
 
 #endif
