@@ -55,8 +55,8 @@ static double ei_feasible(const struct jetwatt_incumbent *inc, const struct jetw
 }
 
 /* Return: expected improvement of the latency @window + @time, as a share of @best, where a @time
- * above @most counts as no improvement. If @none of @inc is set, FIRST is credited too. @ok: multiplied by the probability that @time is at most
- * @most. */
+ * above @most counts as no improvement. If @none of @inc is set, FIRST times the
+ * probability that @time is at most @most is added. @ok: multiplied by this probability. */
 static double ei_latency(const struct jetwatt_incumbent *inc, double window, double time, double sd,
 			 double most, double *ok)
 {

@@ -39,9 +39,10 @@ struct jetwatt_incumbent {
 
 /*
  * Return: the expected improvement of a plan, as a share of @best of @inc, times the probability of
- * meeting the power budget raised to the power @caution; 0 if this probability is below 1e-6. @g: time and power of each workload at the
- * minibatch sizes of the plan; @size: samples in a minibatch of each workload; @ok: set to the
- * probability of meeting all limits, its factor for the power budget raised to @caution too.
+ * meeting the power budget raised to the power @caution; 0 if this probability is below 1e-6. @g:
+ * time and power of each workload at the minibatch sizes of the plan; @size: samples in a minibatch
+ * of each workload; @ok: set to the probability of meeting all limits, its factor for the power
+ * budget raised to @caution too.
  */
 double jetwatt_acquisition_of(const struct jetwatt_incumbent *inc, const struct jetwatt_estimate *g,
 		       const uint32_t *size, double *ok);

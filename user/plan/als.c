@@ -2,8 +2,8 @@
 /*
  * The strategy "als": active-learning sampling of Fulcrum (arXiv 2509.20205, section 6). The
  * strategy measures random modes first; then rounds follow in which networks of time and power
- * predict all modes, and modes that are spread over the predicted front are measured. The choice of
- * modes does not depend on a query, so the measurements serve all queries.
+ * predict all modes, and modes that are spread over the predicted Pareto front of time and power are
+ * measured. The choice of modes does not depend on a query, so the measurements serve all queries.
  */
 #include "plan/strategy.h"
 

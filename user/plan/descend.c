@@ -69,8 +69,8 @@ int jetwatt_plan_descend(const struct jetwatt_mode *mode, size_t n, const struct
 	/* The GPU clock is lowered first, the CPU clock follows one row later. */
 	want[JETWATT_GPU] = 1 - (rows + 1) / 2 * 2 / stairs;
 	want[JETWATT_CPU] = 1 - rows / 2 * 2 / stairs;
-	/* Cores and memory clock follow multiples of irrational numbers, which are evenly spread
-	 * and never in step with each other. */
+	/* Cores, memory clock and optional knobs follow multiples of irrational numbers modulo 1,
+	 * which are evenly spread and never in step with each other. */
 	want[JETWATT_CORES] = fmod(1 + rows * 0.6180339887, 1.0001);
 	want[JETWATT_EMC] = fmod(1 + rows * 0.4142135624, 1.0001);
 	for (int d = JETWATT_DIMS; d < JETWATT_KNOBS; d++)

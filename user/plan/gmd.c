@@ -35,7 +35,7 @@
  * @q: query
  * @value: for each knob, its levels in ascending order
  * @steps: number of levels of each knob
- * @size: index of the minibatch size of the inference workload
+ * @size: index of the minibatch size of the inference workloads
  * @visited: modes on the path
  * @visits: number of entries of @visited
  * @max_modes: largest number of modes on the path

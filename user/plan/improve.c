@@ -16,13 +16,13 @@
  * time surface has kinks that few rows show (rounds of a loader, steps of the memory clock). */
 #define TIME_DOUBT	0.04
 /* Values for a prior with rows of the same workload from other devices: the constant in place of
- * TIME_DOUBT, and a factor on the exponent of feasibility, because few measurements should
- * suffice. */
+ * TIME_DOUBT, and a factor on the exponent of the probability of meeting the budget, because
+ * few measurements should suffice. */
 #define REFERENCE_DOUBT		0.02
 #define REFERENCE_CAUTION	2.0
-/* Growth of the exponent of feasibility for each consecutive measurement over the budget after the
- * first: in these measurements a large predicted improvement had outweighed a low probability of
- * meeting the budget. */
+/* Growth of the exponent of the probability of meeting the budget, for each consecutive measurement
+ * over the budget after the first: in these measurements a large predicted improvement had outweighed
+ * a low probability. */
 #define CAUTION		0.5
 
 static double improve_cdf(double z)
@@ -59,8 +59,8 @@ static double improve_incumbent(const struct jetwatt_search *s, double *drawn)
 	return best;
 }
 
-/* Return: exponent of feasibility, from the number of consecutive latest measurements over the
- * budget; the initial design does not count. */
+/* Return: exponent of the probability of meeting the budget, from the number of consecutive latest
+ * measurements over the budget; the initial design does not count. */
 static double improve_caution(const struct jetwatt_search *s)
 {
 	size_t over = 0;

@@ -8,8 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* With a budget, and this number of rows or rows of other devices, the parametric means exclude
- * modes. With fewer rows every mode is possible, and predicting all of them is cheap. */
+/* With a budget, the parametric means exclude modes if there are at least this number of rows, or
+ * rows of other devices. With fewer rows every mode is possible, and predicting all of them is
+ * cheap. */
 #define EXCLUDE_ROWS	8
 
 /* Mark measured modes. Return: number of different modes in the rows. */

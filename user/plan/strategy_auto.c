@@ -16,7 +16,8 @@
 #include "plan/acquisition.h"
 #include "plan/search.h"
 
-/* From ENOUGH_MODES modes on, the search ends if the expected improvement is below ENOUGH. */
+/* From ENOUGH_MODES modes on, if a plan meets the limits, no new mode is measured whose expected
+ * improvement is below ENOUGH. */
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
 /* A size is measured if its expected improvement is at least WORTH times that of the best size in
@@ -29,7 +30,7 @@
 #define BOTH_ENDS	3
 /* Largest number of minibatch sizes that are queued when a mode is chosen. */
 #define SIZES		3
-/* Growth of the exponent of feasibility per consecutive mode over the budget after the first. */
+/* Growth of @caution (acquisition.h) per consecutive mode over the budget after the first. */
 #define CAUTION		0.5
 /* If no mode has this probability of meeting the limits, the query is taken as infeasible. */
 #define HOPELESS	1e-3
@@ -259,7 +260,6 @@ static void bayes_count_miss(struct bayes *s, const struct jetwatt_observed *k)
 	s->opening = 0;
 }
 
-/* Set @inc to the incumbent of the query. */
 static void bayes_set_incumbent(const struct bayes *s, const struct jetwatt_observed *k,
 				const struct jetwatt_slice_query *q, struct jetwatt_incumbent *inc)
 {
