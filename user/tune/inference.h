@@ -67,7 +67,7 @@ int jetwatt_inference_live(struct jetwatt_inference *f, struct jetwatt_tuner *l,
  * @buf. */
 const char *jetwatt_inference_limits(const struct jetwatt_slice_query *q, char *buf, size_t len);
 /*
- * Print that no plan meets the limits of the query, and print limits that a plan can meet. @t and
+ * Print that no plan meets the limits of the query, and limits that a plan can meet, if any. @t and
  * @w: times and powers of all modes for each minibatch size. Return: exit code.
  */
 int jetwatt_inference_infeasible(const struct jetwatt_inference *f, const struct jetwatt_tuner *l,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Removes modes from a list that the board does not support.
+ * Removes from a list the modes that the board does not support.
  */
 #ifndef JETWATT_TUNE_MODE_FILTER_H
 #define JETWATT_TUNE_MODE_FILTER_H

@@ -67,8 +67,8 @@ static int table_by_mode(const void *a, const void *b)
 	return jetwatt_mode_order(&x->mode, &y->mode);
 }
 
-/* Copy the rows of one minibatch size in the order of their modes, one row for each mode. Return: number of
- * rows, -ENOMEM. */
+/* Copy the rows of one minibatch size in the order of their modes, one row for each mode. Return:
+ * number of rows, -ENOMEM. */
 static long table_column(const struct table_file *f, uint32_t size, struct jetwatt_row **out)
 {
 	struct jetwatt_row *r = malloc(f->n * sizeof(*r));
@@ -87,8 +87,8 @@ static long table_column(const struct table_file *f, uint32_t size, struct jetwa
 	return k;
 }
 
-/* Remove modes from the table for which a file lacks a row of one minibatch size, the rows @r; an
- * empty table gets the modes of these rows. Return: 0, -ENOMEM. */
+/* Remove from the table the modes without a row in @r, the rows of a file at one minibatch size; the
+ * first call fills the table with the modes of @r. Return: 0, -ENOMEM. */
 static int table_narrow(struct jetwatt_mode_table *t, const struct jetwatt_row *r, size_t n)
 {
 	size_t k = 0;

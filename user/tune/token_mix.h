@@ -31,7 +31,8 @@ struct jetwatt_token_mix {
  * @row: ms per token of the server and mean power; @row's mode is unchanged
  * @ttft_ms: mean time to first token: the time of the prefill of a prompt, without queueing, ms; 0:
  *	there is no prefill
- * @tpot_ms: mean time per output token of a request: the time of a decode step, ms
+ * @tpot_ms: mean time per output token of a request: the time of a decode step and of the gap before
+ *	it, ms
  * @ttft_sd, @tpot_sd: their relative standard errors
  */
 struct jetwatt_token_figures {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Searches the mode of a language model's server. With a power budget, the plan chooses modes for
- * least time per token; for the other objectives, it chooses modes to learn the whole grid. Then the
- * best candidate is measured until the best candidate is a measured one: with all but RESERVE modes
- * used if there is only a power budget, else with half of the modes used.
+ * Searches the mode of a language model's server. With the objective time and a power budget, the plan
+ * chooses modes for least time per token, otherwise modes to learn the whole grid: all but RESERVE of
+ * the modes if the objective is time and no latency is limited, else half of them. Then the best
+ * candidate is measured until the best candidate is a measured one.
  */
 #include "tune/token_search.h"
 
@@ -17,8 +17,8 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* With a power budget alone: number of modes reserved for candidates that are only predicted, if more
- * than RESERVE + 3 modes may be measured. */
+/* With the objective time and no limit of a latency: number of modes reserved for candidates that are
+ * only predicted, if more than RESERVE + 3 modes may be measured. */
 #define RESERVE		2
 /* Largest number of verified modes. */
 #define VERIFIED_MAX	16

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * optimize --per: the power mode of a running language model's server with the least energy per token
- * within a time per token, or with most tokens per second within a power budget, and within limits of
- * both latencies. The server's own counter says how many tokens it has generated; time and power
- * are measured for prefill and decode apart, and combined in the mix that the server has (token_mix.h).
+ * optimize --per: the power mode of a running language model's server with the least time or energy
+ * per token, or the least power, within limits of power, of the time per token and of both latencies
+ * (to first token, per output token). The server's own counter gives the number of generated tokens;
+ * time and power are measured separately for prefill and decode, and combined in the proportions of
+ * the server's work (token_mix.h).
  */
 #ifndef JETWATT_TUNE_TOKEN_SEARCH_H
 #define JETWATT_TUNE_TOKEN_SEARCH_H
