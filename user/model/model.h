@@ -2,8 +2,8 @@
 /*
  * The default model predicts time and power of every power mode of a board from a few measured
  * modes. The functions of this file fit the model, predict with it, save it and load it. Only
- * user/model/ calls these functions; other code uses the types, and fits and predicts through
- * estimator.h.
+ * user/model/ calls these functions; other code uses the types, and reaches the functions
+ * through estimator.h and predictor.h.
  *
  * Pure functions: no globals, files or clocks. All random choices come from the seed argument.
  * Functions block for the length of the computation and may be called from any thread.

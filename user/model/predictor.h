@@ -3,7 +3,7 @@
  * The table of predictors: methods that predict time and power of all modes from a few measured
  * ones, with one set of operations, and baselines without a model. A new method is a file that
  * defines struct jetwatt_predictor jetwatt_predictor_NAME, and a row in JETWATT_PREDICTORS. Code
- * outside of user/model/ learns, fits and predicts through estimator.h.
+ * outside of user/model/ fits and predicts through estimator.h; jetwatt eval also calls the operations.
  */
 #ifndef JETWATT_PREDICTOR_H
 #define JETWATT_PREDICTOR_H
