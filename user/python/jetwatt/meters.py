@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """A meter: reads a source, and says how old and how uncertain a reading is.
 
-The counter that a reading returns ends with a power sample, taken some time before the reading. The
-kernel module tells the time of this sample (sample_time_ns), except to a process in another time
-namespace. Otherwise two things are unknown:
+The counter that a reading returns ends with a power sample, taken some time before the reading. Of the
+sources, only hwmon tells the time of this sample (sample_time_ns), and not to a process in another time
+namespace. Where the time is not known, two things are unknown:
 
 - When the source has updated the counter. It returns the same value for up to latch_s. Other programs
   read it too, so a new value may be up to latch_s old when this process first reads it.

@@ -9,7 +9,7 @@
 
 Unlike the rest of the package, this module needs libjetwatt and the extension module
 _jetwatt_stream. live() needs the kernel module, CAP_NET_ADMIN and CAP_PERFMON; with a process id
-also CAP_BPF. NumPy is imported by sample_blocks() and minibatch_blocks() only.
+also CAP_BPF, if the kernel has BPF. NumPy is imported by sample_blocks() and minibatch_blocks() only.
 """
 import asyncio
 import errno
