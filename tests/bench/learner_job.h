@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Simulates a job under jetwattd in virtual time, on a file of measured modes, for learner.c. The
- * learner is that of jetwattd. The board, the power cap, the actuator and the main loop are short
- * models of user/daemon/search.c, try_mode.c, job_hold.c and cap_recovery.c.
+ * Simulates a job under jetwattd in virtual time, on a file of measured modes, for learner.c and
+ * learner_day.c. The learner is that of jetwattd. The board, the power cap, the actuator and the main
+ * loop are short models of user/daemon/search.c, try_mode.c, job_hold.c and cap_recovery.c.
  */
 #ifndef JETWATT_LEARNER_JOB_H
 #define JETWATT_LEARNER_JOB_H
