@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt-exporter: serves jetwattd's metrics, or with --telemetry those of the kernel module, by HTTP,
- * for Prometheus. The exporter is a process of its own, so that jetwattd needs no network, and an
- * attacker who takes over the exporter can only read jetwattd's metrics and state. A response is
- * reused for half a second, so the metrics are read at most twice per second and format, however often
- * the exporter is scraped. An error is reused as well: jetwattd that hangs blocks a read for 2 s, and
- * further scrapes that wait meanwhile must not block the exporter again.
+ * for Prometheus. The exporter is a process of its own, so that jetwattd needs no network. The service
+ * runs as a user that may read jetwattd's metrics and state but not change its settings. A response is
+ * reused for half a second, so each format is read at most twice per second, however often the exporter
+ * is scraped. An error is reused as well: if jetwattd hangs, a read blocks the exporter for 2 s, and
+ * the scrapes that arrive meanwhile must not block it again.
  */
 #include <errno.h>
 #include <microhttpd.h>
@@ -33,7 +33,7 @@
 /* Maximum duration of a connection, and maximum time without data. */
 #define PATIENCE_NS	5000000000ull
 #define SILENCE_S	3u
-/* Memory for a request header, in bytes; Prometheus needs a few hundred. */
+/* Memory of libmicrohttpd for each connection, in bytes; a request of Prometheus has a few hundred. */
 #define MEMORY		8192
 /* Time for which a response, or an error, is reused. */
 #define FRESH_NS	500000000ull
@@ -52,11 +52,11 @@ struct exporter_input {
 };
 
 /**
- * struct response - last response in one format
- * @text: the response
+ * struct response - metrics of the last read in one format
+ * @text: the metrics
  * @len: length of @text, in bytes
- * @err: error of the last request, negative errno; 0: @text is valid
- * @at_ns: time at which the last request ended, CLOCK_MONOTONIC; 0: there was no request yet
+ * @err: error of the last read, negative errno; 0: @text is valid
+ * @at_ns: time at which the last read ended, CLOCK_MONOTONIC; 0: there was no read yet
  */
 struct response {
 	char text[JETWATTD_RESPONSE_MAX];
@@ -151,8 +151,8 @@ static int read_metrics(int open, struct response *a)
 				&a->len);
 }
 
-/* Respond with the metrics, or with the status 503 and the reason; the metrics or the error are new, or
- * those of the last request. */
+/* Respond with the metrics, or with the status 503 and the reason. If the last read in the same format
+ * ended within FRESH_NS, its metrics or its error are reused. */
 static enum MHD_Result http_metrics(struct MHD_Connection *c)
 {
 	const char *accept = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);

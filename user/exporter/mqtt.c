@@ -28,11 +28,11 @@
 #include "util/settings.h"
 #include "util/units.h"
 
-/* Default length of the queue, a quarter of an hour at one message per second, about 3 MiB; and its
- * maximum. */
+/* Default capacity of the queue, in messages: 15 minutes at one message per second, about 3 MiB; and the
+ * maximum of --keep. */
 #define KEEP		900
 #define KEEP_MAX	1000000
-/* Maximum number of messages passed to the library and not acknowledged by the broker. */
+/* Number of unacknowledged messages at which no further metrics are passed to the library. */
 #define IN_FLIGHT	16
 #define QOS		1	/* at least once */
 #define KEEPALIVE_S	30
@@ -40,7 +40,7 @@
 #define RECONNECT_S		2
 #define RECONNECT_MAX_S	60
 #define PORT		1883
-/* Time limit at the end for messages that are not acknowledged yet. */
+/* Time limit at the end for sending the queue and receiving the acknowledgements. */
 #define FAREWELL_MS	2000
 /* Time limit at the end for the library's thread. */
 #define END_S		3
@@ -60,10 +60,10 @@ struct mqtt_input {
  * @state: topic of the state, "online" or "offline"
  * @waiting: queue of messages, a ring buffer; messages passed to the library are not in it
  * @first: index in @waiting of the oldest message
- * @n: number of messages
+ * @n: number of messages in @waiting
  * @capacity: number of elements of @waiting
- * @flying: messages passed to the library and not acknowledged; also changed by the library's
- *	thread
+ * @flying: number of messages passed to the library and not acknowledged; also changed by the
+ *	library's thread
  * @up: 1: the link to the broker is connected; set by the library's thread
  * @logged: 1: the log says that the broker is unreachable
  * @ends: 1: the library's thread is to end
@@ -82,7 +82,7 @@ static struct link {
 static const struct argp_option options[] = {
 	{ "broker", BROKER, "HOST[:PORT]", 0, "MQTT broker; default: the setting mqtt in jetwatt.conf", 0 },
 	{ "device", DEVICE, "NAME", 0, "Name of this device; default: a hash of its machine-id", 0 },
-	{ "tls-ca", CA, "FILE", 0, "Use TLS, and accept brokers with a certificate signed by one of these", 0 },
+	{ "tls-ca", CA, "FILE", 0, "Use TLS; the broker's certificate must be signed by one in this PEM file", 0 },
 	{ "login", LOGIN, "FILE", 0, "File with the user name in the first line and the password in the second", 0 },
 	{ "keep", KEPT, "N", 0, "Maximum number of messages that wait for the broker (default: 900)", 0 },
 	{ "conf", CONF, "FILE", 0, "Policy file of jetwattd (default: " JETWATTD_CONF ")", 0 },
@@ -163,8 +163,8 @@ static void on_published(struct mosquitto *m, void *arg, int id)
 	atomic_fetch_sub(&l->flying, 1);
 }
 
-/* Thread that runs the loop of the MQTT library. The loop ends if the name of the broker cannot be
- * resolved yet; the thread then starts the loop again. */
+/* Thread that runs the loop of the MQTT library. The library ends the loop after some errors, for
+ * instance if the name of the broker cannot be resolved; the thread then starts it again. */
 static void *mqtt_thread(void *arg)
 {
 	struct link *l = arg;
@@ -217,8 +217,8 @@ static void queue_send(struct link *l)
 	}
 }
 
-/* Write the metrics as JSON members with their Prometheus names; of a histogram write only count
- * and sum. */
+/* Write each metric as a JSON member, named by its Prometheus name and labels; of a histogram write
+ * only count and sum. */
 static void json_metrics(struct jetwatt_json *j, char *text)
 {
 	char *save, *line = strtok_r(text, "\n", &save);
@@ -290,7 +290,7 @@ static int mqtt_run(struct link *l, const char *socket)
 	if (p[0].fd < 0 || p[1].fd < 0 || timerfd_settime(p[1].fd, 0, &second, NULL))
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
 	while (!p[0].revents) {
-		/* After a reconnection, the queue is sent as fast as the broker acknowledges. */
+		/* While messages wait, pass up to IN_FLIGHT to the library every 20 ms. */
 		if (poll(p, 2, l->n && atomic_load(&l->up) ? 20 : -1) < 0 && errno != EINTR)
 			break;
 		if (read(p[1].fd, &ticks, sizeof(ticks)) == sizeof(ticks)) {
@@ -335,7 +335,7 @@ static int parse_broker(const char *text, char *host, size_t len, long *port)
 	return 0;
 }
 
-/* Read user and password. Return: 0 or an exit code. */
+/* Read user and password from a file and pass them to the library. Return: 0 or an exit code. */
 static int read_login(struct mosquitto *m, const char *path)
 {
 	char user[256] = "", word[256] = "";
@@ -386,8 +386,8 @@ static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *h
 	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err), NULL, "cannot start") : 0;
 }
 
-/* Announce the end to the broker and disconnect. Wait for the library's thread for at most END_S: it
- * may be in a connection attempt. */
+/* Set the state "offline" if the broker is connected, and disconnect. If the library's thread, which may
+ * be in a connection attempt, has not ended after END_S, end the process with status 0. */
 static void mqtt_stop(struct link *l, pthread_t thread)
 {
 	struct timespec until;

@@ -74,8 +74,8 @@ static int read_counter(const char *dir, unsigned int number, struct hwmon_count
 	return read_line(dir, file, c->label, sizeof(c->label));
 }
 
-/* Write the energy of the rails that a family contains. @in_total: 1: those that belong to the total;
- * 0: the others; -1: all, because the rail graph is unknown. */
+/* Write the energy of the rails that a family contains. @in_total: 1: enabled rails that belong to the
+ * total; 0: other enabled rails; -1: all rails, because the rail graph is unknown. */
 static void write_rails(const struct jetwatt_metrics *m, const char *dir, const struct jetwatt_rail *rail,
 			int rails, int in_total, const char *name, const char *help)
 {
@@ -175,7 +175,7 @@ static void write_series(struct exporter_telemetry *t, const struct jetwatt_metr
 	clocks = clocks < JETWATT_CLOCKS_MAX ? clocks : JETWATT_CLOCKS_MAX;
 	jetwatt_sysfs_read(t->series, &reading);
 	for (int i = 0; i < clocks; i++)
-		/* Several thermal zones share a slot, which has the highest of them. */
+		/* All thermal zones share a slot, which receives their highest temperature. */
 		if (clock[i].value != JETWATT_VALUE_NONE)
 			put_highest(&reading.of, jetwatt_telemetry_slot(clock[i].kind, 1), clock[i].value);
 	/* While no program takes samples, the module does not request temperatures. */

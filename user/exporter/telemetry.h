@@ -2,7 +2,8 @@
 /*
  * Metrics of the kernel module without jetwattd: energy and power from the hwmon device, which every
  * user may read, the rail graph, clocks and temperatures from the netlink family, and the series that
- * other drivers provide in sysfs. No request needs a capability.
+ * other drivers provide in sysfs. If the family has no temperature, that of the hottest thermal zone is
+ * read from sysfs. No request needs a capability.
  */
 #ifndef JETWATT_EXPORTER_TELEMETRY_H
 #define JETWATT_EXPORTER_TELEMETRY_H
