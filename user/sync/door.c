@@ -92,7 +92,7 @@ static int door_send(int fd, const void *buf, size_t len)
 /* Terminate a text that was received. */
 #define END(text)	((text)[sizeof(text) - 1] = '\0')
 
-/* Make a received row safe to use: terminate its texts, and set its flag to 0 or 1. */
+/* Make a received row safe to use: terminate its texts, and set @settled to 0 or 1. */
 static void sanitize_row(struct jetwatt_pool_row *r)
 {
 	struct jetwatt_workload *w = &r->workload;
@@ -121,7 +121,8 @@ static int connection_lost(struct jetwatt_error_text *err, int rc)
 }
 
 /* Send a request and receive the response. @row: rows to send with the request, NULL: no rows.
- * Return: the return code in the response; -EPROTO if the response is not valid. */
+ * Return: the return code in the response; -EPROTO if the connection fails or the response is not
+ * valid. */
 static int door_call(struct jetwatt_profile_access *d, struct door_request *q, const struct jetwatt_pool_row *row,
 		     struct door_response *a, struct jetwatt_error_text *err)
 {

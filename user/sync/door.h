@@ -30,9 +30,9 @@ struct jetwatt_profile_access {
 int jetwatt_profile_access_open(struct jetwatt_profile_access *d, const char *path);
 void jetwatt_profile_access_close(struct jetwatt_profile_access *d);
 
-/* The following functions do the same as the functions jetwatt_pool_*() of the same names
- * (store/pool.h). These functions also return -EPROTO if the other end has closed the connection,
- * or is another version of jetwatt-sync. */
+/* The following four functions do the same as the functions jetwatt_pool_*() of the same names
+ * (store/pool.h); ..._read_own() reads at most JETWATT_SYNC_ROWS rows. All functions also return -EPROTO
+ * if the connection fails, or the other end is another version of jetwatt-sync. */
 int jetwatt_profile_access_progress(struct jetwatt_profile_access *d, const char *pool, struct jetwatt_pool_progress *p,
 		       struct jetwatt_error_text *err);
 int jetwatt_profile_access_progress_store(struct jetwatt_profile_access *d, const char *pool, const struct jetwatt_pool_progress *p,
@@ -46,8 +46,8 @@ int jetwatt_profile_access_store(struct jetwatt_profile_access *d, const struct 
 int jetwatt_profile_access_boards(struct jetwatt_profile_access *d, char board[JETWATT_DOOR_BOARDS][JETWATT_DOOR_BOARD],
 			struct jetwatt_error_text *err);
 
-/* Serve requests on @fd until the other end closes the connection. Return: 0; -EPROTO if a message
- * was not a request; other negative errno. */
+/* Serve requests on @fd until the other end closes the connection. Return: 0; -EPROTO if a request
+ * was not valid or incomplete; other negative errno. */
 int jetwatt_profile_access_serve(int fd, struct jetwatt_db *db);
 
 #endif

@@ -121,7 +121,7 @@ static int find_boards(struct sync_input *in, struct jetwatt_profile_access *doo
 	return n < 0 ? jetwatt_profile_store_error(n, &e) : 0;
 }
 
-/* Push all rows of this device that the pool does not have. Return: 0 or an exit code. */
+/* Push the rows of this device with an id above @place->pushed. Return: 0 or an exit code. */
 static int push_rows(struct sync *y, const char *device, struct jetwatt_pool_progress *place)
 {
 	struct jetwatt_error_text e;

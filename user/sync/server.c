@@ -95,8 +95,8 @@ static int finish_command(struct jetwatt_server *s, PGresult *r, const char *wha
 	return code;
 }
 
-/* Query a single value. @buf: receives the value; "" if the query returned no row, or NULL. Return: 0
- * or an exit code; the error has been reported. */
+/* Query a single value. @buf: receives the value; "" if it is NULL or the query did not return exactly one
+ * row. Return: 0 or an exit code; the error has been reported. */
 static int query_value(struct jetwatt_server *s, const char *sql, char *buf, size_t len, const char *what)
 {
 	PGresult *r = PQexec(s->pg, sql);
@@ -110,8 +110,8 @@ static int query_value(struct jetwatt_server *s, const char *sql, char *buf, siz
 	return code;
 }
 
-/* Create the tables of the pool if they are missing, and check their version. Return: 0 or an exit
- * code. */
+/* Create the tables of the pool if they are missing, check their version, and read the pool's id.
+ * Return: 0 or an exit code; the error has been reported. */
 static int check_tables(struct jetwatt_server *s)
 {
 	static const char what[] = "cannot use the pool";
@@ -146,7 +146,7 @@ int jetwatt_server_open(struct jetwatt_server *s, const char *conninfo)
 	if (PQserverVersion(s->pg) < 130000)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, NULL, "use PostgreSQL 13 or newer",
 					 "the pool's PostgreSQL is too old: version %d", PQserverVersion(s->pg) / 10000);
-	/* A server that hangs counts as unreachable. */
+	/* The time limit keeps a server that hangs from blocking this process. */
 	return finish_command(s, PQexec(s->pg, "SET statement_timeout = '60s'; SET client_min_messages = error"),
 			      "cannot use the pool") ?: check_tables(s);
 }
@@ -216,7 +216,8 @@ static char *rows_json(const char *device, const struct jetwatt_pool_row *row, s
 #define MEASUREMENT	"key, workload, device" JETWATT_KNOB_REQUIRED(NAME) ", time_ms, power_w," \
 			" time_sd, power_sd, minibatches, span_s, settled, lost, when_ms"
 
-/* Return: 1 if the database user of the connection has the right to insert rows, else 0. */
+/* Return: 1 if the database user of the connection has the right to insert rows; 0 if
+ * not, or if the query fails. */
 static int may_insert(struct jetwatt_server *s)
 {
 	PGresult *r = PQexec(s->pg, "SELECT has_table_privilege('jetwatt.workload', 'INSERT')"
@@ -227,8 +228,8 @@ static int may_insert(struct jetwatt_server *s)
 	return may;
 }
 
-/* Return: 1 if the server refuses the rows themselves; 0 if the error has another cause, such as
- * the connection, a missing right, the tables, or a timeout. A trigger may raise any SQLSTATE; a
+/* Return: 1 if the server refuses the rows themselves; 0 if there was no error, or it has another cause,
+ * such as the connection, a missing right, the tables, or a timeout. A trigger may raise any SQLSTATE; a
  * row-level policy raises that of a missing right (42501). */
 static int refuses_rows(struct jetwatt_server *s, const PGresult *r)
 {
@@ -335,8 +336,8 @@ static void read_row(const PGresult *r, struct jetwatt_pool_row *p)
 					 strtoull(PQgetvalue(r, 0, at++), NULL, 10));
 }
 
-/* Pass the result rows of a query that was sent to the callback @take, as the rows arrive. Return:
- * as jetwatt_server_pull(). */
+/* Receive the rows of the query that the caller has sent, and pass them to @take in groups of up to
+ * JETWATT_SYNC_ROWS. Return: as jetwatt_server_pull(). */
 static int stream_rows(struct jetwatt_server *s, int (*take)(const struct jetwatt_pool_row *, size_t, void *),
 		       void *arg)
 {

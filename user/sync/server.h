@@ -11,7 +11,7 @@
 
 #include "store/pool.h"
 
-/* Number of rows that are transferred at a time, in both directions. */
+/* Maximum number of rows that are pushed in one statement, or passed to the callback of a pull. */
 #define JETWATT_SYNC_ROWS	500
 
 /**
