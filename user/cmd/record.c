@@ -287,8 +287,8 @@ static int print_summary(const struct record *rec, const struct record_input *in
 	return err;
 }
 
-/* Write the samples of the module's black box, and the samples of the in->post_s seconds after the
- * trigger. */
+/* Wait for the trigger, write the samples of the module's black box and of the in->post_s seconds after
+ * the trigger, and print the summary. */
 static int record_blackbox(const struct record_input *in, struct record *rec)
 {
 	struct jetwatt_session *w = &rec->session;
@@ -378,7 +378,7 @@ int jetwatt_cmd_record(int argc, char **argv)
 		err = jetwatt_session_open(&rec.session, board, in.rate_hz);
 	if (err)
 		goto out;
-	/* Mode 0600: a power trace at this rate can reveal what was computed, so other users must
+	/* A new file has mode 0600: a power trace can reveal what was computed, so other users must
 	 * not read it. */
 	if (strcmp(in.out, "-")) {
 		rec.path = in.out;

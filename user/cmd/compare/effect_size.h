@@ -16,7 +16,8 @@
  * @delta: Cliff's delta, -1 to 1: the probability that a value of b is above a value of run a,
  *	minus the probability that it is below
  * @confidence: | share of resamples in which the mean rises - share of resamples in which the mean
- *	falls |, 0 to 1; negative: the runs have too few values
+ *	falls |, 0 to 1; negative: unknown, because a run has too few values, the mean of run a is 0, or
+ *	a standard error is NAN
  *
  * For single values with standard errors, @delta is NAN, and @lo, @hi and @confidence assume normal
  * errors.

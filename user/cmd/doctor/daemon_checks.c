@@ -19,7 +19,7 @@
 #define say	jetwatt_doctor_finding
 #define POLICY	"/etc/jetwatt/jetwattd.conf"
 
-/* Return: 1 if jetwattd answers on its control socket, else 0. */
+/* Return: 1 if jetwattd answers on the default control socket, else 0. */
 static int check_daemon(struct jetwatt_doctor *d)
 {
 	static char answer[JETWATTD_RESPONSE_MAX + 1];

@@ -238,8 +238,7 @@ static void check_rails(struct jetwatt_doctor *d)
 		say(d, OK, 0, "rate", NULL, "%u Hz, the highest rate possible", config.rate_max_hz);
 }
 
-/* A power trace at this rate can reveal what was computed, so unprivileged processes must not get
- * samples. */
+/* The samples can reveal what other processes compute, so unprivileged processes must not get them. */
 static void check_access(struct jetwatt_doctor *d)
 {
 	int leaks = jetwatt_access_check();

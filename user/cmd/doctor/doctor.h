@@ -14,7 +14,6 @@
 #include "out/json.h"
 #include "util/args.h"
 
-/* Level of a finding; only a finding of level FAIL makes the board unusable. */
 enum jetwatt_doctor_level { OK, WARN, FAIL };
 
 struct jetwatt_private;
@@ -55,10 +54,11 @@ void jetwatt_doctor_finding(struct jetwatt_doctor *d, enum jetwatt_doctor_level 
 			    const char *name, const char *fix, const char *text, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/* doctor.c: run all checks of the board in order. The function opens @d->board and @d->jw where
- * possible; the caller closes them. */
+/* doctor.c: run all checks of the board in order; on an unsupported kernel, only check the kernel. The
+ * function opens @d->board and @d->jw where possible; the caller closes them. */
 void jetwatt_doctor_checks(struct jetwatt_doctor *d);
-/* process.c: measure for two seconds how process @pid waits for the GPU. Return: exit status. */
+/* process.c: measure for two seconds how process @pid waits for the GPU, and print the findings.
+ * Return: exit status. */
 int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid);
 
 /* daemon_checks.c: check jetwattd, jetwatt-knobs, their systemd units, and other programs that set

@@ -34,7 +34,7 @@ enum jetwatt_module_signature {
  * @release: release of the running kernel (uname -r)
  * @loaded: whether the module jetwatt is loaded
  *
- * A compressed module counts as signed, because its signature is inside the compressed data.
+ * A compressed module counts as signed, because a signature would be inside the compressed data.
  * Return: the result of the check; the check never fails.
  */
 enum jetwatt_module_signature jetwatt_module_signature_check(const char *root, const char *release,

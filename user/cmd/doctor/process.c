@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt doctor -p PID: which CUDA calls and which system calls a running program makes in two
- * seconds, and which backend of the probe sees its waits for the GPU.
+ * jetwatt doctor -p PID: which CUDA calls a running program makes in two seconds, in which calls of
+ * ioctl() and ppoll() on GPU devices its threads sleep, and which backend of the probe sees its waits
+ * for the GPU.
  *
  * There are three independent sources of information: each backend on its own; calls counted per
  * entry point of libcuda; and /proc/PID/task/TID/syscall, which names the system call that a thread
@@ -35,8 +36,8 @@
  * minibatches that it detects would be wrong. */
 #define SHARE_MIN		0.9
 
-/* System call in which polls found threads named @thread asleep; @polls: number of polls that found
- * such a thread asleep. */
+/* System call in which polls found threads named @thread asleep; @polls: how often such a thread was
+ * found, counted once per thread and poll. */
 struct sleep_place {
 	char thread[20], call[100];
 	unsigned int polls;
@@ -107,8 +108,9 @@ static int is_gpu_descriptor(const struct watched_process *p, int fd, char *path
 	return is_gpu(path);
 }
 
-/* Check the struct pollfd array of @n entries at the address @at of the process, which sleeps in
- * poll(). Return: 1 if an entry is a GPU device file, whose path is then in @path; else 0. */
+/* Check the first POLLFDS_MAX of the @n entries of the struct pollfd array at the address @at of the
+ * process, which sleeps in ppoll(). Return: 1 if an entry is a GPU device file, whose path is then in
+ * @path; else 0. */
 static int polls_gpu(const struct watched_process *p, unsigned long long at, unsigned long long n,
 		     char *path, size_t len)
 {

@@ -9,7 +9,7 @@
 /**
  * struct jetwatt_overhead - cost of sampling
  * @share: CPU time of the sampler thread, as a share of one core
- * @core_w: additional power of @rail with one more busy core, in W
+ * @core_w: additional power of @rail with one more busy core, in W; NAN if the rail could not be read
  * @error_w: standard error of @core_w, in W
  * @rail: label of the rail that supplies the CPUs; empty if the rail is unknown; @core_w is then 0
  */
@@ -22,7 +22,7 @@ struct jetwatt_overhead {
  * jetwatt_sampler_overhead_measure() - measure the cost of sampling at the configured rate
  *
  * If the CPU rail is known, one core is kept busy for half of the time, to measure the power of a
- * busy core. Takes about two seconds.
+ * busy core, and the function takes about two seconds; else less than one.
  * Return: 0 or a negative errno; -ENODATA if no samples arrived.
  */
 int jetwatt_sampler_overhead_measure(struct jetwatt_overhead *o);

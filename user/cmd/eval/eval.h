@@ -24,8 +24,8 @@
  * @plot: file to write a plot to, NULL: no plot
  * @presets: nvpmodel.conf whose presets are compared, NULL: no comparison
  * @pool: file of measurements of the same workload by other devices, NULL: no file
- * @designed: 1: rows are chosen by the plan; 0: rows are drawn at random; -1: the option was not
- *	given
+ * @designed: positive: rows are chosen by the plan, or by the method itself; 0: rows are drawn at
+ *	random; -1: the option was not given
  * @json: print JSON
  * @seed: seed of all random choices
  * @lo, @hi, @step: budgets in W (optimize)

@@ -119,7 +119,7 @@ static long next_unmeasured(const struct jetwatt_eval *e, size_t r, const struct
 	return was_measured(q, next.index) ? -1 : (long)next.index;
 }
 
-/* Measure up to e->verify candidates, with a new fit after each. @answer: best measured row. */
+/* Measure up to e->verify candidates, with a new fit in between. @answer: as best_measured(). */
 static int choose_verified(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget,
 			   long *answer)
 {

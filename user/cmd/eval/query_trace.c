@@ -32,7 +32,7 @@ struct window {
  * @feasible: number of windows in which a plan meets the limits
  * @inside: number of windows counted in @feasible in which the plan in force after the detection of
  *	the change meets the limits
- * @replans: number of plans computed
+ * @replans: number of searches for a plan, including those without result
  * @modes, @measured: modes and cells measured
  * @asked: number of requests; @missed: number of requests that were answered too late or never
  * @energy_j: energy of computing, in J

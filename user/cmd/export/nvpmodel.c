@@ -10,8 +10,8 @@
 #include "measure/connect.h"
 #include "util/error.h"
 
-/* Return: the preset with the most cores that power-gates no part of the GPU; it is the template of
- * new presets. */
+/* Return: the preset with the most cores, of those that power-gate no part of the GPU, or of all if there
+ * is none; it is the template of new presets. */
 static const struct jetwatt_preset *highest_preset(const struct jetwatt_presets *all)
 {
 	const struct jetwatt_preset *best = &all->preset[0];

@@ -196,7 +196,7 @@ static int check_until(struct jetwatt_tuner *l, double until, int *done)
 }
 
 /* Measure the modes that the strategy asks for, until the strategy has no further mode to measure.
- * Return: 0, exit code, -ENODATA. */
+ * Return: -ENODATA: no further mode; or an exit code. */
 static int profile_by_strategy(struct jetwatt_tuner *l, const struct profile_input *in)
 {
 	static const uint32_t size = 0;
@@ -247,7 +247,7 @@ static int profile_seed(struct profile_input *in, struct jetwatt_board *board)
 	char buf[256];
 	struct jetwatt_seed seed = { &in->args, in->store, in->program, in->modes, (size_t)in->most, in->wait_s };
 
-	/* A path that is given makes a failure of the database an error. */
+	/* Set the path even if it is the default: then a failure of the database is an error. */
 	seed.store.path = jetwatt_profile_store_path(in->store.path, buf, sizeof(buf));
 	if (!strcmp(seed.store.path, "none"))
 		return jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--db FILE",

@@ -10,7 +10,7 @@
 #include "tune/profile_store.h"
 #include "util/args.h"
 
-/* Default of the largest number of modes of a kernel. */
+/* Default maximum number of modes in which each kernel is measured. */
 #define JETWATT_SEED_MODES	16
 
 /**
@@ -19,7 +19,7 @@
  * @store: options of the profile database
  * @program: program that runs kernels; NULL: compile one with nvcc
  * @modes: file of the modes to choose from; NULL: all modes of the board
- * @most: largest number of modes of a kernel
+ * @most: maximum number of modes in which each kernel is measured
  * @wait_s: timeout for GPU work of the kernels, in seconds
  */
 struct jetwatt_seed {

@@ -78,8 +78,8 @@ void jetwatt_page_gather(struct jetwatt_page_data *d, struct jetwatt_replay *r)
 	r->session.arg = d;
 }
 
-/* Convert sums to means, and merge columns of the plot if the run has fewer samples than
- * columns. */
+/* Convert sums to means. If the run has fewer samples than columns of the plot, merge columns, while
+ * more than 300 are left. */
 static void columns_to_means(const struct jetwatt_page_data *d, struct jetwatt_page_column *c,
 			     size_t *nr, uint64_t *width_ns, uint64_t samples)
 {

@@ -12,7 +12,8 @@
 
 #include "out/json.h"
 
-/* Maximum number of operators listed by name; the last line is the sum of all other operators. */
+/* Maximum number of lines with operators; if there are more operators, one line is the sum of those that
+ * do not fit. */
 #define KINDS_MAX	256
 
 struct kind {

@@ -86,7 +86,7 @@ int jetwatt_roofline_fit(struct jetwatt_roofline *r);
 /* Compute the network's time and energy in each mode, and choose a mode. Return: 0, or an exit code
  * after printing the error. */
 int jetwatt_roofline_tune(struct jetwatt_roofline *r);
-/* Draw the roofs of the fastest, recommended and lowest-energy mode; if no network was given, draw
+/* Draw the roofs of the fastest, recommended and lowest-energy mode; without a network, draw only
  * the roof of the last mode. Return: 0, exit code. */
 int jetwatt_roofline_draw(const struct jetwatt_roofline *r);
 /* Print the table of roofs, and the cost of the network in the fastest, lowest-energy and

@@ -5,7 +5,7 @@
 
 #include "cmd/stat/threshold.h"
 
-/* Check the expression @rule with the metrics of @fn. If it is wrong, end the process with status 2.
+/* Check the expression @rule with the metrics of @fn. If it is invalid, end the process with status 2.
  * @name: returns the name of metric i, 0 <= i < @n; the error message for an unknown metric lists
  * these names. */
 void jetwatt_fail_if_check(const char *rule, jetwatt_threshold_fn fn, void *arg, const char *(*name)(int),

@@ -45,8 +45,8 @@ int jetwatt_metric_find(const char *name, size_t len, double *value, void *figur
  * jetwatt_metric_mean() - mean of a metric over several runs
  * @f, @n: the runs
  * @i: index of the metric
- * @pct: standard error of the mean, in percent of the mean; NAN with fewer than two runs, or if the
- *	mean is 0
+ * @pct: standard error of the mean, in percent of the mean; NAN if the value is known in fewer than
+ *	two runs, or the mean is 0
  *
  * Return: mean of the metric over the runs in which its value is known; NAN: in none.
  */

@@ -93,7 +93,8 @@ struct jetwatt_top {
 /**
  * jetwatt_top_gather() - compute the contents of the screen
  * @t: the result
- * @w: the session; its samples and waits from before the window are dropped
+ * @w: the session; its samples from before the window are dropped, and its waits except the latest
+ *	ones
  * @window_s: length of the averaging window, in seconds
  * @columns: number of columns in the power chart
  * @name: writes the name of a process to @buf, or leaves it unchanged; may be NULL
@@ -107,7 +108,8 @@ int jetwatt_top_gather(struct jetwatt_top *t, struct jetwatt_session *w, double 
 /* Compute the series of the second page, after jetwatt_top_gather(). */
 void jetwatt_top_history(struct jetwatt_top *t, const struct jetwatt_session *w);
 
-/* Sort the jobs: by power, energy or time, descending, or by process id. */
+/* Sort the jobs by power, or by energy or time per minibatch of their first phase, descending; or by
+ * process id, ascending. */
 void jetwatt_top_sort(struct jetwatt_top *t, enum jetwatt_top_order order);
 
 /**
