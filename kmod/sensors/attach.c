@@ -147,7 +147,8 @@ static struct jetwatt_sensor_chip *init_chip(const struct i2c_client *client)
  * as lost, and the sampler retries it.
  *
  * Context: one caller at a time; takes jetwatt_board.lock; sleeps.
- * Return: 0, -ENOSPC if there are too many buses, chips or rails, -ENOMEM by fault injection.
+ * Return: 0, -ENOSPC if there are too many buses, chips, rails or series, -ENOMEM by fault
+ * injection.
  */
 int jetwatt_chip_attach(struct i2c_client *client)
 {

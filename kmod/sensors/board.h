@@ -12,10 +12,10 @@
 /**
  * struct jetwatt_sensor_board - buses, chips and rails of the machine
  * @lock: held by the sampler thread while it reads the chips, and by other threads while they
- *	attach or detach a chip. Detaching therefore waits for the tick under way, and afterwards
- *	the sampler thread does not use the i2c client of the detached chip any more. Priority
- *	inheritance keeps an unprivileged reader (CONFIG_GET, CHIP_GET, RAIL_GET) from blocking the
- *	sampler thread.
+ *	attach or detach a chip, measure a bus or calculate rates. Detaching therefore waits for the
+ *	tick under way, and afterwards the sampler thread does not use the i2c client of the
+ *	detached chip any more. Priority inheritance keeps an unprivileged reader (CONFIG_GET,
+ *	CHIP_GET, RAIL_GET) from blocking the sampler thread.
  * @buses: adapters with chips; a slot whose adapter is NULL is free
  * @chips: every chip that has been attached since the module was loaded
  * @nr_chips: number of chips in @chips; increased after a new chip is complete
@@ -23,8 +23,7 @@
  * @nr_rails: number of rails in @rails; increased after a new rail is complete
  *
  * There is one instance: a Jetson has one set of sensors, and the netlink family, the hwmon device
- * and the PMU describe all of it. State that belongs to a single source file is a static structure
- * of that file, with its lock.
+ * and the PMU describe all of it. State that only one source file uses is static in that file.
  *
  * @chips and @rails only grow, and their entries stay where they are, so a pointer to a chip or
  * rail is valid for the life of the module. A reader that does not hold @lock must only use entries

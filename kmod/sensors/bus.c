@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Read registers of the chips on one i2c bus in one transfer, and measure the time per register.
- * The read schedule and the limit of the sampling rate are based on the measured times.
+ * Read registers of the chips on one i2c bus in as few transfers as possible, and measure the time
+ * per register. The read schedule and the limit of the sampling rate use the measured times.
  */
 #include "sensors/bus.h"
 
@@ -186,7 +186,8 @@ static void store_best(struct jetwatt_bus *bus, u64 ns, const struct jetwatt_reg
  * @regs: registers to read; their values are set on success
  * @n: number of registers, at most JETWATT_BUS_REGS
  *
- * Makes as few I2C transfers as the adapter allows: one, or with SMBus only, one per register.
+ * Makes as few I2C transfers as the adapter allows: one, several if the adapter limits the number
+ * of messages, or one per register if the adapter only supports SMBus.
  *
  * Context: jetwatt_board.lock held; sleeps. Return: 0 or a negative errno; on an error, the values
  * are undefined.
@@ -237,8 +238,8 @@ void jetwatt_bus_measure_again(struct jetwatt_bus *bus)
  * jetwatt_bus_reg_measured_ns() - return the measured time per register
  * @bus: the bus
  *
- * The time is taken from the shortest of the last 64 to 128 transfers of three or more registers.
- * Longer transfers include use of the bus by other drivers, or preemption of the sampler thread.
+ * The result is the shortest time in about the last 64 to 128 successful transfers of three or more
+ * registers. Longer times include preemption, or use of the bus by other drivers.
  *
  * Context: jetwatt_board.lock held. Return: nanoseconds, 0 if not measured yet.
  */
@@ -297,7 +298,7 @@ static u32 dt_hz(struct i2c_adapter *adapter)
  * @bus: the bus
  *
  * If the clock has changed, all measured times are discarded. This function must not be called in a
- * tick: looking up a kernel symbol takes longer than all other work of a tick.
+ * tick, because looking up a kernel symbol takes too long.
  *
  * Context: jetwatt_board.lock held.
  */
@@ -318,8 +319,8 @@ void jetwatt_bus_refresh_hz(struct jetwatt_bus *bus)
  * @bus: the bus
  *
  * The result is the clock that the adapter last reported. If the adapter reports none, the result
- * is the clock in the device tree, unless a measured time per register shows that the clock was
- * changed after boot: a transfer cannot take less time than its bits need at the true clock.
+ * is the clock in the device tree (100 kHz if it has none), unless the measured time per register
+ * only matches another standard clock.
  *
  * Context: jetwatt_board.lock held. Return: hertz.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An i2c bus with sensor chips: reading several registers in one transfer, and measuring the bus
+ * An i2c bus with sensor chips: reading several registers in few transfers, and measuring the bus
  * speed.
  */
 #ifndef JETWATT_BUS_H
@@ -13,12 +13,12 @@ struct i2c_adapter;
 #define JETWATT_BUSES_MAX	8
 #define JETWATT_CHIPS_MAX	8
 /*
- * Maximum number of registers in a transfer: all chips on one bus, each with 3 shunt voltages, 3
- * bus voltages, the sum and 1 auxiliary register.
+ * Maximum number of registers that a tick reads from one bus: all chips on one bus, each with 3
+ * shunt voltages, 3 bus voltages, the sum and 1 auxiliary register.
  */
 #define JETWATT_BUS_REGS	(JETWATT_CHIPS_MAX * 8)
 
-#define JETWATT_REG_BYTES	5	/* of the widest register */
+#define JETWATT_REG_BYTES	5	/* of the widest register: ENERGY of the INA228, not read */
 
 /*
  * Bits on the wire to read one register: start, address, register number, repeated start,
@@ -53,9 +53,10 @@ struct jetwatt_reg {
  * enum jetwatt_read_mode - registers that every tick of a bus reads
  * @JETWATT_READ_SHUNTS: all shunt voltages
  * @JETWATT_READ_SHUNTS_AND_SUMS: all shunt voltages, and all sums whose channels are known
- * @JETWATT_READ_SUMS: these sums only
+ * @JETWATT_READ_SUMS: the sums whose channels are known, and no shunt voltage
  *
- * In addition, a tick reads one of the registers that are read in rotation (read_schedule.c).
+ * In addition, a tick reads the next register in rotation or an auxiliary register
+ * (read_schedule.c).
  */
 enum jetwatt_read_mode {
 	JETWATT_READ_SHUNTS,
@@ -79,7 +80,8 @@ enum jetwatt_read_mode {
  * @ended_ns: end of the last transfer, whether it succeeded or failed
  * @best: shortest time per register (ns) in the current window of transfers and in the previous
  *	window; 0: no transfer
- * @window: number of transfers of three or more registers in the current window of @best
+ * @window: number of transfers of three or more registers after the first of the current window of
+ *	@best
  * @shortest_ns: duration of the sampler thread's shortest transfer (ns), by number of registers, in
  *	the current window and in the last complete window; 0: no transfer with that number of
  *	registers

@@ -17,7 +17,7 @@ struct i2c_client;
 #define JETWATT_LABEL_LEN	48
 #define JETWATT_ERRORS_LOST	10	/* successive failed transfers until a chip is lost */
 #define JETWATT_NO_RAIL		0xff
-#define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* a longer transfer has timed out */
+#define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* a longer failure is a timeout */
 
 #define JETWATT_OFFSET_RANGES	4
 
@@ -70,7 +70,8 @@ struct jetwatt_sensor_rail {
  *	disables it, or nothing is connected to it
  * @client: i2c device of the chip, with a reference; NULL while the chip is detached
  * @bus: bus of the chip; NULL while the chip is detached
- * @consecutive_errors: number of failed transfers of the chip since the last successful transfer
+ * @consecutive_errors: number of failed transfers of the chip since the last successful transfer,
+ *	at most JETWATT_ERRORS_LOST; a timeout sets it to JETWATT_ERRORS_LOST
  * @aux_reg_due: time at which the chip's next auxiliary register is to be read (ns)
  * @aux_index: number of auxiliary registers read so far
  * @sum_observe_due: time of the next tick that reads both the shunts and the sum, to determine the

@@ -56,7 +56,8 @@ struct jetwatt_range {
 
 /**
  * struct jetwatt_conversion - present conversion settings of a chip
- * @channels: mask of the channels that are converted; 0 in power-down
+ * @channels: mask of the channels that are converted; 0 in power-down, and for a chip with one
+ *	channel that converts only the shunt or only the bus voltage
  * @refresh_us: time between two new values of a channel, in microseconds; 0 if the chip does not
  *	convert continuously (power-down, or single shot started by another driver)
  * @shunt_us: duration of one conversion of a shunt voltage, in microseconds
@@ -86,8 +87,9 @@ struct jetwatt_conversion {
  * @gain_ppm: maximum gain error of a shunt voltage according to the data sheet, at 25 degrees
  *	Celsius, in parts per million
  * @bus_gain_ppm: maximum gain error of a bus voltage according to the data sheet, at 25 degrees
- *	Celsius, in parts per million
- * @bus_offset_uv: maximum offset error of a bus voltage according to the data sheet, in microvolts
+ *	Celsius, in parts per million; 0: not in the data sheet
+ * @bus_offset_uv: maximum offset error of a bus voltage according to the data sheet, in microvolts;
+ *	0: not in the data sheet
  * @aux_regs: auxiliary registers; the configuration registers come first
  * @nr_configs: number of configuration registers in @aux_regs
  * @nr_aux_regs: number of entries of @aux_regs

@@ -23,7 +23,7 @@
  * @shift: number of register bits below the lowest bit of the value
  * @bits: number of bits of the value, at most 20
  * @sign: true if the value is in two's complement
- * @lsb_pv: LSB of the value, in picovolts: the coarsest unit in which the LSBs of all chips are
+ * @lsb_pv: LSB of the value, in picovolts: the coarsest SI unit in which the LSBs of all chips are
  *	integers
  */
 struct jetwatt_field {

@@ -71,8 +71,8 @@ const struct jetwatt_chip_ops jetwatt_ina219 = {
 	.bus = { 0x02 },
 	.ranges = ranges,
 	/*
-	 * Value in bits 15:3. Below the value are the flags CNVR (conversion ready) and OVF
-	 * (overflow of the power register).
+	 * Value in bits 15:3. Below the value are the flags CNVR (conversion ready) and OVF (the
+	 * chip's calculation of current or power has overflowed).
 	 */
 	.bus_field = { .bytes = 2, .shift = 3, .bits = 13, .lsb_pv = 4000000000 },
 	/* Section 7.5: "measurement error" of current and bus voltage at 25 degrees, INA219A. */

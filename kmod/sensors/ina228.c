@@ -37,8 +37,8 @@ const struct jetwatt_chip_ops jetwatt_ina228 = {
 	/* The bus voltage is never negative: bit 23 is always 0. */
 	.bus_field = { .bytes = 3, .shift = 4, .bits = 20, .sign = true, .lsb_pv = 195312500 },
 	/*
-	 * INA228-Q1, page 1, "Features". The data sheet does not specify the error of the bus
-	 * voltage.
+	 * The gain error is from the data sheet of the INA228-Q1, page 1, "Features". The data
+	 * sheet does not specify the error of the bus voltage.
 	 */
 	.gain_ppm = 500,
 	.aux_regs = jetwatt_ina238_aux_regs,

@@ -16,8 +16,8 @@
 
 /*
  * The module parameter "shunt" overrides the resistances in the device tree. The parameter is
- * needed if the device tree does not give the resistance of a shunt; hwmon drivers then assume 10
- * mOhm, which is rarely right.
+ * needed if the device tree does not give the resistance of a shunt; hwmon drivers then assume a
+ * default (INA3221: 10 mOhm), which is rarely right.
  */
 static char *shunt[JETWATT_RAILS_MAX];
 static unsigned int shunts;
@@ -67,7 +67,7 @@ static void read_offset(const struct device_node *np, struct jetwatt_offset *off
 	*offset = (struct jetwatt_offset){};
 	if (!node) {
 		/*
-		 * The chips of this board have the offset even if the device tree lacks the
+		 * The chips of AGX Xavier have the offset even if the device tree lacks the
 		 * property.
 		 */
 		if (jetwatt_graph_shunt_offset())
@@ -153,8 +153,8 @@ static int add_rail(const struct jetwatt_sensor_chip *chip, u32 channel,
 
 /**
  * jetwatt_rail_add_all() - create the rails of a new chip
- * @chip: the chip, whose id, address, operations and device-tree node must be set; the function
- *	sets the rail ids
+ * @chip: the chip, whose id, address, adapter number, operations and device-tree node must be set;
+ *	the function sets the rail ids
  *
  * A channel whose node is disabled or labelled "NC" gets no rail.
  *

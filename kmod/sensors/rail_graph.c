@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Determine which rail feeds which, and which rails make up the total, from the tables of
- * board_rails.h and the channels that are enabled.
+ * board_rails.h and the rails that are measured.
  */
 #include "sensors/rail_graph.h"
 
@@ -94,8 +94,8 @@ static bool is_measured(u32 id)
 }
 
 /*
- * Return the nearest measured rail above @node in the graph. If @in_total is true, upstream rails
- * are skipped, because they are not part of the module's total.
+ * Return the nearest measured rail above @node in the graph, or JETWATT_GRAPH_NO_PARENT. If
+ * @in_total is true, upstream rails are skipped, because they are not part of the module's total.
  */
 static u32 above(const struct jetwatt_node *list, const struct jetwatt_node *node, bool in_total)
 {
@@ -154,13 +154,14 @@ static const struct jetwatt_node *find_labels(void)
 /**
  * jetwatt_graph_update() - recalculate the parents of all rails and the total
  *
- * The total is the sum of the measured rails that are in the board's table, are not upstream rails,
- * and have no parent in the total, so that no power is counted twice. On an unknown board whose
- * labels match no input in any table, the total is the sum of all measured rails without a measured
- * parent. If no rail meets these conditions, the total is the sum of the upstream rails, and its
- * scope is JETWATT_SCOPE_BOARD.
+ * The table is that of the board; if none of its inputs is measured, the table of find_labels().
+ * The total is the sum of the measured rails that are in the table, are not upstream rails, and
+ * have no parent in the total, so that no power is counted twice. On an unknown board without a
+ * measured input in the table, rails that are not in the table are included too. If no rail meets
+ * these conditions but upstream rails are measured, the total is the sum of the upstream rails, and
+ * its scope is JETWATT_SCOPE_BOARD.
  *
- * In all other cases, the scope is the scope in the board's table if all inputs of the module are
+ * In all other cases, the scope is that of the board if all inputs in the board's table are
  * measured, otherwise JETWATT_SCOPE_PARTIAL.
  *
  * Context: jetwatt_board.lock held.

@@ -28,9 +28,9 @@ struct scan_result {
 };
 
 /*
- * Called with the i2c core's lock held. i2c_del_adapter() needs that lock for its last step, so
- * the memory of the adapter is valid here even while the adapter is being deleted. If the adapter
- * is being deleted, its device has no references left, and the client is skipped.
+ * Called with the i2c core's lock held. i2c_del_adapter() needs that lock for its last step, so the
+ * memory of the adapter is valid here even while the adapter is being deleted. If the adapter's
+ * device has no references left, the client is skipped.
  */
 static int collect(struct device *dev, void *data)
 {
