@@ -14,9 +14,8 @@
 /*
  * The INA3221 has alarm flags of its own, in register 0x0F, but reading the register clears the
  * flags, which the hwmon driver needs. The limits of the chips can be read without side effects, so
- * this file compares each sample with the limits.
- *
- * The sampler thread compares, and only this thread uses @rails.
+ * the sampler thread compares each shunt voltage that it reads with the limits. Only this thread
+ * uses @rails.
  */
 static struct {
 	s32 limit[2];	/* warning and critical limit (microvolts); 0: not read yet */
@@ -121,8 +120,8 @@ static s32 trip_alarm_mc(struct device_node *trip, bool mapped)
 /*
  * Return the temperature of the zone's lowest trip that limits a clock or has the type hot or
  * critical; S32_MAX if it has none. Passive trips that limit no clock are ignored: JetPack 6 has a
- * trip "hot-surface" at 70 C in most zones, which is exceeded under any load and only raises an
- * alert.
+ * trip "hot-surface" at 70 C in most zones, which is exceeded in normal operation and only raises
+ * an alert.
  */
 static s32 zone_alarm_mc(const struct device_node *zone)
 {

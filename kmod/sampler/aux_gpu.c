@@ -206,7 +206,7 @@ static void discover_in(struct device *dev, struct device_node *np)
 
 	/*
 	 * Do not wait for the lock: a driver that is probing for a long time must not delay the
-	 * slow series. Discovery is repeated once a second anyway.
+	 * slow series. Discovery is repeated about once a second while the sampler runs.
 	 */
 	if (!device_trylock(dev))
 		return;
@@ -227,7 +227,7 @@ static void discover_on_platform(void)
 	struct device_node *np;
 
 	for_each_matching_node(np, gpus) {
-		/* There is one series for the GPU, so only the first GPU is used. */
+		/* The series describe one GPU, so only the first GPU is used. */
 		if (have_gpu() || !of_device_is_available(np))
 			continue;
 		pdev = of_find_device_by_node(np);

@@ -128,8 +128,9 @@ static s32 policy_khz(const struct cpumask *cpus)
  * jetwatt_aux_value() - return the present value of an auxiliary series
  * @series: the series
  *
- * Context: process; makes no firmware call. Return: the present value of a fast series, the value
- * last read of a slow series, or JETWATT_VALUE_NONE if the series has no value.
+ * Context: process; makes no firmware call. Return: the present value of a fast series (0 for an
+ * unknown CPU clock), the value last read of a slow series, or JETWATT_VALUE_NONE if the series has
+ * no value.
  */
 s32 jetwatt_aux_value(const struct jetwatt_aux *series)
 {
@@ -162,7 +163,7 @@ s32 jetwatt_aux_recent(const struct jetwatt_aux *series)
 /**
  * jetwatt_aux_read() - record the auxiliary series in a sample
  * @sample: the sample
- * @all: record slow series even if they were not read since the last sample
+ * @all: record slow series even if they were not read again since they were recorded last
  *
  * Context: the sampler thread.
  */
@@ -276,7 +277,7 @@ void jetwatt_aux_start(void)
 /**
  * jetwatt_aux_stop() - stop reading the slow series when the sampler is parked
  *
- * Context: sleeps until a firmware call under way has returned.
+ * Context: sleeps until a read of the slow series under way is finished.
  */
 void jetwatt_aux_stop(void)
 {

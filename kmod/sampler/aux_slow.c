@@ -16,8 +16,8 @@
 
 /*
  * On a Jetson, reading the memory clock or a temperature needs a firmware call that takes up to
- * milliseconds, so the sampler thread must not read them. All functions run under slow_reads.lock
- * of aux_series.c.
+ * milliseconds, so the sampler thread must not read them. All functions except jetwatt_slow_exit()
+ * run under slow_reads.lock of aux_series.c.
  */
 
 static const struct of_device_id controllers[] = {
@@ -196,7 +196,7 @@ void jetwatt_slow_discover(void)
 }
 
 /**
- * jetwatt_slow_exit() - drop the reference to the device tree
+ * jetwatt_slow_exit() - drop the reference to the device-tree node of the memory clock
  *
  * Context: after the last slow read.
  */

@@ -14,7 +14,8 @@ struct jetwatt_sample;
  * @time_ns: time of the event, CLOCK_MONOTONIC
  * @seq: sequence number of the first sample
  * @count: number of samples
- * @missed: number of later alarms and requests, not stored because the black box was not empty
+ * @missed: number of later alarms and requests, not stored because the black box was not empty;
+ *	without the alarms that were dropped while another alarm was pending
  */
 struct jetwatt_blackbox {
 	u32 cause;

@@ -17,9 +17,9 @@
 
 /*
  * The measured time of a transfer includes the wake-up of the thread that waits for the transfer.
- * If the caller, which has normal priority, measured, the delay of its wake-up on a busy CPU would
- * be counted as bus time. Therefore a thread with the real-time priority of the sampler thread
- * measures.
+ * If the caller, which has normal priority, made the transfers, the delay of its wake-up on a busy
+ * CPU would be counted as bus time. Therefore a thread with the real-time priority of the sampler
+ * thread measures.
  *
  * The wake-up of the real-time thread is delayed too while another task is in a non-preemptible
  * section of the kernel. The delay of the wake-up is added once per transfer, not per register. If
@@ -124,8 +124,8 @@ static DEFINE_KTHREAD_WORK(set_cpus_work, set_worker_cpus);
  * Needed because the clock of a bus may have changed since it was last used. The shortest of
  * several transfers counts (bus.c).
  *
- * Context: sleeps, a few milliseconds per chip; takes jetwatt_board.lock. Callers must exclude each
- * other.
+ * Context: sleeps, a few milliseconds per chip, tens of milliseconds for the first chip on a slow
+ * bus; takes jetwatt_board.lock. Callers must exclude each other.
  */
 void jetwatt_bus_speed_measure(void)
 {

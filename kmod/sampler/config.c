@@ -93,7 +93,7 @@ static void update_sampler(const struct jetwatt_limit *limit)
 
 /*
  * Once a second, adapt the rate to the buses and chips: the averaging or the bus clock may have
- * been changed, or a chip attached. If the new rate differs from the present rate by less than a
+ * been changed, or a chip attached. If the new rate differs from the present rate by at most a
  * sixteenth and is not the requested rate, the present rate is kept, because every change restarts
  * the deadlines of the sampler. If no chip is attached any more, the rate is kept too, because a
  * chip may return.
@@ -113,7 +113,7 @@ static void adapt_rate(struct work_struct *work)
 			apply_rate(hz);
 		/*
 		 * If the configured CPU went offline, the scheduler has moved the sampler thread to
-		 * another CPU: move the thread back.
+		 * another CPU: move the thread back if the CPU is online again.
 		 */
 		if (config.set.cpu != JETWATT_CPU_ANY)
 			jetwatt_sampler_cpu(config.set.cpu);

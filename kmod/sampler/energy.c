@@ -145,7 +145,8 @@ static u64 integrate(struct energy_counter *c, const struct jetwatt_sensor_rail 
  * The power is calculated with the bus voltage last read.
  *
  * Context: any.
- * Return: microwatts, 0 if the shunt's resistance or the bus voltage is unknown.
+ * Return: microwatts, rounded down; 0 if the shunt's resistance or the bus voltage is unknown, or
+ * the bus voltage is not positive.
  */
 u32 jetwatt_energy_lsb_uw(const struct jetwatt_sensor_rail *rail)
 {
@@ -222,8 +223,9 @@ void jetwatt_energy_shunt(const struct jetwatt_sensor_rail *rail, s32 nv)
  *
  * For a bus voltage that was not read in this tick, the last value is used. A rail whose shunt was
  * not read in this tick is skipped; the energy since its last sample is added with its next sample.
- * An interval longer than BLIND_NS, or in which the machine was suspended, is blind time as a
- * whole.
+ * A rail whose bus voltage was never read, or whose shunt resistance is unknown, is skipped too. An
+ * interval longer than BLIND_NS, or in which the sampler thread was frozen or the machine
+ * suspended, is blind time as a whole.
  *
  * Context: the sampler thread.
  */

@@ -12,7 +12,8 @@ struct jetwatt_sample;
  * struct jetwatt_energy_reading - energy counter of a rail or of the total
  * @uj: energy since the module was loaded, in microjoules; never decreases
  * @blind_ns: time since the first sample for which the power is unknown, in nanoseconds: samples
- *	were more than two seconds apart, or the machine was suspended
+ *	were more than two seconds apart, or the sampler thread was frozen or the machine suspended
+ *	between them
  * @time_ns: time of the last sample, CLOCK_MONOTONIC; 0: none yet
  * @uw: power of the last sample, in microwatts
  * @bus_uv: bus voltage of the last sample, in microvolts; 0 for a total

@@ -57,9 +57,9 @@ static struct load bus_load(const struct jetwatt_bus *bus)
 }
 
 /*
- * Return the number of registers that a tick reads from a bus. In the sums, the number 1 stands for
- * the register that is read in rotation; on a bus whose chips have no enabled channel, the 1 stands
- * for the configuration registers, the only registers read on that bus.
+ * Return the number of registers that a tick reads from a bus. The 1 that is added stands for the
+ * register that is read in rotation; on a bus whose chips have no enabled channel, it stands for
+ * the auxiliary registers, the only registers read on that bus.
  */
 static unsigned int registers(const struct load *load, enum jetwatt_read_mode mode)
 {
@@ -170,7 +170,8 @@ static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_sensor_chip *
  * Buses are read one after the other, and on each bus the shunts in the order of their rails.
  *
  * Context: takes jetwatt_board.lock.
- * Return: nanoseconds from the first shunt of a tick to the shunt of @rail.
+ * Return: expected nanoseconds from the first shunt of a tick to the shunt of @rail; 0 if the chip
+ * is detached.
  */
 u32 jetwatt_plan_skew_ns(unsigned int rail)
 {

@@ -130,8 +130,8 @@ static void lay_out_chip(struct layout *layout, const struct jetwatt_bus *bus,
 		add_sum(&layout->every, chip);
 	add_voltages(&layout->rotated, chip);
 	/*
-	 * If every tick reads both the shunts and the sum of a chip, comparing them needs no
-	 * additional register.
+	 * An observation adds registers to a tick. It adds none if every tick reads both the shunts
+	 * and the sum of the chip. If ticks read neither, the sum is not compared.
 	 */
 	if (chip->ops->sum && hweight32(jetwatt_chip_channels(chip)) >= 2 && sums_only == sum)
 		layout->observed |= BIT(chip->id);
@@ -160,8 +160,8 @@ static struct layout *get_layout(struct jetwatt_bus *bus)
 }
 
 /*
- * Compare a chip's sum with its shunts if that is due (sum_channels.c): add those of the registers
- * that this tick does not read anyway.
+ * If a comparison of a chip's sum with its shunts is due (sum_channels.c), add those of the
+ * registers that ticks do not read anyway. Return: true if registers were added.
  */
 static bool add_observation(struct jetwatt_plan *plan, const struct jetwatt_bus *bus,
 			    struct jetwatt_sensor_chip *chip, u64 now)

@@ -25,8 +25,8 @@ struct jetwatt_plan {
 /**
  * enum jetwatt_limit_reason - what limits the sampling rate
  * @JETWATT_LIMIT_BUS: a bus would be busy for more than the configured share of time
- * @JETWATT_LIMIT_TICK: the transfers of a tick on all buses must end within one period
- * @JETWATT_LIMIT_CPU: the transfers and the CPU overhead of a tick must end within one period
+ * @JETWATT_LIMIT_TICK: the transfers of a tick on all buses must end within 95 % of a period
+ * @JETWATT_LIMIT_CPU: the transfers and the CPU overhead of a tick must end within 90 % of a period
  * @JETWATT_LIMIT_CHIP: at a higher rate, even the fastest chip would not have a new value in every
  *	tick
  * @JETWATT_LIMIT_HARD: JETWATT_RATE_HARD_HZ

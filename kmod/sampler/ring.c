@@ -99,7 +99,7 @@ u64 jetwatt_ring_head(void)
 }
 
 /**
- * jetwatt_ring_size() - return the number of samples that the ring holds
+ * jetwatt_ring_size() - return the capacity of the ring, in samples
  *
  * Return: a power of two.
  */

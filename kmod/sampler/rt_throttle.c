@@ -16,11 +16,11 @@
 #include "sampler/stats.h"
 
 /*
- * Real-time tasks get 950 ms of each second (sched_rt_runtime_us). If other real-time tasks use up
- * these 950 ms, the sampler thread does not run for the rest of the second and cannot find out why.
- * A timer interrupt can find out: if the sampler thread is runnable and late, and its CPU runs a
- * non-RT task without need_resched set, only RT throttling explains the delay. (A non-RT task that
- * is merely in a non-preemptible section has need_resched set.)
+ * By default, real-time tasks get 950 ms of each second (sched_rt_runtime_us). If other real-time
+ * tasks use up these 950 ms, the sampler thread does not run for the rest of the second and cannot
+ * find out why. A timer interrupt can find out: if the sampler thread is runnable and late, and its
+ * CPU runs a non-RT task without need_resched set, only RT throttling explains the delay. (A non-RT
+ * task that is merely in a non-preemptible section has need_resched set.)
  */
 #define CHECK_PERIOD_NS		(20 * NSEC_PER_MSEC)
 #define LATE_NS		(10 * NSEC_PER_MSEC)

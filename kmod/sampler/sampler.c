@@ -41,8 +41,7 @@ MODULE_PARM_DESC(idle_hz, "mean rate in Hz of the energy counters while the samp
 /**
  * struct sampler - the thread that reads the chips
  * @thread: the thread
- * @rate: ticks per second; 0: parked. Written by config.c, which wakes the thread after each
- *	change.
+ * @rate: ticks per second; 0: parked. jetwatt_sampler_rate() wakes the thread after each change.
  * @unpinned: CPUs that the thread may use if neither the configuration nor taskset(1) selects any
  * @placed: completed once @unpinned is set
  * @on_sample: called with the sequence number of each new sample

@@ -21,7 +21,7 @@
 
 #define RATE_PERIOD_NS	(NSEC_PER_SEC / 4)
 
-/* Used only by the sampler thread, under jetwatt_board.lock. */
+/* Used only by the sampler thread. */
 static struct {
 	struct jetwatt_plan plan;
 	u64 rates_due;
@@ -179,7 +179,8 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
 
 /**
  * jetwatt_read_rails() - read all chips once
- * @sample: gets the values; columns whose values cannot be read are not changed
+ * @sample: gets the values; columns whose values are not read in this tick, or cannot be read, are
+ *	not changed
  * @all: true to read all registers that are read in rotation; false to read only the next one
  * @length_ns: gets the time from the start of the first transfer to the end of the last, ns
  *
