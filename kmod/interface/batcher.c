@@ -76,7 +76,7 @@ void jetwatt_batcher_address(struct sk_buff *skb, const struct jetwatt_parcel *p
 
 /*
  * Return: nanoseconds until sample @seq reaches the maximum age of a batch; 0 if the sample is
- * older.
+ * older or was overwritten.
  */
 static u64 remaining_ns(u64 seq)
 {

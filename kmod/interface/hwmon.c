@@ -240,7 +240,8 @@ void jetwatt_hwmon_update(void)
 /**
  * jetwatt_hwmon_init() - register the hwmon device
  *
- * Return: 0 or a negative errno. Without any rail, the function succeeds too.
+ * Return: 0 or a negative errno. If there are no rails yet, or the hwmon core refuses the device,
+ * the function succeeds too, and jetwatt_hwmon_update() registers the device after a later scan.
  */
 int jetwatt_hwmon_init(void)
 {

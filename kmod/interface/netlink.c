@@ -45,7 +45,7 @@ struct sk_buff *jetwatt_netlink_reply_begin(struct genl_info *info, u8 cmd, void
  * @skb: the reply
  * @info: the request
  * @header: header of the reply
- * @err: nonzero if an attribute did not fit into the reply, which is then freed
+ * @err: nonzero if the header or an attribute did not fit into the reply, which is then freed
  *
  * Return: 0 or a negative errno.
  */

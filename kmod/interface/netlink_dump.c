@@ -112,7 +112,7 @@ static u32 requested_mhz(void)
 
 	/*
 	 * A requested rate of 0 means the highest rate at which every tick reads all shunts, and
-	 * the sampler then runs at that rate.
+	 * the sampler then runs at that rate; the result is 0 while the sampler is parked.
 	 */
 	return (hz ?: jetwatt_sampler_hz()) * 1000;
 }

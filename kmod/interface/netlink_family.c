@@ -153,10 +153,10 @@ static const struct genl_ops ops[] = {
  * @skb: the request
  *
  * A power trace at a high rate is a side channel, and waits reveal what a process does. Therefore
- * both samples and waits need the capabilities that perf_event_open() needs to observe the whole
- * machine. CAP_NET_ADMIN alone is not enough, because containers with the host's network often have
- * CAP_NET_ADMIN. Both the process that opened the socket and the sending process need the
- * capabilities, in the initial user namespace.
+ * samples, energy and waits need, in addition to CAP_NET_ADMIN, the capability that
+ * perf_event_open() needs to observe the whole machine. CAP_NET_ADMIN alone is not enough, because
+ * containers with the host's network often have CAP_NET_ADMIN. Both the process that opened the
+ * socket and the sending process need the capabilities, in the initial user namespace.
  *
  * Context: request handler or dump. Return: true if the sender has the capabilities.
  */
@@ -191,7 +191,8 @@ static const struct genl_multicast_group groups[] = {
  * The family is only available in the initial network namespace (netnsok is not set). Handlers and
  * dumps run in parallel (parallel_ops). Without parallel_ops they would hold the lock of generic
  * netlink, and requests to other families would wait for the i2c transfers and firmware calls of
- * this family. Because handlers run in parallel, all shared state has its own locks.
+ * this family. Because handlers run in parallel, generic netlink does not protect the state that
+ * they share.
  */
 struct genl_family jetwatt_netlink_family = {
 	.name = JETWATT_GENL_NAME,

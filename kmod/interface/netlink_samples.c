@@ -16,7 +16,7 @@
 /**
  * struct cursor - state of a dump of samples
  * @next: sequence number of the next sample
- * @last: newest sample when the dump began; later samples are not dumped
+ * @last: sequence number of the newest sample when the dump began; later samples are not dumped
  * @lost: number of samples that were overwritten before they could be dumped
  * @expected: @next was requested by the client, or follows a dumped sample
  * @cmd: JETWATT_CMD_SAMPLES_GET for the ring, JETWATT_CMD_BOX_SAMPLES_GET for the black box

@@ -247,7 +247,8 @@ static int cpu_offline_cb(unsigned int cpu)
 
 /*
  * Set the names of an event's files: "energy_" and the label in lower case, with '_' instead of
- * characters that perf's parser rejects. A name that another event has gets a number.
+ * every character that is not an ASCII letter or digit, because perf's parser rejects most of them.
+ * If another event has the same name, the row number is appended.
  */
 static void name_event(unsigned int row, const char *label)
 {

@@ -246,8 +246,7 @@ bool jetwatt_subscriber_account(unsigned int i, struct jetwatt_account *account)
 /**
  * jetwatt_subscriber_lost() - return the number of samples lost by all subscribers
  *
- * Context: takes subs.lock; sleeps. Return: number of samples since the module was
- * loaded.
+ * Context: takes subs.lock; sleeps. Return: number of lost samples since the module was loaded.
  */
 u64 jetwatt_subscriber_lost(void)
 {
@@ -327,8 +326,8 @@ static void send_to_all(struct jetwatt_parcel *parcel)
 }
 
 /*
- * The notifier runs for every generic netlink socket on the machine that is closed, so it must not
- * wait for subs.lock.
+ * The notifier runs for every netlink socket that is closed on the machine, so it must not wait for
+ * subs.lock.
  */
 static int subscriber_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
@@ -396,7 +395,7 @@ void jetwatt_subscriber_close(void)
 /**
  * jetwatt_subscriber_exit() - stop the batching
  *
- * Context: after jetwatt_subscriber_close(), with the sampler thread stopped.
+ * Context: after jetwatt_subscriber_close(), while the sampler is parked.
  */
 void jetwatt_subscriber_exit(void)
 {

@@ -45,10 +45,10 @@ struct watcher {
 /*
  * watchers.lock protects this struct and serialises attaching and detaching the tracepoints.
  * watchers.lock may be held for RCU grace periods, while tracepoints are attached or detached. The
- * netlink notifier runs for every generic netlink socket that is closed and must not wait for a
- * grace period: it only searches the port, under port_lock, and a work item then removes the
- * watcher. As in subscriber.c, a port does not identify a socket: only dead sockets are removed,
- * never a new socket that has the port of a dead one.
+ * netlink notifier runs for every netlink socket that is closed and must not wait for a grace
+ * period: it only searches the port, under port_lock, and a work item then removes the watcher. As
+ * in subscriber.c, a port does not identify a socket: only dead sockets are removed, never a new
+ * socket that has the port of a dead one.
  *
  * The work item drops the references to the sockets in @dropped without holding a lock. Dropping
  * the last reference may end a dump of the socket, for which many kernels take the lock of generic
@@ -208,8 +208,8 @@ static void drop_watcher(int slot)
 		stop_watching();
 	} else if (of_all) {
 		/*
-		 * The removed watcher watched all processes, so most processes are unwatched from
-		 * now on, and the stored state of unwatched processes must be dropped; see
+		 * The removed watcher watched all processes, so most processes may be unwatched
+		 * from now on, and the stored state of unwatched processes must be dropped; see
 		 * jetwatt_watch_may_want().
 		 */
 		jetwatt_tracepoints_synchronize();
