@@ -9,9 +9,10 @@
 #define EVENT_QUEUE_LEN	32
 
 /*
- * The sampler thread must not build netlink messages, so it queues events here and a work item
- * sends them. If the queue is full, the oldest event is dropped. Dropping an event is acceptable,
- * because an event only announces a change, and clients can request the present state.
+ * Any part of the module queues events here, and a work item sends them, because the sampler thread
+ * must not build netlink messages. If the queue is full, the oldest event is dropped. Dropping an
+ * event is acceptable, because an event only announces a change, and clients can request the
+ * present state.
  */
 static struct {
 	spinlock_t lock;

@@ -36,8 +36,8 @@ static struct fault_attr faults[JETWATT_FAIL_COUNT] = {
 };
 
 /*
- * Injected faults print no stack trace, unless the file "verbose" asks for it: the kernel's
- * fail-nth makes these faults occur too, and the trace looks like that of a warning.
+ * Injected faults print no stack trace unless 2 is written to the file "verbose", because the trace
+ * looks like that of a warning, and the kernel's fail-nth makes these faults occur too.
  */
 static void create_fault(enum jetwatt_fail what, struct dentry *dir)
 {
@@ -89,8 +89,8 @@ static unsigned int step;
  * jetwatt_fail_vzalloc() - allocate zeroed memory like vzalloc(), with fault injection
  * @size: size in bytes
  *
- * Fails if JETWATT_FAIL_ALLOC is injected. A failed allocation is not logged, because a client
- * chooses the size and could flood the kernel log with failures.
+ * Fails if JETWATT_FAIL_ALLOC is injected. A failed allocation is not logged, because requests of
+ * clients cause the allocations and could flood the kernel log.
  *
  * Context: sleeps. Return: memory to be freed with vfree(), or NULL.
  */

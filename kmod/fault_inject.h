@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Fault injection: makes an operation of the module fail on request, so that tests reach every
- * error path.
+ * Fault injection: makes an operation of the module fail or delays it on request, so that tests
+ * reach error paths and races.
  */
 #ifndef JETWATT_FAULT_INJECT_H
 #define JETWATT_FAULT_INJECT_H
@@ -16,7 +16,7 @@
  * @JETWATT_FAIL_ATTACH: attaching a chip fails
  * @JETWATT_FAIL_TRANSFER: an i2c transfer is not started and counts as failed
  * @JETWATT_FAIL_CLOCK: reading a clock rate or a temperature from the firmware fails
- * @JETWATT_FAIL_SEND: sending a message to a subscriber's socket fails
+ * @JETWATT_FAIL_SEND: sending a batch of samples to a subscriber's socket fails
  * @JETWATT_FAIL_HOOK: attaching to a tracepoint fails
  * @JETWATT_FAIL_ASLEEP: the energy counters act as if the machine had been suspended for five
  *	seconds

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loading and unloading. jetwatt_init() sets up the parts of the module in order, from the sensors
- * to the netlink family; on an error, its labels undo the steps done so far in reverse order.
+ * Loading and unloading. jetwatt_init() sets up the parts of the module in order, and the netlink
+ * family last; on an error, its labels undo the steps done so far in reverse order.
  */
 #include <linux/module.h>
 
@@ -104,8 +104,8 @@ static void __exit jetwatt_exit(void)
 	jetwatt_hwmon_exit();
 	jetwatt_wait_subscriber_exit();
 	/*
-	 * The subscribers are closed before config.c, because a subscriber whose socket is closed
-	 * may request an update from config.c.
+	 * The subscribers are closed before config.c, because the work item that removes a
+	 * subscriber with a closed socket requests an update from config.c.
 	 */
 	jetwatt_subscriber_close();
 	jetwatt_config_exit();
@@ -126,7 +126,7 @@ MODULE_DESCRIPTION("Power rails and clocks of Jetson boards at their full rate")
 MODULE_AUTHOR("The jetwatt developers");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(JETWATT_VERSION);
-/* The hwmon drivers configure the chips, so they should be loaded before the module reads them. */
+/* Load the hwmon drivers before the module reads the chips, because they configure the chips. */
 #define HWMON_DRIVER(name, driver)	" " #driver
 MODULE_SOFTDEP("pre:" JETWATT_CHIPS(HWMON_DRIVER));
 /*
