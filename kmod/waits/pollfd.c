@@ -46,8 +46,8 @@
  * @armed: list of the descriptors of the process
  * @tgid: id of the process
  *
- * An owner is dropped when the process ends or executes another program. The owner stays when the
- * last descriptor is closed, because a process that has waited for the GPU will wait again.
+ * An owner is dropped when the process ends, executes another program or is not watched any more.
+ * The owner stays when its last descriptor is closed, because it will probably wait again.
  */
 struct owner {
 	struct hlist_node node;
@@ -60,11 +60,11 @@ struct owner {
  * @node: entry in the hash bucket, or in the list of free structs
  * @sibling: entry in the list of descriptors of one process (struct owner)
  * @armed_ns: time of the last arming; for an event: time at which the last unsuccessful poll ended
- * @enter_ns: time at which the first poll after @armed_ns began; 0: no poll yet
+ * @enter_ns: start of the first poll after @armed_ns, or of a poll in progress then; 0: none yet
  * @tgid: id of the process
  * @fd: the descriptor
  * @ctl_fd: descriptor on which the arming ioctl was called; -1 for an event
- * @pending: number of pending fences
+ * @pending: maximum number of pending fences; 0 for an event
  * @pollers: number of threads that are polling @fd
  * @event: true if @fd is an event, which is always armed
  */

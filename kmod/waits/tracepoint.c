@@ -29,7 +29,7 @@
 
 /*
  * The number of the system call is checked first, so that for system calls that cannot be part of a
- * wait this check is the only cost.
+ * wait this check is the only cost at entry.
  */
 static bool may_wait(long nr)
 {

@@ -273,8 +273,8 @@ static bool is_repeated(long ret)
 }
 
 /*
- * Update @w when a call of its thread returns: the call stored in @w or, while @w is unfinished, any
- * other call. Only restart_syscall() continues an unfinished @w, and only if that is a poll.
+ * Update @w when a call of its thread returns: the call stored in @w or, while @w is unfinished,
+ * any other call, of which only restart_syscall() continues @w, and only if @w is a poll.
  * Return: true if the wait has ended.
  */
 static bool wait_ended(struct wait *w, struct pt_regs *regs, long ret)
@@ -288,7 +288,7 @@ static bool wait_ended(struct wait *w, struct pt_regs *regs, long ret)
 }
 
 /**
- * jetwatt_wait_pending() - test whether any thread is in a call that may be a wait
+ * jetwatt_wait_pending() - test whether any call is stored that is in progress or unfinished
  *
  * Context: any. Return: true if one is; if false, no system call that returns now ends a wait.
  */

@@ -53,8 +53,8 @@ struct watch_tables {
  * @lock: protects all fields except tables->batch; taken by the handlers, in system calls of traced
  *	processes
  * @tables: allocated while there is a watcher
- * @head: number of records ever stored
- * @tail: number of records ever taken
+ * @head: number of records stored since @tables was allocated
+ * @tail: number of records taken since @tables was allocated
  * @lost: number of records that could not be delivered, by watcher
  * @active: mask of the watchers
  * @everybody: mask of the watchers that watch all processes
@@ -123,12 +123,12 @@ static void remove_watcher(struct process *p, u8 mask)
  * jetwatt_watch_may_want() - check quickly whether some watcher may have requested a process
  * @tgid: id of the process
  *
- * For a living process, the result changes from true to false only when a watcher of all processes
- * is removed; the caller of jetwatt_watch_remove() then lets wait.c and pollfd.c drop the state of
- * unwatched processes.
+ * For a living process, the result changes from true to false only when the last watcher of all
+ * processes or the very last watcher is removed; the caller of jetwatt_watch_remove() then lets
+ * wait.c and pollfd.c drop the state of unwatched processes, or stops tracing.
  *
- * Context: any; takes no lock. Return: false if no watcher watches the process. True may also
- * mean that the process was watched earlier, or has the hash of such a process.
+ * Context: any; takes no lock. Return: false if no watcher watches the process. True may also mean
+ * that the process was watched earlier, or has the hash of a process that is or was watched.
  */
 bool jetwatt_watch_may_want(u32 tgid)
 {
