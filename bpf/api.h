@@ -17,7 +17,7 @@
  * A program may also hand libcuda a function to call when the GPU has done the work queued so far
  * (cuLaunchHostFunc), and sleep on a lock of its own until then. JAX does. The library attaches
  * host_callback() to such functions. After QUIET_CALLBACKS calls of such functions without a wait
- * of the process in a function of libcuda, each further call counts as a wait.
+ * of the process in a function of libcuda, each call requested from then on counts as a wait.
  */
 #ifndef JETWATT_BPF_API_H
 #define JETWATT_BPF_API_H
@@ -96,10 +96,10 @@ struct {
 /*
  * An asynchronous copy to memory that is not pinned waits for the work before it; to pinned memory
  * it returns at once. The call does not show which kind of memory it is. If an asynchronous copy
- * takes this long and the thread then waits in another call, without a launch in between and with a
- * shorter pause than the copy took, the wait began with the copy. Recorded on an H100: 0.02 ms to
- * pinned memory; to other memory, CuPy spends 58.2 ms in the copy, and 0.01 ms in the
- * synchronisation that follows.
+ * after a launch takes this long and the thread then waits in another call, without a launch in
+ * between and with a shorter pause than the copy took, the wait began with the copy. Recorded on an
+ * H100: 0.02 ms to pinned memory; to other memory, CuPy spends 58.2 ms in the copy, and 0.01 ms in
+ * the synchronisation that follows.
  */
 #define COPY_WAIT_NS		100000
 
@@ -317,10 +317,10 @@ int api_query(void *ctx)
 }
 
 /*
- * The first query that returns "not ready" begins a wait, and the query that returns "ready" ends
- * it. Queries of other events or streams in between are ignored. If the first query after a launch
- * returns "ready", and the last wait of the thread was for the same event or stream, this query
- * counts as a wait too: the GPU was done before the loop began.
+ * The first query that returns "not ready" begins a wait, and the query that returns "ready" or an
+ * error ends it. Queries of other events or streams in between are ignored. If the first query
+ * after a launch returns "ready", and the last wait of the thread was for the same event or stream,
+ * this query counts as a wait too: the GPU was done before the loop began.
  */
 SEC("uprobe")
 int api_query_return(void *ctx)

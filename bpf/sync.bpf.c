@@ -18,11 +18,11 @@
  *  - poll() of an event of the GPU's driver, which needs no arming: an event of nvgpu's channel
  *    groups (JetPack 5 and 6), or /dev/nvidia* (Thor).
  *
- * The program uses only raw tracepoints, fixed offsets and BPF helpers, because stock Jetson
- * kernels have neither BTF nor kprobes nor system call tracepoints. Other drivers may use the same
- * ioctl numbers as the GPU's drivers, so the record contains the descriptors, and user space looks
- * up the files behind them. For a system call that is not examined, the program costs a few
- * comparisons at entry and one map lookup at exit.
+ * To trace system calls, the program uses only raw tracepoints, fixed offsets and BPF helpers,
+ * because stock Jetson kernels have neither BTF nor kprobes nor system call tracepoints. Other
+ * drivers may use the same ioctl numbers as the GPU's drivers, so the record contains the
+ * descriptors, and user space looks up the files behind them. For a system call that is not
+ * examined, the program costs a few comparisons at entry and usually one map lookup at exit.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -36,7 +36,7 @@ typedef unsigned long long u64;
 
 /*
  * Delete the state of a process that has ended or that executes another program, because its
- * process id will stand for another program or process.
+ * process id will stand for another program or process. Entries of @armed_fds stay.
  */
 static __always_inline void forget_process(u32 tgid)
 {

@@ -411,9 +411,9 @@ static __always_inline int will_resume(long ret)
 }
 
 /*
- * Process the end of a system call of a thread with an entry. A thread makes one call at a time, so
- * the call that ends is the call in the entry, or the restart_syscall() that has resumed this call
- * after a stop.
+ * Process the end of a system call of a thread with an entry. If the entry is RUNNING, the call
+ * that ends is the call in the entry, because a thread makes one call at a time. If the entry is
+ * UNFINISHED, only restart_syscall() resumes the call in the entry, after a stop.
  */
 static __always_inline void exit_wait(u64 regs, u64 id, struct wait_call *w, long ret)
 {
