@@ -284,8 +284,8 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 		limit.all_hz = min(limit.all_hz, max_hz(90, all_ns + cpu_ns));
 	}
 	rt_mutex_unlock(&jetwatt_board.lock);
-	limit.all_hz = min(limit.all_hz, limit.hz);
 	if (!attached)
 		limit.hz = 0;
+	limit.all_hz = min(limit.all_hz, limit.hz);
 	return limit;
 }

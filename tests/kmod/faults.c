@@ -170,6 +170,23 @@ TEST_F(board, removed_adapter_returns_with_the_same_chips)
 	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
 }
 
+/* Without a chip, the sampler keeps its rate; the module examines the rate once a second. */
+TEST_F(board, rate_is_kept_without_chips)
+{
+	uint32_t hz;
+
+	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
+	ASSERT_EQ(0, simple(&self->f, JETWATT_CMD_SUBSCRIBE));
+	sleep_ms(1500);
+	hz = config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ);
+	ASSERT_EQ(0, write_file(SIM_BUS "unbind", ADAPTER));
+	sleep_ms(2500);
+	EXPECT_EQ(hz, config_of(&self->f, JETWATT_A_CONFIG_ACTIVE_HZ));
+	ASSERT_EQ(0, write_file(SIM_BUS "bind", ADAPTER));
+	EXPECT_NE(NULL, next_event(&self->events, 2000, JETWATT_EVENT_CHIP_BACK));
+	EXPECT_EQ(0, simple(&self->f, JETWATT_CMD_UNSUBSCRIBE));
+}
+
 #define MANY	1000
 
 /* Chips that could not be attached are lost until the adapter is bound again. */
