@@ -58,11 +58,13 @@ static void read_latched(unsigned int channel, struct jetwatt_energy_reading *en
 		latch_energy(now);
 	*energy = latch.energy[channel];
 	/*
-	 * The age is computed as a signed number, because the sampler thread may have taken a
+	 * The ages are computed as signed numbers, because the sampler thread may have taken a
 	 * sample after @now was read.
 	 */
 	if ((s64)(now - energy->time_ns) > STALE_NS)
 		energy->time_ns = 0;
+	if ((s64)(now - energy->bus_ns) > STALE_NS)
+		energy->bus_ns = 0;
 	mutex_unlock(&latch.lock);
 }
 
@@ -94,9 +96,10 @@ static int read_channel(struct device *dev, enum hwmon_sensor_types type, u32 at
 	read_latched(channel_of(type, channel), &energy);
 	/*
 	 * An energy counter is valid at any age; power, voltage and current are only shown if the
-	 * last sample is at most five seconds old.
+	 * last sample is at most five seconds old. Without a known shunt resistance, only the bus
+	 * voltage has a time.
 	 */
-	if (type != hwmon_energy && !energy.time_ns)
+	if (type != hwmon_energy && !energy.time_ns && !(type == hwmon_in && energy.bus_ns))
 		return -ENODATA;
 	switch (type) {
 	case hwmon_energy:

@@ -35,6 +35,7 @@
  *	change of the total's rails
  * @in_total: true if the rail was part of the total at the last sample
  * @time_ns: time of the last sample; 0: none yet
+ * @bus_ns: time of the sample in which the bus voltage was read last; 0: never
  * @suspended_ns: value of suspended_ns() at the last sample
  * @freeze: value of the variable freezes at the last sample
  * @uw: power of the last sample, in microwatts
@@ -57,6 +58,7 @@ struct energy_counter {
 	u64 blind_ns;
 	u64 blind_in_total_ns;
 	u64 time_ns;
+	u64 bus_ns;
 	u64 suspended_ns;
 	unsigned int freeze;
 	bool in_total;
@@ -245,8 +247,10 @@ void jetwatt_energy_sample(const struct jetwatt_sample *sample, u64 time_ns)
 		rail = jetwatt_rail_at(i);
 		c = &counters[i];
 		read = value_at(sample, rail->bus_slot);
-		if (read != JETWATT_VALUE_NONE)
+		if (read != JETWATT_VALUE_NONE) {
 			WRITE_ONCE(c->bus_uv, read);
+			WRITE_ONCE(c->bus_ns, time_ns);
+		}
 		read = value_at(sample, rail->shunt_slot);
 		if (read == JETWATT_VALUE_NONE || c->bus_uv == JETWATT_VALUE_NONE ||
 		    !rail->shunt_uohm)
@@ -279,6 +283,7 @@ void jetwatt_energy_rail(unsigned int rail, struct jetwatt_energy_reading *energ
 	energy->uj = READ_ONCE(c->uj);
 	energy->blind_ns = READ_ONCE(c->blind_ns);
 	energy->time_ns = READ_ONCE(c->time_ns);
+	energy->bus_ns = READ_ONCE(c->bus_ns);
 	energy->uw = READ_ONCE(c->uw);
 	energy->bus_uv = bus_uv == JETWATT_VALUE_NONE ? 0 : bus_uv;
 	energy->ua = uohm ? div_s64((s64)READ_ONCE(c->shunt_nv) * 1000, uohm) : 0;

@@ -15,6 +15,8 @@ struct jetwatt_sample;
  *	were more than two seconds apart, or the sampler thread was frozen or the machine suspended
  *	between them
  * @time_ns: time of the last sample, CLOCK_MONOTONIC; 0: none yet
+ * @bus_ns: time of the sample in which the bus voltage was read last, CLOCK_MONOTONIC; 0: never, or
+ *	a total
  * @uw: power of the last sample, in microwatts
  * @bus_uv: bus voltage of the last sample, in microvolts; 0 for a total
  * @ua: current of the last sample, in microamperes; 0 for a total
@@ -23,6 +25,7 @@ struct jetwatt_energy_reading {
 	u64 uj;
 	u64 blind_ns;
 	u64 time_ns;
+	u64 bus_ns;
 	s64 uw;
 	s64 bus_uv;
 	s64 ua;

@@ -91,29 +91,6 @@ static void stop(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static bool device(char *dir, size_t size)
-{
-	char path[64], name[32];
-	int i;
-
-	for (i = 0; i < 64; i++) {
-		snprintf(path, sizeof(path), "/sys/class/hwmon/hwmon%d/name", i);
-		if (read_file(path, name, sizeof(name)) || strcmp(name, "jetwatt"))
-			continue;
-		snprintf(dir, size, "/sys/class/hwmon/hwmon%d", i);
-		return true;
-	}
-	return false;
-}
-
-static long shown(const char *dir, const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return read_number(path);
-}
-
 static int perf_open(uint64_t config, int cpu)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .config = config };
@@ -261,7 +238,7 @@ TEST_F(board, hwmon_agrees_with_netlink_at_10_hz)
 	uint64_t start;
 	int i, changes;
 
-	ASSERT_TRUE(device(dir, sizeof(dir)));
+	ASSERT_TRUE(own_hwmon(dir, sizeof(dir)));
 	snprintf(path, sizeof(path), "%s/energy1_label", dir);
 	ASSERT_EQ(0, read_file(path, text, sizeof(text)));
 	EXPECT_STREQ("module total", text);
@@ -319,7 +296,7 @@ TEST_F(board, hwmon_has_the_time_of_its_sample)
 	double uj;
 	char dir[64];
 
-	ASSERT_TRUE(device(dir, sizeof(dir)));
+	ASSERT_TRUE(own_hwmon(dir, sizeof(dir)));
 	for (i = 0; i < 1000; i++) {
 		ASSERT_EQ(0, counters(&self->f, &c[i]));
 		time_ns = shown(dir, "sample_time_ns");

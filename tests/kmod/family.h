@@ -505,6 +505,31 @@ static inline long read_number(const char *path)
 	return read_file(path, text, sizeof(text)) ? -1 : strtol(text, NULL, 0);
 }
 
+/* Get the path of jetwatt's hwmon directory. */
+static inline bool own_hwmon(char *dir, size_t size)
+{
+	char path[64], name[32];
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		snprintf(path, sizeof(path), "/sys/class/hwmon/hwmon%d/name", i);
+		if (read_file(path, name, sizeof(name)) || strcmp(name, "jetwatt"))
+			continue;
+		snprintf(dir, size, "/sys/class/hwmon/hwmon%d", i);
+		return true;
+	}
+	return false;
+}
+
+/* Return the value of an attribute in a directory; -1: it cannot be read. */
+static inline long shown(const char *dir, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return read_number(path);
+}
+
 /* Get the path of the hwmon directory of the chip with address @addr on i2c bus 1. */
 static inline bool hwmon(unsigned int addr, char *path, size_t size)
 {
