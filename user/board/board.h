@@ -3,9 +3,9 @@
  * The board: its knobs, its power modes, the rails of its total power. Saves the knobs, applies
  * a mode, verifies it and restores the saved state. Only this directory writes sysfs.
  *
- * A knob is a setting that a power mode fixes: the number of online cores, or the cap of a clock;
- * JETWATT_KNOB_ROWS() of jetwatt.h lists them. A level is one value that a knob can have. The code
- * of this directory is built on libjetwatt (jetwatt.h: modes, rails) and util/.
+ * A knob is a setting that a power mode fixes: the number of online cores, or the limits of a
+ * clock; JETWATT_KNOB_ROWS() of jetwatt.h lists them. A level is one value that a knob can have.
+ * The code of this directory is built on libjetwatt (jetwatt.h: modes, rails) and util/.
  *
  * Context: not thread-safe: the callers serialise their calls.
  */
@@ -22,7 +22,7 @@
 
 #define JETWATT_BOARD_FREQS_MAX	64
 
-/* Write @text to the file @path of a knob. Return: 0; negative errno. */
+/* Write @text to the file @path in sysfs. Return: 0; negative errno. */
 typedef int (*jetwatt_board_write_fn)(const char *path, const char *text, void *arg);
 
 /**
@@ -31,8 +31,8 @@ typedef int (*jetwatt_board_write_fn)(const char *path, const char *text, void *
  * @proc: root of procfs, "/proc"
  * @state: directory of the saved states and the lease, "/var/lib/jetwatt"
  * @etc: directory of nvpmodel.conf and nv_tegra_release, "/etc"
- * @write: callback that writes knobs in place of open(2) and write(2): a helper with more
- *	privileges, or a test whose knob refuses a value
+ * @write: callback that writes the files in sysfs in place of open(2) and write(2): a helper with
+ *	more privileges, or a test whose knob refuses a value
  * @arg: passed to @write
  * @knobs: socket of jetwatt-knobs, which then saves, applies, verifies and restores for this
  *	process; NULL: this process writes the knobs itself
@@ -85,9 +85,9 @@ int jetwatt_board_switchable(const struct jetwatt_board *b, struct jetwatt_error
 /**
  * jetwatt_board_is_jetson() - check whether this machine is a Jetson
  *
- * jetwatt_board_open() succeeds on any machine with a CPU, because no knob is required. A machine
- * is a Jetson if its device tree names a Tegra chip or a listed board, or if both the GPU clock and
- * the memory clock can be set.
+ * jetwatt_board_open() succeeds on any machine with a CPU, because every knob may be missing. A
+ * machine is a Jetson if its device tree names a Tegra chip or a board of the table in identity.c,
+ * or if both the GPU clock and the memory clock can be set.
  */
 bool jetwatt_board_is_jetson(const struct jetwatt_board *b);
 
@@ -108,8 +108,8 @@ int jetwatt_board_levels(const struct jetwatt_board *b, enum jetwatt_knob k, con
  * have a value of this knob from now on. Return: 0; -ENODEV: the board lacks the knob. */
 int jetwatt_board_grid_include(struct jetwatt_board *b, enum jetwatt_knob k);
 
-/* List all power modes: every combination of levels (the grid). The caller frees *modes.
- * Return: number of modes; -ENOMEM. */
+/* List all power modes: every combination of the levels of the required and the included optional
+ * knobs (the grid). The caller frees *modes. Return: number of modes; -ENOMEM. */
 int jetwatt_board_modes(const struct jetwatt_board *b, struct jetwatt_mode **modes);
 
 /* Describe the grid: "12 core counts x 29 CPU x 13 GPU x 4 EMC clocks". Return: @buf. */
@@ -123,8 +123,8 @@ int jetwatt_board_check_mode(const struct jetwatt_board *b, const struct jetwatt
 /**
  * jetwatt_board_total() - choose the rails whose sum is the total power
  * @rails, @n: as jetwatt_rails() lists them
- * @rail: gets the indices of the chosen rails; an array of @n entries. A rail and the rail
- *	that feeds it are never both chosen
+ * @rail: gets the indices of the chosen rails; an array of @n entries. A rail is not chosen if
+ *	a chosen rail is known to feed it
  * @scope: gets "module"; "board": the only measured input feeds the carrier board too; or
  *	"partial sum": an input of the module is not measured, or the board is not known
  *
@@ -138,9 +138,10 @@ int jetwatt_board_total(const struct jetwatt_board *b, const struct jetwatt_rail
 const char *jetwatt_board_parent(const struct jetwatt_board *b, const char *label);
 
 /* Read the mode that the knobs have now. The clocks in the mode are the caps that are set, not
- * the present frequencies. A memory clock without a cap reads as its highest level, a cap that
- * the driver has rounded as the nearest level, a missing knob as its only level. An optional
- * knob is 0 unless jetwatt_board_grid_include() has included it. Return: 0; negative errno. */
+ * the present frequencies. The cap of the memory or DLA clock reads as the nearest level, because
+ * the driver may have rounded it; no cap reads as the highest level, and a missing required knob as
+ * its only level. An optional knob is 0 unless jetwatt_board_grid_include() has included it.
+ * Return: 0; negative errno. */
 int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
 
 /**
@@ -159,22 +160,23 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err);
 /**
  * jetwatt_board_apply() - save the knobs, write a mode in a safe order, and read it back
  *
- * If a knob refuses a value, or reads back another value, all knobs are rolled back. The function
- * takes the lease as jetwatt_board_save() does. The function blocks until the knobs read back as
- * written.
+ * If a knob refuses a value, or reads back another value, all knobs are rolled back to their values
+ * before this call. The function takes the lease as jetwatt_board_save() does. The function blocks
+ * until the knobs read back as written, for at most 0.4 s.
  *
- * Return: 0; -EINVAL: not a mode of this board; -EBUSY, -EAGAIN, -EBADMSG, -EPERM: as
- * jetwatt_board_save(); -EIO: a knob refused or read back another value, and all knobs are rolled
- * back; -ENOTRECOVERABLE: the roll-back failed too, and the saved state stays for another
- * jetwatt_board_restore(); -EPIPE: jetwatt-knobs has ended.
+ * Return: 0; -EINVAL: not a mode of this board; -EBUSY, -EAGAIN, -EBADMSG: as jetwatt_board_save();
+ * -EPERM: as jetwatt_board_save(), or a knob may not be written, and all knobs are rolled back;
+ * -EIO: a knob refused or read back another value, and all knobs are rolled back; -ENOTRECOVERABLE:
+ * the roll-back failed too, and the saved state stays for a later jetwatt_board_restore(); -EPIPE:
+ * no response from jetwatt-knobs; other negative errno.
  */
 int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			struct jetwatt_error_text *err);
 
-/* Check whether the kernel's thermal governor limits a clock now. The value that was written to a
- * knob stays in force behind the thermal limit, so jetwatt_board_verify() does not report the lower
- * value that the knob shows. Return: 1 if a clock is limited; 0 if not, or if a file cannot be
- * read. */
+/* Check whether the kernel's thermal governor limits a clock now. The kernel applies the value that
+ * was written to a knob again when the throttling ends, so jetwatt_board_verify() does not report
+ * the lower value that the knob shows until then. Return: 1 if a clock is limited; 0 if not, or if
+ * a file cannot be read. */
 int jetwatt_board_throttled(const struct jetwatt_board *b);
 
 /* Check that every knob has the value of @mode. Return: 0; -ESTALE: a knob, which @err names, has
@@ -183,11 +185,11 @@ int jetwatt_board_throttled(const struct jetwatt_board *b);
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			 struct jetwatt_error_text *err);
 
-/* Restore the saved state, verify it, delete @state/saved and end the lease. If a process saved a
- * state and ended without restoring it, the function restores that state too. Return: 0;
- * -ENOENT: nothing is saved in this boot; -EBUSY: another process holds the lease; -EBADMSG: the
- * saved state is damaged, and nothing was written; -EPERM; -EIO: a knob could not be restored
- * (the other knobs were restored; the saved state stays). */
+/* Restore the saved state, verify it, delete @state/saved and end the lease. A process that ended
+ * without restoring the state may have saved it. Return: 0; -ENOENT: nothing is saved in this
+ * boot; -EBUSY: another process holds the lease; -EBADMSG: the saved state is damaged, and nothing
+ * was written; -EPERM; -EIO: a knob could not be restored (the other knobs were written; the saved
+ * state stays); other negative errno. */
 int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /* Delete the saved state without restoring it, and end the lease: used when another program has
@@ -198,8 +200,8 @@ int jetwatt_board_forget(struct jetwatt_board *b);
 /**
  * jetwatt_board_guardian() - start a process that restores the knobs when this process ends
  *
- * The guardian process restores the saved state and thaws the jobs when this process ends, in
- * whatever way it ends, or when it closes the board. The guardian is forked, so call this function
+ * The guardian process restores the saved state and thaws the jobs when this process closes the
+ * board or ends, in whatever way it ends. The guardian is forked, so call this function
  * before starting threads and before taking the lease. If jetwatt-knobs writes the knobs, the
  * function does nothing, because jetwatt-knobs has a guardian of its own.
  * Return: 0; negative errno.
@@ -227,12 +229,13 @@ static inline int jetwatt_cgroup_below(const char *cgroup, const char *path)
  * jetwatt_board_freezer() - open the freezer of a cgroup, so that its jobs can be frozen and thawed
  * @cgroup: path in the cgroup v2 hierarchy, as in /proc/PID/cgroup
  *
- * The cgroup is recorded on disk before this function returns, so that its jobs are thawed even if
- * this process is killed.
+ * The cgroup is recorded on disk before this function returns, so that the guardian or a later
+ * process can thaw its jobs if this process is killed.
  * Return: descriptor of the cgroup's file cgroup.freeze; -EINVAL: not a path, or the cgroup
  * contains this process or process 1; -ENOENT: no such cgroup, or a kernel before 5.2; -ENOSPC:
  * more than JETWATT_BOARD_FREEZERS_MAX cgroups; -EBUSY: another process has opened freezers;
- * -EACCES: jetwatt-knobs is not configured to freeze this cgroup; -EPERM; other negative errno.
+ * -EACCES: this user may not write cgroup.freeze, or jetwatt-knobs is not configured to freeze this
+ * cgroup; -EPERM; other negative errno.
  */
 int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 			  struct jetwatt_error_text *err);
@@ -243,25 +246,26 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
  * cgroups when this process disconnects. Return: 0; negative errno. */
 int jetwatt_board_thaw_all(struct jetwatt_board *b);
 
-/* Return: the @i-th cgroup whose freezer this process has opened and recorded; NULL: no more.
- * The string is valid until the next call that opens or thaws a freezer. */
+/* Return: the @i-th cgroup, from 0, whose freezer this process has opened and recorded; NULL: no
+ * more, or jetwatt-knobs holds the freezers. The string is valid until the next call that opens or
+ * thaws a freezer. */
 const char *jetwatt_board_frozen(const struct jetwatt_board *b, int i);
 
 /* Thaw the jobs of one cgroup. @keep: 1: keep the record of the cgroup on disk, because the
  * cgroup will be frozen again. Return: 0; negative errno. */
 int jetwatt_board_thaw_cgroup(struct jetwatt_board *b, const char *cgroup, int keep);
 
-/* Check whether a saved state of this boot exists. Return: 1 if a saved state exists, with *@owner
- * set to the PID of the process that holds the lease (0: none, or this user may not open the file
- * of the lease); 0 if it does not exist; negative errno. */
+/* Check whether a saved state of this boot exists. Return: 1 if it exists or its file is damaged,
+ * with *@owner set to the PID of the process that holds the lease (0: none, or this user may not
+ * open the file of the lease); 0 if it does not exist; negative errno. */
 int jetwatt_board_saved_owner(struct jetwatt_board *b, int *owner);
 
 /**
  * struct jetwatt_board_sensors - conversion settings of the power sensors
  * @averages: number of conversions that one reading averages (1, 4, 16, 64, 128, 256, 512, 1024);
  *	0: unchanged
- * @refresh_ms: time in which a chip converts all its channels once, in ms; the chip rounds
- *	it to the nearest time that it supports; -1: unchanged
+ * @refresh_ms: time in which a chip converts all its channels once, in ms; the driver rounds
+ *	it to the nearest time that the chip supports; -1: unchanged
  * @bus_khz: clock of the sensors' I2C bus, 100 or 400 kHz; 0: unchanged
  */
 struct jetwatt_board_sensors {
@@ -277,9 +281,10 @@ struct jetwatt_board_sensors {
  * ends without calling jetwatt_board_sensors_reset(), a guardian process, which is forked here,
  * restores the settings.
  *
- * Return: 0; -EBUSY: another process has changed the sensors; -EOPNOTSUPP: the kernel lacks the
- * attribute for a setting; -EINVAL: the chips do not take this value; -EPERM; -EIO; other negative
- * errno. On failure the previous settings are restored.
+ * Return: 0; -EBUSY: another process, or an earlier call of this function, has changed the sensors,
+ * and they are not restored yet; -EOPNOTSUPP: the kernel lacks the attribute for a setting;
+ * -EINVAL: the chips do not take this value; -EPERM; -EIO; other negative errno. On failure the
+ * previous settings are restored.
  */
 int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_board_sensors *want,
 			      struct jetwatt_error_text *err);
@@ -298,8 +303,8 @@ int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_
  * each row of JETWATT_KNOB_ROWS(), where optional knobs with the value 0 are left out. The
  * parser also accepts "MAXN", if @b is not NULL: the highest level of each knob that is required
  * or was included by jetwatt_board_grid_include(). The parser does not check that the board has
- * the mode: jetwatt_board_check_mode() does. Return: 0; -EINVAL: the text has another form;
- * -ENOSPC: @buf is too short. */
+ * the mode: jetwatt_board_check_mode() does. Return: 0; -EINVAL: the text has another form, or a
+ * value is 0 or too large; -ENOSPC: @buf is too short. */
 int jetwatt_board_mode_format(const struct jetwatt_mode *m, char *buf, size_t len);
 int jetwatt_board_mode_parse(const struct jetwatt_board *b, const char *s, struct jetwatt_mode *m);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A knob that is a list of files, each with a cap of the same clock. The lowest of these caps is
- * in force, and a switch of mode writes all of them. */
+/* A knob that is a list of files, each with a cap: of the same clock (memory: the lowest cap is in
+ * force), or of clocks that get the same cap (DLA). A switch of mode sets all of them. */
 #include "board/knobs.h"
 
 #include <inttypes.h>
@@ -94,8 +94,8 @@ static bool cap_write(struct jetwatt_switch *p, enum jetwatt_knob k, int i, bool
 
 	if (!p->now.cap[k][i].known || !p->target->cap[k][i].known)
 		return true;
-	/* A restore writes a cap even if the file already shows the wanted value. An optional
-	 * knob is an exception: modes may leave it alone. */
+	/* A restore or roll-back writes a cap even if the file already shows the wanted value.
+	 * An optional knob is an exception: modes may leave it alone. */
 	if (is == want && (!p->best_effort || !up || jetwatt_knob_row(k)->optional))
 		return true;
 	if ((is != want && up != (want > is)) || (p->before && is >= top && want >= top))
@@ -124,7 +124,7 @@ bool jetwatt_cap_raise(struct jetwatt_switch *p, enum jetwatt_knob k)
 
 /* Check whether the cap @is that was read results from the cap @want that was written. The
  * driver rounds a cap to a rate that the clock supports (nvpmodel_clk_cap reads back
- * clk_round_rate()), so every value closer to @want than the neighbouring levels counts. No cap
+ * clk_round_rate()), so every value between the neighbouring levels of @want counts. No cap
  * and a cap at the highest level count as equal. */
 static bool cap_accepted(const struct jetwatt_board *b, enum jetwatt_knob k, uint64_t is,
 			 uint64_t want)

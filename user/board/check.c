@@ -74,7 +74,7 @@ static int state_matches(struct jetwatt_board *b, const struct jetwatt_board_sta
 }
 
 /**
- * jetwatt_state_check() - check that every knob has its value in the state @s, and obeys its cap
+ * jetwatt_state_check() - check that the knobs are in the state @s, and the clocks obey their caps
  *
  * The function polls every 5 ms until the knobs have settled, for at most SETTLE_MS.
  * Return: 0; -ESTALE: @err names a knob with another value, or a clock above its cap; other

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Check whether a cooling device limits a clock, judged by the type of the device: "cpufreq-cpu0",
- * "devfreq-17000000.gpu"; "thermal-cpufreq-0" up to Linux 5.11. */
+ * "devfreq-17000000.gpu"; "thermal-cpufreq-0" on Linux 5.10. */
 static bool cooling_of_clock(const struct jetwatt_board *b, unsigned int id)
 {
 	char path[PATH_LEN], type[NAME_LEN];

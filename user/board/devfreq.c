@@ -40,7 +40,7 @@ bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *par
 }
 
 /* Find the levels of a devfreq device: clocks that sysfs lists, else those in @known, else the
- * lowest and the highest clock. Return: number of levels. */
+ * limits that min_freq and max_freq show now. Return: number of levels. */
 int jetwatt_devfreq_levels(const struct jetwatt_board *b, const char *device, const uint64_t *known,
 			   uint64_t *v)
 {

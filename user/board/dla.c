@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The knob "dla": caps of the core clocks of the deep learning accelerators, in Hz. AGX Orin and
- * Orin NX have two accelerators, which get the same cap.
+ * Orin NX have one or two accelerators; two get the same cap.
  *
  * NVIDIA's driver creates a directory "clk_cap" with one file for each clock of the device
  * (isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c). The driver rounds a
@@ -73,8 +73,8 @@ static void dla_find_levels(struct jetwatt_board *b, enum jetwatt_knob k)
 	bool end = !jetwatt_sysfs_u64(b, CLOCKS "max_rate", &top) && top;
 	int n = 0;
 
-	/* If debugfs is missing, use the highest cap that is set as the highest clock; the
-	 * accelerators may have different caps. */
+	/* If debugfs is missing, the highest clock is not known: use all caps of the table, and
+	 * the highest cap that is set now if it is above them. */
 	for (int i = 0; i < b->nr_caps[k] && !end; i++)
 		if (!jetwatt_sysfs_u64(b, b->cap[k][i].path, &cap) && cap > top)
 			top = cap;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guardian processes. A guardian waits until its parent asks it to finish, or has ended in any way,
- * and then restores the previous state. One guardian restores the settings of the sensors. Another
- * guardian restores the knobs, for processes that control the board for a long time, such as
- * jetwattd.
+ * Guardian processes. A guardian waits until the process that forked it asks it to finish, or has
+ * ended in any way, and then restores the previous state. One guardian restores the settings of the
+ * sensors. Another guardian thaws the jobs and restores the knobs, for processes that control the
+ * board for a long time: jetwattd and jetwatt-knobs.
  */
 #include "board/knobs.h"
 
@@ -19,8 +19,8 @@
 
 #include "board/remote.h"
 
-/* Number of attempts to take the lease, 5 ms apart: the kernel releases the lease of a killed
- * process, but not at once. */
+/* Number of attempts to take the lease: the kernel releases the lease of a killed process, but not
+ * at once. */
 #define KNOBS_TRIES	100
 /* Number of attempts to restore if a knob refuses its value: a CPU takes time to come online. */
 #define REFUSED_TRIES	5
@@ -47,7 +47,8 @@ static void __attribute__((noreturn)) guardian_run(struct jetwatt_board *b, int 
 
 	setsid();
 	prctl(PR_SET_NAME, "jetwatt-guard");
-	/* Ignore signals that are sent to a whole group: only SIGKILL prevents the restore. */
+	/* Ignore the signals by which a terminal or a service manager ends all processes of a
+	 * group, so that they do not prevent the restore. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -70,7 +71,7 @@ static void __attribute__((noreturn)) guardian_run(struct jetwatt_board *b, int 
  * @put_back: function that restores the state
  * @fd: gets the socket to the guardian, which becomes readable when the guardian ends
  *
- * The guardian becomes a child of init, so this process does not have to wait for it.
+ * The guardian is not a child of this process (it is forked twice), so no waitpid(2) is needed.
  * Return: 0; -EAGAIN: fork(2) failed; other negative errno.
  */
 int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_fn put_back, int *fd,
@@ -114,8 +115,8 @@ int jetwatt_guardian_finish(int *fd)
 	return got == sizeof(rc) ? rc : -EPIPE;
 }
 
-/* Thaw all jobs and restore the knobs; runs in the guardian process. The parent has released the
- * lease or is about to release it. */
+/* Thaw all jobs and restore the knobs; runs in the guardian process. The guarded process has
+ * released the lease or is about to release it. */
 static int guardian_restore_knobs(struct jetwatt_board *b, struct jetwatt_error_text *err)
 {
 	int rc = -EBUSY, refused = 0;

@@ -24,19 +24,19 @@
  * shows a new limit only after a work item has run, which waits for a CPU on a busy board. */
 #define SETTLE_MS	400
 
-/* Maximum number of files with a cap of the same clock; a kernel may have several. */
+/* Maximum number of cap files of a knob: a kernel may have several for the memory clock. */
 #define CAPS_MAX	4
 
 struct jetwatt_knob_range {
 	/* false: no clock range is known, because the policy has no CPU online, the knob is
-	 * missing, or the mode leaves the knob as it is */
+	 * missing or unreadable, or the mode leaves the knob as it is */
 	bool known;
 	uint64_t min, max;
 };
 
 struct jetwatt_cap {
-	/* false: there is no cap, because the knob is missing, or the mode leaves the knob as it
-	 * is */
+	/* false: @hz is not set, because the knob is missing or unreadable, or the mode leaves
+	 * the knob as it is */
 	bool known;
 	uint64_t hz;
 };
@@ -49,7 +49,7 @@ struct jetwatt_cap {
  * @fresh: lowest and highest clock in kHz for cpufreq policies that appear during the switch
  * @range: lowest and highest clock in Hz of a knob that is a devfreq device
  * @cap: caps in Hz of a knob that is a list of caps, by index in jetwatt_board::cap, as the file
- *	shows them: jetwatt_knob_cap::uncapped is possible if there is no cap
+ *	shows them: jetwatt_knob_cap::uncapped means that there is no cap
  */
 struct jetwatt_board_state {
 	bool online[CPUS_MAX], named[CPUS_MAX];
@@ -94,11 +94,11 @@ struct jetwatt_knob_cap {
  * @sys, @proc, @state, @etc, @write, @arg: as in struct jetwatt_board_roots
  * @kind: row of the table of boards; never NULL
  * @name: name of the board
- * @cpu, @cpus: all CPUs, in the order in which cores stay online as their number falls
+ * @cpu, @cpus: all CPUs; a mode with n cores has the first n of this array online
  * @fixed: number of CPUs that can't be switched off
  * @policy, @policies: numbers of the cpufreq policies found so far
- * @tegra: true: the device tree is that of a Tegra chip
- * @device: name of the devfreq device of each knob, "": none
+ * @tegra: true: the device tree names a Tegra chip or a board of the table of boards
+ * @device: name of the devfreq device of each knob that devfreq.c implements, "": none
  * @cap, @nr_caps: cap files of each knob; a switch writes all of them
  * @emc_rate: true: the memory clock that bpmp reports obeys the caps, so it can be compared
  *	with them
@@ -154,7 +154,7 @@ struct jetwatt_board {
 void jetwatt_identity_find(struct jetwatt_board *b);
 
 /* error.c: set the texts @what, @why and @fix of @err, which may be NULL.
- * jetwatt_board_error_set() empties @why and @fix. Return: @rc. */
+ * jetwatt_board_error_set() also empties @why and @fix, and returns @rc. */
 int jetwatt_board_error_set(struct jetwatt_error_text *err, int rc, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 void jetwatt_error_why(struct jetwatt_error_text *err, const char *why, ...)
@@ -178,7 +178,7 @@ int jetwatt_sysfs_list(const struct jetwatt_board *b, const char *path, uint64_t
 /* Write one number. Return: 0; negative errno. */
 int jetwatt_sysfs_write(const struct jetwatt_board *b, const char *path, uint64_t v);
 bool jetwatt_sysfs_exists(const struct jetwatt_board *b, const char *path);
-/* Sleep 5 ms, before a knob that does not read back as written is read again. */
+/* Sleep 5 ms between two attempts to read a knob back or to take a lock. */
 void jetwatt_sysfs_settle_wait(void);
 
 /**
@@ -188,13 +188,13 @@ void jetwatt_sysfs_settle_wait(void);
  * @now: state read at the start, updated with what was written
  * @before: state to which the caller rolls back after a failure; gets the values of cpufreq
  *	policies that had none before their CPUs came online; may be NULL
- * @err: gets the error text of the first write that a knob refused
- * @best_effort: continue after a refused write, and also write values that do not differ
- * @all: write every clock, even if it reads back as wanted already. Needed in two cases: cpufreq
- *	shows a new limit only after a work item has run, so the file may still show the old one;
- *	and a clock that is throttled does not show what was written
+ * @err: gets the text of the first error
+ * @best_effort: continue after a refused write, and also write required clocks that do not differ
+ * @all: write every CPU and GPU clock, even if it reads back as wanted already. Needed in two
+ *	cases: cpufreq shows a new limit only after a work item has run, so the file may still show
+ *	the old one; and a clock that is throttled does not show what was written
  * @range_done, @policy_done: true: written in this switch already
- * @rc: negative errno of the first write that a knob refused
+ * @rc: negative errno of the first refused write or other error
  */
 struct jetwatt_switch {
 	struct jetwatt_board *b;
@@ -207,7 +207,7 @@ struct jetwatt_switch {
 
 /*
  * The steps of a switch, in order. First come all steps that lower power, then all that raise it,
- * so during the switch the board never draws more than in the more powerful of the two states. The
+ * so that during the switch the board draws at most the power of the more powerful state. The
  * memory clock is lowered after the clocks of the engines that use memory, and raised before them,
  * so that memory never limits them during the switch.
  */
@@ -268,7 +268,8 @@ struct jetwatt_knob_ops {
 /* knob.c: return the table of functions of a knob */
 const struct jetwatt_knob_ops *jetwatt_knob_ops(enum jetwatt_knob k);
 
-/* levels.c: write the levels @from, which end with 0, to @v. Return: number of levels. */
+/* levels.c: copy the levels @from, which end with 0, to @v. @from: NULL: none. Return: number of
+ * levels. */
 int jetwatt_levels_table(const uint64_t *from, uint64_t *v);
 /* Set the only level, @v, of a missing knob. */
 void jetwatt_levels_set_missing(struct jetwatt_board *b, enum jetwatt_knob k, uint64_t v);
@@ -286,9 +287,10 @@ bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const 
 			  const struct jetwatt_knob_range *now,
 			  const struct jetwatt_knob_range *want);
 
-/* check.c: compare the value that a knob reads with the wanted value. @knob: name of the knob for
- * the message. Return: 0; -ESTALE if the values differ. jetwatt_check_differs() always returns
- * -ESTALE; jetwatt_check_above() reads the clock from @path. */
+/* check.c: @knob: name of the knob for the message. Return: 0; -ESTALE, with the message in @err.
+ * jetwatt_check_differs() always returns -ESTALE. jetwatt_check_range() compares two clock ranges;
+ * thermal throttling may lower @is. jetwatt_check_above() checks that the clock in the file @path
+ * is at most 2 % above @cap. */
 int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint64_t is,
 			  uint64_t want);
 int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text *err,
@@ -321,8 +323,8 @@ uint64_t jetwatt_cap_lowest(const struct jetwatt_board *b, enum jetwatt_knob k,
 			    const struct jetwatt_board_state *s);
 
 /* devfreq.c: functions for a knob that is the clock range of a devfreq device, as gpu.c. The first
- * function finds the device whose name contains one of @parts; @name: room for NAME_LEN. Return:
- * true: found. */
+ * function finds the first device, by name, whose name contains one of @parts; @name: room for
+ * NAME_LEN. Return: true: found. */
 bool jetwatt_devfreq_find(const struct jetwatt_board *b, const char * const *parts, char *name);
 /* Return the number of levels written to @v; @known: levels for a device that lists none. */
 int jetwatt_devfreq_levels(const struct jetwatt_board *b, const char *device, const uint64_t *known,
@@ -350,18 +352,19 @@ const char *jetwatt_devfreq_load(struct jetwatt_board *b, enum jetwatt_knob k, c
 bool jetwatt_devfreq_preset(const char *path, const char * const *parts,
 			    struct jetwatt_preset_line *l);
 
-/* cores.c: check whether a state has a CPU of the policy @policy online */
+/* cores.c: check whether a state has a CPU of a policy online; @policy: index in
+ * jetwatt_board::policy, also in the next function */
 bool jetwatt_cores_use(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
 		       int policy);
-/* cpu.c: check whether a state has a CPU of the policy @policy online, but the policy has no files,
- * because its driver failed when the CPU came online */
+/* cpu.c: check whether a state has a CPU of the policy online, but the policy has no files, because
+ * its driver failed when the CPU came online */
 bool jetwatt_cpu_policy_lost(const struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			     int policy);
 
 /* cpu.c: find cpufreq policies that have appeared */
 void jetwatt_cpu_policies(struct jetwatt_board *b);
-/* Continue a switch after cores.c has brought CPUs online. Return: true if the switch is to go
- * on. */
+/* After cores.c has brought CPUs online, save the clocks of policies that have appeared, and lower
+ * the clocks that are above the target. Return: true if the switch is to go on. */
 bool jetwatt_cpu_cores_online(struct jetwatt_switch *p);
 
 /* missing.c: check that the board has the knob */
@@ -380,8 +383,8 @@ int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mo
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			struct jetwatt_error_text *err);
 
-/* switch.c: write all knobs that differ from @target (with @best_effort also those that do not),
- * without reading them back */
+/* switch.c: write all knobs that differ from @target (with @best_effort also required clocks that
+ * do not), without reading them back */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
 		      struct jetwatt_board_state *before, bool best_effort,
 		      struct jetwatt_error_text *err);
@@ -414,11 +417,11 @@ int jetwatt_statefile_delete(struct jetwatt_board *b, const char *leaf,
 			  struct jetwatt_error_text *err);
 
 /* sensors.c: write the saved settings back to the sensors, and delete the file with the settings
- * if all writes succeeded */
+ * if the sensors then have all of them. Return: 0; -ENOENT: nothing is saved; negative errno. */
 int jetwatt_sensors_restore_saved(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
-/* guardian.c: start a guardian process, which calls a function when its parent ends. Return: 0;
- * negative errno. */
+/* guardian.c: start a guardian process, which calls @put_back when this process ends or calls
+ * jetwatt_guardian_finish(). Return: 0; negative errno. */
 typedef int (*jetwatt_guardian_fn)(struct jetwatt_board *b, struct jetwatt_error_text *err);
 int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_fn put_back, int *fd,
 			   struct jetwatt_error_text *err);
@@ -426,7 +429,7 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
  * it, and set *@fd to -1.
  * Return: result of the guardian's function; -EPIPE: the guardian had ended already. */
 int jetwatt_guardian_finish(int *fd);
-/* Make the guardian of the knobs, if there is one, restore the knobs. */
+/* Make the guardian of the knobs, if there is one, thaw the jobs and restore the knobs. */
 void jetwatt_guardian_end(struct jetwatt_board *b);
 
 /* saved.c: read and write the file of the saved state */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Answers which knobs the board lacks, and why. */
+/* Which knobs the board lacks, and why. */
 #include "board/knobs.h"
 
 #include <errno.h>

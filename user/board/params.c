@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Settings besides the knobs that change the time and power of a mode: governors, masks of gated
- * GPU parts, and the release of the board's software. */
+/* What changes the time and power of a mode besides the knobs: governors, masks of gated GPU parts,
+ * and the release of the board's software. */
 #include "board/knobs.h"
 
 #include <errno.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The vendor's power modes (presets): reads nvpmodel.conf in all its dialects, and writes a new
- * block for it. The path of a parameter, not its name, tells which knob it sets: names change
- * between boards and releases, sysfs paths hardly do. Used by the verbs that list, apply and export
- * presets.
+ * The vendor's power modes (presets): reads nvpmodel.conf, and writes a new block for it. The path
+ * of a parameter, not its name, tells which knob it sets: names change between boards and releases,
+ * sysfs paths hardly do. Used by verbs of jetwatt and by jetwattd.
  */
 #ifndef JETWATT_PRESET_H
 #define JETWATT_PRESET_H
@@ -84,8 +83,8 @@ int jetwatt_presets_read(struct jetwatt_presets **p, const struct jetwatt_board 
 			 const char *path, struct jetwatt_error_text *err);
 
 /* Parse presets from memory, as jetwatt_presets_read() does; the fuzzer calls this.
- * @line: gets the number of the line where parsing stopped, 0: the whole file. @why: gets the
- * reason. */
+ * @line: gets the number of the line where parsing stopped, 0: the file has no preset. @why: gets
+ * the reason. */
 int jetwatt_presets_parse(const char *text, size_t len, struct jetwatt_presets **p,
 			  unsigned int *line, const char **why);
 void jetwatt_presets_free(struct jetwatt_presets *p);
@@ -95,7 +94,8 @@ void jetwatt_presets_free(struct jetwatt_presets *p);
  * @mode: gets the mode
  *
  * A cap that is not a level of the board is rounded as the kernel rounds it: the GPU's cap up to
- * the next level, any other cap down, or to the lowest level if the cap is below that.
+ * the next level, any other cap down, or to the lowest level if the cap is below that. A cap of a
+ * clock above its highest level counts as no cap, not as rounded.
  * Return: the knobs that were rounded: bit 1 << k for knob k.
  */
 unsigned int jetwatt_preset_mode(const struct jetwatt_board *b, const struct jetwatt_preset *p,
@@ -127,13 +127,14 @@ int jetwatt_preset_reboot(const struct jetwatt_board *b, const struct jetwatt_pr
 
 /**
  * jetwatt_preset_print() - write a < POWER_MODEL > block for a mode
- * @like: template: its parameters are written in their order; lines that set no knob of jetwatt are
- *	copied
+ * @like: template: its parameters are written in their order; lines that set no knob of the mode
+ *	are copied
  * @id, @name: id and name of the new block
- * @top: highest level of the memory clock, in Hz; written as @like writes "no cap"
+ * @top: highest level of the memory clock, in Hz; if @like has no cap of this clock, its text is
+ *	written for @top
  *
- * Return: 0; -EINVAL: the block @like lacks a knob that the mode sets, or @name is not one word of
- * letters, digits, _ and -; -EIO.
+ * Return: 0; -EINVAL: the block @like lacks a knob that the mode sets, @id is negative, or @name is
+ * not one word of letters, digits, _ and -; -EIO.
  */
 int jetwatt_preset_print(FILE *f, const struct jetwatt_preset *like, int id, const char *name,
 			 const struct jetwatt_mode *mode, uint64_t top);

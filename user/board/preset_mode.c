@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Convert a preset to a mode of a board, and a mode to a preset. */
+/* Read presets, convert a preset to a mode of a board, and write a mode as a preset. */
 #include "board/knobs.h"
 #include "board/preset.h"
 
@@ -188,7 +188,8 @@ static bool core_among_first(const struct jetwatt_preset *p, unsigned int core, 
 	return before < n;
 }
 
-/* Return the lowest clock that @value asks for, but at most the cap. */
+/* Return the lowest clock that @value asks for, but at most the cap; the cap if @value is
+ * negative. */
 static unsigned long long floor_within_cap(const char *value, unsigned long long cap)
 {
 	long long v = strtoll(value, NULL, 0);
@@ -206,7 +207,8 @@ static void print_cap(FILE *f, const char *like, uint64_t hz, uint64_t top)
 		fprintf(f, "%llu\n", (unsigned long long)hz);
 }
 
-/* Check whether the mode sets the knob. A knob that the board lacks is not set. */
+/* Check whether the mode sets the knob: an optional knob may be 0, and a missing clock
+ * JETWATT_BOARD_NO_CLOCK. */
 static bool mode_sets_knob(const struct jetwatt_mode *mode, enum jetwatt_knob k)
 {
 	uint64_t v = jetwatt_mode_get(mode, k);

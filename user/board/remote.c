@@ -80,7 +80,8 @@ static ssize_t remote_request(struct jetwatt_board *b, const char *request, char
 	return got;
 }
 
-/* Parse the response "no ERRNO\nWHAT\nWHY\nFIX" into @err. Return: the negative errno. */
+/* Parse the response "no ERRNO\nWHAT\nWHY\nFIX" into @err. Return: the negative errno; -EPIPE if
+ * the response has another form. */
 static int remote_refusal(struct jetwatt_board *b, char *answer, struct jetwatt_error_text *err)
 {
 	char *line = strsep(&answer, "\n"), *what, *why, *fix;

@@ -40,7 +40,8 @@ int jetwatt_remote_alive(const struct jetwatt_board *b);
 
 /* Send @verb, with @mode if that is not NULL, and wait for the response, 20 s at most. Return:
  * result of the function with the name of the request, called in jetwatt-knobs; -EPIPE: no
- * response, the connection is closed, and the board is restored. */
+ * response, so the connection is closed; jetwatt-knobs restores the board if this process owned
+ * it. */
 int jetwatt_remote_request(struct jetwatt_board *b, const char *verb, const struct jetwatt_mode *mode,
 		      struct jetwatt_error_text *err);
 

@@ -12,9 +12,9 @@
  *	sum 1c291ca3
  *
  * A cpufreq policy without an online CPU gets its line in the file when its first CPU comes online.
- * A knob that was missing when the state was saved has no line in the file. A board with several
- * caps of the memory clock has a line for each. The line of a knob that is missing now is ignored:
- * its value was lost when its driver was removed.
+ * A clock that was missing when the state was saved has no line in the file. A knob with several
+ * cap files has a line for each. The line of a clock that is missing now is ignored: its value was
+ * lost when its driver was removed.
  */
 #include "board/knobs.h"
 
@@ -122,9 +122,8 @@ int jetwatt_saved_load(struct jetwatt_board *b, struct jetwatt_error_text *err)
 	return !b->have_saved;
 }
 
-/* Check whether the file is of an earlier boot. If the file is of an earlier boot, no mode is
- * applied now, because knobs do not survive a reboot. A damaged file does not count as a file of
- * an earlier boot. */
+/* Check whether the file is of an earlier boot: then no mode is applied now, because knobs do not
+ * survive a reboot. A damaged file does not count as a file of an earlier boot. */
 bool jetwatt_saved_old(const struct jetwatt_board *b)
 {
 	char path[PATH_LEN], text[JETWATT_STATEFILE_MAX], boot[64];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Conversion settings of the power sensors, and the clock of their I2C bus. The settings are
- * changed only on request (board.h), through the attributes of the drivers, and they are restored
- * at the latest when the process that changed them ends. The file "sensors" in the state directory
- * holds the previous settings (format: statefile.c):
+ * changed only on request (board.h), through the attributes of the drivers. A guardian process
+ * restores them at the latest when the process that changed them ends. The file "sensors" in the
+ * state directory holds the previous settings (format: statefile.c):
  *
  *	jetwatt-sensors 1
  *	boot 6f0d...
@@ -207,8 +207,8 @@ static int sensors_write_chip(const struct jetwatt_board *b, const struct chip *
 	int rc;
 
 	rc = read_attribute(b, c->dir, "samples", &samples);
-	/* Ignore a missing file: the driver was unbound from the chip meanwhile, which resets
-	 * the settings. */
+	/* Ignore a missing file: the driver was unbound from the chip meanwhile, and resets the
+	 * chip when it is bound again. */
 	if (rc == -ENOENT)
 		return 0;
 	if (!rc)

@@ -110,7 +110,7 @@ int jetwatt_statefile_store(struct jetwatt_board *b, const char *leaf, const cha
 	if (fd < 0)
 		return jetwatt_error_sys(err, -errno, "cannot save the board's state in %s", temp);
 	put = write(fd, text, (size_t)len);
-	/* A short write of less than a page means that the disk is full. */
+	/* A short write to a regular file means that the disk is full. */
 	rc = put == len ? 0 : put < 0 ? -errno : -ENOSPC;
 	if (!rc && fsync(fd))
 		rc = -errno;

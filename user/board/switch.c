@@ -67,11 +67,11 @@ static bool switch_step(struct jetwatt_switch *p, enum jetwatt_switch_step at)
 /**
  * jetwatt_switch_to() - write the knobs whose values differ from @target
  * @before: state to roll back to, or NULL; see struct jetwatt_switch
- * @best_effort: continue after a refused write, and also write values that do not differ
+ * @best_effort: continue after a refused write, and also write required clocks that do not differ
  *
- * While a clock is throttled, all clocks are written. The function does not read the values back;
- * jetwatt_state_check() does that.
- * Return: 0, or the error of the first write that a knob refused.
+ * While a clock is throttled, all CPU and GPU clocks are written. The function does not read the
+ * values back; jetwatt_state_check() does that.
+ * Return: 0, or the first error.
  */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
 		      struct jetwatt_board_state *before, bool best_effort,
