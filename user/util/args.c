@@ -162,7 +162,8 @@ static const char *instead_of_json(const char *verb)
 	return NULL;
 }
 
-/* Look for unknown options, to suggest a similar one. getopt(3) only reports them as unknown. */
+/* Look for unknown long options before the first plain word, to suggest a similar one. getopt(3)
+ * only reports them as unknown. */
 static void check_names(const struct argp_option *options, const struct jetwatt_args_group *group,
 			char **argv)
 {

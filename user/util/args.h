@@ -67,8 +67,8 @@ extern const struct argp jetwatt_args_json_argp;
  * @argc, @argv: the arguments; @argv[0] is replaced by the name of the program and the verb
  * @input: begins with a struct jetwatt_args; passed to @parser
  *
- * Adds -q, -v, --no-color, --progress, --help and --version. --help and --version end the process
- * with status 0. An unknown option ends the process with status 2 and a suggestion.
+ * Adds -q, -v, --no-color, --progress, --help, --usage and --version; the last three end the
+ * process with status 0. An unknown option ends the process with status 2 and a hint.
  */
 void jetwatt_args_parse(const char *verb, const char *args_doc, const char *doc,
 			const struct argp_option *options, argp_parser_t parser, int argc,
@@ -82,8 +82,8 @@ void jetwatt_args_parse_with(const char *verb, const char *args_doc, const char 
 			     const struct jetwatt_args_group *group, int argc, char **argv,
 			     void *input);
 
-/* Parse a quantity in @unit, an integer, or a PID, in the range from @lo to @hi. @option: name for
- * messages. Any other text ends the process with status 2. */
+/* Parse a quantity in @unit or an integer, from @lo to @hi, or a PID. @option: name for messages.
+ * Any other text ends the process with status 2. */
 double jetwatt_args_quantity(const char *option, const char *text, const char *unit, double lo,
 			     double hi);
 long jetwatt_args_count(const char *option, const char *text, long lo, long hi);

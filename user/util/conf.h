@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define JETWATT_CONF_TEXT	4096	/* size of the buffer for a value, with the NUL */
+#define JETWATT_CONF_TEXT	4096	/* longest line, in bytes with the NUL */
 
 /**
  * struct jetwatt_conf_error - what is wrong with a file
@@ -34,8 +34,8 @@ int jetwatt_conf_refuse(struct jetwatt_conf_error *e, unsigned int line, const c
 int jetwatt_conf_name(const char *name, const char *const *names, unsigned int line,
 		      struct jetwatt_conf_error *e);
 
-/* Call @fn for each line of a text that is neither empty nor a comment, until a call fails. Return:
- * 0; -EINVAL: @e says why. */
+/* Call @fn for each line of a text that is neither empty nor a comment, until a line has another
+ * form than NAME = VALUE or a call fails. Return: 0; -EINVAL: @e says why. */
 int jetwatt_conf_parse(const char *text, size_t size, jetwatt_conf_fn fn, void *arg,
 		       struct jetwatt_conf_error *e);
 

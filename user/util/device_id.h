@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The name of this device in a pool or on an MQTT broker, where many devices meet. */
+/* The name of this device in a pool or on an MQTT broker, which several devices share. */
 #ifndef JETWATT_UTIL_DEVICE_ID_H
 #define JETWATT_UTIL_DEVICE_ID_H
 

@@ -84,7 +84,8 @@ void jetwatt_http_forget(struct jetwatt_http_url *u)
 	u->addresses = NULL;
 }
 
-/* Wait until the socket is ready. Return: 0; -ETIMEDOUT; a negative errno. */
+/* Wait until the socket is ready. Return: 0, also if a signal interrupts the wait; -ETIMEDOUT;
+ * other negative errno. */
 static int wait_for(int fd, short events, uint64_t until_ns)
 {
 	struct pollfd p = { fd, events, 0 };

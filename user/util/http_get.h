@@ -16,7 +16,7 @@ struct addrinfo;
 
 /**
  * struct jetwatt_http_url - a server and a path
- * @host, @port: host without the brackets of an IPv6 address; decimal port
+ * @host, @port: host without the brackets of an IPv6 address; decimal port, by default "80"
  * @authority: host and port as in the URL, for the header Host
  * @path: path and query, "/" if the URL has none
  * @addresses: addresses of the host; NULL: not looked up
@@ -27,8 +27,8 @@ struct jetwatt_http_url {
 };
 
 /*
- * Parse http://HOST[:PORT][/PATH]. Return: 0; -EPROTONOSUPPORT: the scheme is not http; -EINVAL: no
- * such URL, or one with a user name or a fragment; -E2BIG.
+ * Parse http://HOST[:PORT][/PATH][?QUERY]. Return: 0; -EPROTONOSUPPORT: the scheme is not http;
+ * -EINVAL: no such URL, or one with a user name or a fragment; -E2BIG: the URL is too long.
  */
 int jetwatt_http_url(struct jetwatt_http_url *u, const char *text);
 
@@ -45,8 +45,9 @@ void jetwatt_http_forget(struct jetwatt_http_url *u);
  * @body, @len: receive the body, within @buf
  * @status: receives the status code; 0: unknown
  *
- * Return: 0: the server has sent a complete reply with status 200; -EREMOTEIO: with another status;
- * -ETIMEDOUT; -EMSGSIZE: the reply is too long; an error of jetwatt_http_reply() or connect(2).
+ * Return: 0: the server has sent a complete reply with status 200; -EREMOTEIO: the reply begins
+ * with another status; -ETIMEDOUT; -EMSGSIZE: the reply is too long; -EDESTADDRREQ: no address was
+ * looked up; an error of jetwatt_http_reply() or of a socket call.
  */
 int jetwatt_http_get(const struct jetwatt_http_url *u, int timeout_ms, char *buf, char **body,
 		     size_t *len, int *status);

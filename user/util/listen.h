@@ -24,7 +24,7 @@ struct jetwattd_listener {
  * @l: receives the socket
  * @path: path of the socket's file
  * @type: SOCK_STREAM or SOCK_SEQPACKET
- * @group: group that may connect, besides the owner; -1: none
+ * @group: group that may connect, besides the owner; -1: the group that a new file gets
  * @all: 1: every user may connect
  * @backlog: as for listen(2)
  *
@@ -34,7 +34,7 @@ struct jetwattd_listener {
  * meanwhile.
  *
  * Return: 0; -EADDRINUSE if another process listens on the socket; -EEXIST if the file is not a
- * socket; other negative errno. On failure @l->fd is -1.
+ * socket, or another user has replaced it; other negative errno. On failure @l->fd is -1.
  */
 int jetwattd_listen(struct jetwattd_listener *l, const char *path, int type, gid_t group, int all,
 		    int backlog);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Maximum length of a number. The longest decimal form of a double that C libraries print, that of
- * DBL_MAX with "%f", has 317 characters. */
+/* Size of the buffer for a number, with the NUL. The longest decimal form of a double that C
+ * libraries print, that of -DBL_MAX with "%f", has 317 characters. */
 #define NUMBER_LEN	384
 
 /* A part of the text: the characters from @p to @end that are not parsed yet. */

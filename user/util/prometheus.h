@@ -39,7 +39,7 @@ int jetwatt_prometheus_select(struct jetwatt_prometheus_selector *s, const char 
  * @s: the samples to add up
  * @sum: receives the sum; NaN or infinite if the value of a selected sample is
  *
- * A space or a carriage return at the end of a line is ignored. Any other line that does not have
+ * White space at the beginning or end of a line is ignored. Any line that does not have
  * the format makes the whole exposition invalid, as in Prometheus. The last line must end with a
  * line feed, so a truncated exposition is not mistaken for a whole one.
  *

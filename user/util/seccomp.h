@@ -16,14 +16,14 @@
 int jetwatt_seccomp_deny(void);
 
 /* Check whether jetwatt_seccomp_deny() failed because the kernel or the machine lacks seccomp(2).
- * jetwattd then continues without the filter. */
+ * jetwattd and jetwatt-knobs then continue without the filter. */
 static inline int jetwatt_seccomp_unsupported(int err)
 {
 	return err == -ENOSYS || err == -EINVAL || err == -EOPNOTSUPP;
 }
 
 /* Deny every call except those of a server that reads links: poll, accept, getsockopt(2), receive,
- * send, close, readlinkat(2), exit. Return: 0; negative errno. */
+ * send, close, readlinkat(2), exit. Applies to all threads. Return: 0; negative errno. */
 int jetwatt_seccomp_links_only(void);
 
 #endif

@@ -14,8 +14,8 @@
  *	$XDG_CONFIG_HOME/jetwatt/jetwatt.conf (or ~/.config) and /etc/jetwatt/jetwatt.conf
  * @buf, @len: gets the value
  *
- * Unknown lines are ignored after a note about the first one, because a file may be used with
- * several versions.
+ * Unknown lines are ignored after a note about the first one of a file, because a file may be used
+ * with several versions.
  * Return: @buf; NULL: not set, or empty.
  */
 const char *jetwatt_settings_get(const char *name, char *buf, size_t len);

@@ -5,8 +5,9 @@
 
 /**
  * jetwatt_unit_parse() - parse a quantity
- * @text: number with an optional unit, which may have a prefix: m, u, k, M, G
- * @unit: "W", "s" or "Hz"; "s" allows "min" and "h" too
+ * @text: number with an optional unit, which may have a prefix: u, m, k, K, M, G; a prefix alone is
+ *	allowed too, except for "s"
+ * @unit: for example "W", "s", "Hz" or ""; "s" allows "min" and "h" too
  * @v: set to the value in @unit
  *
  * Return: 0; -EINVAL if the text is not a finite quantity of the unit.

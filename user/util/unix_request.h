@@ -18,9 +18,9 @@
 #define JETWATTD_NOT_PERMITTED	JETWATTD_REFUSED "the client is not in the group that may "
 
 /* Send @line to the socket at @path and read the whole response into @answer of @size bytes. @type:
- * SOCK_STREAM or SOCK_SEQPACKET. The request fails after 5 s without data. Return: 0; -ENOENT or
- * -ECONNREFUSED if no process listens on the socket; -EMSGSIZE if the response of a SOCK_STREAM socket
- * fills @answer, so it may be incomplete; other negative errno. */
+ * SOCK_STREAM or SOCK_SEQPACKET. Each wait for the server ends with an error after 5 s. Return: 0;
+ * -ENOENT or -ECONNREFUSED if no process listens on the socket; -EMSGSIZE if the response of a
+ * SOCK_STREAM socket fills @answer, so it may be incomplete; other negative errno. */
 int jetwatt_unix_request(const char *path, int type, const char *line, char *answer, size_t size);
 
 #endif
