@@ -70,9 +70,9 @@ struct jetwatt_export_wait {
  * struct jetwatt_export - an export in progress
  * @f: the output
  * @run: the exported run
- * @minibatches: 1: write rows of minibatches instead of samples, in formats with one kind of rows
- * @waits: 1: write rows of waits instead of samples
- * @clock: the clock frequencies that were written last
+ * @minibatches: 1: write minibatches and no samples (CSV and JSON lines)
+ * @waits: 1: write waits and no samples (CSV and JSON lines)
+ * @clock: the number of cores and the clock frequencies that were written last
  * @last_telemetry: the telemetry written last
  * @any: number of events written so far (Chrome) or of minibatches written so far (Perfetto)
  * @tracks: bit s is set if telemetry slot s has a track (Perfetto)
@@ -94,7 +94,7 @@ struct jetwatt_export {
  * @begin: write the header. Return: 0; any other value: out of memory. @state may be set to memory
  *	from malloc(), which the caller frees unless @end did
  * @job: called once the pid and begun_ns of @run are known
- * @power: write a row of samples; @lost samples are missing before this row
+ * @power: write a row of samples; @lost: number of samples that are missing since the previous row
  * @minibatch: write a minibatch
  * @wait: write a wait, if @waits is set; NULL: the format has no rows of waits
  * @count: write the count of the work units @unit, which was read between two times
@@ -122,7 +122,7 @@ extern const struct jetwatt_export_format jetwatt_export_csv, jetwatt_export_jso
 int64_t jetwatt_export_total(const struct jetwatt_export *e, const struct jetwatt_power *p);
 /* Return: kind of the minibatch: "train", "eval" or "other". */
 const char *jetwatt_export_kind(const struct jetwatt_batch_bound *b);
-/* Return: 1 if a clock has changed since the last call, else 0. */
+/* Return: 1 if a clock or the number of cores has changed since the last call, else 0. */
 int jetwatt_export_clocks_changed(struct jetwatt_export *e, const struct jetwatt_power *p);
 /* Return: 1 if the value of the telemetry slot has changed since the last call for @slot, else 0.
  */

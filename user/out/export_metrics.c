@@ -86,11 +86,11 @@ static void metrics_minibatches(struct metrics_state *st)
 	const struct jetwatt_metrics *m = &st->m;
 
 	jetwatt_metrics_counter(m, "jetwatt_minibatch_stall_seconds", "seconds",
-				"Time of minibatches until the GPU had work of the job", st->stall_s);
+				"Time of training minibatches until the GPU had work of the job", st->stall_s);
 	jetwatt_metrics_counter(m, "jetwatt_minibatch_gpu_seconds", "seconds",
-				"Time of minibatches in which the GPU had work of the job", st->gpu_s);
+				"Time of training minibatches in which the GPU had work of the job", st->gpu_s);
 	jetwatt_metrics_family(m, "jetwatt_minibatches_graded", "counter", NULL,
-			       "Minibatches by the grade of their energy, A (most accurate) to D");
+			       "Training minibatches by the grade of their energy, A (most accurate) to D");
 	for (int i = 0; i < 4; i++)
 		jetwatt_metrics_sample(m, "jetwatt_minibatches_graded_total", "grade",
 				       (const char[2]){ 'A' + i, '\0' }, st->grade[i]);

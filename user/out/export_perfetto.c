@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Protobuf format of Perfetto: counter tracks for rails and clocks, and a slice per minibatch. Only
- * messages that Perfetto documents as stable are used: TrackDescriptor, TrackEvent, ClockSnapshot.
- * The numbers below are field numbers of
+ * Protobuf format of Perfetto: counter tracks for rails, clocks and telemetry, and a slice per
+ * minibatch. Only messages that Perfetto documents as stable are used: TrackDescriptor, TrackEvent,
+ * ClockSnapshot. The numbers below are field numbers of
  * perfetto/protos/perfetto/trace/{trace_packet,clock_snapshot}.proto and of
  * track_event/{track_descriptor,track_event,counter_descriptor,process_descriptor,
  * debug_annotation}.proto.

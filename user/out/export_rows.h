@@ -11,7 +11,7 @@
  * @every_ns: length of the interval of a row, ns; 0: one row for each sample
  * @due_ns: end of the interval of the present row
  * @seq: sequence number of the last sample
- * @lost: number of samples missing before the present row
+ * @lost: number of samples missing since the previous row
  * @sum: the present row, valid if @open; power is a sum over @nr readings of each rail
  */
 struct jetwatt_export_rows {
@@ -23,7 +23,7 @@ struct jetwatt_export_rows {
 	int open;
 };
 
-/* Add a sample; writes the row before it if its interval is over. */
+/* Add a sample, after writing the present row if its interval is over. */
 void jetwatt_export_rows_add(struct jetwatt_export_rows *r, const struct jetwatt_power *p);
 /* Write the last row, which may cover less than an interval. */
 void jetwatt_export_rows_end(struct jetwatt_export_rows *r);

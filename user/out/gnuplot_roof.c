@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The gnuplot program for the time and energy roofs of some modes, with the layers of a network
- * below them.
+ * on the roofs of the first mode.
  */
 #include "out/plot.h"
 

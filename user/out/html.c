@@ -192,7 +192,7 @@ static int html_roofs(FILE *f, const struct jetwatt_report *r)
 		fprintf(f, "</span>");
 	}
 	if (r->nr_layers) {
-		html_legend(f, "cloud", "layers, below the first mode's roof");
+		html_legend(f, "cloud", "layers, on the first mode's roof");
 		html_legend(f, "budget",
 			    "layers with more than 10 % of the largest layer's operations");
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A streaming JSON writer. The output is valid in every locale and for every string: control
- * characters are escaped, invalid UTF-8 is replaced.
+ * A streaming JSON writer. The output is valid in every locale and for every string (control
+ * characters are escaped, invalid UTF-8 is replaced), down to JETWATT_JSON_DEPTH - 1 levels.
  */
 #ifndef JETWATT_JSON_H
 #define JETWATT_JSON_H

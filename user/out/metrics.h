@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writes metrics as text, in OpenMetrics 1.0 or in Prometheus' text format 0.0.4; for the exporter
- * and jetwatt export. The two formats differ in the names of counters' families, in the lines of
- * units and in the last line. Values are in base units (seconds, joules, watts). A rail and the
- * rails that it supplies have different metric names, so that the sum over all labels of one name
- * is meaningful.
+ * Writes metrics as text, in OpenMetrics 1.0 or in Prometheus' text format 0.0.4; for jetwattd, the
+ * exporter and jetwatt export. The two formats differ in the names of counters' families, in the
+ * lines of units and in the last line. Values are in base units (seconds, joules, watts). Rails of
+ * the total and all other rails, such as those that another rail supplies, have different metric
+ * names, so that the sum over the rails of the total is correct.
  */
 #ifndef JETWATT_OUT_METRICS_H
 #define JETWATT_OUT_METRICS_H

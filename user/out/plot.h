@@ -32,7 +32,7 @@ void jetwatt_plot_end(struct jetwatt_plot *p);
 /* Convert a value to an SVG coordinate. */
 double jetwatt_plot_x(const struct jetwatt_plot *p, double x);
 double jetwatt_plot_y(const struct jetwatt_plot *p, double y);
-/* Draw a horizontal line at @y with a label. */
+/* Draw a horizontal line at @y with a label, if @y is in the range. */
 void jetwatt_plot_level(struct jetwatt_plot *p, double y, const char *text);
 
 /* Draw the time against the power of all modes: predicted modes, front, measured modes, presets,
@@ -45,12 +45,12 @@ int jetwatt_plot_curve(FILE *f, const struct jetwatt_report *r);
 /* Draw the power over time: range and mean, minibatches, mode switches, budget. Return: 0. */
 int jetwatt_plot_timeline(FILE *f, const struct jetwatt_report *r);
 
-/* Draw the roofs of some modes, and the layers of a network below the roof of the first mode.
+/* Draw the roofs of some modes, and the layers of a network on the roof of the first mode.
  * @energy: 0: time roofs, 1: energy roofs. Return: 0. */
 int jetwatt_plot_roofs(FILE *f, const struct jetwatt_report *r, int energy);
 
-/* Return: performance that a mode reaches at @i operations per byte: operations per second, or per
- * joule if @energy is set. */
+/* Return: upper limit of a mode's performance at @i operations per byte: operations per second, or
+ * per joule if @energy is set. */
 double jetwatt_roof_under(const struct jetwatt_report_roof *r, double i, int energy);
 /* Compute the range of operations per byte that shows the balance points of all roofs, and all
  * layers. */

@@ -17,7 +17,7 @@ struct jetwatt_report_mark {
 	const char *text;	/* NULL: a line without text */
 };
 
-/* A row of the table of figures; both strings are escaped. */
+/* A row of the table of figures; jetwatt_report_html() escapes both strings. */
 struct jetwatt_report_fact {
 	const char *name, *value;
 };
@@ -64,7 +64,7 @@ struct jetwatt_report_layer {
  * @fit, @nr_fit: predicted and measured values of modes that were not learned from
  * @curve, @nr_curve: errors by number of modes learned from, ascending
  * @roof, @nr_roofs: roofs of some modes
- * @layer, @nr_layers: layers of the network, drawn below the first roof
+ * @layer, @nr_layers: layers of the network, drawn on the first roof
  * @t_s, @w, @nr_samples: total power in W over time in s, @t_s ascending
  * @bound_s, @nr_bounds: ends of minibatches on the same time axis, ascending
  * @mark, @nr_marks: named moments, ascending
@@ -128,8 +128,8 @@ int jetwatt_gnuplot_roof(FILE *f, const struct jetwatt_report *r);
  *
  * gnuplot runs as a child process without a shell and without the user's settings, and reads the
  * program from its standard input.
- * Return: 0; -EINVAL: unknown file name extension; -ENOEXEC: gnuplot is not installed; -EPROTO:
- * gnuplot failed; other negative errno.
+ * Return: 0; -EINVAL: unknown file name extension; -ENOEXEC: gnuplot is not installed; -ENODATA:
+ * nothing to draw; -EPROTO: gnuplot failed; other negative errno.
  */
 int jetwatt_gnuplot(const char *path, const struct jetwatt_report *r, enum jetwatt_gnuplot what,
 		    char *why, size_t len);

@@ -7,7 +7,7 @@
 
 #include "out/plot.h"
 
-/* Minimum number of minibatches with which the page has a histogram. */
+/* Minimum number of minibatches with which the page has plots of minibatches. */
 #define MINIBATCHES_MIN	8
 
 static const char style[] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Text output for people: numbers of modes, tables of measured and predicted modes with 80 columns,
- * a progress bar, and colours.
+ * Text output for people: modes as text, tables of measured and predicted modes for a terminal with
+ * 80 columns, a progress bar, and colours.
  */
 #ifndef JETWATT_OUT_TERMINAL_H
 #define JETWATT_OUT_TERMINAL_H
@@ -32,8 +32,9 @@ void jetwatt_terminal_predicted_heading(void);
 void jetwatt_terminal_predicted_row(char mark, const struct jetwatt_mode *m,
 			  const struct jetwatt_prediction *p, const char *note);
 
-/* Draw a progress bar on standard error. @part: progress within step @nr of @most, 0 to 1; @what:
- * text that is printed behind the bar. */
+/* Draw a progress bar on standard error, if progress is to be shown. If standard error is not a
+ * terminal, print one line after each step. @part: progress within step @nr (from 1) of @most, 0 to
+ * 1; @what: text that is printed behind the bar. */
 void jetwatt_terminal_progress(const struct jetwatt_args *a, unsigned int nr, unsigned int most,
 			double part, const char *what);
 /* Remove the progress bar before other output is written. */
