@@ -17,7 +17,7 @@ static void error_clear(struct jetwatt_error_text *err)
 		memset(err, 0, sizeof(*err));
 }
 
-/* Take the lease and save the knobs, unless a state of this boot is saved already.
+/* Take the lease, and save the knobs unless a state of this boot is saved already.
  * *@created: a state was saved now. Return: as jetwatt_board_save(). */
 static int save_state(struct jetwatt_board *b, bool *created, struct jetwatt_error_text *err)
 {
@@ -243,7 +243,7 @@ int jetwatt_board_restore(struct jetwatt_board *b, struct jetwatt_error_text *er
 	rc = jetwatt_lease_take(b, err);
 	if (rc)
 		return rc;
-	/* Load the saved state from the file although it is in memory: a restore after a crash
+	/* Load the saved state from the file even if it is in memory: a restore after a crash
 	 * takes the same path. */
 	rc = jetwatt_saved_load(b, err);
 	/* The file was deleted although this process holds the lease: use the state in memory. */

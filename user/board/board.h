@@ -34,8 +34,9 @@ typedef int (*jetwatt_board_write_fn)(const char *path, const char *text, void *
  * @write: callback that writes the files in sysfs in place of open(2) and write(2): a helper with
  *	more privileges, or a test whose knob refuses a value
  * @arg: passed to @write
- * @knobs: socket of jetwatt-knobs, which then saves, applies, verifies and restores for this
- *	process; NULL: this process writes the knobs itself
+ * @knobs: socket of jetwatt-knobs, which then applies, verifies, restores and forgets modes and
+ *	opens freezers for this process; jetwatt_board_save() and the functions for the sensors do
+ *	not use it; NULL: this process writes the knobs itself
  */
 struct jetwatt_board_roots {
 	const char *sys, *proc, *state, *etc;

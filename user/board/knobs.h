@@ -288,9 +288,9 @@ bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const 
 			  const struct jetwatt_knob_range *want);
 
 /* check.c: @knob: name of the knob for the message. Return: 0; -ESTALE, with the message in @err.
- * jetwatt_check_differs() always returns -ESTALE. jetwatt_check_range() compares two clock ranges;
- * thermal throttling may lower @is. jetwatt_check_above() checks that the clock in the file @path
- * is at most 2 % above @cap. */
+ * jetwatt_check_differs() always returns -ESTALE. jetwatt_check_range() compares two clock ranges,
+ * and accepts a range that thermal throttling has lowered. jetwatt_check_above() checks that the
+ * clock in the file @path is at most 2 % above @cap. */
 int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint64_t is,
 			  uint64_t want);
 int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text *err,

@@ -22,7 +22,7 @@ static int remote_lost(struct jetwatt_board *b, struct jetwatt_error_text *err, 
 {
 	jetwatt_remote_close(b);
 	jetwatt_board_error_set(err, -EPIPE, "no connection to jetwatt-knobs");
-	jetwatt_error_why(err, "%s; jetwatt-knobs or systemd has restored the board", why);
+	jetwatt_error_why(err, "%s; jetwatt-knobs or systemd restores the board", why);
 	jetwatt_error_fix(err, "run systemctl status jetwatt-knobs");
 	return -EPIPE;
 }

@@ -31,8 +31,9 @@ struct jetwatt_export_run {
 	uint32_t pid;
 };
 
-/* Sums of energy and time over the whole run. Energies in uJ. @telemetry: last value of each
- * telemetry series; for a counter, its increase during the run. */
+/* Sums of energy and time over the whole run. Energies in uJ. @covered_ns: time in no gap of the
+ * samples; @lost: number of missing samples; @telemetry: last value of each telemetry series; for a
+ * counter, its increase during the run. */
 struct jetwatt_export_sums {
 	uint64_t begun_ns, ended_ns, covered_ns, minibatches, waits, waits_lost, samples, lost;
 	double uj;

@@ -33,8 +33,8 @@ struct jetwatt_report_fit {
 	double measured[2], predicted[2];
 };
 
-/* Prediction errors of a method that was fitted to @samples modes, in percent: median and quartiles.
- * [0]: errors of time, [1]: errors of power. */
+/* Prediction errors of a method that was fitted to @samples modes, in percent: median and quartiles
+ * of repeated fits. [0]: errors of time, [1]: errors of power. */
 struct jetwatt_report_curve {
 	size_t samples;
 	double median[2], q1[2], q3[2];

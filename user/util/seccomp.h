@@ -8,11 +8,11 @@
 
 #include <errno.h>
 
-/* Deny the calls that can reach into another process or change the system: ptrace(2),
- * process_vm_writev(2), pidfd_getfd(2), kexec, modules, mounts. A denied call fails with EPERM.
- * A filter does not see paths, so open(2) of /proc/PID/mem is not denied: the process must also
- * lack the rights of ptrace(2). Applies to all threads. Return: 0; -EBUSY if a thread has a filter
- * of its own; other negative errno. */
+/* Deny the calls that can reach into another process or change the system, such as ptrace(2),
+ * process_vm_writev(2), pidfd_getfd(2), kexec, modules, mounts. A denied call fails with EPERM. A
+ * filter does not see paths, so open(2) of /proc/PID/mem is not denied: the process must also lack
+ * the rights of ptrace(2). Applies to all threads. Return: 0; -EBUSY if a thread has a filter of
+ * its own; other negative errno. */
 int jetwatt_seccomp_deny(void);
 
 /* Check whether jetwatt_seccomp_deny() failed because the kernel or the machine lacks seccomp(2).
