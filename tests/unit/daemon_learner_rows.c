@@ -218,6 +218,42 @@ TEST_F(learner, drift_is_checked_in_a_mode_that_is_not_too_slow)
 	EXPECT_TRUE(jetwatt_mode_same(&m[100], &self->l.check.mode));
 }
 
+/* After the first seconds, readings may let a job lag behind the fastest preset by 2 % of its time only. A mode that
+ * is faster than the preset gains time for further readings. */
+TEST_F(learner, job_hardly_lags_behind_the_fastest_preset)
+{
+	const struct jetwatt_mode *m = self->l.known.mode;
+	struct jetwatt_row rows[] = { row(&m[0], 5000, 8), row(&m[150], 2000, 16) }, faster = row(&m[170], 1600, 17);
+	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 2, .first = &m[150], .firsts = 1 };
+	struct jetwattd_terms t = at(0);
+	struct jetwattd_step s;
+
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_resume(&self->l, &t);
+	jetwattd_learner_next(&self->l, &t, &s);
+	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 4000));
+	t = at(65);
+	jetwattd_learner_next(&self->l, &t, &s);
+	/* 3 s in a mode that is half as fast cost 1.5 s, of which 2 % of 50 s are permitted. */
+	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 1999));
+	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 2500));
+	EXPECT_LT(fabs(jetwattd_lag_when(&self->l, 3, 4000) - (65 + 25)), 1);
+	ASSERT_EQ(0, jetwattd_learner_estimate(&self->l, &faster));
+	t = at(69);
+	jetwattd_learner_next(&self->l, &t, &s);
+	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 4000));
+	/* A job of which no preset is known cannot lag. */
+	prior.firsts = 0;
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	t = at(0);
+	jetwattd_learner_resume(&self->l, &t);
+	t = at(65);
+	jetwattd_learner_next(&self->l, &t, &s);
+	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 30, 4000));
+}
+
 /* While a job runs for hours, the next choice is due after half a minute, or later if choosing takes
  * much CPU time. */
 TEST_F(learner, next_choice_is_due_by_running_time_and_cpu_time)

@@ -87,6 +87,7 @@ int jetwattd_learner_begin(struct jetwattd_learner *l, const struct jetwattd_pri
 	l->steps.windows = 0;
 	l->taken = l->checked = 0;
 	l->run_ns = l->ran_ns = 0;
+	l->lead_s = 0;
 	jetwattd_learner_forget_misses(l);
 	set_first(l, prior);
 	for (size_t i = 0; i < prior->rows && !err; i++)
@@ -151,10 +152,10 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 	long i;
 
 	l->terms = *terms;
-	jetwattd_allowance_ran(l);
+	best = jetwattd_best(l);
+	jetwattd_allowance_ran(l, best);
 	if (l->check.state)
 		return check_step(l, step);
-	best = jetwattd_best(l);
 	l->by_energy = terms->least_energy && !(best && jetwattd_misses_deadline(l, best));
 	l->best_objective = best ? jetwattd_row_objective(l, best) : 0;
 	l->begun_ns = terms->now_ns;
@@ -241,7 +242,7 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	}
 	if (out == JETWATTD_MEASURED && tried && !has_turned && check_first_row(l, 0))
 		return JETWATTD_FOLLOW_CHECK;
-	jetwattd_allowance_ran(l);
+	jetwattd_allowance_ran(l, has_turned ? NULL : jetwattd_row_after(l, out));
 	/* No best mode of the changed job was known when the step began. */
 	if (has_turned)
 		l->best_objective = l->gain_s = 0;
@@ -259,6 +260,6 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_terms *terms)
 {
 	l->terms = *terms;
-	jetwattd_allowance_ran(l);
+	jetwattd_allowance_ran(l, jetwattd_best(l));
 	return l->spent->ran_s >= l->again_s;
 }

@@ -308,6 +308,8 @@ struct jetwattd_steps {
  * @first_w: power of each mode of @first, in W, as stated in the preset's name; 0: unknown
  * @run_ns: time at which learning this job began; 0: not yet
  * @ran_ns: time up to which the running time is counted in @spent; 0: none yet
+ * @lead_s: work of the job minus what the fastest measured preset would have done in the same time, after the
+ *	first seconds of the job, in s of the preset's work; negative: the job lags behind
  * @by_energy: 1: modes are compared by energy in this step; 0: by time, also while the best mode misses
  *	a latency limit
  * @best_objective: time or energy of a minibatch in the best mode when the step began, in ms or mJ, depending on
@@ -342,6 +344,7 @@ struct jetwattd_learner {
 	size_t first[JETWATTD_FIRST], firsts;
 	double first_w[JETWATTD_FIRST];
 	uint64_t run_ns, ran_ns;
+	double lead_s;
 	int by_energy;
 	double best_objective, gain_s, rest_s, again_s;
 	struct jetwattd_cost cost;

@@ -173,14 +173,15 @@ int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_r
 }
 
 /* Return: 1 if the row has a time, and a further reading of its mode costs at most PART of the rest of
- * the share. */
+ * the share and does not let the job lag behind a preset. */
 static int can_check(const struct jetwattd_learner *l, const struct jetwatt_row *row)
 {
 	const struct jetwatt_row *best = jetwattd_best(l);
 	double by = best ? best->time_ms / row->time_ms : 1;
 
 	return jetwattd_is_complete(row) &&
-	       jetwattd_reading_cost(l, row->time_ms, by) <= PART * jetwattd_share_left(l);
+	       jetwattd_reading_cost(l, row->time_ms, by) <= PART * jetwattd_share_left(l) &&
+	       !jetwattd_lag_when(l, jetwattd_reading_cost(l, row->time_ms, 0), jetwattd_row_objective(l, row));
 }
 
 int jetwattd_drift_check_first(struct jetwattd_learner *l)

@@ -162,7 +162,7 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 	for (size_t i = 0; i < l->known.nr_modes; i++) {
 		const struct jetwatt_prediction *p = &l->known.prediction[i];
 		double ratio = l->best_objective / jetwattd_objective_of(l, p->time_ms, p->power_w);
-		double over, by, cost, when;
+		double over, by, cost, when, lag;
 		int pays, can;
 
 		if (l->seen[i])
@@ -181,8 +181,10 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 		pays = by * reading_s(l, p->time_ms) > cost;
 		can = sure || jetwattd_is_affordable(l, i, best) ||
 		      (pays && reading_s(l, worst_ms(l, i, best)) <= SLOW_SHARE * l->spent->ran_s);
-		if (!can || (!pays && (by * expected <= cost || cost > left))) {
-			when = cost > left ? jetwattd_share_when(l, cost) : 0;
+		lag = jetwattd_lag_when(l, reading_s(l, p->time_ms),
+					l->best_objective / ratio * exp(hypot(p->time_sd, least)));
+		if (lag > 0 || !can || (!pays && (by * expected <= cost || cost > left))) {
+			when = fmax(lag, cost > left ? jetwattd_share_when(l, cost) : 0);
 			l->again_s = fmin(l->again_s, fmax(cost / by, when));
 			continue;
 		}
@@ -243,9 +245,14 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	i = jetwattd_raise_one_knob(l, best);
 	if (i < 0)
 		i = jetwattd_pick_unpredicted(l);
-	if (i < 0)
-		l->again_s = jetwattd_share_when(l, jetwattd_reading_cost(l, LONGER * best->time_ms, 1.0 / LONGER));
-	return i;
+	if (i >= 0) {
+		double worst = worst_ms(l, (size_t)i, best);
+
+		l->again_s = jetwattd_lag_when(l, reading_s(l, worst), l->best_objective * worst / best->time_ms);
+		return l->again_s > 0 ? -1 : i;
+	}
+	l->again_s = jetwattd_share_when(l, jetwattd_reading_cost(l, LONGER * best->time_ms, 1.0 / LONGER));
+	return -1;
 }
 
 static long pick_now(struct jetwattd_learner *l, int *exact)
