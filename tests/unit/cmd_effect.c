@@ -2,12 +2,16 @@
 /*
  * The comparison of two series of measurements: if nothing has changed, a change is reported at
  * most at the stated false positive rate; a real change is found. The series are autocorrelated, as
- * power is.
+ * power is. Which rail is named as the cause.
  */
 #include <math.h>
 #include <stdlib.h>
 
+#include "../../user/cmd/compare/compare.c"
 #include "../../user/cmd/compare/effect_size.c"
+#include "../../user/cmd/compare/minibatch_table.c"
+#include "../../user/cmd/stat/fail_if.c"
+#include "../../user/cmd/stat/threshold.c"
 #include "kselftest_harness.h"
 
 static double normal(void)
@@ -123,6 +127,31 @@ TEST(single_values_have_the_stated_coverage)
 	EXPECT_EQ(1, e.change);
 	EXPECT_LT(e.confidence, 0);
 	EXPECT_EQ(0, jetwatt_effect_moved(&e));
+}
+
+TEST(of_the_rails_that_changed_significantly_the_largest_change_is_named)
+{
+	const struct jetwatt_effect sure = { .delta = 1, .confidence = 1 }, unsure = { .delta = 1, .confidence = .5 };
+	struct compare_line line[] = { { .name = "energy", .e = sure }, { .name = "VDD_GPU", .part = 1, .e = unsure },
+				       { .name = "VDD_CPU", .part = 1, .e = sure } };
+	const double mean[][2] = { { 10, 12 }, { 5, 8 }, { 2, 2.5 } };
+	const struct compare_line *most;
+	double share;
+	int changed;
+
+	for (int i = 0; i < 3; i++)
+		memcpy(line[i].e.mean, mean[i], sizeof(mean[i]));
+	most = largest_rail_change(line, 3, &changed, &share);
+	EXPECT_EQ(&line[2], most);
+	EXPECT_TRUE(changed);
+	EXPECT_LT(fabs(share - .25), 1e-12);
+	/* The total energy has changed, but that of no rail. */
+	EXPECT_EQ(NULL, largest_rail_change(line, 2, &changed, &share));
+	EXPECT_TRUE(changed);
+	/* A rail has changed, but not the total energy. */
+	line[0].e.confidence = .5;
+	EXPECT_EQ(NULL, largest_rail_change(line, 3, &changed, &share));
+	EXPECT_FALSE(changed);
 }
 
 TEST_HARNESS_MAIN

@@ -171,22 +171,25 @@ static int compare_rows(const struct jetwatt_minibatch_table *a,
 	return err ? err : n;
 }
 
-/* Return: the rail whose energy changed most, NULL if the change of its energy or of the total
- * energy is not significant. @share: the rail's share of the change in total energy; above 1 or
- * negative if other rails changed in the opposite direction. */
+/* Find the rail whose energy changed most. @changed: 1: the change of the total energy is
+ * significant; else 0. @share: the rail's share of the change in total energy; above 1 or negative if
+ * other rails changed in the opposite direction. Return: the rail; NULL if the change of the total
+ * energy or of every rail's energy is not significant. */
 static const struct compare_line *largest_rail_change(const struct compare_line *line, int n,
-						      double *share)
+						      int *changed, double *share)
 {
 	const struct compare_line *most = NULL, *energy = NULL;
 
 	for (int i = 0; i < n; i++) {
 		if (!line[i].part && !line[i].per && !strcmp(line[i].name, "energy"))
 			energy = &line[i];
-		if (line[i].part && (!most || fabs(line[i].e.mean[1] - line[i].e.mean[0]) >
-				     fabs(most->e.mean[1] - most->e.mean[0])))
+		if (line[i].part && jetwatt_effect_moved(&line[i].e) &&
+		    (!most || fabs(line[i].e.mean[1] - line[i].e.mean[0]) >
+			      fabs(most->e.mean[1] - most->e.mean[0])))
 			most = &line[i];
 	}
-	if (!most || !energy || !jetwatt_effect_moved(&energy->e) || !jetwatt_effect_moved(&most->e))
+	*changed = energy && jetwatt_effect_moved(&energy->e);
+	if (!most || !*changed)
 		return NULL;
 	*share = (most->e.mean[1] - most->e.mean[0]) / (energy->e.mean[1] - energy->e.mean[0]);
 	return most;
@@ -226,6 +229,7 @@ static void compare_print(const struct compare_input *in,
 {
 	const struct compare_line *most;
 	double share;
+	int changed;
 	char conf[16], mean[2][16], change[16], lo[16], hi[16];
 
 	for (int k = 0; k < 2; k++)
@@ -255,9 +259,11 @@ static void compare_print(const struct compare_input *in,
 		       change, factor ? ' ' : '%', moved ? jetwatt_terminal_color_end(&in->args) : "", lo,
 		       hi, jetwatt_effect_size(e), conf);
 	}
-	most = largest_rail_change(line, n, &share);
+	most = largest_rail_change(line, n, &changed, &share);
 	if (most)
 		printf("\n %.0f %% of the change in energy is on %s\n", 100 * share, most->name);
+	else if (changed)
+		printf("\n the energy has changed, but that of no rail significantly\n");
 	else if (rows[0].nr && rows[1].nr)
 		printf("\n the energy has not changed significantly\n");
 }
@@ -269,6 +275,7 @@ static void compare_print_json(const struct compare_input *in,
 	const struct compare_line *most;
 	struct jetwatt_json j;
 	double share;
+	int changed;
 
 	jetwatt_json_init(&j, stdout, 1);
 	jetwatt_json_object(&j, NULL);
@@ -301,7 +308,7 @@ static void compare_print_json(const struct compare_input *in,
 		jetwatt_json_end(&j);
 	}
 	jetwatt_json_end(&j);
-	most = largest_rail_change(line, n, &share);
+	most = largest_rail_change(line, n, &changed, &share);
 	jetwatt_json_string(&j, "most_of_energy", most ? most->name : NULL);
 	jetwatt_json_real(&j, "share_of_energy", most ? share : NAN, 4);
 	jetwatt_json_end(&j);
