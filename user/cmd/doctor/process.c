@@ -36,11 +36,11 @@
  * minibatches that it detects would be wrong. */
 #define SHARE_MIN		0.9
 
-/* System call in which polls found threads named @thread asleep; @polls: how often such a thread was
- * found, counted once per thread and poll. */
+/* System call in which polls found threads named @thread asleep; @polls: number of polls that found at
+ * least one such thread in it; @last: number of the last of these polls, counted from 1. */
 struct sleep_place {
 	char thread[20], call[100];
-	unsigned int polls;
+	unsigned int polls, last;
 };
 
 struct watched_process {
@@ -155,7 +155,9 @@ static void add_sleep(struct watched_process *p, const char *task, const char *c
 		snprintf(p->sleep_place[i].thread, sizeof(p->sleep_place[i].thread), "%s", thread);
 		snprintf(p->sleep_place[i].call, sizeof(p->sleep_place[i].call), "%s", call);
 	}
-	p->sleep_place[i].polls++;
+	/* Threads may share a name: count each poll once, so that the share is at most 100 %. */
+	p->sleep_place[i].polls += p->sleep_place[i].last != p->polls;
+	p->sleep_place[i].last = p->polls;
 }
 
 static void poll_thread(struct watched_process *p, const char *task)
@@ -189,6 +191,7 @@ static void process_poll(struct watched_process *p)
 	struct dirent *e;
 	DIR *dir;
 
+	p->polls++;
 	snprintf(path, sizeof(path), "/proc/%d/task", p->pid);
 	dir = opendir(path);
 	while (dir && (e = readdir(dir)))
@@ -198,7 +201,6 @@ static void process_poll(struct watched_process *p)
 		}
 	if (dir)
 		closedir(dir);
-	p->polls++;
 }
 
 static void process_measure(struct watched_process *p)
