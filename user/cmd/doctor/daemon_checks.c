@@ -99,12 +99,13 @@ static int query_unit(const char *name, char *load, char *active, char *enabled)
 static void check_units(struct jetwatt_doctor *d)
 {
 	static const char *const ours[] = { "jetwattd", "jetwatt-knobs", "jetwatt-files", "jetwatt-exporter",
-					    "jetwatt-sync", NULL };
+					    "jetwatt-telemetry", "jetwatt-mqtt", "jetwatt-sync",
+					    "jetwatt-sync.timer", "jetwatt-profiles.socket", NULL };
 	/* nvpmodel is not in this list of units, because it sets a mode only once, at boot, before
 	 * the state is saved. */
 	static const char *const others[] = { "jetson_clocks", "jtop", "tlp", "tuned",
 					      "power-profiles-daemon", NULL };
-	char load[32], active[32], enabled[32], failed[160] = "", turn[200] = "";
+	char load[32], active[32], enabled[32], failed[240] = "", turn[200] = "";
 	int there = 0;
 
 	if (access("/run/systemd/system", F_OK)) {
