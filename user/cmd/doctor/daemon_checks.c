@@ -19,7 +19,7 @@
 #define say	jetwatt_doctor_finding
 #define POLICY	"/etc/jetwatt/jetwattd.conf"
 
-/* Return: 1 if jetwattd answers on the default control socket, else 0. */
+/* Return: 1 if jetwattd answers on the default control socket, even if it refuses; else 0. */
 static int check_daemon(struct jetwatt_doctor *d)
 {
 	static char answer[JETWATTD_RESPONSE_MAX + 1];
@@ -27,11 +27,16 @@ static int check_daemon(struct jetwatt_doctor *d)
 	int wanted = !access(POLICY, F_OK);
 
 	answer[strcspn(answer, "\n")] = '\0';
-	if (!err)
-		say(d, OK, 0, "daemon", NULL, "jetwattd is running: %.120s", answer);
-	else if (err == -EACCES || err == -EPERM)
+	if (err == -EACCES || err == -EPERM ||
+	    (!err && !strncmp(answer, JETWATTD_NOT_PERMITTED, strlen(JETWATTD_NOT_PERMITTED))))
 		say(d, WARN, 0, "daemon", "sudo jetwatt doctor",
 		    "not checked: only root and members of the group that may query jetwattd (default: jetwatt) can");
+	else if (!err && !strncmp(answer, JETWATTD_REFUSED, strlen(JETWATTD_REFUSED)))
+		say(d, WARN, 0, "daemon", "systemctl status jetwattd",
+		    "jetwattd refused to report its status: %.120s",
+		    answer + strlen(JETWATTD_REFUSED));
+	else if (!err)
+		say(d, OK, 0, "daemon", NULL, "jetwattd is running: %.120s", answer);
 	else if (err != -ENOENT && err != -ECONNREFUSED)
 		say(d, WARN, 0, "daemon", "systemctl status jetwattd",
 		    "jetwattd does not answer: %s", strerror(-err));
