@@ -86,8 +86,10 @@ static int import_size(struct jetwatt_db *db, int64_t id, const struct jetwatt_r
 	size_t m = 0;
 	int rc;
 
-	if (!out)
+	if (!out) {
+		snprintf(e->why, sizeof(e->why), "%s", strerror(ENOMEM));
 		return -ENOMEM;
+	}
 	for (int i = 0; i < n; i++)
 		if (size[i] == batch)
 			out[m++] = (struct jetwatt_db_row){ .row = row[i], .settled = true };
