@@ -44,17 +44,22 @@ static int prints(struct jetwatt_board *b, int json, int knobs, int sensors, con
 
 TEST_F(board, the_text_names_what_was_restored)
 {
-	EXPECT_TRUE(prints(self->b, 0, 0, 0, "nothing to restore: there is no saved state: "));
-	EXPECT_TRUE(prints(self->b, 0, 1, 0, "all knobs were restored: "));
-	EXPECT_TRUE(prints(self->b, 0, 0, 1, "the settings of the power sensors were restored: "));
-	EXPECT_TRUE(prints(self->b, 0, 1, 1, "all knobs and the settings of the power sensors were restored: "));
+	EXPECT_TRUE(prints(self->b, 0, 0, -ENOENT, "nothing to restore: there is no saved state: "));
+	EXPECT_TRUE(prints(self->b, 0, 1, -ENOENT, "all knobs were restored: "));
+	EXPECT_TRUE(prints(self->b, 0, 0, -EBUSY, "no knobs to restore; a running process still uses the "
+			   "changed settings of the power sensors: "));
+	EXPECT_TRUE(prints(self->b, 0, 1, -EBUSY, "all knobs were restored; a running process still uses the "
+			   "changed settings of the power sensors: "));
+	EXPECT_TRUE(prints(self->b, 0, 0, 0, "the settings of the power sensors were restored: "));
+	EXPECT_TRUE(prints(self->b, 0, 1, 0, "all knobs and the settings of the power sensors were restored: "));
 }
 
 TEST_F(board, json_is_true_for_either)
 {
-	EXPECT_TRUE(prints(self->b, 1, 0, 0, "{\"restored\":false,"));
-	EXPECT_TRUE(prints(self->b, 1, 1, 0, "{\"restored\":true,"));
-	EXPECT_TRUE(prints(self->b, 1, 0, 1, "{\"restored\":true,"));
+	EXPECT_TRUE(prints(self->b, 1, 0, -ENOENT, "{\"restored\":false,"));
+	EXPECT_TRUE(prints(self->b, 1, 0, -EBUSY, "{\"restored\":false,"));
+	EXPECT_TRUE(prints(self->b, 1, 1, -ENOENT, "{\"restored\":true,"));
+	EXPECT_TRUE(prints(self->b, 1, 0, 0, "{\"restored\":true,"));
 }
 
 TEST_HARNESS_MAIN

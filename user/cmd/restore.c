@@ -15,13 +15,17 @@ struct restore_input {
 	int json;
 };
 
-/* @knobs, @sensors: 1: the knobs, or the settings of the sensors, were restored */
+/* @knobs: 1: the knobs were restored; 0: no knobs are saved. @sensors: result of
+ * jetwatt_board_sensors_restore(). */
 static void restore_print(struct jetwatt_board *board, const struct restore_input *in, int knobs, int sensors)
 {
-	static const char * const text_of[2][2] = {
-		{ "nothing to restore: there is no saved state", "the settings of the power sensors were restored" },
-		{ "all knobs were restored", "all knobs and the settings of the power sensors were restored" },
+	static const char * const text_of[2][3] = {
+		{ "nothing to restore: there is no saved state", "the settings of the power sensors were restored",
+		  "no knobs to restore; a running process still uses the changed settings of the power sensors" },
+		{ "all knobs were restored", "all knobs and the settings of the power sensors were restored",
+		  "all knobs were restored; a running process still uses the changed settings of the power sensors" },
 	};
+	int of_sensors = !sensors ? 1 : sensors == -EBUSY ? 2 : 0;
 	struct jetwatt_mode mode;
 	struct jetwatt_json j;
 	char name[96] = "", text[64];
@@ -32,11 +36,11 @@ static void restore_print(struct jetwatt_board *board, const struct restore_inpu
 	if (in->json) {
 		jetwatt_json_init(&j, stdout, 0);
 		jetwatt_json_object(&j, NULL);
-		jetwatt_json_bool(&j, "restored", knobs || sensors);
+		jetwatt_json_bool(&j, "restored", knobs || !sensors);
 		jetwatt_json_string(&j, "mode", name);
 		jetwatt_json_end(&j);
 	} else if (!in->args.quiet) {
-		printf("%s: %s\n", text_of[knobs][sensors],
+		printf("%s: %s\n", text_of[knobs][of_sensors],
 		       jetwatt_terminal_mode(&mode, text, sizeof(text)));
 	}
 }
@@ -66,8 +70,8 @@ int jetwatt_cmd_restore(int argc, char **argv)
 	err = jetwatt_board_restore(board, &e);
 	if (err && err != -ENOENT)
 		code = jetwatt_error_board(err, &e);
-	else
-		restore_print(board, &in, !err, !sensors);
+	else if (!err || !code)
+		restore_print(board, &in, !err, sensors);
 	jetwatt_board_close(board);
 	return code;
 }
