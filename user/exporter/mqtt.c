@@ -137,8 +137,8 @@ static void on_connect(struct mosquitto *m, void *arg, int rc)
 		jetwatt_notice("connection refused by the broker: %s", mosquitto_connack_string(rc));
 		return;
 	}
-	mosquitto_publish(m, NULL, l->state, 6, "online", QOS, true);
-	atomic_fetch_add(&l->flying, 1);
+	if (!mosquitto_publish(m, NULL, l->state, 6, "online", QOS, true))
+		atomic_fetch_add(&l->flying, 1);
 	atomic_store(&l->up, 1);
 	atomic_store(&l->logged, 0);
 	jetwatt_notice("connected to the broker, publishing: %s", l->topic);
