@@ -46,6 +46,7 @@ static int model_file_put(const char *temp, int fd, const unsigned char *bytes, 
 	if (!f) {
 		err = -errno;
 		close(fd);
+		unlink(temp);
 		return err;
 	}
 	if (fwrite(bytes, 1, len, f) != len || fflush(f) || fchmod(fd, 0666 & ~mask) || fsync(fd))
