@@ -55,14 +55,12 @@ enum jetwatt_graph_cost {
  * @cost: kind of the cost of a node with this operator
  * @each: operations per element; for a pool, operations per output element beyond one for each
  *	element of the window; for a recurrent layer, the number of gates
- * @weight: index of the input that holds the weights of a convolution or product
  */
 struct jetwatt_graph_op {
 	const char *name;
 	void (*shape)(struct jetwatt_graph_rule *u);
 	enum jetwatt_graph_cost cost;
 	double each;
-	int weight;
 };
 
 /* Return: the operator of node @n, NULL if it is unknown. */
