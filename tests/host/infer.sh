@@ -6,7 +6,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-infer
 . tests/host/check.inc
-echo 1..11
+echo 1..12
 
 python3 - $d << 'END_OF_BOARD'
 import random, sys
@@ -85,6 +85,9 @@ result "a latency without a request rate is refused" $?
 ask 30 100 60 --least energy
 [ $status = 2 ]
 result "a server with another objective is refused" $?
+ask 30 100 60 --reuse
+[ $status = 2 ] && grep -q -- "--latency cannot be combined with .* --reuse" $d/err
+result "a server cannot reuse the measurements of the database" $?
 grep ',16,' $d/some.csv | sed '1i cores,cpu_khz,gpu_hz,emc_hz,batch,time_ms,power_w' > $d/one.csv
 run build/jetwatt optimize --power 30W --latency 600ms --arrival 60Hz --profile $d/one.csv \
 	--modes $d/modes.csv --batch 8,16

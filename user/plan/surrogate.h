@@ -52,7 +52,8 @@ void jetwatt_surrogate_free(struct jetwatt_surrogate *v);
  * @seed: seed of all random choices
  * @full: 1: the caller permits a full fit that could also be postponed; set to 0 after any full fit
  *
- * Without any measured row, the surrogate gets a model only if the references cover the modes.
+ * Without any measured row, the surrogate gets a model only if the references cover the modes. Rows of
+ * other devices in the prior are not used.
  *
  * Return: 0, negative errno.
  */

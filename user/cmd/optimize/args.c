@@ -79,10 +79,10 @@ static void optimize_check_server(struct jetwatt_optimize *in)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--power 30W --latency 100ms --arrival 60Hz",
 				       "a server needs a power budget, a latency limit and a request rate"));
 	if (in->ask.time_ms > 0 || in->least > 0 || in->front || in->explain || in->plot ||
-	    in->predictions || in->minibatches || in->presets)
+	    in->predictions || in->minibatches || in->presets || in->store.reuse)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "--json FILE contains the complete result",
-				       "--latency cannot be combined with --time-ms, --least power or energy, --front, --explain, --plot, --predictions, --minibatches or --presets"));
+				       "--latency cannot be combined with --time-ms, --least power or energy, --front, --explain, --plot, --predictions, --minibatches, --presets or --reuse"));
 	if (job && !in->store.sizes)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "--batch 1,4,16,32",
 				       "the minibatch sizes to try are not given"));
