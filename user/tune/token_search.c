@@ -2,8 +2,8 @@
 /*
  * Searches the mode of a language model's server. With the objective time and a power budget, the plan
  * chooses modes for least time per token, otherwise modes to learn the whole grid: all but RESERVE of
- * the modes if the objective is time and no latency is limited, else half of them. Then the best
- * candidate is measured until the best candidate is a measured one.
+ * the modes for least time under a power budget without a limit of a latency, else half of them. Then
+ * the best candidate is measured until the best candidate is a measured one.
  */
 #include "tune/token_search.h"
 
@@ -17,7 +17,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* With the objective time and no limit of a latency: number of modes reserved for candidates that are
+/* With the objective time, a power budget and no limit of a latency: number of modes reserved for candidates that are
  * only predicted, if more than RESERVE + 3 modes may be measured. */
 #define RESERVE		2
 /* Largest number of verified modes. */
@@ -244,7 +244,8 @@ static int verify(struct jetwatt_tokens *t, struct jetwatt_tuner *l, unsigned in
 int jetwatt_token_search(struct jetwatt_tokens *t, struct jetwatt_tuner *l, unsigned int most,
 			 struct jetwatt_verify *c)
 {
-	int under_budget = t->q.minimise == JETWATT_MIN_TIME && !(t->ttft_ms > 0 || t->tpot_ms > 0);
+	int under_budget = t->q.minimise == JETWATT_MIN_TIME && t->q.power_w > 0 &&
+			   !(t->ttft_ms > 0 || t->tpot_ms > 0);
 	unsigned int first = under_budget ? (most > 3 + RESERVE ? most - RESERVE : most) : (most + 1) / 2;
 	struct choice k;
 	int err = choice_alloc(&k, l->nr_modes);
