@@ -218,6 +218,8 @@ class Sources(Case):
     def test_exporter(self):
         with mock.patch.dict(os.environ, JETWATT_EXPORTER="127.0.0.1:" + os.environ["JETWATT_TEST_PORT"]):
             self.served("exporter", 5)
+            # With --telemetry, the exporter serves the metrics without jetwattd.
+            self.assertIn("metrics of jetwatt-exporter", jetwatt.sources.Exporter().text)
 
     def test_jetwattd_refuses(self):
         path = os.path.join(self.root, "control")

@@ -219,7 +219,7 @@ class Exporter(Daemon):
     def __init__(self, root: str = "/", address: Optional[str] = None) -> None:
         self.address = address or os.environ.get("JETWATT_EXPORTER", EXPORTER)
         super().__init__(root)
-        self.text = "metrics of jetwattd over HTTP, a new value every 2 s to 3 s"
+        self.text = "metrics of jetwatt-exporter over HTTP, a new value at least every 3 s"
 
     def _fetch(self) -> str:
         url = "http://%s/metrics" % self.address
