@@ -13,7 +13,7 @@
 #define BAR		30
 #define LABEL		10	/* columns before a line chart */
 
-/* Print telemetry on one line; telemetry series that do not fit on the line are left out. */
+/* Print telemetry on one line; the first series that does not fit, and all after it, are left out. */
 static void draw_telemetry(const struct jetwatt_top *t, int y)
 {
 	char title[JETWATT_TELEMETRY_NAME_LEN], text[80];
@@ -82,8 +82,8 @@ static int draw_rails(const struct jetwatt_top *t, const struct jetwatt_session 
 	return y;
 }
 
-/* Draw the total power over the window as columns, and a tick for each minibatch below. @rows:
- * height. Return: the number of the next free line of the screen. */
+/* Draw the total power over the window as columns, and a tick below each column in which a minibatch
+ * ended. @rows: height of the columns, in lines. Return: the number of the next free line. */
 static int draw_chart(const struct jetwatt_top *t, const struct jetwatt_top_view *view, int y,
 		      int rows)
 {
@@ -142,8 +142,8 @@ static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 			 t->total_w > 0 ? 100 * fmax(t->rest_w, 0) / t->total_w : 0);
 }
 
-/* Return the number of lines that the jobs need, without the line of the power that is attributed
- * to no job. */
+/* Return the number of lines that the jobs need, without their heading and the line of the power that
+ * is attributed to no job. */
 static int job_lines(const struct jetwatt_top *t)
 {
 	int n = t->nr_jobs;

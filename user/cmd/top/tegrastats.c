@@ -40,10 +40,10 @@ int jetwatt_top_tegrastats(struct jetwatt_session *w, double interval_s, FILE *f
 	w->on_power = on_power;
 	w->arg = &rows;
 	while (!jetwatt_session_run(w, POLL_MS) || !(w->failed || w->stop)) {
-		/* There are no waits, with which the samples would have to be ordered. */
+		/* No probe is open, so samples need not be held back for later waits. */
 		jetwatt_join_flush(w->join);
 		jetwatt_session_discard(w, w->power_ns);
-		/* The reader of a pipe has gone. */
+		/* A failed write: for example, the reader of a pipe has ended. */
 		if (fflush(f))
 			break;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt top: the main loop. The loop reads a board or replays a trace, handles keys, and redraws
- * the screen ten times per second.
+ * the screen about ten times per second.
  */
 #include "cmd/top/top.h"
 
@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
 	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
 	{ "replay", REPLAY, "TRACE", 0, "Show a recorded run instead of this board", 0 },
 	{ "speed", SPEED, "FACTOR", 0, "Speed of the replay relative to the recording; default: 1", 0 },
-	{ "tegrastats", TEGRASTATS, NULL, 0, "Print lines as tegrastats does to standard output, until SIGINT", 0 },
+	{ "tegrastats", TEGRASTATS, NULL, 0, "Print lines as tegrastats does to standard output, until SIGINT or SIGTERM", 0 },
 	{ "interval", INTERVAL, "MS", 0, "With --tegrastats: time between two lines; default: 1000", 0 },
 	{ 0 }
 };
@@ -192,7 +192,7 @@ static int begin_screen(struct jetwatt_top_view *view)
 	return 0;
 }
 
-/* Return: 1: quit. */
+/* Return: 1: quit; 0: continue. */
 static int handle_key(int c, double *window_s, struct jetwatt_top_view *view)
 {
 	switch (c) {
