@@ -42,8 +42,8 @@ static int read_report(const char *path, char **text, size_t *len)
 	return rc ? rc : *len > JETWATT_JSON_READ_MAX ? -EFBIG : 0;
 }
 
-/* Create the parent directories of @path. @below: offset in @path where the part below the report's
- * own directory begins. */
+/* Create the parent directories of @path that do not exist. @below: number of characters of @path up to
+ * and with the "/" after the directory for the board's files, which exists. Return: 0 or a negative errno. */
 static int make_parent_dirs(const char *path, size_t below)
 {
 	char at[512];
@@ -218,8 +218,8 @@ static void print_presets(struct jetwatt_json *j, const struct jetwatt_board *b)
 	jetwatt_presets_free(all);
 }
 
-/* Open the board in @dir and print what was found. If the board cannot be opened, only the rails in
- * the report are printed. */
+/* Open the board in @dir and print what was found. If the board cannot be opened, print the reason and
+ * the rails in the report. */
 static void replay_print(struct jetwatt_doctor *d, const struct jetwatt_board_report *r,
 			 const char *dir)
 {
@@ -255,8 +255,8 @@ static void replay_print(struct jetwatt_doctor *d, const struct jetwatt_board_re
 	jetwatt_board_close(b);
 }
 
-/* Create the directory for the board's files: @into, or a temporary one. @dir: DIR_LEN bytes.
- * Return: 0 or a negative errno. */
+/* Create the directory for the board's files: @into, or if it is NULL a temporary one. @dir: receives
+ * its path, DIR_LEN bytes. Return: 0 or a negative errno. */
 static int new_dir(const char *into, char *dir)
 {
 	const char *tmp = getenv("TMPDIR");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writes the reported power sensors as a device tree overlay for the simulated board (format of
- * tests/sim/boards): each i2c bus with the simulated adapter, and on it the chips and channels with
- * all reported properties, except references to other nodes.
+ * tests/sim/boards): each i2c bus that has a power sensor, with the simulated adapter, and on it the
+ * sensors and channels with their reported properties, except phandles and supplies.
  */
 #include "cmd/doctor/report.h"
 
@@ -29,8 +29,8 @@ static void overlay_indent(const struct overlay *o)
 		putc('\t', o->f);
 }
 
-/* Return: whether the string is safe as a name or string in the DTS source. The report comes from
- * another machine, so any other string is left out of the overlay. */
+/* Return: whether the string is not empty and safe as a name or string in the DTS source. The report
+ * comes from another machine, so nodes and properties with other names are left out of the overlay. */
 static bool is_plain(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -44,8 +44,8 @@ static bool overlay_has_prefix(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-/* Return: whether the property is a list of zero-terminated strings. Any other property is written
- * as cells or bytes. */
+/* Return: whether the property is a list of zero-terminated strings, all of them safe (is_plain()). The
+ * value of any other property is written as cells or bytes. */
 static bool is_string_list(const uint8_t *p, size_t len)
 {
 	if (!len || p[len - 1])
@@ -61,7 +61,7 @@ static void overlay_property(struct overlay *o, const char *name,
 {
 	const uint8_t *p = file->data;
 
-	/* Phandles refer to nodes of the board's own tree, and the overlay does not define them. */
+	/* Phandles and supplies refer to nodes of the board's tree that the overlay does not define. */
 	if (!strcmp(name, "phandle") || !strcmp(name, "linux,phandle") || !strcmp(name, "name") ||
 	    strstr(name, "supply") || !is_plain(name, strlen(name)))
 		return;
@@ -139,7 +139,7 @@ static bool is_sensor(const struct jetwatt_report_file *file, char *chip, char *
 	return strlen(bus) > strlen(TREE) && is_plain(bus, strlen(bus));
 }
 
-/* Write one bus. The i2c address of a sensor is the part of its node name after "@". */
+/* Write one bus. Its address is the part of its node name after "@", or 0 if the name has no "@". */
 static void overlay_bus(struct overlay *o, const char *path)
 {
 	const char *name = strrchr(path, '/') + 1, *at = strchr(name, '@');

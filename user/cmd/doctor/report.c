@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt doctor --report: collects all parts of the report as JSON and as text, removes private
- * data, and writes the file.
+ * data, writes the JSON to the file, and prints the text, or with --json the JSON.
  */
 #include "cmd/doctor/report.h"
 
@@ -125,8 +125,8 @@ int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char
 		jetwatt_json_init(&g.j, f, 1);
 		report_gather(&g, d, loop);
 	}
-	/* Remove private data once more from the whole document, in case a file contains private
-	 * data unexpectedly. */
+	/* Remove ids, hardware addresses and home directories once more from the whole JSON, and
+	 * from the text also names, in case a file contains them unexpectedly. */
 	if (f && !fclose(f) && json)
 		clean = jetwatt_private_hide(&g.hide, json, false);
 	if (g.text && !fclose(g.text) && text)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The CUDA part of a report: which functions of interest the CUDA libraries export, and which
- * backend of the probe sees the waits of a small CUDA loop.
+ * backend of the probe sees the waits of a small CUDA loop, or of the job of --loop.
  */
 #include "cmd/doctor/report.h"
 
@@ -32,7 +32,7 @@ static const char *const libraries[] = {
 };
 
 /* Patterns of the names of functions of the CUDA driver library and runtime that wait, query,
- * launch or copy. */
+ * launch or copy, and of cuGetProcAddress(), which returns addresses of such functions. */
 static const char *const calls[] = {
 	"cu*Synchronize*", "cu*Query*", "cuLaunch*", "cudaLaunch*", "cuGraphLaunch*",
 	"cudaGraphLaunch*", "cuMemcpy*", "cudaMemcpy*", "cuStreamWait*", "cuGetProcAddress*", NULL
@@ -102,8 +102,8 @@ static void report_library(struct jetwatt_gather *g, const char *path)
 	close(fd);
 }
 
-/* Waits that one backend has seen, indexed by enum jetwatt_sync_call. @why: reason why the backend
- * could not attach. */
+/* @waits: number of waits that one backend has seen, indexed by enum jetwatt_sync_call; @launches: number
+ * of launches of GPU work before these waits; @why: reason why the backend could not attach. */
 struct counts {
 	struct jetwatt_probe *probe;
 	char why[192];
@@ -158,7 +158,7 @@ static int run_loop(char **argv, struct counts *c)
 
 static void report_backend(struct jetwatt_gather *g, const char *name, const struct counts *c)
 {
-	/* All kinds but the marks, for which the loop has no descriptor. */
+	/* All kinds but marks, which are not waits. */
 	static const char *const call[JETWATT_SYNC_CALLS] = {
 		[JETWATT_SYNC_POLLFD] = "pollfd", [JETWATT_SYNC_SYNCPT] = "syncpt",
 		[JETWATT_SYNC_STREAM] = "stream", [JETWATT_SYNC_EVENT] = "event",
@@ -187,7 +187,7 @@ static void report_backend(struct jetwatt_gather *g, const char *name, const str
 		*c->why ? "; not attached: " : "", c->why);
 }
 
-/* Source of the CUDA loop: a PyTorch script, or a CUDA program if only nvcc is installed. */
+/* Source of the CUDA loop: a PyTorch script, or a CUDA program if PyTorch cannot use CUDA. */
 #define TORCH	"import torch\na = torch.randn(1024, 1024, device='cuda')\n" \
 		"for _ in range(200):\n    for _ in range(8):\n        a = torch.tanh(a @ a)\n" \
 		"    torch.cuda.synchronize()\n"
@@ -206,7 +206,7 @@ static int shell_status(const char *command)
 }
 
 /* Find a way to run a CUDA loop and build it in @dir. @command: set to the shell command that runs
- * the loop. Return: "torch" or "nvcc"; NULL if neither works. */
+ * the loop. Return: "torch" or "nvcc"; NULL if neither works or the source cannot be written. */
 static const char *find_loop(const char *dir, char *command, size_t len)
 {
 	char path[256];
@@ -294,8 +294,8 @@ void jetwatt_gather_cuda(struct jetwatt_gather *g, const char *loop)
 		globfree(&found);
 	}
 	jetwatt_json_end(&g->j);
-	/* Only root can attach a backend; without root, the array "left_out" says that the waits
-	 * are missing. */
+	/* Without root the loop is not run; the array "left_out" then says that the waits are
+	 * missing. */
 	if (geteuid())
 		return;
 	snprintf(dir, sizeof(dir), "%.150s/jetwatt-XXXXXX", getenv("TMPDIR") ? : "/tmp");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies files of the board into a report. Only files that match the patterns below, those of the
- * telemetry series, and those of device tree nodes (report_tree.c) are read. Alarm files are
- * excluded, because reading an alarm clears it.
+ * Copies files of the board into a report: only files that match the patterns below, those of the
+ * telemetry series, and those of device tree nodes (report_tree.c). Of these, alarm files are not read,
+ * because reading an alarm clears it, and neither are files of serial numbers and MAC addresses.
  */
 #include "cmd/doctor/report.h"
 
@@ -90,7 +90,7 @@ static bool printable(const char *buf, size_t len, bool lines)
 	return true;
 }
 
-/* Return: whether the data are device tree strings: all zero-terminated, and none empty. */
+/* Return: whether the data are device tree strings: zero-terminated, printable, and none empty. */
 static bool is_dt_strings(const char *buf, size_t len)
 {
 	if (!len || buf[len - 1])
@@ -141,8 +141,8 @@ static int read_board_file(const char *name, char *buf, size_t *len)
 	return rc ? rc : *len == FILE_MAX ? -EFBIG : 0;
 }
 
-/* Add @path to the list of reported files. Return: true if @path must not be added again: it was in
- * the list already, or the list is full. */
+/* Add @path to the list of reported files. Return: true if the file must not be reported: it was in
+ * the list already, the list is full, or memory is exhausted. */
 static bool mark_reported(struct jetwatt_gather *g, const char *path)
 {
 	for (size_t i = 0; i < g->nr_seen; i++)

@@ -23,7 +23,8 @@ static const char *const common[] = {
 	"tegra", "tegra-ubuntu", "thor", "ubuntu", "xavier", NULL
 };
 
-/* Add a word of @len characters to @list, unless it is shorter than @least or a default name. */
+/* Add a word of @len characters to @list, unless it is shorter than @least or a default name, or the
+ * word or the list is too long. */
 static void private_add(char list[][80], int *nr, const char *word, size_t len, size_t least)
 {
 	if (len < least || len >= sizeof(list[0]) || *nr == JETWATT_PRIVATE_WORDS)
@@ -131,7 +132,8 @@ static size_t mac_length(const char *text, const char *s)
 }
 
 /* Return: number of characters of private data to remove at @s, 0 if no private data begin there;
- * @by: set to the text that replaces the removed characters. */
+ * @names: match also names of hosts and users. @by: set to the text that replaces the removed
+ * characters. */
 static size_t match_private(const struct jetwatt_private *p, const char *text, const char *s,
 			    bool names, const char **by)
 {

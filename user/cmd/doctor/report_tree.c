@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device tree's part of a report: power sensors and all their parent nodes, clocks of GPU and
- * memory, thermal zones. Sensors are found by their "compatible" property, wherever their nodes are
- * in the device tree.
+ * The device tree's part of a report: model of the board, power sensors and thermal zones with all their
+ * properties, and a few properties of the sensors' parent nodes and of the nodes of GPU, memory and
+ * host1x. Sensors are found by their "compatible" property, wherever their nodes are in the tree.
  */
 #include "cmd/doctor/report.h"
 
@@ -22,8 +22,8 @@ static bool tree_has_prefix(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-/* Return: the extent to which a node is added to the report: not at all, some of its properties, or
- * its whole subtree. */
+/* Return: the extent to which a node is added to the report: NOTHING; NODE: some of its properties;
+ * SUBTREE: the node and all nodes below it. */
 static enum extent node_extent(const char *name, const char *compatible, size_t len)
 {
 	static const char *const nodes[] = { "nvpmodel", "bwmgr", "icc", "emc", NULL };
@@ -62,8 +62,8 @@ static size_t read_compatible(struct jetwatt_gather *g, const char *path, char *
 	return len;
 }
 
-/* Add the main properties of all parents of a node, so that the sensor's bus and what it is
- * connected to are known. */
+/* Add the main properties of all parents of a sensor's node, except the root node: of the sensor's bus,
+ * and of the nodes above the bus. */
 static void report_parent_nodes(struct jetwatt_gather *g, const char *path)
 {
 	static const char *const leaf[] = {

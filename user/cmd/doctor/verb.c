@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The verb jetwatt doctor: parses its options, runs the checks, the report or the replay, and
- * prints whether the board is usable.
+ * The verb jetwatt doctor: parses its options, and runs the measurement of a process (-p), the report,
+ * the replay or, without these options, the checks, after which it prints whether the board is usable.
  */
 #include "cmd/doctor/doctor.h"
 
