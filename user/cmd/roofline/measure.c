@@ -2,7 +2,7 @@
 /*
  * jetwatt roofline --calibrate: measures kernels of known work, from memory-bound in every mode to
  * compute-bound in every mode, each kernel in several modes, as any other job is measured. A
- * directory stores the measurements, so each kernel is measured only once.
+ * directory stores the measurements, so each kernel is measured only once in each mode.
  */
 #include "cmd/roofline/roofline.h"
 
@@ -65,8 +65,8 @@ static size_t knob_levels(const struct jetwatt_tuner *l, enum knob k, uint64_t *
 	return n;
 }
 
-/* Reduce the list of modes to GPU_STEPS GPU clocks over the whole range, each with all EMC clocks,
- * and with the highest and with a medium level of cores and CPU clock. */
+/* Reduce the list of modes to at most GPU_STEPS GPU clocks over the whole range, each with all EMC
+ * clocks, and each with the highest number of cores and CPU clock, and with the middle level of both. */
 static void thin_modes(struct jetwatt_tuner *l)
 {
 	uint64_t cores[STEPS_MAX], cpu[STEPS_MAX], gpu[STEPS_MAX];

@@ -233,7 +233,7 @@ int jetwatt_cmd_roofline(int argc, char **argv)
 	jetwatt_args_parse("roofline", "MODEL.onnx\n[MODEL.onnx] --kernel FLOP:BYTES:FILE.csv...\n"
 			   "[MODEL.onnx] --corpus DIR [--calibrate]",
 			   "Count the operations and bytes of a neural network, layer by layer.\v"
-			   "Only the ONNX graph is read: no weights are read, and nothing is run.",
+			   "Only the ONNX graph is read: no weights are read, and the network is not run.",
 			   options, roofline_parse, argc, argv, &r);
 	jetwatt_graph_init(&r.graph);
 	r.graph.sizes = r.dims;
