@@ -5,7 +5,7 @@
 # and neither stays frozen, whichever process is killed.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
-plan 10
+plan 11
 
 ifconfig lo up
 cgroups=/sys/fs/cgroup
@@ -53,6 +53,8 @@ spent() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
 moved() { [ "$(spent "$1")" -gt "$2" ]; }
 moves() { within 10 moved "$1" "$(spent "$1")"; }
 turning() { jetwatt daemon status > "$T/plan"; grep -q "^turns  *[0-9.]* minibatches, then" "$T/plan"; }
+# started N: time slicing was started N times
+started() { [ "$(grep -c "time slicing started" "$T/log")" = "$1" ]; }
 is() { [ "$(status_of "$1")" = "$2" ]; }
 # late MS: print the number of requests in $T/answers without an answer within MS
 late() { awk -v most="$1" '$2 < 0 || $2 > most * 1000 { late++ } END { print late + 0 }' "$T/answers"; }
@@ -125,15 +127,20 @@ moves $train && as_before "$T/before"
 result $? "SIGKILL of jetwatt-knobs as well: jetwatt-knobs --restore, as in its unit"
 
 knobs_start
-start && within 30 grep -q "time slicing started" "$T/log"
+start && within 30 started 1
 kill $server
 wait $server
 within 10 grep -q "time slicing stopped: training or the server has ended" "$T/log" && moves $train
 result $? "the server ends: training continues alone"
 
-sed -i 's,/batch,/other,' "$T/conf"
 inside serve serve
 server=$job
+within 30 started 2 && jetwatt daemon pause &&
+	within 10 grep -q "time slicing stopped: paused" "$T/log" && moves $train &&
+	jetwatt daemon resume && within 30 started 3
+result $? "time slicing starts again with a new server, and after a pause"
+
+sed -i 's,/batch,/other,' "$T/conf"
 kill -HUP $daemon
 within 20 grep -q "the policy has changed\|policy reloaded" "$T/log" && moves $train &&
 	end && exits 0 && as_before "$T/before" && moves $train

@@ -37,7 +37,7 @@
  * @overruns: number of counted training time slices that did not end at a minibatch boundary
  * @thread: the thread
  * @begun: 1: the thread was started
- * @ended: 1: the thread has ended by itself
+ * @ended: 1: the thread has ended; the loop has not joined it yet
  */
 struct jetwattd_timeshare_thread {
 	struct jetwattd *d;
@@ -150,7 +150,6 @@ static void timeshare_begin(struct jetwattd_timeshare_thread *i)
 	if (!err && (!s->track || s->end < 0))
 		err = jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(ENOMEM), NULL,
 					"cannot start time slicing");
-	atomic_store(&i->ended, 0);
 	i->slices = i->overruns = 0;
 	if (!err)
 		err = pthread_create(&i->thread, NULL, timeshare_run, i);
@@ -172,8 +171,8 @@ static void timeshare_end(struct jetwattd_timeshare_thread *i, const char *why)
 	pthread_join(i->thread, NULL);
 	timeshare_close(i);
 	i->begun = 0;
-	if (atomic_load(&i->ended))
-		i->retry_ns = jetwatt_clock_ns() + RETRY_NS;
+	/* The thread sets @ended whatever the reason for its end. */
+	atomic_store(&i->ended, 0);
 	jetwattd_log(i->d, "time slicing stopped: %s", why);
 	pthread_mutex_lock(&i->d->lock);
 	/* The counters in the metrics must not decrease when time slicing is started again. */
@@ -233,10 +232,14 @@ void jetwattd_timeshare(struct jetwattd_run *r)
 	paused = d->pause;
 	pthread_mutex_unlock(&d->lock);
 	both = cgroup_populated(i, &i->train, of->train) & cgroup_populated(i, &i->serve, of->serve);
-	if (paused || !both || atomic_load(&i->ended))
-		timeshare_end(i, paused ? "paused" : both ? "it has failed" : "training or the server has ended");
-	else if (!i->begun && jetwatt_clock_ns() >= i->retry_ns)
+	if (paused || !both) {
+		timeshare_end(i, paused ? "paused" : "training or the server has ended");
+	} else if (atomic_load(&i->ended)) {
+		timeshare_end(i, "it has failed");
+		i->retry_ns = jetwatt_clock_ns() + RETRY_NS;
+	} else if (!i->begun && jetwatt_clock_ns() >= i->retry_ns) {
 		timeshare_begin(i);
+	}
 	jetwattd_deadline_check(r);
 }
 
