@@ -18,11 +18,19 @@
 #define LATER_S		700
 
 static int excluded;
+/* Time at which the cap steps down to @low from the mode applied then, ns; 0: never. */
+static uint64_t step_down_ns;
+static const struct jetwatt_mode low = { 2, 422400, 114750000, 665600000 };
 
 int jetwattd_sleep(struct jetwattd_run *r, double seconds)
 {
-	(void)r;
 	clock_ns += seconds * 1e9;
+	if (step_down_ns && clock_ns >= step_down_ns) {
+		r->d->cap.left = r->d->act.mode;
+		r->d->act.mode = low;
+		r->d->cap.cap_hit = 1;
+		step_down_ns = 0;
+	}
 	return 0;
 }
 
@@ -96,7 +104,7 @@ FIXTURE_TEARDOWN(back_off)
  * in s; @over_w: power at the cap event, in W, 0: not known. */
 static double back_off(FIXTURE_DATA(back_off) *self, double held_s, double over_w)
 {
-	struct jetwattd_reading got = { .over_w = over_w };
+	struct jetwattd_reading got = { .over_w = over_w, .m.row.mode = self->mode[1] };
 	uint64_t begin;
 
 	clock_ns += held_s * 1e9;
@@ -164,6 +172,15 @@ TEST_F(back_off, the_fastest_other_mode_is_applied)
 	EXPECT_TRUE(jetwatt_mode_same(&self->mode[0], &self->d.act.mode));
 }
 
+/* The cap steps down again, from the other mode: the best mode is then the held one. */
+TEST_F(back_off, the_held_mode_is_not_applied_again_before_the_end)
+{
+	step_down_ns = clock_ns + 1000000000;
+	back_off(self, 0, 21);
+	EXPECT_TRUE(jetwatt_mode_same(&self->mode[0], &self->d.cap.left));
+	EXPECT_TRUE(jetwatt_mode_same(&low, &self->d.act.mode));
+}
+
 /* While more energy has been drawn than the budget allows, the slower mode to which the cap has
  * stepped down stays applied, at most for one window. */
 TEST_F(back_off, no_mode_is_applied_until_the_overshoot_is_repaid)
@@ -173,7 +190,7 @@ TEST_F(back_off, no_mode_is_applied_until_the_overshoot_is_repaid)
 
 	self->d.cap.energy_debt = 1;
 	self->d.cap.stepped_ns = begin;
-	EXPECT_EQ(0, jetwattd_recover(r));
+	EXPECT_EQ(0, jetwattd_recover(r, NULL));
 	EXPECT_DURATION(self->policy.window_s, (clock_ns - begin) * 1e-9);
 	EXPECT_TRUE(self->d.act.applied);
 }

@@ -43,7 +43,7 @@
  * much power increased at the last level. */
 #define HEADROOM	0.7
 
-int jetwattd_recover(struct jetwattd_run *r)
+int jetwattd_recover(struct jetwattd_run *r, const struct jetwatt_mode *held)
 {
 	const struct jetwatt_row *best;
 	struct jetwattd *d = r->d;
@@ -57,7 +57,7 @@ int jetwattd_recover(struct jetwattd_run *r)
 		best = busy || in_debt ? NULL :
 		       jetwattd_learner_best_under(&r->learner, jetwattd_cap_limit(&d->cap),
 					       &d->cap.left);
-		if (best)
+		if (best && !(held && jetwatt_mode_same(&best->mode, held)))
 			jetwattd_apply(&d->act, &best->mode);
 		pthread_mutex_unlock(&d->lock);
 	} while (!busy && in_debt);
@@ -75,14 +75,15 @@ int jetwattd_wait_window(struct jetwattd_run *r)
 }
 
 /* For @seconds, apply the best mode within the limit other than the one that the cap left, and choose
- * again after each further cap event. Return: 1: jetwattd_changed(). */
-static int wait_backoff(struct jetwattd_run *r, double seconds)
+ * again after each further cap event. If the best other mode is then the held mode, the mode to which
+ * the cap has stepped down stays applied. Return: 1: jetwattd_changed(). */
+static int wait_backoff(struct jetwattd_run *r, const struct jetwatt_mode *held, double seconds)
 {
 	uint64_t until = jetwatt_clock_ns() + seconds * 1e9;
 	int cap_hit = 1;
 
 	do {
-		if (cap_hit && jetwattd_recover(r))
+		if (cap_hit && jetwattd_recover(r, held))
 			return 1;
 		pthread_mutex_lock(&r->d->lock);
 		cap_hit = r->d->cap.cap_hit;
@@ -107,7 +108,7 @@ int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 	if (++b->cap_events >= CAP_EVENTS && got->over_w > 0)
 		jetwattd_exclude_mode(r, got);
 	jetwattd_doing(r, JETWATTD_BACKING_OFF);
-	if (wait_backoff(r, b->seconds))
+	if (wait_backoff(r, &got->m.row.mode, b->seconds))
 		return 1;
 	b->seconds = fmin(2 * b->seconds, r->d->policy->backoff_s);
 	return 0;

@@ -256,12 +256,12 @@ void jetwattd_exclude_mode(struct jetwattd_run *r, const struct jetwattd_reading
 
 /* cap_recovery.c: wait until the overshoot of the last cap event is repaid, at most one averaging
  * window, then apply the best mode within the limit, if any, other than the one that the cap left.
- * Return: 1: jetwattd_changed(). */
-int jetwattd_recover(struct jetwattd_run *r);
+ * @held: if this mode is the best one, it is not applied; may be NULL. Return: 1: jetwattd_changed(). */
+int jetwattd_recover(struct jetwattd_run *r, const struct jetwatt_mode *held);
 /* Wait until the overshoot has left the averaging window. Return: 1: jetwattd_changed(). */
 int jetwattd_wait_window(struct jetwattd_run *r);
 /* Back off from a held mode after a cap event: for @b->seconds, apply the best mode other than the one
- * that the cap left last. @got: the incomplete reading of the held mode, which the cap event ended.
+ * that the cap left last, but never the held mode. @got: the incomplete reading of the held mode, which the cap event ended.
  * Return: 1: jetwattd_changed(). */
 int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 		      const struct jetwattd_reading *got);

@@ -177,6 +177,6 @@ enum jetwattd_outcome jetwattd_try_mode(struct jetwattd_run *r, const struct jet
 	if (late)
 		jetwattd_deadline_catch_up(r);
 	if (out == JETWATTD_OVER)
-		jetwattd_recover(r);
+		jetwattd_recover(r, NULL);
 	return out;
 }
