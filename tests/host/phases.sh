@@ -8,7 +8,7 @@ d=build/check-phases
 rm -rf $d
 . tests/host/check.inc
 
-echo 1..10
+echo 1..11
 build/make-trace $d/two.jwt n=1000 ms=80 eval_every=25 > $d/truth.json
 build/make-trace $d/one.jwt n=200 ms=80 > $d/one.json
 for t in one two; do
@@ -24,6 +24,8 @@ check "each phase has its own time and energy; the figures per minibatch are tho
 	 near(.phases[\"1\"].time_ms; 80; 0.01) and near(.phases[\"2\"].time_ms; 24; 0.02) and
 	 .phases[\"1\"].minibatches == 854 and .phases[\"2\"].minibatches == 136 and
 	 .energy_j == .phases[\"1\"].energy_j and .time_ms == .phases[\"1\"].time_ms' $d/two.report.json > $d/jq"
+check "the grades are those of phase 1" \
+	"jq -e '.quality | .A + .B + .C + .D | . >= 854 and . <= 864' $d/two.report.json > $d/jq"
 check "the text has a table of the phases, at most 80 columns wide" \
 	"grep -Eq '^ +phase +minibatches +time +ms each +J each +W +stall +launches$' $d/two.txt &&
 	 grep -Eq '^ +1 +854 +95 %' $d/two.txt && grep -Eq '^ +2 +136 +5 %' $d/two.txt && ! grep -Eq '.{81}' $d/two.txt"
@@ -44,7 +46,8 @@ build/make-trace $d/prefill-a.jwt n=600 ms=13 prefill_every=12 prefill=40 > $d/p
 build/make-trace $d/prefill-b.jwt n=600 ms=13 prefill_every=12 prefill=40 seed=2 > $d/prefill.json
 check "minibatches of phase 1 that are in no cycle" \
 	"build/jetwatt export -f jsonl $d/prefill-a.jwt | jq -s -e '[.[] | select(.type == \"minibatch\" and .phase == 1) | .kind] |
-	 length == 150 and all(. == \"other\")' > $d/jq"
+	 length == 150 and all(. == \"other\")' > $d/jq &&
+	 build/jetwatt report --json $d/prefill-a.jwt | jq -e '.quality | .A + .B + .C + .D == 150' > $d/jq"
 check "compare: they are compared, and not those of phase 2" \
 	"build/jetwatt report --json $d/prefill-a.jwt > $d/prefill.json &&
 	 build/jetwatt compare --json $d/prefill-a.jwt $d/prefill-b.jwt > $d/compared.json &&

@@ -120,12 +120,13 @@ static const struct jetwatt_energy_mark *mark_at(const struct jetwatt_energy_err
 	return lo < q->nr && m->time_ns == ns ? m : NULL;
 }
 
-int jetwatt_energy_error_of(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
-		       struct jetwatt_batch_energy_result *c)
+/* As jetwatt_energy_error_of(), but of a bound of any kind. */
+static int error_of_bound(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
+			  struct jetwatt_batch_energy_result *c)
 {
 	const struct jetwatt_energy_mark *from, *to;
 
-	if (!q->sum || b->kind == JETWATT_BATCH_OTHER)
+	if (!q->sum)
 		return -ENODATA;
 	from = mark_at(q, b->start_ns);
 	to = mark_at(q, b->end_ns);
@@ -135,8 +136,14 @@ int jetwatt_energy_error_of(const struct jetwatt_energy_error *q, const struct j
 	return c->grade >= 'A' && c->grade <= 'D' && c->total_uj > 0 ? 0 : -ENODATA;
 }
 
+int jetwatt_energy_error_of(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
+		       struct jetwatt_batch_energy_result *c)
+{
+	return b->kind == JETWATT_BATCH_OTHER ? -ENODATA : error_of_bound(q, b, c);
+}
+
 void jetwatt_energy_error_end(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
-			 int n, struct jetwatt_energy_errors *f)
+			 int n, uint32_t phase, struct jetwatt_energy_errors *f)
 {
 	double *error = calloc(n + 1, sizeof(*error)), *samples = calloc(n + 1, sizeof(*samples));
 	size_t seen = 0;
@@ -146,7 +153,8 @@ void jetwatt_energy_error_end(const struct jetwatt_energy_error *q, const struct
 	for (int i = 0; i < n && error && samples; i++) {
 		struct jetwatt_batch_energy_result c;
 
-		if (b[i].kind != JETWATT_BATCH_TRAIN || jetwatt_energy_error_of(q, &b[i], &c))
+		if ((phase ? b[i].phase != phase : b[i].kind != JETWATT_BATCH_TRAIN) ||
+		    error_of_bound(q, &b[i], &c))
 			continue;
 		f->grades[c.grade - 'A']++;
 		samples[f->n] = c.samples;

@@ -67,9 +67,10 @@ void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwa
  */
 int jetwatt_energy_error_of(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
 		       struct jetwatt_batch_energy_result *c);
-/* Compute the errors of the training minibatches among the @n bounds @b. */
+/* Compute the errors of the minibatches of phase @phase among the @n bounds @b; of the training
+ * minibatches if @phase is 0. */
 void jetwatt_energy_error_end(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
-			 int n, struct jetwatt_energy_errors *f);
+			 int n, uint32_t phase, struct jetwatt_energy_errors *f);
 /* Free the memory. */
 void jetwatt_energy_error_free(struct jetwatt_energy_error *q);
 

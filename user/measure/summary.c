@@ -91,7 +91,7 @@ static void add_minibatches(struct jetwatt_summary *s, const struct jetwatt_run_
 	s->wait_share = length > 0 ? wait / length : 0;
 	s->stall_share = length > 0 ? stall / length : 0;
 	s->gpu_share = length > 0 ? gpu / length : 0;
-	jetwatt_energy_error_end(&m->error, m->bound, m->bounds, &s->error);
+	jetwatt_energy_error_end(&m->error, m->bound, m->bounds, m->phases > 1, &s->error);
 	jetwatt_block_mean(time, uj, n, JETWATT_SUMMARY_BLOCK_NS, &s->row);
 	s->energy_j = s->row.power_w * s->row.time_ms * 1e-3;
 	fill_spread(&s->time, time, n, 1e-6);
