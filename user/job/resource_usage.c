@@ -166,29 +166,68 @@ static void update_cgroup(struct jetwatt_usage *u, uint64_t *rss)
 		fclose(f);
 }
 
-/* Update the job's process and its descendants. /proc lists processes by pid, and a child's pid is
- * usually above its parent's; if it is not, the child is not found, unless its parent is @u->pid. */
-static void update_tree(struct jetwatt_usage *u, uint64_t *rss)
-{
-	DIR *proc = opendir("/proc");
-	struct jetwatt_usage_count c;
-	uint64_t start, mine;
-	struct dirent *e;
+/* A process in /proc and its parent; @parent is 0 if the process is not to be updated any more. */
+struct proc_entry {
 	pid_t pid, parent;
+};
 
-	update_process(u, u->pid, rss);
+/* List the processes in /proc. Return: an array of @nr elements, which the caller frees. */
+static struct proc_entry *list_processes(int *nr)
+{
+	struct proc_entry *all = NULL, *more, p;
+	struct jetwatt_usage_count c;
+	DIR *proc = opendir("/proc");
+	uint64_t start, rss;
+	struct dirent *e;
+	int max = 0;
+
+	*nr = 0;
 	while (proc && (e = readdir(proc))) {
-		pid = atoi(e->d_name);
-		if (pid <= 0 || pid == u->pid || read_process(pid, &parent, &start, &mine, &c))
+		p.pid = atoi(e->d_name);
+		if (p.pid <= 0 || read_process(p.pid, &p.parent, &start, &rss, &c))
 			continue;
-		for (int i = 0; i < u->nr_process; i++)
-			if (u->process[i].pid == parent && u->process[i].seen == (int)u->looks) {
-				update_process(u, pid, rss);
+		if (*nr == max) {
+			max = max ? 2 * max : 256;
+			more = realloc(all, max * sizeof(*all));
+			if (!more)
 				break;
-			}
+			all = more;
+		}
+		all[(*nr)++] = p;
 	}
 	if (proc)
 		closedir(proc);
+	return all;
+}
+
+static int was_updated(const struct jetwatt_usage *u, pid_t pid)
+{
+	for (int i = 0; i < u->nr_process; i++)
+		if (u->process[i].pid == pid && u->process[i].seen == (int)u->looks)
+			return 1;
+	return 0;
+}
+
+/* Update the job's process and its descendants. */
+static void update_tree(struct jetwatt_usage *u, uint64_t *rss)
+{
+	int nr, found;
+	struct proc_entry *all = list_processes(&nr);
+
+	update_process(u, u->pid, rss);
+	/* A parent may have a larger pid than its child, so repeat until no further process is
+	 * found. */
+	do {
+		found = 0;
+		for (int i = 0; i < nr; i++) {
+			if (!all[i].parent || all[i].pid == u->pid || !was_updated(u, all[i].parent))
+				continue;
+			update_process(u, all[i].pid, rss);
+			all[i].parent = 0;
+			found = 1;
+		}
+	} while (found);
+	free(all);
 }
 
 /* Add the memory in use and the GPU load of the machine to the sums from which the means are
@@ -387,48 +426,4 @@ void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *chil
 	f->missed = u->missed;
 	while (u->nr_file)
 		close(u->file[--u->nr_file].fd);
-}
-
-void jetwatt_usage_print(const struct jetwatt_usage_result *u, double elapsed_s, FILE *f)
-{
-	double s = elapsed_s > 0 ? elapsed_s : 1;
-
-	fprintf(f, "\n %10.2f     cores in use, %.0f %% of the machine busy", u->cores,
-		100 * u->machine);
-	if (u->gpu >= 0)
-		fprintf(f, ", GPU %.0f %%", 100 * u->gpu);
-	fprintf(f, "\n %10.0f MB  maximum memory; %.0f %% of the machine's memory in use\n",
-		u->rss_max * 1e-6, 100 * u->memory);
-	fprintf(f, " %10llu     page faults, %llu of them major\n",
-		(unsigned long long)(u->minor + u->major), (unsigned long long)u->major);
-	fprintf(f, " %10.2f MB/s read from storage; all disks: %.0f reads/s, %.2f MB/s\n",
-		u->job_read_bytes * 1e-6 / s, u->reads / s, u->read_bytes * 1e-6 / s);
-	if (u->cached >= 0)
-		fprintf(f, " %10.0f %%   of its %d file%s in the page cache\n", 100 * u->cached,
-			u->files, u->files == 1 ? "" : "s");
-	if (u->missed)
-		fprintf(f, " hint: too many processes or files to track: %u left out\n", u->missed);
-}
-
-void jetwatt_usage_json(const struct jetwatt_usage_result *u, struct jetwatt_json *j)
-{
-	jetwatt_json_object(j, "usage");
-	jetwatt_json_real(j, "cpu_s", u->cpu_s, 6);
-	jetwatt_json_real(j, "cores", u->cores, 5);
-	jetwatt_json_real(j, "machine_cpu_share", u->machine, 5);
-	if (u->gpu >= 0)
-		jetwatt_json_real(j, "gpu_share", u->gpu, 5);
-	jetwatt_json_uint(j, "rss_max_bytes", u->rss_max);
-	jetwatt_json_real(j, "memory_share", u->memory, 5);
-	jetwatt_json_uint(j, "minor_faults", u->minor);
-	jetwatt_json_uint(j, "major_faults", u->major);
-	jetwatt_json_uint(j, "read_bytes", u->job_read_bytes);
-	jetwatt_json_uint(j, "read_calls", u->read_calls);
-	jetwatt_json_uint(j, "disk_reads", u->reads);
-	jetwatt_json_uint(j, "disk_read_bytes", u->read_bytes);
-	if (u->cached >= 0)
-		jetwatt_json_real(j, "page_cache_share", u->cached, 5);
-	jetwatt_json_int(j, "files", u->files);
-	jetwatt_json_uint(j, "left_out", u->missed);
-	jetwatt_json_end(j);
 }

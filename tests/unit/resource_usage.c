@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sampling of the resource usage of a job, which is this process and made-up descendants in a
+ * simulated /proc.
+ */
+#include <dirent.h>
+#include <stdio.h>
+
+static DIR *test_opendir(const char *path);
+static struct dirent *test_readdir(DIR *dir);
+static FILE *test_fopen(const char *path, const char *mode);
+
+#define opendir(path)	test_opendir(path)
+#define readdir(dir)	test_readdir(dir)
+#define fopen(path, mode)	test_fopen(path, mode)
+#include "../../user/job/resource_usage.c"
+#undef opendir
+#undef readdir
+#undef fopen
+
+#include "kselftest_harness.h"
+
+/* Pids above the largest one that the kernel assigns. */
+#define GRANDCHILD	4999998
+#define OTHER		4999999
+#define CHILD		5000000
+
+static const pid_t listed[][2] = { { GRANDCHILD, CHILD }, { OTHER, 1 }, { CHILD, 0 } };
+static DIR *proc;
+static size_t next;
+
+static DIR *test_opendir(const char *path)
+{
+	DIR *dir = opendir(path);
+
+	if (!strcmp(path, "/proc")) {
+		proc = dir;
+		next = 0;
+	}
+	return dir;
+}
+
+/* /proc contains only the processes of @listed, in this order. */
+static struct dirent *test_readdir(DIR *dir)
+{
+	static struct dirent e;
+
+	if (dir != proc)
+		return readdir(dir);
+	if (next == sizeof(listed) / sizeof(listed[0]))
+		return NULL;
+	snprintf(e.d_name, sizeof(e.d_name), "%d", listed[next++][0]);
+	return &e;
+}
+
+/* A parent of 0 in @listed stands for this process. */
+static FILE *test_fopen(const char *path, const char *mode)
+{
+	static char line[128];
+	char stat[64];
+
+	for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++) {
+		snprintf(stat, sizeof(stat), "/proc/%d/stat", listed[i][0]);
+		if (strcmp(path, stat))
+			continue;
+		snprintf(line, sizeof(line), "%d (job) S %d 1 1 0 -1 0 10 0 0 0 5 5 0 0 20 0 1 0 7 4096 1",
+			 listed[i][0], listed[i][1] ? listed[i][1] : getpid());
+		return fmemopen(line, strlen(line), "r");
+	}
+	return fopen(path, mode);
+}
+
+FIXTURE(usage) {
+	struct jetwatt_usage u;
+	struct jetwatt_usage_result result;
+};
+
+FIXTURE_SETUP(usage)
+{
+	jetwatt_usage_begin(&self->u, getpid(), NULL);
+}
+
+FIXTURE_TEARDOWN(usage)
+{
+	jetwatt_usage_end(&self->u, NULL, 1, &self->result);
+}
+
+static int finds(FIXTURE_DATA(usage) *self, pid_t pid)
+{
+	for (int i = 0; i < self->u.nr_process; i++)
+		if (self->u.process[i].pid == pid)
+			return 1;
+	return 0;
+}
+
+TEST_F(usage, descendants_are_found_whatever_their_pid)
+{
+	EXPECT_TRUE(finds(self, getpid()));
+	EXPECT_TRUE(finds(self, CHILD));
+	EXPECT_TRUE(finds(self, GRANDCHILD));
+	EXPECT_FALSE(finds(self, OTHER));
+}
+
+TEST_HARNESS_MAIN
