@@ -101,4 +101,32 @@ TEST_F(usage, descendants_are_found_whatever_their_pid)
 	EXPECT_FALSE(finds(self, OTHER));
 }
 
+/* Fifty open files more than the arrays have room for, in three samples. */
+TEST_F(usage, a_file_that_is_left_out_counts_once)
+{
+	int fd[JETWATT_USAGE_FILES + 50];
+	char path[32];
+
+	for (size_t i = 0; i < sizeof(fd) / sizeof(fd[0]); i++) {
+		strcpy(path, "/tmp/usage-XXXXXX");
+		fd[i] = mkstemp(path);
+		ASSERT_LE(0, fd[i]);
+		ASSERT_EQ(1, write(fd[i], "x", 1));
+		close(fd[i]);
+		fd[i] = open(path, O_RDONLY);
+		unlink(path);
+	}
+	for (int i = 0; i < 3; i++) {
+		self->u.looked_ns = 0;
+		jetwatt_usage_sample(&self->u);
+	}
+	jetwatt_usage_end(&self->u, NULL, 1, &self->result);
+	for (size_t i = 0; i < sizeof(fd) / sizeof(fd[0]); i++)
+		close(fd[i]);
+	EXPECT_EQ(JETWATT_USAGE_FILES, self->result.files);
+	EXPECT_LE(50, self->result.missed);
+	EXPECT_GT(100, self->result.missed);
+	TH_LOG("%u left out", self->result.missed);
+}
+
 TEST_HARNESS_MAIN

@@ -265,10 +265,13 @@ void jetwatt_usage_sample(struct jetwatt_usage *u)
 		return;
 	u->looked_ns = t;
 	u->looks++;
+	u->missed = 0;
 	if (u->cgroup)
 		update_cgroup(u, &rss);
 	else
 		update_tree(u, &rss);
+	if (u->missed > u->missed_max)
+		u->missed_max = u->missed;
 	if (rss > u->rss_max)
 		u->rss_max = rss;
 	for (i = 0; i < u->nr_process; i++) {
@@ -423,7 +426,7 @@ void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *chil
 	f->gpu = *u->gpu_load && u->looks ? u->gpu / u->looks : -1;
 	f->cached = cached_share(u);
 	f->files = u->nr_file;
-	f->missed = u->missed;
+	f->missed = u->missed_max;
 	while (u->nr_file)
 		close(u->file[--u->nr_file].fd);
 }

@@ -47,7 +47,9 @@ struct jetwatt_usage_count {
  * @file.ino: inode of the file
  * @file.fd: this process's own descriptor of the file
  * @nr_file: number of elements of @file
- * @missed: number of times that a sample left out a process or a file because the arrays were full
+ * @missed: number of processes and open files that the present sample has left out because the arrays
+ *	are full
+ * @missed_max: largest @missed of all samples
  * @looks: number of samples
  * @begun: 1: the first sample was taken
  * @looked_ns: time of the last sample, ns, CLOCK_MONOTONIC
@@ -74,7 +76,7 @@ struct jetwatt_usage {
 	struct jetwatt_usage_count sum;
 	struct { dev_t dev; ino_t ino; int fd; } file[JETWATT_USAGE_FILES];
 	int nr_file;
-	unsigned int missed, looks, begun;
+	unsigned int missed, missed_max, looks, begun;
 	uint64_t looked_ns, rss_max, busy0, idle0, reads0, sectors0;
 	double memory, gpu;
 	char gpu_load[96];
@@ -97,7 +99,7 @@ struct jetwatt_usage {
  * @job_read_bytes: bytes that the job has read from storage
  * @read_calls: read system calls of the job
  * @files: number of files that the job has had open for reading and that were tracked
- * @missed: number of times that a sample left out a process or a file
+ * @missed: largest number of processes and open files that one sample left out
  */
 struct jetwatt_usage_result {
 	double cpu_s, cores, machine, gpu, memory, cached;
