@@ -217,4 +217,24 @@ TEST(long_minibatches_of_drawn_programs_are_found)
 	}
 }
 
+/* The minibatches of the mixtures of experts all have the same number of waits. */
+TEST(waits_per_long_minibatch_are_counted)
+{
+	for (uint64_t k = 0; k < DRAWN; k++) {
+		struct jetwatt_batch_bound *b = calloc(2 * MAX, sizeof(*b));
+		struct jetwatt_batch_info info;
+
+		ASSERT_NE(NULL, b);
+		p.waits = p.ends = 0;
+		p.now = 0;
+		p.z = 20261127 + k;
+		p.launch_ms = between(0.004, 0.012);
+		p.gpu_ms = between(0.01, 0.06);
+		experts();
+		EXPECT_LT(0, jetwatt_batch_segment(p.sync, p.waits, b, &info));
+		EXPECT_EQ((double)p.waits / (double)p.ends, info.period_syncs);
+		free(b);
+	}
+}
+
 TEST_HARNESS_MAIN

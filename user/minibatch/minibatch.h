@@ -62,8 +62,8 @@ struct jetwatt_batch_bound {
 
 /**
  * struct jetwatt_batch_info - result of finding minibatches, for all jobs together
- * @period_syncs: usual number of waits per minibatch of the job with the most waits, where waits that
- *	were merged (rules.h) count as one
+ * @period_syncs: usual number of waits per minibatch of the job with the most waits, where a wait without
+ *	launches and the wait into which it was merged (rules.h) count as one
  * @confidence: confidence in the periods, 0 to 1: mean over the jobs, weighted by their waits
  * @lost: number of waits that are missing according to the periods that were found
  */

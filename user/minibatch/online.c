@@ -7,7 +7,6 @@
  * those of the whole job.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -361,7 +360,7 @@ static int take_over(struct jetwatt_batch_track *t, const struct jetwatt_learned
 	}
 	if (!last)
 		return t->period ? 0 : -EAGAIN;
-	t->period = lround(fmax(l->info.period_syncs, 1));
+	t->period = l->period.k > 1 ? (size_t)l->period.k : 1;
 	t->tgid = l->tgid;
 	t->tid = l->period.tid;
 	t->launches = l->period.launches;

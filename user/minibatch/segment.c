@@ -294,7 +294,7 @@ int jetwatt_batch_segment_job(const struct jetwatt_sync *sync, size_t n, struct 
 		/* The period that is returned in @info is that of the job with the most waits. */
 		if (i - from > most) {
 			most = i - from;
-			info->period_syncs = r.k;
+			info->period_syncs = r.cycle.launches ? r.cycle.waits : (double)r.k;
 			*main_job = r;
 			*tgid = job;
 		}
