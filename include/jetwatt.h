@@ -1426,7 +1426,7 @@ void jetwatt_trace_writer_free(struct jetwatt_trace_writer *w);
  * @text: the text, less than JETWATT_TRACE_TEXT_LEN bytes
  *
  * Return: 0; -EINVAL: @key is empty, or @key or @text is too long; -ENOSPC: too many descriptions;
- * -ENOMEM, or an earlier error of the writer in its place.
+ * -ENOMEM; or an earlier error of the writer.
  */
 int jetwatt_trace_write_text(struct jetwatt_trace_writer *w, const char *key, const char *text);
 /**

@@ -533,6 +533,7 @@ TEST(full_disk_is_reported)
 	head(w);
 	EXPECT_EQ(-ENOSPC, jetwatt_trace_flush(w, 0, 1));
 	EXPECT_EQ(-ENOSPC, jetwatt_trace_flush(w, 0, 1));
+	EXPECT_EQ(-ENOSPC, jetwatt_trace_write_text(w, "scope", "module"));
 	EXPECT_EQ(-ENOSPC, jetwatt_trace_finish(w, &ended));
 	jetwatt_trace_writer_free(w);
 	close(fd);

@@ -6,12 +6,16 @@
 
 /*
  * The scratch record describes the run. Store this record for the next descriptions, and write it
- * now if a description has been written already.
+ * now if a description has been written already. Return: 0; -ENOSPC; or the error of the writer.
  */
 static int describe(struct jetwatt_trace_writer *w, uint32_t tag, const char *key)
 {
 	struct jetwatt_trace_kept *k = w->kept;
 
+	if (w->err) {
+		w->scratch.len = 0;
+		return w->err;
+	}
 	while (k < w->kept + w->nr_kept && (k->tag != tag || strcmp(k->key, key)))
 		k++;
 	if (k == w->kept + JETWATT_TRACE_KEPT) {
