@@ -1065,7 +1065,8 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p);
  *
  * The probe holds back the waits of the thread cuda-EvtHandlr (JETWATT_SYNC_HELPER) in a process
  * that has not waited itself yet. jetwatt_probe_dispatch() reports them half a second after they
- * ended. When the job has ended, call this function after jetwatt_probe_dispatch().
+ * ended. A join discards them (jetwatt_join_late()) if it gets later waits of another process, or
+ * later marks, before. When the job has ended, call this function after jetwatt_probe_dispatch().
  *
  * Return: number of waits reported.
  */

@@ -18,7 +18,8 @@
 #define JETWATT_HELPER_FILTER_HELD	256	/* maximum number of waits held back, of all processes */
 /*
  * Time for which waits of the helper are held back, ns. This time must be shorter than the hold
- * time of the join, which discards records that arrive later.
+ * time of the join, which discards records that arrive later. If the join gets waits of another
+ * process or marks meanwhile, it delivers them and discards the waits that are held back.
  */
 #define JETWATT_HELPER_FILTER_HOLD_NS	500000000ull
 
