@@ -220,7 +220,7 @@ static void rails(const struct sim_mode *m, u32 temp_mc, u32 gpu, u32 cpu, u64 m
 	uw[board->mss_on_cpu ? SIM_RAIL_CPU_CV : SIM_RAIL_GPU_SOC] += mss;
 	ddr = (420000 + emc_mhz * 310 + mbps * 29) * board->ddr / 1000;
 	uw[SIM_RAIL_DDR] = ddr;
-	/* The DDR regulator loses 12 %. */
+	/* The loss of the DDR regulator is 12 % of its output. */
 	uw[SIM_RAIL_SYS_5V0] = board->sys_uw + ddr * 112 / 100;
 }
 

@@ -38,7 +38,7 @@ static struct attribute *bus_clock_attrs[] = {
 };
 ATTRIBUTE_GROUPS(bus_clock);
 
-/* Adapters of other drivers lack the attribute bus_clk_rate and report no clock. */
+/* Only an adapter of this simulation with tell_hz=1 has bus_clk_rate and reports its clock. */
 static bool is_ours(const struct i2c_adapter *adapter)
 {
 	return adapter->dev.groups == bus_clock_groups;

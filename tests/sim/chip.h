@@ -3,8 +3,8 @@
  * The simulated sensor chips: their table (SIM_PARTS), their interface to bus.c (struct sim_part),
  * the supply lines that they measure, and the state of the INA3221 and the INA238.
  *
- * A chip is evaluated lazily: a read at time t first does all conversions that have ended by t.
- * Callers are serialised by the adapter's lock.
+ * A chip is evaluated lazily: a read or write at time t first calculates the results of the
+ * conversions that have ended by t. Callers are serialised by the adapter's lock.
  */
 #ifndef SIM_CHIP_H
 #define SIM_CHIP_H
@@ -80,7 +80,7 @@ struct sim_chip {
 	bool once;			/* single-shot: stop after the last step */
 };
 
-/* Alerts and flags of REG_MASK of the INA3221. */
+/* Bits of REG_MASK of the INA3221. */
 #define MASK_SCC(ch)	(0x4000 >> (ch))
 #define MASK_CF(ch)	(0x0200 >> (ch))
 #define MASK_SF		0x0040
@@ -105,7 +105,7 @@ struct sim_ina238 {
 
 /*
  * Get the shunt voltage (pV) and bus voltage (uV) that the module parameters set. Return: false if
- * the parameters are not set.
+ * exact_bus_uv is 0.
  */
 bool sim_forced(s64 *shunt_pv, s64 *bus_uv);
 

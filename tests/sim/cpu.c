@@ -43,8 +43,8 @@ static int policy_init(struct cpufreq_policy *policy)
 }
 
 /*
- * If a driver has this callback, the cpufreq core keeps a policy whose CPUs are all offline,
- * instead of removing it.
+ * With the callbacks online and offline, the cpufreq core keeps a policy whose CPUs are all offline,
+ * instead of calling exit() and init().
  */
 static int policy_online(struct cpufreq_policy *policy)
 {

@@ -2,7 +2,7 @@
 /*
  * The deep learning accelerators: two platform devices with caps of their clocks, named as
  * NVIDIA's nvpmodel.conf has them (LineageOS/android_device_nvidia_concord,
- * nvpmodel/nvpmodel_p3701_0000.conf), and the firmware's debugfs files of the core clock.
+ * nvpmodel/nvpmodel_p3701_0000.conf), and the firmware's debugfs file max_rate of the core clock.
  *
  * The caps behave as in isbozeng/bsp-jp6.2.0, nvidia-oot/drivers/video/tegra/host/nvdla/nvdla.c: a
  * written value is passed through clk_round_rate(); a read returns clk_round_rate() of UINT_MAX, so

@@ -26,7 +26,7 @@ extern uint sim_gpu_load;	/* GPU load that the driver reports, permille */
 	row(overcurrent)	\
 	row(waits)		\
 	row(job)
-/* Drivers that other drivers register: gpu.c, emc.c, and waits.c. */
+/* Drivers that gpu.c, emc.c and waits.c register. */
 #define SIM_FURTHER_DRIVERS(row) row(gpu_pci) row(bwmgr) row(host1x) row(nvhost) row(tsg)
 
 #define SIM_DRIVER_DECLARE(name)		\

@@ -3,8 +3,8 @@
  * The fan's tachometer: the hwmon device "pwm_tach" with the attribute "rpm", on the platform
  * device of the node generic_pwm_tachometer, as NVIDIA's driver for "generic-pwm-tachometer"
  * creates it (kernel 4.9 and 5.10 of L4T; the node: L4T 35.3.1, hardware/nvidia/platform/t23x/
- * prometheus/kernel-dts/cvb/tegra234-p3740-0000-a00.dtsi). As with NVIDIA's driver, a speed that
- * cannot be measured reads as 0 rpm.
+ * prometheus/kernel-dts/cvb/tegra234-p3740-0000-a00.dtsi). NVIDIA's driver reports 0 rpm if it
+ * cannot measure the speed; fan_rpm=0 simulates this.
  */
 #include <linux/err.h>
 #include <linux/hwmon.h>

@@ -17,7 +17,7 @@ struct dentry;
 	row(FAIL_I2C_STUCK, "fail_i2c_stuck", "the bus is stuck: a transfer times out after 1 s")	\
 	row(FAIL_CPUFREQ, "fail_cpufreq", "a policy refuses new limits")	\
 	row(FAIL_DEVFREQ, "fail_devfreq", "the GPU refuses a clock")	\
-	row(FAIL_EMC, "fail_emc", "writing the memory clock's cap fails")	\
+	row(FAIL_EMC, "fail_emc", "changing the memory clock's cap fails")	\
 	row(LIE_EMC, "lie_emc", "writing the memory clock's cap succeeds without effect")	\
 	row(FAIL_DLA, "fail_dla", "writing the cap of an accelerator's clock fails")	\
 	row(FAIL_HOTPLUG, "fail_hotplug", "a core cannot be taken online or offline")

@@ -14,8 +14,8 @@
  * Unlike nvidia.ko: the PCI device is alone on a simulated host bridge (no root port; its address
  * is 0001:00:00.0, on the board 0000:01:00.0) and has neither BARs nor capabilities; clocks are
  * variables instead of calls to the BPMP; there is no interconnect request and no cooling device.
- * If the kernel lacks the governor "performance", it is "simple_ondemand" with thresholds that keep
- * the clock at its limit.
+ * In a kernel without the governor "performance", the governor is "simple_ondemand" with a
+ * threshold that keeps the clock at its limit while the load is above 5 %.
  */
 #include <linux/devfreq.h>
 #include <linux/module.h>

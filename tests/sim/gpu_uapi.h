@@ -2,9 +2,9 @@
 /*
  * Interface by which a job submits work to the simulated GPU: /dev/jetwatt-sim-gpu.
  *
- * On a board, a job submits work by a doorbell in mapped memory and gets data by the pipe of its
- * data loader; no tool can observe either. Waiting for the GPU uses the same nodes and ioctls as on
- * a board: /dev/host1x-fence and /dev/dri/renderD128 (JetPack 6), /dev/nvhost-ctrl (JetPack 5),
+ * This interface stands for the doorbell in mapped memory by which a job on a board submits work,
+ * and for the pipe of its data loader. Waiting for the GPU uses the same nodes and ioctls as on a
+ * board: /dev/host1x-fence and /dev/dri/renderD128 (JetPack 6), /dev/nvhost-ctrl (JetPack 5),
  * /dev/nvgpu/igpu0/tsg (both).
  */
 #ifndef SIM_GPU_UAPI_H
@@ -92,7 +92,7 @@ struct sim_syncpoint_wait {
 	__u32 threshold;
 	__u32 value;		/* out */
 	__u32 padding;
-	__s64 timestamp;	/* out: time at which the threshold was reached */
+	__s64 timestamp;	/* out: time of the syncpoint's last increment */
 };
 
 #define SIM_CREATE_POLLFD	_IOWR('X', 0x10, struct sim_create_pollfd)

@@ -6,7 +6,7 @@
  *
  * Also an INA228 (TI SLYS021A, tables 7-3 and 8-1). An INA228 has the same registers, but its shunt
  * and bus voltages are in bits 23:4 of registers of 24 bits, with an LSB of a sixteenth of the
- * INA238's, and it has energy counters of 40 bits.
+ * INA238's, and it has counters of energy and charge of 40 bits, which are always 0 here.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>

@@ -17,8 +17,8 @@
 #include <linux/module.h>
 
 /*
- * After a long time without a read, only the latest CATCH_UP conversions are simulated one by one.
- * Earlier conversions are replaced by their mean.
+ * After more than SILENCE_NS without access to the chip, only about the latest CATCH_UP conversions
+ * are simulated one by one. Earlier conversions are replaced by their mean.
  */
 #define CATCH_UP	512
 #define SILENCE_NS	(60 * NSEC_PER_MSEC)	/* duration of about CATCH_UP short conversions */
@@ -67,7 +67,10 @@ static s32 digitise(struct sim_chip *chip, s64 exact)
 	return clamp_t(s64, (exact + div_s64(noise, 1000) + 32768) >> 16, -4096, 4095);
 }
 
-/* Return: value in 1/65536 LSB that an ideal ADC gives while the rail draws @uw. */
+/*
+ * Return: value in 1/65536 LSB, without noise but with adc_offset_uv, while the channel's line draws
+ * @uw. @what: an entry of struct sim_chip.sequence.
+ */
 static s64 ideal(const struct sim_chip *chip, u8 what, u64 uw)
 {
 	const struct sim_channel *ch = &chip->channel[what >> 1];
@@ -152,8 +155,8 @@ static void finish_step(struct sim_chip *chip, u64 uw)
 }
 
 /*
- * If many cycles of conversions have ended without a read by time @t, skip most of them, and feed
- * their mean into the averaging filters.
+ * If many cycles of conversions have ended by time @t, skip all but about CATCH_UP conversions, and
+ * feed the mean of the skipped ones into the averaging filters.
  */
 static void skip(struct sim_chip *chip, u64 t)
 {

@@ -13,7 +13,7 @@
 
 extern struct sim_steps sim_steps;
 
-/* Set all clocks to their highest level; online cores stay as they are. */
+/* Store the highest level for all clocks, and which cores are online in the kernel. */
 void sim_knobs_init(void);
 void sim_knobs_mode(struct sim_mode *mode);
 /* Return: the cluster of a CPU. */

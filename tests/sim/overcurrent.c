@@ -8,7 +8,7 @@
  *         (jnohlgard/nvidia-linux-nv-oot). A read fails with -EINVAL if the firmware refuses it.
  * Xavier  oc1_irq_cnt to oc6_irq_cnt: tegra19x_oc_event.c in the same tree; its other attributes,
  *         for the depth of throttling, are left out
- * Thor    no source found
+ * Thor    no source found, so the simulated board has no such device
  */
 #include <linux/err.h>
 #include <linux/hwmon.h>

@@ -4,11 +4,12 @@
  *
  * Power of a rail = power of the model in the present phase x settling x drift.
  *
- * Settling: 40 % of a change of power between modes take effect at once, the other 60 %
- * (regulators, junction temperature) with a time constant of 0.7 s. The slow part of the settling
- * follows the mean power over a minibatch, so that settling does not smooth out the phases of a
- * minibatch. Drift: a noise factor around 1 with a time constant of one second. Settling and drift
- * are updated every 20 ms, as an event, so the power between two events is constant.
+ * Settling: if the mode changes, or a job starts or ends, 40 % of the change of power takes effect
+ * at once, the other 60 % (regulators, junction temperature) with a time constant of 0.7 s. The slow
+ * part of the settling follows the mean power over a minibatch, so that settling does not smooth out
+ * the phases of a minibatch. Drift: a noise factor around 1 with a time constant of one second.
+ * Settling, drift and temperature are updated every 20 ms, as an event, so the power between two
+ * events is constant.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -24,9 +25,9 @@
 #define DRIFT_NEW	12978	/* sqrt(1 - DRIFT_KEEP^2) */
 /*
  * Temperature sensor in the die: rise above ambient in 1/1000 degree per watt, and the step per 20
- * ms for a time constant of 12 s. The thermal zones show this temperature, and thermal throttling
- * depends on it. The effect of temperature on leakage does not use the simulated sensor; the model
- * calculates the effect in closed form.
+ * ms for a time constant of 12 s. The thermal zones show this temperature unless temp_mc is set, and
+ * thermal throttling depends on it. Leakage does not: the analytic model calculates it for the
+ * temperature that the mean power of the mode results in.
  */
 #define MC_PER_W	900
 #define WARM_STEP	109	/* 1 - exp(-0.02 / 12) */

@@ -3,9 +3,9 @@
  * The plant: duration and power of jobs, as a function of the board's clocks and cores.
  *
  * A model (analytic or replay) calculates for each power mode how long the two phases of a
- * minibatch take and what power each rail draws in them, in closed form and without noise. The
- * plant simulates this over time. The plant is advanced lazily from event to event; between two
- * events the power of every rail is constant, so the energy of any interval is exact.
+ * minibatch take and what power each rail draws in them and when idle, without noise. The plant
+ * simulates this over time. The plant is advanced lazily from event to event; between two events
+ * the power of every rail is constant, so the energy of any interval is exact.
  *
  * Times are CLOCK_MONOTONIC in nanoseconds.
  */
@@ -121,7 +121,7 @@ void sim_job_free(struct sim_job *job);
 /*
  * Start to wait for the job's data loader. Loading begins now if @now is true or the job is idle;
  * otherwise it began at the end of the previous minibatch.
- * Return: 0, or -EBUSY if work is under way.
+ * Return: 0, also if the job already waits for its loader; -EBUSY if its GPU work is under way.
  */
 int sim_job_load(struct sim_job *job, u32 kind, u32 permille, bool now);
 /* Wait until the job's data loader has finished. Return: 0 or -ERESTARTSYS. */

@@ -36,7 +36,7 @@ extern uint sim_noise_time, sim_noise_power;	/* permille */
 
 /* Simulate up to the present time, so that the state of every job is current. */
 void sim_plant_advance(void);
-/* Update the power after a change to the jobs. */
+/* Update the phase and the power, and record a changed power in the trace. */
 void sim_plant_follow(void);
 /* Set the timer to the next event. */
 void sim_plant_arm(void);

@@ -4,9 +4,9 @@
  *
  * The time and power in a row of the file are the duration of a minibatch and the mean power of the
  * module during it. Values that the file lacks are filled in plausibly: the share of stall in a
- * minibatch, how far the power during a stall is below the mean, and the distribution of power over
- * the rails (whose sum is the power of the row). A power mode without a row behaves like the row
- * whose logarithms of clocks and cores are nearest.
+ * minibatch, how far the power during a stall is below the mean, the idle power, and the
+ * distribution of power over the rails (whose sum is the power of the row). A power mode without a
+ * row behaves like the row whose logarithms of clocks and cores are nearest.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

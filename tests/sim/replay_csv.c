@@ -49,8 +49,8 @@ static int split(char *line, char **field)
 }
 
 /*
- * Parse "624.562" into millionths. Return: 0; -EINVAL if the text is no number or the number is
- * negative.
+ * Parse "624.562" into millionths. Return: 0; -EINVAL if the text is not a number, or the number is
+ * negative or too large.
  */
 static int decimal(const char *s, u64 *millionths)
 {

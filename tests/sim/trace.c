@@ -9,7 +9,7 @@
 /*
  * Numbers of entries of the three ring buffers, which are powers of two. Power changes at most
  * about 1,000 times a second, so PIECES covers 8 s. Energy is logged 50 times a second, so ENERGIES
- * covers 87 minutes. A minibatch takes 10 ms or more, so MINIBATCHES covers 43 minutes.
+ * covers 87 minutes. If a minibatch takes 10 ms or more, MINIBATCHES covers 43 minutes.
  */
 #define PIECES		8192
 #define ENERGIES	262144

@@ -187,10 +187,10 @@ static void take(const struct sim_mode *mode, u64 flop, u64 bytes, u64 *ns, u64 
 
 /*
  * List both rooflines of every mode, without noise: operations and bytes per second, energy per
- * operation and per byte, and constant power. The energy per operation is the energy that
- * operations for half a second add to one second of memory traffic: both run in parallel, so the
- * duration does not change. The energy per byte is the energy that memory traffic for half a second
- * adds to one second of operations.
+ * operation and per byte, and constant power; for the replay plant, only the header line. The energy
+ * per operation is what half a second of operations adds to one second of memory traffic, divided by
+ * their number: both run in parallel, so the duration does not change. The energy per byte is what
+ * half a second of memory traffic adds to one second of operations, divided by the bytes.
  */
 static int roofs_show(struct seq_file *m, void *v)
 {

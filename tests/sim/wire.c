@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Map each rail label of the boards' device trees to a supply line, and to the rails of the plant
- * that this line feeds. The plant has the rails of an AGX Orin; the rails of other boards are sums
- * or parts of these.
+ * that this line feeds. The plant has the rails of an AGX Orin; a rail of another board is one of
+ * these, a sum of them, or has no load.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>

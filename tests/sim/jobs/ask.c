@@ -6,13 +6,13 @@
  *   ask [--port N] [--rate MILLIHERTZ] [--then MILLIHERTZ] [--requests N] [--seed N] [--even] [--tcp]
  *
  *   --rate      requests per 1000 seconds (40000), at the times of a Poisson process
- *   --then      rate in the second half
+ *   --then      rate for the second half of the requests
  *   --requests  number of requests (1000)
  *   --even      send at constant intervals
  *   --tcp       send all requests over one TCP connection; default: UDP
  *
- * Prints one line per request: time of sending, in us since the first request, and latency of the
- * response in us; -1 if there was none within ten seconds after the last request.
+ * Prints one line per request: time at which it was due, in us since the first request, and latency
+ * of the response in us; -1 if there was none within ten seconds after the last request.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -14,7 +14,7 @@
 #define WEIGHT_BYTES	(PARAMETERS * 4.5 / 8)
 #define KV_BYTES	(28 * 8 * 128 * 2 * 2.0)	/* per token of context */
 #define EFFICIENCY	0.6	/* of the arithmetic, relative to the plant's multiply-add kernels */
-#define CHUNK		512	/* most prompt tokens in a step */
+#define CHUNK		512	/* most tokens in a step that has prompt tokens */
 #define SLOTS		64
 #define ACCEPTED	0.7	/* probability that a draft token is accepted */
 
@@ -28,10 +28,10 @@ static double now(void);
 /**
  * struct slot - a request
  * @prompt: prompt tokens that are not processed yet
- * @left: tokens that will be generated; 0: the slot is free
+ * @left: tokens still to be generated; 0: the slot is free
  * @generated: tokens generated so far
  * @context: tokens processed so far
- * @free_until: time at which the next request comes, s
+ * @free_until: time at which a free slot gets its next request, s
  */
 static struct slot {
 	long prompt, left, generated, context;
@@ -52,8 +52,8 @@ static double draw(void)
 	return (serve.seed >> 33) / 2147483648.0;
 }
 
-/* Give free slots new requests: prompts of 32 to 2048 tokens, answers of 16 to 256. Return: number of
- * slots with a request. */
+/* Give free slots that are due a new request, until serve.tokens tokens were generated: prompts of 32
+ * to 2048 tokens, answers of 16 to 256. Return: number of slots with a request. */
 static long accept_requests(void)
 {
 	long busy = 0;

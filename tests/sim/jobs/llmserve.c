@@ -26,7 +26,7 @@
  * logits are needed; here each part does.
  *
  * vLLM, v1/core/sched/scheduler.py: the scheduler gives each running request one token, then chunks of
- * prompts, up to max_num_batched_tokens (2048 here: 512); v1/worker/gpu_model_runner.py: decode steps
+ * prompts, up to max_num_batched_tokens (2048; here 512); v1/worker/gpu_model_runner.py: decode steps
  * are one CUDA graph, steps with a prompt are launched in pieces around attention. Each step waits for
  * an event after the copy of the sampled tokens.
  *

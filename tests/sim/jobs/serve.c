@@ -116,7 +116,7 @@ static long batch_now(void)
 	return n > 0 && n <= BATCH_MAX ? n : opt.batch;
 }
 
-/* With TCP, wait for the first request, and collect the requests of all connections. */
+/* Like gather(), for the requests of all TCP connections. */
 static long gather_tcp(int fd, struct request *r, long most)
 {
 	static struct pollfd p[1 + PEERS];
@@ -149,7 +149,7 @@ static long gather_tcp(int fd, struct request *r, long most)
 	return stop ? 0 : n;
 }
 
-/* Wait for a request, and collect all that have arrived. Return: number of requests; 0 to exit. */
+/* Wait for a request, and collect up to @most that have arrived. Return: their number; 0 to exit. */
 static long gather(int fd, struct request *r, long most)
 {
 	long n = 0;

@@ -5,7 +5,7 @@
  * does not request it again. Requests are served one at a time, as from a single queue. The program
  * exits when the file system is unmounted.
  *
- *   storage DIR MIB MBPS
+ *   storage DIR MIB MBPS     MIB: size of the file; MBPS: speed in MB/s
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -18,12 +18,12 @@
  *   --helper 1      in addition to the job's own waits, that thread polls an event all the time
  *   --size PERMILLE size of a minibatch relative to the workload's (1000); --then PERMILLE after
  *                   --after N of them, or without --after when the job gets SIGUSR1
- *   --accumulate N  the optimizer runs every N minibatches: their last wait is longer
- *   --stall-every N before every Nth minibatch there is no data for --stall MS (100)
+ *   --accumulate N  the optimizer runs in every Nth minibatch and makes its last wait longer
+ *   --stall-every N after every N minibatches there is no data for --stall MS (100)
  *   --progress N    print a line every N minibatches
  *   --workload NAME is only printed; the board's workload is a parameter of the simulation
- *   --data FILE     read --read KB (1760: 16 images) of this file for each minibatch, from the
- *                   begin again after its end; with --workers W (4) threads, each up to two
+ *   --data FILE     read --read KB (1760: 16 images) of this file for each minibatch, again from the
+ *                   start after its end; with --workers W (4) threads, each up to two
  *                   minibatches ahead, or (0) by the job itself when it needs the data
  *
  * After SIGTERM or SIGINT, the job finishes the current minibatch and exits with status 0.
@@ -62,8 +62,8 @@ static struct {
 	  .workload = "resnet" };
 
 /*
- * State that the loader's workers share with the training loop. The workers read minibatches from
- * the file in order, so the oldest minibatch is ready first.
+ * State that the loader's workers share with the training loop. Each worker reads the next minibatch
+ * of the file; @ready only counts the minibatches that were read.
  */
 static struct {
 	pthread_mutex_t lock;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * libcuda.so.1 of the simulated board: the entry points. With SIM_CUDA_HIDDEN=1 in the environment,
- * cuGetProcAddress() returns addresses of functions that are not exported.
+ * cuGetProcAddress() returns the hidden_* functions, which are not exported, for seven names.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,8 @@ CUresult sim_submit(const struct sim_cuda_work *w);
  */
 uint64_t sim_mark(void);
 
-/* Return: CUDA_SUCCESS if all work up to mark @to is finished, CUDA_ERROR_NOT_READY otherwise. */
+/* Return: CUDA_SUCCESS if all work up to mark @to is finished; CUDA_ERROR_NOT_READY if not;
+ * CUDA_ERROR_LAUNCH_FAILED if the GPU has refused work. */
 CUresult sim_query(uint64_t to);
 
 CUresult sim_wait_for(uint64_t to, int blocking);
