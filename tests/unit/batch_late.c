@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Minibatch boundaries of jobs with one wait per minibatch, and with two waits in different calls.
- * In some jobs the scheduler delays the process; in others, the speed changes with the power mode,
- * and the data loader may be slower than the GPU. */
+/* Minibatch boundaries of jobs with one to four waits per minibatch. In some jobs the scheduler
+ * delays the process; in others, the speed changes with the power mode, and the data loader may be
+ * slower than the GPU. */
 #include "minibatch/minibatch.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct unusual {
 };
 
 static const struct unusual unusual[] = {
-	/* In the following cases, the data loader is ready again by the next minibatch, so the next
+	/* In the first three cases, the data loader has finished when a late wait ends, so the next
 	 * gap is only 0.1 ms. */
 	{ "one wait ends late", { { 1.8, 42.1 }, { 0.1, 27.4 } }, 0, -1 },
 	{ "three end late", { { 1.8, 37.8 }, { 0.1, 35.4 }, { 0.1, 37.9 }, { 0.1, 27.4 } }, 0, -1 },
@@ -101,16 +101,15 @@ static double draw(uint64_t *seed)
 	return (double)(*seed >> 33) / (1ull << 31);
 }
 
-/* A job with two waits per minibatch, which differ in their call or in the number of launches. A
- * disturbance makes the waits of two minibatches longer or shorter than usual. The values of the
- * disturbed minibatches are from ONNX Runtime and PyTorch jobs in a guest. */
+/* A job with two waits per minibatch, and two unusual minibatches in its middle. Most of these were
+ * disturbed by another process; their values are from ONNX Runtime and PyTorch jobs in a guest. */
 struct pairs {
 	const char *name;
 	double usual[2][2];	/* gap and length of both waits, in ms */
-	double unusual[4][2];	/* gaps and lengths in two successive disturbed minibatches */
+	double unusual[4][2];	/* gaps and lengths in the two unusual minibatches, in ms */
 	uint32_t call[2], launches[2];
 	uint32_t second;	/* call of the second wait of the unusual minibatches */
-	int minibatches;	/* number of disturbed minibatches that count as training */
+	int minibatches;	/* number of unusual minibatches that count as training */
 };
 
 #define ONNX_WAITS	.usual = { { 2.9, 26.4 }, { 0.052, 0.358 } }, \
@@ -368,7 +367,7 @@ TEST(minibatches_around_an_early_stall_are_counted)
 #define SPEEDS_MOST	2400	/* minibatches */
 #define AHEAD_MOST	8
 
-/* Create a job that switches its power mode every 5 to 125 minibatches. The job's data loader runs
+/* Create a job that switches its power mode every 5 to 124 minibatches. The job's data loader runs
  * up to @ahead minibatches ahead of the GPU. */
 static size_t in_speeds(struct jetwatt_sync *sync, uint64_t seed)
 {

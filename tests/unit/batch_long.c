@@ -67,7 +67,7 @@ static void end(void)
 	p.end[p.ends++] = p.sync[p.waits - 1].exit_ns;
 }
 
-/* A mixture of experts in training: one or two waits per layer in the forward pass, two or four in
+/* A mixture of experts in training: one or two waits per layer in the forward pass, three or four in
  * the backward pass. */
 static void experts(void)
 {

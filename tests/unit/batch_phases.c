@@ -13,7 +13,7 @@
 #define SEEDS	3
 
 /**
- * struct job - a made-up job of two kinds of minibatches
+ * struct job - a made-up job with one or two kinds of minibatches
  * @ms: usual time of a minibatch of each kind, ms
  * @most: longest time of a minibatch of each kind, ms; times are distributed log-uniformly between
  *	@ms and @most
@@ -70,7 +70,7 @@ static double draw(void)
 	return (double)(seed >> 33) / (1ull << 31);
 }
 
-/* Return a factor with the mean 1 whose logarithm has the standard deviation @sd. */
+/* Return a random factor with median 1 whose logarithm has the standard deviation @sd. */
 static double jitter(double sd)
 {
 	double sum = -6;
@@ -212,7 +212,7 @@ TEST(intervals_without_minibatch_have_no_phase)
 	EXPECT_EQ(0, b[3].phase);
 }
 
-/* A training step that prints its loss waits once or twice more. */
+/* A training step that prints its loss waits twice more. */
 TEST(steps_with_a_further_wait_are_of_the_same_kind)
 {
 	static struct jetwatt_batch_bound b[200];

@@ -60,8 +60,8 @@ TEST(energy_integrates_power_between_bounds)
 	EXPECT_TRUE(near(uj, 30000));
 	ASSERT_EQ(jetwatt_batch_energy(p, 4, rail, 0, 100 * MS, 130 * MS, &uj, NULL), 0);
 	EXPECT_TRUE(near(uj, 0));
-	/* An interval is refused if there is no sample before its start or after its end, if there
-	 * are no samples at all, or if it ends before it starts. */
+	/* An interval is refused if it starts before the first sample or ends after the last one,
+	 * if there are no samples at all, or if it ends before it starts. */
 	EXPECT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 99 * MS, 120 * MS, &uj, NULL), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy(p, 4, rail, 2, 120 * MS, 131 * MS, &uj, NULL), -ENODATA);
 	EXPECT_EQ(jetwatt_batch_energy(p, 0, rail, 2, 1, 2, &uj, NULL), -ENODATA);
@@ -113,8 +113,9 @@ static uint64_t seed(void)
  * @from, @to, @tau_s: mean power before and after the switch, in W; time constant of the change, in
  * s
  * @swing: amplitude of the power within a minibatch, in W
- * @batch_s, @jitter: length of minibatches and its relative scatter
- * @lsb: resolution
+ * @batch_s, @jitter: length of minibatches, in s, and its relative standard deviation
+ * @noise, @lsb: standard deviation of the noise and resolution of a sample, in W
+ * @rate: samples per second
  */
 struct signal {
 	const char *name;
@@ -143,8 +144,8 @@ static size_t make(const struct signal *g, double seconds, uint64_t s, uint64_t 
 	return n;
 }
 
-/* For each signal, check the time at which settling is reported, and the bias: the error of the
- * mean from that time on, because the decay has not ended. */
+/* For each signal, check the time at which settling is reported, and the bias: the error that the
+ * rest of the decay causes in the mean from the settled time on. */
 TEST(settling_time_and_its_error)
 {
 	static const struct signal g[] = {

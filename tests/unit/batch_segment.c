@@ -400,7 +400,7 @@ static void describe(const struct job_shape *h, size_t waits, int got, int k)
 	       h->noise, h->switch_every, waits, h->minibatches, got, k);
 }
 
-/* The cases of this test segment hundreds of jobs, which on a busy host takes long. */
+/* The tests of this fixture segment 100 jobs each, which on a busy host takes long. */
 FIXTURE(many) {
 };
 

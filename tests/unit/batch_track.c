@@ -7,11 +7,11 @@
 #include "kselftest_harness.h"
 
 /*
- * struct outcome - of a job
+ * struct outcome - bounds that the live track reports for a job
  * @after: number of scored minibatches; the first ones, during which the period is learned, are not
  * scored
- * @hit: number of reported bounds that are true
- * @reported: number of reported bounds
+ * @hit: number of reported bounds that are true, without the first minibatches
+ * @reported: number of reported bounds, without the first minibatches
  * @first: number of true bounds before the track first reported whether a wait is a bound
  * @ns: reported median length of a minibatch, in nanoseconds
  */

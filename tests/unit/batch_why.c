@@ -288,7 +288,7 @@ TEST(score_is_low_in_doubtful_decisions)
 
 	job_alloc(&f.j);
 	job_make(&f.j, &h, 100, 5, seed());
-	/* The job stalls for 100 ms before wait 301, in the 101st minibatch. */
+	/* The job stalls for 100 ms before wait 301 (from 0), in the 101st minibatch. */
 	for (size_t i = 301; i < f.j.waits; i++) {
 		f.j.sync[i].enter_ns += 100 * MS;
 		f.j.sync[i].exit_ns += 100 * MS;
@@ -328,7 +328,7 @@ static void make_marks(struct job *j, uint64_t z)
 	j->waits--;
 }
 
-/* Create a job in which another job prolongs the waits of 30 minibatches by random times. */
+/* Create a job in which the waits of 30 minibatches take 1 to 10 ms at random, all later ones 27 ms. */
 static void make_stretched(struct job *j, uint64_t z)
 {
 	static const struct job_shape h = { .k = 3, .minibatches = 300 };

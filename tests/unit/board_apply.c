@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* If a knob fails during a switch of the power mode, all knobs are restored: a switch is complete
- * or has no effect. */
+ * or has no effect, unless a knob refuses the restore too. */
 #include <sys/wait.h>
 
 #include "board_tree.h"

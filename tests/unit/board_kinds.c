@@ -9,7 +9,8 @@
 
 /*
  * struct kind - sysfs files and expected results of a board
- * @name: name of the board
+ * @compatible: text in the device tree; NULL: the board has no device tree
+ * @name: name of the board; NULL: not checked
  * @cpus, @cluster: number of CPUs, and number of CPUs that share a clock
  * @gpu: its devfreq device
  * @emc: file of the memory cap
@@ -50,7 +51,7 @@ static const struct kind kinds[] = {
 	  "sys/class/devfreq/bwmgr/max_freq", "4266000000", "",
 	  { "VDD_GPU", "VDD_CPU_SOC_MSS", "VIN_SYS_5V0" }, "VDD_GPU VDD_CPU_SOC_MSS VIN_SYS_5V0 ",
 	  "module" },
-	/* A board without a device tree is identified by the labels of its rails. */
+	/* Without a device tree, the rails of the total follow from the labels of the rails. */
 	{ NULL, NULL, 4, 4, "57000000.gpu", EMC5, "0", "204000 1600000",
 	  { "POM_5V_IN", "POM_5V_GPU", "POM_5V_CPU" }, "POM_5V_IN ", NULL },
 	{ NULL, NULL, 4, 4, "57000000.gpu", EMC5, "0", "204000 1600000",

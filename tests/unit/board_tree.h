@@ -30,7 +30,7 @@
  * struct tree - the simulated board and the faults of its knobs
  * @fail: error of a refused write, positive; TREE_DIE: the process ends at the write
  * @fail_at, @fail_for: write number fail_at (from 1) and the fail_for - 1 after it fail with @fail
- * @sticks: path to which all writes fail with @fail
+ * @sticks: path, below @root, to which all writes fail with @fail
  * @lie_at: number of a write that succeeds without effect
  * @lied: true: write number @lie_at has happened, so the order of writes is not checked any more
  * @lazy: cpufreq accepts a limit but shows it only at tree_flush(), as its work item may run late

@@ -97,8 +97,8 @@ TEST(block_means_see_repeated_samples)
 {
 	double time_in;
 
-	/* With blocks of 16 minibatches of 20 ms, values that repeat for 4 minibatches do no
-	 * harm. */
+	/* With blocks of 16 minibatches of 20 ms, values that repeat for 4 minibatches lower the
+	 * coverage only a little. */
 	EXPECT_GT(coverage(4, 318e6, &time_in), 0.88);
 	/* If each minibatch is treated as independent, the standard error is too small, so the
 	 * coverage is lower. */

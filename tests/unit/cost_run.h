@@ -67,7 +67,7 @@ static void cost_sensors(const struct plant *p, struct jetwatt_batch_sensor *s)
 	}
 }
 
-/* Add the minibatches of one simulated board to the sums. Return: 0; negative errno. */
+/* Add the minibatches of one simulated board to @r. Return: 0 or a negative errno. */
 static int cost_run_add(struct cost_run *r, const struct plant_shape *h, uint64_t seed)
 {
 	struct jetwatt_batch_sensor s[PLANT_RAILS];

@@ -80,7 +80,7 @@ TEST_F(actuator, switch_and_restore)
 	EXPECT_EQ(JETWATTD_SWITCHED, self->events[0]);
 	EXPECT_TRUE(jetwattd_is_applied(&self->a, &mid));
 	EXPECT_EQ(0, jetwattd_check_knobs(&self->a));
-	/* The actuator reports no event when it restores the board. */
+	/* The actuator reports no event for a restore that succeeds at once. */
 	EXPECT_EQ(0, jetwattd_restore(&self->a));
 	EXPECT_EQ(1, self->n);
 	EXPECT_FALSE(self->a.applied);

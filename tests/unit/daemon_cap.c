@@ -16,7 +16,7 @@
 
 #define TICK_MS		5
 #define TICK_NS		(TICK_MS * 1000000ull)
-#define LAG_S		0.3	/* delay of the board's power after a switch */
+#define LAG_S		0.3	/* time constant of the board's power after a switch */
 #define SECOND		(1000000000 / TICK_NS)
 #define BUDGET		26.0
 #define IDLE_W		10.0
@@ -182,7 +182,7 @@ TEST_F(cap, mode_over_the_budget_is_left_in_time)
 }
 
 /* Power alternates every half second between 0.7 and 1.3 times its mean: the mean over the budget's
- * window is within the budget, the mean over the short window exceeds the limit of that window. */
+ * window is within the budget; the mean over the short window exceeds the two lower limits. */
 TEST_F(cap, peaks_are_limited_by_the_short_window)
 {
 	self->age_ms = JETWATTD_JUDGED_MS;
@@ -340,7 +340,7 @@ TEST_F(cap, refused_safe_mode_falls_back_to_lower_clocks)
 		EXPECT_EQ(emc ? top.emc_hz : low.emc_hz, self->d.act.mode.emc_hz);
 		EXPECT_EQ(low.gpu_hz, (uint64_t)tree_get(&self->t, GPU "max_freq"));
 		EXPECT_GE(0.9e9, self->longest);
-		/* The cap has tried the refused safe mode and the lowest mode once each. */
+		/* The cap has tried the refused safe mode and the lowest mode at most once each. */
 		EXPECT_GE(2, self->safe_refused);
 		EXPECT_FALSE(self->d.cap.have_safe);
 		/* Knobs that differ from the requested mode after a refusal do not count as changed

@@ -31,8 +31,8 @@ TEST(ring_covers_the_longest_window)
 	free(s);
 }
 
-/* The standard deviation of window means is the same for slow and fast oscillations of power. A
- * step to another power level does not increase this standard deviation. */
+/* The standard deviation of window means is about the same for slow and fast oscillations of power.
+ * A step to another power level does not increase it much. */
 TEST(standard_deviation_of_window_means)
 {
 	for (double period = 2; period < 40; period *= 2) {

@@ -196,8 +196,8 @@ TEST_F(learner, known_workload_needs_few_measurements)
 	EXPECT_EQ(0, self->p.drifts);
 }
 
-/* With rows of other workloads as prior, the learner tries fewer modes, of which hardly any exceed
- * the budget, and finds a good mode early. */
+/* With rows of other workloads as prior, the learner finds a good mode within five tries, of which on
+ * average at most one exceeds the budget. */
 TEST_F(learner, other_workloads_save_measurements)
 {
 	struct jetwatt_row row[3][OTHER_ROWS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The learner of jetwattd: decisions that rest on readings near the limit, and on modes that were
- * over the budget. The test gives the readings. */
+ * over the budget. In most tests, the test itself gives the readings. */
 #include "learner_plant.h"
 
 #include "daemon/learner_inside.h"

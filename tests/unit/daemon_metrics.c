@@ -16,8 +16,8 @@ uint64_t jetwatt_clock_ns(void)
 
 static struct jetwattd d = { .lock = PTHREAD_MUTEX_INITIALIZER, .act = { .applied = 1 }, .cap = { .budget_w = 20 } };
 
-/* Read jetwattd's metrics and add the labels of modes that are new to @name. Return: number of
- * labels. */
+/* Read jetwattd's metrics and add the label of the mode to @name if it is new. Return: number of
+ * labels; -1 if the metrics have no label of a mode or several. */
 static int scrape(char name[MODES][96], int nr)
 {
 	static char text[65536];
@@ -43,7 +43,7 @@ TEST(only_held_modes_have_a_series)
 	static char name[MODES][96];
 	int nr = 0;
 
-	/* Modes that are only measured during learning have no metric series. */
+	/* Modes that are only measured during learning share one metric series. */
 	d.doing = JETWATTD_LEARNING;
 	for (int i = 0; i < MODES; i++) {
 		d.act.mode = (struct jetwatt_mode){ 1 + i % 12, 729600, 114750000 + 1000000ull * i, 3199000000 };

@@ -178,7 +178,7 @@ TEST_F(restore, restore_is_retried_after_one_refusal)
 		ASSERT_EQ(jetwattd_apply(&d->act, &low), 0);
 		d->doing = JETWATTD_IDLE;
 		refuse(&self->t, nr, 1);
-		/* A switch writes some knobs twice, so a single refusal may have no effect. */
+		/* A restore writes some knobs twice, so a single refusal may have no effect. */
 		if (!jetwattd_restore(&d->act))
 			continue;
 		refused++;

@@ -21,7 +21,7 @@
 
 static volatile char word[8] = "ours";
 
-/* Try, in a child process, all calls that access process @pid, and unshare(). @fence installs the
+/* Try, in a child process, calls that access process @pid, and unshare(). @fence installs the
  * filter; NULL: no filter. Return: number of the first call that is not denied; 0: all are denied;
  * 99: the filter was not installed. */
 static int reaches(int (*fence)(void), pid_t pid, int fd)

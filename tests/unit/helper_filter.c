@@ -101,8 +101,8 @@ TEST_F(own, many_own_waits_do_not_suppress_helper_waits_for_long)
 	EXPECT_EQ(936, add(self, 7, JETWATT_SYNC_HELPER, 1000));
 }
 
-/* If the process's own threads have not waited for JETWATT_HELPER_FILTER_HOLD_NS, the waits of its
- * helper thread are reported, unchanged and in order. */
+/* If no wait of the process's own threads arrives within JETWATT_HELPER_FILTER_HOLD_NS, the waits of
+ * its helper thread are reported, unchanged and in order. */
 TEST_F(own, helper_waits_are_released_after_a_delay)
 {
 	uint64_t hold = JETWATT_HELPER_FILTER_HOLD_NS, t;

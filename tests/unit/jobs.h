@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Simulated training jobs: their waits as the probe sees them, with the true minibatch boundaries.
- * The shapes of the jobs are random, from a seed. */
+ * All times, and the shapes that job_draw() returns, are random, from a seed. */
 #ifndef JETWATT_TESTS_JOBS_H
 #define JETWATT_TESTS_JOBS_H
 

@@ -232,7 +232,7 @@ TEST_F(db, database_of_the_previous_version)
 }
 
 /* Return a row of a job on the accelerator (DLA), in which a higher DLA clock takes less time and
- * more power. */
+ * more power; if @dla is 0, a row without a DLA clock. */
 static struct jetwatt_row job(int i, int dla)
 {
 	struct jetwatt_row r = plain;

@@ -203,7 +203,8 @@ TEST_F(way, program_survives_without_a_reader)
 }
 
 /* A program that writes marks without libjetwatt survives if the reader of the marks is killed. The
- * channel is a socket, because writing to a pipe without a reader would raise SIGPIPE. */
+ * channel is a datagram socket, because writing to a pipe or to a stream socket without a reader would
+ * raise SIGPIPE. */
 TEST(program_survives_a_killed_reader)
 {
 	int fd[2];

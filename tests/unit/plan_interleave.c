@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time slicing of training and inference: a planned time limit must hold when the plan is
- * simulated. */
+/* Time slicing of training and inference: a planned time limit must hold for 99 % of
+ * the requests when the plan is simulated. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,9 +8,11 @@
 #include "kselftest_harness.h"
 
 /*
- * struct server - a server and its clients
+ * struct server - a server and its clients, and the training that shares the GPU with it
+ * @hz: mean arrival rate of the requests
  * @base: fixed time of a turn of the server, in ms; @each: additional time of each request, in ms
  * @noise: relative noise of the time of a request
+ * @train_ms: time of a minibatch of training; @switch_ms: time of a switch between the two jobs
  * @at_once: the server answers all waiting requests as one batch, else one request after another
  */
 struct server {
@@ -129,7 +131,8 @@ TEST(plans_meet_latency_and_throughput_in_simulation)
 	EXPECT_LT(60, feasible);
 }
 
-/* A plan has more minibatches if the latency limit is larger, and fewer if more requests arrive. */
+/* A plan has more minibatches if the latency limit is larger, and a lower throughput of training if more
+ * requests arrive. */
 TEST(plan_follows_time_limit_and_request_rate)
 {
 	struct server w = { .hz = 40, .base = 4, .each = 2, .train_ms = 10, .switch_ms = 0.5 };

@@ -60,7 +60,8 @@ static int board_make(struct board *b, enum jetwatt_slice_kind kind, uint64_t se
 			memcpy(synth.bytes, same.bytes, sizeof(same.bytes));
 			memcpy(synth.launch, same.launch, sizeof(same.launch));
 		}
-		/* Inference has a third of the work of training, and no data loader. */
+		/* Inference has a third of the work of training, and a data loader with a
+		 * twentieth of the CPU cycles. */
 		if (!trains) {
 			for (int k = 0; k < SYNTH_KERNELS; k++) {
 				synth.flop[k] /= 3;

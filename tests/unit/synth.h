@@ -3,8 +3,8 @@
  * minibatch is a sequence of kernels, each limited by the slowest of compute, memory and launch (a
  * hard maximum). Each level of the memory clock (EMC) has its own efficiency. A data loader fetches
  * whole items in whole rounds of its workers. Power is the sum of V^2 f terms, with a minimum
- * voltage and scaled by utilisation, and of leakage that grows with V. Optional: jitter, and a few
- * outliers. */
+ * voltage and scaled by utilisation, of leakage that grows with V, of memory power, and of a
+ * constant. Optional: jitter, and a few outliers. */
 #ifndef JETWATT_SYNTH_H
 #define JETWATT_SYNTH_H
 

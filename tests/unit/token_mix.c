@@ -18,9 +18,9 @@ static struct jetwatt_power power[SAMPLES];
 
 /**
  * struct server - a made-up server in one mode
- * @prefill_ms, @decode_ms: time of a full chunk of a prompt, and of a decode step; every third chunk is
- *	full, the others are half a chunk
- * @prefill_w, @decode_w, @gap_w: power in both, and between the steps
+ * @prefill_ms, @decode_ms: time of a full chunk of a prompt, and of a decode step; the chunks of
+ *	every third prompt are full, the others are half a chunk
+ * @prefill_w, @decode_w, @gap_w: power in a prefill and in a decode step, and between the steps, in W
  * @every: number of steps of which two are prefill
  */
 struct server {
