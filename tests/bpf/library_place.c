@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: modules="governor_simpleondemand;jetwatt-sim;ina3221"
 /*
- * Test the probe on libcuda for all places where the library can be and all ways to load it, and
- * check what remains when the watching process or the job is killed.
+ * Test the probe on a libcuda in an unknown directory, in a container, deleted, or invalid, and in
+ * time namespaces, and check what remains when the watching process or the job is killed.
  */
 #include <sched.h>
 #include <sys/syscall.h>

@@ -72,8 +72,8 @@ static inline int seen_open(struct seen *s, uint32_t tgid, int children, uint64_
 }
 
 /*
- * Process all events that the probe has reported so far. Return: number of waits in total, or an
- * error.
+ * Process all events that the probe has reported so far, and the waits that it holds back. Return:
+ * number of waits in total, or an error.
  */
 static inline int seen_all(struct seen *s)
 {

@@ -329,8 +329,8 @@ TEST_F(family, exec_closes_files)
 	 * one second. */
 	ASSERT_EQ(1, seen_all(&self->seen));
 	ASSERT_EQ(1, write(go[1], "g", 1));
-	/* Wait until the process has ended, because then the probe cannot look up its descriptors
-	 * any more. */
+	/* Process the reports while the process runs, because the probe cannot look up the
+	 * descriptors of an ended process. */
 	while (waitpid(pid, NULL, WNOHANG) != pid)
 		ASSERT_LE(0, seen_all(&self->seen));
 	EXPECT_EQ(1, seen_all(&self->seen));

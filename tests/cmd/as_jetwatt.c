@@ -159,7 +159,7 @@ static int takes_over(uid_t uid, uint64_t mask, pid_t pid, int fd)
 
 /*
  * Send a request to jetwatt-files. Return: the response; -1 if jetwatt-files has closed the
- * connection.
+ * connection or has not responded for 20 s; -3 if it cannot be reached.
  */
 static int asked(const void *request, size_t len)
 {

@@ -9,7 +9,7 @@ plan 14
 CG=$T/cg
 mkdir -p "$CG"
 mount -t cgroup2 cgroup2 "$CG"
-# watch PID: run stat for a running job in the background, and wait until it has seen waits
+# watch PID: run stat for a running job in the background, and give it 6 s to see waits
 watch()
 {
 	jetwatt stat --json -o "$T/json" -p "$1" > "$T/out" 2> "$T/err" &

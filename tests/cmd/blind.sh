@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=900 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Test jetwattd without power samples: the module is unloaded while a job uses the GPU.
+# Test jetwattd without power samples: while a job uses the GPU, the module is unloaded, or no sensor
+# responds.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 13

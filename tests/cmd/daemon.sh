@@ -100,8 +100,8 @@ asked=$(cat "$gpu/max_freq") degrees=99500
 # After the board has cooled, the mode may differ from the earlier one, because jetwattd goes on
 # learning.
 asked_again() { case $(status_of mode) in *-g"$(cat "$gpu/max_freq")"-*) ;; *) return 1 ;; esac; }
-# The governor lowers the limit by a level while the temperature rises. Wait until the limit is
-# below 90 % of the limit that was set before.
+# The governor lowers the limit one level at a time while the temperature rises. Raise the temperature
+# until the limit is below 90 % of the limit that was set before.
 while [ "$(cat "$gpu/max_freq")" -ge $((asked * 9 / 10)) ] && [ $degrees -lt 104000 ]; do
 	echo $degrees > $heat
 	degrees=$((degrees + 100))

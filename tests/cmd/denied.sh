@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=60 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# If a user is not root, commands must be refused with a message and must change nothing.
+# For a user who is not root, commands that need root must be refused with a message and must change
+# nothing; the other commands must do what needs no rights.
 . "${0%/*}/common.inc"
 plan 7
 

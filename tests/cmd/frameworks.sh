@@ -18,7 +18,7 @@ bounds uprobe spin pytorch-eager
 result $? "pytorch-eager, spinning, whose item() copies to memory that is not pinned"
 unset SIM_CUDA_PAGEABLE
 
-# The programs of this loop wait in blocking calls of CUDA, which the backends recognise by their
+# The programs of this loop wait in blocking calls of CUDA, which the module recognises by their
 # system calls.
 for p in pytorch-eager onnxruntime tensorrt vllm plain; do
 	bounds module block $p

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=300 files="build/arm64/tests/cmd/as_jetwatt:/bin/as_jetwatt" modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # jetwattd on a system with faults: invalid policies, a full disk, a clock that jumps, directories
-# that are not writable. Whatever the fault, jetwattd must continue or end with a reason, and the
-# watchdog must stay active. Hostile clients are tested in unit/daemon_control and host/knobs.
+# that are not writable. Whatever the fault, jetwattd must continue or end with a reason, and while
+# it runs it must keep a lowered budget. Hostile clients are tested in unit/daemon_control and host/knobs.
 . "${0%/*}/common.inc"
 . "${0%/*}/daemon.inc"
 plan 10

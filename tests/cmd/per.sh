@@ -19,7 +19,7 @@ train --minibatches 80 --progress 1 | {
 EOT
 
 # truth: print units, J per unit, ms per unit and J of the plant between start_ns and end_ns of $T/json; the units
-# are the training minibatches that have ended by then
+# are the training minibatches that ended in this time
 truth()
 {
 	a=$(number start_ns "$T/json") b=$(number end_ns "$T/json")

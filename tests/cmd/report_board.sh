@@ -65,7 +65,7 @@ grep -q '"HZ": "250"' "$T/report" && grep -q '"KPROBES": "n"' "$T/report" && gre
 	grep -q '"BPF_SYSCALL": "y"' "$T/report" && grep -q '"cuStreamSynchronize"' "$T/report"
 result $? "the report has kernel options, sensor nodes and calls of libcuda"
 
-# The power of a rail in the report and that of the plant must be means over the same time.
+# The power of a rail in the report and that of the hwmon driver must be means over the same time.
 awk -F '[:,]' '/"label"/ { label = $2 } /"power_w"/ { w = $2 } /"hwmon_w"/ { n++
 		d = w - $2; if (d < 0) d = -d
 		if (d > 0.05 * $2 + 0.1) { print "# " label w " W, hwmon" $2; bad = 1 } }

@@ -17,7 +17,7 @@ EOF
 # make bench-roofline measures more modes.
 for mode in ${MODES:-}; do echo "$mode"; done >> "$T/modes.csv"
 modes=$(($(wc -l < "$T/modes.csv") - 1))
-# Get the true values of the plant, in J and W.
+# Get the true values of the plant, in FLOP/s, bytes/s, J per FLOP, J per byte, and W.
 tail -n +2 "$T/modes.csv" | sed 's/$/,/' > "$T/keys"
 sed 's/^/^/' "$T/keys" > "$T/lines"
 # grep -F drops most of the thousands of lines before regular expressions are matched, which are

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // A CUDA loop for check-hw: 200 "minibatches" of a few milliseconds each, with
-// blocking waits as frameworks use them.
+// blocking waits.
 #include <cstdio>
 
 __global__ void work(float *x, int rounds)

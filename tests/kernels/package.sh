@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds the eight Debian packages from a copy of the files in git, and checks them with lintian.
+# Builds the eight Debian packages from a copy of the files that git does not ignore, and checks
+# them with lintian.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/kernels/debian.inc
