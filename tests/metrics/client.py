@@ -11,7 +11,7 @@
   client.py socket PATH                   silent clients, long lines, random bytes; print "done"
   client.py answer PATH                   listen on the socket PATH, and answer each request with stdin
   client.py queries PORT DASHBOARD        send all queries of the dashboard to Prometheus, until each
-                                          of them returns data
+                                          of them returns data, at most 100 times
 """
 import json, random, socket, sys, time, urllib.parse, urllib.request
 

@@ -9,8 +9,8 @@
   /llama     as llama.cpp: one counter, Content-Length
   /reset     100, 150, then 20, 40, ...: the program has restarted
   /slow      no reply; /drip: a byte of the body every 0.1 s
-  /cut       closes within the body; /cutchunk: within a chunk; /cutline: ends within a line
-  /huge      a body of 5 MiB; /endless: without end
+  /cut       closes within the body; /cutchunk: before the last chunk; /cutline: ends within a line
+  /huge      a body of more than 5 MiB; /endless: without end
   /html, /gzip, /redirect, /error, /nan, /garbage
 """
 import os, sys, threading, time

@@ -21,7 +21,7 @@
  *
  * orphan: the rail that is not part of the total has no known parent.
  *
- * Prints the true values as JSON: minibatches, seconds, joules.
+ * Prints the true values as JSON: minibatches, seconds, joules; and the bytes of the trace.
  */
 #include <err.h>
 #include <fcntl.h>
