@@ -185,7 +185,7 @@ static inline pid_t start(char *const argv[])
 	return pid;
 }
 
-/* Send signal @sig to a process and reap the process. Return: exit status of the process, as from
+/* Send signal @sig to a process and reap the process. Return: wait status of the process, as from
  * waitpid(). */
 static inline int end(pid_t pid, int sig)
 {

@@ -207,8 +207,8 @@ TEST_F(host1x, invalid_arguments_are_refused)
 }
 
 /*
- * The mapping of the syncpoint's value must stay valid after the job has ended, and the poll
- * descriptor after the syncpoint was freed.
+ * The poll descriptor must stay valid after the job has ended and its syncpoint was freed; the job's
+ * fence is not reported any more.
  */
 TEST_F(host1x, mapping_and_descriptor_outlive_the_job)
 {

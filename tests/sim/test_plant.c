@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=6 modules="governor_simpleondemand;jetwatt-sim" timeout=300
 /*
- * Self-test of the plant over time: duration and power of a job's minibatches must be those of the
- * power mode, whether or not a program observes the board, the mode changes or other jobs run.
+ * Self-test of the plant over time: duration and power of a job's minibatches and kernels in a power
+ * mode, when the mode changes, when a second job runs, and when the job loads data itself.
  */
 #include "test_board.h"
 
@@ -76,7 +76,8 @@ TEST_F_TIMEOUT(plant, minibatches_last_and_draw_what_the_mode_means, 90)
 
 /*
  * Return: mean power in W of the last 8 s, calculated from the entries of debugfs file truth/energy
- * next to begin and end; *span_s gets the time between these entries.
+ * next to begin and end; NAN if entries are more than 20 ms apart. *span_s gets the time between the
+ * first and the last entry.
  */
 static double log_power(double *span_s)
 {

@@ -2,7 +2,7 @@
 // guest: smp=6 modules="governor_simpleondemand" timeout=300 alone
 /*
  * Self-test of the replay plant: the power modes in the rows of a file become those of the board,
- * and sensors and minibatches must have the power and time of these rows.
+ * and its true power and the minibatches must have the power and time of these rows.
  */
 #include "test_board.h"
 
