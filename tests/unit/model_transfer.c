@@ -150,7 +150,8 @@ TEST(first_modes_are_predicted)
 }
 
 /* Run a search of @most modes. Return: by what share the fastest measured mode within @budget is
- * slower than the fastest of all modes within @budget. */
+ * slower than the fastest of all modes within @budget. @worst: raised to the highest measured power, as a
+ * share of @budget. */
 static double searched(struct job *j, double budget, size_t most, double *worst)
 {
 	struct jetwatt_row got[16];

@@ -11,7 +11,7 @@
 #define DEPTH 32
 
 /* Check that all tags of a page are closed in order and all attributes are quoted; style sheets are
- * not checked. Return: 0, or the offset of the error. */
+ * not checked. Return: 0; the offset of the error; -1: a tag is never closed. */
 static long unbalanced(const char *page)
 {
 	char open[DEPTH][16];

@@ -279,7 +279,7 @@ TEST(damaged_messages_never_crash)
 		buf[0] = rand() % 4 ? (i == 2 ? 9 : 0) : rand() % 13;
 		memcpy(buf + 1, i == 2 ? (void *)nlmsg_hdr(seed[i]) : attrs(seed[i]), len);
 		for (k = rand() % 6; k > 0; k--) {
-			/* every second change hits the first 64 bytes, where the headers are */
+			/* draw half of the changes from the first 64 bytes, where the headers are */
 			size_t at = 1 + (rand() % 2 ? rand() % len : rand() % 64 % len);
 
 			if (rand() % 2)
