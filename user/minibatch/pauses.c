@@ -251,7 +251,8 @@ static size_t extend_back(struct jetwatt_batch_wait *b, size_t i, size_t k, doub
 	return from;
 }
 
-/* Label a step of @k waits as a usual minibatch if its launches are the usual ones. */
+/* Label a step of @k waits, the first of which had usual labels, as a usual minibatch if its launches are the
+ * usual ones. */
 static void label_usual(struct jetwatt_batch_wait *b, size_t k, const uint32_t *launches)
 {
 	for (size_t p = 0; p < k; p++)
@@ -272,7 +273,7 @@ static void label_usual(struct jetwatt_batch_wait *b, size_t k, const uint32_t *
 static void divide_sequences(struct jetwatt_batch_wait *b, size_t n, size_t k, double limit,
 			     const uint32_t *launches)
 {
-	for (size_t i = 1, j; i < n; i = j) {
+	for (size_t i = 1, j, first; i < n; i = j) {
 		bool clear = b[i].other_phase, any = pause_of(&b[i]) < limit;
 
 		for (j = i + 1; j < n && b[j].other_phase && b[i].other_phase; j++) {
@@ -281,14 +282,15 @@ static void divide_sequences(struct jetwatt_batch_wait *b, size_t n, size_t k, d
 		}
 		if (!clear || !any)
 			continue;
-		for (size_t l = extend_back(b, i, k, limit), end; l < j; l = end) {
+		first = extend_back(b, i, k, limit);
+		for (size_t l = first, end; l < j; l = end) {
 			end = step_end(b, j, l, limit);
 			for (size_t w = l; w < end; w++) {
 				b[w].starts_minibatch = w == l;
 				b[w].rule = JETWATT_RULE_PAUSE;
 				b[w].score = (float)fabs(log(pause_of(&b[w]) / limit));
 			}
-			if (end - l == k)
+			if (l == first && l < i && end - l == k)
 				label_usual(b + l, k, launches);
 		}
 	}
