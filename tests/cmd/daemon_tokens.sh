@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# guest: smp=4 icount timeout=1800 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" alone
+# jetwattd with a server of a language model: it holds a mode with nearly the least energy per token within
+# both latencies. unit/daemon_steps tests that it chooses again when the mix of prefill and decode changes.
+. "${0%/*}/common.inc"
+. "${0%/*}/tokens.inc"
+. "${0%/*}/daemon.inc"
+plan 3
+
+# compare: print the held mode and the plant's best one within the latencies, for the steps of the last 300 s.
+# $T/loss: by how many per cent the held mode has fewer tokens per joule, and its latencies
+compare()
+{
+	sed '$d' "$T/times" | awk -v since="$(($(now_ns) - 300000000000))" '$1 > since' > "$T/steps"
+	plant "$T/steps" > "$T/plant"
+	held=$(status_of mode | tr -d 'cge' | tr - ,)
+	set -- $(grep "^$held " "$T/plant") $(best_within 3 1e9 1e9 "$ttft" "$tpot")
+	echo "# $(status_of doing) $1: $3 J/token, TTFT $5 ms, TPOT $6 ms; best $7: $9 J/token; $(status_of modes_measured) readings"
+	awk -v is="$3" -v best="$9" -v to_first="$5" -v per="$6" 'BEGIN { print 100 * (1 - best / is), to_first, per }' > "$T/loss"
+}
+
+near() { awk -v ttft="$ttft" -v tpot="$tpot" '{ exit !($1 < 3 && $2 <= 1.02 * ttft && $3 <= 1.02 * tpot) }' "$T/loss"; }
+
+# holds_near_best: is a mode held that is near the best one, now and 40 s later?
+holds_near_best()
+{
+	for i in 1 2; do
+		sleep 40
+		compare
+		[ "$(status_of doing)" = holding ] && near || return 1
+	done
+}
+
+serve_tokens llama 1 llamacpp:tokens_predicted_total
+mkdir -p /sys/fs/cgroup/llm
+echo $server > /sys/fs/cgroup/llm/cgroup.procs
+# The mean time to the first token depends on the prompts of the last minutes, so it has room; the time per token
+# decides.
+ttft=$(awk -v ms="$ttft" 'BEGIN { print 1.4 * ms }')
+echo "# TTFT up to $ttft ms, TPOT up to $tpot ms"
+printf 'budget = 60W\nlearn-share = 20%%\ndb = %s\ntokens = /llm\nobjective = energy\nttft = %sms\ntpot = %sms\n' \
+	"$T/profiles.db" "$ttft" "$tpot" > "$T/conf"
+start
+doing holding 600
+result $? "a server is learned by its steps"
+found=1
+for n in 1 2 3 4 5 6; do
+	holds_near_best && found=0 && break
+done
+[ $found = 0 ]
+result $? "jetwattd holds a mode with at least 97 % of the best tokens per joule, within both latencies"
+end
+kill $server
+exits 0
+result $? "jetwattd ends with status 0"
+finish
