@@ -92,8 +92,9 @@ def from_script(text):
 
 def from_man(text):
     body = []
-    literal = False
+    literal = tag = False
     for row in text.split("\n"):
+        was_tag, tag = tag, row.startswith(".TP")
         if re.match(r"\.(nf|EX)", row):
             literal = True
         elif re.match(r"\.(fi|EE)", row):
@@ -101,8 +102,9 @@ def from_man(text):
         if literal or row.startswith(".\\\"") or re.match(r"\.(SH|SS|TH|TP|PP|IP|RS|RE|br|nf|fi|EX|EE)", row):
             row = ""
         row = re.sub(r"^\.(BR|RB|BI|IB|IR|RI|B|I) ", "", row)
-        row = re.sub(r"\\f.|\\&", "", row).replace("\\-", "-").replace("\\(em", "-")
-        body.append(row.replace('"', ""))
+        row = re.sub(r"\\f.|\\&", "", row).replace("\\-", "-").replace("\\(em", "-").replace('"', "")
+        # The tag of a paragraph belongs to its first sentence.
+        body.append(row + ":" if was_tag and row else row)
     yield from sentences("\n".join(body), 1)
 
 
