@@ -199,4 +199,57 @@ TEST(steps_have_the_phase_of_their_kind)
 	}
 }
 
+/* Append a wait: the GPU pauses for @pause_us, then works for @gpu_us. */
+static void wait_after(double pause_us, unsigned int launches, double gpu_us)
+{
+	struct jetwatt_sync *s = &sync_of[waits++];
+
+	m.now += 1e-6 * pause_us * jitter(.05);
+	*s = (struct jetwatt_sync){ .tgid = 7, .tid = 7, .call = JETWATT_SYNC_STREAM, .launches = launches,
+				    .launch_ns = ns(m.now), .enter_ns = ns(m.now + 2e-6 * launches) };
+	m.now += 1e-6 * gpu_us * jitter(.02);
+	s->exit_ns = ns(m.now);
+}
+
+/* Pauses divide no training step, evaluation or checkpoint of a job whose training steps have a period. */
+TEST(pauses_within_training_change_nothing)
+{
+	static const struct {
+		const char *name;
+		unsigned int launches, others;	/* of the third wait in every 50th step; waits after that step */
+		double pause_us, before_us;	/* before the third wait in that step; before the waits after it */
+	} jobs[] = {
+		{ "evaluation", 60, 30, 60, 3000 },
+		{ "checkpoint", 60, 20, 60, 60 },
+		{ "checkpoint after a pause", 60, 20, 60, 500 },
+		{ "a step that prints its loss", 61, 0, 1000, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		struct jetwatt_batch_info info;
+		int n, train = 0, others = 0;
+
+		waits = 0;
+		m.now = 1;
+		m.z = i;
+		for (int step = 0; step < 400; step++) {
+			bool other = step % 50 == 49;
+
+			wait_after(3000, 60, 4000);
+			wait_after(60, 60, 4000);
+			wait_after(other ? jobs[i].pause_us : 60, other ? jobs[i].launches : 60, 4000);
+			wait_after(60, 20, 1000);
+			for (unsigned int k = 0; other && k < jobs[i].others; k++)
+				wait_after(k ? 60 : jobs[i].before_us, 1, 300);
+		}
+		n = jetwatt_batch_segment(sync_of, waits, bound, &info);
+		for (int k = 0; k < n; k++) {
+			train += bound[k].kind == JETWATT_BATCH_TRAIN && bound[k].syncs == 4;
+			others += bound[k].kind != JETWATT_BATCH_TRAIN;
+		}
+		EXPECT_EQ(400, train) TH_LOG("%s", jobs[i].name);
+		EXPECT_EQ(8 * jobs[i].others, others) TH_LOG("%s", jobs[i].name);
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -24,6 +24,8 @@
 #define FLOOR_NS	2e4
 /* maximum difference between the launches of two steps of the same kind, as logarithm of the ratio */
 #define LIKE		0.3
+/* launches by which two steps of the same kind may differ in any case */
+#define FURTHER		2
 /* maximum number of kinds of steps; minimum number of steps of a kind; minimum share of the waits that
  * belong to these kinds */
 #define KINDS		6
@@ -40,9 +42,21 @@ static bool is_clear(const struct jetwatt_batch_wait *b, double limit)
 	return pause_of(b) > limit * UNCLEAR || pause_of(b) < limit / UNCLEAR;
 }
 
-static bool same_launches(uint32_t a, uint32_t b)
+/* Return whether two numbers of launches are about the same. A step that prints its loss may have a launch or
+ * two more than the others. */
+static bool alike_launches(uint32_t a, uint32_t b)
 {
-	return fabs(log((a + 1.0) / (b + 1.0))) < LIKE;
+	return (a > b ? a - b : b - a) <= FURTHER || fabs(log((a + 1.0) / (b + 1.0))) < LIKE;
+}
+
+/* Label the waits from @from to @to - 1 as one step. */
+static void label_step(struct jetwatt_batch_wait *b, size_t from, size_t to, double limit)
+{
+	for (size_t i = from; i < to; i++) {
+		b[i].starts_minibatch = i == from;
+		b[i].rule = JETWATT_RULE_PAUSE;
+		b[i].score = (float)fabs(log(pause_of(&b[i]) / limit));
+	}
 }
 
 /* ------------------------------------------------------------------ */
@@ -103,7 +117,7 @@ static void count_step(const struct jetwatt_batch_wait *b, size_t from, size_t t
 			kind[k] = (struct step_kind){ from, to - from, 0 };
 		else
 			for (size_t i = from; i < to && same; i++)
-				same = same_launches(b[i].launches, b[kind[k].first + i - from].launches);
+				same = alike_launches(b[i].launches, b[kind[k].first + i - from].launches);
 		if (!kind[k].steps || same) {
 			kind[k].steps++;
 			return;
@@ -153,17 +167,18 @@ int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_
 	if (k < 2)
 		return 0;
 	r->k = (int)k;
+	r->confidence = COVERED;
+	r->missing = 0;
+	r->pauses = true;
 	for (size_t i = 0, end; i < n; i = end) {
 		end = step_end(b, n, i, limit);
+		label_step(b, i, end, limit);
 		for (size_t j = i; j < end; j++) {
-			b[j].starts_minibatch = j == i;
 			b[j].other_phase = end - i != k;
 			b[j].phase_index = (uint8_t)(j - i < JETWATT_PHASE_INDEX_EXTRA ? j - i :
 						     JETWATT_PHASE_INDEX_EXTRA);
-			b[j].period = (uint8_t)(end - i);
+			b[j].period = (uint8_t)(end - i < UINT8_MAX ? end - i : UINT8_MAX);
 			b[j].missing = 0;
-			b[j].rule = JETWATT_RULE_PAUSE;
-			b[j].score = (float)fabs(log(pause_of(&b[j]) / limit));
 		}
 	}
 	return 0;
@@ -172,9 +187,19 @@ int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_
 /* ------------------------------------------------------------------ */
 /* With a model                                                       */
 
-static bool is_usual(const struct jetwatt_batch_wait *b, size_t p)
+static bool has_index(const struct jetwatt_batch_wait *b, size_t p)
 {
 	return !b->other_phase && b->phase_index == p && !b->missing;
+}
+
+/* Take @n waits out of the usual cycle. */
+static void leave_cycle(struct jetwatt_batch_wait *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		b[i].other_phase = true;
+		b[i].phase_index = JETWATT_PHASE_INDEX_NONE;
+		b[i].rule = JETWATT_RULE_PAUSE;
+	}
 }
 
 /* Set the median pause before the waits with phase index @p, and the median of their launches. Return:
@@ -185,12 +210,12 @@ static bool usual_of(const struct jetwatt_batch_wait *b, size_t n, size_t p, dou
 	size_t m = 0;
 
 	for (size_t i = 1; i < n; i++)
-		if (is_usual(&b[i], p))
+		if (has_index(&b[i], p))
 			scratch[m++] = pause_of(&b[i]);
 	*pause = m ? jetwatt_peaks_median(scratch, m) : 0;
 	m = 0;
 	for (size_t i = 1; i < n; i++)
-		if (is_usual(&b[i], p))
+		if (has_index(&b[i], p))
 			scratch[m++] = b[i].launches;
 	*launches = m ? (uint32_t)jetwatt_peaks_median(scratch, m) : 0;
 	return m > 0;
@@ -215,48 +240,54 @@ static double learned_limit(const struct jetwatt_batch_wait *b, size_t n, size_t
 	return first > RATIO * inner ? sqrt(first * inner) : 0;
 }
 
-/* Take the waits of a cycle out of the cycle if there is a long pause within it and the launches are not
- * those of the cycle: they are of several steps of another kind. */
+/*
+ * Take the waits of a cycle out of the cycle if its launches are not the usual ones, and the long pauses within it
+ * divide it into steps with the same launches: they are steps of another kind. The last step may continue
+ * after the cycle.
+ */
 static void reject_cycle(struct jetwatt_batch_wait *b, size_t k, double limit, const uint32_t *launches)
 {
-	bool differ = false, pause = false;
+	size_t step = 0;
+	bool differ = false;
 
-	for (size_t p = 0; p < k; p++) {
-		if (!is_usual(&b[p], p))
+	for (size_t p = 0, at = 0; p < k; p++, at++) {
+		if (!has_index(&b[p], p))
 			return;
-		differ |= !same_launches(b[p].launches, launches[p]);
-		pause |= p && pause_of(&b[p]) > limit * UNCLEAR;
+		differ |= !alike_launches(b[p].launches, launches[p]);
+		if (p && pause_of(&b[p]) > limit) {
+			if ((step && at != step) || !is_clear(&b[p], limit))
+				return;
+			step = at;
+			at = 0;
+		}
+		if (step && !alike_launches(b[p].launches, b[at].launches))
+			return;
 	}
-	for (size_t p = 0; p < k && differ && pause; p++) {
-		b[p].other_phase = true;
-		b[p].phase_index = JETWATT_PHASE_INDEX_NONE;
-		b[p].rule = JETWATT_RULE_PAUSE;
-	}
+	if (step && differ)
+		leave_cycle(b, k);
 }
 
-/* Begin a sequence that is in no usual cycle with the last long pause, if that was at most @k waits before wait
- * @i. Return: index of the first wait of the sequence. */
+/* Begin a sequence that is in no usual cycle with the last long pause, if that was less than @k waits before wait
+ * @i, in an incomplete cycle. Return: index of the first wait of the sequence. */
 static size_t extend_back(struct jetwatt_batch_wait *b, size_t i, size_t k, double limit)
 {
 	size_t from = i;
 
+	if (has_index(&b[i - 1], k - 1))
+		return i;
 	while (from > 1 && i - from < k && pause_of(&b[from]) < limit)
 		from--;
-	if (pause_of(&b[from]) < limit)
+	if (from == i || i - from >= k || !(pause_of(&b[from]) > limit * UNCLEAR))
 		return i;
-	for (size_t l = from; l < i; l++) {
-		b[l].other_phase = true;
-		b[l].phase_index = JETWATT_PHASE_INDEX_NONE;
-	}
+	leave_cycle(b + from, i - from);
 	return from;
 }
 
-/* Label a step of @k waits, the first of which had usual labels, as a usual minibatch if its launches are the
- * usual ones. */
-static void label_usual(struct jetwatt_batch_wait *b, size_t k, const uint32_t *launches)
+/* Label a step of @k waits as a usual minibatch if its launches are the usual ones. */
+static void label_as_usual(struct jetwatt_batch_wait *b, size_t k, const uint32_t *launches)
 {
 	for (size_t p = 0; p < k; p++)
-		if (!same_launches(b[p].launches, launches[p]))
+		if (!alike_launches(b[p].launches, launches[p]))
 			return;
 	for (size_t p = 0; p < k; p++) {
 		b[p].other_phase = false;
@@ -266,32 +297,31 @@ static void label_usual(struct jetwatt_batch_wait *b, size_t k, const uint32_t *
 }
 
 /*
- * Divide sequences of waits that are in no usual cycle at the long pauses. A sequence with a pause that is
- * neither short nor long is not changed, nor is one in which all pauses are long, such as an evaluation
- * with one wait per minibatch.
+ * Divide sequences of waits that are in no cycle at the long pauses. A sequence with a pause that is neither short
+ * nor long is not changed, nor is one whose pauses are all long or all short.
  */
 static void divide_sequences(struct jetwatt_batch_wait *b, size_t n, size_t k, double limit,
 			     const uint32_t *launches)
 {
 	for (size_t i = 1, j, first; i < n; i = j) {
-		bool clear = b[i].other_phase, any = pause_of(&b[i]) < limit;
+		bool clear = is_clear(&b[i], limit), is_short = pause_of(&b[i]) < limit, is_long = false;
 
-		for (j = i + 1; j < n && b[j].other_phase && b[i].other_phase; j++) {
+		for (j = i + 1; j < n && b[j].phase_index == JETWATT_PHASE_INDEX_NONE &&
+		     b[i].phase_index == JETWATT_PHASE_INDEX_NONE; j++) {
 			clear &= is_clear(&b[j], limit);
-			any |= pause_of(&b[j]) < limit;
+			is_short |= pause_of(&b[j]) < limit;
+			is_long |= pause_of(&b[j]) > limit;
 		}
-		if (!clear || !any)
+		if (b[i].phase_index != JETWATT_PHASE_INDEX_NONE || !clear || !is_short)
 			continue;
 		first = extend_back(b, i, k, limit);
+		if (first == i && !is_long)
+			continue;
 		for (size_t l = first, end; l < j; l = end) {
 			end = step_end(b, j, l, limit);
-			for (size_t w = l; w < end; w++) {
-				b[w].starts_minibatch = w == l;
-				b[w].rule = JETWATT_RULE_PAUSE;
-				b[w].score = (float)fabs(log(pause_of(&b[w]) / limit));
-			}
+			label_step(b, l, end, limit);
 			if (l == first && l < i && end - l == k)
-				label_usual(b + l, k, launches);
+				label_as_usual(b + l, k, launches);
 		}
 	}
 }

@@ -119,6 +119,7 @@ struct jetwatt_long_cycle {
  * @launches: input: the launches of the job are traced
  * @why: input: compute scores
  * @single: the launches show that each wait is a minibatch
+ * @pauses: no model explains the job, and pauses of the GPU divide its waits into steps of several kinds
  * @tid: the only thread whose waits count; 0: all threads
  * @cycle: the minibatches have more waits than JETWATT_PERIOD_MAX, if @cycle.launches is not 0. The
  *	waits of each minibatch were merged into one wait, so @k is 1
@@ -131,7 +132,7 @@ struct jetwatt_long_cycle {
  */
 struct jetwatt_period {
 	int k, other_k;
-	bool shared, launches, why, single;
+	bool shared, launches, why, single, pauses;
 	uint32_t tid;
 	struct jetwatt_long_cycle cycle;
 	double confidence;

@@ -39,12 +39,12 @@
 #define APART		2.4
 #define APART_LOW	2.8
 #define APART_CAPPED	5
-/* minimum fraction of the difference that lies between the two kinds, if one minibatch in TRIM of each is
- * disregarded; and maximum probability that the widest gap between evenly distributed durations is as
- * wide */
+/* minimum fraction of the difference that lies between the two kinds; and maximum probability that the widest
+ * gap between evenly distributed durations is as wide, if the kinds differ by less than SURE standard
+ * deviations */
 #define BETWEEN		0.25
-#define TRIM		1000
 #define BY_CHANCE	1e-4
+#define SURE		6
 /* smallest standard deviation of a duration (logarithm) */
 #define SD_MIN		0.02
 /* minimum gain in log-likelihood by a division of n minibatches: GAIN log(n) + GAIN_EACH n (evenly
@@ -205,7 +205,7 @@ static bool are_kinds(const struct sums *low, const struct sums *high, double le
 static size_t best_split(const struct item *v, size_t n, double least)
 {
 	struct sums all = { 0 }, low = { 0 }, high;
-	double best = INFINITY, total = (double)n, widest;
+	double best = INFINITY, total = (double)n, widest = 0, chance;
 	size_t at = 0;
 
 	if (n < 2 * FEWEST)
@@ -213,20 +213,21 @@ static size_t best_split(const struct item *v, size_t n, double least)
 	for (size_t i = 0; i < n; i++)
 		add(&all, v[i].ns, 1);
 	high = all;
-	widest = (1 - pow(BY_CHANCE / total, 1 / (total - 1))) * (v[n - 1].ns - v[0].ns);
+	chance = (1 - pow(BY_CHANCE / total, 1 / (total - 1))) * (v[n - 1].ns - v[0].ns);
 	for (size_t i = 1; i + FEWEST <= n; i++) {
-		double gap;
+		double gap = v[i].ns - v[i - 1].ns, differ;
 
 		add(&low, v[i - 1].ns, 1);
 		add(&high, v[i - 1].ns, -1);
-		if (i < FEWEST)
+		if (i < FEWEST || gap <= widest)
 			continue;
-		gap = v[i + (n - i) / TRIM].ns - v[i - 1 - i / TRIM].ns;
-		if (gap > widest && are_kinds(&low, &high, least) && gap >= BETWEEN * (mean(&high) - mean(&low))) {
-			widest = gap;
-			best = low.n * log(sd(&low) * total / low.n) + high.n * log(sd(&high) * total / high.n);
-			at = i;
-		}
+		differ = mean(&high) - mean(&low);
+		if (!are_kinds(&low, &high, least) || gap < BETWEEN * differ ||
+		    (gap < chance && differ < SURE * fmax(sd(&low), sd(&high))))
+			continue;
+		widest = gap;
+		best = low.n * log(sd(&low) * total / low.n) + high.n * log(sd(&high) * total / high.n);
+		at = i;
 	}
 	if (!at || total * log(sd(&all)) - best < GAIN * log(total) + GAIN_EACH * total)
 		return 0;
