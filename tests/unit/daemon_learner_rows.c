@@ -243,6 +243,19 @@ TEST_F(learner, job_hardly_lags_behind_the_fastest_preset)
 	t = at(69);
 	jetwattd_learner_next(&self->l, &t, &s);
 	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 4000));
+	/* A job that lags behind still tries modes that may be faster. */
+	self->l.lead_s = -20;
+	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 1500));
+	EXPECT_LT(100, jetwattd_lag_when(&self->l, 3, 4000));
+	/* A preset that is too near the limit to be applied does not count. */
+	rows[1].power_w = 0.998 * LIMIT_W;
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	t = at(0);
+	jetwattd_learner_resume(&self->l, &t);
+	t = at(65);
+	jetwattd_learner_next(&self->l, &t, &s);
+	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 30, 4000));
 	/* A job of which no preset is known cannot lag. */
 	prior.firsts = 0;
 	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));

@@ -231,6 +231,7 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	int has_turned = 0, tried = !l->check.state || l->check.tried;
 
 	l->terms = *terms;
+	jetwattd_allowance_ran(l, l->check.state ? jetwatt_tuner_row(&l->known, &l->check.mode) : jetwattd_row_after(l, out));
 	if (l->check.state) {
 		out = JETWATTD_MEASURED;
 		if (jetwattd_drift_evaluate(l, result, &has_turned))
@@ -242,7 +243,6 @@ enum jetwattd_follow jetwattd_learner_done(struct jetwattd_learner *l,
 	}
 	if (out == JETWATTD_MEASURED && tried && !has_turned && check_first_row(l, 0))
 		return JETWATTD_FOLLOW_CHECK;
-	jetwattd_allowance_ran(l, has_turned ? NULL : jetwattd_row_after(l, out));
 	/* No best mode of the changed job was known when the step began. */
 	if (has_turned)
 		l->best_objective = l->gain_s = 0;

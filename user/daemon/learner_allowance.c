@@ -69,7 +69,7 @@ static double best_preset(const struct jetwattd_learner *l)
 	for (size_t k = 0; k < l->firsts; k++) {
 		const struct jetwatt_row *row = jetwatt_tuner_row(&l->known, &l->known.mode[l->first[k]]);
 
-		if (row && jetwattd_is_complete(row) && row->power_w <= l->terms.limit_w && !jetwattd_is_excluded(l, l->first[k]))
+		if (row && jetwattd_is_complete(row) && jetwattd_is_within(l, row) && !jetwattd_is_excluded(l, l->first[k]))
 			least = fmin(least, jetwattd_row_objective(l, row));
 	}
 	return isinf(least) ? 0 : least;
@@ -97,10 +97,10 @@ static double lag_of(const struct jetwattd_learner *l, double s, double objectiv
 
 double jetwattd_lag_when(const struct jetwattd_learner *l, double s, double objective)
 {
-	double lag_s = lag_of(l, s, objective), left = lag_left(l);
+	double lag_s = lag_of(l, s, objective), left = fmax(0, lag_left(l));
 	double gain = lag_s > left && l->best_objective > 0 ? best_preset(l) / l->best_objective - 1 : 0;
 
-	return lag_s <= left ? 0 : l->spent->ran_s + (lag_s - left) / (LAG + fmax(0, gain));
+	return lag_s <= left ? 0 : l->spent->ran_s + (lag_s - lag_left(l)) / (LAG + fmax(0, gain));
 }
 
 void jetwattd_allowance_ran(struct jetwattd_learner *l, const struct jetwatt_row *in)

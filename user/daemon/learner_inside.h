@@ -81,6 +81,8 @@ static inline double jetwattd_row_objective(const struct jetwattd_learner *l, co
 /* learner_rows.c: return the row of the best mode measured to be within the limit, NULL: no
  * such row. */
 const struct jetwatt_row *jetwattd_best(const struct jetwattd_learner *l);
+/* Return: 1 if the mode of a row is within the limit by a sufficient margin for its error. */
+int jetwattd_is_within(const struct jetwattd_learner *l, const struct jetwatt_row *row);
 /* Return: 1 if the mode of a row misses a latency limit of a server. */
 int jetwattd_misses_deadline(const struct jetwattd_learner *l, const struct jetwatt_row *row);
 /* Of the measured modes that are better than the best mode, and whose power is too near the limit

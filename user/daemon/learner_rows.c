@@ -89,6 +89,11 @@ static int is_within(const struct jetwatt_tuner *k, const struct jetwatt_mode *m
 	return p.w * (1 + (p.n > 1 ? READ_AGAIN : READ) * p.sd) <= watts;
 }
 
+int jetwattd_is_within(const struct jetwattd_learner *l, const struct jetwatt_row *row)
+{
+	return is_within(&l->known, &row->mode, l->terms.limit_w);
+}
+
 /* Check the cheap conditions first: usable_index() searches all candidates, far more than there are
  * rows. */
 const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_learner *l, double watts,
