@@ -18,6 +18,7 @@
 #define DRAWN		12	/* servers of each kind */
 #define KERNELS		48
 #define DRAFT_KERNELS	27
+#define STRAY		.005	/* probability that another process delays a step of the CPU */
 #define DRAFT		10	/* size of the model, relative to the draft model */
 
 static struct jetwatt_sync sync_of[MAX];
@@ -53,9 +54,11 @@ static double jitter(double sd)
 	return exp(sd * sum);
 }
 
-/* The CPU works for @us; the process may be woken late. */
+/* The CPU works for @us; the process may be woken late, and sometimes another one runs first. */
 static void pass(double us)
 {
+	if (uniform() < STRAY)
+		m.now += 1e-6 * (200 + 1000 * uniform());
 	m.now += 1e-6 * (us * m.cpu * jitter(.1) + 60 * uniform());
 }
 
@@ -195,7 +198,7 @@ TEST(steps_have_the_phase_of_their_kind)
 		printf("# %s: %.4f of %zu steps, worst server %.4f\n", servers[i].name, (double)right / (double)all, all,
 		       least);
 		EXPECT_LE(.99 * (double)all, (double)right) TH_LOG("%s", servers[i].name);
-		EXPECT_LE(.95, least) TH_LOG("%s: %.4f", servers[i].name, least);
+		EXPECT_LE(.93, least) TH_LOG("%s: %.4f", servers[i].name, least);
 	}
 }
 

@@ -18,8 +18,10 @@
 #define RATIO		2.5
 /* a pause within this factor of the limit between short and long ones is neither */
 #define UNCLEAR		1.2
-/* minimum share of the short pauses, and of the long ones, among all pauses */
+/* minimum share of the short pauses, and of the long ones, among all pauses; share of either that may be of any
+ * length, because other processes delay some waits */
 #define SHARE		0.05
+#define STRAY		0.02
 /* time that is added to each pause, ns: shorter pauses do not differ */
 #define FLOOR_NS	2e4
 /* maximum difference between the launches of two steps of the same kind, as logarithm of the ratio */
@@ -30,7 +32,7 @@
  * belong to these kinds */
 #define KINDS		6
 #define FEWEST		4
-#define COVERED		0.97
+#define COVERED		0.95
 
 static double pause_of(const struct jetwatt_batch_wait *b)
 {
@@ -69,21 +71,24 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Return the limit in the middle of the widest gap between sorted pauses (logarithms); 0: the pauses are not
- * of two kinds. */
+/* Return the limit in the middle of the widest gap between sorted pauses (logarithms), of which the fraction STRAY
+ * on each side is disregarded; 0: the pauses are not of two kinds. */
 static double find_limit(const struct jetwatt_batch_wait *b, size_t n, double *pause)
 {
-	size_t m = n - 1, edge = (size_t)(SHARE * (double)m) + 1;
+	size_t m = n - 1, edge = (size_t)(SHARE * (double)m) + 1, stray = (size_t)(STRAY * (double)m);
 	double widest = log(RATIO), limit = 0;
 
 	for (size_t i = 0; i < m; i++)
 		pause[i] = log(pause_of(&b[i + 1]));
 	qsort(pause, m, sizeof(*pause), by_value);
-	for (size_t i = edge; i + edge <= m; i++)
-		if (pause[i] - pause[i - 1] > widest) {
-			widest = pause[i] - pause[i - 1];
-			limit = exp((pause[i] + pause[i - 1]) / 2);
+	for (size_t i = edge; i + edge <= m; i++) {
+		double low = pause[i - 1 - stray], high = pause[i + stray];
+
+		if (high - low > widest) {
+			widest = high - low;
+			limit = exp((high + low) / 2);
 		}
+	}
 	return limit;
 }
 
@@ -107,48 +112,80 @@ static size_t step_end(const struct jetwatt_batch_wait *b, size_t n, size_t i, d
 	return end;
 }
 
-/* Count the step of the waits from @from to @to - 1 with its kind, unless there are too many kinds. */
-static void count_step(const struct jetwatt_batch_wait *b, size_t from, size_t to, struct step_kind *kind)
+/* Return the kind of the step of the waits from @from to @to - 1; NULL: none. @least: minimum number of steps of
+ * the kind. */
+static struct step_kind *kind_of(const struct jetwatt_batch_wait *b, size_t from, size_t to, struct step_kind *kind,
+				 size_t least)
 {
-	for (int k = 0; k < KINDS; k++) {
-		bool same = kind[k].waits == to - from;
+	for (struct step_kind *k = kind; k < kind + KINDS && k->steps; k++) {
+		bool same = k->waits == to - from && k->steps >= least;
 
-		if (!kind[k].steps)
-			kind[k] = (struct step_kind){ from, to - from, 0 };
-		else
-			for (size_t i = from; i < to && same; i++)
-				same = alike_launches(b[i].launches, b[kind[k].first + i - from].launches);
-		if (!kind[k].steps || same) {
-			kind[k].steps++;
-			return;
-		}
+		for (size_t i = from; i < to && same; i++)
+			same = alike_launches(b[i].launches, b[k->first + i - from].launches);
+		if (same)
+			return k;
 	}
+	return NULL;
+}
+
+/* Find the kinds of the steps. The steps at both ends may be incomplete, so they are not counted. */
+static void find_kinds(const struct jetwatt_batch_wait *b, size_t n, double limit, struct step_kind *kind)
+{
+	int kinds = 0;
+
+	for (size_t i = step_end(b, n, 0, limit), end; i < n; i = end) {
+		struct step_kind *k;
+
+		end = step_end(b, n, i, limit);
+		if (end == n)
+			break;
+		k = kind_of(b, i, end, kind, 0);
+		if (k)
+			k->steps++;
+		else if (kinds < KINDS)
+			kind[kinds++] = (struct step_kind){ i, end - i, 1 };
+	}
+}
+
+/* As step_end(), but a pause does not end a step if this step and the next one or two are together a step of a
+ * more frequent kind: another process has delayed a wait in the middle of it. */
+static size_t whole_end(const struct jetwatt_batch_wait *b, size_t n, size_t i, double limit, struct step_kind *kind)
+{
+	size_t end = step_end(b, n, i, limit), next = end;
+	const struct step_kind *part = kind_of(b, i, end, kind, FEWEST), *whole;
+
+	for (int parts = 0; parts < 2 && next < n; parts++) {
+		next = step_end(b, n, next, limit);
+		whole = kind_of(b, i, next, kind, FEWEST);
+		if (whole && (!part || whole->steps > part->steps))
+			return next;
+	}
+	return end;
 }
 
 /*
  * Return the number of waits in a step of the kind with most steps, if nearly all waits belong to kinds
- * with several steps, and if these kinds differ in their number of waits; else 0. The steps at both ends may
- * be incomplete, so they are not counted.
+ * with several steps, and if these kinds differ in their number of waits; else 0.
  */
-static size_t usual_waits(const struct jetwatt_batch_wait *b, size_t n, double limit)
+static size_t usual_waits(const struct jetwatt_batch_wait *b, size_t n, double limit, struct step_kind *kind)
 {
-	struct step_kind kind[KINDS] = { { 0 } };
-	size_t start = step_end(b, n, 0, limit), all = 0, covered = 0, most = 0;
+	size_t start = step_end(b, n, 0, limit), all = 0, covered = 0, most = 0, steps[KINDS] = { 0 };
 	bool differ = false;
 
 	for (size_t i = start, end; i < n; i = end) {
-		end = step_end(b, n, i, limit);
-		if (end == n)
-			break;
-		all += end - i;
-		count_step(b, i, end, kind);
+		const struct step_kind *of;
+
+		end = whole_end(b, n, i, limit, kind);
+		of = kind_of(b, i, end, kind, FEWEST);
+		all += end < n ? end - i : 0;
+		covered += end < n && of ? end - i : 0;
+		if (of)
+			steps[of - kind]++;
 	}
-	for (int k = 0; k < KINDS; k++) {
-		covered += kind[k].steps >= FEWEST ? kind[k].steps * kind[k].waits : 0;
-		most = kind[k].steps > kind[most].steps ? (size_t)k : most;
-	}
-	for (int k = 0; k < KINDS; k++)
-		differ |= kind[k].steps >= FEWEST && kind[k].waits != kind[most].waits;
+	for (size_t k = 0; k < KINDS; k++)
+		most = steps[k] > steps[most] ? k : most;
+	for (size_t k = 0; k < KINDS; k++)
+		differ |= steps[k] >= FEWEST && kind[k].waits != kind[most].waits;
 	if (!differ || (double)covered < COVERED * (double)all || kind[most].waits > JETWATT_PERIOD_MAX)
 		return 0;
 	return kind[most].waits;
@@ -157,13 +194,17 @@ static size_t usual_waits(const struct jetwatt_batch_wait *b, size_t n, double l
 int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r)
 {
 	double *scratch = malloc(n * sizeof(*scratch)), limit;
-	size_t k;
+	struct step_kind kind[KINDS] = { { 0 } };
+	size_t k = 0;
 
 	if (!scratch)
 		return -ENOMEM;
 	limit = find_limit(b, n, scratch);
 	free(scratch);
-	k = limit > 0 ? usual_waits(b, n, limit) : 0;
+	if (limit > 0) {
+		find_kinds(b, n, limit, kind);
+		k = usual_waits(b, n, limit, kind);
+	}
 	if (k < 2)
 		return 0;
 	r->k = (int)k;
@@ -171,7 +212,7 @@ int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_
 	r->missing = 0;
 	r->pauses = true;
 	for (size_t i = 0, end; i < n; i = end) {
-		end = step_end(b, n, i, limit);
+		end = whole_end(b, n, i, limit, kind);
 		label_step(b, i, end, limit);
 		for (size_t j = i; j < end; j++) {
 			b[j].other_phase = end - i != k;
