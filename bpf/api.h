@@ -8,8 +8,7 @@
  * A traced function may call another traced function (libcudart calls libcuda). Of such nested
  * calls only the outermost one counts. A call is an inner call if the stack pointer at its entry is
  * lower than at the entry of the outer call. If an outer call has ended without a return
- * (longjmp(), a cancelled thread), the stack pointer of the thread's next call is not lower, so the
- * next call replaces the ended one.
+ * (longjmp()), the thread's next call whose stack pointer is not lower replaces the ended one.
  *
  * A loop of cu*Query() calls that repeats until an event or a stream is done counts as one wait
  * (see QUERIES_MIN).

@@ -11,8 +11,8 @@ trap 'rm -f "$page"' EXIT
 verbs=$(build/jetwatt --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 common='quiet verbose no-color progress help usage version'
 
-# options VERB: print the long options of the verb that --help lists; for eval alone, also those of
-# its subcommands
+# options VERB: print the verb's own long options from its --help; for eval alone, also those of its
+# subcommands
 options()
 {
 	{

@@ -181,7 +181,7 @@ TEST_F(heat, saved_state_of_an_earlier_boot_is_not_used)
 	fclose(f);
 	EXPECT_NE(strstr(text, boot), NULL) TH_LOG("%s", text);
 	EXPECT_NE(strstr(text, " 318750000 1032750000\n"), NULL) TH_LOG("%s", text);
-	/* The board, opened again, is restored, as a guardian process or jetwatt restore does. */
+	/* The board, opened again, is restored from the saved file, as by jetwatt restore. */
 	jetwatt_board_close(self->b);
 	ASSERT_EQ(jetwatt_board_open(&self->b, &roots, &self->err), 0);
 	EXPECT_EQ(jetwatt_board_restore(self->b, &self->err), 0) TH_LOG("%s", self->err.what);

@@ -146,7 +146,7 @@ static struct job_shape job_usual(struct job_shape h)
  * numbers, so that the undisturbed job stays the same. */
 struct job_beside {
 	uint64_t seed;
-	double phase, detune, swing, late;	/* late: delay of a delayed wait, in ms */
+	double phase, detune, swing, late;	/* late: delay left after a wait, in ms */
 };
 
 static struct job_beside job_beside(const struct job_shape *h, uint64_t seed)

@@ -186,7 +186,7 @@ TEST_F(db, each_optional_knob_is_stored)
 }
 
 /* Key of a row: SHA-256 of the workload's key and
- * "8,1728000,624750000,3199000000,80.5,20.25,0,0,40,3,1,0,1000". */
+ * ",8,1728000,624750000,3199000000,80.5,20.25,0,0,40,3,1,0,1000". */
 #define KEY	"7814b73a79b2b55f141733a63e04ccc46872fc097c75b5ba184abbfdc17c1465"
 
 /* A row without a value of the optional knob has the same key as in the previous version. */

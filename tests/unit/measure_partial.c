@@ -45,7 +45,7 @@ TEST(other_minibatches_are_refused)
 	struct jetwatt_batch_bound b = minibatch(0.6, 3);
 	struct jetwatt_row row = { 0 };
 
-	/* Too much was done before. */
+	/* 30 % of the minibatch was done in the mode before. */
 	EXPECT_EQ(-ENODATA, jetwatt_partial_time(&b, SINCE_NS, &limits, &row));
 	/* The minibatch began after the change, or ended before it. */
 	b = minibatch(-0.1, 3);

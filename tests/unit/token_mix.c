@@ -91,7 +91,7 @@ TEST(figures_do_not_depend_on_the_requests_that_arrived)
 	/* The second mode is half as fast, and fewer prompts arrived while it was measured. */
 	const struct server s[] = { { 100, 10, 30, 20, 8, 20 }, { 200, 20, 12, 9, 5, 50 } };
 	const double steps[] = { 2 * STEPS / 20 + 2 * STEPS / 50, 2 * STEPS - (2 * STEPS / 20 + 2 * STEPS / 50) };
-	/* A mean chunk takes two thirds of the time of a full one. */
+	/* A chunk takes on average two thirds of the time of a full one. */
 	const double prefill = steps[0] * 2 / 3 / steps[1];
 	struct jetwatt_step_costs c[2];
 	struct jetwatt_token_mix mix;

@@ -393,7 +393,7 @@ static const char *cpu_load(struct jetwatt_board *b, enum jetwatt_knob k, const 
 	if (i == b->policies && i < POLICIES_MAX)
 		b->policy[b->policies++] = id;
 	if (i == POLICIES_MAX || s->policy[i].known || min > max)
-		return "the saved state names a CPU clock that this board does not have";
+		return "the saved state has a CPU clock twice, or with its minimum above its maximum";
 	s->policy[i] = (struct jetwatt_knob_range){ true, min, max };
 	return NULL;
 }

@@ -83,8 +83,8 @@ static void cap_throttle(struct jetwattd_cap_check *j, double over_w, uint64_t o
 	const struct jetwatt_mode *to = cap_lower_mode(j, window);
 	uint64_t now = jetwattd_window_now(&j->drawn), from = j->act->switched_ns + LAG_NS, span;
 
-	/* In the lowest mode, count a cap event if the budget is exceeded for a whole averaging
-	 * window or if @peak_w is not 0, but at most one event per window. */
+	/* In the lowest mode, count a cap event only if @over_ns covers an averaging window or
+	 * @peak_w is not 0, and at most one event per window. */
 	if (!to && ((over_ns < window && !peak_w) || now - j->floored_ns < window))
 		return;
 	c->cap_events++;

@@ -34,7 +34,7 @@
 
 /* State of the loop; the table of states is in state.h. Only jetwattd_enter() changes it. */
 enum jetwattd_doing {
-	JETWATTD_IDLE,		/* no job whose minibatches are recognised */
+	JETWATTD_IDLE,		/* no budget, or no job whose minibatches are recognised */
 	JETWATTD_LEARNING,	/* modes are being measured */
 	JETWATTD_HOLDING,	/* state "holding": the best mode is applied, if there is one */
 	/* state "backing off": for some time after a cap event, in another mode */

@@ -47,8 +47,8 @@
 /* Minimum expected remaining time of a job, in s. */
 #define REST_MIN_S	30
 /* Minimum number of readings with which the model's predictions are used, and of complete ones among
- * them. With few readings the model underestimates its error: without readings of other devices,
- * DOUBT / sqrt(readings + 1) is added in quadrature to its relative error. */
+ * them. With few readings the model underestimates its error: unless readings of other devices agree with
+ * the job's rows, DOUBT / sqrt(readings + 1) is added in quadrature to its relative error. */
 #define ROWS		2
 #define ROWS_MIN	1
 #define DOUBT		0.15

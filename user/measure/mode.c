@@ -224,7 +224,7 @@ static int use_partial(const struct mode_work *k, int bounds, const struct jetwa
 	return 0;
 }
 
-/* Evaluate the samples and waits since the change of mode. @part: progress, 0 to 1. Return: 1:
+/* Evaluate the samples since @since_ns, and the waits from index @first. @part: progress, 0 to 1. Return: 1:
  * enough; 0: not yet. */
 static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first, uint64_t since_ns,
 		    const struct jetwatt_measure_limits *limits, struct jetwatt_measure *m,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The minibatch during which the mode was changed. Its beginning ran in the mode before, in which the
- * time of a minibatch is known; the rest shows the time in the new mode. For minibatches of seconds,
- * this replaces a wait for the next whole minibatch.
+ * time of a minibatch is known; the rest shows the time in the new mode. If minibatches
+ * take seconds, no wait for the next whole one is needed.
  */
 #ifndef JETWATT_MEASURE_PARTIAL_H
 #define JETWATT_MEASURE_PARTIAL_H

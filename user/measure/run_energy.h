@@ -62,7 +62,7 @@ void jetwatt_run_energy_to(struct jetwatt_run_energy *m, uint64_t ns);
 /* End the run at @end_ns and find the minibatches. Return: 0; or a negative errno. */
 int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns);
 
-/* Return: energy used between the start and the end of the bound @b, uJ; negative: unknown. */
+/* Return: energy in uJ from the start to the end of minibatch @b; negative: unknown. */
 double jetwatt_run_energy_bound(const struct jetwatt_run_energy *m, const struct jetwatt_batch_bound *b);
 
 /*

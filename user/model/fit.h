@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The default model as user/model/ sees it: two response surfaces, transferred rows, and a mixture
- * with a weighted sum of references. In contrast to jetwatt_model_fit(), a fit accepts one row.
+ * The default model inside user/model/: two response surfaces, transferred rows, and a share of a
+ * weighted sum of references. In contrast to jetwatt_model_fit(), a fit accepts one row.
  */
 #ifndef JETWATT_FIT_H
 #define JETWATT_FIT_H

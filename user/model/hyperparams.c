@@ -28,8 +28,8 @@ static double hyper_log_prior(double v, double mid, double sd)
 	return 9 * log1p(z * z / 8);
 }
 
-/* Set @e to twice the negative log evidence (Laplace approximation) of the current
- * hyper-parameters; the parameters are fitted again from theta, in at most @steps iterations. If @e
+/* Set @e to -2 log of the evidence (Laplace approximation) times the prior of the current hyper-parameters.
+ * The parameters are fitted again, starting at s->theta, in at most @steps iterations. If @e
  * is unlikely to fall below @best, the fit is skipped, and @e then exceeds @best. Return: 0, -ENOMEM,
  * -EDOM. */
 static int tune_evidence(struct jetwatt_surface *s, int steps, double best, double *e)

@@ -17,8 +17,8 @@
 #define CHUNK	1024
 
 /*
- * Compute for @c points x: s->n rows s->l^-1 k(., x), then as many rows as the form has parameters;
- * the squares of the latter give the variance by the uncertainty of the parameters.
+ * Compute for @c points x: s->n rows s->l^-1 k(., x), then one row for each parameter of the form. At each
+ * point, the sum of squares of the latter is the variance due to the uncertainty of the parameters.
  * @mean: set to the parametric mean at each point; may be NULL. Return: the computed rows, NULL if
  *	memory is short.
  */

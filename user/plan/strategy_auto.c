@@ -43,7 +43,7 @@
  * struct bayes - state of a search by Bayesian optimisation
  * @model: surrogate of each workload
  * @q: query for which the @queued cells of @queue are still to be measured in mode @entered
- * @misses: number of consecutive modes over the budget
+ * @misses: number of consecutive modes over the budget, without those of the initial design
  * @opening: 1: mode @entered, the one that was chosen last, is part of the initial design
  * @seed: seed of the fits
  * @seen, @worst: scratch arrays: 1 for a measured mode; highest predicted power of each mode

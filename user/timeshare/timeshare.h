@@ -135,7 +135,7 @@ void jetwatt_timeshare_forget(struct jetwatt_timeshare *s);
  * none has, or if requests are not counted. */
 int jetwatt_timeshare_requested(const struct jetwatt_timeshare *s);
 
-/* The window @w has ended: update the statistics, the mode and the plan. */
+/* The window @w has ended: update the statistics and, if they are due, the mode and the plan. */
 void jetwatt_timeshare_window(struct jetwatt_timeshare *s, struct jetwatt_interleave_window *w);
 
 /* energy.c: record a span of time; its energy is counted when the power samples have arrived. */

@@ -119,7 +119,7 @@
  * sends WAITS_NTF messages to the caller's port only, within about 20 ms after a wait. Without a
  * WAITS_WATCH request, the module traces no system call.
  *
- * struct jetwatt_wait_record defines what a wait is. JETWATT_A_WAITS_RECORD_SIZE is the size of one
+ * enum jetwatt_wait_call defines what a wait is. JETWATT_A_WAITS_RECORD_SIZE is the size of one
  * record. A later version of the module may append members to the record, so a reader must advance
  * from record to record by JETWATT_A_WAITS_RECORD_SIZE and read only the members that it knows.
  *

@@ -116,7 +116,7 @@ static long batch_now(void)
 	return n > 0 && n <= BATCH_MAX ? n : opt.batch;
 }
 
-/* Like gather(), for the requests of all TCP connections. */
+/* As gather() below, for the requests of all TCP connections. */
 static long gather_tcp(int fd, struct request *r, long most)
 {
 	static struct pollfd p[1 + PEERS];
