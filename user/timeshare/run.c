@@ -120,6 +120,7 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 	uint64_t now = jetwatt_clock_ns();
 	int bound = jetwatt_batch_track_add(s->track, w,
 					    jetwatt_freezer_frozen_ns(&s->train.freezer, now));
+	int err;
 
 	if (bound == 1) {
 		s->minibatches++;
@@ -134,8 +135,9 @@ static void on_train(const struct jetwatt_sync *w, void *arg)
 		return;
 	/* Freeze the training without delay, before the training submits further work to the
 	 * GPU. */
-	if (jetwatt_freezer_freeze(&s->train.freezer, now))
-		s->failed = 1;
+	err = jetwatt_freezer_freeze(&s->train.freezer, now);
+	if (err)
+		freeze_failed(s, &s->train, err);
 	if (bound == 1) {
 		s->window.minibatches = s->completed;
 		s->window.train_ms = (now - s->slice_ns) * 1e-6;
