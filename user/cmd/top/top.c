@@ -215,7 +215,8 @@ static int handle_key(int c, double *window_s, struct jetwatt_top_view *view)
 		*window_s = *window_s > 1 ? *window_s / 2 : *window_s;
 		break;
 	case ' ':
-		view->paused = !view->paused;
+		/* Only a replay can be paused. */
+		view->paused = *view->title && !view->paused;
 		break;
 	}
 	return 0;
