@@ -2,6 +2,9 @@
 /* HTTP replies: counted, chunked and ended by the connection, whole and truncated; and URLs. */
 #include "kselftest_harness.h"
 
+#include <signal.h>
+#include <sys/time.h>
+
 #include "../../user/util/http_get.c"
 #include "../../user/util/http_reply.c"
 
@@ -153,6 +156,26 @@ TEST(urls_are_parsed)
 			TH_LOG("%s", bad[i].text);
 		}
 	}
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+}
+
+/* A signal does not make a socket ready. */
+TEST(a_signal_does_not_end_a_wait)
+{
+	const struct sigaction alarm = { .sa_handler = on_alarm };
+	const struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
+	int pair[2];
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	ASSERT_EQ(0, sigaction(SIGALRM, &alarm, NULL));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &soon, NULL));
+	EXPECT_EQ(-ETIMEDOUT, wait_for(pair[0], POLLIN, jetwatt_clock_ns() + 200000000));
+	close(pair[0]);
+	close(pair[1]);
 }
 
 TEST_HARNESS_MAIN

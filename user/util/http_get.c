@@ -84,16 +84,17 @@ void jetwatt_http_forget(struct jetwatt_http_url *u)
 	u->addresses = NULL;
 }
 
-/* Wait until the socket is ready. Return: 0, also if a signal interrupts the wait; -ETIMEDOUT;
- * other negative errno. */
+/* Wait until the socket is ready. Return: 0, -ETIMEDOUT, other negative errno. */
 static int wait_for(int fd, short events, uint64_t until_ns)
 {
 	struct pollfd p = { fd, events, 0 };
-	uint64_t now = jetwatt_clock_ns();
-	int n = now < until_ns ? poll(&p, 1, (int)((until_ns - now + 999999) / 1000000)) : 0;
+	uint64_t now;
+	int n;
 
-	if (n < 0 && errno == EINTR)
-		return 0;
+	do {
+		now = jetwatt_clock_ns();
+		n = now < until_ns ? poll(&p, 1, (int)((until_ns - now + 999999) / 1000000)) : 0;
+	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n ? 0 : -ETIMEDOUT;
 }
 
