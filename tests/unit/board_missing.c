@@ -151,6 +151,24 @@ TEST_F(lacks, missing_cpu_clock)
 	EXPECT_TRUE(there_and_back(&self->t, &self->b, &m, &self->err)) TH_LOG("%s", self->err.what);
 }
 
+/* Without a clock that every policy lists, the levels are the lowest and the highest clock of a
+ * policy. */
+TEST_F(lacks, common_cpu_clock)
+{
+	const uint64_t *cpu;
+
+	tree_put(&self->t, "proc/device-tree/compatible", "acme,toaster");
+	tree_put(&self->t, CPU "cpufreq/policy0/scaling_available_frequencies", "729600 1113600\n");
+	tree_put(&self->t, CPU "cpufreq/policy0/cpuinfo_min_freq", "729600\n");
+	tree_put(&self->t, CPU "cpufreq/policy0/cpuinfo_max_freq", "1113600\n");
+	tree_put(&self->t, CPU "cpufreq/policy4/scaling_available_frequencies", "1497600 1728000\n");
+	tree_put(&self->t, CPU "cpufreq/policy8/scaling_available_frequencies", "1728000 2201600\n");
+	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
+	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_CPU, &cpu), 2);
+	EXPECT_EQ(cpu[0], 729600);
+	EXPECT_EQ(cpu[1], 1113600);
+}
+
 TEST_F(lacks, missing_cpu_hotplug)
 {
 	struct jetwatt_mode m = { 12, 729600, 420750000, 2133000000 }, *all;

@@ -119,6 +119,7 @@ static int cpu_levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwa
 {
 	uint64_t v[JETWATT_BOARD_FREQS_MAX], w[JETWATT_BOARD_FREQS_MAX], lo = 0, hi = 0;
 	char path[PATH_LEN];
+	bool listed = false;
 	int n = 0, m;
 
 	for (int p = 0; p < b->policies; p++) {
@@ -128,10 +129,11 @@ static int cpu_levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwa
 		m = jetwatt_sysfs_list(b, path, w, JETWATT_BOARD_FREQS_MAX);
 		if (m <= 0)
 			continue;	/* no CPU online, or the driver lists no clocks */
-		if (n)
+		if (listed)
 			n = cpu_common_levels(v, n, w, m);
 		else
 			memcpy(v, w, sizeof(*v) * (size_t)(n = m));
+		listed = true;
 	}
 	if (!n)
 		n = jetwatt_levels_table(b->kind->levels[k], v);
