@@ -7,6 +7,7 @@
 
 #include "kselftest_harness.h"
 #include "out/report.h"
+#include "out/run_page.h"
 
 #define DEPTH 32
 
@@ -166,6 +167,42 @@ TEST(page_with_one_of_each)
 	EXPECT_EQ(NULL, strstr(page, "nan"));
 	EXPECT_EQ(NULL, strstr(page, "inf"));
 	free(page);
+}
+
+/* Up to 400 minibatches have a tick each; of more, not all are shown. */
+TEST(ticks_of_minibatches)
+{
+	static const struct jetwatt_page_column column = { .w = { 20 }, .hi = 20, .n = 1 };
+	double t[401], w[401];
+	char *page = NULL;
+	size_t len;
+	int err;
+
+	for (int i = 0; i < 401; i++) {
+		t[i] = i;
+		w[i] = 20;
+	}
+	for (size_t n = 400; n <= 401; n++) {
+		const struct jetwatt_report r = { .t_s = t, .w = w, .nr_samples = 401,
+						  .bound_s = t, .nr_bounds = n };
+		const struct jetwatt_page run = { .rail = { "VDD_IN" }, .nr_rails = 1, .column = &column,
+						  .nr_columns = 1, .column_s = 401, .bound_s = t,
+						  .nr_bounds = n };
+		FILE *f;
+
+		page = render(&r, &err);
+		ASSERT_EQ(0, err);
+		EXPECT_EQ(n == 400 ? 400 : 201, count(page, "v-6"));
+		EXPECT_EQ(n > 400, count(page, "not all shown"));
+		free(page);
+		f = open_memstream(&page, &len);
+		ASSERT_NE(NULL, f);
+		ASSERT_EQ(0, jetwatt_page_write(f, &run));
+		fclose(f);
+		EXPECT_EQ(n == 400 ? 400 : 201, count(page, "v-7"));
+		EXPECT_EQ(n > 400, count(page, "not all shown"));
+		free(page);
+	}
 }
 
 /* unbalanced() must report an error for every broken page. */

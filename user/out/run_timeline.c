@@ -95,7 +95,7 @@ static void plot_gaps(struct jetwatt_plot *plot, const struct jetwatt_page *p)
 
 static void plot_bounds(struct jetwatt_plot *plot, const struct jetwatt_page *p)
 {
-	size_t every = p->nr_bounds / BOUNDS_MAX + 1;
+	size_t every = (p->nr_bounds + BOUNDS_MAX - 1) / BOUNDS_MAX;
 
 	fputs("<path class='bound' d='M0 0", plot->f);
 	for (size_t i = 0; i < p->nr_bounds; i += every)

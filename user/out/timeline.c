@@ -67,7 +67,7 @@ static void plot_power_curves(struct jetwatt_plot *p, const struct timeline_colu
 static void plot_bound_ticks(struct jetwatt_plot *p, const struct jetwatt_report *r)
 {
 	double y = jetwatt_plot_y(p, p->lo[1]);
-	size_t every = r->nr_bounds / TICKS_MAX + 1;
+	size_t every = (r->nr_bounds + TICKS_MAX - 1) / TICKS_MAX;
 
 	if (!r->nr_bounds)
 		return;
