@@ -152,10 +152,18 @@ def sealed(answer):
     return answer == "ok" and open(b.state + "/saved").read().startswith("jetwatt-saved 1\n")
 
 
-print("1..22")
+print("1..23")
 b = Board()
 result(b.start() and b.ask("emc") == "ok 204000000 665600000 2133000000 3199000000",
        "emc: the levels that only root can read")
+
+b.end()
+levels = f"{b.sys}/kernel/debug/bpmp/debug/emc/possible_rates"
+os.rename(levels, levels + ".away")
+result(b.start() and b.ask("emc") == "ok", "emc without debugfs: no levels, and no placeholder")
+b.end()
+os.rename(levels + ".away", levels)
+b.start()
 
 filtered = [line for p in (b.child.pid, b.guardian()) for line in open(f"/proc/{p}/status")
             if line in ("Seccomp:\t2\n", "NoNewPrivs:\t1\n")]

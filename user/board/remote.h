@@ -4,7 +4,8 @@
  * jetwatt_board_roots names the socket. Protocol: packets on a SOCK_SEQPACKET socket; one request
  * of words, then one response:
  *
- *	emc		levels of the memory clock, in Hz; debugfs shows them to root only
+ *	emc		levels of the memory clock, in Hz, none: not known; debugfs shows them to
+ *			root only
  *	apply MODE	jetwatt_board_apply(); the client owns the board from then on
  *	verify MODE	jetwatt_board_verify()
  *	restore		jetwatt_board_restore()

@@ -101,6 +101,9 @@ static void knobs_emc(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c)
 	const uint64_t *v;
 	int n = jetwatt_board_levels(k->board, JETWATT_KNOB_EMC, &v);
 
+	/* The placeholder of unknown levels is not a level: answer with an empty list. */
+	if (n && v[0] == JETWATT_BOARD_NO_CLOCK)
+		n = 0;
 	for (int i = 0; i < n && at < sizeof(answer); i++)
 		at += (size_t)snprintf(answer + at, sizeof(answer) - at, " %" PRIu64, v[i]);
 	client_send(k, c, answer);
