@@ -32,7 +32,7 @@ awk 'NR == 1 || NR % 6 == 0' "$d/all.csv" > "$d/some.csv"
 } > "$d/presets.conf"
 sed -i 's/NAME=<b>LOW&SLOW/NAME=LOW\&SLOW/' "$d/presets.conf"
 
-echo 1..13
+echo 1..14
 opt=(optimize --power 14 --profile "$d/some.csv" --modes "$d/all.csv" --presets "$d/presets.conf")
 run "$J" "${opt[@]}"
 check "optimize compares with presets" '[ $status = 0 ] && grep -q "GPU 480 becomes 500 MHz" "$d/out" && grep -q "over the budget by" "$d/out"'
@@ -57,6 +57,8 @@ else
 	run "$J" eval predict --corpus "$d/all.csv" --samples 10,20,40 --repeats 2 --json
 fi
 check "several numbers of samples: one line of JSON each" '[ "$(jq -s "map(.samples) | tostring" "$d/out")" = "\"[10,20,40]\"" ]'
+run "$J" eval predict --corpus "$d/all.csv" --method linreg --samples 10,20 --repeats 1 --json
+check "linreg is fitted to its four modes, whatever the numbers of samples" '[ "$(jq -s "map(.samples) | tostring" "$d/out")" = "\"[4]\"" ]'
 mkdir "$d/bin"
 PATH=$d/bin run "$J" "${opt[@]}" --plot "$d/none.svg"
 check "without gnuplot: an error with a fix, and no file" '[ $status = 1 ] && grep -q "apt install gnuplot" "$d/err" && [ -z "$(ls "$d" | grep none)" ]'

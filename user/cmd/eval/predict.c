@@ -229,6 +229,9 @@ int jetwatt_eval_predict(struct jetwatt_eval *e)
 		if (!d.fit)
 			return jetwatt_eval_failed(e, -ENOMEM);
 	}
+	/* A method with modes of its own is evaluated once, whatever --samples states. */
+	if (e->designed && e->method->kind & JETWATT_PREDICTOR_OWN_MODES)
+		e->nr_curve = 0;
 	if (e->nr_curve < 2)
 		e->curve[0] = e->samples;
 	for (size_t i = 0; i < (e->nr_curve ? e->nr_curve : 1) && !code; i++) {
