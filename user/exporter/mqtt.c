@@ -5,7 +5,6 @@
  * is a separate package. While the broker is unreachable, messages wait in a queue; when the queue is
  * full, the oldest message is dropped. Each message contains the number of messages dropped so far.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <mosquitto.h>
 #include <poll.h>
@@ -249,7 +248,7 @@ static char *build_message(struct link *l, char *answer, size_t len, int err)
 	clock_gettime(CLOCK_REALTIME, &t);
 	jetwatt_json_init(&j, f, 0);
 	jetwatt_json_object(&j, NULL);
-	jetwatt_json_uint(&j, "seq", l->seq++);
+	jetwatt_json_uint(&j, "seq", l->seq);
 	jetwatt_json_uint(&j, "dropped", l->dropped);
 	jetwatt_json_real(&j, "time_seconds", t.tv_sec + t.tv_nsec / 1000000 * 1e-3, 13);
 	if (err)
@@ -272,6 +271,7 @@ static void publish_metrics(struct link *l, const char *socket)
 		queue_append(l, text);
 	else
 		l->dropped++;
+	l->seq++;
 	queue_send(l);
 }
 
