@@ -127,18 +127,18 @@ static int import_rows(const struct import_input *in, const struct jetwatt_row *
 	struct jetwatt_db *db = NULL;
 	struct jetwatt_json j;
 	char buf[256];
-	int err = 0, fresh = 0, rc;
+	int err, fresh = 0, rc;
 
 	if (in->into) {
 		err = jetwatt_profiles_find(in->db, in->into, &db, &p);
 		jetwatt_db_close(db);
 		db = NULL;
+		if (err)
+			return err;
 		w = p.workload;
 	} else {
 		import_describe(in, &w);
 	}
-	if (err)
-		return err;
 	rc = jetwatt_db_open(&db, jetwatt_profile_store_path(in->db, buf, sizeof(buf)), true, &e);
 	for (int i = 0; i < n && rc >= 0; i++) {
 		int64_t id;
