@@ -68,10 +68,7 @@ TEST_F(board, apply_verifies_and_restore_restores_all)
 /* Return the index of the first write whose log line contains @what; -1: none. */
 static int at(const struct tree *t, const char *what)
 {
-	for (int i = 0; i < t->writes; i++)
-		if (strstr(t->log[i], what))
-			return i;
-	return -1;
+	return tree_find(t, what, 0);
 }
 
 TEST_F(board, writes_are_in_a_safe_order)

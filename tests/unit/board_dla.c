@@ -28,17 +28,9 @@ static int writes(const struct tree *t)
 {
 	int n = 0;
 
-	for (int i = 0; i < t->writes; i++)
-		n += strstr(t->log[i], "nvdla") != NULL;
+	for (int i = tree_find(t, "nvdla", 0); i >= 0; i = tree_find(t, "nvdla", i + 1))
+		n++;
 	return n;
-}
-
-static int nth(const struct tree *t, const char *part)
-{
-	for (int i = 0; i < t->writes; i++)
-		if (strstr(t->log[i], part))
-			return i;
-	return -1;
 }
 
 FIXTURE(dla) {
@@ -117,7 +109,7 @@ TEST_F(dla, mode_with_dla_caps_both_accelerators)
 	EXPECT_EQ(tree_get(&self->t, FALCON0), 844800000);
 	EXPECT_EQ(writes(&self->t), 2);
 	/* The DLA clock is lowered before the memory clock. */
-	EXPECT_LT(nth(&self->t, "dla1_core"), nth(&self->t, "nvpmodel_clk_cap/emc"));
+	EXPECT_LT(tree_find(&self->t, "dla1_core", 0), tree_find(&self->t, "nvpmodel_clk_cap/emc", 0));
 	EXPECT_EQ(jetwatt_board_verify(self->b, &five, &self->err), 0);
 	tree_put(&self->t, CORE1, "1369600000\n");
 	EXPECT_EQ(jetwatt_board_verify(self->b, &five, &self->err), -ESTALE);

@@ -23,6 +23,7 @@
 #define GPU	"sys/class/devfreq/17000000.gpu/"
 #define EMC6	"sys/kernel/nvpmodel_clk_cap/emc"
 #define EMC5	"sys/kernel/nvpmodel_emc_cap/emc_iso_cap"
+#define TREE_LOG	512	/* number of writes in the log */
 #define TREE_DIE	(-1)	/* value of @fail: the process ends at the write */
 #define BPMP	"sys/kernel/debug/bpmp/debug/"
 
@@ -35,7 +36,7 @@
  * @lied: true: write number @lie_at has happened, so the order of writes is not checked any more
  * @lazy: cpufreq accepts a limit but shows it only at tree_flush(), as its work item may run late
  * @writes: number of writes so far
- * @log: path, below sys/, and value of the last 512 writes
+ * @log: path, below sys/, and value of the last TREE_LOG writes
  * @bad: description of the first write that broke a rule about the order of writes; "": none
  */
 struct tree {
@@ -45,7 +46,7 @@ struct tree {
 	bool lied, lazy;
 	char pending[32][2][PATH_MAX / 2];
 	int nr_pending;
-	char log[512][96];
+	char log[TREE_LOG][96];
 	char bad[256];
 };
 
@@ -180,7 +181,19 @@ static void tree_rule(struct tree *t, bool holds, const char *rule)
 {
 	if (!holds && !t->lied && !t->bad[0])
 		snprintf(t->bad, sizeof(t->bad), "write %d (%s): %s", t->writes,
-			 t->log[t->writes - 1], rule);
+			 t->log[(t->writes - 1) % TREE_LOG], rule);
+}
+
+/* Return the index of the first logged write, from index @from on, whose log line contains @what; -1:
+ * none. */
+static inline int tree_find(const struct tree *t, const char *what, int from)
+{
+	int oldest = t->writes > TREE_LOG ? t->writes - TREE_LOG : 0;
+
+	for (int i = from > oldest ? from : oldest; i < t->writes; i++)
+		if (strstr(t->log[i % TREE_LOG], what))
+			return i;
+	return -1;
 }
 
 /* A cluster without an online CPU has no clock: its files are renamed, so that access fails. */
@@ -223,7 +236,7 @@ static int tree_write(const char *path, const char *text, void *arg)
 	int n = ++t->writes;
 	FILE *f;
 
-	snprintf(t->log[(n - 1) % 512], sizeof(t->log[0]), "%s=%lld", leaf + 4, v);
+	snprintf(t->log[(n - 1) % TREE_LOG], sizeof(t->log[0]), "%s=%lld", leaf + 4, v);
 	if (t->fail_at && n >= t->fail_at && n < t->fail_at + t->fail_for) {
 		if (t->fail == TREE_DIE)
 			_exit(2);
