@@ -144,4 +144,26 @@ TEST(all_kinds_of_waits_are_counted)
 	free(text);
 }
 
+/* A report without a CUDA loop states why there is none. */
+TEST_F(board, missing_loop_has_a_reason)
+{
+	char *json, *text;
+	size_t len, text_len;
+	FILE *f = open_memstream(&json, &len);
+
+	self->g.text = open_memstream(&text, &text_len);
+	jetwatt_json_init(&self->g.j, f, 0);
+	jetwatt_json_object(&self->g.j, NULL);
+	ASSERT_EQ(0, setenv("PATH", "/nonexistent", 1));
+	report_loop(&self->g, self->t.root, NULL);
+	jetwatt_json_end(&self->g.j);
+	fclose(f);
+	fclose(self->g.text);
+	ASSERT_NE(NULL, self->g.no_loop);
+	EXPECT_NE(NULL, strstr(self->g.no_loop, "nvcc"));
+	EXPECT_NE(NULL, strstr(text, self->g.no_loop));
+	free(json);
+	free(text);
+}
+
 TEST_HARNESS_MAIN

@@ -72,6 +72,9 @@ static void report_left_out(struct jetwatt_gather *g, const struct jetwatt_docto
 		fprintf(g->text, "left out readings, the CUDA loop and %u files: not run as root\n",
 			g->denied);
 	}
+	if (g->no_loop)
+		jetwatt_gather_left_out(g, "waits of a CUDA loop", g->no_loop,
+					"sudo jetwatt doctor --report FILE --loop COMMAND");
 	jetwatt_json_end(&g->j);
 }
 

@@ -35,6 +35,7 @@ struct jetwatt_private {
  * @hide: private data to remove from the report
  * @seen, @nr_seen: paths that are in the report already
  * @denied: number of files that could not be read for lack of permission
+ * @no_loop: why the CUDA loop was not run although doctor runs as root; NULL: it was run
  */
 struct jetwatt_gather {
 	const char *root;
@@ -44,6 +45,7 @@ struct jetwatt_gather {
 	char **seen;
 	size_t nr_seen;
 	unsigned int denied;
+	const char *no_loop;
 };
 
 /* report_private.c: collect identifiers and names from @root and from the environment. */

@@ -260,8 +260,8 @@ static void report_loop(struct jetwatt_gather *g, const char *dir, const char *o
 			report_backend(g, name[i], &c[i]);
 		jetwatt_json_end(&g->j);
 	} else {
-		fprintf(g->text,
-			"loop     left out: neither PyTorch with CUDA nor nvcc was found\n");
+		g->no_loop = "neither PyTorch with CUDA nor nvcc was found";
+		fprintf(g->text, "loop     left out: %s\n", g->no_loop);
 	}
 	jetwatt_json_end(&g->j);
 }
@@ -299,8 +299,12 @@ void jetwatt_gather_cuda(struct jetwatt_gather *g, const char *loop)
 	if (geteuid())
 		return;
 	snprintf(dir, sizeof(dir), "%.150s/jetwatt-XXXXXX", getenv("TMPDIR") ? : "/tmp");
-	if (!mkdtemp(dir))
+	/* The job of --loop needs no directory. */
+	if (!loop && !mkdtemp(dir)) {
+		g->no_loop = "cannot create a temporary directory";
 		return;
+	}
 	report_loop(g, dir, loop);
-	remove_loop_dir(dir);
+	if (!loop)
+		remove_loop_dir(dir);
 }
