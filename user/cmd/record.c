@@ -61,7 +61,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "Write the trace to FILE; -: standard output", 0 },
 	{ "pid", 'p', "PID", 0, "Record this running process and its children, until it ends or SIGINT", 0 },
 	{ "for", FOR, "SECONDS", 0, "With -p: stop after this time", 0 },
-	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
+	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the rate set in the module, else the highest possible one", 0 },
 	{ "per", PER, "NAME=SOURCE", 0, "Record a counter of the program, for example token=URL#METRIC; see jetwatt-stat(1)", 0 },
 	{ "trigger", TRIGGER, "CAUSE", 0,
 	  "Record the time before and after an event: oc (over-current), thermal or signal (SIGUSR1)", 0 },

@@ -208,7 +208,7 @@ static int set_rate(struct jetwatt_session *w, unsigned int rate_hz)
 	err = jetwatt_config_set(w->jw, &set);
 	if (err == -ERANGE)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, jetwatt_error(w->jw),
-					 "use a lower rate, or omit --rate for the highest possible one",
+					 "use a lower rate, or omit --rate",
 					 "%u Hz is too high", rate_hz);
 	if (err)
 		return jetwatt_connect_error(w->jw, err, "cannot set the rate");

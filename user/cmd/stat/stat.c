@@ -67,7 +67,7 @@ static const struct argp_option options[] = {
 	{ "fail-if", FAIL_IF, "RULE", 0, "Exit with status 1 if RULE is true, for example 'J/minibatch.p95 > 1.4'", 0 },
 	{ "per", PER, "NAME=SOURCE", 0, "Print time and energy per unit of a counter of the program, for example token=URL#METRIC; see the man page", 0 },
 	{ "probe", PROBE, "BACKEND", 0, "Detect waits by uprobe, tracepoint, module or marker; default: auto", 0 },
-	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
+	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the rate set in the module, else the highest possible one", 0 },
 	{ "output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0 },
 	{ "json", JSON, NULL, 0, "Print the result as JSON", 0 },
 	{ 0 }

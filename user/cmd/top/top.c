@@ -36,7 +36,7 @@ struct top_input {
 
 static const struct argp_option options[] = {
 	{ "budget", BUDGET, "WATTS", 0, "Show the total power relative to this budget", 0 },
-	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the highest possible rate", 0 },
+	{ "rate", RATE, "HZ", 0, "Sampling rate; default: the rate set in the module, else the highest possible one", 0 },
 	{ "replay", REPLAY, "TRACE", 0, "Show a recorded run instead of this board", 0 },
 	{ "speed", SPEED, "FACTOR", 0, "Speed of the replay relative to the recording; default: 1", 0 },
 	{ "tegrastats", TEGRASTATS, NULL, 0, "Print lines as tegrastats does to standard output, until SIGINT or SIGTERM", 0 },
