@@ -195,8 +195,7 @@ TEST(steps_have_the_phase_of_their_kind)
 			right += good;
 			all += steps;
 		}
-		printf("# %s: %.4f of %zu steps, worst server %.4f\n", servers[i].name, (double)right / (double)all, all,
-		       least);
+		TH_LOG("%s: %.4f of %zu steps, worst server %.4f", servers[i].name, (double)right / (double)all, all, least);
 		EXPECT_LE(.99 * (double)all, (double)right) TH_LOG("%s", servers[i].name);
 		EXPECT_LE(.93, least) TH_LOG("%s: %.4f", servers[i].name, least);
 	}
