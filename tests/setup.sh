@@ -47,7 +47,7 @@ kit=$PWD/build/kit
 new=$kit.new
 log=$PWD/build/setup.log
 say() { echo "setup: $*"; }
-# Print a long list, wrapped at 80 columns.
+# Print a long list, wrapped at 76 columns.
 list() { say "$1"; shift; echo "$*" | fold -s -w 72 | sed 's/^/    /;s/ $//'; }
 die() { echo "setup: $*" >&2; exit 1; }
 

@@ -212,7 +212,7 @@ TEST_F(dla, board_without_dla)
 	EXPECT_EQ(jetwatt_board_apply(self->b, &four, &self->err), 0) TH_LOG("%s", self->err.what);
 }
 
-/* The preset in this test is copied from nvpmodel_p3701_0000.conf. */
+/* The paths, and the caps of the first DLA, are those of nvpmodel_p3701_0000.conf. */
 TEST_F(dla, presets_set_the_dla_clock)
 {
 	static const char conf[] =

@@ -10,7 +10,7 @@
 /*
  * struct server - a server and its clients, and the training that shares the GPU with it
  * @hz: mean arrival rate of the requests
- * @base: fixed time of a turn of the server, in ms; @each: additional time of each request, in ms
+ * @base: time of a turn of the server before its requests, in ms; @each: additional time of each request, in ms
  * @noise: relative noise of the time of a request
  * @train_ms: time of a minibatch of training; @switch_ms: time of a switch between the two jobs
  * @at_once: the server answers all waiting requests as one batch, else one request after another

@@ -135,7 +135,7 @@ static int choose_sizes(struct jetwatt_tuner *l, const struct predict_input *in,
 	return 0;
 }
 
-/* Expand the list of modes to every combination of a mode and one of the @n minibatch sizes.
+/* Combine each mode with each of the @n minibatch sizes; drop the rows of other sizes.
  * Return: 0, or an exit code after printing the error. */
 static int expand_sizes(struct jetwatt_tuner *l, const uint32_t *size, size_t n)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* jetwattd: options, policy, board, restriction of system calls; then the main loop (loop.c). */
+/* jetwattd: options, policy, restriction of system calls, board; then the main loop (loop.c). */
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>

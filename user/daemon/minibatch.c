@@ -41,8 +41,8 @@
  * @end: ends of minibatches that wait for a power sample, in order of time
  * @ends: number of elements of @end
  * @t_ns: time of the last power sample, ns, 0: there was none
- * @begin_ns: end of the last minibatch, ns; 0: no minibatch has ended, or events have been
- *	lost since that end
+ * @begin_ns: end of the last minibatch, ns; 0: none since waits or samples were lost or the period
+ *	became new or unknown
  * @usual_ns: usual length of a minibatch, ns, 0: unknown
  * @was_ns: value of @usual_ns when the mean was started
  * @learned_ns: time at which the period was last determined, ns

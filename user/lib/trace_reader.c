@@ -8,7 +8,7 @@
  * completed.
  *
  * A malicious trace may contain many headers, each for a long block that includes all later blocks.
- * Therefore the time for the checksums depends on the number of bytes and of headers, but not on
+ * To limit the cost, the time for the checksums grows with the numbers of bytes and headers, not with
  * the lengths of the blocks (crc_marks.h), and each byte is moved in memory a bounded number of
  * times.
  */

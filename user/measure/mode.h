@@ -32,8 +32,8 @@
  *	have settled, and its error includes that; 0: no limit
  * @before_w: settled power before the change of mode, W; 0: unknown
  * @before_ms: time of a minibatch in the mode before the change, ms; 0: unknown. If it is known and
- *	@min_on_timeout is 1, the minibatch during which the mode changed counts once @max_s has
- *	passed (measure/partial.h)
+ *	@min_on_timeout is 1, after @max_s without a whole minibatch that of the change is used
+ *	(measure/partial.h)
  * @before_ns: time of the change to the mode before, ns
  * @limit_w: power limit, W; a prediction far from it is accepted with a larger error;
  *	0: no limit

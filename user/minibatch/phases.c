@@ -62,7 +62,7 @@
  * @group: group of the minibatch; GROUPS: none
  * @other: true: an interval of kind JETWATT_BATCH_OTHER
  * @ns: logarithm of the time from the first launch (without launches, from the start) to the end, ns
- * @launches: logarithm of the number of launches; without launches -10, or -20 for an evaluation
+ * @launches: logarithm of the number of launches; if there are none: -10, in an evaluation -20
  * @syncs: logarithm of the number of waits plus 1
  */
 struct item {

@@ -19,7 +19,7 @@
  * struct jetwatt_row - one measured mode
  * @mode: the power mode
  * @time_ms: time of a minibatch, in milliseconds
- * @power_w: mean power of the module, in watts
+ * @power_w: mean of the total power, in watts
  * @time_sd: relative standard error of @time_ms (0: unknown)
  * @power_sd: relative standard error of @power_w (0: unknown)
  * @batch: samples in a minibatch, if the minibatch size is a feature of the model; else 0

@@ -11,7 +11,7 @@
 /* Length of error bars, in standard errors. */
 #define BARS 2
 
-/* Maximum number of dots drawn, to limit the size of the file. */
+/* Maximum number of predicted dots, to limit the size of the file. */
 #define DOTS_MAX 20000
 
 #define GREY	"#9aa3ad"

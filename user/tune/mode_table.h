@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Completely measured modes of one or two workloads, from files, reduced to the modes that all
- * files have at each of their minibatch sizes. Used by jetwatt eval and jetwatt schedule.
+ * Measured modes of one or two workloads, from files: only modes of which every file has a row at
+ * each of its minibatch sizes. Used by jetwatt eval and jetwatt schedule.
  */
 #ifndef JETWATT_TUNE_MODE_TABLE_H
 #define JETWATT_TUNE_MODE_TABLE_H

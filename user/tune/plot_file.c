@@ -92,8 +92,8 @@ int jetwatt_plot_front(const char *path, const struct jetwatt_tuner *l,
 		for (size_t i = 0; i < b->presets->nr; i++) {
 			struct jetwatt_prediction is;
 
-			/* A preset that switches off other parts of the GPU than the profiled modes
-			 * cannot be predicted. */
+			/* A preset that switches off other parts of the GPU than are off now is not
+			 * predicted. */
 			if (b->reboot[i])
 				continue;
 			jetwatt_preset_compare_reading(b, l, i, &is);

@@ -55,8 +55,8 @@ struct jetwatt_profile_store {
 	char key[JETWATT_WORKLOAD_KEY];
 };
 
-/* Return: path of the database: the path given with --db, else the path in the configuration, else
- * the default path. */
+/* Return: path of the database: that of --db, else of the variable JETWATT_DB, else of "db" in the
+ * configuration, else the default. */
 const char *jetwatt_profile_store_path(const char *option, char *buf, size_t len);
 
 /* Print an error of the database. @err: error code that a database function returned. Return: exit

@@ -33,7 +33,7 @@ struct repeat {
 	struct jetwatt_plan_choice *choice;
 };
 
-/* Sums over repeats and budgets. @clean: as @penalty, but the optimum is never an outlier. */
+/* Results over repeats and budgets. @clean: as @penalty, but the optimum is never an outlier. */
 struct choice_tally {
 	double *penalty, *clean;
 	size_t penalties, cleans, answers, over, over_1w, unsolved, queries;
