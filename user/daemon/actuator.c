@@ -9,8 +9,8 @@
 #include "util/error.h"
 
 /* With "others = reassert": a change of a knob by another process is reverted this many times;
- * the change after that is left in force. jetwattd(8), jetwattd.conf(5), dist/jetwattd.conf and
- * doc/fleet.md ("every fourth") and README.md ("three times out of four") state it. */
+ * the change after that is left in force. jetwattd(8), jetwattd.conf(5), dist/jetwattd.conf,
+ * doc/fleet.md and README.md ("every fourth") state it. */
 #define FIGHTS		3
 /* Number of further attempts to restore the board at the end, 1 s apart. */
 #define LAST_TRIES	3
