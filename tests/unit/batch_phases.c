@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "kselftest_harness.h"
+#include "phase_labels.h"
 #include "recording.h"
 
 #define STEPS	3000
@@ -131,30 +132,6 @@ static size_t make(const struct job *j)
 	return n;
 }
 
-/* Return the share of the true minibatches whose end was found and whose phase is that of most
- * minibatches of their kind. Programs note the end up to one minibatch late. */
-static double labelled_right(const uint8_t *kind, const uint64_t *ends, size_t nr, int n)
-{
-	size_t count[256][JETWATT_PHASES_MAX + 1] = { { 0 } }, right = 0;
-	int at = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		uint32_t p = 0;
-
-		for (; at < n && bound[at].end_ns <= ends[i]; at++)
-			p = bound[at].phase ? bound[at].phase : p;
-		count[kind[i]][p]++;
-	}
-	for (int k = 0; k < 256; k++) {
-		size_t most = 0;
-
-		for (int p = 1; p <= JETWATT_PHASES_MAX; p++)
-			most = count[k][p] > most ? count[k][p] : most;
-		right += most;
-	}
-	return (double)right / (double)nr;
-}
-
 TEST(kinds_of_made_up_jobs)
 {
 	for (size_t j = 0; j < sizeof(jobs) / sizeof(jobs[0]); j++)
@@ -169,7 +146,7 @@ TEST(kinds_of_made_up_jobs)
 			bounds = jetwatt_batch_segment(sync_of, n, bound, &info);
 			ASSERT_LT(0, bounds);
 			phases = jetwatt_batch_phases(bound, (size_t)bounds);
-			right = labelled_right(truth, end, STEPS, bounds);
+			right = labelled_right(bound, bounds, truth, end, STEPS);
 			EXPECT_EQ(jobs[j].kinds, phases) TH_LOG("%s, seed %d", jobs[j].name, (int)s);
 			EXPECT_LE(.99, right) TH_LOG("%s, seed %d: %.4f", jobs[j].name, (int)s, right);
 		}
@@ -188,7 +165,7 @@ TEST(phases_of_real_programs_are_found)
 		bounds = jetwatt_batch_segment(rec.sync, rec.waits, bound, &info);
 		ASSERT_LT(0, bounds);
 		EXPECT_EQ(2, jetwatt_batch_phases(bound, (size_t)bounds)) TH_LOG("%s", names[i]);
-		right = labelled_right((const uint8_t *)rec.kind, rec.end, rec.ends, bounds);
+		right = labelled_right(bound, bounds, (const uint8_t *)rec.kind, rec.end, rec.ends);
 		EXPECT_LE(.99, right) TH_LOG("%s: %.4f", names[i], right);
 	}
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
+#include "phase_labels.h"
 #include "sim/jobs/llm_requests.h"
 
 #define MAX		60000	/* waits */
@@ -24,7 +25,7 @@
 static struct jetwatt_sync sync_of[MAX];
 static struct jetwatt_batch_bound bound[2 * MAX];
 static uint64_t end[STEPS];
-static bool is_prefill[STEPS];
+static uint8_t is_prefill[STEPS];
 static size_t waits, steps;
 
 /* Speeds of the machine: operations and bytes per s; factor of all times of the CPU; standard deviation of the
@@ -150,54 +151,30 @@ static void run(const struct server *v, uint64_t seed)
 	}
 }
 
-/* Return the number of steps with the phase of their kind. */
-static size_t labelled_right(int bounds)
-{
-	size_t count[2][JETWATT_PHASES_MAX + 1] = { { 0 } }, right = 0;
-	int at = 0;
-
-	for (size_t i = 0; i < steps; i++) {
-		uint32_t phase = 0;
-
-		for (; at < bounds && bound[at].end_ns <= end[i]; at++)
-			phase = bound[at].phase ? bound[at].phase : phase;
-		count[is_prefill[i]][phase]++;
-	}
-	for (int kind = 0; kind < 2; kind++) {
-		size_t most = 0;
-
-		for (int p = 1; p <= JETWATT_PHASES_MAX; p++)
-			most = count[kind][p] > most ? count[kind][p] : most;
-		right += most;
-	}
-	return right;
-}
-
 TEST(steps_have_the_phase_of_their_kind)
 {
 	uint64_t seed = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 0) : 20261127;
 
 	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
-		size_t right = 0, all = 0;
-		double least = 1;
+		double right = 0, least = 1, share;
+		size_t all = 0;
 
 		for (uint64_t k = 0; k < DRAWN; k++) {
 			struct jetwatt_batch_info info;
-			size_t good;
 			int bounds;
 
 			run(&servers[i], seed + 1000 * k + i);
 			bounds = jetwatt_batch_segment(sync_of, waits, bound, &info);
 			ASSERT_LT(0, bounds);
 			ASSERT_LT(0, jetwatt_batch_phases(bound, (size_t)bounds));
-			good = labelled_right(bounds);
-			least = fmin(least, (double)good / (double)steps);
-			right += good;
+			share = labelled_right(bound, bounds, is_prefill, end, steps);
+			least = fmin(least, share);
+			right += share * (double)steps;
 			all += steps;
 		}
-		TH_LOG("%s: %.4f of %zu steps, worst server %.4f", servers[i].name, (double)right / (double)all, all, least);
-		EXPECT_LE(.99 * (double)all, (double)right) TH_LOG("%s", servers[i].name);
-		EXPECT_LE(.93, least) TH_LOG("%s: %.4f", servers[i].name, least);
+		TH_LOG("%s: %.4f of %zu steps, worst server %.4f", servers[i].name, right / (double)all, all, least);
+		EXPECT_LE(.99 * (double)all, right) TH_LOG("%s", servers[i].name);
+		EXPECT_LE(.95, least) TH_LOG("%s: %.4f", servers[i].name, least);
 	}
 }
 

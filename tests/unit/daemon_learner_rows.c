@@ -218,6 +218,20 @@ TEST_F(learner, drift_is_checked_in_a_mode_that_is_not_too_slow)
 	EXPECT_TRUE(jetwatt_mode_same(&m[100], &self->l.check.mode));
 }
 
+/* Begin a job with @prior, and choose a step after @seconds. */
+static void begin_and_run(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self,
+			  const struct jetwattd_prior *prior, double seconds)
+{
+	struct jetwattd_terms t = at(0);
+	struct jetwattd_step s;
+
+	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, prior));
+	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
+	jetwattd_learner_resume(&self->l, &t);
+	t = at(seconds);
+	jetwattd_learner_next(&self->l, &t, &s);
+}
+
 /* After the first seconds, readings may let a job lag behind the fastest preset by 2 % of its time only. A mode that
  * is faster than the preset gains time for further readings. */
 TEST_F(learner, job_hardly_lags_behind_the_fastest_preset)
@@ -225,13 +239,10 @@ TEST_F(learner, job_hardly_lags_behind_the_fastest_preset)
 	const struct jetwatt_mode *m = self->l.known.mode;
 	struct jetwatt_row rows[] = { row(&m[0], 5000, 8), row(&m[150], 2000, 16) }, faster = row(&m[170], 1600, 17);
 	struct jetwattd_prior prior = { .key = KEY, .row = rows, .rows = 2, .first = &m[150], .firsts = 1 };
-	struct jetwattd_terms t = at(0);
+	struct jetwattd_terms t;
 	struct jetwattd_step s;
 
-	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
-	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
-	jetwattd_learner_resume(&self->l, &t);
-	jetwattd_learner_next(&self->l, &t, &s);
+	begin_and_run(_metadata, self, &prior, 0);
 	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 4000));
 	t = at(65);
 	jetwattd_learner_next(&self->l, &t, &s);
@@ -249,21 +260,11 @@ TEST_F(learner, job_hardly_lags_behind_the_fastest_preset)
 	EXPECT_LT(100, jetwattd_lag_when(&self->l, 3, 4000));
 	/* A preset that is too near the limit to be applied does not count. */
 	rows[1].power_w = 0.998 * LIMIT_W;
-	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
-	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
-	t = at(0);
-	jetwattd_learner_resume(&self->l, &t);
-	t = at(65);
-	jetwattd_learner_next(&self->l, &t, &s);
+	begin_and_run(_metadata, self, &prior, 65);
 	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 30, 4000));
 	/* A job of which no preset is known cannot lag. */
 	prior.firsts = 0;
-	ASSERT_EQ(0, jetwattd_learner_begin(&self->l, &prior));
-	jetwattd_learner_budget(&self->l, BUDGET_W, LIMIT_W);
-	t = at(0);
-	jetwattd_learner_resume(&self->l, &t);
-	t = at(65);
-	jetwattd_learner_next(&self->l, &t, &s);
+	begin_and_run(_metadata, self, &prior, 65);
 	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 30, 4000));
 }
 

@@ -65,7 +65,7 @@
 /* If the gain of no reading exceeds its cost, the next attempt is due at the earliest when the
  * workload's running time has grown by the factor LATER and by LATER_S seconds, but at most by
  * LATER_MOST_S seconds. Choosing a reading takes CPU time: the attempts use at most the fraction CPU
- * of the time. jetwattd.conf(5) states LATER, LATER_MOST_S and CPU: "while no measurement pays". */
+ * of the time. jetwattd.conf(5) states LATER, LATER_MOST_S and CPU: "no measurement is worth its cost". */
 #define LATER		1.1
 #define LATER_S		5
 #define LATER_MOST_S	30
