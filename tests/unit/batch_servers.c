@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Phases of language model servers: prefill and decode steps with and without speculative decoding, with the
- * request model of the simulated server (tests/sim/jobs/llm_requests.h), on GPUs and CPUs of speeds that are
- * drawn from SEED. A step has the phase of its kind if its last minibatch has the phase of most steps of that
+ * Boundaries and phases of language model servers: prefill and decode steps with and without speculative
+ * decoding, with the request model of the simulated server (tests/sim/jobs/llm_requests.h), on GPUs and CPUs of
+ * speeds that are drawn from SEED. A step has the phase of its kind if its last minibatch has the phase of most steps of that
  * kind.
  */
 #include "minibatch/phases.h"
@@ -16,6 +16,7 @@
 
 #define MAX		60000	/* waits */
 #define STEPS		20000
+#define FEW		300	/* waits after which the cycle of a server is known */
 #define DRAWN		12	/* servers of each kind */
 #define KERNELS		48
 #define DRAFT_KERNELS	27
@@ -175,6 +176,51 @@ TEST(steps_have_the_phase_of_their_kind)
 		TH_LOG("%s: %.4f of %zu steps, worst server %.4f", servers[i].name, right / (double)all, all, least);
 		EXPECT_LE(.99 * (double)all, right) TH_LOG("%s", servers[i].name);
 		EXPECT_LE(.95, least) TH_LOG("%s: %.4f", servers[i].name, least);
+	}
+}
+
+/* Return the F1 score of the boundaries that are found while the server runs, from the FEW-th wait on. */
+static double live_f1(void)
+{
+	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
+	size_t hit = 0, live = 0, truth = 0, at = 0;
+
+	if (!t)
+		abort();
+	for (size_t i = 0; i < waits; i++) {
+		bool is, ends = jetwatt_batch_track_add(t, &sync_of[i], 0) > 0;
+
+		jetwatt_batch_track_learn(t);
+		is = at < steps && end[at] == sync_of[i].exit_ns;
+		at += is;
+		if (i < FEW)
+			continue;
+		truth += is;
+		live += ends;
+		hit += is && ends;
+	}
+	jetwatt_batch_track_free(t);
+	return 2.0 * (double)hit / (double)(live + truth);
+}
+
+TEST(boundaries_found_while_the_server_runs)
+{
+	uint64_t seed = getenv("SEED") ? strtoull(getenv("SEED"), NULL, 0) : 20261127;
+
+	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+		double sum = 0, least = 1;
+
+		for (uint64_t k = 0; k < DRAWN; k++) {
+			double f1;
+
+			run(&servers[i], seed + 1000 * k + i);
+			f1 = live_f1();
+			sum += f1;
+			least = fmin(least, f1);
+		}
+		TH_LOG("%s: F1 %.4f, worst server %.4f", servers[i].name, sum / DRAWN, least);
+		EXPECT_LE(.97, sum / DRAWN) TH_LOG("%s", servers[i].name);
+		EXPECT_LE(.85, least) TH_LOG("%s: %.4f", servers[i].name, least);
 	}
 }
 

@@ -174,7 +174,8 @@ bool jetwatt_batch_rule_merged(int rule);
  *
  * The cycle is learned from the last 256 waits as in jetwatt_batch_segment(), or from the last 2048 if
  * the minibatches have more waits than JETWATT_PERIOD_MAX. After learning, the Viterbi path through the
- * learned cycle is followed through new waits. Marks of the program take precedence.
+ * learned cycle is followed through new waits, or steps of several kinds by pauses of the GPU (pauses.h).
+ * Marks of the program take precedence.
  *
  * The bounds found online equal those that jetwatt_batch_segment() finds in the whole job, with
  * these exceptions (tests/unit/batch_live.c):

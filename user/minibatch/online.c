@@ -2,9 +2,9 @@
 /*
  * Detects the boundaries of minibatches while the job runs. The detector learns the cycle from the
  * last waits; from then on the same Viterbi decoder as for a whole job follows the waits one by
- * one, until the cycle is learned again. If no cycle explains the waits, a minibatch ends whenever
- * the usual number of waits has passed. minibatch.h describes how the boundaries may differ from
- * those of the whole job.
+ * one, until the cycle is learned again. If the GPU pauses between steps of several kinds (pauses.h), these
+ * steps are followed instead. If neither explains the waits, a minibatch ends whenever the usual number of
+ * waits has passed. minibatch.h describes how the boundaries may differ from those of the whole job.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #include "minibatch/bounds.h"
 #include "minibatch/minibatch.h"
+#include "minibatch/pauses.h"
 #include "minibatch/viterbi.h"
 
 #define CYCLE_WAITS	256	/* number of waits from which the cycle is learned */
@@ -50,6 +51,7 @@
  * @cycle: if @cycle.launches is not 0, minibatches have many waits; @sum: the waits of the present
  *	minibatch
  * @model: the learned model; train.k 0: no cycle explains the waits
+ * @steps: the kinds of steps, if @steps.limit is not 0; @step: the current step
  * @follower: decoder of the waits
  * @recent: the last @nr_recent waits that were decoded
  * @time_ns: durations of the last @times training minibatches, ns
@@ -66,6 +68,8 @@ struct jetwatt_batch_track {
 	struct jetwatt_long_cycle cycle;
 	struct jetwatt_long_sum sum;
 	struct jetwatt_wait_hmm model;
+	struct jetwatt_step_kinds steps;
+	struct jetwatt_step_follower step;
 	struct jetwatt_follower *follower;
 	struct jetwatt_sync recent[RECENT];
 	size_t nr_recent;
@@ -140,12 +144,11 @@ static bool merges(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 	return how == JETWATT_MERGED_BEFORE || how == JETWATT_MERGED_AFTER;
 }
 
-/* Label the next wait of the job. Return: whether a minibatch ends with this wait. */
-static bool follow_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
+/* Compute the times of the next wait of the job. */
+static struct jetwatt_batch_wait wait_times(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
-	const struct jetwatt_wait_hmm *m = &t->model;
 	struct jetwatt_item it[RECENT];
-	struct jetwatt_batch_wait b[RECENT], *last;
+	struct jetwatt_batch_wait b[RECENT];
 
 	if (t->nr_recent == RECENT)
 		memmove(t->recent, t->recent + 1, sizeof(t->recent) - sizeof(*t->recent));
@@ -155,12 +158,28 @@ static bool follow_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync
 	for (size_t i = 0; i < t->nr_recent; i++)
 		it[i] = (struct jetwatt_item){ &t->recent[i], i, 1, 0 };
 	jetwatt_wait_times(it, t->nr_recent, b);
-	last = &b[t->nr_recent - 1];
-	jetwatt_wait_logs(last, 1);
-	jetwatt_follower_next(t->follower, last);
-	if (last->phase_index & (JETWATT_PHASE_INDEX_NONE | JETWATT_PHASE_INDEX_EXTRA))
+	return b[t->nr_recent - 1];
+}
+
+/* Return whether minibatches end by the kinds of steps or by a learned cycle, not by the number of waits. */
+static bool follows(const struct jetwatt_batch_track *t)
+{
+	return t->model.train.k || t->steps.limit > 0;
+}
+
+/* Label the next wait of the job. Return: whether a minibatch ends with this wait. */
+static bool follow_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
+{
+	const struct jetwatt_wait_hmm *m = &t->model;
+	struct jetwatt_batch_wait b = wait_times(t, s);
+
+	if (t->steps.limit > 0)
+		return jetwatt_pauses_next(&t->step, &t->steps, &b);
+	jetwatt_wait_logs(&b, 1);
+	jetwatt_follower_next(t->follower, &b);
+	if (b.phase_index & (JETWATT_PHASE_INDEX_NONE | JETWATT_PHASE_INDEX_EXTRA))
 		return false;
-	return last->phase_index + 1 >= (last->other_phase ? m->eval.k : m->train.k);
+	return b.phase_index + 1 >= (b.other_phase ? m->eval.k : m->train.k);
 }
 
 static const struct jetwatt_sync *last_wait(const struct jetwatt_batch_track *t)
@@ -197,7 +216,7 @@ static bool next_wait(struct jetwatt_batch_track *t, struct jetwatt_sync *s)
 {
 	if (!counts(t, s))
 		return false;
-	if (t->model.train.k)
+	if (follows(t))
 		return follow_wait(t, s);
 	t->left = t->left > 1 ? t->left - 1 : t->period;
 	return t->left == t->period;
@@ -236,6 +255,7 @@ static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_sync
 	if (t->model.train.k)
 		jetwatt_follower_begin(t->follower, &t->model);
 	t->nr_recent = 0;
+	t->step = (struct jetwatt_step_follower){ 0 };
 	t->merge = (struct jetwatt_merge){ 0 };
 	t->sum = (struct jetwatt_long_sum){ 0 };
 	for (size_t i = 0; i < n; i++) {
@@ -243,7 +263,7 @@ static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_sync
 
 		if (!counts(t, &s))
 			continue;
-		if (t->model.train.k)
+		if (follows(t))
 			follow_wait(t, &s);
 		since += s.exit_ns > last_ns;
 	}
@@ -366,6 +386,9 @@ static int take_over(struct jetwatt_batch_track *t, const struct jetwatt_learned
 	t->launches = l->period.launches;
 	t->cycle = l->period.cycle;
 	t->model = l->period.model;
+	/* The last waits may contain too few steps of the rarer kinds, so they are kept. */
+	if (l->period.steps.limit > 0 || !jetwatt_pauses_usual(&t->steps, l->period.k, last->launches))
+		t->steps = l->period.steps;
 	follow_from(t, l->wait, l->n, last->end_ns);
 	return 0;
 }

@@ -6,13 +6,14 @@
  * a wait is the time in which the job has no work on the GPU: it is short within a step, and long
  * between two steps, in which the program samples tokens, answers requests or loads data.
  */
-#include "minibatch/viterbi.h"
+#include "minibatch/pauses.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "minibatch/minibatch.h"
+#include "minibatch/viterbi.h"
 
 /* minimum ratio of long to short pauses */
 #define RATIO		2.5
@@ -22,33 +23,12 @@
  * length, because other processes delay some waits */
 #define SHARE		0.05
 #define STRAY		0.02
-/* time that is added to each pause, ns: shorter pauses do not differ */
-#define FLOOR_NS	2e4
-/* maximum difference between the launches of two steps of the same kind, as logarithm of the ratio */
-#define LIKE		0.3
-/* launches by which two steps of the same kind may differ in any case */
-#define FURTHER		2
-/* maximum number of kinds of steps; minimum number of steps of a kind; minimum share of the waits that
- * belong to these kinds */
-#define KINDS		6
-#define FEWEST		4
+/* minimum share of the waits that belong to kinds of steps */
 #define COVERED		0.95
-
-static double pause_of(const struct jetwatt_batch_wait *b)
-{
-	return b->idle_ns + FLOOR_NS;
-}
 
 static bool is_clear(const struct jetwatt_batch_wait *b, double limit)
 {
-	return pause_of(b) > limit * UNCLEAR || pause_of(b) < limit / UNCLEAR;
-}
-
-/* Return whether two numbers of launches are about the same. A step that prints its loss may have a launch or
- * two more than the others. */
-static bool alike_launches(uint32_t a, uint32_t b)
-{
-	return (a > b ? a - b : b - a) <= FURTHER || fabs(log((a + 1.0) / (b + 1.0))) < LIKE;
+	return jetwatt_pause_of(b) > limit * UNCLEAR || jetwatt_pause_of(b) < limit / UNCLEAR;
 }
 
 /* Label the waits from @from to @to - 1 as one step. */
@@ -57,12 +37,12 @@ static void label_step(struct jetwatt_batch_wait *b, size_t from, size_t to, dou
 	for (size_t i = from; i < to; i++) {
 		b[i].starts_minibatch = i == from;
 		b[i].rule = JETWATT_RULE_PAUSE;
-		b[i].score = (float)fabs(log(pause_of(&b[i]) / limit));
+		b[i].score = (float)fabs(log(jetwatt_pause_of(&b[i]) / limit));
 	}
 }
 
 /* ------------------------------------------------------------------ */
-/* Without a model                                                    */
+/* Kinds of steps                                                     */
 
 static int by_value(const void *a, const void *b)
 {
@@ -79,7 +59,7 @@ static double find_limit(const struct jetwatt_batch_wait *b, size_t n, double *p
 	double widest = log(RATIO), limit = 0;
 
 	for (size_t i = 0; i < m; i++)
-		pause[i] = log(pause_of(&b[i + 1]));
+		pause[i] = log(jetwatt_pause_of(&b[i + 1]));
 	qsort(pause, m, sizeof(*pause), by_value);
 	for (size_t i = edge; i + edge <= m; i++) {
 		double low = pause[i - 1 - stray], high = pause[i + stray];
@@ -92,49 +72,49 @@ static double find_limit(const struct jetwatt_batch_wait *b, size_t n, double *p
 	return limit;
 }
 
-/**
- * struct step_kind - steps with the same number of waits and the same launches
- * @first: index of the first wait of the first step
- * @waits: number of waits in a step
- * @steps: number of steps
- */
-struct step_kind {
-	size_t first, waits, steps;
-};
-
 /* Return the index behind the last wait of the step that begins with wait @i. */
 static size_t step_end(const struct jetwatt_batch_wait *b, size_t n, size_t i, double limit)
 {
 	size_t end = i + 1;
 
-	while (end < n && pause_of(&b[end]) < limit)
+	while (end < n && jetwatt_pause_of(&b[end]) < limit)
 		end++;
 	return end;
 }
 
 /* Return the kind of the step of the waits from @from to @to - 1; NULL: none. @least: minimum number of steps of
  * the kind. */
-static struct step_kind *kind_of(const struct jetwatt_batch_wait *b, size_t from, size_t to, struct step_kind *kind,
-				 size_t least)
+static struct jetwatt_step_kind *kind_of(const struct jetwatt_batch_wait *b, size_t from, size_t to,
+					 struct jetwatt_step_kind *kind, size_t least)
 {
-	for (struct step_kind *k = kind; k < kind + KINDS && k->steps; k++) {
-		bool same = k->waits == to - from && k->steps >= least;
+	uint32_t launches[JETWATT_STEP_WAITS];
+	size_t n = to - from;
 
-		for (size_t i = from; i < to && same; i++)
-			same = alike_launches(b[i].launches, b[k->first + i - from].launches);
-		if (same)
+	if (n > JETWATT_STEP_WAITS)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		launches[i] = b[from + i].launches;
+	for (struct jetwatt_step_kind *k = kind; k < kind + JETWATT_STEP_KINDS && k->steps; k++)
+		if (k->waits == n && k->steps >= least && jetwatt_begins_kind(k, launches, n))
 			return k;
-	}
 	return NULL;
 }
 
+static void add_kind(const struct jetwatt_batch_wait *b, size_t from, size_t to, struct jetwatt_step_kind *k)
+{
+	k->waits = to - from;
+	k->steps = 1;
+	for (size_t i = from; i < to; i++)
+		k->launches[i - from] = b[i].launches;
+}
+
 /* Find the kinds of the steps. The steps at both ends may be incomplete, so they are not counted. */
-static void find_kinds(const struct jetwatt_batch_wait *b, size_t n, double limit, struct step_kind *kind)
+static void find_kinds(const struct jetwatt_batch_wait *b, size_t n, double limit, struct jetwatt_step_kind *kind)
 {
 	int kinds = 0;
 
 	for (size_t i = step_end(b, n, 0, limit), end; i < n; i = end) {
-		struct step_kind *k;
+		struct jetwatt_step_kind *k;
 
 		end = step_end(b, n, i, limit);
 		if (end == n)
@@ -142,21 +122,22 @@ static void find_kinds(const struct jetwatt_batch_wait *b, size_t n, double limi
 		k = kind_of(b, i, end, kind, 0);
 		if (k)
 			k->steps++;
-		else if (kinds < KINDS)
-			kind[kinds++] = (struct step_kind){ i, end - i, 1 };
+		else if (kinds < JETWATT_STEP_KINDS && end - i <= JETWATT_STEP_WAITS)
+			add_kind(b, i, end, &kind[kinds++]);
 	}
 }
 
 /* As step_end(), but a pause does not end a step if this step and the next one or two are together a step of a
  * more frequent kind: another process has delayed a wait in the middle of it. */
-static size_t whole_end(const struct jetwatt_batch_wait *b, size_t n, size_t i, double limit, struct step_kind *kind)
+static size_t whole_end(const struct jetwatt_batch_wait *b, size_t n, size_t i, double limit,
+			struct jetwatt_step_kind *kind)
 {
 	size_t end = step_end(b, n, i, limit), next = end;
-	const struct step_kind *part = kind_of(b, i, end, kind, FEWEST), *whole;
+	const struct jetwatt_step_kind *part = kind_of(b, i, end, kind, JETWATT_STEPS_MIN), *whole;
 
 	for (int parts = 0; parts < 2 && next < n; parts++) {
 		next = step_end(b, n, next, limit);
-		whole = kind_of(b, i, next, kind, FEWEST);
+		whole = kind_of(b, i, next, kind, JETWATT_STEPS_MIN);
 		if (whole && (!part || whole->steps > part->steps))
 			return next;
 	}
@@ -167,25 +148,25 @@ static size_t whole_end(const struct jetwatt_batch_wait *b, size_t n, size_t i, 
  * Return the number of waits in a step of the kind with most steps, if nearly all waits belong to kinds
  * with several steps, and if these kinds differ in their number of waits; else 0.
  */
-static size_t usual_waits(const struct jetwatt_batch_wait *b, size_t n, double limit, struct step_kind *kind)
+static size_t usual_waits(const struct jetwatt_batch_wait *b, size_t n, double limit, struct jetwatt_step_kind *kind)
 {
-	size_t start = step_end(b, n, 0, limit), all = 0, covered = 0, most = 0, steps[KINDS] = { 0 };
+	size_t start = step_end(b, n, 0, limit), all = 0, covered = 0, most = 0, steps[JETWATT_STEP_KINDS] = { 0 };
 	bool differ = false;
 
 	for (size_t i = start, end; i < n; i = end) {
-		const struct step_kind *of;
+		const struct jetwatt_step_kind *of;
 
 		end = whole_end(b, n, i, limit, kind);
-		of = kind_of(b, i, end, kind, FEWEST);
+		of = kind_of(b, i, end, kind, JETWATT_STEPS_MIN);
 		all += end < n ? end - i : 0;
 		covered += end < n && of ? end - i : 0;
 		if (of)
 			steps[of - kind]++;
 	}
-	for (size_t k = 0; k < KINDS; k++)
+	for (size_t k = 0; k < JETWATT_STEP_KINDS; k++)
 		most = steps[k] > steps[most] ? k : most;
-	for (size_t k = 0; k < KINDS; k++)
-		differ |= steps[k] >= FEWEST && kind[k].waits != kind[most].waits;
+	for (size_t k = 0; k < JETWATT_STEP_KINDS; k++)
+		differ |= steps[k] >= JETWATT_STEPS_MIN && kind[k].waits != kind[most].waits;
 	if (!differ || (double)covered < COVERED * (double)all || kind[most].waits > JETWATT_PERIOD_MAX)
 		return 0;
 	return kind[most].waits;
@@ -194,7 +175,8 @@ static size_t usual_waits(const struct jetwatt_batch_wait *b, size_t n, double l
 int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r)
 {
 	double *scratch = malloc(n * sizeof(*scratch)), limit;
-	struct step_kind kind[KINDS] = { { 0 } };
+	struct jetwatt_step_kinds found = { 0 };
+	struct jetwatt_step_kind *kind = found.kind;
 	size_t k = 0;
 
 	if (!scratch)
@@ -207,10 +189,13 @@ int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_
 	}
 	if (k < 2)
 		return 0;
+	found.limit = limit;
+	r->steps = found;
+	if (r->model.train.k)
+		return 0;
 	r->k = (int)k;
 	r->confidence = COVERED;
 	r->missing = 0;
-	r->pauses = true;
 	for (size_t i = 0, end; i < n; i = end) {
 		end = whole_end(b, n, i, limit, kind);
 		label_step(b, i, end, limit);
@@ -226,7 +211,7 @@ int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_
 }
 
 /* ------------------------------------------------------------------ */
-/* With a model                                                       */
+/* Beside a model                                                     */
 
 static bool has_index(const struct jetwatt_batch_wait *b, size_t p)
 {
@@ -252,7 +237,7 @@ static bool usual_of(const struct jetwatt_batch_wait *b, size_t n, size_t p, dou
 
 	for (size_t i = 1; i < n; i++)
 		if (has_index(&b[i], p))
-			scratch[m++] = pause_of(&b[i]);
+			scratch[m++] = jetwatt_pause_of(&b[i]);
 	*pause = m ? jetwatt_peaks_median(scratch, m) : 0;
 	m = 0;
 	for (size_t i = 1; i < n; i++)
@@ -294,14 +279,14 @@ static void reject_cycle(struct jetwatt_batch_wait *b, size_t k, double limit, c
 	for (size_t p = 0, at = 0; p < k; p++, at++) {
 		if (!has_index(&b[p], p))
 			return;
-		differ |= !alike_launches(b[p].launches, launches[p]);
-		if (p && pause_of(&b[p]) > limit) {
+		differ |= !jetwatt_launches_alike(b[p].launches, launches[p]);
+		if (p && jetwatt_pause_of(&b[p]) > limit) {
 			if ((step && at != step) || !is_clear(&b[p], limit))
 				return;
 			step = at;
 			at = 0;
 		}
-		if (step && !alike_launches(b[p].launches, b[at].launches))
+		if (step && !jetwatt_launches_alike(b[p].launches, b[at].launches))
 			return;
 	}
 	if (step && differ)
@@ -316,9 +301,9 @@ static size_t extend_back(struct jetwatt_batch_wait *b, size_t i, size_t k, doub
 
 	if (has_index(&b[i - 1], k - 1))
 		return i;
-	while (from > 1 && i - from < k && pause_of(&b[from]) < limit)
+	while (from > 1 && i - from < k && jetwatt_pause_of(&b[from]) < limit)
 		from--;
-	if (from == i || i - from >= k || !(pause_of(&b[from]) > limit * UNCLEAR))
+	if (from == i || i - from >= k || !(jetwatt_pause_of(&b[from]) > limit * UNCLEAR))
 		return i;
 	leave_cycle(b + from, i - from);
 	return from;
@@ -328,7 +313,7 @@ static size_t extend_back(struct jetwatt_batch_wait *b, size_t i, size_t k, doub
 static void label_as_usual(struct jetwatt_batch_wait *b, size_t k, const uint32_t *launches)
 {
 	for (size_t p = 0; p < k; p++)
-		if (!alike_launches(b[p].launches, launches[p]))
+		if (!jetwatt_launches_alike(b[p].launches, launches[p]))
 			return;
 	for (size_t p = 0; p < k; p++) {
 		b[p].other_phase = false;
@@ -345,13 +330,13 @@ static void divide_sequences(struct jetwatt_batch_wait *b, size_t n, size_t k, d
 			     const uint32_t *launches)
 {
 	for (size_t i = 1, j, first; i < n; i = j) {
-		bool clear = is_clear(&b[i], limit), is_short = pause_of(&b[i]) < limit, is_long = false;
+		bool clear = is_clear(&b[i], limit), is_short = jetwatt_pause_of(&b[i]) < limit, is_long = false;
 
 		for (j = i + 1; j < n && b[j].phase_index == JETWATT_PHASE_INDEX_NONE &&
 		     b[i].phase_index == JETWATT_PHASE_INDEX_NONE; j++) {
 			clear &= is_clear(&b[j], limit);
-			is_short |= pause_of(&b[j]) < limit;
-			is_long |= pause_of(&b[j]) > limit;
+			is_short |= jetwatt_pause_of(&b[j]) < limit;
+			is_long |= jetwatt_pause_of(&b[j]) > limit;
 		}
 		if (b[i].phase_index != JETWATT_PHASE_INDEX_NONE || !clear || !is_short)
 			continue;

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "minibatch/minibatch.h"
+#include "minibatch/pauses.h"
 #include "minibatch/viterbi.h"
 
 #define MARGIN		0.20	/* height of a peak of gaps (logarithm): 22 % */
@@ -423,11 +424,12 @@ int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_p
 {
 	int rc = jetwatt_period_estimate(b, n, JETWATT_PERIOD_BY_ANY, r);
 
+	r->steps.limit = 0;
 	if (rc)
 		return rc;
 	jetwatt_even_out(b, n, (size_t)r->k);
 	rc = jetwatt_refine(b, n, r);
-	if (rc || r->model.train.k || r->single || !r->launches)
+	if (rc || r->single || !r->launches)
 		return rc;
 	return jetwatt_pauses_label(b, n, r);
 }

@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #define JETWATT_PERIOD_MAX	8	/* maximum waits per minibatch, after merging */
+#define JETWATT_STEP_KINDS	6	/* maximum number of kinds of steps between pauses of the GPU */
+#define JETWATT_STEP_WAITS	32	/* maximum waits per step of such a kind */
 
 /**
  * struct jetwatt_batch_wait - one wait of one job
@@ -112,6 +114,27 @@ struct jetwatt_long_cycle {
 };
 
 /**
+ * struct jetwatt_step_kind - steps with the same number of waits and the same launches
+ * @waits: number of waits in a step
+ * @steps: number of steps found
+ * @launches: launches before each of the waits of one of these steps
+ */
+struct jetwatt_step_kind {
+	size_t waits, steps;
+	uint32_t launches[JETWATT_STEP_WAITS];
+};
+
+/**
+ * struct jetwatt_step_kinds - kinds of steps between which the GPU pauses
+ * @limit: limit between the pauses within steps and those between them, ns; 0: there are no such kinds
+ * @kind: the kinds; in the first unused one, @steps is 0
+ */
+struct jetwatt_step_kinds {
+	double limit;
+	struct jetwatt_step_kind kind[JETWATT_STEP_KINDS];
+};
+
+/**
  * struct jetwatt_period - the period and the model that were found for a job
  * @k: usual number of waits per minibatch
  * @other_k: another candidate for the number of waits per minibatch; 0: no other candidate
@@ -119,10 +142,11 @@ struct jetwatt_long_cycle {
  * @launches: input: the launches of the job are traced
  * @why: input: compute scores
  * @single: the launches show that each wait is a minibatch
- * @pauses: no model explains the job, and pauses of the GPU divide its waits into steps of several kinds
  * @tid: the only thread whose waits count; 0: all threads
  * @cycle: the minibatches have more waits than JETWATT_PERIOD_MAX, if @cycle.launches is not 0. The
  *	waits of each minibatch were merged into one wait, so @k is 1
+ * @steps: the kinds of steps into which pauses of the GPU divide the waits, if they have different numbers of
+ *	waits
  * @confidence: confidence in @k, 0 to 1
  * @missing: number of waits that are missing according to the period
  * @model: the learned model; if .train.k is 0, there were too few waits, or no model
@@ -132,9 +156,10 @@ struct jetwatt_long_cycle {
  */
 struct jetwatt_period {
 	int k, other_k;
-	bool shared, launches, why, single, pauses;
+	bool shared, launches, why, single;
 	uint32_t tid;
 	struct jetwatt_long_cycle cycle;
+	struct jetwatt_step_kinds steps;
 	double confidence;
 	uint64_t missing;
 	struct jetwatt_wait_hmm model;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Labels sequences that the Viterbi path puts into no cycle but that have the job's period, its callers
  * and launches, or its duration; and moves misplaced starts of minibatches. */
+#include "minibatch/pauses.h"
 #include "minibatch/viterbi.h"
 
 #include <errno.h>

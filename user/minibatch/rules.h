@@ -69,7 +69,7 @@
 	R(PAUSE, "pause", 0, \
 	  "steps differ in their number of waits: a step begins after a pause of the GPU as long as those between steps", \
 	  "logarithm of the ratio of the pause to the limit between short and long pauses, or of its inverse", \
-	  "the usual number of waits per step is counted instead, so many boundaries are wrong") \
+	  "a step of a kind that the last 256 waits do not show, or that may be the beginning of another kind, ends with the first wait of the next step") \
 	R(MERGED, "merged", 0, \
 	  "one or two waits between two minibatches fit neither and are added to the earlier one", \
 	  "0", \

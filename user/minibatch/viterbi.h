@@ -81,14 +81,4 @@ void jetwatt_follower_next(struct jetwatt_follower *f, struct jetwatt_batch_wait
  * the cycle. Return: 0; -ENOMEM. */
 int jetwatt_regain(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r);
 
-/*
- * pauses.c, for jobs whose launches are traced. Label the waits of a job that no model explains, if the
- * pauses of the GPU are short or long and nearly all steps between long pauses are of a few kinds. @r: its
- * member k is set if the waits were labelled. Return: 0; -ENOMEM.
- */
-int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
-/* Divide sequences of waits that are not in the usual cycle at pauses of the GPU that are as long as those
- * between usual minibatches. jetwatt_regain() calls this function. Return: 0; -ENOMEM. */
-int jetwatt_pauses_divide(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_period *r);
-
 #endif
