@@ -87,14 +87,14 @@ static size_t step_end(const struct jetwatt_batch_wait *b, size_t n, size_t i, d
 static struct jetwatt_step_kind *kind_of(const struct jetwatt_batch_wait *b, size_t from, size_t to,
 					 struct jetwatt_step_kind *kind, size_t least)
 {
-	uint32_t launches[JETWATT_STEP_WAITS];
+	uint32_t launches[JETWATT_PAUSE_WAITS];
 	size_t n = to - from;
 
-	if (n > JETWATT_STEP_WAITS)
+	if (n > JETWATT_PAUSE_WAITS)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		launches[i] = b[from + i].launches;
-	for (struct jetwatt_step_kind *k = kind; k < kind + JETWATT_STEP_KINDS && k->steps; k++)
+	for (struct jetwatt_step_kind *k = kind; k < kind + JETWATT_PAUSE_KINDS && k->steps; k++)
 		if (k->waits == n && k->steps >= least && jetwatt_begins_kind(k, launches, n))
 			return k;
 	return NULL;
@@ -122,7 +122,7 @@ static void find_kinds(const struct jetwatt_batch_wait *b, size_t n, double limi
 		k = kind_of(b, i, end, kind, 0);
 		if (k)
 			k->steps++;
-		else if (kinds < JETWATT_STEP_KINDS && end - i <= JETWATT_STEP_WAITS)
+		else if (kinds < JETWATT_PAUSE_KINDS && end - i <= JETWATT_PAUSE_WAITS)
 			add_kind(b, i, end, &kind[kinds++]);
 	}
 }
@@ -150,7 +150,7 @@ static size_t whole_end(const struct jetwatt_batch_wait *b, size_t n, size_t i, 
  */
 static size_t usual_waits(const struct jetwatt_batch_wait *b, size_t n, double limit, struct jetwatt_step_kind *kind)
 {
-	size_t start = step_end(b, n, 0, limit), all = 0, covered = 0, most = 0, steps[JETWATT_STEP_KINDS] = { 0 };
+	size_t start = step_end(b, n, 0, limit), all = 0, covered = 0, most = 0, steps[JETWATT_PAUSE_KINDS] = { 0 };
 	bool differ = false;
 
 	for (size_t i = start, end; i < n; i = end) {
@@ -163,9 +163,9 @@ static size_t usual_waits(const struct jetwatt_batch_wait *b, size_t n, double l
 		if (of)
 			steps[of - kind]++;
 	}
-	for (size_t k = 0; k < JETWATT_STEP_KINDS; k++)
+	for (size_t k = 0; k < JETWATT_PAUSE_KINDS; k++)
 		most = steps[k] > steps[most] ? k : most;
-	for (size_t k = 0; k < JETWATT_STEP_KINDS; k++)
+	for (size_t k = 0; k < JETWATT_PAUSE_KINDS; k++)
 		differ |= steps[k] >= JETWATT_STEPS_MIN && kind[k].waits != kind[most].waits;
 	if (!differ || (double)covered < COVERED * (double)all || kind[most].waits > JETWATT_PERIOD_MAX)
 		return 0;

@@ -60,7 +60,7 @@ int jetwatt_pauses_divide(struct jetwatt_batch_wait *b, size_t n, const struct j
  * @ended: its end was reported
  */
 struct jetwatt_step_follower {
-	uint32_t launches[JETWATT_STEP_WAITS];
+	uint32_t launches[JETWATT_PAUSE_WAITS];
 	size_t n;
 	bool ended;
 };

@@ -9,9 +9,9 @@ static const struct jetwatt_step_kind *known_kind(const struct jetwatt_step_foll
 {
 	const struct jetwatt_step_kind *known = NULL;
 
-	if (f->n > JETWATT_STEP_WAITS)
+	if (f->n > JETWATT_PAUSE_WAITS)
 		return NULL;
-	for (const struct jetwatt_step_kind *k = s->kind; k < s->kind + JETWATT_STEP_KINDS && k->steps; k++)
+	for (const struct jetwatt_step_kind *k = s->kind; k < s->kind + JETWATT_PAUSE_KINDS && k->steps; k++)
 		if (k->steps >= JETWATT_STEPS_MIN && (longer ? k->waits > f->n : k->waits == f->n) &&
 		    jetwatt_begins_kind(k, f->launches, f->n) && (!known || k->steps > known->steps))
 			known = k;
@@ -23,7 +23,7 @@ bool jetwatt_pauses_usual(const struct jetwatt_step_kinds *s, int waits, uint32_
 	const struct jetwatt_step_kind *most = s->kind;
 	uint32_t sum = 0;
 
-	for (const struct jetwatt_step_kind *k = s->kind; k < s->kind + JETWATT_STEP_KINDS && k->steps; k++)
+	for (const struct jetwatt_step_kind *k = s->kind; k < s->kind + JETWATT_PAUSE_KINDS && k->steps; k++)
 		most = k->steps > most->steps ? k : most;
 	for (size_t i = 0; i < most->waits; i++)
 		sum += most->launches[i];
@@ -32,7 +32,7 @@ bool jetwatt_pauses_usual(const struct jetwatt_step_kinds *s, int waits, uint32_
 
 static void add_to_step(struct jetwatt_step_follower *f, uint32_t launches)
 {
-	if (f->n < JETWATT_STEP_WAITS)
+	if (f->n < JETWATT_PAUSE_WAITS)
 		f->launches[f->n] = launches;
 	f->n++;
 }

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #define JETWATT_PERIOD_MAX	8	/* maximum waits per minibatch, after merging */
-#define JETWATT_STEP_KINDS	6	/* maximum number of kinds of steps between pauses of the GPU */
-#define JETWATT_STEP_WAITS	32	/* maximum waits per step of such a kind */
+#define JETWATT_PAUSE_KINDS	6	/* maximum number of kinds of steps between pauses of the GPU */
+#define JETWATT_PAUSE_WAITS	32	/* maximum waits per step of such a kind */
 
 /**
  * struct jetwatt_batch_wait - one wait of one job
@@ -121,7 +121,7 @@ struct jetwatt_long_cycle {
  */
 struct jetwatt_step_kind {
 	size_t waits, steps;
-	uint32_t launches[JETWATT_STEP_WAITS];
+	uint32_t launches[JETWATT_PAUSE_WAITS];
 };
 
 /**
@@ -131,7 +131,7 @@ struct jetwatt_step_kind {
  */
 struct jetwatt_step_kinds {
 	double limit;
-	struct jetwatt_step_kind kind[JETWATT_STEP_KINDS];
+	struct jetwatt_step_kind kind[JETWATT_PAUSE_KINDS];
 };
 
 /**
