@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount timeout=1800 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" alone
 # jetwattd with a server of a language model: it holds a mode with nearly the least energy per token within
-# both latencies. unit/daemon_steps tests that it chooses again when the mix of prefill and decode changes.
+# both latencies, and chooses again when the mix of prefill and decode changes.
 . "${0%/*}/common.inc"
 . "${0%/*}/tokens.inc"
 . "${0%/*}/daemon.inc"
-plan 3
+plan 5
 
 # compare: print the held mode and the plant's best one within the latencies, for the steps of the last 300 s.
 # $T/loss: by how many per cent the held mode has fewer tokens per joule, and its latencies
@@ -44,12 +44,28 @@ printf 'budget = 60W\nlearn-share = 20%%\ndb = %s\ntokens = /llm\nobjective = en
 start
 doing holding 600
 result $? "a server is learned by its steps"
-found=1
-for n in 1 2 3 4 5 6; do
-	holds_near_best && found=0 && break
-done
-[ $found = 0 ]
+# comes_to_hold: does jetwattd hold such a mode after a few more readings?
+comes_to_hold()
+{
+	for n in 1 2 3 4 5 6; do
+		holds_near_best && return 0
+	done
+	return 1
+}
+
+comes_to_hold
 result $? "jetwattd holds a mode with at least 97 % of the best tokens per joule, within both latencies"
+# From now on, prompts are shorter and answers longer. The mix is that of the last 300 s.
+kill -USR1 $server
+for i in $(seq 120); do
+	[ "$(status_of mix_changes)" -gt 0 ] && break
+	sleep 5
+done
+[ "$(status_of mix_changes)" -gt 0 ]
+result $? "a change of the mix is seen"
+sleep 300
+comes_to_hold
+result $? "jetwattd holds such a mode for the new mix, too"
 end
 kill $server
 exits 0

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# guest: smp=4 icount timeout=500 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
+# guest: smp=4 icount timeout=700 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
 # Phases of two servers of a language model: their steps, labelled as prefill and decode, and the
 # energy of a generated token, compared with the server's own record and with the plant.
 . "${0%/*}/common.inc"
-plan 10
+plan 14
 
 # truth A B: print prefill steps, decode steps, generated tokens and J of the plant from time A to B
 truth()
@@ -48,13 +48,13 @@ serve()
 }
 
 # With speculative decoding, a decode step has a wait for each draft token and one more.
-for server in "llama 1 500" "llama 4 500" "vllm 1 500" "vllm 4 500" "vllm 16 600" "llama 1 600 --draft 3" "vllm 4 700 --draft 5"; do
+for server in "llama 1 500" "llama 4 500" "llama 16 600" "vllm 1 500" "vllm 4 500" "vllm 16 600" "llama 1 600 --draft 3" "vllm 4 700 --draft 5"; do
 	# shellcheck disable=SC2086
 	serve $server
 	result $? "$server: 99 of 100 steps have the phase of their kind"
 done
 
-for server in "llama 1" "vllm 4" "vllm 16"; do
+for server in "llama 1" "llama 4" "llama 16" "vllm 1" "vllm 4" "vllm 16"; do
 	# shellcheck disable=SC2086
 	set -- $server
 	case $1 in

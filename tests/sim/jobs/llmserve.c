@@ -17,6 +17,8 @@
  *   --metrics FILE  the server's counters as Prometheus text, after each step. llama.cpp counts the
  *                   tokens of a request when the request ends (server_metrics::on_prediction())
  *
+ * After SIGUSR1, new requests have shorter prompts and longer answers (llm_requests.h).
+ *
  * A step with tokens of a prompt is a prefill, also if other requests get their next token in it.
  *
  * llama.cpp, tools/server/server.cpp, update_slots(): a batch has one token of each slot that
@@ -40,6 +42,8 @@
  */
 #include "frameworks.h"
 #include "llm_requests.h"
+
+#include <signal.h>
 
 #define DRAFT		10	/* size of the model, relative to the draft model */
 #define DRAFT_US	60	/* time between two waits of the draft model: sampling */
@@ -127,6 +131,12 @@ static void step(void)
 	usleep(HOST_US);
 }
 
+static void on_signal(int sig)
+{
+	(void)sig;
+	serve.chat = 1;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2 || (strcmp(argv[1], "llama") && strcmp(argv[1], "vllm")))
@@ -159,6 +169,7 @@ int main(int argc, char **argv)
 	times = opt.times ? fopen(opt.times, "we") : NULL;
 	if (opt.times && !times)
 		fail(opt.times, strerror(errno));
+	signal(SIGUSR1, on_signal);
 	begin_runtime();
 	for (;;) {
 		if (accept_requests())
