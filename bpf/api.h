@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Uprobes on the functions of libcuda and libcudart that wait for the GPU or launch work.
+ * Uprobes on the functions of libcuda and libcudart that wait for the GPU, query it, copy, launch
+ * work or request a callback, and on the callbacks.
  *
  * The uprobes also detect waits in which libcuda spins on memory, because such waits make no system
  * call.
@@ -16,7 +17,8 @@
  * A program may also hand libcuda a function to call when the GPU has done the work queued so far
  * (cuLaunchHostFunc), and sleep on a lock of its own until then. JAX does. The library attaches
  * host_callback() to such functions. After QUIET_CALLBACKS calls of such functions without a wait
- * of the process in a function of libcuda, each call requested from then on counts as a wait.
+ * of the process in a function of libcuda, each call requested until the next such wait counts as a
+ * wait.
  */
 #ifndef JETWATT_BPF_API_H
 #define JETWATT_BPF_API_H
@@ -63,7 +65,7 @@ struct {
 	__type(value, struct copied);
 } copies SEC(".maps");
 
-/* Number of calls of each traced function (entry point), including inner calls. */
+/* If @counting is 1: number of calls of each traced function of CUDA, including inner calls. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);

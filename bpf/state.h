@@ -109,8 +109,8 @@ struct {
 } named SEC(".maps");
 
 /*
- * Processes that have called a traced function of libcuda. If a process has waited in a function of
- * libcuda (flag WAITS), its system calls are not examined, because they are part of waits in
+ * Processes that have called a traced function of libcuda or libcudart. If a process has waited in
+ * one (flag WAITS), its system calls are not examined for waits, because they are part of waits in
  * libcuda.
  */
 struct {
@@ -170,9 +170,9 @@ static __always_inline int watched(u32 tgid)
 }
 
 /*
- * Minimum time between two wake-ups of the reader. The reader polls again 20 ms after it was woken,
- * so most records need no wake-up. A wake-up costs the job more than everything else that this
- * program does.
+ * Minimum time between two wake-ups of the reader, unless @prompt is 1. The reader polls again 20 ms
+ * after it was woken, so most records need no wake-up. A wake-up costs the job more than everything
+ * else that this program does.
  */
 #define WAKE_NS		10000000
 

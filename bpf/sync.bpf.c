@@ -35,8 +35,8 @@ typedef unsigned long long u64;
 #include "wait.h"
 
 /*
- * Delete the state of a process that has ended or that executes another program, because its
- * process id will stand for another program or process. Entries of @armed_fds stay.
+ * Delete the entries in @callers and @armers of a process that has ended or that executes another
+ * program, because its process id will stand for another program or process.
  */
 static __always_inline void forget_process(u32 tgid)
 {
@@ -50,8 +50,8 @@ static __always_inline void forget_process(u32 tgid)
 }
 
 /*
- * Mark in @followed that the first thread of a process ends before others: it has called exit(), or
- * another thread has called execve().
+ * Mark in @followed that the first thread of a process has ended or is about to end, while other
+ * threads may live on.
  */
 static __always_inline void mark_first_exited(u32 tgid)
 {

@@ -134,8 +134,8 @@ static __always_inline int read_pollfd(u64 ptr, int n, int i, u64 *entry)
 
 /*
  * Report the end of a wait, because a poll has found its descriptor ready, unless another thread
- * has already consumed the fence. If several threads poll the descriptor, only the thread that
- * deletes the entry of the descriptor reports the wait.
+ * has already consumed the fence. If other threads poll the descriptor, only the thread that
+ * deletes the entry of the descriptor reports the wait for its last fence.
  */
 static __always_inline void consume_fence(u64 id, struct wait_call *w, struct fd_key *key,
 					  struct armed_fd *a, u64 now, int ret)
@@ -325,8 +325,8 @@ static __always_inline void enter_dup(u64 regs, long nr, u64 id, struct wait_cal
 }
 
 /*
- * Copy the state of an armed pollfd to its duplicate, because a fence that is pending on the pollfd
- * is pending on the duplicate too.
+ * Copy the state of an armed descriptor to its duplicate, because both refer to the same fences or
+ * to the same event.
  */
 static __always_inline void exit_dup(u64 id, struct wait_call *w, int to)
 {
@@ -413,7 +413,7 @@ static __always_inline int will_resume(long ret)
 /*
  * Process the end of a system call of a thread with an entry. If the entry is RUNNING, the call
  * that ends is the call in the entry, because a thread makes one call at a time. If the entry is
- * UNFINISHED, only restart_syscall() resumes the call in the entry, after a stop.
+ * UNFINISHED, the call that ends is another one, unless it is the restart_syscall() of a poll.
  */
 static __always_inline void exit_wait(u64 regs, u64 id, struct wait_call *w, long ret)
 {

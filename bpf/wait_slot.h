@@ -22,8 +22,8 @@
 /*
  * struct wait_call - the present call of a thread
  *
- * The members are valid from the entry of the call to its exit. If the call was interrupted, they
- * stay valid until the call that resumes the wait. When the call has ended, the map entry is not
+ * The members are valid from the entry of the call to its exit. If another call may continue the
+ * wait, they stay valid until that call. When the call has ended, the map entry is not
  * deleted but reused for the thread's next call, because adding and deleting map entries would cost
  * more than everything else in the program.
  */
@@ -31,9 +31,9 @@ enum { IDLE, RUNNING, UNFINISHED };
 struct wait_call {
 	unsigned long long enter_ns;
 	unsigned long long ptr;		/* address of the argument in user memory */
-	unsigned long long fence;	/* ioctl: the fence; poll: bit i: entry i was armed */
+	unsigned long long fence;	/* ioctl: fence_at(); poll: bit i: entry i was armed */
 	unsigned int kind;		/* number of the ioctl, or WAIT_POLL, DUPLICATE */
-	unsigned int state;		/* IDLE, RUNNING, or UNFINISHED: interrupted */
+	unsigned int state;		/* UNFINISHED: another call may continue the wait */
 	int fd;				/* ioctl: the descriptor; poll: number of entries */
 	int name[2];			/* last descriptors put into the map @named */
 	unsigned int names_gen;		/* @name is valid if equal to variable names_gen */
@@ -62,8 +62,8 @@ struct wait_slot {
 };
 
 /*
- * A call of a function of libcuda or libcudart that waits for the GPU; sp: stack pointer at the
- * entry of the function.
+ * A call of a function of libcuda or libcudart that waits for the GPU or copies; sp: stack pointer
+ * at the entry of the function.
  */
 struct call {
 	unsigned long long enter_ns, sp;
@@ -106,7 +106,7 @@ struct launched {
 /*
  * struct request - a call of a function of the program that libcuda has yet to make
  * @asked_ns: time of the request
- * @first_ns: time of the first launch since the last wait; 0: no launch
+ * @first_ns: time of the first launch that @nr counts; 0: none
  * @nr: number of launches before the request that no earlier wait has counted
  * @report: 1: the call is to be reported as a wait; 0: @first_ns and @nr are not set
  */
