@@ -24,8 +24,8 @@
 /**
  * struct batcher - state of sending samples in batches
  * @queue: workqueue on which the work item that sends batches runs
- * @hand_out: called with each message
- * @listeners: number of subscribers; written by subscriber.c, read by the sampler thread
+ * @hand_out: called with each batch
+ * @listeners: number of subscribers; written by subscriber.c, read without a lock
  * @start_at: sequence number of the first sample to send after the first subscriber has subscribed;
  *	the work item copies the number to @next
  * @next: sequence number of the next sample to send; written by the work item, read by the

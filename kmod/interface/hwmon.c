@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An hwmon device with the energy, power, voltage and current of the rails and of the total. */
+/*
+ * An hwmon device with the energy and power of the total, and the energy, power, voltage and
+ * current of each rail.
+ */
 #include "interface/hwmon.h"
 
 #include <linux/device.h>
@@ -178,10 +181,7 @@ static const struct hwmon_channel_info *infos[] = {
 
 static const struct hwmon_chip_info chip_info = { .ops = &hwmon_ops, .info = infos };
 
-/*
- * The lock serialises module loading, module unloading, and updates after scans that have found new
- * rails.
- */
+/* The lock serialises module loading, module unloading, and updates after scans. */
 static struct {
 	struct mutex lock;
 	struct platform_device *parent;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An hwmon device with the energy counters, for tools such as sensors(1). */
+/* An hwmon device for tools such as sensors(1). */
 #ifndef JETWATT_HWMON_H
 #define JETWATT_HWMON_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Auxiliary series: the values of a sample that are not from a sensor chip (clock rates, loads,
+ * Auxiliary series: the values of a sample that are not from a sensor chip (clock rates, GPU load,
  * temperatures, online CPUs). The sampler thread reads the fast series itself. The slow series need
  * firmware calls or locks of other drivers, so a work item reads them, and the sampler thread
  * records the values last read.
@@ -128,9 +128,9 @@ static s32 policy_khz(const struct cpumask *cpus)
  * jetwatt_aux_value() - return the present value of an auxiliary series
  * @series: the series
  *
- * Context: process; makes no firmware call. Return: the present value of a fast series (0 for an
- * unknown CPU clock), the value last read of a slow series, or JETWATT_VALUE_NONE if the series has
- * no value.
+ * Context: process; makes no firmware call. Return: the present value of a fast series (0 for a
+ * CPU clock that is unknown or whose CPUs are offline), the value last read of a slow series, or
+ * JETWATT_VALUE_NONE if the series has no value.
  */
 s32 jetwatt_aux_value(const struct jetwatt_aux *series)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Auxiliary series: clock rates, loads, temperatures and the number of online CPUs. */
+/* Auxiliary series: clock rates, GPU load, temperatures and the number of online CPUs. */
 #ifndef JETWATT_AUX_SERIES_H
 #define JETWATT_AUX_SERIES_H
 

@@ -87,7 +87,7 @@ static int copy_samples(u64 first, u64 last, struct jetwatt_sample *to)
  * @time_ns: time of the event, CLOCK_MONOTONIC
  *
  * Copies the samples from the configured window (jetwatt_config_box_ms()) before @time_ns, and all
- * samples from @time_ns until now.
+ * samples from @time_ns until now, as far as the ring holds them.
  *
  * Context: takes blackbox.lock; sleeps. Return: 0; -EBUSY if the black box is not empty; -ENODATA
  * if the ring has no samples of that period; -ENOMEM.
@@ -224,7 +224,7 @@ int jetwatt_blackbox_get(struct jetwatt_blackbox *info)
  * @rows: array of @max samples to copy to
  * @max: maximum number of samples
  *
- * Like jetwatt_ring_read().
+ * The copied samples have the same number of series.
  *
  * Context: takes blackbox.lock; sleeps.
  * Return: number of samples copied; 0 if the black box has no sample with number @seq or later.

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Measure the speed of the i2c buses in a real-time thread, before the sampler starts and before a
- * requested rate is checked.
- */
+/* Measure the speed of the i2c buses in a real-time thread. */
 #include "sampler/bus_speed.h"
 
 #include <linux/err.h>

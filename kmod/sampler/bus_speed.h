@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Measurement of the bus speeds before the sampler starts and before a requested rate is checked;
- * while the sampler runs, it measures them with its own transfers.
+ * Measurement of the bus speeds in a thread of its own, for config.c. bus.c also measures them by
+ * the sampler's transfers.
  */
 #ifndef JETWATT_BUS_SPEED_H
 #define JETWATT_BUS_SPEED_H

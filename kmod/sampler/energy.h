@@ -18,7 +18,7 @@ struct jetwatt_sample;
  * @bus_ns: time of the sample in which the bus voltage was read last, CLOCK_MONOTONIC; 0: never, or
  *	a total
  * @uw: power of the last sample, in microwatts
- * @bus_uv: bus voltage of the last sample, in microvolts; 0 for a total
+ * @bus_uv: bus voltage last read, in microvolts; 0: never, or a total
  * @ua: current of the last sample, in microamperes; 0 for a total
  */
 struct jetwatt_energy_reading {

@@ -88,12 +88,12 @@ static u32 max_hz(u32 pct, u64 tick_ns)
 }
 
 /*
- * Return the duration of a tick's transfer. Normally it is the time on the wire, which is constant.
- * If the measured duration is more than a sixteenth longer, the measured duration is returned: a
- * CPU that is slow, or traces every function, needs 100 us and more to start a transfer, and the
- * bus would otherwise be busy for more than its share. The measured duration is only used if it was
- * measured at a rate above three quarters of the limit: at lower rates, the CPU sleeps deeper or
- * runs at a lower clock, so transfers take longer.
+ * Return the duration of a tick's transfer. Normally it is the expected time. If the measured
+ * duration is more than a sixteenth longer, the measured duration is returned: a CPU that is slow,
+ * or traces every function, needs 100 us and more to start a transfer, and the bus would otherwise
+ * be busy for more than its share. The measured duration is only used if it was measured at three
+ * quarters of the limit or more: at lower rates, the CPU sleeps deeper or runs at a lower clock, so
+ * transfers take longer.
  */
 static u64 tick_ns(struct jetwatt_bus *bus, const struct load *load, enum jetwatt_read_mode mode,
 		   u32 share_pct)
@@ -170,8 +170,8 @@ static u64 shunts_ns(struct jetwatt_bus *bus, const struct jetwatt_sensor_chip *
  * Buses are read one after the other, and on each bus the shunts in the order of their rails.
  *
  * Context: takes jetwatt_board.lock.
- * Return: expected nanoseconds from the first shunt of a tick to the shunt of @rail; 0 if the chip
- * is detached.
+ * Return: expected nanoseconds from the first shunt of a tick to the shunt of @rail, if the tick
+ * reads all shunts; 0 if the chip is detached.
  */
 u32 jetwatt_plan_skew_ns(unsigned int rail)
 {

@@ -14,11 +14,11 @@
 /*
  * Every tick reads all shunts, because currents change fast, and one bus voltage per bus, because
  * voltages change slowly; the bus voltages are read in rotation. Of each chip, an auxiliary
- * register is read four times a second: alternately a configuration register, to detect changes by
- * the hwmon driver, and the next register of the chip's list of auxiliary registers, which contains
- * configuration and limit registers. In a tick that reads an auxiliary register, no bus voltage is
- * read, so that all ticks take equally long. If ticks are at least LONG_TICK_NS apart, such a tick
- * also reads a bus voltage.
+ * register is read at most four times a second: alternately a configuration register, to detect
+ * changes by the hwmon driver, and the next register of the chip's list of auxiliary registers,
+ * which contains configuration and limit registers. In a tick that reads an auxiliary register, no
+ * bus voltage is read, so that all ticks take equally long. If ticks are at least LONG_TICK_NS
+ * apart, such a tick also reads a bus voltage.
  *
  * If the channels of a chip's sum of shunt voltages are known (sum_channels.h), the sum is useful
  * in two ways. First, the chip does not average the sum: if the chip averages the shunt voltages,
@@ -55,8 +55,8 @@ static void queue_reg(struct jetwatt_plan *plan, const struct jetwatt_sensor_chi
 }
 
 /*
- * Add the next auxiliary register of a chip if it is due. Every second auxiliary register that is
- * read is a configuration register, so that a changed configuration is detected soon.
+ * Add the next auxiliary register of a chip if it is due. At least every second auxiliary register
+ * is a configuration register, so that a changed configuration is detected soon.
  */
 static bool add_aux_reg(struct jetwatt_plan *plan, struct jetwatt_sensor_chip *chip, u64 now)
 {
@@ -103,7 +103,7 @@ static void add_sum(struct jetwatt_plan *plan, const struct jetwatt_sensor_chip 
  * @rotated: registers that are read in rotation, one per tick
  * @healthy: mask of chips that are read together
  * @failed: mask of chips that are to be read separately
- * @observed: mask of chips whose sum is to be compared with the sum of their shunt voltages
+ * @observed: mask of chips for which add_observation() adds registers to some ticks
  *
  * Protected by jetwatt_board.lock; get_layout() calculates the layout again if jetwatt_bus.planned
  * is false.

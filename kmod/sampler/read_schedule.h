@@ -42,8 +42,7 @@ enum jetwatt_limit_reason {
 /**
  * struct jetwatt_limit - the highest sampling rate
  * @hz: ticks per second; 0 if no chip is attached
- * @all_hz: highest rate at which every tick reads all shunts; at higher rates, ticks read the sums
- *	of shunts, and the other registers in rotation
+ * @all_hz: highest rate at which every tick reads all shunts
  * @reason: what limits @hz
  * @bus_nr: for JETWATT_LIMIT_BUS: number of the adapter
  * @bus_hz: for JETWATT_LIMIT_BUS: clock, in hertz, of the bus @bus_nr

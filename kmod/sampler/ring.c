@@ -22,7 +22,7 @@
 
 static unsigned int ring_samples = 8192;
 module_param_named(ring, ring_samples, uint, 0444);
-MODULE_PARM_DESC(ring, "samples in the ring, rounded up to a power of two (default 8192)");
+MODULE_PARM_DESC(ring, "samples in the ring, 64 to 1048576, rounded up to a power of two (default 8192)");
 
 /*
  * Each slot works like a seqlock: the writer clears the slot's sequence number, writes the values
@@ -88,9 +88,9 @@ u64 jetwatt_ring_commit(u64 time_ns)
 }
 
 /**
- * jetwatt_ring_head() - return the newest sample
+ * jetwatt_ring_head() - return the sequence number of the newest sample
  *
- * Context: any. Return: sequence number of the newest sample; 0 if there is no sample yet.
+ * Context: any. Return: the sequence number; 0 if there is no sample yet.
  */
 u64 jetwatt_ring_head(void)
 {
@@ -112,7 +112,7 @@ unsigned int jetwatt_ring_size(void)
  * jetwatt_ring_time() - return the time of a sample
  * @seq: sequence number of the sample
  *
- * Context: any. Return: time of the sample, CLOCK_MONOTONIC (ns); 0 if the sample was overwritten.
+ * Context: any. Return: CLOCK_MONOTONIC (ns); 0 if the ring does not hold the sample.
  */
 u64 jetwatt_ring_time(u64 seq)
 {

@@ -57,8 +57,8 @@ static struct throttle {
 /*
  * Return the time of the next check. Normally the check is at a deadline of the sampler thread, so
  * that one interrupt serves the timers of both. If the period of the deadlines exceeds
- * CHECK_PERIOD_NS, the check is at least LATE_NS after a deadline. If the last check has found the
- * thread late, the next check follows LATE_NS later.
+ * CHECK_PERIOD_NS, the check is at least LATE_NS after a deadline. If a first check has found the
+ * thread late, the second check follows LATE_NS later.
  */
 static u64 next_check(u64 now, u64 deadline)
 {
@@ -83,9 +83,9 @@ static enum hrtimer_restart check_throttled(struct hrtimer *unused)
 	 * rt_task() is false for SCHED_DEADLINE tasks; their priority is below MAX_RT_PRIO, like
 	 * that of RT tasks.
 	 *
-	 * A missed deadline is counted only if two checks in sequence find the thread late, and
-	 * only if the timer interrupts of both checks are in time: an interrupt that is late
-	 * itself, as in a virtual machine that was stopped, proves nothing.
+	 * A missed deadline is counted only if two checks find the thread late, and only if the
+	 * timer interrupts of both checks are in time: an interrupt that is late itself, as in a
+	 * virtual machine that was stopped, proves nothing.
 	 */
 	if (deadline != NEVER && now < due + LATE_NS / 2 && now >= deadline + LATE_NS &&
 	    task_cpu(throttle.thread) == smp_processor_id() && current != throttle.thread &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Statistics of the sampler thread: ticks, wake-up latency, CPU time. */
+/* Statistics of the sampler thread. */
 #ifndef JETWATT_STATS_H
 #define JETWATT_STATS_H
 

@@ -237,7 +237,8 @@ static void update_busy(u64 now)
  * jetwatt_read_update_rates() - update the read rates and the busy time of the buses if that is due
  * @now: CLOCK_MONOTONIC
  *
- * Called after each tick. Read rates are updated four times a second, busy times once a second.
+ * Called after each tick. Read rates are updated at most four times a second, busy times at most
+ * once a second.
  *
  * Context: the sampler thread; takes jetwatt_board.lock.
  */
@@ -270,7 +271,7 @@ u32 jetwatt_read_busy_permille(void)
 }
 
 /**
- * jetwatt_read_restart() - reset all measured rates when the sampler starts
+ * jetwatt_read_restart() - reset busy times, read rates and CPU overhead when the sampler starts
  *
  * Context: the sampler thread; takes jetwatt_board.lock.
  */

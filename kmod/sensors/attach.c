@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Recognise, attach and detach chips. scan.c calls these functions when i2c devices appear and
- * disappear.
- */
+/* Recognise, attach and detach chips. */
 #include "sensors/chip.h"
 
 #include <linux/errno.h>

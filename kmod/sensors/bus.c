@@ -426,8 +426,8 @@ void jetwatt_bus_ticked(struct jetwatt_bus *bus, unsigned int n)
  *
  * The result is the shortest duration of a transfer of @n registers in the last complete window, or
  * that for the nearest number of registers, corrected by the time per register. The duration
- * includes the CPU time to start a transfer and to wake the thread at its end; other drivers cannot
- * use the bus then.
+ * includes the CPU time to start a transfer and to wake the thread at its end, because other
+ * drivers cannot use the bus in that time.
  *
  * Context: jetwatt_board.lock held.
  * Return: nanoseconds, 0 if nothing was measured at the present bus clock.

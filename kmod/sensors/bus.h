@@ -13,8 +13,8 @@ struct i2c_adapter;
 #define JETWATT_BUSES_MAX	8
 #define JETWATT_CHIPS_MAX	8
 /*
- * Maximum number of registers that a tick reads from one bus: all chips on one bus, each with 3
- * shunt voltages, 3 bus voltages, the sum and 1 auxiliary register.
+ * Maximum number of registers in one transfer: all chips on one bus, each with 3 shunt voltages, 3
+ * bus voltages, the sum and 1 auxiliary register.
  */
 #define JETWATT_BUS_REGS	(JETWATT_CHIPS_MAX * 8)
 
@@ -55,8 +55,7 @@ struct jetwatt_reg {
  * @JETWATT_READ_SHUNTS_AND_SUMS: all shunt voltages, and all sums whose channels are known
  * @JETWATT_READ_SUMS: the sums whose channels are known, and no shunt voltage
  *
- * In addition, a tick reads the next register in rotation or an auxiliary register
- * (read_schedule.c).
+ * read_schedule.c decides which other registers a tick reads.
  */
 enum jetwatt_read_mode {
 	JETWATT_READ_SHUNTS,
@@ -80,8 +79,7 @@ enum jetwatt_read_mode {
  * @ended_ns: end of the last transfer, whether it succeeded or failed
  * @best: shortest time per register (ns) in the current window of transfers and in the previous
  *	window; 0: no transfer
- * @window: number of transfers of three or more registers after the first of the current window of
- *	@best
+ * @window: counter of transfers of three or more registers, which ends the windows of @best
  * @shortest_ns: duration of the sampler thread's shortest transfer (ns), by number of registers, in
  *	the current window and in the last complete window; 0: no transfer with that number of
  *	registers

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state of the chips: their configuration, failures and sampling rates, and the decoding of
- * their shunt voltages. transfer.c updates this state after each transfer.
+ * The state of the chips: their configuration, failures and read rates, and the decoding of their
+ * shunt voltages.
  */
 #include "sensors/chip.h"
 
@@ -226,11 +226,11 @@ static u32 rate_mhz(u64 n, u64 ns)
 }
 
 /**
- * jetwatt_chip_update_rates() - calculate the read rates of all chips
+ * jetwatt_chip_update_rates() - update the read rate and the bus clock of each chip
  * @now: CLOCK_MONOTONIC
  *
- * Called four times a second. Each call stores the time and the number of reads in one of eight
- * entries; the read rate is the number of reads since the oldest entry, two seconds ago, divided by
+ * Called by ticks, at most four times a second. Each call stores the time and the number of reads
+ * in one of eight entries; the read rate is the number of reads since the oldest entry, divided by
  * the time since then.
  *
  * Context: jetwatt_board.lock held.

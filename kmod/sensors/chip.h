@@ -41,8 +41,8 @@ struct jetwatt_offset {
  * @chip: id of the chip that the rail belongs to
  * @channel: channel of the chip, 0 to 2
  * @shunt_uohm: resistance of the shunt (micro-ohms), from the module parameter or the device tree;
- *	0 if neither has it
- * @label: label from the device tree; without one, "in1" to "in3", as in hwmon
+ *	0 if unknown
+ * @label: label from the device tree; without a usable one, "in1" to "in3", as in hwmon
  * @offset: correction of the rail's shunt voltage
  * @shunt_slot: column of the rail's shunt voltage in a sample
  * @bus_slot: column of the rail's bus voltage in a sample
@@ -73,9 +73,9 @@ struct jetwatt_sensor_rail {
  * @consecutive_errors: number of failed transfers of the chip since the last successful transfer,
  *	at most JETWATT_ERRORS_LOST; a timeout sets it to JETWATT_ERRORS_LOST
  * @aux_reg_due: time at which the chip's next auxiliary register is to be read (ns)
- * @aux_index: number of auxiliary registers read so far
- * @sum_observe_due: time of the next tick that reads both the shunts and the sum, to determine the
- *	channels of the sum (ns)
+ * @aux_index: number of auxiliary registers planned so far
+ * @sum_observe_due: time of the next tick to which registers are added, so that it reads both the
+ *	shunts and the sum, to determine the channels of the sum (ns)
  * @sum: the channels that the chip's sum of shunt voltages includes, as far as known
  * @sum_slot: column of the sum in a sample; -1 if the sum has no column yet
  * @retry_due: time at which a lost chip is to be retried (ns)
@@ -87,10 +87,10 @@ struct jetwatt_sensor_rail {
  * @config: values of the chip's configuration registers as last read
  * @channels: mask of the channels that are enabled by @config and belong to a rail
  * @lost: the chip is detached or does not respond
- * @errors: number of failed transfers that included registers of the chip
- * @reads: number of ticks that have read the chip's shunts
- * @read_mhz: ticks per second that have read the chip's shunts, over the last two seconds
- *	(millihertz)
+ * @errors: number of failed transfers that included registers of the chip, except those that only
+ *	measured the speed of the bus
+ * @reads: number of times that the chip's shunts were read
+ * @read_mhz: reads of the chip's shunts per second (millihertz), see jetwatt_chip_update_rates()
  * @clipped: number of shunt voltage readings that were at the lower or upper end of the chip's
  *	range
  *
@@ -99,8 +99,9 @@ struct jetwatt_sensor_rail {
  * the life of the module and need no reference count.
  *
  * @id to @rail are constant once the chip is published. @client to @windows are protected by
- * jetwatt_board.lock. The other fields are written under jetwatt_board.lock and may be read without
- * it; the values of two fields read without the lock may be of different times.
+ * jetwatt_board.lock; of these, only sum.channels may also be read without it. The other fields are
+ * written under jetwatt_board.lock and may be read without it; the values of two fields read
+ * without the lock may be of different times.
  */
 struct jetwatt_sensor_chip {
 	u32 id;

@@ -217,7 +217,7 @@ unsigned long jetwatt_graph_total(u32 *scope)
  * jetwatt_graph_parent() - return the rail that feeds a rail
  * @rail: id of the rail
  *
- * Context: any. Return: id of the nearest measured rail upstream of @rail, or
+ * Context: any. Return: id of the nearest measured rail above @rail in the graph, or
  * JETWATT_GRAPH_NO_PARENT.
  */
 u32 jetwatt_graph_parent(unsigned int rail)

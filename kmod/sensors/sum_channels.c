@@ -23,7 +23,7 @@
 #define WINDOW		16	/* number of observations in a window */
 #define QUIET_LSB	3	/* maximum change of a shunt voltage between observations, in LSB */
 #define FITS_LSB	1	/* maximum mean error of the right subset (LSB); noise is 0.5 LSB */
-#define OFF_LSB		4	/* minimum mean error of all other subsets, in LSB */
+#define OFF_LSB		4	/* mean error that all other subsets must exceed, in LSB */
 
 static bool is_quiet(struct jetwatt_sum *sum, unsigned int enabled, const s32 *shunt_uv, s32 lsb_uv)
 {

@@ -43,12 +43,12 @@
 #define WAITS		1024
 
 /**
- * struct wait - a system call in progress, or one that was interrupted and may be continued
+ * struct wait - a system call in progress, or one whose wait another call may continue
  * @node: in its bucket, or in the list of free entries
  * @enter_ns: entry into the first call of the wait, CLOCK_MONOTONIC
  * @ptr: address of the argument in user memory
- * @fence: ioctl: id and threshold of the syncpoint; poll: bit mask of the poll entries that
- *	jetwatt_pollfd_begin() has counted
+ * @fence: waiting ioctl: id and threshold of the syncpoint, or @ptr if they could not be read;
+ *	poll: bit mask of the poll entries that jetwatt_pollfd_begin() has counted
  * @tid: id of the thread
  * @tgid: id of the thread's process
  * @kind: number of the ioctl, WAIT_POLL or DUPLICATE
@@ -224,8 +224,8 @@ static void enter_poll(const unsigned long *args)
 		if (jetwatt_pollfd_begin(entry[i].fd, w.enter_ns))
 			w.fence |= BIT(i);
 	/*
-	 * If the process has armed a descriptor before, its polls are stored even without an armed
-	 * entry: another thread may arm one meanwhile. Other polls must not fill the table.
+	 * The polls of an owner (pollfd.c) are stored even without a tracked entry: another thread
+	 * may arm one meanwhile. Other polls must not fill the table.
 	 */
 	if (!w.fence && !jetwatt_pollfd_owner())
 		return;

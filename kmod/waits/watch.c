@@ -55,7 +55,8 @@ struct watch_tables {
  * @tables: allocated while there is a watcher
  * @head: number of records stored since @tables was allocated
  * @tail: number of records taken since @tables was allocated
- * @lost: number of records that could not be delivered, by watcher
+ * @lost: by watcher: number of records that could not be delivered, plus 1 for each system call or
+ *	process that could not be recorded
  * @active: mask of the watchers
  * @everybody: mask of the watchers that watch all processes
  * @children: mask of the watchers that also watch new children of their processes
