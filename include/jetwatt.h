@@ -473,7 +473,8 @@ struct jetwatt_chip {
  * @in_total: 1: the total power includes this rail
  * @step_uw: power of one LSB of the shunt voltage at the bus voltage read last, uW; 0: unknown, or
  *	the client may not subscribe to samples
- * @skew_ns: time from the read of the first shunt of a tick to the read of this rail's shunt, ns
+ * @skew_ns: time from the read of the first shunt of a tick to the read of this rail's shunt, ns; 0
+ *	in a trace
  * @label: name from the device tree; without one, "in1" to "in3"
  */
 struct jetwatt_rail {
@@ -650,8 +651,8 @@ const char *jetwatt_error(const struct jetwatt *jw);
  * Requests to the module. Each request blocks until the module has answered, at most 10 s.
  *
  * Common errors: -EPERM: a capability is missing; -ENOENT: the module has been unloaded;
- * -ETIMEDOUT: no answer within 10 s; -EBADMSG: malformed answer; -ENOMEM. jetwatt_error() has the
- * text.
+ * -ETIMEDOUT: no answer within 10 s; -EBADMSG: malformed answer; -ENOMEM; or the error of a socket
+ * call. jetwatt_error() has the text.
  */
 /**
  * jetwatt_info() - read the properties of the module and the board
@@ -680,10 +681,12 @@ int jetwatt_chips(struct jetwatt *jw, struct jetwatt_chip *chips, int max);
  */
 int jetwatt_rails(struct jetwatt *jw, struct jetwatt_rail *rails, int max);
 /**
- * jetwatt_clocks() - list clocks, temperatures, GPU load and number of online CPUs, as they are now
+ * jetwatt_clocks() - list clocks, temperatures, GPU load and number of online CPUs
  * @jw: the connection
  * @clocks: receives the first @max entries
  * @max: number of entries of @clocks; the module has at most JETWATT_CLOCKS_MAX
+ *
+ * For the age of the values, see JETWATT_CMD_CLOCK_GET in <linux/jetwatt.h>.
  *
  * Return: total number of entries, which may exceed @max; or a common error.
  */
@@ -777,7 +780,8 @@ int jetwatt_events(struct jetwatt *jw, jetwatt_event_fn fn, void *arg);
  * @jw: the connection
  * @seq: sequence number of the first sample to read; if the ring does not hold it any more, the
  *	first batch's jetwatt_samples::gap is the number of samples that are missing
- * @fn: called for each batch, before jetwatt_samples_since() returns
+ * @fn: called for each batch, before jetwatt_samples_since() returns; it must not call a function
+ *	on @jw or close it
  * @arg: passed to @fn
  *
  * Needs CAP_NET_ADMIN, and CAP_PERFMON or CAP_SYS_ADMIN.
@@ -825,7 +829,8 @@ int jetwatt_box(struct jetwatt *jw, struct jetwatt_box *box);
 /**
  * jetwatt_box_samples() - read the samples in the black box
  * @jw: the connection
- * @fn: called for each batch, before jetwatt_box_samples() returns
+ * @fn: called for each batch, before jetwatt_box_samples() returns; it must not call a function
+ *	on @jw or close it
  * @arg: passed to @fn
  *
  * Needs CAP_PERFMON or CAP_SYS_ADMIN as well.
@@ -905,8 +910,8 @@ enum jetwatt_sync_call {
 
 /**
  * enum jetwatt_backend - backends of the probe, a bit mask, the best backend first
- * @JETWATT_BACKEND_UPROBE: BPF uprobes on libcuda's functions; they also detect waits that spin
- *	without a system call, and launches of GPU work
+ * @JETWATT_BACKEND_UPROBE: BPF uprobes on functions of libcuda and the CUDA runtime; they also
+ *	detect waits that spin without a system call, and launches of GPU work
  * @JETWATT_BACKEND_TRACEPOINT: BPF on the system calls below libcuda; detects blocking waits only
  * @JETWATT_BACKEND_MODULE: the system calls below libcuda, traced by jetwatt.ko, for kernels that
  *	cannot trace with BPF; detects blocking waits only
@@ -938,7 +943,7 @@ enum jetwatt_backend {
  * @exit_ns: time at which the wait ended: the GPU has finished the work that the thread waited for
  * @cgroup: id of the thread's v2 cgroup; 0: unknown
  * @tgid: process id in the initial pid namespace
- * @tid: thread id in the initial pid namespace
+ * @tid: thread id in the initial pid namespace; of a mark: in the program's pid namespace, or 0
  * @call: enum jetwatt_sync_call
  * @ret: return value of the system call or function that waited; JETWATT_SYNC_MARK and
  *	JETWATT_SYNC_MARK_BEGIN: index of the name in jetwatt_probe_state::mark
@@ -969,7 +974,8 @@ struct jetwatt_sync {
  *	module only if BPF is not available. If both JETWATT_BACKEND_UPROBE and
  *	JETWATT_BACKEND_TRACEPOINT are open, the waits of a process are taken from its system calls
  *	until it first waits in a function of libcuda
- * @cgroup_path: directory of a v2 cgroup, instead of @cgroup; cgroups below it are included
+ * @cgroup_path: directory of a v2 cgroup, instead of @cgroup; cgroups below it are included, except
+ *	with BPF before Linux 5.15 and with JETWATT_BACKEND_MODULE
  * @mark_fd: descriptor at which marks arrive, from jetwatt_mark_pair(); 0: no marks
  * @prompt: 1: wake the reader at the end of every wait, for callers that react to waits. The
  *	wake-ups slow down a job with many short waits. BPF backends only
@@ -1029,8 +1035,9 @@ typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
  * Return: 0; -EPERM: CAP_BPF and CAP_PERFMON (or root) are needed; -EOPNOTSUPP: this kernel cannot
  * trace with BPF, or @opts->tgid is not 0 and the caller is not in the initial pid namespace, or
  * the caller is in a time namespace whose CLOCK_MONOTONIC has an offset; -ESRCH: @opts->children is
- * 1 and there is no process @opts->tgid; -EINVAL: @opts->backends contains no backend; -ENOMEM; or
- * another negative errno. jetwatt_probe_error() has the text.
+ * 1 and there is no process @opts->tgid, or the module finds no process in @opts->cgroup_path;
+ * -EINVAL: @opts->backends contains no backend; -ENOMEM; or another negative errno.
+ * jetwatt_probe_error() has the text.
  */
 int jetwatt_probe_open(struct jetwatt_probe **p, const struct jetwatt_probe_opts *opts,
 		       jetwatt_sync_fn fn, void *arg);
@@ -1224,7 +1231,8 @@ int jetwatt_mark_pair(int fd[2]);
  * @seq: sequence number of the sample
  * @time_ns: time of the sample
  * @nr: number of rails
- * @valid: bit r is set if @uw[r] uses a shunt voltage that was read in this tick
+ * @valid: bit r is set if the shunt voltage of rail r was read in this tick and its bus voltage is
+ *	known
  * @gap: 1: samples are missing before this sample
  * @uw: power of each rail, uW, in the order of jetwatt_rails(); 0 if the rail was never read or its
  *	shunt resistance is unknown. Voltages that were not read in this tick have their last value.
@@ -1405,8 +1413,9 @@ struct jetwatt_trace_writer;
  *
  * The writer keeps the description of the run (texts, chips, rails, the job). The writer writes the
  * description first and repeats it every minute. The writer writes data in blocks of about one
- * second, each with one write(2) if that writes all bytes. After a write error it writes nothing
- * more, and if @fd is a file it truncates the incomplete block.
+ * second, or of about 64 KiB if they fill earlier, each with one write(2) if that writes all bytes.
+ * After a write error it writes nothing more, and if @fd is a file it truncates the incomplete
+ * block.
  *
  * Return: 0; -ENOMEM.
  */
@@ -1499,7 +1508,7 @@ void jetwatt_trace_write_counts(const struct jetwatt_trace_counts *c, void *writ
  *	old, or in the first call
  *
  * Context: blocks in write(2).
- * Return: 0; or the first error of any call on @w.
+ * Return: 0; or the writer's first error: of write(2), -ENOMEM, or -EMSGSIZE: a batch is too large.
  */
 int jetwatt_trace_flush(struct jetwatt_trace_writer *w, uint64_t waits_lost, int all);
 /**
@@ -1510,7 +1519,7 @@ int jetwatt_trace_flush(struct jetwatt_trace_writer *w, uint64_t waits_lost, int
  * Later records are ignored.
  *
  * Context: blocks in write(2).
- * Return: 0; or the first error of any call on @w.
+ * Return: 0; or the writer's first error: of write(2), -ENOMEM, or -EMSGSIZE: a batch is too large.
  */
 int jetwatt_trace_finish(struct jetwatt_trace_writer *w, const struct jetwatt_trace_end *end);
 /**

@@ -42,8 +42,8 @@
  * The stream of samples
  * ---------------------
  * One sample is one tick of the sampler. A sample has a sequence number, a time, and one value per
- * series. Sequence numbers start at 1 and are consecutive. A series is one quantity of one rail,
- * chip or clock (enum jetwatt_series).
+ * series. Sequence numbers start at 1 and are consecutive. A series is one quantity, for
+ * example of a rail, a chip or a clock (enum jetwatt_series).
  *
  * The list of series never shrinks; it grows when a chip, a clock or a thermal zone appears for the
  * first time, or when the channels of a sum become known; JETWATT_EVENT_CONFIG_CHANGED announces
@@ -213,9 +213,9 @@
  * @JETWATT_SERIES_READER_TICK: the module reads the series, in every tick or in rotation
  * @JETWATT_SERIES_READER_SLOW: the module reads the series at most ten times per second, because a
  *	read needs a firmware call or a lock of another driver
- * @JETWATT_SERIES_READER_SYSFS: libjetwatt reads the series once per second, because another driver
- *	provides the value only as a file in sysfs. The series is in trace files, but in no message
- *	of this family
+ * @JETWATT_SERIES_READER_SYSFS: libjetwatt reads the series (jetwatt_sysfs_read()), because another
+ *	driver provides the value only as a file in sysfs. The series is in trace files, but in no
+ *	message of this family
  */
 enum jetwatt_series_reader {
 	JETWATT_SERIES_READER_TICK,
@@ -239,7 +239,7 @@ enum jetwatt_series_type {
  * One member for each row of JETWATT_SERIES_ROWS():
  * JETWATT_SERIES_SHUNT_UV: voltage across the shunt of a rail, uV, signed
  * JETWATT_SERIES_BUS_UV: voltage of a rail on the load side of the shunt, uV
- * JETWATT_SERIES_CPU_KHZ: clock of a cpufreq policy, kHz; 0: unknown
+ * JETWATT_SERIES_CPU_KHZ: clock of a cpufreq policy, kHz; 0: unknown, or its CPUs are offline
  * JETWATT_SERIES_GPU_KHZ: clock of the GPU, kHz; 0: the GPU is a PCI device and suspended
  * JETWATT_SERIES_EMC_KHZ: clock of the external memory controller, kHz
  * JETWATT_SERIES_CORES: number of online CPUs
@@ -371,7 +371,7 @@ enum {
 	JETWATT_A_RAIL_SHUNT_UOHM,	/* u32: shunt resistance, uOhm; 0: unknown */
 	JETWATT_A_RAIL_ENABLED,		/* u32: 0: the chip does not convert the channel */
 	JETWATT_A_RAIL_REQUESTED_MHZ,	/* u32: requested rate, mHz */
-	JETWATT_A_RAIL_READ_MHZ,	/* u32: read rate in the last two seconds, mHz */
+	JETWATT_A_RAIL_READ_MHZ,	/* u32: measured read rate, mHz */
 	JETWATT_A_RAIL_FRESH_MHZ,	/* u32: fresh rate, mHz: min(read rate, refresh rate) */
 	JETWATT_A_RAIL_PARENT,		/* u32: id of the rail that feeds this rail; absent: none */
 	JETWATT_A_RAIL_IN_TOTAL,	/* u32: 1: the total includes this rail */
