@@ -974,8 +974,8 @@ struct jetwatt_sync {
  *	module only if BPF is not available. If both JETWATT_BACKEND_UPROBE and
  *	JETWATT_BACKEND_TRACEPOINT are open, the waits of a process are taken from its system calls
  *	until it first waits in a function of libcuda
- * @cgroup_path: directory of a v2 cgroup, instead of @cgroup; cgroups below it are included, except
- *	with BPF before Linux 5.15 and with JETWATT_BACKEND_MODULE
+ * @cgroup_path: directory of a v2 cgroup, instead of @cgroup. The BPF backends include the cgroups
+ *	below it, since Linux 5.15 and in the initial cgroup namespace only
  * @mark_fd: descriptor at which marks arrive, from jetwatt_mark_pair(); 0: no marks
  * @prompt: 1: wake the reader at the end of every wait, for callers that react to waits. The
  *	wake-ups slow down a job with many short waits. BPF backends only
@@ -1036,8 +1036,8 @@ typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
  * trace with BPF, or @opts->tgid is not 0 and the caller is not in the initial pid namespace, or
  * the caller is in a time namespace whose CLOCK_MONOTONIC has an offset; -ESRCH: @opts->children is
  * 1 and there is no process @opts->tgid, or the module finds no process in @opts->cgroup_path;
- * -EINVAL: @opts->backends contains no backend; -ENOMEM; or another negative errno.
- * jetwatt_probe_error() has the text.
+ * -EINVAL: @opts->backends contains no backend, or @opts->cgroup_path is not a v2 cgroup; -ENOMEM;
+ * or another negative errno. jetwatt_probe_error() has the text.
  */
 int jetwatt_probe_open(struct jetwatt_probe **p, const struct jetwatt_probe_opts *opts,
 		       jetwatt_sync_fn fn, void *arg);
@@ -1119,6 +1119,8 @@ struct jetwatt_probe_entry {
  * @p: the probe, opened with jetwatt_probe_opts::count
  * @out: receives the entries
  * @max: number of entries of @out
+ *
+ * Calls of processes that have ended are missing.
  *
  * Return: number of entries filled in, at most @max; -EOPNOTSUPP: no active backend counts calls.
  */
