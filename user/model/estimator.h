@@ -123,7 +123,7 @@ int jetwatt_estimator_refit(struct jetwatt_fitted **f, const struct jetwatt_esti
  * @n: number of modes
  * @out: @n predictions
  *
- * Return: 0; -EINVAL if a required knob of a mode is 0; -ENOMEM.
+ * Return: 0; an error of the predictor's operation @predict; -ENOMEM.
  */
 int jetwatt_fitted_predict(const struct jetwatt_fitted *f, const struct jetwatt_mode *mode,
 			   const uint32_t *batch, size_t n, struct jetwatt_prediction *out);

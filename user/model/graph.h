@@ -12,9 +12,9 @@
 
 /* Largest number of axes of a tensor. */
 #define JETWATT_GRAPH_RANK	8
-/* Largest number of elements of a tensor whose values are kept: shapes, axes, pads, scales. */
+/* Largest number of values kept of a tensor or attribute: shapes, axes, pads, scales. */
 #define JETWATT_GRAPH_KNOWN	64
-/* Largest number of nested graphs (the network, and bodies of If, Loop and Scan). */
+/* Largest number of levels of graphs: the network, and bodies of If, Loop and Scan inside it. */
 #define JETWATT_GRAPH_DEPTH	16
 /*
  * Limits of nodes, tensors, numbers and bytes of text, so that no file makes the process use much
@@ -246,7 +246,7 @@ double jetwatt_graph_scalar(const struct jetwatt_graph *g, const struct jetwatt_
 			    const char *name, double other);
 /*
  * jetwatt_graph_elements() returns the number of elements of a tensor, jetwatt_graph_bytes() the
- * number of bytes; negative: unknown.
+ * number of bytes, with 32 bits for an element of an unknown type; negative: unknown.
  */
 double jetwatt_graph_elements(const struct jetwatt_graph_value *v);
 double jetwatt_graph_bytes(const struct jetwatt_graph_value *v);
@@ -274,7 +274,7 @@ void jetwatt_graph_refer(const struct jetwatt_graph *g, const struct jetwatt_gra
 /**
  * jetwatt_graph_infer() - infer the sizes of all tensors from those of the inputs
  * @g: the graph
- * @bad: set to the node at fault if an error is returned
+ * @bad: if an error is returned, set to the node at fault; JETWATT_GRAPH_NONE: no single node
  *
  * An axis of an input that the file leaves open gets the size that @g->size has for the axis's name
  * or for "INPUT.AXIS", else 1.
@@ -289,7 +289,8 @@ int jetwatt_graph_infer(struct jetwatt_graph *g, uint32_t *bad);
 enum jetwatt_graph_doubt {
 	JETWATT_GRAPH_SURE,		/* exactly */
 	JETWATT_GRAPH_UNKNOWN_OP,	/* the operator is unknown: only bytes are counted */
-	JETWATT_GRAPH_UNKNOWN_SIZE,	/* a tensor size is unknown: nothing is counted */
+	/* a tensor size is unknown, or there are too many tensors: nothing is counted */
+	JETWATT_GRAPH_UNKNOWN_SIZE,
 	/* the number of iterations of a loop is unknown: the loop is counted once */
 	JETWATT_GRAPH_ONCE,
 	/* the layer is a conditional: the branch with more work is counted */

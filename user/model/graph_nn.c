@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sizes of the outputs of operators that compute: convolutions, pools, products, reductions.
+ * Sizes of the outputs of convolutions, pools, products, recurrent layers and reductions.
  */
 #include "model/graph_op.h"
 

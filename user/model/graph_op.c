@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table of operators. Operations per element are those of Pagoda (arXiv 2509.20189): ReLU 1,
- * sigmoid 4, tanh and swish 5, softmax 7, erf 8, batch normalisation 2, all other operators 1.
+ * sigmoid 4, tanh and swish 5, softmax 7, erf 8, batch normalisation 2, other listed operators 1.
  * Operators that the paper does not list are composed of operators in the list: GELU is an erf and
  * four more operations; a layer normalisation is two reductions, a subtraction, a square, a square
  * root and a batch normalisation.

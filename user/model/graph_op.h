@@ -88,7 +88,7 @@ struct jetwatt_graph_value *jetwatt_graph_in(const struct jetwatt_graph_rule *u,
 void jetwatt_graph_make(struct jetwatt_graph_rule *u, uint32_t i, int bits, int rank,
 			const int64_t *dim);
 
-/* Shapes of operators that compute (graph_nn.c). */
+/* Shapes of convolutions, pools, products, recurrent layers and reductions (graph_nn.c). */
 void jetwatt_shape_conv(struct jetwatt_graph_rule *u);
 void jetwatt_shape_conv_integer(struct jetwatt_graph_rule *u);
 void jetwatt_shape_deconv(struct jetwatt_graph_rule *u);
@@ -100,8 +100,7 @@ void jetwatt_shape_rnn(struct jetwatt_graph_rule *u);
 void jetwatt_shape_reduce(struct jetwatt_graph_rule *u);
 void jetwatt_shape_arg(struct jetwatt_graph_rule *u);
 
-/* Shapes of operators that move data, or that make tensors from sizes (graph_view.c,
- * graph_made.c). */
+/* Shapes of the other operators (graph_view.c, graph_made.c). */
 void jetwatt_shape_same(struct jetwatt_graph_rule *u);
 void jetwatt_shape_broadcast(struct jetwatt_graph_rule *u);
 void jetwatt_shape_reshape(struct jetwatt_graph_rule *u);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sizes of the outputs of operators that move, cut or join data, or keep the size of their input.
+ * Sizes of the outputs of operators that keep or broadcast the size of their inputs, or that
+ * move, cut, join or resize data.
  */
 #include "model/graph_op.h"
 

@@ -54,7 +54,7 @@ static double work_flop(const struct jetwatt_graph_rule *u, const struct jetwatt
 
 	switch (op->cost) {
 	case JETWATT_COST_OUT:
-		/* Sum, Max, Min and Mean of k inputs count as k - 1 operations per element. */
+		/* Sum, Max, Min and Mean of k > 1 inputs count as k - 1 operations per element. */
 		n = 0;
 		for (uint32_t i = 1; i < u->r.ins; i++)
 			n += !strcmp(op->name, "Sum") || !strcmp(op->name, "Max") ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The default model predicts time and power of every power mode of a board from a few measured
- * modes. The functions of this file fit the model, predict with it, save it and load it. Only
- * user/model/ calls these functions; other code uses the types, and reaches the functions
- * through estimator.h and predictor.h.
+ * modes. The functions of this file fit the model, predict with it, save it and load it. Outside
+ * user/model/, only tests call them; other code uses the types, and reaches the functions through
+ * estimator.h and predictor.h.
  *
  * Pure functions: no globals, files or clocks. All random choices come from the seed argument.
  * Functions block for the length of the computation and may be called from any thread.
@@ -113,8 +113,8 @@ int jetwatt_prior_learn(struct jetwatt_prior **p, const struct jetwatt_reference
 /**
  * jetwatt_prior_add_cross_device() - set the rows of a prior that are from other devices
  * @p: the prior; if *@p is NULL, a prior without references is created
- * @row: rows of the workload on other boards of the same kind; of several rows of one mode, the
- *	geometric mean is transferred. No row is transferred if the minibatch sizes differ
+ * @row: rows of the workload on other boards of the same kind, at one minibatch size; of several
+ *	rows of one mode, the geometric mean is transferred
  * @n: number of rows, at least 3
  * @seed: seed of all random choices
  *

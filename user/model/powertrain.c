@@ -95,8 +95,8 @@ static struct jetwatt_nn_training powertrain_training(uint64_t seed)
 	};
 }
 
-/* Raise the number of epochs until the training makes @steps steps of the optimiser: 100 epochs of
- * ten rows are too few. */
+/* Raise the number of epochs to @steps steps of the optimiser, as if none of the @n rows were held
+ * out: 100 epochs of ten rows are too few. */
 static void powertrain_min_steps(struct jetwatt_nn_training *how, size_t n, size_t steps)
 {
 	size_t each = (n + how->batch - 1) / how->batch;

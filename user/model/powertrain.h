@@ -8,9 +8,11 @@
  * held out, the learning rate of Adam is 1e-3, and
  *
  *	reference  batch 32, dropout 0.1, MSE, 100 epochs
- *	transfer   batch 16, dropout 0.1, MSE (MAPE between boards), 100 epochs, or more until
- *	           600 steps are made; no layer is frozen
- *	plain      batch 4, dropout 0.35, MAPE, 100 epochs, or more until 6,000 steps are made
+ *	transfer   batch 16, dropout 0.1, MSE (MAPE between boards), 100 epochs, or more for 600
+ *	           steps; no layer is frozen
+ *	plain      batch 4, dropout 0.35, MAPE, 100 epochs, or more for 6,000 steps
+ *
+ * Steps are counted as if no row were held out, so fewer may be made.
  */
 #ifndef JETWATT_POWERTRAIN_H
 #define JETWATT_POWERTRAIN_H
@@ -23,7 +25,7 @@
  * @time: network that predicts the time of a minibatch, in milliseconds
  * @power: network that predicts power, in watts
  * @inputs: number of inputs: 4, or 5 with the minibatch size
- * @highest: highest level of each knob of the board
+ * @highest: highest level of each knob in the rows; after a transfer, of the board
  */
 struct jetwatt_powertrain {
 	struct jetwatt_net time, power;

@@ -2,8 +2,9 @@
 /*
  * The table of predictors: methods that predict time and power of all modes from a few measured
  * ones, with one set of operations, and baselines without a model. A new method is a file that
- * defines struct jetwatt_predictor jetwatt_predictor_NAME, and a row in JETWATT_PREDICTORS. Code
- * outside of user/model/ fits and predicts through estimator.h; jetwatt eval also calls the operations.
+ * defines struct jetwatt_predictor jetwatt_predictor_NAME, and a row in JETWATT_PREDICTORS.
+ * estimator.h is the interface for other directories; user/plan/ and jetwatt eval also call some
+ * operations directly.
  */
 #ifndef JETWATT_PREDICTOR_H
 #define JETWATT_PREDICTOR_H

@@ -15,8 +15,8 @@
 #include "model/transfer.h"
 #include "model/cross_device.h"
 
-/* Largest number of rows used of a reference: more rows do not improve the estimate of some 30
- * parameters. */
+/* Largest number of rows of a reference that are fitted: more rows do not improve the estimate of
+ * some 30 parameters. */
 #define ROWS_MAX	160
 /* Standard deviation of a parameter around its value in a reference, as a share of its standard
  * deviation in the default prior. */

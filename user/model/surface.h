@@ -68,7 +68,7 @@ struct jetwatt_surface {
  * @n: number of points, at least 1; the cost grows with the cube of the number
  * @prior: prior of the parameters; NULL: the default prior of @form
  *
- * Return: 0; -EDOM if a covariance matrix is not positive definite; -ENOMEM.
+ * Return: 0; -EDOM if a covariance matrix or Hessian is not positive definite; -ENOMEM.
  */
 int jetwatt_surface_fit(struct jetwatt_surface **s, const struct jetwatt_form *form,
 			const struct jetwatt_features *x, const double *y, const double *sd, size_t n,
@@ -124,7 +124,7 @@ struct jetwatt_surface *jetwatt_surface_new(const struct jetwatt_form *form, siz
 /* Compute @l, @jac, @res and @hess of @s from its other fields. Return: 0, -ENOMEM, -EDOM. */
 int jetwatt_surface_restore(struct jetwatt_surface *s);
 
-/* Compute @l of @s from @gp, @sd and @outlier_weight. Return: 0, -ENOMEM, -EDOM. */
+/* Compute @l of @s from @gp, @x, @sd and @outlier_weight. Return: 0, -ENOMEM, -EDOM. */
 int jetwatt_surface_factor(struct jetwatt_surface *s);
 /**
  * jetwatt_surface_optimize() - find the most probable parameters by Levenberg-Marquardt

@@ -13,8 +13,8 @@
 #include "model/model.h"
 
 /*
- * Models of the references. The references are shared by several priors and models, and freed with
- * the last user. The counter is atomic, the contents are read-only after the last
+ * Models of the references, shared by a prior and the models fitted with it, and freed with the
+ * last user. The counter is atomic, the contents are read-only after the last
  * jetwatt_transfer_add().
  */
 struct jetwatt_transfer;
