@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Constrained expected improvement (Jones, Schonlau and Welch 1998) for each kind of plan. Times
- * and powers are log-normal and independent of each other.
+ * and powers are taken as independent of each other.
  */
 #include "plan/acquisition.h"
 
@@ -72,9 +72,9 @@ static double ei_latency(const struct jetwatt_incumbent *inc, double window, dou
 	return e / inc->best + (inc->none ? FIRST * in : 0);
 }
 
-/* Return: expected improvement of training throughput beside inference. The improvement is a step
- * function of the times, so it is integrated by Gauss-Hermite quadrature. @ok: as in
- * ei_latency(). */
+/* Return: expected improvement of training throughput beside inference, as a share of @best. The
+ * improvement is a step function of the times, so it is integrated by Gauss-Hermite quadrature.
+ * FIRST and @ok: as in ei_latency(). */
 static double ei_throughput(const struct jetwatt_incumbent *inc, const struct jetwatt_estimate *t,
 			    const struct jetwatt_estimate *f, double window, double *ok)
 {

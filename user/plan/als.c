@@ -16,7 +16,7 @@
 #include "model/random.h"
 #include "plan/plan.h"
 
-/* Number of rounds of measurements; the first round measures random modes. */
+/* Largest number of rounds of measurements; the first round measures random modes. */
 #define ROUNDS	5
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The initial design: four modes in which every knob varies independently of the other knobs, and
- * whose predicted power is not far above the budget.
+ * The initial design: four modes in which every knob varies independently of the other knobs. If
+ * the predicted power of a mode is far above the budget, lower modes are tried.
  */
 #include "plan/search.h"
 

@@ -14,8 +14,8 @@
  * slopes that are not updated, the results on measured modes are those of the paper; updating the
  * slopes after each step would give better results.
  *
- * Choices that the paper leaves open: the middle of an even number of levels is the upper one; if
- * the grid lacks a mode, the nearest one in levels is taken.
+ * Choices that the paper leaves open: of an even number of levels, the upper middle one is taken,
+ * or the lower one in a lower half; if the grid lacks a mode, the nearest one in levels is taken.
  */
 #include "plan/strategy.h"
 

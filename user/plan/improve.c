@@ -60,7 +60,7 @@ static double improve_incumbent(const struct jetwatt_search *s, double *drawn)
 }
 
 /* Return: exponent of the probability of meeting the budget, from the number of consecutive latest
- * measurements over the budget; the initial design does not count. */
+ * measurements over the budget; the first JETWATT_DESIGN measurements do not count. */
 static double improve_caution(const struct jetwatt_search *s)
 {
 	size_t over = 0;
@@ -131,7 +131,7 @@ int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_nex
 		return 1;
 	if (!isfinite(best) && feasible < HOPELESS) {
 		/* If the query is infeasible, measure the mode with the lowest predicted power,
-		 * then stop. */
+		 * unless a measured mode draws as little. */
 		next->index = low;
 		next->why = "closest to the budget";
 		return least >= drawn;

@@ -38,7 +38,8 @@ static int next_predict(struct jetwatt_search *s, uint64_t seed)
 	return jetwatt_fitted_predict(s->m, s->mode, NULL, s->n, s->p);
 }
 
-/* A fit uses at most JETWATT_FIT_MAX rows; the rows that it leaves out would look like outliers. */
+/* A fit of the default predictor uses at most JETWATT_FIT_MAX rows; the rows that it leaves out
+ * would look like outliers. */
 static int next_remeasure(const struct jetwatt_search *s, struct jetwatt_plan_next *next)
 {
 	if (s->rows < JETWATT_DESIGN || s->rows > JETWATT_FIT_MAX)

@@ -57,8 +57,9 @@ struct jetwatt_plan_next {
  * @next: set to the mode to measure next
  *
  * With a budget, an unmeasured mode is chosen by its expected improvement times its probability of
- * meeting the budget. A mode whose only measurement contradicts the model is chosen a second time,
- * even if @most modes have been measured: with a budget, if it would be the fastest within the budget.
+ * meeting the budget. With four to JETWATT_FIT_MAX rows, a mode whose only power reading
+ * contradicts the model is chosen a second time, even if @most modes have been measured: with a
+ * budget, if it would be the fastest within the budget.
  *
  * Return: 0; 1 if no mode is worth measuring; -EINVAL if @n is 0, a required knob is 0, or @budget_w
  * is negative or not finite; negative errno as jetwatt_estimator_fit(). No mode is worth measuring if

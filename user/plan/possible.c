@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Predictions of the modes that may be the answer: the parametric means exclude all other modes. */
+/* Predictions of the modes that may be the answer; parametric means exclude other modes. */
 #include "plan/plan.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fits the time roofline of each mode, and predicts the cost of a network from the rooflines.
+ * Fits the time roofline of each mode, predicts the cost of a network from the rooflines, and
+ * chooses modes by this cost.
  */
 #include "plan/roofs.h"
 

@@ -423,7 +423,7 @@ static int bayes_next(void *state, const struct jetwatt_observed *k,
 		s->entered = SIZE_MAX;
 	}
 	s->q = *q;
-	/* In a mode over the budget no further minibatch sizes are measured. */
+	/* Except in the initial design, discard the queued cells of a mode over the budget. */
 	if (s->queued && !s->opening && jetwatt_observed_over(k, s->entered, q->power_w))
 		s->queued = 0;
 	if (!s->queued) {
