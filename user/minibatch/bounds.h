@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Converts the labels of one job's waits to bounds, and to the record of each decision. segment.c
- * and online.c use these functions.
+ * Steps of the search for bounds in a job's waits: merging of waits, times of waits, conversion of
+ * labels to bounds and records of decisions. segment.c and online.c use these functions.
  */
 #ifndef JETWATT_MINIBATCH_BOUNDS_H
 #define JETWATT_MINIBATCH_BOUNDS_H

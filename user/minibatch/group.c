@@ -4,11 +4,11 @@
  *
  * A lost wait leaves a gap that may be longer than the true ones, so if every peak began a minibatch, a
  * minibatch would wrongly start after a lost wait. Instead of starting a minibatch at every peak,
- * dynamic programming finds the best division of the whole sequence. The score of a group rises by
- * 1 if its first gap exceeds its other gaps and falls by 1 if not, and falls for each wait that the
- * group has more or less than k. Gaps are compared only within a group, so a change of clocks does
- * not lower the score. Waits may stay outside of all groups, which lowers the score. Leaving waits
- * outside detects an evaluation, whose waits have another period.
+ * dynamic programming finds the best division of the whole sequence. The score of a group grows
+ * from -1 to 1 with the excess of its first gap over its other gaps, and falls for each wait that
+ * the group has more or less than k. Gaps are compared only among neighbours, so a change of clocks
+ * does not lower the score. Waits may stay outside of all groups, which lowers the score. Leaving
+ * waits outside detects an evaluation, whose waits have another period.
  */
 #include "minibatch/minibatch.h"
 #include "minibatch/period.h"

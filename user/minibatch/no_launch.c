@@ -24,8 +24,7 @@
  */
 #define GAP		0.03
 /* If a sequence of waits without launches takes longer than this, as at a checkpoint, the rest of
- * it is an interval that is no minibatch. LONGEST_AFTER applies if the sequence begins after a
- * gap. */
+ * it is an interval that is no minibatch. LONGEST_AFTER applies to the waits after a gap. */
 #define LONGEST_AFTER	0.5
 #define LONGEST		0.25
 /* The waits of a minibatch differ in length, so the usual time between two waits with launches

@@ -29,9 +29,7 @@
 /* learn again after this many new waits if these took at least LEARN_NS; else after CYCLE_WAITS
  * new waits, or after STORED_WAITS if the minibatches have many waits */
 #define LEARN_WAITS	64
-/* minimum time between two runs of learning with fewer than CYCLE_WAITS waits between them, ns, because
- * learning takes CPU time */
-#define LEARN_NS	1000000000ull
+#define LEARN_NS	1000000000ull	/* see LEARN_WAITS; learning takes CPU time */
 /* number of minibatches from which the median duration is computed */
 #define DURATIONS	32
 /* number of recent waits that are stored to compute a gap and the floor of its logarithm */

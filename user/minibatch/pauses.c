@@ -19,8 +19,8 @@
 #define RATIO		2.5
 /* a pause within this factor of the limit between short and long ones is neither */
 #define UNCLEAR		1.2
-/* minimum share of the short pauses, and of the long ones, among all pauses; share of either that may be of any
- * length, because other processes delay some waits */
+/* minimum share of the short pauses, and of the long ones, among all pauses; share of all pauses,
+ * on each side, that may be of any length, because other processes delay some waits */
 #define SHARE		0.05
 #define STRAY		0.02
 /* minimum share of the waits that belong to kinds of steps */
@@ -145,8 +145,9 @@ static size_t whole_end(const struct jetwatt_batch_wait *b, size_t n, size_t i, 
 }
 
 /*
- * Return the number of waits in a step of the kind with most steps, if nearly all waits belong to kinds
- * with several steps, and if these kinds differ in their number of waits; else 0.
+ * Return the number of waits in a step of the kind with most steps, if nearly all waits belong to
+ * kinds with several steps, and if these kinds differ in their number of waits; else, or if it is
+ * above JETWATT_PERIOD_MAX, 0.
  */
 static size_t usual_waits(const struct jetwatt_batch_wait *b, size_t n, double limit, struct jetwatt_step_kind *kind)
 {

@@ -45,7 +45,7 @@ static inline bool jetwatt_begins_kind(const struct jetwatt_step_kind *k, const 
 /*
  * Find the kinds of steps if the pauses of the GPU are short or long and nearly all steps between long pauses are
  * of a few kinds with different numbers of waits. Label the waits if no model explains the job. @r: its member
- * steps is set if kinds were found, and k if the waits were labelled. Return: 0; -ENOMEM.
+ * steps is set if kinds were found; k, confidence and missing are replaced if the waits were labelled. Return: 0; -ENOMEM.
  */
 int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 

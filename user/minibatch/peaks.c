@@ -51,8 +51,8 @@ size_t jetwatt_peaks_list(const struct jetwatt_peaks *s, int k, size_t *at)
 	return peaks;
 }
 
-/* Return whether value @i is higher than the values of the following waits of its minibatch, up
- * to index @end. */
+/* Return whether value @i is higher, by the margin, than the values of the following waits of its
+ * minibatch, up to index @end - 1. */
 bool jetwatt_peaks_lead(const struct jetwatt_peaks *s, size_t i, int k, size_t end)
 {
 	for (size_t j = i + 1; j < i + (size_t)k && j < end; j++)

@@ -250,7 +250,7 @@ int jetwatt_period_find(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_p
 bool jetwatt_period_calls(const struct jetwatt_batch_wait *b, size_t n);
 
 /* shift.c: move the peaks of a series to the first wait of each minibatch. See the definitions. */
-/* minimum height of a peak in the lengths of waits (log); an optimizer step alone makes less */
+/* minimum height of a peak in the lengths of waits (log) */
 #define JETWATT_WAIT_MARGIN	0.40
 bool jetwatt_shift_to_idle(const struct jetwatt_batch_wait *b, double *v, size_t n, int k,
 			   const struct jetwatt_peaks *s, size_t *at);

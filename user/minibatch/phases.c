@@ -23,11 +23,11 @@
 #define GAP_SYNCS	0.8
 /* minimum number of minibatches of a kind */
 #define FEWEST		4
-/* minimum difference between the mean durations of two kinds (logarithm): without launches; with the same
- * number of launches, because most minibatches with the same launches do the same work; and if
- * launches or waits have told kinds apart, because the rest of a kind may vary, like the number of requests
- * in a decode step. The minimum rises by RARER with each halving of the rarer kind's share below RARE,
- * because other processes disturb a few minibatches of any job */
+/* minimum difference between the mean durations of two kinds (logarithm): with no launch or one;
+ * with the same number of launches, because most minibatches with the same launches do the same
+ * work; and if launches or waits have told kinds apart, because the rest of a kind may vary, like
+ * the number of requests in a decode step. The minimum rises by RARER with each halving of the
+ * rarer kind's share below RARE, because other processes disturb a few minibatches of any job */
 #define LONGER		0.3
 #define LONGER_SAME	0.69
 #define LONGER_TOLD	1.6

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The hidden Markov model of a job's waits: learning (template.c), decoding (viterbi.c, decode.c),
- * and corrections of the labels (relabel.c, relabel_period.c).
+ * and corrections of the labels (relabel.c, relabel_period.c, pauses.c).
  */
 #ifndef JETWATT_MINIBATCH_VITERBI_H
 #define JETWATT_MINIBATCH_VITERBI_H

@@ -10,10 +10,10 @@
  * the beat slips: two independent clocks have no common period, so after some waits the next peak
  * is one wait early or late. The order of calls in a program does not slip.
  *
- * A period is accepted if its peaks are too high for a beat, or if the period lasts without slips
- * for longer than a beat would. If all that is known of the periods of the job and of the other
- * process is that they differ by less than a tenth, the probability that a beat does not slip falls
- * as 10 / (number of waits).
+ * A period is accepted if its peaks are too high for a beat, or if the period lasts, almost without
+ * slips, for longer than a beat would. If all that is known of the periods of the job and of the
+ * other process is that they differ by less than a tenth, the probability that a beat does not slip
+ * falls as 10 / (number of waits).
  */
 #include "minibatch/period.h"
 
