@@ -52,7 +52,7 @@
  * @steps: the kinds of steps, if @steps.limit is not 0; @step: the current step
  * @follower: decoder of the waits
  * @recent: the last @nr_recent waits that were decoded
- * @time_ns: durations of the last @times training minibatches, ns
+ * @time_ns: durations of @times recent training minibatches, or intervals between marks, ns
  * @mark_ns: time of the last mark, ns
  * @learned_ns: end of the last wait from which the cycle was learned, ns
  * @marked: 1: the program has sent a mark
@@ -309,7 +309,7 @@ static bool is_due(const struct jetwatt_batch_track *t)
 		return false;
 	if (!t->period || t->n < LEARN_OFTEN_WAITS)
 		return t->fresh >= WAITS_MIN / 2;
-	/* No boundary for a long time: the minibatches have fewer waits now. */
+	/* No boundary for a long time: the cycle has changed. */
 	if (t->cycle.launches && jetwatt_long_is_lost(&t->sum, &t->cycle))
 		return true;
 	if (searches(t) || (t->fresh % WAITS_MIN == 0 && start_up(t)))

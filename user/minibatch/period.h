@@ -114,7 +114,7 @@ struct jetwatt_long_cycle {
 };
 
 /**
- * struct jetwatt_step_kind - steps with the same number of waits and the same launches
+ * struct jetwatt_step_kind - steps with the same number of waits and about the same launches
  * @waits: number of waits in a step
  * @steps: number of steps found
  * @launches: launches before each of the waits of one of these steps
