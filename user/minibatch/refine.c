@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PASSES		3	/* maximum number of repetitions */
+#define PASSES		3	/* maximum number of passes of learning and decoding */
 #define SAME		0.02	/* stop if the mean log-likelihood changes by less than this */
 #define WORSE		0.3	/* reject the model if the score of new waits is this much lower */
 #define WAITS_MIN	40	/* minimum number of waits for learning a model */

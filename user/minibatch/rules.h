@@ -19,7 +19,7 @@
  *
  * Groups of rows: rules that compare a wait with its neighbours, used if there are few waits, or if
  * no learned cycle explains the job (SINGLE to MERGED); rules of the Viterbi path through the learned
- * cycle (TEMPLATE to NO_CYCLE); corrections of this path (CAUGHT_UP to REGAINED).
+ * cycle (TEMPLATE to NO_CYCLE); corrections of this path (CAUGHT_UP to REGAINED, and PAUSE).
  */
 #define JETWATT_BATCH_RULES(R) \
 	R(LEFT_OUT, "left-out", 0, \
