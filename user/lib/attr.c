@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Netlink attributes to numbers and strings; a malformed attribute is an error, never a crash. */
+/* Convert netlink attributes to numbers and strings. */
 #include "lib/attr.h"
 
 #include <errno.h>

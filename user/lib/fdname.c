@@ -25,8 +25,8 @@
 #define FRESH_NS	1000000000ull
 /* Timeout of a request to jetwatt-files; the reply usually takes microseconds. */
 #define HELPER_TIMEOUT_US	100000
-/* For processes of other users: query the descriptor numbers below SEARCH_FDS one by one, until
- * GONE_IN_A_ROW successive numbers are not open. */
+/* Query jetwatt-files for the descriptor numbers below SEARCH_FDS one by one, until GONE_IN_A_ROW
+ * successive numbers are not open. */
 #define SEARCH_FDS		4096
 #define GONE_IN_A_ROW		64
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Classifies the file behind a descriptor of another process. The probe's backends recognise waits
- * for the GPU by the kind of the file. Descriptors of other users' processes are classified by
- * jetwatt-files.
+ * Classifies the file behind a descriptor of another process. The backends that trace system calls
+ * recognise waits for the GPU by the kind of the file. Descriptors that this process may not
+ * examine are classified by jetwatt-files.
  */
 #ifndef JETWATT_LIB_FDNAME_H
 #define JETWATT_LIB_FDNAME_H
@@ -98,10 +98,9 @@ int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, 
  * @fd: receives the descriptors
  * @max: number of entries of @fd
  *
- * For a process of another user, the function queries jetwatt-files.
+ * If this process may not examine the process @tgid, the function queries jetwatt-files.
  *
- * Return: number of descriptors found; 0 also if neither this process nor jetwatt-files may
- * examine the process.
+ * Return: number of descriptors found; 0 also if they cannot be determined.
  */
 int jetwatt_fdname_events(struct jetwatt_fdname *c, uint32_t tgid, uint64_t now_ns, int *fd, int max);
 

@@ -19,7 +19,7 @@
 /*
  * Time for which waits of the helper are held back, ns. This time must be shorter than the hold
  * time of the join, which discards records that arrive later. If the join gets waits of another
- * process or marks meanwhile, it delivers them and discards the waits that are held back.
+ * process or marks meanwhile, it may deliver them and then discard the waits that are held back.
  */
 #define JETWATT_HELPER_FILTER_HOLD_NS	500000000ull
 

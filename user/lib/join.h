@@ -20,7 +20,7 @@
  * @skipped: number of samples that were not delivered because the voltages of a rail were
  *	not known yet; SKIP_MAX (power.c): no further sample is skipped
  * @gap: 1: samples are missing before the next sample
- * @clock: last values of the clock frequencies
+ * @clock: last clocks and last number of online cores
  * @temp_mc: last temperature of the hottest zone, millidegrees Celsius
  * @telemetry: last value of each telemetry slot
  * @read_ns: time at which the value of each slot was read, ns

@@ -106,8 +106,8 @@ int jetwatt_library_line(const char *line, struct jetwatt_library *lib);
 int jetwatt_library_of(pid_t pid, struct jetwatt_library *lib, int max);
 
 /*
- * List the libcuda files of the system and of LD_LIBRARY_PATH that the caller can read. Return:
- * number of paths, at most @max.
+ * List the readable files libcuda.so.1 in the directories of LD_LIBRARY_PATH and in the usual
+ * library directories. Return: number of paths, at most @max.
  */
 int jetwatt_library_system(char path[][256], int max);
 

@@ -18,7 +18,7 @@
  * others, the table does not contain:
  * - copies within device memory and cuMemcpyPeer: they are not synchronous with the host
  *   ("API synchronization behavior" in the CUDA manuals);
- * - asynchronous copies of rectangles and of several ranges, and asynchronous copies to the device;
+ * - asynchronous copies of rectangles and of several ranges, and cuMemcpyHtoDAsync;
  * - cuMemFree, cuModuleUnload and others that synchronise as a side effect.
  */
 #include "lib/library.h"

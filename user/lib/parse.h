@@ -25,8 +25,8 @@ struct jetwatt_parse {
 
 /*
  * The functions declared below parse the attributes of a message (@len bytes, aligned to 4 bytes).
- * Return: 0; -EBADMSG: a required attribute is absent or has a wrong length. An optional attribute
- * with a wrong length counts as absent.
+ * Return: 0; -EBADMSG: a required attribute is absent or invalid, or a batch has an invalid series.
+ * Any other optional attribute with a wrong length counts as absent.
  */
 int jetwatt_parse_samples(struct jetwatt_parse *p, const struct nlattr *attr, int len);
 int jetwatt_parse_event(struct jetwatt_event *e, const struct nlattr *attr, int len);
@@ -65,7 +65,7 @@ int jetwatt_parse_family(struct jetwatt_family *f, const struct nlattr *attr, in
  * @text: receives the text of the extended ack; "": there is none
  * @size: size of @text
  *
- * Return: the kernel's error code (0 or negative); -EBADMSG: the message is too short.
+ * Return: the kernel's error code (0 or negative); -EBADMSG: the message is malformed.
  */
 int jetwatt_parse_ack(const struct nlmsghdr *nlh, char *text, size_t size);
 

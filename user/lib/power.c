@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Converts the series of a sample (shunt and bus voltages) to the power of each rail. Part of the
- * join.
+ * Converts the series of a sample to the power of each rail, the clocks and the telemetry values.
+ * Part of the join.
  *
  * The module reads bus voltages in rotation, so most samples use a bus voltage that is several
  * ticks old. An old bus voltage is accurate enough: bus voltages change by millivolts when currents
@@ -12,11 +12,11 @@
 #include <linux/jetwatt.h>
 #include <string.h>
 
-/* Maximum number of samples to skip until the voltages of all rails are known; the number is
- * limited because a chip may never answer. */
+/* Maximum number of samples to skip until the voltages of all enabled rails are known; the number
+ * is limited because a chip may never answer. */
 #define SKIP_MAX	64
-/* Maximum age of a telemetry value, ns; older values are not used. Temperatures and values in sysfs
- * are read once per second. */
+/* Maximum age of a telemetry value, ns; older values are not used. Telemetry is read at least once
+ * per second. */
 #define TELEMETRY_NS	3000000000ull
 
 void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rail *rail, int nr)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The probe: opens the backends that detect waits for the GPU, best first, and passes their records
- * on to the caller. The probe finds out what the kernel supports by trying, never by the kernel's
- * version.
+ * on to the caller. What the kernel supports is never derived from its version.
  */
 #include "lib/probe.h"
 
@@ -148,7 +147,7 @@ static int poll_backends(struct jetwatt_probe *p)
  * Open every requested backend that is available. Unless the caller requests it, the module is
  * used only if BPF is not available. A caller that requests more than marks gets an error if only
  * marks are available.
- * Return: 0; the error of the first backend; -EINVAL: no backend was requested.
+ * Return: 0; the error of the first backend that failed; -EINVAL: no requested backend exists.
  */
 static int open_backends(struct jetwatt_probe *p, const struct jetwatt_probe_opts *o)
 {
@@ -283,7 +282,7 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p)
 	}
 	/* The waits that ended JETWATT_HELPER_FILTER_HOLD_NS before @now have arrived. */
 	due = jetwatt_helper_filter_release(&p->own, now, report_probe_wait, p);
-	/* A record that arrives from now on may not wake the reader (emit() in bpf/state.h says
+	/* A record that arrives from now on may not wake the reader (WAKE_NS in bpf/state.h says
 	 * why), so poll again later. */
 	err = more ? set_poll_timer(p, POLL_AGAIN_NS) :
 	      due ? set_poll_timer(p, due > now + POLL_MIN_NS ? due - now : POLL_MIN_NS) : 0;

@@ -53,7 +53,7 @@ struct probe_bpf {
 /* Last warning of libbpf. */
 static _Thread_local char libbpf_warning[160];
 
-/* Store the last warning of libbpf; of several, it is the nearest to the cause. */
+/* Store the last warning of libbpf, for error texts. */
 static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	char line[sizeof(libbpf_warning)];
@@ -92,7 +92,7 @@ static int supported(enum bpf_prog_type prog, enum bpf_map_type map)
 #endif
 }
 
-/* Report why loading or attaching failed, for system calls and uprobes. Return: the error. */
+/* Report why the BPF program cannot be used, for system calls and uprobes. Return: -errno. */
 static int refuse_load(struct jetwatt_probe *p, int err, const char *doing)
 {
 	if (locked_down())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The backend for kernels that cannot trace with BPF, such as JetPack 5's: jetwatt.ko traces the
- * same system calls and sends the same records.
+ * same system calls and sends records of the same waits.
  */
 #include <errno.h>
 #include <linux/jetwatt.h>

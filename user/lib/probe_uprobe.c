@@ -26,7 +26,7 @@
 
 #define FILES_MAX	64	/* libraries to attach to */
 #define LINKS_MAX	(FILES_MAX * 2 * JETWATT_LIBRARY_CALLS_MAX)
-#define SEARCHES_MAX	64	/* maximum number of processes whose maps are read in a search */
+#define SEARCHES_MAX	64	/* maximum number of processes searched for libcuda in one search */
 #define KNOWN_MAX	1024	/* number of slots for processes whose libcuda has uprobes */
 /* number of searches after which all processes are examined again */
 #define RECHECK_SEARCHES	32
@@ -52,8 +52,8 @@
  * @quiet: number of searches in which a process had not waited in libcuda, or DECIDED, and whether
  *	it had called libcuda; indexed by tgid modulo KNOWN_MAX
  * @known: ids of processes whose libcuda has uprobes, indexed by tgid modulo KNOWN_MAX
- * @only: id of the only process to search; 0: search the processes of the BPF map followed or of
- *	@procs; if neither is used, none
+ * @only: if the BPF map followed is not used, id of the process to search; 0: search those of
+ *	@procs
  * @next: key in the BPF map followed at which the next search continues
  * @searches: number of searches
  * @callbacks: uprobes on functions of the processes that libcuda calls

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Reads /proc, cgroupfs and tracefs to decide which processes to watch. */
+/* Reads properties of processes, cgroups and namespaces: see process_tree.h. */
 #include "lib/process_tree.h"
 
 #include <ctype.h>

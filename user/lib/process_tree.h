@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Properties of processes, cgroups and namespaces from /proc, cgroupfs and tracefs. The backends of
- * the probe use these functions to decide which processes to watch.
+ * Properties of processes, cgroups and namespaces from /proc, cgroupfs and tracefs. For the probe
+ * and its backends.
  */
 #ifndef JETWATT_LIB_PROCESS_TREE_H
 #define JETWATT_LIB_PROCESS_TREE_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Parsers of replies, events and acks, one function per message. A field whose attribute is absent
- * stays 0, or UINT32_MAX if it is the parent of a rail or the rail of an energy counter. Each
- * function requires the attributes without which its message is useless, and returns -EBADMSG if
- * one of these is absent.
+ * Parsers of all messages except batches, one function per message. A field whose attribute is
+ * absent is 0; but the parent of a rail and the rail of an energy counter are UINT32_MAX, and the
+ * size of a record of waits is RECORD_SIZE. A function returns -EBADMSG if an attribute is absent
+ * without which its message is useless.
  */
 #include "lib/parse.h"
 

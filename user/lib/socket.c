@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Netlink sockets with extended acks and large receive buffers, and the loop that receives
- * messages.
+ * Netlink sockets with extended acks: creation, reception of one datagram, and dispatch of the
+ * queued messages.
  */
 #include "lib/lib.h"
 

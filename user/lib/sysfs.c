@@ -33,7 +33,7 @@ struct jetwatt_sysfs {
 	unsigned int readings;
 };
 
-/* List the numbers N of hwmonN in ascending order, which is the order of registration. */
+/* List the numbers N of hwmonN in ascending order. */
 static int hwmon_devices(const struct jetwatt_sysfs *fs, unsigned int *nr)
 {
 	DIR *dir = opendir(fs->hwmon);
@@ -74,7 +74,7 @@ static int is_named(const char *device, const char *name, size_t len)
 	return strlen(line) == len && !memcmp(line, name, len);
 }
 
-/* Read a number from a file. Return: 0; -ENOENT: no such file, or the file contains no number. */
+/* Read a number from a file. Return: 0; -ENOENT: the file cannot be read or contains no number. */
 static int read_number(const char *path, int64_t *v)
 {
 	FILE *f = fopen(path, "re");

@@ -21,8 +21,8 @@
 #define JETWATT_TRACE_FULL	(64 << 10)
 #define JETWATT_TRACE_AGE_NS	1000000000ull
 /*
- * Maximum length of a block, bytes. No block is longer: a batch, of less than 3 MiB, is added only
- * to a block of about JETWATT_TRACE_FULL bytes or less.
+ * Maximum length of a block, bytes. No block is longer: its last batch has less than 3 MiB, and the
+ * rest of the block less than 1 MiB.
  */
 #define JETWATT_TRACE_MAX	(4 << 20)
 
@@ -40,7 +40,7 @@ enum {
 
 /* Flags of a wait. */
 enum {
-	/* flag of a wait's record: same process, thread and call as the previous wait */
+	/* flag of a wait's record: same cgroup, process, thread and call as the previous wait */
 	JETWATT_TRACE_SAME = 1,
 	JETWATT_TRACE_LAUNCHED = 2,	/* flag of a wait's record: the record contains launches */
 	/* flag of a wait's record: the record contains a number of lost waits */
@@ -111,8 +111,7 @@ void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, cons
  */
 void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uint32_t n);
 
-/* Bytes to decode. @bad: 1 if the bytes ended too early or were invalid; all numbers decoded
- * after that are 0. */
+/* Bytes to decode. @bad: 1 if the bytes ended too early or were invalid. */
 struct jetwatt_trace_view {
 	const uint8_t *at, *end;
 	int bad;

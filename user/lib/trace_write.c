@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Encodes the records of a trace, one function per kind. trace_writer.c writes the blocks. */
+/* Encodes the records that callers add to a trace, one function per kind of record. */
 #include "lib/trace_writer.h"
 
 #include <errno.h>
