@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Save, apply, verify, restore, forget: board.h says what each does. The functions are called by
- * the verbs, jetwattd and jetwatt-knobs; they are built on lease.c, saved.c, switch.c and
- * check.c. */
+/* Check, save, apply, verify, restore and forget modes: board.h says what each function does. */
 #include "board/knobs.h"
 
 #include <errno.h>
@@ -224,7 +222,7 @@ static int report_nothing_saved(const struct jetwatt_board *b, struct jetwatt_er
 	jetwatt_board_error_set(err, -ENOENT, "nothing to restore");
 	jetwatt_error_why(err,
 			  "no mode was applied in this boot, or the board was restored already: "
-			  "%s has no saved state",
+			  "%s has no saved state of this boot",
 			  b->state);
 	return -ENOENT;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The board: its knobs, its power modes, the rails of its total power. Saves the knobs, applies
- * a mode, verifies it and restores the saved state. Only this directory writes sysfs.
+ * The board: its knobs, power modes and power sensors, the rails of its total power, and the
+ * freezers of jobs. Saves the knobs, applies a mode, verifies it and restores the saved state. Only
+ * this directory writes sysfs.
  *
  * A knob is a setting that a power mode fixes: the number of online cores, or the limits of a
  * clock; JETWATT_KNOB_ROWS() of jetwatt.h lists them. A level is one value that a knob can have.
@@ -29,10 +30,10 @@ typedef int (*jetwatt_board_write_fn)(const char *path, const char *text, void *
  * struct jetwatt_board_roots - directories and helpers; NULL: the default
  * @sys: root of sysfs, "/sys"
  * @proc: root of procfs, "/proc"
- * @state: directory of the saved states and the lease, "/var/lib/jetwatt"
+ * @state: directory of the saved states and the leases, "/var/lib/jetwatt"
  * @etc: directory of nvpmodel.conf and nv_tegra_release, "/etc"
- * @write: callback that writes the files in sysfs in place of open(2) and write(2): a helper with
- *	more privileges, or a test whose knob refuses a value
+ * @write: callback that writes the files of knobs and sensors in place of open(2) and write(2);
+ *	used by tests, for instance of a knob that refuses a value
  * @arg: passed to @write
  * @knobs: socket of jetwatt-knobs, which then applies, verifies, restores and forgets modes and
  *	opens freezers for this process; jetwatt_board_save() and the functions for the sensors do
@@ -162,8 +163,8 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err);
  * jetwatt_board_apply() - save the knobs, write a mode in a safe order, and read it back
  *
  * If a knob refuses a value, or reads back another value, all knobs are rolled back to their values
- * before this call. The function takes the lease as jetwatt_board_save() does. The function blocks
- * until the knobs read back as written, for at most 0.4 s.
+ * before this call. The function takes the lease as jetwatt_board_save() does. After writing and
+ * after rolling back, the function waits at most 0.4 s until the knobs read back as written.
  *
  * Return: 0; -EINVAL: not a mode of this board; -EBUSY, -EAGAIN, -EBADMSG: as jetwatt_board_save();
  * -EPERM: as jetwatt_board_save(), or a knob may not be written, and all knobs are rolled back;

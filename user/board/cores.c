@@ -204,7 +204,7 @@ static const char *cores_load(struct jetwatt_board *b, enum jetwatt_knob k, cons
 	for (i = 0; i < b->cpus && b->cpu[i].id != id; i++)
 		;
 	if (i == b->cpus || on > 1 || b->saved.named[i])
-		return "the saved state names a CPU that this board does not have";
+		return "the saved state has an unknown, repeated or invalid CPU";
 	b->saved.online[i] = on;
 	b->saved.named[i] = true;
 	return NULL;
@@ -214,7 +214,7 @@ static const char *cores_loaded(const struct jetwatt_board *b)
 {
 	for (int i = 0; i < b->cpus; i++)
 		if (!b->saved.named[i] || (b->cpu[i].fixed && !b->saved.online[i]))
-			return "the saved state does not name every CPU of this board";
+			return "a CPU is missing from the saved state, or wrongly offline in it";
 	return NULL;
 }
 

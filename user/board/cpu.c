@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The knob "cpu": the clock of all online cores, set through every cpufreq policy, in kHz. */
+/* The knob "cpu": the clock of all online cores, set through the cpufreq policies, in kHz. */
 #include "board/knobs.h"
 
 #include <dirent.h>

@@ -187,7 +187,7 @@ const char *jetwatt_devfreq_load(struct jetwatt_board *b, enum jetwatt_knob k, c
 	if (!*matched || !jetwatt_lack_not(b, k))
 		return NULL;
 	if (strcmp(name, b->device[k]) || r->known || min > max)
-		return "the saved state is of another devfreq device";
+		return "the saved state has an unknown, repeated or invalid clock range";
 	*r = (struct jetwatt_knob_range){ true, min, max };
 	return NULL;
 }

@@ -10,7 +10,7 @@
  *	cgroup /batch.slice
  *	sum 1c291ca3
  *
- * A process never changes the record of another live process.
+ * A process changes no intact record of another live process.
  */
 #include "board/knobs.h"
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Levels as the boards' drivers list them in JetPack 5: CPU in kHz, GPU and EMC in Hz; ends with
- * 0. */
+/* Levels as the boards' drivers list them (AGX boards: in JetPack 5), CPU in kHz, GPU and EMC in
+ * Hz; ends with 0. */
 static const uint64_t agx_orin_cpu[] = {
 	115200, 192000, 268800, 345600, 422400, 499200, 576000, 652800, 729600, 806400, 883200,
 	960000, 1036800, 1113600, 1190400, 1267200, 1344000, 1420800, 1497600, 1574400, 1651200,

@@ -104,7 +104,7 @@ static void find_chip(const struct jetwatt_board *b, struct settings *s, const c
 	find_adapter(b, s, nr);
 }
 
-/* Read the settings of all power sensors and of their buses. */
+/* Read the settings of the sensors of the drivers ina3221 and ina238, and of their buses. */
 static void sensors_read(const struct jetwatt_board *b, struct settings *s)
 {
 	static const char * const driver[] = { "ina3221", "ina238" };
@@ -246,8 +246,8 @@ static int sensors_write(const struct jetwatt_board *b, const struct settings *s
 	return first;
 }
 
-/* Check whether the chips that are in @s have its settings now. @exact: compare update_interval
- * too, which a chip rounds to the nearest time that it supports. */
+/* Check whether the chips and adapters that are in @s have its settings now. @exact: compare
+ * update_interval too, which a chip rounds to the nearest time that it supports. */
 static bool sensors_match(const struct jetwatt_board *b, const struct settings *s, bool exact)
 {
 	struct settings now;

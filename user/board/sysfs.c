@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Read and write files that hold one value. */
+/* Read and write files of sysfs. */
 #include "board/knobs.h"
 
 #include <errno.h>
