@@ -27,7 +27,8 @@ static void print_exact(FILE *f, double v)
 	fprintf(f, ",%s", text);
 }
 
-/* Refuse rows that the reader would refuse. *@measured: set to true if the rows have times. */
+/* Refuse incomplete modes, and times, powers and errors that the reader would refuse. *@measured:
+ * set to true if the rows have times. */
 static int check_rows(const struct jetwatt_row *row, size_t n, bool *measured)
 {
 	*measured = n && !isnan(row[0].time_ms);

@@ -143,7 +143,8 @@ static int become_owner(const struct jetwatt_db_owner *o, struct jetwatt_db_righ
 	return rc;
 }
 
-/* Create the directories of a path, each with the rights of the owner of its parent. */
+/* Create the directories of a path. Root uses the rights of the user whom
+ * jetwatt_db_owner_find() finds. */
 static int make_dirs(const char *path, struct jetwatt_error_text *err)
 {
 	struct jetwatt_db_rights rights;

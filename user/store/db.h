@@ -31,7 +31,7 @@ struct jetwatt_db;
  * @when_ms: time of the measurement, in ms since 1970; 0: not known
  * @key: hash of the content, so that a measurement that is added twice is stored once. The
  *	database sets the key; it is ignored when a row is added
- * @source: number of the device, if rows of several devices are read; else 0
+ * @source: number of the row's device and workload, if rows of several are read; else 0
  */
 struct jetwatt_db_row {
 	struct jetwatt_row row;
@@ -98,9 +98,9 @@ int jetwatt_db_add(struct jetwatt_db *db, int64_t id, const struct jetwatt_db_ro
  * Return: number of deleted rows; errors as jetwatt_db_open(). */
 int jetwatt_db_forget(struct jetwatt_db *db, int64_t id, size_t keep, struct jetwatt_error_text *err);
 
-/* Read all rows of a workload that this device measured, in the order in which they were added.
- * Rows without a time (imported from a file) come first. The caller frees *row. Return: number of
- * rows; negative errno. */
+/* Read the rows of a workload that this device measured, in the order in which they were added.
+ * Rows without a time (imported from a file) come first; rows with invalid values are skipped. The
+ * caller frees *row. Return: number of rows; negative errno. */
 int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **row,
 		    struct jetwatt_error_text *err);
 

@@ -70,7 +70,7 @@ struct jetwatt_db_rights jetwatt_db_become_owner(const struct jetwatt_db *db);
 int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text *err,
 		       const char *what, ...) __attribute__((format(printf, 4, 5)));
 
-/* Run statements that return no rows. Return: SQLite's result code. */
+/* Run statements, and ignore their rows. Return: SQLite's result code. */
 int jetwatt_db_run(struct jetwatt_db *db, const char *sql);
 
 /* Begin a transaction that excludes other writers. jetwatt_db_end() commits it, or rolls it back if

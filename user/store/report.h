@@ -33,7 +33,7 @@ struct jetwatt_report_file {
  * struct jetwatt_board_report - a board report that has been read
  * @top: the JSON document, for data that is only displayed
  * @file, @nr_files: the files, ascending by path, without duplicates
- * @rail, @nr_rails: the rails that the module listed; 0: the module was not loaded
+ * @rail, @nr_rails: the rails that the module listed; none if the module was not loaded
  * @chip, @nr_chips: the sensor chips that the module listed
  */
 struct jetwatt_board_report {
