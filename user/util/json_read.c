@@ -157,7 +157,7 @@ static const char *json_string(struct json_reader *r)
 		if (c != '\\')
 			*r->pool++ = (char)c;
 		else if (json_escape(r))
-			return json_refuse(r, "an escape sequence that JSON does not have");
+			return json_refuse(r, "an escape sequence that is invalid or \\u0000");
 	}
 	if (r->at == r->end)
 		return json_refuse(r, "a string without its end");

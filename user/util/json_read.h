@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Strict JSON parser (RFC 8259) for files from untrusted sources: size and nesting depth are
- * limited, and errors name their line.
+ * JSON parser (RFC 8259) for files from untrusted sources: size and nesting depth are limited, the
+ * escape \u0000 is refused, and errors name their line.
  */
 #ifndef JETWATT_UTIL_JSON_READ_H
 #define JETWATT_UTIL_JSON_READ_H

@@ -26,7 +26,7 @@ static int socket_in_use(const struct sockaddr_un *at, int type)
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
-	/* If the check fails, assume that a process listens on the socket. */
+	/* Without a socket for the check, assume that a process listens. */
 	if (fd < 0)
 		return 1;
 	refused = connect(fd, (const struct sockaddr *)at, sizeof(*at)) ? errno : 0;

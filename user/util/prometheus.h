@@ -39,9 +39,9 @@ int jetwatt_prometheus_select(struct jetwatt_prometheus_selector *s, const char 
  * @s: the samples to add up
  * @sum: receives the sum; NaN or infinite if the value of a selected sample is
  *
- * White space at the beginning or end of a line is ignored. Any line that does not have
- * the format makes the whole exposition invalid, as in Prometheus. The last line must end with a
- * line feed, so a truncated exposition is not mistaken for a whole one.
+ * White space at the beginning or end of a line is ignored. A line that is neither a sample nor
+ * empty nor a comment makes the whole exposition invalid, as in Prometheus. The last line must end
+ * with a line feed, so that an exposition that ends within a line is refused.
  *
  * Return: number of selected samples, 0 if there are none; -EBADMSG: @text does not have the
  * format.
@@ -50,8 +50,8 @@ long jetwatt_prometheus_sum(const char *text, size_t len,
 			    const struct jetwatt_prometheus_selector *s, double *sum);
 
 /*
- * Parse a number as the format has it: decimal, with an optional exponent, or NaN, +Inf or -Inf in
- * any case. Blanks around it are ignored. Return: 0; -EINVAL.
+ * Parse a number as the format has it: decimal, with an optional exponent, or NaN, Inf, +Inf or
+ * -Inf in any case. Blanks around it are ignored. Return: 0; -EINVAL.
  */
 int jetwatt_prometheus_number(const char *text, size_t len, double *v);
 

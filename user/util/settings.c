@@ -87,7 +87,7 @@ static const char *setting_from_file(const char *path, const char *name, char *b
 	fclose(f);
 	found = jetwatt_settings_find(text, n, name, buf, len, &bad);
 	if (bad)
-		jetwatt_notice("%s: line %u is ignored: not a setting that this version knows",
+		jetwatt_notice("%s: line %u is ignored: not a valid setting of this version",
 				   path, bad);
 	return found;
 }

@@ -14,14 +14,14 @@
  *	$XDG_CONFIG_HOME/jetwatt/jetwatt.conf (or ~/.config) and /etc/jetwatt/jetwatt.conf
  * @buf, @len: gets the value
  *
- * Unknown lines are ignored after a note about the first one of a file, because a file may be used
- * with several versions.
+ * Unknown and invalid lines are ignored after a note about the first one of a file, because a file
+ * may be used with several versions.
  * Return: @buf; NULL: not set, or empty.
  */
 const char *jetwatt_settings_get(const char *name, char *buf, size_t len);
 
 /* Get the value of a setting as jetwatt_settings_get() does, but from the text of one file. @bad:
- * set to the number of the first unknown line, 0: all lines are known. Return: @buf; NULL. */
+ * set to the number of the first unknown or invalid line, 0: none. Return: @buf; NULL. */
 const char *jetwatt_settings_find(const char *text, size_t size, const char *name, char *buf,
 				  size_t len, unsigned int *bad);
 
