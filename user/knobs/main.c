@@ -52,7 +52,7 @@ static int usage(int status)
 		"  --socket PATH  socket for requests (" JETWATT_REMOTE_SOCKET ")\n"
 		"  --user NAME    user that may connect, besides root (" USER ")\n"
 		"  --conf FILE    jetwattd's policy, which names the cgroups that may be frozen\n"
-		"  --restore      restore the board and exit\n"
+		"  --restore      thaw the jobs, restore the board and exit\n"
 		"  --root DIR     use /sys, /proc, /etc and /var/lib below DIR\n");
 	return status;
 }

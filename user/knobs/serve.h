@@ -35,8 +35,8 @@ struct jetwatt_knobs_client {
  *	every second
  * @applied: number of modes applied since the program started
  * @restored: number of restores since then
- * @refused: number of requests refused since then; a verify that finds another value and a request
- *	without a saved state to work on are not counted
+ * @refused: number of requests refused since then; errors -ESTALE (a knob has another value) and
+ *	-ENOENT (nothing is saved, or no such cgroup) are not counted
  * @strangers: number of connections refused since then, because the user may not connect or all
  *	slots are in use
  */
@@ -54,8 +54,8 @@ struct jetwatt_knobs {
 void jetwatt_knobs_accept(struct jetwatt_knobs *k, int listen);
 /* Receive a request and respond, or handle the end of a connection. */
 void jetwatt_knobs_receive(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c);
-/* Restore the saved state of the board. Return: 0, also if no mode was applied; negative errno
- * if the restore failed, which has been reported at the first attempt. */
+/* Restore the saved state of the board. Return: 0, also if no mode was applied, or by another
+ * process; negative errno if the restore failed, which has been reported at the first attempt. */
 int jetwatt_knobs_restore(struct jetwatt_knobs *k);
 
 #endif
