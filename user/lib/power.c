@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Converts the series of a sample to the power of each rail, the clocks and the telemetry values.
- * Part of the join.
+ * Converts the series of a sample to the power of each rail, and adds the clocks and telemetry
+ * values. Part of the join.
  *
  * The module reads bus voltages in rotation, so most samples use a bus voltage that is several
  * ticks old. An old bus voltage is accurate enough: bus voltages change by millivolts when currents
