@@ -181,7 +181,7 @@ int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode
  * a file cannot be read. */
 int jetwatt_board_throttled(const struct jetwatt_board *b);
 
-/* Check that every knob has the value of @mode. Return: 0; -ESTALE: a knob, which @err names, has
+/* Check that the knobs have the values of @mode. Return: 0; -ESTALE: a knob, which @err names, has
  * another value, or its clock is above its cap; -EINVAL: not a mode of this board; other negative
  * errno. */
 int jetwatt_board_verify(struct jetwatt_board *b, const struct jetwatt_mode *mode,
