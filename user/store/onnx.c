@@ -13,8 +13,8 @@
 
 #include "store/onnx_read.h"
 
-/* Maximum number of bytes that are read, without weights: the largest networks have some
- * megabytes. */
+/* Maximum number of bytes that are read; the values of large tensors are skipped. The largest
+ * networks have some megabytes of other data. */
 #define READ_MAX	(256ull << 20)
 #define NAME_MAX_LEN	4096
 

@@ -86,7 +86,8 @@ static int take_file(struct report_reader *r, const struct jetwatt_json_value *v
 	if (!f->path)
 		return report_refuse(r, v, "a file without a path");
 	if (!report_path_ok(f->path))
-		return report_refuse(r, v, "an invalid path, or one outside /sys, /proc, /etc, /var/lib");
+		return report_refuse(r, v,
+				     "a path outside /sys, /proc, /etc, /var/lib, or invalid");
 	f->data = r->at;
 	if (text) {
 		append_bytes(r, text, strlen(text));
