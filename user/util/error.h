@@ -35,7 +35,7 @@ int jetwatt_error_report(int code, const char *why, const char *fix, const char 
 /* Print the error @e of a function that returned the negative errno @err. Return: exit status. */
 int jetwatt_error_board(int err, const struct jetwatt_error_text *e);
 
-/* Print an information that is not an error; with -q print nothing. */
+/* Print a notice, which is not an error; print nothing after jetwatt_error_quiet(1). */
 void jetwatt_notice(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /* Return a fix that usually helps against an errno, positive or negative; NULL: none. */
