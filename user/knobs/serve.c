@@ -87,7 +87,7 @@ static void client_refuse(struct jetwatt_knobs *k, struct jetwatt_knobs_client *
 {
 	char answer[JETWATT_REMOTE_RESPONSE];
 
-	/* serve.h says which errors are counted. */
+	/* serve.h says which errors are not counted. */
 	k->refused += rc != -ESTALE && rc != -ENOENT;
 	snprintf(answer, sizeof(answer), "no %d\n%s\n%s\n%s", -rc, e->what, e->why, e->fix);
 	client_send(k, c, answer);
