@@ -54,8 +54,9 @@ struct jetwatt_knobs {
 void jetwatt_knobs_accept(struct jetwatt_knobs *k, int listen);
 /* Receive a request and respond, or handle the end of a connection. */
 void jetwatt_knobs_receive(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c);
-/* Restore the saved state of the board. Return: 0, also if no mode was applied, or by another
- * process; negative errno if the restore failed, which has been reported at the first attempt. */
+/* Restore the saved state of the board. Return: 0, also if no mode was applied, or if another
+ * process holds the lease; negative errno if the restore failed, which has been reported at the
+ * first attempt. */
 int jetwatt_knobs_restore(struct jetwatt_knobs *k);
 
 #endif
