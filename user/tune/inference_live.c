@@ -90,7 +90,7 @@ static int live_fill_words(struct live *v, uint32_t size)
 	return v->argv ? 0 : -ENOMEM;
 }
 
-/* Stop the job and close the session. */
+/* Stop the command, if there is one, and close the session. */
 static void live_stop(struct live *v)
 {
 	jetwatt_child_stop(&v->w.child);
@@ -99,8 +99,8 @@ static void live_stop(struct live *v)
 	v->runs = 0;
 }
 
-/* Start the job with minibatches of @size samples, unless the job runs with this size already.
- * Return: 0, exit code. */
+/* Start the command with minibatches of @size samples, or attach to the running job; do nothing if
+ * this has been done for @size. Return: 0, exit code. */
 static int live_start(struct live *v, uint32_t size)
 {
 	struct jetwatt_args_job job = *v->job;
@@ -137,8 +137,8 @@ static int live_measure(struct live *v, const struct jetwatt_cell *c, const char
 	return err ? err : jetwatt_strategy_search_add(&v->search, c);
 }
 
-/* Measure the best plan for longer; repeat with the next best plan until a plan meets the limits.
- * Return: 0, exit code. */
+/* Measure the best plan for longer, up to VERIFY_MAX times, until the best plan meets the limits in
+ * its longer measurement. Return: 0, exit code. */
 static int live_verify(struct live *v)
 {
 	struct jetwatt_workload_data *t = &v->search.known.work[0];

@@ -28,8 +28,8 @@ struct jetwatt_mode_guard {
 int jetwatt_mode_guard_open(struct jetwatt_mode_guard *g, struct jetwatt_board *board);
 
 /*
- * Do the same as jetwatt_mode_guard_open(); also take the lease and save every knob, so that
- * anything that prevents a switch is found before a job is started. Return: 0, exit code.
+ * Do the same as jetwatt_mode_guard_open(); also take the lease and save every knob, so that an
+ * error of these steps is reported before a job is started. Return: 0, exit code.
  */
 int jetwatt_mode_guard_hold(struct jetwatt_mode_guard *g, struct jetwatt_board *board);
 /* Apply a mode. Return: 0, exit code. */

@@ -58,7 +58,8 @@ struct jetwatt_mode_table {
 	struct jetwatt_mode_table_work work[JETWATT_OBSERVED_WORKS];
 };
 
-/* Read the files that @t names. Return: 0; exit code, after printing the error. */
+/* Read the files that @t names, and learn the priors from the references. Return: 0; exit code,
+ * after printing the error. */
 int jetwatt_mode_table_load(struct jetwatt_mode_table *t);
 /* Free the contents of @t. */
 void jetwatt_mode_table_free(struct jetwatt_mode_table *t);

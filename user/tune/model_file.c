@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Largest model file that is read, in bytes; the largest model takes a twentieth of this size. */
+/* Largest model file that is read, in bytes; the largest model takes less than a tenth of this. */
 #define FILE_MAX	(1 << 20)
 
 int jetwatt_model_file_read(const char *path, struct jetwatt_fitted **f)

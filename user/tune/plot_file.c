@@ -92,8 +92,7 @@ int jetwatt_plot_front(const char *path, const struct jetwatt_tuner *l,
 		for (size_t i = 0; i < b->presets->nr; i++) {
 			struct jetwatt_prediction is;
 
-			/* A preset that switches off other parts of the GPU than are off now is not
-			 * predicted. */
+			/* With other parts of the GPU gated, time and power differ from the prediction. */
 			if (b->reboot[i])
 				continue;
 			jetwatt_preset_compare_reading(b, l, i, &is);

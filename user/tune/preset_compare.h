@@ -35,8 +35,8 @@ struct jetwatt_preset_compare {
 int jetwatt_preset_compare_open(struct jetwatt_preset_compare *b, struct jetwatt_tuner *l,
 			  const struct jetwatt_board *board, const char *path);
 
-/* Set @p to the measurements of preset @i, or to the prediction of the preset if it was not
- * measured. Return: 1: measured, 0: predicted. */
+/* Set @p to the mean of the measurements of preset @i, or to its prediction if it was not measured.
+ * Return: 1: measured, 0: predicted. */
 int jetwatt_preset_compare_reading(const struct jetwatt_preset_compare *b, const struct jetwatt_tuner *l,
 			     size_t i, struct jetwatt_prediction *p);
 

@@ -14,7 +14,7 @@
 #include "tune/profile_store.h"
 #include "util/error.h"
 
-/* Columns for the command in a table line, so that the line has 80 columns. */
+/* Columns for the command in a table line, so that the line fits in 80 columns. */
 #define COMMAND_WIDTH	33
 
 static int profiles_open_db(const char *path, struct jetwatt_db **db)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* Relative standard error of the time of a prefill that was not measured in the mode. */
+/* Relative standard error of time and power of a prefill that was not measured in the mode. */
 #define UNSEEN_SD	0.3
 
 int jetwatt_token_mix_of(const struct jetwatt_step_costs *c, size_t n, double tokens,

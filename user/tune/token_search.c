@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Searches the mode of a language model's server. With the objective time and a power budget, the plan
- * chooses modes for least time per token, otherwise modes to learn the whole grid: all but RESERVE of
- * the modes for least time under a power budget without a limit of a latency, else half of them. Then
- * the best candidate is measured until the best candidate is a measured one.
+ * Searches the best mode for a language model's server. First the plan chooses modes to measure:
+ * for least time per token if the objective is time under a power budget, otherwise to learn the
+ * whole grid. Then the best candidate is measured, or verified if it was measured before, until the
+ * best candidate is a verified one.
  */
 #include "tune/token_search.h"
 
@@ -17,8 +17,9 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* With the objective time, a power budget and no limit of a latency: number of modes reserved for candidates that are
- * only predicted, if more than RESERVE + 3 modes may be measured. */
+/* With the objective time, a power budget and no limit of a latency: number of modes reserved for
+ * the best candidates, if more than RESERVE + 3 modes may be measured. In other queries half of the
+ * modes are reserved. */
 #define RESERVE		2
 /* Largest number of verified modes. */
 #define VERIFIED_MAX	16

@@ -15,7 +15,7 @@
  * struct jetwatt_verify - the result
  * @index: index of the chosen candidate
  * @predicted: prediction of the chosen candidate before the verification
- * @proof: last measurement of the chosen candidate
+ * @proof: measurement of the chosen candidate
  * @proven: 1: the measurement @proof is within the budget
  */
 struct jetwatt_verify {
