@@ -70,7 +70,7 @@ int jetwatt_cmd_daemon(int argc, char **argv)
 	jetwatt_args_parse_with("daemon", "[status]\nmetrics [openmetrics]\nbudget WATTS|policy\npause\nresume",
 			   "Query and control jetwattd.\v"
 			   "\"budget WATTS\" is in force until jetwattd ends or \"budget policy\" "
-			   "is sent. \"pause\" restores the knobs, and jetwattd does nothing until "
+			   "is sent. \"pause\" restores the knobs, and jetwattd sets no knob until "
 			   "\"resume\".",
 			   options, daemon_parse, group, argc, argv, &in);
 	if (!*in.line)

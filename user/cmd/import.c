@@ -30,9 +30,9 @@ struct import_input {
 static const struct argp_option options[] = {
 	{ "command", COMMAND, "TEXT", 0, "Command that was measured; default: the name of the file", 0 },
 	{ "batch", BATCH, "N", 0, "Samples per minibatch, if the file has no column batch", 0 },
-	{ "board", BOARD, "NAME", 0, "Board on which the file was measured; default: this board", 0 },
+	{ "board", BOARD, "NAME", 0, "Board on which the file was measured; default: this board, if it is a Jetson", 0 },
 	{ "release", RELEASE, "TEXT", 0, "Software release of that board; default: that of this board, or empty if --board is given", 0 },
-	{ "into", INTO, "PROFILE", 0, "Add the rows to this existing profile", 0 },
+	{ "into", INTO, "PROFILE", 0, "Add the rows to this existing profile; rows of another minibatch size form their own", 0 },
 	{ "json", JSON, NULL, 0, "Print the numbers of rows and of new rows as JSON", 0 },
 	{ 0 }
 };

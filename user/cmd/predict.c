@@ -212,7 +212,7 @@ static size_t find_front(const struct jetwatt_tuner *l, size_t *at)
 	return n > 0 ? n : 0;
 }
 
-/* Count the modes that have a knob outside the range of the measured modes. */
+/* Count the predictions with a knob or the minibatch size outside the range of the measurements. */
 static size_t count_beyond(const struct jetwatt_tuner *l)
 {
 	size_t n = 0;

@@ -114,7 +114,7 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 		jetwatt_args_one_job(&in->job, !in->trigger);
 		if (in->trigger && in->job.argv)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
-					       "start the command first, then run jetwatt record --trigger WHAT -p PID",
+					       "start the command first, then run jetwatt record --trigger CAUSE -p PID",
 					       "--trigger cannot be combined with a command"));
 		if (in->trigger && in->units.nr)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,

@@ -7,7 +7,7 @@
 #include "util/args.h"
 
 /* Print the summary of the run @m of the trace @r, and the figures of its work units. @json: 1: as JSON.
- * Return: exit code. */
+ * Return: 0, exit code. */
 int jetwatt_run_figures(const struct jetwatt_replay *r, const struct jetwatt_run_energy *m, int json,
 			const struct jetwatt_args *a);
 

@@ -151,7 +151,7 @@ int jetwatt_tuner_others(struct jetwatt_tuner *l)
 	err = jetwatt_tuner_add_cross_device(l, row, (size_t)n);
 	free(row);
 	if (!err && !l->silent)
-		jetwatt_notice("%d modes of this workload are known from other devices", n);
+		jetwatt_notice("%d modes of this workload are known from other devices or releases", n);
 	/* The result 1 means that there are too few rows, or the predictor does not use them. */
 	return err < 0 ? -err : 0;
 }

@@ -29,12 +29,12 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must);
 
 /*
  * Read rows of the same workload from the database, and rows of the same workload from other
- * devices as a prior. Return: 0, exit code.
+ * devices or releases as a prior. Return: 0, exit code.
  */
 int jetwatt_tuner_reuse(struct jetwatt_tuner *l);
 
-/* Read rows of the same workload on other devices from the database as a prior. Return: 0, exit
- * code. */
+/* Read rows of the same workload on other devices or releases from the database as a prior.
+ * Return: 0, exit code. */
 int jetwatt_tuner_others(struct jetwatt_tuner *l);
 
 /*

@@ -388,7 +388,7 @@ int jetwatt_cmd_compare(int argc, char **argv)
 
 	jetwatt_args_parse("compare", "TRACE TRACE",
 			   "Show which quantities differ between two recorded runs.\v"
-			   "* marks a change with a confidence of at least 99 % (bootstrap) and an "
+			   "* marks a change with a confidence of at least 99 % and, per minibatch, an "
 			   "effect that is at least small (Cliff's delta).", options, compare_parse, argc, argv, &in);
 	err = jetwatt_minibatch_table_read(&rows[0], in.trace[0]);
 	if (!err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compares two autocorrelated series: relative change of the mean with a 95 % interval by a
- * bootstrap over block means, and Cliff's delta.
+ * Compares two autocorrelated series, by a bootstrap over block means and Cliff's delta, or two
+ * values with standard errors.
  */
 #include "cmd/compare/effect_size.h"
 
@@ -13,14 +13,14 @@
 
 #include "model/order.h"
 
-/* Number of blocks per series; the means of long blocks are nearly independent. */
+/* Largest and smallest number of blocks per series; means of long blocks are nearly independent. */
 #define BLOCKS_MAX	20
 #define BLOCKS_MIN	6
 #define NORMAL_95	1.96	/* 95 % of a normal distribution are within this many standard deviations */
 #define RESAMPLES	4000
 
-/* Split a series of values into equal blocks and store the mean of each block. Return: number of
- * blocks. */
+/* Split a series of values into at most BLOCKS_MAX blocks of nearly equal length, and store the
+ * mean of each block. Return: number of blocks. */
 static int block_means(const double *v, size_t n, double *mean)
 {
 	int k = n < BLOCKS_MAX ? n : BLOCKS_MAX;

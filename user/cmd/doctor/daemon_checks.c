@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checks of jetwattd, jetwatt-knobs and their systemd units, and of other programs that set clocks.
+ * Checks of jetwattd, jetwatt-knobs and jetwatt's systemd units, and of other programs that set
+ * clocks.
  */
 #include "cmd/doctor/doctor.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The checks of jetwatt doctor on this board: kernel, board, module, chips, rails, access,
- * overhead, probe backends, saved state, profiles. Each check_*() function reports its findings
- * with jetwatt_doctor_finding().
+ * The checks of jetwatt doctor on this board, from the kernel to the profile database. The
+ * check_*() functions report their findings with jetwatt_doctor_finding().
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -358,7 +357,7 @@ static void check_saved(struct jetwatt_doctor *d)
 		say(d, WARN, 0, "state", "sudo jetwatt doctor", "not checked: %s", strerror(-saved));
 	else if (!saved)
 		say(d, OK, 0, "state", NULL,
-		    "no saved state: jetwatt has not changed the power mode");
+		    "no saved state: no mode of jetwatt is applied");
 	else if (owner)
 		say(d, OK, 0, "state", NULL, "process %d controls the knobs, and will restore them", owner);
 	else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * jetwatt doctor: shared state and entry points of the checks. Findings are printed one per line,
- * or collected as the JSON array "checks". A finding of level FAIL sets the exit status; a finding
- * of level WARN does not.
+ * jetwatt doctor: shared state and entry points of the checks. Findings are printed as text, or
+ * collected as the JSON array "checks". A finding of level FAIL sets the exit status, except with
+ * --report; a finding of level WARN does not.
  */
 #ifndef JETWATT_CMD_DOCTOR_DOCTOR_H
 #define JETWATT_CMD_DOCTOR_DOCTOR_H
@@ -61,8 +61,8 @@ void jetwatt_doctor_checks(struct jetwatt_doctor *d);
  * Return: exit status. */
 int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid);
 
-/* daemon_checks.c: check jetwattd, jetwatt-knobs, their systemd units, and other programs that set
- * clocks. */
+/* daemon_checks.c: check jetwattd, jetwatt-knobs, jetwatt's systemd units, and other programs that
+ * set clocks. */
 void jetwatt_doctor_daemon(struct jetwatt_doctor *d);
 
 /* shunts.c: warn about rails whose shunt resistance is unknown, and print the module parameter that

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt doctor --replay: unpacks the board files of a report into a directory, and shows the
- * rails, knobs and modes that this version finds there.
+ * board's rails, knobs and presets as this version finds them.
  */
 #include "cmd/doctor/report.h"
 

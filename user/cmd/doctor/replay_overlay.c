@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writes the reported power sensors as a device tree overlay for the simulated board (format of
- * tests/sim/boards): each i2c bus that has a power sensor, with the simulated adapter, and on it the
- * sensors and channels with their reported properties, except phandles and supplies.
+ * tests/sim/boards): the board's model, and each i2c bus that has a power sensor, with the
+ * simulated adapter, and on it the sensors and channels with their reported properties, except
+ * phandles and supplies.
  */
 #include "cmd/doctor/report.h"
 

@@ -59,7 +59,7 @@ static void report_left_out(struct jetwatt_gather *g, const struct jetwatt_docto
 	jetwatt_json_array(&g->j, "left_out");
 	if (!d->jw)
 		jetwatt_gather_left_out(g, "rails, chips, clocks and rates",
-					"the module is not loaded", "sudo modprobe jetwatt");
+					"the module could not be used, see the checks", "sudo modprobe jetwatt");
 	if (geteuid()) {
 		jetwatt_gather_left_out(g, "readings of the rails, and waits of a CUDA loop",
 					"not run as root",

@@ -66,7 +66,7 @@ void jetwatt_gather_left_out(struct jetwatt_gather *g, const char *what, const c
  * needs. */
 void jetwatt_gather_file(struct jetwatt_gather *g, const char *path);
 void jetwatt_gather_files(struct jetwatt_gather *g);
-/* report_tree.c: add device tree nodes of sensors, clocks and thermal zones, as files. */
+/* report_tree.c: add the parts of the device tree that a report needs, as files. */
 void jetwatt_gather_tree(struct jetwatt_gather *g);
 /* report_system.c: add the kernel, its options and command line, and package versions. */
 void jetwatt_gather_system(struct jetwatt_gather *g);
@@ -78,8 +78,8 @@ void jetwatt_gather_module(struct jetwatt_gather *g, struct jetwatt *jw,
  * @loop: command of the CUDA loop, NULL: find a loop to run. */
 void jetwatt_gather_cuda(struct jetwatt_gather *g, const char *loop);
 
-/* report.c: write the report to @path and the summary to standard output. @loop: as above. Closes
- * @d's board and module. Return: exit status. */
+/* report.c: write the report to @path, and the summary, or with --json the report, to standard
+ * output. @loop: as above. Closes @d's board and module. Return: exit status. */
 int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char *loop);
 /* replay.c: show the board that the report @path describes. @into: directory for the files of the
  * report, NULL: a temporary directory. Return: exit status. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt eval: dispatch to predict, optimize, search and schedule, and parse the arguments of
- * predict and optimize.
+ * jetwatt eval: dispatch to predict, optimize, search and schedule, and parse the arguments and
+ * read the files of predict and optimize.
  */
 #include "cmd/eval/eval.h"
 

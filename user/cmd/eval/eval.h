@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Evaluate a prediction method on a corpus, a file in which every mode of a workload was measured.
- * The method is fitted to some rows of the file; the other rows show the error of its predictions.
+ * The method is fitted to some rows of the file; its predictions, or the modes that it chooses, are
+ * compared with the measured values.
  */
 #ifndef JETWATT_CMD_EVAL_EVAL_H
 #define JETWATT_CMD_EVAL_EVAL_H

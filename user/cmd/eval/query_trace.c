@@ -30,12 +30,12 @@ struct window {
  * struct trace_tally - sums and counts over all windows of the trace
  * @windows: number of windows; @seconds: their duration
  * @feasible: number of windows in which a plan meets the limits
- * @inside: number of windows counted in @feasible in which the plan in force after the detection of
- *	the change meets the limits
+ * @inside: number of windows counted in @feasible at whose end no measuring is left to do, and the
+ *	plan in force meets the limits
  * @replans: number of searches for a plan, including those without result
  * @modes, @measured: modes and cells measured
  * @asked: number of requests; @missed: number of requests that were answered too late or never
- * @energy_j: energy of computing, in J
+ * @energy_j: energy of computing and measuring, in J
  * @idle_s: time without computing; @measuring_s: time spent on measuring
  * @owed_s: seconds of measuring that are not simulated yet
  * @ratio, @ratios: sum and number of throughput ratios to the optimum
@@ -53,7 +53,7 @@ static int bad_trace_line(const char *path, unsigned int line, const char *why)
 				 "cannot use line %u of %s", line, path);
 }
 
-/* Read the file of request rates. The caller frees the rates @out, even after an error. Return:
+/* Read the file of request rates. The caller frees the rates @out, even after an error. Return: 0,
  * exit code. */
 static int read_trace(const char *path, struct window **out, size_t *n)
 {

@@ -61,7 +61,7 @@ static int sample_rails(struct jetwatt *jw, struct rail_readings *g, struct jetw
 	while (jetwatt_clock_ns() < until)
 		if (poll(&p, 1, 50) > 0 && jetwatt_dispatch(jw) < 0)
 			break;
-	/* Read the rates of the chips while the sampler runs, because they are measured then. */
+	/* Read the rates of the rails while the sampler runs, because they are measured then. */
 	g->nr = jetwatt_rails(jw, rail, JETWATT_RAILS_MAX);
 	return jetwatt_unsubscribe(jw);
 }

@@ -22,7 +22,7 @@ static const struct argp_option options[] = {
 	{ "risk", RISK, "P", 0, "Accepted probability that a limit is exceeded; default: 0.05", 0 },
 	{ "minibatches", MINIBATCHES, "N", 0, "Print the time and energy of N minibatches too", 0 },
 	{ "latency", LATENCY, "MS", 0,
-	  "Latency limit of an inference server; with --arrival and --batch", 0 },
+	  "Latency limit of an inference server; with --power and --arrival", 0 },
 	{ "arrival", ARRIVAL, "HZ", 0, "Arrival rate: requests per second", 0 },
 	{ "strategy", STRATEGY, "NAME", 0, "With --latency and a job: auto, gmd or als; default: auto", 0 },
 	{ "per", PER, "NAME=SOURCE", 0, "With a job: search by time and energy per unit of a counter of the job, for example token=URL#METRIC", 0 },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt optimize: find, apply and verify the fastest power mode within a budget, on a running
- * job, or answer from a profile. The search is in tune/ (tuner.h, verify.h, offline.h,
- * inference.h); this file connects it to the board, the job and the output.
+ * job, or answer from a profile. The search is in tune/; this file connects it to the board, the
+ * job and the output.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,7 +224,7 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	l.wait_s = in.wait_s;
 	l.out = in.out;
 	l.silent = in.args.quiet || (in.json && !strcmp(in.json, "-"));
-	/* If a profile and a list of modes are given, no board is needed. */
+	/* Without a job and without --apply, a list of modes replaces the board. */
 	err = job || in.apply || !in.modes ? jetwatt_open_knobs(&board) : 0;
 	if (err)
 		return err;

@@ -18,7 +18,7 @@
  * @knobs: optional knobs to include in the grid, see tune/knob_option.h
  * @profile, @modes, @out, @json, @predictions, @presets, @plot: files, NULL: none
  * @ask: objective and limits
- * @rate: least number of tokens per second, from --rate; 0: no limit
+ * @rate: least number of units per second, from --rate; 0: no limit
  * @wait_s: timeout for a job without GPU activity, in seconds
  * @most: maximum number of modes to measure, from --most
  * @verify: maximum number of predicted candidates among the @most modes; -1: the default number

@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
 	{ "pid", 'p', "PID", 0, "Measure this running process and its children", 0 },
 	{ "power", 'w', "WATTS", 0, "Choose modes for predicting power and time near this budget; default: for predicting all modes", 0 },
 	{ "modes", MODES, "FILE.csv", 0, "Measure only modes in this file", 0 },
-	{ "most", MOST, "N", 0, "Maximum number of modes; default: 20 (gmd 15, als 50)", 0 },
+	{ "most", MOST, "N", 0, "Maximum number of modes; default: 20 (gmd 15, als 50, --seed-board 16)", 0 },
 	{ "strategy", STRATEGY, "NAME", 0,
 	  "Strategy that selects the modes: auto, gmd (for a budget) or als (for all budgets); default: auto", 0 },
 	{ "until", UNTIL, "PCT", 0, "Stop when the 95 % intervals of time and power are within PCT percent on average", 0 },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt roofline --kernel: fits the roofs of each power mode to measured kernels, and prints them
- * with the cost of a network in each mode.
+ * jetwatt roofline --kernel or --corpus: fits the roofs of each power mode to measured kernels, and
+ * prints or draws them, with the cost of a network.
  */
 #include "cmd/roofline/roofline.h"
 

@@ -43,7 +43,7 @@ struct jetwatt_roofline_kernel {
  * @work, @n: work of each layer, scaled to @batch; or one entry from --work
  * @kernel, @kernels: the measured kernels
  * @roof, @roofs: one per mode, fitted to @kernel
- * @cost: cost of the network in each mode, NULL: no network
+ * @cost: cost of the network or of --work in each mode, NULL: neither was given
  * @answer: indices of the fastest mode, the mode with the least energy, and the recommended mode
  * @slower: accepted increase in time over the fastest mode, relative
  */
@@ -78,7 +78,7 @@ void jetwatt_roofline_kernel(struct jetwatt_roofline *r, char *arg);
 /* Measure all kernels in the modes that the corpus lacks, and write the results to the corpus.
  * Return: 0, or an exit code after printing the error. */
 int jetwatt_roofline_measure(struct jetwatt_roofline *r);
-/* List the kernels in the corpus. Return: 0, or an exit code after printing the error. */
+/* Set @kernel to the kernels in the corpus. Return: 0, or an exit code after printing the error. */
 int jetwatt_roofline_corpus(struct jetwatt_roofline *r);
 /* Fit the roofs of each mode to the kernels. Return: 0, or an exit code after printing the error.
  */

@@ -10,8 +10,8 @@
  * these names. */
 void jetwatt_fail_if_check(const char *rule, jetwatt_threshold_fn fn, void *arg, const char *(*name)(int),
 			   int n);
-/* Evaluate the expression @rule, and print an error if it is true or cannot be evaluated. Return: exit
- * code. */
+/* Evaluate the expression @rule, and print an error if it is true or cannot be evaluated. Return:
+ * 0, exit code. */
 int jetwatt_fail_if(const char *rule, jetwatt_threshold_fn fn, void *arg);
 
 #endif

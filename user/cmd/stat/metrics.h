@@ -9,7 +9,7 @@
 #include "measure/summary.h"
 #include "measure/work_units.h"
 
-/* Metrics of each counter of --per; all metrics of a run. */
+/* Number of metrics of a counter of --per; largest number of metrics of a run. */
 #define JETWATT_UNIT_METRICS	5
 #define JETWATT_RUN_METRICS_MAX	(32 + JETWATT_UNITS_MAX * JETWATT_UNIT_METRICS)
 
