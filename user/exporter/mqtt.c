@@ -79,7 +79,7 @@ static struct link {
 } link_;
 
 static const struct argp_option options[] = {
-	{ "broker", BROKER, "HOST[:PORT]", 0, "MQTT broker; default: the setting mqtt in jetwatt.conf", 0 },
+	{ "broker", BROKER, "HOST[:PORT]", 0, "MQTT broker; default: JETWATT_MQTT, or the setting mqtt in jetwatt.conf", 0 },
 	{ "device", DEVICE, "NAME", 0, "Name of this device; default: a hash of its machine-id", 0 },
 	{ "tls-ca", CA, "FILE", 0, "Use TLS; the broker's certificate must be signed by one in this PEM file", 0 },
 	{ "login", LOGIN, "FILE", 0, "File with the user name in the first line and the password in the second", 0 },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Export formats for traces, used by jetwatt export. Rows of samples are written in order of time;
- * rows of minibatches follow at the end, because they are found only when all waits are known.
+ * Export formats for traces, used by jetwatt export and jetwatt top. Rows of samples are written in
+ * order of time; rows of minibatches or waits follow at the end, because minibatches are found only
+ * when all waits are known.
  */
 #ifndef JETWATT_OUT_EXPORT_H
 #define JETWATT_OUT_EXPORT_H

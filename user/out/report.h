@@ -58,7 +58,8 @@ struct jetwatt_report_layer {
  * @budget_w: power budget in W, 0: none
  * @predicted, @nr_predicted: all modes as predicted (standard deviations are not shown)
  * @measured, @nr_measured: measured modes, in the order of measurement
- * @chosen: measurement of the chosen mode at the end, NULL: no mode was chosen
+ * @chosen: measurement of the chosen mode, or its prediction if it was not measured; NULL: no mode
+ *	was chosen
  * @promise: the prediction for the chosen mode, NULL: unknown
  * @preset, @nr_presets: the vendor's modes, measured or predicted
  * @fit, @nr_fit: predicted and measured values of modes that were not learned from

@@ -15,7 +15,7 @@
 
 /**
  * struct jetwatt_page_column - one of the equal intervals into which the run is divided
- * @w: mean power of each rail of the total, in W
+ * @w: mean power of each rail of the total, in W; the last element also includes further rails
  * @hi: highest sample of the total power, in W
  * @hz: mean clocks in Hz: CPU, GPU, EMC
  * @n: number of samples

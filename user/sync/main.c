@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
 	{ "pool", POOL, "CONNINFO", 0,
 	  "Connection string of the pool, as for psql; default: JETWATT_POOL or the setting pool, otherwise libpq's variables", 0 },
 	{ "board", BOARD, "NAME", 0,
-	  "Pull measurements of boards of this name; can be given several times; default: this board", 0 },
+	  "Pull measurements of boards of this name; can be given several times; default: this board, or if it is no Jetson, those in the database", 0 },
 	{ "device", DEVICE, "NAME", 0, "Name of this device in the pool; default: a hash of its machine-id", 0 },
 	{ "again", AGAIN, NULL, 0, "Push and pull all rows again, for example after the pool was restored from a backup", 0 },
 	{ "json", JSON, NULL, 0, "Print the numbers of rows as JSON", 0 },
