@@ -7,9 +7,9 @@
         work()
     print(m)
 
-Pure Python, without dependencies and without privileges. Energy is in J, time in s, power in W. The
-sources, in this order: the energy counters of the kernel module (hwmon), jetwattd's control socket,
-jetwatt-exporter. doc/python.md describes the package.
+Pure Python, without dependencies and without privileges, except jetwatt.stream. Energy is in J,
+time in s, power in W. The sources, in this order: the energy counters of the kernel module (hwmon),
+jetwattd's control socket, jetwatt-exporter. doc/python.md describes the package.
 """
 from typing import Any
 

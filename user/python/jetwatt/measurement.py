@@ -155,7 +155,7 @@ class Measurement:
 
     @property
     def scope(self) -> str:
-        """What the total covers: "module total", "board total" or "partial sum"."""
+        """What the total covers: "module total", "board total", "partial sum"; else "none"."""
         return str(self._meter.source.scope) if self._meter else "none"
 
     def __call__(self, func: F) -> F:

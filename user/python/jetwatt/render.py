@@ -10,7 +10,7 @@ ROWS = 50
 
 
 def number(value: float, unit: str) -> str:
-    """Return the value with four significant digits and its unit."""
+    """Return the value with about four significant digits, and its unit."""
     if math.isnan(value):
         return "unknown " + unit
     if abs(value) >= 1e6:

@@ -63,7 +63,7 @@ class Minibatch(NamedTuple):
     joules: energy of the total, J; NaN: there are no samples for its time
     pid: process id
     kind: "training", also for inference; "evaluation"; or "other": it is no minibatch
-    phase: number of the phase, 1 for the one that takes most of the time; 0: not known, always live
+    phase: number of the phase, 1 for the one that takes most of the time; 0: not known (always live)
     marked: the program has marked the minibatch; otherwise it is inferred from waits for the GPU
     """
     start_ns: int
@@ -193,7 +193,7 @@ class Stream:
         """Return the minibatches, for `for` and `async for`; samples are left out.
 
         Of a trace they are those of `jetwatt report`, and come after its last sample. Of a running job
-        they are found as they end, at the latest a second later, from the 24th wait on.
+        they are found as they end, at the latest a second later; without marks, after 24 waits.
         """
         return _Records(self, self._take_minibatches)
 

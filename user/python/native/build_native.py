@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Describes the extension module _jetwatt_stream to cffi, in API mode.
 
-libjetwatt is taken from where the linker finds it, or from build/ of a checkout. An sdist has copies
-of the files of the checkout.
+libjetwatt is taken from build/ of a checkout if it is there, else from where the linker finds it.
+An sdist has copies of the files of the checkout that are compiled.
 """
 import glob
 import os
