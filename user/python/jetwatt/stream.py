@@ -63,7 +63,7 @@ class Minibatch(NamedTuple):
     joules: energy of the total, J; NaN: there are no samples for its time
     pid: process id
     kind: "training", also for inference; "evaluation"; or "other": it is no minibatch
-    phase: number of the phase, 1 for the one that takes most of the time; 0: not known (always live)
+    phase: number of the phase, 1 for the one that takes most of the time; 0: not known, as in live()
     marked: the program has marked the minibatch; otherwise it is inferred from waits for the GPU
     """
     start_ns: int
