@@ -122,7 +122,7 @@ static int import_rows(const struct import_input *in, const struct jetwatt_row *
 {
 	struct jetwatt_workload w = { .batch = 0 };
 	struct jetwatt_error_text e = { "cannot import",
-					"a time or power of the file is not positive", "" };
+					"a value of the file is not finite, or out of range", "" };
 	struct jetwatt_db_profile p;
 	struct jetwatt_db *db = NULL;
 	struct jetwatt_json j;

@@ -75,7 +75,8 @@ int jetwatt_profile_store_workload(struct jetwatt_profile_store *k, const struct
 int jetwatt_profile_store_calibration(struct jetwatt_profile_store *k, const struct jetwatt_board *board,
 				      const struct jetwatt_session *w, const char *name);
 
-/* Delete the workload's rows except the @keep rows added last. Return: 0, exit code. */
+/* Delete this device's rows of the workload, except the @keep rows added last. Return: 0, exit
+ * code. */
 int jetwatt_profile_store_forget(struct jetwatt_profile_store *k, size_t keep);
 
 /* Return: number of stored modes of the workload that process @pid runs; 0 without a database. */
@@ -85,8 +86,8 @@ uint64_t jetwatt_profile_store_known(struct jetwatt_profile_store *k, const stru
 /* Format the command of a running job in the form that identifies the workload. */
 void jetwatt_profile_store_command(pid_t pid, char *buf, size_t len);
 
-/* Read all rows of the workload; the caller frees them. Return: number of rows; on an error, -1
- * minus the exit code. */
+/* Read this device's rows of the workload; the caller frees them. Return: number of rows; on an
+ * error, -1 minus the exit code. */
 int jetwatt_profile_store_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row);
 
 /*

@@ -8,7 +8,7 @@
 
 #include "tune/tuner.h"
 
-/* Largest number of candidates that are ranked. */
+/* Largest number of candidates that jetwatt_verify_rank() returns. */
 #define JETWATT_VERIFY_CANDIDATES	16
 
 /**

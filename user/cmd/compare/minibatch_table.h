@@ -12,9 +12,10 @@
  * follow. */
 enum {
 	JETWATT_TABLE_TIME,	/* time (duration) of the minibatch, ms */
-	/* time from the start of the minibatch until the GPU has work, ms */
+	/* time from the start of the minibatch to the first launch or wait, ms */
 	JETWATT_TABLE_FETCH,
-	JETWATT_TABLE_GPU,	/* time of a minibatch in which the GPU has work, ms */
+	/* time of a minibatch in which the GPU has work, ms; a lower limit without traced launches */
+	JETWATT_TABLE_GPU,
 	JETWATT_TABLE_ENERGY,	/* total energy, J */
 	JETWATT_TABLE_POWER,	/* mean total power, W */
 	/* means over the minibatch: number of online cores, then clocks in MHz */

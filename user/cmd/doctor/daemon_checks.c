@@ -74,8 +74,8 @@ static void check_knobs(struct jetwatt_doctor *d, int daemon)
 		    "it refused the request");
 	} else if (strangers) {
 		say(d, WARN, 0, "helper",
-		    "only the user jetwatt may send requests; find the sender: journalctl -u jetwatt-knobs",
-		    "jetwatt-knobs refused %lu requests from unauthorized users", strangers);
+		    "only root and the user jetwatt may connect; find the program that uses " JETWATT_REMOTE_SOCKET,
+		    "jetwatt-knobs refused %lu connections, of other users or too many at a time", strangers);
 	} else {
 		say(d, OK, 0, "helper", NULL, "jetwatt-knobs is running, %s; %lu requests refused",
 		    holder ? "a mode is applied" : "no mode is applied", refused);

@@ -52,8 +52,7 @@ static bool has_mark(FILE *f)
 enum jetwatt_module_signature jetwatt_module_signature_check(const char *root, const char *release,
 							     bool loaded)
 {
-	/* Directories of the installed module: of make install, of DKMS on Ubuntu and Debian, and
-	 * of DKMS elsewhere. */
+	/* Directories in which make install, DKMS and distributions put the module. */
 	static const char *const places[] = { "updates", "updates/dkms", "extra", "kernel/drivers/misc" };
 	static const char *const packed[] = { "", ".xz", ".zst", ".gz" };
 	enum jetwatt_module_signature state = JETWATT_SIGNATURE_NO_MODULE;

@@ -13,7 +13,6 @@
 #include "tune/method.h"
 #include "util/error.h"
 
-/* Compute times are reported for one core: OpenBLAS is limited to one thread below. */
 enum { CORPUS = JETWATT_ARGS_LONG, TRAIN, INFER, REFERENCE, STRATEGY, MODES, BUDGETS, LATENCY,
        ARRIVAL, QUERIES, REPEATS, SEED, REUSE, JSON, TRACE, MEASURING };
 
@@ -153,6 +152,7 @@ static int sweep_evaluate(struct jetwatt_sweep *s)
 		return sweep_usage("--strategy auto",
 				   "--method cannot be combined with --strategy %s",
 				   s->strategy->name);
+	/* Compute times are reported for one core. */
 	openblas_set_num_threads(1);
 	if (!s->modes)
 		s->modes = s->strategy->modes;

@@ -66,7 +66,7 @@ static int list_chips(const struct list_input *in)
 		jetwatt_json_real(&j, "refresh_hz", c->refresh_mhz * 1e-3, 6);
 		jetwatt_json_uint(&j, "errors", c->errors);
 		jetwatt_json_bool(&j, "lost", c->lost);
-		/* Modules of the previous version report no conversion settings: @averages is 0. */
+		/* Older modules report no conversion settings: @averages is 0. */
 		if (c->averages) {
 			jetwatt_json_uint(&j, "conversion_us", c->shunt_us);
 			jetwatt_json_uint(&j, "averages", c->averages);
