@@ -122,11 +122,11 @@ void jetwatt_batch_sum_add(struct jetwatt_batch_sum *sum, const struct jetwatt_p
  * @time_ns: the time
  * @mark: receives the energy up to @time_ns
  *
- * A reading describes the power of @age_ns earlier (struct jetwatt_batch_sensor), so readings up to
- * @time_ns + @age_ns are used.
+ * A reading describes the power of @age_ns earlier (struct jetwatt_batch_sensor), so power is
+ * integrated up to @time_ns + @age_ns.
  *
- * Return: 0; -EAGAIN: a rail has no reading at or after that time yet; -ENODATA: that time is before
- * the rail's first reading, or before the last 64 readings, the only ones that are stored.
+ * Return: 0; -EAGAIN: a rail has no reading at or after that time yet; -ENODATA: that time is not
+ * between two of the rail's last 64 readings, the only ones that are stored.
  */
 int jetwatt_batch_sum_at(const struct jetwatt_batch_sum *sum, uint64_t time_ns,
 			 struct jetwatt_energy_mark *mark);
@@ -157,7 +157,8 @@ void jetwatt_batch_cost_between(const struct jetwatt_energy_mark *from,
 
 /*
  * Compute the energy of the minibatch @b, with its error, from an array of power samples. Return:
- * 0; -ENODATA: the samples do not reach from the minibatch's start to its end; -ENOMEM.
+ * 0; -ENODATA: the readings of a rail do not reach from the minibatch's start to its end, both
+ * later by the age of the sensor's values; -ENOMEM.
  */
 int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
@@ -183,8 +184,8 @@ enum { JETWATT_BATCH_BY_TGID, JETWATT_BATCH_BY_CGROUP };
 
 /**
  * jetwatt_batch_split() - divide energy among jobs by busy time
- * @sync: all waits for the GPU of all jobs, in order of their ends. A job is busy from the
- *	first launch before a wait, or from the start of the wait, to the end of the wait
+ * @sync: all waits for the GPU of all jobs. A job is busy from the first launch before a wait, or
+ *	without one from the start of the wait, to the end of the wait
  * @n: number of waits
  * @by: what a job is: JETWATT_BATCH_BY_TGID or JETWATT_BATCH_BY_CGROUP
  * @p: power samples, as for jetwatt_batch_energy()
@@ -216,8 +217,8 @@ int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
  * @w: total power of each sample, W
  * @n: number of samples
  *
- * Power has settled when the rest of its decay is below 0.6 % of power and it has no trend that exceeds
- * its noise.
+ * Power has settled when the rest of its decay is below 0.6 % of power and no trend exceeds both
+ * the noise and 0.9 % of power.
  *
  * Return: index of the first settled sample; -ENODATA: power has not settled yet, or the samples do
  * not suffice to tell; -ENOMEM.
@@ -259,7 +260,7 @@ struct jetwatt_batch_level {
 
 /**
  * jetwatt_batch_level() - predict the level of power after a change of mode before it is reached
- * @t_ns: times of the samples, starting with the change of mode
+ * @t_ns: times of the samples, all after the change of mode
  * @w: total power of each sample, W
  * @n: number of samples
  * @minibatch_ns: duration of a minibatch, ns

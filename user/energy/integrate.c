@@ -6,7 +6,7 @@
 #include <math.h>
 
 /*
- * A rail has a gap if it has no reading for longer than GAP_TIMES the mean interval of samples and
+ * A rail has a gap if it has no reading for longer than GAP_TIMES mean intervals of samples and
  * longer than GAP_MIN_NS, or if a sample since its last reading is marked (jetwatt_power::gap).
  * During the gap of one rail, the other rails may have readings.
  */

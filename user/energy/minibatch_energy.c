@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ratio of the member "noise" of struct jetwatt_energy_mark to the variance of the readings */
+/* member "noise" of struct jetwatt_energy_mark, per reading, relative to a reading's variance */
 #define NOISE_FACTOR	1.2
 
 /* Limits of the grades: maximum relative error, minimum number of new sensor values, minimum

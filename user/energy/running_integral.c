@@ -26,7 +26,7 @@
 /* an interval between readings is a gap if it is longer than this many mean intervals and longer than
  * GAP_MIN_NS, or if a sample in it is marked (jetwatt_power::gap) */
 #define GAP_TIMES	8
-/* minimum length of a gap, ns, because the reader is sometimes late */
+/* minimum length of a gap without a mark, ns, because the reader is sometimes late */
 #define GAP_MIN_NS	20e6
 
 /* A reading of a rail, and the rail's integrals up to the time of the reading. */
