@@ -21,8 +21,8 @@ struct jetwatt_cgroup {
 	int ours, events;
 };
 
-/* Make a cgroup below the one of this process, and remove empty cgroups that a killed jetwatt
- * has left. Return: 0; negative errno: there is no v2 hierarchy that this process may write to. */
+/* Make a cgroup below the one of this process, and remove empty cgroups that a killed jetwatt has
+ * left there. Return: 0; negative errno, for example without a v2 hierarchy. */
 int jetwatt_cgroup_make(struct jetwatt_cgroup *c);
 
 /* Get the path of a process's cgroup, as in /proc/PID/cgroup. @pid: 0: this process. Return: 0;
@@ -42,11 +42,11 @@ int jetwatt_cgroup_file(const struct jetwatt_cgroup *c, const char *name, int fl
 /* Move a process into the cgroup. Return: 0, negative errno. */
 int jetwatt_cgroup_move(const struct jetwatt_cgroup *c, pid_t pid);
 
-/* Return: 1 if the cgroup contains no process or was removed, else 0. */
+/* Return: 1 if the cgroup and those below it contain no process, or it was removed; else 0. */
 int jetwatt_cgroup_empty(const struct jetwatt_cgroup *c);
 
-/* Close a cgroup. If this process made it, move the processes that are still in the cgroup to its
- * parent, and remove it. */
+/* Close a cgroup. If this process made it, try for 0.5 s to move the processes that are still in
+ * the cgroup to its parent, and to remove it. */
 void jetwatt_cgroup_close(struct jetwatt_cgroup *c);
 
 #endif

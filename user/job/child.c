@@ -93,7 +93,8 @@ int jetwatt_child_go(struct jetwatt_child *c)
 			n = read(c->failed, &err, sizeof(err));
 		while (n < 0 && errno == EINTR);
 	close(c->failed);
-	/* The pipe is close-on-exec: end of file means that exec() has succeeded. */
+	/* The pipe is close-on-exec: end of file means that exec() has succeeded, or that the child
+	 * was killed before. */
 	if (n != sizeof(err))
 		return 0;
 	wait4(c->pid, &c->status, 0, &c->used);

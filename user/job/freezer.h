@@ -22,7 +22,7 @@
  * @group: process group of the job, to which signals are sent if @freeze is -1
  * @held: 1: the job is frozen, or is being frozen
  * @since_ns: time at which the job was frozen last, ns, CLOCK_MONOTONIC
- * @ns: total time for which the job was frozen before @since_ns, in ns
+ * @ns: total duration of the freezes that have ended, ns
  */
 struct jetwatt_freezer {
 	int freeze, events;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Compiles the CUDA program that runs kernels of known work, with nvcc, for the GPU of this
- * board. */
+/* Compiles the CUDA program that runs kernels of known work, with nvcc. */
 #include "job/kernel_program.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The program that runs GPU kernels of known work, for calibration: a CUDA program that nvcc
- * compiles on this board, or a program that the user names.
+ * The program that runs GPU kernels of known work: a CUDA program that nvcc compiles on this board,
+ * or a program that the user names.
  */
 #ifndef JETWATT_KERNEL_PROGRAM_H
 #define JETWATT_KERNEL_PROGRAM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Resource usage of a job: CPU time, memory, storage reads, and which fraction of the files that
- * the job reads is in the page cache. The counters are sampled from /proc and /sys, at most five
- * times per second (at most once per second for a job without a cgroup).
+ * Resource usage of a job, for example CPU time, memory, storage reads, and the fraction of its
+ * files that is in the page cache; and that of the machine meanwhile. Sampled from /proc and /sys,
+ * at most five times per second (at most once per second for a job without a cgroup).
  */
 #ifndef JETWATT_JOB_RESOURCE_USAGE_H
 #define JETWATT_JOB_RESOURCE_USAGE_H
@@ -42,7 +42,7 @@ struct jetwatt_usage_count {
  * @process.seen: number of the sample that found the process last
  * @nr_process: number of elements of @process
  * @sum: counters of processes that have ended
- * @file: files that the job has had open for reading
+ * @file: files that the job has had open only for reading
  * @file.dev: device of the file
  * @file.ino: inode of the file
  * @file.fd: this process's own descriptor of the file
@@ -89,8 +89,8 @@ struct jetwatt_usage {
  * @machine: fraction of the CPU time of all cores that was used by all processes, from 0 to 1
  * @gpu: mean GPU load, from 0 to 1; negative: unknown
  * @memory: mean fraction of the machine's memory in use, from 0 to 1
- * @cached: of the files that the job has had open for reading, the fraction (by size) that is in
- *	the page cache; negative: there was no such file, or none could be examined
+ * @cached: of the files that the job has had open only for reading, the fraction (by size) that is
+ *	in the page cache; negative: there was no such file, or none could be examined
  * @rss_max: maximum resident memory of the job, in bytes
  * @minor: minor page faults
  * @major: major page faults
@@ -98,7 +98,7 @@ struct jetwatt_usage {
  * @read_bytes: bytes read from all disks of the machine
  * @job_read_bytes: bytes that the job has read from storage
  * @read_calls: read system calls of the job
- * @files: number of files that the job has had open for reading and that were tracked
+ * @files: number of files that the job has had open only for reading and that were tracked
  * @missed: largest number of processes and open files that one sample left out
  */
 struct jetwatt_usage_result {
