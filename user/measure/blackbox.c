@@ -32,7 +32,7 @@
  * @next_seq: sequence number of the next sample to write; 0: no sample was written
  * @last_ns: time of the last sample in @trace, ns
  * @wait: index of the session's first wait that was not written
- * @frozen: 1: the module has announced that the black box was filled
+ * @frozen: 1: the black box was filled
  */
 struct box {
 	struct jetwatt_session *w;

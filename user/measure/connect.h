@@ -47,8 +47,8 @@ int jetwatt_open_board(struct jetwatt_board **b);
 
 /*
  * Open the board as jetwatt_open_board() does, for verbs that change clocks: a board without any
- * clock that can be set is an error. Clocks that cannot be set are reported, and the others are
- * used.
+ * required clock that can be set is an error. Other required clocks that cannot be set are
+ * reported.
  */
 int jetwatt_open_knobs(struct jetwatt_board **b);
 

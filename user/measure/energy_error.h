@@ -63,7 +63,7 @@ uint64_t jetwatt_energy_error_age(const struct jetwatt_energy_error *q,
 void jetwatt_energy_error_add(struct jetwatt_energy_error *q, const struct jetwatt_session *w, uint64_t ns);
 /*
  * Compute the energy of a minibatch with its error. Return: 0; -ENODATA: the integrals at its begin
- * or end are not stored (any more), @b is not a minibatch, or its energy has no grade.
+ * or end are not stored (any more), @b is not a minibatch, or its energy is not positive.
  */
 int jetwatt_energy_error_of(const struct jetwatt_energy_error *q, const struct jetwatt_batch_bound *b,
 		       struct jetwatt_batch_energy_result *c);

@@ -25,7 +25,7 @@
 #define WAITS_BEFORE	1024
 /*
  * Number of minibatches to discard that begin after a change of mode, because autotuning, for example,
- * may slow them down. For minibatches longer than LONG_NS, the caller may discard fewer.
+ * may slow them down. For minibatches longer than LONG_NS, the caller may set another number.
  */
 #define BATCHES_DROPPED	2
 #define LONG_NS		300000000ull

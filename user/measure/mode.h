@@ -2,7 +2,7 @@
 /*
  * Measures one mode on a running job: waits until power has settled after the change of mode, then
  * measures whole minibatches until the error of their mean is small enough or the time limit has
- * passed.
+ * passed. The limits may permit a shorter measurement: see @slow_ms, @before_ms and @decay.
  */
 #ifndef JETWATT_MEASURE_MODE_H
 #define JETWATT_MEASURE_MODE_H

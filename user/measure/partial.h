@@ -20,8 +20,8 @@
  * @row: row->time_ms and row->time_sd are set. The error grows with the part of the minibatch
  *	that ran in the mode before
  *
- * Return: 0; -ENODATA: the mode was not changed during this minibatch, the time in the mode before is
- * not known, too much of the minibatch ran in the mode before, or less than 0.5 s of it in the new one.
+ * Return: 0; -ENODATA: the time cannot be computed, for example because too much of the minibatch
+ * ran in the mode before, or less than 0.5 s of it in the new one.
  */
 int jetwatt_partial_time(const struct jetwatt_batch_bound *b, uint64_t since_ns,
 			 const struct jetwatt_measure_limits *limits, struct jetwatt_row *row);

@@ -15,8 +15,8 @@
 /* Number of waits before the change of mode from which the period of the waits is known. */
 #define WAITS_BEFORE	1024
 static const double percentile[JETWATT_STEP_KINDS] = { [JETWATT_PREFILL] = 0.9, [JETWATT_DECODE] = 0.5 };
-/* A step takes at least this many times the median of the decode steps if it is prefill: in a phase
- * other than decode, and in the phase of decode. */
+/* A step is prefill if it takes more than this many times the median of the decode steps: in a
+ * phase other than decode, and in the phase of decode. */
 #define LONGER_PHASE	1.5
 #define LONGER_STEP	3
 /* Relative standard error of a time that is computed from fewer than four steps. */

@@ -77,7 +77,7 @@ void jetwatt_probe_report_print(const struct jetwatt_probe_state *st, FILE *f)
 		fprintf(f, ", and %llu marks", (unsigned long long)st->seen[JETWATT_SYNC_MARK]);
 	fprintf(f, "\n");
 	if (helper_only(st))
-		fprintf(f, " warning: minibatches may be wrong: nearly all waits seen are those of CUDA's own thread cuda-EvtHandlr; use marks (jetwatt-mark(1))\n");
+		fprintf(f, " warning: minibatches may be wrong: the most frequent waits are those of CUDA's own thread cuda-EvtHandlr; use marks (jetwatt-mark(1))\n");
 }
 
 void jetwatt_probe_report_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j)

@@ -15,7 +15,7 @@
  * attached, or 0. */
 uint32_t jetwatt_probe_report_backend(const struct jetwatt_probe_state *st);
 
-/* Print a line about the backend for the summary; add the object "probe" to the JSON output. */
+/* Print which backend has detected the waits; add the object "probe" to the JSON output. */
 void jetwatt_probe_report_print(const struct jetwatt_probe_state *st, FILE *f);
 void jetwatt_probe_report_json(const struct jetwatt_probe_state *st, struct jetwatt_json *j);
 

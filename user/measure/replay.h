@@ -71,8 +71,8 @@ int jetwatt_replay_step(struct jetwatt_replay *r);
  */
 int jetwatt_replay_run(struct jetwatt_replay *r, struct jetwatt_run_energy *m);
 
-/* After the last block has been read: deliver the records that the join still holds back, and
- * report damaged parts of the trace. */
+/* After the last block has been read: deliver the records that the join still holds back, report
+ * damaged parts of the trace, and without a recorded end let the run end at its last sample. */
 void jetwatt_replay_finish(struct jetwatt_replay *r);
 
 /* After jetwatt_replay_run(): compute the figures per work unit. @unit: JETWATT_UNITS_MAX entries.

@@ -59,7 +59,8 @@ void jetwatt_run_energy_run(void *run);
  * @at_ns and the time of the last sample. */
 void jetwatt_run_energy_to(struct jetwatt_run_energy *m, uint64_t ns);
 
-/* End the run at @end_ns and find the minibatches. Return: 0; or a negative errno. */
+/* End the run at @end_ns, or at the last sample if that is earlier, and find the minibatches.
+ * Return: 0; or a negative errno. */
 int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns);
 
 /* Return: energy in uJ from the start to the end of minibatch @b; negative: unknown. */

@@ -202,7 +202,7 @@ static int set_rate(struct jetwatt_session *w, unsigned int rate_hz)
 	if (w->info.running && rate_hz < w->config.active_hz)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "another program is measuring, and the module has one rate for all",
-					 "omit --rate, or wait until the other program has finished",
+					 "omit --rate (jetwattd: the line rate), or wait until the other program has finished",
 					 "not lowering the rate from %u to %u Hz",
 					 w->config.active_hz, rate_hz);
 	err = jetwatt_config_set(w->jw, &set);

@@ -200,7 +200,8 @@ double jetwatt_session_total(const struct jetwatt_session *w, const struct jetwa
 /* Format the rails of the total, "VDD_GPU_SOC + VDD_CPU_CV" for instance. Return: @buf. */
 const char *jetwatt_session_scope(const struct jetwatt_session *w, char *buf, size_t len);
 
-/* Print why the session cannot continue. Return: exit code. */
+/* Print why the session cannot continue, unless a signal has stopped it or @why is set. Return:
+ * exit code. */
 int jetwatt_session_error(const struct jetwatt_session *w);
 
 /* Return: number of ticks that the module's sampler has skipped since @missed0 was read; of a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queries about what a session has measured so far. */
+/* Queries about what a session has measured so far, and the discarding of old samples. */
 #include "measure/session.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "minibatch/minibatch.h"
 
-/* Minimum allocated size of an array, in entries. */
+/* Minimum allocated size of an array after shrinking, in entries. */
 #define ENTRIES_MIN	128
 
 /* Halve the allocated size of an array of which at most a quarter is used. */

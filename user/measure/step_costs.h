@@ -11,8 +11,8 @@
 
 /*
  * Kinds of steps. Decode is the phase with most steps. A step is prefill if it belongs to another phase
- * and takes 1.5 times the median of the decode steps, or if it takes three times that median: rare
- * prefills have no phase of their own.
+ * and takes more than 1.5 times the median of the decode steps, or if it takes more than three
+ * times that median: rare prefills have no phase of their own.
  */
 enum { JETWATT_PREFILL, JETWATT_DECODE, JETWATT_STEP_KINDS };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The summary of a job's run: the output of jetwatt stat, and the end of jetwatt record.
+ * The summary of a job's run, for jetwatt stat, record and report.
  */
 #ifndef JETWATT_MEASURE_SUMMARY_H
 #define JETWATT_MEASURE_SUMMARY_H
@@ -36,7 +36,7 @@ struct jetwatt_summary_phase {
  * struct jetwatt_summary - summary of a run
  * @run: energy, telemetry and minibatches of the run
  * @row: mean time and mean power of the minibatches of phase 1, with relative standard errors. All
- *	figures per minibatch except @error are those of phase 1
+ *	figures per minibatch are those of phase 1
  * @energy_j: mean energy per minibatch, J
  * @time: distribution of the time of a minibatch, ms
  * @energy: distribution of the energy of a minibatch, J
@@ -55,7 +55,7 @@ struct jetwatt_summary_phase {
  * @elapsed_s: duration of the run, s
  * @total_j: energy of the run, J
  * @launched: 1: launches were traced
- * @error: errors of the energy of single minibatches, of all phases but evaluations
+ * @error: errors of the energy of single minibatches of phase 1, with warm-up
  * @requested_hz: lowest sampling rate requested for a rail of the total, Hz
  * @read_hz: lowest rate at which a rail of the total was read, Hz
  * @fresh_hz: lowest rate at which the sensor of a rail of the total produced new values, Hz
@@ -78,8 +78,8 @@ struct jetwatt_summary {
 	uint64_t missed, waits_lost;
 };
 
-/* Compute the summary. The function queries the module, so the session's connection must still
- * be open. Return: 0; -ENOMEM. */
+/* Compute the summary. Of a live session, the connection to the module must still be open.
+ * Return: 0; -ENOMEM. */
 int jetwatt_summary_make(struct jetwatt_summary *s, const struct jetwatt_run_energy *m);
 /* Print the summary as text. */
 void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struct jetwatt_args *a);

@@ -46,8 +46,8 @@ int jetwatt_unit_count_add(struct jetwatt_unit_count *c, uint64_t time_ns, uint6
 double jetwatt_unit_count_step(const struct jetwatt_unit_count *c);
 
 /* Return: relative standard error of the mean rate that is caused by the variation of the rate from one
- * reading to the next; NAN: there are too few readings. A counter that increases in large steps varies
- * more than the work of the program, so the error is then overestimated. */
+ * reading to the next; NAN: too few readings, or no units. A counter that increases in large steps
+ * varies more than the work of the program, so the error is then overestimated. */
 double jetwatt_unit_count_variation(const struct jetwatt_unit_count *c);
 
 /**

@@ -21,7 +21,7 @@
 
 /*
  * A program that writes its count with O_TRUNC leaves the file empty for a moment. An empty file is
- * read again this many times, after this time each.
+ * read again up to this many times, after this time each.
  */
 #define EMPTY_TRIES	5
 #define EMPTY_WAIT_MS	10

@@ -55,8 +55,8 @@ static int wait_until(struct jetwatt_unit_reader *r, uint64_t until_ns)
 	return stop;
 }
 
-/* Read the sources that are due at @due, or all of them if @last. Return: time at which the next
- * source is due. */
+/* Read the sources that are due at @due, or all of them if @last, and empty the pipes. Return: time
+ * at which to call this function again. */
 static uint64_t read_due(struct jetwatt_unit_reader *r, uint64_t *due, int last)
 {
 	uint64_t next = UINT64_MAX;

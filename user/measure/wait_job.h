@@ -24,8 +24,8 @@
 int jetwatt_wait_job(struct jetwatt_session *w, double for_s, void (*each)(void *arg), void *arg);
 
 /*
- * A callback for @each of jetwatt_wait_job() that discards all samples and waits, for callers that
- * only wait for the job. @session: the struct jetwatt_session.
+ * A callback for @each of jetwatt_wait_job() that discards old samples and all waits, for callers
+ * that only wait for the job. @session: the struct jetwatt_session.
  */
 void jetwatt_wait_job_discard(void *session);
 

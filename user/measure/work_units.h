@@ -15,8 +15,7 @@
  * @start_ns, @end_ns: first and last reading of the counter, or the begin and the end of the run
  * @units: units counted from @start_ns to @end_ns
  * @energy_j: energy from @start_ns to @end_ns, J
- * @energy_sd, @units_sd: relative standard errors of @energy_j and @units; @energy_sd is NAN if it
- *	is unknown
+ * @energy_sd, @units_sd: relative standard errors of @energy_j and @units; NAN: unknown
  * @resets, @readings: number of restarts and of readings of the counter
  * @rate_var, @power_var: relative standard errors of @rate_hz and @power_w that are caused by their
  *	variation during the run; NAN: unknown
