@@ -18,8 +18,8 @@
 #define JETWATTD_HOURS		8
 #define JETWATTD_CGROUPS	8
 /* Time for which jetwattd stays out of a held mode after a cap event, in s: the first time, which is
- * also the lower limit of "back-off", and the default of "back-off". state.c and jetwattd(8) state
- * the first time, too; jetwattd(8) and jetwattd.conf(5) state both. */
+ * also the lower limit of "back-off", and the default of "back-off". jetwattd(8) and
+ * jetwattd.conf(5) state both. */
 #define JETWATTD_BACK_OFF_S		2
 #define JETWATTD_BACK_OFF_MOST_S	80
 
@@ -65,7 +65,7 @@ struct jetwattd_timeshare {
  * @cap_window_s: length of the short averaging window of @cap_w, in s
  * @backoff_s: longest back-off after a cap event, and time between two attempts while no mode is within
  *	the budget, in s
- * @rate_hz: rate of power samples, in Hz; 0: the highest rate possible
+ * @rate_hz: rate of power samples, in Hz; 0: the rate set in the module, by default the highest one
  * @learn_s: maximum time for learning a workload, in s; 0: no maximum
  * @learn_j: maximum energy used while learning a workload, in J
  * @learn_share: share of a workload's running time that learning may cost, in per cent
