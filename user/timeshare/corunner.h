@@ -66,7 +66,7 @@ int jetwatt_corunner_go(struct jetwatt_corunner *t);
  * jetwatt_corunner_idle() - check whether a program has nothing to do
  * @t: the program
  * @stamp: state of the program at the previous check, 0 before the first check; receives the state at
- *	this check, 0 if not all threads sleep
+ *	this check, 0 if a thread does not sleep or waits for the GPU
  *
  * A program is idle if all its threads sleep, none of them waits for the GPU, and none has run
  * since the previous check. Without a cgroup of its own, only the command's main thread is checked.

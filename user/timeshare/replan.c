@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* After each window: update the statistics, choose the mode, plan the next windows, and tell the
- * server its minibatch size. */
+ * server its maximum minibatch size. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -119,8 +119,8 @@ void jetwatt_timeshare_forget(struct jetwatt_timeshare *s)
 	s->planned = s->beyond = 0;
 }
 
-/* Adapt the mode to the request rate, once the rate is known. After a switch of mode, all
- * measured times of both programs are unknown. */
+/* Adapt the mode to the counted request rate, once enough requests have been counted. After a
+ * switch of mode, all measured times of both programs are unknown. */
 static void adapt_mode(struct jetwatt_timeshare *s)
 {
 	int moved;

@@ -28,8 +28,8 @@
 #define POLL_NS		(MS / 4)
 /* delay after the server was found idle until a second check confirms that, ns */
 #define AGAIN_NS	(MS / 10)
-/* interval between two checks whether the server is idle while it waits for the GPU, ns; it may be
- * longer, because the probe reports the end of that wait */
+/* interval between two checks whether the server is idle while it waits for the GPU, ns: longer
+ * than POLL_NS, because the probe reports the end of that wait */
 #define BUSY_NS		(5 * MS)
 /* interval between two notifications of the guard process, ns */
 #define NOTIFY_NS		(250 * MS)
@@ -322,7 +322,7 @@ static int count_arrivals(struct jetwatt_timeshare *s)
 		return 0;
 	if (!(s->conf->arrival_hz > 0))
 		return jetwatt_error_report(jetwatt_error_code(err), strerror(-err),
-					 "add their rate to the file, like arrival = 40Hz",
+					 "jetwatt schedule: add their rate to its file, like arrival = 40Hz",
 					 "cannot count the server's requests");
 	jetwatt_notice("cannot count requests (%s), using the configured rate: %g per second", strerror(-err),
 			   s->conf->arrival_hz);
