@@ -47,8 +47,8 @@ typedef void (*jetwattd_event_fn)(void *to, enum jetwattd_event event, const str
  * @notify: receiver of events
  * @to: first argument of the callback @notify
  * @reassert: setting of the policy: apply the mode again when another process changes a knob
- * @floor_only: 1: refuse to apply any mode except @floor, and do not retry a restore, because power
- *	samples are missing
+ * @floor_only: 1: jetwattd_apply() refuses any mode except @floor, and a restore is not retried,
+ *	because power samples are missing
  * @floor: the lowest mode
  *
  * The actuator sets:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The cap's decision: from the power samples, decide whether the budget is exceeded and which lower mode
- * to apply in that case. The cap knows no job and no learned data except one safe mode and the crest
- * factors of the modes measured last, and switches modes through the actuator. cap_thread.c passes the
- * samples to the cap.
+ * The cap's decision: from the power samples, decide whether the budget or the limit of the short
+ * window is exceeded, and which lower mode to apply in that case. The cap knows no job and no
+ * learned data except one safe mode and the crest factors of the modes measured last, and switches
+ * modes through the actuator. cap_thread.c passes the samples to the cap.
  */
 #ifndef JETWATT_DAEMON_CAP_LIMIT_H
 #define JETWATT_DAEMON_CAP_LIMIT_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Housekeeping of the loop: watchdog, telemetry, policy reload, time slicing, budget of the hour,
- * changes of the knobs by other processes. The loop calls the housekeeping in every wait, except
- * while blind.
+ * The waits of the loop, and its housekeeping: periodic work such as watchdog, policy reload and
+ * budget of the hour. The loop calls the housekeeping in every wait, except while blind.
  */
 #include "daemon/loop.h"
 

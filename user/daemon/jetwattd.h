@@ -5,10 +5,10 @@
  * jetwattd ends and, unless the policy has an idle mode, when no job runs.
  *
  * Three threads share struct jetwattd and its lock. The cap (cap_thread.c) reads every power sample and
- * lowers the mode when the budget is exceeded; it waits for another thread only while that thread holds
- * the lock, as during a mode switch. The loop (loop.c) learns jobs, chooses modes and applies them. The
- * control thread (control.c) answers requests on a socket. A fourth thread (timeshare.c) runs while
- * training and a server share the GPU in time slices.
+ * lowers the mode when the budget or the policy's "cap" is exceeded; it waits for another thread
+ * only while that thread holds the lock, as during a mode switch. The loop (loop.c) learns jobs,
+ * chooses modes and applies them. The control thread (control.c) answers requests on a socket. A
+ * fourth thread (timeshare.c) runs while training and a server share the GPU in time slices.
  */
 #ifndef JETWATTD_H
 #define JETWATTD_H
@@ -106,8 +106,8 @@ struct jetwattd_timeshare_status {
  * @workloads: number of elements of @workload in use, not counting the shared element
  * @modes: number of elements of @mode in use
  * @rate_hz: sample rate in use, in Hz
- * @waits_lost: number of waits for the GPU that the probe has lost
- * @telemetry: last values of the module's telemetry (temperatures, clocks and others)
+ * @waits_lost: number of waits for the GPU that were lost or arrived too late
+ * @telemetry: last values of the telemetry (temperatures and others)
  * @workload: histograms of energy and duration of the minibatches of each workload,
  *	identified by its key; the last element is shared by all workloads beyond
  *	JETWATTD_WORKLOADS

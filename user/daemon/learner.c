@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With readings of other workloads, the first row is checked after this number of complete readings
+/* If the predictor has a prior, the first row is checked after this number of complete readings
  * instead of JETWATTD_SURE. */
 #define SURE_WITH	5
 
@@ -130,7 +130,8 @@ static int check_step(const struct jetwattd_learner *l, struct jetwattd_step *st
 /* Request a check of the first row if the check is due. The check is due once in a pass: when the
  * number of complete readings reaches JETWATTD_SURE or SURE_WITH, or at the end of a search with
  * fewer readings (@ending is 1) if at least two of them were taken in this pass and the allowance is
- * not used up. Return: 1: a check is pending. */
+ * not used up. No check is due while the rows agree with readings of other devices. Return: 1: a
+ * check is pending. */
 static int check_first_row(struct jetwattd_learner *l, int ending)
 {
 	size_t whole = jetwattd_complete_rows(l), sure = l->known.by.prior ? SURE_WITH : JETWATTD_SURE;

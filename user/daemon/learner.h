@@ -78,9 +78,7 @@ struct jetwattd_reading {
  *	limit, further modes are measured.
  * @learn_s: maximum time for learning a workload, in s; 0: no maximum
  * @learn_j: maximum energy for learning a workload, in J
- * @share: fraction of the workload's running time that learning may cost. A reading that the
- *	model proposes is taken if its gain exceeds its cost and its cost is within the rest of the
- *	share. A reading whose gain during its own duration exceeds its cost needs no share.
+ * @share: fraction of the workload's running time that learning may cost (learner_gain.c)
  * @choose_s: maximum CPU time that the choice of a reading took in the last search, in s
  * @uneven: 1: some minibatches include time slices of a server, so their lengths vary
  * @least_energy: 1: the best mode is the one with the least energy per minibatch; 0: the fastest one. A
@@ -299,8 +297,8 @@ struct jetwattd_steps {
  * @level: maximum level (jetwattd_span_level()) of modes that are tried without a prediction
  * @lowest: lowest level of a candidate that may be tried without a prediction
  * @predicted: 1: @known.prediction holds predictions for the candidates
- * @small: 1: the last predictions of this search expected at most a slight improvement of the time,
- *	so the model chooses no further reading
+ * @small: 1: the last predictions of this search expected at most a slight improvement, so the
+ *	model chooses no further reading
  * @taken: number of complete readings in this pass; a pass begins with the job and after a drift
  * @checked: 1: the check of the first row of the job for a drift has been due in this pass
  * @first: indices of the candidates to be tried first, also of those that have been tried
@@ -380,8 +378,8 @@ void jetwattd_learner_resume(struct jetwattd_learner *l, const struct jetwattd_t
 int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_terms *terms,
 			  struct jetwattd_step *step);
 
-/* Add the reading of a mode as a row; also add the reading to the news, so that the loop stores it.
- * Return: 0 or an exit code; the error has been reported. */
+/* Add the reading of a mode as a row; also add the reading to the news, so that the loop counts
+ * and, except of a server, stores it. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
 /* The steps of a held mode show the present mix. If the mix differs from the one for which the rows are
  * computed, compute the rows again, and let the next search begin at once; the news contain this. Also

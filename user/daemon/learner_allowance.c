@@ -75,7 +75,7 @@ static double best_preset(const struct jetwattd_learner *l)
 	return isinf(least) ? 0 : least;
 }
 
-/* Return the time for which the job has run and may lag behind a preset, in s. */
+/* Return the time for which the job has run after its first FREE_S seconds, in s. */
 static double lagging_s(const struct jetwattd_learner *l)
 {
 	return fmax(0, (l->terms.now_ns - l->run_ns) * 1e-9 - FREE_S);

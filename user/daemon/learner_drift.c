@@ -20,8 +20,9 @@
  * much. */
 #define FAR		0.2
 #define FAR_SIGMA	2.5
-/* Two minibatch times in one mode show a drift only if the logarithm of their ratio exceeds this value,
- * which scatter alone does not reach, and DRIFT_SIGMA standard errors. */
+/* Two minibatch times in one mode show a drift only if the logarithm of their ratio exceeds this
+ * value (of a server log(JETWATTD_CONTEXTS)), which scatter alone does not reach, and DRIFT_SIGMA
+ * standard errors. */
 #define APART		0.1
 /* Maximum cost of the first reading of a regular check, as a fraction of the rest of the share. */
 #define PART		0.5

@@ -38,8 +38,9 @@
 /* Minimum expected improvement of a reading that the model proposes, as a fraction of the best time (or
  * energy) of a minibatch. */
 #define GAIN		1e-5
-/* If no reading is expected to improve the time by this fraction, a search takes one more reading. After
- * it, the best mode is held until the next search is due; holding it shows whether the job has changed. */
+/* If no reading is expected to improve on the best mode by this fraction, a search takes at most
+ * one more reading. Then the best mode is held until the next search is due; holding it shows
+ * whether the job has changed. */
 #define SMALL		0.02
 /* The reading with the highest gain per cost is taken first. ANY_S, in s, is added to the costs, so
  * that cheap readings of small gain do not precede all others. */
@@ -211,8 +212,8 @@ static int has_rows(const struct jetwattd_learner *l)
 
 /* Predict the modes that may be better. With few readings predict all modes, because the parametric
  * means, by which jetwatt_tuner_predict_possible() excludes modes, can then be far off; also if modes
- * are compared by energy. Return: 1 if
- * @l->known.prediction is set for the modes whose @l->seen is 0; 0: the model cannot predict. */
+ * are compared by energy. Return: 1 if @l->known.prediction is set for the modes whose @l->seen is
+ * 0; 0: the model cannot predict. */
 static int predict(struct jetwattd_learner *l, const struct jetwatt_row *best)
 {
 	for (size_t i = 0; i < l->known.nr_modes; i++)
@@ -230,7 +231,7 @@ static long improve_on(struct jetwattd_learner *l, const struct jetwatt_row *bes
 	int cross_device, known;
 	long i;
 
-	/* One reading of small gain has been taken: hold, without predicting again. */
+	/* After a reading of small gain, hold without predicting again. */
 	if (l->small) {
 		l->again_s = 0;
 		return -1;

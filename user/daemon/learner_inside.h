@@ -88,8 +88,8 @@ int jetwattd_misses_deadline(const struct jetwattd_learner *l, const struct jetw
 /* Of the measured modes that are better than the best mode, and whose power is too near the limit
  * for its error, find the mode for which a further reading is expected to gain most. @gain: set to
  * the logarithm of the best mode's objective divided by the mode's, multiplied by the probability
- * that the mode is within the limit. Without a best mode, @gain is that
- * probability. Return: index of the mode, -1: no such mode. */
+ * that the mode is within the limit. Without a best mode, the mode read last is found, and @gain is
+ * that probability. Return: index of the mode, -1: no such mode. */
 long jetwattd_uncertain_best(const struct jetwattd_learner *l, double *gain);
 /* Return the probability that a standard normal variable exceeds @z. */
 static inline double jetwattd_upper_tail(double z)
@@ -122,9 +122,9 @@ long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetw
  * exceeds the cost. @exact: set to 1 if the mode's power is near the limit, so that it needs a longer
  * reading. Return: index of the mode; -1: no reading is worth its cost, or allowed by the limits, now. */
 long jetwattd_pick(struct jetwattd_learner *l, int *exact);
-/* Check how slow candidate @i can be at worst: the time of a minibatch is
- * assumed to grow at most by the largest factor by which a knob is lower than in @best. Return: 1 if
- * a reading of the candidate is affordable; 0 if the reading may take too long or cost too much. */
+/* Check how slow candidate @i can be at worst: the time of a minibatch is assumed to grow at most
+ * by the largest factor by which a knob is lower than in @best. Return: 1 if a reading of the
+ * candidate is affordable; 0 if the reading may take too long or cost too much. */
 int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
 /* Return the time, in s, that a reading of a mode with minibatches of @t_ms costs, compared with the

@@ -138,7 +138,7 @@ static long plan_among_choices(const struct jetwattd_learner *l)
 }
 
 /* With readings of other devices or workloads, or with enough of the job's own, every mode that is
- * not excluded is a candidate: jetwatt_plan_next() judges its time and power. This includes a
+ * not excluded may be chosen: jetwatt_plan_next() judges its time and power. This includes a
  * workload whose readings were all taken under a higher budget. Otherwise, if the plan finds no
  * mode among those that satisfy a condition, for example because all of them draw too much, the
  * next condition applies. */

@@ -150,9 +150,8 @@ struct jetwattd_run {
 	size_t presets;
 };
 
-/* housekeeping.c: do the periodic work: watchdog, telemetry, policy reload, time slicing, budget
- * of the hour, check of the knobs. The function does nothing if the last housekeeping was less
- * than 1 s ago. */
+/* housekeeping.c: do the periodic work, such as watchdog, policy reload and budget of the hour. The
+ * function does nothing if the last housekeeping was less than 1 s ago. */
 void jetwattd_housekeeping(struct jetwattd_run *r);
 /* Return: 1 if the current activity has to stop, because the budget, the limit of the short window
  * or the co-running jobs have changed, jetwattd pauses, yields or ends, power samples are missing,
@@ -196,8 +195,9 @@ int jetwattd_must_yield(struct jetwattd_run *r, int *paused);
 void jetwattd_wait_for_board(struct jetwattd_run *r);
 
 /* blind.c: hold the lowest mode while a process that uses the GPU lives or the ramp is active. Return: 1
- * if the module answers again, which does not show that its sensors answer; 0 if neither is the case,
- * the policy, a pause or another process ends the hold, or jetwattd is to end. */
+ * if the module answers again, which does not show that its sensors answer; 0 if no such process
+ * lives and the ramp is off, if budget, policy, a pause or another process ends the hold, or if
+ * jetwattd is to end. */
 int jetwattd_blind_hold(struct jetwattd_run *r);
 /* Close the descriptors of jetwattd_blind_hold(). */
 void jetwattd_blind_end(struct jetwattd_run *r);
@@ -261,12 +261,12 @@ int jetwattd_recover(struct jetwattd_run *r, const struct jetwatt_mode *held);
 /* Wait until the overshoot has left the averaging window. Return: 1: jetwattd_changed(). */
 int jetwattd_wait_window(struct jetwattd_run *r);
 /* Back off from a held mode after a cap event: for @b->seconds, apply the best mode other than the one
- * that the cap left last, but never the held mode. @got: the incomplete reading of the held mode, which the cap event ended.
- * Return: 1: jetwattd_changed(). */
+ * that the cap left last, but never the held mode. @got: the incomplete reading of the held mode,
+ * which the cap event ended. Return: 1: jetwattd_changed(). */
 int jetwattd_back_off(struct jetwattd_run *r, struct jetwattd_backoff *b,
 		      const struct jetwattd_reading *got);
 /* Used while no job is known: start the ramp after a cap event, and raise the mode by one level
- * if power allows. Return: 1 if the ramp has passed its last level or no budget is in force,
+ * if power allows. Return: 1 if the ramp has passed its last level, or is active without a budget,
  * so the board may be restored. */
 int jetwattd_ramp(struct jetwattd_run *r);
 /* End the ramp, because the board is restored or a job begins. */

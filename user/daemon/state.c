@@ -36,7 +36,7 @@ const struct jetwattd_state jetwattd_state[] = {
 	[JETWATTD_BACKING_OFF] = {
 		"backing off", "the cap has stepped down from the mode that was held",
 		"after " IN_WORDS(JETWATTD_BACK_OFF_S) " seconds; each further back-off takes twice as long, at most the policy's back-off",
-		"the fastest other mode within the budget, or the mode to which the cap has stepped down",
+		"the best other mode within the budget, or the mode to which the cap has stepped down",
 		FROM(HOLDING),
 	},
 	[JETWATTD_YIELDING] = {
