@@ -282,7 +282,7 @@ void jetwattd_reload(struct jetwattd_run *r);
  * NULL: no memory. */
 struct jetwattd_minibatch *jetwattd_minibatch_new(struct jetwattd_run *r);
 void jetwattd_minibatch_free(struct jetwattd_minibatch *m);
-/* Discard all recorded minibatches, because another job follows. */
+/* Discard all recorded minibatches, because another job or workload follows. */
 void jetwattd_minibatch_forget(struct jetwattd_minibatch *m);
 /* Add a wait of the job for the GPU to the recorder of minibatches. */
 void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_sync *s);
