@@ -34,8 +34,7 @@ static const struct unusual unusual[] = {
 	/* The scheduler stops the process for a while: the number of launches shows that the work
 	 * of the minibatch is the same. */
 	{ "one is delayed at every point", { { 4, 80 }, { 5.5, 28.5 } }, 0, -1, .launches = 2 },
-	/* In the following cases, the unusual waits are not minibatches: copies of a checkpoint,
-	 * and waits in another call. */
+	/* In the following cases, the unusual waits are no training minibatches. */
 	{ "copies after a pause", { { 200, 0.4 }, { 0.3, 0.4 }, { 0.3, 0.4 }, { 0.3, 0.4 } }, 0, 0 },
 	{ "evaluation by one CUDA graph", { { 2.3, 70.2 } }, 0, 0, .launches = 1 },
 	{ "another call", { { 12.3, 17 }, { 1.8, 41.5 }, { 0.1, 40.3 } }, JETWATT_SYNC_CONTEXT, 0 },
@@ -233,8 +232,8 @@ TEST(last_minibatches_are_counted)
 	}
 }
 
-/* The first wait and the second gap of a job, from which its speed is estimated first, are
- * outliers. */
+/* The first wait and the second gap of a job, from which its speed is estimated first, take many
+ * values. */
 TEST(first_minibatches_are_counted)
 {
 	static struct jetwatt_batch_bound b[2 * (2 * BEFORE + MOST)];
@@ -368,7 +367,7 @@ TEST(minibatches_around_an_early_stall_are_counted)
 #define AHEAD_MOST	8
 
 /* Create a job that switches its power mode every 5 to 124 minibatches. The job's data loader runs
- * up to @ahead minibatches ahead of the GPU. */
+ * at most AHEAD_MOST minibatches ahead of the GPU. */
 static size_t in_speeds(struct jetwatt_sync *sync, uint64_t seed)
 {
 	double now = 5, work = 20 + 60 * draw(&seed), load = 60 + 150 * draw(&seed);

@@ -9,7 +9,7 @@
 #include "jobs.h"
 #include "kselftest_harness.h"
 
-/* Limits stated at struct jetwatt_batch_track. */
+/* LEAST and FEW are stated at struct jetwatt_batch_track. */
 #define LEAST	24	/* number of waits before the first bound is reported */
 #define FEW	96	/* number of waits before the period is certain */
 #define NEAR	8	/* @near counts differences within this many waits of an event */
@@ -28,8 +28,8 @@ static uint64_t number(const char *name, uint64_t otherwise)
  * batch result
  * @near: number of differences near an event that can be recognised only from later waits
  * @else_: number of differences counted neither in @early nor in @near
- * @hit, @live, @truth: number of true boundaries that were found live, number of all boundaries
- *	found live, number of all true boundaries
+ * @hit, @live, @truth: among the waits counted in @labelled: number of true boundaries that were
+ *	found live, number of all boundaries found live, number of all true boundaries
  */
 struct outcome {
 	size_t labelled, early, near, else_, hit, live, truth;
@@ -199,7 +199,7 @@ TEST(process_with_more_waits_is_followed)
 }
 
 /* One thread waits in a fixed rhythm, a second thread at random times. The waits of the second
- * thread end no minibatch and are not counted. */
+ * thread end no minibatch. */
 TEST(unsynchronised_thread_is_ignored)
 {
 	static const struct job_shape h = { .k = 2, .minibatches = 300 };
@@ -219,7 +219,7 @@ TEST(unsynchronised_thread_is_ignored)
 	job_free(&j);
 }
 
-/* After the number of waits in a minibatch has changed, the next fit finds the new number. */
+/* After the number of waits in a minibatch has changed, the track finds the new number. */
 TEST(new_minibatch_shape_is_found)
 {
 	static const struct job_shape first = { .k = 2, .minibatches = 200 }, then = { .k = 5, .minibatches = 400 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Minibatches with many waits (user/minibatch/long_cycle.c), in programs whose numbers of layers,
- * launches and waits are drawn from SEED; and programs that look similar but have short minibatches.
+ * launches and waits are random; and programs that look similar but have short minibatches.
  * The recordings of tests/trace/gpu are single examples of the same kinds.
  */
 #include "minibatch/minibatch.h"

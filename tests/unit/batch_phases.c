@@ -15,13 +15,12 @@
 
 /**
  * struct job - a made-up job with one or two kinds of minibatches
- * @ms: usual time of a minibatch of each kind, ms
- * @most: longest time of a minibatch of each kind, ms; times are distributed log-uniformly between
- *	@ms and @most
+ * @ms, @most: shortest and longest time of a minibatch of each kind, ms; times are distributed
+ *	log-uniformly between them, and then changed according to the members below
  * @growth: factor by which the time of the first kind grows between two minibatches of the second
  *	kind
  * @sd: standard deviation of the logarithm of a minibatch's time
- * @launches: number of launches in a minibatch of each kind; 0: not traced
+ * @launches: number of launches before the first wait of a minibatch of each kind; 0: not traced
  * @waits: waits per minibatch
  * @every: mean number of minibatches of the first kind between those of the second; 0: none
  * @block: number of successive minibatches of the second kind

@@ -60,8 +60,8 @@ TEST(boundaries_of_real_programs_are_found)
 	}
 }
 
-/* 28 training minibatches, then 8 of an evaluation, and a checkpoint that copies 148 parameters to
- * the host one by one. */
+/* Training minibatches, 8 of an evaluation, and a checkpoint that copies 148 parameters to the host
+ * one by one. The first minibatch is not counted. */
 TEST(a_checkpoint_is_no_minibatch)
 {
 	static struct jetwatt_batch_bound b[2 * MAX];

@@ -80,7 +80,8 @@ struct score {
 };
 
 /* A found boundary counts as a hit if it is within 0.2 ms of the true boundary. If the event of the
- * true boundary was lost, the limit is 90 % of the length of the minibatch. */
+ * true boundary was lost, the limit is 90 % of the length of the minibatch, or 1 s for the first
+ * minibatch. */
 static struct score score(const struct job *j, const struct jetwatt_batch_bound *b, int n)
 {
 	struct score s = { .found = (size_t)n, .true_bounds = j->truths };

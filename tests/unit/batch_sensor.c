@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Age, filter lag and error of readings of each sensor chip, compared with the data sheets. */
+/* Age, filter lag and error of readings of sensor chips, compared with the data sheets. */
 #include "energy/energy.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 /*
  * Boundaries and phases of language model servers: prefill and decode steps with and without speculative
  * decoding, with the request model of the simulated server (tests/sim/jobs/llm_requests.h), on GPUs and CPUs of
- * speeds that are drawn from SEED. A step has the phase of its kind if its last minibatch has the phase of most steps of that
- * kind.
+ * speeds that are drawn from SEED. A step has the phase of its kind if its last minibatch has the phase of most
+ * steps of that kind. Also training jobs with pauses.
  */
 #include "minibatch/phases.h"
 
@@ -29,8 +29,9 @@ static uint64_t end[STEPS];
 static uint8_t is_prefill[STEPS];
 static size_t waits, steps;
 
-/* Speeds of the machine: operations and bytes per s; factor of all times of the CPU; standard deviation of the
- * logarithm of a wait. @z: state of the random numbers. */
+/* The machine. @flop, @bytes: operations and bytes of the GPU per s; @cpu: factor of all times of
+ * the CPU; @sd: standard deviation of the logarithm of a time of the GPU; @now: time, s; @z: state
+ * of the random numbers. */
 static struct {
 	double flop, bytes, cpu, sd, now;
 	uint64_t z;
@@ -236,13 +237,15 @@ static void wait_after(double pause_us, unsigned int launches, double gpu_us)
 	s->exit_ns = ns(m.now);
 }
 
-/* Pauses divide no training step, evaluation or checkpoint of a job whose training steps have a period. */
+/* If the training steps of a job have a period, pauses divide none of them. */
 TEST(pauses_within_training_change_nothing)
 {
 	static const struct {
 		const char *name;
-		unsigned int launches, others;	/* of the third wait in every 50th step; waits after that step */
-		double pause_us, before_us;	/* before the third wait in that step; before the waits after it */
+		/* launches of the third wait in every 50th step; number of waits after that step */
+		unsigned int launches, others;
+		/* before the third wait in that step; before the first wait after it */
+		double pause_us, before_us;
 	} jobs[] = {
 		{ "evaluation", 60, 30, 60, 3000 },
 		{ "checkpoint", 60, 20, 60, 60 },

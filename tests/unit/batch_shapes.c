@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Minibatch boundaries of randomly drawn job shapes: F1 score over a matrix of shapes, and the
- * distance in time of the found boundaries from the true ones. The environment variable SEED
- * selects another random matrix; SHAPES sets the number of shapes per kind.
+ * distance in time of the found boundaries from the true ones; also long jobs, lost waits, marks.
+ * The environment variable SEED selects other random jobs; SHAPES sets the number of shapes of each
+ * kind.
  */
 #include "minibatch/minibatch.h"
 

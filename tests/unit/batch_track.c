@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Minibatch boundaries found live in jobs that are frozen at a minibatch boundary for up to half a
- * minute. */
+ * minute; also in jobs with a long start-up, many waits per minibatch, or marks. */
 #include "minibatch/minibatch.h"
 
 #include "jobs.h"
@@ -141,7 +141,7 @@ TEST(waits_of_the_start_up_are_forgotten)
 	jetwatt_batch_track_free(t);
 }
 
-/* A training step of 20 waits; then an evaluation with one wait per minibatch; then training again. */
+/* Training steps of 20 waits, an evaluation with one wait per minibatch, then training again. */
 TEST(minibatches_of_many_waits_begin_and_end)
 {
 	struct jetwatt_batch_track *t = jetwatt_batch_track_new();

@@ -257,7 +257,7 @@ TEST(rule_names_the_disturbance)
 	AGREE(&f, "%s", what_);
 	release(&f);
 
-	/* A wait of every 50th minibatch is lost, and a record reports the loss. */
+	/* A wait of every 50th minibatch is lost, and the next wait reports the loss. */
 	h.log_every = 0;
 	job_alloc(&f.j);
 	job_make(&f.j, &h, 100, 5, seed());

@@ -170,8 +170,8 @@ TEST_F(board, wrong_read_back_is_rolled_back)
 		if (self->t.writes < k)
 			break;
 		if (!rc) {
-			/* The write without effect was to the clock of a cluster that is offline.
-			 * The clock of an offline cluster has no effect, so the switch succeeds. */
+			/* The write without effect was to the clock of a cluster that the switch
+			 * takes offline. That clock has no effect, so the switch succeeds. */
 			ASSERT_EQ(jetwatt_board_verify(self->b, &low, NULL), 0);
 			ASSERT_EQ(jetwatt_board_apply(self->b, &top, NULL), 0);
 			tree_state(&self->t, before, sizeof(before));
@@ -392,7 +392,8 @@ TEST_F(board, only_the_lease_holder_may_write)
 	}
 }
 
-/* The process is killed at each write of a switch in turn; the saved state restores all knobs. */
+/* The process ends at the first, second, ... write of a switch; the saved state restores all
+ * knobs. */
 TEST_F(board, crash_at_every_write_is_restored)
 {
 	char now[512];

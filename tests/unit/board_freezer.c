@@ -67,8 +67,7 @@ TEST_F(board, recorded_cgroups_are_thawed)
 	EXPECT_EQ(on_disk(&self->t), 1);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 1);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 1);
-	/* A new handle finds the record of this process, which counts as left by a dead process,
-	 * and thaws both cgroups. */
+	/* A new handle of this process finds the record on disk and thaws both cgroups. */
 	next = another(&self->t);
 	ASSERT_NE(next, NULL);
 	EXPECT_EQ(jetwatt_board_thaw_all(next), 0);
@@ -156,7 +155,7 @@ TEST_F(board, reused_pid_counts_as_dead)
 	}
 }
 
-/* A process that holds two frozen cgroups thaws only one of them. */
+/* A process that holds two frozen cgroups thaws one after the other. */
 TEST_F(board, one_of_two_cgroups_is_thawed)
 {
 	struct jetwatt_board *next = another(&self->t);

@@ -95,8 +95,7 @@ TEST_F(heat, throttled_clock_still_verifies)
 	EXPECT_EQ(jetwatt_board_verify(self->b, &mid, &self->err), -ESTALE);
 }
 
-/* If no cooling device is active, a lower GPU limit is a change by another program, not
- * throttling. */
+/* Without throttling, a lower GPU limit is a change by another program. */
 TEST_F(heat, low_clock_without_throttling_is_a_foreign_change)
 {
 	ASSERT_EQ(jetwatt_board_apply(self->b, &mid, &self->err), 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every board of the table, simulated as its JetPack release shows it in sysfs: CPU clusters, names
- * of the GPU, caps of the memory clock, rails, and the rails of the total. Also a board without a
- * device tree.
+ * Boards of the table (user/board/identity.c), simulated as their JetPack releases show them in
+ * sysfs: CPU clusters, names of the GPU, caps of the memory clock, rails, and the rails of the
+ * total. Also boards without a device tree.
  */
 #include "board_tree.h"
 #include "kselftest_harness.h"
@@ -281,8 +281,8 @@ static void only_identity(struct tree *t, const char *compatible)
 	}
 }
 
-/* For a board whose sysfs lists no levels, the table's levels end at the clocks of MAXN_SUPER in
- * JetPack 6.2. */
+/* For an Orin NX or Orin Nano whose sysfs lists no levels, the table's levels end at the clocks of
+ * MAXN_SUPER in JetPack 6.2. */
 TEST(table_has_the_maxn_super_clocks)
 {
 	static const struct {

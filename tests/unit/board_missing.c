@@ -41,13 +41,12 @@ static void drop(const struct tree *t, const char *path)
 	nftw(name, tree_unlink, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Check that @knob, and no other, is reported as missing, with a reason and a fix. */
+/* Check that of the required knobs, only @knob is reported as missing, with a reason and a fix. */
 static bool only(const struct jetwatt_board *b, enum jetwatt_knob knob, const char *what)
 {
 	jetwatt_each_knob(k) {
 		const struct jetwatt_error_text *e = jetwatt_board_lacks(b, k);
 
-		/* A missing optional knob is not reported. */
 		if (jetwatt_knob_row(k)->optional)
 			continue;
 		if (k != knob ? e != NULL : !e || !strstr(e->what, what) || !e->why[0] || !e->fix[0])
@@ -88,7 +87,7 @@ TEST_F(lacks, missing_memory_cap)
 	tree_put(&self->t, "sys/class/devfreq/bwmgr/cur_freq", "3199000000\n");
 	ASSERT_EQ(look(&self->t, &self->b, &self->err), 0) TH_LOG("%s", self->err.what);
 	EXPECT_TRUE(only(self->b, JETWATT_KNOB_EMC, "memory clock"));
-	/* If no cap can be set, the memory runs at its highest clock. */
+	/* If no cap can be set, the highest clock is the only level. */
 	ASSERT_EQ(jetwatt_board_levels(self->b, JETWATT_KNOB_EMC, &emc), 1);
 	EXPECT_EQ(emc[0], 3199000000);
 	EXPECT_EQ(jetwatt_board_modes(self->b, &all), 12 * 7 * 4);

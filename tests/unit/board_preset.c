@@ -215,8 +215,8 @@ TEST(caps_are_rounded_as_the_kernel_does)
 	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m),
 		  1u << JETWATT_KNOB_CORES | 1u << JETWATT_KNOB_CPU | 1u << JETWATT_KNOB_EMC);
 	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 1036800 && m.gpu_hz == 1300500000 && m.emc_hz == 665600000);
-	/* A cap below the lowest level of a knob gives the lowest level; a cap above the highest
-	 * level counts as no cap. */
+	/* A cap below the lowest level of a clock gives the lowest level; a cap above the highest
+	 * level of a clock counts as no cap. */
 	p = (struct jetwatt_preset){ .cap = { -1, 9999999, 1, 1 } };
 	EXPECT_EQ(jetwatt_preset_mode_of(grid, 4, &p, &m), 1u << JETWATT_KNOB_GPU | 1u << JETWATT_KNOB_EMC);
 	EXPECT_TRUE(m.cores == 4 && m.cpu_khz == 2201600 && m.gpu_hz == 114750000 && m.emc_hz == 204000000);
@@ -318,7 +318,8 @@ TEST(missing_knob_keeps_the_template)
 	jetwatt_presets_free(p);
 }
 
-/* A preset needs a reboot only if its mask of GPU parts differs from the current mask. */
+/* A preset needs a reboot only if its mask of GPU parts differs from the current mask, or if the
+ * current mask is not known. */
 TEST(preset_with_another_mask_needs_a_reboot)
 {
 	struct jetwatt_error_text err = { "", "", "" };

@@ -307,7 +307,7 @@ static inline struct jetwatt_board_roots tree_roots(struct tree *t)
 					     .write = tree_write, .arg = t };
 }
 
-/* Write the values of all knobs as one line to @buf. */
+/* Write the values of all knobs but the DLA clock as one line to @buf. */
 static inline void tree_state(const struct tree *t, char *buf, size_t len)
 {
 	size_t n = 0;

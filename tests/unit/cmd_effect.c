@@ -2,7 +2,7 @@
 /*
  * The comparison of two series of measurements: if nothing has changed, a change is reported at
  * most at the stated false positive rate; a real change is found. The series are autocorrelated, as
- * power is. Which rail is named as the cause.
+ * power is. Also tested: single values, and which rail is named as the cause.
  */
 #include <math.h>
 #include <stdlib.h>

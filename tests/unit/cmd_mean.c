@@ -55,10 +55,10 @@ TEST(zero_power_is_not_nan)
 	EXPECT_EQ(0, row.power_sd);
 }
 
-/* Return the share of means that lie within 1.96 standard errors of the true value: ideally 95 %,
- * slightly less with few blocks. Each run of @hold consecutive minibatches has the same noise, like
- * several reads of one conversion of the chip. The standard error is right only if a block is
- * longer than @hold minibatches. */
+/* Return the share of mean powers that lie within 1.96 standard errors of the true power, and in
+ * *@time_in the same for times: ideally 95 %, slightly less with few blocks. Each run of @hold
+ * consecutive minibatches has the same noise of the power, like several reads of one conversion of
+ * the chip. The standard error is right only if a block is longer than @hold minibatches. */
 static double coverage(int hold, double block_ns, double *time_in)
 {
 	double t[N], e[N], in_t = 0, in_w = 0;

@@ -27,8 +27,9 @@ static const struct plant_shape cost_shapes[] = {
 /*
  * struct cost_run - values per minibatch, and numbers of minibatches
  * @width, @off: stated and actual error, relative to the true energy
- * @off_50ms, @off_10ms: actual errors at a sample rate of 1 kHz, for minibatches of 50 ms or more,
- * and of 10 ms
+ * @off_50ms: actual errors at a sample rate of 1 kHz and the shortest conversion time, for
+ * minibatches of 50 ms or more
+ * @off_10ms: actual errors for minibatches shorter than 20 ms
  * @longer, @shortest: number of entries of @off_50ms and of @off_10ms
  * @covered: number of minibatches, of @all, whose actual error is within the stated error
  */

@@ -152,8 +152,8 @@ TEST(written_profile_reads_back_exactly)
 			    row[i].time_sd == back[i].time_sd && row[i].power_sd == back[i].power_sd);
 	}
 	free(back);
-	/* Writing a power of NaN or below 0 is refused: the file is unchanged, and no temporary
-	 * file is left. */
+	/* A row with a time and a power of NaN or below 0 is refused: the file is unchanged, and no
+	 * temporary file is left. */
 	row[3].power_w = NAN;
 	EXPECT_EQ(jetwatt_csv_write(path, row, NULL, 64), -EINVAL);
 	row[3].power_w = -1;

@@ -226,7 +226,7 @@ TEST_F(blind, refused_knob_is_retried)
 	self->t.fail_for = 1;
 	self->t.fail = EBUSY;
 	jetwattd_blind(&self->d);
-	/* A CPU refuses to go offline, so jetwattd first lowers the clocks and leaves the cores
+	/* One write is refused, so jetwattd first lowers only the clocks and leaves all cores
 	 * online. */
 	EXPECT_FALSE(at_floor());
 	EXPECT_EQ(low.gpu_hz, self->d.act.mode.gpu_hz);

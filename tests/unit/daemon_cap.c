@@ -201,7 +201,7 @@ TEST_F(cap, peaks_are_limited_by_the_short_window)
 		passes(self, 1.2, 0.3);
 		EXPECT_EQ(i < 2, jetwatt_mode_same(&self->d.act.mode, &top)) TH_LOG("limit %g W", limit_w[i]);
 		EXPECT_EQ(i < 2, events == self->d.cap.cap_events);
-		/* The cap steps down within a decision, and the board follows at once here. */
+		/* The cap steps down at its next check, and the board's power follows at once. */
 		EXPECT_GE(0.13, self->d.cap.over_cap_s) TH_LOG("%g s", self->d.cap.over_cap_s);
 		/* The mode that was left is excluded: its power counts as above the limit. */
 		if (i >= 2)
@@ -311,7 +311,7 @@ TEST_F(cap, sensor_error_is_allowed_for)
 		EXPECT_FALSE(jetwatt_mode_same(&self->d.act.mode, &top)) TH_LOG("%g low", err);
 		EXPECT_GE(0.9e9, self->longest) TH_LOG("%g low", err);
 	}
-	/* In the lowest mode, the cap cannot step down, even if the power exceeds the budget. */
+	/* In the lowest mode, a power slightly below the budget is no cap event. */
 	put(self, &low);
 	self->d.cap.budget_w = FLOOR_W / 0.997;
 	passes(self, 3, 0);

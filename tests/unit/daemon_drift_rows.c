@@ -155,7 +155,7 @@ TEST_F(drift_rows, unchanged_job_keeps_all_readings)
 	EXPECT_EQ(0, drifts);
 }
 
-/* Part of a minibatch showed the time in the oldest row, which is 17 % too long, within its error. */
+/* The time in the oldest row is 17 % too long, with a standard error of 7 %. */
 TEST_F(drift_rows, uncertain_reading_is_no_drift)
 {
 	learned(self, 0, 1);

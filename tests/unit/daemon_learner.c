@@ -62,7 +62,7 @@ TEST_F(learner, refused_modes_are_excluded)
 			EXPECT_FALSE(refuses(&self->p, &self->p.tried[k]) &&
 				     jetwatt_mode_same(&self->p.tried[i], &self->p.tried[k]));
 	/* If a knob refuses the chosen mode after the search, this mode is not chosen again until
-	 * the budget changes. */
+	 * the budget is set again. */
 	{
 		struct jetwatt_mode was = best(self)->mode;
 

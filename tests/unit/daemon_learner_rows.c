@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The learner of jetwattd: decisions that rest on readings near the limit, and on modes that were
- * over the budget. In most tests, the test itself gives the readings. */
+/* The learner of jetwattd: decisions that rest on measured rows, such as those of modes near the
+ * limit, modes over the budget, and presets. In most tests, the test itself gives the readings. */
 #include "learner_plant.h"
 
 #include "daemon/learner_inside.h"
@@ -246,7 +246,8 @@ TEST_F(learner, job_hardly_lags_behind_the_fastest_preset)
 	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 4000));
 	t = at(65);
 	jetwattd_learner_next(&self->l, &t, &s);
-	/* 3 s in a mode that is half as fast cost 1.5 s, of which 2 % of 50 s are permitted. */
+	/* 3 s in a mode that is half as fast cost 1.5 s. After 65 s, 1 s is permitted: 2 % of the
+	 * time after the first 15 s. */
 	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 1999));
 	EXPECT_EQ(0, jetwattd_lag_when(&self->l, 3, 2500));
 	EXPECT_LT(fabs(jetwattd_lag_when(&self->l, 3, 4000) - (65 + 25)), 1);

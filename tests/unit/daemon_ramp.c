@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ramp: the GPU works but no job is detected, so jetwattd raises the mode step by step. Tested
- * on a board whose power depends on the clocks of the mode, with a simulated cap that steps down as
- * the real cap does.
+ * on a board whose power depends on the GPU clock and the number of cores, with a simulated cap
+ * that steps down as the real cap does.
  */
 #include "daemon/loop.h"
 

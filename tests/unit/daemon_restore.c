@@ -6,7 +6,7 @@
 #define jetwatt_clock_ns test_now
 #define sleep test_sleep
 unsigned int test_sleep(unsigned int seconds);
-/* Weak declarations of functions that job.c refers to and that this test never calls. */
+/* Weak references: the test links without the files that define these functions. */
 #pragma weak jetwatt_cgroup_of
 #pragma weak jetwatt_estimator_cross_device_agrees
 #pragma weak jetwatt_profile_store_command

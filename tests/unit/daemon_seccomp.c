@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* System calls that jetwattd and jetwatt-files deny to themselves, tried as root. The test makes
- * raw system calls: a sanitizer makes additional calls inside the C library's functions, which
- * would be denied too. */
+/* System calls that jetwattd and jetwatt-files deny to themselves. The test makes raw system calls:
+ * a sanitizer makes additional calls inside the C library's functions, which would be denied
+ * too. */
 #include "../../user/util/seccomp.c"
 
 #include <fcntl.h>

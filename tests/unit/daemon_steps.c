@@ -165,7 +165,7 @@ TEST_F(learner, rows_of_a_server_outlast_its_pause)
 	EXPECT_FALSE(jetwattd_learner_continue(&self->l, KEY));
 }
 
-/* Let the next messages carry these limits. */
+/* Pass these limits to the learner. */
 static void set_limits(FIXTURE_DATA(learner) *self, int least_energy, double ttft_ms, double tpot_ms)
 {
 	struct jetwattd_terms t = terms(&self->p);

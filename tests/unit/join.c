@@ -175,7 +175,7 @@ TEST(clocks_and_temperature_join_the_power)
 	b.value[8][0] = 12;
 	b.value[9][0] = -5000;
 	b.value[4][1] = 1190400;
-	b.value[5][1] = 0;		/* the second CPU policy has no clock at this time */
+	b.value[5][1] = 0;		/* the policy of CPU 0 has no clock at this time */
 	ASSERT_EQ(1, jetwatt_power_sample(&st, &b.s, 0, &p));
 	EXPECT_EQ(12, p.clock.cores);
 	EXPECT_EQ(2201600, p.clock.cpu_khz);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A simulated environment for the learner, for daemon_learner, daemon_learner_rows, daemon_drift,
- * daemon_share and daemon_steps. The environment simulates the board, whose power follows from the
- * clocks of its mode, the cap, which aborts readings over the budget, and the actuator, whose knobs
+ * daemon_share and daemon_steps. The environment simulates the board, whose power follows from its
+ * mode, the cap, which aborts readings over the budget, and the actuator, whose knobs
  * may refuse a mode. Time is simulated, and neither jetwattd nor sysfs is used. */
 #ifndef TESTS_UNIT_LEARNER_PLANT_H
 #define TESTS_UNIT_LEARNER_PLANT_H

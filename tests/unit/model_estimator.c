@@ -140,7 +140,8 @@ TEST_F_TIMEOUT(any, predictions_do_not_depend_on_the_order_of_rows, 240)
 }
 
 /* With a power budget, the search finds one of the fastest modes within the budget. Without a
- * budget, the search measures modes with several numbers of cores, each once. */
+ * budget, the search measures modes with several numbers of cores; if it repeats a mode, it says
+ * so. */
 TEST_F_TIMEOUT(any, a_search_goes_by_it, 300)
 {
 	struct jetwatt_mode mode[MODES];

@@ -124,7 +124,7 @@ TEST(tolerates_duplicates_contradictions_and_one_level)
 	ASSERT_EQ(0, jetwatt_model_fit(&m, row, 12, 1));
 	EXPECT_TRUE(usable(m, &row[0].mode));
 	jetwatt_model_free(m);
-	/* All twelve modes are different, but have the same time and power. */
+	/* Different modes, all at one EMC clock, have the same time and power. */
 	for (int i = 0; i < 12; i++) {
 		row[i] = some_row(&s);
 		row[i].mode.emc_hz = 2133000000;
@@ -224,8 +224,7 @@ TEST(one_row_is_enough_with_a_reference)
 	jetwatt_prior_free(prior);
 }
 
-/* A row whose power reads two thirds too low must not change the predictions of neighbouring modes
- * much. */
+/* A row whose power reads two thirds too low must not much change predictions of other modes. */
 TEST(one_outlier_in_twenty_rows)
 {
 	struct jetwatt_row row[20];

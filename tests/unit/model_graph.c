@@ -283,7 +283,7 @@ TEST_F(net, work_of_subgraphs_is_counted)
 	struct out *g = &self->g, light = { NULL, 0 }, heavy = { NULL, 0 }, body = { NULL, 0 };
 	struct out both = { NULL, 0 }, a = { NULL, 0 };
 
-	/* The graph is y = c ? relu(x) : x x', followed by a loop of ten iterations of x = x w. */
+	/* The graph is y = c ? relu(x) : x x; then a loop multiplies y by w ten times. */
 	out_node(&light, "Relu", "x", "l", "");
 	out_value(&light, 12, "l", "16,16");
 	out_node(&heavy, "MatMul", "x,x", "h", "");
@@ -322,7 +322,7 @@ TEST_F(net, work_of_subgraphs_is_counted)
 	EXPECT_EQ(2 * 16 * 16 * 16, self->work[2].flop);
 }
 
-/* One function of the file calls another twice and passes its own arguments on. */
+/* One function of the file calls another twice; one call passes an attribute of the caller on. */
 TEST_F(net, functions_of_the_file)
 {
 	struct out inner = { NULL, 0 }, outer = { NULL, 0 };

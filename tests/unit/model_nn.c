@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The neural networks: outputs compared with plain loops in double precision, gradients with finite
- * differences. */
+ * differences. Also tested: what every predictor must do. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -219,8 +219,7 @@ TEST(training_refuses_invalid_arguments)
 	fixture_free(&f);
 }
 
-/* Return a plausible row; its values do not matter, because the tests check only the order of rows
- * and refusals. */
+/* Return a plausible row. */
 static struct jetwatt_row some_row(uint64_t *s)
 {
 	double fc = 0.2 + 2 * jetwatt_random_unit(s), fg = 0.1 + 1.2 * jetwatt_random_unit(s);

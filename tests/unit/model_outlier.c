@@ -176,8 +176,8 @@ TEST(outliers_of_measured_boards_are_found)
 	}
 }
 
-/* If time and power are linear in the knobs, linear regression is exact with as many rows as
- * coefficients. */
+/* If time and energy per minibatch are linear in the knobs, linear regression predicts time and
+ * power. */
 TEST(linear_regression_fits_a_plane_exactly)
 {
 	struct jetwatt_row row[16];

@@ -133,8 +133,8 @@ TEST_F(saved, other_version_is_not_reported_as_damage)
 	jetwatt_model_free(m);
 }
 
-/* Change each byte of the file in turn and correct the checksum. The file is refused, or the loaded
- * model predicts finite numbers. */
+/* Change each byte after the magic in turn and correct the checksum. The file is refused, or the
+ * loaded model predicts no NaN. */
 TEST_F(saved, wrong_values_with_a_right_checksum)
 {
 	static const unsigned char lie[] = { 0x00, 0xff, 0x7f, 0x80 };

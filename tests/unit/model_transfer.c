@@ -29,7 +29,7 @@ static long workload(const struct synth *board, int which, uint64_t seed, struct
 	return synth_rows(&w, row, 0, seed);
 }
 
-/* Move @most rows, evenly spread over all @n rows, to the front. Return: number of rows moved. */
+/* Copy @most rows, evenly spread over all @n rows, to the front. Return: number of rows copied. */
 static size_t thin(struct jetwatt_row *row, long n, long most)
 {
 	long step = n / most;

@@ -69,7 +69,7 @@ static inline void out_words(struct out *o, int field, const char *words)
 }
 
 /* Append attributes to a node: "axis=1 pads=1,1,1,1 mode=linear". In a function, "axis=@a" takes
- * the value of the caller's attribute a. */
+ * the value of attribute a of the node that calls the function. */
 static inline void out_attrs(struct out *node, const char *text)
 {
 	char copy[256], *save, *word;

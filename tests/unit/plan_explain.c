@@ -137,7 +137,7 @@ TEST(effect_of_one_level_up_and_down)
 	}
 }
 
-/* For any parameters of the time model, the parts of the time add up to the predicted time. */
+/* For any parameters of the time model, the shares of the parts of the time add up to 1. */
 TEST(shares_add_up)
 {
 	double th[JETWATT_PARAMS_MAX], coef[JETWATT_PARAMS_MAX], share[JETWATT_SHARES];

@@ -33,7 +33,7 @@ static uint32_t call_of(const char *name)
 	return JETWATT_SYNC_CALLS;
 }
 
-/* Read a recording into @rec. Return: whether each line of the file was understood. */
+/* Read a recording into @rec. Return: whether it has a wait and an end, and no unknown line. */
 static bool read_recording(const char *name)
 {
 	unsigned long long start, length, first, end;

@@ -255,7 +255,7 @@ TEST(series_read_back_from_a_trace)
 	int fd = memfd_create("jwt", MFD_CLOEXEC);
 
 	ASSERT_EQ(0, jetwatt_trace_writer_new(&w, fd));
-	write_reading(w, 100 * S, NONE, NONE);	/* a reading without any value is not written */
+	write_reading(w, 100 * S, NONE, NONE);	/* not written: no value, nor any before */
 	write_reading(w, 101 * S, 1500, 3000000000);
 	write_reading(w, 102 * S, 0, NONE);
 	write_reading(w, 103 * S, NONE, NONE);

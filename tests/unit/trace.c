@@ -102,9 +102,9 @@ static uint32_t kind_of(int k)
 	       clock[k - 2 * RAILS];
 }
 
-/* Create batch @nr of samples of a board with four rails at 1 kHz: power bursts, noise of one or
+/* Create batch @nr of samples of a board with four rails at 1 kHz: power bursts, noise of up to
  * two LSBs, one bus voltage per sample in rotation, CPU clock and cores in every sample, and the
- * other clocks every 100 ms. */
+ * other clocks and the temperature every 100 ms. */
 static void make(struct jetwatt_samples *s, struct jetwatt_series_view *view, int32_t *value,
 		 uint64_t *t, uint32_t nr)
 {
