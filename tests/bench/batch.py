@@ -6,10 +6,10 @@
 
 Results in the output file, by the place where they are measured:
 
-On the simulated board, in virtual time: f1, bound_error_ms_p50, energy_error_pct, coverage_pct,
-jwt_mib_per_hour. jetwatt record records jobs of random shapes, and the minibatches of the traces
-are compared with the true ones of the simulation. jetwatt never sees the true values. The energy of
-a minibatch is compared only if both of its ends were seen and no other job ran.
+On the simulated board, in virtual time: all results but those below. jetwatt record records jobs
+of random shapes, and the minibatches of the traces are compared with the true ones of the
+simulation. jetwatt never sees the true values. The energy of a minibatch is compared only if both
+of its ends were seen and no other job ran.
 
 On generated jobs, without a kernel (build/bench/batch): generated.
 
@@ -118,7 +118,7 @@ def found(trace, lost, seed):
 
 
 def match(truth, bounds):
-    """Match true ends with found ones; an end whose wait was lost may be off by up to a minibatch."""
+    """Match true ends with found ones; inferred ones may be off by 90 % of a minibatch."""
     pairs, at = [], 0
     for i, t in enumerate(truth):
         near = [k for k in range(at, len(bounds)) if abs(bounds[k][0] - t[0]) <= NEAR_NS]

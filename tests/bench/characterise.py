@@ -7,9 +7,9 @@
 Runs unmodified jobs in one guest with the analytic plant, records them with jetwatt record and stat,
 and compares pairs of runs with jetwatt compare. Each row changes one parameter, and shows the interval
 that contains 95 % of the resampled changes. Paper: SIGMETRICS 2022, doi 10.1145/3570604; containers:
-arXiv 2312.07220. Exit status 1: a change does not have the sign of the paper's finding or is not
-significant, a change was found although none is expected, or the base load's share of the power is not
-higher for the small net than for the large one.
+arXiv 2312.07220. Exit status 1: a command failed, a change does not have the sign of the paper's
+finding or is not significant, a change was found although none is expected, or the base load's
+share of the power is not higher for the small net than for the large one.
 
 The base load is the power of the board at the same clocks without a job. It is higher than on a real
 board: all clocks of the plant stay at their maximum, whereas the governors of a board reduce some.

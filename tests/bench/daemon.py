@@ -4,11 +4,11 @@
 
   daemon.py [--corpus FILE.csv] [--seed N] [--jobs N] [-o build/bench/daemon.json]
 
-A file of measured modes is replayed on the simulated board. Jobs of three sizes start and stop at
+A file of measured modes is replayed on the simulated board. Jobs of two sizes start and stop at
 random times, one job changes its batch size while it runs, the budget changes, the air becomes so
-warm that the kernel throttles the GPU, and another process changes a knob. At the end a new job runs
-("cold"), and then the same job in another cgroup ("synced"), which is a workload of its own, so
-jetwattd knows only measurements of "others". These two jobs count in "priors" alone.
+warm that the kernel throttles the GPU, and another process changes a knob. At the end a job of a
+new size runs ("cold"), and then the same job in another cgroup ("synced"), which is a workload of
+its own, so jetwattd knows only measurements of "others". These two jobs count in "priors" alone.
 
 A job has reached its mode at the earliest time after which 90 % of its time, up to the next event, is
 in minibatches within 5 % of the best time. After a change of its batch size it is judged again.
@@ -18,7 +18,8 @@ minibatches and the modes. Penalties are relative to the best mode within the pr
 whose power is an outlier are excluded. The oracle is in that mode from the start; MAXN is the highest
 mode and ignores the budget; the preset is the fastest preset of NVIDIA within the budget, or the
 lowest. Default budgets: 20, 25, 30 and 40 W; if the board does not reach these, four values between
-the powers of its modes. Exit status 1: the budget was exceeded for longer than a second.
+the powers of its modes. Exit status 1: the budget was exceeded for longer than a second, or the
+guest failed.
 """
 import argparse
 import bisect

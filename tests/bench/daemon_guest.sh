@@ -3,8 +3,8 @@
 # Runs jetwattd and the events of /day, one per line, on a simulated board with an empty profile
 # database.
 #   sleep S | budget W | start SIZE [THEN AFTER] | stop | turn | back | heat | cool | cgroup NAME
-# Writes the time of each event to /out/events; copies the true values of the simulated board to
-# /out at the end.
+# Writes the time of each event but sleep to /out/events; copies the true values of the simulated
+# board to /out at the end.
 truth=/sys/kernel/debug/jetwatt-sim/truth
 gpu=$(ls -d /sys/class/devfreq/*gpu* | head -n 1)
 

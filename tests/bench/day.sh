@@ -7,7 +7,8 @@
 # descriptors in the last hour is compared with that in the first judged hour, because each job
 # needs some descriptors. The CPU time of the simulated sensors in the sampler's thread is
 # subtracted ("simulated_core_pct"), because on a board the sensors use no CPU time. Writes
-# build/bench/day.json. Exit status 1: the memory grew by more than 1 %, or descriptors leaked.
+# build/bench/day.json. Exit status 1: the memory grew by more than 1 %, descriptors leaked, or
+# HOURS is too small.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 hours=${HOURS:-24} out=build/bench/day.out

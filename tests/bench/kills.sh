@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Kills jetwattd ROUNDS times, and cuts the power CUTS times, at random times while jetwattd learns
-# and holds a job on the simulated board, on which knobs refuse values and heat lowers a clock at
-# random. Each time it checks that the knobs have their previous values, the job continues, the
-# database can be opened, no row of it is lost, and a mode that was held draws at most 2 % more than
-# the budget. Writes build/bench/kills.json. Exit status 1: a check failed. SEED= selects other times.
+# Kills jetwattd, its guardian process or both ROUNDS times, and cuts the power CUTS times, at
+# random times while jetwattd learns and holds a job on the simulated board, on which knobs refuse
+# values and heat lowers a clock at random. Each time it checks that the database can be opened, no
+# row of it is lost, and a mode that was held draws at most 2 % more than the budget. After a kill
+# it also checks that the job continues and the knobs have their previous values (if both were
+# killed, after jetwatt restore). Writes build/bench/kills.json. Exit status 1: a check failed.
+# SEED= selects other times.
 #
 # A power cut is a reset of the guest, with jetwattd's state on a disk: data that the guest's kernel
 # has not written yet is lost. The kernel modules for the disk with jetwattd's state are taken from

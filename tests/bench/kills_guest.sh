@@ -3,15 +3,16 @@
 # kills_guest.sh kill ROUNDS SEED | cut SEED
 #
 # kill: repeatedly kill jetwattd, its guardian process (which restores the knobs), or both, at
-# times drawn from the seed, while one job runs. cut: do this once, and then cut the power; the
-# state of jetwatt is on a disk, whose modules are in /modules. "kill" prints a line for each round:
+# times drawn from the seed, while one job runs. cut: start jetwattd once, and cut the power
+# instead; the state of jetwatt is on a disk, whose modules are in /modules. "kill" prints a line
+# for each round:
 #   round WHO DOING ROWS_BEFORE ROWS_AFTER KNOBS JOB DATABASE REFUSED HEAT MODE
 # "cut" prints "opened ROWS" (or "opened not"), then "cut DOING ROWS REFUSED HEAT MODE".
 # KNOBS: before: the values from before the first start; mode: other values, which jetwatt restore
 # resets; left: other values, which jetwatt restore does not reset. JOB: on (it continues) or stuck.
 # DATABASE: opens, or not. In a third of the rounds a knob refuses its next values, from some time
 # before the kill (REFUSED: KNOB:live) or from the kill on (KNOB:kill; then the guardian's writes
-# are refused); in a third the board is hot, so that the kernel lowers the GPU's limit, before
+# are refused); in a third the board is hot, so that the kernel lowers the GPU's limit, when
 # jetwattd starts (HEAT: hot:start) or later (hot:live). MODE: if the job was held at the kill,
 # whether the mode that the knobs had draws at most 2 % more than the budget in the plant (safe or
 # unsafe); else -.

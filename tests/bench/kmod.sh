@@ -3,7 +3,7 @@
 #
 # make bench-kmod: measure CPU time, timing, delivery and energy error of the module; the results go
 # to build/bench/kmod.json. Each value is measured in a guest with one CPU and virtual time. If two
-# results are compared as a ratio, their guests differ only in the program that reads the sensors.
+# results are compared as a ratio, their guests differ only in what reads the sensors.
 #
 #   tests/bench/kmod.sh [SECONDS]     SECONDS: length of the run with 8 subscribers (default 600)
 set -euo pipefail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Not a benchmark: sets chips and bus such that HZ samples per second are possible, for
+ * Not a benchmark: sets short conversions of the chips and HZ samples per second, for
  * batch_guest.sh.
  *
  *   kmod_fast HZ

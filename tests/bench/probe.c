@@ -27,7 +27,7 @@
 #include "jetwatt.h"
 
 #define CYCLE_NS	50000
-#define BLOCK		200	/* waits between two readings of the clocks; the reader wakes up once */
+#define BLOCK		200	/* waits between readings of the clocks; one wakeup of the reader */
 #define BLOCKS		7	/* blocks per slice */
 #define WAITS		(BLOCK * BLOCKS)
 #define WARM_UP		200	/* waits before each slice: fill the caches of a probe that was just loaded */

@@ -163,7 +163,7 @@ static void page(const char *path, const struct load *l, int n)
 	      "svg path{fill:none}.grid{stroke:#ddd}.bar{fill:#2463b5}.budget{stroke:#b3261e;"
 	      "stroke-dasharray:6 4}</style></head><body>\n<h1>Requests' latencies beside training</h1>\n", f);
 	for (; n--; l++) {
-		/* The same axis for all runs, up to the largest 99.5th percentile. */
+		/* The same axis for all runs of a load. */
 		double hi = 1.1 * fmax(l->latency, fmax(at(&l->run[BY_TURNS], .995),
 							at(&l->run[TOGETHER], .995)));
 

@@ -3,7 +3,7 @@
 #
 # Runs training and an inference server on the simulated board with the same requests: by turns
 # (jetwatt schedule), side by side, and the server alone. Writes build/bench/schedule.json and
-# schedule.html. Then runs schedule_kills.sh, unless KILLS is 0.
+# schedule.html. Before that runs schedule_cases.sh; after it schedule_kills.sh, unless KILLS is 0.
 #
 # The loads differ in the share of GPU time that the server alone needs, 30 to 70 %, and in whether
 # it answers one request at a time or all waiting requests together. LOADS=FILE: other loads, one

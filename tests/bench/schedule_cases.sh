@@ -23,14 +23,15 @@ served()
 	status=$?
 }
 
-# in_time REQUESTS MS: REQUESTS requests were answered, 99 % of them within MS milliseconds
+# in_time REQUESTS MS: were REQUESTS requests made, and 99 % of them answered within MS
+# milliseconds?
 in_time()
 {
 	awk -v n="$1" -v ms="$2" '$2 < 0 || $2 > 1000 * ms { late++ }
 		END { print "# " late + 0 " of " NR " requests late"; exit !(NR == n && late <= n / 100) }' "$T/answers"
 }
 
-# kept: did training achieve the planned number of minibatches?
+# kept: did training achieve at least 90 % of the planned number of minibatches?
 kept()
 {
 	awk -v kept="$(number kept_pct "$T/json")" 'BEGIN { print "# " kept " % of the planned minibatches completed"

@@ -5,8 +5,8 @@
 # Training must continue each time. Half of the kills are with the cgroup freezer, half without. Each
 # guest makes EACH kills (default 50). GUESTS guests run at a time (default 1). SEED= selects other
 # times. Then a program that only freezes jobs (tests/cmd/hold.c) is killed KILLS times with the
-# freezer, and KILLS times without. For each guest of the first part, prints this line and writes it
-# to build/bench/schedule_kills:
+# freezer, and KILLS times without. For each guest of the first part that succeeds, prints this line
+# and writes it to build/bench/schedule_kills:
 #   HOW SEED KILLS KILLS-WHILE-FROZEN JOBS-THAT-DID-NOT-CONTINUE
 cd "$(dirname "$0")/../.." || exit 1
 out=build/bench/schedule_kills each=${EACH:-50} seed=${SEED:-1} left=${KILLS:-1000} bad=0
