@@ -20,8 +20,8 @@
  *             of 10 and 15 W, the others are made up
  * AGX Xavier  as user/board/identity.c lists them; the EMC levels in between are made up
  * Thor        CPU to 2601, GPC to 1575, EMC 665.6 to 4266 MHz: jetson_clocks --show of a
- *             Developer Kit (L4T 38); lower levels are made up, evenly spaced like
- *             the GPC levels of NVIDIA's driver (NVIDIA/open-gpu-kernel-modules
+ *             Developer Kit (L4T 38); lower levels are made up; those of CPU and GPC are evenly
+ *             spaced, like the GPC levels of NVIDIA's driver (NVIDIA/open-gpu-kernel-modules
  *             595.45.04, kernel-open/nvidia/nv-pci.c)
  *
  * Constants: GPU cores and memory width are those of the modules' data sheets

@@ -147,10 +147,10 @@ static bool refused(int i)
 }
 
 /*
- * CPU time in ns that the simulation of the bus and the chips has used. On a board, hardware
- * (adapter, bus and chips) does the work of the simulation, so a benchmark must subtract this CPU
- * time. The CPU time that remains stands for an ideal adapter driver, which starts a transfer and
- * sleeps until one interrupt.
+ * Time in ns that the simulation of the bus and the chips has run. On a board, hardware (adapter,
+ * bus and chips) does the work of the simulation, so a benchmark must subtract this time from the
+ * CPU time. What remains stands for an ideal adapter driver, which starts a transfer and sleeps
+ * until one interrupt.
  */
 static atomic64_t spent;
 

@@ -19,8 +19,8 @@ struct i2c_adapter;
 
 /**
  * struct sim_bus_clock - clock of an adapter, at adapter->algo_data
- * @hz: the clock in hertz
- * @tells: true: the attribute bus_clk_rate and the function that gets the clock report @hz
+ * @hz: the clock in hertz; with bus_clock_core.c and @tells, its initial value
+ * @tells: true: the attribute bus_clk_rate and the function that gets the clock report the clock
  */
 struct sim_bus_clock {
 	u32 hz;

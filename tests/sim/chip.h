@@ -113,8 +113,7 @@ bool sim_forced(s64 *shunt_pv, s64 *bus_uv);
  * struct sim_part - a model of chip
  * @compatible: compatible string in the device tree
  * @size: size of the state of a chip, in bytes
- * @init: initialise the state, with the configuration that the chip's hwmon driver writes; @node is
- *	the device tree node of the chip
+ * @init: initialise the state at time @t; @node is the device tree node of the chip
  * @read: read a register; @bytes gets the width of the register in bytes
  * @write: write a register of 16 bits
  */

@@ -3,8 +3,8 @@
  * The memory clock: a clock provider (the "emc" clock of tegra234-emc), the cap files of JetPack 5
  * and 6, and the firmware's debugfs files.
  *
- * The memory clock runs at the lower one of the two caps. They behave like those of NVIDIA's
- * drivers:
+ * The memory clock runs at the lower of these two caps (Thor's memory clock: bwmgr.c). The caps
+ * behave like those of NVIDIA's drivers:
  *
  * JetPack 6     OE4T/linux-nv-oot jetson_36.4.3, drivers/nvpmodel/nvpmodel-clk-cap.c. A written
  *               value is passed through clk_round_rate(), so 0 becomes the lowest level. A read
@@ -34,7 +34,7 @@ static char *emc_cap;
 module_param(emc_cap, charp, 0444);
 MODULE_PARM_DESC(emc_cap, "caps of the memory clock: clk (JetPack 6), iso (5), both, bwmgr (7 on Thor), none (default: the board's)");
 
-static DEFINE_MUTEX(lock);	/* protects the caps and the memory clock */
+static DEFINE_MUTEX(lock);	/* held while a cap and the clock that follows it change */
 static u64 clk_cap = S64_MAX;	/* Hz; S64_MAX: no cap */
 static unsigned long iso_cap;	/* as written; 0: no cap */
 static struct kobject *cap6, *cap5;

@@ -42,8 +42,7 @@ static void current_mode(struct sim_mode *mode)
 		sum += khz[sim_knobs_cluster(i)];
 	}
 	mode->cores = max(mode->cores, 1U);
-	/* Clusters may have different clocks for a moment, so use the mean clock over the online
-	 * cores. */
+	/* Clusters may have different clocks, so use the mean clock over the online cores. */
 	mode->cpu_khz = div_u64(sum, mode->cores) ?: khz[0];
 	mode->gpu_hz = gpu_hz;
 	mode->emc_hz = emc_hz;

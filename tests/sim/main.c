@@ -2,8 +2,8 @@
 /*
  * jetwatt-sim: simulate a Jetson board, by default an AGX Orin, on any other machine.
  *
- * The module registers the same devices with the kernel's subsystems as a board's drivers do, on
- * the nodes of the board's device tree. The simulation shares no code with the module under test.
+ * The module registers devices with the kernel's subsystems as a board's drivers do, most of them
+ * on nodes of the board's device tree. The simulation shares no code with the module under test.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -4,8 +4,8 @@
  *
  * A model (analytic or replay) calculates for each power mode how long the two phases of a
  * minibatch take and what power each rail draws in them and when idle, without noise. The plant
- * simulates this over time. The plant is advanced lazily from event to event; between two events
- * the power of every rail is constant, so the energy of any interval is exact.
+ * simulates this over time. The plant is advanced from event to event; between two events the
+ * power of every rail is constant, so the energy of any interval is exact.
  *
  * Times are CLOCK_MONOTONIC in nanoseconds.
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* State shared by plant.c and work.c; all of it is protected by sim_state.lock. */
+/*
+ * State shared by plant.c and work.c. sim_state.lock protects it, except for the model, which does
+ * not change.
+ */
 #ifndef SIM_PLANT_STATE_H
 #define SIM_PLANT_STATE_H
 
@@ -21,7 +24,7 @@ struct sim_state {
 	struct sim_noise noise;
 	u32 switches;			/* number of mode changes so far */
 	u64 now;			/* time up to which the plant was simulated */
-	u64 tick;			/* time of the next update of settling and drift */
+	u64 tick;			/* next update of settling, drift and temperature */
 	u64 pj[SIM_RAILS];		/* energy up to now */
 	u32 uw[SIM_RAILS];		/* power from now to the next event */
 	u32 slow_uw[SIM_RAILS];		/* slowly settling part of the power, see plant.c */

@@ -207,8 +207,8 @@ TEST_F(host1x, invalid_arguments_are_refused)
 }
 
 /*
- * The poll descriptor must stay valid after the job has ended and its syncpoint was freed; the job's
- * fence is not reported any more.
+ * The poll descriptor must stay valid after the job has ended; the job's fence is not reported any
+ * more.
  */
 TEST_F(host1x, mapping_and_descriptor_outlive_the_job)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=6 modules="governor_simpleondemand;jetwatt-sim;ina3221" timeout=240
 /*
- * Self-test of the simulated board as user space sees it: its nodes in the device tree, its clocks,
- * cores, limits and sensors, and the faults that can be injected.
+ * Self-test of the simulated board as user space sees it: its device tree, clocks, cores, limits
+ * and sensors, and injected faults.
  */
 #include "test_board.h"
 

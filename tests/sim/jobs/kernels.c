@@ -5,6 +5,7 @@
  * board.
  *
  *   kernels FLOP BYTES [LAUNCHES]
+ *       LAUNCHES: number of kernels among which the work is divided (1)
  *
  * Exits with status 0 on SIGTERM or SIGINT.
  */

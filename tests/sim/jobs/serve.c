@@ -41,7 +41,7 @@ static struct {
 	const char *file;
 } opt = { .port = 7000, .batch = 1, .base = 60, .each = 40 };
 
-/* @fd: connection for the response */
+/* @fd: socket for the response */
 struct request {
 	int fd;
 	struct sockaddr_in from;

@@ -23,7 +23,7 @@
  *   --progress N    print a line every N minibatches
  *   --workload NAME is only printed; the board's workload is a parameter of the simulation
  *   --data FILE     read --read KB (1760: 16 images) of this file for each minibatch, again from the
- *                   start after its end; with --workers W (4) threads, each up to two
+ *                   start after its end; with --workers W (4) threads, together up to 2 W
  *                   minibatches ahead, or (0) by the job itself when it needs the data
  *
  * After SIGTERM or SIGINT, the job finishes the current minibatch and exits with status 0.
@@ -48,7 +48,7 @@
 
 enum how { POLLFD, SYNCPT, SPIN, EVENT, HELPER, WAYS };
 
-#define AHEAD		2	/* minibatches that a worker reads ahead */
+#define AHEAD		2	/* minibatches per worker that are read ahead */
 #define WORKERS_MAX	64
 
 static struct {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libcuda.so.1 of the simulated board: the entry points. With SIM_CUDA_HIDDEN=1 in the environment,
- * cuGetProcAddress() returns the hidden_* functions, which are not exported, for seven names.
+ * libcuda.so.1 of the simulated board: entry points (further ones: queue.c). With SIM_CUDA_HIDDEN
+ * in the environment, cuGetProcAddress_v2() returns the hidden_* functions, which are not exported,
+ * for seven names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static CUresult query_event(CUevent event)
 }
 
 /*
- * OWN(n) makes the code of each function differ, because a compiler may merge identical functions,
+ * OWN(n) makes the code of a function unique, because a compiler may merge identical functions,
  * which a probe could then not tell apart.
  */
 #define OWN(n)	__asm__ volatile("" : : "i"(n))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The part of the CUDA runtime that frameworks call (names and arguments as in cuda_runtime_api.h
- * of CUDA 12). It is built twice, as NVIDIA ships it: as libcudart.so.12, and as a static library.
+ * of CUDA 12). It is built as libcudart.so.12, and is linked into jobs/frameworks, as NVIDIA's
+ * static library is linked into programs.
  */
 #ifndef SIM_LIBCUDA_CUDART_H
 #define SIM_LIBCUDA_CUDART_H
