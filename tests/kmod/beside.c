@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=1 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=200 alone
 /*
- * The module and the hwmon driver read the same chips for a minute, both as fast as the bus allows.
- * The values, limits and alarms of hwmon are the same as without the module.
+ * The module at its default rate, and the hwmon driver without pauses, read the same chips for a
+ * minute. The values, limits and alarms of hwmon are the same as without the module.
  */
 #include "family.h"
 

@@ -220,8 +220,8 @@ TEST_F(board, box_without_memory_stays_empty)
 }
 
 /*
- * A ring of 64 samples must keep the newest samples, of which a dump may skip the oldest four, and
- * count the others as lost.
+ * A dump of a full ring of 64 samples must return at least the newest 60, and must count all others
+ * as lost.
  */
 TEST(ring_overwrites_its_oldest_sample)
 {
@@ -256,8 +256,8 @@ TEST(ring_overwrites_its_oldest_sample)
 		sleep_ms(45);
 	}
 	EXPECT_LT(66, stat_of(&f, JETWATT_A_STATS_TICKS));
-	/* The configured window of the black box is longer than the ring, so the box gets all
-	 * samples of the ring. */
+	/* The configured window of the black box is longer than the ring, so the box gets the
+	 * samples that a dump of the ring returns. */
 	ASSERT_EQ(0, simple(&f, JETWATT_CMD_BOX_FREEZE));
 	EXPECT_LE(60, box(&f, JETWATT_A_BOX_COUNT));
 	EXPECT_GE(64, box(&f, JETWATT_A_BOX_COUNT));

@@ -19,7 +19,7 @@ FIXTURE_SETUP(ring)
 	ASSERT_EQ(0, family_open(&self->f));
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
 	sleep_ms(1500);
-	/* The sampler is parked, so the ring does not change from here on. */
+	/* Park the sampler: the ring does not change until a test sets a rate. */
 	ASSERT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 0));
 	sleep_ms(50);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // guest: smp=2 icount modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt" timeout=230
 /*
- * Compare the energy counters, as read through netlink, hwmon and perf, with the true energy of the
- * simulated board.
+ * Compare the energy counters, as read through netlink, with the true energy of the simulated
+ * board, and those of hwmon and perf with those of netlink. Also test the time without readings.
  */
 #include "family.h"
 

@@ -4,8 +4,8 @@
  * Test the use of the sum register of the INA3221, which adds up the shunt voltages of selected
  * channels. The module determines from readings which channels the sum includes, because reading
  * Mask/Enable, which selects them, would clear latched alarms. The sampler reads the sum at rates
- * at which a tick cannot read all shunts, and while the chip averages the shunts, but never while
- * the channels of the sum are unknown.
+ * at which a tick cannot read all shunts, and while the chip averages the shunts. While the
+ * channels of the sum are unknown, it reads the sum only to determine them.
  *
  * The ADC offset (800 uV) makes every rail read a significant current, although no job runs.
  */

@@ -288,8 +288,7 @@ TEST_F(two, batch_is_sent_when_full_or_old)
 }
 
 /*
- * No other process sends requests and there is no subscriber, so the injected fault hits the
- * allocation that is tested.
+ * No other process sends requests, so each injected fault hits the allocation that is tested.
  */
 TEST_F(two, failed_allocation_refuses_a_request_or_loses_samples)
 {

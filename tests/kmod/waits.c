@@ -74,8 +74,8 @@ TEST_F(board, helper_beside)
 }
 
 /*
- * Return: whether the BPF probe can be opened; without it, the module's records cannot be compared
- * with anything.
+ * Return: whether the BPF probe, with which the module's records are compared, can be opened on
+ * this kernel.
  */
 static int can_trace(void)
 {
