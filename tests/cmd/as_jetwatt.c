@@ -51,7 +51,7 @@ static uint64_t all_but(const char *name)
 	return mask;
 }
 
-/* Whichever user is selected, the process gets the group of the unit. */
+/* Whichever user is selected, the process gets the group jetwatt, as with the units. */
 static int become(uid_t uid, uint64_t mask)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # guest: smp=4 icount alone timeout=400 modules="governor_simpleondemand;jetwatt-sim;ina3221;jetwatt"
-# Test jetwatt with problems of everyday use: closed pipes, hang-ups, a second jetwatt, full and
-# read-only disks, files of another board.
+# Test jetwatt with problems of everyday use, such as closed pipes, hang-ups, a second jetwatt, full
+# and read-only disks, and files of another board.
 . "${0%/*}/common.inc"
 plan 24
 

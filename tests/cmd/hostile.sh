@@ -63,7 +63,7 @@ rmdir "$T/conf"
 policy "cgroup = /';DROP TABLE row;-- 25W\n" > "$T/conf"
 kill -HUP $daemon
 within 20 grep -q "policy reloaded" "$T/log" && [ "$(status_of budget_w)" = 30 ] && guards
-result $? "SQL in a workload's name has no effect"
+result $? "SQL in a cgroup of the policy has no effect"
 
 # Set the wall clock back and forth, which must not affect measurements.
 today=$(date +%s)
