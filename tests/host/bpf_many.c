@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Ten thousand tasks wait at the same time: every wait is seen, none is lost, and no map entry of
- * these tasks remains after they have ended. */
+/* Of ten thousand tasks that exist at the same time, each waits for the GPU once: every wait is
+ * seen, none is lost, and no map entry of these tasks remains after they have ended. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/mman.h>

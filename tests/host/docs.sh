@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Check that --help, man pages, shell completion, README.md and doc/ name the same verbs and
-# options. Also check that README.md is not too long and that every link leads to an existing page
-# and heading.
+# options. Also check the width of man pages and --help, the length of README.md, and that every
+# link within the tree from README.md and doc/ leads to an existing page and heading.
 cd "$(dirname "$0")/../.." || exit 1
 n=0 failed=0
 page=$(mktemp)

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 d=build/check-eval
 . tests/host/check.inc
 
-# Print the rows of 144 modes of a simulated job. $1: batch sizes, $2: factor of the job's work.
+# Print the rows of 288 modes of a simulated job. $1: batch sizes, $2: factor of the job's work.
 made()
 {
 	awk -v sizes="$1" -v heavy="$2" 'BEGIN {
@@ -74,8 +74,8 @@ for what in nan -5 0; do
 	awk -F, -v OFS=, -v v=$what 'NR == 9 { $6 = v } 1' $d/one.csv > $d/bad.csv
 	refused "a time of $what is refused" 'line 9' $predict --corpus $d/bad.csv
 done
-# Profiles with degenerate rows: all rows equal, every mode twice, or every mode with two different
-# results.
+# Profiles with degenerate rows: the same time and power in all rows, every mode twice, or
+# every mode with two different results.
 awk -F, -v OFS=, 'NR > 1 { $6 = 100; $7 = 20 } 1' $d/one.csv > $d/alike.csv
 awk '1; NR > 1' $d/one.csv > $d/doubled.csv
 awk -F, -v OFS=, 'NR == 1; NR > 1 { print; $6 *= 5; $7 /= 3; print }' $d/one.csv > $d/torn.csv

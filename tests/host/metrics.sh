@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # jetwattd's metrics, from its control socket to the dashboard: the real socket, the real
-# exporter, a real Prometheus on loopback where there is one (packages: prometheus,
-# python3-prometheus-client), a real mosquitto. tests/metrics/serve.c generates the values.
+# exporter, and where they are installed a real Prometheus on loopback (packages: prometheus,
+# python3-prometheus-client) and a real mosquitto. tests/metrics/serve.c generates the values.
 cd "$(dirname "$0")/../.." || exit 1
 d=build/check-metrics
 rm -rf $d
@@ -112,8 +112,8 @@ check "endless headers and bodies are cut off" \
 	 { printf 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n'; head -c 3000000 /dev/zero; } | $http raw $port > $d/big
 	 ! grep -q '200 OK' $d/big && $http get $port /metrics | grep -q '200 OK'"
 check "the exporter survives noise" "for i in 1 2; do head -c 20000 /dev/urandom | $http raw $port > $d/big; done; $http get $port /metrics | grep -q '200 OK'"
-# The exporter limits a connection to 5 s and has at most 32 connections. The test allows longer
-# times, for a busy machine.
+# The exporter limits a connection to 5 s, and closes the oldest one if there are more than 32. The
+# test allows longer times, for a busy machine.
 check "200 slow clients: scrapes are answered, slow clients are disconnected" \
 	"$http loris $port 200 60 > $d/loris; cat $d/loris; awk '{ exit !(\$2 < 10 && \$4 == 0) }' $d/loris"
 check "slow clients leave no descriptors and no memory" \

@@ -95,7 +95,7 @@ check "the result is explained" "[ $? = 0 ] && grep -q '^why: [0-9]* % of the ti
 build/jetwatt optimize --power 20 --profile $d/one.csv --modes $d/modes.csv --explain --json - > $d/out 2> $d/err
 check "the explanation is in the JSON" "[ $? = 0 ] && jq -e '([.explain.share[]] | add) as \$all | \$all > 0.999 and \$all < 1.001 and (.explain | .share[.binds] == ([.share[]] | max)) and (.chosen as \$c | all(.explain.steps[]; .gpu_hz == \$c.gpu_hz and (.cores != \$c.cores) != (.emc_hz != \$c.emc_hz)))' $d/out > /dev/null"
 
-# Use every predictor by its name in every verb that fits a model.
+# Use every predictor by its name, in predict and optimize.
 for method in $methods; do
 	with="--method $method"
 	[ $method != powertrain ] || with="$with --reference $d/one.csv"

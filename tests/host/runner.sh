@@ -164,7 +164,7 @@ on_host()
 	chmod +x "$d/again/host/$1.sh"
 }
 
-# again: run the artificial tests, after deleting the output of earlier runs
+# again: run the artificial tests, after deleting the counts of earlier runs
 again()
 {
 	rm -f "$d"/runs.*

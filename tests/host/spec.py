@@ -61,7 +61,7 @@ def types(spec):
 
 
 def in_header(names):
-    """Return the value of each name in the compiler: a number, or None."""
+    """Return the value of each name in the compiler and '', or None and its messages."""
     source = f'#include <stdio.h>\n#include "{HEADER}"\nint main(void)\n{{\n'
     source += ''.join(f'\tprintf("{n} %lld\\n", (long long){n});\n' for n in names)
     source += '\treturn 0;\n}\n'

@@ -13,14 +13,14 @@ trap 'kill "${pids[@]}" 2> /dev/null' EXIT
 export JETWATT_ROOT=$PWD/$d/root
 
 value() { sed -n "s/^$1 //p" $d/plain; }
-# page [ACCEPT]: get the metrics, as a user without any privilege if this is root; $d/http: with
-# the header
+# page [ACCEPT]: get the metrics; $d/http: with the header
 page() { $http get "$port" /metrics "$@" > $d/http; sed '1,/^\r$/d' $d/http > $d/plain; }
 until_() { for _ in $(seq 100); do "$@" > /dev/null 2>&1 && return 0; sleep 0.1; done; return 1; }
 
 echo 1..9
 mkdir -p $d/root
 port=$($http port)
+# As root, run the exporter as a user without any privilege.
 plain=()
 [ "$(id -u)" != 0 ] || plain=(setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all --no-new-privs)
 run build/jetwatt-exporter --telemetry --socket x
