@@ -124,7 +124,7 @@ int page_write(const char *path, const char *dir, const json_t *optimize, const 
 
 	snprintf(run, sizeof(run), "%s/run.jsonl", dir);
 	if (timeline_read(&t, run) < 0)
-		fprintf(stderr, "report: the page has no plot over time: %s is missing or damaged\n", run);
+		fprintf(stderr, "report: the page has no plot over time: cannot read %s\n", run);
 	mark = calloc(t.marks + 1, sizeof(*mark));
 	measured = rows_of(optimize, &r.nr_measured);
 	if (!mark || !measured)
