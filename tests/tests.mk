@@ -98,7 +98,7 @@ kernel:
 		INSIDE="tests/kernels/inside $(K)" board-modules
 
 # --- unit tests: on the host, with sanitizers -----------------------------------
-# All directories that programs share are in one archive, from which the linker takes the objects
+# The directories that unit tests use are in one archive, from which the linker takes the objects
 # that a test uses.
 units: $(kit)/complete
 	+@$(lock) $(MAKE) --no-print-directory -k B=build/unit units-here \

@@ -2,7 +2,7 @@
 /*
  * Measurements for tests/hw/check: takes samples at the highest rate for some seconds, and at the
  * same time reads the same rails from hwmon ten times per second. Prints lines "KEY VALUE" and one
- * line "rail" per rail. Reads no alarms, because reading an alarm clears it.
+ * line per chip and per rail. Reads no alarms, because reading an alarm clears it.
  *
  *   measure SECONDS
  */

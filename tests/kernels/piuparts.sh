@@ -43,8 +43,8 @@ rm /tmp/a.csv
 EOF
 chmod 755 "$work"/scripts/*
 
-# A local repository offers the lower version to apt in that root. The headers are needed by DKMS.
-# depmod runs here, so that modules.dep is the same before and after.
+# A local repository offers the lower version to apt in the minimal Debian. The headers are needed
+# by DKMS. depmod runs here, so that modules.dep is the same before and after.
 sources_of "$(here_suite)" all > "$work/sources.list" || die "this machine's apt has no Debian mirror"
 # shellcheck disable=SC2016
 mmdebstrap --quiet --variant=minbase \
