@@ -5,12 +5,13 @@
 #                    DKMS
 #   make modules     jetwatt.ko only; KDIR=, W=1, C=1 as for any kernel module
 #   make arm64       the same and the tests for the simulated board, in build/arm64/
-#   make check       every test; installs what it needs (Debian 12)
+#   make check       the tests of tests/run; installs what it needs (Debian 12)
 #   make check-flaky                   tests that have failed sporadically, N= times each under load
 #   make check-kernels, check-debug    tests of the module on other kernels; on a kernel with KASAN
-#   sudo make check-userlands          user space with library versions of JetPack 5, 6 and 7
+#   sudo make check-userlands          user space with libraries close to those of JetPack 5, 6, 7
 #   make check-systemd                 the units under systemd, in a guest
 #   sudo make check-packages           the packages installed, upgraded, purged in a clean Debian
+#   make check-clients                 other programs that read the module's energy counters
 #   make check-trees DTB="a.dtb ..."   rails of compiled device trees, in the guest
 #   sudo make check-hw                 tests on a real board; restores what it changes
 #   make bench-kmod  CPU time and timing of the module
