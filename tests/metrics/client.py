@@ -8,7 +8,8 @@
   client.py loris PORT N SECONDS          open N connections that send a byte per second; print the
                                           time of the slowest scrape during this, and the number of
                                           these connections that are still open after SECONDS
-  client.py socket PATH                   silent clients, long lines, random bytes; print "done"
+  client.py socket PATH                   silent clients, long lines, random bytes, invalid
+                                          commands; print "done"
   client.py answer PATH                   listen on the socket PATH, and answer each request with stdin
   client.py queries PORT DASHBOARD        send all queries of the dashboard to Prometheus, until each
                                           of them returns data, at most 100 times

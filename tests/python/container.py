@@ -4,7 +4,7 @@
 
   container.py marks COMMAND...   run a command with a socket for marks, as a verb of jetwatt does, and
                                   print the marks that arrive, each with the process id of the kernel
-  container.py job                in the container: measure a second, mark three steps, print one line
+  container.py job                in the container: measure 0.9 s, mark three steps, print one line
 """
 import os
 import socket

@@ -47,7 +47,7 @@ class Kepler(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         made = board.Board(folder.name, label=label)
-        # The driver that owns the sensors shows the same rails.
+        # The driver that owns the sensors shows three of these rails.
         for n, (name, _) in enumerate(board.RAILS[:3], 1):
             for file in ("in%d_label" % n, "curr%d_label" % n):
                 made.put(os.path.join(folder.name, "sys/class/hwmon/hwmon1", file), name)

@@ -15,7 +15,7 @@ import jetwatt.meters
 
 
 class Clock:
-    """Replaces the module time in jetwatt.meters."""
+    """Replaces the module time in the package."""
 
     now = 1000.0
 
