@@ -72,3 +72,4 @@ for server in "llama 1" "llama 4" "llama 16" "vllm 1" "vllm 4" "vllm 16"; do
 		awk -v j="$(number energy_j "$T/per")" -v n="$3" -v e="$4" 'BEGIN { d = j * n / e - 1; exit !(d * d < 1e-4) }'
 	result $? "$5: J per token within 1 % of the plant's"
 done
+finish

@@ -12,8 +12,8 @@ pids=
 
 end()
 {
-	[ ! -s "$d/data/postmaster.pid" ] || "${as[@]}" "$pg/pg_ctl" -D "$d/data" -m immediate -w stop > "$d/stop" 2>&1
 	[ -z "$pids" ] || kill $pids
+	[ ! -e "$d/run/data/postmaster.pid" ] || "${as[@]}" "$pg/pg_ctl" -D "$d/run/data" -m immediate -w stop > /dev/null 2>&1
 	rm -rf "$d"
 }
 trap end EXIT
@@ -35,7 +35,6 @@ fi
 data=$d/run/data
 start() { "${as[@]}" "$pg/pg_ctl" -D "$data" -l "$d/run/log" -w -o "-c listen_addresses= -k $d/run -c fsync=off -c max_connections=20 -c jit=off" start > "$d/run/start" 2>&1; }
 stop() { "${as[@]}" "$pg/pg_ctl" -D "$data" -m fast -w stop > "$d/run/stop" 2>&1; }
-end() { [ -z "$pids" ] || kill $pids; [ ! -e "$data/postmaster.pid" ] || "${as[@]}" "$pg/pg_ctl" -D "$data" -m immediate -w stop > /dev/null 2>&1; rm -rf "$d"; }
 "${as[@]}" "$pg/initdb" -D "$data" -A trust -U fleet -E UTF8 --locale=C > "$d/run/initdb" 2>&1 && start ||
 	{ tail -n 5 "$d"/run/{initdb,start,log} | sed 's/^/# /'; echo "1..1"; echo "not ok 1 PostgreSQL starts"; exit 1; }
 sql() { "$pg/psql" -X -q -A -t -h "$d/run" -U fleet -d postgres -c "$1"; }

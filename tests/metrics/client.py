@@ -59,7 +59,7 @@ def loris(port, n, seconds):
         if i % 20 == 19:
             begun = time.monotonic()
             if b"200 OK" not in get(port, "/metrics"):
-                sys.exit("with %d slow clients a scrape gets no answer" % i)
+                sys.exit("with %d slow clients a scrape gets no answer" % len(them))
             slowest = max(slowest, time.monotonic() - begun)
     until = time.monotonic() + seconds
     while them and time.monotonic() < until:
