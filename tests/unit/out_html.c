@@ -166,6 +166,20 @@ TEST(page_with_one_of_each)
 	EXPECT_EQ(2, count(page, "<svg"));
 	EXPECT_EQ(NULL, strstr(page, "nan"));
 	EXPECT_EQ(NULL, strstr(page, "inf"));
+	EXPECT_NE(NULL, strstr(page, "<b>20.00 W</b>measured"));
+	free(page);
+}
+
+TEST(chosen_mode_that_was_not_measured_is_predicted)
+{
+	struct jetwatt_row row = { { 2, 1, 1, 1 }, 100, 20, .6, .6 }, chosen = { { 4, 1, 1, 1 }, 60, 30, .1, .1 };
+	struct jetwatt_report r = { .measured = &row, .nr_measured = 1, .chosen = &chosen };
+	char *page;
+	int err;
+
+	page = render(&r, &err);
+	ASSERT_EQ(0, err);
+	EXPECT_NE(NULL, strstr(page, "<b>30.00 W</b>predicted"));
 	free(page);
 }
 

@@ -6,6 +6,7 @@
 #include "out/report.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "out/plot.h"
 
@@ -87,6 +88,14 @@ static int html_has_knob(const struct jetwatt_row *row, size_t n, enum jetwatt_k
 	return is;
 }
 
+static bool is_measured(const struct jetwatt_report *r, const struct jetwatt_mode *mode)
+{
+	for (size_t i = 0; i < r->nr_measured; i++)
+		if (jetwatt_mode_same(&r->measured[i].mode, mode))
+			return true;
+	return false;
+}
+
 static void html_chosen(FILE *f, const struct jetwatt_report *r)
 {
 	const struct jetwatt_row *c = r->chosen;
@@ -95,7 +104,8 @@ static void html_chosen(FILE *f, const struct jetwatt_report *r)
 		fprintf(f, "<p>No mode was chosen.</p>\n");
 		return;
 	}
-	fprintf(f, "<div class='big'><span><b>%.2f W</b>measured", c->power_w);
+	fprintf(f, "<div class='big'><span><b>%.2f W</b>%s", c->power_w,
+		r->promise || is_measured(r, &c->mode) ? "measured" : "predicted");
 	if (r->budget_w > 0)
 		fprintf(f, ", budget %g W", r->budget_w);
 	fprintf(f, "</span><span><b>%.2f ms</b>per minibatch</span><span><b>%u cores</b>", c->time_ms,
