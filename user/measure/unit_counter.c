@@ -255,8 +255,11 @@ static int take_counts(const struct jetwatt_units *u, int source, const char *te
 			n = jetwatt_prometheus_sum(text, len, &unit->selector, &v);
 		else
 			n = jetwatt_prometheus_number(text, len, &v) ? -EINVAL : 1;
-		if (n < 0)
+		if (n < 0) {
+			for (int k = 0; k < i; k++)
+				value[k] = NAN;
 			return (int)n;
+		}
 		value[i] = n && isfinite(v) ? v : NAN;
 	}
 	return 0;
