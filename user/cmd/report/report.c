@@ -73,7 +73,7 @@ static int report_write_page(const struct report_input *in, const struct jetwatt
 	if (f && f != stdout && fclose(f) && !err)
 		err = -errno;
 	/* main() reports failed writes to standard output. */
-	return !err || f == stdout ? 0 :
+	return !err || (f == stdout && ferror(f)) ? 0 :
 	       jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(-err),
 				 "name a file that can be written with --html; check that the disk is not full",
 				 "cannot write %s", in->html);
