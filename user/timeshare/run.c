@@ -230,14 +230,18 @@ static int start_guard(struct jetwatt_timeshare *s)
  * again that was frozen. */
 static int restart_guard(struct jetwatt_timeshare *s)
 {
-	int held = s->train.freezer.held;
+	int train = s->train.freezer.held, infer = s->infer.freezer.held;
 
 	thaw_program(s, &s->train);
 	thaw_program(s, &s->infer);
 	close(s->guard);
 	if (start_guard(s))
 		return JETWATT_EXIT_FAILED;
-	freeze_program(s, held ? &s->train : &s->infer);
+	/* Before the first change of time slices, neither program is frozen. */
+	if (train)
+		freeze_program(s, &s->train);
+	if (infer)
+		freeze_program(s, &s->infer);
 	return 0;
 }
 
