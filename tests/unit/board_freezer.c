@@ -165,6 +165,7 @@ TEST_F(board, one_of_two_cgroups_is_thawed)
 	ASSERT_EQ(hold(self->b, "/system.slice/serve.service"), 0);
 	EXPECT_EQ(jetwatt_board_thaw_cgroup(self->b, "/batch.slice", 1), 0);
 	EXPECT_EQ(tree_get(&self->t, BATCH), 0);
+	EXPECT_EQ(tree_get(&self->t, SERVE), 1);
 	EXPECT_EQ(jetwatt_board_thaw_cgroup(self->b, "/system.slice/serve.service", 0), 0);
 	EXPECT_EQ(tree_get(&self->t, SERVE), 0);
 	/* The cgroup that was thawed with @keep is still in the record on disk. */
