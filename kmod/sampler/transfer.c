@@ -165,7 +165,7 @@ static void read_bus(struct jetwatt_bus *bus, struct jetwatt_sample *sample, boo
 	unsigned long failed;
 	unsigned int i;
 
-	/* A chip that fails in the shared transfer is read separately from the next tick on. */
+	/* If the shared transfer fails, its chips are read separately from the next tick on. */
 	failed = jetwatt_plan_shared(&reading.plan, bus, all, now);
 	transfer_plan(bus, sample);
 	for_each_set_bit(i, &failed, JETWATT_CHIPS_MAX) {

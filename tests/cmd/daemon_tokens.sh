@@ -55,7 +55,7 @@ comes_to_hold()
 
 comes_to_hold
 result $? "jetwattd holds a mode with at least 97 % of the best tokens per joule, within both latencies"
-# From now on, prompts are shorter and answers longer. The mix is that of the last 300 s.
+# From now on, prompts are shorter. The mix is that of the last 300 s.
 kill -USR1 $server
 for i in $(seq 120); do
 	[ "$(status_of mix_changes)" -gt 0 ] && break
@@ -66,6 +66,7 @@ result $? "a change of the mix is seen"
 sleep 300
 comes_to_hold
 result $? "jetwattd holds such a mode for the new mix, too"
+grep -a 'drift\|mix of\|measured c' "$T/log" | sed 's/^/# | /'
 end
 kill $server
 exits 0

@@ -98,7 +98,7 @@ static void job_close(struct job *j)
 	free(j->row);
 }
 
-/* Compute the mean relative errors of time and power of a model with @n known rows. A constant
+/* Add the mean relative errors of a model with @n known rows to *@time and *@power. A constant
  * factor in all predicted times does not count as error. */
 static int errors(struct job *j, size_t n, double *time, double *power)
 {

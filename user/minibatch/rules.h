@@ -35,9 +35,9 @@
 	  "0", \
 	  "the boundary is reported at the end of the first of the waits without launches, not of the last") \
 	R(PART, "part", 1, \
-	  "the wait is in the middle of a minibatch of more than 8 waits, one of which follows most launches", \
+	  "the wait is in the middle of a minibatch of more than 8 waits, one of which follows far more launches than the others", \
 	  "0", \
-	  "such minibatches are found at the earliest when the last 2048 waits contain five of them; until then each of their waits, or a few of them, is reported as a minibatch; the boundary may be reported at the end of the wait that follows most launches") \
+	  "such minibatches are found at the earliest when the last 2048 waits contain five of them; until then each of their waits, or a few of them, is reported as a minibatch; the boundary may be reported at the end of the wait that follows far more launches") \
 	R(SINGLE, "single", 0, \
 	  "each wait is a minibatch: no period of two or more waits was found, or the launches show it", \
 	  "confidence, 0 to 1: grows with the number of waits", \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Learns the emissions of a job's cycle from labelled minibatches.
+ * Learns the emissions of a job's cycle, its usual gaps and waits, from labelled minibatches.
  *
  * All values are medians of differences, between waits with different phase indices of one
  * minibatch, or between waits with the same phase index in successive minibatches. Therefore

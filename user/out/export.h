@@ -46,7 +46,7 @@ struct jetwatt_export_sums {
  * struct jetwatt_export_cost - energy of a minibatch
  * @uj: energy of the minibatch in uJ, negative: unknown
  * @sd_uj: standard error of @uj, in uJ; negative: unknown
- * @grade: grade 'A' to 'D' of the energy by its standard error, '-': unknown
+ * @grade: grade 'A' to 'D' of the energy, see jetwatt_batch_cost_between(); '-': unknown
  */
 struct jetwatt_export_cost {
 	double uj, sd_uj;

@@ -10,7 +10,7 @@
 #include "plan/roofs.h"
 #include "plan/roofs_energy.h"
 
-/* Relative standard deviation of the energy of a byte around the value from other modes, and number
+/* Relative standard deviation of the energy of a byte around the value from all modes, and number
  * of iterations to find that value. */
 #define BYTE_SD	0.05
 #define BYTE_ITERATIONS	50

@@ -40,7 +40,7 @@ static struct slot {
 
 static struct {
 	int vllm;
-	volatile int chat;	/* requests are short questions with long answers */
+	volatile int chat;	/* prompts are short */
 	long slots, tokens, draft, prompts, generated, counted;
 	double idle;
 	const char *metrics;
@@ -54,16 +54,15 @@ static double draw(void)
 }
 
 /* Give free slots that are due a new request, until serve.tokens tokens were generated: prompts of 32
- * to 2048 tokens, answers of 16 to 256; with serve.chat, prompts of 32 to 128, answers of 64 to 1024. Return:
- * number of slots with a request. */
+ * to 2048 tokens, answers of 16 to 256; with serve.chat, prompts of 32 to 128. Return: number of slots with a
+ * request. */
 static long accept_requests(void)
 {
 	long busy = 0;
 
 	for (struct slot *s = slot; s < slot + serve.slots; s++) {
 		if (!s->left && serve.generated < serve.tokens && now() >= s->free_until)
-			*s = (struct slot){ .prompt = 32 * pow(serve.chat ? 4 : 64, draw()),
-					    .left = (serve.chat ? 64 : 16) * pow(16, draw()) };
+			*s = (struct slot){ .prompt = 32 * pow(serve.chat ? 4 : 64, draw()), .left = 16 * pow(16, draw()) };
 		busy += s->left > 0;
 	}
 	return busy;

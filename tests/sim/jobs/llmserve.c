@@ -17,7 +17,7 @@
  *   --metrics FILE  the server's counters as Prometheus text, after each step. llama.cpp counts the
  *                   tokens of a request when the request ends (server_metrics::on_prediction())
  *
- * After SIGUSR1, new requests have shorter prompts and longer answers (llm_requests.h).
+ * After SIGUSR1, new requests have shorter prompts (llm_requests.h).
  *
  * A step with tokens of a prompt is a prefill, also if other requests get their next token in it.
  *
