@@ -1416,8 +1416,8 @@ struct jetwatt_trace_writer;
  * The writer keeps the description of the run (texts, chips, rails, the job). The writer writes the
  * description first and repeats it every minute. The writer writes data in blocks of about one
  * second, or of about 64 KiB if they fill earlier, each with one write(2) if that writes all bytes.
- * After a write error it writes nothing more, and if @fd is a file it truncates the incomplete
- * block.
+ * After a write error it writes nothing more, and if @fd is a file that ends with the incomplete block, it
+ * truncates this block.
  *
  * Return: 0; -ENOMEM.
  */

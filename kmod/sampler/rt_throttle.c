@@ -36,7 +36,7 @@
  * @armed_on: CPU on which @timer was started; used by the sampler thread only
  * @counted: last missed deadline that was counted; if only the first of two checks has found the
  *	thread late, that deadline less 1; used by the handler only
- * @count: number of deadlines missed by throttling; written by the handler
+ * @count: number of ticks delayed by throttling; written by the handler
  * @reported: value of @count when the last event was posted; used by the sampler thread only
  * @reported_at: time at which the last event was posted (ns); used by the sampler thread only
  */

@@ -63,8 +63,8 @@ void jetwatt_stats_missed(u64 n)
 }
 
 /**
- * jetwatt_stats_throttled() - store the number of deadlines missed by RT throttling
- * @n: number of missed deadlines since the module was loaded
+ * jetwatt_stats_throttled() - store the number of ticks delayed by RT throttling
+ * @n: number of delayed ticks since the module was loaded
  *
  * Context: the sampler thread.
  */

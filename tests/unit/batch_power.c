@@ -199,7 +199,7 @@ TEST(settling_time_and_its_error)
 				answer += (double)m / g[i].rate / ROUNDS;
 				from += start / ROUNDS;
 			}
-			printf("# %-22s %-7s answer after %5.2f s: settled at %5.2f s, worst bias %.2f %%, never %d\n",
+			printf("# %-22s %-7s known after %5.2f s: settled at %5.2f s, worst bias %.2f %%, never %d\n",
 			       g[i].name, known ? "known" : "", answer, from, 100 * worst, never);
 			EXPECT_EQ(never, 0) TH_LOG("%s", g[i].name);
 			EXPECT_LT(worst, 0.02) TH_LOG("%s", g[i].name);

@@ -99,7 +99,7 @@ static const char *wrong(const struct found *f, uint32_t tgid)
 {
 	struct jetwatt_batch_bound *own = calloc(2 * f->j.waits + 1, sizeof(*own));
 	int n = rebuild(f, tgid, own), at = 0;
-	const char *what = n < 0 ? "the record of an end has no matching minibatch" : NULL;
+	const char *what = n < 0 ? "a record contradicts itself, or names no minibatch" : NULL;
 
 	for (int i = 0; i < f->n && !what; i++) {
 		const struct jetwatt_batch_bound *b = &f->bound[i], *o = &own[at];

@@ -562,6 +562,36 @@ TEST(full_disk_is_reported)
 	close(fd);
 }
 
+TEST(failed_write_keeps_the_file_to_which_a_trace_is_appended)
+{
+	char name[] = "/tmp/jetwatt-trace.XXXXXX";
+	struct jetwatt_trace_writer *w;
+	struct rlimit most, less;
+	int fd = mkstemp(name), err = 0;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, ftruncate(fd, 5000));
+	close(fd);
+	fd = open(name, O_RDWR | O_APPEND);
+	unlink(name);
+	ASSERT_LE(0, fd);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &most);
+	less = (struct rlimit){ 10000, most.rlim_max };
+	ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &less));
+	jetwatt_trace_writer_new(&w, fd);
+	head(w);
+	for (uint32_t nr = 0; nr < 100 && !err; nr++) {
+		write_batch(w, nr);
+		err = jetwatt_trace_flush(w, 0, nr % 4 == 3);
+	}
+	setrlimit(RLIMIT_FSIZE, &most);
+	EXPECT_EQ(-EFBIG, err);
+	EXPECT_EQ(5000 + (off_t)jetwatt_trace_written(w), lseek(fd, 0, SEEK_END));
+	jetwatt_trace_writer_free(w);
+	close(fd);
+}
+
 TEST(trace_is_small_with_blocks_of_equal_size)
 {
 	struct jetwatt_trace_writer *w;

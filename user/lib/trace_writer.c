@@ -8,6 +8,7 @@
 #include "lib/trace_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,12 +39,13 @@ int jetwatt_trace_fail(struct jetwatt_trace_writer *w, int err)
 }
 
 /*
- * A write failed: truncate the file to the last complete block, because an incomplete one is
- * useless, and another recording may be appended.
+ * A write failed after @part bytes of the block: truncate the file to the last complete block, because an
+ * incomplete one is useless, and another recording may be appended. If other data follow the block, it stays.
  */
-static int truncate_block(struct jetwatt_trace_writer *w, int err)
+static int truncate_block(struct jetwatt_trace_writer *w, size_t part, int err)
 {
-	if (w->end_of_last >= 0 && ftruncate(w->fd, w->end_of_last))
+	if (w->end_of_last >= 0 && (lseek(w->fd, 0, SEEK_END) != w->end_of_last + (off_t)part ||
+				    ftruncate(w->fd, w->end_of_last)))
 		w->end_of_last = -1;
 	return jetwatt_trace_fail(w, err);
 }
@@ -67,7 +69,7 @@ int jetwatt_trace_write_out(struct jetwatt_trace_writer *w)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return truncate_block(w, n ? -errno : -EIO);
+			return truncate_block(w, w->block.len - left, n ? -errno : -EIO);
 		at += n;
 		left -= n;
 	}
@@ -134,8 +136,9 @@ int jetwatt_trace_writer_new(struct jetwatt_trace_writer **writer, int fd)
 	if (!w)
 		return -ENOMEM;
 	w->fd = fd;
-	/* lseek() returns -1 for a pipe; truncate_block() then truncates nothing. */
-	w->end_of_last = lseek(fd, 0, SEEK_CUR);
+	/* lseek() returns -1 for a pipe; truncate_block() then truncates nothing. With O_APPEND, the first block
+	 * is written behind what the file has. */
+	w->end_of_last = lseek(fd, 0, fcntl(fd, F_GETFL) & O_APPEND ? SEEK_END : SEEK_CUR);
 	*writer = w;
 	return 0;
 }

@@ -124,7 +124,7 @@ enum jetwatt_batch_rule { JETWATT_BATCH_RULES(JETWATT_BATCH_RULE) JETWATT_RULES 
  * @period: number of waits per minibatch in the cycle or phase of the wait; 0: the wait has
  *	no period. With JETWATT_RULE_MARK, the number of waits in this minibatch
  * @phase: phase index of the wait in its period, from 0; 0 if the wait has no period; else @period or
- *	more: an additional wait
+ *	more: a wait beyond the period
  * @score: how clear the decision was; jetwatt_batch_rule_score() describes the meaning of
  *	the number
  * @rule: enum jetwatt_batch_rule: the rule that decided about @ends

@@ -55,7 +55,7 @@
  * @time_ns: durations of @times recent training minibatches, or intervals between marks, ns
  * @mark_ns: time of the last mark, ns
  * @learned_ns: end of the last wait from which the cycle was learned, ns
- * @marked: 1: the program has sent a mark
+ * @marked: 1: a mark has ended a minibatch
  */
 struct jetwatt_batch_track {
 	struct jetwatt_sync wait[2 * STORED_WAITS];

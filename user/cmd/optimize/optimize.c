@@ -44,9 +44,9 @@ static void optimize_print_result(const struct jetwatt_tuner *l, const struct je
 	printf("  predicted  %10.2f ms/minibatch +- %.1f %%   %6.2f W +- %.1f %%\n",
 	       c->predicted.time_ms, 100 * c->predicted.time_sd, c->predicted.power_w,
 	       100 * c->predicted.power_sd);
-	/* If the total is the sum of some rails only, it is less than the power of the module. */
+	/* The sum of some rails only may be less than the power of the module. */
 	if (!strcmp(l->session->scope, "partial sum"))
-		printf("  these W are a partial sum, the module uses more: jetwatt list rails\n");
+		printf("  these W may be only a part of the module's: jetwatt list rails\n");
 	jetwatt_preset_compare_print(a->baseline, l, r->time_ms);
 end:
 	printf("%u of %zu modes measured in %.0f s; ", l->measured, l->nr_modes,
