@@ -4,7 +4,7 @@
 # Test stat --per: energy and time per unit of a job that counts its minibatches itself must be those
 # of the plant, and a counter that restarts or is missing must be reported.
 . "${0%/*}/common.inc"
-plan 17
+plan 18
 
 # A job that writes the number of its minibatches so far to the file $1.
 cat > "$T/counting" << 'EOT'
@@ -64,6 +64,9 @@ result $? "report prints the figures that record has printed"
 run jetwatt record -o "$T/run.jwt" --per "step=$T/never" -- sleep 2
 exits 1 && form && says "never was never read"
 result $? "record: a counter that is never there is an error"
+run jetwatt record -q -o "$T/run.jwt" --per "step=$T/never" -- sleep 2
+exits 1 && form && says "never was never read" && [ ! -s "$T/out" ]
+result $? "record -q: also without statistics"
 run jetwatt record -o "$T/run.jwt" --trigger signal --per "step=$T/count"
 exits 2 && form
 result $? "record --trigger with --per is refused"

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -265,20 +266,22 @@ static int close_trace(struct record *rec, const struct jetwatt_board *board)
 	return err && !w->why ? record_unwritable(rec, err) : 0;
 }
 
-/* Print the summary of jetwatt stat from the trace that was just written. */
+/* Read the trace that was just written, unless it went to a pipe: print the summary of jetwatt stat,
+ * and report counters of --per without readings. */
 static int print_summary(const struct record *rec, const struct record_input *in)
 {
 	struct jetwatt_replay replay;
 	struct jetwatt_run_energy m;
-	int err;
+	struct stat st;
+	int err, print = !in->args.quiet || in->json;
 
-	if (!rec->path || (in->args.quiet && !in->json))
+	if (!rec->path || (!print && !in->units.nr) || fstat(rec->fd, &st) || !S_ISREG(st.st_mode))
 		return 0;
 	err = jetwatt_replay_open(&replay, rec->path);
 	memset(&m, 0, sizeof(m));
 	if (!err)
 		err = jetwatt_replay_run(&replay, &m);
-	if (!err)
+	if (!err && print)
 		err = jetwatt_run_figures(&replay, &m, in->json, &in->args);
 	if (!err && replay.work)
 		err = jetwatt_work_units_check(replay.work);
