@@ -158,4 +158,27 @@ TEST(waits_of_two_threads_in_one_minibatch)
 	EXPECT_EQ(info.confidence, 1);
 }
 
+TEST(minibatch_of_a_single_mark_begins_at_the_previous_mark)
+{
+	static const struct jetwatt_sync s[] = {
+		{ .enter_ns = 100, .exit_ns = 200, .tgid = 7, .tid = 7 },
+		{ .enter_ns = 210, .exit_ns = 210, .tgid = 7, .tid = 7, .call = JETWATT_SYNC_MARK },
+		{ .enter_ns = 250, .exit_ns = 300, .tgid = 7, .tid = 7 },
+		{ .enter_ns = 320, .exit_ns = 400, .tgid = 7, .tid = 7 },
+		{ .enter_ns = 410, .exit_ns = 410, .tgid = 7, .tid = 7, .call = JETWATT_SYNC_MARK },
+	};
+	struct jetwatt_batch_bound b[10];
+	struct jetwatt_batch_info info;
+
+	ASSERT_EQ(jetwatt_batch_segment(s, 5, b, &info), 2);
+	EXPECT_EQ(b[0].start_ns, 100);
+	EXPECT_EQ(b[0].end_ns, 210);
+	EXPECT_EQ(b[0].syncs, 1);
+	EXPECT_EQ(b[1].start_ns, 210);
+	EXPECT_EQ(b[1].end_ns, 410);
+	EXPECT_EQ(b[1].syncs, 2);
+	EXPECT_EQ(b[1].wait_ns, 130);
+	EXPECT_EQ(b[1].fetch_ns, 40);
+}
+
 TEST_HARNESS_MAIN

@@ -253,12 +253,16 @@ int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwat
 	for (size_t i = 0; i < n; i++) {
 		const struct jetwatt_sync *s = it[i].sync;
 		struct jetwatt_batch_bound *o = &out[count];
+		uint64_t start = s->enter_ns;
 
 		if (s->call != JETWATT_SYNC_MARK)
 			continue;
-		while (from < i && it[from].sync->exit_ns <= s->enter_ns)
+		/* A single mark has no begin: its minibatch begins with the previous one's end. */
+		if (start == s->exit_ns)
+			start = count ? out[count - 1].end_ns : it[0].sync->enter_ns;
+		while (from < i && it[from].sync->exit_ns <= start)
 			from++;
-		*o = (struct jetwatt_batch_bound){ .start_ns = s->enter_ns, .end_ns = s->exit_ns,
+		*o = (struct jetwatt_batch_bound){ .start_ns = start, .end_ns = s->exit_ns,
 						   .tgid = s->tgid, .cgroup = s->cgroup, .flags = flags,
 						   .confidence = 1, .syncs = (uint32_t)(i - from) };
 		fill_times(o, it + from, i - from);
