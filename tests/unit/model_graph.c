@@ -179,6 +179,22 @@ TEST_F(net, sizes_computed_in_the_graph)
 	EXPECT_EQ(1, self->work[0].live);
 }
 
+TEST_F(net, constant_lists_keep_their_length)
+{
+	struct out node = { NULL, 0 }, attr = { NULL, 0 };
+	char many[70] = { 0 };
+
+	/* One field with packed numbers, more of them than a graph stores. */
+	out_text(&attr, 1, "value_ints");
+	out_bytes(&attr, 8, many, sizeof(many));
+	out_text(&node, 2, "y");
+	out_text(&node, 4, "Constant");
+	out_message(&node, 5, &attr);
+	out_message(&self->g, 1, &node);
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("70", size(&self->graph, "y"));
+}
+
 TEST_F(net, views_and_slices_have_the_right_sizes)
 {
 	struct out *g = &self->g;

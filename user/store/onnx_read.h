@@ -89,8 +89,8 @@ int jetwatt_onnx_node(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m
 int jetwatt_onnx_bits(uint64_t type);
 /* Read a number, or a packed field of numbers, into the graph. @wire: encoding of one number.
  * *@nr: number of numbers stored in the graph so far, JETWATT_GRAPH_KNOWN at most; increased.
- * *@count: increased by the count of numbers read. A packed field is read up to the first number
- * that is not stored. Return: 0; negative errno. */
+ * *@count: increased by the count of numbers in the file. NULL: a packed field is read only up to
+ * the first number that is not stored. Return: 0; negative errno. */
 int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field *f, int wire,
 			 int type, uint32_t *nr, uint32_t *count);
 /* Read a TensorProto into a value of the graph. @named: 1: nodes can refer to the tensor by its name;

@@ -55,14 +55,14 @@ int jetwatt_onnx_numbers(struct jetwatt_onnx *o, const struct jetwatt_wire_field
 			rc = jetwatt_wire_number(&o->wire, &at, f->end, wire, &value);
 		if (rc <= 0)
 			return rc;
-		++*count;
+		if (count)
+			++*count;
 		if (*nr < JETWATT_GRAPH_KNOWN) {
 			++*nr;
 			rc = jetwatt_graph_add_number(o->g, onnx_as_double(value, type));
 			if (rc)
 				return rc;
-		} else if (packed) {
-			/* The graph stores no further numbers of this tensor. */
+		} else if (!count) {
 			return 0;
 		}
 	} while (packed);
@@ -121,7 +121,7 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 			int named, uint32_t *value)
 {
 	uint64_t at = m->at, end = m->end;
-	uint32_t name = JETWATT_GRAPH_NONE, nr = 0, count = 0, known = o->g->number.n;
+	uint32_t name = JETWATT_GRAPH_NONE, nr = 0, known = o->g->number.n;
 	struct jetwatt_wire_field f, raw = { .nr = 0 };
 	struct jetwatt_graph_value t = { .rank = 0 }, *v;
 	int rc, type = 0, external = 0;
@@ -142,16 +142,16 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 		} else if (nr < JETWATT_GRAPH_KNOWN) {
 			if (f.nr == TENSOR_FLOAT)
 				rc = jetwatt_onnx_numbers(o, &f, JETWATT_WIRE_32, JETWATT_ONNX_FLOAT,
-							  &nr, &count);
+							  &nr, NULL);
 			else if (f.nr == TENSOR_DOUBLE)
 				rc = jetwatt_onnx_numbers(o, &f, JETWATT_WIRE_64, JETWATT_ONNX_DOUBLE,
-							  &nr, &count);
+							  &nr, NULL);
 			else if (f.nr == TENSOR_INT32)
 				rc = jetwatt_onnx_numbers(o, &f, JETWATT_WIRE_VARINT, JETWATT_ONNX_INT32,
-							  &nr, &count);
+							  &nr, NULL);
 			else if (f.nr == TENSOR_INT64 || f.nr == TENSOR_UINT64)
 				rc = jetwatt_onnx_numbers(o, &f, JETWATT_WIRE_VARINT, JETWATT_ONNX_INT64,
-							  &nr, &count);
+							  &nr, NULL);
 		}
 		if (rc < 0)
 			return rc;
