@@ -195,6 +195,22 @@ TEST_F(net, constant_lists_keep_their_length)
 	EXPECT_STREQ("70", size(&self->graph, "y"));
 }
 
+TEST_F(net, least_and_greatest_of_several_inputs)
+{
+	struct out *g = &self->g;
+
+	out_weight(g, "a", 7, "2", (int64_t[]){ 2, 9 }, 2);
+	out_weight(g, "b", 7, "1", (int64_t[]){ 5 }, 1);
+	out_weight(g, "c", 7, "2", (int64_t[]){ 3, 1 }, 2);
+	out_node(g, "Min", "a,b,c", "min", "");
+	out_node(g, "Max", "a,b,c", "max", "");
+	out_node(g, "ConstantOfShape", "min", "least", "");
+	out_node(g, "ConstantOfShape", "max", "most", "");
+	ASSERT_EQ(0, load(self));
+	EXPECT_STREQ("2x1", size(&self->graph, "least"));
+	EXPECT_STREQ("5x9", size(&self->graph, "most"));
+}
+
 TEST_F(net, views_and_slices_have_the_right_sizes)
 {
 	struct out *g = &self->g;

@@ -23,6 +23,19 @@ static double known_truncate(double v)
 	return v < 0 ? ceil(v) : floor(v);
 }
 
+/* Return: the smallest of element @i of all inputs; @max: 1: the largest one. */
+static double known_extreme(const struct jetwatt_graph_rule *u, int max, uint32_t i)
+{
+	double v = known_element(u, 0, i);
+
+	for (uint32_t k = 1; k < u->r.ins; k++) {
+		double y = known_element(u, k, i);
+
+		v = max ? fmax(v, y) : fmin(v, y);
+	}
+	return v;
+}
+
 /* Compute element @i of an element-wise operator. Return: 1 on success; 0 if @op is another
  * operator. */
 static int known_pointwise(const struct jetwatt_graph_rule *u, const char *op, uint32_t i,
@@ -46,9 +59,9 @@ static int known_pointwise(const struct jetwatt_graph_rule *u, const char *op, u
 	else if (!strcmp(op, "Mod"))
 		*v = b == 0 ? NAN : a - b * floor(a / b);
 	else if (!strcmp(op, "Min"))
-		*v = u->r.ins > 1 ? fmin(a, b) : a;
+		*v = known_extreme(u, 0, i);
 	else if (!strcmp(op, "Max"))
-		*v = u->r.ins > 1 ? fmax(a, b) : a;
+		*v = known_extreme(u, 1, i);
 	else if (!strcmp(op, "Neg"))
 		*v = -a;
 	else if (!strcmp(op, "Floor"))
