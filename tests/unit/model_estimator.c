@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The estimator gives the predictions of every predictor an uncertainty that a search can use. */
+#include <errno.h>
 #include <math.h>
 
 #include "kselftest_harness.h"
@@ -137,6 +138,20 @@ TEST_F_TIMEOUT(any, predictions_do_not_depend_on_the_order_of_rows, 240)
 	}
 	jetwatt_fitted_free(a);
 	jetwatt_fitted_free(b);
+}
+
+/* A mode without a required knob cannot be predicted. */
+TEST_F_TIMEOUT(any, incomplete_modes_are_refused, 240)
+{
+	struct jetwatt_mode mode[2] = { row[0].mode, row[1].mode };
+	struct jetwatt_prediction p[2];
+	struct jetwatt_fitted *f;
+
+	ASSERT_EQ(0, jetwatt_estimator_fit(&f, &self->by, self->seen, self->k, 0, 1));
+	EXPECT_EQ(0, jetwatt_fitted_predict(f, mode, NULL, 2, p));
+	mode[1].gpu_hz = 0;
+	EXPECT_EQ(-EINVAL, jetwatt_fitted_predict(f, mode, NULL, 2, p));
+	jetwatt_fitted_free(f);
 }
 
 /* With a power budget, the search finds one of the fastest modes within the budget. Without a

@@ -212,6 +212,9 @@ static int linreg_predict(const void *model, const struct jetwatt_mode *mode,
 			  const uint32_t *batch, size_t n, struct jetwatt_prediction *out)
 {
 	(void)batch;
+	for (size_t i = 0; i < n; i++)
+		if (!jetwatt_mode_whole(&mode[i]))
+			return -EINVAL;
 	jetwatt_linreg_predict(model, mode, n, out);
 	return 0;
 }

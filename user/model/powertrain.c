@@ -187,10 +187,13 @@ int jetwatt_powertrain_predict(const struct jetwatt_powertrain *pt,
 			       const struct jetwatt_mode *mode, const uint32_t *batch, size_t n,
 			       struct jetwatt_prediction *out)
 {
-	double *x = calloc(n ? n : 1, (STRIDE + 2) * sizeof(*x));
-	double *time, *power;
+	double *x, *time, *power;
 	int err;
 
+	for (size_t i = 0; i < n; i++)
+		if (!jetwatt_mode_whole(&mode[i]))
+			return -EINVAL;
+	x = calloc(n ? n : 1, (STRIDE + 2) * sizeof(*x));
 	if (!x)
 		return -ENOMEM;
 	time = x + n * STRIDE;

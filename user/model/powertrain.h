@@ -66,7 +66,7 @@ int jetwatt_powertrain_transfer(struct jetwatt_powertrain *pt,
 
 /*
  * Set @out to @n predictions; standard deviations are 0 (unknown). @batch: minibatch size of each
- * mode; may be NULL. Return: 0, -ENOMEM.
+ * mode; may be NULL. Return: 0; -EINVAL if a required knob of a mode is 0; -ENOMEM.
  */
 int jetwatt_powertrain_predict(const struct jetwatt_powertrain *pt,
 			       const struct jetwatt_mode *mode, const uint32_t *batch, size_t n,
