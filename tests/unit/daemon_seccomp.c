@@ -120,6 +120,30 @@ TEST(existing_threads_get_the_filter)
 	waitpid(pid, NULL, 0);
 }
 
+/* The arguments are not valid, so without the filter the calls fail with another error or, where
+ * the kernel lacks the call, with ENOSYS. */
+TEST(changes_of_the_system_are_denied)
+{
+	static const int call[] = {
+		SYS_mount, SYS_umount2, SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig,
+		SYS_fsmount, SYS_fspick, SYS_mount_setattr, SYS_kexec_load, SYS_kexec_file_load,
+		SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime,
+	};
+	pid_t c = fork();
+	int status;
+
+	if (!c) {
+		if (jetwatt_seccomp_deny())
+			END(99);
+		for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++)
+			if (syscall(call[i], -1, NULL, 0, NULL, 0) >= 0 || errno != EPERM)
+				END(i + 1);
+		END(0);
+	}
+	ASSERT_EQ(waitpid(c, &status, 0), c);
+	EXPECT_TRUE(WIFEXITED(status) && !WEXITSTATUS(status)) TH_LOG("%x", status);
+}
+
 /* Some of the system calls that jetwattd needs still work. */
 TEST(allowed_calls_still_work)
 {

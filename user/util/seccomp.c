@@ -33,7 +33,12 @@
 #define SYS_open_tree	428
 #define SYS_move_mount	429
 #define SYS_fsopen	430
+#define SYS_fsconfig	431
 #define SYS_fsmount	432
+#define SYS_fspick	433
+#endif
+#ifndef SYS_mount_setattr
+#define SYS_mount_setattr	442
 #endif
 
 #define CALLS_MAX	64
@@ -86,12 +91,13 @@ int jetwatt_seccomp_deny(void)
 	static const int call[] = {
 		SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd,
 		SYS_process_madvise, SYS_kcmp, SYS_move_pages, SYS_migrate_pages,
-		SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot,
-		SYS_swapon, SYS_swapoff, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot,
-		SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsmount, SYS_setns, SYS_unshare,
+		SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load,
+		SYS_kexec_file_load, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_mount, SYS_umount2,
+		SYS_pivot_root, SYS_chroot, SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig,
+		SYS_fsmount, SYS_fspick, SYS_mount_setattr, SYS_setns, SYS_unshare,
 		SYS_open_by_handle_at, SYS_acct, SYS_quotactl, SYS_add_key, SYS_request_key,
-		SYS_keyctl, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_sethostname,
-		SYS_setdomainname, SYS_syslog, SYS_personality,
+		SYS_keyctl, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime,
+		SYS_sethostname, SYS_setdomainname, SYS_syslog, SYS_personality,
 	};
 
 	return fence_install(call, sizeof(call) / sizeof(call[0]), REFUSE, SECCOMP_RET_ALLOW);
