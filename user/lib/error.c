@@ -57,7 +57,7 @@ int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const ch
 }
 
 /* Copy the text to where jetwatt_error(NULL) finds it. */
-void jetwatt_error_keep(const struct jetwatt *jw)
+void jetwatt_error_keep(const char *text)
 {
-	memcpy(open_error, jw->error, sizeof(open_error));
+	snprintf(open_error, sizeof(open_error), "%s", text);
 }

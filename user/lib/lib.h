@@ -61,7 +61,7 @@ int jetwatt_error_set(struct jetwatt *jw, int err, const char *fmt, ...)
  * @err. */
 int jetwatt_error_kernel(struct jetwatt *jw, int err, const char *text, const char *what);
 /* Copy the error text to where jetwatt_error(NULL) finds it. */
-void jetwatt_error_keep(const struct jetwatt *jw);
+void jetwatt_error_keep(const char *text);
 
 /* open.c: add the socket @sk to the connection's epoll descriptor. Return: 0; or a negative
  * errno. */

@@ -68,8 +68,10 @@ int jetwatt_open(struct jetwatt **out)
 	int err;
 
 	*out = NULL;
-	if (!jw)
+	if (!jw) {
+		jetwatt_error_keep("out of memory");
 		return -ENOMEM;
+	}
 	jw->buf = malloc(JETWATT_MESSAGE_MAX);
 	jw->epfd = epoll_create1(EPOLL_CLOEXEC);
 	err = !jw->buf ? -ENOMEM : jw->epfd < 0 ? -errno : 0;
@@ -86,7 +88,7 @@ int jetwatt_open(struct jetwatt **out)
 	else
 		err = resolve_family(jw);
 	if (err) {
-		jetwatt_error_keep(jw);
+		jetwatt_error_keep(jw->error);
 		jetwatt_close(jw);
 		return err;
 	}
