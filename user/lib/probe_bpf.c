@@ -50,20 +50,18 @@ struct probe_bpf {
 	int syscalls;
 };
 
-/* Last warning of libbpf. */
+/* First warning of libbpf while it loads or attaches the program, for error texts: the last one only
+ * says that this has failed. libbpf continues without BTF. */
 static _Thread_local char libbpf_warning[160];
 
-/* Store the last warning of libbpf, for error texts. */
 static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	char line[sizeof(libbpf_warning)];
-
-	if (level != LIBBPF_WARN)
+	if (level != LIBBPF_WARN || *libbpf_warning)
 		return 0;
-	vsnprintf(line, sizeof(line), fmt, ap);
-	line[strcspn(line, "\n")] = '\0';
-	if (*line)
-		memcpy(libbpf_warning, line, sizeof(libbpf_warning));
+	vsnprintf(libbpf_warning, sizeof(libbpf_warning), fmt, ap);
+	libbpf_warning[strcspn(libbpf_warning, "\n")] = '\0';
+	if (strstr(libbpf_warning, "BTF is optional") || strstr(libbpf_warning, "Retrying without BTF"))
+		libbpf_warning[0] = '\0';
 	return 0;
 }
 
@@ -282,6 +280,7 @@ static int load_filtered(struct probe_bpf *b, const struct jetwatt_probe_opts *o
 {
 	int err;
 
+	libbpf_warning[0] = '\0';
 	b->bpf = sync__open();
 	if (!b->bpf)
 		return refuse_load(b->probe, -errno, "opening");
@@ -310,6 +309,7 @@ static int load(struct probe_bpf *b, const struct jetwatt_probe_opts *o, uint32_
 	if (b->bpf->rodata->follow_set &&
 	    bpf_map_update_elem(bpf_map__fd(b->bpf->maps.followed), &tgid, &one, BPF_ANY))
 		return refuse_load(b->probe, -errno, "loading");
+	libbpf_warning[0] = '\0';
 	err = sync__attach(b->bpf);
 	if (err)
 		return refuse_load(b->probe, err, "attaching");
@@ -362,7 +362,6 @@ static int bpf_open(void **state, struct jetwatt_probe *p, const struct jetwatt_
 	if (!b)
 		return jetwatt_probe_refuse(p, which, -ENOMEM, "out of memory");
 	b->probe = p;
-	libbpf_warning[0] = '\0';
 	if (which & JETWATT_BACKEND_UPROBE && !jetwatt_uprobes_possible()) {
 		jetwatt_probe_refuse(p, JETWATT_BACKEND_UPROBE, 0, "no uprobes in this kernel (CONFIG_UPROBE_EVENTS)");
 		which &= ~JETWATT_BACKEND_UPROBE;
