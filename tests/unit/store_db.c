@@ -310,6 +310,20 @@ static void spoil(const char *path, off_t at, size_t n)
 	close(fd);
 }
 
+/* A writer that does not end keeps the database from being set to WAL mode. */
+TEST_F(db, database_without_wal_is_not_used)
+{
+	sqlite3 *writer;
+
+	jetwatt_db_close(self->db);
+	self->db = NULL;
+	sql(self->path, "PRAGMA journal_mode = DELETE");
+	ASSERT_EQ(sqlite3_open(self->path, &writer), SQLITE_OK);
+	ASSERT_EQ(sqlite3_exec(writer, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	EXPECT_EQ(jetwatt_db_open(&self->db, self->path, true, &self->err), -EBUSY);
+	sqlite3_close(writer);
+}
+
 TEST_F(db, damaged_database_is_refused)
 {
 	struct jetwatt_db_row row[300];

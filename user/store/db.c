@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 /* Longest wait for the lock of the database, in ms. A writer holds it for one transaction, so a
  * longer wait means that the process that holds the lock hangs. */
 #define BUSY_TIMEOUT_MS	10000
@@ -111,15 +113,17 @@ int jetwatt_db_end(struct jetwatt_db *db, int rc)
 }
 
 /* WAL mode is a property of the database file. If two processes set WAL mode at the same time, one
- * gets SQLITE_BUSY at once, without the busy timeout, so retry. */
+ * gets SQLITE_BUSY at once, without the busy timeout, so retry for this time. */
 static int set_pragmas(struct jetwatt_db *db, bool write)
 {
 	int rc = jetwatt_db_run(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
 				    "PRAGMA synchronous = FULL");
+	uint64_t begun_ns = jetwatt_clock_ns();
 
-	for (int turn = 0; rc == SQLITE_OK && write && turn < BUSY_TIMEOUT_MS / 10; turn++) {
+	while (rc == SQLITE_OK && write) {
 		rc = jetwatt_db_run(db, "PRAGMA journal_mode = WAL");
-		if (rc != SQLITE_BUSY)
+		if ((rc & 0xff) != SQLITE_BUSY ||
+		    jetwatt_clock_ns() - begun_ns > BUSY_TIMEOUT_MS * 1000000ull)
 			break;
 		rc = SQLITE_OK;
 		usleep(10000);
