@@ -158,6 +158,7 @@ TEST(written_profile_reads_back_exactly)
 	EXPECT_EQ(jetwatt_csv_write(path, row, NULL, 64), -EINVAL);
 	row[3].power_w = -1;
 	EXPECT_EQ(jetwatt_csv_write(path, row, NULL, 64), -EINVAL);
+	EXPECT_EQ(jetwatt_csv_write(path, row, (uint32_t[]){ 4, 0 }, 2), -EINVAL);
 	ASSERT_EQ(jetwatt_csv_read(path, &back, NULL, &err), 64);
 	free(back);
 	snprintf(command, sizeof(command), "test \"$(ls -A %s)\" = p.csv", dir);

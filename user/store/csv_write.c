@@ -27,15 +27,16 @@ static void print_exact(FILE *f, double v)
 	fprintf(f, ",%s", text);
 }
 
-/* Refuse incomplete modes, and times, powers and errors that the reader would refuse. *@measured:
- * set to true if the rows have times. */
-static int check_rows(const struct jetwatt_row *row, size_t n, bool *measured)
+/* Refuse incomplete modes, and minibatch sizes, times, powers and errors that the reader would
+ * refuse. *@measured: set to true if the rows have times. */
+static int check_rows(const struct jetwatt_row *row, const uint32_t *batch, size_t n,
+		      bool *measured)
 {
 	*measured = n && !isnan(row[0].time_ms);
 	for (size_t i = 0; i < n; i++) {
 		const struct jetwatt_row *r = &row[i];
 
-		if (!jetwatt_mode_whole(&r->mode))
+		if (!jetwatt_mode_whole(&r->mode) || (batch && !batch[i]))
 			return -EINVAL;
 		if (!*measured && isnan(r->time_ms) && isnan(r->power_w))
 			continue;
@@ -61,7 +62,7 @@ int jetwatt_csv_print(FILE *f, const struct jetwatt_row *row, const uint32_t *ba
 		      int errors)
 {
 	bool measured, column[JETWATT_KNOBS];
-	int rc = check_rows(row, n, &measured);
+	int rc = check_rows(row, batch, n, &measured);
 
 	if (rc)
 		return rc;

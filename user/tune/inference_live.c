@@ -231,6 +231,8 @@ int jetwatt_inference_live(struct jetwatt_inference *f, struct jetwatt_tuner *l,
 	l->guard = &v.guard;
 	l->store = &v.store;
 	l->sizes = f->sizes > 1;
+	if (!err && l->sizes)
+		err = jetwatt_tuner_label_rows(l);
 	if (!err) {
 		err = jetwatt_mode_guard_hold(&v.guard, board);
 		held = !err;

@@ -101,7 +101,7 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must)
 {
 	struct jetwatt_csv_error e = { 0 };
 	struct jetwatt_row *row = NULL;
-	uint32_t *batch = NULL;
+	uint32_t *batch = NULL, first;
 	int err = 0, several = 0, n;
 
 	if (!must && access(path, F_OK))
@@ -109,8 +109,12 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must)
 	n = jetwatt_csv_read(path, &row, &batch, &e);
 	if (n < 0)
 		return jetwatt_references_unreadable(path, n, &e);
-	for (int i = 1; i < n; i++)
-		several |= batch[i] != batch[0];
+	/* Rows of an earlier file may have another size. */
+	first = !l->sizes || !l->nr_rows ? batch[0] : l->row[0].batch ? 0 : l->size;
+	for (int i = 0; i < n; i++)
+		several |= batch[i] != first;
+	if (several && l->sizes)
+		err = jetwatt_tuner_label_rows(l);
 	/* Times at different minibatch sizes are not comparable unless the size is a feature. */
 	if (several && !l->sizes)
 		err = jetwatt_error_report(
@@ -118,8 +122,7 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must)
 			"rows of several batch sizes are from several jobs",
 			"use the rows of one batch size only", "%s is not the profile of one job",
 			path);
-	if (n && !several)
-		l->size = batch[0];
+	l->size = several ? 0 : batch[0];
 	for (int i = 0; i < n && !err; i++) {
 		row[i].batch = several ? batch[i] : 0;
 		if (isfinite(row[i].time_ms) && isfinite(row[i].power_w))
@@ -129,6 +132,19 @@ int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must)
 	free(row);
 	l->from_file = l->nr_rows;
 	return err;
+}
+
+int jetwatt_tuner_label_rows(struct jetwatt_tuner *l)
+{
+	for (size_t i = 0; i < l->nr_rows; i++) {
+		if (!l->row[i].batch && !l->size)
+			return jetwatt_error_report(JETWATT_EXIT_FAILED, "the file has no column batch",
+						    "add the column, or use another file",
+						    "the minibatch size of the rows is unknown");
+		if (!l->row[i].batch)
+			l->row[i].batch = l->size;
+	}
+	return 0;
 }
 
 /* Return: 1 if the rows contain this measurement: file and database may both have it. */

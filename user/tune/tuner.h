@@ -28,6 +28,12 @@ int jetwatt_tuner_modes(struct jetwatt_tuner *l, const struct jetwatt_board *boa
 int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must);
 
 /*
+ * Set the minibatch size of the rows that jetwatt_tuner_read() has read without one, because all of
+ * them have the size @l->size. A search among several sizes needs it. Return: 0, exit code.
+ */
+int jetwatt_tuner_label_rows(struct jetwatt_tuner *l);
+
+/*
  * Read rows of the same workload from the database, and rows of the same workload from other
  * devices or releases as a prior. Return: 0, exit code.
  */
