@@ -4,7 +4,7 @@
 # Test optimize --latency, which chooses a mode and a minibatch size for a server, and profile
 # --strategy.
 . "${0%/*}/common.inc"
-plan 9
+plan 10
 
 knobs > "$T/before"
 cat > "$T/modes.csv" << EOF
@@ -31,6 +31,7 @@ done
 size=$(tr '\0' ' ' < "/proc/$(pidof serve)/cmdline" | sed 's/.*--batch \([0-9]*\).*/\1/')
 t0=$(sed -n 's/^t_ns //p' $TRUTH/now) e0=$(sed -n 's/^energy_uj //p' $TRUTH/now)
 sleep 6
+cp "$T/json" "$T/early" 2> "$T/log"
 t1=$(sed -n 's/^t_ns //p' $TRUTH/now) e1=$(sed -n 's/^energy_uj //p' $TRUTH/now)
 awk -F, -v t0="$t0" '$2 > t0 && $4 == 2 { n++; ns += $3 - $2 } END { print ns / n * 1e-6 }' $TRUTH/minibatches > "$T/ms"
 kill -TERM $(pidof serve)
@@ -38,6 +39,9 @@ wait $jw
 status=$?
 exits 0 && narrow
 result $? "optimize --latency -- COMMAND: returns the command's status"
+cmp "$T/early" "$T/json" && grep -q '"scope": *"' "$T/json" && grep -q '"sampler"' "$T/json" &&
+	[ "$(number samples "$T/json")" -gt 0 ] && [ "$(number detected "$T/json")" -gt 0 ]
+result $? "the JSON is written before the command runs on, and describes the measurement"
 
 awk -v ms="$(cat "$T/ms")" -v w="$(awk -v e="$((e1 - e0))" -v t="$((t1 - t0))" 'BEGIN { print 1e3 * e / t }')" \
 	-v b="$size" -v said="$(number batch "$T/json")" -v late="$(number latency_ms "$T/json")" 'BEGIN {

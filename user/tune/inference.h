@@ -20,6 +20,10 @@
  * @max_modes: largest number of modes to measure for the query
  * @plan: the answer
  * @measured: 1: the answer was measured; 0: the answer is a prediction
+ * @done: jetwatt_inference_live() calls it with the result and the exit code of the search before
+ *	the command runs on; the session of the job's last run is still open. It returns the exit
+ *	code
+ * @arg: argument of @done
  */
 struct jetwatt_inference {
 	struct jetwatt_slice_query q;
@@ -30,6 +34,8 @@ struct jetwatt_inference {
 	size_t max_modes;
 	struct jetwatt_slice_plan plan;
 	int measured;
+	int (*done)(void *arg, const struct jetwatt_result *a, int err);
+	void *arg;
 };
 
 /**

@@ -252,6 +252,9 @@ int jetwatt_inference_live(struct jetwatt_inference *f, struct jetwatt_tuner *l,
 		if (!l->silent)
 			live_report(&v, stay);
 	}
+	if (!v.runs)
+		l->session = NULL;
+	err = f->done(f->arg, a, err);
 	if (!err && stay && job->argv)
 		err = jetwatt_wait_job(&v.w, 0, jetwatt_wait_job_discard, &v.w) ?: jetwatt_wait_job_exit(&v.w);
 	live_stop(&v);

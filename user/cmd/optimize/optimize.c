@@ -135,6 +135,12 @@ static int optimize_write_files(const struct jetwatt_optimize *in, const struct 
 	return in->plot ? optimize_draw(in, a) ?: err : err;
 }
 
+/* Write the files if a search has an answer, or has found that there is none. Return: exit code. */
+static int optimize_done(void *arg, const struct jetwatt_result *a, int err)
+{
+	return !err || err == JETWATT_EXIT_INFEASIBLE ? optimize_write_files(arg, a) ?: err : err;
+}
+
 static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 			struct jetwatt_board *board,
 			struct jetwatt_result *a, struct jetwatt_verify *c)
@@ -174,8 +180,7 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 	}
 	if (!err)
 		err = optimize_explain(in, a);
-	if (!err || err == JETWATT_EXIT_INFEASIBLE)
-		err = optimize_write_files(in, a) ?: err;
+	err = optimize_done(in, a, err);
 	/* The command continues in the chosen mode; the exit status of the command becomes that of
 	 * jetwatt. */
 	if (!err && in->job.argv)
@@ -220,6 +225,8 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 	l.budget_w = in.ask.power_w;
 	l.risk = in.ask.risk;
 	l.by.by = in.method;
+	in.inference.done = optimize_done;
+	in.inference.arg = &in;
 	a.minibatches = in.minibatches;
 	l.wait_s = in.wait_s;
 	l.out = in.out;
@@ -258,8 +265,8 @@ int jetwatt_cmd_optimize(int argc, char **argv)
 		jetwatt_preset_compare_print(&baseline, &l, a.predicted ? a.predicted->time_ms : 0);
 	if (!err && !job)
 		err = optimize_explain(&in, &a);
-	if ((!job || in.inference.strategy) && (!err || err == JETWATT_EXIT_INFEASIBLE))
-		err = optimize_write_files(&in, &a) ?: err;
+	if (!job)
+		err = optimize_done(&in, &a, err);
 	jetwatt_preset_compare_close(&baseline);
 	jetwatt_tokens_free(&in.tokens);
 	jetwatt_tuner_free(&l);
