@@ -35,9 +35,14 @@
  * @mode, @p: their modes and predictions
  * @latency: predictions of a latency
  * @at: the best candidates
+ * @near: if no candidate is within the limits: the candidate with the least latency among those
+ *	that only the last limit has left out, @near_ms: that latency; @near_first: 1: it is the time
+ *	to first token
  */
 struct choice {
-	size_t *index, nr;
+	size_t *index, nr, near;
+	double near_ms;
+	int near_first;
 	struct jetwatt_mode *mode;
 	struct jetwatt_prediction *p, *latency;
 	struct jetwatt_plan_choice at[RANKED_MAX];
@@ -45,8 +50,8 @@ struct choice {
 
 static int choice_alloc(struct choice *k, size_t n)
 {
-	*k = (struct choice){ calloc(n, sizeof(*k->index)), 0, calloc(n, sizeof(*k->mode)),
-			      calloc(n, sizeof(*k->p)), calloc(n, sizeof(*k->latency)), { { 0 } } };
+	*k = (struct choice){ .index = calloc(n, sizeof(*k->index)), .mode = calloc(n, sizeof(*k->mode)),
+			      .p = calloc(n, sizeof(*k->p)), .latency = calloc(n, sizeof(*k->latency)) };
 	return k->index && k->mode && k->p && k->latency ? 0 : jetwatt_tuner_no_memory();
 }
 
@@ -87,6 +92,11 @@ static int limit_latency(const struct jetwatt_tokens *t, struct jetwatt_tuner *l
 
 		if (jetwatt_token_reading(t, l, &l->mode[k->index[i]], &f))
 			ms = first ? f.ttft_ms : f.tpot_ms;
+		if (!i || ms < k->near_ms) {
+			k->near = k->index[i];
+			k->near_ms = ms;
+			k->near_first = first;
+		}
 		if (ms <= limit_ms)
 			k->index[n++] = k->index[i];
 	}
@@ -140,10 +150,14 @@ static int rank(const struct jetwatt_tokens *t, struct jetwatt_tuner *l, struct 
 static int explain_infeasible(const struct jetwatt_tokens *t, const struct jetwatt_tuner *l, const struct choice *k)
 {
 	const struct jetwatt_plan_choice *near = &k->at[0];
-	char what[192] = "no mode meets the limits of the latencies", name[96] = "";
+	char what[192], name[96] = "";
 	struct jetwatt_row row;
 
-	if (k->nr) {
+	if (!k->nr) {
+		jetwatt_board_mode_format(&l->mode[k->near], name, sizeof(name));
+		snprintf(what, sizeof(what), "closest: %s with %.2f ms %s", name, k->near_ms,
+			 k->near_first ? "to the first token" : "per output token");
+	} else {
 		if (!jetwatt_plan_reading(&l->mode[near->index], l->row, l->nr_rows, &row))
 			row = (struct jetwatt_row){ .time_ms = near->p.time_ms, .power_w = near->p.power_w };
 		jetwatt_board_mode_format(&l->mode[near->index], name, sizeof(name));

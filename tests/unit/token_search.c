@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The error of a search in which no mode is within the limits of the latencies. */
+#include "../../user/tune/token_search.c"
+
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#define MODES	6
+
+FIXTURE(search) {
+	struct jetwatt_args args;
+	struct jetwatt_mode mode[MODES];
+	struct jetwatt_row row[MODES];
+	struct jetwatt_step_costs cost[MODES];
+	struct jetwatt_tuner l;
+	struct jetwatt_tokens t;
+	struct choice k;
+};
+
+/* The third mode is the fastest: a decode step takes 7 ms. */
+FIXTURE_SETUP(search)
+{
+	static const double ms[MODES] = { 20, 12, 7, 16, 10, 14 };
+
+	for (int i = 0; i < MODES; i++) {
+		self->mode[i] = (struct jetwatt_mode){ 4, 1000000 + 1000 * i, 500000000 + 10000000 * i,
+						       2133000000 };
+		self->row[i] = (struct jetwatt_row){ .mode = self->mode[i], .time_ms = ms[i],
+						     .power_w = 20 };
+		self->cost[i].kind[JETWATT_DECODE].ms = ms[i];
+		self->cost[i].kind[JETWATT_DECODE].power_w = 20;
+		self->cost[i].kind[JETWATT_DECODE].steps = 100;
+	}
+	self->l = (struct jetwatt_tuner){ .args = &self->args, .mode = self->mode, .nr_modes = MODES,
+					  .row = self->row, .nr_rows = MODES };
+	self->t = (struct jetwatt_tokens){ .cost = self->cost,
+					   .mix = { .work[JETWATT_DECODE] = 1, .per_step = 1,
+						    .per_prompt = 2, .slower = 3 } };
+	ASSERT_EQ(0, choice_alloc(&self->k, MODES));
+}
+
+FIXTURE_TEARDOWN(search)
+{
+	choice_free(&self->k);
+	jetwatt_estimator_forget(&self->l.by);
+}
+
+/* Return: the text of explain_infeasible(). */
+static const char *infeasible(FIXTURE_DATA(search) *self)
+{
+	static char text[512];
+	FILE *f = tmpfile();
+	int err = dup(STDERR_FILENO), code;
+	size_t n;
+
+	dup2(fileno(f), STDERR_FILENO);
+	code = explain_infeasible(&self->t, &self->l, &self->k);
+	dup2(err, STDERR_FILENO);
+	close(err);
+	rewind(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	fclose(f);
+	return code == JETWATT_EXIT_INFEASIBLE ? text : "another exit code";
+}
+
+TEST_F(search, least_time_per_output_token_is_named)
+{
+	const char *text;
+
+	self->t.tpot_ms = 5;
+	ASSERT_EQ(0, find_candidates(&self->t, &self->l, 0, &self->k));
+	ASSERT_EQ(0, self->k.nr);
+	text = infeasible(self);
+	EXPECT_NE(NULL, strstr(text, "closest: c4")) TH_LOG("%s", text);
+	EXPECT_NE(NULL, strstr(text, " with 7.00 ms per output token")) TH_LOG("%s", text);
+}
+
+TEST_F(search, least_time_to_first_token_is_named)
+{
+	const char *text;
+
+	/* Two prefill steps, each of which takes three times as long as a decode step. */
+	self->t.ttft_ms = 30;
+	ASSERT_EQ(0, find_candidates(&self->t, &self->l, 0, &self->k));
+	ASSERT_EQ(0, self->k.nr);
+	text = infeasible(self);
+	EXPECT_NE(NULL, strstr(text, " with 42.00 ms to the first token")) TH_LOG("%s", text);
+}
+
+TEST_HARNESS_MAIN
