@@ -22,7 +22,7 @@ made()	# SIZES
 	}'
 }
 
-echo 1..23
+echo 1..24
 made "16 32" > "$d/two.csv"
 made 16 | cut -d, -f1-4,6- > "$d/one.csv"
 
@@ -77,6 +77,13 @@ for i in 1 2 3 4; do made $i > "$d/$i.csv"; $J import "$d/$i.csv" --db "$d/many.
 wait
 run $J list profiles --json --db "$d/many.db"
 check "four concurrent writers" '[ "$(jq "map(.rows) | add" "$d/out")" = 72 ] && [ "$(jq length "$d/out")" = 4 ]'
+
+mkdir -p "$d/root/proc/device-tree" "$d/root/sys/devices/system/cpu/cpu0"
+echo 0 > "$d/root/sys/devices/system/cpu/present"
+printf 'nvidia,p3737-0000+p3701-0000\0nvidia,tegra234\0' > "$d/root/proc/device-tree/compatible"
+JETWATT_ROOT=$d/root run $J import "$d/one.csv" --command other --db "$d/root.db"
+run $J list profiles --json --db "$d/root.db"
+check "JETWATT_ROOT: import records the board in that directory" '[ "$(jq -r ".[].board" "$d/out")" = "Jetson AGX Orin" ]'
 
 # Root uses a database in a directory that another user owns, as with the daemon's database, and
 # refuses a database in a directory that several users may write.

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/verbs.h"
+#include "measure/connect.h"
 #include "out/json.h"
 #include "store/csv.h"
 #include "tune/corpus.h"
@@ -101,11 +102,13 @@ static int import_size(struct jetwatt_db *db, int64_t id, const struct jetwatt_r
 static void import_describe(const struct import_input *in, struct jetwatt_workload *w)
 {
 	const char *base = strrchr(in->file, '/');
+	struct jetwatt_board_roots_in at;
 	struct jetwatt_board *board = NULL;
 
 	snprintf(w->command, sizeof(w->command), "%s", in->command ? in->command :
 		 base ? base + 1 : in->file);
-	if (!in->board && !jetwatt_board_open(&board, NULL, NULL) &&
+	if (!in->board &&
+	    !jetwatt_board_open(&board, jetwatt_board_roots_in(getenv("JETWATT_ROOT"), &at), NULL) &&
 	    jetwatt_board_is_jetson(board)) {
 		snprintf(w->board, sizeof(w->board), "%s", jetwatt_board_name(board));
 		jetwatt_board_release(board, w->release, sizeof(w->release));

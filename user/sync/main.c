@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/connect.h"
 #include "out/json.h"
 #include "sync/door.h"
 #include "sync/server.h"
@@ -102,13 +103,15 @@ struct sync {
  * boards. Return: 0 or an exit code. */
 static int find_boards(struct sync_input *in, struct jetwatt_profile_access *door, char name[BOARDS_MAX][96])
 {
+	struct jetwatt_board_roots_in at;
 	struct jetwatt_board *board = NULL;
 	struct jetwatt_error_text e;
 	int n;
 
 	if (in->boards)
 		return 0;
-	if (!jetwatt_board_open(&board, NULL, NULL) && jetwatt_board_is_jetson(board)) {
+	if (!jetwatt_board_open(&board, jetwatt_board_roots_in(getenv("JETWATT_ROOT"), &at), NULL) &&
+	    jetwatt_board_is_jetson(board)) {
 		snprintf(name[0], sizeof(name[0]), "%s", jetwatt_board_name(board));
 		in->board[in->boards++] = name[0];
 	}
