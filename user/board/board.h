@@ -243,9 +243,10 @@ int jetwatt_board_freezer(struct jetwatt_board *b, const char *cgroup,
 			  struct jetwatt_error_text *err);
 
 /* Thaw all cgroups that this process, or a process that has ended, has recorded on disk, and
- * delete the record. Cgroups that another live process has recorded are left alone. If
- * jetwatt-knobs holds the freezers, the function does nothing, because jetwatt-knobs thaws the
- * cgroups when this process disconnects. Return: 0; negative errno. */
+ * delete the record. Cgroups that another live process has recorded are left alone, unless the
+ * record is damaged: its cgroups are thawed as far as they can be read. If jetwatt-knobs holds the
+ * freezers, the function does nothing, because jetwatt-knobs thaws the cgroups when this process
+ * disconnects. Return: 0; negative errno. */
 int jetwatt_board_thaw_all(struct jetwatt_board *b);
 
 /* Return: the @i-th cgroup, from 0, whose freezer this process has opened and recorded; NULL: no
