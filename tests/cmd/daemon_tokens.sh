@@ -8,11 +8,14 @@
 . "${0%/*}/daemon.inc"
 plan 5
 
-# compare: print the held mode and the plant's best one within the latencies, for the steps of the last 300 s.
+changed=0
+# compare: print the held mode and the plant's best one within the latencies, for the steps of the last 300 s since
+# $changed.
 # $T/loss: by how many per cent the held mode has fewer tokens per joule, and its latencies
 compare()
 {
-	sed '$d' "$T/times" | awk -v since="$(($(now_ns) - 300000000000))" '$1 > since' > "$T/steps"
+	sed '$d' "$T/times" | awk -v since="$(($(now_ns) - 300000000000))" -v changed="$changed" \
+		'$1 > since && $1 > changed' > "$T/steps"
 	plant "$T/steps" > "$T/plant"
 	held=$(status_of mode | tr -d 'cge' | tr - ,)
 	set -- $(grep "^$held " "$T/plant") $(best_within 3 1e9 1e9 "$ttft" "$tpot")
@@ -55,15 +58,15 @@ comes_to_hold()
 
 comes_to_hold
 result $? "jetwattd holds a mode with at least 97 % of the best tokens per joule, within both latencies"
-# From now on, prompts are shorter. The mix is that of the last 300 s.
+# From now on, prompts are shorter.
 kill -USR1 $server
+changed=$(now_ns)
 for i in $(seq 120); do
 	[ "$(status_of mix_changes)" -gt 0 ] && break
 	sleep 5
 done
 [ "$(status_of mix_changes)" -gt 0 ]
 result $? "a change of the mix is seen"
-sleep 300
 comes_to_hold
 result $? "jetwattd holds such a mode for the new mix, too"
 grep -a 'drift\|mix of\|measured c' "$T/log" | sed 's/^/# | /'
