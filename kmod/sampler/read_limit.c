@@ -113,10 +113,71 @@ static u32 bus_hz(struct jetwatt_bus *bus, const struct load *load, enum jetwatt
 	return max_hz(share_pct, tick_ns(bus, load, mode, share_pct));
 }
 
+/*
+ * Return: minimum duration of a transfer in nanoseconds, computed from the expected or the measured
+ * time per register, whichever is longer.
+ */
+static u64 min_transfer_ns(struct jetwatt_bus *bus, unsigned int bits)
+{
+	u32 each = max(jetwatt_bus_reg_ns(bus), jetwatt_bus_reg_measured_ns(bus));
+
+	return div_u64((u64)bits * each, JETWATT_REG_BITS(2));
+}
+
+/*
+ * Return: highest rate at which transfers of @ns nanoseconds, which are made one after the other,
+ * end within a tick: in at most 95 % of the period. With the measured CPU overhead, 10 % of the
+ * period are left for interruptions.
+ */
+static u32 tick_hz(u64 ns)
+{
+	u64 cpu_ns = jetwatt_overhead_ns();
+	u32 hz = max_hz(95, ns);
+
+	return cpu_ns ? min(hz, max_hz(90, ns + cpu_ns)) : hz;
+}
+
+/* Return: true if a tick at a rate of @hz is too short for what the buses read in it. */
+static bool tick_too_short(u32 hz)
+{
+	struct jetwatt_bus *bus;
+	struct load load;
+	unsigned int i;
+	u64 ns = 0;
+
+	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
+		bus = jetwatt_bus_at(i);
+		if (!bus->adapter)
+			continue;
+		load = bus_load(bus);
+		ns += min_transfer_ns(bus, bits(&load, bus->read_mode));
+	}
+	return ns && hz > tick_hz(ns);
+}
+
+/*
+ * Until the transfers of all buses end within a tick, change the read mode of one bus after the
+ * other from @from to @to. Only buses with a known sum are changed.
+ */
+static void read_less(u32 hz, enum jetwatt_read_mode from, enum jetwatt_read_mode to)
+{
+	struct jetwatt_bus *bus;
+	unsigned int i;
+
+	for (i = 0; i < JETWATT_BUSES_MAX && tick_too_short(hz); i++) {
+		bus = jetwatt_bus_at(i);
+		if (bus->adapter && bus->read_mode == from && bus_load(bus).sums)
+			bus->read_mode = to;
+	}
+}
+
 /**
  * jetwatt_plan_choose() - choose the read mode of each bus for a rate
  * @hz: ticks per second
  * @share_pct: maximum share of a bus's time, in percent
+ *
+ * A bus reads less if its share of time, or the time that all buses have in a tick, would be
+ * exceeded.
  *
  * Context: takes jetwatt_board.lock.
  */
@@ -140,18 +201,9 @@ void jetwatt_plan_choose(u32 hz, u32 share_pct)
 			 hz <= bus_hz(bus, &load, JETWATT_READ_SHUNTS_AND_SUMS, share_pct))
 			bus->read_mode = JETWATT_READ_SHUNTS_AND_SUMS;
 	}
+	read_less(hz, JETWATT_READ_SHUNTS_AND_SUMS, JETWATT_READ_SHUNTS);
+	read_less(hz, JETWATT_READ_SHUNTS, JETWATT_READ_SUMS);
 	rt_mutex_unlock(&jetwatt_board.lock);
-}
-
-/*
- * Return: minimum duration of a transfer in nanoseconds, computed from the expected or the measured
- * time per register, whichever is longer.
- */
-static u64 min_transfer_ns(struct jetwatt_bus *bus, unsigned int bits)
-{
-	u32 each = max(jetwatt_bus_reg_ns(bus), jetwatt_bus_reg_measured_ns(bus));
-
-	return div_u64((u64)bits * each, JETWATT_REG_BITS(2));
 }
 
 /* Return: time, in nanoseconds, to read the shunts of the given channels of a chip. */
@@ -243,7 +295,7 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 	struct jetwatt_limit limit = {
 		.hz = JETWATT_RATE_HARD_HZ, .all_hz = JETWATT_RATE_HARD_HZ, .reason = JETWATT_LIMIT_HARD,
 	};
-	u64 all_ns = 0, fast_ns = 0, cpu_ns;
+	u64 all_ns = 0, fast_ns = 0;
 	enum jetwatt_read_mode fast;
 	unsigned int i, attached;
 	struct jetwatt_bus *bus;
@@ -272,16 +324,11 @@ struct jetwatt_limit jetwatt_plan_limit(u32 share_pct)
 		limit.bus_nr = bus->nr;
 		limit.bus_hz = jetwatt_bus_hz(bus);
 	}
-	/* Buses are read one after the other, in at most 95 % of the period. */
+	/* If tick_hz() is below 95 % of the period, the CPU overhead is the reason. */
 	if (fast_ns) {
 		lower_limit(&limit, max_hz(95, fast_ns), JETWATT_LIMIT_TICK);
-		limit.all_hz = min(limit.all_hz, max_hz(95, all_ns));
-	}
-	/* With the measured CPU overhead, 10 % of the period are left for interruptions. */
-	cpu_ns = jetwatt_overhead_ns();
-	if (fast_ns && cpu_ns) {
-		lower_limit(&limit, max_hz(90, fast_ns + cpu_ns), JETWATT_LIMIT_CPU);
-		limit.all_hz = min(limit.all_hz, max_hz(90, all_ns + cpu_ns));
+		lower_limit(&limit, tick_hz(fast_ns), JETWATT_LIMIT_CPU);
+		limit.all_hz = min(limit.all_hz, tick_hz(all_ns));
 	}
 	rt_mutex_unlock(&jetwatt_board.lock);
 	if (!attached)

@@ -22,9 +22,10 @@
  *
  * If the channels of a chip's sum of shunt voltages are known (sum_channels.h), the sum is useful
  * in two ways. First, the chip does not average the sum: if the chip averages the shunt voltages,
- * ticks also read the sum, provided that the share of the bus allows this. Second, the sum is a
- * single register: at rates at which the bus has no time to read all shunts, every tick reads the
- * sums and one of all other registers, in rotation.
+ * ticks also read the sum, provided that the share of the bus and the length of a tick allow this.
+ * Second, the sum is a single register: at rates at which the bus, or a tick that reads all buses,
+ * has no time to read all shunts, every tick reads the sums and one of all other registers, in
+ * rotation.
  *
  * A chip whose last transfer failed is read in a separate transfer until it responds, so that the
  * transfer of the other chips on the bus does not fail. A lost chip is retried by reading its
