@@ -42,7 +42,8 @@ struct jetwatt_offset {
  * @channel: channel of the chip, 0 to 2
  * @shunt_uohm: resistance of the shunt (micro-ohms), from the module parameter or the device tree;
  *	0 if unknown
- * @label: label from the device tree; without a usable one, "in1" to "in3", as in hwmon
+ * @label: label from the device tree, truncated if longer; without a label, "in1" to "in3", as in
+ *	hwmon
  * @offset: correction of the rail's shunt voltage
  * @shunt_slot: column of the rail's shunt voltage in a sample
  * @bus_slot: column of the rail's bus voltage in a sample

@@ -133,7 +133,9 @@ static int add_rail(const struct jetwatt_sensor_chip *chip, u32 channel,
 	rail->channel = channel;
 	if (np)
 		of_property_read_string(np, "label", &label);
-	if (!label || strscpy(rail->label, label, sizeof(rail->label)) <= 0)
+	if (label && *label)
+		strscpy(rail->label, label, sizeof(rail->label));
+	else
 		snprintf(rail->label, sizeof(rail->label), "in%u", channel + 1);
 	rail->shunt_uohm = shunt_of(chip, rail, np);
 	read_offset(np, &rail->offset);

@@ -367,7 +367,7 @@ enum {
 	JETWATT_A_RAIL_ID = 1,		/* u32: identifier */
 	JETWATT_A_RAIL_CHIP,		/* u32: id of the rail's chip */
 	JETWATT_A_RAIL_CHANNEL,		/* u32: channel of the chip, from 0 */
-	JETWATT_A_RAIL_LABEL,		/* string: name from the device tree, else in1 to in3 */
+	JETWATT_A_RAIL_LABEL,		/* string, up to 47 bytes: device tree's, else in1 to in3 */
 	JETWATT_A_RAIL_SHUNT_UOHM,	/* u32: shunt resistance, uOhm; 0: unknown */
 	JETWATT_A_RAIL_ENABLED,		/* u32: 0: the chip does not convert the channel */
 	JETWATT_A_RAIL_REQUESTED_MHZ,	/* u32: requested rate, mHz */
