@@ -91,6 +91,17 @@ static void update_sampler(const struct jetwatt_limit *limit)
 		queue_delayed_work(system_freezable_wq, &adapt_work, HZ);
 }
 
+/* Before the sampler starts, measure the buses: their clocks may have changed meanwhile. */
+static void start_or_update(void)
+{
+	struct jetwatt_limit limit;
+
+	if (!jetwatt_sampler_hz() && sampler_wanted())
+		jetwatt_bus_speed_measure();
+	limit = jetwatt_plan_limit(config.set.bus_share_pct);
+	update_sampler(&limit);
+}
+
 /*
  * Once a second, adapt the rate to the buses and chips: the averaging or the bus clock may have
  * been changed, or a chip attached. If the new rate differs from the present rate by at most a
@@ -120,8 +131,7 @@ static void adapt_rate(struct work_struct *work)
 		queue_delayed_work(system_freezable_wq, &adapt_work, HZ);
 	} else if (sampler_wanted()) {
 		/* The sampler should run but is parked, because no chip was attached before. */
-		limit = jetwatt_plan_limit(config.set.bus_share_pct);
-		update_sampler(&limit);
+		start_or_update();
 	}
 	mutex_unlock(&config.lock);
 }
@@ -133,13 +143,8 @@ static void adapt_rate(struct work_struct *work)
  */
 void jetwatt_config_update(void)
 {
-	struct jetwatt_limit limit;
-
 	mutex_lock(&config.lock);
-	if (!jetwatt_sampler_hz() && sampler_wanted())
-		jetwatt_bus_speed_measure();
-	limit = jetwatt_plan_limit(config.set.bus_share_pct);
-	update_sampler(&limit);
+	start_or_update();
 	mutex_unlock(&config.lock);
 }
 

@@ -3,6 +3,9 @@
 /* Test loading and unloading of the module in situations that could prevent it. */
 #include "family.h"
 
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+
 #include "kselftest_harness.h"
 
 #define STEPS	15	/* number of initialization steps */
@@ -173,6 +176,46 @@ TEST_F(modules, board_comes_later)
 	EXPECT_EQ(2, number(&self->f, JETWATT_CMD_INFO_GET, JETWATT_A_INFO_CHIPS));
 	family_close(&self->f);
 	ASSERT_EQ(0, load("ina3221", ""));
+}
+
+static int perf_open_total(void)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .config = 1 };
+
+	attr.type = read_number("/sys/bus/event_source/devices/jetwatt/type");
+	return syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/*
+ * A perf event is open before the chips are attached, on a bus that is four times as fast as its
+ * device tree says. Nothing has read the chips before the sampler starts, so the module must
+ * measure the bus first: its first rate must not be that of the slow bus (208 Hz).
+ */
+TEST_F(modules, bus_is_measured_when_chips_come_late)
+{
+	struct nlmsghdr *e;
+	uint64_t hz = 0;
+	int perf;
+
+	ASSERT_EQ(0, unload("jetwatt_sim"));
+	ASSERT_EQ(0, load("jetwatt", "idle_hz=0"));
+	ASSERT_EQ(0, family_open(&self->f));
+	ASSERT_EQ(0, family_join(&self->f));
+	perf = perf_open_total();
+	ASSERT_LE(0, perf) TH_LOG("%s", strerror(errno));
+	ASSERT_EQ(0, load("jetwatt-sim", "tell_hz=0 bus_hz=400000"));
+	while (!hz) {
+		e = next_event(&self->f, 3000, JETWATT_EVENT_CONFIG_CHANGED);
+		ASSERT_NE(NULL, e);
+		hz = u64_of(e, JETWATT_A_EVENT_VALUE);
+	}
+	TH_LOG("first rate: %llu Hz", (unsigned long long)hz);
+	EXPECT_LT(300, hz);
+	close(perf);
+	family_close(&self->f);
+	ASSERT_EQ(0, unload("jetwatt"));
+	ASSERT_EQ(0, unload("jetwatt_sim"));
+	ASSERT_EQ(0, load("jetwatt-sim", ""));
 }
 
 TEST_HARNESS_MAIN
