@@ -429,7 +429,8 @@ struct jetwatt_info {
  * @refresh_mhz: rate at which the chip produces a new value of a channel, mHz
  * @lost: 1 while the chip is absent or does not answer
  * @sum_channels: mask of the channels whose shunt voltages the chip adds up; 0: unknown
- * @errors: number of failed I2C transfers
+ * @errors: number of failed I2C transfers that included registers of the chip, except those that
+ *	only measured the speed of the bus
  * @model: name of the chip, "ina3221" for instance
  * @shunt_us: duration of one conversion of a shunt voltage, us
  * @averages: number of conversions that are averaged into a shunt voltage; 0: the module or the
@@ -523,7 +524,8 @@ struct jetwatt_config {
  * struct jetwatt_stats - counters of the sampler since the module was loaded
  * @ticks: number of samples taken
  * @missed: number of ticks that were skipped because the previous tick ended too late
- * @i2c_errors: number of failed I2C transfers
+ * @i2c_errors: number of failed I2C transfers of all chips, also those that measured the speed of a
+ *	bus
  * @late_p50_ns: median wake-up latency of the sampler thread, ns: upper limit of its bin in a
  *	histogram whose bins double in width
  * @late_p99_ns: 99th percentile of the wake-up latency, ns, from the same histogram as @late_p50_ns

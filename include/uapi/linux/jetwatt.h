@@ -340,7 +340,7 @@ enum {
 	JETWATT_A_CHIP_BUS_HZ,		/* u32: clock of the I2C bus, Hz */
 	JETWATT_A_CHIP_CONFIG,		/* u32: (first) configuration register as last read */
 	JETWATT_A_CHIP_REFRESH_MHZ,	/* u32: rate at which a channel gets new values, mHz */
-	JETWATT_A_CHIP_ERRORS,		/* u64: number of failed I2C transfers */
+	JETWATT_A_CHIP_ERRORS,		/* u64: failed transfers, except measurements of the bus */
 	JETWATT_A_CHIP_LOST,		/* u32: 1 while the chip is absent or does not answer */
 	JETWATT_A_CHIP_PAD,
 	JETWATT_A_CHIP_SUM_CHANNELS,	/* u32: mask of the sum's channels; absent: unknown */
@@ -435,7 +435,7 @@ enum {
 enum {
 	JETWATT_A_STATS_TICKS = 1,	/* u64: number of samples taken */
 	JETWATT_A_STATS_MISSED,		/* u64: ticks skipped because the last one ended too late */
-	JETWATT_A_STATS_I2C_ERRORS,	/* u64: number of failed I2C transfers */
+	JETWATT_A_STATS_I2C_ERRORS,	/* u64: number of all failed I2C transfers */
 	/*
 	 * Wake-up latency of the sampler: percentiles are upper limits of bins of a log2 histogram.
 	 */
