@@ -977,7 +977,9 @@ struct jetwatt_sync {
  *	JETWATT_BACKEND_TRACEPOINT are open, the waits of a process are taken from its system calls
  *	until it first waits in a function of libcuda
  * @cgroup_path: directory of a v2 cgroup, instead of @cgroup. The BPF backends include the cgroups
- *	below it, since Linux 5.15 and in the initial cgroup namespace only
+ *	below it, since Linux 5.15 and in the initial cgroup namespace only. The module probes the
+ *	processes that are in the cgroup, or in one below it, when the probe is opened, and their
+ *	future descendants
  * @mark_fd: descriptor at which marks arrive, from jetwatt_mark_pair(); 0: no marks
  * @prompt: 1: wake the reader at the end of every wait, for callers that react to waits. The
  *	wake-ups slow down a job with many short waits. BPF backends only

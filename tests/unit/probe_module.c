@@ -76,23 +76,46 @@ struct jetwatt_probe_state *fake_state(struct jetwatt_probe *p)
 	return &probe_state;
 }
 
-/* Open the backend for a cgroup with @n processes. Return: the error of the backend's open. @lost:
- * set to the number of lost waits. */
-static int open_with(int n, uint64_t *lost)
+static void fill(const char *dir, int first, int n)
 {
-	char dir[] = "/tmp/probe_module.XXXXXX", name[64];
+	char name[100];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s/cgroup.procs", dir);
+	f = fopen(name, "w");
+	for (int i = 0; i < n; i++)
+		fprintf(f, "%d\n", first + i);
+	fclose(f);
+}
+
+static void empty(const char *dir)
+{
+	char name[100];
+
+	snprintf(name, sizeof(name), "%s/cgroup.procs", dir);
+	unlink(name);
+	rmdir(dir);
+}
+
+/* Open the backend for a cgroup with @n processes, and with @below processes in each of two cgroups
+ * below it, of which one is below the other. Return: the error of the backend's open. @lost: set to
+ * the number of lost waits. */
+static int open_nested(int n, int below, uint64_t *lost)
+{
+	char dir[] = "/tmp/probe_module.XXXXXX", child[64], grandchild[80];
 	struct jetwatt_probe_opts o = { .cgroup_path = dir };
 	void *state = NULL;
-	FILE *f;
 	int err;
 
 	if (!mkdtemp(dir))
 		abort();
-	snprintf(name, sizeof(name), "%s/cgroup.procs", dir);
-	f = fopen(name, "w");
-	for (int i = 0; i < n; i++)
-		fprintf(f, "%d\n", 100 + i);
-	fclose(f);
+	snprintf(child, sizeof(child), "%s/child", dir);
+	snprintf(grandchild, sizeof(grandchild), "%s/grandchild", child);
+	mkdir(child, 0700);
+	mkdir(grandchild, 0700);
+	fill(dir, 100, n);
+	fill(child, 1000, below);
+	fill(grandchild, 2000, below);
 	requested = -1;
 	err = jetwatt_backend_module.open(&state, NULL, &o, JETWATT_BACKEND_MODULE);
 	*lost = 0;
@@ -100,9 +123,15 @@ static int open_with(int n, uint64_t *lost)
 		*lost = jetwatt_backend_module.lost(state);
 		jetwatt_backend_module.close(state);
 	}
-	unlink(name);
-	rmdir(dir);
+	empty(grandchild);
+	empty(child);
+	empty(dir);
 	return err;
+}
+
+static int open_with(int n, uint64_t *lost)
+{
+	return open_nested(n, 0, lost);
 }
 
 TEST(processes_beyond_the_maximum_are_counted)
@@ -118,6 +147,19 @@ TEST(processes_beyond_the_maximum_are_counted)
 	ASSERT_EQ(0, open_with(70, &lost));
 	EXPECT_EQ(64, requested);
 	EXPECT_EQ(6, lost);
+}
+
+/* A container has its own cgroup below the cgroup that the user names. */
+TEST(processes_of_cgroups_below_are_watched)
+{
+	uint64_t lost;
+
+	ASSERT_EQ(0, open_nested(0, 2, &lost));
+	EXPECT_EQ(4, requested);
+	EXPECT_EQ(0, lost);
+	ASSERT_EQ(0, open_nested(3, 40, &lost));
+	EXPECT_EQ(64, requested);
+	EXPECT_EQ(19, lost);
 }
 
 TEST(refusal_names_the_cgroup)

@@ -76,26 +76,6 @@ static int waits_reply(struct jetwatt *jw, const struct nlattr *attr, int len, v
 	return 0;
 }
 
-/* List the first @max processes in a cgroup; the module also follows the processes that they fork.
- * Return: number of processes in the cgroup, or a negative errno. */
-static int cgroup_processes(const char *path, uint32_t *tgid, int max)
-{
-	char name[4200];
-	uint32_t one;
-	int n = 0;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "%s/cgroup.procs", path);
-	f = fopen(name, "re");
-	if (!f)
-		return -errno;
-	for (; fscanf(f, "%u", &one) == 1; n++)
-		if (n < max)
-			tgid[n] = one;
-	fclose(f);
-	return n ? n : -ESRCH;
-}
-
 /* List the first @max processes to watch. Return: number of processes to watch, 0: watch all; or a
  * negative errno. */
 static int watched_processes(const struct jetwatt_probe_opts *o, uint32_t *tgid, int max)
@@ -103,14 +83,13 @@ static int watched_processes(const struct jetwatt_probe_opts *o, uint32_t *tgid,
 	uint32_t *tree = NULL;
 	int n;
 
-	if (o->cgroup_path)
-		return cgroup_processes(o->cgroup_path, tgid, max);
-	if (!o->tgid)
+	if (!o->cgroup_path && !o->tgid)
 		return 0;
 	tgid[0] = o->tgid;
-	if (!o->children)
+	if (!o->cgroup_path && !o->children)
 		return 1;
-	n = jetwatt_process_tree(o->tgid, &tree);
+	n = o->cgroup_path ? jetwatt_process_cgroup_tree(o->cgroup_path, &tree) :
+			     jetwatt_process_tree(o->tgid, &tree);
 	if (n > 0)
 		memcpy(tgid, tree, (n < max ? n : max) * sizeof(*tgid));
 	free(tree);

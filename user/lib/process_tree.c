@@ -18,6 +18,8 @@
 #define INITIAL_PID_NS	0xEFFFFFFCu
 #define INITIAL_CGROUP_NS	0xEFFFFFFBu	/* PROC_CGROUP_INIT_INO */
 
+#define CGROUP_DEPTH_MAX	32	/* levels of cgroups that are searched for processes */
+
 int jetwatt_process_initial_pids(void)
 {
 	struct stat st;
@@ -67,6 +69,83 @@ int jetwatt_process_cgroup(const char *path, uint64_t *id, uint32_t *level)
 		++*level;
 	}
 	return 0;
+}
+
+/* Ids of the processes of a cgroup and of the cgroups below it; @err: 0 or -ENOMEM */
+struct cgroup_list {
+	uint32_t *tgids;
+	int nr, max, err;
+};
+
+static void add_process(struct cgroup_list *l, uint32_t tgid)
+{
+	uint32_t *more;
+
+	if (l->nr == l->max) {
+		l->max = l->max ? 2 * l->max : 64;
+		more = realloc(l->tgids, l->max * sizeof(*more));
+		if (!more) {
+			l->err = -ENOMEM;
+			return;
+		}
+		l->tgids = more;
+	}
+	l->tgids[l->nr++] = tgid;
+}
+
+/* Return: 0 or the error of opening cgroup.procs. */
+static int list_procs(struct cgroup_list *l, const char *path)
+{
+	char name[PATH_MAX + 16];
+	uint32_t tgid;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s/cgroup.procs", path);
+	f = fopen(name, "re");
+	if (!f)
+		return -errno;
+	while (!l->err && fscanf(f, "%u", &tgid) == 1)
+		add_process(l, tgid);
+	fclose(f);
+	return 0;
+}
+
+/* Add the processes of the cgroups below @path. A cgroup may be removed at any time. */
+static void list_below(struct cgroup_list *l, const char *path, int depth)
+{
+	char name[PATH_MAX];
+	struct dirent *d;
+	DIR *dir;
+
+	dir = depth ? opendir(path) : NULL;
+	while (dir && !l->err && (d = readdir(dir))) {
+		if (d->d_type != DT_DIR || d->d_name[0] == '.' ||
+		    snprintf(name, sizeof(name), "%s/%s", path, d->d_name) >= (int)sizeof(name))
+			continue;
+		list_procs(l, name);
+		list_below(l, name, depth - 1);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int jetwatt_process_cgroup_tree(const char *path, uint32_t **tgids)
+{
+	struct cgroup_list l = { 0 };
+	int err = list_procs(&l, path);
+
+	if (!err)
+		list_below(&l, path, CGROUP_DEPTH_MAX);
+	if (!err)
+		err = l.err;
+	if (!err && !l.nr)
+		err = -ESRCH;
+	if (err) {
+		free(l.tgids);
+		return err;
+	}
+	*tgids = l.tgids;
+	return l.nr;
 }
 
 /* A process in /proc; the member "in" is 1 if the process belongs to the tree. */

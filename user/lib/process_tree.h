@@ -28,6 +28,16 @@ int jetwatt_process_initial_time(void);
 int jetwatt_process_cgroup(const char *path, uint64_t *id, uint32_t *level);
 
 /**
+ * jetwatt_process_cgroup_tree() - list the processes of a cgroup and of the cgroups below it
+ * @path: directory of the cgroup
+ * @tgids: set to an array of process ids; the caller frees it
+ *
+ * Return: number of processes; -ESRCH: no process; -ENOMEM; or the error of opening the cgroup's
+ * file cgroup.procs.
+ */
+int jetwatt_process_cgroup_tree(const char *path, uint32_t **tgids);
+
+/**
  * jetwatt_process_tree() - list a process and all its descendants
  * @tgid: process id
  * @tgids: set to an array of process ids; the caller frees it
