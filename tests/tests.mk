@@ -259,6 +259,11 @@ bench-tokens:
 	@mkdir -p build/bench
 	@tests/bench/tokens.sh
 
+# The Python package in a guest: energy that an unprivileged user measures, and CPU time of a stream.
+bench-python:
+	@tests/setup.sh
+	@tests/bench/python.sh
+
 # Kill jetwattd ROUNDS= times and cut the power CUTS= times, at random moments (SEED=).
 bench-kills:
 	@tests/setup.sh
@@ -368,7 +373,7 @@ check-debug:
 	tests/kernels/debug
 
 .PHONY: check-clients check-flaky check-userlands check-hw check-kernels check-debug check-packages check-systemd install-arm64
-.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-learner bench-learner-day bench-tokens bench-probe bench-batch bench-waits bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
+.PHONY: arm64 board board-programs board-modules units units-here host-tests demo bench-demo bench-search bench-learner bench-learner-day bench-tokens bench-python bench-probe bench-batch bench-waits bench-model bench-plan bench-roofline bench-schedule bench-schedule-kills bench-daemon bench-day bench-kills bench-characterise fuzz fuzz-here check-report check
 
 # Test discovery with a vendor's compiled device trees: their power sensors are simulated in a
 # guest.

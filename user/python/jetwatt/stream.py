@@ -16,6 +16,7 @@ import errno
 import math
 import os
 import select
+import time
 from typing import (Any, AsyncIterator, Callable, Dict, Generic, Iterator, List, NamedTuple, Optional, Tuple,
                     TypeVar, Union)
 
@@ -33,6 +34,7 @@ except ImportError as e:
 __all__ = ["Lost", "Minibatch", "Record", "Sample", "Stream", "live", "trace"]
 
 T = TypeVar("T")
+BLOCK_S = 1         # samples are collected for this time, because each block costs CPU time
 SILENT_S = 15       # the longest age of a batch is 10 s
 KINDS = ("training", "evaluation", "other")
 
@@ -106,10 +108,11 @@ class _Records(Generic[T]):
     """Records of a stream, for `for` and for `async for`.
 
     take: returns the records of the last step, in order
+    pause: time to collect data before a step, s
     """
 
-    def __init__(self, stream: "Stream", take: Callable[[], List[T]]) -> None:
-        self._stream, self._take = stream, take
+    def __init__(self, stream: "Stream", take: Callable[[], List[T]], pause: float = 0) -> None:
+        self._stream, self._take, self._pause = stream, take, pause
         self._ready: List[T] = []       # in reverse
 
     def __iter__(self) -> Iterator[T]:
@@ -119,6 +122,8 @@ class _Records(Generic[T]):
         while not self._ready:
             if not self._stream._wait():
                 raise StopIteration
+            if self._pause:
+                time.sleep(self._pause)
             self._step()
         return self._ready.pop()
 
@@ -129,6 +134,8 @@ class _Records(Generic[T]):
         while not self._ready:
             if not await self._stream._wait_async():
                 raise StopAsyncIteration
+            if self._pause:
+                await asyncio.sleep(self._pause)
             self._step()
         return self._ready.pop()
 
@@ -206,13 +213,13 @@ class Stream:
         return _Records(self, self._take_records)
 
     def sample_blocks(self) -> "_Records[Any]":
-        """Return NumPy arrays of samples, one for each block that has arrived (a trace: about a second).
+        """Return NumPy arrays of samples, each about a second, of a board at least a second.
 
         The dtype is structured: t_ns, seq, gap, total_w, and the power of each rail in W as LABEL_w (NaN:
         not read in this sample); then the telemetry by name (NaN: unknown). See Sample.
         """
         dtypes = self._sample_dtypes()
-        return _Records(self, lambda: self._take_block(self._sample_block, dtypes))
+        return _Records(self, lambda: self._take_block(self._sample_block, dtypes), BLOCK_S if self.fileno() >= 0 else 0)
 
     def minibatch_blocks(self) -> "_Records[Any]":
         """Return NumPy arrays of minibatches; of a trace, one with all.
@@ -326,11 +333,13 @@ class Stream:
         block["t_ns"], block["seq"], block["gap"] = raw["time_ns"], raw["seq"], raw["gap"]
         watts = raw["uw"] * 1e-6
         block["total_w"] = watts[:, self._in_total].sum(axis=1)
+        watts[~(raw["valid"][:, None] >> numpy.arange(len(self.rails)) & 1).astype(bool)] = math.nan
         for r, label in enumerate(self.rails):
-            block[label + "_w"] = numpy.where(raw["valid"] >> r & 1, watts[:, r], math.nan)
+            block[label + "_w"] = watts[:, r]
+        telemetry = raw["telemetry"].astype("f8")
+        telemetry[raw["telemetry"] == -1 << 63] = math.nan
         for s, name in enumerate(self._slots):
-            value = raw["telemetry"][:, s]
-            block[name] = numpy.where(value == -1 << 63, math.nan, value)
+            block[name] = telemetry[:, s]
         return block
 
     def _minibatch_block(self, dtype: Any) -> Any:
