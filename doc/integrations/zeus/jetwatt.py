@@ -27,7 +27,7 @@ class JetwattMeasurement(SoCMeasurement):
 
     Attributes:
         total_energy_mj: Energy of the total. `scope` says what the total covers.
-        uncertainty_mj: At least 95 of 100 windows are within this of the true `total_energy_mj`.
+        uncertainty_mj: About 95 of 100 windows are within this of the true `total_energy_mj`.
             `None` for a measurement that is not a window.
         rail_energy_mj: Energy of each rail. A rail may supply another one, so do not add rails.
         scope: "module total", "board total" or "partial sum".
