@@ -90,7 +90,7 @@ static unsigned int step;
  * @size: size in bytes
  *
  * Fails if JETWATT_FAIL_ALLOC is injected. A failed allocation is not logged, because requests of
- * clients cause the allocations and could flood the kernel log.
+ * clients cause most of them and could flood the kernel log.
  *
  * Context: sleeps. Return: memory to be freed with vfree(), or NULL.
  */

@@ -15,12 +15,12 @@
  *	samples, the black box, or the tables of the waits
  * @JETWATT_FAIL_ATTACH: attaching a chip fails
  * @JETWATT_FAIL_TRANSFER: an i2c transfer is not started and counts as failed
- * @JETWATT_FAIL_CLOCK: reading a clock rate or a temperature from the firmware fails
+ * @JETWATT_FAIL_CLOCK: reading the memory clock or a temperature fails
  * @JETWATT_FAIL_SEND: sending a batch of samples to a subscriber's socket fails
  * @JETWATT_FAIL_HOOK: attaching to a tracepoint fails
  * @JETWATT_FAIL_ASLEEP: the energy counters act as if the machine had been suspended for five
  *	seconds
- * @JETWATT_FAIL_COPY: copying a batch of samples for a subscriber is delayed by half a second
+ * @JETWATT_FAIL_COPY: sending a batch of samples to a subscriber is delayed by half a second
  * @JETWATT_FAIL_REAP: the work item that removes subscribers to waits whose sockets are closed is
  *	delayed by 100 ms
  * @JETWATT_FAIL_LOOK: the timer handler that detects RT throttling (rt_throttle.c) is delayed by 2

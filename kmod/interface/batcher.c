@@ -116,8 +116,8 @@ static void send_batches(struct work_struct *work)
 		parcel.skb = parcel.samples ? build_samples(parcel.samples, &parcel.lost) : NULL;
 		batcher.hand_out(&parcel);
 		/*
-		 * parcel.skb is NULL if the last subscriber got the message itself instead of a
-		 * copy.
+		 * parcel.skb is NULL if there was no message, or the last subscriber got the
+		 * message itself instead of a copy.
 		 */
 		consume_skb(parcel.skb);
 		WRITE_ONCE(batcher.next, from + parcel.samples);

@@ -149,9 +149,9 @@ static const struct hwmon_ops hwmon_ops = {
 };
 
 /*
- * sample_time_ns: time of the last sample that the counter of the total contains (CLOCK_MONOTONIC).
- * With sample_time_ns, a reader can divide the energy by the exact time, although the values are up
- * to a tenth of a second and one interval of the samples old.
+ * sample_time_ns: time of the last sample up to which all rails of the total are counted
+ * (CLOCK_MONOTONIC); no value if it is more than five seconds old. With it, a reader can divide the
+ * energy by the exact time, although values are up to 0.1 s and one interval of the samples old.
  */
 static ssize_t sample_time_ns_show(struct device *dev, struct device_attribute *attr, char *text)
 {
@@ -217,7 +217,7 @@ static int register_hwmon(unsigned int rails)
 }
 
 /**
- * jetwatt_hwmon_update() - unregister and register the hwmon device if there are new rails
+ * jetwatt_hwmon_update() - register the hwmon device, or register it again for new rails
  *
  * A new registration is needed, because the list of attributes of a registered hwmon device cannot
  * grow.

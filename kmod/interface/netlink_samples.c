@@ -17,7 +17,7 @@
  * struct cursor - state of a dump of samples
  * @next: sequence number of the next sample
  * @last: sequence number of the newest sample when the dump began; later samples are not dumped
- * @lost: number of samples that were overwritten before they could be dumped
+ * @lost: number of requested samples that the ring or the black box does not hold
  * @expected: @next was requested by the client, or follows a dumped sample
  * @cmd: JETWATT_CMD_SAMPLES_GET for the ring, JETWATT_CMD_BOX_SAMPLES_GET for the black box
  * @row: copies of the samples of one message

@@ -114,7 +114,7 @@ int jetwatt_batch_put(struct sk_buff *skb, const struct jetwatt_sample *rows, un
 
 /**
  * jetwatt_batch_set_lost() - change the number of lost samples in a message
- * @at: address of the number of lost samples, as returned by jetwatt_batch_put()
+ * @at: address of the number of lost samples, from jetwatt_batch_put(), or the same in a copy
  * @lost: the number
  */
 void jetwatt_batch_set_lost(void *at, u64 lost)

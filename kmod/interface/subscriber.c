@@ -68,7 +68,7 @@ static struct {
 static void reap_subscribers_fn(struct work_struct *work);
 static DECLARE_WORK(subscriber_reap_work, reap_subscribers_fn);
 
-/* Time by which the fault JETWATT_FAIL_COPY delays copying a message, in milliseconds. */
+/* Time by which the fault JETWATT_FAIL_COPY delays sending a message, in milliseconds. */
 #define COPY_MS		500
 
 static struct subscriber *find_subscriber(u32 port)
@@ -265,7 +265,8 @@ static void lose_samples(struct subscriber *s, u64 samples)
 }
 
 /*
- * Return: a copy of the parcel's message; for the last subscriber in the list, the message itself.
+ * Return: a copy of the parcel's message, or NULL if there is no memory; for the last subscriber in
+ * the list, the message itself.
  */
 static struct sk_buff *share_batch(const struct subscriber *s, struct jetwatt_parcel *parcel)
 {

@@ -102,7 +102,7 @@ static bool limits_a_clock(const struct device_node *map)
 
 /*
  * Return: temperature of the trip, in millidegrees, if the trip limits a clock (@mapped) or has the
- * type hot or critical; else S32_MAX.
+ * type hot or critical; else, or if it lacks a type or a temperature, S32_MAX.
  */
 static s32 trip_alarm_mc(struct device_node *trip, bool mapped)
 {

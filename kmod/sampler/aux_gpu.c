@@ -81,7 +81,7 @@ s32 jetwatt_gpu_khz(void)
 /*
  * Return true if last_status contains the load of the GPU. A governor that polls the load keeps
  * devfreq's monitor work queued; with other governors, last_status is never updated. If the device
- * has no polling interval (polling_ms is 0), devfreq updates last_status only when it changes the
+ * has no polling interval (polling_ms is 0), devfreq updates last_status only when it chooses a
  * clock.
  */
 static bool polled(struct devfreq *devfreq)
@@ -91,8 +91,9 @@ static bool polled(struct devfreq *devfreq)
 
 /**
  * jetwatt_gpu_load() - return the share of time that the GPU is busy
- * @permille: gets the load; 0 while the GPU is suspended; JETWATT_VALUE_NONE if there is no GPU,
- *	its governor does not poll the load ("performance", "userspace"), or has not polled it yet
+ * @permille: gets the load; 0 while the GPU is suspended; JETWATT_VALUE_NONE on -EBUSY, or if there
+ *	is no GPU, its governor does not poll the load ("performance", "userspace"), or has not
+ *	polled it yet
  *
  * The load is the value that the devfreq governor polled last. This function does not poll the GPU
  * driver: the driver measures the load from one poll to the next, so an additional poll would

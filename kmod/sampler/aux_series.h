@@ -17,8 +17,9 @@ struct jetwatt_sample;
  * @slot: column of the series in a sample
  * @label: name for display
  * @cpus: for a CPU clock: CPUs of the cpufreq policy
- * @value: for a slow series: value last read, JETWATT_VALUE_NONE if the last read failed
- * @reads: for a slow series: number of reads so far
+ * @value: for a slow series: value last read; JETWATT_VALUE_NONE if it was never read, or if the
+ *	last read failed. While devfreq is locked, the GPU load keeps its value.
+ * @reads: for a slow series: number of times that a read has set @value
  * @recorded_reads: for a slow series: value of @reads that the sampler thread has recorded last
  * @hot: for a temperature: true if the last value was at or above the alarm limit
  *

@@ -25,7 +25,7 @@
 static struct {
 	struct mutex lock;
 	struct jetwatt_sampler_config set;
-	bool forced;		/* a client has set a rate: run even without a subscriber */
+	bool forced;		/* a rate other than 0 was set: run even without a subscriber */
 	bool closed;
 	/*
 	 * The next two fields are written without config.lock, because their writers already hold

@@ -44,8 +44,8 @@
  * @shunt_nv: shunt voltage of the last sample, in nanovolts
  * @rest_fj: energy below one microjoule, in femtojoules. Noise around zero current causes negative
  *	power readings. A negative reading makes @rest_fj negative (a debt), and @uj grows again
- *	only after later readings have repaid the debt. Therefore noise raises the counted
- *	energy only a little, and @uj never decreases. If the ADC has an offset, readings can be negative
+ *	only after later readings have repaid the debt. Therefore noise raises the counted energy
+ *	only a little, and @uj never decreases. If the ADC has an offset, readings can be negative
  *	for days, so the debt is limited to the energy of one LSB over DEBT_NS. A load whose power
  *	is n LSB repays the debt within DEBT_NS / n. Its later energy is counted.
  *

@@ -14,12 +14,13 @@ struct jetwatt_sample;
  * @blind_ns: time since the first sample for which the power is unknown, in nanoseconds: samples
  *	were more than two seconds apart, or the sampler thread was frozen or the machine suspended
  *	between them
- * @time_ns: time of the last sample, CLOCK_MONOTONIC; 0: none yet
+ * @time_ns: time of the last sample, CLOCK_MONOTONIC (of a total: the oldest of its rails); 0: none
+ *	yet
  * @bus_ns: time of the sample in which the bus voltage was read last, CLOCK_MONOTONIC; 0: never, or
  *	a total
  * @uw: power of the last sample, in microwatts
  * @bus_uv: bus voltage last read, in microvolts; 0: never, or a total
- * @ua: current of the last sample, in microamperes; 0 for a total
+ * @ua: current of the last sample, in microamperes; 0: unknown shunt resistance, or a total
  */
 struct jetwatt_energy_reading {
 	u64 uj;

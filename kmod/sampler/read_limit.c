@@ -261,8 +261,8 @@ static void lower_limit(struct jetwatt_limit *limit, u64 hz, enum jetwatt_limit_
 }
 
 /*
- * Return: refresh rate of the fastest chip in hertz, 0 if unknown. @attached gets the number of
- * attached chips.
+ * Return: refresh rate of the fastest chip in hertz, 0 if unknown or below 1 Hz. @attached gets the
+ * number of attached chips.
  */
 static u32 refresh_hz(unsigned int *attached)
 {

@@ -16,9 +16,9 @@
  * voltages change slowly; the bus voltages are read in rotation. Of each chip, an auxiliary
  * register is read at most four times a second: alternately a configuration register, to detect
  * changes by the hwmon driver, and the next register of the chip's list of auxiliary registers,
- * which contains configuration and limit registers. In a tick that reads an auxiliary register, no
- * bus voltage is read, so that all ticks take equally long. If ticks are at least LONG_TICK_NS
- * apart, such a tick also reads a bus voltage.
+ * which contains configuration and limit registers. In a tick that reads an auxiliary register, or
+ * registers for add_observation(), no bus voltage is read, so that ticks take about equally long.
+ * If ticks are at least LONG_TICK_NS apart, such a tick also reads a bus voltage.
  *
  * If the channels of a chip's sum of shunt voltages are known (sum_channels.h), the sum is useful
  * in two ways. First, the chip does not average the sum: if the chip averages the shunt voltages,
@@ -185,7 +185,7 @@ static bool add_observation(struct jetwatt_plan *plan, const struct jetwatt_bus 
  *	at idle_hz; false to read only the next one
  * @now: CLOCK_MONOTONIC
  *
- * Context: jetwatt_board.lock held. Return: mask of the chips that have failed.
+ * Context: jetwatt_board.lock held. Return: mask of the chips that are to be read separately.
  */
 unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus *bus, bool all,
 				  u64 now)
@@ -216,7 +216,7 @@ unsigned long jetwatt_plan_shared(struct jetwatt_plan *plan, struct jetwatt_bus 
 
 /**
  * jetwatt_plan_alone() - plan the transfer that reads a failed chip
- * @plan: gets the registers to read; no register if the chip is lost and the next retry is not due
+ * @plan: gets the registers to read; none, for example, while no retry of a lost chip is due
  * @chip: the chip
  * @now: CLOCK_MONOTONIC
  *

@@ -51,7 +51,7 @@ static struct jetwatt_sample *slot_at(u64 seq)
  * @nr_series: number of columns of the sample; all columns are set to JETWATT_VALUE_NONE
  *
  * Context: the sampler thread only, because there is a single writer.
- * Return: the sample, valid until jetwatt_ring_commit().
+ * Return: the sample, valid until jetwatt_ring_commit() or the next call.
  */
 struct jetwatt_sample *jetwatt_ring_begin(unsigned int nr_series)
 {

@@ -8,7 +8,7 @@
 
 /**
  * struct jetwatt_sample - the values of one tick
- * @seq: sequence number; 0 while the slot is being written
+ * @seq: sequence number; 0 if the slot was never written or is being written
  * @time_ns: CLOCK_MONOTONIC in the middle of the tick's transfers
  * @nr_series: number of valid entries of @value
  * @value: values, by column of the list of series (sensors/series.h)

@@ -9,12 +9,12 @@
  * struct jetwatt_sampler_stats - statistics since the module was loaded
  * @ticks: number of samples taken
  * @missed: number of ticks skipped because an earlier tick ended too late
- * @i2c_errors: number of failed transfers
- * @late_p50_ns: median of the wake-up latency (ns)
- * @late_p99_ns: 99th percentile of the wake-up latency (ns)
+ * @i2c_errors: number of failed transfers, also of those that other threads made
+ * @late_p50_ns: median of the wake-up latency (ns), as the upper bound of its bucket in stats.c
+ * @late_p99_ns: 99th percentile of the wake-up latency (ns), likewise
  * @late_max_ns: maximum of the wake-up latency (ns)
  * @tick_ns: mean duration of a tick's transfers (ns)
- * @throttled: number of deadlines missed because of RT throttling
+ * @throttled: number of ticks delayed by RT throttling
  * @cpu_ns: CPU time of the sampler thread at the last sample (ns)
  */
 struct jetwatt_sampler_stats {

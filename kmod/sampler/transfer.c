@@ -201,7 +201,7 @@ u64 jetwatt_read_rails(struct jetwatt_sample *sample, bool all, u64 *length_ns)
 		if (!bus->adapter)
 			continue;
 		read_bus(bus, sample, all, end);
-		/* If nothing was read from this bus, ended_ns is the time of an earlier tick. */
+		/* If nothing was read from this bus, ended_ns is that of an earlier transfer. */
 		end = max(end, bus->ended_ns);
 	}
 	rt_mutex_unlock(&jetwatt_board.lock);

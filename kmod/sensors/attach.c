@@ -92,7 +92,7 @@ static int read_configs(struct jetwatt_sensor_chip *chip)
 
 /*
  * Return the detached chip that @client belongs to: the chip with the same device-tree node or,
- * without a node, with the same adapter and address.
+ * without a node, with the same adapter number and address. NULL if there is none.
  */
 static struct jetwatt_sensor_chip *find_known(const struct i2c_client *client)
 {
@@ -197,8 +197,8 @@ unlock:
 }
 
 /*
- * Mark the chip as lost and return its client. After releasing jetwatt_board.lock, the caller must
- * pass the client to jetwatt_chip_put_client().
+ * Detach the chip, mark it as lost and return its client. After releasing jetwatt_board.lock, the
+ * caller must pass the client to jetwatt_chip_put_client().
  */
 static struct i2c_client *release_client(struct jetwatt_sensor_chip *chip)
 {
@@ -225,7 +225,7 @@ void jetwatt_chip_put_client(struct i2c_client *client)
 }
 
 /**
- * jetwatt_chip_detach() - detach the chip of an i2c device that is being removed
+ * jetwatt_chip_detach() - detach the chip of an i2c device that is being or has been removed
  * @dev: the i2c device; the function does nothing if no chip uses this device
  *
  * Context: takes jetwatt_board.lock, so it waits for the tick under way.

@@ -15,7 +15,7 @@
  *	attach or detach a chip, measure a bus or calculate rates. Detaching therefore waits for the
  *	tick under way, and afterwards the sampler thread does not use the i2c client of the
  *	detached chip any more. Priority inheritance keeps an unprivileged reader (CONFIG_GET,
- *	CHIP_GET, RAIL_GET) from blocking the sampler thread.
+ *	CHIP_GET, RAIL_GET) from blocking the sampler thread for long.
  * @buses: adapters with chips; a slot whose adapter is NULL is free
  * @chips: every chip that has been attached since the module was loaded
  * @nr_chips: number of chips in @chips; increased after a new chip is complete

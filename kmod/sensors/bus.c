@@ -396,7 +396,7 @@ u64 jetwatt_bus_bits_ns(struct jetwatt_bus *bus, unsigned int bits)
 }
 
 /**
- * jetwatt_bus_ticked() - record the duration of the last transfer, which the sampler thread made
+ * jetwatt_bus_ticked() - record the duration of a successful transfer of the sampler thread
  * @bus: the bus
  * @n: number of registers that were read in the transfer
  *
@@ -430,7 +430,7 @@ void jetwatt_bus_ticked(struct jetwatt_bus *bus, unsigned int n)
  * drivers cannot use the bus in that time.
  *
  * Context: jetwatt_board.lock held.
- * Return: nanoseconds, 0 if nothing was measured at the present bus clock.
+ * Return: nanoseconds, 0 if no window has been completed at the present bus clock.
  */
 u64 jetwatt_bus_took_ns(struct jetwatt_bus *bus, unsigned int n)
 {

@@ -77,8 +77,8 @@ enum jetwatt_read_mode {
  * @busy_ns: total duration of the successful transfers (ns)
  * @begun_ns: start of the last transfer
  * @ended_ns: end of the last transfer, whether it succeeded or failed
- * @best: shortest time per register (ns) in the current window of transfers and in the previous
- *	window; 0: no transfer
+ * @best: shortest time per register (ns) of transfers of three or more registers, in the current
+ *	window and in the previous window; 0: no such transfer
  * @window: counter of transfers of three or more registers, which ends the windows of @best
  * @shortest_ns: duration of the sampler thread's shortest transfer (ns), by number of registers, in
  *	the current window and in the last complete window; 0: no transfer with that number of

@@ -17,7 +17,7 @@ struct i2c_client;
 #define JETWATT_LABEL_LEN	48
 #define JETWATT_ERRORS_LOST	10	/* successive failed transfers until a chip is lost */
 #define JETWATT_NO_RAIL		0xff
-#define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* a longer failure is a timeout */
+#define JETWATT_STUCK_NS	(NSEC_PER_SEC / 10)	/* failures that take longer: timeouts */
 
 #define JETWATT_OFFSET_RANGES	4
 
@@ -72,14 +72,15 @@ struct jetwatt_sensor_rail {
  * @client: i2c device of the chip, with a reference; NULL while the chip is detached
  * @bus: bus of the chip; NULL while the chip is detached
  * @consecutive_errors: number of failed transfers of the chip since the last successful transfer,
- *	at most JETWATT_ERRORS_LOST; a timeout sets it to JETWATT_ERRORS_LOST
- * @aux_reg_due: time at which the chip's next auxiliary register is to be read (ns)
+ *	at most JETWATT_ERRORS_LOST; set to JETWATT_ERRORS_LOST by a timeout, or if the
+ *	configuration cannot be read when the chip is attached
+ * @aux_reg_due: earliest time at which the chip's next auxiliary register is read (ns)
  * @aux_index: number of auxiliary registers planned so far
- * @sum_observe_due: time of the next tick to which registers are added, so that it reads both the
- *	shunts and the sum, to determine the channels of the sum (ns)
+ * @sum_observe_due: earliest time of the next tick to which registers are added, so that it reads
+ *	both the shunts and the sum, to determine the channels of the sum (ns)
  * @sum: the channels that the chip's sum of shunt voltages includes, as far as known
  * @sum_slot: column of the sum in a sample; -1 if the sum has no column yet
- * @retry_due: time at which a lost chip is to be retried (ns)
+ * @retry_due: earliest time of the next retry of a lost chip (ns)
  * @window_time: see jetwatt_chip_update_rates()
  * @window_reads: see jetwatt_chip_update_rates()
  * @windows: see jetwatt_chip_update_rates()
@@ -90,7 +91,7 @@ struct jetwatt_sensor_rail {
  * @lost: the chip is detached or does not respond
  * @errors: number of failed transfers that included registers of the chip, except those that only
  *	measured the speed of the bus
- * @reads: number of times that the chip's shunts were read
+ * @reads: number of times that the chip's first enabled shunt was read
  * @read_mhz: reads of the chip's shunts per second (millihertz), see jetwatt_chip_update_rates()
  * @clipped: number of shunt voltage readings that were at the lower or upper end of the chip's
  *	range

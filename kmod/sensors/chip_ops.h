@@ -43,8 +43,8 @@ struct jetwatt_aux_reg {
  * struct jetwatt_range - one of a chip's ranges of shunt voltages
  * @shunt: encoding of a shunt voltage
  * @limit: encoding of a limit of a shunt voltage
- * @max_raw: largest shunt voltage in this range, in LSB. A reading of +/-@max_raw is clipped: the
- *	true voltage may be beyond the range.
+ * @max_raw: largest shunt voltage in this range, in LSB. A reading of at least @max_raw, or at most
+ *	-@max_raw, is clipped: the true voltage may be beyond the range.
  * @offset_nv: maximum offset error of a shunt voltage according to the data sheet, in nanovolts
  */
 struct jetwatt_range {
@@ -57,7 +57,7 @@ struct jetwatt_range {
 /**
  * struct jetwatt_conversion - present conversion settings of a chip
  * @channels: mask of the channels that are converted; 0 in power-down, and for a chip with one
- *	channel that converts only the shunt or only the bus voltage
+ *	channel that does not convert both the shunt and the bus voltage
  * @refresh_us: time between two new values of a channel, in microseconds; 0 if the chip does not
  *	convert continuously (power-down, or single shot started by another driver)
  * @shunt_us: duration of one conversion of a shunt voltage, in microseconds

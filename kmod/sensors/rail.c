@@ -91,7 +91,7 @@ static bool names(const char *entry, size_t len, const char *name)
 
 /*
  * Return: resistance of the shunt in micro-ohms, from the module parameter, else from the device
- * tree; 0 if unknown.
+ * tree; 0 if unknown, or if the device tree has more than INT_MAX.
  */
 static u32 shunt_of(const struct jetwatt_sensor_chip *chip, const struct jetwatt_sensor_rail *rail,
 		    const struct device_node *np)

@@ -13,7 +13,8 @@
  * struct jetwatt_sum - state of detecting the channels in a chip's sum of shunt voltages
  * @channels: mask of the channels in the sum; 0 if the channels are unknown, and the sum must not
  *	be used
- * @guess: mask of channels that fitted in the last window of observations; 0 if none or several did
+ * @guess: the only mask of channels that fitted in the last window of observations, by the rules in
+ *	sum_channels.c; 0 if there was none, or no window has ended since the last reset
  * @seen: number of observations used in the current window
  * @last_uv: shunt voltages of the previous observation, in microvolts
  * @error_uv: for each mask of channels, the sum minus the shunt voltages of these channels,

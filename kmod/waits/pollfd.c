@@ -37,7 +37,7 @@
 #define NVIDIA_MAJOR		195
 #define NVIDIA_MODESET_MINOR	254
 
-/* A poll of an event within this time (ns) after an unsuccessful poll continues the wait. */
+/* Time (ns) after an unsuccessful poll's end in which a poll of an event continues the wait. */
 #define SAME_WAIT_NS	1000000
 
 /**
@@ -46,7 +46,8 @@
  * @armed: list of the descriptors of the process
  * @tgid: id of the process
  *
- * An owner is dropped when the process ends, executes another program or is not watched any more.
+ * An owner is dropped when the process ends or executes another program, and by
+ * jetwatt_pollfd_unwatched().
  * The owner stays when its last descriptor is closed, because it will probably wait again.
  */
 struct owner {
@@ -306,8 +307,7 @@ void jetwatt_pollfd_process_gone(u32 tgid)
 }
 
 /**
- * jetwatt_pollfd_unwatched() - drop processes that are not watched any more
- *
+ * jetwatt_pollfd_unwatched() - drop the processes for which jetwatt_watch_may_want() is false
  * The system calls of unwatched processes are not traced, so their stored state would become wrong.
  *
  * Context: after jetwatt_tracepoints_synchronize().

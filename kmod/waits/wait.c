@@ -265,7 +265,7 @@ static void exit_trigger(const struct wait *w)
 	jetwatt_pollfd_arm(fd, w->fd);
 }
 
-/* Return: true if the ioctl will be repeated for the same wait. */
+/* Return: true if the ioctl is expected to be repeated for the same wait. */
 static bool is_repeated(long ret)
 {
 	return ret == -EINTR || ret == -EAGAIN || ret == -ETIMEDOUT ||
@@ -275,7 +275,7 @@ static bool is_repeated(long ret)
 /*
  * Update @w when a call of its thread returns: the call stored in @w or, while @w is unfinished,
  * any other call, of which only restart_syscall() continues @w, and only if @w is a poll.
- * Return: true if the wait has ended.
+ * Return: true if the call, or its wait, has ended.
  */
 static bool wait_ended(struct wait *w, struct pt_regs *regs, long ret)
 {
@@ -396,7 +396,7 @@ void jetwatt_wait_thread_gone(u32 tid)
 }
 
 /**
- * jetwatt_wait_unwatched() - drop the waits of processes that are not watched any more
+ * jetwatt_wait_unwatched() - drop waits of processes for which jetwatt_watch_may_want() is false
  *
  * The handlers skip the system calls of unwatched processes. If a stored wait stayed, and the
  * process were watched again, the return of an unrelated call would end it.

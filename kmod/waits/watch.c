@@ -50,19 +50,19 @@ struct watch_tables {
 
 /**
  * struct watch - the watched processes and their records
- * @lock: protects all fields except tables->batch; taken by the handlers, in system calls of traced
- *	processes
+ * @lock: protects all fields except tables->batch; taken by the handlers, in system calls, forks
+ *	and exits of traced processes
  * @tables: allocated while there is a watcher
  * @head: number of records stored since @tables was allocated
  * @tail: number of records taken since @tables was allocated
- * @lost: by watcher: number of records that could not be delivered, plus 1 for each system call or
- *	process that could not be recorded
+ * @lost: by watcher: number of records that could not be delivered, plus 1 for each process that it
+ *	cannot watch, and for each system call of any process that could not be stored
  * @active: mask of the watchers
  * @everybody: mask of the watchers that watch all processes
  * @children: mask of the watchers that also watch new children of their processes
- * @seen: Bloom filter of watched process ids, with one hash; read without @lock, so that unwatched
- *	processes take no lock. If the bit of an id is set, another id with the same hash may have
- *	set it.
+ * @seen: Bloom filter of the process ids that are or were watched, with one hash, cleared when the
+ *	last watcher is removed; read without @lock, so that unwatched processes take no lock. If
+ *	the bit of an id is set, another id with the same hash may have set it.
  */
 static struct watch {
 	raw_spinlock_t lock;
@@ -273,7 +273,7 @@ void jetwatt_watch_lose(unsigned int watcher, unsigned int n)
  * jetwatt_watch_lost() - return the number of records that a watcher did not get
  * @watcher: the watcher
  *
- * Context: any. Return: number of records lost since the watcher was added.
+ * Context: any. Return: number of losses since the watcher was added, see @lost of struct watch.
  */
 u64 jetwatt_watch_lost(unsigned int watcher)
 {
