@@ -3,13 +3,14 @@
  * Uprobes on the functions of libcuda and libcudart that wait for the GPU, query it, copy, launch
  * work or request a callback, and on the callbacks.
  *
- * The uprobes also detect waits in which libcuda spins on memory, because such waits make no system
+ * Only the uprobes detect waits in which libcuda spins on memory, because such waits make no system
  * call.
  *
- * A traced function may call another traced function (libcudart calls libcuda). Of such nested
- * calls only the outermost one counts. A call is an inner call if the stack pointer at its entry is
- * lower than at the entry of the outer call. If an outer call has ended without a return
- * (longjmp()), the thread's next call whose stack pointer is not lower replaces the ended one.
+ * A traced function may call another traced function (libcudart calls libcuda). Of nested calls
+ * that wait, copy or query, only the outermost one counts. A call is an inner call if the stack
+ * pointer at its entry is lower than at the entry of the outer call. If an outer call has ended
+ * without a return (longjmp()), the thread's next call whose stack pointer is not lower replaces
+ * the ended one.
  *
  * A loop of cu*Query() calls that repeats until an event or a stream is done counts as one wait
  * (see QUERIES_MIN).
@@ -167,7 +168,7 @@ static __always_inline void end_query_loop(u32 tid)
 
 /*
  * Copy the number and time of the launches before the wait that ends now to @before, and reset
- * them.
+ * them and the number of callbacks.
  */
 static __always_inline void reset_launches(u32 tgid, struct launched *before)
 {
@@ -279,8 +280,8 @@ int api_return(void *ctx)
 		    !bpf_map_update_elem(&copies, &tid, &copy, BPF_ANY))
 			copies_seen = 1;
 	} else if (c->call != JETWATT_SYNC_RECORD_COPY || (l && l->nr)) {
-		/* A copy without a launch before it waits only for its own end, so it is not
-		 * reported. */
+		/* A synchronous copy without a launch before it waits only for its own end, so
+		 * it is not reported. */
 		reset_launches(id >> 32, &before);
 		emit(id, c->enter_ns, now, c->call, (int)saved_reg(ctx, OFF_RET), -1, -1, &before);
 	}
@@ -320,8 +321,8 @@ int api_query(void *ctx)
 /*
  * The first query that returns "not ready" begins a wait, and the query that returns "ready" or an
  * error ends it. Queries of other events or streams in between are ignored. If the first query
- * after a launch returns "ready", and the last wait of the thread was for the same event or stream,
- * this query counts as a wait too: the GPU was done before the loop began.
+ * after a launch returns "ready", and the thread's last loop of queries was for the same event or
+ * stream, this query counts as a wait too: the GPU was done before the loop began.
  */
 SEC("uprobe")
 int api_query_return(void *ctx)

@@ -30,8 +30,8 @@ int arrive(struct __sk_buff *skb)
 		protocol = head[9];
 	} else {
 		/*
-		 * IPv6 extension headers are not parsed, because a client does not send any to a
-		 * server on the same board.
+		 * IPv6 extension headers are not parsed, because clients rarely send any: a
+		 * packet with one is not counted.
 		 */
 		at = 40;
 		protocol = head[6];

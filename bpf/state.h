@@ -21,7 +21,7 @@ const volatile __u64 only_cgroup;	/* id of the only cgroup to watch; 0: all cgro
 const volatile __u32 cgroup_level;	/* depth of only_cgroup; 0: without its descendants */
 /* 1: system calls are traced, so sys_enter() sees exit() and execve() calls: see process_exit(). */
 const volatile __u32 sees_syscalls;
-/* 1: system calls are traced only to detect forks, not to detect waits. */
+/* 1: system calls are traced only to detect forks, exits and execs, not to detect waits. */
 const volatile __u32 only_forks;
 /* 1: wake the reader for every record. */
 const volatile __u32 prompt;
@@ -47,7 +47,7 @@ __u64 callers_seen, orphans;
 __u64 queries_seen, callbacks_seen;
 /* 1: an entry has been added to @copies since the start. */
 __u64 copies_seen;
-/* Generation of the map @named: incremented when an entry of the map becomes invalid. */
+/* Generation of the map @named: incremented when entries of the map may become invalid. */
 __u64 names_gen;
 __u64 last_wake_ns;
 
@@ -109,9 +109,9 @@ struct {
 } named SEC(".maps");
 
 /*
- * Processes that have called a traced function of libcuda or libcudart. If a process has waited in
- * one (flag WAITS), its system calls are not examined for waits, because they are part of waits in
- * libcuda.
+ * Processes that have called a traced function of libcuda or libcudart; queries count only if they
+ * were a wait. If a process waits or has waited in one (flag WAITS), its system calls are not
+ * examined for waits, because they are part of waits in libcuda.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

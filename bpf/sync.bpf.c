@@ -3,9 +3,9 @@
  * BPF program that writes one record for each finished wait of a thread for the GPU.
  * user/lib/probe_bpf.c loads the program.
  *
- * If the kernel has uprobes, the functions of libcuda are traced (api.h). Waits that spin in
- * libcuda are then detected too, provided that the traced process calls the functions at the
- * addresses that libcuda exports.
+ * If the kernel has uprobes and the caller wants them, functions of libcuda, and of a CUDA runtime
+ * that does not call them at the addresses that libcuda exports, are traced (api.h). Waits that
+ * spin in libcuda are then detected too.
  *
  * Below libcuda, CUDA on a Jetson blocks in one of three ways:
  *
@@ -35,8 +35,8 @@ typedef unsigned long long u64;
 #include "wait.h"
 
 /*
- * Delete the entries in @callers and @armers of a process that has ended or that executes another
- * program, because its process id will stand for another program or process.
+ * Delete the entries in @callers and @armers of a process whose first thread exits or that calls
+ * execve(), because its process id may soon stand for another process or program.
  */
 static __always_inline void forget_process(u32 tgid)
 {
@@ -157,9 +157,9 @@ int process_fork(void *ctx)
 /*
  * When the first thread of a process exits, this tracepoint does not show whether other threads are
  * still alive. If system calls are traced and other threads live on, sys_enter() has already set
- * the process's value in @followed to 2. If system calls are not traced, the process stays in
- * @followed until user space finds that the process is gone, or until another process gets its
- * number.
+ * the process's value in @followed to 2. If system calls are not traced, this function sets it. A
+ * process with the value 2 stays in @followed until user space finds that it is gone or, if this
+ * function has set the value 2 of any process, until another process gets its number.
  */
 SEC("raw_tracepoint/sched_process_exit")
 int process_exit(void *ctx)

@@ -27,17 +27,18 @@ enum jetwatt_sync_record_call {
 #define JETWATT_SYNC_RECORD_HELPER	0x80000000U
 
 /**
- * struct jetwatt_sync_record - one finished wait
+ * struct jetwatt_sync_record - one finished wait, or JETWATT_SYNC_RECORD_FORGET
  * @enter_ns: start of the wait, CLOCK_MONOTONIC
  * @exit_ns: end of the wait, CLOCK_MONOTONIC
  * @cgroup: id of the thread's v2 cgroup
- * @launch_ns: time of the first launch of the process since its previous wait; 0: no launch
+ * @launch_ns: time of the first launch of the process since its previous wait; 0: none, or the wait
+ *	was found in system calls, which show no launches
  * @tgid: process id in the initial pid namespace
  * @tid: thread id in the initial pid namespace
  * @call: enum jetwatt_sync_record_call, and the flag JETWATT_SYNC_RECORD_HELPER
- * @ret: return value of the system call or function that waited
+ * @ret: return value of the system call or function that waited; 0 for a callback
  * @fd: descriptor that the thread waited on: the polled descriptor, or the device node on which the
- *	ioctl was called; -1: the wait was in a function of libcuda
+ *	ioctl was called; -1: the wait was not in a system call
  * @ctl_fd: descriptor of the device node whose ioctl armed @fd; -1: no ioctl armed @fd
  * @launches: number of launches of the process since its previous wait
  * @lost: total number of records and map entries lost before this record, modulo 2^32

@@ -202,7 +202,7 @@ static __always_inline void exit_poll(u64 id, struct wait_call *w, int ret)
 	}
 }
 
-/* Return whether the process has ever armed a pollfd or had an event of the GPU's driver. */
+/* Return whether the process has armed a pollfd or had a driver event since its last execve(). */
 static __always_inline int has_armed(u32 tgid)
 {
 	u32 *has = bpf_map_lookup_elem(&armers, &tgid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * State that sync.bpf.c stores for threads and descriptors. The library reads this state to find
- * out whether a thread is waiting. This header uses plain types, so that the BPF program and the
- * library can both include it.
+ * State that sync.bpf.c stores for threads, descriptors and processes. The library reads it, for
+ * example to find out whether a thread is waiting. This header uses plain types, so that the BPF
+ * program and the library can both include it.
  */
 #ifndef JETWATT_BPF_WAIT_SLOT_H
 #define JETWATT_BPF_WAIT_SLOT_H
@@ -22,19 +22,19 @@
 /*
  * struct wait_call - the present call of a thread
  *
- * The members are valid from the entry of the call to its exit. If another call may continue the
- * wait, they stay valid until that call. When the call has ended, the map entry is not
- * deleted but reused for the thread's next call, because adding and deleting map entries would cost
- * more than everything else in the program.
+ * @enter_ns, @ptr, @kind and @fd are valid from the entry of the call to its exit. If another call
+ * may continue the wait, they stay valid until that call. When the call has ended, the map entry is
+ * not deleted but reused for the thread's next call, because adding and deleting map entries would
+ * cost more than everything else in the program.
  */
 enum { IDLE, RUNNING, UNFINISHED };
 struct wait_call {
 	unsigned long long enter_ns;
 	unsigned long long ptr;		/* address of the argument in user memory */
-	unsigned long long fence;	/* ioctl: fence_at(); poll: bit i: entry i was armed */
+	unsigned long long fence;	/* UNFINISHED ioctl: fence_at(); poll: mask of armed fds */
 	unsigned int kind;		/* number of the ioctl, or WAIT_POLL, DUPLICATE */
 	unsigned int state;		/* UNFINISHED: another call may continue the wait */
-	int fd;				/* ioctl: the descriptor; poll: number of entries */
+	int fd;				/* ioctl, dup(): descriptor; poll: number of entries */
 	int name[2];			/* last descriptors put into the map @named */
 	unsigned int names_gen;		/* @name is valid if equal to variable names_gen */
 	unsigned int armer;		/* 1: has_armed() was true for the process */
@@ -87,12 +87,13 @@ struct query {
 };
 
 /*
- * struct launched - number of launches by all threads of a process since its last wait
+ * struct launched - number of launches by all threads of a process since its last wait, or since
+ *	the last request of a callback that is to be reported as a wait
  * @first_ns: time of the first launch since the last wait; 0: no launch
  * @nr: number of launches since the last wait
  * @flags: DRIVER: the process launches through functions of libcuda, so launches through libcudart,
- *	which calls libcuda, are not counted again; WAITS: a thread has waited in a function of
- *	libcuda or libcudart
+ *	which calls libcuda, are not counted again; WAITS: a thread waits or has waited in a
+ *	function of libcuda or libcudart, or a callback was reported as a wait
  * @callbacks: number of callbacks since the last wait in a function of libcuda or libcudart
  */
 #define DRIVER		1
