@@ -323,7 +323,7 @@ const struct jetwatt_series_row *jetwatt_telemetry_row(unsigned int slot, unsign
  * @kind: enum jetwatt_series
  * @channel: number of the channel, from 1
  *
- * Return: the slot; -1: the kind is unknown or does not have that many channels.
+ * Return: the slot; -1: the kind is unknown or has no such channel.
  */
 int jetwatt_telemetry_slot(uint32_t kind, uint32_t channel);
 /**
@@ -356,7 +356,7 @@ void jetwatt_telemetry_clear(struct jetwatt_telemetry *t);
 /**
  * struct jetwatt_reading - one reading of the telemetry series that libjetwatt reads from sysfs
  * @time_ns: time of the reading
- * @of: telemetry values; JETWATT_TELEMETRY_NONE in the slots of series that are not read from sysfs
+ * @of: telemetry values; JETWATT_TELEMETRY_NONE: unknown, or the series is not read from sysfs
  */
 struct jetwatt_reading {
 	uint64_t time_ns;
@@ -426,7 +426,7 @@ struct jetwatt_info {
  * @addr: 7-bit I2C address
  * @bus_hz: clock of the I2C bus, Hz
  * @config: last value read of the chip's (first) configuration register
- * @refresh_mhz: rate at which the chip produces a new value of a channel, mHz
+ * @refresh_mhz: rate at which a channel gets new values, mHz; 0: no continuous conversion
  * @lost: 1 while the chip is absent or does not answer
  * @sum_channels: mask of the channels whose shunt voltages the chip adds up; 0: unknown
  * @errors: number of failed I2C transfers that included registers of the chip, except those that
@@ -548,7 +548,8 @@ struct jetwatt_stats {
 /**
  * struct jetwatt_energy - an energy counter of the module, counting since the module was loaded
  * @uj: energy, uJ; never decreases
- * @time_ns: time of the counter's last update; 0: the counter was never updated
+ * @time_ns: time of the counter's last update (total: the oldest time of its rails); 0: never
+ *	updated
  * @blind_ns: duration, since the first sample, for which the counter does not include the energy,
  *	ns of CLOCK_BOOTTIME: the rail was not read for more than two seconds, or the machine was
  *	suspended
@@ -810,7 +811,8 @@ int jetwatt_box_keep(struct jetwatt *jw, uint32_t ms);
  * jetwatt_box_freeze() - fill the black box with the latest samples
  * @jw: the connection
  *
- * Return: 0; -EBUSY: the box is not empty; -ENODATA: there are no samples; or a common error.
+ * Return: 0; -EBUSY: the box is not empty; -ENODATA: no sample is as recent as jetwatt_box_keep()
+ * requires; or a common error.
  */
 int jetwatt_box_freeze(struct jetwatt *jw);
 /**
@@ -888,7 +890,7 @@ struct jetwatt_probe;
  *	the process has launched work since its previous wait
  * @JETWATT_SYNC_QUERY: a loop of cuEventQuery() or cuStreamQuery() calls, reported as one wait. In
  *	the first reported loop of a thread, at least 6 calls, at most 2 ms apart on average,
- *	return "not ready"
+ *	return "not ready"; in later loops fewer, or none if the GPU was done before the loop
  * @JETWATT_SYNC_CALLBACK: a call by libcuda of a function of the program, which the program asked
  *	for with cuLaunchHostFunc() or cuStreamAddCallback(): from the request to the call. Reported
  *	only for a process that does not wait in functions of libcuda: after 32 such calls without a
@@ -1010,7 +1012,7 @@ struct jetwatt_probe_opts {
  * @mark: names of marks; jetwatt_sync::ret is an index into it
  * @library: path of the CUDA library that was attached last, in the mount namespace of its process
  * @why: for each backend, by the number of its bit in enum jetwatt_backend: reason why it is not
- *	active; "": no error
+ *	active, or its last error; "": no error
  */
 struct jetwatt_probe_state {
 	uint32_t attached;
@@ -1037,11 +1039,12 @@ typedef void (*jetwatt_sync_fn)(const struct jetwatt_sync *s, void *arg);
  * every 10 ms (unless @opts->prompt is 1), and the reader polls again 20 ms after it was woken.
  *
  * Return: 0; -EPERM: CAP_BPF and CAP_PERFMON (or root) are needed; -EOPNOTSUPP: this kernel cannot
- * trace with BPF, or @opts->tgid is not 0 and the caller is not in the initial pid namespace, or
- * the caller is in a time namespace whose CLOCK_MONOTONIC has an offset; -ESRCH: @opts->children is
- * 1 and there is no process @opts->tgid, or the module finds no process in @opts->cgroup_path;
- * -EINVAL: @opts->backends contains no backend, or @opts->cgroup_path is not a v2 cgroup; -ENOMEM;
- * or another negative errno. jetwatt_probe_error() has the text.
+ * trace with BPF or forbids it, or only marks are requested without @opts->mark_fd, or the module
+ * is to filter by @opts->cgroup, or @opts->tgid is not 0 and the caller is not in the initial pid
+ * namespace, or the caller is in a time namespace whose CLOCK_MONOTONIC has an offset; -ESRCH:
+ * @opts->children is 1 and there is no process @opts->tgid, or the module finds no process in
+ * @opts->cgroup_path; -EINVAL: @opts->backends contains no backend, or @opts->cgroup_path is not a
+ * v2 cgroup; -ENOMEM; or another negative errno. jetwatt_probe_error() has the text.
  */
 int jetwatt_probe_open(struct jetwatt_probe **p, const struct jetwatt_probe_opts *opts,
 		       jetwatt_sync_fn fn, void *arg);
@@ -1076,8 +1079,10 @@ int jetwatt_probe_dispatch(struct jetwatt_probe *p);
  *
  * The probe holds back the waits of the thread cuda-EvtHandlr (JETWATT_SYNC_HELPER) in a process
  * that has not waited itself yet. jetwatt_probe_dispatch() reports them half a second after they
- * ended. A join discards them (jetwatt_join_late()) if it gets later waits of another process, or
- * later marks, before. When the job has ended, call this function after jetwatt_probe_dispatch().
+ * ended, or earlier if too many are held back; if another thread of the process waits first, they
+ * are dropped. A join discards them (jetwatt_join_late()) if it gets later waits of another
+ * process, or later marks, before. When the job has ended, call this function after
+ * jetwatt_probe_dispatch().
  *
  * Return: number of waits reported.
  */
@@ -1420,8 +1425,8 @@ struct jetwatt_trace_writer;
  * The writer keeps the description of the run (texts, chips, rails, the job). The writer writes the
  * description first and repeats it every minute. The writer writes data in blocks of about one
  * second, or of about 64 KiB if they fill earlier, each with one write(2) if that writes all bytes.
- * After a write error it writes nothing more, and if @fd is a file that ends with the incomplete block, it
- * truncates this block.
+ * After a write error it writes nothing more, and if @fd is a file that ends with the incomplete
+ * block, it truncates this block.
  *
  * Return: 0; -ENOMEM.
  */
@@ -1573,8 +1578,8 @@ struct jetwatt_trace_calls {
  * @version: version of the format
  * @ended: 1: the writer has closed the trace
  * @blocks: number of intact blocks
- * @damaged: number of damaged blocks
- * @missing: number of missing blocks, determined by gaps in the sequence numbers
+ * @damaged: number of blocks with a wrong checksum or an invalid record
+ * @missing: number of blocks that are missing or have a wrong checksum, by gaps in their numbers
  * @skipped: number of bytes that belong to no intact block
  * @tail: number of bytes at the end that may become a block when more data is written
  * @unknown: number of records whose kind this version does not know

@@ -5,8 +5,8 @@
  * include/netlink/specs/jetwatt.yaml describes the same protocol as a netlink specification
  * (YNL); tests/host/spec.py compares the two.
  *
- * The module only observes power rails and clocks. The module never writes a register of a sensor
- * and never changes a clock.
+ * The module only observes. The module never writes a register of a sensor and never changes a
+ * clock.
  *
  * Access
  * ------
@@ -18,9 +18,8 @@
  * need CAP_NET_ADMIN in the initial user namespace.
  *
  * SUBSCRIBE, SAMPLES_GET, BOX_SAMPLES_GET, ENERGY_GET and WAITS_WATCH reveal the activity of other
- * processes, because a fast power trace is a side channel (PLATYPUS, CVE-2020-8694). These commands
- * also need CAP_PERFMON or CAP_SYS_ADMIN in the initial user namespace, as system-wide perf events
- * do.
+ * processes: a fast power trace is a side channel (PLATYPUS, CVE-2020-8694). These commands also
+ * need CAP_PERFMON or CAP_SYS_ADMIN in the initial user namespace, as system-wide perf events do.
  *
  * When the module rejects a request, the extended ack contains an explanation. The kernel itself
  * checks CAP_NET_ADMIN and returns -EPERM without an explanation.
@@ -97,9 +96,9 @@
  *
  * The black box
  * -------------
- * The black box is a copy of the samples of the last JETWATT_A_CONFIG_BOX_MS milliseconds, or of
- * the whole ring if the ring is shorter. Newer samples do not overwrite the copy. The module fills
- * the black box
+ * The black box is a copy of the samples from JETWATT_A_CONFIG_BOX_MS milliseconds before an event
+ * until the copy is made, as far as the ring holds them. Newer samples do not overwrite the copy.
+ * The module fills the black box, if it is empty,
  * - when the current of a rail exceeds a limit that is set in its chip (INA3221: the critical and
  *   the warning limit of the channel, as set through hwmon);
  * - when the temperature of a thermal zone reaches the lowest of its trip points that limit a clock
@@ -129,10 +128,11 @@
  * and the fresh rate (how often a read returns a new value; at most the read rate).
  *
  * A tick reads all shunt voltages and usually, in rotation, one bus voltage per I2C bus, with one
- * I2C transfer per I2C bus. Some boards configure a chip to add up shunt voltages. If the channels
- * of the sum are known, the chip averages the shunt voltages and the bus has time, the module reads
- * the sum in addition, because the sum is not averaged. At rates at which the bus is too slow for
- * all shunt voltages, the module reads the sum in every tick and the shunt voltages in rotation.
+ * I2C transfer per I2C bus if the adapter allows it. Some boards configure a chip to add up shunt
+ * voltages. If the channels of the sum are known, the chip averages the shunt voltages and the bus
+ * has time, the module reads the sum in addition, because the sum is not averaged. At rates at
+ * which the bus is too slow for all shunt voltages, the module reads the sum in every tick and the
+ * shunt voltages in rotation.
  *
  * JETWATT_A_CONFIG_RATE_HZ 0 requests the highest rate at which every tick reads all shunt
  * voltages. If the CPU cannot sustain the rate that buses and chips allow, the module lowers
@@ -339,7 +339,7 @@ enum {
 	JETWATT_A_CHIP_ADDR,		/* u32: 7-bit I2C address */
 	JETWATT_A_CHIP_BUS_HZ,		/* u32: clock of the I2C bus, Hz */
 	JETWATT_A_CHIP_CONFIG,		/* u32: (first) configuration register as last read */
-	JETWATT_A_CHIP_REFRESH_MHZ,	/* u32: rate at which a channel gets new values, mHz */
+	JETWATT_A_CHIP_REFRESH_MHZ,	/* u32: rate of a channel's new values, mHz */
 	JETWATT_A_CHIP_ERRORS,		/* u64: failed transfers, except measurements of the bus */
 	JETWATT_A_CHIP_LOST,		/* u32: 1 while the chip is absent or does not answer */
 	JETWATT_A_CHIP_PAD,
@@ -474,7 +474,10 @@ enum {
 	JETWATT_A_EVENT_MAX = (__JETWATT_A_EVENT_MAX - 1)
 };
 
-/* ENERGY_GET reply: one message for the total, then one per rail */
+/*
+ * ENERGY_GET reply: one message for the total, then one per rail. TIME_NS of the total is the
+ * oldest of its rails' times, UW the sum of their powers.
+ */
 enum {
 	JETWATT_A_ENERGY_RAIL = 1,	/* u32: the rail's id; absent: the total */
 	JETWATT_A_ENERGY_UJ,		/* u64: energy since the module was loaded, uJ */
@@ -547,7 +550,7 @@ struct jetwatt_wait_record {
 enum {
 	JETWATT_A_WAITS_TGIDS = 1,	/* binary: u32[], at most JETWATT_WAITS_TGIDS_MAX */
 	JETWATT_A_WAITS_CHILDREN,	/* flag, or u32 0 or 1: also watch future descendants */
-	JETWATT_A_WAITS_LOST,		/* u64: number of waits lost for this watcher */
+	JETWATT_A_WAITS_LOST,		/* u64: number of waits known to be lost for this port */
 	JETWATT_A_WAITS_RECORDS,	/* binary: struct jetwatt_wait_record[] */
 	JETWATT_A_WAITS_PAD,
 	JETWATT_A_WAITS_RECORD_SIZE,	/* u32: size of one record, bytes; absent: 48 */
