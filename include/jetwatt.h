@@ -947,7 +947,8 @@ enum jetwatt_backend {
  * @exit_ns: time at which the wait ended: the GPU has finished the work that the thread waited for
  * @cgroup: id of the thread's v2 cgroup; 0: unknown
  * @tgid: process id in the initial pid namespace
- * @tid: thread id in the initial pid namespace; of a mark: in the program's pid namespace, or 0
+ * @tid: thread id in the initial pid namespace; of a mark: in the program's pid namespace, or 0; of
+ *	a mark for another process (jetwatt_mark_for()): id of that process
  * @call: enum jetwatt_sync_call
  * @ret: return value of the system call or function that waited; JETWATT_SYNC_MARK and
  *	JETWATT_SYNC_MARK_BEGIN: index of the name in jetwatt_probe_state::mark
@@ -1182,7 +1183,7 @@ const char *jetwatt_probe_error(void);
  * Functions for the program that is measured. Unless the environment variable JETWATT_MARK_FD is
  * set, which jetwatt does when it measures a command, the functions only check the name. The
  * functions do not wait for space in the socket: a mark that the socket cannot take is counted and
- * reported with the next mark.
+ * reported with the next mark. If the socket is closed, marks are dropped without an error.
  *
  * A program in any language may write the lines "begin NAME\n" and "end NAME\n" to the descriptor
  * JETWATT_MARK_FD itself, or "NAME\n" where one minibatch ends and the next begins.
