@@ -22,7 +22,8 @@
  * @each: standard deviation of the factor of a single mode, divided by the common factor
  *
  * Leakage and cooling differ from module to module; the values are round numbers. The rows of this
- * board determine the common factor; scatter beyond @each is added to the transferred rows' errors.
+ * board determine the common factor; their scatter around it, at least @each, is added to the
+ * errors of the transferred rows.
  */
 struct device_range {
 	double all, each;

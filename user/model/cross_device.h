@@ -50,7 +50,8 @@ int jetwatt_cross_device_agrees(const struct jetwatt_cross_device *t, const stru
  * The rows of this board determine a common factor of time and one of power. The uncertainty
  * of a factor and the scatter around it are added, in quadrature, to the standard errors of the
  * transferred rows. Modes that were measured on this board are not appended. Nothing is appended if
- * the rows @row contradict the assumption of the same workload or have several minibatch sizes.
+ * @t is empty, or the rows @row contradict the assumption of the same workload or have several
+ * minibatch sizes.
  *
  * Return: the number of entries in @out; -EINVAL if a required knob of a mode is 0; -ENOMEM.
  */
@@ -65,7 +66,8 @@ int jetwatt_cross_device_join(const struct jetwatt_cross_device *t, const struct
  * @m: the model; its @transferred and @nr_transferred are set
  *
  * Transferred rows of modes that were measured on this board are left out. No member of @m is set
- * if the rows @row contradict the assumption of the same workload or have several minibatch sizes.
+ * if @t is empty, or the rows @row contradict the assumption of the same workload or have several
+ * minibatch sizes.
  *
  * Return: 0; else as jetwatt_cross_device_join().
  */

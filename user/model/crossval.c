@@ -29,7 +29,7 @@
  * @fold: for each fold, the fit to all rows outside of that fold
  * @folds: number of folds; 0: there are too few modes
  * @time_var: mean squared error of log time on the rows left out, over all folds, averaged with
- *	the prior error
+ *	the prior error; with 0 @folds, the square of UNKNOWN_SD
  * @power_var: mean squared error of log power, computed as @time_var
  */
 struct jetwatt_crossval {

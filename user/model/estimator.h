@@ -93,7 +93,8 @@ struct jetwatt_fitted {
  * @seed: seed of all random choices; equal rows and an equal seed give an equal model
  *
  * Return: 0; -ENOTSUP if the predictor does not predict, cannot use the minibatch size that a row
- * has, or lacks the references it needs; an error of the predictor's operation @fit.
+ * has, or lacks the references it needs; an error of the predictor's operation @fit;
+ * -ENOMEM.
  */
 int jetwatt_estimator_fit(struct jetwatt_fitted **f, const struct jetwatt_estimator *e,
 			  const struct jetwatt_row *row, size_t n, size_t max_rows, uint64_t seed);

@@ -25,7 +25,7 @@
  * @transferred: transferred rows: measurements of other boards, converted to this board; sorted by
  *	mode
  * @nr_transferred: number of transferred rows
- * @like: prediction by a weighted sum of the references (transfer.h); NULL: no references
+ * @like: prediction by a weighted sum of the references (transfer.h); NULL: not used
  * @trust: weight of the references' prediction @like in the mixture, 0 to 1, for time and for power
  */
 struct jetwatt_model {
@@ -84,9 +84,9 @@ int jetwatt_prior_fit(struct jetwatt_surface **s, const struct jetwatt_form *for
 struct jetwatt_cross_device;
 
 /*
- * Set @like and @trust of @m from the references of @p and the @n rows of this workload. The
- * function leaves @m unchanged if @p has no references or a row has a minibatch size. Return: 0,
- * -EINVAL if a required knob is 0, -EDOM, -ENOMEM.
+ * Set @like and @trust of @m from the references of @p and the @n rows of this workload. @m stays
+ * unchanged if @p has no references of one minibatch size or a row has a size. Return: 0, -EINVAL
+ * if a required knob is 0, -EDOM, -ENOMEM.
  */
 int jetwatt_prior_mix_references(const struct jetwatt_prior *p, const struct jetwatt_row *row, size_t n,
 		       struct jetwatt_model *m);
@@ -99,7 +99,7 @@ int jetwatt_prior_covers(const struct jetwatt_prior *p, const struct jetwatt_mod
 /*
  * Set @row to a predicted row that is used if nothing has been measured: of the modes of the first
  * reference, the one whose log power is closest to the mean, with large standard errors. Return: 0;
- * -ENODATA if @p has no references; -EDOM; -ENOMEM.
+ * -ENODATA if @p has no references of one minibatch size; -ENOMEM.
  */
 int jetwatt_prior_row(const struct jetwatt_prior *p, struct jetwatt_row *row);
 

@@ -48,7 +48,7 @@ enum {
 	JETWATT_GRAPH_LIVE = 16,	/* the tensor depends on an input of the network */
 	/* the tensor is the output of a node that inference has not reached yet */
 	JETWATT_GRAPH_LATER = 32,
-	/* the size of the tensor is declared by the file, not inferred */
+	/* the size is the one that the file declares, because a known operator gave none */
 	JETWATT_GRAPH_GUESSED = 64,
 };
 
@@ -225,8 +225,8 @@ int jetwatt_graph_add_attr(struct jetwatt_graph *g, uint32_t node,
 int jetwatt_graph_add_operand(struct jetwatt_graph *g, uint32_t text);
 int jetwatt_graph_add_number(struct jetwatt_graph *g, double v);
 int jetwatt_graph_add_open(struct jetwatt_graph *g, const struct jetwatt_graph_open *o);
-/* Set @value to the index of the tensor @name of @body. If there is none, create it with an unknown
- * size. */
+/* Set @value to the index of the tensor @name of @body. If there is none, or @name is
+ * JETWATT_GRAPH_NONE, create one with an unknown size. */
 int jetwatt_graph_add_value(struct jetwatt_graph *g, uint32_t body, uint32_t name, uint32_t *value);
 
 /* --- Reading a graph. --- */
@@ -240,8 +240,8 @@ uint32_t jetwatt_graph_find(const struct jetwatt_graph *g, uint32_t body, uint32
 const struct jetwatt_graph_attr *jetwatt_graph_find_attr(const struct jetwatt_graph *g,
 							 const struct jetwatt_graph_node *n,
 							 const char *name);
-/* Return: the value of the scalar attribute @name of node @n; @other if the node lacks the
- * attribute. */
+/* Return: the first number of the attribute @name of node @n; @other if the node has no such
+ * attribute, or one without numbers. */
 double jetwatt_graph_scalar(const struct jetwatt_graph *g, const struct jetwatt_graph_node *n,
 			    const char *name, double other);
 /*
@@ -254,8 +254,8 @@ double jetwatt_graph_bytes(const struct jetwatt_graph_value *v);
 /**
  * struct jetwatt_graph_ref - a node with its tensors
  * @node: the node
- * @in: tensors that the node reads; NULL: an optional input that is absent
- * @out: tensors that the node writes; NULL: an optional output that is absent
+ * @in: tensors that the node reads; NULL: absent (an optional input), or not found
+ * @out: tensors that the node writes; NULL: absent (an optional output)
  * @ins: number of entries of @in, at most JETWATT_GRAPH_OPERANDS
  * @outs: number of entries of @out, at most JETWATT_GRAPH_OPERANDS
  */
@@ -288,7 +288,8 @@ int jetwatt_graph_infer(struct jetwatt_graph *g, uint32_t *bad);
 /* How the operations and bytes of a layer were counted. */
 enum jetwatt_graph_doubt {
 	JETWATT_GRAPH_SURE,		/* exactly */
-	JETWATT_GRAPH_UNKNOWN_OP,	/* the operator is unknown: only bytes are counted */
+	/* the operator is unknown: only the bytes of tensors of known size are counted */
+	JETWATT_GRAPH_UNKNOWN_OP,
 	/* a tensor size is unknown, or there are too many tensors: nothing is counted */
 	JETWATT_GRAPH_UNKNOWN_SIZE,
 	/* the number of iterations of a loop is unknown: the loop is counted once */

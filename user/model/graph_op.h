@@ -84,7 +84,8 @@ int64_t jetwatt_graph_dim(double v);
 int jetwatt_graph_axis(double axis, int rank);
 /* Return: the tensor of input @i; NULL if the node lacks this input. */
 struct jetwatt_graph_value *jetwatt_graph_in(const struct jetwatt_graph_rule *u, uint32_t i);
-/* Set bits per element, rank and the @rank sizes @dim of output @i, if the node has this output. */
+/* Set bits per element, rank and the @rank sizes @dim of output @i, if the node has this output and
+ * @rank is at most JETWATT_GRAPH_RANK. */
 void jetwatt_graph_make(struct jetwatt_graph_rule *u, uint32_t i, int bits, int rank,
 			const int64_t *dim);
 

@@ -231,7 +231,7 @@ void jetwatt_shape_slice(struct jetwatt_graph_rule *u)
 	ns = jetwatt_graph_ints(u, "steps", 4, step, JETWATT_GRAPH_RANK);
 	memcpy(dim, x->dim, sizeof(dim));
 	if (n < 0 || ne != n || (na >= 0 && na != n) || (ns >= 0 && ns != n)) {
-		/* If it is unknown which axes are cut, the sizes of all axes become unknown. */
+		/* If starts or ends are unknown, the sizes of all axes become unknown. */
 		for (int i = 0; i < x->rank; i++)
 			dim[i] = JETWATT_GRAPH_OPEN;
 		n = 0;

@@ -246,7 +246,8 @@ static double tune_calibrate(const struct jetwatt_surface *s, double *e2, const 
 	       pow(1 + FITTED_PARAMS / n, 2);
 }
 
-/* Return: sum of squared leave-one-out errors over the sum of squares of y about its mean. */
+/* Return: sum of squared leave-one-out errors over the sum of squares of y about its mean; 1 if all
+ * y are equal. */
 static double tune_unexplained(const struct jetwatt_surface *s, const double *e2)
 {
 	double mean = 0, var = 0, left = 0;

@@ -35,8 +35,8 @@ struct jetwatt_row {
  * struct jetwatt_prediction - log-normal predictive distributions of a mode
  * @time_ms: median of the time of a minibatch, in milliseconds
  * @power_w: median of the power of the module, in watts
- * @time_sd: standard deviation of log time
- * @power_sd: standard deviation of log power
+ * @time_sd: standard deviation of log time (0: unknown)
+ * @power_sd: standard deviation of log power (0: unknown)
  */
 struct jetwatt_prediction {
 	double time_ms, power_w;
@@ -138,8 +138,8 @@ void jetwatt_prior_free(struct jetwatt_prior *p);
  * @row: rows to fit to
  * @n: number of rows
  * @prior: prior knowledge, or NULL. References are weighted by how well they predict @row, compared
- *	with the default prior of the parametric means; rows of other devices are used if @row agrees
- *	with them
+ *	with the default prior of the parametric means; rows of other devices are used instead if
+ *	@row agrees with them
  * @seed: seed of all random choices
  *
  * Return: as jetwatt_model_fit(), except that with a @prior one row is enough. No row is needed if

@@ -47,7 +47,7 @@ static void net_standardise(const struct jetwatt_net *net, const double *x, size
 }
 
 /* Set the conversion @scale from outputs to values by the mean and standard deviation of the
- * values. Return: 0, -ENOMEM. */
+ * targets: values or their logarithms. Return: 0, -ENOMEM. */
 static int net_set_scale(struct jetwatt_net *net, const double *value, size_t n)
 {
 	double *v = malloc(n * sizeof(*v));

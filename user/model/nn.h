@@ -141,8 +141,8 @@ void jetwatt_nn_backward(const struct jetwatt_nn *nn, struct jetwatt_nn_work *w,
  * @rate: learning rate of Adam (beta 0.9 and 0.999, epsilon 1e-8)
  * @dropout: share of units that are left out, 0 to less than 1
  * @validation: share of the rows held out for validation; the parameters of the epoch with the
- *	lowest validation loss are kept. With fewer than 5 rows, no row is held out, and the
- *	parameters of the last epoch are kept
+ *	lowest validation loss are kept. With fewer than 5 rows, or if the share rounds to 0
+ *	rows, no row is held out, and the parameters of the last epoch are kept
  * @loss: loss function of training and validation
  * @first: first layer that is trained; the layers before it are frozen
  * @seed: seed of split, order of the rows, and dropout
@@ -167,7 +167,7 @@ struct jetwatt_nn_training {
  * With one BLAS thread, equal arguments in equal order give an equal network bit for bit.
  *
  * Return: 0; -EINVAL if @n or the batch size is 0, or a parameter is out of range; -EDOM if the
- * loss does not stay finite; -ENOMEM.
+ * loss or a parameter of @nn does not stay finite; -ENOMEM.
  */
 int jetwatt_nn_train(struct jetwatt_nn *nn, const float *x, const double *value, size_t n,
 		     const struct jetwatt_nn_scale *scale, const struct jetwatt_nn_training *how);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Comparison functions for qsort() and bsearch().
+ * Comparison functions for qsort().
  */
 #ifndef JETWATT_ORDER_H
 #define JETWATT_ORDER_H

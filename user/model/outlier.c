@@ -116,7 +116,7 @@ static size_t outlier_sort(const struct jetwatt_row *row, size_t n, int dim, str
 /*
  * Set @mean of each row to the geometric mean of the power of its two neighbours in dimension @dim;
  * 0: the row lacks a neighbour. If a row lacks one neighbour, set @end to the power extrapolated
- * from the next two rows on the other side; 0: these two rows do not exist.
+ * from the next two rows on the other side, if these exist; else @end is 0.
  * @l and @level are scratch arrays of @n entries.
  */
 static void outlier_estimate(const struct jetwatt_row *row, size_t n, int dim,

@@ -123,8 +123,8 @@ struct jetwatt_predictor_modes {
  * - @save, @load: models cannot be saved or loaded.
  *
  * The other operations return 0 or: -EINVAL if a row is not finite and positive or a required knob
- * is 0, -ENODATA for too few rows, -EDOM if a fit does not converge, -ENOTSUP if the rows have
- * minibatch sizes and the references have none, or the reverse, -ENOMEM.
+ * is 0, -ENODATA for too few rows, -EDOM or (linreg) -EINVAL if the numbers admit no fit, -ENOTSUP
+ * if the rows have minibatch sizes and the references have none, or the reverse, -ENOMEM.
  */
 struct jetwatt_predictor {
 	const char *name, *does;

@@ -36,8 +36,8 @@
 /**
  * struct jetwatt_prior - prior knowledge about a workload
  * @cross_device: rows of the same workload from other devices
- * @transfer: models of the references, whose predictions are added with weights; NULL: no
- *	references
+ * @transfer: models of the references of one minibatch size, whose predictions are added with
+ *	weights; NULL: nothing was learned from references
  * @n: number of references in @ref
  * @ref: fitted parameters of both parametric means, for each reference
  */

@@ -36,7 +36,7 @@
  * struct bytes - cursor for writing or reading a saved model
  * @at: next byte
  * @left: number of bytes left to read
- * @bad: set when a value is out of range or the bytes run out
+ * @bad: set when a value is out of range or not the expected one, or the bytes run out
  */
 struct bytes {
 	unsigned char *at;

@@ -27,7 +27,7 @@ struct jetwatt_param_prior {
  * @theta: fitted parameters
  * @calibration: calibration factor of the predictive variance, from the leave-one-out errors
  * @evidence: log probability of the points under the prior (Laplace approximation), up to a
- *	constant
+ *	constant, before outliers got less weight; copied by a warm-start fit, 0 after loading
  * @unexplained: sum of the squared leave-one-out errors as a share of the sum of squares of @y about its
  *	mean; 1 or more: the points do not predict each other. 0 after a warm-start fit or loading
  * @n: number of points
@@ -128,7 +128,8 @@ int jetwatt_surface_restore(struct jetwatt_surface *s);
 int jetwatt_surface_factor(struct jetwatt_surface *s);
 /**
  * jetwatt_surface_optimize() - find the most probable parameters by Levenberg-Marquardt
- * @s: the surface, with @l set; starts at @theta, and sets @theta, @res, @jac and @hess
+ * @s: the surface, with @l set; starts at @theta; sets @theta, @res, @jac, @hess, and
+ *	@off, @slope, @there and @known
  * @steps: maximum number of iterations
  * @hopeless: stop before the first step if @cost plus the log determinant of the Hessian is
  *	unlikely to fall below this value; INFINITY: never

@@ -131,7 +131,7 @@ struct jetwatt_mode jetwatt_transfer_middle(const struct jetwatt_transfer *t)
 /**
  * struct transfer_points - modes as the references predict them, for time and for power
  * @f: for each of the @n modes @features numbers: the predicted log of each reference minus its
- *	mean over the reference's rows, then the logarithms of the knobs
+ *	mean over the reference's rows, then @lg of struct jetwatt_features
  * @mean, @var: equally weighted sum of the references and its variance, for each mode
  */
 struct transfer_points {
@@ -196,7 +196,7 @@ static int transfer_points_of(const struct jetwatt_transfer *t, const struct jet
  * @y, @noise, @outlier_weight: for each row: the logarithm of time or power, the noise variance of
  *	that logarithm, and the factor on the noise variance (1: not an outlier)
  * @l, @alpha: Cholesky factor of the covariance of the rows; the product l^-1 (y - mean)
- * @by, @evidence: scale of the residual terms; log evidence of the fit
+ * @by, @evidence: scale of the residual terms; log evidence before outliers got less weight
  */
 struct transfer_side {
 	double *y, *noise, *outlier_weight, *l, *alpha;

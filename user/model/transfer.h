@@ -74,8 +74,8 @@ int jetwatt_transferred_predict(const struct jetwatt_transferred *f, const struc
 				size_t n, struct jetwatt_prediction *out);
 
 /*
- * Return: 1 if the references cover the range of every knob from @lo to @hi, up to a factor of 1.5.
- * The check is needed because boards of another kind have other ranges of the knobs.
+ * Return: 1 if the references cover the range of every knob from @lo to @hi, up to a factor of 1.5;
+ * else 0. The check is needed because boards of another kind have other ranges of the knobs.
  */
 int jetwatt_transfer_covers(const struct jetwatt_transfer *t, const struct jetwatt_mode *lo,
 			    const struct jetwatt_mode *hi);
