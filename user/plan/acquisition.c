@@ -54,9 +54,10 @@ static double ei_feasible(const struct jetwatt_incumbent *inc, const struct jetw
 	return ei_below(g->power_w, ei_sd(g->power_sd, POWER_DOUBT), MARGIN * inc->q->power_w);
 }
 
-/* Return: expected improvement of the latency @window + @time, as a share of @best, where a @time
- * above @most counts as no improvement. If @none of @inc is set, FIRST times the
- * probability that @time is at most @most is added. @ok: multiplied by this probability. */
+/* Return: expected improvement of the latency @window + @time (@window: time until a minibatch is
+ * full), as a share of @best, where a @time above @most counts as no improvement. If @none of @inc
+ * is set, FIRST times the probability that @time is at most @most is added. @ok: multiplied by this
+ * probability. */
 static double ei_latency(const struct jetwatt_incumbent *inc, double window, double time, double sd,
 			 double most, double *ok)
 {

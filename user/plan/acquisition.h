@@ -11,7 +11,7 @@
 
 /**
  * struct jetwatt_acquisition - acquisition value of a mode
- * @score: weighted expected improvement, see jetwatt_acquisition_of()
+ * @score: result of jetwatt_acquisition_of(); negative: the mode has no cell left to measure
  * @ok: probability of meeting all limits, as jetwatt_acquisition_of() sets it
  * @size: index of the minibatch size of each workload that gives this value
  */
@@ -21,7 +21,7 @@ struct jetwatt_acquisition {
 };
 
 /**
- * struct jetwatt_incumbent - incumbent and query
+ * struct jetwatt_incumbent - incumbent (the best measured plan within the limits) and query
  * @kind: kind of the plan
  * @q: the limits
  * @best: objective of the incumbent: time in milliseconds, latency in milliseconds, or minibatches
@@ -39,7 +39,8 @@ struct jetwatt_incumbent {
 
 /*
  * Return: the expected improvement of a plan, as a share of @best of @inc, times the probability of
- * meeting the power budget raised to the power @caution; 0 if this probability is below 1e-6. @g:
+ * meeting the power budget raised to the power @caution; 0 if this probability is below 1e-6. If
+ * @none of @inc is set, meeting the limits with inference counts as a small improvement. @g:
  * time and power of each workload at the minibatch sizes of the plan; @size: samples in a minibatch
  * of each workload; @ok: set to the probability of meeting all limits, its factor for the power
  * budget raised to @caution too.

@@ -3,11 +3,12 @@
  * The strategy "gmd" of Fulcrum (arXiv 2509.20205, section 5): gradient descent over the knobs. The
  * strategy measures the middle of all knobs, then each knob alone at one end. Then the strategy
  * halves the range of the knob with the largest change of time per watt: it keeps the upper half if
- * the power is below the budget, and the lower half if the power is above the budget. Levels of a
+ * the power is within the budget, and the lower half if the power is above the budget. Levels of a
  * knob outside of the halved range are never tried again.
  *
  * The strategy keeps no state: each call repeats the path over the known measurements and stops at
- * the first cell that has not been measured.
+ * the first cell that has not been measured. With two workloads, the path begins with the highest
+ * mode, in which the strategy chooses the minibatch size.
  *
  * The slope of a knob comes from the first measurement at another level of this knob and is not
  * updated; a knob that changes the power by less than 1 W in this measurement is not moved. With

@@ -320,8 +320,8 @@ int jetwatt_interleave_plan(const struct jetwatt_interleave *i,
 	double ratio = fmax(q->latency_ms / fmax(t.train.each, 1e-3), 1), best;
 	uint32_t most = 1, tau = 1;
 
-	/* The candidates go from one minibatch to the largest number within the latency limit, in
-	 * equal ratios. */
+	/* The candidates go from one minibatch to the number that takes as long as the latency
+	 * limit, in equal ratios. */
 	for (int j = 0; j < STEPS; j++) {
 		uint32_t n = lround(pow(ratio, j / (STEPS - 1.0)));
 

@@ -47,7 +47,8 @@ struct jetwatt_interleave {
 	size_t n, since;
 };
 
-/* Add a window. A window with a length of 0 ms is ignored. */
+/* Add a window; if the array is full, discard its older half first. A window with a length of 0 ms
+ * is ignored. */
 void jetwatt_interleave_add(struct jetwatt_interleave *i,
 			     const struct jetwatt_interleave_window *w);
 
@@ -56,8 +57,9 @@ void jetwatt_interleave_add(struct jetwatt_interleave *i,
 void jetwatt_interleave_forget(struct jetwatt_interleave *i);
 
 /*
- * jetwatt_interleave_requests() returns the number of requests since the last change of the arrival
- * rate; jetwatt_interleave_rate() returns the arrival rate in requests per second, NAN if unknown.
+ * jetwatt_interleave_requests() returns the number of requests in the kept windows since the last
+ * change of the arrival rate; jetwatt_interleave_rate() returns the arrival rate in these windows,
+ * in requests per second, NAN if unknown.
  */
 double jetwatt_interleave_requests(const struct jetwatt_interleave *i);
 double jetwatt_interleave_rate(const struct jetwatt_interleave *i);

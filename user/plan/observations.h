@@ -54,7 +54,7 @@ struct jetwatt_workload_data {
  * @n: number of modes
  * @works: number of workloads
  * @modes: number of modes measured for this query
- * @measured: number of cells measured for this query
+ * @measured: number of measurements for this query
  * @work: the workloads
  * @fresh: for each mode, 1: measured for this query
  */

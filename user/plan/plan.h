@@ -29,9 +29,9 @@ struct jetwatt_plan_next {
 
 /*
  * Without a budget the search ends if the sum of the variances of log time and log power, averaged
- * over modes, is below the square of JETWATT_PLAN_SD_ENOUGH. With a budget the search ends if the
- * expected improvement of the time of a minibatch, as a share of that time, is below
- * JETWATT_PLAN_MIN_GAIN.
+ * over unmeasured modes, is below the square of JETWATT_PLAN_SD_ENOUGH. With a budget the search
+ * ends if the expected improvement of the time of a minibatch, as a share of that time, times the
+ * probability of meeting the budget, is below JETWATT_PLAN_MIN_GAIN.
  */
 #define JETWATT_PLAN_SD_ENOUGH	0.01
 #define JETWATT_PLAN_MIN_GAIN	2e-4
@@ -63,11 +63,12 @@ struct jetwatt_plan_next {
  *
  * Return: 0; 1 if no mode is worth measuring; -EINVAL if @n is 0, a required knob is 0, or @budget_w
  * is negative or not finite; negative errno as jetwatt_estimator_fit(). No mode is worth measuring if
- * @most modes, or all, have been measured. Without a budget: also if the sum of the variances of
- * log time and log power, averaged over the unmeasured modes (192 of them at most), is below
- * JETWATT_PLAN_SD_ENOUGH squared. With a budget: from JETWATT_PLAN_MIN_ROWS rows on, if no mode has
- * an expected improvement above JETWATT_PLAN_MIN_GAIN; or if no mode can be within the budget and
- * no unmeasured mode is predicted to draw less power than the measured modes.
+ * @most modes have been measured, or all have been measured or excluded. Without a budget: also if
+ * the sum of the variances of log time and log power, averaged over the unmeasured modes (192 of
+ * them at most), is below JETWATT_PLAN_SD_ENOUGH squared. With a budget: from JETWATT_PLAN_MIN_ROWS
+ * rows on, if improvement times probability is below JETWATT_PLAN_MIN_GAIN in every mode; or if no
+ * mode can be within the budget and no unmeasured mode is predicted to draw less power than the
+ * measured modes.
  */
 int jetwatt_plan_next(const struct jetwatt_mode *mode, size_t n, const struct jetwatt_row *row,
 		      size_t rows, const struct jetwatt_estimator *by, double budget_w, size_t most,
@@ -162,7 +163,8 @@ size_t jetwatt_plan_reading(const struct jetwatt_mode *mode, const struct jetwat
  * @minimise: quantity to minimise: time, power, or energy per minibatch
  * @power_w: limit of the module's mean power, in watts; 0: no limit
  * @time_ms: limit of the time of a minibatch, in milliseconds; 0: no limit
- * @risk: accepted probability that the answer exceeds a limit, for example 0.05
+ * @risk: accepted probability that the answer exceeds a limit, for example 0.05; with two limits,
+ *	half of it for each
  */
 struct jetwatt_plan_objective {
 	enum { JETWATT_MIN_TIME, JETWATT_MIN_POWER, JETWATT_MIN_ENERGY } minimise;
@@ -183,9 +185,10 @@ struct jetwatt_plan_objective {
  *
  * A mode whose combined measurements exceed a limit is not a candidate, nor is an unmeasured mode
  * that exceeds a limit with more than the accepted probability. To rank above a measured
- * mode, the prediction of an unmeasured mode must be better by half a standard deviation. A
- * measured mode whose single power reading is implausibly low ranks last until it is measured
- * again. A caller that cannot measure takes the first candidate with @measured set.
+ * mode, the prediction of an unmeasured mode must be better by half a standard deviation.
+ * With a power limit, a measured mode whose single power reading is implausibly low ranks last
+ * until it is measured again. A caller that cannot measure takes the first candidate with @measured
+ * set.
  *
  * Return: number of candidates written; 0 if there is no candidate (@out[0] is then the mode whose
  * measured or predicted values exceed the limits least); -ENOMEM.

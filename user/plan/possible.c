@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Exclude modes whose parametric mean is above these multiples of the budget and of the best time:
+/* Exclude modes whose parametric mean is above these multiples of the budget or of the best time:
  * the Gaussian process changes the parametric means by a few per cent only. */
 #define TOO_MUCH	1.35
 #define TOO_SLOW	1.5
-/* The best time is searched among modes whose power is below this share of the budget. */
+/* The best time is the lowest of the modes within this share of the budget, or a lower @beat_ms. */
 #define WITHIN		0.85
 
 /* Exclude new modes by their parametric means @time and @power. */

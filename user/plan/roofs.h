@@ -63,7 +63,7 @@ struct jetwatt_roofs {
  *
  * Return: 0; -EINVAL if a measurement is not finite and positive (@flop may be 0); -ENODATA if @n
  * is too small, or a mode lacks a kernel that is clearly limited by arithmetic or a kernel that is
- * clearly limited by memory; -ENOMEM.
+ * clearly limited by memory, or no non-negative energies fit a mode's kernels; -ENOMEM.
  */
 int jetwatt_roofs_fit(const struct jetwatt_mode *mode, size_t modes,
 		      const struct jetwatt_roofs_kernel *k, size_t n, struct jetwatt_roofs *r);
@@ -92,8 +92,8 @@ void jetwatt_roofs_cost(const struct jetwatt_roofs *r, const struct jetwatt_work
 
 /**
  * struct jetwatt_roofs_choice - modes chosen by their predicted cost, as indices
- * @fastest: least time; of equal times, the most energy: the mode with the highest clocks, with which
- *	the other modes are compared
+ * @fastest: least time; of equal times, the most energy, as with the highest clocks. The other
+ *	modes are compared with this mode
  * @frugal: least energy
  * @tuned: least energy among the modes that are at most @slower slower than the fastest mode
  * @race: 1: the mode with the least energy takes the least time too, so that running at full speed

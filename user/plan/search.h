@@ -43,8 +43,9 @@ struct jetwatt_search {
 /* Choose the next mode of the initial design (@rows < JETWATT_DESIGN). Return: 0, 1: none left. */
 int jetwatt_design_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
-/* Choose the unmeasured mode with the largest expected improvement; if the query looks infeasible,
- * the one with the lowest predicted power. Return: 0; 1: no mode is worth measuring. */
+/* Choose the unmeasured mode with the largest product of expected improvement and probability of
+ * meeting the budget; if the query looks infeasible, the one with the lowest predicted power.
+ * Return: 0; 1: no mode is worth measuring. */
 int jetwatt_improve_next(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
 /*
@@ -60,9 +61,9 @@ int jetwatt_remeasure_best(const struct jetwatt_search *s, struct jetwatt_plan_n
 int jetwatt_remeasure_outlier(const struct jetwatt_search *s, struct jetwatt_plan_next *next);
 
 /*
- * Choose the unmeasured mode that is quickest to switch to, of those whose measurement reduces the
- * variance of other modes by at least 90 % of the largest reduction. Return: 0; 1 if the variance
- * is small enough or all modes are measured; negative errno.
+ * Choose, from a sample of the unmeasured modes, the one that is quickest to switch to, of those
+ * whose measurement reduces the variance of other modes by at least 90 % of the largest reduction.
+ * Return: 0; 1 if the variance is small enough or all modes are measured; negative errno.
  */
 int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 			 struct jetwatt_plan_next *next);

@@ -68,7 +68,7 @@ struct jetwatt_slice_query {
 };
 
 /**
- * struct jetwatt_slice_plan - a plan
+ * struct jetwatt_slice_plan - a plan; members that do not apply to its kind are 0
  * @mode: index of the mode
  * @size: index of the minibatch size of each workload
  * @tau: number of training minibatches between two inference minibatches

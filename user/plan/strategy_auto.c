@@ -21,7 +21,7 @@
 #define ENOUGH		2e-4
 #define ENOUGH_MODES	8
 /* A size is measured if its expected improvement is at least WORTH times that of the best size in
- * the mode; in a mode already measured, more than WORTH_HERE times that of the best new mode. */
+ * the mode; in a measured mode, if above ENOUGH and WORTH_HERE times the best new mode's. */
 #define WORTH		0.3
 #define WORTH_HERE	0.1
 /* Number of modes of the initial design. */
@@ -32,7 +32,7 @@
 #define SIZES		3
 /* Growth of @caution (acquisition.h) per consecutive mode over the budget after the first. */
 #define CAUTION		0.5
-/* If no mode has this probability of meeting the limits, the query is taken as infeasible. */
+/* Without an incumbent, if no mode has this probability of meeting the limits: infeasible. */
 #define HOPELESS	1e-3
 /* A measured value may be as low as this share of its predicted value. */
 #define SURPRISE	0.6
@@ -94,7 +94,7 @@ static int bayes_new(void **state, const struct jetwatt_observed *k, uint64_t se
 	return err;
 }
 
-/* Return: 1 for training, or if the size's queueing delay is below the latency limit; else 0. */
+/* Return: 1 for training, or if a minibatch of this size fills within the latency limit; else 0. */
 static int bayes_in_time(const struct jetwatt_observed *k, size_t work, size_t size,
 			 const struct jetwatt_slice_query *q)
 {

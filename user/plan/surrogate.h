@@ -12,7 +12,7 @@
 /**
  * struct jetwatt_surrogate - surrogate of one workload
  * @base: model of the last full fit, to an evenly spread selection of the first @based rows
- * @m: the model in use: @base, or a model from jetwatt_estimator_refit() of it
+ * @m: the model in use: @base, or a model from jetwatt_estimator_refit() of it; NULL: none
  * @based: number of rows when @base was fitted
  * @rows: number of rows when @m was fitted
  * @budget: power budget in watts; if @m uses only a part of the rows, those closest to this power
