@@ -55,7 +55,7 @@ struct jetwatt_merge {
 /* no_launch.c: decide how to merge @s, the next wait of a process whose launches are traced. */
 enum jetwatt_merged jetwatt_merge_next(struct jetwatt_merge *m, const struct jetwatt_sync *s);
 /*
- * no_launch.c: merge each wait without launches of one job with the wait before or after it.
+ * no_launch.c: merge each wait without launches of one job as jetwatt_merge_next() decides.
  * @merged: memory for @n waits, to which merged items of @it then point. @why: may be NULL; the waits
  * that were merged away get JETWATT_RULE_NO_LAUNCH. After the bounds have been written,
  * jetwatt_merged_why() sets the minibatch of these waits. Return: number of waits that are left.
@@ -71,7 +71,8 @@ void jetwatt_merged_why(struct jetwatt_batch_why *why, size_t n);
  */
 int jetwatt_long_cycle_find(const struct jetwatt_item *it, size_t n, struct jetwatt_long_cycle *cycle);
 /* long_cycle.c: return the index of the wait that begins the minibatch of @anchor: the wait after the
- * longest time without work in the 8 waits before @anchor. @before: the previous minibatch's anchor. */
+ * longest time without work in the 8 waits before @anchor that are not before @before, the previous
+ * anchor. */
 size_t jetwatt_long_cycle_boundary(const struct jetwatt_item *it, size_t before, size_t anchor);
 /*
  * long_merge.c: find minibatches with more than JETWATT_PERIOD_MAX waits, window by window, and
@@ -141,8 +142,8 @@ int jetwatt_bounds_write(const struct jetwatt_item *it, const struct jetwatt_bat
 			 size_t n, size_t enough, const struct jetwatt_period *r,
 			 const struct jetwatt_bounds_out *dst, size_t *next);
 
-/* Write the bounds that the program has marked. Return: number of bounds; 0 if there are no
- * marks. */
+/* Write the bounds that the program has marked; set k and confidence of @r. Return: number of
+ * bounds; 0 if no mark ends a minibatch. */
 int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwatt_period *r,
 			  const struct jetwatt_bounds_out *dst);
 

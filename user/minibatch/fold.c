@@ -91,8 +91,8 @@ int jetwatt_fold_find(const struct jetwatt_batch_wait *b, size_t n, double *scra
 }
 
 /**
- * jetwatt_fold_smooth() - replace each value by the median of the values at its position in five
- *	minibatches around it
+ * jetwatt_fold_smooth() - replace each value by the median of the values at its position in up to
+ *	five minibatches around it
  * @v: the values
  * @n: number of values
  * @k: the period

@@ -32,7 +32,7 @@ enum { JETWATT_BATCH_TRAIN, JETWATT_BATCH_EVAL, JETWATT_BATCH_OTHER };
 /**
  * struct jetwatt_batch_bound - one minibatch, or an interval that is not a minibatch
  * @start_ns: end of the job's previous bound, ns; for the first bound, start of its first wait; for a
- *	marked minibatch, time of its begin mark or of the previous mark
+ *	marked minibatch, time of its begin mark or of the previous mark of the same name
  * @end_ns: time at which the last wait of this minibatch ended, ns; for a marked minibatch, time of its
  *	mark. JETWATT_BATCH_INFERRED: @start_ns or @end_ns is an estimate
  * @wait_ns: time between @start_ns and @end_ns in which the job waited for the GPU, ns
@@ -63,7 +63,8 @@ struct jetwatt_batch_bound {
 /**
  * struct jetwatt_batch_info - result of finding minibatches, for all jobs together
  * @period_syncs: usual number of waits per minibatch of the job with the most waits, where a wait without
- *	launches and the wait into which it was merged (rules.h) count as one
+ *	launches and the wait into which it was merged (rules.h) count as one; with marks, the
+ *	number of waits in the last marked minibatch
  * @confidence: confidence in the periods, 0 to 1: mean over the jobs, weighted by their waits
  * @lost: number of waits that are missing according to the periods that were found
  */
@@ -95,7 +96,7 @@ int jetwatt_batch_segment(const struct jetwatt_sync *sync, size_t n,
  * @name: names of the marks, as in struct jetwatt_probe_state
  * @out: receives the bounds in order of @end_ns, without their waits; must have @n entries
  *
- * Return: number of bounds; 0: no minibatch was marked.
+ * Return: number of bounds; 0: nothing but evaluations was marked, or no start is known.
  */
 int jetwatt_batch_marked(const struct jetwatt_sync *mark, size_t n,
 			 const char (*name)[JETWATT_MARK_LEN], struct jetwatt_batch_bound *out);
@@ -183,16 +184,17 @@ bool jetwatt_batch_rule_merged(int rule);
  * - No bounds are reported for the first 24 waits. Up to the 96th wait the period may be wrong,
  *   because it was learned from too few waits.
  * - A decision is made at once and is not revised, so events that only later waits reveal are
- *   missed. The last column of rules.h states the effect for each rule. An evaluation, a checkpoint
- *   or a change of speed may be detected one period late, and no wait is relabelled.
+ *   missed or found late. The last column of rules.h states the effect for each rule. An
+ *   evaluation, a checkpoint or a change of speed may be detected one period late, and no wait is
+ *   relabelled.
  * - The 256 waits from which the detector learns may show another period than the 4096 that
  *   jetwatt_batch_segment() analyses: a period that beats against another process, rare events, a
  *   new period before the cycle is learned again. In randomly generated jobs these differences
  *   affect less than 0.5 % of the waits; in a job without disturbances no wait.
  * - With several processes, only the process with the most waits among those from which the detector
  *   learns is followed.
- * - After the first mark, waits end no minibatch. In jetwatt_batch_segment(), waits end no
- *   minibatch if there is a mark anywhere in the job.
+ * - After the first mark that ends a minibatch, waits end none. In jetwatt_batch_segment(), waits
+ *   end no minibatch if there is such a mark anywhere in the job.
  */
 struct jetwatt_batch_track;
 /* Return: a new detector, freed with jetwatt_batch_track_free(); NULL: out of memory. */
@@ -209,7 +211,8 @@ void jetwatt_batch_track_reset(struct jetwatt_batch_track *t);
  * @held_ns: total time for which the job has been frozen so far, ns; it is subtracted from
  *	the times
  *
- * Return: 1 if a minibatch has ended; 0 if none has; -EAGAIN if the period is not known yet.
+ * Return: 1 if a minibatch has ended; 0 if none has; -EAGAIN if the period is not known yet and no
+ * mark has ended a minibatch.
  */
 int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_sync *s,
 			    uint64_t held_ns);
@@ -217,7 +220,7 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 /*
  * Learn the job's cycle again if there are enough new waits. Learning takes CPU time, so do not
  * call this function between a wait and a reaction to it. Return: 0; -EAGAIN if the period is not
- * known yet.
+ * known yet and no mark has ended a minibatch.
  */
 int jetwatt_batch_track_learn(struct jetwatt_batch_track *t);
 /* Return: number of waits per minibatch, where merged waits count as one; 0 if it is not known yet. */

@@ -4,11 +4,11 @@
  * previous wait.
  *
  * A minibatch launches work, so a wait without launches ends no minibatch of its own. A wait
- * without launches is merged with the wait before it or after it. PyTorch programs have many waits
- * without launches: clip_grad_norm_() and loss.item() read two values one after the other, a
- * checkpoint copies each parameter to the host, and the continuous batching of transformers 5.17
- * waits nine times per step, seven of them without a launch before (tests/trace/gpu, recorded on a
- * real GPU).
+ * without launches is merged with the wait before it or after it, or begins an interval that is no
+ * minibatch. PyTorch programs have many waits without launches: clip_grad_norm_() and loss.item()
+ * read two values one after the other, a checkpoint copies each parameter to the host, and the
+ * continuous batching of transformers 5.17 waits nine times per step, seven of them without a
+ * launch before (tests/trace/gpu, recorded on a real GPU).
  */
 #include "minibatch/bounds.h"
 
@@ -18,9 +18,9 @@
 #define TRACED_WAITS	16
 /*
  * A wait without launches is merged with the wait before it if it begins at most GAP after the end
- * of that wait, and with the wait after it otherwise: it may be a copy of input data at the start
- * of the next minibatch. GAP and the next two limits are fractions of the usual time between two
- * waits with launches.
+ * of that wait. Otherwise it and the further ones are merged with the wait after them: it may be a
+ * copy of input data at the start of the next minibatch. GAP and the next two limits are fractions
+ * of the usual time between two waits with launches.
  */
 #define GAP		0.03
 /* If a sequence of waits without launches takes longer than this, as at a checkpoint, the rest of

@@ -41,7 +41,7 @@
  * @fresh: number of waits since the cycle was learned
  * @search: number of new waits until minibatches of many waits are searched
  * @period: waits per minibatch; 0: not known
- * @left: number of waits until the next bound, used if no cycle was learned
+ * @left: number of waits until the next bound, used if neither a cycle nor steps are followed
  * @tgid: process whose waits are followed
  * @tid: thread whose waits are followed; 0: all threads of the process
  * @launches: the launches of the process are traced
@@ -51,7 +51,7 @@
  * @model: the learned model; train.k 0: no cycle explains the waits
  * @steps: the kinds of steps, if @steps.limit is not 0; @step: the current step
  * @follower: decoder of the waits
- * @recent: the last @nr_recent waits that were decoded
+ * @recent: the last @nr_recent waits that counted
  * @time_ns: durations of @times recent training minibatches, or intervals between marks, ns
  * @mark_ns: time of the last mark, ns
  * @learned_ns: end of the last wait from which the cycle was learned, ns
@@ -185,7 +185,7 @@ static const struct jetwatt_sync *last_wait(const struct jetwatt_batch_track *t)
 	return t->n ? &t->wait[t->first + t->n - 1] : NULL;
 }
 
-/* Store a wait. The stored waits are moved to the start of the memory only once per STORED_WAITS. */
+/* Store a wait. The stored waits are moved to the start of the memory every STORED_WAITS waits. */
 static void store_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
 	if (t->first + t->n == 2 * STORED_WAITS) {
@@ -201,8 +201,8 @@ static void store_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync 
 	t->search -= t->search > 0;
 }
 
-/* Return whether a wait has a phase index in the cycle. In a minibatch of many waits, only the last
- * wait has a phase index, and @s is changed to the merged wait. */
+/* Return whether a wait counts in the period: it is of the followed process and thread, and not
+ * merged. Of a minibatch of many waits, only the last counts, and @s becomes the merged wait. */
 static bool counts(struct jetwatt_batch_track *t, struct jetwatt_sync *s)
 {
 	return !merges(t, s) && is_own(t, s) &&
@@ -241,9 +241,9 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 }
 
 /*
- * Examine the waits @wait again, with the cycle that was learned from them. Initialise the decoder
- * with them, or, if no cycle was learned, compute the number of waits until the next bound from
- * @last_ns, the end of the last bound that was found.
+ * Examine the waits @wait again, with what was learned from them. Initialise the decoder, or the
+ * current step, with them, and compute the number of waits until the next bound from @last_ns, the
+ * end of the last bound that was found.
  */
 static void follow_from(struct jetwatt_batch_track *t, const struct jetwatt_sync *wait, size_t n,
 			uint64_t last_ns)
@@ -384,7 +384,8 @@ static int take_over(struct jetwatt_batch_track *t, const struct jetwatt_learned
 	t->launches = l->period.launches;
 	t->cycle = l->period.cycle;
 	t->model = l->period.model;
-	/* The last waits may contain too few steps of the rarer kinds, so they are kept. */
+	/* The last waits may contain too few steps of the rarer kinds: keep the known kinds as long
+	 * as the usual minibatch is the most frequent one of them. */
 	if (l->period.steps.limit > 0 || !jetwatt_pauses_usual(&t->steps, l->period.k, last->launches))
 		t->steps = l->period.steps;
 	follow_from(t, l->wait, l->n, last->end_ns);

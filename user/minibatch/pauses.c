@@ -325,7 +325,8 @@ static void label_as_usual(struct jetwatt_batch_wait *b, size_t k, const uint32_
 
 /*
  * Divide sequences of waits that are in no cycle at the long pauses. A sequence with a pause that is neither short
- * nor long is not changed, nor is one whose pauses are all long or all short.
+ * nor long is not changed, nor is one whose pauses are all long; nor, unless it was extended back to a long
+ * pause, one whose pauses are all short.
  */
 static void divide_sequences(struct jetwatt_batch_wait *b, size_t n, size_t k, double limit,
 			     const uint32_t *launches)

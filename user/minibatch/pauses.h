@@ -14,9 +14,10 @@
 #define JETWATT_STEPS_MIN	4
 /* time that is added to each pause, ns: shorter pauses do not differ */
 #define JETWATT_PAUSE_FLOOR_NS	2e4
-/* maximum difference between the launches of two steps of the same kind, as logarithm of the ratio */
+/* maximum difference between the launches before the same wait of two steps of a kind, as logarithm
+ * of the ratio */
 #define JETWATT_LAUNCHES_LIKE	0.3
-/* launches by which two steps of the same kind may differ in any case */
+/* number by which these launches may differ in any case */
 #define JETWATT_LAUNCHES_FURTHER	2
 
 static inline double jetwatt_pause_of(const struct jetwatt_batch_wait *b)
@@ -43,9 +44,10 @@ static inline bool jetwatt_begins_kind(const struct jetwatt_step_kind *k, const 
 }
 
 /*
- * Find the kinds of steps if the pauses of the GPU are short or long and nearly all steps between long pauses are
- * of a few kinds with different numbers of waits. Label the waits if no model explains the job. @r: its member
- * steps is set if kinds were found; k, confidence and missing are replaced if the waits were labelled. Return: 0; -ENOMEM.
+ * Find the kinds of steps if the pauses of the GPU are short or long, and nearly all waits belong to a few kinds
+ * of steps with different numbers of waits, the most frequent with 2 to JETWATT_PERIOD_MAX. Label the waits if no
+ * model explains the job. @r: its member steps is set if kinds were found; k, confidence and missing are replaced
+ * if the waits were labelled. Return: 0; -ENOMEM.
  */
 int jetwatt_pauses_label(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_period *r);
 

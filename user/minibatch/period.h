@@ -23,7 +23,8 @@
  * @idle_ns: time from the end of the previous wait to the first launch before this wait, ns; the gap
  *	if there is none
  * @cycle_ns: time from the end of the previous wait to the end of this wait, ns
- * @around_ns: sum of @cycle_ns of a few waits around this wait, ns
+ * @around_ns: sum of @cycle_ns of a few waits around this wait, of which the longest counts as
+ *	the second longest, ns
  * @caller: identifies the thread and the call that waited
  * @launches: number of launches since the previous wait of the process; 0: none, or launches are
  *	not traced
@@ -104,7 +105,7 @@ struct jetwatt_wait_hmm {
 /**
  * struct jetwatt_long_cycle - minibatches with more than JETWATT_PERIOD_MAX waits
  * @launches: minimum number of launches before an anchor, the wait that occurs once in each of these
- *	minibatches and follows more launches than the others; 0: the minibatches have fewer waits
+ *	minibatches and follows far more launches than others; 0: the minibatches have fewer waits
  * @waits: usual number of waits per minibatch
  * @after: the minibatch ends this many waits after its anchor; negative: a few waits before the next one
  */
@@ -144,7 +145,7 @@ struct jetwatt_step_kinds {
  * @single: the launches show that each wait is a minibatch
  * @tid: the only thread whose waits count; 0: all threads
  * @cycle: the minibatches have more waits than JETWATT_PERIOD_MAX, if @cycle.launches is not 0. The
- *	waits of each minibatch were merged into one wait, so @k is 1
+ *	waits of each minibatch were merged into one wait, so @k is usually 1
  * @steps: the kinds of steps into which pauses of the GPU divide the waits, if they have different numbers of
  *	waits
  * @confidence: confidence in @k, 0 to 1

@@ -18,6 +18,7 @@
  * of a server for instance). A kind of fewer than four minibatches joins the phase that it resembles
  * most; if no kind has four, all minibatches are one phase. If fewer than four such other intervals
  * are alike, they have no phase. Kinds of minibatches beyond JETWATT_PHASES_MAX share the last phase.
+ * The first minibatch of a job gets the phase of the next one, because its start is unknown.
  *
  * Context: needs memory proportional to @n, and CPU time proportional to @n log @n.
  * Return: number of phases, at most JETWATT_PHASES_MAX; 0: there is no minibatch; -ENOMEM.

@@ -143,7 +143,7 @@ void jetwatt_relabel_parts(struct jetwatt_batch_wait *b, size_t n, const struct 
 	}
 }
 
-/* Return the median duration of the usual cycles before wait @at or after it; 0 if there are
+/* Return the median duration of the NEAR usual cycles before wait @at or after it; 0 if there are
  * none. */
 static double cycle_near(const struct jetwatt_batch_wait *b, size_t n, size_t at, bool after)
 {

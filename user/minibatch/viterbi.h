@@ -38,8 +38,8 @@ int jetwatt_relabel_several(struct jetwatt_batch_wait *b, size_t n, const struct
 			    bool other);
 /* Label three or more successive minibatches of one size other than @k as another phase. */
 void jetwatt_relabel_sizes(struct jetwatt_batch_wait *b, size_t n, int k);
-/* Label a run of cycles as another phase if, in each cycle, gaps that are usually short are as long
- * as the first gap. */
+/* Label three or more successive cycles as another phase if, in each cycle, gaps that are usually
+ * short are as long as the first gap. */
 void jetwatt_relabel_parts(struct jetwatt_batch_wait *b, size_t n, const struct jetwatt_cycle *c);
 /* For jobs with one wait per minibatch: label late waits, and the short waits that make up for
  * the delay, as minibatches. */

@@ -10,10 +10,10 @@
  * the beat slips: two independent clocks have no common period, so after some waits the next peak
  * is one wait early or late. The order of calls in a program does not slip.
  *
- * A period is accepted if its peaks are too high for a beat, or if the period lasts, almost without
- * slips, for longer than a beat would. If all that is known of the periods of the job and of the
- * other process is that they differ by less than a tenth, the probability that a beat does not slip
- * falls as 10 / (number of waits).
+ * A period is accepted if its peaks are too high or its waits too different for a beat, or if the
+ * period lasts, almost without slips, for longer than a beat would. If all that is known of the
+ * periods of the job and of the other process is that they differ by less than a tenth, the
+ * probability that a beat does not slip falls as 10 / (number of waits).
  */
 #include "minibatch/period.h"
 
@@ -198,8 +198,8 @@ static double median_cycle(const struct jetwatt_batch_wait *b, size_t from, size
  * @k: period of the peaks, in waits
  * @scratch: scratch memory for @n values
  *
- * The peaks are a phase if the period lasts for LASTING waits, or if the peaks are too high for a beat
- * and the waits between them have another speed than the waits before and after.
+ * The peaks are a phase if the period lasts for LASTING waits, or if the peaks are too high or the
+ * waits too different for a beat, and the waits before and after have another speed.
  */
 bool jetwatt_phase_is_own(const struct jetwatt_batch_wait *b, size_t n, const size_t *at,
 			  size_t peaks, int k, double *scratch)
