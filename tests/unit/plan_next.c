@@ -189,6 +189,23 @@ TEST(ends_when_other_modes_are_predicted_well)
 	free(row);
 }
 
+/* Rows of other devices replace the initial design, so the search begins without a row of its own. */
+TEST(begins_with_rows_of_other_devices_only)
+{
+	struct jetwatt_estimator by = { .by = NULL };
+	struct jetwatt_plan_next next = { .index = SIZE_MAX };
+	long n;
+	struct jetwatt_row *row = board(&n, 101);
+	struct jetwatt_mode *mode = modes(row, n);
+
+	ASSERT_EQ(0, jetwatt_estimator_add_cross_device(&by, row, (size_t)n, 1));
+	EXPECT_EQ(0, jetwatt_plan_next(mode, (size_t)n, NULL, 0, &by, 0, 10, 1, &next));
+	EXPECT_GT((size_t)n, next.index);
+	jetwatt_estimator_forget(&by);
+	free(mode);
+	free(row);
+}
+
 /* Of all knobs, switching CPU cores on and off takes longest. Of several modes that are equally
  * informative, the plan chooses the nearest, so it switches fewer cores than a random order of the
  * same modes on average. */

@@ -208,7 +208,9 @@ int jetwatt_explore_next(const struct jetwatt_search *s, uint64_t seed,
 	for (size_t i = 0; i < c->n; i++)
 		top = fmax(top, gain[i]);
 	for (size_t i = 0; i < c->n; i++) {
-		double ms = explore_switch_ms(&s->row[s->rows - 1].mode, &s->mode[c->index[i]]);
+		/* Rows of other devices may be known before the first row of this one. */
+		double ms = s->rows ? explore_switch_ms(&s->row[s->rows - 1].mode, &s->mode[c->index[i]]) :
+				      top - gain[i];
 
 		if (gain[i] >= AS_GOOD * top && ms < least) {
 			least = ms;
