@@ -30,8 +30,8 @@ static int actuator_switch(struct jetwattd_actuator *a, const struct jetwatt_mod
 		a->notify(a->to, JETWATTD_SWITCHED, mode, "");
 		return 0;
 	}
-	/* Another process holds the lease, so the failed switch does not show that a knob refuses
-	 * the mode. */
+	/* Another process holds the lease, or thermal throttling prevents saving the knobs: no knob
+	 * has refused the mode. */
 	if (err == -EBUSY || err == -EAGAIN) {
 		if (!a->busy)
 			jetwatt_error_board(err, &e);
@@ -54,8 +54,8 @@ static int actuator_switch(struct jetwattd_actuator *a, const struct jetwatt_mod
 	return err;
 }
 
-/* Check that the knobs still have the applied mode. Return: 0; -EBUSY if another process has
- * changed a knob and keeps its value. */
+/* Check that the knobs still have the applied mode; with @reassert, apply it again. Return: 0;
+ * -EBUSY if another process has changed a knob and keeps its value. */
 static int actuator_verify(struct jetwattd_actuator *a)
 {
 	struct jetwatt_error_text e;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blind: power samples are missing, so power cannot be compared with the budget. The lowest mode is
- * applied and held while any process that uses the GPU lives or the ramp is active, because restoring
- * the board would lift the cap for a running job.
+ * applied and held while any process that uses the GPU lives or the ramp (cap_recovery.c) is
+ * active, because restoring the board would lift the cap for a running job.
  */
 #include "daemon/loop.h"
 
@@ -21,7 +21,8 @@
 /* Interval at which the knobs are verified while blind. */
 #define CHECK_NS	1000000000ull
 /* Interval between attempts to reach the module while blind, and the maximum of this interval. The
- * interval doubles each time the samples stop again less than a minute after the last success. */
+ * interval doubles if, less than a minute after the module has answered, the samples stop again or
+ * have not come back. */
 #define RETRY_NS	1000000000ull
 #define RETRY_MAX_NS	60000000000ull
 
@@ -124,7 +125,7 @@ static int module_responds(void)
 	return !err;
 }
 
-/* Sleep for POLL_NS. Return: number of the signal that ends jetwattd; 0 if none has arrived. */
+/* Sleep for POLL_NS or until a signal arrives that ends jetwattd. Return: its number; 0: none. */
 static int blind_sleep(void)
 {
 	const struct timespec interval = { 0, POLL_NS };
@@ -139,8 +140,8 @@ static int blind_sleep(void)
 	return sig > 0 ? sig : 0;
 }
 
-/* Double the interval between attempts to reach the module if the samples stopped again soon after
- * the last success. */
+/* Set the interval between attempts to reach the module to its minimum, or double it if the module
+ * has answered less than a minute ago. */
 static void set_retry_interval(struct jetwattd_run *r)
 {
 	uint64_t since = jetwatt_clock_ns() - r->retried_ns;

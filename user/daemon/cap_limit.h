@@ -2,8 +2,8 @@
 /*
  * The cap's decision: from the power samples, decide whether the budget or the limit of the short
  * window is exceeded, and which lower mode to apply in that case. The cap knows no job and no
- * learned data except one safe mode and the crest factors of the modes measured last, and switches
- * modes through the actuator. cap_thread.c passes the samples to the cap.
+ * learned data except one safe mode and the crest factors (highest divided by mean power) of the
+ * modes measured last. It switches modes through the actuator. Its samples come from cap_thread.c.
  */
 #ifndef JETWATT_DAEMON_CAP_LIMIT_H
 #define JETWATT_DAEMON_CAP_LIMIT_H
@@ -54,8 +54,8 @@
  * @mean_w: mean power over the averaging window, in W
  * @here_w: mean power since the last switch, in W; 0: not known yet
  * @swing: relative standard deviation, within one mode, of the mean power over one averaging window
- * @peak_w: highest mean power over the short averaging window in the present mode, in W; 0: not
- *	known yet
+ * @peak_w: highest mean power over the short averaging window since the last switch or the start of
+ *	the last reading, in W; 0: not known yet
  * @crest: for the modes measured last, highest mean power over the short averaging window divided
  *	by the mean power
  * @crests: number of values that were stored in @crest
@@ -114,7 +114,7 @@ void jetwattd_cap_measured(struct jetwattd_cap *c, double mean_w);
  *	saved before the budget may be drawn again
  * @judged_ns: time of the newest sample at the last decision, ns
  * @near_ns: time, ns, since which the mean power has been so close to the budget that the
- *	error of the sensors may hide an excess; 0: the mean power is not that close
+ *	error of the sensors may hide an excess; 0: it is not that close, or the mode is the lowest
  * @from_ns: samples before this time, ns, are not compared with the budget: they belong to a
  *	mode that the cap left, or to a higher limit
  * @met_ns: samples before this time, ns, do not count in the reported mean power: they

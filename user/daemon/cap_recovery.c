@@ -28,8 +28,9 @@
 /* Time since the start of the last back-off after which the next one takes JETWATTD_BACK_OFF_S again.
  * loop.h (@cap_events) and jetwattd(8) ("within ten minutes") state this time, too. */
 #define BACKOFF_RESET_NS	600000000000ull
-/* Number of cap events in held modes after which the mode is excluded: a single event may have been
- * caused by another process. jetwattd(8) states it: "steps down again". */
+/* Number of back-offs (loop.h, @cap_events) at which the held mode is excluded, if its power is
+ * known: a single cap event may have been caused by another process. jetwattd(8) states it: "steps
+ * down again". */
 #define CAP_EVENTS	2
 /* Highest ramp level, where all knobs are at their maximum; level 0 is the lowest mode. Level
  * RAMP_END is the board's own state. jetwattd(8) states the number of levels: "nine levels". */
@@ -149,11 +150,11 @@ static void ramp_cap_event(struct jetwattd_ramp *l, struct jetwattd *d)
 	d->cap.cap_hit = 0;
 }
 
-/* Return: 1 if the power of the next ramp level is expected to be within the limit. The power is assumed
- * to grow by the same factor as from the level below to the present one. From the highest level to the
- * board's own state, the power is assumed not to grow, because the clocks are at most as high, unless
- * the policy's modes lack the highest mode of the board. If the modes lack it, the cap may step down,
- * and the ramp then tries the board's own state again after the policy's "back-off". */
+/* Return: 1 if power is below HEADROOM, or if the power of the next ramp level is expected to be
+ * within the limit. Power is assumed to grow by the same factor as from the level below. From the
+ * highest level to the board's own state it is assumed not to grow, because the clocks are at most
+ * as high, unless the policy's modes lack the highest mode of the board. If the modes lack it, the
+ * cap may step down, and the ramp then tries the board's own state again after "back-off". */
 static int ramp_may_rise(const struct jetwattd_ramp *l, struct jetwattd *d)
 {
 	double limit = jetwattd_cap_limit(&d->cap), w = d->cap.here_w;

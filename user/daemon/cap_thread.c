@@ -19,8 +19,8 @@
 /* Time without any sample after which the power counts as unknown, in ms. jetwattd(8) states it. */
 #define BLIND_MS	1000
 /* Time without a value of one rail of the total after which the power counts as unknown. It exceeds
- * 1 s, because the module retries a failed chip after 1 s. cap_limit.h (silent rail) and jetwattd(8)
- * state it, too. */
+ * 1 s, because the module retries a failed chip after 1 s at the earliest. cap_limit.h (silent
+ * rail) and jetwattd(8) state it, too. */
 #define SILENT_NS	1500000000ull
 /* Gap in the values of a rail after which the rail counts as silent until its next value. */
 #define GAP_NS		250000000ull
@@ -123,7 +123,7 @@ static int set_batch_age(struct jetwattd_cap_thread *c, unsigned int ms)
 	return jetwatt_config_set(c->jw, &set);
 }
 
-/* Adapt the interval of the cap's decisions to the state of the loop. */
+/* Adapt the interval of the cap's decisions to the loop's state and to the short window's limit. */
 static void adapt_batch_age(struct jetwattd_cap_thread *c)
 {
 	struct jetwattd *d = c->d;

@@ -9,8 +9,8 @@
 #include "daemon/state.h"
 #include "util/clock.h"
 
-/* Time after which jetwattd tries to get the lease of the board again, if another process holds
- * it. */
+/* Time after which jetwattd may apply modes again after JETWATTD_LEASED: another process held the
+ * lease of the board, or thermal throttling kept jetwattd from saving the knobs. */
 #define BUSY_NS		2000000000ull
 
 int jetwattd_must_yield(struct jetwattd_run *r, int *paused)

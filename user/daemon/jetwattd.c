@@ -8,7 +8,7 @@
 #include "daemon/state.h"
 #include "util/error.h"
 
-/* Enter "yielding", because another process controls the board. */
+/* Enter "yielding", because of JETWATTD_CEDED or JETWATTD_LEASED. */
 static void enter_yielding(struct jetwattd *d, const char *why)
 {
 	jetwattd_enter(d, JETWATTD_YIELDING);

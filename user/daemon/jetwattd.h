@@ -39,7 +39,7 @@ enum jetwattd_doing {
 	JETWATTD_HOLDING,	/* state "holding": the best mode is applied, if there is one */
 	/* state "backing off": for some time after a cap event, in another mode */
 	JETWATTD_BACKING_OFF,
-	JETWATTD_YIELDING,	/* state "yielding": another process controls the knobs */
+	JETWATTD_YIELDING,	/* state "yielding": after JETWATTD_CEDED or JETWATTD_LEASED */
 	JETWATTD_PAUSED,	/* state "paused": paused by a request on the control socket */
 	/* state "restoring": a knob refused the saved state; the restore is retried */
 	JETWATTD_RESTORING,
@@ -51,14 +51,13 @@ enum jetwattd_doing {
  * struct jetwattd_count - event counters since jetwattd started
  * @jobs: number of times that a GPU job was attached; after a pause, for example, a job is attached
  *	again
- * @known: number of jobs whose workload had at least JETWATTD_KNOWN stored readings when the job
- *	was detected
- * @measured: number of readings of modes that were stored in the database or, of a server, became rows
+ * @known: number of those times with at least JETWATTD_KNOWN known readings of the workload
+ * @measured: number of readings that jetwattd_learner_reading() has made rows
  * @drifts: number of times that time or power of a job no longer agreed with earlier readings
  * @mixes: number of times that the mix of prefill and decode of a server has changed
  * @throttled: number of readings that were found to be throttled, with clocks below those of the
  *	mode; not every reading is examined
- * @blind: number of times that the power samples stopped
+ * @blind: number of times that the power samples, or those of one rail of the total, stopped
  * @learning: cost and gain of learning
  */
 struct jetwattd_count {
@@ -106,7 +105,7 @@ struct jetwattd_timeshare_status {
  * @workloads: number of elements of @workload in use, not counting the shared element
  * @modes: number of elements of @mode in use
  * @rate_hz: sample rate in use, in Hz
- * @waits_lost: number of waits for the GPU that were lost or arrived too late
+ * @waits_lost: as jetwatt_session_waits_lost()
  * @telemetry: last values of the telemetry (temperatures and others)
  * @workload: histograms of energy and duration of the minibatches of each workload,
  *	identified by its key; the last element is shared by all workloads beyond
@@ -141,8 +140,8 @@ struct jetwattd_telemetry {
  *	changed
  * @stop: exit code with which jetwattd is to end because of an error; 0: no error
  * @blind: 1: power samples are missing; only the lowest mode may be applied
- * @seeing: 1: every rail of the total has delivered values for 0.5 s; 0 after a start of the cap
- *	thread and after the power samples have stopped
+ * @seeing: set to 1 when @rails rails of the total have delivered values for 0.5 s; set to 0 when
+ *	the cap thread starts and when the power samples, or those of one rail, have stopped
  * @rails: number of rails of the total when jetwattd started
  * @lock: protects all members that follow it
  * @act: the board and the mode applied to it
@@ -153,8 +152,8 @@ struct jetwattd_telemetry {
  * @pid: process of the job, 0: no job
  * @command: command line of the job
  * @key: first 16 characters of the key of the job's workload in the profile database
- * @why: last message of jetwattd_log(), or why jetwattd yields or cannot restore the board; shown by
- *	"jetwatt daemon status"
+ * @why: the latest of: message of jetwattd_log(), why jetwattd yields, why a restore failed; shown
+ *	by "jetwatt daemon status"
  * @expect_ms: time of a minibatch as measured in the held mode, in ms
  * @expect_w: power as measured in the held mode, in W
  * @count: event counters
@@ -201,7 +200,7 @@ void jetwattd_on_event(void *to, enum jetwattd_event event, const struct jetwatt
 
 /* blind.c: the power samples, or those of one rail of the total, have stopped. If jetwattd enforces
  * a budget, apply the lowest mode, and end jetwattd if the policy says so. Without a budget, while
- * paused or while yielding, only end jetwattd.
+ * paused or while yielding, only end jetwattd. If jetwattd is blind or ending already, do neither.
  * Any thread may call this function, but must not hold jetwattd's lock. */
 void jetwattd_blind(struct jetwattd *d);
 

@@ -78,7 +78,7 @@ struct jetwattd_reading {
  *	limit, further modes are measured.
  * @learn_s: maximum time for learning a workload, in s; 0: no maximum
  * @learn_j: maximum energy for learning a workload, in J
- * @share: fraction of the workload's running time that learning may cost (learner_gain.c)
+ * @share: fraction of the workload's running time that learning may cost (learner_allowance.c)
  * @choose_s: maximum CPU time that the choice of a reading took in the last search, in s
  * @uneven: 1: some minibatches include time slices of a server, so their lengths vary
  * @least_energy: 1: the best mode is the one with the least energy per minibatch; 0: the fastest one. A
@@ -99,15 +99,16 @@ struct jetwattd_terms {
  * struct jetwattd_prior - readings known for a job when it begins; all zero: none
  * @key: key of the job's workload in the profile database; NULL or empty: none
  * @row: readings of this workload on this device, the oldest first
- * @cross_device: readings of this workload on other devices
+ * @cross_device: one row for each mode, merged from readings of this workload on other devices, or
+ *	here with another software release or cgroup
  * @rows: number of elements of @row
  * @nr_cross_device: number of elements of @cross_device
  * @other: readings of other workloads, one element for each workload; used by predictors that have
  *	a prior
  * @others: number of elements of @other
  * @first: modes to try before all others: the one with the highest power within the limit first.
- *	Modes that are no candidates, that are known, or that were refused are skipped, and so are
- *	those beyond JETWATTD_FIRST.
+ *	Skipped are those that are no candidates, known, excluded or marked in @above, those that
+ *	are not faster than the best mode, and those beyond JETWATTD_FIRST.
  * @first_w: power of each mode of @first, in W, as stated in the preset's name; NULL: unknown
  * @firsts: number of elements of @first
  *
@@ -299,7 +300,8 @@ struct jetwattd_steps {
  * @predicted: 1: @known.prediction holds predictions for the candidates
  * @small: 1: the last predictions of this search expected at most a slight improvement, so the
  *	model chooses no further reading
- * @taken: number of complete readings in this pass; a pass begins with the job and after a drift
+ * @taken: number of tries with a complete reading in this pass; a pass begins with the job and with
+ *	a drift that a check has found
  * @checked: 1: the check of the first row of the job for a drift has been due in this pass
  * @first: indices of the candidates to be tried first, also of those that have been tried
  * @firsts: number of elements of @first
@@ -381,9 +383,10 @@ int jetwattd_learner_next(struct jetwattd_learner *l, const struct jetwattd_term
 /* Add the reading of a mode as a row; also add the reading to the news, so that the loop counts
  * and, except of a server, stores it. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_learner_reading(struct jetwattd_learner *l, const struct jetwattd_reading *got);
-/* The steps of a held mode show the present mix. If the mix differs from the one for which the rows are
- * computed, compute the rows again, and let the next search begin at once; the news contain this. Also
- * find again in which modes the server misses a latency limit. jetwattd_learner_reading() does the same. */
+/* The steps of a held mode show the present mix. If the mix has moved from that of the rows,
+ * compute the rows again, let the next search begin at once, and add this to the news; while the
+ * mix is not settled, only compute the rows. Find again in which modes the server misses a latency
+ * limit. jetwattd_learner_reading() does the same. */
 void jetwattd_learner_window(struct jetwattd_learner *l, const struct jetwatt_step_costs *steps);
 /* A held mode of a server has been measured. If this took clearly longer than the reading of its row, let the
  * reading replace the row: a mode that was chosen for a short reading tends to be one that reads too low.

@@ -9,8 +9,8 @@
 /* Minimum running time of a workload, in s, from which its share is calculated, so that learning
  * may begin when the first job of the workload starts. jetwattd.conf(5) states it: "two minutes". */
 #define SHARE_S		120
-/* After FREE_S seconds, a job may lag behind the fastest preset by the fraction LAG of its running time.
- * jetwattd.conf(5) states both. */
+/* After FREE_S seconds, a job may lag behind the fastest preset by the fraction LAG of its running
+ * time since then. jetwattd.conf(5) states both. */
 #define FREE_S		15
 #define LAG		0.02
 
@@ -119,8 +119,9 @@ const struct jetwatt_row *jetwattd_row_after(const struct jetwattd_learner *l, e
 					  jetwattd_learner_best_under(l, l->terms.safe_w, NULL);
 }
 
-/* The time lost in a step is what the best mode known before it would have saved: compared with
- * the measured mode, or with the mode that the cap steps down to if no mode was measured. */
+/* The time lost in a step is what the best mode known before it would have saved: compared with the
+ * measured mode, or with the mode that the cap steps down to if no mode was measured. If that mode
+ * has no row, the whole step is lost. */
 void jetwattd_allowance_spend(struct jetwattd_learner *l, enum jetwattd_outcome out)
 {
 	const struct jetwatt_row *row = jetwattd_row_after(l, out);

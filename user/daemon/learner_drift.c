@@ -24,7 +24,7 @@
  * value (of a server log(JETWATTD_CONTEXTS)), which scatter alone does not reach, and DRIFT_SIGMA
  * standard errors. */
 #define APART		0.1
-/* Maximum cost of the first reading of a regular check, as a fraction of the rest of the share. */
+/* Maximum cost of the first reading of a regular check, as a fraction of jetwattd_share_left(). */
 #define PART		0.5
 /* Minimum number of modes from before a drift that serve as a prior for the job after it. */
 #define LIKE		6
@@ -173,8 +173,8 @@ int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_r
 	return best && start_check(l, (size_t)(best - l->known.row), 1);
 }
 
-/* Return: 1 if the row has a time, and a further reading of its mode costs at most PART of the rest of
- * the share and does not let the job lag behind a preset. */
+/* Return: 1 if the row has a time, and a further reading of its mode costs at most PART of
+ * jetwattd_share_left() and lets the job lag behind a preset by no more than is permitted. */
 static int can_check(const struct jetwattd_learner *l, const struct jetwatt_row *row)
 {
 	const struct jetwatt_row *best = jetwattd_best(l);
@@ -203,8 +203,8 @@ static int check_jump(struct jetwattd_learner *l, const struct jetwattd_result *
 	const struct jetwatt_row *is = &result->reading.m.row;
 	struct jetwattd_drift_check *c = &l->check;
 
-	/* The job has not drifted if the new reading agrees with the earlier minibatches or with
-	 * the earlier reading. */
+	/* Assume no drift if there is no new reading, or if it agrees with the earlier minibatches
+	 * or with the earlier reading. */
 	if (result->outcome != JETWATTD_MEASURED || !times_differ(l, is, c->before_ms, 0) ||
 	    !deviates(is->time_ms, is->time_sd, c->was.time_ms, is->time_sd))
 		return 0;

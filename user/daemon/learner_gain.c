@@ -55,8 +55,8 @@
 #define DOUBT		0.15
 /* With fewer than JETWATTD_SURE complete readings and without readings of other workloads or devices,
  * predictions are not trusted for slow modes. A slow mode is then tried only if its reading, at the
- * longest possible time of a minibatch, costs at most PART of the remaining share, and takes at most
- * LONG_S seconds or LONGER times as long as a reading of the best mode; or if its expected gain during
+ * longest possible time of a minibatch, costs at most PART of jetwattd_share_left(), and takes at
+ * most LONG_S seconds or LONGER times as long as a reading of the best mode; or if its expected gain during
  * its own duration exceeds its cost, and it takes at most SLOW_SHARE of the running time of the
  * workload. */
 #define PART		0.5
@@ -177,8 +177,8 @@ static long best_by_model(struct jetwattd_learner *l, const struct jetwatt_row *
 			l->again_s = fmin(l->again_s, WORTH * cost / by);
 			continue;
 		}
-		/* A reading whose expected gain during its own duration exceeds its cost needs no
-		 * share. */
+		/* A reading whose expected gain during its own duration exceeds its cost is taken
+		 * whatever jetwattd_share_left() is. */
 		pays = by * reading_s(l, p->time_ms) > cost;
 		can = sure || jetwattd_is_affordable(l, i, best) ||
 		      (pays && reading_s(l, worst_ms(l, i, best)) <= SLOW_SHARE * l->spent->ran_s);

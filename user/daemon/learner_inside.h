@@ -109,22 +109,23 @@ void jetwattd_level_lower(struct jetwattd_learner *l, size_t i);
 long jetwattd_pick_unpredicted(struct jetwattd_learner *l);
 /* Choose the highest preset that is not measured and whose assumed power is within the limit. The power
  * is extrapolated from the highest lower preset that is measured; without one, it is the power that
- * the preset's name states. @best: best mode, NULL: none is known. @doubtful: 1: instead choose the
- * highest preset that may be within the limit if it draws far less than its name states. Return: index
- * of the mode, -1: no such preset. */
+ * the preset's name states. @best: best mode, NULL: none is known; presets that are higher than it
+ * in no knob are skipped. @doubtful: 1: instead choose the highest preset that may be within the
+ * limit if it draws far less than its name states. Return: index of the mode, -1: no such preset. */
 long jetwattd_next_preset(const struct jetwattd_learner *l, const struct jetwatt_row *best, int doubtful);
 /* If predictions are not available, raise one knob of the best mode, as far as power allows;
  * such a mode is not slower. The knobs take turns. Return: index of the mode, -1: no such mode. */
 long jetwattd_raise_one_knob(const struct jetwattd_learner *l, const struct jetwatt_row *best);
 
-/* learner_gain.c: choose the mode of the next reading: a preset, a mode whose power is near the limit,
- * or the mode with the highest expected gain per cost, if the gain over the remaining time of the job
- * exceeds the cost. @exact: set to 1 if the mode's power is near the limit, so that it needs a longer
- * reading. Return: index of the mode; -1: no reading is worth its cost, or allowed by the limits, now. */
+/* learner_gain.c: choose the mode of the next reading: a preset; a mode whose power is near the
+ * limit; the mode with the highest expected gain per cost, if the gain over the remaining time of
+ * the job exceeds the cost; without predictions, a mode that learner_search.c finds. @exact: set to
+ * 1 if the mode's power is near the limit, so that it needs a longer reading, else to 0. Return:
+ * index of the mode; -1: no reading is worth its cost, or allowed by the limits, now. */
 long jetwattd_pick(struct jetwattd_learner *l, int *exact);
 /* Check how slow candidate @i can be at worst: the time of a minibatch is assumed to grow at most
  * by the largest factor by which a knob is lower than in @best. Return: 1 if a reading of the
- * candidate is affordable; 0 if the reading may take too long or cost too much. */
+ * candidate is affordable or @best is NULL; 0 if it may take too long or cost too much. */
 int jetwattd_is_affordable(const struct jetwattd_learner *l, size_t i, const struct jetwatt_row *best);
 
 /* Return the time, in s, that a reading of a mode with minibatches of @t_ms costs, compared with the
@@ -134,11 +135,12 @@ double jetwattd_reading_cost(const struct jetwattd_learner *l, double t_ms, doub
 
 /* learner_drift.c: test whether the reading of mode @l->trying, which has just been measured,
  * suggests that the job has drifted since the earlier readings. Return: 1: a check is needed, and
- * @l->check describes it; 0: no check is needed. */
+ * @l->check describes it; 0: no check is needed, or there is no other mode to check. */
 int jetwattd_drift_suspected(struct jetwattd_learner *l, const struct jetwattd_result *result);
-/* Request a check of the oldest row whose mode can be measured again at a cost of at most half of the
- * rest of the share. If there are few rows, a drift between two readings does not show in either of
- * them. Return: as jetwattd_drift_suspected(). */
+/* Request a check of the oldest row whose mode can be measured again at a cost of at most half of
+ * jetwattd_share_left() and without too much lag (jetwattd_lag_when()); never while training and a
+ * server are time-sliced. If there are few rows, a drift between two readings does not show in
+ * either of them. Return: 1: a check is needed; 0: none is possible. */
 int jetwattd_drift_check_first(struct jetwattd_learner *l);
 /* Evaluate the result of a check. @turned: set to 1 if the job has drifted; the rows from before
  * the drift have then been dropped. Return: 1: a further check is needed; 0: the check is complete.

@@ -18,7 +18,7 @@
 #include "util/error.h"
 
 /* Time limit for all rails of the total to deliver values after the module answers again. The
- * module retries a failed chip after 1 s. */
+ * module retries a failed chip after 1 s at the earliest. */
 #define SEES_NS		3000000000ull
 /* Poll interval while jetwattd waits for these values, in ms. */
 #define SEES_MS		100
@@ -163,7 +163,8 @@ static void loop_detach(struct jetwattd_run *r, struct jetwattd_cap_thread **cap
 	r->hangup = -1;
 }
 
-/* While still blind, wait until all rails of the total deliver values. Return: 1: they do. */
+/* While still blind, wait at most SEES_NS until all rails of the total deliver values. Return: 1:
+ * they do; 0: not yet. */
 static int wait_for_rails(struct jetwattd_run *r)
 {
 	uint64_t begun = jetwatt_clock_ns();

@@ -29,11 +29,11 @@
  * @pid: process id
  * @last_ns: end of the process's last wait for the GPU, ns, CLOCK_MONOTONIC
  * @waited_ns: total duration of the process's recent waits for the GPU, ns
- * @cycle_ns: longest recent time from the end of one wait to the end of the next one, ns; the
- *	value is reduced by 1/8 with each wait
+ * @cycle_ns: longest recent time from the end of one wait to the end of the next one, ns; each wait
+ *	after a shorter time reduces the value by up to 1/8
  * @born: start time of the process in clock ticks, to detect that the pid was reused
  * @waits: number of the process's recent waits for the GPU. A pause of JETWATTD_JOB_NS
- *	resets @waits, @waited_ns and @cycle_ns.
+ *	resets @waits, @waited_ns and @cycle_ns; detaching its job resets the first two.
  * @opaque: 1: the minibatches of the process cannot be recognised, so it is not learned
  * @known: 1: the database has at least JETWATTD_KNOWN readings of the process's workload; 0: it has
  *	fewer; -1: not looked up yet
@@ -50,8 +50,8 @@ struct jetwattd_seen {
 /**
  * struct jetwattd_ramp - the ramp: how far the mode has been raised without a known job
  *
- * After a cap event without a job the loop raises the mode level by level, from the lowest mode to
- * the highest one and then to the board's state at start.
+ * After a cap event without a job, and after the state "blind", the loop raises the mode level by
+ * level, from the lowest mode to the highest one and then to the board's state at start.
  *
  * @on: 1: the ramp is active
  * @level: current ramp level, 0: the lowest mode
@@ -182,16 +182,19 @@ struct jetwattd_seen *jetwattd_seen_find(struct jetwattd_run *r, pid_t pid);
 /* Return: 1 if the process is in the process group of the job. */
 int jetwattd_in_job(const struct jetwattd_run *r, pid_t pid);
 /* Find a process that is to become the job: it has waited for the GPU three times or for 0.5 s,
- * or once if the database has JETWATTD_KNOWN readings of its workload. Return: its pid, 0: none. */
+ * or once if the database has JETWATTD_KNOWN readings of its workload; its last wait is at most
+ * JETWATTD_JOB_NS old. Leaves out jetwattd, the server of the "turns" line, and processes whose
+ * @opaque is 1. Return: its pid, 0: none. */
 pid_t jetwattd_find_job(struct jetwattd_run *r);
 
 /* idle.c: while there is no job, apply the policy's idle mode, or restore the board. */
 void jetwattd_idle(struct jetwattd_run *r);
-/* @paused: set to 1 if a pause is requested. Return: 1 if jetwattd yields to another process or
- * is to pause, else 0. */
+/* @paused: set to 1 if a pause is requested, else to 0. Return: 1 if jetwattd yields to another
+ * process or is to pause, else 0. */
 int jetwattd_must_yield(struct jetwattd_run *r, int *paused);
-/* Detach from the job, and apply no mode until jetwattd is resumed, or the job that ran at the time
- * of the call has ended; if another jetwatt holds the lease, for about 2 s. */
+/* Detach from the job; if a pause is requested, restore the board. Apply no mode until jetwattd is
+ * resumed, or the job that ran at the time of the call has ended; if @busy of the actuator is 1,
+ * for about 2 s. Then, or when jetwattd_stopped() returns 1, call jetwattd_idle(). */
 void jetwattd_wait_for_board(struct jetwattd_run *r);
 
 /* blind.c: hold the lowest mode while a process that uses the GPU lives or the ramp is active. Return: 1
@@ -220,8 +223,8 @@ enum jetwattd_outcome jetwattd_measure(struct jetwattd_run *r, const struct jetw
  * jetwatt_measure_mode(). */
 int jetwattd_measure_steps(struct jetwattd_run *r, const struct jetwatt_measure_limits *limits,
 			   struct jetwattd_reading *got);
-/* Tell the measurement that follows the next switch the time of a minibatch in the applied mode. The
- * caller holds the lock. */
+/* Tell the measurement that follows the next switch when the applied mode was applied, and the time
+ * of a minibatch in it, if that is known well enough. The caller holds the lock. */
 void jetwattd_mode_before(const struct jetwattd_run *r, struct jetwatt_measure_limits *limits);
 /* Apply a mode that has been measured before and measure it again. Return: as jetwattd_measure(), or
  * JETWATTD_REFUSED. */
@@ -289,7 +292,7 @@ void jetwattd_minibatch_wait(struct jetwattd_minibatch *m, const struct jetwatt_
 /* Find the period of the minibatches again, if it is unknown or was last determined at least 20 s
  * ago, or if lengths of minibatches deviate. */
 void jetwattd_minibatch_learn(struct jetwattd_minibatch *m);
-/* Start a mean over the minibatches that end from now on. Minibatches with a pause do not count. */
+/* Start a mean over the next minibatches, at most 2048. Minibatches with a pause do not count. */
 void jetwattd_minibatch_start_mean(struct jetwattd_minibatch *m);
 /* Return: 1 if the last minibatches deviate in length from those before
  * jetwattd_minibatch_start_mean(). */
@@ -302,23 +305,24 @@ double jetwattd_minibatch_last_deviates(const struct jetwattd_minibatch *m);
  * may be NULL. Return: number of minibatches. */
 size_t jetwattd_minibatch_mean(const struct jetwattd_minibatch *m, struct jetwatt_row *row);
 
-/* timeshare.c: start or stop the time slicing, as the policy and the two cgroups demand. */
+/* timeshare.c: start or stop the time slicing, as the policy, a pause and the two cgroups demand;
+ * with a "turns" line, also check the server's deadline. */
 void jetwattd_timeshare(struct jetwattd_run *r);
 /* End the time slicing and thaw both cgroups. */
 void jetwattd_timeshare_end(struct jetwattd_run *r);
 
 /* server_deadline.c: if the server misses its latency limit in the applied mode, exclude this mode
  * and every mode that is not higher in any knob. Return: 1: at least one mode was newly excluded;
- * 0: the server met its limit, or all modes to exclude were excluded already. */
+ * 0: no missed limit was found, or all modes to exclude were excluded already. */
 int jetwattd_deadline_miss(struct jetwattd_run *r);
 /* A window of the time slicing has ended. @switched: 1 if the mode was switched during the
  * window. The thread of the time slicing calls this function and holds the lock. */
 void jetwattd_deadline_window(struct jetwattd *d, int switched);
-/* Add an estimate as a row for a mode that was left because of a missed deadline before its
- * reading was complete. Return: 0 or an exit code; the error has been reported. */
+/* Add an estimate as a row for the applied mode, which is left because of a missed deadline before
+ * its reading is complete. Return: 0 or an exit code; the error has been reported. */
 int jetwattd_deadline_estimate(struct jetwattd_run *r);
-/* Wait until the server has answered the requests that arrived before the last switch, at most
- * 2 s. */
+/* Wait until a window has ended after the last switch, so that the server has answered the earlier
+ * requests; at most 2 s, or until jetwattd_changed(). */
 void jetwattd_deadline_catch_up(struct jetwattd_run *r);
 /* Check the server's deadline periodically, and allow the excluded modes again when the request
  * rate has dropped. */

@@ -7,7 +7,7 @@
 
 /* Weight of the prior JETWATTD_SWING, as a number of averaging windows. */
 #define PRIOR_WINDOWS	8
-/* Number of averaging windows after which the weight of all earlier windows is halved. */
+/* If the weights of the windows add up to more than this number, all of them are halved. */
 #define WINDOWS_MAX	600
 /* A deviation beyond this multiple of the swing is a change of the job or of the clocks, and starts
  * a new mean. */

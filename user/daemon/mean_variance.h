@@ -33,7 +33,8 @@ struct jetwattd_swing {
  * @window: length of a window, in ns
  * @was: the swing before
  *
- * Return: the swing; the earlier value @was while no window has ended.
+ * Return: the swing; the earlier value @was if no window has ended, @w is unknown, or the window
+ * starts a new mean.
  */
 double jetwattd_swing(struct jetwattd_swing *s, double w, uint64_t now, uint64_t from,
 		      uint64_t window, double was);

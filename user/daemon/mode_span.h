@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Level of a mode: how high its knobs are within the ranges of all candidates, from 0 to 1. */
+/* Level of a mode, from 0 to 1: how high its knobs, except optional ones, are within the ranges of
+ * all candidates. */
 #ifndef JETWATT_DAEMON_MODE_SPAN_H
 #define JETWATT_DAEMON_MODE_SPAN_H
 
@@ -25,8 +26,8 @@ void jetwattd_span_of(struct jetwattd_span *s, const struct jetwatt_mode *mode, 
 int jetwattd_span_parts(const struct jetwattd_span *s, const struct jetwatt_mode *m,
 			double p[JETWATT_KNOBS]);
 
-/* Return the level of a mode: the mean of the positions of its knobs. @least: set to the lowest
- * position of a knob. */
+/* Return the level of a mode: the mean of the positions of jetwattd_span_parts(). @least: set to
+ * the lowest of them. */
 double jetwattd_span_level(const struct jetwattd_span *s, const struct jetwatt_mode *m,
 			   double *least);
 

@@ -14,8 +14,8 @@ int jetwattd_reload_open(struct jetwattd_run *r)
 {
 	sigset_t ends, again;
 
-	/* The session has blocked the signals that end jetwattd, and SIGHUP. A signal at the session's
-	 * descriptor ends jetwattd, so take SIGHUP out of the set of this descriptor. */
+	/* The session has blocked the signals that end jetwattd and, unless ignored, SIGHUP. A
+	 * signal at the session's descriptor ends jetwattd, so take SIGHUP out of its set. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGQUIT);

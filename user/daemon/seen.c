@@ -15,8 +15,8 @@
 #define WAITED_NS	500000000ull
 /* Size of the start of a command that identifies a co-running job, in bytes with the NUL. */
 #define WORDS		48
-/* A co-running job counts as using the GPU for this time, ns, after its last wait, plus twice
- * its longest recent pause. */
+/* A co-running job counts as using the GPU for this time, ns, plus twice its @cycle_ns, after its
+ * last wait. */
 #define OTHERS_NS	2000000000ull
 
 struct jetwattd_seen *jetwattd_seen_find(struct jetwattd_run *r, pid_t pid)
