@@ -63,8 +63,8 @@ struct jetwattd_timeshare {
  * @window_s: length of the averaging window, in s
  * @cap_w: upper limit for the mean power over @cap_window_s, in W, while there is a budget; 0: none
  * @cap_window_s: length of the short averaging window of @cap_w, in s
- * @backoff_s: longest back-off after a cap event, and time between two attempts while no mode is within
- *	the budget, in s
+ * @backoff_s: longest back-off after a cap event, time between two attempts while no mode is within
+ *	the budget, and time until the ramp retries a level (daemon/cap_recovery.c), in s
  * @rate_hz: rate of power samples, in Hz; 0: the rate set in the module, by default the highest one
  * @learn_s: maximum time for learning a workload, in s; 0: no maximum
  * @learn_j: maximum energy used while learning a workload, in J
@@ -78,9 +78,10 @@ struct jetwattd_timeshare {
  * @least_energy: 1: choose the server's mode with the least energy per decode step; 0: the fastest one
  * @nr_hours: number of elements of @hours
  * @nr_cgroups: number of elements of @cgroups
- * @reassert: 1: apply the mode again when another process changes a knob; 0: yield to it
- * @blind_restore: 1: restore the board and end when the power samples stop; 0: hold the lowest mode
- *	while a process uses the GPU
+ * @reassert: 1: apply the mode again when another process changes a knob, except at every fourth
+ *	change; 0: yield to it
+ * @blind_restore: 1: restore the board and end when the power samples stop; 0: under a budget, hold
+ *	the lowest mode while a process uses the GPU
  * @given: bit i is set if the file sets key i of the table of keys in policy.c; "budget = 15W over 1s"
  *	also sets the key "window"
  * @most: maximum number of modes to measure for a workload, unless none of them is within the budget

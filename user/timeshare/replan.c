@@ -52,8 +52,8 @@ static int write_batch_socket(const char *path, const char *text)
 	return bad;
 }
 
-/* Write the maximum minibatch size of the server to batch-file, if that is set and the size has
- * changed. */
+/* Write the maximum minibatch size of the server to batch-file, if that is set, and the size has
+ * changed or could not be written. */
 static void write_batch_size(struct jetwatt_timeshare *s)
 {
 	int batch = ceil(fmax(s->plan.requests_99, 1)), err;
@@ -119,8 +119,8 @@ void jetwatt_timeshare_forget(struct jetwatt_timeshare *s)
 	s->planned = s->beyond = 0;
 }
 
-/* Adapt the mode to the counted request rate, once enough requests have been counted. After a
- * switch of mode, all measured times of both programs are unknown. */
+/* Adapt the mode to the counted request rate, once enough requests have been counted. The durations
+ * of time slices in the mode before do not hold in the new one, or if a switch has failed. */
 static void adapt_mode(struct jetwatt_timeshare *s)
 {
 	int moved;

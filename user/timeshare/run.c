@@ -2,11 +2,13 @@
 /*
  * Main loop of the time slicing: one program runs, the other one is frozen.
  *
- * Training is frozen at the end of a minibatch: the first one, from the tau-th on, at which a request
- * waits, or the last one that the plan permits (plan/interleave.h). A wait for the GPU marks that end,
- * so the training's work on the GPU is complete then. If training reaches no minibatch boundary in
- * time, for instance because it writes a checkpoint, it is frozen between boundaries. With a plan, the
- * overrun is counted. The server runs until it is idle (jetwatt_corunner_idle()).
+ * Training is frozen at the end of a minibatch: the first one, from the tau-th on, at which a
+ * request waits, or the last one that the plan permits (plan/interleave.h). Without a plan, it is
+ * the first one at which a request waits or BLIND latency limits have passed. Unless the program
+ * marks it, the end is that of a wait for the GPU, so the training's work on the GPU is complete
+ * then. If training reaches no minibatch boundary in time, for instance because it writes a
+ * checkpoint, it is frozen between boundaries. With a plan, the overrun is counted. The server runs
+ * until it is idle (jetwatt_corunner_idle()).
  */
 #include "timeshare/timeshare.h"
 
@@ -47,7 +49,7 @@ static void freeze_failed(struct jetwatt_timeshare *s, const struct jetwatt_coru
 	s->failed = 1;
 }
 
-/* Freeze a program and wait until it is frozen. */
+/* Freeze a program and wait until it is frozen, at most FREEZE_MS. */
 static void freeze_program(struct jetwatt_timeshare *s, struct jetwatt_corunner *t)
 {
 	int err = t->ended ? 0 : jetwatt_freezer_freeze(&t->freezer, jetwatt_clock_ns());
@@ -88,9 +90,9 @@ static void change_program(struct jetwatt_timeshare *s, enum jetwatt_timeshare_k
 		s->slices++;
 }
 
-/* Return the time at which training is frozen even if no minibatch boundary has been reached. With a
- * plan, this is at least two minibatches after the last boundary, so that a minibatch that takes
- * somewhat longer than usual reaches its end. */
+/* Return the time at which training is frozen even if no minibatch boundary has been reached. With
+ * a plan, this is at least two minibatches after the last boundary or the start of the time slice,
+ * so that a minibatch that takes somewhat longer than usual reaches its end. */
 static uint64_t train_deadline(const struct jetwatt_timeshare *s)
 {
 	uint64_t bound = s->bound_ns > s->slice_ns ? s->bound_ns : s->slice_ns, last;
@@ -113,7 +115,7 @@ static int train_slice_over(const struct jetwatt_timeshare *s, uint64_t now)
 	       now - s->slice_ns >= BLIND * s->conf->latency_ms * MS;
 }
 
-/* Callback of the probe at the end of each wait of the training. */
+/* Callback of the probe at the end of each wait of the training, and at each of its marks. */
 static void on_train(const struct jetwatt_sync *w, void *arg)
 {
 	struct jetwatt_timeshare *s = arg;
@@ -163,7 +165,7 @@ static void window_ended(struct jetwatt_timeshare *s, uint64_t counted)
 		s->on_window(s, s->arg);
 }
 
-/* Callback of the probe at the end of each wait of the server. */
+/* Callback of the probe at the end of each wait of the server, and at each of its marks. */
 static void on_infer(const struct jetwatt_sync *w, void *arg)
 {
 	struct jetwatt_timeshare *s = arg;
@@ -333,7 +335,7 @@ static int count_arrivals(struct jetwatt_timeshare *s)
 	return 0;
 }
 
-/* Run this process with real-time priority: each of its actions takes microseconds, and both
+/* Run this thread with real-time priority: each of its actions takes microseconds, and both
  * programs wait meanwhile. */
 static void raise_priority(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Time slicing of training and an inference server on one GPU: one of them runs, the other one is
- * frozen. A time slice of training ends at a minibatch boundary, or between boundaries if none comes
- * in time; one of the server ends when the server is idle.
+ * frozen. A time slice of training ends at a minibatch boundary, or between boundaries if none is
+ * known or comes in time; one of the server ends when the server is idle.
  * A window is one time slice of training and the following one of the server (plan/interleave.h).
  */
 #ifndef JETWATT_TIMESHARE_TIMESHARE_H
@@ -55,7 +55,7 @@ struct jetwatt_timeshare_span {
  * @seen: statistics of the windows so far
  * @window: the window in progress
  * @plan: the present plan of the time slices; valid if @planned is 1
- * @guard: descriptor of the guard process, which thaws both programs if this process ends;
+ * @guard: descriptor of the guard process, which thaws both programs if this process ends or hangs;
  *	-1: not started
  * @planned: 1: @plan is valid
  * @feasible: 1: the plan is within the latency limit
@@ -79,12 +79,12 @@ struct jetwatt_timeshare_span {
  * @change_ms: running mean of the duration of a change from one program to the other, in ms
  * @arrival_hz: request rate, in requests per second
  * @plan_hz: request rate for which @plan was made, in requests per second
- * @planned_minibatches: number of training minibatches that valid plans contained, summed
+ * @planned_minibatches: number of training minibatches that valid plans predicted, summed
  *	over their windows
  * @achieved: total number of training minibatches that ended while plans were valid and before the
  *	server ended
  * @minibatches: number of training minibatches that have ended since the start
- * @infer_waits: number of the server's waits for the GPU that have ended
+ * @infer_waits: number of the server's waits for the GPU that have ended, and of its marks
  * @slices: number of training time slices that have begun after one of the server
  * @overruns: number of training time slices that did not end at a minibatch boundary, counted while
  *	a plan was valid
@@ -127,7 +127,7 @@ struct jetwatt_timeshare {
  * or an exit code; the error has been reported. */
 int jetwatt_timeshare_run(struct jetwatt_timeshare *s);
 
-/* replan.c: forget the times of both programs and the plan, because the mode has changed. The
+/* replan.c: forget the durations of the time slices and the plan, because the mode has changed. The
  * request rate stays known. */
 void jetwatt_timeshare_forget(struct jetwatt_timeshare *s);
 
