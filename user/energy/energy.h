@@ -41,7 +41,8 @@ int jetwatt_batch_energy(const struct jetwatt_power *p, size_t n, const int *rai
  * struct jetwatt_batch_sensor - how accurate a rail's power readings are
  * @quantum_uw: power of one LSB of the shunt voltage, or of 1 uV if the LSB is smaller, uW; 0: unknown,
  *	and no error of quantisation is computed
- * @fresh_hz: rate at which the chip produces new values, Hz; 0: every sample is a new value
+ * @fresh_hz: rate at which reads return new values, Hz: the lower of the rate of the reads and that
+ *	of the chip's conversions; 0: every sample is a new value
  * @age_ns: mean age of a value when it is read, ns: half of the interval between two refreshes of
  *	the chip, plus half a conversion; if the chip averages a block of conversions, plus half of
  *	the time between the first and the last
@@ -158,7 +159,7 @@ void jetwatt_batch_cost_between(const struct jetwatt_energy_mark *from,
 /*
  * Compute the energy of the minibatch @b, with its error, from an array of power samples. Return:
  * 0; -ENODATA: the readings of a rail do not reach from the minibatch's start to its end, both
- * later by the age of the sensor's values; -ENOMEM.
+ * later by the age of the sensor's values; -ENOMEM: no memory, or @nr is not valid.
  */
 int jetwatt_batch_energy_result(const struct jetwatt_power *p, size_t n,
 		       const struct jetwatt_batch_sensor *s, int nr,
@@ -217,8 +218,8 @@ int jetwatt_batch_split(const struct jetwatt_sync *sync, size_t n, int by,
  * @w: total power of each sample, W
  * @n: number of samples
  *
- * Power has settled when the rest of its decay is below 0.6 % of power and no trend exceeds both
- * the noise and 0.9 % of power.
+ * Power has settled when, for at least 0.3 s, the rest of its decay is below 0.6 % of power and no
+ * trend exceeds both the noise and 0.9 % of power.
  *
  * Return: index of the first settled sample; -ENODATA: power has not settled yet, or the samples do
  * not suffice to tell; -ENOMEM.

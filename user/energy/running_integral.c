@@ -9,9 +9,10 @@
  * differences between readings distinguishes single steps from alternating readings: its mean is 0
  * for single steps and minus one reading's variance for alternating readings. Therefore every
  * difference d between readings adds d^2 (dt^2 + T^2) / 12 to the variance, where T is the interval
- * between two new values of the chip, and a negative product of successive differences adds
- * ALTERNATION times its absolute value times dt^2. With T = dt, the variance computed so is 0.6 times
- * the true variance for alternating readings, which does not matter, because such noise is small. For
+ * between two new values (longer if the chip has an averaging filter), and a negative product of
+ * successive differences adds ALTERNATION times its absolute value times dt^2. With T = dt, the
+ * variance computed so is 0.6 times the true variance for alternating readings, which does not
+ * matter, because such noise is small. For
  * pauses shorter than dt (two steps and a negative product for each observed pause), it is 1.1 times
  * the true variance.
  */

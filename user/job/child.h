@@ -31,8 +31,8 @@ struct jetwatt_child {
  * environment variable JETWATT_MARK_FD; -1: no marks. Return: 0, negative errno. */
 int jetwatt_child_start(struct jetwatt_child *c, char **argv, int mark_fd);
 
-/* Let the child run. Waits for exec(). Return: 0; negative errno if exec() of the command has
- * failed, in which case the child has ended. */
+/* Let the child run. Waits for exec(). Return: 0, also if the child was killed before exec();
+ * negative errno if exec() of the command has failed, in which case the child has ended. */
 int jetwatt_child_go(struct jetwatt_child *c);
 
 /* Wait for the child if it has ended; does not block. Return: 1 if it has ended, else 0. */

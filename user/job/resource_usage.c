@@ -20,7 +20,7 @@
 #define __NR_cachestat 451
 #endif
 
-/* Read the counters of a process. Return: 0; -ESRCH: it has ended. */
+/* Read the counters of a process. Return: 0; -ESRCH: it has ended, or they cannot be read. */
 static int read_process(pid_t pid, pid_t *parent, uint64_t *start, uint64_t *rss,
 			struct jetwatt_usage_count *c)
 {
@@ -171,7 +171,8 @@ struct proc_entry {
 	pid_t pid, parent;
 };
 
-/* List the processes in /proc. Return: an array of @nr elements, which the caller frees. */
+/* List the processes in /proc. Return: an array of *@nr elements, which the caller frees; not all
+ * processes if memory is short. */
 static struct proc_entry *list_processes(int *nr)
 {
 	struct proc_entry *all = NULL, *more, p;
@@ -401,7 +402,8 @@ void jetwatt_usage_end(struct jetwatt_usage *u, const struct jetwatt_child *chil
 	f->minor = u->sum.minor;
 	f->major = u->sum.major;
 	f->rss_max = u->rss_max;
-	/* The kernel's counts include processes that started and ended between two samples. */
+	/* The kernel's counts include processes that started and ended between two samples, if the
+	 * job has waited for them. */
 	if (child && child->pid && child->gone) {
 		const struct rusage *r = &child->used;
 		double s = r->ru_utime.tv_sec + r->ru_stime.tv_sec +

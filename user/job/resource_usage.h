@@ -41,7 +41,7 @@ struct jetwatt_usage_count {
  * @process.last: counters at the last sample
  * @process.seen: number of the sample that found the process last
  * @nr_process: number of elements of @process
- * @sum: counters of processes that have ended
+ * @sum: counters of processes that have ended or left the job
  * @file: files that the job has had open only for reading
  * @file.dev: device of the file
  * @file.ino: inode of the file

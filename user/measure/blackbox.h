@@ -19,16 +19,17 @@ enum jetwatt_blackbox_trigger jetwatt_blackbox_parse(const char *text);
 
 /**
  * jetwatt_blackbox_record() - wait for a trigger and record the samples around it
- * @w: a session that has subscribed to samples and has a probe; the session's waits of the
- *	last @pre_s are stored
+ * @w: a session that has subscribed to samples and has a probe; its waits of about the last @pre_s
+ *	are recorded too
  * @trace: the trace, whose description has been written
  * @trigger: event that starts the recording; "signal" means SIGUSR1
  * @pre_s: duration of samples before the trigger, s; limited by the module's ring
  * @post_s: duration of samples after the trigger, s
  *
  * If the black box was filled by the trigger before the call, it is recorded at once. The box is
- * emptied when its samples have been read. SIGINT, SIGQUIT, SIGTERM and SIGHUP end the waiting;
- * after the trigger, they end the recording before @post_s. Prints an error.
+ * emptied when its samples have been read, or if another event has filled it. SIGINT, SIGQUIT,
+ * SIGTERM and SIGHUP end the waiting; after the trigger, they end the recording before @post_s.
+ * Prints an error.
  *
  * Return: exit code.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Checks the kernel and opens the module and the board for a verb. The functions that open
- * something print an error text that says which of these steps has failed.
+ * Checks the kernel and opens the module and the board for a verb or jetwattd. The functions that
+ * open something print an error text that says which of these steps has failed.
  */
 #ifndef JETWATT_MEASURE_CONNECT_H
 #define JETWATT_MEASURE_CONNECT_H

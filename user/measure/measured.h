@@ -14,7 +14,8 @@
  * @row: mean time and mean power, with relative standard errors; the caller sets the mode in it
  * @batches: number of minibatches from which the means in @row are computed
  * @span_s: duration of these minibatches, s
- * @settle_s: time from the change of mode until power had settled or was predicted, s
+ * @settle_s: time from the change of mode until power had settled or was predicted, s; if neither,
+ *	half of the time limit or, in a slow mode, 0
  * @dwell_s: total time in the mode, s
  * @settled: 1: power had settled; 0: its settled level was predicted, or power had not settled and
  *	is the mean since the middle of the time limit or, in a slow mode, since the change of mode

@@ -35,11 +35,12 @@
  *	@min_on_timeout is 1, after @max_s without a whole minibatch that of the change is used
  *	(measure/partial.h)
  * @before_ns: time of the change to the mode before, ns
- * @limit_w: power limit, W; a prediction far from it is accepted with a larger error;
- *	0: no limit
+ * @limit_w: power limit, W; a prediction far from it is accepted with a larger error, one near it
+ *	in a mode faster than @good_ms only with a smaller one; 0: no limit
  * @good_ms: modes that are faster than this, ms, and close to @limit_w need a smaller power error;
  *	0: no mode needs a smaller error
- * @decay: decay times of power that earlier changes of mode on this board have shown. If
+ * @decay: decay times of power that earlier changes of mode on this board have shown; the
+ *	measurement adds its own. If
  *	these decay times predict the settled power before power has settled, the prediction is
  *	used. NULL: no predictions
  * @cancel: set by another thread to cancel the measurement; NULL: never

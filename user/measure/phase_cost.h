@@ -14,7 +14,7 @@
  * @w: the session
  * @since_ns: time of the change of mode, ns. A step that ends after this time is counted
  * @from_ns: time from which on power has settled, ns. Time and power are those of the steps that
- *	begin after this time
+ *	begin at or after this time
  * @c: receives the costs
  *
  * Return: 0; -EAGAIN: there are too few waits; -ENOMEM.

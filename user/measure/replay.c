@@ -13,7 +13,7 @@
 #include "measure/unit_record.h"
 #include "util/error.h"
 
-/* Time for which the join holds records back, ms: the same as when the trace was recorded. */
+/* Maximum time for which the join waits for samples or waits, ms: as when the trace was made. */
 #define HOLD_MS	1000
 
 static void set_mark_name(struct jetwatt_probe_state *st, const char *nr, const char *name)

@@ -17,8 +17,8 @@
 #include "util/error.h"
 
 /*
- * Time for which the join holds records back, ms: longer than this process may be delayed on a busy
- * board.
+ * Maximum time for which the join waits for samples or waits that do not arrive, ms: longer than
+ * this process may be delayed on a busy board.
  */
 #define HOLD_MS		1000
 /* A rail of the total that was not read for this time, in ns, has failed. */
@@ -217,8 +217,8 @@ static int set_rate(struct jetwatt_session *w, unsigned int rate_hz)
 }
 
 /*
- * Subscribe and wait for the first batch. The module reads the chips' configuration when the
- * sampler starts, so the module's description of the rails may be outdated before the first batch.
+ * Subscribe and wait for the first batch, at most 5 s. The module reads the chips' configuration
+ * when the sampler starts, so its description of the rails may be outdated before the first batch.
  */
 static int begin_stream(struct jetwatt_session *w)
 {

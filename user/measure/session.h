@@ -19,7 +19,7 @@
  * @join: orders samples and waits by time
  * @child: the command that was started
  * @cgroup: cgroup of the job, if the job has a cgroup of its own
- * @pid: the job's process; 0: only a cgroup is known
+ * @pid: the job's process; 0: only a cgroup is known, or there is no job
  * @epoll: descriptor of the event loop
  * @signals: signalfd of the blocked signals
  * @pidfd: descriptor of the job's process
@@ -57,15 +57,16 @@
  * @interrupted: number of the signal that requested the end; unlike @stop, not reset when
  *	the signal is passed on to the command
  * @ended: 1: the job has ended, at @ended_ns
- * @out_of_memory: 1: a sample or wait could not be stored
+ * @out_of_memory: 1: memory for samples, waits, marks or what is computed from them was short
  * @failed: 1: the session cannot continue: see jetwatt_session_error()
  * @silent: 1: no samples have arrived for too long
  * @failed_rail: index of a rail of the total power that has failed; -1: no rail has failed
- * @begun_ns: time at which the job was started, or at which the probe was attached to it, ns
+ * @begun_ns: time at which the job was started or, of a job that ran already, at which its
+ *	measurement began, ns
  * @ended_ns: end of the job
  * @on_power: called for every sample in order; may be NULL
  * @arg: passed to @on_power
- * @recorder: trace that records samples and waits as they arrive; may be NULL
+ * @recorder: trace that records samples, waits and readings as they arrive; may be NULL
  * @missed: in a replayed session: number of sampler ticks that were skipped
  * @waits_lost: in a replayed session: number of waits that were lost
  * @trace_state: in a replayed session: state of the probe as the trace tells it
@@ -184,14 +185,14 @@ void jetwatt_session_finish(struct jetwatt_session *w);
 /* Discard the power samples before @before_ns, except the last of these samples. */
 void jetwatt_session_discard(struct jetwatt_session *w, uint64_t before_ns);
 
-/* Return: number of missing waits: those that the probe lost, and those that arrived too late
- * for the join. */
+/* Return: number of waits that the probe lost, plus the records (waits, or power samples) that the
+ * join discarded because they arrived too late or memory was short. */
 uint64_t jetwatt_session_waits_lost(const struct jetwatt_session *w);
 
 /* Read the state of the probe, which tells how the waits were detected. */
 void jetwatt_session_probe_state(const struct jetwatt_session *w, struct jetwatt_probe_state *st);
 
-/* Return: number of minibatches found in all waits of the session so far. */
+/* Return: number of training minibatches found in the waits that the session has stored. */
 size_t jetwatt_session_minibatches(const struct jetwatt_session *w);
 
 /* Return: total power of a sample, W. */
@@ -204,11 +205,12 @@ const char *jetwatt_session_scope(const struct jetwatt_session *w, char *buf, si
  * exit code. */
 int jetwatt_session_error(const struct jetwatt_session *w);
 
-/* Return: number of ticks that the module's sampler has skipped since @missed0 was read; of a
- * replayed session, in the recorded run. */
+/* Return: number of ticks that the module's sampler has skipped since @missed0 was read, 0 if it
+ * cannot be read; of a replayed session, in the recorded run. */
 uint64_t jetwatt_session_missed(struct jetwatt_session *w);
 
-/* Restore the sampling rate, close the session and free its memory. */
+/* Restore the sampling rate, unless another program has changed it since; close the session and
+ * free its memory. */
 void jetwatt_session_close(struct jetwatt_session *w);
 
 #endif

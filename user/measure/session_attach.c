@@ -110,7 +110,7 @@ static int open_probe(struct jetwatt_session *w, uint32_t backends)
 	return jetwatt_session_add(w, jetwatt_probe_fd(w->probe)) ? JETWATT_EXIT_FAILED : 0;
 }
 
-/* Wait for the first power sample, which must be taken before a command's first instruction. */
+/* Wait for the first power sample, at most 5 s: it must precede a command's first instruction. */
 static int wait_first_sample(struct jetwatt_session *w)
 {
 	for (int i = 0; i < JETWATT_SESSION_FIRST_POLLS && !w->nr_power && !w->failed && !w->stop; i++) {

@@ -58,9 +58,9 @@ struct jetwatt_summary_phase {
  * @error: errors of the energy of single minibatches of phase 1, with warm-up
  * @requested_hz: lowest sampling rate requested for a rail of the total, Hz
  * @read_hz: lowest rate at which a rail of the total was read, Hz
- * @fresh_hz: lowest rate at which the sensor of a rail of the total produced new values, Hz
+ * @fresh_hz: lowest rate at which reads of a rail of the total returned new values, Hz
  * @missed: number of ticks that the sampler has skipped
- * @waits_lost: number of waits that were lost or arrived too late
+ * @waits_lost: as jetwatt_session_waits_lost()
  */
 struct jetwatt_summary {
 	const struct jetwatt_run_energy *run;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Telemetry of a run: mean, maximum and increase of each telemetry slot, for runs of any length.
+ * Telemetry of a run: mean, maximum and increase of each telemetry slot (a value such as the GPU
+ * load or one zone's temperature), for runs of any length.
  */
 #ifndef JETWATT_MEASURE_TELEMETRY_H
 #define JETWATT_MEASURE_TELEMETRY_H

@@ -21,7 +21,7 @@
  * @fd: the descriptor, if @kind is JETWATT_UNIT_FD
  * @line, @line_len: the start of the next line from @fd, until its newline arrives
  * @last: the count in the last complete line; @lines: 1: @last is valid; 0: no line is complete
- *	yet; -EINVAL: the last complete line was not a number
+ *	yet; -EINVAL: the last complete line was not a number, or too long
  */
 struct jetwatt_unit_source {
 	char text[JETWATT_HTTP_URL_LEN];
@@ -62,7 +62,7 @@ struct jetwatt_units {
  * @source: index of the source
  * @begin_ns, @end_ns: time before and after reading; the counters had these values at some time
  *	between the two
- * @err: 0; a negative errno: the source could not be read, and no counter has a value
+ * @err: 0; a negative errno: the source could not be read or parsed, and no counter has a value
  * @why: the reason, if @err is not 0
  * @value: count of each counter of the source; NAN: the source does not have this counter, or its
  *	value is not a finite number

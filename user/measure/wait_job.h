@@ -10,14 +10,14 @@
 /**
  * jetwatt_wait_job() - run the session until the job ends or a signal arrives
  * @w: the session
- * @for_s: maximum duration, s; 0: no limit
+ * @for_s: maximum duration, s; the job is not ended then; 0: no limit
  * @each: called several times per second; may be NULL
  * @arg: passed to @each
  *
  * For a job that was running already, SIGINT, SIGQUIT, SIGTERM and SIGHUP end the session. If the
- * session has started the job's command, SIGINT, SIGQUIT, SIGTERM and SIGHUP are passed on to the
- * command, and the session continues until the command ends. If measuring fails, the command is not
- * ended, and runs to its end.
+ * session has started the job's command, these signals are passed on to the command, unless the
+ * terminal has sent them to both, and the session continues until the command ends. If measuring
+ * fails, the command is not ended, and runs to its end.
  *
  * Return: 0; or the exit code, after printing an error.
  */
