@@ -9,8 +9,8 @@
 #define PRIOR_WINDOWS	8
 /* If the weights of the windows add up to more than this number, all of them are halved. */
 #define WINDOWS_MAX	600
-/* A deviation beyond this multiple of the swing is a change of the job or of the clocks, and starts
- * a new mean. */
+/* A deviation beyond this multiple of the swing counts as a change of the job or of the clocks, and
+ * starts a new mean. */
 #define JUMP	6
 
 double jetwattd_swing(struct jetwattd_swing *s, double w, uint64_t now, uint64_t from,

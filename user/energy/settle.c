@@ -5,9 +5,9 @@
  * Power varies more within a minibatch than it drifts while it settles. Therefore the code computes
  * the mean power in overlapping windows of whole minibatches, and fits a constant plus a decaying
  * exponential to these means, for several decay times. Power has settled when the rest of the
- * exponential is below TOLERANCE, as a fraction of power. With few windows, the fitted constant has
- * a large error. While this error is too large, the result is "not settled", even if the signal
- * looks constant.
+ * exponential is below TOLERANCE, as a fraction of power, and no trend is left. With few windows,
+ * the fitted constant has a large error. While this error is too large, the result is "not settled",
+ * even if the signal looks constant.
  */
 #include "energy/settle.h"
 

@@ -33,8 +33,8 @@ struct jetwatt_board_roots_in {
 };
 
 /*
- * Return the root directories of the board in @dir, as doctor --replay writes them. NULL: @dir is
- * NULL or empty, so the board is this machine.
+ * Return the root directories of the board in @dir, as doctor --replay --into writes them. NULL:
+ * @dir is NULL or empty, so the board is this machine.
  */
 const struct jetwatt_board_roots *jetwatt_board_roots_in(const char *dir,
 						      struct jetwatt_board_roots_in *at);

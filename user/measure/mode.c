@@ -30,7 +30,7 @@
 #define BATCHES_DROPPED	2
 #define LONG_NS		300000000ull
 #define BLOCK_NS	50e6	/* minimum duration of a block of minibatches, ns */
-#define BLOCKS_MIN	6	/* minimum number of blocks from which an error is computed */
+#define BLOCKS_MIN	6	/* minimum number of blocks whose scatter gives a usable error */
 #define POLL_MS		50	/* interval of reading samples */
 /* minimum relative error of power in a slow mode; of time, with fewer than SLOW_BATCHES_MIN
  * minibatches */
@@ -176,7 +176,7 @@ static int drop_count(const struct jetwatt_measure_limits *limits)
 }
 
 /* Compute the mean time and power of the @n minibatches. Return: 1 if the number and the
- * duration of the minibatches suffice; 0 if more minibatches are needed. */
+ * duration of the minibatches, and the number of blocks, suffice; 0 if more are needed. */
 static int compute_mean(struct mode_work *k, size_t n, const struct jetwatt_measure_limits *limits,
 			struct jetwatt_measure *m)
 {

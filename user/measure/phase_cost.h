@@ -17,7 +17,7 @@
  *	begin at or after this time
  * @c: receives the costs
  *
- * Return: 0; -EAGAIN: there are too few waits; -ENOMEM.
+ * Return: 0; -EAGAIN: there are too few waits, or no step ends after @since_ns; -ENOMEM.
  */
 int jetwatt_phase_costs(const struct jetwatt_session *w, uint64_t since_ns, uint64_t from_ns,
 			struct jetwatt_step_costs *c);

@@ -131,7 +131,7 @@ int jetwatt_run_energy_end(struct jetwatt_run_energy *m, uint64_t end_ns)
 	struct jetwatt_session *w = m->session;
 
 	integrate_to(m, end_ns < w->power_ns ? end_ns : w->power_ns);
-	/* For waits after the last sample, store the final energy of the run. */
+	/* For waits and marks after the end of the run, store its final energy. */
 	while (!m->failed && m->waits < w->nr_sync)
 		m->failed = append_energy(m, &m->at_wait, &m->waits, &m->max) != 0;
 	while (!m->failed && m->marks < w->nr_mark)

@@ -96,8 +96,8 @@ static void make_plan(struct jetwatt_timeshare *s)
 	write_batch_size(s);
 }
 
-/* Update the statistics and the request rate: the rate counted recently, or, if one is configured, the
- * configured rate until enough requests have been counted. */
+/* Update the statistics and the request rate: the rate counted recently; the configured rate, if
+ * there is one, until enough requests have been counted, and always if requests are not counted. */
 static void update_statistics(struct jetwatt_timeshare *s, struct jetwatt_interleave_window *w)
 {
 	if (!s->counted)
@@ -119,8 +119,8 @@ void jetwatt_timeshare_forget(struct jetwatt_timeshare *s)
 	s->planned = s->beyond = 0;
 }
 
-/* Adapt the mode to the counted request rate, once enough requests have been counted. The durations
- * of time slices in the mode before do not hold in the new one, or if a switch has failed. */
+/* Adapt the mode to the counted request rate, once enough requests have been counted. After a
+ * switch of mode, also a failed one, the durations of the time slices before it no longer hold. */
 static void adapt_mode(struct jetwatt_timeshare *s)
 {
 	int moved;
