@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The text of the last error of a connection: what happened, why, and what to do.
+ * The text of the last error of a connection: what happened, why, and for some errors what to do.
  */
 #include "lib/lib.h"
 

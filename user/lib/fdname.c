@@ -20,13 +20,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* how long a result in the cache is valid, and interval between attempts to connect to
+/* how long a result in the cache is valid, and minimum interval between attempts to connect to
  * jetwatt-files, ns */
 #define FRESH_NS	1000000000ull
 /* Timeout of a request to jetwatt-files; the reply usually takes microseconds. */
 #define HELPER_TIMEOUT_US	100000
-/* Query jetwatt-files for the descriptor numbers below SEARCH_FDS one by one, until GONE_IN_A_ROW
- * successive numbers are not open. */
+/* Query jetwatt-files for the descriptor numbers below SEARCH_FDS one by one, until the caller's
+ * array is full or GONE_IN_A_ROW successive numbers are not open or could not be classified. */
 #define SEARCH_FDS		4096
 #define GONE_IN_A_ROW		64
 

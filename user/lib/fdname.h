@@ -84,8 +84,8 @@ int jetwatt_fdname_lookup(struct jetwatt_fdname *c, uint32_t tgid, int fd, uint6
  * @ctl_fd: for a poll: the descriptor whose ioctl armed @fd; -1: @fd is a driver event
  * @now_ns: see jetwatt_fdname_lookup()
  *
- * Return: 1: the record is a wait for the GPU, or the file cannot be determined any more; 0: the
- * record is not a wait for the GPU.
+ * Return: 1: the record is a wait for the GPU, or the file cannot be determined; 0: the record is
+ * not a wait for the GPU.
  */
 int jetwatt_fdname_genuine(struct jetwatt_fdname *c, uint32_t tgid, int syncpt, int fd,
 			   int ctl_fd, uint64_t now_ns);

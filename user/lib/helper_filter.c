@@ -4,8 +4,8 @@
 
 /*
  * After each wait of another thread of the process (an own wait), the filter drops this many waits
- * of the helper. Further own waits add up to DROPS_MAX drops at most, because a program may wait
- * while it compiles, and never again.
+ * of the helper. Own waits add to the waits to drop until these are DROPS_MAX, because a program
+ * may wait while it compiles, and never again.
  */
 #define HELPER_RATIO	64
 #define DROPS_MAX	1024
@@ -56,8 +56,8 @@ static void end_hold(struct jetwatt_helper_filter *o, uint32_t tgid, jetwatt_syn
 	o->nr_held = left;
 }
 
-/* Report the waits of a process that are held back, and from now on report all waits of its
- * helper without delay. */
+/* Report the waits of a process that are held back, and hold back no wait of its helper from now
+ * on. */
 static void release_process(struct jetwatt_helper_filter *o, uint32_t tgid, jetwatt_sync_fn fn, void *arg)
 {
 	o->process[process_slot(o, tgid)].known = 1;

@@ -7,7 +7,7 @@
  * work. Therefore the helper's waits are reported only for a process whose other threads hardly
  * ever wait. Whether other threads wait is unknown at first, so the helper's waits are held back.
  * If another thread of the process waits within JETWATT_HELPER_FILTER_HOLD_NS, the helper's waits
- * are dropped; else they are reported with their original times.
+ * are dropped; else, or if the space for them is full, they are reported with their original times.
  */
 #ifndef JETWATT_LIB_HELPER_FILTER_H
 #define JETWATT_LIB_HELPER_FILTER_H
@@ -50,7 +50,7 @@ struct jetwatt_helper_filter {
  * jetwatt_helper_filter_add() - report a wait, hold it back, or drop it
  * @o: the filter
  * @s: the wait
- * @fn: called for each wait to report: the wait @s, or waits that were held back if there is
+ * @fn: called for each wait to report: the wait @s, and waits that were held back if there is
  *	no more space for them
  * @arg: passed to @fn
  */
@@ -58,7 +58,7 @@ void jetwatt_helper_filter_add(struct jetwatt_helper_filter *o, const struct jet
 		     void *arg);
 
 /**
- * jetwatt_helper_filter_release() - report the waits that have been held back long enough
+ * jetwatt_helper_filter_release() - report the held waits of each process whose hold time is over
  * @o: the filter
  * @now_ns: present time; all waits that ended JETWATT_HELPER_FILTER_HOLD_NS before @now_ns
  *	must have been added.

@@ -5,11 +5,11 @@
  * Samples are in order. Waits for the GPU are ordered by their end, and come from several CPUs.
  * Waits may be out of order by the time that a CPU needs from reading the clock to completing the
  * record (at most DISORDER_NS). No stream announces how far it is complete, so the join estimates
- * it: for samples, up to the last sample; for waits, up to the last wait minus DISORDER_NS; for a
- * stream that is silent, up to the latest time of both streams minus the hold time. Of the times up
- * to which the two streams are estimated to be complete, the join takes the earlier one and
- * delivers records up to it. The join uses only the times of records, so the same input gives the
- * same output.
+ * it: for samples, up to the last sample; for waits, up to the last wait minus DISORDER_NS, or
+ * minus the hold time if that is shorter; for a stream that is silent, up to the latest time of
+ * both streams minus the hold time. Of the times up to which the two streams are estimated to be
+ * complete, the join takes the earlier one and delivers records up to it. The join uses only the
+ * times of records, so the same input gives the same output.
  */
 #include "lib/join.h"
 
@@ -114,7 +114,7 @@ static int queue_resize(struct queue *q, size_t max)
 	return 0;
 }
 
-/* Shrink the queue when it is less than an eighth full. */
+/* Halve the queue when it is less than an eighth full, but keep at least QUEUE_MIN slots. */
 static void queue_shrink(struct queue *q)
 {
 	if (q->max > QUEUE_MIN && q->nr < q->max / 8)
@@ -201,7 +201,7 @@ static void join_deliver(struct jetwatt_join *j, uint64_t mark)
 	}
 }
 
-/* Deliver the records up to the time to which both streams are complete. */
+/* Deliver the records up to the time to which both streams are estimated to be complete. */
 static void join_advance(struct jetwatt_join *j)
 {
 	uint64_t latest, silent, power, sync;
@@ -218,7 +218,7 @@ static void join_advance(struct jetwatt_join *j)
 }
 
 /* Add a record. Discard and count the new record if a record with a later time has been
- * delivered already. */
+ * delivered already, or if memory is exhausted. */
 static void join_add(struct jetwatt_join *j, struct queue *q, const void *entry, uint64_t time_ns)
 {
 	if (time_ns < j->delivered_ns) {

@@ -30,9 +30,9 @@
  * @group: id of the multicast group of events; 0: the module has no such group
  * @epfd: epoll descriptor that watches @stream, and also @events once @joined is 1
  * @buf: receive buffer for one message, JETWATT_MESSAGE_MAX bytes
- * @subscribed: 1: @stream has subscribed
- * @joined: 1: the socket @events is a member of the multicast group
- * @next_seq: expected sequence number of the next batch; 0: no batch so far
+ * @subscribed: 1: @stream has subscribed, or is subscribing
+ * @joined: 1: jetwatt_events() has been called, so that @epfd watches @events
+ * @next_seq: expected sequence number of the next batch; 0: no batch since the subscription
  * @samples: callback for batches, with @samples_arg
  * @event: callback for events, with @event_arg
  * @parse: scratch memory for parsing a batch
@@ -72,7 +72,7 @@ int jetwatt_open_watch(struct jetwatt *jw, struct nl_sock *sk);
  * default. Return: 0; or a negative errno.
  */
 int jetwatt_socket_new(struct nl_sock **sk, int rcvbuf, int nonblock);
-/* Receive one datagram. Return: length of the datagram in bytes, or a negative errno. */
+/* Receive one datagram. Return: its length in bytes; 0: not from the kernel; a negative errno. */
 ssize_t jetwatt_socket_recv(struct jetwatt *jw, struct nl_sock *sk, int flags);
 /* Type of a function that handles the attributes of one message. Return: 0 or positive; or a
  * negative errno. */

@@ -100,14 +100,14 @@ int jetwatt_library_line(const char *line, struct jetwatt_library *lib);
  * @lib: receives the libraries
  * @max: number of entries of @lib
  *
- * Return: number of libraries; or a negative errno if the process has ended, or the caller may not
- * read its maps.
+ * Return: number of libraries; or a negative errno, for instance if the process has ended, or the
+ * caller may not read its maps.
  */
 int jetwatt_library_of(pid_t pid, struct jetwatt_library *lib, int max);
 
 /*
- * List the readable files libcuda.so.1 in the directories of LD_LIBRARY_PATH and in the usual
- * library directories. Return: number of paths, at most @max.
+ * List the readable files libcuda.so.1 in the directories of LD_LIBRARY_PATH with names of fewer
+ * than 200 bytes, and in the usual library directories. Return: number of paths, at most @max.
  */
 int jetwatt_library_system(char path[][256], int max);
 

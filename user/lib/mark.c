@@ -30,7 +30,7 @@ static pid_t on_behalf_of;		/* process to which marks are attributed; 0: this on
 static unsigned int lost;	/* number of marks lost since the last mark that was sent */
 
 /* Return the descriptor of JETWATT_MARK_FD; -1: the variable is not set or invalid, so this program
- * is not measured. */
+ * is not measured. The first call sets offset_ns. */
 static int mark_fd(void)
 {
 	static int fd = -2;

@@ -21,7 +21,7 @@
 /* Poll the backends again after this time, ns: twice the time for which sync.bpf.c does not wake
  * the reader. */
 #define POLL_AGAIN_NS	20000000
-/* Interval at which backends search for libraries that the job has loaded. */
+/* Interval at which backends search for libraries and, less often, driver events of the job, ns. */
 #define SEARCH_NS		200000000
 /* Minimum delay of the poll timer, ns. */
 #define POLL_MIN_NS		1000000
@@ -41,7 +41,7 @@ static const struct jetwatt_backend_ops *const backends[] = {
  * @fn: callback of the caller, with @arg
  * @handled: number of waits reported during the present call of jetwatt_probe_dispatch() or
  *	jetwatt_probe_flush()
- * @own: filter that holds back the waits of libcuda's helper thread
+ * @own: filter that holds back or drops the waits of libcuda's helper thread
  * @st: state for jetwatt_probe_state()
  */
 struct jetwatt_probe {
@@ -54,7 +54,7 @@ struct jetwatt_probe {
 	struct jetwatt_probe_state st;
 };
 
-/* Text of the thread's last failed jetwatt_probe_open(). */
+/* Text for jetwatt_probe_error(): the thread's last error, of an open or of one backend. */
 static _Thread_local char error[256];
 
 const char *jetwatt_probe_error(void)

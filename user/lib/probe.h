@@ -18,7 +18,8 @@
  * @dispatch: pass the backend's new records to jetwatt_probe_deliver(). Return: 1 if further
  *	records may arrive without making the descriptor readable; 0 if further records make it
  *	readable; or a negative errno
- * @search: search for new processes and libraries; called five times per second; may be NULL
+ * @search: search for new processes and libraries; called at most five times per second; may be
+ *	NULL
  * @lost: return the number of records that the backend has lost so far
  * @waiting: jetwatt_probe_waiting(); NULL: not supported
  * @entries: jetwatt_probe_entries(); NULL: not supported
@@ -44,11 +45,12 @@ extern const struct jetwatt_backend_ops jetwatt_backend_bpf, jetwatt_backend_mod
 /* probe.c, for the backends */
 
 /*
- * Store why the backends @which are not available, as text in the manner of printf(). Return: @err.
+ * Store why the backends @which are not available, also for jetwatt_probe_error(); @why: format of
+ * printf(). Return: @err.
  */
 int jetwatt_probe_refuse(struct jetwatt_probe *p, uint32_t which, int err, const char *why, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Report a wait. */
+/* Pass a wait to the filter (helper_filter.h), which reports it, holds it back, or drops it. */
 void jetwatt_probe_deliver(struct jetwatt_probe *p, const struct jetwatt_sync *s);
 /* Return the state that jetwatt_probe_state() copies; backends update it. */
 struct jetwatt_probe_state *jetwatt_probe_of(struct jetwatt_probe *p);

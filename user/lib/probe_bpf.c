@@ -33,7 +33,7 @@
 
 /**
  * struct probe_bpf - state of the BPF backend
- * @bpf: the loaded program; @ring: reader of the program's ring; @uprobes: NULL: none attached
+ * @bpf: the loaded program; @ring: reader of the program's ring; @uprobes: NULL: not in use
  * @names: cache of the kinds of files to which descriptors refer
  * @lost: number of lost records reported so far; @searches: number of searches so far
  * @cgroup_path: cgroup to watch; NULL: none; @syscalls: 1: system calls are traced
@@ -225,7 +225,7 @@ static int follow_existing(struct sync *bpf, uint32_t tgid)
 	return nr < 0 ? nr : 0;
 }
 
-/* Add the open driver events of a process that called libcuda; the BPF program adds later ones. */
+/* Add open driver events of a process that a uprobe saw call libcuda; sync.bpf.c adds later ones. */
 static void find_events(struct probe_bpf *b, uint32_t tgid)
 {
 	int armed = bpf_map__fd(b->bpf->maps.armed_fds), armers = bpf_map__fd(b->bpf->maps.armers);

@@ -13,7 +13,7 @@
 #include "lib/library.h"
 #include "sync.skel.h"
 
-#define CALLBACKS_MAX	64	/* functions to attach to; a program has a few */
+#define CALLBACKS_MAX	64	/* maximum number of functions; a program has a few */
 
 /**
  * struct jetwatt_callbacks - the attached uprobes

@@ -24,7 +24,7 @@
  * @names: cache of the kinds of files to which descriptors refer
  * @left_out: number of processes that did not fit into the request, so that their waits are not
  *	seen; each counts as one lost wait, as in the module when its table is full
- * @lost: number of waits that the module has lost so far, plus @left_out
+ * @lost: number of waits that the module has lost by its last message, plus @left_out
  * @reported_lost: part of @lost that was reported to the caller
  */
 struct module {

@@ -27,7 +27,7 @@
 #define FILES_MAX	64	/* libraries to attach to */
 #define LINKS_MAX	(FILES_MAX * 2 * JETWATT_LIBRARY_CALLS_MAX)
 #define SEARCHES_MAX	64	/* maximum number of processes searched for libcuda in one search */
-#define KNOWN_MAX	1024	/* number of slots for processes whose libcuda has uprobes */
+#define KNOWN_MAX	1024	/* slots for processes where attaching to libcuda was tried */
 /* number of searches after which all processes are examined again */
 #define RECHECK_SEARCHES	32
 /*
@@ -48,10 +48,11 @@
  * @bpf: the loaded BPF program
  * @file: library files to which uprobes were attached, or could not be attached
  * @link: links of libbpf, one per uprobe
- * @place: entry points to which a uprobe is attached
+ * @place: entry points to which a uprobe was attached, or could not be attached
  * @quiet: number of searches in which a process had not waited in libcuda, or DECIDED, and whether
  *	it had called libcuda; indexed by tgid modulo KNOWN_MAX
- * @known: ids of processes whose libcuda has uprobes, indexed by tgid modulo KNOWN_MAX
+ * @known: ids of processes whose libcuda has uprobes, or cannot get any; indexed by tgid modulo
+ *	KNOWN_MAX
  * @only: if the BPF map followed is not used, id of the process to search; 0: search those of
  *	@procs
  * @next: key in the BPF map followed at which the next search continues

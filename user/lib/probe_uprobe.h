@@ -23,9 +23,9 @@ int jetwatt_uprobes_possible(void);
 int jetwatt_uprobes_new(struct jetwatt_uprobes **u, struct jetwatt_probe *p, struct sync *bpf,
 			const struct jetwatt_probe_opts *o);
 
-/* Search the watched processes for CUDA libraries that were loaded since the last search, and
- * attach uprobes to them. If all processes are watched, or those of a cgroup given by its id, none
- * is searched. */
+/* Search watched processes for CUDA libraries that were loaded since the last search, and attach
+ * uprobes to them. If all processes are watched, or those of a cgroup given by its id, none is
+ * searched. Also attach uprobes to the functions that probe_callback.h describes. */
 void jetwatt_uprobes_search(struct jetwatt_uprobes *u);
 
 /* See jetwatt_probe_entries(). */

@@ -13,7 +13,7 @@
  * contain, or if this cannot be determined; else 0. */
 int jetwatt_process_initial_pids(void);
 
-/* Return: 1 if the offset of CLOCK_MONOTONIC in this time namespace is 0, else 0. */
+/* Return: 1 if the offset of CLOCK_MONOTONIC in this time namespace is 0 or unknown, else 0. */
 int jetwatt_process_initial_time(void);
 
 /**
@@ -23,7 +23,7 @@ int jetwatt_process_initial_time(void);
  * @level: set to the depth of the cgroup below the root; 0 if this process is in another cgroup
  *	namespace than the initial one, because the depth cannot be determined there
  *
- * Return: 0; -ENOENT; -EINVAL if the directory is not in a v2 hierarchy; or another negative errno.
+ * Return: 0; -ENOENT; -EINVAL if @path is no directory of a v2 hierarchy; another negative errno.
  */
 int jetwatt_process_cgroup(const char *path, uint64_t *id, uint32_t *level);
 
@@ -42,8 +42,8 @@ int jetwatt_process_cgroup_tree(const char *path, uint32_t **tgids);
  * @tgid: process id
  * @tgids: set to an array of process ids; the caller frees it
  *
- * Return: number of processes, without zombies; -ESRCH: no such process; -ENOMEM; or the error of
- * opening /proc.
+ * Return: number of processes, without zombies; -ESRCH: no such process, or a zombie; -ENOMEM; or
+ * the error of opening /proc.
  */
 int jetwatt_process_tree(uint32_t tgid, uint32_t **tgids);
 

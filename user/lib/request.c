@@ -98,7 +98,8 @@ static int handle_message(struct jetwatt *jw, const struct nlmsghdr *nlh, uint32
  * @sk: the socket
  * @msg: the request; it is freed
  * @what: name of the operation, for error messages
- * @fn: called for each reply; after @fn has returned an error, the remaining replies are discarded
+ * @fn: called for each reply; NULL: discard replies. After @fn has returned an error, the remaining
+ *	replies are discarded
  * @arg: passed to @fn
  *
  * Context: blocks, at most TIMEOUT_MS.

@@ -136,7 +136,8 @@ int jetwatt_box_samples(struct jetwatt *jw, jetwatt_samples_fn fn, void *arg)
 	return err ? err : s.samples;
 }
 
-/* With @next_seq = @seq, the gap of the first batch counts the samples that the ring has lost. */
+/* With @next_seq = @seq (not 0), the gap of the first batch counts the samples that the ring has
+ * lost. */
 int jetwatt_samples_since(struct jetwatt *jw, uint64_t seq, jetwatt_samples_fn fn, void *arg)
 {
 	struct dump s = { .fn = fn, .arg = arg, .next_seq = seq };

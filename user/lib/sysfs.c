@@ -18,7 +18,7 @@
 
 #define DEVICES_MAX	64	/* maximum number of hwmon devices that are examined */
 #define PATH_LEN	192
-/* Number of readings between two searches for devices. */
+/* Number of readings between two searches for devices, unless a file cannot be read. */
 #define SEARCH_READINGS	30
 
 /**

@@ -14,7 +14,8 @@
 #define JETWATT_TRACE_VERSION	1
 #define JETWATT_TRACE_HEADER	32	/* length of a block's header, bytes */
 /*
- * A block is written when it has JETWATT_TRACE_FULL bytes or is JETWATT_TRACE_AGE_NS old.
+ * A block is written when a batch or a wait fills it to JETWATT_TRACE_FULL bytes, when
+ * jetwatt_trace_flush() finds it JETWATT_TRACE_AGE_NS old, and at the start and end of the trace.
  * Therefore a reader that follows a growing trace is about one second behind, and a crash of the
  * writer loses about one second.
  */
@@ -80,7 +81,7 @@ struct jetwatt_trace_block {
 
 /* Encode a header to JETWATT_TRACE_HEADER bytes. */
 void jetwatt_trace_block_put(uint8_t *buf, const struct jetwatt_trace_block *b);
-/* Decode a header. Return: 0; -EBADMSG: the bytes are not a header. */
+/* Decode a header. Return: 0; -EBADMSG: the bytes are no valid header. */
 int jetwatt_trace_block_get(const uint8_t *buf, struct jetwatt_trace_block *b);
 
 /* A growing buffer. @failed: 1 if memory could not be allocated; later bytes are ignored. */
@@ -106,8 +107,9 @@ void jetwatt_trace_put_record(struct jetwatt_trace_buf *b, enum jetwatt_trace_ta
 void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, const uint64_t *t,
 			     uint32_t n);
 /*
- * Append the @n values of a series: which samples have a value, then the first value and the
- * differences divided by their greatest common divisor, which is usually the LSB of the chip.
+ * Append the @n values of a series: which samples have a value, the greatest common divisor of the
+ * differences (usually the LSB of the chip), the first value, and the differences divided by the
+ * divisor. Of equal values, only the first is appended.
  */
 void jetwatt_trace_put_column(struct jetwatt_trace_buf *b, const int32_t *v, uint32_t n);
 

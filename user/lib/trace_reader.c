@@ -48,8 +48,8 @@ void jetwatt_trace_reader_free(struct jetwatt_trace_reader *r)
 }
 
 /*
- * Discard the bytes that were processed, except those that checksums need, but only if more bytes
- * are discarded than have to be moved.
+ * Discard the bytes that were processed, except those that checksums need, but only if space is
+ * short and more bytes are discarded than have to be moved.
  */
 static void discard_processed(struct jetwatt_trace_reader *r)
 {

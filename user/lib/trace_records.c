@@ -239,7 +239,7 @@ static void decode_end(struct jetwatt_trace_reader *r, struct jetwatt_trace_view
 		r->calls.end(&e, r->arg);
 }
 
-/* Skip kinds and channels of telemetry that this version does not know. */
+/* Skip kinds and channels of telemetry that this version does not know or read from sysfs. */
 static void decode_reading(struct jetwatt_trace_reader *r, struct jetwatt_trace_view *v,
 			   uint64_t base_ns)
 {

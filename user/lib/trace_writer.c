@@ -2,8 +2,8 @@
 /*
  * Writes a trace: collects records in a block and writes complete blocks.
  *
- * The writer needs memory for one block and the description, however long the run is. A failed
- * write is not retried: with a full disk, a later part of the trace would have gaps.
+ * The writer needs memory for one block and the description, however long the run is. After a
+ * failed write, nothing more is written: with a full disk, the trace would have gaps.
  */
 #include "lib/trace_writer.h"
 

@@ -29,18 +29,18 @@ struct jetwatt_trace_kept {
  * @scratch: the record that is being encoded
  * @time_ns: time, ns, relative to which the times in the block are stored
  * @opened_ns: time at which the present block was begun, ns
- * @head_ns: time at which the description of the run was last written, ns; 0: never
- * @clocks_ns: time at which a record of the clocks was last written, ns; 0: never
+ * @head_ns: time at which the description of the run was last added to a block, ns; 0: never
+ * @clocks_ns: time at which a record of the clocks was last added to a block, ns; 0: never
  * @number: sequence number of the present block
  * @flags: flags of the present block
  * @series: list of the series in the last batch of the present block
  * @nr_series: number of entries of @series
  * @last: last wait of the present block; the next wait is encoded relative to it
- * @waits: number of waits written
+ * @waits: number of waits added to blocks
  * @lost: number of lost waits, as last reported by the caller
  * @written: number of bytes written
  * @readings: number of values in the last reading of sysfs
- * @end_of_last: file offset behind the last complete block; -1: not a file
+ * @end_of_last: file offset behind the last complete block; -1: unknown, or not a file
  * @kept: records that describe the run
  * @nr_kept: number of entries of @kept
  */
