@@ -30,7 +30,8 @@ typedef int (*jetwatt_board_write_fn)(const char *path, const char *text, void *
  * struct jetwatt_board_roots - directories and helpers; NULL: the default
  * @sys: root of sysfs, "/sys"
  * @proc: root of procfs, "/proc"
- * @state: directory of the saved states and the leases, "/var/lib/jetwatt"
+ * @state: directory of the saved states, the leases and the record of cgroups with an open freezer,
+ *	"/var/lib/jetwatt"
  * @etc: directory of nvpmodel.conf and nv_tegra_release, "/etc"
  * @write: callback that writes the files of knobs and sensors in place of open(2) and write(2);
  *	used by tests, for instance of a knob that refuses a value
@@ -152,8 +153,8 @@ int jetwatt_board_read(struct jetwatt_board *b, struct jetwatt_mode *mode);
  * A saved state of this boot is kept: it holds the values from before jetwatt first changed a knob.
  * A saved state of an earlier boot is replaced, because knobs do not survive a reboot.
  *
- * The lease ends with jetwatt_board_restore(), jetwatt_board_forget(), jetwatt_board_close() or the
- * end of the process.
+ * The lease ends with a successful jetwatt_board_restore(), with jetwatt_board_forget() or
+ * jetwatt_board_close(), or when the process ends.
  * Return: 0; -EBUSY: another process holds the lease; -EAGAIN: thermal throttling hides the value
  * of a clock; -EBADMSG: the existing saved state is damaged; -EPERM; other negative errno.
  */
@@ -162,15 +163,16 @@ int jetwatt_board_save(struct jetwatt_board *b, struct jetwatt_error_text *err);
 /**
  * jetwatt_board_apply() - save the knobs, write a mode in a safe order, and read it back
  *
- * If a knob refuses a value, or reads back another value, all knobs are rolled back to their values
- * before this call. The function takes the lease as jetwatt_board_save() does. After writing and
- * after rolling back, the function waits at most 0.4 s until the knobs read back as written.
+ * If the switch fails, all knobs are rolled back to their values before this call. The function
+ * takes the lease as jetwatt_board_save() does. After writing and after rolling back, the function
+ * waits at most 0.4 s until the knobs read back as written.
  *
  * Return: 0; -EINVAL: not a mode of this board; -EBUSY, -EAGAIN, -EBADMSG: as jetwatt_board_save();
  * -EPERM: as jetwatt_board_save(), or a knob may not be written, and all knobs are rolled back;
- * -EIO: a knob refused or read back another value, and all knobs are rolled back; -ENOTRECOVERABLE:
- * the roll-back failed too, and the saved state stays for a later jetwatt_board_restore(); -EPIPE:
- * no response from jetwatt-knobs; other negative errno.
+ * -EIO: a knob refused a value, read back another one or could not be read, or a clock is above its
+ * cap, and all knobs are rolled back; -ENOTRECOVERABLE: the roll-back failed too, and the saved
+ * state stays for a later jetwatt_board_restore(); -EPIPE: no response from jetwatt-knobs; other
+ * negative errno.
  */
 int jetwatt_board_apply(struct jetwatt_board *b, const struct jetwatt_mode *mode,
 			struct jetwatt_error_text *err);
@@ -254,8 +256,8 @@ int jetwatt_board_thaw_all(struct jetwatt_board *b);
  * thaws a freezer. */
 const char *jetwatt_board_frozen(const struct jetwatt_board *b, int i);
 
-/* Thaw the jobs of one cgroup. @keep: 1: keep the record of the cgroup on disk, because the
- * cgroup will be frozen again. Return: 0; negative errno. */
+/* Thaw the jobs of one cgroup. @keep: 1: keep the record of the cgroup on disk, because the cgroup
+ * may be frozen again. Return: 0, also if the thaw fails; negative errno: the record stays. */
 int jetwatt_board_thaw_cgroup(struct jetwatt_board *b, const char *cgroup, int keep);
 
 /* Check whether a saved state of this boot exists. Return: 1 if it exists or its file is damaged,
@@ -280,9 +282,9 @@ struct jetwatt_board_sensors {
  * jetwatt_board_sensors_set() - change the conversion settings
  *
  * The function writes attributes of the hwmon driver and of the I2C adapter. The previous settings
- * are written to @state/sensors first. jetwatt_board_sensors_reset() restores them. If this process
- * ends without calling jetwatt_board_sensors_reset(), a guardian process, which is forked here,
- * restores the settings.
+ * are written to @state/sensors first. jetwatt_board_sensors_reset() and jetwatt_board_close()
+ * restore them. If this process ends without calling either, a guardian process, which is forked
+ * here, restores the settings.
  *
  * Return: 0; -EBUSY: another process, or an earlier call of this function, has changed the sensors,
  * and they are not restored yet; -EOPNOTSUPP: the kernel lacks the attribute for a setting;
@@ -298,7 +300,7 @@ int jetwatt_board_sensors_set(struct jetwatt_board *b, const struct jetwatt_boar
 int jetwatt_board_sensors_reset(struct jetwatt_board *b, struct jetwatt_error_text *err);
 
 /* Restore the settings that an ended process and its guardian have left unrestored. Return: 0;
- * -ENOENT: nothing is saved in this boot; -EBUSY: the process that changed them still runs;
+ * -ENOENT: nothing is saved in this boot; -EBUSY: that process or its guardian still runs;
  * -EBADMSG: the saved settings are damaged; -EPERM; -EIO. */
 int jetwatt_board_sensors_restore(struct jetwatt_board *b, struct jetwatt_error_text *err);
 

@@ -137,8 +137,8 @@ static bool cores_lower(struct jetwatt_switch *p, enum jetwatt_knob k)
 	return true;
 }
 
-/* Take the CPUs of each lost policy offline, so that the kernel creates the policy when they come
- * online again. */
+/* Take the CPUs of each lost policy (jetwatt_cpu_policy_lost()) offline where possible, so that the
+ * kernel creates the policy when they come online again. */
 static void cores_renew_policies(struct jetwatt_switch *p)
 {
 	char path[PATH_LEN];

@@ -37,7 +37,7 @@ static void cpu_policy_members(struct jetwatt_board *b, int policy)
 }
 
 /**
- * jetwatt_cpu_policies() - find cpufreq policies that are not known yet
+ * jetwatt_cpu_policies() - find cpufreq policies that are not known yet, and the policy of each CPU
  *
  * A policy may appear when its first CPU comes online. Policies found by an earlier call keep their
  * index; those that this call finds follow, sorted by number.
@@ -113,8 +113,9 @@ static int cpu_common_levels(uint64_t *v, int n, const uint64_t *with, int m)
 	return kept;
 }
 
-/* Find the levels of the CPU clock: the clocks that sysfs lists for every policy, else those in the
- * table of boards, else a policy's lowest and highest clock. Return: 0; -ENODEV: not known. */
+/* Find the levels of the CPU clock: the clocks common to all policies with a list in sysfs, else
+ * those in the table of boards, else a policy's lowest and highest clock. Return: 0; -ENODEV: not
+ * known. */
 static int cpu_levels(struct jetwatt_board *b, enum jetwatt_knob k, struct jetwatt_error_text *err)
 {
 	uint64_t v[JETWATT_BOARD_FREQS_MAX], w[JETWATT_BOARD_FREQS_MAX], lo = 0, hi = 0;

@@ -141,7 +141,8 @@ static const struct jetwatt_node *rail_node(const struct jetwatt_board *b, const
 	return jetwatt_node_find(b->kind->rails, label);
 }
 
-/* Check whether a rail above @label in the Jetson module's power tree is measured too. */
+/* Check whether a rail above @label in the Jetson module's power tree is measured too. A rail that
+ * also feeds the carrier board does not count. */
 static bool has_measured_parent(const struct jetwatt_board *b, const struct jetwatt_rail *rails,
 				int n, const char *label)
 {

@@ -99,7 +99,7 @@ struct jetwatt_knob_cap {
  * @policy, @policies: numbers of the cpufreq policies found so far
  * @tegra: true: the device tree names a Tegra chip or a board of the table of boards
  * @device: name of the devfreq device of each knob that devfreq.c implements, "": none
- * @cap, @nr_caps: cap files of each knob; a switch writes all of them
+ * @cap, @nr_caps: cap files of each knob; a switch sets all of them
  * @emc_rate: true: the memory clock that bpmp reports obeys the caps, so it can be compared
  *	with them
  * @lack: why each knob is missing; an empty @what: the knob is not missing
@@ -185,7 +185,7 @@ void jetwatt_sysfs_settle_wait(void);
  * struct jetwatt_switch - a switch in progress
  * @b: the board
  * @target: state to reach
- * @now: state read at the start, updated with what was written
+ * @now: state read at the start, updated with the clocks that were written
  * @before: state to which the caller rolls back after a failure; gets the values of cpufreq
  *	policies that had none before their CPUs came online; may be NULL
  * @err: gets the text of the first error
@@ -222,15 +222,15 @@ struct jetwatt_preset_line;
 /**
  * struct jetwatt_knob_ops - operations of a knob; @bind and @loaded may be NULL
  * @lower_at, @raise_at: steps of a switch in which @lower and @raise are called
- * @discover: find the files; fill jetwatt_board::level, or jetwatt_board::lack if the board lacks
+ * @discover: find the files; fill jetwatt_board::level, and jetwatt_board::lack if the board lacks
  *	the knob. Return: 0; negative errno if the board cannot be opened without the knob
  * @read: read the files into a state. Return: 0; negative errno
  * @want: convert the value @v of the knob in a mode to the wanted state; the value 0 of an
  *	optional knob leaves it unset.
  *	Return: 0; -EINVAL if the value is not possible on this board
  * @current: convert a state to the value of the knob in a mode. Return: the value
- * @lower, @raise: write the values that fall, or rise, in this switch. Return: false if the switch
- *	has to stop
+ * @lower, @raise: @lower writes the values that fall in this switch, or cannot be written later;
+ *	@raise writes the rest. Return: false if the switch has to stop
  * @same: compare the knob in the state @now with the state @want. Return: 0; -ESTALE: @err
  *	names the difference
  * @bind: check that the clock that the knob caps obeys its cap. Return: 0; -ESTALE: it is higher
@@ -290,7 +290,7 @@ bool jetwatt_switch_range(struct jetwatt_switch *p, const char *min_path, const 
 /* check.c: @knob: name of the knob for the message. Return: 0; -ESTALE, with the message in @err.
  * jetwatt_check_differs() always returns -ESTALE. jetwatt_check_range() compares two clock ranges,
  * and accepts a range that thermal throttling has lowered. jetwatt_check_above() checks that the
- * clock in the file @path is at most 2 % above @cap. */
+ * clock in the file @path, if it can be read, is at most 2 % above @cap. */
 int jetwatt_check_differs(struct jetwatt_error_text *err, const char *knob, uint64_t is,
 			  uint64_t want);
 int jetwatt_check_range(const struct jetwatt_board *b, struct jetwatt_error_text *err,
@@ -374,8 +374,8 @@ bool jetwatt_lack_not(const struct jetwatt_board *b, enum jetwatt_knob knob);
 void jetwatt_cooling_find(struct jetwatt_board *b);
 
 /* state.c: read the state of all knobs; convert a mode to a state (-EINVAL: not of this board).
- * check.c: wait SETTLE_MS at most until the knobs have their values in @s. Return: 0; -ESTALE;
- * negative errno. */
+ * check.c: wait SETTLE_MS at most until the knobs have their values in @s and the clocks obey their
+ * caps. Return: 0; -ESTALE; negative errno. */
 int jetwatt_state_read(struct jetwatt_board *b, struct jetwatt_board_state *s,
 		       struct jetwatt_error_text *err);
 int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mode *m,
@@ -383,8 +383,8 @@ int jetwatt_state_of_mode(const struct jetwatt_board *b, const struct jetwatt_mo
 int jetwatt_state_check(struct jetwatt_board *b, const struct jetwatt_board_state *s,
 			struct jetwatt_error_text *err);
 
-/* switch.c: write all knobs that differ from @target (with @best_effort also required clocks that
- * do not), without reading them back */
+/* switch.c: write all knobs that differ from @target, and others that switch.c names, without
+ * reading them back */
 int jetwatt_switch_to(struct jetwatt_board *b, const struct jetwatt_board_state *target,
 		      struct jetwatt_board_state *before, bool best_effort,
 		      struct jetwatt_error_text *err);
@@ -427,7 +427,7 @@ int jetwatt_guardian_start(struct jetwatt_board *b, int lock, jetwatt_guardian_f
 			   struct jetwatt_error_text *err);
 /* Ask the guardian with the socket *@fd to restore the state, wait until the guardian has restored
  * it, and set *@fd to -1.
- * Return: result of the guardian's function; -EPIPE: the guardian had ended already. */
+ * Return: result of the guardian's function; -EPIPE: the guardian ended without a result. */
 int jetwatt_guardian_finish(int *fd);
 /* Make the guardian of the knobs, if there is one, thaw the jobs and restore the knobs. */
 void jetwatt_guardian_end(struct jetwatt_board *b);

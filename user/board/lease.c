@@ -21,8 +21,8 @@
  * @leaf: name of the file; the file is created if it is missing
  * @taken: text for @err if another process holds the lock
  *
- * The kernel releases the lock when the process ends. The file has mode 0600, because any process
- * that can open it can lock it.
+ * The kernel releases the lock when the last process that has the descriptor ends or closes it. The
+ * file has mode 0600, because any process that can open it can lock it.
  *
  * Return: descriptor; -EBUSY: another process holds the lock; -EPERM; other negative errno.
  */

@@ -33,7 +33,8 @@ static void params_append_file(const struct jetwatt_board *b, const char *path, 
 		params_append(buf, len, name, text);
 }
 
-/* names of the files with the masks, in the order of enum jetwatt_preset_mask */
+/* names of the masks, of the first three also of their files, in the order of enum
+ * jetwatt_preset_mask */
 static const char * const mask_names[JETWATT_MASKS] = {
 	"tpc_pg_mask", "fbp_pg_mask", "gpc_pg_mask", "gpu_pg_mask",
 };

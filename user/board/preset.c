@@ -80,7 +80,7 @@ static bool word_is(struct preset_word w, const char *text)
 	return w.n == strlen(text) && !memcmp(w.p, text, w.n);
 }
 
-/* Split NAME=value. Return: false if the argument in the text has another name than @name. */
+/* Split NAME=value. Return: false if the text has another form, or another name than @name. */
 static bool preset_attribute(struct preset_word w, const char *name, struct preset_word *value)
 {
 	size_t n = strlen(name);

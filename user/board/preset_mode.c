@@ -12,8 +12,8 @@
 
 #define FILE_MAX	(1u << 20)
 
-/* Levels of a knob found so far: the highest level, the nearest levels below and above a cap,
- * and the lowest level; 0: none. */
+/* Levels of a knob found so far: the highest level, the nearest levels below or at a cap and above
+ * or at it, and the lowest level; 0: none. */
 struct cap_levels {
 	uint64_t top, below, above, bottom;
 };

@@ -75,7 +75,8 @@ static void find_adapter(const struct jetwatt_board *b, struct settings *s, unsi
 		s->adapters++;
 }
 
-/* Read the settings of a device of @driver; @name: "1-0040", I2C bus and address. */
+/* Read the settings of a device of @driver, and the clock of its bus. @name: "1-0040", I2C bus and
+ * address. */
 static void find_chip(const struct jetwatt_board *b, struct settings *s, const char *driver,
 		      const char *name)
 {
