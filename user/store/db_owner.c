@@ -5,8 +5,9 @@
  * SQLite trusts the directory of its database: when it opens FILE, it rolls back FILE-journal, and
  * the journal may name another file to delete. Therefore a user with write access to the directory
  * could, with a forged journal, make a root process delete any file. To prevent that, root uses a
- * database with the rights of the user who owns a directory or a symbolic link in the database's
- * path, and refuses a database in a directory that several users may write.
+ * database with the rights of the user who owns the first directory or symbolic link in the
+ * database's path that is not root's, and refuses a database in a directory that several users may
+ * write.
  *
  * setfsuid(2) changes the rights of one thread only: the other threads stay root.
  */

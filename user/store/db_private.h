@@ -74,7 +74,7 @@ int jetwatt_db_refused(struct jetwatt_db *db, int rc, struct jetwatt_error_text 
 int jetwatt_db_run(struct jetwatt_db *db, const char *sql);
 
 /* Begin a transaction that excludes other writers. jetwatt_db_end() commits it, or rolls it back if
- * @rc is not SQLITE_OK. Return: SQLite's result code. */
+ * @rc is not SQLITE_OK or the commit fails. Return: SQLite's result code. */
 int jetwatt_db_begin(struct jetwatt_db *db);
 int jetwatt_db_end(struct jetwatt_db *db, int rc);
 
@@ -101,7 +101,7 @@ int jetwatt_db_insert(struct jetwatt_db *db, int64_t id, const char *device,
 void jetwatt_db_text(sqlite3_stmt *s, int column, char *buf, size_t len);
 
 /* db_schema.c: create the schema of a new database, or update an older one. @write: false: only
- * check the schema. Return: 0; negative errno. */
+ * check the schema; a temporary view then has the missing columns. Return: 0; negative errno. */
 int jetwatt_db_schema(struct jetwatt_db *db, bool write, struct jetwatt_error_text *err);
 
 #endif

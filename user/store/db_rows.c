@@ -221,8 +221,8 @@ int jetwatt_db_rows(struct jetwatt_db *db, int64_t id, struct jetwatt_db_row **o
 	JETWATT_DB_AS_OWNER(db);
 	static const char sql[] =
 		"SELECT " JETWATT_DB_ROW " FROM measurement m"
-		/* Order the rows by id, which grows with each added row. The time of a row is
-		 * not used for the order, because the clock may start in 1970 at each boot. */
+		/* Order the rows by id, which grows with each added row, those without a time
+		 * first. Do not order by time: the clock may start in 1970 at each boot. */
 		" WHERE workload = ? AND device = '' ORDER BY when_ms > 0, id";
 	sqlite3_stmt *s = NULL;
 	size_t n = 0;

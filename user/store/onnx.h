@@ -24,7 +24,7 @@ struct jetwatt_onnx_error {
  * truncated; -E2BIG: the file is larger or nested deeper than the limits; other negative errno.
  * Every error sets @err. */
 int jetwatt_onnx_read(struct jetwatt_graph *g, const char *path, struct jetwatt_onnx_error *err);
-/* Parse an ONNX file from memory, as jetwatt_onnx_read() does; on -ENOMEM, @err is not set. The
+/* Parse an ONNX file from memory, as jetwatt_onnx_read() does; -ENOMEM may leave @err unset. The
  * fuzzer calls this. */
 int jetwatt_onnx_parse(struct jetwatt_graph *g, const void *data, size_t len,
 		       struct jetwatt_onnx_error *err);

@@ -100,7 +100,7 @@ int jetwatt_onnx_tensor(struct jetwatt_onnx *o, const struct jetwatt_wire_field 
 /* Read a SparseTensorProto into a value of the graph. Return: 0; negative errno. */
 int jetwatt_onnx_sparse(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m, uint32_t body);
 
-/* onnx_function.c: read the names of a FunctionProto. Return: 0; negative errno. */
+/* onnx_function.c: add a FunctionProto to the file's functions. Return: 0; negative errno. */
 int jetwatt_onnx_function(struct jetwatt_onnx *o, const struct jetwatt_wire_field *m);
 /* Find the function that node @m calls. Return: 1 on success; 0: the node calls none; negative
  * errno. */

@@ -70,7 +70,8 @@ int jetwatt_pool_read_prior(struct jetwatt_db *db, const struct jetwatt_workload
  * jetwatt_pool_merge() - merge measurements of several devices into one row for each mode
  * @row: @n measurements of one workload; replaced by the merged rows, in the order of modes
  * @source: number of the device that made each measurement. If a device's values differ from
- *	the others by the same factor in all modes, this factor is removed
+ *	the others by the same factor in all modes, this factor is removed, not fully if the device
+ *	has few measurements
  *
  * The merged row of a mode is the median of its measurements, so one faulty device has little
  * influence (pool_median.c).

@@ -55,7 +55,7 @@ struct jetwatt_board_report {
  * @line: gets the number of the line with the error, 0: the error has no particular line
  * @why: gets the cause of the error
  *
- * Return: 0; -EINVAL: the text is not a report, or has another schema version; -EFBIG; -ENOMEM.
+ * Return: 0; -EINVAL: the text is no valid report, or has another schema version; -EFBIG; -ENOMEM.
  */
 int jetwatt_report_parse(const char *text, size_t len, struct jetwatt_board_report **report,
 			 unsigned int *line, const char **why);

@@ -47,7 +47,8 @@ struct jetwatt_wire_field {
  * @end: end of the message
  *
  * Return: 1 on success; 0: end of the message; -EBADMSG: not a valid encoding; -ENODATA: the field
- * extends beyond the end of the message; -E2BIG: the limit of bytes is reached; -EIO.
+ * extends beyond the end of the message or file; -E2BIG: the limit of bytes is reached; other
+ * negative errno.
  */
 int jetwatt_wire_next(struct jetwatt_wire *w, uint64_t *at, uint64_t end,
 		      struct jetwatt_wire_field *f);
@@ -57,7 +58,8 @@ int jetwatt_wire_next(struct jetwatt_wire *w, uint64_t *at, uint64_t end,
 int jetwatt_wire_number(struct jetwatt_wire *w, uint64_t *at, uint64_t end, int type,
 			uint64_t *value);
 
-/* Copy @len bytes from position @at. Return: 0; -ENODATA, -E2BIG, -EIO: as jetwatt_wire_next(). */
+/* Copy @len bytes from position @at. Return: 0; -ENODATA: there are fewer bytes; other errors as
+ * jetwatt_wire_next(). */
 int jetwatt_wire_bytes(struct jetwatt_wire *w, uint64_t at, void *buf, size_t len);
 
 #endif

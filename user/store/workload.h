@@ -38,9 +38,9 @@ struct jetwatt_workload {
  * @buf, @len: gets the text
  *
  * The path of the executable (@arg[0]) loses its directories, and --option=value becomes two words.
- * Options that do not change what a minibatch does (log directories, epochs, seeds, ports), and
- * secrets, are left out with their values. Words are quoted as for a shell. If the line does not fit,
- * the rest of the line is replaced by a hash.
+ * Known options that do not change what a minibatch does (log directories, epochs, seeds, ports),
+ * and secrets, are left out with their values. Words are quoted as for a shell. If the line does
+ * not fit, the rest of the line is replaced by a hash.
  */
 void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t len);
 
