@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A GET request by HTTP/1.1 without encryption, for metrics of programs. The request has a time
- * limit and a size limit; redirects are not followed.
+ * limit, and the reply a size limit; redirects are not followed.
  */
 #ifndef JETWATT_UTIL_HTTP_GET_H
 #define JETWATT_UTIL_HTTP_GET_H

@@ -28,9 +28,9 @@ struct jetwattd_listener {
  * @all: 1: every user may connect
  * @backlog: as for listen(2)
  *
- * If the file cannot be given to @group, every user may connect, and the server has to check its
- * clients. The socket file of a process that has ended is replaced. Group and mode of the file are
- * changed through a descriptor, never by name, because another user could replace the name
+ * If this process may not give the file to @group, every user may connect, and the server has to
+ * check its clients. The socket file of a process that has ended is replaced. Group and mode of the
+ * file are changed through a descriptor, never by name, because another user could replace the name
  * meanwhile.
  *
  * Return: 0; -EADDRINUSE if another process listens on the socket; -EEXIST if the file is not a

@@ -23,7 +23,8 @@ static inline int jetwatt_seccomp_unsupported(int err)
 }
 
 /* Deny every call except those of a server that reads links: poll, accept, getsockopt(2), receive,
- * send, close, readlinkat(2), exit. Applies to all threads. Return: 0; negative errno. */
+ * send, close, readlinkat(2), exit, the return from a signal handler. Applies to all threads.
+ * Return: 0; negative errno. */
 int jetwatt_seccomp_links_only(void);
 
 #endif

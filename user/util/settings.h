@@ -16,7 +16,7 @@
  *
  * Unknown and invalid lines are ignored after a note about the first one of a file, because a file
  * may be used with several versions.
- * Return: @buf; NULL: not set, or empty.
+ * Return: @buf; NULL: not set, empty, or too long for @buf.
  */
 const char *jetwatt_settings_get(const char *name, char *buf, size_t len);
 
