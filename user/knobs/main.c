@@ -5,7 +5,7 @@
  * jetwattd, which runs without this right, decides which mode to apply.
  *
  * The board is restored, whichever process ends first: if jetwattd ends, by this program; if this
- * program is killed, by its guardian process (board/guardian.c); if both are killed, by jetwatt-knobs
+ * program is killed, by its guardian process (board/guardian.c); if both are, by jetwatt-knobs
  * --restore (ExecStopPost of the unit) or by jetwattd at its next start.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Execute requests and respond. A client that has applied a mode owns the board until it sends
- * restore or forget, or disconnects. */
+/* Execute requests and respond. A client that has applied a mode owns the board until it has
+ * restored or forgotten it, or disconnects. */
 #include "knobs/serve.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ int jetwatt_knobs_restore(struct jetwatt_knobs *k)
 		rc = 0;
 	else if (!rc)
 		k->restored++;
-	/* The restore is retried every second; report its failure only once. */
+	/* The restore is retried at least every second; report its failure only once. */
 	if (rc && !k->owed)
 		fprintf(stderr, "jetwatt-knobs: %s\n  why: %s\n  fix: %s\n", e.what, e.why, e.fix);
 	k->owed = rc != 0;
@@ -43,8 +43,8 @@ static int client_has_freezer(const struct jetwatt_knobs *k, const char *cgroup)
 
 /*
  * Thaw the cgroups whose freezer no connected client has received. @keep: 1: leave the thawed
- * cgroups in the list on disk until this process ends, because a process may still have the
- * descriptor of a freezer, which cannot be revoked.
+ * cgroups in the list on disk until this process ends or the list is full, because a process may
+ * still have the descriptor of a freezer, which cannot be revoked.
  */
 static void thaw_abandoned(struct jetwatt_knobs *k, int keep)
 {
@@ -130,7 +130,7 @@ static int open_freezer(struct jetwatt_knobs *k, const char *cgroup, struct jetw
 		fd = jetwatt_board_freezer(k->board, cgroup, e);
 		if (fd != -ENOSPC)
 			return fd;
-		/* Free the slots of cgroups that only an earlier version of the policy named. */
+		/* Free the slots of cgroups that no connected client has. */
 		thaw_abandoned(k, 0);
 		return jetwatt_board_freezer(k->board, cgroup, e);
 	}
@@ -215,8 +215,8 @@ static int knobs_change(struct jetwatt_knobs *k, struct jetwatt_knobs_client *c,
 	}
 	rc = jetwatt_board_apply(k->board, &r->mode, e);
 	k->applied += !rc;
-	/* The client owns the board also after a switch that failed half-way, because the board
-	 * has to be restored then too. */
+	/* The client owns the board also if the switch and its roll-back have failed, because the
+	 * board has to be restored then too. */
 	if (!rc || rc == -ENOTRECOVERABLE) {
 		k->holder = c;
 		k->owed = 0;

@@ -31,12 +31,12 @@ struct jetwatt_knobs_client {
  * @client: connections
  * @holder: client that has applied a mode and owns the board; when it disconnects, the board is
  *	restored
- * @owed: 1: restoring the board after the holder disconnected has failed, and is retried
- *	every second
+ * @owed: 1: restoring the board after the holder disconnected has failed, and is retried at
+ *	least every second, until it succeeds or a client applies a mode
  * @applied: number of modes applied since the program started
  * @restored: number of restores since then
- * @refused: number of requests refused since then; errors -ESTALE (a knob has another value) and
- *	-ENOENT (nothing is saved, or no such cgroup) are not counted
+ * @refused: number of requests refused or failed since then; errors -ESTALE (a knob has another
+ *	value) and -ENOENT (nothing is saved, or no such cgroup) are not counted
  * @strangers: number of connections refused since then, because the user may not connect or all
  *	slots are in use
  */
