@@ -70,7 +70,7 @@ static int hold_back(struct jetwatt_helper_filter *o, const struct jetwatt_sync 
 	if (o->process[i].known)
 		return 0;
 	/* There is no space to hold back another wait: report the waits of the process whose
-	 * wait is the oldest. That process may be the one of @s. */
+	 * wait arrived first. That process may be the one of @s. */
 	if (o->nr_held == JETWATT_HELPER_FILTER_HELD)
 		release_process(o, o->held[0].tgid, fn, arg);
 	if (o->process[process_slot(o, s->tgid)].known)

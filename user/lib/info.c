@@ -77,7 +77,7 @@ static int info_reply(struct jetwatt *jw, const struct nlattr *attr, int len, vo
 	return 0;
 }
 
-/* Send a request and store its replies. Return: number of replies; or a negative errno. */
+/* Send a request and store its first @max replies. Return: number of replies; a negative errno. */
 static int info_request(struct jetwatt *jw, int cmd, int flags, const char *what, void *entry,
 			int max)
 {

@@ -15,8 +15,8 @@
 /* Maximum number of samples to skip until the voltages of all enabled rails are known; the number
  * is limited because a chip may never answer. */
 #define SKIP_MAX	64
-/* Maximum age of a telemetry value, ns; older values are not used. Telemetry is read at least once
- * per second. */
+/* Maximum age of a telemetry value, ns; older values are not used. Telemetry is read about once per
+ * second or more often. */
 #define TELEMETRY_NS	3000000000ull
 
 void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rail *rail, int nr)

@@ -225,7 +225,7 @@ static int follow_existing(struct sync *bpf, uint32_t tgid)
 	return nr < 0 ? nr : 0;
 }
 
-/* Add open driver events of a process that a uprobe saw call libcuda; sync.bpf.c adds later ones. */
+/* Add open driver events of a process that a uprobe saw call libcuda; BPF adds later ones. */
 static void find_events(struct probe_bpf *b, uint32_t tgid)
 {
 	int armed = bpf_map__fd(b->bpf->maps.armed_fds), armers = bpf_map__fd(b->bpf->maps.armers);

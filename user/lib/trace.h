@@ -41,7 +41,7 @@ enum {
 
 /* Flags of a wait. */
 enum {
-	/* flag of a wait's record: same cgroup, process, thread and call as the previous wait */
+	/* flag of a wait's record: cgroup, process, thread and call of the block's previous wait */
 	JETWATT_TRACE_SAME = 1,
 	JETWATT_TRACE_LAUNCHED = 2,	/* flag of a wait's record: the record contains launches */
 	/* flag of a wait's record: the record contains a number of lost waits */

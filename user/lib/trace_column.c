@@ -13,7 +13,7 @@
 
 /* Values of the first byte of a column, which says which samples have a value. */
 enum { ALL, STRIDE, BITMAP, NOWHERE, PRESENCE = 3 };
-/* Flag of the first byte of a column: all values are equal. */
+/* Flag of the first byte of a column: all values are equal, or there is none. */
 #define CONSTANT	4
 
 void jetwatt_trace_put_times(struct jetwatt_trace_buf *b, uint64_t base_ns, const uint64_t *t,
