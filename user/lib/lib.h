@@ -23,13 +23,13 @@
 
 /**
  * struct jetwatt - a connection to the module
- * @ctl: socket for requests and dumps, which have a timeout (request.c)
- * @stream: socket that subscribes and receives batches; non-blocking
+ * @ctl: socket for dumps and for requests that start no stream; all have a timeout (request.c)
+ * @stream: socket that subscribes and receives batches, or records of waits; non-blocking
  * @events: socket for the multicast group of events; non-blocking
  * @family: id of the netlink family
  * @group: id of the multicast group of events; 0: the module has no such group
  * @epfd: epoll descriptor that watches @stream, and also @events once @joined is 1
- * @buf: receive buffer for one message, JETWATT_MESSAGE_MAX bytes
+ * @buf: receive buffer for one datagram, JETWATT_MESSAGE_MAX bytes
  * @subscribed: 1: @stream has subscribed, or is subscribing
  * @joined: 1: jetwatt_events() has been called, so that @epfd watches @events
  * @next_seq: expected sequence number of the next batch; 0: no batch since the subscription

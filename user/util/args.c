@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parse the command line of a verb with argp(3), and check names of options before argp does. */
+/* Parse the command line of a verb with argp(3), and check long options before argp does. */
 #include "util/args.h"
 
 #include <errno.h>

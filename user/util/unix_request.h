@@ -9,7 +9,7 @@
 /* Control socket of jetwattd. */
 #define JETWATT_CONTROL_SOCKET "/run/jetwatt/control"
 
-/* Buffer size for any response of the control socket, in bytes. */
+/* Size of jetwattd's response buffer, in bytes; a client's buffer needs one byte more. */
 #define JETWATTD_RESPONSE_MAX	262144
 
 /* Start of the response to a request that is refused, and of the response to a client that lacks the
