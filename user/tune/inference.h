@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * optimize --latency: the power mode and the minibatch size of an inference server with the lowest
- * latency within a power budget and a latency limit. The latency is that of the slowest answer of a
- * minibatch, which has waited until the minibatch was full.
+ * latency within a power budget and a latency limit. The latency is that of the first request of a
+ * minibatch, which waits until the minibatch is full. "Answer" is the result of the query.
  */
 #ifndef JETWATT_TUNE_INFERENCE_H
 #define JETWATT_TUNE_INFERENCE_H
@@ -73,7 +73,7 @@ int jetwatt_inference_live(struct jetwatt_inference *f, struct jetwatt_tuner *l,
  * @buf. */
 const char *jetwatt_inference_limits(const struct jetwatt_slice_query *q, char *buf, size_t len);
 /*
- * Print that no plan meets the limits of the query, and limits that a plan can meet, if any. @t and
+ * Print that no plan meets the limits of the query, and limits that a plan meets, if any. @t and
  * @w: times and powers of all modes for each minibatch size. Return: exit code.
  */
 int jetwatt_inference_infeasible(const struct jetwatt_inference *f, const struct jetwatt_tuner *l,

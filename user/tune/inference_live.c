@@ -15,7 +15,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Largest number of answers to verify. */
+/* Largest number of verifications. */
 #define VERIFY_MAX	5
 
 /**

@@ -25,22 +25,22 @@ struct jetwatt_session;
  * @store: profile database; NULL: none
  * @mode: candidates
  * @batch: minibatch size of each candidate; NULL: not a feature
- * @size: minibatch size of the rows if all rows have the same size, else 0; if @sizes is 1,
- *	minibatch size of the running job
+ * @size: minibatch size of the rows of the file, 0: unknown or several sizes; in optimize --latency
+ *	with a job: minibatch size of the running job
  * @nr_modes: number of candidates
  * @row: measured rows, beginning with the rows of a file or database; a mode may occur more than
  *	once
  * @nr_rows: number of rows
  * @from_file: number of rows from a file or database
  * @max_rows: number of rows allocated
- * @measured: number of new modes measured in this run
+ * @measured: number of new modes measured in this run; optimize counts those of @out's old file too
  * @max_measured: largest value of @measured, for the progress bar
  * @out: CSV file that is rewritten after every measured row; NULL: none
  * @budget_w: power budget, in watts; 0: no budget
  * @wait_s: timeout for GPU work of the job, in seconds
  * @risk: accepted probability that an unmeasured mode exceeds the budget
- * @prediction: prediction of every candidate, by jetwatt_tuner_predict() or
- *	jetwatt_tuner_predict_possible(); NULL: not yet
+ * @prediction: prediction of every candidate by jetwatt_tuner_predict(), or of those that
+ *	jetwatt_tuner_predict_possible() does not exclude; NULL: not yet
  * @by: predictor and prior; all zero: the default predictor without a prior
  * @model: model of the last fit; NULL: none
  * @fitted: rows of the last fit

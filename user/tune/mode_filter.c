@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters a list of modes and reports the modes that were left out.
+ * Filters a list of modes; reports how many were left out, and why the first one was.
  */
 #include "tune/mode_filter.h"
 

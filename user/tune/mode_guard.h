@@ -15,7 +15,7 @@
  * @before: mode at open
  * @held: 1: a mode had been applied before; restore this mode, not the values of the knobs before
  *	it was applied
- * @changed: 1: the verb has changed a knob or mode that must be restored
+ * @changed: 1: the verb has saved or changed the knobs, so they must be restored
  */
 struct jetwatt_mode_guard {
 	struct jetwatt_board *board;
@@ -38,7 +38,7 @@ int jetwatt_mode_guard_apply(struct jetwatt_mode_guard *g, const struct jetwatt_
 /* Check that no other process has changed a knob of the applied mode. Return: 0, exit code. */
 int jetwatt_mode_guard_check(struct jetwatt_mode_guard *g, const struct jetwatt_mode *mode);
 
-/* Restore the board. Return: 0, exit code. */
+/* Restore the board, if @changed of @g is 1. Return: 0, exit code. */
 int jetwatt_mode_guard_restore(struct jetwatt_mode_guard *g);
 
 /* Keep the applied mode when the verb ends; the user can return to the state before with jetwatt

@@ -10,7 +10,7 @@
 #include "plan/observations.h"
 #include "plan/slice.h"
 
-/* Largest number of references. */
+/* Largest number of files in @reference. */
 #define JETWATT_MODE_TABLE_REFERENCES	16
 
 /**

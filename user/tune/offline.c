@@ -12,7 +12,7 @@
 #include "out/terminal.h"
 #include "util/error.h"
 
-/* Number of candidates that are printed for a query. */
+/* Largest number of candidates that are printed for a query. */
 #define SHOWN	5
 
 const char *jetwatt_offline_limits(const struct jetwatt_plan_objective *q, char *buf, size_t len)

@@ -20,8 +20,8 @@
 int jetwatt_offline(struct jetwatt_tuner *l, const struct jetwatt_plan_objective *q, int front,
 		    struct jetwatt_board *apply, struct jetwatt_result *a);
 
-/* Apply the mode @m to @board, or without a @board print the command that applies @m. Return: 0,
- * exit code. */
+/* Apply the mode @m to @board, or without a @board print the command that applies @m, unless
+ * @l->silent is 1. Return: 0, exit code. */
 int jetwatt_offline_apply(const struct jetwatt_tuner *l, struct jetwatt_board *board,
 			  const struct jetwatt_mode *m);
 

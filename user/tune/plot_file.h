@@ -14,7 +14,7 @@
  */
 const char *jetwatt_plot_path(const char *option, const char *path);
 
-/* Write the plot @what of the report to the file given with --plot. Return: 0; exit code. */
+/* Write the file of --plot: the plot @what, or as .html the whole report. Return: 0; exit code. */
 int jetwatt_plot_write(const char *path, const struct jetwatt_report *r,
 			  enum jetwatt_gnuplot what);
 

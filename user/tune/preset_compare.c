@@ -55,8 +55,8 @@ int jetwatt_preset_compare_open(struct jetwatt_preset_compare *b, struct jetwatt
 		struct jetwatt_mode mode;
 
 		b->reboot[i] = jetwatt_preset_reboot(board, &b->presets->preset[i]);
-		/* Clocks of a preset are rounded to the levels of the original candidates, not to
-		 * the levels of added presets. */
+		/* Without a board, the caps of a preset are rounded to the levels of the original
+		 * candidates, not to those of added presets. */
 		b->rounded[i] = board ? jetwatt_preset_mode(board, &b->presets->preset[i], &mode) :
 				jetwatt_preset_mode_of(l->mode, candidates, &b->presets->preset[i],
 						       &mode);

@@ -27,8 +27,8 @@ struct jetwatt_preset_compare {
  * jetwatt_preset_compare_open() - read the presets and add each as a candidate
  * @b: set to the presets
  * @l: candidates
- * @board: the board; NULL: clocks are rounded to the levels of the candidates
- * @path: file of presets; NULL: the preset file of the board, which may be absent
+ * @board: the board; NULL: the presets are rounded to the levels of the candidates
+ * @path: file of presets; NULL: the preset file of @board, which may be absent; both NULL: none
  *
  * Return: 0; exit code.
  */

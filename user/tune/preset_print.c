@@ -12,7 +12,7 @@
 #include "out/terminal.h"
 #include "util/error.h"
 
-/* Append one replaced clock. */
+/* Append one replaced level. */
 static void preset_append_rounded(char *buf, size_t len, const char *name, double from, double to)
 {
 	size_t n = strlen(buf);
@@ -36,7 +36,7 @@ const char *jetwatt_presets_rounded(const struct jetwatt_preset *p, const struct
 	return buf;
 }
 
-/* Write a frequency cap of a preset; a negative value means that the preset does not set the
+/* Write the cap of a knob in a preset; a negative value means that the preset does not set the
  * cap. */
 static void preset_json_cap(struct jetwatt_json *j, const char *name, long long v)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Stores measured rows in the profile database and reads them back: identifies the workload of the
- * job, adds rows, and finds rows of the same workload, of other devices, and of other workloads.
+ * job, adds rows, and finds rows of the same workload, here and elsewhere, and of other workloads.
  */
 #ifndef JETWATT_TUNE_PROFILE_STORE_H
 #define JETWATT_TUNE_PROFILE_STORE_H
@@ -20,7 +20,7 @@
  * @path: --db; NULL: as configured; "none": store nothing
  * @corunners: commands of other jobs on the GPU, part of the workload's identity; NULL or "": none
  * @reuse: 1: start from earlier rows of the same workload
- * @batch: minibatch size; 0: from the job's command line
+ * @batch: minibatch size; 0: not given or several given, use that of the job's command line
  * @size: all minibatch sizes given with --batch, ascending
  * @sizes: number of sizes
  */
@@ -41,8 +41,8 @@ extern const struct argp jetwatt_profile_store_db_argp;
 /**
  * struct jetwatt_profile_store - an open database and the workload of the job
  * @db: the database; NULL: nothing is stored
- * @must: 1: the user asked for the database, so a failure ends the verb; 0: a failure is only
- *	reported
+ * @must: 1: the user asked for the database, so a failure ends the verb; 0: a failure is reported,
+ *	and nothing more is stored
  * @id: number of the workload in the database
  * @workload: the workload
  * @key: key of the workload
@@ -79,7 +79,7 @@ int jetwatt_profile_store_calibration(struct jetwatt_profile_store *k, const str
  * code. */
 int jetwatt_profile_store_forget(struct jetwatt_profile_store *k, size_t keep);
 
-/* Return: number of stored modes of the workload that process @pid runs; 0 without a database. */
+/* Return: number of stored modes of the workload of process @pid; 0 if none are found. */
 uint64_t jetwatt_profile_store_known(struct jetwatt_profile_store *k, const struct jetwatt_profile_store_args *args,
 			    const struct jetwatt_board *board, const char *scope, pid_t pid);
 
@@ -91,8 +91,8 @@ void jetwatt_profile_store_command(pid_t pid, char *buf, size_t len);
 int jetwatt_profile_store_rows(struct jetwatt_profile_store *k, struct jetwatt_db_row **row);
 
 /*
- * Read the cross-device medians of the workload (jetwatt_pool_read_prior()); the caller frees them.
- * Return: number of rows; on an error, -1 minus the exit code.
+ * Read the medians of the workload's rows from other devices, releases and cgroups
+ * (jetwatt_pool_read_prior()); the caller frees them. Return: as above.
  */
 int jetwatt_profile_store_prior(struct jetwatt_profile_store *k, struct jetwatt_row **row);
 

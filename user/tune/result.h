@@ -16,7 +16,7 @@
  * @learn: candidates and rows
  * @chosen: the chosen mode; NULL: none
  * @predicted: prediction of the chosen mode; NULL: none
- * @measured: last measurement of the chosen mode; NULL: not measured
+ * @measured: last measurement of the chosen mode, or with --per the mean; NULL: not measured
  * @minibatches: number of minibatches for the totals of time and energy; 0: no totals
  * @explain: explanation of the chosen mode; NULL: not requested
  * @baseline: presets that the chosen mode is compared with; NULL: none

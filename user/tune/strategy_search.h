@@ -41,7 +41,7 @@ int jetwatt_strategy_search_open(struct jetwatt_strategy_search *s, enum jetwatt
 
 /* Choose the next cell. Return: 0; an exit code; or -ENODATA if no cell is worth measuring. */
 int jetwatt_strategy_search_next(struct jetwatt_strategy_search *s, struct jetwatt_cell *c);
-/* Add the last row of @learn as the measurement of cell @c. Return: 0, exit code. */
+/* Add the last row of @s->learn as the measurement of cell @c. Return: 0, exit code. */
 int jetwatt_strategy_search_add(struct jetwatt_strategy_search *s, const struct jetwatt_cell *c);
 
 /* Free the search. */

@@ -15,7 +15,7 @@
 /* Time after a change of mode until power has settled, ns. */
 #define SETTLE_NS	1000000000ull
 #define POLL_MS		250
-/* Least number of prefills in a mode, unless the mode has been measured for twice @max_s. */
+/* Least number of prefills at @max_s, if the server has any; none is needed at twice @max_s. */
 #define FEWEST_PREFILLS	3
 
 /**
@@ -156,7 +156,7 @@ int jetwatt_token_measure(struct jetwatt_tokens *t, struct jetwatt_tuner *l, siz
 
 	if (err)
 		return err;
-	/* The mode before was still measured while this one was chosen. */
+	/* Include the steps that the previous mode ran while this one was chosen. */
 	if (t->since_ns && !jetwatt_phase_costs(l->session, t->since_ns, t->since_ns + SETTLE_NS, &c))
 		t->cost[l->nr_rows - 1] = c;
 	err = jetwatt_mode_guard_apply(l->guard, &l->mode[index]);

@@ -19,8 +19,8 @@
  * @per_prompt: typical prefill steps per prompt
  * @per_step: mean time of a decode step, relative to the typical time
  * @step_gap_ms: mean time before the first launch of a decode step, ms
- * @slower: typical time of a prefill step, relative to that of a decode step in the same mode; 0:
- *	there is no prefill
+ * @slower: typical time of a prefill step, relative to that of a decode step in the same mode; mean
+ *	over the modes that have both, 0: none has
  */
 struct jetwatt_token_mix {
 	double work[JETWATT_STEP_KINDS], gap_ms, per_prompt, per_step, step_gap_ms, slower;
@@ -28,7 +28,7 @@ struct jetwatt_token_mix {
 
 /**
  * struct jetwatt_token_figures - a mode with a mix
- * @row: ms per token of the server and mean power; @row's mode is unchanged
+ * @row: ms per token of the server and mean power, with their errors; @row's mode is unchanged
  * @ttft_ms: mean time to first token: the time of the prefill of a prompt, without queueing, ms; 0:
  *	there is no prefill
  * @tpot_ms: mean time per output token of a request: the time of a decode step and of the gap before
@@ -40,8 +40,8 @@ struct jetwatt_token_figures {
 	double ttft_ms, tpot_ms, ttft_sd, tpot_sd;
 };
 
-/* Compute the mix of the steps of @n modes. @tokens: number of tokens generated in these modes. Return:
- * 0; -ENODATA: no decode step or no token is known. */
+/* Compute the mix of the steps of @n measurements. @tokens: number of tokens generated in them.
+ * Return: 0; -ENODATA: no decode step or no token is known. */
 int jetwatt_token_mix_of(const struct jetwatt_step_costs *c, size_t n, double tokens,
 			 struct jetwatt_token_mix *mix);
 

@@ -3,7 +3,7 @@
  * Searches the best mode for a language model's server. First the plan chooses modes to measure:
  * for least time per token if the objective is time under a power budget, otherwise to learn the
  * whole grid. Then the best candidate is measured, or verified if it was measured before, until the
- * best candidate is a verified one.
+ * best candidate is a verified one, or VERIFIED_MAX modes are verified.
  */
 #include "tune/token_search.h"
 
@@ -167,7 +167,7 @@ static int explain_infeasible(const struct jetwatt_tokens *t, const struct jetwa
 	return jetwatt_error_report(JETWATT_EXIT_INFEASIBLE, what, "relax a limit", "no mode meets all limits");
 }
 
-/* Measure modes to learn the grid, at most @most in all. Return: 0, exit code. */
+/* Measure the modes that the plan chooses, at most @most different ones. Return: 0, exit code. */
 static int learn(struct jetwatt_tokens *t, struct jetwatt_tuner *l, unsigned int most)
 {
 	double budget_w = t->q.minimise == JETWATT_MIN_TIME ? t->q.power_w : 0;

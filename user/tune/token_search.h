@@ -24,10 +24,10 @@
  * @tpot_ms: limit for the mean time per output token of a request, ms; 0: no limit
  * @reader: reads the counter
  * @count: units counted since the start of the search
- * @why: why the counter could not be read the last time; "": it could be read
+ * @why: why the last reading has no count; "": it has one, or there was no reading yet
  * @cost: costs of the steps of each measured row of the tuner
  * @max_costs: allocated length of @cost
- * @since_ns: time of the last change of mode, ns; 0: no mode has been measured
+ * @since_ns: time of the last change of mode, ns; 0: there was none
  * @mix: work per token, from all measured rows
  */
 struct jetwatt_tokens {

@@ -24,7 +24,7 @@
 int jetwatt_tuner_modes(struct jetwatt_tuner *l, const struct jetwatt_board *board,
 			const char *path);
 
-/* Read rows from a CSV file. @must: 1: the CSV file must exist. Return: 0, exit code. */
+/* Read the measured rows of a CSV file. @must: 1: the file must exist. Return: 0, exit code. */
 int jetwatt_tuner_read(struct jetwatt_tuner *l, const char *path, int must);
 
 /*
@@ -35,12 +35,12 @@ int jetwatt_tuner_label_rows(struct jetwatt_tuner *l);
 
 /*
  * Read rows of the same workload from the database, and rows of the same workload from other
- * devices or releases as a prior. Return: 0, exit code.
+ * devices, releases or cgroups as a prior. Return: 0, exit code.
  */
 int jetwatt_tuner_reuse(struct jetwatt_tuner *l);
 
-/* Read rows of the same workload on other devices or releases from the database as a prior.
- * Return: 0, exit code. */
+/* Read rows of the same workload on other devices, releases or in other cgroups from the database
+ * as a prior. Return: 0, exit code. */
 int jetwatt_tuner_others(struct jetwatt_tuner *l);
 
 /*
@@ -57,8 +57,8 @@ int jetwatt_tuner_measure(struct jetwatt_tuner *l, size_t index, const char *why
  */
 int jetwatt_tuner_one(struct jetwatt_tuner *l, size_t modes);
 
-/* Measure modes until @modes modes are measured or no further mode is worth measuring. Return: 0,
- * exit code. */
+/* Call jetwatt_tuner_one() until no mode is worth measuring, for at most @modes different modes.
+ * Return: 0, exit code. */
 int jetwatt_tuner_run(struct jetwatt_tuner *l, size_t modes);
 
 #endif
