@@ -96,7 +96,7 @@ struct jetwatt_export {
  * @begin: write the header. Return: 0; any other value: out of memory. @state may be set to memory
  *	from malloc(), which the caller frees unless @end did
  * @job: called once the pid and begun_ns of @run are known
- * @power: write a row of samples; @lost: number of samples that are missing since the previous row
+ * @power: write a row (export_rows.h); @lost: number of samples missing since the previous row
  * @minibatch: write a minibatch
  * @wait: write a wait, if @waits is set; NULL: the format has no rows of waits
  * @count: write the count of the work units @unit, which was read between two times

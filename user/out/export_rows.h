@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Merges power samples into rows of an export format, each one a mean over an interval. */
+/* Merges power samples into rows: mean power over an interval, and the last value of all else. */
 #ifndef JETWATT_OUT_EXPORT_ROWS_H
 #define JETWATT_OUT_EXPORT_ROWS_H
 

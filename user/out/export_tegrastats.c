@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* sums of each rail, for its average since the start */
+/* For each rail, sum and number of its readings, for its average since the start. */
 struct tegrastats_state {
 	int64_t uw[JETWATT_RAILS_MAX];
 	uint64_t n[JETWATT_RAILS_MAX];

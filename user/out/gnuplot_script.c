@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of error bars, in standard errors. */
+/* Length of an error bar to each side, in standard errors. */
 #define BARS 2
 
 /* Maximum number of predicted dots, to limit the size of the file. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Length of error bars, in standard errors. */
+/* Length of an error bar to each side, in standard errors. */
 #define BARS 2
 
 static void extend_axes(struct jetwatt_plot *p, double time, double power)

@@ -24,7 +24,7 @@ void jetwatt_plot_text(FILE *f, const char *text)
 		case '"': fputs("&quot;", f); break;
 		case '\'': fputs("&#39;", f); break;
 		default:
-			/* HTML has no control characters. */
+			/* Most control characters are not valid in HTML. */
 			putc((unsigned char)*text < 0x20 ? ' ' : *text, f);
 		}
 	}

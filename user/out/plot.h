@@ -23,8 +23,8 @@ struct jetwatt_plot {
 /* Write text, and escape the characters that HTML and SVG reserve. */
 void jetwatt_plot_text(FILE *f, const char *text);
 
-/* Begin a plot: extend the y range to round values, or logarithmic ranges by a margin, and draw the
- * axes. @what: description for screen readers. */
+/* Begin a plot: extend a linear y range to round values, logarithmic ranges by a margin, and empty
+ * ranges; draw the axes. @what: description for screen readers. */
 void jetwatt_plot_begin(struct jetwatt_plot *p, const char *what, const char *x_label,
 			const char *y_label);
 /* End a plot. */
@@ -38,7 +38,7 @@ void jetwatt_plot_level(struct jetwatt_plot *p, double y, const char *text);
 /* Draw the time against the power of all modes: predicted modes, front, measured modes, presets,
  * chosen mode, budget. Return: 0, -ENOMEM. */
 int jetwatt_plot_modes(FILE *f, const struct jetwatt_report *r);
-/* Predicted against measured values. @what: 0: time, 1: power. Return: 0. */
+/* Draw predicted against measured values. @what: 0: time, 1: power. Return: 0. */
 int jetwatt_plot_fit(FILE *f, const struct jetwatt_report *r, int what);
 /* Draw the prediction error against the number of modes that the model was fitted to. Return: 0. */
 int jetwatt_plot_curve(FILE *f, const struct jetwatt_report *r);

@@ -125,12 +125,12 @@ int jetwatt_gnuplot_roof(FILE *f, const struct jetwatt_report *r);
  * @path: output file, *.svg or *.png; it is written completely or not at all
  * @r: the data
  * @what: which plot
- * @why: gnuplot's message if it failed, @len bytes; else ""
+ * @why: gnuplot's message if it failed and gave one, @len bytes; else ""
  *
  * gnuplot runs as a child process without a shell and without the user's settings, and reads the
  * program from its standard input.
- * Return: 0; -EINVAL: unknown file name extension; -ENOEXEC: gnuplot is not installed; -ENODATA:
- * nothing to draw; -EPROTO: gnuplot failed; other negative errno.
+ * Return: 0; -EINVAL: unknown file name extension; -ENOEXEC: no gnuplot can be executed; -ENODATA:
+ * nothing to draw; -EPROTO: gnuplot failed or wrote no picture; other negative errno.
  */
 int jetwatt_gnuplot(const char *path, const struct jetwatt_report *r, enum jetwatt_gnuplot what,
 		    char *why, size_t len);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SVG plot of the roofs of a few modes: the performance limit of a kernel by its number of
- * operations per byte.
+ * SVG plot of the roofs of a few modes: the upper limit of operations per second, or per joule, of
+ * a kernel by its number of operations per byte.
  */
 #include "out/plot.h"
 

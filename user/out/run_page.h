@@ -50,7 +50,7 @@ struct jetwatt_page_figure {
 
 /**
  * struct jetwatt_page - contents of the page; every array may be empty
- * @board, @kernel, @command, @when, @note: text of the heading, NULL or "": left out
+ * @command: title, NULL or "": "A recorded run"; @board, @kernel, @when, @note: text of the heading
  * @rail, @nr_rails: labels of the total's rails
  * @column, @nr_columns: power and clocks over time
  * @column_s: width of a column in s; the first one begins at 0

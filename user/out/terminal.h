@@ -18,7 +18,7 @@ const char *jetwatt_terminal_clock(uint64_t hz, char buf[16]);
 /* Format a mode in @buf: "c12 2202/1300/3199 MHz" (cores, CPU, GPU, EMC). Return: @buf. */
 const char *jetwatt_terminal_mode(const struct jetwatt_mode *m, char *buf, size_t len);
 
-/* Print the columns of a mode, "   12 2202 1300 3199", with which both tables of modes begin. */
+/* Print the columns of the required knobs, "   12 2202 1300 3199", for both tables of modes. */
 void jetwatt_terminal_knobs(const struct jetwatt_mode *m);
 
 /* Print the heading, and a row, of the table of measured modes. @unit: "batch" or "token": what the times
