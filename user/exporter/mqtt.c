@@ -63,8 +63,8 @@ struct mqtt_input {
  * @capacity: number of elements of @waiting
  * @flying: number of messages passed to the library and not acknowledged; also changed by the
  *	library's thread
- * @up: 1: the link to the broker is connected; set by the library's thread
- * @logged: 1: the log says that the broker is unreachable
+ * @up: 1: the broker is connected; set and cleared in callbacks of the library
+ * @logged: 1: the log says that the broker is unreachable; 0 again once it is connected
  * @ends: 1: the library's thread is to end
  * @seq: sequence number of the next message
  * @dropped: number of messages dropped from a full queue or never built
@@ -290,7 +290,7 @@ static int mqtt_run(struct link *l, const char *socket)
 	if (p[0].fd < 0 || p[1].fd < 0 || timerfd_settime(p[1].fd, 0, &second, NULL))
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
 	while (!p[0].revents) {
-		/* While messages wait, pass up to IN_FLIGHT to the library every 20 ms. */
+		/* While the broker is connected and messages wait, send some every 20 ms. */
 		if (poll(p, 2, l->n && atomic_load(&l->up) ? 20 : -1) < 0 && errno != EINTR)
 			break;
 		if (read(p[1].fd, &ticks, sizeof(ticks)) == sizeof(ticks)) {
@@ -386,8 +386,8 @@ static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *h
 	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err), NULL, "cannot start") : 0;
 }
 
-/* Set the state "offline" if the broker is connected, and disconnect. If the library's thread, which may
- * be in a connection attempt, has not ended after END_S, end the process with status 0. */
+/* Publish "offline" as the state if the broker is connected, and disconnect. If the library's
+ * thread, perhaps in a connection attempt, does not end within END_S, exit with status 0. */
 static void mqtt_stop(struct link *l, pthread_t thread)
 {
 	struct timespec until;
