@@ -22,4 +22,4 @@ class JetwattError(Exception):
 
 
 class SourceError(JetwattError):
-    """No source of energy can be read."""
+    """A source of energy cannot be read, or its counter was reset."""

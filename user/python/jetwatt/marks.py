@@ -22,7 +22,7 @@ _UNKNOWN = -2
 _fd = _UNKNOWN
 _offset_ns = 0      # of CLOCK_MONOTONIC in this time namespace
 _lost = 0           # marks that were lost since the last one that was sent
-_names: Dict[str, str] = {}     # valid names, so that each is checked once
+_names: Dict[str, str] = {}     # up to 1000 valid names, each of which is checked only once
 _GONE = (errno.ECONNREFUSED, errno.EPIPE, errno.EBADF, errno.ENOTCONN, errno.ECONNRESET)
 
 
@@ -115,7 +115,7 @@ def mark_end(name: str = "step") -> bool:
 
 
 def _reset(fd: Optional[int] = None) -> None:
-    """Read the environment again at the next mark; for tests."""
+    """Use this descriptor; None: read the environment again at the next mark. For tests."""
     global _fd, _lost
     if _fd >= 0:
         os.close(_fd)

@@ -34,7 +34,7 @@ class Measurement:
     rails: energy of each rail, J; a rail may supply another one, so do not add them
     uncertainty: of joules, in J, for 95 of 100 measurements; see doc/python.md, "Uncertainty"
     source, scope: name of the source, and what its total covers
-    samples: about 1000 power samples at most: (s since the start, W); empty if the measurement is too short
+    samples: about 1000 power samples at most: (s since the start, W); set at the end; may be empty
     error: why joules is not known (NaN), or None
 
     While the measurement is open, the figures are those until now. If it is shorter than the
@@ -207,8 +207,8 @@ def measure(name: Optional[str] = None, *, mark: bool = False, required: bool = 
     required: False: if there is no source of energy, measure the time alone (joules is NaN)
     meter: the meter to read; default: the first source that can be read
 
-    When the block begins, SourceError is raised if there is no source and it is required. An error of the
-    source after that is a RuntimeWarning, and sets the member error.
+    When the block begins, SourceError, OSError or ValueError is raised if no source can be read
+    and it is required. An error after that is a RuntimeWarning, and sets the member error.
 
     with jetwatt.measure("step") as m:
         work()

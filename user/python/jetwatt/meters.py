@@ -29,7 +29,7 @@ from typing import Deque, List, NamedTuple, Optional, Tuple
 
 from .sources import open_source
 
-# Length of the history of the counter, in values: an hour at 10 Hz.
+# Minimum length of the full history of the counter, in values: an hour at 10 Hz.
 HISTORY = 36000
 # Number of differences of successive power samples from which their spread is estimated.
 DIFFERENCES = 256
@@ -47,7 +47,7 @@ class Reading(NamedTuple):
     time: time of the reading, s, CLOCK_MONOTONIC
     joules: the counter, J
     watts: power of the latest sample, W
-    lag: expected age of the counter's value, s
+    lag: expected age of the counter's value, less `stalled`, s
     lag_sd: standard deviation of that age, s
     stalled: time for which the counter has not advanced although it should have, s
     """
@@ -171,14 +171,14 @@ class Meter:
         return max(sd, peak * max(sample, lag) / SIGMAS)
 
     def uncertainty(self, first: Reading, last: Reading, seconds: float) -> float:
-        """Return the uncertainty of the energy between two readings, in J: SIGMAS standard deviations."""
+        """Return SIGMAS standard deviations of the energy between two readings, plus any stall, in J."""
         noise = self.noise(first.watts, last.watts)
         variance = ((first.watts * first.lag_sd) ** 2 + (last.watts * last.lag_sd) ** 2
                     + self.between_samples(seconds, noise, math.hypot(first.lag, last.lag)) ** 2)
         return SIGMAS * (STEP_J + math.sqrt(variance)) + max(first.watts, last.watts) * min(last.stalled, seconds)
 
     def energy_at(self, times: List[float]) -> List[float]:
-        """Return the energy at past times, in J; only while a measurement is open does the history grow."""
+        """Return the energy at past times, in J, from the history of the counter; NaN without one."""
         with self._lock:
             t, j, w = self._times, self._joules, self._watts
             out = []

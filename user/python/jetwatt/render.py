@@ -47,7 +47,7 @@ def sparkline(points: Sequence[Tuple[float, float]], width: int = 200, height: i
 
 
 def html(rows: List[Dict[str, Any]], scope: str, points: Sequence[Tuple[float, float]] = ()) -> str:
-    """Return rows of Measurement.to_dict() as a table, with a sparkline of the power samples."""
+    """Return rows of Measurement.to_dict() as a table, one row with its rails; with a sparkline."""
     columns = (("joules", "J"), ("uncertainty", "J"), ("seconds", "s"), ("watts", "W"))
     head = "".join("<th>%s</th>" % t for t in ("name", "energy", "+-", "time", "power", "source"))
     body = ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Time and energy of many short steps, with a cost of some microseconds for each.
 
-begin() and end() send a mark and store the time; they do not read the source. The thread of the
+begin() and end() store the time and may send a mark; they do not read the source. The thread of the
 meter reads the source, and the energy of the steps is computed from this history, some hundred steps
 at a time: the energy at the begin and at the end of a step is interpolated between two values of the
 counter. So the energy of one step is only as exact as its uncertainty says; the mean of many

@@ -62,7 +62,7 @@ class Minibatch(NamedTuple):
     """One minibatch, or an interval between minibatches.
 
     start_ns, end_ns: its begin and end, ns, CLOCK_MONOTONIC
-    joules: energy of the total, J; NaN: there are no samples for its time
+    joules: energy of the total, J; NaN: unknown, for instance without samples for its time
     pid: process id
     kind: "training", also for inference; "evaluation"; or "other": it is no minibatch
     phase: number of the phase, 1 for the one that takes most of the time; 0: not known, as in live()

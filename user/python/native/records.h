@@ -25,7 +25,7 @@ struct array {
  * @wait, @at_wait: waits and marks, and the energy from the first sample to the end of each, uJ; the first
  *	@known entries of @at_wait are valid
  * @open: minibatches whose end the samples have not reached; only in a running job
- * @bound_ns: end of the last minibatch of a running job; @job_ns: begin of the recorded job
+ * @bound_ns: last bound of a minibatch of a running job; @job_ns: begin of the recorded job
  * @mark_name: names of the marks of a trace
  * @rate_set: rate that this stream has set, 0: none; @rate_hz: rate to restore
  * @sysfs_ns: time of the last reading of sysfs
@@ -60,7 +60,7 @@ struct jetwatt_stream *jetwatt_stream_new(void);
 void jetwatt_stream_find_total(struct jetwatt_stream *s);
 /* Deliver what the join sorts to the stream. */
 void jetwatt_stream_join(struct jetwatt_stream *s);
-/* Add a batch of samples; a callback for jetwatt_subscribe(). */
+/* Add a batch of samples, of a trace or as callback of jetwatt_subscribe(). */
 void jetwatt_stream_samples(const struct jetwatt_samples *b, void *stream);
 /* Compute the energy of a minibatch, and append the minibatch to @found. */
 void jetwatt_stream_add(struct jetwatt_stream *s, const struct jetwatt_stream_minibatch *m);

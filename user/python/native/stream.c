@@ -10,7 +10,7 @@
 
 #include "energy/energy.h"
 
-/* A running job keeps this many waits, whose times may be bounds of a marked minibatch. */
+/* A running job keeps this many waits or more, whose times may be bounds of a minibatch. */
 #define WAITS_KEPT	4096
 
 static void *append(struct jetwatt_stream *s, struct array *a, const void *entry, size_t size)
@@ -65,7 +65,7 @@ void jetwatt_stream_add(struct jetwatt_stream *s, const struct jetwatt_stream_mi
 }
 
 /* Compute the energy from the first sample to the end of each wait that ends at or before the sample @p,
- * and add the minibatches that end there. */
+ * and add the minibatches that end by then. */
 static void reach_waits(struct jetwatt_stream *s, const struct jetwatt_power *p)
 {
 	const struct jetwatt_sync *wait = s->wait.at;
@@ -97,7 +97,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	append(s, &s->power, p, sizeof(*p));
 }
 
-/* Forget old waits of a running job. */
+/* Forget the oldest waits of a running job if there are more than 2 * WAITS_KEPT. */
 static void trim_waits(struct jetwatt_stream *s)
 {
 	struct jetwatt_sync *wait = s->wait.at;

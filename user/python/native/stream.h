@@ -14,7 +14,7 @@
 /**
  * struct jetwatt_stream_minibatch - a minibatch with its energy
  * @start_ns, @end_ns: as in struct jetwatt_batch_bound
- * @uj: energy of the total, uJ; NAN: there are no samples for its time
+ * @uj: energy of the total, uJ; NAN: unknown, for instance without samples for its time
  * @tgid: process id
  * @kind: 0: training, or a minibatch of an inference job; 1: evaluation; 2: neither
  * @phase: as in struct jetwatt_batch_bound; 0: not known, always for a running job
@@ -45,8 +45,8 @@ struct jetwatt_stream;
  * also after an error, if it is not NULL.
  */
 int jetwatt_stream_live(struct jetwatt_stream **s, uint32_t pid, uint32_t rate_hz);
-/* Open the trace @path and read the description of its rails. Return and *@s: as above; -ENODATA: the
- * file is not a trace. */
+/* Open the trace @path and read the description of its rails. Return and *@s: as above; -ENODATA:
+ * no rail was found, as in a file that is not a trace; -EPROTO: a newer version wrote it. */
 int jetwatt_stream_trace(struct jetwatt_stream **s, const char *path);
 void jetwatt_stream_close(struct jetwatt_stream *s);
 
@@ -58,7 +58,7 @@ int jetwatt_stream_fd(const struct jetwatt_stream *s);
 /*
  * Discard the records of the last call, and collect what has arrived, or what the next block of the
  * trace contains. Does not wait for records. Return: 1; 0: the stream has ended, because the process
- * or the trace has, and these are its last records; a negative errno.
+ * or the trace has, and these are its last records (none in further calls); a negative errno.
  */
 int jetwatt_stream_step(struct jetwatt_stream *s);
 /* Records of the last step, in order of time; valid until the next step. */
