@@ -119,8 +119,8 @@ static int apply_mode(struct jetwatt_board *board, const struct apply_input *in)
 	if (!err && !in->dry_run)
 		err = jetwatt_mode_guard_apply(&guard, &to);
 	if (err) {
-		/* jetwatt_mode_guard_apply() has rolled the knobs back; if that rollback failed, try
-		 * once more. */
+		/* A refused switch has been rolled back. If the rollback failed, restore the board;
+		 * otherwise this call does nothing. */
 		jetwatt_mode_guard_restore(&guard);
 		return err;
 	}

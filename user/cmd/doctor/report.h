@@ -35,7 +35,7 @@ struct jetwatt_private {
  * @hide: private data to remove from the report
  * @seen, @nr_seen: paths that are in the report already
  * @denied: number of files that could not be read for lack of permission
- * @no_loop: why the CUDA loop was not run although doctor runs as root; NULL: it was run
+ * @no_loop: why root's CUDA loop was not run; NULL: it was run, or doctor does not run as root
  */
 struct jetwatt_gather {
 	const char *root;
@@ -61,12 +61,12 @@ void jetwatt_gather_string(struct jetwatt_gather *g, const char *key, const char
 void jetwatt_gather_left_out(struct jetwatt_gather *g, const char *what, const char *why,
 			     const char *fix);
 
-/* report_files.c: jetwatt_gather_file(): add the file @path to the report; @path is relative to the
- * prefix @root. jetwatt_gather_files(): add the array "files" with all files that a report
- * needs. */
+/* report_files.c: jetwatt_gather_file(): add the file @path, relative to the prefix @root, to the
+ * open array "files", unless it is in it already or is excluded. jetwatt_gather_files(): add all
+ * files that a report needs except those of report_tree.c. */
 void jetwatt_gather_file(struct jetwatt_gather *g, const char *path);
 void jetwatt_gather_files(struct jetwatt_gather *g);
-/* report_tree.c: add the parts of the device tree that a report needs, as files. */
+/* report_tree.c: add the files of the parts of the device tree that a report needs. */
 void jetwatt_gather_tree(struct jetwatt_gather *g);
 /* report_system.c: add the kernel, its options and command line, and package versions. */
 void jetwatt_gather_system(struct jetwatt_gather *g);

@@ -63,8 +63,8 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e);
 
 /**
  * jetwatt_eval_sample() - choose the rows that the method is fitted to
- * @r: number of the repeat; each repeat gets different rows, unless the method chooses its rows
- *	itself
+ * @r: number of the repeat, from which the seed of the choice is computed; not used if the method
+ *	chooses its rows itself
  * @at: e->n entries, a permutation of all row indices; the method is fitted to the first e->samples
  *	of these rows
  *

@@ -207,8 +207,8 @@ static void tally_add(const struct jetwatt_eval *e, const struct repeat *q, long
 		t->clean[t->cleans++] = 100 * fmax(a->time_ms / e->row[clean].time_ms - 1, 0);
 }
 
-/* Measure the modes that jetwatt optimize would measure for this budget, until its stop criterion
- * holds. A repeated measurement returns the same value in this simulation. */
+/* Measure the modes that jetwatt optimize would measure for this budget, until the plan ends or
+ * there are 2 * e->samples rows. In this simulation, a repeated measurement gives the same value. */
 static int search_budget(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget)
 {
 	int err = 0;
@@ -413,7 +413,7 @@ int jetwatt_eval_optimize(struct jetwatt_eval *e)
 		goto out;
 	if (jetwatt_outlier_mark(e->row, n, outlier) < 0)
 		goto out;
-	/* The designed search is deterministic, so one repeat is enough. */
+	/* Under a budget, designed search uses no random numbers, so one repeat is enough. */
 	if (searches_per_budget(e) && e->method->kind & JETWATT_PREDICTOR_INTERVAL)
 		e->repeats = 1;
 	err = 0;

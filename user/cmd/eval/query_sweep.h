@@ -54,9 +54,9 @@ int jetwatt_eval_schedule(int argc, char **argv);
  * @violated: 1: the chosen plan exceeds a limit of the query
  * @excess: time or latency of the answer in excess of the optimum's, in percent; NAN: no answer
  * @clean: time or latency of the answer in excess of the optimum of the rows that are not outliers,
- *	in percent; for training and inference together instead: throughput of the answer relative
- *	to that optimum
- * @ratio: throughput of the answer relative to the optimum's; NAN: the optimum's is 0
+ *	in percent, NAN: no answer; for training and inference together instead: throughput of the
+ *	answer relative to that optimum, 0: no answer
+ * @ratio: throughput of the answer relative to the optimum's, 0: no answer; NAN: the optimum's is 0
  * @ms: CPU time of the strategy in ms; @longest: CPU time of the longest step of the strategy, in
  *	ms
  * @exhaust_ms: CPU time of the exhaustive search, in ms

@@ -51,7 +51,7 @@ static int is_sampled(const size_t *at, size_t k, size_t row)
 	return 0;
 }
 
-/* Choose rows as jetwatt profile does without a budget. If the plan stops early, the remaining rows
+/* Choose rows as jetwatt profile does without a budget. If it chooses too few, the remaining rows
  * are drawn at random. In this simulation, a repeated measurement returns the same value. */
 static int sample_designed(const struct jetwatt_eval *e, uint64_t seed, size_t *at)
 {

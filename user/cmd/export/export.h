@@ -21,8 +21,8 @@
  * @minibatches: rows are minibatches
  * @waits: 1: rows are waits, with the reason why a minibatch ends with the wait or not
  * @errors: 1: format "profile" writes standard errors too
- * @pooled: 1: format "profile" writes the measurements of other devices or releases, not the
- *	profile's own
+ * @pooled: 1: format "profile" writes the medians of measurements of other devices, releases or
+ *	cgroups, not the profile's own
  * @db: profile database, NULL: the default
  * @presets: nvpmodel.conf used as a template, NULL: the board's own
  * @name: name of the first preset, NULL: the name is made from cores and clocks

@@ -21,8 +21,8 @@ struct rows {
 	int differ;
 };
 
-/* Read a profile's own rows, or with --pooled those of other devices or releases, merged to one row for
- * each mode. Return: number of rows; -1 - exit code after printing the error. */
+/* Read a profile's own rows, or with --pooled those of other devices, releases or cgroups, merged
+ * to one row for each mode. Return: number of rows; -1 - exit code after printing the error. */
 static int export_read_rows(const struct jetwatt_export_args *o, struct jetwatt_db *db,
 			    const struct jetwatt_db_profile *p, struct jetwatt_row **out)
 {

@@ -187,8 +187,8 @@ static void list_levels(struct jetwatt_json *j, const struct jetwatt_board *boar
 	printf(" %s\n", row->hz ? "MHz" : "online");
 }
 
-/* Print the knobs of every mode that the board lacks. The levels of a knob that the board lacks
- * have one entry, which is never written. */
+/* Print the required knobs that the board lacks. The levels of a knob that the board lacks have one
+ * entry, which is never written. */
 static void list_missing(struct jetwatt_json *j, const struct jetwatt_board *board)
 {
 	jetwatt_json_array(j, "missing");

@@ -181,8 +181,8 @@ static int optimize_job(struct jetwatt_tuner *l, struct jetwatt_optimize *in,
 	if (!err)
 		err = optimize_explain(in, a);
 	err = optimize_done(in, a, err);
-	/* The command continues in the chosen mode; the exit status of the command becomes that of
-	 * jetwatt. */
+	/* The command continues, with --dry-run in the previous mode; its exit status becomes that
+	 * of jetwatt. */
 	if (!err && in->job.argv)
 		err = jetwatt_wait_job(&w, 0, jetwatt_wait_job_discard, &w) ?: jetwatt_wait_job_exit(&w);
 	jetwatt_child_stop(&w.child);

@@ -16,7 +16,7 @@
  * @reference: profiles of other workloads to learn from
  * @method: the predictor, NULL: the default
  * @knobs: optional knobs to include in the grid, see tune/knob_option.h
- * @profile, @modes, @out, @json, @predictions, @presets, @plot: files, NULL: none
+ * @profile, @modes, @out, @json, @predictions, @presets, @plot: files, NULL: not given
  * @ask: objective and limits
  * @rate: least number of units per second, from --rate; 0: no limit
  * @wait_s: timeout for a job without GPU activity, in seconds

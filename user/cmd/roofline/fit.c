@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt roofline --kernel or --corpus: fits the roofs of each power mode to measured kernels, and
- * prints or draws them, with the cost of a network.
+ * prints or draws them, with the cost of a network or of --work.
  */
 #include "cmd/roofline/roofline.h"
 
@@ -153,7 +153,7 @@ static void print_cost(const char *what, const struct jetwatt_roofline *r, size_
 
 int jetwatt_roofline_draw(const struct jetwatt_roofline *r)
 {
-	/* Without a network, draw the last mode: in most lists it has the highest clocks. */
+	/* Without work, draw the last mode: in most lists it has the highest clocks. */
 	size_t at[3] = { r->roofs - 1, r->roofs - 1, r->roofs - 1 };
 	static const char *const what[] = { "fastest", "tuned", "frugal" };
 	struct jetwatt_report_roof roof[3];

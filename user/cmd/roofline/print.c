@@ -112,7 +112,7 @@ static void print_layers(const struct jetwatt_roofline *r)
 }
 
 /* Print the operators that could not be counted exactly, each combination of operator and reason
- * once. */
+ * once, the open axes, and the number of weights in other files. */
 static void print_doubts(const struct jetwatt_roofline *r)
 {
 	struct kind seen[KINDS_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * jetwatt roofline: FLOP and bytes of a network, roofs of each power mode from measured kernels,
- * and the mode to use. The model is plan/roofs.h; networks are read by store/onnx.h.
+ * and the mode to use for the network or --work. Model: plan/roofs.h; networks: store/onnx.h.
  */
 #ifndef JETWATT_CMD_ROOFLINE_ROOFLINE_H
 #define JETWATT_CMD_ROOFLINE_ROOFLINE_H
@@ -36,7 +36,7 @@ struct jetwatt_roofline_kernel {
  * @train: count a training step instead of a forward pass
  * @layers: print every layer; @json: print JSON
  * @calibrate: 1: first measure the kernels that @corpus lacks
- * @tune: print only the recommended mode
+ * @tune: print only what jetwatt_roofline_tuned() prints
  * @run: the program that runs kernels
  * @graph: the network
  * @flop, @bytes: sums over all layers
@@ -83,18 +83,18 @@ int jetwatt_roofline_corpus(struct jetwatt_roofline *r);
 /* Fit the roofs of each mode to the kernels. Return: 0, or an exit code after printing the error.
  */
 int jetwatt_roofline_fit(struct jetwatt_roofline *r);
-/* Compute the network's time and energy in each mode, and choose a mode. Return: 0, or an exit code
+/* Compute the time and energy of @work in each mode, and choose a mode. Return: 0, or an exit code
  * after printing the error. */
 int jetwatt_roofline_tune(struct jetwatt_roofline *r);
-/* Draw the roofs of the fastest, recommended and lowest-energy mode; without a network, draw only
- * the roof of the last mode. Return: 0, exit code. */
+/* Draw the roofs of the fastest, recommended and lowest-energy mode; without @cost, draw only the
+ * roof of the last mode. Return: 0, exit code. */
 int jetwatt_roofline_draw(const struct jetwatt_roofline *r);
-/* Print the table of roofs, and the cost of the network in the fastest, lowest-energy and
- * recommended mode. */
+/* Print the table of roofs, and with @cost that of the fastest, lowest-energy and recommended
+ * mode. */
 void jetwatt_roofline_roofs(const struct jetwatt_roofline *r);
-/* Print the recommended mode and the energy that it saves. */
+/* Print the recommended mode, and its cost and that of the fastest mode. */
 void jetwatt_roofline_tuned(const struct jetwatt_roofline *r);
-/* Write the array "roofs" and, with a network, the object "answer" into an open JSON object. */
+/* Write the array "roofs" and, with @cost, the object "answer" into an open JSON object. */
 void jetwatt_roofline_roofs_json(const struct jetwatt_roofline *r, struct jetwatt_json *j);
 
 /* Print the network and the roofs, as tables or as one JSON document. */

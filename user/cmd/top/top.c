@@ -126,7 +126,7 @@ static int open_live(struct source *s, const struct top_input *in)
 	if (err || in->tegrastats)
 		return err;
 	err = jetwatt_probe_open(&s->live.probe, &everybody, jetwatt_session_wait, &s->live);
-	/* If no probe is available, show only the rails. */
+	/* If no probe is available, show all but the jobs. */
 	if (err)
 		jetwatt_notice("jobs are not shown: %s", jetwatt_probe_error());
 	else if (jetwatt_session_add(&s->live, jetwatt_probe_fd(s->live.probe)))

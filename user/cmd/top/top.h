@@ -144,7 +144,7 @@ void jetwatt_top_draw(const struct jetwatt_top *t, const struct jetwatt_session 
 
 /*
  * Print the samples of a running session as lines of tegrastats to @f, each one a mean over
- * @interval_s, until a signal or a failed write. Return: 0, exit code.
+ * @interval_s, until a signal, a failed write or an error of @w. Return: 0, exit code.
  */
 int jetwatt_top_tegrastats(struct jetwatt_session *w, double interval_s, FILE *f);
 
