@@ -40,7 +40,7 @@ int jetwatt_references_unreadable(const char *path, int err, const struct jetwat
 /**
  * jetwatt_references_read() - read a file in which every row has time and power
  * @path: the file
- * @row: set to the rows; the caller frees them
+ * @row: set to the rows; the caller frees them, also after an error
  * @batch: set to the minibatch size of each row, NULL if all sizes are equal; the caller frees the
  *	array. May be NULL
  *

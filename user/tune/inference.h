@@ -17,7 +17,7 @@
  * @size: minibatch sizes to choose from, in samples
  * @sizes: number of sizes
  * @strategy: search strategy
- * @max_modes: largest number of modes to measure for the query
+ * @max_modes: largest number of modes to measure for the query, including those of earlier rows
  * @plan: the answer
  * @measured: 1: the answer was measured; 0: the answer is a prediction
  * @done: jetwatt_inference_live() calls it with the result and the exit code of the search before

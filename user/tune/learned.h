@@ -49,8 +49,8 @@ struct jetwatt_session;
  * @begun_ns: start of the measurements, CLOCK_MONOTONIC in nanoseconds
  * @ended_ns: end of the last measurement, CLOCK_MONOTONIC in nanoseconds; 0: nothing was measured
  *	yet
- * @silent: 1: print nothing but warnings and errors
- * @down: 1: clocks must not be raised from one mode to the next
+ * @silent: 1: print nothing on standard output
+ * @down: 1: the clocks of CPU and GPU must not be raised from one mode to the next
  * @sizes: 1: the minibatch size is a feature
  */
 struct jetwatt_tuner {

@@ -177,7 +177,7 @@ void jetwatt_profile_store_command(pid_t pid, char *buf, size_t len)
 	snprintf(buf, len, "%s", w.command);
 }
 
-/* Set the part of the identity that is not of the job: board and settings. */
+/* Set the part of the identity that is not of the job: board, settings, rails, co-running jobs. */
 static void store_describe_board(struct jetwatt_workload *what, const struct jetwatt_board *board,
 				 const char *scope, const char *corunners)
 {
@@ -197,7 +197,7 @@ static void store_describe_board(struct jetwatt_workload *what, const struct jet
 			 corunners);
 }
 
-/* Set the identity of the workload: command, minibatch size, cgroup, board, settings. */
+/* Set the whole identity: command, minibatch size, cgroup, and what store_describe_board() sets. */
 static void store_describe(struct jetwatt_workload *what, const struct jetwatt_profile_store_args *args,
 			   const struct jetwatt_board *board, const char *scope, pid_t pid,
 			   char **argv)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeps the measurements of a strategy in step with the rows of a job.
+ * Copies the rows of a job to the measurements that a strategy sees.
  */
 #include "tune/strategy_search.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Runs a search strategy (plan/strategy.h) on the candidates of a job: the strategy chooses a cell,
- * the caller measures the cell and then adds the measurement.
+ * Runs a search strategy (plan/strategy.h) on the candidates of a job: the strategy chooses a cell
+ * (a mode at a minibatch size), the caller measures it and then adds the measurement.
  */
 #ifndef JETWATT_TUNE_STRATEGY_SEARCH_H
 #define JETWATT_TUNE_STRATEGY_SEARCH_H
