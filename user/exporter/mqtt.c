@@ -63,7 +63,7 @@ struct mqtt_input {
  * @capacity: number of elements of @waiting
  * @flying: number of messages passed to the library and not acknowledged; also changed by the
  *	library's thread
- * @up: 1: the broker is connected; set and cleared in callbacks of the library
+ * @up: 1: the broker is connected; set in on_connect(), cleared in on_disconnect()
  * @logged: 1: the log says that the broker is unreachable; 0 again once it is connected
  * @ends: 1: the library's thread is to end
  * @seq: sequence number of the next message
