@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt-files: tells jetwattd which kind of file a descriptor of another user's process refers
- * to, one of seven kinds. jetwatt-files is the only service with CAP_SYS_PTRACE, which permits a
+ * jetwatt-files: tells jetwattd which of six kinds of file a descriptor of another user's process
+ * refers to, or that this is unknown. It is the only service with CAP_SYS_PTRACE, which permits a
  * process to write the memory of any other process. Before it serves requests, jetwatt-files
  * therefore installs a system call filter that allows only the few calls that it needs.
  */
