@@ -42,7 +42,7 @@ class Hwmon:
     refreshed together, at most ten times a second (LATCH_NS in kmod/interface/hwmon.c). While no
     program subscribes to the samples, the module samples the rails at random intervals of half a
     period to one and a half periods after the end of the previous sample, where the period is the
-    inverse of its parameter idle_hz (run_idle() in kmod/sampler/sampler.c).
+    inverse of its parameter idle_hz, at least 20 ms (run_idle() in kmod/sampler/sampler.c).
     """
 
     name = "hwmon"
@@ -107,7 +107,7 @@ class Hwmon:
 
     @staticmethod
     def _fresh(fd: int) -> Optional[int]:
-        """Return the number in a file, None if the last power sample is more than five seconds old."""
+        """Return the number in a file, None if no power sample is at most five seconds old."""
         try:
             return int(os.pread(fd, 32, 0))
         except OSError as e:

@@ -47,7 +47,7 @@ class Sample(NamedTuple):
     gap: samples are missing before this one
     watts: power of each rail, W, by label; NaN: not read in this sample
     total_watts: power of the total, W, with the last value of each rail
-    telemetry: last value of each series that the board has, by its name, which ends with the unit, such as
+    telemetry: last value, at most 3 s old, of each series, by its name, which ends with the unit, such as
         temp_mc (millidegrees Celsius), gpu_load_permille, fan1_rpm, oc1_events
     """
     t_ns: int
@@ -378,8 +378,8 @@ def _open(what: str, call: Callable[[Any], int], why: Dict[int, str], fix: Dict[
 def live(pid: Optional[int] = None, *, rate_hz: int = 0) -> Stream:
     """Subscribe to the samples of the kernel module, at once.
 
-    pid: watch this process and its children, and find their minibatches; the stream ends when the process
-        ends. None: samples only, without end
+    pid: watch this process and its children, and find their marked minibatches, or else those of the
+        one with the most waits; the stream ends when `pid` ends. None: samples only, without end
     rate_hz: sampling rate, Hz, of all programs that use the module, until the stream is closed; 0: as it is
     """
     root = "run as root, or with CAP_NET_ADMIN, CAP_PERFMON and, for minibatches, CAP_BPF"
