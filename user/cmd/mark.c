@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt mark: report the begin or end of a minibatch from a script. The command writes one mark
+ * jetwatt mark: report a begin, an end or both of minibatches from a script. It writes one mark
  * to the file descriptor that jetwatt stat, or another verb that starts a command, passes in
  * JETWATT_MARK_FD (jetwatt_mark() of jetwatt.h).
  */

@@ -266,8 +266,8 @@ static int close_trace(struct record *rec, const struct jetwatt_board *board)
 	return err && !w->why ? record_unwritable(rec, err) : 0;
 }
 
-/* Read the trace that was just written, unless it went to a pipe: print the summary of jetwatt stat,
- * and report counters of --per without readings. */
+/* Read the trace that was just written, if it is a regular file given with -o: print the summary of
+ * jetwatt stat, and report counters of --per without readings. */
 static int print_summary(const struct record *rec, const struct record_input *in)
 {
 	struct jetwatt_replay replay;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * jetwatt sync: replace this process by jetwatt-sync, which exchanges profiles with the fleet's
- * database.
+ * jetwatt sync: replace this process by jetwatt-sync, which exchanges measured modes with the
+ * fleet's database.
  */
 #include <errno.h>
 #include <stdio.h>

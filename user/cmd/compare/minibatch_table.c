@@ -16,7 +16,7 @@
 #define WARM_UP_MAX	10
 #define CLOCKS		4
 
-/* Energy of the rails in uJ and integrals of the clocks, from the begin of the trace to t_ns. */
+/* Energy of the rails in uJ and integrals of the clocks, from the first sample to t_ns. */
 struct edge {
 	uint64_t t_ns;
 	double uj[JETWATT_RAILS_MAX], ticks[CLOCKS];

@@ -30,8 +30,8 @@ enum {
 /**
  * struct jetwatt_minibatch_table - one run; all columns have the same length
  * @column: the columns, JETWATT_TABLE_*, @nr values each
- * @nr: number of training minibatches, of phase 1 if there are several phases, without the first
- *	ones (warm-up)
+ * @nr: number of training minibatches of known energy, of phase 1 if there are several phases,
+ *	without the first ones (warm-up)
  * @eval_ms, @eval_j, @nr_eval: time and energy of evaluation minibatches, and their number
  * @rail, @nr_rails: labels of the rails of the total
  * @board, @command: from the trace

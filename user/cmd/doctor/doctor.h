@@ -47,7 +47,7 @@ struct jetwatt_doctor {
  * @level: OK, WARN or FAIL
  * @code: exit status of doctor if @level is FAIL
  * @name: name of the check; the column has space for 8 characters
- * @fix: what the user should do, NULL: the user need do nothing; not shown if @level is OK
+ * @fix: what the user should do, NULL: nothing is to be done or known; not shown if @level is OK
  * @text: printf format of the finding, at most 319 characters
  */
 void jetwatt_doctor_finding(struct jetwatt_doctor *d, enum jetwatt_doctor_level level, int code,
@@ -57,8 +57,8 @@ void jetwatt_doctor_finding(struct jetwatt_doctor *d, enum jetwatt_doctor_level 
 /* doctor.c: run all checks of the board in order; on an unsupported kernel, only check the kernel. The
  * function opens @d->board and @d->jw where possible; the caller closes them. */
 void jetwatt_doctor_checks(struct jetwatt_doctor *d);
-/* process.c: measure for two seconds how process @pid waits for the GPU, and print the findings.
- * Return: exit status. */
+/* process.c: measure for two seconds, or until process @pid ends, how it waits for the GPU, and
+ * print the findings. Return: exit status. */
 int jetwatt_doctor_process(struct jetwatt_doctor *d, pid_t pid);
 
 /* daemon_checks.c: check jetwattd, jetwatt-knobs, jetwatt's systemd units, and other programs that

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The device tree's part of a report: model of the board, power sensors and thermal zones with all their
- * properties, and a few properties of the sensors' parent nodes and of the nodes of GPU, memory and
- * host1x. Sensors are found by their "compatible" property, wherever their nodes are in the tree.
+ * properties, and a few properties of the sensors' parent nodes and of the nodes of GPU, memory,
+ * nvpmodel and host1x. Sensors are found by "compatible", wherever their nodes are in the tree.
  */
 #include "cmd/doctor/report.h"
 

@@ -20,7 +20,7 @@
  * @reference: files of other workloads to learn from
  * @method: the predictor
  * @samples: number of rows that the method is fitted to
- * @repeats: number of repeats with different rows
+ * @repeats: number of repeats, each with another seed
  * @curve, @nr_curve: numbers of rows, if --samples is a list; each number of rows is evaluated
  * @plot: file to write a plot to, NULL: no plot
  * @presets: nvpmodel.conf whose presets are compared, NULL: no comparison

@@ -165,8 +165,8 @@ static void optimize_check_args(struct jetwatt_optimize *in)
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 				       "-p PID or -- COMMAND to measure a job, --profile FILE.csv to use earlier measurements",
 				       "no job and no profile is given"));
-	/* On a running job, the search has only one objective: minimum time of a minibatch under a
-	 * power budget. */
+	/* Without --per and --latency, the search on a running job has only one objective: minimum
+	 * time of a minibatch under a power budget. */
 	if (job && (q->time_ms > 0 || in->least > 0 || in->front))
 		exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
 				       "with a running job, only minimum time under a power budget is supported",

@@ -17,7 +17,7 @@
 #include "tune/plot_file.h"
 #include "util/error.h"
 
-/* The measurements of one kernel: an array with one row per mode. */
+/* The measurements of one kernel; of several rows of a mode, the last one is used. */
 struct measured {
 	struct jetwatt_row *row;
 	long n;

@@ -19,16 +19,16 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Arithmetic intensities in FLOP per byte. The time roofs of Orin's modes intersect between 3 and
- * 700: intensities in this range separate the energy per operation, the energy per byte and the
- * constant power. */
+/* Arithmetic intensities in FLOP per byte. In Orin's modes, the roofs of arithmetic and of memory
+ * intersect between 3 and 700: intensities in this range separate the energy per operation, the
+ * energy per byte and the constant power. */
 static const double intensity[] = { 0.25, 1, 3, 6, 12, 24, 48, 96, 192, 384, 1024, 4096 };
 #define KERNELS		(sizeof(intensity) / sizeof(intensity[0]))
 /* Work between two waits of a kernel: it takes about 20 ms at the highest clocks of the larger
  * boards. */
 #define FLOP_MAX	8e10
 #define BYTES_MAX	2e9
-/* Number of GPU clocks to measure, with all EMC clocks, if --modes is not given. */
+/* Largest number of GPU clocks to measure, with all EMC clocks, if --modes is not given. */
 #define GPU_STEPS	5
 #define STEPS_MAX	64
 

@@ -40,7 +40,7 @@ struct jetwatt_roofline_kernel {
  * @run: the program that runs kernels
  * @graph: the network
  * @flop, @bytes: sums over all layers
- * @work, @n: work of each layer, scaled to @batch; or one entry from --work
+ * @work, @n: work of each layer, scaled to @batch and @train; or one entry from --work
  * @kernel, @kernels: the measured kernels
  * @roof, @roofs: one per mode, fitted to @kernel
  * @cost: cost of the network or of --work in each mode, NULL: neither was given

@@ -58,7 +58,7 @@ static const char *const unit_figure[JETWATT_UNIT_METRICS] = {
 	"J/%s", "ms/%s", "%s/s", "W.%s", "%s.count",
 };
 
-/* Names of the metrics of all counters, set once while the command line is parsed. */
+/* Names of the metrics of all counters, set while the command line is parsed. */
 static char unit_name[JETWATT_UNITS_MAX * JETWATT_UNIT_METRICS][JETWATT_UNIT_NAME_LEN + 8];
 static int unit_names;
 
