@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CSV. Quantities with a unit are integers; the unit is in the column's name. An empty cell means
- * unknown or none. Column utc is for people; t_ns (CLOCK_MONOTONIC) is comparable with other files
- * of the same boot.
+ * CSV. Quantities with a unit are integers; the unit is in the column's name. An empty cell, or a
+ * clock of 0, means unknown or none. Column utc is for people; t_ns (CLOCK_MONOTONIC) is comparable
+ * with other files of the same boot.
  */
 #include "out/export.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Merges power samples into rows: mean power over an interval, and the last value of all else. */
+/* Merges samples of an interval into a row: first time, mean power, last clocks and telemetry. */
 #ifndef JETWATT_OUT_EXPORT_ROWS_H
 #define JETWATT_OUT_EXPORT_ROWS_H
 
