@@ -19,7 +19,7 @@
 /**
  * struct jetwatt_profile_access - access to the database
  * @db: the database, if this process has opened it; NULL: requests to the database go to @fd
- * @fd: socket to the process that has opened the database; -1: none
+ * @fd: socket to the process that has opened the database; -1: none, @db is used
  */
 struct jetwatt_profile_access {
 	struct jetwatt_db *db;

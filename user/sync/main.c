@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * jetwatt-sync: pushes the measurements of this device to the fleet's pool, and pulls those of
- * other devices. jetwatt-sync is a program of its own, started by "jetwatt sync", so that devices
- * without a pool need no libpq.
+ * other devices. With --serve, it serves the profile database (door.h). It is a program of its
+ * own, started by "jetwatt sync", so that devices without a pool need no libpq.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -124,7 +124,8 @@ static int find_boards(struct sync_input *in, struct jetwatt_profile_access *doo
 	return n < 0 ? jetwatt_profile_store_error(n, &e) : 0;
 }
 
-/* Push the rows of this device with an id above @place->pushed. Return: 0 or an exit code. */
+/* Push the rows of this device with an id above @place->pushed, except those that set an optional
+ * knob, and store the progress. Return: 0 or an exit code. */
 static int push_rows(struct sync *y, const char *device, struct jetwatt_pool_progress *place)
 {
 	struct jetwatt_error_text e;
@@ -147,7 +148,7 @@ static int push_rows(struct sync *y, const char *device, struct jetwatt_pool_pro
 	return code ?: n < 0 ? jetwatt_profile_store_error(n, &e) : 0;
 }
 
-/* Callback of jetwatt_server_pull(): store rows of other devices. */
+/* Callback of jetwatt_server_pull(): store the valid ones of the rows of other devices. */
 static int store_pulled(const struct jetwatt_pool_row *row, size_t n, void *arg)
 {
 	struct jetwatt_error_text e;

@@ -28,7 +28,7 @@ struct jetwatt_server {
  * struct jetwatt_server_pushed - result of pushing rows
  * @fresh: number of rows that were new to the pool
  * @refused: number of pushed rows that the server refused
- * @why: reason why the server refused the first of the refused rows
+ * @why: reason why the server refused the first of the refused rows; "" if @refused is 0
  */
 struct jetwatt_server_pushed {
 	uint64_t fresh, refused;
