@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Callbacks that mark and measure each minibatch of PyTorch Lightning, Hugging Face and Keras.
 
-This module imports none of these libraries. The class LightningCallback, TransformersCallback or
+Importing this module imports none of them. The class LightningCallback, TransformersCallback or
 KerasCallback is made when it is used first, from the base class of the library that the program has
 imported, or else of the one that is installed. A callback has the member `steps`, a jetwatt.Steps,
 and takes the arguments of jetwatt.Steps.
