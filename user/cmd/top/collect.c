@@ -127,7 +127,7 @@ static int job_minibatches(struct jetwatt_top *t, const struct jetwatt_session *
 	return bounds == -ENOMEM || phases == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* Return the value by which a job is sorted, descending. */
+/* Return: the value by which a job is sorted, descending. */
 static double sort_value(const struct jetwatt_top_job *j, enum jetwatt_top_order order)
 {
 	switch (order) {

@@ -142,7 +142,7 @@ static void draw_jobs(const struct jetwatt_top *t, int y, int last)
 			 t->total_w > 0 ? 100 * fmax(t->rest_w, 0) / t->total_w : 0);
 }
 
-/* Return the number of lines that the jobs need, without their heading and the line of the power that
+/* Return: number of lines that the jobs need, without their heading and the line of the power that
  * is attributed to no job. */
 static int job_lines(const struct jetwatt_top *t)
 {

@@ -66,7 +66,7 @@ static void draw_braille(int y, int x, unsigned int dots)
 	mvaddstr(y, x, text);
 }
 
-/* Return the height of a value above the bottom of the chart, 0 to @levels - 1; -1: no value. */
+/* Return: height of a value above the bottom of the chart, 0 to @levels - 1; -1: no value. */
 static int level_of(const struct jetwatt_top_series *s, double v, int levels)
 {
 	if (isnan(v))

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Return the value of a series in a sample; NAN: unknown. @s: number of a knob, or JETWATT_KNOBS
+/* Return: value of a series in a sample; NAN: unknown. @s: number of a knob, or JETWATT_KNOBS
  * plus the number of a telemetry slot. */
 static double value_of(const struct jetwatt_power *p, unsigned int s)
 {
