@@ -208,7 +208,7 @@ static void tally_add(const struct jetwatt_eval *e, const struct repeat *q, long
 }
 
 /* Measure the modes that jetwatt optimize would measure for this budget, until the plan ends or
- * there are 2 * e->samples rows. In this simulation, a repeated measurement gives the same value. */
+ * there are 2 * e->samples rows. Here, a repeated measurement gives the same value. */
 static int search_budget(const struct jetwatt_eval *e, size_t r, struct repeat *q, double budget)
 {
 	int err = 0;
