@@ -23,8 +23,8 @@ enum verb { PLACE, KEEP, OWN, TAKE, BOARDS, VERBS };
  * struct door_request - a request
  * @form: FORM
  * @row: size of a row, in bytes, as a further check of the version
- * @verb: enum verb: read the progress (PLACE) or store it (KEEP), read rows of this device (OWN), store
- *	those of others (TAKE), or list the names of BOARDS
+ * @verb: enum verb: read the progress (PLACE) or store it (KEEP), read rows of this device (OWN),
+ *	store those of others (TAKE), or list the names of boards (BOARDS)
  * @rows: number of rows that follow
  * @after: OWN: rows with a higher id are returned
  * @pool: PLACE and KEEP: name of the pool
