@@ -377,6 +377,14 @@ class Measurements(Case):
         self.assertEqual((m.source, m.rails), ("none", {}))
         self.assertIsInstance(m.error, jetwatt.SourceError)
 
+    def test_rails_not_readable(self):
+        meter = self.meter()
+        with mock.patch.object(meter.source, "rails", side_effect=OSError("gone")):
+            with jetwatt.measure("none", required=False) as m:
+                pass
+        self.assertTrue(math.isnan(m.joules))
+        self.assertEqual(meter._users, 0)
+
 
 class Uncertainty(Case):
     """Against an exact integral of the power, in virtual time."""

@@ -184,4 +184,25 @@ TEST(marks_override_inference)
 	jetwatt_batch_track_free(t);
 }
 
+/* Of several names, the most frequent one marks the minibatches; a pair of marks tells its duration. */
+TEST(most_frequent_name_marks_minibatches)
+{
+	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
+	struct jetwatt_sync s = { .tgid = 1, .tid = 1, .call = JETWATT_SYNC_MARK };
+	int ends[3] = { 0 };
+
+	/* Name 2 is marked twice in each step of name 1, in a pair, and name 0 once. */
+	for (uint64_t i = 1; i <= 20; i++)
+		for (int k = 0; k < 4; k++) {
+			s.ret = k < 2 ? 2 : 3 - k;
+			s.exit_ns = i * 1000000 + (uint64_t)k * 100000;
+			s.enter_ns = s.exit_ns - (s.ret == 2 ? 30000 : 0);
+			ends[s.ret] += jetwatt_batch_track_add(t, &s, 0);
+		}
+	EXPECT_EQ(40, ends[2]);
+	EXPECT_EQ(0, ends[0] + ends[1]);
+	EXPECT_EQ(30000, jetwatt_batch_track_ns(t));
+	jetwatt_batch_track_free(t);
+}
+
 TEST_HARNESS_MAIN

@@ -53,7 +53,8 @@
  * @follower: decoder of the waits
  * @recent: the last @nr_recent waits that counted
  * @time_ns: durations of @times recent training minibatches, or intervals between marks, ns
- * @mark_ns: time of the last mark, ns
+ * @mark_ns: time of the last mark of each name, ns; @marks: number of its marks
+ * @usual_mark: the most frequent name
  * @learned_ns: end of the last wait from which the cycle was learned, ns
  * @marked: 1: a mark has ended a minibatch
  */
@@ -71,7 +72,8 @@ struct jetwatt_batch_track {
 	struct jetwatt_follower *follower;
 	struct jetwatt_sync recent[RECENT];
 	size_t nr_recent;
-	uint64_t time_ns[DURATIONS], mark_ns, learned_ns;
+	uint64_t time_ns[DURATIONS], mark_ns[JETWATT_MARKS_MAX], marks[JETWATT_MARKS_MAX], learned_ns;
+	unsigned int usual_mark;
 	size_t times;
 	int marked;
 };
@@ -115,12 +117,21 @@ static void add_duration(struct jetwatt_batch_track *t, uint64_t ns)
 	t->time_ns[t->times - 1] = ns;
 }
 
-static int add_mark(struct jetwatt_batch_track *t, uint64_t end_ns)
+/* A mark ends a minibatch if no other name was marked more often, as in jetwatt_batch_marked(), which knows the
+ * names of evaluations, too. */
+static int add_mark(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
-	if (t->mark_ns && end_ns > t->mark_ns)
-		add_duration(t, end_ns - t->mark_ns);
-	t->mark_ns = end_ns;
+	unsigned int name = (unsigned int)s->ret % JETWATT_MARKS_MAX;
+	uint64_t start = s->enter_ns < s->exit_ns ? s->enter_ns : t->mark_ns[name];
+
+	t->mark_ns[name] = s->exit_ns;
 	t->marked = 1;
+	if (++t->marks[name] > t->marks[t->usual_mark])
+		t->usual_mark = name;
+	if (name != t->usual_mark)
+		return 0;
+	if (start && s->exit_ns > start)
+		add_duration(t, s->exit_ns - start);
 	return 1;
 }
 
@@ -230,7 +241,7 @@ int jetwatt_batch_track_add(struct jetwatt_batch_track *t, const struct jetwatt_
 	if (copy.launch_ns)
 		copy.launch_ns -= held_ns;
 	if (s->call == JETWATT_SYNC_MARK)
-		return add_mark(t, copy.exit_ns);
+		return add_mark(t, &copy);
 	if (s->call == JETWATT_SYNC_MARK_BEGIN || t->marked)
 		return 0;
 	/* The records of two threads may arrive in the wrong order. */

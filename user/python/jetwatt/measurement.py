@@ -62,9 +62,9 @@ class Measurement:
         self._end, self.error, self.samples, self._first, self._meter = math.nan, None, [], None, None
         try:
             self._meter = self._chosen or default_meter()
-            self._first = self._meter.read()
-            self._first_rails = self._meter.source.rails()
+            first, self._first_rails = self._meter.read(), self._meter.source.rails()
             self._meter.hold()
+            self._first = first
         except (SourceError, OSError, ValueError) as e:
             if self._required:
                 raise
