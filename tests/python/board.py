@@ -22,6 +22,7 @@ class Board:
     """The files below `root`; power: dict of the rails in W, with the total under the name ""."""
 
     def __init__(self, root, label="module total", idle_hz=10):
+        root = os.path.abspath(root)
         self.power = dict(RAILS, **{"": TOTAL_W})
         self.uj = dict.fromkeys(self.power, 0)
         self.dir = os.path.join(root, "sys/class/hwmon/hwmon3")

@@ -20,7 +20,7 @@ HERE = os.path.join(os.path.dirname(__file__), "../../doc/integrations/kepler/")
 
 
 def zones(root, only):
-    """Return a dict: label in Kepler's spelling -> number of counters that Kepler adds up."""
+    """Return a dict: label in Kepler's spelling -> number of its zones."""
     found = {}
     for device in glob.glob(os.path.join(root, "sys/class/hwmon/hwmon*")):
         labels = {kind: [open(f).read() for f in glob.glob(os.path.join(device, kind + "*_label"))]
@@ -53,12 +53,14 @@ class Kepler(unittest.TestCase):
                 made.put(os.path.join(folder.name, "sys/class/hwmon/hwmon1", file), name)
         return folder.name
 
-    def test_without_the_filter_rails_count_twice(self):
+    def test_without_the_filter_labels_collide(self):
         self.assertEqual(zones(self.tree("module total"), [])["vdd_gpu_soc"], 2)
 
     def test_the_filter_leaves_the_total(self):
         config = yaml.safe_load(open(HERE + "kepler.yaml"))
         self.assertEqual(config["cpu"]["preferredMeters"], ["hwmon"])
+        # sanitize() in config/config.go drops the section "experimental" if nothing in it is enabled.
+        self.assertIs(config["experimental"]["hwmon"]["forceEnabled"], True)
         for label in ("module total", "board total", "partial sum"):
             self.assertEqual(zones(self.tree(label), config["experimental"]["hwmon"]["zones"]),
                              {label.replace(" ", "_"): 1})

@@ -4,7 +4,7 @@
 The module `zeus` here has no code of Zeus. It has the names and the abstract methods of
 zeus/device/soc/common.py of github.com/ml-energy/zeus at commit 75a8b93: a class that lacks a method
 cannot be instantiated, as with the original. With ZEUS=DIR, the sources of Zeus in DIR are used
-instead.
+instead; their dependencies nvidia-ml-py, httpx and scikit-learn must be installed.
 """
 import abc
 import importlib.util
