@@ -129,4 +129,36 @@ TEST_F(usage, a_file_that_is_left_out_counts_once)
 	TH_LOG("%u left out", self->result.missed);
 }
 
+/* Write this process's pid to DIR/cgroup.procs, as if it were in the cgroup at @dir. */
+static int put_in_cgroup(const char *dir)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+	f = fopen(path, "w");
+	return f && fprintf(f, "%d\n", getpid()) > 0 && !fclose(f);
+}
+
+/* The job is in a cgroup two levels below the one that is measured. */
+TEST_F(usage, processes_of_cgroups_below_count)
+{
+	char top[] = "/tmp/usage-XXXXXX", child[40], below[48], command[48];
+	struct jetwatt_usage u;
+
+	ASSERT_NE(NULL, mkdtemp(top));
+	snprintf(child, sizeof(child), "%s/child", top);
+	snprintf(below, sizeof(below), "%s/below", child);
+	ASSERT_EQ(0, mkdir(child, 0700));
+	ASSERT_EQ(0, mkdir(below, 0700));
+	ASSERT_TRUE(put_in_cgroup(below));
+	jetwatt_usage_begin(&u, 0, top);
+	EXPECT_EQ(1, u.nr_process);
+	EXPECT_EQ(getpid(), u.process[0].pid);
+	EXPECT_LT(0, u.rss_max);
+	jetwatt_usage_end(&u, NULL, 1, &self->result);
+	snprintf(command, sizeof(command), "rm -r %s", top);
+	EXPECT_EQ(0, system(command));
+}
+
 TEST_HARNESS_MAIN

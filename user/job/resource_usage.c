@@ -20,6 +20,8 @@
 #define __NR_cachestat 451
 #endif
 
+#define CGROUP_DEPTH_MAX	32	/* levels of cgroups below the job's that are searched */
+
 /* Read the counters of a process. Return: 0; -ESRCH: it has ended, or they cannot be read. */
 static int read_process(pid_t pid, pid_t *parent, uint64_t *start, uint64_t *rss,
 			struct jetwatt_usage_count *c)
@@ -151,19 +153,28 @@ static void update_process(struct jetwatt_usage *u, pid_t pid, uint64_t *rss)
 	find_files(u, pid);
 }
 
-/* Update all processes of the job's cgroup. */
-static void update_cgroup(struct jetwatt_usage *u, uint64_t *rss)
+/* Update all processes of the cgroup at @path, and of at most @depth levels of cgroups below it. */
+static void update_cgroup(struct jetwatt_usage *u, const char *path, int depth, uint64_t *rss)
 {
-	char path[4200];
+	char name[4200];
+	struct dirent *e;
+	DIR *dir;
 	FILE *f;
 	int pid;
 
-	snprintf(path, sizeof(path), "%s/cgroup.procs", u->cgroup);
-	f = fopen(path, "re");
+	snprintf(name, sizeof(name), "%s/cgroup.procs", path);
+	f = fopen(name, "re");
 	while (f && fscanf(f, "%d", &pid) == 1)
 		update_process(u, pid, rss);
 	if (f)
 		fclose(f);
+	dir = depth ? opendir(path) : NULL;
+	while (dir && (e = readdir(dir)))
+		if (e->d_type == DT_DIR && e->d_name[0] != '.' &&
+		    snprintf(name, sizeof(name), "%s/%s", path, e->d_name) < (int)sizeof(name))
+			update_cgroup(u, name, depth - 1, rss);
+	if (dir)
+		closedir(dir);
 }
 
 /* A process in /proc and its parent; @parent is 0 if the process is not to be updated any more. */
@@ -268,7 +279,7 @@ void jetwatt_usage_sample(struct jetwatt_usage *u)
 	u->looks++;
 	u->missed = 0;
 	if (u->cgroup)
-		update_cgroup(u, &rss);
+		update_cgroup(u, u->cgroup, CGROUP_DEPTH_MAX, &rss);
 	else
 		update_tree(u, &rss);
 	if (u->missed > u->missed_max)
