@@ -101,6 +101,10 @@ static error_t predict_parse(int key, char *arg, struct argp_state *state)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 						  "leave out one of the two options",
 					       "--profile and --model cannot be combined"));
+		if (in->model && in->reference.n)
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, "a saved model is not fitted again",
+					       "leave out --reference, or --profile FILE.csv instead of --model",
+					       "--reference and --model cannot be combined"));
 		if (!in->profile && !in->model)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "--profile FILE.csv, as written by jetwatt profile -o",
