@@ -4,7 +4,7 @@
 # Test record --trigger, which writes the samples before and after an event from the module's black
 # box.
 . "${0%/*}/common.inc"
-plan 9
+plan 10
 limit=
 
 # arm WHAT SECONDS: start record with trigger WHAT, and wait until the module has SECONDS of samples
@@ -81,6 +81,10 @@ echo "$most" > "$limit"
 run jetwatt record -o "$T/box.jwt" --trigger nothing
 exits 2 && says "oc, thermal and signal"
 result $? "an unknown trigger is refused, and the error lists the triggers"
+
+run jetwatt record -o "$T/none.jwt" --trigger oc --for 3s
+exits 2 && form && says "for cannot be combined with --trigger" && [ ! -e "$T/none.jwt" ]
+result $? "--for is refused with --trigger"
 
 jetwatt record -o "$T/none.jwt" --trigger oc > "$T/out" 2> "$T/err" &
 record=$!

@@ -121,6 +121,11 @@ static error_t record_parse(int key, char *arg, struct argp_state *state)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL,
 					       "record the whole run: omit --trigger",
 					       "--per cannot be combined with --trigger"));
+		if (in->trigger && in->for_s > 0)
+			exit(jetwatt_error_report(JETWATT_EXIT_USAGE,
+					       "with --trigger, the recording ends after one event",
+					       "leave out --for; --post SECONDS sets the time after the event",
+					       "--for cannot be combined with --trigger"));
 		if (!in->out)
 			exit(jetwatt_error_report(JETWATT_EXIT_USAGE, NULL, "-o FILE",
 					       "no output file is given"));
