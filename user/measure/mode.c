@@ -265,6 +265,12 @@ static int evaluate(struct jetwatt_session *w, struct mode_work *k, size_t first
 	return done;
 }
 
+/* Return the maximum time in a mode without enough minibatches, in seconds. */
+static double time_limit(const struct jetwatt_measure_limits *limits)
+{
+	return fmax(4 * limits->max_s, limits->idle_s);
+}
+
 /* Check whether the job still does GPU work, and whether the time limit has passed. Return: 0;
  * -ENODATA: no wait for limits->idle_s; -ETIMEDOUT: the time limit has passed. */
 static int check_idle(const struct jetwatt_session *w, uint64_t since_ns,
@@ -275,7 +281,7 @@ static int check_idle(const struct jetwatt_session *w, uint64_t since_ns,
 
 	if (now > last && (now - last) * 1e-9 > limits->idle_s)
 		return -ENODATA;
-	return m->dwell_s > fmax(4 * limits->max_s, limits->idle_s) ? -ETIMEDOUT : 0;
+	return m->dwell_s > time_limit(limits) ? -ETIMEDOUT : 0;
 }
 
 int jetwatt_measure_mode(struct jetwatt_session *w, uint64_t since_ns,
@@ -334,9 +340,10 @@ int jetwatt_measure_why(const struct jetwatt_session *w, int err,
 					 "no GPU work of process %d in %.0f s", w->pid, limits->idle_s);
 	if (err == -ETIMEDOUT)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED,
-					 "the waits for the GPU do not repeat, or a minibatch takes longer than 20 s",
-					 "run jetwatt stat -p PID to see the waits",
-					 "no minibatches found in process %d", w->pid);
+					 "the waits for the GPU do not repeat, or minibatches are too long for this time",
+					 "run jetwatt stat -p PID to see the waits; for long minibatches: --wait 600s",
+					 "too few minibatches found in %.0f s (process %d)",
+					 time_limit(limits), w->pid);
 	if (w->ended && !w->stop && !w->failed)
 		return jetwatt_error_report(JETWATT_EXIT_FAILED,
 					 "the process ended before its measurement was complete",

@@ -114,7 +114,7 @@ static int explain_no_tokens(const struct jetwatt_tokens *t)
 static int run(struct jetwatt_tokens *t, struct jetwatt_tuner *l, const struct token_limits *limits,
 	       const struct jetwatt_mode *mode, struct jetwatt_token_figures *f)
 {
-	const struct jetwatt_measure_limits why = { .idle_s = l->wait_s };
+	const struct jetwatt_measure_limits why = { .idle_s = l->wait_s, .max_s = limits->max_s };
 	struct jetwatt_session *w = l->session;
 	size_t n = l->nr_rows + 1;
 	char what[48];
