@@ -5,7 +5,7 @@
 # and modes. Creating a report must change nothing on the board. The report must have no names of
 # users or hosts and no machine id, and must say what is missing if it is created without root.
 . "${0%/*}/common.inc"
-plan 19
+plan 20
 
 # Set up what must not be in a report: names, a home directory in the library's path, and
 # identifiers.
@@ -127,6 +127,10 @@ exits 1 && form && says "outside" && [ ! -e "$T/bad.d" ] && [ ! -e /tmp/escaped 
 result $? "a report with paths outside its directory is refused"
 
 chmod 777 "$T"
+run jetwatt doctor --report "$T/quiet" --loop true -q
+exits 0 && [ -s "$T/quiet" ] && [ ! -s "$T/out" ]
+result $? "-q: the report is written and no summary is printed"
+
 su nobody -c "jetwatt doctor --report $T/plain" > "$T/out" 2> "$T/err"
 status=$?
 exits 0 && grep -q '"what": "readings of the rails' "$T/plain" && grep -q '"label": "VDD_GPU_SOC"' "$T/plain" &&

@@ -135,7 +135,8 @@ int jetwatt_doctor_report(struct jetwatt_doctor *d, const char *path, const char
 	if (g.text && !fclose(g.text) && text)
 		shown = jetwatt_private_hide(&g.hide, text, true);
 	if (clean && shown) {
-		fputs(as_json ? clean : shown, stdout);
+		if (as_json || !d->args.quiet)
+			fputs(as_json ? clean : shown, stdout);
 		rc = report_save(path, clean);
 	}
 	for (size_t i = 0; i < g.nr_seen; i++)
