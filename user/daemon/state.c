@@ -40,8 +40,8 @@ const struct jetwattd_state jetwattd_state[] = {
 		FROM(HOLDING),
 	},
 	[JETWATTD_YIELDING] = {
-		"yielding", "another process has changed a knob, or holds the lease of the board",
-		"the job ends or there is none, if a knob was changed; after 2 seconds, if the lease is held; jetwatt daemon pause",
+		"yielding", "another process has changed a knob, or holds the lease of the board; heat limits a clock when the knobs are to be saved",
+		"the job ends or there is none, if a knob was changed; after 2 seconds, if the lease is held or heat limits a clock; jetwatt daemon pause",
 		"nothing; the knobs stay as the other process has set them",
 		ANY,
 	},
@@ -56,7 +56,7 @@ const struct jetwattd_state jetwattd_state[] = {
 	},
 	[JETWATTD_BLIND] = {
 		"blind", "under a budget, the samples of the total power, or of one rail in the total, have stopped",
-		"every rail of the total has samples again; jetwattd ends, because no process uses the GPU any more, jetwattd is paused, or another process controls the board",
+		"every rail of the total has samples again; jetwattd ends, because no process uses the GPU any more, jetwattd is paused, the budget is removed, a reloaded policy has blind = restore, or another process controls the board",
 		"the lowest mode", ANY & ~(FROM(YIELDING) | FROM(PAUSED)),
 	},
 };
