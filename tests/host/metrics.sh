@@ -45,7 +45,7 @@ serve()
 	return 1
 }
 
-echo 1..34
+echo 1..35
 build/serve-metrics $d/control &
 board=$!
 pids+=($board)
@@ -207,4 +207,8 @@ with mosquitto "MQTT: messages that exceed the queue are counted exactly" \
 with mosquitto "MQTT: an ended daemon is reported" \
 	"kill $board; until_ eval 'got -e \"any(has(\\\"error\\\"))\"'"
 with mosquitto "MQTT: after SIGTERM status 0 and offline" "kill $mqtt; wait $mqtt && state_is offline"
+# poll() fails if it is passed more descriptors than the process may have.
+command -v mosquitto > /dev/null && publish && until_ state_is online && prlimit --nofile=1: --pid $mqtt
+with mosquitto "MQTT: after a failed poll() status 1, so that systemd restarts jetwatt-mqtt" \
+	"wait $mqtt; [ \$? = 1 ] && tail -n 2 $d/mqtt.log | grep -q 'cannot wait'"
 exit $failed

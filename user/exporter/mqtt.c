@@ -275,24 +275,23 @@ static void publish_metrics(struct link *l, const char *socket)
 	queue_send(l);
 }
 
-static int mqtt_run(struct link *l, const char *socket)
+/* Publish until a signal of the set @ends arrives. Return: 0 or an exit code; the error has been
+ * reported. */
+static int mqtt_run(struct link *l, const char *socket, const sigset_t *ends)
 {
 	struct pollfd p[2] = { { .events = POLLIN }, { .events = POLLIN } };
 	const struct itimerspec second = { { 1, 0 }, { 0, 1 } };
 	uint64_t ticks;
-	sigset_t ends;
+	int err = 0;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	p[0].fd = signalfd(-1, &ends, SFD_CLOEXEC);
+	p[0].fd = signalfd(-1, ends, SFD_CLOEXEC);
 	p[1].fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (p[0].fd < 0 || p[1].fd < 0 || timerfd_settime(p[1].fd, 0, &second, NULL))
 		return jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(errno), NULL, "cannot start");
-	while (!p[0].revents) {
+	while (!err && !p[0].revents) {
 		/* While the broker is connected and messages wait, send some every 20 ms. */
 		if (poll(p, 2, l->n && atomic_load(&l->up) ? 20 : -1) < 0 && errno != EINTR)
-			break;
+			err = errno;
 		if (read(p[1].fd, &ticks, sizeof(ticks)) == sizeof(ticks)) {
 			/* Seconds without a message count as dropped messages. */
 			l->dropped += ticks - 1;
@@ -307,7 +306,7 @@ static int mqtt_run(struct link *l, const char *socket)
 	}
 	close(p[0].fd);
 	close(p[1].fd);
-	return 0;
+	return err ? jetwatt_error_report(JETWATT_EXIT_FAILED, strerror(err), NULL, "cannot wait") : 0;
 }
 
 /* ------------------------------------------------------------------ */
@@ -387,8 +386,8 @@ static int mqtt_start(struct link *l, const struct mqtt_input *in, const char *h
 }
 
 /* Publish "offline" as the state if the broker is connected, and disconnect. If the library's
- * thread, perhaps in a connection attempt, does not end within END_S, exit with status 0. */
-static void mqtt_stop(struct link *l, pthread_t thread)
+ * thread, perhaps in a connection attempt, does not end within END_S, exit with status @code. */
+static void mqtt_stop(struct link *l, pthread_t thread, int code)
 {
 	struct timespec until;
 
@@ -399,7 +398,7 @@ static void mqtt_stop(struct link *l, pthread_t thread)
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += END_S;
 	if (pthread_timedjoin_np(thread, NULL, &until))
-		_exit(0);
+		_exit(code);
 	mosquitto_destroy(l->mqtt);
 }
 
@@ -439,8 +438,8 @@ int main(int argc, char **argv)
 	mosquitto_lib_init();
 	err = mqtt_start(l, &in, host, (int)port, &thread);
 	if (!err) {
-		err = mqtt_run(l, in.socket ? in.socket : policy.control);
-		mqtt_stop(l, thread);
+		err = mqtt_run(l, in.socket ? in.socket : policy.control, &ends);
+		mqtt_stop(l, thread, err);
 	}
 	while (l->n)
 		queue_drop_oldest(l);
