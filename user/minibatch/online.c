@@ -117,8 +117,7 @@ static void add_duration(struct jetwatt_batch_track *t, uint64_t ns)
 	t->time_ns[t->times - 1] = ns;
 }
 
-/* A mark ends a minibatch if no other name was marked more often, as in jetwatt_batch_marked(), which knows the
- * names of evaluations, too. */
+/* A mark ends a minibatch if no other name was marked more often, be it of evaluations (rules.h). */
 static int add_mark(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
 	unsigned int name = (unsigned int)s->ret % JETWATT_MARKS_MAX;
