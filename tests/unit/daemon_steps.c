@@ -139,6 +139,18 @@ TEST_F(learner, rows_after_a_drift_are_those_of_the_changed_server)
 	EXPECT_GT(0.08 * 75.5, fabs(75.5 - self->l.known.row[0].time_ms));
 }
 
+/* Few prefills make the time of a row uncertain, and other prompts the power: neither alone is a drift. */
+TEST_F(learner, uncertain_time_and_small_difference_of_power_are_no_drift)
+{
+	const struct jetwatt_row was = { .time_ms = 24.7, .time_sd = .166, .power_w = 20.1, .power_sd = .003 };
+	const struct jetwatt_row is = { .time_ms = 31.0, .time_sd = .005, .power_w = 22.0, .power_sd = .003 };
+	const struct jetwatt_row slow = { .time_ms = 60, .time_sd = .005, .power_w = 20.1, .power_sd = .003 };
+
+	EXPECT_TRUE(jetwattd_differs(&is, &was));
+	EXPECT_FALSE(jetwattd_differs_by(&is, &was, log(JETWATTD_CONTEXTS)));
+	EXPECT_TRUE(jetwattd_differs_by(&slow, &was, log(JETWATTD_CONTEXTS)));
+}
+
 TEST_F(learner, long_reading_of_the_held_mode_replaces_a_short_one)
 {
 	const struct serving too_low = { 100, 9, 18, 12 };

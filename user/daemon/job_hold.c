@@ -229,10 +229,9 @@ static int may_search_further(struct jetwattd_run *r)
 static int hold_drifted(struct jetwattd_run *r, const struct jetwatt_row *is,
 			const struct jetwatt_row *was)
 {
-	if (r->serves && fmax(fabs(log(is->time_ms / was->time_ms)), fabs(log(is->power_w / was->power_w))) <
-				 log(JETWATTD_CONTEXTS))
-		return 0;
-	return jetwattd_differs(is, was) && !jetwattd_throttled(r, &was->mode);
+	int differs = r->serves ? jetwattd_differs_by(is, was, log(JETWATTD_CONTEXTS)) : jetwattd_differs(is, was);
+
+	return differs && !jetwattd_throttled(r, &was->mode);
 }
 
 /* Hold the best mode while time and power agree with the reading of this mode. @agreed: mode whose
@@ -273,12 +272,13 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			return out;
 		if (out == JETWATTD_OVER && jetwattd_back_off(r, backing, &got))
 			return JETWATTD_INTERRUPTED;
-		drifted = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was);
-		if (out == JETWATTD_MEASURED && !drifted && r->serves && jetwattd_learner_refine(&r->learner, &got)) {
+		/* A short reading of a server differs from a longer one because its requests did. */
+		if (out == JETWATTD_MEASURED && r->serves && jetwattd_learner_refine(&r->learner, &got)) {
 			jetwattd_handle_news(r);
 			drifts = 0;
 			continue;
 		}
+		drifted = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was);
 		drifts = drifted ? drifts + 1 : 0;
 		agrees = out == JETWATTD_MEASURED && !drifts;
 		*agreed = agrees ? was.mode : (struct jetwatt_mode){ 0 };

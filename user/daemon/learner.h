@@ -438,8 +438,10 @@ const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_lear
  * else 0. */
 int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
-/* Return: 1 if the two rows of one mode differ in time or power by more than their errors
- * explain. */
+/* Return: 1 if the time of two rows of one mode, or their power, differs by more than their errors explain, and
+ * by more than @least (difference of the logarithms). */
+int jetwattd_differs_by(const struct jetwatt_row *is, const struct jetwatt_row *was, double least);
+/* The same with the least difference that a drift makes. */
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);
 /* The job has drifted: reading @is replaces row @was of the same mode. All earlier rows are dropped; if
  * there are enough, they serve as a prior, scaled by the change of time and power. */

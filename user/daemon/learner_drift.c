@@ -29,17 +29,27 @@
 /* Minimum number of modes from before a drift that serve as a prior for the job after it. */
 #define LIKE		6
 
-static int deviates(double is, double is_sd, double was, double was_sd)
+static int deviates_by(double is, double is_sd, double was, double was_sd, double least)
 {
 	double sd = sqrt(is_sd * is_sd + was_sd * was_sd);
 
-	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, DRIFT_MIN);
+	return fabs(log(is / was)) > fmax(DRIFT_SIGMA * sd, least);
+}
+
+static int deviates(double is, double is_sd, double was, double was_sd)
+{
+	return deviates_by(is, is_sd, was, was_sd, DRIFT_MIN);
+}
+
+int jetwattd_differs_by(const struct jetwatt_row *is, const struct jetwatt_row *was, double least)
+{
+	return deviates_by(is->time_ms, is->time_sd, was->time_ms, was->time_sd, least) ||
+	       deviates_by(is->power_w, is->power_sd, was->power_w, was->power_sd, least);
 }
 
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was)
 {
-	return deviates(is->time_ms, is->time_sd, was->time_ms, was->time_sd) ||
-	       deviates(is->power_w, is->power_sd, was->power_w, was->power_sd);
+	return jetwattd_differs_by(is, was, DRIFT_MIN);
 }
 
 /* Return: 1 if a later complete one of the first @rows rows has the same mode as row @i. */
