@@ -223,7 +223,7 @@ void jetwatt_summary_print(const struct jetwatt_summary *s, FILE *f, const struc
 		fprintf(f, " hint: the error of power is %.1f %%; measure for longer\n",
 			100 * s->row.power_sd);
 	if (s->used && s->row.time_ms * 1e-3 * s->fresh_hz < 1)
-		fprintf(f, " hint: a minibatch is shorter than a refresh of the chip: p95 and max of J are inaccurate\n");
+		fprintf(f, " hint: minibatches shorter than a refresh of the chip: p95, max of J inaccurate\n");
 	if (s->used)
 		fprintf(f, " hint: the fastest mode within less power: jetwatt optimize --power %.0fW -p PID\n",
 			HINT_SHARE * s->row.power_w);
