@@ -239,7 +239,7 @@ TEST_F(board, gpu_load_is_that_of_the_driver)
 
 	ASSERT_EQ(0, read_file(DEVFREQ "polling_interval", interval, sizeof(interval)));
 	EXPECT_EQ(1000, load_becomes(&self->f, 1000));
-	/* The devfreq governor does not poll at this point, so the module must still report the
+	/* With a polling interval of 0, devfreq does not poll: the module must still report the
 	 * previous load and must not ask the driver itself. */
 	ASSERT_EQ(0, write_number(LOAD, 250));
 	EXPECT_EQ(1000, load_becomes(&self->f, 250));

@@ -183,7 +183,7 @@ int jetwattd_ramp(struct jetwattd_run *r)
 		d->cap.safe_w = l->below_w = d->cap.here_w;
 		d->cap.have_safe = 1;
 		found = ++l->level == RAMP_END;
-		/* A ramp level whose mode a knob refuses is skipped. */
+		/* -EBUSY ends the ramp; after other errors the level is skipped. */
 		if (!found && jetwattd_apply(&d->act, ramp_mode(r, l->level)) == -EBUSY)
 			l->on = 0;
 	}

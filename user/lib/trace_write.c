@@ -5,8 +5,8 @@
 #include <errno.h>
 
 /*
- * The scratch record describes the run. Store this record for the next descriptions, and add it to
- * the block if a description was added already. Return: 0; -ENOSPC: too many records; or the error
+ * The scratch record describes the run. Store this record for the next descriptions; if the trace has
+ * a description already, add it to the block, too. Return: 0; -ENOSPC: too many records; or the error
  * of the writer.
  */
 static int describe(struct jetwatt_trace_writer *w, uint32_t tag, const char *key)

@@ -359,7 +359,7 @@ static int try_several(struct jetwatt_batch_wait *b, size_t n, struct jetwatt_pe
 	k = m->train.k ? jetwatt_relabel_several(copy, n, &m->train, false) : 0;
 	if (k)
 		rc = learn_and_decode(copy, n, k, w, &other, &new_score);
-	/* The larger cycle also models the order of minibatches: subtract the gain from it. */
+	/* The old, larger cycle also models the order of minibatches: subtract that gain from its score. */
 	if (k && !rc && other.train.k && new_score > *score - ORDER) {
 		memcpy(b, copy, n * sizeof(*copy));
 		*m = other;

@@ -111,8 +111,8 @@ struct jetwatt_graph_node {
 /**
  * struct jetwatt_graph_body - the network (index 0), or a graph nested in one of its nodes
  * @parent: index of the enclosing graph; JETWATT_GRAPH_NONE: none
- * @first: index of the first node
- * @last: index of the last node
+ * @first: index of the first node; JETWATT_GRAPH_NONE: none
+ * @last: index of the last node; JETWATT_GRAPH_NONE: none
  * @input: index in @operand of struct jetwatt_graph of the first of the graph's @in names of inputs
  * @in: number of inputs
  * @output: index in @operand of struct jetwatt_graph of the first of the graph's @out names of

@@ -172,7 +172,7 @@ int jetwatt_db_take_rights(const struct jetwatt_db_owner *o, struct jetwatt_db_r
 	memcpy(none, was->cap, sizeof(none));
 	none[0].effective = none[1].effective = 0;
 	was->taken = true;
-	/* The wrappers of the C library would change the rights of all threads, so call the
+	/* The C library's setgroups() would change the rights of all threads, so call the
 	 * kernel directly. */
 	if (!syscall(SYS_setgroups, 0, NULL)) {
 		setfsgid(o->gid);

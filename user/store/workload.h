@@ -39,7 +39,7 @@ struct jetwatt_workload {
  *
  * The path of the executable (@arg[0]) loses its directories, and --option=value becomes two words.
  * Known options that do not change what a minibatch does (log directories, epochs, seeds, ports),
- * and secrets, are left out with their values. Words are quoted as for a shell. If the line does
+ * or that hold secrets, are left out with their values. Words are quoted as for a shell. If the line does
  * not fit, the rest of the line is replaced by a hash.
  */
 void jetwatt_workload_command(const char *const *arg, int n, char *buf, size_t len);
