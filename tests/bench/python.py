@@ -72,11 +72,12 @@ def stream(rate_hz, seconds=10):
     """Read samples into NumPy arrays. Return the rate and this process's CPU time per time."""
     import numpy
     import jetwatt.stream
-    n, watts = 0, []    # samples, means of blocks
+    n, watts, begun = 0, [], None   # samples and means of the blocks after the first one
     with jetwatt.stream.live(rate_hz=rate_hz) as samples:
         for block in samples.sample_blocks():
-            if not n:
+            if begun is None:
                 begun, cpu = time.monotonic(), time.process_time()
+                continue
             n += len(block)
             watts.append(numpy.nanmean(block["total_w"]))
             if time.monotonic() - begun >= seconds:

@@ -237,6 +237,35 @@ static void wait_after(double pause_us, unsigned int launches, double gpu_us)
 	s->exit_ns = ns(m.now);
 }
 
+/* After a rise of the CPU clock, the pauses between steps are shorter than the limit that was learned before. */
+TEST(steps_with_shorter_pauses_are_found)
+{
+	struct jetwatt_batch_track *t = jetwatt_batch_track_new();
+	size_t from = 0, ends = 0;
+
+	ASSERT_NE(NULL, t);
+	waits = 0;
+	m.now = 1;
+	m.z = 3;
+	for (int step = 0; step < 600; step++) {
+		double pause = step < 120 ? 400 : 90;
+		bool prompt = step < 120 && step % 7 == 6;
+
+		if (step == 400)
+			from = waits;
+		wait_after(pause, prompt ? 90 : 20, 2000);
+		for (int k = 1; k < (prompt ? 2 : 5); k++)
+			wait_after(30, k == 4 || prompt ? 90 : 20, prompt ? 9000 : 2000);
+	}
+	for (size_t i = 0; i < waits; i++) {
+		ends += jetwatt_batch_track_add(t, &sync_of[i], 0) > 0 && i >= from;
+		jetwatt_batch_track_learn(t);
+	}
+	jetwatt_batch_track_free(t);
+	EXPECT_LE(190, ends);
+	EXPECT_GE(202, ends);
+}
+
 /* If the training steps of a job have a period, pauses divide none of them. */
 TEST(pauses_within_training_change_nothing)
 {

@@ -202,6 +202,14 @@ TEST(most_frequent_name_marks_minibatches)
 	EXPECT_EQ(40, ends[2]);
 	EXPECT_EQ(0, ends[0] + ends[1]);
 	EXPECT_EQ(30000, jetwatt_batch_track_ns(t));
+	/* After a part of the program with other marks, these marks count. */
+	for (uint64_t i = 1; i <= 200; i++) {
+		s.ret = 5;
+		s.enter_ns = s.exit_ns = 30000000 + i * 500000;
+		ends[0] += jetwatt_batch_track_add(t, &s, 0) && i > 100;
+	}
+	EXPECT_LE(90, ends[0]);
+	EXPECT_EQ(500000, jetwatt_batch_track_ns(t));
 	jetwatt_batch_track_free(t);
 }
 

@@ -126,7 +126,7 @@ TEST(changes_of_the_system_are_denied)
 {
 	static const int call[] = {
 		SYS_mount, SYS_umount2, SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig,
-		SYS_fsmount, SYS_fspick, SYS_mount_setattr, SYS_kexec_load, SYS_kexec_file_load,
+		SYS_fsmount, SYS_fspick, SYS_mount_setattr, SYS_quotactl, 443 /* quotactl_fd */, SYS_kexec_load, SYS_kexec_file_load,
 		SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime,
 	};
 	pid_t c = fork();

@@ -16,6 +16,8 @@
 /* This many consecutive readings or quick checks that deviate from the earlier reading count as a
  * drift of the job. jetwattd(8) states the number: "two consecutive". */
 #define DRIFTS		2
+/* If the error of a server's time is above this, a longer reading that deviates corrects the row. */
+#define ROUGH		0.05
 /* A mode whose mean power is closer to the budget than this many standard deviations of the mean
  * power over one averaging window is measured again. */
 #define TIGHT		1.5
@@ -272,13 +274,14 @@ static enum jetwattd_outcome hold_mode(struct jetwattd_run *r, struct jetwattd_b
 			return out;
 		if (out == JETWATTD_OVER && jetwattd_back_off(r, backing, &got))
 			return JETWATTD_INTERRUPTED;
-		/* A short reading of a server differs from a longer one because its requests did. */
-		if (out == JETWATTD_MEASURED && r->serves && jetwattd_learner_refine(&r->learner, &got)) {
+		drifted = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was);
+		/* A rough reading of a server differs from a longer one because its requests did. */
+		if (out == JETWATTD_MEASURED && r->serves && (!drifted || was.time_sd > ROUGH) &&
+		    jetwattd_learner_refine(&r->learner, &got)) {
 			jetwattd_handle_news(r);
 			drifts = 0;
 			continue;
 		}
-		drifted = out == JETWATTD_MEASURED && hold_drifted(r, &got.m.row, &was);
 		drifts = drifted ? drifts + 1 : 0;
 		agrees = out == JETWATTD_MEASURED && !drifts;
 		*agreed = agrees ? was.mode : (struct jetwatt_mode){ 0 };

@@ -150,4 +150,21 @@ int jetwatt_bounds_marked(const struct jetwatt_item *it, size_t n, struct jetwat
 /* Initialise the decision records of a job; no decision is recorded yet. */
 void jetwatt_bounds_begin(const struct jetwatt_item *it, size_t n, struct jetwatt_batch_why *why);
 
+/**
+ * struct jetwatt_mark_counts - the marks of a job while it runs; initially 0
+ * @end_ns: time of the last mark of each name, ns
+ * @marks: number of marks of each name; halved after every MARKS marks, so that a new name can take over
+ * @all: number of marks
+ * @usual: the most frequent name
+ */
+struct jetwatt_mark_counts {
+	uint64_t end_ns[JETWATT_MARKS_MAX];
+	uint32_t marks[JETWATT_MARKS_MAX], all;
+	unsigned int usual;
+};
+
+/* marked.c: count the next mark. Return: it ends a minibatch, because no other name was more frequent lately.
+ * @ns: receives the duration, 0: unknown; @changed: another name than before is the most frequent one. */
+bool jetwatt_marks_next(struct jetwatt_mark_counts *c, const struct jetwatt_sync *s, uint64_t *ns, bool *changed);
+
 #endif

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "minibatch/bounds.h"
 #include "minibatch/minibatch.h"
+
+/* number of marks after which their counts are halved */
+#define MARKS	64
 
 static int is_eval(const char *name)
 {
@@ -68,4 +72,20 @@ int jetwatt_batch_marked(const struct jetwatt_sync *mark, size_t n,
 	}
 	qsort(out, nr, sizeof(*out), by_end);
 	return nr;
+}
+
+bool jetwatt_marks_next(struct jetwatt_mark_counts *c, const struct jetwatt_sync *s, uint64_t *ns, bool *changed)
+{
+	unsigned int name = (unsigned int)s->ret % JETWATT_MARKS_MAX, usual = c->usual;
+	uint64_t start = s->enter_ns < s->exit_ns ? s->enter_ns : c->end_ns[name];
+
+	c->end_ns[name] = s->exit_ns;
+	if (++c->marks[name] > c->marks[usual])
+		c->usual = name;
+	*changed = c->usual != usual;
+	if (!(++c->all % MARKS))
+		for (int i = 0; i < JETWATT_MARKS_MAX; i++)
+			c->marks[i] /= 2;
+	*ns = start && s->exit_ns > start ? s->exit_ns - start : 0;
+	return name == c->usual;
 }

@@ -53,8 +53,7 @@
  * @follower: decoder of the waits
  * @recent: the last @nr_recent waits that counted
  * @time_ns: durations of @times recent training minibatches, or intervals between marks, ns
- * @mark_ns: time of the last mark of each name, ns; @marks: number of its marks
- * @usual_mark: the most frequent name
+ * @mark: the marks
  * @learned_ns: end of the last wait from which the cycle was learned, ns
  * @marked: 1: a mark has ended a minibatch
  */
@@ -72,8 +71,8 @@ struct jetwatt_batch_track {
 	struct jetwatt_follower *follower;
 	struct jetwatt_sync recent[RECENT];
 	size_t nr_recent;
-	uint64_t time_ns[DURATIONS], mark_ns[JETWATT_MARKS_MAX], marks[JETWATT_MARKS_MAX], learned_ns;
-	unsigned int usual_mark;
+	struct jetwatt_mark_counts mark;
+	uint64_t time_ns[DURATIONS], learned_ns;
 	size_t times;
 	int marked;
 };
@@ -117,21 +116,17 @@ static void add_duration(struct jetwatt_batch_track *t, uint64_t ns)
 	t->time_ns[t->times - 1] = ns;
 }
 
-/* A mark ends a minibatch if no other name was marked more often, be it of evaluations (rules.h). */
 static int add_mark(struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
 {
-	unsigned int name = (unsigned int)s->ret % JETWATT_MARKS_MAX;
-	uint64_t start = s->enter_ns < s->exit_ns ? s->enter_ns : t->mark_ns[name];
+	uint64_t ns;
+	bool changed, ends = jetwatt_marks_next(&t->mark, s, &ns, &changed);
 
-	t->mark_ns[name] = s->exit_ns;
 	t->marked = 1;
-	if (++t->marks[name] > t->marks[t->usual_mark])
-		t->usual_mark = name;
-	if (name != t->usual_mark)
-		return 0;
-	if (start && s->exit_ns > start)
-		add_duration(t, s->exit_ns - start);
-	return 1;
+	if (changed)
+		t->times = 0;
+	if (ends && ns)
+		add_duration(t, ns);
+	return ends;
 }
 
 static bool is_own(const struct jetwatt_batch_track *t, const struct jetwatt_sync *s)
@@ -181,8 +176,13 @@ static bool follow_wait(struct jetwatt_batch_track *t, const struct jetwatt_sync
 	const struct jetwatt_wait_hmm *m = &t->model;
 	struct jetwatt_batch_wait b = wait_times(t, s);
 
-	if (t->steps.limit > 0)
-		return jetwatt_pauses_next(&t->step, &t->steps, &b);
+	if (t->steps.limit > 0) {
+		bool ends = jetwatt_pauses_next(&t->step, &t->steps, &b);
+		/* no end: the pauses between steps have become shorter, as after a rise of the CPU clock */
+		if (t->step.n > JETWATT_PAUSE_WAITS)
+			t->steps.limit = 0;
+		return ends;
+	}
 	jetwatt_wait_logs(&b, 1);
 	jetwatt_follower_next(t->follower, &b);
 	if (b.phase_index & (JETWATT_PHASE_INDEX_NONE | JETWATT_PHASE_INDEX_EXTRA))

@@ -29,7 +29,7 @@
 	R(MARK, "mark", 0, \
 	  "the program marks its minibatches itself", \
 	  "1", \
-	  "before the first mark, the waits end minibatches; of several names, the most frequent one so far counts, also if it marks evaluations") \
+	  "before the first mark, the waits end minibatches; of several names, the one that was the most frequent lately counts, also if it marks evaluations") \
 	R(NO_LAUNCH, "no-launch", 1, \
 	  "no GPU work was launched between the previous wait and this one, or between this wait and the next, so no minibatch ends here", \
 	  "0", \

@@ -40,6 +40,12 @@
 #ifndef SYS_mount_setattr
 #define SYS_mount_setattr	442
 #endif
+#ifndef SYS_quotactl_fd
+#define SYS_quotactl_fd	443
+#endif
+#ifndef SYS_open_tree_attr
+#define SYS_open_tree_attr	467
+#endif
 
 #define CALLS_MAX	64
 #define REFUSE		(SECCOMP_RET_ERRNO | EPERM)
@@ -93,10 +99,10 @@ int jetwatt_seccomp_deny(void)
 		SYS_process_madvise, SYS_kcmp, SYS_move_pages, SYS_migrate_pages,
 		SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load,
 		SYS_kexec_file_load, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_mount, SYS_umount2,
-		SYS_pivot_root, SYS_chroot, SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig,
-		SYS_fsmount, SYS_fspick, SYS_mount_setattr, SYS_setns, SYS_unshare,
-		SYS_open_by_handle_at, SYS_acct, SYS_quotactl, SYS_add_key, SYS_request_key,
-		SYS_keyctl, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime,
+		SYS_pivot_root, SYS_chroot, SYS_open_tree, SYS_open_tree_attr, SYS_move_mount, SYS_fsopen,
+		SYS_fsconfig, SYS_fsmount, SYS_fspick, SYS_mount_setattr, SYS_setns, SYS_unshare,
+		SYS_open_by_handle_at, SYS_acct, SYS_quotactl, SYS_quotactl_fd, SYS_add_key,
+		SYS_request_key, SYS_keyctl, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime,
 		SYS_sethostname, SYS_setdomainname, SYS_syslog, SYS_personality,
 	};
 

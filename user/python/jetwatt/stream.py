@@ -124,6 +124,8 @@ class _Records(Generic[T]):
                 raise StopIteration
             if self._pause:
                 time.sleep(self._pause)
+                if not self._stream._handle:    # closed meanwhile
+                    raise StopIteration
             self._step()
         return self._ready.pop()
 
@@ -136,6 +138,8 @@ class _Records(Generic[T]):
                 raise StopAsyncIteration
             if self._pause:
                 await asyncio.sleep(self._pause)
+                if not self._stream._handle:
+                    raise StopAsyncIteration
             self._step()
         return self._ready.pop()
 
@@ -213,7 +217,8 @@ class Stream:
         return _Records(self, self._take_records)
 
     def sample_blocks(self) -> "_Records[Any]":
-        """Return NumPy arrays of samples, each about a second, of a board at least a second.
+        """Return NumPy arrays of samples: of a trace about a second each; of a board, what has arrived since the
+        previous block, at least a second.
 
         The dtype is structured: t_ns, seq, gap, total_w, and the power of each rail in W as LABEL_w (NaN:
         not read in this sample); then the telemetry by name (NaN: unknown). See Sample.
