@@ -198,8 +198,8 @@ static int gpc_of(struct device *dev, void *found)
 
 /*
  * A driver creates and removes its devfreq device while the device to which the driver is bound is
- * locked. Therefore, while this function holds the lock of @dev and @dev has a driver, any devfreq
- * device that is found is completely set up and is not removed.
+ * locked. Therefore, while this function holds the lock of @dev and @dev has a driver, any registered
+ * devfreq device that is found is completely set up and is not removed.
  */
 static void discover_in(struct device *dev, struct device_node *np)
 {

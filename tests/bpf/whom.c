@@ -197,7 +197,7 @@ static void next_is(FILE *f, pid_t pid)
 
 /*
  * Two processes whose ids share a table entry: when the first one ends, the call in progress of the
- * other must not be dropped. The second of the two processes ends later.
+ * other must not be dropped. The second one ends 50 ms after the first.
  */
 TEST_F(family, colliding_process_ids)
 {

@@ -48,7 +48,7 @@ struct sim_job {
 	u32 launches;			/* number of launches of that work */
 	bool alone;			/* no kernel is queued behind this one */
 	struct sim_point kernel;	/* duration and power of this kernel in the present mode */
-	u32 jitter;			/* noise of this minibatch's duration, 1/65536 */
+	u32 jitter;			/* factor of this minibatch's duration, 1/65536 */
 	u32 switches;			/* number of mode changes before this minibatch */
 	u64 start;			/* start of this minibatch */
 	u64 length;			/* duration of this piece */

@@ -120,7 +120,7 @@ TEST_F(learner, every_preset_that_may_be_within_the_limit_is_measured)
 }
 
 /*
- * A job that is known from a far higher budget: all of its @n rows draw more than this budget. While
+ * A job that is known from a far higher budget: all of its @n rows draw more than the present one. While
  * no mode within the limit is known, the job runs in the lowest mode, so a mode has to be measured.
  */
 static void learn_lower_budget(struct __test_metadata *_metadata, FIXTURE_DATA(learner) *self, size_t n)

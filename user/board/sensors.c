@@ -225,7 +225,7 @@ static int sensors_write_chip(const struct jetwatt_board *b, const struct chip *
 	return rc;
 }
 
-/* Write all settings, continuing after a failure. Return: 0, or the first error. */
+/* Write all settings; a failure ends only its chip. Return: 0, or the first error. */
 static int sensors_write(const struct jetwatt_board *b, const struct settings *s)
 {
 	struct settings now;

@@ -255,7 +255,7 @@ struct jetwattd_drift_check {
  * @window: costs of the latest readings in whatever mode, the oldest first
  * @windows: number of elements of @window in use
  * @mix: mix for which the rows are computed; valid if @windows is not 0
- * @settled: 1: @mix is a mean over a time that suffices for decisions
+ * @settled: 1: @mix is of RECENT_NS or more; it stays until the mix moves
  */
 struct jetwattd_steps {
 	struct jetwatt_step_costs *cost, window[JETWATTD_WINDOWS];
@@ -438,8 +438,7 @@ const struct jetwatt_row *jetwattd_learner_best_under(const struct jetwattd_lear
  * else 0. */
 int jetwattd_learner_is_due(struct jetwattd_learner *l, const struct jetwattd_terms *terms);
 
-/* Return: 1 if the time of two rows of one mode, or their power, differs by more than their errors explain, and
- * by more than @least (difference of the logarithms). */
+/* Return: 1 if time or power of two rows of a mode differs by more than its errors and @least (as logarithm). */
 int jetwattd_differs_by(const struct jetwatt_row *is, const struct jetwatt_row *was, double least);
 /* The same with the least difference that a drift makes. */
 int jetwattd_differs(const struct jetwatt_row *is, const struct jetwatt_row *was);

@@ -28,7 +28,7 @@
 #define ORDER		1.2	/* gain in score that the order of several minibatches may bring */
 #define PER_INDEX	2.0	/* cost in score of a phase index: 4 parameters, log(n) / 2 each */
 
-/* Log-probability that a minibatch ends early: in the first pass an unknown phase may follow it. */
+/* Log-probability that a minibatch ends early; higher in the first pass, which knows no other phase yet. */
 #define ABORT_FIRST	(-5.0)
 #define ABORT		(-7.0)
 #define WHOLE_MIN	3	/* minimum number of lost minibatches; fewer may be stalls */

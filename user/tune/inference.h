@@ -20,9 +20,9 @@
  * @max_modes: largest number of modes to measure for the query, including those of earlier rows
  * @plan: the answer
  * @measured: 1: the answer was measured; 0: the answer is a prediction
- * @done: jetwatt_inference_live() calls it with the result and the exit code of the search before
- *	the command runs on; the session of the job's last run is still open. It returns the exit
- *	code
+ * @done: jetwatt_inference_live() calls it with the result and the exit code of the search, while the
+ *	command, if it lives, runs on; the session of the job's last run, if any, is open. It returns
+ *	the exit code
  * @arg: argument of @done
  */
 struct jetwatt_inference {
