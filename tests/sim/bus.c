@@ -26,7 +26,7 @@
 
 static uint bus_hz;
 module_param(bus_hz, uint, 0644);
-MODULE_PARM_DESC(bus_hz, "clock of the i2c bus: 100000 or 400000 (0: from the device tree); can be changed at run time with tell_hz=0");
+MODULE_PARM_DESC(bus_hz, "clock of the i2c bus: 100000, 400000 or 1000000 (0: from the device tree); can be changed at run time with tell_hz=0");
 
 static bool tell_hz = true;
 module_param(tell_hz, bool, 0444);
@@ -207,9 +207,11 @@ static const struct i2c_algorithm algorithm = {
 	.functionality = functionality,
 };
 
+/* Clocks of Tegra194's and Tegra234's controllers: set_timing of drivers/i2c/busses/i2c-tegra.c. */
 static bool is_rate(u32 hz)
 {
-	return hz == 100000 || hz == 400000;
+	return hz == I2C_MAX_STANDARD_MODE_FREQ || hz == I2C_MAX_FAST_MODE_FREQ ||
+	       hz == I2C_MAX_FAST_MODE_PLUS_FREQ;
 }
 
 static int probe(struct platform_device *pdev)
@@ -225,7 +227,7 @@ static int probe(struct platform_device *pdev)
 	if (!bus_hz && of_property_read_u32(pdev->dev.of_node, "clock-frequency", &bus->clock.hz))
 		bus->clock.hz = 100000;
 	if (!is_rate(bus->clock.hz)) {
-		dev_err(&pdev->dev, "%u Hz: the bus runs at 100000 or 400000\n", bus->clock.hz);
+		dev_err(&pdev->dev, "%u Hz: the bus runs at 100000, 400000 or 1000000\n", bus->clock.hz);
 		return -EINVAL;
 	}
 	bus->adapter.dev.parent = &pdev->dev;

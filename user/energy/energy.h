@@ -38,6 +38,20 @@ int jetwatt_batch_energy(const struct jetwatt_power *p, size_t n, const int *rai
 			 uint64_t start_ns, uint64_t end_ns, double *uj, uint64_t *covered_ns);
 
 /**
+ * jetwatt_batch_energy_between() - integrate power between two successive samples
+ * @a: the earlier sample
+ * @b: the later sample
+ * @rail: indices of the rails whose energy is added up
+ * @nr: number of rails
+ * @start_ns: start of the interval, at or after @a
+ * @end_ns: end of the interval, at or before @b
+ *
+ * Return: the energy, uJ, as jetwatt_batch_energy() with these two samples.
+ */
+double jetwatt_batch_energy_between(const struct jetwatt_power *a, const struct jetwatt_power *b,
+				    const int *rail, int nr, uint64_t start_ns, uint64_t end_ns);
+
+/**
  * struct jetwatt_batch_sensor - how accurate a rail's power readings are
  * @quantum_uw: power of one LSB of the shunt voltage, or of 1 uV if the LSB is smaller, uW; 0: unknown,
  *	and no error of quantisation is computed

@@ -35,6 +35,30 @@ static int has_reading(const struct jetwatt_power *p, size_t n, size_t i, int ra
 	return !i || i == n - 1 || p[i].valid & 1u << rail;
 }
 
+/* Return: integral from @from to @to of a value that is @v0 at @t0 and changes linearly to @v1 at @t1, which
+ * is after @t0; in units of the value times seconds. */
+static double trapezoid(double v0, double v1, uint64_t t0, uint64_t t1, uint64_t from, uint64_t to)
+{
+	double slope = (v1 - v0) / (double)(t1 - t0);
+
+	return 1e-9 * (double)(to - from) *
+	       (v0 + slope * 0.5 * ((double)(from - t0) + (double)(to - t0)));
+}
+
+double jetwatt_batch_energy_between(const struct jetwatt_power *a, const struct jetwatt_power *b,
+				    const int *rail, int nr, uint64_t start_ns, uint64_t end_ns)
+{
+	double uw[2] = { 0 };
+
+	if (b->time_ns <= a->time_ns || end_ns <= start_ns)
+		return 0;
+	for (int r = 0; r < nr; r++) {
+		uw[0] += (double)a->uw[rail[r]];
+		uw[1] += (double)b->uw[rail[r]];
+	}
+	return trapezoid(uw[0], uw[1], a->time_ns, b->time_ns, start_ns, end_ns);
+}
+
 static double rail_energy(const struct jetwatt_power *p, size_t n, int rail, uint64_t start_ns,
 			  uint64_t end_ns, double long_ns, uint64_t *covered)
 {
@@ -49,15 +73,13 @@ static double rail_energy(const struct jetwatt_power *p, size_t n, int rail, uin
 	for (i = last + 1; i < n && p[last].time_ns < end_ns; i++) {
 		uint64_t t0 = p[last].time_ns, t1 = p[i].time_ns;
 		uint64_t from = t0 > start_ns ? t0 : start_ns, to = t1 < end_ns ? t1 : end_ns;
-		double w0 = (double)p[last].uw[rail] * 1e-6, slope;
 
 		gap |= p[i].gap;
 		if (!has_reading(p, n, i, rail))
 			continue;
 		if (t1 > t0 && to > from) {
-			slope = ((double)p[i].uw[rail] * 1e-6 - w0) / (double)(t1 - t0);
-			joule += 1e-9 * (double)(to - from) *
-				 (w0 + slope * 0.5 * ((double)(from - t0) + (double)(to - t0)));
+			joule += trapezoid((double)p[last].uw[rail] * 1e-6,
+					   (double)p[i].uw[rail] * 1e-6, t0, t1, from, to);
 			if (!gap && (double)(t1 - t0) <= long_ns)
 				*covered += to - from;
 		}

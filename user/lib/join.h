@@ -24,6 +24,8 @@
  * @temp_mc: last temperature of the hottest zone, millidegrees Celsius
  * @telemetry: last value of each telemetry slot
  * @read_ns: time at which the value of each slot was read, ns
+ * @shown: @telemetry without the values that are too old at the times from @shown_ns to @until_ns
+ * @changed: 1: @telemetry has changed since @shown was computed
  */
 struct jetwatt_power_state {
 	struct jetwatt_rail rail[JETWATT_RAILS_MAX];
@@ -35,6 +37,9 @@ struct jetwatt_power_state {
 	int32_t temp_mc;
 	struct jetwatt_telemetry telemetry;
 	uint64_t read_ns[JETWATT_TELEMETRY_SLOTS];
+	struct jetwatt_telemetry shown;
+	uint64_t shown_ns, until_ns;
+	int changed;
 };
 
 /* Initialise the state with a copy of @nr rails (at most JETWATT_RAILS_MAX are used). */

@@ -26,6 +26,7 @@ void jetwatt_power_init(struct jetwatt_power_state *st, const struct jetwatt_rai
 		nr = JETWATT_RAILS_MAX;
 	memcpy(st->rail, rail, nr * sizeof(*rail));
 	jetwatt_telemetry_clear(&st->telemetry);
+	st->changed = 1;
 	st->nr_rails = nr;
 }
 
@@ -40,11 +41,11 @@ static int power_rail(const struct jetwatt_power_state *st, uint32_t id)
 }
 
 /* Values of one tick: the rails whose shunt voltage was read, the clock of the first CPU policy
- * (@cpu is 1 if it is known already), and telemetry. */
+ * (@cpu is 1 if it is known already), and telemetry (valid if @any is 1: most ticks have none). */
 struct tick {
 	uint32_t shunts;
 	uint32_t cpu_index, cpu_khz;
-	int cpu;
+	int cpu, any;
 	struct jetwatt_telemetry telemetry;
 };
 
@@ -55,7 +56,12 @@ static void update_telemetry(const struct jetwatt_series_view *v, int32_t value,
 	const struct jetwatt_series_row *row = jetwatt_series_row(v->kind);
 	int s = row ? jetwatt_telemetry_slot(v->kind, row->channels > 1 ? v->index : 1) : -1;
 
-	if (s >= 0 && value > t->telemetry.value[s])
+	if (s < 0)
+		return;
+	if (!t->any)
+		jetwatt_telemetry_clear(&t->telemetry);
+	t->any = 1;
+	if (value > t->telemetry.value[s])
 		t->telemetry.value[s] = value;
 }
 
@@ -109,20 +115,39 @@ void jetwatt_power_reading(struct jetwatt_power_state *st, const struct jetwatt_
 			st->telemetry.value[s] = r->of.value[s];
 			st->read_ns[s] = r->time_ns;
 		}
+	st->changed = 1;
 }
 
-static void fill_telemetry(struct jetwatt_power_state *st, const struct tick *t,
-			   struct jetwatt_power *p)
+/* Store the telemetry of a tick at the time @now. */
+static void store_telemetry(struct jetwatt_power_state *st, const struct tick *t, uint64_t now)
 {
-	jetwatt_each_slot(s) {
+	jetwatt_each_slot(s)
 		if (t->telemetry.value[s] != JETWATT_TELEMETRY_NONE) {
 			st->telemetry.value[s] = t->telemetry.value[s];
-			st->read_ns[s] = p->time_ns;
+			st->read_ns[s] = now;
 		}
-		p->telemetry.value[s] = st->telemetry.value[s];
+	if (t->telemetry.value[JETWATT_TELEMETRY_TEMP_MC] != JETWATT_TELEMETRY_NONE)
+		st->temp_mc = (int32_t)t->telemetry.value[JETWATT_TELEMETRY_TEMP_MC];
+	st->changed = 1;
+}
+
+/* Compute @st->shown for the time @now, and until when it stays valid if no value changes. */
+static void show_telemetry(struct jetwatt_power_state *st, uint64_t now)
+{
+	st->changed = 0;
+	st->shown_ns = now;
+	st->until_ns = UINT64_MAX;
+	jetwatt_each_slot(s) {
+		uint64_t read = st->read_ns[s];
+
+		st->shown.value[s] = st->telemetry.value[s];
+		if (st->shown.value[s] == JETWATT_TELEMETRY_NONE)
+			continue;
 		/* Batches arrive late, so a sample may be older than the reading of sysfs. */
-		if (p->time_ns > st->read_ns[s] && p->time_ns - st->read_ns[s] > TELEMETRY_NS)
-			p->telemetry.value[s] = JETWATT_TELEMETRY_NONE;
+		if (now > read && now - read > TELEMETRY_NS)
+			st->shown.value[s] = JETWATT_TELEMETRY_NONE;
+		else if (read + TELEMETRY_NS < st->until_ns)
+			st->until_ns = read + TELEMETRY_NS;
 	}
 }
 
@@ -140,26 +165,27 @@ static int all_rails_read(const struct jetwatt_power_state *st)
 int jetwatt_power_sample(struct jetwatt_power_state *st, const struct jetwatt_samples *s,
 			 uint32_t i, struct jetwatt_power *p)
 {
-	struct tick t = { 0 };
-	int64_t temp_mc;
+	struct tick t;
 	uint32_t k;
 	int r;
 
-	jetwatt_telemetry_clear(&t.telemetry);
+	t.shunts = 0;
+	t.cpu = t.any = 0;
 	for (k = 0; k < s->nr_series; k++)
 		if (s->series[k].value[i] != JETWATT_VALUE_NONE)
 			update_series(st, &s->series[k], s->series[k].value[i], &t);
 	if (t.cpu)
 		st->clock.cpu_khz = t.cpu_khz;
-	temp_mc = t.telemetry.value[JETWATT_TELEMETRY_TEMP_MC];
-	if (temp_mc != JETWATT_TELEMETRY_NONE)
-		st->temp_mc = (int32_t)temp_mc;
+	if (t.any)
+		store_telemetry(st, &t, s->time_ns[i]);
 	if (!i && s->gap)
 		st->gap = 1;
 	memset(p, 0, sizeof(*p));
 	p->seq = s->seq + i;
 	p->time_ns = s->time_ns[i];
-	fill_telemetry(st, &t, p);
+	if (st->changed || p->time_ns < st->shown_ns || p->time_ns > st->until_ns)
+		show_telemetry(st, p->time_ns);
+	p->telemetry = st->shown;
 	if (st->skipped < SKIP_MAX && !all_rails_read(st)) {
 		st->skipped++;
 		return 0;

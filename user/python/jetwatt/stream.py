@@ -223,8 +223,8 @@ class Stream:
         The dtype is structured: t_ns, seq, gap, total_w, and the power of each rail in W as LABEL_w (NaN:
         not read in this sample); then the telemetry by name (NaN: unknown). See Sample.
         """
-        dtypes = self._sample_dtypes()
-        return _Records(self, lambda: self._take_block(self._sample_block, dtypes), BLOCK_S if self.fileno() >= 0 else 0)
+        dtype = self._sample_dtype()
+        return _Records(self, lambda: self._take_block(self._sample_block, dtype), BLOCK_S if self.fileno() >= 0 else 0)
 
     def minibatch_blocks(self) -> "_Records[Any]":
         """Return NumPy arrays of minibatches; of a trace, one with all.
@@ -318,33 +318,17 @@ class Stream:
         block = make(dtype)
         return [block] if len(block) else []
 
-    def _sample_dtypes(self) -> Tuple[Any, Any]:
-        """Return the dtypes of struct jetwatt_power, and of a block of samples."""
+    def _sample_dtype(self) -> Any:
+        """Return the dtype of struct jetwatt_stream_row."""
         import numpy
-        kind = "struct jetwatt_power"
-        names = {"time_ns": "u8", "seq": "u8", "gap": "i4", "valid": "u4", "uw": "(%d,)i8" % len(self.rails),
-                 "telemetry": "(%d,)i8" % len(self._slots)}
-        power = numpy.dtype({"names": list(names), "formats": list(names.values()),
-                             "offsets": [_ffi.offsetof(kind, n) for n in names], "itemsize": _ffi.sizeof(kind)})
-        return power, numpy.dtype([("t_ns", "u8"), ("seq", "u8"), ("gap", "?"), ("total_w", "f8")] +
-                                  [(label + "_w", "f8") for label in self.rails] +
-                                  [(name, "f8") for name in self._slots])
+        return numpy.dtype([("t_ns", "u8"), ("seq", "u8"), ("gap", "?"), ("total_w", "f8")] +
+                           [(label + "_w", "f8") for label in self.rails] +
+                           [(name, "f8") for name in self._slots], align=True)
 
-    def _sample_block(self, dtypes: Tuple[Any, Any]) -> Any:
+    def _sample_block(self, dtype: Any) -> Any:
         import numpy
-        at, n = self._power()
-        raw = self._raw(at, n, dtypes[0])
-        block = numpy.empty(n, dtypes[1])
-        block["t_ns"], block["seq"], block["gap"] = raw["time_ns"], raw["seq"], raw["gap"]
-        watts = raw["uw"] * 1e-6
-        block["total_w"] = watts[:, self._in_total].sum(axis=1)
-        watts[~(raw["valid"][:, None] >> numpy.arange(len(self.rails)) & 1).astype(bool)] = math.nan
-        for r, label in enumerate(self.rails):
-            block[label + "_w"] = watts[:, r]
-        telemetry = raw["telemetry"].astype("f8")
-        telemetry[raw["telemetry"] == -1 << 63] = math.nan
-        for s, name in enumerate(self._slots):
-            block[name] = telemetry[:, s]
+        block = numpy.empty(self._power()[1], dtype)
+        _lib.jetwatt_stream_rows(self._handle, len(self.rails), _ffi.from_buffer(block))
         return block
 
     def _minibatch_block(self, dtype: Any) -> Any:

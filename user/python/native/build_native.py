@@ -63,6 +63,7 @@ int jetwatt_stream_fd(const struct jetwatt_stream *s);
 int jetwatt_stream_step(struct jetwatt_stream *s);
 const struct jetwatt_power *jetwatt_stream_power(const struct jetwatt_stream *s, size_t *n);
 const struct jetwatt_stream_minibatch *jetwatt_stream_minibatches(const struct jetwatt_stream *s, size_t *n);
+void jetwatt_stream_rows(const struct jetwatt_stream *s, int nr_rails, void *rows);
 int jetwatt_stream_rails(const struct jetwatt_stream *s, const struct jetwatt_rail **rail);
 void jetwatt_stream_lost(const struct jetwatt_stream *s, struct jetwatt_stream_lost *lost);
 """

@@ -29,14 +29,20 @@ static void *append(struct jetwatt_stream *s, struct array *a, const void *entry
 	return memcpy((char *)a->at + size * a->n++, entry, size);
 }
 
+/* Return: the last sample of this step, or of an earlier one; valid if s->any. */
+static const struct jetwatt_power *last_power(const struct jetwatt_stream *s)
+{
+	const struct jetwatt_power *power = s->power.at;
+
+	return s->power.n ? power + s->power.n - 1 : &s->last;
+}
+
 /* Return: energy from the last sample to @t_ns, which is not after the sample @p, uJ. */
 static double energy_until(const struct jetwatt_stream *s, const struct jetwatt_power *p, uint64_t t_ns)
 {
-	const struct jetwatt_power pair[2] = { s->last, *p };
-	double uj = 0;
+	const struct jetwatt_power *last = last_power(s);
 
-	jetwatt_batch_energy(pair, 2, s->total, s->nr_total, s->last.time_ns, t_ns, &uj, NULL);
-	return uj;
+	return jetwatt_batch_energy_between(last, p, s->total, s->nr_total, last->time_ns, t_ns);
 }
 
 /* Return: energy from the first sample to a time at which a wait or mark has ended; NAN: unknown. */
@@ -74,7 +80,7 @@ static void reach_waits(struct jetwatt_stream *s, const struct jetwatt_power *p)
 
 	for (; s->known < s->wait.n && wait[s->known].exit_ns <= p->time_ns; s->known++) {
 		uint64_t t = wait[s->known].exit_ns;
-		double uj = s->any && t >= s->last.time_ns ? s->uj + energy_until(s, p, t) : NAN;
+		double uj = s->any && t >= last_power(s)->time_ns ? s->uj + energy_until(s, p, t) : NAN;
 
 		if (!append(s, &s->at_wait, &uj, sizeof(uj)))
 			return;
@@ -92,9 +98,7 @@ static void on_power(const struct jetwatt_power *p, void *arg)
 	reach_waits(s, p);
 	if (s->any)
 		s->uj += energy_until(s, p, p->time_ns);
-	s->last = *p;
-	s->any = 1;
-	append(s, &s->power, p, sizeof(*p));
+	s->any |= append(s, &s->power, p, sizeof(*p)) != NULL;
 }
 
 /* Forget the oldest waits of a running job if there are more than 2 * WAITS_KEPT. */
@@ -171,6 +175,8 @@ int jetwatt_stream_step(struct jetwatt_stream *s)
 {
 	int n;
 
+	if (s->power.n)
+		s->last = *last_power(s);
 	s->power.n = s->found.n = 0;
 	if (s->ended)
 		return 0;
@@ -185,6 +191,32 @@ const struct jetwatt_power *jetwatt_stream_power(const struct jetwatt_stream *s,
 {
 	*n = s->power.n;
 	return s->power.at;
+}
+
+void jetwatt_stream_rows(const struct jetwatt_stream *s, int nr_rails, void *rows)
+{
+	const struct jetwatt_power *p = s->power.at;
+	struct jetwatt_stream_row *row = rows;
+
+	for (size_t i = 0; i < s->power.n; i++, p++) {
+		double *value = row->value;
+		int64_t total = 0;
+
+		for (int r = 0; r < s->nr_total; r++)
+			total += p->uw[s->total[r]];
+		row->t_ns = p->time_ns;
+		row->seq = p->seq;
+		row->gap = p->gap != 0;
+		row->total_w = (double)total * 1e-6;
+		for (int r = 0; r < nr_rails; r++)
+			*value++ = p->valid >> r & 1 ? (double)p->uw[r] * 1e-6 : NAN;
+		for (int t = 0; t < JETWATT_TELEMETRY_SLOTS; t++) {
+			int64_t v = p->telemetry.value[t];
+
+			*value++ = v == JETWATT_TELEMETRY_NONE ? NAN : (double)v;
+		}
+		row = (struct jetwatt_stream_row *)value;
+	}
 }
 
 const struct jetwatt_stream_minibatch *jetwatt_stream_minibatches(const struct jetwatt_stream *s, size_t *n)

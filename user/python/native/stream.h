@@ -65,6 +65,24 @@ int jetwatt_stream_step(struct jetwatt_stream *s);
 const struct jetwatt_power *jetwatt_stream_power(const struct jetwatt_stream *s, size_t *n);
 const struct jetwatt_stream_minibatch *jetwatt_stream_minibatches(const struct jetwatt_stream *s, size_t *n);
 
+/**
+ * struct jetwatt_stream_row - a sample as a row of a NumPy array
+ * @t_ns, @seq: time and sequence number
+ * @gap: 1: samples are missing before this one
+ * @total_w: power of the total, W
+ * @value: power of each rail, W, NAN if it was not read in this sample; then the value of each telemetry
+ *	slot, NAN if it is unknown
+ */
+struct jetwatt_stream_row {
+	uint64_t t_ns, seq;
+	uint8_t gap;
+	double total_w, value[];
+};
+
+/* Write the samples of the last step to @rows, as many rows as jetwatt_stream_power() says, with the power of
+ * the first @nr_rails rails each: a trace may describe further rails in a later block. */
+void jetwatt_stream_rows(const struct jetwatt_stream *s, int nr_rails, void *rows);
+
 /* Rails of the stream. Return: their number. */
 int jetwatt_stream_rails(const struct jetwatt_stream *s, const struct jetwatt_rail **rail);
 void jetwatt_stream_lost(const struct jetwatt_stream *s, struct jetwatt_stream_lost *lost);
