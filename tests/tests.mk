@@ -259,7 +259,8 @@ bench-tokens:
 	@mkdir -p build/bench
 	@tests/bench/tokens.sh
 
-# The Python package in a guest: energy that an unprivileged user measures, and CPU time of a stream.
+# The Python package in a guest: energy that an unprivileged user measures, without and with a container,
+# and CPU time of a stream.
 bench-python:
 	@tests/setup.sh
 	@tests/bench/python.sh
