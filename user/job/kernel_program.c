@@ -94,11 +94,23 @@ static int program_failed(const char *why)
 				 "cannot compile a program that runs kernels");
 }
 
+/* Return: 0 or -errno; after an error, no file is left. */
+static int write_source(const char *path)
+{
+	FILE *f = fopen(path, "we");
+	int err = !f || fputs(source, f) < 0 ? -errno : 0;
+
+	if (f && fclose(f) && !err)
+		err = -errno;
+	if (f && err)
+		unlink(path);
+	return err;
+}
+
 int jetwatt_kernel_program_get(struct jetwatt_kernel_program *p, const char *given)
 {
 	char from[sizeof(p->dir) + 16];
-	int status = 127;
-	FILE *f;
+	int status = 127, err;
 
 	memset(p, 0, sizeof(*p));
 	if (given) {
@@ -112,9 +124,9 @@ int jetwatt_kernel_program_get(struct jetwatt_kernel_program *p, const char *giv
 	}
 	snprintf(from, sizeof(from), "%s/kernels.cu", p->dir);
 	snprintf(p->path, sizeof(p->path), "%s/kernels", p->dir);
-	f = fopen(from, "we");
-	if (!f || fputs(source, f) < 0 || fclose(f))
-		return program_failed(strerror(errno));
+	err = write_source(from);
+	if (err)
+		return program_failed(strerror(-err));
 	for (size_t i = 0; i < sizeof(nvcc) / sizeof(nvcc[0]) && status == 127; i++)
 		status = run_nvcc(nvcc[i], from, p->path);
 	unlink(from);
