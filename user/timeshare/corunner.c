@@ -145,32 +145,44 @@ static int thread_sleeps(struct jetwatt_corunner *t, size_t i, unsigned int tid,
 	return 1;
 }
 
-/* List the ids of the program's threads, at most @max. For a program without a cgroup of its own,
- * list only the main thread of the command's process. Return: number of threads. */
+/*
+ * List the ids of the program's threads. For a program without a cgroup of its own, list only the
+ * main thread of the command's process. One read of cgroup.threads returns whole lines, and at most
+ * a page. Return: number of threads; @max + 1: the program has more than @max.
+ */
 static size_t list_threads(const struct jetwatt_corunner *t, unsigned int *tid, size_t max)
 {
-	char text[16384], *at = text, *end;
-	ssize_t len = t->threads < 0 ? -1 : pread(t->threads, text, sizeof(text) - 1, 0);
+	char text[4097], *at, *end;
 	size_t n = 0;
+	off_t off = 0;
+	ssize_t len;
 
-	tid[0] = t->child.pid;
-	if (len < 0)
-		return 1;
-	for (text[len] = '\0'; n < max; n++, at = end) {
-		tid[n] = strtoul(at, &end, 10);
-		if (end == at)
+	while ((len = t->threads < 0 ? -1 : pread(t->threads, text, sizeof(text) - 1, off)) > 0) {
+		text[len] = '\0';
+		for (at = text; (end = strchr(at, '\n')); at = end + 1) {
+			if (n == max)
+				return max + 1;
+			tid[n++] = strtoul(at, NULL, 10);
+		}
+		if (at == text)
 			break;
+		off += at - text;
 	}
-	return n;
+	if (n || !len)
+		return n;
+	tid[0] = t->child.pid;
+	return 1;
 }
 
 int jetwatt_corunner_idle(struct jetwatt_corunner *t, uint64_t *stamp)
 {
 	uint64_t runs = 1, before = *stamp;
 	unsigned int tid[2048];
-	size_t n = list_threads(t, tid, sizeof(tid) / sizeof(tid[0]));
+	size_t max = sizeof(tid) / sizeof(tid[0]), n = list_threads(t, tid, max);
 
 	*stamp = 0;
+	if (n > max)
+		return 0;
 	/* Check for waits first, because that costs less than reading the status files. */
 	for (size_t i = 0; i < n; i++)
 		if (jetwatt_probe_waiting(t->probe, tid[i]) == 1)
