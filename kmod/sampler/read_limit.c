@@ -10,9 +10,13 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "sampler/overhead.h"
+#include "sampler/sampler.h"
 #include "sensors/board.h"
 
 #define TOLERANCE	16
+
+/* Time for which a bus does not read more again, after it has come to read less. */
+#define HOLD_NS		(60 * NSEC_PER_SEC)
 
 /**
  * struct load - registers that a tick reads from a bus
@@ -171,38 +175,73 @@ static void read_less(u32 hz, enum jetwatt_read_mode from, enum jetwatt_read_mod
 	}
 }
 
+/* Return the mode with the most registers that keeps the share of a bus's time. */
+static enum jetwatt_read_mode mode_of_share(struct jetwatt_bus *bus, const struct load *load, u32 hz,
+					    u32 share_pct)
+{
+	if (load->sums && hz > bus_hz(bus, load, JETWATT_READ_SHUNTS, share_pct))
+		return JETWATT_READ_SUMS;
+	if (load->averaged && hz <= bus_hz(bus, load, JETWATT_READ_SHUNTS_AND_SUMS, share_pct))
+		return JETWATT_READ_SHUNTS_AND_SUMS;
+	return JETWATT_READ_SHUNTS;
+}
+
+/* Return: true if mode @a reads less than mode @b, and the sums that both need are known. */
+static bool reads_less(const struct load *load, enum jetwatt_read_mode a, enum jetwatt_read_mode b)
+{
+	if (!load->sums || (b == JETWATT_READ_SHUNTS_AND_SUMS && !load->averaged))
+		return false;
+	return registers(load, a) < registers(load, b);
+}
+
 /**
  * jetwatt_plan_choose() - choose the read mode of each bus for a rate
  * @hz: ticks per second
  * @share_pct: maximum share of a bus's time, in percent
  *
  * A bus reads less if its share of time, or the time that all buses have in a tick, would be
- * exceeded.
+ * exceeded. The decision uses times that were measured in the present mode; in another mode, they
+ * differ a little, and the CPU overhead is forgotten when ticks become short. Therefore, while the
+ * rate and the share stay the same, a bus that has come to read less does not read more again for
+ * HOLD_NS. Otherwise, near the limit, the mode could change at every call.
  *
- * Context: takes jetwatt_board.lock.
+ * Context: takes jetwatt_board.lock; callers must exclude each other.
  */
 void jetwatt_plan_choose(u32 hz, u32 share_pct)
 {
+	static u32 last_share_pct;
+	bool same = hz == jetwatt_sampler_hz() && share_pct == last_share_pct;
+	enum jetwatt_read_mode before[JETWATT_BUSES_MAX];
+	u64 now = ktime_get_ns();
 	struct jetwatt_bus *bus;
 	struct load load;
 	unsigned int i;
 
+	last_share_pct = share_pct;
 	rt_mutex_lock(&jetwatt_board.lock);
 	for (i = 0; i < JETWATT_BUSES_MAX; i++) {
 		bus = jetwatt_bus_at(i);
+		before[i] = bus->read_mode;
 		if (!bus->adapter)
 			continue;
 		load = bus_load(bus);
 		bus->planned = false;
-		bus->read_mode = JETWATT_READ_SHUNTS;
-		if (load.sums && hz > bus_hz(bus, &load, JETWATT_READ_SHUNTS, share_pct))
-			bus->read_mode = JETWATT_READ_SUMS;
-		else if (load.averaged &&
-			 hz <= bus_hz(bus, &load, JETWATT_READ_SHUNTS_AND_SUMS, share_pct))
-			bus->read_mode = JETWATT_READ_SHUNTS_AND_SUMS;
+		bus->read_mode = mode_of_share(bus, &load, hz, share_pct);
+		if (!same)
+			bus->hold_until_ns = 0;
+		if (now < bus->hold_until_ns && reads_less(&load, before[i], bus->read_mode))
+			bus->read_mode = before[i];
 	}
 	read_less(hz, JETWATT_READ_SHUNTS_AND_SUMS, JETWATT_READ_SHUNTS);
 	read_less(hz, JETWATT_READ_SHUNTS, JETWATT_READ_SUMS);
+	for (i = 0; i < JETWATT_BUSES_MAX && same; i++) {
+		bus = jetwatt_bus_at(i);
+		if (!bus->adapter)
+			continue;
+		load = bus_load(bus);
+		if (reads_less(&load, bus->read_mode, before[i]))
+			bus->hold_until_ns = now + HOLD_NS;
+	}
 	rt_mutex_unlock(&jetwatt_board.lock);
 }
 

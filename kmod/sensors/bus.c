@@ -35,8 +35,7 @@ static atomic64_t bus_errors;
  * jetwatt_bus_get() - return the bus of an adapter and count one more chip on it
  * @adapter: the adapter; the caller must hold a reference to its device until jetwatt_bus_put()
  *
- * Context: jetwatt_board.lock held.
- * Return: the bus, or NULL if all JETWATT_BUSES_MAX slots are used by other adapters.
+ * Context: jetwatt_board.lock held. Return: the bus; NULL if other adapters use all slots.
  */
 struct jetwatt_bus *jetwatt_bus_get(struct i2c_adapter *adapter)
 {
@@ -310,6 +309,7 @@ void jetwatt_bus_refresh_hz(struct jetwatt_bus *bus)
 		return;
 	/* Times measured at the previous clock are not valid any more. */
 	bus->reported_hz = hz;
+	bus->hold_until_ns = 0;
 	jetwatt_bus_measure_again(bus);
 	memset(bus->shortest_ns, 0, sizeof(bus->shortest_ns));
 }

@@ -70,6 +70,8 @@ enum jetwatt_read_mode {
  * @nr: number of the adapter
  * @users: number of attached chips on this bus
  * @read_mode: registers that every tick reads
+ * @hold_until_ns: time until which @read_mode must not change to one with more registers, unless the
+ *	rate, the share of the bus or @reported_hz changes (CLOCK_MONOTONIC)
  * @planned: true if the layout of this bus in read_schedule.c is up to date
  * @rotation: counter of registers read in rotation; modulo the number of such registers, the index
  *	of the next one
@@ -98,6 +100,7 @@ struct jetwatt_bus {
 	u32 nr;
 	u32 users;
 	enum jetwatt_read_mode read_mode;
+	u64 hold_until_ns;
 	bool planned;
 	u32 rotation;
 	u64 last_ns;
