@@ -300,7 +300,7 @@ static void lower_limit(struct jetwatt_limit *limit, u64 hz, enum jetwatt_limit_
 }
 
 /*
- * Return: refresh rate of the fastest chip in hertz, 0 if unknown or below 1 Hz. @attached gets the
+ * Return: refresh rate of the fastest chip in hertz, at least 1; 0 if unknown. @attached gets the
  * number of attached chips.
  */
 static u32 refresh_hz(unsigned int *attached)
@@ -319,7 +319,7 @@ static u32 refresh_hz(unsigned int *attached)
 		if (!chip->lost && jetwatt_chip_channels(chip))
 			refresh = max(refresh, jetwatt_chip_refresh_mhz(chip));
 	}
-	return refresh / 1000;
+	return refresh ? max(refresh / 1000, 1U) : 0;
 }
 
 /**

@@ -67,6 +67,38 @@ TEST_F(chip, smaller_range_has_a_smaller_lsb)
 	EXPECT_EQ(STEP_PV, chip_says(JETWATT_A_CHIP_STEP_PV));
 }
 
+/* Write the configuration register of the board's other chip, an INA3221. */
+static int write_other(uint16_t value)
+{
+	uint8_t bytes[] = { 0, value >> 8, value & 0xff };
+	struct i2c_msg msg = { .addr = 0x40, .len = 3, .buf = bytes };
+	struct i2c_rdwr_ioctl_data data = { .msgs = &msg, .nmsgs = 1 };
+	int fd = open("/dev/i2c-1", O_RDWR | O_CLOEXEC), err = 0;
+
+	if (fd < 0 || ioctl(fd, I2C_RDWR, &data) != 1)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/*
+ * If the fastest chip has a new value every 12.7 s (1024 averages of three conversions of 4120 us),
+ * it limits the rate to 1 Hz, the lowest rate. The other chip is powered down.
+ */
+TEST_F(chip, chip_slower_than_one_hertz_limits_the_rate)
+{
+	char said[128];
+
+	ASSERT_EQ(0, write_other(0x7120));
+	ASSERT_EQ(0, write_reg(ADC_CONFIG, 0xffff));
+	EXPECT_EQ(-ERANGE, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 1000000));
+	snprintf(said, sizeof(said), "%s", self->f.text);
+	EXPECT_EQ(0, write_other(0x7127));
+	EXPECT_EQ(0, write_reg(ADC_CONFIG, 0xfb6a));
+	EXPECT_STREQ("at most 1 Hz: no chip converts faster", said);
+	EXPECT_EQ(0, set_u32(&self->f, JETWATT_A_CONFIG_RATE_HZ, 100));
+}
+
 /*
  * Test the registers of the simulated chip. A value is in bits 23:4. Reading DIAG_ALRT clears
  * CNVRF, and the next conversion sets it again. CNVRF must then stay set, because the module does
