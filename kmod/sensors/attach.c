@@ -6,6 +6,7 @@
 #include <linux/i2c.h>
 #include <linux/jetwatt.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/of.h>
 #include <linux/string.h>
 #include "event.h"
@@ -131,6 +132,25 @@ static struct jetwatt_sensor_chip *init_chip(const struct i2c_client *client)
 	return chip;
 }
 
+/*
+ * Return: true if the adapter can read the chip's registers: each of two bytes, or of the width of
+ * its voltages.
+ */
+static bool adapter_suffices(const struct i2c_client *client, const struct jetwatt_chip_ops *ops)
+{
+	unsigned int bytes = max(jetwatt_chip_ops_bytes(ops, JETWATT_REG_SHUNT),
+				 jetwatt_chip_ops_bytes(ops, JETWATT_REG_BUS));
+	u32 smbus = I2C_FUNC_SMBUS_READ_WORD_DATA |
+		    (bytes > 2 ? I2C_FUNC_SMBUS_READ_I2C_BLOCK : 0);
+
+	if (i2c_check_functionality(client->adapter, I2C_FUNC_I2C) ||
+	    i2c_check_functionality(client->adapter, smbus))
+		return true;
+	dev_warn_once(&client->dev, "not used: the adapter cannot read registers of %u bytes\n",
+		      bytes);
+	return false;
+}
+
 /**
  * jetwatt_chip_attach() - attach a new chip, or a known chip whose client was deleted
  * @client: the chip's i2c device. On success the chip takes over the caller's references to the
@@ -144,11 +164,12 @@ static struct jetwatt_sensor_chip *init_chip(const struct i2c_client *client)
  * as lost, and the sampler retries it.
  *
  * Context: one caller at a time; takes jetwatt_board.lock; sleeps.
- * Return: 0, -ENOSPC if there are too many buses, chips, rails or series, -ENOMEM by fault
- * injection.
+ * Return: 0, -ENOSPC if there are too many buses, chips, rails or series,
+ * -EOPNOTSUPP if the adapter cannot read the chip's registers, -ENOMEM by fault injection.
  */
 int jetwatt_chip_attach(struct i2c_client *client)
 {
+	const struct jetwatt_chip_ops *ops = jetwatt_chip_ops_of(client);
 	struct jetwatt_sensor_chip *chip;
 	struct jetwatt_bus *bus;
 	int err = -ENOSPC;
@@ -156,6 +177,8 @@ int jetwatt_chip_attach(struct i2c_client *client)
 
 	if (jetwatt_fail(JETWATT_FAIL_ATTACH))
 		return -ENOMEM;
+	if (ops && !adapter_suffices(client, ops))
+		return -EOPNOTSUPP;
 	rt_mutex_lock(&jetwatt_board.lock);
 	bus = jetwatt_bus_get(client->adapter);
 	if (!bus)

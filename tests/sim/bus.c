@@ -36,6 +36,10 @@ static uint start_us;
 module_param(start_us, uint, 0644);
 MODULE_PARM_DESC(start_us, "time that the adapter's driver takes to start a transfer, us (default 0)");
 
+static bool smbus_only;
+module_param(smbus_only, bool, 0444);
+MODULE_PARM_DESC(smbus_only, "the adapters only support SMBus, with reads of bytes and words (default: off)");
+
 struct bus {
 	struct i2c_adapter adapter;
 	struct sim_bus_clock clock;
@@ -199,6 +203,8 @@ static int transfer(struct i2c_adapter *adapter, struct i2c_msg *msgs, int n)
 
 static u32 functionality(struct i2c_adapter *adapter)
 {
+	if (smbus_only)
+		return I2C_FUNC_SMBUS_BYTE_DATA | I2C_FUNC_SMBUS_WORD_DATA;
 	return I2C_FUNC_I2C | (I2C_FUNC_SMBUS_EMUL & ~I2C_FUNC_SMBUS_QUICK);
 }
 
