@@ -112,7 +112,8 @@ static struct jetwatt_sensor_chip *find_known(const struct i2c_client *client)
 	return NULL;
 }
 
-static struct jetwatt_sensor_chip *init_chip(const struct i2c_client *client)
+static struct jetwatt_sensor_chip *init_chip(const struct i2c_client *client,
+					     const struct jetwatt_chip_ops *ops)
 {
 	struct jetwatt_sensor_chip *chip = jetwatt_chip_next();
 
@@ -121,7 +122,7 @@ static struct jetwatt_sensor_chip *init_chip(const struct i2c_client *client)
 	chip->id = jetwatt_chip_count();
 	chip->addr = client->addr;
 	chip->bus_nr = i2c_adapter_id(client->adapter);
-	chip->ops = jetwatt_chip_ops_of(client);
+	chip->ops = ops;
 	chip->sum_slot = -1;
 	chip->node = of_node_get(client->dev.of_node);
 	if (jetwatt_rail_add_all(chip)) {
@@ -164,8 +165,9 @@ static bool adapter_suffices(const struct i2c_client *client, const struct jetwa
  * as lost, and the sampler retries it.
  *
  * Context: one caller at a time; takes jetwatt_board.lock; sleeps.
- * Return: 0, -ENOSPC if there are too many buses, chips, rails or series,
- * -EOPNOTSUPP if the adapter cannot read the chip's registers, -ENOMEM by fault injection.
+ * Return: 0, -ENOSPC if there are too many buses, chips, rails or series, -ENODEV if the client
+ * is no supported sensor any more, -EOPNOTSUPP if its adapter cannot read its registers, -ENOMEM by
+ * fault injection.
  */
 int jetwatt_chip_attach(struct i2c_client *client)
 {
@@ -177,7 +179,10 @@ int jetwatt_chip_attach(struct i2c_client *client)
 
 	if (jetwatt_fail(JETWATT_FAIL_ATTACH))
 		return -ENOMEM;
-	if (ops && !adapter_suffices(client, ops))
+	/* The driver may have been unbound since the scan has found the client. */
+	if (!ops)
+		return -ENODEV;
+	if (!adapter_suffices(client, ops))
 		return -EOPNOTSUPP;
 	rt_mutex_lock(&jetwatt_board.lock);
 	bus = jetwatt_bus_get(client->adapter);
@@ -186,7 +191,7 @@ int jetwatt_chip_attach(struct i2c_client *client)
 	chip = find_known(client);
 	again = chip;
 	if (!chip)
-		chip = init_chip(client);
+		chip = init_chip(client, ops);
 	if (!chip) {
 		jetwatt_bus_put(bus);
 		goto unlock;
